@@ -1,34 +1,34 @@
-# Everything that decides whether a change is good is in 'make check'.
+# 'make check' is everything a change must pass.
 
 SHELL       := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 
-# Fuzzing is bounded by a count, not by a time: in Go 1.26 a time that runs out
-# can fail a good target (go.dev/issue/75804).
+# Fuzzing is limited by a count, not by a duration: in Go 1.26 a duration that expires
+# can fail a correct target (go.dev/issue/75804).
 FUZZTIME ?= 20000x
 
-# How many seeds 'make storm' storms; 'make ledger' takes them, the first seed, and
+# Number of seeds for 'make storm'. 'make ledger' takes this number, the first seed and
 # other flags of 'stile storm'.
 SEEDS ?= 2000
 FROM  ?= 1
 FLAGS ?=
 
-# How long and with how many clients 'make numbers-node' measures, and what runs it and
-# 'make numbers-lab': on a machine that has other work, PRIORITY="chrt -r 50" (as root, on
-# Linux) puts that off.
+# Duration and number of clients of 'make numbers-node', and the command that runs it and
+# 'make numbers-lab': on a busy machine, PRIORITY="chrt -r 50" (as root, on Linux) gives
+# them precedence over other work.
 NODE     ?= --time 10s --idle 10m --clients 10000
 PRIORITY ?=
 
-# What a benchmark is asked for, such as BENCH=Sim.
+# Pattern of the benchmarks that 'make bench' runs, such as BENCH=Sim.
 BENCH ?= .
 
-# The commit that 'make compare-instructions' compares with.
+# Commit that 'make compare-instructions' compares with.
 OLD ?=
 
-# Which package 'make mutants' mutates, how many of its mutants it runs, of which seed,
-# whether survivors run again, and whether only the package's own tests run; it runs all
-# that have no result yet if nothing is said.
+# For 'make mutants': the package to mutate, the number of its mutants to run and the seed
+# that draws them, whether survivors run again, and whether only the package's own tests
+# run. By default all mutants that have no result yet run.
 PACKAGE ?=
 SAMPLE  ?= 0
 SEED    ?= 1
@@ -37,24 +37,24 @@ QUICK   ?=
 
 staticcheck := go tool -modfile=tools/go.mod staticcheck
 
-# Packages that start goroutines, those that give them jobs, and the models that
-# they explore, but not cmd/stile, whose tests run whole commands for minutes, nor what is for
-# browsers alone; packages that have fuzz targets; packages that can rewrite golden files.
+# Packages that start goroutines, packages that give them jobs, and the models that they
+# explore, except cmd/stile, whose tests run whole commands for minutes, and packages only
+# for browsers; packages with fuzz targets; packages that can rewrite golden files.
 concurrent = $(shell { grep -rlE --include='*.go' '^[[:space:]]*go [[:alpha:]]|[.]Go[^[:alnum:][:space:],]' . | xargs -r dirname; echo ./check; echo ./internal/world/model; echo ./internal/world/compare; echo ./internal/live/storm/sweep; echo ./internal/world/calls; } | grep -vE "^./(cmd/stile|web/wasm|test/.*)$$" | sort -u)
 fuzzed     = $(shell grep -rl --include='*_test.go' --exclude-dir=test '^func Fuzz' . | xargs -r dirname | sort -u)
 golden     = $(shell grep -rl --include='*_test.go' 'flag.Bool.*"update"' . | xargs -r dirname | sort -u)
 
 .PHONY: help check computed nightly tools fmt vet lint test tests race fuzz storm cluster check-cluster ledger bench numbers compare-instructions numbers-live numbers-node numbers-lab golden museum faults controls live mutants proofs proofs-long proofs-view web web-check skeleton site screenshots
 
-help: ## show what there is to make
+help: ## list all targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
 
-# Real processes mostly wait: they are tried beside what computes.
-check: tools fmt vet lint web-check tests ## all that must pass before a change is good; some 12 minutes
+# Real processes mostly wait, so they run beside what computes.
+check: tools fmt vet lint web-check tests ## everything a change must pass; about 12 minutes
 	@$(MAKE) --no-print-directory -j 2 --output-sync=target cluster computed
 	@left=$$({ tools/race.sh; tools/postgres.sh left; tools/cluster.sh; } | paste -sd ';' - | sed 's/;/; /g'); echo "check: all good$${left:+, but $$left}"
 
-# The ledger wants a clean tree, and so comes before the pages.
+# The ledger needs a clean tree, so it comes before the pages.
 nightly: check ## the long settings, and every page of docs/results; hours
 	$(MAKE) ledger FROM=$$(tools/ledger.sh next) SEEDS=100000
 	$(MAKE) mutants proofs museum faults controls live check-cluster site
@@ -62,7 +62,7 @@ nightly: check ## the long settings, and every page of docs/results; hours
 computed:
 	@$(MAKE) --no-print-directory -j 1 race fuzz storm
 
-tools: ## download what the other targets need
+tools: ## download and install what the other targets need
 	go mod download
 	go mod download -modfile=tools/go.mod
 	cd test && go mod download
@@ -70,11 +70,11 @@ tools: ## download what the other targets need
 	@tools/browser.sh
 	@tools/cluster.sh install
 
-fmt: ## every file is formatted
+fmt: ## check that every Go file is formatted
 	@bad=$$(gofmt -l .); if [ -n "$$bad" ]; then echo "not formatted (run gofmt -w):"; echo "$$bad"; exit 1; fi
 
-# What is compiled for the other system is never run, so nothing of it is optimised.
-vet: ## go vet, for both systems that stile builds on
+# Code compiled for the other system never runs, so it is not optimised.
+vet: ## go vet, for Linux and macOS
 	GOOS=linux go vet ./...
 	GOOS=darwin go vet -gcflags='all=-N -l' ./...
 	cd test && GOOS=linux go vet ./...
@@ -83,18 +83,18 @@ lint: ## staticcheck
 	$(staticcheck) ./...
 	cd test && go tool -modfile=../tools/go.mod staticcheck ./...
 
-test: ## the everyday loop: what can be tested within three minutes
+test: ## the everyday loop: short tests, within three minutes
 	go test -vet off -short -timeout 30m ./...
 
-# Tests that wait for a browser or for processes run beside those that compute.
-tests: ## all tests, those of the module test included
+# Tests that wait for a browser or for processes run in parallel with those that compute.
+tests: ## all tests, including the module test
 	@(cd test && go test -vet off -timeout 30m ./...) & beside=$$!; bad=0; \
 	go test -vet off -timeout 30m ./... || bad=1; wait $$beside || bad=1; exit $$bad
 
-race: ## tests of packages with goroutines, with the race detector; needs a C compiler
+race: ## tests of concurrent packages with the race detector; needs a C compiler
 	@if [ -n "$(concurrent)" ]; then tools/race.sh $(concurrent); fi
 
-fuzz: ## a little of every fuzz target
+fuzz: ## every fuzz target, briefly
 	@test=$$(mktemp); trap 'rm -f "$$test"' EXIT; cache=$$(go env GOCACHE)/fuzz/$$(go list -m); \
 	for package in $(fuzzed); do \
 		go test -vet off -c -fuzz . -o "$$test" "$$package"; \
@@ -104,34 +104,34 @@ fuzz: ## a little of every fuzz target
 		done; \
 	done
 
-web: ## bundle the page of the lab into web/dist, which is committed
+web: ## bundle the lab's page into web/dist, which is committed
 	web/build.sh web/dist
 
-web-check: ## the page of the lab has right types, and web/dist is what it bundles to
+web-check: ## check the types of the lab's page, and that web/dist is up to date
 	tools/tsc.sh --project web/tsconfig.json
 	@new=$$(mktemp -d); trap 'rm -rf "$$new"' EXIT; web/build.sh "$$new"; \
 	diff -rq "$$new" web/dist || { echo "web/dist is not what web/src bundles to: run make web"; exit 1; }
 
-skeleton: ## write into index.html what the page shows first; needs Chromium
+skeleton: ## write the page's first content into index.html; needs Chromium
 	cd test && go test ./page -run TestSkeleton -count 1 -skeleton
 	$(MAKE) web
 
-screenshots: ## make the pictures docs/lab-*.png from the real page; needs Chromium
+screenshots: ## make docs/lab-*.png: screenshots of the lab; needs Chromium
 	cd test && go test ./page -run TestShots -count 1 -shots ../docs
 
-site: ## the lab as a static site below site/, for any web server
+site: ## build the lab as a static site in site/, for any web server
 	rm -rf site
 	web/build.sh site --site
 	@cd site && wc -c *
 
-storm: ## the storms of the first seeds, or SEEDS=N
+storm: ## storms of seeds 1 to SEEDS (default 2000)
 	go build -o bin/stile ./cmd/stile
 	bin/stile storm --seeds $(SEEDS)
 
-cluster: ## real processes on a broken network, a few minutes; Linux and root
+cluster: ## real processes on a faulty network; a few minutes, needs Linux and root
 	tools/cluster.sh 38
 
-check-cluster: ## the same at length, and make docs/results/cluster-run.txt; some 10 minutes
+check-cluster: ## make docs/results/cluster-run.txt: the same for longer; about 10 minutes
 	tools/cluster.sh 190 docs/results/cluster-run.txt
 
 ledger: ## add a row to docs/results/storm-ledger.md: FROM=N SEEDS=N FLAGS="..."
@@ -145,27 +145,27 @@ numbers: ## make docs/results/bench.txt: the benchmarks that the documentation q
 	  go test ./sim ./internal/world/model -run '^$$' -bench 'Events|Explore' -benchmem -count 3 -timeout 30m; } > docs/results/bench.txt.new
 	mv docs/results/bench.txt.new docs/results/bench.txt
 
-compare-instructions: ## make docs/results/bench-instructions.txt: the same ones by valgrind, compared with OLD=COMMIT; some 15 minutes, needs valgrind
+compare-instructions: ## make docs/results/bench-instructions.txt: instructions of these benchmarks, compared with OLD=COMMIT; about 15 minutes, needs valgrind
 	tools/instructions.sh $(OLD) > docs/results/bench-instructions.txt.new
 	mv docs/results/bench-instructions.txt.new docs/results/bench-instructions.txt
 
-numbers-live: ## measure the speed of a live member into docs/results/bench-live.txt
+numbers-live: ## make docs/results/bench-live.txt: the speed of a live member
 	{ echo "made by 'make numbers-live' at commit $$(git rev-parse --short HEAD), $$(nproc) cores, $$(uname -sm)"; \
 	  go test ./internal/live/member -run '^$$' -bench 'Local|Frame' -benchmem -benchtime 300000x -count 3 -timeout 30m; \
 	  go test ./internal/live/member -run '^$$' -bench ViewChange -benchtime 1x -count 3 -timeout 30m; } > docs/results/bench-live.txt.new
 	mv docs/results/bench-live.txt.new docs/results/bench-live.txt
 
-numbers-node: ## measure a cluster of three processes into docs/results/bench-node.txt
+numbers-node: ## make docs/results/bench-node.txt: the speed of a cluster of three processes
 	go build -buildvcs=true -o bench.tmp ./cmd/stile
 	{ echo "made by 'make numbers-node' at commit $$(git rev-parse --short HEAD), of $(strip $(PRIORITY) stile bench $(NODE))"; uptime; $(PRIORITY) ./bench.tmp bench $(NODE); } > docs/results/bench-node.txt.new
 	rm bench.tmp
 	mv docs/results/bench-node.txt.new docs/results/bench-node.txt
 
-numbers-lab: ## measure the page of the lab into docs/results/bench-lab.txt, some 5 minutes; needs Chromium
+numbers-lab: ## make docs/results/bench-lab.txt: the speed of the lab's page; about 5 minutes, needs Chromium
 	{ echo "made by 'make numbers-lab' at commit $$(git rev-parse --short HEAD)$(if $(PRIORITY), with $(strip $(PRIORITY)))"; tools/numbers-lab.sh $(PRIORITY); } > docs/results/bench-lab.txt.new
 	mv docs/results/bench-lab.txt.new docs/results/bench-lab.txt
 
-golden: ## rewrite the golden files; read the difference before you commit it
+golden: ## rewrite the golden files; read the difference before committing
 	go test $(golden) -update
 	git status --short -- '*testdata*' docs
 
@@ -173,18 +173,18 @@ museum: ## make docs/results/museum.md: famous algorithms that fail
 	go run ./cmd/stile check --museum > docs/results/museum.md.new
 	mv docs/results/museum.md.new docs/results/museum.md
 
-faults: ## make docs/results/faults.md: what one fault does to every lock
+faults: ## make docs/results/faults.md: the effect of one fault on every lock algorithm
 	go run ./cmd/stile check --faults > docs/results/faults.md.new
 	mv docs/results/faults.md.new docs/results/faults.md
 
 controls: ## make docs/results/storm-controls.md: how often the storm finds each broken rule
 	go test ./internal/live/controls -run '^TestPage$$' -count 1 -page ../../../docs/results/storm-controls.md -at $$(git rev-parse --short HEAD) -timeout 60m
 
-live: ## make docs/results/live.md: what live locks cost, and what a crash does
+live: ## make docs/results/live.md: cost of live locks, and outages after a crash
 	go run ./internal/live/measure/page "measured at commit $$(git rev-parse --short HEAD), $$(nproc) cores, $$(uname -sm), $$(go env GOVERSION)" > docs/results/live.md.new
 	mv docs/results/live.md.new docs/results/live.md
 
-mutants: ## make docs/results/mutants.md: which small changes of the live core no test notices; hours, or PACKAGE=member SAMPLE=200 SEED=1 AGAIN=1 QUICK=1
+mutants: ## make docs/results/mutants.md: small changes of the live core that no test detects; hours, or PACKAGE=member SAMPLE=200 SEED=1 AGAIN=1 QUICK=1
 	go build -o bin/mutants ./internal/live/mutants
 	nice bin/mutants -package "$(PACKAGE)" -sample $(SAMPLE) -seed $(SEED) $(if $(AGAIN),-again) $(if $(QUICK),-quick)
 
@@ -195,11 +195,11 @@ proofs: ## make docs/results/proofs.md and proofs-long.md: what is proved; hours
 	mv docs/results/proofs.md.new docs/results/proofs.md
 	$(MAKE) proofs-long
 
-proofs-long: ## make docs/results/proofs-long.md: the largest proofs alone; 16 GiB
+proofs-long: ## make docs/results/proofs-long.md: only the largest proofs; 16 GiB
 	go build -buildvcs=true -o proofs.tmp ./cmd/stile
 	./proofs.tmp check --proofs-long --memory 16GiB > docs/results/proofs-long.md.new
 	rm proofs.tmp
 	mv docs/results/proofs-long.md.new docs/results/proofs-long.md
 
-proofs-view: ## see that all settings of docs/results/proofs-view.md hold, and that every run ends
+proofs-view: ## check all settings of docs/results/proofs-view.md, and that every run ends
 	go test ./internal/world/viewmodel -run 'TestViewChange|TestLong' -long -v -timeout 0

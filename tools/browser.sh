@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Installs what the page of the lab is tried with, if it is missing and this machine
-# allows that: Debian's Chromium, without which those tests are skipped, aloud; and
-# libdeflate, by which the static site is compressed best. In continuous integration it
-# is an error if they could be had and were not.
+# Installs what the tests and the site of the lab need, if it is missing and can be
+# installed here: Debian's Chromium, without which the tests of the page are skipped with
+# a message, and libdeflate, which compresses the static site best. In continuous
+# integration a failed installation is an error.
 set -euo pipefail
 
-# have PACKAGE LEFT NAME... sees to it that there is one of these commands.
+# have PACKAGE LEFT NAME... makes sure that one of the commands NAME... exists.
 have() {
 	local package=$1 left=$2 name
 	shift 2

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# cluster.sh FAULTS [FIGURES] tries real processes on a broken network, with so many
-# faults, and writes what came of it to a file, if one is named. The other tests of
-# that package are part of 'make test'. All need Linux, root, iproute2 and, for disks
-# that fail, strace: what is not there is installed, if that can be done; else it says
-# what is left out, which is an error in continuous integration where it could be
-# installed. 'cluster.sh install' only installs. Without an argument it only says what
-# is left out here, if anything.
+# cluster.sh FAULTS [FIGURES] runs real processes on a faulty network with FAULTS faults,
+# and writes the results to the file FIGURES, if given. The other tests of that package
+# are part of 'make tests'. All need Linux, root, iproute2 and, for disk faults, strace.
+# What is missing is installed if possible. Otherwise the script reports what is left out,
+# which is an error in continuous integration where it could be installed.
+# 'cluster.sh install' only installs. Without an argument the script only reports what is
+# left out here, if anything.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -14,7 +14,7 @@ missing() {
 	command -v strace >/dev/null || echo strace
 }
 
-# left says what cannot be done here, or nothing.
+# left prints what cannot run here, or nothing.
 left() {
 	local try="stile-$$-try"
 	if [ "$(uname -s)" != Linux ] || [ "$(id -u)" != 0 ]; then

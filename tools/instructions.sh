@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# instructions.sh COMMIT [PATTERN] counts by valgrind how many instructions the benchmarks
-# of the simulator and the checker take with the code of a commit and with that of now. Unlike
-# times, they do not depend on what else the machine does. Both run the benchmarks of now.
+# instructions.sh COMMIT [PATTERN] counts, with valgrind, the instructions that the
+# benchmarks of the simulator and the checker execute with the code of COMMIT and with the
+# current code. Unlike times, these counts do not depend on the load of the machine. Both
+# run the current benchmarks.
 set -euo pipefail
 shopt -s inherit_errexit
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-# refuse WHY ends with an error.
+# refuse WHY exits with an error.
 refuse() { echo "instructions: $1" >&2; exit 2; }
 
 [ $# -gt 0 ] || refuse "give the commit to compare with: make compare-instructions OLD=COMMIT"
@@ -21,18 +22,18 @@ trap 'rm -rf "$dir"' EXIT
 for commit in "$old" "$new"; do
 	mkdir -p "$dir/$commit"
 	git archive "$commit" | tar -x -C "$dir/$commit"
-	git archive "$new" sim/{,transactions_}bench_test.go check/group/bench_test.go | tar -x -C "$dir/$commit"
+	git archive "$new" sim/{,transactions_}bench_test.go internal/world/model/bench_test.go | tar -x -C "$dir/$commit"
 	(cd "$dir/$commit" && go test -c -trimpath -o sim.test ./sim && go test -c -trimpath -o group.test ./internal/world/model)
 done
 
-# bench PATTERN TIMES TEST [FLAG...] runs benchmarks so often each.
+# bench PATTERN TIMES TEST [FLAG...] runs each benchmark TIMES times.
 bench() {
 	local flags=(-test.run '^$' -test.bench "$1" -test.benchtime "$2x" -test.benchmem)
 	shift 2
 	"$@" "${flags[@]}"
 }
 
-# count CASE TEST [FLAG...] prints the instructions of one op, the first apart, and its bytes.
+# count CASE TEST [FLAG...] prints the instructions of one op, without the first, and its bytes.
 count() {
 	local case="^${1//\//\$/^}\$" more=1000000
 	case $1 in
@@ -48,7 +49,7 @@ count() {
 
 echo "made by tools/instructions.sh $old${2:+ '$2'} at commit $new; $(nproc) cores, $(uname -sm), $(go env GOVERSION), $(valgrind --version), GOMAXPROCS=1 GOGC=off"
 printf '\n%-44s %12s %12s %6s %10s %10s\n' "instructions, and bytes allocated, of an op" "$old" "$new" ratio "$old" "$new"
-for test in sim.test "group.test -memory 8388608"; do # Explore would end after some time, not after some work
+for test in sim.test "group.test -memory 8388608"; do # Explore would stop after a time limit, not after a fixed amount of work
 	bench "${2:-.}" 1 "$dir/$new/"$test | awk '/^Benchmark/ { print $1 }' >"$dir/cases"
 	while read -r case; do
 		before=($(count "$case" "$dir/$old/"$test)) after=($(count "$case" "$dir/$new/"$test))

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# ledger.sh FROM SEEDS [FLAG...] makes the storms of so many seeds from the first
-# on, with the committed code, and adds a row to docs/results/storm-ledger.md. It ends as
-# 'stile storm' does: with 1 if a storm broke an invariant, which the row says too.
-# 'ledger.sh next' prints the first seed that no row has.
+# ledger.sh FROM SEEDS [FLAG...] runs the storms of SEEDS seeds, starting at FROM, with the
+# committed code, and adds a row to docs/results/storm-ledger.md. It exits as 'stile storm'
+# does: with 1 if a storm broke an invariant, which the row records too.
+# 'ledger.sh next' prints the first seed that is in no row.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 page=docs/results/storm-ledger.md
-if [ "${1:-}" = next ]; then # the first seed that no row has
+if [ "${1:-}" = next ]; then # the first seed that is in no row
 	sed -n 's/^| [0-9]* to \([0-9]*\) |.*/\1/p' "$page" | sort -n | tail -n 1 | awk '{ print $1 + 1 }'
 	exit
 fi

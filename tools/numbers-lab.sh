@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# numbers-lab.sh [COMMAND...] measures the page of the lab in Chromium, by a command that
-# runs others if one is given, and prints a table. It takes some minutes.
+# numbers-lab.sh [COMMAND...] measures the lab's page in Chromium and prints a table. If
+# COMMAND is given, such as chrt, the benchmarks run under it. It takes several minutes.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -9,7 +9,7 @@ trap 'rm -rf "$dir"' EXIT
 go -C test test -c -o "$dir/page.test" ./page
 go test -c -o "$dir/web.test" ./web
 
-# bench TIMES PATTERN [COMMAND...] runs the benchmarks that a pattern finds.
+# bench TIMES PATTERN [COMMAND...] runs the benchmarks that match PATTERN.
 bench() {
 	local times=$1 pattern=$2
 	shift 2

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Installs PostgreSQL if it is missing and this machine allows that: the fences of
-# docs/fencing.md are tried on a real one. Without it their tests are left out, aloud;
-# in continuous integration that is an error where it could be installed. With the
-# argument 'left' it only says what is left out here, if anything.
+# Installs PostgreSQL if it is missing and can be installed here: the fences of
+# docs/fencing.md are tested on a real one. Without it their tests are left out with a
+# message, which is an error in continuous integration where it could be installed. With
+# the argument 'left' the script only reports what is left out here, if anything.
 set -euo pipefail
 
 there() { compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null || command -v initdb >/dev/null; }

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# race.sh PACKAGE... runs their tests with the race detector, which needs cgo and
-# a C compiler. Where there is none it installs one, if it can; else it says
-# that these tests are left out, which is an error in continuous integration.
-# Without a package it only says what is left out here, if anything.
+# race.sh PACKAGE... runs the packages' tests with the race detector, which needs cgo and a
+# C compiler. If there is none, the script installs one if it can; otherwise it reports
+# that these tests are left out, which is an error in continuous integration. Without a
+# package it only reports what is left out here, if anything.
 set -euo pipefail
 
-# compiles reports whether a C compiler is there, and its headers.
+# compiles reports whether there is a C compiler with its headers.
 compiles() { echo '#include <stdlib.h>' | "$@" -fsyntax-only -x c - 2>/dev/null; }
 
-# missing says what the race detector lacks, or nothing.
+# missing prints what the race detector lacks, or nothing.
 missing() {
 	local cc
 	read -ra cc < <(go env CC)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# tsc.sh ARGUMENT... runs the type checker of npm's typescript, which is kept in a
-# folder of its own outside of the repository. Where there is no npm it installs it, if
-# it can; else it says that types are not checked, which is an error in continuous
+# tsc.sh ARGUMENT... runs the type checker of npm's typescript, which it keeps in a folder
+# of its own outside the repository. If there is no npm, the script installs it if it can;
+# otherwise it reports that types are not checked, which is an error in continuous
 # integration.
 set -euo pipefail
 
@@ -9,7 +9,7 @@ version=7.0.2
 to=${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/stile/typescript-$version
 tsc=$to/node_modules/.bin/tsc
 
-# left says why types are not checked.
+# left reports why types are not checked.
 left() {
 	if [ "${CI:-}" = true ]; then
 		echo "tsc: cannot check the types of the lab's page, which CI must check: $1" >&2

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Renews web/vendor from the packages of npm: what is bundled, its types, its
-# licences. Change a version here, run it, write the version into
-# web/vendor/README.md, and run 'make web'.
+# Updates web/vendor from npm packages: the bundled code, its types and its licences.
+# Change a version here, run the script, write the version into web/vendor/README.md, and
+# run 'make web'.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

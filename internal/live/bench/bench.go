@@ -9,9 +9,9 @@ import (
 
 // A Config says how long to measure.
 type Config struct {
-	Time    time.Duration // each row
-	Idle    time.Duration // the cluster at rest
-	Clients int           // that wait at one node
+	Time    time.Duration // duration of each row
+	Idle    time.Duration // duration of the measurement at rest
+	Clients int           // number of clients that wait at one node
 	Doing   func(what string)
 }
 
@@ -20,12 +20,12 @@ type Row struct {
 	Name  string   `json:"name"`
 	Value float64  `json:"value"`
 	Unit  string   `json:"unit"`
-	Limit *float64 `json:"limit"` // what it may be at most, or must be at least; null if there is none
-	Ratio *float64 `json:"ratio"` // of the value and the limit; null if there is none
+	Limit *float64 `json:"limit"` // upper limit, or lower limit if Least; null if there is none
+	Ratio *float64 `json:"ratio"` // of the value to the limit; null if there is none
 	Least bool     `json:"-"`     // the limit is a lower one
 }
 
-// Met reports whether the limit is kept.
+// Met reports whether the limit is met.
 func (r *Row) Met() bool {
 	switch {
 	case r.Limit == nil:
@@ -55,7 +55,7 @@ func atLeast(name string, value float64, unit string, limit float64) Row {
 	return r
 }
 
-// How many share what is measured.
+// The numbers of users and locks.
 const (
 	nodes   = 3
 	sharers = 32     // goroutines on one lock
@@ -63,20 +63,19 @@ const (
 	names   = 10_000 // locks that they use
 )
 
-// What the figures are to be.
+// The limits of the figures.
 const (
 	localLimit   = 0.5     // microseconds
 	handoffLimit = 1.0     // raw round trips
 	clientLimit  = 1.5 * 2 // raw round trips
-	sharedLimit  = 200_000 // entries each second
+	sharedLimit  = 200_000 // entries per second
 	manyLimit    = 100_000
 	idleLimit    = 1.0  // percent of a core
-	growthLimit  = 256  // KiB, of what is alive in all nodes
+	growthLimit  = 256  // KiB of live heap in all nodes
 	stallLimit   = 1000 // milliseconds
 )
 
-// Run measures. When the context ends it returns what there is by then, with an
-// error.
+// Run measures. When the context ends it returns the results so far, with an error.
 func Run(ctx context.Context, c Config) ([]Row, error) {
 	all := []Row{}
 	dir, err := os.MkdirTemp("", "stile-bench-")

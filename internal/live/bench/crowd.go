@@ -16,15 +16,15 @@ import (
 // A crowd is many clients that wait for one lock.
 type crowd struct {
 	all  []*stile.Client
-	had  chan error // each says when it has had the lock
+	had  chan error // each reports when it has held the lock
 	most time.Duration
 }
 
-// patience is how long a crowd has for each of its clients, beside a minute.
+// patience is the time limit of a crowd for each of its clients, in addition to a minute.
 const patience = 20 * time.Millisecond
 
-// gather makes clients, and has each ask for the lock. They dial some at a time, as
-// nodes greet no more at once.
+// gather creates clients, and makes each request the lock. They dial a few at a time,
+// because nodes limit the number of simultaneous greetings.
 func (s *site) gather(o *order) (answer, error) {
 	c := &crowd{all: make([]*stile.Client, o.Users), had: make(chan error, o.Users), most: time.Minute + time.Duration(o.Users)*patience}
 	s.crowd = c
@@ -48,7 +48,7 @@ func (s *site) gather(o *order) (answer, error) {
 	return answer{}, s.waiting(o.Address, o.Users)
 }
 
-// served waits until all have had the lock, and counts them.
+// served waits until all have held the lock, and counts them.
 func (c *crowd) served() (a answer, err error) {
 	late := time.After(c.most)
 	for range c.all {
@@ -70,7 +70,7 @@ func (c *crowd) served() (a answer, err error) {
 	return a, nil
 }
 
-// waiting waits until so many wait for something at a node.
+// waiting waits until this many requests wait at a node.
 func (s *site) waiting(address string, many int) error {
 	ctx, cancel := context.WithTimeout(context.Background(), soon)
 	defer cancel()

@@ -17,26 +17,26 @@ import (
 	"github.com/stile-lock/stile/internal/live/node/cert"
 )
 
-// A group is the processes whose nodes are one cluster.
+// A group is the processes whose nodes form one cluster.
 type group struct {
 	Config
 	ctx  context.Context
 	dir  string
-	echo string // where one of them sends back what it is sent
+	echo string // address where one of them echoes what it receives
 	all  []*worker
 }
 
 // A worker is one of the processes, seen from here.
 type worker struct {
 	name    string
-	address string // of its node
-	opened  order  // by which that was started
+	address string // address of its node
+	opened  order  // order that started the node
 	cmd     *exec.Cmd
 	orders  io.WriteCloser
 	answers *bufio.Reader
 }
 
-// start starts all processes. The group is to be stopped, also after an error.
+// start starts all processes. The group must be stopped, even after an error.
 func start(ctx context.Context, dir string) (*group, error) {
 	g := &group{ctx: ctx, dir: dir}
 	now := time.Now()
@@ -122,8 +122,8 @@ func (w *worker) ask(o order) (a answer, err error) {
 	return a, nil
 }
 
-// together has several carry out something at the same time, and adds up what they
-// have done. What took longest is how long all took.
+// together makes several workers carry out an order at the same time, and adds up the
+// results. The longest time counts.
 func (g *group) together(all []*worker, o func(i int) order) (sum answer, err error) {
 	answers, errs := make([]answer, len(all)), make([]error, len(all))
 	var wg sync.WaitGroup
@@ -146,7 +146,7 @@ func (g *group) sleep(d time.Duration) {
 	}
 }
 
-// files says of all files in the folders of the nodes when they were last written.
+// files returns when each file in the folders of the nodes was last written.
 func (g *group) files() map[string]time.Time {
 	all := map[string]time.Time{}
 	_ = filepath.WalkDir(g.dir, func(path string, e fs.DirEntry, err error) error {

@@ -11,10 +11,10 @@ import (
 	"github.com/stile-lock/stile/internal/live/node/cert"
 )
 
-// soon is how long something may take that is not measured.
+// soon is the time limit of anything that is not measured.
 const soon = time.Minute
 
-// drain is how long a node waits for those who hold locks: as long as 'stile serve'.
+// drain is how long a node waits for holders of locks: as long as 'stile serve' does.
 const drain = 12 * time.Second
 
 func others(address string) []string {
@@ -24,7 +24,7 @@ func others(address string) []string {
 	return []string{address}
 }
 
-// open starts the node, as an application that has it embedded.
+// open starts the node, as an application that embeds it does.
 func (s *site) open(o *order) (a answer, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), soon)
 	defer cancel()
@@ -36,8 +36,8 @@ func (s *site) open(o *order) (a answer, err error) {
 	return answer{Address: s.node.Address()}, nil
 }
 
-// openPair starts a node of a cluster with a handover bound of 1: when somebody
-// elsewhere waits, the lock goes there after each entry. So each entry is a handoff.
+// openPair starts a node of a cluster with a handover bound of 1: if a request waits at
+// another node, the lock goes there after each entry. So each entry is a handoff.
 func (s *site) openPair(o *order) (a answer, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), soon)
 	defer cancel()
@@ -50,7 +50,7 @@ func (s *site) openPair(o *order) (a answer, err error) {
 	return answer{Address: s.pair.Address()}, s.pair.Ready(ctx)
 }
 
-// A holder is a lock that is held, in whichever way.
+// A holder is a held lock, through a node or a client.
 type holder interface {
 	Unlock() error
 }

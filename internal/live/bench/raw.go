@@ -9,14 +9,14 @@ import (
 	"github.com/stile-lock/stile/internal/live/node/cert"
 )
 
-// size is of a raw message: that of a frame between nodes, or a little more.
+// size is the size of a raw message: that of a frame between nodes, or a little more.
 const size = 64
 
 func (s *site) keys() (*cert.Keys, error) {
 	return cert.Load(cert.Config(s.files), func(error) {})
 }
 
-// echo sends back what comes, as TLS in Go has it.
+// echo sends back what it receives over Go's TLS.
 func (s *site) echo() (answer, error) {
 	keys, err := s.keys()
 	if err != nil {
@@ -51,7 +51,7 @@ func echo(c net.Conn) {
 	}
 }
 
-// exchange sends something there, and waits until it is back, again and again.
+// exchange sends a message there and waits until it is back, again and again.
 func (s *site) exchange(o *order) (a answer, err error) {
 	if s.raw == nil {
 		keys, err := s.keys()

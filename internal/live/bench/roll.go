@@ -12,24 +12,24 @@ import (
 	"github.com/stile-lock/stile"
 )
 
-// What is used while nodes are restarted.
+// The load while nodes are restarted.
 const (
 	rollLocks   = 5
-	rollClients = 3 // each begins with another node
+	rollClients = 3 // each starts with another node
 )
 
-// roll restarts all nodes in turn, each in good order and as another process, while
-// clients use some locks all the time. The next one is restarted as soon as the one
-// before is a member again.
+// roll restarts all nodes in turn, each gracefully and as another process, while clients
+// constantly use some locks. The next node is restarted as soon as the previous one is a
+// member again.
 func (g *group) roll() ([]Row, error) { return g.rollBy(stopNode) }
 
-// stopNode stops a node in good order.
+// stopNode stops a node gracefully.
 func stopNode(w *worker) error {
 	_, err := w.ask(order{Op: opClose})
 	return err
 }
 
-// rollBy does it, and stops nodes in this way.
+// rollBy does it, and stops nodes by stop.
 func (g *group) rollBy(stop func(w *worker) error) ([]Row, error) {
 	var all []string
 	for _, w := range g.all {
@@ -59,7 +59,7 @@ func (g *group) rollBy(stop func(w *worker) error) ([]Row, error) {
 	}, nil
 }
 
-// restart stops a node and its process, and starts it again where it was.
+// restart stops a node and its process, and starts it again at the same address.
 func (g *group) restart(i int, all []string, stop func(w *worker) error) error {
 	w := g.all[i]
 	o := w.opened
@@ -77,10 +77,10 @@ func (g *group) restart(i int, all []string, stop func(w *worker) error) error {
 	return next.open(o)
 }
 
-// A rush is clients of all nodes that use some locks all the time.
+// A rush is clients of all nodes that constantly use some locks.
 type rush struct {
 	over  atomic.Bool
-	late  context.CancelFunc // ends requests that are never granted
+	late  context.CancelFunc // cancels requests that are never granted
 	users sync.WaitGroup
 	all   []*stile.Client
 	locks []*watched
@@ -90,15 +90,14 @@ type rush struct {
 	why    error
 }
 
-// A watched lock is one of which it is known when it was last entered. All of it
-// needs the lock itself.
+// A watched is a lock with the time of its last entry. Its fields need the lock itself.
 type watched struct {
 	name  string
 	last  time.Time
 	stall time.Duration
 }
 
-// hurry begins a rush.
+// hurry starts a rush.
 func (s *site) hurry(o *order) (a answer, err error) {
 	r := &rush{}
 	s.rush = r
@@ -139,7 +138,7 @@ func (w *watched) enter(ctx context.Context, at stile.Locker) error {
 	return l.Unlock()
 }
 
-// note notes what has become of a request.
+// note records the outcome of a request.
 func (r *rush) note(err error) {
 	if err == nil {
 		return
@@ -149,7 +148,7 @@ func (r *rush) note(err error) {
 	r.failed, r.why = r.failed+1, err
 }
 
-// rest ends a rush, and says what was seen. Whoever is never granted has failed.
+// rest ends a rush, and returns what was seen. A request that is never granted has failed.
 func (r *rush) rest() (a answer) {
 	r.over.Store(true)
 	never := time.AfterFunc(soon, r.late)

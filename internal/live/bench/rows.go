@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// slice is how long one thing is measured at a time, and before the next has its turn
-// where two are compared: what else the machine does hits both.
+// slice is how long one thing is measured at a time, before the other gets its turn where
+// two are compared: so other load on the machine affects both.
 const slice = 100 * time.Millisecond
 
 func micro(d time.Duration, count int) float64 {
@@ -19,7 +19,7 @@ func median(all []float64) float64 {
 	return all[len(all)/2]
 }
 
-// A measure is one of the things that are measured.
+// A measure is one of the measurements.
 type measure struct {
 	what string
 	run  func() ([]Row, error)
@@ -57,7 +57,7 @@ func (g *group) rawRow(name string) ([]Row, error) {
 	return []Row{plain(name, v, "µs")}, nil
 }
 
-// local is a lock that nobody else uses: the median of many slices of time.
+// local measures a lock without contention: the median of many slices of time.
 func (g *group) local() ([]Row, error) {
 	var values, cpus []float64
 	for range max(int(g.Time/slice), 1) {
@@ -73,9 +73,9 @@ func (g *group) local() ([]Row, error) {
 	}, nil
 }
 
-// against measures something and the raw exchange by turns, and returns the medians.
+// against measures something and the raw exchange in turns, and returns the medians.
 func (g *group) against(measure func(d time.Duration) (float64, error)) (value, raw float64, err error) {
-	if _, err := measure(slice / 4); err != nil { // until all is in place
+	if _, err := measure(slice / 4); err != nil { // warm-up
 		return 0, 0, err
 	}
 	var values, raws []float64
@@ -93,8 +93,8 @@ func (g *group) against(measure func(d time.Duration) (float64, error)) (value, 
 	return median(values), median(raws), nil
 }
 
-// handoff is one lock that two nodes want all the time: each has somebody else
-// waiting when it lets go.
+// handoff measures one lock that two nodes constantly request: at each release a request
+// waits at the other node.
 func (g *group) handoff() ([]Row, error) {
 	var first answer
 	for _, w := range g.all[:2] {
@@ -117,7 +117,7 @@ func (g *group) handoff() ([]Row, error) {
 	return []Row{bounded("handoff between two members", v, "µs", handoffLimit*raw)}, nil
 }
 
-// shared is one lock that many want at all nodes.
+// shared measures one lock that many goroutines request at all nodes.
 func (g *group) shared() ([]Row, error) {
 	sum, err := g.together(g.all, func(i int) order {
 		return order{Op: opSpin, Lock: "shared", Users: (sharers + nodes - 1 - i) / nodes, For: g.Time}
@@ -128,8 +128,8 @@ func (g *group) shared() ([]Row, error) {
 	return rates(fmt.Sprintf("one lock, %d goroutines, 3 members", sharers), sum, sharedLimit), nil
 }
 
-// rates are how many entries there were each second, and what one took of the CPUs,
-// which says more on a machine that does other things, too.
+// rates returns entries per second, and CPU time per entry, which says more on a busy
+// machine.
 func rates(name string, sum answer, limit float64) []Row {
 	return []Row{
 		atLeast(name, float64(sum.Count)/sum.Took.Seconds(), "entries/s", limit),
@@ -137,7 +137,7 @@ func rates(name string, sum answer, limit float64) []Row {
 	}
 }
 
-// client is a lock that nobody else uses, of a client of a node.
+// client measures a lock without contention, held by a client of a node.
 func (g *group) client() ([]Row, error) {
 	v, raw, err := g.against(func(d time.Duration) (float64, error) {
 		r, err := g.all[1].ask(order{Op: opClient, Address: g.all[0].address, Lock: "client", For: d})
@@ -149,7 +149,7 @@ func (g *group) client() ([]Row, error) {
 	return []Row{bounded("lock+unlock, Go client, uncontended", v, "µs", clientLimit*raw)}, nil
 }
 
-// many is many locks that all nodes use.
+// many measures many locks that all nodes use.
 func (g *group) many() ([]Row, error) {
 	sum, err := g.together(g.all, func(i int) order {
 		return order{Op: opSpread, Users: users, Locks: names, Seed: uint64(i), For: g.Time}
@@ -160,7 +160,7 @@ func (g *group) many() ([]Row, error) {
 	return rates(fmt.Sprintf("%d locks at random, 3 members", names), sum, manyLimit), nil
 }
 
-// crowd is many clients that wait for one lock at one node.
+// crowd measures many clients that wait for one lock at one node.
 func (g *group) crowd() ([]Row, error) {
 	before, err := g.all[0].ask(order{Op: opUsage})
 	if err != nil {
@@ -191,9 +191,9 @@ func (g *group) crowd() ([]Row, error) {
 	}, nil
 }
 
-// idle is a cluster that nobody uses.
+// idle measures a cluster without load.
 func (g *group) idle() ([]Row, error) {
-	g.sleep(time.Second) // connections that have ended are cleared away
+	g.sleep(time.Second) // closed connections are cleaned up
 	before, err := g.usage()
 	if err != nil {
 		return nil, err
@@ -219,7 +219,7 @@ func (g *group) idle() ([]Row, error) {
 	}, nil
 }
 
-// usage is what all nodes have used.
+// usage returns what all nodes have used.
 func (g *group) usage() (sum answer, err error) {
 	for _, w := range g.all {
 		u, err := w.ask(order{Op: opUsage})

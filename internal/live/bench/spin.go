@@ -12,16 +12,16 @@ import (
 	"github.com/stile-lock/stile"
 )
 
-// A tally is what one goroutine has done.
+// A tally is the work of one goroutine.
 type tally struct {
 	count, handoffs int
 	_               [6]int // each has a cache line of its own
 }
 
-// spin has goroutines lock and unlock one lock. An entry whose number is not the
-// next after the last one here has come after one of another process.
+// spin makes goroutines lock and unlock one lock. An entry whose number does not follow the
+// last one here comes after one of another process.
 func spin(o *order, enter func(name string) (holder, uint64, error)) (answer, error) {
-	var last uint64 // needs the lock
+	var last uint64 // guarded by the lock
 	return run(o, func(i int, t *tally, over *atomic.Bool) error {
 		for !over.Load() {
 			l, n, err := enter(o.Lock)
@@ -41,7 +41,7 @@ func spin(o *order, enter func(name string) (holder, uint64, error)) (answer, er
 	})
 }
 
-// spread has goroutines lock and unlock many locks, at random.
+// spread makes goroutines lock and unlock many locks, at random.
 func (s *site) spread(o *order) (answer, error) {
 	all := make([]string, o.Locks)
 	for i := range all {
@@ -91,7 +91,7 @@ func (s *site) dial(address string) (*stile.Client, error) {
 	return stile.Dial(ctx, stile.DialConfig{Nodes: []string{address}, TLS: s.files})
 }
 
-// run has so many goroutines do something for so long, and adds up.
+// run makes goroutines run f for the duration of the order, and adds up.
 func run(o *order, f func(i int, t *tally, over *atomic.Bool) error) (a answer, err error) {
 	tallies, errs := make([]tally, o.Users), make([]error, o.Users)
 	var over atomic.Bool

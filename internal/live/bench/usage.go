@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// usage is what this process has used so far. What is not known is 0.
+// usage returns what this process has used so far. Unknown values are 0.
 func usage() answer {
 	a := answer{CPU: spent()}
 	debug.FreeOSMemory()
@@ -28,7 +28,7 @@ func usage() answer {
 	return a
 }
 
-// spent is the time of CPUs.
+// spent returns the CPU time.
 func spent() time.Duration {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
@@ -37,7 +37,7 @@ func spent() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// written is how many bytes the process has caused to be written to disks.
+// written returns how many bytes the process has caused to be written to disks.
 func written() (n int64) {
 	b, err := os.ReadFile("/proc/self/io")
 	if err != nil {

@@ -12,38 +12,38 @@ import (
 	"github.com/stile-lock/stile/internal/live/node"
 )
 
-// workerName is how the processes with nodes are called, by what tells them from
-// the command line of a user: nobody types the name of the program that runs.
+// workerName is the program name of the processes with nodes, which distinguishes them from
+// a user's command line: users do not type the name of the program that runs.
 const workerName = "stile-bench-node"
 
-// What a process can be ordered to do.
+// The operations that a process can be ordered to do.
 const (
 	opOpen   = "open"   // start a node
-	opClose  = "close"  // stop it in good order
-	opEcho   = "echo"   // send back what comes over raw TLS
-	opRaw    = "raw"    // exchange something with who does so
+	opClose  = "close"  // stop it gracefully
+	opEcho   = "echo"   // echo what arrives over raw TLS
+	opRaw    = "raw"    // exchange messages with the process that echoes
 	opSpin   = "spin"   // lock and unlock one lock
-	opPair   = "pair"   // start another node, of a cluster where nobody enters twice in a row
+	opPair   = "pair"   // start another node, of a cluster where no node enters twice in a row
 	opTurns  = "turns"  // lock and unlock one lock there
 	opPart   = "part"   // end that node
-	opSpread = "spread" // lock and unlock many
+	opSpread = "spread" // lock and unlock many locks
 	opClient = "client" // lock and unlock as a client of another process
 	opHold   = "hold"   // lock
 	opFree   = "free"   // unlock it
 	opCrowd  = "crowd"  // make many clients wait for a lock
-	opServed = "served" // wait until they have had it
-	opUsage  = "usage"  // say what was used so far
-	opBusy   = "busy"   // have clients of all nodes use some locks all the time
-	opRested = "rested" // end that, and say what they saw
+	opServed = "served" // wait until they have held it
+	opUsage  = "usage"  // report what was used so far
+	opBusy   = "busy"   // make clients of all nodes use some locks constantly
+	opRested = "rested" // end that, and report what they saw
 )
 
-// An order is what a process is to do.
+// An order is what a process must do.
 type order struct {
 	Op            string
 	Name, Dir     string
 	CA, Cert, Key string
 	Address       string
-	Listen        string   // where a node was before; any port
+	Listen        string   // previous address of the node; empty: any port
 	Nodes         []string // addresses of all nodes
 	Lock          string
 	Locks         int
@@ -52,30 +52,29 @@ type order struct {
 	For           time.Duration
 }
 
-// An answer is what has come of it.
+// An answer is the result of an order.
 type answer struct {
 	Error    string `json:",omitempty"`
 	Address  string
-	Count    int // exchanges, or entries
+	Count    int // exchanges or entries
 	Handoffs int // entries after one of another process
 	Took     time.Duration
-	CPU      time.Duration // of the process: of what was measured; of all, before it was asked
-	CPUThen  time.Duration // of all, after what it took to answer
-	Heap     int64         // bytes that are alive
-	Resident int64         // bytes of the process
+	CPU      time.Duration // CPU time of the process: of the measurement, or in total before the question
+	CPUThen  time.Duration // in total, including the time to answer
+	Heap     int64         // bytes of live heap
+	Resident int64         // resident bytes of the process
 	Written  int64         // bytes to disks
-	Stall    time.Duration // the longest that nobody has entered one of some locks
-	Failed   int           // requests
+	Stall    time.Duration // longest time without an entry of one of some locks
+	Failed   int           // failed requests
 }
 
-// Worker does the work of a process with a node and ends the process, if that is
-// what it was started for; otherwise it does nothing. The program calls it before
-// anything else.
+// Worker does the work of a process with a node and exits, if this process was started for
+// that; otherwise it does nothing. The program calls it before anything else.
 func Worker() {
 	if os.Args[0] != workerName {
 		return
 	}
-	signal.Ignore(os.Interrupt) // whoever interrupts the program interrupts it there
+	signal.Ignore(os.Interrupt) // an interrupt is handled by the parent process
 	s, out, orders := &site{}, json.NewEncoder(os.Stdout), make(chan order)
 	go listen(orders)
 	for o := range orders {
@@ -89,8 +88,8 @@ func Worker() {
 	}
 }
 
-// listen reads orders, and ends the process, whatever it is doing, when who has
-// started it has ended or wants no more.
+// listen reads orders, and ends the process, whatever it is doing, when the parent process
+// has ended or has no more orders.
 func listen(orders chan<- order) {
 	in := json.NewDecoder(os.Stdin)
 	for {
@@ -102,7 +101,7 @@ func listen(orders chan<- order) {
 	}
 }
 
-// A site is what such a process has.
+// A site is the state of such a process.
 type site struct {
 	name  string
 	files stile.Certificates

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// attend does what is to be done while the command runs, until its watchdog has
-// ended, or does not even end when it is killed.
+// attend does what must be done while the command runs, until its watchdog has ended, or
+// does not end even when it is killed.
 func (r *run) attend(ctx context.Context) {
 	done := ctx.Done()
 	var changed chan struct{}
@@ -44,8 +44,8 @@ func (r *run) attend(ctx context.Context) {
 	}
 }
 
-// backstop is when exec has waited long enough for its watchdog, which kills
-// everything before.
+// backstop is when exec has waited long enough for its watchdog, which kills everything
+// earlier.
 func (r *run) backstop() Moment {
 	until := r.until()
 	switch {
@@ -59,8 +59,8 @@ func (r *run) backstop() Moment {
 	return earlier(r.kill.Add(until.Sub(r.kill)/2), r.deadline)
 }
 
-// shoot ends a watchdog that has not done its work: it may be stopped. What it
-// guards becomes exec's then.
+// shoot kills a watchdog that has not done its work: it may be stopped. Exec then takes
+// over what it guards.
 func (r *run) shoot() {
 	if r.shot {
 		r.giveUp = Now() >= r.until()
@@ -88,10 +88,10 @@ func (r *run) note(n news) {
 	}
 }
 
-// stopped does what a shell does when its job is stopped. If the command wants the
-// terminal, and exec has it, it gets it. Otherwise exec is stopped too, so that the
-// shell above it notices, and its user. Without a terminal there is nobody to
-// notice, and a stopped command is no reason to lose the lock.
+// stopped does what a shell does when its job is stopped. If the command wants the terminal
+// and exec has it, the command gets it. Otherwise exec is stopped too, so that the shell
+// above it and its user notice. Without a terminal no user would notice, and a stopped
+// command is no reason to lose the lock.
 func (r *run) stopped(by syscall.Signal) {
 	wants := by == syscall.SIGTTIN || by == syscall.SIGTTOU
 	switch {
@@ -106,7 +106,7 @@ func (r *run) stopped(by syscall.Signal) {
 	}
 }
 
-// resume lets the command go on after exec was stopped.
+// resume resumes the command after exec was stopped.
 func (r *run) resume() {
 	if r.tty != nil && r.tty.given {
 		r.tty.give(r.group)
@@ -114,7 +114,7 @@ func (r *run) resume() {
 	r.tell(word{Signal: int(syscall.SIGCONT)})
 }
 
-// result says how it went, when there is no watchdog any more.
+// result returns the result when there is no longer a watchdog.
 func (r *run) result() (Result, error) {
 	var res Result
 	orphaned := !r.last.Gone && r.failed == nil
@@ -147,14 +147,14 @@ func (r *run) result() (Result, error) {
 	return res, nil
 }
 
-// sweep ends what a dead watchdog has left. There is no grace: nobody is left who
-// would end them if exec were paused now.
+// sweep ends what a dead watchdog has left. There is no grace: if exec were paused now, no
+// process would be left to end them.
 func (r *run) sweep() bool {
 	group := 0
 	if polls {
 		group = r.group
 	}
-	enough := Now().Add(patience) // what dies a little late need not be looked for by hand
+	enough := Now().Add(patience) // what dies a little late need not be searched for
 	for {
 		strike(syscall.SIGKILL, group)
 		if r.reap() {
@@ -167,7 +167,7 @@ func (r *run) sweep() bool {
 	}
 }
 
-// reap buries whom exec has adopted, and says whether all are dead.
+// reap reaps the processes that exec has adopted, and reports whether all are dead.
 func (r *run) reap() bool {
 	for {
 		id, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil)

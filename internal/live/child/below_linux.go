@@ -10,28 +10,28 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// polls says whether only asking again tells that a group is gone. Here it is
-// not so: who adopts all orphans below it sees each of them end.
+// polls reports whether only polling shows that a group is gone. Not so on Linux: a process
+// that adopts all orphans below it sees each of them end.
 const polls = false
 
-// adopt makes this process the parent of every process below it that loses its
-// own: none of them can leave, neither by a new session nor by a double fork.
+// adopt makes this process the parent of every process below it that loses its own parent:
+// none of them can escape, neither by a new session nor by a double fork.
 func adopt() error { return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
 
 // release undoes adopt.
 func release() { _ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0) }
 
-// attributes are those of the command: its own group, the terminal if it gets
-// it, and, as a last resort, death together with its watchdog.
+// attributes are those of the command: its own group, the terminal if it gets it and, as a
+// last resort, death together with its watchdog.
 func attributes(foreground bool, tty int) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Foreground: foreground, Ctty: tty, Pdeathsig: syscall.SIGKILL}
 }
 
-// self is this program, even if its file was replaced or removed meanwhile.
+// self is this program, even if its file has been replaced or removed since.
 func self() (string, error) { return "/proc/self/exe", nil }
 
-// strike sends a signal to every process below this one. Those in the group get
-// it by one call that no fork slips through, if the group is known to be ours.
+// strike sends a signal to every process below this one. Those in the group get it by one
+// call, which no fork escapes, if the group is known to be the command's.
 func strike(sig syscall.Signal, group int) {
 	if group != 0 {
 		_ = unix.Kill(-group, sig)
@@ -43,8 +43,8 @@ func strike(sig syscall.Signal, group int) {
 	}
 }
 
-// forward sends a signal to a group. Without its leader its number may be
-// somebody else's: then its members are looked up among those below.
+// forward sends a signal to a group. Without its leader, the number of the group may have
+// been reused: then its members are looked up among the processes below.
 func forward(sig syscall.Signal, group int, leaderless bool) {
 	if !leaderless {
 		_ = unix.Kill(-group, sig)
@@ -57,18 +57,18 @@ func forward(sig syscall.Signal, group int, leaderless bool) {
 	}
 }
 
-// survivors says whether a group without its leader has members; no caller needs
-// it here.
+// survivors reports whether a group without its leader has members; no caller needs it on
+// Linux.
 func survivors(int) bool { return false }
 
-// A process is what the kernel says of one.
+// A process is what the kernel reports about a process.
 type process struct {
 	id, parent, group int
 	dead              bool
 }
 
-// signal sends a signal to this process and to no other that has got its number
-// meanwhile.
+// signal sends a signal to this process, and never to another one that has got its number
+// since.
 func (p process) signal(sig syscall.Signal) {
 	fd, err := unix.PidfdOpen(p.id, 0)
 	if err == unix.ENOSYS {
@@ -121,8 +121,8 @@ func processes() []process {
 	return all
 }
 
-// look reads what the kernel says of a process. Its name, in parentheses, may
-// contain anything.
+// look reads what the kernel reports about a process. Its name, in parentheses, may contain
+// anything.
 func look(id int) (process, bool) {
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(id) + "/stat")
 	if err != nil {

@@ -10,38 +10,38 @@ import (
 // A Config says what to run, and how.
 type Config struct {
 	Args  []string // the command and its arguments
-	Shell bool     // the only argument is a line for the shell
+	Shell bool     // the only argument is a command line for the shell
 	Env   []string // see Environ
-	Dir   string   // where to run it; empty is here
+	Dir   string   // folder to run it in; empty: the current one
 
-	// The command gets these files themselves, not copies of what goes through
-	// them; nil is the null device.
+	// The command gets these files themselves, not copies of their data; nil is the null
+	// device.
 	Stdin, Stdout, Stderr *os.File
 
-	// Grace is how long the command and all it started may take to end after
-	// they were told to. At the end of a lease it may be shorter.
+	// Grace is how long the command and everything it started may take to end after TERM.
+	// At the end of a lease it may be shorter.
 	Grace time.Duration
-	// Lease says by when all must be gone; nil is never.
+	// Lease is the deadline by which everything must be gone; nil is never.
 	Lease *Lease
-	// Linger waits for what the command has left behind, and holds the lock for
-	// it, as flock does. Without it all that is ended when the command is over.
+	// Linger waits for what the command has left behind, and holds the lock for it, as
+	// flock does. Without it, these processes are ended when the command exits.
 	Linger bool
 }
 
-// A Result says how a command ended.
+// A Result is how a command ended.
 type Result struct {
-	Code   int            // what to exit with
-	Signal syscall.Signal // what ended the command, or 0
+	Code   int            // exit code for this process
+	Signal syscall.Signal // signal that ended the command, or 0
 	Lost   bool           // the command was ended because of the lock
-	Gone   bool           // nothing is left of what was run: the lock may be given back
+	Gone   bool           // nothing that was run is left: the lock may be released
 }
 
 // Errors of Run.
 var (
-	// ErrExpired is the cause of a loss of which only the clock knew.
+	// ErrExpired is the cause of a loss that only the clock revealed.
 	ErrExpired = errors.New("its lease was not extended in time")
-	// ErrWatchdog says that the process which guards the command was lost.
+	// ErrWatchdog means that the process that guards the command died.
 	ErrWatchdog = errors.New("its watchdog died")
-	// ErrLeft says that something could not be ended before the lease was over.
+	// ErrLeft means that a process could not be ended before the lease expired.
 	ErrLeft = errors.New("something that it started could not be ended")
 )

@@ -2,11 +2,11 @@ package child
 
 import "time"
 
-// longestWait is after how long an alarm looks at the clock again: a timer here
-// does not count the time in which the machine sleeps.
+// longestWait is the interval at which an alarm checks the clock again: on macOS a timer
+// does not count the time during which the machine sleeps.
 const longestWait = 250 * time.Millisecond
 
-// An alarm says on its channel when a moment has come.
+// An alarm sends on its channel when a moment has come.
 type alarm struct {
 	C     chan struct{}
 	moves chan Moment

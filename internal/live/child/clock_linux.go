@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// An alarm says on its channel when a moment has come. Go's own timers do not
-// count the time in which the machine sleeps; this one does.
+// An alarm sends on its channel when a moment has come. Go's own timers do not count the
+// time during which the machine sleeps; this one does.
 type alarm struct {
 	C    chan struct{}
 	file *os.File

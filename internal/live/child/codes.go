@@ -4,13 +4,13 @@ import "syscall"
 
 // The exit codes of 'stile exec'. Every other code is the command's own.
 const (
-	// Conflict is the code if the lock cannot be had, with a timeout or without
-	// waiting, as it is flock's; like there, a flag sets another.
+	// Conflict is the code if the lock cannot be acquired within a timeout or without
+	// waiting, as with flock; as there, a flag sets another.
 	Conflict = 1
-	// Failed is the code if the lock was lost, or if stile itself failed: what
-	// the command did until then says nothing about whether it was done alone.
+	// Failed is the code if the lock was lost, or if stile itself failed: the command's own
+	// code would not tell whether it ran exclusively.
 	Failed = 125
-	// NotExecutable is the code if the command is there but cannot be run.
+	// NotExecutable is the code if the command exists but cannot be run.
 	NotExecutable = 126
 	// NotFound is the code if there is no such command.
 	NotFound = 127

@@ -9,16 +9,16 @@ import (
 	"strings"
 )
 
-// The variables by which the command learns under which lock it runs. The token
-// grows with every grant of the lock: a resource that refuses a smaller one than
-// it has seen is safe even where no process can be ended in time.
+// The variables that tell the command which lock it runs under. The fencing token grows
+// with every grant of the lock: a resource that refuses a smaller one than it has seen is
+// safe even where no process can be ended in time.
 const (
 	LockVariable  = "STILE_LOCK"
 	TokenVariable = "STILE_TOKEN"
 )
 
-// Environ returns the environment with the lock's name and token, which replace
-// those of a lock around this one.
+// Environ returns the environment with the lock's name and fencing token, which replace
+// those of an outer lock.
 func Environ(base []string, lock, token string) []string {
 	env := make([]string, 0, len(base)+2)
 	for _, v := range base {
@@ -29,7 +29,7 @@ func Environ(base []string, lock, token string) []string {
 	return append(env, LockVariable+"="+lock, TokenVariable+"="+token)
 }
 
-// arguments returns the arguments to run. With a shell the only one is a line
+// arguments returns the arguments to run. With a shell, the only argument is a command line
 // for the user's shell, as with flock's -c.
 func arguments(args []string, shell bool, env []string) ([]string, error) {
 	switch {
@@ -49,8 +49,8 @@ func arguments(args []string, shell bool, env []string) ([]string, error) {
 	return []string{name, "-c", args[0]}, nil
 }
 
-// find looks a command up as a shell does. If it cannot, the number is the exit
-// code that says so.
+// find looks up a command as a shell does. If that fails, the number is the exit code for
+// it.
 func find(name string) (string, int, error) {
 	path, err := exec.LookPath(name)
 	switch {

@@ -7,9 +7,9 @@ import (
 	"github.com/stile-lock/stile/internal/live/node/clock"
 )
 
-// A Moment is a point in time on a clock that no one sets and that goes on while
-// the machine sleeps, counted from an unknown start that all processes of the
-// machine share. The zero Moment is never.
+// A Moment is a point in time on a clock that cannot be set and keeps running while the
+// machine sleeps, counted from an unknown start that all processes of the machine share.
+// The zero Moment is never.
 type Moment int64
 
 // Now returns the present moment.
@@ -29,22 +29,22 @@ func earlier(a, b Moment) Moment {
 	return a
 }
 
-// A Lease says until when the command may run. Its methods may be called by
-// several goroutines at once, before a Run and during it.
+// A Lease is how long the command may run. Several goroutines may call its methods at a
+// time, before and during a Run.
 type Lease struct {
 	mu      sync.Mutex
 	until   Moment
 	changed chan struct{}
 }
 
-// NewLease returns a lease that is over at this moment.
+// NewLease returns a lease that ends at this moment.
 func NewLease(until Moment) *Lease {
 	return &Lease{until: until, changed: make(chan struct{}, 1)}
 }
 
-// Extend moves the end of the lease. Its holder calls it at every renewal, with a
-// moment counted from Now as it was before the renewal was asked for. A lease
-// never gets shorter: an earlier moment changes nothing.
+// Extend moves the end of the lease. Its holder calls it at every renewal, with a moment
+// counted from Now as it was before the renewal was requested. A lease never gets shorter:
+// an earlier moment changes nothing.
 func (l *Lease) Extend(until Moment) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -54,7 +54,7 @@ func (l *Lease) Extend(until Moment) {
 	l.until = until
 	select {
 	case l.changed <- struct{}{}:
-	default: // whoever listens has not looked at the last change yet
+	default: // the listener has not seen the last change yet
 	}
 }
 
@@ -65,14 +65,14 @@ func (l *Lease) Until() Moment {
 	return l.until
 }
 
-// longestMargin is what is kept at the end of a lease for processes to be gone
-// after they were killed.
+// longestMargin is the maximum time reserved at the end of a lease for killed processes to
+// be gone.
 const longestMargin = 200 * time.Millisecond
 
-// plan says when a command must be told to end, and when it must be killed, if
-// nobody extends its lease after now. What is kept for its grace is never more
-// than a third of what is left: a lease that is renewed in its first two thirds is
-// never taken for a lost one.
+// plan returns when a command must get TERM, and when it must be killed, if its lease is
+// not extended after now. The time reserved for its grace is never more than a third of
+// what is left, so a lease that is renewed within its first two thirds is never mistaken
+// for a lost one.
 func plan(now, until Moment, grace time.Duration) (end, kill Moment) {
 	if until == 0 {
 		return 0, 0

@@ -18,14 +18,13 @@ import (
 )
 
 const (
-	// patience is how long exec waits for its watchdog where the lease says
-	// nothing.
+	// patience is how long exec waits for its watchdog where the lease sets no limit.
 	patience = time.Second
 	// birth is how long the watchdog may take to start.
 	birth = 30 * time.Second
 )
 
-// A run is a command under a lock as exec sees it.
+// A run is a command under a lock, as exec sees it.
 type run struct {
 	cfg   Config
 	tty   *terminal
@@ -39,23 +38,23 @@ type run struct {
 
 	wanted   bool // the command gets the terminal at once
 	group    int  // of the command, once it has started
-	passed   bool // a signal of somebody else went to the command
+	passed   bool // another process's signal was forwarded to the command
 	last     news
 	failed   *news
-	cause    error  // of a loss that exec knows of
-	shot     bool   // the watchdog was killed because it does not answer
+	cause    error  // cause of a loss that exec knows of
+	shot     bool   // the watchdog was killed because it did not answer
 	giveUp   bool   // and even that did not help
-	deadline Moment // of the answer to a loss
+	deadline Moment // for the answer to a loss
 	kill     Moment // when the watchdog kills, by the lease
 }
 
-// Run runs a command until it and all that it started are over. When the context
-// is cancelled, which means that the lock is lost, it ends them, and also when
-// the lease is almost over. The result has the code to exit with in any case; an
-// error says why it is not the command's own.
+// Run runs a command until it and everything it started have ended. It ends them when the
+// context is cancelled, which means that the lock is lost, and when the lease is about to
+// expire. The result always has the code to exit with; an error says why it is not the
+// command's own.
 //
-// While it runs, Run owns the signals, the terminal and the children of this
-// process: nothing else in it may start processes.
+// While it runs, Run owns the signals, the terminal and the children of this process:
+// nothing else in the process may start processes.
 func Run(ctx context.Context, cfg Config) (Result, error) {
 	args, err := arguments(cfg.Args, cfg.Shell, cfg.Env)
 	if err != nil {
@@ -65,7 +64,7 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 	if err != nil {
 		return Result{Code: code, Gone: true}, err
 	}
-	if ctx.Err() != nil { // perhaps while the lock was being had: too late to start
+	if ctx.Err() != nil { // perhaps while the lock was being acquired: too late to start
 		return lost(Result{Gone: true}, context.Cause(ctx))
 	}
 	r := &run{cfg: cfg, signals: make(chan os.Signal, 64), again: make(chan os.Signal, 1), news: make(chan news)}
@@ -89,8 +88,8 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 	return r.result()
 }
 
-// listen asks for the signals to pass on, but for those that are ignored: the
-// command has a right to ignore them too.
+// listen subscribes to the signals to forward, except ignored ones: the command has a right
+// to ignore them too.
 func (r *run) listen() {
 	for _, sig := range forwarded() {
 		if !signal.Ignored(sig) {
@@ -100,7 +99,7 @@ func (r *run) listen() {
 	signal.Notify(r.again, syscall.SIGCONT)
 }
 
-// start starts the watchdog and says to it what to run.
+// start starts the watchdog and sends it what to run.
 func (r *run) start(path string, args []string) error {
 	in, words, err := os.Pipe()
 	if err != nil {
@@ -128,17 +127,17 @@ func (r *run) start(path string, args []string) error {
 	return nil
 }
 
-// extend looks at the lease again.
+// extend checks the lease again.
 func (r *run) extend() Moment {
 	until := r.until()
 	_, r.kill = plan(Now(), until, 0)
 	return until
 }
 
-// spawn starts the watchdog in a group of its own, in which no signal for exec
-// reaches it, but in this session, in which it can start what uses the terminal.
-// It inherits descriptors under the numbers that they have here, since every
-// other number may be one that the user wants the command to have.
+// spawn starts the watchdog in a group of its own, where no signal for exec reaches it, but
+// in this session, where it can start programs that use the terminal. It inherits
+// descriptors under the numbers that they have here, because the user may want the command
+// to have any other number.
 func (r *run) spawn(in, out *os.File) error {
 	program, err := self()
 	if err != nil {
@@ -169,8 +168,8 @@ func (r *run) spawn(in, out *os.File) error {
 	return err
 }
 
-// wantsTerminal says whether the command gets the terminal at once: if exec is in
-// the foreground, and not a part of a pipe, in which somebody else may want it.
+// wantsTerminal reports whether the command gets the terminal at once: if exec is in the
+// foreground and not part of a pipeline, in which another process may want it.
 func (r *run) wantsTerminal() bool {
 	in, out := r.cfg.Stdin, r.cfg.Stdout
 	return r.tty.ours() && in != nil && out != nil && tty.Is(int(in.Fd())) && tty.Is(int(out.Fd()))
@@ -183,11 +182,11 @@ func (r *run) until() Moment {
 	return r.cfg.Lease.Until()
 }
 
-// tell says something to the watchdog.
+// tell sends a word to the watchdog.
 func (r *run) tell(x word) { r.say(patience, x) }
 
-// say says something to the watchdog. If that does not listen it is lost, and what
-// follows from that follows from the end of its news.
+// say sends a message to the watchdog. A watchdog that does not read it is killed; the end
+// of its news then triggers the rest.
 func (r *run) say(within time.Duration, x any) {
 	_ = r.pipe.SetWriteDeadline(time.Now().Add(within))
 	if err := r.words.Encode(x); err != nil {
@@ -195,7 +194,7 @@ func (r *run) say(within time.Duration, x any) {
 	}
 }
 
-// hear passes on the news of the watchdog until it is no more.
+// hear passes on the watchdog's news until the watchdog has ended.
 func hear(pipe *os.File, all chan<- news) {
 	defer close(all)
 	defer pipe.Close()

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// forwarded are the signals that exec passes on to the command.
+// forwarded are the signals that exec forwards to the command.
 func forwarded() []os.Signal {
 	return []os.Signal{
 		syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGTSTP, syscall.SIGWINCH,
@@ -17,19 +17,19 @@ func forwarded() []os.Signal {
 	}
 }
 
-// alone says whether a signal is for the command itself: those of the terminal and
-// those that end it are for its whole group, as if it had been typed without exec.
-// What USR1 and USR2 mean only the command knows; others would die of them.
+// alone reports whether a signal is only for the command itself. Signals of the terminal
+// and those that end it are for its whole group, as if it had been typed without exec. Only
+// the command knows what USR1 and USR2 mean; other processes would die of them.
 func alone(sig os.Signal) bool { return sig == syscall.SIGUSR1 || sig == syscall.SIGUSR2 }
 
-// enough is how long exec waits to be stopped after it has asked for it.
+// enough is how long exec waits to be stopped after it has asked for that.
 const enough = 200 * time.Millisecond
 
-// suspend stops exec and its group, as the terminal would have done, and returns
-// when it goes on. Where no shell could let it go on the kernel does not stop it,
-// and it goes on at once. Exec stops itself by TTIN, the one signal of its kind
-// that it neither handles nor ignores: Go can bring back the default of no signal
-// that it has once had.
+// suspend stops exec and its group, as the terminal would have done, and returns when it
+// resumes. Where no shell could resume it, the kernel does not stop it, and it continues at
+// once. Exec stops itself with TTIN, the one signal of its kind that it neither handles nor
+// ignores, because Go cannot restore the default action of a signal that it has once
+// handled.
 func suspend(signals chan<- os.Signal, again <-chan os.Signal) {
 	signal.Ignore(syscall.SIGTSTP)
 	_ = syscall.Kill(0, syscall.SIGTSTP)
@@ -41,9 +41,9 @@ func suspend(signals chan<- os.Signal, again <-chan os.Signal) {
 	signal.Notify(signals, syscall.SIGTSTP)
 }
 
-// mirror passes the signal that ended the command on to the group of exec. The
-// terminal sent it to the command alone, because that was in the foreground; a
-// script around exec must hear of it too, or Ctrl-C ends only one of its commands.
+// mirror forwards the signal that ended the command to exec's group. The terminal sent it
+// only to the command, which was in the foreground; a script around exec must get it too,
+// or Ctrl-C ends only one of its commands.
 func mirror(sig syscall.Signal) {
 	signal.Ignore(sig)
 	_ = syscall.Kill(0, sig)

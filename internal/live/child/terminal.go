@@ -11,10 +11,11 @@ import (
 	"github.com/stile-lock/stile/internal/tty"
 )
 
-// A terminal is the controlling one. A nil terminal is none, and does nothing.
+// A terminal is the controlling terminal. A nil terminal means that there is none, and does
+// nothing.
 type terminal struct {
 	fd    int
-	own   int           // the group that exec belongs to
+	own   int           // exec's own group
 	modes *unix.Termios // as they were before the command
 	given bool          // the command has had it
 }
@@ -36,7 +37,7 @@ func (t *terminal) close() {
 	}
 }
 
-// descriptor is that of the terminal, or -1.
+// descriptor returns the terminal's descriptor, or -1.
 func (t *terminal) descriptor() int {
 	if t == nil {
 		return -1
@@ -44,7 +45,7 @@ func (t *terminal) descriptor() int {
 	return t.fd
 }
 
-// ours says whether the group of exec is in the foreground.
+// ours reports whether exec's group is in the foreground.
 func (t *terminal) ours() bool {
 	if t == nil {
 		return false
@@ -61,8 +62,8 @@ func (t *terminal) give(group int) {
 	}
 }
 
-// take brings the group of exec back to the foreground, if the command's group
-// is there, or one that is no more: a shell may have taken the terminal since.
+// take brings exec's group back to the foreground, if the command's group is there, or one
+// that no longer exists. Otherwise a shell may have taken the terminal since.
 func (t *terminal) take(group int) {
 	if t == nil || !t.given {
 		return
@@ -73,15 +74,15 @@ func (t *terminal) take(group int) {
 	}
 }
 
-// restore brings back the modes that a command which was killed had no time to.
+// restore restores the modes that a killed command had no time to restore.
 func (t *terminal) restore() {
 	if t != nil && t.given && t.modes != nil && t.ours() {
 		_ = tty.SetModes(t.fd, t.modes)
 	}
 }
 
-// front needs SIGTTOU to be ignored: it stops whoever does this from behind. It
-// stays ignored; nothing is started after this that could inherit it.
+// front needs SIGTTOU to be ignored, because it stops a process that does this from the
+// background. It stays ignored; nothing that could inherit this is started afterwards.
 func (t *terminal) front(group int) {
 	signal.Ignore(syscall.SIGTTOU)
 	_ = unix.IoctlSetPointerInt(t.fd, unix.TIOCSPGRP, group)

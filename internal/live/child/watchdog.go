@@ -15,17 +15,16 @@ import (
 	"time"
 )
 
-// watchdogName is how the watchdog is called, by what tells it from the command
-// line of a user: nobody types the name of the program that runs.
+// watchdogName is the program name of the watchdog, which distinguishes it from a user's
+// command line: users do not type the name of the program that runs.
 const watchdogName = "stile-watchdog"
 
-// killAgain is after how long what was killed and is still there is killed again:
-// something may have forked in between.
+// killAgain is the interval at which processes that were killed and still exist are killed
+// again: one may have forked in between.
 const killAgain = 20 * time.Millisecond
 
-// Watchdog does the watchdog's work and ends the process, if that is what this
-// process was started for; otherwise it does nothing. The program calls it before
-// anything else.
+// Watchdog does the watchdog's work and exits, if this process was started for that;
+// otherwise it does nothing. The program calls it before anything else.
 func Watchdog() {
 	if os.Args[0] != watchdogName {
 		return
@@ -39,27 +38,27 @@ func Watchdog() {
 	os.Exit(0)
 }
 
-// A watchdog is the parent of the command and ends it, and all that it started,
-// when exec says so, when exec is no more, or when the lease is almost over.
+// A watchdog is the parent of the command. It ends the command, and everything the command
+// started, when exec says so, when exec has ended, or when the lease is about to expire.
 type watchdog struct {
 	news  *json.Encoder
 	alarm *alarm
 	grace time.Duration
 
 	leader int                // the command's process, and its group
-	reaped bool               // the command is over
-	status syscall.WaitStatus // how
+	reaped bool               // the command has exited
+	status syscall.WaitStatus // exit status of the command
 	linger bool
 
 	end, kill Moment // by the lease
 	ending    bool
-	over      Moment // the end of the grace
+	over      Moment // end of the grace
 	killing   bool
 	lost      bool
 }
 
-// watch gets the descriptors that exec has left open for it: for the words from
-// it, for the news to it, and for the terminal.
+// watch gets the descriptors that exec has left open for it: for words from exec, for news
+// to exec, and for the terminal.
 func watch(args []string) error {
 	var fds [3]int
 	if len(args) != len(fds) {
@@ -75,9 +74,9 @@ func watch(args []string) error {
 		}
 		fds[i] = fd
 	}
-	deaf := make(chan os.Signal, 1) // whoever means the command does not mean its watchdog
+	deaf := make(chan os.Signal, 1) // signals for the command are not meant for its watchdog
 	for _, sig := range append(forwarded(), syscall.SIGTTIN, syscall.SIGTTOU) {
-		if !signal.Ignored(sig) { // what was ignored stays so for the command
+		if !signal.Ignored(sig) { // what was ignored stays ignored for the command
 			signal.Notify(deaf, sig)
 		}
 	}
@@ -87,7 +86,7 @@ func watch(args []string) error {
 	words := json.NewDecoder(os.NewFile(uintptr(fds[0]), "words"))
 	var o order
 	if err := words.Decode(&o); err != nil {
-		return nil // exec has ended before there was anything to do
+		return nil // exec ended before there was anything to do
 	}
 	alarm, err := newAlarm()
 	if err != nil {
@@ -108,7 +107,7 @@ func (w *watchdog) run(o order, tty int, words *json.Decoder) error {
 		missing := errors.Is(err, fs.ErrNotExist)
 		return w.news.Encode(news{Failed: err.Error(), Missing: missing})
 	}
-	// A pipe that the command reads or writes must end when the command lets go.
+	// A pipe that the command reads or writes must end when the command closes it.
 	os.Stdin.Close()
 	os.Stdout.Close()
 	// Exec may be dead: that is no reason to stop here.
@@ -136,7 +135,7 @@ func (w *watchdog) run(o order, tty int, words *json.Decoder) error {
 	return nil
 }
 
-// listen passes on what exec says. Its end is the end of exec.
+// listen passes on what exec sends. Its end is the end of exec.
 func listen(words *json.Decoder, said chan<- word) {
 	defer close(said)
 	for {
@@ -148,8 +147,8 @@ func listen(words *json.Decoder, said chan<- word) {
 	}
 }
 
-// start runs the command. A file that the kernel cannot run is a script for the
-// shell, as it has always been.
+// start runs the command. As is traditional, a file that the kernel cannot run is a script
+// for the shell.
 func (w *watchdog) start(o order, tty int) error {
 	attr := &os.ProcAttr{Dir: string(o.Dir), Env: cooked(o.Env), Files: []*os.File{os.Stdin, os.Stdout, os.Stderr}, Sys: attributes(o.Foreground, tty)}
 	path, args := string(o.Path), cooked(o.Args)
@@ -180,7 +179,7 @@ func (w *watchdog) hear(x word) {
 
 func (w *watchdog) extend(until Moment) { w.end, w.kill = plan(Now(), until, w.grace) }
 
-// group is the command's group, or zero if it may be somebody else's by now.
+// group returns the command's group, or zero if its number may have been reused.
 func (w *watchdog) group() int {
 	if w.reaped && !polls {
 		return 0
@@ -188,7 +187,8 @@ func (w *watchdog) group() int {
 	return w.leader
 }
 
-// finish tells all that they are to end. What is stopped could not do it.
+// finish sends TERM to all processes, and CONT, because a stopped process could not act on
+// it.
 func (w *watchdog) finish() {
 	if w.ending {
 		return
@@ -198,7 +198,7 @@ func (w *watchdog) finish() {
 	strike(syscall.SIGCONT, w.group())
 }
 
-// next is when there is something to do, if nothing happens before.
+// next returns when there is something to do, if nothing happens before.
 func (w *watchdog) next() Moment {
 	at := earlier(w.end, w.kill)
 	if w.ending {
@@ -213,7 +213,7 @@ func (w *watchdog) next() Moment {
 	return at
 }
 
-// ring does what it is time for.
+// ring does what is due.
 func (w *watchdog) ring() {
 	now := Now()
 	if w.end != 0 && now >= w.end && !w.lost {
@@ -228,7 +228,7 @@ func (w *watchdog) ring() {
 	}
 }
 
-// gone takes note of who has ended and says whether nobody is left.
+// gone reaps processes that have ended, and reports whether none is left.
 func (w *watchdog) gone() bool {
 	for {
 		var status syscall.WaitStatus

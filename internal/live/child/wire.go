@@ -4,8 +4,8 @@ package child
 
 import "time"
 
-// An order is the first that exec says to its watchdog: what to run. Arguments
-// and environment are bytes because nothing says that they are UTF-8.
+// An order is the first message of exec to its watchdog: what to run. Arguments and
+// environment are bytes because they need not be UTF-8.
 type order struct {
 	Path       []byte
 	Args       [][]byte
@@ -17,22 +17,22 @@ type order struct {
 	Until      Moment
 }
 
-// A word is what exec says to its watchdog later; one of these.
+// A word is a later message of exec to its watchdog; one of these.
 type word struct {
 	Until  Moment `json:",omitempty"` // the lease is extended
-	Signal int    `json:",omitempty"` // to pass on to the whole group
-	Alone  bool   `json:",omitempty"` // to the command alone
+	Signal int    `json:",omitempty"` // to be forwarded to the whole group
+	Alone  bool   `json:",omitempty"` // only to the command
 	End    bool   `json:",omitempty"` // the lock is lost
 }
 
-// News is what the watchdog says to exec; one of these.
+// News is a message of the watchdog to exec; one of these.
 type news struct {
 	Started int    `json:",omitempty"` // the command's process, and its group
 	Failed  string `json:",omitempty"` // why it did not start
-	Missing bool   `json:",omitempty"` // it did not start because a file is not there
+	Missing bool   `json:",omitempty"` // it did not start because a file is missing
 	Stopped int    `json:",omitempty"` // the signal that stopped the command
-	Exited  bool   `json:",omitempty"` // the command is over, perhaps not all it started
-	Gone    bool   `json:",omitempty"` // all are over; what follows is true of the command
+	Exited  bool   `json:",omitempty"` // the command has exited, perhaps not everything it started
+	Gone    bool   `json:",omitempty"` // everything has ended; the fields below describe the command
 	Code    int    `json:",omitempty"`
 	Signal  int    `json:",omitempty"`
 	Lost    bool   `json:",omitempty"` // the watchdog or a lost lock ended it

@@ -14,14 +14,14 @@ import (
 	"github.com/stile-lock/stile/internal/live/session"
 )
 
-// A question is one that was asked, and is not answered yet.
+// A question is a question that is not answered yet.
 type question struct {
 	bytes []byte
 	err   error
 	done  chan struct{}
 }
 
-// Ask asks the node something that is no business of sessions.
+// Ask asks the node a question that does not concern the session.
 func (x *Client) Ask(ctx context.Context, what uint64, b []byte) ([]byte, error) {
 	if len(b) > session.MaxBytes {
 		return nil, fmt.Errorf("a question of %d bytes: want at most %d", len(b), session.MaxBytes)
@@ -34,7 +34,7 @@ func (x *Client) Ask(ctx context.Context, what uint64, b []byte) ([]byte, error)
 		number = x.asked
 		if x.closed {
 			err = ErrClosed
-		} else if !x.guest.Ask(number, what, b) {
+		} else if !x.session.Ask(number, what, b) {
 			err = fmt.Errorf("there is no session with a node at present: %w: try again soon", cmp.Or(x.lately, errAnother))
 		}
 		if err == nil {
@@ -53,7 +53,7 @@ func (x *Client) Ask(ctx context.Context, what uint64, b []byte) ([]byte, error)
 	}
 }
 
-// answered takes an answer, or a part of it, with the mutex.
+// answered handles an answer, or a part of one. The mutex must be held.
 func (x *Client) answered(f *session.Frame) {
 	q := x.asks[f.Number]
 	if q == nil {
@@ -65,7 +65,7 @@ func (x *Client) answered(f *session.Frame) {
 	}
 }
 
-// take takes a part of an answer, and reports whether it was the last one.
+// take adds a part of an answer, and reports whether it was the last one.
 func (q *question) take(f *session.Frame) bool {
 	q.bytes = append(q.bytes, f.Bytes...)
 	if f.Last && !f.OK {
@@ -74,7 +74,7 @@ func (q *question) take(f *session.Frame) bool {
 	return f.Last
 }
 
-// failAsks ends all questions, with the mutex.
+// failAsks ends all questions with an error. The mutex must be held.
 func (x *Client) failAsks(err error) {
 	for number, q := range x.asks {
 		delete(x.asks, number)
@@ -83,9 +83,10 @@ func (x *Client) failAsks(err error) {
 	}
 }
 
-// Query asks a node something without a session: also one that is no member at
-// present answers. The nodes are tried in turn, each for its share of the time that is
-// left, until one answers, which is named; an error without a name means that none has.
+// Query asks a node a question without a session, so that a node that is not a member at
+// present answers too. The nodes are tried in turn, each for its share of the remaining
+// time, until one answers. Its name is returned; an error without a name means that none
+// has answered.
 func Query(ctx context.Context, c Config, what uint64, b []byte) (answer []byte, node string, err error) {
 	how, err := c.wire()
 	if err != nil {
@@ -102,7 +103,7 @@ func Query(ctx context.Context, c Config, what uint64, b []byte) (answer []byte,
 	return nil, "", err
 }
 
-// put asks one node of so many that may still have to be asked.
+// put asks one node, when left nodes may still have to be asked.
 func (q *question) put(ctx context.Context, left int, node string, how transport.ClientConfig, ask []byte) error {
 	if end, ok := ctx.Deadline(); ok && left > 1 {
 		var cancel context.CancelFunc

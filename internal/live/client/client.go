@@ -17,18 +17,17 @@ import (
 	"github.com/stile-lock/stile/internal/live/session"
 )
 
-// A Config says which nodes a client knows. Zero values mean what is usual.
+// A Config says which nodes a client knows. Zero values select the defaults.
 type Config struct {
-	Name     string   // what the client calls itself, for people
+	Name     string   // client name, shown to people
 	Nodes    []string // addresses
 	Session  time.Duration
-	Patience time.Duration // after how long without a node those who wait are told so; 0 is never
-	TLS      cert.Config   // files; none: plain TCP
-	Insecure bool          // plain TCP where others can listen in
+	Patience time.Duration // time without a node after which waiting requests fail; 0: never
+	TLS      cert.Config   // certificate files; empty: plain TCP
+	Insecure bool          // allow plain TCP where others can listen in
 }
 
-// A Client has a session with a node. Its methods may be called by several
-// goroutines at a time.
+// A Client has a session with a node. Several goroutines may call its methods at a time.
 type Client struct {
 	c    Config
 	dial transport.ClientConfig
@@ -37,52 +36,52 @@ type Client struct {
 	wg   sync.WaitGroup
 
 	mu      sync.Mutex
-	guest   *session.Client
+	session *session.Client
 	link    *transport.Link // nil if there is none
-	conn    uint64          // its number
-	cancel  func()          // ends the attempt at one
+	conn    uint64          // number of the connection
+	cancel  func()          // cancels the attempt to connect
 	timer   *time.Timer
 	armed   member.Instant
 	holds   map[uint64]*Hold
 	asks    map[uint64]*question
 	asked   uint64
-	woken   []chan struct{} // to be closed when the mutex is given back: who waits needs it
+	woken   []chan struct{} // to be closed when the mutex is released: the woken goroutines need it
 	opened  chan struct{}   // closed when there is a session
 	welcome bool
-	lately  error         // why the last attempt at a connection, or at a session, failed
-	refusal error         // what a node has said of that, which is worth more
-	idle    chan struct{} // closed when nothing is held or waited for; nil unless Idle was called
+	lately  error         // why the last attempt to connect or to open a session failed
+	refusal error         // reason given by a node, which says more
+	idle    chan struct{} // closed when no lock is held or awaited; nil unless Idle was called
 	closed  bool
 }
 
 var errAnother = errors.New("another connection is made")
 
-// ErrClosed is the error of whatever is asked of a client that was closed.
+// ErrClosed is the error of every call on a closed client.
 var ErrClosed = errors.New("the client was closed")
 
-// Refused is the error if a node has answered, and opens no session.
+// Refused is the error of a node that answers but opens no session.
 type Refused struct {
-	Node string // its address
+	Node string // address of the node
 	Why  session.Why
 }
 
 func (r *Refused) Error() string { return fmt.Sprintf("%s says: %s", r.Node, r.Why) }
 
-// TurnedAway reports whether an error is that of a node which has refused the
-// connection and said why, such as that it has too many.
+// TurnedAway reports whether an error is that of a node that refused the connection and
+// gave a reason, such as too many clients.
 func TurnedAway(err error) bool {
 	var r *transport.Refused
 	return errors.As(err, &r)
 }
 
-// Dial makes a client, and waits until it has a session with a node.
+// Dial creates a client and waits until it has a session with a node.
 func Dial(ctx context.Context, c Config) (*Client, error) {
 	x := &Client{c: c, holds: map[uint64]*Hold{}, asks: map[uint64]*question{}, opened: make(chan struct{}), armed: member.Never}
 	var err error
 	if x.dial, err = c.wire(); err != nil {
 		return nil, err
 	}
-	x.guest, err = session.NewClient(clock.Now(), session.ClientConfig{
+	x.session, err = session.NewClient(clock.Now(), session.ClientConfig{
 		Name: c.Name, Nodes: c.Nodes, Length: member.Span(c.Session), Patience: member.Span(c.Patience), Seed: rand.Uint64(),
 	})
 	if err != nil {
@@ -114,7 +113,7 @@ func (c *Config) wire() (transport.ClientConfig, error) {
 	if err != nil || !given {
 		return w, err
 	}
-	keys, err := cert.Load(c.TLS, func(error) {}) // those of before stay in use
+	keys, err := cert.Load(c.TLS, func(error) {}) // on an error the previous certificates stay in use
 	if err != nil {
 		return w, err
 	}
@@ -122,16 +121,16 @@ func (c *Config) wire() (transport.ClientConfig, error) {
 	return w, nil
 }
 
-// use lets somebody use the guest, and then does what it wants done.
+// use runs f, which may use the session, and then carries out the effects.
 func (x *Client) use(f func(now member.Instant)) {
 	x.mu.Lock()
 	f(clock.Now())
 	x.leave()
 }
 
-// leave does what the guest wants done, gives back the mutex and sends.
+// leave carries out what the session wants, releases the mutex, and sends.
 func (x *Client) leave() {
-	out := &x.guest.Out
+	out := &x.session.Out
 	for i := range out.Events {
 		x.told(&out.Events[i])
 	}
@@ -144,19 +143,20 @@ func (x *Client) leave() {
 	link := x.link
 	for _, b := range out.Frames {
 		if link != nil {
-			_ = link.Send(b, false) // its reader hears of an error
+			_ = link.Send(b, false) // its reader sees the error
 		}
 	}
 	flush := link != nil && len(out.Frames) > 0
 	wake := out.Wake
 	out.Reset()
-	if session, _, up := x.guest.Session(); session != 0 && up && !x.welcome {
+	if session, _, up := x.session.Session(); session != 0 && up && !x.welcome {
 		x.welcome, x.refusal = true, nil
 		close(x.opened)
 	}
 	if wake < x.armed && !x.closed {
 		x.armed = wake
-		// A timer does not know how long the machine was suspended: it looks now and then.
+		// A timer does not count the time during which the machine is suspended, so it
+		// fires now and then to check.
 		x.timer.Reset(min(max(time.Duration(wake-clock.Now()), 0), time.Second))
 	}
 	if x.idle != nil && len(x.holds) == 0 {
@@ -179,17 +179,17 @@ func (x *Client) leave() {
 func (x *Client) wake() {
 	x.use(func(now member.Instant) {
 		x.armed = member.Never
-		x.guest.Wake(now)
+		x.session.Wake(now)
 	})
 }
 
-// connect begins a connection, instead of the one that there is.
+// connect starts a connection that replaces the current one.
 func (x *Client) connect(d session.Dial) {
 	if x.link != nil {
 		x.link.Fail(errAnother)
 		x.link = nil
 	}
-	x.failAsks(errAnother) // they were asked on the one before
+	x.failAsks(errAnother) // they were asked on the previous connection
 	if x.cancel != nil {
 		x.cancel()
 	}
@@ -198,21 +198,21 @@ func (x *Client) connect(d session.Dial) {
 	x.wg.Go(func() { x.run(ctx, d) })
 }
 
-// run has a connection, from its making to its end.
+// run runs a connection from start to end.
 func (x *Client) run(ctx context.Context, d session.Dial) {
 	link, err := transport.DialClient(ctx, d.Address, x.dial, &x.wg)
 	if err == nil {
 		x.use(func(now member.Instant) {
 			if x.conn == d.Conn && !x.closed {
 				x.link = link
-				x.guest.Connected(now, d.Conn)
+				x.session.Connected(now, d.Conn)
 			}
 		})
 		stop := context.AfterFunc(ctx, func() { link.Fail(ErrClosed) })
 		err = link.Run(func(b []byte) (err error) {
 			x.use(func(now member.Instant) {
 				x.listen(d, b)
-				err = x.guest.Receive(now, d.Conn, b)
+				err = x.session.Receive(now, d.Conn, b)
 			})
 			return err
 		})
@@ -227,11 +227,11 @@ func (x *Client) run(ctx context.Context, d session.Dial) {
 		}
 		x.lately = cmp.Or(x.refusal, err)
 		x.failAsks(err)
-		x.guest.Disconnected(now, d.Conn)
+		x.session.Disconnected(now, d.Conn)
 	})
 }
 
-// listen notes why nodes refuse a session, for who waits for the first one.
+// listen notes why nodes refuse a session, for callers that wait for the first one.
 func (x *Client) listen(d session.Dial, b []byte) {
 	if x.welcome || x.conn != d.Conn {
 		return
@@ -241,14 +241,14 @@ func (x *Client) listen(d session.Dial, b []byte) {
 	}
 }
 
-// Busy returns how much is held and waited for.
+// Busy returns how many locks are held or awaited.
 func (x *Client) Busy() int {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return len(x.holds)
 }
 
-// Idle returns a channel that is closed when nothing is held or waited for.
+// Idle returns a channel that is closed when no lock is held or awaited.
 func (x *Client) Idle() <-chan struct{} {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -264,34 +264,35 @@ func (x *Client) Idle() <-chan struct{} {
 	return c
 }
 
-// Node returns the address of the node that it has a session with, or tries.
+// Node returns the address of the node that the client has, or tries to open, a session
+// with.
 func (x *Client) Node() string {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	_, node, _ := x.guest.Session()
+	_, node, _ := x.session.Session()
 	return node
 }
 
-// Close ends the session, with all that is held in it, which others may have at
-// once: whoever calls it says that nobody acts by it any more.
+// Close ends the session and releases all locks held in it, which others can acquire at
+// once: the caller asserts that nothing acts under them any longer.
 func (x *Client) Close() error {
 	x.end(func(l *transport.Link) { l.Close(ErrClosed) })
 	return nil
 }
 
-// Kill ends the client as if its process had crashed: what was held is had by others
-// when the session is over.
+// Kill ends the client as if its process had crashed: others can acquire its locks when the
+// session expires.
 func (x *Client) Kill() {
 	x.end(func(l *transport.Link) { l.Fail(ErrClosed) })
 }
 
-// end ends the client, and its connection in this way.
+// end ends the client, and its connection by how.
 func (x *Client) end(how func(*transport.Link)) {
 	x.mu.Lock()
 	link, first := x.link, !x.closed
 	if first {
 		x.closed = true
-		x.guest.Close(clock.Now())
+		x.session.Close(clock.Now())
 		x.failAsks(ErrClosed)
 		x.timer.Stop()
 		if link != nil {
@@ -308,10 +309,10 @@ func (x *Client) end(how func(*transport.Link)) {
 	x.stop()
 }
 
-// part says what there is to say on the last connection, if it may, and ends it.
+// part sends the last frames on the last connection, if possible, and closes it.
 func (x *Client) part(l *transport.Link, how func(*transport.Link)) {
 	x.link = nil
-	for _, b := range x.guest.Out.Frames {
+	for _, b := range x.session.Out.Frames {
 		_ = l.Send(b, false)
 	}
 	how(l)

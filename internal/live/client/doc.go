@@ -1,3 +1,3 @@
-// Package client is a client of the cluster on a real machine: the pure guest of
-// package client, with sockets, a clock and goroutines around it.
+// Package client is a client of the cluster on a real machine: sockets, a clock and
+// goroutines around the pure session.Client.
 package client

@@ -12,7 +12,7 @@ import (
 	"github.com/stile-lock/stile/internal/live/session"
 )
 
-// A Hold is a lock that an application of this process holds, or waits for.
+// A Hold is a lock that an application in this process holds or waits for.
 type Hold struct {
 	client  *Client
 	request uint64
@@ -20,11 +20,11 @@ type Hold struct {
 	token   member.Token
 	state   state
 	done    chan struct{} // closed when the request is decided
-	left    chan struct{} // closed when it is confirmed that the lock was released; nil unless Unlock waits for that
+	left    chan struct{} // closed when the release is confirmed; nil unless Unlock waits for that
 	end     lock.End
 
-	// These are set before done or left is closed, and then no more.
-	granted bool // and if it was lost a moment later, Err says so
+	// These are set before done or left is closed, and never afterwards.
+	granted bool // if the lock was lost a moment later, Err reports that
 	why     session.Why
 	ok      bool // it was held until it was released
 	lost    error
@@ -40,8 +40,7 @@ const (
 	released
 )
 
-// Lock requests a lock, and waits for it. The error is nil if and only if it is
-// held.
+// Lock requests a lock and waits for it. The error is nil if and only if the lock is held.
 func (x *Client) Lock(ctx context.Context, name string, o lock.Options) (lock.Handle, error) {
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("lock %q: %w", name, lock.Done(ctx))
@@ -50,7 +49,7 @@ func (x *Client) Lock(ctx context.Context, name string, o lock.Options) (lock.Ha
 	done := h.done
 	var err error
 	x.use(func(now member.Instant) {
-		if h.request, err = x.guest.Lock(now, name, session.Opts{Try: o.Try, Wait: member.Span(o.Wait)}); err == nil {
+		if h.request, err = x.session.Lock(now, name, session.Opts{Try: o.Try, Wait: member.Span(o.Wait)}); err == nil {
 			x.holds[h.request] = h
 		}
 	})
@@ -67,14 +66,14 @@ func (x *Client) Lock(ctx context.Context, name string, o lock.Options) (lock.Ha
 			if h.state == asking {
 				h.state = refused
 				delete(x.holds, h.request)
-				_ = x.guest.Unlock(now, h.request) // it waits: that cannot fail
+				_ = x.session.Unlock(now, h.request) // it waits, so this cannot fail
 			}
 		})
 	}
 	return h.outcome(ctx, o)
 }
 
-// outcome says what has become of a request.
+// outcome returns the outcome of a request.
 func (h *Hold) outcome(ctx context.Context, o lock.Options) (lock.Handle, error) {
 	switch {
 	case h.granted:
@@ -95,7 +94,7 @@ func (h *Hold) outcome(ctx context.Context, o lock.Options) (lock.Handle, error)
 	return nil, fmt.Errorf("lock %q: %s", h.name, h.why)
 }
 
-// told takes what the guest tells, with the mutex.
+// told handles an event of the session. The mutex must be held.
 func (x *Client) told(e *session.Event) {
 	h := x.holds[e.Request]
 	if h == nil {
@@ -118,7 +117,7 @@ func (x *Client) told(e *session.Event) {
 	}
 }
 
-// lose tells the holder that it has lost the lock.
+// lose notifies the holder that it has lost the lock.
 func (h *Hold) lose(why member.Cause) {
 	h.state, h.lost = lost, lock.Lost(h.name, why)
 	delete(h.client.holds, h.request)
@@ -137,17 +136,17 @@ func (h *Hold) wakeLeft() {
 // Name returns the lock's name.
 func (h *Hold) Name() string { return h.name }
 
-// Token returns the token of this entry.
+// Token returns the fencing token of this entry.
 func (h *Hold) Token() member.Token { return h.token }
 
-// Err returns nil while the lock is held, by the clock too.
+// Err returns nil while the lock is held. It checks the clock too.
 func (h *Hold) Err() error {
 	if err := h.end.Err(); err != nil {
 		return err
 	}
 	x := h.client
 	x.mu.Lock()
-	valid := x.guest.Valid(h.request, clock.Now())
+	valid := x.session.Valid(h.request, clock.Now())
 	x.mu.Unlock()
 	if !valid {
 		x.wake()
@@ -155,7 +154,7 @@ func (h *Hold) Err() error {
 	return h.end.Err()
 }
 
-// Deadline returns until when the lock is held if nothing more is heard from the node.
+// Deadline returns how long the lock is held if nothing more is heard from the node.
 func (h *Hold) Deadline() time.Time {
 	x := h.client
 	x.mu.Lock()
@@ -163,14 +162,14 @@ func (h *Hold) Deadline() time.Time {
 	if h.state != inside {
 		return time.Time{}
 	}
-	return lock.Deadline(time.Duration(x.guest.Deadline(h.request) - clock.Now()))
+	return lock.Deadline(time.Duration(x.session.Deadline(h.request) - clock.Now()))
 }
 
 // Context returns a context that ends when the lock is lost or released.
 func (h *Hold) Context() context.Context { return h.end.Context() }
 
-// Unlock releases the lock, and waits until the node has confirmed that it was held
-// until then, or its time is over. It returns an error if it was lost before.
+// Unlock releases the lock, and waits until the node has confirmed that it was held until
+// then, or until its deadline. It returns an error if the lock was lost before.
 func (h *Hold) Unlock() error {
 	var left chan struct{}
 	h.client.use(func(now member.Instant) {
@@ -179,7 +178,7 @@ func (h *Hold) Unlock() error {
 		}
 		left = make(chan struct{})
 		h.left = left
-		if err := h.client.guest.Unlock(now, h.request); err != nil {
+		if err := h.client.session.Unlock(now, h.request); err != nil {
 			h.lose(member.Session)
 			return
 		}

@@ -1,6 +1,6 @@
 package controls
 
-// rule is the test of check/views that has a small setting for a rule.
+// rule is the test of internal/world/viewmodel that has a small setting for a rule.
 func rule(name string) []Test { return []Test{test(viewsPackage, "TestRules/"+name)} }
 
 // carriedControls breaks rules about ghosts, expired leases and homes that enter on

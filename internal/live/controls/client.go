@@ -1,6 +1,6 @@
 package controls
 
-// Files of clients.
+// Source files of clients and their sessions.
 const (
 	deskFile  = "internal/live/session/server.go"
 	guestFile = "internal/live/session/client.go"
@@ -84,8 +84,8 @@ func clientControls() []Control {
 	}
 }
 
-// hostControls breaks rules about the host of a member, and the resource, which the storm
-// plays: it has flags for them.
+// hostControls breaks rules about the host of a member, and about the resource, which the
+// storm plays: it has flags for them.
 func hostControls() []Control {
 	return []Control{
 		{

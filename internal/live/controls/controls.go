@@ -2,14 +2,14 @@ package controls
 
 import "slices"
 
-// A Control is one rule, broken; or, if it is harmless, a change that must break none.
+// A Control is one broken rule or, if it is harmless, a change that must break none.
 type Control struct {
 	Name     string
-	Section  string // of docs/protocol.md that states the rule
+	Section  string // section of docs/protocol.md that states the rule
 	Text     string // what is wrong
 	With     string // another control that must be selected as well; empty if none
 	Rewrites []Rewrite
-	Harmless bool   // each test must pass with it, instead of finding it
+	Harmless bool   // each test must pass with it, instead of failing
 	Tests    []Test // each of them finds it
 }
 
@@ -26,10 +26,10 @@ type Test struct {
 	Name    string // such as TestTuned/skips
 	Seeds   int    // flag -seeds of the test: seeds within which it is found; 0 for tests without the flag
 	Flags   []string
-	Says    []string // parts of what it prints
+	Says    []string // parts of its output
 }
 
-// Selected is what STILE_CONTROL must be to select the control.
+// Selected returns the value of STILE_CONTROL that selects the control.
 func (c *Control) Selected() string {
 	if c.With != "" {
 		return c.Name + "," + c.With
@@ -51,7 +51,7 @@ func Table() []Control {
 	return slices.Concat(memberControls(), reportControls(), carriedControls(), leaseControls(), linkControls(), engineControls(), restoreControls(), raftControls(), hostControls(), clientControls())
 }
 
-// Where the tests are.
+// The folders of the tests.
 const (
 	memberPackage  = "internal/live/member"
 	clientPackage  = "internal/live/session"
@@ -63,21 +63,22 @@ const (
 	viewsPackage   = "internal/world/viewmodel"
 )
 
-// test is a test without flags.
+// test returns a test without flags.
 func test(dir, name string) Test { return Test{Package: dir, Name: name} }
 
-// storm is runs of a tuning of the storm.
+// storm returns the test that runs a tuning of the storm.
 func storm(tuning string, seeds int, flags ...string) Test {
 	return Test{Package: stormPackage, Name: "TestTuned/" + tuning, Seeds: seeds, Flags: flags, Says: []string{" broken at "}}
 }
 
-// model is the smallest setting of the exhaustive check in which a rule matters.
+// model returns the test of the smallest setting of the exhaustive check in which a rule
+// matters.
 func model(rule string) Test {
 	return Test{Package: viewsPackage, Name: "TestSmallest/" + rule, Says: []string{"as docs/results/proofs-view.md says"}}
 }
 
-// replay is the replay of the recording in the repository, and what it prints of the
-// first difference.
+// replay returns the test that replays the recording in the repository, with what it prints
+// about the first difference.
 func replay(says ...string) Test {
 	return Test{Package: recordPackage, Name: "TestRecordingOfTheRepository", Says: says}
 }

@@ -1,6 +1,6 @@
 package controls
 
-// Files of the member.
+// Source files of the member.
 const (
 	clientFile  = "internal/live/member/client.go"
 	deliverFile = "internal/live/member/deliver.go"

@@ -75,14 +75,14 @@ func Overlay(root, dir string) (string, error) {
 	return overlay, os.WriteFile(overlay, b, 0o666)
 }
 
-// An edit is a rewrite, of a control.
+// An edit is a rewrite that belongs to a control.
 type edit struct {
 	Rewrite
 	control string
-	at      int // where Old begins
+	at      int // offset of Old
 }
 
-// byFile returns the rewrites of some controls, by their files.
+// byFile returns the rewrites of some controls, by file.
 func byFile(all []Control) map[string][]edit {
 	files := map[string][]edit{}
 	for _, c := range all {

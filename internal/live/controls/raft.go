@@ -1,6 +1,6 @@
 package controls
 
-// Files of the log and its disk.
+// Source files of the log and its disk.
 const (
 	changeFile = "internal/live/views/raft/change.go"
 	diskFile   = "internal/live/views/raft/disk.go"

@@ -1,6 +1,6 @@
 package controls
 
-// Files of the view service.
+// Source files of the view service.
 const (
 	answersFile  = "internal/live/views/answers.go"
 	applyFile    = "internal/live/views/apply.go"

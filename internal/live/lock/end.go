@@ -7,16 +7,16 @@ import (
 	"github.com/stile-lock/stile/internal/live/member"
 )
 
-// An End is how a hold ends: the lock is lost, or released; whichever is first. Its
-// methods may be called by several goroutines at a time, and never wait: an
-// application can ask whether it still holds a lock, whatever its node is doing.
+// An End is how a hold ends: the lock is lost or released, whichever comes first. Several
+// goroutines may call its methods at a time, and they never block: an application can check
+// whether it still holds a lock, whatever its node is doing.
 type End struct {
 	why atomic.Pointer[error]  // nil while it is held
-	ctx atomic.Pointer[ending] // nil before it is asked for
+	ctx atomic.Pointer[ending] // nil before it is requested
 }
 
-// An ending is a context that ends with a hold. Most holders ask for none, and need
-// not make room for it.
+// An ending is a context that ends with a hold. Most holders request none and need no
+// memory for it.
 type ending struct {
 	context.Context
 	cancel context.CancelCauseFunc
@@ -30,13 +30,13 @@ func (e *End) Err() error {
 	return nil
 }
 
-// Lose notes that the lock is lost.
+// Lose records that the lock is lost.
 func (e *End) Lose(name string, why member.Cause) {
 	err := Lost(name, why)
 	e.set(&err)
 }
 
-// Release notes that the lock is released.
+// Release records that the lock is released.
 func (e *End) Release() { e.set(&ErrReleased) }
 
 func (e *End) set(err *error) {

@@ -1,5 +1,5 @@
-// Package lock is what an application sees of a lock, whether it is held through a
-// node of its own process or through a client: a handle, options and errors.
+// Package lock is what an application sees of a lock, whether it is held through a node in
+// its own process or through a client: a handle, options and errors.
 package lock
 
 import (
@@ -11,36 +11,36 @@ import (
 	"github.com/stile-lock/stile/internal/live/member"
 )
 
-// A Handle is a lock that is held, or was.
+// A Handle is a lock that is, or was, held.
 type Handle interface {
 	Name() string
 	Token() member.Token
 	Err() error               // nil while it is held
-	Deadline() time.Time      // until when it is held, if the lease is not renewed; wall clock
+	Deadline() time.Time      // end of the hold if the lease is not renewed; wall clock
 	Context() context.Context // ends when it is lost or released
 	Unlock() error
 }
 
-// Options say how a lock is requested.
+// Options are the options of a request.
 type Options struct {
 	Try  bool          // do not wait
-	Wait time.Duration // at most; 0 is forever
+	Wait time.Duration // maximum wait; 0: forever
 }
 
 // Errors of locks.
 var (
-	// ErrBusy means that the lock is held, or waited for.
+	// ErrBusy means that the lock is held or awaited.
 	ErrBusy = errors.New("the lock is busy")
 	// ErrRecovering means that it is not known yet whether the lock is held.
 	ErrRecovering = errors.New("it is not known yet whether the lock is held: try again soon")
-	// ErrLost means that the lock was held, and no longer is.
+	// ErrLost means that the lock was held and no longer is.
 	ErrLost = errors.New("the lock is lost")
-	// ErrReleased means that the lock was released before.
+	// ErrReleased means that the lock was already released.
 	ErrReleased = errors.New("the lock was released before")
 )
 
 // Done returns the error of a context that is done, together with its cause if that
-// is another one: errors.Is finds both.
+// differs: errors.Is finds both.
 func Done(ctx context.Context) error {
 	err, cause := ctx.Err(), context.Cause(ctx)
 	if errors.Is(cause, err) {
@@ -54,7 +54,7 @@ func Lost(name string, why member.Cause) error {
 	return fmt.Errorf("%w: %s: %s", ErrLost, name, causes[why])
 }
 
-// causes says why locks are lost.
+// causes explains why locks are lost.
 var causes = [...]string{
 	member.NoCause:  "the node has ended, or no longer knows of it",
 	member.Lease:    "the node's lease was not renewed in time",
@@ -65,7 +65,7 @@ var causes = [...]string{
 	member.Released: "an operator has released it by force",
 }
 
-// Deadline returns the wall-clock time after so long. Go's monotonic clock, which a
-// time.Time has beside it otherwise, stops while the machine is suspended: a deadline
-// would then look as if it were still ahead.
+// Deadline returns the wall-clock time after left. It has no reading of Go's monotonic
+// clock, which stops while the machine is suspended: a deadline would then seem to be still
+// ahead.
 func Deadline(left time.Duration) time.Time { return time.Now().Round(0).Add(left) }

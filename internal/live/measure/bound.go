@@ -5,32 +5,32 @@ import (
 	"github.com/stile-lock/stile/internal/live/process"
 )
 
-// slowest is the longest that a message takes.
+// slowest is the maximum latency of a message.
 const slowest = 3 * T / 2
 
-// tries is how many elections may be needed. One fails if two begin at the same time,
-// or if a voter has heard from the old leader just before.
+// tries is the number of elections that may be needed. An election fails if two begin at
+// the same time, or if a voter has heard from the old leader just before.
 const tries = 3
 
-// election returns the longest time until another leader serves, if so many tries are
+// election returns the maximum time until another leader serves, if this many tries are
 // needed: followers wait for a silent leader for up to twice process.Election.
 func (g *Group) election(tries int64) int64 {
 	return tries*2*process.Election*int64(g.tick()) + 6*slowest
 }
 
-// finding returns the longest time until a member has found the leader: it asks one
-// process after the other.
+// finding returns the maximum time until a member has found the leader: it asks one process
+// after another.
 func (g *Group) finding() int64 { return int64(g.Members) * int64(g.Settings.Renew) / 4 }
 
 // Keeps reports whether, by the bounds, no other member loses its lease if the leader
-// crashes: they find the next leader before leases expire that were about to be renewed.
+// crashes: members find the next leader before leases expire that were about to be renewed.
 func (g *Group) Keeps(tries int64) bool {
 	s := &g.Settings
 	return int64(s.Renew)+g.election(tries)+g.finding()+int64(g.tick())+4*slowest < int64(s.Lease)*(100-s.Act)/100
 }
 
-// Bound returns the longest times that an outage may cost, as they follow from the
-// settings if messages are fast. One that is -1 must not occur.
+// Bound returns the maximum times that an outage may cost, as they follow from the settings
+// if messages are fast. A time of -1 means that the event must not occur.
 func (o *Outage) Bound(g *Group) Outcome {
 	s := &g.Settings
 	tick, renew, patience := int64(g.tick()), int64(s.Renew), int64(s.Patience())
@@ -50,7 +50,7 @@ func (o *Outage) Bound(g *Group) Outcome {
 		}
 		return b
 	}
-	late := int64(0) // by how much later the silence is counted
+	late := int64(0) // how much later the member's silence is counted from
 	if o.leads() {
 		late = g.election(tries)
 		b.Serves = late

@@ -19,7 +19,8 @@ func change(w What, early bool) Change {
 	return Change{What: w, Early: early, From: 2000 * T, To: 4000 * T}
 }
 
-// crashes is the table of what a crash does to locks that are requested in the next view.
+// crashes is the table of the effects of a crash on locks that are requested in the next
+// view.
 func crashes(c Choice, n int) table {
 	return table{
 		title:   fmt.Sprintf("A crash: %s, %d members", c, n),
@@ -38,7 +39,7 @@ func crashes(c Choice, n int) table {
 	})
 }
 
-// sorts is the table of how many locks of each sort there are.
+// sorts is the table of the number of locks of each sort.
 func sorts() table {
 	t := table{
 		title: "A crash: how many locks are of each sort", of: "load",
@@ -53,7 +54,7 @@ func sorts() table {
 	return t
 }
 
-// sortNames returns the headings of columns, one for each sort of lock.
+// sortNames returns the column headings, one for each sort of lock.
 func sortNames() []string {
 	return []string{"holder", "home, used by others", "home, not used by others", "last holder", "earlier holder", "neither"}
 }
@@ -103,7 +104,7 @@ func usedOf(c Choice, from int64) ([]string, error) {
 	}, nil
 }
 
-// early is the table of what becomes of requests that are made at the moment of the crash.
+// early is the table of the fate of requests that are made at the moment of the crash.
 func early(n int) table {
 	t := table{
 		title: fmt.Sprintf("A crash: requested at once, %d members", n),

@@ -15,15 +15,15 @@ import (
 	"github.com/stile-lock/stile/internal/world/kernel"
 )
 
-// A Group says what a cluster is.
+// A Group describes a cluster.
 type Group struct {
 	Members, Voters int
 	Settings        member.Settings
-	Hold            member.Span // how long the lock is held that two members use in turns; 0 is 10 T
+	Hold            member.Span // how long the lock that two members use in turns is held; 0: 10 T
 	Logs            views.Logs  // starts the logs of voters, which count in ticks: see process.Election
 }
 
-// tick returns how long a tick of a voter is.
+// tick returns the duration of a voter's tick.
 func (g *Group) tick() member.Span { return process.Tick(g.Settings) }
 
 // What happens to a cluster, besides messages and timers.
@@ -31,27 +31,27 @@ const (
 	starts   = own + iota // a process starts
 	wants                 // an application requests a lock
 	releases              // an application releases a lock
-	resumes               // at no process: a process that was paused goes on
+	resumes               // at no process: a paused process resumes
 )
 
-// A cluster is processes with their own view service.
+// A cluster is a group of processes with their own view service.
 type cluster struct {
 	*host
 	Group
 	sites  []*site
 	chance kernel.Rand
 	wants  []want
-	entry  func(w *want) // is called at every entry
+	entry  func(w *want) // called at every entry
 }
 
 // A site is a node of a cluster, and what is measured of it.
 type site struct {
 	*node
-	record *views.Record // of the view that it is in; nil if it is not a member
+	record *views.Record // record of its view; nil if it is not a member
 	victim bool
-	since  int64 // when the first renewal was sent that is not confirmed; 0 if there is none
-	slow   int64 // the longest that one was not confirmed
-	lost   int   // locks
+	since  int64 // when the first unconfirmed renewal was sent; 0 if there is none
+	slow   int64 // longest time that a renewal was not confirmed
+	lost   int   // lost locks
 }
 
 // A want is a request of an application.
@@ -110,8 +110,8 @@ func (c *cluster) leader() (best *site, term uint64) {
 	return best, term
 }
 
-// formed reports whether all processes are members with a lease, and as many of them
-// voters as are wanted.
+// formed reports whether all processes are members with a lease, and the required number of
+// them are voters.
 func (c *cluster) formed() bool {
 	s, _ := c.leader()
 	if s == nil {
@@ -157,7 +157,7 @@ func (c *cluster) start(s *site) {
 	s.start(config)
 }
 
-// see takes what a process reports.
+// see handles a report of a process.
 func (c *cluster) see(n *node, e *process.Effect) {
 	s := c.sites[n.id]
 	switch e.Kind {
@@ -182,7 +182,7 @@ func (c *cluster) see(n *node, e *process.Effect) {
 	}
 }
 
-// notified takes what has become of a request.
+// notified handles the outcome of a request.
 func (c *cluster) notified(s *site, e *member.Event) {
 	for i := range c.wants {
 		w := &c.wants[i]
@@ -203,7 +203,7 @@ func (c *cluster) notified(s *site, e *member.Event) {
 	}
 }
 
-// want has an application request a lock, and returns its number.
+// want makes an application request a lock, and returns the number of the request.
 func (c *cluster) want(s *site, name string, again bool) int {
 	c.wants = append(c.wants, want{at: s, name: name, again: again})
 	c.ask(len(c.wants) - 1)
@@ -220,8 +220,8 @@ func (c *cluster) ask(i int) {
 	w.at.carryOut()
 }
 
-// release has an application release a lock, and request it again later if it is one
-// that does.
+// release makes an application release a lock and, if it is one that does so, request it
+// again later.
 func (c *cluster) release(i int) {
 	w := &c.wants[i]
 	if !w.held {

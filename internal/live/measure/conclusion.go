@@ -15,10 +15,10 @@ const (
 	busiest = "busiest member"
 )
 
-// conclusion says what the tables show, in words. It quotes the numbers of the tables,
+// conclusion returns what the tables show, in words. It quotes the numbers of the tables,
 // and a test checks the rest against them.
 func conclusion(q quotes) string {
-	nine := func(table, row, column string) string { return q.get(table, row, column, 2) } // of N = 3, 5, 9, 25
+	nine := func(table, row, column string) string { return q.get(table, row, column, 2) } // for N = 3, 5, 9, 25
 	many := func(table, row, column string) string { return q.get(table, row, column, 3) }
 	crash := func(row, column string) string { return q.get("A crash: locality, 9 members", row, column, 0) }
 	once := func(row string, i int) string {

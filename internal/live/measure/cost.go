@@ -7,18 +7,17 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 )
 
-// A Cost is what entries cost. Times are means in T, or -1 if there was nothing to
-// measure.
+// A Cost is what entries cost. Times are means in T, or -1 if there was nothing to measure.
 type Cost struct {
 	Entries int
-	Frames  float64 // for each entry
+	Frames  float64 // per entry
 	Sync    float64 // from a release to the next entry, if an application waited at the release
-	Client  float64 // from request to entry, if the lock was neither held nor waited for
+	Client  float64 // from request to entry, if the lock was neither held nor awaited
 	Wait    float64 // from request to entry
-	Busiest float64 // frames that the busiest member sends and receives, over those of an average one
+	Busiest float64 // frames that the busiest member sends and receives, relative to the average member
 }
 
-// A Budget is how many entries are measured, after how many that are not.
+// A Budget is the number of entries that are measured, and of those before that are not.
 type Budget struct{ Warm, Entries int }
 
 // A mean collects values.

@@ -28,10 +28,10 @@ const (
 	Joins               // a process joins
 )
 
-// A Part is a sort of lock, by what the member that crashes or leaves was to it.
+// A Part is a sort of lock, by its relation to the member that crashes or leaves.
 type Part uint8
 
-// The parts. Each lock is of the first that applies.
+// The parts. Each lock belongs to the first that applies.
 const (
 	Inside   Part = iota // the member held it
 	HomeUsed             // it was the home, and others had requested the lock too
@@ -39,19 +39,19 @@ const (
 	Last                 // it was the last holder
 	Before               // it had requested the lock, and others held it later
 	Neither              // it was not the home, and had never requested it
-	Parts                // how many there are
+	Parts                // number of parts
 )
 
-// An Aftermath is what a change does to locks. Each of them is requested by one of the
+// An Aftermath is the effect of a change on locks. Each of them is requested by one of the
 // other members.
 type Aftermath struct {
 	Entries int        // before the change
-	Locks   [Parts]int // how many there are
-	Stalled [Parts]int // how many of them wait until the lease of the crashed member expires
-	Kept    int        // how many are entered before the next view is committed
-	Behind  int        // how many do not stall, but were held or waited for when they were requested
-	Passed  []int64    // how long the others that do not stall take, from the request to the entry, sorted
-	Waited  []int64    // how long those that stall take, from the crash to the entry, sorted
+	Locks   [Parts]int // number of locks
+	Stalled [Parts]int // those that wait until the lease of the crashed member expires
+	Kept    int        // number of locks entered before the next view is committed
+	Behind  int        // number that do not stall, but were held or awaited when they were requested
+	Passed  []int64    // times of the others that do not stall, from the request to the entry, sorted
+	Waited  []int64    // times of those that stall, from the crash to the entry, sorted
 }
 
 // add adds the results of another run.
@@ -69,7 +69,7 @@ func (a *Aftermath) add(b *Aftermath) {
 	slices.Sort(a.Waited)
 }
 
-// All returns how many locks there are, and how many of them stall.
+// All returns the number of locks, and the number of them that stall.
 func (a *Aftermath) All() (stalled, locks int) {
 	for p := range Parts {
 		stalled, locks = stalled+a.Stalled[p], locks+a.Locks[p]
@@ -101,14 +101,14 @@ func After(c Change, spec algorithm.Spec, n int, l Load) (Aftermath, error) {
 type aftermath struct {
 	*run
 	change    Change
-	who       int // crashes or leaves
+	who       int // member that crashes or leaves
 	moment    int64
 	committed int64 // when the next view is committed
 	over      int64 // when the lease of the crashed member expires at the earliest
 	chance    kernel.Rand
 	parts     []Part
-	base      int // the first of the applications that make a request afterwards: one for each lock
-	waiting   int // how many of them have not entered yet
+	base      int // first of the applications that make a request afterwards: one for each lock
+	waiting   int // number of them that have not entered yet
 	result    Aftermath
 }
 
@@ -162,7 +162,7 @@ func (x *aftermath) part(l *lock) Part {
 	return Neither
 }
 
-// happens lets the change happen, and returns the view that follows from it.
+// happens makes the change happen, and returns the view that follows from it.
 func (x *aftermath) happens() (*views.Record, error) {
 	who := uint64(x.who + 1)
 	switch x.change.What {
@@ -186,8 +186,8 @@ func (x *aftermath) happens() (*views.Record, error) {
 	return v, nil
 }
 
-// enlist has each lock requested by an application at one of the other members, now or
-// when that member is in the new view.
+// enlist has each lock requested by an application at one of the other members, now or when
+// that member is in the new view.
 func (x *aftermath) enlist(v *views.Record) {
 	x.base, x.waiting = len(x.apps), len(x.locks)
 	x.entered = x.enters
@@ -215,7 +215,7 @@ func (x *aftermath) enlist(v *views.Record) {
 	}
 }
 
-// enters notes how long a lock took.
+// enters records how long a lock took.
 func (x *aftermath) enters(a int) {
 	if a < x.base {
 		return // it was waiting before

@@ -15,34 +15,34 @@ import (
 // What happens to a fleet, besides messages and timers.
 const (
 	confirms = own + iota // a renewal of a member is confirmed
-	installs              // a member learns of the view
+	installs              // a member is notified of the view
 	asks                  // an application requests a lock
 	leaves                // an application releases a lock
 )
 
-// A fleet is processes of which none is a voter. The fleet plays the view service for
-// them, so that what is measured of the locks does not depend on voters: it confirms a
-// renewal after 2 T, and changes the view when it is told to. A process is known by its
-// place, which is one less than its incarnation.
+// A fleet is a group of processes without voters. The fleet plays the view service for
+// them, so that measurements of the locks do not depend on voters: it confirms a renewal
+// after 2 T, and changes the view on demand. A process is identified by its place, which is
+// its incarnation minus one.
 type fleet struct {
 	*host
 	spec    algorithm.Spec
-	nonces  []uint64      // by which the processes have asked to join
-	view    *views.Record // the one that was committed last
+	nonces  []uint64      // nonces of the processes' requests to join
+	view    *views.Record // the last committed view
 	renewed []int64       // when the service last heard from each member
-	leaving int           // the place of the member that has asked to leave, or none
-	dead    int           // the place of the member that has crashed, or none
-	frames  int64         // how many were sent
-	carried []int64       // how many each member has sent or received
+	leaving int           // place of the member that has asked to leave, or none
+	dead    int           // place of the member that has crashed, or none
+	frames  int64         // number of frames sent
+	carried []int64       // number of frames that each member has sent or received
 
-	notified func(place int, e member.Event) // is shown what becomes of requests
+	notified func(place int, e member.Event) // called with the outcomes of requests
 }
 
 // viewService is the address of the view service that a fleet plays.
 const viewService = "views"
 
-// newFleet makes a fleet with a view of the first n processes; the others may join
-// later. All locks use one algorithm.
+// newFleet makes a fleet with a view of the first n processes; the others may join later.
+// All locks use one algorithm.
 func newFleet(spec algorithm.Spec, n, more int, latency scenario.Dist, seed uint64) (*fleet, error) {
 	all := n + more
 	f := &fleet{
@@ -63,7 +63,7 @@ func newFleet(spec algorithm.Spec, n, more int, latency scenario.Dist, seed uint
 	return f, f.err
 }
 
-// noVoters is the logs of processes of which none is a voter.
+// noVoters are the logs of processes that are not voters.
 type noVoters struct{ views.Logs }
 
 // Voter implements views.Logs.
@@ -96,7 +96,7 @@ func (f *fleet) home(name string) int {
 	return v.Home(name)
 }
 
-// commit has the members of a view learn of it, each after a latency.
+// commit notifies the members of a view, each after a latency.
 func (f *fleet) commit(v *views.Record, r *kernel.Rand, latency scenario.Dist) {
 	f.view = v
 	for _, m := range v.Members {
@@ -104,7 +104,7 @@ func (f *fleet) commit(v *views.Record, r *kernel.Rand, latency scenario.Dist) {
 	}
 }
 
-// install sends a member the view that was committed last.
+// install sends a member the last committed view.
 func (f *fleet) install(i int) {
 	f.answer(i, &views.Message{Kind: views.View, Record: f.view.AppendTo(nil)})
 }
@@ -115,7 +115,7 @@ func (f *fleet) answer(i int, m *views.Message) {
 	f.nodes[i].step(process.Input{Kind: process.Message, Text: viewService, Bytes: m.AppendTo([]byte{process.Service})})
 }
 
-// serve takes a message to the view service.
+// serve handles a message to the view service.
 func (f *fleet) serve(n *node, to string, b []byte) {
 	b, ok := process.IsService(b)
 	if !ok || to != viewService {
@@ -137,7 +137,7 @@ func (f *fleet) serve(n *node, to string, b []byte) {
 	}
 }
 
-// see takes what a process reports.
+// see handles a report of a process.
 func (f *fleet) see(n *node, e *process.Effect) {
 	switch e.Kind {
 	case process.Notify:
@@ -152,13 +152,13 @@ func (f *fleet) see(n *node, e *process.Effect) {
 	}
 }
 
-// crash has a member crash.
+// crash makes a member crash.
 func (f *fleet) crash(i int) {
 	f.dead = i
 	f.Crash(algorithm.ID(i))
 }
 
-// tick lets one of the fleet's own events happen.
+// tick handles one of the fleet's own events.
 func (f *fleet) tick(e *kernel.Event) {
 	i := int(e.Proc())
 	switch e.Kind {

@@ -15,22 +15,22 @@ import (
 // T is the mean latency of a message: one tick of the kernel is a nanosecond.
 const T = scenario.T
 
-// wakes is the event that a process is due to be woken. Those of what is measured are
-// numbered from own on.
+// wakes is the event that wakes a process. Events of the measurements are numbered from own
+// on.
 const (
 	wakes = kernel.Own + iota
 	own
 )
 
-// A host runs processes on the event kernel. Connections between them never break, and
-// a save is durable at once.
+// A host runs processes on the event kernel. Connections between them never break, and a
+// save is durable at once.
 type host struct {
 	*kernel.Kernel
 	nodes []*node
 	at    map[string]*node // by address
 	err   error
 
-	seen    func(n *node, e *process.Effect) // is shown effects that the host does not carry out
+	seen    func(n *node, e *process.Effect) // called with effects that the host does not carry out
 	outside func(n *node, to string, b []byte)
 }
 
@@ -41,11 +41,11 @@ type node struct {
 	id               algorithm.ID
 	address          string
 	saves            []uint64 // not acknowledged yet
-	wakeAt           int64    // when it is woken next; 0 if it is not
+	wakeAt           int64    // time of its next wake; 0 if there is none
 	wakeNo           int
 }
 
-// newHost makes a host for so many processes.
+// newHost makes a host for a number of processes.
 func newHost(processes int, latency scenario.Dist, seed uint64) *host {
 	h := &host{at: map[string]*node{}}
 	h.Kernel = kernel.New(kernel.Config{Processes: processes, Latency: latency, Network: algorithm.FIFO, Seed: seed, Adversary: true}, h)
@@ -62,7 +62,7 @@ func newHost(processes int, latency scenario.Dist, seed uint64) *host {
 
 func (h *host) now() member.Instant { return member.Instant(h.Now()) }
 
-// fail notes the first thing that went wrong.
+// fail records the first error.
 func (h *host) fail(err error) {
 	if h.err == nil {
 		h.err = err
@@ -86,20 +86,20 @@ func (n *node) start(c process.Config) {
 	}
 }
 
-// step hands an input to a process, and carries out what comes of it.
+// step hands an input to a process, and carries out its effects.
 func (n *node) step(in process.Input) {
 	n.take(in)
 	n.carryOut()
 }
 
-// take only hands in an input. The caller can look at the output before it has it
+// take only hands in an input. The caller can inspect the output before its effects are
 // carried out.
 func (n *node) take(in process.Input) {
 	in.At = n.h.now()
 	n.Step(&in)
 }
 
-// carryOut carries out what a process wants done.
+// carryOut carries out the effects of a process.
 func (n *node) carryOut() {
 	h := n.h
 	for i := range n.Out.Effects {
@@ -122,7 +122,7 @@ func (n *node) carryOut() {
 	}
 }
 
-// send sends a message on its way.
+// send puts a message in flight.
 func (n *node) send(to string, b []byte) {
 	if o := n.h.at[to]; o != nil {
 		n.h.Send(n.id, o.id, n.h.Keep(b, 0, 0, 1))
@@ -131,7 +131,7 @@ func (n *node) send(to string, b []byte) {
 	n.h.outside(n, to, b)
 }
 
-// schedule has the process woken when it wants to be.
+// schedule schedules the next wake of the process.
 func (n *node) schedule() {
 	if n.Out.Wake == member.Never {
 		return
@@ -144,7 +144,7 @@ func (n *node) schedule() {
 	}
 }
 
-// wake wakes a process, unless it was to be woken at another time since.
+// wake wakes a process, unless its wake has been rescheduled since.
 func (h *host) wake(e *kernel.Event) {
 	if n := h.nodes[e.Proc()]; e.Arg() == n.wakeNo {
 		n.wakeAt = 0
@@ -154,7 +154,7 @@ func (h *host) wake(e *kernel.Event) {
 
 // Deliver hands over a message that has arrived.
 func (h *host) Deliver(from, to algorithm.ID, slot int32) {
-	if n := h.nodes[to]; n.Process != nil { // else it has not started yet
+	if n := h.nodes[to]; n.Process != nil { // otherwise it has not started yet
 		n.step(process.Input{Kind: process.Message, Text: h.nodes[from].address, Bytes: h.Slot(slot).Bytes})
 	}
 }

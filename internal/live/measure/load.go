@@ -15,41 +15,41 @@ type Choice string
 
 // The choices.
 const (
-	Local  Choice = "locality"     // 19 in 20 requests are for one of the member's own locks, the others for one of another member's
-	Hot    Choice = "one hot lock" // all are for the same one
-	Random Choice = "random locks" // each is for any
+	Local  Choice = "locality"     // 19 in 20 requests are for one of the member's own locks, the rest for others'
+	Hot    Choice = "one hot lock" // all requests are for the same lock
+	Random Choice = "random locks" // each request is for any lock
 )
 
 // A Load is what applications do: each of them requests a lock, holds it for a while,
 // rests, and requests the next.
 type Load struct {
 	Choice  Choice
-	Locks   int // how many there are; lock i is an own one of member i mod N
+	Locks   int // number of locks; lock i is one of member i mod N's own
 	Apps    int // applications at each member
 	Latency scenario.Dist
 	Hold    scenario.Dist
-	Think   scenario.Dist // how long they rest
+	Think   scenario.Dist // duration of their rests
 	Seed    uint64
 }
 
 // An app is an application at a member.
 type app struct {
 	place int
-	lock  int // that it requested last
+	lock  int // the lock that it requested last
 	token member.Token
 	grant member.Ticket
 	asked int64
-	free  bool // the lock was neither held nor waited for when it was requested
+	free  bool // the lock was neither held nor awaited when it was requested
 }
 
-// A lock is what an observer who sees everything knows of one.
+// A lock is what an omniscient observer knows of a lock.
 type lock struct {
 	name    string
 	inside  int // the application that holds it, or none
 	waiting int // applications that wait
 	left    int64
 	owed    bool   // an application waited when it was released
-	last    int    // the place of the member that held it last, or none
+	last    int    // place of the last member that held it, or none
 	touched uint64 // members that have requested it
 }
 
@@ -63,14 +63,14 @@ type run struct {
 	n       int // members that have applications
 	apps    []app
 	locks   []lock
-	tickets []map[member.Ticket]int // of each member: the applications by their requests
+	tickets []map[member.Ticket]int // by member: the applications by their requests
 	chance  kernel.Rand
-	stopped bool // no application makes another request
+	stopped bool // applications make no new requests
 	entries int
 	entered func(a int)
 }
 
-// newRun has the applications of a fleet begin when the members have their leases.
+// newRun starts the applications of a fleet when the members have their leases.
 func newRun(spec algorithm.Spec, n, more int, l Load) (*run, error) {
 	f, err := newFleet(spec, n, more, l.Latency, l.Seed)
 	if err != nil {
@@ -93,7 +93,7 @@ func newRun(spec algorithm.Spec, n, more int, l Load) (*run, error) {
 	return r, nil
 }
 
-// happen lets an event happen.
+// happen handles an event.
 func (r *run) happen(e *kernel.Event) {
 	switch e.Kind {
 	case asks:
@@ -121,7 +121,7 @@ func (r *run) pick(place int) int {
 	}
 }
 
-// ask has an application request a lock.
+// ask makes an application request a lock.
 func (r *run) ask(a, i int) {
 	x, l := &r.apps[a], &r.locks[i]
 	if x.place == r.dead {
@@ -140,7 +140,7 @@ func (r *run) ask(a, i int) {
 	n.carryOut()
 }
 
-// event takes what has become of a request.
+// event handles the outcome of a request.
 func (r *run) event(place int, e member.Event) {
 	a := r.tickets[place][e.Ticket]
 	x := &r.apps[a]
@@ -156,7 +156,7 @@ func (r *run) event(place int, e member.Event) {
 	}
 }
 
-// enter has an application hold its lock.
+// enter makes an application hold its lock.
 func (r *run) enter(a int, e member.Event) {
 	x := &r.apps[a]
 	l := &r.locks[x.lock]
@@ -172,12 +172,12 @@ func (r *run) enter(a int, e member.Event) {
 	r.At(r.Now()+r.chance.Sample(r.load.Hold), leaves, algorithm.ID(x.place), a)
 }
 
-// leave has an application release its lock, and rest.
+// leave makes an application release its lock, and rest.
 func (r *run) leave(a int) {
 	x := &r.apps[a]
 	l := &r.locks[x.lock]
 	if x.place == r.dead || l.inside != a {
-		return // it crashed, or has lost the lock
+		return // it has crashed, or lost the lock
 	}
 	r.left(x, l)
 	n := r.nodes[x.place]
@@ -192,7 +192,7 @@ func (r *run) leave(a int) {
 	n.carryOut()
 }
 
-// left notes that an application no longer holds a lock.
+// left records that an application no longer holds a lock.
 func (r *run) left(x *app, l *lock) {
 	delete(r.tickets[x.place], x.grant)
 	l.inside, l.left, l.owed = none, r.Now(), l.waiting > 0

@@ -13,7 +13,7 @@ import (
 type Outage struct {
 	Name  string
 	How   How
-	Roles []Role // of the processes it happens to
+	Roles []Role // roles of the affected processes
 }
 
 // A How is what happens.
@@ -23,13 +23,13 @@ type How uint8
 const (
 	Crashing How = iota // the process crashes
 	Leaving             // it leaves, and its applications release their locks at once
-	Pausing             // it is paused for two leases, and then goes on
+	Pausing             // it is paused for two leases, and then resumes
 )
 
-// A Role is what a process is to the cluster.
+// A Role is the role of a process in the cluster.
 type Role struct {
 	Duty  Duty
-	Holds bool // the lock that another process waits for
+	Holds bool // it holds the lock that another process waits for
 }
 
 // A Duty is what a process does for the view service.
@@ -43,7 +43,7 @@ const (
 	Other              // it does not lead, and is a voter only if all are
 )
 
-// Outages returns all outages that are measured.
+// Outages returns all measured outages.
 func Outages() []Outage {
 	return []Outage{
 		{"a member crashes", Crashing, []Role{{Plain, false}}},
@@ -59,8 +59,7 @@ func Outages() []Outage {
 	}
 }
 
-// Possible reports whether a group has such processes, and keeps a majority of its
-// voters.
+// Possible reports whether a group has such processes, and keeps a majority of its voters.
 func (o *Outage) Possible(g *Group) bool {
 	voters := 0
 	for _, r := range o.Roles {
@@ -74,29 +73,29 @@ func (o *Outage) Possible(g *Group) bool {
 	return o.How != Crashing || 2*(g.Voters-voters) > g.Voters
 }
 
-// leads reports whether it happens to the leader.
+// leads reports whether the outage affects the leader.
 func (o *Outage) leads() bool {
 	return slices.ContainsFunc(o.Roles, func(r Role) bool { return r.Duty == Leader })
 }
 
-// held reports whether it happens to the holder of the lock that another process waits
+// held reports whether the outage affects the holder of the lock that another process waits
 // for.
 func (o *Outage) held() bool {
 	return slices.ContainsFunc(o.Roles, func(r Role) bool { return r.Holds })
 }
 
-// An Outcome is what comes of an outage: times from when it happens, or -1.
+// An Outcome is the effect of an outage: times from its start, or -1.
 type Outcome struct {
-	Next    int64 // until the lock that was held is entered by the process that waits for it
+	Next    int64 // until the waiting process enters the lock that was held
 	Other   int64 // the longest wait for another lock
 	Serves  int64 // until another leader serves
 	View    int64 // until all other members are in a view without the victims
-	Renewal int64 // the longest that a renewal was not confirmed
+	Renewal int64 // longest time that a renewal was not confirmed
 	Free    int64 // until a process that leaves may end
-	Lost    int   // locks of the other members
+	Lost    int   // lost locks of the other members
 }
 
-// Measure has an outage happen in a cluster, at a time drawn from the seed.
+// Measure makes an outage happen in a cluster, at a time drawn from the seed.
 func (o Outage) Measure(g Group, seed uint64) (Outcome, error) {
 	x := outageRun{outage: o}
 	var err error
@@ -118,21 +117,20 @@ type outageRun struct {
 	outage  Outage
 	victims []*site
 	gone    []uint64 // their incarnations
-	term    uint64   // in which the leader led
-	next    int      // the number of the request that waits, or none
-	at      int64    // when it happens
+	term    uint64   // term of the old leader
+	next    int      // number of the request that waits, or none
+	at      int64    // time of the outage
 	out     Outcome
 }
 
 // The locks.
 const (
 	waited = "waited-for"
-	mine   = "mine-" // and a number: one of the other members holds it all the time
+	mine   = "mine-" // with a number: one of the other members holds it all the time
 )
 
-// prepare picks the victims, and has the other members use locks: each holds one all the
-// time, one waits for that of the victim, and two use another one in turns that no
-// victim uses.
+// prepare picks the victims, and makes the other members use locks: each holds one all the
+// time, one waits for the victim's, and two use another one in turns that no victim uses.
 func (x *outageRun) prepare() error {
 	renew := int64(x.Settings.Renew)
 	if err := x.pass(2 * renew); err != nil {
@@ -218,7 +216,7 @@ func shuffle(all []*site, r *kernel.Rand) {
 	}
 }
 
-// measure has the outage happen, and waits until its consequences are over.
+// measure makes the outage happen, and waits until its consequences have ended.
 func (x *outageRun) measure() error {
 	x.at = x.Now()
 	x.out = Outcome{Next: -1, Serves: -1, View: -1, Free: -1}
@@ -250,7 +248,7 @@ func (x *outageRun) measure() error {
 	return nil
 }
 
-// empty has the applications of a process release their locks: it does not leave before.
+// empty makes the applications of a process release their locks: it does not leave before.
 func (x *outageRun) empty(s *site) {
 	for i := range x.wants {
 		if x.wants[i].at == s {
@@ -259,7 +257,7 @@ func (x *outageRun) empty(s *site) {
 	}
 }
 
-// entered notes how long an entry took.
+// entered records how long an entry took.
 func (x *outageRun) entered(w *want) {
 	switch {
 	case w.again && !w.at.victim:
@@ -269,7 +267,7 @@ func (x *outageRun) entered(w *want) {
 	}
 }
 
-// over reports whether three leases have passed, and notes what has happened so far.
+// over reports whether three leases have passed, and records what has happened so far.
 func (x *outageRun) over() bool {
 	if s, term := x.leader(); x.out.Serves < 0 && x.outage.leads() && s != nil && term > x.term {
 		x.out.Serves = x.Now() - x.at

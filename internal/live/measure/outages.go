@@ -9,7 +9,7 @@ import (
 	"github.com/stile-lock/stile/internal/live/views"
 )
 
-// outageSeeds is in how many clusters each outage happens.
+// outageSeeds is the number of clusters in which each outage happens.
 const outageSeeds = 40
 
 // groups returns the clusters in which outages happen.
@@ -72,8 +72,8 @@ func outageOf(o Outage, g Group) ([]string, error) {
 	return append(cells, fmt.Sprint(lost)), nil
 }
 
-// middle formats the median and the largest of some times, in ms. A time below 0 means
-// that what was waited for did not happen.
+// middle formats the median and the maximum of some times, in ms. A negative time means
+// that the awaited event did not happen.
 func middle(times []int64, decimals int) string {
 	slices.Sort(times)
 	if times[len(times)-1] < 0 {

@@ -8,8 +8,8 @@ import (
 	"github.com/stile-lock/stile/internal/live/views"
 )
 
-// Page makes docs/results/live.md. The page says where it was measured. Voters keep logs, and say
-// returns the cells of each row, which it may measure.
+// Page produces docs/results/live.md. The page says where it was measured. logs are the
+// logs of the voters, and say returns the cells of each row, which it may measure.
 func Page(where string, logs views.Logs, say func(r Row) ([]string, error)) (string, error) {
 	var b strings.Builder
 	q := quotes{}
@@ -33,12 +33,12 @@ func Page(where string, logs views.Logs, say func(r Row) ([]string, error)) (str
 	return intro(where, conclusion(q)) + b.String(), nil
 }
 
-// quotes are the numbers of a page, by where they are.
+// quotes are the numbers of a page, by place.
 type quotes map[place][]string
 
 type place struct{ table, row, column string }
 
-// get returns a number; i says which of those in one cell.
+// get returns a number; i selects among those in one cell.
 func (q quotes) get(table, row, column string, i int) string {
 	if c := q[place{table, row, column}]; i < len(c) {
 		return c[i]
@@ -46,7 +46,7 @@ func (q quotes) get(table, row, column string, i int) string {
 	return "?"
 }
 
-// Line writes a row with its cells.
+// Line formats a row with its cells.
 func (r Row) Line(cells []string) string {
 	return fmt.Sprintf("| %s | %s |\n", r.Name, strings.Join(cells, " | "))
 }

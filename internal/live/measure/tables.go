@@ -9,17 +9,17 @@ import (
 	"github.com/stile-lock/stile/scenario"
 )
 
-// A table is one of docs/results/live.md.
+// A table is a table of docs/results/live.md.
 type table struct {
 	title, text string
-	of          string // what its rows are about
+	of          string // subject of its rows
 	columns     []string
 	rows        []Row
 }
 
 // A Row is a row of a table: its name, and how to measure its cells.
 type Row struct {
-	Table   string // its title
+	Table   string // title of its table
 	Name    string
 	Measure func() ([]string, error)
 }
@@ -36,7 +36,7 @@ func (t table) each(cells func(s algorithm.Spec) ([]string, error)) table {
 // sizes returns the numbers of members for which entries are measured.
 func sizes() []int { return []int{3, 5, 9, 25} }
 
-// one is the number of members where only one is measured.
+// one is the number of members where only one size is measured.
 const one = 9
 
 // load returns the load for the tables of entries.
@@ -125,7 +125,7 @@ func varied() table {
 	})
 }
 
-// join puts what was measured for several numbers into one cell each.
+// join joins what was measured for several sizes into one cell each.
 func join(cells [][]string) []string {
 	var all []string
 	for _, c := range cells {
@@ -134,7 +134,7 @@ func join(cells [][]string) []string {
 	return all
 }
 
-// number formats a number with three digits or more.
+// number formats a number with at least three digits.
 func number(x float64) string {
 	switch {
 	case x < 0:
@@ -152,7 +152,7 @@ func percent(part, all int) string {
 	return fmt.Sprintf("%.1f", 100*float64(part)/float64(all))
 }
 
-// spread formats the median, the 99th percentile and the largest of sorted times.
+// spread formats the median, the 99th percentile and the maximum of sorted times.
 func spread(all []int64, unit int64, decimals int) string {
 	if len(all) == 0 {
 		return "–"

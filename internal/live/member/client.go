@@ -55,7 +55,7 @@ func (m *Member) Renew(now Instant, client uint64, length Span) (Span, error) {
 		c.end.session = c
 		m.clients[client] = c
 	}
-	m.agenda.put(&c.end, max(c.end.at, m.now+Instant(length)))
+	m.schedule.put(&c.end, max(c.end.at, m.now+Instant(length)))
 	return m.Settings.within(min(length, Span(m.deadline()-m.now))), nil
 }
 
@@ -72,7 +72,7 @@ func (m *Member) Close(now Instant, client uint64) {
 
 func (m *Member) close(c *session, why Cause) {
 	delete(m.clients, c.id)
-	m.agenda.remove(&c.end)
+	m.schedule.remove(&c.end)
 	for w := c.first; w != nil; { // waiting requests first, so that none of them is granted what another releases
 		next := w.after
 		if w.at.holder != w {

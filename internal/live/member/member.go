@@ -61,11 +61,11 @@ type Member struct {
 	epoch  *epoch // current view; nil before the first
 	frozen *epoch // previous view, as it was when it ended; nil when no member can ask about it any more
 
-	waiters []*waiter // by the lower half of their tickets
-	spare   []uint32  // indices of unused waiters
-	clients map[uint64]*session
-	own     session // of the member's own process
-	agenda  schedule
+	waiters  []*waiter // by the lower half of their tickets
+	spare    []uint32  // indices of unused waiters
+	clients  map[uint64]*session
+	own      session // of the member's own process
+	schedule schedule
 
 	later bool  // Install leaves all parts of reports to More: for checkers
 	frame frame // the one being read
@@ -179,14 +179,14 @@ func (m *Member) begin(now Instant) {
 		e.bury(m.now)
 		m.reconsider()
 	}
-	if m.agenda.first() <= m.now {
+	if m.schedule.first() <= m.now {
 		m.expire()
 	}
 }
 
 // end runs at the end of every call: it does what is due, and sets when to wake.
 func (m *Member) end() {
-	wake := m.agenda.first()
+	wake := m.schedule.first()
 	if e := m.epoch; e != nil {
 		wake = min(wake, e.next)
 		m.Out.Forget = e.table.len()-e.busy > m.Limits.Idle

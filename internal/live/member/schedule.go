@@ -69,9 +69,9 @@ func (a *schedule) move(d *due) {
 
 // expire does what is due.
 func (m *Member) expire() {
-	for m.agenda.first() <= m.now {
-		d := m.agenda.heap[0]
-		m.agenda.remove(d)
+	for m.schedule.first() <= m.now {
+		d := m.schedule.heap[0]
+		m.schedule.remove(d)
 		if d.session != nil {
 			m.close(d.session, Session)
 		} else {

@@ -220,7 +220,7 @@ func (d *Template) Save(s *State) error {
 	case m.lease > 0:
 		s.Lease = Over
 	}
-	if len(m.agenda.heap) > 0 || len(m.clients) > 0 {
+	if len(m.schedule.heap) > 0 || len(m.clients) > 0 {
 		return errNotSmall
 	}
 	s.tickets = s.tickets[:0]

@@ -77,7 +77,7 @@ func (m *Member) Lock(now Instant, name string, a Ask) (Ticket, error) {
 	w.stamp = Stamp{e.view.Epoch, m.clock, m.Inc}
 	u.push(w)
 	if a.Deadline != Never {
-		m.agenda.put(&w.late, a.Deadline)
+		m.schedule.put(&w.late, a.Deadline)
 	}
 	t := w.ticket
 	m.settle(u)
@@ -234,7 +234,7 @@ func (m *Member) enter(u *use) {
 	e := m.epoch
 	w := u.first
 	u.take(w)
-	m.agenda.remove(&w.late)
+	m.schedule.remove(&w.late)
 	l := e.table.lock(u.lock)
 	l.count++
 	u.handed++

@@ -74,7 +74,7 @@ func (m *Member) waiter(t Ticket) *waiter {
 // forget ends a request.
 func (m *Member) forget(w *waiter) {
 	w.client.takeOut(w)
-	m.agenda.remove(&w.late)
+	m.schedule.remove(&w.late)
 	*w = waiter{ticket: w.ticket}
 	m.spare = append(m.spare, uint32(w.ticket))
 }

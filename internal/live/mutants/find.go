@@ -17,12 +17,12 @@ type mutant struct {
 	Line     int
 	Function string // Type.method, a function, or "package"
 	Code     string // the source line
-	Change   string // what was changed on it
-	Nth      int    // among mutants of a function that read the same
-	body     string // the source of the function
+	Change   string // what was changed in it
+	Nth      int    // number among mutants of a function with the same text
+	body     string // source of the function
 }
 
-// id names a mutant in the list of equivalent ones. It survives edits on other lines.
+// id identifies a mutant in the list of equivalent ones. It survives edits of other lines.
 func (m *mutant) id() string {
 	s := m.File + " " + m.Function + "\n" + m.Code + "\n" + m.Change
 	if m.Nth > 1 {
@@ -40,9 +40,8 @@ type edit struct {
 // A wrap is what a mutation puts around a node.
 type wrap struct{ before, after string }
 
-// A finder walks one file and collects its mutants, and the edits that put them
-// into its source. Edits wrap nodes and never insert a line break, so lines keep
-// their numbers.
+// A finder walks one file and collects its mutants, and the edits that put them into its
+// source. Edits wrap nodes and never insert a line break, so lines keep their numbers.
 type finder struct {
 	pkg   *types.Package
 	info  *types.Info
@@ -51,7 +50,7 @@ type finder struct {
 	start token.Pos // of the file
 
 	name    string
-	base    int // numbers below this are of other files
+	base    int // lower numbers belong to other files
 	stack   []ast.Node
 	pending [][]wrap // of the nodes on the stack
 	edits   []edit
@@ -77,7 +76,7 @@ func (f *finder) walk() {
 			f.insert(n.Pos(), w.before)
 		}
 		f.stack, f.pending = append(f.stack, n), append(f.pending, wraps)
-		if f.silent(n) { // its own result may be changed, what is inside may not
+		if f.silent(n) { // its own result may be changed, but not what is inside
 			for _, w := range slices.Backward(wraps) {
 				f.insert(n.End(), w.after)
 			}
@@ -86,7 +85,7 @@ func (f *finder) walk() {
 		}
 		return true
 	})
-	slices.SortStableFunc(f.edits, func(a, b edit) int { // what is inserted stands before what is replaced
+	slices.SortStableFunc(f.edits, func(a, b edit) int { // insertions come before replacements
 		return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(min(1, a.to-a.from), min(1, b.to-b.from)))
 	})
 }
@@ -103,7 +102,7 @@ func (f *finder) text(n ast.Node) string {
 	return strings.Join(strings.Fields(string(f.src[f.offset(n.Pos()):f.offset(n.End())])), " ")
 }
 
-// add makes a mutant and returns its number.
+// add creates a mutant and returns its number.
 func (f *finder) add(at ast.Node, change string, args ...any) int {
 	line := f.file.FileStart
 	for i := f.offset(at.Pos()); i > 0; i-- {
@@ -130,7 +129,7 @@ func (f *finder) add(at ast.Node, change string, args ...any) int {
 	return m.Number
 }
 
-// name returns what a function is called, with its receiver's type.
+// name returns the name of a function, with its receiver's type.
 func name(d *ast.FuncDecl) string {
 	if d.Recv == nil {
 		return d.Name.Name
@@ -140,8 +139,8 @@ func name(d *ast.FuncDecl) string {
 
 func (f *finder) parent() ast.Node { return f.stack[len(f.stack)-1] }
 
-// excluded reports whether neither a node nor what is in it is mutated: where the
-// language wants constants, and where tests break rules.
+// excluded reports whether neither a node nor its contents are mutated: where the language
+// requires constants, and where tests break rules.
 func (f *finder) excluded(n ast.Node) bool {
 	if len(f.stack) == 0 {
 		return false
@@ -170,8 +169,8 @@ func exprOf(n ast.Node) ast.Expr {
 	return e
 }
 
-// silent reports whether what is inside a node is not mutated: constants are
-// changed as a whole, and the text of errors is for people.
+// silent reports whether the contents of a node are not mutated: constants are changed as a
+// whole, and error texts are for people.
 func (f *finder) silent(n ast.Node) bool {
 	if c, ok := n.(*ast.CallExpr); ok {
 		fun := types.ExprString(c.Fun)
@@ -183,7 +182,7 @@ func (f *finder) silent(n ast.Node) bool {
 	return ok && f.constant(e)
 }
 
-// builtin returns the name of the built-in function that is called, or "".
+// builtin returns the name of the called built-in function, or "".
 func (f *finder) builtin(c *ast.CallExpr) string {
 	if id, ok := c.Fun.(*ast.Ident); ok && f.info.Types[id].IsBuiltin() {
 		return id.Name
@@ -191,7 +190,7 @@ func (f *finder) builtin(c *ast.CallExpr) string {
 	return ""
 }
 
-// typeOf returns the type of an expression, in which it is used if it is untyped.
+// typeOf returns the type of an expression; if it is untyped, the type it is used as.
 func (f *finder) typeOf(e ast.Expr) types.Type { return f.info.Types[e].Type }
 
 func (f *finder) constant(e ast.Expr) bool { return f.info.Types[e].Value != nil }
@@ -210,8 +209,7 @@ func isInteger(t types.Type) bool {
 	return ok && b.Info()&types.IsInteger != 0 && b.Info()&types.IsUntyped == 0
 }
 
-// isTime reports whether a type counts nanoseconds, of which one more or less says
-// nothing.
+// isTime reports whether a type counts nanoseconds, where one more or less means nothing.
 func isTime(t types.Type) bool {
 	n, ok := t.(*types.Named)
 	return ok && slices.Contains([]string{"Instant", "Span", "Duration"}, n.Obj().Name())

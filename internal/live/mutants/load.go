@@ -28,12 +28,12 @@ type suite struct {
 	root    string // the repository
 	limits  limits
 	mutants []mutant
-	sources map[string][]byte // rewritten, by their paths
+	sources map[string][]byte // rewritten sources, by path
 }
 
 // load finds the mutants of the package in a folder, and rewrites its sources.
 func load(root, dir string) (*suite, error) {
-	root, err := filepath.Abs(root) // an overlay has no other paths
+	root, err := filepath.Abs(root) // an overlay needs absolute paths
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +83,7 @@ func load(root, dir string) (*suite, error) {
 	return s, nil
 }
 
-// name is what the package is called on the command line.
+// name returns the name of the package on the command line.
 func (s *suite) name() string { return filepath.Base(s.dir) }
 
 // rewritten returns the source with all edits made.
@@ -99,8 +99,8 @@ func (f *finder) rewritten() []byte {
 	return b.Bytes()
 }
 
-// build compiles the tests of a package with all mutants of the suite in it, and
-// returns the path of the binary.
+// build compiles the tests of a package with all mutants of the suite in it, and returns
+// the path of the binary.
 func (s *suite) build(tmp, dir string) (string, error) {
 	replace := map[string]string{}
 	for path, text := range s.sources {
@@ -123,7 +123,7 @@ func (s *suite) build(tmp, dir string) (string, error) {
 	return binary, err
 }
 
-// command runs a command in a folder and returns what it prints.
+// command runs a command in a folder and returns its output.
 func command(dir string, name string, args ...string) (string, error) {
 	c := exec.Command(name, args...)
 	c.Dir = dir

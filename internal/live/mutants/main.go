@@ -15,21 +15,21 @@ import (
 	"time"
 )
 
-// A target is a package that is mutated, and where its mutants are looked for.
+// A target is a package that is mutated, and the tests that look for its mutants.
 type target struct {
 	dir    string
 	stages []stage
 }
 
-// A stage is some tests of a package.
+// A stage is a set of tests of a package.
 type stage struct {
 	name, dir string
-	run       []string // patterns of -test.run; nil for every test
+	run       []string // patterns of -test.run; nil: every test
 }
 
 // targets are the packages of the pure live core.
 func targets() []target {
-	views := stage{"views", "check/views", []string{
+	views := stage{"views", "internal/world/viewmodel", []string{
 		"^TestViewChange$/^(central|naimi-trehel|raymond|token-ring-lazy),_(home|b)_evicted$",
 		"^TestViewChange$/^(central|naimi-trehel),_nobody_evicted$",
 		"^TestViewChange$/^naimi-trehel,_(two_evicted|home_evicted,_all)$",
@@ -45,7 +45,7 @@ func targets() []target {
 	}
 }
 
-// options are what the command line says.
+// options are the options of the command line.
 type options struct {
 	root     string
 	results  string
@@ -130,14 +130,14 @@ func run(o options, only, page string) error {
 	return os.WriteFile(page, []byte(report(suites, results, equivalent, o)), 0o644)
 }
 
-// key names the result of a mutant. It changes with the code of the function.
+// key identifies the result of a mutant. It changes with the code of the function.
 func (m *mutant) key() string {
 	h := sha256.Sum256([]byte(m.id() + "\n" + m.body))
 	return hex.EncodeToString(h[:8])
 }
 
-// chosen returns the mutants to run. The sample of a seed is nearly the same after an
-// edit: it has those whose hashes come first.
+// chosen returns the mutants to run. The sample of a seed is nearly the same after an edit,
+// because it consists of those whose hashes come first.
 func (s *suite) chosen(o options, equivalent map[string]string, results map[string]result) []*mutant {
 	var all []*mutant
 	order := map[*mutant]string{}

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// visit makes the mutants of a node, and returns what is put around it, the
-// outermost first.
+// visit creates the mutants of a node, and returns what is put around it, the outermost
+// first.
 func (f *finder) visit(n ast.Node) []wrap {
 	if len(f.stack) == 0 {
 		return nil
@@ -38,8 +38,8 @@ func (f *finder) visit(n ast.Node) []wrap {
 	return all
 }
 
-// listed reports whether a statement is one of a list, and whether it is the last
-// one of its function.
+// listed reports whether a statement is in a list, and whether it is the last one of its
+// function.
 func (f *finder) listed(s ast.Stmt) (listed, last bool) {
 	switch p := f.parent().(type) {
 	case *ast.BlockStmt:
@@ -58,14 +58,14 @@ func (f *finder) listed(s ast.Stmt) (listed, last bool) {
 	return false, false
 }
 
-// drop leaves a statement out.
+// drop drops a statement.
 func (f *finder) drop(s ast.Stmt) []wrap {
 	listed, last := f.listed(s)
 	what := f.text(s)
 	switch s := s.(type) {
 	case *ast.ExprStmt:
 		if c, ok := s.X.(*ast.CallExpr); ok && f.builtin(c) == "panic" {
-			return nil // the compiler knows that nothing comes after it
+			return nil // the compiler knows that nothing follows it
 		}
 	case *ast.AssignStmt:
 		if s.Tok == token.DEFINE || f.allKeepable(s) && (len(s.Lhs) > 1 || !listed) {
@@ -97,7 +97,7 @@ func (f *finder) drop(s ast.Stmt) []wrap {
 	return []wrap{{fmt.Sprintf("if !mutantOn(%d) { ", n), " }"}}
 }
 
-// results returns what the innermost function returns.
+// results returns the results of the innermost function.
 func (f *finder) results() *types.Tuple {
 	for _, n := range slices.Backward(f.stack) {
 		switch n := n.(type) {
@@ -110,8 +110,8 @@ func (f *finder) results() *types.Tuple {
 	return types.NewTuple()
 }
 
-// keepable reports whether one part of an assignment can be skipped: reading the
-// left side does nothing, and both sides have one type.
+// keepable reports whether one part of an assignment can be skipped: reading the left side
+// has no effect, and both sides have one type.
 func (f *finder) keepable(s *ast.AssignStmt, i int) bool {
 	if s.Tok != token.ASSIGN || len(s.Lhs) != len(s.Rhs) || types.ExprString(s.Lhs[i]) == "_" {
 		return false
@@ -135,8 +135,7 @@ func (f *finder) allKeepable(s *ast.AssignStmt) bool {
 	return true
 }
 
-// kept skips one of several assignments that are made at once, or one that cannot
-// be dropped.
+// kept skips one of several simultaneous assignments, or one that cannot be dropped.
 func (f *finder) kept(e ast.Expr) []wrap {
 	s, ok := f.parent().(*ast.AssignStmt)
 	if !ok || !f.allKeepable(s) {
@@ -153,7 +152,7 @@ func (f *finder) kept(e ast.Expr) []wrap {
 	return []wrap{{fmt.Sprintf("mutantKeep(%d, %s, ", n, f.text(s.Lhs[i])), ")"}}
 }
 
-// condition negates what decides a branch, or makes it false.
+// condition negates the condition of a branch, or makes it false.
 func (f *finder) condition(e ast.Expr) []wrap {
 	never := true
 	switch p := f.parent().(type) {
@@ -185,7 +184,7 @@ func (f *finder) condition(e ast.Expr) []wrap {
 	return []wrap{{"((", after}}
 }
 
-// returned replaces what a function returns: truth values and errors.
+// returned replaces the results of a function: truth values and errors.
 func (f *finder) returned(e ast.Expr) []wrap {
 	r, ok := f.parent().(*ast.ReturnStmt)
 	i := -1
@@ -219,14 +218,14 @@ func (f *finder) truth(e ast.Expr) []wrap {
 	return []wrap{{"((", fmt.Sprintf(") != mutantOn(%d))", f.add(e, "not %s", id.Name))}}
 }
 
-// operand leaves out one side of && and ||.
+// operand drops one side of && and ||.
 func (f *finder) operand(e ast.Expr) []wrap {
 	p, ok := f.parent().(*ast.BinaryExpr)
 	if !ok || p.Op != token.LAND && p.Op != token.LOR {
 		return nil
 	}
 	if b, ok := e.(*ast.BinaryExpr); ok && b.Op == p.Op {
-		return nil // its own operands are left out
+		return nil // its own operands are dropped
 	}
 	n := f.add(e, "leave out %s", f.text(e))
 	if p.Op == token.LAND {
@@ -283,7 +282,7 @@ func (f *finder) binary(b *ast.BinaryExpr) []wrap {
 	return append(all, f.call(b, s.helper, first))
 }
 
-// call makes a call of an operator: its operands become arguments.
+// call turns an operator into a call: its operands become arguments.
 func (f *finder) call(b *ast.BinaryExpr, helper string, n int) wrap {
 	at := f.offset(b.OpPos)
 	f.edits = append(f.edits, edit{at, at + len(b.Op.String()), ","})
@@ -295,7 +294,7 @@ func arithmetic(n ast.Node) bool {
 	return ok && slices.Contains([]token.Token{token.ADD, token.SUB, token.MUL, token.QUO, token.REM}, b.Op)
 }
 
-// beyond returns the parent, whatever parentheses there are.
+// beyond returns the parent, skipping parentheses.
 func (f *finder) beyond() ast.Node {
 	for _, n := range slices.Backward(f.stack) {
 		if _, ok := n.(*ast.ParenExpr); !ok {
@@ -305,8 +304,8 @@ func (f *finder) beyond() ast.Node {
 	return nil
 }
 
-// moved adds one and takes one off, but not both where one of these is what another
-// operator does or says little.
+// moved adds or subtracts one, but not both where one of these equals another operator or
+// means little.
 func (f *finder) moved(e ast.Expr) []wrap {
 	spelled := f.spell(f.typeOf(e), e.Pos())
 	if spelled == "" {
@@ -322,7 +321,7 @@ func (f *finder) moved(e ast.Expr) []wrap {
 			up, down = left, !left
 		case token.GTR, token.LEQ:
 			up, down = !left, left
-		case token.EQL, token.NEQ: // numbers that are 0 if there is none are never 1
+		case token.EQL, token.NEQ: // numbers for which 0 means none are never 1
 			up, down = text != "0", text != "0"
 		}
 	}
@@ -337,7 +336,7 @@ func (f *finder) moved(e ast.Expr) []wrap {
 	return all
 }
 
-// literal moves an integer constant that is written out by one.
+// literal moves a written integer constant by one.
 func (f *finder) literal(e ast.Expr) []wrap {
 	t := f.typeOf(e)
 	if !f.constant(e) || !isInteger(t) || !written(e) {
@@ -347,11 +346,11 @@ func (f *finder) literal(e ast.Expr) []wrap {
 	switch p := f.beyond().(type) {
 	case *ast.ReturnStmt:
 		if last := p.Results[len(p.Results)-1]; len(p.Results) > 1 && isError(f.typeOf(last)) && !f.info.Types[last].IsNil() {
-			return nil // nobody looks at it
+			return nil // it is not used
 		}
 	case *ast.BinaryExpr:
 		if p.Op == token.ADD || p.Op == token.SUB {
-			return nil // the sum moves
+			return nil // the sum is moved instead
 		}
 		factor = arithmetic(p) // a number, though it has the type of the other
 	}
@@ -361,7 +360,7 @@ func (f *finder) literal(e ast.Expr) []wrap {
 	return f.moved(e)
 }
 
-// written reports whether a constant expression has a number in it.
+// written reports whether a constant expression contains a number.
 func written(e ast.Expr) bool {
 	found := false
 	ast.Inspect(e, func(n ast.Node) bool {

@@ -12,11 +12,11 @@ import (
 	"strings"
 )
 
-// A result is what became of a mutant, as a line of the results file.
+// A result is the fate of a mutant, as a line of the results file.
 type result struct {
 	Key     string  `json:"key"`
 	Outcome outcome `json:"outcome"`
-	Stage   string  `json:"stage,omitempty"` // that killed it
+	Stage   string  `json:"stage,omitempty"` // the stage that killed it
 	Test    string  `json:"test,omitempty"`
 	Seconds float64 `json:"seconds"`
 }
@@ -40,15 +40,15 @@ func readResults(path string) (map[string]result, error) {
 	for lines := bufio.NewScanner(bytes.NewReader(b)); lines.Scan(); {
 		var r result
 		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
-			continue // a run was interrupted while it wrote
+			continue // a run was interrupted during a write
 		}
 		all[r.Key] = r
 	}
 	return all, err
 }
 
-// readEquivalent reads the list of equivalent mutants: paragraphs of a file and a
-// function, the source line, the change, and the reason. Lines with # are comments.
+// readEquivalent reads the list of equivalent mutants: paragraphs of a file and a function,
+// the source line, the change, and the reason. Lines with # are comments.
 func readEquivalent(path string) (map[string]string, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -99,7 +99,7 @@ const reportHead = `# Mutants
 
 <!-- made by 'make mutants': do not edit -->
 
-A mutant is the code with one small change: a statement dropped, a condition negated or weakened, a number off by one, operands or arguments exchanged, an assignment skipped, a result replaced. The tests should notice each of them. A mutant is killed if a test fails, or exceeds ten times its usual time plus %v, or runs out of memory; it meets the tests of its own package first, then some of the exhaustive model of view changes (check/views), then a short storm. Mutants that no test reaches count as survivors. An equivalent mutant does the same as the original, for a reason that is listed below.
+A mutant is the code with one small change: a statement dropped, a condition negated or weakened, a number off by one, operands or arguments exchanged, an assignment skipped, a result replaced. The tests should notice each of them. A mutant is killed if a test fails, or exceeds ten times its usual time plus %v, or runs out of memory; it meets the tests of its own package first, then some of the exhaustive model of view changes (internal/world/viewmodel), then a short storm. Mutants that no test reaches count as survivors. An equivalent mutant does the same as the original, for a reason that is listed below.
 
 If fewer mutants of a package were run than it has, they are a random sample: its mutants are ordered by a hash of a seed, here %d, and of what they change, and the first ones are run. Edits of other lines hardly change the sample. The share that is killed is that of the mutants that were run and are not equivalent. Tests were written for survivors of the sample, so the share is lower among mutants that were not run.
 
@@ -107,12 +107,12 @@ If fewer mutants of a package were run than it has, they are a random sample: it
 |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|
 `
 
-// own says what a page of results by own tests leaves out.
+// own explains what a page of results by own tests leaves out.
 const own = `
 Only the tests of each package itself were run: the exhaustive model and the storm would kill some of the survivors.
 `
 
-// report returns the page. Of mutants that have not run it has only their number.
+// report returns the page. Of mutants that have not run it gives only the number.
 func report(suites []*suite, results map[string]result, equivalent map[string]string, o options) string {
 	var b, survivors, same strings.Builder
 	head, table, _ := strings.Cut(fmt.Sprintf(reportHead, usual().time, o.seed), "\n| package")
@@ -155,12 +155,12 @@ func report(suites []*suite, results map[string]result, equivalent map[string]st
 	return b.String()
 }
 
-// String says where a mutant is and what it changes.
+// String returns where a mutant is and what it changes.
 func (m *mutant) String() string {
 	return fmt.Sprintf("%s:%d, %s: %s: %s", m.File, m.Line, m.Function, quote(m.Code), quote(m.Change))
 }
 
-// quote makes code of a text, whatever quotes are in it.
+// quote formats a text as code, whatever quotes are in it.
 func quote(s string) string {
 	if strings.Contains(s, "`") {
 		return "`` " + s + " ``"

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// An outcome is what became of a mutant.
+// An outcome is the fate of a mutant.
 type outcome string
 
 const (
@@ -24,7 +24,7 @@ const (
 	unreached outcome = "not covered" // by any test
 )
 
-// A unit is the smallest part of the tests that runs alone.
+// A unit is the smallest set of tests that runs alone.
 type unit struct {
 	stage   *stage
 	binary  string
@@ -33,18 +33,18 @@ type unit struct {
 	reached []byte        // 1 for each mutant that it reaches
 }
 
-// limits of a run kill a mutant which loops or allocates forever.
+// limits of a run kill a mutant that loops or allocates forever.
 type limits struct {
-	time   time.Duration // beyond ten times what the tests take without a mutant
-	memory int           // KiB of addresses
+	time   time.Duration // time beyond ten times that of the tests without a mutant
+	memory int           // KiB of address space
 }
 
 func usual() limits { return limits{time: 10 * time.Second, memory: 6 << 20} }
 
-// together is for how long tests run in one process.
+// together is the total duration of the tests that run in one process.
 const together = time.Second
 
-// start runs tests with a mutant; "cover" and "" are none.
+// start runs tests with a mutant; "cover" and "" select none.
 func (s *suite) start(u *unit, pattern, mutant string, limit time.Duration, env ...string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
@@ -64,8 +64,8 @@ func (s *suite) start(u *unit, pattern, mutant string, limit time.Duration, env 
 
 var errTime = errors.New("out of time")
 
-// cover builds the tests of all stages and runs each alone, without a mutant. It
-// returns them in the order in which mutants meet them.
+// cover builds the tests of all stages and runs each alone, without a mutant. It returns
+// them in the order in which they run against mutants.
 func (s *suite) cover(tmp string, stages []stage, progress func(string, ...any)) ([]unit, error) {
 	var all []unit
 	for i := range stages {
@@ -157,8 +157,8 @@ func (s *suite) try(m *mutant, units []unit) (result, error) {
 	return r, nil
 }
 
-// next returns the tests that run next, in one process, and what comes after them:
-// fast ones of a stage together, slow ones alone.
+// next returns the tests that run next, in one process, and those after them: fast ones of
+// a stage together, slow ones alone.
 func next(units []unit, number int) (batch, rest []unit) {
 	sum := time.Duration(0)
 	for i, u := range units {

@@ -12,22 +12,22 @@ import (
 	"github.com/stile-lock/stile/internal/live/session"
 )
 
-// clientLimits is what the connection of one client may cost.
+// clientLimits bounds what the connection of one client may cost.
 var clientLimits = transport.Limits{Frame: session.MaxBytes + 1<<10, Queue: 4 << 20}
 
-// maxAnswer is how long an answer may be: what waits to be sent is bounded.
+// maxAnswer is the maximum size of an answer: what waits to be sent is bounded.
 const maxAnswer = 2 << 20
 
-// A visitor is the connection of a client.
+// A clientConn is the connection of a client.
 type clientConn struct {
 	*transport.Link
-	silent *time.Timer // ends it if it stays without a session for long
-	bound  bool        // it has one, and the timer does not run
+	silent *time.Timer // closes the connection if it has no session for long
+	bound  bool        // it has a session, and the timer is stopped
 	dirty  bool
-	last   atomic.Bool // close it behind what is queued
+	last   atomic.Bool // close it after what is queued
 }
 
-// serve has the connection of a client, from a mux.
+// serve runs the connection of a client, accepted by a mux.
 func (n *Node) serve(c net.Conn) {
 	n.mu.Lock()
 	if n.over {
@@ -46,14 +46,14 @@ func (n *Node) serve(c net.Conn) {
 	n.conn++
 	conn := n.conn
 	v := &clientConn{Link: l, silent: time.AfterFunc(n.c.silence, func() { l.Fail(errSilent) })}
-	n.visitors[conn] = v
+	n.conns[conn] = v
 	over := n.over
 	n.mu.Unlock()
 	if !over {
 		err = l.Run(func(b []byte) error { return n.heard(conn, b) })
 	}
 	n.enter()
-	delete(n.visitors, conn)
+	delete(n.conns, conn)
 	v.silent.Stop() // nothing sets it again
 	if n.over {
 		n.mu.Unlock()
@@ -68,7 +68,7 @@ func (n *Node) serve(c net.Conn) {
 	}
 }
 
-// silence is how long a connection may be without a session, and ask nothing.
+// silence is how long a connection may go without a session or a question.
 const silence = 10 * time.Second
 
 var (
@@ -76,7 +76,7 @@ var (
 	errSilent = errors.New("the client has no session, and asks nothing")
 )
 
-// heard takes a frame of a client.
+// heard handles a frame from a client.
 func (n *Node) heard(conn uint64, b []byte) error {
 	n.enter()
 	if n.over {
@@ -91,16 +91,16 @@ func (n *Node) heard(conn uint64, b []byte) error {
 	return err
 }
 
-// reply queues what a client is sent.
+// reply queues a frame for a client.
 func (n *Node) reply(e *process.Effect) { n.post(e.Conn, e.Bytes, e.Last) }
 
 func (n *Node) post(conn uint64, b []byte, last bool) {
-	v := n.visitors[conn]
+	v := n.conns[conn]
 	if v == nil {
 		return
 	}
 	if len(b) > 0 {
-		_ = v.Send(b, false) // its reader hears of an error
+		_ = v.Send(b, false) // its reader sees the error
 	}
 	if last {
 		v.last.Store(true)
@@ -118,7 +118,7 @@ func (n *Node) post(conn uint64, b []byte, last bool) {
 	}
 }
 
-// dirtied returns the connections on which something is to be sent, with the mutex.
+// dirtied returns the connections with something to send. The mutex must be held.
 func (n *Node) dirtied() []*clientConn {
 	if len(n.dirty) == 0 {
 		return nil
@@ -139,11 +139,11 @@ func (v *clientConn) flush() {
 	v.Flush()
 }
 
-// dismiss ends all connections of clients, and waits for their goroutines.
+// dismiss closes all connections of clients and waits for their goroutines.
 func (n *Node) dismiss(ctx context.Context) {
 	n.mu.Lock()
-	all := make([]*clientConn, 0, len(n.visitors))
-	for _, v := range n.visitors {
+	all := make([]*clientConn, 0, len(n.conns))
+	for _, v := range n.conns {
 		all = append(all, v)
 	}
 	n.mu.Unlock()
@@ -155,7 +155,7 @@ func (n *Node) dismiss(ctx context.Context) {
 			v.Fail(errClosed)
 		}
 		if n.mux != nil {
-			n.mux.Close() // some may not have said yet that they are clients
+			n.mux.Close() // some may not have identified themselves as clients yet
 		}
 	})
 	defer stop()

@@ -109,7 +109,7 @@ func TestSilentClients(t *testing.T) {
 			}
 			n.mu.Lock()
 			defer n.mu.Unlock()
-			if v := n.visitors[first]; v == nil {
+			if v := n.conns[first]; v == nil {
 				t.Error("who has a session is cut off")
 			}
 		})

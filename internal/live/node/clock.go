@@ -15,7 +15,7 @@ func (n *Node) clock() member.Instant {
 	return clock.Now()
 }
 
-// until returns how long it is, by the process's clock, until an instant.
+// until returns the time from now to an instant by the process's clock.
 func until(now, then member.Instant) time.Duration {
 	if then == member.Never {
 		return time.Duration(1<<63 - 1)

@@ -21,29 +21,28 @@ import (
 	"github.com/stile-lock/stile/internal/live/views/raft"
 )
 
-// A Config says what a node is. Zero values mean what is usual.
+// A Config describes a node. Zero values select the defaults.
 type Config struct {
-	Name      string   // of the node, of which there is one in the cluster; the host's name
-	Listen    string   // address for everybody; 127.0.0.1:0 picks a port
-	Advertise string   // where others find it; Listen, with the port that it has
-	Join      []string // addresses of nodes of a cluster; none: found one, or take up that of Data
-	Data      string   // folder for the view log; empty: memory
-	Voters    int      // how many keep the view log: 1, 3 or 5; 3. Of who founds a cluster
+	Name      string   // node name, unique in the cluster (default: the host name)
+	Listen    string   // address for nodes and clients; 127.0.0.1:0 picks a port
+	Advertise string   // address where others reach the node (default: Listen, with the actual port)
+	Join      []string // addresses of nodes of a cluster; empty: found one, or resume that of Data
+	Data      string   // folder for the view log; empty: in memory
+	Voters    int      // number of voters: 1, 3 or 5 (default 3); only for the founder of a cluster
 	Lease     time.Duration
-	Settings  *member.Settings // of who founds a cluster; nil: the usual ones, with Lease
-	Algorithm string           // of who founds a cluster; naimi-trehel
-	TLS       cert.Config      // files; none: plain TCP
-	Insecure  bool             // plain TCP where others can listen in
-	Clients   int              // how many may be connected at once; DefaultClients. Fewer if there may be fewer open files
-	Patience  time.Duration    // how long it tries to be a member before it is a client of one meanwhile; two leases, 5 s at most
-	Record    Record           // of what comes to it
+	Settings  *member.Settings // only for the founder of a cluster; nil: the defaults, with Lease
+	Algorithm string           // only for the founder of a cluster (default naimi-trehel)
+	TLS       cert.Config      // certificate files; empty: plain TCP
+	Insecure  bool             // allow plain TCP where others can listen in
+	Clients   int              // maximum number of clients (default DefaultClients, or fewer if open files are limited)
+	Patience  time.Duration    // time to join before falling back to a client (default two leases, at most 5 s)
+	Record    Record           // recording of its inputs
 	Log       *slog.Logger
 
 	// Spec returns an algorithm by its name; nil: those of the catalog.
 	Spec func(algorithm string, version int) (algorithm.Spec, error)
-	// For tests: how a node listens and dials other nodes, how long a client may be
-	// without a session, the process's clock, and what stands between the node and its
-	// disk.
+	// For tests: how a node listens and dials other nodes, how long a client may go without
+	// a session, the process's clock, and a wrapper around the node's disk.
 	listen  func(address string) (net.Listener, error)
 	dial    func(ctx context.Context, address string) (net.Conn, error)
 	silence time.Duration
@@ -51,27 +50,28 @@ type Config struct {
 	storage func(raft.Storage) raft.Storage
 }
 
-// DefaultListen is the address of a node that is told nothing else.
+// DefaultListen is the default address of a node.
 const DefaultListen = "127.0.0.1:7420"
 
-// DefaultClients is how many clients a node has at most that is told nothing else.
+// DefaultClients is the default maximum number of clients of a node.
 const DefaultClients = 16_384
 
-// reserved is how many files a node may have open beside connections of clients: those
-// to and from other nodes, those of whom is not known yet who they are, and its disk.
+// reserved is the number of files that a node may have open besides connections of clients:
+// connections to and from other nodes, connections that have not identified themselves yet,
+// and its disk.
 const reserved = transport.DefaultPeers + 2*transport.DefaultPending
 
-// files returns how many files the process may have open.
+// files returns the limit of open files of the process.
 func files() int {
 	var l syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &l); err != nil {
-		return 1 << 30 // it is found out when there are too many
+		return 1 << 30 // unknown: an error occurs when there are too many
 	}
 	return int(min(l.Cur, 1<<30))
 }
 
-// room returns how many clients there may be: as many as are wanted, unless there may
-// not be as many open files. Then some of these are kept for the rest all the same.
+// room returns the maximum number of clients: the configured one, unless the limit of open
+// files is too low. Even then some files are kept for everything else.
 func (c *Config) room(files int) int {
 	want := cmp.Or(c.Clients, DefaultClients)
 	room := max(files-reserved, files/4, 1)
@@ -124,7 +124,7 @@ func (c Config) withDefaults() (Config, error) {
 	return c, c.checkAdvertise()
 }
 
-// checkAdvertise refuses an address that nobody can dial.
+// checkAdvertise refuses an address that cannot be dialled.
 func (c *Config) checkAdvertise() error {
 	if c.Advertise == "" {
 		return nil
@@ -145,16 +145,16 @@ func unspecified(host string) bool {
 	return host == "" || ip != nil && ip.IsUnspecified()
 }
 
-// settingsFor returns the usual settings for a lease, in their usual proportions.
+// settingsFor returns the default settings, scaled in proportion to a lease.
 func settingsFor(lease time.Duration) member.Settings {
 	s := member.Usual()
-	s.Renew = member.Span(lease) / (s.Lease / s.Renew) // a product might be too large
+	s.Renew = member.Span(lease) / (s.Lease / s.Renew) // the product might overflow
 	s.ViewLife = member.Span(lease) / (s.Lease / s.ViewLife)
 	s.Lease = member.Span(lease)
 	return s
 }
 
-// choice returns the algorithm that a new cluster begins with.
+// choice returns the algorithm that a new cluster starts with.
 func (c *Config) choice() (member.Choice, error) {
 	name := cmp.Or(c.Algorithm, catalog.Live()[0].Name)
 	for _, s := range catalog.Live() {
@@ -166,11 +166,11 @@ func (c *Config) choice() (member.Choice, error) {
 	return member.Choice{}, cmp.Or(err, fmt.Errorf("%s does not run live: 'stile algorithms' says which do", name))
 }
 
-// random returns a number above 0 that nobody else has.
+// random returns a unique number above 0.
 func random() uint64 {
 	var b [8]byte
 	for {
-		_, _ = rand.Read(b[:]) // which never fails
+		_, _ = rand.Read(b[:]) // never fails
 		if n := binary.BigEndian.Uint64(b[:]) >> 1; n != 0 {
 			return n
 		}

@@ -168,7 +168,7 @@ func TestClientMeanwhile(t *testing.T) {
 	becomes(t, c, "a client no more", func(Status) bool {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		return c.aid.client == nil
+		return c.fallback.client == nil
 	})
 	stop(t, c)
 }
@@ -192,7 +192,7 @@ func TestClientMeanwhileEnds(t *testing.T) {
 		becomes(t, c, "busy", func(Status) bool {
 			c.mu.Lock()
 			defer c.mu.Unlock()
-			return c.aid.busy() == 2
+			return c.fallback.busy() == 2
 		})
 		ended := make(chan struct{})
 		go func() {

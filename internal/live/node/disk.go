@@ -8,26 +8,26 @@ import (
 	"github.com/stile-lock/stile/internal/live/views/raft"
 )
 
-// A keeper makes durable what the process wants saved, one after the other. With a
-// folder that is done by a goroutine, which may wait for the disk as long as it
-// likes: the node's mutex is free meanwhile. Without one it is done at once.
+// A keeper makes durable what the process saves, one save after the other. With a folder a
+// goroutine does so, and may wait for the disk as long as necessary, because the node's
+// mutex is free meanwhile. Without a folder a save is done at once.
 type keeper struct {
 	n       *Node
 	storage raft.Storage
 
-	mu    sync.Mutex // held shortly
+	mu    sync.Mutex // held only briefly
 	queue []job
 	wake  chan struct{}
 	done  chan struct{} // closed when the goroutine has ended; nil without one
 	ended bool
 }
 
-// A job is one thing that the disk does.
+// A job is one operation of the disk.
 type job struct {
 	number uint64
 	record []byte
 	erase  bool
-	view   *views.Record // not nil: remember where these members are
+	view   *views.Record // if not nil: remember the addresses of these members
 }
 
 // run starts the goroutine.
@@ -53,7 +53,7 @@ func (k *keeper) run() {
 	}()
 }
 
-// put takes a save, with the node's mutex.
+// put queues a save. The node's mutex must be held.
 func (k *keeper) put(e *process.Effect) {
 	j := job{number: e.Number, record: e.Bytes, erase: e.Kind == process.Erase}
 	if k.done == nil {
@@ -63,7 +63,7 @@ func (k *keeper) put(e *process.Effect) {
 	k.add(j)
 }
 
-// remember keeps where the members of a view are, for the next start.
+// remember stores the addresses of the members of a view for the next start.
 func (k *keeper) remember(r *views.Record) {
 	if k.n.folder != nil {
 		now := r.Clone()
@@ -81,7 +81,7 @@ func (k *keeper) add(j job) {
 func (k *keeper) rouse() {
 	select {
 	case k.wake <- struct{}{}:
-	default: // it will look
+	default: // it has been signalled already
 	}
 }
 
@@ -102,7 +102,7 @@ func (k *keeper) over() bool {
 	return k.ended
 }
 
-// do does a job, and hands in that it is done.
+// do does a job and hands its completion to the node.
 func (k *keeper) do(j *job) {
 	if j.view != nil {
 		if err := k.n.folder.keep(j.view); err != nil {
@@ -113,7 +113,7 @@ func (k *keeper) do(j *job) {
 	k.n.use(k.saved(j))
 }
 
-// saved makes a record durable, and returns the input that says so.
+// saved makes a record durable and returns the input that acknowledges it.
 func (k *keeper) saved(j *job) process.Input {
 	var err error
 	if j.erase {
@@ -128,7 +128,7 @@ func (k *keeper) saved(j *job) process.Input {
 	return in
 }
 
-// close ends the goroutine, and waits for the job that it is doing.
+// close ends the goroutine, after the job in progress.
 func (k *keeper) close() {
 	if k.done == nil {
 		return

@@ -12,14 +12,14 @@ import (
 	"github.com/stile-lock/stile/internal/live/views"
 )
 
-// A tail is what is left to do when the mutex is released.
+// A tail is what remains to be done after the mutex is released.
 type tail struct {
-	clients []*clientConn // on which something is to be sent
-	nodes   bool          // something waits in the pool
-	woken   *Hold         // whose callers are to be woken
+	clients []*clientConn // with something to send
+	nodes   bool          // something is queued in the pool
+	woken   *Hold         // holds whose callers must be woken
 }
 
-// use hands an input to the process, and carries out what comes of it.
+// use hands an input to the process and carries out its effects.
 func (n *Node) use(in process.Input) {
 	n.enter()
 	if n.over {
@@ -38,9 +38,8 @@ func (n *Node) step(in process.Input) {
 	n.stepped = true
 }
 
-// enter takes the mutex for the network, the disk or the timer. Applications that
-// lock and unlock all the time would make it wait: they see that it does, and let it
-// pass.
+// enter acquires the mutex for the network, the disk or the timer. Applications that
+// constantly lock and unlock would keep it waiting, so they check for it and give way.
 func (n *Node) enter() {
 	if !n.mu.TryLock() {
 		n.queued.Add(1)
@@ -49,8 +48,8 @@ func (n *Node) enter() {
 	}
 }
 
-// enterHere takes the mutex for an application. If it is not free applications queue
-// at the gate.
+// enterHere acquires the mutex for an application. If it is not free, applications queue at
+// the gate.
 func (n *Node) enterHere() {
 	if n.queued.Load() == 0 && n.mu.TryLock() {
 		return
@@ -74,7 +73,7 @@ func (n *Node) leaveHere() {
 	n.finish(&t)
 }
 
-// turnBack releases the mutex for an application that has done nothing.
+// turnBack releases the mutex for an application that has changed nothing.
 func (n *Node) turnBack() {
 	gated := n.gated
 	n.gated = false
@@ -84,13 +83,13 @@ func (n *Node) turnBack() {
 	}
 }
 
-// leave carries out what the process wants, releases the mutex, and sends.
+// leave carries out the effects of the process, releases the mutex, and sends.
 func (n *Node) leave() {
 	t := n.end()
 	n.finish(&t)
 }
 
-// end carries out what the process wants, sets the timer, and releases the mutex.
+// end carries out the effects of the process, sets the timer, and releases the mutex.
 func (n *Node) end() tail {
 	n.carryOut()
 	if !n.over {
@@ -102,12 +101,12 @@ func (n *Node) end() tail {
 	return t
 }
 
-// finish does what may not be done with the mutex.
+// finish does what must not be done with the mutex held.
 func (n *Node) finish(t *tail) {
 	for h := t.woken; h != nil; {
 		next := h.next
 		h.next = nil
-		close(h.done) // nothing touches it any more
+		close(h.done) // nothing uses it any longer
 		h = next
 	}
 	if t.nodes {
@@ -118,9 +117,9 @@ func (n *Node) finish(t *tail) {
 	}
 }
 
-// carryOut does what the process wants done, with the mutex. Saves of a node without a
-// disk are durable at once, as far as that goes, and questions of clients may take a
-// step of their own.
+// carryOut carries out the effects of the process, with the mutex held. Saves of a node
+// without a disk count as durable at once, and questions of clients may take a step of
+// their own.
 func (n *Node) carryOut() {
 	for n.stepped {
 		n.stepped = false
@@ -176,8 +175,8 @@ func (n *Node) carry(e *process.Effect) {
 	}
 }
 
-// lease publishes until when locks may be held through this node, for holders that
-// ask without the mutex. It does so before anything that the step wants sent leaves.
+// lease publishes how long locks may be held through this node, for holders that check
+// without the mutex. It does so before anything that this step sends leaves the node.
 func (n *Node) lease() {
 	d := member.Instant(0)
 	if m := n.p.Member(); m != nil && m.Usable(n.in.At) {
@@ -189,27 +188,28 @@ func (n *Node) lease() {
 	}
 }
 
-// usable reports whether locks may be held through this node now, with the mutex.
+// usable reports whether locks may be held through this node now. The mutex must be held.
 func (n *Node) usable() bool {
 	m := n.p.Member()
 	return m != nil && m.Usable(n.clock())
 }
 
-// settle is called when all is carried out: it tells those who wait for something,
-// and sets the timer.
+// settle runs when all effects are carried out: it notifies waiting goroutines and sets the
+// timer.
 func (n *Node) settle() {
 	phase := n.p.Phase()
 	if leased := phase == process.Member && (n.leased || n.usable()); phase != n.phase || leased != n.leased {
 		n.phase, n.leased = phase, leased
 		n.tell()
 	}
-	n.unaid()
+	n.endFallback()
 	due := n.p.Out.Wake
 	if due >= n.armed {
 		return
 	}
 	n.armed = due
-	// A timer does not know how long the machine was suspended: it looks now and then.
+	// A timer does not count the time during which the machine is suspended, so it fires
+	// now and then to check.
 	n.timer.Reset(min(max(until(n.in.At, due), 0), time.Duration(n.c.Settings.Renew)/2))
 }
 
@@ -225,7 +225,7 @@ func (n *Node) wake() {
 	n.leave()
 }
 
-// tell has those look again who wait for something.
+// tell wakes the goroutines that wait for a change, to check again.
 func (n *Node) tell() {
 	close(n.changed)
 	n.changed = make(chan struct{})
@@ -240,13 +240,13 @@ func (n *Node) named(inc uint64) string {
 	return ""
 }
 
-// ending takes that the node is no longer a member.
+// ending handles the end of the node's membership.
 func (n *Node) ending(how views.Ending) {
 	why := "the other members go on without it"
 	if how == views.Replaced {
 		why = "its voters belong to another cluster now"
 		n.cluster = 0
-		_ = n.pool.SetExtra(greeting(0)) // which is not too long
+		_ = n.pool.SetExtra(greeting(0)) // it is not too long
 	}
 	switch {
 	case how == views.Left:

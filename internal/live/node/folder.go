@@ -13,19 +13,19 @@ import (
 	"github.com/stile-lock/stile/internal/live/views"
 )
 
-// A folder is where a node keeps what must outlive it: the view log of its voter,
-// and of which cluster it was and where the members were when it last knew. A node
-// whose folder has that never founds another cluster by mistake, nor joins one.
+// A folder is where a node keeps what must outlive it: the view log of its voter, and the
+// cluster it belonged to with the last known addresses of the members. A node whose folder
+// has this never founds or joins another cluster by mistake.
 type folder struct {
 	dir     string
 	store   *disk.Store
-	cluster uint64 // 0 if none is known
+	cluster uint64 // 0 if unknown
 	known   []string
 }
 
 func (f *folder) path() string { return filepath.Join(f.dir, "members") }
 
-// contacts reads where the members were.
+// contacts reads the last known addresses of the members.
 func (f *folder) contacts() ([]string, error) {
 	b, err := os.ReadFile(f.path())
 	switch {
@@ -43,7 +43,7 @@ func (f *folder) contacts() ([]string, error) {
 	return slices.Clone(f.known), nil
 }
 
-// keep writes where the members are, if that has changed.
+// keep writes the addresses of the members, if they have changed.
 func (f *folder) keep(r *views.Record) error {
 	var all []string
 	for _, m := range r.Members {
@@ -67,7 +67,7 @@ func (f *folder) keep(r *views.Record) error {
 // heading is the first line of the file.
 func heading(cluster uint64) string { return fmt.Sprintf("cluster %016x\n", cluster) }
 
-// write writes a file that is on the disk when it returns.
+// write writes a file, which is durable when it returns.
 func write(path, text string) error {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/stile-lock/stile/internal/live/node/transport"
 )
 
-// A greet is what nodes tell each other before anything else: of which cluster they
-// are, 0 if they do not know yet, and which algorithms they run.
+// A hello is what nodes send each other before anything else: their cluster, 0 if they do
+// not know it yet, and the algorithms they run.
 type hello struct {
 	cluster uint64
 	runs    []runnable
@@ -22,7 +22,7 @@ type runnable struct {
 	version int
 }
 
-// fields writes or reads it: the algorithms go on to the end.
+// fields writes or reads it: the algorithms continue to the end.
 func (g *hello) fields(c *codec.Coder) {
 	c.Number(&g.cluster)
 	for i := 0; i < len(g.runs) || c.Reads() && len(c.B) > 0; i++ {
@@ -34,7 +34,7 @@ func (g *hello) fields(c *codec.Coder) {
 	}
 }
 
-// greeting returns the bytes of what this node tells.
+// greeting returns the bytes of this node's hello.
 func greeting(cluster uint64) []byte {
 	g := hello{cluster: cluster}
 	for _, s := range catalog.Live() {
@@ -47,7 +47,7 @@ func greeting(cluster uint64) []byte {
 
 var errGreeting = errors.New("malformed: the other node does not say of which cluster it is and which algorithms it runs")
 
-// readGreeting reads it.
+// readGreeting reads a hello.
 func readGreeting(b []byte) (g hello, err error) {
 	c := codec.Coder{B: b, Bad: errGreeting}
 	g.fields(&c)

@@ -11,24 +11,24 @@ import (
 	"github.com/stile-lock/stile/internal/live/process"
 )
 
-// A Hold is a lock that an application of this process holds, or waits for.
+// A Hold is a lock that an application in this process holds or waits for.
 type Hold struct {
 	node  *Node
 	name  string
 	token member.Token
 	end   lock.End // needs no mutex
 
-	// How a request was decided: set with the node's mutex, before done is closed.
-	granted bool // and if it was lost a moment later, Err says so
+	// The outcome of a request: set with the node's mutex held, before done is closed.
+	granted bool // if the lock was lost a moment later, Err reports that
 	event   member.EventKind
 	cause   member.Cause
 
-	// All of what follows needs the node's mutex.
+	// The fields below need the node's mutex.
 	state  holding
 	woken  bool // done is about to be closed
 	ticket member.Ticket
-	done   chan struct{} // closed when a request is decided; nil if nothing waits for that
-	next   *Hold         // of those that are woken
+	done   chan struct{} // closed when a request is decided; nil if nothing waits for it
+	next   *Hold         // next hold to be woken
 }
 
 type holding uint8
@@ -41,12 +41,12 @@ const (
 	released
 )
 
-// Lock requests a lock, and waits for it. The error is nil if and only if it is held.
+// Lock requests a lock and waits for it. The error is nil if and only if the lock is held.
 func (n *Node) Lock(ctx context.Context, name string, o lock.Options) (lock.Handle, error) {
 	return n.LockIn(ctx, &Hold{}, name, o)
 }
 
-// LockIn is Lock with the room for the hold, which was not used before.
+// LockIn is Lock with memory for the hold, which must be unused.
 func (n *Node) LockIn(ctx context.Context, h *Hold, name string, o lock.Options) (lock.Handle, error) {
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("lock %q: %w", name, lock.Done(ctx))
@@ -76,7 +76,8 @@ func (n *Node) LockIn(ctx context.Context, h *Hold, name string, o lock.Options)
 	}
 }
 
-// ask asks once. It reports whether to ask again when the node is a member.
+// ask makes the request once. It reports whether to make it again when the node is a
+// member.
 func (n *Node) ask(ctx context.Context, h *Hold, o lock.Options) (again bool, err error) {
 	n.enterHere()
 	if n.stopping || n.p.Phase() != process.Member {
@@ -106,19 +107,18 @@ func (n *Node) ask(ctx context.Context, h *Hold, o lock.Options) (again bool, er
 	return h.outcome(ctx)
 }
 
-// absent is what becomes of a request at a node that is not a member.
+// absent decides about a request at a node that is not a member.
 func (n *Node) absent(h *Hold, o lock.Options) (again bool, err error) {
 	switch {
 	case n.stopping:
 		return false, fmt.Errorf("lock %q: %w", h.name, ErrEnded)
-	case o.Try && n.aid.client == nil:
+	case o.Try && n.fallback.client == nil:
 		return false, fmt.Errorf("lock %q: %w: the node is not a member at present", h.name, lock.ErrRecovering)
 	}
 	return true, nil
 }
 
-// await waits until a request is decided, and withdraws it if its context ends
-// before.
+// await waits until a request is decided, and withdraws it if its context ends first.
 func (n *Node) await(ctx context.Context, h *Hold, done <-chan struct{}) {
 	select {
 	case <-done:
@@ -138,7 +138,7 @@ func (n *Node) await(ctx context.Context, h *Hold, done <-chan struct{}) {
 	n.leave()
 }
 
-// outcome says what has become of a request.
+// outcome returns the outcome of a request.
 func (h *Hold) outcome(ctx context.Context) (again bool, err error) {
 	switch {
 	case h.granted:
@@ -155,7 +155,7 @@ func (h *Hold) outcome(ctx context.Context) (again bool, err error) {
 	return false, fmt.Errorf("lock %q: %w", h.name, ErrEnded)
 }
 
-// seat keeps a request, to be found by its ticket.
+// seat stores a request so that it can be found by its ticket.
 func (n *Node) seat(h *Hold, t member.Ticket) {
 	h.ticket = t
 	i := int(uint32(t))
@@ -165,15 +165,15 @@ func (n *Node) seat(h *Hold, t member.Ticket) {
 	n.slots[i] = h
 }
 
-// unseat ends a request.
+// unseat removes a request.
 func (n *Node) unseat(h *Hold, s holding) {
 	h.state = s
 	n.slots[uint32(h.ticket)] = nil
 	n.wakeUp(h)
 }
 
-// wakeUp has the caller woken when the mutex is released: it would have to wait for
-// that otherwise.
+// wakeUp marks the caller to be woken after the mutex is released; woken earlier, it would
+// only wait for the mutex.
 func (n *Node) wakeUp(h *Hold) {
 	if h.done != nil && !h.woken {
 		h.woken = true
@@ -181,7 +181,7 @@ func (n *Node) wakeUp(h *Hold) {
 	}
 }
 
-// notify tells an application what has become of its request.
+// notify tells an application the outcome of its request.
 func (n *Node) notify(e *member.Event) {
 	i := int(uint32(e.Ticket))
 	if i >= len(n.slots) || n.slots[i] == nil || n.slots[i].ticket != e.Ticket {
@@ -200,14 +200,14 @@ func (n *Node) notify(e *member.Event) {
 	}
 }
 
-// lose tells the holder that it has lost the lock.
+// lose notifies the holder that it has lost the lock.
 func (h *Hold) lose(why member.Cause) {
 	h.node.unseat(h, lost)
 	h.end.Lose(h.name, why)
 }
 
-// loseAll tells all holders that they have lost, and all waiters that they wait in
-// vain.
+// loseAll notifies all holders that they have lost their locks, and all waiters that their
+// requests have failed.
 func (n *Node) loseAll(why member.Cause) {
 	for _, h := range n.slots {
 		switch {
@@ -227,15 +227,15 @@ func (h *Hold) Name() string { return h.name }
 // Token returns the fencing token of this entry.
 func (h *Hold) Token() member.Token { return h.token }
 
-// left returns how long the lock is held, if the lease is not renewed; nothing if its
-// deadline has passed. It waits for nothing.
+// left returns how long the lock is still held if the lease is not renewed; 0 if its
+// deadline has passed. It never blocks.
 func (h *Hold) left() time.Duration {
 	return until(h.node.clock(), member.Instant(h.node.deadline.Load()))
 }
 
-// Err returns nil while the lock is held, by the clock too: an application that was
-// stopped for longer than its lease learns so here before a timer has told it. It
-// waits for nothing, whatever the node is doing.
+// Err returns nil while the lock is held. It checks the clock too: an application that was
+// stopped for longer than its lease is notified here, before any timer fires. It never
+// blocks, whatever the node is doing.
 func (h *Hold) Err() error {
 	if err := h.end.Err(); err != nil {
 		return err
@@ -244,13 +244,13 @@ func (h *Hold) Err() error {
 		return nil
 	}
 	h.end.Lose(h.name, member.Lease)
-	go h.giveUp() // the node is told, when it has time
+	go h.giveUp() // notifies the node when it has time
 	return h.end.Err()
 }
 
-// giveUp releases a lock of which the application has learned that its time is over.
-// If the lease was renewed at that very moment, the member would hold it otherwise
-// until the application calls Unlock.
+// giveUp releases a lock whose expiry the application has seen. Otherwise, if the lease was
+// renewed at that very moment, the member would hold the lock until the application calls
+// Unlock.
 func (h *Hold) giveUp() {
 	n := h.node
 	n.enter()
@@ -262,7 +262,7 @@ func (h *Hold) giveUp() {
 	n.leave()
 }
 
-// release hands in that a lock is released, with the mutex.
+// release hands the release of a lock to the process. The mutex must be held.
 func (n *Node) release(h *Hold) {
 	n.step(process.Input{Kind: process.Unlock, Text: h.name, Token: h.token})
 	if n.p.Out.Err == nil {
@@ -270,13 +270,12 @@ func (n *Node) release(h *Hold) {
 		h.end.Release()
 	}
 	n.carryOut()
-	if h.state == inside { // the member does not know of it
+	if h.state == inside { // the member does not know the hold
 		h.lose(member.NoCause)
 	}
 }
 
-// Deadline returns until when the lock is held if the lease is not renewed. It waits
-// for nothing.
+// Deadline returns how long the lock is held if the lease is not renewed. It never blocks.
 func (h *Hold) Deadline() time.Time {
 	left := h.left()
 	if left <= 0 || h.end.Err() != nil {
@@ -288,7 +287,7 @@ func (h *Hold) Deadline() time.Time {
 // Context returns a context that ends when the lock is lost or released.
 func (h *Hold) Context() context.Context { return h.end.Context() }
 
-// Unlock releases the lock. It returns an error if it was lost before.
+// Unlock releases the lock. It returns an error if the lock was lost before.
 func (h *Hold) Unlock() error {
 	n := h.node
 	n.enterHere()

@@ -10,7 +10,7 @@ import (
 	"github.com/stile-lock/stile/internal/live/views"
 )
 
-// installed takes that the member has begun a view.
+// installed handles a new view of the member.
 func (n *Node) installed(r *views.Record) {
 	n.keepLinks(r)
 	n.logView(r)
@@ -22,8 +22,7 @@ func (n *Node) installed(r *views.Record) {
 	n.cease()
 }
 
-// keepLinks dials all members, so that a broken connection is found out before it
-// is needed.
+// keepLinks dials all members, so that a broken connection is detected before it is needed.
 func (n *Node) keepLinks(r *views.Record) {
 	for _, m := range r.Members {
 		if m.Address != n.address {
@@ -39,7 +38,7 @@ func (n *Node) keepLinks(r *views.Record) {
 	}
 }
 
-// logView writes one line for a view, which says what has changed.
+// logView logs one line for a view, which states what has changed.
 func (n *Node) logView(r *views.Record) {
 	old := n.lastView
 	var joined, gone, votes []string
@@ -86,10 +85,10 @@ func (n *Node) logView(r *views.Record) {
 	n.c.Log.Info("view begun", args...)
 }
 
-// An owner is what the pool knows of a node. It is called without the mutex.
+// An owner is what the pool sees of a node. Its methods are called without the mutex.
 type owner struct{ *Node }
 
-// Check judges who wants a link.
+// Check decides whether a peer may have a link.
 func (o owner) Check(p *transport.Peer) error {
 	theirs, err := readGreeting(p.Extra)
 	if err != nil {
@@ -109,12 +108,12 @@ func (o owner) Check(p *transport.Peer) error {
 	return nil
 }
 
-// Up says that there is a connection to a node.
+// Up reports that there is a connection to a node.
 func (o owner) Up(address string, p *transport.Peer) {
 	o.use(process.Input{Kind: process.Up, Text: address})
 }
 
-// Down says that there is no longer one.
+// Down reports that there is no longer a connection.
 func (o owner) Down(address string, err error) {
 	o.enter()
 	if o.over {
@@ -126,7 +125,7 @@ func (o owner) Down(address string, err error) {
 	o.leave()
 }
 
-// Message takes a message from another node. An error ends the connection.
+// Message handles a message from another node. An error closes the connection.
 func (o owner) Message(p *transport.Peer, b []byte) error {
 	o.enter()
 	if o.over {

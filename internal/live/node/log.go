@@ -7,32 +7,32 @@ import (
 	"time"
 )
 
-// maxLines is how many log lines may wait to be printed.
+// maxLines is the maximum number of log lines that wait to be printed.
 const maxLines = 10_000
 
-// A printer prints log lines in a goroutine of its own: no part of a node ever waits
-// for whoever reads its log.
+// A printer prints log lines in a goroutine of its own, so that no part of a node ever
+// waits for the reader of its log.
 type printer struct {
 	mu      sync.Mutex
 	lines   []printed
 	dropped int
-	busy    bool          // the goroutine runs
+	busy    bool          // the goroutine is running
 	idle    chan struct{} // closed when there is nothing to print; nil unless close waits
 }
 
-// A printed is a line, and the handler that prints it.
+// A printed is a log line and the handler that prints it.
 type printed struct {
 	slog.Handler
 	slog.Record
 }
 
-// A handler hands lines to a printer.
+// A handler hands log lines to a printer.
 type handler struct {
 	inner slog.Handler
 	p     *printer
 }
 
-// logger returns a logger that prints by another one's handler, and never waits.
+// logger returns a logger that prints through the handler of l and never blocks.
 func (p *printer) logger(l *slog.Logger) *slog.Logger { return slog.New(handler{l.Handler(), p}) }
 
 // Enabled implements slog.Handler.
@@ -50,7 +50,7 @@ func (h handler) WithAttrs(all []slog.Attr) slog.Handler { return handler{h.inne
 // WithGroup implements slog.Handler.
 func (h handler) WithGroup(name string) slog.Handler { return handler{h.inner.WithGroup(name), h.p} }
 
-// put takes a line.
+// put queues a line.
 func (p *printer) put(l printed) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -92,7 +92,7 @@ func (p *printer) run() {
 	}
 }
 
-// flush waits until all lines are printed, for so long at most.
+// flush waits until all lines are printed, but no longer than most.
 func (p *printer) flush(most time.Duration) {
 	p.mu.Lock()
 	if !p.busy {

@@ -28,64 +28,64 @@ import (
 type Node struct {
 	c       Config
 	address string
-	nonce   uint64 // of the process
+	nonce   uint64 // of this process
 	keys    *cert.Keys
 	mux     *transport.Mux
 	pool    *transport.Pool
-	folder  *folder // nil without one
+	folder  *folder // nil without a data folder
 	disk    keeper
 	print   printer
-	tape    *recorder       // nil without one
-	drained context.Context // ends when nothing new is taken any more
+	tape    *recorder       // nil without a recording
+	drained context.Context // ends when nothing new is accepted any longer
 	drain   context.CancelFunc
 	visits  sync.WaitGroup // goroutines of clients' connections
 
-	deadline atomic.Int64 // until when locks may be held, by the process's clock; 0 if none may
+	deadline atomic.Int64 // end of the time that locks may be held, by the process's clock; 0 if none may
 
-	gate   sync.Mutex   // of applications that must wait for mu: only one of them is in the way of the network
-	gated  bool         // the owner of mu has the gate, too
-	queued atomic.Int32 // others that wait for mu
+	gate   sync.Mutex   // for applications that must wait for mu: only one of them competes with the network
+	gated  bool         // the goroutine that holds mu also holds the gate
+	queued atomic.Int32 // other goroutines that wait for mu
 
 	mu       sync.Mutex
 	p        *process.Process
-	in       process.Input   // the one that was handed in last
+	in       process.Input   // the last input handed in
 	stepped  bool            // its effects are not carried out yet
 	acks     []process.Input // saves that are durable at once
 	asks     []session.Question
-	hung     error          // what a node has sent that no correct one does
-	cut      error          // the same of a client
-	known    member.Instant // what deadline is
-	phase    process.Phase  // as was last told
-	leased   bool           // it has had a lease since it is a member
-	stopping bool           // it takes nothing new
+	hung     error          // why to close a connection to a node: it sent what no correct node sends
+	cut      error          // the same for a client
+	known    member.Instant // the published deadline
+	phase    process.Phase  // as last reported
+	leased   bool           // it has had a lease since it became a member
+	stopping bool           // it accepts nothing new
 	left     bool           // it is no longer a member, and does not join again
-	cluster  uint64         // of which it is, or was; 0 if it does not know
-	visitors map[uint64]*clientConn
-	dirty    []*clientConn // on which something is to be sent
-	sent     bool          // something waits in the pool to be flushed
-	conn     uint64        // the number of the last one
-	aid      fallback      // by which locks are held while the node is not a member
+	cluster  uint64         // its current or last cluster; 0 if unknown
+	conns    map[uint64]*clientConn
+	dirty    []*clientConn // with something to send
+	sent     bool          // something is queued in the pool
+	conn     uint64        // number of the last connection
+	fallback fallback      // holds locks while the node is not a member
 	slots    []*Hold       // by the lower half of their tickets
-	woken    *Hold         // the first of those whose callers are to be woken
+	woken    *Hold         // the first of the holds whose callers must be woken
 	timer    *time.Timer
-	armed    member.Instant // when it fires; Never if it does not
-	changed  chan struct{}  // closed when something has changed that is waited for
-	lately   string         // what was last said about joining
+	armed    member.Instant // when the timer fires; Never if it does not
+	changed  chan struct{}  // closed when something changes that goroutines wait for
+	lately   string         // the last connection error, given as the reason for not joining
 	lastView []views.Member
-	failed   error         // why the node has ended by itself
-	ended    chan struct{} // closed when it has ended
+	failed   error         // why the node ended by itself
+	ended    chan struct{} // closed when the node has ended
 	over     bool
 }
 
-// A State is how far a node is.
+// A State is a stage in the life of a node.
 type State uint8
 
 // The states.
 const (
-	Joining  State = iota // it is not a member of the cluster yet, or no longer
-	Member                // it is one
-	Draining              // it takes nothing new, and leaves when no lock is held
-	Leaving               // it has promised never to enter again
+	Joining  State = iota // not, or no longer, a member of the cluster
+	Member                // a member
+	Draining              // accepts nothing new, and leaves when no lock is held
+	Leaving               // has promised never to enter again
 	Ended
 )
 
@@ -94,7 +94,7 @@ func (s State) String() string {
 	return [...]string{"joining", "member", "draining", "leaving", "ended"}[s]
 }
 
-// state returns how far the node is, with the mutex.
+// state returns the state of the node. The mutex must be held.
 func (n *Node) state() State {
 	switch phase := n.p.Phase(); {
 	case n.over || phase == process.Over:
@@ -109,22 +109,23 @@ func (n *Node) state() State {
 	return Leaving
 }
 
-// ErrEnded is the error of whatever is asked of a node that has ended.
+// ErrEnded is the error of every call on a node that has ended.
 var ErrEnded = errors.New("the node has ended")
 
-// maxLog is how long a voter's log grows, in entries.
+// maxLog is the maximum length of a voter's log, in entries.
 const maxLog = 256
 
-// maxWaiters is how many may wait for one lock at a node: as many as one client may.
+// maxWaiters is the maximum number of requests that wait for one lock at a node: as many as
+// one client may make.
 const maxWaiters = 100_000
 
-// Start starts a node. It is a member some time later: see Ready.
+// Start starts a node. It becomes a member some time later: see Ready.
 func Start(c Config) (*Node, error) {
 	c, err := c.withDefaults()
 	if err != nil {
 		return nil, err
 	}
-	n := &Node{c: c, nonce: random(), visitors: map[uint64]*clientConn{}, changed: make(chan struct{}), ended: make(chan struct{}), armed: member.Never}
+	n := &Node{c: c, nonce: random(), conns: map[uint64]*clientConn{}, changed: make(chan struct{}), ended: make(chan struct{}), armed: member.Never}
 	n.disk.n = n
 	n.c.Log = n.print.logger(c.Log)
 	n.drained, n.drain = context.WithCancel(context.Background())
@@ -168,7 +169,7 @@ func (n *Node) start() error {
 	return n.Err()
 }
 
-// listen opens the address, and makes the pool of connections to other nodes.
+// listen opens the address and creates the pool of connections to other nodes.
 func (n *Node) listen() (err error) {
 	m := transport.MuxConfig{Listen: n.c.listen, Insecure: n.c.Insecure, Clients: n.c.room(files()), Log: n.c.Log}
 	p := transport.Config{Name: n.c.Name, Nonce: n.nonce, Extra: greeting(n.cluster), Insecure: n.c.Insecure, Dial: n.c.dial, Log: n.c.Log}
@@ -192,7 +193,7 @@ func (n *Node) listen() (err error) {
 	return nil
 }
 
-// advertised is where others find the node.
+// advertised returns the address where others reach the node.
 func (n *Node) advertised() (string, error) {
 	if n.c.Advertise != "" {
 		return n.c.Advertise, nil
@@ -211,8 +212,8 @@ func (n *Node) advertised() (string, error) {
 	return net.JoinHostPort(host, port), nil
 }
 
-// store opens what the node keeps, and reports whether there was nothing, so that the
-// node founds a cluster unless it is told to join one.
+// store opens the data of the node and reports whether there was none. In that case the
+// node founds a cluster, unless it is configured to join one.
 func (n *Node) store() (founds bool, err error) {
 	if n.c.Data == "" {
 		n.disk.storage = &raft.Memory{}
@@ -240,7 +241,7 @@ func (n *Node) store() (founds bool, err error) {
 	return founds, nil
 }
 
-// begin makes the process.
+// begin creates the process.
 func (n *Node) begin(founds bool) error {
 	state, err := raft.Read(n.disk.storage)
 	if err != nil {
@@ -254,7 +255,7 @@ func (n *Node) begin(founds bool) error {
 		Logs: raft.Logs{Election: process.Election, Heartbeat: process.Heartbeat, MaxLog: maxLog},
 		Spec: n.c.Spec,
 	}
-	_, _ = rand.Read(c.Seed[:]) // which never fails
+	_, _ = rand.Read(c.Seed[:]) // never fails
 	switch {
 	case len(state) > 0:
 	case founds:
@@ -271,7 +272,7 @@ func (n *Node) begin(founds bool) error {
 	return err
 }
 
-// founding says how the cluster begins that this node founds.
+// founding returns the initial state of the cluster that this node founds.
 func (n *Node) founding() (*process.Founding, error) {
 	choice, err := n.c.choice()
 	if err != nil {
@@ -279,19 +280,19 @@ func (n *Node) founding() (*process.Founding, error) {
 	}
 	f := &process.Founding{Cluster: random(), Epoch: 1, Settings: *n.c.Settings, Voters: n.c.Voters, Choices: []member.Choice{choice}}
 	if n.c.Data == "" {
-		f.Epoch = uint64(time.Now().UnixMilli()) // above all that an earlier one without a disk has reached
+		f.Epoch = uint64(time.Now().UnixMilli()) // above every epoch that an earlier cluster without a disk has reached
 	}
 	n.c.Log.Info("cluster founded", "name", n.c.Name, "address", n.address, "cluster", fmt.Sprintf("%016x", f.Cluster))
 	return f, nil
 }
 
-// others returns addresses without the own one.
+// others returns the addresses without the node's own.
 func (n *Node) others(all []string) []string {
 	return slices.DeleteFunc(slices.Clone(all), func(a string) bool { return a == n.address })
 }
 
-// fail ends the node, with the mutex: nothing more is sent, and others find all
-// connections closed.
+// fail ends the node. Nothing more is sent, and others find all connections closed. The
+// mutex must be held.
 func (n *Node) fail(err error) {
 	n.failed = err
 	n.c.Log.Error("node ended", "err", err)
@@ -300,7 +301,7 @@ func (n *Node) fail(err error) {
 	go n.close()
 }
 
-// stop ends the node, with the mutex.
+// stop ends the node. The mutex must be held.
 func (n *Node) stop() {
 	if n.over {
 		return
@@ -316,7 +317,7 @@ func (n *Node) stop() {
 	close(n.ended)
 }
 
-// wait waits until something is so, which is asked with the mutex.
+// wait waits until a condition holds, which is evaluated with the mutex held.
 func (n *Node) wait(ctx context.Context, so func() bool) error {
 	for {
 		n.mu.Lock()
@@ -336,10 +337,10 @@ func (n *Node) wait(ctx context.Context, so func() bool) error {
 	}
 }
 
-// Ready waits until locks can be acquired: the node is a member with a lease, or the
-// client of one meanwhile; Status tells which.
+// Ready waits until locks can be acquired: the node is a member with a lease, or in the
+// meantime the client of one. Status reports which.
 func (n *Node) Ready(ctx context.Context) error {
-	err := n.wait(ctx, func() bool { return n.leased || n.aid.client != nil })
+	err := n.wait(ctx, func() bool { return n.leased || n.fallback.client != nil })
 	if err != nil && ctx.Err() != nil {
 		n.mu.Lock()
 		why := n.lately
@@ -352,7 +353,7 @@ func (n *Node) Ready(ctx context.Context) error {
 	return err
 }
 
-// Err returns why the node has ended; ErrEnded if it was told to.
+// Err returns why the node has ended; ErrEnded if it was stopped.
 func (n *Node) Err() error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -368,15 +369,15 @@ func (n *Node) Err() error {
 // Done is closed when the node has ended.
 func (n *Node) Done() <-chan struct{} { return n.ended }
 
-// Address returns where others find the node.
+// Address returns the address where others reach the node.
 func (n *Node) Address() string { return n.address }
 
-// Name returns its name.
+// Name returns the name of the node.
 func (n *Node) Name() string { return n.c.Name }
 
-// Stop ends the node in good order: it takes nothing new, waits until no lock is held
-// through it, leaves the cluster, and then ends. When the context is done first it
-// ends at once, as if it had crashed: others then wait for its lease.
+// Stop shuts the node down gracefully: it accepts nothing new, waits until no lock is held
+// through it, leaves the cluster, and then ends. If the context is done first, the node
+// ends at once, as if it had crashed: other members then wait for its lease.
 func (n *Node) Stop(ctx context.Context) error {
 	n.enter()
 	if n.over {
@@ -404,7 +405,7 @@ func (n *Node) Stop(ctx context.Context) error {
 	return err
 }
 
-// Kill ends the node at once, as if it had crashed. Applications learn that their
+// Kill ends the node at once, as if it had crashed. Applications are notified that their
 // locks are lost.
 func (n *Node) Kill() {
 	n.mu.Lock()
@@ -419,7 +420,7 @@ func (n *Node) Kill() {
 	n.close()
 }
 
-// stopSoon stops the node as an operator has asked by the network.
+// stopSoon stops the node at the request of an operator over the network.
 func (n *Node) stopSoon() {
 	n.mu.Lock()
 	lease := cmp.Or(n.p.Record().Settings.Lease, n.c.Settings.Lease)
@@ -431,11 +432,11 @@ func (n *Node) stopSoon() {
 	}
 }
 
-// close frees what the node has.
+// close frees the resources of the node.
 func (n *Node) close() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	n.aid.close() // first: applications must learn of it
+	n.fallback.close() // first: applications must be notified
 	n.dismiss(ctx)
 	if n.pool != nil {
 		n.pool.Close()

@@ -14,44 +14,45 @@ import (
 	"github.com/stile-lock/stile/internal/live/replay"
 )
 
-// A Record says where the inputs of a node are written to, for 'stile replay'.
+// A Record says where a node records its inputs, for 'stile replay'.
 type Record struct {
-	File  string // which must not exist; empty: nowhere
-	Bytes int64  // how long it may be; 0: DefaultRecord
-	By    string // the version of stile, for people
+	File  string // path, which must not exist; empty: no recording
+	Bytes int64  // maximum size (default DefaultRecord)
+	By    string // version of stile, for readers
 }
 
-// DefaultRecord is how long a recording may be.
+// DefaultRecord is the default maximum size of a recording.
 const DefaultRecord = 1 << 30
 
-// maxPending is how much may wait for the disk.
+// maxPending is the maximum number of bytes that wait for the disk.
 const maxPending = 16 << 20
 
-// lastWords is what a recording is kept shorter by, to say why it ends.
+// lastWords is the space at the end of a recording that is reserved for the reason why it
+// ends.
 const lastWords = 256
 
-// A recorder writes a recording. The core hands it entries with the node's mutex, so
-// it never waits for the disk: a goroutine of its own does. When it cannot go on it
-// says so once, and what is written stays as it is: there is never a gap.
+// A recorder writes a recording. The core hands it entries with the node's mutex held, so
+// it never waits for the disk: a goroutine of its own does. If it cannot continue, it logs
+// that once, and what is written stays as it is: there is never a gap.
 type recorder struct {
 	log  *slog.Logger
 	most int64
 
-	mu      sync.Mutex // held shortly
+	mu      sync.Mutex // held only briefly
 	w       *replay.Writer
-	taken   int64  // bytes that the goroutine has got
+	taken   int64  // bytes handed to the goroutine
 	stopped string // why it has ended; empty if it has not
-	early   bool   // that was before the node did
-	spare   []byte // for what is recorded while something is written
+	early   bool   // it ended before the node
+	spare   []byte // buffer for what is recorded during a write
 	wake    chan struct{}
 	done    chan struct{} // closed when the goroutine has ended
 
-	disk sync.Mutex // held while something is written, and taken before mu
+	disk sync.Mutex // held during a write, and locked before mu
 	file *os.File
 	err  error
 }
 
-// newRecorder begins a recording.
+// newRecorder starts a recording.
 func newRecorder(c Record, log *slog.Logger, h *replay.Header) (*recorder, error) {
 	file, err := os.OpenFile(c.File, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	switch {
@@ -106,7 +107,7 @@ func (r *recorder) Crashed(in *process.Input, out *process.Output) {
 	_ = r.file.Sync()
 }
 
-// stop ends the recording, with mu.
+// stop ends the recording. The mutex mu must be held.
 func (r *recorder) stop(why string, early bool) {
 	if r.stopped == "" {
 		r.stopped, r.early = why, early
@@ -115,11 +116,11 @@ func (r *recorder) stop(why string, early bool) {
 	}
 }
 
-// rouse has the goroutine look.
+// rouse wakes the goroutine.
 func (r *recorder) rouse() {
 	select {
 	case r.wake <- struct{}{}:
-	default: // it will
+	default: // it has been woken already
 	}
 }
 
@@ -131,8 +132,8 @@ func (r *recorder) close() {
 	<-r.done
 }
 
-// discard ends the recording of a node that did not start, and removes its file: there
-// was none before. It spares one that somebody else has put there meanwhile.
+// discard ends the recording of a node that did not start and removes its file, which did
+// not exist before. It leaves alone a file that another process has put there meanwhile.
 func (r *recorder) discard() {
 	made, err := r.file.Stat() // while it is open
 	r.close()
@@ -140,11 +141,11 @@ func (r *recorder) discard() {
 		return
 	}
 	if there, err := os.Lstat(r.file.Name()); err == nil && os.SameFile(made, there) {
-		_ = os.Remove(r.file.Name()) // why the node did not start is what matters
+		_ = os.Remove(r.file.Name()) // what matters is why the node did not start
 	}
 }
 
-// run writes what is recorded, until there is no more.
+// run writes what is recorded, until the recording ends.
 func (r *recorder) run() {
 	defer close(r.done)
 	for range r.wake {
@@ -159,7 +160,7 @@ func (r *recorder) run() {
 	}
 }
 
-// write writes what there is, and reports whether it was the last.
+// write writes what is pending, and reports whether it was the last.
 func (r *recorder) write() (last bool) {
 	r.disk.Lock()
 	defer r.disk.Unlock()
@@ -181,7 +182,7 @@ func (r *recorder) write() (last bool) {
 	return last || r.err != nil
 }
 
-// record begins to record what comes to the process, if it is to.
+// record starts recording the inputs of the process, if configured.
 func (n *Node) record(c *process.Config) (err error) {
 	if n.c.Record.File == "" {
 		return nil

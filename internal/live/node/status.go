@@ -15,37 +15,37 @@ import (
 	"github.com/stile-lock/stile/internal/live/views"
 )
 
-// What a client can ask a node beside locks. The answers are JSON.
+// What a client can ask a node besides locks. The answers are JSON.
 const (
 	AskStatus  uint64 = iota + 1 // a Status
 	AskLocks                     // a list of LockInfo
-	AskRelease                   // force-release: the name of a lock; a Released
-	AskLeave                     // the node leaves in good order
+	AskRelease                   // force-release, with the name of a lock; a Released
+	AskLeave                     // the node leaves the cluster gracefully
 )
 
-// A Status says how a node and its cluster are.
+// A Status is the status of a node and its cluster.
 type Status struct {
 	Node      string       `json:"node"`
 	Address   string       `json:"address"`
 	State     string       `json:"state"`
-	Why       string       `json:"why,omitempty"` // it takes no part at present
+	Why       string       `json:"why,omitempty"` // why it takes no part at present
 	Cluster   string       `json:"cluster"`
 	Epoch     uint64       `json:"epoch"`
-	Lease     float64      `json:"lease_s"`      // how long leases are
-	Left      float64      `json:"lease_left_s"` // of this node's own
-	Leader    string       `json:"leader"`       // of the view service; empty if this node does not know
+	Lease     float64      `json:"lease_s"`      // duration of a lease
+	Left      float64      `json:"lease_left_s"` // time left of this node's own lease
+	Leader    string       `json:"leader"`       // leader of the view service; empty if unknown to this node
 	Term      uint64       `json:"term"`
-	Settled   bool         `json:"settled"` // this node leads, and no change of voters is under way
+	Settled   bool         `json:"settled"` // this node leads, and no change of voters is in progress
 	Algorithm string       `json:"algorithm"`
 	Members   []MemberInfo `json:"members"`
-	Ghosts    int          `json:"ghosts"` // evicted, and their leases may still run
+	Ghosts    int          `json:"ghosts"` // evicted members whose leases may still run
 	Clients   int          `json:"clients"`
-	Held      int          `json:"held"`    // locks that are held through this node
+	Held      int          `json:"held"`    // locks held through this node
 	Waiting   int          `json:"waiting"` // requests that wait at this node
 	Known     int          `json:"known"`   // locks that this node knows
 }
 
-// Member reports whether the node is one of its cluster, also while it leaves.
+// Member reports whether the node is a member of its cluster, including while it leaves.
 func (s *Status) Member() bool {
 	return len(s.Members) > 0 && (s.State == Member.String() || s.State == Draining.String() || s.State == Leaving.String())
 }
@@ -62,32 +62,32 @@ type MemberInfo struct {
 // A LockInfo is a lock in use, as one node knows it.
 type LockInfo struct {
 	Name      string       `json:"name"`
-	Node      string       `json:"node"` // that tells
+	Node      string       `json:"node"` // the node that reports it
 	Algorithm string       `json:"algorithm"`
 	Home      string       `json:"home"`
-	Holder    *HolderInfo  `json:"holder"` // through this node; null if none is
+	Holder    *HolderInfo  `json:"holder"` // holder through this node; null if there is none
 	Waiters   []WaiterInfo `json:"waiters"`
-	Why       string       `json:"why"` // those who wait here do
+	Why       string       `json:"why"` // why requests wait here
 }
 
-// A HolderInfo is who holds a lock.
+// A HolderInfo is the holder of a lock.
 type HolderInfo struct {
 	Who   string  `json:"who"`
 	Token string  `json:"token"`
-	Held  float64 `json:"held_s"` // for how long
+	Held  float64 `json:"held_s"` // time since it was acquired
 	Left  float64 `json:"lease_left_s"`
 }
 
-// A WaiterInfo is who waits for a lock.
+// A WaiterInfo is a request that waits for a lock.
 type WaiterInfo struct {
 	Who    string  `json:"who"`
 	Waited float64 `json:"waited_s"`
 }
 
-// A Released says what came of a forced release.
+// A Released is the outcome of a forced release.
 type Released struct {
 	Name  string `json:"name"`
-	Token string `json:"token"` // of the entry that was ended
+	Token string `json:"token"` // fencing token of the entry that was ended
 	Who   string `json:"who"`
 }
 
@@ -117,7 +117,7 @@ func (n *Node) tellAbout(q *session.Question) ([]byte, error) {
 
 func seconds(d time.Duration) float64 { return max(0, d.Seconds()) }
 
-// Status says how the node and its cluster are.
+// Status returns the status of the node and its cluster.
 func (n *Node) Status() Status {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -133,7 +133,7 @@ func (n *Node) status() Status {
 	}
 	if n.state() == Joining {
 		s.Why = n.lately
-		if c := n.aid.client; c != nil {
+		if c := n.fallback.client; c != nil {
 			s.State = "client of " + c.Node()
 		}
 	}
@@ -174,24 +174,24 @@ func votes(r *views.Record, voter uint64) bool {
 	return slices.ContainsFunc(r.Voters, func(v views.Voter) bool { return v.ID == voter && !v.Leaves })
 }
 
-// sameVoters reports whether the log has the voters that the record wants.
+// sameVoters reports whether the log has the voters that the record calls for.
 func sameVoters(r *views.Record, list []uint64) bool {
 	stay := slices.DeleteFunc(slices.Clone(r.Voters), func(v views.Voter) bool { return v.Leaves })
 	return slices.EqualFunc(stay, list, func(v views.Voter, id uint64) bool { return v.ID == id })
 }
 
-// What the JSON of a lock takes at least, and that of who holds it or waits.
+// The minimum size of the JSON of a lock, and of its holder or a waiter.
 const (
 	lockBytes   = len(`{"name":"","node":"","algorithm":"","home":"","holder":null,"waiters":[],"why":""}`)
 	holderBytes = len(`{"who":"","token":"","held_s":0,"lease_left_s":0}`)
 	waiterBytes = len(`{"who":"","waited_s":0}`)
 )
 
-// errAnswer is the answer instead of one that is too long.
+// errAnswer replaces an answer that is too long.
 var errAnswer = fmt.Errorf("the answer has more than %d bytes: ask for less, such as for names that begin alike", maxAnswer)
 
-// locks tells of all locks in use at this node whose names begin so. It gives up as
-// soon as these are too many for an answer, since all others wait for the mutex.
+// locks returns all locks in use at this node whose names have a prefix. It gives up as
+// soon as they are too many for one answer, because everything else waits for the mutex.
 func (n *Node) locks(prefix string) ([]LockInfo, error) {
 	all, size := []LockInfo{}, 0
 	m := n.p.Member()
@@ -228,7 +228,7 @@ func (n *Node) locks(prefix string) ([]LockInfo, error) {
 	return all, nil
 }
 
-// who names who holds or waits.
+// who names a holder or a waiter.
 func (n *Node) who(session uint64) string {
 	if session == 0 {
 		return n.c.Name
@@ -239,7 +239,7 @@ func (n *Node) who(session uint64) string {
 	return fmt.Sprintf("client %x at %s", session, n.c.Name)
 }
 
-// reason says why those who wait here do.
+// reason explains why requests wait here.
 func (n *Node) reason(w *member.Why, now member.Instant) string {
 	switch {
 	case w.Holder != nil:
@@ -260,7 +260,7 @@ func (n *Node) reason(w *member.Why, now member.Instant) string {
 	return "about to ask"
 }
 
-// suspects tells of whom it is not known yet that they do not hold a lock.
+// suspects lists the members that may still hold a lock, as far as is known.
 func suspects(w *member.Why, now member.Instant) string {
 	var all []string
 	for _, s := range w.Recovering {

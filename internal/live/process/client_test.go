@@ -75,8 +75,8 @@ func TestSessions(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	n.says(1000, session.Frame{Kind: session.Lock, Number: 7, Name: "x"})
-	if c.pass(20 * ms); n.desk.Holds() != 1 || n.Member().Inside() != 1 {
-		t.Fatalf("%d holds", n.desk.Holds())
+	if c.pass(20 * ms); n.clients.Holds() != 1 || n.Member().Inside() != 1 {
+		t.Fatalf("%d holds", n.clients.Holds())
 	}
 	again := session.Frame{Kind: session.Hello, Number: 2, Protocol: session.Protocol, Session: w.Session, Secret: w.Secret}
 	if all := n.says(1001, again); len(all) != 1 || all[0].Session != w.Session {
@@ -91,7 +91,7 @@ func TestSessions(t *testing.T) {
 		t.Errorf("%+v", all)
 	}
 	n.step(Input{Kind: Closed, Number: 1001})
-	if c.pass(lease / 2); n.desk.Holds() != 1 {
+	if c.pass(lease / 2); n.clients.Holds() != 1 {
 		t.Error("a session ends with its connection")
 	}
 	guess := again
@@ -100,7 +100,7 @@ func TestSessions(t *testing.T) {
 		t.Errorf("a session is taken over without its secret: %+v", all)
 	}
 	c.pass(lease)
-	if _, ok := n.Client(w.Session); ok || n.desk.Holds() != 0 || n.Member().Inside() != 0 {
+	if _, ok := n.Client(w.Session); ok || n.clients.Holds() != 0 || n.Member().Inside() != 0 {
 		t.Error("a session that is silent for a lease goes on")
 	}
 	c.nodes[0].lock("x")
@@ -244,7 +244,7 @@ func TestClientsOfEvicted(t *testing.T) {
 	c.until("it is back", c.whole)
 	count := 0
 	n.Clients(func(session.ClientInfo) { count++ })
-	if count != 0 || n.Bound(1000) || n.desk.Holds() != 0 {
+	if count != 0 || n.Bound(1000) || n.clients.Holds() != 0 {
 		t.Errorf("%d sessions are there again", count)
 	}
 	old := session.Frame{Kind: session.Hello, Number: 9, Protocol: session.Protocol, Session: w.Session, Secret: w.Secret}
@@ -311,7 +311,7 @@ func TestWithdrawn(t *testing.T) {
 		c.pass(member.Instant(i) * ms / 10)
 		g.unlock(r)
 		c.pass(20 * ms)
-		if n.Member().Inside() != 0 || n.desk.Holds() != 0 {
+		if n.Member().Inside() != 0 || n.clients.Holds() != 0 {
 			t.Fatalf("%d: a lock that was withdrawn is held", i)
 		}
 		o.unlock(o.lock(name))

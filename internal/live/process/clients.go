@@ -4,7 +4,7 @@ import "github.com/stile-lock/stile/internal/live/member"
 
 // frame handles a frame from a client, and reports whether it affects other processes.
 func (p *Process) frame(conn uint64, b []byte) (busy bool) {
-	if err := p.desk.Receive(p.clock, p.m, conn, b); err != nil {
+	if err := p.clients.Receive(p.clock, p.m, conn, b); err != nil {
 		p.do(Effect{Kind: Cut, Conn: conn, Err: err})
 	}
 	return p.m != nil && p.take()
@@ -12,7 +12,7 @@ func (p *Process) frame(conn uint64, b []byte) (busy bool) {
 
 // reply emits the frames and questions of the client sessions.
 func (p *Process) reply() {
-	out := &p.desk.Out
+	out := &p.clients.Out
 	if len(out.Frames)+len(out.Asks) == 0 {
 		return
 	}

@@ -202,7 +202,7 @@ func leaveWaitsForLapsed(t *testing.T, who string) {
 	lost := func() bool { return len(n.lostOnes(member.Lost)) > 0 }
 	if who == "client" {
 		c.call("g", n.name).lock(name)
-		lost = func() bool { return n.desk.Holds() == 0 }
+		lost = func() bool { return n.clients.Holds() == 0 }
 	} else {
 		n.lock(name)
 	}

@@ -133,7 +133,7 @@ func (p *Process) drain() {
 	}
 	p.phase = Draining
 	if p.m != nil {
-		p.desk.Drain(p.clock, p.m)
+		p.clients.Drain(p.clock, p.m)
 		p.m.Drain(p.clock)
 		p.take()
 	}
@@ -143,7 +143,7 @@ func (p *Process) drain() {
 // one that was lost, the member promises never to enter again, and the process reports
 // that to the view service.
 func (p *Process) leave() {
-	if p.err != nil || p.m != nil && (p.m.Inside() > 0 || p.desk.Holds() > 0) {
+	if p.err != nil || p.m != nil && (p.m.Inside() > 0 || p.clients.Holds() > 0) {
 		return
 	}
 	p.phase = Leaving
@@ -160,7 +160,7 @@ func (p *Process) leave() {
 }
 
 // petition handles the effects of the membership, and reports whether there were any.
-func (p *Process) petition() bool {
+func (p *Process) request() bool {
 	if p.voter != nil {
 		p.asks.Know(p.clock, p.voter.Record())
 	}
@@ -198,7 +198,7 @@ func (p *Process) end(how views.Ending) {
 	if how == views.Left {
 		why = session.Leaving
 	}
-	p.desk.End(why)
+	p.clients.End(why)
 	p.m, p.links, p.asks, p.inc, p.view, p.flow = nil, nil, nil, 0, 0, member.Never
 	p.others = p.others[:0]
 	if how == views.Replaced {
@@ -257,7 +257,7 @@ func (p *Process) meet(r *views.Record) {
 			p.links.Up(p.clock, m.Inc)
 		}
 	}
-	p.desk.Nodes = addresses(r)
+	p.clients.Nodes = addresses(r)
 }
 
 // become makes the member that a record has admitted.
@@ -280,7 +280,7 @@ func (p *Process) become(r *views.Record) error {
 func (p *Process) take() bool {
 	out := &p.m.Out
 	for i := range out.Events {
-		if e := &out.Events[i]; !p.desk.Told(e) {
+		if e := &out.Events[i]; !p.clients.Told(e) {
 			p.now(Effect{Kind: Notify, Event: *e})
 		} else if p.config.Observe {
 			p.now(Effect{Kind: ClientEvent, Event: *e})

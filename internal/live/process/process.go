@@ -140,9 +140,9 @@ type Process struct {
 	own     [][]byte // messages to itself
 	dirty   bool     // the links may have something to send
 
-	desk   *session.Server
-	linked map[string]bool // by address: whether there is a connection
-	arena  []byte          // backs effects
+	clients *session.Server
+	linked  map[string]bool // by address: whether there is a connection
+	arena   []byte          // backs effects
 }
 
 // maxArena is the most memory that is kept from one step to the next.
@@ -182,8 +182,8 @@ func New(c Config) (*Process, error) {
 	if c.Observe {
 		desk.Watch = watch{p}
 	}
-	p.desk = session.NewServer(desk)
-	p.desk.Nodes = c.Contacts
+	p.clients = session.NewServer(desk)
+	p.clients.Nodes = c.Contacts
 	return p, nil
 }
 
@@ -234,7 +234,7 @@ func (p *Process) step(in *Input) {
 	case Frame:
 		busy = p.frame(in.Number, in.Bytes)
 	case Closed:
-		p.desk.Closed(in.Number)
+		p.clients.Closed(in.Number)
 		busy = false
 	case Lock:
 		busy = p.lock(in)
@@ -258,8 +258,8 @@ func (p *Process) finish(busy bool) {
 	if p.dirty = false; busy || p.clock >= p.flow {
 		p.settle()
 	}
-	for p.desk.Out.Wake <= p.clock && p.err == nil {
-		p.desk.Wake(p.clock, p.m)
+	for p.clients.Out.Wake <= p.clock && p.err == nil {
+		p.clients.Wake(p.clock, p.m)
 		if p.m != nil {
 			p.take()
 		}
@@ -332,7 +332,7 @@ func (p *Process) due() member.Instant {
 	if p.phase == Over {
 		return member.Never
 	}
-	due := p.desk.Out.Wake
+	due := p.clients.Out.Wake
 	if p.m != nil {
 		due = min(due, p.m.Out.Wake, p.flow)
 	}
@@ -351,7 +351,7 @@ func (p *Process) settle() {
 	for busy := true; busy && p.err == nil; {
 		busy = p.vote()
 		if p.err == nil && p.asks != nil {
-			busy = p.petition() || busy
+			busy = p.request() || busy
 		}
 		if p.err == nil {
 			p.office()
@@ -414,10 +414,10 @@ func (p *Process) Record() *views.Record {
 func (p *Process) Linked(address string) bool { return p.linked[address] }
 
 // Bound reports whether a connection of a client has a session.
-func (p *Process) Bound(conn uint64) bool { return p.desk.Bound(conn) }
+func (p *Process) Bound(conn uint64) bool { return p.clients.Bound(conn) }
 
 // Clients calls f for each session.
-func (p *Process) Clients(f func(session.ClientInfo)) { p.desk.Each(f) }
+func (p *Process) Clients(f func(session.ClientInfo)) { p.clients.Each(f) }
 
 // Client returns a session.
-func (p *Process) Client(session uint64) (session.ClientInfo, bool) { return p.desk.Find(session) }
+func (p *Process) Client(session uint64) (session.ClientInfo, bool) { return p.clients.Find(session) }

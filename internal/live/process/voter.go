@@ -80,7 +80,7 @@ func (p *Process) open(state []byte) {
 			p.now(Effect{Kind: Applied, Number: index, Record: &now})
 		}
 	}
-	v, err := views.OpenClerk(c)
+	v, err := views.OpenReplica(c)
 	if err == nil {
 		p.cluster, _, err = p.config.Logs.Voter(state)
 	}
@@ -163,7 +163,7 @@ func (p *Process) order(in *Input) {
 		p.Out.Err = views.ErrNotLeader
 		return
 	}
-	w := p.voter.Warden()
+	w := p.voter.Leader()
 	switch in.Kind {
 	case Evict:
 		p.Out.Err = w.Evict(in.Number)

@@ -7,25 +7,25 @@ import (
 	"github.com/stile-lock/stile/internal/live/process"
 )
 
-// An Outcome is what can be compared of what came of an input.
+// An Outcome is what can be compared of the outcome of an input.
 type Outcome struct {
-	Ticket  member.Ticket // Lock: names the request
-	Refused bool          // the input had an error
+	Ticket  member.Ticket // Lock: identifies the request
+	Refused bool          // the input returned an error
 	Failed  string        // why the process has failed; empty if it has not
 	Wake    member.Instant
 	Effects [classes]Digest
 }
 
-// A class is a kind of effects that have a digest of their own.
+// A class is a group of effects with a digest of its own.
 type class uint8
 
 const (
-	notifications class = iota // to applications of the node's own process
+	notifications class = iota // to applications in the node's own process
 	sends                      // to nodes
 	replies                    // to clients
-	saves                      // and erasures of the disk
-	changes                    // views that are installed, and that the process is no longer a member
-	closings                   // connections and links that end, and questions for the host
+	saves                      // including erasures of the disk
+	changes                    // installed views, and ends of membership
+	closings                   // closed connections and links, and questions for the host
 	classes
 )
 
@@ -34,7 +34,7 @@ var classNames = [classes]string{
 	"views and membership", "closed connections and clients' questions",
 }
 
-// outcome returns what came of a step.
+// outcome returns the outcome of a step.
 func outcome(out *process.Output) Outcome {
 	o := Outcome{Ticket: out.Ticket, Refused: out.Err != nil, Wake: out.Wake}
 	for i := range out.Effects {
@@ -64,13 +64,13 @@ func outcome(out *process.Output) Outcome {
 	return o
 }
 
-// A Digest is how many effects of a class there are, and a sum of what is in them.
+// A Digest is the number of effects of a class, and a checksum of their contents.
 type Digest struct {
 	Count int
 	Sum   uint32
 }
 
-// begin adds an effect, of which the caller adds what matters.
+// begin adds an effect; the caller adds the fields that matter.
 func (d *Digest) begin(e *process.Effect) *Digest {
 	if d.Count++; d.Count == 1 {
 		d.Sum = fnvBasis
@@ -96,7 +96,7 @@ func (d *Digest) flag(x bool) *Digest {
 	return d.number(0)
 }
 
-// text adds a text after its length, so that no two fields look like two others.
+// text adds a text after its length, so that no two fields can be mistaken for two others.
 func (d *Digest) text(s string) *Digest { return d.number(uint64(len(s))).bytes([]byte(s)) }
 
 func (d *Digest) event(e *process.Effect) {
@@ -109,7 +109,7 @@ const (
 	fnvPrime = 16777619
 )
 
-// fnv continues an FNV-1a sum. Two sums that differ stay different, whatever follows.
+// fnv continues an FNV-1a checksum. Two sums that differ stay different, whatever follows.
 func fnv(sum uint32, b []byte) uint32 {
 	for _, x := range b {
 		sum = (sum ^ uint32(x)) * fnvPrime

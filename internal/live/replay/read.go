@@ -11,11 +11,11 @@ import (
 	"github.com/stile-lock/stile/internal/live/member"
 )
 
-// ErrDamaged is the error for what cannot have been recorded.
+// ErrDamaged is the error of a recording that no node can have written.
 var ErrDamaged = errors.New("the recording is damaged: use another copy of it")
 
-// ErrTorn means that a recording ends in the middle of a block: the node was killed, or
-// the copy is incomplete.
+// ErrTorn means that a recording ends in the middle of a block: the node was killed, or the
+// copy is incomplete.
 var ErrTorn = errors.New("the recording ends in the middle of an entry")
 
 // A Reader reads a recording.
@@ -58,8 +58,8 @@ func NewReader(r io.Reader) (*Reader, error) {
 	return d, d.Header.check()
 }
 
-// other returns why a recording of another format cannot be read. The version that made
-// it is the first field of the header in every format.
+// other returns why a recording of another format cannot be read. In every format the
+// version that made it is the first field of the header.
 func other(was byte, header []byte) error {
 	c := codec.Coder{B: header, Bad: ErrDamaged}
 	var by string
@@ -72,7 +72,7 @@ func other(was byte, header []byte) error {
 // maxInstant bounds instants, so that no sum with one overflows.
 const maxInstant = 1 << 61
 
-// check refuses what no node can have begun with.
+// check refuses a header that no node can have started with.
 func (h *Header) check() error {
 	all := []member.Settings{h.Begin.Settings}
 	if f := h.Begin.Found; f != nil {
@@ -86,8 +86,8 @@ func (h *Header) check() error {
 	return nil
 }
 
-// Next reads an entry, which is valid until the next one is read. The error is io.EOF
-// at the end, and ErrTorn if the recording ends in the middle of an entry.
+// Next reads an entry, which is valid until the next one is read. The error is io.EOF at
+// the end, and ErrTorn if the recording ends in the middle of an entry.
 func (d *Reader) Next(e *Entry) error {
 	b, err := d.block(maxEntry)
 	if err != nil {
@@ -118,8 +118,7 @@ func (d *Reader) Next(e *Entry) error {
 	return nil
 }
 
-// block reads a block of up to so many bytes. It takes no more memory than there is to
-// read.
+// block reads a block of up to most bytes. It takes no more memory than there is to read.
 func (d *Reader) block(most int) ([]byte, error) {
 	var head [headSize]byte
 	n, err := io.ReadFull(d.r, head[:])

@@ -12,27 +12,27 @@ import (
 	"github.com/stile-lock/stile/internal/live/views"
 )
 
-// Options say how to replay.
+// Options are the options of a replay.
 type Options struct {
 	// Logs returns what starts the logs of voters, with the header's Election, Heartbeat
 	// and MaxLog.
 	Logs func(h *Header) views.Logs
 	// Spec returns an algorithm by its name.
 	Spec  func(algorithm string, version int) (algorithm.Spec, error)
-	Until int // stop after so many inputs; 0 goes on to the end
+	Until int // number of inputs to stop after; 0: all
 }
 
-// A Result is what came of a replay.
+// A Result is the result of a replay.
 type Result struct {
 	Header  *Header
-	Inputs  int                // how many were handed in
-	ByKind  [process.Kinds]int // of them
-	First   member.Instant     // the time of the first one
-	Last    member.Instant     // the latest time of one
-	Views   int                // how many were installed
+	Inputs  int                // number of inputs handed in
+	ByKind  [process.Kinds]int // the same by kind
+	First   member.Instant     // time of the first one
+	Last    member.Instant     // latest time of one
+	Views   int                // number of installed views
 	Epoch   uint64             // of the last view
-	Granted int                // locks, to applications and clients
-	Lost    int                // of them
+	Granted int                // locks granted to applications and clients
+	Lost    int                // number of these that were lost
 
 	End      string // why the recording ends, as it says; empty if it does not say
 	Torn     bool   // it ends in the middle of an entry
@@ -40,22 +40,22 @@ type Result struct {
 	Crashed  bool   // the node panicked in the last input
 	Failed   string // why the process failed, when recorded and now; empty if it did not
 	Differs  *Difference
-	Process  *process.Process // after the last input; nil if it has panicked
-	Panicked string           // the value of a panic of the process now
+	Process  *process.Process // state after the last input; nil if it has panicked
+	Panicked string           // value of a panic of the process now
 }
 
 // A Difference is where a process does not do what was recorded.
 type Difference struct {
-	Input int            // its number, from 1
-	At    member.Instant // of the process's clock
+	Input int            // number of the input, from 1
+	At    member.Instant // by the process's clock
 	What  string         // the input, in words
 	How   []string       // what differs
 	Did   []string       // what the process does now
 }
 
-// Replay hands the inputs of a recording to a process, and compares what comes of them
-// with what was recorded. An error means that the recording cannot be read, or that no
-// process can begin as it says. The result is then how far the replay came, or nil.
+// Replay hands the inputs of a recording to a process, and compares the outcomes with the
+// recorded ones. An error means that the recording cannot be read, or that no process can
+// start as it says. The result then says how far the replay came, or is nil.
 func Replay(r io.Reader, o Options) (*Result, error) {
 	d, err := NewReader(r)
 	if err != nil {
@@ -85,13 +85,13 @@ func Replay(r io.Reader, o Options) (*Result, error) {
 	return &p.result, nil
 }
 
-// A player is the host of a process that is replayed. It carries out no effect.
+// A player is the host of a replayed process. It carries out no effects.
 type player struct {
 	options Options
 	result  Result
 }
 
-// begin makes the process.
+// begin creates the process.
 func (p *player) begin() (err error) {
 	h := p.result.Header
 	c := process.Config{Begin: h.Begin, Logs: p.options.Logs(h), Spec: p.options.Spec, Observe: true}
@@ -104,8 +104,7 @@ func (p *player) begin() (err error) {
 	return nil
 }
 
-// panics reports whether f panics: no recording may do that to a program that replays
-// it.
+// panics reports whether f panics: no recording may crash a program that replays it.
 func (p *player) panics(f func()) (panicked bool) {
 	defer func() {
 		if why := recover(); why != nil {
@@ -116,7 +115,7 @@ func (p *player) panics(f func()) (panicked bool) {
 	return false
 }
 
-// take hands in one input, and reports whether the replay is over.
+// take hands in one input, and reports whether the replay has ended.
 func (p *player) take(e *Entry) (over bool) {
 	r := &p.result
 	if r.Inputs++; r.Inputs == 1 {
@@ -170,7 +169,7 @@ func (p *player) count(effects []process.Effect) {
 	}
 }
 
-// compare says what differs from what was recorded.
+// compare describes the differences from what was recorded.
 func (p *player) compare(was, is *Outcome) (how []string) {
 	say := func(format string, args ...any) { how = append(how, fmt.Sprintf(format, args...)) }
 	for i, name := range classNames {

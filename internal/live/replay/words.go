@@ -13,7 +13,7 @@ import (
 	"github.com/stile-lock/stile/internal/live/views"
 )
 
-// describe says what an input is.
+// describe describes an input.
 func (p *player) describe(in *process.Input) string {
 	switch in.Kind {
 	case process.Start:
@@ -47,7 +47,7 @@ func (p *player) describe(in *process.Input) string {
 	return order(in)
 }
 
-// request says what an application requests.
+// request describes a request of an application.
 func (p *player) request(in *process.Input) string {
 	s := fmt.Sprintf("an application requests %q", in.Text)
 	if in.Try {
@@ -59,7 +59,7 @@ func (p *player) request(in *process.Input) string {
 	return s
 }
 
-// order says what an operator wants.
+// order describes an order of an operator.
 func order(in *process.Input) string {
 	switch in.Kind {
 	case process.Release:
@@ -80,7 +80,7 @@ func order(in *process.Input) string {
 	return in.Kind.String()
 }
 
-// did says what an effect is, or nothing if it is only there for an oracle.
+// did describes an effect; it is empty for effects that only an oracle sees.
 func did(e *process.Effect) string {
 	switch e.Kind {
 	case process.Notify:
@@ -113,7 +113,7 @@ func did(e *process.Effect) string {
 	return ""
 }
 
-// reply says what a client is sent.
+// reply describes a frame for a client.
 func reply(e *process.Effect) string {
 	switch {
 	case len(e.Bytes) == 0:
@@ -137,7 +137,7 @@ func ending(how views.Ending) string {
 	return fmt.Sprintf("ending %d", how)
 }
 
-// message says what a message between nodes is.
+// message describes a message between nodes.
 func message(b []byte) string {
 	kind := "an unknown message"
 	if len(b) > 0 {
@@ -154,7 +154,7 @@ func message(b []byte) string {
 	return fmt.Sprintf("%s of %d bytes", kind, len(b))
 }
 
-// frame says what a frame to or from a client is.
+// frame describes a frame to or from a client.
 func frame(b []byte) string {
 	f, err := session.Parse(b)
 	if err != nil {
@@ -170,7 +170,7 @@ func frame(b []byte) string {
 	return text
 }
 
-// event says what has become of a request.
+// event describes the outcome of a request.
 func event(e *member.Event) string {
 	what := "has an unknown fate"
 	switch e.Kind {
@@ -190,7 +190,7 @@ func event(e *member.Event) string {
 	return fmt.Sprintf("request %d %s", e.Ticket, what)
 }
 
-// answer says what the caller of an input is told.
+// answer describes what the caller of an input gets.
 func (o *Outcome) answer() string {
 	switch {
 	case o.Refused:
@@ -209,7 +209,7 @@ func (o *Outcome) failure() string {
 	return strconv.Quote(o.Failed)
 }
 
-// moment says when something is, from the first input on.
+// moment returns a time relative to the first input.
 func (p *player) moment(at member.Instant) string {
 	if at == member.Never {
 		return "never"
@@ -217,7 +217,7 @@ func (p *player) moment(at member.Instant) string {
 	return fmt.Sprintf("at %.6f s", float64(at-p.result.First)/float64(member.Second))
 }
 
-// Plain returns a text from elsewhere in a form that is safe to print.
+// Plain returns a text from outside in a form that is safe to print.
 func Plain(s string) string {
 	if strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		return strconv.Quote(s)

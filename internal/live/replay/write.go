@@ -9,24 +9,24 @@ import (
 	"github.com/stile-lock/stile/internal/live/views"
 )
 
-// Magic is what a recording begins with. The number of its format follows: 3 is that
-// of recordings of a process.Process that may restore a cluster.
+// Magic is what a recording begins with. The number of its format follows: 3 is that of
+// recordings of a process.Process that may restore a cluster.
 const (
 	Magic  = "stile: recording of a node\n"
 	format = 3
 )
 
-// Limits on what is written and read, in bytes.
+// Limits of what is written and read, in bytes.
 const (
 	maxHeader = 64 << 20
 	maxEntry  = 16 << 20
 	maxText   = 1 << 12
 )
 
-// A Header says what was recorded, and everything that the process began with.
+// A Header describes what was recorded, and everything that the process started with.
 type Header struct {
 	By    string // the version of stile: the first field in every format
-	Wall  int64  // milliseconds of the wall clock when the recording began
+	Wall  int64  // milliseconds of the wall clock at the start of the recording
 	Specs []Spec // algorithms that could run
 
 	Begin                       process.Begin
@@ -77,7 +77,7 @@ func (h *Header) fields(c *codec.Coder) {
 	})
 }
 
-// optional is something that there need not be.
+// optional codes a value that may be absent.
 func optional[T any](c *codec.Coder, p **T, fields func(x *T)) {
 	is := *p != nil
 	if c.Flag(&is); !is {
@@ -89,8 +89,8 @@ func optional[T any](c *codec.Coder, p **T, fields func(x *T)) {
 	fields(*p)
 }
 
-// size is a number that is not below 0. One that is, which stands for a default, is
-// written as 0, which does as well.
+// size codes a number that is not negative. A negative one, which stands for a default, is
+// written as 0, which means the same.
 func size(c *codec.Coder, p *int) {
 	n := max(*p, 0)
 	if codec.Within(c, &n, 0, 1<<40); c.Reads() {
@@ -98,7 +98,7 @@ func size(c *codec.Coder, p *int) {
 	}
 }
 
-// text is bytes that need not be UTF-8: an input may be one that the process refuses.
+// text codes bytes that need not be UTF-8: an input may be one that the process refuses.
 func text(c *codec.Coder, p *string) {
 	b := []byte(*p)
 	c.Bytes(&b, maxText)
@@ -108,7 +108,7 @@ func text(c *codec.Coder, p *string) {
 // clipped returns a text as it is recorded.
 func clipped(s string) string { return s[:min(len(s), maxText)] }
 
-// number is one that may be below 0.
+// number codes a number that may be negative.
 func number[T ~int64](c *codec.Coder, p *T) {
 	n := uint64(*p)<<1 ^ uint64(*p>>63)
 	c.Number(&n)
@@ -132,14 +132,14 @@ const (
 	endBlock               // why the recording ends
 )
 
-// An Entry is an input and what came of it.
+// An Entry is an input and its outcome.
 type Entry struct {
 	In      process.Input
 	Out     Outcome // empty if it crashed
 	Crashed bool    // the process panicked
 }
 
-// fields are those of an entry. Its time counts from that of the entry before.
+// fields codes an entry. Its time counts from that of the previous entry.
 func (e *Entry) fields(c *codec.Coder, before member.Instant) {
 	in := &e.In
 	codec.Within(c, &in.Kind, 0, uint64(process.Kinds)-1)
@@ -174,7 +174,7 @@ func (e *Entry) fields(c *codec.Coder, before member.Instant) {
 	}
 }
 
-// deadline is that of a request, which most have none of.
+// deadline codes the deadline of a request; most have none.
 func (e *Entry) deadline(c *codec.Coder) {
 	in := &e.In
 	has := in.Late != 0 && in.Late != member.Never
@@ -183,8 +183,8 @@ func (e *Entry) deadline(c *codec.Coder) {
 	}
 }
 
-// outcome is what can be compared. Most of it is empty most of the time: a number says
-// by its bits what is not.
+// outcome codes what can be compared. Most of it is usually empty: the bits of a number say
+// which parts are not.
 func (e *Entry) outcome(c *codec.Coder) {
 	const refused, failed = 1 << classes, 1 << (classes + 1)
 	out := &e.Out
@@ -226,7 +226,7 @@ func (d *Digest) fields(c *codec.Coder) {
 	d.Sum = binary.BigEndian.Uint32(b[:])
 }
 
-// since is an instant, counted from another one.
+// since codes an instant, counted from another one.
 func since(c *codec.Coder, p *member.Instant, from member.Instant) {
 	d := *p - from // it may wrap around, and the sum then wraps back
 	number(c, &d)
@@ -240,15 +240,15 @@ type Writer struct {
 	chain
 }
 
-// NewWriter begins a recording. The header may have up to 64 MiB.
+// NewWriter starts a recording. The header may have up to 64 MiB.
 func NewWriter(h *Header) *Writer {
 	w := &Writer{B: append([]byte(Magic), format)}
 	w.block(maxHeader, h.fields)
 	return w
 }
 
-// Took appends an input and a digest of what came of it. It reports false, and appends
-// nothing, if the input is too large.
+// Took appends an input and a digest of its outcome. It reports false, and appends nothing,
+// if the input is too large.
 func (w *Writer) Took(in *process.Input, out *process.Output) bool {
 	return w.entry(tookBlock, &Entry{In: *in, Out: outcome(out)})
 }
@@ -260,7 +260,7 @@ func (w *Writer) Crashed(in *process.Input, _ *process.Output) bool {
 
 func (w *Writer) entry(tag byte, e *Entry) bool {
 	if e.In.Kind == process.Saved {
-		e.In.Text = clipped(e.In.Text) // the process fails for as much of it
+		e.In.Text = clipped(e.In.Text) // the process fails on this part of it too
 	}
 	ok := e.short() && w.block(maxEntry, func(c *codec.Coder) {
 		c.B = append(c.B, tag)
@@ -310,14 +310,14 @@ func (w *Writer) block(most int, fields func(c *codec.Coder)) bool {
 // A chain is the checksum of all blocks so far.
 type chain uint32
 
-// Before the bytes of a block are its length and a check of it, and after them a
+// The bytes of a block are preceded by its length and a check of it, and followed by a
 // checksum.
 const (
 	headSize = 4 + 2
 	sumSize  = 4
 )
 
-// head returns what is before so many bytes.
+// head returns what precedes a block of size bytes.
 func (s chain) head(size int) (b [headSize]byte) {
 	binary.BigEndian.PutUint32(b[:], uint32(size))
 	sum := fnv(uint32(s), b[:4])

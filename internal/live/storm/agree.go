@@ -6,22 +6,22 @@ import (
 	"github.com/stile-lock/stile/internal/live/views"
 )
 
-// What the oracle knows of the views, and how it judges who makes them.
+// What the oracle knows of the views, and how it judges the voters that make them.
 
-// An agreed is a view that was committed.
+// An agreed is a committed view.
 type agreed struct {
 	hash    uint64
 	members []uint64
 }
 
-// A settled is how a record was after an entry.
+// A settled is the state of a record after an entry.
 type settled struct {
 	index uint64
 	hash  uint64
 }
 
-// applied judges the record of a voter after an entry: it is the same on all, and
-// an epoch has one view.
+// applied judges the record of a voter after an entry: it is the same on all voters, and an
+// epoch has one view.
 func (o *oracle) applied(q *proc, index uint64, r *views.Record) {
 	w := o.w
 	o.buf = r.AppendTo(o.buf[:0])
@@ -45,7 +45,7 @@ func (o *oracle) applied(q *proc, index uint64, r *views.Record) {
 	}
 }
 
-// reigns notes that a voter serves in a new term.
+// reigns records that a voter serves in a new term.
 func (o *oracle) reigns(l views.Lead) {
 	if l.Serves && l.Term > o.term {
 		o.w.result.Terms++
@@ -53,13 +53,13 @@ func (o *oracle) reigns(l views.Lead) {
 	}
 }
 
-// commit notes a view when the first voter has applied it.
+// commit records a view when the first voter has applied it.
 func (o *oracle) commit(r *views.Record, h uint64) {
 	w := o.w
 	for _, m := range r.Members {
 		if w.no(m.Inc) == 0 {
 			i, _ := w.find(m.Inc)
-			w.people = slices.Insert(w.people, i, incarnation{inc: m.Inc, q: w.addressed(m.Address)})
+			w.incarnations = slices.Insert(w.incarnations, i, incarnation{inc: m.Inc, q: w.addressed(m.Address)})
 		}
 	}
 	evicts := false
@@ -91,8 +91,7 @@ func (o *oracle) commit(r *views.Record, h uint64) {
 	w.note(r.Epoch, h)
 }
 
-// dropped judges that a process is no longer a member, and reports whether it was
-// evicted.
+// dropped judges the end of a process's membership, and reports whether it was evicted.
 func (o *oracle) dropped(inc uint64) (evicted bool) {
 	q := o.w.at(inc)
 	if q.inc == inc && q.state == leaving {
@@ -105,15 +104,15 @@ func (o *oracle) dropped(inc uint64) (evicted bool) {
 	return true
 }
 
-// A limit is until when one who was evicted may act, by true time, as all who have
-// its views believe.
+// A limit is the true time until which an evicted member may act, as all processes with its
+// views believe.
 type limit struct {
 	inc   uint64
 	until int64
 }
 
-// haunted judges the ghosts of a view: whoever was evicted, in this view or before,
-// cannot act for longer than it says.
+// haunted judges the ghosts of a view: no member evicted in this view or before can act for
+// longer than the view says.
 func (o *oracle) haunted(r *views.Record) {
 	for i := range o.limits {
 		l := &o.limits[i]
@@ -126,7 +125,7 @@ func (o *oracle) haunted(r *views.Record) {
 	}
 }
 
-// outlives judges the lease of one who was evicted.
+// outlives judges the lease of an evicted member.
 func (o *oracle) outlives(q *proc, l *limit) {
 	if q.inc != l.inc || q.state < taking || !o.w.within() {
 		return
@@ -136,8 +135,8 @@ func (o *oracle) outlives(q *proc, l *limit) {
 	}
 }
 
-// said judges what a process says about views: a voter that leads no more must
-// not confirm a renewal that was sent after another one had begun to lead.
+// said judges what a process sends about views: a voter that no longer leads must not
+// confirm a renewal that was sent after another one had begun to lead.
 func (o *oracle) said(q *proc, b []byte) {
 	if views.Kind(b[0]) != views.Renewed {
 		return
@@ -159,7 +158,7 @@ func (o *oracle) said(q *proc, b []byte) {
 	}
 }
 
-// installing notes that a process begins a view, and judges whether there is one.
+// installing records that a process starts a view, and judges whether there is such a view.
 func (o *oracle) installing(q *proc, r *views.Record) {
 	q.reports = q.reports[:0]
 	o.buf = r.AppendTo(o.buf[:0])
@@ -168,8 +167,8 @@ func (o *oracle) installing(q *proc, r *views.Record) {
 	}
 }
 
-// writes judges what is written while all is silent: nothing, unless somebody else
-// leads, or there is another view, or voters come and go.
+// writes judges what is written while the cluster is silent: nothing, unless the leader,
+// the view or the voters change.
 func (o *oracle) writes() {
 	w := o.w
 	now := stillness{epoch: o.epoch(), term: o.term}
@@ -189,10 +188,10 @@ func (o *oracle) writes() {
 	o.still = now
 	saves := now.saves - was.saves
 	if now.saves = was.saves; now != was || !now.settled || !w.calm() || w.Now()-o.since < 2*lookEvery {
-		o.wrote = 0 // and who follows writes a little later
+		o.wrote = 0 // followers write a little later
 		return
 	}
-	if o.wrote > 0 { // it was not a change that has come into force since
+	if o.wrote > 0 { // it was not a change that has taken effect since
 		w.broken(Silence, "%d batches are written to disks, and nothing happens", o.wrote)
 	}
 	o.wrote = saves

@@ -9,37 +9,37 @@ import (
 	"github.com/stile-lock/stile/trace"
 )
 
-// How long an application is inside.
+// How long an application stays inside.
 const (
 	shortHold   = 2 * ms
-	longestHold = 10 * ms // once all is healed
+	longestHold = 10 * ms // once all faults are healed
 )
 
-// An ask is a request that waits or holds, as whoever made it knows.
+// An ask is a request that waits or holds, as its application knows it.
 type ask struct {
 	ticket   member.Ticket
 	lock     int
-	app      int // who made it; -1 if no application of the process did
+	app      int // application that made it; -1 if none of this process did
 	try      bool
 	deadline member.Instant
 	asked    int64        // true time
-	mark     mark         // of the lock, then or at the end of the time of grace
+	mark     mark         // of the lock, then or at the end of the grace period
 	stamp    member.Stamp // as the oracle counts
-	back     bool         // it is being taken back or released, in this step
+	back     bool         // it is being withdrawn or released in this step
 	held     bool
 	token    member.Token
-	errand   visit // with the bank
+	errand   visit // visit to the bank
 }
 
-// An app is an application of a process: it asks for one lock after the other.
+// An app is an application of a process: it requests one lock after another.
 type app struct {
-	seq   int // of its next act; others are void
+	seq   int // of its next action; others are void
 	ask   *ask
-	lost  member.Token // a token that it had, for a late unlock
-	where int          // and its lock
+	lost  member.Token // fencing token of a lost lock, for a late unlock
+	where int          // the lock of that token
 }
 
-// begin lets the applications of a new process begin.
+// begin starts the applications of a new process.
 func (q *proc) begin() {
 	if q.apps == nil {
 		q.apps = make([]app, q.w.Apps)
@@ -51,7 +51,7 @@ func (q *proc) begin() {
 	}
 }
 
-// later schedules the next act of an application.
+// later schedules the next action of an application.
 func (q *proc) later(i int, d int64) {
 	a := &q.apps[i]
 	a.seq++
@@ -63,12 +63,12 @@ func (q *proc) rested(i int) {
 	q.apps[i].ask = nil
 	d := q.chance.Below(2*int64(q.w.Think) + 1)
 	if q.chance.Below(4) == 0 {
-		d /= 16 // at once again
+		d /= 16 // again at once
 	}
 	q.later(i, d)
 }
 
-// act lets an application do what it does next.
+// act lets an application do its next action.
 func (q *proc) act(arg int) {
 	i := arg & (1<<appBits - 1)
 	a := &q.apps[i]
@@ -89,7 +89,7 @@ func (q *proc) act(arg int) {
 	}
 }
 
-// request asks for a lock.
+// request requests a lock.
 func (q *proc) request(i int) {
 	w := q.w
 	if w.phase >= draining {
@@ -141,7 +141,7 @@ func (q *proc) lock(x *ask) error {
 	return err
 }
 
-// stands notes a request that the member has taken.
+// stands records a request that the member has accepted.
 func (q *proc) stands(x *ask) {
 	q.lamport++
 	x.mark = q.w.oracle.mark(x.lock)
@@ -173,7 +173,7 @@ func (q *proc) asked(t member.Ticket) *ask {
 	return nil
 }
 
-// forget takes out a request that is over.
+// forget removes a request that has ended.
 func (q *proc) forget(x *ask) {
 	for i, y := range q.asks {
 		if x == y {
@@ -184,7 +184,7 @@ func (q *proc) forget(x *ask) {
 	}
 }
 
-// withdraw takes a request back, unless it is granted just now.
+// withdraw withdraws a request, unless it is granted in this moment.
 func (q *proc) withdraw(x *ask) {
 	x.back = true
 	q.step(process.Input{Kind: process.Cancel, Number: uint64(x.ticket)})
@@ -195,46 +195,46 @@ func (q *proc) withdraw(x *ask) {
 	}
 }
 
-// takenBack notes that a request was.
+// takenBack records that a request was withdrawn.
 func (q *proc) takenBack(x *ask) {
 	q.forget(x)
 	q.w.mark(trace.Deny, q, x.lock, "")
 }
 
-// over tells the application that made a request that it is over. Clients hear it
-// from the desk.
+// over notifies the application that made a request that it has ended. The session server
+// notifies clients.
 func (q *proc) over(x *ask) {
 	if x.app >= 0 {
 		q.rested(x.app)
 	}
 }
 
-// unlock lets go of a lock. It succeeds unless the holder is told that it has
-// lost it.
+// unlock releases a lock. It succeeds unless the holder is notified that it has lost the
+// lock.
 func (q *proc) unlock(x *ask) {
 	w := q.w
 	x.back = true
 	err := q.take(process.Input{Kind: process.Unlock, Text: w.names[x.lock], Token: x.token}).Err
 	if err == nil {
-		q.exits(x) // before another one can enter
+		q.exits(x) // before another process can enter
 	}
 	if q.carryOut(); err != nil {
-		w.oracle.locks[x.lock].out(q, nil, x.token) // it says that it does not act any more
+		w.oracle.locks[x.lock].out(q, nil, x.token) // it declares that it no longer acts
 	}
 	if err != nil && (!errors.Is(err, member.ErrNotHeld) || q.has(x)) {
 		w.broken(Errors, "m%d unlocks %s with %v, of which it was not told that it is lost: %v", q.no, w.names[x.lock], x.token, err)
 	}
 }
 
-// exits notes that somebody has let go.
+// exits records a release.
 func (q *proc) exits(x *ask) {
 	q.forget(x)
 	q.w.oracle.left(q, x)
 	q.w.mark(trace.Exit, q, x.lock, "")
 }
 
-// lateUnlock unlocks with a token of an entry that is long over: nobody else may
-// come to harm.
+// lateUnlock unlocks with the fencing token of an entry that has long ended: this must not
+// harm other holders.
 func (q *proc) lateUnlock(a *app) {
 	where, lost := a.where, a.lost
 	a.lost = member.Token{}
@@ -245,11 +245,11 @@ func (q *proc) lateUnlock(a *app) {
 	if !errors.Is(err, member.ErrNotHeld) {
 		q.w.broken(Events, "m%d unlocks %s with %v, which it has lost before, and hears %v", q.no, q.w.names[where], lost, err)
 	}
-	q.w.oracle.locks[where].out(q, nil, lost) // it says that it does not act any more
+	q.w.oracle.locks[where].out(q, nil, lost) // it declares that it no longer acts
 	q.carryOut()
 }
 
-// told takes an event of the member.
+// told handles an event of the member.
 func (q *proc) told(e *member.Event) {
 	w := q.w
 	x := q.asked(e.Ticket)
@@ -315,14 +315,14 @@ func (q *proc) misplaced(e *member.Event, x *ask) string {
 	return ""
 }
 
-// entered is what an application does when it is inside.
+// entered is what an application does when it has entered.
 func (q *proc) entered(x *ask, t member.Token) {
 	w := q.w
 	x.held, x.token = true, t
 	w.oracle.entered(q, x)
 	w.mark(trace.Enter, q, x.lock, "")
 	if x.app < 0 {
-		return // the desk tells the client
+		return // the session server notifies the client
 	}
 	hold := q.chance.Below(shortHold)
 	switch q.chance.Below(16) {
@@ -336,8 +336,8 @@ func (q *proc) entered(x *ask, t member.Token) {
 	if w.phase == stormy && w.Hold > 0 {
 		hold = q.chance.Below(int64(w.Hold))
 	}
-	if w.phase == stormy && w.wire.cutOff(q.id) {
-		hold = int64(w.Settings.Lease) // it will be lost
+	if w.phase == stormy && w.network.cutOff(q.id) {
+		hold = int64(w.Settings.Lease) // it will lose the lock
 	}
 	if q.chance.Below(2) == 0 {
 		w.visit(q.id, x.lock, t, &x.errand)
@@ -345,9 +345,9 @@ func (q *proc) entered(x *ask, t member.Token) {
 	q.later(x.app, hold)
 }
 
-// value takes what the resource answers, and deposits something. It does so
-// even if the lock was lost meanwhile: the fence must stand that. Customers of a
-// bank are more careful.
+// value handles an answer of the resource, and deposits an amount. It does so even if the
+// lock was lost meanwhile: the fence must withstand that. Customers of a bank are more
+// careful.
 func (q *proc) value(kind byte, l numbers) {
 	if q.w.Bank {
 		q.banked(kind, l)

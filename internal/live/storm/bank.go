@@ -9,20 +9,20 @@ import (
 	"github.com/stile-lock/stile/internal/words"
 )
 
-// A bank with its money: every lock protects a branch of it. Money only moves
-// between the accounts of a branch, so each has for ever what it opened with.
+// A bank with its money: every lock protects one branch. Money only moves between the
+// accounts of a branch, so a branch always has the total that it opened with.
 const (
 	accounts = 4
 	opening  = 10_000 // on each account
 )
 
-// Books are what the bank of a run has done and what it has, or the sums of many.
+// Books record what the bank of a run has done and what it has, or the sums of many runs.
 type Books struct {
-	Transfers int   // that were written
-	Moved     int64 // by them
-	Stale     int   // writes that came after somebody with a higher token; the fence refuses them
-	Expected  int64 // what was there when the branches opened
-	Total     int64 // what is there at the end, or when an invariant was broken
+	Transfers int   // transfers that were written
+	Moved     int64 // amount moved by them
+	Stale     int   // writes that came after a higher fencing token was seen; the fence refuses them
+	Expected  int64 // total when the branches opened
+	Total     int64 // total at the end, or when an invariant was broken
 	Missing   int64 // in branches that have too little
 	Surplus   int64 // in branches that have too much
 }
@@ -38,7 +38,7 @@ func (b *Books) Add(o *Books) {
 	b.Surplus += o.Surplus
 }
 
-// Exact reports whether each branch has what it opened with.
+// Exact reports whether each branch has the total that it opened with.
 func (b *Books) Exact() bool { return b.Missing == 0 && b.Surplus == 0 }
 
 // A branch is what one lock protects.
@@ -46,8 +46,8 @@ type branch [accounts]account
 
 type account struct {
 	balance uint64
-	by      algorithm.ID // who has written it last, if anybody has
-	token   member.Token // and with which token
+	by      algorithm.ID // last writer, if any
+	token   member.Token // fencing token of that write
 }
 
 func openBranches(n int) []branch {
@@ -60,7 +60,7 @@ func openBranches(n int) []branch {
 	return all
 }
 
-// total adds up what is there.
+// total returns the sum of all accounts.
 func (b *branch) total() int64 {
 	sum := uint64(0)
 	for i := range b {
@@ -69,7 +69,7 @@ func (b *branch) total() int64 {
 	return int64(sum)
 }
 
-// balances answers who has read two accounts.
+// balances answers a process that reads two accounts.
 func (w *world) balances(from algorithm.ID, lock uint64, t member.Token, l numbers) {
 	a, b := l.next(), l.next()
 	all := &w.store.branches[lock]
@@ -78,7 +78,7 @@ func (w *world) balances(from algorithm.ID, lock uint64, t member.Token, l numbe
 	w.tell(storeID, from, valueMsg, lock, t.Epoch, t.Count, a, b, x, y)
 }
 
-// post takes a transfer, and judges the total of the branch.
+// post handles a transfer, and judges the total of the branch.
 func (w *world) post(from algorithm.ID, lock uint64, t member.Token, l numbers) {
 	a, b, x, y, amount := l.next(), l.next(), l.next(), l.next(), l.next()
 	all := &w.store.branches[lock]
@@ -94,8 +94,8 @@ func (w *world) post(from algorithm.ID, lock uint64, t member.Token, l numbers) 
 	}
 }
 
-// overwritten says whose writes are lost when somebody writes two accounts that
-// have changed since it read them.
+// overwritten says whose writes are lost when a process writes two accounts that have
+// changed since it read them.
 func (w *world) overwritten(all *branch, a, x, b, y uint64) string {
 	var lost []string
 	for _, z := range [...]struct{ at, read uint64 }{{a, x}, {b, y}} {
@@ -109,7 +109,7 @@ func (w *world) overwritten(all *branch, a, x, b, y uint64) string {
 	return ", over " + strings.Join(lost, " and ")
 }
 
-// amiss says what is wrong with the total of a branch, if something is.
+// amiss says what is wrong with the total of a branch, if anything.
 func amiss(total int64) string {
 	const right = accounts * opening
 	switch {
@@ -121,7 +121,7 @@ func amiss(total int64) string {
 	return ""
 }
 
-// staleAtBank notes that somebody comes too late.
+// staleAtBank records a request with a stale fencing token.
 func (w *world) staleAtBank(from algorithm.ID, kind byte, lock uint64, t member.Token) {
 	if kind == writeMsg {
 		w.result.Books.Stale++

@@ -11,13 +11,13 @@ import (
 	"github.com/stile-lock/stile/trace"
 )
 
-// What people see of the bank: the balances in its messages, and beside the lane
-// of the store what it does with them.
+// What people see of the bank: the balances in its messages, and beside the lane of the
+// store what it does with them.
 
-// moneyField is what messages of the bank say, and is written beside their arrows.
+// moneyField is the field of the bank's messages that is written beside their arrows.
 const moneyField = "money"
 
-// describeMoney fills in what people see of a message to the bank or from it.
+// describeMoney fills in what people see of a message to or from the bank.
 func (w *world) describeMoney(e *trace.Event, kind byte, l numbers) {
 	e.Section = w.names[l.next()]
 	token := fmt.Sprint(member.Token{Epoch: l.next(), Count: l.next()})
@@ -33,7 +33,7 @@ func (w *world) describeMoney(e *trace.Event, kind byte, l numbers) {
 	e.Fields = append(e.Fields, algorithm.Field{Name: moneyField, Value: text})
 }
 
-// book writes beside the lane of the store what somebody does with a branch.
+// book writes beside the lane of the store what a process does with a branch.
 func (w *world) book(from algorithm.ID, lock uint64, t member.Token, format string, args ...any) {
 	if w.Observed() {
 		w.Note(trace.Event{
@@ -43,21 +43,21 @@ func (w *world) book(from algorithm.ID, lock uint64, t member.Token, format stri
 	}
 }
 
-// customerField is what notes have that tell of a branch: who it was.
+// customerField is the field of notes about a branch that names the customer.
 const customerField = "customer"
 
-// staleMark is how notes begin that tell of who comes too late.
+// staleMark is the prefix of notes about a stale fencing token.
 const staleMark = "STALE"
 
-// An Entry is something that happened to a branch of a bank, or to a customer.
+// An Entry is an event at a branch of a bank, or at a customer.
 type Entry struct {
 	At   member.Span
 	Text string
 }
 
-// Lost returns how money was lost or made up in a recorded run that ends so:
-// what happened to the branch, and to who came too late, from when that one had
-// read. It is empty if there is nothing of the kind.
+// Lost returns how money was lost or created in a recorded run that ends that way: the
+// events at the branch, and at the customer that came too late, from its read on. It is
+// empty if no money was lost or created.
 func Lost(t *trace.Trace) []Entry {
 	notes := booksOf(t)
 	if len(notes) == 0 {
@@ -84,8 +84,7 @@ func Lost(t *trace.Trace) []Entry {
 	return all
 }
 
-// booksOf returns where it is told what happened to the branch that was the last
-// one.
+// booksOf returns the notes about the branch of the last note.
 func booksOf(t *trace.Trace) []int {
 	var notes []int
 	for i := len(t.Events) - 1; i >= 0; i-- {
@@ -97,15 +96,15 @@ func booksOf(t *trace.Trace) []int {
 	return notes
 }
 
-// isLate reports whether a note tells of who came too late.
+// isLate reports whether a note is about a customer that came too late.
 func isLate(e *trace.Event) bool { return isBook(e) && strings.HasPrefix(e.Name, staleMark) }
 
 func isBook(e *trace.Event) bool {
 	return e.Kind == trace.Note && len(e.Fields) > 0 && e.Fields[0].Name == customerField
 }
 
-// culprit returns who has come too late, and where it has read: the last one who
-// wrote, or who came too late while that one was there.
+// culprit returns the customer that came too late, and its read: the last one that wrote,
+// or the one that came too late while that one was there.
 func culprit(t *trace.Trace, notes []int) (read int, who string) {
 	last := notes[len(notes)-1]
 	read = firstOf(t, notes, last)
@@ -118,7 +117,7 @@ func culprit(t *trace.Trace, notes []int) (read int, who string) {
 	return firstOf(t, notes, last), t.Events[last].Fields[0].Value
 }
 
-// firstOf returns the first note of the one with the token that another note has.
+// firstOf returns the first note with the fencing token of another note.
 func firstOf(t *trace.Trace, notes []int, last int) int {
 	return notes[slices.IndexFunc(notes, func(i int) bool { return slices.Equal(t.Events[i].Fields, t.Events[last].Fields) })]
 }

@@ -10,42 +10,42 @@ import (
 	"github.com/stile-lock/stile/internal/world/kernel"
 )
 
-// A client is a process that is no member: a guest of one, and its applications. It
-// holds a lock only until its own clock says that its session may be over: before the
-// member's lease can be.
+// A client is a process that is not a member: a session.Client and its applications. It
+// holds a lock only until its own clock says that its session may have expired: before the
+// member's lease can.
 type client struct {
-	w      *world
-	id     algorithm.ID
-	number int
-	clock  clock
-	chance kernel.Rand
-	boots  int
-	up     bool
-	guest  *talk.Client
-	line   *line // its connection, or the last one; nil before the first
-	hands  []hand
-	ponder int64 // when its applications may ask for something again
-	seq    int
+	w       *world
+	id      algorithm.ID
+	number  int
+	clock   clock
+	chance  kernel.Rand
+	boots   int
+	up      bool
+	session *talk.Client
+	line    *line // its current or last connection; nil before the first
+	hands   []hand
+	ponder  int64 // when its applications may request something again
+	seq     int
 
 	curious curious
 }
 
-// hands is how many applications a client has.
+// hands is the number of applications of a client.
 const hands = 2
 
-// A hand is an application of a client: it asks for one lock after the other.
+// A hand is an application of a client: it requests one lock after another.
 type hand struct {
 	c       *client
-	request uint64 // the number of the one that is under way; 0 if none is
+	request uint64 // number of the current request; 0 if there is none
 	lock    int
 	asked   int64
-	mark    mark // of the lock, then or at the end of the time of grace
+	mark    mark // of the lock, then or at the end of the grace period
 	holds   bool
-	leaves  bool // it has let go, or taken back, and that is not confirmed
+	leaves  bool // it has released or withdrawn, and that is not confirmed
 	token   member.Token
-	until   member.Instant // until when it may act, by the clock of the client, as it knew last
-	errand  visit          // with the bank
-	next    int64          // when it lets go, or takes back, by true time; 0 if it does neither
+	until   member.Instant // how long it may act, by the client's clock, as last known
+	errand  visit          // visit to the bank
+	next    int64          // true time of its release or withdrawal; 0 if there is none
 }
 
 func newClient(w *world, number int, id algorithm.ID) *client {
@@ -77,7 +77,7 @@ func (c *client) begin() {
 		config.Length = w.Settings.Lease / 2
 	}
 	var err error
-	if c.guest, err = talk.NewClient(c.now(), config); err != nil {
+	if c.session, err = talk.NewClient(c.now(), config); err != nil {
 		w.broken(Errors, "%s cannot start: %v", w.Name(c.id), err)
 		c.up = false
 		return
@@ -89,10 +89,10 @@ func (c *client) begin() {
 	c.take()
 }
 
-// crash ends the client: without a word, or in good order if it holds nothing.
+// crash ends the client: silently, or gracefully if it holds nothing.
 func (c *client) crash() {
 	if !c.inside() && c.chance.Below(3) == 0 {
-		c.guest.Close(c.now())
+		c.session.Close(c.now())
 		c.take()
 	}
 	c.w.oracle.clientGone(c)
@@ -105,13 +105,13 @@ func (c *client) pulse(d int64) {
 	c.w.At(c.w.Now()+1+d, pulse, c.id, c.seq)
 }
 
-// node returns the process that the client is with, or tries.
+// node returns the process that the client has, or tries to open, a session with.
 func (c *client) node() *proc {
-	_, address, _ := c.guest.Session()
+	_, address, _ := c.session.Session()
 	return c.w.addressed(address)
 }
 
-// valid reports whether the application sees its lock as valid, or has just before.
+// valid reports whether the application sees its lock as valid, or did a moment before.
 func (h *hand) valid() bool {
 	if !h.c.up || !h.holds {
 		return false
@@ -120,11 +120,11 @@ func (h *hand) valid() bool {
 	return h.c.now() < h.until
 }
 
-// look notes until when a hand may act: somewhat longer than its guest says that the
-// lock is valid.
+// look records how long a hand may act: somewhat longer than its session says that the lock
+// is valid.
 func (h *hand) look() {
-	if end := h.c.guest.Deadline(h.request); h.holds && end != 0 {
-		h.until = end + member.Instant(h.c.guest.Act())
+	if end := h.c.session.Deadline(h.request); h.holds && end != 0 {
+		h.until = end + member.Instant(h.c.session.Act())
 	}
 }
 
@@ -135,7 +135,7 @@ func (c *client) happen(seq int) {
 	}
 	w := c.w
 	c.rush()
-	c.guest.Wake(c.now())
+	c.session.Wake(c.now())
 	c.take()
 	asks := w.Now() >= c.ponder
 	if asks {
@@ -151,8 +151,8 @@ func (c *client) happen(seq int) {
 	c.rewake()
 }
 
-// rush lets applications do what is due at the bank before anything else happens in
-// the client: they may have looked at its clock just before it stood still.
+// rush lets applications do what is due at the bank before anything else happens in the
+// client: they may have checked its clock just before it was paused.
 func (c *client) rush() {
 	for i := range c.hands {
 		if h := &c.hands[i]; h.holds && h.errand.state == fetched && h.due() {
@@ -164,7 +164,7 @@ func (c *client) rush() {
 // rewake schedules what is due next.
 func (c *client) rewake() {
 	next := c.ponder
-	if x := c.guest.Out.Wake; x != member.Never {
+	if x := c.session.Out.Wake; x != member.Never {
 		next = min(next, c.clock.when(x))
 	}
 	for i := range c.hands {
@@ -175,13 +175,13 @@ func (c *client) rewake() {
 	c.pulse(max(0, next-c.w.Now()-1))
 }
 
-// due reports whether a hand lets go or takes back now.
+// due reports whether a hand must release or withdraw now.
 func (h *hand) due() bool { return h.next > 0 && h.c.w.Now() >= h.next }
 
-// act asks for a lock, lets go of it, or takes back.
+// act requests a lock, releases it, or withdraws the request.
 func (h *hand) act(asks bool) {
 	c, w := h.c, h.c.w
-	session, _, _ := c.guest.Session()
+	session, _, _ := c.session.Session()
 	switch {
 	case h.holds && h.due():
 		h.settle()
@@ -200,7 +200,7 @@ func (h *hand) act(asks bool) {
 		if c.chance.Below(10) == 0 {
 			h.next = w.Now() + c.chance.Below(60*ms)
 		}
-		r, err := c.guest.Lock(c.now(), w.names[h.lock], o)
+		r, err := c.session.Lock(c.now(), w.names[h.lock], o)
 		if err != nil {
 			w.broken(Errors, "%s asks for %s: %v", w.Name(c.id), w.names[h.lock], err)
 		}
@@ -209,11 +209,11 @@ func (h *hand) act(asks bool) {
 	}
 }
 
-// leave lets go of the lock, or takes the request back.
+// leave releases the lock, or withdraws the request.
 func (h *hand) leave() {
 	c, w := h.c, h.c.w
 	h.next = 0
-	if c.guest.Unlock(c.now(), h.request) == nil {
+	if c.session.Unlock(c.now(), h.request) == nil {
 		if w.oracle.clientLeft(h); h.holds {
 			w.remark(c.id, "lets go of %s", w.names[h.lock])
 			w.note(uint64(c.id), h.token.Count)
@@ -223,7 +223,7 @@ func (h *hand) leave() {
 	c.take()
 }
 
-// receive takes a message that is no frame.
+// receive handles a message that is not a frame.
 func (c *client) receive(kind byte, l numbers) {
 	switch {
 	case !c.up:
@@ -234,11 +234,11 @@ func (c *client) receive(kind byte, l numbers) {
 	}
 }
 
-// take does what the guest wants done.
+// take carries out the effects of the session.
 func (c *client) take() {
 	w := c.w
-	out := c.guest.Out
-	c.guest.Out = talk.ClientOut{Wake: out.Wake}
+	out := c.session.Out
+	c.session.Out = talk.ClientOut{Wake: out.Wake}
 	for i := range out.Events {
 		c.told(&out.Events[i])
 	}
@@ -255,13 +255,13 @@ func (c *client) take() {
 		c.line.send(c.id, b)
 	}
 	if out.Dial != (talk.Dial{}) {
-		c.guest.Connected(c.now(), out.Dial.Conn)
+		c.session.Connected(c.now(), out.Dial.Conn)
 		c.take()
 	}
 	c.rewake()
 }
 
-// told takes what the guest tells an application.
+// told handles an event of the session for an application.
 func (c *client) told(e *talk.Event) {
 	w := c.w
 	i := slices.IndexFunc(c.hands, func(h hand) bool { return h.request == e.Request })
@@ -293,8 +293,8 @@ func (h *hand) enter(t member.Token) {
 	if w.phase == stormy && c.chance.Below(4) == 0 {
 		hold = c.chance.Below(int64(w.Settings.Lease) * 3 / 2)
 	}
-	if w.phase == stormy && w.wire.cutOff(c.node().id) {
-		hold = 2 * int64(w.Settings.Lease) // its member will lose it
+	if w.phase == stormy && w.network.cutOff(c.node().id) {
+		hold = 2 * int64(w.Settings.Lease) // its member will lose the lock
 	}
 	h.next = w.Now() + 1 + hold
 	if c.chance.Below(2) == 0 {
@@ -305,18 +305,18 @@ func (h *hand) enter(t member.Token) {
 // linger lets all of the client's hands that are inside stay there for long.
 func (c *client) linger() {
 	for i := range c.hands {
-		if h := &c.hands[i]; h.holds && !h.errand.open() { // who is at the bank goes on as soon as it can
+		if h := &c.hands[i]; h.holds && !h.errand.open() { // one that is at the bank continues as soon as it can
 			h.next = c.w.Now() + 2*int64(c.w.Settings.Lease)
 		}
 	}
 }
 
-// inside reports whether the client is inside a lock.
+// inside reports whether the client holds a lock.
 func (c *client) inside() bool {
 	return slices.ContainsFunc(c.hands, func(h hand) bool { return h.holds })
 }
 
-// waits returns the hand that has something under way, or nil.
+// waits returns a hand that has a current request, or nil.
 func (c *client) waits() *hand {
 	for i := range c.hands {
 		if h := &c.hands[i]; h.request != 0 {

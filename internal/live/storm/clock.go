@@ -4,20 +4,20 @@ import "github.com/stile-lock/stile/internal/live/member"
 
 const million = 1_000_000
 
-// A clock is a process's own. It is off by some length, and it drifts.
+// A clock is a process's own clock. It has an offset, and it drifts.
 type clock struct {
 	base int64          // true time
-	read member.Instant // what it showed then
-	rate int64          // how much faster than true time it has been since, in millionths
+	read member.Instant // its reading at that time
+	rate int64          // how much faster than true time it has run since, in millionths
 }
 
-// at returns what the clock shows at a true time.
+// at returns the clock's reading at a true time.
 func (c *clock) at(now int64) member.Instant {
 	d := now - c.base
 	return c.read + member.Instant(d+floor(d*c.rate, million))
 }
 
-// when returns the first true time at which the clock shows so much.
+// when returns the first true time at which the clock shows a reading.
 func (c *clock) when(x member.Instant) int64 {
 	d := int64(x - c.read)
 	now := c.base + d*million/(million+c.rate)
@@ -30,7 +30,7 @@ func (c *clock) when(x member.Instant) int64 {
 	return now
 }
 
-// tune lets the clock go at another rate from now on.
+// tune changes the rate of the clock from now on.
 func (c *clock) tune(now, rate int64) {
 	c.base, c.read, c.rate = now, c.at(now), rate
 }

@@ -2,28 +2,28 @@ package storm
 
 import "github.com/stile-lock/stile/internal/live/views"
 
-// A cluster is what the oracle knows of one cluster: its views, its log and the leases
-// that it has given. When a backup is restored another cluster takes its place. What was
-// granted before still counts: tokens, holds and the resource belong to no cluster.
+// A cluster is what the oracle knows of one cluster: its views, its log and the leases that
+// it has granted. When a backup is restored, another cluster takes its place. What was
+// granted before still counts: fencing tokens, holds and the resource belong to no cluster.
 type cluster struct {
-	past     uint64      // the highest epoch of the clusters before; 0 if there was none
+	past     uint64      // the highest epoch of earlier clusters; 0 if there was none
 	first    uint64      // its first epoch; 0 before its first view is committed
-	agreed   []agreed    // by epoch, from the first: the views that were committed
+	agreed   []agreed    // committed views by epoch, from the first
 	channels [][]channel // the same, and by the ranks of sender and receiver
-	counts   [][]uint64  // by lock, and then the same: the last count
-	log      []settled   // by index: how the record was then
+	counts   [][]uint64  // last count by lock, and then by epoch
+	log      []settled   // states of the record by index
 	since    int64       // when the last view was committed
-	voters   []uint64    // as the last view has them
-	term     uint64      // the highest in which somebody serves
-	termAt   int64       // since when
-	limits   []limit     // of all who were evicted
+	voters   []uint64    // voters of the last view
+	term     uint64      // the highest term in which a voter serves
+	termAt   int64       // start of that term
+	limits   []limit     // limits of all evicted members
 }
 
 func newCluster(locks int, past uint64) cluster {
 	return cluster{past: past, counts: make([][]uint64, locks)}
 }
 
-// epoch returns the epoch of the newest view that was committed; 0 before the first.
+// epoch returns the epoch of the newest committed view; 0 before the first.
 func (c *cluster) epoch() uint64 {
 	if len(c.agreed) == 0 {
 		return 0
@@ -31,13 +31,13 @@ func (c *cluster) epoch() uint64 {
 	return c.first + uint64(len(c.agreed)) - 1
 }
 
-// place returns the place of an epoch in what is kept by epochs, and whether it is one
-// of this cluster.
+// place returns the index of an epoch in what is stored by epoch, and whether it belongs to
+// this cluster.
 func (c *cluster) place(epoch uint64) (int, bool) {
 	return int(epoch - c.first), len(c.agreed) > 0 && epoch >= c.first && epoch <= c.epoch()
 }
 
-// isView reports whether the view of an epoch was committed, with this hash of its record.
+// isView reports whether the view of an epoch was committed with this hash of its record.
 func (c *cluster) isView(epoch, hash uint64) bool {
 	at, ok := c.place(epoch)
 	return ok && c.agreed[at].hash == hash
@@ -56,8 +56,9 @@ func (c *cluster) counted(lock int, epoch uint64) *uint64 {
 	return &(*all)[at]
 }
 
-// begins judges the first view of a cluster. Epochs rise also over a restore, or its
-// members, voters and tokens would be taken for those of an earlier cluster.
+// begins judges the first view of a cluster. Epochs must also rise across a restore;
+// otherwise its members, voters and fencing tokens would be mistaken for those of an
+// earlier cluster.
 func (o *oracle) begins(q *proc, r *views.Record) {
 	if o.first = r.Epoch; r.Epoch <= o.past {
 		o.w.broken(Views, "%s begins a cluster in epoch %d, and an earlier one has reached epoch %d", o.w.Name(q.id), r.Epoch, o.past)

@@ -9,26 +9,26 @@ import (
 	"github.com/stile-lock/stile/internal/live/views"
 )
 
-// A Config is all that a run follows from.
+// A Config determines a run completely.
 type Config struct {
 	Seed       uint64
-	Nodes      int             // members at the start, and at least so many at the end
-	Voters     int             // how many of them keep the view log, if there are so many: 1, 3 or 5
-	Shelter    bool            // nothing befalls the process that has begun the cluster
-	Locks      int             // names
+	Nodes      int             // members at the start, and the minimum at the end
+	Voters     int             // maximum number of voters: 1, 3 or 5
+	Shelter    bool            // no fault hits the process that founded the cluster
+	Locks      int             // number of locks
 	Apps       int             // applications of each process
-	Hold       member.Span     // how long they are inside while there are faults, at most; 0 is a few milliseconds, mostly
-	Clients    int             // processes that are no members
-	Questions  bool            // they ask voters, too, what the record is
+	Hold       member.Span     // maximum time inside while there are faults; 0: a few milliseconds, mostly
+	Clients    int             // processes that are not members
+	Questions  bool            // they also ask voters for the record
 	Algorithms []member.Choice // without prefixes; the first serves all names to begin with
 	Prefixed   bool            // the second serves a part of them from the start
-	Think      member.Span     // how long an application rests between two requests, about
-	Length     member.Span     // how long there are faults
+	Think      member.Span     // average rest of an application between two requests
+	Length     member.Span     // duration of the faults
 	Faults     Faults
-	Intensity  int      // how many strikes there are, for each second of Length
-	Strikes    []Strike // nil: they are drawn from the seed
-	Bank       bool     // whoever is inside moves money between accounts, instead of depositing some
-	Unfenced   bool     // the resource does not look at tokens
+	Intensity  int      // strikes per second of Length
+	Strikes    []Strike // nil: drawn from the seed
+	Bank       bool     // holders move money between accounts, instead of depositing some
+	Unfenced   bool     // the resource ignores fencing tokens
 
 	Settings member.Settings
 	Limits   member.Limits
@@ -41,10 +41,10 @@ type Config struct {
 	Disk func() Disk
 }
 
-// appBits is how many bits the number of an application has.
+// appBits is the number of bits of an application's number.
 const appBits = 8
 
-// limits of what is stormed: most storms are small, there are many of them.
+// Limits of a storm: most storms are small, and there are many of them.
 const (
 	maxNodes   = 25
 	maxLocks   = 4096
@@ -52,7 +52,7 @@ const (
 	maxClients = 16
 )
 
-// Check reports why a run cannot be made.
+// Check reports why a run is impossible.
 func (c *Config) Check() error {
 	switch {
 	case c.Nodes < 1 || c.Nodes > maxNodes:
@@ -77,32 +77,32 @@ func (c *Config) Check() error {
 	return c.Settings.Check()
 }
 
-// A Result is what came of a run.
+// A Result is the result of a run.
 type Result struct {
 	Entries   int
-	Tries     int // that were refused
+	Tries     int // tries that were refused
 	Views     int
-	Terms     int // in which somebody led
-	Revotes   int // how often other voters kept the log
-	Lost      int // holds that were lost, and told
+	Terms     int // terms with a leader
+	Revotes   int // changes of the set of voters
+	Lost      int // holds that were lost, with notification
 	Strikes   int
 	Full      int         // links that ended because their peer confirmed nothing
-	Restores  int         // backups that were restored
-	Reads     int         // questions for the record that were answered
-	Spared    int         // how often it was judged that an eviction does not stall a lock
+	Restores  int         // restored backups
+	Reads     int         // answered questions for the record
+	Spared    int         // number of times an eviction was judged not to stall a lock
 	Deposits  int         // writes that the fenced resource accepted
-	Refused   int         // those that it refused
+	Refused   int         // writes that it refused
 	Books     Books       // if there is a bank
-	Frames    [13]int     // by their kinds, in the order of FrameNames
-	Simulated member.Span // how long the run was
-	Longest   member.Span // wait of a request that was made after the time of grace
-	Bound     member.Span // the longest that such a wait may have been, by what others did meanwhile
+	Frames    [13]int     // number by kind, in the order of FrameNames
+	Simulated member.Span // duration of the run
+	Longest   member.Span // longest wait of a request made after the grace period
+	Bound     member.Span // largest bound of such a wait, given what others did meanwhile
 	Violation *Violation  // the first one, or nil
-	Digest    uint64      // of all that happened
+	Digest    uint64      // of everything that happened
 }
 
-// Add adds up what came of two runs: sums, and the longest of their waits. It leaves
-// out violations.
+// Add adds up the results of two runs: sums, and the longest of their waits. It leaves out
+// violations.
 func (r *Result) Add(o *Result) {
 	r.Entries += o.Entries
 	r.Tries += o.Tries
@@ -124,7 +124,7 @@ func (r *Result) Add(o *Result) {
 	r.Simulated += o.Simulated
 	r.Longest = max(r.Longest, o.Longest)
 	r.Bound = max(r.Bound, o.Bound)
-	r.Digest += o.Digest // whatever their order
+	r.Digest += o.Digest // in any order
 }
 
 // A Violation says which invariant was broken first, when and how.
@@ -134,37 +134,37 @@ type Violation struct {
 	Text      string
 }
 
-// Error tells it.
+// Error describes the violation.
 func (v *Violation) Error() string {
 	return fmt.Sprintf("%s broken at %.3f ms: %s", v.Invariant, float64(v.At)/float64(member.Millisecond), v.Text)
 }
 
-// An Invariant is one of the things that are checked on every step.
+// An Invariant is a property that is checked at every step.
 type Invariant string
 
 // The invariants.
 const (
-	Exclusion Invariant = "exclusion" // no two are inside one lock, their leases running
-	Tokens    Invariant = "tokens"    // counts are dense within an epoch, and tokens rise
-	Leased    Invariant = "leased"    // nobody enters without a lease
-	Epochs    Invariant = "epochs"    // nobody acts in an epoch that is over for it
-	Clearing  Invariant = "clearing"  // when a home lets go or lends, nobody is inside by an older epoch, nor will be
-	Told      Invariant = "told"      // whoever runs is told of a loss before its lease is over
-	Waits     Invariant = "waits"     // once all is healed, everybody enters soon
-	Spared    Invariant = "spared"    // an eviction stalls no lock that the evicted had nothing to do with
-	Turns     Invariant = "turns"     // nobody enters again and again while another member waits
+	Exclusion Invariant = "exclusion" // no two processes are inside one lock with running leases
+	Tokens    Invariant = "tokens"    // counts are dense within an epoch, and fencing tokens rise
+	Leased    Invariant = "leased"    // no process enters without a lease
+	Epochs    Invariant = "epochs"    // no process acts in an epoch that has ended for it
+	Clearing  Invariant = "clearing"  // when a home releases or lends, no process is or will be inside by an older epoch
+	Told      Invariant = "told"      // a running process is notified of a loss before its lease expires
+	Waits     Invariant = "waits"     // once all faults are healed, every request is granted soon
+	Spared    Invariant = "spared"    // an eviction stalls no lock that the evicted member had nothing to do with
+	Turns     Invariant = "turns"     // no member enters again and again while another member waits
 	Tries     Invariant = "tries"     // and every try is decided soon
-	Order     Invariant = "order"     // who waited across views enters in the order of first requests
+	Order     Invariant = "order"     // requests that wait across views are granted in the order of first requests
 	Fence     Invariant = "fence"     // the resource accepts nothing older than what it has accepted
-	Bank      Invariant = "bank"      // nor loses money, or makes any up
-	Events    Invariant = "events"    // everybody is told the right things, once
-	Channels  Invariant = "channels"  // what is delivered was sent, in this order, and comes once
-	Errors    Invariant = "errors"    // nobody finds anybody else broken
-	Calm      Invariant = "calm"      // once all is healed nothing is lost, and nobody is evicted
-	Silence   Invariant = "silence"   // when nobody asks, members send each other nothing, and nothing is written
-	Views     Invariant = "views"     // an epoch has one view, the same for all, and nobody acts on one that is not committed
-	Ghosts    Invariant = "ghosts"    // nobody who was evicted may act for longer than views say
-	Voters    Invariant = "voters"    // voters that have applied as much have the same record
-	Acks      Invariant = "acks"      // one that leads no more confirms no renewal
-	Reads     Invariant = "reads"     // who asks for the record gets none that was out of date when it asked
+	Bank      Invariant = "bank"      // and neither loses nor creates money
+	Events    Invariant = "events"    // every application gets the right notifications, once
+	Channels  Invariant = "channels"  // what is delivered was sent, in this order, and arrives once
+	Errors    Invariant = "errors"    // no process finds another one broken
+	Calm      Invariant = "calm"      // once all faults are healed, no lock is lost and no member evicted
+	Silence   Invariant = "silence"   // when there are no requests, members send nothing and nothing is written
+	Views     Invariant = "views"     // an epoch has one view, and no process acts on an uncommitted one
+	Ghosts    Invariant = "ghosts"    // no evicted member may act for longer than views say
+	Voters    Invariant = "voters"    // voters that have applied the same entries have the same record
+	Acks      Invariant = "acks"      // a voter that no longer leads confirms no renewal
+	Reads     Invariant = "reads"     // no answer has a record that was outdated when it was requested
 )

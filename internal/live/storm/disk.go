@@ -7,7 +7,7 @@ import (
 	"github.com/stile-lock/stile/internal/live/process"
 )
 
-// A Disk is one that can fail. Its operations, which are counted, are writes and syncs.
+// A Disk is a disk that can fail. Its operations, which are counted, are writes and syncs.
 type Disk interface {
 	Read() ([]byte, error)     // what was written, as one record; empty if nothing was
 	Write(record []byte) error // makes a record durable
@@ -15,13 +15,13 @@ type Disk interface {
 	StopAfter(n int)      // the machine stops before the operation after n others
 	FullAfter(n int)      // every write after n operations fails
 	SyncErrorAfter(n int) // every sync after n operations fails
-	Heal()                // it does not fail any more
-	// Restart is what happens to it when the process ends. If the power fails, chance
-	// decides what is on it of what was not synced.
+	Heal()                // it no longer fails
+	// Restart is what happens to the disk when the process ends. If the power fails, chance
+	// decides what survives of what was not synced.
 	Restart(power bool, chance func() bool)
 	Rot(bit uint64)
-	Voter() uint64 // whose state is on it; 0 if there is none
-	Saves() int    // how often something was written
+	Voter() uint64 // the voter whose state is on it; 0 if there is none
+	Saves() int    // number of writes
 }
 
 // The latency of a healthy disk.
@@ -30,19 +30,19 @@ const (
 	slowestDisk = 1000 * us
 )
 
-// A drive is the disk of a place, and what it has still to write. It does one save
-// after the other, whether or not the process stands still: a save is written when
-// its time has come, and acknowledged in the same instant.
+// A drive is the disk of a place, and what it still has to write. It does one save after
+// another, whether or not the process is paused: a save is written when its time has come,
+// and acknowledged in the same instant.
 type drive struct {
 	q      *proc
 	disk   Disk  // nil if it was lost
-	ill    bool  // it will fail soon, or has
-	rotten bool  // what is on it is not what was written
-	stalls int   // how many faults keep it from writing anything
-	slow   int64 // how much longer each save may take
+	ill    bool  // it will fail soon, or has failed
+	rotten bool  // its contents are not what was written
+	stalls int   // number of faults that keep it from writing
+	slow   int64 // maximum additional time of each save
 	saves  []save
-	acks   []ack // that the process has not taken yet
-	number int   // of the save that is being written; others are void
+	acks   []ack // not yet taken by the process
+	number int   // of the save in progress; others are void
 }
 
 // A save is what the process wants to be durable.
@@ -58,7 +58,7 @@ type ack struct {
 	failed string
 }
 
-// add takes a save.
+// add queues a save.
 func (d *drive) add(e *process.Effect) {
 	d.saves = append(d.saves, save{e.Number, e.Kind == process.Erase, slices.Clone(e.Bytes)})
 	if len(d.saves) == 1 {
@@ -66,7 +66,7 @@ func (d *drive) add(e *process.Effect) {
 	}
 }
 
-// begin begins with the first save that is left.
+// begin starts the first save that is left.
 func (d *drive) begin() {
 	d.number++
 	latency := fastestDisk + d.q.chance.Below(slowestDisk-fastestDisk)
@@ -76,7 +76,7 @@ func (d *drive) begin() {
 	d.q.w.At(d.q.w.Now()+latency, written, algorithm.None, d.number<<placeBits|d.q.place())
 }
 
-// stall keeps the disk from writing, or slows it down; or no longer.
+// stall stops or slows the disk; or ends that.
 func (d *drive) stall(s *Strike, on bool) {
 	switch {
 	case s.How%3 == 0 && on:
@@ -92,13 +92,13 @@ func (d *drive) stall(s *Strike, on bool) {
 	}
 }
 
-// placeBits is how many bits the number of a place has.
+// placeBits is the number of bits of a place's number.
 const placeBits = 5
 
 // written ends a save.
 func (d *drive) written(number int) {
 	if number != d.number || len(d.saves) == 0 || d.stalls > 0 {
-		return // the process that wanted it has ended, or it is begun again when the disk goes on
+		return // its process has ended, or the save starts again when the disk continues
 	}
 	s := d.saves[0]
 	d.saves = slices.Delete(d.saves, 0, 1)
@@ -131,17 +131,17 @@ func (q *proc) saved(boots int) {
 	}
 }
 
-// finish writes all that is left, for a process that exits.
+// finish writes everything that is left, for a process that exits.
 func (d *drive) finish() {
 	for i := range d.saves {
-		_ = d.do(&d.saves[i]) // there is no process any more that could fail
+		_ = d.do(&d.saves[i]) // there is no longer a process that could fail
 	}
 	d.empty()
 	d.disk.Restart(false, nil)
 }
 
-// crash is what becomes of saves in flight when the process ends: the first of them may
-// be durable, or torn, and all others are lost.
+// crash decides about saves in flight when the process ends: the first of them may be
+// durable or torn, and all others are lost.
 func (d *drive) crash(power bool) {
 	r := &d.q.chance
 	if len(d.saves) > 0 {
@@ -160,7 +160,7 @@ func (d *drive) crash(power bool) {
 
 func (d *drive) empty() { d.saves, d.acks, d.number = d.saves[:0], d.acks[:0], d.number+1 }
 
-// voter returns whose state is on the disk, or 0.
+// voter returns the voter whose state is on the disk, or 0.
 func (d *drive) voter() uint64 {
 	if d.disk == nil {
 		return 0

@@ -40,8 +40,8 @@ func Draw(c Config) []Strike {
 	return all
 }
 
-// weight returns how often a kind of fault is drawn: what ends leases more often
-// than what only takes time.
+// weight returns how often a kind of fault is drawn: faults that end leases more often than
+// those that only take time.
 func weight(k Faults) int {
 	switch k {
 	case Pause, Partition, Client, Delay:
@@ -79,7 +79,7 @@ func lasting(c *Config, kind Faults, r *kernel.Rand) member.Span {
 	return member.Span(1 + r.Below(lease*2/3))
 }
 
-// roll restarts all members, one after the other.
+// roll restarts all members, one after another.
 func roll(c *Config, s Strike) []Strike {
 	var all []Strike
 	for i := range c.Nodes {
@@ -97,12 +97,12 @@ type Choice struct {
 	Nodes      []int           // one of them
 	Voters     []int           // one of them
 	Faults     Faults          // some of them
-	Bank       bool            // every run has one
+	Bank       bool            // every run has a bank
 	Unfenced   bool            // no run has a fence
 }
 
-// Pick returns the run of a seed: which algorithm, how many members, which
-// faults and how hard, within a choice. The runs of many seeds cover all of it.
+// Pick returns the run of a seed: the algorithm, the number of members, the faults and
+// their intensity, within a choice. The runs of many seeds cover all of it.
 func Pick(seed uint64, from Choice) Config {
 	r := kernel.NewRand(seed, 11)
 	c := Config{Seed: seed, Settings: Quick(), Bank: from.Bank, Unfenced: from.Unfenced}
@@ -145,9 +145,9 @@ func Pick(seed uint64, from Choice) Config {
 	return c
 }
 
-// large gives a run thousands of names, of which hundreds are held and waited for at
-// once, and links with little room: reports and queries go out in many parts, what
-// comes before its view does not fit, and a link to a process that stands still is full.
+// large gives a run thousands of names, hundreds of which are held and awaited at once, and
+// links with little room: reports and queries go out in many parts, messages that arrive
+// before their view do not fit, and a link to a paused process fills up.
 func (c *Config) large(r *kernel.Rand) {
 	c.Locks = 1000 + int(r.Below(3000))
 	c.Apps = 50 + int(r.Below(150))
@@ -159,7 +159,7 @@ func (c *Config) large(r *kernel.Rand) {
 	c.Links.Bytes = 1 << (12 + r.Below(3))
 }
 
-// some picks all of a set, or a half of it, or few.
+// some picks all of a set, half of it, or a few.
 func some(f Faults, r *kernel.Rand) Faults {
 	kinds := int64(bits.OnesCount32(uint32(f)))
 	if kinds < 2 {

@@ -8,10 +8,10 @@ import (
 	"github.com/stile-lock/stile/trace"
 )
 
-// Closeup returns of a recorded run what Lost tells, to be drawn: what goes to
-// the bank and comes from it, who is inside meanwhile, and who stands still. What
-// happens takes as much room as anything else, however long it took: whoever
-// stands still does so for long. It returns the trace itself if nothing was lost.
+// Closeup returns the part of a recorded run that Lost describes, for drawing: messages to
+// and from the bank, the processes inside meanwhile, and the paused ones. Every event takes
+// the same room, however long it took, because pauses are long. It returns the trace itself
+// if nothing was lost.
 func Closeup(t *trace.Trace) *trace.Trace {
 	notes := booksOf(t)
 	if len(notes) == 0 {
@@ -29,16 +29,16 @@ func Closeup(t *trace.Trace) *trace.Trace {
 	return &short
 }
 
-// A closeup picks what matters to a branch.
+// An excerpt selects what matters to a branch.
 type excerpt struct {
 	t       *trace.Trace
 	section string
-	lane    []algorithm.ID // by the lanes of the run; 0 for those that are left out, which the store is not
+	lane    []algorithm.ID // by lanes of the run; 0 for lanes that are left out, which the store is not
 	names   []string
-	stale   []int // the numbers of the messages that came too late
+	stale   []int // numbers of the messages that came too late
 }
 
-// choose chooses the lanes: the store, and all who were there since.
+// choose chooses the lanes: the store, and all processes that were there since.
 func (c *excerpt) choose(notes []int, read int) {
 	there := make([]bool, c.t.N)
 	for _, i := range notes {
@@ -55,8 +55,8 @@ func (c *excerpt) choose(notes []int, read int) {
 	}
 }
 
-// mark notes which messages came too late: what the store has just received when
-// it says so.
+// mark records which messages came too late: what the store has just received when it
+// reports so.
 func (c *excerpt) mark(notes []int) {
 	for _, i := range notes {
 		if !isLate(&c.t.Events[i]) {
@@ -71,7 +71,7 @@ func (c *excerpt) mark(notes []int) {
 	}
 }
 
-// begin returns where the one has asked the bank who reads there.
+// begin returns where the process whose read is given asked the bank for it, or entered.
 func (c *excerpt) begin(read, who int) int {
 	for i := read; i >= 0; i-- {
 		if e := &c.t.Events[i]; e.Kind == trace.Send && int(e.Proc) == who && e.Peer == storeID && e.Section == c.section {
@@ -84,11 +84,11 @@ func (c *excerpt) begin(read, who int) int {
 	return read
 }
 
-// roomForLast is how much more room the last moment has: the write that comes too
-// late must be readable.
+// roomForLast is how much more room the last moment gets: the write that comes too late
+// must be readable.
 const roomForLast = 4
 
-// events returns what is shown. What happened at the same time still does.
+// events returns what is shown. Simultaneous events stay simultaneous.
 func (c *excerpt) events(begin int) []trace.Event {
 	var all []trace.Event
 	step, last, end := int64(-1), int64(-1), c.t.Events[len(c.t.Events)-1].At
@@ -111,8 +111,7 @@ func (c *excerpt) events(begin int) []trace.Event {
 	return all
 }
 
-// shorten leaves out of an event what all of them have, so that there is room for
-// what it is about.
+// shorten removes from an event what all of them have, to make room for what it is about.
 func (c *excerpt) shorten(e *trace.Event) {
 	e.Section = ""
 	if slices.Contains(c.stale, e.Msg) {
@@ -123,7 +122,7 @@ func (c *excerpt) shorten(e *trace.Event) {
 	}
 }
 
-// moved returns where a lane is now.
+// moved returns the new position of a lane.
 func (c *excerpt) moved(p algorithm.ID) algorithm.ID {
 	if p == algorithm.None || p == storeID {
 		return min(p, 0)

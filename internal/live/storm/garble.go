@@ -7,16 +7,16 @@ import (
 	"github.com/stile-lock/stile/internal/live/process"
 )
 
-// What a process sends may be malformed, by a bug or by a version that is not known
-// yet. Whoever receives it hangs up, and nothing else: the connection is made again, and
-// what was under way on it is sent again.
+// What a process sends may be malformed, because of a bug or of a version that is not known
+// yet. The receiver closes the connection, and does nothing else: the connection is made
+// again, and what was in flight on it is resent.
 
-// unknownKind is the first byte of a message of a kind that there is not.
+// unknownKind is the first byte of a message of an unknown kind.
 const unknownKind = 0xfe
 
-// garbles returns a message as no correct process sends it: of an unknown kind, cut
-// short, or with a byte too many. Of messages between voters only the head is left, since
-// a message of Raft that was cut later may be another one.
+// garbles returns a message as no correct process sends it: of an unknown kind, truncated,
+// or with an extra byte. Of messages between voters only the head is left, because a Raft
+// message truncated later may be a valid other one.
 func (x *network) garbles(b []byte) []byte {
 	b = slices.Clone(b)
 	switch how := x.chance.Below(3); {
@@ -39,16 +39,16 @@ const malformed = "MALFORMED"
 // isGarbled reports whether a message is malformed.
 func (x *network) isGarbled(b []byte) bool { return len(x.garbled) > 0 && x.garbled[sum(b)] }
 
-// hangUp has a process close its connection to another one. They connect again soon.
+// hangUp makes a process close its connection to another one. They reconnect soon.
 func (w *world) hangUp(q, o *proc) {
-	if w.wire.isDown(q.id, o.id) {
-		return // it was closed before
+	if w.network.isDown(q.id, o.id) {
+		return // it is already closed
 	}
 	w.reconnect(q, o, false)
 	w.At(w.Now()+1+q.chance.Below(4*slowest), redial, algorithm.None, q.place()<<placeBits|o.place())
 }
 
-// redial lets two processes have a connection again.
+// redial gives two processes a connection again.
 func (w *world) redial(arg int) {
 	w.reconnect(w.procs[arg>>placeBits], w.procs[arg&(1<<placeBits-1)], true)
 	w.stirred = w.Now()

@@ -9,10 +9,10 @@ import (
 	"github.com/stile-lock/stile/internal/world/kernel"
 )
 
-// maxRest is how long a place stays empty at most, once all is healed.
+// maxRest is the maximum time that a place stays empty, once all faults are healed.
 const maxRest = 40 * ms
 
-// boot starts another process, with the disk that is there.
+// boot starts another process, with the disk of the place.
 func (q *proc) boot() error {
 	w := q.w
 	if w.Crashed(q.id) {
@@ -37,7 +37,7 @@ func (q *proc) boot() error {
 	return nil
 }
 
-// open makes the process. If its disk has rotted, the operator replaces it.
+// open creates the process. If its disk has rotted, the operator replaces it.
 func (q *proc) open() (err error) {
 	w, d := q.w, &q.drive
 	if d.disk == nil {
@@ -68,7 +68,7 @@ func (q *proc) open() (err error) {
 	return err
 }
 
-// seed returns what a process draws all its chance from.
+// seed returns the seed of all random choices of a process.
 func (q *proc) seed() (seed [32]byte) {
 	r := kernel.NewRand(q.w.Seed, uint64(100_000+1000*q.place()+q.boots))
 	for i := 0; i < len(seed); i += 8 {
@@ -77,7 +77,7 @@ func (q *proc) seed() (seed [32]byte) {
 	return seed
 }
 
-// contacts returns where a process may ask for the cluster.
+// contacts returns the addresses where a process may ask for the cluster.
 func (w *world) contacts(q *proc) []string {
 	var all []string
 	for _, o := range w.procs {
@@ -88,17 +88,17 @@ func (w *world) contacts(q *proc) []string {
 	return all
 }
 
-// again fills a place some time later, if it is one of those that must be filled.
+// again fills a place some time later, if it must be filled.
 func (w *world) again(q *proc, rest int64) {
 	if q.place() < w.Nodes || w.phase <= stormy || q.votes() {
 		w.At(w.Now()+rest, boot, algorithm.None, q.place())
 	}
 }
 
-// votes reports whether a voter has its log on the disk of a place.
+// votes reports whether the disk of a place has the log of a voter.
 func (q *proc) votes() bool { return q.drive.voter() != 0 }
 
-// again starts a process in a place that is empty.
+// again starts a process in an empty place.
 func (q *proc) again() {
 	if q.w.phase >= draining || q.state != dead {
 		return
@@ -108,7 +108,7 @@ func (q *proc) again() {
 	}
 }
 
-// rate draws how fast a clock is.
+// rate draws the rate of a clock.
 func (w *world) rate(r *kernel.Rand) int64 {
 	most := w.Settings.Drift
 	switch {
@@ -126,10 +126,10 @@ func (w *world) rate(r *kernel.Rand) int64 {
 	return r.Below(2*most+1) - most
 }
 
-// departs has the process leave in good order, as soon as it runs.
+// departs makes the process leave gracefully, as soon as it runs.
 func (q *proc) departs() { q.w.At(q.w.Now(), depart, q.id, q.boots) }
 
-// exit ends a process that is over. Its disk finishes what it has begun.
+// exit ends a process that has finished. Its disk completes what it has begun.
 func (q *proc) exit() {
 	q.w.oracle.died(q)
 	q.drive.finish()
@@ -147,10 +147,10 @@ func (q *proc) vacate() {
 	q.w.again(q, rest)
 }
 
-// crash ends the process at once. If its disk is ill, the power may fail, too.
+// crash ends the process at once. If its disk is ill, the power may fail too.
 func (q *proc) crash() { q.die(q.drive.ill && q.chance.Below(2) == 0) }
 
-// die ends the process at once; the power of its machine may fail, too.
+// die ends the process at once; the power of its machine may fail too.
 func (q *proc) die(power bool) {
 	q.w.oracle.died(q)
 	q.w.Crash(q.id)

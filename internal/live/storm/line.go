@@ -11,23 +11,23 @@ import (
 	"github.com/stile-lock/stile/internal/live/process"
 )
 
-// A line is a connection between a client and a process: what is sent on it arrives
-// in order, or it breaks, and nothing that is sent later does. Its ends need not hear
-// of that. One line may be slower than another one, so that what was sent on an older
-// one arrives behind what was sent on a newer one.
+// A line is a connection between a client and a process: what is sent on it arrives in
+// order, or the line breaks, and nothing sent later arrives. Its ends need not be notified
+// of that. One line may be slower than another, so that what was sent on an older one
+// arrives after what was sent on a newer one.
 type line struct {
 	w      *world
-	no     int    // among all, from 1
-	number uint64 // as the guest counts
+	no     int    // among all lines, from 1
+	number uint64 // as the client's session counts
 	c      *client
 	of     int // how often the client had been started
 	q      *proc
-	boots  int // how often the process had; 0 before it has heard anything
+	boots  int // how often the process had; 0 before it has received anything
 	broken bool
-	late   [2][][]byte // what has arrived at the client, or the process, and is not handed over yet
+	late   [2][][]byte // what has arrived at the client or the process, and is not handed over yet
 }
 
-// dial begins another connection.
+// dial starts another connection.
 func (c *client) dial(d talk.Dial) {
 	w := c.w
 	c.hang()
@@ -35,14 +35,14 @@ func (c *client) dial(d talk.Dial) {
 	w.lines = append(w.lines, c.line)
 }
 
-// hang gives up the client's connection; the process may hear of that.
+// hang closes the client's connection; the process may be notified.
 func (c *client) hang() {
 	if l := c.line; l != nil && !l.broken && c.chance.Below(2) == 0 {
 		l.send(c.id, nil)
 	}
 }
 
-// send sends a frame, or that the connection is closed, which is nothing.
+// send sends a frame; an empty one means that the connection is closed.
 func (l *line) send(from algorithm.ID, frame []byte) {
 	w := l.w
 	if l.broken {
@@ -54,12 +54,12 @@ func (l *line) send(from algorithm.ID, frame []byte) {
 	}
 	b := append(binary.AppendUvarint(append(w.buf[:0], kind), uint64(l.no)), frame...)
 	w.buf = b
-	if !w.wire.send(from, to, b) || len(frame) == 0 {
+	if !w.network.send(from, to, b) || len(frame) == 0 {
 		l.broken = true
 	}
 }
 
-// arrived takes what has come on a connection.
+// arrived handles what has arrived on a connection.
 func (w *world) arrived(to algorithm.ID, b []byte) {
 	x := numbers(b[1:])
 	l := w.lines[x.next()-1]
@@ -67,8 +67,8 @@ func (w *world) arrived(to algorithm.ID, b []byte) {
 	if to == l.q.id {
 		end = 1
 	}
-	if len(l.late[end]) == 0 && w.phase == stormy && w.Faults.has(Delay|Client|Break) && w.wire.chance.Below(60) == 0 {
-		w.At(w.Now()+1+w.wire.chance.Below(int64(w.Settings.Lease)/2), overdue, algorithm.None, l.no<<1|end)
+	if len(l.late[end]) == 0 && w.phase == stormy && w.Faults.has(Delay|Client|Break) && w.network.chance.Below(60) == 0 {
+		w.At(w.Now()+1+w.network.chance.Below(int64(w.Settings.Lease)/2), overdue, algorithm.None, l.no<<1|end)
 		l.late[end] = append(l.late[end], slices.Clone([]byte(x)))
 		return
 	}
@@ -93,7 +93,7 @@ func (w *world) overdue(arg int) {
 	}
 }
 
-// hand hands a frame over, or that the connection is closed.
+// hand hands over a frame, or that the connection is closed.
 func (l *line) hand(end int, frame []byte) {
 	if end == 1 {
 		l.q.serve(l, frame)
@@ -105,26 +105,26 @@ func (l *line) hand(end int, frame []byte) {
 	}
 	c.rush()
 	if len(frame) == 0 {
-		c.guest.Disconnected(c.now(), l.number)
-	} else if err := c.guest.Receive(c.now(), l.number, frame); err != nil {
+		c.session.Disconnected(c.now(), l.number)
+	} else if err := c.session.Receive(c.now(), l.number, frame); err != nil {
 		c.w.broken(Errors, "%s hears %x: %v", c.w.Name(c.id), frame, err)
 	}
 	c.take()
 }
 
-// snap breaks the connection of a client, and tells both ends.
+// snap breaks the connection of a client, and notifies both ends.
 func (c *client) snap() {
 	l := c.line
 	l.broken = true
-	c.guest.Disconnected(c.now(), l.number)
+	c.session.Disconnected(c.now(), l.number)
 	c.take()
 	if l.q.state != dead && l.boots == l.q.boots && !c.w.Paused(l.q.id) {
 		l.q.step(process.Input{Kind: process.Closed, Number: uint64(l.no)})
 	}
 }
 
-// serve hands what a client has sent to the process. A process that was started anew
-// knows nothing of the connection.
+// serve hands a client's frame to the process. A restarted process knows nothing of the
+// connection.
 func (q *proc) serve(l *line, frame []byte) {
 	if q.state == dead {
 		return
@@ -142,7 +142,7 @@ func (q *proc) serve(l *line, frame []byte) {
 	}
 }
 
-// reply sends what the process has for a client.
+// reply sends the process's frame to a client.
 func (q *proc) reply(e *process.Effect) {
 	l := q.w.lines[e.Conn-1]
 	if len(e.Bytes) > 0 {
@@ -153,7 +153,7 @@ func (q *proc) reply(e *process.Effect) {
 	}
 }
 
-// known notes what becomes of a client's request, if there is one.
+// known records the outcome of a client's request, if there is one.
 func (q *proc) known(t member.Ticket, f func(x *ask)) {
 	if x := q.asked(t); x != nil {
 		f(x)

@@ -12,9 +12,9 @@ import (
 
 // The kinds of messages, by their first byte: those between processes, and then these.
 const (
-	guestMsg = process.Messages + iota // from a client to a node: connection, and a frame; none if it is closed
-	nodeMsg                            // the other way
-	readMsg                            // to the store: lock, token; with a bank, two accounts
+	guestMsg = process.Messages + iota // from a client to a node: connection and frame; no frame if it is closed
+	nodeMsg                            // from a node to a client
+	readMsg                            // to the store: lock, fencing token (token below); with a bank, two accounts
 	valueMsg                           // from the store: lock, token, value; with a bank, two accounts and their balances
 	writeMsg                           // lock, token, value, deposit; with a bank, two accounts, their balances, the amount
 	savedMsg                           // from the store, if it has a bank: lock, token
@@ -25,26 +25,26 @@ var msgNames = [...]string{
 	"CLOSED", "CLOSED", "READ", "VALUE", "WRITE", "SAVED",
 }
 
-// A wire is what happens to messages under way.
+// A network is what happens to messages in flight.
 type network struct {
 	w         *world
 	n         int
 	chance    kernel.Rand
-	cuts      []uint8      // by sender and receiver: how many strikes keep them apart
-	down      []uint8      // by sender and receiver: how many strikes leave them without a connection
+	cuts      []uint8      // by sender and receiver: number of strikes that keep them apart
+	down      []uint8      // by sender and receiver: number of strikes that leave them without a connection
 	broken    []uint32     // by sender and receiver: how often the connection has broken
-	loss      int64        // of a thousand
-	twice     int64        // of a thousand
-	late      int64        // of a thousand
-	lateViews bool         // only what is about views
-	mute      []uint8      // by process: how many strikes keep what it says about views from others
-	deaf      []uint8      // by process: and from it what others say
-	skipper   algorithm.ID // who is not told of views; None if nobody is
+	loss      int64        // per thousand
+	twice     int64        // per thousand
+	late      int64        // per thousand
+	lateViews bool         // only messages about views
+	mute      []uint8      // by process: number of strikes that keep its messages about views from others
+	deaf      []uint8      // by process: number of strikes that keep others' messages about views from it
+	skipper   algorithm.ID // process that is not notified of views; None if there is none
 	lateBy    int64
-	slow      []int64         // by process: how much longer all takes
-	blocked   int64           // until when something that is late is in flight
-	garble    []int64         // by process: how much of what it sends is malformed, of a thousand
-	garbled   map[uint64]bool // sums of what was
+	slow      []int64         // by process: additional time of everything
+	blocked   int64           // when the last late message has arrived
+	garble    []int64         // by process: malformed messages per thousand
+	garbled   map[uint64]bool // hashes of malformed messages
 }
 
 func newWire(w *world, n int) network {
@@ -54,7 +54,7 @@ func newWire(w *world, n int) network {
 // cut reports whether messages from one process do not reach another.
 func (x *network) cut(from, to algorithm.ID) bool { return x.cuts[int(from)*x.n+int(to)] > 0 }
 
-// part lets a strike keep two processes apart, or no more.
+// part lets a strike keep two processes apart, or ends that.
 func (x *network) part(from, to algorithm.ID, on bool) {
 	c := &x.cuts[int(from)*x.n+int(to)]
 	if on {
@@ -64,11 +64,11 @@ func (x *network) part(from, to algorithm.ID, on bool) {
 	}
 }
 
-// cutOff reports whether a process is kept from the view service, or it from it.
+// cutOff reports whether a process is cut off from the view service, in either direction.
 func (x *network) cutOff(id algorithm.ID) bool { return x.mute[id] > 0 || x.deaf[id] > 0 }
 
-// silence lets a strike keep what a process says about views from others, or what
-// they say from it; or no more.
+// silence lets a strike keep a process's messages about views from others, or theirs from
+// it; or ends that.
 func (x *network) silence(all []uint8, id algorithm.ID, on bool) {
 	if on {
 		all[id]++
@@ -87,12 +87,11 @@ func (x *network) withheld(from, to algorithm.ID, b []byte) bool {
 	return x.mute[from] > 0 || x.deaf[to] > 0 || view && to == x.skipper
 }
 
-// official reports whether a message is one between members and voters, or among
-// those.
+// official reports whether a message is between members and voters, or among voters.
 func official(b []byte) bool { return b[0] != process.Packet && b[0] < process.Messages }
 
-// snap lets the connection between two processes break, with all that is under
-// way on it; or lets there be one again.
+// snap breaks the connection between two processes, with everything in flight on it; or
+// restores it.
 func (x *network) snap(a, b algorithm.ID, up bool) {
 	for _, at := range [...]int{int(a)*x.n + int(b), int(b)*x.n + int(a)} {
 		if up {
@@ -107,7 +106,7 @@ func (x *network) snap(a, b algorithm.ID, up bool) {
 // isDown reports whether two processes have no connection.
 func (x *network) isDown(a, b algorithm.ID) bool { return x.down[int(a)*x.n+int(b)] > 0 }
 
-// heal ends all that happens to messages.
+// heal ends everything that happens to messages.
 func (x *network) heal() {
 	clear(x.cuts)
 	clear(x.slow)
@@ -118,8 +117,8 @@ func (x *network) heal() {
 	x.loss, x.twice, x.late = 0, 0, 0
 }
 
-// send sends a message, if nothing happens to it, and reports that. What is lost on a
-// connection of a client is only late: it is sent again.
+// send sends a message, unless a fault prevents it, and reports whether it did. A message
+// lost on a connection of a client is only late, because it is resent.
 func (x *network) send(from, to algorithm.ID, b []byte) bool {
 	w := x.w
 	if g := x.garble[from]; g > 0 && b[0] < process.Messages && !w.isClient(to) && x.chance.Below(1000) < g {
@@ -150,7 +149,7 @@ func (x *network) send(from, to algorithm.ID, b []byte) bool {
 	return true
 }
 
-// sum is a hash of bytes, eight at a time: there are many.
+// sum is a hash of bytes, eight at a time, because there are many.
 func sum(b []byte) uint64 {
 	h := uint64(len(b)) * 0x9e3779b97f4a7c15
 	for ; len(b) >= 8; b = b[8:] {
@@ -168,17 +167,17 @@ func sum(b []byte) uint64 {
 // spoken reports whether a message is on a connection of a client.
 func spoken(b []byte) bool { return b[0] == guestMsg || b[0] == nodeMsg }
 
-// tell sends a message that is made of a kind and some numbers.
+// tell sends a message made of a kind and some numbers.
 func (w *world) tell(from, to algorithm.ID, kind byte, values ...uint64) {
 	b := append(w.buf[:0], kind)
 	for _, v := range values {
 		b = binary.AppendUvarint(b, v)
 	}
 	w.buf = b
-	w.wire.send(from, to, b)
+	w.network.send(from, to, b)
 }
 
-// A letter is the numbers of a message, taken off one after the other.
+// numbers are the numbers of a message, removed one after another.
 type numbers []byte
 
 func (l *numbers) next() uint64 {
@@ -192,10 +191,10 @@ func (l *numbers) more() bool { return len(*l) > 0 }
 // Deliver implements kernel.Handler.
 func (w *world) Deliver(from, to algorithm.ID, slot int32) {
 	s := w.Slot(slot)
-	if s.Tag != kernel.Tag(w.wire.broken[int(from)*w.wire.n+int(to)]) {
-		return // the connection that it was on is no more
+	if s.Tag != kernel.Tag(w.network.broken[int(from)*w.network.n+int(to)]) {
+		return // its connection no longer exists
 	}
-	b := s.Bytes // which stays where it is
+	b := s.Bytes // stays in place
 	w.note(uint64(from)<<32|uint64(to)<<16|uint64(b[0]), uint64(len(b)))
 	switch {
 	case to == storeID:
@@ -219,7 +218,7 @@ func (*world) Believed(algorithm.ID, algorithm.ID) {}
 
 // Called implements kernel.Handler.
 func (w *world) Called(m *kernel.Slot) string {
-	if w.wire.isGarbled(m.Bytes) {
+	if w.network.isGarbled(m.Bytes) {
 		return malformed
 	}
 	if b, ok := process.IsService(m.Bytes); ok {

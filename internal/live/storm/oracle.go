@@ -9,56 +9,55 @@ import (
 	"github.com/stile-lock/stile/internal/live/member"
 )
 
-// An oracle sees true time and everything that goes to and fro, and judges. It
-// never asks a member: leases it counts itself, from when a renewal was taken
-// from the member, by that process's clock.
+// An oracle sees true time and every message, and judges. It never asks a member: it counts
+// leases itself, from the moment a renewal was sent by the member, by that process's clock.
 type oracle struct {
 	cluster
 	w     *world
-	act   member.Instant // how long before its end a lease lets nobody enter
+	act   member.Instant // time before the end of a lease in which no process may enter
 	locks []judged
-	views int    // that were committed, in all clusters
-	seq   uint64 // numbers what happens to the order of waiters
-	idle  int64  // since when nobody holds or waits; 0 if somebody does
-	quiet bool   // members must send nothing any more
+	views int    // committed views, in all clusters
+	seq   uint64 // numbers the events that concern the order of waiters
+	idle  int64  // time since which no lock is held or awaited; 0 if one is
+	quiet bool   // members must no longer send anything
 	still stillness
 	wrote int // batches while nothing seemed to happen
 	buf   []byte
 }
 
-// judged is what the oracle knows of one lock.
+// A judged is what the oracle knows of one lock.
 type judged struct {
 	holds  []hold
 	last   member.Token
-	letGo  uint64 // the last epoch whose home has let go of the lock or lent it
-	free   uint64 // the last epoch whose home has let go of it
+	letGo  uint64 // last epoch whose home has released or lent the lock
+	free   uint64 // last epoch whose home has released it
 	loan   loan
-	turn   uint64 // whose turn it is: the incarnation that entered last
-	row    int    // how often it has, in a row, while another member waits
+	turn   uint64 // current turn: the incarnation that entered last
+	row    int    // its entries in a row while another member waits
 	freed  []freed
 	usage  usage
 	spared spared
 }
 
-// A freed is an entry that an operator has ended. A client that has not heard of it may
+// A freed is an entry that an operator has ended. A client that is not notified yet may
 // still act, and only the fence stops it: that is the operator's responsibility.
 type freed struct {
 	token member.Token
 	at    int64
 }
 
-// A hold is somebody inside: a process, or a client through one. The member that
-// a client holds through counts as inside too, with the same token.
+// A hold is a process inside a lock, or a client through one. The member that a client
+// holds through counts as inside too, with the same fencing token.
 type hold struct {
 	q     *proc
 	c     *hand
-	inc   uint64 // of the process; of a client, how often it had been started
+	inc   uint64 // of the process; of a client, the number of its starts
 	token member.Token
-	until member.Instant // not 0: it was told that it is lost, and may still act until then, by its clock
+	until member.Instant // if not 0: it was notified of the loss, and may still act until then, by its clock
 	freed bool           // an operator has ended it
 }
 
-// A loan is the last one of a lock.
+// A loan is the last loan of a lock.
 type loan struct {
 	epoch, to, seq uint64
 }
@@ -67,8 +66,8 @@ func newOracle(w *world) oracle {
 	return oracle{w: w, act: member.Instant(w.Settings.Lease / 100 * member.Span(w.Settings.Act)), locks: make([]judged, w.Locks), cluster: newCluster(w.Locks, 0)}
 }
 
-// valid reports whether whoever is inside sees it so: its full lease runs, by its
-// own clock.
+// valid reports whether the holder sees its lock as valid: its full lease runs, by its own
+// clock.
 func (h *hold) valid() bool {
 	switch {
 	case h.c != nil && h.until > 0:
@@ -81,7 +80,7 @@ func (h *hold) valid() bool {
 	return h.q.now() < h.q.lease
 }
 
-// name names whoever is inside.
+// name names the holder.
 func (h *hold) name() string {
 	if h.c != nil {
 		return h.c.c.w.Name(h.c.c.id)
@@ -117,9 +116,8 @@ func (o *oracle) entered(q *proc, x *ask) {
 	q.watch()
 }
 
-// count judges the token of an entry: whatever clocks do, counts are dense and so
-// no token comes twice; tokens rise from epoch to epoch if clocks are as they
-// should be.
+// count judges the fencing token of an entry. Whatever clocks do, counts are dense, so no
+// token occurs twice. Tokens rise from epoch to epoch if clocks are within the margin.
 func (o *oracle) count(lock int, t member.Token) {
 	l, name := &o.locks[lock], o.w.names[lock]
 	c := o.counted(lock, t.Epoch)
@@ -135,8 +133,8 @@ func (o *oracle) count(lock int, t member.Token) {
 	}
 }
 
-// exclude judges whether a process may be inside beside the others: their time must be
-// over, what their applications see must say so, and those that run must have been
+// exclude judges whether a process may be inside beside the others: their time must have
+// expired, what their applications see must say so, and those that run must have been
 // notified.
 func (o *oracle) exclude(l *judged, name string, h *hold) {
 	if !o.w.within() {
@@ -155,20 +153,20 @@ func (o *oracle) exclude(l *judged, name string, h *hold) {
 	}
 }
 
-// sees reports whether the application sees its lock as held, by what it can ask for
-// and its own clock, also if its process stands still.
+// sees reports whether the application sees its lock as held, by what it can query and its
+// own clock, even if its process is paused.
 func (h *hold) sees() bool {
 	switch {
 	case h.until > 0:
 		return false // it was notified
 	case h.c != nil:
-		return h.c.c.up && h.c.c.guest.Valid(h.c.request, h.c.c.now())
+		return h.c.c.up && h.c.c.session.Valid(h.c.request, h.c.c.now())
 	}
 	m := h.q.p.Member()
 	return m != nil && h.q.now() < m.Deadline()
 }
 
-// runs reports whether the process does not stand still.
+// runs reports whether the process is not paused.
 func (h *hold) runs() bool {
 	if h.c != nil {
 		return h.c.c.up && !h.c.c.w.Paused(h.c.c.id)
@@ -176,8 +174,8 @@ func (h *hold) runs() bool {
 	return !h.q.w.Paused(h.q.id)
 }
 
-// extended judges a lease that had ended and runs again: nobody may be inside by
-// it who was before.
+// extended judges a lease that had expired and runs again: no process that was inside by it
+// before may still be.
 func (o *oracle) extended(q *proc) {
 	for i := range o.locks {
 		l := &o.locks[i]
@@ -189,7 +187,7 @@ func (o *oracle) extended(q *proc) {
 	}
 }
 
-// out takes a hold out.
+// out removes a hold.
 func (l *judged) out(q *proc, c *hand, t member.Token) {
 	for i := range l.holds {
 		if h := &l.holds[i]; h.q == q && h.c == c && h.token == t {
@@ -202,12 +200,12 @@ func (l *judged) out(q *proc, c *hand, t member.Token) {
 	}
 }
 
-// left notes that somebody has let go.
+// left records a release.
 func (o *oracle) left(q *proc, x *ask) { o.locks[x.lock].out(q, nil, x.token) }
 
-// lost notes that a holder has been told of a loss. If the lease is about to end, an
-// application that has looked just before may act until it has: no other process may
-// be inside. A client acts by its own time.
+// lost records that a holder was notified of a loss. If the lease is about to expire, an
+// application that has checked just before may act until it does: no other process may be
+// inside. A client acts by its own time.
 func (o *oracle) lost(q *proc, x *ask, why member.Cause) {
 	l := &o.locks[x.lock]
 	l.holds = slices.DeleteFunc(l.holds, func(h hold) bool { return h.until > 0 && !h.valid() })
@@ -223,8 +221,8 @@ func (o *oracle) lost(q *proc, x *ask, why member.Cause) {
 	}
 }
 
-// freed notes that an operator has taken a lock from its holder. If that is a client it
-// may act until it hears of it, or until its session is over.
+// freed records that an operator has taken a lock from its holder. A client may act until
+// it is notified, or until its session expires.
 func (o *oracle) freed(l *judged, t member.Token) {
 	l.freed = append(l.freed, freed{t, o.w.Now()})
 	for i := range l.holds {
@@ -235,11 +233,11 @@ func (o *oracle) freed(l *judged, t member.Token) {
 	}
 }
 
-// freedFor is how long a client may act on a lock that an operator has taken from it:
-// until its session is over, or what comes late on its connection has come.
+// freedFor is how long a client may act on a lock that an operator has taken from it: until
+// its session has expired, or everything late on its connection has arrived.
 func (w *world) freedFor() int64 { return 2 * int64(w.Settings.Lease) }
 
-// freedAt returns when an operator has ended an entry, or 0.
+// freedAt returns when an operator ended an entry, or 0.
 func (l *judged) freedAt(t member.Token) int64 {
 	for _, f := range l.freed {
 		if f.token == t {
@@ -249,8 +247,7 @@ func (l *judged) freedAt(t member.Token) int64 {
 	return 0
 }
 
-// heard judges whether a client that runs has been told of what an operator has taken
-// from it.
+// heard judges whether a running client was notified of what an operator has taken from it.
 func (c *client) heard() {
 	w := c.w
 	if w.Paused(c.id) {
@@ -268,7 +265,7 @@ func (c *client) heard() {
 	}
 }
 
-// died notes that a process is no more, with all it held.
+// died records the end of a process, with everything it held.
 func (o *oracle) died(q *proc) {
 	o.acted(q)
 	for _, x := range q.asks {
@@ -279,7 +276,7 @@ func (o *oracle) died(q *proc) {
 	q.asks = q.asks[:0]
 }
 
-// acted notes that nobody at a process acts any more by what it has lost.
+// acted records that applications of a process no longer act by what it has lost.
 func (o *oracle) acted(q *proc) {
 	for i := range o.locks {
 		l := &o.locks[i]
@@ -287,8 +284,8 @@ func (o *oracle) acted(q *proc) {
 	}
 }
 
-// stopped judges a member that is one no more, or leaves: all who held something
-// or waited here have been told.
+// stopped judges a process that is no longer a member, or leaves: all holders and waiters
+// here were notified.
 func (o *oracle) stopped(q *proc) {
 	if len(q.asks) > 0 {
 		x := q.asks[0]
@@ -296,7 +293,7 @@ func (o *oracle) stopped(q *proc) {
 	}
 }
 
-// clientEntered judges a client that is inside now.
+// clientEntered judges a client that has entered.
 func (o *oracle) clientEntered(c *hand) {
 	l := &o.locks[c.lock]
 	h := hold{c: c, inc: uint64(c.c.boots), token: c.token, freed: l.freedAt(c.token) > 0}
@@ -310,15 +307,16 @@ func (o *oracle) clientEntered(c *hand) {
 	}
 }
 
-// clientLeft notes that a client is inside no more, if it was.
+// clientLeft records that a client is no longer inside, if it was.
 func (o *oracle) clientLeft(c *hand) {
 	if c.holds {
 		o.locks[c.lock].out(nil, c, c.token)
 	}
 }
 
-// clientLost notes that a client has been told of a loss. If it is by its own time,
-// who has looked just before may act until that is over: nobody else may be inside.
+// clientLost records that a client was notified of a loss. If the loss is by its own time,
+// an application that has checked just before may act until that expires: no other process
+// may be inside.
 func (o *oracle) clientLost(c *hand, why member.Cause) {
 	l := &o.locks[c.lock]
 	l.holds = slices.DeleteFunc(l.holds, func(h hold) bool { return h.until > 0 && !h.valid() })
@@ -327,7 +325,7 @@ func (o *oracle) clientLost(c *hand, why member.Cause) {
 	}
 }
 
-// clientGone notes that nobody at a client acts any more.
+// clientGone records that a client no longer acts.
 func (o *oracle) clientGone(c *client) {
 	for i := range o.locks {
 		l := &o.locks[i]
@@ -335,7 +333,7 @@ func (o *oracle) clientGone(c *client) {
 	}
 }
 
-// watch sees to it that a holder is told of a loss in time.
+// watch makes sure that a holder is notified of a loss in time.
 func (q *proc) watch() {
 	if !q.checking {
 		q.checking = true
@@ -343,9 +341,9 @@ func (q *proc) watch() {
 	}
 }
 
-// checkTold judges whether a process that runs has been told of its losses: when
-// its clock shows the end of its lease it must hold nothing any more. One that
-// stands still then is judged when it goes on.
+// checkTold judges whether a running process was notified of its losses: when its clock
+// shows the end of its lease, it must no longer hold anything. A process that is paused
+// then is judged when it resumes.
 func (q *proc) checkTold() {
 	q.checking = false
 	w := q.w

@@ -8,11 +8,11 @@ import (
 
 // What the oracle learns from the frames that members send each other.
 
-// A channel is what one member sends another one in an epoch, and that has not
-// been delivered yet.
+// A channel is what one member has sent another in an epoch, and what has not been
+// delivered yet.
 type channel struct {
 	sent []sentFrame
-	next int // of them is delivered next
+	next int // the one of them to be delivered next
 }
 
 type sentFrame struct {
@@ -21,10 +21,10 @@ type sentFrame struct {
 	lamport uint64 // the sender's logical clock
 }
 
-// A report is one that was delivered to a member in its epoch.
+// A report is a report that was delivered to a member in its epoch.
 type report struct{ from, seq uint64 }
 
-// channel returns the one between two members of a view; nil if they are none.
+// channel returns the channel between two members of a view; nil if they are not members.
 func (o *oracle) channel(v *member.View, from, to uint64) *channel {
 	at, ok := o.place(v.Epoch)
 	if !ok {
@@ -62,8 +62,8 @@ func (o *oracle) sent(q *proc, to uint64, b []byte) {
 		w.broken(Errors, "m%d sends m%d what is no frame: %v", q.no, w.no(to), err)
 		return
 	}
-	// What time brings is done first in a step, and what it sends is older than what
-	// the step itself is about: a request, or a frame that has come.
+	// What is due by time happens first in a step, and what it sends is older than the
+	// subject of the step itself: a request, or a frame that has arrived.
 	if s.Clock > q.lamport {
 		w.broken(Order, "m%d sends a frame at %d of its logical clock, which shows %d", q.no, s.Clock, q.lamport)
 	}
@@ -92,9 +92,9 @@ func frameNumber(kind string) int {
 	return len(frameNames) - 1
 }
 
-// letsGo judges a home that lets go of a lock, or lends it: nobody may be inside
-// by an older epoch, its lease running. That it has let go shows in its first
-// frame that says so: one of the algorithm, or a DONE to one who reported later.
+// letsGo judges a home that releases or lends a lock: no process may be inside by an older
+// epoch with a running lease. The release shows in the home's first frame that implies it:
+// one of the algorithm, or a DONE to a member that reported later.
 func (o *oracle) letsGo(q *proc, lock int, to uint64, kind string) {
 	w := o.w
 	l := &o.locks[lock]
@@ -107,7 +107,7 @@ func (o *oracle) letsGo(q *proc, lock int, to uint64, kind string) {
 	}
 	e := q.epoch()
 	if kind == "LEND" {
-		if o.seq++; e >= l.loan.epoch { // an older home may not know yet that it is one no more
+		if o.seq++; e >= l.loan.epoch { // an older home may not know yet that it no longer is one
 			l.loan = loan{e, to, o.seq}
 		}
 	} else if l.free < e {
@@ -125,8 +125,8 @@ func (o *oracle) letsGo(q *proc, lock int, to uint64, kind string) {
 	}
 }
 
-// delivered judges a frame that is delivered: channels are FIFO, whatever the
-// connections do. It says whether it is a report.
+// delivered judges a frame that is delivered: channels are FIFO, whatever the connections
+// do. It reports whether the frame is a report.
 func (o *oracle) delivered(q *proc, from uint64, b []byte) (isReport bool) {
 	w := o.w
 	if q.view == nil {
@@ -144,20 +144,20 @@ func (o *oracle) delivered(q *proc, from uint64, b []byte) (isReport bool) {
 	return f.report
 }
 
-// reported notes that a member knows a report: after the step in which it came,
-// since what time brings comes first in that step.
+// reported records that a member knows a report: after the step in which it arrived,
+// because what is due by time comes first in that step.
 func (o *oracle) reported(q *proc, from uint64) {
 	o.seq++
 	q.reports = append(q.reports, report{from, o.seq})
 }
 
-// inOrder judges an entry before the home of the epoch has let go of the lock.
+// inOrder judges an entry before the home of the epoch has released the lock.
 //
-// What is promised: only the home enters then, or whom it has lent the lock; and
-// at an entry under a loan, or of the home itself, nobody of another member still
-// waits who asked in an older epoch, whose first request has an earlier stamp,
-// and whose report the home had when it lent the lock, or when it entered. That
-// covers local handovers, too: a loan ends at the next stamp that the home knows.
+// What is promised: only the home enters then, or the member to which it has lent the lock.
+// At an entry under a loan, or of the home itself, no earlier request still waits at
+// another member: one made in an older epoch, whose first request has an earlier stamp, and
+// whose report the home had when it lent the lock, or when it entered. That covers local
+// handovers too: a loan ends at the next stamp that the home knows.
 func (o *oracle) inOrder(q *proc, x *ask) {
 	w := o.w
 	l := &o.locks[x.lock]
@@ -179,7 +179,7 @@ func (o *oracle) inOrder(q *proc, x *ask) {
 		known = l.loan.seq
 	}
 	if home.view == nil || home.epoch() != e {
-		return // it does not know any more what it knew
+		return // it no longer knows what it knew
 	}
 	if y := o.before(home, home, x); y != nil && home != q {
 		o.overtaken(home, q, x, y)
@@ -195,8 +195,8 @@ func (o *oracle) inOrder(q *proc, x *ask) {
 	}
 }
 
-// before returns a request of a process that has waited since before the view and
-// comes before another one.
+// before returns a request of a process that has waited since before the view and precedes
+// another one.
 func (o *oracle) before(p, home *proc, x *ask) *ask {
 	if p.state == dead || p.view == nil || p.epoch() != home.epoch() {
 		return nil
@@ -213,8 +213,8 @@ func (o *oracle) overtaken(p, q *proc, x, y *ask) {
 	o.w.broken(Order, "%s: m%d enters with %v, who asked at %v, and m%d still waits, who asked at %v", o.w.names[x.lock], q.no, x.token, x.stamp, p.no, y.stamp)
 }
 
-// servedAll judges a home that lets go: of all who waited across the view and
-// were reported to it, nobody is left.
+// servedAll judges a home that releases a lock: no request that waited across the view and
+// was reported to it is left.
 func (o *oracle) servedAll(home *proc, lock int) {
 	end := &ask{lock: lock, stamp: member.Stamp{Epoch: home.epoch()}}
 	for _, r := range home.reports {

@@ -11,49 +11,49 @@ import (
 	"github.com/stile-lock/stile/internal/world/kernel"
 )
 
-// A state says how far a process is, as its effects have shown so far.
+// A state is the stage of a process, as its effects have shown so far.
 type state uint8
 
 const (
 	dead    state = iota // no process runs in this place
 	joining              // it asks to become a member
-	taking               // it is one
+	taking               // it is a member
 	leaving              // it has promised never to enter again
 )
 
-// A proc is one place for a process, and the process that runs there now, with its
-// clock and its applications. The disk stays in its place, whichever process runs.
+// A proc is one place for a process, and the process that runs there now, with its clock
+// and its applications. The disk stays in its place, whichever process runs.
 type proc struct {
 	w        *world
 	id       algorithm.ID
-	inc      uint64 // of the member; that of the last one if there is none now
-	no       int    // the number of the incarnation in reports
+	inc      uint64 // of the member, or of the last one if there is none now
+	no       int    // number of the incarnation in reports
 	state    state
 	draining bool // it leaves as soon as no lock is held through it
-	boots    int  // how many processes have run here
+	boots    int  // number of processes that have run here
 	p        *process.Process
-	in       process.Input // what it takes now
+	in       process.Input // the current input
 	drive    drive
 	clock    clock
 	chance   kernel.Rand
-	view     *member.View // that it has installed; nil before the first
+	view     *member.View // the installed view; nil before the first
 
 	apps []app
-	asks []*ask // requests that wait or hold, in the order in which they were made
+	asks []*ask // waiting and holding requests, in the order in which they were made
 
-	lease    member.Instant // by the own clock: until when it may act, as the oracle counts
-	ended    member.Instant // in the step that renews it: when it ended before; else 0
+	lease    member.Instant // how long it may act, by its own clock, as the oracle counts
+	ended    member.Instant // in the step that renews the lease: when it ended before; otherwise 0
 	lapsed   bool           // in that step: it had ended
-	sent     []renewal      // that were not confirmed yet
+	sent     []renewal      // not confirmed yet
 	lamport  uint64         // its logical clock, as the oracle counts
 	reports  []report
-	report   bool  // what is being delivered is one
-	wakeNo   int   // of the wake that is scheduled
-	wakeAt   int64 // when it is; 0 if none is
+	report   bool  // the frame being delivered is a report
+	wakeNo   int   // of the scheduled wake
+	wakeAt   int64 // time of the scheduled wake; 0 if there is none
 	checking bool
 	rest     int64 // how long the place stays empty
 	late     bool  // its timers fire late
-	garbled  bool  // what it takes now is malformed
+	garbled  bool  // the current input is malformed
 }
 
 type renewal struct {
@@ -66,7 +66,7 @@ func (q *proc) place() int { return int(q.id - firstProc) }
 
 func (q *proc) now() member.Instant { return q.clock.at(q.w.Now()) }
 
-// epoch returns the epoch that it has installed.
+// epoch returns the installed epoch.
 func (q *proc) epoch() uint64 {
 	if q.view == nil {
 		return 0
@@ -74,7 +74,7 @@ func (q *proc) epoch() uint64 {
 	return q.view.Epoch
 }
 
-// voter returns the voter of a process that runs, or nil.
+// voter returns the voter of a running process, or nil.
 func (q *proc) voter() *views.Replica {
 	if q.state == dead {
 		return nil
@@ -106,23 +106,22 @@ func (q *proc) happen(kind kernel.EventKind, arg int) {
 	}
 }
 
-// take hands an input to the process. What comes of it must be carried out next.
+// take hands an input to the process. Its effects must be carried out next.
 func (q *proc) take(in process.Input) *process.Output {
 	q.in, q.in.At = in, q.now()
 	q.p.Step(&q.in)
 	return &q.p.Out
 }
 
-// step hands an input to the process, carries out what comes of it, and returns why
-// the process refuses it.
+// step hands an input to the process, carries out its effects, and returns why the process
+// refuses it.
 func (q *proc) step(in process.Input) error {
 	err := q.take(in).Err
 	q.carryOut()
 	return err
 }
 
-// carryOut carries out the effects of a step, in their order, and schedules the next
-// wake.
+// carryOut carries out the effects of a step, in their order, and schedules the next wake.
 func (q *proc) carryOut() {
 	w, out := q.w, &q.p.Out
 	for i := range out.Effects {
@@ -222,7 +221,7 @@ func (q *proc) trouble(e *process.Effect) {
 // wakes lets the process do what is due.
 func (q *proc) wakes() {
 	if q.wakeAt = 0; q.now() < q.p.Out.Wake {
-		q.rewake() // it has moved
+		q.rewake() // the wake has moved to a later time
 		return
 	}
 	q.step(process.Input{Kind: process.Wake})
@@ -244,35 +243,35 @@ func (q *proc) rewake() {
 	w.At(t, wake, q.id, q.wakeNo)
 }
 
-// lateness draws by how much a timer fires late: never by more than the act margin,
-// by the own clock.
+// lateness draws how late a timer fires: never by more than the act margin, by the
+// process's own clock.
 func (q *proc) lateness() int64 {
 	s := &q.w.Settings
 	if q.w.Paused(q.id) {
-		return 0 // what is due comes as soon as it goes on
+		return 0 // what is due comes as soon as it resumes
 	}
 	margin := int64(s.Lease) / 100 * s.Act
-	late := min(q.w.wire.slow[q.id], margin/4)
+	late := min(q.w.network.slow[q.id], margin/4)
 	if q.late {
 		late += q.chance.Below(margin)
 	}
 	return min(late, margin*million/(million+s.Drift)-us)
 }
 
-// receive takes a message.
+// receive handles a message.
 func (q *proc) receive(from algorithm.ID, b []byte) {
 	switch {
 	case q.state == dead:
 	case b[0] == valueMsg || b[0] == savedMsg:
 		q.value(b[0], numbers(b[1:]))
 	default:
-		q.garbled = q.w.wire.isGarbled(b)
+		q.garbled = q.w.network.isGarbled(b)
 		q.step(process.Input{Kind: process.Message, Text: q.w.Name(from), Bytes: b})
 		q.garbled = false
 	}
 }
 
-// send sends a message to a process, or to a client that has asked something.
+// send sends a message to a process, or to a client that has asked a question.
 func (q *proc) send(to string, b []byte) {
 	w := q.w
 	id, ok := w.lane(to)
@@ -285,7 +284,7 @@ func (q *proc) send(to string, b []byte) {
 	} else if m, ok := process.IsService(b); ok {
 		w.oracle.said(q, m)
 	}
-	w.wire.send(q.id, id, b)
+	w.network.send(q.id, id, b)
 }
 
 // transmits judges a packet that is sent.
@@ -298,17 +297,17 @@ func (q *proc) transmits(b []byte) {
 	}
 }
 
-// linked tells the process that it has a connection to another one, or none any more.
+// linked notifies the process that it has, or no longer has, a connection to another one.
 func (q *proc) linked(o *proc, up bool) {
 	switch {
 	case !up:
 		q.step(process.Input{Kind: process.Down, Text: q.w.Name(o.id)})
-	case !q.w.wire.isDown(q.id, o.id):
+	case !q.w.network.isDown(q.id, o.id):
 		q.step(process.Input{Kind: process.Up, Text: q.w.Name(o.id)})
 	}
 }
 
-// installed notes that the member has installed a view.
+// installed records that the member has installed a view.
 func (q *proc) installed(r *views.Record) {
 	w := q.w
 	if i := slices.IndexFunc(r.Members, func(m views.Member) bool { return m.Address == w.Name(q.id) }); q.view == nil && i >= 0 {
@@ -324,7 +323,7 @@ func (q *proc) installed(r *views.Record) {
 	w.remark(q.id, "m%d begins epoch %d", q.no, v.Epoch)
 }
 
-// gone notes that the process is no longer a member. Unless it was leaving, it asks to
+// gone records that the process is no longer a member. Unless it was leaving, it asks to
 // join again, as another incarnation.
 func (q *proc) gone(how views.Ending) {
 	q.w.oracle.stopped(q)
@@ -333,7 +332,7 @@ func (q *proc) gone(how views.Ending) {
 	q.lease, q.sent, q.lamport = 0, q.sent[:0], 0
 }
 
-// renewing notes a renewal that is sent: the lease counts from now.
+// renewing records a renewal that is sent: the lease counts from now.
 func (q *proc) renewing(number uint64) {
 	q.sent = append(q.sent, renewal{number, q.now(), q.w.Now()})
 	if len(q.sent) > 32 {
@@ -341,19 +340,19 @@ func (q *proc) renewing(number uint64) {
 	}
 }
 
-// confirming notes that a renewal is confirmed, before the member knows it.
+// confirming records that a renewal is confirmed, before the member knows it.
 func (q *proc) confirming(number uint64) {
 	if q.state != taking {
 		return
 	}
-	q.ended, q.lapsed = q.lease, false // what time brings comes first: what is lost in this step is by the lease before
+	q.ended, q.lapsed = q.lease, false // what is due comes first: its losses are by the previous lease
 	if i := slices.IndexFunc(q.sent, func(r renewal) bool { return r.number == number }); i >= 0 {
 		q.lapsed = q.now() >= q.lease
 		q.lease = max(q.lease, q.sent[i].at+member.Instant(q.w.Settings.Lease))
 	}
 }
 
-// confirmed judges what came of it.
+// confirmed judges the result.
 func (q *proc) confirmed() {
 	o := &q.w.oracle
 	if q.ended = 0; q.lapsed {

@@ -8,16 +8,16 @@ import (
 	"github.com/stile-lock/stile/internal/live/member"
 )
 
-// Once all is healed, and after the time of grace, no lock that is waited for is idle
-// for longer than it takes to pass it on, and no waiting request is overtaken for long.
-// So every wait has a bound of its own. When no application asks any more, all must
-// have entered, and members must fall silent.
+// Once all faults are healed, and after the grace period, no awaited lock is idle for
+// longer than it takes to pass it on, and no waiting request is overtaken for long. So
+// every wait has a bound of its own. When applications make no new requests, all must have
+// entered, and members must fall silent.
 
-// lookEvery is how often the oracle looks at all who wait.
+// lookEvery is the interval at which the oracle checks all waiting requests.
 const lookEvery = 20 * ms
 
-// settleFor is how long members may go on after the last one has let go: what was
-// taken back is granted and given back still.
+// settleFor is how long members may continue after the last release: withdrawn requests are
+// still granted and released.
 const settleFor = 150 * ms
 
 // silentFor is how long they must then be silent.
@@ -25,17 +25,17 @@ const silentFor = 60 * ms
 
 // A usage is how members use a lock: how long it was held, and in how many turns.
 type usage struct {
-	inside int    // how many members are inside
-	since  int64  // since when there are so many
-	held   int64  // how long there were any, before that
-	turns  int    // how often another member has entered than before
-	passes int    // how often it was entered after it had been idle
+	inside int    // number of members inside
+	since  int64  // time since which there are that many
+	held   int64  // time with any inside, before that
+	turns  int    // number of entries of another member than before
+	passes int    // number of entries after the lock had been idle
 	last   uint64 // the incarnation that entered last
 
-	touched int64 // when a request was made or ended, the last time
+	touched int64 // when a request was last made or ended
 }
 
-// A mark is how far a lock was at some time.
+// A mark is the usage of a lock at some time.
 type mark struct {
 	at     int64
 	held   int64
@@ -60,10 +60,10 @@ func (u *usage) leaves(now int64) {
 	u.inside--
 }
 
-// stirs notes that something happens to a lock.
+// stirs records that something happens to a lock.
 func (o *oracle) stirs(lock int) { o.locks[lock].usage.touched = o.w.Now() }
 
-// total counts how long the lock was held until now.
+// total returns how long the lock has been held until now.
 func (u *usage) total(now int64) int64 {
 	if u.inside > 0 {
 		u.held += now - u.since
@@ -72,13 +72,13 @@ func (u *usage) total(now int64) int64 {
 	return u.held
 }
 
-// mark returns how far a lock is now.
+// mark returns the present usage of a lock.
 func (o *oracle) mark(lock int) mark {
 	u := o.locks[lock].usage
 	return mark{o.w.Now(), u.total(o.w.Now()), u.turns, u.passes, o.views}
 }
 
-// demand marks all requests that wait when the time of grace is over.
+// demand marks all requests that wait when the grace period ends.
 func (o *oracle) demand() {
 	for _, q := range o.w.procs {
 		for _, x := range q.asks {
@@ -92,37 +92,38 @@ func (o *oracle) demand() {
 	}
 }
 
-// passing is how long it may take to pass a lock on: as long as a message for every
-// member at most, and a few more.
+// passing is how long it may take to pass a lock on: at most one message for every member,
+// and a few more.
 func (w *world) passing() int64 { return int64(len(w.procs)+4) * slowest }
 
-// passed is how long that takes on average, at most: no algorithm needs so many messages
-// again and again, and few of them are the slowest.
+// passed is the maximum of that on average: no algorithm needs that many messages again and
+// again, and few of them are the slowest.
 const passed = 4 * slowest
 
-// viewing is how long a view may keep a lock from being passed on, beside that: it must
-// be known everywhere, and members report to homes, which ask witnesses. If links have
-// little room, both take as many rounds as there are parts.
+// viewing is how long a view may additionally keep a lock from being passed on: it must be
+// known everywhere, and members report to homes, which ask witnesses. If links have little
+// room, both take as many rounds as there are parts.
 func (w *world) viewing() int64 {
-	const entry = 16 // bytes of a request in a report, beside its name
+	const entry = 16 // bytes of a request in a report, besides its name
 	requests := w.Apps + hands*w.Clients
 	room := max(cmp.Or(w.Links.Window, 1<<20), cmp.Or(w.Limits.Part, 32<<10))
 	rounds := requests * (len(w.names[len(w.names)-1]) + entry) / room
 	return 4*slowest + 2*int64(rounds)*(2*slowest+int64(w.Settings.Renew)/16)
 }
 
-// rounds is how many turns others may have while a request waits. Its own member has a
-// turn after each other member has had two at most: one that was in flight in the
-// algorithm's order, and one by its own request, as no algorithm lets a later request
-// go first twice. In each turn as many of its own enter as are handed over locally, and
-// the first turn may be almost over, so it may take several until it is this one's.
+// rounds is how many turns others may have while a request waits. Its own member has a turn
+// after each other member has had at most two: one that was in flight in the algorithm's
+// order, and one by its own request, because no algorithm lets a later request go first
+// twice. In each turn as many of the member's requests enter as are handed over locally,
+// and the first turn may be almost over, so it may take several turns until it is this
+// request's.
 func (w *world) rounds() int {
 	local := w.Apps + hands*w.Clients
 	return ((local+w.Settings.Handover-1)/w.Settings.Handover + 1) * 2 * len(w.procs)
 }
 
-// allowed returns how long a request may have waited until now: as long as others were
-// inside, and what it took to pass the lock on between them, and views.
+// allowed returns how long a request may have waited until now: the time that others were
+// inside, that it took to pass the lock on between them, and that views took.
 func (o *oracle) allowed(lock int, m mark) int64 {
 	w, now := o.w, o.mark(lock)
 	bound := now.held - m.held + w.passing() + int64(now.passes-m.passes)*passed + int64(now.views-m.views+1)*w.viewing()
@@ -147,7 +148,7 @@ func (o *oracle) idled(lock int, granted *ask) {
 	}
 }
 
-// waiting returns for how long a request has waited since the time of grace.
+// waiting returns how long a request has waited since the grace period.
 func (o *oracle) waiting(since int64) int64 { return o.w.Now() - max(since, o.w.times.demand) }
 
 // waited judges the wait of a request that is granted.
@@ -175,11 +176,11 @@ func (o *oracle) overtakes(q *proc, x *ask) {
 	}
 }
 
-// turn judges how often a member enters in a row while somebody waits at another
-// one. When a request has had the time to be known everywhere, a member hands over
-// locally for the rest of its turn at most; another turn may have been on its way.
-// Before the home has let go, requests of an older view are granted in the order of
-// first requests, however many of them wait at one member: inOrder judges them.
+// turn judges how often a member enters in a row while a request waits at another one. When
+// that request has had the time to be known everywhere, a member hands over locally for at
+// most the rest of its turn; another turn may have been on its way. Before the home has
+// released the lock, requests of an older view are granted in the order of first requests,
+// however many of them wait at one member: inOrder judges them.
 func (o *oracle) turn(l *judged, q *proc, x *ask) {
 	w := o.w
 	if l.turn != q.inc || w.phase < demanding || w.severed {
@@ -205,8 +206,8 @@ func (o *oracle) turn(l *judged, q *proc, x *ask) {
 	l.row = 0
 }
 
-// tryBound is how long a try may take: as long as a few rounds of questions to
-// everybody, each answered by someone whose links are not idle.
+// tryBound is how long a try may take: a few rounds of questions to all members, each
+// answered by a member whose links are not idle.
 func (w *world) tryBound() int64 { return 24 * 2 * slowest }
 
 // decided judges a try that was refused.
@@ -216,13 +217,13 @@ func (o *oracle) decided(q *proc, x *ask) {
 	}
 }
 
-// excused reports whether nobody can help those who wait at a process: it was
-// severed from a voter, perhaps the only one, and is a member no more.
+// excused reports whether requests at a process cannot be helped: it was severed from a
+// voter, perhaps the only one, and is no longer a member.
 func (o *oracle) excused(q *proc) bool {
 	return o.w.severed && len(o.agreed) > 0 && !slices.Contains(o.agreed[len(o.agreed)-1].members, q.inc)
 }
 
-// waitsTooLong notes that somebody does.
+// waitsTooLong reports a request that waits too long.
 func (o *oracle) waitsTooLong(q *proc, x *ask) {
 	w := o.w
 	what, bound := Waits, o.allowed(x.lock, x.mark)
@@ -236,7 +237,7 @@ func (o *oracle) waitsTooLong(q *proc, x *ask) {
 	w.broken(what, "%s: m%d has waited for %d ms in epoch %d of %d, and %d ms is the bound", w.names[x.lock], q.no, o.waiting(x.asked)/ms, q.epoch(), o.epoch(), bound/ms)
 }
 
-// look looks at all who wait.
+// look checks all waiting requests.
 func (o *oracle) look() {
 	w := o.w
 	w.At(w.Now()+lookEvery, look, algorithm.None, 0)
@@ -288,7 +289,7 @@ func (o *oracle) look() {
 	}
 }
 
-// noise judges a packet that is sent when all should be silent.
+// noise judges a packet that is sent when all members should be silent.
 func (o *oracle) noise(q *proc, b []byte) {
 	o.w.broken(Silence, "m%d sends %d bytes to another member, and nobody has asked for anything for long", q.no, len(b))
 }

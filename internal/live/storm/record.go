@@ -15,10 +15,9 @@ import (
 	"github.com/stile-lock/stile/trace"
 )
 
-// Record makes a run again and returns what happened in the last span of time
-// before its end, or before its violation, as a trace: a lane for
-// the store, every place of a member and every client. It keeps at most
-// so many events, the last ones.
+// Record repeats a run and returns what happened in the last span of time before its end,
+// or before its violation, as a trace: a lane for the store, every place of a member and
+// every client. It keeps the last most events.
 func Record(c Config, before member.Span, most int) (*trace.Trace, *Result, error) {
 	first, err := Run(c)
 	if err != nil {
@@ -41,8 +40,8 @@ func Record(c Config, before member.Span, most int) (*trace.Trace, *Result, erro
 	return t, second, t.Check()
 }
 
-// housekeeping reports whether a message says nothing about locks or views: a link
-// that confirms what it has heard, and what voters send each other all the time.
+// housekeeping reports whether a message says nothing about locks or views: an
+// acknowledgement of a link, or what voters send each other all the time.
 func housekeeping(e *trace.Event) bool {
 	return e.Name == msgNames[process.Packet] || e.Name == msgNames[process.Messages-1]
 }
@@ -78,7 +77,7 @@ func (r *recorder) events() []trace.Event {
 
 // describe fills in what people see of a message: of a packet, the frames in it.
 func (w *world) describe(e *trace.Event, b []byte) {
-	if w.wire.isGarbled(b) {
+	if w.network.isGarbled(b) {
 		e.Name, e.Fields = malformed, []algorithm.Field{{Name: "says", Value: fmt.Sprintf("%d bytes", len(b))}}
 		return
 	}
@@ -110,7 +109,7 @@ func (w *world) describe(e *trace.Event, b []byte) {
 	}
 }
 
-// frameOf returns the frame of a client, or for one, that a message has.
+// frameOf returns the frame in a message to or from a client.
 func frameOf(b []byte) (talk.Frame, bool) {
 	if !spoken(b) {
 		return talk.Frame{}, false
@@ -121,7 +120,7 @@ func frameOf(b []byte) (talk.Frame, bool) {
 	return f, err == nil
 }
 
-// inWords tells what a client says, or is told: about which lock, and what.
+// inWords describes what a client sends or is sent: the lock, and the content.
 func inWords(f *talk.Frame) (lock string, says []algorithm.Field) {
 	var all []string
 	add := func(format string, x any, is bool) {
@@ -140,7 +139,7 @@ func inWords(f *talk.Frame) (lock string, says []algorithm.Field) {
 	return lock, []algorithm.Field{{Name: "says", Value: strings.Join(all, ", ")}}
 }
 
-// official tells what is said between members and voters.
+// official describes a message between members and voters.
 func (w *world) official(b []byte) string {
 	m, err := views.ParseMessage(b)
 	if err != nil {
@@ -166,7 +165,7 @@ func (w *world) official(b []byte) string {
 	return strings.Join(says, " ")
 }
 
-// describePacket tells what the frames in a packet say.
+// describePacket describes the frames in a packet.
 func describePacket(e *trace.Event, b []byte) {
 	l := numbers(b[1:])
 	epoch := l.next()
@@ -187,8 +186,8 @@ func describePacket(e *trace.Event, b []byte) {
 	e.Fields = []algorithm.Field{{Name: "epoch", Value: fmt.Sprint(epoch)}, {Name: "says", Value: strings.Join(says, "; ")}}
 }
 
-// framesOf returns the frames of a packet: eight numbers, the last of which says
-// how many there are, and then the frames, each after its length.
+// framesOf returns the frames of a packet: eight numbers, the last of which is the number
+// of frames, and then the frames, each after its length.
 func framesOf(b []byte) [][]byte {
 	l := numbers(b)
 	n := uint64(0)
@@ -207,8 +206,8 @@ func framesOf(b []byte) [][]byte {
 	return all
 }
 
-// laneNames names the kernel's processes. A place is called p, and who is there
-// is called m and has the number of its incarnation.
+// laneNames names the kernel's processes. A place is called p; the member there is called
+// m, with the number of its incarnation.
 func laneNames(c *Config) []string {
 	names := []string{"store"}
 	for i := range c.Nodes + spare {
@@ -220,14 +219,14 @@ func laneNames(c *Config) []string {
 	return names
 }
 
-// mark shows something that a process does with a lock.
+// mark shows what a process does with a lock.
 func (w *world) mark(kind trace.Kind, q *proc, lock int, text string) {
 	if w.Observed() {
 		w.Note(trace.Event{Kind: kind, Proc: q.id, Peer: algorithm.None, Name: text, Section: w.names[lock]})
 	}
 }
 
-// remark writes something beside the lane of a process.
+// remark writes a note beside the lane of a process.
 func (w *world) remark(id algorithm.ID, format string, args ...any) {
 	if w.Observed() {
 		w.Note(trace.Event{Kind: trace.Note, Proc: id, Peer: algorithm.None, Name: fmt.Sprintf(format, args...)})

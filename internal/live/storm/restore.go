@@ -8,35 +8,35 @@ import (
 	"github.com/stile-lock/stile/internal/world/kernel"
 )
 
-// A disaster ends all processes at once, and takes all disks. Nothing is left of the
+// A disaster ends all processes at once and destroys all disks. Nothing is left of the
 // cluster but what operators have kept: some backups, each the record of a voter at some
 // earlier time. One process restores a backup, and all others join it with empty disks.
-// Clients go on, and may act on what they hold until their sessions are over.
+// Clients continue, and may act on what they hold until their sessions expire.
 
-// backups are what an operator has to restore the cluster from.
+// backups are what an operator can restore the cluster from.
 type backups struct {
 	chance kernel.Rand
 	kept   [][]byte // the last ones, oldest first
 
-	by    *proc  // the process that restores, or has restored; nil if none has
-	from  []byte // what it restores
+	by    *proc  // process that restores or has restored; nil if none has
+	from  []byte // the backup that it restores
 	known bool   // its operator looks for epochs that were seen
-	timed bool   // and tells the time
-	noted uint64 // the epoch that the last restore began with, as its log says; 0 if there was none
+	timed bool   // its operator gives the time
+	noted uint64 // first epoch of the last restore, according to its log; 0 if there was none
 }
 
-// What is kept, and how often it is taken.
+// The number of backups, and the interval between them.
 const (
 	backupEvery = 24 // ticks, about
 	maxBackups  = 4
 )
 
-// wallClock is what the wall clock shows when a run begins, in milliseconds.
+// wallClock is the reading of the wall clock when a run begins, in milliseconds.
 const wallClock = 1_800_000_000_000
 
 func newBackups(c *Config) backups { return backups{chance: kernel.NewRand(c.Seed, 29)} }
 
-// backUp keeps the record of a voter that serves, now and then.
+// backUp stores the record of a serving voter now and then.
 func (w *world) backUp(c *views.Replica) {
 	b := &w.backups
 	if !w.Faults.has(Restore) || b.chance.Below(backupEvery) > 0 {
@@ -48,8 +48,8 @@ func (w *world) backUp(c *views.Replica) {
 	b.kept = append(b.kept, c.Record().AppendTo(nil))
 }
 
-// disaster ends all processes, with their disks, and has an operator restore a backup.
-// It reports whether it could: there must be a backup, and a cluster to be lost. If one
+// disaster ends all processes, with their disks, and makes an operator restore a backup. It
+// reports whether it could: there must be a backup, and a cluster to be lost. If one
 // process is sheltered, or two of them are severed, the others could not do without one.
 func (w *world) disaster(s *Strike) bool {
 	b := &w.backups
@@ -68,7 +68,7 @@ func (w *world) disaster(s *Strike) bool {
 		w.ruin(q, int64(s.For))
 	}
 	for _, c := range w.clients {
-		c.curious.open = c.curious.open[:0] // an answer may be of the cluster that is lost
+		c.curious.open = c.curious.open[:0] // an answer may be from the cluster that is lost
 	}
 	o := &w.oracle
 	for i := range o.locks {
@@ -80,8 +80,8 @@ func (w *world) disaster(s *Strike) bool {
 	return true
 }
 
-// ruin ends the process in a place, and takes its disk. The place is filled again, soon
-// by the process that restores.
+// ruin ends the process in a place and destroys its disk. The place is filled again; soon,
+// if its process restores.
 func (w *world) ruin(q *proc, rest int64) {
 	id := q.drive.voter()
 	if q != w.backups.by {
@@ -99,8 +99,8 @@ func (w *world) ruin(q *proc, rest int64) {
 	}
 }
 
-// restoring says how a process restores the cluster; nil if it does not. One that ends
-// before the restored cluster is durable does it again.
+// restoring returns how a process restores the cluster; nil if it does not. A process that
+// ends before the restored cluster is durable does it again.
 func (w *world) restoring(q *proc) *process.Restoring {
 	b := &w.backups
 	if q != b.by || len(w.oracle.agreed) > 0 {
@@ -116,8 +116,8 @@ func (w *world) restoring(q *proc) *process.Restoring {
 	return x
 }
 
-// seen returns the highest epoch that an operator knows of: that of a token at the
-// resource, or that which the last restore began with.
+// seen returns the highest epoch that an operator knows of: that of a fencing token at the
+// resource, or the first epoch of the last restore.
 func (w *world) seen() uint64 {
 	highest := w.backups.noted
 	for i := range w.store.cells {
@@ -126,7 +126,7 @@ func (w *world) seen() uint64 {
 	return highest
 }
 
-// tellDisaster says what a disaster did.
+// tellDisaster describes a disaster.
 func (w *world) tellDisaster(s *Strike) string {
 	b := &w.backups
 	epoch := uint64(0)

@@ -83,7 +83,7 @@ func TestDigest(t *testing.T) {
 	digest := func(wait int64, from, to int, b string) uint64 {
 		w := newWorld(c, nil)
 		w.Wait(wait)
-		w.wire.send(firstProc+algorithm.ID(from), firstProc+algorithm.ID(to), []byte(b))
+		w.network.send(firstProc+algorithm.ID(from), firstProc+algorithm.ID(to), []byte(b))
 		return w.result.Digest
 	}
 	all := map[uint64]bool{}

@@ -7,17 +7,16 @@ import (
 	"github.com/stile-lock/stile/internal/live/member"
 )
 
-// A Story is a run that breaks an invariant, made as small as was tried.
+// A Story is a run that breaks an invariant, shrunk as far as was tried.
 type Story struct {
 	Config    Config // with its strikes
 	Violation *Violation
-	Tries     int // runs that were made to find it
+	Tries     int // runs made to find it
 }
 
-// Shrink looks for a smaller run that breaks the same invariant as c does: with
-// fewer strikes, members, locks, applications, clients, kinds of algorithms, and
-// a shorter one. It makes at most so many runs. It returns nil if c breaks
-// nothing.
+// Shrink looks for a smaller run that breaks the same invariant as c: shorter, and with
+// fewer strikes, members, locks, applications, clients and kinds of algorithms. It makes at
+// most tries runs. It returns nil if c breaks nothing.
 func Shrink(c Config, tries int) (*Story, error) {
 	if c.Strikes == nil {
 		c.Strikes = Draw(c)
@@ -36,7 +35,7 @@ func Shrink(c Config, tries int) (*Story, error) {
 	return &Story{s.best, s.found, tries - s.left}, nil
 }
 
-// A shrinker has the smallest run so far.
+// A shrinker holds the smallest run so far.
 type shrinker struct {
 	best  Config
 	found *Violation
@@ -48,7 +47,7 @@ func (s *shrinker) size() int {
 	return len(c.Strikes) + c.Nodes + c.Locks + c.Apps + c.Clients + len(c.Algorithms) + int(c.Length/member.Millisecond)
 }
 
-// try takes a run over if it still breaks the invariant.
+// try adopts a run if it still breaks the invariant.
 func (s *shrinker) try(c Config) bool {
 	if s.left == 0 || c.Check() != nil {
 		return false
@@ -62,14 +61,13 @@ func (s *shrinker) try(c Config) bool {
 	return true
 }
 
-// thin takes strikes out: halves of them first, then smaller parts, then single
-// ones.
+// thin removes strikes: halves of them first, then smaller parts, then single ones.
 func (s *shrinker) thin() {
 	for part := (len(s.best.Strikes) + 1) / 2; part > 0; part /= 2 {
 		for at := 0; at < len(s.best.Strikes) && s.left > 0; {
 			c := s.best
 			end := min(at+part, len(c.Strikes))
-			c.Strikes = append(append(make([]Strike, 0, len(c.Strikes)), c.Strikes[:at]...), c.Strikes[end:]...) // not nil, which is drawn
+			c.Strikes = append(append(make([]Strike, 0, len(c.Strikes)), c.Strikes[:at]...), c.Strikes[end:]...) // not nil, which means drawn
 			if !s.try(c) {
 				at = end
 			}
@@ -77,7 +75,7 @@ func (s *shrinker) thin() {
 	}
 }
 
-// numbers makes all that is counted smaller, as far as it goes.
+// numbers makes all numbers of the run as small as possible.
 func (s *shrinker) numbers() {
 	for _, f := range [...]func(c *Config){
 		func(c *Config) { c.Length = s.found.At },
@@ -118,7 +116,7 @@ func (s *shrinker) lastStrike() member.Span {
 	return 0
 }
 
-// used returns the kinds of faults that are among the strikes.
+// used returns the kinds of faults among the strikes.
 func (s *shrinker) used() (f Faults) {
 	for _, x := range s.best.Strikes {
 		f |= x.Kind

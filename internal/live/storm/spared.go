@@ -8,9 +8,9 @@ import (
 	"github.com/stile-lock/stile/internal/live/views"
 )
 
-// A death stalls what the dead process may be inside until its lease has expired. It
-// must not stall the locks that it had nothing to do with: they go on after a round of
-// reports. That is judged where nothing else keeps a lock from being passed on.
+// A crash stalls the locks that the dead process may be inside until its lease has expired.
+// It must not stall locks that the process had nothing to do with: they continue after a
+// round of reports. That is judged where nothing else keeps a lock from being passed on.
 
 // A spared is a lock that an eviction must not stall.
 type spared struct {
@@ -18,18 +18,18 @@ type spared struct {
 	epoch uint64
 }
 
-// reporting is how long a lock may be idle, in all, after a view that evicts a member:
-// the view must be known everywhere, members report to homes, homes ask witnesses, and
-// the lock is passed on.
+// reporting is how long a lock may be idle, in total, after a view that evicts a member:
+// the view must be known everywhere, members report to homes, homes ask witnesses, and the
+// lock is passed on.
 func (w *world) reporting() int64 { return int64(len(w.procs)+8) * slowest }
 
-// uses notes that a member has requested a lock.
+// uses records that a member has requested a lock.
 func (w *world) uses(inc uint64, lock int) {
 	i, ok := w.find(inc)
 	if !ok {
 		return
 	}
-	u := &w.people[i].used
+	u := &w.incarnations[i].used
 	for len(*u) <= lock/64 {
 		*u = append(*u, 0)
 	}
@@ -39,13 +39,13 @@ func (w *world) uses(inc uint64, lock int) {
 // used reports whether a member has ever requested a lock.
 func (w *world) used(inc uint64, lock int) bool {
 	i, ok := w.find(inc)
-	return ok && lock/64 < len(w.people[i].used) && w.people[i].used[lock/64]&(1<<(lock%64)) != 0
+	return ok && lock/64 < len(w.incarnations[i].used) && w.incarnations[i].used[lock/64]&(1<<(lock%64)) != 0
 }
 
-// spares notes which locks an eviction must not stall: those that the evicted member has
-// never requested, whose home is another one that had its report in the view before, and
-// that were neither waited for nor passed on lately. Nothing else may happen meanwhile,
-// no other evicted member may still have a lease, and all must know the view before.
+// spares records which locks an eviction must not stall: those that the evicted member has
+// never requested, whose home is another member that had its report in the previous view,
+// and that were neither awaited nor passed on lately. Nothing else may happen meanwhile, no
+// other evicted member may still have a lease, and all members must know the previous view.
 func (o *oracle) spares(r *views.Record) {
 	w := o.w
 	quiet := w.Now() - w.passing()
@@ -72,15 +72,15 @@ func (o *oracle) spares(r *views.Record) {
 	}
 }
 
-// clear reports whether the evicted have never requested a lock, and its home knows by
-// their reports that they were not inside before.
+// clear reports whether the evicted members have never requested a lock, and its home knows
+// by their reports that they were not inside before.
 func (w *world) clear(home *proc, r *views.Record, lock int) bool {
 	return !slices.ContainsFunc(r.Ghosts, func(g views.Ghost) bool {
 		return w.used(g.Inc, lock) || !slices.ContainsFunc(home.reports, func(x report) bool { return x.from == g.Inc })
 	})
 }
 
-// serves reports whether a member runs here, and does not leave.
+// serves reports whether a member runs here and does not leave.
 func (q *proc) serves(inc uint64) bool { return q.inc == inc && q.state == taking && !q.draining }
 
 // complete reports whether all members of the last view run.
@@ -98,13 +98,13 @@ func (w *world) waitedFor(lock int) bool {
 	return false
 }
 
-// harmless are the faults that keep no message between members from arriving in time,
-// and no member from answering, unless they end its process.
+// harmless are the faults that keep no message between members from arriving in time, and
+// no member from answering, unless they end its process.
 const harmless = Crash | Wipe | Gone | Join | Leave | Roll | Drift | Client | Stall | Release | Evict | Switch | Forget
 
-// disturbed reports whether something keeps messages or processes from going on.
+// disturbed reports whether anything delays messages or processes.
 func (w *world) disturbed() bool {
-	if w.wire.blocked > w.Now() || w.severed || w.orders.hurry > 0 || w.wire.skipper != algorithm.None {
+	if w.network.blocked > w.Now() || w.severed || w.orders.hurry > 0 || w.network.skipper != algorithm.None {
 		return true
 	}
 	for i := range w.Strikes {
@@ -115,15 +115,15 @@ func (w *world) disturbed() bool {
 	return false
 }
 
-// stirs notes that a fault begins or ends.
+// stirs records that a fault begins or ends.
 func (w *world) stirs(s *Strike) {
 	if !s.Kind.has(harmless) {
 		w.stirred = w.Now()
 	}
 }
 
-// stalls judges whether an eviction stalls a lock that it must not. It is asked when a
-// request is granted, and when one has waited for long enough.
+// stalls judges whether an eviction stalls a lock that it must not. It is called when a
+// request is granted, and when one has waited long enough.
 func (o *oracle) stalls(lock int, granted *ask) {
 	w, l := o.w, &o.locks[lock]
 	s := &l.spared
@@ -144,8 +144,8 @@ func (o *oracle) stalls(lock int, granted *ask) {
 	w.result.Spared++
 }
 
-// firstWaiting returns the request that has waited longest for a lock, tries aside, and
-// its process; nil if none waits. One may be granted just now.
+// firstWaiting returns the request that has waited longest for a lock, except tries, and
+// its process; nil if none waits. One may be granted in this moment.
 func (w *world) firstWaiting(lock int, granted *ask) (first *ask, at *proc) {
 	for _, q := range w.procs {
 		for _, x := range q.asks {

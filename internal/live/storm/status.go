@@ -7,28 +7,27 @@ import (
 	"github.com/stile-lock/stile/internal/world/kernel"
 )
 
-// Clients ask for the record now and then, as an operator does who wants to know
-// the state of the cluster, and the oracle judges what they are told.
+// Clients ask for the record now and then, like an operator who checks the state of the
+// cluster, and the oracle judges the answers.
 
-// A curious is what a client has asked, and whom it asks.
+// A curious is what a client has asked, and the voter that it asks.
 type curious struct {
 	chance kernel.Rand
 	number uint64
 	open   []question
-	voter  algorithm.ID // who leads, as it was told; None if it was not
+	voter  algorithm.ID // the leader as last reported; None if it was not
 }
 
-// A question is one that was not answered yet.
+// A question is a question that is not answered yet.
 type question struct {
 	number uint64
-	epoch  uint64 // of the newest view that was committed when it was asked
+	epoch  uint64 // epoch of the newest committed view when it was asked
 }
 
-// maxOpen bounds how many questions wait for an answer.
+// maxOpen is the maximum number of unanswered questions.
 const maxOpen = 16
 
-// wonder asks some process for the record, now and then, or the one that is said
-// to lead.
+// wonder asks some process, or the reported leader, for the record now and then.
 func (c *client) wonder() {
 	x, w := &c.curious, c.w
 	if x.chance.Below(3) > 0 {
@@ -44,10 +43,10 @@ func (c *client) wonder() {
 	x.open = append(x.open, question{x.number, w.oracle.epoch()})
 	m := views.Message{Kind: views.Status, Number: x.number}
 	w.buf = m.AppendTo(append(w.buf[:0], process.Service))
-	w.wire.send(c.id, to, w.buf)
+	w.network.send(c.id, to, w.buf)
 }
 
-// answered takes what a process says to a question.
+// answered handles the answer of a process.
 func (c *client) answered(b []byte) {
 	if !c.up {
 		return
@@ -66,8 +65,8 @@ func (c *client) answered(b []byte) {
 	}
 }
 
-// learn judges an answer: it is a view that was committed, and none that was out
-// of date when the client asked.
+// learn judges an answer: it is a committed view that was not outdated when the client
+// asked.
 func (c *client) learn(m *views.Message) {
 	w := c.w
 	for i, x := range c.curious.open {

@@ -6,23 +6,22 @@ import (
 	"github.com/stile-lock/stile/internal/world/kernel"
 )
 
-// A store is the resource that the locks protect: a cell for each, with an
-// amount of money. Whoever is inside reads it and writes it back with something
-// added; or, if the run has a bank, reads two accounts and moves something from
-// one to the other. The store refuses whatever comes with a token that is lower
-// than the highest it has seen, unless the run is without a fence; and so no
-// money is lost, whatever clocks and messages do.
+// A store is the resource that the locks protect: a cell for each, with an amount of money.
+// A holder reads it and writes it back with something added; or, if the run has a bank,
+// reads two accounts and moves something from one to the other. The store refuses
+// everything with a fencing token lower than the highest it has seen, unless the run has no
+// fence; so no money is lost, whatever clocks and messages do.
 type store struct {
 	cells    []cell
-	branches []branch    // of the bank, by locks; nil without one
-	chance   kernel.Rand // what is moved
+	branches []branch    // of the bank, by lock; nil without one
+	chance   kernel.Rand // draws the amounts moved
 }
 
 type cell struct {
 	amount   uint64
-	deposits uint64       // the sum of all that were accepted
-	seen     member.Token // the highest
-	written  member.Token // the highest that has written
+	deposits uint64       // sum of all accepted deposits
+	seen     member.Token // the highest fencing token
+	written  member.Token // the highest fencing token that has written
 }
 
 func newStore(c *Config) store {
@@ -67,7 +66,7 @@ func (s *store) receive(w *world, from algorithm.ID, kind byte, l numbers) {
 	}
 }
 
-// deposited takes a deposit, and judges the sum.
+// deposited handles a deposit, and judges the sum.
 func (c *cell) deposited(w *world, lock uint64, t member.Token, l numbers) {
 	amount, deposit := l.next(), l.next()
 	c.amount = amount
@@ -76,7 +75,7 @@ func (c *cell) deposited(w *world, lock uint64, t member.Token, l numbers) {
 	}
 }
 
-// visit lets somebody who is inside read what the lock protects.
+// visit lets a holder read what the lock protects.
 func (w *world) visit(from algorithm.ID, lock int, t member.Token, e *visit) {
 	if w.Bank {
 		w.survey(from, lock, t, e)

@@ -8,7 +8,7 @@ import (
 	"github.com/stile-lock/stile/trace"
 )
 
-// strike lets a fault begin, if it can.
+// strike starts a fault, if it can.
 func (w *world) strike(i int) {
 	s := &w.Strikes[i]
 	id := w.target(s)
@@ -26,8 +26,8 @@ func (w *world) strike(i int) {
 	}
 }
 
-// target returns the process that a strike is at. Some strikes are aimed: at one
-// that is inside a lock, the next from the place that was drawn.
+// target returns the process that a strike hits. Some strikes are aimed at a process inside
+// a lock: the next one from the place that was drawn.
 func (w *world) target(s *Strike) algorithm.ID {
 	id := w.aim(s)
 	if w.Shelter && id == firstProc && s.Kind.has(Crash|Pause|Oneway|Partition|Slow|Leave|Roll|Evict|Lead|Broken|Wipe|Stall|Late|Jump|Gone) {
@@ -67,7 +67,7 @@ func (w *world) aim(s *Strike) algorithm.ID {
 	return w.procs[s.Who%len(w.procs)].id
 }
 
-// release has an operator take one of the locks that are held through a process.
+// release makes an operator take one of the locks held through a process.
 func (w *world) release(q *proc, which int) bool {
 	var held []*ask
 	for _, x := range q.asks {
@@ -80,24 +80,23 @@ func (w *world) release(q *proc, which int) bool {
 	}
 	x := held[which%len(held)]
 	err := q.step(process.Input{Kind: process.Release, Text: w.names[x.lock], Token: x.token})
-	if q.has(x) { // if it was lost in this step, that is the first it hears
+	if q.has(x) { // if it was lost in this step, that is the first notification
 		w.broken(Events, "%s: an operator takes it from m%d, which is not told: %v", w.names[x.lock], q.no, err)
 	}
 	return err == nil
 }
 
-// mayLeave reports whether a member may be made to leave. While voters cannot hear
-// each other, or one has lost its disk, none that votes or may be about to must go.
+// mayLeave reports whether a member may be made to leave. While voters cannot hear each
+// other, or one has lost its disk, no process that votes, or may be about to, must leave.
 func (w *world) mayLeave(q *proc) bool {
 	return q.state == taking && !w.wounded() && !(q.votes() && w.severed)
 }
 
-// linger lets all who are inside through a process stay there for longer than its
-// lease may last.
+// linger lets all holders through a process stay inside for longer than its lease may last.
 func (q *proc) linger() {
 	lease := int64(q.w.Settings.Lease)
 	for _, x := range q.asks {
-		if x.held && x.app >= 0 && !x.errand.open() { // who is at the bank goes on as soon as it can
+		if x.held && x.app >= 0 && !x.errand.open() { // one that is at the bank continues as soon as it can
 			q.later(x.app, lease+q.chance.Below(lease))
 		}
 	}
@@ -113,7 +112,7 @@ func (q *proc) inside() bool {
 	return slices.ContainsFunc(q.asks, func(x *ask) bool { return x.held })
 }
 
-// begins lets a fault begin, and reports whether it could.
+// begins starts a fault, and reports whether it could.
 func (w *world) begins(s *Strike, id algorithm.ID) bool {
 	if s.Kind.has(Client) {
 		return w.strikeClient(s, id)
@@ -133,14 +132,14 @@ func (w *world) begins(s *Strike, id algorithm.ID) bool {
 		q.linger()
 		w.Pause(id)
 	case Loss:
-		w.wire.loss = int64(20 + 10*s.How)
+		w.network.loss = int64(20 + 10*s.How)
 	case Delay:
-		w.wire.late, w.wire.lateBy, w.wire.lateViews = int64(10+10*s.How), int64(s.For)/2+1, s.How%2 == 1
-		if w.wire.lateViews {
-			w.wire.late = 500
+		w.network.late, w.network.lateBy, w.network.lateViews = int64(10+10*s.How), int64(s.For)/2+1, s.How%2 == 1
+		if w.network.lateViews {
+			w.network.late = 500
 		}
 	case Duplicate:
-		w.wire.twice = int64(50 + 20*s.How)
+		w.network.twice = int64(50 + 20*s.How)
 	case Break:
 		w.reconnect(q, w.procs[s.Peer%len(w.procs)], false)
 	case Oneway, Partition:
@@ -151,10 +150,10 @@ func (w *world) begins(s *Strike, id algorithm.ID) bool {
 			return false
 		}
 		w.severed = true
-		w.wire.part(q.id, p.id, true)
-		w.wire.part(p.id, q.id, true)
+		w.network.part(q.id, p.id, true)
+		w.network.part(p.id, q.id, true)
 	case Slow:
-		w.wire.slow[id] = int64(1+s.How) * ms
+		w.network.slow[id] = int64(1+s.How) * ms
 	case Drift, Beyond:
 		q.clock.tune(w.Now(), w.rate(&q.chance))
 		if q.state != dead {
@@ -181,7 +180,7 @@ func (w *world) begins(s *Strike, id algorithm.ID) bool {
 	case Late:
 		q.late = true
 	case Garble:
-		w.wire.garble[id] = int64(20 + 10*s.How)
+		w.network.garble[id] = int64(20 + 10*s.How)
 	case Release:
 		return w.release(q, s.Peer)
 	default:
@@ -190,8 +189,7 @@ func (w *world) begins(s *Strike, id algorithm.ID) bool {
 	return true
 }
 
-// strikeService lets the view service do something that nobody expects, or a voter
-// suffer.
+// strikeService makes the view service do something unexpected, or a voter fail.
 func (w *world) strikeService(s *Strike, q *proc) bool {
 	o := &w.orders
 	switch s.Kind {
@@ -203,7 +201,7 @@ func (w *world) strikeService(s *Strike, q *proc) bool {
 	case Skip:
 		o.hurry, o.surprise, o.epoch = 1+s.How%4, s.How/4%2 == 0, 0
 		if s.Peer%2 == 0 {
-			w.wire.skipper = q.id
+			w.network.skipper = q.id
 		}
 	case Switch:
 		o.next = w.choices(s.How)
@@ -224,7 +222,7 @@ func (w *world) strikeService(s *Strike, q *proc) bool {
 	return true
 }
 
-// strikeLeader lets the leader crash, stand still or be cut off.
+// strikeLeader makes the leader crash, pauses it, or cuts it off.
 func (w *world) strikeLeader(s *Strike, q *proc) bool {
 	if q.voter() == nil || w.Paused(q.id) {
 		return false
@@ -242,7 +240,7 @@ func (w *world) strikeLeader(s *Strike, q *proc) bool {
 	return true
 }
 
-// strikeDisk lets the disk of a voter fail, or be lost.
+// strikeDisk makes the disk of a voter fail, or destroys it.
 func (w *world) strikeDisk(s *Strike, q *proc) bool {
 	d := &q.drive
 	if q.voter() == nil || d.ill {
@@ -279,7 +277,7 @@ func (w *world) strikeDisk(s *Strike, q *proc) bool {
 	return true
 }
 
-// strikeClient lets a client be paused, cut off, crash, or lose its connection.
+// strikeClient pauses a client, cuts it off, makes it crash, or breaks its connection.
 func (w *world) strikeClient(s *Strike, id algorithm.ID) bool {
 	if len(w.clients) == 0 {
 		return false
@@ -308,20 +306,20 @@ func (w *world) strikeClient(s *Strike, id algorithm.ID) bool {
 	return true
 }
 
-// clientFaults is how many kinds of faults there are for a client.
+// clientFaults is the number of kinds of faults for a client.
 const clientFaults = 4
 
-// around cuts a process off from all others, or no more.
+// around cuts a process off from all others, or ends that.
 func (w *world) around(id algorithm.ID, on bool) {
 	for o := range algorithm.ID(w.Processes()) {
 		if o != id {
-			w.wire.part(id, o, on)
-			w.wire.part(o, id, on)
+			w.network.part(id, o, on)
+			w.network.part(o, id, on)
 		}
 	}
 }
 
-// separate lets processes not hear each other, or hear each other again.
+// separate keeps processes from hearing each other, or ends that.
 func (w *world) separate(s *Strike, q *proc, on bool) bool {
 	p := w.procs[s.Peer%len(w.procs)]
 	if on && s.How%2 == 0 {
@@ -330,13 +328,13 @@ func (w *world) separate(s *Strike, q *proc, on bool) bool {
 	if s.Kind == Oneway {
 		switch {
 		case s.How/2%4 == 0:
-			w.wire.silence(w.wire.mute, q.id, on)
+			w.network.silence(w.network.mute, q.id, on)
 		case s.How/2%4 == 1:
-			w.wire.silence(w.wire.deaf, q.id, on)
+			w.network.silence(w.network.deaf, q.id, on)
 		case p == q:
 			return false
 		default:
-			w.wire.part(q.id, p.id, on)
+			w.network.part(q.id, p.id, on)
 		}
 		return true
 	}
@@ -345,23 +343,23 @@ func (w *world) separate(s *Strike, q *proc, on bool) bool {
 		if p == q {
 			return false
 		}
-		w.wire.part(q.id, p.id, on)
-		w.wire.part(p.id, q.id, on)
+		w.network.part(q.id, p.id, on)
+		w.network.part(p.id, q.id, on)
 	case cutService:
-		w.wire.silence(w.wire.mute, q.id, on)
-		w.wire.silence(w.wire.deaf, q.id, on)
+		w.network.silence(w.network.mute, q.id, on)
+		w.network.silence(w.network.deaf, q.id, on)
 	case cutMembers:
 		for _, o := range w.procs {
 			if o != q {
-				w.wire.part(q.id, o.id, on)
-				w.wire.part(o.id, q.id, on)
+				w.network.part(q.id, o.id, on)
+				w.network.part(o.id, q.id, on)
 			}
 		}
 	case cutSplit:
 		for _, a := range w.procs {
 			for _, b := range w.procs {
 				if (a.place() <= q.place()) != (b.place() <= q.place()) {
-					w.wire.part(a.id, b.id, on)
+					w.network.part(a.id, b.id, on)
 				}
 			}
 		}
@@ -371,21 +369,21 @@ func (w *world) separate(s *Strike, q *proc, on bool) bool {
 	return true
 }
 
-// reconnect breaks the connections of a process, to one other or to all if that
-// is itself, or resumes them.
+// reconnect breaks the connections of a process, to one other process or, if that is
+// itself, to all; or resumes them.
 func (w *world) reconnect(q, p *proc, up bool) {
 	for _, o := range w.procs {
 		if o == q || p != q && p != o {
 			continue
 		}
-		w.wire.snap(q.id, o.id, up)
+		w.network.snap(q.id, o.id, up)
 		q.hears(o, up)
 		o.hears(q, up)
 	}
 }
 
-// hears tells a process that its connection to another is down, or up again, as soon
-// as it runs.
+// hears notifies a process that its connection to another is down, or up again, as soon as
+// it runs.
 func (q *proc) hears(o *proc, up bool) {
 	arg := o.place() << 1
 	if up {
@@ -422,21 +420,21 @@ func (w *world) cease(i int) {
 	case Late:
 		q.late = false
 	case Garble:
-		w.wire.garble[id] = 0
+		w.network.garble[id] = 0
 	case Stall:
 		q.drive.stall(s, false)
 	case Loss:
-		w.wire.loss = 0
+		w.network.loss = 0
 	case Delay:
-		w.wire.late = 0
+		w.network.late = 0
 	case Duplicate:
-		w.wire.twice = 0
+		w.network.twice = 0
 	case Break:
 		w.reconnect(q, w.procs[s.Peer%len(w.procs)], true)
 	case Oneway, Partition:
 		w.separate(s, q, false)
 	case Slow:
-		w.wire.slow[id] = 0
+		w.network.slow[id] = 0
 	case Lead:
 		switch s.How % 3 {
 		case 1:
@@ -462,8 +460,8 @@ func (w *world) ceaseClient(s *Strike, id algorithm.ID) {
 	}
 }
 
-// jumps has a process that goes on hear its timer before all that has come meanwhile,
-// or behind it.
+// jumps makes a resumed process get its timer before or after everything that has arrived
+// meanwhile.
 func (q *proc) jumps(first bool) {
 	q.wakeNo++ // what was scheduled is void
 	if first {
@@ -474,8 +472,8 @@ func (q *proc) jumps(first bool) {
 	q.w.At(q.wakeAt, wake, q.id, q.wakeNo)
 }
 
-// resume lets a process go on. If its lease has ended meanwhile, it must be told
-// before it does anything else.
+// resume resumes a process. If its lease has expired meanwhile, it must be notified before
+// it does anything else.
 func (w *world) resume(id algorithm.ID) {
 	if !w.Paused(id) {
 		return
@@ -486,8 +484,8 @@ func (w *world) resume(id algorithm.ID) {
 	}
 }
 
-// heal ends all faults. Those who were made to leave or to stay away are back
-// soon, and whoever is inside leaves soon.
+// heal ends all faults. Processes that had to leave or stay away return soon, and holders
+// release soon.
 func (w *world) heal() {
 	for i := range w.Strikes {
 		if w.active[i] && w.Strikes[i].Kind != Sever {
@@ -495,7 +493,7 @@ func (w *world) heal() {
 		}
 	}
 	w.severed = false
-	w.wire.heal()
+	w.network.heal()
 	for i := range w.Strikes {
 		if s := &w.Strikes[i]; w.active[i] && s.Kind == Sever {
 			w.begins(s, w.hit[i])

@@ -9,14 +9,15 @@ import (
 	"github.com/stile-lock/stile/trace"
 )
 
-// A StruckFault is a strike that did happen, in words: only the run knows whom it found.
+// A StruckFault is a strike that did happen, in words: only the run knows which process it
+// hit.
 type StruckFault struct {
 	At   member.Span
 	Kind string
 	Text string
 }
 
-// recount tells a strike that has hit a process, to who observes the run.
+// recount describes a strike that has hit a process, to the observer of the run.
 func (w *world) recount(s *Strike, id algorithm.ID) {
 	if w.Observed() {
 		w.Note(trace.Event{
@@ -26,7 +27,7 @@ func (w *world) recount(s *Strike, id algorithm.ID) {
 	}
 }
 
-// faultField is what notes have that tell a strike.
+// faultField is the field of notes that describe a strike.
 const faultField = "fault"
 
 // StruckFaults returns the strikes that happened in a recorded run.
@@ -40,7 +41,7 @@ func StruckFaults(t *trace.Trace) []StruckFault {
 	return all
 }
 
-// inWords says what a strike did.
+// inWords describes what a strike did.
 func (w *world) inWords(s *Strike, id algorithm.ID) string {
 	who, peer := w.Name(id), w.Name(w.procs[s.Peer%len(w.procs)].id)
 	long := fmt.Sprintf("%.1f ms", float64(s.For)/float64(ms))
@@ -54,17 +55,17 @@ func (w *world) inWords(s *Strike, id algorithm.ID) string {
 	case Late:
 		return fmt.Sprintf("the timers of %s fire late for %s", who, long)
 	case Garble:
-		return fmt.Sprintf("of what %s sends %s is malformed for %s", who, percent(w.wire.garble[id]), long)
+		return fmt.Sprintf("of what %s sends %s is malformed for %s", who, percent(w.network.garble[id]), long)
 	case Loss:
-		return fmt.Sprintf("of all packets %s are lost for %s", percent(w.wire.loss), long)
+		return fmt.Sprintf("of all packets %s are lost for %s", percent(w.network.loss), long)
 	case Delay:
 		what := "of all packets"
-		if w.wire.lateViews {
+		if w.network.lateViews {
 			what = "of what is said about views"
 		}
-		return fmt.Sprintf("%s %s are late for %s", what, percent(w.wire.late), long)
+		return fmt.Sprintf("%s %s are late for %s", what, percent(w.network.late), long)
 	case Duplicate:
-		return fmt.Sprintf("of all packets %s come twice for %s", percent(w.wire.twice), long)
+		return fmt.Sprintf("of all packets %s come twice for %s", percent(w.network.twice), long)
 	case Break:
 		if who == peer {
 			return fmt.Sprintf("all connections of %s break for %s", who, long)
@@ -75,14 +76,14 @@ func (w *world) inWords(s *Strike, id algorithm.ID) string {
 	case Sever:
 		return fmt.Sprintf("%s and %s never hear each other again", who, peer)
 	case Slow:
-		return fmt.Sprintf("all that %s sends takes %d ms longer for %s", who, w.wire.slow[id]/ms, long)
+		return fmt.Sprintf("all that %s sends takes %d ms longer for %s", who, w.network.slow[id]/ms, long)
 	case Drift, Beyond:
 		return fmt.Sprintf("the clock of %s goes %+.1f %% wrong from now on", who, float64(w.procOf(id).clock.rate)/(million/100))
 	}
 	return w.tellChange(s, who, long)
 }
 
-// tellCut says who does not hear whom.
+// tellCut describes which processes do not hear each other.
 func (w *world) tellCut(s *Strike, who, peer string) string {
 	how := s.How / 2
 	if s.Kind == Oneway {
@@ -107,7 +108,7 @@ func (w *world) tellCut(s *Strike, who, peer string) string {
 	return who + " is cut off from all"
 }
 
-// tellChange says how the members, their views or their clients change.
+// tellChange describes how the members, their views or their clients change.
 func (w *world) tellChange(s *Strike, who, long string) string {
 	switch s.Kind {
 	case Join:
@@ -130,7 +131,7 @@ func (w *world) tellChange(s *Strike, who, long string) string {
 		return fmt.Sprintf("the view service evicts %s, which is well", who)
 	case Skip:
 		text := fmt.Sprintf("views follow each other fast, %d of them", w.orders.hurry)
-		if w.wire.skipper != algorithm.None {
+		if w.network.skipper != algorithm.None {
 			text += ", and none is told to " + who
 		}
 		return text

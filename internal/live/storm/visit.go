@@ -5,30 +5,30 @@ import (
 	"github.com/stile-lock/stile/internal/live/member"
 )
 
-// An errand is a transfer, as whoever makes it knows: it reads two balances when
-// it has entered, and writes them back before it lets go.
+// A visit is a transfer, as its customer knows it: it reads two balances after it has
+// entered, and writes them back before it releases the lock.
 type visit struct {
 	state uint8
-	waits bool   // it would have let go by now
-	a, b  uint64 // from which account to which
-	x, y  uint64 // what was on them
+	waits bool   // the holder would have released the lock by now
+	a, b  uint64 // from account a to account b
+	x, y  uint64 // their balances
 }
 
-// How far an errand is.
+// The stages of a visit.
 const (
 	idle    uint8 = iota // there is none, or it is done
 	asked                // the balances are on their way
 	fetched              // they are known
-	posted               // and written back, which was not confirmed yet
+	posted               // they are written back, but not confirmed yet
 )
 
-// bankPatience is how long somebody stays inside for an answer of the bank.
+// bankPatience is how long a holder stays inside for an answer of the bank.
 const bankPatience = 50 * ms
 
 // open reports whether there is something to be written.
 func (e *visit) open() bool { return e.state == asked || e.state == fetched }
 
-// survey lets somebody who is inside read two accounts.
+// survey lets a holder read two accounts.
 func (w *world) survey(from algorithm.ID, lock int, t member.Token, e *visit) {
 	a := w.store.chance.Below(accounts)
 	b := (a + 1 + w.store.chance.Below(accounts-1)) % accounts
@@ -36,10 +36,10 @@ func (w *world) survey(from algorithm.ID, lock int, t member.Token, e *visit) {
 	w.tell(from, storeID, readMsg, uint64(lock), t.Epoch, t.Count, e.a, e.b)
 }
 
-// settled reports whether somebody who would let go may do so. Before it does, it
-// moves something between the accounts that it has read, both balances in one
-// write, and waits for the answer, but not for ever. It does not look at its clock
-// again: it may have done so just before it stood still.
+// settled reports whether a holder that is ready to release may do so. Before it does, it
+// moves an amount between the accounts that it has read, both balances in one write, and
+// waits for the answer, but not forever. It does not check its clock again: it may have
+// done so just before it was paused.
 func (w *world) settled(from algorithm.ID, lock int, t member.Token, e *visit) bool {
 	switch {
 	case e.state == asked && !e.waits:
@@ -54,7 +54,7 @@ func (w *world) settled(from algorithm.ID, lock int, t member.Token, e *visit) b
 	return true
 }
 
-// answered takes an answer of the bank, and reports whether somebody waits for it.
+// answered handles an answer of the bank, and reports whether it was awaited.
 func (e *visit) answered(kind byte, l numbers) bool {
 	switch {
 	case kind == valueMsg && e.state == asked:
@@ -68,8 +68,8 @@ func (e *visit) answered(kind byte, l numbers) bool {
 	return false
 }
 
-// banked takes what the bank answers to an application, if that is still inside
-// as far as it was told.
+// banked handles an answer of the bank to an application, if that is still inside as far as
+// it knows.
 func (q *proc) banked(kind byte, l numbers) {
 	lock, t := l.next(), member.Token{Epoch: l.next(), Count: l.next()}
 	for _, x := range q.asks {
@@ -79,7 +79,7 @@ func (q *proc) banked(kind byte, l numbers) {
 	}
 }
 
-// banked takes what the bank answers to a client.
+// banked handles an answer of the bank to a client.
 func (c *client) banked(kind byte, l numbers) {
 	lock, t := l.next(), member.Token{Epoch: l.next(), Count: l.next()}
 	for i := range c.hands {
@@ -90,7 +90,7 @@ func (c *client) banked(kind byte, l numbers) {
 	}
 }
 
-// settle lets a client let go, or do first what there is to be done.
+// settle makes a client release its lock, or do first what remains to be done.
 func (h *hand) settle() {
 	if w := h.c.w; w.settled(h.c.id, h.lock, h.token, &h.errand) {
 		h.leave()

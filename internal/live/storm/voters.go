@@ -10,30 +10,30 @@ import (
 	"github.com/stile-lock/stile/internal/live/views"
 )
 
-// orderEvery is how often an operator looks at the cluster.
+// orderEvery is the interval at which an operator checks the cluster.
 const orderEvery = 5 * ms
 
-// A person is an incarnation, and the place that it is at.
+// An incarnation is an incarnation of a member, and its place.
 type incarnation struct {
 	inc  uint64
 	q    *proc
 	used []uint64 // the locks that it has requested, a bit for each
 }
 
-// find returns the place of an incarnation among all there were.
+// find returns the index of an incarnation among all there were.
 func (w *world) find(inc uint64) (int, bool) {
-	return slices.BinarySearchFunc(w.people, inc, func(p incarnation, inc uint64) int { return cmp.Compare(p.inc, inc) })
+	return slices.BinarySearchFunc(w.incarnations, inc, func(p incarnation, inc uint64) int { return cmp.Compare(p.inc, inc) })
 }
 
-// at returns the place that an incarnation is at.
+// at returns the place of an incarnation.
 func (w *world) at(inc uint64) *proc {
 	if i, ok := w.find(inc); ok {
-		return w.people[i].q
+		return w.incarnations[i].q
 	}
 	return nil
 }
 
-// no returns the number of an incarnation in what is told: they count from 1.
+// no returns the number of an incarnation in reports, from 1.
 func (w *world) no(inc uint64) int {
 	i, ok := w.find(inc)
 	if !ok {
@@ -52,8 +52,7 @@ func (w *world) addressed(address string) *proc {
 	return nil
 }
 
-// lane returns whom an address is of: of a process, or of a client that has asked
-// something.
+// lane returns the owner of an address: a process, or a client that has asked a question.
 func (w *world) lane(address string) (algorithm.ID, bool) {
 	if q := w.addressed(address); q != nil {
 		return q.id, true
@@ -66,18 +65,18 @@ func (w *world) lane(address string) (algorithm.ID, bool) {
 	return algorithm.None, false
 }
 
-// Orders are what is asked of the view service.
+// orders are what is asked of the view service.
 type orders struct {
-	hurry    int             // so many views are to follow as fast as they can
-	epoch    uint64          // when the last of them was asked for
-	surprise bool            // the last of them is to be without one who is inside a lock
-	next     []member.Choice // the algorithms that are to be used next; nil for those there are
+	hurry    int             // number of views that must follow as fast as they can
+	epoch    uint64          // epoch when the last of them was requested
+	surprise bool            // the last of them must evict a member that is inside a lock
+	next     []member.Choice // algorithms to be used next; nil for the present ones
 	forget   bool
-	evict    []uint64 // who is to be evicted
+	evict    []uint64 // members to be evicted
 }
 
-// leader returns the process whose voter leads, as far as can be known: that of
-// the highest term. It may be paused, or not serve yet.
+// leader returns the process whose voter leads, as far as can be known: that of the highest
+// term. It may be paused, or not serve yet.
 func (w *world) leader() *proc {
 	var best *proc
 	term := uint64(0)
@@ -89,7 +88,7 @@ func (w *world) leader() *proc {
 	return best
 }
 
-// choices are the algorithms of a run, the one of a number serving most names.
+// choices returns the algorithms of a run, with number n serving most names.
 func (w *world) choices(n int) []member.Choice {
 	k := len(w.Algorithms)
 	all := []member.Choice{w.Algorithms[n%k]}
@@ -103,12 +102,12 @@ func (w *world) choices(n int) []member.Choice {
 	return all
 }
 
-// calmViews is how far apart views of the same members are, at least, while
-// progress is demanded.
+// calmViews is the minimum interval between views of the same members while progress is
+// demanded.
 const calmViews = 40 * ms
 
-// tick looks whether the cluster has formed, and asks of the service what there is
-// to ask.
+// tick checks whether the cluster has formed, and hands the operator's orders to the
+// service.
 func (w *world) tick() {
 	lead := w.leader()
 	if lead == nil || !lead.voter().Lead().Serves {
@@ -118,10 +117,10 @@ func (w *world) tick() {
 	if w.phase == forming && w.complete(c) {
 		w.formed()
 	}
-	if w.phase == demanding && w.Now()-w.oracle.since > calmViews && w.Faults.has(Forget|Switch) && w.wire.chance.Below(6) == 0 {
+	if w.phase == demanding && w.Now()-w.oracle.since > calmViews && w.Faults.has(Forget|Switch) && w.network.chance.Below(6) == 0 {
 		w.orders.forget = true
 		if w.Faults.has(Switch) {
-			w.orders.next = w.choices(int(w.wire.chance.Below(10)))
+			w.orders.next = w.choices(int(w.network.chance.Below(10)))
 		}
 	}
 	if !w.Paused(lead.id) {
@@ -130,8 +129,8 @@ func (w *world) tick() {
 	}
 }
 
-// complete reports whether all who were to be members at first are, with a lease,
-// and as many of them are voters as are to be.
+// complete reports whether all initial members are members with a lease, and the required
+// number of them are voters.
 func (w *world) complete(c *views.Replica) bool {
 	r := c.Record()
 	want := min(w.Voters, 1+(w.Nodes-1)/2*2)
@@ -146,8 +145,8 @@ func (w *world) complete(c *views.Replica) bool {
 	return true
 }
 
-// order has the leader do what the operator wants done. What it refuses is wanted
-// again, unless that would come too late.
+// order makes the leader do what the operator wants. What it refuses is tried again, unless
+// that would be too late.
 func (w *world) order(lead *proc) {
 	o := &w.orders
 	if o.next != nil && lead.does(process.Input{Kind: process.Choose, Choice: o.next}) {
@@ -171,33 +170,33 @@ func (w *world) order(lead *proc) {
 		lead.does(process.Input{Kind: process.Choose, Choice: slices.Clone(v.Record().Choices)})
 	}
 	if o.hurry == 0 {
-		w.wire.skipper = algorithm.None
+		w.network.skipper = algorithm.None
 	}
 }
 
-// does hands an operator's order to a process, if it still runs, and reports whether
-// it was taken.
+// does hands an operator's order to a process, if it still runs, and reports whether it was
+// accepted.
 func (q *proc) does(in process.Input) bool { return q.state != dead && q.step(in) == nil }
 
-// surprise has a member evicted that is inside a lock, and well.
+// surprise evicts a healthy member that is inside a lock.
 func (w *world) surprise(lead *proc) {
 	for _, q := range w.procs {
-		if q.id != w.wire.skipper && q.state == taking && q.inside() {
+		if q.id != w.network.skipper && q.state == taking && q.inside() {
 			lead.does(process.Input{Kind: process.Evict, Number: q.inc})
 			return
 		}
 	}
 }
 
-// reign is how long it may take until somebody leads and members know, once all is
-// healed: votes may be split some times, and a new leader starts every lease and
-// every ghost again.
+// reign is how long it may take until there is a leader and members know it, once all
+// faults are healed: votes may be split several times, and a new leader restarts every
+// lease and every ghost.
 func (w *world) reign() int64 {
 	return 6*2*process.Election*int64(process.Tick(w.Settings)) + 2*int64(w.Settings.Patience())
 }
 
-// expendable reports whether the others can do without the disk of a voter for
-// good: a majority of the voters is left, with its disks.
+// expendable reports whether the others can permanently do without the disk of a voter: a
+// majority of the voters is left, with its disks.
 func (w *world) expendable(q *proc) bool {
 	id := q.drive.voter()
 	lead := w.leader()
@@ -220,10 +219,10 @@ func (w *world) expendable(q *proc) bool {
 	return 2*whole > len(l.Voters)
 }
 
-// quiet is how long the service bears with somebody who does not renew.
+// quiet is how long the service tolerates a member that does not renew.
 func (w *world) quiet() int64 { return int64(w.Settings.Patience()) / 2 }
 
-// sound reports whether all voters have their disks, none comes and none leaves.
+// sound reports whether all voters have their disks and the set of voters is not changing.
 func (w *world) sound() bool {
 	for _, q := range w.procs {
 		if q.votes() && (q.state == leaving || q.draining) {
@@ -238,8 +237,8 @@ func (w *world) sound() bool {
 	return l.Settled && len(l.Learners) == 0
 }
 
-// wounded reports whether a voter has lost its disk, and the others have not found
-// another one yet: they may not do without any more of them.
+// wounded reports whether a voter has lost its disk and the others have not replaced it
+// yet: they must not lose another one.
 func (w *world) wounded() bool {
 	for _, id := range w.lost {
 		for _, q := range w.procs {

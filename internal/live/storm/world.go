@@ -11,7 +11,7 @@ import (
 	"github.com/stile-lock/stile/trace"
 )
 
-// Lengths of time of the kernel, whose ticks are nanoseconds here.
+// Durations of the kernel, whose ticks are nanoseconds here.
 const (
 	us = int64(member.Microsecond)
 	ms = int64(member.Millisecond)
@@ -25,21 +25,21 @@ const (
 
 // The events that the storm schedules.
 const (
-	wake    = kernel.Own + iota // of a process: the member or a link wants to be woken
+	wake    = kernel.Own + iota // of a process: the member or a link must be woken
 	act                         // an application does something
-	link                        // it hears that it has a connection, or none any more
+	link                        // a process is notified that it has, or no longer has, a connection
 	saved                       // its disk has acknowledged a save
 	depart                      // it is asked to leave
-	check                       // at no process: has it been told?
+	check                       // at no process: has it been notified?
 	boot                        // at no process: another incarnation starts in a place
 	pulse                       // of a client: something is due
-	tick                        // the world looks whether the cluster is there, and what is asked of it
+	tick                        // the world checks whether the cluster has formed, and what it must do
 	strike                      // a fault begins
 	cease                       // a fault ends
-	look                        // the oracle looks at all who wait
-	overdue                     // what came late on a connection of a client is handed over
-	written                     // at no process: a disk has done a save
-	hear                        // at no process: has a client heard what an operator did?
+	look                        // the oracle checks all waiting requests
+	overdue                     // what arrived late on a connection of a client is handed over
+	written                     // at no process: a disk has finished a save
+	hear                        // at no process: has a client been notified of what an operator did?
 	stalled                     // at no process: does an eviction stall a lock?
 	redial                      // at no process: two processes have a connection again
 )
@@ -50,49 +50,49 @@ const (
 	firstProc
 )
 
-// spare is how many places there are for processes that join.
+// spare is the number of places for processes that join.
 const spare = 2
 
 type phase uint8
 
 const (
-	forming phase = iota // the cluster is not there yet
+	forming phase = iota // the cluster has not formed yet
 	stormy
 	healing
-	demanding // everybody who asks must enter soon
-	draining  // nobody asks any more
-	drained   // nobody waits any more
+	demanding // every request must be granted soon
+	draining  // applications make no new requests
+	drained   // no request waits any longer
 )
 
 // A world is one run.
 type world struct {
 	*kernel.Kernel
 	Config
-	names   []string       // of the locks
-	numbers map[string]int // of the locks, by their names
-	procs   []*proc        // by their places
-	clients []*client
-	lines   []*line // their connections
-	orders  orders
-	backups backups
-	store   store
-	wire    network
-	oracle  oracle
-	people  []incarnation  // all who were ever admitted, in this order
-	active  []bool         // by strikes
-	hit     []algorithm.ID // by strikes: the process that it is at
-	lost    []uint64       // voters whose disks were lost
-	wiped   []uint64       // and those of them whose disks are empty since
-	severed bool           // two processes never hear each other again
-	stirred int64          // when a fault has begun or ended, the last time
-	phase   phase
-	times   times
-	result  Result
-	specs   []made // the algorithms that were asked for
-	buf     []byte
+	names        []string       // of the locks
+	numbers      map[string]int // of the locks, by name
+	procs        []*proc        // by place
+	clients      []*client
+	lines        []*line // the clients' connections
+	orders       orders
+	backups      backups
+	store        store
+	network      network
+	oracle       oracle
+	incarnations []incarnation  // all incarnations ever admitted, sorted
+	active       []bool         // by strike
+	hit          []algorithm.ID // by strike: the process it hit
+	lost         []uint64       // voters whose disks were lost
+	wiped        []uint64       // those of them whose disks are empty since
+	severed      bool           // two processes never hear each other again
+	stirred      int64          // when a fault last began or ended
+	phase        phase
+	times        times
+	result       Result
+	specs        []made // algorithms that were requested
+	buf          []byte
 }
 
-// made is an algorithm that was made before: it takes time, and views are many.
+// A made is an algorithm made earlier: making one takes time, and there are many views.
 type made struct {
 	name    string
 	version int
@@ -104,7 +104,7 @@ type times struct {
 	heal, demand, drain, end int64
 }
 
-// Run makes a run. An error means that there can be no such run.
+// Run makes a run. An error means that such a run is impossible.
 func Run(c Config) (*Result, error) { return run(c, nil) }
 
 func run(c Config, observe func(e trace.Event)) (*Result, error) {
@@ -147,7 +147,7 @@ func newWorld(c Config, observe func(e trace.Event)) *world {
 		Seed: c.Seed, Adversary: true, Names: names, Observe: observe,
 	}, w)
 	w.Happen = w.happen
-	w.wire = newWire(w, len(names))
+	w.network = newWire(w, len(names))
 	w.store = newStore(&c)
 	w.backups = newBackups(&c)
 	w.oracle = newOracle(w)
@@ -169,11 +169,10 @@ func (w *world) spec(name string, version int) (algorithm.Spec, error) {
 	return spec, err
 }
 
-// prefixes are how names begin: algorithms may be chosen by them.
+// prefixes are the prefixes of names, by which algorithms may be chosen.
 var prefixes = [...]string{"orders/", "jobs/", "orders/eu/"}
 
-// begin starts the first processes: one of them founds the cluster, the others
-// join it.
+// begin starts the first processes: one of them founds the cluster, the others join it.
 func (w *world) begin() error {
 	for i := range w.Nodes {
 		if err := w.procs[i].boot(); err != nil {
@@ -187,8 +186,8 @@ func (w *world) begin() error {
 	return nil
 }
 
-// formed begins the storm: all who were to be members at the start are, and as many
-// as can be are voters.
+// formed starts the storm: all initial members are members, and as many as possible are
+// voters.
 func (w *world) formed() {
 	w.phase = stormy
 	w.plan()
@@ -202,15 +201,14 @@ const formFor = 4000 * ms
 
 // plan derives when the parts of a run begin.
 //
-// Grace: when all is healed, a member that is dead or does not renew is evicted after
-// the service's patience with the silent. Homes, whose clocks may be slow, then wait
-// until its lease has expired. An evicted process hears of it when it renews, and joins
-// again, which takes a view. Links that have to send again wait for longer from one
-// time to the next, and a member that has missed a view fetches it: for that there are
-// some renewals more.
+// The grace period: when all faults are healed, a member that is dead or does not renew is
+// evicted after the service's patience with silent members. Homes, whose clocks may be
+// slow, then wait until its lease has expired. An evicted process is notified when it
+// renews, and joins again, which takes a view. Links that resend wait longer each time, and
+// a member that has missed a view fetches it: some additional renewals allow for that.
 //
-// The end: the last requests must be granted within as many turns as rounds says, each
-// with as many entries as are handed over locally, each of which may be the longest.
+// The end: the last requests must be granted within as many turns as rounds says, each with
+// as many entries as are handed over locally, each of which may be the longest.
 func (w *world) plan() {
 	s := w.Settings
 	w.times.heal = w.Now() + int64(w.Length)
@@ -221,17 +219,17 @@ func (w *world) plan() {
 	w.times.demand = w.times.heal + grace
 	hold := longestHold
 	if w.Bank {
-		hold += 2 * slowest // it lets go when its transfer is confirmed
+		hold += 2 * slowest // it releases the lock when its transfer is confirmed
 	}
 	turn := w.passing() + int64(min(s.Handover, 2*w.Apps+hands*w.Clients))*hold
 	w.times.drain = w.times.demand + demandFor
 	w.times.end = w.times.drain + int64(w.rounds())*turn + int64(s.Lease)
 }
 
-// demandFor is how long requests go on after the time of grace.
+// demandFor is how long requests continue after the grace period.
 const demandFor = 300 * ms
 
-// turn goes to the next part of the run when its time has come.
+// turn starts the next part of the run when its time has come.
 func (w *world) turn(now int64) {
 	switch {
 	case w.phase == stormy && now >= w.times.heal:
@@ -260,7 +258,7 @@ func (w *world) finish() {
 	w.oracle.final()
 }
 
-// broken notes the first violation.
+// broken records the first violation.
 func (w *world) broken(i Invariant, format string, args ...any) {
 	if w.result.Violation == nil {
 		w.result.Violation = &Violation{i, member.Span(w.Now()), fmt.Sprintf(format, args...)}
@@ -268,7 +266,7 @@ func (w *world) broken(i Invariant, format string, args ...any) {
 	}
 }
 
-// note adds something to the digest of the run.
+// note adds to the digest of the run.
 func (w *world) note(a, b uint64) {
 	x := w.result.Digest ^ uint64(w.Now())*0x9e3779b97f4a7c15
 	x = (x ^ a) * 0xbf58476d1ce4e5b9
@@ -325,8 +323,8 @@ func (w *world) lockOf(name string) int {
 	return -1
 }
 
-// calm reports whether nothing may happen any more but what is asked for.
+// calm reports whether nothing unrequested may happen any longer.
 func (w *world) calm() bool { return w.phase >= demanding && w.within() && !w.severed }
 
-// within reports whether the clocks are: what is promised of time then holds.
+// within reports whether the clocks are within the margin: promises about time then hold.
 func (w *world) within() bool { return !w.Faults.has(Beyond) }

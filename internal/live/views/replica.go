@@ -19,7 +19,7 @@ type Replica struct {
 	Err    error
 	id     uint64
 	log    Log
-	warden *Leader
+	leader *Leader
 	m      *machine
 	lead   Lead
 	seen   []place // where other voters are, as far as they have announced it themselves
@@ -87,8 +87,8 @@ type ReplicaConfig struct {
 	Seen func(index uint64, r *Record)
 }
 
-// OpenClerk starts the voter with this state.
-func OpenClerk(from ReplicaConfig) (*Replica, error) {
+// OpenReplica starts the voter with this state.
+func OpenReplica(from ReplicaConfig) (*Replica, error) {
 	_, id, err := from.Logs.Voter(from.State)
 	if err != nil {
 		return nil, err
@@ -101,7 +101,7 @@ func OpenClerk(from ReplicaConfig) (*Replica, error) {
 		return nil, err
 	}
 	c.m.fresh = false
-	c.warden = NewLeader(id, c.m.record)
+	c.leader = NewLeader(id, c.m.record)
 	return c, nil
 }
 
@@ -127,7 +127,7 @@ func (c *Replica) Lead() Lead { return c.lead }
 
 // Warden returns the voter's Leader, for requests of an operator: Evict, Choose,
 // Forget, Want.
-func (c *Replica) Warden() *Leader { return c.warden }
+func (c *Replica) Leader() *Leader { return c.leader }
 
 // Over reports whether, by a record, a voter of this number is no longer needed: it was
 // one, and the others can do without its vote.
@@ -140,7 +140,7 @@ func (c *Replica) Receive(now member.Instant, from string, b []byte) error {
 	if c.Err != nil {
 		return c.Err
 	}
-	err := c.warden.Receive(now, from, b)
+	err := c.leader.Receive(now, from, b)
 	c.settle(now)
 	return err
 }
@@ -199,7 +199,7 @@ func (c *Replica) Tick(now member.Instant) {
 		c.settle(now)
 	}
 	if c.Err == nil {
-		c.warden.Tick(now)
+		c.leader.Tick(now)
 		c.settle(now)
 	}
 }
@@ -219,28 +219,28 @@ func (c *Replica) settle(now member.Instant) {
 		out, err := c.log.Flush()
 		if err != nil {
 			c.Err = err
-			c.Out, c.warden.Out = ReplicaOut{}, LeaderOut{}
+			c.Out, c.leader.Out = ReplicaOut{}, LeaderOut{}
 			return
 		}
 		c.Out.Saves = append(c.Out.Saves, out.Saves...)
 		c.post(out.Send)
 		c.lead = out.Lead
-		c.warden.Voters(c.lead.Voters, len(c.lead.Learners) > 0, c.lead.Settled)
+		c.leader.Voters(c.lead.Voters, len(c.lead.Learners) > 0, c.lead.Settled)
 		if c.lead.Serves {
-			c.warden.Lead(now, c.lead.Term, c.m.record)
+			c.leader.Lead(now, c.lead.Term, c.m.record)
 		} else {
-			c.warden.Follow(c.lead.Leader)
+			c.leader.Follow(c.lead.Leader)
 		}
 		if c.m.fresh {
 			c.m.fresh = false
-			c.warden.Applied(now, c.m.record)
+			c.leader.Applied(now, c.m.record)
 		}
 		for _, n := range out.Reads {
-			c.warden.Confirmed(now, n)
+			c.leader.Confirmed(now, n)
 		}
-		again = c.ask(&c.warden.Out)
-		c.Out.Send = append(c.Out.Send, c.warden.Out.Send...)
-		c.warden.Out.Reset()
+		again = c.ask(&c.leader.Out)
+		c.Out.Send = append(c.Out.Send, c.leader.Out.Send...)
+		c.leader.Out.Reset()
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 func TestClerkShows(t *testing.T) {
 	var indexes, epochs []uint64
 	s := &script{t: t, record: born(t, 3, 1)}
-	c, err := OpenClerk(ReplicaConfig{Logs: s, Seen: func(index uint64, r *Record) {
+	c, err := OpenReplica(ReplicaConfig{Logs: s, Seen: func(index uint64, r *Record) {
 		indexes, epochs = append(indexes, index), append(epochs, r.Epoch)
 	}})
 	if err != nil {
@@ -45,8 +45,8 @@ func TestClerkNotices(t *testing.T) {
 			s.machine.Apply(3, 1, []byte("void"))
 		}
 		c.Tick(101 * second)
-		if len(c.Out.Send) != 3 || c.Warden().Record().Epoch != 2 {
-			t.Errorf("restored %v: %d messages, epoch %d", restored, len(c.Out.Send), c.Warden().Record().Epoch)
+		if len(c.Out.Send) != 3 || c.Leader().Record().Epoch != 2 {
+			t.Errorf("restored %v: %d messages, epoch %d", restored, len(c.Out.Send), c.Leader().Record().Epoch)
 		}
 	}
 }
@@ -60,11 +60,11 @@ func TestClerkIsNotOpened(t *testing.T) {
 		"it does not know whose": &failing{script: good, id: 64, identity: planted},
 		"it cannot be opened":    &failing{script: good, id: 64, open: planted},
 	} {
-		if c, err := OpenClerk(ReplicaConfig{Logs: s}); err == nil || c != nil {
+		if c, err := OpenReplica(ReplicaConfig{Logs: s}); err == nil || c != nil {
 			t.Errorf("%s: opened", what)
 		}
 	}
-	if _, err := OpenClerk(ReplicaConfig{Logs: &failing{script: good, id: 64}}); err != nil {
+	if _, err := OpenReplica(ReplicaConfig{Logs: &failing{script: good, id: 64}}); err != nil {
 		t.Error(err)
 	}
 }
@@ -168,12 +168,12 @@ func TestClerkKnowsTheLast(t *testing.T) {
 // propose again what has come to pass.
 func TestClerkLooksFirst(t *testing.T) {
 	c, s := clerk(t)
-	_ = c.Warden().Choose(central())
+	_ = c.Leader().Choose(central())
 	for now := 101 * second; len(s.proposed) == 0; now += second / 10 {
 		c.Tick(now)
 	}
 	s.machine.Apply(2, 1, s.proposed[0])
-	if c.Tick(c.warden.now + 5*second); len(s.proposed) != 1 {
+	if c.Tick(c.leader.now + 5*second); len(s.proposed) != 1 {
 		t.Errorf("proposed %d times", len(s.proposed))
 	}
 }
@@ -185,12 +185,12 @@ func TestClerkRevotes(t *testing.T) {
 	c, s := clerk(t)
 	s.lead.Learners = []uint64{70}
 	c.Tick(101 * second)
-	if w := c.Warden(); !slices.Equal(w.list, []uint64{64}) || !w.growing || !w.steady {
+	if w := c.Leader(); !slices.Equal(w.list, []uint64{64}) || !w.growing || !w.steady {
 		t.Errorf("voters %v, growing %v, steady %v", w.list, w.growing, w.steady)
 	}
 	s.lead.Learners, s.lead.Settled = nil, false
 	c.Tick(102 * second)
-	if w := c.Warden(); w.growing || w.steady {
+	if w := c.Leader(); w.growing || w.steady {
 		t.Errorf("growing %v, steady %v", w.growing, w.steady)
 	}
 	s.lead.Settled = true
@@ -227,7 +227,7 @@ func TestClerkAsksAgain(t *testing.T) {
 	}
 	c, s := clerk(t)
 	c.log = &letters{script: s, noRead: true}
-	_ = c.Warden().Choose(central())
+	_ = c.Leader().Choose(central())
 	c.hears(t, 101*second, "b", Message{Kind: Renew, Inc: 65, Number: 3, Epoch: 1})
 	s.next = []LogOut{{}, {}, {}}
 	if c.Tick(102 * second); len(s.proposed) != 1 || len(s.next) > 0 {

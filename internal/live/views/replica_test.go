@@ -67,7 +67,7 @@ func (s *script) Flush() (LogOut, error) {
 func clerk(t *testing.T) (*Replica, *script) {
 	t.Helper()
 	s := &script{t: t, record: born(t, 3, 1), lead: Lead{Leader: 64, Term: 1, Serves: true, Voters: []uint64{64}, Settled: true}}
-	c, err := OpenClerk(ReplicaConfig{Logs: s})
+	c, err := OpenReplica(ReplicaConfig{Logs: s})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -220,7 +220,7 @@ func TestClerkAddresses(t *testing.T) {
 func TestClerkProposes(t *testing.T) {
 	c, s := clerk(t)
 	s.refuse = errors.New("busy")
-	if err := c.Warden().Choose(central()); err != nil {
+	if err := c.Leader().Choose(central()); err != nil {
 		t.Fatal(err)
 	}
 	for now := 102 * second; now < 110*second && len(s.proposed) < 2; now += second / 2 {
@@ -248,10 +248,10 @@ func TestClerkProposes(t *testing.T) {
 
 // A voter needs a state.
 func TestClerkWithoutState(t *testing.T) {
-	if _, err := OpenClerk(ReplicaConfig{Logs: &stateless{}}); err == nil {
+	if _, err := OpenReplica(ReplicaConfig{Logs: &stateless{}}); err == nil {
 		t.Error("a voter starts without a state")
 	}
-	if _, err := OpenClerk(ReplicaConfig{Logs: &stateless{err: errors.New("rotten")}}); err == nil {
+	if _, err := OpenReplica(ReplicaConfig{Logs: &stateless{err: errors.New("rotten")}}); err == nil {
 		t.Error("a voter starts from a damaged state")
 	}
 }

@@ -1,5 +1,5 @@
 // Command page prints docs/results/live.md: what live locks cost. Its argument says where
-// that was measured.
+// this was measured.
 package main
 
 import (
@@ -11,7 +11,7 @@ import (
 	"github.com/stile-lock/stile/internal/live/views/raft"
 )
 
-// maxLog is after how many entries a voter shortens its log.
+// maxLog is the number of entries after which a voter shortens its log.
 const maxLog = 1000
 
 func main() {

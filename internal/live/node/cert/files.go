@@ -12,14 +12,14 @@ import (
 	"time"
 )
 
-// An output is a file that is to be written.
+// An output is a file to be written.
 type output struct {
 	path string
 	data []byte
 	mode fs.FileMode
 }
 
-// isDir refuses what is no folder.
+// isDir returns an error if dir is not a folder.
 func isDir(dir string) error {
 	info, err := os.Stat(dir)
 	switch {
@@ -33,7 +33,7 @@ func isDir(dir string) error {
 	return nil
 }
 
-// free refuses files that are there.
+// free returns an error if one of the files exists.
 func free(paths ...string) error {
 	for _, path := range paths {
 		if _, err := os.Lstat(path); err == nil {
@@ -45,8 +45,8 @@ func free(paths ...string) error {
 	return nil
 }
 
-// install writes all files or none: each beside its place at first. Unless force is
-// given what is there stays, even if it came a moment ago.
+// install writes all files or none: each under a temporary name beside its place first.
+// Unless force is set it never overwrites a file, even one created a moment ago.
 func install(force bool, files ...output) (err error) {
 	var beside, placed []string
 	defer func() {
@@ -77,9 +77,9 @@ func install(force bool, files ...output) (err error) {
 	return nil
 }
 
-// writeBeside writes a file to the disk, under another name.
+// writeBeside writes a file to the disk under a temporary name.
 func writeBeside(f output) (path string, err error) {
-	t, err := os.CreateTemp(filepath.Dir(f.path), "."+filepath.Base(f.path)+".*.tmp") // nobody else may read it
+	t, err := os.CreateTemp(filepath.Dir(f.path), "."+filepath.Base(f.path)+".*.tmp") // readable only by this user
 	if err != nil {
 		return "", err
 	}
@@ -87,13 +87,13 @@ func writeBeside(f output) (path string, err error) {
 	return t.Name(), errors.Join(err, t.Chmod(f.mode), t.Sync(), t.Close())
 }
 
-// place gives a file its name.
+// place gives a file its final name.
 func place(from, to string, force bool) error {
 	var err error
 	if force {
 		err = os.Rename(from, to)
 	} else if err = os.Link(from, to); err != nil && !errors.Is(err, fs.ErrExist) {
-		if err = free(to); err == nil { // a disk without links
+		if err = free(to); err == nil { // a file system without hard links
 			err = os.Rename(from, to)
 		}
 	}
@@ -106,7 +106,7 @@ func place(from, to string, force bool) error {
 	return nil
 }
 
-// reason is an error without the name of a file, which may be one beside.
+// reason returns an error without its file name, which may be a temporary one.
 func reason(err error) error {
 	var path *fs.PathError
 	var link *os.LinkError
@@ -119,7 +119,7 @@ func reason(err error) error {
 	return err
 }
 
-// loadCA reads the authority in a folder, to sign with it.
+// loadCA reads the authority in a folder, for signing.
 func loadCA(dir string, now time.Time) (*x509.Certificate, *ecdsa.PrivateKey, error) {
 	file, keyFile := filepath.Join(dir, CAName+".crt"), filepath.Join(dir, CAName+".key")
 	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {

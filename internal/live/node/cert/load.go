@@ -10,14 +10,15 @@ import (
 	"time"
 )
 
-// Config names the files that a node needs.
+// Config names the certificate files of a node.
 type Config struct {
 	CA   string // certificate of the authority
 	Cert string // certificate of the node
-	Key  string // its key
+	Key  string // key of the node
 }
 
-// Given reports whether there are certificates to use: all files are named, or none.
+// Given reports whether there are certificates to use. It is an error if only some of the
+// files are named.
 func (c Config) Given() (bool, error) {
 	switch {
 	case c == Config{}:
@@ -28,32 +29,32 @@ func (c Config) Given() (bool, error) {
 	return true, nil
 }
 
-// Keys are the certificates of a node. They are read again when their files have
-// changed, which is looked at before every handshake.
+// Keys are the certificates of a node. They are read again when their files change, which
+// is checked before every handshake.
 type Keys struct {
 	config Config
 	report func(error)
 
 	mu    sync.Mutex
 	now   *material
-	files [3]stamp // when they were read last, also if that failed
+	files [3]stamp // state of the files when they were last read, even if that failed
 }
 
-// material is what was read.
+// material is what was read from the files.
 type material struct {
 	pair  *tls.Certificate
 	roots *x509.CertPool
 }
 
-// A stamp tells whether a file has changed.
+// A stamp detects whether a file has changed.
 type stamp struct {
 	time time.Time
 	size int64
 	err  bool
 }
 
-// Load reads the certificates. Later errors, after the files have changed, are told
-// to report, and what was read before stays in use.
+// Load reads the certificates. Later errors, after the files have changed, are passed to
+// report, and the previous certificates stay in use.
 func Load(c Config, report func(error)) (*Keys, error) {
 	files := c.stamps()
 	m, err := c.read(time.Now())
@@ -63,7 +64,7 @@ func Load(c Config, report func(error)) (*Keys, error) {
 	return &Keys{config: c, report: report, now: m, files: files}, nil
 }
 
-// read reads all files. A certificate that nobody would accept is an error.
+// read reads all files. A certificate that no peer would accept is an error.
 func (c Config) read(now time.Time) (*material, error) {
 	pem, err := os.ReadFile(c.CA)
 	if err != nil {
@@ -91,7 +92,7 @@ func (c Config) read(now time.Time) (*material, error) {
 	return m, nil
 }
 
-// stamps looks at all files.
+// stamps returns the stamps of all files.
 func (c Config) stamps() (all [3]stamp) {
 	for i, path := range []string{c.CA, c.Cert, c.Key} {
 		info, err := os.Stat(path)
@@ -104,7 +105,7 @@ func (c Config) stamps() (all [3]stamp) {
 	return all
 }
 
-// current returns what is in the files, or was when that was last good.
+// current returns the contents of the files, or the last valid contents.
 func (k *Keys) current() *material {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -112,7 +113,7 @@ func (k *Keys) current() *material {
 	if files == k.files {
 		return k.now
 	}
-	k.files = files // before they are read: a change meanwhile is seen the next time
+	k.files = files // before reading them: a change in between is seen the next time
 	m, err := k.config.read(time.Now())
 	if err != nil {
 		k.report(fmt.Errorf("the certificates have changed, and those of before stay in use: %w", err))
@@ -122,8 +123,9 @@ func (k *Keys) current() *material {
 	return m
 }
 
-// base is what both roles have. There are no tickets: links are few and live long,
-// and each new one is to be judged by the certificates of that time.
+// base is the configuration common to both roles. There are no session tickets: links are
+// few and live long, and each new one must be judged by the certificates valid at that
+// time.
 func (m *material) base() *tls.Config {
 	return &tls.Config{
 		MinVersion:                  tls.VersionTLS13,
@@ -133,7 +135,8 @@ func (m *material) base() *tls.Config {
 	}
 }
 
-// Server is the configuration of who is dialled. Who dials must have a certificate.
+// Server returns the configuration for accepting connections. A peer that dials must have a
+// certificate.
 func (k *Keys) Server() *tls.Config {
 	c := k.server()
 	c.GetConfigForClient = func(*tls.ClientHelloInfo) (*tls.Config, error) { return k.server(), nil }
@@ -147,8 +150,7 @@ func (k *Keys) server() *tls.Config {
 	return c
 }
 
-// Client is the configuration to dial a host once: it is asked for again for the
-// next time.
+// Client returns the configuration for dialling a host once; each dial calls it again.
 func (k *Keys) Client(host string) *tls.Config {
 	m := k.current()
 	c := m.base()

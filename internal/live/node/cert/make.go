@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// What certificates are called in their folder, and how long they are valid.
+// File names of certificates in their folder, and how long they are valid.
 const (
 	CAName   = "ca"
 	CADays   = 3650
@@ -25,26 +25,26 @@ const (
 	MaxDays  = 36500
 
 	day    = 24 * time.Hour
-	before = time.Hour // that clocks may differ
+	before = time.Hour // tolerance for clocks that differ
 )
 
-// Order is a certificate that is to be made.
+// Order describes a certificate to be made.
 type Order struct {
-	Dir   string   // where it is written, and where the authority is
-	Name  string   // of the node; not used for an authority
-	Hosts []string // that the node is reached at: IP addresses and names
-	Days  int      // how long it is valid
-	Force bool     // replace what is there
+	Dir   string   // folder to write to, which also has the authority
+	Name  string   // node name; not used for an authority
+	Hosts []string // IP addresses and host names of the node
+	Days  int      // days of validity
+	Force bool     // replace existing files
 	Now   time.Time
 }
 
-// Made is a certificate that was made.
+// Made describes a certificate that was made.
 type Made struct {
 	Name  string
 	Cert  string // file of the certificate
 	Key   string // file of its key
 	Hosts []string
-	Until time.Time // it is valid
+	Until time.Time // end of its validity
 }
 
 // CA makes the authority of a cluster.
@@ -103,7 +103,7 @@ func Node(o Order) (*Made, error) {
 	return m, m.sign(t, ca, key, signer, o.Force)
 }
 
-// start names the files, and refuses to replace them unless that is meant.
+// start names the files, and refuses to replace existing ones unless Force is set.
 func (o Order) start(name string) (*Made, error) {
 	m := &Made{Name: name, Cert: filepath.Join(o.Dir, name+".crt"), Key: filepath.Join(o.Dir, name+".key")}
 	if o.Days < 1 || o.Days > MaxDays {
@@ -118,7 +118,7 @@ func (o Order) start(name string) (*Made, error) {
 	return m, free(m.Key, m.Cert)
 }
 
-// template is what all certificates have, and a new key.
+// template returns what all certificates have in common, and a new key.
 func template(name string, o Order) (*ecdsa.PrivateKey, *x509.Certificate, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -136,7 +136,7 @@ func template(name string, o Order) (*ecdsa.PrivateKey, *x509.Certificate, error
 	}, nil
 }
 
-// sign makes the certificate, and writes it with its key.
+// sign makes the certificate and writes it with its key.
 func (m *Made) sign(t, parent *x509.Certificate, key, signer *ecdsa.PrivateKey, force bool) error {
 	der, err := x509.CreateCertificate(rand.Reader, t, parent, &key.PublicKey, signer)
 	if err != nil {
@@ -156,7 +156,7 @@ var (
 	hostName = regexp.MustCompile(`^(\*\.)?[A-Za-z0-9]([A-Za-z0-9-]{0,62})(\.[A-Za-z0-9]([A-Za-z0-9-]{0,62}))*$`)
 )
 
-// CheckName says what is wrong with the name of a node.
+// CheckName returns what is wrong with a node name.
 func CheckName(name string) error {
 	switch {
 	case !nodeName.MatchString(name):
@@ -167,9 +167,9 @@ func CheckName(name string) error {
 	return nil
 }
 
-// CheckHost says what is wrong with a host.
+// CheckHost returns what is wrong with a host.
 func CheckHost(host string) error {
-	last := host[strings.LastIndex(host, ".")+1:] // of numbers alone it is a mistyped address
+	last := host[strings.LastIndex(host, ".")+1:] // if it is numeric, it is a mistyped address
 	if net.ParseIP(host) == nil && (!hostName.MatchString(host) || len(host) > 253 || strings.Trim(last, "0123456789") == "") {
 		return fmt.Errorf("%.60q is no host: want an IP address such as 10.0.0.5 or a name such as db1.example.com, without a port", host)
 	}
@@ -178,9 +178,8 @@ func CheckHost(host string) error {
 
 func nameURI(name string) *url.URL { return &url.URL{Scheme: "stile", Host: "node", Path: "/" + name} }
 
-// Fits says what is wrong with a node of this name having the certificate. One that
-// was made elsewhere, without a name of a node, must have it as the name of a host
-// or as its subject.
+// Fits returns why a node of this name may not use the certificate. A certificate made
+// elsewhere, without a node name, must have the name as a host name or as its subject.
 func Fits(c *x509.Certificate, name string) error {
 	var names []string
 	for _, u := range c.URIs {

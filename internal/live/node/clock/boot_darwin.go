@@ -8,9 +8,9 @@ import (
 	"github.com/stile-lock/stile/internal/live/member"
 )
 
-// Now reads a clock that goes on while the machine is suspended: here that is
-// CLOCK_MONOTONIC, which Go's own is not. Elsewhere it may stand still, so there is
-// no such file for other systems.
+// Now reads a clock that keeps running while the machine is suspended: on macOS that is
+// CLOCK_MONOTONIC, which Go's own clock is not. On other systems the clock may stand still,
+// so there is no such file for them.
 func Now() member.Instant {
 	var ts unix.Timespec
 	if unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts) != nil {

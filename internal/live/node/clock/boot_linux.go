@@ -7,11 +7,11 @@ import (
 	"github.com/stile-lock/stile/internal/live/member"
 )
 
-// boottime is the clock that goes on while the machine is suspended.
+// boottime is the clock that keeps running while the machine is suspended.
 const boottime = 7
 
-// ask reads it by a system call. The call cannot fail: every Linux that Go runs on
-// has the clock.
+// ask reads it by a system call. The call cannot fail: every Linux that Go runs on has this
+// clock.
 func ask() member.Instant {
 	var ts syscall.Timespec
 	syscall.RawSyscall(syscall.SYS_CLOCK_GETTIME, boottime, uintptr(unsafe.Pointer(&ts)), 0)

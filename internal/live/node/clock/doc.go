@@ -1,3 +1,3 @@
-// Package clock reads the clock that a process counts its leases by: one that goes on
-// while the machine is suspended, and that nobody sets.
+// Package clock reads the clock by which a process counts its leases: it keeps running
+// while the machine is suspended, and cannot be set.
 package clock

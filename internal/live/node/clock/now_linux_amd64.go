@@ -12,12 +12,12 @@ import (
 	"github.com/stile-lock/stile/internal/live/member"
 )
 
-// reader is the function by which the kernel lets processes read a clock without a
-// system call, which costs several times as much; 0 if there is none.
+// reader is the kernel's function for reading a clock without a system call, which costs
+// several times as much; 0 if there is none.
 //
-// Go reads its own clock by it, but that one stands still while the machine is
-// suspended, and there is no safe way to add how long that was: whoever is suspended
-// between the two readings would take a lease for longer than it is.
+// Go reads its own clock through it, but that one stands still while the machine is
+// suspended. There is no safe way to add the suspended time: a process suspended between
+// the two readings would take a lease for longer than it is.
 var reader = find()
 
 // Now reads the clock.
@@ -51,7 +51,7 @@ func find() uintptr {
 	return 0
 }
 
-// lookup finds the function in the library that the kernel puts into each process.
+// lookup finds the function in the library that the kernel maps into each process.
 func lookup() (uintptr, error) {
 	start, end, err := library()
 	if err != nil {
@@ -78,7 +78,7 @@ func lookup() (uintptr, error) {
 	return 0, errors.New("the kernel offers no clock")
 }
 
-// library returns where that library is.
+// library returns the address range of that library.
 func library() (start, end int64, err error) {
 	maps, err := os.Open("/proc/self/maps")
 	if err != nil {

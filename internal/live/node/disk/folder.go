@@ -10,8 +10,8 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// makeFolder makes sure that a folder is there, and will be after a power
-// failure. A parent that may not be read was not made by this program.
+// makeFolder makes sure that a folder exists, also after a power failure. A parent that
+// cannot be read was not made by this program.
 func makeFolder(dir string) error {
 	err := os.Mkdir(dir, 0o700)
 	made := err == nil
@@ -48,9 +48,9 @@ func SyncFolder(dir string) error {
 	return nil
 }
 
-// ensureFile makes the file if it is missing, with nothing in it. It gets its
-// name when it is whole; what a crash has left under the other one is dropped.
-// The folder is synced in any case: a process before may have ended too early.
+// ensureFile creates the file, empty, if it is missing. The file gets its name when it is
+// complete; a temporary file left by a crash is removed. The folder is synced in any case,
+// because an earlier process may have ended too soon.
 func ensureFile(path string) error {
 	unfinished := path + ".new"
 	if err := os.Remove(unfinished); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -68,7 +68,7 @@ func ensureFile(path string) error {
 	return SyncFolder(filepath.Dir(path))
 }
 
-// makeFile makes a file of a voter without a state.
+// makeFile creates the file of a voter without a state.
 func makeFile(path string) error {
 	err := guard(func() error {
 		db, err := bbolt.Open(path, 0o600, options())
@@ -89,17 +89,17 @@ func makeFile(path string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// A syncer is a file, as far as settle needs it.
+// A syncer is the part of a file that settle needs.
 type syncer interface {
 	ReadAt(b []byte, off int64) (int, error)
 	WriteAt(b []byte, off int64) (int, error)
 	Sync() error
 }
 
-// settle makes durable what was read: it may have been in the cache alone, and
-// after a sync that has failed no other one would change that, since the kernel
-// takes the pages for written. So each is written again, in its place, and the
-// meta pages only when all that they lead to is on the disk.
+// settle makes durable what was read. It may have been only in the cache, and after a
+// failed sync another sync would not change that, because the kernel considers the pages
+// written. So each page is written again in its place, and the meta pages only when
+// everything they lead to is on the disk.
 func settle(f syncer, t *tree) error {
 	if err := rewrite(f, func(id int) bool { return t.seen[id] }, len(t.seen)); err != nil {
 		return err
@@ -107,7 +107,7 @@ func settle(f syncer, t *tree) error {
 	return rewrite(f, func(id int) bool { return true }, 2)
 }
 
-// rewrite writes pages below a number again, and syncs.
+// rewrite writes the selected pages below a number again, and syncs.
 func rewrite(f syncer, which func(id int) bool, below int) error {
 	b := make([]byte, pageSize)
 	for id := range below {

@@ -9,25 +9,25 @@ import (
 	"github.com/stile-lock/stile/internal/live/views/raft"
 )
 
-// A ledger knows which records the file has, and writes others. After an error
-// it is not to be used any more.
+// A ledger knows which records the file has, and writes others. After an error it must not
+// be used again.
 type ledger struct {
 	state  raft.State        // without the data of snapshot and entries
-	sums   map[string]uint64 // of the records
-	total  uint64            // of the sums
+	sums   map[string]uint64 // checksums of the records
+	total  uint64            // sum of the checksums
 	bucket *bbolt.Bucket     // while a transaction is open
 }
 
 func newLedger(c content) ledger {
 	l := ledger{sums: c.sums}
-	_ = l.state.Apply(bare(c.state.Whole())) // as it was, when it was read
+	_ = l.state.Apply(bare(c.state.Whole())) // unchanged since it was read
 	for _, sum := range c.sums {
 		l.total += sum
 	}
 	return l
 }
 
-// bare returns a batch without the bytes, which need not be kept in memory.
+// bare returns a batch without the data, which need not be kept in memory.
 func bare(b raft.Batch) raft.Batch {
 	if b.Snapshot != nil {
 		b.Snapshot = &raft.Snapshot{Index: b.Snapshot.Index, Term: b.Snapshot.Term}
@@ -40,9 +40,9 @@ func bare(b raft.Batch) raft.Batch {
 	return b
 }
 
-// commit makes a change in a transaction of its own. It is not bbolt's Update,
-// which rolls back in a panic: that walks through the file in a goroutine whose
-// faults nobody can catch, while the file is in doubt.
+// commit makes a change in a transaction of its own. It does not use bbolt's Update, which
+// rolls back in a panic: that walks through the file, whose state is in doubt, in a
+// goroutine whose faults cannot be caught.
 func (l *ledger) commit(db *bbolt.DB, change func(*ledger) error) error {
 	tx, err := db.Begin(true)
 	if err != nil {
@@ -54,7 +54,7 @@ func (l *ledger) commit(db *bbolt.DB, change func(*ledger) error) error {
 	return tx.Commit()
 }
 
-// write makes a change, and writes the manifest of what is there then.
+// write makes a change and writes the manifest of the result.
 func (l *ledger) write(tx *bbolt.Tx, change func(*ledger) error) (err error) {
 	if l.bucket, err = tx.CreateBucketIfNotExists([]byte(bucketName)); err != nil {
 		return err
@@ -68,7 +68,7 @@ func (l *ledger) write(tx *bbolt.Tx, change func(*ledger) error) (err error) {
 	return l.bucket.Put([]byte(keyManifest), value)
 }
 
-// save writes a batch, and deletes the entries that it does away with.
+// save writes a batch and deletes the entries that it supersedes.
 func (l *ledger) save(b raft.Batch) error {
 	for i, e := range b.Entries {
 		if e.Index != b.Entries[0].Index+uint64(i) {

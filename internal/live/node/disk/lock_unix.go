@@ -13,9 +13,8 @@ import (
 	"syscall"
 )
 
-// lockFolder takes a folder for this process, until the file is closed or the
-// process ends, however it does. The lock file stays: who removes one may
-// remove that of another.
+// lockFolder locks a folder for this process until the file is closed or the process ends,
+// however it ends. The lock file stays: removing one may remove that of another process.
 func lockFolder(dir string) (*os.File, error) {
 	path := filepath.Join(dir, "lock")
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
@@ -42,15 +41,14 @@ func flock(f *os.File) error {
 	}
 }
 
-// sign puts the number of this process into the lock file. It is for those who
-// come later to read: if it fails, on a full disk for one, the lock is held all
-// the same.
+// sign writes the number of this process into the lock file, for later processes to read.
+// If that fails, for example on a full disk, the lock is held all the same.
 func sign(f *os.File) {
 	_ = f.Truncate(0)
 	_, _ = f.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)
 }
 
-// holder says who has the lock, as far as it is known.
+// holder describes the holder of the lock, as far as it is known.
 func holder(f *os.File) string {
 	b, _ := io.ReadAll(io.LimitReader(f, 32))
 	if pid, err := strconv.Atoi(strings.TrimSpace(string(b))); err == nil && pid > 0 {

@@ -10,18 +10,18 @@ import (
 	"github.com/stile-lock/stile/internal/live/views/raft"
 )
 
-// format is the number of the layout that this program writes. It must grow
-// with any change of the records, or of the bytes of a batch.
+// format is the number of the layout that this program writes. It must grow with every
+// change of the records or of the bytes of a batch.
 const format = 1
 
-// The keys. Any format has the manifest, and its number first there.
+// The keys. Every format has the manifest, which begins with the format number.
 const (
 	bucketName  = "stile voter"
 	keyManifest = "manifest"
 	keyIdentity = "identity"
 	keyHard     = "hard"
 	keySnapshot = "snapshot"
-	keyEntry    = "entry " // and the index, as 8 bytes
+	keyEntry    = "entry " // followed by the index, as 8 bytes
 )
 
 func entryKey(index uint64) string {
@@ -30,9 +30,9 @@ func entryKey(index uint64) string {
 
 const sumSize = 8
 
-// checksum is over the key too: a value in a wrong place is none.
+// checksum includes the key: a value in the wrong place is invalid.
 func checksum(key string, data []byte) uint64 {
-	table := crc64.MakeTable(crc64.ECMA) // which the library keeps
+	table := crc64.MakeTable(crc64.ECMA) // cached by the library
 	return crc64.Update(crc64.Checksum([]byte(key), table), table, data)
 }
 
@@ -42,7 +42,7 @@ func seal(key string, data []byte) ([]byte, uint64) {
 	return append(binary.BigEndian.AppendUint64(nil, sum), data...), sum
 }
 
-// unseal returns what seal has put in.
+// unseal returns what seal was given.
 func unseal(key string, value []byte) ([]byte, uint64, error) {
 	if len(value) < sumSize {
 		return nil, 0, fmt.Errorf("record %q is too short", key)
@@ -54,7 +54,7 @@ func unseal(key string, value []byte) ([]byte, uint64, error) {
 	return data, sum, nil
 }
 
-// A manifest says what else must be there.
+// A manifest says what else must be in the file.
 type manifest struct {
 	format, tx uint64
 	count, sum uint64 // of all other records
@@ -85,7 +85,7 @@ func parseManifest(b []byte) (m manifest, err error) {
 	return m, nil
 }
 
-// An errFormat is the number of a format that this program does not know.
+// An errFormat is a format number that this program does not know.
 type errFormat uint64
 
 func (e errFormat) Error() string {
@@ -95,7 +95,7 @@ func (e errFormat) Error() string {
 // A content is what a file holds, and what must be known of it to change it.
 type content struct {
 	state raft.State
-	sums  map[string]uint64 // of the records, but the manifest
+	sums  map[string]uint64 // checksums of the records, except the manifest
 	tree  *tree
 }
 
@@ -120,7 +120,7 @@ func read(f io.ReaderAt, size int64) (content, error) {
 	return c, err
 }
 
-// decode makes a state of the records as a transaction has left them.
+// decode builds a state from the records that a transaction has left.
 func decode(all []elem, tx uint64) (content, error) {
 	m, err := findManifest(all)
 	if err != nil {
@@ -172,8 +172,8 @@ func findManifest(all []elem) (manifest, error) {
 	return manifest{}, errors.New("the manifest is missing")
 }
 
-// gather puts a record into the batch of all. Entries come in the order of
-// their keys, which is that of the log.
+// gather adds a record to the batch of all records. Entries come in the order of their
+// keys, which is that of the log.
 func gather(whole *raft.Batch, key string, data []byte) error {
 	b, err := raft.ParseBatch(data)
 	if err != nil {

@@ -14,31 +14,31 @@ import (
 	"github.com/stile-lock/stile/internal/live/views/raft"
 )
 
-// A Store is a raft.Storage in a folder. It may be used by several goroutines.
+// A Store is a raft.Storage in a folder. Several goroutines may use it.
 type Store struct {
 	dir  string
 	lock *os.File
 
 	mu   sync.Mutex
-	file *os.File // to read
+	file *os.File // for reading
 	db   *bbolt.DB
 	now  ledger
-	err  error // the first one: nothing is done any more
+	err  error // the first error: nothing is done after it
 }
 
 // Errors of a Store.
 var (
-	// ErrClosed is what a Store says after Close.
+	// ErrClosed is the error of a Store after Close.
 	ErrClosed = errors.New("the storage was closed")
-	// errPanic says that bbolt has panicked, and may hold its locks for ever.
+	// errPanic reports that bbolt has panicked and may hold its locks forever.
 	errPanic = errors.New("bbolt has panicked")
 )
 
-// options are those of every use of bbolt here: each commit is synced. The list
-// of free pages is not kept: it is derived from what is in use at the start.
+// options are those of every use of bbolt here: each commit is synced. The list of free
+// pages is not stored: it is derived at the start from the pages in use.
 func options() *bbolt.Options {
 	return &bbolt.Options{
-		Timeout:        time.Second, // the folder is locked: nobody should have the file
+		Timeout:        time.Second, // the folder is locked: no other process should have the file
 		PageSize:       pageSize,
 		NoFreelistSync: true,
 		FreelistType:   bbolt.FreelistArrayType,
@@ -46,8 +46,8 @@ func options() *bbolt.Options {
 	}
 }
 
-// Open takes a folder for this process, and makes it if it is missing. If it
-// returns an error, the voter of this folder must not start.
+// Open locks a folder for this process, and creates it if it is missing. If it returns an
+// error, the voter of this folder must not start.
 func Open(dir string) (*Store, error) {
 	s := &Store{dir: dir}
 	if err := s.open(); err != nil {
@@ -94,7 +94,7 @@ func (s *Store) open() (err error) {
 
 func (s *Store) path() string { return filepath.Join(s.dir, "voter.db") }
 
-// Load reads and checks all that is kept.
+// Load reads and checks everything that is stored.
 func (s *Store) Load() (raft.State, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -109,7 +109,7 @@ func (s *Store) Load() (raft.State, error) {
 	return c.state, nil
 }
 
-// read reads the file without bbolt, while nobody writes.
+// read reads the file without bbolt, while nothing writes.
 func (s *Store) read() (c content, err error) {
 	err = guard(func() error {
 		info, err := s.file.Stat()
@@ -128,22 +128,22 @@ func (s *Store) read() (c content, err error) {
 	return c, nil
 }
 
-// damaged says how to go on, whatever the damage is.
+// damaged adds how to proceed, whatever the damage is.
 func damaged(path string, err error) error {
 	return fmt.Errorf("read %s: %w; %w: to empty it, move the folder %s away", path, err, raft.ErrDamaged, filepath.Dir(path))
 }
 
-// Save makes a batch part of what is kept.
+// Save adds a batch to what is stored.
 func (s *Store) Save(b raft.Batch) error {
 	return s.commit(func(l *ledger) error { return l.save(b) })
 }
 
-// Erase forgets all, the identity included: what Load then returns is empty.
+// Erase forgets everything, including the identity: Load then returns an empty state.
 func (s *Store) Erase() error {
 	return s.commit((*ledger).erase)
 }
 
-// commit makes a change as one transaction, and dies if that fails.
+// commit makes a change as one transaction. If that fails the Store is dead.
 func (s *Store) commit(change func(*ledger) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -157,7 +157,7 @@ func (s *Store) commit(change func(*ledger) error) error {
 	return s.err
 }
 
-// Close lets another process have the folder. A Save or a Load afterwards fails.
+// Close releases the folder for other processes. A later Save or Load fails.
 func (s *Store) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -169,8 +169,8 @@ func (s *Store) Close() error {
 	return err
 }
 
-// release lets go of all there is. A bbolt that has panicked may wait for itself
-// when it is closed: what it has is left to the end of the process.
+// release frees all resources. A bbolt that has panicked may deadlock when it is closed:
+// its resources are left to the end of the process.
 func (s *Store) release() error {
 	var err error
 	if s.db != nil && !errors.Is(s.err, errPanic) {
@@ -184,7 +184,7 @@ func (s *Store) release() error {
 	return err
 }
 
-// guard makes errors of panics, faults of a memory map included.
+// guard turns panics into errors, including faults of a memory map.
 func guard(f func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {

@@ -9,11 +9,11 @@ import (
 	"io"
 )
 
-// The layout of bbolt's files, in the byte order of the machine. A page has its
-// own number, flags, how many elements it has and how many pages it runs over
-// into. Keys and values of an element lie behind, so far after it as it says.
+// The layout of bbolt's files, in the byte order of the machine. A page has its own number,
+// flags, the number of its elements and the number of pages it overflows into. Keys and
+// values of an element follow, at the offset from it that it gives.
 const (
-	pageSize = 4096 // the same everywhere, so that a folder can be carried elsewhere
+	pageSize = 4096 // the same everywhere, so that a folder can be moved to another machine
 	headSize = 16
 	elemSize = 16
 
@@ -25,17 +25,17 @@ const (
 	metaSize    = 64 // the last 8 bytes are its checksum
 
 	bucketFlag = 1  // of an element: its value is a bucket
-	bucketHead = 16 // the number of its first page, or 0 if that follows at once; and a counter
+	bucketHead = 16 // the number of its first page, or 0 if that follows directly; and a counter
 )
 
 var order = binary.NativeEndian
 
-// A meta says where a tree begins, and of which transaction it is.
+// A meta says where a tree begins, and to which transaction it belongs.
 type meta struct {
 	root, high, tx uint64 // high is the number of pages that are or were in use
 }
 
-// errForeign says that a file does not look like one of this package.
+// errForeign reports that a file does not look like one of this package.
 var errForeign = errors.New("this is no file of a voter; if it never was one, name another folder")
 
 func parseMeta(page []byte) (m meta, err error) {
@@ -54,9 +54,9 @@ func parseMeta(page []byte) (m meta, err error) {
 	return meta{root: order.Uint64(b[16:]), high: order.Uint64(b[40:]), tx: order.Uint64(b[48:])}, nil
 }
 
-// newest reads both meta pages. They belong to the last two transactions. If one
-// of them cannot be read nobody knows whether it was the newer one: a crash does
-// not leave it so, since a meta is less than a sector.
+// newest reads both meta pages, which belong to the last two transactions. If one of them
+// cannot be read, it is unknown whether it was the newer one. A crash does not cause this,
+// because a meta is smaller than a sector.
 func newest(f io.ReaderAt, size int64) (meta, error) {
 	var b [2 * pageSize]byte
 	if _, err := f.ReadAt(b[:], 0); err == io.EOF {
@@ -84,11 +84,11 @@ func newest(f io.ReaderAt, size int64) (meta, error) {
 	return m, nil
 }
 
-// A tree reads the pages of a file, each once, and none that is not sound.
+// A tree reads the pages of a file, each once, and only valid ones.
 type tree struct {
 	file io.ReaderAt
 	meta meta
-	seen []bool // pages that were read
+	seen []bool // pages that have been read
 }
 
 // An elem is a key and its value.
@@ -107,8 +107,8 @@ func readTree(f io.ReaderAt, size int64) (*tree, []elem, error) {
 	return t, all, err
 }
 
-// below returns the elements of the leaves under a page. Their keys are
-// ascending, not below min, and, if there is a max, below that.
+// below returns the elements of the leaves under a page. Their keys are ascending, at least
+// min and, if there is a max, below it.
 func (t *tree) below(id uint64, min, max []byte) ([]elem, error) {
 	p, err := t.page(id)
 	if err != nil {
@@ -137,7 +137,7 @@ func (t *tree) below(id uint64, min, max []byte) ([]elem, error) {
 	return all, nil
 }
 
-// page reads a page and those that it runs over into.
+// page reads a page and the pages it overflows into.
 func (t *tree) page(id uint64) (*page, error) {
 	if id < 2 || id >= t.meta.high {
 		return nil, fmt.Errorf("page %d is none of the %d in use", id, t.meta.high)
@@ -181,7 +181,7 @@ func (t *tree) bucket(v []byte) ([]elem, error) {
 	return p.leaf()
 }
 
-// A page is one that says what it should, and whose elements are inside it.
+// A page is a page with a consistent header whose elements are inside it.
 type page struct {
 	id       uint64
 	bytes    []byte
@@ -207,7 +207,7 @@ func parsePage(id uint64, b []byte) (*page, error) {
 	return p, nil
 }
 
-// part returns bytes so far after the element i, and what follows them.
+// part returns the bytes at an offset from element i, and what follows them.
 func (p *page) part(i int, pos, size uint32) (part, rest []byte, err error) {
 	from := uint64(headSize+i*elemSize) + uint64(pos)
 	if from < uint64(headSize+p.count*elemSize) || from+uint64(size) > uint64(len(p.bytes)) {
@@ -216,7 +216,7 @@ func (p *page) part(i int, pos, size uint32) (part, rest []byte, err error) {
 	return p.bytes[from : from+uint64(size)], p.bytes[from+uint64(size):], nil
 }
 
-// follows checks the place of a key after the one before.
+// follows checks that a key comes after the one before.
 func (p *page) follows(i int, before, key []byte) error {
 	c := bytes.Compare(before, key)
 	if i == 0 && bytes.Compare(p.min, key) > 0 || i > 0 && c >= 0 || p.max != nil && bytes.Compare(key, p.max) >= 0 {
@@ -247,7 +247,7 @@ func (p *page) leaf() ([]elem, error) {
 	return all, nil
 }
 
-// A kid is a page under a branch, and the least key that it may have.
+// A kid is a page under a branch, and the smallest key that it may have.
 type kid struct {
 	key []byte
 	id  uint64

@@ -12,20 +12,19 @@ import (
 	"time"
 )
 
-// ClientConfig is what a client is told to dial a node with. Zero values mean what
-// is usual.
+// ClientConfig configures how a client dials a node. Zero values select the defaults.
 type ClientConfig struct {
 	TLS      func(host string) *tls.Config // nil: plain TCP
-	Insecure bool                          // plain TCP is fine where others can listen
-	Limits                                 // 1 MiB for a frame, 8 MiB for a queue
-	Timeout  time.Duration                 // after how long unanswered packets end the connection; 5 s
+	Insecure bool                          // allow plain TCP where others can listen in
+	Limits                                 // default 1 MiB for a frame, 8 MiB for a queue
+	Timeout  time.Duration                 // time after which unacknowledged packets end the connection (default 5 s)
 }
 
 func (l Limits) usual() Limits {
 	return Limits{cmp.Or(l.Frame, 1<<20), cmp.Or(l.Queue, 8<<20)}
 }
 
-// DialClient connects to a node as a client. Goroutines are counted in wg.
+// DialClient connects to a node as a client. Its goroutines are counted in wg.
 func DialClient(ctx context.Context, addr string, c ClientConfig, wg *sync.WaitGroup) (*Link, error) {
 	raw, err := new(net.Dialer).DialContext(ctx, "tcp", addr)
 	if err != nil {
@@ -58,11 +57,11 @@ func (c *ClientConfig) greet(ctx context.Context, raw net.Conn, addr string, wg 
 	return newClientLink(conn, c.Limits, wg)
 }
 
-// AcceptClient makes a link of a connection that a Mux has for ClientProto. A
-// client that says nothing for so long as the deadline is refused.
+// AcceptClient makes a link from a connection that a Mux has accepted for ClientProto. A
+// client that sends nothing before the deadline is refused.
 func AcceptClient(c net.Conn, limits Limits, deadline, timeout time.Duration, wg *sync.WaitGroup) (*Link, error) {
 	s, c := socketOf(c)
-	tune(s.Conn, timeout) // without, it is only found dead later
+	tune(s.Conn, timeout) // without it, a dead connection is only detected later
 	s.SetDeadline(time.Now().Add(deadline))
 	defer s.SetDeadline(time.Time{})
 	if _, err := c.Write([]byte(clientMagic)); err != nil {
@@ -71,7 +70,7 @@ func AcceptClient(c net.Conn, limits Limits, deadline, timeout time.Duration, wg
 	return newClientLink(c, limits, wg)
 }
 
-// newClientLink makes a link when the other side has said what it speaks.
+// newClientLink makes a link once the other side has sent its magic.
 func newClientLink(c net.Conn, limits Limits, wg *sync.WaitGroup) (*Link, error) {
 	s, c := socketOf(c)
 	r := newReader(c, limits.usual().Frame)

@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-// want has an address dialled, by who does so already if there is one.
+// want makes sure that an address is dialled, by the goroutine that already does so if
+// there is one.
 func (p *Pool) want(addr string) error {
 	if p.closed {
 		return errClosed
@@ -33,18 +34,17 @@ func (p *Pool) want(addr string) error {
 	return ErrDown
 }
 
-// maxTold is of how many addresses it is known why they were last not reached.
+// maxTold is the number of addresses for which the last logged failure is remembered.
 const maxTold = 1024
 
-// dialler dials an address, and again if that fails, as long as somebody wants to
-// send there.
+// dialler dials an address, and retries for as long as there are messages to send there.
 func (p *Pool) dialler(ctx context.Context, pr *peer) {
 	for fails := 0; ; fails++ {
 		p.mu.Lock()
 		if ctx.Err() != nil || !pr.wanted || pr.best != nil {
 			pr.dialling, pr.cancel = false, nil
 			if ctx.Err() != nil && pr.wanted && pr.best == nil {
-				_ = p.want(pr.addr) // somebody has asked for it again since it was dropped
+				_ = p.want(pr.addr) // it was requested again after it was dropped
 			}
 			p.mu.Unlock()
 			return
@@ -68,8 +68,8 @@ func (p *Pool) dialler(ctx context.Context, pr *peer) {
 	}
 }
 
-// missed tells that an address cannot be reached, unless it can be by now. Why is
-// logged once, until there was a link or it is for another reason.
+// missed reports that an address cannot be reached, unless it can be by now. The reason is
+// logged once, until there has been a link or the reason changes.
 func (p *Pool) missed(pr *peer, err error) {
 	pr.turn.Lock()
 	defer pr.turn.Unlock()
@@ -92,9 +92,9 @@ func (p *Pool) missed(pr *peer, err error) {
 	p.owner.Down(pr.addr, err)
 }
 
-// backoff is how long to wait after so many failures before: from half to all of a
-// time that doubles, so that nodes do not dial in step. After a link that was good
-// there is no need to wait.
+// backoff returns how long to wait after so many failures: between half and all of a time
+// that doubles, so that nodes do not dial in step. After a link that worked there is no
+// need to wait.
 func (p *Pool) backoff(fails int) time.Duration {
 	if fails < 0 {
 		return 0
@@ -108,17 +108,17 @@ func (p *Pool) backoff(fails int) time.Duration {
 	return d/2 + time.Duration(p.random.Int64N(int64(d/2)+1))
 }
 
-// dial makes a link, and has it until it ends. It reports whether there was one.
+// dial makes a link and runs it until it ends. It reports whether there was one.
 func (p *Pool) dial(ctx context.Context, pr *peer) (linked bool, err error) {
 	t, err := p.reach(ctx, pr.addr)
 	if err != nil {
 		return false, err
 	}
-	t.put(kindWelcome) // it is sent when the link is in the pool
+	t.put(kindWelcome) // sent once the link is in the pool
 	return true, p.run(pr, t)
 }
 
-// reach connects and greets.
+// reach connects and exchanges greetings.
 func (p *Pool) reach(ctx context.Context, addr string) (*tie, error) {
 	ctx, cancel := context.WithTimeout(ctx, p.c.Handshake)
 	defer cancel()
@@ -142,7 +142,7 @@ func (p *Pool) reach(ctx context.Context, addr string) (*tie, error) {
 	return nil, hinted(addr, err)
 }
 
-// hinted says what to do about an error of TLS.
+// hinted adds what to do about a TLS error.
 func hinted(addr string, err error) error {
 	var host x509.HostnameError
 	var unknown x509.UnknownAuthorityError
@@ -157,13 +157,13 @@ func hinted(addr string, err error) error {
 	return fmt.Errorf("no link to %s: %w", addr, err)
 }
 
-// alerted reports whether the other side has ended TLS with an error.
+// alerted reports whether the other side ended TLS with an error.
 func alerted(err error) bool {
 	var op *net.OpError
 	return errors.As(err, &op) && op.Op == "remote error"
 }
 
-// secure speaks TLS over a connection that was dialled, or allows it to be plain.
+// secure runs TLS over a dialled connection, or allows it to be plain.
 func (p *Pool) secure(ctx context.Context, raw net.Conn, addr string) (net.Conn, error) {
 	if err := tune(raw, p.c.Timeout); err != nil {
 		return nil, err
@@ -195,8 +195,8 @@ func secure(ctx context.Context, raw net.Conn, addr, proto string, config func(h
 	return t, nil
 }
 
-// greet presents this process over a connection, and makes a link of it. dialled is
-// the address if this process has dialled.
+// greet introduces this process over a connection and makes a link from it. dialled is the
+// address if this process has dialled.
 func (p *Pool) greet(c net.Conn, dialled string) (*tie, error) {
 	p.mu.Lock()
 	self := *p.c.hello()
@@ -218,7 +218,7 @@ func (p *Pool) greet(c net.Conn, dialled string) (*tie, error) {
 	return &tie{Link: newLink(c, s, r, p.c.Limits, &p.wg), peer: other, dialled: dialled != "", done: make(chan struct{})}, nil
 }
 
-// judge says what is wrong with who wants a link.
+// judge returns why a peer may not have a link.
 func (p *Pool) judge(other *Peer) error {
 	if p.c.Fits != nil && other.Cert != nil {
 		if err := p.c.Fits(other.Cert, other.Name); err != nil {
@@ -233,7 +233,7 @@ func (p *Pool) judge(other *Peer) error {
 	return p.owner.Check(other)
 }
 
-// Serve has a connection that was accepted: it is what a Mux does with PeerProto.
+// Serve runs an accepted connection: it is the handler of a Mux for PeerProto.
 func (p *Pool) Serve(c net.Conn) {
 	p.mu.Lock()
 	if p.closed {
@@ -247,7 +247,7 @@ func (p *Pool) Serve(c net.Conn) {
 	s, c := socketOf(c)
 	stop := context.AfterFunc(p.ctx, func() { s.Close() })
 	defer stop()
-	tune(s.Conn, p.c.Timeout) // without, it is only found dead later
+	tune(s.Conn, p.c.Timeout) // without it, a dead connection is only detected later
 	var t *tie
 	err := errCrowd
 	if p.pending.enter(s) {

@@ -8,34 +8,34 @@ import (
 	"io"
 )
 
-// A kind says what a frame is.
+// A kind is the kind of a frame.
 type kind byte
 
 const (
-	kindHello   kind = 1 + iota // who speaks, and what
-	kindWelcome                 // the other's Hello is fine
-	kindRefuse                  // it is not; the payload says why
-	kindBeat                    // nothing to say, but alive
-	kindBye                     // nothing more will come; send what is left and close
+	kindHello   kind = 1 + iota // the sender, and the versions it speaks
+	kindWelcome                 // the other side's Hello is accepted
+	kindRefuse                  // it is not; the payload gives the reason
+	kindBeat                    // nothing to send, but alive
+	kindBye                     // nothing more will follow; send what is left and close
 	kindData                    // a message of the layer above
 )
 
 const (
 	headerSize = 9        // checksum, length and kind
-	smallBuf   = 4 << 10  // what a reader starts with
-	largeBuf   = 64 << 10 // what it gives back when it is not needed any more
-	patience   = 256      // after so many frames that were small
+	smallBuf   = 4 << 10  // initial buffer of a reader
+	largeBuf   = 64 << 10 // buffer that a reader frees when it is no longer needed
+	patience   = 256      // number of small frames after which it does
 )
 
-// Malformed is the error of a link whose other end sent what is no frame, or a
-// frame that is nothing.
+// Malformed is the error of a link whose other end sent something that is not a valid
+// frame.
 type Malformed struct{ Why string }
 
 func (m *Malformed) Error() string { return "malformed: " + m.Why }
 
 func malformed(format string, args ...any) error { return &Malformed{fmt.Sprintf(format, args...)} }
 
-// errCut is the error of a connection that ended where no frame does.
+// errCut is the error of a connection that ended in the middle of a frame.
 var errCut = fmt.Errorf("the connection was cut in the middle of a frame: %w", io.ErrUnexpectedEOF)
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -50,13 +50,13 @@ func appendFrame(b []byte, k kind, payload []byte) []byte {
 	return b
 }
 
-// A reader reads frames. Its buffer grows as bytes come, never because a length
-// says that they will.
+// A reader reads frames. Its buffer grows as bytes arrive, never because a length field
+// announces them.
 type reader struct {
 	src     io.Reader
 	buf     []byte
-	at, end int // of what was read and not given out yet
-	most    int // bytes of a payload
+	at, end int // bounds of what was read and not returned yet
+	most    int // maximum bytes of a payload
 	small   int // frames since the buffer had to be large
 }
 
@@ -64,8 +64,8 @@ func newReader(src io.Reader, most int) *reader {
 	return &reader{src: src, buf: make([]byte, smallBuf), most: most}
 }
 
-// next returns the next frame, which is valid until the call after. The error is
-// io.EOF if the connection ended after a frame.
+// next returns the next frame, which is valid until the next call. The error is io.EOF if
+// the connection ended after a complete frame.
 func (r *reader) next() (kind, []byte, error) {
 	if err := r.need(headerSize); err != nil {
 		return 0, nil, err
@@ -137,13 +137,13 @@ func (r *reader) room(n int) {
 	}
 }
 
-// move puts what is there at the start of a buffer.
+// move copies the buffered bytes to the start of a buffer.
 func (r *reader) move(to []byte) {
 	r.end = copy(to, r.buf[r.at:r.end])
 	r.at, r.buf = 0, to
 }
 
-// magic reads the bytes that must come before all frames.
+// magic reads the bytes that must precede all frames.
 func (r *reader) magic(want string) error {
 	if err := r.need(len(want)); err != nil {
 		return err

@@ -11,41 +11,41 @@ import (
 	"unicode"
 )
 
-// The protocols that are told apart by ALPN.
+// The protocols, which ALPN distinguishes.
 const (
 	PeerProto   = "stile-peer/1"
 	ClientProto = "stile-client/1"
 	HTTPProto   = "http/1.1"
 )
 
-// What is said first: without TLS it tells the protocols apart.
+// The first bytes of a connection: without TLS they distinguish the protocols.
 const (
 	peerMagic   = "STILEP\r\n"
 	clientMagic = "STILEC\r\n"
 )
 
-// A Peer is who is at the other end of a link.
+// A Peer is the process at the other end of a link.
 type Peer struct {
 	Hello
-	Version uint16            // that both speak
+	Version uint16            // the version that both sides speak
 	Remote  string            // the address of its socket
-	Dialled string            // the address that was dialled; empty if it has dialled
+	Dialled string            // the address that was dialled; empty if the peer dialled
 	Cert    *x509.Certificate // nil without TLS
 }
 
-// Refused is the error of a connection that the other side does not want.
+// Refused is the error of a connection that the other side refused.
 type Refused struct{ By, Why string }
 
 func (r *Refused) Error() string { return fmt.Sprintf("refused by %s: %s", r.By, r.Why) }
 
-// A greeter presents this process, and judges others.
+// A greeter introduces this process and judges others.
 type greeter struct {
 	self    Hello
-	dialled string // the address; empty if the other dialled
+	dialled string // the dialled address; empty if the other side dialled
 	check   func(p *Peer) error
 }
 
-// dial is the greeting of who dialled; the Welcome is left to the caller.
+// dial is the greeting of the dialler; the Welcome is left to the caller.
 func (g *greeter) dial(c net.Conn, r *reader) (*Peer, error) {
 	if _, err := c.Write(g.hello()); err != nil {
 		return nil, err
@@ -58,7 +58,7 @@ func (g *greeter) dial(c net.Conn, r *reader) (*Peer, error) {
 	return p, g.welcome(p, r)
 }
 
-// accept is the greeting of who was dialled.
+// accept is the greeting of the acceptor.
 func (g *greeter) accept(c net.Conn, r *reader) (*Peer, error) {
 	p, err := g.listen(c, r)
 	if err != nil {
@@ -75,7 +75,7 @@ func (g *greeter) hello() []byte {
 	return appendFrame([]byte(peerMagic), kindHello, g.self.append(nil))
 }
 
-// listen reads the other's Hello, and judges it.
+// listen reads the other side's Hello and judges it.
 func (g *greeter) listen(c net.Conn, r *reader) (*Peer, error) {
 	if err := r.magic(peerMagic); err != nil {
 		return nil, unanswered(err)
@@ -112,7 +112,7 @@ func certOf(c net.Conn) *x509.Certificate {
 	return t.ConnectionState().PeerCertificates[0]
 }
 
-// welcome waits until the other has judged this process.
+// welcome waits until the other side has judged this process.
 func (g *greeter) welcome(p *Peer, r *reader) error {
 	k, b, err := r.next()
 	switch {
@@ -126,7 +126,8 @@ func (g *greeter) welcome(p *Peer, r *reader) error {
 	return nil
 }
 
-// refuse says why, after what else is to be said. Who has refused knows already.
+// refuse sends the reason, after the bytes in before. If the other side has refused, it
+// knows already.
 func (g *greeter) refuse(c net.Conn, before []byte, err error) {
 	var r *Refused
 	if errors.As(err, &r) {
@@ -138,7 +139,7 @@ func (g *greeter) refuse(c net.Conn, before []byte, err error) {
 	}
 }
 
-// unanswered words the end of a connection that was never a link.
+// unanswered describes the end of a connection that never became a link.
 func unanswered(err error) error {
 	if errors.Is(err, io.EOF) {
 		return errors.New("the connection was closed before the greeting was over")
@@ -146,7 +147,7 @@ func unanswered(err error) error {
 	return err
 }
 
-// reason is what a refusal says, as it may be shown.
+// reason returns the text of a refusal, made safe to show.
 func reason(b []byte) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {
@@ -163,9 +164,8 @@ func remote(c net.Conn) string {
 	return "unknown"
 }
 
-// linger lets the other side read what was said last. To close a connection while
-// bytes of it are unread would take that back. It waits no longer than the
-// connection's deadline.
+// linger lets the other side read what was sent last: closing a connection with unread
+// bytes would discard it. It waits no longer than the connection's deadline.
 func linger(c net.Conn) {
 	if half, ok := c.(interface{ CloseWrite() error }); ok && half.CloseWrite() == nil {
 		io.Copy(io.Discard, io.LimitReader(c, largeBuf))

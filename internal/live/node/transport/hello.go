@@ -9,27 +9,27 @@ import (
 	"unicode/utf8"
 )
 
-// What this package speaks, and how much a Hello may carry.
+// The versions of this package, and the limits of a Hello.
 const (
 	MinVersion = 1
 	MaxVersion = 1
-	MaxName    = 255  // bytes of a name, and of an address
+	MaxName    = 255  // bytes of a name or an address
 	MaxExtra   = 8192 // bytes for the layer above
 
 	maxHello  = 32 + 2*MaxName + MaxExtra
 	maxReason = 512 // bytes of a refusal
 )
 
-// A Hello is how a process presents itself.
+// A Hello is how a process introduces itself.
 type Hello struct {
-	Min, Max uint16 // the protocol versions that it speaks
-	Name     string // of the node
-	Addr     string // where others reach it, host:port
-	Nonce    uint64 // no other process has it
+	Min, Max uint16 // range of protocol versions
+	Name     string // node name
+	Addr     string // address where others reach it, host:port
+	Nonce    uint64 // unique to this process
 	Extra    []byte // for the layer above
 }
 
-// check says what is wrong with a Hello.
+// check returns what is wrong with a Hello.
 func (h *Hello) check() error {
 	switch {
 	case h.Min == 0 || h.Min > h.Max:
@@ -63,7 +63,7 @@ func (h *Hello) append(b []byte) []byte {
 	return b
 }
 
-// An outdated is the error of two processes without a version in common.
+// An outdated is the error of two processes without a common version.
 type outdated struct{ min, max, ourMin, ourMax uint16 }
 
 func (o *outdated) Error() string {
@@ -79,9 +79,9 @@ func agree(h *Hello, theirMin, theirMax uint16) (uint16, error) {
 	return v, nil
 }
 
-// decodeHello reads what another process says of itself, and the version that is
-// then spoken. Of one without a version in common only the versions are read: the
-// rest may be what no version here knows.
+// decodeHello reads another process's Hello, and returns the version to be spoken. Without
+// a common version only the versions are read, because the rest may be in a format unknown
+// here.
 func decodeHello(b []byte, self *Hello) (*Hello, uint16, error) {
 	if len(b) < 4 {
 		return nil, 0, malformed("a Hello of %d bytes", len(b))

@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	chunk     = 64 << 10 // written at once; so much is written even before a flush
-	recordMax = 16 << 10 // of plain text in a record of TLS
+	chunk     = 64 << 10 // bytes per write; this many are written even before a flush
+	recordMax = 16 << 10 // plain text in a TLS record
 )
 
 // Errors of Send, and of links that ended.
@@ -23,7 +23,7 @@ var (
 	errLeft    = errors.New("the link has given way to another one")
 )
 
-// Limits is what one link may cost.
+// Limits bounds what one link may cost.
 type Limits struct {
 	Frame int // bytes of a message
 	Queue int // bytes that wait to be sent
@@ -31,27 +31,26 @@ type Limits struct {
 
 // A Link moves frames over one connection.
 type Link struct {
-	conn   net.Conn // what is read and written
-	sock   *socket  // what is below
+	conn   net.Conn // connection for reading and writing
+	sock   *socket  // socket below it
 	in     *reader
 	limits Limits
 
 	mu      sync.Mutex
 	queue   []byte // frames that wait
-	work    []byte // what is left of those that are being written
-	batch   []byte // the buffer of work
-	writing bool   // somebody writes
-	spoke   bool   // something was said since the last beat
-	leaving error  // why to close when all is written; nil: do not
+	work    []byte // the rest of those being written
+	batch   []byte // buffer of work
+	writing bool   // a goroutine is writing
+	spoke   bool   // something was sent since the last beat
+	leaving error  // why to close when everything is written; nil: do not close
 	ended   error
 
-	heard  atomic.Bool // something came since the last beat
-	silent int         // beats without; of who makes them beat
-	slow   int         // beats since it should have left
+	heard  atomic.Bool // something arrived since the last beat
+	silent int         // consecutive beats without; only for the goroutine that beats
+	slow   int         // beats since it should have closed
 }
 
-// newLink makes a link of a connection, from which r reads. Goroutines are counted
-// in wg.
+// newLink makes a link from a connection, which r reads. Its goroutines are counted in wg.
 func newLink(conn net.Conn, sock *socket, r *reader, limits Limits, wg *sync.WaitGroup) *Link {
 	r.most = limits.Frame
 	l := &Link{conn: conn, sock: sock, in: r, limits: limits}
@@ -64,9 +63,9 @@ func newLink(conn net.Conn, sock *socket, r *reader, limits Limits, wg *sync.Wai
 	return l
 }
 
-// Send queues a message. If there is no room and it may be lost, it is dropped;
-// if it may not, the link ends: what comes after a gap is worth nothing. A message
-// that may be lost gets only half of the queue.
+// Send queues a message. If there is no room and the message may be lost, it is dropped; if
+// it may not, the link ends, because what comes after a gap is useless. Messages that may
+// be lost get only half of the queue.
 func (l *Link) Send(b []byte, lossy bool) error {
 	full, err := l.send(b, lossy)
 	if full {
@@ -104,17 +103,17 @@ func (l *Link) send(b []byte, lossy bool) (full bool, err error) {
 	return full, nil
 }
 
-// waits counts the bytes that wait to be sent.
+// waits returns the number of bytes that wait to be sent.
 func (l *Link) waits() int { return len(l.queue) + len(l.work) + int(l.sock.kept.Load()) }
 
-// Waits counts the bytes that wait to be sent.
+// Waits returns the number of bytes that wait to be sent.
 func (l *Link) Waits() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.waits()
 }
 
-// put queues a frame of this package, which may always be said.
+// put queues a frame of this package, which is never refused.
 func (l *Link) put(k kind) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -122,8 +121,8 @@ func (l *Link) put(k kind) {
 	l.spoke = true
 }
 
-// Flush writes what is queued, as far as the socket takes it. If somebody else
-// writes, or the socket is busy, they will take it along.
+// Flush writes what is queued, as far as the socket accepts it. If another goroutine is
+// writing, or the socket is busy, these bytes go with theirs.
 func (l *Link) Flush() {
 	l.mu.Lock()
 	if l.writing {
@@ -153,20 +152,20 @@ func (l *Link) Flush() {
 	}
 }
 
-// take makes the queue what is written next, unless something is left to write,
-// and reports whether there is anything.
+// take makes the queue the next work to write, unless there is work left, and reports
+// whether there is anything to write.
 func (l *Link) take() bool {
 	if len(l.work) == 0 {
 		next := l.batch[:0]
 		if cap(next) > 4*chunk {
-			next = nil // it was needed once; that may be long ago
+			next = nil // a large buffer was needed once, perhaps long ago
 		}
 		l.work, l.batch, l.queue = l.queue, l.queue, next
 	}
 	return len(l.work) > 0
 }
 
-// write hands bytes to the socket, those of several records of TLS together.
+// write hands bytes to the socket, several TLS records together.
 func (l *Link) write(b []byte) error {
 	if len(b) <= recordMax || net.Conn(l.sock) == l.conn {
 		_, err := l.conn.Write(b)
@@ -177,8 +176,8 @@ func (l *Link) write(b []byte) error {
 	return errors.Join(err, l.sock.uncork())
 }
 
-// Run reads until the link ends, and returns why. message gets each message, which
-// is valid until it returns; its error ends the link.
+// Run reads until the link ends, and returns why. message gets each message, which is valid
+// until it returns; its error ends the link.
 func (l *Link) Run(message func(b []byte) error) error {
 	for {
 		k, b, err := l.in.next()
@@ -204,7 +203,7 @@ func (l *Link) Run(message func(b []byte) error) error {
 	}
 }
 
-// worded says what it means that nothing more can be read.
+// worded explains why nothing more can be read.
 func worded(err error) error {
 	if errors.Is(err, io.EOF) {
 		return errors.New("the other side closed the connection")
@@ -212,8 +211,8 @@ func worded(err error) error {
 	return err
 }
 
-// Close ends the link when all that is queued is written, and lets the other side
-// know that it was meant. It does not wait.
+// Close ends the link when everything queued is written, and lets the other side know that
+// this is intended. It does not wait.
 func (l *Link) Close(err error) {
 	l.mu.Lock()
 	l.leaving = cmp.Or(l.leaving, err)
@@ -221,8 +220,7 @@ func (l *Link) Close(err error) {
 	l.Flush()
 }
 
-// Fail ends the link at once, and returns why it ended, which may be another
-// reason that came before.
+// Fail ends the link at once, and returns why it ended, which may be an earlier reason.
 func (l *Link) Fail(err error) error { return l.end(err, l.sock.Conn.Close) }
 
 func (l *Link) end(err error, closing func() error) error {
@@ -239,8 +237,8 @@ func (l *Link) end(err error, closing func() error) error {
 	return err
 }
 
-// beat is called regularly. It says something if nothing was said since the last
-// time, and ends a link on which nothing was heard so often, or that cannot leave.
+// beat is called regularly. It sends a frame if nothing was sent since the last time. It
+// ends a link that was silent for this many beats, or that cannot close.
 func (l *Link) beat(often int) {
 	l.silent++
 	if l.heard.Swap(false) {

@@ -13,22 +13,23 @@ import (
 	"time"
 )
 
-// MuxConfig is what a Mux is told. Zero values mean what is usual.
+// MuxConfig configures a Mux. Zero values select the defaults.
 type MuxConfig struct {
 	Listen    func(addr string) (net.Listener, error) // nil: TCP
 	TLS       *tls.Config                             // nil: plain TCP
-	Insecure  bool                                    // plain TCP is fine where others can listen
-	Handshake time.Duration                           // how long a connection may take to say what it speaks; 5 s
-	Pending   int                                     // how many may take it at once; 128
-	Clients   int                                     // how many clients there may be at once; 0: any number
+	Insecure  bool                                    // allow plain TCP where others can listen in
+	Handshake time.Duration                           // time for a connection to identify its protocol (default 5 s)
+	Pending   int                                     // connections that may do so at a time (default 128)
+	Clients   int                                     // maximum number of clients; 0: unlimited
 	Log       *slog.Logger
 }
 
-// DefaultPending is how many connections may be told apart at once.
+// DefaultPending is the default number of connections that may identify themselves at a
+// time.
 const DefaultPending = 128
 
-// A Mux accepts connections on one address, and gives each to who handles what it
-// speaks: told by ALPN with TLS, by its first bytes without.
+// A Mux accepts connections on one address and hands each to the handler of its protocol,
+// which ALPN determines with TLS, and the first bytes without.
 type Mux struct {
 	c        MuxConfig
 	listener net.Listener
@@ -67,18 +68,18 @@ func Listen(addr string, c MuxConfig) (*Mux, error) {
 	return &Mux{c: c, listener: l, pending: pending{most: c.Pending}, crowded: refrain{lines: 1}, handlers: map[string]func(net.Conn){}, conns: map[*socket]struct{}{}}, nil
 }
 
-// Addr is where it listens.
+// Addr returns the address that the Mux listens on.
 func (m *Mux) Addr() net.Addr { return m.listener.Addr() }
 
-// Handle says who gets the connections of a protocol; it is called before Start.
-// The connection is closed when serve returns. Without TLS, HTTPProto gets all that
-// does not begin as peers and clients do.
+// Handle sets the handler of a protocol; it must be called before Start. The connection is
+// closed when serve returns. Without TLS, HTTPProto gets every connection that does not
+// begin as nodes and clients do.
 func (m *Mux) Handle(proto string, serve func(net.Conn)) {
 	m.handlers[proto] = serve
 	m.protos = append(m.protos, proto)
 }
 
-// Start accepts.
+// Start starts to accept connections.
 func (m *Mux) Start() {
 	if m.c.TLS != nil {
 		m.c.TLS = withProtos(m.c.TLS, m.protos)
@@ -131,7 +132,7 @@ func (m *Mux) accept() {
 	}
 }
 
-// serve finds out what a connection speaks, and has it served.
+// serve determines the protocol of a connection and runs its handler.
 func (m *Mux) serve(s *socket) {
 	defer s.Close()
 	if !m.add(s) {
@@ -168,19 +169,19 @@ var (
 	errFull    = errors.New("as many clients are connected as may be")
 )
 
-// refuse tells that a connection is none any more.
+// refuse logs that a connection was refused.
 func (m *Mux) refuse(s *socket, why error) {
 	switch {
-	case errors.Is(why, io.EOF): // somebody has looked whether anybody listens
+	case errors.Is(why, io.EOF): // a probe for an open port
 		m.c.Log.Debug("refused a connection", "from", remote(s), "why", why)
-	case why == errFull: // which is of interest whatever else is refused
+	case why == errFull: // worth logging, whatever else is refused
 		m.crowded.log(m.c.Log, slog.LevelWarn, "refused a client", "from", remote(s), "why", why, "clients", m.c.Clients)
 	default:
 		m.refused.log(m.c.Log, slog.LevelWarn, "refused a connection", "from", remote(s), "why", why)
 	}
 }
 
-// admit counts a client, if there may be one more, and discharge counts it no more.
+// admit counts a client, if there may be one more; discharge uncounts it.
 func (m *Mux) admit() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -197,8 +198,8 @@ func (m *Mux) discharge() {
 	m.clients--
 }
 
-// turnAway tells a client that there are too many. The connection is pending
-// meanwhile, and has the deadline of those.
+// turnAway tells a client that there are too many. The connection stays pending meanwhile,
+// with the deadline of pending connections.
 func (m *Mux) turnAway(c net.Conn) {
 	text := fmt.Sprintf("%d clients are connected to the node, as many as may be: go to another node, or start this one with a higher --max-clients", m.c.Clients)
 	if _, err := c.Write(appendFrame([]byte(clientMagic), kindRefuse, []byte(text))); err == nil {
@@ -206,7 +207,7 @@ func (m *Mux) turnAway(c net.Conn) {
 	}
 }
 
-// open returns the connection as its handler gets it, and the handler's protocol.
+// open returns the connection as its handler gets it, and its protocol.
 func (m *Mux) open(s *socket) (net.Conn, string, error) {
 	if m.c.TLS == nil {
 		proto, err := m.peek(s)
@@ -223,7 +224,7 @@ func (m *Mux) open(s *socket) (net.Conn, string, error) {
 	return t, proto, nil
 }
 
-// peek tells by the first bytes what is spoken, and leaves them to be read again.
+// peek determines the protocol from the first bytes, and leaves them to be read again.
 func (m *Mux) peek(s *socket) (string, error) {
 	first := make([]byte, len(peerMagic))
 	if n, err := io.ReadFull(s, first); err != nil {
@@ -248,7 +249,7 @@ func (m *Mux) peek(s *socket) (string, error) {
 	return "", fmt.Errorf("the first bytes are %q, which nothing here speaks", first)
 }
 
-// add notes a connection, unless the Mux is closed.
+// add registers a connection, unless the Mux is closed.
 func (m *Mux) add(s *socket) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -264,7 +265,7 @@ func (m *Mux) remove(s *socket) {
 	delete(m.conns, s)
 }
 
-// Close ends all connections, and waits until all handlers have returned.
+// Close closes all connections, and waits until all handlers have returned.
 func (m *Mux) Close() error {
 	err := m.listener.Close()
 	m.mu.Lock()

@@ -6,17 +6,17 @@ import (
 	"sync"
 )
 
-// A peer is an address that is dialled, or from which links came.
+// A peer is an address that is dialled, or that links came from.
 type peer struct {
 	addr string
-	turn sync.Mutex // held by who changes links, until its Owner was told
+	turn sync.Mutex // held while links change, until the Owner is notified
 
-	// These are guarded by the pool.
-	users    int // goroutines that have to do with it; without one it is forgotten
+	// Guarded by the pool.
+	users    int // goroutines that use it; without one it is forgotten
 	links    []*tie
-	best     *tie // to send on; nil if there is none
-	dialling bool // somebody dials, or waits to dial again
-	wanted   bool // somebody has sent since
+	best     *tie // link to send on; nil if there is none
+	dialling bool // a goroutine is dialling, or waiting to retry
+	wanted   bool // something was sent since the link was lost
 	cancel   func()
 }
 
@@ -27,7 +27,7 @@ type tie struct {
 	dialled bool          // by this process
 	done    chan struct{} // closed when it is out of the pool
 
-	// These are guarded by the pool.
+	// Guarded by the pool.
 	dirty bool // has something to flush
 	bye   bool // is being given up
 }
@@ -57,8 +57,9 @@ func (p *Pool) release(pr *peer) {
 	}
 }
 
-// claim refuses a process whose address is that of another node, which is linked, and
-// a stranger when there are many: whoever this process wants to talk to has its place.
+// claim refuses a process whose address is that of another, linked node. It also refuses an
+// unknown process when there are many: processes that this one wants to reach always have a
+// place.
 func (p *Pool) claim(other *Peer) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -80,7 +81,7 @@ func (p *Pool) claim(other *Peer) error {
 	return nil
 }
 
-// run has a link in the pool until it ends.
+// run keeps a link in the pool until it ends.
 func (p *Pool) run(pr *peer, t *tie) error {
 	if err := p.adopt(pr, t); err != nil {
 		return t.Fail(err)
@@ -91,7 +92,7 @@ func (p *Pool) run(pr *peer, t *tie) error {
 	return err
 }
 
-// adopt takes a link into the pool. What it replaces goes first.
+// adopt adds a link to the pool. The link that it replaces is removed first.
 func (p *Pool) adopt(pr *peer, t *tie) error {
 	for {
 		pr.turn.Lock()
@@ -126,15 +127,15 @@ func (p *Pool) adopt(pr *peer, t *tie) error {
 		case other == loser && other.dialled:
 			other.put(kindBye)
 		case other != t:
-			other.put(kindBeat) // if it is dead we want to know
+			other.put(kindBeat) // find out whether it is dead
 		}
 		other.Flush()
 	}
 	return nil
 }
 
-// replaced returns a link that cannot be beside t: one of another process, or one
-// that the same side has dialled.
+// replaced returns a link that cannot coexist with t: one of another process, or one
+// dialled by the same side.
 func (pr *peer) replaced(t *tie) *tie {
 	for _, old := range pr.links {
 		if old.peer.Nonce != t.peer.Nonce || old.dialled == t.dialled {
@@ -144,7 +145,7 @@ func (pr *peer) replaced(t *tie) *tie {
 	return nil
 }
 
-// choose finds the link to send on, and returns that which is given up.
+// choose selects the link to send on, and returns the one that is given up.
 func (pr *peer) choose(nonce uint64) (loser *tie) {
 	pr.best = nil
 	for _, t := range pr.links {
@@ -162,7 +163,7 @@ func (pr *peer) choose(nonce uint64) (loser *tie) {
 	return loser
 }
 
-// part takes a link out of the pool.
+// part removes a link from the pool.
 func (p *Pool) part(pr *peer, t *tie, err error) {
 	pr.turn.Lock()
 	defer pr.turn.Unlock()

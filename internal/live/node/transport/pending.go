@@ -8,15 +8,15 @@ import (
 	"time"
 )
 
-// A pending is the connections that have not said yet who they are. There is room
-// for so many. When it is full somebody has to go, or the one that comes may not
-// stay, so that those who say nothing cannot keep out those who do, nor those of one
-// address those of another; and so that of a crowd that comes all at once some get
-// through, and not all are sent away in the middle of their greetings.
+// A pending holds the connections that have not identified themselves yet. Its size is
+// limited. When it is full, either one of them or the new one is closed. So silent
+// connections cannot keep out those that speak, nor those of one address those of another;
+// and when many connections arrive at once, some get through instead of all being closed in
+// the middle of their greetings.
 type pending struct {
 	mu    sync.Mutex
 	most  int
-	conns []*caller // the oldest first
+	conns []*caller // oldest first
 }
 
 // A caller is a connection of a pending.
@@ -26,11 +26,12 @@ type caller struct {
 	since time.Time
 }
 
-// slow is after how long a greeting is not worth waiting for if others want the place.
+// slow is the time after which a greeting is not worth waiting for if others need the
+// place.
 const slow = time.Second
 
-// origin is whom a connection counts for: its address, or its network for IPv6, of
-// which each has as many addresses as it likes.
+// origin returns what a connection is counted under: its address or, for IPv6, its network,
+// because each network has as many addresses as it likes.
 func origin(a net.Addr) netip.Prefix {
 	t, ok := a.(*net.TCPAddr)
 	if !ok {
@@ -41,11 +42,11 @@ func origin(a net.Addr) netip.Prefix {
 	if ip.Is4() {
 		bits = 32
 	}
-	p, _ := ip.Prefix(bits) // the zero one for no address
+	p, _ := ip.Prefix(bits) // the zero value for no address
 	return p
 }
 
-// enter takes in a connection, and reports whether it may stay.
+// enter adds a connection, and reports whether it may stay.
 func (p *pending) enter(s *socket) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -58,9 +59,9 @@ func (p *pending) enter(s *socket) bool {
 	return true
 }
 
-// shed makes room for c, and reports whether there is any. Whoever goes is of the
-// address that has most: the oldest that has said nothing; or the oldest of all, if
-// it is slow, or if c is of an address that has fewer.
+// shed makes room for c, and reports whether there is any. It closes a connection of the
+// address that has most: the oldest that has sent nothing; or the oldest of all, if it is
+// slow or if c's address has fewer.
 func (p *pending) shed(c *caller) bool {
 	count := map[netip.Prefix]int{c.from: 1}
 	for _, o := range p.conns {
@@ -84,7 +85,7 @@ func (p *pending) shed(c *caller) bool {
 	return true
 }
 
-// leave reports whether s was still there.
+// leave removes s, and reports whether it was still there.
 func (p *pending) leave(s *socket) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -95,7 +96,7 @@ func (p *pending) leave(s *socket) bool {
 	return i >= 0
 }
 
-// dismiss ends the oldest connection that has said nothing, if there is one.
+// dismiss closes the oldest connection that has sent nothing, if there is one.
 func (p *pending) dismiss() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

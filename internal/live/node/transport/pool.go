@@ -14,53 +14,54 @@ import (
 	"time"
 )
 
-// An Owner is told what happens in a Pool. Its methods are called from goroutines
-// of the pool, several at a time, but Up and Down of an address one after the other.
-// They must not wait, nor close the pool; they may send.
+// An Owner is notified of what happens in a Pool. Its methods are called from goroutines of
+// the pool, several at a time, but Up and Down of one address one after the other. They
+// must not block, nor close the pool; they may send.
 type Owner interface {
-	// Check judges who wants a link. The error is told to the other side, too.
+	// Check decides whether a peer may have a link. The error is also sent to the other
+	// side.
 	Check(p *Peer) error
-	// Up says that messages to the address go to this process.
+	// Up reports that messages to the address go to this process.
 	Up(addr string, p *Peer)
-	// Down says that the address cannot be reached any more, or still not, and why.
-	// All messages of who was there have come before.
+	// Down reports that the address can no longer, or still not, be reached, and why. All
+	// messages of the process that was there have been delivered before.
 	Down(addr string, err error)
-	// Message brings a message, which is valid until it returns. An error means
-	// that it is malformed, and ends the link.
+	// Message delivers a message, which is valid until it returns. An error means that the
+	// message is malformed, and ends the link.
 	Message(p *Peer, b []byte) error
 }
 
-// Config is what a Pool is told. Zero values mean what is usual.
+// Config configures a Pool. Zero values select the defaults.
 type Config struct {
-	Name  string // of this node
-	Addr  string // where others reach it
-	Nonce uint64 // of this process; drawn if 0
-	Extra []byte // for the Owners of others
+	Name  string // node name
+	Addr  string // address where others reach the node
+	Nonce uint64 // number of this process; random if 0
+	Extra []byte // bytes for the Owners of other nodes
 
-	TLS      func(host string) *tls.Config                // to dial a host; nil: plain TCP
-	Fits     func(c *x509.Certificate, name string) error // whether a node with this certificate may have the name; nil: any may
-	Insecure bool                                         // plain TCP is fine where others can listen
+	TLS      func(host string) *tls.Config                // configuration for dialling a host; nil: plain TCP
+	Fits     func(c *x509.Certificate, name string) error // whether a node with this certificate may use the name; nil: any may
+	Insecure bool                                         // allow plain TCP where others can listen in
 	Dial     func(ctx context.Context, addr string) (net.Conn, error)
 
-	Limits                   // 1 MiB for a frame, 8 MiB for a queue
-	Handshake  time.Duration // how long a greeting may take; 5 s
-	Pending    int           // how many may be greeted at once; 64
-	Peers      int           // how many links others may make, beside those of who is wanted; 256
-	Heartbeat  time.Duration // how long a link is silent at most; 1 s
-	Timeout    time.Duration // after how long without a sound it is dead; 5 s
-	Backoff    time.Duration // after the first failure to dial; 50 ms, doubled with each
-	MaxBackoff time.Duration // 2 s
-	Seed       uint64        // of the jitter; drawn if 0
+	Limits                   // default 1 MiB for a frame, 8 MiB for a queue
+	Handshake  time.Duration // maximum duration of a greeting (default 5 s)
+	Pending    int           // maximum number of greetings at a time (default 64)
+	Peers      int           // maximum number of links made by others, besides those of wanted addresses (default 256)
+	Heartbeat  time.Duration // maximum silence of a live link (default 1 s)
+	Timeout    time.Duration // silence after which a link is dead (default 5 s)
+	Backoff    time.Duration // wait after the first failure to dial, then doubled (default 50 ms)
+	MaxBackoff time.Duration // default 2 s
+	Seed       uint64        // seed of the jitter; random if 0
 	Log        *slog.Logger
 
-	min, max uint16 // versions
+	min, max uint16 // range of versions
 }
 
-// DefaultPeers is how many links other nodes may make, several times as many as a
-// cluster has members.
+// DefaultPeers is the default number of links that other nodes may make, several times the
+// members of a cluster.
 const DefaultPeers = 256
 
-// withDefaults fills in what is usual.
+// withDefaults fills in the defaults.
 func (c Config) withDefaults() Config {
 	c.Nonce = cmp.Or(c.Nonce, rand.Uint64())
 	c.Limits = c.Limits.usual()
@@ -86,7 +87,7 @@ func (c *Config) hello() *Hello {
 	return &Hello{c.min, c.max, c.Name, c.Addr, c.Nonce, c.Extra}
 }
 
-// A Pool keeps a link to each address that is sent to.
+// A Pool keeps a link to each address that messages are sent to.
 type Pool struct {
 	c       Config
 	owner   Owner
@@ -99,15 +100,15 @@ type Pool struct {
 	mu     sync.Mutex
 	extra  []byte
 	peers  map[string]*peer
-	told   map[string]string // why addresses are not reached, as was logged
-	dirty  []*tie            // to be flushed
+	told   map[string]string // last logged reason, by address that cannot be reached
+	dirty  []*tie            // links to be flushed
 	spare  []*tie
 	random *rand.Rand
 	closed bool
 }
 
-// ErrDown is the error of a message to an address to which there is no link yet.
-// The pool dials, and Up says when there is one.
+// ErrDown is the error of a message to an address without a link. The pool dials, and Up
+// reports when there is one.
 var ErrDown = errors.New("there is no link to the address")
 
 var (
@@ -115,10 +116,10 @@ var (
 	errDropped = errors.New("the link is not needed any more")
 )
 
-// grace is how long Close waits for others to take what is queued.
+// grace is how long Close waits for others to accept what is queued.
 const grace = time.Second
 
-// NewPool makes a pool, which tells owner what happens.
+// NewPool creates a pool, which notifies owner of what happens.
 func NewPool(c Config, owner Owner) (*Pool, error) {
 	c = c.withDefaults()
 	switch err := c.hello().check(); {
@@ -135,7 +136,7 @@ func NewPool(c Config, owner Owner) (*Pool, error) {
 	return p, nil
 }
 
-// SetExtra changes what the Owners of others are told in greetings from now on.
+// SetExtra changes the bytes for the Owners of others in greetings from now on.
 func (p *Pool) SetExtra(b []byte) error {
 	if len(b) > MaxExtra {
 		return fmt.Errorf("%d bytes for the layer above, at most %d are allowed", len(b), MaxExtra)
@@ -146,8 +147,8 @@ func (p *Pool) SetExtra(b []byte) error {
 	return nil
 }
 
-// Send queues a message; Flush sends it. A message that is lossy may be dropped if
-// many wait. It never blocks.
+// Send queues a message; Flush sends it. A lossy message may be dropped if many wait. Send
+// never blocks.
 func (p *Pool) Send(addr string, b []byte, lossy bool) error {
 	p.mu.Lock()
 	pr := p.peers[addr]
@@ -168,7 +169,7 @@ func (p *Pool) Send(addr string, b []byte, lossy bool) error {
 	return err
 }
 
-// Flush sends what was queued for all addresses. It never blocks.
+// Flush sends what is queued for all addresses. It never blocks.
 func (p *Pool) Flush() {
 	p.mu.Lock()
 	list := p.dirty
@@ -188,7 +189,7 @@ func (p *Pool) Flush() {
 	}
 }
 
-// Dial makes a link to the address if there is none, without waiting for it.
+// Dial makes a link to the address if there is none. It does not wait.
 func (p *Pool) Dial(addr string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -197,8 +198,8 @@ func (p *Pool) Dial(addr string) {
 	}
 }
 
-// Drop ends the links to an address, after what is queued for it, and stops
-// dialling it. It does not wait.
+// Drop ends the links to an address, after what is queued for it, and stops dialling it. It
+// does not wait.
 func (p *Pool) Drop(addr string) {
 	p.mu.Lock()
 	var links []*tie
@@ -219,8 +220,8 @@ func (p *Pool) Drop(addr string) {
 	}
 }
 
-// Close ends all links, and waits for all goroutines of the pool. What is queued is
-// sent before, if others take it within a second and the Mux was not closed first.
+// Close ends all links and waits for all goroutines of the pool. What is queued is sent
+// first, if others accept it within a second and the Mux was not closed before.
 func (p *Pool) Close() {
 	p.mu.Lock()
 	p.closed = true
@@ -242,7 +243,7 @@ func (p *Pool) Close() {
 	p.wg.Wait()
 }
 
-// beats keeps all links alive, and finds those that are not.
+// beats keeps all links alive and detects dead ones.
 func (p *Pool) beats() {
 	often := int((p.c.Timeout + p.c.Heartbeat - 1) / p.c.Heartbeat)
 	tick := time.NewTicker(p.c.Heartbeat)

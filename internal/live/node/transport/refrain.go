@@ -9,15 +9,15 @@ import (
 	"time"
 )
 
-// A refrain logs what others can make happen as often as they like: a few times in
-// each period, and then how often it was left out.
+// A refrain logs events that others can cause as often as they like: a few times in each
+// period, and then how many were left out.
 type refrain struct {
-	lines int // in a period; 0: refrainLines
+	lines int // lines per period; 0: refrainLines
 
 	mu    sync.Mutex
 	since time.Time
-	told  int // in this period
-	left  int // out, since it was told last
+	told  int // lines logged in this period
+	left  int // lines left out since the last one logged
 }
 
 const (
@@ -25,7 +25,7 @@ const (
 	refrainLines  = 10
 )
 
-// log logs something, unless it was logged too often.
+// log logs an event, unless it was logged too often.
 func (r *refrain) log(to *slog.Logger, level slog.Level, text string, args ...any) {
 	r.mu.Lock()
 	if now := time.Now(); now.Sub(r.since) >= refrainPeriod {

@@ -9,29 +9,29 @@ import (
 	"time"
 )
 
-// A socket is a connection. Once it is loose its writes never block: what it does
-// not take at once is kept and written by a goroutine that lives as long as there
-// is something left.
+// A socket is a connection. Once it is loose its writes never block: what the connection
+// does not accept at once is kept and written by a goroutine that runs as long as something
+// is left.
 type socket struct {
 	net.Conn
-	first []byte                      // was read already, and is read again
-	try   func(b []byte) (int, error) // writes what can be written now; nil if only writing that blocks is possible
-	heard atomic.Bool                 // something came since it is pending
+	first []byte                      // bytes already read, to be read again
+	try   func(b []byte) (int, error) // writes what can be written now; nil if only blocking writes are possible
+	heard atomic.Bool                 // something arrived since it became pending
 
 	mu      sync.Mutex
 	loose   bool
 	corked  bool // more is coming: keep it
-	working bool // the goroutine is there
+	working bool // the goroutine is running
 	rest    []byte
-	spare   []byte // for rest, when the goroutine has taken it
+	spare   []byte // replaces rest while the goroutine writes it
 	err     error
 
 	kept  atomic.Int64 // bytes that wait
 	wg    *sync.WaitGroup
-	freed func(err error) // nothing waits any more, or err
+	freed func(err error) // called when nothing waits any longer, or with err
 }
 
-// newSocket makes a socket of a connection.
+// newSocket makes a socket from a connection.
 func newSocket(c net.Conn) *socket {
 	if s, ok := c.(*socket); ok {
 		return s
@@ -39,8 +39,8 @@ func newSocket(c net.Conn) *socket {
 	return &socket{Conn: c, try: tryWrite(c)}
 }
 
-// socketOf returns the socket below c, and what is to be read and written: c, or
-// the new socket if there is none below.
+// socketOf returns the socket below c, and the connection to read and write: c, or the new
+// socket if there is none below.
 func socketOf(c net.Conn) (*socket, net.Conn) {
 	if t, ok := c.(*tls.Conn); ok {
 		if s, ok := t.NetConn().(*socket); ok {
@@ -65,7 +65,7 @@ func (s *socket) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// CloseWrite ends what is said, not what is heard.
+// CloseWrite closes only the writing side.
 func (s *socket) CloseWrite() error {
 	if half, ok := s.Conn.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()
@@ -73,8 +73,8 @@ func (s *socket) CloseWrite() error {
 	return errors.ErrUnsupported
 }
 
-// let makes the socket loose. freed is called, from a goroutine of its own, when
-// all that was kept has been written, or when that failed.
+// let makes the socket loose. freed is called, from a goroutine of its own, when everything
+// kept has been written, or when that failed.
 func (s *socket) let(wg *sync.WaitGroup, freed func(err error)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -120,7 +120,7 @@ func (s *socket) keep(b []byte) {
 	s.kept.Add(int64(len(b)))
 }
 
-// cork makes the socket keep what is written until uncork writes all at once.
+// cork makes the socket keep what is written until uncork writes everything at once.
 func (s *socket) cork() {
 	s.mu.Lock()
 	s.corked = true
@@ -175,7 +175,7 @@ func (s *socket) busy() bool {
 	return s.working
 }
 
-// tune makes a connection quick, and lets the system find out that it is dead.
+// tune makes a connection fast, and lets the system detect that it is dead.
 func tune(c net.Conn, timeout time.Duration) error {
 	t, ok := c.(*net.TCPConn)
 	if !ok {

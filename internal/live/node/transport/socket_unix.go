@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// tryWrite returns how to write to a connection without waiting; nil if that is
+// tryWrite returns a function that writes to a connection without blocking; nil if that is
 // not possible.
 func tryWrite(c net.Conn) func(b []byte) (int, error) {
 	t, ok := c.(*net.TCPConn)
@@ -28,7 +28,7 @@ func tryWrite(c net.Conn) func(b []byte) (int, error) {
 		for {
 			w.n, w.err = syscall.Write(int(fd), w.b)
 			if w.err != syscall.EINTR {
-				return true // also when it would block: what is left is written later
+				return true // also when it would block: the rest is written later
 			}
 		}
 	}

@@ -5,5 +5,5 @@ import (
 	"time"
 )
 
-// userTimeout is left to keepalive and heartbeats since macOS has none.
+// userTimeout does nothing: macOS has no such option, so keepalive and heartbeats must do.
 func userTimeout(*net.TCPConn, time.Duration) error { return nil }

@@ -9,8 +9,7 @@ import (
 // tcpUserTimeout is TCP_USER_TIMEOUT, which package syscall does not name.
 const tcpUserTimeout = 18
 
-// userTimeout ends a connection on which nothing that was sent is acknowledged for
-// so long.
+// userTimeout ends a connection if nothing that was sent is acknowledged for this long.
 func userTimeout(c *net.TCPConn, d time.Duration) error {
 	raw, err := c.SyscallConn()
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package sweep makes the storms of many seeds, on all cores, and adds up what
-// came of them. It keeps sums only, and the first runs that failed: a sweep of
-// any number of seeds takes no more memory than a small one.
+// Package sweep runs the storms of many seeds on all cores and adds up their results. It
+// keeps only sums and the first runs that failed, so a sweep of any number of seeds takes
+// no more memory than a small one.
 package sweep
 
 import (
@@ -18,19 +18,19 @@ import (
 	"github.com/stile-lock/stile/internal/live/views/raft"
 )
 
-// A Config says which storms to make: those of so many seeds from the first on.
+// A Config says which storms to run: those of Seeds seeds, starting at First.
 type Config struct {
 	storm.Choice
 	First uint64
 	Seeds int
 	jobs.Parallel
-	// Change is shown every run before it is made; nil shows nobody. It is for
-	// negative controls.
+	// Change, if not nil, may change every run before it is made. It is for negative
+	// controls.
 	Change func(c *storm.Config)
 }
 
-// Live returns the algorithms of these names, as storms choose from them. No
-// names are those of all live algorithms.
+// Live returns the algorithms of these names, as storms choose from them. Without names it
+// returns all live algorithms.
 func Live(names ...string) ([]member.Choice, error) {
 	if len(names) == 0 {
 		for _, s := range catalog.Live() {
@@ -40,7 +40,7 @@ func Live(names ...string) ([]member.Choice, error) {
 	all := catalog.Live()
 	var list []member.Choice
 	for _, name := range names {
-		version := 0 // of none; MakeLive says why there is none
+		version := 0 // of none; MakeLive returns why there is none
 		for _, s := range all {
 			if s.Name == name {
 				version = s.Version
@@ -66,18 +66,19 @@ func (c Config) Pick(seed uint64) storm.Config {
 
 func newDisk() storm.Disk { return raft.NewDrive() }
 
-// logs are those of a live cluster, but for their length: short ones are cut off often.
+// logs are those of a live cluster, except for their length: short ones are truncated
+// often.
 var logs = raft.Logs{Election: process.Election, Heartbeat: process.Heartbeat, MaxLog: 16}
 
 // Last returns the last seed.
 func (c Config) Last() uint64 { return c.First + uint64(c.Seeds-1) }
 
-// A Sum is what came of a sweep.
+// A Sum is the result of a sweep.
 type Sum struct {
-	Seeds    int          // that were stormed
+	Seeds    int          // seeds that were run
 	Runs     storm.Result // sums, and the longest of all waits
 	Failures int          // seeds whose runs broke an invariant
-	First    []Failure    // the first of them, by their seeds
+	First    []Failure    // the first of them, by seed
 }
 
 // A Failure is a run that broke an invariant.
@@ -86,11 +87,11 @@ type Failure struct {
 	Violation storm.Violation
 }
 
-// kept is how many failures are kept.
+// kept is the number of failures that are kept.
 const kept = 5
 
-// Run makes the storms. What comes of it does not depend on how many are made at
-// the same time. It ends early when its context is done.
+// Run runs the storms. The result does not depend on how many run at the same time. It ends
+// early when its context is done.
 func Run(c Config) (*Sum, error) {
 	if c.Seeds < 1 || uint64(c.Seeds-1) > math.MaxUint64-c.First {
 		return nil, fmt.Errorf("%d seeds from %d on: there are not so many", c.Seeds, c.First)

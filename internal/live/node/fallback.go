@@ -13,47 +13,48 @@ import (
 	"github.com/stile-lock/stile/internal/live/session"
 )
 
-// Only a process that reaches all members can be one. A node that does not, for long,
-// becomes the client of a member meanwhile, so that its applications can acquire locks
-// all the same; and it goes on trying. Once it is a member new requests are made
-// there, and what is held or waited for as a client ends as such.
+// Only a process that reaches all members can become one. A node that fails to do so for
+// long becomes a client of a member in the meantime, so that its applications can still
+// acquire locks, and keeps trying to join. Once it is a member, new requests are made
+// there; what is held or awaited as a client ends as a client's.
 
-// An aid is the client that a node is while it is not a member.
+// A fallback is the client that a node uses while it is not a member.
 type fallback struct {
-	timer  *time.Timer // fires when the node was not a member for long
+	timer  *time.Timer // fires when the node has not been a member for long
 	cancel context.CancelFunc
 	client *client.Client // nil if there is none
 }
 
-// seek is called with the mutex when the node is not a member, or no longer.
+// seek starts the timer for the fallback when the node is not, or is no longer, a member.
+// The mutex must be held.
 func (n *Node) seek() {
-	if n.stopping || n.aid.client != nil {
+	if n.stopping || n.fallback.client != nil {
 		return
 	}
 	n.cease()
-	n.aid.timer = time.AfterFunc(n.c.Patience, n.assist)
+	n.fallback.timer = time.AfterFunc(n.c.Patience, n.assist)
 }
 
-// cease ends the search for a member to be a client of, with the mutex.
+// cease stops the search for a member to be a client of. The mutex must be held.
 func (n *Node) cease() {
-	if n.aid.timer != nil {
-		n.aid.timer.Stop()
+	if n.fallback.timer != nil {
+		n.fallback.timer.Stop()
 	}
-	if n.aid.cancel != nil {
-		n.aid.cancel()
+	if n.fallback.cancel != nil {
+		n.fallback.cancel()
 	}
-	n.aid.timer, n.aid.cancel = nil, nil
+	n.fallback.timer, n.fallback.cancel = nil, nil
 }
 
-// assist finds a member, and makes the node a client of it.
+// assist finds a member and makes the node a client of it.
 func (n *Node) assist() {
 	n.mu.Lock()
-	if n.stopping || n.state() != Joining || n.aid.client != nil || n.aid.cancel != nil {
+	if n.stopping || n.state() != Joining || n.fallback.client != nil || n.fallback.cancel != nil {
 		n.mu.Unlock()
 		return
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	n.aid.cancel = cancel
+	n.fallback.cancel = cancel
 	nodes := n.members()
 	n.visits.Add(1)
 	n.mu.Unlock()
@@ -69,7 +70,7 @@ func (n *Node) assist() {
 	n.mu.Lock()
 	late, why := n.stopping || n.state() != Joining, n.lately
 	if !late {
-		n.aid.client = c
+		n.fallback.client = c
 		n.tell()
 	}
 	n.mu.Unlock()
@@ -80,7 +81,7 @@ func (n *Node) assist() {
 	n.c.Log.Warn("node is the client of a member, because it cannot join", "of", c.Node(), "why", why)
 }
 
-// members returns where members may be, as far as the node knows.
+// members returns addresses where members may be, as far as the node knows.
 func (n *Node) members() []string {
 	var all []string
 	for _, m := range n.lastView {
@@ -95,16 +96,16 @@ func (n *Node) members() []string {
 	return all[:min(len(all), session.MaxNodes)]
 }
 
-// unaid is called with the mutex: it gives up the client when the node is a member
-// and nobody needs it.
-func (n *Node) unaid() {
-	if c := n.aid.client; c != nil && n.phase == process.Member && n.aid.busy() == 0 {
-		n.aid.client = nil
+// unaid closes the client if the node is a member and the client is no longer needed. The
+// mutex must be held.
+func (n *Node) endFallback() {
+	if c := n.fallback.client; c != nil && n.phase == process.Member && n.fallback.busy() == 0 {
+		n.fallback.client = nil
 		n.visits.Go(func() { c.Close() })
 	}
 }
 
-// busy returns how much is held and waited for as a client.
+// busy returns how many locks are held or awaited as a client.
 func (a *fallback) busy() int {
 	if a.client == nil {
 		return 0
@@ -112,10 +113,10 @@ func (a *fallback) busy() int {
 	return a.client.Busy()
 }
 
-// aidIdle waits until nothing is held or waited for as a client.
+// aidIdle waits until no lock is held or awaited as a client.
 func (n *Node) aidIdle(ctx context.Context) error {
 	n.mu.Lock()
-	c := n.aid.client
+	c := n.fallback.client
 	n.mu.Unlock()
 	if c == nil {
 		return nil
@@ -128,22 +129,22 @@ func (n *Node) aidIdle(ctx context.Context) error {
 	}
 }
 
-// close ends the client, of a node that is over. Applications may still act by what it
-// holds: that stays with it until the session expires.
+// close ends the client of a node that has ended. Applications may still act under the
+// locks it holds, so these stay with it until the session expires.
 func (a *fallback) close() {
 	if a.client != nil {
 		a.client.Kill()
 	}
 }
 
-// elsewhere waits until the node is a member, or the client of one, and then asks as
-// that. It reports whether to ask as a member.
+// elsewhere waits until the node is a member or the client of one; if it is a client, it
+// makes the request as one. It reports whether to make the request as a member.
 func (n *Node) elsewhere(ctx context.Context, name string, o lock.Options) (l lock.Handle, again bool, err error) {
 	var c *client.Client
 	err = n.wait(ctx, func() bool {
 		joining := n.state() == Joining && !n.stopping
 		if c = nil; joining {
-			c = n.aid.client
+			c = n.fallback.client
 		}
 		return c != nil || !joining
 	})
@@ -161,7 +162,7 @@ func (n *Node) elsewhere(ctx context.Context, name string, o lock.Options) (l lo
 	case err == nil:
 		return l, false, nil
 	case ctx.Err() == nil && (inner.Err() != nil || errors.Is(err, client.ErrClosed)):
-		return nil, true, nil // the node is about to leave, or a member by now
+		return nil, true, nil // the node is about to leave, or has become a member
 	}
 	return nil, false, err
 }
