@@ -40,9 +40,9 @@ var policy = strings.TrimSpace(pagePolicy) + "; frame-ancestors 'none'"
 // Handler serves the page and, below /api/, its calls: POST api/NAME is answered by lines
 // of JSON.
 //
-// It answers only requests addressed to localhost, to the IP address at which they
-// arrived, or to one of the names given, and serves no page but its own: a malicious page
-// that is open in a browser on this machine must not reach the lab.
+// It answers only requests that are addressed to localhost, to the IP address at which
+// they arrived or to one of the names given, and that come from no page but its own: a
+// malicious page that is open in a browser on this machine must not reach the lab.
 func Handler(caller Caller, names ...string) http.Handler {
 	return HandlerOf(Bundle, caller, names...)
 }

@@ -2,7 +2,7 @@
 //
 // Go's linker leaves zeros out of the data, and stores an address for every piece between
 // them. Its tables have so many pieces that the addresses cost more than the zeros would:
-// with the zeros in place the data compresses to a fifth less.
+// with the zeros in place, the compressed data is a fifth smaller.
 package main
 
 import (

@@ -62,7 +62,7 @@ type Taken struct {
 	Sum int64
 }
 
-// latency is how long a message takes, to the lock or to the account.
+// latency is how long a message takes, whether of the lock or of the account.
 func latency() scenario.Dist {
 	return scenario.Dist{Shape: scenario.Uniform, A: scenario.T / 2, B: 3 * scenario.T / 2}
 }
