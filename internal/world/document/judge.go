@@ -268,7 +268,7 @@ func badges(sc *scenario.Scenario, spec algorithm.Spec) []string {
 
 // patient reports whether losses are repaired: a waiting process loses patience, and a new
 // view is made. That restores what is missing, but does not correct what was believed: with
-// a lock without gaps, two processes can be inside before any has waited for long.
+// a Gapless lock, two processes can be inside before any has waited for long.
 func patient(sc *scenario.Scenario, spec algorithm.Spec) bool {
 	return sc.Options.Patience > 0 && !spec.Gapless
 }

@@ -54,7 +54,7 @@ func (w *worker) classOf(label, what uint32) uint32 {
 	k := class{label, what}
 	n, ok := w.classes[k]
 	if !ok {
-		n = 1<<24 + uint32(len(w.classes)) // above all labels that do not need a class
+		n = 1<<24 + uint32(len(w.classes)) // above all labels that serve as classes themselves
 		w.classes[k] = n
 	}
 	return n

@@ -86,7 +86,7 @@ func (m *Model) Run(p Path) ([]Step, error) {
 // waits reports whether an application waits in w.to, or p is None.
 func (w *worker) waits(p algorithm.ID) bool { return p == algorithm.None || w.to.env.Waits(p) }
 
-// Started returns, as a step, a start that could have been made in a state.
+// Started returns an application's start that is possible in start number start, as a step.
 func (m *Model) Started(start int) (Step, bool) {
 	w := m.worker()
 	var found []family.Act

@@ -49,7 +49,7 @@ type worker struct {
 	fair            bool // something fair can happen in from
 	lost            uint64
 	piled           bool
-	longest         int // letters on one link
+	longest         int // messages on one link
 
 	exact   bool // the states are concrete: nothing is left open
 	telling bool

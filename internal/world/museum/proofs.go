@@ -18,7 +18,7 @@ import (
 // Time limits of one attempt of a proof.
 const (
 	patience = 30 * time.Second // without a bound on requests
-	long     = 3 * time.Minute  // with one: what follows is less
+	long     = 3 * time.Minute  // with one: the next attempt proves less
 )
 
 // Proofs makes docs/results/proofs.md. It takes ten minutes, so told receives each line
