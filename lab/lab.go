@@ -11,9 +11,10 @@ import (
 	"github.com/stile-lock/stile/web"
 )
 
-// Handler serves the lab with algorithms of the author's own beside those of the catalog.
-// An algorithm that has the name of one in the catalog takes its place.
+// Handler serves the lab with the author's own algorithms in addition to those of the
+// catalog. An algorithm that has the name of one in the catalog replaces it.
 //
 // It answers only requests that are addressed to localhost or to the IP address at which
-// they arrived, and only its own page: a page of another origin cannot use it.
+// they arrived, and that come from no page but its own: a page of another origin cannot
+// use it.
 func Handler(own ...algorithm.Spec) http.Handler { return web.Handler(calls.With(own...)) }

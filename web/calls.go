@@ -15,16 +15,16 @@ import (
 	"github.com/stile-lock/stile/web/wire"
 )
 
-// A server does calls, within bounds.
+// A server answers calls, within limits.
 type server struct {
 	calls      Caller
-	names      []string // by which it may be addressed, besides those of this machine
+	names      []string // names by which it may be addressed, besides those of this machine
 	maxBody    int64
 	callTime   time.Duration
 	streamTime time.Duration
 }
 
-// call does one call. The page that goes away, or asks for something else, ends it.
+// call answers one call. It ends if the page goes away, or asks for something else.
 func (s *server) call(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodPost {
 		w.Header().Set("Allow", http.MethodPost)
@@ -77,7 +77,7 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request, body []byte) {
 		err = context.Cause(ctx)
 		fallthrough
 	case begun:
-		_ = emit(wire.Error(err)) // if it fails, nobody listens any more
+		_ = emit(wire.Error(err)) // if it fails, the listener is gone
 	default:
 		refuse(w, r, http.StatusBadRequest, err)
 	}

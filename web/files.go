@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// kinds are the types of what is served.
+// kinds are the content types of what is served.
 var kinds = map[string]string{
 	".html": "text/html; charset=utf-8",
 	".js":   "text/javascript; charset=utf-8",
@@ -24,14 +24,14 @@ var kinds = map[string]string{
 // files are what is served, by path.
 type files map[string]*file
 
-// A file is kept as it is and compressed.
+// A file is kept both plain and compressed.
 type file struct {
 	kind          string
-	tag           string // of its content
+	tag           string // tag of its content
 	plain, packed []byte
 }
 
-// newFiles reads the bundle, which is part of the program: it cannot be missing.
+// newFiles reads the bundle, which is part of the program and so cannot be missing.
 func newFiles(fsys fs.FS) files {
 	all := files{}
 	err := fs.WalkDir(fsys, "dist", func(name string, d fs.DirEntry, err error) error {
@@ -91,7 +91,7 @@ func (all files) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.Set("Content-Encoding", "gzip")
 	}
 	h.Set("Vary", "Accept-Encoding")
-	h.Set("Cache-Control", "no-cache") // kept, but asked for again: another stile has another page
+	h.Set("Cache-Control", "no-cache") // cached, but revalidated: another stile has another page
 	h.Set("ETag", tag)
 	if strings.Contains(r.Header.Get("If-None-Match"), tag) {
 		h.Del("Content-Encoding")
@@ -101,6 +101,6 @@ func (all files) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Content-Type", f.kind)
 	h.Set("Content-Length", strconv.Itoa(len(data)))
 	if r.Method == http.MethodGet {
-		_, _ = w.Write(data) // if it fails, nobody listens any more
+		_, _ = w.Write(data) // if it fails, the listener is gone
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/stile-lock/stile/web/wire"
 )
 
-// guard refuses what does not come from our own page, and tells the browser to keep
-// the page to itself.
+// guard rejects what does not come from our own page, and tells the browser to keep the
+// page to itself.
 func (s *server) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -33,8 +33,8 @@ func (s *server) guard(next http.Handler) http.Handler {
 	})
 }
 
-// ours says whether a request names this server. A name that an attacker made lead
-// here, by the DNS, is none of its names.
+// ours reports whether a request names this server. A name that an attacker has made
+// resolve to it, by DNS, is not one of its names.
 func (s *server) ours(r *http.Request) bool {
 	host := r.Host
 	if h, _, err := net.SplitHostPort(host); err == nil {
@@ -59,8 +59,9 @@ func (s *server) ours(r *http.Request) bool {
 	return err == nil && at.Addr().Unmap().WithZone("") == ip.Unmap()
 }
 
-// foreign says whether the page of another site asks. Following a link to here is
-// no harm; making a call is. What is no browser says nothing about sites.
+// foreign reports whether the page of another site makes the request. Following a link to
+// here does no harm; making a call does. Clients other than browsers say nothing about
+// sites.
 func foreign(r *http.Request) bool {
 	if !strings.HasPrefix(r.URL.Path, "/api/") {
 		return false
@@ -72,7 +73,7 @@ func foreign(r *http.Request) bool {
 	return site != "" && site != "same-origin"
 }
 
-// refuse answers a request that is not done, to the page in the form of every fault.
+// refuse answers a rejected request: to the page, in the form of every error.
 func refuse(w http.ResponseWriter, r *http.Request, status int, why error) {
 	text, kind := why.Error(), "text/plain; charset=utf-8"
 	if strings.HasPrefix(r.URL.Path, "/api/") {

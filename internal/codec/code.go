@@ -1,5 +1,5 @@
 // Package codec writes and reads the fields of values that go over the network or to a
-// disk: each type says once what its fields are.
+// disk: each type lists its fields once, for both directions.
 package codec
 
 import (
@@ -8,19 +8,19 @@ import (
 	"unicode/utf8"
 )
 
-// A Coder writes fields to B, or reads them from it. Every value has one form only: a
-// number that is longer than it needs to be is refused. After a fault a reader yields
-// nothing but zeros.
+// A Coder writes fields to B, or reads them from it. Every value has only one encoding: a
+// number that is longer than necessary is rejected. After an error, a reader yields only
+// zeros.
 type Coder struct {
 	B   []byte
-	Bad error // nil of one that writes; what the faults of one that reads wrap
+	Bad error // nil for a writer; for a reader, the error that its errors wrap
 	err error
 }
 
-// Reads reports whether it reads.
+// Reads reports whether c reads.
 func (c *Coder) Reads() bool { return c.Bad != nil }
 
-// Fail notes a fault: the first one counts.
+// Fail notes an error: the first one counts.
 func (c *Coder) Fail(what string) {
 	if c.err == nil {
 		c.err = fmt.Errorf("%w: %s", c.Bad, what)
@@ -28,7 +28,7 @@ func (c *Coder) Fail(what string) {
 	c.B = nil
 }
 
-// End reports what was wrong with what was read, or that there is more of it.
+// End returns what was wrong with the input, or that some of it is left over.
 func (c *Coder) End() error {
 	if c.err == nil && len(c.B) > 0 {
 		c.Fail("it goes on after its end")
@@ -36,7 +36,7 @@ func (c *Coder) End() error {
 	return c.err
 }
 
-// Number is a number.
+// Number codes a number.
 func (c *Coder) Number(p *uint64) {
 	if !c.Reads() {
 		c.B = binary.AppendUvarint(c.B, *p)
@@ -52,7 +52,7 @@ func (c *Coder) Number(p *uint64) {
 	*p = v
 }
 
-// Within is a number with bounds.
+// Within codes a number with bounds.
 func Within[T ~int | ~int64 | ~uint8](c *Coder, p *T, least, most uint64) {
 	v := uint64(*p)
 	c.Number(&v)
@@ -63,7 +63,7 @@ func Within[T ~int | ~int64 | ~uint8](c *Coder, p *T, least, most uint64) {
 	*p = T(v)
 }
 
-// Flag is yes or no.
+// Flag codes a boolean.
 func (c *Coder) Flag(p *bool) {
 	v := uint8(0)
 	if *p {
@@ -73,7 +73,7 @@ func (c *Coder) Flag(p *bool) {
 	*p = v == 1
 }
 
-// Text is UTF-8 of up to so many bytes.
+// Text codes UTF-8 of at most the given number of bytes.
 func (c *Coder) Text(p *string, most int) {
 	if !c.Reads() {
 		c.B = append(binary.AppendUvarint(c.B, uint64(len(*p))), *p...)
@@ -88,7 +88,8 @@ func (c *Coder) Text(p *string, most int) {
 	*p = string(b)
 }
 
-// Bytes is up to so many bytes. Those that are read are valid as long as B is.
+// Bytes codes at most the given number of bytes. Bytes that are read are valid as long as
+// B is.
 func (c *Coder) Bytes(p *[]byte, most int) {
 	n := len(*p)
 	Within(c, &n, 0, uint64(most))
@@ -103,7 +104,7 @@ func (c *Coder) Bytes(p *[]byte, most int) {
 	*p, c.B = c.B[:n:n], c.B[n:]
 }
 
-// Fixed is bytes whose number is known.
+// Fixed codes bytes whose number is known.
 func (c *Coder) Fixed(p []byte) {
 	if !c.Reads() {
 		c.B = append(c.B, p...)
@@ -115,7 +116,7 @@ func (c *Coder) Fixed(p []byte) {
 	c.B = c.B[copy(p, c.B):]
 }
 
-// List is how many there are, and then each of them, of at least a byte.
+// List codes the number of elements, and then each of them, which takes at least a byte.
 func List[T any](c *Coder, p *[]T, most int, one func(*T)) {
 	n := len(*p)
 	Within(c, &n, 0, uint64(most))
@@ -133,5 +134,5 @@ func List[T any](c *Coder, p *[]T, most int, one func(*T)) {
 	}
 }
 
-// Numbers is a list of numbers.
+// Numbers codes a list of numbers.
 func (c *Coder) Numbers(p *[]uint64, most int) { List(c, p, most, c.Number) }

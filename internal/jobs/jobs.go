@@ -1,4 +1,4 @@
-// Package jobs makes many runs at the same time.
+// Package jobs makes many runs concurrently.
 package jobs
 
 import (
@@ -7,18 +7,18 @@ import (
 	"sync"
 )
 
-// Parallel says how many runs are made.
+// Parallel configures how runs are made.
 type Parallel struct {
-	Workers  int                   // runs at the same time; 0 means one for each processor
-	Progress func(done, total int) // told at first and after each run, by one goroutine at a time; may be nil
-	Context  context.Context       // ends all when done: what is not finished is left out; may be nil
+	Workers  int                   // concurrent runs; 0 means one for each processor
+	Progress func(done, total int) // called at first and after each run, by one goroutine at a time; may be nil
+	Context  context.Context       // ends all when done: unfinished runs are left out; may be nil
 }
 
-// Over reports whether all is to end.
+// Over reports whether all should end.
 func (p Parallel) Over() bool { return p.Context != nil && p.Context.Err() != nil }
 
-// Do does so many jobs, several at a time. Each says whether it was done. It returns
-// the error of the first job that has one.
+// Do does the given number of jobs, several at a time. Each reports whether it was done.
+// Do returns the error of the first job that has one.
 func (p Parallel) Do(total int, job func(i int) (bool, error)) error {
 	workers, progress := p.Workers, p.Progress
 	if workers < 1 {

@@ -1,11 +1,11 @@
-// Package spell says which words were possible, and guesses which was meant by a
-// misspelt one.
+// Package spell lists the possible words, and guesses which one a misspelt word was meant
+// to be.
 package spell
 
 import "strings"
 
-// DidYouMean returns the end of an error message that suggests the word that
-// was meant, or nothing if none is near.
+// DidYouMean returns the end of an error message that suggests the intended word, or
+// nothing if none is close.
 func DidYouMean(found string, words ...string) string {
 	if w := Nearest(found, words...); w != "" {
 		return "; did you mean " + w + "?"
@@ -13,8 +13,8 @@ func DidYouMean(found string, words ...string) string {
 	return ""
 }
 
-// Nearest returns the word that is at most two edits away from found and
-// nearest to it, else the first one that begins with it, else nothing.
+// Nearest returns the word closest to found if it is at most two edits away, otherwise
+// the first one that begins with it, otherwise nothing.
 func Nearest(found string, words ...string) string {
 	found = strings.ToLower(found)
 	best, least := "", 3
@@ -57,7 +57,7 @@ func distance(a, b string) int {
 	return row[len(b)]
 }
 
-// Either joins words as people do: a, b or c.
+// Either joins words as in a sentence: a, b or c.
 func Either(words ...string) string {
 	if len(words) < 2 {
 		return strings.Join(words, "")

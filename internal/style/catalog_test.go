@@ -11,8 +11,8 @@ import (
 	"github.com/stile-lock/stile/algorithm/catalog"
 )
 
-// TestCatalog demands that every algorithm tells who made it, when and where,
-// and that every wrong one names the sound one that mends it.
+// TestCatalog demands that every algorithm names its author, year and source, and that
+// every wrong one names the sound one that fixes it.
 func TestCatalog(t *testing.T) {
 	all := slices.Concat(catalog.All(), catalog.Elections())
 	for _, s := range all {

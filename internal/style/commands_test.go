@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// build compiles the command, and returns where it is.
+// build compiles the command, and returns its path.
 func build(t *testing.T) string {
 	t.Helper()
 	stile := filepath.Join(t.TempDir(), "stile.exe")
@@ -53,7 +53,7 @@ func TestCommand(t *testing.T) {
 	t.Run("planted consoles", func(t *testing.T) { plantedConsoles(t, stile) })
 }
 
-// The examples of the page about exit codes end as it says.
+// The examples on the page about exit codes end as it says.
 func exitCodes(t *testing.T, stile string) {
 	rows := regexp.MustCompile("(?m)^\\| `stile ([^`]+)` \\| (\\d) \\|$").FindAllStringSubmatch(readPage(t, "exit-codes.md"), -1)
 	seen := map[string]bool{}
@@ -78,8 +78,8 @@ func commands(page string) []string {
 	return all
 }
 
-// unknown says what the command does not know of a line: it is asked for help
-// with all the rest of the line, which it reads before.
+// unknown says what the command does not recognize in a line: it is asked for help with
+// the rest of the line, which it parses first.
 func unknown(stile, line string) string {
 	line, _, _ = strings.Cut(line, " -- ") // what follows is another command
 	code, out := exitCode(stile, line, "--help")
@@ -99,8 +99,7 @@ func unknown(stile, line string) string {
 	return ""
 }
 
-// Every command in the documentation is one that there is, and so are its flags
-// and its scenario.
+// Every command in the documentation exists, and so do its flags and its scenario.
 func commandsOfPages(t *testing.T, stile string) {
 	pages, err := filepath.Glob(filepath.Join(root, "docs/*.md"))
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// A session is a command of a page, and what the page shows of its output: groups
-// of lines that follow each other, and its exit code.
+// A session is a command on a page, and what the page shows of its output: groups of
+// consecutive lines, and its exit code.
 type session struct {
 	line  string
 	shown [][]string
@@ -44,7 +44,7 @@ func sessions(page string) []session {
 	return all
 }
 
-// differs says in what a command does not do what the page shows, or nothing.
+// differs says how the command deviates from what the page shows, or nothing.
 func (s session) differs(stile string) string {
 	code, out := exitCode(stile, s.line)
 	if code != s.code {
@@ -69,8 +69,8 @@ func (s session) differs(stile string) string {
 	return ""
 }
 
-// Every command of the pages about claims and clocks does what they show. Nothing
-// else is a command there, so that none is left out.
+// Every command on the pages about claims and clocks does what they show. Nothing else is
+// a command there, so that none is left out.
 func consoles(t *testing.T, stile string) {
 	for page, least := range map[string]int{"claims.md": 30, "clocks.md": 5} {
 		text := readPage(t, page)
@@ -92,7 +92,7 @@ func consoles(t *testing.T, stile string) {
 	}
 }
 
-// A command that does something else than is shown is found.
+// A command that does not do what is shown is found.
 func plantedConsoles(t *testing.T, stile string) {
 	page := "x\n\n```console\n$ stile version\na\n...\nb\nexit code 1\n$ stile replay x\n```\n\n```text\n$ stile bank\n```\n"
 	want := []session{{"version", [][]string{{"a"}, {"b"}}, 1}, {"replay x", [][]string{nil}, 0}}

@@ -150,7 +150,7 @@ var (
 func links(r *repo) ([]string, error) {
 	var found []string
 	for _, t := range r.texts {
-		// Code is no link, but its lines count.
+		// Code contains no links, but its lines count.
 		src := fence.ReplaceAllStringFunc(t.src, func(s string) string { return strings.Repeat("\n", strings.Count(s, "\n")) })
 		src = code.ReplaceAllString(src, "")
 		for _, m := range targets.FindAllStringSubmatchIndex(src, -1) {
@@ -164,8 +164,8 @@ func links(r *repo) ([]string, error) {
 	return found, nil
 }
 
-// leads reports whether a link in a file leads somewhere; the outside world is
-// not visited.
+// leads reports whether a link in a file leads somewhere; external links are not
+// followed.
 func (r *repo) leads(from, link string) bool {
 	link, _, _ = strings.Cut(link, "#")
 	if link == "" || strings.Contains(link, ":") {

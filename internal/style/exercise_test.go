@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// exercise returns where a folder of the exercise is.
+// exercise returns the path of a folder of the exercise.
 func exercise(t *testing.T, name string) string {
 	t.Helper()
 	dir, err := filepath.Abs(filepath.Join(root, "docs/exercise", name))
@@ -37,8 +37,7 @@ func goTest(dir string, args ...string) (string, error) {
 	return string(out), err
 }
 
-// The page shows the files of the skeleton, and the examiner of the solution is the
-// same.
+// The page shows the files of the skeleton, and the solution has the same examiner.
 func TestExercisePage(t *testing.T) {
 	skeleton := exercise(t, "skeleton")
 	files := written(readPage(t, "exercise.md"), func(map[string]string) {})
@@ -56,7 +55,7 @@ func TestExercisePage(t *testing.T) {
 	}
 }
 
-// The skeleton compiles, and the examiner finds it wanting, in the words of the page.
+// The skeleton compiles, and the examiner rejects it, in the words of the page.
 func TestExerciseSkeleton(t *testing.T) {
 	out, err := goTest(exercise(t, "skeleton"), "-vet=all", ".")
 	if err == nil || strings.Contains(out, "build failed") || strings.Contains(out, "vet:") {
@@ -84,7 +83,7 @@ func TestExerciseSkeleton(t *testing.T) {
 	}
 }
 
-// The solution passes; what the page says of it without a line is what is seen then.
+// The solution passes; without a line, it fails as the page says.
 func TestExerciseSolution(t *testing.T) {
 	dir := exercise(t, "solution")
 	code := readFile(t, dir, "lock.go")

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// maxOfFamily is how many files outside its folders a family may be known to.
+// maxOfFamily is the maximum number of files outside its folders that may know a family.
 const maxOfFamily = 8
 
 func familyRules() []rule {
@@ -29,13 +29,11 @@ func familyRules() []rule {
 	}}}
 }
 
-// familyHeading is what the table stands under that says which files know a
-// family.
+// familyHeading is the heading of the table that says which files know a family.
 const familyHeading = "## A new family of algorithms"
 
-// knowing compares the files that name elections with those of which
-// CONTRIBUTING.md says so: elections stand for any family whose machines are
-// those of processes.
+// knowing compares the files that name elections with those listed in CONTRIBUTING.md:
+// elections stand for any family whose machines belong to processes.
 func knowing(r *repo) ([]string, error) {
 	i := slices.IndexFunc(r.texts, func(t text) bool { return t.path == "CONTRIBUTING.md" })
 	if i < 0 {
@@ -64,9 +62,8 @@ func knowing(r *repo) ([]string, error) {
 	return found, nil
 }
 
-// aside reports whether a file names elections, but not as a family: where they
-// are part of a lock that survives deaths or of a method against deadlock, or
-// mean those of Raft.
+// aside reports whether a file names elections, but not as a family: where they are part
+// of a lock that survives crashes or of a method against deadlock, or are those of Raft.
 func aside(name string) bool {
 	switch name {
 	case "cmd/stile/ask_offer.go", "cmd/stile/replay_recording.go", "internal/world/compare/page/look.go":

@@ -12,8 +12,8 @@ import (
 	"github.com/stile-lock/stile/internal/world/family/transactions"
 )
 
-// unexplained returns the properties and verdicts that a glossary has no entry
-// for: a paragraph that begins with the word in bold.
+// unexplained returns the properties and verdicts for which a glossary has no entry: a
+// paragraph that begins with the word in bold.
 func unexplained(glossary string) []string {
 	var missing []string
 	for _, f := range []*family.Family{locks.Family(), locks.Survivors(), elections.Family(), transactions.Config{}.Family()} {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// maxLines is the longest that a file may be.
+// maxLines is the maximum length of a file.
 const maxLines = 600
 
 func houseRules() []rule {

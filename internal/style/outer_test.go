@@ -17,7 +17,7 @@ type law struct {
 	why      string
 }
 
-// laboratory is the wing that simulates, checks and shows algorithms, and live the one
+// laboratory is the wing that simulates, checks and shows algorithms; live is the one
 // that runs them between machines.
 const (
 	laboratory = "sim check scenario trace lab web internal/world"
@@ -35,7 +35,7 @@ func laws() []law {
 	}
 }
 
-// within reports whether a folder is one of some, or in one of them.
+// within reports whether a folder is one of several, or inside one of them.
 func within(dir, some string) bool {
 	return slices.ContainsFunc(strings.Fields(some), func(p string) bool { return dir == p || strings.HasPrefix(dir, p+"/") })
 }
@@ -65,7 +65,7 @@ func outerRules() []rule {
 	}
 }
 
-// switches finds traces of negative controls in shipped source: they are rewrites, in
+// switches finds traces of negative controls in shipped source: controls are rewrites, in
 // internal/live/controls.
 func switches(r *repo) ([]string, error) {
 	var found []string

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// script makes a page into what its reader does: files are written and commands
-// are run, one after the other. What a block of text shows is returned beside.
+// script turns a page into what its reader does: writing files and running commands, one
+// after the other. It also returns what the blocks of text show.
 func script(page string) (commands string, shown []string) {
 	var b strings.Builder
 	b.WriteString("set -e\n")
@@ -26,8 +26,8 @@ func script(page string) (commands string, shown []string) {
 	return b.String(), shown
 }
 
-// Whoever follows the page about modules of one's own, in a folder beside the
-// clone and without a network, sees what it shows.
+// A reader who follows the page about modules of one's own, in a folder next to the clone
+// and without a network, sees what it shows.
 func TestOutside(t *testing.T) {
 	bash, err := exec.LookPath("bash")
 	if err != nil {

@@ -15,9 +15,8 @@ import (
 	"testing"
 )
 
-// A block is a fenced block of a page. It belongs at the end of a file if it is
-// code: the one that the paragraph before it names, or else that of the block
-// before.
+// A block is a fenced block of a page. If it is code, it is appended to a file: the one
+// that the paragraph before it names, or else that of the previous block.
 type block struct {
 	lang, text string
 	file       string
@@ -63,8 +62,8 @@ func TestBlocks(t *testing.T) {
 	}
 }
 
-// written puts the blocks of a page into files, as a reader does. After each of
-// them check is told what there is.
+// written puts the blocks of a page into files, as a reader does. After each of them,
+// check receives the files so far.
 func written(page string, check func(files map[string]string)) map[string]string {
 	files := map[string]string{}
 	for _, b := range blocks(page) {
@@ -80,7 +79,7 @@ func written(page string, check func(files map[string]string)) map[string]string
 	return files
 }
 
-// compiles returns what the compiler says of files of one package.
+// compiles returns the compiler's error for files of one package.
 func compiles(files map[string]string) error {
 	imp, err := compiled()
 	if err != nil {
@@ -99,15 +98,15 @@ func compiles(files map[string]string) error {
 	return err
 }
 
-// The tutorial compiles after every block, and the files that it makes are those
-// of docs/first, which are tested.
+// The tutorial compiles after every block, and the files that it makes are those of
+// docs/first, which are tested.
 func TestTutorial(t *testing.T) {
 	files := written(readPage(t, "your-first-algorithm.md"), func(files map[string]string) {
 		if err := compiles(files); err != nil {
 			t.Errorf("who has followed the tutorial up to here sees: %v", err)
 		}
 	})
-	const beside = "sizes_test.go" // of docs/first alone
+	const beside = "sizes_test.go" // only in docs/first
 	there, err := filepath.Glob(filepath.Join(root, "docs/first/*.go"))
 	if err != nil || len(there) == 0 {
 		t.Fatalf("docs/first is empty: %v", err)
@@ -148,7 +147,7 @@ func TestTutorialPlanted(t *testing.T) {
 	}
 }
 
-// What the tutorial says of taking out a line is what go test says then.
+// What the tutorial says about removing a line is what go test then reports.
 func TestTutorialBreaks(t *testing.T) {
 	page := readPage(t, "your-first-algorithm.md")
 	dir, err := filepath.Abs(filepath.Join(root, "docs/first"))
@@ -173,7 +172,7 @@ func TestTutorialBreaks(t *testing.T) {
 	}
 }
 
-// without returns an overlay in which a file has not a line of its code.
+// without returns an overlay in which a file lacks a line of its code.
 func without(t *testing.T, file, code, line string) (overlay string) {
 	t.Helper()
 	tmp := t.TempDir()

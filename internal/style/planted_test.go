@@ -6,7 +6,7 @@ import (
 	"testing/fstest"
 )
 
-// TestPlanted shows that each rule finds what it is there to find.
+// TestPlanted shows that each rule finds what it should find.
 func TestPlanted(t *testing.T) {
 	for _, rule := range rules() {
 		t.Run(rule.name, func(t *testing.T) {

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// A layer is a pure package and what it may import of this repository. Hosts
-// come after the catalog and import no algorithm: they take an algorithm.Spec.
+// A layer is a pure package and what it may import from this repository. Hosts come after
+// the catalog and import no algorithm: they take an algorithm.Spec.
 type layer struct {
 	name string
 	may  string // separated by spaces
@@ -50,16 +50,15 @@ func layers() []layer {
 	}
 }
 
-// standard lists what pure packages may import of the standard library: what
-// computes, and nothing that knows of a clock, of chance or of the outside.
+// standard lists what pure packages may import from the standard library: what computes,
+// and nothing that knows about a clock, chance or the outside.
 const standard = "bytes cmp encoding/binary encoding/hex encoding/json errors fmt hash/fnv html io iter maps math math/bits reflect slices sort strconv strings text/tabwriter unicode unicode/utf8"
 
-// where may import runtime: it says where in its code an algorithm has panicked, and
-// asks for nothing else.
+// where may import runtime: it says where in its code an algorithm panicked, and uses it
+// for nothing else.
 const where = "algorithm/panic.go"
 
-// seeded may import math/rand/v2: it draws from a seed that it is given, and from
-// nothing else.
+// seeded may import math/rand/v2: it draws only from a seed that it is given.
 const seeded = "internal/live/process/process.go"
 
 func pureRules() []rule {
@@ -117,7 +116,7 @@ func pureRules() []rule {
 	}
 }
 
-// pure returns the pure packages that there are.
+// pure returns the pure packages that exist.
 func (r *repo) pure() []layer {
 	return slices.DeleteFunc(layers(), func(l layer) bool { return len(r.in(l.name)) == 0 })
 }
@@ -226,7 +225,7 @@ func mapRanges(r *repo) ([]string, error) {
 	return found, nil
 }
 
-// randomOrder says how a node walks over a map, or nothing if it does not.
+// randomOrder says how a node iterates over a map, or nothing if it does not.
 func randomOrder(n ast.Node, info *types.Info) string {
 	switch n := n.(type) {
 	case *ast.RangeStmt:
@@ -246,7 +245,7 @@ func randomOrder(n ast.Node, info *types.Info) string {
 	return ""
 }
 
-// arguments returns the arguments of all calls of these functions.
+// arguments returns the arguments of all calls to these functions.
 func arguments(f *file, functions string) []ast.Node {
 	var args []ast.Node
 	for n := range ast.Preorder(f.ast) {
@@ -260,11 +259,11 @@ func arguments(f *file, functions string) []ast.Node {
 	return args
 }
 
-// readers are functions that get a slice and do not change or keep it.
+// readers are functions that take a slice and neither change nor keep it.
 const readers = "slices.Contains slices.ContainsFunc slices.Index slices.IndexFunc slices.Clone slices.Concat strings.Join"
 
-// variables allows two sorts of variable in a package: errors, and tables that
-// are arrays. Neither may be changed, nor may anybody get a way to do so.
+// variables allows two kinds of package variables: errors, and tables that are arrays.
+// Neither may be changed, nor may other code obtain a way to do so.
 func variables(r *repo) ([]string, error) {
 	var found []string
 	for _, l := range r.pure() {
@@ -312,7 +311,7 @@ func constant(t types.Type) bool {
 	return types.Identical(t, types.Universe.Lookup("error").Type())
 }
 
-// changed returns the expressions that a node changes, or lets others change.
+// changed returns the expressions that a node changes, or lets other code change.
 func changed(n ast.Node, info *types.Info) []ast.Expr {
 	switch n := n.(type) {
 	case *ast.AssignStmt:
@@ -339,8 +338,7 @@ func changed(n ast.Node, info *types.Info) []ast.Expr {
 	return nil
 }
 
-// packageVariable returns the variable of the package that x is, or is a part
-// of, or nil.
+// packageVariable returns the package variable that x is, or is part of, or nil.
 func packageVariable(x ast.Expr, info *types.Info) types.Object {
 	for {
 		switch e := x.(type) {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Without a C compiler the race tests are left out aloud, and in continuous
+// Without a C compiler the race tests are skipped with a message, and in continuous
 // integration that is an error.
 func TestRaceWithoutCompiler(t *testing.T) {
 	if runtime.GOOS == "windows" {

@@ -21,7 +21,7 @@ import (
 
 const module = "github.com/stile-lock/stile"
 
-// root is where the repository is, seen from this package.
+// root is the path of the repository, relative to this package.
 const root = "../.."
 
 // A repo is what the rules read: all Go and Markdown files, and the sources of the
@@ -103,7 +103,7 @@ func (r *repo) at(pos token.Pos, format string, args ...any) string {
 	return fmt.Sprintf("%s:%d: %s", p.Filename, p.Line, fmt.Sprintf(format, args...))
 }
 
-// dirs returns the folders that hold Go files, tests aside.
+// dirs returns the folders that hold Go files other than tests.
 func (r *repo) dirs() []string {
 	var dirs []string
 	for _, f := range r.files {
@@ -114,7 +114,7 @@ func (r *repo) dirs() []string {
 	return dirs
 }
 
-// in returns the Go files of a folder, tests aside.
+// in returns the Go files of a folder, except tests.
 func (r *repo) in(dir string) []*file {
 	var files []*file
 	for _, f := range r.files {
@@ -125,8 +125,8 @@ func (r *repo) in(dir string) []*file {
 	return files
 }
 
-// typed returns what the types of a folder's package are. A planted offender
-// may import what does not exist: then a part is unknown, which is no error.
+// typed returns the types of a folder's package. A planted offender may import what does
+// not exist: then a part is unknown, which is not an error.
 func (r *repo) typed(dir string) (*types.Info, error) {
 	imp, err := compiled()
 	if err != nil {
@@ -142,8 +142,8 @@ func (r *repo) typed(dir string) (*types.Info, error) {
 	return info, nil
 }
 
-// compiled imports the packages of the repository, what tests need, and all they
-// depend on, from the go command's cache.
+// compiled imports the packages of the repository, what tests need, and all their
+// dependencies, from the go command's cache.
 var compiled = sync.OnceValues(func() (types.Importer, error) {
 	list := exec.Command("go", "list", "-export", "-deps", "-f", "{{.ImportPath}} {{.Export}}", "./...", "testing", "net/http/httptest")
 	list.Dir = root
@@ -166,15 +166,15 @@ var compiled = sync.OnceValues(func() (types.Importer, error) {
 	}), nil
 })
 
-// A rule finds what breaks it.
+// A rule finds its violations.
 type rule struct {
 	name   string
 	check  func(r *repo) ([]string, error)
 	plants []plant
 }
 
-// A plant is a small repository that breaks a rule. want is a part of the one
-// finding, or empty if there must be none.
+// A plant is a small repository that violates a rule. want is part of the only finding,
+// or empty if there must be none.
 type plant struct {
 	files map[string]string
 	want  string

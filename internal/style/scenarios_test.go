@@ -11,8 +11,8 @@ import (
 	"github.com/stile-lock/stile/sim"
 )
 
-// replays returns what is wrong with a whole scenario: it cannot be read, cannot
-// be run, or comes out otherwise than it expects.
+// replays returns what is wrong with a whole scenario: it cannot be read, cannot be run,
+// or does not meet its expectations.
 func replays(text string) error {
 	sc, err := scenario.Parse("docs/scenarios.md", text)
 	if err != nil {
@@ -39,7 +39,7 @@ func replays(text string) error {
 	return err
 }
 
-// heads are what a single line can stand below.
+// heads are the heads that a single line can follow.
 func heads() []string {
 	const lock = "algorithm raymond\nprocesses 5\n"
 	const sites = "algorithm none\nprocesses 5\nsite 1 P1 P2 L1\nsite 2 P3 P4 P5 L2 L3\n"
@@ -48,12 +48,12 @@ func heads() []string {
 	return []string{lock, lock + "schedule steps\n", sections, sites, sites + "schedule steps\n", graph}
 }
 
-// reads returns why a line can stand below no head, or nil.
+// reads returns why a line can follow no head, or nil.
 func reads(line string) error {
 	var wrong error
 	word, _, _ := strings.Cut(line, " ")
 	for _, head := range heads() {
-		var kept strings.Builder // a setting is said once
+		var kept strings.Builder // a setting may be given only once
 		for said := range strings.Lines(head) {
 			if key, _, _ := strings.Cut(strings.TrimSpace(said), " "); key != word || strings.HasPrefix(line, "site 1 suspects") || strings.HasPrefix(line, "site 1 timer") {
 				kept.WriteString(said)
@@ -75,8 +75,8 @@ func reads(line string) error {
 
 var cell = regexp.MustCompile("(?m)^\\| (`.*?`) \\| ")
 
-// Every whole example on the page comes out as it expects, and every line of its
-// tables can be written.
+// Every whole example on the page meets its expectations, and every line of its tables is
+// valid.
 func TestScenariosPage(t *testing.T) {
 	page := readPage(t, "scenarios.md")
 	examples, lines := 0, 0

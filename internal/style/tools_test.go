@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// What tests need is installed where that can be done. If it cannot, they are left out
-// aloud, which is an error in continuous integration where it should have been possible.
+// What tests need is installed where possible. Otherwise they are skipped with a message,
+// which is an error in continuous integration where it should have been possible.
 func TestToolsMissing(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the scripts are for bash")
@@ -36,7 +36,7 @@ func TestToolsMissing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// A PostgreSQL of this machine is none here.
+		// Hide any PostgreSQL installed on this machine.
 		script := strings.ReplaceAll(string(b), "/usr/lib/postgresql", filepath.Join(bin, "postgresql"))
 		path := filepath.Join(bin, name)
 		if err := os.WriteFile(path, []byte(script), 0o755); err != nil {

@@ -1,4 +1,4 @@
-// Package words writes numbers as people read them.
+// Package words formats numbers for people.
 package words
 
 import (
@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Grouped writes n with a comma before each three digits.
+// Grouped formats n with a comma before each group of three digits.
 func Grouped[N int | int64](n N) string {
 	if n < 0 {
 		return "-" + Grouped(-n)
@@ -19,7 +19,7 @@ func Grouped[N int | int64](n N) string {
 	return s
 }
 
-// Plural writes how many of something there are.
+// Plural formats a count with its noun.
 func Plural(n int, one string) string {
 	if n == 1 {
 		return "1 " + one
@@ -33,8 +33,7 @@ func Plural(n int, one string) string {
 	return Grouped(n) + " " + one + "s"
 }
 
-// Number writes x in few characters: more decimals for small ones, and NaN, no
-// number at all, as a dash.
+// Number formats x in few characters: more decimals for small numbers, and NaN as a dash.
 func Number(x float64) string {
 	switch a := math.Abs(x); {
 	case math.IsNaN(x):
@@ -51,7 +50,7 @@ func Number(x float64) string {
 	return strconv.FormatFloat(x, 'f', 2, 64)
 }
 
-// Compact writes x in at most five characters, if it can.
+// Compact formats x in at most five characters, if possible.
 func Compact(x float64) string {
 	switch a := math.Abs(x); {
 	case a >= 10_000:
@@ -62,10 +61,10 @@ func Compact(x float64) string {
 	return Number(x)
 }
 
-// Plain writes x with up to two decimals, without needless zeros.
+// Plain formats x with up to two decimals, without trailing zeros.
 func Plain(x float64) string { return Trimmed(x, 2) }
 
-// Range writes what lies between two numbers, or the one if they are the same.
+// Range formats the range between two numbers, or the number if they are the same.
 func Range(low, high float64) string {
 	if low == high {
 		return Plain(low)
@@ -73,7 +72,7 @@ func Range(low, high float64) string {
 	return Plain(low) + ".." + Plain(high)
 }
 
-// Trimmed writes x with up to so many decimals, without needless zeros.
+// Trimmed formats x with up to the given number of decimals, without trailing zeros.
 func Trimmed(x float64, decimals int) string {
 	s := strconv.FormatFloat(x, 'f', decimals, 64)
 	return strings.TrimSuffix(strings.TrimRight(s, "0"), ".")

@@ -1,8 +1,8 @@
 // Command pack makes a WebAssembly module compress better: 'pack FILE' rewrites it.
 //
-// Go's linker leaves zeros out of the data, and names a place for every piece between
-// them. Its tables have so many that the places cost more than the zeros would: with
-// the zeros in place the data compresses to a fifth less.
+// Go's linker leaves zeros out of the data, and stores an address for every piece between
+// them. Its tables have so many pieces that the addresses cost more than the zeros would:
+// with the zeros in place, the compressed data is a fifth smaller.
 package main
 
 import (
@@ -36,20 +36,20 @@ func pack(file string) error {
 	return os.WriteFile(file, module, 0o666)
 }
 
-// What a module is made of.
+// The parts of a module.
 const (
 	magic       = "\x00asm\x01\x00\x00\x00"
 	dataSection = 11
 	i32Const    = 0x41
 	end         = 0x0b
-	far         = 1 << 12 // zeros that are left out after all
+	far         = 1 << 12 // number of zeros from which a gap is left out after all
 )
 
-// errModule is what is wrong with a module that cannot be understood.
+// errModule is the error for a module that cannot be understood.
 var errModule = errors.New("this is no WebAssembly module as Go makes them")
 
-// joined returns a module whose pieces of data are joined where few zeros are
-// between them.
+// joined returns a module whose pieces of data are joined where few zeros are between
+// them.
 func joined(module []byte) ([]byte, error) {
 	rest, ok := bytes.CutPrefix(module, []byte(magic))
 	if !ok {
@@ -77,7 +77,7 @@ func joined(module []byte) ([]byte, error) {
 	return out, nil
 }
 
-// A piece is data, and where in memory it goes.
+// A piece is data, and its address in memory.
 type piece struct {
 	at   uint64
 	data []byte
@@ -102,7 +102,7 @@ func read(section []byte) ([]piece, error) {
 	return all, nil
 }
 
-// join joins pieces, which do not overlap.
+// join joins pieces that do not overlap.
 func join(all []piece) []piece {
 	slices.SortFunc(all, func(x, y piece) int { return cmp.Compare(x.at, y.at) })
 	var few []piece
@@ -131,7 +131,7 @@ func write(all []piece) []byte {
 	return out
 }
 
-// A reader reads what is left; that is nil as soon as there was too little.
+// A reader reads from rest, which is nil as soon as there was too little.
 type reader struct{ rest []byte }
 
 func (r *reader) bytes(n uint64) []byte {
@@ -151,7 +151,7 @@ func (r *reader) byte() byte {
 	return 0
 }
 
-// number reads one with seven bits in each byte, the lowest first.
+// number reads a number with seven bits in each byte, lowest first.
 func (r *reader) number() uint64 {
 	x := uint64(0)
 	for shift := 0; shift < 63; shift += 7 {
@@ -172,7 +172,7 @@ func appendNumber(out []byte, x uint64) []byte {
 	return append(out, byte(x))
 }
 
-// appendSigned writes a number of which the highest bit written is its sign.
+// appendSigned writes a number whose highest written bit is its sign.
 func appendSigned(out []byte, x uint64) []byte {
 	for ; x >= 0x40; x >>= 7 {
 		out = append(out, byte(x)|0x80)

@@ -1,4 +1,5 @@
-// What the calls of the dialogs answer, besides run and act: see lab/calls.
+// The answers to the calls of the dialogs, other than run and act: see
+// internal/world/calls.
 
 import { signal } from "@preact/signals";
 import { type Refusal, refused } from "./backend";
@@ -25,12 +26,12 @@ export interface Known {
 	paper: string;
 	least: number; // processes
 	most: number; // processes
-	network: string; // the weakest that it is correct on
+	network: string; // weakest network on which it is correct
 	options: string[]; // words of the head of a scenario that it understands
-	lock?: string; // of a lock that survives deaths: which it is,
-	after?: string; // and what is done after one
-	calls?: string; // what a process does that asks, where that is no request that it waits for
-	values?: Record<string, string[]>; // what they can be, where that has names
+	lock?: string; // for a lock that survives crashes: its underlying lock,
+	after?: string; // and its recovery after a crash
+	calls?: string; // what a process that asks does, if not a request that it waits for
+	values?: Record<string, string[]>; // values of options that have named values
 }
 
 export interface Exported {
@@ -39,7 +40,7 @@ export interface Exported {
 	data: string;
 }
 
-/** asked is a signal of the answer to a call that is always the same, asked for once. */
+/** asked is a signal of the answer to a call that is always the same, requested once. */
 export function asked<T>(name: string) {
 	const answer = signal<T | Refusal | undefined>(undefined);
 	let under: Promise<T | Refusal> | undefined;

@@ -1,4 +1,4 @@
-// The page: what is where.
+// The page: the arrangement of its parts.
 
 import { Check, askCheck, moot } from "./check";
 import { Compare } from "./compare";

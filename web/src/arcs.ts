@@ -1,12 +1,12 @@
-// Who has units of which resource, and who asks for more: the edges of a graph of
-// resources.
+// The edges of a graph of resources: which processes have units of which resource, and
+// which ask for more.
 
 import type { Doc } from "./document";
 import type { Line } from "./room";
 import { type Spot, between, field } from "./stage";
 import type { Frame } from "./state";
 
-/** amounts reads how many units of which resources a value has, such as "2 R1, 1 R3". */
+/** amounts parses the units of resources in a value such as "2 R1, 1 R3". */
 export function amounts(value: string): { resource: number; units: number }[] {
 	return [...value.matchAll(/(\d+) R(\d+)/g)].map((m) => ({ units: Number(m[1]), resource: Number(m[2]) - 1 }));
 }
@@ -16,10 +16,10 @@ export interface Arc {
 	proc: number;
 	resource: number;
 	units: number;
-	has: boolean; // else it asks
+	has: boolean; // otherwise it asks
 }
 
-/** arcsOf are the edges of the graph in a frame. */
+/** arcsOf returns the edges of the graph in a frame. */
 export function arcsOf(d: Doc, frame: Frame): Arc[] {
 	return d.names.flatMap((_, proc) => [
 		...amounts(field(frame, proc, "has")).map((a) => ({ proc, has: true, ...a })),
@@ -28,8 +28,8 @@ export function arcsOf(d: Doc, frame: Frame): Arc[] {
 }
 
 /**
- * lineOf is where an arc is drawn, from a process to the side of a box or back. Who has
- * some and asks for more has two, so far apart.
+ * lineOf returns where an arc is drawn, from a process to the side of a box or back. A
+ * process that has some units and asks for more has two arcs, this far apart.
  */
 export function lineOf(arc: Arc, all: Arc[], process: Spot, box: Spot, radius: number, apart: Spot): Line {
 	const two = all.some((o) => o.proc === arc.proc && o.resource === arc.resource && o.has !== arc.has);
@@ -38,7 +38,7 @@ export function lineOf(arc: Arc, all: Arc[], process: Spot, box: Spot, radius: n
 	return arc.has ? between(r, p, 0, radius + 5) : between(p, r, radius + 3, 3);
 }
 
-/** along is a point on a line. */
+/** along returns a point on a line. */
 export function along({ x1, y1, x2, y2 }: Line, t: number): Spot {
 	return { x: x1 + (x2 - x1) * t, y: y1 + (y2 - y1) * t };
 }

@@ -1,4 +1,4 @@
-// The messages in the plot. Thousands may be in sight, so a path has many of them.
+// The messages in the plot. Thousands may be visible, so many share a path.
 
 import { type Relations, relation } from "./causality";
 import type { Doc } from "./document";
@@ -11,13 +11,13 @@ interface ArrowsProps {
 	d: Doc;
 	arrows: Arrow[];
 	relations: Relations | undefined;
-	x1: number; // from where to where they are seen
+	x1: number; // visible range
 	x2: number;
 }
 
-const most = 16; // in one path: with more, what is painted anew of it is more than what is seen
+const most = 16; // maximum in one path: with more, repainting a path would cover more than what is visible
 
-/** What is further down lies above the others. */
+/** Later ones lie above the others. */
 const looks = ["concurrent", "", "future", "past"].flatMap((how) => ["arrives", "lost", "open"].map((end) => ({ how, end })));
 
 export function Arrows({ d, arrows, relations, x1, x2 }: ArrowsProps) {
@@ -52,7 +52,10 @@ function pieces(all: Arrow[]): Arrow[][] {
 	return Array.from({ length: Math.ceil(all.length / most) }, (_, i) => all.slice(i * most, (i + 1) * most));
 }
 
-/** endOf is the sign at the end of an arrow: a head, a cross if it is lost, a ring if it is under way to the end. */
+/**
+ * endOf returns the sign at the end of an arrow: a head, a cross if it is lost, a ring if
+ * it is in flight to the end.
+ */
 function endOf(l: Layout, a: Arrow): string {
 	const { x } = a.to;
 	const y = heightOf(l, a.to);
@@ -66,7 +69,10 @@ function endOf(l: Layout, a: Arrow): string {
 	}
 }
 
-/** arrowRelation says how a message stands to the focus: it is past if its arrival is, future if its sending is. */
+/**
+ * arrowRelation returns how a message relates to the focus: it is past if its arrival is,
+ * future if its sending is.
+ */
 export function arrowRelation(story: Story, r: Relations, a: Arrow): string {
 	const m = story.messages.get(a.message);
 	if (!m) return "concurrent";

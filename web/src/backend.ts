@@ -1,28 +1,28 @@
-// How the page asks the lab: one Backend, which is a server or, in the static build,
-// a worker. Both give the same lines.
+// How the page calls the lab: one Backend, which is a server or, in the static build, a
+// worker. Both return the same lines.
 
 import type { Fault } from "./document";
 import { Server } from "./server";
 import { Workers } from "./workers";
 
-/** What is answered when a call fails. */
+/** The answer to a call that fails. */
 export interface Refusal {
 	error: Fault;
 }
 
-/** Who answers the calls of the page. */
+/** What answers the calls of the page. */
 export interface Backend {
-	/** What to look at when it is out of reach. */
+	/** What to check when it is out of reach. */
 	readonly advice: string;
 	/**
-	 * The one answer to a call. It waits until there is one, however often the
-	 * backend goes away meanwhile, and rejects only when signal is aborted.
+	 * The only answer to a call. It waits until there is one, however often the backend
+	 * goes away meanwhile, and rejects only when signal is aborted.
 	 */
 	call<T = unknown>(name: string, body: unknown, signal?: AbortSignal): Promise<T | Refusal>;
 	/**
-	 * Every line of a call that has many. It is not begun anew if the backend goes
-	 * away after the first line: then it rejects with a Lost. Aborting signal ends
-	 * it, here and there.
+	 * Every line of a call that has many. If the backend goes away after the first line,
+	 * the call is not restarted: it rejects with a Lost. Aborting signal ends it, on both
+	 * sides.
 	 */
 	stream<T = unknown>(name: string, body: unknown, onLine: (line: T | Refusal) => void, signal: AbortSignal): Promise<void>;
 }

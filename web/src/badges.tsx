@@ -1,8 +1,8 @@
-// What the scenario does that the algorithm does not promise to bear.
+// What the scenario does that the algorithm does not promise to tolerate.
 
 import { doc } from "./state";
 
-/** Badges are what the scenario does that the algorithm does not promise to bear. */
+/** Badges are what the scenario does that the algorithm does not promise to tolerate. */
 export function Badges() {
 	const all = doc.value?.badges ?? [];
 	if (all.length === 0) return null;

@@ -1,12 +1,12 @@
-// What a process has beside it: the token, a queue, a number, a vote. Words find a place
-// where nothing else is; where there is too little room they are shorter, and the whole
-// of them is told to who points at them.
+// What is shown next to a process: the token, a queue, a number, a vote. Words are placed
+// where nothing else is. If there is too little room they are shortened, and the full
+// text appears on hover.
 
 import { sitesOf } from "./deeds";
 import { type Box, type Line, Room, widthOf } from "./room";
 import { type Stage, between, cellOf, field, hasHalo, haloOf, hasToken, named, voteRoom } from "./stage";
 
-/** Words beside a process. */
+/** Words next to a process. */
 export interface Words {
 	lane: number;
 	text: string;
@@ -15,9 +15,12 @@ export interface Words {
 	at: Box;
 }
 
-const longest = [30, 22, 16, 10]; // how many letters words have, where there is less and less room
+const longest = [30, 22, 16, 10]; // maximum number of letters, as room gets scarcer
 
-/** wordsOf finds places for the words beside processes, in a room that has everything else in it. All are as short as they must be. */
+/**
+ * wordsOf finds places for the words next to processes, in a room that contains
+ * everything else. All are shortened only as much as necessary.
+ */
 export function wordsOf(stage: Stage, room: Room): { words: Words[]; room: Room } {
 	for (let level = 0; ; level++) {
 		const trial = room.copy();
@@ -43,7 +46,7 @@ function arrange(stage: Stage, room: Room, level: number): { words: Words[]; fre
 	return { words, free };
 }
 
-/** saidOf is what is said beside a process, shorter at each level. */
+/** saidOf returns what is shown next to a process, shorter at each level. */
 function saidOf({ d, frame, radius, room, spots }: Stage, lane: number, level: number): { text: string; whole: string }[] {
 	const names = d.scene;
 	const all: { text: string; whole: string }[] = [];
@@ -58,14 +61,14 @@ function saidOf({ d, frame, radius, room, spots }: Stage, lane: number, level: n
 		all.push({ text: short(whole, longest[level]!), whole });
 	}
 	const vote = named(field(frame, lane, names.votes))[0];
-	// In a small grid there is room for the name alone; ticks say who has voted.
+	// A small grid has room only for the name; ticks show which processes have voted.
 	if (vote !== undefined && (names.shape !== "grid" || room >= voteRoom)) {
 		const whole = `${names.votes} → ${d.names[vote] ?? "?"}`;
 		all.push({ text: level > 0 || radius < 16 ? whole.slice(whole.indexOf("→")) : whole, whole });
 	}
 	const number = field(frame, lane, names.number);
 	if (names.shape === "rounds") {
-		// Who calls an election, and who was answered and gives way.
+		// A process that calls an election, or was answered and gives way.
 		if (number !== "" && number !== "QUIET" && frame.status[lane] !== "crashed") all.push({ text: number.toLowerCase(), whole: `${names.number} ${number}` });
 	} else if (number !== "" && !(names.shape === "tickets" && number === "0")) all.push({ text: level > 0 || radius < 16 ? number : `${names.number} ${number}`, whole: `${names.number} ${number}` });
 	return all;
@@ -75,7 +78,10 @@ function short(words: string, most: number): string {
 	return words.length > most ? `${words.slice(0, most - 2).trimEnd()} …` : words;
 }
 
-/** around are places for words at a process, the best first: away from the others, and from where its links go. */
+/**
+ * around returns places for words at a process, the best first: away from the others, and
+ * from its links.
+ */
 function around(stage: Stage, lane: number, wide: number, high: number, before: Box | undefined): Box[] {
 	const { d, radius, width, spots } = stage;
 	const { x, y } = spots[lane]!;
@@ -99,13 +105,13 @@ function around(stage: Stage, lane: number, wide: number, high: number, before: 
 	return [...stacked, ...ring(radius + 6), ...ring(radius + 20)];
 }
 
-/** middle is the height of the middle of a group. */
+/** middle returns the height of the middle of a group. */
 function middle({ spots }: Stage): number {
 	const all = spots.map((s) => s.y);
 	return (Math.min(...all) + Math.max(...all)) / 2;
 }
 
-/** tokenAt is where the token is at a process. */
+/** tokenAt returns the position of the token at a process. */
 function tokenAt({ spots, radius }: Stage, lane: number): { x: number; y: number } {
 	const { x, y } = spots[lane]!;
 	return radius < 8 ? { x, y: y - 10 } : { x: x - radius * 0.8, y: y + radius * 0.85 };
@@ -113,7 +119,7 @@ function tokenAt({ spots, radius }: Stage, lane: number): { x: number; y: number
 
 const tokenSize = 8.5;
 
-/** furnished is the room of a group, with processes and what belongs to them in it. */
+/** furnished returns the room of a group, containing the processes and what belongs to them. */
 export function furnished(stage: Stage, lines: Line[]): Room {
 	const { d, frame, radius, spots, far, width, height } = stage;
 	const room = Room.of(width, height);
@@ -136,7 +142,7 @@ export function furnished(stage: Stage, lines: Line[]): Room {
 	return room;
 }
 
-/** linesOf are the lines of a picture that words keep away from. */
+/** linesOf returns the lines of a picture that words avoid. */
 export function linesOf({ d, frame, spots, radius }: Stage): Line[] {
 	const pairs = d.scene.links.map(({ from, to }) => [from, to]);
 	for (const name of [d.scene.pointer, d.scene.next]) {

@@ -1,4 +1,4 @@
-// What there is to say of the event that is pointed at, and of two that are compared.
+// Details of the event under the pointer, and of two events that are compared.
 
 import { type Relations, compare } from "./causality";
 import type { Doc } from "./document";

@@ -1,27 +1,27 @@
-// What happened before what: the order of the events of each process, and of
-// sending before receiving. It follows trace.Causality.
+// What happened before what: the order of the events of each process, and of sending
+// before receiving. It follows trace.Causality.
 
 import type { Doc, Happening } from "./document";
 
-/** How an event stands to those in focus. */
+/** How an event relates to those in focus. */
 type Relation = "past" | "future" | "concurrent" | "focus";
 
 const names = ["concurrent", "past", "future", "focus"] as const;
 const CONCURRENT = 0, PAST = 1, FUTURE = 2, FOCUS = 3;
 
-/** How all events stand to those of a dot. */
+/** How all events relate to those of a dot. */
 export interface Relations {
-	focus: number; // the event that is told about
+	focus: number; // event in focus
 	codes: Uint8Array;
-	vector: number[]; // of each lane, how many of its events are in the past of that one, itself included
+	vector: number[]; // for each lane, how many of its events are in the past of that event, itself included
 }
 
 const kept = new WeakMap<Doc, Relations>();
 
 /**
- * relationsTo works out how all events stand to one and what has the same dot: these are
- * one after the other, so that what comes after the first of them is their future, and
- * what comes before the last their past.
+ * relationsTo computes how all events relate to one event and those with the same dot.
+ * These follow one another, so that what comes after the first of them is their future,
+ * and what comes before the last is their past.
  */
 export function relationsTo(doc: Doc, focus: number, dot: number[]): Relations {
 	const before = kept.get(doc);
@@ -36,12 +36,12 @@ export function relationsTo(doc: Doc, focus: number, dot: number[]): Relations {
 	return relations;
 }
 
-/** relation says how an event stands to the focus. */
+/** relation returns how an event relates to the focus. */
 export function relation(r: Relations, event: number): Relation {
 	return names[r.codes[event] ?? CONCURRENT]!;
 }
 
-/** dotRelation says how a dot stands to the focus: as any of its events does. */
+/** dotRelation returns how a dot relates to the focus: as any of its events does. */
 export function dotRelation({ codes }: Relations, steps: number[]): Relation {
 	let how: number = CONCURRENT;
 	for (const i of steps) {
@@ -52,7 +52,7 @@ export function dotRelation({ codes }: Relations, steps: number[]): Relation {
 	return names[how]!;
 }
 
-/** laneOf is whose event it is, or -1: that a message is lost is nobody's. */
+/** laneOf returns the lane of an event, or -1: the loss of a message belongs to no lane. */
 function laneOf(e: Happening): number {
 	return e.kind === "drop" ? -1 : e.proc;
 }
@@ -61,7 +61,7 @@ function begins(e: Happening): boolean {
 	return e.kind === "send" || e.kind === "duplicate";
 }
 
-/** gather finds the past of an event, from it backwards, and counts it by lanes. */
+/** gather finds the past of an event, going backwards from it, and counts it by lane. */
 function gather(doc: Doc, focus: number, codes?: Uint8Array): number[] {
 	const vector = doc.names.map(() => 0);
 	const lanes = new Set<number>();
@@ -82,7 +82,7 @@ function gather(doc: Doc, focus: number, codes?: Uint8Array): number[] {
 	return vector;
 }
 
-/** spread finds the future of an event, from it onwards. */
+/** spread finds the future of an event, going forwards from it. */
 function spread(events: Happening[], focus: number, codes: Uint8Array): void {
 	const lanes = new Set<number>();
 	const sent = new Set<number>(); // messages that carry its influence
@@ -107,7 +107,10 @@ export function compare(doc: Doc, one: number, other: number, dotOf: (event: num
 	return `“${said(doc, pair[0])}” happened before “${said(doc, pair[1])}”: it can have caused it.`;
 }
 
-/** caused finds the last event of a dot that can have caused one of another dot, and the last one there. */
+/**
+ * caused finds the last event of a dot that can have caused one of another dot, and the
+ * last one there.
+ */
 function caused(doc: Doc, one: number[], other: number[]): [number, number] | undefined {
 	const effect = other.at(-1)!;
 	const codes = new Uint8Array(effect + 1);

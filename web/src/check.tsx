@@ -16,11 +16,11 @@ interface Progress {
 	pass?: string; // what it looks for
 }
 
-/** As check.Report has it. */
+/** As in check.Report. */
 interface Verdict {
 	algorithm: string;
 	nodes: number;
-	requests: number | string; // "unbounded", or "none" where nobody asks
+	requests: number | string; // "unbounded", or "none" if no process asks
 	network: string;
 	losses?: number;
 	verdict: string;
@@ -28,8 +28,8 @@ interface Verdict {
 	depth: number;
 	seconds: number;
 	properties: { name: string; verdict: string; note: string }[];
-	hint?: string; // what is to be known of an algorithm that is wrong and passes all the same
-	shown?: string; // a command that shows it
+	hint?: string; // note on a wrong algorithm that passes all the same
+	shown?: string; // command that shows it
 }
 
 type Said = { progress: Progress } | { verdict: Verdict; means?: string[]; counterexample?: string; checked?: string };
@@ -38,20 +38,20 @@ interface State {
 	state: "ready" | "running" | "stopped" | "over" | "failed";
 	progress?: Progress;
 	verdict?: Verdict;
-	means?: string[]; // of each property, what it means that it holds
+	means?: string[]; // what it means that each property holds
 	counterexample?: string;
-	checked?: string; // what exactly, in a sentence
+	checked?: string; // what exactly was checked, in a sentence
 	why?: string;
-	of: string; // the text that is checked
-	crashes: number; // that it allows
+	of: string; // text that is checked
+	crashes: number; // maximum number of crashes
 }
 
 const now = signal<State>({ state: "ready", of: "", crashes: 0 });
-const requests = signal(2); // -1 is without bound
-const deaths = signal(1); // of what is made for them
+const requests = signal(2); // -1 means unbounded
+const deaths = signal(1); // for algorithms made for crashes
 let running: AbortController | undefined;
 
-/** start checks the setting of the present text. */
+/** start checks the setting of the current text. */
 async function start(): Promise<void> {
 	stop();
 	const mine = (running = new AbortController());
@@ -75,7 +75,7 @@ function hear(line: Said | { error: Fault }, tell: (change: Partial<State>) => v
 	else tell({ state: "over", verdict: line.verdict, means: line.means ?? [], counterexample: line.counterexample ?? "", checked: line.checked ?? "" });
 }
 
-/** moot says why there is nothing to check; empty if there is. */
+/** moot says why there is nothing to check; empty if there is something. */
 export const moot = computed(() => (doc.value?.kind === "graph" ? "A graph of resources does not run: there is nothing to check." : ""));
 
 /** askCheck opens the dialog, or says why not. */
@@ -159,7 +159,7 @@ function Setting() {
 	);
 }
 
-/** What is proved, if its name is that of what must not be. */
+/** What is proved, for properties named after what must not happen. */
 const without: Record<string, string> = { deadlock: "freedom from deadlock", starvation: "freedom from starvation", bypass: "bounded bypass" };
 const called = (property: string) => without[property] ?? property;
 

@@ -1,7 +1,7 @@
-// Light colours for the text of a scenario. What a line means only the lab knows: here
-// a word is told by how it looks and where it stands.
+// Light colours for the text of a scenario. Only the lab knows what a line means: here a
+// word is classified by its form and position.
 
-/** How a piece of a line looks; empty if as usual. */
+/** How a piece of a line looks; empty for the default. */
 export type Look = "" | "word" | "time" | "proc" | "kind" | "title" | "comment";
 
 interface Piece {
@@ -9,7 +9,7 @@ interface Piece {
 	text: string;
 }
 
-/** pieces takes a line apart. Together they are the line. */
+/** pieces splits a line. Concatenated, the pieces are the line. */
 export function pieces(line: string): Piece[] {
 	const [code, comment] = split(line);
 	const parts = words(code);
@@ -27,7 +27,7 @@ function words(code: string): Piece[] {
 	const title = /^(\s*)(title)(\s+.*)$/.exec(code);
 	if (title) return [{ look: "", text: title[1]! }, { look: "word", text: title[2]! }, { look: "title", text: title[3]! }];
 	let before = "";
-	let subject = true; // no word but one that says when or who has come yet
+	let subject = true; // so far only words that say when or which process
 	return (code.match(/\s+|[^\s,;:|]+|[,;:|]/g) ?? []).map((text) => {
 		if (/^\s/.test(text)) return { look: "" as const, text };
 		const look = lookOf(text, before, subject);

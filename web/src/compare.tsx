@@ -1,5 +1,5 @@
-// Compare: algorithms over the number of processes, the rest and the hold, measured
-// beside theory. Every cell opens its run.
+// Compare: algorithms over the number of processes, the rest and the hold, measured next
+// to theory. Every cell opens its run.
 
 import { computed, signal } from "@preact/signals";
 import { refused } from "./backend";
@@ -7,13 +7,13 @@ import { Lost } from "./link";
 import { Panel, close } from "./panel";
 import { edit, lab } from "./state";
 
-/** A range, as algorithm.Range has it. */
+/** A range, as in algorithm.Range. */
 interface Range {
 	lo: number;
 	hi: number;
 }
 
-/** As compare.RunReport has it. */
+/** As in compare.RunReport. */
 interface Cell {
 	algorithm: string;
 	nodes: number;
@@ -25,7 +25,7 @@ interface Cell {
 	sync_delay: number | null;
 	throughput: number;
 	theory: Partial<Record<Measured, Range | null>>;
-	text: string; // opens it in the lab
+	text: string; // scenario that opens it in the lab
 }
 
 type Measured = "messages_per_entry" | "sync_delay" | "throughput";
@@ -36,7 +36,7 @@ interface Answer {
 	stopped?: boolean;
 }
 
-/** A cell that has just been measured: one of the map that was told first. */
+/** A cell that has just been measured: one of the map that was announced first. */
 interface Found {
 	at: number;
 	done: number;
@@ -68,7 +68,7 @@ const columns = computed(() => [...new Map(cells.value.map((c) => [place(c), c])
 const at = computed(() => new Map(cells.value.map((c) => [`${c.algorithm} ${place(c)}`, c])));
 const best = computed(() => new Set(answer.value.best.filter((b) => b.measure === measure.value).flatMap((b) => b.algorithms.map((a) => `${a} ${place(b)}`))));
 
-/** list reads numbers that are separated by commas or blanks. */
+/** list parses numbers separated by commas or blanks. */
 function list(words: string, whole: boolean): number[] | undefined {
 	const all = words.split(/[\s,]+/).filter(Boolean).map(Number);
 	return all.length > 0 && all.every((n) => (whole ? Number.isInteger(n) && n > 0 : n >= 0)) ? all : undefined;
@@ -124,7 +124,7 @@ export function Compare() {
 				<Field label="Processes" value={sizes} first hint="whole numbers, with commas" />
 				<Field label="Rest between requests" value={rest} hint="in T; 0 is saturation" />
 				<Field label="Time inside" value={hold} hint="in T, a message's latency" />
-				{/* With keys, since a button that turns into the other one while it is clicked would submit the form. */}
+				{/* The buttons have keys, because a button that turns into the other one while it is clicked would submit the form. */}
 				{state.value === "running" ? <button key="stop" type="button" class="is-main" onClick={stop}>Stop</button> : <button key="start" type="submit" class="is-main">Compare</button>}
 			</form>
 			{trouble.value !== "" && <p class="trouble" role="alert">{trouble.value}</p>}

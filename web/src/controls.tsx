@@ -8,7 +8,7 @@ import { stepAfter, stepBefore } from "./story";
 
 const speeds = [0.25, 0.5, 1, 2, 4, 8, 16];
 
-/** forward goes one step on; single goes one event on. */
+/** forward goes one step forward; with single, one event. */
 export function forward(single = false): void {
 	const d = doc.value;
 	if (d) seek(single ? cursor.value + 1 : stepAfter(d, cursor.value));
@@ -20,7 +20,7 @@ export function backward(single = false): void {
 	if (d) seek(single ? cursor.value - 1 : stepBefore(d, cursor.value));
 }
 
-/** play starts or stops; at the end it begins anew. */
+/** play starts or stops; at the end it starts over. */
 export function play(): void {
 	if (!playing.value && cursor.value >= total.value) seek(0);
 	playing.value = !playing.value && total.value > 0;
@@ -32,7 +32,7 @@ export function faster(by: number): void {
 	speed.value = speeds[Math.max(0, Math.min(speeds.length - 1, at))] ?? 1;
 }
 
-/** How long a step takes, in milliseconds: also how long things glide. */
+/** The duration of a step, in milliseconds: also how long things glide. */
 export const beat = computed(() => 700 / speed.value);
 
 effect(() => {

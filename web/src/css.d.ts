@@ -1,2 +1,2 @@
-// A style sheet is imported for what it does.
+// A style sheet is imported for its side effects.
 declare module "*.css";

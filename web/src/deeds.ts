@@ -1,5 +1,5 @@
-// What there is to be done to a process or to a message now. What it means is the
-// lab's affair: each is a call of act.
+// What can be done to a process or to a message now. The lab decides what it means: each
+// is a call of act.
 
 import { signal } from "@preact/signals";
 import { amounts } from "./arcs";
@@ -11,14 +11,14 @@ export interface Item {
 	label: string;
 	key?: string;
 	title?: string;
-	/** It does what algorithms need not bear. */
+	/** It does something that algorithms need not tolerate. */
 	breaks?: boolean;
-	/** The menu stays open, with what there is to be chosen next. */
+	/** The menu stays open, with the next choices. */
 	stays?: boolean;
 	run(): void;
 }
 
-/** sitesOf is how many lanes are sites. */
+/** sitesOf returns the number of lanes that are sites. */
 export function sitesOf(d: Doc): number {
 	return d.kind === "transactions" ? d.scene.groups.length : 0;
 }
@@ -27,7 +27,7 @@ function does(label: string, key: string, deed: Deed, more: Partial<Item> = {}):
 	return { label, key, run: () => void act(deed), ...more };
 }
 
-/** forProcess is what can be done to a process or site. */
+/** forProcess returns what can be done to a process or site. */
 export function forProcess(d: Doc, proc: number): { title: string; items: Item[] } {
 	const frame = frameAt(d, cursor.value);
 	const status = frame.status[proc] ?? "idle";
@@ -36,7 +36,7 @@ export function forProcess(d: Doc, proc: number): { title: string; items: Item[]
 	if (d.kind === "transactions") return { title, items: atSites(d, proc, frame.status) };
 	const items: Item[] = [];
 	if (status === "crashed") items.push(does("restarts", "s", { verb: "restart", proc }, { breaks: true }));
-	else if (status === "paused") { // it does nothing until it goes on
+	else if (status === "paused") { // it does nothing until it is resumed
 		items.push(does("goes on", "r", { verb: "resume", proc }));
 		items.push(does("crashes", "c", { verb: "crash", proc }, { breaks: true }));
 	} else {
@@ -49,7 +49,7 @@ export function forProcess(d: Doc, proc: number): { title: string; items: Item[]
 	return { title, items };
 }
 
-/** atSites is what can be done to a site, and to a process at one, which dies with it. */
+/** atSites returns what can be done to a site, and to a process at one, which dies with it. */
 function atSites(d: Doc, proc: number, status: string[]): Item[] {
 	const mine = status[proc] ?? "idle";
 	if (proc >= sitesOf(d)) return transactionWishes(d, proc, mine);
@@ -57,7 +57,10 @@ function atSites(d: Doc, proc: number, status: string[]): Item[] {
 	return [does("crashes", "c", { verb: "crash", proc }, { breaks: true }), ...alarms(d, proc), ...beliefs(d, proc, status)];
 }
 
-/** atResources: a unit is asked for, given, or given back. What has been reduced away is still in the text. */
+/**
+ * atResources: a unit is requested, granted, or released. What has been reduced away is
+ * still in the text.
+ */
 function atResources(d: Doc, proc: number): Item[] {
 	const fields = new Map(d.keys[0]!.states[proc]);
 	const mine = (name: string, resource: number) => amounts(fields.get(name) ?? "").find((a) => a.resource === resource)?.units ?? 0;
@@ -74,7 +77,7 @@ function atResources(d: Doc, proc: number): Item[] {
 	});
 }
 
-/** alarms: every timer that runs can run out now. */
+/** alarms: every running timer can expire now. */
 function alarms(d: Doc, proc: number): Item[] {
 	return timersAt(d, proc, cursor.value).map(({ timer, section }, i) => {
 		const label = `timer ${timer}${section ? ` of ${section}` : ""} runs out`;
@@ -83,14 +86,14 @@ function alarms(d: Doc, proc: number): Item[] {
 	});
 }
 
-/** timersAt are the timers of a lane that run when so many events have happened. */
+/** timersAt returns the timers of a lane that run after that many events. */
 function timersAt(d: Doc, proc: number, at: number): Timer[] {
 	const key = d.keys.findLast((k) => k.event <= at)!;
 	const last = d.deltas.findLast((x) => x.timers && x.proc === proc && x.event > key.event && x.event <= at);
 	return last?.timers ?? key.timers?.[proc] ?? [];
 }
 
-/** wishes are asking and leaving, in what words the scenario has for them. */
+/** wishes are asking and leaving, in the words that the scenario has for them. */
 function wishes(d: Doc, proc: number, status: string): Item[] {
 	if (d.kind === "sections") return d.scene.groups.filter((g) => g.members.includes(proc)).flatMap((g) => sectionWishes(d, proc, g.name));
 	if (d.algorithm.calls) return [does(d.algorithm.calls, "a", { verb: "ask", proc })];
@@ -101,7 +104,7 @@ function wishes(d: Doc, proc: number, status: string): Item[] {
 function sectionWishes(d: Doc, proc: number, section: string): Item[] {
 	let phase = "idle";
 	for (const e of d.events.slice(0, cursor.value)) {
-		if (e.proc !== proc || (e.section !== section && e.kind !== "crash")) continue; // who crashes is in no section
+		if (e.proc !== proc || (e.section !== section && e.kind !== "crash")) continue; // a crashed process is in no section
 		if (e.kind === "ask") phase = "waiting";
 		if (e.kind === "enter") phase = "inside";
 		if (e.kind === "exit" || e.kind === "deny" || e.kind === "crash") phase = "idle";
@@ -110,10 +113,13 @@ function sectionWishes(d: Doc, proc: number, section: string): Item[] {
 	return phase === "idle" ? [{ label: `asks for ${section}`, run: () => void act({ verb: "ask", proc, section }) }] : [];
 }
 
-/** The locks that were chosen so far in the open menu; undefined if none are being chosen. */
+/** The locks chosen so far in the open menu; undefined if none are being chosen. */
 export const picks = signal<number[] | undefined>(undefined);
 
-/** transactionWishes: one takes locks, which are chosen one after the other, and gives all back. */
+/**
+ * transactionWishes: a transaction takes locks, which are chosen one after the other, and
+ * releases all of them.
+ */
 function transactionWishes(d: Doc, proc: number, status: string): Item[] {
 	if (status === "inside") return d.steps ? [does("goes on, to its next lock or its end", "g", { verb: "go", proc })] : [];
 	if (status !== "idle") return [];
@@ -132,13 +138,13 @@ function transactionWishes(d: Doc, proc: number, status: string): Item[] {
 	return items;
 }
 
-/** aborted says whether the transaction of a process was, and is to be tried again. */
+/** aborted returns whether the transaction of a process was aborted, and will be tried again. */
 function aborted(d: Doc, proc: number): boolean {
 	const last = d.events.slice(0, cursor.value).findLast((e) => e.proc === proc && ["ask", "enter", "exit", "deny"].includes(e.kind));
 	return last?.kind === "deny";
 }
 
-/** beliefs: who is dead can be suspected, and who is back trusted again. */
+/** beliefs: a dead process can be suspected, and one that is back can be trusted again. */
 function beliefs(d: Doc, proc: number, status: string[]): Item[] {
 	const all = sitesOf(d) || d.names.length;
 	const items: Item[] = [];
@@ -153,10 +159,13 @@ function beliefs(d: Doc, proc: number, status: string[]): Item[] {
 	return items.slice(0, 8);
 }
 
-/** suspectedBy are those whom a process was told to be dead, and not to be back, since it began or came back. */
+/**
+ * suspectedBy returns the processes that a process was notified are dead, and not that
+ * they are back, since it began or restarted.
+ */
 function suspectedBy(d: Doc, proc: number): Set<number> {
 	const all = new Set<number>();
-	const trusted = new Set<number>(); // by what was told last
+	const trusted = new Set<number>(); // according to the last notice
 	for (let i = cursor.value - 1; i >= 0; i--) {
 		const e = d.events[i]!;
 		if (e.proc !== proc) continue;
@@ -167,7 +176,7 @@ function suspectedBy(d: Doc, proc: number): Set<number> {
 	return all;
 }
 
-/** cuts: one or several can be cut off from the others, and the network be whole again. */
+/** cuts: one or several processes can be cut off from the others, and the network can be healed. */
 function cuts(d: Doc, proc: number): Item[] {
 	for (let i = cursor.value - 1; i >= 0; i--) {
 		const { kind } = d.events[i]!;
@@ -188,7 +197,7 @@ function cut(d: Doc, part: number[], label: string, key: string): Item {
 	return { label, key, run: () => void act({ verb: "partition", parts: [part, others] }).then((done) => done && (group.value = [])) };
 }
 
-/** forMessage is what can be done to a message. */
+/** forMessage returns what can be done to a message. */
 export function forMessage(d: Doc, msg: number): { title: string; items: Item[] } {
 	const m = storyOf(d).messages.get(msg);
 	if (!m) return { title: "a message", items: [] };
@@ -206,7 +215,10 @@ export function forMessage(d: Doc, msg: number): { title: string; items: Item[] 
 	return { title, items };
 }
 
-/** reaches says whether a message can arrive now: who stands still or is cut off gets none, but for the dead, who lose it. */
+/**
+ * reaches returns whether a message can arrive now: a process that is paused or cut off
+ * receives none, except that messages to the dead are lost.
+ */
 function reaches(d: Doc, m: Message): boolean {
 	const status = frameAt(d, cursor.value).status[m.to];
 	if (status === "crashed" || status === "paused") return status === "crashed";
@@ -215,7 +227,10 @@ function reaches(d: Doc, m: Message): boolean {
 	return (cut.name ?? "").split(" | ").some((side) => [m.from, m.to].every((p) => side.split(" ").includes(d.names[p]!)));
 }
 
-/** shuffled says whether a line may have changed the order on the link of a message since it was sent: no event tells that. */
+/**
+ * shuffled returns whether a line may have changed the order on the link of a message
+ * since it was sent: no event shows that.
+ */
 function shuffled(d: Doc, m: Message): boolean {
 	const lines = text.value.split("\n");
 	return d.lines.some(({ line, from }) => from > m.sent && from <= cursor.value && lines[line - 1]?.includes("reorder"));

@@ -1,5 +1,5 @@
-// The space-time diagram. The lab computed where everything is; here it is painted,
-// and only what is in sight.
+// The space-time diagram. The lab computes where everything is; here it is painted, and
+// only what is visible.
 
 import { computed, effect, signal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
@@ -21,10 +21,10 @@ import { clockOf, cursorAt, numberOf, placeOf, timeAt } from "./story";
 import { Whole } from "./whole";
 import { Words, wordsIn } from "./words";
 
-/** What of the plot is in sight, in its own pixels, and how much larger it is shown. */
+/** The visible part of the plot, in its own pixels, and its magnification. */
 export const view = signal({ left: 0, top: 0, width: 800, height: 400 });
 
-/** zoom makes a small group larger. */
+/** zoom magnifies a small group. */
 export const zoom = computed(() => {
 	const d = doc.value;
 	return d?.layout ? Math.max(1, Math.min(1.2, view.value.height / tall(d.layout))) : 1;
@@ -37,25 +37,25 @@ const fitted = computed(() => {
 	const { page } = d.layout;
 	const { width, height } = view.value;
 	const bound = (by: number, most: number) => Math.max(1, Math.min(most, Math.floor(by * 50) / 50));
-	// Lanes may come a little closer if all of them are then in sight.
+	// Lanes may move a little closer if all of them are then visible.
 	const closer = (by: number) => (by >= 0.9 && by < 1 ? Math.floor(by * 50) / 50 : bound(by, 2.2));
 	const lanes = Math.max(1, d.layout.lanes.length - 1) * page.pitch;
 	return stretched(d, bound((width / zoom.value - page.left - 4) / page.plot, 2.6), closer((height / zoom.value - aboveOf(d.layout) - belowOf(d.layout) - 6) / lanes));
 });
 
-const grain = 400; // what is painted changes when so many pixels were scrolled
+const grain = 400; // scrolled pixels after which what is painted changes
 
-/** What of the plot is painted: what is in sight and a little more. */
+/** The painted part of the plot: what is visible and a little more. */
 const painted = computed(() => {
 	const { left, top, width, height } = view.value;
 	const z = zoom.value;
 	const snap = (from: number, size: number) => [Math.floor((from / z - 120) / grain) * grain, Math.ceil(((from + size) / z + 120) / grain) * grain] as const;
 	const [x1, x2] = snap(left, width);
 	const [y1, y2] = snap(top, height);
-	return `${Math.max(0, x1)} ${x2} ${Math.max(0, y1)} ${y2}`; // a string, so that nothing is done while it stays
+	return `${Math.max(0, x1)} ${x2} ${Math.max(0, y1)} ${y2}`; // a string, so that nothing is done while it stays the same
 });
 
-/** The part that is painted, and what is in it. */
+/** The painted part, and what is in it. */
 const part = computed(() => {
 	const [x1 = 0, x2 = 0, y1 = 0, y2 = 0] = painted.value.split(" ").map(Number);
 	return { d: fitted.value!, x1, x2, y1, y2 };
@@ -70,7 +70,7 @@ const relations = computed(() => {
 
 let scroller: HTMLElement | null = null;
 
-/** scrollTo brings a place of the plot to the left edge. */
+/** scrollTo moves a place of the plot to the left edge. */
 export function scrollTo(x: number): void {
 	if (scroller) scroller.scrollLeft = x * zoom.value;
 }
@@ -95,7 +95,7 @@ export function Diagram() {
 	);
 }
 
-/** Still is shown where nothing runs. */
+/** Still is shown if nothing runs. */
 function Still({ d }: { d: Doc | undefined }) {
 	if (d?.kind === "graph") return <Whole d={d} />;
 	if (!d) return <p class="plot empty">{fault.value && "There is no picture of this text yet, since it has an error: put it right, or open something else from the gallery."}</p>;
@@ -183,30 +183,33 @@ function WordsAbove({ d, z, high }: { d: Doc; z: number; high: number }) {
 	);
 }
 
-/** nowAt is where the cursor is in the plot: just behind what has happened. */
+/** nowAt returns the position of the cursor in the plot: just after what has happened. */
 function nowAt(d: Doc): number {
 	return placeOf(d, cursor.value - 1, laid.value === "event") + (cursor.value > 0 ? 5 : -6);
 }
 
-/** timeOf says when a cursor is. */
+/** timeOf returns the time of a cursor. */
 function timeOf(d: Doc, at: number): string {
 	return d.steps || laid.value === "event" ? `step ${at > 0 ? numberOf(d, at - 1) : 0}` : clockOf(d, timeAt(d, at));
 }
 
-/** halfOf is about half of how wide the words at the cursor are. */
+/** halfOf returns about half the width of the words at the cursor. */
 function halfOf(time: string): number {
 	return 22 + 4 * time.length;
 }
 
-/** Whether the names of the lanes would cover the words at the cursor, if these were in the middle below it. */
+/**
+ * Whether the names of the lanes would cover the words at the cursor, if these were
+ * centred below it.
+ */
 const early = computed(() => {
 	const d = fitted.value;
 	return Boolean(d?.layout) && nowAt(d!) * zoom.value - view.value.left < halfOf(timeOf(d!, cursor.value));
 });
 
 /**
- * Now is where the cursor is: what comes after it is paler. It lies above the plot and
- * is no part of it, so that a step does not paint all arrows again.
+ * Now shows the position of the cursor: what comes after it is paler. It lies above the
+ * plot and is not part of it, so that a step does not repaint all arrows.
  */
 function Now({ d, z }: { d: Doc; z: number }) {
 	const at = cursor.value;
@@ -214,7 +217,7 @@ function Now({ d, z }: { d: Doc; z: number }) {
 	const bottom = (tall(d.layout) - belowOf(d.layout) + 20) * z;
 	const { left, plot } = d.layout.page;
 	const end = (left + plot) * z;
-	// Of a long plot only what is painted is veiled, since a layer has its limits.
+	// In a long plot only the painted part is veiled, because layers are limited in size.
 	const from = Math.max(x, (left + part.value.x1) * z);
 	const to = Math.min(end, (left + part.value.x2) * z);
 	const time = timeOf(d, at);
@@ -231,14 +234,17 @@ function Now({ d, z }: { d: Doc; z: number }) {
 	);
 }
 
-/** Ring marks the event that has just happened, or one that is to be compared. */
+/** Ring marks the event that has just happened, or one chosen for comparison. */
 function Ring({ d, z, event, name }: { d: Doc; z: number; event: number; name: string }) {
 	const dot = dotAt(d.layout, event);
 	if (!dot) return null;
 	return <div class={`ring ${name}`} style={{ left: `${(d.layout.page.left + dot.at.x) * z}px`, top: `${heightOf(d.layout, dot.at) * z}px` }} />;
 }
 
-/** keepInSight scrolls when the cursor has left what is in sight. It does not ask the element where it is: that would lay out the page. */
+/**
+ * keepInSight scrolls when the cursor is no longer visible. It does not query the
+ * element's position, which would force a layout of the page.
+ */
 function keepInSight(element: HTMLElement): void {
 	const d = fitted.value;
 	if (!d?.layout) return;
@@ -261,8 +267,8 @@ function point(d: Doc, spot: Spot): void {
 }
 
 /**
- * click: at an event the cursor goes there, with Shift it is chosen to be compared;
- * at a message there is a menu; elsewhere the cursor goes to that time.
+ * click: on an event, the cursor goes there, or with Shift the event is chosen for
+ * comparison; on a message, a menu opens; elsewhere the cursor goes to that time.
  */
 function click(d: Doc, spot: Spot, e: MouseEvent): void {
 	const dot = hitDot(d, spot);
@@ -273,7 +279,7 @@ function click(d: Doc, spot: Spot, e: MouseEvent): void {
 	seek(cursorAt(d, spot.x, laid.value === "event"));
 }
 
-/** pick chooses an event to be compared with another one. */
+/** pick chooses an event to compare with another one. */
 export function pick(event: number): void {
 	const all = picked.value;
 	picked.value = all.includes(event) ? all.filter((p) => p !== event) : [...all.slice(-1), event];

@@ -1,43 +1,43 @@
-// What a Run of the lab answers: the mirror of lab.Document, key by key. The page
+// The answer to the lab's call run: the mirror of document.Document, key by key. The page
 // computes nothing of what is in it.
 //
-// Processes and events are counted from 0, lines of the text from 1. A cursor is a
-// number of events: at cursor 3 the first three have happened.
+// Processes and events are counted from 0, lines of the text from 1. A cursor is a number
+// of events: at cursor 3 the first three have happened.
 
 import type { KindStyle, Layout } from "./layout";
 
 export interface Doc {
-	error?: Fault; // if there is one, nothing else is filled in
+	error?: Fault; // if set, nothing else is filled in
 	title: string;
 	kind: string; // lock, sections, election, transactions or graph
 	algorithm: Algorithm;
-	names: string[]; // of the lanes, in order: P1; where there are sites, site 1 and so on come first
-	steps: boolean; // the lines are done in order, and nothing happens by itself
+	names: string[]; // names of the lanes, in order: first any sites (site 1, ...), then processes (P1, ...)
+	steps: boolean; // lines run in order, and nothing happens by itself
 	unit: number; // ticks in one unit of time; 1 in steps
 	network: string;
-	badges: string[]; // what the scenario does that the algorithm does not promise to bear
-	kinds: KindStyle[]; // of messages
+	badges: string[]; // what the scenario does that the algorithm does not promise to tolerate
+	kinds: KindStyle[]; // kinds of messages
 	events: Happening[];
-	ended: number; // events from this one on are the verdict when the run was over
-	lines: LineEvents[]; // the lines of the schedule, as they are in the text, and what came of each
-	layout: Layout; // null of a graph of resources
+	ended: number; // first event of the verdict at the end of the run
+	lines: LineEvents[]; // lines of the schedule, as in the text, and the events of each
+	layout: Layout; // null for a graph of resources
 	keys: Key[]; // key frames; the first is at cursor 0
-	deltas: Delta[]; // what changes, in order
+	deltas: Delta[]; // changes, in order
 	scene: Scene;
-	graph?: WaitsFor[]; // of transactions, and of a graph of resources
+	graph?: WaitsFor[]; // for transactions and graphs of resources
 	measures: Measure[];
 	properties: Property[];
 	violations: Violation[];
 	expects: Expect[];
-	svg?: string; // of a graph of resources: its picture
-	end: unknown; // what 'stile replay --json' prints
+	svg?: string; // picture of a graph of resources
+	end: unknown; // output of 'stile replay --json'
 	cut?: Cut;
-	early?: string; // if the run ended before the time that the text gives it: when, and why
+	early?: string; // when and why the run ended, if before the time that the text gives it
 }
 
 export interface Fault {
-	line: number; // 0 if it is not about one
-	col: number; // 0 if it is about the whole line
+	line: number; // 0 if it concerns no single line
+	col: number; // 0 if it concerns the whole line
 	text: string;
 }
 
@@ -50,9 +50,9 @@ export interface Algorithm {
 	wrong: string;
 	weaker: string;
 	fixed: string;
-	network: string; // the weakest that it is correct on
-	deaths: boolean; // it is made for them
-	calls?: string; // what a process does that asks, where that is no request that it waits for
+	network: string; // weakest network on which it is correct
+	deaths: boolean; // made for crashes
+	calls?: string; // what a process that asks does, if not a request that it waits for
 }
 
 export interface Happening {
@@ -60,13 +60,13 @@ export interface Happening {
 	kind: string;
 	proc: number;
 	peer: number;
-	msg?: number; // the number of the message, from 1 in the order of sending; 0 if there is none
-	name?: string; // the kind of the message, the property broken, or a note
-	fields?: [string, string][]; // what the message says
+	msg?: number; // message number, from 1 in the order of sending; 0 if there is none
+	name?: string; // kind of message, violated property, or note
+	fields?: [string, string][]; // fields of the message
 	section?: string; // if there are several
-	line?: number; // the line that made it happen; 0 if it happened by itself
-	part?: boolean; // it is a part of the same step as the event before it
-	text: string; // the same in a sentence
+	line?: number; // line that caused it; 0 if it happened by itself
+	part?: boolean; // part of the same step as the event before it
+	text: string; // the event as a sentence
 }
 
 export interface LineEvents {
@@ -77,10 +77,10 @@ export interface LineEvents {
 
 export interface Key {
 	event: number; // the cursor
-	states: [string, string][][]; // of each lane, its fields
-	status: string[]; // of each process
-	waits: string[]; // of each process why it waits; empty if it does not
-	timers?: Timer[][]; // of each lane those that run; nothing if none does
+	states: [string, string][][]; // fields of each lane
+	status: string[]; // status of each lane
+	waits: string[]; // why each lane waits; empty if it does not
+	timers?: Timer[][]; // running timers of each lane; absent if no timer runs
 }
 
 export interface Timer {
@@ -93,29 +93,29 @@ export interface Delta {
 	proc: number;
 	set?: ([name: string, value: string | null])[];
 	status?: string; // if it changes
-	wait?: string; // if it changes; empty if it waits no more
+	wait?: string; // if it changes; empty if it no longer waits
 	timers?: Timer[]; // if they change: all that run now
 }
 
 export interface Scene {
-	shape: string; // as algorithm.Shape has it, or sites
+	shape: string; // as in algorithm.Shape, or sites, or resources
 	title: string; // what the picture shows, in a few words
-	places: Place[]; // of each lane
+	places: Place[]; // place of each lane
 	links: Link[];
-	groups: Group[]; // whom each asks, the sections, or what is at each site
-	locks?: Place[]; // where locks are, if there are sites, or resources
-	locknames?: string[]; // and what they are called
-	units?: number[]; // of a graph of resources: how many there are of each
+	groups: Group[]; // request sets, sections, or contents of each site
+	locks?: Place[]; // places of locks, if there are sites, or of resources
+	locknames?: string[]; // their names
+	units?: number[]; // graph of resources: units of each
 	pointer?: string; // an arrow to a process
-	next?: string; // another arrow, to who comes after it
-	queue?: string; // who waits at this process
-	token?: string; // it has the token, unless its value is no
-	awaited?: string[]; // from whom it still needs something: the first of these that names somebody
-	got?: string; // whose answers it has
-	votes?: string; // whom it has voted for
-	number?: string; // a ticket, a flag, or a round
-	members?: string; // who takes part, if that changes
-	fresh?: string; // if yes, it is new and takes part in nothing yet
+	next?: string; // another arrow, to its successor
+	queue?: string; // processes that wait at this one
+	token?: string; // holds the token, unless the value is no
+	awaited?: string[]; // processes it still needs something from: the first of these fields that names any
+	got?: string; // processes whose answers it has
+	votes?: string; // candidates it has voted for
+	number?: string; // ticket, flag, or round
+	members?: string; // participants, if they change
+	fresh?: string; // if yes, it is new and does not take part in anything yet
 }
 
 export interface Place {
@@ -150,32 +150,32 @@ export interface Edge {
 export interface Measure {
 	name: string;
 	here: string;
-	theory: string; // empty if it says nothing
+	theory: string; // empty if theory says nothing
 	formula: string; // in N
-	fits: boolean; // theory says nothing, or allows what was counted
+	fits: boolean; // theory says nothing, or allows the counted value
 }
 
 export interface Property {
 	name: string;
 	holds: boolean;
-	event: number; // the event that broke it, or that shows what it leaves open; -1 if there is none
-	text: string; // what it means, or how it broke
+	event: number; // event that violated it, or that shows what it leaves open; -1 if there is none
+	text: string; // its meaning, or how it was violated
 }
 
 export interface Violation {
-	event: number; // the event that says so
+	event: number; // event that reports it
 	property: string;
 	text: string;
 }
 
 export interface Expect {
-	line: number; // 0 for what is expected without being said
+	line: number; // 0 for an expectation that has no line
 	ok: boolean;
 	want: string;
-	got: string; // if it came otherwise
+	got: string; // actual outcome, if it differs
 }
 
 export interface Cut {
-	events: number; // how many are shown
+	events: number; // number of events shown
 	text: string; // what to do
 }

@@ -1,5 +1,6 @@
-// The edges of pictures: who waits for whom, who has what and who asks for it. A click
-// says what one means and since when, and offers what can be done to who is at its ends.
+// The edges of pictures: which process waits for which, and which has or asks for what. A
+// click says what an edge means and since when, and offers what can be done to the
+// processes at its ends.
 
 import { type Arc, arcsOf } from "./arcs";
 import { type Item, forProcess } from "./deeds";
@@ -7,10 +8,10 @@ import type { Doc, Edge } from "./document";
 import { cursor, frameAt, seek } from "./state";
 import { clockOf } from "./story";
 
-/** What an edge is: of a wait-for graph, or of a graph of resources. */
+/** An edge: of a wait-for graph, or of a graph of resources. */
 export type Link = Edge | Arc;
 
-/** linkKey tells an edge from others. */
+/** linkKey identifies an edge. */
 export function linkKey(link: Link): string {
 	return Object.values(link).join(" ");
 }
@@ -25,7 +26,7 @@ export function arcSaid(d: Doc, { proc, resource, units, has }: Arc): string {
 	return `${d.names[proc]} ${has ? "has" : "asks for"} ${units} ${d.scene.locknames?.[resource]}`;
 }
 
-/** forEdge is what an edge means, and what can be done about it. */
+/** forEdge returns what an edge means, and what can be done about it. */
 export function forEdge(d: Doc, link: Link): { title: string; items: Item[] } {
 	return "resource" in link ? forArc(d, link) : forWait(d, link);
 }
@@ -42,7 +43,10 @@ function forWait(d: Doc, edge: Edge): { title: string; items: Item[] } {
 	return { title: `${waitSaid(d, edge)}${when}`, items };
 }
 
-/** sinceOf is the cursor after the event since which somebody waits: the edge was there ever since. */
+/**
+ * sinceOf returns the cursor after the event since which a process has been waiting: the
+ * edge has existed ever since.
+ */
 function sinceOf(d: Doc, { from, to, label }: Edge): number {
 	let since = 0;
 	let there = false;
@@ -61,7 +65,7 @@ function forArc(d: Doc, arc: Arc): { title: string; items: Item[] } {
 	return { title: `${arcSaid(d, arc)}: ${meaning(d, arc)}`, items: forProcess(d, arc.proc).items.filter((item) => about.test(item.label)) };
 }
 
-/** meaning says who waits for whom by an edge of a graph of resources. */
+/** meaning says which process waits for which by an edge of a graph of resources. */
 function meaning(d: Doc, { proc, resource, units, has }: Arc): string {
 	const all = arcsOf(d, frameAt(d, cursor.value)).filter((a) => a.resource === resource);
 	const others = (which: boolean) => all.filter((a) => a.has === which && a.proc !== proc).map((a) => d.names[a.proc]);

@@ -1,5 +1,5 @@
-// The scenario, beside its picture: a text area over the same text in colours. What
-// the lab found out about a line stands behind it.
+// The scenario, next to its picture: a text area over the same text in colours. What the
+// lab found out about a line is shown after it.
 
 import { computed, effect, signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
@@ -11,18 +11,21 @@ import * as state from "./state";
 
 /** Milliseconds without a key until what was typed runs. */
 const pause = 250;
-/** Typing in one line is one change, to be undone at once, if no pause in it is longer, and all of it: milliseconds. */
+/**
+ * Typing in one line is one change to undo, limited by the longest pause in it and by its
+ * total duration, in milliseconds.
+ */
 const burst = { pause: 2000, whole: 10_000 };
-/** Lines that are painted beyond those in sight. */
+/** Lines that are painted beyond the visible ones. */
 const margin = 20;
 
-/** What is in the text area: the text, and what was typed since. */
+/** The contents of the text area: the text, and what was typed since. */
 const draft = signal("");
 const lines = computed(() => draft.value.split("\n"));
 const longest = computed(() => lines.value.reduce((most, line) => Math.max(most, line.length), 0));
 
 let timer: ReturnType<typeof setTimeout> | undefined;
-let typed = { text: "", at: 0, since: 0 }; // what was last run of what was typed, when, and when that change began
+let typed = { text: "", at: 0, since: 0 }; // typed text that was last run, when, and when that change began
 
 effect(() => {
 	const next = state.text.value;
@@ -36,7 +39,7 @@ function type(next: string): void {
 	timer = setTimeout(flush, pause);
 }
 
-/** unsaid says whether something was typed that does not run yet. */
+/** unsaid returns whether something was typed that has not run yet. */
 export function unsaid(): boolean {
 	return timer !== undefined;
 }
@@ -48,25 +51,25 @@ export function flush(): void {
 	timer = undefined;
 	const next = draft.value;
 	const now = Date.now();
-	const keep = state.undoable.value // the first change of a branch stands for itself
+	const keep = state.undoable.value // the first change of a branch stands on its own
 		&& typed.text === state.text.value && sameLines(next, typed.text) && now - typed.at < burst.pause && now - typed.since < burst.whole;
 	typed = { text: next, at: now, since: keep ? typed.since : now };
 	void state.edit(next, { keep });
 }
 
-/** sameLines says whether two texts have as many lines. */
+/** sameLines returns whether two texts have the same number of lines. */
 function sameLines(a: string, b: string): boolean {
 	return a.split("\n").length === b.split("\n").length;
 }
 
-/** lineAt is the line whose events are at a cursor, or 0. */
+/** lineAt returns the line whose events are at a cursor, or 0. */
 function lineAt(doc: Doc | undefined, cursor: number): number {
 	if (!doc || cursor === 0) return 0;
 	const at = cursor - 1;
 	return doc.events[at]?.line || (doc.lines.findLast(({ from, to }) => from <= at && at < to)?.line ?? 0);
 }
 
-/** The document, if it is that of the text: the lines of another one are not those that are seen. */
+/** The document, if it is that of the text: otherwise its lines are not the ones shown. */
 const own = computed(() => (state.fault.value ? undefined : state.doc.value));
 const present = computed(() => lineAt(own.value, state.cursor.value));
 const comes = computed(() => new Map(own.value?.lines.map((l) => [l.line, l]) ?? []));
@@ -80,7 +83,7 @@ const expects = computed(() => {
 });
 const unmet = computed(() => own.value?.expects.filter((e) => !e.ok) ?? []);
 
-/** goTo moves the cursor behind the first step that came of a line. */
+/** goTo moves the cursor after the first step caused by a line. */
 async function goTo(line: number): Promise<void> {
 	flush();
 	await state.settle();
@@ -89,7 +92,7 @@ async function goTo(line: number): Promise<void> {
 	else state.notice.value = state.fault.value ? "Put the error in the text right first: then its lines can be gone to." : `Nothing happens by line ${line} itself.`;
 }
 
-/** stepEnd is the cursor after the first of some events, and what belongs to the same step. */
+/** stepEnd returns the cursor after the first of some events, and what belongs to the same step. */
 function stepEnd({ from, to }: LineEvents): number {
 	const events = state.doc.value?.events ?? [];
 	let at = from < to ? from + 1 : from;
@@ -97,7 +100,7 @@ function stepEnd({ from, to }: LineEvents): number {
 	return at;
 }
 
-const first = signal(0); // of the lines that are painted
+const first = signal(0); // first of the painted lines
 const last = signal(100);
 
 export function Editor() {
@@ -142,7 +145,7 @@ export function Editor() {
 	);
 }
 
-// follow has the text area show the draft. The caret stays where the text is the same.
+// follow makes the text area show the draft. The caret stays where the text is the same.
 function follow(area: HTMLTextAreaElement): () => void {
 	return effect(() => {
 		const next = draft.value;
@@ -154,7 +157,7 @@ function follow(area: HTMLTextAreaElement): () => void {
 	});
 }
 
-/** moved is where a caret is after the text around it changed. */
+/** moved returns the position of a caret after the text around it changed. */
 function moved(was: string, next: string, caret: number): number {
 	let same = 0;
 	while (same < was.length && same < next.length && was[same] === next[same]) same++;
@@ -185,7 +188,7 @@ function lineOf(area: HTMLTextAreaElement): number {
 	return area.value.slice(0, area.selectionStart).split("\n").length;
 }
 
-// watch keeps the lines in sight painted, and the line at the cursor in sight.
+// watch keeps the visible lines painted, and the line at the cursor visible.
 function watch(it: HTMLElement): () => void {
 	const come = () => {
 		const line = state.newest.value || present.value;
@@ -224,7 +227,7 @@ function bring(it: HTMLElement, line: number): void {
 	else if (top + 2 * row > it.scrollTop + it.clientHeight) it.scrollTop = top + 2 * row - it.clientHeight;
 }
 
-/** numbers are those of the lines that are painted. */
+/** numbers returns the numbers of the painted lines. */
 function numbers(): number[] {
 	const from = Math.min(first.value, lines.value.length);
 	return Array.from({ length: Math.max(0, Math.min(last.value, lines.value.length) - from) }, (_, i) => from + i + 1);
@@ -278,12 +281,12 @@ function Line({ n, text }: { n: number; text: string }) {
 	);
 }
 
-/** wide is how long the word is that begins in a column. */
+/** wide returns the length of the word that begins in a column. */
 function wide(text: string, col: number): number {
 	return Math.max(1, /^\S*/.exec(text.slice(col - 1))![0].length);
 }
 
-/** Findings are what is wrong with the text, and what came otherwise than expected. */
+/** Findings are what is wrong with the text, and expectations that were not met. */
 function Findings({ area }: { area: { current: HTMLTextAreaElement | null } }) {
 	const fault = state.fault.value;
 	const show = (line: number, col: number) => {

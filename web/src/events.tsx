@@ -1,5 +1,5 @@
-// The list of events: the run in words, which is also what a screen reader gets. Only
-// the rows in sight are there.
+// The list of events: the run in words, which is also what a screen reader gets. Only the
+// visible rows exist.
 
 import { effect } from "@preact/signals";
 import { useLayoutEffect, useMemo } from "preact/hooks";
@@ -23,7 +23,10 @@ export function Events() {
 
 const mostSaid = 8; // events of a step
 
-/** Said tells who cannot see it what has just happened: the whole step. What plays faster than it can be said is not. */
+/**
+ * Said announces to screen readers what has just happened: the whole step. Playback that
+ * is too fast to be read out is not announced.
+ */
 function Said() {
 	const d = doc.value;
 	const at = cursor.value;
@@ -45,7 +48,7 @@ function List({ d }: { d: Doc }) {
 		const stop = effect(() => {
 			const to = follow(cursor.value, top.peek(), high.peek());
 			if (to < 0) return;
-			top.value = to; // so that the rows are there before it is scrolled to them
+			top.value = to; // so that the rows exist before it is scrolled to them
 			cancelAnimationFrame(frame);
 			frame = requestAnimationFrame(() => (ref.current!.scrollTop = top.value = to)); // a scroll of the old list may have come between
 		});
@@ -54,7 +57,7 @@ function List({ d }: { d: Doc }) {
 			stop();
 		};
 	}, []);
-	const all = d.events.length * row; // and below them what makes the first row in sight a whole one at the end, too
+	const all = d.events.length * row; // plus the space that makes the first visible row a whole one at the end, too
 	const rows = [];
 	for (let i = from; i < to; i++) rows.push(<Line key={i} d={d} i={i} state={i === cursor.value - 1 ? "current" : i >= cursor.value ? "later" : ""} />);
 	return (
@@ -92,7 +95,11 @@ function walk(e: KeyboardEvent): void {
 	step(by);
 }
 
-/** follow is how far to scroll to have the event in sight that has just happened; -1 if it is. It does not ask the element where it is: that would lay out the page. */
+/**
+ * follow returns how far to scroll to show the event that has just happened; -1 if it is
+ * visible. It does not query the element's position, which would force a layout of the
+ * page.
+ */
 function follow(at: number, top: number, high: number): number {
 	const y = Math.max(0, at - 1) * row;
 	return y < top || y + row > top + high ? Math.max(0, y - Math.floor(high / 2 / row) * row) : -1;

@@ -1,4 +1,4 @@
-// Export: the picture, the run and the text, for elsewhere.
+// Export: the picture, the run and the text, for use elsewhere.
 
 import type { Exported } from "./answers";
 import { type Refusal, refused } from "./backend";
@@ -10,9 +10,9 @@ import { fault, lab, notice, text } from "./state";
 interface Way {
 	name: string;
 	about: string;
-	as: string; // the form that the lab gives
+	as: string; // format name in the lab's call
 	then: (it: Exported) => Promise<void> | void;
-	/** What its button says. */
+	/** The label of its button. */
 	verb: string;
 }
 
@@ -28,7 +28,7 @@ function keep(it: Exported): void {
 	notice.value = `${it.file} is saved.`;
 }
 
-/** pixels paints an SVG on a canvas, twice as large, and saves that. */
+/** pixels paints an SVG on a canvas at double size, and saves that. */
 async function pixels(it: Exported): Promise<void> {
 	const light = it.data.replace(/<style>@media \(prefers-color-scheme: dark\).*?<\/style>/s, ""); // as on paper
 	const url = URL.createObjectURL(new Blob([light], { type: "image/svg+xml" }));
@@ -63,7 +63,10 @@ async function take(way: Way): Promise<void> {
 	else await way.then(answer);
 }
 
-/** saveText saves the scenario, under the name that the command line says; with an error in it, too. */
+/**
+ * saveText saves the scenario, even with an error in it, under the name that the command
+ * line uses.
+ */
 async function saveText(): Promise<void> {
 	const answer = await lab.call<Exported>("export", { text: text.value, as: "scenario" });
 	keep(refused(answer) ? { file: "scenario.stile", media: "text/plain", data: text.value } : answer);

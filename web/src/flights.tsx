@@ -1,4 +1,4 @@
-// The messages that are under way. They glide; where motion is not wanted, they jump.
+// The messages in flight. They glide; if reduced motion is preferred, they jump.
 
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { beat } from "./controls";
@@ -10,10 +10,10 @@ import type { Room, Round } from "./room";
 import type { Spot, Stage } from "./stage";
 import { type Message, stepBefore, storyOf, timeAt, underWay } from "./story";
 
-const most = 150; // of which pictures are drawn
-const fewEnough = 24; // that glide at once: the browser makes a layer of each, and more of them jump
+const most = 150; // maximum number drawn
+const fewEnough = 24; // maximum number that glide at once: the browser makes a layer of each, so more of them jump
 
-/** A message and where it is. */
+/** A message and its position. */
 export interface Flight {
 	m: Message;
 	at: Spot;
@@ -38,12 +38,15 @@ function same(a: Spot, b: Spot): boolean {
 	return a.x === b.x && a.y === b.y;
 }
 
-/** sizeOf is the radius of a message. */
+/** sizeOf returns the radius of a message. */
 function sizeOf({ radius }: Stage): number {
 	return radius < 9 ? 4 : radius < 16 ? 7 : 9;
 }
 
-/** flightsAt places the messages under way, and those that the last step ended, where they cover nothing. */
+/**
+ * flightsAt places the messages in flight, and those that the last step ended, where they
+ * cover nothing.
+ */
 export function flightsAt(stage: Stage, room: Room): Flight[] {
 	const { d } = stage;
 	const { at } = stage.frame;
@@ -57,7 +60,7 @@ export function flightsAt(stage: Stage, room: Room): Flight[] {
 	for (const m of underWay(d, at).slice(0, most)) {
 		const way = wayOf(stage, m);
 		if (!way) continue;
-		// Those of one link are not to lie on each other.
+		// Messages of one link should not overlap.
 		const link = `${m.from} ${m.to}`;
 		const before = onLink.get(link) ?? 0;
 		onLink.set(link, before + 1);
@@ -66,7 +69,7 @@ export function flightsAt(stage: Stage, room: Room): Flight[] {
 	return flights;
 }
 
-/** free is a place on a way, near to where a message is on it, that nothing else has. */
+/** free returns an unoccupied place on a way, near the position of a message on it. */
 function free(stage: Stage, room: Room, m: Message, way: Way, far: number): Spot {
 	const size = sizeOf(stage);
 	if (size < 7) return aside(stage, way(far)); // there are many, and they have no letters on them
@@ -82,7 +85,7 @@ function free(stage: Stage, room: Room, m: Message, way: Way, far: number): Spot
 	return room.place(places).at;
 }
 
-/** ended are the messages that the last step ended. */
+/** ended returns the messages that the last step ended. */
 function ended(d: Doc, at: number): Message[] {
 	const all: Message[] = [];
 	const { messages } = storyOf(d);
@@ -94,7 +97,10 @@ function ended(d: Doc, at: number): Message[] {
 	return all;
 }
 
-/** farAlong is how much of its way a message has behind it: by time, or by steps where there is none. */
+/**
+ * farAlong returns how much of its way a message has covered: by time, or by steps if
+ * there is no time.
+ */
 function farAlong(d: Doc, m: Message, at: number, now: number): number {
 	const sent = d.events[m.sent]!.at;
 	const until = m.ended === Infinity ? Infinity : d.events[m.ended]!.at;
@@ -104,11 +110,11 @@ function farAlong(d: Doc, m: Message, at: number, now: number): number {
 	return 0.22 + 0.6 * Math.max(0, Math.min(1, part));
 }
 
-/** A Way is where one is that has so much of it behind it, and is so far off to the right. */
+/** A Way is the position after the given part of it, this far off to the right. */
 type Way = (t: number, off?: number) => Spot;
 
 /**
- * wayOf leads from the sender to the receiver, a little to the right, so that those
+ * wayOf leads from the sender to the receiver, a little to the right, so that messages
  * that meet do not hide each other. In a grid it leads between the rows and columns.
  */
 function wayOf({ d, spots, radius }: Stage, m: Message): Way | undefined {
@@ -123,23 +129,26 @@ function wayOf({ d, spots, radius }: Stage, m: Message): Way | undefined {
 	};
 }
 
-/** kept keeps a letter whole. */
+/** kept keeps a letter fully visible. */
 function kept(at: number, end: number): number {
 	return Math.max(11, Math.min(end - 11, at));
 }
 
-/** behind is a place behind others of the same link; at its beginning, ahead of them. */
+/** behind returns a place behind others of the same link; at its beginning, ahead of them. */
 function behind(far: number, others: number): number {
 	return far - others * 0.2 >= 0.08 ? far - others * 0.2 : Math.min(0.9, far + others * 0.2);
 }
 
-/** aside moves a place out of the circle of a process, whose name is to be read, and keeps it in the picture. */
+/**
+ * aside moves a place out of the circle of a process, whose name must stay readable, and
+ * keeps it in the picture.
+ */
 function aside(stage: Stage, place: Spot): Spot {
 	const far = stage.radius + sizeOf(stage) + 1;
 	let at = place;
 	const { spots } = stage;
 	const first = sitesOf(stage.d);
-	for (let i = 0; i < 2 * (spots.length - first); i++) { // twice: out of one may be into another
+	for (let i = 0; i < 2 * (spots.length - first); i++) { // twice: moving out of one may lead into another
 		const spot = spots[first + (i % (spots.length - first))]!;
 		const dx = at.x - spot.x;
 		const dy = at.y - spot.y;
@@ -155,12 +164,12 @@ function focused(element: Element | null): boolean {
 	return element !== null && element === document.activeElement;
 }
 
-/** passOn gives the focus of a message to whom it was sent to. */
+/** passOn moves the focus from a message to its receiver. */
 function passOn({ to }: Message): void {
 	document.querySelector<SVGElement>(`.picture [data-proc="${to}"]`)?.focus({ preventScroll: true });
 }
 
-/** Letter is painted again only if something of it is different: there may be a hundred. */
+/** Letter is repainted only if something about it changes: there may be a hundred. */
 function Letter({ d, f, radius, glides, minded }: { d: Doc; f: Flight; radius: number; glides: boolean; minded: boolean }) {
 	const ref = useRef<SVGGElement>(null);
 	const last = useRef(f.from);
@@ -171,7 +180,7 @@ function Letter({ d, f, radius, glides, minded }: { d: Doc; f: Flight; radius: n
 		if (!glides || same(was, f.at)) return;
 		ref.current?.animate([{ transform: `translate(${was.x - x}px, ${was.y - y}px)` }, { transform: "none" }], { duration: Math.min(450, beat.peek() * 0.8), easing: "ease-in-out" });
 	}, [x, y]);
-	const held = focused(ref.current); // asked before it is changed: what is over cannot have the focus
+	const held = focused(ref.current); // checked before it changes: what is over cannot have the focus
 	useLayoutEffect(() => {
 		if (f.over && held) passOn(f.m);
 	}, [f.over]);

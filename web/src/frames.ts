@@ -1,28 +1,28 @@
-// How everything is at a cursor: the key frame before it, and the changes since.
+// The state at a cursor: the key frame before it, and the changes since.
 
 import type { Delta, Doc, Key } from "./document";
 import { firstOf } from "./search";
 
 export interface Frame {
 	at: number;
-	states: (readonly [string, string])[][]; // of each lane, its fields
+	states: (readonly [string, string])[][]; // fields of each lane
 	status: string[];
 	waits: string[];
 }
 
 interface Kept {
 	frame: Frame;
-	next: number; // the first delta that is not in it
+	next: number; // first delta that is not in it
 }
 
 const kept = new WeakMap<Doc, Kept>();
 
-/** frameAt is how everything is when so many events have happened. */
+/** frameAt returns the state after that many events. */
 export function frameAt(doc: Doc, cursor: number): Frame {
 	const last = kept.get(doc);
 	if (last?.frame.at === cursor) return last.frame;
 	const key = keyBefore(doc, cursor);
-	// From where it was last looked at, it is mostly not far.
+	// It is usually not far from where it was last looked at.
 	const from = last && last.frame.at < cursor && last.frame.at >= key.event ? last : { frame: { ...key, at: key.event }, next: after(doc.deltas, key.event) };
 	const { states, status, waits } = from.frame;
 	const frame = { at: cursor, states: [...states], status: [...status], waits: [...waits] };
@@ -33,8 +33,8 @@ export function frameAt(doc: Doc, cursor: number): Frame {
 }
 
 /**
- * changedAt is what changed from one cursor to another: of each lane the names of its
- * fields, "" for its status and "?" for why it waits.
+ * changedAt returns what changed from one cursor to another: for each lane the names of
+ * its fields, "" for its status and "?" for why it waits.
  */
 export function changedAt(doc: Doc, from: number, to: number): Map<number, Set<string>> {
 	const changed = new Map<number, Set<string>>();
@@ -54,7 +54,7 @@ function keyBefore({ keys }: Doc, cursor: number): Key {
 	return keys[Math.max(0, firstOf(keys.length, (i) => keys[i]!.event > cursor) - 1)]!;
 }
 
-/** after is the place of the first delta behind a cursor. */
+/** after returns the place of the first delta after a cursor. */
 function after(deltas: Delta[], cursor: number): number {
 	return firstOf(deltas.length, (i) => deltas[i]!.event > cursor);
 }

@@ -9,7 +9,7 @@ import { edit, lab } from "./state";
 
 const name = signal("ricart-agrawala");
 const nothing = "nothing";
-const after = signal(nothing); // a death
+const after = signal(nothing); // a crash
 const processes = signal("3");
 const network = signal("fifo");
 const latency = signal("1");
@@ -26,7 +26,7 @@ const surviving = computed(() => all.value.filter((a) => a.lock === name.value))
 const chosen = computed(() => (after.value === nothing ? plain.value.find((a) => a.name === name.value) : surviving.value.find((a) => a.after === after.value)));
 const families = computed(() => [...new Set(plain.value.map((a) => a.family))]);
 
-/** What can be said of an algorithm, and how. */
+/** The options of an algorithm, and how they are presented. */
 const abouts: Record<string, { label: string; hint: string; numeric?: boolean; yes?: boolean }> = {
 	topology: { label: "Topology", hint: "its shape" },
 	sets: { label: "Sets", hint: "whom each asks, such as 1:1,2;2:1,2,3;3:1,3" },
@@ -38,7 +38,7 @@ const abouts: Record<string, { label: string; hint: string; numeric?: boolean; y
 	mode: { label: "Mode", hint: "when the sites tell" },
 };
 
-/** ranged says what is wrong with the number of processes; nothing if that is right. */
+/** ranged says what is wrong with the number of processes; empty if it is valid. */
 function ranged(of: Known | undefined): string {
 	const n = Number(processes.value);
 	if (!Number.isInteger(n) || n < 1) return "Say how many processes there are: a whole number.";

@@ -1,5 +1,5 @@
-// The gallery: what there is to open, with a sentence each. It is what a first visitor
-// sees first.
+// The gallery: what there is to open, with a sentence each. It is the first thing a new
+// visitor sees.
 
 import { computed, signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
@@ -11,7 +11,7 @@ import { startTour, toured } from "./tour";
 
 const wanted = signal("");
 
-/** What has every word that is looked for, group by group. */
+/** What contains every word of the search, group by group. */
 const found = computed(() => {
 	const answer = shelf.answer.value;
 	if (!answer || refused(answer)) return [];

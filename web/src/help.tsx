@@ -1,4 +1,4 @@
-// Which keys there are.
+// The list of keys.
 
 import { all } from "./keys";
 import { Panel } from "./panel";

@@ -1,4 +1,4 @@
-// What of the plot is under a pointer. Dots and lines are thin, so what is near
+// What part of the plot is under the pointer. Dots and lines are thin, so being near
 // counts.
 
 import type { Doc } from "./document";
@@ -7,7 +7,7 @@ import { heightOf } from "./place";
 import { shelfOf } from "./plot";
 import type { Spot } from "./stage";
 
-/** hitDot is the nearest event. */
+/** hitDot returns the nearest event. */
 export function hitDot(d: Doc, { x, y }: Spot): Dot | undefined {
 	let best: Dot | undefined;
 	let least = 9 * 9;
@@ -18,7 +18,7 @@ export function hitDot(d: Doc, { x, y }: Spot): Dot | undefined {
 	return best;
 }
 
-/** hitArrow is the nearest message. */
+/** hitArrow returns the nearest message. */
 export function hitArrow(d: Doc, spot: Spot): Arrow | undefined {
 	let best: Arrow | undefined;
 	let least = 7;
@@ -29,7 +29,7 @@ export function hitArrow(d: Doc, spot: Spot): Arrow | undefined {
 	return best;
 }
 
-const pieces = 16; // that a bent arrow is taken for
+const pieces = 16; // straight pieces that approximate a bent arrow
 
 function distance(d: Doc, a: Arrow, spot: Spot): number {
 	const from = { x: a.from.x, y: heightOf(d.layout, a.from) };
@@ -48,7 +48,7 @@ function distance(d: Doc, a: Arrow, spot: Spot): number {
 	return least;
 }
 
-/** along is a point of a curve, by de Casteljau. */
+/** along returns a point on a curve, by de Casteljau's algorithm. */
 function along(points: Spot[], t: number): Spot {
 	let left = points;
 	while (left.length > 1) left = left.slice(1).map((p, i) => ({ x: left[i]!.x + (p.x - left[i]!.x) * t, y: left[i]!.y + (p.y - left[i]!.y) * t }));

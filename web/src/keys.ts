@@ -1,4 +1,4 @@
-// Everything by keyboard. What is listed here is what the help shows.
+// The page by keyboard. The help shows what is listed here.
 
 import { askCheck } from "./check";
 import { backward, faster, forward, play } from "./controls";
@@ -8,18 +8,18 @@ import { modal } from "./panel";
 import { cursor, dialog, doc, hover, jump, picked, playing, redo, seek, space, spacing, total, undo } from "./state";
 
 interface Key {
-	keys: string[]; // as KeyboardEvent.key has them; with Shift+ or Ctrl+ before it
+	keys: string[]; // as in KeyboardEvent.key; prefixed with Shift+ or Ctrl+
 	shown: string;
 	does: string;
 	run(key: string): void;
 }
 
-/** focusOn brings the focus to a part of the page. */
+/** focusOn moves the focus to a part of the page. */
 function focusOn(selector: string): void {
 	document.querySelector<HTMLElement>(selector)?.focus();
 }
 
-/** menuOf opens the menu of what a selector finds. */
+/** menuOf opens the menu of the element that a selector finds. */
 function menuOf(selector: string, about: (element: Element) => Parameters<typeof openAt>[1]): void {
 	const element = document.querySelector(selector);
 	if (element) openAt(element, about(element));
@@ -54,12 +54,12 @@ export const all: Key[] = [
 	{ keys: ["?"], shown: "?", does: "this help", run: () => (dialog.value = "help") },
 ];
 
-/** typing says whether keys are for an element that text is written into. */
+/** typing returns whether keys belong to an element that text is typed into. */
 function typing(target: EventTarget | null): boolean {
 	return target instanceof HTMLElement && /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName);
 }
 
-/** listen does what keys ask for. */
+/** listen handles keys. */
 export function listen(): void {
 	addEventListener("keydown", (e) => {
 		if (typing(e.target)) {
@@ -83,7 +83,7 @@ export function listen(): void {
 	});
 }
 
-/** openProcess opens the menu of the process of a number. */
+/** openProcess opens the menu of the process with a number. */
 function openProcess(digit: string): void {
 	const proc = doc.value?.names.indexOf(`P${digit}`) ?? -1;
 	if (proc >= 0) menuOf(`.process[data-proc="${proc}"]`, () => ({ what: "process", proc }));

@@ -1,54 +1,57 @@
-// A space-time diagram as numbers and words: the mirror of trace.Layout, which says
-// what they mean and which the page only paints.
+// A space-time diagram as numbers and words: the mirror of trace.Layout, which documents
+// their meaning. The page only paints them.
 
 export interface Layout {
 	page: Page;
 	window: Window;
 	title: Words[]; // its lines, at the top
 	part: Words; // the sentence of Window.Part, below the title
-	footer: Words[]; // what else must be said, below the legend
+	footer: Words[]; // other remarks, below the legend
 	lanes: LaneName[]; // one for each process, in order
 	kinds: KindStyle[]; // the kinds of messages of the run
 	lives: Life[]; // when processes are alive
 	bars: Bar[]; // when they wait and are inside
-	uprights: Upright[]; // what concerns all lanes: cuts, violations, the focus
+	uprights: Upright[]; // what concerns all lanes: partitions, violations, the focus
 	arrows: Arrow[]; // the messages
-	dots: Dot[]; // the moments at which processes did something
+	dots: Dot[]; // moments at which processes did something
 	marks: Mark[]; // what must not be overlooked
-	ticks: AxisTick[]; // of the axis of time
+	ticks: AxisTick[]; // ticks of the time axis
 	axis: Words; // what the axis counts
 	legend: Sample[]; // what occurs in the picture and needs a word
-	leftout: number; // how many labels of arrows found no room
+	leftout: number; // number of labels of arrows that found no room
 }
 
 export interface Page {
 	width: number; // of the whole picture
 	height: number; // of the whole picture
-	left: number; // from the left edge to where the plot begins
-	plot: number; // how wide the plot is; what reaches beyond it is not shown
+	left: number; // from the left edge to the beginning of the plot
+	plot: number; // width of the plot; what extends beyond it is not shown
 	top: number; // from the upper edge to the first lane
 	pitch: number; // from lane to lane
-	axis: number; // from the upper edge to the axis of time
+	axis: number; // from the upper edge to the time axis
 }
 
-/** The part of the run that is shown: a moment is at margin + (at-from)*room/(to-from), right of where the plot begins. */
+/**
+ * The part of the run that is shown: a moment is at margin + (at-from)*room/(to-from),
+ * right of the beginning of the plot.
+ */
 export interface Window {
-	from: number; // the first tick that is shown
-	to: number; // the last one; always after from
+	from: number; // first tick shown
+	to: number; // last tick shown; always after from
 	end: number; // when the run ended
 	unit: number; // ticks in one unit of time; 1 in a run that is counted in steps
-	margin: number; // where from is
-	room: number; // from there to where to is
-	whole: boolean; // it is all of the run
-	messages: number; // that are shown
+	margin: number; // position of from
+	room: number; // distance from there to the position of to
+	whole: boolean; // it is the whole run
+	messages: number; // number shown
 	allmessages: number;
-	entries: number; // that are shown
+	entries: number; // number shown
 	allentries: number;
-	part: string; // all this as a sentence
+	part: string; // all of this as a sentence
 }
 
 export interface Point {
-	x: number; // right of where the plot begins
+	x: number; // right of the beginning of the plot
 	lane: number; // a lane, from 0
 	dy: number; // below that lane
 }
@@ -60,14 +63,14 @@ export interface Offset {
 
 export interface Words {
 	text: string;
-	x: number; // where it begins
-	y: number; // its base line
+	x: number; // its beginning
+	y: number; // its baseline
 }
 
 export interface Label {
 	text: string;
-	at: Point; // on its base line
-	anchor: string; // which end of the text is there: start, middle or end
+	at: Point; // on its baseline
+	anchor: string; // end of the text that is there: start, middle or end
 	size: number; // of the type
 	box?: Box; // drawn behind it, with round ends, if it lies on an arrow
 }
@@ -82,7 +85,7 @@ export interface LaneName {
 	text: string;
 	x: number; // from the left edge of the page
 	lane: number;
-	dy: number; // from the lane down to the base line
+	dy: number; // from the lane down to the baseline
 }
 
 export interface Life {
@@ -98,37 +101,37 @@ export interface Bar {
 	means: string; // BarWaiting, BarInside or BarBroken
 	lane: number;
 	from: number; // ticks
-	to: number; // ticks; the end of the run if it goes on
-	open: boolean; // it goes on after the end of the run
+	to: number; // ticks; the end of the run if it continues
+	open: boolean; // it continues after the end of the run
 	x1: number;
 	x2: number;
-	height: number; // half of it above the lane
-	entry: number; // BarInside: the how manyth entry of the run this is, from 1
+	height: number; // height, half of it above the lane
+	entry: number; // BarInside: ordinal number of this entry in the run, from 1
 	label?: Label;
-	tip: string; // the same in a sentence
+	tip: string; // the same as a sentence
 }
 
 export interface Arrow {
 	message: number; // its number
-	kind: number; // in Layout.Kinds
+	kind: number; // index in Layout.Kinds
 	sent: number; // ticks; -1 if it was sent before the trace begins
-	ended: number; // ticks; -1 if it has not
+	ended: number; // ticks; -1 if it has not ended
 	from: Point; // at the edge of the plot if it was sent before the window
 	to: Point; // at the edge of the plot if it ends after the window
 	bend: Offset[]; // none: a straight line. One: a quadratic curve, the control point this far from the middle between From and To. Two: a cubic curve, the control points this far from From and from To.
 	end: string; // EndArrives, EndLost or EndOpen
-	copy: boolean; // the network made it
+	copy: boolean; // made by the network
 	relation: string; // RelationPast, RelationFuture, RelationConcurrent; empty without a focus
 	label?: Label;
-	tip: string; // what there is to say of it
+	tip: string; // description
 }
 
 export interface Dot {
 	at: Point;
-	steps: number[]; // Event.Step of all that it did at that moment
+	steps: number[]; // Event.Step of everything it did at that moment
 	relation: string; // empty without a focus
-	tip: string; // what it did, a sentence on each line
-	clock?: Clock; // its logical clocks after that, if they are wanted
+	tip: string; // what it did, one sentence per line
+	clock?: Clock; // its logical clocks after that, if requested
 	label?: Label; // the same in words, if there is room
 }
 
@@ -142,7 +145,7 @@ export interface Mark {
 export interface Upright {
 	means: string;
 	at: number; // ticks
-	x: number; // right of where the plot begins
+	x: number; // right of the beginning of the plot
 	y1: number; // from the upper edge of the page
 	y2: number;
 	label?: Label;
@@ -151,32 +154,32 @@ export interface Upright {
 
 export interface AxisTick {
 	at: number; // ticks
-	x: number; // right of where the plot begins
+	x: number; // right of the beginning of the plot
 	text: string;
 }
 
 export interface Sample {
 	shows: string; // SampleArrow and so on
 	means?: string; // which end, bar, mark or upright
-	kind: number; // SampleArrow: in Layout.Kinds; -1 otherwise
+	kind: number; // SampleArrow: index in Layout.Kinds; -1 otherwise
 	text: string;
-	x: number; // where the picture begins
+	x: number; // where the sample begins
 	y: number; // its middle
 	textx: number;
-	texty: number; // the base line of the words
+	texty: number; // baseline of the words
 }
 
 export interface KindStyle {
 	name: string;
-	letter: string; // what it is called where there is no room for its name
+	letter: string; // short name, used where there is no room for its name
 	colour: string; // on white
 	dark: string; // on a dark page
-	dash: string; // lengths of dashes and gaps in pixels; empty is a full line
-	heavy: boolean; // a wide line: the token
+	dash: string; // lengths of dashes and gaps in pixels; empty means a solid line
+	heavy: boolean; // wide line: the token
 	slot: number; // its number among all styles
 }
 
 export interface Clock {
-	time: number; // Lamport's: one more than all that is in its past
-	vector: number[]; // how many events of each process are in its past, this one included
+	time: number; // Lamport time: one more than everything in its past
+	vector: number[]; // number of events of each process in its past, this one included
 }

@@ -1,4 +1,4 @@
-// What the signs of the diagram mean: those that occur in it.
+// The meaning of the signs that occur in the diagram.
 
 import { useRef } from "preact/hooks";
 import type { Doc } from "./document";

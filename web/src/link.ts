@@ -2,18 +2,18 @@
 
 import { signal } from "@preact/signals";
 
-/** The backend went away, or its worker was ended, before an answer was complete. */
+/** The backend went away, or its worker was terminated, before an answer was complete. */
 export class Lost extends Error {
 	override name = "Lost";
 }
 
-/** How the backend is: being waited for, there, or gone and being looked for. */
+/** The state of the backend: starting, ready, or lost and being looked for. */
 export type Link = { state: "starting" } | { state: "ready" } | { state: "lost"; why: string };
 
-/** How the backend is, for all to see. */
+/** The current state of the backend. */
 export const link = signal<Link>({ state: "starting" });
 
-/** Waits before the next try: longer each time, at most some seconds. */
+/** Waits before the next try: longer each time, at most a few seconds. */
 export function pause(tries: number, signal?: AbortSignal): Promise<void> {
 	return new Promise((resolve, reject) => {
 		signal?.throwIfAborted();

@@ -1,12 +1,12 @@
-// How the page looks at the screen it is on: sizes that it must know, and whether
-// things may move.
+// How the page adapts to its screen: sizes that it must know, and whether things may
+// move.
 
 import { batch, signal } from "@preact/signals";
 import { type RefObject } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { KindStyle } from "./layout";
 
-/** Whether things may glide. */
+/** Whether motion should be reduced. */
 export const calm = signal(matchMedia("(prefers-reduced-motion: reduce)").matches);
 matchMedia("(prefers-reduced-motion: reduce)").addEventListener("change", (e) => (calm.value = e.matches));
 
@@ -15,7 +15,7 @@ export interface Size {
 	height: number;
 }
 
-/** useSize tells the size of an element, now and whenever it changes. */
+/** useSize reports the size of an element, now and whenever it changes. */
 export function useSize<T extends Element>(tell: (size: Size) => void): RefObject<T | null> {
 	const ref = useRef<T>(null);
 	useLayoutEffect(() => {
@@ -33,14 +33,17 @@ export function useSize<T extends Element>(tell: (size: Size) => void): RefObjec
 
 const measures = new Map<Element, Set<() => () => void>>();
 
-// All sizes are asked for before anything is changed by one of them: the page is laid out
-// once for all.
+// All sizes are read before any of them causes a change, so that the page is laid out
+// only once.
 const resized = new ResizeObserver((entries) => {
 	const changes = entries.flatMap(({ target }) => [...(measures.get(target) ?? [])].map((measure) => measure()));
 	batch(() => changes.forEach((change) => change()));
 });
 
-/** whenResized measures something whenever an element has another size, and then does what that has come to. It returns what ends this. */
+/**
+ * whenResized measures something whenever the size of an element changes, and then
+ * applies the result. It returns a function that ends this.
+ */
 export function whenResized(element: Element, measure: () => () => void): () => void {
 	const mine = measures.get(element);
 	if (mine) mine.add(measure);
@@ -55,7 +58,10 @@ export function whenResized(element: Element, measure: () => () => void): () => 
 	};
 }
 
-/** kindStyle has the colours of a kind of message for light and dark pages: see .kind in app.css. */
+/**
+ * kindStyle returns the colours of a kind of message for light and dark pages: see .kind
+ * in app.css.
+ */
 export function kindStyle(kind: KindStyle | undefined): Record<string, string> {
 	return { "--light": kind?.colour ?? "#6b7280", "--dark": kind?.dark ?? "#a0a6b2" };
 }

@@ -12,11 +12,11 @@ import { listen } from "./keys";
 import { begin } from "./share";
 import { doc } from "./state";
 
-const begun = begin(); // the lab is asked at once
+const begun = begin(); // the lab is called at once
 await painted();
 const app = document.getElementById("app")!;
 render(<App />, app);
-app.inert = false; // what index.html shows until now does nothing yet
+app.inert = false; // until now what index.html shows does nothing
 listen();
 effect(() => {
 	document.title = doc.value?.title ? `${doc.value.title} · stile lab` : "stile lab";
@@ -24,10 +24,13 @@ effect(() => {
 
 await begun;
 
-/** painted waits until what index.html shows was painted, so that nobody waits for that until the script has done its work. */
+/**
+ * painted waits until what index.html shows has been painted, so that the user does not
+ * wait for that until the script has done its work.
+ */
 function painted(): Promise<void> {
 	return new Promise((done) => {
 		requestAnimationFrame(() => setTimeout(done));
-		setTimeout(done, 100); // of what cannot be seen there are no pictures
+		setTimeout(done, 100); // a page that is not visible gets no frames
 	});
 }

@@ -1,4 +1,4 @@
-// What was counted beside what theory says, and what the run was judged by.
+// What was counted next to what theory says, and what the run was judged by.
 
 import type { Doc } from "./document";
 import { Scroll } from "./scroll";
@@ -36,7 +36,10 @@ export function Measures() {
 	);
 }
 
-/** Broken is what does not hold, above all else. What no line expects is told by its property. */
+/**
+ * Broken is what does not hold, above everything else. What no line expects is reported
+ * by its property.
+ */
 function Broken({ d }: { d: Doc }) {
 	const properties = (d.properties ?? []).filter((p) => !p.holds);
 	const expects = (d.expects ?? []).filter((x) => !x.ok && (x.line > 0 || properties.length === 0));
@@ -71,7 +74,7 @@ function Holding({ d }: { d: Doc }) {
 	);
 }
 
-/** brief keeps a formula to a line; all of it is in its title. */
+/** brief keeps a formula to one line; all of it is in its title. */
 function brief(formula: string): string {
 	return formula.length > 30 ? `${formula.slice(0, 28)} …` : formula;
 }

@@ -8,7 +8,7 @@ import { type Link, forEdge, linkKey } from "./edges";
 import { cursor, doc, frameAt } from "./state";
 import { underWay } from "./story";
 
-/** What a menu is about, and where it is. */
+/** The subject of a menu, and its position. */
 export type About = { x: number; y: number } & Subject;
 
 type Subject = { what: "process"; proc: number } | { what: "message"; msg: number } | { what: "edge"; link: Link };
@@ -21,13 +21,13 @@ export function openMenu(about: About): void {
 	menu.value = about;
 }
 
-/** openAt shows it beside an element, for who has no mouse. */
+/** openAt shows it next to an element, for users without a mouse. */
 export function openAt(element: Element, about: Subject): void {
 	const box = element.getBoundingClientRect();
 	openMenu({ ...about, x: box.right, y: box.bottom });
 }
 
-/** opens is what makes a button of an element of a picture, with a menu. */
+/** opens returns what makes an element of a picture a button with a menu. */
 export function opens(about: Subject) {
 	return {
 		role: "button" as const,
@@ -52,7 +52,7 @@ export function Menu() {
 	return <Open key={`${about.what} ${key}`} about={about} title={title} why={why} items={items} />;
 }
 
-/** offered is what a menu has in it, and what tells it from others. */
+/** offered returns the contents of a menu, and the key that identifies it. */
 function offered(d: Doc, about: About): { key: string; title: string; items: Item[] } {
 	switch (about.what) {
 		case "process":
@@ -104,7 +104,7 @@ function choose(item: Item): void {
 	item.run();
 }
 
-/** neighbour is a message that is under way beside another one, in the order of their sending. */
+/** neighbour returns a message in flight next to another one, in the order of sending. */
 function neighbour(msg: number, by: number): number | undefined {
 	const d = doc.value;
 	const all = d ? underWay(d, cursor.value).map((m) => m.msg).sort((a, b) => a - b) : [];

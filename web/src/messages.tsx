@@ -1,10 +1,10 @@
-// What the page has to say: what is out of reach, and what a click came to.
+// What the page has to say: what is out of reach, and the result of a click.
 
 import { signal } from "@preact/signals";
 import type { Doc } from "./document";
 import { dialog, doc, lab, link, notice } from "./state";
 
-/** The document of which it is known that it ended early. */
+/** The document whose early end has been acknowledged. */
 const known = signal<Doc | undefined>(undefined);
 
 /** Messages lie over the page, or over the dialog that lies over it. */

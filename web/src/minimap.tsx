@@ -1,5 +1,5 @@
-// The whole run in a strip: who was inside when, what broke, and a window that can
-// be dragged.
+// The whole run in a strip: when processes were inside, what was violated, and a window
+// that can be dragged.
 
 import { signal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
@@ -56,7 +56,7 @@ export function Minimap({ d }: { d: Doc }) {
 	);
 }
 
-/** Run is what stays as it is while the cursor moves. */
+/** Run is the part that stays the same while the cursor moves. */
 function Run({ d, wide }: { d: Doc; wide: number }) {
 	const { inside, waiting } = strips(d, wide);
 	return (
@@ -71,7 +71,7 @@ function Run({ d, wide }: { d: Doc; wide: number }) {
 	);
 }
 
-/** strips are the pixels in which anybody was inside or waited, as paths. */
+/** strips returns the pixels in which any process was inside or waited, as paths. */
 function strips(d: Doc, wide: number): { inside: string; waiting: string } {
 	const columns = { inside: new Uint8Array(Math.ceil(wide) + 1), waiting: new Uint8Array(Math.ceil(wide) + 1) };
 	const scale = wide / d.layout.page.plot;

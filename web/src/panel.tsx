@@ -1,5 +1,5 @@
 // What all dialogs have in common: a native modal dialog, which keeps the focus and
-// gives it back, and closes with Escape.
+// returns it, and closes with Escape.
 
 import type { ComponentChildren } from "preact";
 import { useId, useLayoutEffect, useRef } from "preact/hooks";
@@ -10,12 +10,12 @@ import { type Dialog, dialog } from "./state";
 interface PanelProps {
 	name: Dialog;
 	title: string;
-	/** What it is for, in a sentence. */
+	/** Its purpose, in a sentence. */
 	lead?: string;
 	children: ComponentChildren;
 }
 
-/** modal says whether a dialog leaves nothing else of the page within reach. */
+/** modal returns whether a dialog leaves nothing else of the page within reach. */
 export function modal(which: Dialog): boolean {
 	return which !== "" && which !== "tour";
 }
@@ -63,12 +63,12 @@ function Open({ name, title, lead, children }: PanelProps) {
 	);
 }
 
-/** close takes away whatever lies over the page. */
+/** close closes whatever lies over the page. */
 export function close(): void {
 	dialog.value = "";
 }
 
-// keep has keys for the dialog alone, and Tab go round in it.
+// keep reserves keys for the dialog, and makes Tab cycle within it.
 function keep(e: KeyboardEvent): void {
 	e.stopPropagation();
 	if (e.key === "Escape") {

@@ -1,13 +1,13 @@
-// Where things of a layout are, and the forms that arrows have: trace.Layout.Path.
+// The positions of things in a layout, and the shapes of arrows: trace.Layout.Path.
 
 import type { Arrow, Label, Layout, Offset, Point } from "./layout";
 import { firstOf } from "./search";
 
-const above = 34; // room above the first lane, at least
+const above = 34; // minimum room above the first lane
 
 const roomAbove = new WeakMap<Layout, number>();
 
-/** aboveOf is how much room there is above the first lane: enough for the words there. */
+/** aboveOf returns the room above the first lane: enough for the words there. */
 export function aboveOf(l: Layout): number {
 	let room = roomAbove.get(l);
 	if (room === undefined) {
@@ -19,11 +19,14 @@ export function aboveOf(l: Layout): number {
 	return room;
 }
 
-const cutRow = 50; // from the last lane to the first row of words about cuts: below the cursor's time
+const cutRow = 50; // from the last lane to the first row of words about partitions: below the cursor's time
 
 const roomBelow = new WeakMap<Layout, { down: number; room: number }>();
 
-/** belowLanes is what there is below the last lane: how far the words about cuts are moved down, and the room of these, the cursor's time and the axis. */
+/**
+ * belowLanes returns what there is below the last lane: how far the words about
+ * partitions are moved down, and the room for these, the cursor's time and the axis.
+ */
 function belowLanes(l: Layout): { down: number; room: number } {
 	let found = roomBelow.get(l);
 	if (!found) {
@@ -35,27 +38,30 @@ function belowLanes(l: Layout): { down: number; room: number } {
 	return found;
 }
 
-/** belowOf is how much room there is from the last lane to the end. */
+/** belowOf returns the room from the last lane to the end. */
 export function belowOf(l: Layout): number {
 	return belowLanes(l).room;
 }
 
-/** besideUpright is where the words of a line through all lanes are. */
+/** besideUpright returns where the words of a line through all lanes are. */
 export function besideUpright(l: Layout, label: Label): Label {
 	return label.at.dy > 0 ? { ...label, at: { ...label.at, dy: label.at.dy + belowLanes(l).down } } : label;
 }
 
-/** heightOf is a height in the plot. */
+/** heightOf returns a height in the plot. */
 export function heightOf(l: Layout, p: { lane: number; dy?: number }): number {
 	return aboveOf(l) + p.lane * l.page.pitch + (p.dy ?? 0);
 }
 
-/** tall is how tall the plot is. */
+/** tall returns the height of the plot. */
 export function tall(l: Layout): number {
 	return aboveOf(l) + Math.max(0, l.lanes.length - 1) * l.page.pitch + belowOf(l);
 }
 
-/** pathOf is the way of an arrow as SVG has it. Of a straight one, which may be long, it is what is seen. */
+/**
+ * pathOf returns the path of an arrow for SVG. For a straight one, which may be long, it
+ * is the visible part.
+ */
 export function pathOf(l: Layout, a: Arrow, x1: number, x2: number): string {
 	const from = at(l, a.from);
 	const to = at(l, a.to);
@@ -66,15 +72,21 @@ export function pathOf(l: Layout, a: Arrow, x1: number, x2: number): string {
 	return `M${fine(begin.x)} ${fine(begin.y)}L${fine(end.x)} ${fine(end.y)}`;
 }
 
-/** along is a point itself or, if that is not seen, where the way to another one comes into sight. */
+/**
+ * along returns a point itself or, if that is not visible, where the way to another point
+ * comes into view.
+ */
 function along(from: Offset, to: Offset, x1: number, x2: number): Offset {
 	const x = Math.max(x1, Math.min(x2, from.x));
 	return x === from.x || from.x === to.x ? from : { x, y: from.y + ((to.y - from.y) * (x - from.x)) / (to.x - from.x) };
 }
 
-const ring = 4; // half of the sign of what is still on its way, and its stroke
+const ring = 4; // half the size of the sign for a message still in flight, with its stroke
 
-/** shown is an arrow with its end where there is room for the sign there: what is still on its way leads to the very edge. */
+/**
+ * shown returns an arrow with its end where there is room for the sign there: a message
+ * still in flight leads to the very edge.
+ */
 export function shown(l: Layout, a: Arrow): Arrow {
 	const x = l.page.plot - ring;
 	if (a.end !== "open" || a.to.x <= x) return a;
@@ -84,7 +96,7 @@ export function shown(l: Layout, a: Arrow): Arrow {
 
 const head = { gap: 3, long: 10, half: 4 };
 
-/** headOf is the triangle at the end of an arrow, which leaves room for a dot. */
+/** headOf returns the triangle at the end of an arrow, which leaves room for a dot. */
 export function headOf(l: Layout, a: Arrow): string {
 	const from = at(l, a.from);
 	const to = at(l, a.to);
@@ -99,7 +111,7 @@ export function headOf(l: Layout, a: Arrow): string {
 	return `M${fine(foot.x + side.x)} ${fine(foot.y + side.y)}L${fine(to.x - ux * head.gap)} ${fine(to.y - uy * head.gap)}L${fine(foot.x - side.x)} ${fine(foot.y - side.y)}z`;
 }
 
-/** fine is as fine as a picture needs it. */
+/** fine rounds to the precision that a picture needs. */
 function fine(v: number): number {
 	return Math.round(v * 100) / 100;
 }
@@ -108,10 +120,10 @@ function at(l: Layout, p: Point): Offset {
 	return { x: p.x, y: heightOf(l, p) };
 }
 
-/** A list of things along the plot, of which those in a part of it are found quickly. */
+/** A list of things along the plot that quickly finds those in a part of it. */
 export class Along<T> {
 	private readonly starts: Float64Array;
-	private readonly furthest: Float64Array; // how far those before it reach
+	private readonly furthest: Float64Array; // how far those before each extend
 
 	constructor(private readonly all: T[], left: (t: T) => number, private readonly right: (t: T) => number) {
 		this.all = [...all].sort((a, b) => left(a) - left(b));
@@ -121,7 +133,7 @@ export class Along<T> {
 		for (const [i, t] of this.all.entries()) this.furthest[i] = most = Math.max(most, right(t));
 	}
 
-	/** within are those that overlap a part. */
+	/** within returns those that overlap a part. */
 	within(from: number, to: number): T[] {
 		const found: T[] = [];
 		for (let i = firstOf(this.all.length, (k) => this.furthest[k]! >= from); i < this.all.length && this.starts[i]! <= to; i++) {

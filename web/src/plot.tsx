@@ -1,4 +1,5 @@
-// What is painted in the plot: lives, bars, arrows, dots and marks. Their words are in words.tsx.
+// What is painted in the plot: lives, bars, arrows, dots and marks. Their words are in
+// words.tsx.
 
 import { Arrows } from "./arrows";
 import { type Relations, dotRelation, relation } from "./causality";
@@ -8,7 +9,7 @@ import { Along, aboveOf, belowOf, heightOf, tall } from "./place";
 import { laid } from "./state";
 import { cursorAt, placeOf } from "./story";
 
-/** A layout, so that a part of it is found quickly. */
+/** A layout, indexed so that a part of it is found quickly. */
 interface Shelf {
 	arrows: Along<Arrow>;
 	bars: Along<Bar>;
@@ -93,7 +94,7 @@ export function Plotted({ part, things, relations }: { part: Part; things: Thing
 	);
 }
 
-/** Hatching is that of what is broken. */
+/** Hatching is the pattern of what is violated. */
 function Hatching() {
 	return (
 		<defs>
@@ -135,9 +136,9 @@ function DotOf({ l, o, relations }: { l: Layout; o: Dot; relations: Relations | 
 	return <circle class={`dot ${how}`} data-event={o.steps.at(-1)} cx={o.at.x} cy={heightOf(l, o.at)} r={how === "focus" ? 6 : 3.5} />;
 }
 
-const dotsOf = new WeakMap<Layout, Int32Array>(); // of each event, which dot it has, from 1
+const dotsOf = new WeakMap<Layout, Int32Array>(); // dot of each event, from 1
 
-/** dotAt is the dot of an event. */
+/** dotAt returns the dot of an event. */
 export function dotAt(l: Layout, event: number): Dot | undefined {
 	const dots = l.dots ?? [];
 	let all = dotsOf.get(l);
@@ -149,12 +150,15 @@ export function dotAt(l: Layout, event: number): Dot | undefined {
 	return dots[(all[event] ?? 0) - 1];
 }
 
-/** withDot are the events that have the same dot as one, in their order. */
+/** withDot returns the events that have the same dot as one, in order. */
 export function withDot(l: Layout | null, event: number): number[] {
 	return (l && dotAt(l, event)?.steps) ?? [event];
 }
 
-/** markRelation says how a mark stands to the focus: as the last event of its process there does. */
+/**
+ * markRelation returns how a mark relates to the focus: as the last event of its process
+ * there does.
+ */
 export function markRelation(d: Doc, relations: Relations | undefined, { at }: Mark): string {
 	if (!relations) return "";
 	const byEvent = laid.value === "event";
@@ -173,7 +177,7 @@ function MarkOf({ l, m, how }: { l: Layout; m: Mark; how: string }) {
 	);
 }
 
-/** Sign is the form of a mark: the same as in exported pictures. */
+/** Sign is the shape of a mark: the same as in exported pictures. */
 export function Sign({ means }: { means: string }) {
 	switch (means) {
 		case "crash":

@@ -1,4 +1,4 @@
-// A button that can become of no use while it has the focus.
+// A button that can become useless while it has the focus.
 
 import type { ComponentChildren } from "preact";
 import { useReducer, useRef } from "preact/hooks";
@@ -13,12 +13,12 @@ interface PressProps {
 }
 
 /**
- * Press is disabled when it is idle. Who came to it by keyboard stays on it until they
- * leave: a browser takes the focus away from what is disabled, and they would have to
- * begin at the top of the page.
+ * Press is disabled when it is idle. Users who reached it by keyboard stay on it until
+ * they leave: a browser takes the focus away from what is disabled, and they would have
+ * to begin at the top of the page.
  */
 export function Press({ idle, onClick, class: name, label, title, children }: PressProps) {
-	const byKeys = useRef(false); // it has the focus, and got it by keyboard
+	const byKeys = useRef(false); // it has the focus, and received it by keyboard
 	const [, again] = useReducer<number, void>((n) => n + 1, 0);
 	const held = idle && byKeys.current;
 	return (

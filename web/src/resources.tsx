@@ -1,5 +1,5 @@
-// A graph of resources: who has units of which, and who asks for more. It is shown as
-// far as it is reduced at the cursor.
+// A graph of resources: which processes have units of which, and which ask for more. It
+// is shown as far as it is reduced at the cursor.
 
 import { type Arc, along, arcsOf, lineOf } from "./arcs";
 import { arcSaid } from "./edges";
@@ -11,17 +11,17 @@ import type { Spot, Stage } from "./stage";
 /** An Arc, and where it is drawn. */
 interface Drawn extends Arc {
 	line: Line;
-	at?: Spot; // of how many units, if there are several
+	at?: Spot; // position of the number of units, if there are several
 }
 
-const half = { wide: 22, high: 15 }; // of a box
+const half = { wide: 22, high: 15 }; // half the size of a box
 
-/** boxesIn takes the boxes of resources into a room. */
+/** boxesIn puts the boxes of resources into a room. */
 export function boxesIn({ d, locks }: Stage, room: Room): void {
 	if (d.scene.shape === "resources") for (const { x, y } of locks) room.take({ x: x - half.wide, y: y - half.high, wide: 2 * half.wide, high: 2 * half.high });
 }
 
-/** arcsAt are the edges, with places for their numbers that nothing else has. */
+/** arcsAt returns the edges, with unoccupied places for their numbers. */
 export function arcsAt(stage: Stage, room: Room): Drawn[] {
 	const { d, frame, spots, locks, radius } = stage;
 	if (d.scene.shape !== "resources") return [];
@@ -34,7 +34,7 @@ export function arcsAt(stage: Stage, room: Room): Drawn[] {
 	});
 }
 
-/** Resources are boxes with a dot for each unit, full if somebody has it, and the edges. */
+/** Resources are boxes with a dot for each unit, filled if a process has it, and the edges. */
 export function Resources({ stage, arcs }: { stage: Stage; arcs: Drawn[] }) {
 	const { d, frame, locks } = stage;
 	const trapped = new Set((d.graph?.findLast((g) => g.event <= frame.at)?.cycles ?? []).flat());
@@ -53,7 +53,7 @@ export function Resources({ stage, arcs }: { stage: Stage; arcs: Drawn[] }) {
 	);
 }
 
-/** edge is the side of a box that a process is on. */
+/** edge returns the side of a box that a process is on. */
 function edge(box: Spot, from: Spot): Spot {
 	return { x: box.x + (from.x < box.x ? -half.wide : half.wide), y: box.y };
 }

@@ -1,5 +1,5 @@
-// Room in the picture of a group. What is placed keeps out of what was placed before
-// it, as far as there is room.
+// Room in the picture of a group. What is placed avoids what was placed before it, as far
+// as there is room.
 
 import type { Spot } from "./stage";
 
@@ -9,7 +9,7 @@ export interface Box extends Spot {
 	high: number;
 }
 
-/** A circle, by its middle. */
+/** A circle, by its centre. */
 export interface Round extends Spot {
 	r: number;
 }
@@ -21,8 +21,8 @@ export interface Line {
 	y2: number;
 }
 
-const taken = 1000; // what it costs to lie on something: more than anything else
-const crossed = 3; // what it costs to lie on a line: as much as three better places
+const taken = 1000; // cost of lying on something: more than anything else
+const crossed = 3; // cost of lying on a line: as much as three better places
 
 export class Room {
 	private constructor(
@@ -38,7 +38,7 @@ export class Room {
 		return new Room(width, height, [], [], []);
 	}
 
-	/** copy is a room of its own with the same in it. */
+	/** copy returns a separate room with the same contents. */
 	copy(): Room {
 		return new Room(this.width, this.height, [...this.boxes], [...this.rounds], this.lines);
 	}
@@ -49,12 +49,15 @@ export class Room {
 		else this.boxes.push(it);
 	}
 
-	/** draw puts a line somewhere: words are rather not on it. */
+	/** draw puts a line somewhere: words avoid it if they can. */
 	draw(line: Line): void {
 		this.lines.push(line);
 	}
 
-	/** place takes the best of some places, of which the first is wanted most, and says whether it is free. */
+	/**
+	 * place takes the best of several places, in order of preference, and returns whether
+	 * it is free.
+	 */
 	place<T extends Box | Round>(places: T[]): { at: T; free: boolean } {
 		let best = places[0]!;
 		let least = Infinity;
@@ -68,7 +71,7 @@ export class Room {
 		return { at: best, free: least < taken };
 	}
 
-	/** depth is how far something would reach into what is there, and out of the room. */
+	/** depth returns how far something would overlap what is there, and extend beyond the room. */
 	private depth(it: Box | Round): number {
 		const box = "r" in it ? { x: it.x - it.r, y: it.y - it.r, wide: 2 * it.r, high: 2 * it.r } : it;
 		let deep = Math.max(0, 1 - box.x) + Math.max(0, 1 - box.y) + Math.max(0, box.x + box.wide + 1 - this.width) + Math.max(0, box.y + box.high + 1 - this.height);
@@ -78,7 +81,7 @@ export class Room {
 	}
 }
 
-/** toBox is how far a point is from a box. */
+/** toBox returns the distance of a point from a box. */
 function toBox(p: Spot, b: Box): number {
 	return Math.hypot(Math.max(0, b.x - p.x, p.x - b.x - b.wide), Math.max(0, b.y - p.y, p.y - b.y - b.high));
 }
@@ -87,7 +90,7 @@ function overlap(a: number, wide: number, b: number, other: number): number {
 	return Math.min(a + wide, b + other) - Math.max(a, b);
 }
 
-/** crosses says whether a line has a piece in a box, by Liang and Barsky. */
+/** crosses returns whether part of a line is inside a box, by the Liang-Barsky algorithm. */
 function crosses({ x1, y1, x2, y2 }: Line, b: Box): boolean {
 	let [from, to] = [0, 1];
 	for (const [way, low, high] of [[x2 - x1, b.x - x1, b.x + b.wide - x1], [y2 - y1, b.y - y1, b.y + b.high - y1]] as const) {
@@ -104,7 +107,7 @@ function crosses({ x1, y1, x2, y2 }: Line, b: Box): boolean {
 const brush = document.createElement("canvas").getContext("2d");
 const widths = new Map<string, number>();
 
-/** widthOf is how wide words are in the page's letters, in a size. */
+/** widthOf returns the width of words in the page's font, at a size. */
 export function widthOf(words: string, size: number, weight = 400): number {
 	const key = `${weight} ${size} ${words}`;
 	let wide = widths.get(key);

@@ -1,5 +1,5 @@
-// The group in the algorithm's own picture. What shape that is, and which fields of
-// the states are arrows, queues or tokens, the lab says.
+// The group in the algorithm's own picture. The lab decides its shape, and which fields
+// of the states are arrows, queues or tokens.
 
 import { computed, signal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
@@ -21,7 +21,7 @@ const size = signal({ width: 320, height: 320 });
 
 const places = computed(() => doc.value && placesOf(doc.value, size.value));
 
-/** The process whose wishes are shown, or -1: whoever the last event was about. */
+/** The process whose wishes are shown, or -1: the one that the last event was about. */
 const minded = signal(-1);
 
 const titles: Record<string, string> = {
@@ -67,7 +67,10 @@ function Picture({ d }: { d: Doc }) {
 	);
 }
 
-/** arranged finds places for all that has words, one after the other: what stays longest where it is comes first. */
+/**
+ * arranged finds places for everything that has words, one after the other: what stays
+ * longest in its place comes first.
+ */
 function arranged(stage: Stage) {
 	const empty = furnished(stage, linesOf(stage));
 	signsIn(stage, empty);
@@ -76,7 +79,7 @@ function arranged(stage: Stage) {
 	return { words, arcs: arcsAt(stage, room), waits: waitsAt(stage, room), flights: flightsAt(stage, room) };
 }
 
-/** mindOf is whose sets and answers are shown. */
+/** mindOf returns the lane whose sets and answers are shown. */
 function mindOf(d: Doc, frame: Frame): number {
 	if (minded.value >= 0 && minded.value < d.names.length) return minded.value;
 	const busy = (i: number) => frame.status[i] === "waiting" || frame.status[i] === "inside";
@@ -89,7 +92,7 @@ interface ProcessProps {
 	lane: number;
 	name: string;
 	spot: Spot | undefined;
-	far: Spot | undefined; // of its name, if that does not fit in
+	far: Spot | undefined; // position of its name, if that does not fit inside
 	radius: number;
 	status: string;
 	wait: string;
@@ -97,7 +100,7 @@ interface ProcessProps {
 	chosen: boolean;
 }
 
-/** Process is painted again only if something of it is different: there may be a hundred. */
+/** Process is repainted only if something about it changes: there may be a hundred. */
 function Process({ lane, name, spot, far, radius, status, wait, acts, chosen }: ProcessProps) {
 	const open = (e: Event) => {
 		e.preventDefault();

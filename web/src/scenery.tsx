@@ -1,12 +1,13 @@
-// What lies behind the processes: links, rows and columns, lines of a plane, whom one
-// asks and who has answered, and the arrows of those that point at somebody.
+// What lies behind the processes: links, rows and columns, lines of a plane, which
+// processes one asks and which have answered, and the arrows of those that point at
+// another.
 
 import { useMemo, useRef } from "preact/hooks";
 import { type Places, type Stage, awaited, between, cellOf, field, named, setOf } from "./stage";
 
-const fewEnough = 10; // processes of a mesh whose links are drawn
+const fewEnough = 10; // maximum number of processes of a mesh whose links are drawn
 
-/** Ground draws the links, and what the one that is minded asks for. */
+/** Ground draws the links, and what the minded process asks for. */
 export function Ground({ stage, mind }: { stage: Stage; mind: number }) {
 	const { d, spots, radius } = stage;
 	const { shape } = d.scene;
@@ -41,7 +42,7 @@ function mesh(n: number): { from: number; to: number }[] {
 	return all;
 }
 
-/** asked are those whom the minded one asks, and answered those who have said yes. */
+/** asked returns the processes that the minded one asks, and answered those that have said yes. */
 function asked(stage: Stage, mind: number): { asked: number[]; answered: Set<number> } {
 	const { d, frame } = stage;
 	const set = setOf(stage, mind);
@@ -50,7 +51,7 @@ function asked(stage: Stage, mind: number): { asked: number[]; answered: Set<num
 	return { asked: set, answered: got };
 }
 
-/** Cells are a grid, with the set of the minded one marked and the votes it has. */
+/** Cells are a grid, with the set of the minded process marked and the votes it has. */
 function Cells({ stage, mind }: { stage: Stage; mind: number }) {
 	const { d, spots, frame } = stage;
 	const busy = mind >= 0 && frame.status[mind] !== "idle";
@@ -72,7 +73,7 @@ function Cells({ stage, mind }: { stage: Stage; mind: number }) {
 	);
 }
 
-/** Lines are the lines of a plane: each through those whom one asks. */
+/** Lines are the lines of a plane: each through the processes that one asks. */
 function Lines({ stage, mind }: { stage: Stage; mind: number }) {
 	const { d, spots } = stage;
 	const path = (members: number[]) => {
@@ -90,7 +91,10 @@ function Lines({ stage, mind }: { stage: Stage; mind: number }) {
 	);
 }
 
-/** Answers are dashed lines to those from whom the minded one still needs something, and full ones to those it has. */
+/**
+ * Answers are dashed lines to those from which the minded process still needs something,
+ * and solid ones to those it has.
+ */
 function Answers({ stage, mind }: { stage: Stage; mind: number }) {
 	const { spots, radius, frame } = stage;
 	const me = spots[mind];
@@ -104,7 +108,7 @@ function Answers({ stage, mind }: { stage: Stage; mind: number }) {
 	);
 }
 
-/** Pointers are the arrows: they turn when somebody points at another one. */
+/** Pointers are the arrows: they turn when a process points at another one. */
 export function Pointers({ stage }: { stage: Stage }) {
 	const { d, frame, spots } = stage;
 	const { pointer, next, shape } = d.scene;
@@ -124,12 +128,12 @@ function Pointer({ stage, lane, to, name }: { stage: Stage; lane: number; to: nu
 	if (!from) return null;
 	const shown = target !== undefined && to !== lane && stage.frame.status[lane] !== "crashed";
 	if (shown) {
-		// The shorter way round.
+		// The shorter way around.
 		const wanted = (Math.atan2(target.y - from.y, target.x - from.x) * 180) / Math.PI;
 		angle.current += ((((wanted - angle.current) % 360) + 540) % 360) - 180;
 	}
 	const long = shown ? Math.hypot(target.x - from.x, target.y - from.y) : 2 * radius + 20;
-	const side = name === "pointer" ? 0 : name === "pointer next" ? 6 : -4; // so that two arrows of a pair do not lie on each other
+	const side = name === "pointer" ? 0 : name === "pointer next" ? 6 : -4; // so that the two arrows of a pair do not overlap
 	return useMemo(() => (
 		<g class={shown ? name : `${name} gone`} style={{ transform: `translate(${from.x}px, ${from.y}px) rotate(${angle.current}deg)` }}>
 			<line x1={radius + 3} x2={Math.max(radius + 4, long - radius - 4)} y1={side} y2={side} marker-end="url(#tip)" />

@@ -1,5 +1,5 @@
 // A panel that scrolls, and shows at its edges that there is more. Of long lists only the
-// rows in sight are there.
+// visible rows exist.
 
 import { useSignal } from "@preact/signals";
 import { type ComponentChildren, type RefObject } from "preact";
@@ -41,9 +41,9 @@ export function Scroll({ label, children, inner, onScroll, onKeyDown }: ScrollPr
 	);
 }
 
-const spare = 8; // rows above and below what is in sight
+const spare = 8; // rows above and below what is visible
 
-/** useRows tells which rows of a list in a panel are to be there, if all are equally high. */
+/** useRows returns which rows of a list in a panel should exist, if all are equally high. */
 export function useRows(count: number, row: number) {
 	const top = useSignal(0);
 	const high = useSignal(200);
@@ -53,14 +53,20 @@ export function useRows(count: number, row: number) {
 	return { ref, top, high, from, to };
 }
 
-/** sideways keeps left and right for who came here by keys, as long as there is more that way: elsewhere they are steps. */
+/**
+ * sideways keeps left and right for users who came here by keyboard, as long as there is
+ * more in that direction: elsewhere these keys are steps.
+ */
 function sideways(e: KeyboardEvent & { currentTarget: HTMLElement }): void {
 	const it = e.currentTarget;
 	const more = { ArrowRight: it.scrollLeft + it.clientWidth < it.scrollWidth - 2, ArrowLeft: it.scrollLeft > 2 }[e.key];
 	if (more && it.matches(":focus-visible")) e.stopPropagation();
 }
 
-/** useEdges lets what is around an element show where there is more of it, whenever sizes change. */
+/**
+ * useEdges lets the surroundings of an element show where there is more of it, whenever
+ * sizes change.
+ */
 export function useEdges(ref: RefObject<HTMLElement | null>): void {
 	useLayoutEffect(() => {
 		const element = ref.current!;
@@ -69,7 +75,7 @@ export function useEdges(ref: RefObject<HTMLElement | null>): void {
 	}, []);
 }
 
-/** edges sees in which directions there is more, and returns what says so. */
+/** edges checks in which directions there is more, and returns a function that shows it. */
 export function edges(element: HTMLElement): () => void {
 	const { scrollLeft, scrollTop, clientWidth, clientHeight, scrollWidth, scrollHeight } = element;
 	const more: string[] = [];

@@ -1,6 +1,9 @@
-// Finding a place in what is in order.
+// Binary search.
 
-/** firstOf is the least of 0, 1, ... count-1 for which something is true, if it is then true for all after it; else count. */
+/**
+ * firstOf returns the least of 0, 1, ... count-1 for which something is true, if it is
+ * then true for all after it; otherwise count.
+ */
 export function firstOf(count: number, is: (i: number) => boolean): number {
 	let low = 0;
 	let high = count;

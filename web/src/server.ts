@@ -35,7 +35,7 @@ export class Server implements Backend {
 			} catch (err) {
 				if (begun && !signal.aborted) {
 					link.value = { state: "lost", why: why(err) };
-					void this.call("start", {}); // to see when it is there again
+					void this.call("start", {}); // to notice when it is back
 					throw new Lost(why(err));
 				}
 				await this.lost(err, tries, signal);
@@ -55,7 +55,7 @@ export class Server implements Backend {
 		return response;
 	}
 
-	// lost says that the server is gone, and waits before the next try.
+	// lost reports that the server is gone, and waits before the next try.
 	private async lost(err: unknown, tries: number, signal?: AbortSignal): Promise<void> {
 		signal?.throwIfAborted();
 		link.value = { state: "lost", why: why(err) };
@@ -67,8 +67,8 @@ function why(err: unknown): string {
 	return err instanceof Error ? err.message : String(err);
 }
 
-// lines are those of an answer, as they come. Each ends with a line feed; what has
-// none was cut off.
+// lines yields the lines of an answer, as they arrive. Each ends with a line feed; a line
+// without one was cut off.
 async function* lines(response: Response): AsyncGenerator<string> {
 	const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
 	let rest = "";

@@ -1,5 +1,5 @@
-// The address of the page holds its text and its cursor: #s=TEXT&c=CURSOR, where TEXT
-// is packed (deflate) and written in base64url. Nothing of it is sent anywhere.
+// The address of the page holds its text and its cursor: #s=TEXT&c=CURSOR, where TEXT is
+// compressed (deflate) and encoded in base64url. None of it is sent anywhere.
 
 import { effect } from "@preact/signals";
 import { shelf } from "./answers";
@@ -8,25 +8,28 @@ import { copy } from "./copy";
 import { flush, unsaid } from "./editor";
 import { cursor, dialog, edit, lab, notice, text } from "./state";
 
-/** How long an address may be: longer ones are cut off on their way by some programs. */
+/** The maximum length of an address: some programs cut off longer ones. */
 const longest = 16_000;
-/** How long a text may be that comes out of an address. */
+/** The maximum length of a text from an address. */
 const largest = 2_000_000;
 
-/** What an address holds. */
+/** The contents of an address. */
 interface Shared {
 	text: string;
 	cursor: number;
 }
 
-/** fragment is the part of an address that holds a text and a cursor. */
+/** fragment returns the part of an address that holds a text and a cursor. */
 async function fragment(it: Shared): Promise<string> {
 	const bytes = new Blob([it.text]).stream().pipeThrough(new CompressionStream("deflate-raw"));
 	const packed = new Uint8Array(await new Response(bytes).arrayBuffer());
 	return `#s=${base64url(packed)}&c=${it.cursor}`;
 }
 
-/** unpack reads what fragment wrote, and is undefined if there is nothing of the kind. It throws if that is broken. */
+/**
+ * unpack reads what fragment wrote, and returns undefined if there is no such thing. It
+ * throws if that is broken.
+ */
 async function unpack(hash: string): Promise<Shared | undefined> {
 	const parts = new URLSearchParams(hash.replace(/^#/, ""));
 	const packed = parts.get("s");
@@ -75,7 +78,7 @@ export async function share(): Promise<void> {
 }
 
 /**
- * begin opens what the address holds, else the file that the lab was started with,
+ * begin opens what the address holds, or else the file that the lab was started with, or
  * else the gallery. From then on the address follows what is shown.
  */
 export async function begin(): Promise<void> {
@@ -84,14 +87,17 @@ export async function begin(): Promise<void> {
 	follow();
 }
 
-/** openAddress opens what the address holds, and says whether there was anything, good or broken. */
+/**
+ * openAddress opens what the address holds, and returns whether there was anything, good
+ * or broken.
+ */
 async function openAddress(): Promise<boolean> {
 	if (written !== "" && location.hash === written) return true;
 	try {
 		const it = await unpack(location.hash);
 		if (!it) return false;
 		dialog.value = "";
-		flush(); // what was being typed can be gone back to
+		flush(); // so that undo can return to what was being typed
 		await edit(it.text, { cursor: it.cursor });
 	} catch {
 		await openStart();
@@ -112,14 +118,17 @@ async function openStart(): Promise<void> {
 	if (first && !opened()) await edit(first.text, { cursor: 0 });
 }
 
-/** opened says whether somebody has opened or typed something, which nothing that comes late may replace. */
+/**
+ * opened returns whether the user has opened or typed something, which nothing that
+ * arrives late may replace.
+ */
 function opened(): boolean {
 	return text.value !== "" || unsaid();
 }
 
-let written = ""; // the fragment that this page wrote last
+let written = ""; // fragment that this page wrote last
 
-/** follow has the address hold what is shown, a moment later. */
+/** follow updates the address with what is shown, a moment later. */
 function follow(): void {
 	let timer: ReturnType<typeof setTimeout>;
 	effect(() => {

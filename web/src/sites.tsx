@@ -1,4 +1,4 @@
-// Sites with their processes and locks, who waits for whom, and each cycle as a ring.
+// Sites with their processes and locks, the wait-for graph, and each cycle as a ring.
 
 import { sitesOf } from "./deeds";
 import type { Edge } from "./document";
@@ -7,7 +7,7 @@ import { opens } from "./menu";
 import { type Room, widthOf } from "./room";
 import { type Spot, type Stage, between, boxOf, field, named } from "./stage";
 
-/** Sites are boxes with their locks, and lines from locks to those who have them. */
+/** Sites are boxes with their locks, and lines from locks to the processes that have them. */
 export function Sites({ stage }: { stage: Stage }) {
 	const { d, frame, spots, locks, width, height } = stage;
 	const groups = d.scene.groups;
@@ -44,7 +44,10 @@ export function Sites({ stage }: { stage: Stage }) {
 	);
 }
 
-/** titleOf is the name of a site, and whether it is dead: in two lines where there is no room in one. */
+/**
+ * titleOf returns the name of a site, and whether it is dead: in two lines if there is no
+ * room in one.
+ */
 function titleOf({ d, frame, width }: Stage, site: number): string[] {
 	const g = d.scene.groups[site]!;
 	if (frame.status[g.members[0] ?? site] !== "crashed") return [g.name];
@@ -52,7 +55,7 @@ function titleOf({ d, frame, width }: Stage, site: number): string[] {
 	return widthOf(whole, 12, 600) + 12 <= boxOf(d, width, site).wide ? [whole] : [g.name, "is dead"];
 }
 
-/** signsIn takes the names of sites, and the locks, into a room. */
+/** signsIn puts the names of sites, and the locks, into a room. */
 export function signsIn(stage: Stage, room: Room): void {
 	if (stage.d.scene.shape !== "sites") return;
 	for (const i of stage.d.scene.groups.keys()) {
@@ -62,7 +65,7 @@ export function signsIn(stage: Stage, room: Room): void {
 	for (const { x, y } of stage.locks) room.take({ x: x - 13, y: y - 11, wide: 26, high: 22 });
 }
 
-/** owners are who has which lock, as the sites of the processes remember it. */
+/** owners returns which process has which lock, as the sites of the processes remember it. */
 function owners({ d, frame }: Stage): { lock: number; proc: number }[] {
 	const all = [];
 	for (const g of d.scene.groups) {
@@ -73,14 +76,14 @@ function owners({ d, frame }: Stage): { lock: number; proc: number }[] {
 	return all;
 }
 
-/** Who waits for whom, and where that is drawn. */
+/** A wait-for edge, and where it is drawn. */
 export interface Wait extends Edge {
 	path: string;
-	at: Spot; // of its label
+	at: Spot; // position of its label
 	ring: boolean; // it is part of a cycle
 }
 
-/** waitsAt is the wait-for graph, with places for the names of locks that nothing else has. */
+/** waitsAt returns the wait-for graph, with unoccupied places for the names of locks. */
 export function waitsAt(stage: Stage, room: Room): Wait[] {
 	const { d, spots, frame } = stage;
 	if (d.scene.shape !== "sites") return [];
@@ -89,13 +92,17 @@ export function waitsAt(stage: Stage, room: Room): Wait[] {
 	return (now?.edges ?? []).flatMap((e) => {
 		const [a, b] = [spots[e.from], spots[e.to]];
 		if (!a || !b) return [];
-		// Bent, so that two that wait for each other are a ring and not a line.
+		// Curved, so that two processes that wait for each other form a ring and not a
+		// line.
 		const { path, way } = curve(stage, a, b, [0.24, 0.4, 0.56, 0.12, -0.24, -0.4, -0.56], stage.radius + 8, stage.radius + 9);
 		return [{ ...e, path, at: onWay(room, way, e.label), ring: inCycle(e.from, e.to) }];
 	});
 }
 
-/** curve leads from one to another, bent as the first of some bends that leads round the processes between them. It leaves some room at both ends. */
+/**
+ * curve leads from one to another, with the first of several bends that leads around the
+ * processes between them. It leaves some room at both ends.
+ */
 function curve({ d, spots, radius, width, height }: Stage, a: Spot, b: Spot, bends: number[], from: number, to: number): { path: string; way: (t: number) => Spot } {
 	const { x1, y1, x2, y2 } = between(a, b, from, to);
 	const others = spots.slice(sitesOf(d)).filter((s) => s !== a && s !== b);
@@ -108,12 +115,12 @@ function curve({ d, spots, radius, width, height }: Stage, a: Spot, b: Spot, ben
 	return ways.find(({ way }) => steps.every((t) => free(way(t)))) ?? ways[0]!;
 }
 
-/** bent is a point of a quadratic curve, in one direction. */
+/** bent returns a point of a quadratic curve, in one dimension. */
 function bent(from: number, by: number, to: number, t: number): number {
 	return (1 - t) * (1 - t) * from + 2 * t * (1 - t) * by + t * t * to;
 }
 
-/** onWay is a place for words on a way or beside it, near its middle. */
+/** onWay returns a place for words on a way or next to it, near its middle. */
 export function onWay(room: Room, way: (t: number) => Spot, words: string, middle = 0.5): Spot {
 	const size = { wide: widthOf(words, 11) + 4, high: 13 };
 	const along = [0, -0.08, 0.08, -0.16, 0.16, -0.24, 0.24, -0.32, 0.32].map((by) => way(middle + by));
@@ -122,7 +129,7 @@ export function onWay(room: Room, way: (t: number) => Spot, words: string, middl
 	return { x: at.x + at.wide / 2, y: at.y + at.high / 2 };
 }
 
-/** Waits draws who waits for whom; the edges of a cycle are a ring. */
+/** Waits draws the wait-for graph; the edges of a cycle are a ring. */
 export function Waits({ stage: { d, spots, radius }, waits }: { stage: Stage; waits: Wait[] }) {
 	const trapped = new Set(waits.filter((w) => w.ring).map((w) => w.from));
 	return (

@@ -1,5 +1,5 @@
-// The stage of the picture of the group: where each process is, in pixels, and what
-// the fields of its state say about others.
+// The stage of the picture of the group: where each process is, in pixels, and what the
+// fields of its state say about others.
 
 import type { Doc } from "./document";
 import type { Size } from "./look";
@@ -10,24 +10,24 @@ export interface Spot {
 	y: number;
 }
 
-/** Where everybody is. */
+/** Where every lane is. */
 export interface Places extends Size {
 	d: Doc;
 	radius: number; // of a process
-	room: number; // from one to the next
+	room: number; // from one process to the next
 	spots: Spot[]; // of each lane
 	locks: Spot[];
-	far: (Spot | undefined)[]; // where circles are too small for names: where every so many have one, away from the middle
+	far: (Spot | undefined)[]; // if circles are too small for names: positions, away from the middle, of the names of every few processes
 }
 
-/** Where everybody is, and how everything is there at a cursor. */
+/** Where every lane is, and the state at a cursor. */
 export interface Stage extends Places {
 	frame: Frame;
 }
 
-const largest = 25; // the radius of a process, in pixels
+const largest = 25; // maximum radius of a process, in pixels
 
-/** placesOf places everybody in a picture of that size. */
+/** placesOf places all lanes in a picture of that size. */
 export function placesOf(d: Doc, { width, height }: Size): Places {
 	const pad = { side: Math.min(50, width / 7), top: 48, bottom: 54 };
 	const across = range((d.scene.places ?? []).map((p) => p.x));
@@ -44,14 +44,15 @@ export function placesOf(d: Doc, { width, height }: Size): Places {
 		Object.assign(down, { from: 0, to: 1 });
 	}
 	if (d.scene.shape === "grid") Object.assign(pad, { side: Math.min(46, width / 6), top: 44, bottom: 46 }); // for the cells around them
-	// Circles and squares are not to be drawn out too much.
+	// Circles and squares should not be stretched too much.
 	const grid = d.scene.shape === "grid";
 	const wide = Math.min(width - 2 * pad.side, grid ? farthest(d.scene.places.map((p) => p.x)) : Infinity);
 	const high = Math.min(height - pad.top - pad.bottom, grid ? farthest(d.scene.places.map((p) => p.y)) : d.scene.shape === "tree" || d.scene.shape === "resources" || sites ? Infinity : (width - 2 * pad.side) * 1.2);
 	const top = pad.top + (height - pad.top - pad.bottom - high) / 2;
 	const put = (p: Spot): Spot => ({ x: (width - wide) / 2 + across.part(p.x) * wide, y: top + down.part(p.y) * high });
 	const spots = (d.scene.places ?? []).map(put);
-	// Those of a site stand one higher, one lower, so that there is room for who waits for whom.
+	// The processes of a site alternate in height, so that there is room for the wait-for
+	// edges.
 	if (sites) for (const g of d.scene.groups) for (const [i, p] of (g.procs ?? []).entries()) spots[p]!.y += (i % 2 === 0 ? -0.12 : 0.14) * high;
 	const room = nearest(spots);
 	const radius = Math.max(3, Math.min(largest, grid ? inCell(room) : room * (sites ? 0.27 : 0.34)));
@@ -73,37 +74,43 @@ export function placesOf(d: Doc, { width, height }: Size): Places {
 	return { d, width, height, room, spots, locks: (d.scene.locks ?? []).map(put), radius, far };
 }
 
-/** farthest is how far apart the first and the last row or column of a grid are at most: cells stay together. */
+/**
+ * farthest returns the maximum distance between the first and the last row or column of a
+ * grid: cells stay together.
+ */
 function farthest(places: number[]): number {
 	return Math.max(1, new Set(places).size - 1) * 104;
 }
 
-/** inCell is the radius of a process of a grid: less where its vote is below it. */
+/** inCell returns the radius of a process in a grid: smaller if its vote is below it. */
 function inCell(room: number): number {
 	return room < voteRoom ? room * 0.28 : Math.min(22, room * 0.25);
 }
 
-export const voteRoom = 44; // from one process of a grid to the next, for votes to be said
+export const voteRoom = 44; // from one process of a grid to the next, for votes to be shown
 
-/** A Cell of a grid: half its side, and how far its process is above its middle, if a vote is said below it. */
+/**
+ * A Cell of a grid: half its side, and how far its process is above its middle, if a vote
+ * is shown below it.
+ */
 export function cellOf({ room }: Pick<Places, "room">): { half: number; lift: number } {
 	return { half: Math.min(room * 0.455, 43), lift: room < voteRoom ? 0 : room < 80 ? 5 : 6 };
 }
 
-/** hasHalo says whether somebody waits: also one who stands still, or is inside another section. */
+/** hasHalo returns whether a process waits, even if it is paused or inside another section. */
 export function hasHalo(status: string | undefined, wait: string | undefined): boolean {
 	return status === "waiting" || ((status === "inside" || status === "paused") && Boolean(wait));
 }
 
-/** haloOf is the radius of the ring around who waits. */
+/** haloOf returns the radius of the ring around a waiting process. */
 export function haloOf(radius: number): number {
 	return radius + (radius < 20 ? 2.8 : 4);
 }
 
 const nameRoom = 26; // pixels that a name needs beside the next one
-export const least = 7.5; // the radius of a circle that a name fits into
+export const least = 7.5; // minimum radius of a circle that a name fits into
 
-/** boxOf is from where to where a site goes. */
+/** boxOf returns the extent of a site. */
 export function boxOf(d: Doc, width: number, site: number): { left: number; wide: number } {
 	const wide = (width - 20) / Math.max(1, d.scene.groups.length);
 	return { left: 12 + site * wide, wide: wide - 4 };
@@ -113,7 +120,10 @@ function inBox({ left, wide }: { left: number; wide: number }, x: number, far: n
 	return wide < 2 * far ? left + wide / 2 : Math.max(left + far, Math.min(left + wide - far, x));
 }
 
-/** range stretches what is used of 0 to 1 to all of it; what has no extent stays in the middle. */
+/**
+ * range stretches the part of 0 to 1 that is used to all of it; what has no extent stays
+ * in the middle.
+ */
 function range(all: number[]): { from: number; to: number; part(v: number): number } {
 	const of = {
 		from: Math.min(...all),
@@ -123,7 +133,7 @@ function range(all: number[]): { from: number; to: number; part(v: number): numb
 	return of;
 }
 
-/** nearest is the least distance between two. */
+/** nearest returns the minimum distance between two spots. */
 function nearest(spots: Spot[]): number {
 	let least = Infinity;
 	for (const [i, a] of spots.entries()) {
@@ -132,13 +142,16 @@ function nearest(spots: Spot[]): number {
 	return least;
 }
 
-/** field is the value of a field of a lane, or empty. */
+/** field returns the value of a field of a lane, or empty. */
 export function field(frame: Frame, lane: number, name: string | undefined): string {
 	if (!name) return "";
 	return frame.states[lane]?.find((f) => f[0] === name)?.[1] ?? "";
 }
 
-/** named are the lanes that a value names: "2 4" are P2 and P4, "<7,3>" is P3's request of 7. */
+/**
+ * named returns the lanes that a value names: "2 4" are P2 and P4, "<7,3>" is P3's
+ * request of 7.
+ */
 export function named(value: string): number[] {
 	if (value === "" || value === "none" || value === "no" || value === "yes") return [];
 	const stamp = /^<\d+,(\d+)>$/.exec(value);
@@ -146,7 +159,10 @@ export function named(value: string): number[] {
 	return (value.match(/\d+/g) ?? []).map((n) => Number(n) - 1).filter((n) => n >= 0);
 }
 
-/** isOut says whether a lane is new, or the others have gone on without it: what it has is void. */
+/**
+ * isOut returns whether a lane is new, or the others have gone on without it: what it has
+ * is void.
+ */
 function isOut({ d, frame }: Stage, lane: number): boolean {
 	const { members, fresh } = d.scene;
 	if (!members) return false;
@@ -154,14 +170,17 @@ function isOut({ d, frame }: Stage, lane: number): boolean {
 	return isNew(lane) || frame.status.some((is, i) => is !== "crashed" && !isNew(i) && !named(field(frame, i, members)).includes(lane));
 }
 
-/** setOf is whom a lane asks; nobody if it is in a view of others, for whom there are other sets. */
+/**
+ * setOf returns the processes that a lane asks; none if it is in a view of others, which
+ * have other sets.
+ */
 export function setOf({ d, frame }: Stage, lane: number): number[] {
 	const { members, groups } = d.scene;
 	if (members && named(field(frame, lane, members)).length < d.names.length) return [];
 	return groups[lane]?.members ?? [];
 }
 
-/** hasToken says whether a lane has the token: by its field, or since it points at itself. */
+/** hasToken returns whether a lane has the token: by its field, or because it points at itself. */
 export function hasToken(stage: Stage, lane: number): boolean {
 	const { d, frame } = stage;
 	const { token, pointer, shape } = d.scene;
@@ -169,7 +188,7 @@ export function hasToken(stage: Stage, lane: number): boolean {
 	return says && !isOut(stage, lane);
 }
 
-/** awaited are those from whom a lane still needs something. */
+/** awaited returns the lanes from which a lane still needs something. */
 export function awaited({ d, frame }: Stage, lane: number): number[] {
 	for (const name of d.scene.awaited ?? []) {
 		const who = named(field(frame, lane, name));
@@ -178,7 +197,7 @@ export function awaited({ d, frame }: Stage, lane: number): number[] {
 	return [];
 }
 
-/** between is a way from the edge of one circle to that of another. */
+/** between returns a line from the edge of one circle to that of another. */
 export function between(a: Spot, b: Spot, from: number, to: number): { x1: number; y1: number; x2: number; y2: number } {
 	const long = Math.hypot(b.x - a.x, b.y - a.y) || 1;
 	const ux = (b.x - a.x) / long;

@@ -1,6 +1,6 @@
-// What the page knows: one value for all of it, and the few ways in which it changes.
-// The document of the lab is a text; a click is a line of it, and undoing is undoing
-// of text. Nothing here knows what an algorithm does.
+// What the page knows: one value for all of it, and the few ways in which it changes. The
+// document of the lab is a text; a click is a line of it, and undo is undo of text.
+// Nothing here knows what an algorithm does.
 
 import { batch, computed, effect, signal } from "@preact/signals";
 import { type Refusal, backend, refused } from "./backend";
@@ -10,44 +10,44 @@ import { firstOf } from "./search";
 export { type Frame, frameAt } from "./frames";
 export { link } from "./link";
 
-/** Who answers the calls of the page. */
+/** What answers the calls of the page. */
 export const lab = backend();
 
-/** How far apart events are in the diagram. */
+/** The spacing of events in the diagram. */
 type Spacing = "event" | "time";
 
 /** What lies over the page. */
 export type Dialog = "" | "gallery" | "fresh" | "check" | "compare" | "export" | "tour" | "help";
 
-/** What a click asks for, as the call act has it. Lanes are counted from 0. */
+/** What a click asks for, as in the call act. Lanes are counted from 0. */
 export interface Deed {
 	verb: string;
 	proc?: number;
 	msg?: number;
 	to?: number;
-	by?: number; // delay: how much longer, in T
-	for?: number; // ask, take: how long it stays, in T
+	by?: number; // delay: additional delay, in T
+	for?: number; // ask, take: length of the stay, in T
 	section?: string;
 	parts?: number[][];
 	timer?: number;
 	locks?: number[];
 }
 
-/** What a deed comes to: the new text, its new line, and the cursor after it. */
+/** The result of a deed: the new text, its new line, and the cursor after it. */
 interface Edited {
 	text: string;
 	line: number;
 	event: number;
-	cut?: number; // how many later lines can happen no more, and are gone
+	cut?: number; // number of later lines removed because they can no longer happen
 }
 
-/** A text and where the cursor was in it, to go back to. */
+/** A text and its cursor, to go back to. */
 interface Version {
 	text: string;
 	cursor: number;
 }
 
-/** A copy of the text that goes its own way. */
+/** A copy of the text that evolves separately. */
 interface Branch extends Version {
 	id: number;
 	name: string;
@@ -58,22 +58,22 @@ interface Branch extends Version {
 export const text = signal("");
 /** The document of the last text that had no error. */
 export const doc = signal<Doc | undefined>(undefined);
-/** What is wrong with the present text. */
+/** What is wrong with the current text. */
 export const fault = signal<Fault | undefined>(undefined);
 /** How many events have happened. */
 export const cursor = signal(0);
 /** The event that is pointed at, or -1. */
 export const hover = signal(-1);
-/** The events that were chosen to be compared: none, one or two. */
+/** The events chosen for comparison: none, one or two. */
 export const picked = signal<number[]>([]);
-/** The processes that were chosen to be cut off together. */
+/** The processes chosen to be cut off together. */
 export const group = signal<number[]>([]);
 export const playing = signal(false);
-/** How many steps per second, as a factor. */
+/** The number of steps per second, as a factor. */
 export const speed = signal(1);
-/** How far apart events are to be. */
+/** The wanted spacing of events. */
 export const spacing = signal<Spacing>("time");
-/** How far apart they are in the document that is shown. */
+/** Their spacing in the document that is shown. */
 export const laid = signal<Spacing>("time");
 export const dialog = signal<Dialog>("");
 /** The line that was just added, or 0. */
@@ -89,30 +89,30 @@ export const redoable = computed(() => here().future.length > 0);
 /** How many events there are. */
 export const total = computed(() => doc.value?.events.length ?? 0);
 
-const kept = 500; // versions that can be gone back to
+const kept = 500; // number of versions that can be restored
 
 function here(): Branch {
 	return branches.value[branchAt.value]!;
 }
 
-/** changeBranch puts something else into a branch, the present one if it is not said which. */
+/** changeBranch changes a branch, by default the current one. */
 function changeBranch(change: Partial<Branch>, { id } = here()): void {
 	branches.value = branches.value.map((b) => (b.id === id ? { ...b, ...change } : b));
 }
 
-/** How a text is to be taken over. */
+/** How a text is applied. */
 interface EditOptions {
-	/** Where the cursor goes; where it is, if that is still there, when not said. */
+	/** The new cursor; by default the current one, if that still exists. */
 	cursor?: number;
-	/** It goes with the change before it: undo goes behind both. For typing. */
+	/** It belongs to the change before it: undo reverts both. For typing. */
 	keep?: boolean;
-	/** The line that is new, to be marked. */
+	/** The new line, to be marked. */
 	line?: number;
 }
 
 /**
- * edit takes over a text and runs it. If it has an error, the last good picture
- * stays. It says whether the text is good.
+ * edit applies a text and runs it. If it has an error, the last good picture stays. It
+ * returns whether the text is good.
  */
 export function edit(next: string, options: EditOptions = {}): Promise<boolean> {
 	if (next === text.value && doc.value && !fault.value) {
@@ -130,24 +130,27 @@ export function edit(next: string, options: EditOptions = {}): Promise<boolean> 
 
 // Only the newest text is of interest.
 let asked = new AbortController();
-let aim: number | undefined; // where the cursor goes when it is answered
-let settled: Promise<unknown> = Promise.resolve(); // when it is
-const running = signal(false); // it is not yet
-const clicks = signal(0); // that are no lines yet
-/** Whether what is shown is still to change by what was asked for. */
+let aim: number | undefined; // where the cursor goes once it is answered
+let settled: Promise<unknown> = Promise.resolve(); // resolves once it is answered
+const running = signal(false); // it is not answered yet
+const clicks = signal(0); // clicks that are not lines yet
+/** Whether what is shown will still change because of a pending request. */
 export const busy = computed(() => running.value || clicks.value > 0);
 
-/** version is the present text, and where the cursor is in it or will be. */
+/** version returns the current text, and where the cursor is in it or will be. */
 function version(): Version {
 	return { text: text.value, cursor: aim ?? cursor.value };
 }
 
-/** settle waits until what is shown is the document of the present text, or that has an error. */
+/**
+ * settle waits until what is shown is the document of the current text, or that text has
+ * an error.
+ */
 export async function settle(): Promise<void> {
 	for (let seen; seen !== settled; ) await (seen = settled);
 }
 
-/** run asks for the document of the present text. */
+/** run requests the document of the current text. */
 export function run(at?: number): Promise<boolean> {
 	asked.abort();
 	asked = new AbortController();
@@ -187,7 +190,7 @@ function show(next: Doc, at?: number): void {
 	seek(at ?? cursor.value, true);
 }
 
-/** space chooses how far apart events are. */
+/** space chooses the spacing of events. */
 export function space(how: Spacing): void {
 	if (how === spacing.value) return;
 	spacing.value = how;
@@ -199,15 +202,18 @@ interface Click extends Version {
 	branch: number;
 }
 
-/** What a click came to: whether it is a line of a good text, and what the next click may find. */
+/** The result of a click: whether it is a line of a good text, and what the next click may find. */
 interface Outcome {
 	good: boolean;
 	end: Click | undefined;
 }
 
-let last: Promise<Click | undefined> = Promise.resolve(undefined); // what the last click came to
+let last: Promise<Click | undefined> = Promise.resolve(undefined); // result of the last click
 
-/** act does what a click means, after the clicks before it: a line more, which the lab finds the place of. */
+/**
+ * act does what a click means, after the clicks before it: it adds a line, whose place
+ * the lab finds.
+ */
 export function act(deed: Deed): Promise<boolean> {
 	playing.value = false;
 	const click = { ...version(), branch: here().id };
@@ -218,7 +224,10 @@ export function act(deed: Deed): Promise<boolean> {
 	return done.then(({ good }) => good);
 }
 
-/** add has a click be a line of the text that it was made in, or of what the click before it made of that; of no other one. */
+/**
+ * add makes a click a line of the text that it was made in, or of what the click before
+ * it made of that text; of no other one.
+ */
 async function add(deed: Deed, click: Click, before: Click | undefined): Promise<Outcome> {
 	const from = [before, click].find((v) => v?.branch === click.branch && v.text === textOf(v.branch));
 	const answer = from && (await whileHere(from, (signal) => lab.call<Edited>("act", { text: from.text, event: from.cursor, deed }, signal)));
@@ -232,7 +241,7 @@ async function add(deed: Deed, click: Click, before: Click | undefined): Promise
 	}
 	const next = { text: answer.text, cursor: answer.event };
 	const end = { ...next, branch: click.branch };
-	if (click.branch !== here().id) { // it is found when one comes back
+	if (click.branch !== here().id) { // it appears when the user comes back
 		const there = branches.value.find((b) => b.id === click.branch)!;
 		changeBranch({ ...next, past: [...there.past, { text: there.text, cursor: there.cursor }].slice(-kept), future: [] }, there);
 		return { good: true, end };
@@ -243,12 +252,15 @@ async function add(deed: Deed, click: Click, before: Click | undefined): Promise
 	return { good, end };
 }
 
-/** textOf is the text of a branch, wherever one is; undefined if it was given up. */
+/** textOf returns the text of a branch, whichever branch is shown; undefined if it was closed. */
 function textOf(id: number): string | undefined {
 	return id === here().id ? text.value : branches.value.find((b) => b.id === id)?.text;
 }
 
-/** whileHere asks for something as long as the text of a branch is the same: if it changes there is no answer. */
+/**
+ * whileHere asks for something as long as the text of a branch stays the same: if it
+ * changes, there is no answer.
+ */
 async function whileHere<T>(from: Click, ask: (signal: AbortSignal) => Promise<T>): Promise<T | undefined> {
 	const left = new AbortController();
 	const stop = effect(() => {
@@ -291,9 +303,9 @@ function go(to: Version, change: Partial<Branch>): void {
 }
 
 let made = 0; // branches without a name of their own
-let ids = 0; // branches but the first
+let ids = 0; // branches other than the first
 
-/** branch makes a copy of the text and goes on in it; the old one stays as it is. */
+/** branch makes a copy of the text and continues in it; the old one stays as it is. */
 export function branch(name = `branch ${++made}`): void {
 	batch(() => {
 		changeBranch(version());
@@ -306,14 +318,14 @@ export function branch(name = `branch ${++made}`): void {
 export function switchTo(index: number): void {
 	const to = branches.value[index];
 	if (!to || index === branchAt.value) return;
-	batch(() => { // at no time the text of one is in another
+	batch(() => { // at no time is the text of one in another
 		changeBranch(version());
 		branchAt.value = index;
 		go(to, {});
 	});
 }
 
-/** closeBranch gives a branch up, with its text. The first one stays. */
+/** closeBranch discards a branch, with its text. The first one stays. */
 export function closeBranch(index: number): void {
 	if (index <= 0 || index >= branches.value.length) return;
 	if (index === branchAt.value) switchTo(index - 1);
@@ -323,7 +335,7 @@ export function closeBranch(index: number): void {
 	});
 }
 
-/** seek puts the cursor somewhere. */
+/** seek moves the cursor. */
 export function seek(to: number, goOn = false): void {
 	batch(() => {
 		if (!goOn) playing.value = false;
@@ -336,12 +348,12 @@ export function step(by: number): void {
 	seek(cursor.value + by);
 }
 
-/** choose takes a process into the group that is to be cut off, or out of it. */
+/** choose adds a process to the group to cut off, or removes it. */
 export function choose(proc: number): void {
 	group.value = group.value.includes(proc) ? group.value.filter((p) => p !== proc) : [...group.value, proc].sort((a, b) => a - b);
 }
 
-/** What there is to jump to. */
+/** What can be jumped to. */
 type Wanted = "entry" | "violation";
 
 /** The cursors just after what can be jumped to. */
@@ -352,7 +364,7 @@ const wantedAt = computed(() => {
 		if (kind === "violation") found.violation.push(i + 1);
 	}
 	const others = (doc.value?.properties ?? []).filter((p) => !p.holds && p.event >= 0).map((p) => p.event + 1).filter((at) => !found.violation.includes(at));
-	if (others.length > 0) found.violation = [...found.violation, ...others].sort((a, b) => a - b); // what is told of the whole run
+	if (others.length > 0) found.violation = [...found.violation, ...others].sort((a, b) => a - b); // violations of the run as a whole
 	return found;
 });
 

@@ -9,9 +9,9 @@ import { cursor, doc, frameAt } from "./state";
 import { clockOf, stepBefore, timeAt } from "./story";
 
 const mostColumns = 12; // with more fields than that, they are listed in a row
-const fewColumns = 5; // with more fields than that, the table is broader than there is room
-const mostRows = 40; // with more than that, each is one line high, and only those in sight are there
-const high = 26; // pixels of a row then
+const fewColumns = 5; // with more fields than that, the table is wider than the room for it
+const mostRows = 40; // with more than that, each is one line high, and only the visible ones exist
+const high = 26; // height of a row then, in pixels
 
 export function States() {
 	const d = doc.value;
@@ -58,7 +58,7 @@ function Table({ d, at }: { d: Doc; at: number }) {
 	);
 }
 
-/** Gap is as high as rows that are not there. */
+/** Gap is as high as the rows that do not exist. */
 function Gap({ rows }: { rows: number }) {
 	return rows > 0 ? <tr aria-hidden="true"><td class="gap" style={{ height: `${rows * high}px` }} /></tr> : null;
 }
@@ -68,13 +68,13 @@ interface RowProps {
 	name: string;
 	fields: (readonly [string, string])[];
 	status: string;
-	wait: string | undefined; // undefined if nobody ever does
+	wait: string | undefined; // undefined if no process ever waits
 	columns: string[];
 	wide: boolean;
 	changed: Set<string> | undefined;
 }
 
-/** Row is painted again only if something in it is different: there may be hundreds. */
+/** Row is repainted only if something in it changes: there may be hundreds. */
 class Row extends Component<RowProps> {
 	override shouldComponentUpdate(next: RowProps): boolean {
 		const { fields, status, wait, columns, changed } = this.props;
@@ -97,12 +97,12 @@ class Row extends Component<RowProps> {
 	}
 }
 
-/** told leaves out what says nothing, where there are too many fields to show all. */
+/** told leaves out fields that say nothing, if there are too many to show all. */
 function told(fields: (readonly [string, string])[]): (readonly [string, string])[] {
 	return fields.filter(([, v]) => v !== "none" && v !== "no" && v !== "0");
 }
 
-/** columnsOf are all fields that a state ever has, in the order of their first coming. */
+/** columnsOf returns all fields that a state ever has, in the order of first appearance. */
 function columnsOf(d: Doc): string[] {
 	const names = new Set<string>();
 	for (const states of d.keys[0]?.states ?? []) for (const [name] of states) names.add(name);

@@ -1,36 +1,36 @@
-// What the list of events tells when it is read once: which events are one step,
-// where each message was when, and where a moment is in the diagram.
+// What the list of events shows when it is read once: which events form one step, where
+// each message was when, and where a moment is in the diagram.
 
 import type { Doc, Happening } from "./document";
 
-/** A message, from where it was sent to what became of it. */
+/** A message, from its sending to its end. */
 export interface Message {
 	msg: number;
 	name: string;
-	kind: number; // in Doc.kinds
+	kind: number; // index in Doc.kinds
 	from: number;
 	to: number;
-	sent: number; // the event
-	ended: number; // the event; Infinity if it is under way to the end
+	sent: number; // event
+	ended: number; // event; Infinity if it is in flight to the end
 	how: "arrives" | "lost" | "open";
 	fields: [string, string][];
-	text: string; // the sentence of its sending
+	text: string; // sentence of its sending
 }
 
 export interface Story {
-	stepOf: Int32Array; // of each event, the number of its step
-	starts: number[]; // of each step, its first event
+	stepOf: Int32Array; // step number of each event
+	starts: number[]; // first event of each step
 	messages: Messages;
-	flights: Int32Array[]; // the numbers of those under way at every so many events
+	flights: Int32Array[]; // numbers of the messages in flight, at regular intervals of events
 }
 
 /**
  * The messages of a run, by their numbers. There may be a hundred thousand, of which few
- * are ever looked at: what is kept of the others is where they begin and end.
+ * are ever looked at: for the others only their beginning and end are kept.
  */
 class Messages {
-	private readonly sent: Int32Array; // the event before which each was sent; 0 if it was not
-	private readonly over: Int32Array; // and before which each ended
+	private readonly sent: Int32Array; // event before which each was sent; 0 if it was not
+	private readonly over: Int32Array; // event before which each ended
 	private readonly seen = new Map<number, Message>();
 	private readonly kinds: Map<string, number>;
 
@@ -48,17 +48,17 @@ class Messages {
 		this.over[msg] = event + 1;
 	}
 
-	/** sentAt is the event that sent a message, or -1. */
+	/** sentAt returns the event that sent a message, or -1. */
 	sentAt(msg: number): number {
 		return (this.sent[msg] ?? 0) - 1;
 	}
 
-	/** endedAt is the event that ended a message, or Infinity. */
+	/** endedAt returns the event that ended a message, or Infinity. */
 	endedAt(msg: number): number {
 		return (this.over[msg] || Infinity) - 1;
 	}
 
-	/** get is a message, always the same one, if it was ever sent. */
+	/** get returns a message, always the same object, if it was ever sent. */
 	get(msg: number): Message | undefined {
 		const sent = this.sentAt(msg);
 		if (sent < 0) return undefined;
@@ -110,7 +110,7 @@ function begins(e: Happening): boolean {
 	return e.kind === "send" || e.kind === "duplicate";
 }
 
-/** underWay are the messages that were sent and have not ended when so many events have happened. */
+/** underWay returns the messages that were sent and have not ended after that many events. */
 export function underWay(doc: Doc, cursor: number): Message[] {
 	const { flights, messages } = storyOf(doc);
 	const at = Math.min(Math.floor(cursor / every), flights.length - 1);
@@ -126,37 +126,40 @@ export function underWay(doc: Doc, cursor: number): Message[] {
 	return all;
 }
 
-/** numberOf is the number of the step of an event, from 1. The verdict belongs to the last step before it: nothing happens any more. */
+/**
+ * numberOf returns the number of an event's step, from 1. The verdict belongs to the last
+ * step before it, because nothing happens after that.
+ */
 export function numberOf(doc: Doc, event: number): number {
 	const { stepOf } = storyOf(doc);
 	return stepOf[doc.kind === "graph" ? event : Math.min(event, Math.max(0, doc.ended - 1))]! + 1;
 }
 
-/** stepBefore is the cursor before the step that has just happened. */
+/** stepBefore returns the cursor before the step that has just happened. */
 export function stepBefore(doc: Doc, cursor: number): number {
 	if (cursor <= 0) return 0;
 	const { stepOf, starts } = storyOf(doc);
 	return starts[stepOf[cursor - 1]!]!;
 }
 
-/** stepAfter is the cursor after the step that comes next. */
+/** stepAfter returns the cursor after the next step. */
 export function stepAfter(doc: Doc, cursor: number): number {
 	if (cursor >= doc.events.length) return doc.events.length;
 	const { stepOf, starts } = storyOf(doc);
 	return starts[stepOf[cursor]! + 1] ?? doc.events.length;
 }
 
-/** clockOf is a time of the run in its unit, as people read it. */
+/** clockOf formats a time of the run in its unit. */
 export function clockOf(doc: Doc, at: number): string {
 	return String(Math.round((at / doc.unit) * 1e4) / 1e4);
 }
 
-/** timeAt is when the last event before a cursor was. */
+/** timeAt returns the time of the last event before a cursor. */
 export function timeAt(doc: Doc, cursor: number): number {
 	return cursor > 0 ? doc.events[cursor - 1]!.at : 0;
 }
 
-/** placeOf is how far right of where the plot begins an event is. */
+/** placeOf returns the distance of an event from the beginning of the plot. */
 export function placeOf(doc: Doc, event: number, byEvent: boolean): number {
 	const { from, to, margin, room } = doc.layout.window;
 	if (event < 0) return margin;
@@ -164,7 +167,7 @@ export function placeOf(doc: Doc, event: number, byEvent: boolean): number {
 	return margin + ((at - from) * room) / (to - from);
 }
 
-/** cursorAt is the cursor after all that is not right of a place in the plot. */
+/** cursorAt returns the cursor after everything that is not right of a place in the plot. */
 export function cursorAt(doc: Doc, x: number, byEvent: boolean): number {
 	let low = 0;
 	let high = doc.events.length;

@@ -1,12 +1,12 @@
-// A small run fills its panel: moments and lanes are moved apart, and what is a
-// distance on paper (offsets, bends, sizes of type) stays as it is.
+// A small run fills its panel: moments and lanes are moved apart, while distances on
+// paper (offsets, bends, font sizes) stay as they are.
 
 import type { Doc } from "./document";
 import type { Arrow, Label, Layout } from "./layout";
 
 let last: { of: Doc; x: number; y: number; to: Doc } | undefined;
 
-/** stretched is a document whose diagram is so many times wider and higher. */
+/** stretched returns a document whose diagram is that many times wider and higher. */
 export function stretched(d: Doc, x: number, y: number): Doc {
 	if (x === 1 && y === 1) return d;
 	if (last?.of !== d || last.x !== x || last.y !== y) last = { of: d, x, y, to: { ...d, layout: layout(d.layout, x, y) } };

@@ -1,5 +1,5 @@
-// The guided tour: six steps from the lost 10,000 to a proof. It points at the real
-// page, which can be used meanwhile.
+// The guided tour: six steps from the lost 10,000 to a proof. It points at the real page,
+// which stays usable.
 
 import { signal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
@@ -12,13 +12,13 @@ import { dialog, doc, edit, nextOf, seek, total } from "./state";
 interface Stop {
 	title: string;
 	text: string;
-	/** What it points at: the first that is there. */
+	/** What it points at: the first that exists. */
 	at: string;
 	/** What it shows there. */
 	show?: () => Promise<void> | void;
 }
 
-/** The lock that the tour puts in place of no lock. */
+/** The lock that the tour uses in place of no lock. */
 const sound = "ricart-agrawala";
 
 const stops: Stop[] = [
@@ -60,7 +60,7 @@ const stops: Stop[] = [
 
 const at = signal(0);
 
-/** What the stops show, one after the other, however fast somebody walks. */
+/** What the stops show, one after the other, however fast the user proceeds. */
 let showing: Promise<void> = Promise.resolve();
 
 /** startTour shows the first stop. */
@@ -70,7 +70,7 @@ export function startTour(): void {
 	dialog.value = "tour";
 }
 
-/** toured says whether somebody has been through here before. */
+/** toured returns whether the user has taken the tour before. */
 export function toured(): boolean {
 	try {
 		return localStorage.getItem("stile-tour") !== null;
@@ -96,13 +96,16 @@ function proceed(): void {
 	}
 }
 
-/** broken is where the first violation is, or the end. */
+/** broken returns the cursor of the first violation, or the end. */
 function broken(): number {
 	const to = nextOf("violation", 0);
 	return to >= 0 ? to : total.value;
 }
 
-/** waited is where the second one begins to wait, and it is said what for; or the end. */
+/**
+ * waited returns the cursor at which the second one begins to wait, with a sentence that
+ * says for what; or the end.
+ */
 function waited(): number {
 	const all = doc.value?.deltas.filter((x) => x.wait) ?? [];
 	return all.find((x) => x.proc !== all[0]!.proc)?.event ?? total.value;
@@ -135,7 +138,7 @@ function Card() {
 		};
 	}, []);
 	useEffect(() => {
-		const now = document.activeElement; // who goes back stays on that button, as long as it is of use
+		const now = document.activeElement; // a user who goes back stays on that button, as long as it is enabled
 		if (!card.current!.contains(now) || now!.matches(":disabled")) card.current!.querySelector<HTMLElement>(".is-main")!.focus({ preventScroll: true });
 		showing = showing.then(show);
 	}, [at.value]);
@@ -187,7 +190,7 @@ function put(it: HTMLElement, left: number, top: number, width?: number, height?
 	if (width !== undefined) Object.assign(it.style, { width: `${width}px`, height: `${height}px` });
 }
 
-/** beside is where a card has room next to a box; else it lies at the lower edge. */
+/** beside returns where a card has room next to a box; otherwise it lies at the lower edge. */
 function beside(box: DOMRect | undefined, wide: number, high: number): { left: number; top: number } {
 	const gap = 12;
 	const [maxLeft, maxTop] = [innerWidth - wide - gap, innerHeight - high - gap];

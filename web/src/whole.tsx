@@ -1,5 +1,5 @@
-// The whole graph of resources, as it is in the text: who can end, in which order, and
-// who is deadlocked. What has been reduced at the cursor is paler.
+// The whole graph of resources, as it is in the text: which processes can end, in which
+// order, and which are deadlocked. What has been reduced at the cursor is paler.
 
 import { useSignal } from "@preact/signals";
 import { type Arc, along, arcsOf, lineOf } from "./arcs";
@@ -8,10 +8,10 @@ import { useSize } from "./look";
 import type { Line } from "./room";
 import { cursor, frameAt } from "./state";
 
-const pitch = { process: 44, resource: 60 }; // the least room for each
+const pitch = { process: 44, resource: 60 }; // minimum room for each
 const row = { processes: 44, resources: 216, high: 258 };
 const radius = 17;
-const half = { wide: 23, high: 15 }; // of a box
+const half = { wide: 23, high: 15 }; // half the size of a box
 
 export function Whole({ d }: { d: Doc }) {
 	const width = useSignal(360);
@@ -22,7 +22,7 @@ export function Whole({ d }: { d: Doc }) {
 	const procs = d.names.map((_, i) => ({ x: across(i, d.names.length), y: row.processes }));
 	const locks = boxes.map((_, i) => ({ x: across(i, boxes.length), y: row.resources }));
 	const tops = locks.map(({ x, y }) => ({ x, y: y - half.high }));
-	const order = d.events.filter((e) => e.kind === "reduce").map((e) => e.proc); // who ends, one after the other
+	const order = d.events.filter((e) => e.kind === "reduce").map((e) => e.proc); // processes that end, in order
 	const looks = (proc: number) => (!order.includes(proc) ? "trapped-in" : order.indexOf(proc) < cursor.value ? "reduced" : "");
 	const arcs = arcsOf(d, frameAt(d, 0));
 	return (

@@ -1,4 +1,4 @@
-// Why each one waits, in whole sentences: as many as there is room for.
+// Why each process waits, in whole sentences: as many as there is room for.
 
 import { useSignal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
@@ -9,9 +9,9 @@ import { cursor, frameAt } from "./state";
 
 const mostReasons = 4;
 const most = 106; // pixels: more would be taken from the picture
-const mostOfGraph = 150; // whose picture needs less
-const line = 23; // pixels that say how many more wait
-const least = 180; // pixels of the picture above, as app.css has it
+const mostOfGraph = 150; // its picture needs less
+const line = 23; // height, in pixels, of the line that says how many more wait
+const least = 180; // minimum height of the picture above, in pixels, as in app.css
 
 export function Why({ d }: { d: Doc }) {
 	const frame = frameAt(d, cursor.value);
@@ -38,8 +38,8 @@ export function Why({ d }: { d: Doc }) {
 }
 
 /**
- * useWhole finds how many reasons there is room for, and how high they are. All the rest
- * is there in any case: if even that is too high, it can be scrolled.
+ * useWhole finds how many reasons there is room for, and how high they are. Everything
+ * else is there in any case: if even that is too high, it can be scrolled.
  */
 function useWhole(said: string, now: { most: number; waiting: number }) {
 	const list = useRef<HTMLDivElement>(null);
@@ -68,7 +68,7 @@ function useWhole(said: string, now: { most: number; waiting: number }) {
 		const ends = [inner.current!, picture()].map((it) => whenResized(it, measure));
 		return () => ends.forEach((end) => end());
 	}, []);
-	useEffect(() => measure()(), [said]); // sentences may change places without being higher together
+	useEffect(() => measure()(), [said]); // sentences may change places without a change in total height
 	useEdges(list);
 	return { list, inner, fit };
 }

@@ -1,5 +1,5 @@
 // The words of the plot, above everything else in it. What comes after the cursor is
-// paler, and what would be cut in two at an edge is not there.
+// paler, and what would be cut off at an edge is left out.
 
 import { arrowRelation } from "./arrows";
 import { type Relations, dotRelation } from "./causality";
@@ -10,7 +10,7 @@ import { besideUpright, heightOf } from "./place";
 import { type Things, markRelation } from "./plot";
 import { storyOf } from "./story";
 
-/** wordsIn are those of some things that have words. */
+/** wordsIn returns the things that have words. */
 export function wordsIn({ lives, ...all }: Things): Things {
 	const said = <T extends { label?: Label }>(list: T[]) => list.filter((t) => t.label);
 	return { lives, bars: said(all.bars), arrows: said(all.arrows), dots: said(all.dots), marks: said(all.marks), uprights: said(all.uprights) };
@@ -20,9 +20,9 @@ interface WordsProps {
 	d: Doc;
 	things: Things;
 	relations: Relations | undefined;
-	now: number; // where the cursor is
-	edge: number; // where what is in sight begins
-	end: number; // and where it ends
+	now: number; // position of the cursor
+	edge: number; // beginning of what is visible
+	end: number; // end of what is visible
 }
 
 export function Words({ d, things, relations, now, edge, end }: WordsProps) {
@@ -57,7 +57,7 @@ export function Words({ d, things, relations, now, edge, end }: WordsProps) {
 	);
 }
 
-/** extent is from where to where a label goes, if its letters are as wide as they mostly are. */
+/** extent returns the extent of a label, assuming letters of usual width. */
 function extent({ at, box, text, size, anchor }: Label): [from: number, to: number] {
 	if (box) return [box.at.x, box.at.x + box.wide];
 	const wide = text.length * size * 0.56;
@@ -70,15 +70,19 @@ function middle(label: Label): number {
 	return (from + to) / 2;
 }
 
-/** short keeps of a label that there is no room for what comes before the colon: the list of events has the rest. */
+/**
+ * short keeps what comes before the colon of a label that there is no room for: the list
+ * of events has the rest.
+ */
 function short(label: Label, room: number): Label {
 	const [from, to] = extent(label);
 	return to - from > room ? { ...label, text: label.text.replace(/:.*/, " …") } : label;
 }
 
 /**
- * within moves a label to where all of it can be seen, as far as the ones beside it let it:
- * at the left edge its beginning as long as its end can; at the right one it is not there else.
+ * within moves a label to where all of it can be seen, as far as its neighbours allow: at
+ * the left edge its beginning as long as its end can be seen; at the right edge it is
+ * otherwise left out.
  */
 function within(label: Label, [edge, end]: [number, number], uprights: Upright[], i: number): Label | undefined {
 	const [from, to] = extent(label);

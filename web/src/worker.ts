@@ -1,6 +1,6 @@
-// The worker of the static build: it loads the lab as WebAssembly and answers
-// {id, name, body} with {id, line} for every line, and then {id, done}. Before
-// that it says {ready} or, if the lab cannot be loaded, {failed}.
+// The worker of the static build: it loads the lab as WebAssembly and answers {id, name,
+// body} with {id, line} for every line, and then {id, done}. Before that it sends {ready}
+// or, if the lab cannot be loaded, {failed}.
 
 interface Question {
 	id: number;
@@ -35,8 +35,8 @@ async function load(): Promise<void> {
 	throw new Error("the lab ended by itself");
 }
 
-// plain unpacks what is packed. A web server may have said that it is, and then the
-// browser has unpacked it already.
+// plain decompresses what is compressed. If the web server has declared the compression,
+// the browser has already decompressed it.
 async function plain(data: ArrayBuffer): Promise<ArrayBuffer> {
 	const head = new Uint8Array(data, 0, 2);
 	if (head[0] !== 0x1f || head[1] !== 0x8b) return data;

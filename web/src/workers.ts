@@ -1,6 +1,6 @@
 // The backend of the static build: the lab as WebAssembly, in workers. One of them
-// answers the calls, one after the other. A stream has one to itself, since it computes
-// without a pause and can be ended only together with its worker.
+// answers the calls, one after the other. A stream has a worker to itself, because it
+// computes without a pause and can be ended only together with its worker.
 
 import type { Backend, Refusal } from "./backend";
 import { Lost, link, pause } from "./link";
@@ -13,7 +13,7 @@ interface Waiting {
 	onLost(err: Error): void;
 }
 
-/** A worker, and who waits for its answers. */
+/** A worker, and the callers that wait for its answers. */
 class Hand {
 	private readonly worker: Worker;
 	private readonly waiting = new Map<number, Waiting>();
@@ -34,14 +34,14 @@ class Hand {
 				return who?.onDone();
 			};
 		});
-		this.ready.catch(() => {}); // told by ask
+		this.ready.catch(() => {}); // reported by ask
 	}
 
 	get ended(): boolean {
 		return this.over !== undefined;
 	}
 
-	/** end stops the worker. Who still waits for it is told. */
+	/** end stops the worker, and rejects the calls that still wait for it. */
 	end(why: string): Error {
 		this.over ??= new Lost(why);
 		this.worker.terminate();
@@ -61,17 +61,17 @@ class Hand {
 	}
 }
 
-const longest = 30_000; // milliseconds that a call may take, as at the server
+const longest = 30_000; // maximum duration of a call in milliseconds, as at the server
 
 export class Workers implements Backend {
 	readonly advice = "does the web server of this page still have all its files?";
 	private hand: Hand | undefined;
-	private turn: Promise<unknown> = Promise.resolve(); // when the worker is free
+	private turn: Promise<unknown> = Promise.resolve(); // resolves when the worker is free
 
 	constructor(private readonly url: string) {}
 
 	call<T>(name: string, body: unknown, signal?: AbortSignal): Promise<T | Refusal> {
-		// What waits for its turn is not begun at all if nobody wants it any more.
+		// A call that waits for its turn is not begun at all if it is no longer wanted.
 		const answer = this.turn.then(() => this.ask<T>(name, body, signal));
 		this.turn = answer.catch(() => {});
 		return answer;
@@ -94,7 +94,10 @@ export class Workers implements Backend {
 		}
 	}
 
-	/** answer asks for the last line, and ends a worker that takes too long: nothing else can stop it. */
+	/**
+	 * answer asks for the last line, and terminates a worker that takes too long: nothing
+	 * else can stop it.
+	 */
 	private async answer(hand: Hand, name: string, body: unknown): Promise<unknown> {
 		let last = "";
 		let late = false;

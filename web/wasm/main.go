@@ -1,9 +1,8 @@
 //go:build js && wasm
 
-// Command wasm is the lab without a server: a worker of the page calls it instead.
-// It sets stileCall(name, body, emit, done), which calls emit with every line of the
-// answer and then done, and calls stileReady when that can be used. See
-// web/src/worker.ts.
+// Command wasm is the lab without a server: a worker of the page calls it instead. It
+// sets stileCall(name, body, emit, done), which calls emit with every line of the answer
+// and then done, and calls stileReady when that is ready for use. See web/src/worker.ts.
 package main
 
 import (
@@ -26,7 +25,7 @@ func main() {
 	select {}
 }
 
-// serve does one call. A call that is no longer wanted ends with its worker, so its
+// serve answers one call. A call that is no longer wanted ends with its worker, so its
 // context is never done.
 func serve(lab wire.Caller, name string, body []byte, emit, done js.Value) {
 	err := lab.Call(context.Background(), name, body, func(line []byte) error {

@@ -17,43 +17,43 @@ import (
 type Config struct {
 	Lock     algorithm.Spec // how the machines take turns; NoLock for not at all
 	Machines int
-	Deposits int   // of each machine
+	Deposits int   // deposits of each machine
 	Amount   int64 // of each deposit
-	Balance  int64 // of the account before
+	Balance  int64 // initial balance of the account
 	Seed     uint64
-	Crash    Crash     // whether a machine dies
-	Lane     string    // who keeps the balance; empty means the account
-	Number   string    // what it is called in traces; empty means balance
+	Crash    Crash     // whether and how a machine dies
+	Lane     string    // lane that keeps the balance; empty means the account
+	Number   string    // name of the balance in traces; empty means balance
 	Record   bool      // keep the events, for a diagram
-	Watch    sim.Watch // may end the scene before its time; may be nil
+	Watch    sim.Watch // may end the scene early; may be nil
 }
 
-// A Result is how a scene ended.
+// A Result is the outcome of a scene.
 type Result struct {
 	Lock     string `json:"lock"`
 	Machines int    `json:"machines"`
-	Deposits int    `json:"deposits"` // of each machine
+	Deposits int    `json:"deposits"` // deposits of each machine
 	Seed     uint64 `json:"seed"`
-	Expected int64  `json:"expected"`          // what the balance should be in the end
-	Balance  int64  `json:"balance"`           // what it is
-	Lost     int64  `json:"lost"`              // of what was deposited
+	Expected int64  `json:"expected"`          // correct final balance
+	Balance  int64  `json:"balance"`           // actual final balance
+	Lost     int64  `json:"lost"`              // part of the deposits that was lost
 	Entries  int    `json:"entries"`           // deposits that were made
-	Messages int    `json:"messages"`          // of the lock; a deposit itself takes four
+	Messages int    `json:"messages"`          // messages of the lock; a deposit itself takes four
 	Stopped  bool   `json:"stopped,omitempty"` // by Config.Watch, before all deposits were made
-	Crash    string `json:"crash,omitempty"`   // who died, and when, as in 2@write
-	Waiting  []int  `json:"waiting,omitempty"` // who waits for ever after that
+	Crash    string `json:"crash,omitempty"`   // machine that died, and when, as in 2@write
+	Waiting  []int  `json:"waiting,omitempty"` // machines that wait forever after that
 	Refused  int    `json:"refused,omitempty"` // writes that the account refused
-	After    int    `json:"after,omitempty"`   // deposits of others that began after the death
+	After    int    `json:"after,omitempty"`   // deposits of other machines that began after the death
 
-	Taken       []Taken         `json:"-"` // what each deposit found and left, in their order
+	Taken       []Taken         `json:"-"` // balance that each deposit found and left, in order
 	Overwritten []Overwrite     `json:"-"` // how deposits were lost
 	Found       []sim.Violation `json:"-"` // how the lock failed
 	lane        string
-	Events      []trace.Event `json:"-"` // if they were to be kept; the account is the process after the machines
+	Events      []trace.Event `json:"-"` // if Record is set; the account is the process after the machines
 }
 
-// An Overwrite is a deposit that is lost: By wrote a sum that it had worked
-// out before Of wrote its own.
+// An Overwrite is a lost deposit: By wrote a sum that it had computed before Of wrote its
+// own.
 type Overwrite struct{ By, Of algorithm.ID }
 
 // A Taken is a sum that a machine wrote, in the order of writing.
@@ -62,7 +62,7 @@ type Taken struct {
 	Sum int64
 }
 
-// latency is how long a message takes, be it of the lock or of the account.
+// latency is how long a message takes, whether of the lock or of the account.
 func latency() scenario.Dist {
 	return scenario.Dist{Shape: scenario.Uniform, A: scenario.T / 2, B: 3 * scenario.T / 2}
 }
@@ -75,7 +75,7 @@ func arrival() scenario.Dist {
 // accountStream is the stream of random numbers for messages to the account.
 const accountStream = 1 << 32
 
-// check reports what keeps c from being played.
+// check returns what prevents c from being played.
 func (c Config) check() error {
 	switch {
 	case c.Machines < 1:
@@ -106,7 +106,7 @@ func Run(c Config) (*Result, error) {
 	return c.play(doom)
 }
 
-// play plays the scene, in which a machine may meet its end.
+// play plays the scene, in which a machine may die.
 func (c Config) play(doom *end) (*Result, error) {
 	b := c.branch(doom)
 	r, err := b.run()
@@ -131,7 +131,7 @@ func (c Config) branch(doom *end) *branch {
 	return &branch{Config: c, over: math.MaxInt64, seen: math.MaxInt64, rand: kernel.NewRand(c.Seed, accountStream), doom: doom}
 }
 
-// run lets the machines do what they do.
+// run makes the machines do their work.
 func (b *branch) run() (*sim.Result, error) {
 	run := sim.Config{
 		Spec: b.Lock, Nodes: b.Machines, Entries: b.Machines * b.Deposits,
@@ -160,12 +160,12 @@ func (b *branch) run() (*sim.Result, error) {
 // A branch is the account and the machines' dealings with it.
 type branch struct {
 	Config
-	over  int64 // nothing happens after it
-	seen  int64 // nor is kept after it
+	over  int64 // nothing happens after this time
+	seen  int64 // no event is kept after this time
 	rand  kernel.Rand
-	doom  *end // what becomes of the machine that dies, if one does
+	doom  *end // end of the machine that dies, if one does
 	calls []call
-	turns int // how many sections have begun
+	turns int // number of sections begun
 	taken []Taken
 	lost  []Overwrite
 
@@ -179,15 +179,15 @@ type call struct {
 	machine algorithm.ID
 	write   bool
 	sent    int64
-	reached int64 // when the account does it
-	back    int64 // when the answer is there
-	turn    int   // of which section it is
+	reached int64 // when the account processes it
+	back    int64 // when the answer arrives
+	turn    int   // section it belongs to
 	sum     int64 // what was read or written, once settled
 	refused bool  // once settled
-	orphan  bool  // who made it is dead when the answer comes
+	orphan  bool  // its machine is dead when the answer arrives
 }
 
-// deposit is what machine p does inside: it returns how long that takes.
+// deposit is what machine p does inside; it returns how long that takes.
 func (b *branch) deposit(p algorithm.ID, now int64) int64 {
 	at := now
 	b.turns++
@@ -206,14 +206,14 @@ func (b *branch) deposit(p algorithm.ID, now int64) int64 {
 	return at - now
 }
 
-// settle lets the account do all calls in the order in which they reach it, and
-// returns the balance and how many deposits it has seen.
+// settle makes the account process all calls in the order in which they reach it, and
+// returns the balance and the number of deposits it has seen.
 func (b *branch) settle() (balance int64, writes int) {
 	slices.SortStableFunc(b.calls, func(x, y call) int { return cmp.Compare(x.reached, y.reached) })
 	balance, writer := b.Balance, algorithm.None
 	read := make([]int64, b.Machines)
-	since := make([]int, b.Machines) // how many writes each had seen when it read
-	latest := 0                      // the last turn that the account has heard of
+	since := make([]int, b.Machines) // number of writes each had seen when it read
+	latest := 0                      // latest turn known to the account
 	for i := range b.calls {
 		c := &b.calls[i]
 		if c.reached > b.over {

@@ -19,7 +19,7 @@ type Crash struct {
 	On     bool
 	Who    algorithm.ID
 	Moment Moment
-	Fenced bool // the account refuses a write of a turn when it has heard of a later one
+	Fenced bool // the account rejects a write of a turn if it knows of a later one
 }
 
 // A Moment is when a machine dies.
@@ -28,18 +28,18 @@ type Moment uint8
 // The moments.
 const (
 	Read  Moment = iota // it has read, and not written
-	Write               // its write is under way, and arrives as messages do
-	Late                // its write is under way, and arrives long after others have gone on
+	Write               // its write is in flight, and arrives as messages do
+	Late                // its write is in flight, and arrives long after others have gone on
 )
 
-// moments names what can be said of a crash after the machine.
+// moments are the words that may follow the machine in a crash.
 var moments = [...]string{"read", "write", "late", "fenced"}
 
 // Moments lists these names.
 func Moments() []string { return slices.Clone(moments[:]) }
 
-// ParseCrash reads who dies, and when: 2, which is 2@read, 2@write, 2@late, or
-// 2@fenced, which is late with an account that looks at whose turn it is.
+// ParseCrash parses which machine dies, and when: 2, which means 2@read, 2@write, 2@late,
+// or 2@fenced, which is late with an account that checks whose turn it is.
 func ParseCrash(s string) (Crash, error) {
 	who, when, said := strings.Cut(s, "@")
 	n, err := strconv.Atoi(who)
@@ -58,7 +58,7 @@ func ParseCrash(s string) (Crash, error) {
 	return c, nil
 }
 
-// String returns it as ParseCrash reads it.
+// String formats it as ParseCrash reads it.
 func (c Crash) String() string {
 	when := moments[c.Moment]
 	if c.Fenced {
@@ -67,18 +67,18 @@ func (c Crash) String() string {
 	return fmt.Sprintf("%d@%s", c.Who+1, when)
 }
 
-// lateness is how long the write of a dead machine takes if it is late: long
-// enough for the others to elect, and to go on.
+// lateness is how long the write of a dead machine takes if it is late: long enough for
+// the others to elect, and to go on.
 const lateness = 40 * scenario.T
 
-// An end is when a machine dies, and which section it is in then.
+// An end is when a machine dies, and the section it is in then.
 type end struct {
 	at   int64
 	turn int
 }
 
-// foresee plays the scene to see when the machine makes its first deposit: up to
-// its death all is the same.
+// foresee plays the scene to find out when the machine makes its first deposit: up to its
+// death everything is the same.
 func (c Config) foresee() (*end, error) {
 	if int(c.Crash.Who) >= c.Machines {
 		return nil, fmt.Errorf("machine %d is to die: there are machines 1 to %d", c.Crash.Who+1, c.Machines)
@@ -96,7 +96,7 @@ func (c Config) foresee() (*end, error) {
 	}
 	doom := &end{at: b.calls[i].back + 1, turn: b.calls[i].turn}
 	if c.Crash.Moment != Read {
-		doom.at += scenario.T / 4 // a write takes twice that at least
+		doom.at += scenario.T / 4 // a write takes at least twice that
 	}
 	return doom, nil
 }
@@ -104,8 +104,8 @@ func (c Config) foresee() (*end, error) {
 // first reports whether a call is a read of the machine that dies.
 func (c Crash) first(x call) bool { return x.machine == c.Who && !x.write }
 
-// doomed changes the last calls of the machine that dies, and reports whether one
-// is never made.
+// doomed changes the last calls of the machine that dies, and reports whether a call is
+// never made.
 func (b *branch) doomed(c *call) bool {
 	if b.doom == nil || c.turn != b.doom.turn || !c.write {
 		return false
@@ -118,8 +118,8 @@ func (b *branch) doomed(c *call) bool {
 	return b.Crash.Moment == Read
 }
 
-// bereaved says what the death of a machine has led to. Those who wait for ever
-// wait for the dead, and are no fault of a lock that does not claim to bear it.
+// bereaved notes what the death of a machine has led to. Machines that wait forever wait
+// for the dead one, and are not a fault of a lock that does not claim to tolerate it.
 func (r *Result) bereaved(c Config) {
 	r.Crash = c.Crash.String()
 	for _, v := range r.Found {

@@ -11,7 +11,7 @@ import (
 	"github.com/stile-lock/stile/trace"
 )
 
-// How a diagram is laid out, in columns.
+// The layout of a diagram, in columns.
 const (
 	timeWidth = 7
 	noteWidth = 13
@@ -20,22 +20,22 @@ const (
 	maxDrawn  = 1000
 )
 
-// Fits reports whether so many machines, each with so many deposits, are few
+// Fits reports whether a scene with this many machines and deposits of each is small
 // enough for a diagram as text.
 func Fits(machines, deposits int) bool {
 	return machines <= maxLanes && deposits <= maxDrawn
 }
 
-// A canvas draws a scene as text: time runs down, the account has the lane in
-// the middle, and a message is drawn where it arrives.
+// A canvas draws a scene as text: time runs down, the account has the lane in the middle,
+// and a message is drawn where it arrives.
 type canvas struct {
 	machines int
-	lanes    []int // the column of each machine, and of the account after them
+	lanes    []int // column of each machine, and of the account after them
 	phase    []rune
 	balance  int64
-	sumWidth int // of the account's lane
+	sumWidth int // width of the account's lane
 	lane     string
-	refused  map[int]bool // the writes that are, by number
+	refused  map[int]bool // rejected writes, by number
 	rows     []string
 }
 
@@ -47,8 +47,8 @@ const (
 	dead    = ' '
 )
 
-// Diagram draws the events of a scene that began with this balance. If there
-// are more rows than maxRows, the rest is only counted.
+// Diagram draws the events of a scene that began with this balance. If there are more
+// rows than maxRows, the rest is only counted.
 func (r *Result) Diagram(balance int64, maxRows int) []string {
 	c := &canvas{machines: r.Machines, balance: balance, sumWidth: len(words.Grouped(max(balance, r.Expected))), lane: r.lane, refused: map[int]bool{}}
 	for _, e := range r.Events {
@@ -75,8 +75,8 @@ func (r *Result) Diagram(balance int64, maxRows int) []string {
 	return c.rows
 }
 
-// together reports whether y belongs to the same row as x: one process at one
-// time, and one arrival at most.
+// together reports whether y belongs in the same row as x: one process at one time, and
+// at most one arrival.
 func together(x, y trace.Event) bool {
 	return x.At == y.At && x.Proc == y.Proc && y.Kind != trace.Receive
 }
@@ -119,7 +119,7 @@ func (c *canvas) header() {
 	c.rows = append(c.rows, strings.TrimRight(string(row), " "))
 }
 
-// moment draws what one process did at one time, if there is something to see.
+// moment draws what one process did at one time, if there is anything to see.
 func (c *canvas) moment(events []trace.Event) {
 	first := events[0]
 	var notes []string
@@ -231,7 +231,7 @@ func sumOf(e trace.Event) int64 {
 	return n
 }
 
-// hundredths writes a time in units of T, with two decimals.
+// hundredths formats a time in units of T, with two decimals.
 func hundredths(ticks int64) string {
 	return strconv.FormatFloat(float64(ticks)/scenario.T, 'f', 2, 64)
 }

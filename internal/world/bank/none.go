@@ -2,8 +2,8 @@ package bank
 
 import "github.com/stile-lock/stile/algorithm"
 
-// NoLock is the algorithm of machines that do not take turns: whoever asks is
-// in, without a message.
+// NoLock is the algorithm of machines that do not take turns: a machine that asks is in
+// at once, without a message.
 func NoLock() algorithm.Spec {
 	return algorithm.Spec{
 		Name: "none", Title: "No lock",

@@ -5,19 +5,18 @@ import (
 	"slices"
 )
 
-// A Scene is the bank in other words: processes read a number over the network,
-// take the next one, and write it back. What the number counts is what makes
-// the difference.
+// A Scene is the bank in other words: processes read a number over the network, take the
+// next one, and write it back. Only what the number counts differs.
 type Scene struct {
 	Name   string
 	Title  string
-	Lane   string // who keeps the number
-	Number string // what it is, in traces
+	Lane   string // lane that keeps the number
+	Number string // name of the number in traces
 	Who    string // who takes it
-	Does   string // what each does
-	Thing  string // what each takes
+	Does   string // what each one does
+	Thing  string // what each one takes
 	Twice  string // what it means if two take the same
-	Left   string // what the number is in the end, of how many
+	Left   string // what the number is in the end, out of how many
 }
 
 // Scenes lists the scenes.
@@ -45,8 +44,7 @@ func Scenes() []Scene {
 	}}
 }
 
-// Config returns the scene as one of so many processes, each of which takes so
-// many.
+// Config returns the scene for this many processes, each of which takes this many.
 func (s Scene) Config(nodes, each int, seed uint64) Config {
 	return Config{Machines: nodes, Deposits: each, Amount: 1, Seed: seed, Lane: s.Lane, Number: s.Number}
 }
@@ -57,7 +55,8 @@ type Double struct {
 	By     []int `json:"by"`
 }
 
-// Doubles returns the numbers that were taken more than once, and by whom.
+// Doubles returns the numbers that were taken more than once, and the processes that took
+// them.
 func (r *Result) Doubles() []Double {
 	by := map[int64][]int{}
 	for _, t := range r.Taken {

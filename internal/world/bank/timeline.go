@@ -12,11 +12,11 @@ import (
 // Kinds returns the kinds of messages to and from the account.
 func Kinds() []string { return []string{"READ", "VALUE", "WRITE", "DONE"} }
 
-// Refusal is what an account answers that has a fence, besides.
+// Refusal is an additional answer of an account with a fence.
 const Refusal = "REFUSED"
 
-// mostDrawn is how many events are kept of a scene that is too long for a diagram as
-// text: more than a picture can show.
+// mostDrawn is the maximum number of events kept of a scene that is too long for a
+// diagram as text: more than a picture can show.
 const mostDrawn = 100_000
 
 func (b *branch) observe(e trace.Event) {
@@ -27,8 +27,8 @@ func (b *branch) observe(e trace.Event) {
 	b.seen = min(b.seen, b.events[mostDrawn-1].At)
 }
 
-// A moment is an event and its place among those of the same tick: an answer
-// of the account comes before what it leads to, and a call after that.
+// A moment is an event and its place among those of the same tick: an answer of the
+// account comes before what it leads to, and a call after that.
 type moment struct {
 	trace.Event
 	place int
@@ -41,8 +41,8 @@ const (
 	calling
 )
 
-// timeline returns what happened among the machines and at the account, in the
-// order of time. The account is the process after the last machine.
+// timeline returns what happened among the machines and at the account, in order of time.
+// The account is the process after the last machine.
 func (b *branch) timeline() []trace.Event {
 	if !b.Record {
 		return nil

@@ -1,6 +1,5 @@
-// Package calls is all that a page asks of the lab, as JSON: one dispatch for a
-// server and for a worker that runs in the page, so that both give the same
-// bytes.
+// Package calls answers everything that a page asks of the lab, as JSON. A server and a
+// worker that runs in the page share this dispatch, so that both return the same bytes.
 package calls
 
 import (
@@ -24,24 +23,24 @@ import (
 // Calls answers calls. The zero value has the catalog's algorithms.
 type Calls struct {
 	document.Options               // Specs: how an algorithm is found
-	Start            string        // the text that the page opens with; empty for the gallery
-	Time             time.Duration // that a check or a comparison may take; 0 means LongTime
-	Memory           int64         // bytes that a check may take; 0 means a gigabyte
+	Start            string        // text that the page opens with; empty for the gallery
+	Time             time.Duration // maximum duration of a check or a comparison; 0 means LongTime
+	Memory           int64         // maximum memory of a check, in bytes; 0 means a gigabyte
 	Workers          int           // goroutines of a check or a comparison; 0 means one for each core
 
-	own []algorithm.Spec // algorithms beside those of the catalog
-	now func() time.Time // the clock; nil means that of the machine
+	own []algorithm.Spec // algorithms besides those of the catalog
+	now func() time.Time // clock; nil means the machine's
 }
 
-// What a call may cost.
+// Limits of a call.
 const (
-	MaxBody  = 4 << 20          // bytes of it: a text of lab.MaxText, however it is quoted
-	CallTime = 30 * time.Second // that it takes; a run of a scenario is cut before
-	LongTime = time.Hour        // that a check or a comparison takes, which tells how far it is
+	MaxBody  = 4 << 20          // bytes of a request: a text of document.MaxText, however it is quoted
+	CallTime = 30 * time.Second // maximum duration; a run of a scenario is cut before
+	LongTime = time.Hour        // maximum duration of a check or a comparison, which reports progress
 )
 
-// With returns calls that know algorithms of one's own beside those of the catalog.
-// One that is called as one of the catalog's takes its place. They have no options.
+// With returns calls that know the given algorithms besides those of the catalog. An
+// algorithm with the name of one of the catalog's replaces it. They have no options.
 func With(own ...algorithm.Spec) *Calls {
 	find := func(name string, o algorithm.Options) (algorithm.Spec, error) {
 		if i := named(own, name); i >= 0 {
@@ -52,12 +51,12 @@ func With(own ...algorithm.Spec) *Calls {
 	return &Calls{Options: document.Options{Specs: find}, own: own}
 }
 
-// named returns which algorithm has that name; -1 if none.
+// named returns the index of the algorithm with that name; -1 if there is none.
 func named(list []algorithm.Spec, name string) int {
 	return slices.IndexFunc(list, func(s algorithm.Spec) bool { return s.Name == name })
 }
 
-// An answer gives the lines of an answer to emit.
+// An answer passes the lines of an answer to emit.
 type answer func(ctx context.Context, body []byte, emit func(v any) error) error
 
 func (c *Calls) all() ([]string, []answer) {
@@ -71,17 +70,17 @@ func Names() []string {
 	return names
 }
 
-// Call answers one call: emit is given the answer, on one line, or several one
-// after the other if the call tells how far it is. What is wrong with the call or
-// the text is an answer, too: {"error":{"line":3,"col":5,"text":"..."}}. The
-// error is that of emit, or that ctx is over.
+// Call answers one call. It passes the answer to emit, on one line, or on several lines
+// one after the other if the call reports progress. An error in the call or the text is
+// an answer, too: {"error":{"line":3,"col":5,"text":"..."}}. The returned error is that
+// of emit, or that ctx is done.
 func (c *Calls) Call(ctx context.Context, name string, body []byte, emit func(line []byte) error) error {
 	within, cancel := c.clocked(ctx, c.limit(name))
 	defer cancel()
 	var failed error
 	say := func(v any) error {
 		if failed != nil {
-			return failed // nobody listens any more
+			return failed // the listener is gone
 		}
 		line, err := document.Encode(v)
 		if err == nil {
@@ -106,10 +105,10 @@ func (c *Calls) Call(ctx context.Context, name string, body []byte, emit func(li
 	return nil
 }
 
-// Streams are the calls that may take long, since they tell how far they are.
+// Streams are the calls that may take long and therefore report progress.
 func Streams() []string { return []string{"check", "compare"} }
 
-// limit returns how long a call may take.
+// limit returns the maximum duration of a call.
 func (c *Calls) limit(name string) time.Duration {
 	switch {
 	case !slices.Contains(Streams(), name):
@@ -132,7 +131,7 @@ func (c *Calls) answer(ctx context.Context, name string, body []byte, say func(v
 	return answers[i](ctx, body, say)
 }
 
-// wrong says where an error is, if that is known.
+// wrong adds the position of an error, if known.
 func wrong(err error) *document.Error {
 	var at *document.Error
 	if errors.As(err, &at) {
@@ -141,7 +140,7 @@ func wrong(err error) *document.Error {
 	return &document.Error{Text: err.Error()}
 }
 
-// read reads what a call is given: one JSON object, or nothing.
+// read parses the body of a call: one JSON object, or nothing.
 func read(body []byte, into any) error {
 	if body = bytes.TrimSpace(body); len(body) == 0 {
 		return nil
@@ -162,7 +161,7 @@ func read(body []byte, into any) error {
 	return nil
 }
 
-// unread says what is wrong with JSON, without the types of Go.
+// unread says what is wrong with JSON, without naming Go types.
 func unread(err error) string {
 	var kind *json.UnmarshalTypeError
 	switch {
@@ -181,7 +180,7 @@ func (c *Calls) start(_ context.Context, body []byte, say func(v any) error) err
 	return say(map[string]string{"text": c.Start})
 }
 
-// runTime is what a run may take: a page waits for it.
+// runTime is the maximum duration of a run, because a page waits for it.
 const runTime = 10 * time.Second
 
 // within returns options that end a run in time.

@@ -18,10 +18,10 @@ import (
 	"github.com/stile-lock/stile/scenario"
 )
 
-// usualMemory is what a check may take if nobody says otherwise.
+// usualMemory is the default memory limit of a check.
 const usualMemory = 1 << 30
 
-// far is how far a check is.
+// far is the progress of a check.
 type far struct {
 	Pass        string  `json:"pass"`
 	States      int64   `json:"states"`
@@ -35,20 +35,20 @@ type checkCall struct {
 	Limits limits `json:"limits"`
 }
 
-// limits are those of a check.
+// limits are the limits of a check.
 type limits struct {
-	Requests int     `json:"requests"` // of each process; 0 means 1, and -1 without bound
-	Seconds  float64 `json:"seconds"`  // that it takes; 0 means as long as any check may
-	Crashes  int     `json:"crashes"`  // of elections, and of locks that survive deaths
+	Requests int     `json:"requests"` // requests of each process; 0 means 1, -1 means unbounded
+	Seconds  float64 `json:"seconds"`  // maximum duration; 0 means the maximum for any check
+	Crashes  int     `json:"crashes"`  // for elections, and for locks that survive crashes
 }
 
-// What the limits of a check can be: more than any check comes to its end with.
+// The maximum limits of a check: more than any check can complete with.
 const (
 	mostRequests = 255
 	mostCrashes  = 15
 )
 
-// refuse says which limit is none, if checks may take so long.
+// refuse says which limit is invalid, if checks may take at most this long.
 func (l *limits) refuse(most time.Duration) error {
 	switch {
 	case l.Requests < -1 || l.Requests > mostRequests:
@@ -61,9 +61,8 @@ func (l *limits) refuse(most time.Duration) error {
 	return nil
 }
 
-// check tries every interleaving of the group that a text describes: how many
-// processes, which network, which options. What the lines of the text do is left
-// out: processes may do anything.
+// check tries every interleaving of the group that a text describes: number of processes,
+// network and options. It ignores the lines of the text: processes may do anything.
 func (c *Calls) check(ctx context.Context, body []byte, say func(v any) error) error {
 	var in checkCall
 	if err := read(body, &in); err != nil {
@@ -101,7 +100,7 @@ func (c *Calls) check(ctx context.Context, body []byte, say func(v any) error) e
 	conf.Context = stop
 	conf.Progress = func(p check.Progress) {
 		if say(map[string]far{"progress": {p.Pass, p.States, p.Transitions, p.Depth, p.Elapsed.Seconds()}}) != nil {
-			cancel() // nobody listens any more
+			cancel() // the listener is gone
 		}
 	}
 	report, err := check.Run(conf)
@@ -118,9 +117,9 @@ func (c *Calls) check(ctx context.Context, body []byte, say func(v any) error) e
 	}
 	return say(struct {
 		Verdict        *check.Report `json:"verdict"`
-		Means          []string      `json:"means"` // of each property, what it means that it holds
+		Means          []string      `json:"means"` // what it means that each property holds
 		Counterexample string        `json:"counterexample"`
-		Checked        string        `json:"checked"` // what exactly, in a sentence
+		Checked        string        `json:"checked"` // what exactly was checked, in a sentence
 	}{report, means, text, checked(sc, conf.Settled())})
 }
 
@@ -152,9 +151,9 @@ func (c *Calls) config(sc *scenario.Scenario) (check.Config, error) {
 	return conf, err
 }
 
-// programs returns which locks each process takes, transaction by transaction: one
-// for each of its lines that says so, in the order of time. Where no line says so
-// each takes two neighbours, as at a dinner.
+// programs returns the locks that each process takes, transaction by transaction: one for
+// each line that says so, in order of time. If no line says so, each process takes two
+// neighbouring locks, as the dining philosophers do.
 func programs(sc *scenario.Scenario, m deadlock.Method) [][][]int {
 	all := make([][][]int, sc.Processes)
 	said := false
@@ -179,7 +178,7 @@ func programs(sc *scenario.Scenario, m deadlock.Method) [][][]int {
 	return all
 }
 
-// put makes programs those of a check.
+// put writes programs into the configuration of a check.
 func put(all [][][]int, c *transactions.Config) {
 	for _, turns := range all {
 		if len(turns) == 0 {
@@ -189,7 +188,7 @@ func put(all [][][]int, c *transactions.Config) {
 	}
 }
 
-// takes says what a process does in its transactions.
+// takes describes what a process does in its transactions.
 func takes(turns [][]int) string {
 	if len(turns) == 0 {
 		return "takes nothing"

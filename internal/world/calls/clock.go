@@ -5,10 +5,9 @@ import (
 	"time"
 )
 
-// A clocked context is over when the clock says so. That of package context is over
-// when a timer runs out, and in a page nothing can run out while something computes:
-// there is one thread, and nobody is interrupted. Whoever asks for Err is told in time
-// everywhere.
+// A clocked context ends when the clock says so. A context of package context ends when a
+// timer expires, but in a page no timer can expire during a computation: there is one
+// thread, without preemption. A caller of Err learns in time on every platform.
 type clocked struct {
 	context.Context
 	end time.Time
@@ -26,7 +25,7 @@ func (c *clocked) Err() error {
 	return nil
 }
 
-// clocked returns a context that is over after a time, at the latest.
+// clocked returns a context that ends after limit, at the latest.
 func (c *Calls) clocked(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
 	now := c.now
 	if now == nil {
@@ -40,7 +39,7 @@ func (c *Calls) clocked(ctx context.Context, limit time.Duration) (context.Conte
 	return &clocked{inner, end, now}, cancel
 }
 
-// stoppable returns a context that is over when ctx is, or when it is cancelled.
+// stoppable returns a context that ends when ctx does, or when it is cancelled.
 func stoppable(ctx context.Context) (context.Context, context.CancelFunc) {
 	inner, cancel := context.WithCancel(ctx)
 	if outer, ok := ctx.(*clocked); ok {

@@ -16,7 +16,7 @@ import (
 	"github.com/stile-lock/stile/trace"
 )
 
-// What a comparison may ask for.
+// Limits of a comparison.
 const (
 	mostPlaces  = 64
 	mostNodes   = 64
@@ -25,7 +25,7 @@ const (
 )
 
 type compareCall struct {
-	Algorithms []string  `json:"algorithms"` // none means all sound ones
+	Algorithms []string  `json:"algorithms"` // empty means all sound ones
 	N          []int     `json:"n"`
 	Rest       []float64 `json:"rest"` // in T
 	Hold       []float64 `json:"hold"`
@@ -36,11 +36,11 @@ type compareCall struct {
 // A Cell is one algorithm at one place of the map.
 type Cell struct {
 	compare.RunReport
-	Text string `json:"text"` // opens it in the lab
+	Text string `json:"text"` // scenario that opens it in the lab
 }
 
-// A found is one cell of a comparison that is under way: number At of all, the
-// Done-th to be ready.
+// A found is one cell of a comparison in progress: number At of all cells, and the
+// Done-th to be measured.
 type found struct {
 	At    int  `json:"at"`
 	Done  int  `json:"done"`
@@ -48,8 +48,8 @@ type found struct {
 	Cell  Cell `json:"cell"`
 }
 
-// compare measures algorithms over the number of processes, rest and hold. Every cell
-// is told as soon as it is measured, and at last all of them.
+// compare measures algorithms over the number of processes, rest and hold. It reports
+// every cell as soon as it is measured, and all of them at the end.
 func (c *Calls) compare(ctx context.Context, body []byte, say func(v any) error) error {
 	in := compareCall{Entries: 200, Seed: 1}
 	if err := read(body, &in); err != nil {
@@ -105,7 +105,7 @@ func (c *Calls) compare(ctx context.Context, body []byte, say func(v any) error)
 	return say(t.all(m.Report()))
 }
 
-// A teller tells what a comparison has found, while it is under way.
+// A teller reports the results of a comparison in progress.
 type teller struct {
 	conf   compare.Config
 	say    func(v any) error
@@ -116,7 +116,7 @@ type teller struct {
 	done  int
 }
 
-// begin tells which cells there will be.
+// begin announces the cells to come.
 func (t *teller) begin() error {
 	for _, p := range t.conf.Places() {
 		for _, s := range t.conf.Specs {
@@ -127,7 +127,7 @@ func (t *teller) begin() error {
 	return t.say(t.all(compare.Report{Best: []compare.BestAt{}, Stopped: true}))
 }
 
-// found tells of a cell, with how its run began.
+// found reports a cell, with the beginning of its run.
 func (t *teller) found(i int, c *compare.Cell) {
 	x := Cell{RunReport: c.Report()}
 	if x.Measured != nil {
@@ -138,11 +138,11 @@ func (t *teller) found(i int, c *compare.Cell) {
 	t.cells[i] = x
 	t.done++
 	if t.say(map[string]found{"found": {i, t.done, len(t.cells), x}}) != nil {
-		t.cancel() // nobody listens any more
+		t.cancel() // the listener is gone
 	}
 }
 
-// all is the whole map, as far as it is known.
+// all returns the whole map, as far as it is known.
 func (t *teller) all(r compare.Report) any {
 	return struct {
 		Cells   []Cell           `json:"cells"`
@@ -151,8 +151,8 @@ func (t *teller) all(r compare.Report) any {
 	}{t.cells, r.Best, r.Stopped}
 }
 
-// sound returns all locks that are neither wrong nor weaker than another one,
-// one's own first.
+// sound returns all locks that are neither wrong nor weaker than another one, starting
+// with the user's own.
 func (c *Calls) sound() []algorithm.Spec {
 	all := slices.DeleteFunc(slices.Clone(c.own), func(s algorithm.Spec) bool { return s.Family != algorithm.MutualExclusion || !s.Sound() })
 	for _, s := range catalog.Sound() {
@@ -163,7 +163,7 @@ func (c *Calls) sound() []algorithm.Spec {
 	return all
 }
 
-// dists reads times, some of which are usual if there are none.
+// dists converts times; usual are the defaults if there are none.
 func dists(units []float64, usual ...float64) ([]scenario.Dist, error) {
 	if len(units) == 0 {
 		units = usual
@@ -178,17 +178,17 @@ func dists(units []float64, usual ...float64) ([]scenario.Dist, error) {
 	return all, nil
 }
 
-// shown is how many entries of a measured run a scenario has.
+// shown is the number of entries of a measured run that a scenario shows.
 const shown = 30
 
-// began returns a scenario in which everybody asks when it did in the first
+// began returns a scenario in which each process asks when it did during the first
 // entries of a measured run.
 func began(c *compare.Cell, m compare.Config) string {
 	sc := scenario.Scenario{
 		Title:     fmt.Sprintf("%s: the first entries of a run of %d", c.Spec.Title, m.Entries),
 		Algorithm: c.Spec.Name, Processes: c.Nodes, Latency: scenario.Always(scenario.T), Hold: c.Hold, Seed: m.Seed,
 	}
-	left := make([]int64, c.Nodes) // when each has left, and 1 tick
+	left := make([]int64, c.Nodes) // time at which each left, plus 1 tick
 	_, err := sim.Run(sim.Config{
 		Spec: c.Spec, Nodes: c.Nodes, Entries: min(shown, m.Entries), Seed: m.Seed, Think: c.Think, Hold: c.Hold, Latency: sc.Latency,
 		Observe: func(e trace.Event) {
@@ -198,8 +198,9 @@ func began(c *compare.Cell, m compare.Config) string {
 			case trace.Ask:
 				at := e.At
 				if left[e.Proc] == at+1 {
-					// Lines of one time come before what is due then, such as that it leaves: it asks a
-					// little later, each time by more, since all before it may be as much later by now.
+					// Lines of one time come before what is due then, such as the process
+					// leaving. So it asks a little later, each time by more, because
+					// everything before it may have been delayed as much by now.
 					at += int64(len(sc.Actions)) * scenario.T / 10000
 				}
 				sc.Actions = append(sc.Actions, scenario.Action{At: at, Kind: scenario.Ask, Proc: e.Proc})
@@ -209,7 +210,8 @@ func began(c *compare.Cell, m compare.Config) string {
 	if err != nil {
 		return ""
 	}
-	// Where requests are refused, a little later may be another run: as far as it goes.
+	// If requests can be refused, a slightly later request may lead to a different run:
+	// keep as much as replays.
 	for c.Spec.TryLock && len(sc.Actions) > 1 {
 		if _, err := sim.Replay(c.Spec, &sc, sim.ReplayOptions{}); err == nil {
 			break

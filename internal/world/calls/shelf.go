@@ -14,13 +14,13 @@ import (
 	"github.com/stile-lock/stile/scenarios"
 )
 
-// A Shelf is a part of the gallery.
+// A Shelf is a section of the gallery.
 type Shelf struct {
 	Title string `json:"title"`
 	Items []Item `json:"items"`
 }
 
-// An Item is one scenario of the gallery.
+// An Item is one scenario in the gallery.
 type Item struct {
 	File     string `json:"file"`
 	Title    string `json:"title"`
@@ -28,7 +28,7 @@ type Item struct {
 	Text     string `json:"text"`
 }
 
-// bank is what every visitor sees first: two tellers who are inside together.
+// bank is what every visitor sees first: two tellers inside at the same time.
 const bank = `# A wrong lock lets two tellers in at once: both read the same balance, and the 10,000 that one of them pays in are lost.
 title The bank that loses 10,000
 algorithm bakery-naive
@@ -62,8 +62,7 @@ expect entries 2 1
 expect violation mutual-exclusion
 `
 
-// Gallery returns all worked examples: the bank, then what works, then what does
-// not.
+// Gallery returns all worked examples: the bank, then what works, then what does not.
 func Gallery() []Shelf {
 	shelves := []Shelf{{"Start here", []Item{item("bank.stile", bank)}}}
 	for _, f := range families.All() {
@@ -83,10 +82,10 @@ func Gallery() []Shelf {
 	return shelves
 }
 
-// museum is the shelf of what does not work.
+// museum is the shelf of algorithms that do not work.
 const museum = "The museum of wrong algorithms"
 
-// shelfOf says where a scenario belongs.
+// shelfOf returns the shelf that a scenario belongs on.
 func shelfOf(name, text string) string {
 	sc, err := scenario.Parse(name, text)
 	if err != nil || sc.Transacts() || sc.IsGraph() {
@@ -118,8 +117,8 @@ func item(name, text string) Item {
 	return x
 }
 
-// told is how many letters of a comment say what there is to see: its first sentence
-// alone may only say where one is.
+// told is the length, in bytes, from which the first sentences of a comment say what there
+// is to see: the first one alone may only give the setting.
 const told = 90
 
 // enough returns the first sentences of a comment that say what there is to see.
@@ -142,7 +141,7 @@ func (c *Calls) gallery(_ context.Context, body []byte, say func(v any) error) e
 	return say(map[string]any{"groups": Gallery()})
 }
 
-// A Choice is an algorithm that a new scenario can have.
+// A Choice is an algorithm available to a new scenario.
 type Choice struct {
 	Name    string   `json:"name"`
 	Title   string   `json:"title"`
@@ -152,14 +151,14 @@ type Choice struct {
 	Weaker  string   `json:"weaker"`
 	Paper   string   `json:"paper"`
 	Network string   `json:"network"`
-	Least   int      `json:"least"` // how many processes there are at least, and at most on a page
+	Least   int      `json:"least"` // minimum number of processes, and maximum on a page
 	Most    int      `json:"most"`
-	Options []string `json:"options"`         // what else can be said of it: topology, k, ...
-	Lock    string   `json:"lock,omitempty"`  // of a lock that survives deaths: which it is,
-	After   string   `json:"after,omitempty"` // and what is done after one
+	Options []string `json:"options"`         // other options: topology, k, ...
+	Lock    string   `json:"lock,omitempty"`  // for a lock that survives crashes: its underlying lock,
+	After   string   `json:"after,omitempty"` // and its recovery after a crash
 
-	Calls  string              `json:"calls,omitempty"`  // as lab.Algorithm has it
-	Values map[string][]string `json:"values,omitempty"` // what can be said, where that has names
+	Calls  string              `json:"calls,omitempty"`  // as in document.Algorithm
+	Values map[string][]string `json:"values,omitempty"` // values of options that have named values
 }
 
 func (c *Calls) algorithms(_ context.Context, body []byte, say func(v any) error) error {
@@ -188,7 +187,7 @@ func (c *Calls) algorithms(_ context.Context, body []byte, say func(v any) error
 	return say(list)
 }
 
-// recoveries are the ways in which a lock can survive deaths.
+// recoveries are the ways in which a lock can survive crashes.
 func recoveries(lock string) []Choice {
 	var list []Choice
 	for _, after := range catalog.Recoveries() {
@@ -222,7 +221,7 @@ func choice(s algorithm.Spec, options ...string) Choice {
 	return x
 }
 
-// offer says that something can be chosen, and what, if that has names.
+// offer adds an option, and its values if they have names.
 func (x *Choice) offer(option string, values []string) {
 	x.Options = append(x.Options, option)
 	if len(values) == 0 {

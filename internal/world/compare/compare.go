@@ -15,16 +15,16 @@ import (
 // processes, every rest time and every hold time.
 type Config struct {
 	Specs    []algorithm.Spec
-	Topology string // of all of them, if one was chosen
+	Topology string // topology of all of them, if one was chosen
 	Nodes    []int
-	Think    []scenario.Dist // between an exit and the next request of a process
+	Think    []scenario.Dist // between a process's exit and its next request
 	Hold     []scenario.Dist // between entry and exit
-	Entries  int             // of each run
+	Entries  int             // entries of each run
 	Seed     uint64
 	jobs.Parallel
 
-	// Found, if not nil, is told of each run that is over, or cannot be made, by the
-	// goroutine that made it: by several at a time.
+	// Found, if not nil, is called for each run that has ended, or cannot be made, by the
+	// goroutine that made it: concurrently by several.
 	Found func(i int, c *Cell)
 }
 
@@ -35,8 +35,8 @@ type Place struct {
 	Hold  scenario.Dist
 }
 
-// Places lists the places of a comparison, ordered by hold time, think time and
-// number of processes.
+// Places lists the places of a comparison, ordered by hold time, think time and number of
+// processes.
 func (c Config) Places() []Place {
 	var all []Place
 	for _, hold := range c.Hold {
@@ -49,7 +49,7 @@ func (c Config) Places() []Place {
 	return all
 }
 
-// Load says what theory may assume at this place.
+// Load returns what theory may assume at this place.
 func (p Place) Load() algorithm.Load {
 	if p.Think.Max() == 0 && p.Nodes > 1 {
 		return algorithm.Saturated
@@ -70,7 +70,7 @@ type Cell struct {
 	Stopped bool        // the comparison ended before the run did
 }
 
-// A Map is what a comparison found.
+// A Map is the result of a comparison.
 type Map struct {
 	Config
 	Cells []Cell // for each place, one for each algorithm
@@ -85,8 +85,7 @@ func (m *Map) Find(spec int, nodes, think, hold int) *Cell {
 	return &m.Cells[place*len(m.Specs)+spec]
 }
 
-// Run makes all runs. The result does not depend on how many workers there
-// are.
+// Run makes all runs. The result does not depend on the number of workers.
 func Run(c Config) (*Map, error) {
 	m := &Map{Config: c}
 	for _, p := range c.Places() {
@@ -106,7 +105,7 @@ func Run(c Config) (*Map, error) {
 	})
 }
 
-// Stopped says how far the comparison was when it was ended, if it was.
+// Stopped says how far the comparison had come when it was stopped, if it was.
 func (m *Map) Stopped() string {
 	missing := 0
 	for i := range m.Cells {
@@ -134,7 +133,7 @@ func (m *Map) Begun(think, hold int) bool {
 	return false
 }
 
-// far says how many of all runs there are.
+// far says how many of all runs were made.
 func far(missing, all int) string {
 	if missing == 0 {
 		return ""
@@ -142,12 +141,12 @@ func far(missing, all int) string {
 	return fmt.Sprintf("%d of %s", all-missing, words.Plural(all, "run"))
 }
 
-// ended ends a run when all is to end.
+// ended ends a run when the whole comparison should end.
 func ended(p jobs.Parallel) sim.Watch {
 	return func(sim.Progress) bool { return !p.Over() }
 }
 
-// run simulates one cell, and reports whether it came to its end.
+// run simulates one cell, and reports whether the run completed.
 func (c *Cell) run(conf Config) (bool, error) {
 	if err := c.Spec.Accepts(c.Nodes); err != nil {
 		c.Skipped = err.Error()

@@ -9,34 +9,33 @@ import (
 	"github.com/stile-lock/stile/sim"
 )
 
-// A DeadlockConfig says which methods against deadlock to compare: each with
-// every number of processes, under the same load.
+// A DeadlockConfig says which methods against deadlock to compare: each with every number
+// of processes, under the same load.
 type DeadlockConfig struct {
 	Methods      []deadlock.Method
 	Processes    []int
 	Locks, Sites int
-	Transactions int // of each run
+	Transactions int // transactions of each run
 	Seed         uint64
 	jobs.Parallel
 }
 
-// A DeadlockRow is a method in one of its modes, with a result for each number
-// of processes.
+// A DeadlockRow is a method in one of its modes, with a result for each number of
+// processes.
 type DeadlockRow struct {
-	Name    string // with its mode
+	Name    string // name, including its mode
 	Method  deadlock.Method
 	Mode    string
-	Results []*sim.Ledger // nil where the comparison ended before the run did
+	Results []*sim.Ledger // nil if the comparison ended before the run did
 }
 
-// A DeadlockMap is what a comparison of methods found.
+// A DeadlockMap is the result of a comparison of methods.
 type DeadlockMap struct {
 	DeadlockConfig
 	Rows []DeadlockRow
 }
 
-// RunDeadlock makes all runs. The result does not depend on how many workers
-// there are.
+// RunDeadlock makes all runs. The result does not depend on the number of workers.
 func RunDeadlock(c DeadlockConfig) (*DeadlockMap, error) {
 	m := &DeadlockMap{DeadlockConfig: c}
 	for _, method := range c.Methods {
@@ -55,7 +54,7 @@ func RunDeadlock(c DeadlockConfig) (*DeadlockMap, error) {
 	})
 }
 
-// Stopped says how far the comparison was when it was ended, if it was.
+// Stopped says how far the comparison had come when it was stopped, if it was.
 func (m *DeadlockMap) Stopped() string {
 	missing := 0
 	for _, r := range m.Rows {
@@ -68,7 +67,7 @@ func (m *DeadlockMap) Stopped() string {
 	return far(missing, len(m.Rows)*len(m.Processes))
 }
 
-// one makes one run, and reports whether it came to its end.
+// one makes one run, and reports whether it completed.
 func (m *DeadlockMap) one(row, n int) (bool, error) {
 	if m.Over() {
 		return false, nil
@@ -86,13 +85,13 @@ func (m *DeadlockMap) one(row, n int) (bool, error) {
 	return true, nil
 }
 
-// A DeadlockMeasure is one thing to judge methods by.
+// A DeadlockMeasure is one measure to judge methods by.
 type DeadlockMeasure struct {
 	Title, Unit string
-	of          func(r *sim.Ledger) float64 // NaN if a run says nothing
+	of          func(r *sim.Ledger) float64 // NaN if a run says nothing about it
 }
 
-// Value returns what a run measured, or NaN if that is nothing or there is none.
+// Value returns what a run measured, or NaN if it says nothing or there is no run.
 func (m DeadlockMeasure) Value(r *sim.Ledger) float64 {
 	if r == nil {
 		return math.NaN()
@@ -100,8 +99,7 @@ func (m DeadlockMeasure) Value(r *sim.Ledger) float64 {
 	return m.of(r)
 }
 
-// DeadlockMeasures returns all measures, in the order in which people should
-// see them.
+// DeadlockMeasures returns all measures, in display order.
 func DeadlockMeasures() []DeadlockMeasure {
 	each := func(n func(r *sim.Ledger) int) func(r *sim.Ledger) float64 {
 		return func(r *sim.Ledger) float64 {

@@ -14,11 +14,11 @@ type Report struct {
 	Nodes      []int       `json:"nodes"`
 	Think      []string    `json:"think"`
 	Hold       []string    `json:"hold"`
-	Entries    int         `json:"entries"` // of each run
+	Entries    int         `json:"entries"` // entries of each run
 	Seed       uint64      `json:"seed"`
 	Runs       []RunReport `json:"runs"`
 	Best       []BestAt    `json:"best"`
-	Stopped    bool        `json:"stopped,omitempty"` // it was ended before all runs were made
+	Stopped    bool        `json:"stopped,omitempty"` // stopped before all runs were made
 }
 
 // A RunReport is one algorithm at one place. Delays and times are means, in T.
@@ -32,10 +32,10 @@ type RunReport struct {
 	*Measured        // nil if skipped or stopped
 }
 
-// Measured is what a run measured, beside theory.
+// Measured is what a run measured, next to theory.
 type Measured struct {
 	PerEntry   float64     `json:"messages_per_entry"`
-	Constant   *float64    `json:"messages_per_sqrt_n,omitempty"` // of those that ask quorums
+	Constant   *float64    `json:"messages_per_sqrt_n,omitempty"` // only for algorithms that ask quorums
 	Client     *float64    `json:"client_delay"`
 	Sync       *float64    `json:"sync_delay"`
 	Response   *float64    `json:"response_time"`
@@ -52,14 +52,14 @@ type TheoryOfRun struct {
 	Throughput *algorithm.Range `json:"throughput"`
 }
 
-// BestAt says who is best at one place by one measure.
+// BestAt says which algorithms are best at one place by one measure.
 type BestAt struct {
 	Measure    string   `json:"measure"`
 	Nodes      int      `json:"nodes"`
 	Think      string   `json:"think"`
 	Hold       string   `json:"hold"`
 	Value      float64  `json:"value"`
-	Algorithms []string `json:"algorithms"` // the best and who is within one per cent of it
+	Algorithms []string `json:"algorithms"` // the best one and those within one per cent of it
 }
 
 // Report returns the map for programs.
@@ -93,7 +93,7 @@ func (m *Map) Report() Report {
 	return r
 }
 
-// Report returns what a run came to, for programs.
+// Report returns the result of a run, for programs.
 func (c *Cell) Report() RunReport {
 	r := RunReport{Algorithm: c.Spec.Name, Nodes: c.Nodes, Think: c.Think.String(), Hold: c.Hold.String(), Skipped: c.Skipped, Stopped: c.Stopped}
 	if c.Result == nil {

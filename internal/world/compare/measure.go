@@ -8,19 +8,19 @@ import (
 	"github.com/stile-lock/stile/sim"
 )
 
-// A Measure is one thing to judge algorithms by.
+// A Measure is one measure to judge algorithms by.
 type Measure struct {
 	Key   string // its name in JSON
 	Title string
 	Unit  string
 	More  bool                        // more is better
-	Of    func(r *sim.Result) float64 // NaN if a run says nothing
+	Of    func(r *sim.Result) float64 // NaN if a run says nothing about it
 
-	// Theory returns what theory says; a zero Cost is nothing.
+	// Theory returns what theory says; a zero Cost means nothing.
 	Theory func(t algorithm.Theory) algorithm.Cost
 }
 
-// Measures returns all measures, in the order in which people should see them.
+// Measures returns all measures, in display order.
 func Measures() []Measure {
 	silent := func(algorithm.Theory) algorithm.Cost { return algorithm.Cost{} }
 	return []Measure{
@@ -44,7 +44,7 @@ func Measures() []Measure {
 	}
 }
 
-// fewest is how many cases a mean needs to say something.
+// fewest is the minimum number of cases for a mean to be meaningful.
 const fewest = 20
 
 func mean(s *sim.Stats) float64 {
@@ -62,7 +62,7 @@ func (m Measure) Value(c *Cell) float64 {
 	return m.Of(c.Result)
 }
 
-// Range returns what theory says about a cell. ok is false if nothing.
+// Range returns what theory says about a cell; ok is false if it says nothing.
 func (m Measure) Range(c *Cell) (r algorithm.Range, ok bool) {
 	if c.Result == nil {
 		return r, false
@@ -73,8 +73,8 @@ func (m Measure) Range(c *Cell) (r algorithm.Range, ok bool) {
 	return m.Theory(c.Spec.Theory).At(c.Nodes, c.Load())
 }
 
-// throughput follows from the synchronisation delay when somebody always
-// waits: one entry per hold and hand-over.
+// throughput follows from the synchronisation delay if there is always a waiting process:
+// one entry per hold and handover.
 func throughput(c *Cell) (r algorithm.Range, ok bool) {
 	sync, ok := c.Spec.Theory.Sync.At(c.Nodes, algorithm.Saturated)
 	if !ok || c.Load() != algorithm.Saturated {
@@ -84,8 +84,8 @@ func throughput(c *Cell) (r algorithm.Range, ok bool) {
 	return algorithm.Range{Lo: 1 / (hold + sync.Hi), Hi: 1 / max(hold+sync.Lo, 1e-6)}, true
 }
 
-// Constant returns Maekawa's c, the messages per entry in units of sqrt(N), of an
-// algorithm that asks quorums, and NaN of any other.
+// Constant returns Maekawa's c, the messages per entry in units of sqrt(N), for an
+// algorithm that asks quorums, and NaN for any other.
 func (c *Cell) Constant() float64 {
 	if c.Result == nil || c.Spec.Class != algorithm.Quorum {
 		return math.NaN()
@@ -93,19 +93,20 @@ func (c *Cell) Constant() float64 {
 	return c.Result.PerEntry / math.Sqrt(float64(c.Nodes))
 }
 
-// tie is how near to the best a value must be to share the first place.
+// tie is how near to the best a value must be to share first place.
 const tie = 0.01
 
-// A Best says who is best at one place by one measure.
+// A Best says which algorithms are best at one place by one measure.
 type Best struct {
 	Value float64
 	Specs []int // indices of the algorithms within one per cent of it, in their order
-	All   bool  // that is all who have a value, and more than one
+	All   bool  // these are all the algorithms that have a value, and more than one
 }
 
-// Best returns who is best at place number i, or no algorithm at all if most of
-// them have no value, or a run is missing, which might have been better. Who broke a property does not take part, nor does a lock that
-// denies instead of letting wait: it has no waiting to be measured.
+// Best returns the best algorithms at place number i, or none at all if most of them have
+// no value, or if a run is missing, which might have been better. An algorithm that
+// violated a property does not take part, nor does a lock that denies requests instead of
+// queueing them: it has no waiting to measure.
 func (m *Map) Best(by Measure, i int) Best {
 	best := Best{Value: math.NaN()}
 	cells := m.At(i)
@@ -150,7 +151,7 @@ func (m Measure) better(x, than float64) bool {
 	return x < than
 }
 
-// Keeps reports whether x keeps to theory, but for rounding and for the first and
+// Keeps reports whether x agrees with theory, apart from rounding and from the first and
 // last entries of a run, which are not like the rest.
 func Keeps(x float64, r algorithm.Range) bool {
 	slack := 0.02*math.Abs(x) + 1e-9

@@ -10,46 +10,46 @@ import (
 	"github.com/stile-lock/stile/trace"
 )
 
-// A Deed is what somebody at the page wants to happen now. Processes and sites
+// A Deed is an action that the user of the page wants to happen now. Processes and sites
 // are lanes, counted from 0 as in a Document.
 type Deed struct {
 	Verb    string  `json:"verb"`              // ask, leave, crash, ...: see Act
-	Proc    int     `json:"proc"`              // who
-	To      int     `json:"to,omitempty"`      // suspect, trust, tell: whom
-	Msg     int     `json:"msg,omitempty"`     // deliver, overtake, drop, duplicate, delay, reorder: the number of the message
-	By      float64 `json:"by,omitempty"`      // delay: how much longer, in T
-	For     float64 `json:"for,omitempty"`     // ask, take: how long it stays, in T; 0 means as the scenario says
-	Section string  `json:"section,omitempty"` // ask, leave, expire: which, if there are several
-	Parts   [][]int `json:"parts,omitempty"`   // partition: who hears whom
-	Timer   *int    `json:"timer,omitempty"`   // expire: which; the first that runs if it says nothing
-	Locks   []int   `json:"locks,omitempty"`   // take: which, from 0, in this order; of a graph of resources: which resource
+	Proc    int     `json:"proc"`              // lane that acts
+	To      int     `json:"to,omitempty"`      // suspect, trust, tell: lane concerned
+	Msg     int     `json:"msg,omitempty"`     // deliver, overtake, drop, duplicate, delay, reorder: message number
+	By      float64 `json:"by,omitempty"`      // delay: additional delay, in T
+	For     float64 `json:"for,omitempty"`     // ask, take: length of the stay, in T; 0 means as in the scenario
+	Section string  `json:"section,omitempty"` // ask, leave, expire: section name, if there are several
+	Parts   [][]int `json:"parts,omitempty"`   // partition: groups of lanes that can communicate
+	Timer   *int    `json:"timer,omitempty"`   // expire: timer number; by default the first one running
+	Locks   []int   `json:"locks,omitempty"`   // take: locks, from 0, in this order; in a graph of resources: the resource
 }
 
-// An Edit is what a deed comes to: another text.
+// An Edit is the result of a deed: the new text.
 type Edit struct {
 	Text  string `json:"text"`
-	Line  int    `json:"line"`          // the line that was added
-	Event int    `json:"event"`         // the cursor after it
-	Cut   int    `json:"cut,omitempty"` // how many later lines were taken out, since they cannot happen any more
+	Line  int    `json:"line"`          // number of the added line
+	Event int    `json:"event"`         // cursor after that line
+	Cut   int    `json:"cut,omitempty"` // number of later lines removed because they can no longer happen
 }
 
-// Act says which line a deed at a cursor is, and puts it where it belongs.
+// Act turns a deed at a cursor into a line, and inserts it where it belongs.
 //
-// The verbs are ask, leave, start, crash, restart, pause, resume, suspect,
-// trust, tell and expire; deliver, overtake, drop, duplicate, delay and reorder
-// of a message under way; partition and heal; take and go of a transaction. Of a
-// graph of resources they are ask, withdraw, grant and release, of one unit.
+// The verbs are ask, leave, start, crash, restart, pause, resume, suspect, trust, tell and
+// expire; deliver, overtake, drop, duplicate, delay and reorder for a message in flight;
+// partition and heal; take and go for a transaction. In a graph of resources they are ask,
+// withdraw, grant and release, for one unit.
 //
-// The line is done when the events before the cursor have happened, and before
-// anything else that can be seen: of the lines of its time it comes behind those
-// that are done by then, and before the others. All that one line does is one
-// step, behind which it comes. Only what a timed schedule lets
-// happen by itself at the very time of the last event, if that happened by itself
-// too, comes first: a line cannot come between them. What has happened by then is
-// not changed. Later lines that cannot happen any more are taken out, and a run
-// that was to be over by then goes on for longer.
+// The line runs once the events before the cursor have happened, and before any other
+// visible event: among the lines of the same time it follows those that have run by then
+// and precedes the others. Everything that one line does is a single step; the new line
+// comes after the whole step. There is one exception: in a timed schedule, if the last
+// event happened by itself, everything else that happens by itself at the same time comes
+// first, because no line can come between them. Act never changes what has happened by
+// then. It removes later lines that can no longer happen, and extends a run that would have
+// ended by then.
 //
-// An error says why the deed cannot be done.
+// An error says why the deed is impossible.
 func Act(text string, o Options, event int, d Deed) (*Edit, error) {
 	sc, err := parse(text, o)
 	if err != nil {
@@ -71,7 +71,7 @@ func Act(text string, o Options, event int, d Deed) (*Edit, error) {
 	}
 	e, err := a.write(o)
 	if errors.Is(err, errPast) && a.action.Kind == scenario.Leave && !sc.Steps {
-		a.action.Now = true // else its earlier stays would wait for this line
+		a.action.Now = true // otherwise its earlier stays would wait for this line
 		e, err = a.write(o)
 	}
 	if err != nil {
@@ -87,16 +87,15 @@ type actor struct {
 	deed   Deed
 	text   string
 	event  int           // the cursor
-	past   []trace.Event // what has happened when the line does
+	past   []trace.Event // events before the line
 	now    moment
 	action scenario.Action
 }
 
-// longer is how much longer a run may go on, in T, that was to be over by the time
-// of a deed.
+// longer is the extension, in T, of a run that would have ended by the time of a deed.
 const longer = 5
 
-// extend puts a later time into the line that says when the run ends.
+// extend writes a later time into the line that says when the run ends.
 func (a *actor) extend() {
 	end := (a.action.At/scenario.T + longer) * scenario.T
 	lines := strings.Split(a.text, "\n")
@@ -108,14 +107,13 @@ func (a *actor) extend() {
 	a.text, a.sc.Until = strings.Join(lines, "\n"), end
 }
 
-// errLong is told if a run does not come to the cursor, or to the line.
+// errLong is returned if a run does not reach the cursor, or the line.
 var errLong = errors.New("the run takes too long to get there: end it earlier by a line such as until 50, or have fewer processes")
 
-// errPast is told if a line would change what has happened.
+// errPast is returned if a line would change what has already happened.
 var errPast = errors.New("this would change what has happened before: step back, or write the line by hand")
 
-// samePast reports whether a run begins with these events, but for the numbers of
-// messages.
+// samePast reports whether a run begins with these events, ignoring message numbers.
 func samePast(past, now []trace.Event) bool {
 	n := len(past)
 	if len(now) < n {

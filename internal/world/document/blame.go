@@ -9,9 +9,9 @@ import (
 // A finder finds an algorithm by its name: see Options.
 type finder = func(name string, o algorithm.Options) (algorithm.Spec, error)
 
-// blamed says on which line that is because of which a scenario has no algorithm
-// that could run: the option without which it has one, or how many processes
-// there are, or the algorithm.
+// blamed attributes err to the line that prevents the scenario from having a runnable
+// algorithm: the option without which it has one, the number of processes, or the algorithm
+// itself.
 func blamed(sc *scenario.Scenario, find finder, err error) error {
 	guilty := "algorithm"
 	if _, err := specOf(sc, find); err == nil {
@@ -32,11 +32,10 @@ func blamed(sc *scenario.Scenario, find finder, err error) error {
 	return err
 }
 
-// acceptable returns the algorithm of a scenario if it can run among so many
-// processes.
+// acceptable returns the algorithm of a scenario if it can run with that many processes.
 func acceptable(sc *scenario.Scenario, find finder) (algorithm.Spec, error) {
 	spec, err := specOf(sc, find)
-	if err == nil && len(sc.Sections) == 0 && !sc.Transacts() { // which have sizes of their own
+	if err == nil && len(sc.Sections) == 0 && !sc.Transacts() { // these have sizes of their own
 		err = spec.Accepts(sc.Processes)
 	}
 	return spec, err

@@ -12,7 +12,7 @@ import (
 	"github.com/stile-lock/stile/trace"
 )
 
-// document makes the document of a run that was watched.
+// document builds the document of a recorded run.
 func (r *recorder) document(back *sim.Playback, o Options, draw drawer) (*Document, error) {
 	sc, spec := r.sc, r.spec
 	t := back.Trace()
@@ -71,8 +71,8 @@ func about(s algorithm.Spec) Algorithm {
 	return Algorithm{s.Name, s.Title, s.Authors, s.Year, s.Paper, s.Wrong, s.Weaker, s.Fixed, s.Network.String(), deaths, f.Calls}
 }
 
-// renumber returns the numbers of messages in the order in which they first
-// come: those of a trace depend on how many lines there are.
+// renumber maps message numbers to their order of first appearance, because the numbers in
+// a trace depend on how many lines there are.
 func renumber(events []trace.Event) map[int]int {
 	numbers := map[int]int{}
 	for i := range events {
@@ -83,7 +83,7 @@ func renumber(events []trace.Event) map[int]int {
 	return numbers
 }
 
-// events returns the events of a trace for a page.
+// events converts the events of a trace for a page.
 func (r *recorder) events(t *trace.Trace, numbers map[int]int, ended int) []Event {
 	list := make([]Event, len(t.Events))
 	steps := r.steps
@@ -112,8 +112,8 @@ func (r *recorder) events(t *trace.Trace, numbers map[int]int, ended int) []Even
 	return list
 }
 
-// How wide diagrams are, in pixels, and from how many events on they have no
-// words.
+// The width of diagrams, in pixels, and the number of events from which they carry no
+// labels.
 const (
 	perStep   = 26
 	perUnit   = 40

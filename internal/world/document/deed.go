@@ -11,7 +11,7 @@ import (
 	"github.com/stile-lock/stile/sim"
 )
 
-// verbs are what can be done, in the words of calls.
+// verbs maps the verbs of calls to scenario actions.
 var verbs = [...]struct {
 	word string
 	kind scenario.ActionKind
@@ -23,7 +23,7 @@ var verbs = [...]struct {
 	{"take", scenario.Take}, {"go", scenario.Proceed},
 }
 
-// choose finds the action that the deed is.
+// choose finds the action for the deed.
 func (a *actor) choose() error {
 	d, x := &a.deed, &a.action
 	var words []string
@@ -69,7 +69,7 @@ func (a *actor) choose() error {
 	return a.stay()
 }
 
-// section refuses one that is not there: its name goes into the text.
+// section rejects an unknown section, because its name goes into the text.
 func (a *actor) section() error {
 	var names []string
 	for _, s := range a.sc.Sections {
@@ -85,7 +85,7 @@ func (a *actor) section() error {
 	}
 }
 
-// stay says how long who asks will stay.
+// stay sets how long the process that asks will stay.
 func (a *actor) stay() error {
 	if a.deed.For == 0 || a.action.Kind != scenario.Ask && a.action.Kind != scenario.Take {
 		return nil
@@ -99,7 +99,7 @@ func (a *actor) stay() error {
 	return nil
 }
 
-// ticks turns units of time into ticks.
+// ticks converts units of time to ticks.
 func ticks(units float64) (int64, error) {
 	t := math.Round(units * scenario.T)
 	if !(t >= 1 && t <= 1e15) {
@@ -145,7 +145,7 @@ func (a *actor) atSites() error {
 	return nil
 }
 
-// timer finds which timer runs out.
+// timer finds the timer that expires.
 func (a *actor) timer() error {
 	if t := a.deed.Timer; t != nil {
 		if *t < 0 {
@@ -164,7 +164,7 @@ func (a *actor) timer() error {
 	return nil
 }
 
-// parts reads who hears whom.
+// parts reads the parts of a partition.
 func (a *actor) parts() error {
 	if a.sc.Transacts() {
 		return fmt.Errorf("partition: where transactions run the network is whole")

@@ -6,66 +6,66 @@ import (
 	"github.com/stile-lock/stile/trace"
 )
 
-// A Document is all that there is to show of a scenario: what happened, what
-// each process remembered and why it waited after every event, and what came of
-// it. It is made of the text by [Run], and of nothing else.
+// A Document is everything there is to show of a scenario: what happened, what each process
+// remembered and why it waited after every event, and the outcome. [Run] makes it from the
+// text, and from nothing else.
 //
-// Processes and events are counted from 0, lines from 1. A cursor is a number
-// of events: at cursor 3 the first three have happened.
+// Processes and events are counted from 0, lines from 1. A cursor is a number of events: at
+// cursor 3 the first three have happened.
 //
-// The JSON keys are part of what pages rely on: add to them, never change them.
+// Pages rely on the JSON keys: add keys, never change them.
 type Document struct {
-	Error *Error `json:"error,omitempty"` // if there is one, nothing else is filled in
+	Error *Error `json:"error,omitempty"` // if set, nothing else is filled in
 
 	Title     string    `json:"title"`
-	Kind      string    `json:"kind"` // of its family: lock, election or transactions; or one of those below
+	Kind      string    `json:"kind"` // the family's kind: lock, election or transactions; or one of those below
 	Algorithm Algorithm `json:"algorithm"`
-	Names     []string  `json:"names"` // of the lanes, in order: site 1 and so on if there are sites, then P1 and so on
-	Steps     bool      `json:"steps"` // the lines are done in order, and nothing happens by itself
+	Names     []string  `json:"names"` // names of the lanes, in order: first any sites (site 1, ...), then processes (P1, ...)
+	Steps     bool      `json:"steps"` // lines run in order, and nothing happens by itself
 	Unit      int64     `json:"unit"`  // ticks in one unit of time; 1 in steps
 	Network   string    `json:"network"`
-	Badges    []string  `json:"badges"` // what the scenario does that the algorithm does not promise to bear
+	Badges    []string  `json:"badges"` // what the scenario does that the algorithm does not promise to tolerate
 
-	Kinds  []trace.KindStyle `json:"kinds"` // of messages
+	Kinds  []trace.KindStyle `json:"kinds"` // kinds of messages
 	Events []Event           `json:"events"`
-	Ended  int               `json:"ended"` // events from this one on are the verdict when the run was over
-	Lines  []LineEvents      `json:"lines"` // the lines of the schedule, as they are in the text, and what came of each
+	Ended  int               `json:"ended"` // first event of the verdict at the end of the run
+	Lines  []LineEvents      `json:"lines"` // lines of the schedule, as in the text, and the events of each
 	Layout *trace.Layout     `json:"layout"`
 
 	Keys   []Key      `json:"keys"`   // key frames; the first is at cursor 0
-	Deltas []Delta    `json:"deltas"` // what changes, in order
+	Deltas []Delta    `json:"deltas"` // changes, in order
 	Scene  Scene      `json:"scene"`
-	Graph  []WaitsFor `json:"graph,omitempty"` // of transactions, and of a graph of resources
+	Graph  []WaitsFor `json:"graph,omitempty"` // for transactions and graphs of resources
 
 	Measures   []Measure   `json:"measures"`
 	Properties []Property  `json:"properties"`
 	Violations []Violation `json:"violations"`
 	Expects    []Expect    `json:"expects"`
 
-	SVG string          `json:"svg,omitempty"` // of a graph of resources: its picture
-	End json.RawMessage `json:"end"`           // what 'stile replay --json' prints
+	SVG string          `json:"svg,omitempty"` // picture of a graph of resources
+	End json.RawMessage `json:"end"`           // output of 'stile replay --json'
 	Cut *Cut            `json:"cut,omitempty"`
 
-	Early string `json:"early,omitempty"` // if the run ended before the time that the text gives it: when, and why
+	Early string `json:"early,omitempty"` // when and why the run ended, if before the time that the text gives it
 }
 
-// What a Document can be about, besides one group of a family.
+// What a Document can be about, other than one group of a family.
 const (
 	KindSections = "sections" // several critical sections side by side
-	KindGraph    = "graph"    // resources: nothing runs, and the events are how it is reduced
+	KindGraph    = "graph"    // a graph of resources: nothing runs; the events are the steps that reduce it
 )
 
 // An Error says what is wrong with a text, and where.
 type Error struct {
-	Line int    `json:"line"` // 0 if it is not about one
-	Col  int    `json:"col"`  // 0 if it is about the whole line
+	Line int    `json:"line"` // 0 if it concerns no single line
+	Col  int    `json:"col"`  // 0 if it concerns the whole line
 	Text string `json:"text"`
 }
 
 // Error implements error.
 func (e *Error) Error() string { return e.Text }
 
-// An Algorithm is what people should know of the algorithm that runs.
+// An Algorithm is what a user should know about the algorithm that runs.
 type Algorithm struct {
 	Name    string `json:"name"`
 	Title   string `json:"title"`
@@ -75,59 +75,58 @@ type Algorithm struct {
 	Wrong   string `json:"wrong"`
 	Weaker  string `json:"weaker"`
 	Fixed   string `json:"fixed"`
-	Network string `json:"network"`         // the weakest that it is correct on
-	Deaths  bool   `json:"deaths"`          // it is made for them: an election, or a lock that survives some
-	Calls   string `json:"calls,omitempty"` // what a process does that asks, where that is no request that it waits for
+	Network string `json:"network"`         // weakest network on which it is correct
+	Deaths  bool   `json:"deaths"`          // made for crashes: an election, or a lock that survives some
+	Calls   string `json:"calls,omitempty"` // what a process that asks does, if not a request that it waits for
 }
 
-// An Event is a trace.Event for a page, or of a graph of resources a step by which
-// it is reduced. Proc and Peer are -1 if there is none.
+// An Event is a trace.Event for a page or, in a graph of resources, a step that reduces the
+// graph. Proc and Peer are -1 if there is none.
 type Event struct {
 	At      int64       `json:"at"`
 	Kind    string      `json:"kind"`
 	Proc    int         `json:"proc"`
 	Peer    int         `json:"peer"`
-	Msg     int         `json:"msg,omitempty"`     // the number of the message, from 1 in the order of sending; 0 if there is none
-	Name    string      `json:"name,omitempty"`    // the kind of the message, the property broken, or a note
-	Fields  [][2]string `json:"fields,omitempty"`  // what the message says
+	Msg     int         `json:"msg,omitempty"`     // message number, from 1 in the order of sending; 0 if there is none
+	Name    string      `json:"name,omitempty"`    // kind of message, violated property, or note
+	Fields  [][2]string `json:"fields,omitempty"`  // fields of the message
 	Section string      `json:"section,omitempty"` // if there are several
-	Line    int         `json:"line,omitempty"`    // the line that made it happen; 0 if it happened by itself
-	Part    bool        `json:"part,omitempty"`    // it is a part of the same step as the event before it
-	Text    string      `json:"text"`              // the same in a sentence
+	Line    int         `json:"line,omitempty"`    // line that caused it; 0 if it happened by itself
+	Part    bool        `json:"part,omitempty"`    // part of the same step as the event before it
+	Text    string      `json:"text"`              // the event as a sentence
 }
 
-// LineEvents are the events that a line of the schedule came to: those from
-// From to before To. A line that changes nothing visible has none.
+// LineEvents are the events that a line of the schedule caused: from From up to, but not
+// including, To. A line that changes nothing visible has none.
 type LineEvents struct {
 	Line int `json:"line"`
 	From int `json:"from"`
 	To   int `json:"to"`
 }
 
-// A Key is how everything is at a cursor.
+// A Key is the complete state at a cursor.
 type Key struct {
 	Event  int           `json:"event"`            // the cursor
-	States [][][2]string `json:"states"`           // of each lane, its fields
-	Status []string      `json:"status"`           // of each lane
-	Waits  []string      `json:"waits"`            // of each lane why it waits; empty if it does not
-	Timers [][]Timer     `json:"timers,omitempty"` // of each lane those that run; nothing if none does
+	States [][][2]string `json:"states"`           // fields of each lane
+	Status []string      `json:"status"`           // status of each lane
+	Waits  []string      `json:"waits"`            // why each lane waits; empty if it does not
+	Timers [][]Timer     `json:"timers,omitempty"` // running timers of each lane; absent if no timer runs
 }
 
-// A Timer is one that runs: a line, or a deed, can let it run out now.
+// A Timer is a running timer: a line, or a deed, can let it expire now.
 type Timer struct {
 	Timer   int    `json:"timer"`
 	Section string `json:"section,omitempty"` // if there are several
 }
 
-// A Delta is what changes when a cursor comes to Event: the last event before it
-// has just happened. Fields are set, or added behind the others; one whose value
-// is null is gone.
+// A Delta is what changes when the cursor reaches Event: the last event before the cursor
+// has just happened. Fields are set, or appended; a null value removes a field.
 type Delta struct {
 	Event  int          `json:"event"`
 	Proc   int          `json:"proc"`
 	Set    [][2]*string `json:"set,omitempty"`
 	Status string       `json:"status,omitempty"` // if it changes
-	Wait   *string      `json:"wait,omitempty"`   // if it changes; empty if it waits no more
+	Wait   *string      `json:"wait,omitempty"`   // if it changes; empty if it no longer waits
 	Timers *[]Timer     `json:"timers,omitempty"` // if they change: all that run now
 }
 
@@ -138,37 +137,37 @@ const (
 	Inside  = "inside"
 	Crashed = "crashed"
 	Paused  = "paused"
-	Leading = "leading" // it takes itself for the leader
-	Follows = "follows" // it knows another as its leader
-	Ended   = "ended"   // graph of resources: it has got what it asked for, and given everything back
+	Leading = "leading" // considers itself the leader
+	Follows = "follows" // knows another process as its leader
+	Ended   = "ended"   // graph of resources: has received what it asked for, and returned everything
 )
 
 // A Scene is the algorithm's own picture.
 type Scene struct {
-	Shape  string  `json:"shape"`  // as algorithm.Shape has it, or sites, or resources
+	Shape  string  `json:"shape"`  // as in algorithm.Shape, or sites, or resources
 	Title  string  `json:"title"`  // what the picture shows, in a few words
-	Places []Place `json:"places"` // of each lane
+	Places []Place `json:"places"` // place of each lane
 	Links  []Link  `json:"links"`
-	Groups []Group `json:"groups"` // whom each asks, the sections, or what is at each site
+	Groups []Group `json:"groups"` // request sets, sections, or contents of each site
 
-	Locks     []Place  `json:"locks,omitempty"`     // where locks are, if there are sites, or resources
-	LockNames []string `json:"locknames,omitempty"` // and what they are called
-	Units     []int    `json:"units,omitempty"`     // of a graph of resources: how many there are of each
+	Locks     []Place  `json:"locks,omitempty"`     // places of locks, if there are sites, or of resources
+	LockNames []string `json:"locknames,omitempty"` // their names
+	Units     []int    `json:"units,omitempty"`     // graph of resources: units of each
 
-	// The names of fields of the states.
+	// Names of state fields.
 	Pointer string   `json:"pointer,omitempty"` // an arrow to a process
-	Next    string   `json:"next,omitempty"`    // another arrow, to who comes after it
-	Queue   string   `json:"queue,omitempty"`   // who waits at this process
-	Token   string   `json:"token,omitempty"`   // it has the token, unless its value is no
-	Awaited []string `json:"awaited,omitempty"` // from whom it still needs something: the first of these that names somebody
-	Got     string   `json:"got,omitempty"`     // whose answers it has
-	Votes   string   `json:"votes,omitempty"`   // whom it has voted for
-	Number  string   `json:"number,omitempty"`  // a ticket, a flag, or a round
-	Members string   `json:"members,omitempty"` // who takes part, if that changes
-	Fresh   string   `json:"fresh,omitempty"`   // if yes, it is new and takes part in nothing yet
+	Next    string   `json:"next,omitempty"`    // another arrow, to its successor
+	Queue   string   `json:"queue,omitempty"`   // processes that wait at this one
+	Token   string   `json:"token,omitempty"`   // holds the token, unless the value is no
+	Awaited []string `json:"awaited,omitempty"` // processes it still needs something from: the first of these fields that names any
+	Got     string   `json:"got,omitempty"`     // processes whose answers it has
+	Votes   string   `json:"votes,omitempty"`   // candidates it has voted for
+	Number  string   `json:"number,omitempty"`  // ticket, flag, or round
+	Members string   `json:"members,omitempty"` // participants, if they change
+	Fresh   string   `json:"fresh,omitempty"`   // if yes, it is new and does not take part in anything yet
 }
 
-// A Place is where a lane is in the picture, both from 0 to 1, y downwards.
+// A Place is the position of a lane in the picture: x and y from 0 to 1, y downwards.
 type Place struct {
 	X float64 `json:"x"`
 	Y float64 `json:"y"`
@@ -180,8 +179,8 @@ type Link struct {
 	To   int `json:"to"`
 }
 
-// A Group is lanes that belong together. At a site, Procs and Locks are what is
-// there.
+// A Group is a set of lanes that belong together. For a site, Procs and Locks are the
+// processes and locks at it.
 type Group struct {
 	Name    string `json:"name"`
 	Members []int  `json:"members"`
@@ -189,54 +188,54 @@ type Group struct {
 	Locks   []int  `json:"locks,omitempty"`
 }
 
-// WaitsFor is who waits for whom from a cursor on.
+// WaitsFor is the wait-for graph from a cursor on.
 type WaitsFor struct {
 	Event  int     `json:"event"`
 	Edges  []Edge  `json:"edges"`
 	Cycles [][]int `json:"cycles"`
 }
 
-// An Edge says that a process waits for another one, and for which lock.
+// An Edge says that one process waits for another, and for which lock.
 type Edge struct {
 	From  int    `json:"from"`
 	To    int    `json:"to"`
 	Label string `json:"label"`
 }
 
-// A Measure is something that was counted, beside what theory says of it.
+// A Measure is a counted quantity next to what theory predicts.
 type Measure struct {
 	Name    string `json:"name"`
 	Here    string `json:"here"`
-	Theory  string `json:"theory"`  // empty if it says nothing; a condition and a colon if the run does not meet it and only the formula is told
+	Theory  string `json:"theory"`  // empty if theory says nothing; a condition and a colon if the run does not meet it and only the formula applies
 	Formula string `json:"formula"` // in N
-	Fits    bool   `json:"fits"`    // theory says nothing, or allows what was counted
+	Fits    bool   `json:"fits"`    // theory says nothing, or allows the counted value
 }
 
-// A Property is something that the run is judged by.
+// A Property is a property that the run is judged by.
 type Property struct {
 	Name  string `json:"name"`
 	Holds bool   `json:"holds"`
-	Event int    `json:"event"` // the event that broke it, or that shows what it leaves open; -1 if there is none
-	Text  string `json:"text"`  // what it means, or how it broke
+	Event int    `json:"event"` // event that violated it, or that shows what it leaves open; -1 if there is none
+	Text  string `json:"text"`  // its meaning, or how it was violated
 }
 
-// A Violation is one way in which the run broke a property.
+// A Violation is one way in which the run violated a property.
 type Violation struct {
-	Event    int    `json:"event"` // the event that says so
+	Event    int    `json:"event"` // event that reports it
 	Property string `json:"property"`
 	Text     string `json:"text"`
 }
 
-// An Expect is a line that says what is expected, and whether it came so.
+// An Expect is an expectation, and whether it was met.
 type Expect struct {
-	Line int    `json:"line"` // 0 for what is expected without being said
+	Line int    `json:"line"` // 0 for an expectation that has no line
 	OK   bool   `json:"ok"`
 	Want string `json:"want"`
-	Got  string `json:"got"` // if it came otherwise
+	Got  string `json:"got"` // actual outcome, if it differs
 }
 
-// A Cut says that the run was too long to show all of it.
+// A Cut says that the run was too long to show in full.
 type Cut struct {
-	Events int    `json:"events"` // how many are shown
+	Events int    `json:"events"` // number of events shown
 	Text   string `json:"text"`   // what to do
 }

@@ -6,10 +6,10 @@ import (
 	"github.com/stile-lock/stile/trace"
 )
 
-// Who waits for ever when a run has come to rest.
+// Which processes wait forever once a run has come to rest.
 
-// hopeless returns the transactions that wait for ever: those in a cycle or behind
-// one, and all others that wait if nobody is left who could go on.
+// hopeless returns the transactions that wait forever: those in a cycle or behind one, and
+// every other waiting transaction if none is left that could proceed.
 func (r *recorder) hopeless() []int {
 	goes := slices.ContainsFunc(r.lanes, func(l lane) bool { return l.does(Inside) })
 	var who []int
@@ -21,8 +21,7 @@ func (r *recorder) hopeless() []int {
 	return who
 }
 
-// behind reports whether whoever follows who waits for whom from here never comes to an
-// end.
+// behind reports whether the chain of waits from this transaction leads into a cycle.
 func (r *recorder) behind(i int) bool {
 	for range r.lanes {
 		at := slices.IndexFunc(r.edges, func(e Edge) bool { return e.From == i })
@@ -34,8 +33,9 @@ func (r *recorder) behind(i int) bool {
 	return true
 }
 
-// ring returns who is inside a section and waits for another one that the next of
-// them is inside of, the last for one of the first; nothing if there is no such ring.
+// ring returns processes each of which is inside a section and waits for another section
+// that the next one is inside of, the last for one of the first; nothing if there is no
+// such ring.
 func (r *recorder) ring() []int {
 	var path []int
 	done := make([]bool, len(r.lanes))
@@ -66,7 +66,7 @@ func (r *recorder) ring() []int {
 	return nil
 }
 
-// waitsBehind reports whether a process waits for a section that another is inside of.
+// waitsBehind reports whether process i waits for a section that process q is inside of.
 func (r *recorder) waitsBehind(i, q int) bool {
 	return slices.ContainsFunc(r.lanes[i].phases, func(x phase) bool {
 		in := r.lanes[q].at(x.section)
@@ -83,7 +83,7 @@ func named(d *Document, lanes []int) []string {
 	return names
 }
 
-// lastAsk returns the last event in which one of them asks.
+// lastAsk returns the last event in which one of the lanes asks.
 func lastAsk(d *Document, lanes []int) int {
 	for i := len(d.Events) - 1; i >= 0; i-- {
 		if e := &d.Events[i]; e.Kind == trace.Ask.String() && slices.Contains(lanes, e.Proc) {

@@ -11,21 +11,21 @@ import (
 	"github.com/stile-lock/stile/trace"
 )
 
-// An Export is a run as a file for somebody else.
+// An Export is a run as a file to share.
 type Export struct {
 	File  string `json:"file"`
 	Media string `json:"media"`
 	Data  string `json:"data"`
 }
 
-// mostClocks is how many entries the clocks of a log for ShiViz have: each event
-// has one for every lane.
+// mostClocks is the maximum number of clock entries in a log for ShiViz: each event has one
+// for every lane.
 const mostClocks = 2_000_000
 
-// ExportAs writes the run of a text as svg, shiviz or json, as 'stile replay'
-// writes them; as scenario: the text itself, with the name of its file; or as
-// command: what to type to see the same. A run that is cut in a Document is
-// refused, since nothing in the file would say that it goes on.
+// ExportAs writes the run of a text as svg, shiviz or json, as 'stile replay' writes them;
+// as scenario: the text itself, with a file name; or as command: what to type to see the
+// same run. It refuses a run that is cut in a Document, because nothing in the file would
+// say that the run continues.
 func ExportAs(text, as string, o Options) (*Export, error) {
 	sc, err := parse(text, o)
 	if err != nil {
@@ -73,11 +73,11 @@ func ExportAs(text, as string, o Options) (*Export, error) {
 	return nil, fmt.Errorf("cannot export as %q: want svg, shiviz, json, scenario or command", as)
 }
 
-// longestName is how long the name of a file gets.
+// longestName is the maximum length of a file name.
 const longestName = 40
 
-// fileName makes a name for a file of the title, or of the algorithm: small
-// letters and digits, and a dash between words.
+// fileName makes a file name from the title, or from the algorithm: lower-case letters and
+// digits, with a dash between words.
 func fileName(sc *scenario.Scenario) string {
 	var b strings.Builder
 	dash := false

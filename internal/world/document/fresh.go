@@ -11,8 +11,7 @@ import (
 	"github.com/stile-lock/stile/internal/words"
 )
 
-// A Wish says what a new scenario is to be like. What it leaves out is as the
-// language has it.
+// A Wish describes a new scenario. Anything left out takes the default of the language.
 type Wish struct {
 	Algorithm   string `json:"algorithm"`
 	Processes   int    `json:"processes"`
@@ -36,7 +35,7 @@ type Wish struct {
 const (
 	WorkNone = "none" // nothing yet
 	WorkOne  = "one"  // one process asks
-	WorkAll  = "all"  // everybody asks, one a little after the other
+	WorkAll  = "all"  // all processes ask, each shortly after the previous one
 )
 
 // Fresh returns the text of a new scenario.

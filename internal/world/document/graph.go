@@ -16,8 +16,8 @@ import (
 // AtResources is the shape of the picture of a graph of resources.
 const AtResources = "resources"
 
-// runGraph shows a graph of resources. Nothing runs: its events are the steps by
-// which it is reduced, and the verdict.
+// runGraph shows a graph of resources. Nothing runs: its events are the steps that reduce
+// it, and the verdict.
 func runGraph(sc *scenario.Scenario) *Document {
 	v, err := sim.Reduce(sc)
 	if err != nil {
@@ -54,7 +54,7 @@ func runGraph(sc *scenario.Scenario) *Document {
 	return d
 }
 
-// benches places processes on the left and resources on the right.
+// benches puts processes on the left and resources on the right.
 func benches(sc *scenario.Scenario) Scene {
 	s := Scene{Shape: AtResources, Title: "who has what, and who asks for what", Links: []Link{}, Groups: []Group{}, Units: sc.Resources}
 	column := func(x float64, n int) (all []Place) {
@@ -82,7 +82,7 @@ func provenOf(v *sim.Verdict) Property {
 	return Property{Name: family.NoDeadlock, Event: len(v.Steps), Text: list(namesOf(v.Deadlocked)) + " " + what}
 }
 
-// countedOf is what was found, beside what theory says it means (Holt 1972).
+// countedOf returns what was found, next to what theory says it means (Holt 1972).
 func countedOf(v *sim.Verdict) []Measure {
 	var rings []string
 	for _, c := range v.Cycles {
@@ -103,8 +103,8 @@ func namesOf(ids []algorithm.ID) []string {
 	return all
 }
 
-// holdings are who has and asks for how many units of which resource, while a
-// graph is reduced.
+// holdings are the units of each resource that each process has and asks for, while a graph
+// is reduced.
 type holdings struct {
 	units, free []int
 	have, want  [][]int // by process and resource
@@ -127,7 +127,7 @@ func holdingsOf(sc *scenario.Scenario) *holdings {
 	return h
 }
 
-// end lets a process get what it asks for, and give everything back.
+// end gives a process what it asks for, and then returns everything it has.
 func (h *holdings) end(p algorithm.ID) {
 	for r := range h.units {
 		h.free[r] += h.have[p][r]
@@ -136,7 +136,7 @@ func (h *holdings) end(p algorithm.ID) {
 	h.ended[p] = true
 }
 
-// key is how everything is now.
+// key returns the current state.
 func (h *holdings) key() Key {
 	var k Key
 	for p := range h.have {
@@ -159,7 +159,7 @@ func (h *holdings) key() Key {
 	return k
 }
 
-// why says what a process waits for, and who has it.
+// why says what a process waits for, and which processes have it.
 func (h *holdings) why(p int) string {
 	var reasons []string
 	for r, n := range h.want[p] {
@@ -180,13 +180,13 @@ func (h *holdings) why(p int) string {
 	return "waits for " + strings.Join(reasons, "; and for ")
 }
 
-// waitsFor is who waits for whom now, and the cycles that are left.
+// waitsFor returns the current wait-for graph, and the cycles that are left.
 func (h *holdings) waitsFor(event int) WaitsFor {
 	a := deadlock.NewAllocation(len(h.have), h.units...)
 	for p := range h.have {
 		for r := range h.units {
 			for range h.have[p][r] {
-				_ = a.Assign(algorithm.ID(p), r) // there are enough, or the text had been refused
+				_ = a.Assign(algorithm.ID(p), r) // there are enough: otherwise the text would have been rejected
 			}
 		}
 	}
@@ -207,7 +207,7 @@ func (h *holdings) waitsFor(event int) WaitsFor {
 	return g
 }
 
-// differ returns what is different from one moment to the next.
+// differ returns the changes from one state to the next.
 func differ(event int, was, now Key) []Delta {
 	var all []Delta
 	for p := range now.States {

@@ -12,12 +12,12 @@ import (
 	"github.com/stile-lock/stile/scenario"
 )
 
-// graphVerbs are what can be done to a graph of resources.
+// graphVerbs are the verbs for a graph of resources.
 func graphVerbs() []string { return []string{"ask", "withdraw", "grant", "release"} }
 
-// actGraph changes a graph of resources by one unit: somebody asks for one or does
-// so no more, is given one, or gives one back. The line that says so is changed,
-// or there is one more or one less.
+// actGraph changes a graph of resources by one unit: a process asks for one, withdraws its
+// request, is granted one, or releases one. It changes, adds or removes the line that says
+// so.
 func actGraph(text string, sc *scenario.Scenario, d Deed, o Options) (*Edit, error) {
 	if !slices.Contains(graphVerbs(), d.Verb) {
 		return nil, fmt.Errorf("unknown verb %q: want %s of a graph of resources", d.Verb, spell.Either(graphVerbs()...))
@@ -57,11 +57,11 @@ func actGraph(text string, sc *scenario.Scenario, d Deed, o Options) (*Edit, err
 	return e, nil
 }
 
-// A grapher changes the lines of a graph of resources.
+// A grapher edits the lines of a graph of resources.
 type grapher struct {
 	lines   []string
 	sc      *scenario.Scenario
-	changed int // the last one that was changed or added; 0 if one was taken out
+	changed int // last line changed or added; 0 if one was removed
 }
 
 // find returns the last arc of the same kind, or nil.
@@ -74,7 +74,7 @@ func (g *grapher) find(a scenario.Arc) *scenario.Arc {
 	return nil
 }
 
-// more adds a unit to the line of an arc, or the line.
+// more adds a unit to the line of an arc, or adds the line.
 func (g *grapher) more(a scenario.Arc) {
 	if b := g.find(a); b != nil {
 		b.Units++
@@ -87,7 +87,7 @@ func (g *grapher) more(a scenario.Arc) {
 	g.changed = at + 1
 }
 
-// less takes a unit from the line of an arc, or the line.
+// less takes a unit from the line of an arc, or removes the line.
 func (g *grapher) less(a scenario.Arc) {
 	b := g.find(a)
 	if b.Units--; b.Units > 0 {
@@ -105,7 +105,7 @@ func (g *grapher) less(a scenario.Arc) {
 	g.changed = 0
 }
 
-// rewrite puts an arc into its line, and leaves a comment there.
+// rewrite writes an arc into its line, and keeps a comment there.
 func (g *grapher) rewrite(a *scenario.Arc) {
 	line := a.String()
 	if _, comment, ok := strings.Cut(g.lines[a.Line-1], "#"); ok {
@@ -114,8 +114,8 @@ func (g *grapher) rewrite(a *scenario.Arc) {
 	g.lines[a.Line-1], g.changed = line, a.Line
 }
 
-// spot returns before which line, from 0, a new one goes: behind the last that says
-// who has or asks for what, or else behind that of the resources.
+// spot returns the line, from 0, before which a new one goes: after the last line that says
+// which process has or asks for what, or else after the line of the resources.
 func (g *grapher) spot() int {
 	last := 0
 	for _, a := range g.sc.Arcs {

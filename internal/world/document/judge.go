@@ -14,7 +14,7 @@ import (
 	"github.com/stile-lock/stile/trace"
 )
 
-// span writes what theory allows.
+// span formats the range that theory allows.
 func span(r *algorithm.Range, unit string) string {
 	if r == nil {
 		return ""
@@ -22,13 +22,13 @@ func span(r *algorithm.Range, unit string) string {
 	return words.Range(r.Lo, r.Hi) + unit
 }
 
-// fits reports whether theory allows a value, which was rounded.
+// fits reports whether theory allows a value, which is rounded.
 func fits(r *algorithm.Range, x float64) bool {
 	const near = 1e-6
 	return r == nil || x >= r.Lo-near && x <= r.Hi+near
 }
 
-// measures says what was counted, beside theory.
+// measures returns what was counted, next to theory.
 func measures(back *sim.Playback, sc *scenario.Scenario, spec algorithm.Spec) []Measure {
 	all := []Measure{{Name: "messages", Here: itoa(back.Messages), Fits: true}}
 	if spec.Family != algorithm.MutualExclusion {
@@ -43,8 +43,8 @@ func measures(back *sim.Playback, sc *scenario.Scenario, spec algorithm.Spec) []
 	return all
 }
 
-// beside puts what theory says beside what was counted: a range, or the condition
-// under which the formula holds, if the run does not meet it.
+// beside puts theory next to a counted value: a range, or the condition under which the
+// formula holds, if the run does not meet it.
 func beside(name string, x float64, unit string, r *algorithm.Range, c algorithm.Cost, unless string) Measure {
 	m := Measure{name, words.Plain(x) + unit, span(r, unit), c.Text, fits(r, x)}
 	if r == nil && c.Any != nil && unless != "" {
@@ -85,8 +85,8 @@ func ofLock(m *sim.Result, back *sim.Playback, sc *scenario.Scenario, spec algor
 	return append(all, x)
 }
 
-// entriesOf says how many entries there were into a section, with that of whoever
-// was inside at the start, and how many are over, if not all.
+// entriesOf says how many entries into a section there were, including that of a process
+// inside at the start, and how many have ended, if not all.
 func entriesOf(m *sim.Result, back *sim.Playback, sc *scenario.Scenario) string {
 	begun := 0
 	if sc.Busy && m.Section == "" {
@@ -117,8 +117,8 @@ func ofTransactions(l *sim.Ledger, steps bool) []Measure {
 	return all
 }
 
-// properties says what the run was judged by, and where it broke that. What a run
-// cannot show is left out.
+// properties returns the properties that the run was judged by, and where it violated them.
+// It leaves out what a run cannot show.
 func (r *recorder) properties(back *sim.Playback, d *Document) []Property {
 	all := []Property{}
 	for _, rule := range families.Of(r.spec).Rules {
@@ -140,8 +140,9 @@ func (r *recorder) properties(back *sim.Playback, d *Document) []Property {
 	return all
 }
 
-// answered says what became of those who asked, in a run that lost no request: who
-// dies waits no more, and where requests may be denied not everybody gets in.
+// answered says what became of the processes that asked, in a run that lost no request: a
+// process that crashes no longer waits, and where requests may be denied not every process
+// gets in.
 func (r *recorder) answered(d *Document, p *Property) {
 	denied := slices.IndexFunc(d.Events, func(e Event) bool { return e.Kind == trace.Deny.String() })
 	who, end := "whoever asks", "gets in"
@@ -165,7 +166,7 @@ func (r *recorder) answered(d *Document, p *Property) {
 	}
 }
 
-// stuck says who waits when nothing can happen any more, and since which event.
+// stuck says which processes wait when nothing more can happen, and since which event.
 func (r *recorder) stuck(d *Document, p *Property) {
 	who := named(d, r.hopeless())
 	if len(who) == 0 {
@@ -180,8 +181,8 @@ func (r *recorder) stuck(d *Document, p *Property) {
 	}
 }
 
-// shows reports whether a run that has not broken a property shows that it holds:
-// some are watched only if they are promised, and some judged only at the end.
+// shows reports whether a run that has not violated a property shows that it holds: some
+// properties are watched only if they are promised, and some are judged only at the end.
 func (r *recorder) shows(back *sim.Playback, rule family.Rule) bool {
 	asked := slices.ContainsFunc(back.Events, func(e trace.Event) bool { return e.Kind == trace.Ask })
 	waits := slices.ContainsFunc(r.lanes, func(l lane) bool { return l.does(Waiting) })
@@ -196,7 +197,7 @@ func (r *recorder) shows(back *sim.Playback, rule family.Rule) bool {
 	return !rule.AtRest || back.Still
 }
 
-// violations says what was broken, with the events that say so.
+// violations lists what was violated, with the events that report it.
 func violations(d *Document) []Violation {
 	all := []Violation{}
 	for i := range d.Events {
@@ -207,7 +208,7 @@ func violations(d *Document) []Violation {
 	return all
 }
 
-// compared says of every line that expects something whether it came so.
+// compared says for every expectation whether it was met.
 func compared(differences []sim.Difference, sc *scenario.Scenario, stopped bool) []Expect {
 	all := []Expect{}
 	if stopped {
@@ -229,8 +230,7 @@ func compared(differences []sim.Difference, sc *scenario.Scenario, stopped bool)
 	return all
 }
 
-// badges says what the scenario does that the algorithm does not promise to
-// bear.
+// badges lists what the scenario does that the algorithm does not promise to tolerate.
 func badges(sc *scenario.Scenario, spec algorithm.Spec) []string {
 	all := []string{}
 	say := func(if_ bool, format string, args ...any) {
@@ -266,15 +266,15 @@ func badges(sc *scenario.Scenario, spec algorithm.Spec) []string {
 	return all
 }
 
-// patient reports whether what is lost is made good: whoever waits loses patience,
-// and a new view is made. That mends what is missing, not what was believed: of a lock
-// without gaps two can be inside before anybody has waited for long.
+// patient reports whether losses are repaired: a waiting process loses patience, and a new
+// view is made. That restores what is missing, but does not correct what was believed: with
+// a Gapless lock, two processes can be inside before any has waited for long.
 func patient(sc *scenario.Scenario, spec algorithm.Spec) bool {
 	return sc.Options.Patience > 0 && !spec.Gapless
 }
 
-// slandered reports whether somebody is told that one is dead who is alive: all
-// that want to be told rely on a perfect failure detector.
+// slandered reports whether a process is notified of the death of a live one. Every
+// algorithm that wants such notices relies on a perfect failure detector.
 func slandered(sc *scenario.Scenario) bool {
 	inTime := slices.Clone(sc.Actions)
 	if !sc.Steps {

@@ -12,13 +12,13 @@ import (
 
 // What a transaction waits for.
 
-// held is who had a lock last.
+// held records which transaction last had a lock.
 type held struct {
-	by    int  // the lane; 0 if nobody had it yet: that of a site
+	by    int  // its lane; 0, that of a site, if no transaction has had the lock yet
 	given bool // it has ended its transaction since
 }
 
-// got notes that a transaction has these locks.
+// got notes that a transaction has acquired these locks.
 func (r *recorder) got(lane int, locks string) {
 	for k := range r.held {
 		if slices.Contains(strings.Fields(locks), deadlock.LockName(k)) {
@@ -36,7 +36,7 @@ func (r *recorder) gave(lane int) {
 	}
 }
 
-// whyLocked says who has the lock that a transaction waits for.
+// whyLocked says which transaction has the lock that this one waits for.
 func (r *recorder) whyLocked(i int) string {
 	s := "waits for " + r.lanes[i].lock
 	at := slices.IndexFunc(r.edges, func(e Edge) bool { return e.From == i })
@@ -67,8 +67,8 @@ func (r *recorder) whyLocked(i int) string {
 	}
 }
 
-// whyUnheld says why a transaction waits that waits for nobody: its lock is free,
-// or it is not known yet where that matters that it is not.
+// whyUnheld says why a transaction waits although it waits for no other: its lock is free,
+// or the site where that matters does not know yet that it is not.
 func (r *recorder) whyUnheld(i int) string {
 	k := 0
 	for k < len(r.held)-1 && deadlock.LockName(k) != r.lanes[i].lock {
@@ -110,7 +110,7 @@ func (r *recorder) whyUnheld(i int) string {
 	return ", which nobody has; nothing about it is under way"
 }
 
-// whyKept says why the banker keeps a lock that is free, by the state of its site.
+// whyKept says why the banker withholds a free lock, according to the state of its site.
 func (r *recorder) whyKept(i, k int, site algorithm.ID) string {
 	bank, n, me := &r.lanes[site], len(r.lanes)-r.sites, algorithm.ID(i-r.sites)
 	units := make([]int, len(r.held))
@@ -149,13 +149,14 @@ func (r *recorder) whyKept(i, k int, site algorithm.ID) string {
 	return ""
 }
 
-// A queued transaction waits at a site for a lock.
+// A queued is a transaction that waits at a site for a lock.
 type queued struct {
 	tx          algorithm.ID
 	lock, stamp int
 }
 
-// queue returns who waits for a lock at a site, which shows them behind who has it.
+// queue returns the transactions that wait for a lock at a site, which lists them after its
+// holder.
 func (l *lane) queue(lock, n int) []queued {
 	var all []queued
 	for {
@@ -169,7 +170,7 @@ func (l *lane) queue(lock, n int) []queued {
 	}
 }
 
-// opened reports whether a site is the banker by what it has heard of all others.
+// opened reports whether a site has become the banker, having heard from all others.
 func (r *recorder) opened(site algorithm.ID) bool {
 	dead, ready := many(r.lanes[site].field("dead"), r.sites), many(r.lanes[site].field("ready"), r.sites)
 	for id := range algorithm.ID(r.sites) {
@@ -183,8 +184,8 @@ func (r *recorder) opened(site algorithm.ID) bool {
 // home returns the site of a process.
 func (r *recorder) home(lane int) algorithm.ID { return r.sc.Homes[lane-r.sites] }
 
-// keeper returns the site that gives a lock to a process: where the lock is, or
-// the banker, which is the first site that is not known to be dead.
+// keeper returns the site that grants a lock to a process: where the lock is, or the
+// banker, which is the first site that is not known to have crashed.
 func (r *recorder) keeper(lane, lock int) (site algorithm.ID, bank bool) {
 	m, err := deadlock.Find(r.sc.Algorithm)
 	if err != nil || !m.Claims {
@@ -197,8 +198,8 @@ func (r *recorder) keeper(lane, lock int) (site algorithm.ID, bank bool) {
 	return site, true
 }
 
-// about returns a message under way about the present attempt of a process: its
-// request, or what it is told.
+// about returns a message in flight about the current attempt of a process: its request, or
+// the answer to it.
 func (r *recorder) about(lane int) (letter, bool) {
 	home := r.home(lane)
 	for site := range algorithm.ID(r.sites) {
@@ -212,9 +213,9 @@ func (r *recorder) about(lane int) (letter, bool) {
 	return letter{}, false
 }
 
-// letter returns a message under way between sites about a process, of one of
-// these kinds. Of those to and from its home only what is about its present
-// attempt counts; a RELEASE ends one.
+// letter returns a message in flight between two sites about a process, of one of these
+// kinds. Of the messages to and from its home, only those about its current attempt count;
+// a RELEASE ends one.
 func (r *recorder) letter(from, to algorithm.ID, lane int, kinds ...string) (letter, bool) {
 	p := algorithm.ID(lane - r.sites)
 	attempt := r.lanes[r.home(lane)].field(p.String() + ".attempt")
@@ -227,13 +228,13 @@ func (r *recorder) letter(from, to algorithm.ID, lane int, kinds ...string) (let
 	return letter{}, false
 }
 
-// field returns what a message says, or nothing.
+// field returns the value of a field of the message, or nothing.
 func (l *letter) field(name string) string {
 	v, _ := value(l.fields, 0, name)
 	return v
 }
 
-// onItsWay says that a message between sites is.
+// onItsWay says that a message between sites is in flight.
 func (r *recorder) onItsWay(m letter) string {
 	return m.name + " is on its way from " + r.name(int(m.from)) + " to " + r.name(int(m.to))
 }

@@ -5,25 +5,25 @@ import (
 	"github.com/stile-lock/stile/sim"
 )
 
-// A moment is between two steps of a run.
+// A moment is a point between two steps of a run.
 type moment struct {
-	events   int   // how many have happened
-	lines    int   // and how many lines
-	at       int64 // timed: when the last step was; -1 if there was none
-	due      int64 // timed: when the next one is; -1 if nothing is due
+	events   int   // events that have happened
+	lines    int   // lines that have run
+	at       int64 // timed: time of the last step; -1 if there was none
+	due      int64 // timed: time of the next step; -1 if nothing is due
 	byLine   bool  // the last step was a line
 	underWay []sim.Passage
 	timers   []sim.Alarm
 }
 
-// quiet reports whether nothing more is due at the time of the last step.
+// quiet reports whether nothing else is due at the time of the last step.
 func (m *moment) quiet() bool { return m.at < 0 || m.due != m.at }
 
-// open reports whether a line can come next. At one time the lines come first:
-// after something else none comes until time goes on.
+// open reports whether a line can come next. Lines come first among the steps of one time:
+// after any other step no line can come until time advances.
 func (m *moment) open() bool { return m.quiet() || m.byLine }
 
-// time returns that of a line which comes next.
+// time returns the time of a line that comes next.
 func (m *moment) time() int64 {
 	if !m.quiet() && m.byLine {
 		return m.at
@@ -31,22 +31,22 @@ func (m *moment) time() int64 {
 	return nicest(m.at, m.due)
 }
 
-// A placer finds the moment of a line: one at which so many events have happened,
-// and a line can come next. Of several it is the first, but it is behind lines that
-// show nothing and come at once - one of them may be what was clicked here last - and
-// behind what shows nothing and is due at the time of the last event, so that the
-// line gets a time of its own.
+// A placer finds the moment for a line: one at which the given number of events has
+// happened and a line can come next. If there are several, it is the first one after two
+// kinds of steps that show nothing: lines that run at once (one of them may be the last
+// click at this cursor), and steps due at the time of the last event. The line thus gets a
+// time of its own.
 type placer struct {
 	event int
 	steps bool
-	times map[int]int64 // of lines, by their number
+	times map[int]int64 // times of lines, by line number
 	now   moment        // after the last step
 	best  moment
 	found bool
 }
 
-// watch is told of a step: see sim.ReplayOptions. The run is not followed any
-// further than it must be.
+// watch receives each step: see sim.ReplayOptions. It follows the run no further than it
+// must.
 func (p *placer) watch(s *sim.Step) bool {
 	p.step(s)
 	if p.found && p.past(s) {
@@ -62,7 +62,7 @@ func (p *placer) watch(s *sim.Step) bool {
 	return true
 }
 
-// step goes on to the moment after a step. The first one is how all are before
+// step advances to the moment after a step. The first one is the initial state, before
 // anything happens.
 func (p *placer) step(s *sim.Step) {
 	m := &p.now
@@ -74,8 +74,8 @@ func (p *placer) step(s *sim.Step) {
 	m.events, m.due = s.From+len(s.Events), s.Due
 }
 
-// past reports whether a step comes after the line: it shows something, or is a
-// line that does not come at once. In steps all start before the first line.
+// past reports whether a step comes after the line: it shows something, or is a line that
+// does not run at once. In steps, all processes start before the first line.
 func (p *placer) past(s *sim.Step) bool {
 	switch {
 	case p.steps:
@@ -86,7 +86,7 @@ func (p *placer) past(s *sim.Step) bool {
 	return s.Line > 0 && p.now.at > nicest(p.best.at, p.now.due)
 }
 
-// place finds the moment of the line, and its time.
+// place finds the moment for the line, and its time.
 func (a *actor) place(o Options) error {
 	p := placer{event: a.event, steps: a.sc.Steps, times: times(a.sc), now: moment{at: -1, due: -1}}
 	back, err := sim.Replay(a.spec, a.sc, sim.ReplayOptions{Until: MaxEvents, Over: o.Over, Brief: true, Watch: p.watch})
@@ -111,7 +111,7 @@ func (a *actor) place(o Options) error {
 	return nil
 }
 
-// times returns when each line is due, by its number.
+// times returns when each line is due, by line number.
 func times(sc *scenario.Scenario) map[int]int64 {
 	at := make(map[int]int64, len(sc.Actions))
 	for _, x := range sc.Actions {
@@ -120,9 +120,8 @@ func times(sc *scenario.Scenario) map[int]int64 {
 	return at
 }
 
-// nicest returns the time after one moment, and not after another unless that is
-// below 0, that is easiest to read: 7.1 after 7, with as many decimals as it
-// needs.
+// nicest returns the most readable time after one moment, and not after another unless that
+// is below 0: 7.1 after 7, with as many decimals as it needs.
 func nicest(after, latest int64) int64 {
 	if after < 0 {
 		return 0

@@ -7,11 +7,11 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 )
 
-// A room is one critical section, as those see it who take part.
+// A room is one critical section, as seen by the processes that take part in it.
 type room struct {
 	*recorder
 	section string         // empty if there is only one
-	members []algorithm.ID // by seat; nil means everybody
+	members []algorithm.ID // by seat; nil means all processes
 }
 
 func (o *room) size() int {
@@ -21,7 +21,7 @@ func (o *room) size() int {
 	return len(o.members)
 }
 
-// proc returns who has a seat, or None.
+// proc returns the process in a seat, or None.
 func (o *room) proc(seat algorithm.ID) algorithm.ID {
 	switch {
 	case seat < 0 || int(seat) >= o.size():
@@ -48,7 +48,7 @@ func (o *room) field(p algorithm.ID, name string) string {
 	return o.lanes[p].field(name)
 }
 
-// one reads a process, and many a list of them.
+// one parses a process, and many a list of them.
 func (o *room) one(s string) (algorithm.ID, bool) { return one(s, len(o.lanes)) }
 
 func (o *room) many(s string) []algorithm.ID { return many(s, len(o.lanes)) }
@@ -69,7 +69,7 @@ func (o *room) is(p algorithm.ID) string {
 	return o.phase(p).is
 }
 
-// who names a process, with what it is doing if that matters.
+// who names a process, and says what it is doing if that matters.
 func (o *room) who(p algorithm.ID) string {
 	if o.clerk.short || int(p) >= len(o.lanes) || p < 0 {
 		return p.String()
@@ -85,7 +85,7 @@ func (o *room) who(p algorithm.ID) string {
 	return p.String()
 }
 
-// aside is who within a sentence that goes on.
+// aside is like who, for use within a sentence that continues.
 func (o *room) aside(p algorithm.ID) string {
 	s := o.who(p)
 	if strings.Contains(s, ", which") {
@@ -94,10 +94,10 @@ func (o *room) aside(p algorithm.ID) string {
 	return s
 }
 
-// manyNames is how many processes a sentence names.
+// manyNames is the maximum number of processes that a sentence names.
 const manyNames = 4
 
-// names lists processes; with what they do if they are few.
+// names lists processes; if they are few, with what they are doing.
 func (o *room) names(p algorithm.ID, who []algorithm.ID) string {
 	var s strings.Builder
 	for i, q := range who {
@@ -118,7 +118,7 @@ func (o *room) names(p algorithm.ID, who []algorithm.ID) string {
 			s.WriteString("itself")
 		case len(who) > manyNames && o.is(q) != Crashed:
 			s.WriteString(q.String())
-		case o.spec.Shape.Vote != "" && o.is(q) == Inside: // the votes say it
+		case o.spec.Shape.Vote != "" && o.is(q) == Inside: // the votes already say so
 			s.WriteString(q.String())
 		case i == len(who)-1:
 			s.WriteString(o.who(q))
@@ -129,7 +129,7 @@ func (o *room) names(p algorithm.ID, who []algorithm.ID) string {
 	return s.String()
 }
 
-// between returns a message under way in this section, of a kind if one is named.
+// between returns a message in flight in this section, of the given kind if name is set.
 func (o *room) between(from, to algorithm.ID, name string) (letter, bool) {
 	return o.wire.between(from, to, o.section, name)
 }
@@ -199,12 +199,12 @@ func (o *room) whyPointer(p algorithm.ID) string {
 	}
 }
 
-// pointed returns where the arrow of a process leads.
+// pointed returns the process that the arrow of a process leads to.
 func (o *room) pointed(p algorithm.ID) (algorithm.ID, bool) {
 	return o.one(o.field(p, o.spec.Shape.Pointer))
 }
 
-// carried reports whether the token is on its way from one to another.
+// carried reports whether the token is in flight from one process to another.
 func (o *room) carried(from, to algorithm.ID) bool {
 	_, ok := o.between(from, to, o.spec.Shape.Carrier)
 	return ok
@@ -237,7 +237,8 @@ func (o *room) whyToken(p algorithm.ID) string {
 	return s + ", which nobody has"
 }
 
-// whoHas says what who has the token is doing, and what it knows of who waits.
+// whoHas says what the holder of the token is doing, and what it knows of waiting
+// processes.
 func (o *room) whoHas(p, q algorithm.ID) string {
 	s := ", which " + q.String() + " has"
 	switch o.is(q) {
@@ -254,13 +255,13 @@ func (o *room) whoHas(p, q algorithm.ID) string {
 	return s + o.asks(p, q)
 }
 
-// queued returns which place a process has in the queue of another, from 1; 0
-// if none.
+// queued returns the position of a process in the queue of another, from 1; 0 if it is not
+// queued.
 func (o *room) queued(p, at algorithm.ID) int {
 	return slices.Index(strings.Fields(o.field(at, o.spec.Shape.Queue)), itoa(int(p)+1)) + 1
 }
 
-// sent returns the message by which a process asked another, if it is on its way.
+// sent returns the message by which a process asked another, if it is in flight.
 func (o *room) sent(p, to algorithm.ID) (letter, bool) {
 	by := o.phase(p).by
 	if by == "" {
@@ -269,8 +270,7 @@ func (o *room) sent(p, to algorithm.ID) (letter, bool) {
 	return o.between(p, to, by)
 }
 
-// asks says that the message is on its way by which a process asked another, if
-// it is.
+// asks says that the message by which a process asked another is in flight, if it is.
 func (o *room) asks(p, to algorithm.ID) string {
 	if m, ok := o.sent(p, to); ok {
 		return "; " + m.name + " is on its way from " + p.String() + " to " + to.String()
@@ -278,7 +278,7 @@ func (o *room) asks(p, to algorithm.ID) string {
 	return ""
 }
 
-// whyHub says what the one in the middle is doing.
+// whyHub says what the process in the middle is doing.
 func (o *room) whyHub(p algorithm.ID) string {
 	shape := &o.spec.Shape
 	hub := o.proc(0)
@@ -320,7 +320,7 @@ func (o *room) whyHub(p algorithm.ID) string {
 	return s
 }
 
-// awaited returns whose answers a process still needs.
+// awaited returns the processes whose answers a process still needs.
 func (o *room) awaited(p algorithm.ID) []algorithm.ID {
 	shape := &o.spec.Shape
 	for _, name := range shape.Awaited {
@@ -343,12 +343,12 @@ func (o *room) awaited(p algorithm.ID) []algorithm.ID {
 		}
 	}
 	if shape.Enough != nil && !slices.Contains(ask, p) {
-		ask = append(ask, p) // its own counts, too
+		ask = append(ask, p) // its own answer counts, too
 	}
 	return slices.DeleteFunc(ask, func(q algorithm.ID) bool { return slices.Contains(got, q) })
 }
 
-// whyAwaited says whose answers are missing, and what these are doing.
+// whyAwaited says whose answers are missing, and what those processes are doing.
 func (o *room) whyAwaited(p algorithm.ID, who []algorithm.ID) string {
 	shape := &o.spec.Shape
 	s := "waits for " + shape.Answer + " from "
@@ -377,7 +377,7 @@ func (o *room) whyAwaited(p algorithm.ID, who []algorithm.ID) string {
 	return s
 }
 
-// more returns how many answers are enough for a process; 0 if it needs all.
+// more returns how many answers are enough for a process; 0 if it needs all of them.
 func (o *room) more(p algorithm.ID) int {
 	shape := &o.spec.Shape
 	if shape.Enough == nil {
@@ -386,10 +386,10 @@ func (o *room) more(p algorithm.ID) int {
 	return shape.Enough(o.size()) - len(o.many(o.field(p, shape.Got)))
 }
 
-// mostVotes is how many candidates a sentence names.
+// mostVotes is the maximum number of candidates that a sentence names.
 const mostVotes = 3
 
-// votes says for whom else those have voted whose votes are missing.
+// votes says which other candidates have received the missing votes.
 func (o *room) votes(p algorithm.ID, who []algorithm.ID) string {
 	var whom []algorithm.ID
 	by := map[algorithm.ID][]string{}
@@ -419,7 +419,7 @@ func (o *room) votes(p algorithm.ID, who []algorithm.ID) string {
 	return s
 }
 
-// insider returns somebody who is inside, or None.
+// insider returns a process that is inside, or None.
 func (o *room) insider() algorithm.ID {
 	for i := range o.size() {
 		if p := o.proc(algorithm.ID(i)); o.phase(p).is == Inside {

@@ -9,51 +9,51 @@ import (
 	"github.com/stile-lock/stile/trace"
 )
 
-// A recorder watches a replay, and notes what changes.
+// A recorder watches a replay and notes what changes.
 type recorder struct {
 	sc    *scenario.Scenario
 	spec  algorithm.Spec
-	sites int // how many lanes are sites; processes come behind them
+	sites int // number of lanes that are sites; processes follow them
 	lanes []lane
 	wire  wire
 	clerk clerk
 
 	lines  []LineEvents
-	steps  []stepNote  // one for each step that has events
-	tricks []sim.Trick // events that an earlier line wanted
-	bereft bool        // somebody died who waited
+	steps  []stepNote  // one for each step with events
+	tricks []sim.Trick // events that an earlier line asked for
+	bereft bool        // a process crashed while it waited
 	graph  []WaitsFor
-	edges  []Edge // who waits for whom now
-	held   []held // transactions: of each lock, who had it last
+	edges  []Edge // current wait-for edges
+	held   []held // transactions: last holder of each lock
 
 	keys   []Key
 	deltas []Delta
 	seen   int // events so far
-	bytes  int // about, of all that is noted
+	bytes  int // approximate size of everything noted
 }
 
 // A stepNote says which line made the events of a step happen.
 type stepNote struct{ from, line int }
 
-// A lane is what is shown of a process or a site now.
+// A lane is what is currently shown of a process or a site.
 type lane struct {
 	fields []algorithm.Field
 	status string
 	paused bool
 	wait   string
 	timers []Timer
-	phases []phase // of each section it is part of, in the order of first use
-	lock   string  // transactions: which it asked for last
+	phases []phase // one for each section it is part of, in the order of first use
+	lock   string  // transactions: last lock it asked for
 	stale  bool    // something that wait may depend on has changed
 }
 
-// A phase is what a process does in one section.
+// A phase is what a process is doing in one section.
 type phase struct {
 	section string
 	is      string
 	askedAt int64
-	asked   []algorithm.ID // to whom it sent when it asked
-	by      string         // and what
+	asked   []algorithm.ID // processes it sent to when it asked
+	by      string         // kind of message it sent them
 }
 
 func newRecorder(sc *scenario.Scenario, spec algorithm.Spec) *recorder {
@@ -65,7 +65,7 @@ func newRecorder(sc *scenario.Scenario, spec algorithm.Spec) *recorder {
 	return r
 }
 
-// name returns what people call a lane.
+// name returns the displayed name of a lane.
 func (r *recorder) name(i int) string {
 	if i < r.sites {
 		return "site " + itoa(i+1)
@@ -73,10 +73,10 @@ func (r *recorder) name(i int) string {
 	return algorithm.ID(i - r.sites).String()
 }
 
-// every returns how many events there are between key frames.
+// every returns the number of events between key frames.
 func (r *recorder) every() int { return max(256, 16*len(r.lanes)) }
 
-// watch is told of a step: see sim.ReplayOptions.
+// watch receives each step: see sim.ReplayOptions.
 func (r *recorder) watch(s *sim.Step) bool {
 	first := len(r.keys) == 0
 	if first {
@@ -120,8 +120,8 @@ func (r *recorder) watch(s *sim.Step) bool {
 	return r.bytes <= maxBytes
 }
 
-// pause notes who waits before a further message of a step comes: a page stops
-// there.
+// pause notes which processes wait before a further message of a step arrives, because a
+// page stops there.
 func (r *recorder) pause(moments []sim.Moment) {
 	for _, m := range moments {
 		if m.After == r.seen {
@@ -131,7 +131,7 @@ func (r *recorder) pause(moments []sim.Moment) {
 	r.why()
 }
 
-// trick notes an event that an earlier line wanted: that line has come to it.
+// trick notes an event that an earlier line asked for, and attributes it to that line.
 func (r *recorder) trick(t sim.Trick) {
 	r.tricks = append(r.tricks, t)
 	if i := slices.IndexFunc(r.lines, func(l LineEvents) bool { return l.Line == t.Line }); i >= 0 {
@@ -139,8 +139,8 @@ func (r *recorder) trick(t sim.Trick) {
 	}
 }
 
-// changesUpTo notes the changes that had happened after so many events, and
-// returns the others.
+// changesUpTo notes the changes that had happened after that many events, and returns the
+// others.
 func (r *recorder) changesUpTo(changes []sim.Change, events int) []sim.Change {
 	for len(changes) > 0 && changes[0].After <= events {
 		r.change(&changes[0])
@@ -149,7 +149,7 @@ func (r *recorder) changesUpTo(changes []sim.Change, events int) []sim.Change {
 	return changes
 }
 
-// change notes what is different in a state.
+// change notes what has changed in a state.
 func (r *recorder) change(c *sim.Change) {
 	l := &r.lanes[c.Proc]
 	now := algorithm.Apart(c.Fields)
@@ -172,7 +172,7 @@ func (r *recorder) change(c *sim.Change) {
 	}
 }
 
-// value returns a field by its name; it is mostly at this place.
+// value returns a field by name; it is usually at the given place.
 func value(fields []algorithm.Field, place int, name string) (string, bool) {
 	if place < len(fields) && fields[place].Name == name {
 		return fields[place].Value, true
@@ -225,7 +225,7 @@ func (r *recorder) delta(d Delta) {
 	r.deltas = append(r.deltas, d)
 }
 
-// amend brings the last key frame up to date, at whose cursor these have come.
+// amend updates the last key frame with deltas at its own cursor.
 func (r *recorder) amend(deltas []Delta) {
 	k := &r.keys[len(r.keys)-1]
 	for _, d := range deltas {
@@ -237,7 +237,7 @@ func (r *recorder) amend(deltas []Delta) {
 	}
 }
 
-// pairs returns the fields of a lane as a key frame has them.
+// pairs returns the fields of a lane in the form of a key frame.
 func (l *lane) pairs() [][2]string {
 	all := make([][2]string, len(l.fields))
 	for i, f := range l.fields {
@@ -246,7 +246,7 @@ func (l *lane) pairs() [][2]string {
 	return all
 }
 
-// keyFrame notes how everything is now.
+// keyFrame notes the current state.
 func (r *recorder) keyFrame(event int) {
 	k := Key{Event: event, States: make([][][2]string, len(r.lanes)), Status: make([]string, len(r.lanes)), Waits: make([]string, len(r.lanes))}
 	for i := range r.lanes {

@@ -14,36 +14,36 @@ import (
 	"github.com/stile-lock/stile/trace"
 )
 
-// Options say how a text is run.
+// Options control how a text is run.
 type Options struct {
-	// Specs finds an algorithm by its name; nil means that of the catalog. A
-	// module with an algorithm of its own gives its own: see the example.
+	// Specs finds an algorithm by name; nil means the catalog. A module with an algorithm
+	// of its own supplies its own function: see the example.
 	Specs func(name string, o algorithm.Options) (algorithm.Spec, error)
 
-	// Over, if not nil, is asked again and again whether time is up: the run is
-	// shown as far as it went by then.
+	// Over, if not nil, is called repeatedly to ask whether time is up. The run is then
+	// shown as far as it went.
 	Over func() bool
 
-	File    string // what the text is called where results name it
+	File    string // name of the text in results
 	Spacing string // ByEvent or ByTime; empty means ByTime
 }
 
-// How far apart events are in the space-time diagram.
+// Spacing of events in the space-time diagram.
 const (
-	ByEvent = "event" // each step as far from the next as any other
-	ByTime  = "time"  // as time says
+	ByEvent = "event" // all steps equally far apart
+	ByTime  = "time"  // in proportion to time
 )
 
-// What a document can hold.
+// Limits of a document.
 const (
 	MaxText   = 1 << 20 // bytes of text
 	MaxLanes  = 400     // processes and sites
 	MaxEvents = 200_000
-	maxBytes  = 14 << 20 // of events and states, about
+	maxBytes  = 14 << 20 // approximate size of events and states
 )
 
-// Run runs the text of a scenario. It never fails: what is wrong with the text
-// is in the document.
+// Run runs the text of a scenario. It never fails: the document reports what is wrong with
+// the text.
 func Run(text string, o Options) *Document { return run(text, o, layout) }
 
 // A drawer draws a space-time diagram.
@@ -76,7 +76,7 @@ func run(text string, o Options, draw drawer) *Document {
 	return d
 }
 
-// parse reads a text, and refuses what is too large to be shown.
+// parse reads a text, and rejects one that is too large to show.
 func parse(text string, o Options) (*scenario.Scenario, error) {
 	if len(text) > MaxText {
 		return nil, fmt.Errorf("this text has %d bytes, and at most %d can be shown: 'stile replay' runs longer ones", len(text), MaxText)
@@ -91,7 +91,7 @@ func parse(text string, o Options) (*scenario.Scenario, error) {
 	return sc, nil
 }
 
-// Parse reads a text as Run does, within the same bounds. An error is an [Error].
+// Parse reads a text as Run does, within the same limits. An error is an [Error].
 func Parse(text string, o Options) (*scenario.Scenario, error) {
 	sc, err := parse(text, o)
 	if err != nil {
@@ -100,7 +100,7 @@ func Parse(text string, o Options) (*scenario.Scenario, error) {
 	return sc, nil
 }
 
-// Spec finds an algorithm by its name.
+// Spec finds an algorithm by name.
 func (o Options) Spec(name string, with algorithm.Options) (algorithm.Spec, error) {
 	if o.Specs == nil {
 		return catalog.Make(name, with)
@@ -108,9 +108,8 @@ func (o Options) Spec(name string, with algorithm.Options) (algorithm.Spec, erro
 	return o.Specs(name, with)
 }
 
-// SpecOf returns the algorithm that a scenario runs, or its method against
-// deadlocks if there are sites. Find is as in Options. An error says on which line
-// it is, as far as that is known.
+// SpecOf returns the algorithm that a scenario runs, or its method against deadlocks if
+// there are sites. Find is as in Options. An error names the line it concerns, if known.
 func SpecOf(sc *scenario.Scenario, find func(name string, o algorithm.Options) (algorithm.Spec, error)) (algorithm.Spec, error) {
 	bare := *sc
 	bare.File = "" // it is named once
@@ -125,7 +124,7 @@ func SpecOf(sc *scenario.Scenario, find func(name string, o algorithm.Options) (
 	return algorithm.Spec{}, err
 }
 
-// specOf is SpecOf for any number of processes.
+// specOf is SpecOf without the check of the number of processes.
 func specOf(sc *scenario.Scenario, find finder) (algorithm.Spec, error) {
 	spec, err := Options{Specs: find}.Spec(sc.Algorithm, sc.Options)
 	_, noMethod := deadlock.Find(sc.Algorithm)
@@ -142,7 +141,7 @@ func specOf(sc *scenario.Scenario, find finder) (algorithm.Spec, error) {
 	return algorithm.Spec{}, err
 }
 
-// located says where an error is, as far as that is known.
+// located adds the position of an error, if known.
 func located(err error) *Error {
 	var syntax *scenario.Error
 	var line *sim.LineError
@@ -155,8 +154,7 @@ func located(err error) *Error {
 	return &Error{Text: err.Error()}
 }
 
-// Encode writes JSON as all calls do: on one line, and angle brackets as they
-// are.
+// Encode writes JSON as all calls do: on one line, with angle brackets unescaped.
 func Encode(v any) (json.RawMessage, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

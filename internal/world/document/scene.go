@@ -10,7 +10,7 @@ import (
 	"github.com/stile-lock/stile/scenario"
 )
 
-// sceneOf decides what the algorithm's own picture looks like.
+// sceneOf chooses the algorithm's own picture.
 func sceneOf(sc *scenario.Scenario, spec algorithm.Spec) Scene {
 	shape, n := spec.Shape, sc.Processes
 	s := Scene{
@@ -45,7 +45,7 @@ func sceneOf(sc *scenario.Scenario, spec algorithm.Spec) Scene {
 	return s
 }
 
-// ring says who sends to whom.
+// ring adds the links of a ring: which process sends to which.
 func (s *Scene) ring(shape algorithm.Shape, n int) {
 	switch {
 	case n < 2:
@@ -68,10 +68,10 @@ func ints(ids []algorithm.ID) []int {
 	return all
 }
 
-// round keeps places the same on every machine.
+// round makes places identical on every machine.
 func round(f float64) float64 { return math.Round(f*1e4) / 1e4 }
 
-// circle puts n around a circle, the first on top.
+// circle puts n lanes on a circle, the first on top.
 func circle(n int) []Place {
 	all := make([]Place, n)
 	for i := range all {
@@ -84,7 +84,7 @@ func circle(n int) []Place {
 	return all
 }
 
-// side is how wide a square of n is.
+// side returns the width of a square of n lanes.
 func side(n int) int {
 	w := 1
 	for w*w < n {
@@ -93,7 +93,7 @@ func side(n int) int {
 	return w
 }
 
-// rows puts n into rows of so many.
+// rows puts n lanes into rows of the given width.
 func rows(n, wide int) []Place {
 	all := make([]Place, n)
 	high := (n + wide - 1) / wide
@@ -103,7 +103,7 @@ func rows(n, wide int) []Place {
 	return all
 }
 
-// star puts one in the middle.
+// star puts one lane in the middle.
 func (s *Scene) star(shape algorithm.Shape, n int) {
 	hub := 0
 	if shape.Hub != nil {
@@ -124,7 +124,7 @@ func (s *Scene) star(shape algorithm.Shape, n int) {
 	}
 }
 
-// tree puts each below its parent, the leaves side by side.
+// tree puts each lane below its parent, and the leaves side by side.
 func (s *Scene) tree(shape algorithm.Shape, n int) {
 	if shape.Links == nil {
 		return
@@ -136,7 +136,7 @@ func (s *Scene) tree(shape algorithm.Shape, n int) {
 	for _, l := range shape.Links(n) {
 		from, to := int(l[0]), int(l[1])
 		if min(from, to) < 0 || max(from, to) >= n || parent[to] >= 0 || from == to {
-			return // no tree from its root down
+			return // not a tree rooted there
 		}
 		children[from], parent[to] = append(children[from], to), from
 		s.Links = append(s.Links, Link{from, to})
@@ -146,7 +146,7 @@ func (s *Scene) tree(shape algorithm.Shape, n int) {
 	var walk func(i, level int)
 	walk = func(i, level int) {
 		if placed++; placed > n {
-			return // a circle
+			return // there is a cycle
 		}
 		depth[i], deepest = level, max(deepest, level)
 		for _, c := range children[i] {
@@ -168,7 +168,7 @@ func (s *Scene) tree(shape algorithm.Shape, n int) {
 	}
 }
 
-// sets names whom each asks.
+// sets adds the set of processes that each process asks.
 func (s *Scene) sets(shape algorithm.Shape, n int) {
 	if shape.Sets == nil {
 		return

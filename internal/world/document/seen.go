@@ -5,19 +5,19 @@ import (
 	"github.com/stile-lock/stile/trace"
 )
 
-// A waiter is one that waits, or does not.
+// A waiter tracks a process that may be waiting.
 type waiter struct {
 	waits bool
-	heard bool // since it asked there was a moment at which nothing that it had sent was under way
-	sent  int  // messages of its own under way
-	seen  int  // entries of others since it was heard
+	heard bool // since it asked, at some moment none of its messages was in flight
+	sent  int  // its messages in flight
+	seen  int  // entries of other processes since it was heard
 }
 
-// seenWaiting returns how many entries of others, of all of them together, one that
-// waited saw at most, once all that it had sent had arrived. This is what theory
-// bounds: a request that is still under way can be overtaken any number of times.
-// The bypass of a result of sim is another number: how often one and the same
-// process went first, from the asking on.
+// seenWaiting returns the maximum number of entries, by all other processes together, that
+// a waiting process saw once everything it had sent had arrived. This is what theory
+// bounds: a request still in flight can be overtaken any number of times. The bypass in a
+// sim result is a different number: how often one and the same process went first, counted
+// from the moment of asking.
 func seenWaiting(events []trace.Event, section string, n int) int {
 	most, all := 0, make([]waiter, n)
 	for i := range events {

@@ -12,15 +12,15 @@ import (
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-// A wire knows which messages are under way.
+// A wire tracks the messages in flight.
 type wire struct {
 	letters map[int]letter
-	links   map[link][]int // the numbers of those on a link, in the order of sending
-	carrier string         // the kind of message that is the token
-	tokens  []letter       // those of it
+	links   map[link][]int // message numbers on each link, in the order of sending
+	carrier string         // kind of message that carries the token
+	tokens  []letter       // those in flight
 }
 
-// A letter is a message under way.
+// A letter is a message in flight.
 type letter struct {
 	msg int
 	link
@@ -56,7 +56,7 @@ func (w *wire) happen(e *trace.Event) {
 	}
 }
 
-// between returns a message under way in a section, of a kind if one is named.
+// between returns a message in flight in a section, of the given kind if name is set.
 func (w *wire) between(from, to algorithm.ID, section, name string) (letter, bool) {
 	for _, n := range w.links[link{from, to}] {
 		if l := w.letters[n]; l.section == section && (name == "" || l.name == name) {
@@ -66,8 +66,8 @@ func (w *wire) between(from, to algorithm.ID, section, name string) (letter, boo
 	return letter{}, false
 }
 
-// happen notes what an event means to its process. Asking tells that it is part
-// of a request.
+// happen notes what an event means to its process. Asking says that the event is part of a
+// request.
 func (r *recorder) happen(e *trace.Event, asking bool) {
 	r.wire.happen(e)
 	switch e.Kind {
@@ -120,7 +120,7 @@ func (r *recorder) happen(e *trace.Event, asking bool) {
 	r.become(int(e.Proc), l.is())
 }
 
-// phase notes what a process does in a section.
+// phase notes what a process is doing in a section.
 func (l *lane) phase(section, is string) *phase {
 	x := l.at(section)
 	if x == nil {
@@ -131,7 +131,7 @@ func (l *lane) phase(section, is string) *phase {
 	return x
 }
 
-// at returns what a process does in a section; nil if it has not done anything.
+// at returns what a process is doing in a section; nil if it has not done anything there.
 func (l *lane) at(section string) *phase {
 	for i := range l.phases {
 		if l.phases[i].section == section {
@@ -141,7 +141,7 @@ func (l *lane) at(section string) *phase {
 	return nil
 }
 
-// is returns the status that says most.
+// is returns the most informative status.
 func (l *lane) is() string {
 	if l.paused {
 		return Paused
@@ -154,16 +154,16 @@ func (l *lane) is() string {
 	return Idle
 }
 
-// does reports whether that is what a process does in some section.
+// does reports whether a process is doing this in some section.
 func (l *lane) does(what string) bool {
 	return slices.ContainsFunc(l.phases, func(p phase) bool { return p.is == what })
 }
 
-// waits reports whether a process waits in some section, and lives. It may stand
-// still, or be inside another one.
+// waits reports whether a live process waits in some section. It may be paused, or inside
+// another section.
 func (l *lane) waits() bool { return l.status != Crashed && l.does(Waiting) }
 
-// become notes the status of a lane after the event that is happening.
+// become notes the status of a lane after the current event.
 func (r *recorder) become(i int, status string) {
 	l := &r.lanes[i]
 	r.touch(i)

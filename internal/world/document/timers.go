@@ -7,7 +7,7 @@ import (
 	"github.com/stile-lock/stile/trace"
 )
 
-// ticking notes which timers run after a step, if they are others than before.
+// ticking notes which timers run after a step, if they have changed.
 func (r *recorder) ticking(s *sim.Step) {
 	died := r.spec.Upset != nil && slices.ContainsFunc(s.Events, func(e trace.Event) bool { return e.Kind == trace.Crash || e.Kind == trace.Restart })
 	if !s.Ticks && !died {
@@ -22,8 +22,8 @@ func (r *recorder) ticking(s *sim.Step) {
 	}
 }
 
-// timers returns the timers of each lane that can run out now. Where an algorithm
-// comes right by itself, timer 0 of everybody always can.
+// timers returns the timers of each lane that can expire now. If an algorithm stabilizes by
+// itself, timer 0 of every live lane always can.
 func (r *recorder) timers(s *sim.Step) [][]Timer {
 	all := make([][]Timer, len(r.lanes))
 	for i := range all {

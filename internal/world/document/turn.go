@@ -8,10 +8,10 @@ import (
 	"github.com/stile-lock/stile/scenario"
 )
 
-// Whose turn it is where nobody has to answer.
+// Whose turn it is when no process has to answer.
 
-// first returns who is first in the queue of requests that a process knows of, if
-// that is another one; else None.
+// first returns the first process in the queue of requests that p knows of, if that is
+// another one; otherwise None.
 func (o *room) first(p algorithm.ID) algorithm.ID {
 	best, oldest := algorithm.None, uint64(0)
 	for seat, w := range strings.Fields(o.field(p, o.spec.Shape.Stamps)) {
@@ -39,8 +39,8 @@ func (o *room) whyOlder(p, q algorithm.ID) string {
 	return s
 }
 
-// whyFlag says who has to move before it is the turn of a process, which sees only
-// who is before it in the ring.
+// whyFlag says which process has to move before it is p's turn. A process sees only its
+// predecessor in the ring.
 func (o *room) whyFlag(p algorithm.ID) string {
 	n, me := o.size(), o.place(p)
 	before := func(i int) algorithm.ID { return o.proc(algorithm.ID((me - i + n) % n)) }
@@ -64,8 +64,8 @@ func (o *room) whyFlag(p algorithm.ID) string {
 	return s
 }
 
-// whyStopped says who is to let a lock go on that stands still: somebody has died, or
-// come back.
+// whyStopped says which process must get a stopped lock going again after a crash or a
+// restart.
 func (o *room) whyStopped(p algorithm.ID) string {
 	const s = "waits for the next view, without which the lock stands still"
 	switch q, ok := o.one(o.field(p, o.spec.Shape.Maker)); {
@@ -78,7 +78,7 @@ func (o *room) whyStopped(p algorithm.ID) string {
 	}
 }
 
-// whyElse says what can be said of any algorithm.
+// whyElse says what can be said for any algorithm.
 func (o *room) whyElse(p algorithm.ID) string {
 	asked := o.phase(p).askedAt
 	s := "waits since " + scenario.FormatTime(asked)

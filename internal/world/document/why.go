@@ -6,17 +6,17 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 )
 
-// A clerk decides whose sentence is written anew. In a run that is not too long
-// that is everybody who waits, after each step; in a long one only who has
-// changed, and the sentence is about it alone, so that it stays true.
+// A clerk decides which sentences are rewritten. In a run that is not too long, these are
+// the sentences of all waiting lanes, after each step. In a long one, only lanes that have
+// changed get a new sentence, which mentions no other lane's state so that it stays true.
 type clerk struct {
-	all     bool // everybody's
-	written int  // how many were written
-	bytes   int  // of those that differed
+	all     bool // rewrite all sentences
+	written int  // number of sentences written
+	bytes   int  // size of those that differed
 	short   bool
 }
 
-// How many sentences are written in full, and how many bytes they may have.
+// Limits on full sentences: how many are written, and their total size in bytes.
 const (
 	fullSentences = 20_000
 	fullBytes     = 1 << 20
@@ -30,8 +30,7 @@ func (r *recorder) touch(i int) {
 	}
 }
 
-// mail notes that another message is under way, or one less, which sentences in
-// full speak of.
+// mail notes that the messages in flight have changed, because full sentences mention them.
 func (r *recorder) mail() {
 	if !r.clerk.short {
 		r.clerk.all = true
@@ -43,7 +42,7 @@ func (r *recorder) waits(l *lane) bool {
 	return l.waits() || len(r.spec.Shape.Waits) > 0 && l.status != Crashed
 }
 
-// why writes the sentences of those who wait.
+// why writes the sentences of waiting lanes.
 func (r *recorder) why() {
 	if !r.clerk.short && (r.clerk.written > fullSentences || r.clerk.bytes > fullBytes) {
 		r.clerk.short, r.clerk.all = true, true
@@ -64,7 +63,7 @@ func (r *recorder) why() {
 	r.clerk.all = false
 }
 
-// sentence says why a lane waits; nothing if it does not.
+// sentence says why a lane waits; it is empty if the lane does not.
 func (r *recorder) sentence(i int) string {
 	p := algorithm.ID(i)
 	switch {
@@ -84,18 +83,18 @@ func (r *recorder) sentence(i int) string {
 	return strings.Join(all, "; ")
 }
 
-// still says of who waits that it is paused, too, if it is.
+// still adds to the sentence of a waiting lane that it is paused, if it is.
 func (r *recorder) still(l *lane, why string) string {
 	switch {
 	case why == "" || l.status != Paused:
 		return why
-	case len(r.sc.Sections) > 0: // their names come first
+	case len(r.sc.Sections) > 0: // section names come first
 		return "stands still; " + why
 	}
 	return "stands still, and " + why
 }
 
-// whyShaped says what a process waits for by the shape of its algorithm.
+// whyShaped says what a process waits for, according to the shape of its algorithm.
 func (r *recorder) whyShaped(p algorithm.ID) string {
 	o := &room{recorder: r}
 	for _, w := range r.spec.Shape.Waits {

@@ -7,7 +7,7 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 )
 
-// one reads a process as algorithm.Describe writes it.
+// one parses a process as algorithm.Describe writes it.
 func one(s string, n int) (algorithm.ID, bool) {
 	if s == "" || s[0] < '0' || s[0] > '9' {
 		return algorithm.None, false
@@ -16,7 +16,7 @@ func one(s string, n int) (algorithm.ID, bool) {
 	return algorithm.ID(x - 1), err == nil && x >= 1 && x <= n
 }
 
-// many reads a list of them.
+// many parses a list of processes.
 func many(s string, n int) []algorithm.ID {
 	var all []algorithm.ID
 	for _, w := range strings.Fields(s) {
@@ -27,7 +27,7 @@ func many(s string, n int) []algorithm.ID {
 	return all
 }
 
-// voted reads a process, or whose a stamp such as <42,3> is.
+// voted parses a process, or the process of a stamp such as <42,3>.
 func voted(s string, n int) (algorithm.ID, bool) {
 	if _, who, ok := strings.Cut(strings.Trim(s, "<>"), ","); ok {
 		return one(who, n)

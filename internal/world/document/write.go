@@ -10,11 +10,11 @@ import (
 	"github.com/stile-lock/stile/sim"
 )
 
-// mostRounds is how often lines that cannot happen any more are looked for; if
-// there still are some, all that come later go.
+// mostRounds is the maximum number of rounds that look for lines that can no longer happen.
+// If some remain, all later lines are removed.
 const mostRounds = 4
 
-// write puts the line into the text, and sees to it that the text runs.
+// write inserts the line into the text, and makes sure that the text runs.
 func (a *actor) write(o Options) (*Edit, error) {
 	text, line := a.insert()
 	e := &Edit{Text: text, Line: line}
@@ -37,17 +37,17 @@ func (a *actor) write(o Options) (*Edit, error) {
 	}
 }
 
-// A trial is a run of a text with the line in it.
+// A trial is a run of a text that contains the line.
 type trial struct {
 	back    *sim.Playback
-	done    bool  // the line was
-	from    int   // how many events had happened before it
-	event   int   // and after it
-	lines   int   // how many lines were done before it
-	skipped []int // later lines that cannot be done, in the order of time
+	done    bool  // the line has run
+	from    int   // number of events before it
+	event   int   // number of events after it
+	lines   int   // number of lines that ran before it
+	skipped []int // later lines that cannot run, in order of time
 }
 
-// try runs a text without what cannot be done after the line.
+// try runs a text, skipping what cannot run after the line.
 func (a *actor) try(sc *scenario.Scenario, line int, o Options) (*trial, error) {
 	v := &trial{}
 	var err error
@@ -87,9 +87,8 @@ func (a *actor) finish(e *Edit, v *trial) (*Edit, error) {
 	return e, nil
 }
 
-// hits reports whether a deed to a message was done to that very one, as far as
-// what it shows tells: one that is to be done to a message yet to come shows
-// nothing.
+// hits reports whether a deed to a message affected that very message, as far as visible
+// events can show: a deed to a message that is yet to be sent shows nothing.
 func (a *actor) hits(v *trial) bool {
 	switch a.action.Kind {
 	case scenario.Duplicate:
@@ -100,7 +99,7 @@ func (a *actor) hits(v *trial) bool {
 	return true
 }
 
-// refused says why the deed cannot be done.
+// refused says why the deed is impossible.
 func (a *actor) refused(err error, line int) error {
 	if at := located(err); at.Line == line {
 		return errors.New(at.Text)
@@ -108,7 +107,7 @@ func (a *actor) refused(err error, line int) error {
 	return located(err)
 }
 
-// cut takes lines out.
+// cut removes lines.
 func (e *Edit) cut(out []int) {
 	lines := strings.Split(e.Text, "\n")
 	slices.Sort(out)
@@ -121,7 +120,7 @@ func (e *Edit) cut(out []int) {
 	e.Text = strings.Join(lines, "\n")
 }
 
-// later returns a line and all that happen after it, but for the one to keep.
+// later returns a line and all that happen after it, except the one to keep.
 func later(sc *scenario.Scenario, line, keep int) []int {
 	var all []int
 	at := slices.IndexFunc(sc.Actions, func(x scenario.Action) bool { return x.Line == line })
@@ -133,7 +132,7 @@ func later(sc *scenario.Scenario, line, keep int) []int {
 	return all
 }
 
-// insert puts the line where it belongs, and returns its number.
+// insert puts the line where it belongs, and returns the text and the line's number.
 func (a *actor) insert() (string, int) {
 	lines := strings.Split(a.text, "\n")
 	s := a.action.String()
@@ -155,15 +154,15 @@ func (a *actor) insert() (string, int) {
 	return joined(slices.Insert(lines, at, add...)), at + 1
 }
 
-// joined ends the last line, too.
+// joined joins lines and ends the text with a single newline.
 func joined(lines []string) string {
 	return strings.TrimRight(strings.Join(lines, "\n"), "\n") + "\n"
 }
 
-// spot returns before which line of the text, from 0, the new one goes.
+// spot returns the line of the text, from 0, before which the new one goes.
 func (a *actor) spot(lines []string) int {
 	if next := a.next(); next > 0 {
-		return a.sc.Actions[next-1].Line // above what is said of the next one
+		return a.sc.Actions[next-1].Line // above the comments on the next one
 	} else if next == 0 {
 		return a.sc.Actions[0].Line - 1
 	}
@@ -179,7 +178,7 @@ func (a *actor) spot(lines []string) int {
 	switch {
 	case last > 0:
 		for a.sc.Steps && last < len(lines) && strings.HasPrefix(strings.TrimSpace(lines[last]), "expect P") {
-			last++ // what is expected where it stands
+			last++ // an expectation at this point of the schedule
 		}
 		return last
 	case first > 0:
@@ -195,8 +194,8 @@ func (a *actor) spot(lines []string) int {
 	return at
 }
 
-// next returns which action of the same time is the first that is not done by
-// then; -1 if there is none. Lines of one time are done in the order of the text.
+// next returns the first action of the same time that has not run by then; -1 if there is
+// none. Lines of the same time run in the order of the text.
 func (a *actor) next() int {
 	done := a.now.lines
 	for _, x := range a.sc.Actions {

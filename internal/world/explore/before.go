@@ -1,7 +1,7 @@
 package explore
 
-// MarkBefore sets bit mark of who waits in each state from which one with bit
-// target can be reached, in no step or more. If it is ended early the graph is
+// MarkBefore sets bit mark of the waiting set in each state from which a state with bit
+// target can be reached, in zero or more steps. If it ends early, the graph is
 // unfinished.
 func (g *Graph) MarkBefore(target, mark int) {
 	n := len(g.waiting)
@@ -30,7 +30,7 @@ func (g *Graph) MarkBefore(target, mark int) {
 	}
 }
 
-// backwards returns the edges by where they lead: those to state t come from
+// backwards returns the edges by target: those to state t come from
 // from[first[t]:first[t+1]].
 func (g *Graph) backwards() (first []uint64, from []uint32) {
 	n := len(g.waiting)
@@ -53,7 +53,7 @@ func (g *Graph) backwards() (first []uint64, from []uint32) {
 	return first, from
 }
 
-// often is goOn, asked in every round of a long loop: it looks now and then.
+// often is goOn for every round of a long loop: it checks the limits only now and then.
 func (g *Graph) often(round int) bool {
 	if round&0xffff != 0xffff {
 		return g.Unfinished == ""

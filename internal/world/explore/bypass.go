@@ -3,12 +3,12 @@ package explore
 // Unbounded is a bypass without limit.
 const Unbounded = -1
 
-// A Bypass is how many entries of others there can be while a process waits.
+// A Bypass is the maximum number of entries of other processes while a process waits.
 type Bypass struct {
 	*Cut
-	best        []int // from anywhere in a component
+	best        []int // for each component, from any of its states
 	FromRequest int   // from its request on
-	FromCalm    int   // from when none of its messages is under way
+	FromCalm    int   // from when none of its messages is in flight
 }
 
 // count returns 1 for an edge by which another process enters.
@@ -20,8 +20,8 @@ func (c *Cut) count(edge uint64) int {
 }
 
 // Bypass finds the longest paths, counting entries. Components come in reverse
-// topological order, so what follows one is known before it. If it is ended
-// early the graph is unfinished.
+// topological order, so the successors of a component are known before it. If it ends
+// early, the graph is unfinished.
 func (c *Cut) Bypass() *Bypass {
 	g := c.Graph
 	b := &Bypass{Cut: c, best: make([]int, c.Parts())}
@@ -41,7 +41,7 @@ func (c *Cut) Bypass() *Bypass {
 	return b
 }
 
-// follow takes one edge out of a component into account.
+// follow takes one edge of a component into account.
 func (b *Bypass) follow(id int32, edge uint64) {
 	next := b.comp[b.to[edge]]
 	switch {
@@ -65,11 +65,10 @@ func Worse(a, b int) int {
 	return max(a, b)
 }
 
-// Run returns a run in which the process, none of whose messages is under way,
-// is overtaken as often as it can be: the states up to there, and from there
-// on. If that is without bound, the run ends where it can be repeated from
-// state number loop on; otherwise loop is -1. There is no run if it is ended
-// early.
+// Run returns a run in which the process, with none of its messages in flight, is
+// overtaken as often as possible: the states up to that point, and from there on. If the
+// bypass is unbounded, the run ends where it can be repeated from state number loop on;
+// otherwise loop is -1. There is no run if it ends early.
 func (b *Bypass) Run() (stem, rest []uint32, loop int) {
 	at := uint32(0)
 	for b.calm[at]&b.bit == 0 || b.best[b.comp[at]] != b.FromCalm {

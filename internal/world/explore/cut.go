@@ -5,24 +5,23 @@ import (
 	"slices"
 )
 
-// Infinite behaviours. A process starves if there is an infinite run, fair to
-// every delivery and every exit, in which it waits for ever. Such a run ends
-// in a strongly connected part of the graph in which it waits, so it is enough
-// to look at the largest such parts: one is bad if each fair action that is
-// possible in all its states is also taken inside it.
+// Infinite behaviours. A process starves if there is an infinite run, fair to every
+// delivery and every exit, in which it waits forever. Such a run ends in a strongly
+// connected part of the graph in which the process waits, so it is enough to look at the
+// largest such parts: one is bad if each fair action that is possible in all its states
+// is also taken inside it.
 
-// A Cut is the part of a graph in which one process waits, taken apart into
-// components.
+// A Cut is the part of a graph in which one process waits, divided into components.
 type Cut struct {
 	*Graph
 	bit   uint32
-	comp  []int32  // of each state; -1 outside
+	comp  []int32  // component of each state; -1 outside
 	order []uint32 // the states, component by component
-	ends  []uint32 // where each component ends in order
-	via   []uint32 // search: 1 + where each state was found from
+	ends  []uint32 // end of each component in order
+	via   []uint32 // search: 1 + the state that each state was found from
 }
 
-// Parts returns how many components there are.
+// Parts returns the number of components.
 func (c *Cut) Parts() int { return len(c.ends) }
 
 // Members returns the states of a component.
@@ -34,9 +33,9 @@ func (c *Cut) Members(id int) []uint32 {
 	return c.order[begin:c.ends[id]]
 }
 
-// Cut finds the components by Tarjan's algorithm. Components come in reverse
-// topological order: edges lead to earlier ones. If it is ended early the graph
-// is unfinished, and the cut of no use.
+// Cut finds the components by Tarjan's algorithm. Components come in reverse topological
+// order: edges lead to earlier ones. If it ends early, the graph is unfinished and the
+// cut is unusable.
 func (g *Graph) Cut(proc int) *Cut {
 	c := &Cut{Graph: g, bit: 1 << proc, comp: make([]int32, len(g.waiting))}
 	for i := range c.comp {
@@ -52,18 +51,17 @@ func (g *Graph) Cut(proc int) *Cut {
 	return c
 }
 
-// A tarjan is Tarjan's algorithm at work.
+// A tarjan is a run of Tarjan's algorithm.
 type tarjan struct {
 	*Cut
-	index, low []uint32 // index is 0 of what was not seen
+	index, low []uint32 // index is 0 for unseen states
 	next       uint32
 	stack      []uint32
 	calls      []call
 	rounds     int
 }
 
-// A call is a state on the path, and the first of its edges that was not yet
-// followed.
+// A call is a state on the path, and the first of its edges not yet followed.
 type call struct {
 	state uint32
 	edge  uint64
@@ -76,8 +74,8 @@ func (t *tarjan) visit(s uint32) {
 	t.calls = append(t.calls, call{s, t.first[s]})
 }
 
-// descend visits all that can be reached from root. It reports whether to go
-// on.
+// descend visits everything that can be reached from root. It reports whether to
+// continue.
 func (t *tarjan) descend(root uint32) bool {
 	t.visit(root)
 	for ; len(t.calls) > 0; t.rounds++ {
@@ -113,7 +111,7 @@ func (t *tarjan) descend(root uint32) bool {
 	return true
 }
 
-// close takes the component of root off the stack.
+// close pops the component of root off the stack.
 func (c *Cut) close(stack *[]uint32, root uint32) {
 	id := int32(c.Parts())
 	for {
@@ -144,10 +142,10 @@ func (c *Cut) inner(members []uint32, f func(edge uint64)) {
 	}
 }
 
-// Starves returns a component in which a fair run can stay for ever, or nil. Of
-// several it is the one that is reached in the fewest steps; the state in which
-// that happens is the last of the list. If it is ended early the graph is
-// unfinished, and there may be others.
+// Starves returns a component in which a fair run can stay forever, or nil. If there are
+// several, it is the one that is reached in the fewest steps; the state in which that
+// happens is the last of the list. If it ends early, the graph is unfinished, and there
+// may be others.
 func (c *Cut) Starves() []uint32 {
 	var worst []uint32
 	for id := 0; id < c.Parts() && c.often(id); id++ {
@@ -163,8 +161,8 @@ func (c *Cut) Starves() []uint32 {
 	return worst
 }
 
-// Bad reports whether a fair run can stay in a component for ever. It is false,
-// too, if the graph is unfinished.
+// Bad reports whether a fair run can stay in a component forever. It also returns false
+// if the graph is unfinished.
 func (c *Cut) Bad(members []uint32) bool {
 	g := c.Graph
 	taken := map[uint32]bool{}
@@ -176,9 +174,9 @@ func (c *Cut) Bad(members []uint32) bool {
 		}
 	})
 	if edges == 0 {
-		return len(c.fair(members[0], nil)) == 0 // nothing need happen any more
+		return len(c.fair(members[0], nil)) == 0 // nothing more need happen
 	}
-	enabled := map[uint32]int{} // in how many states
+	enabled := map[uint32]int{} // number of states in which each is possible
 	var classes []uint32
 	for i, s := range members {
 		if !c.often(i) {
@@ -210,10 +208,9 @@ func (c *Cut) fair(s uint32, classes []uint32) []uint32 {
 	return classes
 }
 
-// search finds a shortest path through a component that ends with an edge, in
-// it or out of it, for which done holds. It returns the states after the first,
-// and the class of the last edge; or nothing, if there is none or it was ended
-// early.
+// search finds a shortest path through a component that ends with an edge, inside it or
+// out of it, for which done holds. It returns the states after the first, and the class
+// of the last edge; or nothing, if there is no such path or the search ends early.
 func (c *Cut) search(from uint32, id int32, done func(to uint32, edge uint64) bool) (path []uint32, class uint32) {
 	if c.via == nil {
 		c.via = make([]uint32, len(c.comp))
@@ -246,7 +243,7 @@ func (c *Cut) search(from uint32, id int32, done func(to uint32, edge uint64) bo
 	return nil, 0
 }
 
-// Waiters returns which processes ever wait.
+// Waiters returns the processes that ever wait.
 func (g *Graph) Waiters() []int {
 	var all uint32
 	for _, w := range g.waiting {

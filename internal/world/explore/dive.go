@@ -2,28 +2,27 @@ package explore
 
 import "slices"
 
-// Dives. Where a group is so large that a search breadth first does not come to
-// the depth at which something breaks, some runs at random may: a deadlock, for
-// one, is as deep as all messages that must arrive before it. What a dive finds
-// is true, but need not be the shortest way there; that it finds nothing means
-// nothing.
+// Dives. If a group is so large that a breadth-first search does not reach the depth at
+// which something breaks, some random runs may: a deadlock, for one, is as deep as all
+// messages that must arrive before it. What a dive finds is true, but need not be the
+// shortest way there; finding nothing means nothing.
 
-// A Dive says how to look.
+// A Dive configures the search.
 type Dive struct {
-	Stop  Broken // what to look for
-	Tries int    // how many runs
-	Steps int    // how long each is at most
+	Stop  Broken // properties to look for
+	Tries int    // number of runs
+	Steps int    // maximum length of each
 }
 
-// A Catch is what a dive has found: the states along a run, which begins with
-// start number Start and ends where Broken is broken.
+// A Catch is what a dive has found: the states along a run, which begins with start
+// number Start and ends where Broken is violated.
 type Catch struct {
 	Start  int
 	States [][]byte
 	Broken Broken
 }
 
-// Run dives, always in the same way. It returns nil if it finds nothing.
+// Run dives, deterministically. It returns nil if it finds nothing.
 func (d Dive) Run(m Model, l Limits) (*Catch, error) {
 	w, watch := m.Worker(), l.watch()
 	var starts [][]byte
@@ -47,7 +46,7 @@ func (d Dive) Run(m Model, l Limits) (*Catch, error) {
 	return nil, err
 }
 
-// fall takes steps at random until there are none, or something is broken.
+// fall takes random steps until there are none, or a property is violated.
 func (c *Catch) fall(w Worker, d Dive, chance *uint64) error {
 	for range d.Steps {
 		var next []byte
@@ -55,7 +54,7 @@ func (c *Catch) fall(w Worker, d Dive, chance *uint64) error {
 		var by Broken
 		broken, err := w.Next(c.States[len(c.States)-1], func(s Step, state []byte) {
 			steps++
-			// Each of them with the same chance, without keeping them all.
+			// Choose each with the same probability, without storing them all.
 			if *chance = *chance*6364136223846793005 + 1442695040888963407; *chance>>33%steps == 0 {
 				next, by = append(next[:0], state...), s.Broken&d.Stop
 			}

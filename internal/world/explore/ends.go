@@ -1,29 +1,29 @@
 package explore
 
-// Runs that end. If no run of a model goes on for ever, nobody waits for ever
-// in one, and whoever starves does so where nothing need happen any more: in a
-// deadlock. With a bound on requests that is the rule. To see that a graph has
-// no cycle takes one search in depth and no more memory than to visit its
-// states, so it is tried before the whole graph is kept.
+// Runs that end. If no run of a model continues forever, no process waits forever in one,
+// and a process can starve only where nothing more need happen: in a deadlock. With a
+// bound on requests that is the rule. Establishing that a graph has no cycle takes one
+// depth-first search and no more memory than visiting its states, so it is tried before
+// the whole graph is kept.
 
-// Runs is whether runs end.
+// Runs says whether runs end.
 type Runs uint8
 
 // What runs may do.
 const (
 	AllEnd   Runs = iota // every run ends
-	SomeGoOn             // some run goes on for ever
+	SomeGoOn             // some run continues forever
 	Unknown              // a limit was reached before that was known
 )
 
-// An Outlook is what a search for runs without end comes to.
+// An Outlook is the result of a search for infinite runs.
 type Outlook struct {
 	Runs       Runs
-	States     int64  // that were visited
+	States     int64  // states visited
 	Unfinished string // why it is unknown
 }
 
-// A descent is a search in depth.
+// A descent is a depth-first search.
 type descent struct {
 	watch
 	model  Model
@@ -35,11 +35,11 @@ type descent struct {
 	state  []byte
 	cycle  bool
 	steps  int
-	why    string // it was ended early
+	why    string // why it ended early
 }
 
-// A frame is one state on the path. Its successors begin at byte begin of todo
-// and end where those of the next begin.
+// A frame is one state on the path. Its successors begin at byte begin of todo and end
+// where those of the next frame begin.
 type frame struct {
 	print uint64
 	begin int
@@ -72,7 +72,7 @@ func OutlookOf(m Model, l Limits) (Outlook, error) {
 	return o, err
 }
 
-// goOn tells progress now and then, and reports whether no limit is reached.
+// goOn reports progress now and then, and returns whether no limit is reached.
 func (d *descent) goOn() bool {
 	if d.steps++; d.steps&0x3ff == 1 && d.why == "" {
 		memory := d.memory()
@@ -87,7 +87,7 @@ func (d *descent) memory() int64 {
 	return d.seen.bytes.Load() + int64(cap(d.todo)) + int64(len(d.path))*perPath + bytesOf(d.model) + bytesOf(d.worker)
 }
 
-// room makes the table larger if it is nearly full.
+// room grows the table if it is nearly full.
 func (d *descent) room() {
 	switch {
 	case !d.seen.full():
@@ -116,13 +116,13 @@ func (d *descent) visit() error {
 	return err
 }
 
-// push puts a state last, with its length behind it.
+// push appends a state, followed by its length.
 func (d *descent) push(state []byte) {
 	d.todo = append(d.todo, state...)
 	d.todo = append(d.todo, byte(len(state)), byte(len(state)>>8))
 }
 
-// pop takes the last state off.
+// pop removes the last state.
 func (d *descent) pop() {
 	end := len(d.todo) - 2
 	begin := end - int(d.todo[end]) - int(d.todo[end+1])<<8

@@ -8,28 +8,28 @@ import (
 	"time"
 )
 
-// An Exploration is what exploring found.
+// An Exploration is the result of exploring a model.
 type Exploration struct {
 	States      int64
 	Transitions int64
 	Depth       int    // levels of the breadth-first search
-	Whole       int    // of those, levels that were explored to the end
+	Whole       int    // levels that were explored completely
 	Unfinished  string // why it ended early; empty if it is complete
 	Broken      map[Broken]Sighting
 	Elapsed     time.Duration
-	Memory      int64 // bytes for all that is limited by Limits.Memory
-	Table       int64 // of those, for states seen
+	Memory      int64 // bytes subject to Limits.Memory
+	Table       int64 // bytes of those used for states seen
 }
 
-// A Sighting is the first place, by depth, where a property was broken.
+// A Sighting is the first place, by depth, where a property was violated.
 type Sighting struct {
 	Depth int
-	From  uint64 // the fingerprint of the state
-	Label uint32 // the step out of it, if a step broke it
+	From  uint64 // fingerprint of the state
+	Label uint32 // step out of it, if a step violated the property
 	Edge  bool
 }
 
-// Steps returns how many steps lead there.
+// Steps returns the number of steps that lead there.
 func (s Sighting) Steps() int {
 	if s.Edge {
 		return s.Depth + 1
@@ -37,8 +37,8 @@ func (s Sighting) Steps() int {
 	return s.Depth
 }
 
-// StepsTo returns how many steps lead to where the first of some properties was
-// broken, or -1 if none was.
+// StepsTo returns the number of steps to the first violation of one of the properties, or
+// -1 if there was none.
 func (e *Exploration) StepsTo(some Broken) int {
 	least := -1
 	for b, s := range e.Broken {
@@ -51,7 +51,7 @@ func (e *Exploration) StepsTo(some Broken) int {
 
 const chunkSize = 16 << 10
 
-// A chunk holds states of the frontier, each with its length before it.
+// A chunk holds states of the frontier, each preceded by its length.
 type chunk []byte
 
 type explorer struct {
@@ -67,8 +67,8 @@ type explorer struct {
 	kept        atomic.Int64 // bytes that the workers keep
 	mu          sync.Mutex
 	next        []chunk
-	free        []chunk // explored, to be used again
-	chunks      int64   // how many there are
+	free        []chunk // explored chunks, for reuse
+	chunks      int64   // number of chunks
 	broken      map[Broken]Sighting
 	err         error
 	ended       atomic.Bool
@@ -80,11 +80,11 @@ type explorer struct {
 // Explore visits every state of a model, breadth first.
 func Explore(m Model, l Limits) (*Exploration, error) { return ExploreTelling(m, l, nil) }
 
-// ExploreTelling is Explore, and tells which properties were seen broken for
-// the first time, at the end of the level in which that was, and what is known
-// by then. Exploring goes on when seen returns. An error ends it at the end of its
-// level, and comes with what was explored by then: whatever else is broken there is
-// found, in whichever order the states are taken.
+// ExploreTelling is Explore, and also reports which properties were first seen violated
+// in a level, at the end of that level, together with what is known by then. Exploring
+// continues when seen returns. An error ends it at the end of its level, and is returned
+// with what was explored by then: every other violation in that level is found, in
+// whichever order the states are taken.
 func ExploreTelling(m Model, l Limits, seen func(now Broken, so Exploration)) (*Exploration, error) {
 	if l.Workers <= 0 {
 		l.Workers = runtime.GOMAXPROCS(0)
@@ -102,7 +102,7 @@ func ExploreTelling(m Model, l Limits, seen func(now Broken, so Exploration)) (*
 	return &so, e.err
 }
 
-// sofar returns what is known now, while nobody is at work.
+// sofar returns what is known now, while no worker is running.
 func (e *explorer) sofar() Exploration {
 	return Exploration{
 		States: e.table.count.Load(), Transitions: e.transitions.Load(), Depth: e.depth, Whole: e.whole,
@@ -155,7 +155,7 @@ func (e *explorer) advance(workers []*levelWorker) {
 	}
 }
 
-// sighted returns all that was seen broken.
+// sighted returns all properties seen violated.
 func (e *explorer) sighted() Broken {
 	var all Broken
 	for b := range e.broken {
@@ -164,8 +164,7 @@ func (e *explorer) sighted() Broken {
 	return all
 }
 
-// room makes the table larger if it is nearly full. While that is done nobody
-// may hold the gate.
+// room grows the table if it is nearly full. No goroutine may hold the gate meanwhile.
 func (e *explorer) room() {
 	if !e.table.full() {
 		return
@@ -178,14 +177,14 @@ func (e *explorer) room() {
 	case e.Memory > 0 && e.memory()+2*size > e.Memory:
 		e.end(OutOfMemory + ": --memory allows no larger table")
 		if e.table.brim() {
-			e.table.grow() // all the same: who is at work must come to an end
+			e.table.grow() // grow all the same: running workers must be able to finish
 		}
 	default:
 		e.table.grow()
 	}
 }
 
-// pace tells progress and looks at the limits.
+// pace reports progress and checks the limits.
 func (e *explorer) pace() {
 	memory := e.memory()
 	if why := e.over(memory); why != "" {
@@ -291,15 +290,15 @@ func (l *levelWorker) explore(c chunk) {
 	}
 }
 
-// failed notes an error, and among those of one level always the same: that of P1
+// failed notes an error, and always the same one among those of one level: that of P1
 // before that of P2.
 //
-// It does not end the level, however long that takes. Which states lie in front of the
-// one that failed depends on how many workers there are and on who was quicker, since
-// chunks are filled in the order in which states are found. So only a level that is
-// explored whole has the same least error each time, and the same violations beside it,
-// which decide whether a check fails or reports what is broken. Whoever does not want to
-// wait interrupts it, or limits its time: then what was noted is told at once.
+// It does not end the level, however long that takes. Which states come before the one
+// that failed depends on the number of workers and on their speed, because chunks are
+// filled in the order in which states are found. So only a level that is explored
+// completely has the same least error each time, and the same violations beside it, which
+// decide whether a check fails or reports a violation. To avoid the wait, a caller
+// interrupts the exploration or limits its time: then what was noted is reported at once.
 func (e *explorer) failed(err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -308,7 +307,7 @@ func (e *explorer) failed(err error) {
 	}
 }
 
-// keep puts a state aside for the next level.
+// keep stores a state for the next level.
 func (l *levelWorker) keep(state []byte) {
 	if len(l.out)+len(state)+binary.MaxVarintLen32 > chunkSize {
 		l.give()
@@ -341,8 +340,8 @@ func (l *levelWorker) take() {
 	l.chunks++
 }
 
-// saw remembers the first sighting of each property, and among those of one
-// level always the same.
+// saw remembers the first sighting of each property, and always the same one among those
+// of one level.
 func (l *levelWorker) saw(b Broken, s Sighting) {
 	e := l.explorer
 	e.mu.Lock()

@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// A Graph is the whole state graph of a model, for questions about infinite
-// behaviours and about paths. States are numbered in breadth-first order.
+// A Graph is the whole state graph of a model, for questions about infinite behaviours
+// and about paths. States are numbered in breadth-first order.
 type Graph struct {
-	// Unfinished is why building the graph, or what was asked of it since,
-	// ended early; it is empty if all is complete.
+	// Unfinished is why building the graph, or answering a question about it since, ended
+	// early; it is empty if all is complete.
 	Unfinished string
 
 	watch   watch
@@ -18,20 +18,19 @@ type Graph struct {
 	edges   bool
 	roomy   bool     // the arrays need not grow
 	slots   []uint32 // open addressing: 1 + the number of a state
-	prints  []uint64 // the fingerprint of each state
-	parent  []uint32 // where each state was found from; the first are their own
-	waiting []uint32 // who waits in each state
-	calm    []uint32 // who waits with none of its messages under way
-	first   []uint64 // where the edges of each state begin
-	to      []uint32 // edges, by source
+	prints  []uint64 // fingerprint of each state
+	parent  []uint32 // state that each state was found from; the first are their own
+	waiting []uint32 // processes that wait in each state
+	calm    []uint32 // processes that wait with none of their messages in flight
+	first   []uint64 // first edge of each state
+	to      []uint32 // targets of edges, by source
 	class   []uint32 // what each edge does: see Step.Class
 	found   map[Broken]Place
 	queue   frontier
 	extra   int64 // bytes that a question about the graph takes
 }
 
-// A Place is where a property is broken first: in a state, or by a step out of
-// it.
+// A Place is where a property is first violated: in a state, or by a step out of it.
 type Place struct {
 	State uint32
 	Step  *Step
@@ -42,34 +41,33 @@ const (
 	classEnters = 1 << 30
 )
 
-// GraphLimits say when to stop building a graph: as other limits do, but with
-// Stop as soon as one of these properties is found broken.
+// GraphLimits say when to stop building a graph: like other limits, except that Stop
+// takes effect as soon as one of these properties is found violated.
 type GraphLimits struct {
 	Limits
 	Edges bool // keep edges, for infinite behaviours
 
-	// Seen is told of what is broken for the first time, as soon as that is
-	// found: the way there is in the graph. It may be nil.
+	// Seen is notified of the first violation of a property, as soon as it is found: the
+	// way there is in the graph. It may be nil.
 	Seen func(g *Graph, now Broken) error
 
-	States, Transitions int64 // how many there will be, if that is known
+	States, Transitions int64 // expected numbers, if known
 }
 
-// perState and perEdge are how many bytes the graph and its components take, at
-// most, if room was made beforehand.
+// perState and perEdge are the maximum numbers of bytes that the graph and its components
+// take, if room was made beforehand.
 const (
 	perState = 28 + 16 + perPart
 	perPart  = 32
 	perEdge  = 8
 )
 
-// GraphBytes returns how much memory a graph of this size takes, with its
-// components.
+// GraphBytes returns the memory that a graph of this size takes, with its components.
 func GraphBytes(states, transitions int64) int64 { return states*perState + transitions*perEdge }
 
-// BuildGraph explores a model in one thread, remembering everything. An error ends it,
-// but if it is to stop where something is broken, only at the end of the level: what is
-// found by then is what was looked for.
+// BuildGraph explores a model in one thread, remembering everything. An error ends it;
+// but if it should stop at a violation, the error ends it only at the end of the level,
+// because a violation found by then is what was looked for.
 func BuildGraph(m Model, l GraphLimits) (*Graph, error) {
 	g := &Graph{watch: l.watch(), model: m, worker: m.Worker(), edges: l.Edges, roomy: l.States > 0, slots: make([]uint32, 1<<12), found: map[Broken]Place{}}
 	g.makeRoom(l)
@@ -81,8 +79,8 @@ func BuildGraph(m Model, l GraphLimits) (*Graph, error) {
 		return len(g.prints)&0x3ff != 0 || g.goOn()
 	})
 	waits, _ := g.worker.(Waits)
-	var failed error // which may yet be of no account
-	last := 0        // the level that it is in
+	var failed error // may still become irrelevant
+	last := 0        // level in which it failed
 	for at := uint32(0); err == nil && g.Unfinished == "" && g.queue.more(); at++ {
 		if failed != nil && g.queue.level > last {
 			break
@@ -109,7 +107,7 @@ func BuildGraph(m Model, l GraphLimits) (*Graph, error) {
 			g.goOn()
 		}
 	}
-	for waits != nil && len(g.waiting) < len(g.prints) { // of what was seen and not looked into nothing is known
+	for waits != nil && len(g.waiting) < len(g.prints) { // nothing is known about states that were seen but not expanded
 		g.waiting, g.calm = append(g.waiting, 0), append(g.calm, 0)
 	}
 	for len(g.first) <= len(g.prints) {
@@ -118,7 +116,7 @@ func BuildGraph(m Model, l GraphLimits) (*Graph, error) {
 	return g, cmp.Or(err, failed)
 }
 
-// makeRoom allocates all at once, if it is known how much there will be.
+// makeRoom allocates everything at once, if the size is known.
 func (g *Graph) makeRoom(l GraphLimits) {
 	for int64(len(g.slots)) < 2*l.States {
 		g.slots = make([]uint32, 2*len(g.slots))
@@ -132,7 +130,7 @@ func (g *Graph) makeRoom(l GraphLimits) {
 	g.class = make([]uint32, 0, l.Transitions)
 }
 
-// expand adds the steps out of a state. It returns what is broken there for the
+// expand adds the steps out of a state. It returns the properties violated there for the
 // first time.
 func (g *Graph) expand(at uint32, state []byte) (now Broken, err error) {
 	g.first = append(g.first, uint64(len(g.to)))
@@ -165,7 +163,7 @@ func classOf(s Step) uint32 {
 	return c
 }
 
-// saw notes what is broken, and returns what of it was not before.
+// saw notes violations, and returns those not seen before.
 func (g *Graph) saw(b Broken, p Place) (now Broken) {
 	for bit := Broken(1); b != 0; bit <<= 1 {
 		if b&bit == 0 {
@@ -180,7 +178,7 @@ func (g *Graph) saw(b Broken, p Place) (now Broken) {
 	return now
 }
 
-// goOn tells progress, and reports whether no limit is reached.
+// goOn reports progress, and returns whether no limit is reached.
 func (g *Graph) goOn() bool {
 	memory := g.bytes()
 	if why := g.watch.over(memory); why != "" {
@@ -192,8 +190,8 @@ func (g *Graph) goOn() bool {
 	return g.Unfinished == ""
 }
 
-// bytes returns how much memory the graph takes, with its components if there
-// are edges, and with what it takes to make the largest of its arrays larger.
+// bytes returns how much memory the graph takes, with its components if there are edges,
+// and with what it takes to grow the largest of its arrays.
 func (g *Graph) bytes() int64 {
 	all := int64(len(g.slots))*4 + g.queue.bytes() + g.extra + bytesOf(g.model) + bytesOf(g.worker)
 	most := int64(len(g.slots)) * 8
@@ -252,8 +250,8 @@ func (g *Graph) PathTo(n uint32) []uint32 {
 	return path
 }
 
-// Along returns the states along a path of state numbers, and the number of the
-// start it begins with.
+// Along returns the states along a path of state numbers, and the number of the start
+// that it begins with.
 func (g *Graph) Along(path []uint32) (start int, states [][]byte, err error) {
 	i := 0
 	err = g.worker.Init(func(s []byte) bool {
@@ -279,14 +277,14 @@ func (g *Graph) Along(path []uint32) (start int, states [][]byte, err error) {
 	return start, states, err
 }
 
-// States returns how many states there are.
+// States returns the number of states.
 func (g *Graph) States() int64 { return int64(len(g.prints)) }
 
-// Transitions returns how many edges there are, if they are kept.
+// Transitions returns the number of edges, if they are kept.
 func (g *Graph) Transitions() int64 { return int64(len(g.to)) }
 
-// Levels returns how many levels the breadth-first search had: the state that
-// was found last is as deep as any.
+// Levels returns the number of levels of the breadth-first search: the last state found
+// is as deep as any.
 func (g *Graph) Levels() int {
 	if len(g.prints) == 0 {
 		return 0
@@ -294,17 +292,17 @@ func (g *Graph) Levels() int {
 	return len(g.PathTo(uint32(len(g.prints) - 1)))
 }
 
-// Whole returns how many levels were explored to the end.
+// Whole returns the number of levels that were explored completely.
 func (g *Graph) Whole() int { return g.queue.level }
 
-// Found returns where a property is broken first.
+// Found returns where a property is first violated.
 func (g *Graph) Found(b Broken) (at Place, ok bool) {
 	at, ok = g.found[b]
 	return at, ok
 }
 
-// Worker returns what the graph was built with.
+// Worker returns the worker that built the graph.
 func (g *Graph) Worker() Worker { return g.worker }
 
-// Waiting returns who waits in a state, one bit for each process.
+// Waiting returns the processes that wait in a state, one bit for each.
 func (g *Graph) Waiting(state uint32) uint32 { return g.waiting[state] }

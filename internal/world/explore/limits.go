@@ -6,25 +6,25 @@ import (
 	"time"
 )
 
-// Limits end an exploration that would take too much. They hold for the whole
-// of one call, and for what is asked of a Graph after it was built.
+// Limits end an exploration that would take too much. They apply to the whole of one
+// call, and to questions about a Graph after it was built.
 type Limits struct {
 	Workers  int             // goroutines; 0 means one for each core
 	Memory   int64           // bytes, for states and for what the model keeps (see Sized); 0 means no limit
 	Time     time.Duration   // 0 means no limit
-	Pass     string          // what is being done, for Progress
-	Progress func(Progress)  // told now and then; may be nil
-	Stop     Broken          // end at the end of the level in which one of these is broken
+	Pass     string          // current activity, for Progress
+	Progress func(Progress)  // called now and then; may be nil
+	Stop     Broken          // end at the end of the level in which one of these is violated
 	Context  context.Context // ends the exploration when done; may be nil
 }
 
-// Progress is how far an exploration is.
+// Progress is the progress of an exploration.
 type Progress struct {
-	Pass                string // what is being done
+	Pass                string // current activity
 	States, Transitions int64
 	Queue, Depth        int // blocks of states to explore, and levels of the search; 0 if there are none
 	Memory              int64
-	Elapsed             time.Duration // that the pass has taken
+	Elapsed             time.Duration // duration of the pass so far
 }
 
 // Why something ends early.
@@ -34,7 +34,7 @@ const (
 	Interrupted = "interrupted"
 )
 
-// A watch sees to it that limits are kept.
+// A watch enforces limits.
 type watch struct {
 	Limits
 	start time.Time
@@ -56,7 +56,7 @@ func (w *watch) over(memory int64) string {
 	return ""
 }
 
-// tell tells progress.
+// tell reports progress.
 func (w *watch) tell(p Progress) {
 	if w.Progress != nil {
 		p.Pass, p.Elapsed = w.Pass, time.Since(w.start)-w.away
@@ -64,8 +64,8 @@ func (w *watch) tell(p Progress) {
 	}
 }
 
-// Collision returns how probable it is, at most, that among so many different
-// states two have one fingerprint: a pair does with probability 2^-64.
+// Collision returns an upper bound on the probability that two of this many different
+// states share a fingerprint: a pair does with probability 2^-64.
 func Collision(states int64) float64 {
 	return math.Min(1, float64(states)*float64(states)/math.Exp2(65))
 }

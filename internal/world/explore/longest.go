@@ -1,9 +1,8 @@
 package explore
 
-// Longest returns a longest run inside the part, with the step out of it if
-// there is one: the states, of which only the last may be outside. It reports
-// false if there is none since a run can stay for ever, or if it was ended
-// early.
+// Longest returns a longest run inside the part, with the step out of it if there is one:
+// the states, of which only the last may be outside. It reports false if there is none
+// because a run can stay forever, or if it ends early.
 func (c *Cut) Longest() (run []uint32, ok bool) {
 	length := make([]int32, c.Parts())
 	next := make([]uint32, c.Parts())

@@ -2,18 +2,17 @@ package explore
 
 import "slices"
 
-// The loop of a lasso: a closed walk through a component in which a fair run
-// can stay for ever. To repeat it must be fair by itself: what is possible in
-// all its states is done in it.
+// The loop of a lasso: a closed walk through a component in which a fair run can stay
+// forever. Repeating it must be fair in itself: every fair action that is possible in all
+// its states is taken in it.
 
-// fewStarts is from how many states of a component on not all are tried as the
+// fewStarts is the size of a component from which on not all its states are tried as the
 // beginning of a loop.
 const fewStarts = 256
 
-// Loop returns a loop through a bad component, of those with a short way there
-// the one that gives the shortest lasso. It begins and ends with the same state;
-// if nothing need happen any more that is all of it. It is nil if it is ended
-// early.
+// Loop returns a loop through a bad component: among those with a short way there, the
+// one that gives the shortest lasso. It begins and ends with the same state; if nothing
+// more need happen, that state is all of it. It is nil if the search ends early.
 func (c *Cut) Loop(members []uint32) []uint32 {
 	first := members[len(members)-1]
 	starts := slices.Sorted(slices.Values(members))
@@ -37,7 +36,7 @@ func (c *Cut) Loop(members []uint32) []uint32 {
 	return best
 }
 
-// fairWalk reports whether to repeat a closed walk is fair.
+// fairWalk reports whether repeating a closed walk is fair.
 func (c *Cut) fairWalk(walk []uint32) bool {
 	always := c.fair(walk[0], nil)
 	var here []uint32
@@ -60,9 +59,9 @@ func (c *Cut) takes(s, t, action uint32) bool {
 	return false
 }
 
-// around returns a closed walk from a state through its component that takes
-// each fair action which is taken inside it, and for each other one visits a
-// state in which it is not possible. It is nil if it is ended early.
+// around returns a closed walk from a state through its component that takes each fair
+// action taken inside the component, and for each other one visits a state in which it is
+// not possible. It is nil if the search ends early.
 func (c *Cut) around(members []uint32, start uint32) []uint32 {
 	id := c.comp[start]
 	need := map[uint32]bool{}
@@ -99,8 +98,8 @@ func (c *Cut) around(members []uint32, start uint32) []uint32 {
 	return walk
 }
 
-// pauses returns states to visit, besides those of a walk, such that each fair
-// action that is never taken inside the component is not possible in one.
+// pauses returns states to visit, besides those of a walk, such that each fair action
+// that is never taken inside the component is not possible in one of them.
 func (c *Cut) pauses(members, walk []uint32) []uint32 {
 	always := c.fair(walk[0], nil)
 	c.inner(members, func(e uint64) {

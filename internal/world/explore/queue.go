@@ -2,13 +2,13 @@ package explore
 
 import "encoding/binary"
 
-// AppendState appends a state to others, with its length before it.
+// AppendState appends a state to a list, preceded by its length.
 func AppendState(list, state []byte) []byte {
 	list = binary.AppendUvarint(list, uint64(len(state)))
 	return append(list, state...)
 }
 
-// TakeState takes the first state off a list.
+// TakeState removes and returns the first state of a list.
 func TakeState(list *[]byte) []byte {
 	size, n := binary.Uvarint(*list)
 	state := (*list)[n : n+int(size)]
@@ -20,14 +20,15 @@ func TakeState(list *[]byte) []byte {
 // those of the next level.
 type frontier struct {
 	now, next []byte
-	rest      []byte // of now
-	level     int    // how many levels have been taken to the end
+	rest      []byte // rest of now
+	level     int    // number of levels taken completely
 }
 
 // put puts a state into the next level.
 func (f *frontier) put(state []byte) { f.next = AppendState(f.next, state) }
 
-// more reports whether there is a state to take, if need be of the next level.
+// more reports whether there is a state to take, moving on to the next level if
+// necessary.
 func (f *frontier) more() bool {
 	if len(f.rest) == 0 && len(f.next) > 0 {
 		if len(f.now) > 0 {
@@ -39,10 +40,10 @@ func (f *frontier) more() bool {
 	return len(f.rest) > 0
 }
 
-// take takes a state off. It is valid until more is called.
+// take removes and returns a state. It is valid until more is called.
 func (f *frontier) take() []byte { return TakeState(&f.rest) }
 
 func (f *frontier) bytes() int64 { return int64(cap(f.now) + cap(f.next)) }
 
-// blocks is how many blocks of states remain to be explored.
+// blocks returns the number of blocks of states that remain to be explored.
 func (f *frontier) blocks() int { return (len(f.rest) + len(f.next) + chunkSize - 1) / chunkSize }

@@ -36,12 +36,12 @@ func le64(b []byte) uint64 {
 		uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56
 }
 
-// A table is a set of fingerprints that several workers fill at once.
+// A table is a set of fingerprints that several workers fill concurrently.
 type table struct {
 	slots []uint64
 	shift uint
 	count atomic.Int64
-	bytes atomic.Int64 // of the slots: while the table grows nobody may look at them
+	bytes atomic.Int64 // size of the slots, which must not be read while the table grows
 }
 
 func newTable(bits uint) *table {
@@ -50,7 +50,7 @@ func newTable(bits uint) *table {
 	return t
 }
 
-// add puts fp in and reports whether it was new. Whoever adds counts.
+// add inserts fp and reports whether it was new. The caller updates count.
 func (t *table) add(fp uint64) bool {
 	last := uint64(len(t.slots) - 1)
 	for i := fp >> t.shift; ; i = (i + 1) & last {
@@ -73,14 +73,14 @@ func (t *table) full() bool { return t.count.Load()*32 > t.bytes.Load()*3 }
 // brim reports whether hardly any slot is left.
 func (t *table) brim() bool { return t.count.Load()*128 > t.bytes.Load()*15 }
 
-// share is how many states each of so many workers may add before it looks
-// whether the table is full: together they cannot fill what is left.
+// share is how many states each of the workers may add before it checks whether the table
+// is full: together they cannot fill what is left.
 func (t *table) share(workers int) int64 {
 	const most = 256
 	return max(1, min(most, int64(len(t.slots)/64/workers)))
 }
 
-// grow doubles the table. Nobody may use it meanwhile.
+// grow doubles the table, which must not be used meanwhile.
 func (t *table) grow() {
 	old := t.slots
 	t.shift--

@@ -19,8 +19,8 @@ type Kind uint8
 
 // The faults.
 const (
-	Lost       Kind = iota // one message never comes
-	Duplicated             // one message comes twice, the second time at once or later
+	Lost       Kind = iota // one message never arrives
+	Duplicated             // one message arrives twice, the second time at once or later
 	Idle                   // a process dies while it is idle
 	Waiting                // a process dies while it waits
 	Inside                 // a process dies inside
@@ -47,15 +47,15 @@ func (k Kind) Means() string { return kinds[k].means }
 // crash reports whether a process dies.
 func (k Kind) crash() bool { return k >= Idle }
 
-// An Outcome is what comes of a fault.
+// An Outcome is the outcome of a fault.
 type Outcome uint8
 
 // The outcomes, the worst last.
 const (
-	GoesOn   Outcome = iota // everybody who is alive gets in again
-	SomeWait                // somebody who is alive waits for ever
-	AllWait                 // everybody who is alive does
-	Unsafe                  // two are inside at a time, or somebody who had not asked
+	GoesOn   Outcome = iota // every live process gets in again
+	SomeWait                // a live process waits forever
+	AllWait                 // every live process waits forever
+	Unsafe                  // two processes are inside at once, or one that had not asked
 )
 
 var outcomes = [...]string{"goes-on", "some-wait", "all-wait", "unsafe"}
@@ -66,33 +66,33 @@ func (o Outcome) String() string { return outcomes[o] }
 // A Config says what to try.
 type Config struct {
 	Spec    algorithm.Spec
-	Options algorithm.Options // what Spec was made with
+	Options algorithm.Options // options that Spec was made with
 	Nodes   int
 	Kind    Kind
-	At      []algorithm.ID      // who may have the fault, a message being its sender's; nil means anybody
-	Workers int                 // how many try side by side; 0 means one for each core
-	Watch   func(runs int) bool // is told how many runs were begun, by any of them, and says whether to go on; may be nil
+	At      []algorithm.ID      // processes that may have the fault, a message counting as its sender's; nil means any
+	Workers int                 // concurrent workers; 0 means one for each core
+	Watch   func(runs int) bool // receives the number of runs begun, by any worker, and returns whether to continue; may be nil
 }
 
-// A Report is what came of all runs.
+// A Report is the outcome of all runs.
 type Report struct {
 	Runs    int
-	Count   [len(outcomes)]int // how many ended in each way
+	Count   [len(outcomes)]int // number of runs with each outcome
 	Worst   Outcome
-	Waiting []algorithm.ID // who waits for ever in the worst run
-	What    string         // the fault and the outcome of the worst run, in words
+	Waiting []algorithm.ID // processes that wait forever in the worst run
+	What    string         // fault and outcome of the worst run, in words
 	Stopped bool           // by Config.Watch
 
-	// Scenario is a worst run, made as short as it can be, with what is expected
-	// of it; nil if the fault cannot happen.
+	// Scenario is a worst run, made as short as possible, with what is expected of it;
+	// nil if the fault cannot happen.
 	Scenario *scenario.Scenario
-	Playback *sim.Playback // of it
+	Playback *sim.Playback // its playback
 }
 
 // ErrAlone is the error of an algorithm that fails without any fault.
 var ErrAlone = errors.New("it fails without a fault, so nothing can be said about what a fault does")
 
-// Try lets the fault happen wherever it can.
+// Try applies the fault wherever it can happen.
 func Try(c Config) (*Report, error) {
 	if err := c.Spec.Accepts(c.Nodes); err != nil {
 		return nil, err
@@ -140,7 +140,7 @@ type trial struct {
 	Config
 	report Report
 	worst  *run
-	runs   *atomic.Int64 // of all trials
+	runs   *atomic.Int64 // runs of all trials
 }
 
 // plan tries all faults in one plan.
@@ -172,7 +172,7 @@ func (t *trial) count(r *run) {
 	t.keep(r)
 }
 
-// add adds what another trial has found.
+// add adds the results of another trial.
 func (t *trial) add(o *trial) {
 	t.report.Runs += o.report.Runs
 	t.report.Stopped = t.report.Stopped || o.report.Stopped
@@ -189,8 +189,8 @@ func (t *trial) keep(r *run) {
 	}
 }
 
-// less reports whether another run is worse: by its outcome, and then by how
-// many wait for ever.
+// less reports whether another run is worse: by its outcome, and then by how many
+// processes wait forever.
 func (r *run) less(than *run) bool {
 	return cmp.Or(cmp.Compare(r.outcome, than.outcome), cmp.Compare(len(r.waiting), len(than.waiting))) < 0
 }

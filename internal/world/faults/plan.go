@@ -8,28 +8,28 @@ import (
 	"github.com/stile-lock/stile/trace"
 )
 
-// A plan is who asks in which order, and how long messages take.
+// A plan is the order in which processes ask, and how long messages take.
 type plan struct {
 	order []algorithm.ID
-	links []scenario.Link // where a message does not take 1
+	links []scenario.Link // links whose messages do not take 1
 }
 
-// When everybody asks who is idle, and how long after the one before. While the
-// first round is on, the second begins: so some ask while others wait.
+// When idle processes ask, and how long after the one before. The second round begins
+// while the first is in progress, so some processes ask while others wait.
 const (
 	apart = scenario.T / 5
-	pause = 30 * scenario.T // after all is over, before everybody asks once more
-	again = 15 * scenario.T // before somebody who was refused asks once more
-	tries = 4               // how often
-	late  = 12 * scenario.T // by which a copy is late at most
-	ends  = 60 * scenario.T // after which whoever waits does so for ever
+	pause = 30 * scenario.T // from the end of everything until all ask once more
+	again = 15 * scenario.T // until a process that was refused asks once more
+	tries = 4               // number of attempts
+	late  = 12 * scenario.T // maximum lateness of a copy
+	ends  = 60 * scenario.T // time after which a waiting process waits forever
 )
 
-// rounds are the times at which those who are idle ask.
+// rounds are the times at which idle processes ask.
 func rounds() []int64 { return []int64{0, 4 * scenario.T, 9 * scenario.T} }
 
-// plans lists the plans: all orders of two or three, or each one to begin of
-// more; and then messages of which those of each link take another time.
+// plans lists the plans: all orders of two or three processes, or each one of more to
+// begin; and then the same with a different latency on each link.
 func (c Config) plans() []plan {
 	var all, uneven []plan
 	for turn := range c.Nodes {
@@ -48,7 +48,7 @@ func (c Config) plans() []plan {
 	return append(all, uneven...)
 }
 
-// links gives each link a time of its own, from 0.3 to 2.7.
+// links gives each link a latency of its own, from 0.3 to 2.7.
 func links(order []algorithm.ID) []scenario.Link {
 	var all []scenario.Link
 	for i, p := range order {
@@ -62,7 +62,7 @@ func links(order []algorithm.ID) []scenario.Link {
 	return all
 }
 
-// faults lists what can be done to a run without a fault.
+// faults lists what can be done to a fault-free run.
 func (t *trial) faults(base *run) [][]scenario.Action {
 	if t.Kind.crash() {
 		return t.crashes(base)
@@ -88,8 +88,8 @@ func (t *trial) faults(base *run) [][]scenario.Action {
 	return all
 }
 
-// later returns how much later a copy can come: shortly after each time from
-// then on at which somebody has asked, entered or left.
+// later returns how much later a copy can arrive: shortly after each time from then on at
+// which a process has asked, entered or left.
 func (r *run) later(at int64) []int64 {
 	var all []int64
 	for _, e := range r.back.Events {
@@ -101,8 +101,8 @@ func (r *run) later(at int64) []int64 {
 	return slices.Compact(all)
 }
 
-// crashes lets each process die right before anything that happens, if it does
-// then what the fault says.
+// crashes lets each process die right before anything that happens, if it is then doing
+// what the fault says.
 func (t *trial) crashes(base *run) [][]scenario.Action {
 	want := [...]phase{Idle: idle, Waiting: waits, Inside: inside}[t.Kind]
 	var all [][]scenario.Action

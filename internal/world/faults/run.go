@@ -10,16 +10,16 @@ import (
 	"github.com/stile-lock/stile/trace"
 )
 
-// A run is a scenario and what came of it.
+// A run is a scenario and its outcome.
 type run struct {
 	sc      *scenario.Scenario
 	back    *sim.Playback
-	probe   int64 // when everybody who is left asks once more
+	probe   int64 // when every surviving process asks once more
 	outcome Outcome
-	waiting []algorithm.ID // who waits for ever
+	waiting []algorithm.ID // processes that wait forever
 }
 
-// A phase is what a process does.
+// A phase is what a process is doing.
 type phase uint8
 
 const (
@@ -29,10 +29,10 @@ const (
 	dead
 )
 
-// forever is after all that happens.
+// forever is after everything that happens.
 const forever = math.MaxInt64
 
-// phase returns what a process does right before what happens at a time.
+// phase returns what a process is doing right before what happens at a time.
 func (r *run) phase(p algorithm.ID, at int64) phase {
 	now := idle
 	for _, e := range r.back.Events {
@@ -56,8 +56,8 @@ func (r *run) phase(p algorithm.ID, at int64) phase {
 	return now
 }
 
-// quiet returns when everybody has left for the last time before the last
-// round, and a little more.
+// quiet returns when all processes have left for the last time before the last round, and
+// a little more.
 func (r *run) quiet() int64 {
 	last := int64(0)
 	for _, e := range r.back.Events {
@@ -71,14 +71,14 @@ func (r *run) quiet() int64 {
 // entered reports whether a process got in at this time or later.
 func (r *run) entered(p algorithm.ID, since int64) bool { return r.did(trace.Enter, p, since) }
 
-// did reports whether that happened to a process at this time or later.
+// did reports whether an event of this kind happened to a process at this time or later.
 func (r *run) did(what trace.Kind, p algorithm.ID, since int64) bool {
 	return slices.ContainsFunc(r.back.Events, func(e trace.Event) bool {
 		return e.Kind == what && e.Proc == p && e.At >= since
 	})
 }
 
-// base plays a plan without a fault: round by round, those who are idle by then
+// base plays a plan without a fault: round by round, the processes that are idle by then
 // ask.
 func (t *trial) base(p plan) (*run, error) {
 	r := t.begin(p)
@@ -86,8 +86,8 @@ func (t *trial) base(p plan) (*run, error) {
 	return r, t.rounds(r, p, rounds(), -1)
 }
 
-// play plays it with a fault. Up to then all is as without it, and afterwards
-// there are rounds for those who have not been inside since the first of them.
+// play plays it with a fault. Up to the fault everything is as without it; afterwards
+// there are rounds for the processes that have not been inside since the first of them.
 func (t *trial) play(p plan, base *run, fault []scenario.Action) (*run, error) {
 	r := t.begin(p)
 	r.sc.Actions = slices.Clone(fault)
@@ -121,11 +121,11 @@ func (t *trial) begin(p plan) *run {
 	return r
 }
 
-// rounds plays on, round by round, after a time up to which all has been said.
+// rounds plays on, round by round, after the time up to which the lines are fixed.
 func (t *trial) rounds(r *run, p plan, all []int64, after int64) error {
 	for _, at := range all {
 		if !t.round(r, p, at, after) {
-			continue // nobody asks, so nothing changes
+			continue // no process asks, so nothing changes
 		}
 		if err := t.replay(r); err != nil {
 			return err
@@ -134,8 +134,8 @@ func (t *trial) rounds(r *run, p plan, all []int64, after int64) error {
 	return nil
 }
 
-// round lets those ask who are idle at a time; in the last rounds, if they have
-// not been inside since these began. It reports whether anybody does.
+// round lets the processes ask that are idle at a time; in the last rounds, only if they
+// have not been inside since these began. It reports whether any asks.
 func (t *trial) round(r *run, p plan, at, after int64) bool {
 	any := false
 	for i, who := range p.order {
@@ -156,8 +156,9 @@ func (r *run) dies(p algorithm.ID, at int64) bool {
 	})
 }
 
-// replay plays what there is, and judges it. That all is in the bytes of states is
-// tried without a fault: there are many runs, and it takes half of their time.
+// replay plays the scenario so far, and judges it. Whether encoded states are complete is
+// checked only without a fault: there are many runs, and the check takes half of their
+// time.
 func (t *trial) replay(r *run) error {
 	back, err := sim.Replay(t.Spec, r.sc, sim.ReplayOptions{Brief: r.probe > 0})
 	if err != nil {
@@ -168,7 +169,7 @@ func (t *trial) replay(r *run) error {
 	return nil
 }
 
-// judge says what came of a run.
+// judge determines the outcome of a run.
 func (r *run) judge(nodes int) {
 	r.outcome, r.waiting = GoesOn, nil
 	alive := 0

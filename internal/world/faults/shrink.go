@@ -11,8 +11,7 @@ import (
 	"github.com/stile-lock/stile/trace"
 )
 
-// shrink leaves out requests as long as the run stays what it is, those of the
-// end first.
+// shrink leaves out requests, the last ones first, as long as the run keeps its outcome.
 func (t *trial) shrink(r *run) {
 	for i := len(r.sc.Actions) - 1; i >= 0; i-- {
 		if r.sc.Actions[i].Kind != scenario.Ask {
@@ -30,12 +29,12 @@ func (t *trial) shrink(r *run) {
 	less.Until = 0
 	endless := &run{sc: &less, probe: r.probe}
 	if t.replay(endless) == nil && !slices.ContainsFunc(endless.back.Events, func(e trace.Event) bool { return e.At > r.sc.Until }) && t.same(r, endless) {
-		*r = *endless // nothing runs round for ever, so nobody need say when to stop
+		*r = *endless // nothing continues forever, so no end is needed
 	}
 }
 
-// same reports whether a shorter run has the same fault and the same outcome. In
-// one that goes on, everybody alive must still get in.
+// same reports whether a shorter run has the same fault and the same outcome. In one that
+// goes on, every live process must still get in.
 func (t *trial) same(r, shorter *run) bool {
 	for p := range algorithm.ID(t.Nodes) {
 		if r.outcome == GoesOn && r.entered(p, r.probe) != shorter.entered(p, r.probe) {
@@ -45,7 +44,7 @@ func (t *trial) same(r, shorter *run) bool {
 	return r.outcome == shorter.outcome && slices.Equal(r.waiting, shorter.waiting) && slices.Equal(t.hits(r), t.hits(shorter))
 }
 
-// hits tells how the fault happens in a run.
+// hits describes how the fault happens in a run.
 func (t *trial) hits(r *run) []string {
 	var all []string
 	for _, e := range r.back.Events {
@@ -61,7 +60,7 @@ func (t *trial) hits(r *run) []string {
 	return all
 }
 
-// expect writes into a scenario what comes of it, and sees that it does.
+// expect writes the outcome into a scenario, and makes sure that it comes true.
 func (t *trial) expect(r *run) error {
 	t.report.What = t.what(r)
 	r.sc.Title = t.Spec.Name + ": " + t.report.What
@@ -95,7 +94,7 @@ func (t *trial) expect(r *run) error {
 	return nil
 }
 
-// what says in words what the fault is and what comes of it.
+// what describes the fault and its outcome in words.
 func (t *trial) what(r *run) string {
 	s := t.Kind.Means()
 	for _, a := range r.sc.Actions {
@@ -111,7 +110,7 @@ func (t *trial) what(r *run) string {
 	return s + ", and " + r.says()
 }
 
-// says tells the outcome in words.
+// says describes the outcome in words.
 func (r *run) says() string {
 	switch r.outcome {
 	case Unsafe:

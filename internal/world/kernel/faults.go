@@ -14,28 +14,28 @@ import (
 type faults struct {
 	crashed []bool
 	paused  []bool
-	side    []int   // which part of a partition each process is in
-	held    []Event // what came to a process that cannot take it for now
+	side    []int   // part of a partition that each process is in
+	held    []Event // events for processes that cannot take them for now
 	late    []Event // messages that wait until the next one on their link overtakes them
 	tricks  []trick // what happens to the next messages of a link
-	blamed  int     // the line whose trick is being played, or 0
+	blamed  int     // line whose trick is being played, or 0
 }
 
 // A trick is played on the next message of a link.
 type trick struct {
 	link
-	kind  string // only on messages of this kind, if not empty
+	kind  string // kind of message affected; empty means any
 	what  scenario.ActionKind
 	delay int64
-	line  int // of the scenario, if one wants it so
+	line  int // line of the scenario that asks for it, if any
 }
 
 func newFaults(n int) *faults {
 	return &faults{crashed: make([]bool, n), paused: make([]bool, n), side: make([]int, n)}
 }
 
-// intercept plays a trick on a message that is being sent, if one is due. It
-// reports whether the message has been dealt with.
+// intercept plays a trick on a message that is being sent, if one is due. It reports
+// whether the message has been dealt with.
 func (k *Kernel) intercept(from, to algorithm.ID, slot int32) bool {
 	f := k.faults
 	i := -1
@@ -67,8 +67,8 @@ func (k *Kernel) intercept(from, to algorithm.ID, slot int32) bool {
 	return true
 }
 
-// Blamed returns the line that wanted what is happening to a message, if it was
-// said before that message was sent; else 0.
+// Blamed returns the line responsible for what is happening to a message, if that line
+// ran before the message was sent; otherwise 0.
 func (k *Kernel) Blamed() int {
 	if k.faults == nil {
 		return 0
@@ -76,8 +76,8 @@ func (k *Kernel) Blamed() int {
 	return k.faults.blamed
 }
 
-// overtake sends a message on its way and lets those that it overtakes arrive
-// right behind it. It reports whether there are any.
+// overtake sends a message and makes those that it overtakes arrive right after it. It
+// reports whether there are any.
 func (k *Kernel) overtake(from, to algorithm.ID, slot int32) bool {
 	f := k.faults
 	i := slices.IndexFunc(f.late, func(e Event) bool { return e.on(link{from, to}) })
@@ -97,8 +97,7 @@ func (f *faults) cut(from, to algorithm.ID) bool {
 	return f.paused[to] || f.side[from] != f.side[to]
 }
 
-// holdBack keeps an event from a process that cannot take it. It reports
-// whether it did.
+// holdBack keeps an event from a process that cannot take it, and reports whether it did.
 func (k *Kernel) holdBack(e *Event) bool {
 	f, p := k.faults, algorithm.ID(e.proc)
 	if f.crashed[p] {
@@ -115,7 +114,7 @@ func (k *Kernel) holdBack(e *Event) bool {
 	return false
 }
 
-// release lets what was held back happen, if it can now.
+// release lets held-back events happen, if they can now.
 func (k *Kernel) release() {
 	f := k.faults
 	held := f.held
@@ -130,14 +129,14 @@ func (k *Kernel) release() {
 	}
 }
 
-// Crashed reports whether a process has crashed, and is not back.
+// Crashed reports whether a process has crashed and has not restarted.
 func (k *Kernel) Crashed(p algorithm.ID) bool { return k.faults != nil && k.faults.crashed[p] }
 
-// Paused reports whether a process stands still.
+// Paused reports whether a process is paused.
 func (k *Kernel) Paused(p algorithm.ID) bool { return k.faults != nil && k.faults.paused[p] }
 
-// Crash lets a process stop for good: what comes to it is lost, and its timers
-// never run out. All others are told, if anybody is.
+// Crash stops a process for good: whatever reaches it is lost, and its timers never
+// expire. All others are notified, if Config.Detects is set.
 func (k *Kernel) Crash(p algorithm.ID) {
 	k.Bury(p)
 	if !k.detects {
@@ -145,15 +144,15 @@ func (k *Kernel) Crash(p algorithm.ID) {
 	}
 	for q := range algorithm.ID(k.n) {
 		if q != p {
-			// Not before everything that p sent has arrived. This is the
-			// perfect failure detector: nobody is told of a process that is
-			// alive by then.
+			// Not before everything that p sent has arrived. This is the perfect failure
+			// detector: no process is notified of the crash of a process that is alive by
+			// then.
 			k.queue.pushLast(&Event{At: k.now + k.unit, proc: int32(q), arg: int32(p), Kind: believe})
 		}
 	}
 }
 
-// Bury is Crash of a process of which nobody need be told.
+// Bury is Crash without notifying other processes.
 func (k *Kernel) Bury(p algorithm.ID) {
 	f := k.faults
 	f.crashed[p], f.paused[p] = true, false
@@ -175,21 +174,21 @@ func (k *Kernel) Restart(p algorithm.ID) {
 	k.Note(trace.Event{Kind: trace.Restart, Proc: p})
 }
 
-// Pause lets a process stand still: what comes to it waits.
+// Pause pauses a process: whatever reaches it waits.
 func (k *Kernel) Pause(p algorithm.ID) {
 	k.faults.paused[p] = true
 	k.Note(trace.Event{Kind: trace.Pause, Proc: p})
 }
 
-// Resume lets it go on.
+// Resume continues a paused process.
 func (k *Kernel) Resume(p algorithm.ID) {
 	k.faults.paused[p] = false
 	k.Note(trace.Event{Kind: trace.Resume, Proc: p})
 	k.release()
 }
 
-// Partition cuts the network: only processes of the same part hear each other.
-// Those that are in no part are one more.
+// Partition cuts the network: only processes in the same part can communicate. Processes
+// in no part form one more.
 func (k *Kernel) Partition(parts [][]algorithm.ID) {
 	clear(k.faults.side)
 	for i, part := range parts {
@@ -201,7 +200,7 @@ func (k *Kernel) Partition(parts [][]algorithm.ID) {
 	k.release()
 }
 
-// sides names who hears whom: P1 P2 | P3. Those in no part come last.
+// sides names the parts: P1 P2 | P3. Processes in no part come last.
 func (k *Kernel) sides(parts int) string {
 	var sides []string
 	for i := 1; i <= parts+1; i++ {
@@ -218,7 +217,7 @@ func (k *Kernel) sides(parts int) string {
 	return strings.Join(sides, " | ")
 }
 
-// Heal lets all hear each other again.
+// Heal lets all processes communicate again.
 func (k *Kernel) Heal() {
 	clear(k.faults.side)
 	k.Note(trace.Event{Kind: trace.Heal, Proc: algorithm.None})

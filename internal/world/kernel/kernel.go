@@ -6,65 +6,64 @@ import (
 	"github.com/stile-lock/stile/trace"
 )
 
-// A Tag is what a host marks a message or a timer with. It means something to
-// the host alone.
+// A Tag is a host's mark on a message or a timer. Only the host knows its meaning.
 type Tag uint32
 
-// A Handler is told what happens, and does what follows from it.
+// A Handler is notified of what happens, and does what follows from it.
 type Handler interface {
-	// Deliver hands over a message that has come. The slot is valid until it
+	// Deliver hands over a message that has arrived. The slot is valid until Deliver
 	// returns.
 	Deliver(from, to algorithm.ID, slot int32)
-	// Expired tells a process that a timer has run out.
+	// Expired notifies a process that a timer has expired.
 	Expired(p algorithm.ID, t Timer, tag Tag)
-	// Believed tells a process that another one is dead.
+	// Believed notifies a process that another one is dead.
 	Believed(p, dead algorithm.ID)
 	// Called returns the name of a kind of message, as scenarios know it.
 	Called(m *Slot) string
-	// Describe fills in what people see of a message: name, fields, section.
-	// The process is the one at which the event is.
+	// Describe fills in what the user sees of a message: name, fields, section. The
+	// event's process is where the event happens.
 	Describe(e *trace.Event, m *Slot)
 }
 
-// A Config is what a Kernel is made from.
+// A Config configures a Kernel.
 type Config struct {
 	Processes int
-	Latency   scenario.Dist   // of a message
-	Links     []scenario.Link // of single links, where they differ
+	Latency   scenario.Dist   // latency of a message
+	Links     []scenario.Link // latencies of single links, where they differ
 	Network   algorithm.Network
 	Seed      uint64
-	Exact     bool // Latency is what it says on any network; else one that reorders varies it
+	Exact     bool // Latency is exact on any network; otherwise a network that reorders varies it
 	Adversary bool // there may be faults
 	Steps     bool // messages and timers wait for the adversary, and nothing takes time
-	Detects   bool // who is alive is told of the dead
+	Detects   bool // live processes are notified of crashes
 	Names     []string
-	Observe   func(e trace.Event) // told of everything that happens; nil is fastest
+	Observe   func(e trace.Event) // called for everything that happens; nil is fastest
 }
 
 // A Kernel runs processes.
 type Kernel struct {
-	// Happen is told of the events that the host has scheduled itself by At. One
-	// is valid until it returns.
+	// Happen receives the events that the host has scheduled itself by At. The event is
+	// valid until Happen returns.
 	Happen func(e *Event)
 
 	network
 	handler Handler
 	queue   queue
 	now     int64
-	plain   bool // nothing but deliveries after a constant time can happen to a message
+	plain   bool // messages are only ever delivered, after a constant time
 	timers  map[timerKey]running
-	ticks   int                 // how often it has got or lost one
+	ticks   int                 // number of timers started or stopped so far
 	faults  *faults             // nil if there are none
 	manual  bool                // messages and timers wait in flight for the adversary
-	fifo    bool                // the adversary too has to keep the order of each link, unless it reorders
-	detects bool                // the dead are told of
-	flight  []Event             // manual: the messages under way, in order of sending
-	observe func(e trace.Event) // nil if nobody looks
+	fifo    bool                // even the adversary has to keep the order of each link, unless it reorders
+	detects bool                // processes are notified of crashes
+	flight  []Event             // manual: messages in flight, in order of sending
+	observe func(e trace.Event) // nil if there is no observer
 	steps   int                 // events observed
 	names   []string
 }
 
-// New returns a kernel that tells h what happens.
+// New returns a kernel that notifies h of what happens.
 func New(c Config, h Handler) *Kernel {
 	k := &Kernel{handler: h, manual: c.Steps, detects: c.Detects && !c.Steps, observe: c.Observe, names: c.Names}
 	k.fifo = ordered(c.Network)
@@ -75,20 +74,20 @@ func New(c Config, h Handler) *Kernel {
 	if c.Adversary {
 		k.faults = newFaults(c.Processes)
 		if k.fifo {
-			k.remember() // a message may be delayed, and then those behind it are
+			k.remember() // a message may be delayed, and then those behind it are, too
 		}
 	}
 	k.plain = k.constant && !c.Adversary && c.Observe == nil
 	return k
 }
 
-// Processes returns how many there are.
+// Processes returns the number of processes.
 func (k *Kernel) Processes() int { return k.n }
 
 // Steps reports whether messages and timers wait for the adversary.
 func (k *Kernel) Steps() bool { return k.manual }
 
-// Name returns what people call a process.
+// Name returns the displayed name of a process.
 func (k *Kernel) Name(p algorithm.ID) string {
 	if p >= 0 && int(p) < len(k.names) {
 		return k.names[p]
@@ -96,36 +95,35 @@ func (k *Kernel) Name(p algorithm.ID) string {
 	return p.String()
 }
 
-// Now returns the time in ticks, or in steps the number of the action.
+// Now returns the time in ticks or, in steps, the number of the action.
 func (k *Kernel) Now() int64 { return k.now }
 
-// Wait lets time go on to a moment at which nothing happens.
+// Wait advances time to a moment at which nothing happens.
 func (k *Kernel) Wait(until int64) { k.now = until }
 
-// Unit returns how long the unit of timers is: the longest that a message may
-// take, whatever its link.
+// Unit returns the unit of timers: the maximum time that a message may take, on any link.
 func (k *Kernel) Unit() int64 { return k.unit }
 
-// Pending reports whether anything is to happen.
+// Pending reports whether any event is scheduled.
 func (k *Kernel) Pending() bool { return len(k.queue.heap) > 0 }
 
-// Due returns when the next event happens. There must be one.
+// Due returns the time of the next event. There must be one.
 func (k *Kernel) Due() int64 { return k.queue.heap[0].At }
 
-// Len returns how many events are to happen, a broadcast being one.
+// Len returns the number of scheduled events; a broadcast counts as one.
 func (k *Kernel) Len() int { return len(k.queue.heap) }
 
-// At schedules an event of the host's own, and returns its number. One at a
-// process waits while the process is paused and is lost if it is dead; one at
-// no process always happens.
+// At schedules an event of the host's own, and returns its number. An event at a process
+// waits while the process is paused and is lost if it is dead; one at no process always
+// happens.
 func (k *Kernel) At(at int64, kind EventKind, p algorithm.ID, arg int) uint64 {
 	return k.queue.push(&Event{At: at, proc: int32(p), arg: int32(arg), Kind: kind})
 }
 
-// Has reports whether an event of one of these kinds is to happen.
+// Has reports whether an event of one of these kinds is scheduled.
 func (k *Kernel) Has(kinds ...EventKind) bool { return k.queue.has(kinds...) }
 
-// Step lets the next event happen. There must be one.
+// Step processes the next event. There must be one.
 func (k *Kernel) Step() {
 	e := k.queue.pop()
 	k.now = e.At
@@ -146,7 +144,7 @@ func (k *Kernel) Step() {
 	}
 }
 
-// Send sends a message on its way, as the network does.
+// Send sends a message, as the network does.
 func (k *Kernel) Send(from, to algorithm.ID, slot int32) {
 	if k.plain {
 		k.queue.push(&Event{At: k.now + k.latency.A, slot: slot, proc: int32(to), arg: int32(from), Kind: deliver})
@@ -165,14 +163,14 @@ func (k *Kernel) Send(from, to algorithm.ID, slot int32) {
 	}
 }
 
-// SendLate sends a message that takes so much longer than the network would. It
-// is for hosts that have an adversary of their own: chance neither loses such a
-// message nor copies it.
+// SendLate sends a message that takes longer than the network's delay by more. It is for
+// hosts that have an adversary of their own: chance neither loses nor copies such a
+// message.
 func (k *Kernel) SendLate(from, to algorithm.ID, slot int32, more int64) {
 	k.schedule(from, to, slot, k.delay(from, to)+more)
 }
 
-// Lose lets a message be lost as soon as it is sent.
+// Lose loses a message as soon as it is sent.
 func (k *Kernel) Lose(from, to algorithm.ID, slot int32) {
 	n := k.Number()
 	k.noteMessage(trace.Send, from, to, n, slot)
@@ -180,8 +178,7 @@ func (k *Kernel) Lose(from, to algorithm.ID, slot int32) {
 	k.drop(slot)
 }
 
-// double lets a message arrive once more. Nobody sends the copy: the network
-// makes it.
+// double delivers a message once more. No process sends the copy: the network makes it.
 func (k *Kernel) double(from, to algorithm.ID, slot int32) {
 	k.slots[slot].refs++
 	k.put(from, to, slot, k.delay(from, to))
@@ -208,8 +205,7 @@ func (k *Kernel) schedule(from, to algorithm.ID, slot int32, delay int64) int64 
 	return at
 }
 
-// put puts a message on its way under the next number, and returns when it
-// arrives.
+// put sends a message under the next number, and returns when it arrives.
 func (k *Kernel) put(from, to algorithm.ID, slot int32, delay int64) int64 {
 	at := k.arrival(from, to, k.now+delay)
 	e := Event{At: at, slot: slot, proc: int32(to), arg: int32(from), Kind: deliver}
@@ -235,7 +231,7 @@ func (k *Kernel) deliver(e *Event) {
 	k.drop(e.slot)
 }
 
-// Observed reports whether anybody looks: only then need events be told.
+// Observed reports whether there is an observer: only then do events need to be reported.
 func (k *Kernel) Observed() bool { return k.observe != nil }
 
 // Number returns the next number of a message or an event.
@@ -244,7 +240,7 @@ func (k *Kernel) Number() int {
 	return int(k.queue.seq)
 }
 
-// Note tells whoever looks that something has happened now.
+// Note reports to the observer, if any, that something has happened now.
 func (k *Kernel) Note(e trace.Event) {
 	if k.observe == nil {
 		return

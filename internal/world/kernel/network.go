@@ -5,7 +5,7 @@ import (
 	"github.com/stile-lock/stile/scenario"
 )
 
-// How often a weak network harms a message: one in so many.
+// How often a weak network harms a message: one in this many.
 const (
 	lossOneIn      = 100
 	duplicateOneIn = 10
@@ -15,8 +15,8 @@ const (
 type network struct {
 	n        int
 	latency  scenario.Dist
-	links    map[link]scenario.Dist // where a link has a latency of its own
-	unit     int64                  // the longest that a message may take
+	links    map[link]scenario.Dist // links with a latency of their own
+	unit     int64                  // maximum time that a message may take
 	model    algorithm.Network
 	constant bool // every message takes latency.A, and all arrive
 	chance   Rand
@@ -31,9 +31,9 @@ type link struct{ from, to algorithm.ID }
 // A Slot holds the bytes of a message until its last receiver has it.
 type Slot struct {
 	Bytes []byte
-	Group int // of which it is
+	Group int // group it belongs to
 	Tag   Tag
-	refs  int32 // how many are still to come, or to be sent
+	refs  int32 // receptions, or sends, still to come
 }
 
 // denseLimit is the largest group that keeps a table of all links.
@@ -41,7 +41,7 @@ const denseLimit = 1024
 
 func (w *network) init(c Config) {
 	if c.Latency.Shape == scenario.Constant && !ordered(c.Network) && !c.Exact {
-		// A network that reorders cannot have one latency for all.
+		// A network that reorders cannot have a single latency for all messages.
 		c.Latency = scenario.Dist{Shape: scenario.Uniform, A: 1, B: 2 * c.Latency.A}
 	}
 	w.n, w.latency, w.model, w.unit = c.Processes, c.Latency, c.Network, c.Latency.Max()
@@ -52,7 +52,7 @@ func (w *network) init(c Config) {
 		w.links = make(map[link]scenario.Dist)
 	}
 	for _, l := range c.Links {
-		w.links[link{l.From, l.To}] = l.Latency // what is said last counts
+		w.links[link{l.From, l.To}] = l.Latency // the last one given counts
 		varies = varies || l.Latency.Shape != scenario.Constant
 	}
 	for _, l := range c.Links {
@@ -89,8 +89,8 @@ func (w *network) delay(from, to algorithm.ID) int64 {
 	return max(1, w.chance.Sample(d))
 }
 
-// arrival returns when a message that is ready to arrive at a time does so: on
-// a FIFO link not before the one sent before it.
+// arrival returns when a message that could arrive at a given time does so: on a FIFO
+// link not before the one sent before it.
 func (w *network) arrival(from, to algorithm.ID, at int64) int64 {
 	if w.last != nil {
 		l := &w.last[int(from)*w.n+int(to)]
@@ -112,7 +112,7 @@ func (w *network) doubles() bool {
 	return w.model == algorithm.Duplicating && w.chance.Below(duplicateOneIn) == 0
 }
 
-// Keep stores a message that is sent so many times, which have to follow.
+// Keep stores a message for the given number of sends, which must follow.
 func (w *network) Keep(b []byte, group int, tag Tag, times int) int32 {
 	var i int32
 	if n := len(w.free); n > 0 {
@@ -128,7 +128,7 @@ func (w *network) Keep(b []byte, group int, tag Tag, times int) int32 {
 	return i
 }
 
-// Slot returns a message that is kept. Another Keep may move it.
+// Slot returns a stored message. Another Keep may move it.
 func (w *network) Slot(i int32) *Slot { return &w.slots[i] }
 
 // retag changes the tags of the messages of a group.
@@ -140,7 +140,7 @@ func (w *network) retag(group int, f func(t Tag) Tag) {
 	}
 }
 
-// drop is told that one is no more.
+// drop releases one reference to a message.
 func (w *network) drop(i int32) {
 	s := &w.slots[i]
 	s.refs--

@@ -7,22 +7,22 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 )
 
-// An Event is something that will happen: what, when, where. Events at the
-// same time happen in the order in which they were scheduled.
+// An Event is something that will happen: what, when, where. Events at the same time
+// happen in the order in which they were scheduled.
 type Event struct {
 	At   int64
 	Seq  uint64 // its number
 	slot int32  // deliver: the payload
-	proc int32  // where
-	arg  int32  // deliver: the sender. expire: the timer. believe: who is dead. Otherwise up to the host.
-	left uint16 // deliver, to all others: how many more there are after proc
+	proc int32  // process it happens at
+	arg  int32  // deliver: sender. expire: timer. believe: dead process. Otherwise up to the host.
+	left uint16 // deliver, to all others: receivers left after proc
 	Kind EventKind
 }
 
-// Proc returns the process that the event is at, or None.
+// Proc returns the process at which the event happens, or None.
 func (e *Event) Proc() algorithm.ID { return algorithm.ID(e.proc) }
 
-// Arg returns what the host gave along.
+// Arg returns the argument that the host supplied.
 func (e *Event) Arg() int { return int(e.arg) }
 
 // An EventKind says what happens.
@@ -31,18 +31,18 @@ type EventKind uint8
 const (
 	deliver EventKind = iota
 	expire
-	believe // a process is told that another is dead
-	// Own is the first kind of event that is the host's own.
+	believe // a process is notified that another is dead
+	// Own is the first kind of event available to the host.
 	Own
 )
 
-// maxBroadcast is the most receivers that one event can stand for.
+// maxBroadcast is the maximum number of receivers that one event can stand for.
 const maxBroadcast = math.MaxUint16
 
 // A queue is a heap of events in which every node has four children.
 type queue struct {
 	heap []Event
-	top  Event // the one taken out last
+	top  Event // last event taken out
 	seq  uint64
 }
 
@@ -50,7 +50,7 @@ func (a *Event) before(b *Event) bool {
 	return a.At < b.At || a.At == b.At && a.Seq < b.Seq
 }
 
-// push schedules e, and numbers it.
+// push schedules e and numbers it.
 func (q *queue) push(e *Event) uint64 {
 	q.seq++
 	e.Seq = q.seq
@@ -58,8 +58,8 @@ func (q *queue) push(e *Event) uint64 {
 	return e.Seq
 }
 
-// pushAll schedules a delivery to all others, from the first to the last: n
-// events that are kept as one.
+// pushAll schedules a delivery to all others, from the first to the last: n events that
+// are stored as one.
 func (q *queue) pushAll(e *Event, n int) {
 	e.proc = 0
 	if e.arg == 0 {
@@ -70,12 +70,12 @@ func (q *queue) pushAll(e *Event, n int) {
 	q.seq += uint64(n - 1)
 }
 
-// afterAll is added to the number of an event that is to come after everything
-// else of its time: a message that takes the longest still comes before the
-// timeout that waits for it.
+// afterAll is added to the number of an event that must come after everything else of its
+// time: a message that takes the maximum time still precedes the timeout that waits for
+// it.
 const afterAll = 1 << 63
 
-// pushLast schedules e behind everything else of its time.
+// pushLast schedules e after everything else of its time.
 func (q *queue) pushLast(e *Event) uint64 {
 	q.seq++
 	e.Seq = q.seq | afterAll
@@ -83,7 +83,7 @@ func (q *queue) pushLast(e *Event) uint64 {
 	return e.Seq
 }
 
-// again schedules an event that has its number already.
+// again schedules an event that already has a number.
 func (q *queue) again(e *Event) {
 	i := len(q.heap)
 	q.heap = append(q.heap, Event{})
@@ -99,7 +99,7 @@ func (q *queue) again(e *Event) {
 	h[i] = *e
 }
 
-// pop takes out the next event, which is valid until the next pop. The queue
+// pop removes and returns the next event, which is valid until the next pop. The queue
 // must not be empty.
 func (q *queue) pop() *Event {
 	h := q.heap

@@ -57,8 +57,8 @@ func (r *Rand) exp(mean int64) int64 {
 	return int64(hi<<32 | lo>>32)
 }
 
-// negLog2 returns -log2((x+1)/2^64) in units of 2^-32, 26 bits after the point
-// being exact: the logarithm's bits come out one by one by squaring.
+// negLog2 returns -log2((x+1)/2^64) in units of 2^-32, of which 26 bits after the point
+// are exact: repeated squaring yields the logarithm's bits one by one.
 func negLog2(x uint64) uint64 {
 	x++
 	if x == 0 {

@@ -9,7 +9,7 @@ import (
 	"github.com/stile-lock/stile/trace"
 )
 
-// A Timer is one of a process's, in one of the groups.
+// A Timer is a timer of a process, in one of the groups.
 type Timer struct {
 	Group int
 	ID    int
@@ -26,13 +26,13 @@ func (t timerKey) compare(o timerKey) int {
 
 // running is a timer that is set.
 type running struct {
-	seq uint64 // the event that it will be
+	seq uint64 // number of the event at which it expires
 	tag Tag
 }
 
-// SetTimer lets a timer run out after so many units, or never if that is 0. A
-// timer set again starts anew. Being set for the longest that an answer can
-// take, it runs out after everything else of its time.
+// SetTimer makes a timer expire after this many units, or stops it if that is 0. A timer
+// set again starts anew. Because a timer is set for the maximum time that an answer can
+// take, it expires after everything else of its time.
 func (k *Kernel) SetTimer(p algorithm.ID, t Timer, after int, tag Tag) {
 	key := timerKey{p, t}
 	if _, runs := k.timers[key]; runs != (after > 0) {
@@ -54,8 +54,8 @@ func (k *Kernel) SetTimer(p algorithm.ID, t Timer, after int, tag Tag) {
 	k.timers[key] = running{seq, tag}
 }
 
-// Retag changes the tags of all messages and timers of a group that are under
-// way. It looks at all of them.
+// Retag changes the tags of all messages and timers of a group that are in flight. It
+// visits all of them.
 func (k *Kernel) Retag(group int, f func(t Tag) Tag) {
 	k.retag(group, f)
 	for _, key := range slices.SortedFunc(maps.Keys(k.timers), timerKey.compare) {
@@ -79,8 +79,8 @@ func (k *Kernel) Timers(yield func(p algorithm.ID, t Timer)) {
 	}
 }
 
-// Ticks counts how often a timer has begun to run, or has ceased to: while it is the
-// same, the same ones run.
+// Ticks counts how often a timer has been started or stopped: while the count is
+// unchanged, the same timers run.
 func (k *Kernel) Ticks() int { return k.ticks }
 
 // AnyTimer reports whether any timer of any process is set.
@@ -88,12 +88,12 @@ func (k *Kernel) AnyTimer() bool { return len(k.timers) > 0 }
 
 func (k *Kernel) expire(e *Event) {
 	p, t := algorithm.ID(e.proc), Timer{int(e.slot), int(e.arg)}
-	if k.timers[timerKey{p, t}].seq == e.Seq { // else set anew since, or stopped
+	if k.timers[timerKey{p, t}].seq == e.Seq { // otherwise set anew since, or stopped
 		k.Expire(p, t)
 	}
 }
 
-// Expire lets a timer run out now.
+// Expire makes a timer expire now.
 func (k *Kernel) Expire(p algorithm.ID, t Timer) {
 	key := timerKey{p, t}
 	tag := k.timers[key].tag

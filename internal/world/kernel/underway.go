@@ -10,8 +10,8 @@ import (
 	"github.com/stile-lock/stile/trace"
 )
 
-// What an adversary does to messages that are under way. None of it is on the
-// path of a plain run, so it is written to be simple, not fast.
+// What an adversary does to messages in flight. None of it is on the path of a plain run,
+// so it is written to be simple, not fast.
 
 func (e *Event) on(l link) bool {
 	return e.Kind == deliver && algorithm.ID(e.arg) == l.from && algorithm.ID(e.proc) == l.to
@@ -19,8 +19,8 @@ func (e *Event) on(l link) bool {
 
 func (k *Kernel) called(slot int32) string { return k.handler.Called(&k.slots[slot]) }
 
-// underWay returns the messages on a link in the order in which they would
-// arrive; all messages, if the link is nil.
+// underWay returns the messages on a link in the order in which they would arrive; all
+// messages if the link is nil.
 func (k *Kernel) underWay(l *link) []Event {
 	var all []Event
 	add := func(list []Event) {
@@ -41,8 +41,8 @@ func (k *Kernel) underWay(l *link) []Event {
 	return all
 }
 
-// find returns the list in which an event is, and its place there. It must be
-// in one.
+// find returns the list that contains an event, and its place there. The event must be in
+// one.
 func (k *Kernel) find(seq uint64) (list *[]Event, place int) {
 	for _, list = range []*[]Event{&k.faults.held, &k.flight, &k.faults.late, &k.queue.heap} {
 		place = slices.IndexFunc(*list, func(e Event) bool { return e.Seq == seq })
@@ -53,7 +53,7 @@ func (k *Kernel) find(seq uint64) (list *[]Event, place int) {
 	return list, place
 }
 
-// remove takes an event out of wherever it is.
+// remove removes an event from whichever list holds it.
 func (k *Kernel) remove(seq uint64) Event {
 	list, i := k.find(seq)
 	e := (*list)[i]
@@ -68,8 +68,8 @@ func (k *Kernel) remove(seq uint64) Event {
 	return e
 }
 
-// Harm does to a message what the adversary wants. In a timed run it is done
-// to the next message sent if none is under way.
+// Harm does to a message what the adversary wants. In a timed run, if no such message is
+// in flight, it does so to the next one sent.
 func (k *Kernel) Harm(a *scenario.Action) error {
 	l := link{a.Proc, a.Peer}
 	on := k.underWay(&l)
@@ -118,16 +118,16 @@ func (k *Kernel) notUnderWay(a *scenario.Action, on []Event) error {
 	return fmt.Errorf("no such %s is under way from %s to %s: there is%s", what, k.Name(a.Proc), k.Name(a.Peer), names)
 }
 
-// UnderWay calls yield with all messages under way, those of each link in the
-// order in which they would arrive: the number of the message, and its name.
+// UnderWay calls yield with all messages in flight, those of each link in the order in
+// which they would arrive: the number of the message, and its name.
 func (k *Kernel) UnderWay(yield func(number int, from, to algorithm.ID, name string)) {
 	for _, e := range k.underWay(nil) {
 		yield(int(e.Seq), algorithm.ID(e.arg), algorithm.ID(e.proc), k.called(e.slot))
 	}
 }
 
-// DeliverAll empties the network in order of sending, until it is over. What
-// cannot arrive stays under way.
+// DeliverAll empties the network in order of sending, until over returns true. Messages
+// that cannot arrive stay in flight.
 func (k *Kernel) DeliverAll(over func() bool) error {
 	for limit := 1000 * (k.n + 10); ; limit-- {
 		first, any := k.oldest()
@@ -142,7 +142,7 @@ func (k *Kernel) DeliverAll(over func() bool) error {
 	}
 }
 
-// oldest returns the message that was sent first of those that can arrive.
+// oldest returns the earliest-sent message among those that can arrive.
 func (k *Kernel) oldest() (first Event, any bool) {
 	for _, list := range [][]Event{k.faults.held, k.flight, k.queue.heap, k.faults.late} {
 		for _, e := range list {
@@ -155,8 +155,8 @@ func (k *Kernel) oldest() (first Event, any bool) {
 	return first, any
 }
 
-// ahead returns the first message on the link of e: after a reordering it may
-// be one that was sent later.
+// ahead returns the first message on the link of e: after a reordering it may be one that
+// was sent later.
 func (k *Kernel) ahead(e Event) Event {
 	if !k.fifo {
 		return e
@@ -164,7 +164,7 @@ func (k *Kernel) ahead(e Event) Event {
 	return k.underWay(&link{algorithm.ID(e.arg), algorithm.ID(e.proc)})[0]
 }
 
-// deliverNow lets a message arrive before its time.
+// deliverNow delivers a message before its time.
 func (k *Kernel) deliverNow(e, first Event, overtakes bool) error {
 	from, to := algorithm.ID(e.arg), algorithm.ID(e.proc)
 	if k.faults.cut(from, to) && !k.faults.crashed[to] {
@@ -195,7 +195,7 @@ func (k *Kernel) duplicate(e Event) {
 	}
 }
 
-// postpone lets a message arrive later. On a FIFO link those behind it wait.
+// postpone delays a message. On a FIFO link those behind it wait.
 func (k *Kernel) postpone(e Event, by int64, behind []Event) {
 	e = k.remove(e.Seq)
 	e.At = max(e.At, k.now) + by

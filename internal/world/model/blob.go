@@ -15,7 +15,7 @@ type blobs struct {
 	ids   map[string]uint32
 	infos []*blob
 
-	content int64 // bytes of them
+	content int64 // their total size in bytes
 
 	anchors atomic.Bool // some blob has anchors
 }
@@ -23,31 +23,31 @@ type blobs struct {
 // A blob is the state of one machine or the content of one message.
 type blob struct {
 	id       uint32
-	seat     algorithm.ID // whose state it is; None for a message
+	seat     algorithm.ID // seat whose state it is; None for a message
 	bytes    []byte
-	times    uint64    // which logical times occur in it, one bit for each; if they are numbered anew
-	counters []counter // which counters occur in it, if they are numbered anew by rank
+	times    uint64    // logical times that occur in it, one bit for each, if they are renumbered
+	counters []counter // counters that occur in it, if they are renumbered by rank
 	seqs     bool      // it has counters
 	anchor   []uint64
 	tokens   int
 	idem     bool
-	alibis   uint64 // whom it gives an alibi, one bit for each seat
+	alibis   uint64 // seats it gives an alibi, one bit for each
 }
 
-// A counter is a value that a column has somewhere.
+// A counter is a value that occurs somewhere in a column.
 type counter struct {
 	column algorithm.ID
 	value  uint64
 }
 
-// maxBlobs is how many different blobs a stepKey can tell apart.
+// maxBlobs is the number of different blobs that a stepKey can distinguish.
 const maxBlobs = 1 << 22
 
 // maxTime is the highest logical time that a canonical state can have.
 const maxTime = 63
 
-// TooMuch means that a state has more of something than the checker can keep
-// apart: nothing is known of what it has not seen.
+// TooMuch means that a state has more of something than the checker can distinguish:
+// nothing is known about what it has not seen.
 type TooMuch struct{ what string }
 
 func (e TooMuch) Error() string { return e.what }
@@ -65,13 +65,13 @@ func tooManyBlobs() error {
 	return TooMuch{fmt.Sprintf("there are more than %d different machine states and messages", maxBlobs)}
 }
 
-// key is how a blob is found again.
+// key returns the key under which a blob is stored.
 func key(buf []byte, seat algorithm.ID, b []byte) []byte {
 	buf = append(buf[:0], byte(seat+1))
 	return append(buf, b...)
 }
 
-// number returns the blob of these bytes, made by describe if it is new.
+// number returns the blob with these bytes, made by describe if it is new.
 func (t *blobs) number(k []byte, describe func(b *blob) error) (*blob, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -107,7 +107,7 @@ func (t *blobs) some(f func(b *blob) bool) bool {
 	return slices.ContainsFunc(t.infos, f)
 }
 
-// A lister notes the times and counters of what it visits in a blob.
+// A lister notes the times and counters that it visits in a blob.
 type lister struct {
 	b    *blob
 	n    int

@@ -1,12 +1,12 @@
 package model
 
-// How much memory a model keeps beside the states: rough sums of what the
-// entries of slices and maps take, so that a limit on memory means something.
+// How much memory a model keeps besides the states: rough sums of what the entries of
+// slices and maps take, so that a limit on memory means something.
 
 const (
 	perBlob    = 224 // its numbers, its place in a list and in a map
-	perKnown   = 80  // a blob that a worker knows, by number and by content
-	perEffect  = 88  // what a machine did, and how that is found again
+	perKnown   = 80  // a blob known to a worker, by number and by content
+	perEffect  = 88  // what a machine did, and the key it is stored under
 	perRenamed = 28  // what a blob becomes under a rule
 	perRule    = 720
 	perClass   = 40

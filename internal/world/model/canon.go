@@ -9,35 +9,34 @@ import (
 	"github.com/stile-lock/stile/internal/world/explore"
 )
 
-// Canonical states. Only the order of logical times and whether one is right
-// after another matters to an algorithm, so all states that agree in that are
-// one. The times of a state are renumbered: the smallest becomes 1, and two
-// neighbours that are 1 apart stay so. Where they are Spread, neighbours that
-// are further apart become 2 apart, which stands for "2 or more". A step that
-// puts a new time into such a gap leaves open how much is left of it, and then
-// has two successors.
+// Canonical states. Only the order of logical times, and whether one immediately follows
+// another, matters to an algorithm, so all states that agree in that are one. The times
+// of a state are renumbered: the smallest becomes 1, and two neighbours that are 1 apart
+// stay so. With Spread, neighbours that are further apart become 2 apart, which stands
+// for "2 or more". A step that puts a new time into such a gap leaves open how much of it
+// is left, and then has two successors.
 
-// A Form says how the times and counters of states are numbered anew.
+// A Form says how the times and counters of states are renumbered.
 type Form struct{ Times, Counters Numbering }
 
-// A Numbering is a way to number anew.
+// A Numbering is a way of renumbering.
 type Numbering uint8
 
 // The numberings.
 const (
-	Kept     Numbering = iota // not at all
+	Kept     Numbering = iota // unchanged
 	Shifted                   // times: the smallest is 1, gaps stay
 	Spread                    // times: the same, but wide gaps are 2
-	Measured                  // counters: from the anchor of their column, if there is one
-	Ranked                    // counters: 1, 2, ... in the order of those of their column
+	Measured                  // counters: relative to the anchor of their column, if there is one
+	Ranked                    // counters: 1, 2, ... in their order within the column
 )
 
 // A rule says how the times and counters of one state are renumbered.
 type rule struct {
-	times  uint64 // the times that occur
-	wide   uint64 // times that stay far from their predecessor though they could be next to it
-	anchor string // what counters are measured from, as bytes
-	ranks  string // which counters occur, if they are not 1, 2, ... already
+	times  uint64 // times that occur
+	wide   uint64 // times kept apart from their predecessor though they could be next to it
+	anchor string // what counters are relative to, as bytes
+	ranks  string // counters that occur, if they are not 1, 2, ... already
 }
 
 // A mapping renumbers.
@@ -78,8 +77,7 @@ func (m *mapping) Seq(column algorithm.ID, v *uint64) {
 // Anchor implements algorithm.TimeVisitor.
 func (m *mapping) Anchor(column algorithm.ID, v *uint64) { m.Seq(column, v) }
 
-// timesOf returns the set of logical times in a state. Bit 0 is set if 0 is a
-// live value.
+// timesOf returns the set of logical times in a state. Bit 0 is set if 0 is a live value.
 func (w *worker) timesOf(g *state) uint64 {
 	if w.Form.Times == Kept {
 		return 0
@@ -96,7 +94,7 @@ func (w *worker) timesOf(g *state) uint64 {
 	return set
 }
 
-// settle makes w.to canonical and emits it, once for each way it can be meant.
+// settle makes w.to canonical and emits it, once for each of its possible meanings.
 func (w *worker) settle(s explore.Step) {
 	g := w.to
 	if w.err != nil {
@@ -131,16 +129,16 @@ func (w *worker) settle(s explore.Step) {
 	}
 }
 
-// isVain reports whether a timer that runs out would change nothing. Then it
-// need not run: a site sets its timer anew when there is something to wait for
-// again. Of other machines nobody knows that.
+// isVain reports whether the expiry of a timer would change nothing. Then it need not
+// run: a site sets its timer anew when there is something to wait for again. That is not
+// known of other machines.
 func (w *worker) isVain(t timer) bool {
 	w.at = w.to
 	return !w.Moves(algorithm.ID(t.seat), algorithm.Input{Kind: algorithm.Expire, From: algorithm.None, Timer: int(t.id)})
 }
 
-// shrunk returns the times in a state whose distance to their predecessor is
-// not known: the step before has put that predecessor into a wide gap.
+// shrunk returns the times in a state whose distance to their predecessor is not known,
+// because the previous step has put that predecessor into a wide gap.
 func shrunk(old, now uint64) uint64 {
 	var open uint64
 	for rest := old; rest != 0; {
@@ -188,7 +186,7 @@ func compareLetters(a, b letter) int {
 	return cmp.Or(cmp.Compare(a.link, b.link), cmp.Compare(a.blob, b.blob), cmp.Compare(a.tag, b.tag), old)
 }
 
-// mapping returns how a rule renumbers.
+// mapping returns the mapping of a rule.
 func (w *worker) mapping(r rule) *mapping {
 	plain := r.wide == 0 && r.anchor == "" && r.ranks == ""
 	if plain {
@@ -262,8 +260,8 @@ func (w *worker) mapped(g *state, m *mapping) *state {
 	return out
 }
 
-// collapse takes out second copies, right behind the first, of letters of
-// which a second copy changes nothing.
+// collapse removes a second copy, right behind the first, of a message if it would change
+// nothing.
 func (w *worker) collapse(g *state) {
 	kept := g.letters[:0]
 	for i, x := range g.letters {

@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// The counters of a state: what they are measured from, or which there are.
+// The counters of a state: what they are relative to, or which there are.
 
-// anchorOf returns what the counters of a state are measured from, one byte for
-// each column, or nothing if it has none.
+// anchorOf returns what the counters of a state are relative to, one byte for each
+// column, or nothing if it has none.
 func (w *worker) anchorOf(g *state) string {
 	for p := range g.seats {
 		if a := w.infos[g.seats[p].blob].anchor; a != nil {
@@ -35,8 +35,8 @@ func small(a []uint64) string {
 	return string(b)
 }
 
-// ranksOf puts all counters of a state into w.counters, in order, and names
-// them, or returns nothing if those of each column are 1, 2, ... already.
+// ranksOf puts all counters of a state into w.counters, in order, and returns their name,
+// or nothing if those of each column are 1, 2, ... already.
 func (w *worker) ranksOf(g *state) string {
 	all := w.counters[:0]
 	for p := range g.seats {

@@ -7,18 +7,18 @@ import (
 	"github.com/stile-lock/stile/internal/world/explore"
 )
 
-// What is sent to the dead is lost when it arrives. Nobody sees when that is,
-// unless the process comes back: then what has not arrived yet finds it alive.
-// So losses are put off until it comes back, or until time goes on, or a timer
-// runs out, which leaves no choice; and if nobody can come back any more, all
-// is lost at once. Each run with losses at other times is one of these but for
-// steps that nobody sees, and there are far fewer states.
+// A message to a dead process is lost when it arrives. When that happens is invisible,
+// unless the process returns: messages that have not arrived by then find it alive. So
+// losses are postponed until the process returns, or until time advances or a timer
+// expires, which leaves no choice; if no process can return any more, all such messages
+// are lost at once. Each run with losses at other times equals one of these except for
+// invisible steps, and there are far fewer states.
 
-// counts reports whether a letter is still to be reckoned with: not if it goes
-// to the dead, unless each loss is a step of its own.
+// counts reports whether a message still matters: one to a dead process does not, unless
+// each loss is a step of its own.
 func (w *worker) counts(g *state, l *letter) bool { return !w.losses || !g.seats[g.to(l)].dead }
 
-// lose takes away the letters to the dead, or only those that are due.
+// lose removes the messages to dead processes, or only those that are due.
 func (w *worker) lose(g *state, due bool) {
 	kept := g.letters[:0]
 	for i := range g.letters {
@@ -29,7 +29,7 @@ func (w *worker) lose(g *state, due bool) {
 	g.letters = kept
 }
 
-// fate lets a seat crash, or come back.
+// fate lets a seat crash, or return.
 func (w *worker) fate(p algorithm.ID) {
 	switch dead := w.from.seats[p].dead; {
 	case dead && w.from.comebacks > 0:
@@ -53,8 +53,8 @@ func (w *worker) fate(p algorithm.ID) {
 	}
 }
 
-// lossesTo calls f with every set of letters to p that may have been lost when
-// it comes back, one bit for each letter: on a FIFO link, the first ones.
+// lossesTo calls f with every set of messages to p that may have been lost when it
+// returns, one bit for each message: on a FIFO link, the first ones.
 func (w *worker) lossesTo(p algorithm.ID, f func(set uint64)) {
 	list := w.from.letters
 	if len(list) > 64 {
@@ -78,9 +78,9 @@ func (w *worker) lossesTo(p algorithm.ID, f func(set uint64)) {
 	choose(0, 0, -1)
 }
 
-// rise lets p come back, remembering nothing, after the letters w.lost were
-// lost. Everybody sees it at once: a perfect failure detector never holds a
-// live process for dead.
+// rise lets p return, remembering nothing, after the messages w.lost were lost. All other
+// processes see it at once: a perfect failure detector never takes a live process for
+// dead.
 func (w *worker) rise(p algorithm.ID) {
 	g := w.begin()
 	g.letters = g.letters[:0]
@@ -107,8 +107,8 @@ func (w *worker) rise(p algorithm.ID) {
 	w.settle(explore.Step{Label: label(doReturn, p, 0, 0)})
 }
 
-// detect lets the failure detector tell p the truth, or once an error, as long
-// as that changes anything.
+// detect lets the failure detector notify p correctly, or once in error, as long as that
+// changes anything.
 func (w *worker) detect(p algorithm.ID) {
 	g := w.from
 	if !w.Detects || !w.mortal || g.seats[p].dead {
@@ -128,7 +128,7 @@ func (w *worker) detect(p algorithm.ID) {
 	}
 }
 
-// suspect tells p that q is dead, which is right or an error.
+// suspect notifies p that q is dead, correctly or in error.
 func (w *worker) suspect(p, q algorithm.ID, right bool) {
 	in := algorithm.Input{Kind: algorithm.Suspect, From: q}
 	if w.at = w.from; !w.Moves(p, in) {
@@ -142,7 +142,7 @@ func (w *worker) suspect(p, q algorithm.ID, right bool) {
 	w.settle(explore.Step{Label: l, Class: l, Fair: right})
 }
 
-// trust tells p that q is alive after all.
+// trust notifies p that q is alive after all.
 func (w *worker) trust(p, q algorithm.ID) {
 	in := algorithm.Input{Kind: algorithm.Trust, From: q}
 	if w.at = w.from; !w.Moves(p, in) {

@@ -22,21 +22,21 @@ type sent struct {
 	idem bool
 }
 
-// idle reports whether it changes nothing.
+// idle reports whether the effect changes nothing.
 func (e *effect) idle(state uint32) bool {
 	return e.state == state && len(e.sends) == 0 && !e.entered && len(e.notices) == 0
 }
 
-// A stepKey has these bits for who or what an input is from and for what it is
-// about, between its kind and the state.
+// The bits of a stepKey, between the input's kind and the state, for the origin of an
+// input and for what it is about.
 const (
 	kindBits = 4
 	fromBits = 8
 	argBits  = 24
 )
 
-// stepKey numbers a machine in a state together with what happens to it. It is
-// not ok if that does not fit: two steps would have the same number.
+// stepKey numbers a machine in a state together with an input. It is not ok if that does
+// not fit, because two steps would have the same number.
 func stepKey(state uint32, in *algorithm.Input, msg uint32) (k uint64, ok bool) {
 	from, arg := uint64(in.From+1), uint64(in.Arg)
 	switch in.Kind {
@@ -51,14 +51,14 @@ func stepKey(state uint32, in *algorithm.Input, msg uint32) (k uint64, ok bool) 
 	return k, from < 1<<fromBits && arg < 1<<argBits
 }
 
-// receiveKey is stepKey for a message: there are at most maxSeats and maxBlobs,
-// which fit.
+// receiveKey is stepKey for a message: there are at most maxSeats and maxBlobs, which
+// fit.
 func receiveKey(state uint32, from algorithm.ID, msg uint32) uint64 {
 	return uint64(state)<<(argBits+fromBits+kindBits) | uint64(msg)<<(fromBits+kindBits) | uint64(from+1)<<kindBits | uint64(algorithm.Receive)
 }
 
-// effect returns what a machine in a state does with an input, running it if
-// nobody has before. It is valid until the next one.
+// effect returns what a machine in a state does with an input, running it if this worker
+// has not done so before. It is valid until the next call.
 func (w *worker) effect(state uint32, in *algorithm.Input, msg uint32) (*effect, error) {
 	k, ok := stepKey(state, in, msg)
 	if !ok {
@@ -80,14 +80,14 @@ func (w *worker) effect(state uint32, in *algorithm.Input, msg uint32) (*effect,
 	return &w.effects[len(w.effects)-1], nil
 }
 
-// tried is which steps have been tried, by any of the workers: with a machine
-// that was just born, and with numbers moved.
+// tried is the set of steps that have been tried by any of the workers: with a newly
+// created machine, and with numbers moved.
 type tried struct {
 	mu    sync.Mutex
 	steps map[uint64]struct{}
 }
 
-// first reports whether a step is to be tried, which is once.
+// first reports whether a step should be tried, which is once.
 func (t *tried) first(k uint64) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -98,7 +98,7 @@ func (t *tried) first(k uint64) bool {
 	return true
 }
 
-// doubly lets a machine take a step, and if it is to be tried, a twin too.
+// doubly makes a machine take a step and, if it should be tried, a twin, too.
 func (w *worker) doubly(m algorithm.Machine, seat algorithm.ID, in algorithm.Input, try bool) error {
 	if !try {
 		return m.Step(in, &w.out)
@@ -112,7 +112,7 @@ func (w *worker) doubly(m algorithm.Machine, seat algorithm.ID, in algorithm.Inp
 	return w.twin.After(seat, in, m, &w.out)
 }
 
-// step lets a machine take a step in a state, into w.out and w.state.
+// step makes a machine take a step in a state, into w.out and w.state.
 func (w *worker) step(state *blob, in algorithm.Input, try bool) (err error) {
 	defer w.caught(func() string { return w.Spec.When(in) }, &err)
 	m, err := w.load(state)
@@ -127,19 +127,18 @@ func (w *worker) step(state *blob, in algorithm.Input, try bool) (err error) {
 	return nil
 }
 
-// caught is deferred where a machine is at work, and nobody else: if it panics, that is
-// the mistake of its algorithm. Who called a check is in another goroutine, and could
-// not catch it.
+// caught is deferred where only a machine runs: if it panics, its algorithm is at fault.
+// The caller of a check is in another goroutine, and could not recover.
 func (w *worker) caught(when func() string, err *error) {
 	if why := recover(); why != nil {
 		*err = algorithm.Panicked(when(), why)
 	}
 }
 
-// reading is when a machine is at work that takes no step.
+// reading describes when a machine runs without taking a step.
 func reading() string { return "when what it has written is read" }
 
-// run lets a machine take a step, and tries it in other ways if it is to be.
+// run makes a machine take a step, and tries it in other ways if it should.
 func (w *worker) run(state *blob, in algorithm.Input, msg *blob, try bool) (effect, error) {
 	if err := w.step(state, in, try); err != nil {
 		return effect{}, err
@@ -190,7 +189,7 @@ func (w *worker) run(state *blob, in algorithm.Input, msg *blob, try bool) (effe
 	return e, nil
 }
 
-// name returns what people call a seat.
+// name returns the displayed name of a seat.
 func (m *Model) name(seat algorithm.ID) string {
 	if m.Sites {
 		return fmt.Sprintf("site %d", seat+1)

@@ -1,10 +1,10 @@
-// Package model is the one model of a group of machines that is explored: the
-// machines, the messages between them, their timers, who is dead, what the
-// adversary may still do, and the applications, which are a [family.Env].
+// Package model is the model of a group of machines that is explored, the same for every
+// family: the machines, the messages between them, their timers, which of them are dead,
+// what the adversary may still do, and the applications, which are a [family.Env].
 //
-// The states of single machines and the contents of messages, here called
-// blobs, are few, so a global state names them by number, and what a machine
-// does with an input is found out once, by running it.
+// The states of single machines and the contents of messages, here called blobs, are few,
+// so a global state refers to them by number, and what a machine does with an input is
+// determined once, by running it.
 package model
 
 import (
@@ -19,64 +19,64 @@ import (
 	"github.com/stile-lock/stile/internal/world/family"
 )
 
-// A Clock says when timers run out.
+// A Clock says when timers expire.
 type Clock uint8
 
 // The clocks.
 const (
-	Anytime Clock = iota // a running timer may run out at any time
-	// Units of the longest latency pass: a message arrives in the unit in which
-	// it was sent or in the next one, and a timer runs out after so many units
-	// as it was set for, when all that had to arrive by then has arrived.
+	Anytime Clock = iota // a running timer may expire at any time
+	// Units of the maximum latency pass: a message arrives in the unit in which it was
+	// sent or in the next one, and a timer expires after as many units as it was set for,
+	// when everything that had to arrive by then has arrived.
 	Units
 )
 
-// A Pace says how long messages take where time passes in units.
+// A Pace says how long messages take if time passes in units.
 type Pace uint8
 
-// The paces. Quick and Slow are the two ends, and far fewer states.
+// The paces. Quick and Slow are the two extremes, with far fewer states.
 const (
-	AnyPace Pace = iota // any time up to the longest
+	AnyPace Pace = iota // any time up to the maximum
 	Quick               // no time at all, compared with timeouts
 	Slow                // each arrives in the unit after it was sent
 )
 
-// A Config says which group is explored, and under what.
+// A Config says which group is explored, and under which conditions.
 type Config struct {
 	Spec    algorithm.Spec
 	Seats   int
 	Env     family.Env
 	Tagged  bool           // the Env marks messages
-	Sites   bool           // seats are sites: applications are elsewhere, at home at one of them
-	Names   []string       // the properties that can be seen broken: one bit each, in this order
-	Waiters []algorithm.ID // which applications may wait, one bit for each, in this order
-	Settles bool           // what counts is not who waits, but whether anybody does
+	Sites   bool           // seats are sites: applications are elsewhere, each with one of them as its home
+	Names   []string       // properties that can be seen violated: one bit each, in this order
+	Waiters []algorithm.ID // applications that may wait, one bit for each, in this order
+	Settles bool           // what counts is not which applications wait, but whether any does
 	Network algorithm.Network
 	Starts  []algorithm.View // nil means one: seat 1 has the lock and is not inside
-	Upset   bool             // start from every state of Spec.Upset instead, and let timer 0 of everybody run out at any time
+	Upset   bool             // start from every state of Spec.Upset instead, and let timer 0 of every machine expire at any time
 	Clock   Clock
 	Pace    Pace
 	Form    Form
 
-	Crashes   int  // how many seats crash at most, at any step
-	Comebacks int  // how many of them come back at most, at any step
-	Losses    int  // how many messages are lost at most, at any step, on a network that loses none otherwise
+	Crashes   int  // maximum number of seats that crash, at any step
+	Comebacks int  // maximum number of them that return, at any step
+	Losses    int  // maximum number of messages lost, at any step, on a network that otherwise loses none
 	Wrong     bool // once a timeout is too short, or a live seat is taken for dead
-	Detects   bool // the failure detector tells the truth about the dead, sooner or later
+	Detects   bool // the failure detector eventually reports every dead seat
 }
 
 const (
-	maxSeats   = 64 // what labels and sets of seats have room for
-	maxWaiters = 30 // two more bits of those who wait mean something else
-	maxEvents  = 15 // crashes, comebacks, and losses
+	maxSeats   = 64 // limit of labels and of sets of seats
+	maxWaiters = 30 // two more bits of the waiting set have another meaning
+	maxEvents  = 15 // maximum number of crashes, returns, and losses
 )
 
-// Reductions leave out what makes no difference. The tests compare each of them
-// with the model that does without.
+// Reductions omit what makes no difference. The tests compare each of them with the model
+// that does without.
 type reductions struct {
-	losses bool // what is sent to the dead is lost as late as makes no difference: see losses.go
+	losses bool // messages to the dead are lost as late as makes no difference: see deaths.go
 	still  bool // time stands still while no timer runs
-	vain   bool // timers of sites do not run that would change nothing
+	vain   bool // timers of sites that would change nothing do not run
 }
 
 // A Model is a group of machines, ready to be explored.
@@ -86,19 +86,19 @@ type Model struct {
 	blobs  *blobs
 	birth  algorithm.Birth
 	tried  *tried
-	mortal bool // somebody may crash, or be taken for dead
-	plain  bool // of a letter there is no more to know than its link and what it says
+	mortal bool // a process may crash, or be taken for dead
+	plain  bool // a message in flight is fully described by its link and its content
 	bits   looks
 
-	longest atomic.Int64 // letters on one link, so far
-	asked   atomic.Bool  // some machine was asked for something
+	longest atomic.Int64 // messages on one link, so far
+	asked   atomic.Bool  // some machine received a request
 	entered atomic.Bool  // some machine let its application in
 
 	mu   sync.Mutex
-	used [][]algorithm.Machine // by the workers there were
+	used [][]algorithm.Machine // machines of former workers
 }
 
-// looks are the bits of the properties that are looked for here.
+// looks are the bits of the properties checked here.
 type looks struct{ token, alibi, channels explore.Broken }
 
 // New makes a model.
@@ -129,8 +129,8 @@ func newModel(c Config, r reductions) (*Model, error) {
 	return m, nil
 }
 
-// check reports why a group cannot be checked, or why nothing could ever happen
-// in it: then all would hold, and mean nothing.
+// check returns why a group cannot be checked, or why nothing could ever happen in it, in
+// which case all properties would hold vacuously.
 func (c *Config) check() error {
 	switch {
 	case c.Seats > maxSeats:
@@ -167,18 +167,18 @@ func (m *Model) Bit(property string) explore.Broken {
 	return 0
 }
 
-// Longest returns how many messages there were on one link, at most.
+// Longest returns the maximum number of messages on one link.
 func (m *Model) Longest() int { return int(m.longest.Load()) }
 
-// HasTokens reports whether a token was seen anywhere, and HasAlibis whether
-// anybody vouched for another.
+// HasTokens reports whether a token was seen anywhere, and HasAlibis whether any process
+// vouched for another.
 func (m *Model) HasTokens() bool { return m.blobs.some(func(b *blob) bool { return b.tokens > 0 }) }
 
-// HasAlibis is said at HasTokens.
+// HasAlibis is described at HasTokens.
 func (m *Model) HasAlibis() bool { return m.blobs.some(func(b *blob) bool { return b.alibis != 0 }) }
 
-// Vain reports whether some application asked in what was explored, and none was ever
-// let in or inside from the start.
+// Vain reports whether some application asked in what was explored, but none was ever let
+// in or inside from the start.
 func (m *Model) Vain() bool {
 	busy := func(v algorithm.View) bool { return v.Busy }
 	return m.asked.Load() && !m.entered.Load() && !slices.ContainsFunc(m.Starts, busy)
@@ -187,7 +187,7 @@ func (m *Model) Vain() bool {
 // ordered reports whether links keep the order of sending.
 func (m *Model) ordered() bool { return m.Network == algorithm.FIFO || m.Network == algorithm.Lossy }
 
-// see notes how many letters there are on a link.
+// see notes the number of messages on a link.
 func (m *Model) see(n int) {
 	for old := m.longest.Load(); int64(n) > old; old = m.longest.Load() {
 		m.longest.CompareAndSwap(old, int64(n))

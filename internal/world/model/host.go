@@ -6,12 +6,12 @@ import (
 	"github.com/stile-lock/stile/trace"
 )
 
-// What a worker is to an Env: see family.Host.
+// The worker as the host of an Env: see family.Host.
 
 // Step implements family.Host.
 func (w *worker) Step(seat algorithm.ID, in algorithm.Input) { w.take(seat, &in, 0) }
 
-// take lets a machine take a step in w.to, and does what it wants done.
+// take makes a machine take a step in w.to, and carries out its output.
 func (w *worker) take(seat algorithm.ID, in *algorithm.Input, msg uint32) {
 	me := &w.to.seats[seat]
 	if me.dead || w.err != nil {
@@ -32,9 +32,8 @@ func (w *worker) take(seat algorithm.ID, in *algorithm.Input, msg uint32) {
 	w.flush()
 }
 
-// receive hands a letter to a machine in w.to. What it does is mostly known, and
-// nothing for the applications to hear of: then there is no more to it than what
-// it sends.
+// receive hands a message to a machine in w.to. Usually its effect is known and does not
+// concern the applications: then only its messages need to be sent.
 func (w *worker) receive(from, to algorithm.ID, msg uint32) {
 	me := &w.to.seats[to]
 	if i, ok := w.steps[receiveKey(me.blob, from, msg)]; ok && !w.Tagged {
@@ -48,7 +47,7 @@ func (w *worker) receive(from, to algorithm.ID, msg uint32) {
 	w.take(to, &algorithm.Input{Kind: algorithm.Receive, From: from, Bytes: w.infos[msg].bytes}, msg)
 }
 
-// flush sends what the last step wants sent, and sets its timers.
+// flush sends the messages of the last step, and sets its timers.
 func (w *worker) flush() {
 	e := w.unsent
 	if e == nil {

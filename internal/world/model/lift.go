@@ -11,18 +11,17 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 )
 
-// The lift test: what makes canonical states sound is that a machine does the
-// same when all logical times are moved up together, when gaps between them are
-// widened, and when the counters of a column are moved, up together where they
-// are measured from an anchor, and apart where only their order counts. Every
-// different step of every machine is taken again in several such ways.
+// The lift test. Canonical states are sound because a machine does the same when all
+// logical times are moved up together, when gaps between them are widened, and when the
+// counters of a column are moved: up together where they are relative to an anchor, and
+// apart where only their order counts. Every different step of every machine is taken
+// again in several such ways.
 
-// LiftError says that an algorithm does more with logical times or counters
-// than compare, copy and count up by one, so that its states cannot be
-// renumbered.
+// LiftError says that an algorithm does more with logical times or counters than compare,
+// copy and increment them by one, so that its states cannot be renumbered.
 type LiftError struct {
 	what     string
-	counters bool // it is about counters
+	counters bool // it concerns counters
 }
 
 func (e LiftError) Error() string {
@@ -33,34 +32,33 @@ func (e LiftError) Error() string {
 	return "its behaviour changes when " + moved + " are shifted: " + e.what
 }
 
-// A shift is one way to move numbers: all times up by so much, gaps between them
-// that are 2 or more wider by so much, and the counters of each column up, no
-// two columns alike, or apart.
+// A shift is one way to move numbers: all times up, gaps of 2 or more between them wider,
+// and the counters of each column up, no two columns alike, or apart.
 type shift struct{ up, wide, seqs, ranks uint64 }
 
-// far is further than any time or counter of a canonical state.
+// far is beyond any time or counter of a canonical state.
 const far = 1 << 20
 
-// timeShifts, seqShifts and rankShifts are the ways that are tried. What looks at
-// a remainder sees one of the small ones, what looks at a size sees a large one.
+// timeShifts, seqShifts and rankShifts are the ways that are tried. A machine that looks
+// at a remainder notices one of the small ones; a machine that looks at a size notices a
+// large one.
 var (
 	timeShifts = [...]shift{{up: 1}, {up: 2, wide: 2}, {up: 7, wide: 1}, {up: far}, {up: far + 1, wide: far}}
 	seqShifts  = [...]shift{{seqs: 1}, {seqs: 2}, {seqs: 7}, {seqs: far}}
 	rankShifts = [...]shift{{ranks: 2}, {ranks: 3}, {ranks: far + 1}}
 )
 
-// A lifter moves the times and counters of what it visits. A time that is not
-// among those that it knows is taken to have been counted up from the one
-// before it, and so is a counter.
+// A lifter moves the times and counters that it visits. A time that it does not know is
+// taken to be the increment of the one before it, and so is a counter.
 type lifter struct {
 	shift
 	from, to []uint64
 	counters []counter
-	odd      bool // there was a counter that is neither known, nor one more
+	odd      bool // there was a counter that is neither known nor one more
 }
 
-// newLifter returns a lifter for these times and counters, and whether it moves
-// any. If 0 is one of the times it is a value of its own, and stays.
+// newLifter returns a lifter for these times and counters, and whether it moves any. If 0
+// is one of the times, it is a value of its own, and stays.
 func newLifter(times uint64, counters []counter, m shift) (l *lifter, moves bool) {
 	l = &lifter{shift: m, counters: counters}
 	moves = m.seqs != 0 || m.ranks != 0 && len(counters) > 0
@@ -130,9 +128,9 @@ func before(state *blob, in algorithm.Input, msg *blob) (times uint64, counters 
 	return times, counters
 }
 
-// counted returns the times that there may be after a step: those before it,
-// and each counted up by one. Where gaps are not told apart by how wide they
-// are, a step must not jump over one.
+// counted returns the times that may occur after a step: those before it, and each
+// incremented by one. If gaps are not distinguished by their width, a step must not jump
+// over one.
 func (w *worker) counted(state *blob, in algorithm.Input, msg *blob) uint64 {
 	if w.Form.Times != Spread {
 		return ^uint64(0)
@@ -142,8 +140,8 @@ func (w *worker) counted(state *blob, in algorithm.Input, msg *blob) uint64 {
 	return times | times<<1
 }
 
-// lift tries the step that w has just taken with its numbers moved. w.state and
-// w.out hold what came of it.
+// lift tries the step that w has just taken with its numbers moved. w.state and w.out
+// hold its result.
 func (w *worker) lift(state *blob, in algorithm.Input, msg *blob) error {
 	if w.err != nil {
 		return nil
@@ -169,8 +167,8 @@ func (w *worker) lift(state *blob, in algorithm.Input, msg *blob) error {
 	return nil
 }
 
-// again takes the step with its numbers moved, and compares. What differs may be
-// due to what the machine remembers of other steps.
+// again takes the step with its numbers moved, and compares. A difference may be due to
+// what the machine remembers of other steps.
 func (w *worker) again(state *blob, in algorithm.Input, msg *blob, l *lifter) error {
 	used := w.other[state.seat]
 	err := w.moved(used, state, in, msg, l)
@@ -183,7 +181,7 @@ func (w *worker) again(state *blob, in algorithm.Input, msg *blob, l *lifter) er
 	return err
 }
 
-// moved lets a machine take the step with its numbers moved, and compares.
+// moved makes a machine take the step with its numbers moved, and compares.
 func (w *worker) moved(m algorithm.Machine, state *blob, in algorithm.Input, msg *blob, l *lifter) error {
 	lifted, err := w.rewrite(state, l)
 	if err != nil {
@@ -231,7 +229,7 @@ func (w *worker) moved(m algorithm.Machine, state *blob, in algorithm.Input, msg
 	return nil
 }
 
-// tellStep says in words in which state a machine takes which step.
+// tellStep describes in words the state of a machine and the step that it takes.
 func (w *worker) tellStep(m algorithm.Machine, state *blob, in algorithm.Input, msg *blob) (_ string, err error) {
 	defer w.caught(reading, &err)
 	if err := m.LoadState(state.bytes); err != nil {
@@ -248,7 +246,7 @@ func (w *worker) tellStep(m algorithm.Machine, state *blob, in algorithm.Input, 
 	return w.name(state.seat) + listed(", with ", algorithm.Describe(m, w.Seats)) + ", " + when, nil
 }
 
-// listed lists fields, behind a word if there are any.
+// listed lists fields, after a word if there are any.
 func listed(word string, fields []algorithm.Field) string {
 	var list []string
 	for _, f := range fields {
@@ -260,8 +258,8 @@ func listed(word string, fields []algorithm.Field) string {
 	return word + strings.Join(list, ", ")
 }
 
-// stepFrom lets a machine take a step from a state, into w.lifted, and returns the
-// state after it.
+// stepFrom makes a machine take a step from a state, into w.lifted, and returns the state
+// after it.
 func (w *worker) stepFrom(m algorithm.Machine, state []byte, in algorithm.Input) (after []byte, err error) {
 	defer w.caught(func() string { return w.Spec.When(in) }, &err)
 	if err := m.LoadState(state); err != nil {

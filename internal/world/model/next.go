@@ -10,14 +10,14 @@ import (
 	"github.com/stile-lock/stile/scenario"
 )
 
-// The kinds of steps, as labels number them.
+// The kinds of steps, as numbered in labels.
 const (
 	doAct = iota // an application does something; nth says what
 	doDeliver
 	doDrop
-	doKeep   // deliver a copy, and keep the letter
+	doKeep   // deliver a copy, and keep the message
 	doExpire // nth is the place of the timer among all that run
-	doUpset  // timer 0 runs out, set or not
+	doUpset  // timer 0 expires, set or not
 	doSuspect
 	doTrust
 	doCrash
@@ -25,8 +25,8 @@ const (
 	doTick
 )
 
-// label numbers a step: what, the process, its peer, and which of the letters
-// on the link.
+// label encodes a step: its kind, the process, its peer, and which of the messages on the
+// link.
 func label(kind int, p, peer algorithm.ID, nth int) uint32 {
 	return uint32(kind) | uint32(p)<<4 | uint32(peer)<<10 | uint32(nth)<<16
 }
@@ -42,8 +42,8 @@ func moveOf(label uint32) move {
 	return move{int(label & 15), algorithm.ID(label >> 4 & 63), algorithm.ID(label >> 10 & 63), int(label >> 16)}
 }
 
-// A class is a fair action that is more than its kind and the two processes:
-// the same message on a network that keeps no order, or the same timer.
+// A class is a fair action that is more than its kind and the two processes: the same
+// message on an unordered network, or the same timer.
 type class struct {
 	label uint32
 	what  uint32
@@ -54,13 +54,13 @@ func (w *worker) classOf(label, what uint32) uint32 {
 	k := class{label, what}
 	n, ok := w.classes[k]
 	if !ok {
-		n = 1<<24 + uint32(len(w.classes)) // above all labels without a number
+		n = 1<<24 + uint32(len(w.classes)) // above all labels that serve as classes themselves
 		w.classes[k] = n
 	}
 	return n
 }
 
-// begin makes w.to a copy of the state to be changed.
+// begin makes w.to a copy of the current state, to be changed.
 func (w *worker) begin() *state {
 	w.forgive()
 	w.to.copyFrom(w.from)
@@ -94,15 +94,15 @@ func (w *worker) Next(state []byte, emit func(s explore.Step, next []byte)) (exp
 	return w.look(), cmp.Or(w.failed, w.err)
 }
 
-// forgive keeps the error of a step, if it is the first, so that those after it can be
-// made.
+// forgive keeps the error of a step if it is the first, so that the remaining steps can
+// be made.
 func (w *worker) forgive() {
 	if w.err != nil {
 		w.failed, w.err = cmp.Or(w.failed, w.err), nil
 	}
 }
 
-// pass does what can happen where time passes.
+// pass does everything that can happen if time passes.
 func (w *worker) pass() {
 	for p := range algorithm.ID(w.Seats) {
 		w.fate(p)
@@ -118,7 +118,7 @@ func (w *worker) pass() {
 	w.tick()
 }
 
-// happen does what can happen where there is no time to pass.
+// happen does everything that can happen if no time passes.
 func (w *worker) happen() {
 	for _, a := range w.acts {
 		if a.Kind != scenario.Tell {
@@ -150,7 +150,7 @@ func (w *worker) act(a family.Act) {
 	w.settle(explore.Step{Label: l, Class: l, Fair: a.Fair})
 }
 
-// look returns what the state itself breaks.
+// look returns the properties that the state itself violates.
 func (w *worker) look() explore.Broken {
 	g := w.from
 	w.broken, w.at = 0, g
@@ -159,7 +159,7 @@ func (w *worker) look() explore.Broken {
 		g.env.Ended(w)
 	}
 	switch {
-	case w.piled && w.bits.channels == 0: // no property says so, and there would be no end
+	case w.piled && w.bits.channels == 0: // no property covers it, and there would be no end
 		w.err = cmp.Or(w.err, error(TooMuch{Piled}))
 	case w.piled:
 		w.broken |= w.bits.channels
@@ -188,16 +188,16 @@ func (w *worker) look() explore.Broken {
 	return w.broken
 }
 
-// maxLetters is how many letters a link may have. No algorithm comes near it,
-// unless its letters pile up without bound.
+// maxLetters is the maximum number of messages on a link. No algorithm comes near it,
+// unless its messages accumulate without bound.
 const maxLetters = 24
 
-// Piled says that messages pile up.
+// Piled says that messages accumulate.
 const Piled = "messages pile up: more than 24 on one link"
 
-// deliverAll does what the network can do with the letters.
+// deliverAll does everything that the network can do with the messages.
 func (w *worker) deliverAll() {
-	first := 0 // of the link
+	first := 0 // first message of the link
 	for i := range w.from.letters {
 		l := w.from.letters
 		if l[i].link != l[first].link {
@@ -228,8 +228,8 @@ func (w *worker) deliverAll() {
 	}
 }
 
-// deliver hands over a letter, the nth of its link. Where the network
-// duplicates, it may stay.
+// deliver hands over a message, the nth of its link. If the network duplicates, it may
+// stay.
 func (w *worker) deliver(i, nth int, take bool) {
 	m := w.from.letters[i]
 	from, to := w.ends(&m)
@@ -253,8 +253,8 @@ func (w *worker) deliver(i, nth int, take bool) {
 	w.settle(s)
 }
 
-// drop loses a letter, the nth of its link: one of those that may be lost, if
-// they are counted.
+// drop loses a message, the nth of its link: one of those that may be lost, if they are
+// counted.
 func (w *worker) drop(i, nth int) {
 	from, to := w.ends(&w.from.letters[i])
 	g := w.begin()

@@ -13,13 +13,12 @@ import (
 	"github.com/stile-lock/stile/scenario"
 )
 
-// ErrSpurious means that a path exists only among renumbered states: what they
-// leave open has no real counterpart.
+// ErrSpurious means that a path exists only among renumbered states: what they leave open
+// has no real counterpart.
 var ErrSpurious = errors.New("the path exists only in the approximation of logical times")
 
-// A Step is one step of a real run: what it is for a scenario, which is nothing
-// where time passes and several lines where messages get lost on the way, and
-// for people.
+// A Step is one step of a real run: as lines of a scenario, which are none if time passes
+// and several if messages get lost on the way, and in words for the user.
 type Step struct {
 	Actions []scenario.Action
 	Words   string
@@ -29,16 +28,16 @@ type Step struct {
 type Path struct {
 	Start  int
 	States [][]byte
-	Loop   int          // the number of the state from which on it can be repeated; 0 if it cannot
-	Waits  algorithm.ID // with Loop: who waits all the time, or None
+	Loop   int          // number of the state from which it can be repeated; 0 if it cannot
+	Waits  algorithm.ID // with Loop: application that waits all the time, or None
 }
 
-// rounds is how often a real run must go round a loop, where a loop may be one
-// only for states that are numbered anew.
+// rounds is how often a real run must go around a loop, because a loop may be one only
+// for renumbered states.
 const rounds = 5
 
-// Run finds a real run along a path: one in which logical times have not been
-// renumbered and letters are in the order of sending.
+// Run finds a real run along a path: one in which logical times have not been renumbered
+// and messages are in the order of sending.
 func (m *Model) Run(p Path) ([]Step, error) {
 	w := m.worker()
 	w.exact, w.telling = true, true
@@ -84,10 +83,10 @@ func (m *Model) Run(p Path) ([]Step, error) {
 	return steps, nil
 }
 
-// waits reports whether an application waits in w.to, or is nobody.
+// waits reports whether an application waits in w.to, or p is None.
 func (w *worker) waits(p algorithm.ID) bool { return p == algorithm.None || w.to.env.Waits(p) }
 
-// Started returns a start that could have been made in a state, as a step.
+// Started returns an application's start that is possible in start number start, as a step.
 func (m *Model) Started(start int) (Step, bool) {
 	w := m.worker()
 	var found []family.Act
@@ -107,8 +106,8 @@ func (m *Model) Started(start int) (Step, bool) {
 	return Step{Actions: []scenario.Action{w.to.env.Action(found[i])}}, true
 }
 
-// along takes the first step from a real state that is wanted. If there is none,
-// or numbers grow beyond what can be told apart, there is no real run.
+// along takes the first wanted step from a real state. If there is none, or numbers grow
+// beyond what can be distinguished, there is no real run.
 func (w *worker) along(at []byte, wanted func(s explore.Step, canonical []byte) bool) (next []byte, err error) {
 	_, err = w.Next(at, func(s explore.Step, canonical []byte) {
 		if next == nil && wanted(s, canonical) {
@@ -118,14 +117,14 @@ func (w *worker) along(at []byte, wanted func(s explore.Step, canonical []byte) 
 	var much TooMuch
 	switch {
 	case next != nil:
-		return next, nil // whatever comes of others
+		return next, nil // whatever happened to the others
 	case err == nil || errors.As(err, &much):
 		return nil, ErrSpurious
 	}
 	return nil, err
 }
 
-// describeStep tells the step from w.from that was just made.
+// describeStep describes the step from w.from that was just made.
 func (w *worker) describeStep(m move) Step {
 	s := Step{Actions: w.arrivals(m)}
 	a := scenario.Action{Proc: m.p, Peer: m.peer}
@@ -175,8 +174,8 @@ func (w *worker) describeStep(m move) Step {
 	return s
 }
 
-// arrivals returns the losses of a step as lines of a scenario: for the
-// simulator, who is dead gets nothing, too.
+// arrivals returns the losses of a step as lines of a scenario: in the simulator, too, a
+// dead process receives nothing.
 func (w *worker) arrivals(m move) []scenario.Action {
 	list := w.from.letters
 	set := uint64(0)
@@ -192,7 +191,7 @@ func (w *worker) arrivals(m move) []scenario.Action {
 		}
 	}
 	var all []scenario.Action
-	nth := map[uint16]int{} // of those that are left on the link
+	nth := map[uint16]int{} // of those left on the link
 	for i := range list {
 		l := &list[i]
 		if set>>i&1 == 0 {
@@ -209,8 +208,7 @@ func (w *worker) arrivals(m move) []scenario.Action {
 	return all
 }
 
-// words tells a step among sites: what happens at them is not what a process
-// does.
+// words describes a step among sites: what happens at them is not what a process does.
 func (w *worker) words(m move) string {
 	if !w.Sites {
 		return ""
@@ -234,8 +232,8 @@ func (w *worker) words(m move) string {
 	return strings.Join(all, "; ")
 }
 
-// Settings returns the state of start number start as lines of a scenario, if
-// groups may be found in any state.
+// Settings returns the state of start number start as lines of a scenario, if groups may
+// be found in any state.
 func (m *Model) Settings(start int) []scenario.Setting {
 	if !m.Upset {
 		return nil

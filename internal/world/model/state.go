@@ -20,36 +20,36 @@ type letter struct {
 	blob uint32
 	tag  family.Tag
 	link uint16 // from*n + to
-	old  bool   // it was sent in the unit before
+	old  bool   // it was sent in the previous unit
 }
 
-// What there is room for in a state: timers that run at the same time, and units that
-// are left of one. One unit more stands for none that runs.
+// Limits of a state: timers that run at the same time, and units left of one. One unit
+// more means that none runs.
 const (
 	maxTimers = math.MaxUint8
 	maxUnits  = math.MaxUint16 - 1
 )
 
-// A timer runs at a seat.
+// A timer is a running timer of a seat.
 type timer struct {
 	id   int32
 	tag  family.Tag
 	seat uint8
-	left uint16 // units; or where none pass, 0 or 1: another one than before, if it ran
+	left uint16 // units; or if none pass, 0 or 1, toggled when a running timer is set anew
 }
 
-// A state is a whole global state, unpacked. Letters are sorted by link; those
-// of one link are in order of sending. Timers are sorted by seat and number.
+// A state is a whole global state, unpacked. Messages are sorted by link, and those of
+// one link are in order of sending. Timers are sorted by seat and number.
 type state struct {
 	seats   []seat
 	letters []letter
 	timers  []timer
 	env     family.Env
 
-	crashes, comebacks, errors, losses uint8 // how many are still to come
+	crashes, comebacks, errors, losses uint8 // how many are still possible
 
-	// With this, and eight seats at least, what one worker changes all the time
-	// shares no 64 bytes with what another one does.
+	// With this padding, and at least eight seats, what one worker changes all the time
+	// shares no cache line of 64 bytes with what another one changes.
 	_ [32]byte
 }
 
@@ -67,10 +67,10 @@ func (g *state) copyFrom(o *state) {
 	g.env.Copy(o.env)
 }
 
-// to returns who gets a letter.
+// to returns the receiver of a message.
 func (g *state) to(l *letter) int { return int(l.link) % len(g.seats) }
 
-// add puts a letter behind the others of its link.
+// add puts a message behind the others of its link.
 func (g *state) add(l letter) {
 	i := len(g.letters)
 	g.letters = append(g.letters, l)
@@ -81,7 +81,7 @@ func (g *state) add(l letter) {
 	g.letters[i] = l
 }
 
-// last returns the youngest letter of a link, or nil.
+// last returns the newest message on a link, or nil.
 func (g *state) last(link uint16) *letter {
 	for i := len(g.letters) - 1; i >= 0; i-- {
 		if g.letters[i].link == link {
@@ -91,7 +91,7 @@ func (g *state) last(link uint16) *letter {
 	return nil
 }
 
-// remove takes out one letter.
+// remove removes one message.
 func (g *state) remove(i int) { g.letters = append(g.letters[:i], g.letters[i+1:]...) }
 
 // compare orders timers by seat and number.
@@ -99,7 +99,7 @@ func (t *timer) compare(seat uint8, id int32) int {
 	return cmp.Or(cmp.Compare(t.seat, seat), cmp.Compare(t.id, id))
 }
 
-// stop takes out a timer, if it runs.
+// stop removes a timer, if it runs.
 func (g *state) stop(seat uint8, id int32) {
 	for i := range g.timers {
 		if g.timers[i].compare(seat, id) == 0 {
@@ -109,8 +109,8 @@ func (g *state) stop(seat uint8, id int32) {
 	}
 }
 
-// another returns what a timer has left that is set anew where no units pass: so that
-// it is told apart from itself before.
+// another returns the left value of a timer that is set anew if no units pass, so that it
+// differs from the timer before.
 func (g *state) another(seat uint8, id int32) uint16 {
 	for i := range g.timers {
 		if g.timers[i].compare(seat, id) == 0 {
@@ -120,7 +120,7 @@ func (g *state) another(seat uint8, id int32) uint16 {
 	return 0
 }
 
-// start lets a timer run, anew if it does already.
+// start starts a timer, anew if it already runs.
 func (g *state) start(t timer) {
 	g.stop(t.seat, t.id)
 	i := len(g.timers)
@@ -203,7 +203,7 @@ func appendUvarint(b []byte, v uint32) []byte {
 	return append(b, byte(v))
 }
 
-// A reader takes numbers off packed bytes.
+// A reader reads numbers from packed bytes.
 type reader []byte
 
 func (r *reader) uvarint() uint32 {
@@ -265,7 +265,7 @@ func (m *Model) unpack(b []byte, g *state) {
 	}
 }
 
-// ends returns the sender and the receiver of a letter.
+// ends returns the sender and the receiver of a message.
 func (m *Model) ends(l *letter) (from, to algorithm.ID) {
 	return algorithm.ID(int(l.link) / m.Seats), algorithm.ID(int(l.link) % m.Seats)
 }

@@ -8,8 +8,7 @@ import (
 	"github.com/stile-lock/stile/internal/world/family"
 )
 
-// setTimer does what a notice of the machine that has just taken a step asks
-// for.
+// setTimer carries out a notice of the machine that has just taken a step.
 func (w *worker) setTimer(n *algorithm.Notice, tag family.Tag) {
 	t := timer{id: int32(n.Timer), seat: uint8(w.sender), tag: tag}
 	switch {
@@ -21,7 +20,7 @@ func (w *worker) setTimer(n *algorithm.Notice, tag family.Tag) {
 		return
 	case w.Clock == Units:
 		t.left = uint16(n.After)
-	case !w.Sites: // whoever sets a timer anew puts it off, so that it need not run out
+	case !w.Sites: // setting a timer anew postpones it, so it need not expire
 		t.left = w.from.another(t.seat, t.id)
 	}
 	w.to.start(t)
@@ -30,7 +29,7 @@ func (w *worker) setTimer(n *algorithm.Notice, tag family.Tag) {
 	}
 }
 
-// expireAll lets timers run out that may do so at any time.
+// expireAll lets timers expire that may do so at any time.
 func (w *worker) expireAll() {
 	for i := range w.from.timers {
 		w.expire(i, true)
@@ -46,7 +45,7 @@ func (w *worker) expireAll() {
 	}
 }
 
-// expireAt lets the timers of a seat run out, in time or by error too early.
+// expireAt lets the timers of a seat expire, in time or too early in error.
 func (w *worker) expireAt(p algorithm.ID) {
 	for i := range w.from.timers {
 		if t := &w.from.timers[i]; t.seat == uint8(p) {
@@ -57,10 +56,10 @@ func (w *worker) expireAt(p algorithm.ID) {
 	}
 }
 
-// right reports whether it is time for a timer to run out.
+// right reports whether it is time for a timer to expire.
 func (w *worker) right(t *timer) bool { return t.left == 0 && !w.due(w.from) }
 
-// expire lets a timer run out, which is right or an error.
+// expire lets a timer expire, correctly or in error.
 func (w *worker) expire(i int, right bool) {
 	t := w.from.timers[i]
 	g := w.begin()
@@ -77,7 +76,7 @@ func (w *worker) expire(i int, right bool) {
 	w.settle(explore.Step{Label: l, Class: w.classOf(label(doExpire, algorithm.ID(t.seat), 0, 0), uint32(t.id)|uint32(t.left)<<20), Fair: right})
 }
 
-// due reports whether a letter must arrive before time goes on.
+// due reports whether a message must arrive before time advances.
 func (w *worker) due(g *state) bool {
 	for i := range g.letters {
 		if l := &g.letters[i]; l.old && w.counts(g, l) {
@@ -87,7 +86,7 @@ func (w *worker) due(g *state) bool {
 	return false
 }
 
-// busy reports whether a letter is under way that will arrive.
+// busy reports whether a message is in flight that will arrive.
 func (w *worker) busy(g *state) bool {
 	for i := range g.letters {
 		if w.counts(g, &g.letters[i]) {
@@ -113,14 +112,14 @@ func (w *worker) tick() {
 		least = min(least, g.timers[i].left)
 	}
 	if least == 0 {
-		return // it runs out first
+		return // it expires first
 	}
 	units := uint16(1)
 	if w.Pace == Quick {
 		units = least // nothing happens until then
 	}
-	// Letters only get older for the sake of timers: without one, nothing can
-	// happen afterwards that could not happen now.
+	// Messages age only for the sake of timers: without one, nothing can happen
+	// afterwards that could not happen now.
 	if least == none && (w.Pace != Slow && w.still || !w.busy(g)) {
 		return
 	}

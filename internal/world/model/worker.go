@@ -14,42 +14,42 @@ import (
 type worker struct {
 	*Model
 	machines []algorithm.Machine
-	loaded   []uint32            // which state each of them is in
+	loaded   []uint32            // state that each of them is in
 	other    []algorithm.Machine // for the lift test
 	out      algorithm.Output
-	lifted   algorithm.Output // of the lift test
+	lifted   algorithm.Output // output of the lift test
 	twin     algorithm.Twin
 
 	infos []*blob          // blobs by number, as far as seen here
 	times []uint64         // their logical times
 	ids   map[string]*blob // blobs by content, as far as seen here
 
-	steps   map[uint64]uint32 // what machines do, as far as seen here: indexes effects
+	steps   map[uint64]uint32 // what machines do, as far as seen here: index into effects
 	effects []effect
 
 	maps   map[uint64]uint32 // what blobs become under a mapping
 	rules  map[rule]*mapping
-	shifts map[uint64]*mapping // the same, by rules that have times alone
-	last   *mapping            // the one of those that was used last, and its times
+	shifts map[uint64]*mapping // the same, for rules that only have times
+	last   *mapping            // most recently used of those, and its times
 
 	lastTimes uint64
-	counters  []counter // of a state
+	counters  []counter // counters of a state
 
-	classes map[class]uint32 // fair actions that are no labels
+	classes map[class]uint32 // fair actions that are not labels
 
 	from, to, spare *state
-	at              *state // the one that the Env asks about
+	at              *state // state that the Env asks about
 	acts            []family.Act
 	note            func(a family.Act)
-	old             uint64 // the times of from
+	old             uint64 // times of from
 	unsent          *effect
 	sender          algorithm.ID
-	broken          explore.Broken // by the step being made
+	broken          explore.Broken // by the current step
 	enters          int8
 	fair            bool // something fair can happen in from
 	lost            uint64
 	piled           bool
-	longest         int // letters on one link
+	longest         int // messages on one link
 
 	exact   bool // the states are concrete: nothing is left open
 	telling bool
@@ -57,8 +57,8 @@ type worker struct {
 
 	keyBuf, buf, state []byte
 	emit               func(s explore.Step, next []byte)
-	err                error // of the step being made
-	failed             error // of the first step out of from that could not be made
+	err                error // error of the current step
+	failed             error // error of the first step out of from that could not be made
 }
 
 // Worker implements explore.Model.
@@ -82,9 +82,9 @@ func (m *Model) worker() *worker {
 	return w
 }
 
-// Unwritten returns the names of fields that have changed in what was explored,
-// and are missing from Fields: states that differ in them were taken for one.
-// Nobody may be at work.
+// Unwritten returns the names of fields that have changed in what was explored, and are
+// missing from Fields: states that differ in them were taken for one. No worker may be
+// running.
 func (m *Model) Unwritten() []string {
 	var names []string
 	for _, machines := range m.used {
@@ -96,7 +96,7 @@ func (m *Model) Unwritten() []string {
 	return slices.Compact(names)
 }
 
-// unloaded is the state of a machine that is in none that has a number.
+// unloaded marks a machine whose state has no number.
 const unloaded = ^uint32(0)
 
 // load puts the machine of a seat into a state.
@@ -157,7 +157,7 @@ func (w *worker) blob(seat algorithm.ID, bytes []byte) (*blob, error) {
 	return b, nil
 }
 
-// describe finds out about a new blob.
+// describe analyses a new blob.
 func (w *worker) describe(b *blob) (err error) {
 	defer w.caught(reading, &err)
 	l := &lister{b: b, n: w.Seats, form: w.Form}
@@ -217,7 +217,7 @@ func (w *worker) Init(emit func(state []byte) bool) error {
 	return w.err
 }
 
-// newborn returns the state of a machine that has just been born.
+// newborn returns the state of a newly created machine.
 func (w *worker) newborn(seat algorithm.ID, v algorithm.View) (*blob, error) {
 	state, err := w.bornAs(seat, v)
 	if err != nil {
@@ -226,7 +226,7 @@ func (w *worker) newborn(seat algorithm.ID, v algorithm.View) (*blob, error) {
 	return w.blob(seat, state)
 }
 
-// bornAs returns what a machine writes that has just been born.
+// bornAs returns the encoded state of a newly created machine.
 func (w *worker) bornAs(seat algorithm.ID, v algorithm.View) (state []byte, err error) {
 	defer w.caught(func() string { return "at its birth" }, &err)
 	return w.birth(seat, v).AppendState(nil), nil
@@ -243,8 +243,7 @@ func (w *worker) bear() *state {
 	return g
 }
 
-// initUpset emits every combination of the states that machines may be found
-// in.
+// initUpset emits every combination of the states that machines may be found in.
 func (w *worker) initUpset(on *bool) error {
 	w.eachStart(func(pick [][]byte) bool {
 		g := w.bear()
@@ -265,8 +264,8 @@ func (w *worker) initUpset(on *bool) error {
 	return w.err
 }
 
-// eachStart calls f with every combination of the states that machines may be
-// found in, as long as it says to go on. There may be very many: none is kept.
+// eachStart calls f with every combination of the states that machines may be found in,
+// as long as f returns true. There may be very many, so none is kept.
 func (m *Model) eachStart(f func(pick [][]byte) bool) {
 	pick := make([][]byte, m.Seats)
 	var choose func(i int) bool
@@ -321,12 +320,12 @@ func (w *worker) Waiting(state []byte) (waiting, calm uint32) {
 	return waiting, calm
 }
 
-// Bits of who waits in a state, beside those of Config.Waiters.
+// Bits of the waiting set of a state, besides those of Config.Waiters.
 const (
-	Unsettled = 0  // with Settles: somebody waits
+	Unsettled = 0  // with Settles: some application waits
 	Always    = 1  // with Settles: set in every state
-	Mark      = 30 // for whoever builds a graph
-	TwoInside = 31 // with Upset: there are two inside
+	Mark      = 30 // for the builder of a graph
+	TwoInside = 31 // with Upset: two are inside
 )
 
 func (w *worker) fail(seat algorithm.ID, err error) {

@@ -6,8 +6,8 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 )
 
-// The sets with which the hole of the published rules of Maekawa shows: each
-// process is in its own, and any two meet.
+// The sets with which the hole in Maekawa's published rules shows: each process is in its
+// own set, and any two sets intersect.
 const holed = "1:1,2,3;2:2,3;3:3"
 
 // exhibits lists the museum, in the order of its rooms.
@@ -15,7 +15,7 @@ func exhibits() []exhibit {
 	return slices.Concat(unsafe(), stuck(), outOfOrder(), starved(), afterFaults())
 }
 
-// unsafe are those in which two are inside.
+// unsafe are those in which two processes are inside at once.
 func unsafe() []exhibit {
 	return []exhibit{
 		{
@@ -40,7 +40,7 @@ func unsafe() []exhibit {
 	}
 }
 
-// stuck are those in which somebody waits for ever.
+// stuck are those in which a process waits forever.
 func stuck() []exhibit {
 	return []exhibit{
 		{
@@ -83,8 +83,8 @@ func stuck() []exhibit {
 	}
 }
 
-// outOfOrder are those that grant requests in another order than they
-// happened in.
+// outOfOrder are those that grant requests in an order other than that in which they
+// happened.
 func outOfOrder() []exhibit {
 	return []exhibit{
 		{
@@ -134,7 +134,7 @@ func outOfOrder() []exhibit {
 	}
 }
 
-// starved are methods against deadlock in which somebody is aborted for ever.
+// starved are methods against deadlock in which a transaction is aborted forever.
 func starved() []exhibit {
 	return []exhibit{
 		{
@@ -164,8 +164,8 @@ func starved() []exhibit {
 	}
 }
 
-// afterFaults are those that fail when a process forgets. Crashes are not in
-// the checker's vocabulary: these are scenarios.
+// afterFaults are those that fail when a process loses its state. Crashes are not in the
+// checker's vocabulary: these are scenarios.
 func afterFaults() []exhibit {
 	return []exhibit{
 		{

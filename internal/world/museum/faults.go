@@ -12,18 +12,19 @@ import (
 	"github.com/stile-lock/stile/internal/world/faults"
 )
 
-// faultNodes is how many processes there are where faults are tried.
+// faultNodes is the number of processes with which faults are tried.
 const faultNodes = 3
 
-// A sufferer is a row of docs/results/faults.md: a lock, and whose faults.
+// A sufferer is a row of docs/results/faults.md: a lock, and the processes with the
+// fault.
 type sufferer struct {
 	lock string
-	role string // what those with the fault are to the lock; empty means all
-	at   string // who they are, as --at has it
+	role string // role of those with the fault in the lock; empty means all
+	at   string // those processes, in the form of --at
 }
 
-// sufferers lists the sound locks, or these: the coordinator of those that have
-// one, and its clients, in rows of their own.
+// sufferers lists the sound locks, or the named ones: for those with a coordinator, it
+// and its clients have rows of their own.
 func sufferers(names []string, suffix string, coordinator int) []sufferer {
 	var all []sufferer
 	for _, name := range names {
@@ -72,13 +73,13 @@ func faultTables() []faultTable {
 	}}
 }
 
-// Faults makes docs/results/faults.md. It takes a minute or two, so told is given each row
-// when it is known.
+// Faults makes docs/results/faults.md. It takes a minute or two, so told receives each
+// row as soon as it is known.
 func Faults(l check.Limits, told func(line string)) (string, error) {
 	return FaultsBy(l, told, faults.Try)
 }
 
-// FaultsBy is Faults with what tries each cell.
+// FaultsBy is Faults with the function that tries each cell.
 func FaultsBy(l check.Limits, told func(line string), try func(c faults.Config) (*faults.Report, error)) (string, error) {
 	b := newPage("What one fault does", "faults", l, told)
 	b.text("One message is lost, or comes twice; or one process dies: while it is idle, while it waits, or inside. What becomes of the others?")
@@ -119,7 +120,7 @@ func (b *builder) faults(t faultTable, try func(c faults.Config) (*faults.Report
 	return nil
 }
 
-// column is the head of the column of a fault.
+// column returns the heading of a fault's column.
 func column(k faults.Kind) string {
 	return [...]string{
 		faults.Lost: "message lost", faults.Duplicated: "message twice",
@@ -134,7 +135,7 @@ func (s sufferer) name() string {
 	return s.lock + ": " + s.role
 }
 
-// command is what tries one cell.
+// command returns the command that tries one cell.
 func (s sufferer) command(k faults.Kind) string {
 	c := fmt.Sprintf("stile check %s --fault %v", s.lock, k)
 	if s.at != "" {
@@ -173,7 +174,7 @@ func (b *builder) suffers(list *strings.Builder, t faultTable, s sufferer, try f
 	return nil
 }
 
-// cell says what comes of a fault in few words.
+// cell summarizes the outcome of a fault.
 func cell(r *faults.Report) string {
 	switch {
 	case r.Runs == 0:

@@ -20,8 +20,8 @@ import (
 type exhibit struct {
 	title    string
 	believed string
-	broken   *setting // what the checker finds violated
-	scenes   []string // or, where faults are needed, scenarios that show it
+	broken   *setting // check in which the checker finds a violation
+	scenes   []string // or, if faults are needed, scenarios that show it
 	happens  string   // what goes wrong, in words
 	fix      string
 	proofs   []setting
@@ -41,23 +41,23 @@ func Page(l check.Limits) (string, error) {
 	return b.ended(b.part(ringTitle, func() error { return b.ring(len(all) + 1) }))
 }
 
-// An Interrupted is the error of a page of which the last parts are missing,
-// since the context of its limits was done.
+// An Interrupted is the error of a page whose last parts are missing because the context
+// of its limits was done.
 type Interrupted struct{ After string } // such as "3 of 12 exhibits"
 
 func (i Interrupted) Error() string { return "interrupted after " + i.After }
 
-// errInterrupted is the error of a check that did not end for that reason.
+// errInterrupted is the error of a check that did not complete for that reason.
 var errInterrupted = errors.New("interrupted")
 
 // A builder makes a page.
 type builder struct {
 	strings.Builder
 	limits check.Limits
-	told   func(line string) // is given each row of a table when it is known
+	told   func(line string) // receives each row of a table as soon as it is known
 
 	done, total int    // parts of the page
-	things      string // what they are called
+	things      string // what the parts are called
 }
 
 // newPage begins the page that a flag of 'stile check', and make, know by name.
@@ -67,8 +67,8 @@ func newPage(title, name string, l check.Limits, told func(line string)) *builde
 	return b
 }
 
-// part makes one part of the page. It is there as a whole or not at all: if
-// somebody interrupts, the page ends before it and says so.
+// part makes one part of the page, as a whole or not at all: if it is interrupted, the
+// page ends before it and says so.
 func (b *builder) part(title string, do func() error) error {
 	before := b.Len()
 	err := do()
@@ -87,10 +87,10 @@ func (b *builder) part(title string, do func() error) error {
 	return nil
 }
 
-// over reports whether somebody has interrupted.
+// over reports whether the page was interrupted.
 func (b *builder) over() bool { return b.limits.Context != nil && b.limits.Context.Err() != nil }
 
-// ended returns the page, as far as it goes if somebody interrupted.
+// ended returns the page, as far as it goes if it was interrupted.
 func (b *builder) ended(err error) (string, error) {
 	if err != nil && !errors.As(err, new(Interrupted)) {
 		return "", err
@@ -107,14 +107,14 @@ func (b *builder) text(s string) {
 	}
 }
 
-// row writes a row of a table, and tells it.
+// row writes a row of a table, and reports it.
 func (b *builder) row(format string, args ...any) {
 	line := fmt.Sprintf(format, args...)
 	b.told(line)
 	b.line("%s", line)
 }
 
-// check checks, within these limits, and shows which part of the page it is for.
+// check runs a check, within these limits, and shows which part of the page it is for.
 func (b *builder) check(c check.Config, l check.Limits) (*check.Report, error) {
 	c.Limits = l
 	if show := l.Progress; show != nil {
@@ -162,8 +162,8 @@ func (b *builder) exhibit(number int, e exhibit) error {
 	return nil
 }
 
-// counterexample checks what is broken, with one worker: then it always finds
-// the same one.
+// counterexample checks a broken algorithm, with one worker, so that it always finds the
+// same counterexample.
 func (b *builder) counterexample(s setting, happens string) error {
 	l := b.limits
 	l.Workers = 1
@@ -196,7 +196,7 @@ func (b *builder) proof(s setting) error {
 	return nil
 }
 
-// scene replays a scenario, which must come out as it expects.
+// scene replays a scenario, which must meet its expectations.
 func (b *builder) scene(name string) error {
 	file := name + ".stile"
 	text, err := scenarios.Files.ReadFile(file)
@@ -223,10 +223,10 @@ func (b *builder) scene(name string) error {
 	return nil
 }
 
-// ringTitle is what its part of the museum is called.
+// ringTitle is the title of the ring's part of the museum.
 const ringTitle = "Dijkstra's ring with too few values"
 
-// ring is Dijkstra's ring, whose bounds are found for each size.
+// ring writes the part on Dijkstra's ring, whose bounds are found for each size.
 func (b *builder) ring(number int) error {
 	b.line("\n## %d. %s", number, ringTitle)
 	b.text("**What was believed.** With K values for a flag the ring comes right by itself, from any state, if K is larger than the number of processes. How much larger, or whether fewer would do, is often left open.")

@@ -15,14 +15,14 @@ import (
 	"github.com/stile-lock/stile/internal/world/family/families"
 )
 
-// How long one attempt of a proof may take.
+// Time limits of one attempt of a proof.
 const (
 	patience = 30 * time.Second // without a bound on requests
-	long     = 3 * time.Minute  // with one: what follows is less
+	long     = 3 * time.Minute  // with one: the next attempt proves less
 )
 
-// Proofs makes docs/results/proofs.md. It takes ten minutes, so told is given
-// each line of the table when it is known.
+// Proofs makes docs/results/proofs.md. It takes ten minutes, so told receives each line
+// of the table as soon as it is known.
 func Proofs(l check.Limits, told func(line string)) (string, error) {
 	b := newPage("What was proved", "proofs", l, told)
 	b.text(fmt.Sprintf("Every algorithm, in every order of events, with N = 2, 3 and 4 on FIFO channels, and with N = 2 and 3 on the weakest network it claims, where that is a weaker one; without those groups that take very long, which are in [proofs-long.md](proofs-long.md). *Requests* is how often each process may ask: *any* means without bound, and then what holds is proved for this N; where that does not end within %v the number of requests is bounded. States, transitions and depth are those of the pass without monitors. The counts of the smaller ones, on the weakest network that the algorithm claims, are pinned in tests. The time is that of all passes together, %s.", patience, machine()))
@@ -51,7 +51,7 @@ func Proofs(l check.Limits, told func(line string)) (string, error) {
 	return b.ended(nil)
 }
 
-// lock gives a group of a lock its row.
+// lock writes the row of a group of a lock.
 func (b *builder) lock(c check.Config) error {
 	r, err := b.prove(c)
 	if err != nil {
@@ -89,8 +89,8 @@ func groups(s algorithm.Spec) []check.Config {
 	return all
 }
 
-// prove proves what can be proved of a group: first without a bound, then with
-// fewer and fewer requests.
+// prove proves what can be proved of a group: first without a bound, then with fewer and
+// fewer requests.
 func (b *builder) prove(c check.Config) (r *check.Report, err error) {
 	attempts := []int{0, 2, 1}
 	if c.Nodes == 4 {
@@ -113,7 +113,7 @@ func unfinished(r *check.Report) bool {
 	return slices.ContainsFunc(r.Properties, func(p check.Property) bool { return p.Verdict == check.Unfinished })
 }
 
-// letters gives the verdicts on a lock in few characters.
+// letters formats the verdicts on a lock in few characters.
 func letters(r *check.Report) string {
 	const letters = "MDSOTBKFCAIV"
 	all := ""
@@ -125,7 +125,7 @@ func letters(r *check.Report) string {
 	return all
 }
 
-// longest is the bound on messages on one link.
+// longest formats the bound on messages on one link.
 func longest(r *check.Report) string {
 	var n int
 	if p := r.Find(check.Channels); p != nil {
@@ -137,7 +137,7 @@ func longest(r *check.Report) string {
 	return ""
 }
 
-// bypass is the two bounds, from the request and from calm on.
+// bypass formats the two bounds, from the request and from calm on.
 func bypass(r *check.Report) string {
 	p := r.Find(check.Bypass)
 	if p == nil {

@@ -12,16 +12,16 @@ import (
 	"github.com/stile-lock/stile/internal/words"
 )
 
-// A longProof is worth minutes.
+// A longProof is a proof worth minutes.
 type longProof struct {
 	check.Config
-	memory int64 // what it may use at most
+	memory int64 // maximum memory
 }
 
 // eight is the memory for groups of four: what does not fit is too large.
 const eight = 8 << 30
 
-// patient is how long one pass of a long proof may take.
+// patient is the time limit of one pass of a long proof.
 const patient = 30 * time.Minute
 
 // longer lists the long proofs.
@@ -47,9 +47,8 @@ func isLonger(c check.Config) bool {
 	})
 }
 
-// Long makes docs/results/proofs-long.md, which takes hours. told is given each line
-// of the table when it is known. What is not begun within the time limit is
-// left out.
+// Long makes docs/results/proofs-long.md, which takes hours. told receives each line of
+// the table as soon as it is known. What is not begun within the time limit is left out.
 func Long(l check.Limits, told func(line string)) (string, error) {
 	started := time.Now()
 	b := newPage("What took longer to prove", "proofs-long", l, told)
@@ -84,7 +83,7 @@ func Long(l check.Limits, told func(line string)) (string, error) {
 	return b.ended(nil)
 }
 
-// pass gives a pass of a proof its rows, and reports whether there is room for the
+// pass writes the rows of a pass of a proof, and reports whether there is room for the
 // plain states.
 func (b *builder) pass(p longProof, names []string) (fits bool, err error) {
 	c, l := p.Config, b.limits
@@ -101,7 +100,7 @@ func (b *builder) pass(p longProof, names []string) (fits bool, err error) {
 	return plain == nil || plain.Verdict != check.Unfinished, nil
 }
 
-// passes divides what is to be proved into one list for each pass.
+// passes divides the properties to prove into one list for each pass.
 func passes(p longProof) [][]string {
 	names := p.Properties
 	if names == nil {
@@ -118,7 +117,7 @@ func passes(p longProof) [][]string {
 	return lists
 }
 
-// longRows gives the properties of one verdict one row.
+// longRows writes one row for the properties that share a verdict.
 func (b *builder) longRows(r *check.Report) {
 	for _, v := range []check.Verdict{check.Holds, check.HoldsBounded, check.Violated, check.Unfinished} {
 		var names []string

@@ -10,17 +10,17 @@ import (
 	"github.com/stile-lock/stile/internal/words"
 )
 
-// A setting is one check: an algorithm, and under what.
+// A setting is one check: an algorithm, and the conditions.
 type setting struct {
 	algorithm  string
 	options    algorithm.Options
 	nodes      int // 0 means 3
 	requests   int // 0 means without bound
 	network    algorithm.Network
-	losses     int    // of a lock that survives deaths, of which there are none: how many messages are lost
-	requesters string // empty means everybody
-	properties string // by commas; empty means all that it claims
-	sites      int    // of a method against deadlock, which is what it is if there are any
+	losses     int    // messages lost, for a lock that survives crashes, of which there are none
+	requesters string // empty means all processes
+	properties string // comma-separated; empty means all that it claims
+	sites      int    // sites of a method against deadlock, which it is if there are any
 }
 
 // run checks it, within these limits.
@@ -49,7 +49,7 @@ func (b *builder) run(s setting, l check.Limits) (*check.Report, error) {
 	return b.check(c, l)
 }
 
-// n is as many as the command has unless it is told otherwise.
+// n is the number of processes: by default that of the command.
 func (s setting) n() int {
 	switch {
 	case s.nodes == 0 && s.sites > 0:
@@ -60,7 +60,7 @@ func (s setting) n() int {
 	return s.nodes
 }
 
-// command returns how to run it from the command line.
+// command returns the command line that runs it.
 func (s setting) command() string {
 	parts := []string{"stile check", s.algorithm}
 	say := func(set bool, format string, args ...any) {
@@ -105,7 +105,7 @@ func claim(property string) string {
 	return property
 }
 
-// outcome tells in words what a check of a sound algorithm came to.
+// outcome says in words what a check of a sound algorithm resulted in.
 func outcome(s setting, r *check.Report) string {
 	what := "all that it claims"
 	if s.properties != "" {

@@ -12,12 +12,12 @@ import (
 	"github.com/stile-lock/stile/internal/world/family/transactions"
 )
 
-// A proof is one check: of an election, of a lock that survives deaths, or of a
-// method against deadlock.
+// A proof is one check: of an election, of a lock that survives crashes, or of a method
+// against deadlock.
 type proof struct {
 	name, mode       string
 	nodes, sites     int
-	requests         int // of each process, or transactions; 0 means any number
+	requests         int // requests, or transactions, of each process; 0 means any number
 	crashes, returns int
 	pace             check.Pace
 	network          algorithm.Network
@@ -37,8 +37,8 @@ func (p proof) config() (check.Config, error) {
 	return c, err
 }
 
-// dine lets a check be of a method against deadlock: each process takes its own
-// lock and then the next one's.
+// dine makes a check one of a method against deadlock: each process takes its own lock
+// and then the next one's.
 func dine(c *check.Config, name, mode string, sites int) error {
 	m, err := deadlock.Find(name)
 	if err != nil {
@@ -53,9 +53,9 @@ func dine(c *check.Config, name, mode string, sites int) error {
 // A table is a part of docs/results/proofs.md, with a row for each proof.
 type table struct {
 	title, text string
-	columns     string // those that say what is checked
+	columns     string // columns that say what is checked
 	align       string
-	letters     string               // of the properties, in their order
+	letters     string               // letters of the properties, in their order
 	say         func(p proof) string // what is checked, in these columns
 	proofs      []proof
 }
@@ -110,7 +110,7 @@ func (b *builder) table(t table) error {
 	return nil
 }
 
-// proved gives a proof its row.
+// proved writes the row of a proof.
 func (b *builder) proved(t table, p proof) error {
 	c, err := p.config()
 	if err != nil {
@@ -124,8 +124,8 @@ func (b *builder) proved(t table, p proof) error {
 	return nil
 }
 
-// verdicts gives the verdicts in few characters: a letter for each property, in
-// their order.
+// verdicts formats the verdicts in few characters: a letter for each property, in their
+// order.
 func verdicts(all []check.Property, letters string) string {
 	var b strings.Builder
 	for i, p := range all {
@@ -166,7 +166,7 @@ func elections() []proof {
 	}
 }
 
-// deaths lists what is checked of locks that survive deaths.
+// deaths lists what is checked of locks that survive crashes.
 func deaths() []proof {
 	var all []proof
 	for name := range strings.FieldsSeq("central central-stamped token-ring token-ring-lazy suzuki-kasami raymond naimi-trehel ricart-agrawala-token carvalho-roucairol ricart-agrawala maekawa dijkstra lamport bakery majority") {

@@ -8,37 +8,37 @@ import (
 	"github.com/stile-lock/stile/internal/world/explore"
 )
 
-// A Result is what a check of a ring comes to.
+// A Result is the result of checking a ring.
 type Result struct {
 	Ring
-	Converges           bool   // every infinite run, from every state, comes to exactly one privilege and keeps it
-	Unfinished          string // why that is not known; empty if it is
+	Converges           bool   // every infinite run, from every state, reaches exactly one privilege and keeps it
+	Unfinished          string // why that is unknown; empty if it is known
 	States, Transitions int64
-	Levels              int // of the breadth-first search: 1, if flags are read
+	Levels              int // levels of the breadth-first search: 1, if flags are read
 
-	// Run is a longest run until the ring is right, or one in which it never
-	// is: then what follows state number Loop can be repeated for ever. It is
-	// nil if flags travel in messages, where there is no longest one.
+	// Run is a longest run until the ring is right, or one in which it never is: then
+	// what follows state number Loop can be repeated forever. It is nil if flags travel
+	// in messages, because then there is no longest one.
 	Run  []Move
 	Loop int
 }
 
-// A Move is a step of a run: who moves, one bit for each process, and the flags
-// after it. In the first of a run nobody moves.
+// A Move is a step of a run: the processes that move, one bit for each, and the flags
+// after it. In the first of a run no process moves.
 type Move struct {
 	Who   uint32
 	Flags []byte
 }
 
-// The largest rings: who moves is kept in a few bits, a flag in a byte.
+// The largest rings: the processes that move are kept in a few bits, a flag in a byte.
 const (
 	maxN = 20
 	maxK = 256
 )
 
-// Check finds out whether a ring converges. With messages, runs in which a
-// message is never delivered, a privileged process never moves, or a flag is
-// never told again do not count.
+// Check finds out whether a ring converges. With messages, runs do not count in which a
+// message is never delivered, a privileged process never moves, or a flag is never
+// resent.
 func (r Ring) Check(l explore.Limits) (*Result, error) {
 	if r.N < 2 || r.N > maxN || r.K < 2 || r.K > maxK {
 		return nil, fmt.Errorf("a ring of %d processes whose flags have %d values: want 2 to %d processes, and 2 to %d values", r.N, r.K, maxN, maxK)
@@ -57,8 +57,8 @@ func (r Ring) Check(l explore.Limits) (*Result, error) {
 	return result, err
 }
 
-// judge looks for a run in which the ring is never right, or for a longest one
-// until it is.
+// judge looks for a run in which the ring is never right, or for a longest one until it
+// is.
 func (r *Result) judge(g *explore.Graph) error {
 	if g.Unfinished != "" {
 		return nil
@@ -101,13 +101,13 @@ func (r *Result) show(g *explore.Graph, run []uint32) error {
 	return err
 }
 
-// Steps returns how many steps there are at most until the ring is right.
+// Steps returns the maximum number of steps until the ring is right.
 func (r *Result) Steps() int { return max(1, len(r.Run)) - 1 }
 
-// Fewest finds how many values are needed for n processes, by trying 2, 3, and
-// so on: with each fewer the ring does not converge, and with the last it does.
-// (With 1 value nobody but process 0 would ever be privileged.) What is
-// unfinished is the last that was tried. more is told of the states of each.
+// Fewest finds how many values are needed for n processes, by trying 2, 3, and so on:
+// with each smaller number the ring does not converge, and with the last it does. (With 1
+// value no process but process 0 would ever be privileged.) An unfinished result is for
+// the last number tried. more receives the number of states of each.
 func Fewest(n int, m Mover, l explore.Limits, more func(states int64)) (*Result, error) {
 	started := time.Now()
 	for k := 2; k <= 4*n; k++ {
@@ -127,8 +127,8 @@ func Fewest(n int, m Mover, l explore.Limits, more func(states int64)) (*Result,
 	return nil, fmt.Errorf("a ring of %d with %v does not converge with up to %d values", n, m, 4*n)
 }
 
-// Bounds returns, for each way to move, the fewest values that are enough for
-// so many processes as can be looked at in a few seconds.
+// Bounds returns, for each way to move, the minimum number of values for every group size
+// that can be checked in a few seconds.
 func Bounds(l explore.Limits) ([]*Result, error) {
 	var list []*Result
 	for _, m := range Movers() {

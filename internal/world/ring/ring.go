@@ -6,23 +6,22 @@ import (
 	"github.com/stile-lock/stile/internal/world/explore"
 )
 
-// A Mover says who moves in one step of Dijkstra's ring, and how processes
+// A Mover says which processes move in one step of Dijkstra's ring, and how processes
 // read each other's flags.
 type Mover uint8
 
-// The ways to move. The first three read the predecessor's flag itself. In
-// the last two each process has a copy of it, brought by messages over FIFO
-// links, and tells its own flag when it moves and again now and then; at the
-// start flags and copies are anything.
+// The ways to move. The first three read the predecessor's flag itself. In the last two
+// each process has a copy of it, updated by messages over FIFO links, and sends its own
+// flag when it moves and again now and then; initially flags and copies are arbitrary.
 const (
 	OneMoves      Mover = iota // one privileged process at a time
 	SeveralMove                // any number of the privileged processes at once
 	AllMove                    // all privileged processes at once
-	EmptyLinks                 // messages; at the start none is under way
-	LitteredLinks              // messages; at the start up to one, saying anything, is on each link
+	EmptyLinks                 // messages; initially none is in flight
+	LitteredLinks              // messages; initially up to one, with any content, is on each link
 )
 
-// String says it in words.
+// String describes it in words.
 func (m Mover) String() string {
 	return [...]string{"one mover", "several movers", "all move", "messages, links empty", "messages, one on each link"}[m]
 }
@@ -38,7 +37,7 @@ type Ring struct {
 	plain bool // messages: without the reductions, for tests
 }
 
-// brokenClosure is broken by a step out of a right state into a wrong one.
+// brokenClosure is violated by a step from a right state to a wrong one.
 const brokenClosure explore.Broken = 1
 
 // Worker implements Model.
@@ -49,8 +48,7 @@ func (r Ring) Worker() explore.Worker {
 	return &ringWorker{Ring: r, next: make([]byte, r.N)}
 }
 
-// A ringWorker explores rings with shared flags. A state is one byte for each
-// flag.
+// A ringWorker explores rings with shared flags. A state is one byte for each flag.
 type ringWorker struct {
 	Ring
 	next []byte
@@ -61,8 +59,8 @@ func (w *ringWorker) Init(emit func(state []byte) bool) error {
 	return nil
 }
 
-// count calls f with every value of the digits, each below base, as long as it
-// says to go on.
+// count calls f with every value of the digits, each below base, as long as f returns
+// true.
 func count(digits []byte, base int, f func() bool) {
 	clear(digits)
 	for f() {
@@ -78,7 +76,7 @@ func count(digits []byte, base int, f func() bool) {
 	}
 }
 
-// privileged returns who is, one bit for each process.
+// privileged returns the privileged processes, one bit for each.
 func (r Ring) privileged(flags []byte) uint32 {
 	var set uint32
 	for i, f := range flags {
@@ -109,7 +107,7 @@ func (w *ringWorker) Next(state []byte, emit func(s explore.Step, next []byte)) 
 				w.next[i] = state[i-1]
 			}
 		}
-		s := explore.Step{Label: who, Fair: true} // one action: somebody moves
+		s := explore.Step{Label: who, Fair: true} // one action: some process moves
 		if one(all) && !one(w.privileged(w.next)) {
 			s.Broken = brokenClosure
 		}
@@ -126,13 +124,13 @@ func (w *ringWorker) Waiting(state []byte) (waiting, calm uint32) {
 	return 1, 1
 }
 
-// A courierWorker explores rings with messages. What a link holds is a list:
-// the receiver's copy, then the messages, oldest first.
+// A courierWorker explores rings with messages. The content of a link is a list: the
+// receiver's copy, then the messages, oldest first.
 //
-// Two reductions: a message that says what the one before it says, or else
-// what the copy says, has no effect and is left out; and since flags are only
-// compared and counted up, adding a number to all of them changes nothing, so
-// the flag of process 0 is always made 0.
+// There are two reductions. A message with the same flag as the one before it or, if
+// there is none, as the copy has no effect and is left out. And because flags are only
+// compared and incremented, adding a number to all of them changes nothing, so the flag
+// of process 0 is always made 0.
 type courierWorker struct {
 	Ring
 	flags []byte
@@ -165,7 +163,7 @@ func (w *courierWorker) Init(emit func(state []byte) bool) error {
 	return nil
 }
 
-// send puts a message on the link to i, unless it would have no effect.
+// send puts a message on the link to a process, unless it would have no effect.
 func (w *courierWorker) send(to int, flag byte) {
 	l := w.links[to]
 	if l[len(l)-1] != flag || w.plain && len(l) == 1 {
@@ -205,11 +203,11 @@ func (w *courierWorker) unpack(b []byte) {
 	}
 }
 
-// may reports whether i, as far as its copy shows, is privileged.
+// may reports whether i is privileged, as far as its copy shows.
 func (w *courierWorker) may(i int) bool { return (w.flags[i] == w.links[i][0]) == (i == 0) }
 
-// news counts the privileged processes, and the messages that change what
-// their receivers know, among them those that a flag told again would be.
+// news counts the privileged processes, and the messages that change what their receivers
+// know, including those that resending a flag would create.
 func (w *courierWorker) news() int {
 	n := 0
 	for i, l := range w.links {

@@ -12,39 +12,40 @@ import (
 
 // A Config says what is explored.
 type Config struct {
-	Lock  string        // its name: with the views it says who is home when
+	Lock  string        // lock name: with the views, it determines each home
 	Views []member.View // each begins from the one before; members may skip some
 	Spec  func(algorithm string, version int) (algorithm.Spec, error)
 
 	Asks     int      // requests of each process
-	Quiet    []uint64 // incarnations that ask for nothing
-	Cancels  int      // of all processes together
-	Late     int      // repeated unlocks with a token that is not held any more, of all together
-	Lapses   int      // leases of members that end and come back, of all together
-	Crashes  bool     // the evicted may crash, too
+	Quiet    []uint64 // incarnations that never ask
+	Cancels  int      // cancellations, of all processes together
+	Late     int      // repeated unlocks with a token that is no longer held, of all together
+	Lapses   int      // leases of members that expire and are renewed later, of all together
+	Crashes  bool     // evicted processes may crash, too
 	Handover int      // local handovers in a row; 0 means the usual bound
 	Later    bool     // a REPORT or QUERY may be made at any time after the step that calls for it
 	Parts    bool     // a REPORT comes in three parts, of which only the second mentions the lock
 
-	// Only says which steps of a process in an epoch to explore; nil explores all. What
-	// some of the steps break is broken, but then no process is reported to wait forever.
+	// Only says which steps of a process in an epoch to explore; nil explores all. A
+	// violation found among some of the steps is real, but then no process is reported to
+	// wait forever.
 	Only func(kind Kind, who member.Who, epoch uint64) bool
 }
 
 // The properties.
 const (
-	Mutual  explore.Broken = 1 << iota // no two are inside at once
-	Tokens                             // tokens rise, and within an epoch by one
-	Older                              // when a home lets go, lends or enters, nobody is inside by an older epoch or will be
-	Leased                             // nobody enters without a lease, and holds end with it
-	Waits                              // whoever waits gets in
-	Order                              // if the home had all reports when it began, nobody enters before one that waited longer in older epochs
-	Refused                            // no frame and no unlock that is right is refused
-	Fenced                             // no unlock is accepted that is late
+	Mutual  explore.Broken = 1 << iota // no two processes are inside at once
+	Tokens                             // tokens increase, and within an epoch by one
+	Older                              // when a home releases, lends or enters, no process is inside by an older epoch or will be
+	Leased                             // no process enters without a lease, and holds end with it
+	Waits                              // every waiting process gets in
+	Order                              // if the home had all reports when it began, no process enters before one that waited longer in older epochs
+	Refused                            // no correct frame or unlock is rejected
+	Fenced                             // no late unlock is accepted
 	all     = iota
 )
 
-// Names are the names of the properties, by their bits.
+// Names returns the names of the properties, by their bits.
 func Names(b explore.Broken) []string {
 	names := [all]string{"mutual", "tokens", "older", "leased", "waits", "order", "refused", "fenced"}
 	var some []string
@@ -62,11 +63,11 @@ type Model struct {
 	procs []process
 }
 
-// A process is what is always so of a process.
+// A process is what never changes about a process.
 type process struct {
 	member.Who
-	ghost bool // it is evicted some time
-	out   int  // the first view that it leaves by: it must have promised before; 0 if there is none
+	ghost bool // it is evicted at some time
+	out   int  // first view that it leaves by: it must have promised before; 0 if there is none
 }
 
 // New makes a model.
@@ -98,8 +99,8 @@ func New(c Config) (*Model, error) {
 	return m, nil
 }
 
-// depart notes who is in view i no more: those that are its ghosts were evicted,
-// the others leave.
+// depart notes which processes are no longer in view i: those that are its ghosts were
+// evicted, the others leave.
 func (m *Model) depart(i int) {
 	v := &m.Views[i]
 	for _, who := range m.Views[i-1].Members {
@@ -125,7 +126,7 @@ func (m *Model) view(epoch uint64) int {
 	return slices.IndexFunc(m.Views, func(v member.View) bool { return v.Epoch == epoch })
 }
 
-// moulds makes a member for each process.
+// moulds makes a template member for each process.
 func (m *Model) moulds() ([]*member.Template, error) {
 	settings := member.Usual()
 	if m.Handover > 0 {

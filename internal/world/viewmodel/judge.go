@@ -5,13 +5,13 @@ import (
 	"github.com/stile-lock/stile/internal/world/explore"
 )
 
-// judge looks at what a process has done: w.saved is its member afterwards.
+// judge checks what a process has done: w.saved is its member afterwards.
 func (w *worker) judge(n *world, d deed, events []member.Event) explore.Broken {
 	p := &n.procs[d.proc]
 	for _, e := range events {
 		switch {
 		case e.Kind != member.Lost:
-		case e.Cause == member.Lease: // it may have looked just before
+		case e.Cause == member.Lease: // it may have checked just before
 			p.lost = true
 		default:
 			p.inside = member.Token{}
@@ -30,8 +30,8 @@ func (w *worker) judge(n *world, d deed, events []member.Event) explore.Broken {
 	return broken
 }
 
-// opens notes that the home of an epoch has begun to let others, or its own, in:
-// nobody may be inside by an older one.
+// opens notes that the home of an epoch has begun to let other processes, or its own, in:
+// no process may be inside by an older epoch.
 func (w *worker) opens(n *world, at int, events []member.Event) explore.Broken {
 	part := &w.saved.Present
 	if part.Epoch <= n.opened {
@@ -57,7 +57,7 @@ func (w *worker) opens(n *world, at int, events []member.Event) explore.Broken {
 	return 0
 }
 
-// survivors returns the bits of those who report in a view.
+// survivors returns the bits of the processes that report in a view.
 func (w *worker) survivors(v *member.View) uint64 {
 	bits := uint64(0)
 	for _, inc := range v.Before {
@@ -89,8 +89,8 @@ func (w *worker) entry(n *world, at int, t member.Token) explore.Broken {
 	return broken
 }
 
-// overtakes reports whether somebody who waited in an older epoch, and longer
-// than whoever has just entered, still waits.
+// overtakes reports whether a process that waited in an older epoch, and longer than the
+// one that has just entered, still waits.
 func (w *worker) overtakes(n *world, at int) bool {
 	for i := range n.procs {
 		part := &w.now.procs[i].state.Present

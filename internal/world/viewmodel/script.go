@@ -13,8 +13,8 @@ type Change struct {
 	Algorithm          string   // from now on; empty means the same as before
 }
 
-// Script returns the views that some changes lead to, from one with the members 1
-// to n. Whoever was evicted stays a ghost in all views after.
+// Script returns the views that a sequence of changes leads to, from one with the members
+// 1 to n. An evicted process stays a ghost in all later views.
 func Script(algorithm string, n int, changes ...Change) []member.View {
 	v := member.View{Epoch: 1, Choices: []member.Choice{{Algorithm: algorithm}}}
 	for inc := range uint64(n) {
@@ -28,7 +28,7 @@ func Script(algorithm string, n int, changes ...Change) []member.View {
 	return views
 }
 
-// rest is how long a ghost may act: the model knows no more than that it ends.
+// rest is how long a ghost may act: the model only knows that it ends.
 const rest = member.Second
 
 func who(inc uint64) member.Who {
@@ -55,7 +55,7 @@ func next(v member.View, c Change) member.View {
 	return n
 }
 
-// LockWith returns a name whose home in each of some views is this member.
+// LockWith returns a name whose homes in the given views are these members.
 func LockWith(views []member.View, homes ...uint64) (string, error) {
 	for i := range 100_000 {
 		name := fmt.Sprintf("lock%d", i)

@@ -7,8 +7,8 @@ import (
 	"github.com/stile-lock/stile/internal/live/member"
 )
 
-// deliveries are the frames that can arrive: the first of each link of the epoch
-// that its receiver is in.
+// deliveries are the frames that can arrive: the first of each link of the epoch that its
+// receiver is in.
 func (w *worker) deliveries() {
 	for to := range w.now.procs {
 		if w.now.procs[to].dead || w.epoch(to) == 0 {
@@ -37,7 +37,7 @@ func (w *worker) installs(i int) {
 			continue
 		}
 		w.do(deed{label(Install, i, v), i, true, &p.state}, func(n *world, m *member.Member) error {
-			for from := range n.procs { // what came by older epochs is dropped
+			for from := range n.procs { // frames of older epochs are dropped
 				for old := range v {
 					n.links[w.link(old, from, i)] = nil
 				}
@@ -47,8 +47,8 @@ func (w *worker) installs(i int) {
 	}
 }
 
-// reports are the REPORTs and QUERYs that a process can make, if it makes them
-// later than the step that calls for them.
+// reports are the REPORTs and QUERYs that a process can make, if it makes them later than
+// the step that calls for them.
 func (w *worker) reports(i int) {
 	p := &w.now.procs[i]
 	for rank := range 64 {
@@ -63,7 +63,7 @@ func (w *worker) reports(i int) {
 	}
 }
 
-// promised reports whether all have left in order who are gone by a view.
+// promised reports whether every process that is gone by a view has left in order.
 func (w *worker) promised(view int) bool {
 	for i, p := range w.procs {
 		if p.out > 0 && p.out <= view && !w.now.procs[i].left {
@@ -95,7 +95,7 @@ func (w *worker) applies(i int) {
 			if err := m.Unlock(0, w.Lock, p.inside); !p.lost || !errors.Is(err, member.ErrNotHeld) {
 				return err
 			}
-			return nil // it is late, and is told so
+			return nil // it is late, and rejected as such
 		})
 	}
 	if w.now.cancels > 0 {
@@ -115,7 +115,7 @@ func (w *worker) applies(i int) {
 // errLate is the error for a late unlock that was accepted.
 var errLate = errors.New("a late unlock was accepted")
 
-// unlockAgain lets go of what was let go of before.
+// unlockAgain releases what was released before.
 func (w *worker) unlockAgain(i int) {
 	p := &w.now.procs[i]
 	w.do(deed{label(Again, i, 0), i, false, &p.state}, func(n *world, m *member.Member) error {
@@ -132,7 +132,7 @@ func (w *worker) unlockAgain(i int) {
 	})
 }
 
-// times is what time brings to a process.
+// times is what the passing of time does to a process.
 func (w *worker) times(i int) {
 	p := &w.now.procs[i]
 	who := &w.procs[i]
@@ -167,9 +167,9 @@ func (w *worker) times(i int) {
 	w.ghosts(i, BuryOld, &p.state.Before)
 }
 
-// lose takes a process one step further to the end of its lease: first it is told
-// that it has lost what it holds, then that is passed on. Who holds nothing need
-// not be told.
+// lose takes a process one step closer to the expiry of its lease: first it is notified
+// that it has lost what it holds, then that is passed on. A process that holds nothing
+// need not be notified.
 func (w *worker) lose(i int, kind Kind) {
 	w.load = w.now.procs[i].state
 	if kind != Pass {
@@ -189,7 +189,7 @@ func (w *worker) lose(i int, kind Kind) {
 	})
 }
 
-// crash ends a process. Nothing reaches it any more.
+// crash ends a process. Nothing reaches it afterwards.
 func (w *worker) crash(i int) {
 	d := deed{label: label(Crash, i, 0), proc: i}
 	if w.err != nil || w.left(d) {
@@ -202,7 +202,7 @@ func (w *worker) crash(i int) {
 	w.give(d, 0)
 }
 
-// deafen takes away what would come to a process.
+// deafen removes what is in flight to a process.
 func (w *worker) deafen(n *world, to int) {
 	for from := range n.procs {
 		for v := range w.Views {
@@ -211,7 +211,7 @@ func (w *worker) deafen(n *world, to int) {
 	}
 }
 
-// buried is what time brings to one that has crashed: its lease ends.
+// buried is what the passing of time does to a crashed process: its lease expires.
 func (w *worker) buried(i int) {
 	if w.now.procs[i].ended || w.err != nil {
 		return
@@ -221,8 +221,8 @@ func (w *worker) buried(i int) {
 	w.give(deed{label: label(End, i, 0), must: true}, 0)
 }
 
-// ghosts are those of an epoch whose rest is over as a member counts it: after
-// their leases have ended.
+// ghosts are those of an epoch whose rest has ended, as a member counts it: after their
+// leases have expired.
 func (w *worker) ghosts(i int, kind Kind, part *member.Part) {
 	if part.Epoch == 0 {
 		return
@@ -245,8 +245,8 @@ func (w *worker) ghosts(i int, kind Kind, part *member.Part) {
 	}
 }
 
-// older returns the bit of a ghost in an epoch before: who is over for the later
-// one is over for it.
+// older returns the bit of a ghost in the previous epoch: a ghost that is over for the
+// later epoch is over for that one.
 func (w *worker) older(part *member.Part, inc uint64) uint64 {
 	if part.Epoch == 0 {
 		return 0

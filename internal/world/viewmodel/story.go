@@ -10,8 +10,8 @@ import (
 	"github.com/stile-lock/stile/internal/world/explore"
 )
 
-// Story returns a shortest way to where one of some properties is broken, step by
-// step in words, or nothing if none is.
+// Story returns a shortest way to a violation of one of the properties, step by step in
+// words, or nothing if none is violated.
 func (m *Model) Story(some explore.Broken, l explore.Limits) ([]string, error) {
 	l.Stop = some
 	g, err := explore.BuildGraph(m, explore.GraphLimits{Limits: l})
@@ -32,7 +32,7 @@ func (m *Model) Story(some explore.Broken, l explore.Limits) ([]string, error) {
 	return nil, nil
 }
 
-// tell tells the way along some states, and the step that ends it.
+// tell describes the way along some states, and the step that ends it.
 func (m *Model) tell(states [][]byte, last *explore.Step, bit explore.Broken) ([]string, error) {
 	w, ok := m.Worker().(*worker)
 	if !ok {
@@ -63,7 +63,7 @@ func (m *Model) tell(states [][]byte, last *explore.Step, bit explore.Broken) ([
 	return append(story, "broken: "+strings.Join(Names(bit), ", ")), nil
 }
 
-// waiters says who waits.
+// waiters says which processes wait.
 func (w *worker) waiters() string {
 	var who []string
 	for i := range w.now.procs {
@@ -119,7 +119,7 @@ func (w *worker) delivery(view, from, to int) string {
 	return fmt.Sprintf("%s gets %s of %s in epoch %d", w.procs[to].Name, text, w.procs[from].Name, w.Views[view].Epoch)
 }
 
-// message says what an algorithm's message is.
+// message describes an algorithm's message.
 func (w *worker) message(view int, s *member.FrameInfo) string {
 	c := w.Views[view].Choices[w.Views[view].Choose(w.Lock)]
 	spec, err := w.Spec(c.Algorithm, c.Version)
@@ -133,7 +133,8 @@ func (w *worker) message(view int, s *member.FrameInfo) string {
 	return text
 }
 
-// news says who has entered or lost something by a step, and what the homes did.
+// news says which processes have entered or lost something by a step, and what the homes
+// did.
 func (w *worker) news() string {
 	var all []string
 	for i := range w.now.procs {

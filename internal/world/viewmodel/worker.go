@@ -15,22 +15,22 @@ type Kind uint8
 
 // What can happen. The label of a step is its kind, and up to two numbers.
 const (
-	Deliver Kind = iota // view, from and to in one
+	Deliver Kind = iota // view; sender and receiver in one number
 	Install             // process, view
 	Ask                 // process
 	Unlock              // process
 	Cancel              // process, which of its requests
 	Again               // process: unlocks once more
-	Warn                // process: its lease is about to end for good, and what it holds is lost
-	End                 // process: its lease, for good
+	Warn                // process: its lease is about to expire for good, and what it holds is lost
+	End                 // process: its lease expires for good
 	Crash               // process
 	Bury                // process, which ghost: it is over
-	BuryOld             // process, which ghost: in the epoch before alone
-	Lapse               // process: its lease is about to end for a while, and what it holds is lost
-	Pass                // process: it has ended, and what was lost is passed on
+	BuryOld             // process, which ghost: only in the previous epoch
+	Lapse               // process: its lease is about to expire for a while, and what it holds is lost
+	Pass                // process: it has expired, and what was lost is passed on
 	Renew               // process
 	Leave               // process
-	More                // process, and to which other: it makes a REPORT or QUERY
+	More                // process, and the receiver: it makes a REPORT or QUERY
 )
 
 func label(kind Kind, a, b int) uint32 { return uint32(kind)<<16 | uint32(a)<<8 | uint32(b) }
@@ -48,13 +48,13 @@ type worker struct {
 	codec  algorithm.Codec
 	now    world
 	next   world
-	load   member.State // what the acting member is put into
+	load   member.State // state that the acting member is loaded with
 	saved  member.State
-	state  []byte // of the acting member, afterwards
+	state  []byte // state of the acting member afterwards
 	sent   []byte // links that have become longer
 	bytes  []byte
 	emit   func(explore.Step, []byte)
-	must   int // how many steps must happen in the end
+	must   int // number of steps that must eventually happen
 }
 
 // Worker implements explore.Model.
@@ -66,7 +66,7 @@ func (m *Model) Worker() explore.Worker {
 	return w
 }
 
-// Init emits the one initial state: nobody has seen a view.
+// Init emits the only initial state: no process has seen a view.
 func (w *worker) Init(emit func([]byte) bool) error {
 	if w.err != nil {
 		return w.err
@@ -140,7 +140,7 @@ func (w *worker) read(state []byte) error {
 	return nil
 }
 
-// waits reports whether somebody waits who is to get in.
+// waits reports whether a process waits that must get in.
 func (w *worker) waits() bool {
 	for i := range w.now.procs {
 		if p := &w.now.procs[i]; !p.dead && !w.procs[i].ghost && !p.left && len(p.state.Present.Waiters) > 0 {
@@ -154,11 +154,11 @@ func (w *worker) waits() bool {
 type deed struct {
 	label uint32
 	proc  int
-	must  bool // it happens in the end, if it can
+	must  bool // it eventually happens, if it can
 	state *member.State
 }
 
-// do lets a process do something, and emits what comes of it.
+// do lets a process do something, and emits the result.
 func (w *worker) do(d deed, f func(n *world, m *member.Member) error) {
 	if w.err != nil || w.left(d) {
 		return
@@ -211,7 +211,7 @@ func (w *worker) post(n *world, from int, frames []member.Frame) {
 	for _, f := range frames {
 		to := w.index(f.To)
 		if n.procs[to].dead || w.epoch(to) > epoch {
-			continue // it is dropped there
+			continue // it would be dropped there
 		}
 		at := w.link(view, from, to)
 		began := len(w.sent)
@@ -249,5 +249,5 @@ func appendParts(link, report []byte) []byte {
 	return link
 }
 
-// epoch returns which epoch a process is in, in the world before the step.
+// epoch returns the epoch of a process in the world before the step.
 func (w *worker) epoch(p int) uint64 { return w.now.procs[p].state.Present.Epoch }

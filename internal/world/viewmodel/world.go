@@ -10,9 +10,9 @@ import (
 // A world is one state of the model.
 type world struct {
 	procs   []proc
-	links   [][]byte // by epoch, sender and receiver: frames, each with its length before it
+	links   [][]byte // by epoch, sender and receiver: frames, each preceded by its length
 	last    member.Token
-	opened  uint64 // the last epoch whose home has let go, lent or entered
+	opened  uint64 // last epoch whose home has released, lent or entered
 	ordered bool   // it had all reports by then
 	cancels int
 	late    int
@@ -21,15 +21,15 @@ type world struct {
 
 // A proc is a process in a world.
 type proc struct {
-	bytes  []byte // of its member
+	bytes  []byte // encoding of its member
 	state  member.State
 	dead   bool
-	ended  bool         // it is evicted, and its lease is over
-	left   bool         // it has promised to enter nothing any more
-	asks   int          // that it may still make
-	inside member.Token // what its application holds, or acts on after it has lost it, until the lease is over
-	lost   bool         // it was told that it has lost it
-	stale  member.Token // what it has let go of last, if it may do so again
+	ended  bool         // it is evicted, and its lease has expired
+	left   bool         // it has promised never to enter again
+	asks   int          // requests it may still make
+	inside member.Token // what its application holds or, after losing it, acts on until the lease expires
+	lost   bool         // it was notified of the loss
+	stale  member.Token // what it released last, if it may do so again
 }
 
 // link returns the number of a link.
@@ -40,7 +40,7 @@ func (w *world) make(m *Model) {
 	w.links = make([][]byte, len(m.Views)*len(m.procs)*len(m.procs))
 }
 
-// copy makes w equal to o. What they share is not changed, only replaced.
+// copy makes w equal to o. What they share is never changed, only replaced.
 func (w *world) copy(o *world) {
 	procs, links := w.procs, w.links
 	*w = *o
@@ -119,7 +119,7 @@ func (r *reader) bytes() []byte {
 
 var errState = errors.New("this is no state of the model")
 
-// read reads a world, but for the states of its members. It refers to b.
+// read reads a world, except the states of its members. It refers to b.
 func (w *world) read(b []byte) error {
 	r := reader{b: b}
 	w.last = r.token()
@@ -142,7 +142,7 @@ func (w *world) read(b []byte) error {
 	return nil
 }
 
-// first returns the first frame of a link and what comes after it.
+// first returns the first frame of a link, and what comes after it.
 func first(link []byte) (frame, rest []byte) {
 	r := reader{b: link}
 	frame = r.bytes()

@@ -14,20 +14,20 @@ import (
 // A chart draws lines over the number of processes, as SVG.
 type chart struct {
 	width, height int
-	label         string // for readers who do not see it
-	unit          string // of the y axis
+	label         string // text for readers who cannot see the chart
+	unit          string // unit of the y axis
 	xs            []int
 	lines         []line
-	bands         []band  // what theory allows, behind the lines
+	bands         []band  // ranges that theory allows, behind the lines
 	names         bool    // name each line at its end
-	top           float64 // the highest value shown, if not 0
+	top           float64 // highest value shown, if not 0
 }
 
 // A line has one value for each x; NaN where there is none.
 type line struct {
 	look
 	name  string
-	class string // of its group, for the style sheet
+	class string // class of its group, for the style sheet
 	ys    []float64
 }
 
@@ -71,8 +71,8 @@ func (c *chart) frame() frame {
 	return f
 }
 
-// highest returns the top of the scale for these measured values. A band that
-// lies far above them is cut off.
+// highest returns the top of the scale for these measured values. A band far above them
+// is cut off.
 func (c *chart) highest(measured []float64) float64 {
 	top := 0.0
 	for _, y := range measured {
@@ -92,7 +92,7 @@ func (c *chart) highest(measured []float64) float64 {
 	return top * 1.08
 }
 
-// x returns where a number of processes is.
+// x returns the position of a number of processes.
 func (f frame) x(n int) float64 {
 	lo, hi := float64(slices.Min(f.xs)), float64(slices.Max(f.xs))
 	if hi == lo {
@@ -101,7 +101,8 @@ func (f frame) x(n int) float64 {
 	return marginLeft + (float64(n)-lo)/(hi-lo)*(f.right-marginLeft)
 }
 
-// y returns where a value is. The logarithmic scale is of 1+y, to have a 0.
+// y returns the position of a value. The logarithmic scale is of 1+y, so that it includes
+// 0.
 func (f frame) y(v float64) float64 {
 	share := min(v, f.top) / f.top
 	if f.log {
@@ -116,7 +117,7 @@ func (c *chart) svg() string {
 	return fmt.Sprintf(`<svg class="chart" viewBox="0 0 %d %d" role="img" aria-label="%s">%s</svg>`, c.width, c.height, html.EscapeString(c.label), c.body())
 }
 
-// body draws what is in the chart.
+// body draws the contents of the chart.
 func (c *chart) body() string {
 	f := c.frame()
 	var b strings.Builder
@@ -156,7 +157,7 @@ func (f frame) axes(b *strings.Builder) {
 	}
 }
 
-// ticks returns the values that get a line across.
+// ticks returns the values that get a horizontal line.
 func (f frame) ticks() []float64 {
 	all := []float64{0}
 	if f.log {
@@ -183,7 +184,7 @@ func (f frame) ticks() []float64 {
 	return all
 }
 
-// outline returns the corners of what theory allows, which is never thinner
+// outline returns the corners of the range that theory allows, which is never thinner
 // than a line.
 func (f frame) outline(d band) string {
 	const half = 2.5
@@ -217,7 +218,7 @@ func (f frame) drawLine(b *strings.Builder, l line) {
 		l.class, l.Class(), strings.Join(points, " "), l.dash, markers.String())
 }
 
-// short writes a value in few characters, and NaN as a dash.
+// short formats a value in few characters, and NaN as a dash.
 func short(v float64) string {
 	switch a := math.Abs(v); {
 	case math.IsNaN(v):

@@ -16,8 +16,8 @@ type Methods struct{ *compare.DeadlockMap }
 //go:embed deadlock.html
 var deadlockHTML string
 
-// HTML returns the comparison as a page of its own: no script, nothing from
-// the network.
+// HTML returns the comparison as a self-contained page: no script, nothing from the
+// network.
 func (m Methods) HTML() ([]byte, error) {
 	_, css, _ := strings.Cut(reportHTML, "<style>")
 	css, _, _ = strings.Cut(css, "{{")

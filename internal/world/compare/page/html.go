@@ -1,4 +1,4 @@
-// Package page shows comparisons: as a page that stands alone, and as pictures.
+// Package page shows comparisons: as a self-contained page, and as pictures.
 package page
 
 import (
@@ -20,8 +20,7 @@ type Locks struct{ *compare.Map }
 //go:embed report.html
 var reportHTML string
 
-// HTML returns the map as a page of its own: no script, nothing from the
-// network.
+// HTML returns the map as a self-contained page: no script, nothing from the network.
 func (m Locks) HTML() ([]byte, error) { return fill(reportHTML, m.report()) }
 
 // fill fills in a page.
@@ -35,22 +34,22 @@ func fill(page string, data any) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// commas writes numbers of processes.
+// commas formats numbers of processes.
 func commas(n []int) string { return strings.Trim(strings.ReplaceAll(fmt.Sprint(n), " ", ", "), "[]") }
 
 // What the page shows.
 type (
 	report struct {
 		Algorithms, Runs, Entries int
-		Stopped                   string // how far it was when it was interrupted, if it was
+		Stopped                   string // how far it had come when it was interrupted, if it was
 		Seed                      uint64
 		Nodes, Topology           string
-		Key                       []string  // the classes of the algorithms
-		Loads                     []load    // the lines of the cards
-		Maps                      []bestMap // who is best where
+		Key                       []string  // classes of the algorithms
+		Loads                     []load    // lines of the cards
+		Maps                      []bestMap // which algorithms are best where
 		Sides                     []side    // all algorithms in one picture
-		Cards                     []card    // each algorithm beside theory
-		Broken                    []string  // who broke a property
+		Cards                     []card    // each algorithm next to theory
+		Broken                    []string  // algorithms that violated a property
 		Table                     []row     // all numbers
 	}
 	load struct {
@@ -69,9 +68,9 @@ type (
 	}
 	bestCell struct {
 		Name, Others, Value string
-		Class               string        // of its colour
-		Marker              template.HTML // of the algorithm
-		More                int           // how many share the place
+		Class               string        // class of its colour
+		Marker              template.HTML // marker of the algorithm
+		More                int           // number of algorithms that share the place
 	}
 	side struct {
 		Title, Hold string
@@ -91,7 +90,7 @@ type (
 		Nodes             int
 		Skipped           string
 		Cells             []rowCell
-		Constant          string // of those that ask quorums
+		Constant          string // only for algorithms that ask quorums
 	}
 	rowCell struct {
 		Measured, Theory string
@@ -128,8 +127,8 @@ func thinkName(d scenario.Dist) string {
 	return "think " + d.String()
 }
 
-// loads gives each load a look: a colour for each rest time, and a marker and a
-// dash for each hold time.
+// loads gives each load a look: a colour for each rest time, and a marker and a dash for
+// each hold time.
 func (m Locks) loads() []load {
 	var all []load
 	for h, hold := range m.Hold {
@@ -141,7 +140,7 @@ func (m Locks) loads() []load {
 	return all
 }
 
-// maps shows who is best where, measure by measure.
+// maps shows which algorithms are best where, measure by measure.
 func (m Locks) maps() []bestMap {
 	var all []bestMap
 	for _, by := range compare.Measures() {
@@ -176,8 +175,8 @@ func (m Locks) bestCell(by compare.Measure, place int) bestCell {
 	return bestCell{name, strings.Join(others, ", "), short(best.Value), its.Class(), its.Marker(), len(others)}
 }
 
-// series returns what an algorithm measured over all numbers of processes, and
-// what theory says.
+// series returns what an algorithm measured over all numbers of processes, and what
+// theory says.
 func (m Locks) series(by compare.Measure, spec, think, hold int) ([]float64, band) {
 	var ys []float64
 	var b band
@@ -193,8 +192,8 @@ func (m Locks) series(by compare.Measure, spec, think, hold int) ([]float64, ban
 	return ys, b
 }
 
-// sides draws all algorithms in one picture: a row for each measure and hold
-// time, in it a panel for each rest time.
+// sides draws all algorithms in one picture: a row for each measure and hold time, and in
+// it a panel for each rest time.
 func (m Locks) sides() []side {
 	var all []side
 	for h, hold := range m.Hold {
@@ -222,7 +221,7 @@ func (m Locks) lines(by compare.Measure, think, hold int) []line {
 	return all
 }
 
-// cards draws each algorithm on its own, beside theory.
+// cards draws each algorithm on its own, next to theory.
 func (m Locks) cards() []card {
 	var all []card
 	for i, s := range m.Specs {

@@ -9,18 +9,18 @@ import (
 	"strings"
 )
 
-// nameHeight is how far apart the names of two lines must be.
+// nameHeight is the minimum distance between the names of two lines.
 const nameHeight = 11.5
 
-// A name is written at the end of a line.
+// A name is the label at the end of a line.
 type name struct {
 	line
-	at   float64 // where the line ends
-	text float64 // where its name goes
+	at   float64 // position of the end of the line
+	text float64 // position of its name
 }
 
-// drawNames writes the name of each line at its end, moved apart where they
-// would lie on each other.
+// drawNames writes the name of each line at its end, moving names apart where they would
+// overlap.
 func (f frame) drawNames(b *strings.Builder) {
 	var all []name
 	for _, l := range f.lines {
@@ -43,8 +43,8 @@ func (f frame) drawNames(b *strings.Builder) {
 	}
 }
 
-// spread moves names, ordered from top to bottom, apart: down first, and then
-// up from the bottom where they have left the chart.
+// spread moves names, ordered from top to bottom, apart: first down, and then up from the
+// bottom where they have left the chart.
 func spread(all []name, top, bottom float64) {
 	low := top
 	for i := range all {

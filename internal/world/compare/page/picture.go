@@ -8,11 +8,11 @@ import (
 	"github.com/stile-lock/stile/internal/world/compare"
 )
 
-// A picture is charts side by side over one key, that stand alone: on white paper,
-// with colours that need no style sheet from elsewhere.
+// A picture is a row of charts above one key that stands alone: on white paper, with
+// colours that need no external style sheet.
 type picture struct {
 	title, note string
-	charts      []chart // of one size; label is what is written above
+	charts      []chart // all of one size; label is the title above each
 	columns     int
 	key         []line
 }
@@ -51,19 +51,19 @@ func (m Methods) SVG() string {
 	return p.svg(m.Stopped())
 }
 
-// Where things are in a picture.
+// The layout of a picture.
 const (
 	pictureEdge  = 16
 	pictureHead  = 56 // title and note
 	chartTitle   = 20 // above a chart
 	keyRow       = 18
-	keyLetter    = 7 // how wide a letter of the key is at most
+	keyLetter    = 7 // maximum width of a letter in the key
 	narrowest    = 640
-	aroundMarker = 40 // the piece of a line in the key
+	aroundMarker = 40 // length of the piece of a line in the key
 )
 
-// svg draws the picture of a comparison that was interrupted after so much, if it
-// was.
+// svg draws the picture; stopped says how far the comparison had come when it was
+// interrupted, if it was.
 func (p picture) svg(stopped string) string {
 	note := p.note
 	if stopped != "" {
@@ -102,8 +102,8 @@ func (p picture) svg(stopped string) string {
 	return b.String()
 }
 
-// paperStyle is the style sheet inside a picture. It has no variables, which not
-// all programs that draw SVG know.
+// paperStyle is the style sheet inside a picture. It has no variables, because not all
+// programs that draw SVG support them.
 func paperStyle() string {
 	var b strings.Builder
 	b.WriteString(`text{font-family:system-ui,"DejaVu Sans",sans-serif;fill:#1b1f24}` +

@@ -1,11 +1,11 @@
-// Package elections is the environment of an election: applications that notice
-// that they follow nobody alive, and what a round is.
+// Package elections is the environment of an election: applications that notice that they
+// follow no live process, and the notion of a round.
 //
-// A round is the time between two changes of who is alive: a crash, a comeback,
-// or an error of the failure detector corrected. An election belongs to the
-// round in which somebody noticed or came back, and so does everything that
-// follows from it: messages and timers are marked with that. In each round at
-// most one process may win. Who leads when a round begins counts as its winner.
+// A round is the time between two changes of the set of live processes: a crash, a
+// return, or the correction of a failure detector's error. An election belongs to the
+// round in which a process noticed or returned, and so does everything that follows from
+// it: messages and timers carry that mark. At most one process may win each round. The
+// leader at the beginning of a round counts as its winner.
 package elections
 
 import (
@@ -22,10 +22,10 @@ const fresh family.Tag = 1
 
 // An Env is the applications of an election.
 type Env struct {
-	leader []algorithm.ID // whom each process follows, as it said last, or None
+	leader []algorithm.ID // leader that each process last reported, or None
 	dead   []bool
-	winner algorithm.ID // who won in this round, or None
-	cause  family.Tag   // of the step being taken: no part of the state
+	winner algorithm.ID // winner of this round, or None
+	cause  family.Tag   // cause of the current step: not part of the state
 }
 
 // New returns the applications of a group of n processes.
@@ -65,8 +65,8 @@ func (e *Env) Load(b []byte) []byte {
 	return b[len(e.leader):]
 }
 
-// Begin implements family.Env: all follow the holder of the view, if it is
-// busy, and otherwise nobody.
+// Begin implements family.Env: all follow the holder of the view if it is busy, and
+// otherwise no process.
 func (e *Env) Begin(_ family.Host, v algorithm.View) {
 	e.winner = algorithm.None
 	if v.Busy {
@@ -77,8 +77,8 @@ func (e *Env) Begin(_ family.Host, v algorithm.View) {
 	}
 }
 
-// Acts implements family.Env: whoever follows nobody alive may notice, as long
-// as that changes anything.
+// Acts implements family.Env: an application that follows no live process may notice, as
+// long as that changes anything.
 func (e *Env) Acts(h family.Host, yield func(a family.Act)) (first bool) {
 	for p := range e.leader {
 		if e.dead[p] || e.leader[p] != algorithm.None && !e.dead[e.leader[p]] {
@@ -91,7 +91,7 @@ func (e *Env) Acts(h family.Host, yield func(a family.Act)) (first bool) {
 	return false
 }
 
-// May implements family.Env: anybody may notice.
+// May implements family.Env: any process may notice.
 func (e *Env) May(a family.Act) error {
 	if a.Kind == scenario.Leave {
 		return errors.New("cannot leave: in an election nobody is inside")
@@ -141,8 +141,8 @@ func (e *Env) Took(h family.Host, p algorithm.ID, in algorithm.Input, _ bool, no
 	}
 }
 
-// round begins a new round: nothing that is under way was begun in it. Who
-// leads at its beginning need not win again.
+// round begins a new round: nothing in flight was begun in it. The leader at its
+// beginning need not win again.
 func (e *Env) round(h family.Host) {
 	e.winner = algorithm.None
 	if e.agreed() {
@@ -176,7 +176,7 @@ func (e *Env) highest() algorithm.ID {
 	return algorithm.None
 }
 
-// agreed reports whether all who are alive follow the highest of them.
+// agreed reports whether all live processes follow the highest of them.
 func (e *Env) agreed() bool {
 	top := e.highest()
 	for p, leader := range e.leader {
@@ -187,8 +187,8 @@ func (e *Env) agreed() bool {
 	return true
 }
 
-// Waits implements family.Env: who is alive and does not follow the highest
-// waits for agreement.
+// Waits implements family.Env: a live process that does not follow the highest waits for
+// agreement.
 func (e *Env) Waits(p algorithm.ID) bool { return !e.dead[p] && e.leader[p] != e.highest() }
 
 // Inside implements family.Env.
@@ -197,7 +197,7 @@ func (e *Env) Inside(algorithm.ID) bool { return false }
 // Look implements family.Env.
 func (e *Env) Look(family.Host) {}
 
-// Ended implements family.Env: who disagrees now disagrees for ever.
+// Ended implements family.Env: a process that disagrees now disagrees forever.
 func (e *Env) Ended(h family.Host) {
 	if !e.agreed() {
 		h.Break(Agreement, e.highest(), algorithm.None)

@@ -9,11 +9,11 @@ import (
 // What an election is judged by.
 const (
 	OneLeader = scenario.OneLeader // at most one process wins in each round
-	Agreement = scenario.Agreement // in the end all who are alive follow the highest of them
+	Agreement = scenario.Agreement // in the end all live processes follow the highest of them
 )
 
-// Family returns the family of elections. At first all are alive and follow the
-// highest.
+// Family returns the family of elections. Initially all processes are alive and follow
+// the highest.
 func Family() *family.Family {
 	return &family.Family{
 		Name: "Elections", Means: "all who are alive agree on the highest of them", Kind: "election", May: "any may call an election", Calls: "calls an election",

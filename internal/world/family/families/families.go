@@ -1,5 +1,5 @@
-// Package families knows every family that an algorithm can be of: hosts ask it
-// instead of making a difference between them.
+// Package families lists every family that an algorithm can belong to, so that hosts need
+// not distinguish between them.
 package families
 
 import (
@@ -10,13 +10,13 @@ import (
 	"github.com/stile-lock/stile/internal/world/family/transactions"
 )
 
-// All returns the families, in the order in which people should see them.
+// All returns the families, in display order.
 func All() []*family.Family {
 	return []*family.Family{locks.Family(), elections.Family(), locks.Survivors(), transactions.Config{}.Family()}
 }
 
-// Of returns the family that an algorithm says it is of. What depends on where
-// transactions and their locks are is not in it: see [transactions.Config].
+// Of returns the family that an algorithm declares. It does not include what depends on
+// where transactions and their locks are: see [transactions.Config].
 func Of(spec algorithm.Spec) *family.Family {
 	switch {
 	case spec.Family == algorithm.Election:

@@ -9,8 +9,8 @@ import (
 	"github.com/stile-lock/stile/trace"
 )
 
-// Acts implements family.Env. Who was told something asks next, or is told
-// more: see talk.
+// Acts implements family.Env. An application that has been told something asks next, or
+// is told more: see talk.
 func (e *Env) Acts(h family.Host, yield func(a family.Act)) (first bool) {
 	if e.Talk {
 		for p := range e.procs {
@@ -50,12 +50,11 @@ func (e *Env) mayAsk(p algorithm.ID) bool {
 	return !me.is(phase) && e.index[p] >= 0 && (e.Requests == 0 || me.left > 0)
 }
 
-// talk lets applications talk to q: an instant message that carries the clock.
-// What is told matters when the one who was told asks. Who waits is known to
-// itself until it enters, so it can tell directly, and as late as that:
-// applications need to talk only right before a request, and then nothing else
-// happens in between. The tests compare this with applications that talk at any
-// time.
+// talk lets applications talk to q: an instant message that carries the clock. What q is
+// told matters when q asks. A waiting application knows of its own request until it
+// enters, so it can tell directly, and as late as that. Applications therefore need to
+// talk only right before a request, and nothing else happens in between. The tests
+// compare this with applications that talk at any time.
 func (e *Env) talk(h family.Host, q algorithm.ID, yield func(a family.Act)) {
 	for p := range e.procs {
 		if e.procs[p].knows&^e.procs[q].knows != 0 && !h.Dead(algorithm.ID(p)) && !h.Dead(q) {
@@ -64,7 +63,7 @@ func (e *Env) talk(h family.Host, q algorithm.ID, yield func(a family.Act)) {
 	}
 }
 
-// May implements family.Env: who is idle asks, and who is inside leaves.
+// May implements family.Env: an idle application may ask, and one inside may leave.
 func (e *Env) May(a family.Act) error {
 	now := e.Phase(a.Proc)
 	is := [...]string{scenario.Idle: "is idle", scenario.Waits: "waits", scenario.Inside: "is inside"}[now]
@@ -77,7 +76,7 @@ func (e *Env) May(a family.Act) error {
 	return nil
 }
 
-// Phase returns what an application does.
+// Phase returns what an application is doing.
 func (e *Env) Phase(p algorithm.ID) scenario.Phase {
 	switch me := &e.procs[p]; {
 	case me.is(inside):
@@ -121,7 +120,7 @@ func (e *Env) Do(h family.Host, a family.Act) {
 	}
 }
 
-// Caused implements family.Env: who gets a message knows what its sender knew.
+// Caused implements family.Env: the receiver of a message knows what its sender knew.
 func (e *Env) Caused(p algorithm.ID, t family.Tag) {
 	if t != 0 {
 		me := &e.procs[p]
@@ -184,7 +183,7 @@ func (e *Env) enter(h family.Host, p algorithm.ID) {
 	}
 }
 
-// other returns who else is inside.
+// other returns another process that is inside.
 func (e *Env) other(p algorithm.ID) algorithm.ID {
 	for q := range e.procs {
 		if e.procs[q].is(inside) && algorithm.ID(q) != p {
@@ -194,7 +193,7 @@ func (e *Env) other(p algorithm.ID) algorithm.ID {
 	return algorithm.None
 }
 
-// first returns one of those in a set of requests.
+// first returns one of the processes in a set of requests.
 func (e *Env) first(set uint16) algorithm.ID {
 	for p, i := range e.index {
 		if i >= 0 && set>>i&1 == 1 {
@@ -204,7 +203,7 @@ func (e *Env) first(set uint16) algorithm.ID {
 	return algorithm.None
 }
 
-// forget drops p's request from what others know: it waits no more.
+// forget removes p's request from what others know, because p no longer waits.
 func (e *Env) forget(h family.Host, p algorithm.ID) {
 	if !e.Order || e.index[p] < 0 {
 		return
@@ -218,7 +217,7 @@ func (e *Env) forget(h family.Host, p algorithm.ID) {
 	h.Retag(func(t family.Tag) family.Tag { return t &^ family.Tag(bit) })
 }
 
-// tell records what an application does, if anybody looks.
+// tell records what an application does, if the host records.
 func tell(h family.Host, kind trace.Kind, p algorithm.ID) {
 	if h.Hears() {
 		h.Tell(trace.Event{Kind: kind, Proc: p})

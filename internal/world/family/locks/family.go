@@ -9,7 +9,7 @@ import (
 	"github.com/stile-lock/stile/scenario"
 )
 
-// Family returns the family of locks among processes that live.
+// Family returns the family of locks among processes that do not crash.
 func Family() *family.Family {
 	return &family.Family{
 		Name: "Locks", Kind: kind, May: may, Rules: rules(), Claims: Claims, Numbers: family.Logical, Enters: true, Bounded: bounded,
@@ -40,7 +40,7 @@ func Family() *family.Family {
 	}
 }
 
-// What hosts say of every lock.
+// What hosts print about every lock.
 const (
 	kind = "lock"
 	may  = "each may ask %s"
@@ -56,7 +56,7 @@ func rules() []family.Rule {
 	}
 }
 
-// signs lists what can be seen broken of every lock.
+// signs lists the violations that can be seen of every lock.
 func signs() []family.Sign {
 	return []family.Sign{
 		family.Shown(family.MutualExclusion, family.Violates(scenario.MutualExclusion)),
@@ -65,8 +65,8 @@ func signs() []family.Sign {
 	}
 }
 
-// Survivors returns the family of locks that survive deaths: those whose Spec
-// has Detects.
+// Survivors returns the family of locks that survive crashes: those whose Spec has
+// Detects.
 func Survivors() *family.Family {
 	return &family.Family{
 		Name: "Locks that survive deaths", Kind: kind, May: may, Rules: rules(),

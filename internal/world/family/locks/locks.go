@@ -1,5 +1,5 @@
-// Package locks is the environment of a lock: applications that ask, enter and
-// leave, and monitors of what happened before.
+// Package locks is the environment of a lock: applications that ask, enter and leave, and
+// monitors of the happened-before relation.
 package locks
 
 import (
@@ -14,62 +14,62 @@ import (
 // A Config says what applications do, and what is watched.
 type Config struct {
 	Nodes    int
-	Asks     []algorithm.ID // who may ask; nil means everybody
-	Requests int            // how often each; 0 means without bound
+	Asks     []algorithm.ID // processes that may ask; nil means all
+	Requests int            // requests of each process; 0 means unbounded
 	Order    bool           // watch happened-before among requests
-	Talk     bool           // applications talk too: with Order
+	Talk     bool           // with Order: applications talk, too
 	Fence    bool           // watch that the entry count rises by exactly one
-	AtOnce   bool           // everybody starts at the beginning, not at any time
-	Stuck    string         // what is broken by who waits when nothing need happen any more; "" means Deadlock
+	AtOnce   bool           // all processes start at the beginning, not at any time
+	Stuck    string         // property violated by processes that wait when nothing more need happen; "" means Deadlock
 }
 
 const (
-	maxRequests = 255 // of each process
-	maxOrdered  = 16  // who may ask, if happened-before is watched: a Tag has room for no more
+	maxRequests = 255 // per process
+	maxOrdered  = 16  // processes that may ask if happened-before is watched: a Tag has no room for more
 )
 
 // shared is what all copies of an Env have in common.
 type shared struct {
 	Config
-	index []int8 // of each process among those who may ask; -1 for the others
+	index []int8 // index of each process among those that may ask; -1 for the others
 }
 
 // An Env is the applications of a lock.
 type Env struct {
 	*shared
 	procs []proc
-	nWait int // how many wait
-	nIn   int // how many are inside
+	nWait int // waiting applications
+	nIn   int // applications inside
 
-	// Workers that explore side by side have their own, and change them all the
-	// time: with this, and ten procs at least, none shares 64 bytes with another.
+	// Each concurrently exploring worker has its own Env and changes it all the time:
+	// with this padding, and at least ten procs, no two share a cache line of 64 bytes.
 	_ [16]byte
 }
 
-// A flag is what an application does, and what else is known of it. They are
-// kept in one byte, as states have them.
+// A flag is what an application is doing, and what else is known about it. Flags fit in
+// one byte, as states store them.
 type flag uint8
 
 const (
-	waits  flag = 1 << iota // neither of these: it is idle
+	waits  flag = 1 << iota // neither this nor inside: idle
 	inside                  //
-	start                   // Start has not been given yet
+	start                   // not yet given Start
 	seen                    // Fence: it has seen the last entry
-	told                    // Talk: it was told something, and asks next
+	told                    // Talk: has been told something, and asks next
 	phase  = waits | inside
 )
 
 // A proc is one application.
 type proc struct {
-	knows uint16 // Order: whose waiting requests it knows of
-	ahead uint16 // Order: whose requests must be granted before its own
+	knows uint16 // Order: waiting requests it knows of
+	ahead uint16 // Order: requests that must be granted before its own
 	flags flag
 	left  uint8 // requests it may still make, if they are bounded
 }
 
 func (p *proc) is(f flag) bool { return p.flags&f != 0 }
 
-// set sets flags or clears them.
+// set sets or clears flags.
 func (p *proc) set(f flag, on bool) {
 	p.flags &^= f
 	if on {
@@ -77,15 +77,15 @@ func (p *proc) set(f flag, on bool) {
 	}
 }
 
-// put lets an application be idle, wait or be inside.
+// put makes an application idle, waiting or inside.
 func (e *Env) put(p *proc, now flag) {
 	e.count(p.flags, -1)
 	p.flags = p.flags&^phase | now
 	e.count(now, 1)
 }
 
-// count adds one that has these flags to those who wait or are inside, or takes
-// it away.
+// count adds an application with these flags to the numbers of waiting applications and
+// of those inside, or removes it.
 func (e *Env) count(f flag, by int) {
 	e.nWait += int(f&waits) * by
 	e.nIn += int(f&inside>>1) * by
@@ -94,8 +94,7 @@ func (e *Env) count(f flag, by int) {
 // Count returns how many applications wait, and how many are inside.
 func (e *Env) Count() (waiting, in int) { return e.nWait, e.nIn }
 
-// A Tag has what the sender knows, and behind it whether it has seen the last
-// entry.
+// A Tag holds what the sender knows, followed by whether it has seen the last entry.
 const seenTag family.Tag = 1 << maxOrdered
 
 // New returns the applications of a group.
@@ -194,7 +193,7 @@ func (e *Env) Waits(p algorithm.ID) bool { return e.procs[p].is(waits) }
 // Inside implements family.Env.
 func (e *Env) Inside(p algorithm.ID) bool { return e.procs[p].is(inside) }
 
-// Look implements family.Env: never two are inside.
+// Look implements family.Env: no two applications are ever inside.
 func (e *Env) Look(h family.Host) {
 	if e.nIn < 2 {
 		return
@@ -203,7 +202,7 @@ func (e *Env) Look(h family.Host) {
 	h.Break(family.MutualExclusion, e.other(in), in)
 }
 
-// Ended implements family.Env: who waits now waits for ever.
+// Ended implements family.Env: an application that waits now waits forever.
 func (e *Env) Ended(h family.Host) {
 	if e.nWait == 0 {
 		return

@@ -1,7 +1,7 @@
 package transactions
 
-// Append implements family.Env. What processes ask for is no part of the state:
-// their programs are.
+// Append implements family.Env. What processes ask for is not part of the state: it
+// follows from their programs.
 func (e *Env) Append(b []byte) []byte {
 	b = append(b, pack(e.aborts, e.deaths))
 	for i := range e.clients {

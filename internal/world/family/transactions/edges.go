@@ -2,20 +2,20 @@ package transactions
 
 import "github.com/stile-lock/stile/algorithm"
 
-// How many processes wait for another is counted as it changes, if somebody
-// watches: in a long run it is asked for at every request.
+// The number of processes that wait for another is updated incrementally if there is a
+// Watcher, because in a long run it is needed at every request.
 
-// edges is that number, and what it follows from.
+// edges is that number, and what it is derived from.
 type edges struct {
 	n     int
-	queue []int32 // of each lock: who waits for it, whose request has arrived, and who is not doomed
+	queue []int32 // for each lock: processes waiting for it whose request has arrived and that are not doomed
 }
 
 // Edges returns how many processes wait for another. There must be a Watcher.
 func (e *Env) Edges() int { return e.edges.n }
 
-// change changes a process, and counts anew what is so because of it: whom it
-// waits for, and who waits for it.
+// change changes a process, and recounts what depends on it: which process it waits for,
+// and which wait for it.
 func (e *Env) change(p algorithm.ID, f func(c *client)) {
 	c := &e.clients[p]
 	if e.watch == nil {

@@ -10,11 +10,10 @@ import (
 	"github.com/stile-lock/stile/scenario"
 )
 
-// Family returns the family of transactions under a method. For a method that
-// prevents or avoids deadlocks, Deadlock means that there is never a cycle of
-// who waits for whom; for one that detects them, that nothing ever ends with
-// somebody waiting; and Starvation that every transaction commits in every fair
-// run, so every deadlock is found in the end.
+// Family returns the family of transactions under a method. For a method that prevents or
+// avoids deadlocks, Deadlock means that the wait-for graph never has a cycle; for one
+// that detects them, that no run ends with a transaction waiting. Starvation means that
+// every transaction commits in every fair run, so every deadlock is eventually found.
 func (c Config) Family() *family.Family {
 	moot := ""
 	if c.Method.Family != deadlock.Detection {
@@ -55,8 +54,8 @@ func (c Config) Family() *family.Family {
 	}
 }
 
-// MethodOf returns the method of a family that a Config with Programs has made, which
-// may be one that nobody knows by name. It is not ok for any other family.
+// MethodOf returns the method of a family made by a Config with Programs, which may be
+// one that is not known by name. It is not ok for any other family.
 func MethodOf(f *family.Family) (m deadlock.Method, ok bool) {
 	env, _ := f.Env(family.Options{Requests: 1})
 	e, ok := env.(*Env)
@@ -66,13 +65,13 @@ func MethodOf(f *family.Family) (m deadlock.Method, ok bool) {
 	return e.Method, true
 }
 
-// What an encoding has room for.
+// Limits of the encoding.
 const (
 	maxProcesses    = 16
 	maxTransactions = 100 // of each process
 )
 
-// bounded returns processes whose state can be written down.
+// bounded returns processes whose state can be encoded.
 func (c Config) bounded(rounds int) (family.Env, error) {
 	if len(c.Programs) == 0 || len(c.Programs) > maxProcesses {
 		return nil, fmt.Errorf("%d programs: want one for each process, and at most %d", len(c.Programs), maxProcesses)
@@ -93,9 +92,8 @@ func (c Config) scene(sc *scenario.Scenario) {
 	sc.Sites, sc.Homes, sc.Locks, sc.Mode = c.Layout.Sites, c.Layout.Home, c.Layout.At, c.Mode
 }
 
-// Spec returns the method as an algorithm of so many sites. All clocks begin
-// with the first time that there is: among times that are numbered anew, none
-// is no time at all.
+// Spec returns the method as an algorithm with one machine per site. All clocks begin at
+// the first valid time, because no renumbered time is zero, which means no time at all.
 func (c Config) Spec() (algorithm.Spec, error) {
 	spec, err := c.Method.Spec(c.Layout, c.Mode)
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"github.com/stile-lock/stile/internal/world/family"
 )
 
-// Took implements family.Env. A cycle is closed by the arrival of a request,
-// and opened when it is decided that somebody aborts: so these come first.
+// Took implements family.Env. The arrival of a request closes a cycle, and the decision
+// that a transaction aborts opens it, so these come first.
 func (e *Env) Took(h family.Host, site algorithm.ID, in algorithm.Input, _ bool, notices []algorithm.Notice) {
 	heard := false
 	for i := range notices {
@@ -43,16 +43,15 @@ func (e *Env) Took(h family.Host, site algorithm.ID, in algorithm.Input, _ bool,
 	}
 }
 
-// presents reports whether a notice is about the present attempt of a
-// transaction. Between two attempts there is none: what comes then is about the
-// one that is over.
+// presents reports whether a notice is about the current attempt of a transaction.
+// Between two attempts there is none: a notice that arrives then is about the previous
+// one.
 func (e *Env) presents(h family.Host, n *algorithm.Notice) bool {
 	c := &e.clients[n.Who]
 	return (c.waits || c.got > 0) && e.lasts(h, n)
 }
 
-// lasts reports whether a notice is about the last attempt of a transaction that
-// is under way.
+// lasts reports whether a notice is about the last attempt of a transaction in progress.
 func (e *Env) lasts(h family.Host, n *algorithm.Notice) bool {
 	return e.clients[n.Who].active && n.Attempt == deadlock.Attempt(h.Machine(e.Layout.Home[n.Who]), n.Who)
 }
@@ -78,7 +77,7 @@ func (e *Env) granted(h family.Host, p algorithm.ID) {
 	}
 }
 
-// victim judges whom a method has told to abort, and lets it.
+// victim judges a method's choice of a process to abort, and aborts it.
 func (e *Env) victim(h family.Host, p algorithm.ID, cycle []algorithm.ID, burying bool) {
 	if !e.clients[p].active {
 		h.Break(family.IdleVictim, p, algorithm.None)
@@ -101,8 +100,7 @@ func (e *Env) victim(h family.Host, p algorithm.ID, cycle []algorithm.ID, buryin
 	e.abort(h, p)
 }
 
-// judge returns which property it breaks that a process is told to abort, or
-// nothing.
+// judge returns the property that is violated by telling a process to abort, or nothing.
 func (e *Env) judge(h family.Host, p algorithm.ID, cycle []algorithm.ID) string {
 	members := e.Cycle(p)
 	for _, m := range members {
@@ -131,8 +129,8 @@ func (e *Env) abort(h family.Host, p algorithm.ID) {
 	}
 }
 
-// Youngest returns the member of a cycle that began last, by the stamps at their
-// homes.
+// Youngest returns the member of a cycle that began last, by the stamps at their home
+// sites.
 func (e *Env) Youngest(h family.Host, members []algorithm.ID) algorithm.ID {
 	best, last := algorithm.None, algorithm.Time{}
 	for _, p := range members {
@@ -144,8 +142,8 @@ func (e *Env) Youngest(h family.Host, members []algorithm.ID) algorithm.ID {
 	return best
 }
 
-// Next returns for whom a process waits, or None. Who is doomed waits for
-// nobody, and is waited for by nobody in vain.
+// Next returns the process that p waits for, or None. A doomed process waits for no
+// other, and no process waits for it in vain.
 func (e *Env) Next(p algorithm.ID) algorithm.ID {
 	c := &e.clients[p]
 	if !c.waits || !c.arrived || c.doomed {
@@ -175,8 +173,8 @@ func (e *Env) Cycle(p algorithm.ID) []algorithm.ID {
 	return members
 }
 
-// Look implements family.Env: where a method prevents deadlocks or avoids them
-// there is never a cycle.
+// Look implements family.Env: if a method prevents or avoids deadlocks, there is never a
+// cycle.
 func (e *Env) Look(h family.Host) {
 	if e.Method.Family == deadlock.Detection {
 		return
@@ -188,7 +186,7 @@ func (e *Env) Look(h family.Host) {
 	}
 }
 
-// Ended implements family.Env: who waits now waits for ever.
+// Ended implements family.Env: a process that waits now waits forever.
 func (e *Env) Ended(h family.Host) {
 	for i := range e.clients {
 		if e.clients[i].waits {

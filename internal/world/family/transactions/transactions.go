@@ -1,7 +1,6 @@
-// Package transactions is the environment of a method against deadlock:
-// processes that run transactions, which take locks at several sites one by one
-// and commit. Who is told to abort does so at once, and may start again at any
-// time.
+// Package transactions is the environment of a method against deadlock: processes that
+// run transactions, which acquire locks at several sites one by one and commit. A
+// transaction that is told to abort does so at once, and may start again at any time.
 package transactions
 
 import (
@@ -16,12 +15,11 @@ import (
 	"github.com/stile-lock/stile/trace"
 )
 
-// A Config says which method runs over what: process i runs transactions that
-// ask for the locks of Programs[i] one by one; none if that is nil. With Later its
-// transactions differ: one for Programs[i], then one for each of Later[i], and so on
-// in turn. A transaction gives up if it
-// needs a lock of a dead site, or with Detours asks all the same: its host has
-// to plan without such locks.
+// A Config says which method runs, and over what. Process i runs transactions that ask
+// for the locks of Programs[i] one by one; none if that is nil. With Later its
+// transactions differ: one for Programs[i], then one for each of Later[i], and so on in
+// turn. A transaction gives up if it needs a lock of a dead site. With Detours it asks
+// all the same, and its host has to plan without such locks.
 type Config struct {
 	Method   deadlock.Method
 	Mode     string
@@ -44,8 +42,8 @@ func (c Config) turns(p int) int {
 	return 1 + len(c.Later[p])
 }
 
-// Dinner returns the smallest case with a ring: n processes, n locks, each takes
-// its own lock and then the next one's.
+// Dinner returns the smallest case with a ring: n processes and n locks, where each
+// process takes its own lock and then the next one's.
 func Dinner(m deadlock.Method, mode string, sites, n int) Config {
 	c := Config{Method: m, Mode: mode, Layout: deadlock.Spread(sites, n, n)}
 	for p := range n {
@@ -58,9 +56,8 @@ func Dinner(m deadlock.Method, mode string, sites, n int) Config {
 	return c
 }
 
-// Crowd returns the smallest case in which two wait for one lock: three
-// processes over two locks, of which the second takes them the other way
-// round.
+// Crowd returns the smallest case in which two processes wait for one lock: three
+// processes over two locks, where the second takes them in the opposite order.
 func Crowd(m deadlock.Method, mode string, sites int) Config {
 	c := Dinner(m, mode, sites, 2)
 	c.Layout = deadlock.Spread(sites, 3, 2)
@@ -71,7 +68,7 @@ func Crowd(m deadlock.Method, mode string, sites int) Config {
 // shared is what all copies of an Env have in common.
 type shared struct {
 	Config
-	rounds int // how often each process runs its transactions, one after the other; 0 means any number
+	rounds int // repetitions of each process's sequence of transactions; 0 means any number
 	watch  Watcher
 }
 
@@ -79,26 +76,26 @@ type shared struct {
 type Env struct {
 	*shared
 	clients []client
-	holder  []int32 // of each lock, or -1: it follows from clients
-	aborts  bool    // somebody has aborted
+	holder  []int32 // holder of each lock, or -1: derived from clients
+	aborts  bool    // a transaction has aborted
 	deaths  bool    // a site has died
 	edges   edges
 }
 
 // A client is a process.
 type client struct {
-	program []int // what its transaction asks for
-	got     int   // how many of these locks it has
-	left    int   // transactions still to run; without bound, until the first one comes again
-	active  bool  // a transaction is under way, perhaps between two attempts
+	program []int // locks that its transaction asks for
+	got     int   // number of these locks that it has
+	left    int   // transactions left to run; if unbounded, until the first one comes again
+	active  bool  // a transaction is in progress, perhaps between two attempts
 	waits   bool  // for program[got]
-	arrived bool  // its request has
-	doomed  bool  // a message that makes it abort is under way
-	spared  bool  // another one was chosen to break the deadlock it was in
+	arrived bool  // its request has arrived
+	doomed  bool  // a message that makes it abort is in flight
+	spared  bool  // another process was chosen to break the deadlock it was in
 }
 
-// New returns the processes, each of which runs its transactions one after the
-// other so many times, or any number of times if that is 0. Where there are no programs,
+// New returns the processes, each of which runs its sequence of transactions the given
+// number of times, or any number of times if that is 0. If there are no programs,
 // [Env.Plan] says what a transaction asks for.
 func New(c Config, rounds int) (*Env, error) {
 	if c.Programs != nil && len(c.Programs) != len(c.Layout.Home) {
@@ -143,7 +140,7 @@ func (e *Env) Begin(family.Host, algorithm.View) {
 	e.aborts, e.deaths = false, false
 }
 
-// turn gives a process the program of the transaction that comes next.
+// turn gives a process the program of its next transaction.
 func (e *Env) turn(i int) {
 	c, n := &e.clients[i], e.turns(i)
 	switch {
@@ -155,11 +152,11 @@ func (e *Env) turn(i int) {
 	}
 }
 
-// Plan says what the next transaction of a process asks for, or the rest of
-// this one.
+// Plan sets what the next transaction of a process asks for, or the rest of the current
+// one.
 func (e *Env) Plan(p algorithm.ID, locks []int) { e.clients[p].program = locks }
 
-// Watch lets somebody watch, from the beginning on.
+// Watch installs a watcher, before anything has happened.
 func (e *Env) Watch(w Watcher) { e.watch, e.edges = w, edges{queue: make([]int32, len(e.holder))} }
 
 // free takes away what a process has.
@@ -174,8 +171,8 @@ func (e *Env) free(i algorithm.ID) {
 	})
 }
 
-// Acts implements family.Env. Everything is fair but the begin of a
-// transaction: nobody must.
+// Acts implements family.Env. Everything is fair except the beginning of a transaction:
+// no process has to begin one.
 func (e *Env) Acts(h family.Host, yield func(a family.Act)) (first bool) {
 	for i := range e.clients {
 		c := &e.clients[i]
@@ -202,7 +199,7 @@ func (e *Env) Action(a family.Act) scenario.Action {
 // May implements family.Env.
 func (e *Env) May(a family.Act) error {
 	if a.Kind != scenario.Take && a.Kind != scenario.Proceed {
-		return nil // it is about a site
+		return nil // it concerns a site
 	}
 	switch c := &e.clients[a.Proc]; {
 	case c.waits:
@@ -276,10 +273,10 @@ func (e *Env) giveUp(h family.Host, p algorithm.ID) {
 	h.Step(home, algorithm.Input{Kind: algorithm.Abort, From: p})
 }
 
-// Lost reports whether a lock is gone with its site, and no other one keeps it.
+// Lost reports whether a lock died with its site, and no other site keeps it.
 func (e *Env) Lost(h family.Host, k int) bool { return h.Dead(e.Layout.At[k]) && !e.Method.Claims }
 
-// say tells people something that happens at a site.
+// say records an event at a site for the user to see.
 func (e *Env) say(h family.Host, at algorithm.ID, format string, args ...any) {
 	h.Tell(trace.Event{Kind: trace.Note, Proc: at, Name: fmt.Sprintf(format, args...)})
 }
@@ -307,18 +304,18 @@ func (e *Env) Trusted(family.Host, algorithm.ID, algorithm.ID) {}
 // Caused implements family.Env.
 func (e *Env) Caused(algorithm.ID, family.Tag) {}
 
-// Tag implements family.Env. Messages say themselves which attempt they are
-// about.
+// Tag implements family.Env. Messages themselves say which attempt they are about.
 func (e *Env) Tag(algorithm.ID) family.Tag { return 0 }
 
-// Waits implements family.Env: who has begun a transaction and not ended it.
+// Waits implements family.Env: a process waits from the beginning of a transaction to its
+// end.
 func (e *Env) Waits(p algorithm.ID) bool { return e.clients[p].active }
 
 // Inside implements family.Env: there is more than one lock.
 func (e *Env) Inside(algorithm.ID) bool { return false }
 
-// Program returns what the transaction of a process asks for, and how many of
-// these locks it has.
+// Program returns what the transaction of a process asks for, and how many of these locks
+// it has.
 func (e *Env) Program(p algorithm.ID) (locks []int, got int) {
 	return e.clients[p].program, e.clients[p].got
 }
