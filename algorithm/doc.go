@@ -92,7 +92,7 @@
 //
 // Logical times have their own type, [Time], and their own kind of field ([Coder.Time]);
 // so do counters that belong to one process ([Coder.Seq]). An algorithm may compare a
-// Time, copy it and count it up by one, and nothing else. Its behavior then does not
+// Time, copy it and count it up by one, and nothing else. Its behaviour then does not
 // change when all times are shifted equally, which is what makes a finite proof over an
 // unbounded number of requests possible. In a clocked algorithm every message carries the
 // clock, every receive observes it ([Time.See]), and only a request advances it

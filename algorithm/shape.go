@@ -50,7 +50,7 @@ type Shape struct {
 	Carrier string // the kind of message that is the token
 
 	Hub    func(n int) ID      // Star: the process in the middle; nil means the first
-	Links  func(n int) [][2]ID // TreeLike: neighbors; Ring: sender and receiver, nil meaning each to the next higher
+	Links  func(n int) [][2]ID // TreeLike: neighbours; Ring: sender and receiver, nil meaning each to the next higher
 	Enough func(n int) int     // number of answers that suffice; nil means all
 	Sets   func(n int) []Set   // processes that each process asks, if not all
 }

@@ -42,7 +42,7 @@ func (t *Twin) After(self ID, in Input, m Machine, out *Output) error {
 	return Forgets(self, t.unlike)
 }
 
-// Forgets returns the error that the behavior of the machine at a seat depends on a field
+// Forgets returns the error that the behaviour of the machine at a seat depends on a field
 // that is missing from Fields, perhaps one of the given fields. If there are none, it may
 // depend on something outside its state.
 func Forgets(self ID, fields []string) error {
