@@ -85,4 +85,6 @@
 // the order of requests is checked. If one property is requested and a breadth-first
 // search would take long, random runs are tried: what they violate is violated, though
 // there may be a shorter way to violate it.
+//
+// DESIGN.md explains why the checker is made this way.
 package check

@@ -78,7 +78,7 @@ func (p *Property) Story(o trace.TextOptions) string {
 	return b.String()
 }
 
-// tale tells what happened: among sites by their own messages.
+// tale tells what happened: among sites by sim.Story.
 func tale(b *sim.Playback, o trace.TextOptions) string {
 	if b.Sites != nil {
 		return sim.Story(b.Sites.Run.Layout, b.Trace())
@@ -90,7 +90,7 @@ func tale(b *sim.Playback, o trace.TextOptions) string {
 	return t.Tale(o)
 }
 
-// diagram returns the trace to draw: among sites without the events of processes, which
+// diagram returns the trace to draw: among sites without the notes at processes, which
 // have lanes of their own.
 func diagram(b *sim.Playback) *trace.Trace {
 	t := b.Trace()
