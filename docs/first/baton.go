@@ -1,4 +1,4 @@
-// Package first holds the algorithms that docs/your-first-algorithm.md writes.
+// Package first holds the algorithms developed in docs/your-first-algorithm.md.
 package first
 
 import "github.com/stile-lock/stile/algorithm"
@@ -15,14 +15,14 @@ func (m *message) Fields(c *algorithm.Coder) {
 	}
 }
 
-// Where a process stands.
+// The states of a process.
 const idle, waiting, inside uint8 = 0, 1, 2
 
 type baton struct {
 	self  algorithm.ID
 	state uint8
-	here  bool          // the baton is here
-	wants algorithm.Set // who has shouted, and has not had the baton from here since
+	here  bool          // whether the baton is here
+	wants algorithm.Set // processes that have shouted, and have not had the baton from here since
 }
 
 func (b *baton) Fields(c *algorithm.Coder) {
@@ -49,7 +49,7 @@ func (b *baton) Release(out *algorithm.Out[message]) {
 	b.handOn(out)
 }
 
-// handOn gives the baton to the next one round the table who wants it.
+// handOn passes the baton to the next process round the table that wants it.
 func (b *baton) handOn(out *algorithm.Out[message]) {
 	if !b.here || b.state == inside || b.wants.Empty() {
 		return
@@ -77,7 +77,7 @@ func (b *baton) Receive(from algorithm.ID, m *message, out *algorithm.Out[messag
 	b.handOn(out)
 }
 
-// Baton is a toy: who has the baton may enter.
+// Baton returns a toy algorithm: the process that has the baton may enter.
 func Baton() algorithm.Spec {
 	atMost := func(n int) algorithm.Range { return algorithm.Range{Hi: 2 * float64(n-1)} }
 	return algorithm.Spec{

@@ -6,5 +6,5 @@ import (
 	"github.com/stile-lock/stile/lab"
 )
 
-// Lab is the lab with the algorithms of this tutorial beside those of the catalog.
+// Lab returns the lab with the algorithms of this tutorial beside those of the catalog.
 func Lab() http.Handler { return lab.Handler(Baton(), Polite()) }

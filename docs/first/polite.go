@@ -2,13 +2,13 @@ package first
 
 import "github.com/stile-lock/stile/algorithm"
 
-// The kinds of messages of the polite ones.
+// The kinds of messages of the polite algorithm.
 const ask, okay uint8 = 0, 1
 
 type letter struct {
 	Kind  uint8
 	Clock algorithm.Time // the sender's clock
-	Asked algorithm.Time // ASK: when
+	Asked algorithm.Time // ASK: stamp of the request
 }
 
 func (m *letter) Fields(c *algorithm.Coder) {
@@ -24,10 +24,10 @@ type polite struct {
 	n    int
 
 	state   uint8
-	clock   algorithm.Time // what the next request is stamped with
-	asked   algorithm.Time // while waiting: when it asked
-	missing algorithm.Set  // while waiting: who has not said OKAY
-	later   algorithm.Set  // who gets our OKAY when we leave
+	clock   algorithm.Time // stamp of the next request
+	asked   algorithm.Time // while waiting: stamp of its request
+	missing algorithm.Set  // while waiting: processes that have not sent OKAY
+	later   algorithm.Set  // processes that get our OKAY when we leave
 }
 
 func (p *polite) Fields(c *algorithm.Coder) {
@@ -50,7 +50,7 @@ func (p *polite) Request(out *algorithm.Out[letter]) {
 func (p *polite) tryEnter(out *algorithm.Out[letter]) {
 	if p.state == waiting && p.missing.Empty() {
 		p.state = inside
-		p.asked = algorithm.Time{} // it matters no more
+		p.asked = algorithm.Time{} // it no longer matters
 		out.Enter()
 	}
 }
@@ -76,7 +76,7 @@ func (p *polite) Release(out *algorithm.Out[letter]) {
 	p.later.Clear()
 }
 
-// Polite is Ricart and Agrawala's algorithm, as short as it gets.
+// Polite returns Ricart and Agrawala's algorithm, as short as it gets.
 func Polite() algorithm.Spec {
 	exactly := func(n int) algorithm.Range { return algorithm.Exact(2 * float64(n-1)) }
 	return algorithm.Spec{

@@ -1,5 +1,5 @@
-// Package exercise is Ricart and Agrawala's algorithm, to be written by the reader of
-// docs/exercise.md.
+// Package exercise holds Ricart and Agrawala's algorithm, which the reader of
+// docs/exercise.md writes.
 package exercise
 
 import "github.com/stile-lock/stile/algorithm"
@@ -9,7 +9,7 @@ const request, ok uint8 = 0, 1
 
 type message struct {
 	Kind  uint8
-	Clock algorithm.Time // the clock of the sender
+	Clock algorithm.Time // the sender's clock
 	Time  algorithm.Time // REQUEST: its stamp
 }
 
@@ -26,13 +26,13 @@ const released, wanted, held uint8 = 0, 1, 2
 
 type lock struct {
 	self algorithm.ID
-	n    int // how many processes there are
+	n    int // number of processes
 
 	state    uint8
-	clock    algorithm.Time // what the next request is stamped with
-	asked    algorithm.Time // WANTED: the stamp of our request; none otherwise
-	missing  algorithm.Set  // WANTED: whose OK we do not have
-	deferred algorithm.Set  // whom we owe an OK
+	clock    algorithm.Time // stamp of the next request
+	asked    algorithm.Time // WANTED: stamp of our request; none otherwise
+	missing  algorithm.Set  // WANTED: processes whose OK we do not have
+	deferred algorithm.Set  // processes to which we owe an OK
 }
 
 func (l *lock) Fields(c *algorithm.Coder) {
@@ -43,27 +43,27 @@ func (l *lock) Fields(c *algorithm.Coder) {
 	c.Set("deferred", &l.deferred)
 }
 
-// Request: this process wants in.
+// Request is called when this process wants to enter.
 func (l *lock) Request(out *algorithm.Out[message]) {
-	// TODO, step 1: ask everybody, and enter only when all have said OK.
+	// TODO, step 1: ask all other processes, and enter only when all have sent OK.
 	l.state = held
 	out.Enter()
 }
 
-// Receive: a message has come.
+// Receive is called when a message arrives.
 func (l *lock) Receive(from algorithm.ID, m *message, out *algorithm.Out[message]) {
 	// TODO, step 2: answer a REQUEST, or defer it; count an OK.
 }
 
-// Release: this process leaves.
+// Release is called when this process leaves.
 func (l *lock) Release(out *algorithm.Out[message]) {
-	// TODO, step 3: say OK to whom it was deferred.
+	// TODO, step 3: send OK to the processes whose request was deferred.
 	l.state = released
 }
 
 // TODO, step 5: applications talk, too.
 
-// Mine is the lock for the hosts: the simulator, the checker and the bank.
+// Mine returns the lock for the hosts: the simulator, the checker and the bank.
 func Mine() algorithm.Spec {
 	return algorithm.Spec{
 		Name: "mine", Title: "My Ricart-Agrawala",

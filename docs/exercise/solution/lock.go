@@ -1,5 +1,5 @@
-// Package exercise is Ricart and Agrawala's algorithm, to be written by the reader of
-// docs/exercise.md.
+// Package exercise holds Ricart and Agrawala's algorithm, which the reader of
+// docs/exercise.md writes.
 package exercise
 
 import "github.com/stile-lock/stile/algorithm"
@@ -9,7 +9,7 @@ const request, ok uint8 = 0, 1
 
 type message struct {
 	Kind  uint8
-	Clock algorithm.Time // the clock of the sender
+	Clock algorithm.Time // the sender's clock
 	Time  algorithm.Time // REQUEST: its stamp
 }
 
@@ -26,13 +26,13 @@ const released, wanted, held uint8 = 0, 1, 2
 
 type lock struct {
 	self algorithm.ID
-	n    int // how many processes there are
+	n    int // number of processes
 
 	state    uint8
-	clock    algorithm.Time // what the next request is stamped with
-	asked    algorithm.Time // WANTED: the stamp of our request; none otherwise
-	missing  algorithm.Set  // WANTED: whose OK we do not have
-	deferred algorithm.Set  // whom we owe an OK
+	clock    algorithm.Time // stamp of the next request
+	asked    algorithm.Time // WANTED: stamp of our request; none otherwise
+	missing  algorithm.Set  // WANTED: processes whose OK we do not have
+	deferred algorithm.Set  // processes to which we owe an OK
 }
 
 func (l *lock) Fields(c *algorithm.Coder) {
@@ -43,7 +43,7 @@ func (l *lock) Fields(c *algorithm.Coder) {
 	c.Set("deferred", &l.deferred)
 }
 
-// Request: this process wants in.
+// Request is called when this process wants to enter.
 func (l *lock) Request(out *algorithm.Out[message]) {
 	l.state = wanted
 	l.asked = l.clock.Tick()
@@ -53,7 +53,7 @@ func (l *lock) Request(out *algorithm.Out[message]) {
 	l.enter(out)
 }
 
-// enter goes in if everybody has said OK.
+// enter enters if all other processes have sent OK.
 func (l *lock) enter(out *algorithm.Out[message]) {
 	if l.state == wanted && l.missing.Empty() {
 		l.state = held
@@ -62,7 +62,7 @@ func (l *lock) enter(out *algorithm.Out[message]) {
 	}
 }
 
-// Receive: a message has come.
+// Receive is called when a message arrives.
 func (l *lock) Receive(from algorithm.ID, m *message, out *algorithm.Out[message]) {
 	l.clock.See(m.Clock)
 	if m.Kind == ok {
@@ -77,26 +77,26 @@ func (l *lock) Receive(from algorithm.ID, m *message, out *algorithm.Out[message
 	out.Send(from, message{Kind: ok, Clock: l.clock})
 }
 
-// first reports whether this process goes before a request of another.
+// first reports whether this process goes before another's request.
 func (l *lock) first(other algorithm.Stamp) bool {
 	ours := algorithm.Stamp{Time: l.asked, ID: l.self}
 	return l.state == held || l.state == wanted && ours.Less(other)
 }
 
-// Release: this process leaves.
+// Release is called when this process leaves.
 func (l *lock) Release(out *algorithm.Out[message]) {
 	l.state = released
 	out.Multicast(&l.deferred, message{Kind: ok, Clock: l.clock})
 	l.deferred.Clear()
 }
 
-// Clock is what goes along when applications talk.
+// Clock returns the clock that is sent along when applications talk.
 func (l *lock) Clock() algorithm.Time { return l.clock }
 
-// Hear takes it over where it arrives.
+// Hear merges the clock that arrives with a message between applications.
 func (l *lock) Hear(t algorithm.Time) { l.clock.See(t) }
 
-// Mine is the lock for the hosts: the simulator, the checker and the bank.
+// Mine returns the lock for the hosts: the simulator, the checker and the bank.
 func Mine() algorithm.Spec {
 	return algorithm.Spec{
 		Name: "mine", Title: "My Ricart-Agrawala",
