@@ -15,8 +15,9 @@ type Mutex[M any] interface {
 
 // Site is the interface that the author of a method against deadlock implements. Each
 // seat is then a site, with locks and transactions of its own. A transaction requests
-// locks one by one, each granted by a notice. It ends with Release, which frees all of
-// them, or with Abort, which frees them too and after which the transaction tries again.
+// locks one by one (Acquire), each granted by a notice. It ends with Finish, which frees
+// all of them, or with Abort, which frees them too and after which the transaction tries
+// again.
 type Site[M any] interface {
 	Fielder
 	Claim(tx ID, lock int)

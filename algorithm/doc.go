@@ -7,13 +7,18 @@
 //	func (s *state) Release(out *algorithm.Out[msg])                     // the application leaves
 //	func (s *state) Receive(from algorithm.ID, m *msg, out *algorithm.Out[msg])
 //
-// [New] wraps the state in a [Machine], whose interface consists only of bytes, so every
-// host can drive every algorithm: the simulator, the exhaustive checker, the lab and the
-// live member. A host's loop is short:
+// [New] wraps the state in a [Machine], which takes and gives messages and states only as
+// bytes. So every host can drive every algorithm: the simulator, the exhaustive checker,
+// the lab and the live member. A [Spec] describes the algorithm to them: its name, the
+// network it needs, the names of its messages, and a Plan that makes its machines. An
+// algorithm that needs more than the three verbs implements an optional interface, such
+// as [Starter], [Expirer], [Suspecter] or [Hearer].
+//
+// A host's loop is short:
 //
 //	m, err := spec.New(self, algorithm.View{N: 3, Holder: 0})    // err: no such group is possible
 //	var out algorithm.Output
-//	err = m.Step(algorithm.Input{Kind: algorithm.Request}, &out) // err: see below
+//	err = m.Step(algorithm.Input{Kind: algorithm.Request}, &out) // or Receive with From and Bytes; err: see below
 //	for i, s := range out.Sends {
 //		network.Send(self, s.To, out.Bytes(i)) // the bytes are valid until the next Step
 //	}

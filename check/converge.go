@@ -77,7 +77,7 @@ func (r *run) comesRight(p *Property, m *model.Model, g *explore.Graph) error {
 	return nil
 }
 
-// manyStarts is the number of states from which on convergence is checked only on
+// manyStarts is the number of starting states above which convergence is checked only on
 // request.
 const manyStarts = 500
 

@@ -17,7 +17,7 @@ import (
 type RingConfig struct {
 	Nodes  int
 	Values int        // number of values of a flag, the paper's K; 0 means as few as are enough
-	Mover  ring.Mover // processes that move at once: one that reads flags
+	Mover  ring.Mover // which processes move in one step; must be a Mover that reads flags
 	Limits
 }
 

@@ -44,8 +44,8 @@ func (m *meter) sent(from algorithm.ID, kind uint8, parts, size int) {
 	m.load[from] += parts
 }
 
-// beyond reports whether messages were sent that are not of the first kinds kinds, if
-// that is above 0.
+// beyond reports whether messages of a kind beyond the first kinds were sent. It is false
+// if kinds is 0.
 func (m *meter) beyond(kinds int) bool {
 	return kinds > 0 && slices.ContainsFunc(m.byKind[kinds:], func(n int) bool { return n > 0 })
 }

@@ -76,10 +76,10 @@ func (b box) spots(size Length) func(yield func(spot) bool) {
 	}
 }
 
-// put gives a label the first of the places that is free and inside the plot or, of those
-// that are, the one through which the fewest arrows pass. It reports whether there was
-// one. Places through which more than most arrows pass do not count; if most is 0 the
-// first place is taken.
+// put gives a label the place through which the fewest arrows pass, of those that are
+// free and inside the plot. It reports whether there was one. Places through which more
+// than most arrows pass do not count; if most is 0, arrows are ignored and the first
+// place is taken.
 func (p *plan) put(l *Label, places []Label, most int) bool {
 	best, least := -1, 0
 	for i := range places {

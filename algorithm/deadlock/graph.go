@@ -111,8 +111,8 @@ func (g *Graph) Knots() [][]algorithm.ID {
 	return knots
 }
 
-// shortest returns a shortest cycle inside a component: it tries the members in turn
-// until one has a cycle of that length.
+// shortest returns a shortest cycle inside a component, from its smallest member on. Of
+// equally short cycles it returns the first found, trying the members in order.
 func (g *Graph) shortest(part []algorithm.ID) []algorithm.ID {
 	slices.Sort(part)
 	var best []algorithm.ID
