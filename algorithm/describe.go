@@ -10,15 +10,16 @@ import (
 // A Field is one labelled value of a state or a message, for people.
 type Field struct{ Name, Value string }
 
-// Describe returns the fields of m's state. The variadic members name the process at each
-// of the n seats; without them every process takes part, in order.
+// Describe returns the fields of m's state. If given, members names the process at each
+// of the n seats; otherwise every process takes part, in order.
 func Describe(m Machine, n int, members ...ID) []Field {
 	c := Coder{mode: describe, n: n, seats: members}
 	m.Visit(&c)
 	return c.fields
 }
 
-// Apart gives fields with equal names distinct ones: a second state becomes state (2).
+// Apart gives fields of equal names distinct ones: the second one named state becomes
+// state (2).
 func Apart(fields []Field) []Field {
 	for i := range fields {
 		name, n := fields[i].Name, 1

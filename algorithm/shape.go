@@ -27,20 +27,20 @@ type Shape struct {
 	Picture Picture
 	Title   string // caption, in a few words
 
-	Pointer string   // field that points to a process: an arrow
-	Next    string   // field that names the process after this one
-	Asked   string   // whether it has asked the process that Pointer leads to
-	Queue   string   // processes waiting here
-	Token   string   // whether it has the token; without this field, a process whose Pointer is itself has it
-	Vote    string   // process it has voted for
-	Number  string   // its ticket, flag or round
-	Got     string   // while waiting: processes whose answers it has
-	Awaited []string // while waiting: processes whose answers it needs; the first field that names any counts
-	Stamps  string   // times of all requests it knows of, by seat; the oldest goes first, and 0 is none
+	Pointer string   // field with the process it points to: an arrow
+	Next    string   // field with the process after this one
+	Asked   string   // field that says whether it has asked the process that Pointer leads to
+	Queue   string   // field with the processes waiting here
+	Token   string   // field that says whether it has the token; without one, a process whose Pointer is itself has it
+	Vote    string   // field with the process it has voted for
+	Number  string   // field with its ticket, flag or round
+	Got     string   // field with the processes whose answers it has, while waiting
+	Awaited []string // fields with the processes whose answers it needs, while waiting; the first that names any counts
+	Stamps  string   // field with the times of all requests it knows of, by seat; the oldest goes first, and 0 is none
 
-	Members string // field that lists the participants, by seat; empty if all processes take part forever
+	Members string // field with the participants, by seat; empty if all processes take part forever
 	Stopped string // field that says that this process waits until others take part
-	Maker   string // field that names the process that decides on the participants
+	Maker   string // field with the process that decides on the participants
 	Fresh   string // field that is yes while a process is new and takes part in nothing: the rest of its state does not count
 
 	Waits []Wait // elections: what a process waits for; the first that applies counts
@@ -86,8 +86,8 @@ func (s Shape) Fields() []string {
 	return names
 }
 
-// Within returns the shape of an algorithm that is part of another under the given name.
-// The outer algorithm has the fields own itself: see Coder.Inner.
+// Within returns the shape of an algorithm that is part of another. Fields that the outer
+// algorithm has too, named by own, get name as a prefix: see Coder.Inner.
 func (s Shape) Within(name string, own ...string) Shape {
 	again := func(field string) string {
 		if slices.Contains(own, field) {

@@ -173,7 +173,7 @@ type Spec struct {
 	Shape   Shape // how to draw it
 
 	// Upset returns every state in which the machine of a seat among n may be found, if
-	// the algorithm is self-stabilizing: it recovers from any of them, with no message in
+	// the algorithm is self-stabilising: it recovers from any of them, with no message in
 	// flight. For that, hosts let timer 0 expire now and then, set or not; a message
 	// repeated directly behind the same message must change nothing. Upset is nil for
 	// algorithms that do not claim this. A state is valid until the next one.
