@@ -2,8 +2,8 @@ package mutex
 
 import "github.com/stile-lock/stile/algorithm"
 
-// Bakery is the algorithm in which a process takes a number higher than all it sees, and
-// the lowest number is served.
+// Bakery returns the algorithm in which a process takes a number higher than all it sees,
+// and the lowest number is served.
 //
 // L. Lamport: A New Solution of Dijkstra's Concurrent Programming Problem. Communications
 // of the ACM 17(8), 1974, pages 453-455.

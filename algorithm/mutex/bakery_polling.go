@@ -2,8 +2,8 @@ package mutex
 
 import "github.com/stile-lock/stile/algorithm"
 
-// BakeryPolling is Bakery with busy waiting, as in the paper: every READ is answered at
-// once, and a reader that must wait reads again.
+// BakeryPolling returns Bakery with busy waiting, as in the paper: every READ is answered
+// at once, and a reader that must wait reads again.
 //
 // L. Lamport: A New Solution of Dijkstra's Concurrent Programming Problem. Communications
 // of the ACM 17(8), 1974, pages 453-455.

@@ -2,8 +2,8 @@ package mutex
 
 import "github.com/stile-lock/stile/algorithm"
 
-// CarvalhoRoucairol is Ricart-Agrawala with permissions that last: an OK from another
-// process is good for any number of entries until that process makes a request.
+// CarvalhoRoucairol returns Ricart-Agrawala with permissions that last: an OK from
+// another process is good for any number of entries until that process makes a request.
 //
 // O. S. F. Carvalho, G. Roucairol: On Mutual Exclusion in Computer Networks.
 // Communications of the ACM 26(2), 1983, pages 146-147.

@@ -7,8 +7,8 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 )
 
-// Central is the algorithm in which one process, the coordinator, lets the others enter
-// one by one, in the order in which their requests arrive.
+// Central returns the algorithm in which one process, the coordinator, lets the others
+// enter one by one, in the order in which their requests arrive.
 //
 // It is older than its descriptions. L. Lamport: Time, Clocks, and the Ordering of Events
 // in a Distributed System. Communications of the ACM 21(7), 1978, page 561, names it as

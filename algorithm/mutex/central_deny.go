@@ -2,7 +2,7 @@ package mutex
 
 import "github.com/stile-lock/stile/algorithm"
 
-// CentralDeny is Central without a queue: a coordinator that cannot let a process in
+// CentralDeny returns Central without a queue: a coordinator that cannot let a process in
 // answers DENIED, and the process may request again later. It is a try-lock: no process
 // waits, and none is promised a turn.
 //

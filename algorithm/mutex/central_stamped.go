@@ -2,8 +2,8 @@ package mutex
 
 import "github.com/stile-lock/stile/algorithm"
 
-// CentralStamped is Central with the coordinator's queue ordered by the stamps of the
-// requests instead of by their arrival. It remedies the flaw that Lamport found in
+// CentralStamped returns Central with the coordinator's queue ordered by the stamps of
+// the requests instead of by their arrival. It remedies the flaw that Lamport found in
 // Central only among the requests that the coordinator knows: it does not wait for an
 // earlier one that is still in flight.
 //

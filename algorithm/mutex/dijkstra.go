@@ -7,7 +7,7 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 )
 
-// Dijkstra is the self-stabilising ring: a process compares its flag with its
+// Dijkstra returns the self-stabilising ring: a process compares its flag with its
 // predecessor's, and a process that finds itself privileged may enter. From any flags
 // whatsoever the ring converges to exactly one privilege, if a flag has enough values: k
 // of them, or 2N if k is 0. The paper's N+1, and even N-1, are enough where flags are

@@ -2,7 +2,7 @@ package mutex
 
 import "github.com/stile-lock/stile/algorithm"
 
-// Lamport is the algorithm in which every process keeps the queue of all requests,
+// Lamport returns the algorithm in which every process keeps the queue of all requests,
 // ordered by stamp, and knows when no earlier one can still arrive.
 //
 // L. Lamport: Time, Clocks, and the Ordering of Events in a Distributed System.

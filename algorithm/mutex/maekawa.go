@@ -5,8 +5,8 @@ import (
 	"github.com/stile-lock/stile/algorithm/quorum"
 )
 
-// Maekawa is the algorithm in which a process needs only the votes of its quorum. Any two
-// quorums share a voter, and a voter votes for one process at a time.
+// Maekawa returns the algorithm in which a process needs only the votes of its quorum.
+// Any two quorums share a voter, and a voter votes for one process at a time.
 //
 // M. Maekawa: A sqrt(N) Algorithm for Mutual Exclusion in Decentralized Systems. ACM
 // Transactions on Computer Systems 3(2), 1985, pages 145-159.

@@ -5,8 +5,8 @@ import (
 	"github.com/stile-lock/stile/algorithm/quorum"
 )
 
-// MaekawaReject is Maekawa without FAILED: a candidate that is not inside gives a vote
-// back as soon as its voter asks for it, whatever its other voters say.
+// MaekawaReject returns Maekawa without FAILED: a candidate that is not inside gives a
+// vote back as soon as its voter asks for it, whatever its other voters say.
 //
 // B. A. Sanders: The Information Structure of Distributed Mutual Exclusion Algorithms.
 // ACM Transactions on Computer Systems 5(3), 1987, pages 284-299. It corrects M. Maekawa:

@@ -5,8 +5,8 @@ import (
 	"github.com/stile-lock/stile/algorithm/quorum"
 )
 
-// Majority is the algorithm in which a process asks all processes and enters with the
-// votes of more than half, its own included.
+// Majority returns the algorithm in which a process asks all processes and enters with
+// the votes of more than half, its own included.
 //
 // R. H. Thomas: A Majority Consensus Approach to Concurrency Control for Multiple Copy
 // Databases. ACM Transactions on Database Systems 4(2), 1979, pages 180-209.

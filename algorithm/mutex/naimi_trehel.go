@@ -2,7 +2,7 @@ package mutex
 
 import "github.com/stile-lock/stile/algorithm"
 
-// NaimiTrehel is the algorithm in which a request travels along guesses at the last
+// NaimiTrehel returns the algorithm in which a request travels along guesses at the last
 // process to request, and turns all of them towards the process that requests now. The
 // waiting processes form a queue in which each knows its successor.
 //

@@ -6,8 +6,8 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 )
 
-// Raymond is the algorithm in which the token moves along the edges of a tree and every
-// process knows only the direction in which it is.
+// Raymond returns the algorithm in which the token moves along the edges of a tree and
+// every process knows only the direction in which it is.
 //
 // K. Raymond: A Tree-Based Algorithm for Distributed Mutual Exclusion. ACM Transactions
 // on Computer Systems 7(1), 1989, pages 61-77.

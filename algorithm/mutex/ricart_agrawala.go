@@ -2,7 +2,7 @@ package mutex
 
 import "github.com/stile-lock/stile/algorithm"
 
-// RicartAgrawala is the algorithm in which every process needs permission from every
+// RicartAgrawala returns the algorithm in which every process needs permission from every
 // other, and the one with the earlier request answers later.
 //
 // G. Ricart, A. K. Agrawala: An Optimal Algorithm for Mutual Exclusion in Computer

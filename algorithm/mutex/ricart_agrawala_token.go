@@ -2,8 +2,8 @@ package mutex
 
 import "github.com/stile-lock/stile/algorithm"
 
-// RicartAgrawalaToken is the broadcast token algorithm without a queue in the token: a
-// process that releases it searches around the circle for the next one that has
+// RicartAgrawalaToken returns the broadcast token algorithm without a queue in the token:
+// a process that releases it searches around the circle for the next one that has
 // requested.
 //
 // G. Ricart, A. K. Agrawala: Author's response to "On Mutual Exclusion in Computer

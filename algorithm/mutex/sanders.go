@@ -2,9 +2,9 @@ package mutex
 
 import "github.com/stile-lock/stile/algorithm"
 
-// Sanders is the algorithm that has others as instances: each process asks the members of
-// its request set before entry and informs the members of its inform set at exit. See
-// Structure for the conditions on the sets.
+// Sanders returns the algorithm that has others as instances: each process asks the
+// members of its request set before entry and informs the members of its inform set at
+// exit. See Structure for the conditions on the sets.
 //
 // B. A. Sanders: The Information Structure of Distributed Mutual Exclusion Algorithms.
 // ACM Transactions on Computer Systems 5(3), 1987, pages 284-299.
@@ -28,7 +28,8 @@ func Sanders(structures StructureOf) algorithm.Spec {
 	return s
 }
 
-// SandersExperiment runs any sets, including those that break the rules.
+// SandersExperiment returns Sanders' algorithm over any sets, including those that break
+// the rules.
 func SandersExperiment(any StructureOf) algorithm.Spec {
 	structures := StructureOf(func(n int) (Structure, error) {
 		st, err := any(n)

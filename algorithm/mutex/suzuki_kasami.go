@@ -6,8 +6,8 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 )
 
-// SuzukiKasami is the broadcast token algorithm: requests go to all processes, and the
-// token carries a queue of those it will visit.
+// SuzukiKasami returns the broadcast token algorithm: requests go to all processes, and
+// the token carries a queue of those it will visit.
 //
 // I. Suzuki, T. Kasami: A Distributed Mutual Exclusion Algorithm. ACM Transactions on
 // Computer Systems 3(4), 1985, pages 344-349.

@@ -2,7 +2,7 @@ package mutex
 
 import "github.com/stile-lock/stile/algorithm"
 
-// TokenRing is the algorithm in which a token circulates in a ring forever, and the
+// TokenRing returns the algorithm in which a token circulates in a ring forever, and the
 // process that has it may enter.
 //
 // G. Le Lann: Distributed Systems - Towards a Formal Approach. Information Processing 77

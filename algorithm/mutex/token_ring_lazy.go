@@ -2,7 +2,7 @@ package mutex
 
 import "github.com/stile-lock/stile/algorithm"
 
-// TokenRingLazy is the token ring that is silent when no process wants to enter: the
+// TokenRingLazy returns the token ring that is silent when no process wants to enter: the
 // token rests where it was last used, and a WISH that travels along the ring wakes it.
 //
 // The ring is that of G. Le Lann: Distributed Systems - Towards a Formal Approach.

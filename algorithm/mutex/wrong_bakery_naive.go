@@ -2,7 +2,7 @@ package mutex
 
 import "github.com/stile-lock/stile/algorithm"
 
-// BakeryNaive is Bakery without choosing: a process takes a number and waits for its
+// BakeryNaive returns Bakery without choosing: a process takes a number and waits for its
 // turn, without waiting for those that are about to take one.
 //
 // L. Lamport: A New Solution of Dijkstra's Concurrent Programming Problem. Communications

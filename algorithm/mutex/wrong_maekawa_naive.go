@@ -5,7 +5,7 @@ import (
 	"github.com/stile-lock/stile/algorithm/quorum"
 )
 
-// MaekawaNaive is Maekawa with only REQUEST, LOCKED and RELEASE.
+// MaekawaNaive returns Maekawa with only REQUEST, LOCKED and RELEASE.
 //
 // M. Maekawa: A sqrt(N) Algorithm for Mutual Exclusion in Decentralized Systems. ACM
 // Transactions on Computer Systems 3(2), 1985, pages 145-159, says why that is not
@@ -27,7 +27,7 @@ func MaekawaNaive(quorums quorum.Builder) algorithm.Spec {
 	return s
 }
 
-// MajorityNaive is Majority without a way to take a vote back.
+// MajorityNaive returns Majority without a way to take a vote back.
 //
 // R. H. Thomas: A Majority Consensus Approach to Concurrency Control for Multiple Copy
 // Databases. ACM Transactions on Database Systems 4(2), 1979, pages 180-209, is the

@@ -5,7 +5,7 @@ import (
 	"github.com/stile-lock/stile/algorithm/quorum"
 )
 
-// MaekawaPublished is Maekawa by the rules of the paper.
+// MaekawaPublished returns Maekawa by the rules of the paper.
 //
 // M. Maekawa: A sqrt(N) Algorithm for Mutual Exclusion in Decentralized Systems. ACM
 // Transactions on Computer Systems 3(2), 1985, pages 145-159.

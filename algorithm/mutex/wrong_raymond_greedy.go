@@ -6,7 +6,7 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 )
 
-// RaymondGreedy is Raymond with the strategy, mentioned in the paper, that a process
+// RaymondGreedy returns Raymond with the strategy, mentioned in the paper, that a process
 // enters first whenever the privilege passes through it.
 //
 // K. Raymond: A Tree-Based Algorithm for Distributed Mutual Exclusion. ACM Transactions

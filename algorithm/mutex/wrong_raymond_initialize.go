@@ -2,8 +2,8 @@ package mutex
 
 import "github.com/stile-lock/stile/algorithm"
 
-// RaymondInitialize is Raymond with the paper's start: only the first holder knows where
-// the privilege is, until it has flooded INITIALIZE.
+// RaymondInitialize returns Raymond with the paper's start: only the first holder knows
+// where the privilege is, until it has flooded INITIALIZE.
 //
 // K. Raymond: A Tree-Based Algorithm for Distributed Mutual Exclusion. ACM Transactions
 // on Computer Systems 7(1), 1989, pages 61-77.

@@ -2,8 +2,8 @@ package mutex
 
 import "github.com/stile-lock/stile/algorithm"
 
-// RaymondPrinted is Raymond as some lectures print it: a process asks the holder only
-// when a request arrives and it has not ASKED yet.
+// RaymondPrinted returns Raymond as some lectures print it: a process asks the holder
+// only when a request arrives and it has not ASKED yet.
 //
 // K. Raymond: A Tree-Based Algorithm for Distributed Mutual Exclusion. ACM Transactions
 // on Computer Systems 7(1), 1989, pages 61-77.

@@ -2,7 +2,7 @@ package mutex
 
 import "github.com/stile-lock/stile/algorithm"
 
-// RicartAgrawala1981 is RicartAgrawala with clocks as in the paper: only a REQUEST
+// RicartAgrawala1981 returns RicartAgrawala with clocks as in the paper: only a REQUEST
 // advances them, an OK does not.
 //
 // G. Ricart, A. K. Agrawala: An Optimal Algorithm for Mutual Exclusion in Computer
