@@ -6,8 +6,8 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 )
 
-// Bully is the algorithm in which a process that notices the leader's silence asks all
-// higher processes, and leads if none of them answers.
+// Bully returns the algorithm in which a process that notices the leader's silence asks
+// all higher processes, and leads if none of them answers.
 //
 // H. Garcia-Molina: Elections in a Distributed Computing System. IEEE Transactions on
 // Computers C-31(1), 1982, pages 48-59.

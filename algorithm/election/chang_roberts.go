@@ -2,8 +2,8 @@ package election
 
 import "github.com/stile-lock/stile/algorithm"
 
-// ChangRoberts is the algorithm in which numbers travel around a ring, and each process
-// lets only numbers higher than its own pass.
+// ChangRoberts returns the algorithm in which numbers travel around a ring, and each
+// process lets only numbers higher than its own pass.
 //
 // E. Chang, R. Roberts: An Improved Algorithm for Decentralized Extrema-Finding in
 // Circular Configurations of Processes. Communications of the ACM 22(5), 1979, pages

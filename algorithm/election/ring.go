@@ -6,8 +6,8 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 )
 
-// Ring is the algorithm in which ELECTION goes round a ring and collects the numbers of
-// all live processes, and COORDINATOR goes round once more with the highest of them.
+// Ring returns the algorithm in which ELECTION goes round a ring and collects the numbers
+// of all live processes, and COORDINATOR goes round once more with the highest of them.
 //
 // G. Le Lann: Distributed Systems - Towards a Formal Approach. Information Processing 77
 // (Proceedings of the IFIP Congress), North-Holland, 1977, pages 155-160.
