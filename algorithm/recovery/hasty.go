@@ -6,9 +6,9 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 )
 
-// Hasty makes a lock by the first rule that comes to mind when a token can be lost: a
-// process that has waited for long makes a new one. It is wrong: no process knows that
-// the old token is lost, and it stays valid if it was only late, or in use.
+// Hasty returns a lock that follows the first rule that comes to mind when a token can be
+// lost: a process that has waited for long makes a new one. It is wrong: no process knows
+// that the old token is lost, and it stays valid if it was only late, or in use.
 func Hasty(lock algorithm.Spec) algorithm.Spec {
 	spec := lock
 	spec.Name += "+hasty"
