@@ -121,14 +121,14 @@ func WaitDie() Method {
 	}
 }
 
-// WoundWaitRestamped is wound-wait with a new stamp for every attempt, which is wrong: a
-// wounded transaction is the youngest again, and never grows old.
+// WoundWaitRestamped returns wound-wait with a new stamp for every attempt, which is
+// wrong: a wounded transaction is the youngest again, and never grows old.
 func WoundWaitRestamped() Method {
 	return restamped(WoundWait(), "wounded")
 }
 
-// WaitDieRestamped is wait-die with a new stamp for every attempt, which is
-// wrong in the same way.
+// WaitDieRestamped returns wait-die with a new stamp for every attempt, which is wrong in
+// the same way.
 func WaitDieRestamped() Method {
 	return restamped(WaitDie(), "told to die")
 }
