@@ -20,7 +20,7 @@ const (
 	Amount = 10_000
 )
 
-// A Scene is the outcome of a scene.
+// A Scene is the outcome of one run.
 type Scene struct {
 	Lock     string // name of the algorithm
 	Balance  int64  // final balance of the account
@@ -31,8 +31,8 @@ type Scene struct {
 	result *scene.Result
 }
 
-// Play makes each of the machines make the given number of deposits, taking turns by the
-// lock. The seed selects one of many runs.
+// Play has each machine make the given number of deposits, taking turns by the lock. The
+// seed selects one of many runs.
 func Play(lock algorithm.Spec, machines, deposits int, seed uint64) (*Scene, error) {
 	r, err := scene.Run(scene.Config{
 		Lock: lock, Machines: machines, Deposits: deposits, Amount: Amount, Balance: Before, Seed: seed,
