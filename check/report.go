@@ -87,7 +87,7 @@ type Report struct {
 	Nodes       int        `json:"nodes"`
 	Requests    Bound      `json:"requests"`
 	Network     string     `json:"network"`
-	Losses      int        `json:"losses,omitempty"` // most messages lost
+	Losses      int        `json:"losses,omitempty"` // maximum number of lost messages
 	Verdict     Verdict    `json:"verdict"`
 	States      int64      `json:"states"`
 	Transitions int64      `json:"transitions"`

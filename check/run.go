@@ -44,9 +44,9 @@ type Config struct {
 	Network    algorithm.Network
 	Requesters []algorithm.ID
 	Starts     []algorithm.View // nil means one: process 1 has the lock and is not inside
-	Crashes    int              // most crashes of processes or sites, at any step
-	Comebacks  int              // most comebacks of processes, at any step
-	Losses     int              // most messages lost, at any step
+	Crashes    int              // maximum number of crashes of processes or sites, each at any step
+	Comebacks  int              // maximum number of comebacks of processes, each at any step
+	Losses     int              // maximum number of lost messages, each at any step
 	Pace       Pace
 	Wrong      bool              // whether, once, a timeout is too short, or a live process is taken for dead
 	Properties []string          // nil means all that the algorithm claims
