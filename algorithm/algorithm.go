@@ -1,11 +1,11 @@
 package algorithm
 
-// Mutex is what the author of an algorithm writes: a state with its fields and
-// the paper's three verbs, over messages of type M.
+// Mutex is the interface that the author of a mutual exclusion algorithm implements: a
+// state with its fields, and the paper's three verbs, over messages of type M.
 //
-// The message that Receive gets lives only until it returns: copy lists out of
-// it. A message to self is received within the same step, after the verb that
-// sent it has returned.
+// The message passed to Receive is valid only until Receive returns: copy lists out of
+// it. A message to self is received within the same step, after the verb that sent it has
+// returned.
 type Mutex[M any] interface {
 	Fielder
 	Request(out *Out[M])
@@ -13,10 +13,11 @@ type Mutex[M any] interface {
 	Receive(from ID, m *M, out *Out[M])
 }
 
-// Site is what the author of a method against deadlock writes. A seat is then
-// a site, with locks and transactions of its own: a transaction asks for locks
-// one by one, each granted by a notice, and ends by Release, which frees them
-// all, or by Abort, which does too, and it will try again.
+// Site is the interface that the author of a method against deadlock implements. Each
+// seat is then a site, with locks and transactions of its own. A transaction requests
+// locks one by one (Acquire), each granted by a notice. It ends with Finish, which frees
+// all of them, or with Abort, which frees them too and after which the transaction tries
+// again.
 type Site[M any] interface {
 	Fielder
 	Claim(tx ID, lock int)
@@ -26,43 +27,42 @@ type Site[M any] interface {
 	Receive(from ID, m *M, out *Out[M])
 }
 
-// Elector is what the author of an election writes. Nobody is inside anything:
-// Request comes whenever the application has noticed that the leader is silent,
-// and who leads is told by Out.Lead.
+// Elector is the interface that the author of an election implements. There is no
+// critical section: Request comes whenever the application has noticed that the leader is
+// silent, and Out.Lead reports the leader.
 type Elector[M any] interface {
 	Fielder
 	Request(out *Out[M])
 	Receive(from ID, m *M, out *Out[M])
 }
 
-// A Starter moves without being asked to, once the group runs.
+// A Starter acts without a request, once the group runs.
 type Starter[M any] interface{ Start(out *Out[M]) }
 
 // An Expirer sets timers.
 type Expirer[M any] interface{ Expire(timer int, out *Out[M]) }
 
-// A Suspecter wants to know who is believed dead.
+// A Suspecter is notified of peers that the host believes dead.
 type Suspecter[M any] interface{ Suspect(id ID, out *Out[M]) }
 
-// A Truster wants to know who is back.
+// A Truster is notified of peers that are back.
 type Truster[M any] interface{ Trust(id ID, out *Out[M]) }
 
-// A Hearer has a logical clock and lets it take part in the messages between
-// applications.
+// A Hearer has a logical clock that also takes part in the messages between applications.
 type Hearer interface {
 	Clock() Time
 	Hear(t Time)
 }
 
-// A Carrier is an algorithm whose messages carry those of others.
+// A Carrier is an algorithm whose messages carry those of other algorithms.
 type Carrier interface {
-	// Carried returns the machine, within this one, whose message m carries, the
-	// bytes of that, and who sits at its seats: see Coder.Inner. It returns no
-	// machine if m carries nothing, or nothing that this one can read now.
+	// Carried returns the inner machine whose message m carries, that message's bytes,
+	// and the members at the inner machine's seats: see Coder.Inner. It returns a nil
+	// machine if m carries nothing, or nothing that this machine can read now.
 	Carried(m Fielder) (within Machine, b []byte, members []ID)
 }
 
-// An Alibier can vouch for others; see Machine.Alibi.
+// An Alibier can vouch for other seats; see Machine.Alibi.
 type Alibier interface{ Alibi(d ID) bool }
 
 // A Message is a pointer to an algorithm's message struct M.

@@ -28,8 +28,7 @@ func (c *Coder) get(name string, limit uint64) uint64 {
 	return c.getLong(name, limit)
 }
 
-// getLong reads a number of any length, and says what is wrong with one that
-// is no good.
+// getLong reads a number of any length, and reports what is wrong with an invalid one.
 func (c *Coder) getLong(name string, limit uint64) uint64 {
 	b := c.buf
 	var v uint64
@@ -102,10 +101,10 @@ func trailing(b byte) int {
 	return n
 }
 
-// An arena holds the lists of the message being decoded, which live until the
-// next one, so that decoding allocates nothing.
+// An arena holds the lists of the message being decoded. They live until the next
+// message, so decoding allocates nothing.
 type arena struct {
-	on     bool // this Coder decodes messages
+	on     bool // whether this Coder decodes messages
 	used   bool
 	ids    []ID
 	times  []Time
@@ -123,8 +122,8 @@ func (a *arena) reset() {
 
 func (c *Coder) inMessage() bool { return c.arena.on }
 
-// resize returns a list of n elements to decode into: carved from the arena
-// for a message, the field's own memory for a state.
+// resize returns a list of n elements to decode into: carved from the arena for a
+// message, or the field's own memory for a state.
 func resize[T any](c *Coder, from *[]T, own []T, n int) []T {
 	if c.err != nil {
 		n = 0

@@ -2,21 +2,21 @@ package algorithm
 
 import "fmt"
 
-// A Class says on what a process may enter, and whether one process decides for
-// all of them.
+// A Class is what a process needs in order to enter, and whether one process decides for
+// all.
 type Class uint8
 
-// The classes of algorithms for mutual exclusion. Elections have none.
+// The classes of mutual exclusion algorithms. Elections have none.
 const (
 	Unclassed  Class = iota
-	Central          // one process gives permission to all
-	Permission       // all others, or all who may be inside, give permission
-	Quorum           // some others do, and any two such sets share a member
-	Token            // whoever has the only token may enter
+	Central          // one process grants permission to all
+	Permission       // all others, or all that may be inside, grant permission
+	Quorum           // a set of others grants permission, and any two such sets share a member
+	Token            // the process that has the only token may enter
 )
 
-// String returns the words that commands use: what is needed to enter, and who
-// decides.
+// String returns the words that commands use: what is needed to enter, and where the
+// decision is made.
 func (c Class) String() string {
 	switch c {
 	case Unclassed:

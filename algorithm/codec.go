@@ -1,11 +1,11 @@
 package algorithm
 
-// A Codec writes and reads a Fielder that is no machine and no message: what a
-// host keeps beside them. The zero Codec is ready; one is used by one goroutine
-// at a time.
+// A Codec encodes and decodes a Fielder that is neither a machine nor a message, such as
+// data that a host keeps beside them. The zero Codec is ready to use. A Codec must not be
+// used by several goroutines at once.
 type Codec struct{ c Coder }
 
-// Append appends the fields of f, for n seats.
+// Append appends the encoding of f's fields to b, for n seats.
 func (k *Codec) Append(b []byte, n int, f Fielder) []byte {
 	c := &k.c
 	c.mode, c.n, c.buf = encode, n, b
@@ -14,7 +14,7 @@ func (k *Codec) Append(b []byte, n int, f Fielder) []byte {
 	return b
 }
 
-// Load reads what Append wrote, all of it.
+// Load decodes into f what Append wrote, which must be all of b.
 func (k *Codec) Load(b []byte, n int, f Fielder) error {
 	c := &k.c
 	c.mode, c.n, c.buf, c.err = decode, n, b, nil

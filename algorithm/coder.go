@@ -2,39 +2,38 @@ package algorithm
 
 import "fmt"
 
-// A Fielder names and bounds its fields, in a fixed order, by calling one
-// Coder method for each. Whether a field is there may depend on the fields
-// before it.
+// A Fielder names and bounds its fields, in a fixed order, by calling one Coder method
+// for each. Whether a field is present may depend on the fields before it.
 type Fielder interface{ Fields(c *Coder) }
 
-// A Coder walks over the fields of a state or a message. The same Fields
-// method encodes, decodes, describes for people, sets a field by name, and
-// shows logical times to the checker, depending on how the Coder was made.
+// A Coder walks the fields of a state or a message. Depending on how the Coder was made,
+// the same Fields method encodes, decodes, describes for people, sets a field by name, or
+// shows logical times to the checker.
 type Coder struct {
 	mode mode
-	live mode   // the mode to go back to after When
-	when bool   // between When and Always
-	n    int    // seats of the view
-	buf  []byte // encode: what was written. decode: what is left.
+	live mode   // the mode to return to after When
+	when bool   // whether between When and Always
+	n    int    // number of seats in the view
+	buf  []byte // encode: the bytes written; decode: the bytes left
 	err  error
 
-	claims bool // decode: a peer wrote this
+	claims bool // decode: whether a peer wrote the bytes
 
 	tokens     int
 	idempotent bool
 
 	fields []Field // describe
-	of     string  // describe: what the fields are of, and which of them
+	of     string  // describe: what the fields belong to, and its index
 	which  int
 	name   string // assign
 	text   string
 	found  bool
-	seats  []ID // describe, assign: who sits where; nil if everybody does, in order
+	seats  []ID // describe, assign: members by seat; nil if all, in order
 
 	times TimeVisitor // visit
 
-	kinds int   // how many kinds of messages the Spec names; 0 if nobody has said
-	last  uint8 // skip: the last kind of message
+	kinds int   // number of message kinds that the Spec names; 0 if unknown
+	last  uint8 // skip: the last message kind
 
 	arena arena
 }
@@ -47,12 +46,12 @@ const (
 	describe
 	assign
 	visit
-	zero // the fields do not exist: decoding clears them
-	skip // the fields do not exist: nothing to do
+	zero // the fields do not exist; decoding clears them
+	skip // the fields do not exist; nothing to do
 )
 
-// A TimeVisitor sees, and may change, every logical time and counter of a
-// state or message. The checker makes canonical states with it.
+// A TimeVisitor sees, and may change, every logical time and counter of a state or
+// message. The checker uses it to make states canonical.
 type TimeVisitor interface {
 	Time(v *uint64)              // 0 is none
 	Ticket(v *uint64)            // 0 is a live value
@@ -60,7 +59,7 @@ type TimeVisitor interface {
 	Anchor(column ID, v *uint64) // the value that this column is measured from
 }
 
-// VisitTimes returns a Coder for n seats that shows all times to v.
+// VisitTimes returns a Coder for n seats that shows all times and counters to v.
 func VisitTimes(n int, v TimeVisitor) *Coder {
 	return &Coder{mode: visit, n: n, times: v}
 }
@@ -71,7 +70,7 @@ func (c *Coder) fail(name, format string, args ...any) {
 	}
 }
 
-// limit is what decoded times and counters must stay below.
+// limit returns the bound that decoded times and counters must stay below.
 func (c *Coder) limit() uint64 {
 	if c.claims {
 		return maxClaim
@@ -79,28 +78,27 @@ func (c *Coder) limit() uint64 {
 	return maxTime
 }
 
-// N returns the number of seats of the view.
+// N returns the number of seats in the view.
 func (c *Coder) N() int { return c.n }
 
-// Token marks that a token is here: in this state, or in this message. It
-// takes no space; call it after the fields that tell.
+// Token marks that a token is here: in this state or in this message. It takes no space.
+// Call it after the fields that determine it.
 func (c *Coder) Token() {
 	if c.mode != skip && c.mode != zero {
 		c.tokens++
 	}
 }
 
-// Idempotent marks a message of which a second copy changes nothing, whenever
-// it comes.
+// Idempotent marks a message whose second copy changes nothing, whenever it arrives.
 func (c *Coder) Idempotent() { c.idempotent = true }
 
-// Of says to people what the following fields are of, where there are several:
-// of L2, if what is "L" and i is 1. An empty word ends that.
+// Of labels the following fields, for people, with the thing they belong to where there
+// are several: L2 if what is "L" and i is 1. An empty what ends the labelling.
 func (c *Coder) Of(what string, i int) { c.of, c.which = what, i }
 
-// When says that the following fields, up to Always, exist only if ok, in some
-// states or some messages. Otherwise they are not coded, and are zero after
-// decoding. It does not nest, and every When needs its Always.
+// When declares that the following fields, up to Always, exist only if ok. Otherwise they
+// are not coded, and are zero after decoding. When does not nest, and every When needs
+// its Always.
 func (c *Coder) When(ok bool) {
 	if c.when {
 		panic("core: When before the Always of another When")
@@ -117,7 +115,7 @@ func (c *Coder) When(ok bool) {
 	}
 }
 
-// Always ends what When began.
+// Always ends the fields that When began.
 func (c *Coder) Always() {
 	if !c.when {
 		panic("core: Always without When")
@@ -126,8 +124,8 @@ func (c *Coder) Always() {
 	c.mode = c.live
 }
 
-// Kinds returns how many kinds of messages the Spec names, for messages that
-// carry those of others and cannot know.
+// Kinds returns how many message kinds the Spec names, for messages that carry those of
+// other algorithms and cannot know.
 func (c *Coder) Kinds() int {
 	if c.kinds == 0 {
 		return 256
@@ -135,8 +133,7 @@ func (c *Coder) Kinds() int {
 	return c.kinds
 }
 
-// Kind is the first field of every message: an index into Spec.Kinds, at most
-// last.
+// Kind codes the first field of every message: an index into Spec.Kinds, at most last.
 func (c *Coder) Kind(k *uint8, last uint8) {
 	switch c.mode {
 	case encode:
@@ -154,7 +151,7 @@ func (c *Coder) Kind(k *uint8, last uint8) {
 	}
 }
 
-// Bool codes a truth value.
+// Bool codes a boolean.
 func (c *Coder) Bool(name string, v *bool) {
 	switch c.mode {
 	case encode:
@@ -180,8 +177,8 @@ func (c *Coder) Bool(name string, v *bool) {
 	}
 }
 
-// Uint8 codes a small number, at most last: the state of an automaton. Its
-// values are shown to people by name, the first name standing for 0.
+// Uint8 codes a small number, such as the state of an automaton. Its values are shown to
+// people by name; the first name stands for 0.
 func (c *Coder) Uint8(name string, v *uint8, names ...string) {
 	switch c.mode {
 	case encode:
@@ -327,8 +324,8 @@ func (c *Coder) Time(name string, t *Time) {
 	}
 }
 
-// Ticket codes a logical time of which 0 is a live value: it is compared with
-// others, and others may be one more than it.
+// Ticket codes a logical time for which 0 is a live value: it is compared with others,
+// and others may be one greater.
 func (c *Coder) Ticket(name string, t *Time) {
 	switch c.mode {
 	case encode:
@@ -389,9 +386,9 @@ func (c *Coder) Times(name string, ts *[]Time) {
 	c.describeAll(name, len(*ts), func(i int) *uint64 { return &(*ts)[i].v })
 }
 
-// Seq codes a counter that belongs to one process, its column: how often that
-// process has asked, say. Counters are only copied, counted up, and compared
-// with others of their column.
+// Seq codes a counter that belongs to one process, its column: for example, how many
+// requests that process has made. Counters are only copied, counted up, and compared with
+// others in their column.
 func (c *Coder) Seq(name string, column ID, v *uint64) {
 	switch c.mode {
 	case encode:
@@ -412,8 +409,8 @@ func (c *Coder) Seqs(name string, vs *[]uint64) {
 	c.columns(name, vs, false)
 }
 
-// Anchors codes one counter for each column, the one that the others of that
-// column are measured from: what they lag behind it does not matter.
+// Anchors codes one counter for each column, the one from which the others in that column
+// are measured: how far they lag behind it does not matter.
 func (c *Coder) Anchors(name string, vs *[]uint64) {
 	c.columns(name, vs, true)
 }

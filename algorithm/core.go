@@ -5,14 +5,14 @@ import (
 	"strconv"
 )
 
-// An ID is a seat: the dense index, from 0, of a process in its view. People
-// see seats numbered from 1.
+// An ID is a seat: the dense index, from 0, of a process in its view. People see seats
+// numbered from 1.
 type ID int
 
 // None is the ID of no seat.
 const None ID = -1
 
-// String returns the seat as people see it: P1, P2, ...
+// String returns the seat as shown to people: P1, P2, and so on.
 func (id ID) String() string {
 	if id == None {
 		return "none"
@@ -20,15 +20,15 @@ func (id ID) String() string {
 	return "P" + strconv.Itoa(int(id)+1)
 }
 
-// A View is all that a machine knows at birth, apart from its Spec's topology.
+// A View is all that a machine knows when it is created, apart from its Spec's topology.
 type View struct {
-	N      int  // how many seats there are
-	Holder ID   // the seat the lock is born with: it has the token, if there is one
-	Busy   bool // Holder is born inside the critical section
-	Late   bool // the group runs already: this one comes back, or is new, and remembers nothing
+	N      int  // number of seats
+	Holder ID   // seat that the lock starts with; it has the token, if there is one
+	Busy   bool // whether Holder starts inside the critical section
+	Late   bool // whether the group already runs: this process is back, or new, and remembers nothing
 }
 
-// Check reports whether v can be the start of a group.
+// Check reports whether v can be the initial view of a group.
 func (v View) Check() error {
 	if v.N < 1 {
 		return fmt.Errorf("a view of %d processes: there must be at least 1", v.N)
@@ -41,96 +41,95 @@ func (v View) Check() error {
 
 // A Machine is an algorithm at one seat, as a host drives it.
 type Machine interface {
-	// Step takes one input and fills out, which it clears first. After an
-	// error nothing in out may be used: the package documentation says what
-	// each error means, and what a host does.
+	// Step takes one input and fills out, which it clears first. After an error nothing
+	// in out may be used: the package documentation says what each error means and what a
+	// host must do.
 	Step(in Input, out *Output) error
 	// AppendState appends the canonical encoding of the state to b.
 	AppendState(b []byte) []byte
-	// LoadState replaces the state by what AppendState wrote. After an error
-	// the machine must not be used.
+	// LoadState replaces the state by one that AppendState wrote. After an error the
+	// machine must not be used.
 	LoadState(b []byte) error
-	// Visit runs the state's fields through c.
+	// Visit passes the state's fields to c.
 	Visit(c *Coder)
-	// VisitMessage decodes a message of this algorithm and runs its fields
-	// through c.
+	// VisitMessage decodes a message of this algorithm and passes its fields to c.
 	VisitMessage(b []byte, c *Coder) error
-	// RecodeMessage runs the fields of a message through c, which may change
-	// them, and appends the encoding of the result to dst.
+	// RecodeMessage passes the fields of a message to c, which may change them, and
+	// appends the encoding of the result to dst.
 	RecodeMessage(dst, b []byte, c *Coder) ([]byte, error)
-	// Clock returns the logical clock, for applications to send along with
-	// their own messages; see Hear. It is 0 if the algorithm has none.
+	// Clock returns the logical clock, for applications to send along with their own
+	// messages; see Hear. It is 0 if the algorithm has no clock.
 	Clock() uint64
-	// Alibi reports that, as far as this state shows, seat d is not inside
-	// the critical section and cannot get inside any more as long as this
-	// machine takes no further step. False means only that it cannot tell.
+	// Alibi reports that, as far as this state shows, seat d is not inside the critical
+	// section and cannot enter as long as this machine takes no further step. False means
+	// only that this machine cannot tell.
 	Alibi(d ID) bool
 }
 
-// An InputKind says what happened to a machine.
+// An InputKind is the kind of an Input.
 type InputKind uint8
 
-// The inputs.
+// The kinds of input.
 const (
-	Start   InputKind = iota // the group runs: who moves unasked may begin
-	Request                  // the application wants in
+	Start   InputKind = iota // the group runs; a Starter may begin
+	Request                  // the application wants to enter
 	Release                  // the application leaves
 	Receive                  // a message from a peer
-	Expire                   // a timer that the machine had set ran out
+	Expire                   // a timer that the machine set has expired
 	Suspect                  // the host believes that a peer is dead
-	Hear                     // a message between applications has come, carrying a clock
-	Claim                    // a transaction says that it may ask for a lock
-	Abort                    // a transaction gives up: what it holds is free, and it will try again
+	Hear                     // a message between applications has arrived, carrying a clock
+	Claim                    // a transaction declares that it may request a lock
+	Abort                    // a transaction gives up: its locks are free, and it will try again
 	Trust                    // the host no longer believes that a peer is dead: it is back
 )
 
 // An Input is one thing that happens to a machine.
 type Input struct {
 	Kind  InputKind
-	From  ID     // Receive: the sender. Suspect, Trust: whom. At a Site: the transaction.
-	Arg   int    // At a Site, Request and Claim: the lock.
-	Bytes []byte // Receive: the message.
-	Timer int    // Expire: which timer.
-	Time  uint64 // Hear: the clock that came along.
+	From  ID     // Receive: the sender; Suspect, Trust: the peer; at a Site: the transaction
+	Arg   int    // at a Site, Request and Claim: the lock
+	Bytes []byte // Receive: the message
+	Timer int    // Expire: the timer
+	Time  uint64 // Hear: the clock that the message carried
 }
 
-// An Output is what a machine wants done. A host reuses one for many steps.
+// An Output is what a machine wants done. A host reuses one Output for many steps.
 type Output struct {
-	Sends   []Send   // messages to peers, in this order
-	Entered bool     // the process is now inside the critical section
-	Notices []Notice // what else there is to tell: seldom anything
+	Sends   []Send   // messages to peers, in order
+	Entered bool     // whether the process is now inside the critical section
+	Notices []Notice // anything else to report; usually empty
 
 	buf  []byte
-	loop []byte // messages to self, each with its length before it
+	loop []byte // messages to self, each preceded by its length
 }
 
-// A NoticeKind says what a Notice is about.
+// A NoticeKind is the kind of a Notice.
 type NoticeKind uint8
 
-// The notices.
+// The kinds of notice.
 const (
 	Denied   NoticeKind = iota // the request was refused; the process is idle again
-	SetTimer                   // give an Expire input for Timer after After units, or never if that is 0
-	Leader                     // Who leads; None if nobody is known to
-	Victim                     // Who is to be aborted, to break the deadlock Cycle
-	Granted                    // transaction Who has the lock that it asked for
-	Heard                      // a request of transaction Who has come to the site of the lock
-	Doomed                     // the home of transaction Who, another site, is told that it must abort
+	SetTimer                   // give an Expire input for Timer after After units, or never if After is 0
+	Leader                     // Who leads; None if no leader is known
+	Victim                     // Who must be aborted, to break the deadlock Cycle
+	Granted                    // transaction Who has the lock that it requested
+	Heard                      // a request of transaction Who has arrived at the lock's site
+	Doomed                     // the home of transaction Who, another site, is being notified that it must abort
 )
 
-// A Notice is something that a machine tells its host or its application.
+// A Notice is something that a machine reports to its host or its application.
 type Notice struct {
 	Kind  NoticeKind
 	Who   ID   // Leader, Victim, Granted, Heard, Doomed; Denied at a Site
-	Cycle []ID // Victim; nil if it is to prevent one
-	Timer int  // SetTimer: which; a timer set again starts anew
-	After int  // SetTimer: in units of the longest message latency that the host knows of; 0 stops the timer
+	Cycle []ID // Victim; nil if the abort is preventive
+	Timer int  // SetTimer: the timer; setting it again restarts it
+	After int  // SetTimer: delay in units of the longest message latency that the host knows of; 0 stops the timer
 
-	Attempt uint64 // Heard, Doomed: in which attempt of the transaction
+	Attempt uint64 // Heard, Doomed: the attempt of the transaction
 }
 
-// A Send is one message to one peer. The parts of one multicast share a group
-// and their bytes.
+// A Send is one message to one peer. The parts of one multicast share a group and their
+// bytes.
 type Send struct {
 	To     ID
 	Kind   uint8 // index into Spec.Kinds

@@ -10,15 +10,15 @@ import (
 // A Field is one labelled value of a state or a message, for people.
 type Field struct{ Name, Value string }
 
-// Describe returns the state of m, field by field. Who sits at which of the n
-// seats is said by members, if that is not everybody, in order.
+// Describe returns the fields of m's state. If given, members names the process at each
+// of the n seats; otherwise every process takes part, in order.
 func Describe(m Machine, n int, members ...ID) []Field {
 	c := Coder{mode: describe, n: n, seats: members}
 	m.Visit(&c)
 	return c.fields
 }
 
-// Apart gives fields of one name names of their own: the second state is called
+// Apart gives fields of equal names distinct ones: the second one named state becomes
 // state (2).
 func Apart(fields []Field) []Field {
 	for i := range fields {
@@ -35,11 +35,11 @@ func Apart(fields []Field) []Field {
 	return fields
 }
 
-// isAgain reports whether Apart has put this behind a name.
+// isAgain reports whether s is a suffix that Apart appends to a name.
 func isAgain(s string) bool { return strings.HasPrefix(s, " (") && strings.HasSuffix(s, ")") }
 
-// DescribeMessage returns the fields of a message of m's algorithm. For members
-// see Describe.
+// DescribeMessage returns the fields of a message of m's algorithm. For members see
+// Describe.
 func DescribeMessage(m Machine, n int, b []byte, members ...ID) ([]Field, error) {
 	c := Coder{mode: describe, n: n, seats: members}
 	err := m.VisitMessage(b, &c)
@@ -49,8 +49,8 @@ func DescribeMessage(m Machine, n int, b []byte, members ...ID) ([]Field, error)
 	return c.fields, err
 }
 
-// describeCarried shows the fields of the message that the one just decoded
-// carries, if it can be read.
+// describeCarried shows the fields of the message that the one just decoded carries, if
+// it can be read.
 func (m *machine) describeCarried(c *Coder) {
 	carrier, ok := m.s.(Carrier)
 	if !ok {
@@ -63,7 +63,7 @@ func (m *machine) describeCarried(c *Coder) {
 	}
 }
 
-// Assign sets one field of the state of m from text, as Describe shows it.
+// Assign sets one field of m's state from text in the form that Describe shows.
 func Assign(m Machine, n int, name, text string, members ...ID) error {
 	c := Coder{mode: assign, n: n, name: name, text: text, seats: members}
 	m.Visit(&c)
@@ -77,21 +77,21 @@ func Assign(m Machine, n int, name, text string, members ...ID) error {
 		}
 		return fmt.Errorf("no field %q: there are %s", name, strings.Join(names, ", "))
 	}
-	// Fields that exist no more, after this one has changed, must be cleared.
+	// Fields that no longer exist, now that this one has changed, must be cleared.
 	return m.LoadState(m.AppendState(nil))
 }
 
-// Tokens returns how many tokens the state of m marks.
+// Tokens returns the number of tokens that m's state marks.
 func Tokens(m Machine, n int) int {
 	c := Coder{mode: describe, n: n}
 	m.Visit(&c)
 	return c.tokens
 }
 
-// A Mark says what a message is besides its fields.
+// A Mark is what a message is besides its fields.
 type Mark struct {
-	Tokens     int  // how many tokens it carries
-	Idempotent bool // a second copy changes nothing
+	Tokens     int  // number of tokens it carries
+	Idempotent bool // whether a second copy changes nothing
 }
 
 // MarkOf returns the marks of a message of m's algorithm.
@@ -115,8 +115,8 @@ func yesNo(b bool) string {
 	return "no"
 }
 
-// nameOf returns the name of a small number, or the number if it has none: that
-// is a mistake of the algorithm, to be shown all the same.
+// nameOf returns the name of a small number, or the number if it has none. That is a
+// mistake in the algorithm, but it must be shown all the same.
 func nameOf(names []string, v uint8) string {
 	if int(v) < len(names) {
 		return names[v]
@@ -124,7 +124,7 @@ func nameOf(names []string, v uint8) string {
 	return strconv.Itoa(int(v))
 }
 
-// sits returns who sits at a seat.
+// sits returns the member at a seat.
 func (c *Coder) sits(seat ID) ID {
 	if seat >= 0 && int(seat) < len(c.seats) {
 		return c.seats[seat]
@@ -132,8 +132,8 @@ func (c *Coder) sits(seat ID) ID {
 	return seat
 }
 
-// among returns who sits at the seats of a machine within, whose members are known
-// by their seats here; nil means the same as here.
+// among returns the members at the seats of an inner machine, given by their seats here;
+// nil means the same as here.
 func (c *Coder) among(members []ID) []ID {
 	if members == nil {
 		return c.seats
@@ -153,7 +153,7 @@ func (c *Coder) seatNumbers(seats []ID) string {
 	return numbers(ids)
 }
 
-// number is how people count.
+// number returns the seat as people count, from 1.
 func number(id ID) string {
 	if id == None {
 		return "none"

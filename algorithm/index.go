@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Index codes which one of limit things that are no seats, or -1 for none.
-// People see them numbered from 1.
+// Index codes the index of one of limit things that are not seats, or -1 for none. People
+// see them numbered from 1.
 func (c *Coder) Index(name string, v *int, limit int) {
 	switch c.mode {
 	case encode:
@@ -23,7 +23,7 @@ func (c *Coder) Index(name string, v *int, limit int) {
 	}
 }
 
-// Indexes codes a list of such things, each at most once.
+// Indexes codes a list of such indexes, each at most once.
 func (c *Coder) Indexes(name string, vs *[]int, limit int) {
 	switch c.mode {
 	case encode:

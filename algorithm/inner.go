@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// What a machine needs that is made of other machines.
+// Support for machines that are made of other machines.
 
-// maxInner bounds the bytes of a message or a state within another.
+// maxInner bounds the bytes of a message or a state inside another.
 const maxInner = 1 << 20
 
-// Bytes codes bytes that mean something to somebody else.
+// Bytes codes bytes that have meaning only elsewhere.
 func (c *Coder) Bytes(name string, b *[]byte) {
 	switch c.mode {
 	case encode:
@@ -23,15 +23,14 @@ func (c *Coder) Bytes(name string, b *[]byte) {
 	}
 }
 
-// Refuse says that a field that was decoded cannot be so. Otherwise it does
-// nothing.
+// Refuse declares the value of a field invalid when decoding. Otherwise it does nothing.
 func (c *Coder) Refuse(name, why string) {
 	if c.mode == decode {
 		c.fail(name, "%s", why)
 	}
 }
 
-// take reads a length and so many bytes.
+// take reads a length and that many bytes.
 func (c *Coder) take(name string) []byte {
 	n := int(c.get(name, maxInner))
 	if n > len(c.buf) {
@@ -43,10 +42,10 @@ func (c *Coder) take(name string) []byte {
 	return b
 }
 
-// Inner codes the state of a machine within another. To people and to the
-// checker its fields are fields of the outer one; to people, if a name is taken,
-// with the name of the machine before theirs. And to people its seats are called as
-// those who sit there are, by seat; nil means everybody, in order.
+// Inner codes the state of a machine inside another. To people and to the checker its
+// fields are fields of the outer machine. For people, a field whose name is taken gets
+// the name of the inner machine as a prefix, and the inner seats are named after the
+// members, by seat; nil means all processes, in order.
 func (c *Coder) Inner(name string, m Machine, members []ID) {
 	switch c.mode {
 	case encode:

@@ -2,35 +2,36 @@ package algorithm
 
 import "fmt"
 
-// machine adapts an algorithm to bytes, whatever the type of its messages: see typed.
+// A machine adapts an algorithm to bytes, whatever the type of its messages: see typed.
 type machine struct {
 	parts
 	self  ID
 	n     int
-	lock  bool  // it has an application that goes in and out
-	phase uint8 // of a lock's application
+	lock  bool  // whether its application enters and leaves
+	phase uint8 // phase of a lock's application
 	in    Coder // decodes messages
 	state Coder // encodes and decodes states
 }
 
-// parts are what of a machine depends on the type of its messages, as far as it does not.
+// parts are the parts of a machine that depend on the type of its messages, behind
+// interfaces that do not.
 type parts struct {
-	s     Fielder // what the author wrote
-	actor actor   // the same, which acts
+	s     Fielder // the state that the author wrote
+	actor actor   // the same, as an actor
 	msg   Fielder // the message being received
 	out   *outbox
 }
 
-// An actor hands to an algorithm what happens.
+// An actor hands inputs to an algorithm.
 type actor interface {
-	blank()          // makes the message being received the zero one
-	receive(from ID) // the message being received
-	notice(in Input) // a Start, Expire, Suspect or Trust, for who cares
-	ask(in Input)    // a Request, Release, Claim or Abort
-	made() string    // by which of New, NewSite and NewElection
+	blank()          // resets the message being received to zero
+	receive(from ID) // passes the message being received
+	notice(in Input) // passes a Start, Expire, Suspect or Trust, if the algorithm handles it
+	ask(in Input)    // passes a Request, Release, Claim or Abort
+	made() string    // the constructor used: New, NewSite or NewElection
 }
 
-// begin is the birth of a machine, of n seats.
+// begin initializes a machine for n seats.
 func (m *machine) begin(self ID, n int, p parts) {
 	m.parts, m.self, m.n = p, self, n
 	m.in.arena.on = true
@@ -55,10 +56,10 @@ func (m *machine) adopt(s Spec) error {
 	return nil
 }
 
-// algorithm returns what the author wrote, for Twin to name its fields.
+// algorithm returns the state that the author wrote, so that Twin can name its fields.
 func (m *machine) algorithm() any { return m.s }
 
-// count finds out how many kinds of messages there are.
+// count finds out how many message kinds there are.
 func (m *machine) count() {
 	m.actor.blank()
 	c := &m.out.coder
@@ -119,8 +120,8 @@ func (m *machine) Step(in Input, out *Output) error {
 	return o.err
 }
 
-// The phases of a lock's application, as the host drives it. Who was let in
-// without having asked may leave and may ask: the host is not to blame.
+// The phases of a lock's application, as the host drives it. A process that was let in
+// without a request may leave and may request: that is not the host's fault.
 const (
 	idle uint8 = iota
 	waiting
@@ -130,8 +131,8 @@ const (
 
 var phases = [...]string{idle: "idle", waiting: "waiting", inside: "inside", unasked: "inside unasked"}
 
-// follow notes what a step has come to for the application. Only who waits can be
-// denied, once, and is not let in then.
+// follow records the outcome of a step for the application. Only a waiting process can be
+// denied, once, and it does not then enter.
 func (m *machine) follow(out *Output) {
 	denied := false
 	for i := range out.Notices {
@@ -154,7 +155,7 @@ func (m *machine) follow(out *Output) {
 	}
 }
 
-// pass lets the application of a lock go from one phase to the next, if it may.
+// pass moves the application of a lock to its next phase, if the move is allowed.
 func (m *machine) pass(what InputKind) error {
 	if !m.lock {
 		return nil
@@ -168,7 +169,7 @@ func (m *machine) pass(what InputKind) error {
 	return nil
 }
 
-// enter goes from one phase to another.
+// enter moves from one phase to another.
 func (m *machine) enter(what string, from, to uint8) error {
 	if m.phase != from && m.phase != unasked {
 		return fmt.Errorf("%w: %s for %v, which is %s; it must be %s", ErrHost, what, m.self, phases[m.phase], phases[from])
@@ -177,11 +178,11 @@ func (m *machine) enter(what string, from, to uint8) error {
 	return nil
 }
 
-// maxOwn is how many messages a machine may send to itself in one step. A site
-// with tens of thousands of locks may need as many; who sends more never ends.
+// maxOwn limits how many messages a machine may send to itself in one step. A site with
+// tens of thousands of locks may need as many; a machine that sends more never stops.
 const maxOwn = 100_000
 
-// receiveOwn hands over what the machine sent to itself.
+// receiveOwn delivers the messages that the machine sent to itself.
 func (m *machine) receiveOwn(out *Output) {
 	for at, n := 0, 0; at < len(out.loop) && m.out.err == nil; n++ {
 		if n == maxOwn {
@@ -199,7 +200,7 @@ func (m *machine) receiveOwn(out *Output) {
 	}
 }
 
-// decode reads a message into m.msg. It is told whether a peer wrote it.
+// decode reads a message into m.msg. claims says whether a peer wrote it.
 func (m *machine) decode(b []byte, claims bool) error {
 	m.actor.blank()
 	c := &m.in

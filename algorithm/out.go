@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Out is how an algorithm says what it wants done.
+// Out collects what an algorithm wants done.
 type Out[M any] struct {
 	outbox
 	msg M // the message being sent
@@ -17,7 +17,7 @@ func (o *Out[M]) Send(to ID, m M) {
 	o.send(to)
 }
 
-// Broadcast sends m to all others, as one multicast.
+// Broadcast sends m to all other processes, as one multicast.
 func (o *Out[M]) Broadcast(m M) {
 	o.msg = m
 	o.broadcast()
@@ -29,35 +29,35 @@ func (o *Out[M]) Multicast(to *Set, m M) {
 	o.multicast(to)
 }
 
-// An outbox is what an Out is whatever the type of its messages: what depends on that
-// type is compiled for each of dozens.
+// An outbox is the part of an Out that does not depend on the type of its messages:
+// whatever does is compiled once for each of dozens of types.
 type outbox struct {
 	o     *Output
 	self  ID
 	code  Fielder // the message being sent
 	coder Coder
-	kinds []string // the names of the kinds of messages, if they are known
-	last  uint8    // the last kind that there is
-	txs   int      // how many transactions there are, at all sites; 0 where there are no sites
-	firm  bool     // no request may be denied: the Spec does not say TryLock
+	kinds []string // names of the message kinds, if known
+	last  uint8    // the last message kind
+	txs   int      // number of transactions, at all sites; 0 where there are no sites
+	firm  bool     // whether no request may be denied: the Spec does not set TryLock
 	err   error    // the first mistake of this step
 }
 
-// fail notes a mistake of the algorithm: the step ends with an error.
+// fail records a mistake of the algorithm: the step ends with an error.
 func (o *outbox) fail(format string, args ...any) {
 	if o.err == nil {
 		o.err = fmt.Errorf("%w: %s", ErrAlgorithm, fmt.Sprintf(format, args...))
 	}
 }
 
-// Fail ends the step with an error, that of a machine within this one.
+// Fail ends the step with err, the error of an inner machine.
 func (o *outbox) Fail(err error) {
 	if o.err == nil {
 		o.err = err
 	}
 }
 
-// astray notes a message to a seat that does not exist.
+// astray records a message to a seat that does not exist.
 func (o *outbox) astray(to ID) {
 	lo, _, kind := o.encode()
 	o.o.buf = o.o.buf[:lo]
@@ -68,7 +68,7 @@ func (o *outbox) astray(to ID) {
 	o.fail("%v sent %s to seat %d of %d", o.self, called(o.kinds, kind), int(to)+1, o.coder.n)
 }
 
-// called returns what people call a kind of message.
+// called returns the name of a message kind.
 func called(kinds []string, kind uint8) string {
 	if int(kind) < len(kinds) {
 		return kinds[kind]
@@ -90,7 +90,7 @@ func (o *outbox) send(to ID) {
 	o.o.Sends = append(o.o.Sends, Send{To: to, Kind: kind, Group: o.group(), lo: lo, hi: hi})
 }
 
-// broadcast sends the message to all others.
+// broadcast sends the message to all other processes.
 func (o *outbox) broadcast() {
 	if o.coder.n < 2 {
 		return
@@ -125,11 +125,11 @@ func (o *outbox) multicast(to *Set) {
 	}
 }
 
-// Enter says that the process is now inside the critical section.
+// Enter reports that the process is now inside the critical section.
 func (o *outbox) Enter() { o.o.Entered = true }
 
-// Deny refuses the process's request: it is idle again. It is for algorithms
-// whose Spec says TryLock.
+// Deny refuses the process's request, after which the process is idle again. Only
+// algorithms whose Spec sets TryLock may call it.
 func (o *outbox) Deny() {
 	if o.firm {
 		o.fail("%v denied a request, which its Spec does not say that it does: set TryLock", o.self)
@@ -137,7 +137,7 @@ func (o *outbox) Deny() {
 	o.tell(Notice{Kind: Denied})
 }
 
-// Lead tells the application who leads, or with None that nobody is known to.
+// Lead reports the leader to the application, or with None that no leader is known.
 func (o *outbox) Lead(id ID) {
 	if id < None || int(id) >= o.coder.n {
 		o.fail("%v told that seat %d of %d leads", o.self, int(id)+1, o.coder.n)
@@ -145,38 +145,38 @@ func (o *outbox) Lead(id ID) {
 	o.tell(Notice{Kind: Leader, Who: id})
 }
 
-// Abort names the victim that is to break a deadlock.
+// Abort names the victim that must be aborted to break a deadlock.
 func (o *outbox) Abort(victim ID, cycle []ID) {
 	o.about(victim)
 	o.tell(Notice{Kind: Victim, Who: victim, Cycle: slices.Clone(cycle)})
 }
 
-// Refuse tells a transaction that it may not have the lock it asked for.
+// Refuse notifies a transaction that it may not have the lock it requested.
 func (o *outbox) Refuse(tx ID) {
 	o.about(tx)
 	o.tell(Notice{Kind: Denied, Who: tx})
 }
 
-// Grant tells a transaction that it has the lock it asked for.
+// Grant notifies a transaction that it has the lock it requested.
 func (o *outbox) Grant(tx ID) {
 	o.about(tx)
 	o.tell(Notice{Kind: Granted, Who: tx})
 }
 
-// Hear tells that a request of a transaction has come to the site of the lock.
+// Hear reports that a request of a transaction has arrived at the lock's site.
 func (o *outbox) Hear(tx ID, attempt uint64) {
 	o.about(tx)
 	o.tell(Notice{Kind: Heard, Who: tx, Attempt: attempt})
 }
 
-// Doom tells that a transaction, which is at home at another site, must abort:
-// a message that says so is on its way.
+// Doom reports that a transaction whose home is another site must abort, and that a
+// message saying so is in flight.
 func (o *outbox) Doom(tx ID, attempt uint64) {
 	o.about(tx)
 	o.tell(Notice{Kind: Doomed, Who: tx, Attempt: attempt})
 }
 
-// about notes that something is told of a transaction that does not exist.
+// about records a report on a transaction that does not exist.
 func (o *outbox) about(tx ID) {
 	switch {
 	case uint(tx) < uint(o.txs):
@@ -187,14 +187,14 @@ func (o *outbox) about(tx ID) {
 	}
 }
 
-// MaxTimer is the largest number of a timer, and maxAfter for how many units one
-// is set at most: hosts keep both in less than an int.
+// MaxTimer is the largest number of a timer, and maxAfter the largest number of units for
+// which one can be set: hosts keep both in less than an int.
 const (
 	MaxTimer = 1 << 16
 	maxAfter = 1 << 30
 )
 
-// SetTimer asks for Expire(timer) after so many units; see Notice. Timers are
+// SetTimer requests Expire(timer) after the given number of units; see Notice. Timers are
 // numbered from 0 to MaxTimer.
 func (o *outbox) SetTimer(timer, after int) {
 	switch {
@@ -206,7 +206,7 @@ func (o *outbox) SetTimer(timer, after int) {
 	o.tell(Notice{Kind: SetTimer, Timer: timer, After: after})
 }
 
-// StopTimer lets a timer that was set never run out.
+// StopTimer stops a timer, so that it never expires.
 func (o *outbox) StopTimer(timer int) { o.SetTimer(timer, 0) }
 
 func (o *outbox) tell(n Notice) { o.o.Notices = append(o.o.Notices, n) }

@@ -7,21 +7,21 @@ import (
 	"strings"
 )
 
-// Panicked is the error that a machine has panicked, with which value, and when: as
-// [Spec.When] says of an input, or in other words. A host calls it while it
-// recovers, so that it can say where in the author's code that was. It is for what
-// a machine does: a panic of a host is a bug of the host, and goes on.
+// Panicked returns the error for a machine that panicked with value. The argument when
+// describes the input, as [Spec.When] does or in other words. A host calls Panicked while
+// it recovers, so that the error can name the place in the author's code. It is only for
+// panics in machines: a panic in a host is a bug in the host, and must propagate.
 func Panicked(when string, value any) error {
 	return fmt.Errorf("%w: it panics %s: %v%s", ErrAlgorithm, when, value, place())
 }
 
-// place says where the code panics that is being recovered: the innermost place
-// that is not in this package, which does what its callers ask for.
+// place returns where the code that is being recovered panicked: the innermost place
+// outside this package, which only does what its callers ask for.
 func place() string {
 	own := reflect.TypeFor[Machine]().PkgPath() + "."
 	pcs := make([]uintptr, 64)
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(1, pcs)])
-	panics := false // the frames before are those of who recovers
+	panics := false // the frames before belong to the recovering code
 	for more := true; more; {
 		var f runtime.Frame
 		f, more = frames.Next()
@@ -35,7 +35,7 @@ func place() string {
 	return ""
 }
 
-// When says in words that a machine of the algorithm takes an input, such as "when
+// When describes in words that a machine of the algorithm takes an input, such as "when
 // it gets OK of P2".
 func (s Spec) When(in Input) string {
 	peer, who, asks, leaves := in.From.String(), "its application", "asks", "leaves"

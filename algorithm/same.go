@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// Equal reports whether two outputs want the same done: the same messages to
-// the same seats in the same groups, the same entry and the same notices. If
-// alike is not nil it compares the bytes of messages, those of o first.
+// Equal reports whether two outputs want the same done: the same messages to the same
+// seats in the same groups, the same entry and the same notices. If alike is not nil it
+// compares the bytes of messages, those of o first.
 func (o *Output) Equal(p *Output, alike func(a, b []byte) bool) bool {
 	if o.Entered != p.Entered || len(o.Sends) != len(p.Sends) || !slices.EqualFunc(o.Notices, p.Notices, Notice.equal) {
 		return false

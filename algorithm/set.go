@@ -5,14 +5,14 @@ import (
 	"math/bits"
 )
 
-// A Set is a set of seats: one word up to 64 seats, more above. The zero Set
-// is empty. Copying a Set value may share memory; use Copy.
+// A Set is a set of seats: one word for up to 64 seats, a slice beyond. The zero Set is
+// empty. Copying a Set value may share memory; use Copy.
 type Set struct {
 	lo uint64
 	hi []uint64 // seats 64 and up
 }
 
-// SetOf returns the set of these seats.
+// SetOf returns the set of the given seats.
 func SetOf(ids ...ID) Set {
 	var s Set
 	for _, id := range ids {
@@ -21,7 +21,7 @@ func SetOf(ids ...ID) Set {
 	return s
 }
 
-// Add puts id into the set.
+// Add adds id to the set.
 func (s *Set) Add(id ID) {
 	if id < 64 {
 		s.lo |= 1 << uint(id)
@@ -34,7 +34,7 @@ func (s *Set) Add(id ID) {
 	s.hi[w] |= 1 << (uint(id) % 64)
 }
 
-// Fill makes the set that of all seats 0 .. n-1.
+// Fill makes s the set of all seats 0 to n-1.
 func (s *Set) Fill(n int) {
 	s.Clear()
 	for id := range ID(n) {
@@ -42,7 +42,7 @@ func (s *Set) Fill(n int) {
 	}
 }
 
-// Remove takes id out of the set.
+// Remove removes id from the set.
 func (s *Set) Remove(id ID) {
 	if id < 64 {
 		s.lo &^= 1 << uint(id)
@@ -66,7 +66,7 @@ func (s *Set) Clear() {
 	clear(s.hi)
 }
 
-// Empty reports whether nobody is in the set.
+// Empty reports whether the set is empty.
 func (s *Set) Empty() bool {
 	if s.lo != 0 {
 		return false
@@ -79,7 +79,7 @@ func (s *Set) Empty() bool {
 	return true
 }
 
-// Len returns how many seats are in the set.
+// Len returns the number of seats in the set.
 func (s *Set) Len() int {
 	n := bits.OnesCount64(s.lo)
 	for _, w := range s.hi {
@@ -88,7 +88,7 @@ func (s *Set) Len() int {
 	return n
 }
 
-// Next returns the smallest member that is id or above, or None.
+// Next returns the smallest member not below id, or None.
 func (s *Set) Next(id ID) ID {
 	if id < 64 {
 		if w := s.lo >> uint(id); w != 0 {
@@ -105,7 +105,7 @@ func (s *Set) Next(id ID) ID {
 	return None
 }
 
-// All yields the members in ascending order.
+// All returns an iterator over the members in ascending order.
 func (s *Set) All() iter.Seq[ID] {
 	return func(yield func(ID) bool) {
 		for id := s.Next(0); id != None; id = s.Next(id + 1) {
@@ -122,7 +122,7 @@ func (s *Set) Copy(t *Set) {
 	s.hi = append(s.hi[:0], t.hi...)
 }
 
-// Union adds every member of t.
+// Union adds every member of t to s.
 func (s *Set) Union(t *Set) {
 	s.lo |= t.lo
 	for len(s.hi) < len(t.hi) {

@@ -2,77 +2,77 @@ package algorithm
 
 import "slices"
 
-// A Picture is what an algorithm is best drawn as.
+// A Picture is the way an algorithm is best drawn.
 type Picture string
 
 // The pictures.
 const (
-	Unshaped Picture = ""        // nobody has chosen: it is drawn as a mesh
-	Star     Picture = "star"    // one in the middle, the others around it
-	Ring     Picture = "ring"    // each beside the next
-	TreeLike Picture = "tree"    // as Shape.Links say
+	Unshaped Picture = ""        // not chosen; drawn as a mesh
+	Star     Picture = "star"    // one process in the middle, the others around it
+	Ring     Picture = "ring"    // each process beside the next
+	TreeLike Picture = "tree"    // as Shape.Links says
 	Grid     Picture = "grid"    // rows and columns
 	Plane    Picture = "plane"   // the lines of a projective plane
-	Mesh     Picture = "mesh"    // everybody talks to everybody
-	Tickets  Picture = "tickets" // everybody has a number
+	Mesh     Picture = "mesh"    // every process talks to every other
+	Tickets  Picture = "tickets" // every process has a number
 	Flags    Picture = "flags"   // a ring of numbers
 	Rounds   Picture = "rounds"  // an election
 	AtSites  Picture = "sites"   // sites with processes and locks
 )
 
-// A Shape says how an algorithm is drawn, and what fields of its state, as
-// Describe and Apart name them, mean. It is for hosts that show states to people;
-// nothing else looks at it, and an algorithm does without.
+// A Shape describes how an algorithm is drawn, and what the fields of its state, as named
+// by Describe and Apart, mean. It is for hosts that show states to people. Nothing else
+// uses it, and an algorithm can do without one.
 type Shape struct {
 	Picture Picture
-	Title   string // what is to be seen, in a few words
+	Title   string // caption, in a few words
 
-	Pointer string   // the field that leads to a process: an arrow
-	Next    string   // the field that says who comes after this one
-	Asked   string   // it has asked where Pointer leads
-	Queue   string   // who waits here
-	Token   string   // it has the token; where there is none but a Pointer, who points at itself has it
-	Vote    string   // whom it has voted for
-	Number  string   // its ticket, flag or round
-	Got     string   // who waits: whose answers it has
-	Awaited []string // who waits: whose answers it needs; the first that names somebody counts
-	Stamps  string   // the times of all requests it knows of, by seat; the oldest goes first, and 0 is none
+	Pointer string   // field with the process it points to: an arrow
+	Next    string   // field with the process after this one
+	Asked   string   // field that says whether it has asked the process that Pointer leads to
+	Queue   string   // field with the processes waiting here
+	Token   string   // field that says whether it has the token; without one, a process whose Pointer is itself has it
+	Vote    string   // field with the process it has voted for
+	Number  string   // field with its ticket, flag or round
+	Got     string   // field with the processes whose answers it has, while waiting
+	Awaited []string // fields with the processes whose answers it needs, while waiting; the first that names any counts
+	Stamps  string   // field with the times of all requests it knows of, by seat; the oldest goes first, and 0 is none
 
-	Members string // the field that says who takes part, by seat; empty if everybody does for ever
-	Stopped string // the field that says that this one waits until others take part
-	Maker   string // and the one that says who is to decide on them
-	Fresh   string // it is yes while a process is new and takes part in nothing: what else its state says does not count
+	Members string // field with the participants, by seat; empty if all processes take part forever
+	Stopped string // field that says that this process waits until others take part
+	Maker   string // field with the process that decides on the participants
+	Fresh   string // field that is yes while a process is new and takes part in nothing: the rest of its state does not count
 
-	Waits []Wait // of an election: what a process waits for; the first that is so counts
+	Waits []Wait // elections: what a process waits for; the first that applies counts
 
-	Answer  string // the kind of message that who waits needs
-	Release string // the kind of message by which who leaves tells the others
+	Answer  string // kind of message that a waiting process needs
+	Release string // kind of message by which a leaving process notifies the others
 	Carrier string // the kind of message that is the token
 
-	Hub    func(n int) ID      // Star: who is in the middle; nil means the first
-	Links  func(n int) [][2]ID // TreeLike: who is beside whom; Ring: who sends to whom, nil meaning each to the next higher
-	Enough func(n int) int     // how many answers are enough; nil means all
-	Sets   func(n int) []Set   // whom each asks, if that is not everybody
+	Hub    func(n int) ID      // Star: the process in the middle; nil means the first
+	Links  func(n int) [][2]ID // TreeLike: neighbours; Ring: sender and receiver, nil meaning each to the next higher
+	Enough func(n int) int     // number of answers that suffice; nil means all
+	Sets   func(n int) []Set   // processes that each process asks, if not all
 }
 
 // A Wait is what a process waits for while a field has a value.
 type Wait struct {
 	Field, Value string
-	Why          string // in words: "waits for an answer from %s"
-	Whom         Whom   // who is named in it
+	Why          string // text for people: "waits for an answer from %s"
+	Whom         Whom   // processes named in Why
 }
 
-// Whom a Wait names.
+// Whom is the set of processes that a Wait names.
 type Whom uint8
 
 // The choices of Whom.
 const (
 	Nobody  Whom = iota
-	Higher       // everybody above the process
-	Highest      // the highest above it that has not crashed
+	Higher       // all processes above this one
+	Highest      // the highest process above it that has not crashed
 )
 
-// Fields returns the names of all fields that s speaks of.
+// Fields returns the names of all fields that s refers to.
 func (s Shape) Fields() []string {
 	var names []string
 	for _, w := range s.Waits {
@@ -86,8 +86,8 @@ func (s Shape) Fields() []string {
 	return names
 }
 
-// Within returns the shape of an algorithm that is a part of another one, called
-// so, which has fields of these names itself: see Coder.Inner.
+// Within returns the shape of an algorithm that is part of another. Fields that the outer
+// algorithm has too, named by own, get name as a prefix: see Coder.Inner.
 func (s Shape) Within(name string, own ...string) Shape {
 	again := func(field string) string {
 		if slices.Contains(own, field) {

@@ -9,12 +9,12 @@ import (
 // A Network is a model of what channels do to messages, from strong to weak.
 type Network uint8
 
-// The network models. Each does what the ones before it do not.
+// The network models. Each permits something that the ones before it do not.
 const (
-	FIFO        Network = iota // reliable; each channel keeps the order of sending
+	FIFO        Network = iota // reliable; each channel preserves the order of sending
 	Unordered                  // reliable; messages may overtake each other
-	Duplicating                // unordered; a message may come twice
-	Lossy                      // FIFO, but a message may never come
+	Duplicating                // unordered; a message may arrive twice
+	Lossy                      // FIFO, but a message may never arrive
 )
 
 // String returns the name that commands and scenario files use.
@@ -32,7 +32,7 @@ func (n Network) String() string {
 	return fmt.Sprintf("network %d", uint8(n))
 }
 
-// ParseNetwork returns the network model of that name.
+// ParseNetwork returns the network model with the given name.
 func ParseNetwork(s string) (Network, error) {
 	for n := FIFO; n <= Lossy; n++ {
 		if n.String() == s {
@@ -42,28 +42,28 @@ func ParseNetwork(s string) (Network, error) {
 	return 0, fmt.Errorf("unknown network %q: want fifo, unordered, duplicating or lossy", s)
 }
 
-// A Range is what theory allows a measure to be, both ends included.
+// A Range is the range that theory allows for a measure, both ends included.
 type Range struct {
 	Lo float64 `json:"lo"`
 	Hi float64 `json:"hi"`
 }
 
-// Exact returns the range of one value.
+// Exact returns the range that contains only v.
 func Exact(v float64) Range { return Range{v, v} }
 
-// A Load says how busy a group is.
+// A Load is how busy a group is.
 type Load uint8
 
-// The loads that theory speaks of.
+// The loads that theory distinguishes.
 const (
 	AnyLoad   Load = iota // nothing is known
 	Light                 // a request meets no other
-	Saturated             // every process asks again as soon as it has left
+	Saturated             // every process requests again as soon as it has left
 )
 
-// A Cost is one measure of an algorithm as theory gives it: a formula for
-// people, and its range for a number of processes. Light and Saturated are nil
-// where theory says no more than Any.
+// A Cost is one measure of an algorithm according to theory: a formula for people, and
+// its range for a number of processes. Light and Saturated are nil where theory says no
+// more than Any.
 type Cost struct {
 	Text      string
 	Any       func(n int) Range
@@ -71,8 +71,8 @@ type Cost struct {
 	Saturated func(n int) Range
 }
 
-// At returns the range for n processes under this load. ok is false if theory
-// says nothing.
+// At returns the range for n processes under the given load. ok is false if theory says
+// nothing.
 func (c Cost) At(n int, load Load) (r Range, ok bool) {
 	f := c.Any
 	if load == Light && c.Light != nil {
@@ -87,52 +87,52 @@ func (c Cost) At(n int, load Load) (r Range, ok bool) {
 	return f(n), true
 }
 
-// Theory is what the literature, corrected where it slips, says about an
-// algorithm. Delays are in units of one message latency.
+// A Theory is what the literature, corrected where it errs, says about an algorithm.
+// Delays are in units of one message latency.
 type Theory struct {
 	Messages   Cost // per entry, entering and leaving together
 	Multicasts Cost // the same with a native multicast counted as one message
-	Client     Cost // request to entry when the critical section is free and nobody waits
-	Sync       Cost // exit of one to entry of the next when somebody waits
+	Client     Cost // request to entry when the critical section is free and no process waits
+	Sync       Cost // exit of one process to entry of the next when one is waiting
 
-	// Kinds is how many of the kinds of messages, from the first on, are those
-	// that the costs count: once another one has been sent, they say nothing. 0
-	// means all.
+	// Kinds is the number of message kinds, from the first on, that the costs count: once
+	// a message of another kind has been sent, they say nothing. 0 means all.
 	Kinds int
 
-	Order     string // in which order requests are granted
-	ME3       bool   // requests are granted in the order of happened-before
-	Symmetric bool   // all processes have the same role
+	Order     string // order in which requests are granted
+	ME3       bool   // whether requests are granted in happened-before order
+	Symmetric bool   // whether all processes have the same role
 
-	// Bypass is how many entries of others a process can see while it waits,
-	// once its request has arrived everywhere. It is nil if nothing is claimed.
+	// Bypass is how many entries of others a process can see while it waits, once its
+	// request has arrived everywhere. It is nil if nothing is claimed.
 	Bypass func(n int) int
 
-	// Wait is the longest wait from request to entry, if no message takes longer
-	// than latency and nobody stays inside longer than hold; all in one unit. It
-	// is nil if nothing is claimed.
+	// Wait is the longest wait from request to entry, if no message takes longer than
+	// latency and no process stays inside longer than hold; all in one unit. It is nil if
+	// nothing is claimed.
 	Wait     func(n int, latency, hold float64) float64
-	WaitText string // the same for people
+	WaitText string // the formula of Wait, for people
 }
 
-// A Family says what an algorithm is for, and so which host can run it.
+// A Family is what an algorithm is for, and so which host can run it.
 type Family uint8
 
 // The families.
 const (
 	MutualExclusion Family = iota // at most one process is inside at a time
 	Election                      // all processes agree on the highest one alive
-	Transactions                  // nobody waits for ever for one of several locks
+	Transactions                  // no transaction waits forever for one of several locks
 )
 
-// families are what each is called, one of its algorithms, and what makes machines.
+// families lists, for each family, its name, the word for one of its algorithms, and the
+// constructor of its machines.
 var families = [...]struct{ name, one, made string }{
 	MutualExclusion: {"mutual-exclusion", "an algorithm for one lock", "New"},
 	Election:        {"election", "an election", "NewElection"},
 	Transactions:    {"deadlock", "a method against deadlock", "NewSite"},
 }
 
-// String returns the name that programs see.
+// String returns the family's name as programs see it.
 func (f Family) String() string {
 	if int(f) >= len(families) {
 		return fmt.Sprintf("family %d", uint8(f))
@@ -140,7 +140,7 @@ func (f Family) String() string {
 	return families[f].name
 }
 
-// One says what an algorithm of the family is: an election, for example.
+// One returns the phrase for one algorithm of the family: an election, for example.
 func (f Family) One() string {
 	if int(f) >= len(families) {
 		return "an algorithm of " + f.String()
@@ -150,56 +150,55 @@ func (f Family) One() string {
 
 // A Spec is one algorithm, ready to be run by any host.
 type Spec struct {
-	Name    string // the id used in commands and files
+	Name    string // ID used in commands and files
 	Family  Family
-	Class   Class  // of an algorithm for mutual exclusion
-	Title   string // the name people use
+	Class   Class  // class of a mutual exclusion algorithm
+	Title   string // name for people
 	Authors string
 	Year    int
-	Paper   string   // the citation
-	Wrong   string   // for the wrong ones: what goes wrong
-	Weaker  string   // for those that keep what they promise, but promise less: what is worse
-	Fixed   string   // for both: the Name of the sound one
-	Shown   string   // for both: a command of stile that shows it
-	Version int      // of the bytes of its messages and states, from 1: see the package documentation
-	Network Network  // the weakest network it is correct on
-	Gapless bool     // what comes is a sign that all sent before on the channel has come: if that is lost two may be inside, and not only somebody wait
-	Spreads bool     // its logical times can drift apart without bound
-	Endless string   // why its state space is infinite without a bound on requests; empty if it is not
-	TryLock bool     // a request may be denied instead of waiting
-	Detects bool     // its host has to tell it who is dead; see Suspect
-	Kinds   []string // the names of its message kinds
+	Paper   string   // citation
+	Wrong   string   // for wrong algorithms: what goes wrong
+	Weaker  string   // for those that keep a weaker promise: what is worse
+	Fixed   string   // for both: the Name of the sound algorithm
+	Shown   string   // for both: a stile command that demonstrates it
+	Version int      // version of the bytes of its messages and states, from 1: see the package documentation
+	Network Network  // weakest network on which it is correct
+	Gapless bool     // whether an arrival implies that all sent before it on the channel has arrived: if a message is lost, two processes may be inside, rather than only one waiting forever
+	Spreads bool     // whether its logical times can drift apart without bound
+	Endless string   // why its state space is infinite without a bound on requests; empty if it is finite
+	TryLock bool     // whether a request may be denied instead of waiting
+	Detects bool     // whether its host must report dead peers; see Suspect
+	Kinds   []string // names of its message kinds
 	Theory  Theory
-	Shape   Shape // how it is drawn
+	Shape   Shape // how to draw it
 
-	// Upset returns every state in which the machine of a seat among n may be
-	// found, if the algorithm comes right by itself from wherever it is found,
-	// with nothing under way. For that, hosts let timer 0 run out now and then,
-	// set or not; what is told again right behind the same message must change
-	// nothing. It is nil for those that do not claim this. A state is valid until
-	// the next one.
+	// Upset returns every state in which the machine of a seat among n may be found, if
+	// the algorithm is self-stabilising: it recovers from any of them, with no message in
+	// flight. For that, hosts let timer 0 expire now and then, set or not; a message
+	// repeated directly behind the same message must change nothing. Upset is nil for
+	// algorithms that do not claim this. A state is valid until the next one.
 	Upset func(self ID, n int) iter.Seq[[]byte]
 
-	// Plan prepares the algorithm for n processes: quorums, trees and the like
-	// are made here, once. The error says why n is impossible.
+	// Plan prepares the algorithm for n processes: quorums, trees and the like are made
+	// here, once. The error says why n is impossible.
 	Plan func(n int) (Birth, error)
 }
 
-// Sound reports whether the algorithm is neither wrong nor weaker than another
-// one that costs no more.
+// Sound reports whether the algorithm is neither wrong nor weaker than another one that
+// costs no more.
 func (s Spec) Sound() bool { return s.Wrong == "" && s.Weaker == "" }
 
 // A Birth makes the machine of one seat.
 type Birth func(self ID, v View) Machine
 
-// Always is the Plan of an algorithm that runs among any number of processes.
+// Always returns the Plan of an algorithm that runs among any number of processes.
 func Always(b Birth) func(n int) (Birth, error) {
 	return func(int) (Birth, error) { return b, nil }
 }
 
-// Birth returns what makes the machines of a group of n. Every host gets them
-// from here, or from New or Group: a Spec that cannot work is refused once, in
-// words for its author.
+// Birth returns the constructor of the machines of a group of n. Every host gets its
+// machines from here, or from New or Group, so that a Spec that cannot work is refused
+// once, in words for its author.
 func (s Spec) Birth(n int) (Birth, error) {
 	birth, err := s.plan(n)
 	if err != nil {
@@ -209,12 +208,13 @@ func (s Spec) Birth(n int) (Birth, error) {
 		return nil, err
 	}
 	return func(self ID, v View) Machine {
-		m, _ := s.raised(birth, self, v) // the first one was no worse
+		m, _ := s.raised(birth, self, v) // the check above made one like it
 		return m
 	}, nil
 }
 
-// check refuses a Spec that says too little, or the same of two things.
+// check refuses a Spec that lacks a name or a Plan, or that gives two kinds the same
+// name.
 func (s Spec) check() error {
 	if s.Plan == nil {
 		return fmt.Errorf("%w: the Spec %q has no Plan: there is nothing to run", ErrAlgorithm, s.Name)
@@ -233,7 +233,7 @@ func (s Spec) check() error {
 	return nil
 }
 
-// plan is Plan, with what it must not do refused.
+// plan calls Plan and checks what it returns.
 func (s Spec) plan(n int) (birth Birth, err error) {
 	defer func() {
 		if why := recover(); why != nil {
@@ -252,7 +252,7 @@ func (s Spec) plan(n int) (birth Birth, err error) {
 	return birth, err
 }
 
-// born is raised, with a panic as an error.
+// born calls raised and turns a panic into an error.
 func (s Spec) born(birth Birth, self ID, v View) (m Machine, err error) {
 	defer func() {
 		if why := recover(); why != nil {
@@ -262,7 +262,7 @@ func (s Spec) born(birth Birth, self ID, v View) (m Machine, err error) {
 	return s.raised(birth, self, v)
 }
 
-// raised makes the machine of one seat, and tells it what its Spec says.
+// raised makes the machine of one seat, and passes its Spec to it.
 func (s Spec) raised(birth Birth, self ID, v View) (Machine, error) {
 	m := birth(self, v)
 	if m == nil {
@@ -276,12 +276,10 @@ func (s Spec) raised(birth Birth, self ID, v View) (Machine, error) {
 	return m, nil
 }
 
-// An adopter is a machine that wants to know what its messages are called, and
-// whether it may deny.
+// An adopter is a machine that needs the names of its messages, and whether it may deny.
 type adopter interface{ adopt(s Spec) error }
 
-// inmost returns the machine within others, which have a method Unwrap for
-// that.
+// inmost returns the innermost of nested machines; an outer one has a method Unwrap.
 func inmost(m Machine) Machine {
 	for {
 		w, ok := m.(interface{ Unwrap() Machine })
@@ -292,13 +290,14 @@ func inmost(m Machine) Machine {
 	}
 }
 
-// Accepts reports why the algorithm cannot run among n processes, or nil.
+// Accepts returns an error that says why the algorithm cannot run among n processes, or
+// nil.
 func (s Spec) Accepts(n int) error {
 	_, err := s.Birth(n)
 	return err
 }
 
-// New makes the machine of one seat.
+// New returns the machine of one seat.
 func (s Spec) New(self ID, v View) (Machine, error) {
 	if err := v.Check(); err != nil {
 		return nil, err
@@ -313,7 +312,7 @@ func (s Spec) New(self ID, v View) (Machine, error) {
 	return s.born(birth, self, v)
 }
 
-// Group makes the machines of all seats.
+// Group returns the machines of all seats.
 func (s Spec) Group(v View) ([]Machine, error) {
 	if err := v.Check(); err != nil {
 		return nil, err

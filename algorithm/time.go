@@ -2,27 +2,27 @@ package algorithm
 
 import "strconv"
 
-// A Time is a logical time. Times can be told earlier from later, copied, and
-// counted up by one, and nothing that an algorithm does may depend on their
-// numbers. No method gives one, so nobody does so unawares. It is not impossible:
-// whoever counts from First until a time is reached, prints one with package fmt
-// or calls VisitTimes has its number. The checker tries every step with other
-// numbers, and finds out most of that: see package check for what it cannot. The
-// zero Time is none, and comes before all others.
+// A Time is a logical time. Times can be compared, copied, and counted up by one, and
+// nothing that an algorithm does may depend on their numbers. No method returns the
+// number, so an algorithm cannot use it by accident. It can on purpose: by counting from
+// First until a time is reached, by printing it with package fmt, or by calling
+// VisitTimes. The checker tries every step with other numbers and catches most such uses:
+// see package check for what it cannot catch. The zero Time is none, and comes before all
+// others.
 type Time struct{ v uint64 }
 
-// What a peer may claim ends far below what a state may hold, so that no claim
-// can make a clock overflow, or a state impossible to load. No honest clock
-// counts that far in the life of a group.
+// A peer may claim far less than a state may hold, so that no claim can make a clock
+// overflow or a state impossible to load. No honest clock counts that far in the life of
+// a group.
 const (
 	maxClaim = 1 << 48
 	maxTime  = 1 << 62
 )
 
-// First returns the first time that there is, for a clock to begin with.
+// First returns the first time, where a clock begins.
 func First() Time { return Time{1} }
 
-// IsNone reports whether t is no time at all.
+// IsNone reports whether t is the zero Time.
 func (t Time) IsNone() bool { return t.v == 0 }
 
 // Before reports whether t is earlier than u.
@@ -34,10 +34,10 @@ func (t Time) After(u Time) bool { return t.v > u.v }
 // Next returns the time right after t.
 func (t Time) Next() Time { return Time{t.v + 1} }
 
-// See lets a clock take over a time that is later than its own.
+// See advances the clock t to u if u is later.
 func (t *Time) See(u Time) { t.v = max(t.v, u.v) }
 
-// Tick returns the time of a clock, and moves the clock on to the next.
+// Tick returns the time of the clock t and advances the clock by one.
 func (t *Time) Tick() Time {
 	now := *t
 	t.v++
@@ -55,7 +55,7 @@ func (s Stamp) Less(t Stamp) bool {
 	return s.Time.v < t.Time.v || s.Time == t.Time && s.ID < t.ID
 }
 
-// text returns the stamp as people see it: <42,3>. Algorithms cannot call it.
+// text returns the stamp as shown to people: <42,3>. Algorithms cannot call it.
 func (s Stamp) text() string {
 	if s.Time.IsNone() {
 		return "none"

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// A Twin finds out whether the bytes of a state are all there is to it: a step
-// is taken a second time by a machine that was just born and has read those
-// bytes. It must do the same, or a field that changes is missing from Fields.
-// A host calls Before and After around a step; it may reuse the Twin.
+// A Twin checks whether the bytes of a state are complete. A newly created machine that
+// has loaded those bytes takes each step a second time. If it does not do the same, a
+// field that changes is missing from Fields. A host calls Before and After around a step,
+// and may reuse the Twin.
 type Twin struct {
 	twin   Machine
 	out    Output
@@ -19,8 +19,8 @@ type Twin struct {
 	unlike []string // fields in which the twin differs before the step
 }
 
-// Before lets twin, a machine of the same seat that has taken no step, read the
-// state of m, which is about to take one.
+// Before loads the state of m, which is about to take a step, into twin, a machine of the
+// same seat that has taken none.
 func (t *Twin) Before(m, twin Machine) error {
 	t.twin, t.unlike = twin, nil
 	t.state = m.AppendState(t.state[:0])
@@ -31,8 +31,8 @@ func (t *Twin) Before(m, twin Machine) error {
 	return nil
 }
 
-// After lets the twin take the step that m, at seat self, has just taken, and
-// reports whether it came out differently.
+// After lets the twin take the step that m, at seat self, has just taken, and returns an
+// error if the outcomes differ.
 func (t *Twin) After(self ID, in Input, m Machine, out *Output) error {
 	err := t.twin.Step(in, &t.out)
 	t.state, t.after = m.AppendState(t.state[:0]), t.twin.AppendState(t.after[:0])
@@ -42,9 +42,9 @@ func (t *Twin) After(self ID, in Input, m Machine, out *Output) error {
 	return Forgets(self, t.unlike)
 }
 
-// Forgets is the error that what the machine of a seat does depends on a field
-// that is missing from Fields: perhaps one of these. If there is none that it could
-// be, it may depend on what is no part of it.
+// Forgets returns the error that the behaviour of the machine at a seat depends on a field
+// that is missing from Fields, perhaps one of the given fields. If there are none, it may
+// depend on something outside its state.
 func Forgets(self ID, fields []string) error {
 	guess := ", or it goes by more than its state and what it is told: by chance, the order of a map, a clock or a variable that others have, too"
 	if len(fields) > 0 {
@@ -53,11 +53,11 @@ func Forgets(self ID, fields []string) error {
 	return fmt.Errorf("%w: %v does not do the same when its state is written out and read back: a field that changes is missing from Fields%s", ErrAlgorithm, self, guess)
 }
 
-// Unwritten returns the names of fields that are missing from Fields: those in
-// which m, which has taken steps, differs from twin, a machine of the same seat
-// that has taken none, though both have read the same state. Only numbers,
-// switches, texts and Sets count. Lists and what is pointed to may be room that
-// is used again, and whether anything depends on them shows in what m does.
+// Unwritten returns the names of fields that are missing from Fields: those in which m,
+// which has taken steps, differs from twin, a machine of the same seat that has taken
+// none, although both have loaded the same state. Only numbers, booleans, strings and
+// Sets count. Lists and pointers may refer to memory kept for reuse; whether anything
+// depends on them shows in what m does.
 func Unwritten(m, twin Machine) []string {
 	state := m.AppendState(nil)
 	if m.LoadState(state) != nil || twin.LoadState(state) != nil {
@@ -67,18 +67,18 @@ func Unwritten(m, twin Machine) []string {
 	return l.names(m, twin)
 }
 
-// maxCompared is in how many places a field of two machines is compared: that
-// of a site with thousands of locks would take as long as thousands of steps.
+// maxCompared limits the number of places in which a field of two machines is compared: a
+// site with thousands of locks would take as long as thousands of steps.
 const maxCompared = 200
 
 // A likeness compares two machines.
 type likeness struct {
-	left  int  // places of a field that are still looked at
-	plain bool // fields that are not plain are left out
+	left  int  // places of a field still to compare
+	plain bool // whether to skip fields that are not plain
 }
 
-// names returns the names of the fields in which two machines differ, of what
-// their author wrote.
+// names returns the names of the fields, of what the author wrote, in which two machines
+// differ.
 func (l *likeness) names(m, twin Machine) []string {
 	a, ok := inmost(m).(interface{ algorithm() any })
 	b, same := inmost(twin).(interface{ algorithm() any })
@@ -88,8 +88,8 @@ func (l *likeness) names(m, twin Machine) []string {
 	return l.unlike(nil, reflect.ValueOf(a.algorithm()), reflect.ValueOf(b.algorithm()))
 }
 
-// unlike appends the names of the fields in which two structs differ, those of
-// embedded structs among them.
+// unlike appends the names of the fields in which two structs differ, including those of
+// embedded structs.
 func (l *likeness) unlike(names []string, a, b reflect.Value) []string {
 	for a.Kind() == reflect.Pointer && !a.IsNil() && !b.IsNil() {
 		a, b = a.Elem(), b.Elem()
@@ -111,7 +111,7 @@ func (l *likeness) unlike(names []string, a, b reflect.Value) []string {
 	return names
 }
 
-// isPlain reports whether values of a type hold all there is to them.
+// isPlain reports whether a value of type t is complete in itself.
 func isPlain(t reflect.Type) bool {
 	switch k := t.Kind(); k {
 	case reflect.Array:
@@ -128,13 +128,13 @@ func isPlain(t reflect.Type) bool {
 	}
 }
 
-// maxNested is how deep alike looks: far enough to name a field, and no further
-// than a list that bites its tail allows.
+// maxNested is how deep alike looks: deep enough to name a field, and bounded because a
+// list may contain itself.
 const maxNested = 8
 
-// alike reports whether two values of one type are equal as far as one can
-// tell. Functions are, and so are machines: those within another are in its
-// bytes.
+// alike reports whether two values of one type are equal as far as can be told. Functions
+// count as equal, and so do machines: the bytes of a machine contain those of its inner
+// machines.
 func (l *likeness) alike(a, b reflect.Value, depth int) bool {
 	if l.left--; l.left < 0 || depth > maxNested || a.Type() == reflect.TypeFor[Machine]() {
 		return true

@@ -1,6 +1,6 @@
 package algorithm
 
-// New makes a Machine of the algorithm state s at seat self.
+// New returns a Machine for the mutual exclusion algorithm s at seat self.
 func New[M any, P Message[M]](self ID, v View, s Mutex[M]) Machine {
 	t := newTyped[M, P](self, v, s)
 	t.mutex, t.lock = s, true
@@ -10,29 +10,29 @@ func New[M any, P Message[M]](self ID, v View, s Mutex[M]) Machine {
 	return &t.machine
 }
 
-// NewSite makes a Machine of the site s at seat self. There are txs transactions,
-// at all sites together.
+// NewSite returns a Machine for the site s at seat self. There are txs transactions, at
+// all sites together.
 func NewSite[M any, P Message[M]](self ID, v View, s Site[M], txs int) Machine {
 	t := newTyped[M, P](self, v, s)
 	t.site, t.out.txs = s, txs
 	return &t.machine
 }
 
-// NewElection makes a Machine of the election s at seat self.
+// NewElection returns a Machine for the election s at seat self.
 func NewElection[M any, P Message[M]](self ID, v View, s Elector[M]) Machine {
 	t := newTyped[M, P](self, v, s)
 	t.elector = s
 	return &t.machine
 }
 
-// A receiver is what all algorithms are.
+// A receiver is what all algorithms have in common.
 type receiver[M any] interface {
 	Fielder
 	Receive(from ID, m *M, out *Out[M])
 }
 
-// typed is a machine and what of it depends on the type of its messages, which is
-// little: it is compiled for each of dozens.
+// typed is a machine together with what depends on the type of its messages. That is kept
+// small, because it is compiled for each of dozens of types.
 type typed[M any, P Message[M]] struct {
 	machine
 	s       receiver[M]

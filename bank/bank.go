@@ -1,7 +1,7 @@
-// Package bank plays the scene of the cash machines with any lock: one of the
-// catalog, or one's own. Each machine deposits money on one account by reading its
-// balance over the network, adding, and writing the sum back, in its critical
-// section; if two are inside, a deposit can be lost. It is the scene of 'stile bank'.
+// Package bank plays the scene of the cash machines with any lock: one from the catalog,
+// or the caller's own. Each machine deposits money in one account by reading its balance
+// over the network, adding, and writing the sum back, in its critical section; if two are
+// inside, a deposit can be lost. It is the scene of 'stile bank'.
 package bank
 
 import (
@@ -14,25 +14,25 @@ import (
 	scene "github.com/stile-lock/stile/internal/world/bank"
 )
 
-// What is on the account before, and how much each deposit is.
+// The initial balance of the account, and the amount of each deposit.
 const (
 	Before = 1_000
 	Amount = 10_000
 )
 
-// A Scene is how it ended.
+// A Scene is the outcome of one run.
 type Scene struct {
-	Lock     string // the name of the algorithm
-	Balance  int64  // what is on the account in the end
-	Expected int64  // what should be
-	Missing  int    // deposits that were never made, since whoever asked was not let in
-	Messages int    // of the lock
+	Lock     string // name of the algorithm
+	Balance  int64  // final balance of the account
+	Expected int64  // expected balance
+	Missing  int    // deposits that were never made, because the requesting machine was not let in
+	Messages int    // messages of the lock
 
 	result *scene.Result
 }
 
-// Play lets so many machines make so many deposits each, and take turns by the
-// lock. The seed chooses one of many runs.
+// Play has each machine make the given number of deposits, taking turns by the lock. The
+// seed selects one of many runs.
 func Play(lock algorithm.Spec, machines, deposits int, seed uint64) (*Scene, error) {
 	r, err := scene.Run(scene.Config{
 		Lock: lock, Machines: machines, Deposits: deposits, Amount: Amount, Balance: Before, Seed: seed,
@@ -46,8 +46,8 @@ func Play(lock algorithm.Spec, machines, deposits int, seed uint64) (*Scene, err
 	}, nil
 }
 
-// Diagram draws what happened, in no more than so many rows; it is empty if there
-// are too many machines or deposits to be drawn.
+// Diagram draws what happened, in at most the given number of rows. It is empty if there
+// are too many machines or deposits to draw.
 func (s *Scene) Diagram(rows int) string {
 	if !scene.Fits(s.result.Machines, s.result.Deposits) {
 		return ""
@@ -55,8 +55,9 @@ func (s *Scene) Diagram(rows int) string {
 	return strings.Join(s.result.Diagram(Before, rows), "\n") + "\n"
 }
 
-// Err returns nil if all deposits were made and none was lost, by a lock and not by
-// luck. Else it tells what went wrong, with a diagram: it is meant for go test.
+// Err returns nil if all deposits were made and none was lost, thanks to the lock and not
+// by luck. Otherwise the error describes what went wrong, with a diagram: it is meant for
+// go test.
 func (s *Scene) Err() error {
 	var wrong []string
 	if lost := s.result.Lost; lost != 0 {

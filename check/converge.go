@@ -8,13 +8,13 @@ import (
 	"github.com/stile-lock/stile/internal/world/model"
 )
 
-// Convergence: an algorithm that stabilises may be found in any state at all.
-// A state is right if from it on never two are inside, whatever happens. From
-// every state, every fair run must come to a right one, and nobody may wait
-// for ever. Deliveries, exits and timers are fair. Links are FIFO: an old
-// message that comes late would upset the group again and again.
+// Convergence: a self-stabilising algorithm may be found in any state at all. A state is
+// right if from it on two processes are never inside, whatever happens. From every state,
+// every fair run must reach a right one, and no process may wait forever. Deliveries,
+// exits and timers are fair. Links are FIFO: an old message that arrives late would upset
+// the group again and again.
 
-// converge is the pass from every state.
+// converge makes the pass from every state.
 func (r *run) converge() error {
 	if !r.wants(Convergence) {
 		return nil
@@ -57,8 +57,8 @@ func (r *run) converge() error {
 	return nil
 }
 
-// comesRight looks for a run that never comes right, or in which somebody waits
-// for ever.
+// comesRight looks for a run that never reaches a right state, or in which a process
+// waits forever.
 func (r *run) comesRight(p *Property, m *model.Model, g *explore.Graph) error {
 	if g.Unfinished != "" {
 		return nil
@@ -77,12 +77,12 @@ func (r *run) comesRight(p *Property, m *model.Model, g *explore.Graph) error {
 	return nil
 }
 
-// manyStarts is from how many states on convergence is only checked if asked
-// for.
+// manyStarts is the number of starting states above which convergence is checked only on
+// request.
 const manyStarts = 500
 
-// upsets returns how many states of the group there are to start from, and if
-// it gave up counting that there are more.
+// upsets returns how many states of the group there are to start from and, if it gave up
+// counting, that there are more.
 func (r *run) upsets() (n int, more string) {
 	const enough = 1 << 20
 	n = 1

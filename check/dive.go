@@ -7,21 +7,20 @@ import (
 	"github.com/stile-lock/stile/internal/world/model"
 )
 
-// manyStates is how many states are visited before a search breadth first is
-// taken to be hopeless for now, and dives are tried.
+// manyStates is how many states are visited before a breadth-first search is considered
+// hopeless for now, and dives are tried.
 const manyStates = 300_000
 
-// smallGroup is up to how many seats a search breadth first comes to an end, or
-// to a counterexample, soon enough.
+// smallGroup is the largest number of seats for which a breadth-first search ends, or
+// finds a counterexample, soon enough.
 const smallGroup = 12
 
 // A lookout explores a model.
 type lookout func(l Limits) (*explore.Exploration, error)
 
-// deeply returns a lookout for the one thing that is asked for in a group so
-// large that a search breadth first would take long: if that is hopeless it
-// dives, and only then looks at all. It returns no Exploration if a dive has
-// found it.
+// deeply returns a lookout for the only property requested in a group so large that a
+// breadth-first search would take long. If that search is hopeless it dives, and only
+// then visits all states. It returns no Exploration if a dive has found a violation.
 func (r *run) deeply(m *model.Model, name string, look lookout) lookout {
 	return func(l Limits) (*explore.Exploration, error) {
 		first, hopeless, err := shallow(l, look)
@@ -35,15 +34,15 @@ func (r *run) deeply(m *model.Model, name string, look lookout) lookout {
 		l.Time = r.remaining(name).Time
 		e, err := look(l)
 		if err == nil && e.Unfinished != "" && len(e.Broken) == 0 && e.States < first.States {
-			first.Unfinished = e.Unfinished // the first one had more time
+			first.Unfinished = e.Unfinished // the first search had more time
 			return first, nil
 		}
 		return e, err
 	}
 }
 
-// shallow begins a search, and says whether it has given up: there are very many
-// states.
+// shallow begins a search, and reports whether it has given up because there are very
+// many states.
 func shallow(l Limits, look lookout) (e *explore.Exploration, hopeless bool, err error) {
 	parent := l.Context
 	if parent == nil {
@@ -65,8 +64,8 @@ func shallow(l Limits, look lookout) (e *explore.Exploration, hopeless bool, err
 	return e, err == nil && e.Unfinished == explore.Interrupted && parent.Err() == nil, err
 }
 
-// dive looks for something broken by runs at random, after a search has visited
-// many states in vain. It reports whether it has found it.
+// dive looks for a violation by random runs, after a search has visited many states in
+// vain. It reports whether it has found one.
 func (r *run) dive(m *model.Model, name string, first *explore.Exploration) (found bool, err error) {
 	d := explore.Dive{Stop: r.bitsOf(m, name), Tries: 300, Steps: 1000}
 	c, err := d.Run(m, r.remaining(name+" by runs at random"))

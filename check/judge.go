@@ -13,8 +13,8 @@ import (
 	"github.com/stile-lock/stile/scenario"
 )
 
-// violated reports a property that was seen broken. What cannot be shown is
-// unfinished.
+// violated reports a property that was seen violated. A violation that cannot be
+// demonstrated is unfinished.
 func (r *run) violated(m *model.Model, e *explore.Exploration, name string, bits explore.Broken) error {
 	p, why, err := r.way(m, name, bits, 0)
 	if err != nil {
@@ -27,10 +27,10 @@ func (r *run) violated(m *model.Model, e *explore.Exploration, name string, bits
 	return nil
 }
 
-// way finds the shortest way to break a property, while so much memory is in
-// use. If it is not found it says why.
+// way finds the shortest path to a violation of a property, while used bytes of memory
+// are in use. If there is none it says why.
 func (r *run) way(m *model.Model, name string, bits explore.Broken, used int64) (p *Property, why string, err error) {
-	w, ok := r.ways[wayTo{m, bits}] // a deadlock breaks two properties
+	w, ok := r.ways[wayTo{m, bits}] // a deadlock violates two properties
 	if !ok {
 		if w, why, err = r.search(m, bits, used); err != nil || why != "" {
 			return nil, why, err
@@ -55,20 +55,20 @@ func (r *run) way(m *model.Model, name string, bits explore.Broken, used int64) 
 	return p, "", nil
 }
 
-// A way is the states that lead to something broken, from start number start.
+// A way is the states that lead to a violation, from start number start.
 type way struct {
 	start  int
 	states [][]byte
-	bit    explore.Broken // what is broken there
+	bit    explore.Broken // what is violated there
 }
 
-// A wayTo names what is broken, and where.
+// A wayTo identifies a violation, and its model.
 type wayTo struct {
 	m    *model.Model
 	bits explore.Broken
 }
 
-// search finds the shortest way to something broken, or says why not.
+// search finds the shortest path to a violation, or says why not.
 func (r *run) search(m *model.Model, bits explore.Broken, used int64) (w way, why string, err error) {
 	l := r.remaining("the way to a violation")
 	l.Stop = bits
@@ -100,12 +100,12 @@ func (r *run) search(m *model.Model, bits explore.Broken, used int64) (w way, wh
 	if next == nil {
 		return w, "", err
 	}
-	w.states = append(w.states, next) // whatever comes of other steps
+	w.states = append(w.states, next) // whatever other steps lead to
 	return w, "", nil
 }
 
-// after says how long a counterexample is. Where time passes, a step may be
-// none that a scenario has, or several.
+// after says how long a counterexample is. Where time passes, a step may correspond to
+// none in a scenario, or to several.
 func (r *run) after(steps []model.Step) string {
 	n := len(steps)
 	if r.Family.Timers == family.InUnits {
@@ -117,7 +117,7 @@ func (r *run) after(steps []model.Step) string {
 	return "after " + howMany(n, "step")
 }
 
-// first returns where one of some properties is broken first, and which.
+// first returns where one of some properties is violated first, and which.
 func first(g *explore.Graph, bits explore.Broken) (best explore.Place, bit explore.Broken) {
 	for b := explore.Broken(1); b != 0 && b <= bits; b <<= 1 {
 		if at, ok := g.Found(b & bits); ok && (bit == 0 || at.State < best.State) {
@@ -127,7 +127,7 @@ func first(g *explore.Graph, bits explore.Broken) (best explore.Place, bit explo
 	return best, bit
 }
 
-// spurious reports what exists only among states that are numbered anew.
+// spurious reports a violation that exists only among renumbered states.
 func (r *run) spurious(p *Property, err error) error {
 	if !errors.Is(err, model.ErrSpurious) {
 		return err
@@ -136,7 +136,7 @@ func (r *run) spurious(p *Property, err error) error {
 	return nil
 }
 
-// asked says what processes do.
+// asked describes what processes do.
 func (r *run) asked() string {
 	if r.Family.Sites > 0 {
 		return "transactions"
@@ -144,7 +144,8 @@ func (r *run) asked() string {
 	return "requests"
 }
 
-// expectation returns what a scenario expects that shows a property broken.
+// expectation returns the expectations of a scenario that demonstrates a violated
+// property.
 func (r *run) expectation(m *model.Model, bit explore.Broken) []scenario.Expectation {
 	for _, s := range r.Family.Signs {
 		if m.Bit(s.Name) == bit && s.Shown != nil {
@@ -154,8 +155,8 @@ func (r *run) expectation(m *model.Model, bit explore.Broken) []scenario.Expecta
 	return nil
 }
 
-// isStandstill reports whether somebody is expected to wait when nothing need
-// happen any more.
+// isStandstill reports whether a process is expected to wait when nothing more need
+// happen.
 func isStandstill(e scenario.Expectation) bool {
 	return e.Kind == scenario.Stuck || e.Kind == scenario.Violated && e.Name == scenario.LostRequest
 }
@@ -164,8 +165,8 @@ func title(algorithm string, nodes int, property string) string {
 	return fmt.Sprintf("%s among %d: %s violated", algorithm, nodes, property)
 }
 
-// tell puts a counterexample into a property, and lets the simulator confirm
-// it. The loop of a lasso begins after so many steps.
+// tell puts a counterexample into a property, and has the simulator confirm it. The loop
+// of a lasso begins after loop steps.
 func (r *run) tell(p *Property, m *model.Model, start int, steps []model.Step, loop int, expect []scenario.Expectation) {
 	sc := scenario.Scenario{Options: r.Options}
 	v := m.Starts[0]
@@ -180,7 +181,7 @@ func (r *run) tell(p *Property, m *model.Model, start int, steps []model.Step, l
 	if r.Family.Scene != nil {
 		r.Family.Scene(&sc)
 	}
-	sc.Seed = 1 // chance has no say, and so it need not be mentioned
+	sc.Seed = 1 // nothing is random, so it need not be mentioned
 	p.Trace = nil
 	for i, s := range steps {
 		if i == loop {
@@ -198,11 +199,11 @@ func (r *run) tell(p *Property, m *model.Model, start int, steps []model.Step, l
 	if loop == len(steps) {
 		p.Loop = len(p.Trace)
 	}
-	// Of a scenario that says nothing of it, all begin with a start.
+	// In a scenario that does not say otherwise, all processes begin with a start.
 	if s, ok := m.Started(start); ok && !slices.ContainsFunc(sc.Actions, func(a scenario.Action) bool { return a.Kind == scenario.Start }) {
-		sc.Actions = append(sc.Actions, s.Actions...) // which is no step of the way
+		sc.Actions = append(sc.Actions, s.Actions...) // not a step of the path
 	}
-	// What is still under way to the dead has to be lost before all is quiet.
+	// Messages in flight to the dead must be lost before all is quiet.
 	dead := func(a scenario.Action) bool { return a.Kind == scenario.CrashSite }
 	if r.Crashes > 0 && slices.ContainsFunc(expect, isStandstill) && (!m.Sites || slices.ContainsFunc(sc.Actions, dead)) {
 		a := scenario.Action{Kind: scenario.DeliverAll}
@@ -213,7 +214,7 @@ func (r *run) tell(p *Property, m *model.Model, start int, steps []model.Step, l
 	p.confirm()
 }
 
-// waits reports that an application waits for ever.
+// waits reports that an application waits forever.
 func (r *run) waits(p *Property, m *model.Model, g *explore.Graph, loop []uint32, who algorithm.ID) error {
 	what := fmt.Sprintf("%v waits for ever", who)
 	if m.Sites {
@@ -222,8 +223,7 @@ func (r *run) waits(p *Property, m *model.Model, g *explore.Graph, loop []uint32
 	return r.lasso(p, m, g, loop, who, what, []scenario.Expectation{{Kind: scenario.PhaseIs, Proc: who, Phase: scenario.Waits}})
 }
 
-// lasso reports a run that goes on for ever, in which somebody waits, or
-// nobody.
+// lasso reports a run that goes on forever, in which process who waits, or none does.
 func (r *run) lasso(p *Property, m *model.Model, g *explore.Graph, loop []uint32, who algorithm.ID, what string, expect []scenario.Expectation) error {
 	if loop == nil {
 		p.Verdict, p.Note = Unfinished, fmt.Sprintf("%s in some run, but the way there was not found: %s", what, g.Unfinished)

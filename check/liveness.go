@@ -11,7 +11,7 @@ import (
 	"github.com/stile-lock/stile/internal/world/model"
 )
 
-// liveness looks at infinite runs.
+// liveness checks infinite runs.
 func (r *run) liveness(m *model.Model, e *explore.Exploration) error {
 	if stuck := m.Bit(Deadlock); e.StepsTo(stuck) >= 0 && r.wants(Starvation) {
 		if err := r.violated(m, e, Starvation, stuck); err != nil {
@@ -54,13 +54,13 @@ func (r *run) liveness(m *model.Model, e *explore.Exploration) error {
 	return r.infinite(m, g, r.passed(e, Starvation), r.passed(e, Bypass))
 }
 
-// endless lists the properties of infinite runs that are to be checked.
+// endless returns the properties of infinite runs to check.
 func (r *run) endless() []family.Property {
 	return slices.Concat(r.wanted(family.InRuns), r.wanted(family.InTheEnd), r.wanted(family.ByCounting))
 }
 
-// infinite judges starvation and bypass, which hold as far as is known, by the
-// whole graph.
+// infinite judges starvation and bypass, which hold as far as is known, on the whole
+// graph.
 func (r *run) infinite(m *model.Model, g *explore.Graph, p, b Property) error {
 	var most overtaking
 	var starving []starved
@@ -99,9 +99,9 @@ func (r *run) infinite(m *model.Model, g *explore.Graph, p, b Property) error {
 	return nil
 }
 
-// A starved application waits for ever.
+// A starved application waits forever.
 type starved struct {
-	state uint32 // where that becomes certain
+	state uint32 // state in which that becomes certain
 	loop  []uint32
 	who   algorithm.ID
 }
@@ -114,7 +114,7 @@ type overtaking struct {
 	loop                  int
 }
 
-// add takes one process into account, with a run if that is to be shown.
+// add takes one process into account, with a run if show is set.
 func (o *overtaking) add(by *explore.Bypass, show bool) {
 	o.fromRequest = explore.Worse(o.fromRequest, by.FromRequest)
 	if o.any && (o.fromCalm == explore.Unbounded || explore.Worse(o.fromCalm, by.FromCalm) == o.fromCalm) {
@@ -126,15 +126,15 @@ func (o *overtaking) add(by *explore.Bypass, show bool) {
 	}
 }
 
-// tooOften reports whether so many entries of others are to be shown: more than
-// is claimed, or without a claim, without bound.
+// tooOften reports whether n entries of others must be demonstrated: more than is claimed
+// or, without a claim, without bound.
 func (r *run) tooOften(n int) bool {
 	claim := r.Spec.Theory.Bypass
 	return n == explore.Unbounded || claim != nil && n > claim(r.Nodes)
 }
 
-// bypass reports how often a waiting process can be overtaken, and how if that
-// is more often than is claimed.
+// bypass reports how often a waiting process can be overtaken, and demonstrates it if
+// that is more often than is claimed.
 func (r *run) bypass(p *Property, m *model.Model, g *explore.Graph, most overtaking) error {
 	say := func(n int) string {
 		if n == explore.Unbounded {
@@ -169,9 +169,9 @@ func (r *run) bypass(p *Property, m *model.Model, g *explore.Graph, most overtak
 	return nil
 }
 
-// agreement looks for a run that ends, or goes on for ever, without agreement:
-// a component of the graph in which a fair run can stay, and in which there is
-// a state without agreement.
+// agreement looks for a run that ends, or goes on forever, without agreement: a component
+// of the graph in which a fair run can stay, and in which there is a state without
+// agreement.
 func (r *run) agreement(m *model.Model, g *explore.Graph, p Property) error {
 	c := g.Cut(model.Always)
 	if g.Unfinished != "" {

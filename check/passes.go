@@ -13,7 +13,7 @@ import (
 	"github.com/stile-lock/stile/internal/world/model"
 )
 
-// base is the pass without monitors.
+// base makes the pass without monitors.
 func (r *run) base() error {
 	steps := r.wanted(family.InSteps)
 	endless := r.endless()
@@ -45,7 +45,7 @@ func (r *run) watched() error {
 	return nil
 }
 
-// bitsOf returns what is seen broken if a property is.
+// bitsOf returns the bits that are set when a property is violated.
 func (r *run) bitsOf(m *model.Model, property string) explore.Broken {
 	var bits explore.Broken
 	for _, s := range r.Family.Signs {
@@ -56,8 +56,8 @@ func (r *run) bitsOf(m *model.Model, property string) explore.Broken {
 	return bits
 }
 
-// explore explores a group for some properties and judges them. If there is
-// nothing else to look for, it ends where the only one is broken.
+// explore explores a group for some properties and judges them. If there is nothing else
+// to look for, it ends where the only one is violated.
 func (r *run) explore(m *model.Model, list []family.Property, alone bool) (*explore.Exploration, error) {
 	l := r.remaining(passName(list))
 	one := len(list) == 1 && alone && list[0].Name != Channels
@@ -87,7 +87,7 @@ func (r *run) explore(m *model.Model, list []family.Property, alone bool) (*expl
 	r.report.count(e.States)
 	if err := errors.Join(err, trouble); err != nil {
 		r.report.counted(e)
-		_ = r.all(m, e, list) // what was found is told all the same, if it can be
+		_ = r.all(m, e, list) // what was found is reported all the same, if possible
 		return nil, err
 	}
 	r.hides(m)
@@ -109,9 +109,9 @@ func (r *run) explore(m *model.Model, list []family.Property, alone bool) (*expl
 	return e, nil
 }
 
-// enters notes whether anybody ever gets in: of a lock that lets in nobody all that
-// is claimed may be true, and nothing is said by that. Where something broken has
-// ended the search, somebody might have got in later.
+// enters records whether any process ever enters: everything claimed may be true of a
+// lock that never grants entry, which says nothing. If a violation has ended the search,
+// a process might have entered later.
 func (r *run) enters(m *model.Model, e *explore.Exploration) {
 	switch {
 	case !r.Family.Enters || !m.Vain():
@@ -124,7 +124,7 @@ func (r *run) enters(m *model.Model, e *explore.Exploration) {
 	}
 }
 
-// all reports all that was seen broken and is not told yet.
+// all reports all violations that were seen and not yet reported.
 func (r *run) all(m *model.Model, e *explore.Exploration, list []family.Property) error {
 	for _, f := range list {
 		if bits := r.bitsOf(m, f.Name); e.StepsTo(bits) >= 0 && f.Moot == "" && r.report.Find(f.Name) == nil {
@@ -136,8 +136,7 @@ func (r *run) all(m *model.Model, e *explore.Exploration, list []family.Property
 	return nil
 }
 
-// beyond reports whether an error means that a model is more than the checker
-// can take.
+// beyond reports whether an error means that a model exceeds what the checker can handle.
 func beyond(err error) bool {
 	return errors.As(err, new(model.LiftError)) || errors.As(err, new(model.TooMuch))
 }
@@ -153,8 +152,8 @@ func passName(list []family.Property) string {
 	return list[0].Name + "..."
 }
 
-// early makes the counterexamples to what was just seen broken, if there is
-// room beside what is being explored. If not, they are made at the end.
+// early makes the counterexamples to new violations, if there is room beside the
+// exploration. If not, they are made at the end.
 func (r *run) early(m *model.Model, list []family.Property, now explore.Broken, so explore.Exploration) error {
 	for _, f := range list {
 		bits := r.bitsOf(m, f.Name)
@@ -172,13 +171,13 @@ func (r *run) early(m *model.Model, list []family.Property, now explore.Broken, 
 	return nil
 }
 
-// noToken is why nothing can be said about a token.
+// noToken is the reason why nothing can be said about a token.
 const noToken = "it has no token"
 
 // judge gives a property its verdict.
 func (r *run) judge(m *model.Model, e *explore.Exploration, f family.Property) error {
 	if r.report.Find(f.Name) != nil {
-		return nil // it was told when it was found
+		return nil // it was reported when it was found
 	}
 	if bits := r.bitsOf(m, f.Name); e.StepsTo(bits) >= 0 && f.Moot == "" {
 		return r.violated(m, e, f.Name, bits)
@@ -201,8 +200,8 @@ func (r *run) judge(m *model.Model, e *explore.Exploration, f family.Property) e
 	return nil
 }
 
-// sound says up to which length runs were all looked at, of a search that is
-// unfinished and has found nothing.
+// sound says up to which length all runs were examined, for an unfinished search that has
+// found nothing.
 func sound(levels int) string {
 	if levels < 2 {
 		return ""
@@ -210,7 +209,7 @@ func sound(levels int) string {
 	return "; nothing is wrong in runs of up to " + words.Plural(levels-1, "step")
 }
 
-// passed is the verdict on a property that nothing has broken.
+// passed returns the verdict on a property without a violation.
 func (r *run) passed(e *explore.Exploration, name string) Property {
 	p := Property{Name: name, Verdict: Holds, Note: r.bound()}
 	switch {
@@ -249,7 +248,7 @@ func (r *run) bound() string {
 	return note
 }
 
-// howMany says how many there are, or that there are none.
+// howMany formats a number of things, or that there are none.
 func howMany(n int, one string) string {
 	if n == 0 {
 		return "no " + one
@@ -259,7 +258,7 @@ func howMany(n int, one string) string {
 
 func (r *run) add(p Property) {
 	if p.Trace == nil {
-		p.Trace = []string{} // in JSON a list, always
+		p.Trace = []string{} // always a list in JSON
 	}
 	if r.wants(p.Name) && r.report.Find(p.Name) == nil {
 		r.report.Properties = append(r.report.Properties, p)
@@ -269,7 +268,7 @@ func (r *run) add(p Property) {
 	}
 }
 
-// starts is the check of all that is claimed, from every start of a view.
+// starts checks all that is claimed, from every start of a view.
 func (r *run) starts() error {
 	for _, f := range r.wanted(family.AtStarts) {
 		c := r.Config
@@ -298,7 +297,7 @@ func (r *run) starts() error {
 	return nil
 }
 
-// fromStarts is the verdict of what was found from every start.
+// fromStarts returns the verdict on the results from every start.
 func (r *run) fromStarts(name string, all *Report) Property {
 	if p := all.First(); p != nil {
 		q := *p
@@ -326,8 +325,8 @@ func (r *run) fromStarts(name string, all *Report) Property {
 	return p
 }
 
-// foundInSteps reports whether a property is found in states and steps: without
-// that nothing is known.
+// foundInSteps reports whether a property is found in states and steps: without those
+// nothing is known.
 func (r *run) foundInSteps(name string) bool {
 	return slices.ContainsFunc(r.Family.Properties, func(p family.Property) bool { return p.Name == name && p.Found == family.InSteps })
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/stile-lock/stile/scenario"
 )
 
-// The properties that can be checked; package family says what they mean.
+// The properties that can be checked; package internal/world/family says what they mean.
 const (
 	MutualExclusion = family.MutualExclusion
 	Deadlock        = family.Deadlock
@@ -30,13 +30,13 @@ const (
 	OneVictim       = family.OneVictim
 )
 
-// A Verdict is what a check comes to.
+// A Verdict is the result of a check.
 type Verdict string
 
 // The verdicts, from best to worst.
 const (
 	Holds        Verdict = "holds"         // proved for this number of processes, without a bound
-	HoldsBounded Verdict = "holds-bounded" // proved up to the bound that the note says
+	HoldsBounded Verdict = "holds-bounded" // proved up to the bound given in the note
 	NotChecked   Verdict = "not-checked"   // the note says why
 	Unfinished   Verdict = "unfinished"    // ended early, or no real run confirms what was found
 	Violated     Verdict = "violated"      // the trace shows how
@@ -51,22 +51,22 @@ type Property struct {
 	Name    string   `json:"name"`
 	Verdict Verdict  `json:"verdict"`
 	Note    string   `json:"note"`
-	Trace   []string `json:"trace"` // the steps of the counterexample
+	Trace   []string `json:"trace"` // steps of the counterexample
 
-	// Counterexample is the same as a scenario, if there is one. A lasso is
-	// shown with its loop once; Loop is how many of its steps come before it.
+	// Counterexample is the same as a scenario, if there is one. A lasso is shown with
+	// its loop once; Loop is how many of its steps come before it.
 	Counterexample *scenario.Scenario `json:"-"`
 	Loop           int                `json:"-"`
-	Means          string             `json:"-"` // what it means that it holds
+	Means          string             `json:"-"` // what it means that the property holds
 	spec           algorithm.Spec
 	family         *family.Family
 }
 
-// A Bound is how often each process may ask; 0 means without bound, and is
-// "unbounded" in JSON. Where nobody asks for anything it is "none".
+// A Bound is how many requests each process may make; 0 means no bound, and is
+// "unbounded" in JSON. Where no process makes requests it is "none".
 type Bound int
 
-// NoRequests is the Bound where nobody asks for anything.
+// NoRequests is the Bound where no process makes requests.
 const NoRequests Bound = -1
 
 // MarshalJSON implements json.Marshaler.
@@ -80,14 +80,14 @@ func (b Bound) MarshalJSON() ([]byte, error) {
 	return strconv.AppendInt(nil, int64(b), 10), nil
 }
 
-// A Report is what a check found. States, transitions and depth are those of
-// the first pass: the one without monitors, if it was needed.
+// A Report is the result of a check. States, transitions and depth are those of the first
+// pass: the one without monitors, if it was needed.
 type Report struct {
 	Algorithm   string     `json:"algorithm"`
 	Nodes       int        `json:"nodes"`
 	Requests    Bound      `json:"requests"`
 	Network     string     `json:"network"`
-	Losses      int        `json:"losses,omitempty"` // how many messages were lost at most
+	Losses      int        `json:"losses,omitempty"` // maximum number of lost messages
 	Verdict     Verdict    `json:"verdict"`
 	States      int64      `json:"states"`
 	Transitions int64      `json:"transitions"`
@@ -97,9 +97,9 @@ type Report struct {
 	Collision   float64    `json:"collision_probability"`
 	Properties  []Property `json:"properties"`
 
-	// Hint is what a reader must know of an algorithm that is wrong or weaker
-	// and passes all the same, and Shown is a command that shows it; or that
-	// nobody ever gets in.
+	// Hint is what a reader must know about an algorithm that is wrong or weaker and
+	// passes all the same, and Shown is a command that demonstrates it; or that no
+	// process ever enters.
 	Hint  string `json:"hint,omitempty"`
 	Shown string `json:"shown,omitempty"`
 }
@@ -114,7 +114,7 @@ func (r *Report) Find(name string) *Property {
 	return nil
 }
 
-// First returns the first property that is violated, or nil.
+// First returns the first violated property, or nil.
 func (r *Report) First() *Property {
 	for i := range r.Properties {
 		if r.Properties[i].Verdict == Violated {
@@ -124,7 +124,7 @@ func (r *Report) First() *Property {
 	return nil
 }
 
-// hint says why a report in which all is well is not the whole truth, or "".
+// hint says why a report without violations is not the whole truth, or "".
 func hint(s algorithm.Spec) string {
 	switch {
 	case s.Wrong != "":
@@ -135,7 +135,7 @@ func hint(s algorithm.Spec) string {
 	return ""
 }
 
-// count notes that a pass has told so many states apart.
+// count records that a pass has distinguished the given number of states.
 func (r *Report) count(states int64) { r.Collision += explore.Collision(states) }
 
 // counted puts the size of a pass into the report, if it is the first.
@@ -145,8 +145,8 @@ func (r *Report) counted(e *explore.Exploration) {
 	}
 }
 
-// sum completes the report: properties in the order of the family, and the
-// worst of their verdicts.
+// sum completes the report: properties in the order of the family, and the worst of their
+// verdicts.
 func (r *Report) sum(f *family.Family, started time.Time) {
 	place := func(p Property) int {
 		return slices.IndexFunc(f.Properties, func(q family.Property) bool { return q.Name == p.Name })

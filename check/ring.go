@@ -12,26 +12,26 @@ import (
 	"github.com/stile-lock/stile/internal/world/ring"
 )
 
-// A RingConfig says which of Dijkstra's rings to check: one in which neighbours
-// read each other's flags.
+// A RingConfig says which of Dijkstra's rings to check: one in which neighbours read each
+// other's flags.
 type RingConfig struct {
 	Nodes  int
-	Values int        // of a flag, the paper's K; 0 means as few as are enough
-	Mover  ring.Mover // who moves at once: one that reads flags
+	Values int        // number of values of a flag, the paper's K; 0 means as few as are enough
+	Mover  ring.Mover // which processes move in one step; must be a Mover that reads flags
 	Limits
 }
 
-// A RingReport is what a check of a ring found: a Report whose only property is
+// A RingReport is the result of a check of a ring: a Report whose only property is
 // Convergence, and how long it takes at most until the ring is right.
 type RingReport struct {
 	Report
 	Mover   string   `json:"movers"`
 	Values  int      `json:"k"`
-	Steps   int      `json:"worst_steps"` // until the ring is right, from the worst state
-	Longest []string `json:"longest_run"` // one with so many steps
+	Steps   int      `json:"worst_steps"` // steps until the ring is right, from the worst state
+	Longest []string `json:"longest_run"` // a run with that many steps
 }
 
-// RunRing checks whether a ring comes right from every state.
+// RunRing checks whether a ring converges from every state.
 func RunRing(c RingConfig) (*RingReport, error) {
 	if c.Mover > ring.AllMove {
 		return nil, fmt.Errorf("cannot check a ring with %v: want one whose flags are read", c.Mover)
@@ -69,7 +69,7 @@ func RunRing(c RingConfig) (*RingReport, error) {
 	return r, nil
 }
 
-// ringProperty is the verdict on a ring.
+// ringProperty returns the verdict on a ring.
 func ringProperty(r *ring.Result) Property {
 	p := Property{Name: Convergence, Trace: []string{}}
 	switch {
@@ -84,7 +84,7 @@ func ringProperty(r *ring.Result) Property {
 	return p
 }
 
-// ringLines tells a run: where it begins, and each step.
+// ringLines describes a run: where it begins, and each step.
 func ringLines(r *ring.Result) []string {
 	lines := []string{}
 	for _, m := range r.Run {

@@ -14,23 +14,23 @@ import (
 	"github.com/stile-lock/stile/internal/world/model"
 )
 
-// Limits end a check that would take too much.
+// Limits end a check that would take too much time or memory.
 type Limits = explore.Limits
 
-// DefaultMemory is how many bytes a check may take if its Limits do not say: an
-// algorithm with infinitely many states, which a new one often has, would else
-// take all there is.
+// DefaultMemory is the memory limit of a check in bytes if its Limits do not give one. An
+// algorithm with infinitely many states, as new ones often have, would otherwise take all
+// there is.
 const DefaultMemory = 4 << 30
 
 // Progress is how far a pass of a check is.
 type Progress = explore.Progress
 
-// A Pace says how long messages take where processes crash.
+// A Pace is how long messages take where processes crash.
 type Pace = model.Pace
 
 // The paces.
 const (
-	AnyPace = model.AnyPace // any time up to the longest, which timeouts are counted in
+	AnyPace = model.AnyPace // any time up to the longest, in which timeouts are counted
 	Quick   = model.Quick   // none, compared with timeouts
 	Slow    = model.Slow    // always the longest
 )
@@ -38,32 +38,31 @@ const (
 // A Config says what to check.
 type Config struct {
 	Spec       algorithm.Spec
-	Family     *family.Family // nil means what the Spec says that it is: a lock, one that survives deaths, or an election
+	Family     *family.Family // nil means what the Spec says it is: a lock, one that survives deaths, or an election
 	Nodes      int
-	Requests   int // per process; 0 means without bound
+	Requests   int // requests per process; 0 means no bound
 	Network    algorithm.Network
 	Requesters []algorithm.ID
 	Starts     []algorithm.View // nil means one: process 1 has the lock and is not inside
-	Crashes    int              // how many processes crash at most, at any step, or sites
-	Comebacks  int              // how many of them come back at most, at any step
-	Losses     int              // how many messages are lost at most, at any step
+	Crashes    int              // maximum number of crashes of processes or sites, each at any step
+	Comebacks  int              // maximum number of comebacks of processes, each at any step
+	Losses     int              // maximum number of lost messages, each at any step
 	Pace       Pace
-	Wrong      bool              // once a timeout is too short, or a live process is taken for dead
+	Wrong      bool              // whether, once, a timeout is too short, or a live process is taken for dead
 	Properties []string          // nil means all that the algorithm claims
-	First      bool              // end at the first thing that is broken
-	Options    algorithm.Options // that Spec was made with, for counterexamples
+	First      bool              // whether to stop at the first violation
+	Options    algorithm.Options // options that Spec was made with, for counterexamples
 	Limits                       // Memory: 0 means DefaultMemory, and less than 0 no limit
 
-	// Found is told of each property that is violated, with its
-	// counterexample, as soon as that is known; the check goes on when it
-	// returns. It may be nil.
+	// Found is called for each violated property, with its counterexample, as soon as
+	// that is known; the check continues when it returns. It may be nil.
 	Found func(Property)
 
-	bounded   string // why a bound on requests was put where none was asked for
-	byDefault bool   // nobody has chosen the properties
+	bounded   string // why requests were bounded where no bound was given
+	byDefault bool   // whether the properties were not chosen
 }
 
-// Properties lists the properties of a family, in the order of a report.
+// Properties returns the properties of a family, in the order of a report.
 func Properties(f *family.Family) []string {
 	var all []string
 	for _, p := range f.Properties {
@@ -82,8 +81,8 @@ func claims(f *family.Family, spec algorithm.Spec) []string {
 	return f.Claims(spec)
 }
 
-// Settled returns the check as it will be made: with what was left open filled
-// in, and with a bound on requests where there would be no end without one.
+// Settled returns the check as it will be made: with defaults filled in, and with a bound
+// on requests where there would be no end without one.
 func (c Config) Settled() Config {
 	if c.Family == nil {
 		c.Family = families.Of(c.Spec)
@@ -100,7 +99,7 @@ func (c Config) Settled() Config {
 	return c
 }
 
-// Run checks c.
+// Run checks c and returns a report.
 func Run(c Config) (*Report, error) {
 	c = c.Settled()
 	if err := c.check(); err != nil {
@@ -120,8 +119,8 @@ func Run(c Config) (*Report, error) {
 	return r.report, nil
 }
 
-// passes makes all passes. What was shown to be broken before one of them fails
-// stays so, and the rest is unfinished.
+// passes makes all passes. If one of them fails, violations demonstrated before remain,
+// and the rest is unfinished.
 func (r *run) passes() error {
 	for _, pass := range []func() error{r.tokenless, r.base, r.watched, r.starts, r.converge} {
 		err := pass()
@@ -140,8 +139,7 @@ func (r *run) passes() error {
 	return nil
 }
 
-// doubt takes back what is said to hold if states that differ were taken for
-// one.
+// doubt withdraws the verdict holds if states that differ were taken for one.
 func (r *run) doubt() {
 	if len(r.hidden) == 0 {
 		return
@@ -154,14 +152,14 @@ func (r *run) doubt() {
 	}
 }
 
-// hides notes which fields are missing from Fields, of a model that was explored.
+// hides records which fields of an explored model are missing from Fields.
 func (r *run) hides(m *model.Model) {
 	if len(r.hidden) == 0 {
 		r.hidden = m.Unwritten()
 	}
 }
 
-// check refuses what does not fit.
+// check refuses an inconsistent Config.
 func (c *Config) check() error {
 	all := Properties(c.Family)
 	for _, p := range c.Properties {
@@ -195,8 +193,8 @@ func (c *Config) check() error {
 	return nil
 }
 
-// tokenless answers at once if all that is asked for is about a token, and
-// nobody is born with one.
+// tokenless answers at once if only properties of a token are requested, and no process
+// starts with one.
 func (r *run) tokenless() error {
 	if !slices.Equal(r.Properties, []string{Token}) {
 		return nil
@@ -210,16 +208,16 @@ func (r *run) tokenless() error {
 	return nil
 }
 
-// A run is one check under way.
+// A run is a check in progress.
 type run struct {
 	Config
 	report  *Report
 	started time.Time
-	ways    map[wayTo]way // those that were found
-	prefix  string        // of the names of passes
+	ways    map[wayTo]way // paths found
+	prefix  string        // prefix of the names of passes
 	hidden  []string      // fields that change and are missing from Fields
-	entered bool          // somebody gets in
-	vain    string        // else what is to be said of that, %s being the algorithm
+	entered bool          // whether any process enters
+	vain    string        // otherwise what to report about that, %s being the algorithm
 }
 
 func newRun(c Config) *run {
@@ -236,7 +234,7 @@ func (r *run) wants(names ...string) bool {
 	return slices.ContainsFunc(names, func(n string) bool { return slices.Contains(r.Properties, n) })
 }
 
-// wanted returns the properties to be checked that are found like this.
+// wanted returns the properties to check that are found in the given way.
 func (r *run) wanted(found family.Found) []family.Property {
 	return slices.DeleteFunc(slices.Clone(r.Family.Properties), func(p family.Property) bool {
 		return p.Found != found || !r.wants(p.Name)
@@ -253,7 +251,7 @@ func (r *run) remaining(pass string) Limits {
 	return l
 }
 
-// model makes the model of a pass: what it watches, and from where.
+// model makes the model of a pass: what it watches, and where it starts.
 func (r *run) model(watch string, upset bool) (*model.Model, error) {
 	f := r.Family
 	env, err := f.Env(family.Options{Nodes: r.Nodes, Requests: r.Requests, Asks: r.Requesters, Watch: watch})
@@ -286,7 +284,7 @@ func (r *run) model(watch string, upset bool) (*model.Model, error) {
 	return model.New(c)
 }
 
-// form returns how times and counters are numbered anew.
+// form returns how times and counters are renumbered.
 func (r *run) form() model.Form {
 	switch f := r.Family; {
 	case f.Numbers == family.Logical && r.Requests == 0 && r.Spec.Spreads:

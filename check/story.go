@@ -12,9 +12,10 @@ import (
 	"github.com/stile-lock/stile/trace"
 )
 
-// Replay runs the counterexample in the simulator: another host, with another
-// network and no canonical states, but the same environment. It is nil if there is no counterexample. What the
-// simulator sees otherwise than the checker is in Playback.Differences.
+// Replay runs the counterexample in the simulator: another host, with another network and
+// no canonical states, but the same environment. The playback is nil if there is no
+// counterexample. Differences between the simulator and the checker are in
+// Playback.Differences.
 func (p *Property) Replay() (*sim.Playback, error) {
 	if p.Counterexample == nil {
 		return nil, nil
@@ -22,8 +23,8 @@ func (p *Property) Replay() (*sim.Playback, error) {
 	return sim.Replay(p.spec, p.Counterexample, sim.ReplayOptions{Family: p.family})
 }
 
-// confirm replays a counterexample. If the simulator does not see it, too, it
-// is none. The simulator watches for more than the one property: what else it
+// confirm replays a counterexample. If the simulator does not see the violation, there is
+// no counterexample. The simulator checks more than the one property: whatever else it
 // sees on the way is expected from now on.
 func (p *Property) confirm() {
 	back, err := p.Replay()
@@ -53,8 +54,8 @@ func (p *Property) confirm() {
 	}
 }
 
-// Story tells the counterexample: in words, and as a space-time diagram. It is
-// empty if there is none. What the simulator cannot replay is only listed.
+// Story tells the counterexample: in words, and as a space-time diagram. It is empty if
+// there is none. What the simulator cannot replay is only listed.
 func (p *Property) Story(o trace.TextOptions) string {
 	back, _ := p.Replay()
 	var b strings.Builder
@@ -77,20 +78,20 @@ func (p *Property) Story(o trace.TextOptions) string {
 	return b.String()
 }
 
-// tale tells what happened: among sites by what is said there.
+// tale tells what happened: among sites by sim.Story.
 func tale(b *sim.Playback, o trace.TextOptions) string {
 	if b.Sites != nil {
 		return sim.Story(b.Sites.Run.Layout, b.Trace())
 	}
 	t := b.Trace()
 	t.Events = slices.DeleteFunc(slices.Clone(t.Events), func(e trace.Event) bool {
-		return e.Kind == trace.Violation && e.Name == scenario.LostRequest // standstill tells it
+		return e.Kind == trace.Violation && e.Name == scenario.LostRequest // standstill reports it
 	})
 	return t.Tale(o)
 }
 
-// diagram returns what is drawn: among sites not what is said of processes,
-// which have lanes of their own.
+// diagram returns the trace to draw: among sites without the notes at processes, which
+// have lanes of their own.
 func diagram(b *sim.Playback) *trace.Trace {
 	t := b.Trace()
 	t.Title = ""
@@ -100,7 +101,7 @@ func diagram(b *sim.Playback) *trace.Trace {
 	return t
 }
 
-// standstill says who waits for ever, if nothing can happen any more.
+// standstill says which processes wait forever, if nothing more can happen.
 func standstill(b *sim.Playback) string {
 	var who []string
 	for _, v := range b.Violations {
@@ -118,8 +119,8 @@ func standstill(b *sim.Playback) string {
 	return "       Nothing need happen any more, and " + strings.Join(who[:last], ", ") + " and " + who[last] + " wait.\n"
 }
 
-// Err returns nil if all that was checked holds, at least up to the bound. The
-// text of the error is the story of what goes wrong: it is meant for go test.
+// Err returns nil if all that was checked holds, at least up to the bound. The text of
+// the error is the story of what goes wrong: it is meant for go test.
 //
 //	if err := report.Err(); err != nil {
 //		t.Error(err)

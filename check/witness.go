@@ -9,8 +9,8 @@ import (
 	"github.com/stile-lock/stile/sim"
 )
 
-// witness makes sure that the simulator has seen what a counterexample among
-// sites shows, and replays it once more, expecting all that was seen.
+// witness verifies that the simulator has seen what a counterexample among sites shows,
+// and replays it once more, expecting all that was seen.
 func (p *Property) witness(back *sim.Playback) (*sim.Playback, error) {
 	sc := p.Counterexample
 	if len(sc.Expect)+len(back.Violations) == 0 {
@@ -26,7 +26,7 @@ func (p *Property) witness(back *sim.Playback) (*sim.Playback, error) {
 	return p.Replay()
 }
 
-// shows reports whether something like what is expected was seen.
+// shows reports whether something like the expectation was seen.
 func shows(sc *scenario.Scenario, b *sim.Playback, e scenario.Expectation) error {
 	s := b.Sites
 	switch {
@@ -55,7 +55,7 @@ func underWay(sc *scenario.Scenario, s *sim.SitesPlayback, p algorithm.ID) bool 
 	return began > 0 && !slices.ContainsFunc(s.Commits, func(e sim.Ending) bool { return e.Proc == p && e.At > int64(began) })
 }
 
-// outcome is all that the simulator has seen come of transactions.
+// outcome returns all that the simulator has seen of the transactions' outcomes.
 func outcome(s *sim.SitesPlayback) []scenario.Expectation {
 	var all []scenario.Expectation
 	add := func(e scenario.Expectation) {

@@ -8,58 +8,58 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 )
 
-// An ActionKind is one thing that somebody, mostly an adversary, can do.
+// An ActionKind is the kind of an Action, mostly one of an adversary.
 type ActionKind uint8
 
-// The vocabulary. What is done to a message is done to one that is under way
-// on a link, or in a timed schedule, if there is none, to the next one sent.
+// The kinds of action. An action on a message applies to one that is in flight on a link
+// or, in a timed schedule, if there is none, to the next one sent.
 const (
-	Ask         ActionKind = iota // a process wants in
+	Ask         ActionKind = iota // a process wants to enter
 	Leave                         // it leaves
 	Start                         // the group runs, as far as this process knows
 	Deliver                       // a message arrives now
-	DeliverAll                    // messages arrive, in order of sending, until none is under way
+	DeliverAll                    // messages arrive, in order of sending, until none is in flight
 	Drop                          // a message is lost
 	Duplicate                     // a message will arrive twice
 	Delay                         // a message takes longer
 	Reorder                       // a message is overtaken by the one behind it
 	Crash                         // a process stops for good
-	Restart                       // a new process takes its seat, as it was born
-	Pause                         // a process stands still
-	Resume                        // it goes on
-	Partition                     // only processes of the same part hear each other
+	Restart                       // a new process takes its seat, in its initial state
+	Pause                         // a process stops for a while
+	Resume                        // it continues
+	Partition                     // only processes in the same part hear each other
 	Heal                          // all hear each other again
-	Suspect                       // a process is told that a peer is dead
-	Expire                        // a timer runs out now
+	Suspect                       // a process is notified that a peer is dead
+	Expire                        // a timer expires now
 	Tell                          // an application talks to another, at once, sending the clock along
-	Trust                         // a process is told that a peer is back
+	Trust                         // a process is notified that a peer is back
 	Take                          // a process runs a transaction, which takes locks one after the other
 	CrashSite                     // a site stops for good, with its transactions and locks
-	Proceed                       // a process asks for the next lock, tries again after an abort, or commits
-	SuspectSite                   // a site is told that another is dead
-	ExpireSite                    // a timer of a site runs out now
+	Proceed                       // a process requests the next lock, tries again after an abort, or commits
+	SuspectSite                   // a site is notified that another is dead
+	ExpireSite                    // a timer of a site expires now
 )
 
 // An Action is one line of a schedule.
 type Action struct {
-	At        int64 // timed: when, in ticks
+	At        int64 // timed: time of the action, in ticks
 	Kind      ActionKind
-	Proc      algorithm.ID     // who; for a message the sender; CrashSite: which site
-	Peer      algorithm.ID     // for a message the receiver; Suspect, Trust, Tell: whom
-	Message   string           // which kind of message; empty means any
-	Nth       int              // which of those under way, from 1; 0 means the first
-	By        int64            // Delay: how much longer, in ticks
-	Overtakes bool             // Deliver: also those that it must not overtake
-	Now       bool             // Leave: before its time, and only this once
-	Hold      *Dist            // Ask: how long it stays; Take: after each lock; nil means as the scenario says
-	Locks     []int            // Take: which, from 0, in this order
-	Timer     int              // Expire: which
-	Section   string           // Ask, Leave, Expire: which, if there are several
-	Parts     [][]algorithm.ID // Partition: who hears whom; those not named are one more part
-	Line      int              // in the file; 0 if there is none
+	Proc      algorithm.ID     // process that acts; for a message the sender; CrashSite: the site
+	Peer      algorithm.ID     // for a message the receiver; Suspect, Trust, Tell: the peer
+	Message   string           // kind of message; empty means any
+	Nth       int              // index among those in flight, from 1; 0 means the first
+	By        int64            // Delay: additional latency, in ticks
+	Overtakes bool             // Deliver: whether it also overtakes messages that it must not overtake
+	Now       bool             // Leave: whether before its time, and only this once
+	Hold      *Dist            // Ask: length of the stay; Take: stay after each lock; nil means the scenario's
+	Locks     []int            // Take: locks, from 0, in this order
+	Timer     int              // Expire: the timer
+	Section   string           // Ask, Leave, Expire: the section, if there are several
+	Parts     [][]algorithm.ID // Partition: the parts; processes not named are one more part
+	Line      int              // line in the file; 0 if there is none
 }
 
-// verbs are the actions that one process does: P2 asks.
+// verbs are the actions of one process: P2 asks.
 var verbs = [...]struct {
 	word string
 	kind ActionKind
@@ -68,7 +68,7 @@ var verbs = [...]struct {
 	{"crashes", Crash}, {"restarts", Restart}, {"pauses", Pause}, {"resumes", Resume},
 }
 
-// orders are the actions that are done to somebody: drop 1 -> 2.
+// orders are the actions on a process, link or group: drop 1 -> 2.
 var orders = [...]struct {
 	word string
 	kind ActionKind
@@ -92,10 +92,10 @@ func (k ActionKind) word() string {
 	return fmt.Sprintf("action %d", uint8(k))
 }
 
-// OnLink reports whether the action is done to a message on a link.
+// OnLink reports whether the action applies to a message on a link.
 func (k ActionKind) OnLink() bool { return k >= Deliver && k <= Reorder && k != DeliverAll }
 
-// String returns the action as a line of a file has it, without its time.
+// String returns the action as it is written in a file, without its time.
 func (a Action) String() string {
 	switch a.Kind {
 	case Ask:
@@ -165,7 +165,7 @@ func parts(parts [][]algorithm.ID) string {
 	return strings.Join(sides, " | ")
 }
 
-// ordinal writes 1st, 2nd, 3rd, 4th, 11th, 21st.
+// ordinal formats 1st, 2nd, 3rd, 4th, 11th, 21st.
 func ordinal(n int) string {
 	end := "th"
 	if n/10%10 != 1 {

@@ -11,8 +11,8 @@ import (
 // in files and on the command line are in units of T with up to six decimals.
 const T = 1_000_000
 
-// MaxTime bounds every time that is read, in units of T, so that sums of many
-// stay in range.
+// MaxTime bounds every time that is read, in units of T, so that sums of many stay in
+// range.
 const MaxTime = 1_000_000_000
 
 // A Shape is a family of distributions.
@@ -21,11 +21,11 @@ type Shape uint8
 // The shapes.
 const (
 	Constant    Shape = iota // always A
-	Uniform                  // A to B, evenly
+	Uniform                  // A to B, uniformly
 	Exponential              // with mean A
 )
 
-// A Dist says how long something takes, in ticks.
+// A Dist is the distribution of a duration, in ticks.
 type Dist struct {
 	Shape Shape
 	A, B  int64
@@ -34,7 +34,7 @@ type Dist struct {
 // Always returns the distribution of one value, in ticks.
 func Always(ticks int64) Dist { return Dist{A: ticks} }
 
-// CheckLatency reports why messages cannot take so long, or nil.
+// CheckLatency returns an error if d is impossible as a message latency.
 func (d Dist) CheckLatency() error {
 	if d.Mean() < 1 || d.Shape == Uniform && d.A < 1 {
 		return fmt.Errorf("a latency of %v: a message must take some time", d)
@@ -42,7 +42,7 @@ func (d Dist) CheckLatency() error {
 	return nil
 }
 
-// ParseDist reads a number, uniform:LO,HI or exp:MEAN, in units of T.
+// ParseDist parses a number, uniform:LO,HI or exp:MEAN, in units of T.
 func ParseDist(s string) (Dist, error) {
 	kind, rest, found := strings.Cut(s, ":")
 	if !found {
@@ -74,8 +74,8 @@ func ParseDist(s string) (Dist, error) {
 	return Dist{}, fmt.Errorf("time %q: want a number, exp:MEAN or uniform:LO,HI", s)
 }
 
-// ParseTime reads a number with up to six decimals, in units of T, and returns
-// it in ticks.
+// ParseTime parses a number with up to six decimals, in units of T, and returns it in
+// ticks.
 func ParseTime(s string) (int64, error) {
 	whole, frac, _ := strings.Cut(s, ".")
 	bad := fmt.Errorf("time %q: want a number such as 2 or 0.5", s)
@@ -95,7 +95,7 @@ func ParseTime(s string) (int64, error) {
 	return w*T + f, nil
 }
 
-// FormatTime writes ticks in units of T, without needless zeros.
+// FormatTime formats ticks in units of T, without trailing zeros.
 func FormatTime(ticks int64) string {
 	sign := ""
 	if ticks < 0 {
@@ -108,7 +108,7 @@ func FormatTime(ticks int64) string {
 	return s
 }
 
-// String returns d as ParseDist reads it.
+// String returns d in the form that ParseDist accepts.
 func (d Dist) String() string {
 	switch d.Shape {
 	case Uniform:
@@ -127,8 +127,8 @@ func (d Dist) Mean() int64 {
 	return d.A
 }
 
-// Max returns the longest time in ticks, or for Exponential one that is hardly
-// ever exceeded.
+// Max returns the longest time in ticks, or for Exponential one that is hardly ever
+// exceeded.
 func (d Dist) Max() int64 {
 	switch d.Shape {
 	case Uniform:

@@ -8,41 +8,41 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 )
 
-// An ExpectKind says what an expectation is about.
+// An ExpectKind is the kind of an Expectation.
 type ExpectKind uint8
 
-// What can be expected.
+// The kinds of expectation.
 const (
-	Entries     ExpectKind = iota // who enters, in this order, in the whole run
-	EntersAt                      // a process enters at this very time
-	Messages                      // how many messages are sent, of one kind or in all
-	Bypass                        // how often, at most, one process overtakes one that waits
+	Entries     ExpectKind = iota // processes that enter, in this order, in the whole run
+	EntersAt                      // a process enters at exactly this time
+	Messages                      // number of messages sent, of one kind or in all
+	Bypass                        // how often, at most, one process overtakes a waiting one
 	FieldIs                       // a field of the state of a process
 	PhaseIs                       // whether a process waits, is inside or is idle
-	Violated                      // a property is broken
+	Violated                      // a property is violated
 	NotViolated                   // a property, or every property, holds
-	Deadlock                      // processes wait for each other for ever
+	Deadlock                      // processes wait for each other forever
 
 	// Of transactions:
-	Commits      // who commits, in this order, in the whole run
-	Aborts       // who is told to abort, in this order, in the whole run
-	CommitsAt    // a process commits at this very time
-	AbortsAt     // a process is told to abort at this very time
-	Stuck        // whose transactions never end
-	Deadlocks    // how many deadlocks arise
+	Commits      // processes that commit, in this order, in the whole run
+	Aborts       // processes told to abort, in this order, in the whole run
+	CommitsAt    // a process commits at exactly this time
+	AbortsAt     // a process is told to abort at exactly this time
+	Stuck        // processes whose transactions never end
+	Deadlocks    // number of deadlocks that arise
 	Cycle        // this deadlock arises: each waits for the next, and the last for the first
-	FalseCycle   // this deadlock is reported, but never was
-	NoFalseCycle // no deadlock is reported that never was
+	FalseCycle   // this deadlock is reported, but never existed
+	NoFalseCycle // no deadlock is reported that never existed
 	Phantom      // this deadlock is reported, but an abort or a death has just broken it
 	WaitsFor     // a process waits for a lock that another has
 
 	// Of a graph of resources, beside Cycle:
 	NoCycle    // there is no cycle
-	Deadlocked // who can never go on: these, and nobody else
-	EndOrder   // who can end, in this order
+	Deadlocked // exactly the processes that can never proceed
+	EndOrder   // processes that can end, in this order
 )
 
-// A Phase is what a process is doing, as seen from outside.
+// A Phase is the state of a process as seen from outside.
 type Phase uint8
 
 // The phases.
@@ -55,14 +55,14 @@ const (
 // String returns the word that files use.
 func (p Phase) String() string { return [...]string{"idle", "waits", "inside"}[p] }
 
-// The properties that a run can break.
+// The properties that a run can violate.
 const (
 	MutualExclusion = "mutual-exclusion"
 	Order           = "order"
 	LostRequest     = "lost-request"
 	UnaskedEntry    = "unasked-entry"
-	OneLeader       = "one-leader" // elections: at most one wins in each round
-	Agreement       = "agreement"  // elections: when all is quiet everybody alive follows the highest
+	OneLeader       = "one-leader" // elections: at most one process wins in each round
+	Agreement       = "agreement"  // elections: when all is quiet every live process follows the highest
 )
 
 // Properties returns the names of all properties.
@@ -70,44 +70,44 @@ func Properties() []string {
 	return []string{MutualExclusion, Order, LostRequest, UnaskedEntry, OneLeader, Agreement}
 }
 
-// A MomentKind says how a moment is found.
+// A MomentKind is the way in which a Moment is given.
 type MomentKind uint8
 
-// The moments.
+// The kinds of moment.
 const (
-	AtEnd        MomentKind = iota // when the run is over
-	AtTime                         // timed: when everything of that time has happened
+	AtEnd        MomentKind = iota // when the run has ended
+	AtTime                         // timed: when everything at that time has happened
 	OnEntry                        // when a process enters
-	AfterActions                   // steps: after so many actions
+	AfterActions                   // steps: after a number of actions
 )
 
-// A Moment is when FieldIs, PhaseIs and WaitsFor are to be true.
+// A Moment is when FieldIs, PhaseIs and WaitsFor must be true.
 type Moment struct {
 	Kind    MomentKind
 	At      int64        // AtTime: ticks
-	Proc    algorithm.ID // OnEntry: who enters
-	Nth     int          // OnEntry: for the how manieth time; 0 means the first
-	Section string       // OnEntry: which, if there are several
-	Count   int          // AfterActions: how many
+	Proc    algorithm.ID // OnEntry: the entering process
+	Nth     int          // OnEntry: number of the entry; 0 means the first
+	Section string       // OnEntry: the section, if there are several
+	Count   int          // AfterActions: number of actions
 }
 
-// An Expectation is one thing that must come true.
+// An Expectation is one condition that a run must meet.
 type Expectation struct {
 	Kind    ExpectKind
 	When    Moment
 	Procs   []algorithm.ID // Entries, Commits, Aborts, Stuck, Cycle, FalseCycle, Phantom, Deadlocked, EndOrder
 	Proc    algorithm.ID   // EntersAt, FieldIs, PhaseIs, CommitsAt, AbortsAt, WaitsFor
-	Peer    algorithm.ID   // WaitsFor: whom
+	Peer    algorithm.ID   // WaitsFor: the process waited for
 	At      int64          // EntersAt, CommitsAt, AbortsAt
-	Name    string         // Messages: the kind, empty for all. FieldIs: the field. Violated, NotViolated: the property, empty for all.
+	Name    string         // Messages: the kind, empty for all; FieldIs: the field; Violated, NotViolated: the property, empty for all
 	Value   string         // FieldIs, as algorithm.Describe shows it
 	Phase   Phase          // PhaseIs
 	N       int            // Messages, Bypass, Deadlocks
-	Section string         // Entries, EntersAt, FieldIs, PhaseIs: in which, if there are several; Messages, Bypass: if only that one is meant
-	Line    int            // in the file; 0 if there is none
+	Section string         // Entries, EntersAt, FieldIs, PhaseIs: the section, if there are several; Messages, Bypass: if only that one is meant
+	Line    int            // line in the file; 0 if there is none
 }
 
-// String returns the expectation as a line of a file has it.
+// String returns the expectation as it is written in a file.
 func (e Expectation) String() string { return "expect " + e.What() }
 
 // What returns the expectation without the word expect.
@@ -138,8 +138,8 @@ func (e Expectation) What() string {
 	return e.transacts()
 }
 
-// String returns the moment as files have it before what is expected then,
-// with a space behind it, and nothing where the line's place says it.
+// String returns the moment as it is written in a file before the condition, with a space
+// after it, and nothing where the line's place determines it.
 func (m Moment) String() string {
 	switch m.Kind {
 	case AtTime:

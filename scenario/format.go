@@ -7,8 +7,8 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 )
 
-// Format writes s as a file. For a scenario that passes Check, Parse reads the
-// same value back, apart from File and the line numbers.
+// Format formats s as a file. For a scenario that passes Check, Parse reads the same
+// value back, apart from File and the line numbers.
 func Format(s *Scenario) string {
 	var b strings.Builder
 	say := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
@@ -87,8 +87,8 @@ func formatTimes(s *Scenario, say func(string, ...any)) {
 	}
 }
 
-// formatSchedule writes the actions and the expectations, each expectation
-// that is tied to a place between the actions at its place.
+// formatSchedule writes the actions and the expectations. An expectation that is tied to
+// a place between the actions is written at its place.
 func formatSchedule(s *Scenario, say func(string, ...any)) {
 	placed := func(count int) {
 		for _, e := range s.Expect {

@@ -9,23 +9,23 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 )
 
-// Bounds of a graph of resources: it is to be drawn.
+// Bounds of a graph of resources, because it is drawn.
 const (
 	MaxResources = 100
-	MaxUnits     = 100 // of one resource
+	MaxUnits     = 100 // units of one resource
 )
 
-// An Arc is an edge of a graph of resources: a process has some units of a
-// resource, or asks for them.
+// An Arc is an edge of a graph of resources: a process has some units of a resource, or
+// asks for them.
 type Arc struct {
 	Proc     algorithm.ID
-	Has      bool // else it asks
+	Has      bool // whether the process has the units; otherwise it asks
 	Resource int
 	Units    int
-	Line     int // in the file; 0 if there is none
+	Line     int // line in the file; 0 if there is none
 }
 
-// String returns the arc as a line of a file has it.
+// String returns the arc as it is written in a file.
 func (a Arc) String() string {
 	verb, units := "asks", ""
 	if a.Has {
@@ -39,8 +39,8 @@ func (a Arc) String() string {
 
 func resourceName(r int) string { return "R" + strconv.Itoa(r+1) }
 
-// IsGraph reports whether the scenario is a resource-allocation graph, of which
-// it is asked who is deadlocked. There is nothing to run.
+// IsGraph reports whether the scenario is a resource-allocation graph, examined for
+// deadlock. There is nothing to run.
 func (s *Scenario) IsGraph() bool { return len(s.Resources) > 0 }
 
 // checkGraph refuses what does not fit a graph of resources.
@@ -74,7 +74,7 @@ func (s *Scenario) checkGraph() error {
 	return nil
 }
 
-// arcFits reports why an arc cannot come to those before it, or nil.
+// arcFits returns an error if an arc cannot be added to those before it.
 func (s *Scenario) arcFits(before []Arc, a Arc) error {
 	if !s.has(a.Proc) || a.Resource < 0 || a.Resource >= len(s.Resources) || a.Units < 1 || a.Units > MaxUnits {
 		return fmt.Errorf("there are processes 1 to %d and resources R1 to R%d, and 1 unit at least", s.Processes, len(s.Resources))
@@ -126,8 +126,7 @@ func (s *Scenario) formatGraph(say func(string, ...any)) {
 	}
 }
 
-// ofGraph returns an expectation of a graph of resources without the word
-// expect.
+// ofGraph returns an expectation of a graph of resources without the word expect.
 func (e Expectation) ofGraph() string {
 	switch {
 	case e.Kind == NoCycle:
@@ -142,8 +141,8 @@ func (e Expectation) ofGraph() string {
 	return fmt.Sprintf("expectation %d", uint8(e.Kind))
 }
 
-// lookForResources reads the line that says which resources there are: with it
-// the file is a graph, and other lines mean something else.
+// lookForResources reads the line that declares the resources: with it the file is a
+// graph, and other lines mean something else.
 func (p *parser) lookForResources() error {
 	for i := range p.lines {
 		if p.begin(i); !p.has("resources") || p.s.IsGraph() {
@@ -170,7 +169,7 @@ func (p *parser) lookForResources() error {
 	return nil
 }
 
-// graphWords are what a line of a graph of resources may begin with, besides a
+// graphWords are the words that a line of a graph of resources may begin with, besides a
 // process.
 var graphWords = [...]string{"title", "processes", "resources", "expect"}
 
@@ -240,7 +239,7 @@ func (p *parser) resource() int {
 // expectedOf are the words that an expectation of a graph may begin with.
 var expectedOf = [...]string{"cycle", "deadlock", "order", "no"}
 
-// ofGraph reads what is expected of a graph of resources.
+// ofGraph reads an expectation of a graph of resources.
 func (p *parser) ofGraph(w word, e *Expectation) {
 	switch w.text {
 	case "cycle":

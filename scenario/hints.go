@@ -7,7 +7,7 @@ import (
 	"github.com/stile-lock/stile/internal/spell"
 )
 
-// slips are words that people write for others.
+// slips are words that users write by mistake for others.
 var slips = [...]struct{ wrong, right string }{
 	{"process", "processes"}, {"nodes", "processes"}, {"procs", "processes"}, {"n", "processes"},
 	{"name", "title"}, {"token", "holder"}, {"expects", "expect"}, {"tree", "topology"}, {"quorums", "sets"},
@@ -23,7 +23,7 @@ var slips = [...]struct{ wrong, right string }{
 	{"safety", "mutual-exclusion"}, {"ME1", "mutual-exclusion"}, {"ME2", "lost-request"}, {"ME3", "order"}, {"liveness", "lost-request"},
 }
 
-// didYouMean suggests the word that was meant, if one is near.
+// didYouMean suggests a similar word, if there is one.
 func didYouMean(found string, words ...string) string {
 	for _, s := range slips {
 		if s.wrong != found {

@@ -11,8 +11,8 @@ import (
 
 const defaultSeed = 1
 
-// MaxSize is how many bytes a scenario may have. Whoever reads a file need read
-// no more than one byte beyond.
+// MaxSize is the maximum size of a scenario in bytes. A reader of a file need read only
+// one byte beyond it.
 const MaxSize = 10 << 20
 
 // A parser reads a file line by line.
@@ -20,17 +20,17 @@ type parser struct {
 	reader
 	s     *Scenario
 	lines []line
-	said  map[string]int // on which line each setting is
+	said  map[string]int // line of each setting
 }
 
-// A line is one of the file, without its comment.
+// A line is one line of the file, without its comment.
 type line struct {
 	text  string
 	words []word
 }
 
-// Parse reads a scenario from the text of a file. The name of the file is for
-// errors, which are of type *Error.
+// Parse parses a scenario from the text of a file. The name of the file is for errors,
+// which are of type *Error.
 func Parse(file, text string) (*Scenario, error) {
 	p := &parser{said: map[string]int{}}
 	p.s = &Scenario{File: file, Seed: defaultSeed, Latency: Always(T), Hold: Always(T)}
@@ -65,13 +65,13 @@ func Parse(file, text string) (*Scenario, error) {
 	return p.s, nil
 }
 
-// begin begins to read the line of an index.
+// begin begins to read the line with index i.
 func (p *parser) begin(i int) {
 	p.line, p.text, p.words = i+1, p.lines[i].text, p.lines[i].words
 }
 
-// look finds what the meaning of other lines depends on, wherever it is: the
-// number of processes, and the kind of schedule.
+// look finds what the meaning of other lines depends on, wherever it is: the number of
+// processes, and the kind of schedule.
 func (p *parser) look() error {
 	for i := range p.lines {
 		p.begin(i)
@@ -87,7 +87,7 @@ func (p *parser) look() error {
 	}
 	p.n = p.s.Processes
 	if p.n == 0 {
-		p.n = MaxProcesses // what else is wrong is told first
+		p.n = MaxProcesses // other errors are reported first
 	}
 	if err := p.lookForResources(); err != nil || p.s.IsGraph() {
 		return err
@@ -154,7 +154,7 @@ func (p *parser) setting() {
 		return
 	}
 	if name.text == "site" || name.text == "section" {
-		return // look has read it
+		return // already read by look
 	}
 	if line := p.said[name.text]; line > 0 && name.text != "set" {
 		p.failAt(name, fmt.Sprintf("%s was said before, on line %d: remove one of the two", name.text, line))
@@ -184,9 +184,9 @@ func (p *parser) setting() {
 	case "mode":
 		s.Mode = p.name("a mode of the method, such as mode batch")
 	case "processes":
-		p.take() // look has read it
+		p.take() // already read by look
 	case "resources":
-		p.words = nil // likewise
+		p.words = nil // already read by look
 	case "holder":
 		s.Holder = p.process()
 		s.Busy = p.has("busy")
@@ -198,7 +198,7 @@ func (p *parser) setting() {
 	p.end()
 }
 
-// timing reads the settings that are about time and order.
+// timing reads the settings about time and order.
 func (p *parser) timing(name word) {
 	s := p.s
 	if s.Steps && slices.Contains([]string{"latency", "hold", "backoff", "until"}, name.text) {
@@ -260,13 +260,13 @@ func (p *parser) name(what string) string {
 	return w.text
 }
 
-// dense reads the rest of the line and takes the blanks out.
+// dense reads the rest of the line and removes the blanks.
 func (p *parser) dense(what string) string {
 	return strings.ReplaceAll(p.rest(what), " ", "")
 }
 
-// finish puts the expectations in their canonical form: those tied to a place
-// first, and a place behind the last action is the end.
+// finish puts the expectations in their canonical form: those tied to a place first, and
+// a place behind the last action is the end.
 func (p *parser) finish() {
 	s := p.s
 	for i := range s.Expect {
@@ -286,7 +286,7 @@ func place(e Expectation) int {
 	return 1
 }
 
-// blame returns the line that a fault of the whole is reported at.
+// blame returns the line at which an error in the whole is reported.
 func (p *parser) blame() int {
 	if p.s.Algorithm == "" {
 		return p.said["processes"]

@@ -8,7 +8,7 @@ import (
 	"github.com/stile-lock/stile/internal/spell"
 )
 
-// isAction reports whether an action can begin with this word: P2, or drop.
+// isAction reports whether an action can begin with the word w: P2, or drop.
 func isAction(w string) bool {
 	for _, o := range orders {
 		if o.word == w {
@@ -34,7 +34,7 @@ func (p *parser) action(at int64) {
 	}
 }
 
-// deed reads what a process does.
+// deed reads the action of a process.
 func (p *parser) deed(a *Action) {
 	verb := p.take()
 	switch {
@@ -82,7 +82,7 @@ func (p *parser) deed(a *Action) {
 	}
 }
 
-// hold reads how long a process that asks will stay.
+// hold reads the length of the stay of a process that asks.
 func (p *parser) hold(a *Action) {
 	w := p.take()
 	switch {
@@ -97,7 +97,7 @@ func (p *parser) hold(a *Action) {
 	}
 }
 
-// order reads what is done to somebody.
+// order reads an action on a process, link or group.
 func (p *parser) order(first word, a *Action) {
 	if p.s.Transacts() {
 		p.siteOrder(first, a)
@@ -131,7 +131,7 @@ func (p *parser) order(first word, a *Action) {
 	}
 }
 
-// onLink reads which message, and for a delay how long.
+// onLink reads the message meant and, for a delay, its length.
 func (p *parser) onLink(a *Action) {
 	a.Proc, a.Peer = p.link()
 	if next := p.peek(); next != "" && next != "by" && next != "overtaking" && (next[0] < '0' || next[0] > '9') {

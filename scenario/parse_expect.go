@@ -8,7 +8,7 @@ import (
 	"github.com/stile-lock/stile/internal/spell"
 )
 
-// expectation reads what follows the word expect.
+// expectation reads the part after the word expect.
 func (p *parser) expectation() {
 	p.take()
 	e := Expectation{Line: p.line}
@@ -59,7 +59,7 @@ func (p *parser) entries(e *Expectation) {
 	p.processes(e, "the processes in the order of their entries, such as entries 5 4 2, or none")
 }
 
-// processes reads one process or more, to the end of the line.
+// processes reads one or more processes, to the end of the line.
 func (p *parser) processes(e *Expectation, want string) {
 	for first := true; first || len(p.words) > 0 && p.err == nil; first = false {
 		w := p.take()
@@ -119,7 +119,7 @@ func (p *parser) state(w word, e *Expectation) {
 	p.about(e)
 }
 
-// about reads what is expected of the process e.Proc.
+// about reads an expectation about the process e.Proc.
 func (p *parser) about(e *Expectation) {
 	if p.s.section(p.peek()) != nil {
 		e.Section = p.within(e.Proc)

@@ -10,8 +10,8 @@ import (
 	"github.com/stile-lock/stile/internal/spell"
 )
 
-// lookForSites reads the lines that say where processes and locks are: they
-// may come after lines that need to know it.
+// lookForSites reads the lines that place processes and locks, because they may come
+// after lines that depend on them.
 func (p *parser) lookForSites() error {
 	for i := range p.lines {
 		if p.begin(i); !p.siteActs() && p.has("site") {
@@ -23,8 +23,8 @@ func (p *parser) lookForSites() error {
 	}
 	s := p.s
 	s.Sites, s.Backoff = p.sites, Always(T)
-	home := map[algorithm.ID]int{} // the site of each process, from 1
-	locks := map[int]int{}         // and of each lock
+	home := map[algorithm.ID]int{} // site of each process, from 1
+	locks := map[int]int{}         // site of each lock, from 1
 	said, last := map[algorithm.ID]int{}, 0
 	for i := range p.lines {
 		if p.begin(i); p.siteActs() || !p.has("site") {
@@ -66,8 +66,8 @@ func (p *parser) member(site int, home map[algorithm.ID]int, locks map[int]int) 
 	}
 }
 
-// settleSites takes over what the lines said, if it is complete. Line is where
-// a fault is reported.
+// settleSites adopts the sites that were read, if they are complete. An error is reported
+// at line.
 func (p *parser) settleSites(home map[algorithm.ID]int, locks map[int]int, line int) error {
 	s := p.s
 	fault := func(format string, args ...any) error {
@@ -117,8 +117,8 @@ func lockHint(found string) string {
 	return ""
 }
 
-// lockOnly are settings that a scenario with sites does not have, and siteOnly
-// those that only it has.
+// lockOnly are the settings that a scenario with sites does not have, and siteOnly those
+// that only it has.
 var (
 	lockOnly = [...]string{"topology", "sets", "inform", "k", "coordinator", "experiment", "patience", "holder", "network", "set", "section"}
 	siteOnly = [...]string{"mode", "backoff"}
@@ -134,13 +134,13 @@ func (p *parser) fits(name word) {
 	}
 }
 
-// siteActs reports whether the line is about what a site is told, and not about
-// what is there: site 1 suspects site 2, site 1 timer 3 expires.
+// siteActs reports whether the line is an action on a site, and not a declaration: site 1
+// suspects site 2, site 1 timer 3 expires.
 func (p *parser) siteActs() bool {
 	return len(p.words) > 2 && p.words[0].text == "site" && (p.words[2].text == "suspects" || p.words[2].text == "timer")
 }
 
-// siteDeed reads what a site is told, after the word site.
+// siteDeed reads an action on a site, after the word site.
 func (p *parser) siteDeed(a *Action) {
 	a.Proc = p.asSite(p.take())
 	if verb := p.take(); verb.text == "timer" {
@@ -162,7 +162,7 @@ func (p *parser) siteDeed(a *Action) {
 	}
 }
 
-// takes reads which locks a transaction takes, or that it goes on.
+// takes reads the locks that a transaction takes, or that it goes on.
 func (p *parser) takes(verb word, a *Action) {
 	if verb.text == "goes" {
 		if w := p.take(); w.text != "on" {
@@ -208,7 +208,7 @@ func (p *parser) takes(verb word, a *Action) {
 	}
 }
 
-// siteOrder reads what is done to a site, or to a message between sites.
+// siteOrder reads an action on a site, or on a message between sites.
 func (p *parser) siteOrder(first word, a *Action) {
 	a.Kind = CrashSite
 	for _, o := range orders {
@@ -237,8 +237,7 @@ func (p *parser) siteOrder(first word, a *Action) {
 // transacting are the words that an expectation of transactions may begin with.
 var transacting = [...]string{"commits", "aborts", "stuck", "deadlocks", "cycle", "false", "phantom"}
 
-// violation reads which property transactions break: of those that have a name
-// there is one.
+// violation reads the property that transactions violate: only one has a name.
 func (p *parser) violation(e *Expectation) {
 	e.Kind = Violated
 	w := p.take()
@@ -247,7 +246,7 @@ func (p *parser) violation(e *Expectation) {
 	}
 }
 
-// ofTransactions reads what is expected of transactions.
+// ofTransactions reads an expectation about transactions.
 func (p *parser) ofTransactions(w word, e *Expectation) {
 	list := func(kind ExpectKind, none bool, what string) {
 		if e.Kind = kind; !none || !p.has("none") {
@@ -289,7 +288,7 @@ func (p *parser) falseCycle() {
 	}
 }
 
-// ofProcess reads what is expected of the transactions of one process.
+// ofProcess reads an expectation about the transactions of one process.
 func (p *parser) ofProcess(w word, e *Expectation) {
 	switch {
 	case w.text == "at" && p.s.Steps:

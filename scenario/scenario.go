@@ -7,33 +7,33 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 )
 
-// MaxProcesses bounds the group of a scenario: it is for people to follow.
+// MaxProcesses bounds the group of a scenario, which people must be able to follow.
 const MaxProcesses = 10_000
 
-// A Scenario is one run, said in full: the group, what happens to it, and what
-// is expected to come of it.
+// A Scenario is a complete description of one run: the group, what happens to it, and the
+// expected outcome.
 type Scenario struct {
-	File  string         // where it was read from, for errors; empty if it was not
-	Said  map[string]int // on which line each word of the head is, for errors; nothing if it was not read
+	File  string         // file it was read from, for errors; empty if none
+	Said  map[string]int // line of each word of the head, for errors; empty if it was not read
 	Title string
 
 	Algorithm         string // its name in the catalog
-	algorithm.Options        // of the algorithm
+	algorithm.Options        // options of the algorithm
 
 	Processes int
-	Holder    algorithm.ID // who has the token at the start, if there is one
-	Busy      bool         // the holder is inside at the start
+	Holder    algorithm.ID // process that has the token at the start, if there is one
+	Busy      bool         // whether the holder is inside at the start
 	Network   algorithm.Network
 	Seed      uint64
 
-	Steps   bool   // the actions are done in order, and nothing happens by itself
-	Latency Dist   // timed: of a message
+	Steps   bool   // whether the actions are done in order, and nothing happens by itself
+	Latency Dist   // timed: latency of a message
 	Links   []Link // timed: latencies of single links, where they differ
-	Hold    Dist   // timed: how long a process stays inside
-	Manual  bool   // timed: a process leaves only when a line says so
-	Until   int64  // timed: when the run ends at the latest; 0 means when nothing more can happen
+	Hold    Dist   // timed: length of a stay inside
+	Manual  bool   // timed: whether a process leaves only when a line says so
+	Until   int64  // timed: latest end of the run; 0 means when nothing more can happen
 
-	Sections []Section // critical sections side by side; none means that there is one, of all processes
+	Sections []Section // critical sections side by side; empty means one, of all processes
 
 	Set     []Setting
 	Actions []Action
@@ -41,13 +41,13 @@ type Scenario struct {
 
 	// Transactions over several locks, if there are sites: see Transacts.
 	Sites   int
-	Homes   []algorithm.ID // the site of each process
-	Locks   []algorithm.ID // the site of each lock
-	Mode    string         // of the method against deadlocks; empty means its usual one
+	Homes   []algorithm.ID // site of each process
+	Locks   []algorithm.ID // site of each lock
+	Mode    string         // mode of the method against deadlocks; empty means its usual one
 	Backoff Dist           // how long an aborted transaction waits before it tries again
 
 	// A graph of resources, if there are any: see IsGraph.
-	Resources []int // how many units each has
+	Resources []int // units of each resource
 	Arcs      []Arc
 }
 
@@ -57,17 +57,17 @@ type Link struct {
 	Latency  Dist
 }
 
-// A Setting gives one field of the state of one process its first value, in
-// the words of algorithm.Describe.
+// A Setting gives one field of the state of one process its initial value, in the words
+// of algorithm.Describe.
 type Setting struct {
 	Proc    algorithm.ID
-	Section string // in which section, if there are several
+	Section string // section, if there are several
 	Field   string
 	Value   string
-	Line    int // in the file; 0 if there is none
+	Line    int // line in the file; 0 if there is none
 }
 
-// Check reports what makes s impossible to run or to write down.
+// Check returns an error that says what makes s impossible to run or to write as a file.
 func (s *Scenario) Check() error {
 	if strings.ContainsAny(s.Title, "\n") || s.Title != trim(stripComment(s.Title)) {
 		return fmt.Errorf("title %q: want one line, without # after a space", s.Title)
@@ -112,7 +112,7 @@ func (s *Scenario) Check() error {
 	return nil
 }
 
-// checkSteps refuses what only a timed schedule has.
+// checkSteps refuses what only a timed schedule may have.
 func (s *Scenario) checkSteps() error {
 	zero := Dist{}
 	if s.Latency != zero || s.Hold != zero || s.Backoff != zero || s.Manual || s.Until != 0 || len(s.Links) > 0 {

@@ -9,8 +9,8 @@ import (
 	"github.com/stile-lock/stile/internal/spell"
 )
 
-// A Section is one of several critical sections that are used side by side: an
-// instance of the algorithm among those processes that use it.
+// A Section is one of several critical sections that are used side by side: an instance
+// of the algorithm among the processes that use it.
 type Section struct {
 	Name    string
 	Members []algorithm.ID // ascending
@@ -19,10 +19,10 @@ type Section struct {
 // MaxSections bounds the sections of a scenario.
 const MaxSections = 100
 
-// reserved are words that mean something where a section may be named.
+// reserved are words that have a meaning where a section may be named.
 var reserved = [...]string{"none", "for", "at", "by", "all", "among", "when", "waits", "inside", "idle", "enters", "is"}
 
-// CheckSectionName reports why a section cannot be called so, or nil.
+// CheckSectionName returns an error if a section cannot have the given name.
 func CheckSectionName(name string) error {
 	letters := func(r rune) bool { return r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' }
 	if name == "" || name[0] < 'a' || name[0] > 'z' || strings.ContainsFunc(name, func(r rune) bool { return !letters(r) }) {
@@ -34,8 +34,8 @@ func CheckSectionName(name string) error {
 	return nil
 }
 
-// CheckMembers reports why these cannot be the processes of a section among n,
-// or nil.
+// CheckMembers returns an error if the members cannot be the processes of a section among
+// n.
 func (s Section) CheckMembers(n int) error {
 	if len(s.Members) == 0 {
 		return fmt.Errorf("section %s has no processes: say which, such as section %s among 1,2,4", s.Name, s.Name)
@@ -51,7 +51,7 @@ func (s Section) CheckMembers(n int) error {
 	return nil
 }
 
-// section returns the section of a name, or nil.
+// section returns the section with the given name, or nil.
 func (s *Scenario) section(name string) *Section {
 	i := slices.IndexFunc(s.Sections, func(x Section) bool { return x.Name == name })
 	if i < 0 {
@@ -60,8 +60,7 @@ func (s *Scenario) section(name string) *Section {
 	return &s.Sections[i]
 }
 
-// checkSections refuses sections that cannot be, and lines that do not fit
-// them.
+// checkSections refuses impossible sections, and lines that do not fit them.
 func (s *Scenario) checkSections() error {
 	if len(s.Sections) > MaxSections {
 		return fmt.Errorf("%d sections: want at most %d", len(s.Sections), MaxSections)
@@ -112,8 +111,8 @@ func (s *Scenario) expectsWithin(e Expectation) error {
 	return s.within(e.Section, e.Kind == EntersAt || e.Kind == FieldIs || e.Kind == PhaseIs, e.Proc)
 }
 
-// within checks that a section is named if it must be, that there is such a
-// one, and that these processes use it.
+// within checks that a section is named if it must be, that it exists, and that the given
+// processes use it.
 func (s *Scenario) within(name string, must bool, procs ...algorithm.ID) error {
 	must = must && len(s.Sections) > 0
 	x := s.section(name)
@@ -143,7 +142,7 @@ func (s *Scenario) sectionNames() string {
 	return strings.Join(names, ", ")
 }
 
-// behind puts a word behind another, if there is one.
+// behind returns the word with a space before it, or nothing if it is empty.
 func behind(word string) string {
 	if word == "" {
 		return ""
@@ -151,8 +150,8 @@ func behind(word string) string {
 	return " " + word
 }
 
-// lookForSections reads the lines that say which sections there are: they may
-// come after lines that name them.
+// lookForSections reads the lines that declare sections, because they may come after
+// lines that name them.
 func (p *parser) lookForSections() error {
 	for i := range p.lines {
 		if p.begin(i); !p.has("section") {
@@ -182,8 +181,8 @@ func (p *parser) lookForSections() error {
 	return nil
 }
 
-// within reads which section is meant, if there are several, and demands that
-// these processes use it.
+// within reads the section meant, if there are several, and requires that the given
+// processes use it.
 func (p *parser) within(procs ...algorithm.ID) string {
 	if len(p.s.Sections) == 0 {
 		return ""
@@ -203,7 +202,7 @@ func (p *parser) within(procs ...algorithm.ID) string {
 	return w.text
 }
 
-// perhapsWithin is within where all sections together may be meant, too.
+// perhapsWithin is within for places where all sections together may also be meant.
 func (p *parser) perhapsWithin() string {
 	if p.s.section(p.peek()) == nil {
 		return ""

@@ -9,19 +9,18 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 )
 
-// Bounds of a scenario with sites: more can be run, but not followed.
+// Bounds of a scenario with sites: larger ones could be run, but not followed.
 const (
 	MaxSites        = 100
 	MaxLocks        = 1000
 	MaxTransactions = 100 // processes that run them
 )
 
-// Transacts reports whether the scenario is about transactions over several
-// locks at sites, and not about one critical section.
+// Transacts reports whether the scenario is about transactions over several locks at
+// sites, and not about one critical section.
 func (s *Scenario) Transacts() bool { return s.Sites > 0 }
 
-// checkTransacts refuses what does not fit a scenario with sites, or one
-// without.
+// checkTransacts refuses what does not fit a scenario with sites, or one without.
 func (s *Scenario) checkTransacts() error {
 	if !s.Transacts() {
 		if s.Homes != nil || s.Locks != nil || s.Mode != "" || s.Backoff != (Dist{}) {
@@ -86,9 +85,8 @@ func (s *Scenario) eachFits() error {
 	return nil
 }
 
-// kindFits checks that an action is for this kind of scenario: transactions are
-// for one with sites, which has little else, and to let one go on by a line is
-// for steps.
+// kindFits checks that an action is for this kind of scenario: transactions are for one
+// with sites, which has few other actions, and goes on is only for steps.
 func (s *Scenario) kindFits(a Action) error {
 	if a.Kind.OnLink() || a.Kind == DeliverAll {
 		return nil
@@ -179,7 +177,7 @@ func (e Expectation) transacts() string {
 	return fmt.Sprintf("expectation %d", uint8(e.Kind))
 }
 
-// names writes processes as P2 P3, or none.
+// names formats processes as P2 P3, or none.
 func names(ids []algorithm.ID) string {
 	if len(ids) == 0 {
 		return "none"

@@ -9,8 +9,7 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 )
 
-// An Error says where a file is wrong, what was found there, and what would be
-// right.
+// An Error says where a file is wrong, what was found there, and what would be right.
 type Error struct {
 	File      string
 	Line, Col int // from 1; Col counts characters
@@ -25,18 +24,18 @@ func (e *Error) Error() string {
 // A word is a piece of a line without blanks.
 type word struct {
 	text string
-	at   int // where it begins, in bytes
+	at   int // position in the line, in bytes
 }
 
-// A reader reads one line word by word. Its first error sticks, and everything
-// read after it is worthless.
+// A reader reads one line word by word. Its first error sticks, and everything read after
+// it is meaningless.
 type reader struct {
 	file  string
 	line  int
-	text  string // without the comment
+	text  string // line without the comment
 	words []word
-	n     int // how many processes there are
-	sites int // how many sites there are; links are between them if there are any
+	n     int // number of processes
+	sites int // number of sites; links are between them if there are any
 	err   error
 }
 
@@ -44,7 +43,7 @@ const blanks = " \t\r"
 
 func trim(s string) string { return strings.Trim(s, blanks) }
 
-// stripComment cuts off what follows a # at the beginning or after a blank.
+// stripComment removes what follows a # at the beginning or after a blank.
 func stripComment(s string) string {
 	for i := range len(s) {
 		if s[i] == '#' && (i == 0 || strings.IndexByte(blanks, s[i-1]) >= 0) {
@@ -54,8 +53,8 @@ func stripComment(s string) string {
 	return s
 }
 
-// split cuts a line into words. The arrow and the bar are words of their own,
-// with or without blanks around them.
+// split splits a line into words. The arrow and the bar are words of their own, with or
+// without blanks around them.
 func split(s string) []word {
 	var words []word
 	for i := 0; i < len(s); {
@@ -82,8 +81,7 @@ func split(s string) []word {
 // peek returns the text of the next word, or nothing at the end of the line.
 func (r *reader) peek() string { return r.here().text }
 
-// here returns the next word without taking it. At the end of the line it is
-// empty.
+// here returns the next word without taking it. At the end of the line it is empty.
 func (r *reader) here() word {
 	if len(r.words) == 0 {
 		return word{"", len(r.text)}
@@ -91,7 +89,7 @@ func (r *reader) here() word {
 	return r.words[0]
 }
 
-// take returns the next word, and goes on to the one after it.
+// take returns the next word and advances to the one after it.
 func (r *reader) take() word {
 	w := r.here()
 	if len(r.words) > 0 {
@@ -100,7 +98,7 @@ func (r *reader) take() word {
 	return w
 }
 
-// has takes the next word if it is this one.
+// has takes the next word if it is text, and reports whether it was.
 func (r *reader) has(text string) bool {
 	if r.peek() != text || text == "" {
 		return false
@@ -109,7 +107,7 @@ func (r *reader) has(text string) bool {
 	return true
 }
 
-// fail says what was found and what would be right.
+// fail records what was found and what would be right.
 func (r *reader) fail(w word, want string, args ...any) {
 	found := "the line ends here"
 	if w.text != "" {
@@ -125,14 +123,14 @@ func (r *reader) failAt(w word, msg string) {
 	}
 }
 
-// end demands that nothing follows.
+// end requires that nothing follows.
 func (r *reader) end() {
 	if w := r.take(); w.text != "" {
 		r.fail(w, "nothing more on this line (a comment begins with #)")
 	}
 }
 
-// rest returns what is left of the line, blanks made single.
+// rest returns the rest of the line, with single blanks.
 func (r *reader) rest(what string) string {
 	if len(r.words) == 0 {
 		r.fail(r.take(), "%s", what)
@@ -263,7 +261,7 @@ func (r *reader) dist() Dist {
 	return d
 }
 
-// latency reads how long a message takes.
+// latency reads a message latency.
 func (r *reader) latency() Dist {
 	w := r.here()
 	d := r.dist()
@@ -283,7 +281,7 @@ func (r *reader) number(lo, hi int) int {
 	return x
 }
 
-// nth reads 2nd, if that comes next.
+// nth reads an ordinal such as 2nd, if one comes next.
 func (r *reader) nth() int {
 	text := r.peek()
 	digits := strings.TrimRight(text, "stndrh")

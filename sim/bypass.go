@@ -2,33 +2,32 @@ package sim
 
 import "github.com/stile-lock/stile/algorithm"
 
-// A bypass finds how often, at most, one process overtook one that waited: asked
-// later than it, and entered before it.
+// A bypass finds how often, at most, one process overtook a waiting one: requested later
+// than it, and entered before it.
 //
-// It need not count for every pair. One that enters now, or still waits at the
-// end, was overtaken more than most times if there is somebody whose entry number
-// most+1, counted from the last one back, has a later request: so it is enough to
-// know, for each process, which entry that is, and of them the one with the latest
-// request.
+// It need not count for every pair. A process that enters now, or still waits at the end,
+// was overtaken more than most times if there is a process whose entry number most+1,
+// counted from the last one back, has a later request. So it is enough to know, for each
+// process, which entry that is, and of them the one with the latest request.
 type bypass struct {
 	most    int
 	entries []bypassEntry
 	procs   []bypasser
-	latest  int // request of all marks; 0 if there is none
+	latest  int // latest request of all marks; 0 if there is none
 }
 
-// A bypassEntry is an entry by request number ask, and which entries of the same
-// process come before and after it, or -1.
+// A bypassEntry is an entry by request number ask, with the entries of the same process
+// before and after it, or -1.
 type bypassEntry struct {
 	ask          int
 	before, next int
 }
 
-// A bypasser is what one process has done.
+// A bypasser is the record of one process.
 type bypasser struct {
-	count       int // of its entries
-	first, last int // of its entries
-	mark        int // number most+1, from the last one back; -1 if there are fewer
+	count       int // number of its entries
+	first, last int // its first and last entries
+	mark        int // its entry number most+1, from the last one back; -1 if there are fewer
 }
 
 func newBypass(n int) bypass {
@@ -39,8 +38,7 @@ func newBypass(n int) bypass {
 	return b
 }
 
-// entered is told that p enters by request number ask; requests are numbered
-// from 1.
+// entered records that p enters by request number ask; requests are numbered from 1.
 func (b *bypass) entered(p algorithm.ID, ask int) {
 	b.passed(ask)
 	me, at := &b.procs[p], len(b.entries)
@@ -62,15 +60,15 @@ func (b *bypass) entered(p algorithm.ID, ask int) {
 	b.latest = max(b.latest, b.entries[me.mark].ask)
 }
 
-// passed counts how often whoever made request number ask has been overtaken,
-// though it may still wait.
+// passed counts how often the process that made request number ask has been overtaken,
+// even if it still waits.
 func (b *bypass) passed(ask int) {
 	for b.latest > ask {
 		b.more()
 	}
 }
 
-// more counts one more, and moves all marks back.
+// more increments most, and moves all marks back.
 func (b *bypass) more() {
 	b.most++
 	b.latest = 0

@@ -11,13 +11,13 @@ import (
 	"github.com/stile-lock/stile/trace"
 )
 
-// An Election says what to simulate: a group in which everybody follows the
-// highest process, some of which are dead, and who notices.
+// An Election says what to simulate: a group in which all processes follow the highest
+// one, some processes are dead, and some notice.
 type Election struct {
 	Spec     algorithm.Spec
 	Nodes    int
-	Dead     []algorithm.ID // dead from the start; everybody else knows
-	Starters []algorithm.ID // whose applications notice at time 0
+	Dead     []algorithm.ID // processes dead from the start; all others know
+	Starters []algorithm.ID // processes whose applications notice at time 0
 	Outages  []Outage
 
 	Latency scenario.Dist
@@ -25,29 +25,29 @@ type Election struct {
 	Network algorithm.Network
 	Seed    uint64
 
-	Paged   bool                // rebuild every machine from its bytes before every step
-	Observe func(e trace.Event) // told of everything that happens; may be nil
-	Watch   Watch               // may end the run before its time; may be nil
+	Paged   bool                // whether to rebuild every machine from its bytes before every step
+	Observe func(e trace.Event) // called for every event; may be nil
+	Watch   Watch               // may stop the run early; may be nil
 }
 
-// An Outage is a crash and, if Back is later than that, a comeback.
+// An Outage is a crash and, if Back is later than the crash, a comeback.
 type Outage struct {
 	Proc     algorithm.ID
 	At, Back int64 // ticks
 }
 
-// An Outcome is what came of an election.
+// An Outcome is the result of an election.
 type Outcome struct {
 	Algorithm string         `json:"algorithm"`
 	Nodes     int            `json:"nodes"`
 	Seed      uint64         `json:"seed"`
-	Leader    int            `json:"leader"` // the number of the highest process alive if all follow it, or 0
+	Leader    int            `json:"leader"` // number of the highest live process if all follow it, or 0
 	Agreed    bool           `json:"agreed"`
 	Messages  int            `json:"messages"`
 	ByKind    map[string]int `json:"messages_by_kind"`
-	Time      float64        `json:"time"`              // when the last one learnt who leads, in T
-	Stopped   bool           `json:"stopped,omitempty"` // by Election.Watch, before all was quiet
-	Stalled   bool           `json:"stalled,omitempty"` // it was cut, since it went on and on
+	Time      float64        `json:"time"`              // when the last process learned the leader, in T
+	Stopped   bool           `json:"stopped,omitempty"` // whether Election.Watch stopped it before all was quiet
+	Stalled   bool           `json:"stalled,omitempty"` // whether it was cut because it went on without end
 
 	Found []Violation `json:"-"`
 }
@@ -98,9 +98,9 @@ type poll struct {
 	*plain
 }
 
-// RunElection simulates c until all is quiet. When all is quiet and somebody
-// follows nobody, or a dead process, its application notices, and that goes
-// on. A run that goes on and on is cut, and its outcome says so.
+// RunElection simulates c until all is quiet. If all is quiet and a process follows no
+// leader, or a dead one, its application notices, and the run continues. A run that goes
+// on without end is cut, and its outcome says so.
 func RunElection(c Election) (*Outcome, error) {
 	if err := c.check(); err != nil {
 		return nil, fmt.Errorf("cannot simulate %s: %w", c.Spec.Name, err)
@@ -164,10 +164,10 @@ func (p *poll) run() error {
 	}
 }
 
-// hold lets the application of a process notice that the leader is silent.
+// hold makes the application of a process notice that the leader is silent.
 func (p *poll) hold(id algorithm.ID) { p.env.Do(p.group, family.Act{Kind: scenario.Ask, Proc: id}) }
 
-// leaderless returns a process alive that follows nobody alive, or None.
+// leaderless returns a live process that follows no live one, or None.
 func (p *poll) leaderless() algorithm.ID {
 	first := algorithm.None
 	p.env.Acts(p.group, func(a family.Act) {
@@ -178,7 +178,7 @@ func (p *poll) leaderless() algorithm.ID {
 	return first
 }
 
-// leader returns whom all who are alive follow, the highest of them, or None.
+// leader returns the highest live process if all live processes follow it, or None.
 func (p *poll) leader() algorithm.ID {
 	top := algorithm.None
 	for id := range algorithm.ID(p.view.N) {
@@ -192,7 +192,7 @@ func (p *poll) leader() algorithm.ID {
 	return top
 }
 
-// bury lets those die who are dead from the start, and the others know.
+// bury crashes the processes that are dead from the start, and notifies the others.
 func (p *poll) bury() {
 	for _, id := range p.Election.Dead {
 		if !p.w.Crashed(id) {
@@ -209,7 +209,7 @@ func (p *poll) bury() {
 	}
 }
 
-// happen lets somebody crash, or come back.
+// happen makes a process crash, or come back.
 func (p *poll) happen(e *kernel.Event) {
 	o := p.Outages[e.Arg()/2]
 	switch back, dead := e.Arg()%2 == 1, p.w.Crashed(o.Proc); {

@@ -9,56 +9,55 @@ import (
 	"github.com/stile-lock/stile/internal/world/kernel"
 )
 
-// A group is one instance of an algorithm: machines at seats, each at a process
-// of the world, and the applications around them.
+// A group is one instance of an algorithm: machines at seats, each at a process of the
+// world, and the applications around them.
 type group struct {
 	w        *world
 	index    int
-	section  string // what its critical section is called, if there are several
+	section  string // name of its critical section, if there are several
 	spec     algorithm.Spec
 	view     algorithm.View
 	birth    algorithm.Birth
 	machines []algorithm.Machine
-	spare    []algorithm.Machine // for Config.Paged: what states are loaded into
+	spare    []algorithm.Machine // for Config.Paged: machines into which states are loaded
 	state    []byte
 	shadow   shadow
-	members  []algorithm.ID // the process at each seat, ascending; nil if all are, each at its own
-	seats    []algorithm.ID // the seat of each process, or None; nil likewise
+	members  []algorithm.ID // process at each seat, ascending; nil if all are, each at its own
+	seats    []algorithm.ID // seat of each process, or None; nil likewise
 	family   *family.Family
 	env      family.Env
-	tagged   bool // env marks messages and timers: it is told of every step, and lets none follow from it at once
+	tagged   bool // whether env marks messages and timers: it sees every step, and lets none follow from it at once
 	watch    observer
-	lane     algorithm.ID // of the first application, where these are not those at the seats
-	order    *order       // nil if happened-before is not watched
+	lane     algorithm.ID // lane of the first application, where the lanes are not those of the seats
+	order    *order       // nil if happened-before is not checked
 	meter    meter
-	out      *output     // of the next step
-	call     call        // of a machine that is at work
-	found    []Violation // what is broken
-	told     int         // of these
+	out      *output     // output of the next step
+	call     call        // call of the machine at work
+	found    []Violation // violations found
+	told     int         // how many of these have been reported
 }
 
-// An output is room for what a step says, and leads to that for the steps that
-// follow from it while it is being told.
+// An output holds what a step reports, and leads to the output for the steps that follow
+// from it while it is being reported.
 type output struct {
 	algorithm.Output
 	within *output
 }
 
-// An observer is what a run has beside the environment of a group: it measures,
-// and decides what applications do when their time has come. It is told after
-// the environment.
+// An observer is what a run has beside the environment of a group: it measures, and
+// decides what applications do when their time has come. It is called after the
+// environment.
 type observer interface {
-	// took is told what the machine of a seat said in a step, if anything, when
-	// it has been done.
+	// took is called with what the machine of a seat reported in a step, if anything,
+	// after that has been done.
 	took(seat algorithm.ID, out *algorithm.Output)
-	// crashed and returned are told who has died, or is back and remembers
-	// nothing.
+	// crashed and returned are called for a process that has died, or is back and
+	// remembers nothing.
 	crashed(seat algorithm.ID)
 	returned(seat algorithm.ID)
 }
 
-// add makes a group of the world, among all processes or some, given in
-// ascending order.
+// add adds a group to the world, among all processes or some, given in ascending order.
 func (w *world) add(spec algorithm.Spec, view algorithm.View, members []algorithm.ID) (*group, error) {
 	g := &group{w: w, index: len(w.groups), spec: spec, family: families.Of(spec), view: view, out: &output{}, call: call{seat: algorithm.None}}
 	var err error
@@ -113,14 +112,14 @@ func (g *group) rebirth(seat algorithm.ID) {
 	g.let(seat, "when it is born again", func() { g.machines[seat] = g.birth(seat, v) })
 }
 
-// describe returns what the machine of a seat remembers.
+// describe returns the state of the machine of a seat.
 func (g *group) describe(seat algorithm.ID) (fields []algorithm.Field) {
 	g.let(seat, "when its state is read", func() { fields = algorithm.Describe(g.machines[seat], g.view.N, g.members...) })
 	return fields
 }
 
-// Step implements family.Host: it gives the machine of a seat an input and does
-// what it wants done.
+// Step implements family.Host: it gives the machine of a seat an input and does what the
+// machine wants done.
 func (g *group) Step(seat algorithm.ID, in algorithm.Input) {
 	if g.w.err != nil || g.Dead(seat) {
 		return
@@ -141,7 +140,7 @@ func (g *group) Step(seat algorithm.ID, in algorithm.Input) {
 	c.seat = algorithm.None
 	if err != nil {
 		if in.Kind == algorithm.Receive && errors.Is(err, algorithm.ErrMalformed) {
-			err = algorithm.Unreadable("message", err) // all who send here are machines of this algorithm
+			err = algorithm.Unreadable("message", err) // all senders here are machines of this algorithm
 		}
 		g.w.fail(g.at(seat, err))
 		return
@@ -157,8 +156,8 @@ func (g *group) Step(seat algorithm.ID, in algorithm.Input) {
 	}
 }
 
-// tell does what a step wants done and tells what it has come to. Where nothing
-// is marked, what is sent comes first in a trace.
+// tell does what a step wants done and reports the outcome. Where nothing is marked,
+// messages come first in a trace.
 func (g *group) tell(seat algorithm.ID, in algorithm.Input, room *output) {
 	if room.within == nil {
 		room.within = &output{}
@@ -177,7 +176,7 @@ func (g *group) tell(seat algorithm.ID, in algorithm.Input, room *output) {
 	g.out = room
 }
 
-// carry sends what a step wants sent, and sets its timers.
+// carry sends the messages of a step, and sets its timers.
 func (g *group) carry(seat algorithm.ID, out *algorithm.Output, tag kernel.Tag) {
 	if len(out.Sends) > 0 {
 		g.send(seat, out, tag)
@@ -189,8 +188,8 @@ func (g *group) carry(seat algorithm.ID, out *algorithm.Output, tag kernel.Tag) 
 	}
 }
 
-// send puts what the last step sent on its way. The parts of a multicast share
-// one slot.
+// send puts the messages of the last step in flight. The parts of a multicast share one
+// slot.
 func (g *group) send(seat algorithm.ID, out *algorithm.Output, tag kernel.Tag) {
 	k, from := g.w.Kernel, g.proc(seat)
 	sends := out.Sends

@@ -11,9 +11,9 @@ import (
 	"github.com/stile-lock/stile/trace"
 )
 
-// What a group is to its environment: see family.Host.
+// The group as its environment sees it: see family.Host.
 
-// Moves implements family.Host: it may.
+// Moves implements family.Host: every input may change something.
 func (g *group) Moves(algorithm.ID, algorithm.Input) bool { return true }
 
 // Dead implements family.Host.
@@ -43,14 +43,14 @@ func (g *group) Break(property string, p, other algorithm.ID) {
 	g.found = append(g.found, Violation{Property: property, At: g.w.Now(), Proc: p, Other: other, Section: g.section, words: words})
 }
 
-// report tells of what was broken since it was last called.
+// report reports the violations found since it was last called.
 func (g *group) report() {
 	for ; g.told < len(g.found); g.told++ {
 		g.accuse(&g.found[g.told])
 	}
 }
 
-// accuse tells of a violation, on the lanes of the applications.
+// accuse reports a violation, on the lanes of the applications.
 func (g *group) accuse(v *Violation) {
 	e := trace.Event{Kind: trace.Violation, Proc: v.Proc, Peer: v.Other, Name: v.Property, Words: v.words, Section: g.section}
 	for _, p := range []*algorithm.ID{&e.Proc, &e.Peer} {
@@ -70,15 +70,14 @@ func (g *group) Tell(e trace.Event) {
 	g.w.Note(e)
 }
 
-// note tells of something that happened at a seat, with another if there is
-// one.
+// note reports an event at a seat, with another seat if there is one.
 func (g *group) note(kind trace.Kind, seat, other algorithm.ID, name string) {
 	if g.Hears() {
 		g.Tell(trace.Event{Kind: kind, Proc: seat, Peer: other, Name: name})
 	}
 }
 
-// may reports why an application cannot do what a line says, or nil.
+// may returns an error that says why an application cannot do what a line says, or nil.
 func (g *group) may(a *scenario.Action) error {
 	if err := g.env.May(family.Act{Kind: a.Kind, Proc: g.seat(a.Proc), Peer: a.Peer}); err != nil {
 		return fmt.Errorf("%v %w", a.Proc, err)
@@ -86,8 +85,8 @@ func (g *group) may(a *scenario.Action) error {
 	return nil
 }
 
-// crashed and returned tell the environment, and then who watches, who has died
-// or is back.
+// crashed and returned notify the environment, and then the observer, of a process that
+// has died or is back.
 func (g *group) crashed(seat algorithm.ID) {
 	g.env.Crashed(g, seat)
 	g.watch.crashed(seat)
@@ -98,8 +97,8 @@ func (g *group) returned(seat algorithm.ID) {
 	g.watch.returned(seat)
 }
 
-// announce tells everybody alive that a seat is back, and that one who is dead;
-// in steps a line has to tell it.
+// announce notifies all live processes that a seat is back, and notifies that seat of the
+// dead; in steps lines must do so.
 func (g *group) announce(back algorithm.ID) {
 	for i := range g.machines {
 		switch seat := algorithm.ID(i); {
@@ -114,7 +113,7 @@ func (g *group) announce(back algorithm.ID) {
 	}
 }
 
-// believe tells that a seat is told of another, once if both are part of several
+// believe reports that a seat is notified about another, once if both are part of several
 // groups.
 func (g *group) believe(kind trace.Kind, seat, other algorithm.ID) {
 	p, peer := g.proc(seat), g.proc(other)
@@ -124,7 +123,7 @@ func (g *group) believe(kind trace.Kind, seat, other algorithm.ID) {
 	}
 }
 
-// ended judges a world in which nothing need happen any more, or whose run was cut.
+// ended judges a world in which nothing more can happen, or whose run was cut.
 func (g *group) ended() {
 	g.env.Ended(g)
 	g.report()

@@ -11,7 +11,7 @@ import (
 	"github.com/stile-lock/stile/scenario"
 )
 
-// state checks what is expected of a process now.
+// state checks an expectation about a process now.
 func (c *siteCast) state(j *judge, e scenario.Expectation) {
 	is, next := c.stands(e.Proc), c.env.Next(e.Proc)
 	switch {
@@ -24,7 +24,7 @@ func (c *siteCast) state(j *judge, e scenario.Expectation) {
 	}
 }
 
-// stands says what a process is doing.
+// stands describes what a process is doing.
 func (c *siteCast) stands(p algorithm.ID) string {
 	_, got := c.env.Program(p)
 	switch {
@@ -64,8 +64,8 @@ func (c *siteCast) whole(j *judge, e scenario.Expectation) {
 	}
 }
 
-// unsaid checks what is expected if nothing is said: nobody is stuck, and no
-// deadlock is reported that never was.
+// unsaid checks the default expectations: no process is stuck, and no deadlock is
+// reported that never existed.
 func (c *siteCast) unsaid(j *judge) {
 	stuck, falses := scenario.Expectation{Kind: scenario.Stuck}, scenario.Expectation{Kind: scenario.NoFalseCycle}
 	var foreseen [][]algorithm.ID
@@ -90,7 +90,7 @@ func (c *siteCast) unsaid(j *judge) {
 	}
 }
 
-// ring checks that a cycle is among those that there were.
+// ring checks that a cycle is among those that occurred.
 func (c *siteCast) ring(j *judge, e scenario.Expectation, all [][]algorithm.ID) {
 	var words []string
 	for _, c := range all {
@@ -105,7 +105,7 @@ func (c *siteCast) ring(j *judge, e scenario.Expectation, all [][]algorithm.ID) 
 	j.differ(e, strings.Join(words, ", "))
 }
 
-// sameRing reports whether two cycles are one, whoever is named first.
+// sameRing reports whether two cycles are equal, whichever member comes first.
 func sameRing(a, b []algorithm.ID) bool {
 	for i := range b {
 		if slices.Equal(a, slices.Concat(b[i:], b[:i])) {

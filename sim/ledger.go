@@ -8,7 +8,7 @@ import (
 	"github.com/stile-lock/stile/scenario"
 )
 
-// A Ledger is what a run of transactions measured. Times in JSON are in T.
+// A Ledger holds the measurements of a run of transactions. Times in JSON are in T.
 type Ledger struct {
 	Method    string `json:"method"`
 	Mode      string `json:"mode,omitempty"`
@@ -18,48 +18,47 @@ type Ledger struct {
 	Seed      uint64 `json:"seed"`
 
 	Committed      int     `json:"committed"`
-	Aborted        int     `json:"aborted"`            // attempts that ended by being told to abort
-	Unnecessary    int     `json:"unnecessary_aborts"` // of these, who was part of no deadlock
-	FalsePositives int     `json:"false_positives"`    // deadlocks reported that were none, without the phantoms
-	Deadlocks      int     `json:"deadlocks"`          // that arose
-	DetectionDelay float64 `json:"detection_delay"`    // mean, from when a deadlock arises to when its victim is told
+	Aborted        int     `json:"aborted"`            // attempts that ended because they were told to abort
+	Unnecessary    int     `json:"unnecessary_aborts"` // of these, those that were part of no deadlock
+	FalsePositives int     `json:"false_positives"`    // reported deadlocks that were none, without the phantoms
+	Deadlocks      int     `json:"deadlocks"`          // deadlocks that arose
+	DetectionDelay float64 `json:"detection_delay"`    // mean time from when a deadlock arises to when its victim is notified
 	PerTransaction float64 `json:"messages_per_transaction"`
 	Throughput     float64 `json:"throughput"`        // commits per T
 	Stuck          int     `json:"stuck"`             // transactions that will never end
-	Stopped        bool    `json:"stopped,omitempty"` // by Transactions.Watch, before all had committed
+	Stopped        bool    `json:"stopped,omitempty"` // whether Transactions.Watch stopped it before all had committed
 
 	Phantoms     int             `json:"-"` // reported deadlocks that an abort or a death had broken
-	Resolved     int             `json:"-"` // deadlocks whose victim was told
-	WrongVictims int             `json:"-"` // who was told was not the youngest
+	Resolved     int             `json:"-"` // deadlocks whose victim was notified
+	WrongVictims int             `json:"-"` // victims that were not the youngest
 	Buried       int             `json:"-"` // aborts because of dead sites
-	Lost         int             `json:"-"` // transactions that could not be run any more
+	Lost         int             `json:"-"` // transactions that could no longer be run
 	Messages     int             `json:"-"`
 	Events       int             `json:"-"` // messages delivered, steps of processes, timers
 	Time         int64           `json:"-"` // ticks
-	LongestDelay int64           `json:"-"` // the longest that a deadlock stood, in ticks
-	LongestLife  int64           `json:"-"` // the longest from the first request to the commit
-	MostAborts   int             `json:"-"` // of one transaction
+	LongestDelay int64           `json:"-"` // longest time that a deadlock stood, in ticks
+	LongestLife  int64           `json:"-"` // longest time from the first request to the commit
+	MostAborts   int             `json:"-"` // most aborts of one transaction
 	Commits      []int           `json:"-"` // by process
-	Graph        *deadlock.Graph `json:"-"` // at the end if stuck; else when the first deadlock arose; else the busiest
-	FirstVictim  algorithm.ID    `json:"-"` // of a deadlock, if one was found
+	Graph        *deadlock.Graph `json:"-"` // wait-for graph at the end if stuck; else when the first deadlock arose; else the busiest
+	FirstVictim  algorithm.ID    `json:"-"` // victim of the first deadlock found, if any
 	False        *FalseCycle     `json:"-"` // the first false report
-	Found        []Violation     `json:"-"` // what must never happen, and did
+	Found        []Violation     `json:"-"` // violations: what must never happen, and did
 
-	steps  bool // At counts actions, not ticks
+	steps  bool // whether At counts actions, not ticks
 	delays int64
-	ring   bool // Graph is that of the first deadlock
+	ring   bool // whether Graph is that of the first deadlock
 }
 
-// A FalseCycle is a reported deadlock that is none.
+// A FalseCycle is a reported deadlock that does not exist.
 type FalseCycle struct {
 	Cycle  []algorithm.ID
-	Victim algorithm.ID    // who was told to abort
-	Graph  *deadlock.Graph // what is true at that time
+	Victim algorithm.ID    // process that was told to abort
+	Graph  *deadlock.Graph // real graph at that time
 	At     int64
 }
 
-// Moment writes when something happened: in T, or in steps the number of the
-// action.
+// Moment formats the time of an event: in T, or in steps the number of the action.
 func (r *Ledger) Moment(at int64) string { return moment(at, r.steps) }
 
 // Ring reports whether Graph has a cycle.
@@ -77,7 +76,8 @@ func (t *transacting) count(p algorithm.ID) {
 	r.MostAborts = max(r.MostAborts, x.aborts)
 }
 
-// finish completes the ledger of a run that was to have so many transactions.
+// finish completes the ledger of a run that was meant to have the given number of
+// transactions.
 func (t *transacting) finish(number int) *Ledger {
 	r := &t.ledger
 	r.Method, r.Mode, r.Seed = t.Method.Name, t.Mode, t.Seed
@@ -114,9 +114,8 @@ func (t *transacting) finish(number int) *Ledger {
 	return r
 }
 
-// Graph draws the wait-for graph of a run as a picture: the last one if it is
-// stuck, else that of the first deadlock, else that of the first false one,
-// else the busiest.
+// Graph draws the wait-for graph of a run as a picture: the last one if it is stuck, else
+// that of the first deadlock, else that of the first false one, else the busiest.
 func Graph(c *Transactions, r *Ledger, title string) string {
 	p := deadlock.Picture{Title: title, Note: r.When(), Victim: algorithm.None}
 	if title == "" {
@@ -136,7 +135,7 @@ func Graph(c *Transactions, r *Ledger, title string) string {
 	return g.SVG(p)
 }
 
-// When says which moment the graph of a result shows.
+// When describes the moment that the graph of a result shows.
 func (r *Ledger) When() string {
 	switch {
 	case r.Stuck > 0:

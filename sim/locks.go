@@ -10,9 +10,9 @@ import (
 	"github.com/stile-lock/stile/trace"
 )
 
-// A lock is a group whose applications want into a critical section. Who waits,
-// who is inside and what is broken is said by package locks, in the checker too;
-// what is measured only in long runs, and the order of requests among any
+// A lock is a group whose applications want to enter a critical section. Package locks,
+// shared with the checker, decides which processes wait, which are inside and what is
+// violated. What is measured only in long runs, and the order of requests among any
 // number of processes, is kept here.
 type lock struct {
 	*group
@@ -26,14 +26,14 @@ type lock struct {
 	onDeny  func(seat algorithm.ID)
 }
 
-// A visit is what an application does, seen by who counts requests.
+// A visit is the state of an application for counting requests.
 type visit struct {
-	ask   int  // the number of its request, while it waits
-	asked bool // it is inside, and has asked
+	ask   int  // number of its request, while it waits
+	asked bool // whether it is inside after a request
 }
 
-// lock makes a group of the world whose applications want into a critical
-// section, which has a name if there are several.
+// lock adds a group to the world whose applications want to enter a critical section,
+// which has a name if there are several.
 func (w *world) lock(spec algorithm.Spec, view algorithm.View, section scenario.Section) (*lock, error) {
 	g, err := w.add(spec, view, section.Members)
 	if err != nil {
@@ -57,15 +57,14 @@ func (w *world) lock(spec algorithm.Spec, view algorithm.View, section scenario.
 	return l, nil
 }
 
-// watchOrder lets happened-before be watched.
+// watchOrder turns on the check of happened-before.
 func (l *lock) watchOrder() {
 	if l.order == nil {
 		l.order = newOrder(l.view.N)
 	}
 }
 
-// ask lets an application ask. One that is inside without having asked goes out
-// first.
+// ask makes an application request. One that is inside without a request leaves first.
 func (l *lock) ask(seat algorithm.ID) {
 	if l.unasked(seat) {
 		l.leave(seat)
@@ -85,7 +84,7 @@ func (l *lock) asked(seat algorithm.ID) {
 	}
 }
 
-// unasked reports whether an application is inside without having asked.
+// unasked reports whether an application is inside without a request.
 func (l *lock) unasked(seat algorithm.ID) bool { return l.env.Inside(seat) && !l.visits[seat].asked }
 
 func (l *lock) leave(seat algorithm.ID) {
@@ -117,12 +116,12 @@ func (l *lock) took(seat algorithm.ID, out *algorithm.Output) {
 	}
 }
 
-// entered measures an entry, and lets the run decide how long it lasts. Who
-// enters unasked leaves like anybody else, but is not counted.
+// entered measures an entry, and lets the run decide how long it lasts. A process that
+// enters without a request leaves like any other, but is not counted.
 func (l *lock) entered(seat algorithm.ID) {
 	switch v := l.visits[seat]; {
 	case v.asked:
-		return // it was inside already
+		return // it was already inside
 	case v.ask > 0:
 		l.w.entries++
 		l.meter.entered(seat, l.w.Now())
@@ -133,7 +132,7 @@ func (l *lock) entered(seat algorithm.ID) {
 	}
 }
 
-// granted is told that the request of a seat has been granted.
+// granted records that the request of a seat has been granted.
 func (l *lock) granted(seat algorithm.ID) {
 	l.passed.entered(seat, l.visits[seat].ask)
 	l.visits[seat] = visit{asked: true}
@@ -144,8 +143,8 @@ func (l *lock) granted(seat algorithm.ID) {
 	}
 }
 
-// overtaken returns how often, at most, one and the same process has overtaken one
-// that waited, or still does, since it asked. What theory bounds is another number,
+// overtaken returns how often, at most, one and the same process has overtaken one that
+// waited, or still does, since its request. The number that theory bounds is another,
 // which package lab counts: entries of all others, since a request has arrived.
 func (l *lock) overtaken() int {
 	for _, v := range l.visits {
@@ -156,7 +155,7 @@ func (l *lock) overtaken() int {
 	return l.passed.most
 }
 
-// longestWait returns how long, at most, anybody has waited, or still does.
+// longestWait returns the longest time that any process has waited, or still waits.
 func (l *lock) longestWait() int64 {
 	longest := int64(0)
 	for _, ticks := range l.meter.wait {
@@ -187,8 +186,8 @@ func (l *lock) forget(seat algorithm.ID) {
 	l.visits[seat] = visit{}
 }
 
-// sectionView returns the view of a section: who has the token at the start is
-// the holder if it uses the section, and otherwise the first that does.
+// sectionView returns the view of a section. The holder has the token at the start if it
+// uses the section, and otherwise the first process that does.
 func sectionView(s scenario.Section, holder algorithm.ID) algorithm.View {
 	return algorithm.View{N: len(s.Members), Holder: algorithm.ID(max(0, slices.Index(s.Members, holder)))}
 }

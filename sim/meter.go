@@ -20,12 +20,12 @@ type meter struct {
 	askedAt  []int64
 	response []int64      // request to exit
 	wait     []int64      // request to entry
-	client   []int64      // request to entry, nobody else being there
-	sync     []int64      // exit to the next entry, somebody waiting
-	syncOne  []int64      // the same, exactly one waiting
-	alone    algorithm.ID // who asked when nobody was there, and still waits alone
-	pending  bool         // somebody waited at the last exit
-	one      bool         // exactly one did
+	client   []int64      // request to entry, with no other process there
+	sync     []int64      // exit to the next entry, with a process waiting
+	syncOne  []int64      // the same, with exactly one waiting
+	alone    algorithm.ID // process that requested when no other was there, and still waits alone
+	pending  bool         // whether a process waited at the last exit
+	one      bool         // whether exactly one did
 }
 
 func (m *meter) init(n, kinds int) {
@@ -35,7 +35,7 @@ func (m *meter) init(n, kinds int) {
 	m.alone = algorithm.None
 }
 
-// sent counts one multicast with so many parts.
+// sent counts one multicast with the given number of parts.
 func (m *meter) sent(from algorithm.ID, kind uint8, parts, size int) {
 	m.multicasts++
 	m.messages += parts
@@ -44,13 +44,13 @@ func (m *meter) sent(from algorithm.ID, kind uint8, parts, size int) {
 	m.load[from] += parts
 }
 
-// beyond reports whether messages were sent that are not of the first so many
-// kinds, if that is above 0.
+// beyond reports whether messages of a kind beyond the first kinds were sent. It is false
+// if kinds is 0.
 func (m *meter) beyond(kinds int) bool {
 	return kinds > 0 && slices.ContainsFunc(m.byKind[kinds:], func(n int) bool { return n > 0 })
 }
 
-// asked is told who asks, and whether nobody is there.
+// asked records a request, and whether no other process was there.
 func (m *meter) asked(p algorithm.ID, now int64, alone bool) {
 	m.askedAt[p] = now
 	m.alone = algorithm.None
@@ -74,7 +74,7 @@ func (m *meter) entered(p algorithm.ID, now int64) {
 	m.pending = false
 }
 
-// left is told who leaves, and how many wait.
+// left records an exit, and how many processes wait.
 func (m *meter) left(p algorithm.ID, now int64, waiting int) {
 	m.exits++
 	m.response = append(m.response, now-m.askedAt[p])
@@ -83,14 +83,14 @@ func (m *meter) left(p algorithm.ID, now int64, waiting int) {
 	m.one = waiting == 1
 }
 
-// Stats sums up a list of durations, in units of T.
+// Stats summarises a list of durations, in units of T.
 type Stats struct {
 	Mean float64 `json:"mean"`
 	P50  float64 `json:"p50"`
 	P99  float64 `json:"p99"`
 	Max  float64 `json:"max"`
 
-	Samples int `json:"-"` // how many durations there were
+	Samples int `json:"-"` // number of durations
 }
 
 // summarise sorts the samples. It returns nil if there are none.

@@ -6,18 +6,17 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 )
 
-// An order watches ME3: a request that happened before another is granted
-// first. For each process it keeps whose waiting requests it knows of (they
-// happened before whatever it does next), and for each waiting request which
-// others it knew of when it was made (they must be granted first). Messages
-// carry what their sender knows.
+// An order checks ME3: a request that happened before another is granted first. For each
+// process it keeps the waiting requests that it knows of (they happened before whatever
+// it does next), and for each waiting request the others it knew of when it was made
+// (they must be granted first). Messages carry what their sender knows.
 type order struct {
 	words int
 	knows []uint64 // a set of seats for each process
 	ahead []uint64 // a set of seats for each process
 	gone  []uint64 // when each process's last wait ended, in message times
-	now   uint64   // counts messages
-	said  []said   // of the message in each slot
+	now   uint64   // number of messages
+	said  []said   // knowledge carried by the message in each slot
 }
 
 // said is what the sender of a message knew, and when it was sent.
@@ -41,7 +40,7 @@ func (o *order) asked(p algorithm.ID) {
 	knows[p/64] |= 1 << (uint(p) % 64)
 }
 
-// sent is told that p sends the message in a slot.
+// sent records that p sends the message in a slot.
 func (o *order) sent(p algorithm.ID, slot int32) {
 	o.now++
 	for len(o.said) <= int(slot) {
@@ -57,14 +56,14 @@ func (o *order) received(p algorithm.ID, slot int32) {
 	o.learn(p, s.knows, s.at)
 }
 
-// told is told that p's application talks to peer's.
+// told records that p's application talks to peer's.
 func (o *order) told(p, peer algorithm.ID) {
 	o.now++
 	o.learn(peer, o.set(o.knows, p), o.now)
 }
 
-// learn adds what somebody knew. What it said of a request that has been
-// granted since does not count any more.
+// learn adds what another process knew. A request that has been granted since no longer
+// counts.
 func (o *order) learn(p algorithm.ID, said []uint64, at uint64) {
 	mine := int(p) * o.words
 	for w, x := range said {
@@ -74,8 +73,7 @@ func (o *order) learn(p algorithm.ID, said []uint64, at uint64) {
 	}
 }
 
-// waiting returns those of a word of requests, as somebody knew them at a time,
-// that still wait.
+// waiting returns those requests of a word, as known at a given time, that still wait.
 func (o *order) waiting(w int, set, at uint64) uint64 {
 	still := set
 	for ; set != 0; set &= set - 1 {
@@ -86,7 +84,7 @@ func (o *order) waiting(w int, set, at uint64) uint64 {
 	return still
 }
 
-// enter returns a process that had to be granted before p, or None.
+// enter returns a process that should have been granted before p, or None.
 func (o *order) enter(p algorithm.ID) algorithm.ID {
 	first := algorithm.None
 	for w, x := range o.set(o.ahead, p) {
@@ -99,7 +97,7 @@ func (o *order) enter(p algorithm.ID) algorithm.ID {
 	return first
 }
 
-// forget drops p's request everywhere: it waits no more.
+// forget drops p's request everywhere: it no longer waits.
 func (o *order) forget(p algorithm.ID) {
 	o.gone[p] = o.now
 	w, bit := int(p)/64, uint64(1)<<(uint(p)%64)

@@ -8,19 +8,19 @@ import (
 	"github.com/stile-lock/stile/scenario"
 )
 
-// A call is what a machine at work was called for, so that a panic of its algorithm
-// can be told. It is noted at every step, field by field, which is not felt: to copy
-// an algorithm.Input takes longer, and a deferred call a tenth of the whole step.
+// A call is what a machine at work was called for, so that a panic of its algorithm can
+// be reported. It is recorded at every step, field by field, at no noticeable cost:
+// copying an algorithm.Input takes longer, and a deferred call a tenth of the whole step.
 type call struct {
-	seat  algorithm.ID        // whose machine it is; None if none is at work
-	kind  algorithm.InputKind // of the input that it was given
-	from  algorithm.ID        // who is named in that
-	which int                 // which lock, or which timer
-	slot  int32               // where the message is
+	seat  algorithm.ID        // seat of the machine; None if none is at work
+	kind  algorithm.InputKind // kind of its input
+	from  algorithm.ID        // process named in the input
+	which int                 // lock or timer
+	slot  int32               // slot of the message
 	doing string              // what it does, if it was given no input
 }
 
-// input returns what the machine was given.
+// input returns the input of the machine at work.
 func (g *group) input() algorithm.Input {
 	c := &g.call
 	in := algorithm.Input{Kind: c.kind, From: c.from, Arg: c.which, Timer: c.which}
@@ -33,8 +33,8 @@ func (g *group) input() algorithm.Input {
 	return in
 }
 
-// guard does something, and returns as an error that an algorithm has panicked.
-// Any other panic is a bug of the simulator, and nobody recovers it.
+// guard calls do, and returns a panic of an algorithm as an error. Any other panic is a
+// bug in the simulator, and is not recovered.
 func (w *world) guard(do func() error) (err error) {
 	defer func() {
 		i := slices.IndexFunc(w.groups, func(g *group) bool { return g.call.seat != algorithm.None })
@@ -49,7 +49,7 @@ func (w *world) guard(do func() error) (err error) {
 	return do()
 }
 
-// panicked is the error that the machine at work has panicked.
+// panicked returns the error that the machine at work has panicked.
 func (g *group) panicked(why any) error {
 	seat, when := g.call.seat, g.call.doing
 	if when == "" {
@@ -59,14 +59,14 @@ func (g *group) panicked(why any) error {
 	return g.at(seat, algorithm.Panicked(when, why))
 }
 
-// let lets the machine of a seat do something that is no step.
+// let makes the machine of a seat do something that is not a step.
 func (g *group) let(seat algorithm.ID, doing string, do func()) {
 	g.call.seat, g.call.doing = seat, doing
 	do()
 	g.call.seat, g.call.doing = algorithm.None, ""
 }
 
-// at says at whom and when an algorithm has made a mistake.
+// at adds to err where and when an algorithm made a mistake.
 func (g *group) at(seat algorithm.ID, err error) error {
 	now := "at " + scenario.FormatTime(g.w.Now())
 	switch {

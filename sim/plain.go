@@ -10,15 +10,15 @@ import (
 	"github.com/stile-lock/stile/trace"
 )
 
-// A plain group is one of any family: all that there is to know of it is said by
-// its environment, in the checker too.
+// A plain group is one of any family: everything about it is decided by its environment,
+// which the checker uses too.
 type plain struct {
 	*group
-	news    int64 // when somebody last learnt who leads
+	news    int64 // when a process last learned the leader
 	onEnter func(seat algorithm.ID)
 }
 
-// plain makes a group of a family.
+// plain adds a group of a family to the world.
 func (w *world) plain(f *family.Family, spec algorithm.Spec, v algorithm.View) (*plain, error) {
 	g, err := w.add(spec, v, nil)
 	if err != nil {
@@ -52,7 +52,7 @@ func (p *plain) took(seat algorithm.ID, out *algorithm.Output) {
 	p.env.Look(p)
 }
 
-// Break implements family.Host for what a state breaks, which is told once.
+// Break implements family.Host for violations by a state, which are reported once.
 func (p *plain) Break(property string, seat, other algorithm.ID) {
 	if !slices.ContainsFunc(p.found, func(v Violation) bool { return v.Property == property }) {
 		p.group.Break(property, seat, other)
@@ -63,10 +63,9 @@ func (p *plain) crashed(algorithm.ID) {}
 
 func (p *plain) returned(seat algorithm.ID) { p.announce(seat) }
 
-// due reports whether something is still to come that in steps a line has to
-// say: that an application does what it does in the end, or that somebody is told
-// who is dead and who is not. Until then nobody knows what there will be in the
-// end.
+// due reports whether something is still to come that in steps needs a line: that an
+// application does what it eventually does, or that a process is notified which others
+// are dead or back. Until then the outcome is not known.
 func (p *plain) due() bool {
 	due := false
 	p.env.Acts(p, func(a family.Act) {
@@ -84,7 +83,7 @@ func (p *plain) due() bool {
 	return due
 }
 
-// stirs reports whether anything would come of an input, if only a mistake.
+// stirs reports whether an input would have any effect, if only a mistake.
 func (g *group) stirs(seat algorithm.ID, in algorithm.Input) (some bool) {
 	defer func() { some = some || recover() != nil }()
 	state := g.machines[seat].AppendState(nil)

@@ -10,16 +10,16 @@ import (
 	"github.com/stile-lock/stile/scenario"
 )
 
-// A Verdict is what is found out about a scenario that is a graph of resources.
+// A Verdict is the result for a scenario that is a graph of resources.
 type Verdict struct {
 	Graph       *deadlock.Allocation
-	Cycles      [][]algorithm.ID     // a shortest one of each part of the graph that has any
-	Steps       []deadlock.Reduction // how it is reduced
-	Deadlocked  []algorithm.ID       // who is left over
-	Differences []Difference         // what came out otherwise than expected
+	Cycles      [][]algorithm.ID     // a shortest cycle of each part of the graph that has any
+	Steps       []deadlock.Reduction // steps by which it is reduced
+	Deadlocked  []algorithm.ID       // processes left over
+	Differences []Difference         // outcomes that differ from the expected ones
 }
 
-// Reduce finds out who is deadlocked in a scenario that is a graph of resources:
+// Reduce finds the deadlocked processes in a scenario that is a graph of resources:
 // nothing is run.
 func Reduce(sc *scenario.Scenario) (*Verdict, error) {
 	if !sc.IsGraph() {
@@ -41,9 +41,9 @@ func Reduce(sc *scenario.Scenario) (*Verdict, error) {
 	return v, nil
 }
 
-// allocation returns the graph that the lines draw. They are about one moment, in
-// whatever order they stand: what is had comes first, since to be given a unit
-// takes a request away, and nobody is given here what the lines say is asked for.
+// allocation returns the graph that the lines describe. They describe one moment, in any
+// order. Units that processes have are assigned first, because an assignment removes a
+// request, and no process is given here what the lines say it asks for.
 func allocation(sc *scenario.Scenario) (*deadlock.Allocation, error) {
 	a := deadlock.NewAllocation(sc.Processes, sc.Resources...)
 	for _, has := range []bool{true, false} {
@@ -64,7 +64,7 @@ func allocation(sc *scenario.Scenario) (*deadlock.Allocation, error) {
 	return a, nil
 }
 
-// Order returns who can end, in this order.
+// Order returns the processes that can end, in this order.
 func (v *Verdict) Order() []algorithm.ID {
 	var order []algorithm.ID
 	for _, s := range v.Steps {
@@ -73,7 +73,7 @@ func (v *Verdict) Order() []algorithm.ID {
 	return order
 }
 
-// instead says what is so instead of what is expected, or nothing.
+// instead describes what is true instead of the expectation, or returns nothing.
 func (v *Verdict) instead(e scenario.Expectation) string {
 	var rings []string
 	for _, c := range v.Cycles {

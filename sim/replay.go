@@ -14,23 +14,23 @@ import (
 	"github.com/stile-lock/stile/trace"
 )
 
-// ReplayOptions say how to replay a scenario.
+// ReplayOptions are the options of Replay.
 type ReplayOptions struct {
-	Until int  // stop once so many events have been recorded; 0 means at the end
-	Paged bool // rebuild every machine from its bytes before every step
+	Until int  // number of recorded events after which to stop; 0 means at the end
+	Paged bool // whether to rebuild every machine from its bytes before every step
 
-	Family *family.Family // of the algorithm, and with sites the method; nil means what its Spec says, and what the scenario names
+	Family *family.Family // family of the algorithm, and with sites the method; nil means what its Spec says, and what the scenario names
 
-	// Watch, if not nil, is told of everything that happens, step by step, and
-	// says whether the run goes on. What it is told lives until it returns.
+	// Watch, if not nil, is called for everything that happens, step by step, and reports
+	// whether the run goes on. Its argument is valid until it returns.
 	Watch func(s *Step) (on bool)
-	Brief bool // Watch is not told what changes, and no step is taken twice, which takes most of the time
+	Brief bool // whether to leave out changes in Watch and take no step twice, which takes most of the time
 
-	// Over, if not nil, is asked again and again whether time is up.
+	// Over, if not nil, is called repeatedly and reports whether time is up.
 	Over func() bool
 
-	// Skip, if not nil, is told of a line that cannot be done, and says whether
-	// the run goes on as if it were not there.
+	// Skip, if not nil, is called for a line that cannot be done, and reports whether the
+	// run goes on as if the line were not there.
 	Skip func(line int, why error) bool
 }
 
@@ -41,25 +41,25 @@ type Entry struct {
 	Section string // if there are several
 }
 
-// A Playback is what happened when a scenario was run.
+// A Playback is the record of a replayed scenario.
 type Playback struct {
 	Events      []trace.Event
-	Entries     []Entry // the holder that is inside from the start is not one
+	Entries     []Entry // entries; the holder that is inside from the start does not count
 	Messages    int
-	ByKind      []int // how many of each of Spec.Kinds
+	ByKind      []int // number of messages of each of Spec.Kinds
 	MaxBypass   int
 	Violations  []Violation
-	Deadlock    bool                // processes wait for each other for ever
-	Differences []Difference        // what came out otherwise than expected
-	States      [][]algorithm.Field // of each process, or site, at the end
-	Stopped     bool                // by ReplayOptions.Until, Watch or Over; then nothing expected was checked
-	Still       bool                // it came to rest by itself: nothing more would come of it
-	Stalled     bool                // it was ended since events went on and on without anything coming of them
-	Sites       *SitesPlayback      // of a scenario with sites
-	Ended       int                 // events from this one on were told when the run was over
-	UnderWay    []Passage           // messages that had not arrived by then, on each link in the order of arrival
-	Timers      []Alarm             // timers that ran by then
-	Measured    []*Result           // of each critical section what was measured of it
+	Deadlock    bool                // whether processes wait for each other forever
+	Differences []Difference        // outcomes that differ from the expected ones
+	States      [][]algorithm.Field // state of each process, or site, at the end
+	Stopped     bool                // whether ReplayOptions.Until, Watch or Over stopped it; then no expectation was checked
+	Still       bool                // whether it came to rest by itself: nothing more would happen
+	Stalled     bool                // whether it was ended because events went on without progress
+	Sites       *SitesPlayback      // transactions of a scenario with sites
+	Ended       int                 // index of the first event reported after the end of the run
+	UnderWay    []Passage           // messages in flight at the end, on each link in order of arrival
+	Timers      []Alarm             // timers running at the end
+	Measured    []*Result           // measurements of each critical section
 
 	frame trace.Trace // what a picture needs besides the events
 }
@@ -89,41 +89,40 @@ type player struct {
 	family  *family.Family
 	cast    cast
 	judge   *judge
-	scripts int  // timed: how many actions are still to come
-	stalled bool // the run was ended since it got nowhere
-	cut     bool // the run was ended by the scenario's until
-	watched Step // the step under way, if somebody watches
-	over    bool // whoever watches has seen enough
-	late    bool // time is up
+	scripts int  // timed: number of actions still to come
+	stalled bool // whether the run was ended because it made no progress
+	cut     bool // whether the run was ended by the scenario's until
+	watched Step // the current step, if it is watched
+	over    bool // whether the watcher ended the run
+	late    bool // whether time is up
 }
 
 // A cast plays a scenario of its family: it does what a player leaves to it.
 type cast interface {
-	// over is asked from time to time whether the run has come to its end.
+	// over is called from time to time and reports whether the run has ended.
 	over() bool
-	// may reports why an application cannot do what a line says, or nil.
+	// may returns an error that says why an application cannot do what a line says, or
+	// nil.
 	may(a *scenario.Action) error
-	// do lets an application do what a line says.
+	// do makes an application do what a line says.
 	do(a *scenario.Action)
-	// happen lets an event of the cast's own happen.
+	// happen handles an event of the cast's own.
 	happen(e *kernel.Event)
-	// progress returns a number that changes when something comes of the run,
-	// and patience how many events may happen without that.
+	// progress returns a number that changes when the run makes progress, and patience
+	// how many events may happen without that.
 	progress() int
 	patience(scripts int) int
-	// finish is told that the run is over, and whether nothing can happen any
-	// more.
+	// finish is called at the end of the run; still says whether nothing more can happen.
 	finish(still bool)
-	// state checks what is expected of a process now, and whole what is
-	// expected of the run.
+	// state checks an expectation about a process now, and whole one about the run.
 	state(j *judge, e scenario.Expectation)
 	whole(j *judge, e scenario.Expectation)
-	unsaid(j *judge) // what is expected without being said
+	unsaid(j *judge) // checks the default expectations
 }
 
-// Replay runs a scenario. The spec is what the catalog makes of the
-// scenario's algorithm and options, or of a method against deadlocks. An error
-// means that the scenario cannot be run; what came out otherwise than expected is in the Playback.
+// Replay runs a scenario. The spec is made by the catalog from the scenario's algorithm
+// and options, or from a method against deadlocks. An error means that the scenario
+// cannot be run; outcomes that differ from the expected ones are in the Playback.
 func Replay(spec algorithm.Spec, sc *scenario.Scenario, options ReplayOptions) (*Playback, error) {
 	p, err := newPlayer(spec, sc, options)
 	if err == nil {
@@ -135,7 +134,7 @@ func Replay(spec algorithm.Spec, sc *scenario.Scenario, options ReplayOptions) (
 	return p.back, nil
 }
 
-// run plays the scenario from its beginning to its end.
+// run plays the scenario from beginning to end.
 func (p *player) run() error {
 	err := p.set()
 	if err == nil {
@@ -200,7 +199,7 @@ func newPlayer(spec algorithm.Spec, sc *scenario.Scenario, options ReplayOptions
 	return p, nil
 }
 
-// hire finds who plays the scenario.
+// hire chooses the cast that plays the scenario.
 func (p *player) hire(spec algorithm.Spec) error {
 	view := algorithm.View{N: p.sc.Processes, Holder: p.sc.Holder, Busy: p.sc.Busy}
 	var err error
@@ -215,7 +214,7 @@ func (p *player) hire(spec algorithm.Spec) error {
 	return err
 }
 
-// set gives fields their first values.
+// set gives fields their initial values.
 func (p *player) set() error {
 	for _, s := range p.sc.Set {
 		g := p.w.group(s.Section)
@@ -231,7 +230,7 @@ func (p *player) set() error {
 	return nil
 }
 
-// checkKinds refuses names of messages that the algorithm does not have.
+// checkKinds refuses message names that the algorithm does not have.
 func checkKinds(spec algorithm.Spec, sc *scenario.Scenario) error {
 	check := func(name string, line int) error {
 		if name == "" || slices.Contains(spec.Kinds, name) {
@@ -254,7 +253,7 @@ func checkKinds(spec algorithm.Spec, sc *scenario.Scenario) error {
 	return nil
 }
 
-// within says in which file an error is, if there is one.
+// within adds the name of the file to an error, if there is one.
 func within(sc *scenario.Scenario, err error) error {
 	if err == nil || sc.File == "" {
 		return err
@@ -262,7 +261,7 @@ func within(sc *scenario.Scenario, err error) error {
 	return fmt.Errorf("%s: %w", sc.File, err)
 }
 
-// A LineError is what is wrong with a line of a scenario that can be read.
+// A LineError is an error in a line of a scenario that parses.
 type LineError struct {
 	Line int
 	Err  error
@@ -274,7 +273,7 @@ func (e *LineError) Error() string { return fmt.Sprintf("line %d: %v", e.Line, e
 // Unwrap returns the error without the line.
 func (e *LineError) Unwrap() error { return e.Err }
 
-// at says on which line of the file an error is.
+// at adds the line of the file to an error.
 func at(line int, err error) error {
 	if line == 0 {
 		return err
@@ -282,12 +281,12 @@ func at(line int, err error) error {
 	return &LineError{line, err}
 }
 
-// starts reports whether the scenario says itself who starts when.
+// starts reports whether the scenario itself says which processes start when.
 func (p *player) starts() bool {
 	return slices.ContainsFunc(p.sc.Actions, func(a scenario.Action) bool { return a.Kind == scenario.Start })
 }
 
-// enough reports whether the run is to stop here.
+// enough reports whether the run should stop here.
 func (p *player) enough() bool {
 	p.back.Stopped = p.over || p.options.Until > 0 && len(p.back.Events) >= p.options.Until || p.timeUp()
 	return p.back.Stopped
@@ -321,8 +320,8 @@ func (p *player) runSteps() error {
 	return nil
 }
 
-// script schedules the lines of a timed schedule: before anything else, so that
-// they come before whatever is due at the same time.
+// script schedules the lines of a timed schedule: before anything else, so that they come
+// before whatever is due at the same time.
 func (p *player) script() {
 	if p.sc.Steps {
 		return
@@ -361,7 +360,7 @@ func (p *player) runTimed() error {
 	return nil
 }
 
-// happen lets an event happen that the player or its cast has scheduled.
+// happen handles an event that the player or its cast has scheduled.
 func (p *player) happen(e *kernel.Event) {
 	switch e.Kind {
 	case script:

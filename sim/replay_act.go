@@ -8,7 +8,7 @@ import (
 	"github.com/stile-lock/stile/scenario"
 )
 
-// act does one line of the schedule.
+// act performs one line of the schedule.
 func (p *player) act(a *scenario.Action) error {
 	p.watched.Line = a.Line
 	err := p.w.guard(func() error { return p.try(a) })
@@ -33,7 +33,7 @@ func (p *player) try(a *scenario.Action) error {
 	return cmp.Or(err, p.w.err)
 }
 
-// do does a line that is about processes.
+// do performs a line that is about processes.
 func (p *player) do(a *scenario.Action) {
 	switch w := p.w; a.Kind {
 	case scenario.Start:
@@ -63,7 +63,7 @@ func (p *player) do(a *scenario.Action) {
 	}
 }
 
-// possible reports why a process cannot do what the line says.
+// possible returns an error that says why a process cannot do what the line says, or nil.
 func (p *player) possible(a *scenario.Action) error {
 	w, id := p.w, a.Proc
 	if a.Kind == scenario.Take || a.Kind == scenario.Proceed {

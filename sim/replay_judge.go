@@ -10,14 +10,14 @@ import (
 	"github.com/stile-lock/stile/scenario"
 )
 
-// A Difference is something that came out otherwise than expected.
+// A Difference is an outcome that differs from the expected one.
 type Difference struct {
-	Line int    // of the expectation in the file; 0 if there is none
+	Line int    // line of the expectation in the file; 0 if there is none
 	Want string // in the words of the file
 	Got  string
 }
 
-// String tells the difference in words.
+// String describes the difference in words.
 func (d Difference) String() string {
 	s := fmt.Sprintf("wanted %s, got %s", d.Want, d.Got)
 	if d.Line > 0 {
@@ -26,12 +26,12 @@ func (d Difference) String() string {
 	return s
 }
 
-// A judge compares a run with what is expected of it.
+// A judge compares a run with its expectations.
 type judge struct {
 	p     *player
-	open  []scenario.Expectation // those at a moment that has not come yet
+	open  []scenario.Expectation // expectations whose moment has not come yet
 	found []Difference
-	times map[Entry]int // how often each process has entered, whenever
+	times map[Entry]int // number of entries of each process, at any time
 }
 
 func newJudge(p *player) *judge {
@@ -71,7 +71,7 @@ func (j *judge) entered(e Entry) {
 	})
 }
 
-// phase checks what a process is doing.
+// phase checks the phase of a process.
 func (j *judge) phase(e scenario.Expectation, got scenario.Phase) {
 	if got != e.Phase {
 		is := e
@@ -80,7 +80,7 @@ func (j *judge) phase(e scenario.Expectation, got scenario.Phase) {
 	}
 }
 
-// field checks what a process remembers.
+// field checks a field of a process's state.
 func (j *judge) field(e scenario.Expectation, fields []algorithm.Field) {
 	names := make([]string, len(fields))
 	for i, f := range fields {
@@ -101,7 +101,7 @@ func (j *judge) differ(e scenario.Expectation, got string) {
 	j.found = append(j.found, Difference{e.Line, e.What(), got})
 }
 
-// verdict checks what is expected of the run as a whole.
+// verdict checks the expectations about the run as a whole.
 func (j *judge) verdict() []Difference {
 	j.due(func(m scenario.Moment) bool { return m.Kind == scenario.AtEnd || m.Kind == scenario.AtTime })
 	for _, e := range j.open {
@@ -138,7 +138,7 @@ func (j *judge) whole(e scenario.Expectation) {
 	}
 }
 
-// inOrder checks who did something, in order.
+// inOrder checks which processes did something, in order.
 func (j *judge) inOrder(e scenario.Expectation, all []Ending) {
 	got := scenario.Expectation{Kind: e.Kind, Section: e.Section}
 	for _, x := range all {
@@ -149,7 +149,7 @@ func (j *judge) inOrder(e scenario.Expectation, all []Ending) {
 	}
 }
 
-// atTime checks when somebody did something.
+// atTime checks when a process did something.
 func (j *judge) atTime(e scenario.Expectation, what string, all []Ending) {
 	var times []string
 	for _, x := range all {
@@ -167,7 +167,7 @@ func (j *judge) atTime(e scenario.Expectation, what string, all []Ending) {
 	j.differ(e, what+strings.Join(times, " "))
 }
 
-// messages counts those that an expectation is about.
+// messages counts the messages that an expectation is about.
 func (j *judge) messages(e scenario.Expectation) int {
 	n := 0
 	for _, g := range j.p.w.groups {
@@ -186,8 +186,8 @@ func (j *judge) broken(property string) bool {
 	return slices.ContainsFunc(j.p.back.Violations, func(v Violation) bool { return v.Property == property })
 }
 
-// violations reports, for each property, its first violation that was not
-// expected. Nothing being said, none is.
+// violations reports, for each property, its first violation that was not expected. By
+// default none is expected.
 func (j *judge) violations() {
 	allowed := map[string]bool{}
 	refused := map[string]scenario.Expectation{}
@@ -208,7 +208,7 @@ func (j *judge) violations() {
 		if allowed[v.Property] {
 			continue
 		}
-		allowed[v.Property] = true // say it once
+		allowed[v.Property] = true // report it once
 		e, ok := refused[v.Property]
 		if !ok {
 			e = rest

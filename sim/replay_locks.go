@@ -12,8 +12,8 @@ import (
 	"github.com/stile-lock/stile/trace"
 )
 
-// A lockCast plays a scenario of mutual exclusion: one critical section, or
-// several side by side.
+// A lockCast plays a scenario of mutual exclusion: one critical section, or several side
+// by side.
 type lockCast struct {
 	p      *player
 	chance kernel.Rand
@@ -24,8 +24,8 @@ type lockCast struct {
 type room struct {
 	*lock
 	stay   []uint64         // timed: the event that ends each seat's stay
-	hold   []*scenario.Dist // timed: how long each said it would stay
-	leaves []int            // timed: how many lines still let each leave
+	hold   []*scenario.Dist // timed: length of stay that each requested
+	leaves []int            // timed: number of lines that still make each leave
 }
 
 func newLockCast(p *player, spec algorithm.Spec, view algorithm.View) (*lockCast, error) {
@@ -65,7 +65,7 @@ func (c *lockCast) open(spec algorithm.Spec, view algorithm.View, s scenario.Sec
 	return nil
 }
 
-// room returns the section of a name.
+// room returns the section with the given name.
 func (c *lockCast) room(name string) *room {
 	return c.rooms[c.p.w.group(name).index]
 }
@@ -79,7 +79,7 @@ func (c *lockCast) may(a *scenario.Action) error {
 	}
 	r := c.room(a.Section)
 	if a.Kind == scenario.Ask && r.unasked(r.seat(a.Proc)) {
-		return nil // it goes out first
+		return nil // it leaves first
 	}
 	return r.may(a)
 }
@@ -100,12 +100,12 @@ func (c *lockCast) do(a *scenario.Action) {
 
 func (c *lockCast) happen(e *kernel.Event) {
 	r := c.rooms[e.Arg()]
-	if seat := r.seat(e.Proc()); r.stay[seat] == e.Seq && r.env.Inside(seat) { // else it has left, or is no more
+	if seat := r.seat(e.Proc()); r.stay[seat] == e.Seq && r.env.Inside(seat) { // otherwise it has left, or is dead
 		r.leave(seat)
 	}
 }
 
-// entered is told that a process is inside.
+// entered handles an entry.
 func (c *lockCast) entered(r *room, seat algorithm.ID) {
 	entry := Entry{r.proc(seat), c.p.w.Now(), r.section}
 	c.p.back.Entries = append(c.p.back.Entries, entry)
@@ -113,8 +113,8 @@ func (c *lockCast) entered(r *room, seat algorithm.ID) {
 	c.settle(r, seat)
 }
 
-// settle lets a process that is inside leave when its time is over, unless a
-// line will let it leave.
+// settle makes a process that is inside leave when its time is up, unless a line will
+// make it leave.
 func (c *lockCast) settle(r *room, seat algorithm.ID) {
 	stay, sc := r.hold[seat], c.p.sc
 	r.stay[seat] = 0
@@ -129,7 +129,7 @@ func (c *lockCast) settle(r *room, seat algorithm.ID) {
 
 func (c *lockCast) progress() int { return c.p.w.entries + c.p.w.exits }
 
-// count returns how many wait, and how many are inside.
+// count returns how many processes wait, and how many are inside.
 func (c *lockCast) count() (wait, in int) {
 	for _, r := range c.rooms {
 		waiting, inside := r.env.Count()
@@ -138,7 +138,7 @@ func (c *lockCast) count() (wait, in int) {
 	return wait, in
 }
 
-// A token that runs round for ever would never end a run.
+// patience is limited because a token that circulates forever would never end a run.
 func (c *lockCast) patience(scripts int) int {
 	if wait, in := c.count(); wait+in+scripts == 0 {
 		return 20*c.p.sc.Processes + 100
@@ -152,7 +152,7 @@ func (c *lockCast) finish(still bool) {
 	b.Deadlock = still && in == 0 && wait > 1 && !c.p.stalled
 	for _, r := range c.rooms {
 		if _, here := r.env.Count(); still && here == 0 {
-			r.ended() // whoever is in another section does not hold up this one
+			r.ended() // a process in another section does not hold up this one
 		}
 		r.blame()
 		b.MaxBypass = max(b.MaxBypass, r.overtaken())
@@ -162,8 +162,8 @@ func (c *lockCast) finish(still bool) {
 	slices.SortStableFunc(b.Violations, func(v, w Violation) int { return cmp.Compare(v.At, w.At) })
 }
 
-// config returns a section as a run of it would be told. Nothing is known of how
-// busy it is, nor, where lines let processes leave, of how long they stay.
+// config returns the Config of a run of one section. Its load is unknown and, where lines
+// make processes leave, so is the length of their stays.
 func (c *lockCast) config(r *room) Config {
 	sc := c.p.sc
 	conf := Config{
@@ -175,7 +175,7 @@ func (c *lockCast) config(r *room) Config {
 	return conf
 }
 
-// setting returns how the run was.
+// setting returns the conditions of the run.
 func (c *lockCast) setting() setting {
 	sc, b := c.p.sc, c.p.back
 	spec := c.rooms[0].spec
@@ -236,7 +236,7 @@ func (c *lockCast) whole(j *judge, e scenario.Expectation) {
 	}
 }
 
-// entries returns those into the section that an expectation is about.
+// entries returns the entries into the section that an expectation is about.
 func (c *lockCast) entries(e scenario.Expectation) []Ending {
 	var list []Ending
 	for _, x := range c.p.back.Entries {
@@ -247,7 +247,7 @@ func (c *lockCast) entries(e scenario.Expectation) []Ending {
 	return list
 }
 
-// ending says how the run ended.
+// ending describes how the run ended.
 func (c *lockCast) ending() string {
 	switch wait, in := c.count(); {
 	case wait == 0:

@@ -7,7 +7,7 @@ import (
 )
 
 // A plainCast plays a scenario of any family: like one of mutual exclusion, but
-// all that applications do is what lines say, and nothing is measured.
+// applications do only what lines say, and nothing is measured.
 type plainCast struct {
 	lockCast
 	*plain
@@ -42,7 +42,7 @@ func (c *plainCast) finish(still bool) {
 	c.p.back.Violations = c.found
 }
 
-// state implements cast: where there are no requests, nobody waits for one.
+// state implements cast: where there are no requests, no process waits for one.
 func (c *plainCast) state(j *judge, e scenario.Expectation) {
 	switch {
 	case e.Kind != scenario.PhaseIs:

@@ -12,29 +12,28 @@ import (
 	"github.com/stile-lock/stile/trace"
 )
 
-// A SitesPlayback is what came of the transactions of a scenario with sites.
+// A SitesPlayback is the record of the transactions of a scenario with sites.
 type SitesPlayback struct {
-	Run      Transactions // as the scenario says
-	Ledger   *Ledger      // as of any run
+	Run      Transactions // the run as the scenario describes it
+	Ledger   *Ledger      // ledger, as of any run
 	Commits  []Ending
-	Aborts   []Ending         // of those who were told to
-	Cycles   [][]algorithm.ID // the deadlocks that arose
-	False    [][]algorithm.ID // the deadlocks that were reported, but never were
-	Phantoms [][]algorithm.ID // the deadlocks that were reported though an abort or a death had just broken them
-	Wrong    []algorithm.ID   // who was told to abort, though another one was to, or had been
-	Stuck    []algorithm.ID   // whose transactions never end
+	Aborts   []Ending         // aborts of those that were told to
+	Cycles   [][]algorithm.ID // deadlocks that arose
+	False    [][]algorithm.ID // deadlocks that were reported, but never existed
+	Phantoms [][]algorithm.ID // deadlocks that were reported although an abort or a death had just broken them
+	Wrong    []algorithm.ID   // processes told to abort, although another one should have been, or had been
+	Stuck    []algorithm.ID   // processes whose transactions never end
 }
 
 // An Ending is the end of a transaction, or of one attempt.
 type Ending struct {
 	Proc  algorithm.ID
 	At    int64          // ticks, or in steps the number of the action
-	Cycle []algorithm.ID // an abort: the deadlock that it is to break, if it was told one
+	Cycle []algorithm.ID // abort: the deadlock that it breaks, if it was reported with one
 }
 
-// Patience of a scenario: how long a deadlock may stand in T before the run
-// ends, and how many events may happen for each process without anything
-// coming of them.
+// Patience of a scenario: how long a deadlock may stand in T before the run ends, and how
+// many events may happen for each process without progress.
 const (
 	patience = 100
 	restless = 1000
@@ -44,17 +43,17 @@ const (
 type siteCast struct {
 	p *player
 	*transacting
-	number int // how many transactions there are to be
+	number int // number of transactions expected
 }
 
-// transactionsOf returns the run that a scenario with sites asks for, under the
-// method that it names.
+// transactionsOf returns the run that a scenario with sites describes, under the method
+// that it names.
 func transactionsOf(sc *scenario.Scenario) (Transactions, error) {
 	m, err := deadlock.Find(sc.Algorithm)
 	return transactionsUnder(m, sc), err
 }
 
-// transactionsUnder returns the run that a scenario asks for under a method.
+// transactionsUnder returns the run that a scenario describes, under a given method.
 func transactionsUnder(m deadlock.Method, sc *scenario.Scenario) Transactions {
 	return Transactions{
 		Method: m, Mode: sc.Mode, Layout: deadlock.Layout{Sites: sc.Sites, Home: sc.Homes, At: sc.Locks},
@@ -63,8 +62,8 @@ func transactionsUnder(m deadlock.Method, sc *scenario.Scenario) Transactions {
 	}
 }
 
-// transactions returns the run that the scenario asks for. The method of the family
-// that was handed over, if there is one, need not be known by name.
+// transactions returns the run that the scenario describes. The method of a given family,
+// if there is one, need not be known by name.
 func (p *player) transactions() (Transactions, error) {
 	if m, ok := transactions.MethodOf(p.family); ok {
 		return transactionsUnder(m, p.sc), nil
@@ -72,8 +71,7 @@ func (p *player) transactions() (Transactions, error) {
 	return transactionsOf(p.sc)
 }
 
-// SiteSpec returns the method that a scenario with sites runs, as Replay wants
-// it.
+// SiteSpec returns the method of a scenario with sites, as Replay needs it.
 func SiteSpec(sc *scenario.Scenario) (algorithm.Spec, error) {
 	spec, err := siteSpec(sc)
 	return spec, within(sc, err)
@@ -139,7 +137,7 @@ func (c *siteCast) do(a *scenario.Action) {
 func (c *siteCast) finish(still bool) {
 	b, number := c.p.back, c.number
 	if c.p.cut || c.w.Steps() && (!still || c.canGoOn()) {
-		number = 0 // the run was cut off: nobody is stuck
+		number = 0 // the run was cut off: no process is stuck
 	}
 	s := b.Sites
 	s.Ledger = c.transacting.finish(number)
@@ -156,7 +154,7 @@ func (c *siteCast) finish(still bool) {
 	c.w.Note(trace.Event{Kind: trace.Note, Proc: algorithm.None, Name: "stuck for ever: " + processNames(s.Stuck)})
 }
 
-// canGoOn reports whether a line could let somebody go on.
+// canGoOn reports whether a line could make a process go on.
 func (c *siteCast) canGoOn() bool {
 	for p := range algorithm.ID(len(c.procs)) {
 		if c.env.Waits(p) && !c.env.Blocked(p) {

@@ -9,8 +9,8 @@ import (
 	"github.com/stile-lock/stile/scenario"
 )
 
-// Report returns what came of a scenario for programs, to be written as JSON:
-// the keys are part of what others rely on.
+// Report returns the outcome of a scenario for programs, to be encoded as JSON. The keys
+// are part of the public interface.
 func (b *Playback) Report(spec algorithm.Spec, sc *scenario.Scenario) any {
 	if sc.Transacts() {
 		return newSitesReport(sc, spec, b)
@@ -18,7 +18,7 @@ func (b *Playback) Report(spec algorithm.Spec, sc *scenario.Scenario) any {
 	return newReport(sc, spec, b)
 }
 
-// Early says that a run ended before the time that its scenario gives it, and why;
+// Early says why a run ended before the time that its scenario gives it; it returns
 // nothing if it did not.
 func (b *Playback) Early(sc *scenario.Scenario) string {
 	if !b.Stalled || sc.Until == 0 || b.Ended == 0 {
@@ -27,11 +27,10 @@ func (b *Playback) Early(sc *scenario.Scenario) string {
 	return fmt.Sprintf("at %s, before %s: events went on and on, and nothing came of them", scenario.FormatTime(b.Events[b.Ended-1].At), scenario.FormatTime(sc.Until))
 }
 
-// Report returns what was found out about a graph of resources for programs, to
-// be written as JSON.
+// Report returns the result for a graph of resources for programs, to be encoded as JSON.
 func (v *Verdict) Report(sc *scenario.Scenario) any { return newGraphReport(sc, v) }
 
-// What a replay says to programs.
+// The report of a replay, for programs.
 type (
 	report struct {
 		File        string              `json:"file"`
@@ -40,8 +39,8 @@ type (
 		Nodes       int                 `json:"nodes"`
 		Seed        uint64              `json:"seed"`
 		Events      int                 `json:"events"`
-		Stopped     bool                `json:"stopped"`           // by --until: nothing was checked
-		Stalled     bool                `json:"stalled,omitempty"` // it was ended, since events went on and nothing came of them
+		Stopped     bool                `json:"stopped"`           // by --until: no expectation was checked
+		Stalled     bool                `json:"stalled,omitempty"` // whether it was ended because events went on without progress
 		Entries     []entry             `json:"entries"`
 		Messages    int                 `json:"messages"`
 		ByKind      map[string]int      `json:"messages_by_kind"`
@@ -49,7 +48,7 @@ type (
 		Deadlock    bool                `json:"deadlock"`
 		Violations  []string            `json:"violations"`
 		Differences []difference        `json:"differences"`
-		States      []map[string]string `json:"states"` // of each process, at the end
+		States      []map[string]string `json:"states"` // state of each process, at the end
 	}
 	entry struct {
 		Process int         `json:"process"` // from 1
@@ -63,7 +62,7 @@ type (
 	}
 )
 
-// What a replay of transactions says to programs.
+// The report of a replay of transactions, for programs.
 type (
 	sitesReport struct {
 		File        string         `json:"file"`
@@ -75,11 +74,11 @@ type (
 		Locks       int            `json:"locks"`
 		Seed        uint64         `json:"seed"`
 		Events      int            `json:"events"`
-		Stopped     bool           `json:"stopped"`           // by --until: nothing was checked
-		Stalled     bool           `json:"stalled,omitempty"` // it was ended, since events went on and nothing came of them
+		Stopped     bool           `json:"stopped"`           // by --until: no expectation was checked
+		Stalled     bool           `json:"stalled,omitempty"` // whether it was ended because events went on without progress
 		Commits     []ending       `json:"commits"`
 		Aborts      []ending       `json:"aborts"`
-		Deadlocks   [][]int        `json:"deadlocks"` // each from one to the next that it waits for
+		Deadlocks   [][]int        `json:"deadlocks"` // each from one process to the next that it waits for
 		False       [][]int        `json:"false_cycles"`
 		Phantoms    [][]int        `json:"phantoms"` // reported, but just broken by an abort or a death
 		Stuck       []int          `json:"stuck"`
@@ -101,23 +100,23 @@ type (
 	}
 )
 
-// What is said to programs of a graph of resources.
+// The report on a graph of resources, for programs.
 type (
 	graphReport struct {
 		File        string       `json:"file"`
 		Title       string       `json:"title"`
 		Nodes       int          `json:"nodes"`
-		Units       []int        `json:"units"` // of each resource
-		Has         [][]int      `json:"has"`   // of each process, by resource
+		Units       []int        `json:"units"` // units of each resource
+		Has         [][]int      `json:"has"`   // units that each process has, by resource
 		Asks        [][]int      `json:"asks"`
-		Cycles      [][]int      `json:"cycles"` // each from one to the next that has what it asks for
+		Cycles      [][]int      `json:"cycles"` // each from one process to the next that has what it asks for
 		Reduction   []reduction  `json:"reduction"`
 		Deadlocked  []int        `json:"deadlocked"`
 		Differences []difference `json:"differences"`
 	}
 	reduction struct {
-		Process int   `json:"process"` // who gets what it asks for, ends, and gives everything back
-		Free    []int `json:"free"`    // of each resource, after it
+		Process int   `json:"process"` // process that gets what it asks for, ends, and returns everything
+		Free    []int `json:"free"`    // free units of each resource, after it
 	}
 )
 
@@ -182,7 +181,7 @@ func newGraphReport(sc *scenario.Scenario, v *Verdict) graphReport {
 	return r
 }
 
-// listOf makes a list of a list, which may be empty but is never null.
+// listOf maps a list to a list that may be empty but is never null.
 func listOf[T, U any](all []T, of func(T) U) []U {
 	list := make([]U, len(all))
 	for i, x := range all {
@@ -191,7 +190,7 @@ func listOf[T, U any](all []T, of func(T) U) []U {
 	return list
 }
 
-// number is a process as people number it.
+// number returns the number of a process, from 1.
 func number(id algorithm.ID) int { return int(id) + 1 }
 
 func numbers(ids []algorithm.ID) []int { return listOf(ids, number) }

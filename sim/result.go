@@ -2,36 +2,36 @@ package sim
 
 import "github.com/stile-lock/stile/algorithm"
 
-// A Result is what a run measured. Delays are in units of T.
+// A Result holds the measurements of a run. Delays are in units of T.
 type Result struct {
 	Algorithm  string         `json:"algorithm"`
-	Section    string         `json:"section,omitempty"` // if there are several
+	Section    string         `json:"section,omitempty"` // section, if there are several
 	Nodes      int            `json:"nodes"`
 	Entries    int            `json:"entries"`
 	Seed       uint64         `json:"seed"`
 	Messages   int            `json:"messages"`
 	PerEntry   float64        `json:"messages_per_entry"`
-	Multicasts float64        `json:"multicasts_per_entry"` // a native multicast counted as one
+	Multicasts float64        `json:"multicasts_per_entry"` // messages with a native multicast counted as one
 	Bytes      float64        `json:"bytes_per_entry"`
-	Client     *Stats         `json:"client_delay"` // request to entry, nobody else being there
-	Sync       *Stats         `json:"sync_delay"`   // exit to the next entry, somebody waiting
+	Client     *Stats         `json:"client_delay"` // request to entry, with no other process there
+	Sync       *Stats         `json:"sync_delay"`   // exit to the next entry, with a process waiting
 	SyncOne    *Stats         `json:"sync_delay_one_waiter"`
 	Response   *Stats         `json:"response_time"` // request to exit
 	Wait       *Stats         `json:"waiting_time"`  // request to entry
 	Throughput float64        `json:"throughput"`    // entries per T
-	MaxBypass  int            `json:"max_bypass"`    // how often one process overtook one waiting
+	MaxBypass  int            `json:"max_bypass"`    // how often one process overtook a waiting one
 	Violations int            `json:"violations"`
 	ByKind     map[string]int `json:"messages_by_kind"`
 	Load       []int          `json:"load"` // messages sent and received, per process
 	Theory     Theory         `json:"theory"`
 
-	Stopped bool `json:"stopped,omitempty"` // by Config.Watch, before all requests were made
-	Stalled bool `json:"stalled,omitempty"` // it was cut, since events went on and nothing came of them
+	Stopped bool `json:"stopped,omitempty"` // whether Config.Watch stopped it before all requests were made
+	Stalled bool `json:"stalled,omitempty"` // whether it was cut because events went on without progress
 
-	LongestWait float64 `json:"-"` // request to entry, or to now of those who still wait
+	LongestWait float64 `json:"-"` // request to entry, or to now for those that still wait
 
 	Found   []Violation    `json:"-"` // the violations, one by one
-	Members []algorithm.ID `json:"-"` // of a section: who is at each seat
+	Members []algorithm.ID `json:"-"` // members of a section, by seat
 }
 
 func newResult(c Config, l *lock, s setting) *Result {

@@ -10,37 +10,37 @@ import (
 	"github.com/stile-lock/stile/trace"
 )
 
-// A Config says what to simulate. All durations are in ticks, scenario.T being
-// one unit of time.
+// A Config says what to simulate. All durations are in ticks; scenario.T is one unit of
+// time.
 type Config struct {
 	Spec    algorithm.Spec
 	Nodes   int
-	Holder  algorithm.ID // who has the token at the start, if there is one
-	Busy    bool         // Holder starts inside; its exit counts as one of the entries
-	Entries int          // how many requests are made in all
+	Holder  algorithm.ID // process that has the token at the start, if there is one
+	Busy    bool         // whether Holder starts inside; its exit counts as one of the entries
+	Entries int          // number of requests in all
 
-	Latency scenario.Dist // of a message; 1 tick at least
+	Latency scenario.Dist // latency of a message; at least 1 tick
 	Network algorithm.Network
 	Links   []scenario.Link // latencies of single links, where they differ
 
-	Think      scenario.Dist  // between an exit and the next request of a process
-	Hold       scenario.Dist  // between entry and exit
-	Requesters []algorithm.ID // who asks; nil means everybody
-	Quota      int            // if above 0, how many requests each of them makes at most
-	Local      int            // if above 1, the first requester asks so many times as often
-	Burst      int            // if above 1, so many requests of a process come without thinking, and then it thinks so many times as long
+	Think      scenario.Dist  // time between an exit and the next request of a process
+	Hold       scenario.Dist  // time between entry and exit
+	Requesters []algorithm.ID // processes that request; nil means all
+	Quota      int            // if above 0, the most requests that each of them makes
+	Local      int            // if above 1, how many times as often the first requester requests
+	Burst      int            // if above 1, the number of requests that a process makes without thinking, before it thinks that many times as long
 
-	// Work, if not nil, is told of every entry and decides how long p stays
-	// inside, in ticks, instead of Hold.
+	// Work, if not nil, is called for every entry and returns how long p stays inside, in
+	// ticks, instead of Hold.
 	Work func(p algorithm.ID, now int64) int64
 
-	Crashes []Outage // who dies, and when; nobody comes back
+	Crashes []Outage // deaths; no process comes back
 
 	Seed    uint64
-	Paged   bool                // rebuild every machine from its bytes before every step
-	Order   bool                // watch happened-before even if the algorithm does not claim it
-	Observe func(e trace.Event) // told of everything that happens; nil is fastest
-	Watch   Watch               // may end the run before its time; may be nil
+	Paged   bool                // whether to rebuild every machine from its bytes before every step
+	Order   bool                // whether to check happened-before even if the algorithm does not claim it
+	Observe func(e trace.Event) // called for every event; nil is fastest
+	Watch   Watch               // may stop the run early; may be nil
 }
 
 func (c Config) check() error {
@@ -69,11 +69,11 @@ func (c Config) check() error {
 	return nil
 }
 
-// stallLimit is how many events a run may see without an entry or exit, for each
-// process, before its waiting requests count as lost, unless they wait for
-// somebody who is inside; and how many denials in a row end it then, if nobody
-// waits. A token that runs round for ever would otherwise never end a run, nor
-// would a lock that denies every request.
+// stallLimit is how many events a run may see without an entry or exit, for each process,
+// before its waiting requests count as lost, unless they wait for a process that is
+// inside; and how many denials in a row then end it, if no process waits. Otherwise a
+// token that circulates forever would never end a run, nor would a lock that denies every
+// request.
 const stallLimit = 10_000
 
 // Run simulates c until every request is granted and released.
@@ -85,9 +85,9 @@ func Run(c Config) (*Result, error) {
 	return all[0], nil
 }
 
-// RunSections simulates several critical sections side by side, each an
-// instance of the algorithm among the processes that use it, and each with so
-// many requests as c says. The results are in the order of the sections.
+// RunSections simulates several critical sections side by side, each an instance of the
+// algorithm among the processes that use it, and each with as many requests as c says.
+// The results are in the order of the sections.
 func RunSections(c Config, sections []scenario.Section) ([]*Result, error) {
 	if len(sections) == 0 {
 		return nil, fmt.Errorf("cannot simulate %s: there are no sections", c.Spec.Name)
@@ -126,8 +126,7 @@ type running struct {
 	total int
 }
 
-// prepare makes the world of a run: one group of all processes, or one for each
-// section.
+// prepare makes the world of a run: one group of all processes, or one for each section.
 func (c Config) prepare(k kernel.Config, sections []scenario.Section) (*running, error) {
 	each := []Config{c}
 	if sections == nil {
@@ -157,8 +156,8 @@ func (c Config) prepare(k kernel.Config, sections []scenario.Section) (*running,
 	return r, nil
 }
 
-// within returns c as it is for a section: processes are its seats, and nobody
-// is inside at the start.
+// within returns c for one section: processes are its seats, and none is inside at the
+// start.
 func (c Config) within(s scenario.Section) Config {
 	v := sectionView(s, c.Holder)
 	asks := []algorithm.ID{}
@@ -203,7 +202,7 @@ func (r *running) begin() {
 	}
 }
 
-// die lets a process die. What it would still have asked for is not waited for.
+// die makes a process die. The run does not wait for its remaining requests.
 func (r *running) die(p algorithm.ID) {
 	for _, l := range r.loads {
 		if seat := l.seat(p); seat != algorithm.None && l.Quota > 0 {
@@ -213,7 +212,7 @@ func (r *running) die(p algorithm.ID) {
 	r.crash(p)
 }
 
-// whole is a run from its beginning to its end, judged.
+// whole runs the workload from beginning to end and judges it.
 func (r *running) whole() error {
 	r.begin()
 	if err := r.run(); err != nil {
@@ -228,7 +227,7 @@ func (r *running) whole() error {
 	return nil
 }
 
-// run lets events happen until the workload is done or nothing more can.
+// run handles events until the workload is done or nothing more can happen.
 func (r *running) run() error {
 	quiet, limit := 0, stallLimit*(r.Processes()+10)
 	for moves := 0; r.Pending() && r.exits < r.total && r.on(); quiet++ {
@@ -252,12 +251,12 @@ func (r *running) run() error {
 	return nil
 }
 
-// idly tells after how many events a run was cut of which nothing came.
+// idly reports after how many events without progress a run was cut.
 func idly(events int) string {
 	return fmt.Sprintf("after %d events that nothing came of", events)
 }
 
-// stalls reports whether nothing more will come of what happens.
+// stalls reports whether nothing will come of further events.
 func (r *running) stalls() bool { return !r.Has(leave) && (r.somebodyWaits() || !r.Has(ask)) }
 
 func (r *running) somebodyWaits() bool {

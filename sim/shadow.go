@@ -7,18 +7,18 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 )
 
-// A shadow says which steps are taken twice, the second time by a machine that
-// knows nothing but the bytes of the state: all of the first ones, and then
-// fewer and fewer, until they are not felt.
+// A shadow decides which steps are taken twice, the second time by a machine that knows
+// only the bytes of the state: all of the first ones, and then fewer and fewer, until
+// their cost is not noticeable.
 type shadow struct {
 	taken int // steps so far
-	next  int // which step is to be taken twice
+	next  int // next step to take twice
 	twin  algorithm.Twin
 }
 
-// wait says when to take a step twice again: after one 64th of the steps so
-// far, or 8192. A large state, such as that of a site with its locks, takes as
-// long as many steps to compare: it waits for as many as it has bytes at least.
+// wait sets when to take a step twice again: after one 64th of the steps so far, or 8192.
+// A large state, such as that of a site with its locks, takes as long as many steps to
+// compare, so the wait is at least as many steps as the state has bytes.
 func (s *shadow) wait(size int) {
 	const large = 64
 	pause := min(s.taken/64, max(8192, 64*size))
@@ -28,7 +28,7 @@ func (s *shadow) wait(size int) {
 	s.next = s.taken + pause
 }
 
-// takeTwice lets the machine of a seat take a step, and a twin of it too.
+// takeTwice makes the machine of a seat take a step, and its twin too.
 func (g *group) takeTwice(seat algorithm.ID, in algorithm.Input, out *algorithm.Output) error {
 	m := g.machines[seat]
 	twin := &g.shadow.twin
@@ -43,8 +43,8 @@ func (g *group) takeTwice(seat algorithm.ID, in algorithm.Input, out *algorithm.
 	return twin.After(seat, in, m, out)
 }
 
-// takeRebuilt lets the machine of a seat take a step, after it has been rebuilt
-// from its bytes.
+// takeRebuilt makes the machine of a seat take a step, after it has been rebuilt from its
+// bytes.
 func (g *group) takeRebuilt(seat algorithm.ID, in algorithm.Input, out *algorithm.Output) error {
 	g.state = g.machines[seat].AppendState(g.state[:0])
 	if err := g.spare[seat].LoadState(g.state); err != nil {
@@ -54,8 +54,8 @@ func (g *group) takeRebuilt(seat algorithm.ID, in algorithm.Input, out *algorith
 	return g.machines[seat].Step(in, out)
 }
 
-// blame says beside what was found broken, when the run is over, which fields
-// are missing from Fields: too few steps may have been taken twice to find out.
+// blame adds to the violations, at the end of the run, which fields are missing from
+// Fields: too few steps may have been taken twice to find out.
 func (g *group) blame() {
 	if len(g.found) == 0 {
 		return

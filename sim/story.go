@@ -19,8 +19,8 @@ func siteNames(sites int) []string {
 	return names
 }
 
-// Trace returns a trace for the events of a run: a lane for each site, and then
-// one for each process.
+// Trace returns an empty trace for a run: a lane for each site, and then one for each
+// process.
 func (c *Transactions) Trace() trace.Trace {
 	lanes := siteNames(c.Layout.Sites)
 	for p := range c.Layout.Home {
@@ -37,7 +37,7 @@ func Story(l deadlock.Layout, t *trace.Trace) string {
 	var b strings.Builder
 	for _, e := range t.Events {
 		if int(e.Proc) >= l.Sites {
-			continue // told by its site
+			continue // reported by its site
 		}
 		what := ""
 		switch e.Kind {
@@ -67,7 +67,7 @@ func Story(l deadlock.Layout, t *trace.Trace) string {
 	return b.String()
 }
 
-// moment writes when something happened.
+// moment formats the time of an event.
 func moment(at int64, steps bool) string {
 	if steps {
 		return strconv.FormatInt(at, 10)
@@ -75,7 +75,7 @@ func moment(at int64, steps bool) string {
 	return scenario.FormatTime(at)
 }
 
-// about says which transactions a message is about, and which lock.
+// about describes the transactions and the lock that a message is about.
 func about(e trace.Event) string {
 	var txs []string
 	lock, cycle := "", ""
@@ -91,7 +91,7 @@ func about(e trace.Event) string {
 	}
 	words := strings.Join(txs, "->")
 	switch {
-	case e.Name == "GRAPH": // pairs, and requests that are out
+	case e.Name == "GRAPH": // pairs, and outstanding requests
 		words = pairs(e)
 	case cycle != "" && cycle != "none":
 		words += ", cycle P" + strings.ReplaceAll(cycle, " ", " P")
@@ -104,7 +104,7 @@ func about(e trace.Event) string {
 	return ": " + words
 }
 
-// pairs tells the edges of a graph.
+// pairs describes the edges of a graph.
 func pairs(e trace.Event) string {
 	var edges []string
 	from := ""

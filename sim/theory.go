@@ -7,18 +7,18 @@ import (
 	"github.com/stile-lock/stile/scenario"
 )
 
-// Theory is what theory says about the same run; nil where it says nothing.
+// A Theory is what theory says about the same run; nil where it says nothing.
 type Theory struct {
 	Messages   *algorithm.Range `json:"messages_per_entry"`
 	Multicasts *algorithm.Range `json:"multicasts_per_entry"`
 	Client     *algorithm.Range `json:"client_delay"`
 	Sync       *algorithm.Range `json:"sync_delay"`
-	Wait       *float64         `json:"longest_wait"` // nobody waits longer
+	Wait       *float64         `json:"longest_wait"` // no process waits longer
 	Order      string           `json:"order"`
-	Bypass     *int             `json:"-"` // nobody sees more entries of others once its request has arrived everywhere
+	Bypass     *int             `json:"-"` // no process sees more entries of others once its request has arrived everywhere
 
-	// Under which condition theory speaks of messages, and of delays, if it is
-	// one that the run does not meet; in a few words.
+	// The condition, in a few words, under which theory speaks of messages, and of
+	// delays, if the run does not meet it.
 	IfCounts string `json:"-"`
 	IfDelays string `json:"-"`
 }
@@ -32,10 +32,10 @@ func (c Config) load() algorithm.Load {
 	return algorithm.AnyLoad
 }
 
-// theory is what theory says about a run. Costs are those of entries that were
-// asked for, granted and released, on a network that does what the algorithm
-// relies on, and delays are counted in messages that all take T: of a run that
-// was otherwise they say nothing.
+// theory returns what theory says about a run. Costs are those of entries that were
+// requested, granted and released, on a network that does what the algorithm relies on,
+// and delays are counted in messages that all take T. About any other run theory says
+// nothing.
 func theory(c Config, l *lock, s setting) Theory {
 	t := Theory{Wait: c.longestWait(), Order: c.Spec.Theory.Order}
 	counts, delays := s.counts(c, l), s.delays(c, l)
@@ -60,14 +60,14 @@ func theory(c Config, l *lock, s setting) Theory {
 	return t
 }
 
-// A setting is how a run was, as far as theory asks.
+// A setting holds the conditions of a run that matter to theory.
 type setting struct {
-	calm   bool // no message was lost or copied, or overtook one that it must not, and nobody died
-	prompt bool // nobody stood still, and messages took the time that the latency says
-	over   bool // nothing more comes of what was asked for
+	calm   bool // no message was lost or copied, or overtook one that it must not, and no process died
+	prompt bool // no process paused, and messages took the time that the latency says
+	over   bool // nothing more comes of any request
 }
 
-// What theory asks for, in the order in which it is said to be missing.
+// The conditions of theory, in the order in which they are reported as missing.
 const (
 	ifCalm  = "undisturbed"
 	ifView  = "in one view"
@@ -76,8 +76,8 @@ const (
 	ifUnit  = "if all messages take T"
 )
 
-// counts returns what a run lacks so that theory could say how many messages
-// there are, or nothing.
+// counts returns the condition that a run fails to meet for theory to say how many
+// messages there are, or nothing.
 func (s setting) counts(c Config, l *lock) string {
 	waiting, in := l.env.Count()
 	switch {
@@ -88,12 +88,12 @@ func (s setting) counts(c Config, l *lock) string {
 	case !s.over || waiting+in > 0 || l.meter.exits == 0:
 		return ifOver
 	case l.view.Busy:
-		return ifAsked // whoever was inside at the start had asked before
+		return ifAsked // the process inside at the start had requested before
 	}
 	return ""
 }
 
-// delays returns the same of how long things take.
+// delays returns the same for how long things take.
 func (s setting) delays(c Config, l *lock) string {
 	switch {
 	case !s.calm:
@@ -111,8 +111,8 @@ func (c Config) unit() bool {
 	return c.Latency == scenario.Always(scenario.T) && !slices.ContainsFunc(c.Links, func(l scenario.Link) bool { return l.Latency != c.Latency })
 }
 
-// setting returns how a run of c was that has been stopped before its end, or
-// not. Where chance reorders messages it varies how long they take.
+// setting returns the conditions of a run of c; stopped says whether it was stopped
+// before its end. Where chance reorders messages it varies how long they take.
 func (c Config) setting(stopped bool) setting {
 	return setting{
 		calm:   len(c.Crashes) == 0 && (c.Network == algorithm.FIFO || c.Network == algorithm.Unordered && reorders(c.Spec)),
@@ -121,12 +121,12 @@ func (c Config) setting(stopped bool) setting {
 	}
 }
 
-// reorders reports whether an algorithm bears messages that overtake others.
+// reorders reports whether an algorithm tolerates messages that overtake others.
 func reorders(spec algorithm.Spec) bool {
 	return spec.Network != algorithm.FIFO && spec.Network != algorithm.Lossy
 }
 
-// longestWait is what theory says of how long anybody waits, or nil if it says
+// longestWait returns the longest wait according to theory, or nil if theory says
 // nothing, or messages or entries may take any time.
 func (c Config) longestWait() *float64 {
 	bound := c.Spec.Theory.Wait

@@ -14,34 +14,34 @@ import (
 	"github.com/stile-lock/stile/trace"
 )
 
-// A transactor is what a run knows of a process that runs transactions, beside
-// what its environment does.
+// A transactor is what a run knows about a process that runs transactions, beside what
+// its environment does.
 type transactor struct {
 	rand    kernel.Rand
-	next    uint64 // the event by which it goes on; what was to be done before is void
+	next    uint64 // event by which it goes on; earlier ones are void
 	began   int64
-	aborts  int // of this transaction
+	aborts  int // aborts of this transaction
 	aborted int64
 	commits int
 	drawn   int
-	job     *scenario.Action   // the line that says what it runs, if there is one
-	jobs    []*scenario.Action // and those that it has not begun
+	job     *scenario.Action   // line that says what it runs, if there is one
+	jobs    []*scenario.Action // lines that it has not begun
 }
 
-// Transacting is the group of a method against deadlock. Who has which lock, who
-// waits for whom and what is broken is said by package transactions, in the
-// checker too; what is measured, and when a process goes on, is decided here.
+// A transacting is the group of a method against deadlock. Package transactions, shared
+// with the checker, decides which process has which lock, which waits for which and what
+// is violated. What is measured, and when a process goes on, is decided here.
 type transacting struct {
 	*group
 	Transactions
 	env      *transactions.Env
 	procs    []transactor
 	issued   int
-	standing []standing // the oldest first
-	largest  int        // the most edges there were
+	standing []standing // deadlocks that stand, the oldest first
+	largest  int        // largest number of edges so far
 	ledger   Ledger
-	progress int64          // when somebody last began or committed
-	back     *SitesPlayback // of a scenario; nil if there is none
+	progress int64          // when a process last began or committed
+	back     *SitesPlayback // playback of a scenario; nil if there is none
 }
 
 // transact makes the group of a run of transactions.
@@ -63,21 +63,21 @@ func (w *world) transact(spec algorithm.Spec, c Transactions) (*transacting, err
 	return t, nil
 }
 
-// later lets a process go on after a time; in steps a line has to say so.
+// later makes a process go on after a time; in steps a line must do so.
 func (t *transacting) later(p algorithm.ID, after int64) {
 	if !t.w.Steps() {
 		t.procs[p].next = t.w.At(t.w.Now()+after, act, t.Layout.Home[p], int(p))
 	}
 }
 
-// due lets a process go on, unless that is void by now.
+// due makes a process go on, unless that is void by now.
 func (t *transacting) due(e *kernel.Event) {
 	if i := e.Arg(); t.procs[i].next == e.Seq {
 		t.goOn(algorithm.ID(i))
 	}
 }
 
-// goOn lets a process begin a transaction, ask for the next lock, or commit.
+// goOn makes a process begin a transaction, request the next lock, or commit.
 func (t *transacting) goOn(p algorithm.ID) {
 	a := family.Act{Kind: scenario.Proceed, Proc: p}
 	if !t.env.Waits(p) {
@@ -93,7 +93,7 @@ func (t *transacting) goOn(p algorithm.ID) {
 	}
 }
 
-// begin lets a process begin a transaction.
+// begin makes a process begin a transaction.
 func (t *transacting) begin(p algorithm.ID) {
 	x := &t.procs[p]
 	t.issued++
@@ -105,7 +105,7 @@ func (t *transacting) begin(p algorithm.ID) {
 	t.env.Plan(p, t.draw(p))
 }
 
-// committed lets a process that has committed, or given up, think about the next
+// committed makes a process that has committed, or given up, think about the next
 // transaction.
 func (t *transacting) committed(p algorithm.ID) {
 	x := &t.procs[p]
@@ -118,7 +118,7 @@ func (t *transacting) committed(p algorithm.ID) {
 	}
 }
 
-// What a watcher is told: see transactions.Watcher.
+// The methods of transactions.Watcher.
 
 // Asks implements transactions.Watcher.
 func (t *transacting) Asks(p algorithm.ID, lock int) {
@@ -189,17 +189,17 @@ func (t *transacting) Dies(p algorithm.ID) {
 	t.broken(p)
 }
 
-// tells tells what a process does: it has a lane of its own, after those of the
-// sites. It is inside while it has all that it has asked for, so an Ask may follow
-// an Enter. The name of an Ask is the lock, that of an Enter all locks that it has
-// now; an Exit is called commits and a Deny aborts.
+// tells reports what a process does: it has a lane of its own, after those of the sites.
+// It is inside while it has all that it has requested, so an Ask may follow an Enter. The
+// name of an Ask is the lock, that of an Enter all locks that it has now; an Exit is
+// called commits and a Deny aborts.
 func (t *transacting) tells(kind trace.Kind, p algorithm.ID, name string) {
 	if t.w.Observed() {
 		t.w.Note(trace.Event{Kind: kind, Proc: t.lane + p, Name: name})
 	}
 }
 
-// crashed: if nobody is left, nothing more will be run.
+// crashed ends the run if no process is left.
 func (t *transacting) crashed(algorithm.ID) {
 	if !slices.ContainsFunc(t.Layout.Home, func(site algorithm.ID) bool { return !t.w.Crashed(site) }) {
 		t.ledger.Lost = t.Number - t.ledger.Committed

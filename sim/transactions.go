@@ -11,40 +11,39 @@ import (
 	"github.com/stile-lock/stile/trace"
 )
 
-// Transactions say what to run: processes over several locks at sites, and a
-// method against deadlock.
+// Transactions say what to run: processes over several locks at sites, and a method
+// against deadlock.
 //
-// Processes run transactions one after the other. A transaction asks for its
-// locks one by one, stays a while, and commits; one that is told to abort
-// starts again with the same locks until it commits. The simulator knows who
-// has which lock, and whose request has come where. So it knows the true
-// wait-for graph at any time, when a deadlock arises, and whether one that is
-// reported is there. It never looks into a site, but for the ages of
-// transactions when it judges a victim.
+// Processes run transactions one after the other. A transaction requests its locks one by
+// one, stays a while, and commits; one that must abort starts again with the same locks
+// until it commits. The simulator knows which process has which lock, and which request
+// has arrived where. So it knows the true wait-for graph at any time, when a deadlock
+// arises, and whether a reported one exists. It never looks into a site, except for the
+// ages of transactions when it judges a victim.
 type Transactions struct {
 	Method deadlock.Method
 	Mode   string
-	Layout deadlock.Layout // its transactions are the processes
-	Number int             // how many transactions commit in all
+	Layout deadlock.Layout // layout, whose transactions are the processes
+	Number int             // number of transactions that commit in all
 
-	Few, Many int // how many locks a transaction asks for
-	Hot       int // per cent of the requests that go to the first fifth of the locks
+	Few, Many int // fewest and most locks that a transaction requests
+	Hot       int // percentage of the requests that go to the first fifth of the locks
 
-	// Program, if not nil, decides what the n-th transaction of a process asks
-	// for, and in which order, instead of chance.
+	// Program, if not nil, decides what the n-th transaction of a process requests, and
+	// in which order, instead of chance.
 	Program func(p algorithm.ID, n int) []int
 
-	Think   scenario.Dist   // before a transaction
-	Hold    scenario.Dist   // after each lock
-	Backoff scenario.Dist   // after an abort
-	Latency scenario.Dist   // of a message between sites
+	Think   scenario.Dist   // time before a transaction
+	Hold    scenario.Dist   // time after each lock
+	Backoff scenario.Dist   // time after an abort
+	Latency scenario.Dist   // latency of a message between sites
 	Links   []scenario.Link // latencies of single links between sites, where they differ
 
 	Crashes []SiteCrash
 	Seed    uint64
-	Patient int64               // ticks after which a deadlock that stands ends the run; five times as many without a commit do so too
-	Observe func(e trace.Event) // told of everything that happens; nil is fastest
-	Watch   Watch               // may end the run before its time; may be nil
+	Patient int64               // ticks after which a standing deadlock ends the run; five times as many without a commit do so too
+	Observe func(e trace.Event) // called for every event; nil is fastest
+	Watch   Watch               // may stop the run early; may be nil
 }
 
 // A SiteCrash is the death of a site.
@@ -53,8 +52,7 @@ type SiteCrash struct {
 	At   int64
 }
 
-// UsualTransactions returns the settings that a run has unless it is told
-// otherwise.
+// UsualTransactions returns the default settings of a run.
 func UsualTransactions() Transactions {
 	return Transactions{
 		Number: 100, Few: 2, Many: 4, Hot: 20, Seed: 1,
@@ -66,8 +64,8 @@ func UsualTransactions() Transactions {
 	}
 }
 
-// Philosophers returns the dinner: n philosophers, each between two forks, at
-// three sites. Each takes the left fork, and then the right one.
+// Philosophers returns the dinner: n philosophers, each between two forks, at three
+// sites. Each takes the left fork, and then the right one.
 func Philosophers(m deadlock.Method, mode string, n, meals int) Transactions {
 	c := UsualTransactions()
 	c.Method, c.Mode, c.Layout, c.Number = m, mode, deadlock.Spread(3, n, n), meals
@@ -94,8 +92,8 @@ func (c *Transactions) check() error {
 	return nil
 }
 
-// RunTransactions runs c until all transactions have committed, or nothing can
-// happen any more, or a deadlock has stood for too long.
+// RunTransactions runs c until all transactions have committed, or nothing more can
+// happen, or a deadlock has stood for too long.
 func RunTransactions(c Transactions) (*Ledger, error) {
 	if err := c.check(); err != nil {
 		return nil, fmt.Errorf("cannot run %s: %w", c.Method.Name, err)
@@ -144,13 +142,13 @@ func (c *Transactions) start() (*transacting, error) {
 	return t, nil
 }
 
-// over reports whether the run has come to its end.
+// over reports whether the run has ended.
 func (t *transacting) over() bool {
 	return t.ledger.Committed+t.ledger.Lost >= t.Number || t.hopeless()
 }
 
-// hopeless reports whether a deadlock has stood, or nobody has committed, for
-// too long.
+// hopeless reports whether for too long a deadlock has stood, or no process has
+// committed.
 func (t *transacting) hopeless() bool {
 	now := t.w.Now()
 	stands := len(t.standing) > 0 && now-t.standing[0].since > t.Patient
@@ -165,8 +163,8 @@ func (t *transacting) happen(e *kernel.Event) {
 	}
 }
 
-// draw decides what the next transaction of a process asks for. Locks of dead
-// sites are left out.
+// draw decides what the next transaction of a process requests. Locks of dead sites are
+// left out.
 func (t *transacting) draw(p algorithm.ID) []int {
 	x := &t.procs[p]
 	var locks []int
@@ -186,8 +184,8 @@ func (t *transacting) draw(p algorithm.ID) []int {
 	return locks
 }
 
-// alive leaves out the locks of dead sites: nobody would grant them. In steps a
-// line has to show what comes of that.
+// alive leaves out the locks of dead sites, which would never be granted. In steps a line
+// must show what comes of that.
 func (t *transacting) alive(locks []int) []int {
 	if t.w.Steps() {
 		return locks

@@ -2,18 +2,18 @@ package sim
 
 import "github.com/stile-lock/stile/algorithm"
 
-// A Violation is one way in which a run broke a property.
+// A Violation is one way in which a run violated a property.
 type Violation struct {
-	Property string // which of the Rules of its family
+	Property string // one of the Rules of its family
 	At       int64  // ticks
 	Proc     algorithm.ID
-	Other    algorithm.ID // who else is part of it: who was inside, asked before or won too; or None
-	Section  string       // in which section, if there are several
-	Hint     string       // what else is wrong, and may be why
+	Other    algorithm.ID // other process involved, which was inside, requested before or won too; or None
+	Section  string       // section, if there are several
+	Hint     string       // what else is wrong, and may be the cause
 	words    string
 }
 
-// String tells the violation in words.
+// String describes the violation in words.
 func (v Violation) String() string {
 	words := v.words
 	if v.Section != "" {

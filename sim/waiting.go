@@ -8,7 +8,7 @@ import (
 	"github.com/stile-lock/stile/internal/world/family"
 )
 
-// What is measured of deadlocks.
+// Measurements of deadlocks.
 
 // A standing is a deadlock that stands.
 type standing struct {
@@ -46,7 +46,7 @@ func (t *transacting) Arrived(p algorithm.ID) {
 	}
 }
 
-// broken ends the deadlocks that a process is no part of any more.
+// broken ends the deadlocks that a process is no longer part of.
 func (t *transacting) broken(p algorithm.ID) {
 	if len(t.standing) > 0 {
 		t.standing = slices.DeleteFunc(t.standing, func(d standing) bool { return slices.Contains(d.members, p) })
@@ -69,7 +69,7 @@ func (t *transacting) Told(p algorithm.ID, cycle []algorithm.ID, wrong string, b
 	}
 	at := slices.IndexFunc(t.standing, func(d standing) bool { return slices.Contains(d.members, p) })
 	if at < 0 && len(cycle) > 0 {
-		// The request that closes the cycle may have been found out at once.
+		// The request that closes the cycle may have been detected at once.
 		if t.Arrived(p); len(t.standing) > 0 && slices.Contains(t.standing[len(t.standing)-1].members, p) {
 			at = len(t.standing) - 1
 		}
@@ -95,8 +95,8 @@ func (t *transacting) Told(p algorithm.ID, cycle []algorithm.ID, wrong string, b
 	}
 }
 
-// phantom counts a reported deadlock that is none: one that somebody has lately
-// broken, or one that never was.
+// phantom counts a reported deadlock that does not exist: one that was lately broken, or
+// one that never existed.
 func (t *transacting) phantom(victim algorithm.ID, cycle []algorithm.ID) {
 	r := &t.ledger
 	if t.recent(victim) || slices.ContainsFunc(cycle, t.recent) {
@@ -121,7 +121,7 @@ func (t *transacting) recent(p algorithm.ID) bool {
 	return t.w.Crashed(t.Layout.Home[p]) || aborted > 0 && aborted >= t.w.Now()-12*t.w.Unit()
 }
 
-// turned returns a cycle from its member with the smallest number on.
+// turned returns a cycle rotated to begin with its smallest member.
 func turned(members []algorithm.ID) []algorithm.ID {
 	first := slices.Index(members, slices.Min(members))
 	return slices.Concat(members[first:], members[:first])

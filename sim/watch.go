@@ -7,68 +7,68 @@ import (
 	"github.com/stile-lock/stile/trace"
 )
 
-// A Step is one thing that happens in a replay - a line, a message that comes, a
-// timer that runs out - with all that follows from it at once.
+// A Step is one thing that happens in a replay - a line, a message that arrives, a timer
+// that expires - with all that follows from it at once.
 type Step struct {
-	Line    int             // of the file, if a line made it happen; 0 otherwise
-	From    int             // how many events there were before it
-	Events  []trace.Event   // what happened in it
-	Changes []Change        // who took a step of its machine in it, in this order
-	Graph   *deadlock.Graph // with sites: who waits for whom after it; else nil
-	Moments []Moment        // with sites: who waited for whom when more messages came in it than the first
-	Tricks  []Trick         // events in it that an earlier line wanted
+	Line    int             // line of the file that made it happen; 0 if none
+	From    int             // number of events before it
+	Events  []trace.Event   // events in it
+	Changes []Change        // processes whose machine took a step in it, in this order
+	Graph   *deadlock.Graph // with sites: wait-for graph after it; otherwise nil
+	Moments []Moment        // with sites: wait-for graphs when more messages arrived in it than the first
+	Tricks  []Trick         // events in it that an earlier line caused
 	Due     int64           // timed: when the next thing is due; -1 if nothing is
-	Ticks   bool            // other timers run after it than before
+	Ticks   bool            // whether other timers run after it than before
 
 	player *player
 }
 
-// UnderWay returns the messages under way after the step, on each link in the
-// order of arrival.
+// UnderWay returns the messages in flight after the step, on each link in order of
+// arrival.
 func (s *Step) UnderWay() []Passage { return s.player.passages() }
 
 // Timers returns the timers that run after the step.
 func (s *Step) Timers() []Alarm { return s.player.alarms() }
 
-// A Moment is who waits for whom after so many events.
+// A Moment is the wait-for graph after a number of events.
 type Moment struct {
 	After int
 	Graph *deadlock.Graph
 }
 
-// A Trick is an event that a line wanted which came before it: what happens to
-// the next message of a link.
+// A Trick is an event caused by an earlier line, one that decided what happens to the
+// next message of a link.
 type Trick struct{ Event, Line int }
 
-// A Change is what a process, or a site, remembers after a step of its machine.
+// A Change is the state of a process, or a site, after a step of its machine.
 type Change struct {
 	Proc   algorithm.ID
-	After  int               // so many events had happened
+	After  int               // number of events that had happened
 	Fields []algorithm.Field // all of its state
 }
 
-// A Passage is a message under way.
+// A Passage is a message in flight.
 type Passage struct {
-	Msg      int // its number
+	Msg      int // number of the message
 	From, To algorithm.ID
-	Name     string // its kind
+	Name     string // kind of the message
 }
 
-// An Alarm is a timer that runs.
+// An Alarm is a running timer.
 type Alarm struct {
 	Proc    algorithm.ID
 	Section string
 	Timer   int
 }
 
-// born tells who watches how all are before anything happens.
+// born shows the watcher all states before anything happens.
 func (p *player) born() {
 	if p.options.Watch == nil {
 		return
 	}
 	p.watched = Step{Events: p.back.Events, Due: -1, Ticks: p.w.AnyTimer(), player: p}
 	if !p.sc.Steps {
-		p.watched.Due = 0 // all start
+		p.watched.Due = 0 // all processes start
 	}
 	for id := range algorithm.ID(p.w.Processes()) {
 		if p.options.Brief {
@@ -79,12 +79,12 @@ func (p *player) born() {
 	p.over = !p.options.Watch(&p.watched)
 }
 
-// changed notes that the machine of a process has taken a step.
+// changed records that the machine of a process has taken a step.
 func (p *player) changed(id algorithm.ID) {
 	p.watched.Changes = append(p.watched.Changes, Change{id, len(p.back.Events), p.w.describe(id)})
 }
 
-// observe notes an event.
+// observe records an event.
 func (p *player) observe(e trace.Event) {
 	if line := p.w.Blamed(); line > 0 && (e.Kind == trace.Drop || e.Kind == trace.Duplicate) {
 		p.watched.Tricks = append(p.watched.Tricks, Trick{len(p.back.Events), line})
@@ -95,10 +95,10 @@ func (p *player) observe(e trace.Event) {
 	p.back.Events = append(p.back.Events, e)
 }
 
-// watches reports whether somebody is told all that changes.
+// watches reports whether a watcher sees all changes.
 func (p *player) watches() bool { return p.options.Watch != nil && !p.options.Brief }
 
-// step does one thing, and tells who watches what came of it.
+// step does one thing, and reports the outcome to the watcher.
 func (p *player) step(do func() error) error {
 	if p.options.Watch == nil {
 		return do()
@@ -112,7 +112,7 @@ func (p *player) step(do func() error) error {
 	s.Ticks = ticks != p.w.Ticks()
 	s.Events = p.back.Events[s.From:]
 	if len(s.Events) > 0 && len(s.Changes) > 0 && s.Changes[0].After == s.From {
-		s.Changes[0].After++ // nothing told why: what it did tells
+		s.Changes[0].After++ // no event says why: its own does
 	}
 	if !p.sc.Steps && p.w.Pending() {
 		s.Due = p.w.Due()

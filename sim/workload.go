@@ -5,20 +5,20 @@ import (
 	"github.com/stile-lock/stile/internal/world/kernel"
 )
 
-// A workload decides who asks when, and for how long.
+// A workload decides which process requests when, and for how long.
 type workload struct {
 	Config
 	*lock
 	total  int
 	issued int
 	asks   algorithm.Set
-	made   []int         // requests so far, per process
-	done   []int         // exits so far, per process
-	streak []int         // requests of the current burst, per process
-	rand   []kernel.Rand // a stream for each process
+	made   []int         // requests so far, by process
+	done   []int         // exits so far, by process
+	streak []int         // requests of the current burst, by process
+	rand   []kernel.Rand // stream of random numbers for each process
 }
 
-// sectionStreams is how many streams of random numbers a section has.
+// sectionStreams is the number of random number streams of a section.
 const sectionStreams = 1 << 40
 
 func newWorkload(c Config, on *lock) *workload {
@@ -72,8 +72,8 @@ func (l *workload) request(p algorithm.ID) {
 	}
 }
 
-// exit lets p leave, if it has not left by itself, and then think and ask again
-// if it had asked and is one of those who do.
+// exit makes p leave, if it has not left by itself, and then think and request again if
+// it had requested and is one of the requesters.
 func (l *workload) exit(p algorithm.ID) {
 	asked := l.visits[p].asked
 	if asked {

@@ -13,36 +13,37 @@ import (
 type world struct {
 	*kernel.Kernel
 	groups []*group
-	err    error // the first step that failed; nothing happens after it
+	err    error // first error of a step; nothing happens after it
 
-	stepped func(p algorithm.ID) // told who has taken a step, before what it says is done; may be nil
+	stepped func(p algorithm.ID) // called when a process has taken a step, before its output is handled; may be nil
 
-	entries, exits int // of all locks together
-	denied         int // requests since the last of these
+	entries, exits int // numbers for all locks together
+	denied         int // requests denied since the last of these
 
 	watch   Watch
 	far     func() (done, of int) // how far the run is
-	events  int                   // watched so far
-	stopped bool                  // by watch
-	cut     string                // after what the run was ended, which would have gone on; "" if it was not
+	events  int                   // events watched so far
+	stopped bool                  // whether watch stopped the run
+	cut     string                // point at which an endless run was cut; "" if it was not
 }
 
-// A Watch is told now and then how far a run is, and says whether it goes on.
+// A Watch is called now and then with the progress of a run, and reports whether the run
+// goes on.
 type Watch func(p Progress) (on bool)
 
 // Progress is how far a run is.
 type Progress struct {
 	Events   int
-	Done, Of int // entries, or transactions; of an election both are 0
+	Done, Of int // entries, or transactions; for an election both are 0
 	Now      int64
 }
 
-// seldom is how many events happen between two looks at a watch.
+// seldom is the number of events between two looks at a watch.
 const seldom = 1 << 16
 
 // The events that runs schedule themselves.
 const (
-	ask    = kernel.Own + iota // a process asks
+	ask    = kernel.Own + iota // a process requests
 	leave                      // a process leaves
 	start                      // a machine starts
 	script                     // a line of a scenario, or an outage
@@ -56,14 +57,14 @@ func newWorld(c kernel.Config) *world {
 	return w
 }
 
-// fail is told of something that went wrong, if err is not nil.
+// fail records an error, if err is not nil.
 func (w *world) fail(err error) {
 	if w.err == nil {
 		w.err = err
 	}
 }
 
-// next lets the next event happen.
+// next handles the next event.
 func (w *world) next() error {
 	w.Step()
 	return w.err
@@ -72,7 +73,7 @@ func (w *world) next() error {
 // on reports before an event whether the run goes on.
 func (w *world) on() bool { return w.watch == nil || w.look() }
 
-// look counts an event, and now and then tells the watch how far the run is.
+// look counts an event, and now and then reports progress to the watch.
 func (w *world) look() bool {
 	if w.events++; w.events%seldom == 0 {
 		p := Progress{Events: w.events, Now: w.Now()}
@@ -131,7 +132,7 @@ func (w *world) group(section string) *group {
 	return w.groups[max(0, slices.IndexFunc(w.groups, func(g *group) bool { return g.section == section }))]
 }
 
-// describe returns what a process remembers, in all groups that it is part of.
+// describe returns the state of a process, in all groups that it is part of.
 func (w *world) describe(p algorithm.ID) []algorithm.Field {
 	var all []algorithm.Field
 	w.of(p, func(g *group, seat algorithm.ID) {
@@ -154,7 +155,7 @@ func (w *world) of(p algorithm.ID, f func(g *group, seat algorithm.ID)) {
 	}
 }
 
-// start lets the machines of a process start.
+// start starts the machines of a process.
 func (w *world) start(p algorithm.ID) {
 	w.of(p, func(g *group, seat algorithm.ID) { g.Step(seat, algorithm.Input{Kind: algorithm.Start}) })
 }
@@ -172,7 +173,7 @@ func (w *world) restart(p algorithm.ID) {
 	w.start(p)
 }
 
-// suspect tells a process that another one is dead.
+// suspect notifies a process that another one is dead.
 func (w *world) suspect(p, peer algorithm.ID) {
 	w.Note(trace.Event{Kind: trace.Suspect, Proc: p, Peer: peer})
 	w.pair(p, peer, func(g *group, seat, other algorithm.ID) {
@@ -180,7 +181,7 @@ func (w *world) suspect(p, peer algorithm.ID) {
 	})
 }
 
-// trust tells a process that another one is back.
+// trust notifies a process that another one is back.
 func (w *world) trust(p, peer algorithm.ID) {
 	w.Note(trace.Event{Kind: trace.Trust, Proc: p, Peer: peer})
 	w.pair(p, peer, func(g *group, seat, other algorithm.ID) {
@@ -189,8 +190,8 @@ func (w *world) trust(p, peer algorithm.ID) {
 	})
 }
 
-// tell lets p's application talk to peer's. The message takes no time and
-// carries the clock.
+// tell makes p's application talk to peer's. The message takes no time and carries the
+// clock.
 func (w *world) tell(p, peer algorithm.ID) {
 	n := w.Number()
 	w.Note(trace.Event{Kind: trace.Send, Proc: p, Peer: peer, Msg: n, Name: "TELL"})

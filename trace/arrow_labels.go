@@ -4,12 +4,12 @@ import "strings"
 
 // A form is one way to label an arrow.
 type form struct {
-	places []Label // where it may be, the best first
-	most   int     // how many arrows may come through it
+	places []Label // possible places, the best first
+	most   int     // most arrows that may pass through it
 }
 
-// arrowLabels writes beside the arrows what they are: in full if there is room
-// for all, otherwise with a letter for the kind.
+// arrowLabels writes beside the arrows what they are: in full if there is room for all,
+// otherwise with a letter for the kind.
 func (p *plan) arrowLabels() {
 	style := p.o.Labels
 	many := len(p.l.Arrows)
@@ -42,8 +42,8 @@ func (p *plan) arrowLabels() {
 	})
 }
 
-// labelArrows gives each arrow the first form of its label that has a place,
-// and returns how many have none.
+// labelArrows gives each arrow the first form of its label that has a place, and returns
+// how many have none.
 func (p *plan) labelArrows(forms func(a *Arrow, e *Event) []form) (left int) {
 	about := make(map[int]*Event)
 	for i := range p.t.Events {
@@ -68,10 +68,10 @@ func (p *plan) labelArrows(forms func(a *Arrow, e *Event) []form) (left int) {
 	return left
 }
 
-// sixteenths lists where along an arrow its label may be, the best first.
+// sixteenths lists the positions of a label along an arrow, the best first.
 var sixteenths = [...]int{8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13}
 
-// beside returns the places for words right and left of an arrow.
+// beside returns the places for words to the right and left of an arrow.
 func (p *plan) beside(a *Arrow, words string) form {
 	c := along(p.l.Path(a))
 	if a.Copy {

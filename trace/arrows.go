@@ -48,8 +48,8 @@ func (p *plan) arrow(l letter) Arrow {
 	return a
 }
 
-// loose places the ends of a message that is lost at once, has not arrived, or
-// was sent before the trace begins.
+// loose places the ends of a message that is lost at once, has not arrived, or was sent
+// before the trace begins.
 func (p *plan) loose(a *Arrow, from, to int, begin, end *Event) {
 	way := Length(to-from) * p.l.Page.Pitch
 	half := min(max(way, -p.l.Page.Pitch/2), p.l.Page.Pitch/2)
@@ -68,8 +68,8 @@ func (p *plan) loose(a *Arrow, from, to int, begin, end *Event) {
 	}
 }
 
-// linked returns how a message stands to the focus: it is in the past if it
-// arrived there, and in the future if it was sent there.
+// linked returns the relation of a message to the focus: it is in the past if it arrived
+// there, and in the future if it was sent there.
 func (p *plan) linked(l letter) string {
 	if p.focus < 0 {
 		return ""
@@ -102,7 +102,7 @@ func (p *plan) clip(a *Arrow) {
 	a.From, a.To = from, to
 }
 
-// lines puts one text below another.
+// lines joins two texts, one below the other.
 func lines(a, b string) string {
 	if a == "" || b == "" {
 		return a + b
@@ -110,5 +110,5 @@ func lines(a, b string) string {
 	return a + "\n" + b
 }
 
-// kindOf returns the place of a kind of message among all.
+// kindOf returns the index of a message kind.
 func (p *plan) kindOf(name string) int { return max(slices.Index(p.kinds, name), 0) }

@@ -2,13 +2,13 @@ package trace
 
 import "strings"
 
-// asciiGlyphs lists what diagrams and tables are drawn with, and what is in its place on
-// terminals that know only ASCII.
+// asciiGlyphs lists the characters that diagrams and tables are drawn with, each followed
+// by its replacement on terminals limited to ASCII.
 const asciiGlyphs = "┊:┃|█#‖=●*○o✗X×x▄#▀#►>◄<▶>◀<├+┤+┠+┨+┼+╂+─-▓!·;→>←<²2▇#…~∞*"
 
-// ASCII writes a text without any byte above 127, one character for one, so
-// that columns stay where they are: what diagrams are drawn with has something
-// in its place, and all else becomes a question mark.
+// ASCII returns s without any byte above 127, character for character, so that columns
+// stay aligned: drawing characters have replacements, and all others become question
+// marks.
 func ASCII(s string) string {
 	glyphs := []rune(asciiGlyphs)
 	return strings.Map(func(r rune) rune {
@@ -24,7 +24,7 @@ func ASCII(s string) string {
 	}, s)
 }
 
-// plain writes arrows in phrases as -> and <-, if that must be.
+// plain writes arrows in phrases as -> and <-, if required.
 func (w *textWriter) plain(phrases []string) []string {
 	if !w.o.ASCII {
 		return phrases

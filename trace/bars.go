@@ -7,17 +7,17 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 )
 
-// A span is a time during which a lane is the same.
+// A span is a time during which a lane does not change.
 type span struct {
 	lane
 	proc     algorithm.ID
 	name     string // what it waits for or has, if that has a name
 	from, to int64
-	open     bool // it goes on after the end of the trace
-	entry    int  // which entry of the run it is, if it is one
+	open     bool // whether it goes on after the end of the trace
+	entry    int  // number of the entry in the run, if it is one
 }
 
-// spans returns what each lane is like from event to event.
+// spans returns the state of each lane from event to event.
 func (t *Trace) spans() []span {
 	var all []span
 	now := make([]span, t.N)
@@ -75,8 +75,8 @@ func (p *plan) lives() {
 	}
 }
 
-// bars finds where processes wait and where they are inside, and where two are
-// that must not be.
+// bars finds where processes wait and where they are inside, and where two are that must
+// not be.
 func (p *plan) bars() {
 	pitch := p.l.Page.Pitch
 	for _, s := range p.spans {
@@ -104,8 +104,7 @@ func (p *plan) insideWords(s span) string {
 	return "is inside"
 }
 
-// insideNames returns what may be written on a bar of somebody inside, the best
-// first.
+// insideNames returns the possible texts on a bar of a process inside, the best first.
 func (p *plan) insideNames(s span) []string {
 	switch {
 	case p.t.Inside != "":
@@ -120,8 +119,8 @@ func (p *plan) insideNames(s span) []string {
 	return []string{"CS"}
 }
 
-// bar adds a bar, if it is in the window. One of the names is written on it if
-// there is room.
+// bar adds a bar, if it is in the window. One of the names is written on it if there is
+// room.
 func (p *plan) bar(s span, means string, height Length, what string, names ...string) {
 	b := Bar{
 		Means: means, Lane: int(s.proc), From: s.from, To: s.to, Open: s.open, X1: p.x(s.from), X2: p.x(s.to), Height: height,
@@ -173,7 +172,7 @@ func (p *plan) dots() {
 		x    Length
 	}
 	rank := []string{"", RelationConcurrent, RelationFuture, RelationPast, RelationFocus}
-	at := make(map[place]int) // in Dots
+	at := make(map[place]int) // index in Dots
 	for _, i := range p.shown {
 		e := &p.t.Events[i]
 		if p.t.owner(e) == algorithm.None || e.Kind == Violation || e.Kind == Note || e.Kind == Crash {
@@ -199,7 +198,7 @@ func (p *plan) dots() {
 	}
 }
 
-// tip tells an event, with its time, for whoever points at it.
+// tip describes an event, with its time, as a tooltip.
 func (p *plan) tip(e *Event) string {
 	if p.o.Plain {
 		return ""

@@ -2,30 +2,30 @@ package trace
 
 import "math"
 
-// A bender gives each arrow a path on which no other lies. An arrow is bent
-// only if it must be, and never because of one that comes later.
+// A bender gives each arrow a path that coincides with no other. An arrow is bent only if
+// it must be, and never because of a later one.
 type bender struct {
 	l    *Layout
-	ends map[spot][]*curve // the paths that begin or end around a place
+	ends map[spot][]*curve // paths that begin or end around a place
 }
 
 // A spot is a small part of the page.
 type spot struct{ x, y Length }
 
-// A curve is a path as points along it, from its beginning to its end.
+// A curve is a path as points along it, from beginning to end.
 type curve [curvePoints]Offset
 
 const (
 	curvePoints = 17
 	spotSize    = 8 * pixel
-	apart       = 3 * pixel // what is nearer than that cannot be told apart
-	touching    = pixel     // what has an end of its own may be as near as that
+	apart       = 3 * pixel // anything nearer cannot be told apart
+	touching    = pixel     // paths with separate ends may be this near
 )
 
 func newBender(l *Layout) *bender { return &bender{l: l, ends: make(map[spot][]*curve)} }
 
-// bend chooses the path of an arrow: straight, or else the least bend with
-// which it does not hide behind another and does not hide it.
+// bend chooses the path of an arrow: straight, or else the least bend with which it
+// neither hides behind another nor hides one.
 func (b *bender) bend(a *Arrow) {
 	from, to := Offset{a.From.X, b.l.Y(a.From)}, Offset{a.To.X, b.l.Y(a.To)}
 	near := b.near(from, to)
@@ -71,9 +71,9 @@ func floor(a, b Length) Length {
 	return a / b
 }
 
-// bendOf returns the k-th bend to try: 0 is the least, then one to each side in
-// turn. What stays at one lane goes round in a bow or a loop; what takes no
-// time bows to the right of its way, so that what comes back is on its left.
+// bendOf returns the k-th bend to try: 0 is the least, then one to each side in turn. An
+// arrow that stays at one lane goes round in a bow or a loop. One that takes no time bows
+// to the right of its direction, so that an arrow back is on its left.
 func bendOf(from, to Offset, k int) []Offset {
 	side, size := Length(1), Length((k+1)/2)
 	if k%2 == 0 {
@@ -97,18 +97,18 @@ func bendOf(from, to Offset, k int) []Offset {
 	return []Offset{across(dx, dy, long, side*size*step)}
 }
 
-// across returns a way of a length, to the right of the way dx, dy.
+// across returns an offset of length size, to the right of the direction dx, dy.
 func across(dx, dy, long, size Length) Offset {
 	return Offset{dy * size / long, -dx * size / long}
 }
 
-// distance returns how long a way is, rounded down, and at least 1.
+// distance returns the length of an offset, rounded down, and at least 1.
 func distance(dx, dy Length) Length {
 	x, y := float64(dx), float64(dy)
 	return max(1, Length(math.Sqrt(x*x+y*y)))
 }
 
-// along returns points along the curve with these control points.
+// along returns points along the curve with the given control points.
 func along(control []Offset) *curve {
 	var c curve
 	for i := range c {
@@ -117,7 +117,7 @@ func along(control []Offset) *curve {
 	return &c
 }
 
-// pointAt returns where a curve is after i of n parts of it.
+// pointAt returns the point of a curve after i of its n parts.
 func pointAt(control []Offset, i, n int) Offset {
 	at := make([]Offset, len(control))
 	copy(at, control)
@@ -130,8 +130,7 @@ func pointAt(control []Offset, i, n int) Offset {
 	return at[0]
 }
 
-// hiddenBy reports whether a path cannot be told from another, or another one
-// from it.
+// hiddenBy reports whether a path cannot be told from another, or another from it.
 func (c *curve) hiddenBy(others []*curve) bool {
 	for _, o := range others {
 		room := touching
@@ -145,13 +144,13 @@ func (c *curve) hiddenBy(others []*curve) bool {
 	return false
 }
 
-// between reports whether a path begins and ends at these places.
+// between reports whether a path begins and ends at the given places.
 func (c *curve) between(from, to Offset) bool {
 	near := func(a, b Offset) bool { return abs(a.X-b.X) <= apart && abs(a.Y-b.Y) <= apart }
 	return near(c[0], from) && near(c[curvePoints-1], to)
 }
 
-// within reports whether all of c lies on o, or no more than room beside it.
+// within reports whether all of c lies on o, or no further than room beside it.
 func (c *curve) within(o *curve, room Length) bool {
 	for i := 1; i < curvePoints-1; i++ {
 		if !o.passes(c[i], room) {

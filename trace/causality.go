@@ -2,24 +2,24 @@ package trace
 
 import "github.com/stile-lock/stile/algorithm"
 
-// Causality is the order of happened-before among the events of a trace. It
-// holds a vector clock for each event, so it takes memory for N numbers times
-// the number of events. Events are named by their index in Trace.Events.
+// Causality is the happened-before order among the events of a trace. It holds a vector
+// clock for each event, so it takes memory for N numbers times the number of events.
+// Events are identified by their index in Trace.Events.
 type Causality struct {
 	n      int
-	proc   []algorithm.ID // whose event it is; None if nobody's
-	own    []int32        // its place among the events of its process, from 1
-	clocks []int32        // n for each event
+	proc   []algorithm.ID // process of each event; None if it has none
+	own    []int32        // position among the events of its process, from 1
+	clocks []int32        // n numbers for each event
 }
 
-// Causality works out what happened before what.
+// Causality computes the happened-before order of the trace.
 func (t *Trace) Causality() *Causality {
 	c := &Causality{
 		n: t.N, proc: make([]algorithm.ID, len(t.Events)),
 		own: make([]int32, len(t.Events)), clocks: make([]int32, t.N*len(t.Events)),
 	}
-	last := make([]int, t.N)  // the last event of each process, from 1
-	sent := make(map[int]int) // where a message begins
+	last := make([]int, t.N)  // last event of each process, from 1
+	sent := make(map[int]int) // index where a message begins
 	for i := range t.Events {
 		e := &t.Events[i]
 		clock := c.Clock(i)
@@ -47,7 +47,7 @@ func (t *Trace) Causality() *Causality {
 	return c
 }
 
-// owner returns whose event e is.
+// owner returns the process to which e belongs.
 func (t *Trace) owner(e *Event) algorithm.ID {
 	if e.Kind == Drop || !t.has(e.Proc) {
 		return algorithm.None
@@ -55,11 +55,11 @@ func (t *Trace) owner(e *Event) algorithm.ID {
 	return e.Proc
 }
 
-// Clock returns the vector clock of event i: how many events of each process
-// are in its past, itself included. It must not be changed.
+// Clock returns the vector clock of event i: how many events of each process are in its
+// past, itself included. The caller must not modify it.
 func (c *Causality) Clock(i int) []int32 { return c.clocks[i*c.n : (i+1)*c.n] }
 
-// HappenedBefore reports whether event i can have had an influence on event j.
+// HappenedBefore reports whether event i can have influenced event j.
 func (c *Causality) HappenedBefore(i, j int) bool {
 	return i != j && c.proc[i] != algorithm.None && c.Clock(j)[c.proc[i]] >= c.own[i]
 }

@@ -7,21 +7,21 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 )
 
-// MaxClocks is the largest group whose vector clocks can be read in a picture.
+// MaxClocks is the largest group whose vector clocks are legible in a picture.
 const MaxClocks = 12
 
-// A Clock is what the logical clocks of a process show when it has done
-// something. What it does at one moment, with all that it sends, is one event
-// for them, as it is one row of the diagram.
+// A Clock is the reading of a process's logical clocks after it has done something. What
+// it does at one moment, with all that it sends, is one event for them, as it is one row
+// of the diagram.
 type Clock struct {
-	Time   int32   `json:"time"`   // Lamport's: one more than all that is in its past
-	Vector []int32 `json:"vector"` // how many events of each process are in its past, this one included
+	Time   int32   `json:"time"`   // Lamport's clock: one more than all that is in its past
+	Vector []int32 `json:"vector"` // number of events of each process in its past, this one included
 }
 
-// String writes a clock as 3 [2 1 0].
+// String formats a clock as 3 [2 1 0].
 func (c *Clock) String() string { return fmt.Sprintf("%d %d", c.Time, c.Vector) }
 
-// CheckClocks reports whether a group is too large for its clocks to be shown.
+// CheckClocks returns an error if a group is too large for its clocks to be shown.
 func CheckClocks(n int) error {
 	if n > MaxClocks {
 		return fmt.Errorf("a vector clock of %d processes cannot be read: want at most %d", n, MaxClocks)
@@ -29,12 +29,12 @@ func CheckClocks(n int) error {
 	return nil
 }
 
-// clocks returns the clock of each row. It is nil where nothing happened to a
-// process: a message was lost, the network cut, or something was remarked.
+// clocks returns the clock of each row. It is nil where nothing happened to a process: a
+// message was lost, the network was cut, or a note was made.
 func (t *Trace) clocks(rows []row) []*Clock {
 	clocks := make([]*Clock, len(rows))
-	now := make([]*Clock, t.N)   // of each process
-	sent := make(map[int]*Clock) // what a message carries
+	now := make([]*Clock, t.N)   // clock of each process
+	sent := make(map[int]*Clock) // clock that a message carries
 	for k, r := range rows {
 		e := &t.Events[r.lo]
 		if t.owner(e) == algorithm.None || e.Kind == Violation || e.Kind == Note {
@@ -56,8 +56,8 @@ func (t *Trace) clocks(rows []row) []*Clock {
 	return clocks
 }
 
-// next returns a clock that knows all that c and the message know, either of
-// which may be nil, and is later than both in Lamport's time.
+// next returns a clock that knows all that c and the message know, either of which may be
+// nil, and is later than both in Lamport's time.
 func (c *Clock) next(n int, message *Clock) *Clock {
 	next := &Clock{Vector: make([]int32, n)}
 	for _, known := range []*Clock{c, message} {
@@ -73,8 +73,8 @@ func (c *Clock) next(n int, message *Clock) *Clock {
 	return next
 }
 
-// clockColumn makes the column of clocks, and gives up lanes where there is no
-// room for both.
+// clockColumn makes the column of clocks, and drops the lanes where there is no room for
+// both.
 func (w *textWriter) clockColumn(rows []row) {
 	w.clocks = make([]*Clock, len(rows))
 	if !w.o.Clocks || CheckClocks(w.t.N) != nil {
@@ -88,7 +88,7 @@ func (w *textWriter) clockColumn(rows []row) {
 		}
 	}
 	w.wide = wide + 2
-	const words = 16 // columns that they need at least
+	const words = 16 // minimum number of columns for words
 	w.drawn = w.drawn && w.time+w.pitch*w.t.N+w.wide+words <= w.o.Width
 }
 

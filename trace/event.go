@@ -6,32 +6,32 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 )
 
-// A Kind says what happened.
+// A Kind is the kind of an Event.
 type Kind uint8
 
-// What can happen.
+// The kinds of event.
 const (
-	Ask       Kind = iota // a process wants in
-	Enter                 // it is in
+	Ask       Kind = iota // a process wants to enter
+	Enter                 // it enters
 	Exit                  // it leaves
 	Deny                  // its request was refused
 	Send                  // a message leaves
 	Receive               // a message arrives
 	Drop                  // a message is lost
 	Duplicate             // a message is copied
-	Expire                // a timer runs out
+	Expire                // a timer expires
 	Suspect               // a peer is believed dead
 	Trust                 // a peer is believed to be back
 	Crash                 // a process stops for good
-	Restart               // a new process takes its seat, with nothing remembered
-	Pause                 // a process stands still
-	Resume                // it goes on
+	Restart               // a new process takes its seat, and remembers nothing
+	Pause                 // a process stops for a while
+	Resume                // it continues
 	Partition             // the network is cut
-	Heal                  // and whole again
-	Lead                  // a process knows its leader
+	Heal                  // the network is whole again
+	Lead                  // a process learns its leader
 	Abort                 // a victim is chosen to break a deadlock
-	Violation             // a property is broken
-	Note                  // something a reader should know
+	Violation             // a property is violated
+	Note                  // a remark for the reader
 )
 
 var kindNames = [...]string{
@@ -47,7 +47,7 @@ func (k Kind) String() string {
 	return kindNames[k]
 }
 
-// parseKind returns the kind of that name.
+// parseKind returns the kind with the given name.
 func parseKind(s string) (Kind, bool) {
 	for i, name := range kindNames {
 		if name == s {
@@ -67,25 +67,25 @@ func (k Kind) peer() bool {
 	return k.message() || k == Suspect || k == Trust || k == Lead || k == Abort
 }
 
-// HasPeer reports whether Peer says something: where it does not, it is 0.
+// HasPeer reports whether Peer is meaningful: where it is not, it is 0.
 func (e *Event) HasPeer() bool { return e.Kind.peer() || e.Kind == Violation && e.Peer >= 0 }
 
-// placeless reports whether an event of this kind may be at no process.
+// placeless reports whether an event of this kind may belong to no process.
 func (k Kind) placeless() bool {
 	return k == Partition || k == Heal || k == Violation || k == Note
 }
 
 // An Event is one thing that happened at one process.
 type Event struct {
-	Step   int   // its place in the run, from 0
-	At     int64 // when, in ticks; a step number in runs without time
+	Step   int   // position in the run, from 0
+	At     int64 // time in ticks; a step number in runs without time
 	Kind   Kind
-	Proc   algorithm.ID      // where; None for Partition and Heal
-	Peer   algorithm.ID      // Send, Drop, Duplicate: the receiver. Receive: the sender. Suspect, Trust, Lead, Abort: whom. Violation: who else is part of it, or None.
-	Msg    int               // Send, Receive, Drop, Duplicate: the number of the message, from 1; 0 otherwise
-	Name   string            // the kind of message, the property broken, or the text of a note
-	Fields []algorithm.Field // what the message says
-	Words  string            // Violation: how the property was broken
+	Proc   algorithm.ID      // process; None for Partition and Heal
+	Peer   algorithm.ID      // Send, Drop, Duplicate: the receiver; Receive: the sender; Suspect, Trust, Lead, Abort: the process meant; Violation: the other process involved, or None
+	Msg    int               // Send, Receive, Drop, Duplicate: number of the message, from 1; 0 otherwise
+	Name   string            // kind of message, property violated, or text of a note
+	Fields []algorithm.Field // fields of the message
+	Words  string            // Violation: how the property was violated
 
-	Section string // of which critical section this is, if there are several
+	Section string // critical section, if there are several
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 )
 
-// glyph is the character of a lane while nothing happens at it.
+// glyph returns the character of a lane while nothing happens at it.
 func (l lane) glyph() rune {
 	switch {
 	case l.down:
@@ -36,7 +36,7 @@ func (w *textWriter) lanes(r row) string {
 	return string(cells)
 }
 
-// between draws the lanes of the further lines of a row.
+// between draws the lanes of the continuation lines of a row.
 func (w *textWriter) between(r row) string {
 	cells := []rune(strings.Repeat(" ", w.pitch*w.t.N))
 	for p, l := range w.now {
@@ -50,7 +50,7 @@ func (w *textWriter) between(r row) string {
 	return string(cells)
 }
 
-// mark is the character at the process that does something.
+// mark returns the character at the process that does something.
 func (w *textWriter) mark(r row, p algorithm.ID) rune {
 	was := w.now[p].phase
 	l := w.now[p]
@@ -73,7 +73,7 @@ func (w *textWriter) mark(r row, p algorithm.ID) rune {
 	case was != inside && l.phase == inside:
 		return '▄' // the bar begins
 	case was == inside && l.phase != inside:
-		return '▀' // and ends
+		return '▀' // the bar ends
 	case was == inside:
 		return '█'
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 )
 
-// The keys are part of what users rely on: add to them, never change them.
+// The keys are part of the public interface: add to them, never change them.
 
 type jsonTrace struct {
 	Title     string            `json:"title"`
@@ -20,9 +20,9 @@ type jsonTrace struct {
 	Processes int               `json:"processes"`
 	Kinds     []string          `json:"kinds"`
 	Unit      int64             `json:"unit"`
-	Called    string            `json:"unit_name,omitempty"` // where it is not T
-	Names     []string          `json:"names,omitempty"`     // of the lanes, where they are not P1, P2, ...
-	Waiting   string            `json:"waiting,omitempty"`   // what the bars mean, where it is not the usual
+	Called    string            `json:"unit_name,omitempty"` // name of the unit, if not T
+	Names     []string          `json:"names,omitempty"`     // names of the lanes, if not P1, P2, ...
+	Waiting   string            `json:"waiting,omitempty"`   // meaning of the bars, if not the usual one
 	Inside    string            `json:"inside,omitempty"`
 	Events    []json.RawMessage `json:"events"`
 }
@@ -36,7 +36,7 @@ type jsonEvent struct {
 	Msg    int         `json:"msg,omitempty"`
 	Name   string      `json:"name,omitempty"`
 	Fields jsonFields  `json:"fields,omitempty"`
-	Words  string      `json:"words,omitempty"` // how a property was broken
+	Words  string      `json:"words,omitempty"` // how a property was violated
 
 	Section string `json:"section,omitempty"`
 }
@@ -44,8 +44,8 @@ type jsonEvent struct {
 // jsonFields is an object whose keys keep their order.
 type jsonFields []algorithm.Field
 
-// JSON writes the trace, one event on a line. Times are in units, processes
-// numbered from 1. The error says what cannot be in a trace.
+// JSON encodes the trace, with one event per line. Times are in units, and processes are
+// numbered from 1. The error says what is impossible in a trace.
 func (t *Trace) JSON() ([]byte, error) {
 	if err := t.Check(); err != nil {
 		return nil, fmt.Errorf("cannot write the trace: %w", err)
@@ -74,7 +74,7 @@ func (t *Trace) JSON() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// encode leaves <, > and & as they are: stamps look like <2,1>.
+// encode leaves <, > and & as they are, because stamps look like <2,1>.
 func encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -97,7 +97,7 @@ func (e *Event) json(unit int64) jsonEvent {
 	return j
 }
 
-// MarshalJSON writes the fields as one object, in their order.
+// MarshalJSON encodes the fields as one object, in their order.
 func (fs jsonFields) MarshalJSON() ([]byte, error) {
 	b := []byte{'{'}
 	for i, f := range fs {
@@ -117,7 +117,7 @@ func (fs jsonFields) MarshalJSON() ([]byte, error) {
 	return append(b, '}'), nil
 }
 
-// UnmarshalJSON reads an object of texts.
+// UnmarshalJSON decodes an object of strings.
 func (fs *jsonFields) UnmarshalJSON(data []byte) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	*fs = nil
@@ -144,8 +144,8 @@ func (fs *jsonFields) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// ReadJSON reads what JSON wrote. Whatever the bytes are, it returns a trace
-// that Check accepts or an error that says where it is wrong.
+// ReadJSON decodes the output of JSON. Whatever the bytes are, it returns a trace that
+// Check accepts, or an error that says where it is wrong.
 func ReadJSON(data []byte) (*Trace, error) {
 	var j jsonTrace
 	if err := strict(data, &j); err != nil {
@@ -214,7 +214,7 @@ func (j *jsonEvent) event(unit int64) (Event, error) {
 	return e, nil
 }
 
-// ticks reads a time in units, exactly.
+// ticks parses a time in units, exactly.
 func ticks(s string, unit int64) (int64, error) {
 	whole, rest, _ := strings.Cut(s, ".")
 	digits := len(strconv.FormatInt(unit, 10)) - 1

@@ -2,7 +2,7 @@ package trace
 
 import "slices"
 
-// Sizes of type.
+// Font sizes.
 const (
 	barType   = 12 * pixel
 	markType  = 11 * pixel
@@ -10,17 +10,17 @@ const (
 	clockType = 9 * pixel
 )
 
-// What is written beside arrows, if that may be chosen.
+// How much is written beside arrows, if that may be chosen.
 const (
-	fewArrows   = 16  // so many may have them also where other arrows come through
-	fullArrows  = 60  // so many messages may have their full names
-	stampArrows = 150 // so many may have a stamp
+	fewArrows   = 16  // up to this many may have labels even where other arrows pass through
+	fullArrows  = 60  // up to this many messages may have their full names
+	stampArrows = 150 // up to this many may have a stamp
 )
 
-// How many arrows may come through words.
+// How many arrows may pass through words.
 const (
 	anyTraffic  = 1 << 30
-	someTraffic = 7 // about: an arrow counts once for each spot that it comes through
+	someTraffic = 7 // approximate: an arrow counts once for each spot that it passes through
 )
 
 // labels finds places for all words in the plot, the most important first.
@@ -42,7 +42,7 @@ func (p *plan) labels() {
 		p.paper.pass(c)
 		end := c[curvePoints-1]
 		if a.End == EndArrives {
-			end = back(c, 8*pixel) // where its head is
+			end = back(c, 8*pixel) // position of its head
 		}
 		p.paper.take(around(end.X, end.Y, 9*pixel, 9*pixel))
 	}
@@ -53,7 +53,7 @@ func (p *plan) labels() {
 	p.arrowLabels()
 }
 
-// wordless takes out the words that have no place.
+// wordless removes the words that have no place.
 func (p *plan) wordless() {
 	for i := range p.l.Bars {
 		p.l.Bars[i].Label = nil
@@ -66,15 +66,15 @@ func (p *plan) wordless() {
 	}
 }
 
-// back returns where a path is a way before its end.
+// back returns the point of a path at a distance before its end.
 func back(c *curve, way Length) Offset {
 	a, b := c[curvePoints-2], c[curvePoints-1]
 	long := distance(a.X-b.X, a.Y-b.Y)
 	return Offset{b.X + (a.X-b.X)*way/long, b.Y + (a.Y-b.Y)*way/long}
 }
 
-// uprightLabels places what is said of lines through all lanes: cuts below the
-// lanes, all else above them.
+// uprightLabels places the words of lines through all lanes: cuts below the lanes, all
+// others above them.
 func (p *plan) uprightLabels() {
 	rows := []Length{-22 * pixel, -38 * pixel, -54 * pixel, -70 * pixel}[:p.rowsAbove()]
 	for i := range p.l.Uprights {
@@ -97,8 +97,8 @@ func (p *plan) uprightLabels() {
 // cuts reports whether a line is about the network.
 func (u *Upright) cuts() bool { return u.Means == UprightCut || u.Means == UprightHealed }
 
-// about returns where the words of a line can be at a height: right of it, left of
-// it, and in the middle of the plot.
+// about returns the possible places for the words of a line at a height: right of it,
+// left of it, and in the middle of the plot.
 func (p *plan) about(u *Upright, at Point) []Label {
 	place := func(x Length, anchor string) Label {
 		return Label{Text: u.Label.Text, At: Point{x, at.Lane, at.DY}, Anchor: anchor, Size: barType}
@@ -106,8 +106,8 @@ func (p *plan) about(u *Upright, at Point) []Label {
 	return []Label{place(u.X+6*pixel, "start"), place(u.X-6*pixel, "end"), place(p.l.Page.Plot/2, "middle")}
 }
 
-// cutLabels places what is said of cuts below the last lane: beside their lines in one
-// row or, if that is not enough, in two, the upper one first.
+// cutLabels places the words of cuts below the last lane: beside their lines in one row
+// or, if that is not enough, in two, the upper one first.
 func (p *plan) cutLabels() {
 	foot := p.l.Page.Axis - p.l.Y(Point{Lane: p.last()})
 	rows := []Length{foot - 23*pixel, foot - 9*pixel}
@@ -128,10 +128,11 @@ func (p *plan) cutLabels() {
 // last returns the last lane.
 func (p *plan) last() int { return max(p.t.N-1, 0) }
 
-// cutsIn finds places for what is said of cuts, in rows at some heights and on the first
-// sides of their lines, and returns how many have none. The words of a row are in order.
+// cutsIn finds places for the words of cuts, in rows at the given heights and on the
+// first sides of their lines, and returns how many have none. The words of a row are in
+// order.
 func (p *plan) cutsIn(rows []Length, sides int) (labels []*Label, left int) {
-	ends := make([]Length, len(rows)) // of the words in each row
+	ends := make([]Length, len(rows)) // ends of the words in each row
 	for i := range p.l.Uprights {
 		u := &p.l.Uprights[i]
 		if !u.cuts() {
@@ -185,8 +186,8 @@ func (p *plan) barLabels() {
 	}
 }
 
-// gap returns the middle of the widest part between lo and hi that has no dot
-// in it, and how wide it is. The dots are in order.
+// gap returns the middle of the widest part between lo and hi that has no dot in it, and
+// its width. The dots are in order.
 func gap(dots []Length, lo, hi Length) (x, wide Length) {
 	at := lo
 	try := func(end Length) {

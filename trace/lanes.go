@@ -7,7 +7,7 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 )
 
-// A phase is where a process stands with its request.
+// A phase is the phase of a process's request.
 type phase uint8
 
 const (
@@ -16,17 +16,17 @@ const (
 	inside
 )
 
-// A lane is how a process is at one moment.
+// A lane is the state of a process at one moment.
 type lane struct {
 	phase  phase
-	down   bool // crashed
+	down   bool // whether crashed
 	paused bool
-	wants  string // the sections that it waits for, if there are several
-	has    string // and those that it is in
+	wants  string // sections that it waits for, if there are several
+	has    string // sections that it is in
 }
 
-// lanes returns how the processes are before the first event. Somebody who
-// leaves without having entered was inside from the start.
+// lanes returns the states of the processes before the first event. A process that leaves
+// without having entered was inside from the start.
 func (t *Trace) lanes() []lane {
 	ls := make([]lane, t.N)
 	type place struct {
@@ -58,7 +58,7 @@ func (t *Trace) lanes() []lane {
 	return ls
 }
 
-// happen changes a lane as an event at it does.
+// happen changes a lane according to an event at it.
 func (l *lane) happen(e *Event) {
 	switch e.Kind {
 	case Ask, Enter, Exit, Deny:
@@ -84,7 +84,7 @@ func (l *lane) move(e *Event) {
 	case Enter:
 		l.phase, l.has = inside, strings.TrimSpace(l.has+" "+section)
 	}
-	switch { // somewhere else it may be inside, or wait
+	switch { // elsewhere it may be inside, or wait
 	case l.has != "":
 		l.phase = inside
 	case l.wants != "":
@@ -92,7 +92,7 @@ func (l *lane) move(e *Event) {
 	}
 }
 
-// without takes one of several words out.
+// without removes one of several words.
 func without(words, word string) string {
 	if words == "" {
 		return ""

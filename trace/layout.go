@@ -1,87 +1,86 @@
 package trace
 
-// A Layout is a space-time diagram as numbers and words: where every lane,
-// bar, arrow, label and mark goes. It is computed from a trace and Options and
-// from nothing else, and whoever paints it computes no position of its own:
-// [Layout.SVG] does, and a page that draws on a canvas can.
+// A Layout is a space-time diagram as numbers and words: where every lane, bar, arrow,
+// label and mark goes. It is computed only from a trace and Options, and a renderer
+// computes no positions of its own: [Layout.SVG] is one, and a page that draws on a
+// canvas can be another.
 //
-// Time runs right, lanes lie below each other. There are two kinds of places:
+// Time runs right, and lanes lie below each other. There are two kinds of coordinates:
 //
-//   - A [Point] is in the plot: x is counted from where the plot begins, and
-//     the height is a lane and a distance below it. On the page that is
-//     (page.left + x, page.top + lane*page.pitch + dy); see [Layout.XY].
-//   - Whatever has x and y of its own (words, legend) is counted from the upper
-//     left corner of the page.
+//   - A [Point] is in the plot: x is measured from where the plot begins, and the height
+//     is a lane and a distance below it. On the page that is (page.left + x, page.top +
+//     lane*page.pitch + dy); see [Layout.XY].
+//   - Anything with its own x and y (words, legend) is measured from the upper left
+//     corner of the page.
 //
-// A moment has its x by the formula in [Window]. To zoom, ask for another
-// Layout with Options.Scale, or move the ends of arrows, bars and marks by
-// their times and leave all offsets (dy, bends) as they are: those are
-// distances on paper, not in time.
+// The x of a moment follows from the formula in [Window]. To zoom, request another Layout
+// with Options.Scale, or move the ends of arrows, bars and marks by their times and leave
+// all offsets (dy, bends) unchanged: those are distances on paper, not in time.
 //
-// Arrows are bent in the order in which messages end, and labels find their
-// places in the order of time, so what comes later moves nothing that was
-// there, as long as Scale and Labels are fixed.
+// Arrows are bent in the order in which messages end, and labels find their places in the
+// order of time, so later events move nothing that was already there, as long as Scale
+// and Labels are fixed.
 //
-// The JSON keys are part of what others rely on: add to them, never change
-// them. Lengths are in pixels there, with one decimal; times in ticks.
+// The JSON keys are part of the public interface: add to them, never change them. Lengths
+// are in pixels there, with one decimal; times in ticks.
 type Layout struct {
 	Page     Page        `json:"page"`
 	Window   Window      `json:"window"`
-	Title    []Words     `json:"title"`    // its lines, at the top
+	Title    []Words     `json:"title"`    // lines of the title, at the top
 	Part     Words       `json:"part"`     // the sentence of Window.Part, below the title
-	Footer   []Words     `json:"footer"`   // what else must be said, below the legend
+	Footer   []Words     `json:"footer"`   // further remarks, below the legend
 	Lanes    []LaneName  `json:"lanes"`    // one for each process, in order
-	Kinds    []KindStyle `json:"kinds"`    // the kinds of messages of the run
+	Kinds    []KindStyle `json:"kinds"`    // message kinds of the run
 	Lives    []Life      `json:"lives"`    // when processes are alive
 	Bars     []Bar       `json:"bars"`     // when they wait and are inside
-	Uprights []Upright   `json:"uprights"` // what concerns all lanes: cuts, violations, the focus
+	Uprights []Upright   `json:"uprights"` // lines through all lanes: cuts, violations, the focus
 	Arrows   []Arrow     `json:"arrows"`   // the messages
-	Dots     []Dot       `json:"dots"`     // the moments at which processes did something
+	Dots     []Dot       `json:"dots"`     // moments at which processes did something
 	Marks    []Mark      `json:"marks"`    // what must not be overlooked
-	Ticks    []AxisTick  `json:"ticks"`    // of the axis of time
-	Axis     Words       `json:"axis"`     // what the axis counts
-	Legend   []Sample    `json:"legend"`   // what occurs in the picture and needs a word
-	LeftOut  int         `json:"leftout"`  // how many labels of arrows found no room
+	Ticks    []AxisTick  `json:"ticks"`    // ticks of the time axis
+	Axis     Words       `json:"axis"`     // unit of the axis
+	Legend   []Sample    `json:"legend"`   // explanations of what occurs in the picture
+	LeftOut  int         `json:"leftout"`  // number of arrow labels that found no room
 }
 
-// A Page is the sizes that all places are counted by.
+// A Page holds the dimensions on which all positions are based.
 type Page struct {
-	Width  Length `json:"width"`  // of the whole picture
-	Height Length `json:"height"` // of the whole picture
+	Width  Length `json:"width"`  // width of the whole picture
+	Height Length `json:"height"` // height of the whole picture
 	Left   Length `json:"left"`   // from the left edge to where the plot begins
-	Plot   Length `json:"plot"`   // how wide the plot is; what reaches beyond it is not shown
+	Plot   Length `json:"plot"`   // width of the plot; what reaches beyond it is not shown
 	Top    Length `json:"top"`    // from the upper edge to the first lane
 	Pitch  Length `json:"pitch"`  // from lane to lane
-	Axis   Length `json:"axis"`   // from the upper edge to the axis of time
+	Axis   Length `json:"axis"`   // from the upper edge to the time axis
 }
 
 // A Point is a place in the plot.
 type Point struct {
-	X    Length `json:"x"`    // right of where the plot begins
+	X    Length `json:"x"`    // to the right of where the plot begins
 	Lane int    `json:"lane"` // a lane, from 0
-	DY   Length `json:"dy"`   // below that lane
+	DY   Length `json:"dy"`   // distance below that lane
 }
 
-// An Offset is a way on paper, to the right and down.
+// An Offset is a distance on paper, to the right and down.
 type Offset struct {
 	X Length `json:"x"`
 	Y Length `json:"y"`
 }
 
-// Words are a text at a place of the page.
+// Words are a text at a position on the page.
 type Words struct {
 	Text string `json:"text"`
 	X    Length `json:"x"` // where it begins
-	Y    Length `json:"y"` // its base line
+	Y    Length `json:"y"` // its baseline
 }
 
 // A Label is a text in the plot.
 type Label struct {
 	Text   string `json:"text"`
-	At     Point  `json:"at"`            // on its base line
-	Anchor string `json:"anchor"`        // which end of the text is there: start, middle or end
-	Size   Length `json:"size"`          // of the type
-	Box    *Box   `json:"box,omitempty"` // drawn behind it, with round ends, if it lies on an arrow
+	At     Point  `json:"at"`            // on its baseline
+	Anchor string `json:"anchor"`        // end of the text that is there: start, middle or end
+	Size   Length `json:"size"`          // font size
+	Box    *Box   `json:"box,omitempty"` // box drawn behind it, with round ends, if it lies on an arrow
 }
 
 // A Box is a part of the plot.
@@ -91,15 +90,15 @@ type Box struct {
 	High Length `json:"high"`
 }
 
-// A LaneName says whose lane it is.
+// A LaneName is the name of a lane.
 type LaneName struct {
 	Text string `json:"text"`
 	X    Length `json:"x"` // from the left edge of the page
 	Lane int    `json:"lane"`
-	DY   Length `json:"dy"` // from the lane down to the base line
+	DY   Length `json:"dy"` // from the lane down to the baseline
 }
 
-// A Life is a time during which a process is alive, and runs or stands still.
+// A Life is a time during which a process is alive, and runs or is paused.
 type Life struct {
 	Lane   int    `json:"lane"`
 	From   int64  `json:"from"` // ticks
@@ -109,11 +108,11 @@ type Life struct {
 	Paused bool   `json:"paused"`
 }
 
-// What a Bar can mean.
+// The meanings of a Bar.
 const (
 	BarWaiting = "waiting"
 	BarInside  = "inside"
-	BarBroken  = "broken" // drawn over BarInside: somebody else is inside too
+	BarBroken  = "broken" // drawn over BarInside: another process is inside too
 )
 
 // A Bar is a time during which a process waits or is inside.
@@ -122,23 +121,23 @@ type Bar struct {
 	Lane   int    `json:"lane"`
 	From   int64  `json:"from"` // ticks
 	To     int64  `json:"to"`   // ticks; the end of the run if it goes on
-	Open   bool   `json:"open"` // it goes on after the end of the run
+	Open   bool   `json:"open"` // whether it goes on after the end of the run
 	X1     Length `json:"x1"`
 	X2     Length `json:"x2"`
 	Height Length `json:"height"` // half of it above the lane
-	Entry  int    `json:"entry"`  // BarInside: the how manyth entry of the run this is, from 1
+	Entry  int    `json:"entry"`  // BarInside: number of the entry in the run, from 1
 	Label  *Label `json:"label,omitempty"`
 	Tip    string `json:"tip"` // the same in a sentence
 }
 
-// How an Arrow can end.
+// The ends of an Arrow.
 const (
 	EndArrives = "arrives" // it has a head
 	EndLost    = "lost"    // it ends in a cross
-	EndOpen    = "open"    // it is still on its way when the run ends, and has no head
+	EndOpen    = "open"    // it is still in flight when the run ends, and has no head
 )
 
-// How an event or message can stand to the event in focus.
+// The relations of an event or message to the event in focus.
 const (
 	RelationPast       = "past"
 	RelationFuture     = "future"
@@ -148,18 +147,18 @@ const (
 
 // An Arrow is one message.
 type Arrow struct {
-	Message  int      `json:"message"`  // its number
-	Kind     int      `json:"kind"`     // in Layout.Kinds
+	Message  int      `json:"message"`  // number of the message
+	Kind     int      `json:"kind"`     // index in Layout.Kinds
 	Sent     int64    `json:"sent"`     // ticks; -1 if it was sent before the trace begins
-	Ended    int64    `json:"ended"`    // ticks; -1 if it has not
+	Ended    int64    `json:"ended"`    // ticks; -1 if it has not ended
 	From     Point    `json:"from"`     // at the edge of the plot if it was sent before the window
 	To       Point    `json:"to"`       // at the edge of the plot if it ends after the window
-	Bend     []Offset `json:"bend"`     // none: a straight line. One: a quadratic curve, the control point this far from the middle between From and To. Two: a cubic curve, the control points this far from From and from To.
+	Bend     []Offset `json:"bend"`     // none: a straight line; one: a quadratic curve, with the control point this far from the middle between From and To; two: a cubic curve, with the control points this far from From and from To
 	End      string   `json:"end"`      // EndArrives, EndLost or EndOpen
-	Copy     bool     `json:"copy"`     // the network made it
+	Copy     bool     `json:"copy"`     // whether the network made it
 	Relation string   `json:"relation"` // RelationPast, RelationFuture, RelationConcurrent; empty without a focus
 	Label    *Label   `json:"label,omitempty"`
-	Tip      string   `json:"tip"` // what there is to say of it
+	Tip      string   `json:"tip"` // tooltip
 }
 
 // A Dot is a moment at which a process did something.
@@ -168,11 +167,11 @@ type Dot struct {
 	Steps    []int  `json:"steps"`           // Event.Step of all that it did at that moment
 	Relation string `json:"relation"`        // empty without a focus
 	Tip      string `json:"tip"`             // what it did, a sentence on each line
-	Clock    *Clock `json:"clock,omitempty"` // its logical clocks after that, if they are wanted
+	Clock    *Clock `json:"clock,omitempty"` // its logical clocks after that, if they are shown
 	Label    *Label `json:"label,omitempty"` // the same in words, if there is room
 }
 
-// What a Mark can mean.
+// The meanings of a Mark.
 const (
 	MarkCrash     = "crash"
 	MarkRestart   = "restart"
@@ -183,7 +182,7 @@ const (
 	MarkTimer     = "timer"
 	MarkLead      = "lead"
 	MarkDenied    = "denied"
-	MarkEnded     = "ended" // a transaction
+	MarkEnded     = "ended" // end of a transaction
 	MarkAbort     = "abort"
 	MarkNote      = "note"
 	MarkViolation = "violation"
@@ -197,7 +196,7 @@ type Mark struct {
 	Tip   string `json:"tip"`
 }
 
-// What an Upright can mean.
+// The meanings of an Upright.
 const (
 	UprightCut       = "cut"
 	UprightHealed    = "healed"
@@ -210,7 +209,7 @@ const (
 type Upright struct {
 	Means string `json:"means"`
 	At    int64  `json:"at"` // ticks
-	X     Length `json:"x"`  // right of where the plot begins
+	X     Length `json:"x"`  // to the right of where the plot begins
 	Y1    Length `json:"y1"` // from the upper edge of the page
 	Y2    Length `json:"y2"`
 	Label *Label `json:"label,omitempty"`
@@ -220,11 +219,11 @@ type Upright struct {
 // An AxisTick is a round time on the axis.
 type AxisTick struct {
 	At   int64  `json:"at"` // ticks
-	X    Length `json:"x"`  // right of where the plot begins
+	X    Length `json:"x"`  // to the right of where the plot begins
 	Text string `json:"text"`
 }
 
-// What a Sample can show.
+// The things that a Sample can show.
 const (
 	SampleArrow   = "arrow"   // a message of a kind
 	SampleEnd     = "end"     // how an arrow can end
@@ -237,24 +236,24 @@ const (
 // A Sample is one entry of the legend: a picture 36 pixels wide, and words.
 type Sample struct {
 	Shows string `json:"shows"`           // SampleArrow and so on
-	Means string `json:"means,omitempty"` // which end, bar, mark or upright
-	Kind  int    `json:"kind"`            // SampleArrow: in Layout.Kinds; -1 otherwise
+	Means string `json:"means,omitempty"` // the end, bar, mark or upright
+	Kind  int    `json:"kind"`            // SampleArrow: index in Layout.Kinds; -1 otherwise
 	Text  string `json:"text"`
 	X     Length `json:"x"` // where the picture begins
 	Y     Length `json:"y"` // its middle
 	TextX Length `json:"textx"`
-	TextY Length `json:"texty"` // the base line of the words
+	TextY Length `json:"texty"` // baseline of the words
 }
 
-// XY returns where a point of the plot is on the page.
+// XY returns the position of a point of the plot on the page.
 func (l *Layout) XY(p Point) (x, y Length) { return l.Page.Left + p.X, l.Y(p) }
 
-// Y returns how far below the upper edge of the page a point is.
+// Y returns the distance of a point below the upper edge of the page.
 func (l *Layout) Y(p Point) Length { return l.Page.Top + Length(p.Lane)*l.Page.Pitch + p.DY }
 
-// Path returns the control points of an arrow in the plot, heights counted from
-// the upper edge of the page: two of a line, three of a quadratic curve, four
-// of a cubic one.
+// Path returns the control points of an arrow in the plot, with heights measured from the
+// upper edge of the page: two for a line, three for a quadratic curve, four for a cubic
+// one.
 func (l *Layout) Path(a *Arrow) []Offset {
 	return bent(Offset{a.From.X, l.Y(a.From)}, Offset{a.To.X, l.Y(a.To)}, a.Bend)
 }

@@ -2,8 +2,8 @@ package trace
 
 import "slices"
 
-// legend explains what is in the picture, and nothing else, in as many rows as
-// that needs. It returns where the next row would be.
+// legend explains what is in the picture, and nothing else, in as many rows as needed. It
+// returns where the next row would be.
 func (p *plan) legend(y Length) Length {
 	g := &p.l.Page
 	x := g.Left
@@ -22,7 +22,7 @@ func (p *plan) legend(y Length) Length {
 	return y + 20*pixel
 }
 
-// samples lists what is in the picture and needs a word.
+// samples returns what is in the picture and needs an explanation.
 func (p *plan) samples() []Sample {
 	all := p.arrowSamples()
 	for _, bar := range []struct{ means, text string }{

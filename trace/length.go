@@ -2,15 +2,15 @@ package trace
 
 import "unicode"
 
-// A Length is a distance on paper. It is counted in tenths of a pixel, so that
-// all arithmetic is on whole numbers and rounds alike everywhere; in JSON it is
-// a number of pixels with at most one decimal.
+// A Length is a distance on paper. It is counted in tenths of a pixel, so that all
+// arithmetic is on integers and rounds equally everywhere; in JSON it is a number of
+// pixels with at most one decimal.
 type Length int
 
 // pixel is one pixel.
 const pixel Length = 10
 
-// String writes a length in pixels.
+// String formats a length in pixels.
 func (l Length) String() string {
 	if l < 0 {
 		return "-" + (-l).String()
@@ -18,12 +18,12 @@ func (l Length) String() string {
 	return decimal(int64(l), int64(pixel))
 }
 
-// MarshalJSON writes a length as a number of pixels.
+// MarshalJSON encodes a length as a number of pixels.
 func (l Length) MarshalJSON() ([]byte, error) { return []byte(l.String()), nil }
 
-// TextWidth guesses how wide a text is in type of a size, without measuring
-// it: a capital is 0.8 of the size wide, any other character 0.54. Fonts
-// differ, so that is guessed high. It is all that layouts know of fonts.
+// TextWidth estimates the width of a text at a font size, without measuring it: a capital
+// is 0.8 of the size wide, any other character 0.54. Fonts differ, so the estimate is
+// high. Layouts know nothing else about fonts.
 func TextWidth(text string, size Length) Length {
 	hundredths := 0
 	for _, r := range text {
@@ -37,7 +37,7 @@ func TextWidth(text string, size Length) Length {
 	return (Length(hundredths)*size + 99) / 100
 }
 
-// A box is a part of the plot, heights counted from the upper edge of the page.
+// A box is a part of the plot, with heights measured from the upper edge of the page.
 type box struct{ x1, y1, x2, y2 Length }
 
 func (b box) meets(c box) bool { return b.x1 < c.x2 && c.x1 < b.x2 && b.y1 < c.y2 && c.y1 < b.y2 }

@@ -2,15 +2,15 @@ package trace
 
 // A letter is a message from its sending to its end.
 type letter struct {
-	begin  int // the event in which it was sent or copied; -1 if that was before the trace
-	end    int // the event in which it arrived or was lost; -1 if it did not
+	begin  int // event in which it was sent or copied; -1 if that was before the trace
+	end    int // event in which it arrived or was lost; -1 if it did not
 	copied bool
 }
 
-// letters finds the messages of a trace, in the order in which they end; those
-// that do not come last. A message that arrives twice is there twice.
+// letters returns the messages of a trace, in the order in which they end; those that do
+// not end come last. A message that arrives twice appears twice.
 func (t *Trace) letters() []letter {
-	begun := make(map[int]int) // where the message of a number was sent
+	begun := make(map[int]int) // event in which each message was sent, by number
 	ended := make(map[int]bool)
 	copied := make(map[int]bool)
 	var all []letter
@@ -39,7 +39,7 @@ func (t *Trace) letters() []letter {
 	return all
 }
 
-// in reports whether a part of the message's way is in the window.
+// in reports whether part of the message's path is in the window.
 func (l letter) in(t *Trace, w *Window) bool {
 	switch {
 	case l.begin < 0:

@@ -10,7 +10,7 @@ type remark struct {
 	means, word string
 }
 
-// remark returns how an event of a process is marked, if it is.
+// remark returns the mark of an event of a process, if it has one.
 func (t *Trace) remark(e *Event) (r remark, ok bool) {
 	name := clean(e.Name)
 	switch e.Kind {
@@ -44,8 +44,7 @@ func (t *Trace) remark(e *Event) (r remark, ok bool) {
 	return remark{}, false
 }
 
-// marks finds what must not be overlooked at a lane. Marks at one moment are
-// put above each other.
+// marks finds what must not be overlooked at a lane. Marks at one moment are stacked.
 func (p *plan) marks() {
 	high := make(map[Point]Length)
 	for _, i := range p.shown {
@@ -61,20 +60,20 @@ func (p *plan) marks() {
 		lane := at
 		at.DY -= high[lane]
 		if r.means == MarkViolation {
-			at.DY = 0 // a ring around all else
+			at.DY = 0 // a ring around all others
 		} else {
 			high[lane] += 13 * pixel
 		}
 		m := Mark{Means: r.means, At: at, Tip: p.tip(e)}
 		if r.word != "" {
-			m.Label = &Label{Text: r.word} // it is placed later
+			m.Label = &Label{Text: r.word} // placed later
 		}
 		p.l.Marks = append(p.l.Marks, m)
 	}
 }
 
-// uprights finds what concerns all lanes. Each violation has its line, and the
-// first tells what is broken.
+// uprights finds what concerns all lanes. Each violation has its line, and the first says
+// what is violated.
 func (p *plan) uprights() {
 	first, violations := -1, 0
 	for _, i := range p.shown {

@@ -6,20 +6,20 @@ import (
 	"math"
 )
 
-// Options say what part of a trace a picture shows, and how.
+// Options say which part of a trace a picture shows, and how.
 type Options struct {
-	From, To float64    // only what happened between these times, in units of time (T) or steps; To 0 is the end, or what can be read
-	Focus    *int       // the step whose past, future and concurrent events are told apart; nil is none
-	Scale    float64    // pixels for one unit of time; 0 chooses
+	From, To float64    // range of times to show, in units of time (T) or steps; To 0 is the end, or what is legible
+	Focus    *int       // step whose past, future and concurrent events are distinguished; nil is none
+	Scale    float64    // pixels per unit of time; 0 chooses
 	Labels   LabelStyle // how much is written beside the arrows
-	Clocks   bool       // the logical clocks of what the processes do, too
-	Plain    bool       // for very long runs: no words beside anything, no tips, and arrows may lie on each other
+	Clocks   bool       // whether to show the logical clocks of the processes
+	Plain    bool       // for very long runs: no words, no tooltips, and arrows may coincide
 }
 
-// A LabelStyle says how much is written beside the arrows.
+// A LabelStyle is how much is written beside the arrows.
 type LabelStyle uint8
 
-// How much is written beside the arrows.
+// The label styles.
 const (
 	LabelsAuto  LabelStyle = iota // as much as there is room for
 	LabelsFull                    // kind and stamp
@@ -30,7 +30,8 @@ const (
 // maxScale keeps lengths in range.
 const maxScale = 1e6
 
-// Check reports what is wrong with options for a picture of this trace.
+// Check returns an error that says what is wrong with options for a picture of this
+// trace.
 func (o Options) Check(t *Trace) error {
 	if bad(o.From) || bad(o.To) || bad(o.Scale) || o.Scale > maxScale {
 		return fmt.Errorf("a picture from %g to %g with %g pixels a unit: want numbers from 0 on, and at most %g pixels", o.From, o.To, o.Scale, maxScale)
@@ -46,7 +47,7 @@ func (o Options) Check(t *Trace) error {
 
 func bad(f float64) bool { return math.IsNaN(f) || math.IsInf(f, 0) || f < 0 }
 
-// checkRange reports what is wrong with a part of the run.
+// checkRange returns an error that says what is wrong with a part of the run.
 func (t *Trace) checkRange(from, to float64) error {
 	if from == 0 && to == 0 {
 		return nil
@@ -55,7 +56,7 @@ func (t *Trace) checkRange(from, to float64) error {
 		return errors.New("a part of the run is asked for, but nothing happened in it")
 	}
 	whole := "the run goes from 0 to " + t.shown(t.end()) + t.unitName()
-	// What is shown as the end of the run is rounded, and still means the end.
+	// The end of the run is rounded when it is shown, and still means the end.
 	end := float64(t.end()+t.unit()/1000) / float64(t.unit())
 	switch {
 	case to != 0 && to <= from:
@@ -68,10 +69,10 @@ func (t *Trace) checkRange(from, to float64) error {
 	return nil
 }
 
-// ticks turns units of time into ticks, those of the run at most.
+// ticks converts units of time to ticks, at most those of the run.
 func (t *Trace) ticks(units float64) int64 {
 	v := math.Round(units * float64(t.unit()))
-	if !(v > 0) { // not a number, too
+	if !(v > 0) { // also if it is not a number
 		return 0
 	}
 	if v >= float64(t.end()) {
@@ -80,7 +81,7 @@ func (t *Trace) ticks(units float64) int64 {
 	return int64(v)
 }
 
-// end returns when the last event was.
+// end returns the time of the last event.
 func (t *Trace) end() int64 {
 	if n := len(t.Events); n > 0 {
 		return t.Events[n-1].At
@@ -88,7 +89,7 @@ func (t *Trace) end() int64 {
 	return 0
 }
 
-// unitName returns what is written behind a time.
+// unitName returns the text after a time.
 func (t *Trace) unitName() string {
 	if t.timed() {
 		return " " + either(t.Called != "", clean(t.Called), "T")

@@ -7,13 +7,13 @@ import (
 	"unicode/utf8"
 )
 
-// titleLines breaks the title into lines of at most that width.
+// titleLines breaks the title into lines of at most the given width.
 func (t *Trace) titleLines(width Length) []string {
 	title := t.Title
 	if title == "" {
 		title = t.Algorithm
 	}
-	const letter = 9 * pixel // of bold type, guessed high
+	const letter = 9 * pixel // width in bold type, estimated high
 	lines := []string{""}
 	for word := range strings.FieldsSeq(clean(title)) {
 		last := &lines[len(lines)-1]
@@ -43,8 +43,8 @@ func (p *plan) axis() {
 	p.l.Axis = Words{name, edge * pixel, p.l.Page.Axis + 18*pixel}
 }
 
-// tickStep returns 1, 2 or 5 times a power of ten, in ticks, so that numbers do
-// not run into each other.
+// tickStep returns 1, 2 or 5 times a power of ten, in ticks, such that numbers do not
+// overlap.
 func (w *Window) tickStep() int64 {
 	const apart = 70 * pixel
 	for power := int64(1); power <= maxTicks/10; power *= 10 {
@@ -57,7 +57,7 @@ func (w *Window) tickStep() int64 {
 	return maxTicks
 }
 
-// close adds what is below the axis, which ends the page.
+// close adds what is below the axis, which completes the page.
 func (p *plan) close() {
 	y := p.legend(p.l.Page.Axis + 44*pixel)
 	if slices.ContainsFunc(p.l.Dots, func(d Dot) bool { return d.Clock != nil }) {

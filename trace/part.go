@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// count notes how much of the run is in the window.
+// count records how much of the run is in the window.
 func (t *Trace) count(w *Window) {
 	for i := range t.Events {
 		if e := &t.Events[i]; e.Kind == Enter {
@@ -23,7 +23,7 @@ func (t *Trace) count(w *Window) {
 	}
 }
 
-// partSentence says what part of the run is shown.
+// partSentence describes the part of the run that is shown.
 func (t *Trace) partSentence(w Window) string {
 	if len(t.Events) == 0 {
 		return "nothing happened"
@@ -44,7 +44,7 @@ func (t *Trace) partSentence(w Window) string {
 	return strings.Join(parts, "; ")
 }
 
-// share tells how many of all there are: 84 of 920 messages, or 920 messages.
+// share formats how many of all there are: 84 of 920 messages, or 920 messages.
 func share(some, all int, one, many string) string {
 	switch {
 	case some != all:

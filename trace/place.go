@@ -2,11 +2,11 @@ package trace
 
 import "maps"
 
-// A placer knows what is taken on the page, so that words do not lie on each
-// other: whoever comes first has its place.
+// A placer records what is occupied on the page, so that words do not overlap: first
+// come, first served.
 type placer struct {
 	taken   map[spot][]box
-	traffic map[spot]int // how many arrows come through
+	traffic map[spot]int // number of arrows that pass through
 }
 
 const (
@@ -14,7 +14,7 @@ const (
 	trafficSize = 12 * pixel
 )
 
-// take notes that a part of the page is taken.
+// take records that a part of the page is occupied.
 func (p *placer) take(b box) {
 	if p.taken == nil {
 		p.taken = make(map[spot][]box)
@@ -24,7 +24,7 @@ func (p *placer) take(b box) {
 	}
 }
 
-// free reports whether nothing is in a part of the page.
+// free reports whether a part of the page is free.
 func (p *placer) free(b box) bool {
 	for at := range b.spots(takenSize) {
 		for _, other := range p.taken[at] {
@@ -36,7 +36,7 @@ func (p *placer) free(b box) bool {
 	return true
 }
 
-// pass notes that an arrow comes through.
+// pass records that an arrow passes through.
 func (p *placer) pass(c *curve) {
 	if p.traffic == nil {
 		p.traffic = make(map[spot]int)
@@ -54,7 +54,7 @@ func (p *placer) pass(c *curve) {
 	}
 }
 
-// crossed returns about how many arrows come through a part of the page.
+// crossed returns about how many arrows pass through a part of the page.
 func (p *placer) crossed(b box) int {
 	n := 0
 	for at := range b.spots(trafficSize) {
@@ -63,7 +63,7 @@ func (p *placer) crossed(b box) int {
 	return n
 }
 
-// spots goes through the spots of a size that a box covers.
+// spots returns an iterator over the spots of a size that a box covers.
 func (b box) spots(size Length) func(yield func(spot) bool) {
 	return func(yield func(spot) bool) {
 		for x := floor(b.x1, size); x <= floor(b.x2, size); x++ {
@@ -76,10 +76,10 @@ func (b box) spots(size Length) func(yield func(spot) bool) {
 	}
 }
 
-// put gives a label the first of some places that is free and inside the plot,
-// or of those that are the one through which the fewest arrows come. It reports
-// whether there was one. Places where more than most come through do not count;
-// most 0 takes the first.
+// put gives a label the place through which the fewest arrows pass, of those that are
+// free and inside the plot. It reports whether there was one. Places through which more
+// than most arrows pass do not count; if most is 0, arrows are ignored and the first
+// place is taken.
 func (p *plan) put(l *Label, places []Label, most int) bool {
 	best, least := -1, 0
 	for i := range places {
@@ -126,5 +126,5 @@ func (p *plan) boxOf(l *Label) box {
 	return box{x, y - l.Size*8/10, x + wide, y + l.Size*2/10}
 }
 
-// copy returns a placer that knows the same, and learns no more from p.
+// copy returns a placer that knows the same, and is independent of p from then on.
 func (p *placer) copy() placer { return placer{maps.Clone(p.taken), p.traffic} }

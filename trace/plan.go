@@ -8,10 +8,10 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 )
 
-// Layout decides where everything in a picture of the trace goes. A run too
-// long to be read is cut to a part of it: what is around the focus or the first
-// violation, or else from a request until some have entered. Window.Part says
-// which part it is. The error says what is wrong with the options.
+// Layout computes where everything in a picture of the trace goes. A run too long to be
+// legible is cut to a part of it: around the focus or the first violation, or else from a
+// request until some processes have entered. Window.Part says which part it is. The error
+// says what is wrong with the options.
 func (t *Trace) Layout(o Options) (*Layout, error) {
 	if err := o.Check(t); err != nil {
 		return nil, err
@@ -19,10 +19,10 @@ func (t *Trace) Layout(o Options) (*Layout, error) {
 	return t.layout(o), nil
 }
 
-// SVG draws the trace as a space-time diagram, time running right: a lane for
-// each process, bars where it waits and where it is inside, arrows in the style
-// of the kind of message. It paints a [Layout]; of a part that is not in the
-// run it paints what is.
+// SVG draws the trace as a space-time diagram, time running right: a lane for each
+// process, bars where it waits and where it is inside, arrows in the style of the message
+// kind. It renders a [Layout]; of a range that is partly outside the run it renders what
+// is inside.
 func (t *Trace) SVG(o Options) string { return t.layout(o).SVG() }
 
 func (t *Trace) layout(o Options) *Layout {
@@ -63,20 +63,20 @@ func (t *Trace) layout(o Options) *Layout {
 	return p.l
 }
 
-// A plan is a layout being made.
+// A plan is a layout under construction.
 type plan struct {
 	t        *Trace
 	o        Options
 	l        *Layout
 	focus    int        // index of the event in focus, or -1
-	order    *Causality // if there is a focus
+	order    *Causality // happened-before, if there is a focus
 	shown    []int      // the events in the window
-	kinds    []string   // of messages
-	barNames [][]string // what may be written on each bar
-	spans    []span     // what each lane is like from event to event
-	paper    placer     // what is taken on the page
-	letters  bool       // arrows are called by letters
-	clocks   []*Clock   // of the events, if they are wanted
+	kinds    []string   // message kinds
+	barNames [][]string // possible texts on each bar
+	spans    []span     // state of each lane from event to event
+	paper    placer     // what is occupied on the page
+	letters  bool       // whether arrows are labelled by letters
+	clocks   []*Clock   // clocks of the events, if they are shown
 }
 
 // find collects what is in the window.
@@ -89,14 +89,14 @@ func (p *plan) find() {
 	p.spans = p.t.spans()
 }
 
-// some reports whether an event of one of these kinds is in the window.
+// some reports whether an event of one of the given kinds is in the window.
 func (p *plan) some(kinds ...Kind) bool {
 	return slices.ContainsFunc(p.shown, func(i int) bool { return slices.Contains(kinds, p.t.Events[i].Kind) })
 }
 
 func (p *plan) x(at int64) Length { return p.l.Window.x(at) }
 
-// on returns the place of a time on a lane.
+// on returns the point of a time on a lane.
 func (p *plan) on(id algorithm.ID, at int64) Point { return Point{X: p.x(at), Lane: int(id)} }
 
 // Sizes of the page, in pixels.
@@ -106,7 +106,7 @@ const (
 	wordsHigh = 16 // from row to row of words above and below the lanes
 )
 
-// frame chooses the sizes of the page, and where the title goes.
+// frame chooses the dimensions of the page, and where the title goes.
 func (p *plan) frame() {
 	g := &p.l.Page
 	g.Left = Length(48+9*len(strconv.Itoa(p.t.N))) * pixel
@@ -138,7 +138,7 @@ func (p *plan) frame() {
 	}
 }
 
-// rowsAbove returns how many rows of words there are above the lanes.
+// rowsAbove returns the number of rows of words above the lanes.
 func (p *plan) rowsAbove() int {
 	rows := 1
 	if p.some(Violation) {
@@ -153,12 +153,12 @@ func (p *plan) rowsAbove() int {
 	return rows
 }
 
-// placelessNote reports whether an event is a note about no process.
+// placelessNote reports whether an event is a note that belongs to no process.
 func (t *Trace) placelessNote(i int) bool {
 	return t.Events[i].Kind == Note && !t.has(t.Events[i].Proc)
 }
 
-// relation returns how event i stands to the focus.
+// relation returns the relation of event i to the focus.
 func (p *plan) relation(i int) string {
 	switch {
 	case p.focus < 0:

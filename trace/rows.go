@@ -6,14 +6,14 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 )
 
-// A row is one line of a diagram: what a process did at one moment, and what
-// followed from it at once.
+// A row is one line of a diagram: what a process did at one moment, and what followed
+// from it at once.
 type row struct {
 	lo, hi int // events lo .. hi-1
 }
 
-// rows groups the events: one that comes from outside, and what the process
-// sends, enters and so on in the same step.
+// rows groups the events: one that comes from outside, and what the process sends, enters
+// and so on in the same step.
 func (t *Trace) rows() []row {
 	var rows []row
 	for i := range t.Events {
@@ -38,7 +38,7 @@ func (t *Trace) follows(r row, i int) bool {
 	}
 	switch e.Kind {
 	case Send:
-		return e.Name != tell // that is done by the application
+		return e.Name != tell // done by the application
 	case Duplicate, Enter, Deny, Lead, Abort:
 		return true
 	case Drop:
@@ -47,7 +47,7 @@ func (t *Trace) follows(r row, i int) bool {
 	return false
 }
 
-// phrases tells a row in as few words as possible, a phrase for each thing.
+// phrases describes a row in as few words as possible, with a phrase for each thing.
 func (t *Trace) phrases(r row, fields bool) []string {
 	var ps []string
 	for i := r.lo; i < r.hi; {
@@ -75,7 +75,7 @@ func (t *Trace) phrases(r row, fields bool) []string {
 	return ps
 }
 
-// sending tells what is sent from event i on, and returns where that ends.
+// sending describes what is sent from event i on, and returns where that ends.
 func (t *Trace) sending(r row, i int, fields bool) (phrase string, next int) {
 	e := &t.Events[i]
 	phrase = t.caption(e, fields) + " → " + t.laneName(e.Peer)
@@ -96,8 +96,8 @@ func (t *Trace) sending(r row, i int, fields bool) (phrase string, next int) {
 	return t.caption(e, fields) + " → " + t.receivers(i, next), next
 }
 
-// alike reports whether event j sends the same message as event i, and the
-// message is not lost at once.
+// alike reports whether event j sends the same message as event i, and the message is not
+// lost at once.
 func (t *Trace) alike(r row, i, j int, fields bool) bool {
 	return j < r.hi && t.Events[j].Kind == Send && t.caption(&t.Events[j], fields) == t.caption(&t.Events[i], fields) &&
 		!(j+1 < r.hi && t.Events[j+1].Kind == Drop)
@@ -114,13 +114,13 @@ func (t *Trace) receivers(i, j int) string {
 	return strings.Join(names, " ")
 }
 
-// label is the kind of the event's message.
+// label returns the kind of the event's message.
 func (e *Event) label() string {
 	return strings.TrimSpace(clean(e.Section) + " " + clean(e.Name))
 }
 
-// caption is the kind of the event's message with its stamp, or with all its
-// fields if they are wanted.
+// caption returns the kind of the event's message with its stamp, or with all its fields
+// if they are wanted.
 func (t *Trace) caption(e *Event, fields bool) string {
 	if fields && len(e.Fields) > 0 {
 		return e.label() + "(" + e.said() + ")"
@@ -128,8 +128,8 @@ func (t *Trace) caption(e *Event, fields bool) string {
 	return strings.TrimSpace(e.label() + " " + t.stamp(e))
 }
 
-// arrow returns the message that the row is drawn with: the one it begins with
-// receiving or losing.
+// arrow returns the message that the row is drawn with: the one whose arrival or loss
+// begins it.
 func (t *Trace) arrow(r row) (from, to algorithm.ID, lost, ok bool) {
 	e := &t.Events[r.lo]
 	switch {
@@ -141,10 +141,10 @@ func (t *Trace) arrow(r row) (from, to algorithm.ID, lost, ok bool) {
 	return algorithm.None, algorithm.None, false, false
 }
 
-// stamp returns the stamp of a request, as (3,P1): the time at which it was
-// made, and by whom. The time that other messages carry is a clock, or that of
-// a request of somebody else, and is told only among their fields. What else is
-// to be read beside a message the trace says.
+// stamp returns the stamp of a request, as (3,P1): the time at which it was made, and the
+// process that made it. The time that other messages carry is a clock, or that of another
+// process's request, and is shown only among their fields. The trace says which other
+// field is shown beside a message.
 func (t *Trace) stamp(e *Event) string {
 	from := e.Proc
 	if e.Kind == Receive {

@@ -8,13 +8,13 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 )
 
-// shivizParser is the first line of a log: how ShiViz is to read the rest. The
+// shivizParser is the first line of a log: it tells ShiViz how to read the rest. The
 // second line, the separator of several runs, is empty.
 const shivizParser = `(?<host>\S*) (?<clock>{.*})\n(?<event>.*)`
 
-// ShiViz writes a log that the ShiViz viewer opens as it is. It holds the
-// events of processes, each with its vector clock. That a message was lost is
-// told where it was sent, because nobody noticed the loss.
+// ShiViz returns a log that the ShiViz viewer opens unchanged. It holds the events of
+// processes, each with its vector clock. The loss of a message is shown where it was
+// sent, because no process noticed the loss.
 func (t *Trace) ShiViz() string {
 	lost := make(map[int]bool)
 	for i := range t.Events {
@@ -43,8 +43,8 @@ func (t *Trace) ShiViz() string {
 	return b.String()
 }
 
-// host is what the viewer calls a lane: its name, without what the format has
-// a meaning for.
+// host returns the name of a lane for the viewer, without characters that have a meaning
+// in the format.
 func (t *Trace) host(p algorithm.ID) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) || strings.ContainsRune("\"\\{}", r) {
@@ -54,7 +54,7 @@ func (t *Trace) host(p algorithm.ID) string {
 	}, t.laneName(p))
 }
 
-// shivizText is what the viewer shows for an event. It is never empty.
+// shivizText returns what the viewer shows for an event. It is never empty.
 func (t *Trace) shivizText(e *Event, lost bool) string {
 	s := strings.TrimSpace(strings.TrimSuffix(t.Sentence(e), "."))
 	if s == "" {

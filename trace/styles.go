@@ -6,21 +6,21 @@ import (
 	"unicode"
 )
 
-// A KindStyle is how messages of one kind are drawn. The colour, the dashes and
-// the letter say the same thing three times: nobody need see colours.
+// A KindStyle is how messages of one kind are drawn. The colour, the dashes and the
+// letter say the same thing three times, so no reader depends on colours.
 type KindStyle struct {
 	Name   string `json:"name"`
-	Letter string `json:"letter"` // what it is called where there is no room for its name
+	Letter string `json:"letter"` // short name, where there is no room for the full one
 	Colour string `json:"colour"` // on white
 	Dark   string `json:"dark"`   // on a dark page
-	Dash   string `json:"dash"`   // lengths of dashes and gaps in pixels; empty is a full line
-	Heavy  bool   `json:"heavy"`  // a wide line: the token
-	Slot   int    `json:"slot"`   // its number among all styles
+	Dash   string `json:"dash"`   // lengths of dashes and gaps in pixels; empty is a solid line
+	Heavy  bool   `json:"heavy"`  // whether the line is wide: the token
+	Slot   int    `json:"slot"`   // number among all styles
 }
 
-// palette lists the styles of messages. The colours are after Okabe and Ito,
-// darkened for thin lines. Their bluish green, orange and vermilion are not
-// among them: those mean inside, waiting and violation, in all pictures.
+// palette returns the styles of messages. The colours are based on Okabe and Ito,
+// darkened for thin lines. Their bluish green, orange and vermilion are not among them:
+// in all pictures those mean inside, waiting and violation.
 func palette() []KindStyle {
 	return []KindStyle{
 		{Slot: 0, Colour: "#0072b2", Dark: "#56b4e9"},
@@ -37,13 +37,13 @@ func palette() []KindStyle {
 	}
 }
 
-// tokenStyle is kept for tokens.
+// tokenStyle returns the style reserved for tokens.
 func tokenStyle() KindStyle {
 	return KindStyle{Slot: 9, Colour: "#701458", Dark: "#cc79a7", Heavy: true}
 }
 
-// kindStyles gives each kind a style: a token its own, the others theirs in
-// order. Styles come again if there are too many kinds.
+// kindStyles gives each kind a style: a token its own, the others theirs in order. Styles
+// repeat if there are too many kinds.
 func kindStyles(kinds []string) []KindStyle {
 	styles := make([]KindStyle, len(kinds))
 	all, letters := palette(), letterNames(kinds)
@@ -65,8 +65,8 @@ func isToken(kind string) bool {
 	return strings.Contains(k, "TOKEN") || strings.Contains(k, "PRIVILEGE")
 }
 
-// letterNames calls each kind by its first letter; kinds that begin alike get a
-// second letter, the first in which they differ from all others: REQUEST and
+// letterNames gives each kind its first letter as a short name. Kinds that begin alike
+// get a second letter, the first in which they differ from all others: REQUEST and
 // RELEASE are Rq and Rl.
 func letterNames(kinds []string) []string {
 	names := make([]string, len(kinds))

@@ -4,8 +4,8 @@ import (
 	"strings"
 )
 
-// SVG paints the layout. It works on light and dark pages, and says nothing by
-// colour alone.
+// SVG renders the layout. It works on light and dark pages, and conveys nothing by colour
+// alone.
 func (l *Layout) SVG() string {
 	p := &painter{l: l}
 	p.open("svg", "xmlns", "http://www.w3.org/2000/svg", "class", "stile", "width", l.Page.Width.String(), "height", l.Page.Height.String(),
@@ -31,14 +31,13 @@ func (l *Layout) SVG() string {
 
 const fonts = "system-ui, 'Segoe UI', 'DejaVu Sans', Helvetica, Arial, sans-serif"
 
-// A painter writes a layout as SVG. It decides how things look, and never where
-// they are.
+// A painter writes a layout as SVG. It decides how things look, and never where they are.
 type painter struct {
 	l *Layout
 	b strings.Builder
 }
 
-// heading writes the title, what part of the run is shown, and the names of the
+// heading writes the title, the part of the run that is shown, and the names of the
 // lanes.
 func (p *painter) heading() {
 	for _, w := range p.l.Title {
@@ -78,8 +77,8 @@ func (p *painter) legend() {
 	}
 }
 
-// open writes the start of an element with its attributes, name and value in
-// turn; one with an empty value is left out.
+// open writes the start of an element with its attributes, name and value in turn; one
+// with an empty value is left out.
 func (p *painter) open(name string, attrs ...string) {
 	p.tag(name, attrs)
 	p.b.WriteString(">\n")
@@ -87,7 +86,7 @@ func (p *painter) open(name string, attrs ...string) {
 
 func (p *painter) closeTag(name string) { p.b.WriteString("</" + name + ">\n") }
 
-// leaf writes an element that holds only a title, which browsers show as a tip.
+// leaf writes an element that holds only a title, which browsers show as a tooltip.
 func (p *painter) leaf(name, tip string, attrs ...string) {
 	p.tag(name, attrs)
 	if tip == "" {

@@ -7,7 +7,7 @@ func (p *painter) marks() {
 	}
 }
 
-// mark draws a sign around a place. Each has a form of its own.
+// mark draws a sign around a place. Each has a shape of its own.
 func (p *painter) mark(means, tip string, x, y Length) {
 	at := "translate(" + x.String() + " " + y.String() + ")"
 	p.open("g", "transform", at, "stroke", ink, "stroke-width", "1.6", "fill", paper)
@@ -132,7 +132,7 @@ func (p *painter) sample(s Sample) {
 	}
 }
 
-// sampleArrow draws an arrow of a kind, with a head that this picture has.
+// sampleArrow draws an arrow of a kind, with a head that occurs in this picture.
 func (p *painter) sampleArrow(x, y Length, k KindStyle) {
 	for _, w := range weights() {
 		for _, a := range p.l.Arrows {

@@ -2,7 +2,7 @@ package trace
 
 import "slices"
 
-// lives draws the line of each process, where it lives.
+// lives draws the line of each process, where it is alive.
 func (p *painter) lives() {
 	p.open("g", "stroke", faint, "stroke-width", "1.2")
 	for _, s := range p.l.Lives {
@@ -78,7 +78,7 @@ func (p *painter) arrow(a *Arrow, w weight) {
 	}
 }
 
-// String writes a place as paths have it.
+// String formats a position for use in paths.
 func (o Offset) String() string { return o.X.String() + " " + o.Y.String() }
 
 func (p *painter) cross(x, y, r Length, colour, width string) {

@@ -5,9 +5,9 @@ import (
 	"strconv"
 )
 
-// The colours. Each has one meaning in all pictures, and nothing is said by a
-// colour alone. Those of inside, waiting and violation are after Okabe and
-// Ito's bluish green, orange and vermilion; red is kept for violations.
+// The colours. Each has one meaning in all pictures, and nothing is conveyed by colour
+// alone. Those of inside, waiting and violation are based on Okabe and Ito's bluish
+// green, orange and vermilion; red is reserved for violations.
 const (
 	paper    = "#ffffff"
 	ink      = "#1a1a1a"
@@ -22,7 +22,7 @@ const (
 	onGreen  = "#fff"    // words inside: white on dark pages, too
 )
 
-// dark returns each colour with the one in its place on dark pages.
+// dark returns each colour with its replacement on dark pages.
 func dark() [][2]string {
 	return [][2]string{
 		{paper, "#16181d"}, {ink, "#e8e8ec"}, {faint, "#4a4d57"}, {faded, "#5c606b"}, {grey, "#a0a6b2"},
@@ -30,8 +30,8 @@ func dark() [][2]string {
 	}
 }
 
-// styleSheet changes the colours on dark pages. All that is drawn has the
-// colours of light pages as attributes, for programs that know no style sheet.
+// styleSheet changes the colours on dark pages. Everything drawn has the colours of light
+// pages as attributes, for programs without style sheets.
 func (p *painter) styleSheet() {
 	pairs := dark()
 	for _, k := range p.l.Kinds {
@@ -51,14 +51,14 @@ func (p *painter) styleSheet() {
 // A weight is how heavily a message is drawn.
 type weight struct {
 	relation string
-	name     string // of its arrowheads
+	name     string // name of its arrowheads
 	stroke   string // width of the line
-	heavy    string // and of a heavy one
+	heavy    string // width of a heavy line
 	head     int    // length of the arrowhead
 	opacity  string
 }
 
-// weights are in the order of drawing, the most important last.
+// weights are in drawing order, the most important last.
 func weights() []weight {
 	return []weight{
 		{RelationConcurrent, "c", "1.4", "2.8", 9, "0.25"},
@@ -68,12 +68,12 @@ func weights() []weight {
 	}
 }
 
-// headID names an arrowhead. It depends on nothing but how it looks, so that
-// several pictures in one page do not disturb each other.
+// headID names an arrowhead. The name depends only on how it looks, so that several
+// pictures in one page do not interfere.
 func headID(k KindStyle, w weight) string { return "stile-" + w.name + strconv.Itoa(k.Slot) }
 
-// definitions defines the arrowheads that are needed, and the hatching of what
-// is broken. An arrow ends at the middle of a dot; its head stops before it.
+// definitions defines the arrowheads that are needed, and the hatching of violations. An
+// arrow ends at the middle of a dot; its head stops before it.
 func (p *painter) definitions() {
 	p.open("defs")
 	done := make(map[string]bool)

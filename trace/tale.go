@@ -7,9 +7,9 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 )
 
-// Tale tells the trace as a story for people: one sentence for each row of the
-// diagram, with what a reader would otherwise have to look up: who asked
-// earlier, and who keeps silent.
+// Tale tells the trace as a story for people: one sentence for each row of the diagram,
+// with what a reader would otherwise have to look up: which process requested earlier,
+// and which keeps silent.
 func (t *Trace) Tale(o TextOptions) string {
 	w := &teller{t: t, now: t.lanes(), asked: make([]int, t.N), asks: map[int]bool{}}
 	text := &textWriter{t: t, o: o}
@@ -42,16 +42,16 @@ func (t *Trace) Tale(o TextOptions) string {
 // tell is the name of a message from application to application.
 const tell = "TELL"
 
-// A teller knows what was told so far.
+// A teller knows what has been told so far.
 type teller struct {
 	t     *Trace
 	now   []lane
-	asked []int        // when each process asked last: counts requests
-	count int          // of requests so far
-	asks  map[int]bool // the messages that were sent by asking
+	asked []int        // number of each process's last request
+	count int          // number of requests so far
+	asks  map[int]bool // messages sent by a request
 }
 
-// happen notes what the events of a row change.
+// happen records what the events of a row change.
 func (w *teller) happen(r row) {
 	for i := r.lo; i < r.hi; i++ {
 		e := &w.t.Events[i]
@@ -80,7 +80,7 @@ func (w *teller) sentence(r row) string {
 	case e.Kind == Send && e.Name == tell:
 		return e.Proc.String() + " tells " + e.Peer.String() + "."
 	case e.Kind == Receive && e.Name == tell && len(effects) == 0:
-		return "" // it was told at once
+		return "" // already told
 	case e.Kind == Receive:
 		return w.received(e, effects)
 	case len(effects) == 0:
@@ -95,7 +95,7 @@ func (w *teller) sentence(r row) string {
 	return strings.TrimSuffix(e.Sentence(), ".") + and + list(effects) + "."
 }
 
-// does tells the events of a row; what is sent to peer is an answer to it.
+// does tells the events of a row; a message to peer is an answer to it.
 func (w *teller) does(r row, peer algorithm.ID) []string {
 	t := w.t
 	var all []string
@@ -126,7 +126,7 @@ func (w *teller) does(r row, peer algorithm.ID) []string {
 	return all
 }
 
-// received tells what comes of a message.
+// received tells the outcome of a message.
 func (w *teller) received(e *Event, effects []string) string {
 	p, from := e.Proc, e.Peer
 	subject := p.String()

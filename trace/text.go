@@ -12,14 +12,14 @@ import (
 // TextOptions say how much of a trace is written, and how.
 type TextOptions struct {
 	Width    int     // columns; 0 is 80
-	MaxRows  int     // if more rows are needed, the middle is left out; 0 is no limit
-	From, To float64 // only what happened between these times, in units of time (T) or steps; To 0 is the end
-	Fields   bool    // also what the messages say
-	Clocks   bool    // also logical clocks, if there are no more processes than MaxClocks
-	ASCII    bool    // with no byte above 127, for terminals that know no better
+	MaxRows  int     // maximum number of rows, beyond which the middle is left out; 0 is no limit
+	From, To float64 // range of times to show, in units of time (T) or steps; To 0 is the end
+	Fields   bool    // whether to show the fields of messages
+	Clocks   bool    // whether to show logical clocks, if there are no more processes than MaxClocks
+	ASCII    bool    // whether to write no byte above 127, for terminals limited to ASCII
 }
 
-// shows reports whether what happened at a tick is written.
+// shows reports whether an event at the given tick is written.
 func (o *TextOptions) shows(t *Trace, at int64) bool {
 	return at >= t.ticks(o.From) && (o.To == 0 || at <= t.ticks(o.To))
 }
@@ -27,9 +27,9 @@ func (o *TextOptions) shows(t *Trace, at int64) bool {
 // textLanes is the largest group that is drawn with a lane for each process.
 const textLanes = 8
 
-// Text draws the trace as a space-time diagram, or lists what happened if
-// there are too many processes for that. Time runs down. A row is what one
-// process did at one moment; the arrow of a message is drawn where it arrives.
+// Text draws the trace as a space-time diagram, or lists what happened if there are too
+// many processes for that. Time runs down. A row is what one process did at one moment;
+// the arrow of a message is drawn where it arrives.
 func (t *Trace) Text(o TextOptions) string {
 	if o.Width == 0 {
 		o.Width = 80
@@ -86,16 +86,16 @@ type textWriter struct {
 	o     TextOptions
 	b     strings.Builder
 	now   []lane
-	last  int64 // when the row before was
-	any   bool  // there was one
-	drawn bool  // with lanes
+	last  int64 // time of the previous row
+	any   bool  // whether there was one
+	drawn bool  // whether with lanes
 	pitch int   // from lane to lane
 
-	clocks []*Clock // of the rows, if they are wanted
-	wide   int      // width of the column of clocks; 0 if they are not
+	clocks []*Clock // clocks of the rows, if they are shown
+	wide   int      // width of the column of clocks; 0 if they are not shown
 
 	time     int // width of the column of times
-	decimals int // of times
+	decimals int // decimals of times
 }
 
 // measure chooses the widths of the columns.
@@ -120,7 +120,7 @@ func (w *textWriter) measure() {
 	}
 }
 
-// when writes a time, all with the same number of decimals.
+// when formats a time, always with the same number of decimals.
 func (w *textWriter) when(at int64) string {
 	s := w.t.shown(at)
 	if w.decimals == 0 {
@@ -169,8 +169,8 @@ func (w *textWriter) line(s string) {
 	w.b.WriteByte('\n')
 }
 
-// cut writes the rows. If they are too many it leaves out the middle; but the
-// first violation is always there, with what led to it.
+// cut writes the rows. If they are too many it leaves out the middle; but the first
+// violation is always there, with what led to it.
 func (w *textWriter) cut(rows []textRow) {
 	head, from, to := len(rows), len(rows), len(rows)
 	if m := w.o.MaxRows; m > 0 && len(rows) > m {

@@ -9,22 +9,22 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 )
 
-// A Trace is what happened in one run.
+// A Trace is the record of one run.
 type Trace struct {
-	N         int      // how many processes there are
-	Title     string   // what people see above a picture
-	Algorithm string   // the name of the algorithm
-	Kinds     []string // the kinds of messages, in the order in which they get their colours
+	N         int      // number of processes
+	Title     string   // title above a picture
+	Algorithm string   // name of the algorithm
+	Kinds     []string // message kinds, in the order in which they get their colours
 	Unit      int64    // ticks in one unit of time, a power of ten; 0 or 1 if the run is counted in steps
-	Called    string   // what a unit of time is called; "T" if it says nothing
-	Names     []string // what the lanes of a picture are called; P1, P2, ... where it says nothing
-	Waiting   string   // what the bars of a picture mean; "waiting" if it says nothing
-	Inside    string   // and "critical section"
-	Beside    string   // the field of a message that is written beside its kind, if it is not a stamp; none if it says nothing
-	Events    []Event  // in the order in which they happened
+	Called    string   // name of a unit of time; "T" if empty
+	Names     []string // names of the lanes of a picture; P1, P2, ... if empty
+	Waiting   string   // meaning of the waiting bars of a picture; "waiting" if empty
+	Inside    string   // meaning of the inside bars; "critical section" if empty
+	Beside    string   // field of a message that is written beside its kind, if it is not a stamp; none if empty
+	Events    []Event  // events in the order in which they happened
 }
 
-// laneName returns what the lane of a process is called.
+// laneName returns the name of a process's lane.
 func (t *Trace) laneName(p algorithm.ID) string {
 	if p >= 0 && int(p) < len(t.Names) && t.Names[p] != "" {
 		return clean(t.Names[p])
@@ -32,7 +32,7 @@ func (t *Trace) laneName(p algorithm.ID) string {
 	return p.String()
 }
 
-// Sentence tells an event, calling lanes by their names.
+// Sentence describes an event, with lanes by their names.
 func (t *Trace) Sentence(e *Event) string { return e.sentence(t.laneName) }
 
 // maxUnit keeps the arithmetic on times in range.
@@ -44,7 +44,7 @@ const maxTicks = 1 << 60
 // maxProcs is far above any group.
 const maxProcs = 1_000_000
 
-// Check reports the first thing in t that cannot be.
+// Check returns an error that describes the first impossible thing in t.
 func (t *Trace) Check() error {
 	if t.N < 1 || t.N > maxProcs {
 		return fmt.Errorf("a trace of %d processes: want 1 to %d", t.N, maxProcs)
@@ -72,7 +72,7 @@ func unitOK(unit int64) bool {
 
 type checker struct {
 	t    *Trace
-	sent map[int]int  // where the message of a number was sent
+	sent map[int]int  // event in which each message was sent, by number
 	got  map[int]bool // whether it was received or lost
 }
 
@@ -120,7 +120,7 @@ func (c *checker) message(i int, e *Event) error {
 	}
 	c.got[e.Msg] = true
 	if !known {
-		return nil // its sending was before this part of the run
+		return nil // it was sent before this part of the run
 	}
 	s := &c.t.Events[at]
 	from, to := e.Proc, e.Peer
@@ -136,13 +136,13 @@ func (c *checker) message(i int, e *Event) error {
 
 func (t *Trace) has(p algorithm.ID) bool { return p >= 0 && int(p) < t.N }
 
-// unit returns how many ticks one unit of time has.
+// unit returns the number of ticks in one unit of time.
 func (t *Trace) unit() int64 { return max(t.Unit, 1) }
 
 // timed reports whether the run has a time of its own, rather than steps.
 func (t *Trace) timed() bool { return t.Unit > 1 }
 
-// decimal writes ticks in units, exactly, without zeros at the end.
+// decimal formats ticks in units, exactly, without trailing zeros.
 func decimal(ticks, unit int64) string {
 	s := strconv.FormatInt(ticks/unit, 10)
 	if rest := ticks % unit; rest != 0 {
@@ -152,7 +152,7 @@ func decimal(ticks, unit int64) string {
 	return s
 }
 
-// shown writes ticks in units, as people see them: with three decimals at most.
+// shown formats ticks in units for people: with at most three decimals.
 func (t *Trace) shown(ticks int64) string {
 	unit := t.unit()
 	if unit > 1000 {
@@ -163,8 +163,8 @@ func (t *Trace) shown(ticks int64) string {
 	return decimal(ticks, unit)
 }
 
-// kinds returns all kinds of messages: those of t.Kinds, and any others in the
-// order in which they first come.
+// kinds returns all message kinds: those of t.Kinds, and any others in the order in which
+// they first occur.
 func (t *Trace) kinds() []string {
 	kinds := slices.Clone(t.Kinds)
 	for i := range t.Events {

@@ -8,31 +8,31 @@ import (
 
 // A Window is the part of a run that a picture shows.
 //
-// A moment is at x = margin + (at-from)*room/(to-from), rounded, right of where
+// A moment is at x = margin + (at-from)*room/(to-from), rounded, to the right of where
 // the plot begins.
 type Window struct {
-	From   int64  `json:"from"`   // the first tick that is shown
-	To     int64  `json:"to"`     // the last one; always after From
-	End    int64  `json:"end"`    // when the run ended
-	Unit   int64  `json:"unit"`   // ticks in one unit of time; 1 in a run that is counted in steps
-	Margin Length `json:"margin"` // where From is
-	Room   Length `json:"room"`   // from there to where To is
-	Whole  bool   `json:"whole"`  // it is all of the run
+	From   int64  `json:"from"`   // first tick shown
+	To     int64  `json:"to"`     // last tick shown; always after From
+	End    int64  `json:"end"`    // end of the run
+	Unit   int64  `json:"unit"`   // ticks in one unit of time; 1 in a run counted in steps
+	Margin Length `json:"margin"` // position of From
+	Room   Length `json:"room"`   // distance from there to To
+	Whole  bool   `json:"whole"`  // whether it is all of the run
 
-	Messages    int    `json:"messages"` // that are shown
+	Messages    int    `json:"messages"` // number of messages shown
 	AllMessages int    `json:"allmessages"`
-	Entries     int    `json:"entries"` // that are shown
+	Entries     int    `json:"entries"` // number of entries shown
 	AllEntries  int    `json:"allentries"`
 	Part        string `json:"part"` // all this as a sentence
 }
 
-// How many moments fit, and how much room one has, in pixels.
+// How many moments fit, and how much room each has, in pixels.
 const (
 	fitMoments   = 240  // a run with no more is shown whole
-	fitMessages  = 1200 // if it has no more messages than that
-	storyMoments = 900  // as far as a picture goes to show an entry
-	stories      = 3    // how many entries it tries to show
-	behind       = 6    // moments after what a picture is made for
+	fitMessages  = 1200 // if it has no more messages than this
+	storyMoments = 900  // limit of a picture that shows an entry
+	stories      = 3    // number of entries that it tries to show
+	behind       = 6    // moments after the one that a picture is made for
 
 	wideMoment  = 30
 	wideClock   = 60 // with clocks at the dots
@@ -47,8 +47,8 @@ const (
 	margin      = 20 * pixel // left and right, for what is drawn around a moment
 )
 
-// window chooses what to show: what was asked for, or else as much as can be
-// read, and a part in which something is completed.
+// window chooses what to show: what was requested, or else as much as is legible, and a
+// part in which something is completed.
 func (t *Trace) window(o Options, focus int) Window {
 	w := Window{End: t.end(), To: t.end(), Unit: t.unit(), Margin: margin}
 	if n := len(t.Events); n > 0 {
@@ -80,7 +80,7 @@ func (t *Trace) window(o Options, focus int) Window {
 	return w
 }
 
-// room chooses how wide the plot is.
+// room chooses the width of the plot.
 func (t *Trace) room(o Options, w Window, moments int) Length {
 	if o.Scale > 0 && o.Scale <= maxScale {
 		units := float64(w.To-w.From) / float64(w.Unit)
@@ -99,8 +99,8 @@ func (t *Trace) room(o Options, w Window, moments int) Length {
 	return Length(wide) * pixel
 }
 
-// spread returns how wide the plot would be if the arrows that begin together
-// had room beside each other, in pixels.
+// spread returns the width of the plot, in pixels, at which arrows that begin together
+// have room beside each other.
 func (t *Trace) spread(w Window) int {
 	var flights []int64
 	together, peak, last := 0, 0, int64(-1)
@@ -135,8 +135,8 @@ func (t *Trace) moments(from, to int64) []int64 {
 	return slices.Compact(ms)
 }
 
-// fitting returns how many moments, from the first on, are not too many, and
-// not too busy.
+// fitting returns how many moments, from the first on, are not too many, and not too
+// busy.
 func (t *Trace) fitting(moments []int64) int {
 	n := min(len(moments), fitMoments)
 	if n == 0 {
@@ -156,8 +156,8 @@ func (t *Trace) fitting(moments []int64) int {
 	return n
 }
 
-// part chooses some of too many moments: those around the focus or the first
-// violation, or else from a request until some have entered and left.
+// part chooses some of too many moments: those around the focus or the first violation,
+// or else from a request until some processes have entered and left.
 func (t *Trace) part(moments []int64, focus int) (first, last int) {
 	if at, ok := t.centre(focus, moments[0]); ok {
 		i, _ := slices.BinarySearch(moments, at)
@@ -181,8 +181,8 @@ func (t *Trace) part(moments []int64, focus int) (first, last int) {
 	return first, last
 }
 
-// centre returns the time that must be in the picture: that of the focus, or
-// of the first violation.
+// centre returns the time that must be in the picture: that of the focus, or of the first
+// violation.
 func (t *Trace) centre(focus int, start int64) (at int64, ok bool) {
 	if focus >= 0 {
 		return t.Events[focus].At, true
@@ -195,8 +195,8 @@ func (t *Trace) centre(focus int, start int64) (at int64, ok bool) {
 	return 0, false
 }
 
-// stories returns when somebody first asks, and when somebody is done: has
-// left, or if nobody does has entered, been refused, or is known as a leader.
+// stories returns the time of the first request, and the times at which a process is
+// done: has left or, if none does, has entered, been refused, or is known as a leader.
 func (t *Trace) stories(start int64) (begin int64, ends []int64) {
 	begin = -1
 	for _, kinds := range [][]Kind{{Exit}, {Enter, Deny}, {Lead}} {
@@ -219,8 +219,8 @@ func (t *Trace) stories(start int64) (begin int64, ends []int64) {
 	return max(begin, start), ends
 }
 
-// Pages returns the options for several pictures that show the whole run, one
-// part after the other.
+// Pages returns the options for several pictures that show the whole run, one part after
+// the other.
 func (t *Trace) Pages(o Options) []Options {
 	moments := t.moments(0, t.end())
 	if t.fitting(moments) == len(moments) {
@@ -241,7 +241,7 @@ func (t *Trace) Pages(o Options) []Options {
 	return pages
 }
 
-// x returns where a time is in the plot, also one outside the window.
+// x returns the position of a time in the plot, even outside the window.
 func (w *Window) x(at int64) Length {
 	room, span := uint64(max(w.Room, 0)), uint64(w.To-w.From)
 	if at < w.From {
@@ -253,7 +253,7 @@ func (w *Window) x(at int64) Length {
 // shows reports whether a time is in the window.
 func (w *Window) shows(at int64) bool { return at >= w.From && at <= w.To }
 
-// scale returns v*room/span, rounded, and bounded for what is far away.
+// scale returns v*room/span, rounded, and bounded for distant times.
 func scale(v, room, span uint64) Length {
 	const far = 1 << 28
 	hi, lo := bits.Mul64(v, room)

@@ -8,12 +8,12 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 )
 
-// Sentence tells the event in plain words.
+// Sentence describes the event in plain words.
 func (e Event) Sentence() string { return e.sentence(algorithm.ID.String) }
 
-// sentence tells the event, calling processes by what called returns. What a
-// process of transactions does has a name: the lock it asks for, the locks it
-// has then, and how it ends.
+// sentence describes the event, naming processes by what called returns. What a process
+// of transactions does has a name: the lock it requests, the locks it has then, and how
+// it ends.
 func (e Event) sentence(called func(algorithm.ID) string) string {
 	p, peer, name := called(e.Proc), called(e.Peer), clean(e.Name)
 	section := clean(e.Section)
@@ -76,12 +76,12 @@ func (e Event) sentence(called func(algorithm.ID) string) string {
 		if e.Proc == algorithm.None || strings.HasPrefix(name, p+" ") {
 			return name
 		}
-		return p + ": " + name // it says something of another one
+		return p + ": " + name // it says something about another process
 	}
 	return e.Kind.String()
 }
 
-// said writes the fields of a message: time 1, clock 2.
+// said formats the fields of a message: time 1, clock 2.
 func (e Event) said() string {
 	var b strings.Builder
 	for i, f := range e.Fields {
@@ -100,7 +100,7 @@ func either(first bool, a, b string) string {
 	return b
 }
 
-// after puts a mark before a text, if there is one.
+// after returns the text with a mark before it, or nothing if the text is empty.
 func after(mark, text string) string {
 	if text == "" {
 		return ""
@@ -108,7 +108,7 @@ func after(mark, text string) string {
 	return mark + text
 }
 
-// clean makes text safe to show on one line: a trace may come from a file.
+// clean makes text safe to show on one line, because a trace may come from a file.
 func clean(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

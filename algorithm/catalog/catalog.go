@@ -1,5 +1,5 @@
-// Package catalog is the one list of algorithms. Hosts take an algorithm.Spec; where
-// a person names an algorithm, it comes from here.
+// Package catalog is the list of all algorithms. Hosts take an algorithm.Spec; an
+// algorithm that a user names comes from here.
 package catalog
 
 import (
@@ -17,12 +17,12 @@ import (
 // An entry is one algorithm and how to make it.
 type entry struct {
 	name  string
-	knows string // the options it knows, by name, separated by spaces
+	knows string // names of the options it accepts, separated by spaces
 	make  func(o algorithm.Options) (algorithm.Spec, error)
 }
 
-// entries lists the sound algorithms in the order in which people should see
-// them, and then the wrong ones.
+// entries returns the sound algorithms in the order in which to present them, and then
+// the wrong ones.
 func entries() []entry {
 	return []entry{
 		{"central", "coordinator", coordinated(mutex.Central)},
@@ -79,7 +79,7 @@ func entries() []entry {
 	}
 }
 
-// elections lists the elections.
+// elections returns the elections.
 func elections() []entry {
 	return []entry{
 		plain(election.Bully),
@@ -94,7 +94,7 @@ func elections() []entry {
 	}
 }
 
-// every lists what there is of all families.
+// every returns the entries of all families.
 func every() []entry { return slices.Concat(entries(), elections()) }
 
 // recovered composes a lock and an election.
@@ -125,7 +125,7 @@ func recovered(lock, elect string, o algorithm.Options) (algorithm.Spec, error) 
 		if !led {
 			return one
 		}
-		o := o // machines are made by several workers at a time
+		o := o // several workers make machines at the same time
 		o.Coordinator = int(coordinator) + 1
 		spec, err := Make(lock, o)
 		if err != nil {
@@ -137,9 +137,9 @@ func recovered(lock, elect string, o algorithm.Options) (algorithm.Spec, error) 
 	return spec, nil
 }
 
-// Patience is what makes sense for a lock such as central+bully among n
-// processes where messages get lost: as little as is allowed. It is 0 for the
-// hasty rule, which has none to choose.
+// Patience returns a sensible patience for a lock such as central+bully among n processes
+// where messages are lost: the least that is allowed. It is 0 for the hasty rule, which
+// has no patience to choose.
 func Patience(name string, n int) int {
 	if strings.HasSuffix(name, "+"+hasty) {
 		return 0
@@ -147,12 +147,12 @@ func Patience(name string, n int) int {
 	return recovery.LeastPatience(n)
 }
 
-// hasty stands where an election does for the rule that goes wrong: whoever has
+// hasty takes the place of an election for the rule that goes wrong: a process that has
 // waited for long makes a token.
 const hasty = "hasty"
 
-// Recoveries returns what can stand behind the plus of a lock: the elections, and
-// the rule that goes wrong.
+// Recoveries returns the names that can follow the plus of a lock: the elections, and the
+// rule that goes wrong.
 func Recoveries() []string { return append(names(elections()), hasty) }
 
 // hurried composes a lock and the hasty rule.
@@ -171,10 +171,10 @@ func plain(f func() algorithm.Spec) entry {
 	return entry{f().Name, "", func(algorithm.Options) (algorithm.Spec, error) { return f(), nil }}
 }
 
-// Make returns the algorithm of that name. A lock and an election with a plus
-// between them, such as central+bully, are a lock that survives deaths. An
-// option that the algorithm does not know is an error, so that nobody believes
-// it had an effect.
+// Make returns the algorithm with the given name. A lock and an election with a plus
+// between them, such as central+bully, make a lock that survives deaths. An option that
+// the algorithm does not accept is an error, because it would otherwise seem to have an
+// effect.
 func Make(name string, o algorithm.Options) (algorithm.Spec, error) {
 	if lock, elect, ok := strings.Cut(name, "+"); ok {
 		return recovered(lock, elect, o)
@@ -194,15 +194,15 @@ func Make(name string, o algorithm.Options) (algorithm.Spec, error) {
 	return spec, nil
 }
 
-// All returns every algorithm for mutual exclusion as it is without options,
-// the sound ones first.
+// All returns every mutual exclusion algorithm with its default options, the sound ones
+// first.
 func All() []algorithm.Spec { return specs(entries()) }
 
-// Every returns every algorithm, of whatever family, as it is without options:
-// those for mutual exclusion first.
+// Every returns every algorithm, of every family, with its default options: those for
+// mutual exclusion first.
 func Every() []algorithm.Spec { return specs(every()) }
 
-// Elections returns every election as it is without options.
+// Elections returns every election with its default options.
 func Elections() []algorithm.Spec { return specs(elections()) }
 
 func specs(list []entry) []algorithm.Spec {
@@ -217,13 +217,13 @@ func specs(list []entry) []algorithm.Spec {
 	return specs
 }
 
-// Sound returns the algorithms for mutual exclusion that are neither
-// wrong nor weaker than another one.
+// Sound returns the mutual exclusion algorithms that are neither wrong nor weaker than
+// another one.
 func Sound() []algorithm.Spec {
 	return slices.DeleteFunc(All(), func(s algorithm.Spec) bool { return !s.Sound() })
 }
 
-// Refuse returns an error if an option is set that an algorithm does not know.
+// Refuse returns an error if o sets an option that the algorithm does not accept.
 func Refuse(name string, o algorithm.Options, known ...string) error {
 	for _, opt := range []struct {
 		name string

@@ -9,7 +9,7 @@ import (
 	"github.com/stile-lock/stile/internal/spell"
 )
 
-// live names the algorithms that a live member may run, the default first.
+// live returns the names of the algorithms that a live member may run, the default first.
 func live() []string {
 	return []string{
 		"naimi-trehel", "central", "raymond", "token-ring-lazy", "suzuki-kasami", "ricart-agrawala-token",
@@ -17,7 +17,7 @@ func live() []string {
 	}
 }
 
-// unlively says of each sound algorithm that is not live why it is not.
+// unlively returns, for each sound algorithm that is not live, the reason.
 func unlively() []struct{ name, why string } {
 	const (
 		restless = "an idle lock sends messages for ever"
@@ -36,11 +36,11 @@ func unlively() []struct{ name, why string } {
 	}
 }
 
-// Live returns the algorithms that a live member may run, each as it is without
-// options, and the default first. They run among any number of processes, from a
-// View with Busy, on links that keep the order of sending. A host gives them
-// Request, Release and Receive alone: they need neither Start nor timers, and
-// while nobody asks or leaves they fall silent.
+// Live returns the algorithms that a live member may run, each with its default options,
+// the default algorithm first. They run among any number of processes, from a View with
+// Busy, on links that preserve the order of sending. A host gives them only Request,
+// Release and Receive: they need neither Start nor timers, and they fall silent while no
+// process requests or leaves.
 func Live() []algorithm.Spec {
 	all := All()
 	var list []algorithm.Spec
@@ -50,8 +50,8 @@ func Live() []algorithm.Spec {
 	return list
 }
 
-// MakeLive returns the algorithm of that name, if a live member may run it, and
-// if its bytes are of that version in this build: see algorithm.Spec.Version.
+// MakeLive returns the algorithm with the given name, if a live member may run it and its
+// bytes have the given version in this build: see algorithm.Spec.Version.
 func MakeLive(name string, version int) (algorithm.Spec, error) {
 	spec, err := Make(name, algorithm.Options{})
 	if err != nil {
@@ -68,8 +68,7 @@ func MakeLive(name string, version int) (algorithm.Spec, error) {
 	return spec, nil
 }
 
-// NotLive returns why no live member may run the algorithm, or nothing if it
-// may.
+// NotLive returns the reason why no live member may run the algorithm, or "" if one may.
 func NotLive(s algorithm.Spec) string {
 	is := func(e struct{ name, why string }) bool { return e.name == s.Name }
 	list := unlively()

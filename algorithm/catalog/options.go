@@ -12,7 +12,7 @@ import (
 	"github.com/stile-lock/stile/internal/spell"
 )
 
-// coordinated makes an algorithm with a coordinator; process 1 is the default.
+// coordinated makes an algorithm with a coordinator, by default process 1.
 func coordinated(f func(coordinator algorithm.ID) algorithm.Spec) func(o algorithm.Options) (algorithm.Spec, error) {
 	return func(o algorithm.Options) (algorithm.Spec, error) {
 		if o.Coordinator < 0 || o.Coordinator > maxProcess {
@@ -22,7 +22,7 @@ func coordinated(f func(coordinator algorithm.ID) algorithm.Spec) func(o algorit
 	}
 }
 
-// quorums returns the quorum systems that o asks for; the grid is the default.
+// quorums returns the quorum systems that o selects, by default the grid.
 func quorums(o algorithm.Options) (quorum.Builder, error) {
 	if o.Sets != "" {
 		if o.Topology != "" {
@@ -42,7 +42,7 @@ func quorums(o algorithm.Options) (quorum.Builder, error) {
 	return nil, fmt.Errorf("unknown topology %q: want grid, plane or majority%s", o.Topology, spell.DidYouMean(o.Topology, "grid", "plane", "majority"))
 }
 
-// drawn lets an algorithm be drawn as the sets are that were chosen.
+// drawn sets the shape of an algorithm to that of the sets that o selects.
 func drawn(s algorithm.Spec, o algorithm.Options) algorithm.Spec {
 	switch {
 	case o.Topology == "plane":
@@ -53,10 +53,10 @@ func drawn(s algorithm.Spec, o algorithm.Options) algorithm.Spec {
 	return s
 }
 
-// SetProperties returns the properties of the sets that o chooses for n processes
-// of this algorithm, by hand or by the name of a quorum system; of Sanders'
-// algorithm those of the request sets. It returns nil if the algorithm has no
-// sets, or o leaves the choice to it.
+// SetProperties returns the properties of the sets that o selects for n processes of the
+// algorithm, given by hand or by the name of a quorum system; for Sanders' algorithm,
+// those of the request sets. It returns nil if the algorithm has no sets, or if o leaves
+// the choice to it.
 func SetProperties(name string, o algorithm.Options, n int) (*quorum.Properties, error) {
 	lock, _, _ := strings.Cut(name, "+")
 	i := slices.IndexFunc(entries(), func(e entry) bool { return e.name == lock })
@@ -79,8 +79,8 @@ func SetProperties(name string, o algorithm.Options, n int) (*quorum.Properties,
 	return &p, nil
 }
 
-// tree returns the trees that o asks for; every process having two children is
-// the default.
+// tree returns the trees that o selects, by default those in which every process has two
+// children.
 func tree(o algorithm.Options) (mutex.TreeOf, error) {
 	switch o.Topology {
 	case "":
@@ -114,7 +114,7 @@ func tree(o algorithm.Options) (mutex.TreeOf, error) {
 	return mutex.Edges(pairs), nil
 }
 
-// ParseSets reads sets given by hand, such as 1:1,2;2:1,2,3;3:1,3.
+// ParseSets parses sets given by hand, such as 1:1,2;2:1,2,3;3:1,3.
 func ParseSets(s string) (quorum.System, error) {
 	parts := strings.Split(s, ";")
 	sets := make(quorum.System, len(parts))
@@ -136,7 +136,7 @@ func ParseSets(s string) (quorum.System, error) {
 	return sets, nil
 }
 
-// ParseList reads a list of processes, such as 1,2,5-7.
+// ParseList parses a list of processes, such as 1,2,5-7.
 func ParseList(s string) ([]algorithm.ID, error) {
 	var ids []algorithm.ID
 	for part := range strings.SplitSeq(s, ",") {
@@ -159,7 +159,7 @@ func ParseList(s string) ([]algorithm.ID, error) {
 	return ids, nil
 }
 
-// maxProcess is far above any group, and keeps a list from filling the memory.
+// maxProcess is far above the size of any group, and keeps a list from exhausting memory.
 const maxProcess = 1_000_000
 
 func parseProcess(s string) (algorithm.ID, error) {
@@ -170,19 +170,19 @@ func parseProcess(s string) (algorithm.ID, error) {
 	return algorithm.ID(n - 1), nil
 }
 
-// topologies are all that have a name and that some algorithm knows; tree:2 is one of
+// topologies lists all named topologies that some algorithm accepts; tree:2 is one of
 // many.
 const topologies = "grid plane majority tree:2 star line ricart-agrawala maekawa central up down"
 
-// Topologies returns those that a group of the algorithm can have, by their names; of
-// no algorithm all that there are.
+// Topologies returns the names of the topologies that a group of the algorithm can have,
+// or of all topologies if name is empty.
 func Topologies(name string) []string {
 	return slices.DeleteFunc(strings.Fields(topologies), func(word string) bool {
 		if name == "" {
 			return false
 		}
 		s, err := Make(name, algorithm.Options{Topology: word})
-		for n := 1; err == nil && n <= 7; n++ { // the smallest plane has seven
+		for n := 1; err == nil && n <= 7; n++ { // the smallest plane has seven points
 			if s.Accepts(n) == nil {
 				return false
 			}
@@ -191,7 +191,7 @@ func Topologies(name string) []string {
 	})
 }
 
-// Knows returns the names of the options that an algorithm knows.
+// Knows returns the names of the options that an algorithm accepts.
 func Knows(name string) []string {
 	lock, behind, both := strings.Cut(name, "+")
 	for _, e := range every() {

@@ -9,7 +9,7 @@ import (
 	"github.com/stile-lock/stile/internal/spell"
 )
 
-// sanders makes Sanders' algorithm over the sets that o asks for.
+// sanders makes Sanders' algorithm over the sets that o selects.
 func sanders(o algorithm.Options) (algorithm.Spec, error) {
 	st, err := structure(o)
 	if err != nil {
@@ -31,8 +31,8 @@ func sanders(o algorithm.Options) (algorithm.Spec, error) {
 	return spec, nil
 }
 
-// structure returns the request and inform sets that o asks for; those of
-// Ricart and Agrawala are the default. Sets without inform sets are both.
+// structure returns the request and inform sets that o selects, by default those of
+// Ricart and Agrawala. Sets given without inform sets serve as both.
 func structure(o algorithm.Options) (mutex.StructureOf, error) {
 	if o.Sets != "" || o.Inform != "" {
 		return givenStructure(o)
@@ -48,7 +48,7 @@ func structure(o algorithm.Options) (mutex.StructureOf, error) {
 	return nil, fmt.Errorf("unknown topology %q: want ricart-agrawala, maekawa or central%s", o.Topology, spell.DidYouMean(o.Topology, "ricart-agrawala", "maekawa", "central"))
 }
 
-// requestSets returns the request sets alone.
+// requestSets returns only the request sets.
 func requestSets(o algorithm.Options) (quorum.Builder, error) {
 	build, err := structure(o)
 	return func(n int) (quorum.System, error) {

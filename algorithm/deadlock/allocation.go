@@ -7,16 +7,16 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 )
 
-// An Allocation is a resource-allocation graph: who has asked for how many
-// instances of each resource, and who has been given how many.
+// An Allocation is a resource-allocation graph: how many instances of each resource each
+// transaction has requested, and how many it has been given.
 type Allocation struct {
 	units    []int
 	requests [][]int // by transaction and resource
 	assigned [][]int
 }
 
-// NewAllocation returns a graph without edges among so many transactions and
-// resources with that many instances each.
+// NewAllocation returns a graph without edges, among the given number of transactions and
+// with units[i] instances of resource i.
 func NewAllocation(transactions int, units ...int) *Allocation {
 	a := &Allocation{units: slices.Clone(units)}
 	for range transactions {
@@ -26,7 +26,7 @@ func NewAllocation(transactions int, units ...int) *Allocation {
 	return a
 }
 
-// Free returns how many instances of a resource nobody has.
+// Free returns how many instances of a resource are free.
 func (a *Allocation) Free(resource int) int {
 	n := a.units[resource]
 	for tx := range a.assigned {
@@ -38,8 +38,8 @@ func (a *Allocation) Free(resource int) int {
 // Request adds a request edge: tx wants one more instance.
 func (a *Allocation) Request(tx algorithm.ID, resource int) { a.requests[tx][resource]++ }
 
-// Assign adds an assignment edge, and takes away a request edge if there is
-// one. It is an error if no instance is free.
+// Assign adds an assignment edge, and removes a request edge if there is one. It returns
+// an error if no instance is free.
 func (a *Allocation) Assign(tx algorithm.ID, resource int) error {
 	if a.Free(resource) == 0 {
 		return fmt.Errorf("%s to %v: all %d instances are taken", ResourceName(resource), tx, a.units[resource])
@@ -49,30 +49,30 @@ func (a *Allocation) Assign(tx algorithm.ID, resource int) error {
 	return nil
 }
 
-// Release takes away an assignment edge.
+// Release removes an assignment edge.
 func (a *Allocation) Release(tx algorithm.ID, resource int) {
 	a.assigned[tx][resource] = max(0, a.assigned[tx][resource]-1)
 }
 
-// WaitFor returns the wait-for graph: tx waits for everybody who has an
-// instance of what tx has asked for and cannot get.
+// WaitFor returns the wait-for graph: tx waits for every transaction that has an instance
+// of a resource that tx has requested and cannot get.
 func (a *Allocation) WaitFor() *Graph {
 	g := &Graph{}
 	a.edges(a.Free, g)
 	return g
 }
 
-// Cycles returns the cycles of the graph, as Graph.Cycles does, by their
-// transactions: each asks for a resource of which the next one has an instance.
-// Without a cycle nobody is deadlocked; with one somebody may be.
+// Cycles returns the cycles of the graph, as Graph.Cycles does, by their transactions:
+// each requests a resource of which the next one has an instance. Without a cycle there
+// is no deadlock; with one there may be.
 func (a *Allocation) Cycles() [][]algorithm.ID {
 	g := &Graph{}
 	a.edges(func(int) int { return 0 }, g)
 	return g.Cycles()
 }
 
-// IsCycle reports whether each of these asks for a resource of which the next
-// one has an instance, and the last one for one of the first one's.
+// IsCycle reports whether each of txs requests a resource of which the next one has an
+// instance, and the last one a resource of the first one's.
 func (a *Allocation) IsCycle(txs []algorithm.ID) bool {
 	g := &Graph{}
 	a.edges(func(int) int { return 0 }, g)
@@ -84,8 +84,8 @@ func (a *Allocation) IsCycle(txs []algorithm.ID) bool {
 	return len(txs) > 0
 }
 
-// edges adds an edge to a graph for each who asks for more instances of a
-// resource than that, to everybody else who has one.
+// edges adds edges to a graph: from each transaction that requests more instances of a
+// resource than that, to every other that has one.
 func (a *Allocation) edges(than func(resource int) int, g *Graph) {
 	for tx := range a.requests {
 		for r, n := range a.requests[tx] {
@@ -101,19 +101,17 @@ func (a *Allocation) edges(than func(resource int) int, g *Graph) {
 	}
 }
 
-// Deadlocked returns who can never go on. With several instances a cycle is
-// not enough: the graph is reduced, again and again, by somebody whose
-// requests can be met and who then gives everything back; who is left over is
-// deadlocked.
+// Deadlocked returns the transactions that can never proceed. With several instances a
+// cycle is not enough. The graph is reduced, again and again, by a transaction whose
+// requests can be met and which then returns everything; those left over are deadlocked.
 //
-// R. C. Holt: Some Deadlock Properties of Computer Systems. Computing Surveys
-// 4(3), 1972.
+// R. C. Holt: Some Deadlock Properties of Computer Systems. Computing Surveys 4(3), 1972.
 func (a *Allocation) Deadlocked() []algorithm.ID {
 	_, left := a.Reduce()
 	return left
 }
 
-// Reduce returns in which order transactions can end, and who cannot.
+// Reduce returns an order in which transactions can end, and those that cannot.
 func (a *Allocation) Reduce() (order, left []algorithm.ID) {
 	free := make([]int, len(a.units))
 	for r := range a.units {
@@ -122,8 +120,8 @@ func (a *Allocation) Reduce() (order, left []algorithm.ID) {
 	return reduce(free, a.requests, a.assigned)
 }
 
-// A Reduction is one step by which a graph is reduced: a transaction gets what
-// it asks for, ends, and gives everything back.
+// A Reduction is one step by which a graph is reduced: a transaction gets what it
+// requests, ends, and returns everything.
 type Reduction struct {
 	Tx   algorithm.ID
 	Asks []int // what it gets, by resource
@@ -131,7 +129,7 @@ type Reduction struct {
 	Free []int // what is free after it
 }
 
-// Steps returns how the graph is reduced, step by step, as far as it goes.
+// Steps returns the steps by which the graph is reduced, as far as that goes.
 func (a *Allocation) Steps() []Reduction {
 	order, _ := a.Reduce()
 	free := make([]int, len(a.units))
@@ -146,8 +144,8 @@ func (a *Allocation) Steps() []Reduction {
 	return steps
 }
 
-// reduce lets transactions end as long as what they want is free, and returns
-// in which order, and who cannot.
+// reduce lets transactions end as long as what they want is free, and returns their
+// order, and those that cannot end.
 func reduce(free []int, want, have [][]int) (order, left []algorithm.ID) {
 	for tx := range want {
 		left = append(left, algorithm.ID(tx))
@@ -178,9 +176,8 @@ func within(a, b []int) bool {
 	return true
 }
 
-// ResourceName returns what people call a resource with several instances: R1,
-// R2, ...
+// ResourceName returns the name of a resource with several instances: R1, R2, and so on.
 func ResourceName(resource int) string { return fmt.Sprintf("R%d", resource+1) }
 
-// LockName returns what people call a lock: L1, L2, ...
+// LockName returns the name of a lock: L1, L2, and so on.
 func LockName(lock int) string { return fmt.Sprintf("L%d", lock+1) }

@@ -10,9 +10,9 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 )
 
-// Text draws the graph for a terminal of 80 columns: for each resource a box
-// for every instance, with who has it, and who asks for how many; and then who
-// can end, in which order, and who cannot.
+// Text draws the graph for a terminal of 80 columns: for each resource a box for every
+// instance, with its holder, and the requests with their amounts; then the transactions
+// that can end, in order, and those that cannot.
 func (a *Allocation) Text() string {
 	var b strings.Builder
 	b.WriteString(a.Units())
@@ -26,7 +26,7 @@ func (a *Allocation) Text() string {
 	return b.String()
 }
 
-// Units draws the graph without saying who can end.
+// Units draws the graph without saying which transactions can end.
 func (a *Allocation) Units() string {
 	var b strings.Builder
 	for r := range a.units {
@@ -49,7 +49,7 @@ func (a *Allocation) Units() string {
 	return b.String()
 }
 
-// String says what happens in the step: P3 gets 1 R3, ends, and gives back 2 R2, 1 R3.
+// String describes the step: P3 gets 1 R3, ends, and gives back 2 R2, 1 R3.
 func (s Reduction) String() string {
 	gets, back := "asks for nothing", ", has nothing, and ends"
 	if slices.Max(s.Asks) > 0 {
@@ -63,8 +63,8 @@ func (s Reduction) String() string {
 	return s.Tx.String() + " " + gets + back
 }
 
-// Amounts writes how many units of each resource, of all of them or of those of
-// which there are any.
+// Amounts formats the units of each resource: of all resources, or only of those with
+// any.
 func Amounts(units []int, all bool) string {
 	var list []string
 	for r, n := range units {
@@ -75,7 +75,7 @@ func Amounts(units []int, all bool) string {
 	return strings.Join(list, ", ")
 }
 
-// times says how many instances a request is for, unless it is one.
+// times formats the number of instances of a request, unless it is one.
 func times(n int) string {
 	if n == 1 {
 		return ""
@@ -91,7 +91,7 @@ func names(ids []algorithm.ID) []string {
 	return words
 }
 
-// wrap writes words, in lines as wide as a ring may be.
+// wrap writes words in lines no wider than a ring may be.
 func wrap(b *strings.Builder, words []string) {
 	line := " "
 	for _, w := range words {
@@ -108,15 +108,14 @@ func wrap(b *strings.Builder, words []string) {
 const (
 	seatWidth = 92.0 // from one transaction, or resource, to the next
 	dotSpace  = 14.0 // from one instance to the next
-	upper     = 96.0 // where transactions are
+	upper     = 96.0 // height at which transactions are drawn
 	lower     = 226.0
 )
 
-// SVG draws the graph as textbooks do: transactions are circles, resources are
-// boxes with a dot for every instance. A request leads from a circle to a box,
-// an assignment from a dot to a circle. Who is deadlocked is drawn in the
-// colour of rings, edges included; over who can end is its place in the order of
-// endings.
+// SVG draws the graph as textbooks do: transactions are circles, resources are boxes with
+// a dot for every instance. A request leads from a circle to a box, an assignment from a
+// dot to a circle. Deadlocked transactions are drawn in the colour of rings, edges
+// included; above a transaction that can end is its place in the order of endings.
 func (a *Allocation) SVG(title string) string {
 	order, left := a.Reduce()
 	p := &plan{a: a}
@@ -148,7 +147,7 @@ func (a *Allocation) SVG(title string) string {
 	return frame(title, note, width, bottom, b.String())
 }
 
-// signs returns what is drawn, so many being deadlocked.
+// signs returns the legend of the drawing, given the number of deadlocked transactions.
 func (p *plan) signs(deadlocked int) []sign {
 	dot := sign{means: "a unit of a resource, the box", circle: func(b *strings.Builder, at point) {
 		fmt.Fprintf(b, `<circle cx="%.1f" cy="%.1f" r="3.5" fill="%s"/>`+"\n", at.x, at.y, ink)
@@ -170,7 +169,7 @@ func (p *plan) signs(deadlocked int) []sign {
 	return all
 }
 
-// A plan says where everything of an allocation is drawn.
+// A plan says where each part of an allocation is drawn.
 type plan struct{ a *Allocation }
 
 func (p *plan) width() float64 {
@@ -185,11 +184,11 @@ func (p *plan) circle(tx int) point {
 	return point{16 + seatWidth*(float64(tx)+0.5), upper}
 }
 
-// boxWidth is as wide as the dots of a resource need.
+// boxWidth returns the width that the dots of a resource need.
 func (p *plan) boxWidth(r int) float64 { return max(44, dotSpace*float64(p.a.units[r]+1)) }
 
-// sides returns where the box of a resource begins and ends. Boxes are spread
-// below all circles, if there is room.
+// sides returns where the box of a resource begins and ends. Boxes are spread below all
+// circles, if there is room.
 func (p *plan) sides(r int) (left, right float64) {
 	room := seatWidth * float64(len(p.a.requests))
 	for i := range p.a.units {
@@ -218,11 +217,11 @@ func (p *plan) box(b *strings.Builder, r int) {
 	fmt.Fprintf(b, `<text x="%.1f" y="%.1f" fill="%s" text-anchor="middle">%s</text>`+"\n", (left+right)/2, lower+32, ink, ResourceName(r))
 }
 
-// edges draws what a transaction has and asks for.
+// edges draws what a transaction has and requests.
 func (p *plan) edges(b *strings.Builder, tx int, stuck bool) {
 	at := p.circle(tx)
 	for r := range p.a.units {
-		first := 0 // of the dots, those of the transactions before are taken
+		first := 0 // the dots before belong to earlier transactions
 		for other := range tx {
 			first += p.a.assigned[other][r]
 		}
@@ -240,7 +239,7 @@ func (p *plan) edges(b *strings.Builder, tx int, stuck bool) {
 	}
 }
 
-// straight draws an arrow that begins and ends a little off its points.
+// straight draws an arrow that begins and ends slightly off its points.
 func straight(b *strings.Builder, from, to point, off, before float64, stuck bool, title string) {
 	dx, dy := to.x-from.x, to.y-from.y
 	length := math.Hypot(dx, dy)

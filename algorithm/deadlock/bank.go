@@ -8,27 +8,27 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 )
 
-// Why a Bank does not give now what it may give later.
+// Reasons why a Bank does not give now what it may give later.
 var (
 	ErrTaken  = errors.New("too few are free: wait until others give back")
 	ErrUnsafe = errors.New("then not everybody could be sure to end: wait until others do")
 )
 
-// A Bank is the banker's algorithm for several instances of each resource, as
-// the textbooks have it: everybody claims beforehand how many it may need, and
-// a request is met only if the state stays safe.
+// A Bank is the banker's algorithm for several instances of each resource, as in
+// textbooks: every transaction claims beforehand how many it may need, and a request is
+// met only if the state stays safe.
 //
-// E. W. Dijkstra: Cooperating Sequential Processes. EWD 123, 1965, for one
-// resource; A. N. Habermann: Prevention of System Deadlocks. Communications of
-// the ACM 12(7), 1969, for several.
+// E. W. Dijkstra: Cooperating Sequential Processes. EWD 123, 1965, for one resource; A.
+// N. Habermann: Prevention of System Deadlocks. Communications of the ACM 12(7), 1969,
+// for several.
 type Bank struct {
 	available  []int   // by resource
 	max        [][]int // by transaction and resource: what it has claimed
 	allocation [][]int // by transaction and resource: what it has
 }
 
-// NewBank returns a bank that has given nothing yet: so many units of each
-// resource, and what each transaction claims of it.
+// NewBank returns a bank that has given nothing yet, with the given units of each
+// resource and the claims of each transaction.
 func NewBank(units []int, claims ...[]int) (*Bank, error) {
 	b := &Bank{available: slices.Clone(units)}
 	for tx, c := range claims {
@@ -44,7 +44,7 @@ func NewBank(units []int, claims ...[]int) (*Bank, error) {
 	return b, nil
 }
 
-// proper checks amounts that somebody names.
+// proper checks amounts given by a caller.
 func proper(amounts []int, resources int) error {
 	if len(amounts) != resources {
 		return fmt.Errorf("%d amounts %v for %d resources: want one for each", len(amounts), amounts, resources)
@@ -55,13 +55,13 @@ func proper(amounts []int, resources int) error {
 	return nil
 }
 
-// Available returns how many of each resource are free.
+// Available returns how many units of each resource are free.
 func (b *Bank) Available() []int { return slices.Clone(b.available) }
 
 // Has returns what a transaction has of each resource.
 func (b *Bank) Has(tx algorithm.ID) []int { return slices.Clone(b.allocation[tx]) }
 
-// Need returns what a transaction may still ask for of each resource.
+// Need returns what a transaction may still request of each resource.
 func (b *Bank) Need(tx algorithm.ID) []int {
 	need := slices.Clone(b.max[tx])
 	add(need, b.allocation[tx], -1)
@@ -74,7 +74,7 @@ func add(to, amounts []int, sign int) {
 	}
 }
 
-// Sequence returns an order in which everybody can get all that it has claimed
+// Sequence returns an order in which every transaction can get all that it has claimed
 // and end, and whether there is one: whether the state is safe.
 func (b *Bank) Sequence() ([]algorithm.ID, bool) {
 	need := make([][]int, len(b.max))
@@ -85,8 +85,8 @@ func (b *Bank) Sequence() ([]algorithm.ID, bool) {
 	return order, len(left) == 0
 }
 
-// Request gives a transaction so many of each resource, or says why not.
-// Nothing changes unless all of it can be given.
+// Request gives a transaction the given amounts of each resource, or returns an error
+// that says why not. Nothing changes unless all of it can be given.
 func (b *Bank) Request(tx algorithm.ID, amounts ...int) error {
 	if tx < 0 || int(tx) >= len(b.max) {
 		return fmt.Errorf("%v asks: there are %d transactions with claims", tx, len(b.max))
@@ -108,7 +108,7 @@ func (b *Bank) Request(tx algorithm.ID, amounts ...int) error {
 	return nil
 }
 
-// Release gives back all that a transaction has.
+// Release returns all that a transaction has to the bank.
 func (b *Bank) Release(tx algorithm.ID) { b.move(tx, b.Has(tx), -1) }
 
 func (b *Bank) move(tx algorithm.ID, amounts []int, sign int) {
@@ -116,8 +116,7 @@ func (b *Bank) move(tx algorithm.ID, amounts []int, sign int) {
 	add(b.allocation[tx], amounts, sign)
 }
 
-// Safe reports whether a state is safe: claims and have are by transaction and
-// resource.
+// Safe reports whether a state is safe: claims and have are by transaction and resource.
 func Safe(units []int, claims, have [][]int) bool {
 	b := &Bank{available: slices.Clone(units), max: claims, allocation: have}
 	for _, h := range have {

@@ -6,11 +6,11 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 )
 
-// Banker is avoidance: transactions claim beforehand what they may ask for,
-// and a lock is given only if there is still an order in which all can get
-// what they claim and end. One site, the banker, decides for all locks. When
-// it dies the next one does, as soon as every other site has said that its
-// transactions have let go of what the dead one gave them.
+// Banker returns the method of avoidance: transactions claim beforehand what they may
+// request, and a lock is given only if there is still an order in which all can get what
+// they claim and end. One site, the banker, decides for all locks. When it dies the next
+// one does, as soon as every other site has reported that its transactions have released
+// what the dead banker gave them.
 func Banker() Method {
 	return Method{
 		Name: "banker", Title: "Banker's algorithm", Family: Avoid, Claims: true, Exact: always,
@@ -21,8 +21,8 @@ func Banker() Method {
 
 type banker struct {
 	plain
-	claimed [][]int       // of each transaction that has asked
-	ready   algorithm.Set // which sites hold nothing of an earlier banker
+	claimed [][]int       // claims of each transaction that has requested
+	ready   algorithm.Set // sites that hold nothing of an earlier banker
 }
 
 func (b *banker) fields(_ *site, c *algorithm.Coder) {
@@ -36,12 +36,13 @@ func (b *banker) fields(_ *site, c *algorithm.Coder) {
 
 func (b *banker) keeper(s *site, _ int) algorithm.ID { return s.lowest() }
 
-// keeps: a request may come before the site has heard that it is the banker.
+// keeps implements method: a request may arrive before the site has heard that it is the
+// banker.
 func (b *banker) keeps(*site, int) bool { return true }
 
 func (b *banker) claims(t *transaction) []int { return t.claims }
 
-// allows: who has claimed nothing gets nothing.
+// allows implements method: a transaction gets only what it has claimed.
 func (b *banker) allows(t *transaction, k int) bool { return slices.Contains(t.claims, k) }
 
 func (b *banker) heard(s *site, who node, m *message) {
@@ -83,9 +84,8 @@ func (b *banker) died(s *site, d algorithm.ID, o *out) {
 	}
 }
 
-// may: the state after giving the lock must be safe, and somebody who has
-// nothing yet must not overtake an older one that waits and claims the lock
-// too.
+// may implements method: the state after giving the lock must be safe, and a transaction
+// that has nothing yet must not overtake an older one that waits and claims the lock too.
 func (b *banker) may(s *site, k int, who node) bool {
 	holds := slices.ContainsFunc(s.locks, func(l lock) bool { return l.holder.tx == who.tx })
 	return b.opens(s) && (holds || !b.overtakes(s, k, who)) && b.safeWith(s, k, who)
@@ -105,10 +105,10 @@ func (b *banker) safeWith(s *site, k int, who node) bool {
 	return safe
 }
 
-// safe is Safe for single instances. There everybody can end, one after the
-// other, unless some wait in a ring for what others have and they claim.
+// safe is Safe for single instances. There all transactions can end, one after the other,
+// unless some wait in a ring for what others have and they claim.
 func (b *banker) safe(s *site) bool {
-	seen := make([]uint8, len(b.claimed)) // 1 while those it may wait for are looked at, then 2
+	seen := make([]uint8, len(b.claimed)) // 1 while the transactions it may wait for are examined, then 2
 	var ends func(tx int) bool
 	ends = func(tx int) bool {
 		seen[tx] = 1
@@ -129,9 +129,9 @@ func (b *banker) safe(s *site) bool {
 	return true
 }
 
-// pass: whenever something changes any lock may have become safe to give. The
-// oldest are looked at first, each once: a lock that is given makes nothing
-// safe that was not.
+// pass implements method: whenever something changes, any lock may have become safe to
+// give. The oldest transactions are examined first, each once: giving a lock makes
+// nothing safe that was not.
 func (b *banker) pass(s *site, o *out) {
 	if s.lowest() != s.self || !b.opens(s) {
 		return
@@ -149,7 +149,7 @@ func (b *banker) pass(s *site, o *out) {
 			holds[l.holder.tx] = true
 		}
 	}
-	older := make([]bool, len(s.locks)) // locks that an older one claims, which waits on
+	older := make([]bool, len(s.locks)) // locks claimed by an older transaction that still waits
 	for _, w := range all {
 		l := &s.locks[w.lock]
 		if l.free() && (holds[w.from.tx] || !older[w.lock]) && b.safeWith(s, w.lock, w.from) {
@@ -164,7 +164,7 @@ func (b *banker) pass(s *site, o *out) {
 	}
 }
 
-// waiting returns all who wait.
+// waiting returns all waiting requests.
 func (b *banker) waiting(s *site) []wish {
 	var all []wish
 	for k := range s.locks {

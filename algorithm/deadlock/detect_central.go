@@ -6,22 +6,22 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 )
 
-// How a coordinator gets to know the local graphs.
+// How a coordinator obtains the local graphs.
 const (
 	OnChange = "change" // each site sends its graph whenever it has changed
 	InBatch  = "batch"  // after a number of changes
 	OnDemand = "demand" // when the coordinator asks for it
 )
 
-// DetectCentral is detection by a coordinator that joins the local graphs and
-// looks for cycles. The youngest in a cycle is told to abort. The coordinator is
-// site 1 at first; when it dies the others elect the next one: see seat.
+// DetectCentral returns the method of detection by a coordinator that joins the local
+// graphs and looks for cycles. The youngest transaction in a cycle must abort. The
+// coordinator is at first site 1; when it dies the others elect the next one: see seat.
 //
-// Sent on change or in batches, graphs of different sites are of different
-// times, and the coordinator may see a cycle that never was. On demand, a
-// request to another site carries a stamp, which here is the number of the
-// transaction's attempt; its edge counts only if the site of the lock reports
-// it and the home of who waits reports it with the same stamp.
+// Sent on change or in batches, the graphs of different sites are from different times,
+// and the coordinator may see a cycle that never existed. On demand, a request to another
+// site carries a stamp, which here is the number of the transaction's attempt. Its edge
+// counts only if the lock's site reports it and the waiting transaction's home reports it
+// with the same stamp.
 func DetectCentral() Method {
 	return Method{
 		Name: "detect-central", Title: "Detection by a coordinator", Family: Detection,
@@ -36,12 +36,12 @@ func DetectCentral() Method {
 
 const (
 	batchSize  = 5 // changes
-	batchDelay = 8 // when a batch that is not full is sent anyway, in units of a latency
-	patience   = 4 // after how long a waiting transaction demands a round
+	batchDelay = 8 // delay after which an incomplete batch is sent, in units of a latency
+	patience   = 4 // delay after which a waiting transaction demands a round
 	batchTimer = maxIndex
 )
 
-// A report is the last graph of a site that the coordinator has got.
+// A report is the last graph that the coordinator has received from a site.
 type report struct {
 	edges  []hold
 	wishes []wish
@@ -59,19 +59,19 @@ type central struct {
 	union  func(s *site) []hold // how the graphs are joined
 	victim func(cycle []node) node
 
-	sent    []hold // change, batch: the graph that was sent last
+	sent    []hold // change, batch: the graph sent last
 	seen    []hold // batch: the graph at the last change
-	changes int    // batch: how many there were since
+	changes int    // batch: number of changes since
 
 	reports []report      // at the coordinator: by site
 	told    []uint64      // at the coordinator: the attempt in which each was told to abort
-	round   uint64        // demand: of the coordinator
-	missing algorithm.Set // demand: who has not answered yet
-	again   bool          // demand: somebody has demanded a round since this one began
+	round   uint64        // demand: round of the coordinator
+	missing algorithm.Set // demand: sites that have not answered yet
+	again   bool          // demand: whether a round has been demanded since this one began
 
-	demanded bool // demand: this site has, and no round has come since
+	demanded bool // demand: whether this site has, and no round has come since
 
-	memory []hold // no part of the state: where graphs are joined
+	memory []hold // not part of the state: scratch memory for joining graphs
 }
 
 func newCentral(mode string, l *Layout) *central {
@@ -103,7 +103,7 @@ func (m *central) fields(s *site, c *algorithm.Coder) {
 	c.Of("", 0)
 }
 
-// asked: who waits for long demands a round.
+// asked implements method: a transaction that waits for long demands a round.
 func (m *central) asked(_ *site, who node, _ int, o *out) {
 	if m.mode == OnDemand {
 		o.SetTimer(who.tx, patience)
@@ -123,8 +123,8 @@ func (m *central) expire(s *site, timer int, o *out) {
 	}
 }
 
-// changed sends the local graph if it is time to. While there is no coordinator
-// it waits: the next one gets it at once.
+// changed sends the local graph if it is due. While there is no coordinator it waits: the
+// next one gets it at once.
 func (m *central) changed(s *site, o *out) {
 	if m.mode == OnDemand || !m.taken() {
 		return
@@ -168,7 +168,7 @@ func (m *central) receive(s *site, from algorithm.ID, g *message, o *out) {
 		m.follow(s, o)
 	case g.kind == collect:
 		m.demanded = false
-		m.sendGraph(s, from, g.round, o) // it leads, though the news may be still to come
+		m.sendGraph(s, from, g.round, o) // it leads, although the news may still be in flight
 	case g.kind == demand && m.mode == OnDemand:
 		if m.again = true; lead && m.missing.Empty() {
 			m.collect(s, o)
@@ -184,7 +184,7 @@ func (m *central) receive(s *site, from algorithm.ID, g *message, o *out) {
 	}
 }
 
-// valid reports whether a graph is about transactions and locks that there are.
+// valid reports whether the transactions and locks of a graph exist.
 func (m *central) valid(s *site, g *message) bool {
 	bad := func(n node) bool { return !s.layout.hasTx(n.tx) }
 	return !slices.ContainsFunc(g.edges, func(h hold) bool { return bad(h.from) || bad(h.to) || !s.layout.hasLock(h.lock) }) &&
@@ -205,7 +205,7 @@ func (m *central) collect(s *site, o *out) {
 	}
 }
 
-// close ends a round when all have answered.
+// close ends a round when all sites have answered.
 func (m *central) close(s *site, o *out) {
 	if m.missing.Empty() {
 		m.search(s, o)
@@ -216,8 +216,8 @@ func (m *central) close(s *site, o *out) {
 	}
 }
 
-// naive joins the graphs as they are. In them a transaction is its number: it
-// may have committed, and be another one since.
+// naive joins the graphs as they are. In them a transaction is identified by its number:
+// it may have committed, and be another one since.
 func (m *central) naive(s *site) []hold {
 	all := m.memory[:0]
 	for i := range m.reports {
@@ -231,8 +231,8 @@ func (m *central) naive(s *site) []hold {
 	return all
 }
 
-// stamped joins the graphs of one round. An edge of a request to another site
-// counts only if both sites report it, with the same stamp.
+// stamped joins the graphs of one round. An edge of a request to another site counts only
+// if both sites report it, with the same stamp.
 func (m *central) stamped(s *site) []hold {
 	all := m.memory[:0]
 	for site := range m.reports {
@@ -249,13 +249,13 @@ func (m *central) stamped(s *site) []hold {
 	return all
 }
 
-// gone reports that a node is no part of the graph any more: its site is dead,
-// or it was told to abort.
+// gone reports that a node is no longer part of the graph: its site is dead, or it was
+// told to abort.
 func (m *central) gone(s *site, n node) bool {
 	return s.dead.Has(s.layout.Home[n.tx]) || m.told[n.tx] == n.attempt && n.attempt != 0
 }
 
-// search looks for cycles and tells a victim of each.
+// search looks for cycles and notifies a victim of each.
 func (m *central) search(s *site, o *out) {
 	m.memory = m.union(s)
 	for _, cycle := range cyclesOf(m.memory) {
@@ -265,7 +265,7 @@ func (m *central) search(s *site, o *out) {
 	}
 }
 
-// died: the graphs of the dead are void.
+// died implements method: the graphs of a dead site are void.
 func (m *central) died(s *site, d algorithm.ID, o *out) {
 	m.reports[d] = report{}
 	m.fill(s, d, o)
@@ -281,8 +281,8 @@ func (m *central) died(s *site, d algorithm.ID, o *out) {
 	}
 }
 
-// follow takes over whom the election has named. A new coordinator begins with
-// nothing, and gets the graphs anew.
+// follow adopts the coordinator that the election has named. A new coordinator begins
+// with nothing, and gets all graphs again.
 func (m *central) follow(s *site, o *out) {
 	if !m.settle(s) {
 		return
@@ -297,8 +297,8 @@ func (m *central) follow(s *site, o *out) {
 	}
 }
 
-// cyclesOf returns the cycles among edges, of which at most one leaves each
-// node. An edge to attempt 0 leads to whatever attempt waits.
+// cyclesOf returns the cycles among edges, of which at most one leaves each node. An edge
+// to attempt 0 leads to whatever attempt waits.
 func cyclesOf(edges []hold) [][]node {
 	last := -1
 	for _, h := range edges {
@@ -308,7 +308,7 @@ func cyclesOf(edges []hold) [][]node {
 	for i, h := range edges {
 		next[h.from.tx] = i + 1
 	}
-	seen := make([]int, last+1) // 1 + the walk that came by
+	seen := make([]int, last+1) // 1 + the walk that visited it
 	var cycles [][]node
 	for tx := range next {
 		at := tx
@@ -337,7 +337,7 @@ func cyclesOf(edges []hold) [][]node {
 	return cycles
 }
 
-// numbers returns which transactions nodes are.
+// numbers returns the transactions of nodes.
 func numbers(nodes []node) []int {
 	txs := make([]int, len(nodes))
 	for i, n := range nodes {

@@ -6,19 +6,19 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 )
 
-// DetectDistributed is detection by path pushing. Each site has a graph of who
-// waits at its locks, with one node more, EXT, for the rest of the world:
-// EXT -> P if P, which waits here, has locks elsewhere, and P -> EXT if P,
-// which has a lock here, waits elsewhere. A cycle without EXT is a deadlock. A
-// path EXT -> P1 -> .. -> Pn -> EXT may be part of one: it is sent to the site
-// where Pn waits, but only if Pn has a smaller number than P1, so that of all
-// the paths which make up a cycle not every one goes all the way round.
+// DetectDistributed returns the method of detection by path pushing. Each site has a
+// graph of the transactions that wait at its locks, with one extra node, EXT, for the
+// rest of the world: EXT -> P if P, which waits here, has locks elsewhere, and P -> EXT
+// if P, which has a lock here, waits elsewhere. A cycle without EXT is a deadlock. A path
+// EXT -> P1 -> .. -> Pn -> EXT may be part of one: it is sent to the site where Pn waits,
+// but only if Pn has a smaller number than P1, so that of all the paths that make up a
+// cycle not every one goes all the way round.
 //
-// R. Obermarck: Distributed Deadlock Detection Algorithm. ACM TODS 7(2), 1982.
-// There sites look now and then; here a site looks whenever something changes,
-// and the home of a transaction that begins to wait tells the sites where it
-// has locks. Nodes carry the number of the attempt, so that what is over is
-// not mistaken for what is.
+// R. Obermarck: Distributed Deadlock Detection Algorithm. ACM TODS 7(2), 1982. There
+// sites look periodically; here a site looks whenever something changes, and the home of
+// a transaction that begins to wait notifies the sites where it has locks. Nodes carry
+// the number of the attempt, so that an ended attempt is not mistaken for the present
+// one.
 func DetectDistributed() Method {
 	return Method{
 		Name: "detect-distributed", Title: "Detection by path pushing", Family: Detection, Exact: always,
@@ -44,17 +44,17 @@ type pushing struct {
 	smaller func(at algorithm.ID, last, first node) bool // the rule that lets a path go on
 
 	away  []wish   // holders here that wait elsewhere: Pn -> EXT
-	paths []route  // paths that have come
-	sent  []route  // paths that were sent
-	told  []uint64 // the attempt in which each was told to abort
+	paths []route  // received paths
+	sent  []route  // sent paths
+	told  []uint64 // attempt in which each was told to abort
 
-	latest []uint64 // the last attempt of each transaction that is known: those before it are over
-	gone   []bool   // and that one too
+	latest []uint64 // last known attempt of each transaction: those before it have ended
+	gone   []bool   // whether that one has ended too
 
-	// No part of the state: memory of the search, and what it has not seen yet.
+	// Not part of the state: memory of the search, and what it has not seen yet.
 	web     *web
 	news    news
-	arrived bool // the last one of paths is new
+	arrived bool // whether the last of paths is new
 }
 
 // A route is a path and the lock that its last node waits for.
@@ -87,10 +87,10 @@ func (p *pushing) fields(_ *site, c *algorithm.Coder) {
 		c.Seq("told", algorithm.ID(tx), &p.told[tx])
 	}
 	c.Of("", 0)
-	p.news.all = true // it may be another state now
+	p.news.all = true // the state may be another now
 }
 
-// asked tells the other sites where who has locks that it now waits.
+// asked notifies the other sites where the transaction has locks that it now waits.
 func (p *pushing) asked(s *site, who node, k int, o *out) {
 	target := s.keeper(k)
 	var told []algorithm.ID
@@ -119,7 +119,7 @@ func (p *pushing) receive(s *site, from algorithm.ID, m *message, o *out) {
 		}
 		p.see(s, r.nodes...)
 		if p.stale(s, r) {
-			return // two attempts of one
+			return // two attempts of one transaction
 		}
 		p.paths = append(slices.DeleteFunc(p.paths, r.equal), r)
 		p.arrived = true
@@ -129,7 +129,7 @@ func (p *pushing) receive(s *site, from algorithm.ID, m *message, o *out) {
 	p.changed(s, o)
 }
 
-// useful reports whether a path that has come can still be part of a deadlock.
+// useful reports whether a received path can still be part of a deadlock.
 func (p *pushing) useful(s *site, r route) bool {
 	if len(r.nodes) < 2 || !s.layout.hasLock(r.lock) || s.keeper(r.lock) != s.self {
 		return false
@@ -140,18 +140,18 @@ func (p *pushing) useful(s *site, r route) bool {
 	return !s.locks[r.lock].holder.same(r.last())
 }
 
-// isOver reports that an attempt is over, as far as is known here.
+// isOver reports that an attempt has ended, as far as is known here.
 func (p *pushing) isOver(s *site, n node) bool {
 	return n.attempt < p.latest[n.tx] || n.attempt == p.latest[n.tx] && p.gone[n.tx] ||
 		n.attempt == p.told[n.tx] || s.dead.Has(s.layout.Home[n.tx])
 }
 
-// stale reports that somebody on a path is over.
+// stale reports that an attempt on a path has ended.
 func (p *pushing) stale(s *site, r route) bool {
 	return slices.ContainsFunc(r.nodes, func(n node) bool { return p.isOver(s, n) })
 }
 
-// forget drops what is over.
+// forget drops everything about ended attempts.
 func (p *pushing) forget(s *site) {
 	stale := func(r route) bool { return p.stale(s, r) }
 	p.away = slices.DeleteFunc(p.away, func(w wish) bool { return p.isOver(s, w.from) })
@@ -159,7 +159,7 @@ func (p *pushing) forget(s *site) {
 	p.sent = slices.DeleteFunc(p.sent, stale)
 }
 
-// see notes attempts: those before them are over.
+// see records attempts: those before them have ended.
 func (p *pushing) see(s *site, nodes ...node) {
 	more := false
 	for _, n := range nodes {
@@ -184,14 +184,14 @@ func (p *pushing) ended(s *site, who node) {
 
 func (p *pushing) died(s *site, _ algorithm.ID, _ *out) { p.forget(s) }
 
-// meet: who waits here, and for whom, is news.
+// meet implements method: a new waiter here, and its holder, are news.
 func (p *pushing) meet(s *site, k int, who node, o *out) {
 	p.plain.meet(s, k, who, o)
 	p.news.add(who)
 }
 
-// granted: paths that ended with who, waiting, are over. Those who still wait
-// now wait for it.
+// granted implements method: paths that ended with who waiting are void. Those that still
+// wait now wait for it.
 func (p *pushing) granted(s *site, k int, who node) {
 	p.paths = slices.DeleteFunc(p.paths, func(r route) bool { return r.lock == k && r.last().same(who) })
 	for _, w := range s.locks[k].queue {
@@ -199,14 +199,14 @@ func (p *pushing) granted(s *site, k int, who node) {
 	}
 }
 
-// changed looks at the graph: deadlocks first, then paths to be sent on. What
-// has gone since the last look makes no cycle and no path.
+// changed examines the graph: deadlocks first, then paths to forward. What has
+// disappeared since the last look makes no cycle and no path.
 func (p *pushing) changed(s *site, o *out) {
 	if p.news.none() && !p.arrived {
 		return
 	}
 	if p.look(s); p.news.none() {
-		return // a path that says nothing new
+		return // a path with nothing new
 	}
 	for cycle := p.web.cycle(); cycle != nil; cycle = p.web.cycle() {
 		victim := p.victim(cycle)
@@ -219,10 +219,10 @@ func (p *pushing) changed(s *site, o *out) {
 	p.news.clear()
 }
 
-// look makes the web of what is known of who waits for whom: here, and on the
-// paths that have come. After an abort some of it may be stale, so more than
-// one edge may leave a node. EXT -> P1 is for who waits here and has locks
-// elsewhere, and where a path that has come begins.
+// look builds the web of what is known about who waits for whom: here, and on the
+// received paths. After an abort some of it may be stale, so more than one edge may leave
+// a node. EXT -> P1 exists for a transaction that waits here and has locks elsewhere, and
+// where a received path begins.
 func (p *pushing) look(s *site) {
 	w := p.web
 	w.clear()
@@ -262,7 +262,7 @@ func (p *pushing) look(s *site) {
 	}
 }
 
-// push sends a path on if it leads to another site, and the rule allows it.
+// push forwards a path if it leads to another site, and the rule allows it.
 func (p *pushing) push(s *site, nodes []node, o *out) {
 	last := nodes[len(nodes)-1]
 	i := p.web.exit[last.tx] - 1

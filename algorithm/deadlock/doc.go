@@ -1,39 +1,37 @@
-// Package deadlock is about transactions that hold some locks and wait for
-// others, across sites: graphs that show who waits for whom, and methods that
-// keep deadlocks from happening, or find and break them.
+// Package deadlock deals with transactions that hold some locks and wait for others,
+// across sites. It provides graphs that show which transaction waits for which, and
+// methods that prevent or avoid deadlocks, or detect and break them.
 //
 // # Graphs
 //
-// An [Allocation] has resources with several instances each, request edges and
-// assignment edges; reducing it tells who is deadlocked. A [Bank] lends such
-// resources and stays safe. A [Graph] is a wait-for graph. The global graph is
-// the union of the local ones: that no local graph has a cycle does not mean
-// that the global one has none. Both text and SVG draw each cycle as a ring of
-// its own.
+// An [Allocation] has resources with several instances each, request edges and assignment
+// edges; reducing it shows which transactions are deadlocked. A [Bank] lends such
+// resources and stays safe. A [Graph] is a wait-for graph. The global graph is the union
+// of the local ones: even if no local graph has a cycle, the global one may. Both text
+// and SVG draw each cycle as a ring of its own.
 //
 // # Methods
 //
-// A method runs at sites. A site is a seat of a [algorithm.Machine]: it is the home
-// of some transactions and keeps some locks. Transactions are numbered across
-// all sites, and so are locks; a [Layout] says which is where. A host tells a
-// site what its transactions do:
+// A method runs at sites. A site is a seat of an [algorithm.Machine]: it is the home of
+// some transactions and keeps some locks. Transactions are numbered across all sites, and
+// so are locks; a [Layout] says which is where. A host informs a site of what its
+// transactions do:
 //
-//	Claim    tx may ask for lock Arg: before the first request, if Method.Claims
-//	Request  tx asks for lock Arg, and waits until it is told
+//	Claim    tx may request lock Arg: before the first request, if Method.Claims
+//	Request  tx requests lock Arg, and waits until it is notified
 //	Release  tx commits: all its locks are free
 //	Abort    tx gives up: all its locks are free, and it will try again
 //
-// and a site answers with notices: Granted, the lock is tx's; Victim, tx must
-// now abort, with the cycle if there is one; Denied, tx may not have this lock,
-// because it came out of order or its site is dead. A transaction has at most
-// one request out, a lock has one instance, and all locks are freed together at
-// the end. So everybody waits for one other at most, and that is what the
-// detectors rely on.
+// A site answers with notices: Granted, tx has the lock; Victim, tx must now abort, with
+// the cycle if there is one; Denied, tx may not have this lock, because the request came
+// out of order or the lock's site is dead. A transaction has at most one outstanding
+// request, a lock has one instance, and all locks are freed together at the end. So every
+// transaction waits for at most one other, and the detectors rely on that.
 //
-// A transaction that aborts keeps its stamp, and so its age, until it commits.
-// Every attempt has a number of its own: messages about another one are void.
+// A transaction that aborts keeps its stamp, and so its age, until it commits. Every
+// attempt has a number of its own: messages about another one are void.
 //
-// Methods are safe and live on FIFO channels. A site may die: a perfect failure
-// detector then tells every other site, by Suspect, and what comes later from
-// the dead one is void. A dead site does not come back.
+// Methods are safe and live on FIFO channels. A site may die: a perfect failure detector
+// then notifies every other site, by Suspect, and later messages from the dead site are
+// void. A dead site does not come back.
 package deadlock

@@ -8,8 +8,8 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 )
 
-// Text draws the graph for a terminal of 80 columns: each cycle as a ring of
-// its own, and below them who waits outside.
+// Text draws the graph for a terminal of 80 columns: each cycle as a ring of its own, and
+// below them the transactions that wait outside.
 func (g *Graph) Text() string {
 	var b strings.Builder
 	inside := map[Edge]bool{}
@@ -37,7 +37,7 @@ func arrow(label string) string {
 	return "--" + label + "-->"
 }
 
-// ringWidth is how wide a ring may be drawn.
+// ringWidth is the greatest width of a ring.
 const ringWidth = 74
 
 // ring draws one cycle: a line of arrows to the right, and one back.
@@ -89,12 +89,12 @@ func (g *Graph) label(from, to algorithm.ID) string {
 	return ""
 }
 
-// Chain writes transactions one after the other: P1->P5->P2.
+// Chain formats transactions one after the other: P1->P5->P2.
 func Chain(ids []algorithm.ID) string {
 	return strings.Join(names(ids), "->")
 }
 
-// Round writes a cycle, the first member again at its end.
+// Round formats a cycle, with the first member again at its end.
 func Round(cycle []algorithm.ID) string {
 	if len(cycle) == 0 {
 		return ""

@@ -6,14 +6,14 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 )
 
-// An Edge says that one transaction waits for another.
+// An Edge means that one transaction waits for another.
 type Edge struct {
 	From, To algorithm.ID
-	Label    string // what it is about, for people: the lock, say
+	Label    string // label for people, such as the lock
 }
 
-// A Graph is a wait-for graph. The zero Graph is empty. Its edges are kept in
-// order, so that the same edges always give the same answers.
+// A Graph is a wait-for graph. The zero Graph is empty. Its edges are kept in order, so
+// that the same edges always give the same results.
 type Graph struct{ edges []Edge }
 
 func before(a, b Edge) int {
@@ -23,7 +23,7 @@ func before(a, b Edge) int {
 	return int(a.To - b.To)
 }
 
-// Add puts in an edge, if it is not there yet.
+// Add adds an edge, if it is not there yet.
 func (g *Graph) Add(from, to algorithm.ID, label string) {
 	e := Edge{from, to, label}
 	if i, found := slices.BinarySearchFunc(g.edges, e, before); !found {
@@ -31,19 +31,19 @@ func (g *Graph) Add(from, to algorithm.ID, label string) {
 	}
 }
 
-// Remove takes out an edge.
+// Remove removes an edge.
 func (g *Graph) Remove(from, to algorithm.ID) {
 	if i, found := slices.BinarySearchFunc(g.edges, Edge{From: from, To: to}, before); found {
 		g.edges = slices.Delete(g.edges, i, i+1)
 	}
 }
 
-// Drop takes out a transaction with all its edges.
+// Drop removes a transaction with all its edges.
 func (g *Graph) Drop(tx algorithm.ID) {
 	g.edges = slices.DeleteFunc(g.edges, func(e Edge) bool { return e.From == tx || e.To == tx })
 }
 
-// Has reports whether there is an edge.
+// Has reports whether there is an edge between two transactions.
 func (g *Graph) Has(from, to algorithm.ID) bool {
 	_, found := slices.BinarySearchFunc(g.edges, Edge{From: from, To: to}, before)
 	return found
@@ -52,14 +52,14 @@ func (g *Graph) Has(from, to algorithm.ID) bool {
 // Edges returns all edges, in order.
 func (g *Graph) Edges() []Edge { return slices.Clone(g.edges) }
 
-// Union adds every edge of h. The global graph is the union of the local ones.
+// Union adds every edge of h to g. The global graph is the union of the local ones.
 func (g *Graph) Union(h *Graph) {
 	for _, e := range h.edges {
 		g.Add(e.From, e.To, e.Label)
 	}
 }
 
-// Nodes returns who is part of the graph, in order.
+// Nodes returns the transactions in the graph, in order.
 func (g *Graph) Nodes() []algorithm.ID {
 	var ids []algorithm.ID
 	for _, e := range g.edges {
@@ -79,9 +79,9 @@ func (g *Graph) From(tx algorithm.ID) []Edge {
 	return g.edges[i:j]
 }
 
-// Cycles returns a shortest cycle of each part of the graph in which everybody
-// waits for everybody, directly or not. Each begins with its smallest member.
-// Where everybody waits for at most one other, these are all cycles.
+// Cycles returns a shortest cycle of each part of the graph in which all transactions
+// wait for each other, directly or not. Each begins with its smallest member. Where every
+// transaction waits for at most one other, these are all cycles.
 func (g *Graph) Cycles() [][]algorithm.ID {
 	var cycles [][]algorithm.ID
 	for _, part := range g.components() {
@@ -93,9 +93,9 @@ func (g *Graph) Cycles() [][]algorithm.ID {
 	return cycles
 }
 
-// Knots returns the parts of the graph in which everybody waits for everybody
-// and nobody for anybody outside. Where waiting ends as soon as one of those
-// waited for lets go, a knot is what a deadlock is, and a cycle is not enough.
+// Knots returns the parts of the graph in which all transactions wait for each other and
+// none for one outside. Where waiting ends as soon as one of those waited for releases, a
+// deadlock is a knot, and a cycle is not enough.
 func (g *Graph) Knots() [][]algorithm.ID {
 	var knots [][]algorithm.ID
 	for _, part := range g.components() {
@@ -111,8 +111,8 @@ func (g *Graph) Knots() [][]algorithm.ID {
 	return knots
 }
 
-// shortest returns a shortest cycle inside a component, through its members in
-// turn until one has one of that length.
+// shortest returns a shortest cycle inside a component, from its smallest member on. Of
+// equally short cycles it returns the first found, trying the members in order.
 func (g *Graph) shortest(part []algorithm.ID) []algorithm.ID {
 	slices.Sort(part)
 	var best []algorithm.ID
@@ -127,7 +127,7 @@ func (g *Graph) shortest(part []algorithm.ID) []algorithm.ID {
 
 // around returns a shortest cycle through one transaction, breadth first.
 func (g *Graph) around(start algorithm.ID, part []algorithm.ID) []algorithm.ID {
-	came := make([]algorithm.ID, len(part)) // where each member was reached from
+	came := make([]algorithm.ID, len(part)) // the member from which each was reached
 	for i := range came {
 		came[i] = algorithm.None
 	}
@@ -151,7 +151,7 @@ func (g *Graph) around(start algorithm.ID, part []algorithm.ID) []algorithm.ID {
 	return nil
 }
 
-// components returns the strongly connected parts, by Tarjan's algorithm.
+// components returns the strongly connected components, by Tarjan's algorithm.
 func (g *Graph) components() [][]algorithm.ID {
 	nodes := g.Nodes()
 	t := &tarjan{g: g, nodes: nodes, index: make([]int, len(nodes)), low: make([]int, len(nodes)), on: make([]bool, len(nodes))}

@@ -6,7 +6,7 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 )
 
-// This is the part of a site that keeps locks.
+// The part of a site that keeps locks.
 
 // keep handles a request for a lock, or the end of an attempt.
 func (s *site) keep(m *message, o *out) {
@@ -41,10 +41,10 @@ func (s *site) give(k int, who node, o *out) {
 	s.send(s.layout.Home[who.tx], message{kind: grant, from: who, lock: k}, o)
 }
 
-// enqueue lets who wait.
+// enqueue makes who wait.
 func (s *site) enqueue(k int, who node) { s.locks[k].queue = append(s.locks[k].queue, who) }
 
-// bury takes somebody out of all locks here, and passes on what becomes free.
+// bury removes attempts from all locks here, and passes on what becomes free.
 func (s *site) bury(gone func(n node) bool, o *out) {
 	for _, k := range s.kept {
 		l := &s.locks[k]
@@ -56,7 +56,7 @@ func (s *site) bury(gone func(n node) bool, o *out) {
 	s.method.pass(s, o)
 }
 
-// passEach gives each free lock to the one whose turn it is.
+// passEach gives each free lock to the next request in turn.
 func (s *site) passEach(o *out) {
 	for _, k := range s.kept {
 		l := &s.locks[k]
@@ -70,7 +70,7 @@ func (s *site) passEach(o *out) {
 	}
 }
 
-// local returns the local wait-for graph: who waits here, and for whom.
+// local returns the local wait-for graph: the waiters here, and their holders.
 func (s *site) local() []hold {
 	var edges []hold
 	for _, k := range s.kept {
@@ -85,8 +85,8 @@ func (s *site) local() []hold {
 	return edges
 }
 
-// wishes returns the requests that transactions at home here have out, to
-// other sites too.
+// wishes returns the outstanding requests of the transactions at home here, including
+// those to other sites.
 func (s *site) wishes() []wish {
 	var all []wish
 	for _, tx := range s.own {
@@ -97,7 +97,7 @@ func (s *site) wishes() []wish {
 	return all
 }
 
-// tell tells a transaction to abort. It says why by the kind of message.
+// tell orders a transaction to abort. The kind of the message says why.
 func (s *site) tell(kind uint8, who node, cycle []int, o *out) {
 	if home := s.layout.Home[who.tx]; !s.dead.Has(home) {
 		if kind != abort && home != s.self {
@@ -107,7 +107,7 @@ func (s *site) tell(kind uint8, who node, cycle []int, o *out) {
 	}
 }
 
-// youngest returns the one of them that began last.
+// youngest returns the node that began last.
 func youngest(all []node) node {
 	return slices.MinFunc(all, func(a, b node) int {
 		if b.older(a) {

@@ -6,16 +6,16 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 )
 
-// A Layout says how many sites, transactions and locks there are, at which
-// site each transaction is at home, and at which site each lock is.
+// A Layout says how many sites, transactions and locks there are, and at which site each
+// transaction has its home and each lock is kept.
 type Layout struct {
 	Sites int
-	Home  []algorithm.ID // of each transaction
-	At    []algorithm.ID // of each lock
+	Home  []algorithm.ID // home of each transaction
+	At    []algorithm.ID // site of each lock
 }
 
-// Spread returns a layout in which transactions and locks are dealt out to the
-// sites in turn.
+// Spread returns a layout in which transactions and locks are dealt out to the sites in
+// turn.
 func Spread(sites, transactions, locks int) Layout {
 	l := Layout{Sites: sites}
 	for i := range transactions {
@@ -27,10 +27,10 @@ func Spread(sites, transactions, locks int) Layout {
 	return l
 }
 
-// maxIndex is more than there may be transactions, or locks.
+// maxIndex is greater than the number of transactions, or locks, may be.
 const maxIndex = 1 << 16
 
-// Check reports why there cannot be such a layout, or nil.
+// Check returns an error that says why the layout is impossible, or nil.
 func (l Layout) Check() error {
 	if l.Sites < 1 {
 		return fmt.Errorf("%d sites: there must be at least 1", l.Sites)

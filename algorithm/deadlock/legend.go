@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// The legend of a picture: it says what is to be seen in it, and nothing else.
+// The legend of a picture: it explains what the picture shows, and nothing else.
 
-// A sign is an entry of a legend: a line or a circle, and what it means.
+// A sign is an entry of a legend: a line or a circle, and its meaning.
 type sign struct {
 	line   line // an edge, unless it is a circle
 	circle func(b *strings.Builder, at point)
@@ -27,11 +27,11 @@ func saidSign() sign {
 	return sign{line: line{grey, "said", "1.6", ` stroke-dasharray="5 4"`}, means: "said, but no longer so"}
 }
 
-// width is how much room a sign takes, by a rough measure of letters.
+// width estimates the room that a sign takes.
 func (s sign) width() float64 { return 44 + 6.4*float64(len(s.means)) }
 
-// legend draws signs from left to right and from top to bottom, within a width,
-// and each once. It returns where it ends.
+// legend draws signs from left to right and from top to bottom, within a width, each
+// once. It returns where it ends.
 func legend(b *strings.Builder, signs []sign, top, width float64) (bottom float64) {
 	x, y := 16.0, top+14
 	var seen []string

@@ -2,22 +2,22 @@ package deadlock
 
 import "github.com/stile-lock/stile/algorithm"
 
-// The kinds of messages. The first three are those of locks at sites, and all
-// that some methods need.
+// The kinds of messages. The first three are those of locks at sites, and all that some
+// methods need.
 const (
 	request uint8 = iota // home to lock: tx wants lock
 	grant                // lock to home: tx has lock
 	release              // home to a site: what tx has or wants there is free
 	die                  // lock to home: tx must not wait, and dies
 	wound                // lock to home: tx has what an older one wants
-	abort                // detector to home: tx is to break the deadlock cycle
+	abort                // detector to home: tx must break the deadlock cycle
 	graph                // site to coordinator: the local wait-for graph
 	collect              // coordinator to site: send yours
-	demand               // site to coordinator: somebody has waited for long; to a new banker: open
+	demand               // site to coordinator: a transaction has waited for long; to a new banker: open
 	waits                // home to a site where tx has locks: tx now waits elsewhere
 	path                 // site to site: a path that leads to yours
 	elect                // site to site: a message of the election of a coordinator
-	elected              // the same, with its outcome
+	elected              // site to site: the same, with its outcome
 )
 
 // Kinds returns the names of all kinds of messages, in their order.
@@ -25,22 +25,22 @@ func Kinds() []string {
 	return []string{"REQUEST", "GRANT", "RELEASE", "DIE", "WOUND", "ABORT", "GRAPH", "COLLECT", "DEMAND", "WAITS", "PATH", "ELECTION", "COORDINATOR"}
 }
 
-// A node is a transaction in one of its attempts. An attempt ends when the
-// transaction commits or aborts, so a node never comes back.
+// A node is a transaction in one of its attempts. An attempt ends when the transaction
+// commits or aborts, so a node never comes back.
 type node struct {
 	tx      int
 	attempt uint64
 	stamp   algorithm.Time // when the transaction began; kept when it is restarted
-	ext     bool           // a waiting one: it has locks at other sites
+	ext     bool           // of a waiting node: whether it has locks at other sites
 }
 
 // nobody is the node of no transaction.
 func nobody() node { return node{tx: -1} }
 
-// same reports whether two nodes are one.
+// same reports whether two nodes are equal.
 func (a node) same(b node) bool { return a.tx == b.tx && a.attempt == b.attempt }
 
-// older reports whether a began before b. No two are of the same age.
+// older reports whether a began before b. No two nodes have the same age.
 func (a node) older(b node) bool {
 	return a.stamp.Before(b.stamp) || a.stamp == b.stamp && a.tx < b.tx
 }
@@ -64,7 +64,7 @@ func (h *hold) fields(c *algorithm.Coder) {
 	c.Index("lock", &h.lock, maxIndex)
 }
 
-// A wish is a request that is out: from waits for lock.
+// A wish is an outstanding request: from waits for lock.
 type wish struct {
 	from node
 	lock int
@@ -93,12 +93,11 @@ func list[T any, P interface {
 	}
 }
 
-// A message is any message of any method; which fields it has depends on its
-// kind.
+// A message is any message of any method; its fields depend on its kind.
 type message struct {
 	kind   uint8
 	clock  algorithm.Time
-	from   node  // whom it is about
+	from   node  // the node it is about
 	lock   int   // request, grant, waits, path
 	claims []int // request
 	cycle  []int // abort

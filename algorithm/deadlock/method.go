@@ -8,31 +8,31 @@ import (
 	"github.com/stile-lock/stile/internal/spell"
 )
 
-// A method is what makes one way of dealing with deadlocks differ from
-// another. Each embeds plain and changes what it must.
+// A method is what distinguishes one way of dealing with deadlocks from another. Each
+// embeds plain and overrides what it must.
 type method interface {
-	fields(s *site, c *algorithm.Coder)                     // its own state
-	keeper(s *site, k int) algorithm.ID                     // which site grants a lock
-	keeps(s *site, k int) bool                              // this site does, or may have to
-	allows(t *transaction, k int) bool                      // t may ask for this lock
-	claims(t *transaction) []int                            // what a request says of the future
-	asked(s *site, who node, k int, o *out)                 // a transaction of this site has asked
+	fields(s *site, c *algorithm.Coder)                     // codes its own state
+	keeper(s *site, k int) algorithm.ID                     // the site that grants a lock
+	keeps(s *site, k int) bool                              // whether this site does, or may have to
+	allows(t *transaction, k int) bool                      // whether t may request this lock
+	claims(t *transaction) []int                            // what a request declares about the future
+	asked(s *site, who node, k int, o *out)                 // a transaction of this site has made a request
 	restarts(t *transaction)                                // t has aborted and will try again
-	heard(s *site, who node, m *message)                    // a request has come
-	may(s *site, k int, who node) bool                      // a free lock may be given
+	heard(s *site, who node, m *message)                    // a request has arrived
+	may(s *site, k int, who node) bool                      // whether a free lock may be given
 	meet(s *site, k int, who node, o *out)                  // it may not, or is taken
-	turn(queue []node) int                                  // who is next
+	turn(queue []node) int                                  // index of the next one
 	pass(s *site, o *out)                                   // some locks may have become free
 	granted(s *site, k int, who node)                       // a lock was given
-	ended(s *site, who node)                                // an attempt is over
+	ended(s *site, who node)                                // an attempt has ended
 	changed(s *site, o *out)                                // the local graph may have changed
 	receive(s *site, from algorithm.ID, m *message, o *out) // a message of its own
 	expire(s *site, timer int, o *out)                      // a timer of its own
 	died(s *site, d algorithm.ID, o *out)                   // a site is dead
 }
 
-// plain does nothing about deadlocks: who cannot have a lock waits for it, in
-// order of arrival.
+// plain does nothing about deadlocks: a transaction that cannot have a lock waits for it,
+// in order of arrival.
 type plain struct{}
 
 func (plain) fields(*site, *algorithm.Coder)              {}
@@ -54,7 +54,7 @@ func (plain) receive(*site, algorithm.ID, *message, *out) {}
 func (plain) expire(*site, int, *out)                     {}
 func (plain) died(*site, algorithm.ID, *out)              {}
 
-// A Family says how a method deals with deadlocks.
+// A Family is the way in which a method deals with deadlocks.
 type Family string
 
 // The families.
@@ -65,33 +65,32 @@ const (
 	Detection Family = "detection"
 )
 
-// A Method is one way of dealing with deadlocks, ready to be run by a host. Of one
-// that is not among Methods it only says what it is: its sites are in an algorithm.Spec of
-// their own, which is checked beside it as the example of check.Run shows.
+// A Method is one way of dealing with deadlocks, ready to be run by a host. For a method
+// that is not among Methods it is only a description: its sites are in an algorithm.Spec
+// of their own, which is checked beside it as the example of check.Run shows.
 type Method struct {
 	Name    string
 	Title   string
 	Paper   string
 	Family  Family
-	Sorted  bool     // transactions must ask for locks in ascending order
-	Claims  bool     // transactions must say beforehand what they may ask for
-	Starves bool     // somebody may be aborted for ever
-	Wrong   string   // for the wrong ones: what goes wrong
-	Weaker  string   // for those that keep what they promise, but promise less: what is worse
-	Fixed   string   // for both: the Name of the sound one
-	Shown   string   // for both: a command of stile that shows it
-	Modes   []string // how it can run, the usual way first; nil if there is one way only
+	Sorted  bool     // whether transactions must request locks in ascending order
+	Claims  bool     // whether transactions must claim beforehand what they may request
+	Starves bool     // whether a transaction may be aborted forever
+	Wrong   string   // for wrong methods: what goes wrong
+	Weaker  string   // for those that keep a weaker promise: what is worse
+	Fixed   string   // for both: the Name of the sound method
+	Shown   string   // for both: a stile command that demonstrates it
+	Modes   []string // modes in which it can run, the usual one first; nil if there is only one
 
-	// Exact says in which mode a reported deadlock is always one, as long as
-	// nobody aborts meanwhile. Prevention reports none.
+	// Exact reports whether, in the given mode, a reported deadlock is always real, as
+	// long as no transaction aborts meanwhile. Prevention reports none.
 	Exact func(mode string) bool
 
 	make    func(mode string) func(l *Layout) method
-	spreads bool // there are more stamps than transactions; see algorithm.Spec
+	spreads bool // whether there are more stamps than transactions; see algorithm.Spec
 }
 
-// Spec returns the method for a layout, in one of its modes, "" being the
-// usual one.
+// Spec returns the method for a layout, in one of its modes; "" is the usual one.
 func (m Method) Spec(l Layout, mode string) (algorithm.Spec, error) {
 	if err := l.Check(); err != nil {
 		return algorithm.Spec{}, err
@@ -125,18 +124,18 @@ func (m Method) Spec(l Layout, mode string) (algorithm.Spec, error) {
 	}, nil
 }
 
-// A machine is a site as hosts see it, and Stamp.
+// A machine is a site as hosts see it, with the method Stamp.
 type machine struct {
 	algorithm.Machine
 	site *site
 }
 
-// Unwrap returns the site as core made it.
+// Unwrap returns the site as package algorithm made it.
 func (m machine) Unwrap() algorithm.Machine { return m.Machine }
 
-// Stamp returns when a transaction began, by the clock of its home m; none
-// if it has not, or is not at home there. It is for judges: no site looks into
-// another.
+// Stamp returns the time when a transaction began, by the clock of its home m. It is none
+// if the transaction has not begun, or if its home is not m. It is for judges: no site
+// looks into another.
 func Stamp(m algorithm.Machine, tx algorithm.ID) algorithm.Time {
 	if m, ok := m.(machine); ok && m.site.atHome(int(tx)) {
 		return m.site.txs[tx].stamp
@@ -144,8 +143,8 @@ func Stamp(m algorithm.Machine, tx algorithm.ID) algorithm.Time {
 	return algorithm.Time{}
 }
 
-// Attempt returns the number of a transaction's present attempt, or of its last
-// one, by its home m; 0 if it has had none, or is not at home there. It is for
+// Attempt returns the number of a transaction's present attempt, or of its last one, as
+// known by its home m. It is 0 if there was none, or if its home is not m. It is for
 // judges, too.
 func Attempt(m algorithm.Machine, tx algorithm.ID) uint64 {
 	if m, ok := m.(machine); ok && m.site.atHome(int(tx)) {
@@ -154,8 +153,8 @@ func Attempt(m algorithm.Machine, tx algorithm.ID) uint64 {
 	return 0
 }
 
-// Methods lists all methods, in the order in which people should see them: the
-// wrong ones come last.
+// Methods returns all methods, in the order in which to present them: the wrong ones
+// last.
 func Methods() []Method {
 	return []Method{
 		None(), Ordered(), Priority(), PriorityRequester(), WaitDie(), WoundWait(), Banker(), DetectCentral(), DetectDistributed(),
@@ -163,12 +162,12 @@ func Methods() []Method {
 	}
 }
 
-// Kept lists the methods that keep what they promise.
+// Kept returns the methods that keep what they promise.
 func Kept() []Method {
 	return slices.DeleteFunc(Methods(), func(m Method) bool { return m.Wrong != "" })
 }
 
-// Find returns the method of that name.
+// Find returns the method with the given name.
 func Find(name string) (Method, error) {
 	var names []string
 	for _, m := range Methods() {

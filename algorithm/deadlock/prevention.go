@@ -6,7 +6,7 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 )
 
-// None does nothing: transactions deadlock.
+// None returns the method that does nothing: transactions deadlock.
 func None() Method {
 	return Method{
 		Name: "none", Title: "Nothing is done", Family: Ignore, Exact: always,
@@ -15,9 +15,9 @@ func None() Method {
 	}
 }
 
-// Ordered is ordered acquisition: all transactions ask for locks in ascending
-// order, so nobody who waits for a lock is waited for by the holder of a later
-// one. A request out of order is refused.
+// Ordered returns the method of ordered acquisition: all transactions request locks in
+// ascending order, so no transaction that waits for a lock is waited for by the holder of
+// a later one. A request out of order is refused.
 func Ordered() Method {
 	return Method{
 		Name: "ordered", Title: "Ordered acquisition", Family: Prevent, Sorted: true, Exact: always,
@@ -32,12 +32,12 @@ func (ordered) allows(t *transaction, k int) bool {
 	return len(t.has) == 0 || k > slices.Max(t.has)
 }
 
-// A preempting method is one in which a requester of higher rank makes the
-// holder abort, and one of lower rank waits. Nobody ever waits for somebody of
-// lower rank, so there is no cycle.
+// A preempting method is one in which a requester of higher rank makes the holder abort,
+// and one of lower rank waits. No transaction ever waits for one of lower rank, so there
+// is no cycle.
 type preempting struct {
 	plain
-	above func(a, b node) bool // a ranks above b
+	above func(a, b node) bool // whether a ranks above b
 }
 
 func (p preempting) meet(s *site, k int, who node, o *out) {
@@ -45,7 +45,7 @@ func (p preempting) meet(s *site, k int, who node, o *out) {
 	p.preempt(s, k, o)
 }
 
-// preempt makes the holder abort if somebody of higher rank waits for it.
+// preempt makes the holder abort if a transaction of higher rank waits for it.
 func (p preempting) preempt(s *site, k int, o *out) {
 	l := &s.locks[k]
 	if l.free() || l.wounded || !slices.ContainsFunc(l.queue, func(w node) bool { return p.above(w, l.holder) }) {
@@ -55,8 +55,8 @@ func (p preempting) preempt(s *site, k int, o *out) {
 	s.tell(wound, l.holder, nil, o)
 }
 
-// turn: the one of highest rank goes first, so that the others again wait for
-// somebody of higher rank.
+// turn implements method: the highest rank goes first, so that the others again wait for
+// a higher rank.
 func (p preempting) turn(queue []node) int {
 	best := 0
 	for i := range queue {
@@ -67,15 +67,15 @@ func (p preempting) turn(queue []node) int {
 	return best
 }
 
-// rosenkrantz is where ages instead of priorities were proposed.
+// rosenkrantz is the paper that proposed ages instead of priorities.
 const rosenkrantz = "D. J. Rosenkrantz, R. E. Stearns, P. M. Lewis: System Level Concurrency Control for Distributed Database Systems. ACM TODS 3(2), 1978"
 
-// byNumber is the rank of plain priorities: a small number ranks above a large
-// one, for ever.
+// byNumber is the rank of plain priorities: a small number ranks above a large one,
+// forever.
 func byNumber(a, b node) bool { return a.tx < b.tx }
 
-// Priority is prevention by plain priorities that preempts: a requester of
-// higher rank takes the lock away from the holder. The last one may never get
+// Priority returns the method of prevention by plain priorities with preemption: a
+// requester of higher rank takes the lock from the holder. The lowest rank may never get
 // through.
 func Priority() Method {
 	return Method{
@@ -87,9 +87,9 @@ func Priority() Method {
 	}
 }
 
-// PriorityRequester is prevention by plain priorities without preemption: a
-// requester of lower rank than the holder is removed, one of higher rank waits.
-// The last one may never get through here either.
+// PriorityRequester returns the method of prevention by plain priorities without
+// preemption: a requester of lower rank than the holder is removed, one of higher rank
+// waits. The lowest rank may never get through here either.
 func PriorityRequester() Method {
 	return Method{
 		Name: "priority-requester", Title: "Plain priorities, the requester is removed", Family: Prevent, Starves: true, Exact: always,
@@ -100,8 +100,8 @@ func PriorityRequester() Method {
 	}
 }
 
-// WoundWait is prevention by age: an older requester wounds the younger
-// holder, a younger one waits. A restarted transaction keeps its stamp, so it
+// WoundWait returns the method of prevention by age: an older requester wounds the
+// younger holder, a younger one waits. A restarted transaction keeps its stamp, so it
 // grows old, and the oldest is never wounded.
 func WoundWait() Method {
 	return Method{
@@ -111,8 +111,8 @@ func WoundWait() Method {
 	}
 }
 
-// WaitDie is prevention by age without preemption: an older requester waits,
-// a younger one dies. A restarted transaction keeps its stamp.
+// WaitDie returns the method of prevention by age without preemption: an older requester
+// waits, a younger one dies. A restarted transaction keeps its stamp.
 func WaitDie() Method {
 	return Method{
 		Name: "wait-die", Title: "Wait-die", Family: Prevent, Exact: always,
@@ -121,20 +121,20 @@ func WaitDie() Method {
 	}
 }
 
-// WoundWaitRestamped is wound-wait with a new stamp for every attempt, which is
-// wrong: who is wounded is the youngest again, and never grows old.
+// WoundWaitRestamped returns wound-wait with a new stamp for every attempt, which is
+// wrong: a wounded transaction is the youngest again, and never grows old.
 func WoundWaitRestamped() Method {
 	return restamped(WoundWait(), "wounded")
 }
 
-// WaitDieRestamped is wait-die with a new stamp for every attempt, which is
-// wrong in the same way.
+// WaitDieRestamped returns wait-die with a new stamp for every attempt, which is wrong in
+// the same way.
 func WaitDieRestamped() Method {
 	return restamped(WaitDie(), "told to die")
 }
 
-// restamped makes the wrong form of a method that goes by age; done is what
-// happens to the younger one.
+// restamped makes the wrong form of a method that goes by age; done is what happens to
+// the younger transaction.
 func restamped(m Method, done string) Method {
 	born := m.make("")
 	m.Wrong = "a transaction gets a new stamp after every abort, so it is the youngest again and may be " + done + " for ever"
@@ -152,12 +152,12 @@ type forgetting struct{ method }
 
 func (forgetting) restarts(t *transaction) { t.stamp = algorithm.Time{} }
 
-// A dying method is one in which a requester of higher rank than the holder
-// waits, and one of lower rank dies. Nobody ever waits for somebody of higher
-// rank, so there is no cycle.
+// A dying method is one in which a requester of higher rank than the holder waits, and
+// one of lower rank dies. No transaction ever waits for one of higher rank, so there is
+// no cycle.
 type dying struct {
 	plain
-	above func(a, b node) bool // a ranks above b
+	above func(a, b node) bool // whether a ranks above b
 }
 
 func (d dying) meet(s *site, k int, who node, o *out) {
@@ -168,9 +168,9 @@ func (d dying) meet(s *site, k int, who node, o *out) {
 	}
 }
 
-// turn: the one of lowest rank goes first, so that who still waits ranks above
-// the new holder. Holders of a lock that somebody waits for only rise, until it
-// is that one's turn.
+// turn implements method: the lowest rank goes first, so that those that still wait rank
+// above the new holder. For a waiting transaction, the holders of its lock only rise in
+// rank, until it is its turn.
 func (d dying) turn(queue []node) int {
 	last := 0
 	for i := range queue {

@@ -5,24 +5,24 @@ import (
 	"github.com/stile-lock/stile/algorithm/election"
 )
 
-// A seat is that of the coordinator: who has it, as this site knows, and this
-// site's part in the elections that fill it. The election is the ring, a machine
-// within the site that knows nothing of locks.
+// A seat is that of the coordinator: its occupant, as far as this site knows, and this
+// site's part in the elections that fill it. The election is the ring, a machine inside
+// the site that knows nothing of locks.
 //
-// The election counts on a timeout to make good what was lost with a site that
-// died. Here a perfect failure detector says that a site has died, and what came
-// from it before has come: so that timeout runs out when a death is told, and at
-// no other time.
+// The election relies on a timeout to make up for messages lost with a site that died.
+// Here a perfect failure detector reports that a site has died, after all messages from
+// it have arrived. So that timeout expires when a death is reported, and at no other
+// time.
 type seat struct {
-	coordinator algorithm.ID // or None while it is vacant
-	named       algorithm.ID // whom the election has named in this step, or None: no part of the state
+	coordinator algorithm.ID // the coordinator, or None while the seat is vacant
+	named       algorithm.ID // process that the election has named in this step, or None: not part of the state
 	birth       algorithm.Birth
 	sites       int
 	vote        algorithm.Machine // nil until the site is known
 	out         algorithm.Output
 }
 
-// newSeat returns the seat among so many sites. Site 1 has it.
+// newSeat returns the seat among the given number of sites. Site 1 occupies it.
 func newSeat(sites int) seat {
 	birth, err := election.Ring().Birth(max(1, sites))
 	if err != nil {
@@ -47,7 +47,7 @@ func (e *seat) fields(s *site, c *algorithm.Coder) {
 // taken reports whether there is a coordinator.
 func (e *seat) taken() bool { return e.coordinator != algorithm.None }
 
-// poll gives the election an input, and sends what it sends.
+// poll gives the election an input, and sends its messages.
 func (e *seat) poll(s *site, in algorithm.Input, o *out) {
 	if err := e.machine(s).Step(in, &e.out); err != nil {
 		o.Fail(err)
@@ -63,8 +63,8 @@ func (e *seat) poll(s *site, in algorithm.Input, o *out) {
 	}
 }
 
-// fill is told that a site has died. If it was the coordinator the seat is
-// vacant; and if it is, whatever election there was is held anew.
+// fill handles the death of a site. If it was the coordinator the seat becomes vacant;
+// and while the seat is vacant, any election is held again.
 func (e *seat) fill(s *site, d algorithm.ID, o *out) {
 	e.poll(s, algorithm.Input{Kind: algorithm.Suspect, From: d}, o)
 	if e.coordinator == d {
@@ -76,9 +76,9 @@ func (e *seat) fill(s *site, d algorithm.ID, o *out) {
 	}
 }
 
-// settle takes over whom the election has named, and reports whether that is
-// news. It is not if the one who was named has died since: then there is another
-// election, which began when that was told.
+// settle adopts the coordinator that the election has named, and reports whether it is
+// new. It is not if the named site has died since: then there is another election, which
+// began when the death was reported.
 func (e *seat) settle(s *site) bool {
 	named := e.named
 	e.named = algorithm.None

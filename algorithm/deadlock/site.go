@@ -8,24 +8,24 @@ import (
 
 // The phases of a transaction, as its home sees it.
 const (
-	idle    uint8 = iota // it has nothing and wants nothing
-	running              // it has what it asked for
-	waiting              // it waits for a lock
-	doomed               // it has been told to abort
+	idle    uint8 = iota // has nothing and wants nothing
+	running              // has what it requested
+	waiting              // waits for a lock
+	doomed               // has been told to abort
 )
 
-// A transaction is what its home knows of it.
+// A transaction is what its home knows about it.
 type transaction struct {
 	phase   uint8
 	stamp   algorithm.Time // none between transactions
 	attempt uint64
 	wants   int   // waiting: the lock
 	has     []int // locks, in the order in which it got them
-	claims  []int // locks that it may ask for
+	claims  []int // locks that it may request
 }
 
-// fieldNames is what the fields of a transaction are called: made once, since
-// states are written and read far more often than shown.
+// fieldNames are the names of the fields of a transaction: made once, because states are
+// written and read far more often than shown.
 type fieldNames struct{ phase, stamp, attempt, wants, has, claims string }
 
 func namesOf(tx int) fieldNames {
@@ -42,11 +42,11 @@ func (t *transaction) fields(c *algorithm.Coder, tx int, names *fieldNames) {
 	c.Indexes(names.claims, &t.claims, maxIndex)
 }
 
-// A lock is what its site knows of it.
+// A lock is what its site knows about it.
 type lock struct {
 	holder  node
-	wounded bool   // the holder has been told to abort
-	queue   []node // who waits, in order of arrival
+	wounded bool   // whether the holder has been told to abort
+	queue   []node // waiting nodes, in order of arrival
 }
 
 func (l *lock) fields(c *algorithm.Coder) {
@@ -57,9 +57,9 @@ func (l *lock) fields(c *algorithm.Coder) {
 
 func (l *lock) free() bool { return l.holder.tx < 0 }
 
-// A site is one site: the home of some transactions, which it asks locks for,
-// and the keeper of some locks, which it grants. What happens when a lock is
-// taken is up to the method.
+// A site is one site: the home of some transactions, for which it requests locks, and the
+// keeper of some locks, which it grants. What happens when a lock is taken is up to the
+// method.
 type site struct {
 	self   algorithm.ID
 	layout *Layout
@@ -67,11 +67,11 @@ type site struct {
 
 	clock algorithm.Time
 	dead  algorithm.Set
-	txs   []transaction // those at home here are in use
-	locks []lock        // those kept here are in use
-	own   []int         // which transactions are at home here, in order
-	kept  []int         // which locks are kept here, in order
-	names []fieldNames  // of the fields of own
+	txs   []transaction // only those at home here are in use
+	locks []lock        // only those kept here are in use
+	own   []int         // transactions at home here, in order
+	kept  []int         // locks kept here, in order
+	names []fieldNames  // names of the fields of own
 }
 
 type out = algorithm.Out[message]
@@ -127,18 +127,18 @@ func (s *site) send(to algorithm.ID, m message, o *out) {
 // Clock implements algorithm.Hearer.
 func (s *site) Clock() algorithm.Time { return s.clock }
 
-// Hear takes over a clock that is ahead.
+// Hear implements algorithm.Hearer.
 func (s *site) Hear(t algorithm.Time) { s.clock.See(t) }
 
-// Claim notes that tx may ask for a lock.
+// Claim records that tx may request a lock.
 func (s *site) Claim(tx algorithm.ID, k int) {
 	if s.atHome(int(tx)) && s.layout.hasLock(k) && !slices.Contains(s.txs[tx].claims, k) {
 		s.txs[tx].claims = append(s.txs[tx].claims, k)
 	}
 }
 
-// Acquire asks for a lock. The first one begins an attempt, and gives the
-// transaction its stamp unless it has one from an attempt before.
+// Acquire requests a lock. The first request begins an attempt, and gives the transaction
+// its stamp unless it has one from an earlier attempt.
 func (s *site) Acquire(tx algorithm.ID, k int, o *out) {
 	if !s.atHome(int(tx)) || !s.layout.hasLock(k) {
 		return
@@ -200,8 +200,8 @@ func (s *site) letGo(tx int, o *out) {
 	}
 }
 
-// Receive handles a message. What comes from a dead site is void, and so is
-// what is about its transactions: it would leave a ghost in the graph.
+// Receive handles a message. A message from a dead site is void, and so is one about its
+// transactions: it would leave a ghost in the graph.
 func (s *site) Receive(from algorithm.ID, m *message, o *out) {
 	s.clock.See(m.clock)
 	if s.dead.Has(from) {
@@ -221,9 +221,9 @@ func (s *site) Receive(from algorithm.ID, m *message, o *out) {
 	}
 }
 
-// told is what a home does when a transaction of its own is told something.
-// What is about another attempt is void. Who is told to abort does so even if
-// it runs again: whoever told it takes this attempt for over.
+// told handles, at a transaction's home, a message addressed to the transaction. A
+// message about another attempt is void. A transaction that is told to abort does so even
+// if it runs again: the sender considers this attempt ended.
 func (s *site) told(from algorithm.ID, m *message, o *out) {
 	t := &s.txs[m.from.tx]
 	if t.attempt != m.from.attempt {
@@ -239,7 +239,7 @@ func (s *site) told(from algorithm.ID, m *message, o *out) {
 	}
 }
 
-// doom tells a transaction to abort.
+// doom orders a transaction to abort.
 func (s *site) doom(tx int, cycle []int, o *out) {
 	s.txs[tx].phase = doomed
 	var ids []algorithm.ID
@@ -249,11 +249,11 @@ func (s *site) doom(tx int, cycle []int, o *out) {
 	o.Abort(algorithm.ID(tx), ids)
 }
 
-// Expire handles a timer of the method's.
+// Expire handles a timer of the method.
 func (s *site) Expire(timer int, o *out) { s.method.expire(s, timer, o) }
 
-// Suspect buries a site: its transactions go, and so must those that have or
-// want locks there.
+// Suspect buries a dead site: its transactions end, and so must those that have or want
+// locks there.
 func (s *site) Suspect(d algorithm.ID, o *out) {
 	if d == s.self || s.dead.Has(d) {
 		return

@@ -19,23 +19,23 @@ const (
 	alarm  = "#c8102e"
 	blue   = "#0072b2"
 	fonts  = "system-ui, 'Segoe UI', 'DejaVu Sans', Helvetica, Arial, sans-serif"
-	radius = 16.0 // of a transaction
+	radius = 16.0 // radius of a transaction
 )
 
 // A Picture says how a graph is drawn.
 type Picture struct {
 	Title  string
-	Note   string         // a line below the title
-	Victim algorithm.ID   // who was chosen to break the deadlock; None for nobody
-	Also   []algorithm.ID // who is to be seen even without an edge
+	Note   string         // line below the title
+	Victim algorithm.ID   // transaction chosen to break the deadlock, or None
+	Also   []algorithm.ID // transactions shown even without an edge
 
-	// Reported is a cycle that somebody takes for a deadlock: what is not in the
-	// graph of it is drawn dashed.
+	// Reported is a cycle that is taken for a deadlock: its edges that are not in the
+	// graph are drawn dashed.
 	Reported []algorithm.ID
 }
 
-// SVG draws the graph: each cycle as a ring of its own, those who wait for its
-// members around it, and the others beside.
+// SVG draws the graph: each cycle as a ring of its own, the transactions that wait for
+// its members around it, and the others beside.
 func (g *Graph) SVG(p Picture) string {
 	shown := &Graph{}
 	shown.Union(g)
@@ -71,7 +71,7 @@ func frame(title, note string, width, height float64, drawn string) string {
 	return b.String()
 }
 
-// heads writes the heads of arrows.
+// heads writes the arrowheads.
 func heads(b *strings.Builder) {
 	b.WriteString("<defs>\n")
 	for _, head := range []struct{ id, colour string }{{"ring", alarm}, {"wait", blue}, {"said", grey}} {
@@ -84,14 +84,14 @@ func heads(b *strings.Builder) {
 type point struct{ x, y float64 }
 
 type drawing struct {
-	g             *Graph // what is drawn
-	real          *Graph // what is so
+	g             *Graph // the graph drawn
+	real          *Graph // the real graph
 	p             Picture
 	at            map[algorithm.ID]point
 	ring          map[algorithm.ID]int // 1 + the number of the cycle it is part of
 	done          map[algorithm.ID]bool
 	width, height float64
-	signs         []sign // what was drawn
+	signs         []sign // entries for the legend
 }
 
 func (d *drawing) nodes() []algorithm.ID {
@@ -100,8 +100,8 @@ func (d *drawing) nodes() []algorithm.ID {
 	return slices.Compact(ids)
 }
 
-// place gives everybody a place: rings from left to right, each with those who
-// wait for it around, and then the rest in columns.
+// place assigns each transaction a place: rings from left to right, each with its waiters
+// around it, and then the rest in columns.
 func (d *drawing) place() {
 	const top = 64.0
 	x, bottom := 16.0, top
@@ -111,7 +111,7 @@ func (d *drawing) place() {
 		share := 2 * math.Pi / float64(len(cycle))
 		step := outward
 		out := r + radius + 14
-		if depth > 0 { // room for those around, side by side
+		if depth > 0 { // room for the waiters around, side by side
 			step = max(step, 44*float64(most)/share-r)
 			out += step + outward*float64(depth-1)
 		}
@@ -131,8 +131,8 @@ func (d *drawing) place() {
 	d.height = max(bottom+12, 100)
 }
 
-// tighten moves a ring, and all who lead to it, to the upper left corner that
-// is left for them. It returns how far they reach.
+// tighten moves a ring, and all transactions that lead to it, to the upper left corner
+// that is left for them. It returns how far they reach.
 func (d *drawing) tighten(x, y float64) (right, low float64) {
 	const edge = radius + 14
 	left, high := math.Inf(1), math.Inf(1)
@@ -154,12 +154,12 @@ func (d *drawing) tighten(x, y float64) (right, low float64) {
 	return right, low
 }
 
-// outward is how much further out somebody is than who it waits for.
+// outward is how much further out a transaction is than the one it waits for.
 const outward = 82.0
 
 func (p point) polar(r, a float64) point { return point{p.x + r*math.Cos(a), p.y + r*math.Sin(a)} }
 
-// waiters returns who waits for tx and is part of no cycle.
+// waiters returns the transactions that wait for tx and are part of no cycle.
 func (d *drawing) waiters(tx algorithm.ID) []algorithm.ID {
 	var ids []algorithm.ID
 	for _, e := range d.g.edges {
@@ -174,8 +174,8 @@ func (d *drawing) cyclic(tx algorithm.ID) bool {
 	return slices.ContainsFunc(d.g.Cycles(), func(c []algorithm.ID) bool { return slices.Contains(c, tx) })
 }
 
-// around returns how long the chains are that lead to a cycle, and how many
-// lead to one member at most.
+// around returns the length of the longest chain that leads to a cycle, and the largest
+// number of chains that lead to one member.
 func (d *drawing) around(cycle []algorithm.ID) (depth, most int) {
 	for _, tx := range cycle {
 		most = max(most, d.leaves(tx))
@@ -210,7 +210,8 @@ func (d *drawing) count(tx algorithm.ID, seen []algorithm.ID) int {
 	return n
 }
 
-// fan places those who wait for tx further out, within its share of the circle.
+// fan places the transactions that wait for tx further out, within its share of the
+// circle.
 func (d *drawing) fan(tx algorithm.ID, c point, r, step, a, share float64) {
 	var all []algorithm.ID
 	total := 0
@@ -230,8 +231,8 @@ func (d *drawing) fan(tx algorithm.ID, c point, r, step, a, share float64) {
 	}
 }
 
-// rest places who leads to no cycle: those who wait for nobody at the right,
-// the others before them.
+// rest places the transactions that lead to no cycle: those that wait for none at the
+// right, the others before them.
 func (d *drawing) rest(x, top, bottom float64) (float64, float64) {
 	var columns [][]algorithm.ID
 	for _, tx := range d.nodes() {
@@ -255,7 +256,7 @@ func (d *drawing) rest(x, top, bottom float64) (float64, float64) {
 	return x, bottom
 }
 
-// steps returns how far tx is from somebody who waits for nobody.
+// steps returns the distance of tx from a transaction that waits for none.
 func (d *drawing) steps(tx algorithm.ID) int {
 	n := 0
 	for _, e := range d.g.From(tx) {
@@ -264,10 +265,10 @@ func (d *drawing) steps(tx algorithm.ID) int {
 	return n
 }
 
-// A line is how an edge looks.
+// A line is the look of an edge.
 type line struct{ colour, head, width, dash string }
 
-// sound reports whether a cycle that is drawn is one.
+// sound reports whether a drawn cycle is real.
 func (d *drawing) sound(cycle []algorithm.ID) bool {
 	for i, tx := range cycle {
 		if !d.real.Has(tx, cycle[(i+1)%len(cycle)]) {
@@ -285,7 +286,7 @@ func (d *drawing) edge(b *strings.Builder, e Edge) {
 		return
 	}
 	ux, uy := dx/length, dy/length
-	// In a ring of two both edges would lie on each other.
+	// In a ring of two the edges would coincide.
 	bend := 0.0
 	if d.g.Has(e.To, e.From) {
 		bend = 24
@@ -331,10 +332,10 @@ func (d *drawing) node(b *strings.Builder, tx algorithm.ID) {
 	}
 }
 
-// A circle is how a transaction looks.
+// A circle is the look of a transaction.
 type circle struct {
 	fill, text, line string
-	waits            bool // it has a dashed ring around
+	waits            bool // whether it has a dashed ring around it
 	means            string
 }
 

@@ -2,25 +2,25 @@ package deadlock
 
 import "slices"
 
-// A web is the graph that path pushing searches: who waits for whom, as far as
-// a site knows. It is made anew for every search, but keeps its memory. Of
-// each transaction a site knows one attempt at most that is not over, so that
-// here a transaction is its number.
+// A web is the graph that path pushing searches: which transaction waits for which, as
+// far as a site knows. It is rebuilt for every search, but keeps its memory. A site knows
+// at most one attempt of each transaction that has not ended, so a transaction is
+// identified here by its number.
 type web struct {
 	edges   []hold
 	entries []node // P1 of every EXT -> P1
 
 	// By transaction.
 	out, in [][]int32 // the edges that leave it, and those that lead to it
-	entered []bool    // it is one of the entries
+	entered []bool    // whether it is one of the entries
 	exit    []int32   // 1 + the wish of Pn -> EXT, or 0
-	marks   []int32   // of one search; 0 before and after it
-	wakes   []bool    // it leads to something new
-	on      []bool    // it is part of the path that is being walked
+	marks   []int32   // marks of one search; 0 before and after it
+	wakes   []bool    // whether it leads to something new
+	on      []bool    // whether it is part of the current path
 
-	exits []int  // who has an exit
-	awake []int  // who wakes
-	path  []node // the path that is being walked
+	exits []int  // transactions that have an exit
+	awake []int  // transactions that wake
+	path  []node // the current path
 }
 
 func newWeb(transactions int) *web {
@@ -68,7 +68,7 @@ func (w *web) leave(last node, wish int) {
 
 // cycle returns a cycle, or nil.
 func (w *web) cycle() []node {
-	left := w.marks // how many edges of each lead to somebody who may be part of one
+	left := w.marks // number of edges of each to a transaction that may be part of a cycle
 	w.prune(left)
 	var nodes []node
 	if i := slices.IndexFunc(w.edges, func(h hold) bool { return left[h.to.tx] > 0 }); i >= 0 {
@@ -80,8 +80,8 @@ func (w *web) cycle() []node {
 	return nodes
 }
 
-// prune counts the edges that leave each transaction, without those to who
-// waits for nobody, then without those to who waits only for such, and so on.
+// prune counts the edges that leave each transaction, without those to transactions that
+// wait for none, then without those to transactions that wait only for such, and so on.
 func (w *web) prune(left []int32) {
 	var ended []int
 	for i := range w.edges {
@@ -104,7 +104,7 @@ func (w *web) prune(left []int32) {
 	}
 }
 
-// follow goes round and round from a node, and returns the cycle it gets into.
+// follow walks from a node until it repeats one, and returns the cycle that it reached.
 func (w *web) follow(left []int32, at node) []node {
 	nodes := []node{at}
 	for {
@@ -118,8 +118,8 @@ func (w *web) follow(left []int32, at node) []node {
 	}
 }
 
-// walk visits every path of two nodes or more that begins with an entry and
-// has news: somebody of whom something is new.
+// walk visits every path of two or more nodes that begins with an entry and has news: a
+// transaction about which something is new.
 func (w *web) walk(n *news, visit func(path []node)) {
 	w.wake(n)
 	for _, first := range w.entries {
@@ -135,7 +135,7 @@ func (w *web) walk(n *news, visit func(path []node)) {
 	}
 }
 
-// wake finds out who leads to something new.
+// wake finds the transactions that lead to something new.
 func (w *web) wake(n *news) {
 	w.awake = append(w.awake[:0], n.txs...)
 	for _, tx := range w.awake {
@@ -151,7 +151,7 @@ func (w *web) wake(n *news) {
 	}
 }
 
-// longer visits the paths that go on where w.path ends.
+// longer visits the paths that extend w.path.
 func (w *web) longer(n *news, fresh bool, visit func(path []node)) {
 	last := w.path[len(w.path)-1]
 	for _, i := range w.out[last.tx] {
@@ -171,11 +171,11 @@ func (w *web) longer(n *news, fresh bool, visit func(path []node)) {
 	}
 }
 
-// news is of whom something is new since the last search: whom it waits for,
-// or that it waits elsewhere, or that a path begins with it. All paths without
-// news have been visited before.
+// news is the set of transactions about which something is new since the last search: the
+// one it waits for, that it waits elsewhere, or that a path begins with it. All paths
+// without news have been visited before.
 type news struct {
-	all bool // of everybody
+	all bool // news about all
 	txs []int
 	is  []bool // by transaction
 }

@@ -6,28 +6,28 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 )
 
-// Bully is the algorithm in which a process that notices the silence asks all
-// who are higher, and leads if none of them answers.
+// Bully returns the algorithm in which a process that notices the leader's silence asks
+// all higher processes, and leads if none of them answers.
 //
-// H. Garcia-Molina: Elections in a Distributed Computing System. IEEE
-// Transactions on Computers C-31(1), 1982, pages 48-59.
+// H. Garcia-Molina: Elections in a Distributed Computing System. IEEE Transactions on
+// Computers C-31(1), 1982, pages 48-59.
 //
-// This is the form that textbooks give it: A. S. Tanenbaum, M. van Steen:
-// Distributed Systems: Principles and Paradigms, 2nd edition, 2007, section
-// 6.5.1. The paper's first halts everybody lower, and then tells them.
+// This is the textbook form: A. S. Tanenbaum, M. van Steen: Distributed Systems:
+// Principles and Paradigms, 2nd edition, 2007, section 6.5.1. The paper's leader first
+// halts all lower processes, and then informs them.
 //
-// ELECTION goes to all higher ones, the dead included, for nobody knows who is
-// dead; so does COORDINATOR to all lower ones. An ANSWER takes a round trip. A
-// process that got one waits for the highest of those who live: a message to
-// it, its own wait for answers, and a message back.
+// ELECTION goes to all higher processes, including the dead, because none knows which are
+// dead; likewise COORDINATOR goes to all lower ones. An ANSWER takes a round trip. A
+// process that got one waits for the highest live process: for a message to it, its own
+// wait for answers, and a message back.
 //
-// Departures. The leader that is asked by a lower process tells it again that it
-// leads, and nobody else. It knows that nobody higher is alive, since that one
-// would have held an election when it came back. And COORDINATOR of a lower one
-// than the present leader may be stale, and is refused; if the leader is dead,
-// though, news that are still older may come later, of one lower yet. So what
-// was refused is remembered, and nobody below is followed, until the process
-// has asked anew itself.
+// Departures. A leader that is asked by a lower process sends COORDINATOR again to that
+// process only. It knows that no higher process is alive, because that one would have
+// held an election when it came back. COORDINATOR from a process lower than the present
+// leader may be stale, and is refused. If the leader is dead, however, still older news
+// of an even lower process may arrive later. So the highest refused process is
+// remembered, and none below it is followed, until this process has held an election
+// itself.
 func Bully() algorithm.Spec {
 	return algorithm.Spec{
 		Name: "bully", Family: algorithm.Election, Title: "Bully", Authors: "Garcia-Molina", Year: 1982,
@@ -51,9 +51,8 @@ func Bully() algorithm.Spec {
 	}
 }
 
-// bullyRange is from the second highest asking the highest, which leads
-// already, to all starting with nobody dead and the worst latencies: see
-// [Outset.Bully].
+// bullyRange returns the range from the second highest asking the highest, which leads
+// already, to all starting with none dead and the worst latencies: see [Outset.Bully].
 func bullyRange(n int) algorithm.Range {
 	return algorithm.Range{Lo: float64(min(n-1, 3)), Hi: 5*math.Exp2(float64(n-1)) - float64(n+4)}
 }
@@ -68,11 +67,11 @@ type bullyMessage struct{ Kind uint8 }
 
 func (m *bullyMessage) Fields(c *algorithm.Coder) { c.Kind(&m.Kind, bullyCoordinator) }
 
-// What a process is doing.
+// The states of a process.
 const (
-	quiet    uint8 = iota // there is no election here
-	electing              // it has sent ELECTION, and nobody has answered
-	yielding              // it was answered, and waits for COORDINATOR
+	quiet    uint8 = iota // no election here
+	electing              // ELECTION sent, no answer yet
+	yielding              // answered, waiting for COORDINATOR
 )
 
 // How long a process waits, in units of the longest latency.
@@ -86,8 +85,8 @@ type bully struct {
 	n    int
 
 	state   uint8
-	leader  algorithm.ID // or None
-	refused algorithm.ID // the highest whose COORDINATOR was refused since, or None
+	leader  algorithm.ID // the leader, or None
+	refused algorithm.ID // highest process whose COORDINATOR was refused since, or None
 }
 
 func newBully(self algorithm.ID, v algorithm.View) bully {
@@ -100,7 +99,7 @@ func (s *bully) Fields(c *algorithm.Coder) {
 	c.Maybe("refused", &s.refused)
 }
 
-// Start lets a process that is back hold an election.
+// Start makes a process that is back hold an election.
 func (s *bully) Start(out *algorithm.Out[bullyMessage]) {
 	if s.leader == algorithm.None && s.state == quiet {
 		s.elect(out)
@@ -113,7 +112,7 @@ func (s *bully) Request(out *algorithm.Out[bullyMessage]) {
 	}
 }
 
-// elect asks everybody higher. The highest of all need not ask.
+// elect asks all higher processes. The highest of all need not ask.
 func (s *bully) elect(out *algorithm.Out[bullyMessage]) {
 	s.forget(out)
 	s.refused = algorithm.None
@@ -130,7 +129,7 @@ func (s *bully) elect(out *algorithm.Out[bullyMessage]) {
 	out.SetTimer(0, answerWait)
 }
 
-// win tells everybody lower.
+// win informs all lower processes.
 func (s *bully) win(out *algorithm.Out[bullyMessage]) {
 	s.follow(s.self, out)
 	var lower algorithm.Set
@@ -165,7 +164,7 @@ func (s *bully) Receive(from algorithm.ID, m *bullyMessage, out *algorithm.Out[b
 	case m.Kind == bullyElection && from < s.self:
 		out.Send(from, bullyMessage{Kind: bullyAnswer})
 		switch {
-		case s.state != quiet: // it is holding one already
+		case s.state != quiet: // already holding one
 		case s.leader == s.self:
 			out.Send(from, bullyMessage{Kind: bullyCoordinator})
 		default:
@@ -181,8 +180,8 @@ func (s *bully) Receive(from algorithm.ID, m *bullyMessage, out *algorithm.Out[b
 	}
 }
 
-// Expire: nobody higher has answered, so there is nobody; or whoever answered
-// is no more.
+// Expire handles a timeout: no higher process has answered, so none is alive; or the one
+// that answered has died.
 func (s *bully) Expire(_ int, out *algorithm.Out[bullyMessage]) {
 	switch s.state {
 	case electing:
@@ -193,7 +192,7 @@ func (s *bully) Expire(_ int, out *algorithm.Out[bullyMessage]) {
 	}
 }
 
-// Suspect: a leader that is dead is none.
+// Suspect handles a death: a dead leader no longer counts.
 func (s *bully) Suspect(id algorithm.ID, out *algorithm.Out[bullyMessage]) {
 	if id == s.leader && id != s.self {
 		s.forget(out)

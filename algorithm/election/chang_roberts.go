@@ -2,21 +2,20 @@ package election
 
 import "github.com/stile-lock/stile/algorithm"
 
-// ChangRoberts is the algorithm in which numbers go round a ring, and each
-// process lets only higher ones than its own pass.
+// ChangRoberts returns the algorithm in which numbers travel around a ring, and each
+// process lets only numbers higher than its own pass.
 //
-// E. Chang, R. Roberts: An Improved Algorithm for Decentralized Extrema-Finding
-// in Circular Configurations of Processes. Communications of the ACM 22(5),
-// 1979, pages 281-283.
+// E. Chang, R. Roberts: An Improved Algorithm for Decentralized Extrema-Finding in
+// Circular Configurations of Processes. Communications of the ACM 22(5), 1979, pages
+// 281-283.
 //
-// With down, the ring leads from each number to the next lower one, which is
-// the worst that can be: if all start at once, number i goes i steps. A number
-// that comes back to its owner has beaten all others, and COORDINATOR goes
-// round once.
+// With down, the ring leads from each number to the next lower one, which is the worst
+// case: if all start at once, number i travels i steps. A number that returns to its
+// owner has beaten all others, and COORDINATOR goes round once.
 //
-// The paper has no failures. Here successors that are believed dead are
-// skipped, a message that is lost with a process that dies is made good by a
-// timeout, and a message whose owner is known to be dead goes no further.
+// The paper has no failures. Here successors that are believed dead are skipped, a
+// timeout makes up for a message lost with a process that dies, and a message whose owner
+// is known to be dead is dropped.
 func ChangRoberts(down bool) algorithm.Spec {
 	shape := algorithm.Shape{Picture: algorithm.Ring, Title: "only the highest comes all the way round", Pointer: "leader", Waits: toHear()}
 	if down {
@@ -40,7 +39,8 @@ func ChangRoberts(down bool) algorithm.Spec {
 	}
 }
 
-// downwards are the links of a ring that leads from each number to the next lower one.
+// downwards returns the links of a ring that leads from each number to the next lower
+// one.
 func downwards(n int) [][2]algorithm.ID {
 	all := make([][2]algorithm.ID, n)
 	for i := range n {
@@ -51,8 +51,8 @@ func downwards(n int) [][2]algorithm.ID {
 
 const changRobertsText = "2A .. 3A-1 with A > 1 alive, up to A(A+3)/2 if several start and the ring leads down; more if messages overtake each other"
 
-// changRobertsRange is from one process alive, which tells nobody, to all of
-// them starting, where messages do not overtake each other: see
+// changRobertsRange returns the range from one process alive, which informs no other, to
+// all of them starting, where messages do not overtake each other: see
 // [Outset.ChangRoberts].
 func changRobertsRange(down bool) func(n int) algorithm.Range {
 	return func(n int) algorithm.Range {
@@ -73,7 +73,7 @@ const (
 
 type crMessage struct {
 	Kind   uint8
-	Number algorithm.ID // whose message it is
+	Number algorithm.ID // owner of the message
 }
 
 func (m *crMessage) Fields(c *algorithm.Coder) {
@@ -81,13 +81,13 @@ func (m *crMessage) Fields(c *algorithm.Coder) {
 	c.Seat("number", &m.Number)
 }
 
-// crRounds is how often messages go round the ring at most, from where a
-// process joins: until the highest hears of it, its number, and COORDINATOR.
+// crRounds is how often messages go round the ring at most, from where a process joins:
+// until the highest hears of it, then its number, then COORDINATOR.
 const crRounds = 3
 
 type changRoberts struct{ member[crMessage] }
 
-// Start lets a process that is back hold an election.
+// Start makes a process that is back hold an election.
 func (s *changRoberts) Start(out *algorithm.Out[crMessage]) {
 	if s.leader == algorithm.None && !s.part {
 		s.elect(out)
@@ -117,7 +117,7 @@ func (s *changRoberts) pass(m crMessage, out *algorithm.Out[crMessage]) {
 
 func (s *changRoberts) Receive(_ algorithm.ID, m *crMessage, out *algorithm.Out[crMessage]) {
 	switch {
-	case s.dead.Has(m.Number): // it would go round for ever
+	case s.dead.Has(m.Number): // it would go round forever
 	case m.Kind == crElection && m.Number > s.self:
 		s.join(crRounds, out)
 		s.pass(*m, out)
@@ -134,7 +134,7 @@ func (s *changRoberts) Receive(_ algorithm.ID, m *crMessage, out *algorithm.Out[
 	}
 }
 
-// Expire: the election has got lost.
+// Expire handles a timeout: the election was lost.
 func (s *changRoberts) Expire(_ int, out *algorithm.Out[crMessage]) {
 	if s.part {
 		s.elect(out)

@@ -2,13 +2,13 @@ package election
 
 import "github.com/stile-lock/stile/algorithm"
 
-// A circle is a process's place in a ring of all processes, with those left
-// out that are believed dead.
+// A circle is a process's place in a ring of all processes, without those that are
+// believed dead.
 type circle struct {
 	self algorithm.ID
 	n    int
-	down bool          // the next process is the one with the next lower number
-	dead algorithm.Set // who is believed dead
+	down bool          // whether the next process is the one with the next lower number
+	dead algorithm.Set // processes believed dead
 }
 
 // next returns the next process that is alive, or the process itself.
@@ -24,7 +24,7 @@ func (c *circle) next() algorithm.ID {
 	return id
 }
 
-// toHear is why a process waits that takes part.
+// toHear returns the reason why a participating process waits.
 func toHear() []algorithm.Wait {
 	return []algorithm.Wait{{Field: "part", Value: "yes", Why: "takes part, and waits to hear who has won"}}
 }
@@ -33,8 +33,8 @@ func toHear() []algorithm.Wait {
 type member[M any] struct {
 	circle
 
-	part   bool         // it takes part in an election whose end it has not heard
-	leader algorithm.ID // or None
+	part   bool         // whether it takes part in an election whose end it has not heard
+	leader algorithm.ID // the leader, or None
 }
 
 func newMember[M any](self algorithm.ID, v algorithm.View, down bool) member[M] {
@@ -48,15 +48,15 @@ func (s *member[M]) Fields(c *algorithm.Coder) {
 	c.Set("dead", &s.dead)
 }
 
-// join takes part in an election whose end must come within so many rounds.
+// join takes part in an election that must end within the given number of rounds.
 func (s *member[M]) join(rounds int, out *algorithm.Out[M]) {
 	s.part = true
 	s.forget(out)
 	out.SetTimer(0, rounds*s.n)
 }
 
-// follow ends the election here, unless its outcome is stale: a process follows
-// nobody as long as it takes somebody higher to be alive.
+// follow ends the election here, unless its outcome is stale: a process follows no leader
+// as long as it believes a higher process to be alive.
 func (s *member[M]) follow(leader algorithm.ID, out *algorithm.Out[M]) bool {
 	for id := leader + 1; int(id) < s.n; id++ {
 		if !s.dead.Has(id) {
@@ -81,7 +81,7 @@ func (s *member[M]) forget(out *algorithm.Out[M]) {
 	}
 }
 
-// Suspect closes the ring without the dead. A leader that is dead is none.
+// Suspect closes the ring without the dead process. A dead leader no longer counts.
 func (s *member[M]) Suspect(id algorithm.ID, out *algorithm.Out[M]) {
 	if id == s.self {
 		return
@@ -92,8 +92,8 @@ func (s *member[M]) Suspect(id algorithm.ID, out *algorithm.Out[M]) {
 	}
 }
 
-// Trust takes a process that is back into the ring. A leader that is lower
-// leads no more.
+// Trust takes a process that is back into the ring. A leader with a lower number no
+// longer leads.
 func (s *member[M]) Trust(id algorithm.ID, out *algorithm.Out[M]) {
 	s.dead.Remove(id)
 	if s.leader != algorithm.None && id > s.leader {

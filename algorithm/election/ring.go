@@ -6,27 +6,25 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 )
 
-// Ring is the algorithm in which ELECTION goes round a ring and collects the
-// numbers of all who are alive, and COORDINATOR goes round once more with the
-// highest of them.
+// Ring returns the algorithm in which ELECTION goes round a ring and collects the numbers
+// of all live processes, and COORDINATOR goes round once more with the highest of them.
 //
-// G. Le Lann: Distributed Systems - Towards a Formal Approach. Information
-// Processing 77 (Proceedings of the IFIP Congress), North-Holland, 1977, pages
-// 155-160.
+// G. Le Lann: Distributed Systems - Towards a Formal Approach. Information Processing 77
+// (Proceedings of the IFIP Congress), North-Holland, 1977, pages 155-160.
 //
-// In this form: A. Silberschatz, P. B. Galvin: Operating System Concepts, 4th
-// edition, 1994, section 18.6.2; A. S. Tanenbaum, M. van Steen: Distributed
-// Systems: Principles and Paradigms, 2nd edition, 2007, section 6.5.1.
+// In this form: A. Silberschatz, P. B. Galvin: Operating System Concepts, 4th edition,
+// 1994, section 18.6.2; A. S. Tanenbaum, M. van Steen: Distributed Systems: Principles
+// and Paradigms, 2nd edition, 2007, section 6.5.1.
 //
-// A message has come full circle when it reaches a process that is in its list
-// already. That is the process that sent it first, or, if that one has died,
-// the first one behind it. COORDINATOR has a list of those who know, for the
-// same reason. Successors that are believed dead are skipped. What is lost
-// with a process that dies is made good by a timeout: whoever took part in an
-// election and does not hear its end holds another one.
+// A message has come full circle when it reaches a process that is already in its list.
+// That is the process that sent it first or, if that one has died, the first one behind
+// it. For the same reason COORDINATOR has a list of the processes that know. Successors
+// that are believed dead are skipped. A timeout makes up for a message lost with a
+// process that dies: a process that took part in an election and does not hear its end
+// holds another one.
 //
-// Several elections at once end with the same leader, and each costs as much as
-// one alone.
+// Several elections at once end with the same leader, and each costs as much as a single
+// one.
 func Ring() algorithm.Spec {
 	return algorithm.Spec{
 		Name: "ring-election", Family: algorithm.Election, Title: "Ring election", Authors: "Le Lann", Year: 1977,
@@ -46,8 +44,8 @@ func Ring() algorithm.Spec {
 	}
 }
 
-// ringRange is from one process alive, which tells nobody, to all of them
-// starting.
+// ringRange returns the range from one process alive, which informs no other, to all of
+// them starting.
 func ringRange(n int) algorithm.Range {
 	if n == 1 {
 		return algorithm.Range{}
@@ -62,8 +60,8 @@ const (
 
 type ringMessage struct {
 	Kind   uint8
-	List   []algorithm.ID // whom it has come to
-	Leader algorithm.ID   // COORDINATOR: who leads
+	List   []algorithm.ID // processes it has visited
+	Leader algorithm.ID   // COORDINATOR: the leader
 }
 
 func (m *ringMessage) Fields(c *algorithm.Coder) {
@@ -74,13 +72,13 @@ func (m *ringMessage) Fields(c *algorithm.Coder) {
 	}
 }
 
-// ringRounds is how often an election goes round the ring, from where any
-// process joins it to where that process hears its end.
+// ringRounds is how often an election goes round the ring, from where any process joins
+// it to where that process hears its end.
 const ringRounds = 2
 
 type ring struct{ member[ringMessage] }
 
-// Start lets a process that is back hold an election.
+// Start makes a process that is back hold an election.
 func (s *ring) Start(out *algorithm.Out[ringMessage]) {
 	if s.leader == algorithm.None && !s.part {
 		s.elect(out)
@@ -98,8 +96,8 @@ func (s *ring) elect(out *algorithm.Out[ringMessage]) {
 	s.pass(ringMessage{Kind: ringElection}, out)
 }
 
-// pass signs a message and sends it on. A process alone is where every circle
-// is full at once.
+// pass signs a message and forwards it. In a ring of one process every message has come
+// full circle at once.
 func (s *ring) pass(m ringMessage, out *algorithm.Out[ringMessage]) {
 	m.List = append(m.List, s.self)
 	if to := s.next(); to != s.self {
@@ -124,7 +122,7 @@ func (s *ring) Receive(_ algorithm.ID, m *ringMessage, out *algorithm.Out[ringMe
 	}
 }
 
-// Expire: the election has got lost.
+// Expire handles a timeout: the election was lost.
 func (s *ring) Expire(_ int, out *algorithm.Out[ringMessage]) {
 	if s.part {
 		s.elect(out)

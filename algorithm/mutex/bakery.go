@@ -2,17 +2,16 @@ package mutex
 
 import "github.com/stile-lock/stile/algorithm"
 
-// Bakery is the algorithm in which a process takes a number that is higher
-// than all it sees, and the lowest number is served.
+// Bakery returns the algorithm in which a process takes a number higher than all it sees,
+// and the lowest number is served.
 //
-// L. Lamport: A New Solution of Dijkstra's Concurrent Programming Problem.
-// Communications of the ACM 17(8), 1974, pages 453-455.
+// L. Lamport: A New Solution of Dijkstra's Concurrent Programming Problem. Communications
+// of the ACM 17(8), 1974, pages 453-455.
 //
-// Departure: the paper shares variables, here they are read by messages.
-// choosing[i] and number[i] live at i. READ gets a VALUE, and where the paper
-// waits until something holds, the VALUE is held back until it does (see
-// BakeryPolling for asking again and again instead). All others are read in
-// parallel.
+// Departure: the paper shares variables; here they are read by messages. choosing[i] and
+// number[i] live at i. A READ is answered by a VALUE. Where the paper waits until a
+// condition holds, the VALUE is held back until it does (BakeryPolling reads again and
+// again instead). All others are read in parallel.
 func Bakery() algorithm.Spec {
 	return algorithm.Spec{
 		Name: "bakery", Title: "Lamport's bakery", Authors: "Lamport", Year: 1974,
@@ -39,8 +38,8 @@ func Bakery() algorithm.Spec {
 	}
 }
 
-// bakeryMulticasts: the reads of numbers and of choosing are two multicasts,
-// all else goes to one at a time.
+// bakeryMulticasts counts two multicasts, the READs of numbers and of choosing, and
+// single messages for the rest.
 func bakeryMulticasts(n int) float64 { return min(2, float64(2*n-2)) + float64(4*n-4) }
 
 const (
@@ -48,7 +47,7 @@ const (
 	bakValue
 )
 
-// What is read.
+// The variables that are read.
 const (
 	bakNumber   uint8 = iota // number[j], as it is
 	bakChoosing              // choosing[j], once it is false
@@ -59,7 +58,7 @@ type bakMessage struct {
 	Kind     uint8
 	What     uint8
 	Choosing bool           // VALUE of choosing
-	Number   algorithm.Time // other VALUEs: number[j]. READ of turn: the reader's number.
+	Number   algorithm.Time // other VALUEs: number[j]; READ of turn: the reader's number
 }
 
 func (m *bakMessage) Fields(c *algorithm.Coder) {
@@ -76,16 +75,16 @@ func (m *bakMessage) Fields(c *algorithm.Coder) {
 type bakery struct {
 	self    algorithm.ID
 	n       int
-	polling bool // VALUEs are never held back
+	polling bool // whether VALUEs are never held back
 
 	state    uint8
 	number   algorithm.Time // the paper's number[i]
 	choosing bool           // the paper's choosing[i]
 	highest  algorithm.Time // while choosing: the highest number read
-	unread   algorithm.Set  // while choosing: whose number is not read yet
-	choosers algorithm.Set  // while WANTED: who may still be choosing
-	ahead    algorithm.Set  // while WANTED: who may still be served first
-	readers  algorithm.Set  // whose READ waits here, of choosing if choosing, else of turn
+	unread   algorithm.Set  // while choosing: processes whose number is not read yet
+	choosers algorithm.Set  // while WANTED: processes that may still be choosing
+	ahead    algorithm.Set  // while WANTED: processes that may still be served first
+	readers  algorithm.Set  // processes whose READ waits here: of choosing if choosing, else of turn
 }
 
 func newBakery(self algorithm.ID, v algorithm.View) *bakery {
@@ -154,7 +153,7 @@ func (s *bakery) Receive(from algorithm.ID, m *bakMessage, out *algorithm.Out[ba
 	}
 }
 
-// answer tells the value asked for, or lets the reader wait for it.
+// answer sends the value asked for, or makes the reader wait for it.
 func (s *bakery) answer(from algorithm.ID, m *bakMessage, out *algorithm.Out[bakMessage]) {
 	wait := false
 	switch m.What {
@@ -182,7 +181,7 @@ func (s *bakery) readTurn() bakMessage {
 	return bakMessage{Kind: bakRead, What: bakTurn, Number: s.number}
 }
 
-// before reports whether j with that number is served before us.
+// before reports whether j, with the given number, is served before this process.
 func (s *bakery) before(j algorithm.ID, number algorithm.Time) bool {
 	return algorithm.Stamp{Time: number, ID: j}.Less(algorithm.Stamp{Time: s.number, ID: s.self})
 }
@@ -200,7 +199,7 @@ func (s *bakery) Release(out *algorithm.Out[bakMessage]) {
 	s.tell(bakMessage{Kind: bakValue, What: bakTurn}, out)
 }
 
-// tell answers the READs that waited.
+// tell answers the READs that were waiting.
 func (s *bakery) tell(m bakMessage, out *algorithm.Out[bakMessage]) {
 	out.Multicast(&s.readers, m)
 	s.readers.Clear()

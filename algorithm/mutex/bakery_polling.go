@@ -2,11 +2,11 @@ package mutex
 
 import "github.com/stile-lock/stile/algorithm"
 
-// BakeryPolling is Bakery with busy waiting, as the paper has it: every READ
-// is answered at once, and a reader that must wait reads again.
+// BakeryPolling returns Bakery with busy waiting, as in the paper: every READ is answered
+// at once, and a reader that must wait reads again.
 //
-// L. Lamport: A New Solution of Dijkstra's Concurrent Programming Problem.
-// Communications of the ACM 17(8), 1974, pages 453-455.
+// L. Lamport: A New Solution of Dijkstra's Concurrent Programming Problem. Communications
+// of the ACM 17(8), 1974, pages 453-455.
 func BakeryPolling() algorithm.Spec {
 	s := Bakery()
 	s.Name, s.Title = "bakery-polling", "Lamport's bakery, polling"

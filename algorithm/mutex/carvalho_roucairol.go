@@ -2,19 +2,19 @@ package mutex
 
 import "github.com/stile-lock/stile/algorithm"
 
-// CarvalhoRoucairol is Ricart-Agrawala with permissions that last: an OK of
-// another process is good for any number of entries until that process asks.
+// CarvalhoRoucairol returns Ricart-Agrawala with permissions that last: an OK from
+// another process is good for any number of entries until that process makes a request.
 //
 // O. S. F. Carvalho, G. Roucairol: On Mutual Exclusion in Computer Networks.
 // Communications of the ACM 26(2), 1983, pages 146-147.
 //
-// Channels may reorder: between two processes at most one REQUEST and one OK
-// are under way in each direction, and a REQUEST that overtakes the OK before
-// it is later than the request that the OK is for, so it is deferred.
+// Channels may reorder: between two processes at most one REQUEST and one OK are in
+// flight in each direction, and a REQUEST that overtakes the OK before it is later than
+// the request that the OK answers, so it is deferred.
 //
-// Departures: OK carries the clock, as in RicartAgrawala; an entry without
-// messages does not tick it. Born with all permissions is the holder; two
-// others have none of each other.
+// Departures: OK carries the clock, as in RicartAgrawala; an entry without messages does
+// not tick it. Initially the holder has all permissions, and no two other processes have
+// each other's.
 func CarvalhoRoucairol() algorithm.Spec {
 	return algorithm.Spec{
 		Name: "carvalho-roucairol", Title: "Carvalho-Roucairol", Authors: "Carvalho, Roucairol", Year: 1983,
@@ -33,10 +33,9 @@ func CarvalhoRoucairol() algorithm.Spec {
 				return algorithm.Range{Hi: multicastAndAnswers(n)}
 			}},
 			Client: algorithm.Cost{Text: "0..2T", Any: between(0, 2)},
-			// From 0: who has all OKs may go in again before it hears of a
-			// request. Up to N T: a request goes only to those whose OK is
-			// missing, so one after the other the rest may ask with smaller
-			// stamps.
+			// From 0: a process that has all OKs may enter again before it hears of a
+			// request. Up to N T: a request goes only to the processes whose OK is
+			// missing, so the rest may request with smaller stamps, one after the other.
 			Sync:  algorithm.Cost{Text: "T", Any: roundTrip, Saturated: between(1, 1)},
 			Order: "by stamp among those that ask each other; not ME3",
 		},
@@ -51,11 +50,11 @@ type carvalhoRoucairol struct {
 	n    int
 
 	state    uint8
-	clock    algorithm.Time // what the next request would be stamped with
-	asked    algorithm.Time // while WANTED: the stamp of the own request
-	have     algorithm.Set  // whose permission is here; while WANTED all others have been asked
-	given    algorithm.Set  // who has our OK and has not given us one since
-	deferred algorithm.Set  // while WANTED or HELD: who waits for our OK
+	clock    algorithm.Time // stamp of the next request
+	asked    algorithm.Time // while WANTED: stamp of this process's request
+	have     algorithm.Set  // processes whose permission is here; while WANTED all others have been asked
+	given    algorithm.Set  // processes that have our OK and have not given us one since
+	deferred algorithm.Set  // while WANTED or HELD: processes that wait for our OK
 }
 
 func newCarvalhoRoucairol(self algorithm.ID, v algorithm.View) *carvalhoRoucairol {
@@ -126,7 +125,7 @@ func (s *carvalhoRoucairol) give(to algorithm.ID) {
 	s.given.Add(to)
 }
 
-// tryEnter goes in if all permissions are here, and reports whether they are.
+// tryEnter enters if all permissions are here, and reports whether they are.
 func (s *carvalhoRoucairol) tryEnter(out *algorithm.Out[raMessage]) bool {
 	if s.have.Len() < s.n-1 {
 		return false
@@ -146,7 +145,8 @@ func (s *carvalhoRoucairol) Release(out *algorithm.Out[raMessage]) {
 	s.deferred.Clear()
 }
 
-// Alibi: to get in, d needs an OK from here that it does not have.
+// Alibi implements algorithm.Alibier: to enter, d needs an OK from here that it does not
+// have.
 func (s *carvalhoRoucairol) Alibi(d algorithm.ID) bool { return !s.given.Has(d) }
 
 // Clock implements algorithm.Hearer.

@@ -7,19 +7,17 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 )
 
-// Central is the algorithm in which one process, the coordinator, lets the
-// others in one by one, in the order in which their requests reach it.
+// Central returns the algorithm in which one process, the coordinator, lets the others
+// enter one by one, in the order in which their requests arrive.
 //
-// It is older than its descriptions. L. Lamport: Time, Clocks, and the
-// Ordering of Events in a Distributed System. Communications of the ACM 21(7),
-// 1978, page 561, names it as the obvious solution and shows that it does not
-// grant requests in the order in which they were made. As a protocol: A. S.
-// Tanenbaum, M. van Steen: Distributed Systems: Principles and Paradigms, 2nd
-// edition, 2007, section 6.3.2.
+// It is older than its descriptions. L. Lamport: Time, Clocks, and the Ordering of Events
+// in a Distributed System. Communications of the ACM 21(7), 1978, page 561, names it as
+// the obvious solution and shows that it does not grant requests in the order in which
+// they were made. As a protocol: A. S. Tanenbaum, M. van Steen: Distributed Systems:
+// Principles and Paradigms, 2nd edition, 2007, section 6.3.2.
 //
-// Channels may reorder: a process has at most one REQUEST and one RELEASE
-// under way, and a REQUEST that overtakes the RELEASE before it only waits in
-// the queue.
+// Channels may reorder: a process has at most one REQUEST and one RELEASE in flight, and
+// a REQUEST that overtakes the RELEASE before it only waits in the queue.
 func Central(coordinator algorithm.ID) algorithm.Spec {
 	theory := centralTheory("arrival at the coordinator; not ME3 (open)")
 	theory.Bypass = onceEach
@@ -38,24 +36,24 @@ func Central(coordinator algorithm.ID) algorithm.Spec {
 	}
 }
 
-// centralTheory counts REQUEST, GRANT and RELEASE, which cost the coordinator
-// nothing when it asks itself.
+// centralTheory counts REQUEST, GRANT and RELEASE, which cost nothing when the
+// coordinator itself makes the request.
 func centralTheory(order string) algorithm.Theory {
 	return algorithm.Theory{
 		Messages:   algorithm.Cost{Text: "3, 0 at the coordinator", Any: between(0, 3)},
 		Multicasts: algorithm.Cost{Text: "the same", Any: between(0, 3)},
 		Client:     algorithm.Cost{Text: "2T, 0 at the coordinator", Any: between(0, 2)},
-		// From 0: the coordinator may go in again before it hears of the others.
+		// From 0: the coordinator may enter again before it hears of the others.
 		Sync:  algorithm.Cost{Text: "1..2T", Any: between(0, 2), Saturated: between(1, 2)},
 		Order: order,
 	}
 }
 
-// always returns this seat, however many there are.
+// always returns a function that returns id for every n.
 func always(id algorithm.ID) func(n int) algorithm.ID { return func(int) algorithm.ID { return id } }
 
-// coordinated is the Plan of an algorithm with a coordinator, which must be
-// one of the processes.
+// coordinated returns the Plan of an algorithm with a coordinator, which must be one of
+// the processes.
 func coordinated(coordinator algorithm.ID, b algorithm.Birth) func(n int) (algorithm.Birth, error) {
 	return func(n int) (algorithm.Birth, error) {
 		if coordinator < 0 || int(coordinator) >= n {
@@ -79,8 +77,8 @@ type central struct {
 	self, coordinator algorithm.ID
 
 	state   uint8
-	granted algorithm.ID   // at the coordinator: who may be inside, or None
-	queue   []algorithm.ID // at the coordinator: who waits, in order of arrival
+	granted algorithm.ID   // at the coordinator: the process that may be inside, or None
+	queue   []algorithm.ID // at the coordinator: waiting processes, in order of arrival
 }
 
 func newCentral(self algorithm.ID, v algorithm.View, coordinator algorithm.ID) *central {
@@ -90,7 +88,8 @@ func newCentral(self algorithm.ID, v algorithm.View, coordinator algorithm.ID) *
 	}
 }
 
-// grantedAtBirth is whom the coordinator knows to be inside at the start.
+// grantedAtBirth returns the process that the coordinator knows to be inside at the
+// start.
 func grantedAtBirth(self algorithm.ID, v algorithm.View, coordinator algorithm.ID) algorithm.ID {
 	if v.Busy && self == coordinator {
 		return v.Holder
@@ -128,7 +127,7 @@ func (s *central) Receive(from algorithm.ID, m *centralMessage, out *algorithm.O
 	}
 }
 
-// coordinate is the coordinator's part.
+// coordinate handles a message at the coordinator.
 func (s *central) coordinate(from algorithm.ID, kind uint8, out *algorithm.Out[centralMessage]) {
 	switch {
 	case kind == centralRequest && !slices.Contains(s.queue, from):
@@ -143,5 +142,6 @@ func (s *central) coordinate(from algorithm.ID, kind uint8, out *algorithm.Out[c
 	}
 }
 
-// Alibi: the coordinator has not let d in, or knows that it has left.
+// Alibi implements algorithm.Alibier: the coordinator has not let d in, or knows that it
+// has left.
 func (s *central) Alibi(d algorithm.ID) bool { return s.self == s.coordinator && s.granted != d }

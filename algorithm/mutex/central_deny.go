@@ -2,16 +2,16 @@ package mutex
 
 import "github.com/stile-lock/stile/algorithm"
 
-// CentralDeny is Central without a queue: a coordinator that cannot let a
-// process in says DENIED, and the process may ask again later. It is a
-// try-lock: nobody waits, and nobody is promised a turn.
+// CentralDeny returns Central without a queue: a coordinator that cannot let a process in
+// answers DENIED, and the process may request again later. It is a try-lock: no process
+// waits, and none is promised a turn.
 //
-// A. S. Tanenbaum, M. van Steen: Distributed Systems: Principles and
-// Paradigms, 2nd edition, 2007, section 6.3.2, where the coordinator may answer
-// "permission denied" instead of keeping silent.
+// A. S. Tanenbaum, M. van Steen: Distributed Systems: Principles and Paradigms, 2nd
+// edition, 2007, section 6.3.2, where the coordinator may answer "permission denied"
+// instead of keeping silent.
 //
-// Channels may reorder: a REQUEST that overtakes the RELEASE before it is
-// denied, which a try-lock may always do.
+// Channels may reorder: a REQUEST that overtakes the RELEASE before it is denied, which a
+// try-lock may always do.
 func CentralDeny(coordinator algorithm.ID) algorithm.Spec {
 	return algorithm.Spec{
 		Name: "central-deny", Title: "Central coordinator that denies", Authors: "folklore", Year: 2007,
@@ -51,7 +51,7 @@ type centralDeny struct {
 	self, coordinator algorithm.ID
 
 	state   uint8
-	granted algorithm.ID // at the coordinator: who may be inside, or None
+	granted algorithm.ID // at the coordinator: the process that may be inside, or None
 }
 
 func newCentralDeny(self algorithm.ID, v algorithm.View, coordinator algorithm.ID) *centralDeny {
@@ -105,7 +105,7 @@ func (s *centralDeny) answered(in bool, out *algorithm.Out[denyMessage]) {
 	}
 }
 
-// answer is the coordinator's part.
+// answer answers a REQUEST at the coordinator.
 func (s *centralDeny) answer(from algorithm.ID, out *algorithm.Out[denyMessage]) {
 	kind := denyDenied
 	if s.granted == algorithm.None {
@@ -115,5 +115,6 @@ func (s *centralDeny) answer(from algorithm.ID, out *algorithm.Out[denyMessage])
 	out.Send(from, denyMessage{Kind: kind})
 }
 
-// Alibi: the coordinator has not let d in, or knows that it has left.
+// Alibi implements algorithm.Alibier: the coordinator has not let d in, or knows that it
+// has left.
 func (s *centralDeny) Alibi(d algorithm.ID) bool { return s.self == s.coordinator && s.granted != d }

@@ -2,18 +2,18 @@ package mutex
 
 import "github.com/stile-lock/stile/algorithm"
 
-// CentralStamped is Central with the coordinator's queue ordered by the stamps
-// of the requests instead of their arrival. It mends what Lamport found in
-// Central only among the requests that the coordinator knows: it does not wait
-// for an earlier one that is still under way.
+// CentralStamped returns Central with the coordinator's queue ordered by the stamps of
+// the requests instead of by their arrival. It remedies the flaw that Lamport found in
+// Central only among the requests that the coordinator knows: it does not wait for an
+// earlier one that is still in flight.
 //
 // L. Lamport: Time, Clocks, and the Ordering of Events in a Distributed System.
-// Communications of the ACM 21(7), 1978, pages 558-565, for the stamps and, on
-// page 561, the central scheduler.
+// Communications of the ACM 21(7), 1978, pages 558-565, for the stamps and, on page 561,
+// the central scheduler.
 //
-// Channels may reorder, as in Central. Since GRANT carries the coordinator's
-// clock, a process that has been let in asks later than all that wait, so that
-// nobody waits for ever.
+// Channels may reorder, as in Central. Because GRANT carries the coordinator's clock, the
+// next request of a process that was let in is later than all waiting ones, so no process
+// waits forever.
 func CentralStamped(coordinator algorithm.ID) algorithm.Spec {
 	return algorithm.Spec{
 		Name: "central-stamped", Title: "Central coordinator with stamps", Authors: "folklore", Year: 1978,
@@ -33,7 +33,7 @@ func CentralStamped(coordinator algorithm.ID) algorithm.Spec {
 
 type stampedMessage struct {
 	Kind uint8
-	Time algorithm.Time // REQUEST: when it was made. GRANT, RELEASE: the sender's clock.
+	Time algorithm.Time // REQUEST: when it was made; GRANT, RELEASE: the sender's clock
 }
 
 func (m *stampedMessage) Fields(c *algorithm.Coder) {
@@ -41,7 +41,7 @@ func (m *stampedMessage) Fields(c *algorithm.Coder) {
 	c.Time("time", &m.Time)
 }
 
-// clock returns the sender's clock, which a request has just moved by one.
+// clock returns the sender's clock, which a request has just advanced by one.
 func (m *stampedMessage) clock() algorithm.Time {
 	if m.Kind == centralRequest {
 		return m.Time.Next()
@@ -53,9 +53,9 @@ type centralStamped struct {
 	self, coordinator algorithm.ID
 
 	state   uint8
-	clock   algorithm.Time   // what the next request would be stamped with
-	granted algorithm.ID     // at the coordinator: who may be inside, or None
-	waiting []algorithm.Time // at the coordinator: when each waiting request was made, per seat
+	clock   algorithm.Time   // stamp of the next request
+	granted algorithm.ID     // at the coordinator: the process that may be inside, or None
+	waiting []algorithm.Time // at the coordinator: when each waiting request was made, by seat
 }
 
 func newCentralStamped(self algorithm.ID, v algorithm.View, coordinator algorithm.ID) *centralStamped {
@@ -71,7 +71,7 @@ func (s *centralStamped) Fields(c *algorithm.Coder) {
 	c.When(s.self == s.coordinator)
 	c.Maybe("granted", &s.granted)
 	c.Always()
-	c.When(s.granted != algorithm.None) // nobody waits for what is free
+	c.When(s.granted != algorithm.None) // no process waits for a free lock
 	c.Times("waiting", &s.waiting)
 	c.Always()
 }
@@ -100,7 +100,7 @@ func (s *centralStamped) Receive(from algorithm.ID, m *stampedMessage, out *algo
 	}
 }
 
-// coordinate is the coordinator's part.
+// coordinate handles a message at the coordinator.
 func (s *centralStamped) coordinate(from algorithm.ID, m *stampedMessage, out *algorithm.Out[stampedMessage]) {
 	switch {
 	case m.Kind == centralRequest:
@@ -118,7 +118,8 @@ func (s *centralStamped) coordinate(from algorithm.ID, m *stampedMessage, out *a
 	}
 }
 
-// Alibi: the coordinator has not let d in, or knows that it has left.
+// Alibi implements algorithm.Alibier: the coordinator has not let d in, or knows that it
+// has left.
 func (s *centralStamped) Alibi(d algorithm.ID) bool { return s.self == s.coordinator && s.granted != d }
 
 // Clock implements algorithm.Hearer.
@@ -127,8 +128,8 @@ func (s *centralStamped) Clock() algorithm.Time { return s.clock }
 // Hear implements algorithm.Hearer.
 func (s *centralStamped) Hear(t algorithm.Time) { s.clock.See(t) }
 
-// oldest returns the smallest stamp of a list that has, for each seat, the time
-// of its request, or 0. The stamp is zero if nobody asks.
+// oldest returns the smallest stamp in a list that has the time of each seat's request,
+// or 0. The stamp is zero if there is no request.
 func oldest(times []algorithm.Time) algorithm.Stamp {
 	var r algorithm.Stamp
 	for id, t := range times {

@@ -7,21 +7,20 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 )
 
-// Dijkstra is the self-stabilising ring: a process compares its flag with its
-// predecessor's, and the one that finds itself privileged may enter. From any
-// flags whatsoever the ring comes to exactly one privilege, if a flag has
-// enough values: k of them, or 2N if k is 0. The paper's N+1, and even N-1, are
-// enough where flags are read; here each copy counts like one more process.
+// Dijkstra returns the self-stabilising ring: a process compares its flag with its
+// predecessor's, and a process that finds itself privileged may enter. From any flags
+// whatsoever the ring converges to exactly one privilege, if a flag has enough values: k
+// of them, or 2N if k is 0. The paper's N+1, and even N-1, are enough where flags are
+// read; here each copy counts like one more process.
 //
 // E. W. Dijkstra: Self-stabilizing Systems in Spite of Distributed Control.
 // Communications of the ACM 17(11), 1974, pages 643-644.
 //
-// Departures: the paper reads the predecessor's flag; here each process has a
-// copy of it, and whoever moves tells its successor. A process that does not
-// want in moves at once, one that does moves at its exit. To stabilise over
-// messages (a copy may be wrong at the start) flags must be told again now and
-// then: that is what Expire does, but no timer is set here, since from a right
-// start nothing needs it.
+// Departures: the paper reads the predecessor's flag. Here each process keeps a copy of
+// it, and a process that moves sends its flag to its successor. A process that does not
+// want to enter moves at once; one that does moves when it leaves. To stabilise over
+// messages (a copy may be wrong at the start) flags must be repeated now and then. Expire
+// does that, but no timer is set here, because from a correct start nothing needs it.
 func Dijkstra(k int) algorithm.Spec {
 	return algorithm.Spec{
 		Name: "dijkstra", Title: "Dijkstra's K-state ring", Authors: "Dijkstra", Year: 1974,
@@ -54,7 +53,7 @@ func Dijkstra(k int) algorithm.Spec {
 	}
 }
 
-// flagValues is how many values a flag has: k, or what is known to be enough.
+// flagValues returns how many values a flag has: k, or a number known to be enough.
 func flagValues(k, n int) int {
 	if k == 0 {
 		return 2 * n
@@ -62,7 +61,7 @@ func flagValues(k, n int) int {
 	return k
 }
 
-// upsetDijkstra returns the states with any flag and any copy.
+// upsetDijkstra returns all states, with any flag and any copy.
 func upsetDijkstra(self algorithm.ID, n, values int) iter.Seq[[]byte] {
 	v := algorithm.View{N: n}
 	return func(yield func([]byte) bool) {
@@ -81,8 +80,8 @@ func upsetDijkstra(self algorithm.ID, n, values int) iter.Seq[[]byte] {
 
 const dijFlag uint8 = 0
 
-// dijMessage tells the flag. In a ring with one privilege the message is the
-// privilege on its way.
+// dijMessage carries the flag. In a ring with one privilege the message is the privilege
+// in flight.
 type dijMessage struct {
 	Kind uint8
 	Flag int
@@ -94,8 +93,7 @@ func (m *dijMessage) Fields(c *algorithm.Coder) {
 	c.Token()
 }
 
-// maxFlag bounds what a message may say; the ring's own bound is checked when
-// it is received.
+// maxFlag bounds the flag in a message; the ring's own bound is checked on receipt.
 const maxFlag = 1<<31 - 1
 
 type dijkstra struct {
@@ -104,12 +102,12 @@ type dijkstra struct {
 	values int // the paper's K
 
 	state uint8
-	flag  int // the own flag
+	flag  int // this process's flag
 	left  int // the predecessor's flag, as last heard
 }
 
-// newDijkstra makes the flags 1 before the holder and 0 from it on: then the
-// holder alone is privileged.
+// newDijkstra sets the flags to 1 before the holder and to 0 from it on, so that only the
+// holder is privileged.
 func newDijkstra(self algorithm.ID, v algorithm.View, values int) *dijkstra {
 	flag := func(id algorithm.ID) int {
 		if id < v.Holder {
@@ -154,13 +152,13 @@ func (s *dijkstra) Release(out *algorithm.Out[dijMessage]) {
 
 func (s *dijkstra) Receive(from algorithm.ID, m *dijMessage, out *algorithm.Out[dijMessage]) {
 	if (from+1)%algorithm.ID(s.n) != s.self || m.Flag >= s.values {
-		return // not from the predecessor, or no flag
+		return // not from the predecessor, or not a flag
 	}
 	s.left = m.Flag
 	s.proceed(out)
 }
 
-// proceed lets a privileged process enter if it wants to, and otherwise move.
+// proceed makes a privileged process enter if it wants to, and otherwise move.
 func (s *dijkstra) proceed(out *algorithm.Out[dijMessage]) {
 	switch {
 	case !s.privileged():
@@ -177,7 +175,7 @@ func (s *dijkstra) proceed(out *algorithm.Out[dijMessage]) {
 	}
 }
 
-// Expire tells the flag again.
+// Expire sends the flag again.
 func (s *dijkstra) Expire(_ int, out *algorithm.Out[dijMessage]) {
 	if s.n > 1 {
 		s.tell(out)
@@ -188,5 +186,6 @@ func (s *dijkstra) tell(out *algorithm.Out[dijMessage]) {
 	out.Send((s.self+1)%algorithm.ID(s.n), dijMessage{Kind: dijFlag, Flag: s.flag})
 }
 
-// Alibi: while the privilege is here, nobody else can get in.
+// Alibi implements algorithm.Alibier: while the privilege is here, no other process can
+// enter.
 func (s *dijkstra) Alibi(algorithm.ID) bool { return s.privileged() }

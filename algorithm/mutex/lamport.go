@@ -2,22 +2,20 @@ package mutex
 
 import "github.com/stile-lock/stile/algorithm"
 
-// Lamport is the algorithm in which everybody keeps the queue of all requests,
-// ordered by stamp, and knows when no earlier one can come any more.
+// Lamport returns the algorithm in which every process keeps the queue of all requests,
+// ordered by stamp, and knows when no earlier one can still arrive.
 //
 // L. Lamport: Time, Clocks, and the Ordering of Events in a Distributed System.
-// Communications of the ACM 21(7), 1978, pages 558-565; the five rules are on
-// page 561.
+// Communications of the ACM 21(7), 1978, pages 558-565; the five rules are on page 561.
 //
-// Channels must be FIFO: a later stamp from a process is the proof that all
-// its earlier requests have arrived.
+// Channels must be FIFO: a later stamp from a process proves that all its earlier
+// requests have arrived.
 //
-// Departures: a REPLY names the request it answers and counts for no other
-// (one that is counted unseen lets two in: it may belong to an earlier request,
-// that was granted without it). Clocks move on requests only: a clock is what
-// the next request would be stamped with, so whoever has heard of a request has
-// a clock above it, and a message is later than a request if the clock it
-// carries is.
+// Departures: a REPLY names the request it answers and counts for no other. (Counting any
+// REPLY lets two processes in: it may belong to an earlier request that was granted
+// without it.) Clocks advance only on requests. A clock is the stamp of the next request,
+// so a process that has heard of a request has a clock above it, and a message is later
+// than a request if the clock it carries is.
 func Lamport() algorithm.Spec {
 	return algorithm.Spec{
 		Name: "lamport", Title: "Lamport", Authors: "Lamport", Year: 1978,
@@ -35,10 +33,10 @@ func Lamport() algorithm.Spec {
 				return between(float64(n+1), float64(n+1))(n)
 			}},
 			Client: algorithm.Cost{Text: "2T", Any: between(2, 2)},
-			// From 0: who asks again with the smallest stamp goes in when the
-			// REQUESTs of all others, which are later, arrive. Up to 3T:
-			// somebody with a smaller stamp may ask just before it hears of a
-			// request that was made just before the exit.
+			// From 0: a process that requests again with the smallest stamp enters when
+			// the REQUESTs of all others, which are later, arrive. Up to 3T: a process
+			// with a smaller stamp may request just before it hears of a request that was
+			// made just before the exit.
 			Sync:      algorithm.Cost{Text: "T", Any: between(0, 3), Saturated: between(1, 1)},
 			Order:     "happened-before (ME3)",
 			Bypass:    onceEach,
@@ -60,7 +58,7 @@ const (
 type lamMessage struct {
 	Kind  uint8
 	Clock algorithm.Time // REPLY, RELEASE: the sender's clock
-	Time  algorithm.Time // REQUEST: when it was made. REPLY: when the request it answers was made.
+	Time  algorithm.Time // REQUEST: when it was made; REPLY: when the request it answers was made
 }
 
 func (m *lamMessage) Fields(c *algorithm.Coder) {
@@ -73,7 +71,7 @@ func (m *lamMessage) Fields(c *algorithm.Coder) {
 	}
 }
 
-// clock returns the sender's clock, which a request has just moved by one.
+// clock returns the sender's clock, which a request has just advanced by one.
 func (m *lamMessage) clock() algorithm.Time {
 	if m.Kind == lamRequest {
 		return m.Time.Next()
@@ -86,11 +84,11 @@ type lamport struct {
 	n    int
 
 	state    uint8
-	clock    algorithm.Time   // what the next request would be stamped with
-	requests []algorithm.Time // the queue: when each request was made, per seat; the own one while WANTED
-	missing  algorithm.Set    // while WANTED: who has sent nothing later than the own request
-	level    algorithm.Set    // whose last message carried a clock equal to this one
-	told     algorithm.Set    // who may have been sent a clock above the last one received from it
+	clock    algorithm.Time   // stamp of the next request
+	requests []algorithm.Time // the queue: when each request was made, by seat; this process's own while WANTED
+	missing  algorithm.Set    // while WANTED: processes that have sent nothing later than this request
+	level    algorithm.Set    // processes whose last message carried a clock equal to this one
+	told     algorithm.Set    // processes that may have been sent a clock above the last one received from them
 }
 
 func newLamport(self algorithm.ID, v algorithm.View) *lamport {
@@ -117,7 +115,7 @@ func (s *lamport) Fields(c *algorithm.Coder) {
 	c.Always()
 }
 
-// Request is rule 1.
+// Request implements rule 1.
 func (s *lamport) Request(out *algorithm.Out[lamMessage]) {
 	s.state = wanted
 	s.requests[s.self] = s.clock
@@ -129,7 +127,7 @@ func (s *lamport) Request(out *algorithm.Out[lamMessage]) {
 	s.tryEnter(out)
 }
 
-// Release is rule 3.
+// Release implements rule 3.
 func (s *lamport) Release(out *algorithm.Out[lamMessage]) {
 	s.state = released
 	for d := range algorithm.ID(s.n) {
@@ -138,8 +136,8 @@ func (s *lamport) Release(out *algorithm.Out[lamMessage]) {
 	out.Broadcast(lamMessage{Kind: lamRelease, Clock: s.clock})
 }
 
-// Receive is rules 2 and 4, and the second half of rule 5: a REQUEST or
-// RELEASE with a later clock is as good as a REPLY.
+// Receive implements rules 2 and 4, and the second half of rule 5: a REQUEST or RELEASE
+// with a later clock is as good as a REPLY.
 func (s *lamport) Receive(from algorithm.ID, m *lamMessage, out *algorithm.Out[lamMessage]) {
 	s.merge(from, m.clock())
 	later := s.state == wanted && m.clock().After(s.requests[s.self])
@@ -161,7 +159,7 @@ func (s *lamport) Receive(from algorithm.ID, m *lamMessage, out *algorithm.Out[l
 	}
 }
 
-// tryEnter is rule 5.
+// tryEnter implements rule 5.
 func (s *lamport) tryEnter(out *algorithm.Out[lamMessage]) {
 	if s.missing.Empty() && oldest(s.requests).ID == s.self {
 		s.state = held
@@ -170,10 +168,10 @@ func (s *lamport) tryEnter(out *algorithm.Out[lamMessage]) {
 	}
 }
 
-// merge takes over a clock received.
+// merge merges a received clock.
 func (s *lamport) merge(from algorithm.ID, clock algorithm.Time) {
 	s.raise(clock)
-	if clock == s.clock { // so nobody was ever sent more
+	if clock == s.clock { // so no process was ever sent a higher one
 		s.level.Add(from)
 		s.told.Remove(from)
 	}
@@ -186,15 +184,15 @@ func (s *lamport) raise(clock algorithm.Time) {
 	}
 }
 
-// tell remembers that d is sent the clock.
+// tell records that the clock is sent to d.
 func (s *lamport) tell(d algorithm.ID) {
 	if d != s.self && !s.level.Has(d) {
 		s.told.Add(d)
 	}
 }
 
-// Alibi: d has no request here, and one that is under way is at least as late
-// as the last clock that d got from here, so that d misses a later one.
+// Alibi implements algorithm.Alibier: d has no request here, and one that is in flight is
+// at least as late as the last clock that d got from here, so d lacks a later one.
 func (s *lamport) Alibi(d algorithm.ID) bool { return s.requests[d].IsNone() && !s.told.Has(d) }
 
 // Clock implements algorithm.Hearer.

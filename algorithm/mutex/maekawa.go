@@ -5,16 +5,16 @@ import (
 	"github.com/stile-lock/stile/algorithm/quorum"
 )
 
-// Maekawa is the algorithm in which a process needs the votes of its quorum
-// only. Any two quorums share a voter, and a voter votes for one at a time.
+// Maekawa returns the algorithm in which a process needs only the votes of its quorum.
+// Any two quorums share a voter, and a voter votes for one process at a time.
 //
-// M. Maekawa: A sqrt(N) Algorithm for Mutual Exclusion in Decentralized
-// Systems. ACM Transactions on Computer Systems 3(2), 1985, pages 145-159.
+// M. Maekawa: A sqrt(N) Algorithm for Mutual Exclusion in Decentralized Systems. ACM
+// Transactions on Computer Systems 3(2), 1985, pages 145-159.
 //
-// Departures: all messages name the request they are about and are void for
-// another. The published rules have a hole (see MaekawaPublished): a voter
-// that let a request wait without FAILED, since it was then the oldest, must
-// send it FAILED when a still older one arrives.
+// Departures: every message names the request it is about and is void for any other. The
+// published rules have a hole (see MaekawaPublished): a voter that made a request wait
+// without FAILED, because it was then the oldest, must send it FAILED when a still older
+// one arrives.
 func Maekawa(quorums quorum.Builder) algorithm.Spec {
 	return algorithm.Spec{
 		Name: "maekawa", Title: "Maekawa", Authors: "Maekawa", Year: 1985,
@@ -38,8 +38,8 @@ func Maekawa(quorums quorum.Builder) algorithm.Spec {
 	}
 }
 
-// votingShape is that of algorithms in which each has a voting set: the usual
-// one is a grid.
+// votingShape returns the shape of algorithms in which each process has a voting set,
+// usually a grid.
 func votingShape(quorums quorum.Builder) algorithm.Shape {
 	return algorithm.Shape{
 		Picture: algorithm.Grid, Title: "each asks its row and its column for their votes", Vote: "vote", Got: "votes", Answer: "LOCKED",
@@ -53,10 +53,10 @@ func votingShape(quorums quorum.Builder) algorithm.Shape {
 	}
 }
 
-// maekawaTheory counts, for each voter but oneself: REQUEST, LOCKED and
-// RELEASE, and when requests meet at most four more that one request can
-// cause: INQUIRE, RELINQUISH, a second LOCKED for the one that gave way, and
-// FAILED. The literature quotes 5(K-1).
+// maekawaTheory counts, for each voter but the process itself, REQUEST, LOCKED and
+// RELEASE and, when requests meet, at most four more messages that one request can cause:
+// INQUIRE, RELINQUISH, a second LOCKED for the process that gave way, and FAILED. The
+// literature quotes 5(K-1).
 func maekawaTheory(quorums quorum.Builder) algorithm.Theory {
 	voters := func(lo, hi float64) func(n int) algorithm.Range { return eachVoter(quorums, lo, hi) }
 	return algorithm.Theory{
@@ -85,8 +85,8 @@ func eachVoter(quorums quorum.Builder, lo, hi float64) func(n int) algorithm.Ran
 	}
 }
 
-// quorumMulticasts is the cost in multicasts: REQUEST, RELEASE, and for each
-// voter one to most messages for it alone.
+// quorumMulticasts returns the cost in multicasts: REQUEST, RELEASE, and for each voter
+// one to most messages addressed only to it.
 func quorumMulticasts(quorums quorum.Builder, most float64) algorithm.Cost {
 	return algorithm.Cost{Text: "K+1 light", Any: func(n int) algorithm.Range {
 		r := eachVoter(quorums, 1, most)(n)
@@ -107,7 +107,7 @@ const (
 	maeRequest    uint8 = iota
 	maeLocked           // your request has my vote
 	maeFailed           // your request is not the oldest I know
-	maeInquire          // an older request came: do you need my vote?
+	maeInquire          // an older request arrived: do you need my vote?
 	maeRelinquish       // take your vote back
 	maeRelease
 )
@@ -131,22 +131,22 @@ func (m *maeMessage) Fields(c *algorithm.Coder) {
 type maekawa struct {
 	self  algorithm.ID
 	sets  quorum.System
-	spare int // how many of its voters a candidate may do without
+	spare int // number of voters that a candidate may do without
 
-	clock   algorithm.Time // what the next request would be stamped with
+	clock   algorithm.Time // stamp of the next request
 	voter   voter
 	state   uint8
-	asked   algorithm.Time // the time of the own request, until the exit
+	asked   algorithm.Time // time of this process's request, until the exit
 	votes   algorithm.Set  // while WANTED: voters that are LOCKED for us
 	failed  algorithm.Set  // while WANTED: voters that will not vote for us yet
 	inquiry algorithm.Set  // while WANTED: voters whose INQUIRE is unanswered
 }
 
-// A voter has one vote and knows who else waits for it.
+// A voter has one vote and knows which requests wait for it.
 type voter struct {
 	vote     algorithm.Stamp  // the request that has the vote
-	inquired bool             // an INQUIRE about it is out
-	waiting  []algorithm.Time // when each waiting request was made, per seat
+	inquired bool             // whether an INQUIRE about it is unanswered
+	waiting  []algorithm.Time // when each waiting request was made, by seat
 }
 
 func newMaekawa(self algorithm.ID, v algorithm.View, sets quorum.System, spare int) *maekawa {
@@ -220,9 +220,9 @@ func (s *maekawa) receiveAsVoter(r algorithm.Stamp, kind uint8, out *algorithm.O
 		out.Send(r.ID, s.about(maeLocked, r.Time))
 	case kind == maeRequest:
 		s.queue(r, out)
-	case r.Time.IsNone(): // nobody asks at no time: void
+	case r.Time.IsNone(): // no request has a zero time: void
 	case r != v.vote:
-		if kind == maeRelease && v.waiting[r.ID] == r.Time { // it got in without this vote
+		if kind == maeRelease && v.waiting[r.ID] == r.Time { // it entered without this vote
 			v.waiting[r.ID] = algorithm.Time{}
 		}
 	default:
@@ -238,8 +238,8 @@ func (s *maekawa) receiveAsVoter(r algorithm.Stamp, kind uint8, out *algorithm.O
 	}
 }
 
-// queue lets r wait. Whoever is not the oldest must know it: r, or the one
-// that was the oldest so far.
+// queue makes r wait. A request that is not the oldest must learn so: r, or the one that
+// was the oldest so far.
 func (s *maekawa) queue(r algorithm.Stamp, out *algorithm.Out[maeMessage]) {
 	v := &s.voter
 	oldest := v.oldest()
@@ -289,7 +289,7 @@ func (s *maekawa) receiveAsCandidate(from algorithm.ID, kind uint8, out *algorit
 	s.inquiry.Clear()
 }
 
-// Alibi: d needs the vote of this seat and does not have it.
+// Alibi implements algorithm.Alibier: d needs this seat's vote and does not have it.
 func (s *maekawa) Alibi(d algorithm.ID) bool {
 	return s.spare == 0 && s.sets[d].Has(s.self) && (s.voter.vote.Time.IsNone() || s.voter.vote.ID != d)
 }

@@ -5,18 +5,16 @@ import (
 	"github.com/stile-lock/stile/algorithm/quorum"
 )
 
-// Majority is the algorithm in which a process asks everybody and enters with
+// Majority returns the algorithm in which a process asks all processes and enters with
 // the votes of more than half, its own included.
 //
-// R. H. Thomas: A Majority Consensus Approach to Concurrency Control for
-// Multiple Copy Databases. ACM Transactions on Database Systems 4(2), 1979,
-// pages 180-209.
+// R. H. Thomas: A Majority Consensus Approach to Concurrency Control for Multiple Copy
+// Databases. ACM Transactions on Database Systems 4(2), 1979, pages 180-209.
 //
-// Departure: plain voting comes to a standstill when the votes are split (see
-// MajorityNaive). Here voters and candidates resolve that as in Maekawa's
-// algorithm. Unlike there, a process may leave while some voters still let its
-// request wait: its RELEASE, which goes to all, takes it out of their queues.
-// Votes that come after entry are kept until the exit.
+// Departure: plain voting deadlocks when the votes are split (see MajorityNaive). Here
+// voters and candidates resolve that as in Maekawa's algorithm. Unlike there, a process
+// may leave while its request still waits at some voters: its RELEASE, which goes to all,
+// removes it from their queues. Votes that arrive after entry are kept until the exit.
 func Majority() algorithm.Spec {
 	return algorithm.Spec{
 		Name: "majority", Title: "Majority voting", Authors: "Thomas", Year: 1979,
@@ -38,23 +36,23 @@ func Majority() algorithm.Spec {
 	}
 }
 
-// everybody gives each process the set of all.
+// everybody returns the system in which each process has the set of all processes.
 func everybody(n int) quorum.System {
 	var all algorithm.Set
 	all.Fill(n)
 	sets := make(quorum.System, n)
 	for i := range sets {
-		sets[i] = all // shared: nobody changes it
+		sets[i] = all // shared: never changed
 	}
 	return sets
 }
 
-// minority is how many votes a majority of n can do without.
+// minority returns how many votes a majority of n can do without.
 func minority(n int) int { return (n - 1) / 2 }
 
-// majorityTheory counts, when requests meet, at least REQUEST and RELEASE for
-// everybody else and the votes that are needed, and at most what Maekawa's
-// algorithm needs for a quorum of everybody.
+// majorityTheory counts, when requests meet, at least REQUEST and RELEASE for every other
+// process and the votes that are needed, and at most what Maekawa's algorithm needs for a
+// quorum of all processes.
 func majorityTheory() algorithm.Theory {
 	return algorithm.Theory{
 		Messages: algorithm.Cost{Text: "3(N-1) light, 2.5..7(N-1)", Any: func(n int) algorithm.Range {

@@ -2,19 +2,18 @@ package mutex
 
 import "github.com/stile-lock/stile/algorithm"
 
-// NaimiTrehel is the algorithm in which a request runs along guesses at who
-// asked last, and turns all of them towards the one that asks now. Those who
-// wait form a queue in which each knows its next.
+// NaimiTrehel returns the algorithm in which a request travels along guesses at the last
+// process to request, and turns all of them towards the process that requests now. The
+// waiting processes form a queue in which each knows its successor.
 //
-// M. Naimi, M. Trehel: An Improvement of the log(n) Distributed Algorithm for
-// Mutual Exclusion. Proceedings of the 7th International Conference on
-// Distributed Computing Systems, 1987, pages 371-375. M. Naimi, M. Trehel, A.
-// Arnold: A log(N) Distributed Mutual Exclusion Algorithm Based on Path
-// Reversal. Journal of Parallel and Distributed Computing 34(1), 1996, pages
-// 1-13.
+// M. Naimi, M. Trehel: An Improvement of the log(n) Distributed Algorithm for Mutual
+// Exclusion. Proceedings of the 7th International Conference on Distributed Computing
+// Systems, 1987, pages 371-375. M. Naimi, M. Trehel, A. Arnold: A log(N) Distributed
+// Mutual Exclusion Algorithm Based on Path Reversal. Journal of Parallel and Distributed
+// Computing 34(1), 1996, pages 1-13.
 //
-// Channels may reorder: a process has one request under way at most, and
-// whatever order requests meet in, the guesses stay a tree.
+// Channels may reorder: a process has at most one request in flight, and in whatever
+// order requests meet, the guesses remain a tree.
 func NaimiTrehel() algorithm.Spec {
 	return algorithm.Spec{
 		Name: "naimi-trehel", Title: "Naimi-Trehel", Authors: "Naimi, Trehel, Arnold", Year: 1996,
@@ -25,14 +24,14 @@ func NaimiTrehel() algorithm.Spec {
 		Kinds:   []string{"REQUEST", "TOKEN"},
 		Shape:   algorithm.Shape{Picture: algorithm.Mesh, Title: "arrows lead to who is guessed to be the last to ask", Pointer: "last", Next: "next", Token: "token", Carrier: "TOKEN"},
 		Theory: algorithm.Theory{
-			// Full is not 2: a guess is right about the end of the queue only
-			// if its owner was the last to ask. 4(N-1)/N is a bound that no
-			// measurement has passed.
+			// The saturated cost is not 2: a guess is right about the end of the queue
+			// only if its owner was the last to request. 4(N-1)/N is a bound that no
+			// measurement has exceeded.
 			Messages:   algorithm.Cost{Text: "0..N, O(log N) on average, up to 4(N-1)/N full", Any: roundTrip, Saturated: upToFour},
 			Multicasts: algorithm.Cost{Text: "the same", Any: roundTrip, Saturated: upToFour},
 			Client:     algorithm.Cost{Text: "0, or (hops+1)T", Any: roundTrip},
-			// From 0: where the token rests one may go in again before a
-			// request comes.
+			// From 0: where the token rests, the process may enter again before a request
+			// arrives.
 			Sync:  algorithm.Cost{Text: "T", Any: roundTrip, Saturated: between(1, 1)},
 			Order: "arrival at the end of the distributed queue; not ME3",
 		},
@@ -52,7 +51,7 @@ const (
 
 type ntMessage struct {
 	Kind uint8
-	From algorithm.ID // REQUEST: who asks
+	From algorithm.ID // REQUEST: the requesting process
 }
 
 func (m *ntMessage) Fields(c *algorithm.Coder) {
@@ -68,9 +67,9 @@ type naimiTrehel struct {
 	self algorithm.ID
 
 	state uint8
-	token bool         // the token is here
-	last  algorithm.ID // who asked last, as far as is known; self: nobody later than here
-	next  algorithm.ID // while WANTED or HELD: who gets the token from here, or None
+	token bool         // whether the token is here
+	last  algorithm.ID // last process known to have requested; self: none later than this one
+	next  algorithm.ID // while WANTED or HELD: the process that gets the token from here, or None
 }
 
 func newNaimiTrehel(self algorithm.ID, v algorithm.View) *naimiTrehel {
@@ -116,8 +115,8 @@ func (s *naimiTrehel) Receive(_ algorithm.ID, m *ntMessage, out *algorithm.Out[n
 	}
 }
 
-// receiveRequest turns the guess round, and lets the request run on unless it
-// is to wait right behind this process.
+// receiveRequest redirects the guess, and forwards the request unless it must wait right
+// behind this process.
 func (s *naimiTrehel) receiveRequest(from algorithm.ID, out *algorithm.Out[ntMessage]) {
 	switch {
 	case s.last != s.self:
@@ -143,5 +142,6 @@ func (s *naimiTrehel) Release(out *algorithm.Out[ntMessage]) {
 	}
 }
 
-// Alibi: while the token is here, nobody else can get in.
+// Alibi implements algorithm.Alibier: while the token is here, no other process can
+// enter.
 func (s *naimiTrehel) Alibi(algorithm.ID) bool { return s.token }

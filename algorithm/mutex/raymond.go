@@ -6,14 +6,14 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 )
 
-// Raymond is the algorithm in which the token moves along the edges of a tree
-// and every process knows only in which direction it is.
+// Raymond returns the algorithm in which the token moves along the edges of a tree and
+// every process knows only the direction in which it is.
 //
-// K. Raymond: A Tree-Based Algorithm for Distributed Mutual Exclusion. ACM
-// Transactions on Computer Systems 7(1), 1989, pages 61-77.
+// K. Raymond: A Tree-Based Algorithm for Distributed Mutual Exclusion. ACM Transactions
+// on Computer Systems 7(1), 1989, pages 61-77.
 //
-// Departure: HOLDER is right from birth instead of being flooded (see
-// RaymondInitialize), since every process knows the tree and the view.
+// Departure: HOLDER is right from the start instead of being flooded (see
+// RaymondInitialize), because every process knows the tree and the view.
 func Raymond(tree TreeOf) algorithm.Spec {
 	return algorithm.Spec{
 		Name: "raymond", Title: "Raymond's tree", Authors: "Raymond", Year: 1989,
@@ -76,10 +76,10 @@ type raymond struct {
 	self algorithm.ID
 	tree Tree
 
-	holder algorithm.ID   // the neighbour in whose direction the privilege is, or self
-	using  bool           // inside
-	queue  []algorithm.ID // neighbours that asked, and self, in order of asking
-	asked  bool           // a REQUEST to holder is under way
+	holder algorithm.ID   // neighbour in the direction of the privilege, or self
+	using  bool           // whether inside
+	queue  []algorithm.ID // neighbours that have requested, and self, in order of request
+	asked  bool           // whether a REQUEST to holder is in flight
 }
 
 func newRaymond(self algorithm.ID, v algorithm.View, t Tree) *raymond {
@@ -133,8 +133,7 @@ func (s *raymond) proceed(out *algorithm.Out[raymondMessage]) {
 	s.ask(out)
 }
 
-// passOn gives the privilege to the head of the queue, if it is here and not in
-// use.
+// passOn passes the privilege to the head of the queue, if it is here and not in use.
 func (s *raymond) passOn(out *algorithm.Out[raymondMessage]) {
 	switch to := s.assignPrivilege(); to {
 	case algorithm.None:
@@ -145,14 +144,14 @@ func (s *raymond) passOn(out *algorithm.Out[raymondMessage]) {
 	}
 }
 
-// ask asks the holder, once, on behalf of those who wait.
+// ask asks the holder, once, on behalf of all waiting processes.
 func (s *raymond) ask(out *algorithm.Out[raymondMessage]) {
 	if s.makeRequest() {
 		out.Send(s.holder, raymondMessage{Kind: raymondRequest})
 	}
 }
 
-// assignPrivilege is the paper's ASSIGN_PRIVILEGE. It returns who gets the
+// assignPrivilege is the paper's ASSIGN_PRIVILEGE. It returns the process that gets the
 // privilege now, or None.
 func (s *raymond) assignPrivilege() algorithm.ID {
 	if s.holder != s.self || s.using || len(s.queue) == 0 {
@@ -165,8 +164,7 @@ func (s *raymond) assignPrivilege() algorithm.ID {
 	return s.holder
 }
 
-// makeRequest is the paper's MAKE_REQUEST. It reports whether the holder must
-// be asked.
+// makeRequest is the paper's MAKE_REQUEST. It reports whether the holder must be asked.
 func (s *raymond) makeRequest() bool {
 	if s.holder == s.self || len(s.queue) == 0 || s.asked {
 		return false
@@ -175,8 +173,8 @@ func (s *raymond) makeRequest() bool {
 	return true
 }
 
-// Alibi: the privilege is on the holder's side of the tree, and can leave it
-// only through here.
+// Alibi implements algorithm.Alibier: the privilege is on the holder's side of the tree,
+// and can leave it only through here.
 func (s *raymond) Alibi(d algorithm.ID) bool {
 	return s.holder == s.self || s.tree.Toward(s.self, d) != s.holder
 }

@@ -2,15 +2,15 @@ package mutex
 
 import "github.com/stile-lock/stile/algorithm"
 
-// RicartAgrawala is the algorithm in which everybody gives everybody else
-// permission, and the earlier request answers later.
+// RicartAgrawala returns the algorithm in which every process needs permission from every
+// other, and the one with the earlier request answers later.
 //
-// G. Ricart, A. K. Agrawala: An Optimal Algorithm for Mutual Exclusion in
-// Computer Networks. Communications of the ACM 24(1), 1981, pages 9-17.
+// G. Ricart, A. K. Agrawala: An Optimal Algorithm for Mutual Exclusion in Computer
+// Networks. Communications of the ACM 24(1), 1981, pages 9-17.
 //
-// Departure: the paper moves clocks by REQUESTs alone. Then a request can be
-// granted before one that happened before it (see RicartAgrawala1981); here OK
-// carries the clock too.
+// Departure: in the paper only REQUESTs advance clocks. Then a request can be granted
+// before one that happened before it (see RicartAgrawala1981); here OK carries the clock
+// too.
 func RicartAgrawala() algorithm.Spec {
 	return algorithm.Spec{
 		Name: "ricart-agrawala", Title: "Ricart-Agrawala", Authors: "Ricart, Agrawala", Year: 1981,
@@ -26,8 +26,8 @@ func RicartAgrawala() algorithm.Spec {
 				return algorithm.Range{Lo: min(float64(n-1), 1), Hi: multicastAndAnswers(n)}
 			}, Light: func(n int) algorithm.Range { return algorithm.Exact(multicastAndAnswers(n)) }},
 			Client: algorithm.Cost{Text: "2T", Any: between(2, 2)},
-			// Up to 3T: somebody with a smaller stamp may ask just before it
-			// hears of a request that was made just before the exit.
+			// Up to 3T: a process with a smaller stamp may request just before it hears
+			// of a request that was made just before the exit.
 			Sync:      algorithm.Cost{Text: "T", Any: between(1, 3), Saturated: between(1, 1)},
 			Order:     "happened-before (ME3)",
 			Bypass:    onceEach,
@@ -40,7 +40,7 @@ func RicartAgrawala() algorithm.Spec {
 	}
 }
 
-// multicastAndAnswers is one multicast and n-1 answers.
+// multicastAndAnswers counts one multicast and n-1 answers.
 func multicastAndAnswers(n int) float64 {
 	if n == 1 {
 		return 0
@@ -55,7 +55,7 @@ const (
 
 type raMessage struct {
 	Kind uint8
-	Time algorithm.Time // REQUEST: when it was made. OK: the sender's clock.
+	Time algorithm.Time // REQUEST: when it was made; OK: the sender's clock
 }
 
 func (m *raMessage) Fields(c *algorithm.Coder) {
@@ -63,7 +63,7 @@ func (m *raMessage) Fields(c *algorithm.Coder) {
 	c.Time("time", &m.Time)
 }
 
-// clock returns a clock that is later than all that the message tells of.
+// clock returns a clock that is later than every time the message carries.
 func (m *raMessage) clock() algorithm.Time {
 	if m.Kind == raRequest {
 		return m.Time.Next()
@@ -76,11 +76,11 @@ type ricartAgrawala struct {
 	n    int
 
 	state    uint8
-	clock    algorithm.Time // what the next request would be stamped with
-	asked    algorithm.Time // while WANTED: the stamp of the own request
-	missing  algorithm.Set  // while WANTED: who has not said OK
-	deferred algorithm.Set  // who waits for our OK
-	given    algorithm.Set  // who has our OK and has not given us one since
+	clock    algorithm.Time // stamp of the next request
+	asked    algorithm.Time // while WANTED: stamp of this process's request
+	missing  algorithm.Set  // while WANTED: processes that have not sent OK
+	deferred algorithm.Set  // processes that wait for our OK
+	given    algorithm.Set  // processes that have our OK and have not given us one since
 }
 
 func newRicartAgrawala(self algorithm.ID, v algorithm.View) *ricartAgrawala {
@@ -147,7 +147,8 @@ func (s *ricartAgrawala) Release(out *algorithm.Out[raMessage]) {
 	s.deferred.Clear()
 }
 
-// Alibi: to get in, d needs an OK from here that it does not have.
+// Alibi implements algorithm.Alibier: to enter, d needs an OK from here that it does not
+// have.
 func (s *ricartAgrawala) Alibi(d algorithm.ID) bool { return !s.given.Has(d) }
 
 // Clock implements algorithm.Hearer.

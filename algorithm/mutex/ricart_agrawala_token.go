@@ -2,18 +2,19 @@ package mutex
 
 import "github.com/stile-lock/stile/algorithm"
 
-// RicartAgrawalaToken is the broadcast token algorithm without a queue in the
-// token: whoever lets go of it looks round the circle for the next that asks.
+// RicartAgrawalaToken returns the broadcast token algorithm without a queue in the token:
+// a process that releases it searches around the circle for the next one that has
+// requested.
 //
-// G. Ricart, A. K. Agrawala: Author's response to "On Mutual Exclusion in
-// Computer Networks" by Carvalho and Roucairol. Communications of the ACM
-// 26(2), 1983, pages 147-148. (One of the lectures calls it Suzuki-Kasami.)
+// G. Ricart, A. K. Agrawala: Author's response to "On Mutual Exclusion in Computer
+// Networks" by Carvalho and Roucairol. Communications of the ACM 26(2), 1983, pages
+// 147-148. (One of the lectures calls it Suzuki-Kasami.)
 //
-// Channels may reorder: requests are numbered, and one that comes late is known
-// to be outdated by the token.
+// Channels may reorder: requests are numbered, and the token shows that a late one is
+// outdated.
 //
-// Departure: a process that finds the token here does not count its entry as a
-// request, for it asks nobody.
+// Departure: a process that finds the token here does not count its entry as a request,
+// because it sends none.
 func RicartAgrawalaToken() algorithm.Spec {
 	return algorithm.Spec{
 		Name: "ricart-agrawala-token", Title: "Ricart-Agrawala with a token", Authors: "Ricart, Agrawala", Year: 1983,
@@ -37,9 +38,9 @@ const (
 
 type ratMessage struct {
 	Kind uint8
-	From algorithm.ID // REQUEST: who asks
-	N    uint64       // REQUEST: how many times From has asked
-	T    []uint64     // TOKEN: the last request of each process that was granted
+	From algorithm.ID // REQUEST: the requesting process
+	N    uint64       // REQUEST: how many requests From has made
+	T    []uint64     // TOKEN: the last granted request of each process
 }
 
 func (m *ratMessage) Fields(c *algorithm.Coder) {
@@ -59,9 +60,9 @@ type ricartAgrawalaToken struct {
 	self algorithm.ID
 
 	state uint8
-	r     []uint64 // the highest request number heard of, per process
-	token bool     // the token is here
-	t     []uint64 // with the token: the last request granted, per process
+	r     []uint64 // highest request number heard of, by process
+	token bool     // whether the token is here
+	t     []uint64 // with the token: the last granted request, by process
 }
 
 func newRicartAgrawalaToken(self algorithm.ID, v algorithm.View) *ricartAgrawalaToken {
@@ -115,8 +116,8 @@ func (s *ricartAgrawalaToken) Release(out *algorithm.Out[ratMessage]) {
 	s.scan(out)
 }
 
-// scan gives the token to the first process after this one, round the circle,
-// that asks.
+// scan passes the token to the first process after this one, around the circle, that has
+// requested.
 func (s *ricartAgrawalaToken) scan(out *algorithm.Out[ratMessage]) {
 	n := algorithm.ID(len(s.r))
 	for d := algorithm.ID(1); d < n; d++ {
@@ -133,5 +134,6 @@ func (s *ricartAgrawalaToken) pass(to algorithm.ID, out *algorithm.Out[ratMessag
 	clear(s.t)
 }
 
-// Alibi: while the token is here, nobody else can get in.
+// Alibi implements algorithm.Alibier: while the token is here, no other process can
+// enter.
 func (s *ricartAgrawalaToken) Alibi(algorithm.ID) bool { return s.token }

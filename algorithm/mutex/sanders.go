@@ -2,20 +2,20 @@ package mutex
 
 import "github.com/stile-lock/stile/algorithm"
 
-// Sanders is the algorithm that has others as instances: each process asks
-// the members of its request set before entry and tells the members of its
-// inform set at exit. See Structure for what the sets must be.
+// Sanders returns the algorithm that has others as instances: each process asks the
+// members of its request set before entry and informs the members of its inform set at
+// exit. See Structure for the conditions on the sets.
 //
-// B. A. Sanders: The Information Structure of Distributed Mutual Exclusion
-// Algorithms. ACM Transactions on Computer Systems 5(3), 1987, pages 284-299.
+// B. A. Sanders: The Information Structure of Distributed Mutual Exclusion Algorithms.
+// ACM Transactions on Computer Systems 5(3), 1987, pages 284-299.
 //
-// A voter grants a request when nobody that will tell it of an exit holds its
-// vote; the vote is with the new one until then if that one will tell it too,
-// and otherwise remains free.
+// A voter grants a request when its vote is not held by a process that will inform it of
+// an exit. If the new process will inform it too, that process holds the vote until then;
+// otherwise the vote remains free.
 //
-// Departure: there is no FAIL. A candidate that is not inside gives its vote
-// back on every INQUIRE. So the instance of Ricart and Agrawala, in which only
-// a process itself can have its vote, costs 2(N-1) under every load.
+// Departure: there is no FAIL. A candidate that is not inside gives its vote back on
+// every INQUIRE. So the instance of Ricart and Agrawala, in which only a process itself
+// can have its vote, costs 2(N-1) under every load.
 func Sanders(structures StructureOf) algorithm.Spec {
 	s := SandersExperiment(func(n int) (Structure, error) {
 		st, err := structures(n)
@@ -28,7 +28,8 @@ func Sanders(structures StructureOf) algorithm.Spec {
 	return s
 }
 
-// SandersExperiment runs any sets, those that break the rules too.
+// SandersExperiment returns Sanders' algorithm over any sets, including those that break
+// the rules.
 func SandersExperiment(any StructureOf) algorithm.Spec {
 	structures := StructureOf(func(n int) (Structure, error) {
 		st, err := any(n)
@@ -61,9 +62,9 @@ func SandersExperiment(any StructureOf) algorithm.Spec {
 	}
 }
 
-// sandersTheory counts REQUEST and GRANT for each one asked and RELEASE for
-// each one informed. When requests meet, each of those that may hold a vote
-// can cost INQUIRE, RELINQUISH and a second GRANT on top.
+// sandersTheory counts REQUEST and GRANT for each process asked and RELEASE for each
+// process informed. When requests meet, each of those that may hold a vote can cost
+// INQUIRE, RELINQUISH and a second GRANT on top.
 func sandersTheory(structures StructureOf) algorithm.Theory {
 	count := func(asked, informed, meeting float64) func(n int) algorithm.Range {
 		return func(n int) algorithm.Range {
@@ -111,7 +112,7 @@ func without(s *algorithm.Set, i algorithm.ID) int {
 const (
 	sanRequest    uint8 = iota
 	sanGrant            // go ahead, as far as I know
-	sanInquire          // an older request came: give my vote back unless you are inside
+	sanInquire          // an older request arrived: give my vote back unless you are inside
 	sanRelinquish       // here it is
 	sanRelease
 )
@@ -132,11 +133,11 @@ type sanders struct {
 	self algorithm.ID
 	sets Structure
 
-	clock  algorithm.Time // what the next request would be stamped with
+	clock  algorithm.Time // stamp of the next request
 	voter  voter
 	state  uint8
-	asked  algorithm.Time // the time of the own request, until the exit
-	grants algorithm.Set  // while WANTED: who has granted it
+	asked  algorithm.Time // time of this process's request, until the exit
+	grants algorithm.Set  // while WANTED: processes that have granted it
 }
 
 func newSanders(self algorithm.ID, v algorithm.View, sets Structure) *sanders {
@@ -188,7 +189,7 @@ func (s *sanders) Receive(from algorithm.ID, m *sanMessage, out *algorithm.Out[s
 			s.receiveAsCandidate(from, m.Kind, out)
 		}
 	default:
-		if !m.Time.IsNone() { // nobody asks at no time
+		if !m.Time.IsNone() { // no request has a zero time
 			s.receiveAsVoter(algorithm.Stamp{Time: m.Time, ID: from}, m.Kind, out)
 		}
 	}
@@ -232,8 +233,8 @@ func (s *sanders) receiveAsVoter(r algorithm.Stamp, kind uint8, out *algorithm.O
 	}
 }
 
-// Alibi: d tells this seat when it leaves, so it needs its vote, and does not
-// have it.
+// Alibi implements algorithm.Alibier: d informs this seat when it leaves, so it needs
+// this seat's vote, and it does not have it.
 func (s *sanders) Alibi(d algorithm.ID) bool {
 	return s.sets.Inform[d].Has(s.self) && (s.voter.vote.Time.IsNone() || s.voter.vote.ID != d)
 }

@@ -7,14 +7,14 @@ import (
 	"github.com/stile-lock/stile/algorithm/quorum"
 )
 
-// A Structure says whom each process asks before entry and whom it tells at
+// A Structure says which processes each process asks before entry and which it informs at
 // exit: an information structure in Sanders' words.
 type Structure struct {
 	Request quorum.System // R
 	Inform  quorum.System // I
 }
 
-// A StructureOf makes the structure of n processes.
+// A StructureOf returns the structure for n processes.
 type StructureOf func(n int) (Structure, error)
 
 // requests returns the request sets of n processes, or none if there is no such
@@ -27,8 +27,8 @@ func (of StructureOf) requests(n int) []algorithm.Set {
 	return st.Request
 }
 
-// Check demands what makes a structure safe: i is in I_i, I_i is within R_i,
-// and for every pair I_i and I_j intersect, or i is in R_j and j is in R_i.
+// Check verifies the conditions that make a structure safe: i is in I_i, I_i is within
+// R_i, and for every pair I_i and I_j intersect, or i is in R_j and j is in R_i.
 func (st Structure) Check() error {
 	if err := st.inside(len(st.Request)); err != nil {
 		return err
@@ -51,8 +51,7 @@ func (st Structure) Check() error {
 	return nil
 }
 
-// inside demands that there are two sets for each of n processes, with no
-// other members.
+// inside verifies that there are two sets for each of n processes, with no other members.
 func (st Structure) inside(n int) error {
 	if len(st.Request) != n || len(st.Inform) != n {
 		return fmt.Errorf("%d request sets and %d inform sets for %d processes: want one of each for each", len(st.Request), len(st.Inform), n)
@@ -67,8 +66,8 @@ func (st Structure) inside(n int) error {
 	return nil
 }
 
-// AskAll is the structure of Ricart and Agrawala: everybody asks everybody and
-// informs only itself.
+// AskAll returns the structure of Ricart and Agrawala: every process asks all processes
+// and informs only itself.
 func AskAll(n int) (Structure, error) {
 	st := Structure{everybody(n), make(quorum.System, n)}
 	for i := range algorithm.ID(n) {
@@ -77,8 +76,7 @@ func AskAll(n int) (Structure, error) {
 	return st, nil
 }
 
-// AskQuorum is the structure of Maekawa: a process asks and informs its
-// quorum.
+// AskQuorum returns the structure of Maekawa: a process asks and informs its quorum.
 func AskQuorum(quorums quorum.Builder) StructureOf {
 	return func(n int) (Structure, error) {
 		sets, err := quorums(n)
@@ -86,8 +84,8 @@ func AskQuorum(quorums quorum.Builder) StructureOf {
 	}
 }
 
-// AskCoordinator is the structure of a central algorithm: a process asks and
-// informs itself and the coordinator.
+// AskCoordinator returns the structure of a central algorithm: a process asks and informs
+// itself and the coordinator.
 func AskCoordinator(c algorithm.ID) StructureOf {
 	return func(n int) (Structure, error) {
 		if c < 0 || int(c) >= n {
@@ -101,7 +99,7 @@ func AskCoordinator(c algorithm.ID) StructureOf {
 	}
 }
 
-// AskGiven is a structure made by hand, for exactly as many processes.
+// AskGiven returns a structure given by hand, for exactly that number of processes.
 func AskGiven(st Structure) StructureOf {
 	return func(n int) (Structure, error) { return st, st.inside(n) }
 }

@@ -6,11 +6,11 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 )
 
-// SuzukiKasami is the broadcast token algorithm: requests go to everybody, and
+// SuzukiKasami returns the broadcast token algorithm: requests go to all processes, and
 // the token carries a queue of those it will visit.
 //
-// I. Suzuki, T. Kasami: A Distributed Mutual Exclusion Algorithm. ACM
-// Transactions on Computer Systems 3(4), 1985, pages 344-349.
+// I. Suzuki, T. Kasami: A Distributed Mutual Exclusion Algorithm. ACM Transactions on
+// Computer Systems 3(4), 1985, pages 344-349.
 func SuzukiKasami() algorithm.Spec {
 	return algorithm.Spec{
 		Name: "suzuki-kasami", Title: "Suzuki-Kasami", Authors: "Suzuki, Kasami", Year: 1985,
@@ -27,7 +27,7 @@ func SuzukiKasami() algorithm.Spec {
 	}
 }
 
-// tokenTheory is that of algorithms that broadcast requests for a token.
+// tokenTheory returns the theory of algorithms that broadcast requests for a token.
 func tokenTheory(order string) algorithm.Theory {
 	zeroOr := func(v func(n int) float64) func(n int) algorithm.Range {
 		return func(n int) algorithm.Range {
@@ -41,8 +41,8 @@ func tokenTheory(order string) algorithm.Theory {
 		Messages:   algorithm.Cost{Text: "0 or N", Any: zeroOr(func(n int) float64 { return float64(n) })},
 		Multicasts: algorithm.Cost{Text: "0 or 2", Any: zeroOr(func(int) float64 { return 2 })},
 		Client:     algorithm.Cost{Text: "0 or 2T", Any: between(0, 2)},
-		// From 0: where the token rests one may go in again before a request
-		// comes.
+		// From 0: where the token rests, the process may enter again before a request
+		// arrives.
 		Sync:   algorithm.Cost{Text: "T", Any: between(0, 2), Saturated: between(1, 1)},
 		Order:  order,
 		Bypass: onceEach,
@@ -56,10 +56,10 @@ const (
 
 type skMessage struct {
 	Kind  uint8
-	From  algorithm.ID   // REQUEST: who asks
-	N     uint64         // REQUEST: how many times From has asked
-	LN    []uint64       // TOKEN: the last request of each process that was granted
-	Queue []algorithm.ID // TOKEN: who gets it next
+	From  algorithm.ID   // REQUEST: the requesting process
+	N     uint64         // REQUEST: how many requests From has made
+	LN    []uint64       // TOKEN: the last granted request of each process
+	Queue []algorithm.ID // TOKEN: processes that get it next, in order
 }
 
 func (m *skMessage) Fields(c *algorithm.Coder) {
@@ -80,10 +80,10 @@ type suzukiKasami struct {
 	self algorithm.ID
 
 	state uint8
-	rn    []uint64       // the highest request number heard of, per process
-	token bool           // the token is here
-	ln    []uint64       // with the token: the last request granted, per process
-	queue []algorithm.ID // with the token: who gets it next
+	rn    []uint64       // highest request number heard of, by process
+	token bool           // whether the token is here
+	ln    []uint64       // with the token: the last granted request, by process
+	queue []algorithm.ID // with the token: processes that get it next, in order
 }
 
 func newSuzukiKasami(self algorithm.ID, v algorithm.View) *suzukiKasami {
@@ -148,7 +148,7 @@ func (s *suzukiKasami) Release(out *algorithm.Out[skMessage]) {
 	}
 }
 
-// outstanding reports whether j's last request heard of is not granted yet.
+// outstanding reports whether the last known request of j is not granted yet.
 func (s *suzukiKasami) outstanding(j algorithm.ID) bool { return s.rn[j] == s.ln[j]+1 }
 
 func (s *suzukiKasami) pass(to algorithm.ID, out *algorithm.Out[skMessage]) {
@@ -158,5 +158,6 @@ func (s *suzukiKasami) pass(to algorithm.ID, out *algorithm.Out[skMessage]) {
 	s.queue = s.queue[:0]
 }
 
-// Alibi: while the token is here, nobody else can get in.
+// Alibi implements algorithm.Alibier: while the token is here, no other process can
+// enter.
 func (s *suzukiKasami) Alibi(algorithm.ID) bool { return s.token }

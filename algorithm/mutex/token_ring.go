@@ -2,15 +2,14 @@ package mutex
 
 import "github.com/stile-lock/stile/algorithm"
 
-// TokenRing is the algorithm in which a token runs round a ring for ever, and
-// whoever has it may go in.
+// TokenRing returns the algorithm in which a token circulates in a ring forever, and the
+// process that has it may enter.
 //
-// G. Le Lann: Distributed Systems - Towards a Formal Approach. Information
-// Processing 77 (Proceedings of the IFIP Congress), North-Holland, 1977, pages
-// 155-160.
+// G. Le Lann: Distributed Systems - Towards a Formal Approach. Information Processing 77
+// (Proceedings of the IFIP Congress), North-Holland, 1977, pages 155-160.
 //
-// The token is the only message there is, so channels may reorder. A process
-// alone sends nothing. TokenRingLazy is the one that costs nothing when idle.
+// The token is the only message, so channels may reorder. A single process sends nothing.
+// TokenRingLazy is the variant that costs nothing when idle.
 func TokenRing() algorithm.Spec {
 	return algorithm.Spec{
 		Name: "token-ring", Title: "Token ring", Authors: "Le Lann", Year: 1977,
@@ -38,14 +37,14 @@ func TokenRing() algorithm.Spec {
 	}
 }
 
-// roundTrip returns 0 .. n, and exactly 0 for a process alone.
+// roundTrip returns 0 .. n, and exactly 0 for a single process.
 func roundTrip(n int) algorithm.Range { return between(0, float64(n))(n) }
 
-// ahead is the distance to another process of the ring, 1 .. n-1.
+// ahead returns the distance to another process in the ring, 1 .. n-1.
 func ahead(n int) algorithm.Range { return between(1, float64(n-1))(n) }
 
-// ringWait: the token has just left, makes a whole round, and on it everybody
-// else goes in.
+// ringWait assumes that the token has just left and makes a whole round, on which every
+// other process enters.
 func ringWait(n int, latency, hold float64) float64 {
 	if n == 1 {
 		return 0
@@ -65,7 +64,7 @@ type tokenRing struct {
 	n    int
 
 	state uint8
-	token bool // the token is here: while inside, before the start, and alone
+	token bool // whether the token is here: while inside, before the start, and in a single process
 }
 
 func newTokenRing(self algorithm.ID, v algorithm.View) *tokenRing {
@@ -80,8 +79,8 @@ func (s *tokenRing) Fields(c *algorithm.Coder) {
 	}
 }
 
-// Start lets the token run. The application may have been faster: then the
-// token is in use, or has run already.
+// Start makes the token circulate. The application may have been faster: then the token
+// is in use, or has already moved.
 func (s *tokenRing) Start(out *algorithm.Out[ringMessage]) { s.use(out) }
 
 func (s *tokenRing) Request(out *algorithm.Out[ringMessage]) {
@@ -99,8 +98,8 @@ func (s *tokenRing) Release(out *algorithm.Out[ringMessage]) {
 	s.use(out)
 }
 
-// use goes in with the token, if it is here and wanted, and passes it on at
-// once if nobody is in.
+// use enters with the token, if it is here and wanted, and passes it on at once if the
+// process is not inside.
 func (s *tokenRing) use(out *algorithm.Out[ringMessage]) {
 	switch {
 	case !s.token:
@@ -113,5 +112,6 @@ func (s *tokenRing) use(out *algorithm.Out[ringMessage]) {
 	}
 }
 
-// Alibi: while the token is here, nobody else can get in.
+// Alibi implements algorithm.Alibier: while the token is here, no other process can
+// enter.
 func (s *tokenRing) Alibi(algorithm.ID) bool { return s.token }

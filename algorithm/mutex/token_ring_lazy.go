@@ -2,44 +2,41 @@ package mutex
 
 import "github.com/stile-lock/stile/algorithm"
 
-// TokenRingLazy is the token ring that is silent when nobody wants in: the
-// token rests where it was last used, and a WISH that travels on along the
-// ring wakes it.
+// TokenRingLazy returns the token ring that is silent when no process wants to enter: the
+// token rests where it was last used, and a WISH that travels along the ring wakes it.
 //
-// The ring is that of G. Le Lann: Distributed Systems - Towards a Formal
-// Approach. Information Processing 77, North-Holland, 1977, pages 155-160. A
-// privilege that rests until a request comes round is due to A. J. Martin:
-// Distributed Mutual Exclusion on a Ring of Processes. Science of Computer
-// Programming 5, 1985, pages 265-276.
+// The ring is that of G. Le Lann: Distributed Systems - Towards a Formal Approach.
+// Information Processing 77, North-Holland, 1977, pages 155-160. A privilege that rests
+// until a request comes round is due to A. J. Martin: Distributed Mutual Exclusion on a
+// Ring of Processes. Science of Computer Programming 5, 1985, pages 265-276.
 //
-// The rules. Token and wishes go the same way round, so that on FIFO channels
-// neither passes the other.
+// The rules. Token and wishes travel in the same direction, so that on FIFO channels
+// neither overtakes the other.
 //
-//  1. Whoever wants in and has no token sends WISH(self) to its successor. A
-//     process that neither has the token nor waits sends a WISH on.
-//  2. Where the token is, a WISH becomes the token's goal. The token runs on
-//     until it has reached its goal, and every process that wants in on the
-//     way gets in. Without a goal it rests.
-//  3. A process that waits itself swallows the WISHes of others. Its own is
-//     ahead of them, and the token did not meet them, so it is behind the
-//     wishers: on its way here it comes past them all.
+//  1. A process that wants to enter and does not have the token sends WISH(self)
+//     to its successor. A process that neither has the token nor waits forwards
+//     a WISH.
+//  2. Where the token is, a WISH becomes the token's goal. The token moves on
+//     until it has reached its goal, and every process on the way that wants to
+//     enter does so. Without a goal it rests.
+//  3. A waiting process swallows the WISHes of others. Its own is ahead of them,
+//     and the token did not meet them, so the token is behind the wishers: on
+//     its way here it passes them all.
 //
-// No wish is lost. Let the token rest while somebody waits, and look at the
-// nearest of those behind it. Its WISH can neither have passed the token nor
-// have been swallowed between the two, where nobody waits; so it is under way
-// and will wake the token.
+// No wish is lost. Suppose that the token rests while processes wait, and consider the
+// nearest of them behind it. Its WISH can neither have passed the token nor have been
+// swallowed between the two, where no process waits; so it is in flight and will wake the
+// token.
 //
-// No goal is lost either: a new one is always further ahead than the one it
-// replaces, for otherwise its WISH would have come past the old one, which
-// waits, and been swallowed.
+// No goal is lost either: a new one is always further ahead than the one it replaces.
+// Otherwise its WISH would have reached the old one, which waits, and been swallowed.
 //
-// A goal always waits still, and the way of a WISH to the token and of the
-// token to the wisher make one round. So an entry costs at most N messages, N
-// exactly if nobody else asks and 0 where the token rests; an idle ring sends
-// nothing.
+// A goal is always still waiting, and the path of a WISH to the token and that of the
+// token to the wisher make one round. So an entry costs at most N messages: exactly N if
+// no other process requests, and 0 where the token rests. An idle ring sends nothing.
 //
-// Channels must be FIFO: a WISH that overtook the token could be swallowed in
-// front of it.
+// Channels must be FIFO: a WISH that overtook the token could be swallowed in front of
+// it.
 func TokenRingLazy() algorithm.Spec {
 	return algorithm.Spec{
 		Name: "token-ring-lazy", Title: "Token ring that rests", Authors: "after Le Lann, Martin", Year: 1985,
@@ -53,7 +50,8 @@ func TokenRingLazy() algorithm.Spec {
 			Messages:   algorithm.Cost{Text: "0 or N light, 2 full", Any: roundTrip, Saturated: between(0, 2)},
 			Multicasts: algorithm.Cost{Text: "the same", Any: roundTrip, Saturated: between(0, 2)},
 			Client:     algorithm.Cost{Text: "0 or N T", Any: roundTrip},
-			// From 0: where the token rests one may go in again before a wish comes.
+			// From 0: where the token rests, the process may enter again before a wish
+			// arrives.
 			Sync:  algorithm.Cost{Text: "1..N T", Any: roundTrip, Saturated: between(1, 1)},
 			Order: "ring order; overtaken at most once by each other after the wish has met the token; not ME3",
 		},
@@ -70,7 +68,7 @@ const (
 
 type lazyMessage struct {
 	Kind uint8
-	Seat algorithm.ID // WISH: who wants in. TOKEN: its goal.
+	Seat algorithm.ID // WISH: the wisher; TOKEN: its goal
 }
 
 func (m *lazyMessage) Fields(c *algorithm.Coder) {
@@ -88,7 +86,7 @@ type tokenRingLazy struct {
 	n    int
 
 	state uint8
-	token bool         // the token is here
+	token bool         // whether the token is here
 	goal  algorithm.ID // with the token: how far it must go from here, or None
 }
 
@@ -123,7 +121,7 @@ func (s *tokenRingLazy) Receive(_ algorithm.ID, m *lazyMessage, out *algorithm.O
 		return
 	}
 	switch {
-	case m.Seat == s.self: // nobody needed it
+	case m.Seat == s.self: // no process needed it
 	case s.token:
 		s.goal = m.Seat
 		s.moveOn(out)
@@ -163,5 +161,6 @@ func (s *tokenRingLazy) sendOn(m lazyMessage, out *algorithm.Out[lazyMessage]) {
 	out.Send((s.self+1)%algorithm.ID(s.n), m)
 }
 
-// Alibi: while the token is here, nobody else can get in.
+// Alibi implements algorithm.Alibier: while the token is here, no other process can
+// enter.
 func (s *tokenRingLazy) Alibi(algorithm.ID) bool { return s.token }

@@ -6,15 +6,15 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 )
 
-// A Tree connects n processes without a cycle. It is kept as the parent of
-// each, seat 0 being the root, whose parent is None.
+// A Tree connects n processes without a cycle. It lists the parent of each; seat 0 is the
+// root, whose parent is None.
 type Tree []algorithm.ID
 
-// A TreeOf makes the tree of n processes.
+// A TreeOf returns the tree for n processes.
 type TreeOf func(n int) (Tree, error)
 
-// links returns who is beside whom among n processes, or nothing if there is no
-// such tree.
+// links returns the pairs of neighbours among n processes, or nothing if there is no such
+// tree.
 func (of TreeOf) links(n int) [][2]algorithm.ID {
 	t, err := of(n)
 	if err != nil {
@@ -29,8 +29,8 @@ func (of TreeOf) links(n int) [][2]algorithm.ID {
 	return all
 }
 
-// Kary makes trees in which the children of seat i are k*i+1 .. k*i+k. Kary(1)
-// is a line.
+// Kary returns trees in which the children of seat i are k*i+1 .. k*i+k. Kary(1) is a
+// line.
 func Kary(k int) TreeOf {
 	return func(n int) (Tree, error) {
 		if k < 1 {
@@ -44,10 +44,10 @@ func Kary(k int) TreeOf {
 	}
 }
 
-// Star makes trees in which all are neighbours of the first process.
+// Star returns the tree in which all are neighbours of the first process.
 func Star(n int) (Tree, error) { return Kary(max(n, 1))(n) }
 
-// Edges makes a tree of pairs of neighbours, given by hand.
+// Edges returns the tree with the given pairs of neighbours.
 func Edges(pairs [][2]algorithm.ID) TreeOf {
 	return func(n int) (Tree, error) {
 		next := make([][]algorithm.ID, n)
@@ -98,7 +98,7 @@ func (t Tree) Toward(from, d algorithm.ID) algorithm.ID {
 	return d
 }
 
-// Path returns the seats between a and b, both included.
+// Path returns the seats from a to b, both included.
 func (t Tree) Path(a, b algorithm.ID) []algorithm.ID {
 	path := []algorithm.ID{a}
 	for a != b {

@@ -2,15 +2,14 @@ package mutex
 
 import "github.com/stile-lock/stile/algorithm"
 
-// BakeryNaive is Bakery without choosing: a process takes a number and waits
-// for its turn, without waiting for those that are about to take one.
+// BakeryNaive returns Bakery without choosing: a process takes a number and waits for its
+// turn, without waiting for those that are about to take one.
 //
-// L. Lamport: A New Solution of Dijkstra's Concurrent Programming Problem.
-// Communications of the ACM 17(8), 1974, pages 453-455, says what choosing is
-// for.
+// L. Lamport: A New Solution of Dijkstra's Concurrent Programming Problem. Communications
+// of the ACM 17(8), 1974, pages 453-455, says what choosing is for.
 //
-// P1 and P2 both read 0. P2 takes 1, sees that P1 has no number and enters.
-// Only then does P1 take its 1, sees (1,1) < (1,2) and enters too.
+// P1 and P2 both read 0. P2 takes 1, sees that P1 has no number and enters. Only then
+// does P1 take its 1, sees (1,1) < (1,2) and enters too.
 func BakeryNaive() algorithm.Spec {
 	s := Bakery()
 	s.Name, s.Title = "bakery-naive", "The bakery without choosing"

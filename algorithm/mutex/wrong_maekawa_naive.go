@@ -5,11 +5,11 @@ import (
 	"github.com/stile-lock/stile/algorithm/quorum"
 )
 
-// MaekawaNaive is Maekawa with REQUEST, LOCKED and RELEASE only.
+// MaekawaNaive returns Maekawa with only REQUEST, LOCKED and RELEASE.
 //
-// M. Maekawa: A sqrt(N) Algorithm for Mutual Exclusion in Decentralized
-// Systems. ACM Transactions on Computer Systems 3(2), 1985, pages 145-159,
-// says why that is not enough.
+// M. Maekawa: A sqrt(N) Algorithm for Mutual Exclusion in Decentralized Systems. ACM
+// Transactions on Computer Systems 3(2), 1985, pages 145-159, says why that is not
+// enough.
 func MaekawaNaive(quorums quorum.Builder) algorithm.Spec {
 	s := Maekawa(quorums)
 	s.Name, s.Title = "maekawa-naive", "Maekawa without FAILED and INQUIRE"
@@ -27,11 +27,11 @@ func MaekawaNaive(quorums quorum.Builder) algorithm.Spec {
 	return s
 }
 
-// MajorityNaive is Majority without a way to take a vote back.
+// MajorityNaive returns Majority without a way to take a vote back.
 //
-// R. H. Thomas: A Majority Consensus Approach to Concurrency Control for
-// Multiple Copy Databases. ACM Transactions on Database Systems 4(2), 1979,
-// pages 180-209, is where voting comes from.
+// R. H. Thomas: A Majority Consensus Approach to Concurrency Control for Multiple Copy
+// Databases. ACM Transactions on Database Systems 4(2), 1979, pages 180-209, is the
+// origin of voting.
 func MajorityNaive() algorithm.Spec {
 	s := Majority()
 	s.Name, s.Title = "majority-naive", "Majority voting without INQUIRE"
@@ -53,7 +53,7 @@ func naiveVoting(sets quorum.System, spare int) algorithm.Birth {
 
 type maekawaNaive struct{ maekawa }
 
-// Receive lets a request wait in silence when the vote is given away.
+// Receive makes a request wait in silence when the vote is taken.
 func (s *maekawaNaive) Receive(from algorithm.ID, m *maeMessage, out *algorithm.Out[maeMessage]) {
 	if m.Kind == maeRequest && !s.voter.vote.Time.IsNone() {
 		s.clock.See(m.Clock)

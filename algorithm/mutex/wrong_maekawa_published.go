@@ -5,16 +5,15 @@ import (
 	"github.com/stile-lock/stile/algorithm/quorum"
 )
 
-// MaekawaPublished is Maekawa by the rules of the paper.
+// MaekawaPublished returns Maekawa by the rules of the paper.
 //
-// M. Maekawa: A sqrt(N) Algorithm for Mutual Exclusion in Decentralized
-// Systems. ACM Transactions on Computer Systems 3(2), 1985, pages 145-159.
+// M. Maekawa: A sqrt(N) Algorithm for Mutual Exclusion in Decentralized Systems. ACM
+// Transactions on Computer Systems 3(2), 1985, pages 145-159.
 //
-// The hole: a voter that sends INQUIRE on behalf of a request does not send
-// FAILED to it, since it is the oldest that waits. When a still older request
-// comes, the first one is not told either. It never learns that it has to give
-// its other votes back. Small systems in which the candidates are also the
-// voters hide it.
+// The hole: a voter that sends INQUIRE on behalf of a request does not send it FAILED,
+// because it is the oldest waiting request. When a still older request arrives, the first
+// one is not notified either. It never learns that it must give its other votes back.
+// Small systems in which the candidates are also the voters hide this.
 func MaekawaPublished(quorums quorum.Builder) algorithm.Spec {
 	s := Maekawa(quorums)
 	s.Name, s.Title = "maekawa-published", "Maekawa as published"
@@ -35,7 +34,7 @@ func MaekawaPublished(quorums quorum.Builder) algorithm.Spec {
 
 type maekawaPublished struct{ maekawa }
 
-// Receive is Maekawa's, without FAILED to the one that was the oldest so far.
+// Receive is Maekawa's, without FAILED to the request that was the oldest so far.
 func (s *maekawaPublished) Receive(from algorithm.ID, m *maeMessage, out *algorithm.Out[maeMessage]) {
 	v := &s.voter
 	if m.Kind != maeRequest || v.vote.Time.IsNone() {

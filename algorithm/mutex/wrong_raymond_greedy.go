@@ -6,15 +6,15 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 )
 
-// RaymondGreedy is Raymond with the strategy, mentioned in the paper, that a
-// process enters first whenever the privilege comes by.
+// RaymondGreedy returns Raymond with the strategy, mentioned in the paper, that a process
+// enters first whenever the privilege passes through it.
 //
-// K. Raymond: A Tree-Based Algorithm for Distributed Mutual Exclusion. ACM
-// Transactions on Computer Systems 7(1), 1989, pages 61-77.
+// K. Raymond: A Tree-Based Algorithm for Distributed Mutual Exclusion. ACM Transactions
+// on Computer Systems 7(1), 1989, pages 61-77.
 //
-// Nobody waits for ever, since the neighbours still queue in order and each
-// departure of the privilege serves one of them. But before each departure the
-// process itself has been inside once more.
+// No process waits forever, because the neighbours still queue in order and each
+// departure of the privilege serves one of them. But before each departure the process
+// itself has been inside once more.
 func RaymondGreedy(tree TreeOf) algorithm.Spec {
 	s := Raymond(tree)
 	s.Name, s.Title = "raymond-greedy", "Raymond, self first"

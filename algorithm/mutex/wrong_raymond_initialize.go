@@ -2,21 +2,21 @@ package mutex
 
 import "github.com/stile-lock/stile/algorithm"
 
-// RaymondInitialize is Raymond with the paper's start: nobody but the first
-// holder knows where the privilege is, until it has flooded INITIALIZE.
+// RaymondInitialize returns Raymond with the paper's start: only the first holder knows
+// where the privilege is, until it has flooded INITIALIZE.
 //
-// K. Raymond: A Tree-Based Algorithm for Distributed Mutual Exclusion. ACM
-// Transactions on Computer Systems 7(1), 1989, pages 61-77.
+// K. Raymond: A Tree-Based Algorithm for Distributed Mutual Exclusion. ACM Transactions
+// on Computer Systems 7(1), 1989, pages 61-77.
 //
-// It is safe and live, but weaker: it costs N-1 messages more, and a process
-// that INITIALIZE has not reached can ask nobody.
+// It is safe and live, but weaker: it costs N-1 messages more, and a process that
+// INITIALIZE has not reached has no process to ask.
 func RaymondInitialize(tree TreeOf) algorithm.Spec {
 	s := Raymond(tree)
 	s.Name, s.Title = "raymond-initialize", "Raymond with INITIALIZE"
 	s.Weaker = "a request made before INITIALIZE has come must wait for it, and without a Start for ever"
 	s.Fixed = "raymond"
 	s.Shown = "stile replay scenarios/raymond-initialize-early.stile"
-	s.Theory.Sync.Saturated = nil // at first others cannot ask, and the holder enters again
+	s.Theory.Sync.Saturated = nil // at first the others cannot request, and the holder enters again
 	s.Kinds = []string{"REQUEST", "PRIVILEGE", "INITIALIZE"}
 	s.Plan = func(n int) (algorithm.Birth, error) {
 		t, err := tree(n)
@@ -43,7 +43,7 @@ func (m *raymondInitMessage) Fields(c *algorithm.Coder) {
 
 type raymondInitialize struct {
 	raymond
-	initialized bool // holder is known
+	initialized bool // whether holder is known
 }
 
 func newRaymondInitialize(self algorithm.ID, v algorithm.View, t Tree) *raymondInitialize {
@@ -110,7 +110,7 @@ func (s *raymondInitialize) Receive(from algorithm.ID, m *raymondInitMessage, ou
 	s.proceed(out)
 }
 
-// proceed is Raymond's, once it is known where the privilege is.
+// proceed calls Raymond's, once the direction of the privilege is known.
 func (s *raymondInitialize) proceed(out *algorithm.Out[raymondInitMessage]) {
 	if !s.initialized {
 		return
@@ -127,5 +127,6 @@ func (s *raymondInitialize) proceed(out *algorithm.Out[raymondInitMessage]) {
 	}
 }
 
-// Alibi is Raymond's, once it is known where the privilege is.
+// Alibi implements algorithm.Alibier as Raymond does, once the direction of the privilege
+// is known.
 func (s *raymondInitialize) Alibi(d algorithm.ID) bool { return s.initialized && s.raymond.Alibi(d) }

@@ -2,22 +2,22 @@ package mutex
 
 import "github.com/stile-lock/stile/algorithm"
 
-// RaymondPrinted is Raymond as some lectures print it: a process asks the holder
-// only when a request comes and it has not ASKED yet.
+// RaymondPrinted returns Raymond as some lectures print it: a process asks the holder
+// only when a request arrives and it has not ASKED yet.
 //
-// K. Raymond: A Tree-Based Algorithm for Distributed Mutual Exclusion. ACM
-// Transactions on Computer Systems 7(1), 1989, pages 61-77.
+// K. Raymond: A Tree-Based Algorithm for Distributed Mutual Exclusion. ACM Transactions
+// on Computer Systems 7(1), 1989, pages 61-77.
 //
-// Two lines of the paper are missing: to ask again after the privilege has been
-// passed on while others still wait, and to forget ASKED when it comes. So those
-// behind the head of a queue are forgotten, and a process that has passed the
-// privilege on believes for ever that its REQUEST is under way.
+// Two lines of the paper are missing: asking again after the privilege has been passed on
+// while others still wait, and resetting ASKED when the privilege arrives. So the
+// processes behind the head of a queue are forgotten, and a process that has passed the
+// privilege on believes forever that its REQUEST is in flight.
 //
-// Departures, where the print is silent: a process with the privilege that is
-// not inside enters, or passes it on, when a request comes, as by the rule for
-// getting rid of it; while it is inside it asks nobody. The head leaves the queue
-// when it is served, a process that gets the privilege is its holder, and USING
-// ends with the section also if nobody waits.
+// Departures, where the print is silent: a process with the privilege that is not inside
+// enters, or passes it on, when a request arrives, as by the rule for giving up the
+// privilege; while it is inside it asks no process. The head leaves the queue when it is
+// served, a process that gets the privilege is its holder, and USING ends with the
+// critical section even if no process waits.
 func RaymondPrinted(tree TreeOf) algorithm.Spec {
 	s := Raymond(tree)
 	s.Name, s.Title = "raymond-printed", "Raymond as printed"
@@ -50,7 +50,7 @@ func (s *raymondPrinted) Receive(from algorithm.ID, m *raymondMessage, out *algo
 	s.holder = s.self
 	asked := s.asked
 	s.passOn(out)
-	s.asked = asked // as it was: only leaving resets it
+	s.asked = asked // unchanged: only leaving resets it
 }
 
 func (s *raymondPrinted) Release(out *algorithm.Out[raymondMessage]) {
@@ -58,7 +58,7 @@ func (s *raymondPrinted) Release(out *algorithm.Out[raymondMessage]) {
 	s.passOn(out)
 }
 
-// queueUp lets id wait, and asks the holder, once.
+// queueUp makes id wait, and asks the holder, once.
 func (s *raymondPrinted) queueUp(id algorithm.ID, out *algorithm.Out[raymondMessage]) {
 	s.enqueue(id)
 	if s.holder == s.self {

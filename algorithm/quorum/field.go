@@ -1,21 +1,20 @@
 package quorum
 
-// A field is the finite field of p to the d elements: polynomials over the
-// numbers modulo p, modulo a primitive polynomial of degree d.
+// A field is the finite field of p to the d elements: polynomials over the integers
+// modulo p, modulo a primitive polynomial of degree d.
 type field struct {
 	p       int
-	modulus element // the coefficients of the modulus below x^d, which has 1
+	modulus element // coefficients of the modulus below x^d, whose coefficient is 1
 }
 
-// An element is the polynomial with these coefficients, of x^0 first.
+// An element is the polynomial with these coefficients, that of x^0 first.
 type element []int
 
-// newField makes the field over the first primitive polynomial, where
-// polynomials are ordered as the numbers that their coefficients are the
-// digits of, to the base p.
+// newField makes the field over the first primitive polynomial, where polynomials are
+// ordered as the numbers whose digits to the base p are their coefficients.
 //
-// No other test is needed than the order of x: if x has p^d - 1 different
-// powers, then every polynomial but 0 is one of them and has an inverse.
+// The order of x is the only test needed: if x has p^d - 1 different powers, then every
+// polynomial but 0 is one of them and has an inverse.
 func newField(p, d int) field {
 	f := field{p, make(element, d)}
 	size := 1
@@ -33,7 +32,7 @@ func newField(p, d int) field {
 	}
 }
 
-// primitive reports whether x has this order, given the primes that divide it.
+// primitive reports whether x has the given order, whose prime factors are primes.
 func (f field) primitive(order int, primes []int) bool {
 	x := f.generator()
 	if f.modulus[0] == 0 || !f.isOne(f.power(x, order)) {
@@ -90,8 +89,8 @@ func (f field) sumIsZero(terms [3]element) bool {
 	return true
 }
 
-// times multiplies: for each coefficient of b, from the highest, the sum so
-// far moves up by x, and a times the coefficient is added.
+// times multiplies a and b: for each coefficient of b, from the highest, it multiplies
+// the sum so far by x and adds a times the coefficient.
 func (f field) times(a, b element) element {
 	d := len(f.modulus)
 	sum := make(element, d)

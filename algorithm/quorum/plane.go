@@ -6,18 +6,16 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 )
 
-// Plane takes the processes as the points of a finite projective plane and
-// gives each a line: any two lines meet in exactly one point, every line has
-// K = q+1 points and every point is on K lines. There is such a plane of
-// N = q*q+q+1 points for every power q of a prime; any other number of
-// processes is refused. (One process, or a triangle of three, would have such
-// sets too but is no plane: it has no four points of which no three are on a
-// line.)
+// Plane takes the processes as the points of a finite projective plane and gives each a
+// line: any two lines meet in exactly one point, every line has K = q+1 points and every
+// point is on K lines. Such a plane of N = q*q+q+1 points exists for every power q of a
+// prime; any other number of processes is refused. (A single process, or a triangle of
+// three, would have such sets too but is not a plane: it lacks four points of which no
+// three are on a line.)
 //
-// J. Singer: A Theorem in Finite Projective Geometry and Some Applications to
-// Number Theory. Transactions of the AMS 43(3), 1938, pages 377-385: in a
-// plane over a field the points can be numbered so that the lines are the
-// shifts of one of them.
+// J. Singer: A Theorem in Finite Projective Geometry and Some Applications to Number
+// Theory. Transactions of the AMS 43(3), 1938, pages 377-385: in a plane over a field the
+// points can be numbered so that the lines are the shifts of one of them.
 func Plane(n int) (System, error) {
 	q := order(n)
 	p, m := primePower(q)
@@ -35,7 +33,7 @@ func Plane(n int) (System, error) {
 	return s, nil
 }
 
-// order returns the largest q with q*q+q+1 <= n, and 0 if there is none.
+// order returns the largest q with q*q+q+1 <= n, or 0 if there is none.
 func order(n int) int {
 	fits := func(q int) bool { return q < (n-1)/q } // does not overflow
 	lo, hi := 0, 1
@@ -66,7 +64,7 @@ func nearestPlanes(n int) (below, above int) {
 	return lo*lo + lo + 1, hi*hi + hi + 1
 }
 
-// primePower returns the prime p and the m for which q is p to the m, or 0, 0.
+// primePower returns the prime p and the exponent m for which q is p to the m, or 0, 0.
 func primePower(q int) (p, m int) {
 	if q < 2 {
 		return 0, 0
@@ -90,14 +88,13 @@ func smallestFactor(n int) int {
 	return n
 }
 
-// differenceSet returns one line of the plane of order q, q being p to the m.
+// differenceSet returns one line of the plane of order q, where q is p to the m.
 //
-// The points are the elements of GF(q^3) without 0, where elements that differ
-// by a factor in GF(q) are one point: the powers x^0 .. x^(N-1) of a generator
-// x. The points whose trace a + a^q + a^(q*q) is 0 are a line. Multiplying by
-// x maps lines to lines, so it is enough to know the exponents on one. Every
-// difference but 0 occurs once among them, so exactly one shift of the line
-// contains 0 and 1: that one is returned.
+// The points are the elements of GF(q^3) without 0, where elements that differ by a
+// factor in GF(q) are one point: the powers x^0 .. x^(N-1) of a generator x. The points
+// whose trace a + a^q + a^(q*q) is 0 are a line. Multiplying by x maps lines to lines, so
+// the exponents on one line suffice. Every difference but 0 occurs once among them, so
+// exactly one shift of the line contains 0 and 1: that one is returned.
 func differenceSet(p, m int) []int {
 	f := newField(p, 3*m)
 	q := 1

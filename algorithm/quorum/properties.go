@@ -7,21 +7,21 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 )
 
-// Properties says which of the four properties that Maekawa wished for a system
-// has. The first makes it safe, with the second a process has a vote in its own
-// case, and with the others all do the same work.
+// Properties says which of Maekawa's four desired properties a system has. The first
+// makes it safe, the second gives a process a vote in its own case, and the others give
+// all processes the same work.
 type Properties struct {
 	Meet    bool `json:"m1_any_two_meet"`
-	Own     bool `json:"m2_own_member"` // every process is in its own set
+	Own     bool `json:"m2_own_member"` // whether every process is in its own set
 	Sizes   bool `json:"m3_equal_sizes"`
-	Loads   bool `json:"m4_equal_loads"` // every process is in as many sets as any other
-	MinSize int  `json:"k_min"`          // K of the smallest set
-	MaxSize int  `json:"k_max"`          // and of the largest
-	MinLoad int  `json:"d_min"`          // the fewest sets that a process is in
-	MaxLoad int  `json:"d_max"`          // and the most
+	Loads   bool `json:"m4_equal_loads"` // whether every process is in equally many sets
+	MinSize int  `json:"k_min"`          // size K of the smallest set
+	MaxSize int  `json:"k_max"`          // size K of the largest set
+	MinLoad int  `json:"d_min"`          // fewest sets that contain a process
+	MaxLoad int  `json:"d_max"`          // most sets that contain a process
 }
 
-// Properties reports the wished properties of s, which need not have any.
+// Properties reports the desired properties of s, which need not have any.
 func (s System) Properties() Properties {
 	load := make([]int, len(s))
 	p := Properties{Meet: true, Own: true, MinSize: len(s), MinLoad: len(s)}
@@ -43,8 +43,8 @@ func (s System) Properties() Properties {
 	return p
 }
 
-// String names each property and says whether it holds, with the size K of the
-// sets and the number D of sets that a process is in.
+// String names each property and says whether it holds, with the size K of the sets and
+// the number D of sets that contain a process.
 func (p Properties) String() string {
 	var words []string
 	for i, m := range []struct {

@@ -9,11 +9,11 @@ import (
 // A System holds the voting set of each process.
 type System []algorithm.Set
 
-// A Builder makes the system of n processes, or says why there is none.
+// A Builder returns the system for n processes, or an error that says why there is none.
 type Builder func(n int) (System, error)
 
-// Check demands that every set has members, all of them among the processes,
-// and that any two sets intersect.
+// Check verifies that every set has members, all of them among the processes, and that
+// any two sets intersect.
 func (s System) Check() error {
 	for i := range s {
 		if s[i].Empty() {
@@ -33,10 +33,9 @@ func (s System) Check() error {
 	return nil
 }
 
-// Grid puts the processes into a square by rows; the set of each is its row
-// and its column. If n is not a square the last row, or last rows, are short
-// or missing. Two sets still meet: of the two places where row and column
-// cross, one is in a full row.
+// Grid puts the processes into a square by rows; the set of each is its row and its
+// column. If n is not a square the last row, or last rows, are short or missing. Two sets
+// still meet: of the two places where row and column cross, one is in a full row.
 func Grid(n int) (System, error) {
 	if n < 1 {
 		return nil, fmt.Errorf("a grid of %d processes: there must be at least 1", n)
@@ -58,7 +57,8 @@ func Grid(n int) (System, error) {
 	return s, nil
 }
 
-// Majority gives every process itself and the next floor(n/2) in a circle.
+// Majority gives every process a set of itself and the next floor(n/2) processes in a
+// circle.
 func Majority(n int) (System, error) {
 	if n < 1 {
 		return nil, fmt.Errorf("a majority of %d processes: there must be at least 1", n)
@@ -72,7 +72,7 @@ func Majority(n int) (System, error) {
 	return s, nil
 }
 
-// Given returns sets made by hand, for exactly as many processes.
+// Given returns a Builder of sets given by hand, for exactly that number of processes.
 func Given(s System) Builder {
 	return func(n int) (System, error) {
 		if n != len(s) {

@@ -10,12 +10,12 @@ import (
 // frame returns a frame about views.
 func (s *process) frame(kind int) frame { return frame{Kind: uint8(s.all + kind), Epoch: s.epoch} }
 
-// report tells the leader, once, what it has to know to make a view. From then
-// on only that leader's view counts.
+// report sends the leader, once, what it needs to make a view. From then on only that
+// leader's view counts.
 func (s *process) report(o *out) { s.answer(0, o) }
 
-// answer is report, to the leader that has stopped this one: by which STOP, if
-// that is not 0.
+// answer is report, to the leader that has stopped this process. If stop is not 0 it
+// identifies the STOP that is answered.
 func (s *process) answer(stop int, o *out) {
 	if !s.frozen || s.silent || s.leader == algorithm.None || s.told == s.leader || s.back.Has(s.leader) {
 		return
@@ -27,7 +27,7 @@ func (s *process) answer(stop int, o *out) {
 		m.New = []algorithm.ID{s.self}
 	}
 	if s.leader != s.self {
-		s.forget() // whoever has reported here has to report there
+		s.forget() // processes that have reported here must report there
 		o.Send(s.leader, m)
 		return
 	}
@@ -37,19 +37,19 @@ func (s *process) answer(stop int, o *out) {
 	s.reported(s.self, &m, o)
 }
 
-// forget drops what was reported.
+// forget drops all reports.
 func (s *process) forget() {
 	s.reports.Clear()
 	s.news.Clear()
 	s.latest, s.holder = 0, algorithm.None
 }
 
-// reported notes a report.
+// reported records a report.
 func (s *process) reported(from algorithm.ID, m *frame, o *out) {
 	newcomer := slices.Contains(m.New, from)
 	switch {
 	case s.dead.Has(from) || newcomer && from != s.self && !s.asks.Has(from):
-		return // it is no more, or is let in already
+		return // dead, or already let in
 	case !newcomer && s.behind(from, m):
 		if m.Answers == 0 {
 			s.ask(from, o)
@@ -71,21 +71,21 @@ func (s *process) reported(from algorithm.ID, m *frame, o *out) {
 	s.collect(o)
 }
 
-// stirred reports whether a member stands still for a reason that this leader
-// may never hear of: a message is lost, or a newcomer that led has died.
+// stirred reports whether a member is frozen for a reason of which this leader may never
+// hear: a message was lost, or a newcomer that led has died.
 func (s *process) stirred(from algorithm.ID, m *frame) bool {
 	return !s.frozen && s.leader == s.self && (s.patience > 0 || s.met) && m.Epoch == s.epoch && s.seat(from) != algorithm.None
 }
 
-// behind reports whether a member has not heard of the view that this one has
-// made: the message is lost, or it followed somebody else then, or it is still
-// under way. Then it may get inside in spite of its report, unless that answers
+// behind reports whether a member has not heard of the view that this process has made:
+// the message was lost, or the member followed another leader then, or the message is
+// still in flight. The member may then enter in spite of its report, unless that answers
 // a STOP of this epoch, which is behind the VIEW in the channel.
 func (s *process) behind(from algorithm.ID, m *frame) bool {
 	return s.maker == s.self && m.Epoch < s.epoch && m.Answers != s.epoch+1 && s.seat(from) != algorithm.None
 }
 
-// ask lets a member report once more, for the next view.
+// ask makes a member report once more, for the next view.
 func (s *process) ask(id algorithm.ID, o *out) {
 	switch {
 	case s.leader != s.self:
@@ -96,7 +96,7 @@ func (s *process) ask(id algorithm.ID, o *out) {
 	}
 }
 
-// collect makes the next view when everybody alive has reported.
+// collect makes the next view when all live processes have reported.
 func (s *process) collect(o *out) {
 	if s.told != s.self {
 		return
@@ -127,8 +127,8 @@ func (s *process) collect(o *out) {
 	s.install(s.self, &m, o)
 }
 
-// install begins a view: the lock is born anew, held by whoever is inside, and
-// whoever waits asks again.
+// install begins a view: the lock is created anew, held by the process that is inside,
+// and waiting processes request again.
 func (s *process) install(maker algorithm.ID, m *frame, o *out) {
 	s.epoch, s.members, s.maker = m.Epoch, slices.Clone(m.Members), maker
 	s.frozen, s.told, s.started, s.fresh = false, algorithm.None, true, false
@@ -147,8 +147,8 @@ func (s *process) install(maker algorithm.ID, m *frame, o *out) {
 	kept := s.early
 	s.early = nil
 	for _, e := range kept {
-		// What does not decode is dropped: whoever sent it is not the one
-		// whose message this step is about.
+		// Bytes that do not decode are dropped: their sender is not the one whose message
+		// this step is about.
 		if err := s.receive(e.from, e.epoch, e.bytes, o); !errors.Is(err, algorithm.ErrMalformed) {
 			o.Fail(err)
 		}
@@ -159,7 +159,7 @@ func (s *process) install(maker algorithm.ID, m *frame, o *out) {
 	s.admit(o)
 }
 
-// halt ends a view though nobody has died. The leader alone does that.
+// halt ends a view although no process has died. Only the leader does that.
 func (s *process) halt(o *out) {
 	s.still(o)
 	if s.asks.Empty() {
@@ -168,7 +168,7 @@ func (s *process) halt(o *out) {
 	s.report(o)
 }
 
-// stop tells those who have not reported that the view is over.
+// stop notifies the members that have not reported that the view has ended.
 func (s *process) stop(o *out) {
 	for id := range algorithm.ID(s.n) {
 		if id != s.self && !s.dead.Has(id) && !s.reports.Has(id) {
@@ -177,9 +177,9 @@ func (s *process) stop(o *out) {
 	}
 }
 
-// stopped: one who leads has ended the view. Whoever has reported to it already
-// does so again: it may not have heard. Whoever follows another one tells that
-// one, now or when it is known.
+// stopped handles a STOP: a leader has ended the view. A process that has already
+// reported to it does so again, because the report may not have arrived. A process that
+// follows another leader reports to that one, now or when it is known.
 func (s *process) stopped(by algorithm.ID, epoch int, o *out) {
 	s.still(o)
 	if s.told == by {
@@ -192,7 +192,7 @@ func (s *process) stopped(by algorithm.ID, epoch int, o *out) {
 	}
 }
 
-// still lets the lock stand still.
+// still freezes the lock.
 func (s *process) still(o *out) {
 	if !s.frozen {
 		s.frozen = true

@@ -5,8 +5,8 @@ import "github.com/stile-lock/stile/algorithm"
 // own is the timer of the views; those of the election are numbered around it.
 const own = 1
 
-// wind sets the timer anew, or stops it: who waits and who stands still has one,
-// if patience ends.
+// wind restarts the timer, or stops it: waiting and frozen processes have one, if
+// patience is finite.
 func (s *process) wind(o *out) {
 	switch {
 	case s.patience == 0:
@@ -17,7 +17,7 @@ func (s *process) wind(o *out) {
 	}
 }
 
-// expired: patience has come to an end, or the silence of a newcomer.
+// expired handles the end of patience, or of a newcomer's silence.
 func (s *process) expired(o *out) {
 	s.wind(o)
 	switch {
@@ -32,8 +32,8 @@ func (s *process) expired(o *out) {
 	}
 }
 
-// urge does again what the next view waits for, if that is lost: the election,
-// if there may have been one, the leader's STOP, the others' report.
+// urge repeats what the next view waits for, in case it was lost: the election, if there
+// may have been one, the leader's STOP, the others' report.
 func (s *process) urge(o *out) {
 	if s.leader == s.self {
 		s.stop(o)
@@ -46,9 +46,9 @@ func (s *process) urge(o *out) {
 	s.report(o)
 }
 
-// doubted: somebody has waited for long. The leader asks who is inside, and does
-// nothing if anybody is: that one leaves. Whoever has answered is not asked
-// again.
+// doubted handles a DOUBT: a process has waited for long. The leader asks which process
+// is inside, and does nothing if one is, because it will leave. A process that has
+// answered is not asked again.
 func (s *process) doubted(o *out) {
 	if s.frozen || s.leader != s.self || s.phase == inside {
 		return
@@ -62,7 +62,7 @@ func (s *process) doubted(o *out) {
 	s.decide(o)
 }
 
-// asked says whether the process is inside.
+// asked answers whether the process is inside.
 func (s *process) asked(by algorithm.ID, o *out) {
 	if !s.frozen {
 		m := s.frame(here)
@@ -71,7 +71,7 @@ func (s *process) asked(by algorithm.ID, o *out) {
 	}
 }
 
-// answered notes an answer.
+// answered records an answer.
 func (s *process) answered(from algorithm.ID, in bool, o *out) {
 	switch {
 	case s.heard.Empty():
@@ -83,8 +83,8 @@ func (s *process) answered(from algorithm.ID, in bool, o *out) {
 	}
 }
 
-// decide makes a new view if all have said that they are not inside. It need
-// not be true any more: the reports will tell.
+// decide makes a new view if all have answered that they are not inside. That need no
+// longer be true: the reports will show it.
 func (s *process) decide(o *out) {
 	for _, id := range s.members {
 		if !s.heard.Has(id) {

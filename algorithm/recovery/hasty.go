@@ -6,9 +6,9 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 )
 
-// Hasty makes a lock by the rule that first comes to mind when a token can get
-// lost: whoever has waited for long makes a new one. It is wrong: nobody knows
-// that the old one is lost, and it stays valid if it was only late, or in use.
+// Hasty returns a lock that follows the first rule that comes to mind when a token can be
+// lost: a process that has waited for long makes a new one. It is wrong: no process knows
+// that the old token is lost, and it stays valid if it was only late, or in use.
 func Hasty(lock algorithm.Spec) algorithm.Spec {
 	spec := lock
 	spec.Name += "+hasty"
@@ -78,13 +78,13 @@ func (s *hasty) Receive(from algorithm.ID, m *letter, o *algorithm.Out[letter]) 
 	s.step(algorithm.Input{Kind: algorithm.Receive, From: from, Bytes: m.Bytes}, o)
 }
 
-// Expire makes a token, without asking anybody.
+// Expire makes a token, without asking any other process.
 func (s *hasty) Expire(_ int, o *algorithm.Out[letter]) {
 	s.lock = s.birth(s.self, algorithm.View{N: s.n, Holder: s.self})
 	s.step(algorithm.Input{Kind: algorithm.Request}, o)
 }
 
-// step gives the lock an input, and sends what it says.
+// step gives the lock an input, and sends its messages.
 func (s *hasty) step(in algorithm.Input, o *algorithm.Out[letter]) {
 	if err := s.lock.Step(in, &s.lockOut); err != nil {
 		o.Fail(err)

@@ -6,20 +6,20 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 )
 
-// silence is how long a newcomer says and hears nothing, in units of the longest
-// latency: what was meant for its predecessor has come by then.
+// silence is how long a newcomer sends and hears nothing, in units of the longest
+// latency: messages meant for its predecessor have arrived by then.
 const silence = 2
 
-// newcomer makes a process of one that comes late: a member of no view, that
-// knows no leader.
+// newcomer initializes a process that comes late: a member of no view, that knows no
+// leader.
 func (s *process) newcomer() {
 	s.fresh, s.silent, s.frozen, s.met = true, true, true, true
 	s.members, s.maker, s.leader = []algorithm.ID{s.self}, s.self, algorithm.None
 	s.lock = s.machine(0, 0, algorithm.View{N: 1})
 }
 
-// knock tells everybody that this is a new process. Channels keep the order, so
-// it has then got all that the predecessor had sent.
+// knock notifies all processes that this one is new. Channels preserve order, so a
+// receiver then has everything that the predecessor sent.
 func (s *process) knock(o *out) {
 	s.silent = false
 	for id := range algorithm.ID(s.n) {
@@ -33,8 +33,8 @@ func (s *process) knock(o *out) {
 	s.report(o)
 }
 
-// joined: a process is new. If it was a member before, that one is dead, and so
-// is what it has reported.
+// joined handles a JOIN: a process is new. If it was a member before, its predecessor is
+// dead, and the predecessor's report is void.
 func (s *process) joined(id algorithm.ID, o *out) {
 	s.met = true
 	if s.foretold.Has(id) {
@@ -57,7 +57,8 @@ func (s *process) joined(id algorithm.ID, o *out) {
 	s.report(o)
 }
 
-// welcome notes who is let in by a view, which may have come before its JOIN.
+// welcome records the processes that a view lets in; the view may arrive before their
+// JOIN.
 func (s *process) welcome(entrants []algorithm.ID) {
 	for _, id := range entrants {
 		switch {
@@ -79,8 +80,8 @@ func (s *process) admit(o *out) {
 	}
 }
 
-// Trust is for the election: the process may lead again. For the views it is
-// dead until it says that it is there.
+// Trust is for the election: the process may lead again. For the views it is dead until
+// it announces itself.
 func (s *process) Trust(id algorithm.ID, o *out) {
 	if id == s.self {
 		return

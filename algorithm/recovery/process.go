@@ -10,14 +10,14 @@ import (
 
 type out = algorithm.Out[frame]
 
-// What an application does.
+// The states of an application.
 const (
 	idle uint8 = iota
 	waits
 	inside
 )
 
-// A process is one of the group: its lock in the present view, and its part in
+// A process is one process of the group: its lock in the present view, and its part in
 // elections.
 type process struct {
 	*family
@@ -26,30 +26,30 @@ type process struct {
 
 	phase   uint8
 	epoch   int
-	members []algorithm.ID // of the view, by seat
-	maker   algorithm.ID   // who made the view, and is its coordinator
+	members []algorithm.ID // members of the view, by seat
+	maker   algorithm.ID   // process that made the view, and is its coordinator
 	lock    algorithm.Machine
 	started bool
-	frozen  bool          // a member has died: the lock stands still
-	told    algorithm.ID  // whom it has reported to in this epoch, or None
-	leader  algorithm.ID  // whom the election has named last, or None
-	dead    algorithm.Set // who is known to be dead
-	early   []early       // frames of epochs whose view has not come
+	frozen  bool          // whether a member has died: the lock is frozen
+	told    algorithm.ID  // process it has reported to in this epoch, or None
+	leader  algorithm.ID  // process that the election last named, or None
+	dead    algorithm.Set // processes known to be dead
+	early   []early       // frames of epochs whose view has not arrived
 
-	fresh  bool          // it is new, and has been in no view
-	silent bool          // it is new, and what was meant for its predecessor may still come
-	met    bool          // there were newcomers
-	back   algorithm.Set // which of the dead are back, and have not joined
-	asks   algorithm.Set // newcomers who are to be let in
+	fresh  bool          // whether it is new, and has been in no view
+	silent bool          // whether it is new, and messages to its predecessor may still arrive
+	met    bool          // whether there were newcomers
+	back   algorithm.Set // dead processes that are back, and have not joined
+	asks   algorithm.Set // newcomers that must be let in
 
-	foretold algorithm.Set // newcomers who are let in, and whose JOIN is still under way
+	foretold algorithm.Set // newcomers that are let in, and whose JOIN is still in flight
 
-	// At a leader, or one who will be: what was reported, and who was not inside
-	// when it asked.
+	// At a leader, or a future one: the processes that reported, and those that were not
+	// inside when it asked.
 	reports algorithm.Set
 	news    algorithm.Set // newcomers among them
-	latest  int           // the highest epoch of those who reported
-	holder  algorithm.ID  // who is inside, or None
+	latest  int           // highest epoch of those that reported
+	holder  algorithm.ID  // process that is inside, or None
 	heard   algorithm.Set // empty if it does not ask
 
 	vote             algorithm.Machine
@@ -63,7 +63,7 @@ type early struct {
 	bytes []byte
 }
 
-// maxEarly bounds what is kept for views that have not come.
+// maxEarly bounds the number of frames kept for views that have not arrived.
 const maxEarly = 1000
 
 func newProcess(f *family, vote algorithm.Birth, self algorithm.ID, v algorithm.View) *process {
@@ -91,7 +91,7 @@ func (s *process) seat(id algorithm.ID) algorithm.ID {
 	return algorithm.ID(slices.Index(s.members, id))
 }
 
-// reseat makes a lock for the members there are, in any state.
+// reseat makes a lock for the present members, in any state.
 func (s *process) reseat(c *algorithm.Coder) {
 	if s.seat(s.self) == algorithm.None {
 		c.Refuse("members", "the process itself is none of them")
@@ -140,7 +140,7 @@ func (s *process) Fields(c *algorithm.Coder) {
 	c.Inner("election", s.vote, nil)
 }
 
-// Carried implements algorithm.Carrier. What a lock says is read in the view that it is of.
+// Carried implements algorithm.Carrier. A lock's message is read in its own view.
 func (s *process) Carried(m algorithm.Fielder) (algorithm.Machine, []byte, []algorithm.ID) {
 	switch f := m.(*frame); {
 	case int(f.Kind) < s.locks && f.Epoch == s.epoch:
@@ -173,15 +173,15 @@ func (s *process) Request(o *out) {
 
 func (s *process) Release(o *out) {
 	s.phase = idle
-	// If the lock has let in two, which is its own mistake, a view knows of one
-	// of them: there is nothing that the other could give back.
+	// If the lock has let in two, which is its own mistake, a view knows of one of them:
+	// there is nothing that the other could release.
 	if err := s.step(algorithm.Input{Kind: algorithm.Release}, o); !errors.Is(err, algorithm.ErrHost) {
 		o.Fail(err)
 	}
 }
 
-// step gives the lock an input, unless it stands still: then the next view
-// makes up for it.
+// step gives the lock an input, unless the lock is frozen: then the next view makes up
+// for it.
 func (s *process) step(in algorithm.Input, o *out) error {
 	if s.frozen {
 		return nil
@@ -236,8 +236,7 @@ func (s *process) poll(in algorithm.Input, o *out) {
 	s.admit(o)
 }
 
-// outer returns the number that a timer of the election has here, and inner the
-// reverse.
+// outer returns the number that a timer of the election has here, and inner the reverse.
 func outer(timer int) int {
 	if timer >= own {
 		timer++
@@ -272,7 +271,7 @@ func (s *process) Receive(from algorithm.ID, m *frame, o *out) {
 	}
 }
 
-// change takes a frame about views.
+// change handles a frame about views.
 func (s *process) change(from algorithm.ID, kind int, m *frame, o *out) {
 	switch {
 	case kind == report:
@@ -292,15 +291,15 @@ func (s *process) change(from algorithm.ID, kind int, m *frame, o *out) {
 	}
 }
 
-// fits reports whether a view can be that of this process: it is a member, not
-// its predecessor, and if it is inside the view says so, as it has reported.
+// fits reports whether a view can be that of this process: it is a member, not its
+// predecessor, and if it is inside the view says so, as it has reported.
 func (s *process) fits(m *frame) bool {
 	return slices.Contains(m.Members, s.self) && slices.Contains(m.Members, m.Holder) &&
 		s.fresh == slices.Contains(m.New, s.self) &&
 		(s.phase != inside || m.Inside && m.Holder == s.self)
 }
 
-// receive takes a frame of the lock, if its view is the present one.
+// receive handles a frame of the lock, if its view is the present one.
 func (s *process) receive(from algorithm.ID, epoch int, bytes []byte, o *out) error {
 	switch seat := s.seat(from); {
 	case s.silent:
@@ -312,7 +311,7 @@ func (s *process) receive(from algorithm.ID, epoch int, bytes []byte, o *out) er
 	return nil
 }
 
-// Suspect: if it was a member, the view is over.
+// Suspect ends the view if the process was a member.
 func (s *process) Suspect(id algorithm.ID, o *out) {
 	if id == s.self || s.dead.Has(id) && !s.back.Has(id) {
 		return
@@ -331,7 +330,7 @@ func (s *process) Suspect(id algorithm.ID, o *out) {
 	s.collect(o)
 }
 
-// freeze ends the view here, and asks for a leader who makes another.
+// freeze ends the view here, and requests a leader to make another.
 func (s *process) freeze(o *out) {
 	s.still(o)
 	s.poll(algorithm.Input{Kind: algorithm.Request}, o)
