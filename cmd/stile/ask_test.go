@@ -17,7 +17,7 @@ func TestHeld(t *testing.T) {
 	holders := strings.Fields(`token-ring token-ring-lazy carvalho-roucairol suzuki-kasami ricart-agrawala-token raymond
 		dijkstra naimi-trehel raymond-greedy raymond-printed raymond-initialize`)
 	for _, s := range catalog.All() {
-		if held, err := Held(s, 5); err != nil || held != slices.Contains(holders, s.Name) {
+		if held, err := holderMatters(s, 5); err != nil || held != slices.Contains(holders, s.Name) {
 			t.Errorf("%s: %v, %v", s.Name, held, err)
 		}
 	}
@@ -35,16 +35,16 @@ func TestFile(t *testing.T) {
 		{".json .txt", "x.json", true}, {".json .txt", "x.txt", true}, {".json .txt", "x", false}, {".json .txt", "x.svg", false},
 	} {
 		to := "before"
-		err := askFile(&to, strings.Fields(test.endings)...).Set(test.path)
+		err := outputFileFlag(&to, strings.Fields(test.endings)...).Set(test.path)
 		if (err == nil) != test.fits || err == nil && to != test.path || err != nil && to != "before" {
 			t.Errorf("%q for %s: %v, and it is %q", test.path, test.endings, err, to)
 		}
 	}
 	to := "before"
-	if err := FileOrNone(&to, ".html").Set(""); err != nil || to != "" {
+	if err := optionalFileFlag(&to, ".html").Set(""); err != nil || to != "" {
 		t.Errorf("none: %v, and it is %q", err, to)
 	}
-	if err := FileOrNone(&to, ".html").Set("x.pdf"); err == nil {
+	if err := optionalFileFlag(&to, ".html").Set("x.pdf"); err == nil {
 		t.Error("a report takes any name")
 	}
 }
@@ -61,10 +61,10 @@ func TestRefuse(t *testing.T) {
 		if err := c.ParseFlags(strings.Fields(test.given)); err != nil {
 			t.Fatal(err)
 		}
-		if err := Refuse(c, "a", "no --FLAG"); (err != nil) != test.refuse || err != nil && err.Error() != "no --a" {
+		if err := refuseFlags(c, "a", "no --FLAG"); (err != nil) != test.refuse || err != nil && err.Error() != "no --a" {
 			t.Errorf("%q: Refuse says %v", test.given, err)
 		}
-		if err := Only(c, "a", "no --FLAG"); (err != nil) != test.only || err != nil && err.Error() != "no --b" {
+		if err := onlyFlags(c, "a", "no --FLAG"); (err != nil) != test.only || err != nil && err.Error() != "no --b" {
 			t.Errorf("%q: Only says %v", test.given, err)
 		}
 	}
@@ -86,7 +86,7 @@ func TestTopologies(t *testing.T) {
 // All that takes text takes no empty one.
 func TestTextIsSomething(t *testing.T) {
 	var to string
-	for _, v := range []pflag.Value{Text(&to, "x", nil), List(&to), Choice(&to, "a", "b"), Several(&to, []string{"a", "b"}, nil, "all"), askFile(&to, ".svg")} {
+	for _, v := range []pflag.Value{textFlag(&to, "x", nil), processListFlag(&to), choiceFlag(&to, "a", "b"), choicesFlag(&to, []string{"a", "b"}, nil, "all"), outputFileFlag(&to, ".svg")} {
 		for _, s := range []string{"", " ", "\t\n"} {
 			if err := v.Set(s); err == nil || !strings.HasPrefix(err.Error(), "want ") {
 				t.Errorf("%T takes %q: %v", v, s, err)
@@ -98,7 +98,7 @@ func TestTextIsSomething(t *testing.T) {
 // Several takes a word that stands alone, or other words, each once.
 func TestSeveral(t *testing.T) {
 	var to string
-	v := Several(&to, []string{"raymond", "central"}, func(word string) string {
+	v := choicesFlag(&to, []string{"raymond", "central"}, func(word string) string {
 		if word == "bully" {
 			return "bully is an election"
 		}

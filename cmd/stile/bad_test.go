@@ -20,8 +20,8 @@ type bad struct {
 	names []string
 }
 
-// An outcome is what came of a command line.
-type outcome struct {
+// A badOutcome is what came of a command line.
+type badOutcome struct {
 	code           int
 	stdout, stderr string
 	before, after  map[string]string // the files that there are, and what is in them
@@ -34,7 +34,7 @@ const longestError = 300
 var inside = regexp.MustCompile(`strconv|goroutine|panic|runtime error|%!|<nil>|\.go:\d|\b(u?int(8|16|32|64)?|float(32|64)|pflag|cobra|errors|core\.[A-Z]\w*|ask\.[A-Z]\w*|struct|interface)\b|\[\](int|string|byte)`)
 
 // complaints says what is wrong with how a bad command line was refused.
-func complaints(b bad, o outcome) []string {
+func complaints(b bad, o badOutcome) []string {
 	var all []string
 	say := func(wrong bool, format string, args ...any) {
 		if wrong {
@@ -66,26 +66,28 @@ func complaints(b bad, o outcome) []string {
 // Each complaint is made of what deserves it, and none of what does not.
 func TestComplaints(t *testing.T) {
 	b := bad{args: []string{"sim", "--nodes", "x"}, names: []string{"--nodes", "from 1"}}
-	good := outcome{code: 2, stderr: "stile: --nodes \"x\": want a whole number from 1 to 9\n", before: map[string]string{"a": "1"}, after: map[string]string{"a": "1"}}
+	good := badOutcome{code: 2, stderr: "stile: --nodes \"x\": want a whole number from 1 to 9\n", before: map[string]string{"a": "1"}, after: map[string]string{"a": "1"}}
 	if got := complaints(b, good); len(got) > 0 {
 		t.Errorf("of a good error: %q", got)
 	}
-	for want, plant := range map[string]func(o *outcome){
-		"exit code 0":              func(o *outcome) { o.code = 0 },
-		"exit code 1":              func(o *outcome) { o.code = 1 },
-		"want nothing":             func(o *outcome) { o.stdout = "half a page" },
-		"want one line":            func(o *outcome) { o.stderr = "Usage:\n" + o.stderr },
-		"begins with stile":        func(o *outcome) { o.stderr = "Error" + o.stderr[len("stile"):] },
-		"want at most 300":         func(o *outcome) { o.stderr = strings.Replace(o.stderr, "want", strings.Repeat("very ", 60)+"want", 1) },
-		"no screen shows":          func(o *outcome) { o.stderr = strings.Replace(o.stderr, "x", "\x1b[2J", 1) },
-		"says strconv":             func(o *outcome) { o.stderr = strings.Replace(o.stderr, "want", "strconv.Atoi: parsing: want", 1) },
-		"says int64":               func(o *outcome) { o.stderr = strings.Replace(o.stderr, "whole number", "int64", 1) },
-		"says goroutine":           func(o *outcome) { o.stderr = strings.Replace(o.stderr, "want", "goroutine 1 [running]: want", 1) },
-		"says %!":                  func(o *outcome) { o.stderr = strings.Replace(o.stderr, "want", "%!d(string=x) want", 1) },
-		"does not say \"--nodes\"": func(o *outcome) { o.stderr = strings.Replace(o.stderr, "--nodes", "it", 1) },
-		"does not say \"from 1\"":  func(o *outcome) { o.stderr = strings.Replace(o.stderr, "from 1", "up", 1) },
-		"a was lost or changed":    func(o *outcome) { o.after = map[string]string{"a": ""} },
-		"b was written":            func(o *outcome) { o.after = map[string]string{"a": "1", "b": ""} },
+	for want, plant := range map[string]func(o *badOutcome){
+		"exit code 0":       func(o *badOutcome) { o.code = 0 },
+		"exit code 1":       func(o *badOutcome) { o.code = 1 },
+		"want nothing":      func(o *badOutcome) { o.stdout = "half a page" },
+		"want one line":     func(o *badOutcome) { o.stderr = "Usage:\n" + o.stderr },
+		"begins with stile": func(o *badOutcome) { o.stderr = "Error" + o.stderr[len("stile"):] },
+		"want at most 300": func(o *badOutcome) {
+			o.stderr = strings.Replace(o.stderr, "want", strings.Repeat("very ", 60)+"want", 1)
+		},
+		"no screen shows":          func(o *badOutcome) { o.stderr = strings.Replace(o.stderr, "x", "\x1b[2J", 1) },
+		"says strconv":             func(o *badOutcome) { o.stderr = strings.Replace(o.stderr, "want", "strconv.Atoi: parsing: want", 1) },
+		"says int64":               func(o *badOutcome) { o.stderr = strings.Replace(o.stderr, "whole number", "int64", 1) },
+		"says goroutine":           func(o *badOutcome) { o.stderr = strings.Replace(o.stderr, "want", "goroutine 1 [running]: want", 1) },
+		"says %!":                  func(o *badOutcome) { o.stderr = strings.Replace(o.stderr, "want", "%!d(string=x) want", 1) },
+		"does not say \"--nodes\"": func(o *badOutcome) { o.stderr = strings.Replace(o.stderr, "--nodes", "it", 1) },
+		"does not say \"from 1\"":  func(o *badOutcome) { o.stderr = strings.Replace(o.stderr, "from 1", "up", 1) },
+		"a was lost or changed":    func(o *badOutcome) { o.after = map[string]string{"a": ""} },
+		"b was written":            func(o *badOutcome) { o.after = map[string]string{"a": "1", "b": ""} },
 	} {
 		o := good
 		plant(&o)
@@ -96,7 +98,7 @@ func TestComplaints(t *testing.T) {
 }
 
 // try runs a bad command line here, and returns what came of it.
-func try(t *testing.T, b bad) (o outcome) {
+func try(t *testing.T, b bad) (o badOutcome) {
 	t.Helper()
 	defer func() {
 		if r := recover(); r != nil {

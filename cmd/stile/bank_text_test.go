@@ -13,7 +13,7 @@ import (
 // bankTold runs the command, and returns what it prints in one line.
 func bankTold(t *testing.T, args string) string {
 	t.Helper()
-	c := bankNew()
+	c := newBank()
 	var out bytes.Buffer
 	c.SetOut(&out)
 	c.SetArgs(strings.Fields(args))

@@ -20,8 +20,8 @@ type certFlags struct {
 	json  bool
 }
 
-// certNew returns the command.
-func certNew() *cobra.Command {
+// newCert returns the command.
+func newCert() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "cert",
 		Short: "Make the certificates with which nodes know each other",
@@ -30,24 +30,24 @@ certificates. An authority of your own signs them: make it once, make a
 certificate for each node beside it, and copy to each node its own two files and
 ca.crt. Keep ca.key where no node is: who has it can be any node.`,
 	}
-	c.AddCommand(newCA(), newNode())
+	c.AddCommand(newCertCA(), newCertNode())
 	return c
 }
 
-func newCA() *cobra.Command {
+func newCertCA() *cobra.Command {
 	f := &certFlags{order: cert.Order{Dir: ".", Days: cert.CADays}}
 	c := &cobra.Command{
 		Use:     "ca [flags]",
 		Short:   "Make an authority: ca.crt and ca.key",
 		Example: `  stile cert ca --dir certs`,
-		Args:    Nothing,
+		Args:    noArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return f.run(c, cert.CA) },
 	}
 	f.define(c)
 	return c
 }
 
-func newNode() *cobra.Command {
+func newCertNode() *cobra.Command {
 	f := &certFlags{order: cert.Order{Dir: ".", Days: cert.NodeDays}}
 	c := &cobra.Command{
 		Use:   "node NAME [flags]",
@@ -56,7 +56,7 @@ func newNode() *cobra.Command {
 It is for the name of the node, which no other may then have, and for all hosts
 at which others reach it.`,
 		Example: `  stile cert node db1 --dir certs --host 10.0.0.5 --host db1.example.com`,
-		Args:    One("the name of a node, such as db1", "node", "make them one by one"),
+		Args:    oneArg("the name of a node, such as db1", "node", "make them one by one"),
 		RunE: func(c *cobra.Command, args []string) error {
 			f.order.Name = args[0]
 			if strings.HasSuffix(args[0], ".stile") {
@@ -71,7 +71,7 @@ at which others reach it.`,
 			return f.run(c, cert.Node)
 		},
 	}
-	c.Flags().Var(Value(&f.order.Hosts, "HOST", f.host, func(all []string) string { return strings.Join(all, ",") }), "host", "an IP address or a name at which others reach the node; may be given again")
+	c.Flags().Var(newFlag(&f.order.Hosts, "HOST", f.host, func(all []string) string { return strings.Join(all, ",") }), "host", "an IP address or a name at which others reach the node; may be given again")
 	f.define(c)
 	return c
 }
@@ -80,10 +80,10 @@ at which others reach it.`,
 func (f *certFlags) define(c *cobra.Command) {
 	fs := c.Flags()
 	fs.SortFlags = false
-	fs.Var(Dir(&f.order.Dir), "dir", "the `DIR` for the files; the authority is there, too")
-	fs.Var(Count(&f.order.Days, 1, cert.MaxDays), "days", "how long it is valid")
+	fs.Var(dirFlag(&f.order.Dir), "dir", "the `DIR` for the files; the authority is there, too")
+	fs.Var(countFlag(&f.order.Days, 1, cert.MaxDays), "days", "how long it is valid")
 	fs.BoolVar(&f.order.Force, "force", false, "replace the files that are there")
-	JSON(fs, &f.json)
+	jsonFlag(fs, &f.json)
 }
 
 // host reads one host more.
@@ -116,20 +116,20 @@ func (f *certFlags) run(c *cobra.Command, make func(cert.Order) (*cert.Made, err
 		return err
 	}
 	r := certReport{m.Name, m.Cert, m.Key, append([]string{}, m.Hosts...), m.Until.UTC().Format(time.RFC3339)}
-	return Report{JSON: r, Text: func(p *Page) { certShow(p, m) }}.Print(c.OutOrStdout(), f.json)
+	return outcome{json: r, text: func(p *printer) { printCert(p, m) }}.print(c.OutOrStdout(), f.json)
 }
 
-// certShow tells people what was made, and what to do with it.
-func certShow(p *Page, m *cert.Made) {
-	p.Row("written", "%s and %s", m.Cert, m.Key)
+// printCert tells people what was made, and what to do with it.
+func printCert(p *printer, m *cert.Made) {
+	p.row("written", "%s and %s", m.Cert, m.Key)
 	if len(m.Hosts) > 0 {
-		p.Row("hosts", "%s", strings.Join(m.Hosts, ", "))
+		p.row("hosts", "%s", strings.Join(m.Hosts, ", "))
 	}
-	p.Row("valid", "until %s", m.Until.Format(time.DateOnly))
-	p.Gap()
+	p.row("valid", "until %s", m.Until.Format(time.DateOnly))
+	p.gap()
 	if m.Name == cert.CAName {
-		p.Text(0, "Now make a certificate for each node with 'stile cert node' in the same directory. Nodes need ca.crt; keep ca.key where no node is.")
+		p.text(0, "Now make a certificate for each node with 'stile cert node' in the same directory. Nodes need ca.crt; keep ca.key where no node is.")
 		return
 	}
-	p.Text(0, fmt.Sprintf("Copy these two and ca.crt to node %s. Nobody else needs the key.", m.Name))
+	p.text(0, fmt.Sprintf("Copy these two and ca.crt to node %s. Nobody else needs the key.", m.Name))
 }

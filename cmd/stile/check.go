@@ -28,7 +28,7 @@ type checkFlags struct {
 	requesters string
 	properties string
 	json       bool
-	scene      Scene
+	output     traceOutput
 	pace       string // how long messages take where processes crash
 	museum     bool
 	proofs     bool
@@ -43,8 +43,8 @@ type checkFlags struct {
 	sets *quorum.Properties // of the sets that were chosen, if any were
 }
 
-// checkNew returns the command.
-func checkNew() *cobra.Command {
+// newCheck returns the command.
+func newCheck() *cobra.Command {
 	f := &checkFlags{network: algorithm.FIFO.String(), sites: 2, config: check.Config{Nodes: 3, Requests: 2, Crashes: 1, Limits: check.Limits{Memory: 4 << 30}}}
 	c := &cobra.Command{
 		Use:   "check ALGORITHM [flags]",
@@ -84,39 +84,39 @@ Exit code 0: all that was checked holds; 1: something is violated;
   stile check maekawa --nodes 4 --requests 1 --memory 8GiB --time 10m`,
 		Args: func(c *cobra.Command, args []string) error {
 			if f.page() != nil {
-				return Nothing(c, args)
+				return noArgs(c, args)
 			}
-			return Algorithm(c, args)
+			return oneAlgorithm(c, args)
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			if page := f.page(); page != nil {
-				return f.print(c, page)
+				return f.printPage(c, page)
 			}
 			if f.fault != "" {
 				return f.tryFault(c, args[0])
 			}
-			if err := Refuse(c, "at", "--FLAG says at whom a --fault happens, and there is none: give one, or leave it out"); err != nil {
+			if err := refuseFlags(c, "at", "--FLAG says at whom a --fault happens, and there is none: give one, or leave it out"); err != nil {
 				return err
 			}
 			if f.shared != "" {
-				return f.ring(c, args[0])
+				return f.checkRing(c, args[0])
 			}
 			if m, err := deadlock.Find(args[0]); err == nil {
 				return f.method(c, m)
 			}
 			return f.algorithm(c, args[0])
 		},
-		ValidArgsFunction: OfferAlgorithms(Methods()...),
+		ValidArgsFunction: completeAlgorithm(methodNames()...),
 	}
 	f.define(c)
 	return c
 }
 
-// A checkMaker makes a page of many checks. told is given each line when it is known.
-type checkMaker func(l check.Limits, told func(line string)) (string, error)
+// A pageMaker makes a page of many checks. told is given each line when it is known.
+type pageMaker func(l check.Limits, told func(line string)) (string, error)
 
 // page returns what makes the page that was asked for, or nil if none was.
-func (f *checkFlags) page() checkMaker {
+func (f *checkFlags) page() pageMaker {
 	switch {
 	case f.museum:
 		return func(l check.Limits, _ func(string)) (string, error) { return museum.Page(l) }
@@ -130,28 +130,28 @@ func (f *checkFlags) page() checkMaker {
 	return nil
 }
 
-// alone refuses what else was asked for with a page.
-func (f *checkFlags) alone(c *cobra.Command) error {
+// refuseOtherFlags refuses what else was asked for with a page.
+func (f *checkFlags) refuseOtherFlags(c *cobra.Command) error {
 	for _, page := range []string{"museum", "proofs", "proofs-long", "faults"} {
 		switch {
 		case !c.Flags().Changed(page):
 		case page == "proofs-long":
-			return Only(c, page+" workers memory time",
+			return onlyFlags(c, page+" workers memory time",
 				"--FLAG does not fit --"+page+", which prints a page of checks of its own: only --workers, --memory and --time do")
 		default:
-			return Only(c, page+" workers memory",
+			return onlyFlags(c, page+" workers memory",
 				"--FLAG does not fit --"+page+", which prints a page of checks of its own, as a whole: only --workers and --memory do")
 		}
 	}
 	return nil
 }
 
-func (f *checkFlags) print(c *cobra.Command, page checkMaker) error {
-	if err := f.alone(c); err != nil {
+func (f *checkFlags) printPage(c *cobra.Command, page pageMaker) error {
+	if err := f.refuseOtherFlags(c); err != nil {
 		return err
 	}
 	v, l, end := f.begin(c)
-	text, err := page(l, func(line string) { v.Print(c.ErrOrStderr(), line) })
+	text, err := page(l, func(line string) { v.print(c.ErrOrStderr(), line) })
 	end()
 	var early museum.Interrupted
 	if err != nil && !errors.As(err, &early) {
@@ -160,41 +160,41 @@ func (f *checkFlags) print(c *cobra.Command, page checkMaker) error {
 	if _, bad := io.WriteString(c.OutOrStdout(), text); bad != nil || err == nil {
 		return bad
 	}
-	return Interrupted(early.After)
+	return interruptedAfter(early.After)
 }
 
 func (f *checkFlags) define(c *cobra.Command) {
 	fs := c.Flags()
 	fs.SortFlags = false
-	fs.VarP(Count(&f.config.Nodes, 1, maxChecked), "nodes", "n", "how many processes (default 3; of a method against deadlock 2)")
-	fs.Var(bound(&f.config.Requests), "requests", "how often each process may ask, or unbounded; of a lock such as central+bully usually 1")
-	fs.Var(Choice(&f.network, Networks()...), "network", "what `KIND` of network: fifo, unordered, duplicating or lossy")
-	Options(fs, &f.options, maxChecked)
-	fs.Var(Text(&f.start, wantedStart, cobra.FixedCompletions([]string{"any", "1", "1:busy"}, cobra.ShellCompDirectiveNoFileComp)), "start", "where to begin: any, or `HOLDER` or HOLDER:busy, who has the lock (default 1)")
-	fs.Var(List(&f.requesters), "requesters", "who asks: a `LIST` such as 1,2,5-7 (default everybody)")
-	fs.Var(Text(&f.properties, "properties such as mutual-exclusion,deadlock", OfferListed(propertiesOf)), "property", "what to check: a `LIST` of properties (default all that the algorithm claims)")
-	fs.Var(Count(&f.config.Workers, 1, 1024), "workers", "how many cores to use (default all)")
-	fs.Var(Size(&f.config.Memory), "memory", "stop before states, queue, state graph and what is known of machines take more than this; the program as a whole takes at most about a third more")
-	fs.Var(checkSpan(&f.config.Time), "time", "stop after this time, such as 30s or 5m (default never)")
-	JSON(fs, &f.json)
-	f.scene.Define(fs, ".stile")
+	fs.VarP(countFlag(&f.config.Nodes, 1, maxCheckNodes), "nodes", "n", "how many processes (default 3; of a method against deadlock 2)")
+	fs.Var(requestsFlag(&f.config.Requests), "requests", "how often each process may ask, or unbounded; of a lock such as central+bully usually 1")
+	fs.Var(choiceFlag(&f.network, networkNames()...), "network", "what `KIND` of network: fifo, unordered, duplicating or lossy")
+	optionFlags(fs, &f.options, maxCheckNodes)
+	fs.Var(textFlag(&f.start, startWanted, cobra.FixedCompletions([]string{"any", "1", "1:busy"}, cobra.ShellCompDirectiveNoFileComp)), "start", "where to begin: any, or `HOLDER` or HOLDER:busy, who has the lock (default 1)")
+	fs.Var(processListFlag(&f.requesters), "requesters", "who asks: a `LIST` such as 1,2,5-7 (default everybody)")
+	fs.Var(textFlag(&f.properties, "properties such as mutual-exclusion,deadlock", completeList(propertiesOf)), "property", "what to check: a `LIST` of properties (default all that the algorithm claims)")
+	fs.Var(countFlag(&f.config.Workers, 1, 1024), "workers", "how many cores to use (default all)")
+	fs.Var(sizeFlag(&f.config.Memory), "memory", "stop before states, queue, state graph and what is known of machines take more than this; the program as a whole takes at most about a third more")
+	fs.Var(checkTimeFlag(&f.config.Time), "time", "stop after this time, such as 30s or 5m (default never)")
+	jsonFlag(fs, &f.json)
+	f.output.define(fs, ".stile")
 	fs.Lookup("svg").Usage = "write the space-time diagram of the first counterexample to this `FILE`"
-	fs.Lookup("trace").Usage = "write the first counterexample to this `FILE`: .stile for 'stile replay', " + Trails
+	fs.Lookup("trace").Usage = "write the first counterexample to this `FILE`: .stile for 'stile replay', " + traceFormats
 	fs.BoolVar(&f.museum, "museum", false, "print docs/results/museum.md: famous algorithms that fail, and how; no ALGORITHM")
 	fs.BoolVar(&f.proofs, "proofs", false, "print docs/results/proofs.md: what was proved of every algorithm; takes long")
 	fs.BoolVar(&f.long, "proofs-long", false, "print docs/results/proofs-long.md: what takes longest to prove, as far as --time allows")
 	fs.BoolVar(&f.faults, "faults", false, "print docs/results/faults.md: what one fault does to every lock")
-	fs.Var(Choice(&f.fault, faultNames()...), "fault", "of a lock: let one fault happen, wherever it can: `WHAT` is a message lost or duplicated, or a process that dies idle, waiting or inside")
-	fs.Var(List(&f.at), "at", "of --fault: at whom, a message being its sender's: a `LIST` such as 1,2 (default anybody)")
-	fs.Var(Choice(&f.mode, Modes()...), "mode", "of detect-central, the `MODE`: demand (the usual), change or batch")
-	fs.Var(Choice(&f.shared, movers[:]...), "shared", "of dijkstra: neighbours read each other's flags, and `WHO` of those who may moves at once: one, several or all; without --k, with as few values as are enough")
-	fs.Var(Count(&f.sites, 1, 8), "sites", "of a method against deadlock: how many sites there are")
-	fs.Var(Count(&f.config.Crashes, 0, 4), "crashes", "of an election, or a lock such as central+bully: how many processes crash, at any step; of a method against deadlock: 1 site (default 1; of a method 0)")
-	fs.Var(Count(&f.config.Comebacks, 0, 4), "comebacks", "of both: how many of them come back, at any step; of a lock at most 1")
-	fs.Var(Count(&f.config.Losses, 0, 4), "losses", "of a lock such as central+bully: how many messages are lost, at any step")
-	fs.Var(Choice(&f.pace, paces[:]...), "pace", "of both: messages take `HOW` long compared with timeouts: any time up to the longest, quick (none) or slow (always the longest); of an election usually any, of a lock quick")
+	fs.Var(choiceFlag(&f.fault, faultNames()...), "fault", "of a lock: let one fault happen, wherever it can: `WHAT` is a message lost or duplicated, or a process that dies idle, waiting or inside")
+	fs.Var(processListFlag(&f.at), "at", "of --fault: at whom, a message being its sender's: a `LIST` such as 1,2 (default anybody)")
+	fs.Var(choiceFlag(&f.mode, modeNames()...), "mode", "of detect-central, the `MODE`: demand (the usual), change or batch")
+	fs.Var(choiceFlag(&f.shared, moverNames[:]...), "shared", "of dijkstra: neighbours read each other's flags, and `WHO` of those who may moves at once: one, several or all; without --k, with as few values as are enough")
+	fs.Var(countFlag(&f.sites, 1, 8), "sites", "of a method against deadlock: how many sites there are")
+	fs.Var(countFlag(&f.config.Crashes, 0, 4), "crashes", "of an election, or a lock such as central+bully: how many processes crash, at any step; of a method against deadlock: 1 site (default 1; of a method 0)")
+	fs.Var(countFlag(&f.config.Comebacks, 0, 4), "comebacks", "of both: how many of them come back, at any step; of a lock at most 1")
+	fs.Var(countFlag(&f.config.Losses, 0, 4), "losses", "of a lock such as central+bully: how many messages are lost, at any step")
+	fs.Var(choiceFlag(&f.pace, paceNames[:]...), "pace", "of both: messages take `HOW` long compared with timeouts: any time up to the longest, quick (none) or slow (always the longest); of an election usually any, of a lock quick")
 	fs.BoolVar(&f.config.Wrong, "wrong", false, "of an election: once a timeout is too short, or a live process is taken for dead")
-	Unset(fs, "nodes", "crashes", "workers")
+	hideDefaults(fs, "nodes", "crashes", "workers")
 }
 
 // run checks, and tells what was found; head says what is checked.
@@ -204,21 +204,21 @@ func (f *checkFlags) run(cmd *cobra.Command, c check.Config, head func(c check.C
 	if err != nil {
 		return err
 	}
-	return tellRun(cmd.OutOrStdout(), f.json, files, func() (Report, error) {
+	return runAndReport(cmd.OutOrStdout(), f.json, files, func() (outcome, error) {
 		v, limits, end := f.begin(cmd)
 		defer end()
 		c = c.Settled()
-		c.Limits, c.Found, v.head = limits, v.found, head(c)
+		c.Limits, c.Found, v.head = limits, v.reportViolation, head(c)
 		r, err := check.Run(c)
 		if err != nil {
-			return Report{}, err
+			return outcome{}, err
 		}
 		if first = r.First(); first != nil && first.Counterexample == nil {
 			first = nil
 		}
 		all, part := f.report(c, r), f.report(c, r)
 		part.Stopped = true
-		return v.answer(r, all, part, func(p *Page) { printCheck(p, v, r, f.written(p, first)) }), nil
+		return v.answer(r, all, part, func(p *printer) { printCheck(p, v, r, f.writtenText(p, first)) }), nil
 	})
 }
 
@@ -248,31 +248,31 @@ func (f *checkFlags) report(c check.Config, r *check.Report) checkReport {
 
 // files returns what --trace and --svg ask for: the counterexample that will
 // have been found by then, if there is one.
-func (f *checkFlags) files(c check.Config, first **check.Property) ([]tellFile, error) {
+func (f *checkFlags) files(c check.Config, first **check.Property) ([]outputFile, error) {
 	return f.worstFiles(c.Nodes, func() (*scenario.Scenario, *trace.Trace) {
 		if *first == nil {
 			return nil, nil
 		}
-		return (*first).Counterexample, played(*first)
+		return (*first).Counterexample, replayedTrace(*first)
 	})
 }
 
 // worstFiles returns what --trace and --svg ask for of a run that will have been
 // found by then: nil if there is none.
-func (f *checkFlags) worstFiles(nodes int, found func() (*scenario.Scenario, *trace.Trace)) ([]tellFile, error) {
-	scene := f.scene
-	scene.Prints = !f.json
-	if f.scenario() {
-		scene.Trace = ""
+func (f *checkFlags) worstFiles(nodes int, found func() (*scenario.Scenario, *trace.Trace)) ([]outputFile, error) {
+	scene := f.output
+	scene.prints = !f.json
+	if f.wantsScenario() {
+		scene.trace = ""
 	}
-	files, err := scene.Files(nodes, nil, func(algorithm.ID) (*trace.Trace, error) {
+	files, err := scene.files(nodes, nil, func(algorithm.ID) (*trace.Trace, error) {
 		_, t := found()
 		return t, nil
 	})
-	if err != nil || !f.scenario() {
+	if err != nil || !f.wantsScenario() {
 		return files, err
 	}
-	return append(files, tellFile{Flag: "trace", Path: f.scene.Trace, Make: func() ([]byte, error) {
+	return append(files, outputFile{flag: "trace", path: f.output.trace, content: func() ([]byte, error) {
 		sc, _ := found()
 		if sc == nil {
 			return nil, nil
@@ -281,12 +281,14 @@ func (f *checkFlags) worstFiles(nodes int, found func() (*scenario.Scenario, *tr
 	}}), nil
 }
 
-// scenario reports whether --trace asks for a scenario.
-func (f *checkFlags) scenario() bool { return strings.ToLower(filepath.Ext(f.scene.Trace)) == ".stile" }
+// wantsScenario reports whether --trace asks for a scenario.
+func (f *checkFlags) wantsScenario() bool {
+	return strings.ToLower(filepath.Ext(f.output.trace)) == ".stile"
+}
 
-// played is what happens in a counterexample, or nil if there is none, or none
+// replayedTrace is what happens in a counterexample, or nil if there is none, or none
 // for the simulator.
-func played(p *check.Property) *trace.Trace {
+func replayedTrace(p *check.Property) *trace.Trace {
 	if p == nil {
 		return nil
 	}
@@ -297,31 +299,31 @@ func played(p *check.Property) *trace.Trace {
 	return back.Trace()
 }
 
-// written says what has become of the files that were asked for.
-func (f *checkFlags) written(p *Page, first *check.Property) string {
+// writtenText says what has become of the files that were asked for.
+func (f *checkFlags) writtenText(p *printer, first *check.Property) string {
 	switch {
-	case f.scene.Asked() && !p.Written:
+	case f.output.requested() && !p.written:
 		return "nothing: see the error"
-	case first == nil && (f.scene.Asked() || f.scene.Text().Clocks):
+	case first == nil && (f.output.requested() || f.output.textOptions().Clocks):
 		return "no counterexample to write"
-	case !f.scene.Asked():
+	case !f.output.requested():
 		return ""
-	case !f.scenario() && played(first) == nil:
+	case !f.wantsScenario() && replayedTrace(first) == nil:
 		return "no counterexample to write"
-	case f.scenario():
-		return fmt.Sprintf("%s (stile replay %s)", f.scene.Trace, f.scene.Trace)
+	case f.wantsScenario():
+		return fmt.Sprintf("%s (stile replay %s)", f.output.trace, f.output.trace)
 	}
-	return cmp.Or(f.scene.Trace, f.scene.SVG)
+	return cmp.Or(f.output.trace, f.output.svg)
 }
 
-// wrong is the error of a check that did not find that all holds.
-func wrong(r *check.Report) error {
-	var violated Found
+// checkFindings is the error of a check that did not find that all holds.
+func checkFindings(r *check.Report) error {
+	var violated findings
 	var open string
 	for _, p := range r.Properties {
 		switch p.Verdict {
 		case check.Violated:
-			violated.Lines = append(violated.Lines, fmt.Sprintf("%s is violated: %s", p.Name, p.Note))
+			violated.lines = append(violated.lines, fmt.Sprintf("%s is violated: %s", p.Name, p.Note))
 		case r.Verdict:
 			open = cmp.Or(open, fmt.Sprintf("%s %s: %s", p.Name, p.Verdict, p.Note))
 		}
@@ -334,5 +336,5 @@ func wrong(r *check.Report) error {
 	case check.NotChecked:
 		return errors.New(cmp.Or(open, "nothing was checked"))
 	}
-	return Unfinished{Why: open}
+	return unfinished{why: open}
 }

@@ -3,30 +3,35 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/catalog"
 	"github.com/stile-lock/stile/algorithm/deadlock"
 	"github.com/stile-lock/stile/check"
+	"github.com/stile-lock/stile/internal/spell"
 	"github.com/stile-lock/stile/internal/words"
 	"github.com/stile-lock/stile/internal/world/family"
 	"github.com/stile-lock/stile/internal/world/family/families"
 	"github.com/stile-lock/stile/internal/world/family/transactions"
 )
 
-// always are the flags that fit whatever is checked.
-const always = "nodes property workers memory time json trace svg"
+// commonCheckFlags are the flags that fit whatever is checked.
+const commonCheckFlags = "nodes property workers memory time json trace svg"
 
-// options are the flags of an algorithm, which has refused those that it does not
+// algorithmFlags are the flags of an algorithm, which has refused those that it does not
 // know.
-const options = " topology sets inform experiment k coordinator patience"
+const algorithmFlags = " topology sets inform experiment k coordinator patience"
 
-// checkFits lists the flags that fit a check of a family.
-func checkFits(f *family.Family) string {
-	all := always + options + " network"
+// familyFlags lists the flags that fit a check of a family.
+func familyFlags(f *family.Family) string {
+	all := commonCheckFlags + algorithmFlags + " network"
 	if f.Bounded != nil {
 		all += " requests"
 	}
@@ -41,7 +46,7 @@ func checkFits(f *family.Family) string {
 
 // algorithm checks a lock, or an algorithm of another family.
 func (f *checkFlags) algorithm(c *cobra.Command, name string) error {
-	if err := Checked(name); err != nil {
+	if err := checkKnown(name); err != nil {
 		return err
 	}
 	spec, err := catalog.Make(name, f.options)
@@ -63,24 +68,24 @@ func (f *checkFlags) algorithm(c *cobra.Command, name string) error {
 	}
 	switch {
 	case spec.Family != algorithm.MutualExclusion:
-		err = Only(c, checkFits(of), name+" is "+spec.Family.One()+", which has no --FLAG to choose: leave it out")
+		err = onlyFlags(c, familyFlags(of), name+" is "+spec.Family.One()+", which has no --FLAG to choose: leave it out")
 	case spec.Detects:
-		err = Only(c, checkFits(of), name+" survives deaths, and has no --FLAG to choose: leave it out")
+		err = onlyFlags(c, familyFlags(of), name+" survives deaths, and has no --FLAG to choose: leave it out")
 		if err == nil && f.config.Losses > 0 && f.options.Patience == 0 {
 			f.options.Patience = catalog.Patience(name, f.config.Nodes)
 			spec, err = catalog.Make(name, f.options)
 		}
 	default:
-		err = Refuse(c, "crashes comebacks pace wrong", "--FLAG does not fit "+name+", which is no election: leave it out")
+		err = refuseFlags(c, "crashes comebacks pace wrong", "--FLAG does not fit "+name+", which is no election: leave it out")
 		if err == nil {
-			err = Refuse(c, "losses", "--FLAG does not fit "+name+", which survives none: give --network lossy, or a lock such as central+bully")
+			err = refuseFlags(c, "losses", "--FLAG does not fit "+name+", which survives none: give --network lossy, or a lock such as central+bully")
 		}
 		if err == nil {
-			err = Refuse(c, "mode sites", "--FLAG does not fit "+name+", which is no method against deadlock: leave it out")
+			err = refuseFlags(c, "mode sites", "--FLAG does not fit "+name+", which is no method against deadlock: leave it out")
 		}
 	}
 	if err == nil {
-		err = f.deaths()
+		err = f.checkCrashes()
 	}
 	if err != nil {
 		return err
@@ -93,7 +98,7 @@ func (f *checkFlags) algorithm(c *cobra.Command, name string) error {
 		return err
 	}
 	return f.run(c, config, func(c check.Config) []string {
-		head := []string{spec.Title + ": " + about(c)}
+		head := []string{spec.Title + ": " + describeCheck(c)}
 		if f.sets != nil {
 			head = append(head, "sets: "+f.sets.String())
 		}
@@ -101,8 +106,8 @@ func (f *checkFlags) algorithm(c *cobra.Command, name string) error {
 	})
 }
 
-// deaths refuses more deaths and returns than there can be.
-func (f *checkFlags) deaths() error {
+// checkCrashes refuses more deaths and returns than there can be.
+func (f *checkFlags) checkCrashes() error {
 	c := f.config
 	if c.Comebacks > c.Crashes {
 		return fmt.Errorf("--comebacks %d: want a whole number from 0 to %d, since no more come back than crash; or give more --crashes", c.Comebacks, c.Crashes)
@@ -127,10 +132,10 @@ func (f *checkFlags) resolve(spec algorithm.Spec, usual check.Pace) (check.Confi
 	if c.Starts, err = parseStart(f.start, c.Nodes); err != nil {
 		return c, err
 	}
-	if err = f.startsApart(spec, c.Starts); err != nil {
+	if err = f.checkStart(spec, c.Starts); err != nil {
 		return c, err
 	}
-	if c.Requesters, err = askProcesses("requesters", f.requesters, c.Nodes); err != nil {
+	if c.Requesters, err = parseProcesses("requesters", f.requesters, c.Nodes); err != nil {
 		return c, err
 	}
 	if c.Properties, err = parseProperties(f.properties, c.Family); err != nil {
@@ -140,9 +145,9 @@ func (f *checkFlags) resolve(spec algorithm.Spec, usual check.Pace) (check.Confi
 	return c, nil
 }
 
-// startsApart refuses a start that is any other by another name: where nobody is
+// checkStart refuses a start that is any other by another name: where nobody is
 // inside and there is no token, nothing is at the one who has the lock.
-func (f *checkFlags) startsApart(spec algorithm.Spec, starts []algorithm.View) error {
+func (f *checkFlags) checkStart(spec algorithm.Spec, starts []algorithm.View) error {
 	if len(starts) != 1 || starts[0].Busy || starts[0].N < 2 {
 		return nil
 	}
@@ -165,7 +170,7 @@ func (f *checkFlags) startsApart(spec algorithm.Spec, starts []algorithm.View) e
 // method checks a method against deadlock: each of some processes takes its own
 // lock and then the next one's.
 func (f *checkFlags) method(c *cobra.Command, m deadlock.Method) error {
-	if err := Only(c, always+" requests mode sites crashes", m.Name+" is a method against deadlock, which has no --FLAG to choose: leave it out"); err != nil {
+	if err := onlyFlags(c, commonCheckFlags+" requests mode sites crashes", m.Name+" is a method against deadlock, which has no --FLAG to choose: leave it out"); err != nil {
 		return err
 	}
 	config := f.config
@@ -187,11 +192,11 @@ func (f *checkFlags) method(c *cobra.Command, m deadlock.Method) error {
 	if config.Properties, err = parseProperties(f.properties, config.Family); err != nil {
 		return err
 	}
-	return f.run(c, config, func(c check.Config) []string { return transacting(m.Title, c) })
+	return f.run(c, config, func(c check.Config) []string { return describeMethod(m.Title, c) })
 }
 
-// about says what is checked of an algorithm.
-func about(c check.Config) string {
+// describeCheck says what is checked of an algorithm.
+func describeCheck(c check.Config) string {
 	s := words.Plural(c.Nodes, "process")
 	switch {
 	case c.Family.Bounded == nil:
@@ -201,11 +206,11 @@ func about(c check.Config) string {
 		s += ", " + words.Plural(c.Requests, "request") + " each"
 	}
 	if c.Family.Detects {
-		s += dying(c)
+		s += describeCrashes(c)
 	}
 	s += ", " + c.Network.String() + " network"
 	if c.Pace != check.AnyPace {
-		s += ", messages " + paces[c.Pace]
+		s += ", messages " + paceNames[c.Pace]
 	}
 	if c.Wrong {
 		s += ", one timeout too short or one live process taken for dead"
@@ -224,8 +229,8 @@ func about(c check.Config) string {
 	return s
 }
 
-// dying says how many die in a check, and what else goes wrong.
-func dying(c check.Config) string {
+// describeCrashes says how many die in a check, and what else goes wrong.
+func describeCrashes(c check.Config) string {
 	s := ", " + words.Plural(c.Crashes, "crash")
 	if c.Comebacks > 0 || c.Family.Bounded == nil {
 		s += " and " + words.Plural(c.Comebacks, "comeback")
@@ -240,8 +245,8 @@ func dying(c check.Config) string {
 	return s
 }
 
-// transacting says what is checked of a method against deadlock.
-func transacting(title string, c check.Config) []string {
+// describeMethod says what is checked of a method against deadlock.
+func describeMethod(title string, c check.Config) []string {
 	each := "any number of transactions"
 	if c.Requests > 0 {
 		each = words.Plural(c.Requests, "transaction")
@@ -251,4 +256,108 @@ func transacting(title string, c check.Config) []string {
 		lines = append(lines, "one site may die, at any step")
 	}
 	return lines
+}
+
+// maxChecked is the largest group, and maxAsked how often each process of it
+// may ask, that the checker takes.
+const (
+	maxCheckNodes = 64
+	maxRequests   = 100
+)
+
+// requestsFlag is how often each process may ask; 0 means without bound.
+func requestsFlag(to *int) pflag.Value {
+	return newFlag(to, "N", func(s string) (int, error) {
+		n, err := strconv.Atoi(s)
+		switch {
+		case s == "unbounded":
+			return 0, nil
+		case err != nil || n < 1 || n > maxRequests:
+			err = fmt.Errorf("want a whole number from 1 to %d, or unbounded", maxRequests)
+		}
+		return n, err
+	}, func(n int) string {
+		if n == 0 {
+			return "unbounded"
+		}
+		return strconv.Itoa(n)
+	})
+}
+
+// checkTimeFlag is a time on the clock on the wall.
+func checkTimeFlag(to *time.Duration) pflag.Value {
+	return newFlag(to, "TIME", func(s string) (time.Duration, error) {
+		d, err := time.ParseDuration(s)
+		if err != nil || d <= 0 {
+			return 0, fmt.Errorf("want a time such as 30s or 5m, more than 0s")
+		}
+		return d, nil
+	}, func(d time.Duration) string {
+		if d == 0 {
+			return ""
+		}
+		return d.String()
+	})
+}
+
+// startWanted is what --start wants.
+const startWanted = "any, or who has the lock at first, such as 2, or 2:busy if it is inside"
+
+// parseStart reads where a check begins: any, HOLDER or HOLDER:busy.
+func parseStart(s string, nodes int) ([]algorithm.View, error) {
+	switch s {
+	case "":
+		return nil, nil
+	case "any":
+		return check.AnyStart(nodes), nil
+	}
+	holder, busy, isBusy := strings.Cut(s, ":")
+	n, err := strconv.Atoi(holder)
+	if err != nil || isBusy && busy != "busy" {
+		return nil, fmt.Errorf("--start %q: want %s", s, startWanted)
+	}
+	if n < 1 || n > nodes {
+		return nil, fmt.Errorf("--start %q: there are processes 1 to %d", s, nodes)
+	}
+	return []algorithm.View{{N: nodes, Holder: algorithm.ID(n - 1), Busy: isBusy}}, nil
+}
+
+// parseProperties reads a list of properties of a family. Nil means what the
+// algorithm claims.
+func parseProperties(s string, of *family.Family) ([]string, error) {
+	if s == "" {
+		return nil, nil
+	}
+	all := check.Properties(of)
+	list := strings.Split(s, ",")
+	for _, p := range list {
+		if !slices.Contains(all, p) {
+			return nil, fmt.Errorf("--property %q: there are %s%s", p, strings.Join(all, ", "), spell.DidYouMean(p, all...))
+		}
+	}
+	return list, nil
+}
+
+// paceNames names how long messages take.
+var paceNames = [...]string{check.AnyPace: "any", check.Quick: "quick", check.Slow: "slow"}
+
+// parsePace reads how long messages take, which is as usual if nothing is said.
+func parsePace(s string, usual check.Pace) check.Pace {
+	if i := slices.Index(paceNames[:], s); i >= 0 {
+		return check.Pace(i)
+	}
+	return usual
+}
+
+// propertiesOf returns the properties of what is to be checked, or of a lock if
+// that is not known.
+func propertiesOf(args []string) []string {
+	var spec algorithm.Spec
+	if len(args) > 0 {
+		if m, err := deadlock.Find(args[0]); err == nil {
+			return check.Properties(transactions.Dinner(m, "", 2, 2).Family())
+		}
+		spec, _ = catalog.Make(args[0], algorithm.Options{})
+	}
+	return check.Properties(families.Of(spec))
 }

@@ -23,7 +23,7 @@ var update = flag.Bool("update", false, "rewrite docs/results/faults.md")
 // checkTold runs a line of a page that begins with stile check, and returns what it
 // prints.
 func checkTold(line string, more ...string) (string, error) {
-	c := checkNew()
+	c := newCheck()
 	var out, bad bytes.Buffer
 	c.SetOut(&out)
 	c.SetErr(&bad)
@@ -52,7 +52,7 @@ func checkRead(line string) (*faults.Report, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", line, err)
 	}
-	var h checkHarm
+	var h faultReport
 	if err := json.Unmarshal([]byte(text), &h); err != nil {
 		return nil, fmt.Errorf("%s: %w", line, err)
 	}

@@ -14,7 +14,7 @@ func TestMemoryLimit(t *testing.T) {
 	before := debug.SetMemoryLimit(-1)
 	f := &checkFlags{}
 	f.config.Memory = 1 << 30
-	_, l, end := f.begin(checkNew())
+	_, l, end := f.begin(newCheck())
 	if got := debug.SetMemoryLimit(-1); got < 1<<30 || got > 5<<28 || l.Memory != 1<<30 || l.Context.Err() != nil {
 		t.Errorf("the limit is %d, --memory %d", got, l.Memory)
 	}
@@ -34,7 +34,7 @@ func TestProgressLine(t *testing.T) {
 // A hint without a command that shows it is a sentence of its own.
 func TestHintAlone(t *testing.T) {
 	var b strings.Builder
-	printTable(NewPage(&b), &check.Report{Hint: "nobody gets in"}, "")
+	printTable(newPrinter(&b), &check.Report{Hint: "nobody gets in"}, "")
 	if !strings.HasSuffix(b.String(), "\n\nnobody gets in.\n") {
 		t.Errorf("got %q", b.String())
 	}

@@ -78,8 +78,8 @@ func values(c *cobra.Command, f *pflag.Flag) []string {
 	if e := endings(c, f); e != nil {
 		return []string{"new." + e[0]}
 	}
-	if typed, ok := f.Value.(Typed); ok {
-		words, _ := typed.Offer(c, nil, "")
+	if typed, ok := f.Value.(completingFlag); ok {
+		words, _ := typed.complete(c, nil, "")
 		return words
 	}
 	return map[string][]string{
@@ -111,7 +111,7 @@ func effect(t *testing.T, args []string) string {
 // are neither refused nor change what is said or written, and are not among those
 // of which nothing can be seen.
 func ignored(t *testing.T, call, unseen []string) []string {
-	c, _, err := Root().Find(call)
+	c, _, err := newRoot().Find(call)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +162,7 @@ func TestIgnoredIsFound(t *testing.T) {
 
 // onlyLimits wants all flags refused but the limits. A page takes long.
 func onlyLimits(t *testing.T, call []string) {
-	c, _, err := Root().Find(call)
+	c, _, err := newRoot().Find(call)
 	if err != nil {
 		t.Fatal(err)
 	}

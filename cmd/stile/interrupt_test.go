@@ -17,7 +17,7 @@ func interrupted(t *testing.T, line string) (code int, stdout, stderr string) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	var out, errs bytes.Buffer
-	code = RunContext(ctx, strings.Fields(line), &out, &errs)
+	code = runContext(ctx, strings.Fields(line), &out, &errs)
 	return code, out.String(), errs.String()
 }
 

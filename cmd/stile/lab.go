@@ -1,18 +1,27 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"net/netip"
 	"os"
+	"os/exec"
+	"os/signal"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/stile-lock/stile/internal/words"
 	"github.com/stile-lock/stile/internal/world/calls"
 	"github.com/stile-lock/stile/internal/world/document"
+	"github.com/stile-lock/stile/web"
 )
 
 // labFlags is what 'stile lab' can be told.
@@ -22,8 +31,8 @@ type labFlags struct {
 	insecure bool
 }
 
-// labNew returns the command.
-func labNew() *cobra.Command {
+// newLab returns the command.
+func newLab() *cobra.Command {
 	f := &labFlags{listen: "127.0.0.1:7421"}
 	c := &cobra.Command{
 		Use:   "lab [FILE] [flags]",
@@ -48,7 +57,7 @@ Only this machine can open the page, unless --insecure says otherwise.`,
 	}
 	fs := c.Flags()
 	fs.SortFlags = false
-	fs.Var(Address(&f.listen), "listen", "the `HOST:PORT` of the page; port 0 is any that is free")
+	fs.Var(addressFlag(&f.listen), "listen", "the `HOST:PORT` of the page; port 0 is any that is free")
 	fs.BoolVar(&f.open, "open", false, "open the page in the browser")
 	fs.BoolVar(&f.insecure, "insecure", false, "let other machines open it, without TLS: whoever is on the network can make this one compute")
 	return c
@@ -58,14 +67,14 @@ func atMostOne(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	return One("a scenario file", "file", "open them one by one")(c, args)
+	return oneArg("a scenario file", "file", "open them one by one")(c, args)
 }
 
 func (f *labFlags) run(c *cobra.Command, args []string) error {
 	lab := &calls.Calls{}
 	if len(args) > 0 {
 		var err error
-		if lab.Start, err = labRead(args[0]); err != nil {
+		if lab.Start, err = readScenarioText(args[0]); err != nil {
 			return err
 		}
 	}
@@ -75,9 +84,9 @@ func (f *labFlags) run(c *cobra.Command, args []string) error {
 	return f.serve(c, lab)
 }
 
-// labRead returns the text of a file. What is wrong with the text the page says, and
+// readScenarioText returns the text of a file. What is wrong with the text the page says, and
 // where.
-func labRead(path string) (string, error) {
+func readScenarioText(path string) (string, error) {
 	fail := func(why error) (string, error) {
 		return "", fmt.Errorf("cannot open the scenario %q: %w: give a .stile file that exists", path, why)
 	}
@@ -86,13 +95,13 @@ func labRead(path string) (string, error) {
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return fail(Reason(err))
+		return fail(fileReason(err))
 	}
 	defer f.Close()
 	text, err := io.ReadAll(io.LimitReader(f, document.MaxText+1))
 	switch {
 	case err != nil:
-		return fail(Reason(err))
+		return fail(fileReason(err))
 	case len(text) > document.MaxText:
 		return "", fmt.Errorf("the scenario %q has more than %s bytes, which is too much for a page: run it by 'stile replay'", path, words.Grouped(document.MaxText))
 	}
@@ -110,4 +119,114 @@ func (f *labFlags) allowed() error {
 		return nil
 	}
 	return fmt.Errorf("--listen %q: other machines could open the lab there, and make this one compute: listen at 127.0.0.1, or give --insecure", f.listen)
+}
+
+// How long the server waits: for a request, between two, until an answer is taken,
+// and at the end for answers that are under way.
+const (
+	readTime     = 30 * time.Second
+	idleTime     = 2 * time.Minute
+	writeTime    = calls.LongTime + 2*time.Minute
+	shutdownTime = 2 * time.Second
+)
+
+// serve serves the page until the context ends or a signal comes.
+func (f *labFlags) serve(c *cobra.Command, lab web.Caller) error {
+	ctx, release := signal.NotifyContext(c.Context(), syscall.SIGINT, syscall.SIGTERM)
+	defer release()
+	l, err := net.Listen("tcp", f.listen)
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return fmt.Errorf("--listen %q: that is in use, perhaps by another lab: open it, or give another port, such as 127.0.0.1:0 for any that is free", f.listen)
+	case err != nil:
+		return fmt.Errorf("--listen %q: cannot listen there: %w: give an address of this machine and another port", f.listen, listenReason(err))
+	}
+	server := &http.Server{
+		Handler:           web.Handler(lab, labHosts(f.insecure)...),
+		ReadHeaderTimeout: readTime, ReadTimeout: readTime, IdleTimeout: idleTime, WriteTimeout: writeTime, MaxHeaderBytes: 1 << 16,
+		BaseContext: func(net.Listener) context.Context { return ctx }, // so that checks end with it
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(l) }()
+	url := labURL(l.Addr())
+	fmt.Fprintf(c.OutOrStdout(), "the lab is at %s\nCtrl-C ends it\n", url)
+	if err := flush(c.OutOrStdout()); err != nil {
+		return errors.Join(fmt.Errorf("cannot say where the lab is: %w", err), server.Close())
+	}
+	if f.open {
+		if err := openBrowser(ctx, url); err != nil {
+			fmt.Fprintf(c.ErrOrStderr(), "stile: cannot open a browser: %v: open %s yourself\n", err, url)
+		}
+	}
+	select {
+	case err := <-ended:
+		return fmt.Errorf("the lab has ended: %w", err)
+	case <-ctx.Done():
+	}
+	release() // a second signal ends it at once
+	last, cancel := context.WithTimeout(context.Background(), shutdownTime)
+	defer cancel()
+	if server.Shutdown(last) != nil {
+		return server.Close()
+	}
+	return nil
+}
+
+// listenReason leaves out of an error what was tried, which is said already.
+func listenReason(err error) error {
+	var op *net.OpError
+	if errors.As(err, &op) {
+		err = op.Err
+	}
+	var call *os.SyscallError
+	if errors.As(err, &call) {
+		return call.Err
+	}
+	return err
+}
+
+// labHosts are by which the page may be opened besides localhost and IP addresses.
+func labHosts(insecure bool) []string {
+	host, err := os.Hostname()
+	if !insecure || err != nil {
+		return nil
+	}
+	return []string{strings.ToLower(host)}
+}
+
+// labURL is what to open: of all addresses of this machine, the one that leads
+// here.
+func labURL(at net.Addr) string {
+	tcp, ok := at.(*net.TCPAddr)
+	if !ok || !tcp.IP.IsUnspecified() {
+		return "http://" + at.String() + "/"
+	}
+	return fmt.Sprintf("http://localhost:%d/", tcp.Port)
+}
+
+// openBrowser opens the page in the browser of this system.
+func openBrowser(ctx context.Context, url string) error {
+	name := "xdg-open"
+	if runtime.GOOS == "darwin" {
+		name = "open"
+	}
+	path, err := exec.LookPath(name)
+	if err != nil {
+		return fmt.Errorf("there is no %s", name)
+	}
+	c := exec.Command(path, url)
+	if err := c.Start(); err != nil {
+		return err
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- c.Wait() }()
+	select { // it may go on as long as the browser does
+	case err := <-ended:
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	case <-time.After(3 * time.Second):
+	case <-ctx.Done():
+	}
+	return nil
 }

@@ -45,7 +45,7 @@ func start(t *testing.T, args ...string) *running {
 	ctx, stop := context.WithCancel(t.Context())
 	r := &running{stop: stop, ended: make(chan error, 1), spoke: make(chan struct{}, 1)}
 	out, in := io.Pipe()
-	c := labNew()
+	c := newLab()
 	c.SetArgs(append([]string{"--listen", "127.0.0.1:0"}, args...))
 	c.SetOut(in)
 	c.SetErr(r)
@@ -184,7 +184,7 @@ func TestBrowser(t *testing.T) {
 func TestBrowserIsTold(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "url")
 	fakeBrowser(t, `printf %s "$1" >`+file+".new && /bin/mv "+file+".new "+file)
-	if err := browse(t.Context(), "http://127.0.0.1:1/"); err != nil {
+	if err := openBrowser(t.Context(), "http://127.0.0.1:1/"); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := os.ReadFile(file); string(got) != "http://127.0.0.1:1/" {
@@ -218,7 +218,7 @@ func TestRefused(t *testing.T) {
 		{"give --insecure", []string{"--listen", "example.org:0"}},
 		{"cannot listen there", []string{"--insecure", "--listen", "192.0.2.1:0"}},
 	} {
-		c := labNew()
+		c := newLab()
 		c.SetArgs(test.args)
 		c.SetOut(io.Discard)
 		c.SilenceUsage, c.SilenceErrors = true, true
@@ -234,7 +234,7 @@ func TestAddress(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := labAddress(tcp); got != want {
+		if got := labURL(tcp); got != want {
 			t.Errorf("%s is to be opened as %s, want %s", at, got, want)
 		}
 	}

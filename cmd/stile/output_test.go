@@ -153,7 +153,7 @@ func TestOutputFitsTheScreen(t *testing.T) {
 		"compare --nodes 3,5,7,9,11,13,16,20 --think uniform:0.5,100,0 --hold exp:10 --entries 30",
 	} {
 		for n, text := range strings.Split(ok(t, line), "\n") {
-			if w := utf8.RuneCountInString(text); w > Width {
+			if w := utf8.RuneCountInString(text); w > screenWidth {
 				t.Errorf("stile %s: line %d has %d columns:\n%s", line, n+1, w, text)
 			}
 		}

@@ -15,7 +15,7 @@ import (
 func printed(t *testing.T, file string) string {
 	t.Helper()
 	var out, flat bytes.Buffer
-	c := replayNew()
+	c := newReplay()
 	c.SilenceErrors, c.SilenceUsage = true, true
 	c.SetOut(&out)
 	c.SetErr(io.Discard)

@@ -289,7 +289,7 @@ func sameRun(t *testing.T, text string) {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c := replayNew()
+	c := newReplay()
 	c.SilenceErrors, c.SilenceUsage = true, true
 	c.SetOut(io.Discard)
 	c.SetErr(io.Discard)

@@ -14,7 +14,7 @@ import (
 
 // commands are all commands that people can give, the root first.
 func commands() []*cobra.Command {
-	all := []*cobra.Command{Root()}
+	all := []*cobra.Command{newRoot()}
 	for i := 0; i < len(all); i++ {
 		for _, c := range all[i].Commands() {
 			if !c.Hidden {
@@ -64,11 +64,11 @@ func flags(c *cobra.Command) []*pflag.Flag {
 // endings are how the names of files end that a flag takes; nil if it takes
 // something else.
 func endings(c *cobra.Command, f *pflag.Flag) []string {
-	typed, ok := f.Value.(Typed)
+	typed, ok := f.Value.(completingFlag)
 	if !ok {
 		return nil
 	}
-	words, how := typed.Offer(c, nil, "")
+	words, how := typed.complete(c, nil, "")
 	if how&cobra.ShellCompDirectiveFilterFileExt == 0 {
 		return nil
 	}
@@ -152,7 +152,7 @@ func badArguments(c *cobra.Command, add adder) {
 }
 
 // named reports whether a lock may be called so.
-func named(s string) bool { return askLock(s) == nil }
+func named(s string) bool { return checkLockName(s) == nil }
 
 // fits reports whether a flag takes a value that most do not.
 func fits(f *pflag.Flag, v string) bool {

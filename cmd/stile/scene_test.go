@@ -14,7 +14,7 @@ import (
 
 func sceneTold(t *testing.T, args string) (string, error) {
 	t.Helper()
-	c := sceneNew()
+	c := newScene()
 	var out bytes.Buffer
 	c.SetOut(&out)
 	c.SetErr(&out)

@@ -17,15 +17,15 @@ import (
 
 // Bounds of what can be asked for.
 const (
-	usual         = 200 // seeds
+	defaultSeeds  = 200 // seeds
 	maxSeeds      = 100_000_000
-	stormMaxNodes = 25
+	maxStormNodes = 25
 )
 
 // all and none stand for names.
 const (
-	all  = "all"
-	none = "none"
+	allNames = "all"
+	noNames  = "none"
 )
 
 // stormFlags is what 'stile storm' can be told.
@@ -41,15 +41,15 @@ type stormFlags struct {
 	bank       bool
 	noFence    bool
 	json       bool
-	scene      Scene
+	output     traceOutput
 
 	change func(c *storm.Config) // only tests set it: it breaks something
 }
 
-// stormNew returns the command.
-func stormNew() *cobra.Command { return newCommand(nil) }
+// newStorm returns the command.
+func newStorm() *cobra.Command { return newStormWith(nil) }
 
-func newCommand(change func(c *storm.Config)) *cobra.Command {
+func newStormWith(change func(c *storm.Config)) *cobra.Command {
 	f := &stormFlags{change: change}
 	c := &cobra.Command{
 		Use:   "storm [flags]",
@@ -73,13 +73,13 @@ and then writes what it read before ruins it. That is found, and told as such.
 
 The first seed whose storm breaks an invariant is shrunk to a short story, and
 --svg and --trace show that; otherwise they show a --seed that is alone. The
-faults are: ` + wrapped(storm.FaultNames(), 11) + `.
+faults are: ` + wrapNames(storm.FaultNames(), 11) + `.
 What they are, what is checked, and how to read a failure: docs/storm.md.`,
 		Example: `  stile storm --seeds 20
   stile storm --seed 7 --strikes --svg storm.svg
   stile storm --algorithm raymond,maekawa --nodes 3,5 --faults crash,pause
   stile storm --bank --no-fence --faults pause --svg lost.svg`,
-		Args: Nothing,
+		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if !c.Flags().Changed("seeds") && c.Flags().Changed("seed") {
 				f.seeds = 1
@@ -92,32 +92,32 @@ What they are, what is checked, and how to read a failure: docs/storm.md.`,
 	return c
 }
 
-// wrapped lists names over lines, the first of which has begun.
-func wrapped(names []string, begun int) string {
-	lines := Wrap(strings.Repeat("x", begun)+" "+strings.Join(names, ", "), Width)
+// wrapNames lists names over lines, the first of which has begun.
+func wrapNames(names []string, begun int) string {
+	lines := wrap(strings.Repeat("x", begun)+" "+strings.Join(names, ", "), screenWidth)
 	return strings.TrimLeft(strings.Join(lines, "\n"), "x ")
 }
 
 func (f *stormFlags) define(c *cobra.Command) {
-	f.seed, f.seeds, f.algorithms, f.faults, f.nodes = 1, usual, all, all, []int{1, 2, 3, 4, 5, 7, 9}
+	f.seed, f.seeds, f.algorithms, f.faults, f.nodes = 1, defaultSeeds, allNames, allNames, []int{1, 2, 3, 4, 5, 7, 9}
 	f.voters = []int{1, 3, 5}
 	fs := c.Flags()
 	fs.SortFlags = false
-	fs.Var(Seed(&f.seed), "seed", "the first seed; alone, the only one")
-	fs.Var(Count(&f.seeds, 1, maxSeeds), "seeds", fmt.Sprintf("how many seeds (default %d, or 1 with --seed)", usual))
-	fs.Var(Several(&f.algorithms, stormLive(), notLive, all), "algorithm", "`NAMES` of live algorithms: all, or such as raymond,central")
-	fs.Var(Counts(&f.nodes, stormMaxNodes), "nodes", "numbers of members to choose from")
-	fs.Var(Counts(&f.voters, 5), "voters", "numbers of voters of the view log to choose from: 1, 3, 5")
-	fs.Var(Several(&f.faults, storm.FaultNames(), nil, all, none), "faults", "`KINDS` of faults to choose from: all, none, or such as crash,pause")
-	fs.Var(Count(&f.workers, 1, 1024), "workers", "how many cores to use (default all)")
+	fs.Var(seedFlag(&f.seed), "seed", "the first seed; alone, the only one")
+	fs.Var(countFlag(&f.seeds, 1, maxSeeds), "seeds", fmt.Sprintf("how many seeds (default %d, or 1 with --seed)", defaultSeeds))
+	fs.Var(choicesFlag(&f.algorithms, stormLive(), notLive, allNames), "algorithm", "`NAMES` of live algorithms: all, or such as raymond,central")
+	fs.Var(countsFlag(&f.nodes, maxStormNodes), "nodes", "numbers of members to choose from")
+	fs.Var(countsFlag(&f.voters, 5), "voters", "numbers of voters of the view log to choose from: 1, 3, 5")
+	fs.Var(choicesFlag(&f.faults, storm.FaultNames(), nil, allNames, noNames), "faults", "`KINDS` of faults to choose from: all, none, or such as crash,pause")
+	fs.Var(countFlag(&f.workers, 1, 1024), "workers", "how many cores to use (default all)")
 	fs.BoolVar(&f.strikes, "strikes", false, "of one seed: list the faults, what strikes whom and when")
 	fs.BoolVar(&f.bank, "bank", false, "whoever is inside moves money between accounts; the totals must be exact")
 	fs.BoolVar(&f.noFence, "no-fence", false, "of the --bank: it does not look at tokens, and loses money")
-	JSON(fs, &f.json)
-	fs.Var(askFile(&f.scene.SVG, ".svg"), "svg", "write a space-time diagram to this `FILE`")
-	f.scene.DefineTrace(fs)
-	f.scene.DefineWindow(fs, "ms")
-	Unset(fs, "seeds", "workers")
+	jsonFlag(fs, &f.json)
+	fs.Var(outputFileFlag(&f.output.svg, ".svg"), "svg", "write a space-time diagram to this `FILE`")
+	f.output.defineTrace(fs)
+	f.output.defineWindow(fs, "ms")
+	hideDefaults(fs, "seeds", "workers")
 }
 
 // stormLive names the algorithms that can be stormed.
@@ -150,7 +150,7 @@ func (f *stormFlags) config() (sweep.Config, error) {
 	}
 	c.Bank, c.Unfenced = f.bank, f.noFence
 	var names []string
-	if f.algorithms != all {
+	if f.algorithms != allNames {
 		names = strings.Split(f.algorithms, ",")
 	}
 	var err error
@@ -163,7 +163,7 @@ func (f *stormFlags) config() (sweep.Config, error) {
 			return c, fmt.Errorf("--voters %d: want 1, 3 or 5: an even number stands no more losses than one less", n)
 		}
 	}
-	if f.faults == all {
+	if f.faults == allNames {
 		c.Faults = storm.AllFaults | storm.Beyond
 		return c, nil
 	}
@@ -196,27 +196,27 @@ func (f *stormFlags) run(cmd *cobra.Command) error {
 	if f.strikes && f.seeds > 1 {
 		return fmt.Errorf("--strikes lists the faults of one seed, and there are %s: give --seed alone, or leave it out", words.Grouped(f.seeds))
 	}
-	found := &found{Config: c, alone: f.seeds == 1}
-	files, err := found.files(&f.scene)
+	found := &stormResult{Config: c, alone: f.seeds == 1}
+	files, err := found.files(&f.output)
 	if err != nil {
 		return err
 	}
-	return tellRun(cmd.OutOrStdout(), f.json, files, func() (Report, error) {
-		live := Begin(cmd)
-		defer live.End()
-		found.Parallel = jobs.Parallel{Workers: f.workers, Progress: live.Bar, Context: live}
+	return runAndReport(cmd.OutOrStdout(), f.json, files, func() (outcome, error) {
+		live := startProgress(cmd)
+		defer live.end()
+		found.Parallel = jobs.Parallel{Workers: f.workers, Progress: live.bar, Context: live}
 		if found.Sum, err = sweep.Run(found.Config); err != nil {
-			return Report{}, err
+			return outcome{}, err
 		}
 		if found.Failures > 0 {
 			found.again = f.again(cmd, found.Sum.First[0].Seed)
 			if err := found.shrink(live); err != nil {
-				return Report{}, err
+				return outcome{}, err
 			}
 		}
 		if err := found.record(); err != nil {
-			return Report{}, err
+			return outcome{}, err
 		}
-		return Report{JSON: found.json(f.strikes), Text: func(p *Page) { f.print(p, found) }, Stopped: found.stopped(), Wrong: found.wrong()}, nil
+		return outcome{json: found.json(f.strikes), text: func(p *printer) { f.print(p, found) }, stopped: found.stopped(), wrong: found.wrong()}, nil
 	})
 }

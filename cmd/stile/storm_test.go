@@ -41,7 +41,7 @@ func lying(c *storm.Config) { c.Spec = liars }
 // stormTold runs the command, and returns what it prints and its error.
 func stormTold(t *testing.T, change func(c *storm.Config), args string) (string, error) {
 	t.Helper()
-	c := newCommand(change)
+	c := newStormWith(change)
 	var out bytes.Buffer
 	c.SetOut(&out)
 	c.SetErr(&out)
@@ -57,11 +57,11 @@ func TestFailure(t *testing.T) {
 	t.Chdir(t.TempDir())
 	const narrow = " --nodes 3,5 --faults all"
 	text, err := stormTold(t, lying, "--seeds 12 --svg a.svg --trace a.txt"+narrow)
-	var found Found
-	if !errors.As(err, &found) || !strings.HasPrefix(found.Lines[0], "seed ") {
+	var found findings
+	if !errors.As(err, &found) || !strings.HasPrefix(found.lines[0], "seed ") {
 		t.Fatalf("the error is %v, and it says\n%s", err, text)
 	}
-	seed := strings.Fields(strings.TrimSuffix(found.Lines[0], ":"))[1]
+	seed := strings.Fields(strings.TrimSuffix(found.lines[0], ":"))[1]
 	seed = strings.TrimSuffix(seed, ":")
 	again := "stile storm --seed " + seed + narrow
 	for _, want := range []string{"SEED " + seed + " BREAKS ", "commit     ", "again      " + again + "\n", "ITS SHORT STORY", " is broken: ", "a.svg shows "} {
@@ -70,7 +70,7 @@ func TestFailure(t *testing.T) {
 		}
 	}
 	for line := range strings.Lines(text) {
-		if utf8.RuneCountInString(line) > Width+1 {
+		if utf8.RuneCountInString(line) > screenWidth+1 {
 			t.Errorf("more than a screen's width: %s", line)
 		}
 	}
@@ -92,7 +92,7 @@ func TestFailure(t *testing.T) {
 // Programs are told the same.
 func TestFailureJSON(t *testing.T) {
 	text, err := stormTold(t, lying, "--seeds 12 --nodes 3 --json")
-	var found Found
+	var found findings
 	if !errors.As(err, &found) {
 		t.Fatalf("the error is %v:\n%s", err, text)
 	}
@@ -160,8 +160,8 @@ func TestNoFence(t *testing.T) {
 	t.Chdir(t.TempDir())
 	const line = "--seeds 30 --faults pause --bank --no-fence"
 	text, err := stormTold(t, nil, line+" --svg a.svg --trace a.txt")
-	var found Found
-	if !errors.As(err, &found) || !strings.Contains(found.Lines[len(found.Lines)-1], "to be expected") {
+	var found findings
+	if !errors.As(err, &found) || !strings.Contains(found.lines[len(found.lines)-1], "to be expected") {
 		t.Fatalf("the error is %v, and it says\n%s", err, text)
 	}
 	for _, want := range []string{" BREAKS bank\n", " --faults pause --bank --no-fence\n", "AT THE BANK", " STALE: the WRITE of ", "THIS IS TO BE EXPECTED", " --faults pause --bank\n", " where "} {
@@ -170,7 +170,7 @@ func TestNoFence(t *testing.T) {
 		}
 	}
 	for line := range strings.Lines(text) {
-		if utf8.RuneCountInString(line) > Width+1 {
+		if utf8.RuneCountInString(line) > screenWidth+1 {
 			t.Errorf("more than a screen's width: %s", line)
 		}
 	}
@@ -209,12 +209,12 @@ func TestBankPage(t *testing.T) {
 
 // A long story of the bank is cut in the middle.
 func TestLongLoss(t *testing.T) {
-	x := &found{again: "stile storm --bank --no-fence"}
+	x := &stormResult{again: "stile storm --bank --no-fence"}
 	for i := range 40 {
 		x.lost = append(x.lost, storm.Entry{At: member.Span(i) * member.Millisecond, Text: "something"})
 	}
 	var out bytes.Buffer
-	printLost(NewPage(&out), x)
+	printLost(newPrinter(&out), x)
 	if text := out.String(); strings.Count(text, " ms  something\n") != mostEntries || !strings.Contains(text, "26 more lines between them\n") || !strings.Contains(text, " 39.0 ms ") {
 		t.Errorf("%s", text)
 	}

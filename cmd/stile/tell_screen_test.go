@@ -11,8 +11,8 @@ func TestScreen(t *testing.T) {
 	const text = "P1 ┠────► P2 · asks … ▇▇▇ ☃\n"
 	for size := 1; size < len(text); size++ {
 		var out bytes.Buffer
-		s := NewScreen(&out)
-		s.ASCII = true
+		s := newScreenWriter(&out)
+		s.ascii = true
 		for b := []byte(text); len(b) > 0; {
 			n, err := s.Write(b[:min(size, len(b))])
 			if err != nil || n == 0 {
@@ -25,7 +25,7 @@ func TestScreen(t *testing.T) {
 		}
 	}
 	var out bytes.Buffer
-	if _, err := NewScreen(&out).Write([]byte(text)); err != nil || out.String() != text {
+	if _, err := newScreenWriter(&out).Write([]byte(text)); err != nil || out.String() != text {
 		t.Errorf("%q, %v", out.String(), err)
 	}
 }
@@ -39,7 +39,7 @@ func TestUnicode(t *testing.T) {
 		{"", "", "", true}, {"", "", "C", false}, {"", "", "en_US.UTF-8", true}, {"", "", "de_DE.ISO-8859-1", false},
 		{"", "C.utf8", "C", true}, {"POSIX", "C.utf8", "en_US.UTF-8", false},
 	} {
-		got := Unicode(func(name string) string {
+		got := localeIsUnicode(func(name string) string {
 			return map[string]string{"LC_ALL": c.all, "LC_CTYPE": c.ctype, "LANG": c.lang}[name]
 		})
 		if got != c.want {

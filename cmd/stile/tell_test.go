@@ -10,20 +10,20 @@ import (
 	"testing"
 )
 
-func file(path string, data []byte, err error) tellFile {
-	return tellFile{Flag: "out", Path: path, Make: func() ([]byte, error) { return data, err }}
+func file(path string, data []byte, err error) outputFile {
+	return outputFile{flag: "out", path: path, content: func() ([]byte, error) { return data, err }}
 }
 
 // Files that cannot be written are refused before anything is run.
 func TestRunChecksFilesFirst(t *testing.T) {
 	t.Chdir(t.TempDir())
-	for _, files := range [][]tellFile{{file(".", nil, nil)}, {file("no/x", nil, nil)}, {file("x", nil, nil), file("./x", nil, nil)}} {
-		err := tellRun(&bytes.Buffer{}, false, files, func() (Report, error) {
-			t.Errorf("%q: it runs", files[0].Path)
-			return Report{}, nil
+	for _, files := range [][]outputFile{{file(".", nil, nil)}, {file("no/x", nil, nil)}, {file("x", nil, nil), file("./x", nil, nil)}} {
+		err := runAndReport(&bytes.Buffer{}, false, files, func() (outcome, error) {
+			t.Errorf("%q: it runs", files[0].path)
+			return outcome{}, nil
 		})
 		if err == nil {
-			t.Errorf("%q: no error", files[0].Path)
+			t.Errorf("%q: no error", files[0].path)
 		}
 	}
 }
@@ -47,12 +47,12 @@ func TestRunKnowsLinks(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, other := range []string{"link", "here/x", "dir/../x", filepath.Join(here, "x")} {
-		err := tellRun(&bytes.Buffer{}, false, []tellFile{file("x", nil, nil), file(other, nil, nil)}, func() (Report, error) { return Report{}, errors.New("it runs") })
+		err := runAndReport(&bytes.Buffer{}, false, []outputFile{file("x", nil, nil), file(other, nil, nil)}, func() (outcome, error) { return outcome{}, errors.New("it runs") })
 		if err == nil || !strings.Contains(err.Error(), "give each its own") {
 			t.Errorf("x and %s: %v", other, err)
 		}
 	}
-	err = tellRun(&bytes.Buffer{}, false, []tellFile{file("x", nil, nil), file("new", nil, nil)}, func() (Report, error) { return Report{}, errors.New("failed") })
+	err = runAndReport(&bytes.Buffer{}, false, []outputFile{file("x", nil, nil), file("new", nil, nil)}, func() (outcome, error) { return outcome{}, errors.New("failed") })
 	left, _ := filepath.Glob("*")
 	if data, _ := os.ReadFile("x"); err == nil || string(data) != "old" || !slices.Equal(left, []string{"dir", "here", "link", "x"}) {
 		t.Errorf("error %v, x is %q, left %q", err, data, left)
@@ -69,7 +69,7 @@ func TestRunRespectsReadOnly(t *testing.T) {
 	if err := os.WriteFile("x", []byte("old"), 0o444); err != nil {
 		t.Fatal(err)
 	}
-	err := tellRun(&bytes.Buffer{}, false, []tellFile{file("x", []byte("new"), nil)}, func() (Report, error) { return Report{}, errors.New("it runs") })
+	err := runAndReport(&bytes.Buffer{}, false, []outputFile{file("x", []byte("new"), nil)}, func() (outcome, error) { return outcome{}, errors.New("it runs") })
 	if data, _ := os.ReadFile("x"); err == nil || !strings.Contains(err.Error(), "cannot write it") || string(data) != "old" {
 		t.Errorf("error %v, x is %q", err, data)
 	}
@@ -81,7 +81,7 @@ func TestRunWritesAllOrNone(t *testing.T) {
 	full := errors.New("full")
 	for _, test := range []struct {
 		name    string
-		last    tellFile
+		last    outputFile
 		run     error
 		want    error
 		printed string
@@ -95,11 +95,11 @@ func TestRunWritesAllOrNone(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Chdir(t.TempDir())
 			var out bytes.Buffer
-			err := tellRun(&out, false, []tellFile{file("a", []byte("a"), nil), test.last}, func() (Report, error) {
-				return Report{Text: func(p *Page) {
-					p.Line("done  ")
-					if p.Written {
-						p.Line("written")
+			err := runAndReport(&out, false, []outputFile{file("a", []byte("a"), nil), test.last}, func() (outcome, error) {
+				return outcome{text: func(p *printer) {
+					p.line("done  ")
+					if p.written {
+						p.line("written")
 					}
 				}}, test.run
 			})
@@ -114,14 +114,14 @@ func TestRunWritesAllOrNone(t *testing.T) {
 // What was found wrong is told after the report, and only the first of many.
 func TestWrong(t *testing.T) {
 	say := func(n int) string { return string(rune('a' + n)) }
-	if err := Wrong(nil, "run", "", say); err != nil {
+	if err := findingsOf(nil, "run", "", say); err != nil {
 		t.Errorf("nothing is wrong, but the error is %v", err)
 	}
-	wrong := Wrong([]int{0, 1, 2, 3, 4, 5, 6}, "run", " with it", say)
+	wrong := findingsOf([]int{0, 1, 2, 3, 4, 5, 6}, "run", " with it", say)
 	var out bytes.Buffer
-	err := tellRun(&out, true, nil, func() (Report, error) { return Report{JSON: 1, Wrong: wrong}, nil })
-	var f Found
-	if want := []string{"a", "b", "c", "d", "e", "and 2 more runs with it"}; !errors.As(err, &f) || !slices.Equal(f.Lines, want) {
+	err := runAndReport(&out, true, nil, func() (outcome, error) { return outcome{json: 1, wrong: wrong}, nil })
+	var f findings
+	if want := []string{"a", "b", "c", "d", "e", "and 2 more runs with it"}; !errors.As(err, &f) || !slices.Equal(f.lines, want) {
 		t.Errorf("got %v, want %q", err, want)
 	}
 	if out.String() != "1\n" {
@@ -131,10 +131,10 @@ func TestWrong(t *testing.T) {
 
 // A commit is told in a few letters, with its changes.
 func TestCommit(t *testing.T) {
-	for want, v := range map[string]Version{
+	for want, v := range map[string]versionInfo{
 		"unknown": {}, "0123456789ab": {Revision: "0123456789abcdef"}, "0123456789ab+": {Revision: "0123456789abcdef", Modified: true}, "abc": {Revision: "abc"},
 	} {
-		if got := v.Commit(); got != want {
+		if got := v.commit(); got != want {
 			t.Errorf("%+v: %s, want %s", v, got, want)
 		}
 	}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/stile-lock/stile/internal/spell"
+)
+
+// envVariable returns the environment variable that stands for a flag.
+func envVariable(flag string) string {
+	return "STILE_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
+}
+
+// applyEnvironment sets those of these flags that were not given, and that the
+// environment says something about.
+func applyEnvironment(c *cobra.Command, flags string) error {
+	for name := range strings.FieldsSeq(flags) {
+		text, ok := os.LookupEnv(envVariable(name))
+		if !ok || text == "" || c.Flags().Changed(name) {
+			continue
+		}
+		if err := c.Flags().Set(name, text); err != nil {
+			return fmt.Errorf("%s=%q: %w", envVariable(name), text, flagReason(err))
+		}
+	}
+	return nil
+}
+
+// flagReason is what a flag says of a value, without what pflag says around it.
+func flagReason(err error) error {
+	var value *pflag.InvalidValueError
+	if errors.As(err, &value) {
+		return errors.Unwrap(value)
+	}
+	return err
+}
+
+// applyConfigFile sets those of these flags that were not set yet, and that a TOML file
+// says something about.
+func applyConfigFile(c *cobra.Command, flag, path, flags string) error {
+	all := map[string]any{}
+	if _, err := toml.DecodeFile(path, &all); err != nil {
+		var path *os.PathError
+		if errors.As(err, &path) {
+			err = path.Err
+		}
+		return fmt.Errorf("--%s %q: cannot read it: %w", flag, c.Flags().Lookup(flag).Value, err)
+	}
+	known := strings.Fields(flags)
+	var keys []string
+	for key := range all {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	for _, key := range keys {
+		if !slices.Contains(known, key) {
+			return fmt.Errorf("%s: unknown key %q: want %s%s", path, key, spell.Either(known...), spell.DidYouMean(key, known...))
+		}
+		if c.Flags().Changed(key) {
+			continue
+		}
+		text, err := flagText(all[key])
+		if err == nil {
+			err = c.Flags().Set(key, text)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %s = %q: %w", path, key, text, flagReason(err))
+		}
+	}
+	return nil
+}
+
+// flagText writes a value of a file as it would be given to a flag.
+func flagText(v any) (string, error) {
+	switch v := v.(type) {
+	case string, int64, float64, bool:
+		return fmt.Sprint(v), nil
+	case []any:
+		var all []string
+		for _, x := range v {
+			s, err := flagText(x)
+			if err != nil {
+				return "", err
+			}
+			all = append(all, s)
+		}
+		return strings.Join(all, ","), nil
+	}
+	return fmt.Sprint(v), errors.New("want text, a number, true or false, or a list of them")
+}
