@@ -17,19 +17,19 @@ func newAlgorithms() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "algorithms [--json]",
 		Short: "List the algorithms and what theory says about them",
-		Long: `Lists the algorithms: the year, the class, the messages that one entry costs,
-the client delay (request to entry when nobody else is there), the
-synchronisation delay (exit of one to entry of the next), the weakest network it
-is correct on, who wrote it, the order of entries, whether all processes have
-the same role, and whether a live member may run it, or why not.
+		Long: `Lists the algorithms with their year, class, messages per entry, client delay
+(from request to entry when no other process competes), synchronisation delay
+(from one process's exit to the next one's entry), authors, the weakest network
+they are correct on, the order of entries, whether all processes have the same
+role, and whether a live cluster can run them.
 
-The class is what a process needs to enter, and who decides: the permission of
-one for all (central) or of all others, the votes of a quorum, or the token.
+The class says what a process needs to enter: permission from a coordinator
+(central) or from all others, votes from a quorum, or the token.
 
 N is the number of processes, K the size of a quorum, D the diameter of a tree
-and T the latency of one message. The famous wrong ones are listed apart, and
-so are the elections, with the messages of one election that one process
-starts; neither run live.`,
+and T the latency of one message. Algorithms known to be wrong are listed
+separately. So are the elections, with the messages of an election that one
+process starts. No live cluster can run either of them.`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			all := describeAlgorithms(catalog.Every())
@@ -96,9 +96,9 @@ func printAlgorithms(p *printer) {
 		p.gap()
 	}
 	some(algorithm.Spec.Sound)
-	p.line("WRONG, kept to see how they fail")
+	p.line("WRONG: kept to show how they fail")
 	some(func(s algorithm.Spec) bool { return s.Wrong != "" })
-	p.line("WEAKER: these keep what they promise, and others promise more")
+	p.line("WEAKER: correct, but other algorithms guarantee more")
 	some(func(s algorithm.Spec) bool { return s.Weaker != "" })
 	last := algorithm.MutualExclusion
 	for _, s := range catalog.Every()[len(catalog.All()):] {
@@ -146,7 +146,7 @@ func printAlgorithm(p *printer, s algorithm.Spec) {
 	}
 }
 
-// printCells prints a row of the table; a cell that is too long goes on below.
+// printCells prints a row of the table; long cells continue on the next lines.
 func printCells(p *printer, cells ...string) {
 	widths := []int{22, 4, 11, 16, 11, 10}
 	var columns [][]string

@@ -16,10 +16,10 @@ import (
 	"github.com/stile-lock/stile/sim"
 )
 
-// maxMoney is the most that an account holds before, or gets at once.
+// maxMoney is the maximum of the initial balance and of a deposit.
 const maxMoney = 1_000_000_000_000
 
-// bankFlags is what 'stile bank' can be told.
+// bankFlags holds the flags of 'stile bank'.
 type bankFlags struct {
 	lock            string
 	machines        int
@@ -31,27 +31,26 @@ type bankFlags struct {
 	output          traceOutput
 }
 
-// newBank returns the command.
 func newBank() *cobra.Command {
 	f := &bankFlags{machines: 2, deposits: 1, amount: 10_000, balance: 1_000, seed: 1}
 	c := &cobra.Command{
 		Use:   "bank [flags]",
-		Short: "See money get lost without mutual exclusion, and kept with it",
-		Long: `Cash machines deposit money on one account: each reads the balance over the
-network, adds, and writes the sum back. If one reads between another's read and
-write, a deposit is lost.
+		Short: "See money lost without mutual exclusion, and kept with it",
+		Long: `Cash machines deposit money into one account: each reads the balance over the
+network, adds to it, and writes the sum back. If one reads between another's
+read and write, a deposit is lost.
 
-Without --lock it tells the story: the same customers without a lock, with
-ricart-agrawala, and with every other sound algorithm. With --lock it plays the
-scene once. The messages it counts are those of the lock.
+Without --lock the same deposits are made without a lock, with ricart-agrawala,
+and with every other sound algorithm. With --lock they are made once. Only the
+messages of the lock are counted.
 
-With --crash a machine dies in its first deposit, when it has read and not yet
-written, or when its WRITE is under way (2@write), so slowly that others have
-gone on when it arrives (2@late), and then to an account that refuses what comes
-out of turn (2@fenced). Without --lock that is told of a lock as it is, and of
-the same lock with recovery.
+With --crash a machine crashes in its first deposit: between its read and its
+write (2), or while its WRITE is in flight (2@write). With 2@late the WRITE is
+so slow that other machines have gone on when it arrives; with 2@fenced the
+account then refuses it. Without --lock this is shown with a lock as it is, and
+with the same lock and recovery.
 
-'stile storm --bank' is a bank with live locks, under every fault there is.`,
+'stile storm --bank' runs a bank with live locks under every fault.`,
 		Example: `  stile bank
   stile bank --lock none --seed 3
   stile bank --crash 1
@@ -62,19 +61,19 @@ the same lock with recovery.
 	}
 	fs := c.Flags()
 	fs.SortFlags = false
-	fs.Var(textFlag(&f.lock, "none or the name of an algorithm: 'stile algorithms' lists them", cobra.FixedCompletions(append([]string{bank.NoLock().Name}, lockNames()...), cobra.ShellCompDirectiveNoFileComp)), "lock", "none, or the `ALGORITHM` by which the machines take turns")
-	fs.Var(countFlag(&f.machines, 1, maxNodes), "machines", "how many cash machines")
-	fs.Var(countFlag(&f.deposits, 1, maxEntries), "deposits", "how many deposits each of them makes")
-	fs.Var(countFlag(&f.amount, 0, maxMoney), "amount", "how much a deposit is")
-	fs.Var(countFlag(&f.balance, 0, maxMoney), "balance", "what is on the account before")
-	fs.Var(seedFlag(&f.seed), "seed", "which of many runs")
-	fs.Var(crashFlag(&f.crash), "crash", "`WHO` dies inside: a machine such as 2, or 2@write, 2@late or 2@fenced")
-	fs.BoolVar(&f.json, "json", false, "print JSON, for programs; the lock is then none unless given")
+	lockOrNoneFlag(fs, &f.lock)
+	fs.Var(countFlag(&f.machines, 1, maxNodes), "machines", "number of cash machines")
+	fs.Var(countFlag(&f.deposits, 1, maxEntries), "deposits", "number of deposits by each machine")
+	fs.Var(countFlag(&f.amount, 0, maxMoney), "amount", "amount of a deposit")
+	fs.Var(countFlag(&f.balance, 0, maxMoney), "balance", "initial balance")
+	fs.Var(seedFlag(&f.seed), "seed", "seed of the run")
+	fs.Var(crashFlag(&f.crash), "crash", "machine that crashes in the critical section: `WHO` is 2, 2@write, 2@late or 2@fenced")
+	fs.BoolVar(&f.json, "json", false, "JSON output, for programs; --lock is then none by default")
 	f.output.define(fs)
 	return c
 }
 
-// config is the scene with this lock.
+// config returns the run with this lock.
 func (f *bankFlags) config(lock algorithm.Spec) bank.Config {
 	return bank.Config{
 		Lock: lock, Machines: f.machines, Deposits: f.deposits,
@@ -83,8 +82,16 @@ func (f *bankFlags) config(lock algorithm.Spec) bank.Config {
 	}
 }
 
-// lockOf returns the algorithm of that name, which may be none.
-func (f *bankFlags) lockOf(name string) (algorithm.Spec, error) {
+// lockOrNoneFlag defines --lock, for commands that can also run without a lock.
+func lockOrNoneFlag(fs *pflag.FlagSet, to *string) {
+	names := append([]string{bank.NoLock().Name}, lockNames()...)
+	fs.Var(textFlag(to, "none or the name of an algorithm: 'stile algorithms' lists them", cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp)),
+		"lock", "`ALGORITHM` that provides mutual exclusion, or none (default both)")
+}
+
+// lockOrNone returns the algorithm with this name for a number of processes. The name
+// may be none, or empty.
+func lockOrNone(name string, processes int) (algorithm.Spec, error) {
 	if name == "" || name == bank.NoLock().Name {
 		return bank.NoLock(), nil
 	}
@@ -92,22 +99,22 @@ func (f *bankFlags) lockOf(name string) (algorithm.Spec, error) {
 	if err != nil {
 		return spec, fmt.Errorf("--lock: %w", err)
 	}
-	return spec, spec.Accepts(f.machines)
+	return spec, spec.Accepts(processes)
 }
 
 func (f *bankFlags) run(cmd *cobra.Command) error {
-	lock, err := f.lockOf(f.lock)
+	lock, err := lockOrNone(f.lock, f.machines)
 	if err != nil {
 		return err
 	}
 	if n := f.machines * f.deposits; n > maxEntries {
-		return fmt.Errorf("%s in all: want at most %d, so give fewer --machines or --deposits", words.Plural(n, "deposit"), maxEntries)
+		return fmt.Errorf("%s in total, at most %d are allowed: give fewer --machines or --deposits", words.Plural(n, "deposit"), maxEntries)
 	}
 	if f.crash.On && int(f.crash.Who) >= f.machines {
-		return fmt.Errorf("--crash %d: there are machines 1 to %d; give more --machines", f.crash.Who+1, f.machines)
+		return fmt.Errorf("--crash %d: machines are numbered 1 to %d: give more --machines", f.crash.Who+1, f.machines)
 	}
 	if f.crash.On && f.lock == "" && !f.json {
-		lock, err = f.lockOf(shownAlgorithm)
+		lock, err = lockOrNone(shownAlgorithm, f.machines)
 		if err != nil {
 			return err
 		}
@@ -145,7 +152,7 @@ func (f *bankFlags) run(cmd *cobra.Command) error {
 	})
 }
 
-// bankProgress says how far a scene was when it was stopped, if it was.
+// bankProgress says how far a run was when it was interrupted, if it was.
 func bankProgress(c bank.Config, r *bank.Result) string {
 	if !r.Stopped {
 		return ""
@@ -153,8 +160,8 @@ func bankProgress(c bank.Config, r *bank.Result) string {
 	return fmt.Sprintf("%s of %s", words.Grouped(r.Entries), words.Plural(c.Machines*c.Deposits, "deposit"))
 }
 
-// story plays the scene c without a lock, of which first came, with all sound
-// algorithms, the hero first, until one of them is interrupted.
+// story repeats the run c, whose result without a lock is first, with all sound
+// algorithms, the shown one first, until one run is interrupted.
 func (f *bankFlags) story(c bank.Config, first *bank.Result) (outcome, error) {
 	locks := catalog.Sound()
 	all := len(locks)
@@ -182,9 +189,9 @@ func (f *bankFlags) story(c bank.Config, first *bank.Result) (outcome, error) {
 	return outcome{text: func(p *printer) { printStory(p, c, results, others) }, stopped: stopped, wrong: bankFindings(results...)}, nil
 }
 
-// crashStory plays the scene c, of which first came, with recovery too.
+// crashStory repeats the run c, whose result is first, with recovery.
 func (f *bankFlags) crashStory(c bank.Config, first *bank.Result) (outcome, error) {
-	lock, err := f.lockOf(shownAlgorithm + "+bully")
+	lock, err := lockOrNone(shownAlgorithm+"+bully", f.machines)
 	if err != nil {
 		return outcome{}, err
 	}
@@ -197,7 +204,7 @@ func (f *bankFlags) crashStory(c bank.Config, first *bank.Result) (outcome, erro
 	return outcome{text: func(p *printer) { printCrash(p, c, first, second) }, stopped: bankProgress(c, second), wrong: bankFindings(first, second)}, nil
 }
 
-// crashFlag is the flag that says who dies.
+// crashFlag takes the machine that crashes, and when.
 func crashFlag(to *bank.Crash) pflag.Value {
 	return newFlag(to, "WHO", bank.ParseCrash, func(c bank.Crash) string {
 		if !c.On {
@@ -207,7 +214,7 @@ func crashFlag(to *bank.Crash) pflag.Value {
 	})
 }
 
-// shownFirst puts the hero first.
+// shownFirst sorts the shown algorithm first.
 func shownFirst(s algorithm.Spec) int {
 	if s.Name == shownAlgorithm {
 		return 0
@@ -215,8 +222,8 @@ func shownFirst(s algorithm.Spec) int {
 	return 1
 }
 
-// bankFindings is the error of scenes in which a lock failed. Without a lock there
-// is nothing to fail.
+// bankFindings returns findings for runs in which a lock failed, or nil. Without a lock
+// nothing can fail.
 func bankFindings(results ...*bank.Result) error {
 	var all []sim.Violation
 	for _, r := range results {
@@ -227,7 +234,7 @@ func bankFindings(results ...*bank.Result) error {
 	return violationFindings(all)
 }
 
-// shownAlgorithm is the algorithm that the story shows in full.
+// shownAlgorithm is the algorithm whose run is printed in full.
 const shownAlgorithm = "ricart-agrawala"
 
 func bankTitle(lock algorithm.Spec) string {
@@ -237,22 +244,22 @@ func bankTitle(lock algorithm.Spec) string {
 	return "The bank with " + lock.Title
 }
 
-// How many rows of a diagram fit on the screen.
+// Rows of a printed diagram.
 const (
 	storyRows = 14
 	bankRows  = 60
 	crashRows = 30
 )
 
-// printStory tells what happens without a lock and with each. The first
-// result is the one without, the second the one to be shown in full.
+// printStory prints what happens without a lock and with each algorithm. The first
+// result is that without a lock, the second that of the shown algorithm.
 func printStory(p *printer, c bank.Config, results []*bank.Result, others string) {
-	who := "each"
+	who := "each machine"
 	if c.Machines == 1 {
 		who = "it"
 	}
 	first := results[0]
-	p.text(0, fmt.Sprintf("An account holds %s. %s on it: %s reads the balance over the network, adds, and writes the sum back. In the end it must hold %s.",
+	p.text(0, fmt.Sprintf("An account holds %s. %s: %s reads the balance over the network, adds to it, and writes the sum back. In the end the account must hold %s.",
 		words.Grouped(c.Balance), depositors(c), who, words.Grouped(first.Expected)))
 	p.gap()
 	p.line("%-50s┊ idle  ┃ waiting  █ inside", "WITHOUT A LOCK")
@@ -265,33 +272,33 @@ func printStory(p *printer, c bank.Config, results []*bank.Result, others string
 		return
 	}
 	p.gap()
-	p.line("THE SAME CUSTOMERS, WITH %s", results[1].Lock)
+	p.line("THE SAME DEPOSITS, WITH %s", results[1].Lock)
 	printDiagram(p, c, results[1], storyRows, fmt.Sprintf("--lock %s --svg FILE draws it", results[1].Lock))
 	printEnd(p, c, results[1])
 	if len(results) < 3 {
 		return
 	}
 	p.gap()
-	p.line("AND WITH %s (balance, messages of the lock)", others)
+	p.line("AND WITH %s (balance, lock messages)", others)
 	printOthers(p, results[2:])
 }
 
-// luckText says why nothing was lost without a lock.
+// luckText says why nothing was lost without a lock, or "" if something was.
 func luckText(c bank.Config, r *bank.Result) string {
 	switch {
 	case r.Lost > 0 || r.Stopped:
 		return ""
 	case c.Machines == 1:
-		return "There is nobody else to be in the way: it takes two machines to lose money."
+		return "A single machine has no competition: it takes two machines to lose money."
 	case c.Amount == 0:
 		return "Deposits of 0 cannot be lost: give an --amount."
 	}
-	return "Each read after the one before had written: luck. Another --seed may lose money."
+	return "By luck each machine read after the previous one had written. Another --seed may lose money."
 }
 
-// printCrash tells what comes of a death, without recovery and with it.
+// printCrash prints what a crash does, without recovery and with it.
 func printCrash(p *printer, c bank.Config, without, with *bank.Result) {
-	p.text(0, fmt.Sprintf("An account holds %s. %s on it, and %v dies inside.", words.Grouped(c.Balance), depositors(c), c.Crash.Who))
+	p.text(0, fmt.Sprintf("An account holds %s. %s, and %v crashes in the critical section.", words.Grouped(c.Balance), depositors(c), c.Crash.Who))
 	for _, r := range []*bank.Result{without, with} {
 		p.gap()
 		p.line("WITH %s", r.Lock)
@@ -300,7 +307,7 @@ func printCrash(p *printer, c bank.Config, without, with *bank.Result) {
 	}
 }
 
-// printOthers lists scenes in two columns, or in one if they are wide.
+// printOthers lists runs in two columns, or in one if they are wide.
 func printOthers(p *printer, results []*bank.Result) {
 	var cells []string
 	room := 0
@@ -326,15 +333,15 @@ func printOthers(p *printer, results []*bank.Result) {
 	}
 }
 
-// printBankRun shows one scene.
+// printBankRun prints one run.
 func printBankRun(p *printer, c bank.Config, r *bank.Result) {
-	p.line("%s: %s on the account, seed %d.", bankTitle(c.Lock), words.Grouped(c.Balance), c.Seed)
+	p.line("%s: initial balance %s, seed %d.", bankTitle(c.Lock), words.Grouped(c.Balance), c.Seed)
 	p.line("%s.", depositors(c))
 	p.gap()
 	printDiagram(p, c, r, bankRows, "--svg FILE draws it")
 	p.gap()
 	printEnd(p, c, r)
-	p.line("%s, %s of the lock", words.Plural(r.Entries, "deposit"), words.Plural(r.Messages, "message"))
+	p.line("%s, %s", words.Plural(r.Entries, "deposit"), words.Plural(r.Messages, "lock message"))
 }
 
 func depositors(c bank.Config) string {
@@ -348,10 +355,10 @@ func depositors(c bank.Config) string {
 	return fmt.Sprintf("%s deposit %s each%s", words.Plural(c.Machines, "cash machine"), words.Grouped(c.Amount), each)
 }
 
-// printDiagram draws a scene, or says how it can be drawn.
+// printDiagram prints a diagram, or says how to draw a large one.
 func printDiagram(p *printer, c bank.Config, r *bank.Result, rows int, draws string) {
 	if !bank.Fits(c.Machines, c.Deposits) {
-		p.line("(too much for a diagram as text: %s)", draws)
+		p.line("(too large for a text diagram: %s)", draws)
 		return
 	}
 	for _, row := range r.Diagram(c.Balance, rows) {
@@ -359,7 +366,7 @@ func printDiagram(p *printer, c bank.Config, r *bank.Result, rows int, draws str
 	}
 }
 
-// printEnd says how it ended, and why.
+// printEnd prints how a run ended, and why.
 func printEnd(p *printer, c bank.Config, r *bank.Result) {
 	end := "The balance is " + words.Grouped(r.Balance)
 	if r.Stopped {
@@ -370,7 +377,7 @@ func printEnd(p *printer, c bank.Config, r *bank.Result) {
 	case r.Lost > 0:
 		end += fmt.Sprintf(". %s IS LOST%s.", words.Grouped(r.Lost), why)
 	case why != "":
-		end += fmt.Sprintf(": nothing is lost, since a deposit is 0%s.", strings.Replace(why, ":", ", but", 1))
+		end += fmt.Sprintf(": nothing is lost, because a deposit is 0%s.", strings.Replace(why, ":", ", but", 1))
 	default:
 		end += ": nothing is lost."
 	}
@@ -379,43 +386,43 @@ func printEnd(p *printer, c bank.Config, r *bank.Result) {
 	case c.Crash.On && !r.Stopped:
 		end = crashText(c, r) + " " + end
 	case r.Entries < all && !r.Stopped:
-		end += fmt.Sprintf(" But %s of %s were never made: whoever asks is not let in any more.", words.Grouped(all-r.Entries), words.Plural(all, "deposit"))
+		end += fmt.Sprintf(" But %s of %s were never made: requests are no longer granted.", words.Grouped(all-r.Entries), words.Plural(all, "deposit"))
 	}
 	p.text(0, end)
 }
 
-// crashText says how a machine died, and what that means to the others.
+// crashText says how a machine crashed, and what that does to the others.
 func crashText(c bank.Config, r *bank.Result) string {
 	who := c.Crash.Who
-	end := fmt.Sprintf("%v died when it had read and not yet written: that deposit was never made, and is known to nobody.", who)
+	end := fmt.Sprintf("%v crashed after its read and before its write: its deposit was never made.", who)
 	switch {
 	case c.Crash.Fenced:
-		end = fmt.Sprintf("%v died while its WRITE was under way, very slowly. The account had heard of a later turn by then, and refused it: that deposit was not made.", who)
+		end = fmt.Sprintf("%v crashed while its WRITE was in flight, very slowly. By then the account had seen a later turn and refused it: the deposit was not made.", who)
 		if r.Refused == 0 {
-			end = fmt.Sprintf("%v died while its WRITE was under way, very slowly. Nobody had a later turn, so the account took it.", who)
+			end = fmt.Sprintf("%v crashed while its WRITE was in flight, very slowly. No machine had a later turn, so the account accepted it.", who)
 		}
 	case c.Crash.Moment == bank.Late:
-		end = fmt.Sprintf("%v died while its WRITE was under way, so slowly that it came 40 message times later.", who)
+		end = fmt.Sprintf("%v crashed while its WRITE was in flight, so slowly that it arrived 40 message times later.", who)
 		if r.Lost > 0 {
-			end += fmt.Sprintf(" No lock can call it back; an account that looks at whose turn it is can refuse it: --crash %d@fenced.", who+1)
+			end += fmt.Sprintf(" No lock can recall it, but an account that checks whose turn it is can refuse it: --crash %d@fenced.", who+1)
 		}
 	case c.Crash.Moment == bank.Write:
-		end = fmt.Sprintf("%v died while its WRITE was under way; it arrived, so that deposit was made.", who)
+		end = fmt.Sprintf("%v crashed while its WRITE was in flight; it arrived, so the deposit was made.", who)
 	}
 	switch n := len(r.Waiting); {
 	case n == 0 && r.After > 0:
-		end += " The others went on without it."
+		end += " The others continued without it."
 	case n == 0 && c.Machines > 1:
-		end += " Nobody wanted in after it: let another machine die, or give another --seed, to see more."
+		end += " No machine wanted to enter after it: let another machine crash, or give another --seed, to see more."
 	case n == 1:
-		end += fmt.Sprintf(" P%d waits for ever for somebody who is dead.", r.Waiting[0])
+		end += fmt.Sprintf(" P%d waits forever for a crashed machine.", r.Waiting[0])
 	case n > 1:
-		end += fmt.Sprintf(" %d wait for ever for somebody who is dead.", n)
+		end += fmt.Sprintf(" %d machines wait forever for a crashed machine.", n)
 	}
 	return end
 }
 
-// overwrittenText says how deposits were overwritten, if some were.
+// overwrittenText says how deposits were overwritten, or "" if none were.
 func overwrittenText(r *bank.Result) string {
 	if len(r.Overwritten) == 0 {
 		return ""
@@ -423,7 +430,7 @@ func overwrittenText(r *bank.Result) string {
 	o := r.Overwritten[0]
 	why := fmt.Sprintf(": %v read before %v had written", o.By, o.Of)
 	if more := len(r.Overwritten) - 1; more > 0 {
-		why += fmt.Sprintf(", and %s like that", words.Plural(more, "more case"))
+		why += fmt.Sprintf(", and %s of this", words.Plural(more, "more case"))
 	}
 	return why
 }

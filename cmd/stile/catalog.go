@@ -15,8 +15,8 @@ import (
 	"github.com/stile-lock/stile/internal/spell"
 )
 
-// findAlgorithm makes an algorithm by its name. One that is the name of something else
-// is refused with the command for that.
+// findAlgorithm makes an algorithm by its name. For the name of something else, the
+// error says which command takes it.
 func findAlgorithm(name string, o algorithm.Options) (algorithm.Spec, error) {
 	spec, err := catalog.Make(name, o)
 	if other := otherUse(name); err != nil && other != "" && !isAlgorithm(name) {
@@ -25,7 +25,7 @@ func findAlgorithm(name string, o algorithm.Options) (algorithm.Spec, error) {
 	return spec, err
 }
 
-// findMethod finds a method against deadlock, likewise.
+// findMethod finds a method against deadlock in the same way.
 func findMethod(name string) (deadlock.Method, error) {
 	m, err := deadlock.Find(name)
 	if other := otherUse(name); err != nil && other != "" {
@@ -34,8 +34,8 @@ func findMethod(name string) (deadlock.Method, error) {
 	return m, err
 }
 
-// checkKnown refuses what can be checked neither as an algorithm nor as a method,
-// with the nearest of both.
+// checkKnown refuses a name that is neither an algorithm nor a method, and suggests
+// the nearest of both.
 func checkKnown(name string) error {
 	if isAlgorithm(name) || isMethod(name) || strings.Contains(name, "+") {
 		return nil
@@ -47,8 +47,8 @@ func checkKnown(name string) error {
 		name, spell.DidYouMean(name, slices.Concat(algorithmNames(), methodNames())...))
 }
 
-// otherUse says what a name is that a command has no use for, and which command
-// has; "" if nothing is called so.
+// otherUse says what a name stands for and which command takes it, or returns "" if
+// it is unknown.
 func otherUse(name string) string {
 	switch spec, err := catalog.Make(name, algorithm.Options{}); {
 	case isMethod(name):
@@ -71,7 +71,7 @@ func isAlgorithm(name string) bool {
 	return err == nil
 }
 
-// methodNames are the names of the methods against deadlock.
+// methodNames lists the methods against deadlock.
 func methodNames() []string {
 	var names []string
 	for _, m := range deadlock.Methods() {
@@ -80,7 +80,7 @@ func methodNames() []string {
 	return names
 }
 
-// modeNames are all the modes that methods have.
+// modeNames lists the modes of all methods.
 func modeNames() []string {
 	var all []string
 	for _, m := range deadlock.Methods() {
@@ -89,10 +89,13 @@ func modeNames() []string {
 	return all
 }
 
-// lockNames are the names of the algorithms for one lock.
+// lockNames lists the algorithms for one lock.
 func lockNames() []string { return specNames(catalog.All()) }
 
 func algorithmNames() []string { return specNames(catalog.Every()) }
+
+// liveNames lists the algorithms that a live cluster can run, the default first.
+func liveNames() []string { return specNames(catalog.Live()) }
 
 func specNames(specs []algorithm.Spec) []string {
 	var names []string
@@ -102,9 +105,9 @@ func specNames(specs []algorithm.Spec) []string {
 	return names
 }
 
-// holderMatters reports whether it makes a difference to an algorithm among n who has the
-// lock at first, though nobody is inside: whether a process that has it goes
-// another way when it starts and asks than one that has not.
+// holderMatters reports whether the initial holder of the lock makes a difference to
+// an algorithm among n processes: whether the holder behaves differently from
+// another process when it starts and makes a request.
 func holderMatters(spec algorithm.Spec, n int) (bool, error) {
 	birth, err := spec.Birth(n)
 	if err != nil || n < 2 {
@@ -124,16 +127,16 @@ func holderMatters(spec algorithm.Spec, n int) (bool, error) {
 	return false, nil
 }
 
-// completeAlgorithm offers one algorithm, election or, after a plus, lock that
-// survives deaths, and the other words.
+// completeAlgorithm completes one algorithm or election, a lock and an election
+// joined by a plus, or one of the other words.
 func completeAlgorithm(other ...string) cobra.CompletionFunc {
 	return firstArgOnly(completeNames(slices.Concat(algorithmNames(), other)))
 }
 
-// completeMethod offers one method against deadlock.
+// completeMethod completes one method against deadlock.
 func completeMethod() cobra.CompletionFunc { return firstArgOnly(completeNames(methodNames())) }
 
-// completeRemaining offers names that are not among the arguments yet.
+// completeRemaining completes names that are not among the arguments yet.
 func completeRemaining(all []string) cobra.CompletionFunc {
 	return func(c *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		left := slices.DeleteFunc(slices.Clone(all), func(name string) bool { return slices.Contains(args, name) })
@@ -141,7 +144,7 @@ func completeRemaining(all []string) cobra.CompletionFunc {
 	}
 }
 
-// firstArgOnly offers only a first argument.
+// firstArgOnly completes only the first argument.
 func firstArgOnly(f cobra.CompletionFunc) cobra.CompletionFunc {
 	return func(c *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if len(args) > 0 {
@@ -151,7 +154,7 @@ func firstArgOnly(f cobra.CompletionFunc) cobra.CompletionFunc {
 	}
 }
 
-// completeNames offers names, and what they can be with an election.
+// completeNames completes names and, after a plus, elections to combine them with.
 func completeNames(names []string) cobra.CompletionFunc {
 	return func(_ *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		lock, _, plus := strings.Cut(begun, "+")
@@ -168,7 +171,7 @@ func completeNames(names []string) cobra.CompletionFunc {
 	}
 }
 
-// completeTopology offers those that the algorithm knows which was named.
+// completeTopology completes the topologies of the named algorithm.
 func completeTopology(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	name := ""
 	if len(args) > 0 {

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,14 +23,14 @@ import (
 	"github.com/stile-lock/stile/internal/world/family/transactions"
 )
 
-// commonCheckFlags are the flags that fit whatever is checked.
+// commonCheckFlags lists the flags that apply to every check.
 const commonCheckFlags = "nodes property workers memory time json trace svg"
 
-// algorithmFlags are the flags of an algorithm, which has refused those that it does not
-// know.
+// algorithmFlags lists the options of algorithms. An algorithm refuses those that it
+// does not have.
 const algorithmFlags = " topology sets inform experiment k coordinator patience"
 
-// familyFlags lists the flags that fit a check of a family.
+// familyFlags lists the flags that apply to a check of a family.
 func familyFlags(f *family.Family) string {
 	all := commonCheckFlags + algorithmFlags + " network"
 	if f.Bounded != nil {
@@ -68,20 +69,20 @@ func (f *checkFlags) algorithm(c *cobra.Command, name string) error {
 	}
 	switch {
 	case spec.Family != algorithm.MutualExclusion:
-		err = onlyFlags(c, familyFlags(of), name+" is "+spec.Family.One()+", which has no --FLAG to choose: leave it out")
+		err = onlyFlags(c, familyFlags(of), "--FLAG does not apply to "+name+", which is "+spec.Family.One()+": leave it out")
 	case spec.Detects:
-		err = onlyFlags(c, familyFlags(of), name+" survives deaths, and has no --FLAG to choose: leave it out")
+		err = onlyFlags(c, familyFlags(of), "--FLAG does not apply to "+name+", which tolerates crashes: leave it out")
 		if err == nil && f.config.Losses > 0 && f.options.Patience == 0 {
 			f.options.Patience = catalog.Patience(name, f.config.Nodes)
 			spec, err = catalog.Make(name, f.options)
 		}
 	default:
-		err = refuseFlags(c, "crashes comebacks pace wrong", "--FLAG does not fit "+name+", which is no election: leave it out")
+		err = refuseFlags(c, "crashes comebacks pace wrong", "--FLAG does not apply to "+name+", which is not an election: leave it out")
 		if err == nil {
-			err = refuseFlags(c, "losses", "--FLAG does not fit "+name+", which survives none: give --network lossy, or a lock such as central+bully")
+			err = refuseFlags(c, "losses", "--FLAG does not apply to "+name+", which tolerates none: give --network lossy, or a lock such as central+bully")
 		}
 		if err == nil {
-			err = refuseFlags(c, "mode sites", "--FLAG does not fit "+name+", which is no method against deadlock: leave it out")
+			err = refuseFlags(c, "mode sites", "--FLAG does not apply to "+name+", which is not a method against deadlock: leave it out")
 		}
 	}
 	if err == nil {
@@ -106,14 +107,14 @@ func (f *checkFlags) algorithm(c *cobra.Command, name string) error {
 	})
 }
 
-// checkCrashes refuses more deaths and returns than there can be.
+// checkCrashes refuses more crashes and restarts than are possible.
 func (f *checkFlags) checkCrashes() error {
 	c := f.config
 	if c.Comebacks > c.Crashes {
-		return fmt.Errorf("--comebacks %d: want a whole number from 0 to %d, since no more come back than crash; or give more --crashes", c.Comebacks, c.Crashes)
+		return fmt.Errorf("--comebacks %d: must be at most %d, because no more processes restart than crash: give fewer, or more --crashes", c.Comebacks, c.Crashes)
 	}
 	if most := c.Nodes + c.Comebacks; c.Crashes > most {
-		return fmt.Errorf("--crashes %d: want a whole number from 0 to %d, since no more of %s can crash", c.Crashes, most, words.Plural(c.Nodes, "process"))
+		return fmt.Errorf("--crashes %d: must be at most %d, because no more of %s can crash", c.Crashes, most, words.Plural(c.Nodes, "process"))
 	}
 	return nil
 }
@@ -145,8 +146,8 @@ func (f *checkFlags) resolve(spec algorithm.Spec, usual check.Pace) (check.Confi
 	return c, nil
 }
 
-// checkStart refuses a start that is any other by another name: where nobody is
-// inside and there is no token, nothing is at the one who has the lock.
+// checkStart refuses a start that equals every other one: if no process is inside and
+// there is no token, the holder of the lock is like any other process.
 func (f *checkFlags) checkStart(spec algorithm.Spec, starts []algorithm.View) error {
 	if len(starts) != 1 || starts[0].Busy || starts[0].N < 2 {
 		return nil
@@ -162,15 +163,15 @@ func (f *checkFlags) checkStart(spec algorithm.Spec, starts []algorithm.View) er
 		}
 	}
 	if bytes.Equal(states[0], states[1]) {
-		return fmt.Errorf("--start %s: %s has no token that somebody holds while nobody is inside: give %s:busy or any, or leave it out", f.start, spec.Name, f.start)
+		return fmt.Errorf("--start %s: %s has no token that an idle process could hold: give %s:busy or any, or leave it out", f.start, spec.Name, f.start)
 	}
 	return nil
 }
 
-// method checks a method against deadlock: each of some processes takes its own
+// method checks a method against deadlock with processes that each acquire their own
 // lock and then the next one's.
 func (f *checkFlags) method(c *cobra.Command, m deadlock.Method) error {
-	if err := onlyFlags(c, commonCheckFlags+" requests mode sites crashes", m.Name+" is a method against deadlock, which has no --FLAG to choose: leave it out"); err != nil {
+	if err := onlyFlags(c, commonCheckFlags+" requests mode sites crashes", "--FLAG does not apply to "+m.Name+", which is a method against deadlock: leave it out"); err != nil {
 		return err
 	}
 	config := f.config
@@ -181,7 +182,7 @@ func (f *checkFlags) method(c *cobra.Command, m deadlock.Method) error {
 		config.Crashes = 0
 	}
 	if config.Crashes > 1 {
-		return fmt.Errorf("--crashes %d: at most one site of a method against deadlock may die", config.Crashes)
+		return fmt.Errorf("--crashes %d: at most one site can crash with a method against deadlock", config.Crashes)
 	}
 	dinner := transactions.Dinner(m, f.mode, f.sites, config.Nodes)
 	var err error
@@ -195,7 +196,7 @@ func (f *checkFlags) method(c *cobra.Command, m deadlock.Method) error {
 	return f.run(c, config, func(c check.Config) []string { return describeMethod(m.Title, c) })
 }
 
-// describeCheck says what is checked of an algorithm.
+// describeCheck describes the check of an algorithm.
 func describeCheck(c check.Config) string {
 	s := words.Plural(c.Nodes, "process")
 	switch {
@@ -213,10 +214,10 @@ func describeCheck(c check.Config) string {
 		s += ", messages " + paceNames[c.Pace]
 	}
 	if c.Wrong {
-		s += ", one timeout too short or one live process taken for dead"
+		s += ", one timeout too short or one live process taken for crashed"
 	}
 	if c.Requesters != nil {
-		s += ", only " + strings.ReplaceAll(strings.Trim(fmt.Sprint(c.Requesters), "[]"), " ", ", ") + " ask"
+		s += ", requests only from " + strings.ReplaceAll(strings.Trim(fmt.Sprint(c.Requesters), "[]"), " ", ", ")
 	}
 	switch {
 	case len(c.Starts) > 1:
@@ -229,7 +230,7 @@ func describeCheck(c check.Config) string {
 	return s
 }
 
-// describeCrashes says how many die in a check, and what else goes wrong.
+// describeCrashes describes the crashes, restarts and losses of a check.
 func describeCrashes(c check.Config) string {
 	s := ", " + words.Plural(c.Crashes, "crash")
 	if c.Comebacks > 0 || c.Family.Bounded == nil {
@@ -245,7 +246,7 @@ func describeCrashes(c check.Config) string {
 	return s
 }
 
-// describeMethod says what is checked of a method against deadlock.
+// describeMethod describes the check of a method against deadlock.
 func describeMethod(title string, c check.Config) []string {
 	each := "any number of transactions"
 	if c.Requests > 0 {
@@ -253,19 +254,18 @@ func describeMethod(title string, c check.Config) []string {
 	}
 	lines := []string{title, fmt.Sprintf("%s and as many locks at %s, %s each", words.Plural(c.Nodes, "process"), words.Plural(c.Family.Sites, "site"), each)}
 	if c.Crashes > 0 {
-		lines = append(lines, "one site may die, at any step")
+		lines = append(lines, "one site may crash, at any step")
 	}
 	return lines
 }
 
-// maxChecked is the largest group, and maxAsked how often each process of it
-// may ask, that the checker takes.
+// Bounds of a check.
 const (
 	maxCheckNodes = 64
 	maxRequests   = 100
 )
 
-// requestsFlag is how often each process may ask; 0 means without bound.
+// requestsFlag takes the number of requests of each process; 0 means unbounded.
 func requestsFlag(to *int) pflag.Value {
 	return newFlag(to, "N", func(s string) (int, error) {
 		n, err := strconv.Atoi(s)
@@ -273,7 +273,7 @@ func requestsFlag(to *int) pflag.Value {
 		case s == "unbounded":
 			return 0, nil
 		case err != nil || n < 1 || n > maxRequests:
-			err = fmt.Errorf("want a whole number from 1 to %d, or unbounded", maxRequests)
+			err = fmt.Errorf("must be a whole number from 1 to %d, or unbounded", maxRequests)
 		}
 		return n, err
 	}, func(n int) string {
@@ -284,26 +284,15 @@ func requestsFlag(to *int) pflag.Value {
 	})
 }
 
-// checkTimeFlag is a time on the clock on the wall.
+// checkTimeFlag takes a time limit.
 func checkTimeFlag(to *time.Duration) pflag.Value {
-	return newFlag(to, "TIME", func(s string) (time.Duration, error) {
-		d, err := time.ParseDuration(s)
-		if err != nil || d <= 0 {
-			return 0, fmt.Errorf("want a time such as 30s or 5m, more than 0s")
-		}
-		return d, nil
-	}, func(d time.Duration) string {
-		if d == 0 {
-			return ""
-		}
-		return d.String()
-	})
+	return clockTimeFlag(to, 1, math.MaxInt64, "must be a time above 0s, such as 30s or 5m")
 }
 
-// startWanted is what --start wants.
-const startWanted = "any, or who has the lock at first, such as 2, or 2:busy if it is inside"
+// startWanted says what --start must be.
+const startWanted = "any, or the process that has the lock first, such as 2, or 2:busy if it is inside"
 
-// parseStart reads where a check begins: any, HOLDER or HOLDER:busy.
+// parseStart parses the initial state of a check: any, HOLDER or HOLDER:busy.
 func parseStart(s string, nodes int) ([]algorithm.View, error) {
 	switch s {
 	case "":
@@ -314,15 +303,15 @@ func parseStart(s string, nodes int) ([]algorithm.View, error) {
 	holder, busy, isBusy := strings.Cut(s, ":")
 	n, err := strconv.Atoi(holder)
 	if err != nil || isBusy && busy != "busy" {
-		return nil, fmt.Errorf("--start %q: want %s", s, startWanted)
+		return nil, fmt.Errorf("--start %q: must be %s", s, startWanted)
 	}
 	if n < 1 || n > nodes {
-		return nil, fmt.Errorf("--start %q: there are processes 1 to %d", s, nodes)
+		return nil, fmt.Errorf("--start %q: processes are numbered 1 to %d", s, nodes)
 	}
 	return []algorithm.View{{N: nodes, Holder: algorithm.ID(n - 1), Busy: isBusy}}, nil
 }
 
-// parseProperties reads a list of properties of a family. Nil means what the
+// parseProperties parses a list of properties of a family. Nil means those that the
 // algorithm claims.
 func parseProperties(s string, of *family.Family) ([]string, error) {
 	if s == "" {
@@ -332,16 +321,16 @@ func parseProperties(s string, of *family.Family) ([]string, error) {
 	list := strings.Split(s, ",")
 	for _, p := range list {
 		if !slices.Contains(all, p) {
-			return nil, fmt.Errorf("--property %q: there are %s%s", p, strings.Join(all, ", "), spell.DidYouMean(p, all...))
+			return nil, fmt.Errorf("--property %q: must be some of %s%s", p, strings.Join(all, ", "), spell.DidYouMean(p, all...))
 		}
 	}
 	return list, nil
 }
 
-// paceNames names how long messages take.
+// paceNames lists the values of --pace.
 var paceNames = [...]string{check.AnyPace: "any", check.Quick: "quick", check.Slow: "slow"}
 
-// parsePace reads how long messages take, which is as usual if nothing is said.
+// parsePace parses --pace; usual is the default.
 func parsePace(s string, usual check.Pace) check.Pace {
 	if i := slices.Index(paceNames[:], s); i >= 0 {
 		return check.Pace(i)
@@ -349,8 +338,8 @@ func parsePace(s string, usual check.Pace) check.Pace {
 	return usual
 }
 
-// propertiesOf returns the properties of what is to be checked, or of a lock if
-// that is not known.
+// propertiesOf returns the properties of the named algorithm or method, or those of a
+// lock if there is none.
 func propertiesOf(args []string) []string {
 	var spec algorithm.Spec
 	if len(args) > 0 {

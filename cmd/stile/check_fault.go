@@ -16,10 +16,10 @@ import (
 	"github.com/stile-lock/stile/trace"
 )
 
-// maxFaultNodes is the largest group in which a fault is tried everywhere.
+// maxFaultNodes is the largest group with --fault.
 const maxFaultNodes = 9
 
-// faultNames lists the faults that there are.
+// faultNames lists the kinds of faults.
 func faultNames() []string {
 	var all []string
 	for _, k := range faults.Kinds() {
@@ -28,25 +28,25 @@ func faultNames() []string {
 	return all
 }
 
-// A faultReport is what a fault does, as programs are told.
+// A faultReport is the JSON form of what a fault does.
 type faultReport struct {
 	Algorithm string         `json:"algorithm"`
 	Nodes     int            `json:"nodes"`
 	Fault     string         `json:"fault"`
-	At        []int          `json:"at"` // who may have it
+	At        []int          `json:"at"` // the processes it may happen to
 	Runs      int            `json:"runs"`
-	Outcomes  map[string]int `json:"outcomes"` // how many runs ended in each way
+	Outcomes  map[string]int `json:"outcomes"` // number of runs that ended in each way
 	Worst     string         `json:"worst"`    // the worst of these
-	Waiting   []int          `json:"waiting"`  // who waits for ever then
-	What      string         `json:"what"`     // what happens then, in words
+	Waiting   []int          `json:"waiting"`  // the processes that wait forever in the worst run
+	What      string         `json:"what"`     // what happens in the worst run
 	Scenario  string         `json:"scenario"` // for 'stile replay'
 	Stopped   bool           `json:"stopped,omitempty"`
 }
 
-// fault tries what a fault does to an algorithm, wherever it can happen.
+// tryFault tries a fault wherever it can happen.
 func (f *checkFlags) tryFault(c *cobra.Command, name string) error {
 	const fit = "fault at nodes topology sets inform experiment k coordinator workers json svg trace from to"
-	if err := onlyFlags(c, fit, "--FLAG does not fit --fault, which tries one fault in runs of its own: leave it out"); err != nil {
+	if err := onlyFlags(c, fit, "--FLAG does not apply to --fault, which tries one fault in separate runs: leave it out"); err != nil {
 		return err
 	}
 	config, err := f.faultConfig(name)
@@ -83,7 +83,7 @@ func (f *checkFlags) tryFault(c *cobra.Command, name string) error {
 	})
 }
 
-// faultConfig turns the flags into what is to be tried.
+// faultConfig turns the flags into a configuration.
 func (f *checkFlags) faultConfig(name string) (faults.Config, error) {
 	c := faults.Config{Options: f.options, Nodes: f.config.Nodes, Workers: f.config.Workers}
 	if err := checkKnown(name); err != nil {
@@ -94,17 +94,17 @@ func (f *checkFlags) faultConfig(name string) (faults.Config, error) {
 		return c, err
 	}
 	if c.Spec.Family != algorithm.MutualExclusion {
-		return c, fmt.Errorf("--fault does not fit %s, which is %s: 'stile check %s --crashes 1' lets processes die", name, c.Spec.Family.One(), name)
+		return c, fmt.Errorf("--fault does not apply to %s, which is %s: 'stile check %s --crashes 1' lets processes crash", name, c.Spec.Family.One(), name)
 	}
 	if c.Nodes > maxFaultNodes {
-		return c, fmt.Errorf("--nodes %d: want a whole number from 1 to %d where a --fault is tried everywhere", c.Nodes, maxFaultNodes)
+		return c, fmt.Errorf("--nodes %d: must be at most %d with --fault", c.Nodes, maxFaultNodes)
 	}
 	c.Kind = faults.Kind(slices.Index(faultNames(), f.fault))
 	c.At, err = parseProcesses("at", f.at, c.Nodes)
 	return c, err
 }
 
-// faultFiles returns what --trace and --svg ask for: the worst run.
+// faultFiles returns the files for --trace and --svg, which show the worst run.
 func (f *checkFlags) faultFiles(nodes int, found **faults.Report) ([]outputFile, error) {
 	return f.worstFiles(nodes, func() (*scenario.Scenario, *trace.Trace) {
 		if *found == nil || (*found).Scenario == nil {
@@ -131,7 +131,7 @@ func (f *checkFlags) faultReport(c faults.Config, r *faults.Report) faultReport 
 	return h
 }
 
-// processNumbers returns processes as people count them.
+// processNumbers returns the numbers of processes, counted from 1.
 func processNumbers(ids []algorithm.ID) []int {
 	all := []int{}
 	for _, p := range ids {
@@ -140,7 +140,7 @@ func processNumbers(ids []algorithm.ID) []int {
 	return all
 }
 
-// printFault tells what a fault does.
+// printFault prints what a fault does.
 func printFault(p *printer, c faults.Config, r *faults.Report) {
 	at := ""
 	if c.At != nil {
@@ -149,14 +149,14 @@ func printFault(p *printer, c faults.Config, r *faults.Report) {
 	p.text(0, fmt.Sprintf("%s: %s, %s%s", c.Spec.Title, words.Plural(c.Nodes, "process"), c.Kind.Means(), at))
 	p.gap()
 	for o, means := range [...]string{
-		faults.GoesOn: "everybody who is alive gets in again", faults.SomeWait: "somebody waits for ever",
-		faults.AllWait: "everybody who is alive waits for ever", faults.Unsafe: "two are inside at a time",
+		faults.GoesOn: "every live process enters again", faults.SomeWait: "some process waits forever",
+		faults.AllWait: "every live process waits forever", faults.Unsafe: "two processes are inside at once",
 	} {
 		p.line("%-12s%6s of %s  %s", faults.Outcome(o), words.Grouped(r.Count[o]), words.Plural(r.Runs, "run"), means)
 	}
 	if r.Scenario == nil {
 		p.gap()
-		p.text(0, "It cannot happen there.")
+		p.text(0, "The fault cannot happen there.")
 		return
 	}
 	p.gap()

@@ -16,20 +16,20 @@ import (
 	"github.com/stile-lock/stile/trace"
 )
 
-// A checkProgress is a check while it goes on: it shows how far it is, and tells the
-// first thing that is violated when that is found.
+// A checkProgress shows how far a check is, and reports the first violation as soon as
+// it is found.
 type checkProgress struct {
 	*progress
-	out      io.Writer // nil if nothing is told on the way
-	wanted   []string  // the properties to tell of; nil means all
-	head     []string  // what is checked
-	reported string    // the property that was told of
+	out      io.Writer // nil with --json, when nothing is reported early
+	wanted   []string  // the properties to report; nil means all
+	head     []string  // describes the check
+	reported string    // the property that was reported
 
-	look trace.TextOptions // how a violation is drawn
+	look trace.TextOptions // of a printed counterexample
 }
 
-// begin makes the limits of a check: they end it when the user interrupts. The
-// function that it returns must be called at the end.
+// begin returns the progress and the limits of a check, which end it when the user
+// interrupts. The returned function must be called at the end.
 func (f *checkFlags) begin(c *cobra.Command) (*checkProgress, check.Limits, func()) {
 	v := &checkProgress{progress: startProgress(c), out: c.OutOrStdout(), look: f.output.textOptions()}
 	if f.json {
@@ -40,8 +40,8 @@ func (f *checkFlags) begin(c *cobra.Command) (*checkProgress, check.Limits, func
 	}
 	l := f.config.Limits
 	l.Context, l.Progress = v, func(p check.Progress) { v.show("%s", progressLine(p)) }
-	// The garbage must not double what is in use; a little room keeps the
-	// collector from running all the time.
+	// Garbage must not double the memory in use. A little room keeps the collector
+	// from running all the time.
 	before := debug.SetMemoryLimit(l.Memory + l.Memory/8)
 	return v, l, func() {
 		debug.SetMemoryLimit(before)
@@ -49,8 +49,8 @@ func (f *checkFlags) begin(c *cobra.Command) (*checkProgress, check.Limits, func
 	}
 }
 
-// answer tells what came of a check: all of it, or part of it if the user
-// interrupted and something is open for that reason.
+// answer returns the outcome of a check: all, or part if the user interrupted and
+// something is undecided because of that.
 func (v *checkProgress) answer(r *check.Report, all, part any, text func(p *printer)) outcome {
 	open := slices.ContainsFunc(r.Properties, func(p check.Property) bool { return p.Verdict == check.Unfinished })
 	if v.on() || !open {
@@ -58,12 +58,12 @@ func (v *checkProgress) answer(r *check.Report, all, part any, text func(p *prin
 	}
 	a := outcome{json: part, text: text, stopped: words.Grouped(r.States) + " states"}
 	if r.Verdict == check.Violated {
-		a.wrong = checkFindings(r) // else it is only open
+		a.wrong = checkFindings(r) // otherwise it is only undecided
 	}
 	return a
 }
 
-// reportViolation tells how a property is violated, of the first that is.
+// reportViolation prints the first violation.
 func (v *checkProgress) reportViolation(p check.Property) {
 	if v.out == nil || v.reported != "" || v.wanted != nil && !slices.Contains(v.wanted, p.Name) {
 		return
@@ -74,27 +74,25 @@ func (v *checkProgress) reportViolation(p check.Property) {
 	printHead(page, v.head)
 	printViolation(page, &p, v.look)
 	page.gap()
-	if b, ok := v.out.(interface{ Flush() error }); ok {
-		_ = b.Flush() // a writer that fails does so again at the end
-	}
+	_ = flush(v.out) // a writer that fails does so again at the end
 }
 
-// printViolation tells how a property is violated.
+// printViolation prints a counterexample.
 func printViolation(p *printer, q *check.Property, look trace.TextOptions) {
 	p.line("How %s is violated, in %s:", q.Name, words.Plural(len(q.Trace), "step"))
 	p.gap()
 	p.line("%s", strings.TrimRight(q.Story(look), "\n"))
 }
 
-// progressLine says how far a pass is, in one line.
+// progressLine says on one line how far a pass is.
 func progressLine(p check.Progress) string {
 	rate := float64(p.States) / max(p.Elapsed, time.Microsecond).Seconds()
 	return fmt.Sprintf("%s: %s states, %s/s, queue %s blocks, depth %d, %s", p.Pass, words.Grouped(p.States), words.Grouped(int64(rate)),
 		words.Grouped(p.Queue), p.Depth, formatBytes(p.Memory))
 }
 
-// printCheck shows a report: what was checked, a verdict for each property,
-// and the story of the first that is violated, unless that was told already.
+// printCheck prints what was checked, a verdict for each property, and the first
+// counterexample unless it was reported already.
 func printCheck(p *printer, v *checkProgress, r *check.Report, written string) {
 	if v.reported == "" {
 		printHead(p, v.head)
@@ -106,7 +104,7 @@ func printCheck(p *printer, v *checkProgress, r *check.Report, written string) {
 	}
 }
 
-// printHead says what is checked.
+// printHead describes the check.
 func printHead(p *printer, head []string) {
 	for _, text := range head {
 		p.text(0, text)
@@ -114,7 +112,7 @@ func printHead(p *printer, head []string) {
 	p.gap()
 }
 
-// printTable shows the verdicts, and how large the check was.
+// printTable prints the verdicts and the size of the check.
 func printTable(p *printer, r *check.Report, written string) {
 	for _, q := range r.Properties {
 		printProperty(p, q)
@@ -123,8 +121,8 @@ func printTable(p *printer, r *check.Report, written string) {
 	p.line("%-18s%s", "verdict", r.Verdict)
 	p.line("%-18s%s, %s transitions, depth %d", "states", words.Grouped(r.States), words.Grouped(r.Transitions), r.Depth)
 	p.line("%-18s%.2f s, %s states per second", "time", r.Seconds, words.Grouped(int64(r.Rate)))
-	p.line("%-18s%.1g, that two states were taken for one", "probability", r.Collision)
-	p.line("%-18s%s", "words", "'stile glossary' says what they mean")
+	p.line("%-18s%.1g that two states were taken for one", "probability", r.Collision)
+	p.line("%-18s%s", "words", "'stile glossary' explains them")
 	if written != "" {
 		p.line("%-18s%s", "written", written)
 	}
@@ -146,7 +144,7 @@ func printProperty(p *printer, q check.Property) {
 		verdict = "VIOLATED"
 	}
 	name, note := q.Name, q.Note
-	if strings.HasPrefix(note, "up to ") { // the first line says that already
+	if strings.HasPrefix(note, "up to ") { // the first line of the output says it
 		_, note, _ = strings.Cut(note, " of each process")
 		note = strings.TrimLeft(note, ",; ")
 	}
@@ -159,15 +157,15 @@ func printProperty(p *printer, q check.Property) {
 	}
 }
 
-// moverNames names who moves at once in a ring whose flags are read.
+// moverNames lists the values of --shared.
 var moverNames = [...]string{ring.OneMoves: "one", ring.SeveralMove: "several", ring.AllMove: "all"}
 
-// checkRing checks Dijkstra's ring with flags that neighbours read.
+// checkRing checks Dijkstra's ring with shared flags.
 func (f *checkFlags) checkRing(c *cobra.Command, name string) error {
 	if name != "dijkstra" {
-		return fmt.Errorf("--shared does not fit %s, only dijkstra: leave it out", name)
+		return fmt.Errorf("--shared applies only to dijkstra, not to %s: leave it out", name)
 	}
-	if err := onlyFlags(c, "nodes k shared memory time json", "dijkstra with --shared has no --FLAG to choose: leave it out"); err != nil {
+	if err := onlyFlags(c, "nodes k shared memory time json", "--FLAG does not apply to dijkstra with --shared: leave it out"); err != nil {
 		return err
 	}
 	mover := slices.Index(moverNames[:], f.shared)
@@ -187,20 +185,20 @@ func (f *checkFlags) checkRing(c *cobra.Command, name string) error {
 }
 
 func printRing(p *printer, r *check.RingReport) {
-	head := fmt.Sprintf("Dijkstra's K-state ring, flags are read: %s, %d values of a flag, %s, from every state", words.Plural(r.Nodes, "process"), r.Values, r.Mover)
+	head := fmt.Sprintf("Dijkstra's K-state ring with shared flags: %s, %d values of a flag, %s, from every state", words.Plural(r.Nodes, "process"), r.Values, r.Mover)
 	printHead(p, []string{head})
 	printTable(p, &r.Report, "")
 	lines, loop := r.Longest, -1
 	if first := r.First(); first != nil {
 		lines, loop = first.Trace, first.Loop
-		p.line("\nHow it never comes right:")
+		p.line("\nHow it never converges:")
 	} else if len(lines) > 0 {
-		p.line("\nA longest run until it is right:")
+		p.line("\nA longest run until it converges:")
 	}
 	for i, line := range lines {
 		p.line("  %3d  %s", i, line)
 	}
 	if loop >= 0 {
-		p.line("All from step %d on can be repeated for ever.", loop)
+		p.line("The steps from %d on can repeat forever.", loop)
 	}
 }

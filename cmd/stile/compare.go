@@ -20,20 +20,19 @@ import (
 // Bounds of a comparison.
 const (
 	maxRuns     = 100_000
-	maxCompared = 100 // processes that compete for the same locks
+	maxCompared = 100 // processes, with --deadlock
 )
 
-// compareFlags is what 'stile compare' can be told.
+// compareFlags holds the flags of 'stile compare'.
 type compareFlags struct {
 	config compare.Config
 	out    string
 	svg    string
 	json   bool
 
-	deadlock bool // methods against deadlock instead
+	deadlock bool // compare methods against deadlock
 }
 
-// newCompare returns the command.
 func newCompare() *cobra.Command {
 	f := &compareFlags{out: "report.html"}
 	f.config = compare.Config{
@@ -47,10 +46,10 @@ func newCompare() *cobra.Command {
 	}
 	c := &cobra.Command{
 		Use:   "compare [ALGORITHM...] [flags]",
-		Short: "Compare algorithms over sizes and loads: which is best where",
-		Long: `Simulates every algorithm with every number of processes, rest time and hold
-time, and shows how it does beside what theory says, and which is best where:
-a table here, and a report with charts as a web page that needs no network.
+		Short: "Compare algorithms over sizes and loads",
+		Long: `Simulates every algorithm with every number of processes, think time and hold
+time, and compares the measurements with theory and with each other. It prints
+tables, and writes a report with charts as a web page that needs no network.
 
 Without names all sound algorithms are compared. Times are in T, the latency of
 a message: numbers, exp:MEAN or uniform:LO,HI, separated by commas. With --json
@@ -75,22 +74,22 @@ the report is written only if --out is given.`,
 	fs := c.Flags()
 	fs.SortFlags = false
 	fs.Var(countsFlag(&f.config.Nodes, maxNodes), "nodes", "numbers of processes")
-	fs.Var(timesFlag(&f.config.Think), "think", "rest times; 0 is saturation")
+	fs.Var(timesFlag(&f.config.Think), "think", "think times; 0 is saturation")
 	fs.Var(timesFlag(&f.config.Hold), "hold", "hold times")
-	fs.Var(countFlag(&f.config.Entries, 1, maxEntries), "entries", "how many entries each run has")
+	fs.Var(countFlag(&f.config.Entries, 1, maxEntries), "entries", "number of entries in each run")
 	topologyFlag(fs, &f.config.Topology)
-	fs.Var(seedFlag(&f.config.Seed), "seed", "which of many runs")
-	fs.Var(optionalFileFlag(&f.out, ".html"), "out", "write the report to this `FILE`; \"\" for none")
-	fs.Var(outputFileFlag(&f.svg, ".svg"), "svg", "draw the main chart to this `FILE`: messages per entry over N; with --deadlock throughput and messages")
-	fs.BoolVar(&f.deadlock, "deadlock", false, "compare methods against deadlock instead; --nodes are processes, --entries transactions")
+	fs.Var(seedFlag(&f.config.Seed), "seed", "seed of the runs")
+	fs.Var(optionalFileFlag(&f.out, ".html"), "out", "HTML `FILE` for the report; \"\" for none")
+	fs.Var(outputFileFlag(&f.svg, ".svg"), "svg", "SVG `FILE` for the main chart: messages per entry over N; with --deadlock throughput and messages")
+	fs.BoolVar(&f.deadlock, "deadlock", false, "compare methods against deadlock instead; --nodes counts processes, --entries transactions")
 	jsonFlag(fs, &f.json)
 	return c
 }
 
-// A comparison compares. It returns what came of it, and how to draw that.
+// A comparison runs, and returns its outcome and its charts.
 type comparison func(how jobs.Parallel) (outcome, chart, error)
 
-// A chart is a comparison that can be drawn.
+// A chart draws a comparison.
 type chart interface {
 	HTML() ([]byte, error) // the web page
 	SVG() string           // the main chart
@@ -122,7 +121,7 @@ func (f *compareFlags) run(c *cobra.Command, names []string) error {
 func (f *compareFlags) locks(_ *cobra.Command, names []string) (comparison, error) {
 	c := f.config
 	if f.config.Topology != "" && len(names) == 0 {
-		return nil, fmt.Errorf("--topology %s: not every algorithm has a topology to choose: name those that have", f.config.Topology)
+		return nil, fmt.Errorf("--topology %s: not every algorithm has a topology: name those that do", f.config.Topology)
 	}
 	var err error
 	c.Specs, err = findEach("algorithm", names, catalog.Sound(), f.lockOf)
@@ -130,7 +129,7 @@ func (f *compareFlags) locks(_ *cobra.Command, names []string) (comparison, erro
 		return nil, err
 	}
 	if runs := len(c.Specs) * len(c.Nodes) * len(c.Think) * len(c.Hold); runs > maxRuns {
-		return nil, fmt.Errorf("that makes %s: want at most %d, so name fewer", words.Plural(runs, "run"), maxRuns)
+		return nil, fmt.Errorf("%s in total, at most %d are allowed: give fewer algorithms, sizes or times", words.Plural(runs, "run"), maxRuns)
 	}
 	for _, p := range c.Places() {
 		run := sim.Config{Nodes: p.Nodes, Think: p.Think, Hold: p.Hold, Burst: 1, Entries: c.Entries, Latency: scenario.Always(scenario.T)}
@@ -150,7 +149,7 @@ func (f *compareFlags) locks(_ *cobra.Command, names []string) (comparison, erro
 
 // methods turns names and flags into a comparison of methods against deadlock.
 func (f *compareFlags) methods(cmd *cobra.Command, names []string) (comparison, error) {
-	if err := refuseFlags(cmd, "think hold topology", "--deadlock compares under one load, and has no --FLAG to choose: leave it out"); err != nil {
+	if err := refuseFlags(cmd, "think hold topology", "--FLAG does not apply to --deadlock, which compares under one load: leave it out"); err != nil {
 		return nil, err
 	}
 	c := compare.DeadlockConfig{Processes: []int{2, 4, 8, 12, 16}, Locks: 20, Sites: 3, Transactions: f.config.Entries, Seed: f.config.Seed}
@@ -159,7 +158,7 @@ func (f *compareFlags) methods(cmd *cobra.Command, names []string) (comparison, 
 	}
 	for _, n := range c.Processes {
 		if n > maxCompared {
-			return nil, fmt.Errorf("--nodes %d: with --deadlock at most %d, since all of them compete for %d locks", n, maxCompared, c.Locks)
+			return nil, fmt.Errorf("--nodes %d: must be at most %d with --deadlock, because all processes compete for %d locks", n, maxCompared, c.Locks)
 		}
 	}
 	var err error
@@ -189,12 +188,13 @@ func (f *compareFlags) lockOf(name string) (algorithm.Spec, error) {
 func methodOf(name string) (deadlock.Method, error) {
 	m, err := findMethod(name)
 	if _, none := catalog.Make(name, algorithm.Options{}); none == nil {
-		err = fmt.Errorf("%s is no method against deadlock: leave --deadlock out to compare algorithms", name)
+		err = fmt.Errorf("%s is not a method against deadlock: leave out --deadlock to compare algorithms", name)
 	}
 	return m, err
 }
 
-// findEach finds what is named, each of them once; without names it is all there is.
+// findEach finds everything that is named, without repetition, or returns all if there are
+// no names.
 func findEach[T any](kind string, names []string, all []T, find func(name string) (T, error)) ([]T, error) {
 	if len(names) == 0 {
 		return all, nil
@@ -206,14 +206,14 @@ func findEach[T any](kind string, names []string, all []T, find func(name string
 			return nil, err
 		}
 		if slices.Contains(names[:i], name) {
-			return nil, fmt.Errorf("%s is named twice: name each %s once", name, kind)
+			return nil, fmt.Errorf("%s is listed twice: list each %s once", name, kind)
 		}
 		list = append(list, x)
 	}
 	return list, nil
 }
 
-// comparisonFindings is the error of a comparison in which a run broke a property.
+// comparisonFindings returns findings for runs that violated a property, or nil.
 func comparisonFindings(m *compare.Map) error {
 	var cells []compare.Cell
 	for _, c := range m.Cells {
@@ -226,8 +226,8 @@ func comparisonFindings(m *compare.Map) error {
 	})
 }
 
-// printComparison shows a comparison of algorithms: a table for each load, and then who
-// is best where.
+// printComparison prints a comparison of algorithms: a table for each load, and then
+// the best algorithms.
 func printComparison(p *printer, m *compare.Map, out string) {
 	p.line("%s, runs of %s, seed %d; times in T, the latency of a message",
 		words.Plural(len(m.Specs), "algorithm"), words.Plural(m.Entries, "entry"), m.Seed)
@@ -254,19 +254,19 @@ func printComparison(p *printer, m *compare.Map, out string) {
 	printBest(p, m, shown)
 	p.gap()
 	if len(shown) < len(m.Nodes) {
-		p.line("Not all numbers of processes are shown here; the report and --json have them.")
+		p.line("Some numbers of processes are omitted here; the report and --json have them all.")
 	}
 	printReportPath(p, out)
 }
 
-// printReportPath says where the web page is, if there is one.
+// printReportPath prints the path of the report, if it was written.
 func printReportPath(p *printer, out string) {
 	if out != "" && p.written {
 		p.line("Report: %s", out)
 	}
 }
 
-// pickEvenly chooses at most k of n things, the first and the last among them, evenly.
+// pickEvenly picks at most k of n indices evenly, including the first and the last.
 func pickEvenly(n, k int) []int {
 	var chosen []int
 	for i := range min(n, k) {
@@ -279,8 +279,8 @@ func pickEvenly(n, k int) []int {
 	return chosen
 }
 
-// printLoadTable shows all algorithms under one load: messages for each number
-// of processes, theory's formula, and delay and throughput for the largest.
+// printLoadTable prints all algorithms under one load: messages for each number of
+// processes, and theory, delay and throughput for the largest.
 func printLoadTable(p *printer, m *compare.Map, shown []int, think, hold int) {
 	by := compare.Measures()
 	messages, sync, throughput := by[0], by[1], by[2]
@@ -302,10 +302,10 @@ func printLoadTable(p *printer, m *compare.Map, shown []int, think, hold int) {
 	p.line("%*s", screenWidth, fmt.Sprintf("(theory, sync delay and throughput for N = %d)", m.Nodes[last]))
 }
 
-// printConstants shows Maekawa's constant c for each number of processes, if
-// there are algorithms that ask quorums.
+// printConstants prints Maekawa's constant c for each number of processes, if there are
+// quorum algorithms.
 func printConstants(p *printer, m *compare.Map, shown []int, think, hold int) {
-	head := "c = messages / sqrt(N) of those that ask quorums"
+	head := "c = messages / sqrt(N) of the quorum algorithms"
 	for s, spec := range m.Specs {
 		if spec.Class != algorithm.Quorum {
 			continue
@@ -322,7 +322,7 @@ func printConstants(p *printer, m *compare.Map, shown []int, think, hold int) {
 	}
 }
 
-// theoryText says what theory expects of a cell.
+// theoryText returns what theory predicts for a cell.
 func theoryText(by compare.Measure, c *compare.Cell) string {
 	if r, ok := by.Range(c); ok {
 		return words.Range(r.Lo, r.Hi)
@@ -330,13 +330,13 @@ func theoryText(by compare.Measure, c *compare.Cell) string {
 	return "-"
 }
 
-// printBest shows who is best where.
+// printBest prints the best algorithms for each size and load.
 func printBest(p *printer, m *compare.Map, shown []int) {
 	by := compare.Measures()[:3]
 	if m.Stopped() != "" {
-		p.text(0, "Where a run is missing nobody is best.")
+		p.text(0, "Rows with missing runs are omitted.")
 	}
-	p.line("BEST WHERE (+n: so many others come within 1 %%)")
+	p.line("BEST ALGORITHMS (+n: n others come within 1 %%)")
 	p.line("%9s%5s%4s  %-20s%-20s%s", "think", "hold", "N", "fewest messages", "shortest sync delay", "highest throughput")
 	for place, at := range m.Places() {
 		if !slices.Contains(shown, place%len(m.Nodes)) || !m.Complete(place) {
@@ -365,7 +365,7 @@ func bestName(m *compare.Map, by compare.Measure, place, room int) string {
 	return truncate(m.Specs[best.Specs[0]].Name, room-len(more)) + more
 }
 
-// printMethodComparison shows a comparison of methods: a table for each measure.
+// printMethodComparison prints a comparison of methods: a table for each measure.
 func printMethodComparison(p *printer, m *compare.DeadlockMap, out string) {
 	p.line("Methods against deadlock: %s over %s at %s, seed %d", words.Plural(m.Transactions, "transaction"),
 		words.Plural(m.Locks, "lock"), words.Plural(m.Sites, "site"), m.Seed)

@@ -13,7 +13,7 @@ import (
 	"github.com/stile-lock/stile/internal/live/lock"
 )
 
-// execFlags is what 'stile exec' can be told.
+// execFlags holds the flags and arguments of 'stile exec'.
 type execFlags struct {
 	acquireFlags
 	shell  bool
@@ -23,33 +23,32 @@ type execFlags struct {
 	args   []string
 }
 
-// newExec returns the command exec.
 func newExec() *cobra.Command {
 	x := &execFlags{grace: 2 * time.Second}
 	c := &cobra.Command{
 		Use:   "exec LOCK [flags] [--] COMMAND [ARGUMENT...]",
 		Short: "Run a command while a lock is held",
-		Long: `Waits for a lock, runs a command, and lets go of the lock when the command is
-over. The command gets standard input, the environment with STILE_LOCK and
-STILE_TOKEN in it, and signals; its exit code is that of stile. The token is
-higher than those of all who held the lock before: a resource that refuses lower
-ones than it has seen is safe whatever happens.
+		Long: `Waits for a lock, runs a command while holding it, and releases the lock when
+the command exits. The command gets standard input, signals, and the environment
+with STILE_LOCK and STILE_TOKEN added; stile exits with its exit code.
+STILE_TOKEN is a fencing token, higher than those of all earlier holders. A
+resource that refuses tokens lower than it has seen is safe whatever happens.
 
-If the lock is lost - the node dies, or hears of no majority for the length of a
-lease, or an operator takes the lock away - the command and all that it has
-started get TERM, and KILL after --grace, before somebody else can have the lock;
-the exit code is then 125. So it is if stile itself is killed with -9: a watchdog
-ends the command then. If that is killed too at the same moment, or the whole
-machine stands still for longer than the lease, nobody can end the command in
-time: only the token helps there.
+The lock is lost if the node crashes, if the node has no contact with a majority
+for the length of a lease, or if an operator takes the lock. The command and its
+children then get TERM, and KILL after --grace, before the lock can be acquired
+again, and the exit code is 125. If stile itself is killed with -9, a watchdog
+ends the command in the same way. If the watchdog is killed at the same moment,
+or the whole machine is suspended for longer than the lease, the command cannot
+be ended in time: only the token protects the resource then.
 
-Exit codes: the command's own, or 128 and the number of the signal that ended
-it; 1, or what -E says, if the lock cannot be had with -n or -w; 2 if stile was
-called wrongly; 125 if the lock was lost, or stile failed; 126 if the command
-cannot be run; 127 if there is none of that name.
+Exit codes: the command's own, or 128 plus the number of the signal that ended
+it; 1, or the value of -E, if -n or -w does not get the lock; 2 if stile was
+called wrongly; 125 if the lock was lost or stile failed; 126 if the command
+cannot be run; 127 if it was not found.
 
-Flags after the name of the lock are stile's until the command begins; a command
-that begins with a hyphen, or none at all, needs -- before it.`,
+Flags after the name of the lock are stile's until the command begins. Put --
+before a command that begins with a hyphen.`,
 		Example: `  stile exec nightly-backup -- ./backup.sh --full
   stile exec demo -n -- sh -c 'echo $STILE_TOKEN'
   stile exec demo --shell 'echo $STILE_TOKEN'
@@ -67,13 +66,13 @@ that begins with a hyphen, or none at all, needs -- before it.`,
 	fs := c.Flags()
 	fs.SetInterspersed(false)
 	x.define(fs)
-	fs.BoolVarP(&x.shell, "shell", "c", false, "the command is one argument, for the shell: $SHELL, or /bin/sh")
-	fs.Var(durationFlag(&x.grace, 0, time.Hour), "grace", "how long the command may take to end when the lock is lost; never longer than the lease lasts")
-	fs.BoolVar(&x.linger, "linger", false, "hold the lock also for what the command leaves in the background, which is ended otherwise")
+	fs.BoolVarP(&x.shell, "shell", "c", false, "run the command, given as one argument, in the shell: $SHELL or /bin/sh")
+	fs.Var(durationFlag(&x.grace, 0, time.Hour), "grace", "maximum time for the command to exit when the lock is lost; never longer than the lease")
+	fs.BoolVar(&x.linger, "linger", false, "hold the lock until background processes of the command exit, instead of killing them")
 	return c
 }
 
-// parse reads the name of the lock, the flags after it, and the command.
+// parse parses the name of the lock, the flags after it, and the command.
 func (x *execFlags) parse(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return fmt.Errorf("%s needs the name of a lock and a command, such as 'stile exec demo -- ls'", c.CommandPath())
@@ -96,7 +95,7 @@ func (x *execFlags) parse(c *cobra.Command, args []string) error {
 	case len(x.args) == 0 || x.args[0] == "":
 		return fmt.Errorf("%s needs a command to run under lock %q, such as 'stile exec demo -- ls'", c.CommandPath(), x.name)
 	case x.shell && len(x.args) > 1:
-		return fmt.Errorf("with --shell the command is one argument, but got %q too: put it in quotes", x.args[1])
+		return fmt.Errorf("with --shell the command is one argument, but %q was also given: quote the command", x.args[1])
 	}
 	return x.check()
 }
@@ -116,9 +115,9 @@ func (x *execFlags) run(c *cobra.Command) error {
 		_ = client.Close()
 		return err
 	}
-	stop() // signals are the command's from here on
+	stop() // from here on signals go to the command
 	res, err := x.under(lock)
-	if !res.Gone { // what is left may still act: nobody may have the lock before the lease is over
+	if !res.Gone { // remaining processes may still act: the lock must stay taken until the lease expires
 		return failed("lock %q: %v", x.name, err)
 	}
 	lost := x.release(client, lock, c.ErrOrStderr())
@@ -128,7 +127,7 @@ func (x *execFlags) run(c *cobra.Command) error {
 	case err != nil:
 		return exitError{code: res.Code, why: err.Error()}
 	case lost != nil:
-		return failed("the command has ended with code %d, but no node confirms that the lock was held until then: %v", res.Code, lost)
+		return failed("the command exited with code %d, but no node confirms that the lock was held until then: %v", res.Code, lost)
 	case res.Code != 0:
 		return exitError{code: res.Code}
 	}
@@ -138,28 +137,28 @@ func (x *execFlags) run(c *cobra.Command) error {
 // under runs the command while the lock is held.
 func (x *execFlags) under(lock lock.Handle) (child.Result, error) {
 	lease := child.NewLease(leaseEnd(lock))
-	over := make(chan struct{})
-	defer close(over)
-	go extendLease(lock, lease, over)
+	done := make(chan struct{})
+	defer close(done)
+	go extendLease(lock, lease, done)
 	return child.Run(lock.Context(), child.Config{
 		Args: x.args, Shell: x.shell, Env: child.Environ(os.Environ(), x.name, lock.Token().String()),
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Grace: x.grace, Lease: lease, Linger: x.linger,
 	})
 }
 
-// leaseEnd is when the lock is over if nothing more is heard of the node. The clock is
-// read first: what the process sleeps through in between makes it earlier.
+// leaseEnd is when the lock expires if the node is not heard from again. The clock is
+// read first, so that a pause in between makes the result earlier, never later.
 func leaseEnd(lock lock.Handle) child.Moment {
 	now := child.Now()
 	until := lock.Deadline()
 	if until.IsZero() {
-		return now // it is lost already
+		return now // already lost
 	}
 	return now.Add(time.Until(until))
 }
 
-// extendLease tells the command's watchdog whenever the lock is held for longer.
-func extendLease(lock lock.Handle, lease *child.Lease, over <-chan struct{}) {
+// extendLease extends the lease of the command's watchdog whenever the lock is renewed.
+func extendLease(lock lock.Handle, lease *child.Lease, done <-chan struct{}) {
 	every := min(max(lease.Until().Sub(child.Now())/20, 5*time.Millisecond), time.Second)
 	t := time.NewTicker(every)
 	defer t.Stop()
@@ -167,7 +166,7 @@ func extendLease(lock lock.Handle, lease *child.Lease, over <-chan struct{}) {
 		select {
 		case <-t.C:
 			lease.Extend(leaseEnd(lock))
-		case <-over:
+		case <-done:
 			return
 		}
 	}

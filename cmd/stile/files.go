@@ -8,21 +8,21 @@ import (
 	"path/filepath"
 )
 
-// An outputFile is to be written when a command has run.
+// An outputFile is written when a command has run.
 type outputFile struct {
-	flag    string // the flag that asked for it
+	flag    string // the flag that names it
 	path    string
-	content func() ([]byte, error) // nil bytes: there is nothing to be written after all
-	note    *string                // what is told of it when it has been made; nil for nothing
+	content func() ([]byte, error) // nil bytes: there is nothing to write after all
+	note    *string                // printed when the file has been written; nil for nothing
 }
 
-// check reports early what would keep f from being written.
+// check reports early that f cannot be written.
 func (f outputFile) check() error {
 	info, err := os.Stat(f.path)
 	switch {
 	case err == nil && info.IsDir():
-		return fmt.Errorf("--%s %q is a directory: give the name of a file", f.flag, f.path)
-	case err == nil && !info.Mode().IsRegular(): // a pipe: it may open only when somebody reads
+		return fmt.Errorf("--%s %q is a directory: give a file name", f.flag, f.path)
+	case err == nil && !info.Mode().IsRegular(): // a pipe, which may open only when there is a reader
 		return nil
 	case err == nil:
 		if err := f.open(f.path, os.O_WRONLY); err != nil {
@@ -31,24 +31,24 @@ func (f outputFile) check() error {
 	}
 	dir := filepath.Dir(f.path)
 	if info, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) || err == nil && !info.IsDir() {
-		return fmt.Errorf("--%s %q: there is no directory %q: make it first", f.flag, f.path, dir)
+		return fmt.Errorf("--%s %q: no directory %q: create it first", f.flag, f.path, dir)
 	}
 	beside := f.beside()
 	defer os.Remove(beside)
 	return f.open(beside, os.O_WRONLY|os.O_CREATE)
 }
 
-// checkNewFile reports early what would keep a new file from being written. One that is there
-// is not overwritten.
+// checkNewFile reports early that a new file cannot be written. Existing files are
+// never overwritten.
 func checkNewFile(flag, path string) error {
 	f := outputFile{flag: flag, path: path}
 	if info, err := os.Lstat(path); err == nil && !info.IsDir() {
-		return fmt.Errorf("--%s %q: there is such a file already, and it is not overwritten: move it away, or name another one", flag, path)
+		return fmt.Errorf("--%s %q: the file exists: move it away, or give another name", flag, path)
 	}
 	return f.check()
 }
 
-// open tries to open a file, and changes nothing in it.
+// open tries to open a file and leaves its content unchanged.
 func (f outputFile) open(path string, how int) error {
 	file, err := os.OpenFile(path, how, 0o666)
 	if err != nil {
@@ -58,10 +58,10 @@ func (f outputFile) open(path string, how int) error {
 }
 
 func (f outputFile) fail(err error) error {
-	return fmt.Errorf("--%s %q: cannot write it: %w: write to another file", f.flag, f.path, fileReason(err))
+	return fmt.Errorf("--%s %q: cannot write the file: %w: give another name", f.flag, f.path, fileReason(err))
 }
 
-// place is where f is, whatever links lead there.
+// place is the path of f with all links resolved.
 func (f outputFile) place() string {
 	path, err := filepath.Abs(f.path)
 	if err != nil {
@@ -76,10 +76,10 @@ func (f outputFile) place() string {
 	return path
 }
 
-// beside is where f is written before it is moved to its place.
+// beside is the path where f is written before it is moved to its place.
 func (f outputFile) beside() string { return fmt.Sprintf("%s.%d.tmp", f.place(), os.Getpid()) }
 
-// checkFiles reports what would keep any of them from being written.
+// checkFiles reports early that one of the files cannot be written.
 func checkFiles(files []outputFile) error {
 	seen := map[string]bool{}
 	for _, f := range files {
@@ -94,8 +94,8 @@ func checkFiles(files []outputFile) error {
 	return nil
 }
 
-// writeFiles writes all files or none: each is written beside its place, and they
-// are moved there when the last is complete.
+// writeFiles writes all files or none: each is written beside its place, and all are
+// moved there when the last one is complete.
 func writeFiles(files []outputFile) error {
 	type move struct {
 		outputFile
@@ -141,8 +141,8 @@ func writeFiles(files []outputFile) error {
 	return nil
 }
 
-// fileReason says why a file could not be read or written. It leaves out the name,
-// which may be that of the file beside, which nobody asked for.
+// fileReason returns why a file could not be read or written, without its path, which
+// may be that of a temporary file.
 func fileReason(err error) error {
 	var path *os.PathError
 	if errors.As(err, &path) {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -16,17 +17,17 @@ import (
 	"github.com/stile-lock/stile/scenario"
 )
 
-// A flagValue is a flag: it says itself what it wants when it gets something else,
-// and it knows its bounds, so that no run can eat up the machine.
+// A flagValue is a flag that parses its value and checks its bounds, so that no
+// run can exhaust the machine.
 type flagValue[T any] struct {
 	to    *T
-	kind  string                    // what the help calls it
-	parse func(s string) (T, error) // the error says what is wanted
+	kind  string                    // name of the value in the help
+	parse func(s string) (T, error) // the error says what the value must be
 	show  func(T) string
 }
 
-// newFlag returns the flag that sets to. kind is what the help calls it, and
-// parse says in its error what is wanted.
+// newFlag returns a flag that sets to. kind is the name of the value in the help,
+// and the error of parse says what the value must be.
 func newFlag[T any](to *T, kind string, parse func(s string) (T, error), show func(T) string) pflag.Value {
 	return flagValue[T]{to, kind, parse, show}
 }
@@ -48,37 +49,37 @@ func (v flagValue[T]) String() string {
 
 func (v flagValue[T]) Type() string { return v.kind }
 
-// Bounds of what a run may be asked for.
+// Bounds of a run.
 const (
 	maxNodes   = 10_000
 	maxEntries = 10_000_000
 )
 
-// countFlag is a whole number from low to high.
+// countFlag takes a whole number from low to high.
 func countFlag(to *int, low, high int) pflag.Value { return limitedCountFlag(to, low, high, "") }
 
-// limitedCountFlag is a count that says why it is not higher.
+// limitedCountFlag is a countFlag that says why there is a maximum.
 func limitedCountFlag(to *int, low, high int, why string) pflag.Value {
 	return newFlag(to, "N", func(s string) (int, error) {
 		n, err := strconv.Atoi(s)
 		switch {
 		case err == nil && n > high && why != "":
-			err = fmt.Errorf("want a whole number from %d to %d: %s", low, high, why)
+			err = fmt.Errorf("must be a whole number from %d to %d: %s", low, high, why)
 		case err != nil || n < low || n > high:
-			err = fmt.Errorf("want a whole number from %d to %d", low, high)
+			err = fmt.Errorf("must be a whole number from %d to %d", low, high)
 		}
 		return n, err
 	}, strconv.Itoa)
 }
 
-// countsFlag is a list of whole numbers from 1 to high.
+// countsFlag takes a list of whole numbers from 1 to high.
 func countsFlag(to *[]int, high int) pflag.Value {
 	return newFlag(to, "LIST", func(s string) ([]int, error) {
 		var list []int
 		for part := range strings.SplitSeq(s, ",") {
 			n, err := strconv.Atoi(part)
 			if err != nil || n < 1 || n > high {
-				return nil, fmt.Errorf("want whole numbers from 1 to %d, such as 3,5,9", high)
+				return nil, fmt.Errorf("must be whole numbers from 1 to %d, such as 3,5,9", high)
 			}
 			list = append(list, n)
 		}
@@ -86,7 +87,7 @@ func countsFlag(to *[]int, high int) pflag.Value {
 	}, joinValues)
 }
 
-// sizeFlag is a number of bytes, from 1 MiB on.
+// sizeFlag takes a number of bytes, at least 1 MiB.
 func sizeFlag(to *int64) pflag.Value {
 	return newFlag(to, "SIZE", func(s string) (int64, error) {
 		number, shift := s, 0
@@ -97,7 +98,7 @@ func sizeFlag(to *int64) pflag.Value {
 		}
 		n, err := strconv.ParseInt(number, 10, 64)
 		if err != nil || n < 1 || n > 1<<50>>shift || n<<shift < 1<<20 {
-			return 0, fmt.Errorf("want a size such as 512MiB or 8GiB, from 1MiB to 1024TiB")
+			return 0, fmt.Errorf("must be a size from 1MiB to 1024TiB, such as 512MiB or 8GiB")
 		}
 		return n << shift, nil
 	}, formatBytes)
@@ -114,29 +115,29 @@ func formatBytes(n int64) string {
 	return fmt.Sprintf("%dGiB", n)
 }
 
-// seedFlag is any number that fits.
+// seedFlag takes any unsigned 64-bit number.
 func seedFlag(to *uint64) pflag.Value {
 	return newFlag(to, "N", func(s string) (uint64, error) {
 		n, err := strconv.ParseUint(s, 10, 64)
 		if err != nil {
-			err = fmt.Errorf("want a whole number from 0 to %d", uint64(math.MaxUint64))
+			err = fmt.Errorf("must be a whole number from 0 to %d", uint64(math.MaxUint64))
 		}
 		return n, err
 	}, func(n uint64) string { return fmt.Sprint(n) })
 }
 
-// timeFlag is how long something takes, in simulated time.
+// timeFlag takes a distribution of simulated time.
 func timeFlag(to *scenario.Dist) pflag.Value {
 	return newFlag(to, "TIME", func(s string) (scenario.Dist, error) {
 		d, err := scenario.ParseDist(s)
 		if err != nil {
-			err = fmt.Errorf("want a time in T: a number such as 2 or 0.5, exp:MEAN or uniform:LO,HI, from 0 to %d", scenario.MaxTime)
+			err = fmt.Errorf("must be a time in T from 0 to %d: a number such as 2 or 0.5, exp:MEAN or uniform:LO,HI", scenario.MaxTime)
 		}
 		return d, err
 	}, scenario.Dist.String)
 }
 
-// latencyFlag is how long a message takes, which is some time.
+// latencyFlag takes the latency of a message, which is more than 0.
 func latencyFlag(to *scenario.Dist) pflag.Value {
 	return newFlag(to, "TIME", func(s string) (scenario.Dist, error) {
 		var d scenario.Dist
@@ -144,14 +145,14 @@ func latencyFlag(to *scenario.Dist) pflag.Value {
 			return d, err
 		}
 		if err := d.CheckLatency(); err != nil {
-			return d, fmt.Errorf("%w: want more than 0", err)
+			return d, fmt.Errorf("%w: give more than 0", err)
 		}
 		return d, nil
 	}, scenario.Dist.String)
 }
 
-// timesFlag is a list of them. A comma separates them, and also the two ends of a
-// uniform one.
+// timesFlag takes a list of times. A comma separates them, and also the two ends
+// of a uniform distribution.
 func timesFlag(to *[]scenario.Dist) pflag.Value {
 	return newFlag(to, "TIMES", func(s string) ([]scenario.Dist, error) {
 		var list []scenario.Dist
@@ -164,7 +165,7 @@ func timesFlag(to *[]scenario.Dist) pflag.Value {
 			}
 			d, err := scenario.ParseDist(part)
 			if err != nil {
-				return nil, fmt.Errorf("want times in T: each a number, exp:MEAN or uniform:LO,HI, from 0 to %d, such as 0,exp:50", scenario.MaxTime)
+				return nil, fmt.Errorf("must be times in T from 0 to %d: each a number, exp:MEAN or uniform:LO,HI, such as 0,exp:50", scenario.MaxTime)
 			}
 			list = append(list, d)
 		}
@@ -172,7 +173,24 @@ func timesFlag(to *[]scenario.Dist) pflag.Value {
 	}, joinValues)
 }
 
-// joinValues writes a list as it is given.
+// clockTimeFlag takes a length of real time with a unit. must says what the value must
+// be.
+func clockTimeFlag(to *time.Duration, low, high time.Duration, must string) pflag.Value {
+	return newFlag(to, "TIME", func(s string) (time.Duration, error) {
+		d, err := time.ParseDuration(s)
+		if err != nil || d < low || d > high {
+			return 0, errors.New(must)
+		}
+		return d, nil
+	}, func(d time.Duration) string {
+		if d == 0 {
+			return ""
+		}
+		return d.String()
+	})
+}
+
+// joinValues formats a list as it is given on the command line.
 func joinValues[T any](list []T) string {
 	var parts []string
 	for _, x := range list {
@@ -181,16 +199,16 @@ func joinValues[T any](list []T) string {
 	return strings.Join(parts, ",")
 }
 
-// A completingFlag is a flag that knows what can be typed for it.
+// A completingFlag is a flag whose value the shell can complete.
 type completingFlag interface {
 	pflag.Value
 	complete(c *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective)
 }
 
-// A textValue is a flag whose value is words.
+// A textValue is a flag whose value is text.
 type textValue struct {
 	to         *string
-	check      func(s string) error // the error says what is wanted
+	check      func(s string) error // the error says what the value must be
 	completion cobra.CompletionFunc
 }
 
@@ -211,43 +229,45 @@ func (t textValue) String() string {
 
 func (t textValue) Type() string { return "string" }
 
-// complete implements Typed.
+// complete implements completingFlag.
 func (t textValue) complete(c *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	return t.completion(c, args, begun)
 }
 
-// textFlag is anything but nothing: who gives a flag means something by it. want says
-// what, and offer what can be typed for it; nil means nothing.
-func textFlag(to *string, want string, offer cobra.CompletionFunc) pflag.Value {
-	if offer == nil {
-		offer = cobra.NoFileCompletions
+// textFlag takes any text that is not empty. what says what it must be; completion
+// may be nil.
+func textFlag(to *string, what string, completion cobra.CompletionFunc) pflag.Value {
+	if completion == nil {
+		completion = cobra.NoFileCompletions
 	}
 	return textValue{to, func(s string) error {
 		if strings.TrimSpace(s) == "" {
-			return fmt.Errorf("want %s", want)
+			return fmt.Errorf("must be %s", what)
 		}
 		return nil
-	}, offer}
+	}, completion}
 }
 
-// processListFlag is some processes, as Processes reads them.
-func processListFlag(to *string) pflag.Value { return textFlag(to, "processes such as 1,2,5-7", nil) }
+// processListFlag takes a list of processes for parseProcesses.
+func processListFlag(to *string) pflag.Value {
+	return textFlag(to, "a list of processes such as 1,2,5-7", nil)
+}
 
-// choiceFlag is one of some words.
+// choiceFlag takes one of the given words.
 func choiceFlag(to *string, from ...string) pflag.Value {
 	return textValue{to, func(s string) error {
 		if slices.Contains(from, s) {
 			return nil
 		}
-		return fmt.Errorf("want %s%s", spell.Either(from...), spell.DidYouMean(s, from...))
+		return fmt.Errorf("must be %s%s", spell.Either(from...), spell.DidYouMean(s, from...))
 	}, cobra.FixedCompletions(from, cobra.ShellCompDirectiveNoFileComp)}
 }
 
-// choicesFlag is one of the words that stand alone, or a list of other words, each
-// once. why says of a word that is none of them why it is not, if that is known;
-// it may be nil.
+// choicesFlag takes one of the words that stand alone, or a list of other words
+// without repetition. why explains why an unknown word is not allowed, if that is
+// known; it may be nil.
 func choicesFlag(to *string, from []string, why func(word string) string, alone ...string) pflag.Value {
-	want := fmt.Sprintf("want %s, or some of %s", spell.Either(alone...), strings.Join(from, ","))
+	must := fmt.Sprintf("must be %s, or some of %s", spell.Either(alone...), strings.Join(from, ","))
 	return textValue{to, func(s string) error {
 		if slices.Contains(alone, s) {
 			return nil
@@ -255,7 +275,7 @@ func choicesFlag(to *string, from []string, why func(word string) string, alone 
 		words := strings.Split(s, ",")
 		for i, word := range words {
 			if slices.Contains(words[:i], word) && word != "" {
-				return fmt.Errorf("%.40q is named twice: name each once", word)
+				return fmt.Errorf("%.40q is listed twice: list each once", word)
 			}
 			if slices.Contains(from, word) {
 				continue
@@ -263,14 +283,14 @@ func choicesFlag(to *string, from []string, why func(word string) string, alone 
 			if why != nil && why(word) != "" {
 				return errors.New(why(word))
 			}
-			return fmt.Errorf("%s%s", want, spell.DidYouMean(word, from...))
+			return fmt.Errorf("%s%s", must, spell.DidYouMean(word, from...))
 		}
 		return nil
 	}, completeList(func([]string) []string { return from }, alone...)}
 }
 
-// completeList offers words that are not in the list yet that is being typed, and
-// as the first also those that stand alone. The words may follow from the
+// completeList completes a comma-separated list with words that are not in it yet,
+// and its first word also with those that stand alone. The words can depend on the
 // arguments.
 func completeList(from func(args []string) []string, alone ...string) cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
@@ -290,22 +310,21 @@ func completeList(from func(args []string) []string, alone ...string) cobra.Comp
 	}
 }
 
-// outputFileFlag is the name of a file that is to be written, which ends in one of these.
-// Where there is one ending only the name may do without, as that of a pipe does.
-// A name that ends otherwise was meant for something else than what would be in
-// the file.
+// outputFileFlag takes the name of a file to write, which must have one of the
+// given extensions. If there is only one, the name may have none, such as that of a
+// pipe. Any other extension would not match the content of the file.
 func outputFileFlag(to *string, endings ...string) pflag.Value {
 	return textValue{to, func(s string) error {
 		ending := strings.TrimSuffix(strings.ToLower(filepath.Ext(s)), ".") // the name of a directory may be a dot
 		switch {
 		case strings.TrimSpace(s) == "":
-			return fmt.Errorf("want the name of a file, %s", exampleNames(endings))
+			return fmt.Errorf("must be a file name %s", exampleNames(endings))
 		case s == "-":
-			return fmt.Errorf("want the name of a file, %s; one that is called so is ./-", exampleNames(endings))
+			return fmt.Errorf("must be a file name %s; for a file called - give ./-", exampleNames(endings))
 		case ending == "" && len(endings) == 1 || slices.Contains(endings, ending):
 			return nil
 		}
-		return fmt.Errorf("the name must end in %s", spell.Either(endings...))
+		return fmt.Errorf("the file name must end in %s", spell.Either(endings...))
 	}, func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		var bare []string
 		for _, e := range endings {
@@ -315,17 +334,17 @@ func outputFileFlag(to *string, endings ...string) pflag.Value {
 	}}
 }
 
-// exampleNames says how the name of a file ends.
+// exampleNames gives examples of file names with these extensions.
 func exampleNames(endings []string) string { return "such as x" + spell.Either(endings...) }
 
-// dirFlag is the name of a directory.
+// dirFlag takes the name of a directory.
 func dirFlag(to *string) pflag.Value {
-	return textFlag(to, "the name of a directory", func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return textFlag(to, "a directory name", func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		return nil, cobra.ShellCompDirectiveFilterDirs
 	})
 }
 
-// optionalFileFlag is a File, or "" for none.
+// optionalFileFlag is an outputFileFlag that also takes "" for none.
 func optionalFileFlag(to *string, endings ...string) pflag.Value {
 	file := outputFileFlag(to, endings...).(textValue)
 	check := file.check

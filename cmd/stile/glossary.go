@@ -14,14 +14,14 @@ import (
 func newGlossary() *cobra.Command {
 	return &cobra.Command{
 		Use:   "glossary [WORD...]",
-		Short: "Say what the words mean that stile prints",
+		Short: "Explain the words that stile prints",
 		Example: `  stile glossary fence alibi
   stile glossary`,
 		RunE: func(c *cobra.Command, args []string) error {
 			entries := glossaryEntries(docs.Glossary)
 			for _, word := range args {
 				if !slices.ContainsFunc(entries, func(e glossaryEntry) bool { return e.explains(word) }) {
-					return fmt.Errorf("the glossary has no %q: 'stile glossary' prints all of it%s", word, spell.DidYouMean(word, glossaryWords(entries)...))
+					return fmt.Errorf("%q is not in the glossary: 'stile glossary' prints all entries%s", word, spell.DidYouMean(word, glossaryWords(entries)...))
 				}
 			}
 			return outcome{text: func(p *printer) {
@@ -42,18 +42,18 @@ func newGlossary() *cobra.Command {
 	}
 }
 
-// A glossaryEntry of the glossary explains some words.
+// A glossaryEntry explains one or more words.
 type glossaryEntry struct {
 	words []string
-	text  string // without marks
+	text  string // without Markdown
 }
 
 func (e glossaryEntry) explains(word string) bool {
 	return slices.ContainsFunc(e.words, func(w string) bool { return strings.EqualFold(w, word) })
 }
 
-// glossaryEntries returns the entries of a page: the paragraphs that begin with words
-// in bold, with what follows them up to the next.
+// glossaryEntries returns the entries of a page: the paragraphs that begin with
+// words in bold.
 func glossaryEntries(page string) []glossaryEntry {
 	plain := strings.NewReplacer("**", "", "`", "", "*", "")
 	var all []glossaryEntry

@@ -16,12 +16,12 @@ import (
 func newHelp(root *cobra.Command) *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [COMMAND]",
-		Short: "Show what a command does",
+		Short: "Show help for a command",
 		RunE: func(_ *cobra.Command, args []string) error {
 			c, rest, err := root.Find(args)
 			if err != nil || len(rest) > 0 {
 				last := args[len(args)-1]
-				return fmt.Errorf("no command %q: 'stile --help' lists the commands%s", strings.Join(args, " "), spell.DidYouMean(last, subcommandNames(root)...))
+				return fmt.Errorf("unknown command %q: run 'stile --help' for a list%s", strings.Join(args, " "), spell.DidYouMean(last, subcommandNames(root)...))
 			}
 			return c.Help()
 		},
@@ -35,7 +35,7 @@ func newHelp(root *cobra.Command) *cobra.Command {
 	}
 }
 
-// subcommandNames names the commands of a command.
+// subcommandNames lists the visible subcommands of a command.
 func subcommandNames(c *cobra.Command) []string {
 	var names []string
 	for _, sub := range c.Commands() {
@@ -46,8 +46,9 @@ func subcommandNames(c *cobra.Command) []string {
 	return names
 }
 
-// noSubcommand refuses arguments, naming what they might have been meant to be.
-func noSubcommand(what, lists string) cobra.PositionalArgs {
+// noSubcommand refuses an argument that is not a subcommand, and suggests what was
+// meant.
+func noSubcommand(what string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) == 0 {
 			return nil
@@ -55,17 +56,17 @@ func noSubcommand(what, lists string) cobra.PositionalArgs {
 		if other := otherUse(args[0]); other != "" {
 			return fmt.Errorf("unknown %s %q: %s", what, args[0], other)
 		}
-		return fmt.Errorf("unknown %s %q: '%s --help' %s%s", what, args[0], c.CommandPath(), lists, spell.DidYouMean(args[0], subcommandNames(c)...))
+		return fmt.Errorf("unknown %s %q: run '%s --help' for a list%s", what, args[0], c.CommandPath(), spell.DidYouMean(args[0], subcommandNames(c)...))
 	}
 }
 
-// flagError words what pflag has found wrong.
+// flagError rewords pflag's errors.
 func flagError(c *cobra.Command, err error) error {
 	var value *pflag.InvalidValueError
 	var unknown *pflag.NotExistError
 	switch {
 	case errors.As(err, &value) && value.GetFlag().Value.Type() == "bool":
-		return fmt.Errorf("--%s %q: want true or false, or just --%s", value.GetFlag().Name, value.GetValue(), value.GetFlag().Name)
+		return fmt.Errorf("--%s %q: must be true or false, or just --%s", value.GetFlag().Name, value.GetValue(), value.GetFlag().Name)
 	case errors.As(err, &value):
 		return fmt.Errorf("--%s %q: %w", value.GetFlag().Name, value.GetValue(), errors.Unwrap(value))
 	case errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "":
@@ -74,7 +75,7 @@ func flagError(c *cobra.Command, err error) error {
 	return fmt.Errorf("%w: see '%s --help'", err, c.CommandPath())
 }
 
-// flagHint says which flag was meant, or which commands have it.
+// flagHint suggests the flag that was meant, or the commands that have it.
 func flagHint(c *cobra.Command, name string) string {
 	if near := spell.Nearest(name, flagNames(c)...); near != "" {
 		return "; did you mean --" + near + "?"
@@ -95,23 +96,23 @@ func flagHint(c *cobra.Command, name string) string {
 	return fmt.Sprintf("; did you mean --%s of %s?", near, spell.Either(have[:min(len(have), 4)]...))
 }
 
-// flagNames names the flags of a command that people may give.
+// flagNames lists the flags of a command.
 func flagNames(c *cobra.Command) []string {
 	var names []string
 	c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
 	return append(names, "help")
 }
 
-// completeFlags lets shells complete what flags are set to: those that are asked
-// for words know which, and nothing else is the name of a file.
+// completeFlags registers shell completion for the values of all flags. Only flags
+// that say so complete file names.
 func completeFlags(c *cobra.Command) {
 	c.Flags().VisitAll(func(f *pflag.Flag) {
-		offer := cobra.CompletionFunc(cobra.NoFileCompletions)
+		completion := cobra.CompletionFunc(cobra.NoFileCompletions)
 		if typed, ok := f.Value.(completingFlag); ok {
-			offer = typed.complete
+			completion = typed.complete
 		}
-		if err := c.RegisterFlagCompletionFunc(f.Name, offer); err != nil {
-			panic(fmt.Sprintf("cli: %s --%s: %v", c.CommandPath(), f.Name, err)) // it is registered twice
+		if err := c.RegisterFlagCompletionFunc(f.Name, completion); err != nil {
+			panic(fmt.Sprintf("complete: %s --%s: %v", c.CommandPath(), f.Name, err)) // it is registered twice
 		}
 	})
 }

@@ -11,21 +11,20 @@ import (
 	"github.com/stile-lock/stile/internal/live/node"
 )
 
-// A leaveReport is what came of 'stile leave'.
+// A leaveReport is the JSON form of the result.
 type leaveReport struct {
 	Node    string `json:"node"`
 	Address string `json:"address"`
 }
 
-// newLeave returns the command leave.
 func newLeave() *cobra.Command {
 	l := &queryFlags{}
 	c := &cobra.Command{
 		Use:   "leave [flags]",
-		Short: "Let a node leave the cluster in good order",
-		Long: `Asks a node to leave: it takes nothing new, gives nobody more time who holds a lock
-through it, which ends within a lease, leaves the cluster, and ends. The command
-waits until it is gone.`,
+		Short: "Make a node leave the cluster cleanly",
+		Long: `Tells a node to leave: it accepts no new requests, stops renewing locks held
+through it (they expire within one lease), leaves the cluster, and exits. The
+command waits until the node has exited.`,
 		Example: `  stile leave --addr 127.0.0.1:7430`,
 		Args:    noArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return l.leave(c) },
@@ -44,13 +43,13 @@ func (l *queryFlags) leave(c *cobra.Command) error {
 	}
 	patience := max(time.Duration(3*s.Lease*float64(time.Second)), 30*time.Second) + answerTimeout
 	if !waitUntilGone(c.Context(), at, patience) {
-		return unfinished{why: fmt.Sprintf("node %s was told to leave, but is still there after %v: see what it logs, and 'stile status'", s.Node, patience)}
+		return unfinished{why: fmt.Sprintf("node %s was told to leave, but is still running after %v: see its log and 'stile status'", s.Node, patience)}
 	}
-	text := func(p *printer) { p.line("%s at %s is gone", s.Node, s.Address) }
+	text := func(p *printer) { p.line("node %s at %s has left", s.Node, s.Address) }
 	return outcome{json: leaveReport{s.Node, s.Address}, text: text}.print(c.OutOrStdout(), l.json)
 }
 
-// waitUntilGone waits until nobody listens at an address any more.
+// waitUntilGone waits until no process listens at an address.
 func waitUntilGone(ctx context.Context, address string, patience time.Duration) bool {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -62,7 +61,7 @@ func waitUntilGone(ctx context.Context, address string, patience time.Duration) 
 		if err != nil {
 			return true
 		}
-		// Whoever listens closes the connection when it ends, or does not like it.
+		// The node closes the connection when it exits, or refuses it.
 		stop := context.AfterFunc(ctx, func() { c.Close() })
 		_, _ = c.Read(make([]byte, 1))
 		stop()

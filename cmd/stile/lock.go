@@ -10,30 +10,30 @@ import (
 	"github.com/stile-lock/stile/internal/live/lock"
 )
 
-// lockFlags is what 'stile lock' can be told.
+// lockFlags holds the flags of 'stile lock'.
 type lockFlags struct {
 	acquireFlags
 	json bool
 }
 
-// newLock returns the command lock.
 func newLock() *cobra.Command {
 	x := &lockFlags{}
 	c := &cobra.Command{
 		Use:   "lock LOCK [flags]",
 		Short: "Hold a lock until standard input ends",
-		Long: `Waits for a lock, prints its token, and holds it until standard input ends, or
-until a signal comes: for scripts that hold a lock over several commands. If the
-lock is lost the exit code is 125; whoever uses it must watch for that, since
-nothing that runs elsewhere is ended. 'stile exec' ends it.
+		Long: `Waits for a lock, prints its fencing token, and holds the lock until standard
+input ends or a signal arrives. This lets a script hold a lock over several
+commands. If the lock is lost the exit code is 125. The script must watch for
+that, because its commands keep running; 'stile exec' kills them.
 
-Exit codes: 0 if the lock was held to the end; 1, or what -E says, if it cannot be
-had with -n or -w; 2 if stile was called wrongly; 125 if the lock was lost, or
-stile failed; 128 and the number of a signal that came while it waited.`,
+Exit codes: 0 if the lock was held to the end; 1, or the value of -E, if -n or
+-w does not get the lock; 2 if stile was called wrongly; 125 if the lock was
+lost or stile failed; 128 plus the number of a signal that arrived while
+waiting.`,
 		Example: `  stile lock demo
   stile lock demo --nonblock --json`,
 		Args: func(c *cobra.Command, args []string) error {
-			if err := oneArg("the name of a lock, such as orders/42", "lock", "take them one by one")(c, args); err != nil {
+			if err := oneArg("the name of a lock, such as orders/42", "lock", "acquire them one at a time")(c, args); err != nil {
 				return err
 			}
 			if err := checkLockName(args[0]); err != nil {
@@ -48,7 +48,7 @@ stile failed; 128 and the number of a signal that came while it waited.`,
 	return c
 }
 
-// A lockReport is what is printed when the lock is had.
+// A lockReport is the JSON output when the lock is acquired.
 type lockReport struct {
 	Name  string `json:"name"`
 	Token string `json:"token"`
@@ -87,11 +87,11 @@ func (x *lockFlags) run(c *cobra.Command, name string) error {
 	return nil
 }
 
-// waitForEnd waits until standard input ends, a signal comes, or the lock is lost.
+// waitForEnd waits until standard input ends, a signal arrives, or the lock is lost.
 func waitForEnd(ctx context.Context, in io.Reader, lock lock.Handle) {
 	ended := make(chan struct{})
 	go func() {
-		_, _ = io.Copy(io.Discard, in) // it ends by an error too
+		_, _ = io.Copy(io.Discard, in) // an error ends it too
 		close(ended)
 	}()
 	select {

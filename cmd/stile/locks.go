@@ -13,7 +13,7 @@ import (
 	"github.com/stile-lock/stile/internal/live/node"
 )
 
-// locksFlags is what 'stile locks' can be told.
+// locksFlags holds the flags of 'stile locks'.
 type locksFlags struct {
 	queryFlags
 	watch  bool
@@ -25,10 +25,10 @@ func newLocks() *cobra.Command {
 	l := &locksFlags{}
 	c := &cobra.Command{
 		Use:   "locks [PREFIX] [flags]",
-		Short: "Show who holds which lock, who waits for it, and why",
-		Long: `Asks all nodes of the cluster about the locks in use, or those whose names begin
-with PREFIX. Those who wait are listed in the order in which they asked; each node
-says why they wait there.`,
+		Short: "Show who holds each lock and who is waiting for it",
+		Long: `Asks all nodes of the cluster about the locks in use, or about those whose names
+begin with PREFIX. Waiting clients are listed in the order of their requests,
+each with the reason that its node gives.`,
 		Example: `  stile locks orders/
   stile locks --watch
   stile locks --json`,
@@ -37,7 +37,7 @@ says why they wait there.`,
 				return nil
 			}
 			l.prefix = args[0]
-			return oneArg("", "prefix", "give what they have in common")(c, args)
+			return oneArg("", "prefix", "give their common prefix")(c, args)
 		},
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := l.target.resolve(c); err != nil {
@@ -53,7 +53,7 @@ says why they wait there.`,
 			return l.report(s).print(c.OutOrStdout(), l.json)
 		},
 	}
-	c.Flags().BoolVar(&l.watch, "watch", false, "show them again every second, until q or Ctrl-C")
+	c.Flags().BoolVar(&l.watch, "watch", false, "refresh every second, until q or Ctrl-C")
 	l.define(c.Flags())
 	return c
 }
@@ -62,16 +62,16 @@ func (l *locksFlags) report(s *lockSurvey) outcome {
 	return outcome{json: s, text: func(p *printer) { printLocks(p, s) }}
 }
 
-// printLocks shows people the locks.
+// printLocks prints the locks in use.
 func printLocks(p *printer, s *lockSurvey) {
 	if len(s.Locks) == 0 {
-		p.line("no lock is held or waited for")
+		p.line("no lock is held or requested")
 	}
 	for _, l := range s.Locks {
 		printLock(p, &l)
 	}
 	for _, u := range s.Unasked {
-		p.text(0, fmt.Sprintf("%s could not be asked: %s", u.Node, u.Why))
+		p.text(0, fmt.Sprintf("node %s did not answer: %s", u.Node, u.Why))
 	}
 }
 
@@ -80,42 +80,39 @@ func printLock(p *printer, l *surveyedLock) {
 	line("%s", l.Name)
 	if h := l.Holder; h != nil {
 		line("  held by %s", h.Who)
-		line("     token %s, for %.1f s, lease left %.1f s", h.Token, h.Held, h.Left)
+		line("     token %s, held for %.1f s, lease expires in %.1f s", h.Token, h.Held, h.Left)
 	} else {
-		line("  no node says who holds it")
+		line("  no node reports a holder")
 	}
 	for i, w := range l.Waiters {
-		line("%3d. %s waits for %.1f s", i+1, w.Who, w.Waited)
+		line("%3d. %s, waiting for %.1f s", i+1, w.Who, w.Waited)
 		line("     %s", w.Why)
 	}
 }
 
-// A lockSurvey is what all nodes of a cluster say about locks.
+// A lockSurvey is what all nodes of a cluster report about locks.
 type lockSurvey struct {
 	Locks   []surveyedLock `json:"locks"`
-	Unasked []silentNode   `json:"unasked"` // nodes that did not answer: who holds through them is not in the list
+	Unasked []silentNode   `json:"unasked"` // nodes that did not answer: holders connected to them are missing
 }
 
-// A surveyedLock is one in use.
+// A surveyedLock is a lock in use.
 type surveyedLock struct {
 	Name      string       `json:"name"`
 	Algorithm string       `json:"algorithm"`
 	Home      string       `json:"home"`
-	Holder    *lockHolder  `json:"holder"` // null if no node says that somebody holds it
+	Holder    *lockHolder  `json:"holder"` // null if no node reports one
 	Waiters   []lockWaiter `json:"waiters"`
 }
 
-// A lockHolder is who holds a lock.
+// A lockHolder holds a lock.
 type lockHolder struct {
-	Node string `json:"node"` // through which
+	Node string `json:"node"` // through which it is held
 	node.HolderInfo
 	address string
 }
 
-// Address returns where the holder's node is.
-func (h *lockHolder) Address() string { return h.address }
-
-// A lockWaiter is who waits for a lock.
+// A lockWaiter waits for a lock.
 type lockWaiter struct {
 	Node string `json:"node"`
 	node.WaiterInfo
@@ -129,8 +126,8 @@ type silentNode struct {
 	Why     string `json:"why"`
 }
 
-// survey asks all nodes that one of the target's knows about the locks whose names
-// begin so. None of them needs a session for that, so it does not wait for one.
+// survey asks all nodes of the cluster about the locks whose names begin with
+// prefix. It needs no session, so it does not wait for one.
 func (t *target) survey(ctx context.Context, prefix string) (*lockSurvey, error) {
 	s, at, err := t.member(ctx)
 	if err != nil {
@@ -138,7 +135,7 @@ func (t *target) survey(ctx context.Context, prefix string) (*lockSurvey, error)
 	}
 	for i := range s.Members {
 		if m := &s.Members[i]; m.Address == s.Address {
-			m.Address = at // others may find it where this process does not
+			m.Address = at // other nodes may use an address that this process cannot
 		}
 	}
 	answers := make([][]node.LockInfo, len(s.Members))
@@ -166,8 +163,8 @@ func (t *target) survey(ctx context.Context, prefix string) (*lockSurvey, error)
 	return all, nil
 }
 
-// member returns the status of the first node that is a member, and where it was
-// reached. The nodes are asked in turn, each for its share of the time.
+// member returns the status of the first node that is a member, and the address at
+// which it answered. The nodes are asked in turn, each for its share of the time.
 func (t *target) member(ctx context.Context) (s node.Status, at string, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, answerTimeout, errNoAnswer)
 	defer cancel()
@@ -187,19 +184,19 @@ func (t *target) member(ctx context.Context) (s node.Status, at string, err erro
 	return s, "", cmp.Or(outside, err)
 }
 
-// notMember is the error of a node that is asked about its cluster, and has none.
+// notMember is the error if a node is asked about its cluster and has none.
 func notMember(s *node.Status, at string) error {
 	why := s.State
 	if s.Why != "" {
 		why += ": " + s.Why
 	}
-	return fmt.Errorf("node %s at %s is no member at present, but %s: ask another one with --addr, or wait until 'stile status' says that it is one", s.Node, at, why)
+	return fmt.Errorf("node %s at %s is not a member at present (%s): name another node with --addr, or wait until 'stile status' shows it as a member", s.Node, at, why)
 }
 
-// mergeLock adds what one node says about a lock to what others said.
+// mergeLock adds what one node reports about a lock to what others reported.
 func mergeLock(found map[string]*surveyedLock, l *node.LockInfo, address string) {
 	if l.Holder == nil && len(l.Waiters) == 0 {
-		return // nobody uses it there
+		return // not in use there
 	}
 	x := found[l.Name]
 	if x == nil {

@@ -11,17 +11,17 @@ import (
 	"sync"
 )
 
-// newLogger returns a log for people, or for programs.
-func newLogger(w io.Writer, how, level string) *slog.Logger {
+// newLogger returns a logger that writes text or JSON.
+func newLogger(w io.Writer, format, level string) *slog.Logger {
 	var from slog.Level
-	_ = from.UnmarshalText([]byte(level)) // the flag knows no other words
-	if how == "json" {
+	_ = from.UnmarshalText([]byte(level)) // the flag allows only valid levels
+	if format == "json" {
 		return slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: from}))
 	}
 	return slog.New(&textHandler{out: &lockedWriter{w: w}, from: from})
 }
 
-// textHandler is a slog.Handler for people: when, what, and the rest after it.
+// A textHandler is a slog.Handler for readable text: time, level, message, attributes.
 type textHandler struct {
 	out    *lockedWriter
 	from   slog.Level
@@ -29,7 +29,7 @@ type textHandler struct {
 	prefix string // of groups
 }
 
-// lockedWriter is what handlers share that come from one another.
+// A lockedWriter is shared by all handlers derived from one another.
 type lockedWriter struct {
 	mu sync.Mutex
 	w  io.Writer
@@ -53,7 +53,7 @@ func (p *textHandler) Handle(_ context.Context, r slog.Record) error {
 	return err
 }
 
-// word writes an attribute.
+// word formats an attribute.
 func (p *textHandler) word(a slog.Attr) string {
 	v := a.Value.Resolve()
 	if v.Kind() == slog.KindGroup {

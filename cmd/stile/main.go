@@ -1,6 +1,9 @@
-// Command stile runs nodes that give processes mutual exclusion, holds locks, and
-// shows, measures and checks the algorithms for that. 'stile --help' lists what it
-// can do.
+// Command stile runs nodes of a lock service, acquires locks, and simulates,
+// measures and checks the algorithms behind them. 'stile --help' lists its
+// commands.
+//
+// There is one file for each command. Files such as flags.go, nodes.go and
+// output.go hold what several commands share.
 package main
 
 import (
@@ -22,47 +25,34 @@ import (
 func main() {
 	child.Watchdog()
 	bench.Worker()
-	os.Exit(runMain(os.Args[1:], os.Getenv, os.Stdout, os.Stderr))
+	os.Exit(run(context.Background(), os.Args[1:], !localeIsUnicode(os.Getenv), os.Stdout, os.Stderr))
 }
 
-// What the command ends with.
+// Exit codes, as docs/exit-codes.md lists them. Commands that hold a lock have more.
 const (
 	exitFound      = 1 // a run broke a property, or did not end as expected
-	exitUsage      = 2 // the command could not do what it was asked to do
-	exitUnfinished = 3 // it ended early: for lack of time or memory, or since the user interrupted
+	exitUsage      = 2 // the command line or its input is wrong
+	exitUnfinished = 3 // stopped early by a time or memory limit, or by an interrupt
 )
 
-// runMain is the whole command in this environment: it returns the exit code.
-func runMain(args []string, getenv func(string) string, stdout, stderr io.Writer) int {
-	return run(context.Background(), args, !localeIsUnicode(getenv), stdout, stderr)
-}
-
-// cliRun is Main in an environment that says nothing.
-func cliRun(args []string, stdout, stderr io.Writer) int {
-	return runContext(context.Background(), args, stdout, stderr)
-}
-
-// runContext is Run, interrupted when ctx is done.
-func runContext(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	return run(ctx, args, false, stdout, stderr)
-}
-
+// run executes one command line and returns the exit code. It is interrupted when
+// ctx ends. ascii is the default of --ascii.
 func run(ctx context.Context, args []string, ascii bool, stdout, stderr io.Writer) int {
 	screen := newScreenWriter(stdout)
 	out := bufio.NewWriter(screen)
 	root := newRoot()
-	root.PersistentFlags().BoolVar(&screen.ascii, "ascii", ascii, "print ASCII alone; usual where the locale has no UTF-8")
+	root.PersistentFlags().BoolVar(&screen.ascii, "ascii", ascii, "ASCII output only; the default if the locale is not UTF-8")
 	root.SetArgs(args)
 	root.SetOut(out)
 	root.SetErr(stderr)
 	err := root.ExecuteContext(ctx)
 	if flushed := out.Flush(); err == nil && flushed != nil {
-		err = fmt.Errorf("cannot write the output: %w", flushed)
+		err = fmt.Errorf("cannot write output: %w", flushed)
 	}
 	return reportError(err, stderr)
 }
 
-// reportError tells an error, and returns the exit code for it.
+// reportError prints an error and returns its exit code.
 func reportError(err error, stderr io.Writer) int {
 	if err == nil {
 		return 0
@@ -73,14 +63,16 @@ func reportError(err error, stderr io.Writer) int {
 	found, unfinished := errors.As(err, &f), errors.As(err, &u)
 	lines, code := []string{err.Error()}, exitUsage
 	switch {
-	case found && unfinished: // what was found stays found
+	case found && unfinished: // an interrupt does not undo a finding
 		lines, code = append(f.lines, u.why), exitFound
 	case found:
 		lines, code = f.lines, exitFound
 	case unfinished:
 		code = exitUnfinished
 	case errors.As(err, &e):
-		lines, code = optionalLine(e.why), e.code
+		if lines, code = []string{e.why}, e.code; e.why == "" {
+			lines = nil
+		}
 	}
 	for _, line := range lines {
 		line = oneLine(line)
@@ -92,15 +84,7 @@ func reportError(err error, stderr io.Writer) int {
 	return code
 }
 
-// optionalLine is a line, or none.
-func optionalLine(line string) []string {
-	if line == "" {
-		return nil
-	}
-	return []string{line}
-}
-
-// oneLine makes one line of what may repeat any words of the user.
+// oneLine puts a message, which may quote any user input, on one printable line.
 func oneLine(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {
@@ -110,8 +94,8 @@ func oneLine(s string) string {
 	}, strings.Join(strings.Fields(s), " "))
 }
 
-// shorten leaves out the middle of a line that repeats something very long: how
-// it begins says what was tried, and how it ends what to do.
+// shorten cuts the middle out of a very long message: its beginning says what
+// failed, its end what to do.
 func shorten(line string) string {
 	const longest, half = 290, 140
 	if r := []rune(line); len(r) > longest {
@@ -120,24 +104,26 @@ func shorten(line string) string {
 	return line
 }
 
-// newRoot returns the command with all that are below it.
+// newRoot returns the root command with all its subcommands.
 func newRoot() *cobra.Command {
 	var which bool
 	root := &cobra.Command{
 		Use:   "stile",
 		Short: "Locks between machines by messages alone, and the algorithms behind them",
 		Long: `stile gives a group of processes mutual exclusion by messages alone, without a
-lock server, and shows, measures, compares and checks the algorithms for that.
+lock server. It also simulates, measures, compares and checks the algorithms.
 
 For locks, start with 'stile serve' in one terminal and 'stile exec demo -- ls'
-in another; lock holds one for a script, status, members, locks, force-release,
-leave and cert look after a cluster, and bench measures one. For the algorithms,
-start with 'stile bank', which shows what goes wrong without them; 'stile storm'
-shows whole processes under every fault.
+in another. 'stile lock' holds a lock for a script. The commands status,
+members, locks, force-release, leave and cert manage a cluster, and bench
+measures one.
 
-Ctrl-C ends a simulation, check, storm or measurement that runs long: what there
-is by then is printed, and the exit code is 3.`,
-		Args: noSubcommand("command", "lists the commands"),
+For the algorithms, start with 'stile bank', which shows what goes wrong without
+a lock. 'stile storm' runs whole processes under every fault.
+
+Ctrl-C stops a long simulation, check, storm or measurement: stile prints the
+results so far and exits with code 3.`,
+		Args: noSubcommand("command"),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if which {
 				return printVersion(c.OutOrStdout(), false)
@@ -147,7 +133,7 @@ is by then is printed, and the exit code is 3.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	root.Flags().BoolVar(&which, "version", false, "show which stile this is")
+	root.Flags().BoolVar(&which, "version", false, "print the version")
 	root.SetFlagErrorFunc(flagError)
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", fmt.Sprintf(".FlagUsagesWrapped %d", screenWidth)))
 	root.SetHelpCommand(newHelp(root))
@@ -162,15 +148,15 @@ is by then is printed, and the exit code is 3.`,
 	return root
 }
 
-// finishCommand gives a command, and those below it, what all have: help for who names
-// none of those below, and what shells are offered.
+// finishCommand sets what all commands have in common, on c and its subcommands:
+// help if no subcommand is named, and shell completion.
 func finishCommand(c *cobra.Command) {
-	what, lists := "command", "lists the commands"
-	if c.Name() == "completion" {
-		what, lists = "shell", "lists the shells"
-	}
 	if c.HasSubCommands() {
-		c.Args = noSubcommand(what, lists)
+		what := "command"
+		if c.Name() == "completion" {
+			what = "shell"
+		}
+		c.Args = noSubcommand(what)
 		c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
 	}
 	if c.ValidArgsFunction == nil && !c.HasSubCommands() {

@@ -24,13 +24,13 @@ import (
 	"github.com/stile-lock/stile/internal/live/node/cert"
 )
 
-// answerTimeout is how long a node may take to answer.
+// answerTimeout is the maximum time for a node to answer.
 const answerTimeout = 5 * time.Second
 
-// targetVariables are the flags that the environment can set.
+// targetVariables lists the flags that the environment can set.
 const targetVariables = "addr ca cert key insecure"
 
-// A target is which nodes a command talks to, and how.
+// A target says which nodes a command talks to, and how.
 type target struct {
 	addr     []string
 	tls      cert.Config
@@ -40,11 +40,11 @@ type target struct {
 // define defines the flags.
 func (t *target) define(fs *pflag.FlagSet) {
 	t.addr = []string{node.DefaultListen}
-	fs.Var(addressesFlag(&t.addr), "addr", "the `HOST:PORT` of a node, or of several with commas between them; also STILE_ADDR")
+	fs.Var(addressesFlag(&t.addr), "addr", "`HOST:PORT` of a node, or several separated by commas; also STILE_ADDR")
 	tlsFlags(fs, &t.tls, &t.insecure)
 }
 
-// resolve takes what the environment says, and refuses what does not go together.
+// resolve applies the environment and refuses flags that contradict each other.
 func (t *target) resolve(c *cobra.Command) error {
 	if err := applyEnvironment(c, targetVariables); err != nil {
 		return err
@@ -52,58 +52,58 @@ func (t *target) resolve(c *cobra.Command) error {
 	return checkTLSFlags(t.tls, t.insecure)
 }
 
-// at returns the same way to talk, to one node.
+// at returns the target with only one node.
 func (t *target) at(address string) *target {
 	return &target{addr: []string{address}, tls: t.tls, insecure: t.insecure}
 }
 
-// dial connects to one of the nodes, as a client of this name. It does not wait for
-// one that is not there.
+// dial connects to one of the nodes as a client of this name. It does not wait for
+// a node to start.
 func (t *target) dial(ctx context.Context, name string) (*client.Client, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, answerTimeout, errNoAnswer)
 	defer cancel()
 	ctx, refuse := context.WithCancelCause(ctx)
 	defer refuse(nil)
-	knock := time.AfterFunc(probeDelay, func() { refuse(t.probe(ctx)) })
-	defer knock.Stop()
+	probe := time.AfterFunc(probeDelay, func() { refuse(t.probe(ctx)) })
+	defer probe.Stop()
 	c, err := client.Dial(ctx, client.Config{Name: name, Nodes: t.addr, TLS: t.tls, Insecure: t.insecure})
-	var nobody *noNodeError
+	var none *noNodeError
 	switch {
 	case err == nil:
 		return c, nil
-	case errors.As(context.Cause(ctx), &nobody):
-		return nil, nobody
+	case errors.As(context.Cause(ctx), &none):
+		return nil, none
 	}
 	return nil, t.withHint(err)
 }
 
-// withHint says what to do about nodes that are there, and cannot be talked to.
+// withHint adds what to do about a node that cannot be talked to.
 func (t *target) withHint(err error) error {
-	hint := "does it want TLS? give --ca, --cert and --key"
+	hint := "if it uses TLS, give --ca, --cert and --key"
 	var refused *client.Refused
 	switch {
 	case client.TurnedAway(err):
-		return fmt.Errorf("cannot talk to the node at %s: %w", strings.Join(t.addr, ", "), err) // it says what to do
+		return fmt.Errorf("cannot talk to the node at %s: %w", strings.Join(t.addr, ", "), err) // the node says what to do
 	case errors.As(err, &refused):
-		hint = "'stile status' says more"
+		hint = "run 'stile status' for details"
 	case t.tls.CA != "":
-		hint = "does it speak TLS, with certificates of the same authority? its log says more"
+		hint = "check that it uses TLS with certificates from the same authority; its log says more"
 	}
 	return fmt.Errorf("cannot talk to the node at %s: %w: %s", strings.Join(t.addr, ", "), err, hint)
 }
 
-// probeDelay is after how long it is looked whether there is anybody to wait for.
+// probeDelay is the time after which dial checks that any node is listening.
 const probeDelay = 50 * time.Millisecond
 
-// noNodeError says that nobody is there.
+// A noNodeError says that no node is listening.
 type noNodeError struct{ addr, why string }
 
 func (a *noNodeError) Error() string {
-	return fmt.Sprintf("no node at %s: %s: start one with 'stile serve', or say with --addr or STILE_ADDR where one is", a.addr, a.why)
+	return fmt.Sprintf("no node at %s: %s: start one with 'stile serve', or set --addr or STILE_ADDR", a.addr, a.why)
 }
 
-// probe waits until the context ends if anybody listens at one of the addresses, and
-// says at once if nobody does.
+// probe returns an error at once if no node is listening at any of the addresses,
+// and otherwise waits until the context ends.
 func (t *target) probe(ctx context.Context) error {
 	err := t.checkListening(ctx)
 	if err == nil {
@@ -112,9 +112,9 @@ func (t *target) probe(ctx context.Context) error {
 	return err
 }
 
-// checkListening says so if nobody listens at any of the addresses.
+// checkListening returns an error if no node is listening at any of the addresses.
 func (t *target) checkListening(ctx context.Context) error {
-	why := "it cannot be reached"
+	why := "it is unreachable"
 	for _, a := range t.addr {
 		c, err := new(net.Dialer).DialContext(ctx, "tcp", a)
 		var lookup *net.DNSError
@@ -125,20 +125,20 @@ func (t *target) checkListening(ctx context.Context) error {
 		case ctx.Err() != nil:
 			return nil
 		case errors.Is(err, syscall.ECONNREFUSED):
-			why = "nobody listens there"
+			why = "connection refused"
 		case errors.As(err, &lookup):
-			why = "there is no such host"
+			why = "unknown host"
 		}
 	}
 	return &noNodeError{strings.Join(t.addr, ", "), why}
 }
 
-// errNoAnswer is why nobody waits for a node any longer.
-var errNoAnswer = errors.New("it did not answer in time")
+// errNoAnswer is the cause of a timeout.
+var errNoAnswer = errors.New("no answer in time")
 
-// query asks a node something, and reads its answer, if to is not nil. It needs no
-// session, so that also a node answers that is no member at present, and returns the
-// address of the one that has.
+// query sends a query to a node and decodes the answer, if to is not nil. It returns
+// the address of the node that answered. It needs no session, so nodes that are not
+// members answer too.
 func (t *target) query(ctx context.Context, what uint64, about string, to any) (at string, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, answerTimeout, errNoAnswer)
 	defer cancel()
@@ -146,13 +146,13 @@ func (t *target) query(ctx context.Context, what uint64, about string, to any) (
 	if at != "" {
 		return at, decodeAnswer(at, b, err, to)
 	}
-	if nobody := t.checkListening(ctx); nobody != nil {
-		return "", nobody
+	if err := t.checkListening(ctx); err != nil {
+		return "", err
 	}
 	return "", t.withHint(err)
 }
 
-// decodeAnswer reads what a node has answered, if to is not nil.
+// decodeAnswer decodes the answer of a node, if to is not nil.
 func decodeAnswer(at string, b []byte, err error, to any) error {
 	if err != nil {
 		return fmt.Errorf("the node at %s: %w", at, err)
@@ -161,12 +161,12 @@ func decodeAnswer(at string, b []byte, err error, to any) error {
 		return nil
 	}
 	if err := json.Unmarshal(b, to); err != nil {
-		return fmt.Errorf("the node at %s answers what cannot be read: %w: use the same version of stile on both sides", at, err)
+		return fmt.Errorf("cannot read the answer of the node at %s: %w: use the same version of stile on both sides", at, err)
 	}
 	return nil
 }
 
-// clientName is what a process that does this calls itself.
+// clientName is the name of this process as a client that runs what.
 func clientName(what string) string {
 	host, err := os.Hostname()
 	if err != nil {
@@ -175,43 +175,43 @@ func clientName(what string) string {
 	return fmt.Sprintf("%.80s@%s:%d", filepath.Base(what), host, os.Getpid())
 }
 
-// checkLockName refuses what no lock can be called.
+// checkLockName refuses invalid lock names.
 func checkLockName(name string) error {
 	switch {
 	case strings.TrimSpace(name) == "" || strings.ContainsRune(name, 0) || !utf8.ValidString(name):
-		return fmt.Errorf("a lock cannot be called %.60q: want some text, such as orders/42", name)
+		return fmt.Errorf("invalid lock name %.60q: give some text, such as orders/42", name)
 	case len(name) > member.MaxName:
-		return fmt.Errorf("a lock cannot be called %.60q...: the name has %d bytes, want at most %d", name, len(name), member.MaxName)
+		return fmt.Errorf("invalid lock name %.60q...: it has %d bytes, at most %d are allowed", name, len(name), member.MaxName)
 	}
 	return nil
 }
 
-// nodeNameFlag is what a node is called.
+// nodeNameFlag takes the name of a node.
 func nodeNameFlag(to *string) pflag.Value {
 	return newFlag(to, "NAME", func(s string) (string, error) {
 		if cert.CheckName(s) != nil {
-			return "", fmt.Errorf("want up to 63 letters, digits, dots, hyphens and underscores, a letter or digit first, and not %s", cert.CAName)
+			return "", fmt.Errorf("must be up to 63 letters, digits, dots, hyphens and underscores, start with a letter or digit, and not be %s", cert.CAName)
 		}
 		return s, nil
 	}, func(s string) string { return s })
 }
 
-// checkAddress refuses what is no host and port.
+// checkAddress refuses anything but a host and a port.
 func checkAddress(s string) error {
 	host, port, err := net.SplitHostPort(s)
 	n, wrong := strconv.ParseUint(port, 10, 16)
 	if err != nil || wrong != nil || n > 65535 || strings.ContainsFunc(host, func(r rune) bool { return r <= ' ' || r == ',' }) {
-		return fmt.Errorf("want HOST:PORT, such as 127.0.0.1:7420")
+		return fmt.Errorf("must be HOST:PORT, such as 127.0.0.1:7420")
 	}
 	return nil
 }
 
-// addressFlag is a host and a port.
+// addressFlag takes a host and a port.
 func addressFlag(to *string) pflag.Value {
 	return newFlag(to, "HOST:PORT", func(s string) (string, error) { return s, checkAddress(s) }, func(s string) string { return s })
 }
 
-// addressesFlag is some of them, in a list or by giving the flag again.
+// addressesFlag takes several addresses, as a list or by repeating the flag.
 func addressesFlag(to *[]string) pflag.Value {
 	return &addressList{to: to}
 }
@@ -245,7 +245,7 @@ func (a *addressList) String() string {
 
 func (a *addressList) Type() string { return "HOST:PORT" }
 
-// durationFlag is a length of real time, with a unit or in seconds.
+// durationFlag takes a length of real time, in seconds or with a unit.
 func durationFlag(to *time.Duration, low, high time.Duration) pflag.Value {
 	return newFlag(to, "TIME", func(s string) (time.Duration, error) {
 		d, err := time.ParseDuration(s)
@@ -253,7 +253,7 @@ func durationFlag(to *time.Duration, low, high time.Duration) pflag.Value {
 			d, err = time.ParseDuration(s + "s")
 		}
 		if err != nil || d < low || d > high {
-			return 0, fmt.Errorf("want a time from %v to %v, in seconds or with a unit, such as 5 or 500ms", low, high)
+			return 0, fmt.Errorf("must be a time from %v to %v, in seconds or with a unit, such as 5 or 500ms", low, high)
 		}
 		return d, nil
 	}, func(d time.Duration) string {
@@ -264,49 +264,49 @@ func durationFlag(to *time.Duration, low, high time.Duration) pflag.Value {
 	})
 }
 
-// dataDirFlag is the name of a directory that is made if it is not there.
+// dataDirFlag takes the name of a directory, which is created if it is missing.
 func dataDirFlag(to *string) pflag.Value { return dataDir{dirFlag(to)} }
 
 type dataDir struct{ pflag.Value }
 
 func (f dataDir) Set(s string) error {
 	if strings.ContainsRune(s, 0) {
-		return fmt.Errorf("want the name of a directory")
+		return fmt.Errorf("must be a directory name")
 	}
 	return f.Value.Set(s)
 }
 
 func (f dataDir) Type() string { return "DIR" }
 
-// complete implements Typed.
+// complete implements completingFlag.
 func (f dataDir) complete(c *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	return f.Value.(completingFlag).complete(c, args, begun)
 }
 
-// inputFileFlag is the name of a file that is to be read.
-func inputFileFlag(to *string, want string) pflag.Value {
-	return textFlag(to, want, func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+// inputFileFlag takes the name of a file to read.
+func inputFileFlag(to *string, what string) pflag.Value {
+	return textFlag(to, what, func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		return nil, cobra.ShellCompDirectiveDefault
 	})
 }
 
 // tlsFlags defines the flags for TLS.
 func tlsFlags(fs *pflag.FlagSet, to *cert.Config, insecure *bool) {
-	const want = "the name of a file that 'stile cert' has made"
-	fs.Var(inputFileFlag(&to.CA, want), "ca", "the `FILE` with the authority's certificate, ca.crt: talk over TLS")
-	fs.Var(inputFileFlag(&to.Cert, want), "cert", "the `FILE` with the own certificate")
-	fs.Var(inputFileFlag(&to.Key, want), "key", "the `FILE` with its key")
-	fs.BoolVar(insecure, "insecure", false, "talk to other machines without TLS: whoever is on the network can then do anything")
+	const what = "the name of a file made by 'stile cert'"
+	fs.Var(inputFileFlag(&to.CA, what), "ca", "`FILE` with the authority's certificate, ca.crt; turns on TLS")
+	fs.Var(inputFileFlag(&to.Cert, what), "cert", "`FILE` with this process's certificate")
+	fs.Var(inputFileFlag(&to.Key, what), "key", "`FILE` with the key of that certificate")
+	fs.BoolVar(insecure, "insecure", false, "talk to other machines without TLS; anyone on the network then has full access")
 }
 
-// checkTLSFlags refuses a part of what TLS needs, and both with and without it.
+// checkTLSFlags refuses incomplete and contradictory TLS flags.
 func checkTLSFlags(c cert.Config, insecure bool) error {
 	some, all := c.CA+c.Cert+c.Key != "", c.CA != "" && c.Cert != "" && c.Key != ""
 	switch {
 	case some && !all:
-		return fmt.Errorf("--ca, --cert and --key belong together: give all three, or none")
+		return fmt.Errorf("--ca, --cert and --key belong together: give all three or none")
 	case all && insecure:
-		return fmt.Errorf("--insecure is for talking without TLS, and --ca for talking over it: leave one of them out")
+		return fmt.Errorf("--insecure turns TLS off, but --ca, --cert and --key turn it on: give one or the other")
 	}
 	return nil
 }

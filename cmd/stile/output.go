@@ -13,17 +13,17 @@ import (
 	"github.com/stile-lock/stile/sim"
 )
 
-// An outcome is what came of a command.
+// An outcome is the result of a command.
 type outcome struct {
-	json    any              // for programs
-	text    func(p *printer) // for people
-	stopped string           // how far it was when the user interrupted, such as "3 of 8 runs"; empty if it came to its end
-	wrong   error            // what was found wrong, or nil
+	json    any              // the result as JSON
+	text    func(p *printer) // prints the result as text
+	stopped string           // progress when the user interrupted, such as "3 of 8 runs"; empty if it finished
+	wrong   error            // what the command found wrong, or nil
 }
 
-// runAndReport is how every command that runs something goes: it looks whether the files
-// that are asked for can be written, runs, writes them, and prints the report,
-// which is not lost if they could not be written after all.
+// runAndReport runs a command that writes files: it checks first that the files can
+// be written, then calls run, writes the files, and prints the outcome. The outcome is
+// printed even if the files cannot be written after all.
 func runAndReport(w io.Writer, asJSON bool, files []outputFile, run func() (outcome, error)) error {
 	if err := checkFiles(files); err != nil {
 		return err
@@ -44,27 +44,27 @@ func runAndReport(w io.Writer, asJSON bool, files []outputFile, run func() (outc
 	return cmp.Or(failed, r.err())
 }
 
-// printNotes says what is to be told of files that were written.
+// printNotes prints the notes on the files that were written.
 func printNotes(w io.Writer, files []outputFile) error {
 	p := newPrinter(w)
-	told := false
+	first := true
 	for _, f := range files {
 		if f.note == nil || *f.note == "" {
 			continue
 		}
-		if !told {
+		if first {
 			p.gap()
 		}
-		told = true
+		first = false
 		p.text(0, fmt.Sprintf("%s shows %s.", f.path, *f.note))
 	}
 	return p.err
 }
 
-// print writes the report, for programs or for people.
+// print writes the outcome as JSON or as text.
 func (r outcome) print(w io.Writer, asJSON bool) error { return r.printWith(w, asJSON, true) }
 
-// printWith is Print, for people who are told whether the files were written.
+// printWith is print; written says whether the files were written.
 func (r outcome) printWith(w io.Writer, asJSON, written bool) error {
 	if asJSON {
 		e := json.NewEncoder(w)
@@ -77,12 +77,12 @@ func (r outcome) printWith(w io.Writer, asJSON, written bool) error {
 	r.text(p)
 	if r.stopped != "" {
 		p.gap()
-		p.text(0, "Interrupted after "+r.stopped+": this is what there was by then.")
+		p.text(0, "Interrupted after "+r.stopped+": these are the results so far.")
 	}
 	return p.err
 }
 
-// err is what is wrong with what came of a command.
+// err is the error that the outcome stands for.
 func (r outcome) err() error {
 	if r.stopped == "" {
 		return r.wrong
@@ -90,27 +90,26 @@ func (r outcome) err() error {
 	return errors.Join(r.wrong, interruptedAfter(r.stopped))
 }
 
-// interruptedAfter is the error of a command that the user interrupted when it was so
-// far.
+// interruptedAfter is the error of a command that was interrupted at this point.
 func interruptedAfter(after string) error { return unfinished{"interrupted after " + after} }
 
-// findings is the error of a command that did its work and found something wrong:
-// each line says one thing.
+// findings is the error of a command that did its work and found something wrong,
+// one finding in each line.
 type findings struct{ lines []string }
 
 func (f findings) Error() string { return strings.Join(f.lines, "; ") }
 
-// unfinished is the error of a command that could not come to an end.
+// unfinished is the error of a command that could not finish.
 type unfinished struct{ why string }
 
 func (u unfinished) Error() string { return u.why }
 
-// maxFindings is how many of the things that were found wrong are told.
+// maxFindings is the number of findings that are printed.
 const maxFindings = 5
 
-// findingsOf is the error of a command that found all this wrong, or nil if that is
-// nothing. It tells each of the first, and counts the others by the words for
-// one of them and for what is wrong with it.
+// findingsOf returns findings for everything in all, or nil if it is empty. It prints
+// the first ones and counts the others, as "3 more runs with violations" where one is
+// "run" and with is " with violations".
 func findingsOf[T any](all []T, one, with string, line func(T) string) error {
 	if len(all) == 0 {
 		return nil
@@ -125,18 +124,18 @@ func findingsOf[T any](all []T, one, with string, line func(T) string) error {
 	return f
 }
 
-// violationFindings is the error of a run that broke properties, or nil.
+// violationFindings returns findings for the violations of a run, or nil.
 func violationFindings(all []sim.Violation) error {
 	return findingsOf(all, "violation", "", violationText)
 }
 
-// violationText says which property was broken when, and how.
+// violationText says which property was violated, when and how.
 func violationText(v sim.Violation) string {
 	return fmt.Sprintf("violation of %s at %s: %v", v.Property, scenario.FormatTime(v.At), v)
 }
 
-// exitError is the error of a command that ends with a code of its own. If Why is empty
-// there is nothing more to say.
+// exitError is the error of a command that has its own exit codes. If why is empty
+// nothing is printed.
 type exitError struct {
 	code int
 	why  string
@@ -144,7 +143,7 @@ type exitError struct {
 
 func (e exitError) Error() string { return e.why }
 
-// flush writes at once what was printed so far, for those who wait for it.
+// flush writes at once what was printed so far.
 func flush(w io.Writer) error {
 	if f, ok := w.(interface{ Flush() error }); ok {
 		return f.Flush()

@@ -12,23 +12,22 @@ import (
 	"github.com/stile-lock/stile/trace"
 )
 
-// screenWidth is how many columns output for people may take.
+// screenWidth is the number of columns that text output may take.
 const screenWidth = 80
 
-// labelWidth is how many columns the label of a row takes.
+// labelWidth is the number of columns of a row's label.
 const labelWidth = 11
 
-// A printer collects lines of text; the first failure to write is kept.
+// A printer writes lines of text and keeps the first error.
 type printer struct {
-	written bool // the files that were asked for are there
+	written bool // the requested files were written
 	w       io.Writer
 	err     error
 }
 
-// newPrinter returns a page that is written to w.
 func newPrinter(w io.Writer) *printer { return &printer{w: w} }
 
-// line prints one line, without blanks at its end.
+// line prints a line without trailing blanks.
 func (p *printer) line(format string, args ...any) {
 	if p.err == nil {
 		_, p.err = io.WriteString(p.w, strings.TrimRight(fmt.Sprintf(format, args...), " ")+"\n")
@@ -38,15 +37,14 @@ func (p *printer) line(format string, args ...any) {
 // gap prints an empty line.
 func (p *printer) gap() { p.line("") }
 
-// text prints a paragraph, of as many lines as it takes, indented by so many
-// columns.
+// text prints a paragraph, wrapped and indented.
 func (p *printer) text(indent int, text string) {
 	for _, line := range wrap(text, screenWidth-indent) {
 		p.line("%*s%s", indent, "", line)
 	}
 }
 
-// row prints a text beside its label.
+// row prints a label and wrapped text beside it.
 func (p *printer) row(label, format string, args ...any) {
 	for _, line := range wrap(fmt.Sprintf(format, args...), screenWidth-labelWidth) {
 		p.line("%-*s%s", labelWidth, label, line)
@@ -54,7 +52,7 @@ func (p *printer) row(label, format string, args ...any) {
 	}
 }
 
-// graph draws who waits for whom, but no more of it than can be read.
+// graph prints a wait-for graph, up to a readable length.
 func (p *printer) graph(g *deadlock.Graph) {
 	const most = 40
 	lines := strings.Split(strings.TrimRight(g.Text(), "\n"), "\n")
@@ -66,7 +64,7 @@ func (p *printer) graph(g *deadlock.Graph) {
 	}
 }
 
-// truncate shortens s to n columns, the last of them an ellipsis.
+// truncate shortens s to n columns, ending in an ellipsis.
 func truncate(s string, n int) string {
 	if utf8.RuneCountInString(s) <= n {
 		return s
@@ -91,10 +89,10 @@ func wrap(text string, n int) []string {
 	return append(lines, line)
 }
 
-// processNames names processes, and only the first of many.
+// processNames lists processes, and only the first of many.
 func processNames(ids []algorithm.ID) string {
 	if len(ids) == 0 {
-		return "nobody"
+		return "none"
 	}
 	const most = 12
 	var list []string
@@ -107,15 +105,14 @@ func processNames(ids []algorithm.ID) string {
 	return strings.Join(list, " ")
 }
 
-// A screenWriter is what a command writes to. If it is to be ASCII, each other
-// character becomes one that is, so that columns stay where they are.
+// A screenWriter is the output of a command. With ascii it replaces each other
+// character by an ASCII one, so that columns stay aligned.
 type screenWriter struct {
 	ascii bool
 	w     io.Writer
-	begun []byte // of a character whose end is still to come
+	begun []byte // of a character that is still incomplete
 }
 
-// newScreenWriter returns a screen that writes to w.
 func newScreenWriter(w io.Writer) *screenWriter { return &screenWriter{w: w} }
 
 // Write implements io.Writer.
@@ -140,8 +137,8 @@ func (s *screenWriter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// localeIsUnicode reports whether the locale is one whose terminals show more than
-// ASCII. Who has said nothing of a locale is taken to have such a terminal.
+// localeIsUnicode reports whether terminals of the locale show more than ASCII. It is
+// true if no locale is set.
 func localeIsUnicode(getenv func(string) string) bool {
 	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
 		if locale := strings.ToLower(getenv(name)); locale != "" {

@@ -16,17 +16,17 @@ import (
 	"github.com/stile-lock/stile/sim"
 )
 
-// A progress is a command while it runs: a line on the terminal says how far it is,
-// and the context is done when the user interrupts.
+// A progress shows on the terminal how far a command is, and is a context that ends
+// when the user interrupts.
 type progress struct {
 	context.Context
 	release func()
 	line    statusLine
 }
 
-// startProgress makes a command live; End must be called when it has run. Who interrupts
-// once gets what there is by then, so whatever runs must look at the context. Who
-// interrupts twice means it.
+// startProgress starts showing the progress of a command; end must be called when it
+// has run. The first interrupt ends the context, so that the command prints its
+// results so far. The second one kills the process.
 func startProgress(c *cobra.Command) *progress {
 	parent := c.Context()
 	if parent == nil {
@@ -37,35 +37,35 @@ func startProgress(c *cobra.Command) *progress {
 	return &progress{Context: ctx, release: release, line: statusLine{w: terminalOrNil(c.ErrOrStderr()), now: time.Now, last: time.Now()}}
 }
 
-// end removes the line, and lets an interrupt end the program again.
+// end removes the line and lets an interrupt end the process again.
 func (l *progress) end() {
 	l.line.clear()
 	l.release()
 }
 
-// on reports whether the command is to go on.
+// on reports whether the command should continue.
 func (l *progress) on() bool { return l.Err() == nil }
 
-// show says how far the command is, but not more than a few times in a second.
+// show shows how far the command is, at most a few times a second.
 func (l *progress) show(format string, args ...any) { l.line.show(format, args...) }
 
-// bar shows how many runs are done.
+// bar shows the number of finished runs.
 func (l *progress) bar(done, total int) {
 	const length = 40
 	l.show("[%-*s] %d of %d runs", length, strings.Repeat("#", done*length/max(total, 1)), done, total)
 }
 
-// print writes a line to w, in place of the one that says how far the command is.
+// print writes a line to w in place of the progress line.
 func (l *progress) print(w io.Writer, text string) {
 	l.line.clear()
 	fmt.Fprintln(w, text)
 }
 
-// clear removes the line until there is more to show.
+// clear removes the line until there is something new to show.
 func (l *progress) clear() { l.line.clear() }
 
-// watch returns what a run is watched by: it shows how many of these things are
-// done, and ends the run when the user interrupts.
+// watch returns a sim.Watch that shows how many things are done, and ends the run when
+// the user interrupts.
 func (l *progress) watch(things string) sim.Watch {
 	return func(p sim.Progress) bool {
 		if p.Of > 0 {
@@ -77,23 +77,23 @@ func (l *progress) watch(things string) sim.Watch {
 	}
 }
 
-// A statusLine is one on a terminal; several goroutines may write it.
+// A statusLine is a line on a terminal that several goroutines may write.
 type statusLine struct {
 	w     io.Writer // nil if there is no terminal
 	now   func() time.Time
 	mu    sync.Mutex
-	last  time.Time // when it was written, or the command began
-	there bool
+	last  time.Time // when it was last written, or the command began
+	shown bool
 }
 
-// redrawInterval is the time from one writing to the next.
+// redrawInterval is the shortest time between two redraws.
 const redrawInterval = 250 * time.Millisecond
 
 func (l *statusLine) show(format string, args ...any) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if now := l.now(); l.w != nil && now.Sub(l.last) >= redrawInterval {
-		l.last, l.there = now, true
+		l.last, l.shown = now, true
 		fmt.Fprintf(l.w, "\r\x1b[K%s", truncate(fmt.Sprintf(format, args...), screenWidth-1))
 	}
 }
@@ -101,13 +101,13 @@ func (l *statusLine) show(format string, args ...any) {
 func (l *statusLine) clear() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.there {
-		l.there = false
+	if l.shown {
+		l.shown = false
 		fmt.Fprint(l.w, "\r\x1b[K")
 	}
 }
 
-// terminalOrNil returns w if it is a terminal, or else nil.
+// terminalOrNil returns w if it is a terminal, and otherwise nil.
 func terminalOrNil(w io.Writer) io.Writer {
 	if file, ok := w.(*os.File); ok {
 		if info, err := file.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {

@@ -13,32 +13,31 @@ import (
 	"github.com/stile-lock/stile/internal/tty"
 )
 
-// releaseFlags is what 'stile force-release' can be told.
+// releaseFlags holds the flags of 'stile force-release'.
 type releaseFlags struct {
 	queryFlags
 	yes bool
 }
 
-// newForceRelease returns the command force-release.
 func newForceRelease() *cobra.Command {
 	l := &releaseFlags{}
 	c := &cobra.Command{
 		Use:   "force-release LOCK [flags]",
-		Short: "Take a lock away from who holds it",
-		Long: `Finds the node through which a lock is held, and takes the lock away there. Who
-held it is told, and 'stile exec' ends its command; others get the lock when that
-can no longer act by it. A program that does not listen may still act: only a
-resource that checks tokens keeps it out.`,
+		Short: "Take a lock from its holder",
+		Long: `Finds the node through which a lock is held, and takes the lock from its holder.
+The holder is notified, and 'stile exec' kills its command. The lock can be
+acquired again when the holder can no longer act on it. A program that ignores
+the notice may still act; only a resource that checks tokens keeps it out.`,
 		Example: `  stile force-release demo --yes`,
 		Args: func(c *cobra.Command, args []string) error {
-			if err := oneArg("the name of a lock: 'stile locks' lists them", "lock", "take them away one by one")(c, args); err != nil {
+			if err := oneArg("the name of a lock: 'stile locks' lists them", "lock", "release them one at a time")(c, args); err != nil {
 				return err
 			}
 			return checkLockName(args[0])
 		},
 		RunE: func(c *cobra.Command, args []string) error { return l.run(c, args[0]) },
 	}
-	c.Flags().BoolVar(&l.yes, "yes", false, "do not ask; needed where standard input is no terminal")
+	c.Flags().BoolVar(&l.yes, "yes", false, "do not ask for confirmation; required if standard input is not a terminal")
 	l.define(c.Flags())
 	return c
 }
@@ -53,23 +52,23 @@ func (l *releaseFlags) run(c *cobra.Command, name string) error {
 	}
 	i := slices.IndexFunc(s.Locks, func(x surveyedLock) bool { return x.Name == name && x.Holder != nil })
 	if i < 0 {
-		return fmt.Errorf("nobody holds %q%s: 'stile locks' lists what is held", name, missingNodes(s))
+		return fmt.Errorf("lock %q is not held%s: 'stile locks' lists the locks in use", name, missingNodes(s))
 	}
 	h := s.Locks[i].Holder
 	if err := l.confirm(c, name, h); err != nil {
 		return err
 	}
 	var done node.Released
-	if _, err := l.target.at(h.Address()).query(c.Context(), node.AskRelease, name, &done); err != nil {
+	if _, err := l.target.at(h.address).query(c.Context(), node.AskRelease, name, &done); err != nil {
 		return err
 	}
 	text := func(p *printer) {
-		p.text(0, fmt.Sprintf("%s is taken from %s, token %s", done.Name, done.Who, done.Token))
+		p.text(0, fmt.Sprintf("released %s, held by %s with token %s", done.Name, done.Who, done.Token))
 	}
 	return outcome{json: done, text: text}.print(c.OutOrStdout(), l.json)
 }
 
-// missingNodes says which nodes did not answer.
+// missingNodes lists the nodes that did not answer.
 func missingNodes(s *lockSurvey) string {
 	var names []string
 	for _, u := range s.Unasked {
@@ -78,21 +77,21 @@ func missingNodes(s *lockSurvey) string {
 	if len(names) == 0 {
 		return ""
 	}
-	return ", as far as is known without " + strings.Join(names, ", ")
+	return " (no answer from " + strings.Join(names, ", ") + ")"
 }
 
-// confirm asks the user, who may be nobody.
+// confirm asks the user, if there is a terminal.
 func (l *releaseFlags) confirm(c *cobra.Command, name string, h *lockHolder) error {
 	if l.yes {
 		return nil
 	}
 	if !tty.Is(int(os.Stdin.Fd())) {
-		return fmt.Errorf("%s holds %q with token %s: give --yes to take it away, since nobody can be asked here", h.Who, name, h.Token)
+		return fmt.Errorf("%s holds %q with token %s: give --yes to take it, because standard input is not a terminal", h.Who, name, h.Token)
 	}
-	fmt.Fprintf(c.ErrOrStderr(), "%s holds %s with token %s. Take it away? [y/N] ", h.Who, name, h.Token)
+	fmt.Fprintf(c.ErrOrStderr(), "%s holds %s with token %s. Take it? [y/N] ", h.Who, name, h.Token)
 	answer, _ := bufio.NewReader(os.Stdin).ReadString('\n')
 	if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
-		return fmt.Errorf("%q was not taken away", name)
+		return fmt.Errorf("lock %q was not released", name)
 	}
 	return nil
 }

@@ -22,10 +22,10 @@ import (
 	"github.com/stile-lock/stile/trace"
 )
 
-// maxUntil bounds after how many events or inputs to stop.
+// maxUntil is the maximum of --until.
 const maxUntil = 1_000_000_000
 
-// replayFlags is what 'stile replay' can be told.
+// replayFlags holds the flags of 'stile replay'.
 type replayFlags struct {
 	output traceOutput
 	graph  string
@@ -33,38 +33,37 @@ type replayFlags struct {
 	json   bool
 }
 
-// newReplay returns the command.
 func newReplay() *cobra.Command {
 	f := &replayFlags{}
 	c := &cobra.Command{
 		Use:   "replay FILE [flags]",
-		Short: "Run a scenario file, or a recording of a node, and check it",
-		Long: `Runs a scenario: a .stile file that says who asks and leaves when, how long
-messages take, which faults happen and what is expected. Prints the space-time
-diagram, and exits with 1 and what differed if an expectation fails.
+		Short: "Run a scenario file, or replay a recording of a node",
+		Long: `Runs a scenario: a .stile file that says when processes request and leave, how
+long messages take, which faults happen and what is expected. Prints the
+space-time diagram. If an expectation fails, prints the differences and exits
+with code 1.
 
-A scenario with sites is about transactions over several locks, and deadlocks:
-it prints the story, and the graph of who waits for whom. One with resources is
-a resource-allocation graph, and is not run: it prints the graph, its cycles and
-how it is reduced, and who is deadlocked; --svg draws it. Such a one is
-scenarios/graph-deadlock.stile.
+A scenario with sites is about transactions over several locks, and deadlocks.
+Its events are printed one by one, with the graph of who waits for whom. A
+scenario with resources is a resource-allocation graph, such as
+scenarios/graph-deadlock.stile. It is not run: stile prints the graph, its
+cycles, its reduction and the deadlocked processes, and --svg draws it.
 
-With --until the run stops after so many events, or at the end of the step that
-has the last of them; nothing is checked, and the state of each process or site
-is shown. The folder scenarios/ holds worked
-examples.
+With --until the run stops after that many events, at the end of a step. Nothing
+is checked, and the state of each process or site is printed. The directory
+scenarios/ holds worked examples.
 
 FILE can also be a recording of a node, made by 'stile serve --record'. Replay
 feeds the recorded inputs to the same code, without network, disk or clock, and
-compares every step. If one differs, it exits with 1 and prints the input, what
-differs, and what the code does now. With --until it stops after so many inputs
-and prints the members and the locks in use.`,
+compares every step. If one differs, it prints the input, the difference and
+what the code does now, and exits with code 1. With --until it stops after that
+many inputs and prints the members and the locks in use.`,
 		Example: `  stile replay scenarios/raymond-a.stile
   stile replay scenarios/raymond-a.stile --until 12
   stile replay scenarios/raymond-a.stile --clocks
   stile replay scenarios/none-ring.stile --graph ring.svg
   stile replay node.rec`,
-		Args: oneArg("a scenario file, or a recording of a node: scenarios/ holds examples", "file", "replay them one by one"),
+		Args: oneArg("a scenario file, or a recording of a node: scenarios/ holds examples", "file", "replay them one at a time"),
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args[0]) },
 
 		ValidArgsFunction: cobra.FixedCompletions([]string{"stile", "rec"}, cobra.ShellCompDirectiveFilterFileExt),
@@ -72,17 +71,17 @@ and prints the members and the locks in use.`,
 	fs := c.Flags()
 	fs.SortFlags = false
 	f.output.define(fs)
-	fs.Lookup("svg").Usage = "write a space-time diagram to this `FILE`; of a graph of resources that graph"
-	fs.Var(outputFileFlag(&f.graph, ".svg"), "graph", "draw the wait-for graph of a scenario with sites to this `FILE`: the last one if stuck, else that of the first deadlock")
-	fs.Var(countFlag(&f.until, 1, maxUntil), "until", "stop after so many events, or inputs of a recording, and show the states; what happens in one step is not torn apart")
+	fs.Lookup("svg").Usage = "SVG `FILE` for a space-time diagram or a resource-allocation graph"
+	fs.Var(outputFileFlag(&f.graph, ".svg"), "graph", "SVG `FILE` for the wait-for graph of a scenario with sites: the last one if stuck, otherwise that of the first deadlock")
+	fs.Var(countFlag(&f.until, 1, maxUntil), "until", "number of events, or of inputs of a recording, after which to stop and print the states; steps are completed")
 	hideDefaults(fs, "until")
 	jsonFlag(fs, &f.json)
 	return c
 }
 
-// unreadable is the error of a file that cannot be read.
+// unreadable is the error if a file cannot be read.
 func unreadable(path string, err error) error {
-	return fmt.Errorf("cannot read the scenario %q: %w: give a .stile file that exists", path, fileReason(err))
+	return fmt.Errorf("cannot read scenario %q: %w: give an existing .stile file", path, fileReason(err))
 }
 
 // readScenario reads a scenario.
@@ -94,7 +93,7 @@ func readScenario(path string, r io.Reader) (*scenario.Scenario, error) {
 	return scenario.Parse(path, string(text))
 }
 
-// sameFile reports whether two names are of one file.
+// sameFile reports whether two paths name the same file.
 func sameFile(one, other string) bool {
 	a, err1 := os.Stat(one)
 	b, err2 := os.Stat(other)
@@ -108,7 +107,7 @@ func (f *replayFlags) run(c *cobra.Command, path string) error {
 	}
 	defer file.Close()
 	r := bufio.NewReaderSize(file, 1<<16)
-	if head, _ := r.Peek(len(replay.Magic)); string(head) == replay.Magic { // who reads on hears of an error
+	if head, _ := r.Peek(len(replay.Magic)); string(head) == replay.Magic { // errors show up in the next read
 		return f.runRecording(c, path, r)
 	}
 	return f.runScenario(c, path, r)
@@ -121,14 +120,14 @@ func (f *replayFlags) runScenario(c *cobra.Command, path string, file io.Reader)
 	}
 	for _, out := range []string{f.output.svg, f.output.trace, f.graph} {
 		if sameFile(path, out) {
-			return fmt.Errorf("%q is the scenario itself, which would be lost: write to another file", out)
+			return fmt.Errorf("%q is the scenario itself and would be overwritten: give another file", out)
 		}
 	}
 	if sc.IsGraph() {
 		return f.runGraph(c, sc)
 	}
 	if f.graph != "" && !sc.Transacts() {
-		return fmt.Errorf("--graph %q: %s has no sites, so nobody waits for a lock of another: leave --graph out, or draw the run with --svg", f.graph, path)
+		return fmt.Errorf("--graph %q: %s has no sites, so it has no wait-for graph: leave out --graph, or draw the run with --svg", f.graph, path)
 	}
 	spec, err := document.SpecOf(sc, nil)
 	if err != nil {
@@ -149,8 +148,7 @@ func (f *replayFlags) runScenario(c *cobra.Command, path string, file io.Reader)
 	})
 }
 
-// files returns what is asked for of a scenario that will have been played by
-// then.
+// files returns the requested files of a scenario, whose run will be in back.
 func (f *replayFlags) files(sc *scenario.Scenario, back **sim.Playback) ([]outputFile, error) {
 	var story func(t *trace.Trace) string
 	lanes := sc.Processes
@@ -184,12 +182,12 @@ func printReplay(p *printer, sc *scenario.Scenario, b *sim.Playback, look trace.
 	case len(b.Differences) > 0:
 		verdict = words.Plural(len(b.Differences), "difference")
 	case len(sc.Expect) == 0:
-		verdict = "nothing in particular"
+		verdict = "nothing specified"
 	}
 	p.row("expected", "%s", verdict)
 }
 
-// printProcesses shows the diagram, and who entered when.
+// printProcesses prints the diagram and the entries.
 func printProcesses(p *printer, sc *scenario.Scenario, b *sim.Playback, look trace.TextOptions) {
 	p.line("%s", strings.TrimRight(b.Trace().Text(look), "\n"))
 	p.gap()
@@ -205,11 +203,11 @@ func printProcesses(p *printer, sc *scenario.Scenario, b *sim.Playback, look tra
 		p.line("%-11s%s", "violation", violationLine(v))
 	}
 	if b.Deadlock {
-		p.row("deadlock", "processes wait for each other for ever")
+		p.row("deadlock", "processes wait for each other forever")
 	}
 }
 
-// scenarioMoment writes when something happened.
+// scenarioMoment formats a time of a scenario, or a step.
 func scenarioMoment(sc *scenario.Scenario, at int64) string {
 	if sc.Steps {
 		return fmt.Sprint(at)
@@ -217,13 +215,13 @@ func scenarioMoment(sc *scenario.Scenario, at int64) string {
 	return scenario.FormatTime(at)
 }
 
-// listOrNone writes a list, or none.
-func listOrNone[T any](all []T, say func(T) string) string {
-	return cmp.Or(strings.Join(mapEach(all, say), ", "), "none")
+// listOrNone formats a list, or returns none.
+func listOrNone[T any](all []T, format func(T) string) string {
+	return cmp.Or(strings.Join(mapEach(all, format), ", "), "none")
 }
 
-// leaderText says whom each process follows in the end, or nothing if nobody
-// follows anybody.
+// leaderText says which leader each process follows in the end, or returns "" if none
+// follows any.
 func leaderText(events []trace.Event) string {
 	follow := map[algorithm.ID]algorithm.ID{}
 	for _, e := range events {
@@ -245,7 +243,7 @@ func leaderText(events []trace.Event) string {
 	return strings.Join(list, "; ")
 }
 
-// printSites tells the story, who waited for whom, who committed and who aborted.
+// printSites prints the events, the wait-for graph, the commits and the aborts.
 func printSites(p *printer, sc *scenario.Scenario, b *sim.Playback) {
 	s, l := b.Sites, b.Sites.Ledger
 	if sc.Title != "" {
@@ -258,7 +256,7 @@ func printSites(p *printer, sc *scenario.Scenario, b *sim.Playback) {
 	p.graph(l.Graph)
 	p.gap()
 	if f := l.False; f != nil {
-		p.line("%s was reported by %s, but never there. What was true then:", deadlock.Round(f.Cycle), l.Moment(f.At))
+		p.line("%s was reported by %s, but never existed. The actual graph:", deadlock.Round(f.Cycle), l.Moment(f.At))
 		p.graph(f.Graph)
 		p.gap()
 	}
@@ -276,7 +274,7 @@ func printSites(p *printer, sc *scenario.Scenario, b *sim.Playback) {
 		p.row("stuck", "%s", processNames(s.Stuck))
 	}
 	if l.Lost > 0 {
-		p.row("lost", "%s of dead sites", words.Plural(l.Lost, "transaction"))
+		p.row("lost", "%s of crashed sites", words.Plural(l.Lost, "transaction"))
 	}
 	var kinds []string
 	for k, n := range b.ByKind {
@@ -290,14 +288,14 @@ func printSites(p *printer, sc *scenario.Scenario, b *sim.Playback) {
 	}
 }
 
-// printStates shows what each process or site remembers.
+// printStates prints the state of each process or site.
 func printStates(p *printer, states [][]algorithm.Field, name func(i int) string) {
 	for i, fields := range states {
 		p.row(name(i), "%s", strings.Join(mapEach(fields, func(f algorithm.Field) string { return f.Name + " " + f.Value }), ", "))
 	}
 }
 
-// mapEach makes a list of a list.
+// mapEach applies a function to each element of a list.
 func mapEach[T, U any](all []T, of func(T) U) []U {
 	list := make([]U, len(all))
 	for i, x := range all {
@@ -308,9 +306,9 @@ func mapEach[T, U any](all []T, of func(T) U) []U {
 
 func violationLine(v sim.Violation) string { return v.Property + ": " + v.String() }
 
-// runGraph shows a graph of resources: there is nothing to run.
+// runGraph analyses a resource-allocation graph, which is not run.
 func (f *replayFlags) runGraph(c *cobra.Command, sc *scenario.Scenario) error {
-	if err := refuseFlags(c, "trace from to until graph clocks", "--FLAG does not fit "+sc.File+", which is a graph of resources and is not run: leave it out; --svg draws the graph"); err != nil {
+	if err := refuseFlags(c, "trace from to until graph clocks", "--FLAG does not apply to "+sc.File+", which is a resource-allocation graph and is not run: leave it out, or draw the graph with --svg"); err != nil {
 		return err
 	}
 	v, err := sim.Reduce(sc)
@@ -326,13 +324,13 @@ func (f *replayFlags) runGraph(c *cobra.Command, sc *scenario.Scenario) error {
 	})
 }
 
-// printResourceGraph shows the graph, its cycles, and how it is reduced.
+// printResourceGraph prints the graph, its cycles and its reduction.
 func printResourceGraph(p *printer, sc *scenario.Scenario, v *sim.Verdict) {
 	if sc.Title != "" {
 		p.text(0, sc.Title)
 		p.gap()
 	}
-	p.line("Of each resource the units, with who has them, and who asks for more:")
+	p.line("Units of each resource, the processes that hold them, and requests for more:")
 	p.line("%s", strings.TrimRight(v.Graph.Units(), "\n"))
 	p.gap()
 	p.line("Reduced, step by step:")
@@ -347,7 +345,7 @@ func printResourceGraph(p *printer, sc *scenario.Scenario, v *sim.Verdict) {
 		}
 	}
 	if len(v.Steps) == 0 {
-		p.line("  nobody can end")
+		p.line("  no process can finish")
 	}
 	p.gap()
 	p.row("cycles", "%s", listOrNone(v.Cycles, deadlock.Round))
@@ -358,7 +356,7 @@ func printResourceGraph(p *printer, sc *scenario.Scenario, v *sim.Verdict) {
 	case len(v.Differences) > 0:
 		verdict = words.Plural(len(v.Differences), "difference")
 	case len(sc.Expect) == 0:
-		verdict = "nothing in particular"
+		verdict = "nothing specified"
 	}
 	p.row("expected", "%s", verdict)
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/stile-lock/stile/internal/words"
 )
 
-// The report on a recording, as JSON.
+// The JSON form of a replayed recording.
 type (
 	recordingReport struct {
 		File       string            `json:"file"`
@@ -36,9 +36,9 @@ type (
 		Entries    int               `json:"entries"`
 		Lost       int               `json:"lost"`
 		Ends       string            `json:"ends"`
-		Torn       bool              `json:"torn"`    // it ends in the middle of an entry
+		Torn       bool              `json:"torn"`    // it ends within an entry
 		Crashed    bool              `json:"crashed"` // the node panicked in the last input
-		Failed     string            `json:"failed"`  // why the node could not go on; empty if it could
+		Failed     string            `json:"failed"`  // why the node could not continue; empty if it could
 		Panic      string            `json:"panic"`   // of the replay; empty if there was none
 		Stopped    bool              `json:"stopped"` // by --until
 		Difference *differenceReport `json:"difference"`
@@ -74,7 +74,7 @@ func (f *replayFlags) runRecording(c *cobra.Command, path string, file io.Reader
 	})
 }
 
-// replayLogs returns how the node ran its voter.
+// replayLogs returns the voter settings of the node.
 func replayLogs(h *replay.Header) views.Logs {
 	return raft.Logs{Election: h.Election, Heartbeat: h.Heartbeat, MaxLog: h.MaxLog}
 }
@@ -101,7 +101,7 @@ func newRecordingReport(path string, r *replay.Result) *recordingReport {
 	return report
 }
 
-// state reports the members, and the locks that are in use.
+// state adds the members and the locks in use.
 func (r *recordingReport) state(p *process.Process) {
 	for _, m := range p.Record().Members {
 		r.Members = append(r.Members, replay.Plain(m.Name))
@@ -120,7 +120,7 @@ func (r *recordingReport) state(p *process.Process) {
 	slices.SortFunc(r.Locks, func(a, b lockState) int { return strings.Compare(a.Name, b.Name) })
 }
 
-// secondsSinceStart returns how long after the first input something happened.
+// secondsSinceStart returns the time between the first input and at.
 func secondsSinceStart(r *replay.Result, at member.Instant) float64 {
 	return time.Duration(at - r.First).Seconds()
 }
@@ -135,14 +135,14 @@ func endReason(r *replay.Result) string {
 	case r.Failed != "":
 		return "the node failed: " + replay.Plain(r.Failed)
 	case r.Torn:
-		return "in the middle of an entry: the node was killed, or the file is incomplete"
+		return "within an entry: the node was killed, or the file is incomplete"
 	case r.End == "":
 		return "without a reason: the node was killed, or the file is incomplete"
 	}
 	return replay.Plain(r.End)
 }
 
-// buildDifferences says why this build may rightly do something else.
+// buildDifferences says why this build may legitimately behave differently.
 func buildDifferences(h *replay.Header) []string {
 	all := []string{}
 	if us := buildVersion().String(); h.By != us {
@@ -152,15 +152,15 @@ func buildDifferences(h *replay.Header) []string {
 		spec, err := catalog.Make(s.Name, algorithm.Options{})
 		switch {
 		case err != nil:
-			all = append(all, "this version has no algorithm "+replay.Plain(s.Name))
+			all = append(all, "this version lacks the algorithm "+replay.Plain(s.Name))
 		case spec.Version != s.Version:
-			all = append(all, fmt.Sprintf("%s has version %d now, and had %d", s.Name, spec.Version, s.Version))
+			all = append(all, fmt.Sprintf("%s has version %d in this build, and %d in the recording", s.Name, spec.Version, s.Version))
 		}
 	}
 	return all
 }
 
-// wrong returns what was found: that the replay differs, or panics.
+// wrong returns findings if the replay differs or panics, or nil.
 func (r *recordingReport) wrong() error {
 	switch d := r.Difference; {
 	case d != nil:
@@ -171,7 +171,7 @@ func (r *recordingReport) wrong() error {
 	return nil
 }
 
-// printRecording prints what was recorded, and what came of the replay.
+// printRecording prints what was recorded and the result of the replay.
 func printRecording(p *printer, r *recordingReport) {
 	p.row("recording", "of node %s at %s, by %s", r.Node, r.Address, r.By)
 	for _, why := range r.Foreign {
@@ -199,13 +199,13 @@ func printRecording(p *printer, r *recordingReport) {
 		p.row("panic", "%s", r.Panic)
 	case r.Stopped:
 		r.show(p)
-		p.row("replay", "no difference so far: stopped after %s", words.Plural(r.Inputs, "input"))
+		p.row("replay", "no difference up to --until: stopped after %s", words.Plural(r.Inputs, "input"))
 	default:
 		p.row("replay", "no difference")
 	}
 }
 
-// show prints the members, and the locks that are in use.
+// show prints the members and the locks in use.
 func (r *recordingReport) show(p *printer) {
 	p.row("members", "%s", listOrNone(r.Members, func(s string) string { return s }))
 	printRows(p, "locks", mapEach(r.Locks, func(l lockState) string {
@@ -216,7 +216,7 @@ func (r *recordingReport) show(p *printer) {
 	}))
 }
 
-// printRows prints a list, one item below the other.
+// printRows prints a list, one item on each line.
 func printRows(p *printer, label string, all []string) {
 	if len(all) == 0 {
 		p.row(label, "nothing")

@@ -14,10 +14,10 @@ import (
 	"github.com/stile-lock/stile/internal/world/bank"
 )
 
-// maxEach is how often each process takes something at most.
+// maxEach is the maximum of --each.
 const maxEach = 1000
 
-// sceneFlags is what 'stile scene' can be told.
+// sceneFlags holds the flags of 'stile scene'.
 type sceneFlags struct {
 	lock        string
 	nodes, each int
@@ -35,65 +35,52 @@ func sceneNames() []string {
 	return all
 }
 
-// newScene returns the command.
 func newScene() *cobra.Command {
 	f := &sceneFlags{nodes: 4, each: 1, seed: 1}
 	c := &cobra.Command{
 		Use:   "scene SCENE [flags]",
-		Short: "See what else is doubled without mutual exclusion",
-		Long: `The bank in other words: processes read a number over the network, take the next
-one, and write it back. If one reads between another's read and write, both take
-the same.
+		Short: "See what else is duplicated without mutual exclusion",
+		Long: `Like 'stile bank', in other settings: processes read a number over the network,
+take the next one, and write it back. If one reads between another's read and
+write, both take the same number.
 
   seats      box offices sell the seats of one hall
-  ids        servers give out unique ids
-  files      editors add lines to a file in a shared folder
+  ids        servers assign unique ids
+  files      editors append lines to a file in a shared folder
   calendar   secretaries book the hours of one room
-  tasks      workers split tasks among them
+  tasks      workers divide tasks among themselves
 
-Without --lock it is played without a lock, and then with every sound algorithm.
-The messages it counts are those of the lock.`,
+Without --lock the scene is run without a lock, and then with every sound
+algorithm. Only the messages of the lock are counted.`,
 		Example: `  stile scene seats
   stile scene ids --nodes 4 --each 3 --lock none
   stile scene tasks --lock raymond --svg tasks.svg`,
-		Args:              oneArg("the name of a scene: "+spell.Either(sceneNames()...), "scene", "play them one by one"),
+		Args:              oneArg("the name of a scene: "+spell.Either(sceneNames()...), "scene", "run them one at a time"),
 		RunE:              func(c *cobra.Command, args []string) error { return f.run(c, args[0]) },
 		ValidArgsFunction: cobra.FixedCompletions(sceneNames(), cobra.ShellCompDirectiveNoFileComp),
 	}
 	fs := c.Flags()
 	fs.SortFlags = false
-	fs.Var(textFlag(&f.lock, "none or the name of an algorithm: 'stile algorithms' lists them", cobra.FixedCompletions(append([]string{bank.NoLock().Name}, lockNames()...), cobra.ShellCompDirectiveNoFileComp)), "lock", "none, or the `ALGORITHM` by which the processes take turns")
-	fs.VarP(countFlag(&f.nodes, 1, maxNodes), "nodes", "n", "how many processes")
-	fs.Var(countFlag(&f.each, 1, maxEach), "each", "how many each of them takes")
-	fs.Var(seedFlag(&f.seed), "seed", "which of many runs")
-	fs.BoolVar(&f.json, "json", false, "print JSON, for programs; the lock is then none unless given")
+	lockOrNoneFlag(fs, &f.lock)
+	fs.VarP(countFlag(&f.nodes, 1, maxNodes), "nodes", "n", "number of processes")
+	fs.Var(countFlag(&f.each, 1, maxEach), "each", "number of things that each process takes")
+	fs.Var(seedFlag(&f.seed), "seed", "seed of the run")
+	fs.BoolVar(&f.json, "json", false, "JSON output, for programs; --lock is then none by default")
 	f.output.define(fs)
 	return c
 }
 
-// findScene returns the scene of that name.
+// findScene returns the scene with this name.
 func findScene(name string) (bank.Scene, error) {
 	all := bank.Scenes()
 	i := slices.IndexFunc(all, func(s bank.Scene) bool { return s.Name == name })
 	switch {
 	case strings.HasSuffix(name, ".stile"):
-		return bank.Scene{}, fmt.Errorf("%q is no scene but a scenario: see 'stile replay'", name)
+		return bank.Scene{}, fmt.Errorf("%q is a scenario file, not a scene: see 'stile replay'", name)
 	case i < 0:
-		return bank.Scene{}, fmt.Errorf("unknown scene %q: want %s%s", name, spell.Either(sceneNames()...), spell.DidYouMean(name, sceneNames()...))
+		return bank.Scene{}, fmt.Errorf("unknown scene %q: must be %s%s", name, spell.Either(sceneNames()...), spell.DidYouMean(name, sceneNames()...))
 	}
 	return all[i], nil
-}
-
-// spec returns the algorithm of that name, which may be none.
-func (f *sceneFlags) spec(name string) (algorithm.Spec, error) {
-	if name == "" || name == bank.NoLock().Name {
-		return bank.NoLock(), nil
-	}
-	spec, err := findAlgorithm(name, algorithm.Options{})
-	if err != nil {
-		return spec, fmt.Errorf("--lock: %w", err)
-	}
-	return spec, spec.Accepts(f.nodes)
 }
 
 func (f *sceneFlags) run(cmd *cobra.Command, name string) error {
@@ -101,7 +88,7 @@ func (f *sceneFlags) run(cmd *cobra.Command, name string) error {
 	if err != nil {
 		return err
 	}
-	lock, err := f.spec(f.lock)
+	lock, err := lockOrNone(f.lock, f.nodes)
 	if err != nil {
 		return err
 	}
@@ -125,7 +112,7 @@ func (f *sceneFlags) run(cmd *cobra.Command, name string) error {
 		}
 		rec.Events = r.Events
 		rec.interrupted(sceneProgress(s, c, r))
-		report := outcome{json: newSceneReport(s, r), stopped: sceneProgress(s, c, r), wrong: sceneFindings(r)}
+		report := outcome{json: newSceneReport(s, r), stopped: sceneProgress(s, c, r), wrong: bankFindings(r)}
 		var others []*bank.Result
 		if f.lock == "" && !f.json && report.stopped == "" {
 			if others, err = f.others(c); err != nil {
@@ -137,7 +124,7 @@ func (f *sceneFlags) run(cmd *cobra.Command, name string) error {
 	})
 }
 
-// others plays the scene with every sound algorithm.
+// others repeats the run with every sound algorithm.
 func (f *sceneFlags) others(c bank.Config) ([]*bank.Result, error) {
 	var all []*bank.Result
 	c.Record = false
@@ -157,20 +144,12 @@ func (f *sceneFlags) others(c bank.Config) ([]*bank.Result, error) {
 	return all, nil
 }
 
-// sceneProgress says how far a scene was when it was stopped, if it was.
+// sceneProgress says how far a run was when it was interrupted, if it was.
 func sceneProgress(s bank.Scene, c bank.Config, r *bank.Result) string {
 	if !r.Stopped {
 		return ""
 	}
 	return fmt.Sprintf("%s of %s", words.Grouped(r.Entries), words.Plural(c.Machines*c.Deposits, s.Thing))
-}
-
-// sceneFindings is the error of a scene in which a lock failed.
-func sceneFindings(r *bank.Result) error {
-	if r.Lock == bank.NoLock().Name {
-		return nil
-	}
-	return violationFindings(r.Found)
 }
 
 func sceneTitle(s bank.Scene, lock algorithm.Spec) string {
@@ -180,17 +159,17 @@ func sceneTitle(s bank.Scene, lock algorithm.Spec) string {
 	return s.Title + ", with " + lock.Title
 }
 
-// A sceneReport is what programs are told.
+// A sceneReport is the JSON form of a result.
 type sceneReport struct {
 	Scene    string        `json:"scene"`
 	Lock     string        `json:"lock"`
 	Nodes    int           `json:"nodes"`
-	Each     int           `json:"each"` // how many each process takes
+	Each     int           `json:"each"` // number of things that each process takes
 	Seed     uint64        `json:"seed"`
-	Taken    int           `json:"taken"`   // in all
-	Counted  int64         `json:"counted"` // what the number is in the end
-	Lost     int64         `json:"lost"`    // by how much that is less than what was taken
-	Doubled  []bank.Double `json:"doubled"` // what was taken more than once, and by whom
+	Taken    int           `json:"taken"`   // in total
+	Counted  int64         `json:"counted"` // the number in the end
+	Lost     int64         `json:"lost"`    // taken minus counted
+	Doubled  []bank.Double `json:"doubled"` // what was taken more than once, and by which processes
 	Messages int           `json:"messages"`
 	Stopped  bool          `json:"stopped,omitempty"`
 }
@@ -202,11 +181,10 @@ func newSceneReport(s bank.Scene, r *bank.Result) sceneReport {
 	}
 }
 
-// sceneRows is how many rows of a diagram are shown.
+// sceneRows is the number of rows of a printed diagram.
 const sceneRows = 40
 
-// printScene tells a scene, and how it went with other locks, if it was played with
-// some.
+// printScene prints a run and, if there are any, the results with other locks.
 func printScene(p *printer, s bank.Scene, c bank.Config, r *bank.Result, others []*bank.Result) {
 	p.line("%s, seed %d", sceneTitle(s, c.Lock), c.Seed)
 	p.gap()
@@ -216,16 +194,10 @@ func printScene(p *printer, s bank.Scene, c bank.Config, r *bank.Result, others 
 	}
 	p.text(0, fmt.Sprintf("%s. Each %s%s.", words.Plural(c.Machines, s.Who), s.Does, times))
 	p.gap()
-	if bank.Fits(c.Machines, c.Deposits) {
-		for _, row := range r.Diagram(0, sceneRows) {
-			p.line("%s", row)
-		}
-	} else {
-		p.line("(too much for a diagram as text: --svg FILE draws it)")
-	}
+	printDiagram(p, c, r, sceneRows, "--svg FILE draws it")
 	p.gap()
 	p.text(0, sceneEnd(s, c, r))
-	p.line("%s taken, %s of the lock", words.Plural(r.Entries, s.Thing), words.Plural(r.Messages, "message"))
+	p.line("%s taken, %s", words.Plural(r.Entries, s.Thing), words.Plural(r.Messages, "lock message"))
 	if others == nil {
 		return
 	}
@@ -236,11 +208,11 @@ func printScene(p *printer, s bank.Scene, c bank.Config, r *bank.Result, others 
 		}
 	}
 	p.gap()
-	p.text(0, fmt.Sprintf("With the %s that are sound and take %s: right with %d of them, no %s twice.",
+	p.text(0, fmt.Sprintf("Of the %s that are sound and support %s, %d get it right: no %s is taken twice.",
 		words.Plural(len(others), "algorithm"), words.Plural(c.Machines, "process"), right, s.Thing))
 }
 
-// sceneEnd says how it ended, and why.
+// sceneEnd says how a run ended, and why.
 func sceneEnd(s bank.Scene, c bank.Config, r *bank.Result) string {
 	doubles := r.Doubles()
 	all := c.Machines * c.Deposits
@@ -249,7 +221,7 @@ func sceneEnd(s bank.Scene, c bank.Config, r *bank.Result) string {
 	case len(doubles) == 0 && r.Entries == all:
 		text = fmt.Sprintf("No %s is taken twice.", s.Thing)
 		if r.Lock == bank.NoLock().Name && c.Machines > 1 {
-			text += " That is luck: another --seed may double one."
+			text += " That is luck: another --seed may duplicate one."
 		}
 	case len(doubles) == 0:
 		text = fmt.Sprintf("No %s is taken twice.", s.Thing)
@@ -257,20 +229,20 @@ func sceneEnd(s bank.Scene, c bank.Config, r *bank.Result) string {
 		d := doubles[0]
 		text = fmt.Sprintf("%s %d %s (%s).", strings.ToUpper(s.Thing[:1])+s.Thing[1:], d.Number, s.Twice, takers(d.By))
 		if more := len(doubles) - 1; more > 0 {
-			text += fmt.Sprintf(" So it is with %s.", words.Plural(more, "more "+s.Thing))
+			text += fmt.Sprintf(" The same happens to %s.", words.Plural(more, "more "+s.Thing))
 		}
 		text += " " + fmt.Sprintf(s.Left, words.Grouped(r.Balance), words.Grouped(r.Entries)) + "."
 	}
 	if r.Stopped {
-		text += " That is so far."
+		text += " These are the results so far."
 	}
 	if r.Entries < all && !r.Stopped {
-		text += fmt.Sprintf(" But only %s of %s were taken: whoever asks is not let in any more.", words.Grouped(r.Entries), words.Plural(all, s.Thing))
+		text += fmt.Sprintf(" But only %s of %s were taken: requests are no longer granted.", words.Grouped(r.Entries), words.Plural(all, s.Thing))
 	}
 	return text
 }
 
-// takers names who has taken a thing.
+// takers lists the processes that took a thing.
 func takers(by []int) string {
 	const most = 3
 	var all []string

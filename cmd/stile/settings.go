@@ -14,13 +14,12 @@ import (
 	"github.com/stile-lock/stile/internal/spell"
 )
 
-// envVariable returns the environment variable that stands for a flag.
+// envVariable returns the environment variable that sets a flag.
 func envVariable(flag string) string {
 	return "STILE_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
-// applyEnvironment sets those of these flags that were not given, and that the
-// environment says something about.
+// applyEnvironment sets flags from the environment, unless they were given.
 func applyEnvironment(c *cobra.Command, flags string) error {
 	for name := range strings.FieldsSeq(flags) {
 		text, ok := os.LookupEnv(envVariable(name))
@@ -34,7 +33,7 @@ func applyEnvironment(c *cobra.Command, flags string) error {
 	return nil
 }
 
-// flagReason is what a flag says of a value, without what pflag says around it.
+// flagReason unwraps a flag's own error from that of pflag.
 func flagReason(err error) error {
 	var value *pflag.InvalidValueError
 	if errors.As(err, &value) {
@@ -43,16 +42,11 @@ func flagReason(err error) error {
 	return err
 }
 
-// applyConfigFile sets those of these flags that were not set yet, and that a TOML file
-// says something about.
+// applyConfigFile sets flags from a TOML file, unless they are set already.
 func applyConfigFile(c *cobra.Command, flag, path, flags string) error {
 	all := map[string]any{}
 	if _, err := toml.DecodeFile(path, &all); err != nil {
-		var path *os.PathError
-		if errors.As(err, &path) {
-			err = path.Err
-		}
-		return fmt.Errorf("--%s %q: cannot read it: %w", flag, c.Flags().Lookup(flag).Value, err)
+		return fmt.Errorf("--%s %q: cannot read the file: %w", flag, path, fileReason(err))
 	}
 	known := strings.Fields(flags)
 	var keys []string
@@ -62,7 +56,7 @@ func applyConfigFile(c *cobra.Command, flag, path, flags string) error {
 	slices.Sort(keys)
 	for _, key := range keys {
 		if !slices.Contains(known, key) {
-			return fmt.Errorf("%s: unknown key %q: want %s%s", path, key, spell.Either(known...), spell.DidYouMean(key, known...))
+			return fmt.Errorf("%s: unknown key %q: must be %s%s", path, key, spell.Either(known...), spell.DidYouMean(key, known...))
 		}
 		if c.Flags().Changed(key) {
 			continue
@@ -78,7 +72,7 @@ func applyConfigFile(c *cobra.Command, flag, path, flags string) error {
 	return nil
 }
 
-// flagText writes a value of a file as it would be given to a flag.
+// flagText formats a value from a file as a flag takes it.
 func flagText(v any) (string, error) {
 	switch v := v.(type) {
 	case string, int64, float64, bool:
@@ -94,5 +88,5 @@ func flagText(v any) (string, error) {
 		}
 		return strings.Join(all, ","), nil
 	}
-	return fmt.Sprint(v), errors.New("want text, a number, true or false, or a list of them")
+	return fmt.Sprint(v), errors.New("must be text, a number, true, false, or a list of these")
 }

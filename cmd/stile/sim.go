@@ -16,7 +16,7 @@ import (
 	"github.com/stile-lock/stile/trace"
 )
 
-// simFlags is what 'stile sim' can be told.
+// simFlags holds the flags of 'stile sim'.
 type simFlags struct {
 	config     sim.Config
 	options    algorithm.Options
@@ -32,7 +32,6 @@ type simFlags struct {
 	given func(flag string) bool
 }
 
-// newSim returns the command.
 func newSim() *cobra.Command {
 	f := &simFlags{network: algorithm.FIFO.String(), holder: 1, config: sim.Config{
 		Nodes: 5, Entries: 1000, Seed: 1, Local: 1, Burst: 1,
@@ -40,20 +39,20 @@ func newSim() *cobra.Command {
 	}}
 	c := &cobra.Command{
 		Use:   "sim ALGORITHM [flags]",
-		Short: "Simulate an algorithm and measure it, beside what theory says",
-		Long: `Simulates processes that ask, enter and leave until all requests are served,
-and prints what was measured beside what theory says. The same seed gives the
-same run, to the byte. Exit code 1 means that a property was broken.
+		Short: "Simulate an algorithm and compare measurements with theory",
+		Long: `Simulates processes that request, enter and leave until all requests are served,
+and prints the measurements beside the predictions of theory. The same seed
+gives the same run, to the byte. Exit code 1 means that a property was violated.
 
 Times are in T, the usual latency of a message: a number, exp:MEAN or
 uniform:LO,HI. Processes are numbered from 1. 'stile algorithms' lists the
 algorithms.
 
-With --section there are several critical sections side by side, each an
-instance of the algorithm among those who use it, with --entries of its own.
+With --section there are several critical sections, each an instance of the
+algorithm among the processes that use it, with its own --entries.
 
-An election (bully, ring-election, chang-roberts) is run once: in a group that
-the highest process leads, some are dead, and others notice it.`,
+An election (bully, ring-election, chang-roberts) is run once: in a group led by
+its highest process some processes have crashed, and others notice it.`,
 		Example: `  stile sim ricart-agrawala --nodes 10
   stile sim maekawa --nodes 13 --topology plane --think exp:100
   stile sim raymond --nodes 5 --topology 1-2,1-3,3-4,3-5 --entries 4 --svg a.svg
@@ -72,30 +71,30 @@ the highest process leads, some are dead, and others notice it.`,
 func (f *simFlags) define(c *cobra.Command) {
 	fs := c.Flags()
 	fs.SortFlags = false
-	fs.VarP(countFlag(&f.config.Nodes, 1, maxNodes), "nodes", "n", "how many processes")
-	fs.Var(countFlag(&f.config.Entries, 1, maxEntries), "entries", "how many requests in all; the run ends when each is served")
-	fs.Var(timeFlag(&f.config.Think), "think", "from an exit to the next request of a process; 0 is saturation")
-	fs.Var(timeFlag(&f.config.Hold), "hold", "from entry to exit")
-	fs.Var(latencyFlag(&f.config.Latency), "latency", "of a message")
-	fs.StringArrayVar(&f.sections, "section", nil, "a critical section of its own, and who uses it: `NAME:LIST` such as seats:1,2,4; give several")
-	fs.Var(processListFlag(&f.requesters), "requesters", "who asks: a `LIST` such as 1,2,5-7 (default everybody)")
-	fs.Var(countFlag(&f.config.Local, 1, maxEntries), "local", "the first requester asks so many times as often")
-	fs.Var(countFlag(&f.config.Burst, 1, maxEntries), "burst", "a process asks so many times in a row, then thinks longer")
-	fs.Var(countFlag(&f.holder, 1, maxNodes), "holder", "who has the token at the start, where there is one")
-	fs.Var(choiceFlag(&f.network, networkNames()...), "network", "what `KIND` of network: fifo, unordered, duplicating or lossy")
+	fs.VarP(countFlag(&f.config.Nodes, 1, maxNodes), "nodes", "n", "number of processes")
+	fs.Var(countFlag(&f.config.Entries, 1, maxEntries), "entries", "total number of requests; the run ends when all are served")
+	fs.Var(timeFlag(&f.config.Think), "think", "think time, from a process's exit to its next request; 0 is saturation")
+	fs.Var(timeFlag(&f.config.Hold), "hold", "hold time, from entry to exit")
+	fs.Var(latencyFlag(&f.config.Latency), "latency", "latency of a message")
+	fs.StringArrayVar(&f.sections, "section", nil, "critical section and the processes that use it: `NAME:LIST` such as seats:1,2,4; repeatable")
+	fs.Var(processListFlag(&f.requesters), "requesters", "`LIST` of processes that make requests, such as 1,2,5-7 (default all)")
+	fs.Var(countFlag(&f.config.Local, 1, maxEntries), "local", "request rate of the first requester, as a multiple of the others'")
+	fs.Var(countFlag(&f.config.Burst, 1, maxEntries), "burst", "number of requests in a row before a process thinks for longer")
+	fs.Var(countFlag(&f.holder, 1, maxNodes), "holder", "process that has the token first, if there is one")
+	fs.Var(choiceFlag(&f.network, networkNames()...), "network", "`KIND` of network: fifo, unordered, duplicating or lossy")
 	optionFlags(fs, &f.options, maxNodes)
-	fs.Var(processListFlag(&f.dead), "dead", "elections: who is dead, a `LIST` such as 7,8 (default nobody)")
-	fs.Var(processListFlag(&f.starters), "starters", "elections: who notices and starts, a `LIST` (default the lowest alive)")
-	fs.Var(seedFlag(&f.config.Seed), "seed", "which of many runs")
+	fs.Var(processListFlag(&f.dead), "dead", "for elections: `LIST` of crashed processes, such as 7,8 (default none)")
+	fs.Var(processListFlag(&f.starters), "starters", "for elections: `LIST` of processes that notice it and start (default the lowest live one)")
+	fs.Var(seedFlag(&f.config.Seed), "seed", "seed of the run")
 	jsonFlag(fs, &f.json)
 	f.output.define(fs)
 }
 
-// checkEffects refuses flags that would change nothing.
+// checkEffects refuses flags that would have no effect.
 func (f *simFlags) checkEffects(spec algorithm.Spec, sections []scenario.Section) error {
 	for _, flag := range []string{"local", "burst"} {
 		if f.given(flag) && f.config.Think.Max() == 0 {
-			return fmt.Errorf("--%s: nobody thinks between requests, so that there is nothing to shorten or to put off: give --think too", flag)
+			return fmt.Errorf("--%s has no effect without think time: give --think too", flag)
 		}
 	}
 	if !f.given("holder") {
@@ -110,13 +109,12 @@ func (f *simFlags) checkEffects(spec algorithm.Spec, sections []scenario.Section
 	}
 	held, err := holderMatters(spec, nodes)
 	if err == nil && !held {
-		err = fmt.Errorf("--holder %d: %s has no token that somebody holds at the start: leave it out", f.holder, spec.Name)
+		err = fmt.Errorf("--holder %d: %s has no token that a process could hold at the start: leave it out", f.holder, spec.Name)
 	}
 	return err
 }
 
-// A simulation runs what was asked for. observe is told all that happens; it may be
-// nil.
+// A simulation runs with these flags. observe gets every event; it may be nil.
 type simulation func(live *progress, observe func(trace.Event)) (outcome, error)
 
 func (f *simFlags) run(c *cobra.Command, name string) error {
@@ -156,9 +154,9 @@ func (f *simFlags) run(c *cobra.Command, name string) error {
 	})
 }
 
-// checkLockFlags refuses flags that are not for a lock.
+// checkLockFlags refuses flags that do not apply to a lock.
 func checkLockFlags(c *cobra.Command, name string) error {
-	return refuseFlags(c, "dead starters", "--FLAG does not fit "+name+", which is no election: leave it out, or simulate bully, ring-election or chang-roberts")
+	return refuseFlags(c, "dead starters", "--FLAG does not apply to "+name+", which is not an election: leave it out, or simulate bully, ring-election or chang-roberts")
 }
 
 // locks turns the flags into a run of a lock, or of several.
@@ -173,13 +171,13 @@ func (f *simFlags) locks(spec algorithm.Spec) (simulation, error) {
 		return nil, err
 	}
 	if f.options.Coordinator > c.Nodes {
-		return nil, fmt.Errorf("--coordinator %d: there are processes 1 to %d", f.options.Coordinator, c.Nodes)
+		return nil, fmt.Errorf("--coordinator %d: processes are numbered 1 to %d", f.options.Coordinator, c.Nodes)
 	}
 	if c.Network, err = algorithm.ParseNetwork(f.network); err != nil {
 		return nil, err
 	}
 	if f.holder > c.Nodes {
-		return nil, fmt.Errorf("--holder %d: there are processes 1 to %d", f.holder, c.Nodes)
+		return nil, fmt.Errorf("--holder %d: processes are numbered 1 to %d", f.holder, c.Nodes)
 	}
 	c.Holder = algorithm.ID(f.holder - 1)
 	if err := f.checkEffects(spec, sections); err != nil {
@@ -206,14 +204,14 @@ func (f *simFlags) locks(spec algorithm.Spec) (simulation, error) {
 		}
 		report := struct {
 			*sim.Result
-			Sets *quorum.Properties `json:"sets,omitempty"` // if somebody chose them
+			Sets *quorum.Properties `json:"sets,omitempty"` // if they were given
 		}{r, sets}
 		return outcome{json: report, text: func(p *printer) { printSimRun(p, c, r, sets) }, stopped: simProgress(c, r), wrong: violationFindings(r.Found)}, nil
 	}, checkRunLength(c)
 }
 
-// simProgress says how far runs were when they were stopped, if they were: those of one
-// section, or of several side by side.
+// simProgress says how far runs were when they were interrupted, if they were. There is
+// one for each section.
 func simProgress(c sim.Config, results ...*sim.Result) string {
 	entries, stopped := 0, false
 	for _, r := range results {
@@ -226,8 +224,8 @@ func simProgress(c sim.Config, results ...*sim.Result) string {
 	return fmt.Sprintf("%s of %s", words.Grouped(entries), words.Plural(c.Entries*len(results), "entry"))
 }
 
-// parseSections reads sections such as seats:1,2,4. Nil means that there is one,
-// of all processes.
+// parseSections parses sections such as seats:1,2,4. Nil means one section of all
+// processes.
 func parseSections(list []string, nodes int) ([]scenario.Section, error) {
 	var sections []scenario.Section
 	for _, text := range list {
@@ -236,36 +234,36 @@ func parseSections(list []string, nodes int) ([]scenario.Section, error) {
 			return nil, fmt.Errorf("--section %q: %w", text, err)
 		}
 		if slices.ContainsFunc(sections, func(s scenario.Section) bool { return s.Name == name }) {
-			return nil, fmt.Errorf("--section %q: there is a section %s already; give it another name", text, name)
+			return nil, fmt.Errorf("--section %q: section %s is given twice: give it another name", text, name)
 		}
 		ids, err := parseProcesses("section", who, nodes)
 		if err != nil {
 			return nil, err
 		}
 		if len(ids) == 0 {
-			return nil, fmt.Errorf("--section %q: want its name and who uses it, such as seats:1,2,4", text)
+			return nil, fmt.Errorf("--section %q: must be a name and the processes that use it, such as seats:1,2,4", text)
 		}
 		slices.Sort(ids)
 		sections = append(sections, scenario.Section{Name: name, Members: ids})
 	}
 	if len(sections) > scenario.MaxSections {
-		return nil, fmt.Errorf("%d sections: want at most %d", len(sections), scenario.MaxSections)
+		return nil, fmt.Errorf("%d sections: at most %d are allowed", len(sections), scenario.MaxSections)
 	}
 	return sections, nil
 }
 
-// checkMembers refuses processes that use none of the sections, if there are several.
+// checkMembers refuses processes that use none of the sections, if there are any.
 func checkMembers(sections []scenario.Section, all ...algorithm.ID) error {
 	for _, p := range all {
 		uses := func(s scenario.Section) bool { return slices.Contains(s.Members, p) }
 		if sections != nil && !slices.ContainsFunc(sections, uses) {
-			return fmt.Errorf("no --section has %v among those who use it: name others", p)
+			return fmt.Errorf("no --section includes %v: give other processes", p)
 		}
 	}
 	return nil
 }
 
-// runSections runs several sections side by side, and shows one after the other.
+// runSections runs several sections together and prints one after the other.
 func runSections(c sim.Config, sections []scenario.Section) (outcome, error) {
 	all, err := sim.RunSections(c, sections)
 	if err != nil {
@@ -293,11 +291,10 @@ func runSections(c sim.Config, sections []scenario.Section) (outcome, error) {
 	return outcome{json: report, text: text, stopped: simProgress(c, all...), wrong: violationFindings(found)}, nil
 }
 
-// checkElectionFlags refuses flags that are not for an election, which has some of its
-// own and knows few of the others.
+// checkElectionFlags refuses flags that do not apply to an election.
 func checkElectionFlags(c *cobra.Command, name string) error {
 	return onlyFlags(c, "nodes latency network topology dead starters seed json svg trace from to",
-		"--FLAG does not fit "+name+", which is an election: it takes --nodes, --dead, --starters, --latency, --network, --seed, --json, --svg and --trace")
+		"--FLAG does not apply to "+name+", which is an election: it takes --nodes, --dead, --starters, --latency, --network, --seed, --json, --svg and --trace")
 }
 
 // election turns the flags into an election.
@@ -308,20 +305,20 @@ func (f *simFlags) election(spec algorithm.Spec) (simulation, error) {
 		return nil, err
 	}
 	if c.Network > spec.Network {
-		return nil, fmt.Errorf("--network %s: an election needs a network that loses and doubles nothing: fifo or unordered", f.network)
+		return nil, fmt.Errorf("--network %s: an election needs a network that neither loses nor duplicates messages: fifo or unordered", f.network)
 	}
 	if c.Dead, err = parseProcesses("dead", f.dead, c.Nodes); err != nil {
 		return nil, err
 	}
 	if len(c.Dead) == c.Nodes {
-		return nil, fmt.Errorf("--dead %q: everybody is dead; leave somebody alive to be elected", f.dead)
+		return nil, fmt.Errorf("--dead %q: all processes have crashed: leave one alive to be elected", f.dead)
 	}
 	if c.Starters, err = parseProcesses("starters", f.starters, c.Nodes); err != nil {
 		return nil, err
 	}
 	for _, p := range c.Starters {
 		if slices.Contains(c.Dead, p) {
-			return nil, fmt.Errorf("--starters %q: %v is dead; let another process start", f.starters, p)
+			return nil, fmt.Errorf("--starters %q: %v has crashed: let another process start", f.starters, p)
 		}
 	}
 	for p := algorithm.ID(0); c.Starters == nil; p++ {
@@ -343,25 +340,25 @@ func (f *simFlags) election(spec algorithm.Spec) (simulation, error) {
 	}, nil
 }
 
-// printElection shows an election to people.
+// printElection prints the result of an election.
 func printElection(p *printer, c sim.Election, o *sim.Outcome) {
 	p.line("%s: %s, seed %d", c.Spec.Title, words.Plural(c.Nodes, "process"), c.Seed)
 	p.row("dead", "%s", processNames(c.Dead))
 	p.row("starts", "%s", processNames(c.Starters))
 	p.gap()
-	leader := "none: not everybody alive follows the highest"
+	leader := "none: not every live process follows the highest one"
 	switch {
 	case o.Stopped:
 		leader = "not known yet"
 	case o.Agreed:
-		leader = fmt.Sprintf("%v, and everybody alive knows", algorithm.ID(o.Leader-1))
+		leader = fmt.Sprintf("%v, known to every live process", algorithm.ID(o.Leader-1))
 	}
 	p.row("leader", "%s", leader)
 	if o.Stalled {
 		p.row("ended", "%s", stalled)
 	}
 	if !o.Stopped {
-		p.row("time", "%s T, until the last one knew", words.Number(o.Time))
+		p.row("time", "%s T until the last process knew", words.Number(o.Time))
 	}
 	p.row("messages", "%s", words.Grouped(o.Messages))
 	for _, kind := range c.Spec.Kinds {

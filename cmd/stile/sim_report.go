@@ -12,8 +12,8 @@ import (
 	"github.com/stile-lock/stile/sim"
 )
 
-// printSimRun shows a run to people: what was measured beside what theory says, and
-// the properties of the sets, if somebody chose them.
+// printSimRun prints the measurements of a run beside the predictions of theory, and the
+// properties of the sets if they were given.
 func printSimRun(p *printer, c sim.Config, r *sim.Result, sets *quorum.Properties) {
 	p.line("%s: %s, %s, seed %d", c.Spec.Title, words.Plural(r.Nodes, "process"), words.Plural(r.Entries, "entry"), r.Seed)
 	p.text(0, simSettings(c))
@@ -49,16 +49,16 @@ func printSimRun(p *printer, c sim.Config, r *sim.Result, sets *quorum.Propertie
 	p.row("violations", "%s", verdict)
 }
 
-// stalled says that a run was cut.
-const stalled = "cut: events went on and on, and nothing came of them"
+// stalled says that a run was cut short.
+const stalled = "cut short: events continued without progress"
 
-// tableRow is the table: measure, mean, p50, p99, max, theory.
+// The table has the columns measure, mean, p50, p99, max, theory.
 const (
 	tableRow  = "%-19s%8s%8s%8s%8s  %s"
 	theoryCol = 53
 )
 
-// printRow prints a row; what theory says goes on below it if it is long.
+// printRow prints a row; a long prediction continues on the next lines.
 func printRow(p *printer, name string, x [4]string, theory string) {
 	for i, line := range wrap(theory, screenWidth-theoryCol) {
 		if i > 0 {
@@ -84,7 +84,7 @@ func statCells(s *sim.Stats) [4]string {
 	return [4]string{words.Number(s.Mean), words.Number(s.P50), words.Number(s.P99), words.Number(s.Max)}
 }
 
-// printWait shows how long processes waited, where theory knows the longest.
+// printWait prints waiting times, if theory predicts the longest.
 func printWait(p *printer, r *sim.Result, text string) {
 	if r.Theory.Wait == nil || r.Wait == nil {
 		return
@@ -93,7 +93,7 @@ func printWait(p *printer, r *sim.Result, text string) {
 	printRow(p, "waiting time", statCells(r.Wait), theoryCell(r.Wait.Max, most, text))
 }
 
-// simSettings tells what was simulated.
+// simSettings describes the run.
 func simSettings(c sim.Config) string {
 	think := "think " + c.Think.String()
 	if c.Think.Max() == 0 {
@@ -112,8 +112,8 @@ func simSettings(c sim.Config) string {
 	return strings.Join(append(parts, "times in T"), ", ")
 }
 
-// theoryCell says what theory expects, and whether a measured x keeps to it; NaN does
-// whatever that is.
+// theoryCell returns the prediction of theory, and marks a measurement outside it. NaN
+// is never outside.
 func theoryCell(x float64, r *algorithm.Range, text string) string {
 	if r == nil {
 		return text
@@ -129,7 +129,7 @@ func theoryCell(x float64, r *algorithm.Range, text string) string {
 	return s
 }
 
-// printKinds shows how many messages there were of each kind.
+// printKinds prints the number of messages of each kind.
 func printKinds(p *printer, kinds []string, r *sim.Result) {
 	var list []string
 	for _, k := range kinds {
@@ -138,15 +138,15 @@ func printKinds(p *printer, kinds []string, r *sim.Result) {
 	p.row("messages", "%s", strings.Join(list, ", "))
 }
 
-// showLoads is up to how many processes the load of each is shown.
+// showLoads is the largest group for which the load of each process is printed.
 const showLoads = 8
 
-// printLoad shows how many messages each process has to handle.
+// printLoad prints the number of messages that each process handles.
 func printLoad(p *printer, r *sim.Result) {
 	load := r.Load
 	least, most := slices.Min(load), slices.Max(load)
 	if len(load) > showLoads || most == 0 {
-		p.row("load", "%s to %s messages sent and received by a process", words.Grouped(least), words.Grouped(most))
+		p.row("load", "%s to %s messages sent and received by each process", words.Grouped(least), words.Grouped(most))
 		return
 	}
 	label := "load"

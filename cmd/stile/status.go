@@ -10,7 +10,7 @@ import (
 	"github.com/stile-lock/stile/internal/words"
 )
 
-// queryFlags is what commands can be told that ask a node and print the answer.
+// queryFlags holds the flags of commands that ask a node and print the answer.
 type queryFlags struct {
 	target target
 	json   bool
@@ -22,8 +22,8 @@ func (l *queryFlags) define(fs *pflag.FlagSet) {
 	jsonFlag(fs, &l.json)
 }
 
-// status asks the node how it is, and returns where it was reached, from which the
-// address that it tells others may differ.
+// status asks a node for its status. It also returns the address at which the node
+// answered, which may differ from the one that it advertises.
 func (l *queryFlags) status(c *cobra.Command) (s node.Status, at string, err error) {
 	if err := l.target.resolve(c); err != nil {
 		return s, "", err
@@ -32,14 +32,14 @@ func (l *queryFlags) status(c *cobra.Command) (s node.Status, at string, err err
 	return s, at, err
 }
 
-// newStatus returns the command status.
 func newStatus() *cobra.Command {
 	l := &queryFlags{}
 	c := &cobra.Command{
 		Use:   "status [flags]",
-		Short: "Show how a node and its cluster are",
-		Long: `Asks a node how it is. The exit code is 0 if it takes part in its cluster, and 1 if
-it does not at present: nobody can then have a lock through it.`,
+		Short: "Show node and cluster status",
+		Long: `Shows the status of a node and of its cluster as the node knows it. The exit
+code is 1 if the node is not an active member at present: no lock can then be
+held through it.`,
 		Example: `  stile status --addr 127.0.0.1:7430`,
 		Args:    noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -52,9 +52,9 @@ it does not at present: nobody can then have a lock through it.`,
 			}
 			switch {
 			case s.State != node.Member.String():
-				return findings{lines: []string{fmt.Sprintf("node %s takes no part at present: it is %s", s.Node, s.State)}}
+				return findings{lines: []string{fmt.Sprintf("node %s is not an active member: it is %s", s.Node, s.State)}}
 			case s.Why != "":
-				return findings{lines: []string{fmt.Sprintf("node %s takes no part at present: %s", s.Node, s.Why)}}
+				return findings{lines: []string{fmt.Sprintf("node %s is not an active member: %s", s.Node, s.Why)}}
 			}
 			return nil
 		},
@@ -63,40 +63,33 @@ it does not at present: nobody can then have a lock through it.`,
 	return c
 }
 
-// printStatus tells people how a node is.
+// printStatus prints the status of a node.
 func printStatus(p *printer, s *node.Status) {
 	p.row("node", "%s at %s, %s", s.Node, s.Address, s.State)
 	if s.Why != "" {
 		p.row("why", "%s", s.Why)
 	}
 	p.row("cluster", "%s, epoch %d, %s", s.Cluster, s.Epoch, words.Plural(len(s.Members), "member"))
-	leader := "not known here"
+	leader := "unknown"
 	if s.Leader != "" {
 		leader = fmt.Sprintf("%s, term %d", s.Leader, s.Term)
 	}
 	p.row("leader", "%s", leader)
 	if s.Ghosts > 0 {
-		p.row("ghosts", "%d evicted, whose leases may still run", s.Ghosts)
+		p.row("ghosts", "%d evicted, with leases that may still run", s.Ghosts)
 	}
-	p.row("lease", "%g s, of which it has %.1f s left", s.Lease, s.Left)
+	p.row("lease", "%g s, expires in %.1f s", s.Lease, s.Left)
 	p.row("algorithm", "%s", s.Algorithm)
-	p.row("locks", "%d held through it, %s, %d known", s.Held, waitingCount(s.Waiting), s.Known)
+	p.row("locks", "%d held through this node, %d waiting, %d known", s.Held, s.Waiting, s.Known)
 	p.row("clients", "%d", s.Clients)
 	p.gap()
 	printMembers(p, s.Members, true)
 }
 
-func waitingCount(n int) string {
-	if n == 1 {
-		return "1 waits"
-	}
-	return fmt.Sprintf("%d wait", n)
-}
-
-// printMembers prints members; linked says which of them the node has a connection to.
+// printMembers prints members and, if linked, which of them are not connected.
 func printMembers(p *printer, all []node.MemberInfo, linked bool) {
 	if len(all) == 0 {
-		p.line("no members are known here")
+		p.line("no members known")
 		return
 	}
 	name, address := len("NAME"), len("ADDRESS")
@@ -110,13 +103,13 @@ func printMembers(p *printer, all []node.MemberInfo, linked bool) {
 	for _, m := range all {
 		note := ""
 		if linked && !m.Linked {
-			note = "no connection"
+			note = "not connected"
 		}
 		row(m.Name, m.Address, map[bool]string{true: "yes", false: "no"}[m.Voter], fmt.Sprint(m.Incarnation), note)
 	}
 }
 
-// A memberReport is what programs are told of one.
+// A memberReport is the JSON form of a member.
 type memberReport struct {
 	Name        string `json:"name"`
 	Address     string `json:"address"`
@@ -124,7 +117,6 @@ type memberReport struct {
 	Incarnation uint64 `json:"incarnation"`
 }
 
-// newMembers returns the command members.
 func newMembers() *cobra.Command {
 	l := &queryFlags{}
 	c := &cobra.Command{

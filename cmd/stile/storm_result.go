@@ -13,33 +13,33 @@ import (
 	"github.com/stile-lock/stile/trace"
 )
 
-// stormResult is what came of the storms.
+// stormResult is the result of storms.
 type stormResult struct {
 	sweep.Config
 	*sweep.Sum
-	alone bool          // there is one seed only
-	story *storm.Story  // of the first failure; nil if there is none, or the user interrupted
-	again string        // the command that makes the first failure again
-	blows []storm.Blow  // what struck in the storm that is shown
-	lost  []storm.Entry // of a bank: how money was lost in it
-	trace *trace.Trace  // of it
+	alone bool          // there is only one seed
+	story *storm.Story  // of the first failure; nil if there is none or the user interrupted
+	again string        // the command that repeats the first failure
+	blows []storm.Blow  // the faults of the storm that is shown
+	lost  []storm.Entry // with --bank: how money was lost in it
+	trace *trace.Trace  // of that storm
 }
 
-// maxShrinkRuns is how many runs it may take to shrink a failure.
+// maxShrinkRuns is the maximum number of runs to shrink a failure.
 const maxShrinkRuns = 400
 
-// shrink looks for a short story of the first failure.
+// shrink looks for a short counterexample of the first failure.
 func (f *stormResult) shrink(live *progress) error {
 	if !live.on() {
 		return nil
 	}
-	live.show("seed %d broke %s: looking for a short story", f.Sum.First[0].Seed, f.Sum.First[0].Violation.Invariant)
+	live.show("seed %d violated %s: looking for a short counterexample", f.Sum.First[0].Seed, f.Sum.First[0].Violation.Invariant)
 	var err error
 	f.story, err = storm.Shrink(f.Pick(f.Sum.First[0].Seed), maxShrinkRuns)
 	return err
 }
 
-// stopped says how far the storms were when the user interrupted, if so.
+// stopped says how far the storms were when the user interrupted, if that happened.
 func (f *stormResult) stopped() string {
 	if f.Sum.Seeds == f.Config.Seeds {
 		return ""
@@ -47,7 +47,7 @@ func (f *stormResult) stopped() string {
 	return fmt.Sprintf("%s of %s", words.Grouped(f.Sum.Seeds), words.Plural(f.Config.Seeds, "seed"))
 }
 
-// wrong is the error of storms that broke something.
+// wrong returns findings for storms that violated an invariant, or nil.
 func (f *stormResult) wrong() error {
 	if f.Failures == 0 {
 		return nil
@@ -60,18 +60,18 @@ func (f *stormResult) wrong() error {
 		wrong.lines = append(wrong.lines, "and "+words.Plural(more, "more seed"))
 	}
 	if f.unfenced() {
-		wrong.lines = append(wrong.lines, "without the fence this is to be expected: see docs/storm.md")
+		wrong.lines = append(wrong.lines, "without the fence this is expected: see docs/storm.md")
 	}
 	return wrong
 }
 
-// unfenced reports whether money was lost as it must be without a fence.
+// unfenced reports whether money was lost as expected without a fence.
 func (f *stormResult) unfenced() bool {
 	return f.Unfenced && f.Failures > 0 && f.Sum.First[0].Violation.Invariant == storm.Bank
 }
 
-// shown is the storm that is drawn: the story of a failure, or else the seed that
-// is alone; false if there is none.
+// shown returns the storm to draw: the short counterexample of a failure, or that of a
+// single seed. It returns false if there is none.
 func (f *stormResult) shown() (storm.Config, bool) {
 	switch {
 	case f.Sum == nil || f.Sum.Seeds == 0:
@@ -84,8 +84,8 @@ func (f *stormResult) shown() (storm.Config, bool) {
 	return storm.Config{}, false
 }
 
-// files returns what --svg and --trace ask for. They are made when all storms
-// are over.
+// files returns the files for --svg and --trace. They are made when all storms are
+// over.
 func (f *stormResult) files(s *traceOutput) ([]outputFile, error) {
 	story := func(t *trace.Trace) string { return t.Story(trace.TextOptions{}) }
 	return s.files(0, story, func(algorithm.ID) (*trace.Trace, error) {
@@ -99,7 +99,7 @@ func (f *stormResult) files(s *traceOutput) ([]outputFile, error) {
 	})
 }
 
-// record makes the storm that is shown again, and notes what happens in it.
+// record repeats the storm that is shown and records its events.
 func (f *stormResult) record() error {
 	c, there := f.shown()
 	if !there {
@@ -116,9 +116,9 @@ func (f *stormResult) record() error {
 	return nil
 }
 
-// interesting returns a part of the storm in which there is more to see than at
-// its start, in units of time: the first view that comes after a fault, with the
-// fault if it is near, and as much as can be read. All is 0 if there is none.
+// interesting returns a part of the storm that shows more than its start, in units of
+// time: the first view after a fault, with the fault if it is near, and as much as can
+// be read. It returns 0, 0 if there is none.
 func (f *stormResult) interesting() (from, to float64) {
 	const near, before, moments = int64(40 * member.Millisecond), int64(2 * member.Millisecond), 200
 	if len(f.blows) == 0 {
@@ -143,7 +143,7 @@ func (f *stormResult) interesting() (from, to float64) {
 	return float64(begin) / unit, float64(end) / unit
 }
 
-// viewAfter returns when the first view is told after a time, or that time.
+// viewAfter returns when the first view is announced after a time, or that time.
 func (f *stormResult) viewAfter(at int64) int64 {
 	for i := range f.trace.Events {
 		if e := &f.trace.Events[i]; e.Kind == trace.Send && e.Name == views.View.String() && e.At > at {
@@ -153,23 +153,23 @@ func (f *stormResult) viewAfter(at int64) int64 {
 	return at
 }
 
-// A stormReport is what came of the storms, for programs.
+// A stormReport is the JSON form of a stormResult.
 type stormReport struct {
-	Seeds      int              `json:"seeds"` // that were stormed
+	Seeds      int              `json:"seeds"` // that were run
 	Algorithms []string         `json:"algorithms"`
 	Faults     []string         `json:"faults"`
 	Entries    int              `json:"entries"`
 	Views      int              `json:"views"`
 	Hours      float64          `json:"simulated_hours"`
-	Violations int              `json:"violations"` // seeds that broke an invariant
+	Violations int              `json:"violations"` // seeds that violated an invariant
 	First      *violationReport `json:"first_violation"`
 	FirstSeed  uint64           `json:"first_seed"`
 	Nodes      []int            `json:"nodes"`
 	Voters     []int            `json:"voters"`
-	Terms      int              `json:"terms"`   // in which a voter led
-	Revotes    int              `json:"revotes"` // how often other voters kept the log
+	Terms      int              `json:"terms"`   // of leaders
+	Revotes    int              `json:"revotes"` // changes of voters
 	Strikes    int              `json:"strikes"` // faults that happened
-	Lost       int              `json:"lost"`    // holds that were lost, and told
+	Lost       int              `json:"lost"`    // locks that were lost and reported
 	Busy       int              `json:"busy"`    // tries that were refused
 	Deposits   int              `json:"deposits"`
 	Refused    int              `json:"refused_writes"`
@@ -177,12 +177,12 @@ type stormReport struct {
 	Bank       *bankReport      `json:"bank,omitempty"`
 	Frames     []frameReport    `json:"frames"` // that members sent each other
 	Commit     string           `json:"commit"`
-	Digest     string           `json:"digest"` // of all that happened, whatever the order of the seeds
+	Digest     string           `json:"digest"` // of all events, independent of the order of seeds
 	Stopped    bool             `json:"stopped,omitempty"`
 	Struck     []strikeReport   `json:"struck,omitempty"` // the faults of one seed
 }
 
-// A violationReport is the first one, by the order of the seeds.
+// A violationReport is the first violation, in the order of seeds.
 type violationReport struct {
 	Seed      uint64       `json:"seed"`
 	Algorithm string       `json:"algorithm"`
@@ -191,11 +191,11 @@ type violationReport struct {
 	At        float64      `json:"at_ms"`
 	Text      string       `json:"text"`
 	Commit    string       `json:"commit"`
-	Command   string       `json:"command"` // makes it again
+	Command   string       `json:"command"` // repeats it
 	Story     *storyReport `json:"story,omitempty"`
 }
 
-// A storyReport is the smallest run that was found that breaks the same.
+// A storyReport is the smallest run found that violates the same invariant.
 type storyReport struct {
 	Algorithm string         `json:"algorithm"`
 	Nodes     int            `json:"nodes"`
@@ -205,16 +205,16 @@ type storyReport struct {
 	Struck    []strikeReport `json:"struck"`
 	At        float64        `json:"at_ms"`
 	Text      string         `json:"text"`
-	Runs      int            `json:"runs"`           // that were made to find it
-	Lost      []lossReport   `json:"lost,omitempty"` // of a bank without a fence: how money was
+	Runs      int            `json:"runs"`           // to find it
+	Lost      []lossReport   `json:"lost,omitempty"` // with --no-fence: how money was lost
 }
 
-// bankReport are what the bank has done, and what it has, in all storms.
+// A bankReport sums up the bank over all storms.
 type bankReport struct {
 	Fenced    bool  `json:"fenced"`
 	Transfers int   `json:"transfers"`
 	Moved     int64 `json:"moved"`
-	Stale     int   `json:"stale_writes"` // refused, if it is fenced
+	Stale     int   `json:"stale_writes"` // refused if fenced
 	Expected  int64 `json:"expected"`
 	Total     int64 `json:"total"`
 	Missing   int64 `json:"missing"`
@@ -222,20 +222,20 @@ type bankReport struct {
 	Exact     bool  `json:"exact"`
 }
 
-// A lossReport is something that happened to a branch of the bank.
+// A lossReport is an event at a branch of the bank.
 type lossReport struct {
 	At   float64 `json:"at_ms"`
 	Text string  `json:"text"`
 }
 
-// A strikeReport is one fault.
+// A strikeReport is a fault.
 type strikeReport struct {
 	At   float64 `json:"at_ms"`
 	Kind string  `json:"fault"`
 	Text string  `json:"text"`
 }
 
-// frameReport counts those of a kind.
+// A frameReport counts the frames of a kind.
 type frameReport struct {
 	Kind  string `json:"kind"`
 	Count int    `json:"count"`

@@ -9,7 +9,7 @@ import (
 	"github.com/stile-lock/stile/internal/words"
 )
 
-// print tells what came of the storms.
+// print prints the result of storms.
 func (f *stormFlags) print(p *printer, x *stormResult) {
 	if x.alone {
 		printOneStorm(p, x.Pick(x.Config.First))
@@ -20,7 +20,7 @@ func (f *stormFlags) print(p *printer, x *stormResult) {
 	printTotals(p, x)
 	if f.strikes && x.Sum.Seeds > 0 && x.Failures == 0 {
 		p.gap()
-		p.line("WHAT STRUCK")
+		p.line("FAULTS")
 		printFaults(p, x.blows)
 	}
 	if x.Failures > 0 {
@@ -28,11 +28,11 @@ func (f *stormFlags) print(p *printer, x *stormResult) {
 	}
 	if _, there := x.shown(); f.output.requested() && !there {
 		p.gap()
-		p.text(0, "No storm to draw: nothing was broken. Give one --seed to see that.")
+		p.text(0, "There is no storm to draw, because no invariant was violated. Give a single --seed to draw one.")
 	}
 }
 
-// printMany says which storms there were.
+// printMany describes the storms.
 func (f *stormFlags) printMany(p *printer, x *stormResult) {
 	p.line("%s, seeds %d to %d", words.Plural(x.Config.Seeds, "storm"), x.Config.First, x.Last())
 	p.gap()
@@ -46,7 +46,7 @@ func (f *stormFlags) printMany(p *printer, x *stormResult) {
 	p.row("faults", "%s", faultList(x.kinds()))
 }
 
-// printOneStorm says which storm it is.
+// printOneStorm describes a single storm.
 func printOneStorm(p *printer, c storm.Config) {
 	p.line("Storm %d: %s among %s", c.Seed, c.Algorithms[0].Algorithm, words.Plural(c.Nodes, "member"))
 	p.gap()
@@ -55,33 +55,33 @@ func printOneStorm(p *printer, c storm.Config) {
 	}
 	voters := words.Plural(c.Voters, "voter")
 	if c.Shelter {
-		voters += ", whom nothing befalls"
+		voters += ", without faults"
 	}
 	p.row("voters", "%s", voters)
 	p.row("locks", "%s", describeLoad(&c))
 	s := c.Settings
 	p.row("settings", "lease %s, renewal %s, drift %.0f %%, act %d %%, handover %d, view life %s",
 		formatSpan(s.Lease), formatSpan(s.Renew), float64(s.Drift)/10_000, s.Act, s.Handover, formatSpan(s.ViewLife))
-	p.row("faults", "%s; for %s, then all heals", faultList(faultKinds(c.Faults)), formatSpan(c.Length))
+	p.row("faults", "%s; for %s, then all heal", faultList(faultKinds(c.Faults)), formatSpan(c.Length))
 }
 
-// describeLoad says who asks for how many locks.
+// describeLoad says how many locks there are and what requests them.
 func describeLoad(c *storm.Config) string {
-	return fmt.Sprintf("%d, asked for by %s of each member and %s", c.Locks, words.Plural(c.Apps, "application"), words.Plural(c.Clients, "client"))
+	return fmt.Sprintf("%d, requested by %s of each member and %s", c.Locks, words.Plural(c.Apps, "application"), words.Plural(c.Clients, "client"))
 }
 
-// printTotals tells what happened in all storms.
+// printTotals prints the totals of all storms.
 func printTotals(p *printer, x *stormResult) {
 	r := &x.Runs
 	p.row("simulated", "%s", formatLongSpan(r.Simulated))
 	p.row("struck", "%s", words.Plural(r.Strikes, "fault"))
-	p.row("views", "%s; %s of leaders, %s of voters", words.Grouped(r.Views), words.Plural(r.Terms, "term"), words.Plural(r.Revotes, "change"))
-	p.row("entries", "%s; %s lost and told, %s refused", words.Grouped(r.Entries), words.Plural(r.Lost, "hold"), words.Plural(r.Tries, "try"))
-	p.row("writes", "%s accepted, %s refused by their tokens", words.Grouped(r.Deposits), words.Grouped(r.Refused))
+	p.row("views", "%s; %s, %s", words.Grouped(r.Views), words.Plural(r.Terms, "leader term"), words.Plural(r.Revotes, "voter change"))
+	p.row("entries", "%s; %s lost and reported, %s refused", words.Grouped(r.Entries), words.Plural(r.Lost, "lock"), words.Plural(r.Tries, "try"))
+	p.row("writes", "%s accepted, %s refused because of their tokens", words.Grouped(r.Deposits), words.Grouped(r.Refused))
 	if x.Bank {
 		printBank(p, x)
 	}
-	p.row("longest", "%s of waiting, once healed; at most %s allowed", formatSpan(r.Longest), formatSpan(r.Bound))
+	p.row("longest", "wait %s after healing; at most %s allowed", formatSpan(r.Longest), formatSpan(r.Bound))
 	p.row("frames", "%s", frameCounts(r))
 	switch {
 	case x.Failures > 0:
@@ -106,14 +106,14 @@ func frameCounts(r *storm.Result) string {
 	return strings.Join(parts, ", ")
 }
 
-// printFailure tells the first failure: how to make it again, and its story.
+// printFailure prints the first failure, how to repeat it, and a short counterexample.
 func printFailure(p *printer, x *stormResult) {
 	first := x.Sum.First[0]
 	c := x.Pick(first.Seed)
 	p.gap()
-	p.line("SEED %d BREAKS %s", first.Seed, first.Violation.Invariant)
+	p.line("SEED %d VIOLATES %s", first.Seed, first.Violation.Invariant)
 	p.row("run", "%s among %s; %s", c.Algorithms[0].Algorithm, words.Plural(c.Nodes, "member"), faultList(faultKinds(c.Faults)))
-	p.row("broken", "at %s: %s", formatMoment(first.Violation.At), first.Violation.Text)
+	p.row("violated", "at %s: %s", formatMoment(first.Violation.At), first.Violation.Text)
 	p.row("commit", "%s", buildVersion().commit())
 	p.row("again", "%s", x.again)
 	if x.story == nil {
@@ -121,13 +121,13 @@ func printFailure(p *printer, x *stormResult) {
 	}
 	s := &x.story.Config
 	p.gap()
-	p.line("ITS SHORT STORY, found in %s", words.Plural(x.story.Tries, "run"))
+	p.line("SHORT COUNTEREXAMPLE, found in %s", words.Plural(x.story.Tries, "run"))
 	p.text(0, fmt.Sprintf("%s among %s; locks: %s.", s.Algorithms[0].Algorithm, words.Plural(s.Nodes, "member"), describeLoad(s)))
 	printFaults(p, x.blows)
 	if len(x.blows) == 0 {
-		p.line("Nothing strikes.")
+		p.line("No faults.")
 	}
-	p.text(0, fmt.Sprintf("At %s %s is broken: %s", formatMoment(x.story.Violation.At), x.story.Violation.Invariant, x.story.Violation.Text))
+	p.text(0, fmt.Sprintf("At %s %s is violated: %s", formatMoment(x.story.Violation.At), x.story.Violation.Invariant, x.story.Violation.Text))
 	if x.unfenced() {
 		printLost(p, x)
 	}
@@ -140,7 +140,7 @@ func printFaults(p *printer, blows []storm.Blow) {
 	}
 }
 
-// faultList lists kinds of faults.
+// faultList formats kinds of faults.
 func faultList(kinds []string) string {
 	if len(kinds) == 0 {
 		return noNames
@@ -148,7 +148,7 @@ func faultList(kinds []string) string {
 	return strings.Join(kinds, ", ")
 }
 
-// kinds names the kinds of faults that were chosen from.
+// kinds lists the kinds of faults to choose from.
 func (f *stormResult) kinds() []string { return faultKinds(f.Faults) }
 
 func faultKinds(f storm.Faults) []string {
@@ -158,13 +158,13 @@ func faultKinds(f storm.Faults) []string {
 	return strings.Split(f.String(), ",")
 }
 
-// formatMoment writes a moment.
+// formatMoment formats a moment.
 func formatMoment(d member.Span) string { return fmt.Sprintf("%.3f ms", millis(d)) }
 
-// formatSpan writes a length of time.
+// formatSpan formats a length of time.
 func formatSpan(d member.Span) string { return words.Trimmed(millis(d), 1) + " ms" }
 
-// formatLongSpan writes a long one.
+// formatLongSpan formats a long time.
 func formatLongSpan(d member.Span) string {
 	if d < 3600*member.Second {
 		return words.Trimmed(float64(d)/float64(member.Second), 1) + " s"
@@ -172,17 +172,17 @@ func formatLongSpan(d member.Span) string {
 	return words.Trimmed(hours(d), 2) + " hours"
 }
 
-// printBank tells what the bank has done, and what it has.
+// printBank prints the totals of the bank.
 func printBank(p *printer, x *stormResult) {
 	b := &x.Runs.Books
 	stale := "refused by the fence"
 	if x.Unfenced {
-		stale = "taken: there is no fence"
+		stale = "accepted, without a fence"
 	}
 	p.row("bank", "%s moved %s; %s %s", words.Plural(b.Transfers, "transfer"), words.Grouped(b.Moved), words.Plural(b.Stale, "stale write"), stale)
 	switch {
 	case !b.Exact():
-		p.row("total", "%s where %s must be: %s missing, %s too much", words.Grouped(b.Total), words.Grouped(b.Expected), words.Grouped(b.Missing), words.Grouped(b.Surplus))
+		p.row("total", "%s, expected %s: %s missing, %s surplus", words.Grouped(b.Total), words.Grouped(b.Expected), words.Grouped(b.Missing), words.Grouped(b.Surplus))
 	case x.Unfenced:
 		p.row("total", "%s of %s: exact, by luck", words.Grouped(b.Total), words.Grouped(b.Expected))
 	default:
@@ -190,32 +190,32 @@ func printBank(p *printer, x *stormResult) {
 	}
 }
 
-// How much of how money was lost is told: the beginning and the end.
+// How many lines of a loss are printed: the first and the last ones.
 const (
 	mostEntries  = 14
 	firstEntries = 6
 )
 
-// printLost tells how money was lost, and that it had to be.
+// printLost prints how money was lost, and that this is expected.
 func printLost(p *printer, x *stormResult) {
 	p.gap()
-	p.line("AT THE BANK, from when the one read who came too late")
+	p.line("AT THE BANK, from the read of the process that wrote too late")
 	list := x.lost
 	for i, e := range list {
 		switch {
 		case len(list) > mostEntries && i == firstEntries:
-			p.line("%14s%s between them", "", words.Plural(len(list)-mostEntries, "more line"))
+			p.line("%14s%s omitted", "", words.Plural(len(list)-mostEntries, "line"))
 		case len(list) <= mostEntries || i < firstEntries || i >= len(list)-(mostEntries-firstEntries):
 			printIndented(p, fmt.Sprintf("%9.1f ms  ", millis(e.At)), e.Text)
 		}
 	}
 	p.gap()
 	again := strings.TrimSuffix(x.again, " --no-fence")
-	p.text(0, "THIS IS TO BE EXPECTED without the fence: no lease stops a write that comes late, such as that of one who stood still. With the fence the bank refuses it, and its totals are exact:")
+	p.text(0, "THIS IS EXPECTED without the fence: no lease can stop a late write, such as that of a paused process. With the fence the bank refuses it, and its totals are exact:")
 	p.line("  %s", again)
 }
 
-// printIndented writes a text behind how its first line begins.
+// printIndented prints wrapped text after the beginning of its first line.
 func printIndented(p *printer, begin, text string) {
 	for _, line := range wrap(text, screenWidth-len(begin)) {
 		p.line("%s%s", begin, line)

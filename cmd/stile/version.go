@@ -12,7 +12,7 @@ func newVersion() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "version [--json]",
-		Short: "Show which stile this is",
+		Short: "Print the version",
 		Args:  noArgs,
 		RunE:  func(c *cobra.Command, _ []string) error { return printVersion(c.OutOrStdout(), asJSON) },
 
@@ -28,7 +28,7 @@ func printVersion(w io.Writer, asJSON bool) error {
 	return outcome{json: v, text: text}.print(w, asJSON)
 }
 
-// A versionInfo says what was built, from what.
+// A versionInfo says which source this program was built from.
 type versionInfo struct {
 	Version  string `json:"version"`
 	Revision string `json:"revision"` // empty if not built from a repository
@@ -37,7 +37,7 @@ type versionInfo struct {
 	Platform string `json:"platform"`
 }
 
-// buildVersion returns which version this program is.
+// buildVersion returns the version of this program.
 func buildVersion() versionInfo {
 	v := versionInfo{Version: "(devel)", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	info, ok := debug.ReadBuildInfo()
@@ -58,11 +58,11 @@ func buildVersion() versionInfo {
 	return v
 }
 
-// String names it in one line, for who compares builds.
+// String names the build on one line.
 func (v versionInfo) String() string { return "stile " + v.Version + ", commit " + v.commit() }
 
-// commit names the commit in a few letters, with a plus if there were changes to
-// it. It is unknown to what was not built from a repository.
+// commit returns the abbreviated commit, with a plus if the working tree was
+// modified. It is unknown if stile was not built from a repository.
 func (v versionInfo) commit() string {
 	switch {
 	case v.Revision == "":

@@ -17,17 +17,17 @@ import (
 	"github.com/stile-lock/stile/internal/tty"
 )
 
-// Codes of terminals. A picture is drawn over the one before, line by line, so that
-// nothing flickers.
+// Terminal control codes. Each frame is drawn over the previous one, line by line, so
+// that nothing flickers.
 const (
-	enterScreen  = "\x1b[?1049h\x1b[?25l" // another screen, without a cursor
+	enterScreen  = "\x1b[?1049h\x1b[?25l" // alternate screen, no cursor
 	leaveScreen  = "\x1b[?25h\x1b[?1049l"
 	cursorHome   = "\x1b[H"
 	eraseLineEnd = "\x1b[K\n"
 	eraseBelow   = "\x1b[J"
 )
 
-// repeat shows the locks every second, until the user has enough.
+// repeat prints the locks every second until the user quits.
 func (l *locksFlags) repeat(c *cobra.Command) error {
 	ctx, cancel := signal.NotifyContext(c.Context(), syscall.SIGINT, syscall.SIGTERM)
 	defer cancel()
@@ -62,7 +62,7 @@ func (l *locksFlags) repeat(c *cobra.Command) error {
 	return nil
 }
 
-// redraw shows what there is, or why there is nothing.
+// redraw prints the survey, or the error.
 func (l *locksFlags) redraw(w io.Writer, screen bool, s *lockSurvey, failed error) error {
 	var page bytes.Buffer
 	if failed != nil {
@@ -72,7 +72,7 @@ func (l *locksFlags) redraw(w io.Writer, screen bool, s *lockSurvey, failed erro
 	}
 	text := page.String()
 	if screen {
-		head := fmt.Sprintf("stile locks at %s, every second, q ends it\n\n", time.Now().Format(time.TimeOnly))
+		head := fmt.Sprintf("stile locks at %s, refreshed every second; press q to quit\n\n", time.Now().Format(time.TimeOnly))
 		text = cursorHome + strings.ReplaceAll(head+text, "\n", eraseLineEnd) + eraseBelow
 	} else if !l.json {
 		text += "\n"
@@ -81,7 +81,7 @@ func (l *locksFlags) redraw(w io.Writer, screen bool, s *lockSurvey, failed erro
 	return errors.Join(err, flush(w))
 }
 
-// waitForQ ends something when the user presses q.
+// waitForQ calls end when the user presses q.
 func waitForQ(in io.Reader, end func()) {
 	b := make([]byte, 1)
 	for {
@@ -96,8 +96,8 @@ func waitForQ(in io.Reader, end func()) {
 	}
 }
 
-// rawKeys lets a terminal hand over each key at once, and not show it. What it returns
-// undoes that.
+// rawKeys makes a terminal deliver each key at once, without echo. The function that
+// it returns undoes that.
 func rawKeys(f *os.File) func() {
 	before, err := tty.Modes(int(f.Fd()))
 	if err != nil {
@@ -106,6 +106,6 @@ func rawKeys(f *os.File) func() {
 	now := *before
 	now.Lflag &^= unix.ICANON | unix.ECHO
 	now.Cc[unix.VMIN], now.Cc[unix.VTIME] = 1, 0
-	_ = tty.SetModes(int(f.Fd()), &now) // without it Enter is needed
+	_ = tty.SetModes(int(f.Fd()), &now) // if it fails, Enter is needed
 	return func() { _ = tty.SetModes(int(f.Fd()), before) }
 }

@@ -6,9 +6,10 @@ import (
 	"testing"
 )
 
-// What shells are offered: words, and a directive such as :4, no files, or :8,
+// Shell completion: words, and a directive such as :4, no files, or :8,
 // files that end so.
 func TestCompletion(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		args []string
 		has  string // words that are offered, and the directive
@@ -83,7 +84,7 @@ func TestCompletion(t *testing.T) {
 	}
 }
 
-// The flag says what the command says.
+// --version prints the same as the command.
 func TestVersionFlag(t *testing.T) {
 	if flag, command := ok(t, "--version"), ok(t, "version"); flag != command || !strings.HasPrefix(flag, "stile ") {
 		t.Errorf("stile --version says %q, stile version %q", flag, command)

@@ -19,7 +19,7 @@ import (
 )
 
 // A line is written a few times in a second and no more, and leaves nothing behind.
-func TestLine(t *testing.T) {
+func TestStatusLine(t *testing.T) {
 	var out bytes.Buffer
 	now := time.Unix(0, 0)
 	l := &progress{Context: t.Context(), release: func() {}, line: statusLine{w: &out, now: func() time.Time { return now }, last: now}}
@@ -55,7 +55,7 @@ func TestNoLineInFiles(t *testing.T) {
 	l.end()
 }
 
-// A watch says how far a run is, and ends it when the command is interrupted.
+// A watch shows how far a run is, and ends it when the command is interrupted.
 func TestWatch(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var out bytes.Buffer
@@ -86,7 +86,7 @@ func TestStoppedReport(t *testing.T) {
 	err := runAndReport(&out, false, nil, func() (outcome, error) {
 		return outcome{text: func(p *printer) { p.line("3 messages") }, stopped: "1 of 2 runs", wrong: wrong}, nil
 	})
-	if want := "3 messages\n\nInterrupted after 1 of 2 runs: this is what there was by then.\n"; out.String() != want {
+	if want := "3 messages\n\nInterrupted after 1 of 2 runs: these are the results so far.\n"; out.String() != want {
 		t.Errorf("printed %q, want %q", out.String(), want)
 	}
 	var u unfinished

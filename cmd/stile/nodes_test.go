@@ -16,10 +16,10 @@ import (
 	lib "github.com/stile-lock/stile"
 )
 
-// patience is how long a test waits for what must come.
+// patience is how long a test waits for output or an exit.
 const patience = 30 * time.Second
 
-// A proc is a stile that runs in a process of its own.
+// A proc is a stile that runs in its own process.
 type proc struct {
 	t     *testing.T
 	cmd   *exec.Cmd
@@ -58,7 +58,7 @@ func begin(t *testing.T, env []string, args ...string) *proc {
 		_ = p.cmd.Process.Kill()
 		<-p.ended
 		if t.Failed() {
-			t.Logf("stile %q: %v\n%s", args, p.cmd.ProcessState, p.said())
+			t.Logf("stile %q: %v\n%s", args, p.cmd.ProcessState, p.output())
 		}
 	})
 	return p
@@ -79,16 +79,16 @@ func (p *proc) read(out *os.File) {
 	tell(func() { p.over = true })
 }
 
-// said returns all lines so far.
-func (p *proc) said() string {
+// output returns all lines so far.
+func (p *proc) output() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return strings.Join(p.lines, "\n")
 }
 
-// until waits for a line, and returns what the expression finds in it: its first
+// waitFor waits for a line, and returns what the expression finds in it: its first
 // group, or all.
-func (p *proc) until(expression string) string {
+func (p *proc) waitFor(expression string) string {
 	p.t.Helper()
 	want := regexp.MustCompile(expression)
 	late := time.After(patience)
@@ -102,19 +102,18 @@ func (p *proc) until(expression string) string {
 			}
 		}
 		if over {
-			p.t.Fatalf("stile %q said no %q, but\n%s", p.cmd.Args[1:], expression, p.said())
+			p.t.Fatalf("stile %q said no %q, but\n%s", p.cmd.Args[1:], expression, p.output())
 		}
 		select {
 		case <-more:
 		case <-late:
-			p.t.Fatalf("stile %q says no %q, but\n%s", p.cmd.Args[1:], expression, p.said())
+			p.t.Fatalf("stile %q says no %q, but\n%s", p.cmd.Args[1:], expression, p.output())
 		}
 	}
 }
 
-// silent waits until nobody is left who could say anything: neither stile nor what
-// it has started.
-func (p *proc) silent() {
+// waitSilent waits until stile and all its children have closed their output.
+func (p *proc) waitSilent() {
 	p.t.Helper()
 	late := time.After(patience)
 	for {
@@ -132,17 +131,17 @@ func (p *proc) silent() {
 	}
 }
 
-// exits waits for the end, and wants this exit code.
-func (p *proc) exits(code int) {
+// waitExit waits for the end, and wants this exit code.
+func (p *proc) waitExit(code int) {
 	p.t.Helper()
 	select {
 	case <-p.ended:
 	case <-time.After(patience):
-		p.t.Fatalf("stile %q does not end:\n%s", p.cmd.Args[1:], p.said())
+		p.t.Fatalf("stile %q does not end:\n%s", p.cmd.Args[1:], p.output())
 	}
-	p.silent()
+	p.waitSilent()
 	if got := p.cmd.ProcessState.ExitCode(); got != code {
-		p.t.Fatalf("stile %q: %v, want exit code %d:\n%s", p.cmd.Args[1:], p.cmd.ProcessState, code, p.said())
+		p.t.Fatalf("stile %q: %v, want exit code %d:\n%s", p.cmd.Args[1:], p.cmd.ProcessState, code, p.output())
 	}
 }
 
@@ -158,20 +157,20 @@ func (p *proc) signal(s os.Signal) {
 func serve(t *testing.T, flags ...string) (*proc, string) {
 	t.Helper()
 	p := begin(t, nil, append(strings.Fields("serve --listen 127.0.0.1:0"), flags...)...)
-	return p, p.until(`serves at (\S+),`)
+	return p, p.waitFor(`listening on (\S+),`)
 }
 
 // at runs stile to its end, with a node at this address, wants an exit code, and
-// returns what it said.
+// returns its output.
 func at(t *testing.T, address string, code int, args ...string) string {
 	t.Helper()
 	p := begin(t, []string{"STILE_ADDR=" + address}, args...)
 	p.stdin.Close()
-	p.exits(code)
-	return p.said()
+	p.waitExit(code)
+	return p.output()
 }
 
-// token takes a lock, and returns its token.
+// token acquires a lock and returns its token.
 func token(t *testing.T, address, lock string) lib.Token {
 	t.Helper()
 	said := at(t, address, 0, "exec", lock, "--", "sh", "-c", "echo $STILE_TOKEN")

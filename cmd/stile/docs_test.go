@@ -5,11 +5,52 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
 
-// What docs/algorithms.md says in numbers, by the commands that it names.
+// The README's picture is what the command draws.
+func TestReadmePicture(t *testing.T) {
+	t.Parallel()
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const picture = "docs/bank.svg"
+	if !strings.Contains(string(readme), "("+picture+")") {
+		t.Fatalf("the README does not show %s", picture)
+	}
+	shown, err := os.ReadFile("../../" + picture)
+	if err != nil {
+		t.Fatal(err)
+	}
+	drawn := filepath.Join(t.TempDir(), "bank.svg")
+	ok(t, "bank --lock none --svg "+drawn)
+	if got, err := os.ReadFile(drawn); err != nil || string(got) != string(shown) {
+		t.Errorf("%s is not what 'stile bank --lock none --svg %s' draws: %v", picture, picture, err)
+	}
+}
+
+// What the README shows is what the command prints.
+func TestReadme(t *testing.T) {
+	t.Chdir("../..")
+	readme, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const command = "replay scenarios/ricart-agrawala-a.stile"
+	_, after, opened := strings.Cut(string(readme), "`stile "+command+"`\n\n```\n")
+	shown, _, closed := strings.Cut(after, "```\n")
+	if !opened || !closed {
+		t.Fatalf("the README does not show %q", command)
+	}
+	if printed := ok(t, command); printed != shown {
+		t.Errorf("the README shows\n%s\nbut it prints\n%s", shown, printed)
+	}
+}
+
+// The numbers in docs/algorithms.md are those of the commands that it names.
 
 func algorithmsPage(t *testing.T) string {
 	t.Helper()
@@ -22,6 +63,7 @@ func algorithmsPage(t *testing.T) string {
 
 // stile check dijkstra --shared one --nodes N --k K
 func TestInitialisationTime(t *testing.T) {
+	t.Parallel()
 	_, table, found := strings.Cut(algorithmsPage(t), "| N | K=2 | K=3 | K=4 | K=5 | K=6 | K=7 |\n|--:|--:|--:|--:|--:|--:|--:|\n")
 	if !found {
 		t.Fatal("docs/algorithms.md has no table of initialisation times")
@@ -60,6 +102,7 @@ func TestInitialisationTime(t *testing.T) {
 // stile compare maekawa --topology plane --nodes 7,13,31,57 --think exp:500000,0 --hold 1
 // stile compare maekawa --nodes 9,25,49,100 --think exp:500000,0 --hold 1
 func TestMaekawasConstant(t *testing.T) {
+	t.Parallel()
 	page := strings.Join(strings.Fields(algorithmsPage(t)), " ")
 	for _, test := range []struct{ args, light, full string }{
 		{"--topology plane --nodes 7,13,31,57", "2.3, 2.5, 2.7 and 2.8", "3.0, 3.3, 3.6 and 3.7"},
@@ -92,8 +135,9 @@ func TestMaekawasConstant(t *testing.T) {
 	}
 }
 
-// What is said of single runs and checks.
+// The docs quote these results of single runs and checks.
 func TestPinned(t *testing.T) {
+	t.Parallel()
 	for line, want := range map[string]string{
 		"sim maekawa-reject --nodes 25 --think 0":                     "messages per entry 24.0 ",
 		"sim maekawa --nodes 25 --think 0":                            "messages per entry 32.0 ",
@@ -112,8 +156,9 @@ func TestPinned(t *testing.T) {
 	}
 }
 
-// Sets are spoken of where somebody chose them, and only there.
+// The properties of sets are reported if and only if sets were given.
 func TestSetsJSON(t *testing.T) {
+	t.Parallel()
 	for line, want := range map[string]string{
 		"sim maekawa --nodes 4 --entries 5":                                                   "null",
 		"sim raymond --nodes 4 --entries 5 --topology line":                                   "null",

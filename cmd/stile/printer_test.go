@@ -7,7 +7,7 @@ import (
 
 // What is written to a screen that knows ASCII alone is as wide as it was, in
 // whatever pieces it comes.
-func TestScreen(t *testing.T) {
+func TestScreenWriter(t *testing.T) {
 	const text = "P1 ┠────► P2 · asks … ▇▇▇ ☃\n"
 	for size := 1; size < len(text); size++ {
 		var out bytes.Buffer
@@ -30,8 +30,8 @@ func TestScreen(t *testing.T) {
 	}
 }
 
-// The locale is the first of three variables that says anything.
-func TestUnicode(t *testing.T) {
+// The locale is the first of three variables that is set.
+func TestLocaleIsUnicode(t *testing.T) {
 	for _, c := range []struct {
 		all, ctype, lang string
 		want             bool

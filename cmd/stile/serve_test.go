@@ -16,13 +16,13 @@ import (
 	"github.com/stile-lock/stile/internal/live/node"
 )
 
-// Three nodes, one lock: who holds it and who waits is told by each, an operator can
-// take it away, and a node that is told to leave does so when it may.
+// Three nodes, one lock: each node shows its holder and waiters, an operator can take it,
+// and a node that is told to leave does so.
 func TestLiveCluster(t *testing.T) {
 	_, a := serve(t, "--memory", "--name", "a", "--lease", "2s")
 	_, b := serve(t, "--memory", "--name", "b", "--join", a)
 	third, c := serve(t, "--memory", "--name", "c", "--join", a)
-	third.until(`view begun epoch=\d+ members=3 voters=3`)
+	third.waitFor(`view begun epoch=\d+ members=3 voters=3`)
 	var members []struct {
 		Name, Address string
 		Voter         bool
@@ -39,11 +39,11 @@ func TestLiveCluster(t *testing.T) {
 	holder := begin(t, nil, "exec", "--addr", b, "demo", "sleep", "1000")
 	for late := time.Now().Add(patience); !strings.Contains(at(t, b, 0, "locks", "demo"), "held by sleep@"); {
 		if time.Now().After(late) {
-			t.Fatalf("exec does not get the lock: %s", holder.said())
+			t.Fatalf("exec does not get the lock: %s", holder.output())
 		}
 	}
 	waiter := begin(t, nil, "exec", "--addr", c, "demo", "--", "sh", "-c", "echo in; cat")
-	waiter.until("waits for demo: sleep@.* at b holds it")
+	waiter.waitFor("waiting for demo: held by sleep@.* at b")
 	var s struct {
 		Locks []struct {
 			Name    string
@@ -71,15 +71,15 @@ func TestLiveCluster(t *testing.T) {
 	if said := at(t, a, 0, "force-release", "demo", "--yes"); !strings.Contains(said, "token "+s.Locks[0].Holder.Token) {
 		t.Errorf("released: %s", said)
 	}
-	holder.exits(125)
-	holder.until("an operator has released it by force")
-	waiter.until("^in$")
+	holder.waitExit(125)
+	holder.waitFor("an operator has released it by force")
+	waiter.waitFor("^in$")
 
 	leave := begin(t, nil, "leave", "--addr", c)
-	waiter.exits(125) // it holds through c, and is not given more time
-	leave.exits(0)
-	third.exits(0)
-	third.until("has left the cluster")
+	waiter.waitExit(125) // it holds through c, and is not given more time
+	leave.waitExit(0)
+	third.waitExit(0)
+	third.waitFor("has left the cluster")
 	read(t, at(t, a, 0, "members", "--json"), &members)
 	if len(members) != 2 {
 		t.Errorf("without c the members are %v", members)
@@ -93,7 +93,7 @@ func read(t *testing.T, text string, to any) {
 	}
 }
 
-// A node that nobody lets in says so when it is asked, and leaves when it is told to.
+// A node that no cluster admits says so in its status, and leaves when told to.
 func TestLiveJoining(t *testing.T) {
 	t.Parallel()
 	nobody, err := net.Listen("tcp", "127.0.0.1:0")
@@ -112,7 +112,7 @@ func TestLiveJoining(t *testing.T) {
 		}
 	}
 	s := at(t, n.Address(), 1, "status")
-	for _, want := range []string{"b at " + n.Address() + ", joining", "why        cannot connect to " + nobody.Addr().String(), "stile: node b takes no part at present: it is joining"} {
+	for _, want := range []string{"b at " + n.Address() + ", joining", "why        cannot connect to " + nobody.Addr().String(), "stile: node b is not an active member: it is joining"} {
 		if !strings.Contains(s, want) {
 			t.Errorf("the status is\n%s\nwithout %q", s, want)
 		}
@@ -120,7 +120,7 @@ func TestLiveJoining(t *testing.T) {
 	at(t, n.Address(), 0, "members")
 	for _, args := range [][]string{{"locks"}, {"locks", "--watch"}, {"force-release", "demo", "--yes"}} {
 		s := at(t, n.Address(), 2, args...)
-		for _, want := range []string{"node b at " + n.Address() + " is no member at present, but joining: cannot connect to " + nobody.Addr().String(), "ask another one with --addr", "'stile status'"} {
+		for _, want := range []string{"node b at " + n.Address() + " is not a member at present (joining: cannot connect to " + nobody.Addr().String(), "name another node with --addr", "'stile status'"} {
 			if !strings.Contains(s, want) {
 				t.Errorf("%q says %s\nwithout %q", args, s, want)
 			}
@@ -134,13 +134,13 @@ func TestLiveJoining(t *testing.T) {
 	<-n.Done()
 }
 
-// A member that does not hear of most voters takes no part, and says so.
+// A member without contact to a majority of voters is not active, and says so.
 func TestLiveAlone(t *testing.T) {
 	t.Parallel()
 	_, a := serve(t, "--memory", "--name", "a", "--lease", "1s")
 	b, _ := serve(t, "--memory", "--name", "b", "--join", a)
 	c, _ := serve(t, "--memory", "--name", "c", "--join", a)
-	c.until(`view begun epoch=\d+ members=3 voters=3`)
+	c.waitFor(`view begun epoch=\d+ members=3 voters=3`)
 	for late := time.Now().Add(patience); !strings.Contains(at(t, a, 0, "status", "--json"), `"settled": true`); {
 		if time.Now().After(late) {
 			t.Fatal("b and c do not become voters")
@@ -153,34 +153,34 @@ func TestLiveAlone(t *testing.T) {
 	for late := time.Now().Add(patience); ; {
 		p := begin(t, nil, "status", "--addr", a)
 		<-p.ended
-		p.silent()
+		p.waitSilent()
 		if p.cmd.ProcessState.ExitCode() == 0 && time.Now().Before(late) {
 			continue // its lease still runs
 		}
-		p.exits(1)
-		p.until("^stile: node a takes no part at present: it has no lease, since it does not hear of most voters")
-		if s := at(t, a, 0, "locks"); !strings.Contains(s, "b could not be asked") { // it answers all the same
+		p.waitExit(1)
+		p.waitFor("^stile: node a is not an active member: it has no lease, since it does not hear of most voters")
+		if s := at(t, a, 0, "locks"); !strings.Contains(s, "node b did not answer") { // it answers all the same
 			t.Errorf("the locks are %s", s)
 		}
 		return
 	}
 }
 
-// A whole cluster in one process serves, and ends in good order.
+// A whole cluster in one process serves, and stops cleanly.
 func TestLiveNodes(t *testing.T) {
 	t.Parallel()
 	p, a := serve(t, "--nodes", "3", "--name", "x")
-	p.until("node x-3 serves at")
+	p.waitFor("node x-3 listening on")
 	token(t, a, "demo")
 	if s := at(t, a, 0, "status", "--json"); !strings.Contains(s, `"name": "x-3"`) {
 		t.Errorf("the status is %s", s)
 	}
 	p.signal(syscall.SIGTERM)
-	p.exits(0)
+	p.waitExit(0)
 }
 
-// A node that is stopped, or killed, goes on where it was: tokens never go back, not
-// even if it listens elsewhere.
+// A node that is stopped or killed continues after a restart: tokens never go back, even
+// if it listens elsewhere.
 func TestLiveRestart(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
 	p, a := serve(t, "--name", "a", "--data", data, "--lease", "1s")
@@ -196,14 +196,14 @@ func TestLiveRestart(t *testing.T) {
 		last = next
 	}
 	other := begin(t, nil, "serve", "--name", "b", "--listen", "127.0.0.1:0", "--data", data)
-	other.exits(2)
-	other.until("is in use by")
+	other.waitExit(2)
+	other.waitFor("is in use by")
 	other = begin(t, nil, "serve", "--name", "b", "--listen", a, "--memory")
-	other.exits(2)
-	other.until("is in use: a node may run there already")
+	other.waitExit(2)
+	other.waitFor("is in use, perhaps by another node")
 }
 
-// A node whose disk fails ends, and that it was not told to is no good end.
+// A node whose disk fails exits with an error.
 func TestLiveDiskFails(t *testing.T) {
 	t.Parallel()
 	data := filepath.Join(t.TempDir(), "data")
@@ -212,11 +212,11 @@ func TestLiveDiskFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	begin(t, nil, "serve", "--listen", "127.0.0.1:0", "--memory", "--name", "b", "--join", a) // which a is to note
-	p.exits(1)
-	p.until(`^stile: .*node a: the node has ended: .*voter\.db`)
+	p.waitExit(1)
+	p.waitFor(`^stile: .*node a: the node has ended: .*voter\.db`)
 }
 
-// With certificates nobody comes in without one.
+// A cluster with certificates refuses clients without one.
 func TestLiveTLS(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -232,13 +232,13 @@ func TestLiveTLS(t *testing.T) {
 	at(t, a, 0, append(append([]string{"exec"}, with("me")...), "demo", "true")...)
 	at(t, a, 0, append([]string{"locks"}, with("me")...)...)
 	p := begin(t, []string{"STILE_ADDR=" + a, "STILE_CA=" + dir + "/ca.crt", "STILE_CERT=" + dir + "/me.crt", "STILE_KEY=" + dir + "/me.key"}, "status")
-	p.exits(0)
+	p.waitExit(0)
 	if said := at(t, a, 125, "exec", "demo", "true"); !strings.Contains(said, "TLS") {
 		t.Errorf("without a certificate: %s", said)
 	}
 }
 
-// A file, the environment and flags say what a node is, the later ones above all.
+// A file, the environment and flags set up a node, each overriding the one before.
 func TestLiveConfig(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -251,39 +251,39 @@ func TestLiveConfig(t *testing.T) {
 	write("name = \"file\"\nlisten = \"127.0.0.1:0\"\nmemory = true\nvoters = 1\nlease = 5\nlog = \"json\"\n")
 	env := []string{"STILE_NAME=environment", "STILE_CONFIG=" + file}
 	p := begin(t, env, "serve")
-	a := p.until(`^node environment serves at (\S+), data in memory$`)
-	p.until(`^\{.*"level":"INFO","msg":"view begun"`)
+	a := p.waitFor(`^node environment listening on (\S+), data in memory$`)
+	p.waitFor(`^\{.*"level":"INFO","msg":"view begun"`)
 	if s := at(t, a, 0, "status"); !strings.Contains(s, "lease      5 s") {
 		t.Errorf("the status is\n%s", s)
 	}
 	p.signal(os.Interrupt)
-	p.exits(0)
+	p.waitExit(0)
 	p = begin(t, env, "serve", "--name", "flag")
-	p.until(`^node flag serves`)
+	p.waitFor(`^node flag listening`)
 	for text, says := range map[string]string{
 		"nam = \"x\"":           `unknown key "nam": .*did you mean name\?`,
-		"lease = \"soon\"":      `lease = "soon": want a time`,
-		"name = {first = 1}":    "want text, a number",
-		"listen 127.0.0.1":      "cannot read it",
+		"lease = \"soon\"":      `lease = "soon": must be a time`,
+		"name = {first = 1}":    "must be text, a number",
+		"listen 127.0.0.1":      "cannot read the file",
 		"memory = true\ndata=1": "give one of them",
 	} {
 		write(text)
 		p := begin(t, nil, "serve", "--config", file)
-		p.exits(2)
-		p.until(says)
+		p.waitExit(2)
+		p.waitFor(says)
 	}
 	p = begin(t, []string{"STILE_LEASE=never"}, "serve")
-	p.exits(2)
-	p.until(`STILE_LEASE="never": want a time`)
+	p.waitExit(2)
+	p.waitFor(`STILE_LEASE="never": must be a time`)
 }
 
-// A recording replays without a difference, also if the node was killed.
+// A recording replays without a difference, even if the node was killed.
 func TestLiveRecording(t *testing.T) {
 	t.Parallel()
 	for _, how := range []os.Signal{syscall.SIGTERM, syscall.SIGKILL} {
 		file := filepath.Join(t.TempDir(), "a.rec")
 		p := begin(t, []string{"STILE_RECORD=" + file}, "serve", "--memory", "--name", "a", "--listen", "127.0.0.1:0")
-		a := p.until(`^node a serves at (\S+), data in memory$`)
+		a := p.waitFor(`^node a listening on (\S+), data in memory$`)
 		token(t, a, "demo")
 		p.signal(how)
 		<-p.ended

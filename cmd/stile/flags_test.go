@@ -12,8 +12,8 @@ import (
 	"github.com/stile-lock/stile/algorithm/catalog"
 )
 
-// Who has the lock at first makes a difference to these, and to no other.
-func TestHeld(t *testing.T) {
+// The initial holder makes a difference to these algorithms, and to no other.
+func TestHolderMatters(t *testing.T) {
 	holders := strings.Fields(`token-ring token-ring-lazy carvalho-roucairol suzuki-kasami ricart-agrawala-token raymond
 		dijkstra naimi-trehel raymond-greedy raymond-printed raymond-initialize`)
 	for _, s := range catalog.All() {
@@ -23,8 +23,8 @@ func TestHeld(t *testing.T) {
 	}
 }
 
-// A name that ends in something else is refused, and a flag keeps what it had.
-func TestFile(t *testing.T) {
+// A name with another extension is refused, and the flag keeps its value.
+func TestOutputFileFlag(t *testing.T) {
 	for _, test := range []struct {
 		endings string
 		path    string
@@ -50,7 +50,7 @@ func TestFile(t *testing.T) {
 }
 
 // Refuse and Only refuse the flags that they should, and no other.
-func TestRefuse(t *testing.T) {
+func TestRefuseFlags(t *testing.T) {
 	for _, test := range []struct {
 		given        string
 		refuse, only bool // whether they refuse it
@@ -70,7 +70,7 @@ func TestRefuse(t *testing.T) {
 	}
 }
 
-// Each topology that is offered is one of some algorithm.
+// Each topology that is completed belongs to some algorithm.
 func TestTopologies(t *testing.T) {
 	specs := slices.Concat(catalog.All(), catalog.Elections())
 	for _, word := range catalog.Topologies("") {
@@ -83,12 +83,12 @@ func TestTopologies(t *testing.T) {
 	}
 }
 
-// All that takes text takes no empty one.
-func TestTextIsSomething(t *testing.T) {
+// No text flag takes empty text.
+func TestTextFlagRefusesEmpty(t *testing.T) {
 	var to string
 	for _, v := range []pflag.Value{textFlag(&to, "x", nil), processListFlag(&to), choiceFlag(&to, "a", "b"), choicesFlag(&to, []string{"a", "b"}, nil, "all"), outputFileFlag(&to, ".svg")} {
 		for _, s := range []string{"", " ", "\t\n"} {
-			if err := v.Set(s); err == nil || !strings.HasPrefix(err.Error(), "want ") {
+			if err := v.Set(s); err == nil || !strings.HasPrefix(err.Error(), "must be ") {
 				t.Errorf("%T takes %q: %v", v, s, err)
 			}
 		}
@@ -96,7 +96,7 @@ func TestTextIsSomething(t *testing.T) {
 }
 
 // Several takes a word that stands alone, or other words, each once.
-func TestSeveral(t *testing.T) {
+func TestChoicesFlag(t *testing.T) {
 	var to string
 	v := choicesFlag(&to, []string{"raymond", "central"}, func(word string) string {
 		if word == "bully" {
@@ -110,8 +110,8 @@ func TestSeveral(t *testing.T) {
 		}
 	}
 	for s, want := range map[string]string{
-		"raymon": "did you mean raymond?", "raymond,raymond": "named twice", "all,raymond": "want all or none, or some of raymond,central", "raymond,": "want all",
-		",": "want all", "central,bully": "bully is an election", "raymond central": "want all",
+		"raymon": "did you mean raymond?", "raymond,raymond": "listed twice", "all,raymond": "must be all or none, or some of raymond,central", "raymond,": "must be all",
+		",": "must be all", "central,bully": "bully is an election", "raymond central": "must be all",
 	} {
 		if err := v.Set(s); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", s, err, want)
