@@ -56,6 +56,7 @@ check: tools fmt vet lint web-check tests ## everything a change must pass; abou
 
 # The ledger needs a clean tree, so it comes before the pages.
 nightly: check ## the long settings, and every page of docs/results; hours
+	STILE_NIGHTLY=1 go test ./cmd/stile -count 1 -walk 200 -seeds 3 -timeout 2h
 	$(MAKE) ledger FROM=$$(tools/ledger.sh next) SEEDS=100000
 	$(MAKE) mutants proofs museum faults controls live check-cluster site
 

@@ -101,7 +101,7 @@ func (c *Coder) Of(what string, i int) { c.of, c.which = what, i }
 // its Always.
 func (c *Coder) When(ok bool) {
 	if c.when {
-		panic("core: When before the Always of another When")
+		panic("algorithm: When before the Always of another When")
 	}
 	c.when = true
 	c.live = c.mode
@@ -118,7 +118,7 @@ func (c *Coder) When(ok bool) {
 // Always ends the fields that When began.
 func (c *Coder) Always() {
 	if !c.when {
-		panic("core: Always without When")
+		panic("algorithm: Always without When")
 	}
 	c.when = false
 	c.mode = c.live

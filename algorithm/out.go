@@ -62,7 +62,7 @@ func (o *outbox) astray(to ID) {
 	lo, _, kind := o.encode()
 	o.o.buf = o.o.buf[:lo]
 	if to == None {
-		o.fail("%v sent %s to nobody: its recipient is core.None", o.self, called(o.kinds, kind))
+		o.fail("%v sent %s to nobody: its recipient is algorithm.None", o.self, called(o.kinds, kind))
 		return
 	}
 	o.fail("%v sent %s to seat %d of %d", o.self, called(o.kinds, kind), int(to)+1, o.coder.n)

@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"slices"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -14,10 +16,10 @@ import (
 	"github.com/stile-lock/stile/sim"
 )
 
-// maxMoney is the most that an account holds before, or gets at once.
+// maxMoney is the maximum of the initial balance and of a deposit.
 const maxMoney = 1_000_000_000_000
 
-// bankFlags is what 'stile bank' can be told.
+// bankFlags holds the flags of 'stile bank'.
 type bankFlags struct {
 	lock            string
 	machines        int
@@ -26,53 +28,52 @@ type bankFlags struct {
 	seed            uint64
 	crash           bank.Crash
 	json            bool
-	scene           Scene
+	output          traceOutput
 }
 
-// bankNew returns the command.
-func bankNew() *cobra.Command {
+func newBank() *cobra.Command {
 	f := &bankFlags{machines: 2, deposits: 1, amount: 10_000, balance: 1_000, seed: 1}
 	c := &cobra.Command{
 		Use:   "bank [flags]",
-		Short: "See money get lost without mutual exclusion, and kept with it",
-		Long: `Cash machines deposit money on one account: each reads the balance over the
-network, adds, and writes the sum back. If one reads between another's read and
-write, a deposit is lost.
+		Short: "See money lost without mutual exclusion, and kept with it",
+		Long: `Cash machines deposit money into one account: each reads the balance over the
+network, adds to it, and writes the sum back. If one reads between another's
+read and write, a deposit is lost.
 
-Without --lock it tells the story: the same customers without a lock, with
-ricart-agrawala, and with every other sound algorithm. With --lock it plays the
-scene once. The messages it counts are those of the lock.
+Without --lock the same deposits are made without a lock, with ricart-agrawala,
+and with every other sound algorithm. With --lock they are made once. Only the
+messages of the lock are counted.
 
-With --crash a machine dies in its first deposit, when it has read and not yet
-written, or when its WRITE is under way (2@write), so slowly that others have
-gone on when it arrives (2@late), and then to an account that refuses what comes
-out of turn (2@fenced). Without --lock that is told of a lock as it is, and of
-the same lock with recovery.
+With --crash a machine crashes in its first deposit: between its read and its
+write (2), or while its WRITE is in flight (2@write). With 2@late the WRITE is
+so slow that other machines have gone on when it arrives; with 2@fenced the
+account then refuses it. Without --lock this is shown with a lock as it is, and
+with the same lock and recovery.
 
-'stile storm --bank' is a bank with live locks, under every fault there is.`,
+'stile storm --bank' runs a bank with live locks under every fault.`,
 		Example: `  stile bank
   stile bank --lock none --seed 3
   stile bank --crash 1
   stile bank --machines 3 --crash 3@late --lock ricart-agrawala+bully
   stile bank --lock maekawa --machines 4 --deposits 10 --json`,
-		Args: Nothing,
+		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return f.run(c) },
 	}
 	fs := c.Flags()
 	fs.SortFlags = false
-	fs.Var(Text(&f.lock, "none or the name of an algorithm: 'stile algorithms' lists them", cobra.FixedCompletions(append([]string{bank.NoLock().Name}, Locks()...), cobra.ShellCompDirectiveNoFileComp)), "lock", "none, or the `ALGORITHM` by which the machines take turns")
-	fs.Var(Count(&f.machines, 1, MaxNodes), "machines", "how many cash machines")
-	fs.Var(Count(&f.deposits, 1, MaxEntries), "deposits", "how many deposits each of them makes")
-	fs.Var(Count(&f.amount, 0, maxMoney), "amount", "how much a deposit is")
-	fs.Var(Count(&f.balance, 0, maxMoney), "balance", "what is on the account before")
-	fs.Var(Seed(&f.seed), "seed", "which of many runs")
-	fs.Var(crashing(&f.crash), "crash", "`WHO` dies inside: a machine such as 2, or 2@write, 2@late or 2@fenced")
-	fs.BoolVar(&f.json, "json", false, "print JSON, for programs; the lock is then none unless given")
-	f.scene.Define(fs)
+	lockOrNoneFlag(fs, &f.lock)
+	fs.Var(countFlag(&f.machines, 1, maxNodes), "machines", "number of cash machines")
+	fs.Var(countFlag(&f.deposits, 1, maxEntries), "deposits", "number of deposits by each machine")
+	fs.Var(countFlag(&f.amount, 0, maxMoney), "amount", "amount of a deposit")
+	fs.Var(countFlag(&f.balance, 0, maxMoney), "balance", "initial balance")
+	fs.Var(seedFlag(&f.seed), "seed", "seed of the run")
+	fs.Var(crashFlag(&f.crash), "crash", "machine that crashes in the critical section: `WHO` is 2, 2@write, 2@late or 2@fenced")
+	fs.BoolVar(&f.json, "json", false, "JSON output, for programs; --lock is then none by default")
+	f.output.define(fs)
 	return c
 }
 
-// config is the scene with this lock.
+// config returns the run with this lock.
 func (f *bankFlags) config(lock algorithm.Spec) bank.Config {
 	return bank.Config{
 		Lock: lock, Machines: f.machines, Deposits: f.deposits,
@@ -81,91 +82,99 @@ func (f *bankFlags) config(lock algorithm.Spec) bank.Config {
 	}
 }
 
-// lockOf returns the algorithm of that name, which may be none.
-func (f *bankFlags) lockOf(name string) (algorithm.Spec, error) {
+// lockOrNoneFlag defines --lock, for commands that can also run without a lock.
+func lockOrNoneFlag(fs *pflag.FlagSet, to *string) {
+	names := append([]string{bank.NoLock().Name}, lockNames()...)
+	fs.Var(textFlag(to, "none or the name of an algorithm: 'stile algorithms' lists them", cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp)),
+		"lock", "`ALGORITHM` that provides mutual exclusion, or none (default both)")
+}
+
+// lockOrNone returns the algorithm with this name for a number of processes. The name
+// may be none, or empty.
+func lockOrNone(name string, processes int) (algorithm.Spec, error) {
 	if name == "" || name == bank.NoLock().Name {
 		return bank.NoLock(), nil
 	}
-	spec, err := Spec(name, algorithm.Options{})
+	spec, err := findAlgorithm(name, algorithm.Options{})
 	if err != nil {
 		return spec, fmt.Errorf("--lock: %w", err)
 	}
-	return spec, spec.Accepts(f.machines)
+	return spec, spec.Accepts(processes)
 }
 
 func (f *bankFlags) run(cmd *cobra.Command) error {
-	lock, err := f.lockOf(f.lock)
+	lock, err := lockOrNone(f.lock, f.machines)
 	if err != nil {
 		return err
 	}
-	if n := f.machines * f.deposits; n > MaxEntries {
-		return fmt.Errorf("%s in all: want at most %d, so give fewer --machines or --deposits", words.Plural(n, "deposit"), MaxEntries)
+	if n := f.machines * f.deposits; n > maxEntries {
+		return fmt.Errorf("%s in total, at most %d are allowed: give fewer --machines or --deposits", words.Plural(n, "deposit"), maxEntries)
 	}
 	if f.crash.On && int(f.crash.Who) >= f.machines {
-		return fmt.Errorf("--crash %d: there are machines 1 to %d; give more --machines", f.crash.Who+1, f.machines)
+		return fmt.Errorf("--crash %d: machines are numbered 1 to %d: give more --machines", f.crash.Who+1, f.machines)
 	}
 	if f.crash.On && f.lock == "" && !f.json {
-		lock, err = f.lockOf(hero)
+		lock, err = lockOrNone(shownAlgorithm, f.machines)
 		if err != nil {
 			return err
 		}
 	}
 	c := f.config(lock)
-	c.Record = c.Record || f.scene.Asked()
-	rec := NewRecorder(f.machines+1, lock)
+	c.Record = c.Record || f.output.requested()
+	rec := newRecorder(f.machines+1, lock)
 	rec.Title, rec.Kinds = bankTitle(lock), slices.Concat(lock.Kinds, bank.Kinds())
 	if f.crash.Fenced {
 		rec.Kinds = append(rec.Kinds, bank.Refusal)
 	}
 	rec.Names = make([]string, f.machines+1)
 	rec.Names[f.machines], rec.Beside = "account", "balance"
-	files, err := rec.Files(&f.scene)
+	files, err := rec.files(&f.output)
 	if err != nil {
 		return err
 	}
-	return tellRun(cmd.OutOrStdout(), f.json, files, func() (Report, error) {
-		live := Begin(cmd)
-		defer live.End()
-		c.Watch = live.Watch("deposits")
+	return runAndReport(cmd.OutOrStdout(), f.json, files, func() (outcome, error) {
+		live := startProgress(cmd)
+		defer live.end()
+		c.Watch = live.watch("deposits")
 		r, err := bank.Run(c)
 		if err != nil {
-			return Report{}, err
+			return outcome{}, err
 		}
 		rec.Events = r.Events
-		rec.Interrupted(bankFar(c, r))
+		rec.interrupted(bankProgress(c, r))
 		if f.lock != "" || f.json {
-			return Report{JSON: r, Text: func(p *Page) { printScene(p, c, r) }, Stopped: bankFar(c, r), Wrong: bankBroken(r)}, nil
+			return outcome{json: r, text: func(p *printer) { printBankRun(p, c, r) }, stopped: bankProgress(c, r), wrong: bankFindings(r)}, nil
 		}
 		if f.crash.On {
-			return f.obituary(c, r)
+			return f.crashStory(c, r)
 		}
 		return f.story(c, r)
 	})
 }
 
-// bankFar says how far a scene was when it was stopped, if it was.
-func bankFar(c bank.Config, r *bank.Result) string {
+// bankProgress says how far a run was when it was interrupted, if it was.
+func bankProgress(c bank.Config, r *bank.Result) string {
 	if !r.Stopped {
 		return ""
 	}
 	return fmt.Sprintf("%s of %s", words.Grouped(r.Entries), words.Plural(c.Machines*c.Deposits, "deposit"))
 }
 
-// story plays the scene c without a lock, of which first came, with all sound
-// algorithms, the hero first, until one of them is interrupted.
-func (f *bankFlags) story(c bank.Config, first *bank.Result) (Report, error) {
+// story repeats the run c, whose result without a lock is first, with all sound
+// algorithms, the shown one first, until one run is interrupted.
+func (f *bankFlags) story(c bank.Config, first *bank.Result) (outcome, error) {
 	locks := catalog.Sound()
 	all := len(locks)
 	locks = slices.DeleteFunc(locks, func(s algorithm.Spec) bool { return s.Accepts(f.machines) != nil })
 	fits := len(locks) == all
-	slices.SortStableFunc(locks, func(x, y algorithm.Spec) int { return order(x) - order(y) })
-	results, stopped := []*bank.Result{first}, bankFar(c, first)
+	slices.SortStableFunc(locks, func(x, y algorithm.Spec) int { return shownFirst(x) - shownFirst(y) })
+	results, stopped := []*bank.Result{first}, bankProgress(c, first)
 	for i := 0; i < len(locks) && stopped == ""; i++ {
 		with := f.config(locks[i])
 		with.Watch = c.Watch
 		r, err := bank.Run(with)
 		if err != nil {
-			return Report{}, err
+			return outcome{}, err
 		}
 		if r.Stopped {
 			stopped = fmt.Sprintf("%d of %s", len(results), words.Plural(1+len(locks), "scene"))
@@ -177,27 +186,27 @@ func (f *bankFlags) story(c bank.Config, first *bank.Result) (Report, error) {
 	if fits && stopped == "" {
 		others = "EVERY OTHER SOUND ALGORITHM"
 	}
-	return Report{Text: func(p *Page) { printStory(p, c, results, others) }, Stopped: stopped, Wrong: bankBroken(results...)}, nil
+	return outcome{text: func(p *printer) { printStory(p, c, results, others) }, stopped: stopped, wrong: bankFindings(results...)}, nil
 }
 
-// obituary plays the scene c, of which first came, with recovery too.
-func (f *bankFlags) obituary(c bank.Config, first *bank.Result) (Report, error) {
-	lock, err := f.lockOf(hero + "+bully")
+// crashStory repeats the run c, whose result is first, with recovery.
+func (f *bankFlags) crashStory(c bank.Config, first *bank.Result) (outcome, error) {
+	lock, err := lockOrNone(shownAlgorithm+"+bully", f.machines)
 	if err != nil {
-		return Report{}, err
+		return outcome{}, err
 	}
 	with := f.config(lock)
 	with.Watch = c.Watch
 	second, err := bank.Run(with)
 	if err != nil {
-		return Report{}, err
+		return outcome{}, err
 	}
-	return Report{Text: func(p *Page) { printDeath(p, c, first, second) }, Stopped: bankFar(c, second), Wrong: bankBroken(first, second)}, nil
+	return outcome{text: func(p *printer) { printCrash(p, c, first, second) }, stopped: bankProgress(c, second), wrong: bankFindings(first, second)}, nil
 }
 
-// crashing is the flag that says who dies.
-func crashing(to *bank.Crash) pflag.Value {
-	return Value(to, "WHO", bank.ParseCrash, func(c bank.Crash) string {
+// crashFlag takes the machine that crashes, and when.
+func crashFlag(to *bank.Crash) pflag.Value {
+	return newFlag(to, "WHO", bank.ParseCrash, func(c bank.Crash) string {
 		if !c.On {
 			return ""
 		}
@@ -205,32 +214,223 @@ func crashing(to *bank.Crash) pflag.Value {
 	})
 }
 
-// order puts the hero first.
-func order(s algorithm.Spec) int {
-	if s.Name == hero {
+// shownFirst sorts the shown algorithm first.
+func shownFirst(s algorithm.Spec) int {
+	if s.Name == shownAlgorithm {
 		return 0
 	}
 	return 1
 }
 
-// bankBroken is the error of scenes in which a lock failed. Without a lock there
-// is nothing to fail.
-func bankBroken(results ...*bank.Result) error {
+// bankFindings returns findings for runs in which a lock failed, or nil. Without a lock
+// nothing can fail.
+func bankFindings(results ...*bank.Result) error {
 	var all []sim.Violation
 	for _, r := range results {
 		if r.Lock != bank.NoLock().Name {
 			all = append(all, r.Found...)
 		}
 	}
-	return Violations(all)
+	return violationFindings(all)
 }
 
-// hero is the algorithm that the story shows in full.
-const hero = "ricart-agrawala"
+// shownAlgorithm is the algorithm whose run is printed in full.
+const shownAlgorithm = "ricart-agrawala"
 
 func bankTitle(lock algorithm.Spec) string {
 	if lock.Name == bank.NoLock().Name {
 		return "The bank without a lock"
 	}
 	return "The bank with " + lock.Title
+}
+
+// Rows of a printed diagram.
+const (
+	storyRows = 14
+	bankRows  = 60
+	crashRows = 30
+)
+
+// printStory prints what happens without a lock and with each algorithm. The first
+// result is that without a lock, the second that of the shown algorithm.
+func printStory(p *printer, c bank.Config, results []*bank.Result, others string) {
+	who := "each machine"
+	if c.Machines == 1 {
+		who = "it"
+	}
+	first := results[0]
+	p.text(0, fmt.Sprintf("An account holds %s. %s: %s reads the balance over the network, adds to it, and writes the sum back. In the end the account must hold %s.",
+		words.Grouped(c.Balance), depositors(c), who, words.Grouped(first.Expected)))
+	p.gap()
+	p.line("%-50s┊ idle  ┃ waiting  █ inside", "WITHOUT A LOCK")
+	printDiagram(p, c, first, storyRows, "--svg FILE draws it")
+	printEnd(p, c, first)
+	if text := luckText(c, first); text != "" {
+		p.text(0, text)
+	}
+	if len(results) < 2 {
+		return
+	}
+	p.gap()
+	p.line("THE SAME DEPOSITS, WITH %s", results[1].Lock)
+	printDiagram(p, c, results[1], storyRows, fmt.Sprintf("--lock %s --svg FILE draws it", results[1].Lock))
+	printEnd(p, c, results[1])
+	if len(results) < 3 {
+		return
+	}
+	p.gap()
+	p.line("AND WITH %s (balance, lock messages)", others)
+	printOthers(p, results[2:])
+}
+
+// luckText says why nothing was lost without a lock, or "" if something was.
+func luckText(c bank.Config, r *bank.Result) string {
+	switch {
+	case r.Lost > 0 || r.Stopped:
+		return ""
+	case c.Machines == 1:
+		return "A single machine has no competition: it takes two machines to lose money."
+	case c.Amount == 0:
+		return "Deposits of 0 cannot be lost: give an --amount."
+	}
+	return "By luck each machine read after the previous one had written. Another --seed may lose money."
+}
+
+// printCrash prints what a crash does, without recovery and with it.
+func printCrash(p *printer, c bank.Config, without, with *bank.Result) {
+	p.text(0, fmt.Sprintf("An account holds %s. %s, and %v crashes in the critical section.", words.Grouped(c.Balance), depositors(c), c.Crash.Who))
+	for _, r := range []*bank.Result{without, with} {
+		p.gap()
+		p.line("WITH %s", r.Lock)
+		printDiagram(p, c, r, crashRows, fmt.Sprintf("--lock %s --svg FILE draws it", r.Lock))
+		printEnd(p, c, r)
+	}
+}
+
+// printOthers lists runs in two columns, or in one if they are wide.
+func printOthers(p *printer, results []*bank.Result) {
+	var cells []string
+	room := 0
+	for _, r := range results {
+		cell := fmt.Sprintf("%-22s%8s%6d", truncate(r.Lock, 22), words.Grouped(r.Balance), r.Messages)
+		if r.Lost != 0 {
+			cell += " LOST"
+		}
+		cells = append(cells, cell)
+		room = max(room, utf8.RuneCountInString(cell))
+	}
+	columns := 2
+	if 2*(room+2)+1 > screenWidth {
+		columns = 1
+	}
+	rows := (len(cells) + columns - 1) / columns
+	for i := range rows {
+		line := cells[i]
+		if i+rows < len(cells) {
+			line = fmt.Sprintf("%-40s%s", line, cells[i+rows])
+		}
+		p.line("  %s", line)
+	}
+}
+
+// printBankRun prints one run.
+func printBankRun(p *printer, c bank.Config, r *bank.Result) {
+	p.line("%s: initial balance %s, seed %d.", bankTitle(c.Lock), words.Grouped(c.Balance), c.Seed)
+	p.line("%s.", depositors(c))
+	p.gap()
+	printDiagram(p, c, r, bankRows, "--svg FILE draws it")
+	p.gap()
+	printEnd(p, c, r)
+	p.line("%s, %s", words.Plural(r.Entries, "deposit"), words.Plural(r.Messages, "lock message"))
+}
+
+func depositors(c bank.Config) string {
+	each := ""
+	if c.Deposits > 1 {
+		each = fmt.Sprintf(" %s times", words.Grouped(c.Deposits))
+	}
+	if c.Machines == 1 {
+		return fmt.Sprintf("1 cash machine deposits %s%s", words.Grouped(c.Amount), each)
+	}
+	return fmt.Sprintf("%s deposit %s each%s", words.Plural(c.Machines, "cash machine"), words.Grouped(c.Amount), each)
+}
+
+// printDiagram prints a diagram, or says how to draw a large one.
+func printDiagram(p *printer, c bank.Config, r *bank.Result, rows int, draws string) {
+	if !bank.Fits(c.Machines, c.Deposits) {
+		p.line("(too large for a text diagram: %s)", draws)
+		return
+	}
+	for _, row := range r.Diagram(c.Balance, rows) {
+		p.line("%s", row)
+	}
+}
+
+// printEnd prints how a run ended, and why.
+func printEnd(p *printer, c bank.Config, r *bank.Result) {
+	end := "The balance is " + words.Grouped(r.Balance)
+	if r.Stopped {
+		end += " so far"
+	}
+	why := overwrittenText(r)
+	switch {
+	case r.Lost > 0:
+		end += fmt.Sprintf(". %s IS LOST%s.", words.Grouped(r.Lost), why)
+	case why != "":
+		end += fmt.Sprintf(": nothing is lost, because a deposit is 0%s.", strings.Replace(why, ":", ", but", 1))
+	default:
+		end += ": nothing is lost."
+	}
+	all := c.Machines * c.Deposits
+	switch {
+	case c.Crash.On && !r.Stopped:
+		end = crashText(c, r) + " " + end
+	case r.Entries < all && !r.Stopped:
+		end += fmt.Sprintf(" But %s of %s were never made: requests are no longer granted.", words.Grouped(all-r.Entries), words.Plural(all, "deposit"))
+	}
+	p.text(0, end)
+}
+
+// crashText says how a machine crashed, and what that does to the others.
+func crashText(c bank.Config, r *bank.Result) string {
+	who := c.Crash.Who
+	end := fmt.Sprintf("%v crashed after its read and before its write: its deposit was never made.", who)
+	switch {
+	case c.Crash.Fenced:
+		end = fmt.Sprintf("%v crashed while its WRITE was in flight, very slowly. By then the account had seen a later turn and refused it: the deposit was not made.", who)
+		if r.Refused == 0 {
+			end = fmt.Sprintf("%v crashed while its WRITE was in flight, very slowly. No machine had a later turn, so the account accepted it.", who)
+		}
+	case c.Crash.Moment == bank.Late:
+		end = fmt.Sprintf("%v crashed while its WRITE was in flight, so slowly that it arrived 40 message times later.", who)
+		if r.Lost > 0 {
+			end += fmt.Sprintf(" No lock can recall it, but an account that checks whose turn it is can refuse it: --crash %d@fenced.", who+1)
+		}
+	case c.Crash.Moment == bank.Write:
+		end = fmt.Sprintf("%v crashed while its WRITE was in flight; it arrived, so the deposit was made.", who)
+	}
+	switch n := len(r.Waiting); {
+	case n == 0 && r.After > 0:
+		end += " The others continued without it."
+	case n == 0 && c.Machines > 1:
+		end += " No machine wanted to enter after it: let another machine crash, or give another --seed, to see more."
+	case n == 1:
+		end += fmt.Sprintf(" P%d waits forever for a crashed machine.", r.Waiting[0])
+	case n > 1:
+		end += fmt.Sprintf(" %d machines wait forever for a crashed machine.", n)
+	}
+	return end
+}
+
+// overwrittenText says how deposits were overwritten, or "" if none were.
+func overwrittenText(r *bank.Result) string {
+	if len(r.Overwritten) == 0 {
+		return ""
+	}
+	o := r.Overwritten[0]
+	why := fmt.Sprintf(": %v read before %v had written", o.By, o.Of)
+	if more := len(r.Overwritten) - 1; more > 0 {
+		why += fmt.Sprintf(", and %s of this", words.Plural(more, "more case"))
+	}
+	return why
 }

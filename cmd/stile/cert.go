@@ -11,96 +11,96 @@ import (
 	"github.com/stile-lock/stile/internal/live/node/cert"
 )
 
-// maxHosts is how many hosts a certificate may be for.
+// maxHosts is the maximum number of hosts of a certificate.
 const maxHosts = 50
 
-// certFlags is what the commands can be told.
+// certFlags holds the flags of 'stile cert ca' and 'stile cert node'.
 type certFlags struct {
 	order cert.Order
 	json  bool
 }
 
-// certNew returns the command.
-func certNew() *cobra.Command {
+func newCert() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "cert",
-		Short: "Make the certificates with which nodes know each other",
-		Long: `The nodes of a cluster talk over TLS, and each knows the others by their
-certificates. An authority of your own signs them: make it once, make a
-certificate for each node beside it, and copy to each node its own two files and
-ca.crt. Keep ca.key where no node is: who has it can be any node.`,
+		Short: "Create the certificates of a cluster",
+		Long: `The nodes of a cluster talk over TLS and identify each other by certificates,
+which an authority of your own signs. Create the authority once, create a
+certificate for each node in the same directory, and copy to each node its two
+files and ca.crt. Keep ca.key off the nodes: anyone who has it can impersonate
+any node.`,
 	}
-	c.AddCommand(newCA(), newNode())
+	c.AddCommand(newCertCA(), newCertNode())
 	return c
 }
 
-func newCA() *cobra.Command {
+func newCertCA() *cobra.Command {
 	f := &certFlags{order: cert.Order{Dir: ".", Days: cert.CADays}}
 	c := &cobra.Command{
 		Use:     "ca [flags]",
-		Short:   "Make an authority: ca.crt and ca.key",
+		Short:   "Create an authority: ca.crt and ca.key",
 		Example: `  stile cert ca --dir certs`,
-		Args:    Nothing,
+		Args:    noArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return f.run(c, cert.CA) },
 	}
 	f.define(c)
 	return c
 }
 
-func newNode() *cobra.Command {
+func newCertNode() *cobra.Command {
 	f := &certFlags{order: cert.Order{Dir: ".", Days: cert.NodeDays}}
 	c := &cobra.Command{
 		Use:   "node NAME [flags]",
-		Short: "Make the certificate of a node: NAME.crt and NAME.key",
-		Long: `Makes the certificate of a node, signed by the authority in the same directory.
-It is for the name of the node, which no other may then have, and for all hosts
-at which others reach it.`,
+		Short: "Create a node's certificate: NAME.crt and NAME.key",
+		Long: `Creates a node's certificate, signed by the authority in the same directory. It
+is valid for the name of the node, which must be unique in the cluster, and for
+the hosts at which others reach the node.`,
 		Example: `  stile cert node db1 --dir certs --host 10.0.0.5 --host db1.example.com`,
-		Args:    One("the name of a node, such as db1", "node", "make them one by one"),
+		Args:    oneArg("the name of a node, such as db1", "node", "create them one at a time"),
 		RunE: func(c *cobra.Command, args []string) error {
 			f.order.Name = args[0]
 			if strings.HasSuffix(args[0], ".stile") {
-				return fmt.Errorf("%q is no node but a scenario: see 'stile replay'", args[0])
+				return fmt.Errorf("%q is a scenario file, not a node: see 'stile replay'", args[0])
 			}
 			if err := cert.CheckName(args[0]); err != nil {
 				return err
 			}
 			if len(f.order.Hosts) == 0 {
-				return fmt.Errorf("node %s needs a host that others reach it at: give --host, with an IP address or a name", args[0])
+				return fmt.Errorf("node %s needs a host at which others reach it: give --host with an IP address or a name", args[0])
 			}
 			return f.run(c, cert.Node)
 		},
 	}
-	c.Flags().Var(Value(&f.order.Hosts, "HOST", f.host, func(all []string) string { return strings.Join(all, ",") }), "host", "an IP address or a name at which others reach the node; may be given again")
+	c.Flags().Var(newFlag(&f.order.Hosts, "HOST", f.host, func(all []string) string { return strings.Join(all, ",") }), "host", "IP address or name at which others reach the node; repeatable")
 	f.define(c)
 	return c
 }
 
-// define defines the flags that both have.
+// define defines the flags that both commands have.
 func (f *certFlags) define(c *cobra.Command) {
 	fs := c.Flags()
 	fs.SortFlags = false
-	fs.Var(Dir(&f.order.Dir), "dir", "the `DIR` for the files; the authority is there, too")
-	fs.Var(Count(&f.order.Days, 1, cert.MaxDays), "days", "how long it is valid")
-	fs.BoolVar(&f.order.Force, "force", false, "replace the files that are there")
-	JSON(fs, &f.json)
+	fs.Var(dirFlag(&f.order.Dir), "dir", "`DIR` for the files, also that of the authority")
+	fs.Var(countFlag(&f.order.Days, 1, cert.MaxDays), "days", "validity in days")
+	fs.BoolVar(&f.order.Force, "force", false, "replace existing files")
+	jsonFlag(fs, &f.json)
 }
 
-// host reads one host more.
+// host adds a host.
 func (f *certFlags) host(s string) ([]string, error) {
 	all := f.order.Hosts
 	switch err := cert.CheckHost(s); {
 	case err != nil:
-		return nil, fmt.Errorf("want an IP address such as 10.0.0.5 or a name such as db1.example.com, without a port")
+		return nil, fmt.Errorf("must be an IP address such as 10.0.0.5 or a name such as db1.example.com, without a port")
 	case slices.Contains(all, s):
-		return nil, fmt.Errorf("it is given twice: give each host once")
+		return nil, fmt.Errorf("listed twice: give each host once")
 	case len(all) == maxHosts:
-		return nil, fmt.Errorf("want at most %d hosts", maxHosts)
+		return nil, fmt.Errorf("at most %d hosts are allowed", maxHosts)
 	}
 	return append(all, s), nil
 }
 
-// A certReport is what was made, for programs.
+// A certReport is the JSON form of a certificate.
 type certReport struct {
 	Name  string   `json:"name"`
 	Cert  string   `json:"certificate"`
@@ -116,20 +116,20 @@ func (f *certFlags) run(c *cobra.Command, make func(cert.Order) (*cert.Made, err
 		return err
 	}
 	r := certReport{m.Name, m.Cert, m.Key, append([]string{}, m.Hosts...), m.Until.UTC().Format(time.RFC3339)}
-	return Report{JSON: r, Text: func(p *Page) { certShow(p, m) }}.Print(c.OutOrStdout(), f.json)
+	return outcome{json: r, text: func(p *printer) { printCert(p, m) }}.print(c.OutOrStdout(), f.json)
 }
 
-// certShow tells people what was made, and what to do with it.
-func certShow(p *Page, m *cert.Made) {
-	p.Row("written", "%s and %s", m.Cert, m.Key)
+// printCert prints what was created and what to do with it.
+func printCert(p *printer, m *cert.Made) {
+	p.row("written", "%s and %s", m.Cert, m.Key)
 	if len(m.Hosts) > 0 {
-		p.Row("hosts", "%s", strings.Join(m.Hosts, ", "))
+		p.row("hosts", "%s", strings.Join(m.Hosts, ", "))
 	}
-	p.Row("valid", "until %s", m.Until.Format(time.DateOnly))
-	p.Gap()
+	p.row("valid", "until %s", m.Until.Format(time.DateOnly))
+	p.gap()
 	if m.Name == cert.CAName {
-		p.Text(0, "Now make a certificate for each node with 'stile cert node' in the same directory. Nodes need ca.crt; keep ca.key where no node is.")
+		p.text(0, "Now create a certificate for each node with 'stile cert node' in the same directory. Nodes need ca.crt; keep ca.key off the nodes.")
 		return
 	}
-	p.Text(0, fmt.Sprintf("Copy these two and ca.crt to node %s. Nobody else needs the key.", m.Name))
+	p.text(0, fmt.Sprintf("Copy these two files and ca.crt to node %s. No other machine needs the key.", m.Name))
 }

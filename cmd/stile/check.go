@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -19,7 +17,7 @@ import (
 	"github.com/stile-lock/stile/trace"
 )
 
-// checkFlags is what 'stile check' can be told.
+// checkFlags holds the flags of 'stile check'.
 type checkFlags struct {
 	config     check.Config
 	options    algorithm.Options
@@ -28,53 +26,52 @@ type checkFlags struct {
 	requesters string
 	properties string
 	json       bool
-	scene      Scene
-	pace       string // how long messages take where processes crash
+	output     traceOutput
+	pace       string // how long messages take compared with timeouts
 	museum     bool
 	proofs     bool
 	long       bool
 	faults     bool
-	fault      string // which fault to try
-	at         string // who may have it
+	fault      string // the fault to try
+	at         string // the processes it may happen to
 	mode       string // of a method against deadlock
 	sites      int
-	shared     string // of dijkstra: who moves at once, if flags are read
+	shared     string // for dijkstra with shared flags: how many move at once
 
-	sets *quorum.Properties // of the sets that were chosen, if any were
+	sets *quorum.Properties // of the given sets, or nil
 }
 
-// checkNew returns the command.
-func checkNew() *cobra.Command {
+func newCheck() *cobra.Command {
 	f := &checkFlags{network: algorithm.FIFO.String(), sites: 2, config: check.Config{Nodes: 3, Requests: 2, Crashes: 1, Limits: check.Limits{Memory: 4 << 30}}}
 	c := &cobra.Command{
 		Use:   "check ALGORITHM [flags]",
 		Short: "Check an algorithm in every possible order of events",
-		Long: `Lets everything happen that can happen, in every order, and says which
-properties hold. With --requests unbounded a property that holds is proved for
-this number of processes. Where one is broken the shortest way there is told,
-drawn, and written as a scenario for 'stile replay' if --trace says where to.
+		Long: `Explores every possible order of events, and reports which properties hold. With
+--requests unbounded, a property that holds is proved for this number of
+processes. For a violated property the shortest counterexample is printed;
+--trace writes it as a scenario for 'stile replay'.
 
 Properties: mutual-exclusion, deadlock, starvation, order (requests are granted
-in the order in which they happened), order-open (the same when applications
-talk, too), bypass, token, fence, channels, start, alibi, convergence.
+in the order in which they happened), order-open (the same if applications
+communicate, too), bypass, token, fence, channels, start, alibi, convergence.
 
-Methods against deadlock ('stile deadlock --help' names them) are checked with
-some processes of which each takes its own lock and then the next one's; their
+Methods against deadlock ('stile deadlock --help' lists them) are checked with
+processes that each acquire their own lock and then the next one's. Their
 properties are mutual-exclusion, deadlock, starvation, false-report and
 one-victim.
 
-Dijkstra's ring is checked with messages, or with --shared as in the paper, with
-flags that neighbours read: whether it comes right from every state, after how
-many steps at most, and with how few values of a flag.
+Dijkstra's ring is checked with messages, or with --shared as in the paper,
+where neighbours read each other's flags: whether it converges from every state,
+after how many steps at most, and with how few values of a flag.
 
-With --fault it tries what one fault does to a lock, in runs of its own: to
-every message, or at every moment. The worst run is told; the exit code is 0,
-since no lock claims to bear all faults.
+With --fault the check tries what one fault does to a lock, in separate runs: to
+every message, or at every moment. It prints the worst run. The exit code is 0,
+because no lock claims to tolerate all faults.
 
-What is violated is told as soon as it is found, and the check goes on.
+A violation is reported as soon as it is found, and the check continues.
 
-Exit code 0: all that was checked holds; 1: something is violated;
-3: unfinished, for lack of time or memory, or since it was interrupted.`,
+Exit code 0: everything that was checked holds; 1: something is violated;
+3: unfinished, because of --time, --memory or an interrupt.`,
 		Example: `  stile check ricart-agrawala --requests unbounded
   stile check lamport --nodes 2 --network unordered --trace two-in.stile
   stile check raymond --property order-open --topology line
@@ -84,39 +81,39 @@ Exit code 0: all that was checked holds; 1: something is violated;
   stile check maekawa --nodes 4 --requests 1 --memory 8GiB --time 10m`,
 		Args: func(c *cobra.Command, args []string) error {
 			if f.page() != nil {
-				return Nothing(c, args)
+				return noArgs(c, args)
 			}
-			return Algorithm(c, args)
+			return oneAlgorithm(c, args)
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			if page := f.page(); page != nil {
-				return f.print(c, page)
+				return f.printPage(c, page)
 			}
 			if f.fault != "" {
 				return f.tryFault(c, args[0])
 			}
-			if err := Refuse(c, "at", "--FLAG says at whom a --fault happens, and there is none: give one, or leave it out"); err != nil {
+			if err := refuseFlags(c, "at", "--FLAG says where a --fault happens, but there is none: give --fault, or leave it out"); err != nil {
 				return err
 			}
 			if f.shared != "" {
-				return f.ring(c, args[0])
+				return f.checkRing(c, args[0])
 			}
 			if m, err := deadlock.Find(args[0]); err == nil {
 				return f.method(c, m)
 			}
 			return f.algorithm(c, args[0])
 		},
-		ValidArgsFunction: OfferAlgorithms(Methods()...),
+		ValidArgsFunction: completeAlgorithm(methodNames()...),
 	}
 	f.define(c)
 	return c
 }
 
-// A checkMaker makes a page of many checks. told is given each line when it is known.
-type checkMaker func(l check.Limits, told func(line string)) (string, error)
+// A pageMaker makes a page of many checks. It reports each line as soon as it is known.
+type pageMaker func(l check.Limits, report func(line string)) (string, error)
 
-// page returns what makes the page that was asked for, or nil if none was.
-func (f *checkFlags) page() checkMaker {
+// page returns the maker of the requested page, or nil if none was requested.
+func (f *checkFlags) page() pageMaker {
 	switch {
 	case f.museum:
 		return func(l check.Limits, _ func(string)) (string, error) { return museum.Page(l) }
@@ -130,28 +127,28 @@ func (f *checkFlags) page() checkMaker {
 	return nil
 }
 
-// alone refuses what else was asked for with a page.
-func (f *checkFlags) alone(c *cobra.Command) error {
+// refuseOtherFlags refuses flags that do not apply to a page.
+func (f *checkFlags) refuseOtherFlags(c *cobra.Command) error {
 	for _, page := range []string{"museum", "proofs", "proofs-long", "faults"} {
 		switch {
 		case !c.Flags().Changed(page):
 		case page == "proofs-long":
-			return Only(c, page+" workers memory time",
-				"--FLAG does not fit --"+page+", which prints a page of checks of its own: only --workers, --memory and --time do")
+			return onlyFlags(c, page+" workers memory time",
+				"--FLAG does not apply to --"+page+", which prints a page of fixed checks: only --workers, --memory and --time do")
 		default:
-			return Only(c, page+" workers memory",
-				"--FLAG does not fit --"+page+", which prints a page of checks of its own, as a whole: only --workers and --memory do")
+			return onlyFlags(c, page+" workers memory",
+				"--FLAG does not apply to --"+page+", which prints a page of fixed checks: only --workers and --memory do")
 		}
 	}
 	return nil
 }
 
-func (f *checkFlags) print(c *cobra.Command, page checkMaker) error {
-	if err := f.alone(c); err != nil {
+func (f *checkFlags) printPage(c *cobra.Command, page pageMaker) error {
+	if err := f.refuseOtherFlags(c); err != nil {
 		return err
 	}
 	v, l, end := f.begin(c)
-	text, err := page(l, func(line string) { v.Print(c.ErrOrStderr(), line) })
+	text, err := page(l, func(line string) { v.print(c.ErrOrStderr(), line) })
 	end()
 	var early museum.Interrupted
 	if err != nil && !errors.As(err, &early) {
@@ -160,77 +157,77 @@ func (f *checkFlags) print(c *cobra.Command, page checkMaker) error {
 	if _, bad := io.WriteString(c.OutOrStdout(), text); bad != nil || err == nil {
 		return bad
 	}
-	return Interrupted(early.After)
+	return interruptedAfter(early.After)
 }
 
 func (f *checkFlags) define(c *cobra.Command) {
 	fs := c.Flags()
 	fs.SortFlags = false
-	fs.VarP(Count(&f.config.Nodes, 1, maxChecked), "nodes", "n", "how many processes (default 3; of a method against deadlock 2)")
-	fs.Var(bound(&f.config.Requests), "requests", "how often each process may ask, or unbounded; of a lock such as central+bully usually 1")
-	fs.Var(Choice(&f.network, Networks()...), "network", "what `KIND` of network: fifo, unordered, duplicating or lossy")
-	Options(fs, &f.options, maxChecked)
-	fs.Var(Text(&f.start, wantedStart, cobra.FixedCompletions([]string{"any", "1", "1:busy"}, cobra.ShellCompDirectiveNoFileComp)), "start", "where to begin: any, or `HOLDER` or HOLDER:busy, who has the lock (default 1)")
-	fs.Var(List(&f.requesters), "requesters", "who asks: a `LIST` such as 1,2,5-7 (default everybody)")
-	fs.Var(Text(&f.properties, "properties such as mutual-exclusion,deadlock", OfferListed(propertiesOf)), "property", "what to check: a `LIST` of properties (default all that the algorithm claims)")
-	fs.Var(Count(&f.config.Workers, 1, 1024), "workers", "how many cores to use (default all)")
-	fs.Var(Size(&f.config.Memory), "memory", "stop before states, queue, state graph and what is known of machines take more than this; the program as a whole takes at most about a third more")
-	fs.Var(checkSpan(&f.config.Time), "time", "stop after this time, such as 30s or 5m (default never)")
-	JSON(fs, &f.json)
-	f.scene.Define(fs, ".stile")
-	fs.Lookup("svg").Usage = "write the space-time diagram of the first counterexample to this `FILE`"
-	fs.Lookup("trace").Usage = "write the first counterexample to this `FILE`: .stile for 'stile replay', " + Trails
-	fs.BoolVar(&f.museum, "museum", false, "print docs/results/museum.md: famous algorithms that fail, and how; no ALGORITHM")
-	fs.BoolVar(&f.proofs, "proofs", false, "print docs/results/proofs.md: what was proved of every algorithm; takes long")
-	fs.BoolVar(&f.long, "proofs-long", false, "print docs/results/proofs-long.md: what takes longest to prove, as far as --time allows")
+	fs.VarP(countFlag(&f.config.Nodes, 1, maxCheckNodes), "nodes", "n", "number of processes (default 3; for a method against deadlock 2)")
+	fs.Var(requestsFlag(&f.config.Requests), "requests", "number of requests of each process, or unbounded; 1 by default for a lock such as central+bully")
+	fs.Var(choiceFlag(&f.network, networkNames()...), "network", "`KIND` of network: fifo, unordered, duplicating or lossy")
+	optionFlags(fs, &f.options, maxCheckNodes)
+	fs.Var(textFlag(&f.start, startWanted, cobra.FixedCompletions([]string{"any", "1", "1:busy"}, cobra.ShellCompDirectiveNoFileComp)), "start", "initial state: any, or `HOLDER` or HOLDER:busy, the process with the lock (default 1)")
+	fs.Var(processListFlag(&f.requesters), "requesters", "`LIST` of processes that make requests, such as 1,2,5-7 (default all)")
+	fs.Var(textFlag(&f.properties, "properties such as mutual-exclusion,deadlock", completeList(propertiesOf)), "property", "`LIST` of properties to check (default all that the algorithm claims)")
+	fs.Var(countFlag(&f.config.Workers, 1, 1024), "workers", "number of cores to use (default all)")
+	fs.Var(sizeFlag(&f.config.Memory), "memory", "memory limit for states, queue, state graph and machines; the whole program takes up to about a third more")
+	fs.Var(checkTimeFlag(&f.config.Time), "time", "time limit, such as 30s or 5m (default none)")
+	jsonFlag(fs, &f.json)
+	f.output.define(fs, ".stile")
+	fs.Lookup("svg").Usage = "SVG `FILE` for a space-time diagram of the first counterexample"
+	fs.Lookup("trace").Usage = "`FILE` for the first counterexample: .stile for 'stile replay', " + traceFormats
+	fs.BoolVar(&f.museum, "museum", false, "print docs/results/museum.md: famous algorithms that fail, and how; without ALGORITHM")
+	fs.BoolVar(&f.proofs, "proofs", false, "print docs/results/proofs.md: what was proved of every algorithm; takes hours")
+	fs.BoolVar(&f.long, "proofs-long", false, "print docs/results/proofs-long.md: the longest proofs, as far as --time allows")
 	fs.BoolVar(&f.faults, "faults", false, "print docs/results/faults.md: what one fault does to every lock")
-	fs.Var(Choice(&f.fault, faultNames()...), "fault", "of a lock: let one fault happen, wherever it can: `WHAT` is a message lost or duplicated, or a process that dies idle, waiting or inside")
-	fs.Var(List(&f.at), "at", "of --fault: at whom, a message being its sender's: a `LIST` such as 1,2 (default anybody)")
-	fs.Var(Choice(&f.mode, Modes()...), "mode", "of detect-central, the `MODE`: demand (the usual), change or batch")
-	fs.Var(Choice(&f.shared, movers[:]...), "shared", "of dijkstra: neighbours read each other's flags, and `WHO` of those who may moves at once: one, several or all; without --k, with as few values as are enough")
-	fs.Var(Count(&f.sites, 1, 8), "sites", "of a method against deadlock: how many sites there are")
-	fs.Var(Count(&f.config.Crashes, 0, 4), "crashes", "of an election, or a lock such as central+bully: how many processes crash, at any step; of a method against deadlock: 1 site (default 1; of a method 0)")
-	fs.Var(Count(&f.config.Comebacks, 0, 4), "comebacks", "of both: how many of them come back, at any step; of a lock at most 1")
-	fs.Var(Count(&f.config.Losses, 0, 4), "losses", "of a lock such as central+bully: how many messages are lost, at any step")
-	fs.Var(Choice(&f.pace, paces[:]...), "pace", "of both: messages take `HOW` long compared with timeouts: any time up to the longest, quick (none) or slow (always the longest); of an election usually any, of a lock quick")
-	fs.BoolVar(&f.config.Wrong, "wrong", false, "of an election: once a timeout is too short, or a live process is taken for dead")
-	Unset(fs, "nodes", "crashes", "workers")
+	fs.Var(choiceFlag(&f.fault, faultNames()...), "fault", "for a lock: `FAULT` to try wherever it can happen: a message lost or duplicated, or a process that crashes idle, waiting or inside")
+	fs.Var(processListFlag(&f.at), "at", "for --fault: `LIST` of processes it can happen to, such as 1,2; messages count for their sender (default all)")
+	fs.Var(choiceFlag(&f.mode, modeNames()...), "mode", "for detect-central: `MODE` demand, change or batch (default demand)")
+	fs.Var(choiceFlag(&f.shared, moverNames[:]...), "shared", "for dijkstra: neighbours read each other's flags, and `WHO` of the processes that can move moves at once: one, several or all; with the fewest values that suffice unless --k is given")
+	fs.Var(countFlag(&f.sites, 1, 8), "sites", "for a method against deadlock: number of sites")
+	fs.Var(countFlag(&f.config.Crashes, 0, 4), "crashes", "for an election or a lock such as central+bully: number of processes that crash, at any step; for a method against deadlock: 1 site (default 1; for a method 0)")
+	fs.Var(countFlag(&f.config.Comebacks, 0, 4), "comebacks", "for both: number of crashed processes that restart, at any step; for a lock at most 1")
+	fs.Var(countFlag(&f.config.Losses, 0, 4), "losses", "for a lock such as central+bully: number of messages lost, at any step")
+	fs.Var(choiceFlag(&f.pace, paceNames[:]...), "pace", "for both: `PACE` of messages compared with timeouts: any time up to the longest, quick (no time) or slow (always the longest) (default any for an election, quick for a lock)")
+	fs.BoolVar(&f.config.Wrong, "wrong", false, "for an election: one timeout is too short, or one live process is taken for crashed")
+	hideDefaults(fs, "nodes", "crashes", "workers")
 }
 
-// run checks, and tells what was found; head says what is checked.
+// run runs a check and reports the result; head describes the check.
 func (f *checkFlags) run(cmd *cobra.Command, c check.Config, head func(c check.Config) []string) error {
 	var first *check.Property // that is violated, if it has a counterexample
 	files, err := f.files(c, &first)
 	if err != nil {
 		return err
 	}
-	return tellRun(cmd.OutOrStdout(), f.json, files, func() (Report, error) {
+	return runAndReport(cmd.OutOrStdout(), f.json, files, func() (outcome, error) {
 		v, limits, end := f.begin(cmd)
 		defer end()
 		c = c.Settled()
-		c.Limits, c.Found, v.head = limits, v.found, head(c)
+		c.Limits, c.Found, v.head = limits, v.reportViolation, head(c)
 		r, err := check.Run(c)
 		if err != nil {
-			return Report{}, err
+			return outcome{}, err
 		}
 		if first = r.First(); first != nil && first.Counterexample == nil {
 			first = nil
 		}
 		all, part := f.report(c, r), f.report(c, r)
 		part.Stopped = true
-		return v.answer(r, all, part, func(p *Page) { printCheck(p, v, r, f.written(p, first)) }), nil
+		return v.answer(r, all, part, func(p *printer) { printCheck(p, v, r, f.writtenText(p, first)) }), nil
 	})
 }
 
-// A checkReport is what programs are told: of a method against deadlock also where its
-// processes and locks are, and of sets their properties.
+// A checkReport is the JSON form of a result. For a method against deadlock it also has
+// the layout, and for given sets their properties.
 type checkReport struct {
 	Method string `json:"method,omitempty"`
 	Mode   string `json:"mode,omitempty"`
 	Sites  int    `json:"sites,omitempty"`
 	Locks  int    `json:"locks,omitempty"`
 	*check.Report
-	Sets    *quorum.Properties `json:"sets,omitempty"`    // if somebody chose them
+	Sets    *quorum.Properties `json:"sets,omitempty"`    // if they were given
 	Stopped bool               `json:"stopped,omitempty"` // by the user
 }
 
@@ -246,33 +243,33 @@ func (f *checkFlags) report(c check.Config, r *check.Report) checkReport {
 	return checkReport{Method: m.Name, Mode: mode, Sites: c.Family.Sites, Locks: c.Nodes, Report: r}
 }
 
-// files returns what --trace and --svg ask for: the counterexample that will
-// have been found by then, if there is one.
-func (f *checkFlags) files(c check.Config, first **check.Property) ([]tellFile, error) {
+// files returns the files for --trace and --svg, which show the first counterexample, if
+// one is found.
+func (f *checkFlags) files(c check.Config, first **check.Property) ([]outputFile, error) {
 	return f.worstFiles(c.Nodes, func() (*scenario.Scenario, *trace.Trace) {
 		if *first == nil {
 			return nil, nil
 		}
-		return (*first).Counterexample, played(*first)
+		return (*first).Counterexample, replayedTrace(*first)
 	})
 }
 
-// worstFiles returns what --trace and --svg ask for of a run that will have been
-// found by then: nil if there is none.
-func (f *checkFlags) worstFiles(nodes int, found func() (*scenario.Scenario, *trace.Trace)) ([]tellFile, error) {
-	scene := f.scene
-	scene.Prints = !f.json
-	if f.scenario() {
-		scene.Trace = ""
+// worstFiles returns the files for --trace and --svg. found returns the run to show,
+// or nil if there is none.
+func (f *checkFlags) worstFiles(nodes int, found func() (*scenario.Scenario, *trace.Trace)) ([]outputFile, error) {
+	scene := f.output
+	scene.prints = !f.json
+	if f.wantsScenario() {
+		scene.trace = ""
 	}
-	files, err := scene.Files(nodes, nil, func(algorithm.ID) (*trace.Trace, error) {
+	files, err := scene.files(nodes, nil, func(algorithm.ID) (*trace.Trace, error) {
 		_, t := found()
 		return t, nil
 	})
-	if err != nil || !f.scenario() {
+	if err != nil || !f.wantsScenario() {
 		return files, err
 	}
-	return append(files, tellFile{Flag: "trace", Path: f.scene.Trace, Make: func() ([]byte, error) {
+	return append(files, outputFile{flag: "trace", path: f.output.trace, content: func() ([]byte, error) {
 		sc, _ := found()
 		if sc == nil {
 			return nil, nil
@@ -281,12 +278,14 @@ func (f *checkFlags) worstFiles(nodes int, found func() (*scenario.Scenario, *tr
 	}}), nil
 }
 
-// scenario reports whether --trace asks for a scenario.
-func (f *checkFlags) scenario() bool { return strings.ToLower(filepath.Ext(f.scene.Trace)) == ".stile" }
+// wantsScenario reports whether --trace names a scenario.
+func (f *checkFlags) wantsScenario() bool {
+	return lowerExt(f.output.trace) == ".stile"
+}
 
-// played is what happens in a counterexample, or nil if there is none, or none
-// for the simulator.
-func played(p *check.Property) *trace.Trace {
+// replayedTrace returns the trace of a counterexample, or nil if there is none or the
+// simulator cannot replay it.
+func replayedTrace(p *check.Property) *trace.Trace {
 	if p == nil {
 		return nil
 	}
@@ -297,31 +296,31 @@ func played(p *check.Property) *trace.Trace {
 	return back.Trace()
 }
 
-// written says what has become of the files that were asked for.
-func (f *checkFlags) written(p *Page, first *check.Property) string {
+// writtenText says which of the requested files were written.
+func (f *checkFlags) writtenText(p *printer, first *check.Property) string {
 	switch {
-	case f.scene.Asked() && !p.Written:
-		return "nothing: see the error"
-	case first == nil && (f.scene.Asked() || f.scene.Text().Clocks):
+	case f.output.requested() && !p.written:
+		return "nothing (see the error)"
+	case first == nil && (f.output.requested() || f.output.textOptions().Clocks):
 		return "no counterexample to write"
-	case !f.scene.Asked():
+	case !f.output.requested():
 		return ""
-	case !f.scenario() && played(first) == nil:
+	case !f.wantsScenario() && replayedTrace(first) == nil:
 		return "no counterexample to write"
-	case f.scenario():
-		return fmt.Sprintf("%s (stile replay %s)", f.scene.Trace, f.scene.Trace)
+	case f.wantsScenario():
+		return fmt.Sprintf("%s (stile replay %s)", f.output.trace, f.output.trace)
 	}
-	return cmp.Or(f.scene.Trace, f.scene.SVG)
+	return cmp.Or(f.output.trace, f.output.svg)
 }
 
-// wrong is the error of a check that did not find that all holds.
-func wrong(r *check.Report) error {
-	var violated Found
+// checkFindings returns the error of a check in which not everything holds.
+func checkFindings(r *check.Report) error {
+	var violated findings
 	var open string
 	for _, p := range r.Properties {
 		switch p.Verdict {
 		case check.Violated:
-			violated.Lines = append(violated.Lines, fmt.Sprintf("%s is violated: %s", p.Name, p.Note))
+			violated.lines = append(violated.lines, fmt.Sprintf("%s is violated: %s", p.Name, p.Note))
 		case r.Verdict:
 			open = cmp.Or(open, fmt.Sprintf("%s %s: %s", p.Name, p.Verdict, p.Note))
 		}
@@ -334,5 +333,5 @@ func wrong(r *check.Report) error {
 	case check.NotChecked:
 		return errors.New(cmp.Or(open, "nothing was checked"))
 	}
-	return Unfinished{Why: open}
+	return unfinished{why: open}
 }

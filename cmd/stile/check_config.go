@@ -3,30 +3,36 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"math"
+	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/catalog"
 	"github.com/stile-lock/stile/algorithm/deadlock"
 	"github.com/stile-lock/stile/check"
+	"github.com/stile-lock/stile/internal/spell"
 	"github.com/stile-lock/stile/internal/words"
 	"github.com/stile-lock/stile/internal/world/family"
 	"github.com/stile-lock/stile/internal/world/family/families"
 	"github.com/stile-lock/stile/internal/world/family/transactions"
 )
 
-// always are the flags that fit whatever is checked.
-const always = "nodes property workers memory time json trace svg"
+// commonCheckFlags lists the flags that apply to every check.
+const commonCheckFlags = "nodes property workers memory time json trace svg"
 
-// options are the flags of an algorithm, which has refused those that it does not
-// know.
-const options = " topology sets inform experiment k coordinator patience"
+// algorithmFlags lists the options of algorithms. An algorithm refuses those that it
+// does not have.
+const algorithmFlags = " topology sets inform experiment k coordinator patience"
 
-// checkFits lists the flags that fit a check of a family.
-func checkFits(f *family.Family) string {
-	all := always + options + " network"
+// familyFlags lists the flags that apply to a check of a family.
+func familyFlags(f *family.Family) string {
+	all := commonCheckFlags + algorithmFlags + " network"
 	if f.Bounded != nil {
 		all += " requests"
 	}
@@ -41,7 +47,7 @@ func checkFits(f *family.Family) string {
 
 // algorithm checks a lock, or an algorithm of another family.
 func (f *checkFlags) algorithm(c *cobra.Command, name string) error {
-	if err := Checked(name); err != nil {
+	if err := checkKnown(name); err != nil {
 		return err
 	}
 	spec, err := catalog.Make(name, f.options)
@@ -63,24 +69,24 @@ func (f *checkFlags) algorithm(c *cobra.Command, name string) error {
 	}
 	switch {
 	case spec.Family != algorithm.MutualExclusion:
-		err = Only(c, checkFits(of), name+" is "+spec.Family.One()+", which has no --FLAG to choose: leave it out")
+		err = onlyFlags(c, familyFlags(of), "--FLAG does not apply to "+name+", which is "+spec.Family.One()+": leave it out")
 	case spec.Detects:
-		err = Only(c, checkFits(of), name+" survives deaths, and has no --FLAG to choose: leave it out")
+		err = onlyFlags(c, familyFlags(of), "--FLAG does not apply to "+name+", which tolerates crashes: leave it out")
 		if err == nil && f.config.Losses > 0 && f.options.Patience == 0 {
 			f.options.Patience = catalog.Patience(name, f.config.Nodes)
 			spec, err = catalog.Make(name, f.options)
 		}
 	default:
-		err = Refuse(c, "crashes comebacks pace wrong", "--FLAG does not fit "+name+", which is no election: leave it out")
+		err = refuseFlags(c, "crashes comebacks pace wrong", "--FLAG does not apply to "+name+", which is not an election: leave it out")
 		if err == nil {
-			err = Refuse(c, "losses", "--FLAG does not fit "+name+", which survives none: give --network lossy, or a lock such as central+bully")
+			err = refuseFlags(c, "losses", "--FLAG does not apply to "+name+", which tolerates none: give --network lossy, or a lock such as central+bully")
 		}
 		if err == nil {
-			err = Refuse(c, "mode sites", "--FLAG does not fit "+name+", which is no method against deadlock: leave it out")
+			err = refuseFlags(c, "mode sites", "--FLAG does not apply to "+name+", which is not a method against deadlock: leave it out")
 		}
 	}
 	if err == nil {
-		err = f.deaths()
+		err = f.checkCrashes()
 	}
 	if err != nil {
 		return err
@@ -93,7 +99,7 @@ func (f *checkFlags) algorithm(c *cobra.Command, name string) error {
 		return err
 	}
 	return f.run(c, config, func(c check.Config) []string {
-		head := []string{spec.Title + ": " + about(c)}
+		head := []string{spec.Title + ": " + describeCheck(c)}
 		if f.sets != nil {
 			head = append(head, "sets: "+f.sets.String())
 		}
@@ -101,14 +107,14 @@ func (f *checkFlags) algorithm(c *cobra.Command, name string) error {
 	})
 }
 
-// deaths refuses more deaths and returns than there can be.
-func (f *checkFlags) deaths() error {
+// checkCrashes refuses more crashes and restarts than are possible.
+func (f *checkFlags) checkCrashes() error {
 	c := f.config
 	if c.Comebacks > c.Crashes {
-		return fmt.Errorf("--comebacks %d: want a whole number from 0 to %d, since no more come back than crash; or give more --crashes", c.Comebacks, c.Crashes)
+		return fmt.Errorf("--comebacks %d: must be at most %d, because no more processes restart than crash: give fewer, or more --crashes", c.Comebacks, c.Crashes)
 	}
 	if most := c.Nodes + c.Comebacks; c.Crashes > most {
-		return fmt.Errorf("--crashes %d: want a whole number from 0 to %d, since no more of %s can crash", c.Crashes, most, words.Plural(c.Nodes, "process"))
+		return fmt.Errorf("--crashes %d: must be at most %d, because no more of %s can crash", c.Crashes, most, words.Plural(c.Nodes, "process"))
 	}
 	return nil
 }
@@ -127,10 +133,10 @@ func (f *checkFlags) resolve(spec algorithm.Spec, usual check.Pace) (check.Confi
 	if c.Starts, err = parseStart(f.start, c.Nodes); err != nil {
 		return c, err
 	}
-	if err = f.startsApart(spec, c.Starts); err != nil {
+	if err = f.checkStart(spec, c.Starts); err != nil {
 		return c, err
 	}
-	if c.Requesters, err = askProcesses("requesters", f.requesters, c.Nodes); err != nil {
+	if c.Requesters, err = parseProcesses("requesters", f.requesters, c.Nodes); err != nil {
 		return c, err
 	}
 	if c.Properties, err = parseProperties(f.properties, c.Family); err != nil {
@@ -140,9 +146,9 @@ func (f *checkFlags) resolve(spec algorithm.Spec, usual check.Pace) (check.Confi
 	return c, nil
 }
 
-// startsApart refuses a start that is any other by another name: where nobody is
-// inside and there is no token, nothing is at the one who has the lock.
-func (f *checkFlags) startsApart(spec algorithm.Spec, starts []algorithm.View) error {
+// checkStart refuses a start that equals every other one: if no process is inside and
+// there is no token, the holder of the lock is like any other process.
+func (f *checkFlags) checkStart(spec algorithm.Spec, starts []algorithm.View) error {
 	if len(starts) != 1 || starts[0].Busy || starts[0].N < 2 {
 		return nil
 	}
@@ -157,15 +163,15 @@ func (f *checkFlags) startsApart(spec algorithm.Spec, starts []algorithm.View) e
 		}
 	}
 	if bytes.Equal(states[0], states[1]) {
-		return fmt.Errorf("--start %s: %s has no token that somebody holds while nobody is inside: give %s:busy or any, or leave it out", f.start, spec.Name, f.start)
+		return fmt.Errorf("--start %s: %s has no token that an idle process could hold: give %s:busy or any, or leave it out", f.start, spec.Name, f.start)
 	}
 	return nil
 }
 
-// method checks a method against deadlock: each of some processes takes its own
+// method checks a method against deadlock with processes that each acquire their own
 // lock and then the next one's.
 func (f *checkFlags) method(c *cobra.Command, m deadlock.Method) error {
-	if err := Only(c, always+" requests mode sites crashes", m.Name+" is a method against deadlock, which has no --FLAG to choose: leave it out"); err != nil {
+	if err := onlyFlags(c, commonCheckFlags+" requests mode sites crashes", "--FLAG does not apply to "+m.Name+", which is a method against deadlock: leave it out"); err != nil {
 		return err
 	}
 	config := f.config
@@ -176,7 +182,7 @@ func (f *checkFlags) method(c *cobra.Command, m deadlock.Method) error {
 		config.Crashes = 0
 	}
 	if config.Crashes > 1 {
-		return fmt.Errorf("--crashes %d: at most one site of a method against deadlock may die", config.Crashes)
+		return fmt.Errorf("--crashes %d: at most one site can crash with a method against deadlock", config.Crashes)
 	}
 	dinner := transactions.Dinner(m, f.mode, f.sites, config.Nodes)
 	var err error
@@ -187,11 +193,11 @@ func (f *checkFlags) method(c *cobra.Command, m deadlock.Method) error {
 	if config.Properties, err = parseProperties(f.properties, config.Family); err != nil {
 		return err
 	}
-	return f.run(c, config, func(c check.Config) []string { return transacting(m.Title, c) })
+	return f.run(c, config, func(c check.Config) []string { return describeMethod(m.Title, c) })
 }
 
-// about says what is checked of an algorithm.
-func about(c check.Config) string {
+// describeCheck describes the check of an algorithm.
+func describeCheck(c check.Config) string {
 	s := words.Plural(c.Nodes, "process")
 	switch {
 	case c.Family.Bounded == nil:
@@ -201,17 +207,17 @@ func about(c check.Config) string {
 		s += ", " + words.Plural(c.Requests, "request") + " each"
 	}
 	if c.Family.Detects {
-		s += dying(c)
+		s += describeCrashes(c)
 	}
 	s += ", " + c.Network.String() + " network"
 	if c.Pace != check.AnyPace {
-		s += ", messages " + paces[c.Pace]
+		s += ", messages " + paceNames[c.Pace]
 	}
 	if c.Wrong {
-		s += ", one timeout too short or one live process taken for dead"
+		s += ", one timeout too short or one live process taken for crashed"
 	}
 	if c.Requesters != nil {
-		s += ", only " + strings.ReplaceAll(strings.Trim(fmt.Sprint(c.Requesters), "[]"), " ", ", ") + " ask"
+		s += ", requests only from " + strings.ReplaceAll(strings.Trim(fmt.Sprint(c.Requesters), "[]"), " ", ", ")
 	}
 	switch {
 	case len(c.Starts) > 1:
@@ -224,8 +230,8 @@ func about(c check.Config) string {
 	return s
 }
 
-// dying says how many die in a check, and what else goes wrong.
-func dying(c check.Config) string {
+// describeCrashes describes the crashes, restarts and losses of a check.
+func describeCrashes(c check.Config) string {
 	s := ", " + words.Plural(c.Crashes, "crash")
 	if c.Comebacks > 0 || c.Family.Bounded == nil {
 		s += " and " + words.Plural(c.Comebacks, "comeback")
@@ -240,15 +246,107 @@ func dying(c check.Config) string {
 	return s
 }
 
-// transacting says what is checked of a method against deadlock.
-func transacting(title string, c check.Config) []string {
+// describeMethod describes the check of a method against deadlock.
+func describeMethod(title string, c check.Config) []string {
 	each := "any number of transactions"
 	if c.Requests > 0 {
 		each = words.Plural(c.Requests, "transaction")
 	}
 	lines := []string{title, fmt.Sprintf("%s and as many locks at %s, %s each", words.Plural(c.Nodes, "process"), words.Plural(c.Family.Sites, "site"), each)}
 	if c.Crashes > 0 {
-		lines = append(lines, "one site may die, at any step")
+		lines = append(lines, "one site may crash, at any step")
 	}
 	return lines
+}
+
+// Bounds of a check.
+const (
+	maxCheckNodes = 64
+	maxRequests   = 100
+)
+
+// requestsFlag takes the number of requests of each process; 0 means unbounded.
+func requestsFlag(to *int) pflag.Value {
+	return newFlag(to, "N", func(s string) (int, error) {
+		n, err := strconv.Atoi(s)
+		switch {
+		case s == "unbounded":
+			return 0, nil
+		case err != nil || n < 1 || n > maxRequests:
+			err = fmt.Errorf("must be a whole number from 1 to %d, or unbounded", maxRequests)
+		}
+		return n, err
+	}, func(n int) string {
+		if n == 0 {
+			return "unbounded"
+		}
+		return strconv.Itoa(n)
+	})
+}
+
+// checkTimeFlag takes a time limit.
+func checkTimeFlag(to *time.Duration) pflag.Value {
+	return clockTimeFlag(to, 1, math.MaxInt64, "must be a time above 0s, such as 30s or 5m")
+}
+
+// startWanted says what --start must be.
+const startWanted = "any, or the process that has the lock first, such as 2, or 2:busy if it is inside"
+
+// parseStart parses the initial state of a check: any, HOLDER or HOLDER:busy.
+func parseStart(s string, nodes int) ([]algorithm.View, error) {
+	switch s {
+	case "":
+		return nil, nil
+	case "any":
+		return check.AnyStart(nodes), nil
+	}
+	holder, busy, isBusy := strings.Cut(s, ":")
+	n, err := strconv.Atoi(holder)
+	if err != nil || isBusy && busy != "busy" {
+		return nil, fmt.Errorf("--start %q: must be %s", s, startWanted)
+	}
+	if n < 1 || n > nodes {
+		return nil, fmt.Errorf("--start %q: processes are numbered 1 to %d", s, nodes)
+	}
+	return []algorithm.View{{N: nodes, Holder: algorithm.ID(n - 1), Busy: isBusy}}, nil
+}
+
+// parseProperties parses a list of properties of a family. Nil means those that the
+// algorithm claims.
+func parseProperties(s string, of *family.Family) ([]string, error) {
+	if s == "" {
+		return nil, nil
+	}
+	all := check.Properties(of)
+	list := strings.Split(s, ",")
+	for _, p := range list {
+		if !slices.Contains(all, p) {
+			return nil, fmt.Errorf("--property %q: must be some of %s%s", p, strings.Join(all, ", "), spell.DidYouMean(p, all...))
+		}
+	}
+	return list, nil
+}
+
+// paceNames lists the values of --pace.
+var paceNames = [...]string{check.AnyPace: "any", check.Quick: "quick", check.Slow: "slow"}
+
+// parsePace parses --pace; usual is the default.
+func parsePace(s string, usual check.Pace) check.Pace {
+	if i := slices.Index(paceNames[:], s); i >= 0 {
+		return check.Pace(i)
+	}
+	return usual
+}
+
+// propertiesOf returns the properties of the named algorithm or method, or those of a
+// lock if there is none.
+func propertiesOf(args []string) []string {
+	var spec algorithm.Spec
+	if len(args) > 0 {
+		if m, err := deadlock.Find(args[0]); err == nil {
+			return check.Properties(transactions.Dinner(m, "", 2, 2).Family())
+		}
+		spec, _ = catalog.Make(args[0], algorithm.Options{})
+	}
+	return check.Properties(families.Of(spec))
 }

@@ -16,10 +16,10 @@ import (
 	"github.com/stile-lock/stile/trace"
 )
 
-// mostFaulty is the largest group in which a fault is tried everywhere.
-const mostFaulty = 9
+// maxFaultNodes is the largest group with --fault.
+const maxFaultNodes = 9
 
-// faultNames lists the faults that there are.
+// faultNames lists the kinds of faults.
 func faultNames() []string {
 	var all []string
 	for _, k := range faults.Kinds() {
@@ -28,28 +28,28 @@ func faultNames() []string {
 	return all
 }
 
-// A checkHarm is what a fault does, as programs are told.
-type checkHarm struct {
+// A faultReport is the JSON form of what a fault does.
+type faultReport struct {
 	Algorithm string         `json:"algorithm"`
 	Nodes     int            `json:"nodes"`
 	Fault     string         `json:"fault"`
-	At        []int          `json:"at"` // who may have it
+	At        []int          `json:"at"` // the processes it may happen to
 	Runs      int            `json:"runs"`
-	Outcomes  map[string]int `json:"outcomes"` // how many runs ended in each way
+	Outcomes  map[string]int `json:"outcomes"` // number of runs that ended in each way
 	Worst     string         `json:"worst"`    // the worst of these
-	Waiting   []int          `json:"waiting"`  // who waits for ever then
-	What      string         `json:"what"`     // what happens then, in words
+	Waiting   []int          `json:"waiting"`  // the processes that wait forever in the worst run
+	What      string         `json:"what"`     // what happens in the worst run
 	Scenario  string         `json:"scenario"` // for 'stile replay'
 	Stopped   bool           `json:"stopped,omitempty"`
 }
 
-// fault tries what a fault does to an algorithm, wherever it can happen.
+// tryFault tries a fault wherever it can happen.
 func (f *checkFlags) tryFault(c *cobra.Command, name string) error {
 	const fit = "fault at nodes topology sets inform experiment k coordinator workers json svg trace from to"
-	if err := Only(c, fit, "--FLAG does not fit --fault, which tries one fault in runs of its own: leave it out"); err != nil {
+	if err := onlyFlags(c, fit, "--FLAG does not apply to --fault, which tries one fault in separate runs: leave it out"); err != nil {
 		return err
 	}
-	config, err := f.faulty(name)
+	config, err := f.faultConfig(name)
 	if err != nil {
 		return err
 	}
@@ -58,54 +58,54 @@ func (f *checkFlags) tryFault(c *cobra.Command, name string) error {
 	if err != nil {
 		return err
 	}
-	return tellRun(c.OutOrStdout(), f.json, files, func() (Report, error) {
-		live := Begin(c)
-		defer live.End()
+	return runAndReport(c.OutOrStdout(), f.json, files, func() (outcome, error) {
+		live := startProgress(c)
+		defer live.end()
 		config.Watch = func(runs int) bool {
 			if runs%100 == 0 {
-				live.Show("%s", words.Plural(runs, "run"))
+				live.show("%s", words.Plural(runs, "run"))
 			}
-			return live.On()
+			return live.on()
 		}
 		r, err := faults.Try(config)
 		if errors.Is(err, faults.ErrAlone) {
-			return Report{}, fmt.Errorf("--fault %s: %w; 'stile check %s' shows how", f.fault, err, name)
+			return outcome{}, fmt.Errorf("--fault %s: %w; 'stile check %s' shows how", f.fault, err, name)
 		}
 		if err != nil {
-			return Report{}, err
+			return outcome{}, err
 		}
 		found = r
-		report := Report{JSON: f.harm(config, r), Text: func(p *Page) { printFault(p, config, r) }}
+		report := outcome{json: f.faultReport(config, r), text: func(p *printer) { printFault(p, config, r) }}
 		if r.Stopped {
-			report.Stopped = words.Plural(r.Runs, "run")
+			report.stopped = words.Plural(r.Runs, "run")
 		}
 		return report, nil
 	})
 }
 
-// faulty turns the flags into what is to be tried.
-func (f *checkFlags) faulty(name string) (faults.Config, error) {
+// faultConfig turns the flags into a configuration.
+func (f *checkFlags) faultConfig(name string) (faults.Config, error) {
 	c := faults.Config{Options: f.options, Nodes: f.config.Nodes, Workers: f.config.Workers}
-	if err := Checked(name); err != nil {
+	if err := checkKnown(name); err != nil {
 		return c, err
 	}
 	var err error
-	if c.Spec, err = Spec(name, f.options); err != nil {
+	if c.Spec, err = findAlgorithm(name, f.options); err != nil {
 		return c, err
 	}
 	if c.Spec.Family != algorithm.MutualExclusion {
-		return c, fmt.Errorf("--fault does not fit %s, which is %s: 'stile check %s --crashes 1' lets processes die", name, c.Spec.Family.One(), name)
+		return c, fmt.Errorf("--fault does not apply to %s, which is %s: 'stile check %s --crashes 1' lets processes crash", name, c.Spec.Family.One(), name)
 	}
-	if c.Nodes > mostFaulty {
-		return c, fmt.Errorf("--nodes %d: want a whole number from 1 to %d where a --fault is tried everywhere", c.Nodes, mostFaulty)
+	if c.Nodes > maxFaultNodes {
+		return c, fmt.Errorf("--nodes %d: must be at most %d with --fault", c.Nodes, maxFaultNodes)
 	}
 	c.Kind = faults.Kind(slices.Index(faultNames(), f.fault))
-	c.At, err = askProcesses("at", f.at, c.Nodes)
+	c.At, err = parseProcesses("at", f.at, c.Nodes)
 	return c, err
 }
 
-// faultFiles returns what --trace and --svg ask for: the worst run.
-func (f *checkFlags) faultFiles(nodes int, found **faults.Report) ([]tellFile, error) {
+// faultFiles returns the files for --trace and --svg, which show the worst run.
+func (f *checkFlags) faultFiles(nodes int, found **faults.Report) ([]outputFile, error) {
 	return f.worstFiles(nodes, func() (*scenario.Scenario, *trace.Trace) {
 		if *found == nil || (*found).Scenario == nil {
 			return nil, nil
@@ -114,10 +114,10 @@ func (f *checkFlags) faultFiles(nodes int, found **faults.Report) ([]tellFile, e
 	})
 }
 
-func (f *checkFlags) harm(c faults.Config, r *faults.Report) checkHarm {
-	h := checkHarm{
-		Algorithm: c.Spec.Name, Nodes: c.Nodes, Fault: f.fault, At: numbers(c.At), Runs: r.Runs, Outcomes: map[string]int{},
-		Worst: r.Worst.String(), Waiting: numbers(r.Waiting), What: r.What, Stopped: r.Stopped,
+func (f *checkFlags) faultReport(c faults.Config, r *faults.Report) faultReport {
+	h := faultReport{
+		Algorithm: c.Spec.Name, Nodes: c.Nodes, Fault: f.fault, At: processNumbers(c.At), Runs: r.Runs, Outcomes: map[string]int{},
+		Worst: r.Worst.String(), Waiting: processNumbers(r.Waiting), What: r.What, Stopped: r.Stopped,
 	}
 	for p := 1; c.At == nil && p <= c.Nodes; p++ {
 		h.At = append(h.At, p)
@@ -131,8 +131,8 @@ func (f *checkFlags) harm(c faults.Config, r *faults.Report) checkHarm {
 	return h
 }
 
-// numbers returns processes as people count them.
-func numbers(ids []algorithm.ID) []int {
+// processNumbers returns the numbers of processes, counted from 1.
+func processNumbers(ids []algorithm.ID) []int {
 	all := []int{}
 	for _, p := range ids {
 		all = append(all, int(p)+1)
@@ -140,31 +140,31 @@ func numbers(ids []algorithm.ID) []int {
 	return all
 }
 
-// printFault tells what a fault does.
-func printFault(p *Page, c faults.Config, r *faults.Report) {
+// printFault prints what a fault does.
+func printFault(p *printer, c faults.Config, r *faults.Report) {
 	at := ""
 	if c.At != nil {
-		at = fmt.Sprintf(", at %s", tellProcesses(c.At))
+		at = fmt.Sprintf(", at %s", processNames(c.At))
 	}
-	p.Text(0, fmt.Sprintf("%s: %s, %s%s", c.Spec.Title, words.Plural(c.Nodes, "process"), c.Kind.Means(), at))
-	p.Gap()
+	p.text(0, fmt.Sprintf("%s: %s, %s%s", c.Spec.Title, words.Plural(c.Nodes, "process"), c.Kind.Means(), at))
+	p.gap()
 	for o, means := range [...]string{
-		faults.GoesOn: "everybody who is alive gets in again", faults.SomeWait: "somebody waits for ever",
-		faults.AllWait: "everybody who is alive waits for ever", faults.Unsafe: "two are inside at a time",
+		faults.GoesOn: "every live process enters again", faults.SomeWait: "some process waits forever",
+		faults.AllWait: "every live process waits forever", faults.Unsafe: "two processes are inside at once",
 	} {
-		p.Line("%-12s%6s of %s  %s", faults.Outcome(o), words.Grouped(r.Count[o]), words.Plural(r.Runs, "run"), means)
+		p.line("%-12s%6s of %s  %s", faults.Outcome(o), words.Grouped(r.Count[o]), words.Plural(r.Runs, "run"), means)
 	}
 	if r.Scenario == nil {
-		p.Gap()
-		p.Text(0, "It cannot happen there.")
+		p.gap()
+		p.text(0, "The fault cannot happen there.")
 		return
 	}
-	p.Gap()
-	p.Line("%s:", cmp.Or(map[bool]string{true: "One of them"}[r.Worst == faults.GoesOn], "The worst of them"))
-	p.Gap()
+	p.gap()
+	p.line("%s:", cmp.Or(map[bool]string{true: "One of them"}[r.Worst == faults.GoesOn], "The worst of them"))
+	p.gap()
 	for line := range strings.Lines(scenario.Format(r.Scenario)) {
-		p.Line("    %s", strings.TrimRight(line, "\n"))
+		p.line("    %s", strings.TrimRight(line, "\n"))
 	}
-	p.Gap()
-	p.Line("%s", strings.TrimRight(r.Playback.Trace().Text(trace.TextOptions{Width: Width, MaxRows: 40}), "\n"))
+	p.gap()
+	p.line("%s", strings.TrimRight(r.Playback.Trace().Text(trace.TextOptions{Width: screenWidth, MaxRows: 40}), "\n"))
 }

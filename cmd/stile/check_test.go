@@ -3,15 +3,19 @@ package main
 import (
 	"encoding/json"
 	"os"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/catalog"
+	"github.com/stile-lock/stile/check"
 )
 
 func TestCheckJSONKeys(t *testing.T) {
+	t.Parallel()
 	text := ok(t, "check central --nodes 2 --json")
 	want := strings.Fields("algorithm nodes requests network verdict states transitions depth seconds states_per_second collision_probability properties")
 	if got := keys(t, text); !slices.Equal(got, want) {
@@ -87,7 +91,7 @@ func TestCounterexamplesReplay(t *testing.T) {
 	}
 }
 
-// A counterexample says with which options it was found: without them it would
+// A counterexample keeps the options with which it was found: without them it would
 // be another group's.
 func TestCounterexamplesKeepOptions(t *testing.T) {
 	t.Chdir(t.TempDir())
@@ -146,7 +150,8 @@ func TestMethodsAreReplayed(t *testing.T) {
 
 // The story of the first violation comes before the table, and only once; with
 // --json there is nothing but JSON.
-func TestStoryIsToldWhenFound(t *testing.T) {
+func TestViolationReportedWhenFound(t *testing.T) {
+	t.Parallel()
 	for _, line := range []string{"majority-naive --requests 1", "none --nodes 3 --requests 1", "maekawa-naive --requests unbounded --property deadlock"} {
 		args := append([]string{"check"}, strings.Fields(line)...)
 		code, stdout, _ := stile(args...)
@@ -161,9 +166,10 @@ func TestStoryIsToldWhenFound(t *testing.T) {
 	}
 }
 
-// What is told early and what is first in the table may be two things: then both
-// are told.
-func TestTwoStories(t *testing.T) {
+// The violation that is found first and the first one in the table may differ: then both
+// are printed.
+func TestTwoCounterexamples(t *testing.T) {
+	t.Parallel()
 	code, stdout, _ := stile(strings.Fields("check token-ring --nodes 2 --requests 1 --network duplicating")...)
 	early, _, _ := strings.Cut(stdout, "\nverdict ")
 	if code != 1 || strings.Count(stdout, "is violated, in") != 2 || strings.Count(early, "is violated, in") != 1 {
@@ -172,6 +178,7 @@ func TestTwoStories(t *testing.T) {
 }
 
 func TestRingJSONKeys(t *testing.T) {
+	t.Parallel()
 	text := ok(t, "check dijkstra --shared one --nodes 4 --json")
 	want := strings.Fields("algorithm nodes requests network verdict states transitions depth seconds states_per_second collision_probability properties movers k worst_steps longest_run")
 	if got := keys(t, text); !slices.Equal(got, want) {
@@ -184,15 +191,15 @@ func TestRingJSONKeys(t *testing.T) {
 	}
 }
 
-func TestRingText(t *testing.T) {
+func TestRingText(t *testing.T) { // not parallel: its low memory limit would slow others down
 	text := ok(t, "check dijkstra --shared several --nodes 3 --k 3")
-	for _, part := range []string{"3 processes, 3 values of a flag", "right after at most", "A longest run until it is right:\n    0  at the start: flags"} {
+	for _, part := range []string{"3 processes, 3 values of a flag", "right after at most", "A longest run until it converges:\n    0  at the start: flags"} {
 		if !strings.Contains(text, part) {
 			t.Errorf("no %q in\n%s", part, text)
 		}
 	}
 	code, stdout, stderr := stile(strings.Fields("check dijkstra --shared all --nodes 4 --k 2")...)
-	if code != 1 || !strings.Contains(stdout, "All from step 1 on can be repeated for ever.") || !strings.Contains(stderr, "convergence is violated") {
+	if code != 1 || !strings.Contains(stdout, "The steps from 1 on can repeat forever.") || !strings.Contains(stderr, "convergence is violated") {
 		t.Errorf("exit code %d, stderr %q\n%s", code, stderr, stdout)
 	}
 	if code, _, stderr := stile(strings.Fields("check dijkstra --shared one --nodes 4 --k 250 --memory 1MiB")...); code != 3 || !strings.Contains(stderr, "out of memory") {
@@ -202,6 +209,7 @@ func TestRingText(t *testing.T) {
 
 // The plain command checks every recovering lock, with one crash.
 func TestEveryRecoveringLock(t *testing.T) {
+	t.Parallel()
 	for _, spec := range catalog.Sound() {
 		name := spec.Name + "+bully"
 		if _, err := catalog.Make(name, algorithm.Options{}); err != nil {
@@ -214,8 +222,9 @@ func TestEveryRecoveringLock(t *testing.T) {
 	}
 }
 
-// What is said to show that an algorithm is wrong or weaker does.
-func TestShown(t *testing.T) {
+// The command that a wrong or weaker algorithm names does show its fault.
+func TestFaultsAreShown(t *testing.T) {
+	t.Parallel()
 	for _, s := range catalog.All() {
 		if s.Sound() {
 			continue
@@ -225,8 +234,42 @@ func TestShown(t *testing.T) {
 		if args[0] == "replay" { // whose expectations say what is worse
 			args[1], want = "../../"+args[1], 0
 		}
-		if code, _, stderr := stile(args...); code != want {
-			t.Errorf("%s: exit code %d, want %d\n%s", s.Shown, code, want, stderr)
-		}
+		t.Run(s.Name, func(t *testing.T) {
+			t.Parallel()
+			if code, _, stderr := stile(args...); code != want {
+				t.Errorf("%s: exit code %d, want %d\n%s", s.Shown, code, want, stderr)
+			}
+		})
+	}
+}
+
+// The memory limit of the program follows --memory while a check runs.
+func TestMemoryLimit(t *testing.T) {
+	before := debug.SetMemoryLimit(-1)
+	f := &checkFlags{}
+	f.config.Memory = 1 << 30
+	_, l, end := f.begin(newCheck())
+	if got := debug.SetMemoryLimit(-1); got < 1<<30 || got > 5<<28 || l.Memory != 1<<30 || l.Context.Err() != nil {
+		t.Errorf("the limit is %d, --memory %d", got, l.Memory)
+	}
+	if end(); debug.SetMemoryLimit(-1) != before {
+		t.Errorf("afterwards the limit is %d, want %d", debug.SetMemoryLimit(-1), before)
+	}
+}
+
+// A line of progress names the pass, and its rate is that of the pass.
+func TestProgressLine(t *testing.T) {
+	got := progressLine(check.Progress{Pass: "fence", States: 3000, Queue: 2, Depth: 7, Memory: 5 << 20, Elapsed: 2 * time.Second})
+	if want := "fence: 3,000 states, 1,500/s, queue 2 blocks, depth 7, 5MiB"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// A hint without a command that shows it is a sentence of its own.
+func TestHintAlone(t *testing.T) {
+	var b strings.Builder
+	printTable(newPrinter(&b), &check.Report{Hint: "nobody gets in"}, "")
+	if !strings.HasSuffix(b.String(), "\n\nnobody gets in.\n") {
+		t.Errorf("got %q", b.String())
 	}
 }

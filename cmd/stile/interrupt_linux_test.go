@@ -47,6 +47,7 @@ func TestSignalOnATerminal(t *testing.T) {
 		{"check --museum", " exhibits, ", "is missing."},
 	} {
 		t.Run(test.line, func(t *testing.T) {
+			t.Parallel()
 			dir := t.TempDir()
 			outer, inner := terminal(t)
 			var stdout bytes.Buffer
@@ -85,7 +86,7 @@ func TestSignalOnATerminal(t *testing.T) {
 	}
 }
 
-// What was compared is not lost because the report cannot be written in the end.
+// The table is printed even if the report cannot be written.
 func TestTableWithoutReport(t *testing.T) {
 	for _, line := range []string{
 		"compare raymond --nodes 3 --entries 20 --out /dev/full",
@@ -97,7 +98,7 @@ func TestTableWithoutReport(t *testing.T) {
 		said := ok(t, strings.Replace(line, "/dev/full", "/dev/null", 1))
 		said = strings.Replace(said, "Report: /dev/null\n", "", 1)
 		said, _, _ = strings.Cut(said, "\n/dev/null shows ") // what was not written shows nothing
-		if code != 2 || stdout != said || !strings.Contains(stderr, `"/dev/full": cannot write it: no space left`) || strings.Count(stderr, "\n") != 1 {
+		if code != 2 || stdout != said || !strings.Contains(stderr, `"/dev/full": cannot write the file: no space left`) || strings.Count(stderr, "\n") != 1 {
 			t.Errorf("stile %s: exit code %d, stderr %q, stdout\n%s", line, code, stderr, stdout)
 		}
 	}

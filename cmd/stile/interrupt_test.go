@@ -17,13 +17,13 @@ func interrupted(t *testing.T, line string) (code int, stdout, stderr string) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	var out, errs bytes.Buffer
-	code = RunContext(ctx, strings.Fields(line), &out, &errs)
+	code = run(ctx, strings.Fields(line), false, &out, &errs)
 	return code, out.String(), errs.String()
 }
 
-// Whatever runs long can be interrupted: it tells what there is, says on stderr how
-// far it was, and ends with exit code 3. What fails only since it was interrupted is
-// not told as wrong, and nobody speaks of time or memory.
+// Every long command can be interrupted: it prints the results so far, says on stderr how
+// far it was, and exits with code 3. What is undecided because of the interrupt is not
+// reported as wrong, nor as out of time or memory.
 func TestInterrupted(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, test := range []struct{ line, after, stdout string }{
@@ -35,7 +35,7 @@ func TestInterrupted(t *testing.T) {
 		{"bank --machines 9 --deposits 10000 --lock raymond", `[\d,]+ of 90,000 deposits`, " so far: nothing is lost."},
 		{"storm", `0 of 200 seeds`, "violations none so far"},
 		{"storm --seed 3", `0 of 1 seed`, "violations none so far"},
-		{"compare raymond maekawa --nodes 3,5", `0 of 24 runs`, "Where a run is missing nobody is best."},
+		{"compare raymond maekawa --nodes 3,5", `0 of 24 runs`, "Rows with missing runs are omitted."},
 		{"compare --deadlock ordered --nodes 3", `0 of 1 run`, "Methods against deadlock"},
 		{"check raymond", `[\d,]+ states`, "interrupted"},
 		{"check dijkstra --shared one --nodes 8", `[\d,]+ states`, "interrupted"},
@@ -43,7 +43,7 @@ func TestInterrupted(t *testing.T) {
 		{"check bully", `[\d,]+ states`, "interrupted"},
 		{"check --museum", `0 of \d+ exhibits`, "is missing."},
 		{"check --faults", `0 of \d+ rows`, "is missing."},
-		{"check raymond --fault lost", `0 runs`, "It cannot happen there."},
+		{"check raymond --fault lost", `0 runs`, "The fault cannot happen there."},
 		{"scene ids --nodes 90 --each 900", `[\d,]+ of 81,000 ids`, "Id 1 is given twice"},
 		{"check --proofs", `0 of \d+ rows`, "is missing."},
 		{"check --proofs-long", `0 of \d+ passes`, "is missing."},
@@ -68,7 +68,7 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// What has come to its end before anybody looked was not interrupted.
+// A run that finishes before it notices the interrupt was not interrupted.
 func TestTooShortToBeInterrupted(t *testing.T) {
 	for _, line := range []string{"sim raymond --entries 10 --json", "sim bully --json", "deadlock ordered --json", "bank", "bank --json"} {
 		code, stdout, stderr := interrupted(t, line)
@@ -78,7 +78,7 @@ func TestTooShortToBeInterrupted(t *testing.T) {
 	}
 }
 
-// What was found wrong before the interrupt stays found.
+// Findings before an interrupt are still reported.
 func TestFoundAndInterrupted(t *testing.T) {
 	code, _, stderr := interrupted(t, "sim bakery-naive --entries 1000000 --latency exp:1 --think exp:5")
 	lines := strings.Split(strings.TrimSpace(stderr), "\n")
@@ -87,7 +87,7 @@ func TestFoundAndInterrupted(t *testing.T) {
 	}
 }
 
-// All files that are asked for are there and say that the run was interrupted.
+// All requested files are written and say that the run was interrupted.
 func TestInterruptedFiles(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for line, files := range map[string]string{

@@ -1,43 +1,50 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"net/netip"
 	"os"
+	"os/exec"
+	"os/signal"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/stile-lock/stile/internal/words"
 	"github.com/stile-lock/stile/internal/world/calls"
 	"github.com/stile-lock/stile/internal/world/document"
+	"github.com/stile-lock/stile/web"
 )
 
-// labFlags is what 'stile lab' can be told.
+// labFlags holds the flags of 'stile lab'.
 type labFlags struct {
 	listen   string
 	open     bool
 	insecure bool
 }
 
-// labNew returns the command.
-func labNew() *cobra.Command {
+func newLab() *cobra.Command {
 	f := &labFlags{listen: "127.0.0.1:7421"}
 	c := &cobra.Command{
 		Use:   "lab [FILE] [flags]",
-		Short: "Watch, drive and break algorithms on a page in the browser",
-		Long: `Serves the lab, until Ctrl-C: a page that runs a scenario and shows it step by
-step, with the state of each process and why it waits. What is clicked there is
-a line of the scenario, which can be edited beside the picture; 'stile replay'
-runs the same text. The page also tries every interleaving, and compares
-algorithms.
+		Short: "Watch, drive and break algorithms in the browser",
+		Long: `Serves the lab until Ctrl-C: a page that runs a scenario and shows it step by
+step, with the state of each process and why it waits. Each click adds a line to
+the scenario, which can be edited beside the diagram; 'stile replay' runs the
+same text. The page also explores every interleaving and compares algorithms.
 
-With FILE, a .stile file, the page opens that one, and without it a gallery. The
-file is not written to: the page exports what was made of it.
+With FILE, a .stile file, the page opens that scenario; otherwise it shows a
+gallery. The lab never writes to the file: export your changes from the page.
 
-Only this machine can open the page, unless --insecure says otherwise.`,
+Only this machine can open the page, unless --insecure is given.`,
 		Example: `  stile lab
   stile lab --open scenarios/raymond-a.stile
   stile lab --listen 127.0.0.1:0`,
@@ -48,9 +55,9 @@ Only this machine can open the page, unless --insecure says otherwise.`,
 	}
 	fs := c.Flags()
 	fs.SortFlags = false
-	fs.Var(Address(&f.listen), "listen", "the `HOST:PORT` of the page; port 0 is any that is free")
+	fs.Var(addressFlag(&f.listen), "listen", "`HOST:PORT` to listen on; port 0 is any free port")
 	fs.BoolVar(&f.open, "open", false, "open the page in the browser")
-	fs.BoolVar(&f.insecure, "insecure", false, "let other machines open it, without TLS: whoever is on the network can make this one compute")
+	fs.BoolVar(&f.insecure, "insecure", false, "let other machines open the page, without TLS; anyone on the network can then make this machine compute")
 	return c
 }
 
@@ -58,14 +65,14 @@ func atMostOne(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	return One("a scenario file", "file", "open them one by one")(c, args)
+	return oneArg("a scenario file", "file", "open them one at a time")(c, args)
 }
 
 func (f *labFlags) run(c *cobra.Command, args []string) error {
 	lab := &calls.Calls{}
 	if len(args) > 0 {
 		var err error
-		if lab.Start, err = labRead(args[0]); err != nil {
+		if lab.Start, err = readScenarioText(args[0]); err != nil {
 			return err
 		}
 	}
@@ -75,39 +82,147 @@ func (f *labFlags) run(c *cobra.Command, args []string) error {
 	return f.serve(c, lab)
 }
 
-// labRead returns the text of a file. What is wrong with the text the page says, and
-// where.
-func labRead(path string) (string, error) {
+// readScenarioText returns the text of a file. The page reports errors in the text.
+func readScenarioText(path string) (string, error) {
 	fail := func(why error) (string, error) {
-		return "", fmt.Errorf("cannot open the scenario %q: %w: give a .stile file that exists", path, why)
+		return "", fmt.Errorf("cannot open scenario %q: %w: give an existing .stile file", path, why)
 	}
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return fail(errors.New("it is a directory"))
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return fail(Reason(err))
+		return fail(fileReason(err))
 	}
 	defer f.Close()
 	text, err := io.ReadAll(io.LimitReader(f, document.MaxText+1))
 	switch {
 	case err != nil:
-		return fail(Reason(err))
+		return fail(fileReason(err))
 	case len(text) > document.MaxText:
-		return "", fmt.Errorf("the scenario %q has more than %s bytes, which is too much for a page: run it by 'stile replay'", path, words.Grouped(document.MaxText))
+		return "", fmt.Errorf("scenario %q has more than %s bytes, too many for the page: run it with 'stile replay'", path, words.Grouped(document.MaxText))
 	}
 	return string(text), nil
 }
 
-// allowed refuses to let other machines in if nobody has said so.
+// allowed refuses addresses that other machines can reach, without --insecure.
 func (f *labFlags) allowed() error {
 	host, _, err := net.SplitHostPort(f.listen)
 	if err != nil {
-		return fmt.Errorf("--listen %q: want HOST:PORT, such as 127.0.0.1:7421", f.listen)
+		return fmt.Errorf("--listen %q: must be HOST:PORT, such as 127.0.0.1:7421", f.listen)
 	}
 	ip, err := netip.ParseAddr(host)
 	if f.insecure || host == "localhost" || err == nil && ip.IsLoopback() {
 		return nil
 	}
-	return fmt.Errorf("--listen %q: other machines could open the lab there, and make this one compute: listen at 127.0.0.1, or give --insecure", f.listen)
+	return fmt.Errorf("--listen %q: other machines could open the lab there and make this one compute: listen on 127.0.0.1, or give --insecure", f.listen)
+}
+
+// Timeouts of the server: to read a request, between requests, to write a response,
+// and on shutdown for responses in flight.
+const (
+	readTime     = 30 * time.Second
+	idleTime     = 2 * time.Minute
+	writeTime    = calls.LongTime + 2*time.Minute
+	shutdownTime = 2 * time.Second
+)
+
+// serve serves the page until the context ends or a signal arrives.
+func (f *labFlags) serve(c *cobra.Command, lab web.Caller) error {
+	ctx, release := signal.NotifyContext(c.Context(), syscall.SIGINT, syscall.SIGTERM)
+	defer release()
+	l, err := net.Listen("tcp", f.listen)
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return fmt.Errorf("--listen %q: address in use, perhaps by another lab: open that one, or give another port, such as 127.0.0.1:0 for any free one", f.listen)
+	case err != nil:
+		return fmt.Errorf("--listen %q: cannot listen: %w: give an address of this machine and another port", f.listen, listenReason(err))
+	}
+	server := &http.Server{
+		Handler:           web.Handler(lab, labHosts(f.insecure)...),
+		ReadHeaderTimeout: readTime, ReadTimeout: readTime, IdleTimeout: idleTime, WriteTimeout: writeTime, MaxHeaderBytes: 1 << 16,
+		BaseContext: func(net.Listener) context.Context { return ctx }, // so that checks end with the server
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(l) }()
+	url := labURL(l.Addr())
+	fmt.Fprintf(c.OutOrStdout(), "the lab is at %s\npress Ctrl-C to stop\n", url)
+	if err := flush(c.OutOrStdout()); err != nil {
+		return errors.Join(fmt.Errorf("cannot print the address of the lab: %w", err), server.Close())
+	}
+	if f.open {
+		if err := openBrowser(ctx, url); err != nil {
+			fmt.Fprintf(c.ErrOrStderr(), "stile: cannot open a browser: %v: open %s yourself\n", err, url)
+		}
+	}
+	select {
+	case err := <-ended:
+		return fmt.Errorf("the lab stopped: %w", err)
+	case <-ctx.Done():
+	}
+	release() // a second signal ends the process at once
+	last, cancel := context.WithTimeout(context.Background(), shutdownTime)
+	defer cancel()
+	if server.Shutdown(last) != nil {
+		return server.Close()
+	}
+	return nil
+}
+
+// listenReason returns the cause of a network error without the address.
+func listenReason(err error) error {
+	var op *net.OpError
+	if errors.As(err, &op) {
+		err = op.Err
+	}
+	var call *os.SyscallError
+	if errors.As(err, &call) {
+		return call.Err
+	}
+	return err
+}
+
+// labHosts lists the host names of the page besides localhost and IP addresses.
+func labHosts(insecure bool) []string {
+	host, err := os.Hostname()
+	if !insecure || err != nil {
+		return nil
+	}
+	return []string{strings.ToLower(host)}
+}
+
+// labURL returns the URL to open in a browser on this machine.
+func labURL(at net.Addr) string {
+	tcp, ok := at.(*net.TCPAddr)
+	if !ok || !tcp.IP.IsUnspecified() {
+		return "http://" + at.String() + "/"
+	}
+	return fmt.Sprintf("http://localhost:%d/", tcp.Port)
+}
+
+// openBrowser opens the page in the default browser.
+func openBrowser(ctx context.Context, url string) error {
+	name := "xdg-open"
+	if runtime.GOOS == "darwin" {
+		name = "open"
+	}
+	path, err := exec.LookPath(name)
+	if err != nil {
+		return fmt.Errorf("%s not found", name)
+	}
+	c := exec.Command(path, url)
+	if err := c.Start(); err != nil {
+		return err
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- c.Wait() }()
+	select { // the command may run as long as the browser
+	case err := <-ended:
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	case <-time.After(3 * time.Second):
+	case <-ctx.Done():
+	}
+	return nil
 }

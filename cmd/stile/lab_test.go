@@ -45,7 +45,7 @@ func start(t *testing.T, args ...string) *running {
 	ctx, stop := context.WithCancel(t.Context())
 	r := &running{stop: stop, ended: make(chan error, 1), spoke: make(chan struct{}, 1)}
 	out, in := io.Pipe()
-	c := labNew()
+	c := newLab()
 	c.SetArgs(append([]string{"--listen", "127.0.0.1:0"}, args...))
 	c.SetOut(in)
 	c.SetErr(r)
@@ -93,7 +93,7 @@ func (r *running) call(t *testing.T, ctx context.Context, name, body string) *ht
 	return a
 }
 
-func labSaid(t *testing.T, a *http.Response) string {
+func labBody(t *testing.T, a *http.Response) string {
 	t.Helper()
 	text, err := io.ReadAll(a.Body)
 	if err != nil {
@@ -102,7 +102,7 @@ func labSaid(t *testing.T, a *http.Response) string {
 	return string(text)
 }
 
-func TestFileIsOpened(t *testing.T) {
+func TestLabOpensFile(t *testing.T) {
 	const text = "title <b>\nalgorithm raymond\n"
 	file := filepath.Join(t.TempDir(), "x.stile")
 	if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
@@ -114,7 +114,7 @@ func TestFileIsOpened(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if a := labSaid(t, r.call(t, t.Context(), "start", "{}")); strings.ReplaceAll(strings.ReplaceAll(string(got), `\u003c`, "<"), `\u003e`, ">")+"\n" != a {
+		if a := labBody(t, r.call(t, t.Context(), "start", "{}")); strings.ReplaceAll(strings.ReplaceAll(string(got), `\u003c`, "<"), `\u003e`, ">")+"\n" != a {
 			t.Errorf("the page opens with %q, want %q", a, got)
 		}
 		if err := r.end(); err != nil {
@@ -126,9 +126,9 @@ func TestFileIsOpened(t *testing.T) {
 // endless is a check that goes on for long.
 const endless = `{"text":"algorithm lamport\nprocesses 5\n","limits":{"requests":-1}}`
 
-// A check ends when nobody listens any more, and when the lab ends: nothing of it is
+// A check ends when its client disconnects, and when the lab ends: nothing of it is
 // left, which TestMain sees.
-func TestCheckEnds(t *testing.T) {
+func TestLabCheckEnds(t *testing.T) {
 	r := start(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	a := r.call(t, ctx, "check", endless)
@@ -164,11 +164,11 @@ func fakeBrowser(t *testing.T, script string) {
 }
 
 // A browser that does not open is a line, not the end.
-func TestBrowser(t *testing.T) {
-	for script, want := range map[string]string{"": "there is no ", "exit 3": "exit status 3", "exit 0": ""} {
+func TestLabBrowser(t *testing.T) {
+	for script, want := range map[string]string{"": "not found", "exit 3": "exit status 3", "exit 0": ""} {
 		fakeBrowser(t, script)
 		r := start(t, "--open")
-		labSaid(t, r.call(t, t.Context(), "start", "{}"))
+		labBody(t, r.call(t, t.Context(), "start", "{}"))
 		if want != "" {
 			<-r.spoke
 		}
@@ -181,10 +181,10 @@ func TestBrowser(t *testing.T) {
 	}
 }
 
-func TestBrowserIsTold(t *testing.T) {
+func TestBrowserGetsURL(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "url")
 	fakeBrowser(t, `printf %s "$1" >`+file+".new && /bin/mv "+file+".new "+file)
-	if err := browse(t.Context(), "http://127.0.0.1:1/"); err != nil {
+	if err := openBrowser(t.Context(), "http://127.0.0.1:1/"); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := os.ReadFile(file); string(got) != "http://127.0.0.1:1/" {
@@ -192,7 +192,7 @@ func TestBrowserIsTold(t *testing.T) {
 	}
 }
 
-func TestRefused(t *testing.T) {
+func TestLabRefused(t *testing.T) {
 	dir := t.TempDir()
 	large := filepath.Join(dir, "large.stile")
 	if err := os.WriteFile(large, bytes.Repeat([]byte("#"), document.MaxText+1), 0o666); err != nil {
@@ -211,14 +211,14 @@ func TestRefused(t *testing.T) {
 		{"it is a directory", []string{dir}},
 		{"more than 1,048,576 bytes", []string{large}},
 		{"takes one file", []string{large, "other.stile"}},
-		{"is in use", []string{"--listen", taken.Addr().String()}},
+		{"address in use", []string{"--listen", taken.Addr().String()}},
 		{"give --insecure", []string{"--listen", "0.0.0.0:0"}},
 		{"give --insecure", []string{"--listen", ":0"}},
 		{"give --insecure", []string{"--listen", "[::]:0"}},
 		{"give --insecure", []string{"--listen", "example.org:0"}},
-		{"cannot listen there", []string{"--insecure", "--listen", "192.0.2.1:0"}},
+		{"cannot listen", []string{"--insecure", "--listen", "192.0.2.1:0"}},
 	} {
-		c := labNew()
+		c := newLab()
 		c.SetArgs(test.args)
 		c.SetOut(io.Discard)
 		c.SilenceUsage, c.SilenceErrors = true, true
@@ -228,13 +228,13 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-func TestAddress(t *testing.T) {
+func TestLabURL(t *testing.T) {
 	for at, want := range map[string]string{"127.0.0.1:7421": "http://127.0.0.1:7421/", "[::1]:80": "http://[::1]:80/", "0.0.0.0:7421": "http://localhost:7421/", "[::]:7421": "http://localhost:7421/"} {
 		tcp, err := net.ResolveTCPAddr("tcp", at)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := labAddress(tcp); got != want {
+		if got := labURL(tcp); got != want {
 			t.Errorf("%s is to be opened as %s, want %s", at, got, want)
 		}
 	}

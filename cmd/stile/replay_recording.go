@@ -19,33 +19,33 @@ import (
 	"github.com/stile-lock/stile/internal/words"
 )
 
-// The report on a recording, as JSON.
+// The JSON form of a replayed recording.
 type (
 	recordingReport struct {
-		File       string         `json:"file"`
-		Node       string         `json:"node"`
-		Address    string         `json:"address"`
-		By         string         `json:"by"` // the version of stile
-		Foreign    []string       `json:"foreign"`
-		Begun      time.Time      `json:"begun"`
-		Seconds    float64        `json:"seconds"` // from the first input to the last
-		Inputs     int            `json:"inputs"`
-		ByKind     map[string]int `json:"inputs_by_kind"`
-		Views      int            `json:"views"`
-		Epoch      uint64         `json:"epoch"`
-		Entries    int            `json:"entries"`
-		Lost       int            `json:"lost"`
-		Ends       string         `json:"ends"`
-		Torn       bool           `json:"torn"`    // it ends in the middle of an entry
-		Crashed    bool           `json:"crashed"` // the node panicked in the last input
-		Failed     string         `json:"failed"`  // why the node could not go on; empty if it could
-		Panic      string         `json:"panic"`   // of the replay; empty if there was none
-		Stopped    bool           `json:"stopped"` // by --until
-		Difference *differs       `json:"difference"`
-		Members    []string       `json:"members"` // at the end
-		Locks      []lockState    `json:"locks"`   // in use then, through this node
+		File       string            `json:"file"`
+		Node       string            `json:"node"`
+		Address    string            `json:"address"`
+		By         string            `json:"by"` // the version of stile
+		Foreign    []string          `json:"foreign"`
+		Begun      time.Time         `json:"begun"`
+		Seconds    float64           `json:"seconds"` // from the first input to the last
+		Inputs     int               `json:"inputs"`
+		ByKind     map[string]int    `json:"inputs_by_kind"`
+		Views      int               `json:"views"`
+		Epoch      uint64            `json:"epoch"`
+		Entries    int               `json:"entries"`
+		Lost       int               `json:"lost"`
+		Ends       string            `json:"ends"`
+		Torn       bool              `json:"torn"`    // it ends within an entry
+		Crashed    bool              `json:"crashed"` // the node panicked in the last input
+		Failed     string            `json:"failed"`  // why the node could not continue; empty if it could
+		Panic      string            `json:"panic"`   // of the replay; empty if there was none
+		Stopped    bool              `json:"stopped"` // by --until
+		Difference *differenceReport `json:"difference"`
+		Members    []string          `json:"members"` // at the end
+		Locks      []lockState       `json:"locks"`   // in use then, through this node
 	}
-	differs struct {
+	differenceReport struct {
 		Input int      `json:"input"` // from 1
 		At    float64  `json:"at_s"`  // since the first input
 		What  string   `json:"what"`
@@ -61,30 +61,30 @@ type (
 
 // runRecording replays a recording of a node.
 func (f *replayFlags) runRecording(c *cobra.Command, path string, file io.Reader) error {
-	if err := Only(c, "until json", "--FLAG does not apply to "+path+", which is a recording of a node and not a scenario: leave it out"); err != nil {
+	if err := onlyFlags(c, "until json", "--FLAG does not apply to "+path+", which is a recording of a node and not a scenario: leave it out"); err != nil {
 		return err
 	}
-	return tellRun(c.OutOrStdout(), f.json, nil, func() (Report, error) {
-		r, err := replay.Replay(file, replay.Options{Logs: logs, Spec: catalog.MakeLive, Until: f.until})
+	return runAndReport(c.OutOrStdout(), f.json, nil, func() (outcome, error) {
+		r, err := replay.Replay(file, replay.Options{Logs: replayLogs, Spec: catalog.MakeLive, Until: f.until})
 		if err != nil {
-			return Report{}, fmt.Errorf("cannot replay %q: %w", path, err)
+			return outcome{}, fmt.Errorf("cannot replay %q: %w", path, err)
 		}
 		report := newRecordingReport(path, r)
-		return Report{JSON: report, Text: func(p *Page) { showRecording(p, report) }, Wrong: report.wrong()}, nil
+		return outcome{json: report, text: func(p *printer) { printRecording(p, report) }, wrong: report.wrong()}, nil
 	})
 }
 
-// logs returns how the node ran its voter.
-func logs(h *replay.Header) views.Logs {
+// replayLogs returns the voter settings of the node.
+func replayLogs(h *replay.Header) views.Logs {
 	return raft.Logs{Election: h.Election, Heartbeat: h.Heartbeat, MaxLog: h.MaxLog}
 }
 
 func newRecordingReport(path string, r *replay.Result) *recordingReport {
 	h := r.Header
 	report := &recordingReport{
-		File: path, Node: replay.Plain(h.Begin.Name), Address: replay.Plain(h.Begin.Address), By: replay.Plain(h.By), Foreign: foreign(h),
-		Begun: time.UnixMilli(h.Wall).UTC(), Seconds: seconds(r, r.Last), Inputs: r.Inputs, ByKind: map[string]int{},
-		Views: r.Views, Epoch: r.Epoch, Entries: r.Granted, Lost: r.Lost, Ends: lastWords(r), Torn: r.Torn, Crashed: r.Crashed, Failed: replay.Plain(r.Failed), Panic: replay.Plain(r.Panicked),
+		File: path, Node: replay.Plain(h.Begin.Name), Address: replay.Plain(h.Begin.Address), By: replay.Plain(h.By), Foreign: buildDifferences(h),
+		Begun: time.UnixMilli(h.Wall).UTC(), Seconds: secondsSinceStart(r, r.Last), Inputs: r.Inputs, ByKind: map[string]int{},
+		Views: r.Views, Epoch: r.Epoch, Entries: r.Granted, Lost: r.Lost, Ends: endReason(r), Torn: r.Torn, Crashed: r.Crashed, Failed: replay.Plain(r.Failed), Panic: replay.Plain(r.Panicked),
 		Stopped: r.Stopped, Members: []string{}, Locks: []lockState{},
 	}
 	for k, n := range r.ByKind {
@@ -93,7 +93,7 @@ func newRecordingReport(path string, r *replay.Result) *recordingReport {
 		}
 	}
 	if d := r.Differs; d != nil {
-		report.Difference = &differs{d.Input, seconds(r, d.At), d.What, d.How, append([]string{}, d.Did...)}
+		report.Difference = &differenceReport{d.Input, secondsSinceStart(r, d.At), d.What, d.How, append([]string{}, d.Did...)}
 	}
 	if r.Process != nil {
 		report.state(r.Process)
@@ -101,7 +101,7 @@ func newRecordingReport(path string, r *replay.Result) *recordingReport {
 	return report
 }
 
-// state reports the members, and the locks that are in use.
+// state adds the members and the locks in use.
 func (r *recordingReport) state(p *process.Process) {
 	for _, m := range p.Record().Members {
 		r.Members = append(r.Members, replay.Plain(m.Name))
@@ -120,13 +120,13 @@ func (r *recordingReport) state(p *process.Process) {
 	slices.SortFunc(r.Locks, func(a, b lockState) int { return strings.Compare(a.Name, b.Name) })
 }
 
-// seconds returns how long after the first input something happened.
-func seconds(r *replay.Result, at member.Instant) float64 {
+// secondsSinceStart returns the time between the first input and at.
+func secondsSinceStart(r *replay.Result, at member.Instant) float64 {
 	return time.Duration(at - r.First).Seconds()
 }
 
-// lastWords says why a recording ends.
-func lastWords(r *replay.Result) string {
+// endReason says why a recording ends.
+func endReason(r *replay.Result) string {
 	switch {
 	case r.Stopped, r.Differs != nil:
 		return "" // the replay did not get there
@@ -135,80 +135,80 @@ func lastWords(r *replay.Result) string {
 	case r.Failed != "":
 		return "the node failed: " + replay.Plain(r.Failed)
 	case r.Torn:
-		return "in the middle of an entry: the node was killed, or the file is incomplete"
+		return "within an entry: the node was killed, or the file is incomplete"
 	case r.End == "":
 		return "without a reason: the node was killed, or the file is incomplete"
 	}
 	return replay.Plain(r.End)
 }
 
-// foreign says why this build may rightly do something else.
-func foreign(h *replay.Header) []string {
+// buildDifferences says why this build may legitimately behave differently.
+func buildDifferences(h *replay.Header) []string {
 	all := []string{}
-	if us := Build().String(); h.By != us {
+	if us := buildVersion().String(); h.By != us {
 		all = append(all, "replayed by "+us)
 	}
 	for _, s := range h.Specs {
 		spec, err := catalog.Make(s.Name, algorithm.Options{})
 		switch {
 		case err != nil:
-			all = append(all, "this version has no algorithm "+replay.Plain(s.Name))
+			all = append(all, "this version lacks the algorithm "+replay.Plain(s.Name))
 		case spec.Version != s.Version:
-			all = append(all, fmt.Sprintf("%s has version %d now, and had %d", s.Name, spec.Version, s.Version))
+			all = append(all, fmt.Sprintf("%s has version %d in this build, and %d in the recording", s.Name, spec.Version, s.Version))
 		}
 	}
 	return all
 }
 
-// wrong returns what was found: that the replay differs, or panics.
+// wrong returns findings if the replay differs or panics, or nil.
 func (r *recordingReport) wrong() error {
 	switch d := r.Difference; {
 	case d != nil:
-		return Found{Lines: []string{fmt.Sprintf("the replay differs at input %d, at %.6f s, when %s: %s", d.Input, d.At, d.What, strings.Join(d.How, "; "))}}
+		return findings{lines: []string{fmt.Sprintf("the replay differs at input %d, at %.6f s, when %s: %s", d.Input, d.At, d.What, strings.Join(d.How, "; "))}}
 	case r.Panic != "":
-		return Found{Lines: []string{fmt.Sprintf("the replay panics at input %d, as the node did: %s", r.Inputs, r.Panic)}}
+		return findings{lines: []string{fmt.Sprintf("the replay panics at input %d, as the node did: %s", r.Inputs, r.Panic)}}
 	}
 	return nil
 }
 
-// showRecording prints what was recorded, and what came of the replay.
-func showRecording(p *Page, r *recordingReport) {
-	p.Row("recording", "of node %s at %s, by %s", r.Node, r.Address, r.By)
+// printRecording prints what was recorded and the result of the replay.
+func printRecording(p *printer, r *recordingReport) {
+	p.row("recording", "of node %s at %s, by %s", r.Node, r.Address, r.By)
 	for _, why := range r.Foreign {
-		p.Row("", "%s", why)
+		p.row("", "%s", why)
 	}
-	p.Row("begun", "%s, for %.3f s", r.Begun.Format("2006-01-02 15:04:05.000 MST"), r.Seconds)
+	p.row("begun", "%s, for %.3f s", r.Begun.Format("2006-01-02 15:04:05.000 MST"), r.Seconds)
 	var kinds []string
 	for k := range process.Kinds {
 		if n := r.ByKind[k.String()]; n > 0 {
 			kinds = append(kinds, fmt.Sprintf("%s %s", words.Grouped(n), k))
 		}
 	}
-	p.Row("inputs", "%s", strings.TrimSuffix(words.Grouped(r.Inputs)+": "+strings.Join(kinds, ", "), ": "))
-	p.Row("views", "%d, the last with epoch %d", r.Views, r.Epoch)
-	p.Row("entries", "%s granted, %s lost", words.Grouped(r.Entries), words.Grouped(r.Lost))
+	p.row("inputs", "%s", strings.TrimSuffix(words.Grouped(r.Inputs)+": "+strings.Join(kinds, ", "), ": "))
+	p.row("views", "%d, the last with epoch %d", r.Views, r.Epoch)
+	p.row("entries", "%s granted, %s lost", words.Grouped(r.Entries), words.Grouped(r.Lost))
 	if r.Ends != "" {
-		p.Row("ends", "%s", r.Ends)
+		p.row("ends", "%s", r.Ends)
 	}
 	switch d := r.Difference; {
 	case d != nil:
-		p.Row("differs", "at input %d, at %.6f s: %s", d.Input, d.At, d.What)
-		replayRows(p, "how", d.How)
-		replayRows(p, "replay", d.Did)
+		p.row("differs", "at input %d, at %.6f s: %s", d.Input, d.At, d.What)
+		printRows(p, "how", d.How)
+		printRows(p, "replay", d.Did)
 	case r.Panic != "":
-		p.Row("panic", "%s", r.Panic)
+		p.row("panic", "%s", r.Panic)
 	case r.Stopped:
 		r.show(p)
-		p.Row("replay", "no difference so far: stopped after %s", words.Plural(r.Inputs, "input"))
+		p.row("replay", "no difference up to --until: stopped after %s", words.Plural(r.Inputs, "input"))
 	default:
-		p.Row("replay", "no difference")
+		p.row("replay", "no difference")
 	}
 }
 
-// show prints the members, and the locks that are in use.
-func (r *recordingReport) show(p *Page) {
-	p.Row("members", "%s", replayListed(r.Members, func(s string) string { return s }))
-	replayRows(p, "locks", replayEach(r.Locks, func(l lockState) string {
+// show prints the members and the locks in use.
+func (r *recordingReport) show(p *printer) {
+	p.row("members", "%s", listOrNone(r.Members, func(s string) string { return s }))
+	printRows(p, "locks", mapEach(r.Locks, func(l lockState) string {
 		if l.Token == "" {
 			return fmt.Sprintf("%q: %d waiting here", l.Name, l.Waiting)
 		}
@@ -216,13 +216,13 @@ func (r *recordingReport) show(p *Page) {
 	}))
 }
 
-// replayRows prints a list, one item below the other.
-func replayRows(p *Page, label string, all []string) {
+// printRows prints a list, one item on each line.
+func printRows(p *printer, label string, all []string) {
 	if len(all) == 0 {
-		p.Row(label, "nothing")
+		p.row(label, "nothing")
 	}
 	for _, s := range all {
-		p.Row(label, "%s", s)
+		p.row(label, "%s", s)
 		label = ""
 	}
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"flag"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -21,13 +20,13 @@ import (
 )
 
 var (
-	clicks = flag.Int("walk", 200, "clicks of each random walk")
+	clicks = flag.Int("walk", 50, "clicks of each random walk")
 	seeds  = flag.Int("seeds", 1, "random walks of each algorithm")
 )
 
-// replayHarm is in how many of the last clicks transactions come to harm that they never get
+// harmfulClicks is in how many of the last clicks transactions come to harm that they never get
 // over.
-const replayHarm = 20
+const harmfulClicks = 20
 
 // walkers are all algorithms, those that recover and the methods against deadlock too.
 func walkers() []string {
@@ -45,9 +44,9 @@ func walkers() []string {
 	return names
 }
 
-// TestWalk: whoever clicks 200 times at random has a text of which the command tells
-// the same run as the lab, event by event, whatever the algorithm. One walk goes by
-// time and the next one by steps.
+// TestWalk clicks at random in the lab, with every algorithm: the command must run the
+// resulting text exactly as the lab does, event by event. Walks go by time and by steps in
+// turn. 'make nightly' makes longer walks.
 func TestWalk(t *testing.T) {
 	for i, name := range walkers() {
 		for seed := range *seeds {
@@ -65,7 +64,7 @@ func TestWalk(t *testing.T) {
 	}
 }
 
-// A walk is somebody who clicks.
+// A walk is a user who clicks.
 type walk struct {
 	t       *testing.T
 	r       *rand.Rand
@@ -160,11 +159,11 @@ func (w *walk) click() {
 }
 
 // further lets a run go on for longer at whose end nothing can be done. In the last
-// clicks everybody may be dead.
+// clicks all processes may have crashed.
 func (w *walk) further(tries int) bool {
 	w.t.Helper()
 	switch {
-	case w.left <= replayHarm:
+	case w.left <= harmfulClicks:
 		w.left = 1
 		return false
 	case w.sc.Until > 0 && tries <= 200:
@@ -208,7 +207,7 @@ func (w *walk) deed() document.Deed {
 		msg, link := w.numbers[m.Msg], [2]algorithm.ID{m.From, m.To}
 		overtakes := first[link]
 		first[link] = true
-		if w.sc.Sites > 0 && w.left > replayHarm { // transactions never get over some harm
+		if w.sc.Sites > 0 && w.left > harmfulClicks { // transactions never get over some harm
 			if !overtakes {
 				often = append(often, document.Deed{Verb: "deliver", Msg: msg})
 			}
@@ -249,7 +248,7 @@ func (w *walk) atLane(lane int, is string) (often, seldom []document.Deed) {
 	case site && is == "crash":
 		return nil, nil
 	case site:
-		if w.left <= replayHarm {
+		if w.left <= harmfulClicks {
 			seldom = append(seldom, do("crash"), telling("suspect"))
 		}
 		return nil, seldom
@@ -289,12 +288,7 @@ func sameRun(t *testing.T, text string) {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c := replayNew()
-	c.SilenceErrors, c.SilenceUsage = true, true
-	c.SetOut(io.Discard)
-	c.SetErr(io.Discard)
-	c.SetArgs([]string{file, "--trace", out})
-	failed := c.Execute() // that somebody is stuck is no wonder
+	_, failed := execute(newReplay(), file, "--trace", out) // processes may be stuck
 	data, err := os.ReadFile(out)
 	if err != nil {
 		t.Fatalf("%v, after %v, in\n%s", err, failed, text)
@@ -313,7 +307,7 @@ func sameRun(t *testing.T, text string) {
 			t.Fatalf("event %d is %+v in the lab, and %+v for the command, in\n%s", i, x, e, text)
 		}
 	}
-	if want := printed(t, file); string(d.End) != want {
+	if want := replayJSON(t, file); string(d.End) != want {
 		t.Errorf("the lab ends in %s\nthe command in %s", d.End, want)
 	}
 }

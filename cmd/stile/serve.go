@@ -2,27 +2,31 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"os"
+	"os/signal"
+	"path/filepath"
 	"strconv"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/stile-lock/stile/algorithm/catalog"
 	"github.com/stile-lock/stile/internal/live/node"
 	"github.com/stile-lock/stile/internal/live/node/cert"
 )
 
-// serveMaxNodes is how many can be in one process.
-const serveMaxNodes = 9
+// maxServedNodes is the maximum of --nodes.
+const maxServedNodes = 9
 
-// serveSettings are the flags that the environment and a file can set.
+// serveSettings lists the flags that the environment and a file can set.
 const serveSettings = "name listen advertise join data memory lease voters algorithm nodes max-clients drain record record-limit ca cert key insecure log log-level"
 
-// serveFlags is what 'stile serve' can be told.
+// serveFlags holds the flags of 'stile serve'.
 type serveFlags struct {
 	config    string
 	name      string
@@ -45,35 +49,33 @@ type serveFlags struct {
 	level     string
 }
 
-// serveNew returns the command.
-func serveNew() *cobra.Command {
+func newServe() *cobra.Command {
 	f := &serveFlags{listen: node.DefaultListen, lease: 10 * time.Second, voters: "3", nodes: 1, clients: node.DefaultClients, drain: -1, limit: node.DefaultRecord, log: "text", level: "info"}
 	c := &cobra.Command{
 		Use:   "serve [flags]",
 		Short: "Run a node of a cluster",
-		Long: `Runs a node until it is told to end, by Ctrl-C, TERM or 'stile leave'. It founds a
-cluster, joins one with --join, or takes up the one in its folder; a second and a
-third one make it bear the death of any of them. All that a node says and hears goes through one address.
+		Long: `Runs a node until Ctrl-C, TERM or 'stile leave'. The node founds a cluster,
+joins one with --join, or returns to the one in its data directory. Three nodes
+tolerate one failure. One address serves other nodes and clients.
 
-What must outlive the process is kept in a folder: the views that were agreed on,
-so that tokens never go back, and where the other nodes are. Without --data that
-is $XDG_STATE_HOME/stile/NAME, or ~/.local/state/stile/NAME. With --memory nothing
-is kept: such a node counts tokens from the time of the clock, and if most of a
-cluster of such nodes are gone at once the cluster is.
+The data directory holds what must survive a restart: the agreed views, so that
+tokens never go back, and the addresses of the other nodes. The default is
+$XDG_STATE_HOME/stile/NAME, or ~/.local/state/stile/NAME. With --memory nothing
+is stored. Such a node numbers its tokens from the time of the clock, and a
+cluster of such nodes is lost if a majority of them stops at once.
 
-On Ctrl-C or TERM it takes nothing new, gives nobody more time who holds a lock
-through it, which ends within a lease, and then leaves the cluster. A second signal
-ends it at once.
+On Ctrl-C or TERM the node accepts no new requests, stops renewing locks held
+through it (they expire within one lease), and then leaves the cluster. A second
+signal ends it at once.
 
-What flags say can also be said by the environment, such as STILE_LISTEN for
---listen, and by a TOML file with the flags' names as keys, such as
-listen = "10.0.0.5:7420". Flags go before the environment, and that before the
-file.`,
+Every flag can also be set by the environment, such as STILE_LISTEN for
+--listen, and by a TOML file with the names of flags as keys, such as listen =
+"10.0.0.5:7420". Flags override the environment, which overrides the file.`,
 		Example: `  stile serve
   stile serve --name b --listen 127.0.0.1:7430 --join 127.0.0.1:7420
   stile serve --nodes 3
   stile serve --config /etc/stile.toml`,
-		Args: Nothing,
+		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return f.run(c) },
 	}
 	f.define(c)
@@ -83,77 +85,68 @@ file.`,
 func (f *serveFlags) define(c *cobra.Command) {
 	fs := c.Flags()
 	fs.SortFlags = false
-	fs.Var(Name(&f.name), "name", "what the node is called, which no other of the cluster is (default the name of the host)")
-	fs.Var(Address(&f.listen), "listen", "the `HOST:PORT` for other nodes and clients; port 0 is any that is free")
-	fs.Var(Address(&f.advertise), "advertise", "the `HOST:PORT` at which others find it, if that is another one")
-	fs.Var(Addresses(&f.join), "join", "the `HOST:PORT` of a node of the cluster to join; may be given again")
-	fs.Var(Folder(&f.data), "data", "the `DIR` for what must outlive the process (default one below ~/.local/state/stile)")
-	fs.BoolVar(&f.memory, "memory", false, "keep nothing on the disk")
-	fs.Var(Duration(&f.lease, 100*time.Millisecond, time.Hour), "lease", "how long a node may be out of reach before its locks are lost, of who founds a cluster")
-	fs.Var(Choice(&f.voters, "1", "3", "5"), "voters", "how many nodes keep the views, `N` of 1, 3 or 5, of who founds a cluster")
-	fs.Var(Choice(&f.algorithm, serveLive()...), "algorithm", "the algorithm `NAME` that passes locks on, of who founds a cluster (default "+serveLive()[0]+")")
-	fs.Var(Count(&f.nodes, 1, serveMaxNodes), "nodes", "how many nodes to run in this process, to try it out; in memory unless --data is given")
-	fs.Var(Count(&f.clients, 1, 1_000_000), "max-clients", "how many clients may be connected at once; fewer if the system allows fewer open files")
-	fs.Var(Duration(&f.drain, 0, time.Hour), "drain", "how long it waits at most for those who hold locks when it is told to end (default a lease and 2s)")
-	Unset(fs, "drain")
-	fs.Var(askFile(&f.record, ".rec"), "record", "write all that comes to the node to this new `FILE`, for 'stile replay'; it has names of locks and secrets of clients in it")
-	fs.Var(Size(&f.limit), "record-limit", "end the recording when it is so long; the node goes on")
-	Certificates(fs, &f.tls, &f.insecure)
-	fs.Var(askFile(&f.config, ".toml"), "config", "read settings from this `FILE`; also STILE_CONFIG")
-	fs.Var(Choice(&f.log, "text", "json"), "log", "`HOW` to log on standard error: text or json")
-	fs.Var(Choice(&f.level, "debug", "info", "warn", "error"), "log-level", "the `LEVEL` from which on things are logged: debug, info, warn or error")
+	fs.Var(nodeNameFlag(&f.name), "name", "node name, unique in the cluster (default the host name)")
+	fs.Var(addressFlag(&f.listen), "listen", "`HOST:PORT` to listen on for nodes and clients; port 0 is any free port")
+	fs.Var(addressFlag(&f.advertise), "advertise", "`HOST:PORT` at which others reach this node (default that of --listen)")
+	fs.Var(addressesFlag(&f.join), "join", "`HOST:PORT` of a node of the cluster to join; repeatable")
+	fs.Var(dataDirFlag(&f.data), "data", "`DIR` for what must survive a restart (default below ~/.local/state/stile)")
+	fs.BoolVar(&f.memory, "memory", false, "store nothing on disk")
+	fs.Var(durationFlag(&f.lease, 100*time.Millisecond, time.Hour), "lease", "time a node may be unreachable before its locks are lost; first node only")
+	fs.Var(choiceFlag(&f.voters, "1", "3", "5"), "voters", "number `N` of nodes that store the views: 1, 3 or 5; first node only")
+	fs.Var(choiceFlag(&f.algorithm, liveNames()...), "algorithm", "`NAME` of the algorithm that passes locks on; first node only (default "+liveNames()[0]+")")
+	fs.Var(countFlag(&f.nodes, 1, maxServedNodes), "nodes", "number of nodes to run in this process, to try things out; in memory unless --data is given")
+	fs.Var(countFlag(&f.clients, 1, 1_000_000), "max-clients", "maximum number of connected clients; lower if the system allows fewer open files")
+	fs.Var(durationFlag(&f.drain, 0, time.Hour), "drain", "maximum wait for holders on shutdown (default lease + 2s)")
+	hideDefaults(fs, "drain")
+	fs.Var(outputFileFlag(&f.record, ".rec"), "record", "new `FILE` for a recording of all inputs, for 'stile replay'; contains lock names and client secrets")
+	fs.Var(sizeFlag(&f.limit), "record-limit", "maximum size of the recording; the node continues without it")
+	tlsFlags(fs, &f.tls, &f.insecure)
+	fs.Var(outputFileFlag(&f.config, ".toml"), "config", "settings `FILE`; also STILE_CONFIG")
+	fs.Var(choiceFlag(&f.log, "text", "json"), "log", "log `FORMAT` on standard error: text or json")
+	fs.Var(choiceFlag(&f.level, "debug", "info", "warn", "error"), "log-level", "lowest `LEVEL` that is logged: debug, info, warn or error")
 }
 
-// serveLive names the algorithms that run live.
-func serveLive() []string {
-	var names []string
-	for _, s := range catalog.Live() {
-		names = append(names, s.Name)
-	}
-	return names
-}
-
-// settle takes what the environment and the file say, and refuses what does not go
-// together.
+// settle applies the environment and the settings file, and refuses flags that
+// contradict each other.
 func (f *serveFlags) settle(c *cobra.Command) error {
-	if err := Environment(c, serveSettings+" config"); err != nil {
+	if err := applyEnvironment(c, serveSettings+" config"); err != nil {
 		return err
 	}
 	if f.config != "" {
-		if err := Settings(c, "config", f.config, serveSettings); err != nil {
+		if err := applyConfigFile(c, "config", f.config, serveSettings); err != nil {
 			return err
 		}
 	}
 	if f.name == "" {
 		host, err := os.Hostname()
 		if err != nil || cert.CheckName(host) != nil {
-			return fmt.Errorf("a node needs a name, and the host's, %q, cannot be one: give --name", host)
+			return fmt.Errorf("cannot use the host name %q as the node's name: give --name", host)
 		}
 		f.name = host
 	}
 	set := func(flag string) bool { return c.Flags().Changed(flag) }
 	switch {
 	case f.memory && f.data != "":
-		return errors.New("--memory keeps nothing, and --data says where to keep it: give one of them")
+		return errors.New("--memory stores nothing, but --data says where to store it: give one of them")
 	case f.nodes > 1 && (set("join") || set("advertise")):
-		return errors.New("--nodes runs a whole cluster to try it out, which joins no other: leave --join and --advertise out")
+		return errors.New("--nodes runs a whole cluster, which cannot join another: leave out --join and --advertise")
 	case f.nodes > 1 && f.record != "":
-		return errors.New("--record is of one node, and --nodes runs several: run the one to be recorded in a process of its own")
+		return errors.New("--record records one node, but --nodes runs several: run the node to record in its own process")
 	case f.record == "" && set("record-limit"):
-		return errors.New("--record-limit is for --record: say with that where to record to, or leave it out")
+		return errors.New("--record-limit needs --record: give both, or leave it out")
 	case len(f.join) > 0 && (set("lease") || set("voters") || set("algorithm")):
-		return errors.New("--lease, --voters and --algorithm are for who founds a cluster: leave them out with --join")
+		return errors.New("--lease, --voters and --algorithm are set on the first node of a cluster: leave them out with --join")
 	}
 	if f.record != "" {
-		if err := Fresh("record", f.record); err != nil {
+		if err := checkNewFile("record", f.record); err != nil {
 			return err
 		}
 	}
-	return CheckCertificates(f.tls, f.insecure)
+	return checkTLSFlags(f.tls, f.insecure)
 }
 
-// configs says how to start each node. The first one founds the cluster, or joins
-// another one, and the others join it.
+// configs returns the configuration of each node. The first one founds a cluster or
+// joins one, and the others join the first.
 func (f *serveFlags) configs(log *slog.Logger) ([]node.Config, error) {
 	voters, err := strconv.Atoi(f.voters)
 	if err != nil {
@@ -164,16 +157,16 @@ func (f *serveFlags) configs(log *slog.Logger) ([]node.Config, error) {
 		c := node.Config{
 			Name: f.name, Advertise: f.advertise, Join: f.join, Voters: voters, Lease: f.lease, Algorithm: f.algorithm,
 			TLS: f.tls, Insecure: f.insecure, Clients: f.clients, Log: log,
-			Record: node.Record{File: f.record, Bytes: f.limit, By: Build().String()},
+			Record: node.Record{File: f.record, Bytes: f.limit, By: buildVersion().String()},
 		}
 		if f.nodes > 1 {
 			c.Name = fmt.Sprintf("%s-%d", f.name, i+1)
 			c.Log = log.With("node", c.Name)
 		}
-		if c.Listen, err = nth(f.listen, i); err != nil {
+		if c.Listen, err = nthAddress(f.listen, i); err != nil {
 			return nil, err
 		}
-		if c.Data, err = f.folder(c.Name); err != nil {
+		if c.Data, err = f.dataDir(c.Name); err != nil {
 			return nil, err
 		}
 		all = append(all, c)
@@ -181,5 +174,188 @@ func (f *serveFlags) configs(log *slog.Logger) ([]node.Config, error) {
 	return all, nil
 }
 
-// describe says where what a node keeps is.
-func describe(data string) string { return cmp.Or(data, "memory") }
+// dataPlace says where a node stores its data.
+func dataPlace(data string) string { return cmp.Or(data, "memory") }
+
+// joinWarningAfter is the time after which the log says why a node is not a member.
+const joinWarningAfter = 3 * time.Second
+
+// servedNodes are the nodes that run in this process.
+type servedNodes struct {
+	nodes []*node.Node
+	log   *slog.Logger
+	drain time.Duration
+}
+
+func (f *serveFlags) run(c *cobra.Command) error {
+	if err := f.settle(c); err != nil {
+		return err
+	}
+	log := newLogger(c.ErrOrStderr(), f.log, f.level)
+	configs, err := f.configs(log)
+	if err != nil {
+		return err
+	}
+	ctx, release := signal.NotifyContext(c.Context(), syscall.SIGINT, syscall.SIGTERM)
+	defer release()
+	p := &servedNodes{log: log, drain: f.drain}
+	defer p.kill()
+	for _, one := range configs {
+		if err := p.start(ctx, one); err != nil {
+			return err
+		}
+		if ctx.Err() != nil {
+			return p.stop(release)
+		}
+	}
+	if err := p.printAddresses(c, configs); err != nil {
+		return err
+	}
+	for _, n := range p.nodes {
+		select {
+		case <-n.Done():
+		case <-ctx.Done():
+			return p.stop(release)
+		}
+	}
+	return p.endedError()
+}
+
+// start starts a node and waits until it is a member, or the context ends. Every node
+// joins the first one.
+func (p *servedNodes) start(ctx context.Context, c node.Config) error {
+	if len(p.nodes) > 0 {
+		c.Join = []string{p.nodes[0].Address()}
+	}
+	n, err := node.Start(c)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return fmt.Errorf("%s is in use, perhaps by another node (see 'stile status'): give another address with --listen, such as 127.0.0.1:7430", c.Listen)
+	}
+	if err != nil {
+		return fmt.Errorf("cannot start node %s: %w", c.Name, err)
+	}
+	p.nodes = append(p.nodes, n)
+	hint := time.AfterFunc(joinWarningAfter, func() {
+		p.log.Warn("not yet a member, retrying", "name", c.Name, "join", c.Join, "why", joinReason(n))
+	})
+	defer hint.Stop()
+	if err := n.Ready(ctx); err != nil && ctx.Err() == nil {
+		return fmt.Errorf("node %s: %w", c.Name, err)
+	}
+	return nil
+}
+
+// joinReason says why a node is not a member yet.
+func joinReason(n *node.Node) string {
+	s := n.Status()
+	switch {
+	case s.Why != "":
+		return s.Why
+	case len(s.Members) > 0:
+		return "no contact with a majority of the voters: start the other nodes"
+	}
+	return "no member has admitted it yet"
+}
+
+// printAddresses prints the addresses of the nodes and a command to try.
+func (p *servedNodes) printAddresses(c *cobra.Command, configs []node.Config) error {
+	w := c.OutOrStdout()
+	for i, n := range p.nodes {
+		fmt.Fprintf(w, "node %s listening on %s, data in %s\n", n.Name(), n.Address(), dataPlace(configs[i].Data))
+	}
+	where := ""
+	if a := p.nodes[0].Address(); a != node.DefaultListen {
+		where = "--addr " + a + " "
+	}
+	fmt.Fprintf(w, "try it: stile exec %sdemo -- sh -c 'echo $STILE_TOKEN'\n", where)
+	if err := flush(w); err != nil {
+		return fmt.Errorf("cannot print the address of the node: %w", err)
+	}
+	return nil
+}
+
+// stop shuts all nodes down cleanly, the last one first. Another signal ends the
+// process at once.
+func (p *servedNodes) stop(release func()) error {
+	release()
+	drain := p.drain
+	if drain < 0 { // sessions that are no longer renewed end within a lease
+		drain = time.Duration(p.nodes[0].Status().Lease*float64(time.Second)) + 2*time.Second
+	}
+	p.log.Info("node stopping: leaves when no lock is held through it", "drain", drain)
+	ctx, cancel := context.WithTimeoutCause(context.Background(), drain, fmt.Errorf("a lock is still held through it after %v, or the other nodes do not answer", drain))
+	defer cancel()
+	var f findings
+	for i := len(p.nodes) - 1; i >= 0; i-- {
+		if err := p.nodes[i].Stop(ctx); err != nil {
+			f.lines = append(f.lines, fmt.Sprintf("node %s could not leave cleanly: %v; locks held through it are free when its lease expires", p.nodes[i].Name(), err))
+		}
+	}
+	if len(f.lines) > 0 {
+		return f
+	}
+	return nil
+}
+
+// endedError returns the errors of nodes that ended without being stopped here.
+func (p *servedNodes) endedError() error {
+	var f findings
+	for _, n := range p.nodes {
+		if err := n.Err(); err != node.ErrEnded { // which all errors wrap
+			f.lines = append(f.lines, fmt.Sprintf("node %s: %v", n.Name(), err))
+		}
+	}
+	if len(f.lines) > 0 {
+		return f
+	}
+	return nil
+}
+
+// kill frees the resources of nodes that were not stopped.
+func (p *servedNodes) kill() {
+	for _, n := range p.nodes {
+		n.Kill()
+	}
+}
+
+// nthAddress returns the address of the i-th node in this process. Ports are
+// consecutive, so that they are the same after a restart.
+func nthAddress(listen string, i int) (string, error) {
+	host, port, err := net.SplitHostPort(listen)
+	n, wrong := strconv.Atoi(port)
+	switch {
+	case err != nil || wrong != nil:
+		return "", fmt.Errorf("--listen %q: must be HOST:PORT", listen)
+	case n == 0:
+		return listen, nil
+	case n+i > 65535:
+		return "", fmt.Errorf("--listen %q: too few ports above it: give a lower port", listen)
+	}
+	return net.JoinHostPort(host, strconv.Itoa(n+i)), nil
+}
+
+// dataDir returns the data directory of a node, or "" for memory. It creates the
+// directories above it.
+func (f *serveFlags) dataDir(name string) (string, error) {
+	switch {
+	case f.memory, f.nodes > 1 && f.data == "":
+		return "", nil
+	case f.nodes > 1:
+		return filepath.Join(f.data, name), os.MkdirAll(f.data, 0o700)
+	case f.data != "":
+		return f.data, nil
+	}
+	state := os.Getenv("XDG_STATE_HOME")
+	if !filepath.IsAbs(state) { // the XDG specification ignores relative paths
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return "", fmt.Errorf("there is no home directory for the node's data: give --data or --memory")
+		}
+		state = filepath.Join(home, ".local", "state")
+	}
+	dir := filepath.Join(state, "stile")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", fmt.Errorf("cannot create %s for the node's data: %w: give --data or --memory", dir, err)
+	}
+	return filepath.Join(dir, name), nil
+}

@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -14,7 +16,7 @@ import (
 	"github.com/stile-lock/stile/trace"
 )
 
-// simFlags is what 'stile sim' can be told.
+// simFlags holds the flags of 'stile sim'.
 type simFlags struct {
 	config     sim.Config
 	options    algorithm.Options
@@ -25,43 +27,42 @@ type simFlags struct {
 	starters   string
 	sections   []string
 	json       bool
-	scene      Scene
+	output     traceOutput
 
 	given func(flag string) bool
 }
 
-// simNew returns the command.
-func simNew() *cobra.Command {
+func newSim() *cobra.Command {
 	f := &simFlags{network: algorithm.FIFO.String(), holder: 1, config: sim.Config{
 		Nodes: 5, Entries: 1000, Seed: 1, Local: 1, Burst: 1,
 		Hold: scenario.Always(scenario.T), Latency: scenario.Always(scenario.T),
 	}}
 	c := &cobra.Command{
 		Use:   "sim ALGORITHM [flags]",
-		Short: "Simulate an algorithm and measure it, beside what theory says",
-		Long: `Simulates processes that ask, enter and leave until all requests are served,
-and prints what was measured beside what theory says. The same seed gives the
-same run, to the byte. Exit code 1 means that a property was broken.
+		Short: "Simulate an algorithm and compare measurements with theory",
+		Long: `Simulates processes that request, enter and leave until all requests are served,
+and prints the measurements beside the predictions of theory. The same seed
+gives the same run, to the byte. Exit code 1 means that a property was violated.
 
 Times are in T, the usual latency of a message: a number, exp:MEAN or
 uniform:LO,HI. Processes are numbered from 1. 'stile algorithms' lists the
 algorithms.
 
-With --section there are several critical sections side by side, each an
-instance of the algorithm among those who use it, with --entries of its own.
+With --section there are several critical sections, each an instance of the
+algorithm among the processes that use it, with its own --entries.
 
-An election (bully, ring-election, chang-roberts) is run once: in a group that
-the highest process leads, some are dead, and others notice it.`,
+An election (bully, ring-election, chang-roberts) is run once: in a group led by
+its highest process some processes have crashed, and others notice it.`,
 		Example: `  stile sim ricart-agrawala --nodes 10
   stile sim maekawa --nodes 13 --topology plane --think exp:100
   stile sim raymond --nodes 5 --topology 1-2,1-3,3-4,3-5 --entries 4 --svg a.svg
   stile sim ricart-agrawala --section seats:1,2,4 --section films:2,3,5
   stile sim bakery-naive --latency exp:1 --entries 20 --trace failure.txt
   stile sim bully --nodes 8 --dead 8 --starters 5 --svg bully.svg`,
-		Args: Algorithm,
+		Args: oneAlgorithm,
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args[0]) },
 
-		ValidArgsFunction: OfferAlgorithms(),
+		ValidArgsFunction: completeAlgorithm(),
 	}
 	f.define(c)
 	return c
@@ -70,62 +71,61 @@ the highest process leads, some are dead, and others notice it.`,
 func (f *simFlags) define(c *cobra.Command) {
 	fs := c.Flags()
 	fs.SortFlags = false
-	fs.VarP(Count(&f.config.Nodes, 1, MaxNodes), "nodes", "n", "how many processes")
-	fs.Var(Count(&f.config.Entries, 1, MaxEntries), "entries", "how many requests in all; the run ends when each is served")
-	fs.Var(Time(&f.config.Think), "think", "from an exit to the next request of a process; 0 is saturation")
-	fs.Var(Time(&f.config.Hold), "hold", "from entry to exit")
-	fs.Var(Latency(&f.config.Latency), "latency", "of a message")
-	fs.StringArrayVar(&f.sections, "section", nil, "a critical section of its own, and who uses it: `NAME:LIST` such as seats:1,2,4; give several")
-	fs.Var(List(&f.requesters), "requesters", "who asks: a `LIST` such as 1,2,5-7 (default everybody)")
-	fs.Var(Count(&f.config.Local, 1, MaxEntries), "local", "the first requester asks so many times as often")
-	fs.Var(Count(&f.config.Burst, 1, MaxEntries), "burst", "a process asks so many times in a row, then thinks longer")
-	fs.Var(Count(&f.holder, 1, MaxNodes), "holder", "who has the token at the start, where there is one")
-	fs.Var(Choice(&f.network, Networks()...), "network", "what `KIND` of network: fifo, unordered, duplicating or lossy")
-	Options(fs, &f.options, MaxNodes)
-	fs.Var(List(&f.dead), "dead", "elections: who is dead, a `LIST` such as 7,8 (default nobody)")
-	fs.Var(List(&f.starters), "starters", "elections: who notices and starts, a `LIST` (default the lowest alive)")
-	fs.Var(Seed(&f.config.Seed), "seed", "which of many runs")
-	JSON(fs, &f.json)
-	f.scene.Define(fs)
+	fs.VarP(countFlag(&f.config.Nodes, 1, maxNodes), "nodes", "n", "number of processes")
+	fs.Var(countFlag(&f.config.Entries, 1, maxEntries), "entries", "total number of requests; the run ends when all are served")
+	fs.Var(timeFlag(&f.config.Think), "think", "think time, from a process's exit to its next request; 0 is saturation")
+	fs.Var(timeFlag(&f.config.Hold), "hold", "hold time, from entry to exit")
+	fs.Var(latencyFlag(&f.config.Latency), "latency", "latency of a message")
+	fs.StringArrayVar(&f.sections, "section", nil, "critical section and the processes that use it: `NAME:LIST` such as seats:1,2,4; repeatable")
+	fs.Var(processListFlag(&f.requesters), "requesters", "`LIST` of processes that make requests, such as 1,2,5-7 (default all)")
+	fs.Var(countFlag(&f.config.Local, 1, maxEntries), "local", "request rate of the first requester, as a multiple of the others'")
+	fs.Var(countFlag(&f.config.Burst, 1, maxEntries), "burst", "number of requests in a row before a process thinks for longer")
+	fs.Var(countFlag(&f.holder, 1, maxNodes), "holder", "process that has the token first, if there is one")
+	fs.Var(choiceFlag(&f.network, networkNames()...), "network", "`KIND` of network: fifo, unordered, duplicating or lossy")
+	optionFlags(fs, &f.options, maxNodes)
+	fs.Var(processListFlag(&f.dead), "dead", "for elections: `LIST` of crashed processes, such as 7,8 (default none)")
+	fs.Var(processListFlag(&f.starters), "starters", "for elections: `LIST` of processes that notice it and start (default the lowest live one)")
+	fs.Var(seedFlag(&f.config.Seed), "seed", "seed of the run")
+	jsonFlag(fs, &f.json)
+	f.output.define(fs)
 }
 
-// does refuses flags that would change nothing.
-func (f *simFlags) does(spec algorithm.Spec, sections []scenario.Section) error {
+// checkEffects refuses flags that would have no effect.
+func (f *simFlags) checkEffects(spec algorithm.Spec, sections []scenario.Section) error {
 	for _, flag := range []string{"local", "burst"} {
 		if f.given(flag) && f.config.Think.Max() == 0 {
-			return fmt.Errorf("--%s: nobody thinks between requests, so that there is nothing to shorten or to put off: give --think too", flag)
+			return fmt.Errorf("--%s has no effect without think time: give --think too", flag)
 		}
 	}
 	if !f.given("holder") {
 		return nil
 	}
-	if err := inSome(sections, algorithm.ID(f.holder-1)); err != nil {
+	if err := checkMembers(sections, algorithm.ID(f.holder-1)); err != nil {
 		return fmt.Errorf("--holder %d: %w", f.holder, err)
 	}
 	nodes := f.config.Nodes
 	for _, s := range sections {
 		nodes = len(s.Members)
 	}
-	held, err := Held(spec, nodes)
+	held, err := holderMatters(spec, nodes)
 	if err == nil && !held {
-		err = fmt.Errorf("--holder %d: %s has no token that somebody holds at the start: leave it out", f.holder, spec.Name)
+		err = fmt.Errorf("--holder %d: %s has no token that a process could hold at the start: leave it out", f.holder, spec.Name)
 	}
 	return err
 }
 
-// A play runs what was asked for. observe is told all that happens; it may be
-// nil.
-type play func(live *Live, observe func(trace.Event)) (Report, error)
+// A simulation runs with these flags. observe gets every event; it may be nil.
+type simulation func(live *progress, observe func(trace.Event)) (outcome, error)
 
 func (f *simFlags) run(c *cobra.Command, name string) error {
 	f.given = c.Flags().Changed
-	spec, err := Spec(name, algorithm.Options{})
+	spec, err := findAlgorithm(name, algorithm.Options{})
 	if err != nil {
 		return err
 	}
-	fits, prepare := fitsLock, f.locks
+	fits, prepare := checkLockFlags, f.locks
 	if spec.Family == algorithm.Election {
-		fits, prepare = fitsElection, f.election
+		fits, prepare = checkElectionFlags, f.election
 	}
 	if err := fits(c, name); err != nil {
 		return err
@@ -137,30 +137,30 @@ func (f *simFlags) run(c *cobra.Command, name string) error {
 	if err != nil {
 		return err
 	}
-	rec := NewRecorder(f.config.Nodes, spec)
-	files, err := rec.Files(&f.scene)
+	rec := newRecorder(f.config.Nodes, spec)
+	files, err := rec.files(&f.output)
 	if err != nil {
 		return err
 	}
-	return tellRun(c.OutOrStdout(), f.json, files, func() (Report, error) {
-		live := Begin(c)
-		defer live.End()
+	return runAndReport(c.OutOrStdout(), f.json, files, func() (outcome, error) {
+		live := startProgress(c)
+		defer live.end()
 		if len(files) == 0 {
 			return run(live, nil)
 		}
-		r, err := run(live, rec.Observe)
-		rec.Interrupted(r.Stopped)
+		r, err := run(live, rec.observe)
+		rec.interrupted(r.stopped)
 		return r, err
 	})
 }
 
-// fitsLock refuses flags that are not for a lock.
-func fitsLock(c *cobra.Command, name string) error {
-	return Refuse(c, "dead starters", "--FLAG does not fit "+name+", which is no election: leave it out, or simulate bully, ring-election or chang-roberts")
+// checkLockFlags refuses flags that do not apply to a lock.
+func checkLockFlags(c *cobra.Command, name string) error {
+	return refuseFlags(c, "dead starters", "--FLAG does not apply to "+name+", which is not an election: leave it out, or simulate bully, ring-election or chang-roberts")
 }
 
 // locks turns the flags into a run of a lock, or of several.
-func (f *simFlags) locks(spec algorithm.Spec) (play, error) {
+func (f *simFlags) locks(spec algorithm.Spec) (simulation, error) {
 	c := f.config
 	c.Spec = spec
 	if err := spec.Accepts(c.Nodes); err != nil && f.sections == nil {
@@ -171,48 +171,48 @@ func (f *simFlags) locks(spec algorithm.Spec) (play, error) {
 		return nil, err
 	}
 	if f.options.Coordinator > c.Nodes {
-		return nil, fmt.Errorf("--coordinator %d: there are processes 1 to %d", f.options.Coordinator, c.Nodes)
+		return nil, fmt.Errorf("--coordinator %d: processes are numbered 1 to %d", f.options.Coordinator, c.Nodes)
 	}
 	if c.Network, err = algorithm.ParseNetwork(f.network); err != nil {
 		return nil, err
 	}
 	if f.holder > c.Nodes {
-		return nil, fmt.Errorf("--holder %d: there are processes 1 to %d", f.holder, c.Nodes)
+		return nil, fmt.Errorf("--holder %d: processes are numbered 1 to %d", f.holder, c.Nodes)
 	}
 	c.Holder = algorithm.ID(f.holder - 1)
-	if err := f.does(spec, sections); err != nil {
+	if err := f.checkEffects(spec, sections); err != nil {
 		return nil, err
 	}
-	if c.Requesters, err = askProcesses("requesters", f.requesters, c.Nodes); err != nil {
+	if c.Requesters, err = parseProcesses("requesters", f.requesters, c.Nodes); err != nil {
 		return nil, err
 	}
-	if err := inSome(sections, c.Requesters...); err != nil {
+	if err := checkMembers(sections, c.Requesters...); err != nil {
 		return nil, fmt.Errorf("--requesters %q: %w", f.requesters, err)
 	}
 	sets, err := catalog.SetProperties(spec.Name, f.options, c.Nodes)
 	if err != nil && sections == nil {
 		return nil, err
 	}
-	return func(live *Live, observe func(trace.Event)) (Report, error) {
-		c.Observe, c.Watch = observe, live.Watch("entries")
+	return func(live *progress, observe func(trace.Event)) (outcome, error) {
+		c.Observe, c.Watch = observe, live.watch("entries")
 		if sections != nil {
 			return runSections(c, sections)
 		}
 		r, err := sim.Run(c)
 		if err != nil {
-			return Report{}, err
+			return outcome{}, err
 		}
 		report := struct {
 			*sim.Result
-			Sets *quorum.Properties `json:"sets,omitempty"` // if somebody chose them
+			Sets *quorum.Properties `json:"sets,omitempty"` // if they were given
 		}{r, sets}
-		return Report{JSON: report, Text: func(p *Page) { simPrintRun(p, c, r, sets) }, Stopped: simFar(c, r), Wrong: Violations(r.Found)}, nil
-	}, Span(c)
+		return outcome{json: report, text: func(p *printer) { printSimRun(p, c, r, sets) }, stopped: simProgress(c, r), wrong: violationFindings(r.Found)}, nil
+	}, checkRunLength(c)
 }
 
-// simFar says how far runs were when they were stopped, if they were: those of one
-// section, or of several side by side.
-func simFar(c sim.Config, results ...*sim.Result) string {
+// simProgress says how far runs were when they were interrupted, if they were. There is
+// one for each section.
+func simProgress(c sim.Config, results ...*sim.Result) string {
 	entries, stopped := 0, false
 	for _, r := range results {
 		entries += r.Entries
@@ -222,4 +222,147 @@ func simFar(c sim.Config, results ...*sim.Result) string {
 		return ""
 	}
 	return fmt.Sprintf("%s of %s", words.Grouped(entries), words.Plural(c.Entries*len(results), "entry"))
+}
+
+// parseSections parses sections such as seats:1,2,4. Nil means one section of all
+// processes.
+func parseSections(list []string, nodes int) ([]scenario.Section, error) {
+	var sections []scenario.Section
+	for _, text := range list {
+		name, who, _ := strings.Cut(text, ":")
+		if err := scenario.CheckSectionName(name); err != nil {
+			return nil, fmt.Errorf("--section %q: %w", text, err)
+		}
+		if slices.ContainsFunc(sections, func(s scenario.Section) bool { return s.Name == name }) {
+			return nil, fmt.Errorf("--section %q: section %s is given twice: give it another name", text, name)
+		}
+		ids, err := parseProcesses("section", who, nodes)
+		if err != nil {
+			return nil, err
+		}
+		if len(ids) == 0 {
+			return nil, fmt.Errorf("--section %q: must be a name and the processes that use it, such as seats:1,2,4", text)
+		}
+		slices.Sort(ids)
+		sections = append(sections, scenario.Section{Name: name, Members: ids})
+	}
+	if len(sections) > scenario.MaxSections {
+		return nil, fmt.Errorf("%d sections: at most %d are allowed", len(sections), scenario.MaxSections)
+	}
+	return sections, nil
+}
+
+// checkMembers refuses processes that use none of the sections, if there are any.
+func checkMembers(sections []scenario.Section, all ...algorithm.ID) error {
+	for _, p := range all {
+		uses := func(s scenario.Section) bool { return slices.Contains(s.Members, p) }
+		if sections != nil && !slices.ContainsFunc(sections, uses) {
+			return fmt.Errorf("no --section includes %v: give other processes", p)
+		}
+	}
+	return nil
+}
+
+// runSections runs several sections together and prints one after the other.
+func runSections(c sim.Config, sections []scenario.Section) (outcome, error) {
+	all, err := sim.RunSections(c, sections)
+	if err != nil {
+		return outcome{}, err
+	}
+	var found []sim.Violation
+	for _, r := range all {
+		found = append(found, r.Found...)
+	}
+	text := func(p *printer) {
+		for i, r := range all {
+			if i > 0 {
+				p.gap()
+			}
+			p.line("section %s among %s", r.Section, processNames(sections[i].Members))
+			printSimRun(p, c, r, nil)
+		}
+	}
+	report := struct {
+		Algorithm string        `json:"algorithm"`
+		Nodes     int           `json:"nodes"`
+		Seed      uint64        `json:"seed"`
+		Sections  []*sim.Result `json:"sections"`
+	}{c.Spec.Name, c.Nodes, c.Seed, all}
+	return outcome{json: report, text: text, stopped: simProgress(c, all...), wrong: violationFindings(found)}, nil
+}
+
+// checkElectionFlags refuses flags that do not apply to an election.
+func checkElectionFlags(c *cobra.Command, name string) error {
+	return onlyFlags(c, "nodes latency network topology dead starters seed json svg trace from to",
+		"--FLAG does not apply to "+name+", which is an election: it takes --nodes, --dead, --starters, --latency, --network, --seed, --json, --svg and --trace")
+}
+
+// election turns the flags into an election.
+func (f *simFlags) election(spec algorithm.Spec) (simulation, error) {
+	c := sim.Election{Spec: spec, Nodes: f.config.Nodes, Latency: f.config.Latency, Seed: f.config.Seed}
+	var err error
+	if c.Network, err = algorithm.ParseNetwork(f.network); err != nil {
+		return nil, err
+	}
+	if c.Network > spec.Network {
+		return nil, fmt.Errorf("--network %s: an election needs a network that neither loses nor duplicates messages: fifo or unordered", f.network)
+	}
+	if c.Dead, err = parseProcesses("dead", f.dead, c.Nodes); err != nil {
+		return nil, err
+	}
+	if len(c.Dead) == c.Nodes {
+		return nil, fmt.Errorf("--dead %q: all processes have crashed: leave one alive to be elected", f.dead)
+	}
+	if c.Starters, err = parseProcesses("starters", f.starters, c.Nodes); err != nil {
+		return nil, err
+	}
+	for _, p := range c.Starters {
+		if slices.Contains(c.Dead, p) {
+			return nil, fmt.Errorf("--starters %q: %v has crashed: let another process start", f.starters, p)
+		}
+	}
+	for p := algorithm.ID(0); c.Starters == nil; p++ {
+		if !slices.Contains(c.Dead, p) {
+			c.Starters = []algorithm.ID{p}
+		}
+	}
+	return func(live *progress, observe func(trace.Event)) (outcome, error) {
+		c.Observe, c.Watch = observe, live.watch("")
+		o, err := sim.RunElection(c)
+		if err != nil {
+			return outcome{}, err
+		}
+		stopped := ""
+		if o.Stopped {
+			stopped = words.Plural(o.Messages, "message")
+		}
+		return outcome{json: o, text: func(p *printer) { printElection(p, c, o) }, stopped: stopped, wrong: violationFindings(o.Found)}, nil
+	}, nil
+}
+
+// printElection prints the result of an election.
+func printElection(p *printer, c sim.Election, o *sim.Outcome) {
+	p.line("%s: %s, seed %d", c.Spec.Title, words.Plural(c.Nodes, "process"), c.Seed)
+	p.row("dead", "%s", processNames(c.Dead))
+	p.row("starts", "%s", processNames(c.Starters))
+	p.gap()
+	leader := "none: not every live process follows the highest one"
+	switch {
+	case o.Stopped:
+		leader = "not known yet"
+	case o.Agreed:
+		leader = fmt.Sprintf("%v, known to every live process", algorithm.ID(o.Leader-1))
+	}
+	p.row("leader", "%s", leader)
+	if o.Stalled {
+		p.row("ended", "%s", stalled)
+	}
+	if !o.Stopped {
+		p.row("time", "%s T until the last process knew", words.Number(o.Time))
+	}
+	p.row("messages", "%s", words.Grouped(o.Messages))
+	for _, kind := range c.Spec.Kinds {
+		p.line("%11s%-12s %s", "", kind, words.Grouped(o.ByKind[kind]))
+	}
+	p.row("theory", "%s", c.Spec.Theory.Messages.Text)
 }

@@ -38,43 +38,35 @@ func (liar) Alibi(algorithm.ID) bool { return true }
 
 func lying(c *storm.Config) { c.Spec = liars }
 
-// stormTold runs the command, and returns what it prints and its error.
-func stormTold(t *testing.T, change func(c *storm.Config), args string) (string, error) {
-	t.Helper()
-	c := newCommand(change)
-	var out bytes.Buffer
-	c.SetOut(&out)
-	c.SetErr(&out)
-	c.SetArgs(strings.Fields(args))
-	c.SilenceUsage, c.SilenceErrors = true, true
-	err := c.Execute()
-	return out.String(), err
+// stormOutput runs the command with a change that breaks something, or nil.
+func stormOutput(change func(c *storm.Config), args string) (string, error) {
+	return execute(newStormWith(change), strings.Fields(args)...)
 }
 
 // A storm that breaks something says which seed, how to make it again, and how it
 // came, in a few lines that fit the screen.
-func TestFailure(t *testing.T) {
+func TestStormFailure(t *testing.T) {
 	t.Chdir(t.TempDir())
 	const narrow = " --nodes 3,5 --faults all"
-	text, err := stormTold(t, lying, "--seeds 12 --svg a.svg --trace a.txt"+narrow)
-	var found Found
-	if !errors.As(err, &found) || !strings.HasPrefix(found.Lines[0], "seed ") {
+	text, err := stormOutput(lying, "--seeds 12 --svg a.svg --trace a.txt"+narrow)
+	var found findings
+	if !errors.As(err, &found) || !strings.HasPrefix(found.lines[0], "seed ") {
 		t.Fatalf("the error is %v, and it says\n%s", err, text)
 	}
-	seed := strings.Fields(strings.TrimSuffix(found.Lines[0], ":"))[1]
+	seed := strings.Fields(strings.TrimSuffix(found.lines[0], ":"))[1]
 	seed = strings.TrimSuffix(seed, ":")
 	again := "stile storm --seed " + seed + narrow
-	for _, want := range []string{"SEED " + seed + " BREAKS ", "commit     ", "again      " + again + "\n", "ITS SHORT STORY", " is broken: ", "a.svg shows "} {
+	for _, want := range []string{"SEED " + seed + " VIOLATES ", "commit     ", "again      " + again + "\n", "SHORT COUNTEREXAMPLE", " is violated: ", "a.svg shows "} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
 	}
 	for line := range strings.Lines(text) {
-		if utf8.RuneCountInString(line) > Width+1 {
+		if utf8.RuneCountInString(line) > screenWidth+1 {
 			t.Errorf("more than a screen's width: %s", line)
 		}
 	}
-	if _, story, _ := strings.Cut(text, "ITS SHORT STORY"); strings.Count(story, "\n") > 16 {
+	if _, story, _ := strings.Cut(text, "SHORT COUNTEREXAMPLE"); strings.Count(story, "\n") > 16 {
 		t.Errorf("no short story:\n%s", story)
 	}
 	for file, want := range map[string]string{"a.svg": "<svg", "a.txt": " sends VIEW "} {
@@ -83,16 +75,17 @@ func TestFailure(t *testing.T) {
 		}
 	}
 	_, after, _ := strings.Cut(text, "SEED ")
-	once, err := stormTold(t, lying, strings.TrimPrefix(again, "stile storm "))
+	once, err := stormOutput(lying, strings.TrimPrefix(again, "stile storm "))
 	if _, alone, _ := strings.Cut(once, "SEED "); !errors.As(err, &found) || alone == "" || !strings.HasPrefix(after, alone) {
 		t.Errorf("made again it is\n%s\nand not\n%s", alone, after)
 	}
 }
 
-// Programs are told the same.
-func TestFailureJSON(t *testing.T) {
-	text, err := stormTold(t, lying, "--seeds 12 --nodes 3 --json")
-	var found Found
+// JSON output has the same.
+func TestStormFailureJSON(t *testing.T) {
+	t.Parallel()
+	text, err := stormOutput(lying, "--seeds 12 --nodes 3 --json")
+	var found findings
 	if !errors.As(err, &found) {
 		t.Fatalf("the error is %v:\n%s", err, text)
 	}
@@ -107,17 +100,19 @@ func TestFailureJSON(t *testing.T) {
 	}
 }
 
-// Without a change the same seeds break nothing: it is the change that is found.
-func TestNoFailure(t *testing.T) {
-	if text, err := stormTold(t, nil, "--seeds 12 --nodes 3,5 --faults all"); err != nil || !strings.Contains(text, "violations none\n") {
+// Without the change the same seeds violate nothing: the storm finds the change.
+func TestStormWithoutFailure(t *testing.T) {
+	t.Parallel()
+	if text, err := stormOutput(nil, "--seeds 12 --nodes 3,5 --faults all"); err != nil || !strings.Contains(text, "violations none\n") {
 		t.Errorf("%v:\n%s", err, text)
 	}
 }
 
-// Of several storms that break nothing there is nothing to draw.
-func TestNothingToDraw(t *testing.T) {
+// If several storms violate nothing there is nothing to draw.
+func TestStormNothingToDraw(t *testing.T) {
+	t.Parallel()
 	svg := filepath.Join(t.TempDir(), "a.svg")
-	if text, err := stormTold(t, nil, "--seeds 2 --svg "+svg); err != nil || !strings.Contains(text, "No storm to draw") {
+	if text, err := stormOutput(nil, "--seeds 2 --svg "+svg); err != nil || !strings.Contains(text, "no storm to draw") {
 		t.Errorf("%v:\n%s", err, text)
 	}
 	if _, err := os.Stat(svg); err == nil {
@@ -126,9 +121,10 @@ func TestNothingToDraw(t *testing.T) {
 }
 
 // A picture of one seed shows a view that begins after a fault.
-func TestPicture(t *testing.T) {
+func TestStormPicture(t *testing.T) {
+	t.Parallel()
 	svg := filepath.Join(t.TempDir(), "a.svg")
-	text, err := stormTold(t, nil, "--seed 4 --nodes 3 --faults crash --svg "+svg)
+	text, err := stormOutput(nil, "--seed 4 --nodes 3 --faults crash --svg "+svg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,14 +134,15 @@ func TestPicture(t *testing.T) {
 	}
 }
 
-// A bank that looks at tokens has all its money, and says so.
-func TestBank(t *testing.T) {
-	text, err := stormTold(t, nil, "--seeds 12 --bank")
+// A bank that checks tokens keeps all its money, and reports it.
+func TestStormBank(t *testing.T) {
+	t.Parallel()
+	text, err := stormOutput(nil, "--seeds 4 --bank")
 	if err != nil || !strings.Contains(text, " transfers moved ") || !strings.Contains(text, ": exact\n") {
 		t.Errorf("%v:\n%s", err, text)
 	}
 	var r stormReport
-	text, err = stormTold(t, nil, "--seeds 12 --bank --json")
+	text, err = stormOutput(nil, "--seeds 4 --bank --json")
 	if err != nil || json.Unmarshal([]byte(text), &r) != nil {
 		t.Fatalf("%v:\n%s", err, text)
 	}
@@ -156,21 +153,21 @@ func TestBank(t *testing.T) {
 
 // One that does not loses some, when somebody stands still: it says how, that
 // this had to come, and what to do; and so does its picture.
-func TestNoFence(t *testing.T) {
+func TestStormNoFence(t *testing.T) {
 	t.Chdir(t.TempDir())
 	const line = "--seeds 30 --faults pause --bank --no-fence"
-	text, err := stormTold(t, nil, line+" --svg a.svg --trace a.txt")
-	var found Found
-	if !errors.As(err, &found) || !strings.Contains(found.Lines[len(found.Lines)-1], "to be expected") {
+	text, err := stormOutput(nil, line+" --svg a.svg --trace a.txt")
+	var found findings
+	if !errors.As(err, &found) || !strings.Contains(found.lines[len(found.lines)-1], "expected") {
 		t.Fatalf("the error is %v, and it says\n%s", err, text)
 	}
-	for _, want := range []string{" BREAKS bank\n", " --faults pause --bank --no-fence\n", "AT THE BANK", " STALE: the WRITE of ", "THIS IS TO BE EXPECTED", " --faults pause --bank\n", " where "} {
+	for _, want := range []string{" VIOLATES bank\n", " --faults pause --bank --no-fence\n", "AT THE BANK", " STALE: the WRITE of ", "THIS IS EXPECTED", " --faults pause --bank\n", ", expected "} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
 	}
 	for line := range strings.Lines(text) {
-		if utf8.RuneCountInString(line) > Width+1 {
+		if utf8.RuneCountInString(line) > screenWidth+1 {
 			t.Errorf("more than a screen's width: %s", line)
 		}
 	}
@@ -181,52 +178,53 @@ func TestNoFence(t *testing.T) {
 	}
 	_, after, _ := strings.Cut(text, "exact:\n  stile storm ")
 	again, _, _ := strings.Cut(after, "\n")
-	if text, err := stormTold(t, nil, again); err != nil || !strings.Contains(text, ": exact\n") {
+	if text, err := stormOutput(nil, again); err != nil || !strings.Contains(text, ": exact\n") {
 		t.Errorf("with the fence, %s: %v\n%s", again, err, text)
 	}
 	var r stormReport
-	text, _ = stormTold(t, nil, line+" --json")
+	text, _ = stormOutput(nil, line+" --json")
 	if err := json.Unmarshal([]byte(text), &r); err != nil || r.Bank.Fenced || r.Bank.Exact || r.Bank.Missing+r.Bank.Surplus == 0 || r.Bank.Stale == 0 || len(r.First.Story.Lost) < 4 {
 		t.Errorf("%v: %s", err, text)
 	}
 }
 
-// The page shows what the bank really prints.
-func TestBankPage(t *testing.T) {
+// docs/storm.md shows what the bank really prints.
+func TestStormBankPage(t *testing.T) {
+	t.Parallel()
 	page, err := os.ReadFile("../../docs/storm.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, _ := stormTold(t, nil, "--seed 1 --faults pause --bank --no-fence")
-	if _, story, _ := strings.Cut(text, "ITS SHORT STORY"); story == "" || !strings.Contains(string(page), "ITS SHORT STORY"+story+"```\n") {
+	text, _ := stormOutput(nil, "--seed 1 --faults pause --bank --no-fence")
+	if _, story, _ := strings.Cut(text, "SHORT COUNTEREXAMPLE"); story == "" || !strings.Contains(string(page), "SHORT COUNTEREXAMPLE"+story+"```\n") {
 		t.Errorf("docs/storm.md does not show\n%s", text)
 	}
-	text, _ = stormTold(t, nil, "--bank --seeds 20")
+	text, _ = stormOutput(nil, "--bank --seeds 20")
 	if _, bank, _ := strings.Cut(text, "\nbank "); bank == "" || !strings.Contains(string(page), "\nbank "+bank[:strings.Index(bank, "exact\n")]) {
 		t.Errorf("docs/storm.md does not show\n%s", text)
 	}
 }
 
-// A long story of the bank is cut in the middle.
-func TestLongLoss(t *testing.T) {
-	x := &found{again: "stile storm --bank --no-fence"}
+// A long list of events at the bank is cut in the middle.
+func TestStormLongLoss(t *testing.T) {
+	x := &stormResult{again: "stile storm --bank --no-fence"}
 	for i := range 40 {
 		x.lost = append(x.lost, storm.Entry{At: member.Span(i) * member.Millisecond, Text: "something"})
 	}
 	var out bytes.Buffer
-	printLost(NewPage(&out), x)
-	if text := out.String(); strings.Count(text, " ms  something\n") != mostEntries || !strings.Contains(text, "26 more lines between them\n") || !strings.Contains(text, " 39.0 ms ") {
+	printLost(newPrinter(&out), x)
+	if text := out.String(); strings.Count(text, " ms  something\n") != mostEntries || !strings.Contains(text, "26 lines omitted\n") || !strings.Contains(text, " 39.0 ms ") {
 		t.Errorf("%s", text)
 	}
 }
 
-// The page about storms explains every fault, every invariant and every key.
-func TestPage(t *testing.T) {
+// docs/storm.md explains every fault, every invariant and every JSON key.
+func TestStormPage(t *testing.T) {
 	page, err := os.ReadFile("../../docs/storm.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	config, err := os.ReadFile("../../storm/config.go")
+	config, err := os.ReadFile("../../internal/live/storm/config.go")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,87 +9,87 @@ import (
 	"github.com/stile-lock/stile/internal/words"
 )
 
-// print tells what came of the storms.
-func (f *stormFlags) print(p *Page, x *found) {
+// print prints the result of storms.
+func (f *stormFlags) print(p *printer, x *stormResult) {
 	if x.alone {
-		printOne(p, x.Pick(x.Config.First))
+		printOneStorm(p, x.Pick(x.Config.First))
 	} else {
 		f.printMany(p, x)
 	}
-	p.Gap()
-	printSums(p, x)
+	p.gap()
+	printTotals(p, x)
 	if f.strikes && x.Sum.Seeds > 0 && x.Failures == 0 {
-		p.Gap()
-		p.Line("WHAT STRUCK")
-		printBlows(p, x.blows)
+		p.gap()
+		p.line("FAULTS")
+		printFaults(p, x.blows)
 	}
 	if x.Failures > 0 {
 		printFailure(p, x)
 	}
-	if _, there := x.shown(); f.scene.Asked() && !there {
-		p.Gap()
-		p.Text(0, "No storm to draw: nothing was broken. Give one --seed to see that.")
+	if _, there := x.shown(); f.output.requested() && !there {
+		p.gap()
+		p.text(0, "There is no storm to draw, because no invariant was violated. Give a single --seed to draw one.")
 	}
 }
 
-// printMany says which storms there were.
-func (f *stormFlags) printMany(p *Page, x *found) {
-	p.Line("%s, seeds %d to %d", words.Plural(x.Config.Seeds, "storm"), x.Config.First, x.Last())
-	p.Gap()
+// printMany describes the storms.
+func (f *stormFlags) printMany(p *printer, x *stormResult) {
+	p.line("%s, seeds %d to %d", words.Plural(x.Config.Seeds, "storm"), x.Config.First, x.Last())
+	p.gap()
 	var names []string
 	for _, a := range x.Algorithms {
 		names = append(names, a.Algorithm)
 	}
-	p.Row("algorithms", "%s", strings.Join(names, ", "))
-	p.Row("members", "%s", strings.Trim(fmt.Sprint(x.Nodes), "[]"))
-	p.Row("voters", "%s", strings.Trim(fmt.Sprint(x.Voters), "[]"))
-	p.Row("faults", "%s", stormListed(x.kinds()))
+	p.row("algorithms", "%s", strings.Join(names, ", "))
+	p.row("members", "%s", strings.Trim(fmt.Sprint(x.Nodes), "[]"))
+	p.row("voters", "%s", strings.Trim(fmt.Sprint(x.Voters), "[]"))
+	p.row("faults", "%s", faultList(x.kinds()))
 }
 
-// printOne says which storm it is.
-func printOne(p *Page, c storm.Config) {
-	p.Line("Storm %d: %s among %s", c.Seed, c.Algorithms[0].Algorithm, words.Plural(c.Nodes, "member"))
-	p.Gap()
+// printOneStorm describes a single storm.
+func printOneStorm(p *printer, c storm.Config) {
+	p.line("Storm %d: %s among %s", c.Seed, c.Algorithms[0].Algorithm, words.Plural(c.Nodes, "member"))
+	p.gap()
 	if c.Faults&storm.Switch != 0 && len(c.Algorithms) > 1 {
-		p.Row("algorithms", "%s first, then others", c.Algorithms[0].Algorithm)
+		p.row("algorithms", "%s first, then others", c.Algorithms[0].Algorithm)
 	}
 	voters := words.Plural(c.Voters, "voter")
 	if c.Shelter {
-		voters += ", whom nothing befalls"
+		voters += ", without faults"
 	}
-	p.Row("voters", "%s", voters)
-	p.Row("locks", "%s", load(&c))
+	p.row("voters", "%s", voters)
+	p.row("locks", "%s", describeLoad(&c))
 	s := c.Settings
-	p.Row("settings", "lease %s, renewal %s, drift %.0f %%, act %d %%, handover %d, view life %s",
-		stormSpan(s.Lease), stormSpan(s.Renew), float64(s.Drift)/10_000, s.Act, s.Handover, stormSpan(s.ViewLife))
-	p.Row("faults", "%s; for %s, then all heals", stormListed(namesOf(c.Faults)), stormSpan(c.Length))
+	p.row("settings", "lease %s, renewal %s, drift %.0f %%, act %d %%, handover %d, view life %s",
+		formatSpan(s.Lease), formatSpan(s.Renew), float64(s.Drift)/10_000, s.Act, s.Handover, formatSpan(s.ViewLife))
+	p.row("faults", "%s; for %s, then all heal", faultList(faultKinds(c.Faults)), formatSpan(c.Length))
 }
 
-// load says who asks for how many locks.
-func load(c *storm.Config) string {
-	return fmt.Sprintf("%d, asked for by %s of each member and %s", c.Locks, words.Plural(c.Apps, "application"), words.Plural(c.Clients, "client"))
+// describeLoad says how many locks there are and what requests them.
+func describeLoad(c *storm.Config) string {
+	return fmt.Sprintf("%d, requested by %s of each member and %s", c.Locks, words.Plural(c.Apps, "application"), words.Plural(c.Clients, "client"))
 }
 
-// printSums tells what happened in all storms.
-func printSums(p *Page, x *found) {
+// printTotals prints the totals of all storms.
+func printTotals(p *printer, x *stormResult) {
 	r := &x.Runs
-	p.Row("simulated", "%s", lasted(r.Simulated))
-	p.Row("struck", "%s", words.Plural(r.Strikes, "fault"))
-	p.Row("views", "%s; %s of leaders, %s of voters", words.Grouped(r.Views), words.Plural(r.Terms, "term"), words.Plural(r.Revotes, "change"))
-	p.Row("entries", "%s; %s lost and told, %s refused", words.Grouped(r.Entries), words.Plural(r.Lost, "hold"), words.Plural(r.Tries, "try"))
-	p.Row("writes", "%s accepted, %s refused by their tokens", words.Grouped(r.Deposits), words.Grouped(r.Refused))
+	p.row("simulated", "%s", formatLongSpan(r.Simulated))
+	p.row("struck", "%s", words.Plural(r.Strikes, "fault"))
+	p.row("views", "%s; %s, %s", words.Grouped(r.Views), words.Plural(r.Terms, "leader term"), words.Plural(r.Revotes, "voter change"))
+	p.row("entries", "%s; %s lost and reported, %s refused", words.Grouped(r.Entries), words.Plural(r.Lost, "lock"), words.Plural(r.Tries, "try"))
+	p.row("writes", "%s accepted, %s refused because of their tokens", words.Grouped(r.Deposits), words.Grouped(r.Refused))
 	if x.Bank {
-		printBooks(p, x)
+		printBank(p, x)
 	}
-	p.Row("longest", "%s of waiting, once healed; at most %s allowed", stormSpan(r.Longest), stormSpan(r.Bound))
-	p.Row("frames", "%s", frameCounts(r))
+	p.row("longest", "wait %s after healing; at most %s allowed", formatSpan(r.Longest), formatSpan(r.Bound))
+	p.row("frames", "%s", frameCounts(r))
 	switch {
 	case x.Failures > 0:
-		p.Row("violations", "%s of %s", words.Grouped(x.Failures), words.Plural(x.Sum.Seeds, "seed"))
+		p.row("violations", "%s of %s", words.Grouped(x.Failures), words.Plural(x.Sum.Seeds, "seed"))
 	case x.stopped() != "":
-		p.Row("violations", "none so far")
+		p.row("violations", "none so far")
 	default:
-		p.Row("violations", "none")
+		p.row("violations", "none")
 	}
 }
 
@@ -106,68 +106,119 @@ func frameCounts(r *storm.Result) string {
 	return strings.Join(parts, ", ")
 }
 
-// printFailure tells the first failure: how to make it again, and its story.
-func printFailure(p *Page, x *found) {
+// printFailure prints the first failure, how to repeat it, and a short counterexample.
+func printFailure(p *printer, x *stormResult) {
 	first := x.Sum.First[0]
 	c := x.Pick(first.Seed)
-	p.Gap()
-	p.Line("SEED %d BREAKS %s", first.Seed, first.Violation.Invariant)
-	p.Row("run", "%s among %s; %s", c.Algorithms[0].Algorithm, words.Plural(c.Nodes, "member"), stormListed(namesOf(c.Faults)))
-	p.Row("broken", "at %s: %s", stormAt(first.Violation.At), first.Violation.Text)
-	p.Row("commit", "%s", Build().Commit())
-	p.Row("again", "%s", x.again)
+	p.gap()
+	p.line("SEED %d VIOLATES %s", first.Seed, first.Violation.Invariant)
+	p.row("run", "%s among %s; %s", c.Algorithms[0].Algorithm, words.Plural(c.Nodes, "member"), faultList(faultKinds(c.Faults)))
+	p.row("violated", "at %s: %s", formatMoment(first.Violation.At), first.Violation.Text)
+	p.row("commit", "%s", buildVersion().commit())
+	p.row("again", "%s", x.again)
 	if x.story == nil {
 		return
 	}
 	s := &x.story.Config
-	p.Gap()
-	p.Line("ITS SHORT STORY, found in %s", words.Plural(x.story.Tries, "run"))
-	p.Text(0, fmt.Sprintf("%s among %s; locks: %s.", s.Algorithms[0].Algorithm, words.Plural(s.Nodes, "member"), load(s)))
-	printBlows(p, x.blows)
+	p.gap()
+	p.line("SHORT COUNTEREXAMPLE, found in %s", words.Plural(x.story.Tries, "run"))
+	p.text(0, fmt.Sprintf("%s among %s; locks: %s.", s.Algorithms[0].Algorithm, words.Plural(s.Nodes, "member"), describeLoad(s)))
+	printFaults(p, x.blows)
 	if len(x.blows) == 0 {
-		p.Line("Nothing strikes.")
+		p.line("No faults.")
 	}
-	p.Text(0, fmt.Sprintf("At %s %s is broken: %s", stormAt(x.story.Violation.At), x.story.Violation.Invariant, x.story.Violation.Text))
+	p.text(0, fmt.Sprintf("At %s %s is violated: %s", formatMoment(x.story.Violation.At), x.story.Violation.Invariant, x.story.Violation.Text))
 	if x.unfenced() {
 		printLost(p, x)
 	}
 }
 
-// printBlows lists faults.
-func printBlows(p *Page, blows []storm.StruckFault) {
+// printFaults lists faults.
+func printFaults(p *printer, blows []storm.StruckFault) {
 	for _, b := range blows {
 		printIndented(p, fmt.Sprintf("%9.1f ms  %-9s  ", millis(b.At), b.Kind), b.Text)
 	}
 }
 
-// stormListed lists kinds of faults.
-func stormListed(kinds []string) string {
+// faultList formats kinds of faults.
+func faultList(kinds []string) string {
 	if len(kinds) == 0 {
-		return none
+		return noNames
 	}
 	return strings.Join(kinds, ", ")
 }
 
-// kinds names the kinds of faults that were chosen from.
-func (f *found) kinds() []string { return namesOf(f.Faults) }
+// kinds lists the kinds of faults to choose from.
+func (f *stormResult) kinds() []string { return faultKinds(f.Faults) }
 
-func namesOf(f storm.Faults) []string {
+func faultKinds(f storm.Faults) []string {
 	if f == 0 {
 		return nil
 	}
 	return strings.Split(f.String(), ",")
 }
 
-// stormAt writes a moment.
-func stormAt(d member.Span) string { return fmt.Sprintf("%.3f ms", millis(d)) }
+// formatMoment formats a moment.
+func formatMoment(d member.Span) string { return fmt.Sprintf("%.3f ms", millis(d)) }
 
-// stormSpan writes a length of time.
-func stormSpan(d member.Span) string { return words.Trimmed(millis(d), 1) + " ms" }
+// formatSpan formats a length of time.
+func formatSpan(d member.Span) string { return words.Trimmed(millis(d), 1) + " ms" }
 
-// lasted writes a long one.
-func lasted(d member.Span) string {
+// formatLongSpan formats a long time.
+func formatLongSpan(d member.Span) string {
 	if d < 3600*member.Second {
 		return words.Trimmed(float64(d)/float64(member.Second), 1) + " s"
 	}
 	return words.Trimmed(hours(d), 2) + " hours"
+}
+
+// printBank prints the totals of the bank.
+func printBank(p *printer, x *stormResult) {
+	b := &x.Runs.Books
+	stale := "refused by the fence"
+	if x.Unfenced {
+		stale = "accepted, without a fence"
+	}
+	p.row("bank", "%s moved %s; %s %s", words.Plural(b.Transfers, "transfer"), words.Grouped(b.Moved), words.Plural(b.Stale, "stale write"), stale)
+	switch {
+	case !b.Exact():
+		p.row("total", "%s, expected %s: %s missing, %s surplus", words.Grouped(b.Total), words.Grouped(b.Expected), words.Grouped(b.Missing), words.Grouped(b.Surplus))
+	case x.Unfenced:
+		p.row("total", "%s of %s: exact, by luck", words.Grouped(b.Total), words.Grouped(b.Expected))
+	default:
+		p.row("total", "%s of %s: exact", words.Grouped(b.Total), words.Grouped(b.Expected))
+	}
+}
+
+// How many lines of a loss are printed: the first and the last ones.
+const (
+	mostEntries  = 14
+	firstEntries = 6
+)
+
+// printLost prints how money was lost, and that this is expected.
+func printLost(p *printer, x *stormResult) {
+	p.gap()
+	p.line("AT THE BANK, from the read of the process that wrote too late")
+	list := x.lost
+	for i, e := range list {
+		switch {
+		case len(list) > mostEntries && i == firstEntries:
+			p.line("%14s%s omitted", "", words.Plural(len(list)-mostEntries, "line"))
+		case len(list) <= mostEntries || i < firstEntries || i >= len(list)-(mostEntries-firstEntries):
+			printIndented(p, fmt.Sprintf("%9.1f ms  ", millis(e.At)), e.Text)
+		}
+	}
+	p.gap()
+	again := strings.TrimSuffix(x.again, " --no-fence")
+	p.text(0, "THIS IS EXPECTED without the fence: no lease can stop a late write, such as that of a paused process. With the fence the bank refuses it, and its totals are exact:")
+	p.line("  %s", again)
+}
+
+// printIndented prints wrapped text after the beginning of its first line.
+func printIndented(p *printer, begin, text string) {
+	for _, line := range wrap(text, screenWidth-len(begin)) {
+		p.line("%s%s", begin, line)
+		begin = strings.Repeat(" ", len(begin))
+	}
 }

@@ -167,7 +167,7 @@ func (w *world) three(t *testing.T) (at []string) {
 			args = append(args, "--join", at[0])
 		}
 		s := w.stile(t, i, args...)
-		if s.until("serves at"); i == 2 {
+		if s.until("listening on"); i == 2 {
 			s.until(`view begun epoch=\d+ members=3 voters=3`)
 		}
 	}
@@ -200,7 +200,7 @@ var breaches = map[string]breach{
 func (b *breach) successor(t *testing.T, w *world, at []string, pids string) (alive []string) {
 	t.Helper()
 	next := w.stile(t, 2, "exec", "--insecure", "--addr", at[2], "demo", "--", "sh", "-c", look(pids))
-	next.until("waits for demo")
+	next.until("waiting for demo")
 	before := w.run(t, 2, "/bin/sh", "sh", "-c", look(pids))
 	before.until("^checked$")
 	if n := strings.Count(before.said(), "alive"); n != 3 {

@@ -1,0 +1,204 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/stile-lock/stile/check"
+	"github.com/stile-lock/stile/internal/words"
+	"github.com/stile-lock/stile/internal/world/ring"
+	"github.com/stile-lock/stile/trace"
+)
+
+// A checkProgress shows how far a check is, and reports the first violation as soon as
+// it is found.
+type checkProgress struct {
+	*progress
+	out      io.Writer // nil with --json, when nothing is reported early
+	wanted   []string  // the properties to report; nil means all
+	head     []string  // describes the check
+	reported string    // the property that was reported
+
+	look trace.TextOptions // of a printed counterexample
+}
+
+// begin returns the progress and the limits of a check, which end it when the user
+// interrupts. The returned function must be called at the end.
+func (f *checkFlags) begin(c *cobra.Command) (*checkProgress, check.Limits, func()) {
+	v := &checkProgress{progress: startProgress(c), out: c.OutOrStdout(), look: f.output.textOptions()}
+	if f.json {
+		v.out = nil
+	}
+	if f.properties != "" {
+		v.wanted = strings.Split(f.properties, ",")
+	}
+	l := f.config.Limits
+	l.Context, l.Progress = v, func(p check.Progress) { v.show("%s", progressLine(p)) }
+	// Garbage must not double the memory in use. A little room keeps the collector
+	// from running all the time.
+	before := debug.SetMemoryLimit(l.Memory + l.Memory/8)
+	return v, l, func() {
+		debug.SetMemoryLimit(before)
+		v.end()
+	}
+}
+
+// answer returns the outcome of a check: all, or part if the user interrupted and
+// something is undecided because of that.
+func (v *checkProgress) answer(r *check.Report, all, part any, text func(p *printer)) outcome {
+	open := slices.ContainsFunc(r.Properties, func(p check.Property) bool { return p.Verdict == check.Unfinished })
+	if v.on() || !open {
+		return outcome{json: all, text: text, wrong: checkFindings(r)}
+	}
+	a := outcome{json: part, text: text, stopped: words.Grouped(r.States) + " states"}
+	if r.Verdict == check.Violated {
+		a.wrong = checkFindings(r) // otherwise it is only undecided
+	}
+	return a
+}
+
+// reportViolation prints the first violation.
+func (v *checkProgress) reportViolation(p check.Property) {
+	if v.out == nil || v.reported != "" || v.wanted != nil && !slices.Contains(v.wanted, p.Name) {
+		return
+	}
+	v.reported = p.Name
+	v.clear()
+	page := newPrinter(v.out)
+	printHead(page, v.head)
+	printViolation(page, &p, v.look)
+	page.gap()
+	_ = flush(v.out) // a writer that fails does so again at the end
+}
+
+// printViolation prints a counterexample.
+func printViolation(p *printer, q *check.Property, look trace.TextOptions) {
+	p.line("How %s is violated, in %s:", q.Name, words.Plural(len(q.Trace), "step"))
+	p.gap()
+	p.line("%s", strings.TrimRight(q.Story(look), "\n"))
+}
+
+// progressLine says on one line how far a pass is.
+func progressLine(p check.Progress) string {
+	rate := float64(p.States) / max(p.Elapsed, time.Microsecond).Seconds()
+	return fmt.Sprintf("%s: %s states, %s/s, queue %s blocks, depth %d, %s", p.Pass, words.Grouped(p.States), words.Grouped(int64(rate)),
+		words.Grouped(p.Queue), p.Depth, formatBytes(p.Memory))
+}
+
+// printCheck prints what was checked, a verdict for each property, and the first
+// counterexample unless it was reported already.
+func printCheck(p *printer, v *checkProgress, r *check.Report, written string) {
+	if v.reported == "" {
+		printHead(p, v.head)
+	}
+	printTable(p, r, written)
+	if first := r.First(); first != nil && len(first.Trace) > 0 && first.Name != v.reported {
+		p.gap()
+		printViolation(p, first, v.look)
+	}
+}
+
+// printHead describes the check.
+func printHead(p *printer, head []string) {
+	for _, text := range head {
+		p.text(0, text)
+	}
+	p.gap()
+}
+
+// printTable prints the verdicts and the size of the check.
+func printTable(p *printer, r *check.Report, written string) {
+	for _, q := range r.Properties {
+		printProperty(p, q)
+	}
+	p.gap()
+	p.line("%-18s%s", "verdict", r.Verdict)
+	p.line("%-18s%s, %s transitions, depth %d", "states", words.Grouped(r.States), words.Grouped(r.Transitions), r.Depth)
+	p.line("%-18s%.2f s, %s states per second", "time", r.Seconds, words.Grouped(int64(r.Rate)))
+	p.line("%-18s%.1g that two states were taken for one", "probability", r.Collision)
+	p.line("%-18s%s", "words", "'stile glossary' explains them")
+	if written != "" {
+		p.line("%-18s%s", "written", written)
+	}
+	if r.Hint == "" {
+		return
+	}
+	p.gap()
+	if r.Shown == "" {
+		p.text(0, r.Hint+".")
+		return
+	}
+	p.text(0, r.Hint+". To see it:")
+	p.line("  %s", r.Shown)
+}
+
+func printProperty(p *printer, q check.Property) {
+	verdict := string(q.Verdict)
+	if q.Verdict == check.Violated {
+		verdict = "VIOLATED"
+	}
+	name, note := q.Name, q.Note
+	if strings.HasPrefix(note, "up to ") { // the first line of the output says it
+		_, note, _ = strings.Cut(note, " of each process")
+		note = strings.TrimLeft(note, ",; ")
+	}
+	if note == "" && q.Verdict != check.Violated {
+		note = q.Means
+	}
+	for _, line := range wrap(note, screenWidth-33) {
+		p.line("%-18s%-15s%s", name, verdict, line)
+		name, verdict = "", ""
+	}
+}
+
+// moverNames lists the values of --shared.
+var moverNames = [...]string{ring.OneMoves: "one", ring.SeveralMove: "several", ring.AllMove: "all"}
+
+// checkRing checks Dijkstra's ring with shared flags.
+func (f *checkFlags) checkRing(c *cobra.Command, name string) error {
+	if name != "dijkstra" {
+		return fmt.Errorf("--shared applies only to dijkstra, not to %s: leave it out", name)
+	}
+	if err := onlyFlags(c, "nodes k shared memory time json", "--FLAG does not apply to dijkstra with --shared: leave it out"); err != nil {
+		return err
+	}
+	mover := slices.Index(moverNames[:], f.shared)
+	return runAndReport(c.OutOrStdout(), f.json, nil, func() (outcome, error) {
+		v, limits, end := f.begin(c)
+		defer end()
+		r, err := check.RunRing(check.RingConfig{Nodes: f.config.Nodes, Values: f.options.K, Mover: ring.Mover(mover), Limits: limits})
+		if err != nil {
+			return outcome{}, err
+		}
+		part := struct {
+			*check.RingReport
+			Stopped bool `json:"stopped"`
+		}{r, true}
+		return v.answer(&r.Report, r, part, func(p *printer) { printRing(p, r) }), nil
+	})
+}
+
+func printRing(p *printer, r *check.RingReport) {
+	head := fmt.Sprintf("Dijkstra's K-state ring with shared flags: %s, %d values of a flag, %s, from every state", words.Plural(r.Nodes, "process"), r.Values, r.Mover)
+	printHead(p, []string{head})
+	printTable(p, &r.Report, "")
+	lines, loop := r.Longest, -1
+	if first := r.First(); first != nil {
+		lines, loop = first.Trace, first.Loop
+		p.line("\nHow it never converges:")
+	} else if len(lines) > 0 {
+		p.line("\nA longest run until it converges:")
+	}
+	for i, line := range lines {
+		p.line("  %3d  %s", i, line)
+	}
+	if loop >= 0 {
+		p.line("The steps from %d on can repeat forever.", loop)
+	}
+}

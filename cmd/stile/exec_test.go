@@ -1,0 +1,158 @@
+//go:build linux || darwin
+
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// The command gets its environment and input, and stile exits with its exit code.
+func TestLiveExec(t *testing.T) {
+	t.Parallel()
+	_, a := serve(t, "--memory", "--name", "a")
+	if first, second := token(t, a, "demo"), token(t, a, "demo"); !first.Less(second) {
+		t.Errorf("the token %v comes after %v", second, first)
+	}
+	for _, test := range []struct {
+		code int
+		line string
+		says string
+	}{
+		{7, "exec demo -- sh -c exit~7", ""},
+		{7, "exec demo sh -c exit~7", ""}, // as with flock no -- is needed
+		{0, "exec -n demo --shell echo~$STILE_LOCK", "demo"},
+		{0, "exec demo -c echo~$STILE_LOCK", "demo"},
+		{0, "exec --verbose demo true", "released demo"},
+		{128 + 9, "exec demo -c kill~-9~$$", ""},
+		{127, "exec demo no-such-command", "there is no such command"},
+		{126, "exec demo ./", "cannot run"},
+		{2, "exec demo", "needs a command"},
+		{2, "exec demo -n -w 3 true", "give one of them"},
+		{2, "exec demo -c echo x", "quote the command"},
+		{0, "exec demo --help", "Exit codes:"},
+		{125, "exec --addr 127.0.0.1:1 demo true", "start one with 'stile serve'"},
+	} {
+		args := strings.Fields(test.line)
+		for i := range args {
+			args[i] = strings.ReplaceAll(args[i], "~", " ")
+		}
+		if said := at(t, a, test.code, args...); !strings.Contains(said, test.says) {
+			t.Errorf("stile %q says %q, want %q", args, said, test.says)
+		}
+	}
+	cat := begin(t, nil, "exec", "--addr", a, "demo", "cat")
+	if _, err := cat.stdin.Write([]byte("what comes in\n")); err != nil {
+		t.Fatal(err)
+	}
+	cat.waitFor("^what comes in$")
+	cat.stdin.Close()
+	cat.waitExit(0)
+}
+
+// loop is a command for the shell that does not end by itself.
+const loop = `while :; do sleep 0.02; done`
+
+// A held lock is not acquired with -n, nor with -w in time. A waiting command reports the
+// holder, and gets the lock in the end.
+func TestLiveConflict(t *testing.T) {
+	t.Parallel()
+	_, a := serve(t, "--memory", "--name", "a")
+	holder := begin(t, nil, "lock", "demo", "--addr", a)
+	first := holder.waitFor(`^\d+\.\d+$`)
+	at(t, a, 1, "exec", "-n", "demo", "true")
+	at(t, a, 1, "lock", "-n", "demo")
+	at(t, a, 1, "exec", "-w", "0.05", "demo", "true")
+	at(t, a, 75, "exec", "-w", "50ms", "-E", "75", "demo", "true")
+	at(t, a, 0, "exec", "-n", "-E", "0", "demo", "false")
+	waiter := begin(t, nil, "exec", "--addr", a, "demo", "echo", "in")
+	waiter.waitFor(`waiting for demo: held by stile-lock@.* at a with token ` + first)
+	ended := begin(t, nil, "exec", "--addr", a, "demo", "true")
+	ended.waitFor(`waiting for demo`)
+	ended.signal(syscall.SIGTERM)
+	ended.waitExit(128 + 15)
+	holder.stdin.Close()
+	holder.waitExit(0)
+	waiter.waitFor(`^in$`)
+	waiter.waitExit(0)
+	holder = begin(t, nil, "lock", "demo", "--json", "--addr", a)
+	holder.waitFor(`"token": "\d+\.\d+"`)
+	holder.signal(os.Interrupt)
+	holder.waitExit(0)
+}
+
+// Signals reach the command, which decides how to react.
+func TestLiveSignals(t *testing.T) {
+	t.Parallel()
+	_, a := serve(t, "--memory")
+	p := begin(t, nil, "exec", "--addr", a, "demo", "--", "sh", "-c", `trap 'echo told; exit 3' TERM; echo up; `+loop)
+	p.waitFor("^up$")
+	p.signal(syscall.SIGTERM)
+	p.waitFor("^told$")
+	p.waitExit(3)
+	at(t, a, 0, "exec", "-n", "demo", "true")
+}
+
+// When exec is killed, its command and all children end before the lock is free.
+func TestLiveKilled(t *testing.T) {
+	_, a := serve(t, "--memory", "--lease", "1s")
+	p := begin(t, nil, "exec", "--addr", a, "demo", "--", "sh", "-c", `(`+loop+`) & echo up; `+loop)
+	p.waitFor("^up$")
+	p.signal(syscall.SIGKILL)
+	p.waitSilent() // the loops have its output, too
+	at(t, a, 0, "exec", "demo", "true")
+}
+
+// When the node crashes the command is ended, and the exit code is 125.
+func TestLiveLost(t *testing.T) {
+	node, a := serve(t, "--memory", "--lease", "1s")
+	p := begin(t, nil, "exec", "--addr", a, "demo", "--", "sh", "-c", `trap 'echo told; exit 0' TERM; echo up; `+loop)
+	p.waitFor("^up$")
+	held := begin(t, nil, "lock", "--addr", a, "other")
+	held.waitFor(`^\d+\.\d+$`)
+	node.signal(syscall.SIGKILL)
+	p.waitFor("^told$")
+	p.waitExit(125)
+	p.waitFor(`^stile: lock "demo": the lock of the command is lost: .*; the command and all that it started are ended$`)
+	held.waitExit(125)
+	held.waitFor("^stile: the lock is lost: other")
+}
+
+// All processes of a command are gone before the command of another exec starts,
+// whatever happens to its node or to exec itself. Each of them holds a file lock, which
+// the other command checks.
+func TestLiveGroup(t *testing.T) {
+	if _, err := exec.LookPath("flock"); err != nil {
+		t.Skip("there is no flock on this machine, by which it would be seen")
+	}
+	for what, strike := range map[string]func(node, holder *proc){
+		"its node is killed":  func(node, _ *proc) { node.signal(syscall.SIGKILL) },
+		"its node is stopped": func(node, _ *proc) { node.signal(syscall.SIGSTOP) },
+		"exec is stopped":     func(_, holder *proc) { holder.signal(syscall.SIGSTOP) },
+		"exec is killed":      func(_, holder *proc) { holder.signal(syscall.SIGKILL) },
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			file := filepath.Join(t.TempDir(), "held")
+			_, a := serve(t, "--memory", "--name", "a", "--lease", "6s") // longer than a busy machine stands still
+			node, b := serve(t, "--memory", "--name", "b", "--join", a)
+			third, c := serve(t, "--memory", "--name", "c", "--join", a)
+			third.waitFor(`view begun epoch=\d+ members=3 voters=3`)
+			holder := begin(t, nil, "exec", "--addr", b, "demo", "--", "sh", "-c",
+				`trap '' TERM; exec 9>`+file+`; flock 9; (setsid sleep 1000) & (`+loop+`) & echo up; `+loop)
+			holder.waitFor("^up$")
+			if exec.Command("flock", "-n", file, "true").Run() == nil {
+				t.Fatal("the command does not have the file locked")
+			}
+			waiter := begin(t, nil, "exec", "--addr", c, "demo", "--", "flock", "-n", file, "echo", "free")
+			waiter.waitFor("waiting for demo")
+			strike(node, holder)
+			waiter.waitFor("^free$")
+			waiter.waitExit(0)
+		})
+	}
+}

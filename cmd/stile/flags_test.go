@@ -1,0 +1,120 @@
+package main
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/catalog"
+)
+
+// The initial holder makes a difference to these algorithms, and to no other.
+func TestHolderMatters(t *testing.T) {
+	holders := strings.Fields(`token-ring token-ring-lazy carvalho-roucairol suzuki-kasami ricart-agrawala-token raymond
+		dijkstra naimi-trehel raymond-greedy raymond-printed raymond-initialize`)
+	for _, s := range catalog.All() {
+		if held, err := holderMatters(s, 5); err != nil || held != slices.Contains(holders, s.Name) {
+			t.Errorf("%s: %v, %v", s.Name, held, err)
+		}
+	}
+}
+
+// A name with another extension is refused, and the flag keeps its value.
+func TestOutputFileFlag(t *testing.T) {
+	for _, test := range []struct {
+		endings string
+		path    string
+		fits    bool
+	}{
+		{".svg", "x.svg", true}, {".svg", "x.SVG", true}, {".svg", "x", true}, {".svg", "/dev/stdout", true}, {".svg", "a.b/x", true},
+		{".svg", ".", true}, {".svg", "x.png", false}, {".svg", "x.svg.gz", false}, {".svg", "", false}, {".svg", "-", false}, {".svg", "./-", true},
+		{".json .txt", "x.json", true}, {".json .txt", "x.txt", true}, {".json .txt", "x", false}, {".json .txt", "x.svg", false},
+	} {
+		to := "before"
+		err := outputFileFlag(&to, strings.Fields(test.endings)...).Set(test.path)
+		if (err == nil) != test.fits || err == nil && to != test.path || err != nil && to != "before" {
+			t.Errorf("%q for %s: %v, and it is %q", test.path, test.endings, err, to)
+		}
+	}
+	to := "before"
+	if err := optionalFileFlag(&to, ".html").Set(""); err != nil || to != "" {
+		t.Errorf("none: %v, and it is %q", err, to)
+	}
+	if err := optionalFileFlag(&to, ".html").Set("x.pdf"); err == nil {
+		t.Error("a report takes any name")
+	}
+}
+
+// Refuse and Only refuse the flags that they should, and no other.
+func TestRefuseFlags(t *testing.T) {
+	for _, test := range []struct {
+		given        string
+		refuse, only bool // whether they refuse it
+	}{{"", false, false}, {"--a", true, false}, {"--b", false, true}, {"--a --b", true, true}} {
+		c := &cobra.Command{}
+		c.Flags().Bool("a", false, "")
+		c.Flags().Bool("b", false, "")
+		if err := c.ParseFlags(strings.Fields(test.given)); err != nil {
+			t.Fatal(err)
+		}
+		if err := refuseFlags(c, "a", "no --FLAG"); (err != nil) != test.refuse || err != nil && err.Error() != "no --a" {
+			t.Errorf("%q: Refuse says %v", test.given, err)
+		}
+		if err := onlyFlags(c, "a", "no --FLAG"); (err != nil) != test.only || err != nil && err.Error() != "no --b" {
+			t.Errorf("%q: Only says %v", test.given, err)
+		}
+	}
+}
+
+// Each topology that is completed belongs to some algorithm.
+func TestTopologies(t *testing.T) {
+	specs := slices.Concat(catalog.All(), catalog.Elections())
+	for _, word := range catalog.Topologies("") {
+		if !slices.ContainsFunc(specs, func(s algorithm.Spec) bool {
+			_, err := catalog.Make(s.Name, algorithm.Options{Topology: word})
+			return err == nil
+		}) {
+			t.Errorf("no algorithm has the topology %s", word)
+		}
+	}
+}
+
+// No text flag takes empty text.
+func TestTextFlagRefusesEmpty(t *testing.T) {
+	var to string
+	for _, v := range []pflag.Value{textFlag(&to, "x", nil), processListFlag(&to), choiceFlag(&to, "a", "b"), choicesFlag(&to, []string{"a", "b"}, nil, "all"), outputFileFlag(&to, ".svg")} {
+		for _, s := range []string{"", " ", "\t\n"} {
+			if err := v.Set(s); err == nil || !strings.HasPrefix(err.Error(), "must be ") {
+				t.Errorf("%T takes %q: %v", v, s, err)
+			}
+		}
+	}
+}
+
+// Several takes a word that stands alone, or other words, each once.
+func TestChoicesFlag(t *testing.T) {
+	var to string
+	v := choicesFlag(&to, []string{"raymond", "central"}, func(word string) string {
+		if word == "bully" {
+			return "bully is an election"
+		}
+		return ""
+	}, "all", "none")
+	for _, s := range []string{"all", "none", "raymond", "central,raymond"} {
+		if err := v.Set(s); err != nil || to != s {
+			t.Errorf("%q: set to %q, %v", s, to, err)
+		}
+	}
+	for s, want := range map[string]string{
+		"raymon": "did you mean raymond?", "raymond,raymond": "listed twice", "all,raymond": "must be all or none, or some of raymond,central", "raymond,": "must be all",
+		",": "must be all", "central,bully": "bully is an election", "raymond central": "must be all",
+	} {
+		if err := v.Set(s); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", s, err, want)
+		}
+	}
+}

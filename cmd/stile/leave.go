@@ -1,0 +1,70 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/stile-lock/stile/internal/live/node"
+)
+
+// A leaveReport is the JSON form of the result.
+type leaveReport struct {
+	Node    string `json:"node"`
+	Address string `json:"address"`
+}
+
+func newLeave() *cobra.Command {
+	l := &queryFlags{}
+	c := &cobra.Command{
+		Use:   "leave [flags]",
+		Short: "Make a node leave the cluster cleanly",
+		Long: `Tells a node to leave: it accepts no new requests, stops renewing locks held
+through it (they expire within one lease), leaves the cluster, and exits. The
+command waits until the node has exited.`,
+		Example: `  stile leave --addr 127.0.0.1:7430`,
+		Args:    noArgs,
+		RunE:    func(c *cobra.Command, _ []string) error { return l.leave(c) },
+	}
+	l.define(c.Flags())
+	return c
+}
+
+func (l *queryFlags) leave(c *cobra.Command) error {
+	s, at, err := l.status(c)
+	if err != nil {
+		return err
+	}
+	if _, err := l.target.at(at).query(c.Context(), node.AskLeave, "", nil); err != nil {
+		return err
+	}
+	patience := max(time.Duration(3*s.Lease*float64(time.Second)), 30*time.Second) + answerTimeout
+	if !waitUntilGone(c.Context(), at, patience) {
+		return unfinished{why: fmt.Sprintf("node %s was told to leave, but is still running after %v: see its log and 'stile status'", s.Node, patience)}
+	}
+	text := func(p *printer) { p.line("node %s at %s has left", s.Node, s.Address) }
+	return outcome{json: leaveReport{s.Node, s.Address}, text: text}.print(c.OutOrStdout(), l.json)
+}
+
+// waitUntilGone waits until no process listens at an address.
+func waitUntilGone(ctx context.Context, address string, patience time.Duration) bool {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for {
+		c, err := new(net.Dialer).DialContext(ctx, "tcp", address)
+		if ctx.Err() != nil {
+			return false
+		}
+		if err != nil {
+			return true
+		}
+		// The node closes the connection when it exits, or refuses it.
+		stop := context.AfterFunc(ctx, func() { c.Close() })
+		_, _ = c.Read(make([]byte, 1))
+		stop()
+		c.Close()
+	}
+}

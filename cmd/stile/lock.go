@@ -1,0 +1,102 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/stile-lock/stile/internal/live/lock"
+)
+
+// lockFlags holds the flags of 'stile lock'.
+type lockFlags struct {
+	acquireFlags
+	json bool
+}
+
+func newLock() *cobra.Command {
+	x := &lockFlags{}
+	c := &cobra.Command{
+		Use:   "lock LOCK [flags]",
+		Short: "Hold a lock until standard input ends",
+		Long: `Waits for a lock, prints its fencing token, and holds the lock until standard
+input ends or a signal arrives. This lets a script hold a lock over several
+commands. If the lock is lost the exit code is 125. The script must watch for
+that, because its commands keep running; 'stile exec' kills them.
+
+Exit codes: 0 if the lock was held to the end; 1, or the value of -E, if -n or
+-w does not get the lock; 2 if stile was called wrongly; 125 if the lock was
+lost or stile failed; 128 plus the number of a signal that arrived while
+waiting.`,
+		Example: `  stile lock demo
+  stile lock demo --nonblock --json`,
+		Args: func(c *cobra.Command, args []string) error {
+			if err := oneArg("the name of a lock, such as orders/42", "lock", "acquire them one at a time")(c, args); err != nil {
+				return err
+			}
+			if err := checkLockName(args[0]); err != nil {
+				return err
+			}
+			return x.check()
+		},
+		RunE: func(c *cobra.Command, args []string) error { return x.run(c, args[0]) },
+	}
+	x.define(c.Flags())
+	jsonFlag(c.Flags(), &x.json)
+	return c
+}
+
+// A lockReport is the JSON output when the lock is acquired.
+type lockReport struct {
+	Name  string `json:"name"`
+	Token string `json:"token"`
+	Node  string `json:"node"` // address through which it is held
+}
+
+func (x *lockFlags) run(c *cobra.Command, name string) error {
+	if err := x.target.resolve(c); err != nil {
+		return err
+	}
+	ctx, stop := untilSignal(c.Context())
+	defer stop()
+	client, err := x.target.dial(ctx, clientName("stile-lock"))
+	if err != nil {
+		return failed("%v", err)
+	}
+	lock, err := x.acquire(ctx, client, name, c.ErrOrStderr())
+	if err != nil {
+		_ = client.Close()
+		return err
+	}
+	r := lockReport{name, lock.Token().String(), client.Node()}
+	err = outcome{json: r, text: func(p *printer) { p.line("%s", r.Token) }}.print(c.OutOrStdout(), x.json)
+	if err == nil {
+		err = flush(c.OutOrStdout())
+	}
+	if err == nil {
+		waitForEnd(ctx, c.InOrStdin(), lock)
+	}
+	if lost := x.release(client, lock, c.ErrOrStderr()); lost != nil {
+		return failed("%v", lost)
+	}
+	if err != nil {
+		return fmt.Errorf("cannot print the token: %w", err)
+	}
+	return nil
+}
+
+// waitForEnd waits until standard input ends, a signal arrives, or the lock is lost.
+func waitForEnd(ctx context.Context, in io.Reader, lock lock.Handle) {
+	ended := make(chan struct{})
+	go func() {
+		_, _ = io.Copy(io.Discard, in) // an error ends it too
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-ctx.Done():
+	case <-lock.Context().Done():
+	}
+}

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"io"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+)
+
+func newVersion() *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "version [--json]",
+		Short: "Print the version",
+		Args:  noArgs,
+		RunE:  func(c *cobra.Command, _ []string) error { return printVersion(c.OutOrStdout(), asJSON) },
+
+		DisableFlagsInUseLine: true,
+	}
+	jsonFlag(c.Flags(), &asJSON)
+	return c
+}
+
+func printVersion(w io.Writer, asJSON bool) error {
+	v := buildVersion()
+	text := func(p *printer) { p.line("stile %s, %s, %s", v.Version, v.Go, v.Platform) }
+	return outcome{json: v, text: text}.print(w, asJSON)
+}
+
+// A versionInfo says which source this program was built from.
+type versionInfo struct {
+	Version  string `json:"version"`
+	Revision string `json:"revision"` // empty if not built from a repository
+	Modified bool   `json:"modified"` // built from a changed working tree
+	Go       string `json:"go"`
+	Platform string `json:"platform"`
+}
+
+// buildVersion returns the version of this program.
+func buildVersion() versionInfo {
+	v := versionInfo{Version: "(devel)", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return v
+	}
+	if info.Main.Version != "" {
+		v.Version = info.Main.Version
+	}
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			v.Revision = s.Value
+		case "vcs.modified":
+			v.Modified = s.Value == "true"
+		}
+	}
+	return v
+}
+
+// String names the build on one line.
+func (v versionInfo) String() string { return "stile " + v.Version + ", commit " + v.commit() }
+
+// commit returns the abbreviated commit, with a plus if the working tree was
+// modified. It is unknown if stile was not built from a repository.
+func (v versionInfo) commit() string {
+	switch {
+	case v.Revision == "":
+		return "unknown"
+	case v.Modified:
+		return v.Revision[:min(len(v.Revision), 12)] + "+"
+	}
+	return v.Revision[:min(len(v.Revision), 12)]
+}

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
+
+	"github.com/stile-lock/stile/internal/tty"
+)
+
+// Terminal control codes. Each frame is drawn over the previous one, line by line, so
+// that nothing flickers.
+const (
+	enterScreen  = "\x1b[?1049h\x1b[?25l" // alternate screen, no cursor
+	leaveScreen  = "\x1b[?25h\x1b[?1049l"
+	cursorHome   = "\x1b[H"
+	eraseLineEnd = "\x1b[K\n"
+	eraseBelow   = "\x1b[J"
+)
+
+// repeat prints the locks every second until the user quits.
+func (l *locksFlags) repeat(c *cobra.Command) error {
+	ctx, cancel := signal.NotifyContext(c.Context(), syscall.SIGINT, syscall.SIGTERM)
+	defer cancel()
+	w := c.OutOrStdout()
+	screen := tty.Is(int(os.Stdout.Fd())) && !l.json
+	if screen {
+		restore := rawKeys(os.Stdin)
+		defer restore()
+		go waitForQ(os.Stdin, cancel)
+		io.WriteString(w, enterScreen)
+		defer flush(w)
+		defer io.WriteString(w, leaveScreen)
+	}
+	for first := true; ctx.Err() == nil; first = false {
+		s, err := l.target.survey(ctx, l.prefix)
+		if err != nil && first && !screen {
+			return err
+		}
+		if ctx.Err() != nil {
+			break
+		}
+		if err != nil && l.json { // standard output is for programs
+			fmt.Fprintln(c.ErrOrStderr(), "stile:", err)
+		} else if err := l.redraw(w, screen, s, err); err != nil {
+			return err
+		}
+		select {
+		case <-time.After(time.Second):
+		case <-ctx.Done():
+		}
+	}
+	return nil
+}
+
+// redraw prints the survey, or the error.
+func (l *locksFlags) redraw(w io.Writer, screen bool, s *lockSurvey, failed error) error {
+	var page bytes.Buffer
+	if failed != nil {
+		fmt.Fprintln(&page, strings.Join(wrap(failed.Error(), screenWidth), "\n"))
+	} else if err := l.report(s).print(&page, l.json); err != nil {
+		return err
+	}
+	text := page.String()
+	if screen {
+		head := fmt.Sprintf("stile locks at %s, refreshed every second; press q to quit\n\n", time.Now().Format(time.TimeOnly))
+		text = cursorHome + strings.ReplaceAll(head+text, "\n", eraseLineEnd) + eraseBelow
+	} else if !l.json {
+		text += "\n"
+	}
+	_, err := io.WriteString(w, text)
+	return errors.Join(err, flush(w))
+}
+
+// waitForQ calls end when the user presses q.
+func waitForQ(in io.Reader, end func()) {
+	b := make([]byte, 1)
+	for {
+		n, err := in.Read(b)
+		if n == 1 && (b[0] == 'q' || b[0] == 'Q') {
+			end()
+			return
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// rawKeys makes a terminal deliver each key at once, without echo. The function that
+// it returns undoes that.
+func rawKeys(f *os.File) func() {
+	before, err := tty.Modes(int(f.Fd()))
+	if err != nil {
+		return func() {}
+	}
+	now := *before
+	now.Lflag &^= unix.ICANON | unix.ECHO
+	now.Cc[unix.VMIN], now.Cc[unix.VTIME] = 1, 0
+	_ = tty.SetModes(int(f.Fd()), &now) // if it fails, Enter is needed
+	return func() { _ = tty.SetModes(int(f.Fd()), before) }
+}
