@@ -43,7 +43,7 @@ func (m *machine) begin(self ID, n int, p parts) {
 // adopt implements adopter.
 func (m *machine) adopt(s Spec) error {
 	if f := s.Family; int(f) < len(families) && families[f].made != m.actor.made() {
-		return fmt.Errorf("%w: its Spec has the Family of %s, whose machines are made by core.%s, but they are made by core.%s: change the one or the other",
+		return fmt.Errorf("%w: its Spec has the Family of %s, whose machines are made by algorithm.%s, but they are made by algorithm.%s: change the one or the other",
 			ErrAlgorithm, f.One(), families[f].made, m.actor.made())
 	}
 	kinds := s.Kinds

@@ -185,7 +185,7 @@ type Spec struct {
 }
 
 // Sound reports whether the algorithm is neither wrong nor weaker than another one that
-// costs no more.
+// adds no cost.
 func (s Spec) Sound() bool { return s.Wrong == "" && s.Weaker == "" }
 
 // A Birth makes the machine of one seat.

@@ -57,8 +57,8 @@ func TestSpecWithMistakes(t *testing.T) {
 		{Spec{Kinds: kinds, Plan: even}, "a Spec has no Name: give it one"},
 		{Spec{Name: "x", Kinds: []string{"A", "", "C"}, Plan: even}, `"x" does not say what messages of kind 1 are called`},
 		{Spec{Name: "x", Kinds: []string{"A", "B", "A"}, Plan: even}, `"x" calls messages of kinds 0 and 2 both A`},
-		{Spec{Name: "x", Family: Election, Kinds: kinds, Plan: even}, "the Family of an election, whose machines are made by core.NewElection, but they are made by core.New: change the one or the other"},
-		{Spec{Name: "x", Family: Transactions, Kinds: kinds, Plan: wrapped}, "made by core.NewSite, but they are made by core.New"},
+		{Spec{Name: "x", Family: Election, Kinds: kinds, Plan: even}, "the Family of an election, whose machines are made by algorithm.NewElection, but they are made by algorithm.New: change the one or the other"},
+		{Spec{Name: "x", Family: Transactions, Kinds: kinds, Plan: wrapped}, "made by algorithm.NewSite, but they are made by algorithm.New"},
 	} {
 		_, one := c.spec.New(0, View{N: 2})
 		_, all := c.spec.Group(View{N: 2})

@@ -1,4 +1,4 @@
-// Package scenarios holds worked examples, for whoever wants to show them.
+// Package scenarios holds worked examples, embedded for programs that show them.
 package scenarios
 
 import "embed"

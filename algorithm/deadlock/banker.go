@@ -101,7 +101,7 @@ func (b *banker) overtakes(s *site, k int, who node) bool {
 func (b *banker) safeWith(s *site, k int, who node) bool {
 	s.locks[k].holder = who
 	safe := b.safe(s)
-	s.locks[k].holder = nobody()
+	s.locks[k].holder = noTransaction()
 	return safe
 }
 

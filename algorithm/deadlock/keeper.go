@@ -50,7 +50,7 @@ func (s *site) bury(gone func(n node) bool, o *out) {
 		l := &s.locks[k]
 		l.queue = slices.DeleteFunc(l.queue, gone)
 		if !l.free() && gone(l.holder) {
-			l.holder, l.wounded = nobody(), false
+			l.holder, l.wounded = noTransaction(), false
 		}
 	}
 	s.method.pass(s, o)

@@ -34,8 +34,8 @@ type node struct {
 	ext     bool           // of a waiting node: whether it has locks at other sites
 }
 
-// nobody is the node of no transaction.
-func nobody() node { return node{tx: -1} }
+// noTransaction is the node of no transaction.
+func noTransaction() node { return node{tx: -1} }
 
 // same reports whether two nodes are equal.
 func (a node) same(b node) bool { return a.tx == b.tx && a.attempt == b.attempt }

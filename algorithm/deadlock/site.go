@@ -85,7 +85,7 @@ func newSite(self algorithm.ID, l *Layout, m method) *site {
 		}
 	}
 	for k := range s.locks {
-		s.locks[k].holder = nobody()
+		s.locks[k].holder = noTransaction()
 		if m.keeps(s, k) {
 			s.kept = append(s.kept, k)
 		}

@@ -28,7 +28,7 @@ func Majority() algorithm.Spec {
 		Shape:   algorithm.Shape{Picture: algorithm.Mesh, Title: "who has most of the votes goes in", Vote: "vote", Got: "votes", Answer: "LOCKED", Enough: func(n int) int { return n/2 + 1 }},
 		Theory:  majorityTheory(),
 		Plan: func(n int) (algorithm.Birth, error) {
-			sets := everybody(n)
+			sets := wholeGroup(n)
 			return func(self algorithm.ID, v algorithm.View) algorithm.Machine {
 				return algorithm.New(self, v, newMaekawa(self, v, sets, minority(n)))
 			}, nil
@@ -36,8 +36,8 @@ func Majority() algorithm.Spec {
 	}
 }
 
-// everybody returns the system in which each process has the set of all processes.
-func everybody(n int) quorum.System {
+// wholeGroup returns the system in which each process has the set of all processes.
+func wholeGroup(n int) quorum.System {
 	var all algorithm.Set
 	all.Fill(n)
 	sets := make(quorum.System, n)

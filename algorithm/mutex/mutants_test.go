@@ -217,13 +217,13 @@ func votingMutants() []mutant {
 			return algorithm.New(self, v, &maeDropsWaiter{*newMaekawa(self, v, grid(v), 0)})
 		}, 9},
 		{"vote given twice", Majority(), func(self algorithm.ID, v algorithm.View) algorithm.Machine {
-			return algorithm.New(self, v, &maeVotesTwice{*newMaekawa(self, v, everybody(v.N), minority(v.N))})
+			return algorithm.New(self, v, &maeVotesTwice{*newMaekawa(self, v, wholeGroup(v.N), minority(v.N))})
 		}, 5},
 		{"half is enough", Majority(), func(self algorithm.ID, v algorithm.View) algorithm.Machine {
-			return algorithm.New(self, v, newMaekawa(self, v, everybody(v.N), v.N/2))
+			return algorithm.New(self, v, newMaekawa(self, v, wholeGroup(v.N), v.N/2))
 		}, 4},
 		{"RELEASE of one that only waits frees the vote", Majority(), func(self algorithm.ID, v algorithm.View) algorithm.Machine {
-			return algorithm.New(self, v, &maeFreesAnyVote{*newMaekawa(self, v, everybody(v.N), minority(v.N))})
+			return algorithm.New(self, v, &maeFreesAnyVote{*newMaekawa(self, v, wholeGroup(v.N), minority(v.N))})
 		}, 5},
 	}
 }

@@ -69,7 +69,7 @@ func (st Structure) inside(n int) error {
 // AskAll returns the structure of Ricart and Agrawala: every process asks all processes
 // and informs only itself.
 func AskAll(n int) (Structure, error) {
-	st := Structure{everybody(n), make(quorum.System, n)}
+	st := Structure{wholeGroup(n), make(quorum.System, n)}
 	for i := range algorithm.ID(n) {
 		st.Inform[i].Add(i)
 	}

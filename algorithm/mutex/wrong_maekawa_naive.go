@@ -41,7 +41,7 @@ func MajorityNaive() algorithm.Spec {
 	s.Theory.Messages = algorithm.Cost{Text: "3(N-1)", Any: func(n int) algorithm.Range {
 		return algorithm.Range{Lo: float64(2*(n-1) + n/2), Hi: 3 * float64(n-1)}
 	}, Light: others(3)}
-	s.Plan = func(n int) (algorithm.Birth, error) { return naiveVoting(everybody(n), minority(n)), nil }
+	s.Plan = func(n int) (algorithm.Birth, error) { return naiveVoting(wholeGroup(n), minority(n)), nil }
 	return s
 }
 
