@@ -185,17 +185,7 @@ live: ## make docs/results/live.md: cost of live locks, and outages after a cras
 	go run ./internal/live/measure/page "measured at commit $$(git rev-parse --short HEAD), $$(nproc) cores, $$(uname -sm), $$(go env GOVERSION)" > docs/results/live.md.new
 	mv docs/results/live.md.new docs/results/live.md
 
-<<<<<<< HEAD
 mutants: ## make docs/results/mutants.md: small changes of the live core that no test detects; hours, or PACKAGE=member SAMPLE=200 SEED=1 AGAIN=1 QUICK=1
-=======
-# Not here are the proofs, which take hours and much memory, and the numbers, which need an
-# idle machine.
-nightly: ## run the long settings of tests, and make most of docs/results again
-	STILE_NIGHTLY=1 go test ./cmd/stile -count 1 -walk 200 -seeds 3 -timeout 2h
-	$(MAKE) proofs-view museum faults controls live
-
-mutants: ## make docs/mutants.md: which small changes of the live core no test notices; hours, or PACKAGE=member SAMPLE=200 SEED=1 AGAIN=1
->>>>>>> cmd-words
 	go build -o bin/mutants ./internal/live/mutants
 	nice bin/mutants -package "$(PACKAGE)" -sample $(SAMPLE) -seed $(SEED) $(if $(AGAIN),-again) $(if $(QUICK),-quick)
 

@@ -10,16 +10,12 @@ import (
 	"testing"
 )
 
-// The README's picture is what the command draws.
-func TestReadmePicture(t *testing.T) {
+// The picture of docs/algorithms.md is what the command draws.
+func TestBankPicture(t *testing.T) {
 	t.Parallel()
-	readme, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
 	const picture = "docs/bank.svg"
-	if !strings.Contains(string(readme), "("+picture+")") {
-		t.Fatalf("the README does not show %s", picture)
+	if !strings.Contains(algorithmsPage(t), "(bank.svg)") {
+		t.Fatalf("docs/algorithms.md does not show %s", picture)
 	}
 	shown, err := os.ReadFile("../../" + picture)
 	if err != nil {
@@ -32,21 +28,21 @@ func TestReadmePicture(t *testing.T) {
 	}
 }
 
-// What the README shows is what the command prints.
-func TestReadme(t *testing.T) {
+// The run in docs/scenarios.md is what the command prints.
+func TestRunShown(t *testing.T) {
 	t.Chdir("../..")
-	readme, err := os.ReadFile("README.md")
+	page, err := os.ReadFile("docs/scenarios.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	const command = "replay scenarios/ricart-agrawala-a.stile"
-	_, after, opened := strings.Cut(string(readme), "`stile "+command+"`\n\n```\n")
+	_, after, opened := strings.Cut(string(page), "`stile "+command+"`\n\n```\n")
 	shown, _, closed := strings.Cut(after, "```\n")
 	if !opened || !closed {
-		t.Fatalf("the README does not show %q", command)
+		t.Fatalf("docs/scenarios.md does not show %q", command)
 	}
 	if printed := ok(t, command); printed != shown {
-		t.Errorf("the README shows\n%s\nbut it prints\n%s", shown, printed)
+		t.Errorf("docs/scenarios.md shows\n%s\nbut it prints\n%s", shown, printed)
 	}
 }
 
