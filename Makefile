@@ -164,7 +164,9 @@ live: ## make docs/results/live.md: what live locks cost, and what a crash does
 	go run ./internal/live/measure/page "measured at commit $$(git rev-parse --short HEAD), $$(nproc) cores, $$(uname -sm), $$(go env GOVERSION)" > docs/results/live.md.new
 	mv docs/results/live.md.new docs/results/live.md
 
-nightly: ## run the long settings of the tests, and make the pages in docs/results again that take less than hours
+# Not here are the proofs, which take hours and much memory, and the numbers, which need an
+# idle machine.
+nightly: ## run the long settings of tests, and make most of docs/results again
 	STILE_NIGHTLY=1 go test ./cmd/stile -count 1 -walk 200 -seeds 3 -timeout 2h
 	$(MAKE) proofs-view museum faults controls live
 

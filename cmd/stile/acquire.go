@@ -89,14 +89,14 @@ func untilSignal(parent context.Context) (ctx context.Context, stop func()) {
 
 // acquire waits for the lock. Its error has the exit code.
 func (t *acquireFlags) acquire(ctx context.Context, c *client.Client, name string, stderr io.Writer) (lock.Handle, error) {
-	ask := lock.Options{Try: t.nonblock || t.wait == 0, Wait: max(t.wait, 0)}
-	if !ask.Try {
+	options := lock.Options{Try: t.nonblock || t.wait == 0, Wait: max(t.wait, 0)}
+	if !options.Try {
 		late, cancel := context.WithCancel(ctx)
 		timer := time.AfterFunc(explainAfter, func() { t.explain(late, c, name, stderr) })
 		defer timer.Stop()
 		defer cancel()
 	}
-	l, err := c.Lock(ctx, name, ask)
+	l, err := c.Lock(ctx, name, options)
 	if err == nil {
 		if t.verbose {
 			fmt.Fprintf(stderr, "stile: acquired %s with token %s through %s\n", name, l.Token(), c.Node())

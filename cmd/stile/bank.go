@@ -133,9 +133,9 @@ func (f *bankFlags) run(cmd *cobra.Command) error {
 		return err
 	}
 	return runAndReport(cmd.OutOrStdout(), f.json, files, func() (outcome, error) {
-		live := startProgress(cmd)
-		defer live.end()
-		c.Watch = live.watch("deposits")
+		prog := startProgress(cmd)
+		defer prog.end()
+		c.Watch = prog.watch("deposits")
 		r, err := bank.Run(c)
 		if err != nil {
 			return outcome{}, err

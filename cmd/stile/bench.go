@@ -68,13 +68,13 @@ type benchReport struct {
 
 func (f *benchFlags) run(c *cobra.Command) error {
 	return runAndReport(c.OutOrStdout(), f.json, nil, func() (outcome, error) {
-		live := startProgress(c)
-		defer live.end()
-		f.Doing = func(what string) { live.show("measuring: %s", what) }
-		rows, err := bench.Run(live, f.Config)
+		prog := startProgress(c)
+		defer prog.end()
+		f.Doing = func(what string) { prog.show("measuring: %s", what) }
+		rows, err := bench.Run(prog, f.Config)
 		here := thisMachine()
 		r := outcome{json: benchReport{here, rows}, text: func(p *printer) { printBench(p, here, rows) }}
-		if !live.on() {
+		if !prog.on() {
 			r.stopped, err = words.Plural(len(rows), "row"), nil
 		}
 		return r, err

@@ -59,13 +59,13 @@ func (f *checkFlags) tryFault(c *cobra.Command, name string) error {
 		return err
 	}
 	return runAndReport(c.OutOrStdout(), f.json, files, func() (outcome, error) {
-		live := startProgress(c)
-		defer live.end()
+		prog := startProgress(c)
+		defer prog.end()
 		config.Watch = func(runs int) bool {
 			if runs%100 == 0 {
-				live.show("%s", words.Plural(runs, "run"))
+				prog.show("%s", words.Plural(runs, "run"))
 			}
-			return live.on()
+			return prog.on()
 		}
 		r, err := faults.Try(config)
 		if errors.Is(err, faults.ErrAlone) {

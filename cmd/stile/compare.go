@@ -110,9 +110,9 @@ func (f *compareFlags) run(c *cobra.Command, names []string) error {
 		files = append(files, outputFile{flag: "out", path: f.out, content: func() ([]byte, error) { return m.HTML() }})
 	}
 	return runAndReport(c.OutOrStdout(), f.json, files, func() (r outcome, err error) {
-		live := startProgress(c)
-		defer live.end()
-		r, m, err = run(jobs.Parallel{Progress: live.bar, Context: live})
+		prog := startProgress(c)
+		defer prog.end()
+		r, m, err = run(jobs.Parallel{Progress: prog.bar, Context: prog})
 		return r, err
 	})
 }

@@ -180,9 +180,9 @@ func (f *deadlockFlags) run(cmd *cobra.Command, name string) error {
 		return err
 	}
 	return runAndReport(cmd.OutOrStdout(), f.json, files, func() (outcome, error) {
-		live := startProgress(cmd)
-		defer live.end()
-		c.Watch = live.watch("transactions")
+		prog := startProgress(cmd)
+		defer prog.end()
+		c.Watch = prog.watch("transactions")
 		if r, err = sim.RunTransactions(c); err != nil {
 			return outcome{}, err
 		}

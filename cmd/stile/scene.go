@@ -103,9 +103,9 @@ func (f *sceneFlags) run(cmd *cobra.Command, name string) error {
 		return err
 	}
 	return runAndReport(cmd.OutOrStdout(), f.json, files, func() (outcome, error) {
-		live := startProgress(cmd)
-		defer live.end()
-		c.Watch = live.watch(s.Thing + "s")
+		prog := startProgress(cmd)
+		defer prog.end()
+		c.Watch = prog.watch(s.Thing + "s")
 		r, err := bank.Run(c)
 		if err != nil {
 			return outcome{}, err

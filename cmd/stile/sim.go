@@ -115,7 +115,7 @@ func (f *simFlags) checkEffects(spec algorithm.Spec, sections []scenario.Section
 }
 
 // A simulation runs with these flags. observe gets every event; it may be nil.
-type simulation func(live *progress, observe func(trace.Event)) (outcome, error)
+type simulation func(prog *progress, observe func(trace.Event)) (outcome, error)
 
 func (f *simFlags) run(c *cobra.Command, name string) error {
 	f.given = c.Flags().Changed
@@ -143,12 +143,12 @@ func (f *simFlags) run(c *cobra.Command, name string) error {
 		return err
 	}
 	return runAndReport(c.OutOrStdout(), f.json, files, func() (outcome, error) {
-		live := startProgress(c)
-		defer live.end()
+		prog := startProgress(c)
+		defer prog.end()
 		if len(files) == 0 {
-			return run(live, nil)
+			return run(prog, nil)
 		}
-		r, err := run(live, rec.observe)
+		r, err := run(prog, rec.observe)
 		rec.interrupted(r.stopped)
 		return r, err
 	})
@@ -193,8 +193,8 @@ func (f *simFlags) locks(spec algorithm.Spec) (simulation, error) {
 	if err != nil && sections == nil {
 		return nil, err
 	}
-	return func(live *progress, observe func(trace.Event)) (outcome, error) {
-		c.Observe, c.Watch = observe, live.watch("entries")
+	return func(prog *progress, observe func(trace.Event)) (outcome, error) {
+		c.Observe, c.Watch = observe, prog.watch("entries")
 		if sections != nil {
 			return runSections(c, sections)
 		}
@@ -326,8 +326,8 @@ func (f *simFlags) election(spec algorithm.Spec) (simulation, error) {
 			c.Starters = []algorithm.ID{p}
 		}
 	}
-	return func(live *progress, observe func(trace.Event)) (outcome, error) {
-		c.Observe, c.Watch = observe, live.watch("")
+	return func(prog *progress, observe func(trace.Event)) (outcome, error) {
+		c.Observe, c.Watch = observe, prog.watch("")
 		o, err := sim.RunElection(c)
 		if err != nil {
 			return outcome{}, err

@@ -191,15 +191,15 @@ func (f *stormFlags) run(cmd *cobra.Command) error {
 		return err
 	}
 	return runAndReport(cmd.OutOrStdout(), f.json, files, func() (outcome, error) {
-		live := startProgress(cmd)
-		defer live.end()
-		found.Parallel = jobs.Parallel{Workers: f.workers, Progress: live.bar, Context: live}
+		prog := startProgress(cmd)
+		defer prog.end()
+		found.Parallel = jobs.Parallel{Workers: f.workers, Progress: prog.bar, Context: prog}
 		if found.Sum, err = sweep.Run(found.Config); err != nil {
 			return outcome{}, err
 		}
 		if found.Failures > 0 {
 			found.again = f.again(cmd, found.Sum.First[0].Seed)
-			if err := found.shrink(live); err != nil {
+			if err := found.shrink(prog); err != nil {
 				return outcome{}, err
 			}
 		}

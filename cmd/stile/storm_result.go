@@ -29,11 +29,11 @@ type stormResult struct {
 const maxShrinkRuns = 400
 
 // shrink looks for a short counterexample of the first failure.
-func (f *stormResult) shrink(live *progress) error {
-	if !live.on() {
+func (f *stormResult) shrink(prog *progress) error {
+	if !prog.on() {
 		return nil
 	}
-	live.show("seed %d violated %s: looking for a short counterexample", f.Sum.First[0].Seed, f.Sum.First[0].Violation.Invariant)
+	prog.show("seed %d violated %s: looking for a short counterexample", f.Sum.First[0].Seed, f.Sum.First[0].Violation.Invariant)
 	var err error
 	f.story, err = storm.Shrink(f.Pick(f.Sum.First[0].Seed), maxShrinkRuns)
 	return err

@@ -130,7 +130,7 @@ func plantedCommands(t *testing.T, stile string) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	for line, says := range map[string]string{
-		"sim raymond --node 5": "unknown flag", "sim raymond --nodes five": "want a whole number", "frobnicate": "no such command",
+		"sim raymond --node 5": "unknown flag", "sim raymond --nodes five": "must be a whole number", "frobnicate": "no such command",
 		"replay scenarios/nothing.stile": "nothing.stile", "replay scenarios/raymond-a.stile": "",
 	} {
 		if why := unknown(stile, line); !strings.Contains(why, says) || (why == "") != (says == "") {
