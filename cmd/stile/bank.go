@@ -86,7 +86,7 @@ func (f *bankFlags) config(lock algorithm.Spec) bank.Config {
 func lockOrNoneFlag(fs *pflag.FlagSet, to *string) {
 	names := append([]string{bank.NoLock().Name}, lockNames()...)
 	fs.Var(textFlag(to, "none or the name of an algorithm: 'stile algorithms' lists them", cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp)),
-		"lock", "`ALGORITHM` that provides mutual exclusion, or none (default both)")
+		"lock", "`ALGORITHM` that provides mutual exclusion, or none (default none, then all)")
 }
 
 // lockOrNone returns the algorithm with this name for a number of processes. The name

@@ -223,9 +223,9 @@ func describeCheck(c check.Config) string {
 	case len(c.Starts) > 1:
 		s += ", from any start"
 	case len(c.Starts) == 1 && c.Starts[0].Busy:
-		s += ", " + c.Starts[0].Holder.String() + " inside at first"
+		s += ", " + c.Starts[0].Holder.String() + " initially inside"
 	case len(c.Starts) == 1:
-		s += ", the lock at " + c.Starts[0].Holder.String() + " at first"
+		s += ", lock initially at " + c.Starts[0].Holder.String()
 	}
 	return s
 }

@@ -20,7 +20,6 @@ type locksFlags struct {
 	prefix string
 }
 
-// newLocks returns the command locks.
 func newLocks() *cobra.Command {
 	l := &locksFlags{}
 	c := &cobra.Command{
