@@ -21,7 +21,9 @@ var command = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	path := filepath.Join(dir, "stile")
-	out, err := exec.Command("go", "build", "-o", path, "github.com/stile-lock/stile/cmd/stile").CombinedOutput()
+	build := exec.Command("go", "build", "-o", path, "./cmd/stile")
+	build.Dir = "../.." // the command belongs to the other module
+	out, err := build.CombinedOutput()
 	if err != nil {
 		err = fmt.Errorf("build stile: %w\n%s", err, out)
 	}
