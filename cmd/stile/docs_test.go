@@ -28,10 +28,10 @@ func TestBankPicture(t *testing.T) {
 	}
 }
 
-// The run in docs/scenarios.md is what the command prints.
+// The run in docs/algorithms.md is what the command prints.
 func TestRunShown(t *testing.T) {
 	t.Chdir("../..")
-	page, err := os.ReadFile("docs/scenarios.md")
+	page, err := os.ReadFile("docs/algorithms.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,10 +39,10 @@ func TestRunShown(t *testing.T) {
 	_, after, opened := strings.Cut(string(page), "`stile "+command+"`\n\n```\n")
 	shown, _, closed := strings.Cut(after, "```\n")
 	if !opened || !closed {
-		t.Fatalf("docs/scenarios.md does not show %q", command)
+		t.Fatalf("docs/algorithms.md does not show %q", command)
 	}
 	if printed := ok(t, command); printed != shown {
-		t.Errorf("docs/scenarios.md shows\n%s\nbut it prints\n%s", shown, printed)
+		t.Errorf("docs/algorithms.md shows\n%s\nbut it prints\n%s", shown, printed)
 	}
 }
 
