@@ -10,7 +10,7 @@ FUZZTIME ?= 20000x
 
 # Number of seeds for 'make storm'. 'make ledger' takes this number, the first seed and
 # other flags of 'stile storm'.
-SEEDS ?= 2000
+SEEDS ?= 1000
 FROM  ?= 1
 FLAGS ?=
 
@@ -39,8 +39,10 @@ staticcheck := go tool -modfile=tools/go.mod staticcheck
 
 # Packages that start goroutines, packages that give them jobs, and the models that they
 # explore, except cmd/stile, whose tests run whole commands for minutes, and packages only
-# for browsers; packages with fuzz targets; packages that can rewrite golden files.
+# for browsers; packages with files for one system only; packages with fuzz targets;
+# packages that can rewrite golden files.
 concurrent = $(shell { grep -rlE --include='*.go' '^[[:space:]]*go [[:alpha:]]|[.]Go[^[:alnum:][:space:],]' . | xargs -r dirname; echo ./check; echo ./internal/world/model; echo ./internal/world/compare; echo ./internal/live/storm/sweep; echo ./internal/world/calls; } | grep -vE "^./(cmd/stile|web/wasm|test/.*)$$" | sort -u)
+systems    = ./internal/live/child ./internal/live/node/clock ./internal/live/node/disk ./internal/live/node/transport ./internal/tty
 fuzzed     = $(shell grep -rl --include='*_test.go' --exclude-dir=test '^func Fuzz' . | xargs -r dirname | sort -u)
 golden     = $(shell grep -rl --include='*_test.go' 'flag.Bool.*"update"' . | xargs -r dirname | sort -u)
 
@@ -56,6 +58,7 @@ check: tools fmt vet lint web-check tests ## everything a change must pass; abou
 
 # The ledger needs a clean tree, so it comes before the pages.
 nightly: check ## the long settings, and every page of docs/results; hours
+	GOOS=darwin go vet ./...
 	STILE_NIGHTLY=1 go test ./cmd/stile -count 1 -walk 200 -seeds 3 -timeout 2h
 	$(MAKE) ledger FROM=$$(tools/ledger.sh next) SEEDS=100000
 	$(MAKE) mutants proofs museum faults controls live check-cluster site
@@ -77,7 +80,7 @@ fmt: ## check that every Go file is formatted
 # Code compiled for the other system never runs, so it is not optimised.
 vet: ## go vet, for Linux and macOS
 	GOOS=linux go vet ./...
-	GOOS=darwin go vet -gcflags='all=-N -l' ./...
+	GOOS=darwin go vet -gcflags='all=-N -l' $(systems)
 	cd test && GOOS=linux go vet ./...
 
 lint: ## staticcheck
