@@ -6,7 +6,7 @@ SHELL       := bash
 
 # Fuzzing is limited by a count, not by a duration: in Go 1.26 a duration that expires
 # can fail a correct target (go.dev/issue/75804).
-FUZZTIME ?= 20000x
+FUZZTIME ?= 5000x
 
 # Number of seeds for 'make storm'. 'make ledger' takes this number, the first seed and
 # other flags of 'stile storm'.
@@ -59,6 +59,7 @@ check: tools fmt vet lint web-check tests ## everything a change must pass; abou
 # The ledger needs a clean tree, so it comes before the pages.
 nightly: check ## the long settings, and every page of docs/results; hours
 	GOOS=darwin go vet ./...
+	cd test && STILE_NIGHTLY=1 go test ./page -count 1 -timeout 1h
 	STILE_NIGHTLY=1 go test ./cmd/stile -count 1 -walk 200 -seeds 3 -timeout 2h
 	$(MAKE) ledger FROM=$$(tools/ledger.sh next) SEEDS=100000
 	$(MAKE) mutants proofs museum faults controls live check-cluster site

@@ -22,7 +22,10 @@ func TestPlantedBugs(t *testing.T) {
 	t.Parallel()
 	browser(t)
 	b := newBundler(t)
-	for _, bug := range bugs(t) {
+	for i, bug := range bugs(t) {
+		if !nightly() && i%4 > 0 {
+			continue
+		}
 		t.Run(bug.name, func(t *testing.T) {
 			t.Parallel()
 			bundle, err := b.bundle(t, bug.file, bug.old, bug.new)
