@@ -255,7 +255,7 @@ func (q *proc) lateness() int64 {
 	if q.late {
 		late += q.chance.Below(margin)
 	}
-	return min(late, margin*million/(million+s.Drift)-us)
+	return min(late, margin*million/(million+max(s.Drift, q.clock.rate))-us)
 }
 
 // receive handles a message.

@@ -268,6 +268,7 @@ func TestSeeds(t *testing.T) {
 		{"what followers write after a commit was taken for noise", []uint64{23, 859, 944, 2968}},
 		{"an application that releases a lock as its lease lapses was taken for one that may still act", []uint64{5039}},
 		{"the timer of a process that stood still was late when it went on", []uint64{5634}},
+		{"a timer was late by more than the margin, by a clock that runs too fast", []uint64{24952}},
 		{"a disk had healed before its failed save was acknowledged", []uint64{11704, 13560}},
 	} {
 		for _, seed := range x.seeds {
