@@ -6,7 +6,7 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 )
 
-// The classes of all algorithms: nobody gets one by accident, and nobody is
+// The classes of all algorithms: no algorithm gets one by accident, and none is
 // left out.
 func TestClasses(t *testing.T) {
 	want := map[string]algorithm.Class{}

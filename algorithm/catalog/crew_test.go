@@ -113,7 +113,7 @@ func (c *crew) serve() error {
 		}
 	}
 	if i := slices.Index(c.phase, waiting); i >= 0 {
-		return fmt.Errorf("%v waits for ever", algorithm.ID(i))
+		return fmt.Errorf("%v waits forever", algorithm.ID(i))
 	}
 	return nil
 }

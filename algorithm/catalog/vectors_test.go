@@ -80,7 +80,7 @@ func judge(spec algorithm.Spec, got, file string, update bool) (write bool, err 
 	case spec.Version < old:
 		return false, fmt.Errorf("its vectors are of version %d and the Spec is of %d: versions only rise", old, spec.Version)
 	}
-	return false, fmt.Errorf("the bytes are not those of version %d any more, so members of two builds could not read each other's messages:\n%s\nUndo the change. If it is meant, raise Version in the Spec, and then 'go test ./algorithm/catalog -update' writes the vectors", old, differ(got, file))
+	return false, fmt.Errorf("the bytes are no longer those of version %d, so members of two builds could not read each other's messages:\n%s\nUndo the change. If it is meant, raise Version in the Spec, and then 'go test ./algorithm/catalog -update' writes the vectors", old, differ(got, file))
 }
 
 // differ shows the first line in which two texts differ.
