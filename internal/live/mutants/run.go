@@ -35,7 +35,7 @@ type unit struct {
 
 // limits of a run kill a mutant that loops or allocates forever.
 type limits struct {
-	time   time.Duration // time beyond ten times that of the tests without a mutant
+	time   time.Duration // of the processor, beyond ten times that of the tests without a mutant
 	memory int           // KiB of address space
 }
 
@@ -44,11 +44,13 @@ func usual() limits { return limits{time: 10 * time.Second, memory: 6 << 20} }
 // together is the total duration of the tests that run in one process.
 const together = time.Second
 
-// start runs tests with a mutant; "cover" and "" select none.
+// start runs tests with a mutant; "cover" and "" select none. The limit is of processor
+// time, so that a busy machine kills no mutant; one that only waits gets four times as long.
 func (s *suite) start(u *unit, pattern, mutant string, limit time.Duration, env ...string) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	ctx, cancel := context.WithTimeout(context.Background(), 4*limit)
 	defer cancel()
-	c := exec.CommandContext(ctx, "sh", "-c", fmt.Sprintf(`ulimit -v %d 2>/dev/null; exec "$@"`, s.limits.memory), "sh",
+	limited := fmt.Sprintf(`ulimit -v %d 2>/dev/null; ulimit -t %d; exec "$@"`, s.limits.memory, int(limit.Seconds())+1)
+	c := exec.CommandContext(ctx, "sh", "-c", limited, "sh",
 		u.binary, "-test.short", "-test.failfast", "-test.run", pattern)
 	c.Dir = filepath.Join(s.root, u.stage.dir)
 	c.Env = append(os.Environ(), "GOMAXPROCS=1", "STILE_MUTANT="+mutant)
@@ -56,7 +58,7 @@ func (s *suite) start(u *unit, pattern, mutant string, limit time.Duration, env 
 	var out bytes.Buffer
 	c.Stdout, c.Stderr, c.WaitDelay = &out, &out, time.Second
 	err := c.Run()
-	if ctx.Err() != nil {
+	if ctx.Err() != nil || err != nil && c.ProcessState != nil && c.ProcessState.UserTime()+c.ProcessState.SystemTime() >= limit {
 		return out.Bytes(), errTime
 	}
 	return out.Bytes(), err
