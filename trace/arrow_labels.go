@@ -4,7 +4,7 @@ import "strings"
 
 // A form is one way to label an arrow.
 type form struct {
-	places []Label // possible places, the best first
+	places []label // possible places, the best first
 	most   int     // most arrows that may pass through it
 }
 
@@ -18,7 +18,7 @@ func (p *plan) arrowLabels() {
 	}
 	if style == LabelsFull || style == LabelsAuto && many <= fullArrows {
 		before := p.paper.copy()
-		left := p.labelArrows(func(a *Arrow, e *Event) []form {
+		left := p.labelArrows(func(a *arrow, e *Event) []form {
 			f := p.beside(a, p.t.caption(e, false))
 			if many <= fewArrows {
 				f.most = anyTraffic
@@ -32,7 +32,7 @@ func (p *plan) arrowLabels() {
 		p.paper = before
 	}
 	p.letters = true
-	p.l.LeftOut += p.labelArrows(func(a *Arrow, e *Event) []form {
+	p.l.LeftOut += p.labelArrows(func(a *arrow, e *Event) []form {
 		letter := p.l.Kinds[a.Kind].Letter
 		var forms []form
 		if stamp := p.t.stamp(e); stamp != "" && many <= stampArrows {
@@ -44,7 +44,7 @@ func (p *plan) arrowLabels() {
 
 // labelArrows gives each arrow the first form of its label that has a place, and returns
 // how many have none.
-func (p *plan) labelArrows(forms func(a *Arrow, e *Event) []form) (left int) {
+func (p *plan) labelArrows(forms func(a *arrow, e *Event) []form) (left int) {
 	about := make(map[int]*Event)
 	for i := range p.t.Events {
 		if e := &p.t.Events[i]; e.Kind.message() {
@@ -55,7 +55,7 @@ func (p *plan) labelArrows(forms func(a *Arrow, e *Event) []form) (left int) {
 		a := &p.l.Arrows[i]
 		a.Label = nil
 		for _, f := range forms(a, about[a.Message]) {
-			var l Label
+			var l label
 			if p.put(&l, f.places, f.most) {
 				a.Label = &l
 				break
@@ -72,19 +72,19 @@ func (p *plan) labelArrows(forms func(a *Arrow, e *Event) []form) (left int) {
 var sixteenths = [...]int{8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13}
 
 // beside returns the places for words to the right and left of an arrow.
-func (p *plan) beside(a *Arrow, words string) form {
-	c := along(p.l.Path(a))
+func (p *plan) beside(a *arrow, words string) form {
+	c := along(p.l.path(a))
 	if a.Copy {
 		words += " copy"
 	}
-	var places []Label
+	var places []label
 	for _, i := range sixteenths {
 		for _, side := range []struct {
-			dx, dy Length
+			dx, dy length
 			anchor string
 		}{{5 * pixel, 3 * pixel, "start"}, {-5 * pixel, 3 * pixel, "end"}, {3 * pixel, -4 * pixel, "start"}, {-3 * pixel, -4 * pixel, "end"}, {3 * pixel, 11 * pixel, "start"}, {-3 * pixel, 11 * pixel, "end"}} {
-			places = append(places, Label{
-				Text: words, At: Point{c[i].X + side.dx, a.From.Lane, c[i].Y + side.dy - p.l.Y(Point{Lane: a.From.Lane})},
+			places = append(places, label{
+				Text: words, At: point{c[i].X + side.dx, a.From.Lane, c[i].Y + side.dy - p.l.y(point{Lane: a.From.Lane})},
 				Anchor: side.anchor, Size: arrowType,
 			})
 		}
@@ -93,18 +93,18 @@ func (p *plan) beside(a *Arrow, words string) form {
 }
 
 // upon returns the places for a letter on an arrow.
-func (p *plan) upon(a *Arrow, letter string) form {
-	c := along(p.l.Path(a))
+func (p *plan) upon(a *arrow, letter string) form {
+	c := along(p.l.path(a))
 	if a.Copy {
 		letter += "²"
 	}
-	var places []Label
+	var places []label
 	for _, i := range sixteenths {
-		at := Point{c[i].X, a.From.Lane, c[i].Y - p.l.Y(Point{Lane: a.From.Lane})}
-		wide, high := TextWidth(letter, arrowType)+6*pixel, 13*pixel
-		places = append(places, Label{
-			Text: letter, At: Point{at.X, at.Lane, at.DY + 3*pixel + pixel/2}, Anchor: "middle", Size: arrowType,
-			Box: &Box{Point{at.X - wide/2, at.Lane, at.DY - high/2}, wide, high},
+		at := point{c[i].X, a.From.Lane, c[i].Y - p.l.y(point{Lane: a.From.Lane})}
+		wide, high := textWidth(letter, arrowType)+6*pixel, 13*pixel
+		places = append(places, label{
+			Text: letter, At: point{at.X, at.Lane, at.DY + 3*pixel + pixel/2}, Anchor: "middle", Size: arrowType,
+			Box: &frame{point{at.X - wide/2, at.Lane, at.DY - high/2}, wide, high},
 		})
 	}
 	return form{places, anyTraffic}

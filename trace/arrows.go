@@ -12,7 +12,7 @@ func (p *plan) arrows() {
 		a := p.arrow(letter)
 		p.clip(&a)
 		if p.o.Plain {
-			a.Bend = bendOf(Offset{a.From.X, p.l.Y(a.From)}, Offset{a.To.X, p.l.Y(a.To)}, 0)
+			a.Bend = bendOf(offset{a.From.X, p.l.y(a.From)}, offset{a.To.X, p.l.y(a.To)}, 0)
 		} else {
 			b.bend(&a)
 		}
@@ -21,15 +21,15 @@ func (p *plan) arrows() {
 }
 
 // arrow joins the sending of a message to its arrival or loss.
-func (p *plan) arrow(l letter) Arrow {
+func (p *plan) arrow(l letter) arrow {
 	about := l.about(p.t)
 	from, to := about.Proc, about.Peer
 	if about.Kind == Receive {
 		from, to = to, from
 	}
-	a := Arrow{
+	a := arrow{
 		Message: about.Msg, Kind: p.kindOf(about.Name), Copy: l.copied,
-		Sent: -1, Ended: -1, Relation: p.linked(l), End: EndOpen,
+		Sent: -1, Ended: -1, Relation: p.linked(l), End: endOpen,
 	}
 	var begin, end *Event
 	if l.begin >= 0 {
@@ -38,10 +38,10 @@ func (p *plan) arrow(l letter) Arrow {
 	}
 	if l.end >= 0 {
 		end = &p.t.Events[l.end]
-		a.Ended, a.To, a.End = end.At, p.on(to, end.At), EndArrives
+		a.Ended, a.To, a.End = end.At, p.on(to, end.At), endArrives
 		a.Tip = lines(a.Tip, p.tip(end))
 		if end.Kind == Drop {
-			a.End = EndLost
+			a.End = endLost
 		}
 	}
 	p.loose(&a, int(from), int(to), begin, end)
@@ -50,21 +50,21 @@ func (p *plan) arrow(l letter) Arrow {
 
 // loose places the ends of a message that is lost at once, has not arrived, or was sent
 // before the trace begins.
-func (p *plan) loose(a *Arrow, from, to int, begin, end *Event) {
-	way := Length(to-from) * p.l.Page.Pitch
+func (p *plan) loose(a *arrow, from, to int, begin, end *Event) {
+	way := length(to-from) * p.l.Page.Pitch
 	half := min(max(way, -p.l.Page.Pitch/2), p.l.Page.Pitch/2)
 	switch {
 	case begin == nil && end.Kind == Drop:
-		a.From = Point{a.To.X, from, 0}
-		a.To = Point{a.To.X + 26*pixel, from, half}
+		a.From = point{a.To.X, from, 0}
+		a.To = point{a.To.X + 26*pixel, from, half}
 	case begin == nil:
-		a.From = Point{a.To.X - 20*pixel, to, -half}
+		a.From = point{a.To.X - 20*pixel, to, -half}
 		a.Tip = lines("It was sent before this trace begins.", a.Tip)
 	case end == nil:
-		a.To = Point{a.From.X + 20*pixel, from, half}
+		a.To = point{a.From.X + 20*pixel, from, half}
 		a.Tip = lines(a.Tip, "It has not arrived.")
 	case end.Kind == Drop && begin.At == end.At:
-		a.To = Point{a.From.X + 26*pixel, from, way * 45 / 100}
+		a.To = point{a.From.X + 26*pixel, from, way * 45 / 100}
 	}
 }
 
@@ -75,23 +75,23 @@ func (p *plan) linked(l letter) string {
 		return ""
 	}
 	if l.end >= 0 && p.t.Events[l.end].Kind == Receive {
-		if r := p.relation(l.end); r == RelationPast || r == RelationFocus {
-			return RelationPast
+		if r := p.relation(l.end); r == relationPast || r == relationFocus {
+			return relationPast
 		}
 	}
 	if l.begin >= 0 {
-		if r := p.relation(l.begin); r == RelationFuture || r == RelationFocus {
-			return RelationFuture
+		if r := p.relation(l.begin); r == relationFuture || r == relationFocus {
+			return relationFuture
 		}
 	}
-	return RelationConcurrent
+	return relationConcurrent
 }
 
 // clip cuts off what is outside the plot.
-func (p *plan) clip(a *Arrow) {
+func (p *plan) clip(a *arrow) {
 	x1, x2 := a.From.X, a.To.X
-	dy := p.l.Y(a.To) - p.l.Y(a.From)
-	at := func(x Length) Point { return Point{x, a.From.Lane, a.From.DY + dy*(x-x1)/(x2-x1)} }
+	dy := p.l.y(a.To) - p.l.y(a.From)
+	at := func(x length) point { return point{x, a.From.Lane, a.From.DY + dy*(x-x1)/(x2-x1)} }
 	from, to := a.From, a.To
 	if x1 < 0 && x2 > 0 {
 		from = at(0)

@@ -71,7 +71,7 @@ func (p *plan) lives() {
 		if s.down || x1 >= x2 {
 			continue
 		}
-		p.l.Lives = append(p.l.Lives, Life{int(s.proc), s.from, s.to, x1, x2, s.paused})
+		p.l.Lives = append(p.l.Lives, life{int(s.proc), s.from, s.to, x1, x2, s.paused})
 	}
 }
 
@@ -82,9 +82,9 @@ func (p *plan) bars() {
 	for _, s := range p.spans {
 		switch s.phase {
 		case waiting:
-			p.bar(s, BarWaiting, min(8*pixel, pitch/3), "waits"+after(" for ", s.name), s.name)
+			p.bar(s, barWaiting, min(8*pixel, pitch/3), "waits"+after(" for ", s.name), s.name)
 		case inside:
-			p.bar(s, BarInside, min(18*pixel, pitch*2/3), p.insideWords(s), p.insideNames(s)...)
+			p.bar(s, barInside, min(18*pixel, pitch*2/3), p.insideWords(s), p.insideNames(s)...)
 		}
 	}
 	for _, i := range p.shown {
@@ -121,12 +121,12 @@ func (p *plan) insideNames(s span) []string {
 
 // bar adds a bar, if it is in the window. One of the names is written on it if there is
 // room.
-func (p *plan) bar(s span, means string, height Length, what string, names ...string) {
-	b := Bar{
+func (p *plan) bar(s span, means string, height length, what string, names ...string) {
+	b := strip{
 		Means: means, Lane: int(s.proc), From: s.from, To: s.to, Open: s.open, X1: p.x(s.from), X2: p.x(s.to), Height: height,
 		Tip: fmt.Sprintf("%s %s from %s to %s", p.t.laneName(s.proc), what, p.t.shown(s.from), p.t.shown(s.to)),
 	}
-	if means == BarInside {
+	if means == barInside {
 		b.Entry = s.entry
 		b.X2 = max(b.X2, b.X1+4*pixel)
 	}
@@ -134,7 +134,7 @@ func (p *plan) bar(s span, means string, height Length, what string, names ...st
 		b.X2 += margin - 2*pixel
 		b.Tip += ", the end of the run"
 	}
-	if b.X2 < 0 || b.X1 > p.l.Page.Plot || means == BarWaiting && s.from == s.to && !s.open {
+	if b.X2 < 0 || b.X1 > p.l.Page.Plot || means == barWaiting && s.from == s.to && !s.open {
 		return
 	}
 	b.X1, b.X2 = max(b.X1, -10*pixel), min(max(b.X2, b.X1+pixel), p.l.Page.Plot+10*pixel)
@@ -161,7 +161,7 @@ func (p *plan) broken(e *Event) {
 		both := *s
 		both.from, both.to = e.At, min(a.to, b.to)
 		both.open = a.open && b.open
-		p.bar(both, BarBroken, min(24*pixel, p.l.Page.Pitch*3/4), "is inside together with another, which must not be,")
+		p.bar(both, barBroken, min(24*pixel, p.l.Page.Pitch*3/4), "is inside together with another, which must not be,")
 	}
 }
 
@@ -169,9 +169,9 @@ func (p *plan) broken(e *Event) {
 func (p *plan) dots() {
 	type place struct {
 		proc algorithm.ID
-		x    Length
+		x    length
 	}
-	rank := []string{"", RelationConcurrent, RelationFuture, RelationPast, RelationFocus}
+	rank := []string{"", relationConcurrent, relationFuture, relationPast, relationFocus}
 	at := make(map[place]int) // index in Dots
 	for _, i := range p.shown {
 		e := &p.t.Events[i]
@@ -183,7 +183,7 @@ func (p *plan) dots() {
 		if !ok {
 			j = len(p.l.Dots)
 			at[here] = j
-			p.l.Dots = append(p.l.Dots, Dot{At: p.on(e.Proc, e.At)})
+			p.l.Dots = append(p.l.Dots, dot{At: p.on(e.Proc, e.At)})
 		}
 		d := &p.l.Dots[j]
 		d.Steps = append(d.Steps, e.Step)

@@ -40,7 +40,7 @@ func (t *Trace) letters() []letter {
 }
 
 // in reports whether part of the message's path is in the window.
-func (l letter) in(t *Trace, w *Window) bool {
+func (l letter) in(t *Trace, w *window) bool {
 	switch {
 	case l.begin < 0:
 		return w.shows(t.Events[l.end].At)

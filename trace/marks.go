@@ -15,38 +15,38 @@ func (t *Trace) remark(e *Event) (r remark, ok bool) {
 	name := clean(e.Name)
 	switch e.Kind {
 	case Crash:
-		return remark{MarkCrash, "crash"}, true
+		return remark{markCrash, "crash"}, true
 	case Restart:
-		return remark{MarkRestart, "recovers"}, true
+		return remark{markRestart, "recovers"}, true
 	case Pause:
-		return remark{MarkPause, "pause"}, true
+		return remark{markPause, "pause"}, true
 	case Resume:
-		return remark{MarkResume, "goes on"}, true
+		return remark{markResume, "goes on"}, true
 	case Suspect:
-		return remark{MarkSuspect, "suspects " + t.laneName(e.Peer)}, true
+		return remark{markSuspect, "suspects " + t.laneName(e.Peer)}, true
 	case Trust:
-		return remark{MarkTrust, "trusts " + t.laneName(e.Peer)}, true
+		return remark{markTrust, "trusts " + t.laneName(e.Peer)}, true
 	case Expire:
-		return remark{MarkTimer, ""}, true
+		return remark{markTimer, ""}, true
 	case Lead:
-		return remark{MarkLead, "leads"}, e.Proc == e.Peer
+		return remark{markLead, "leads"}, e.Proc == e.Peer
 	case Abort:
-		return remark{MarkAbort, "chooses " + t.laneName(e.Peer)}, true
+		return remark{markAbort, "chooses " + t.laneName(e.Peer)}, true
 	case Deny:
-		return remark{MarkDenied, either(name != "", name, "refused")}, true
+		return remark{markDenied, either(name != "", name, "refused")}, true
 	case Exit:
-		return remark{MarkEnded, name}, name != ""
+		return remark{markEnded, name}, name != ""
 	case Note:
-		return remark{MarkNote, strings.TrimPrefix(name, t.laneName(e.Proc)+" ")}, true
+		return remark{markNote, strings.TrimPrefix(name, t.laneName(e.Proc)+" ")}, true
 	case Violation:
-		return remark{MarkViolation, ""}, true
+		return remark{markViolation, ""}, true
 	}
 	return remark{}, false
 }
 
 // marks finds what must not be overlooked at a lane. Marks at one moment are stacked.
 func (p *plan) marks() {
-	high := make(map[Point]Length)
+	high := make(map[point]length)
 	for _, i := range p.shown {
 		e := &p.t.Events[i]
 		if !p.t.has(e.Proc) {
@@ -59,14 +59,14 @@ func (p *plan) marks() {
 		at := p.on(e.Proc, e.At)
 		lane := at
 		at.DY -= high[lane]
-		if r.means == MarkViolation {
+		if r.means == markViolation {
 			at.DY = 0 // a ring around all others
 		} else {
 			high[lane] += 13 * pixel
 		}
-		m := Mark{Means: r.means, At: at, Tip: p.tip(e)}
+		m := sign{Means: r.means, At: at, Tip: p.tip(e)}
 		if r.word != "" {
-			m.Label = &Label{Text: r.word} // placed later
+			m.Label = &label{Text: r.word} // placed later
 		}
 		p.l.Marks = append(p.l.Marks, m)
 	}
@@ -81,18 +81,18 @@ func (p *plan) uprights() {
 		words := strings.TrimSuffix(p.t.Sentence(e), ".")
 		switch {
 		case e.Kind == Partition:
-			p.upright(e, UprightCut, "cut"+after(": ", clean(e.Name)))
+			p.upright(e, uprightCut, "cut"+after(": ", clean(e.Name)))
 		case e.Kind == Heal:
-			p.upright(e, UprightHealed, "healed")
+			p.upright(e, uprightHealed, "healed")
 		case p.t.placelessNote(i):
-			p.upright(e, UprightNote, words)
+			p.upright(e, uprightNote, words)
 		case e.Kind == Violation:
 			if violations++; violations == 1 {
 				first = len(p.l.Uprights)
 			} else {
 				words = ""
 			}
-			p.upright(e, UprightViolation, words)
+			p.upright(e, uprightViolation, words)
 		}
 	}
 	if violations > 1 {
@@ -100,15 +100,15 @@ func (p *plan) uprights() {
 	}
 	if p.focus >= 0 {
 		e := &p.t.Events[p.focus]
-		p.upright(e, UprightFocus, fmt.Sprintf("step %d · past solid · future outlined · concurrent faded", e.Step))
+		p.upright(e, uprightFocus, fmt.Sprintf("step %d · past solid · future outlined · concurrent faded", e.Step))
 	}
 }
 
 // upright adds a line through all lanes. Its words are placed later.
 func (p *plan) upright(e *Event, means, words string) {
-	u := Upright{Means: means, At: e.At, X: p.x(e.At), Tip: p.tip(e), Y1: p.l.Page.Top - 30*pixel, Y2: p.l.Page.Axis - 6*pixel}
+	u := upright{Means: means, At: e.At, X: p.x(e.At), Tip: p.tip(e), Y1: p.l.Page.Top - 30*pixel, Y2: p.l.Page.Axis - 6*pixel}
 	if words != "" {
-		u.Label = &Label{Text: words}
+		u.Label = &label{Text: words}
 	}
 	p.l.Uprights = append(p.l.Uprights, u)
 }

@@ -120,7 +120,7 @@ func TestLongTitle(t *testing.T) {
 	var words []string
 	for _, line := range long.Title {
 		words = append(words, line.Text)
-		if Length(len(line.Text))*9*pixel > long.Page.Width {
+		if length(len(line.Text))*9*pixel > long.Page.Width {
 			t.Errorf("%q is longer than the picture is wide", line.Text)
 		}
 	}
@@ -128,7 +128,7 @@ func TestLongTitle(t *testing.T) {
 		t.Errorf("%q is written as %q", tr.Title, words)
 	}
 	tr.Title = "short"
-	if short := tr.layout(Options{}); short.Page.Height != long.Page.Height-Length(len(words)-1)*titleHigh*pixel {
+	if short := tr.layout(Options{}); short.Page.Height != long.Page.Height-length(len(words)-1)*titleHigh*pixel {
 		t.Errorf("a title of %d lines makes the picture %v high, one of 1 line %v", len(words), long.Page.Height, short.Page.Height)
 	}
 }

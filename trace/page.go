@@ -8,7 +8,7 @@ import (
 )
 
 // titleLines breaks the title into lines of at most the given width.
-func (t *Trace) titleLines(width Length) []string {
+func (t *Trace) titleLines(width length) []string {
 	title := t.Title
 	if title == "" {
 		title = t.Algorithm
@@ -20,7 +20,7 @@ func (t *Trace) titleLines(width Length) []string {
 		switch {
 		case *last == "":
 			*last = word
-		case Length(utf8.RuneCountInString(*last)+1+utf8.RuneCountInString(word))*letter > width:
+		case length(utf8.RuneCountInString(*last)+1+utf8.RuneCountInString(word))*letter > width:
 			lines = append(lines, word)
 		default:
 			*last += " " + word
@@ -34,18 +34,18 @@ func (p *plan) axis() {
 	w := &p.l.Window
 	step := w.tickStep()
 	for at := (w.From + step - 1) / step * step; at <= w.To; at += step {
-		p.l.Ticks = append(p.l.Ticks, AxisTick{at, p.x(at), decimal(at, w.Unit)})
+		p.l.Ticks = append(p.l.Ticks, axisTick{at, p.x(at), decimal(at, w.Unit)})
 	}
 	name := "step"
 	if p.t.timed() {
 		name = "time (" + p.t.unitName()[1:] + ")"
 	}
-	p.l.Axis = Words{name, edge * pixel, p.l.Page.Axis + 18*pixel}
+	p.l.Axis = caption{name, edge * pixel, p.l.Page.Axis + 18*pixel}
 }
 
 // tickStep returns 1, 2 or 5 times a power of ten, in ticks, such that numbers do not
 // overlap.
-func (w *Window) tickStep() int64 {
+func (w *window) tickStep() int64 {
 	const apart = 70 * pixel
 	for power := int64(1); power <= maxTicks/10; power *= 10 {
 		for _, m := range []int64{1, 2, 5} {
@@ -60,8 +60,8 @@ func (w *Window) tickStep() int64 {
 // close adds what is below the axis, which completes the page.
 func (p *plan) close() {
 	y := p.legend(p.l.Page.Axis + 44*pixel)
-	if slices.ContainsFunc(p.l.Dots, func(d Dot) bool { return d.Clock != nil }) {
-		p.l.Footer = append(p.l.Footer, Words{"at a dot: Lamport's clock, and the vector clock: how many events of each process it knows of", edge * pixel, y + 4*pixel})
+	if slices.ContainsFunc(p.l.Dots, func(d dot) bool { return d.Clock != nil }) {
+		p.l.Footer = append(p.l.Footer, caption{"at a dot: Lamport's clock, and the vector clock: how many events of each process it knows of", edge * pixel, y + 4*pixel})
 		y += 20 * pixel
 	}
 	if n := p.l.LeftOut; n > 0 {
@@ -69,7 +69,7 @@ func (p *plan) close() {
 		if n == 1 {
 			words = "1 label left out for want of room"
 		}
-		p.l.Footer = append(p.l.Footer, Words{words + ": point at an arrow or a sign to read it", edge * pixel, y + 4*pixel})
+		p.l.Footer = append(p.l.Footer, caption{words + ": point at an arrow or a sign to read it", edge * pixel, y + 4*pixel})
 		y += 20 * pixel
 	}
 	p.l.Page.Height = y - 6*pixel

@@ -6,7 +6,7 @@ import (
 )
 
 // count records how much of the run is in the window.
-func (t *Trace) count(w *Window) {
+func (t *Trace) count(w *window) {
 	for i := range t.Events {
 		if e := &t.Events[i]; e.Kind == Enter {
 			w.AllEntries++
@@ -24,7 +24,7 @@ func (t *Trace) count(w *Window) {
 }
 
 // partSentence describes the part of the run that is shown.
-func (t *Trace) partSentence(w Window) string {
+func (t *Trace) partSentence(w window) string {
 	if len(t.Events) == 0 {
 		return "nothing happened"
 	}

@@ -44,8 +44,8 @@ func (p *placer) pass(c *curve) {
 	var last spot
 	for i := range 4 * (curvePoints - 1) {
 		a, b := c[i/4], c[i/4+1]
-		k := Length(i % 4)
-		at := Offset{a.X + (b.X-a.X)*k/4, a.Y + (b.Y-a.Y)*k/4}
+		k := length(i % 4)
+		at := offset{a.X + (b.X-a.X)*k/4, a.Y + (b.Y-a.Y)*k/4}
 		here := spot{floor(at.X, trafficSize), floor(at.Y, trafficSize)}
 		if i == 0 || here != last {
 			p.traffic[here]++
@@ -64,7 +64,7 @@ func (p *placer) crossed(b box) int {
 }
 
 // spots returns an iterator over the spots of a size that a box covers.
-func (b box) spots(size Length) func(yield func(spot) bool) {
+func (b box) spots(size length) func(yield func(spot) bool) {
 	return func(yield func(spot) bool) {
 		for x := floor(b.x1, size); x <= floor(b.x2, size); x++ {
 			for y := floor(b.y1, size); y <= floor(b.y2, size); y++ {
@@ -80,7 +80,7 @@ func (b box) spots(size Length) func(yield func(spot) bool) {
 // free and inside the plot. It reports whether there was one. Places through which more
 // than most arrows pass do not count; if most is 0, arrows are ignored and the first
 // place is taken.
-func (p *plan) put(l *Label, places []Label, most int) bool {
+func (p *plan) put(l *label, places []label, most int) bool {
 	best, least := -1, 0
 	for i := range places {
 		b := p.boxOf(&places[i])
@@ -110,12 +110,12 @@ func (p *plan) put(l *Label, places []Label, most int) bool {
 }
 
 // boxOf returns the part of the page that a label needs.
-func (p *plan) boxOf(l *Label) box {
+func (p *plan) boxOf(l *label) box {
 	if b := l.Box; b != nil {
-		y := p.l.Y(b.At)
+		y := p.l.y(b.At)
 		return box{b.At.X, y, b.At.X + b.Wide, y + b.High}
 	}
-	wide, y := TextWidth(l.Text, l.Size), p.l.Y(l.At)
+	wide, y := textWidth(l.Text, l.Size), p.l.y(l.At)
 	x := l.At.X
 	switch l.Anchor {
 	case "middle":

@@ -10,7 +10,7 @@ import (
 
 // Layout computes where everything in a picture of the trace goes. A run too long to be
 // legible is cut to a part of it: around the focus or the first violation, or else from a
-// request until some processes have entered. Window.Part says which part it is. The error
+// request until some processes have entered. window.Part says which part it is. The error
 // says what is wrong with the options.
 func (t *Trace) Layout(o Options) (*Layout, error) {
 	if err := o.Check(t); err != nil {
@@ -94,10 +94,10 @@ func (p *plan) some(kinds ...Kind) bool {
 	return slices.ContainsFunc(p.shown, func(i int) bool { return slices.Contains(kinds, p.t.Events[i].Kind) })
 }
 
-func (p *plan) x(at int64) Length { return p.l.Window.x(at) }
+func (p *plan) x(at int64) length { return p.l.Window.x(at) }
 
 // on returns the point of a time on a lane.
-func (p *plan) on(id algorithm.ID, at int64) Point { return Point{X: p.x(at), Lane: int(id)} }
+func (p *plan) on(id algorithm.ID, at int64) point { return point{X: p.x(at), Lane: int(id)} }
 
 // Sizes of the page, in pixels.
 const (
@@ -109,9 +109,9 @@ const (
 // frame chooses the dimensions of the page, and where the title goes.
 func (p *plan) frame() {
 	g := &p.l.Page
-	g.Left = Length(48+9*len(strconv.Itoa(p.t.N))) * pixel
+	g.Left = length(48+9*len(strconv.Itoa(p.t.N))) * pixel
 	for _, name := range p.t.Names {
-		g.Left = max(g.Left, Length(28+8*utf8.RuneCountInString(name))*pixel)
+		g.Left = max(g.Left, length(28+8*utf8.RuneCountInString(name))*pixel)
 	}
 	g.Plot = p.l.Window.Room + 2*margin
 	g.Width = g.Left + g.Plot + 16*pixel
@@ -123,18 +123,18 @@ func (p *plan) frame() {
 	}
 	y := 24 * pixel
 	for _, line := range p.t.titleLines(g.Width - 2*edge*pixel) {
-		p.l.Title = append(p.l.Title, Words{line, edge * pixel, y})
+		p.l.Title = append(p.l.Title, caption{line, edge * pixel, y})
 		y += titleHigh * pixel
 	}
-	p.l.Part = Words{p.l.Window.Part, edge * pixel, y}
-	g.Top = y + Length(20+wordsHigh*p.rowsAbove())*pixel
+	p.l.Part = caption{p.l.Window.Part, edge * pixel, y}
+	g.Top = y + length(20+wordsHigh*p.rowsAbove())*pixel
 	below := 32
 	if p.some(Partition, Heal) {
 		below += wordsHigh
 	}
-	g.Axis = g.Top + Length(max(p.t.N-1, 0))*g.Pitch + Length(below)*pixel
+	g.Axis = g.Top + length(max(p.t.N-1, 0))*g.Pitch + length(below)*pixel
 	for id := range algorithm.ID(p.t.N) {
-		p.l.Lanes = append(p.l.Lanes, LaneName{p.t.laneName(id), edge * pixel, int(id), 4 * pixel})
+		p.l.Lanes = append(p.l.Lanes, laneName{p.t.laneName(id), edge * pixel, int(id), 4 * pixel})
 	}
 }
 
@@ -164,11 +164,11 @@ func (p *plan) relation(i int) string {
 	case p.focus < 0:
 		return ""
 	case i == p.focus:
-		return RelationFocus
+		return relationFocus
 	case p.order.HappenedBefore(i, p.focus):
-		return RelationPast
+		return relationPast
 	case p.order.HappenedBefore(p.focus, i):
-		return RelationFuture
+		return relationFuture
 	}
-	return RelationConcurrent
+	return relationConcurrent
 }

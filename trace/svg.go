@@ -45,7 +45,7 @@ func (p *painter) heading() {
 	}
 	p.text(p.l.Part.X, p.l.Part.Y, p.l.Part.Text, "fill", grey)
 	for _, n := range p.l.Lanes {
-		p.text(n.X, p.l.Y(Point{Lane: n.Lane, DY: n.DY}), n.Text, "fill", ink)
+		p.text(n.X, p.l.y(point{Lane: n.Lane, DY: n.DY}), n.Text, "fill", ink)
 	}
 }
 
@@ -96,12 +96,12 @@ func (p *painter) leaf(name, tip string, attrs ...string) {
 	p.b.WriteString("><title>" + escapeLines(tip) + "</title></" + name + ">\n")
 }
 
-func (p *painter) line(x1, y1, x2, y2 Length, attrs ...string) {
+func (p *painter) line(x1, y1, x2, y2 length, attrs ...string) {
 	p.leaf("line", "", append([]string{"x1", x1.String(), "y1", y1.String(), "x2", x2.String(), "y2", y2.String()}, attrs...)...)
 }
 
 // text writes words at a place.
-func (p *painter) text(x, y Length, words string, attrs ...string) {
+func (p *painter) text(x, y length, words string, attrs ...string) {
 	p.tag("text", append([]string{"x", x.String(), "y", y.String()}, attrs...))
 	p.b.WriteString(">" + escape(words) + "</text>\n")
 }

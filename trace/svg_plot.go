@@ -10,7 +10,7 @@ func (p *painter) lives() {
 		if s.Paused {
 			dash = "2 4"
 		}
-		y := p.l.Y(Point{Lane: s.Lane})
+		y := p.l.y(point{Lane: s.Lane})
 		p.line(s.X1, y, s.X2, y, "stroke-dasharray", dash)
 	}
 	p.closeTag("g")
@@ -19,20 +19,20 @@ func (p *painter) lives() {
 // bars draws where processes wait and where they are inside.
 func (p *painter) bars() {
 	for _, b := range p.l.Bars {
-		p.bar(b.Means, b.Tip, b.X1, p.l.Y(Point{Lane: b.Lane})-b.Height/2, b.X2-b.X1, b.Height)
+		p.bar(b.Means, b.Tip, b.X1, p.l.y(point{Lane: b.Lane})-b.Height/2, b.X2-b.X1, b.Height)
 	}
 }
 
-func (p *painter) bar(means, tip string, x, y, wide, high Length) {
+func (p *painter) bar(means, tip string, x, y, wide, high length) {
 	attrs := []string{
 		"x", x.String(), "y", y.String(), "width", wide.String(), "height", high.String(), "rx", min(3*pixel, high/2).String(),
 	}
 	switch means {
-	case BarWaiting:
+	case barWaiting:
 		attrs = append(attrs, "fill", waitFill, "stroke", orange)
-	case BarInside:
+	case barInside:
 		attrs = append(attrs, "fill", green)
-	case BarBroken:
+	case barBroken:
 		attrs = append(attrs, "fill", "url(#stile-broken)", "fill-opacity", "0.55", "stroke", alarm, "stroke-width", "1.6")
 	}
 	p.leaf("rect", tip, attrs...)
@@ -41,7 +41,7 @@ func (p *painter) bar(means, tip string, x, y, wide, high Length) {
 // arrows draws the messages, those that matter most on top.
 func (p *painter) arrows() {
 	for _, w := range weights() {
-		if !slices.ContainsFunc(p.l.Arrows, func(a Arrow) bool { return a.Relation == w.relation }) {
+		if !slices.ContainsFunc(p.l.Arrows, func(a arrow) bool { return a.Relation == w.relation }) {
 			continue
 		}
 		p.open("g", "stroke-width", w.stroke, "opacity", w.opacity, "fill", "none")
@@ -54,36 +54,36 @@ func (p *painter) arrows() {
 	}
 }
 
-func (p *painter) arrow(a *Arrow, w weight) {
+func (p *painter) arrow(a *arrow, w weight) {
 	k := p.l.Kinds[a.Kind]
-	path := p.l.Path(a)
+	path := p.l.path(a)
 	d := "M" + path[0].String()
 	for i, c := range path[1:] {
 		d += either(i == 0, []string{"L", "Q", "C"}[len(path)-2], " ") + c.String()
 	}
 	attrs := []string{"d", d, "stroke", k.Colour, "stroke-dasharray", k.Dash, "stroke-width", either(k.Heavy, w.heavy, "")}
 	switch a.End {
-	case EndArrives:
+	case endArrives:
 		attrs = append(attrs, "marker-end", "url(#"+headID(k, w)+")")
-	case EndOpen:
+	case endOpen:
 		attrs = append(attrs, "opacity", "0.5")
 	}
 	p.leaf("path", a.Tip, attrs...)
 	last := path[len(path)-1]
 	switch a.End {
-	case EndLost:
+	case endLost:
 		p.cross(last.X, last.Y, 4*pixel, k.Colour, "2")
-	case EndOpen:
+	case endOpen:
 		p.leaf("circle", "", "cx", last.X.String(), "cy", last.Y.String(), "r", "2.5", "fill", paper, "stroke", k.Colour, "stroke-width", "1")
 	}
 }
 
 // String formats a position for use in paths.
-func (o Offset) String() string { return o.X.String() + " " + o.Y.String() }
+func (o offset) String() string { return o.X.String() + " " + o.Y.String() }
 
-func (p *painter) cross(x, y, r Length, colour, width string) {
-	p.leaf("path", "", "d", "M"+Offset{x - r, y - r}.String()+"L"+Offset{x + r, y + r}.String()+
-		"M"+Offset{x - r, y + r}.String()+"L"+Offset{x + r, y - r}.String(),
+func (p *painter) cross(x, y, r length, colour, width string) {
+	p.leaf("path", "", "d", "M"+offset{x - r, y - r}.String()+"L"+offset{x + r, y + r}.String()+
+		"M"+offset{x - r, y + r}.String()+"L"+offset{x + r, y - r}.String(),
 		"stroke", colour, "stroke-width", width, "fill", "none")
 }
 
@@ -92,16 +92,16 @@ func (p *painter) dots() {
 	for _, d := range p.l.Dots {
 		radius, fill, stroke := "3.5", ink, ""
 		switch d.Relation {
-		case RelationFuture:
+		case relationFuture:
 			fill, stroke = paper, ink
-		case RelationConcurrent:
+		case relationConcurrent:
 			fill = faded
-		case RelationFocus:
+		case relationFocus:
 			radius, fill, stroke = "6", paper, ink
 		}
-		x, y := d.At.X.String(), p.l.Y(d.At).String()
+		x, y := d.At.X.String(), p.l.y(d.At).String()
 		p.leaf("circle", d.Tip, "cx", x, "cy", y, "r", radius, "fill", fill, "stroke", stroke, "stroke-width", "1.3")
-		if d.Relation == RelationFocus {
+		if d.Relation == relationFocus {
 			p.leaf("circle", d.Tip, "cx", x, "cy", y, "r", "3.5", "fill", ink)
 		}
 	}
@@ -110,7 +110,7 @@ func (p *painter) dots() {
 // labels writes all words in the plot, on top of everything.
 func (p *painter) labels() {
 	for _, b := range p.l.Bars {
-		if b.Means == BarInside {
+		if b.Means == barInside {
 			p.label(b.Label, onGreen, "font-weight", "bold", "stroke", green, "stroke-width", "3", "paint-order", "stroke")
 		} else {
 			p.halo(b.Label, waitInk)
@@ -118,13 +118,13 @@ func (p *painter) labels() {
 	}
 	for _, a := range p.l.Arrows {
 		opacity := ""
-		if a.Relation == RelationConcurrent {
+		if a.Relation == relationConcurrent {
 			opacity = "0.4"
 		}
 		k := p.l.Kinds[a.Kind]
 		if a.Label != nil && a.Label.Box != nil {
 			b := a.Label.Box
-			p.leaf("rect", a.Tip, "x", b.At.X.String(), "y", p.l.Y(b.At).String(), "width", b.Wide.String(), "height", b.High.String(),
+			p.leaf("rect", a.Tip, "x", b.At.X.String(), "y", p.l.y(b.At).String(), "width", b.Wide.String(), "height", b.High.String(),
 				"rx", (b.High / 2).String(), "fill", paper, "stroke", k.Colour, "opacity", opacity)
 			p.label(a.Label, k.Colour, "opacity", opacity, "pointer-events", "none")
 			continue
@@ -143,12 +143,12 @@ func (p *painter) labels() {
 }
 
 // halo writes a label that may lie on lines.
-func (p *painter) halo(l *Label, colour string, attrs ...string) {
+func (p *painter) halo(l *label, colour string, attrs ...string) {
 	p.label(l, colour, append(attrs, "stroke", paper, "stroke-width", "3", "paint-order", "stroke")...)
 }
 
 // label writes a label, if there is one.
-func (p *painter) label(l *Label, colour string, attrs ...string) {
+func (p *painter) label(l *label, colour string, attrs ...string) {
 	if l == nil {
 		return
 	}
@@ -159,5 +159,5 @@ func (p *painter) label(l *Label, colour string, attrs ...string) {
 	if l.Size == barType {
 		size = ""
 	}
-	p.text(l.At.X, p.l.Y(l.At), l.Text, append([]string{"fill", colour, "font-size", size, "text-anchor", anchor}, attrs...)...)
+	p.text(l.At.X, p.l.y(l.At), l.Text, append([]string{"fill", colour, "font-size", size, "text-anchor", anchor}, attrs...)...)
 }

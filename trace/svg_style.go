@@ -61,10 +61,10 @@ type weight struct {
 // weights are in drawing order, the most important last.
 func weights() []weight {
 	return []weight{
-		{RelationConcurrent, "c", "1.4", "2.8", 9, "0.25"},
-		{RelationFuture, "f", "1.2", "2.4", 9, ""},
+		{relationConcurrent, "c", "1.4", "2.8", 9, "0.25"},
+		{relationFuture, "f", "1.2", "2.4", 9, ""},
 		{"", "u", "1.6", "2.8", 10, ""},
-		{RelationPast, "p", "2.2", "3.4", 12, ""},
+		{relationPast, "p", "2.2", "3.4", 12, ""},
 	}
 }
 
@@ -88,7 +88,7 @@ func (p *painter) definitions() {
 			p.head(id, w.head, k.Colour)
 		}
 	}
-	if slices.ContainsFunc(p.l.Bars, func(b Bar) bool { return b.Means == BarBroken }) {
+	if slices.ContainsFunc(p.l.Bars, func(b strip) bool { return b.Means == barBroken }) {
 		p.open("pattern", "id", "stile-broken", "width", "6", "height", "6", "patternUnits", "userSpaceOnUse", "patternTransform", "rotate(45)")
 		p.leaf("rect", "", "width", "6", "height", "6", "fill", paper)
 		p.leaf("rect", "", "width", "3", "height", "6", "fill", alarm)
@@ -98,7 +98,7 @@ func (p *painter) definitions() {
 }
 
 func (p *painter) head(id string, size int, colour string) {
-	long := Length(size) * pixel
+	long := length(size) * pixel
 	half := long * 2 / 5
 	p.open("marker", "id", id, "markerUnits", "userSpaceOnUse", "orient", "auto",
 		"markerWidth", long.String(), "markerHeight", (2 * half).String(), "refX", (long + 3*pixel).String(), "refY", half.String())

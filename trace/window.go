@@ -6,17 +6,17 @@ import (
 	"slices"
 )
 
-// A Window is the part of a run that a picture shows.
+// A window is the part of a run that a picture shows.
 //
 // A moment is at x = margin + (at-from)*room/(to-from), rounded, to the right of where
 // the plot begins.
-type Window struct {
+type window struct {
 	From   int64  `json:"from"`   // first tick shown
 	To     int64  `json:"to"`     // last tick shown; always after From
 	End    int64  `json:"end"`    // end of the run
 	Unit   int64  `json:"unit"`   // ticks in one unit of time; 1 in a run counted in steps
-	Margin Length `json:"margin"` // position of From
-	Room   Length `json:"room"`   // distance from there to To
+	Margin length `json:"margin"` // position of From
+	Room   length `json:"room"`   // distance from there to To
 	Whole  bool   `json:"whole"`  // whether it is all of the run
 
 	Messages    int    `json:"messages"` // number of messages shown
@@ -49,8 +49,8 @@ const (
 
 // window chooses what to show: what was requested, or else as much as is legible, and a
 // part in which something is completed.
-func (t *Trace) window(o Options, focus int) Window {
-	w := Window{End: t.end(), To: t.end(), Unit: t.unit(), Margin: margin}
+func (t *Trace) window(o Options, focus int) window {
+	w := window{End: t.end(), To: t.end(), Unit: t.unit(), Margin: margin}
 	if n := len(t.Events); n > 0 {
 		if first := t.Events[0].At; first > w.To/4 {
 			w.From = first
@@ -81,10 +81,10 @@ func (t *Trace) window(o Options, focus int) Window {
 }
 
 // room chooses the width of the plot.
-func (t *Trace) room(o Options, w Window, moments int) Length {
+func (t *Trace) room(o Options, w window, moments int) length {
 	if o.Scale > 0 && o.Scale <= maxScale {
 		units := float64(w.To-w.From) / float64(w.Unit)
-		return Length(min(units*o.Scale, maxScale))*pixel + 2*margin
+		return length(min(units*o.Scale, maxScale))*pixel + 2*margin
 	}
 	most := wideMax
 	if t.N > 12 {
@@ -96,12 +96,12 @@ func (t *Trace) room(o Options, w Window, moments int) Length {
 	}
 	wide := max(minPlot, roomy, min(moments*tightMoment, tightMax),
 		min(max(moments, w.Messages)*leastMoment, hardPlot), min(t.spread(w), most))
-	return Length(wide) * pixel
+	return length(wide) * pixel
 }
 
 // spread returns the width of the plot, in pixels, at which arrows that begin together
 // have room beside each other.
-func (t *Trace) spread(w Window) int {
+func (t *Trace) spread(w window) int {
 	var flights []int64
 	together, peak, last := 0, 0, int64(-1)
 	for _, l := range t.letters() {
@@ -242,7 +242,7 @@ func (t *Trace) Pages(o Options) []Options {
 }
 
 // x returns the position of a time in the plot, even outside the window.
-func (w *Window) x(at int64) Length {
+func (w *window) x(at int64) length {
 	room, span := uint64(max(w.Room, 0)), uint64(w.To-w.From)
 	if at < w.From {
 		return w.Margin - scale(uint64(w.From-at), room, span)
@@ -251,10 +251,10 @@ func (w *Window) x(at int64) Length {
 }
 
 // shows reports whether a time is in the window.
-func (w *Window) shows(at int64) bool { return at >= w.From && at <= w.To }
+func (w *window) shows(at int64) bool { return at >= w.From && at <= w.To }
 
 // scale returns v*room/span, rounded, and bounded for distant times.
-func scale(v, room, span uint64) Length {
+func scale(v, room, span uint64) length {
 	const far = 1 << 28
 	hi, lo := bits.Mul64(v, room)
 	lo, carry := bits.Add64(lo, span/2, 0)
@@ -263,5 +263,5 @@ func scale(v, room, span uint64) Length {
 		return far
 	}
 	q, _ := bits.Div64(hi, lo, span)
-	return Length(min(q, far))
+	return length(min(q, far))
 }
