@@ -1,6 +1,10 @@
 package algorithm
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/stile-lock/stile/algorithm/host"
+)
 
 // A Fielder names and bounds its fields, in a fixed order, by calling one Coder method
 // for each. Whether a field is present may depend on the fields before it.
@@ -22,15 +26,15 @@ type Coder struct {
 	tokens     int
 	idempotent bool
 
-	fields []Field // describe
-	of     string  // describe: what the fields belong to, and its index
+	fields []host.Field // describe
+	of     string       // describe: what the fields belong to, and its index
 	which  int
 	name   string // assign
 	text   string
 	found  bool
 	seats  []ID // describe, assign: members by seat; nil if all, in order
 
-	times TimeVisitor // visit
+	times host.TimeVisitor // visit
 
 	kinds int   // number of message kinds that the Spec names; 0 if unknown
 	last  uint8 // skip: the last message kind
@@ -50,23 +54,9 @@ const (
 	skip // the fields do not exist; nothing to do
 )
 
-// A TimeVisitor sees, and may change, every logical time and counter of a state or
-// message. The checker uses it to make states canonical.
-type TimeVisitor interface {
-	Time(v *uint64)              // 0 is none
-	Ticket(v *uint64)            // 0 is a live value
-	Seq(column ID, v *uint64)    // a counter that belongs to one process
-	Anchor(column ID, v *uint64) // the value that this column is measured from
-}
-
-// VisitTimes returns a Coder for n seats that shows all times and counters to v.
-func VisitTimes(n int, v TimeVisitor) *Coder {
-	return &Coder{mode: visit, n: n, times: v}
-}
-
 func (c *Coder) fail(name, format string, args ...any) {
 	if c.err == nil {
-		c.err = fmt.Errorf("%w: field %s: %s", ErrMalformed, name, fmt.Sprintf(format, args...))
+		c.err = fmt.Errorf("%w: field %s: %s", host.ErrMalformed, name, fmt.Sprintf(format, args...))
 	}
 }
 

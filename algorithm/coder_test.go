@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/stile-lock/stile/algorithm/host"
 )
 
 // An all has every kind of field, some of them only at times.
@@ -152,7 +154,7 @@ func TestRoundTrip(t *testing.T) {
 		sent := newAll(n)
 		s, m := allMachine(n + 1) // one more, since nobody gets messages from oneself
 		state, page := allMachine(n)
-		var out Output
+		var out host.Output
 		for range 200 {
 			sent.scramble(r, n)
 
@@ -166,11 +168,11 @@ func TestRoundTrip(t *testing.T) {
 
 			sent.scramble(r, n+1)
 			b := encoded(sent, n+1)
-			if err := m.Step(Input{Kind: Receive, From: ID(n), Bytes: b}, &out); err != nil {
+			if err := m.Step(host.Input{Kind: host.Receive, From: ID(n), Bytes: b}, &out); err != nil {
 				t.Fatal(err)
 			}
 			same(t, &s.got, sent, n+1)
-			again, err := m.RecodeMessage([]byte("x"), b, &Coder{mode: skip, n: n + 1})
+			again, err := m.RecodeMessage([]byte("x"), b, nil)
 			if err != nil || !bytes.Equal(again[1:], b) {
 				t.Fatalf("rewritten as %v, %v, want %v", again[1:], err, b)
 			}
@@ -199,7 +201,7 @@ func TestWhenNotThereIsZero(t *testing.T) {
 			rest.Seq != 0 || slices.ContainsFunc(rest.Times, func(t Time) bool { return !t.IsNone() }) || len(rest.Times) != 70 {
 			t.Fatalf("left over: %+v", rest)
 		}
-		if Tokens(m, 70) != 0 {
+		if m.Tokens() != 0 {
 			t.Fatal("a token that does not exist was counted")
 		}
 	}
@@ -303,7 +305,7 @@ func TestMalformed(t *testing.T) {
 			} else if got := m.AppendState(nil); !bytes.Equal(got, c.bytes) {
 				t.Errorf("%s: %v was encoded as %v", c.name, c.bytes, got)
 			}
-		} else if err == nil || !errors.Is(err, ErrMalformed) || !strings.Contains(err.Error(), c.want) {
+		} else if err == nil || !errors.Is(err, host.ErrMalformed) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %v, want an error with %q", c.name, err, c.want)
 		}
 	}
@@ -335,9 +337,9 @@ func TestVisitTimes(t *testing.T) {
 	s, m := allMachine(3)
 	s.Seat, s.Time, s.Stamp, s.Times[1], s.Rest.Seq = 2, Time{5}, Stamp{Time{7}, 1}, Time{9}, 3
 	v := &shift{by: 100}
-	m.Visit(VisitTimes(3, v))
+	m.VisitTimes(v)
 	if s.Time.v != 105 || s.Ticket.v != 100 || s.Stamp != (Stamp{Time{107}, 1}) || !slices.Equal(s.Times, []Time{{}, {109}, {}}) || !slices.Equal(s.Anchors, []uint64{9, 9, 9}) {
-		t.Errorf("after the shift: %v", Describe(m, 3))
+		t.Errorf("after the shift: %v", m.Describe())
 	}
 	if want := []ID{2, 0, 1, 2}; !slices.Equal(v.seqs, want) {
 		t.Errorf("counters of %v, want %v: that of the seat, and one for each", v.seqs, want)
@@ -347,7 +349,7 @@ func TestVisitTimes(t *testing.T) {
 	}
 	s.Yes = true
 	v.seqs = nil
-	m.Visit(VisitTimes(3, v))
+	m.VisitTimes(v)
 	if want := []ID{2, 0, 1, 2, 0}; !slices.Equal(v.seqs, want) {
 		t.Errorf("with the rest, counters of %v, want %v", v.seqs, want)
 	}
@@ -357,7 +359,7 @@ func TestRecodeMessage(t *testing.T) {
 	_, m := allMachine(3)
 	sent := newAll(3)
 	sent.Time, sent.Stamp, sent.Last = Time{5}, Stamp{Time{7}, 1}, true
-	b, err := m.RecodeMessage(nil, encoded(sent, 3), VisitTimes(3, &shift{by: 100}))
+	b, err := m.RecodeMessage(nil, encoded(sent, 3), &shift{by: 100})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -366,7 +368,7 @@ func TestRecodeMessage(t *testing.T) {
 	if !reflect.DeepEqual(b, encoded(want, 3)) {
 		t.Errorf("got %v, want %v", b, encoded(want, 3))
 	}
-	if _, err := m.RecodeMessage(nil, b[1:], &Coder{mode: skip, n: 3}); !errors.Is(err, ErrMalformed) {
+	if _, err := m.RecodeMessage(nil, b[1:], nil); !errors.Is(err, host.ErrMalformed) {
 		t.Errorf("half a message: %v", err)
 	}
 }

@@ -1,111 +1,79 @@
 package algorithm
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/stile-lock/stile/algorithm/host"
 )
 
-// A Field is one labelled value of a state or a message, for people.
-type Field struct{ Name, Value string }
-
-// Describe returns the fields of m's state. If given, members names the process at each
-// of the n seats; otherwise every process takes part, in order.
-func Describe(m Machine, n int, members ...ID) []Field {
-	c := Coder{mode: describe, n: n, seats: members}
-	m.Visit(&c)
+// Describe returns the fields of the state.
+func (m *machine) Describe(members ...ID) []host.Field {
+	c := Coder{mode: describe, n: m.n, seats: members}
+	m.s.Fields(&c)
 	return c.fields
 }
 
-// Apart gives fields of equal names distinct ones: the second one named state becomes
-// state (2).
-func Apart(fields []Field) []Field {
-	for i := range fields {
-		name, n := fields[i].Name, 1
-		for j := range i {
-			if f := fields[j].Name; f == name || strings.HasPrefix(f, name) && isAgain(f[len(name):]) {
-				n++
+// DescribeMessage returns the fields of a message, and of the one that it carries, if that
+// can be read.
+func (m *machine) DescribeMessage(b []byte, members ...ID) ([]host.Field, error) {
+	c := Coder{mode: describe, n: m.n, seats: members}
+	if err := m.visitMessage(b, &c); err != nil {
+		return nil, err
+	}
+	if carrier, ok := m.s.(Carrier); ok {
+		if within, b, members := carrier.Carried(m.msg); within != nil {
+			if fields, err := within.DescribeMessage(b, c.among(members)...); err == nil {
+				c.fields = append(c.fields, fields...)
 			}
 		}
-		if n > 1 {
-			fields[i].Name = name + " (" + strconv.Itoa(n) + ")"
-		}
 	}
-	return fields
+	return c.fields, nil
 }
 
-// isAgain reports whether s is a suffix that Apart appends to a name.
-func isAgain(s string) bool { return strings.HasPrefix(s, " (") && strings.HasSuffix(s, ")") }
+// errNoField is wrapped by the error for a field that a state does not have.
+var errNoField = errors.New("no field")
 
-// DescribeMessage returns the fields of a message of m's algorithm. For members see
-// Describe.
-func DescribeMessage(m Machine, n int, b []byte, members ...ID) ([]Field, error) {
-	c := Coder{mode: describe, n: n, seats: members}
-	err := m.VisitMessage(b, &c)
-	if x, ok := m.(*machine); ok && err == nil {
-		x.describeCarried(&c)
-	}
-	return c.fields, err
-}
-
-// describeCarried shows the fields of the message that the one just decoded carries, if
-// it can be read.
-func (m *machine) describeCarried(c *Coder) {
-	carrier, ok := m.s.(Carrier)
-	if !ok {
-		return
-	}
-	if within, b, members := carrier.Carried(m.msg); within != nil {
-		if fields, err := DescribeMessage(within, c.n, b, c.among(members)...); err == nil {
-			c.fields = append(c.fields, fields...)
-		}
-	}
-}
-
-// Assign sets one field of m's state from text in the form that Describe shows.
-func Assign(m Machine, n int, name, text string, members ...ID) error {
-	c := Coder{mode: assign, n: n, name: name, text: text, seats: members}
-	m.Visit(&c)
+// Assign sets one field of the state.
+func (m *machine) Assign(name, text string, members ...ID) error {
+	c := Coder{mode: assign, n: m.n, name: name, text: text, seats: members}
+	m.s.Fields(&c)
 	if c.err != nil {
 		return c.err
 	}
 	if !c.found {
 		var names []string
-		for _, f := range Describe(m, n, members...) {
+		for _, f := range m.Describe(members...) {
 			names = append(names, f.Name)
 		}
-		return fmt.Errorf("no field %q: there are %s", name, strings.Join(names, ", "))
+		return fmt.Errorf("%w %q: there are %s", errNoField, name, strings.Join(names, ", "))
 	}
 	// Fields that no longer exist, now that this one has changed, must be cleared.
 	return m.LoadState(m.AppendState(nil))
 }
 
-// Tokens returns the number of tokens that m's state marks.
-func Tokens(m Machine, n int) int {
-	c := Coder{mode: describe, n: n}
-	m.Visit(&c)
+// Tokens returns the number of tokens that the state marks.
+func (m *machine) Tokens() int {
+	c := Coder{mode: describe, n: m.n}
+	m.s.Fields(&c)
 	return c.tokens
 }
 
-// A Mark is what a message is besides its fields.
-type Mark struct {
-	Tokens     int  // number of tokens it carries
-	Idempotent bool // whether a second copy changes nothing
-}
-
-// MarkOf returns the marks of a message of m's algorithm.
-func MarkOf(m Machine, n int, b []byte) (Mark, error) {
-	c := Coder{mode: describe, n: n}
-	err := m.VisitMessage(b, &c)
-	return Mark{c.tokens, c.idempotent}, err
+// Mark returns the marks of a message.
+func (m *machine) Mark(b []byte) (host.Mark, error) {
+	c := Coder{mode: describe, n: m.n}
+	err := m.visitMessage(b, &c)
+	return host.Mark{Tokens: c.tokens, Idempotent: c.idempotent}, err
 }
 
 func (c *Coder) show(name, value string) {
 	if c.of != "" {
 		name = c.of + strconv.Itoa(c.which+1) + "." + name
 	}
-	c.fields = append(c.fields, Field{name, value})
+	c.fields = append(c.fields, host.Field{Name: name, Value: value})
 }
 
 func yesNo(b bool) string {

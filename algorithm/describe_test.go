@@ -6,25 +6,27 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/stile-lock/stile/algorithm/host"
 )
 
 func TestDescribe(t *testing.T) {
 	s, m := allMachine(3)
 	s.State, s.Seat, s.Seats, s.Members = 2, 1, []ID{2, 0}, SetOf(0, 2)
 	s.Time, s.Stamp, s.Times = Time{42}, Stamp{Time{42}, 2}, []Time{{}, {7}, {}}
-	want := []Field{
-		{"yes", "no"}, {"state", "three"}, {"count", "0"}, {"seat", "2"}, {"maybe", "none"},
-		{"seats", "3 1"}, {"members", "1 3"}, {"time", "42"}, {"ticket", "0"}, {"stamp", "<42,3>"},
-		{"times", "0 7 0"}, {"seq", "0"}, {"seqs", "0 0 0"}, {"anchors", "0 0 0"}, {"last", "no"},
+	want := []host.Field{
+		{Name: "yes", Value: "no"}, {Name: "state", Value: "three"}, {Name: "count", Value: "0"}, {Name: "seat", Value: "2"}, {Name: "maybe", Value: "none"},
+		{Name: "seats", Value: "3 1"}, {Name: "members", Value: "1 3"}, {Name: "time", Value: "42"}, {Name: "ticket", Value: "0"}, {Name: "stamp", Value: "<42,3>"},
+		{Name: "times", Value: "0 7 0"}, {Name: "seq", Value: "0"}, {Name: "seqs", Value: "0 0 0"}, {Name: "anchors", Value: "0 0 0"}, {Name: "last", Value: "no"},
 	}
-	if got := Describe(m, 3); !slices.Equal(got, want) {
+	if got := m.Describe(); !slices.Equal(got, want) {
 		t.Errorf("got  %v\nwant %v", got, want)
 	}
-	got, err := DescribeMessage(m, 3, encoded(&s.all, 3))
+	got, err := m.DescribeMessage(encoded(&s.all, 3))
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("got  %v, %v\nwant %v", got, err, want)
 	}
-	if _, err := DescribeMessage(m, 3, nil); !errors.Is(err, ErrMalformed) {
+	if _, err := m.DescribeMessage(nil); !errors.Is(err, host.ErrMalformed) {
 		t.Errorf("nothing was described as a message: %v", err)
 	}
 }
@@ -41,12 +43,12 @@ func TestAssign(t *testing.T) {
 	} {
 		s, m := allMachine(3)
 		s.Maybe, s.Seats, s.Members, s.Stamp = 1, []ID{1}, SetOf(1), Stamp{Time{1}, 1}
-		if err := Assign(m, 3, c.name, c.text); err != nil {
+		if err := m.Assign(c.name, c.text); err != nil {
 			t.Errorf("%s = %s: %v", c.name, c.text, err)
 			continue
 		}
-		fields := Describe(m, 3)
-		i := slices.IndexFunc(fields, func(f Field) bool { return f.Name == c.name })
+		fields := m.Describe()
+		i := slices.IndexFunc(fields, func(f host.Field) bool { return f.Name == c.name })
 		if fields[i].Value != c.want {
 			t.Errorf("%s = %s: got %s, want %s", c.name, c.text, fields[i].Value, c.want)
 		}
@@ -68,7 +70,7 @@ func TestAssignRefused(t *testing.T) {
 	} {
 		_, m := allMachine(3)
 		before := m.AppendState(nil)
-		err := Assign(m, 3, c.name, c.text)
+		err := m.Assign(c.name, c.text)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s = %s: got %v, want an error with %q", c.name, c.text, err, c.want)
 		}
@@ -82,14 +84,14 @@ func TestAssignRefused(t *testing.T) {
 func TestAssignClears(t *testing.T) {
 	s, m := allMachine(3)
 	s.Yes, s.Rest.Seq = true, 5
-	if err := Assign(m, 3, "yes", "no"); err != nil {
+	if err := m.Assign("yes", "no"); err != nil {
 		t.Fatal(err)
 	}
 	if s.Rest.Seq != 0 {
 		t.Errorf("a counter that does not exist is %d", s.Rest.Seq)
 	}
-	for _, f := range []Field{{"yes", "yes"}, {"rest seats", "2 1"}, {"rest seq", "6"}} {
-		if err := Assign(m, 3, f.Name, f.Value); err != nil {
+	for _, f := range []host.Field{{Name: "yes", Value: "yes"}, {Name: "rest seats", Value: "2 1"}, {Name: "rest seq", Value: "6"}} {
+		if err := m.Assign(f.Name, f.Value); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -103,7 +105,7 @@ func TestDescribeNameless(t *testing.T) {
 	v := uint8(7)
 	c := Coder{mode: describe}
 	c.Uint8("state", &v, "idle", "waiting")
-	if got := c.fields; len(got) != 1 || got[0] != (Field{"state", "7"}) {
+	if got := c.fields; len(got) != 1 || got[0] != (host.Field{Name: "state", Value: "7"}) {
 		t.Errorf("shown as %v", got)
 	}
 }

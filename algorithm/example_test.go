@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/host"
 	"github.com/stile-lock/stile/algorithm/mutex"
 )
 
@@ -21,8 +22,8 @@ func Example() {
 		bytes    []byte
 	}
 	var network []message
-	var out algorithm.Output
-	step := func(self algorithm.ID, in algorithm.Input) {
+	var out host.Output
+	step := func(self algorithm.ID, in host.Input) {
 		if err := group[self].Step(in, &out); err != nil {
 			fmt.Println(err)
 			return
@@ -35,19 +36,19 @@ func Example() {
 		}
 	}
 
-	step(0, algorithm.Input{Kind: algorithm.Request})
-	step(2, algorithm.Input{Kind: algorithm.Request})
+	step(0, host.Input{Kind: host.Request})
+	step(2, host.Input{Kind: host.Request})
 	for len(network) > 0 {
 		m := network[0]
 		network = network[1:]
 		fmt.Println(m.from, "to", m.to, spec.Kinds[m.bytes[0]])
-		step(m.to, algorithm.Input{Kind: algorithm.Receive, From: m.from, Bytes: m.bytes})
+		step(m.to, host.Input{Kind: host.Receive, From: m.from, Bytes: m.bytes})
 		if len(network) == 0 && m.from != 0 {
 			fmt.Println("P1 leaves")
-			step(0, algorithm.Input{Kind: algorithm.Release})
+			step(0, host.Input{Kind: host.Release})
 		}
 	}
-	fmt.Println("the state of P3:", algorithm.Describe(group[2], 3)[0].Value)
+	fmt.Println("the state of P3:", group[2].Describe()[0].Value)
 	// Output:
 	// P1 to P2 REQUEST
 	// P1 to P3 REQUEST

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/host"
 )
 
 type shelf struct {
@@ -31,19 +32,19 @@ func (s *shelf) Receive(algorithm.ID, *shelf, *algorithm.Out[shelf]) {}
 func TestSite(t *testing.T) {
 	s := &shelf{one: -1, many: []int{2, 0}}
 	m := algorithm.NewSite[shelf](0, algorithm.View{N: 1}, s, 8)
-	var out algorithm.Output
-	if err := m.Step(algorithm.Input{Kind: algorithm.Request, From: 7, Arg: 1}, &out); err != nil {
+	var out host.Output
+	if err := m.Step(host.Input{Kind: host.Request, From: 7, Arg: 1}, &out); err != nil {
 		t.Fatal(err)
 	}
-	if len(out.Notices) != 1 || out.Notices[0].Kind != algorithm.Granted || out.Notices[0].Who != 7 {
+	if len(out.Notices) != 1 || out.Notices[0].Kind != host.Granted || out.Notices[0].Who != 7 {
 		t.Errorf("notices %v, want lock granted to transaction 7", out.Notices)
 	}
 	for _, tx := range []algorithm.ID{8, algorithm.None} {
-		if err := m.Step(algorithm.Input{Kind: algorithm.Request, From: tx}, &out); !errors.Is(err, algorithm.ErrAlgorithm) {
+		if err := m.Step(host.Input{Kind: host.Request, From: tx}, &out); !errors.Is(err, host.ErrAlgorithm) {
 			t.Errorf("a grant to transaction %d of 8: %v", tx+1, err)
 		}
 	}
-	if err := m.Step(algorithm.Input{Kind: algorithm.Request, From: 7, Arg: 1}, &out); err != nil {
+	if err := m.Step(host.Input{Kind: host.Request, From: 7, Arg: 1}, &out); err != nil {
 		t.Fatal(err)
 	}
 	b := m.AppendState(nil)
@@ -54,7 +55,7 @@ func TestSite(t *testing.T) {
 	if other.one != 1 || !slices.Equal(other.many, []int{2, 0}) {
 		t.Errorf("decoded %v, want one 1 and many 2, 0", other)
 	}
-	if got := algorithm.Describe(m, 1); got[0].Value != "2" || got[1].Value != "3 1" {
+	if got := m.Describe(); got[0].Value != "2" || got[1].Value != "3 1" {
 		t.Errorf("described as %v, want 2 and 3 1", got)
 	}
 	for _, bad := range [][]byte{{4, 0}, {0, 1, 3}, {0, 2, 1, 1}, {0, 4, 0, 1, 2, 0}, {0, 2, 1}} {
@@ -66,7 +67,7 @@ func TestSite(t *testing.T) {
 		name, text string
 		ok         bool
 	}{{"one", "none", true}, {"one", "3", true}, {"one", "4", false}, {"many", "2 3", true}, {"many", "2 2", false}, {"many", "x", false}} {
-		if err := algorithm.Assign(m, 1, set.name, set.text); (err == nil) != set.ok {
+		if err := m.Assign(set.name, set.text); (err == nil) != set.ok {
 			t.Errorf("setting %s to %q: %v", set.name, set.text, err)
 		}
 	}

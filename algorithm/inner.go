@@ -1,8 +1,11 @@
 package algorithm
 
 import (
+	"errors"
 	"slices"
 	"strings"
+
+	"github.com/stile-lock/stile/algorithm/host"
 )
 
 // Support for machines that are made of other machines.
@@ -60,18 +63,22 @@ func (c *Coder) Inner(name string, m Machine, members []ID) {
 			}
 		}
 	case visit:
-		m.Visit(c)
-	case describe, assign:
-		seats, text := c.seats, c.name
+		m.VisitTimes(c.times)
+	case describe:
+		c.tokens += m.Tokens()
 		own := len(c.fields)
-		c.seats, c.name = c.among(members), strings.TrimPrefix(c.name, name+" ")
-		m.Visit(c)
-		c.seats, c.name = seats, text
-		for i := range c.fields[own:] {
-			f := &c.fields[own+i]
-			if slices.ContainsFunc(c.fields[:own], func(o Field) bool { return o.Name == f.Name }) {
+		for _, f := range m.Describe(c.among(members)...) {
+			if slices.ContainsFunc(c.fields[:own], func(o host.Field) bool { return o.Name == f.Name }) {
 				f.Name = name + " " + f.Name
 			}
+			c.fields = append(c.fields, f)
 		}
+	case assign:
+		if err := m.Assign(strings.TrimPrefix(c.name, name+" "), c.text, c.among(members)...); errors.Is(err, errNoField) {
+			return
+		} else if err != nil && c.err == nil {
+			c.err = err
+		}
+		c.found = true
 	}
 }

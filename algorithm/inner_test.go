@@ -6,6 +6,7 @@ import (
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/election"
+	"github.com/stile-lock/stile/algorithm/host"
 	"github.com/stile-lock/stile/algorithm/mutex"
 	"github.com/stile-lock/stile/algorithm/recovery"
 )
@@ -21,12 +22,12 @@ func TestInner(t *testing.T) {
 	state := m.AppendState(nil)
 	for n := range state {
 		twin, _ := spec.New(1, algorithm.View{N: 3})
-		if err := twin.LoadState(state[:n]); !errors.Is(err, algorithm.ErrMalformed) {
+		if err := twin.LoadState(state[:n]); !errors.Is(err, host.ErrMalformed) {
 			t.Errorf("%d of %d bytes: %v, want an error", n, len(state), err)
 		}
 	}
 	found := map[string]string{}
-	for _, f := range algorithm.Describe(m, 3) {
+	for _, f := range m.Describe() {
 		found[f.Name] = f.Value
 	}
 	if found["members"] != "1 2 3" || found["leader"] != "3" || found["state"] == "" {
@@ -39,16 +40,16 @@ func TestRefuse(t *testing.T) {
 	spec := recovery.With(mutex.Central, election.Bully())
 	one, _ := spec.New(0, algorithm.View{N: 2})
 	other, _ := spec.New(1, algorithm.View{N: 2})
-	var out algorithm.Output
-	if err := one.Step(algorithm.Input{Kind: algorithm.Suspect, From: 1}, &out); err != nil {
+	var out host.Output
+	if err := one.Step(host.Input{Kind: host.Suspect, From: 1}, &out); err != nil {
 		t.Fatal(err)
 	}
 	for timer := range 3 { // nobody answers it, so it makes a view of its own
-		if err := one.Step(algorithm.Input{Kind: algorithm.Expire, Timer: timer}, &out); err != nil {
+		if err := one.Step(host.Input{Kind: host.Expire, Timer: timer}, &out); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := other.LoadState(one.AppendState(nil)); !errors.Is(err, algorithm.ErrMalformed) {
+	if err := other.LoadState(one.AppendState(nil)); !errors.Is(err, host.ErrMalformed) {
 		t.Errorf("a view of process 1 alone is loaded by process 2: %v", err)
 	}
 }
@@ -61,14 +62,14 @@ func TestInnerSeats(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var out algorithm.Output
-	for _, in := range []algorithm.Input{{Kind: algorithm.Start}, {Kind: algorithm.Suspect, From: 0}, {Kind: algorithm.Suspect, From: 1}, {Kind: algorithm.Request}} {
+	var out host.Output
+	for _, in := range []host.Input{{Kind: host.Start}, {Kind: host.Suspect, From: 0}, {Kind: host.Suspect, From: 1}, {Kind: host.Request}} {
 		if err := m.Step(in, &out); err != nil {
 			t.Fatal(err)
 		}
 	}
 	value := func(name string, members ...algorithm.ID) string {
-		for _, f := range algorithm.Describe(m, 3, members...) {
+		for _, f := range m.Describe(members...) {
 			if f.Name == name {
 				return f.Value
 			}

@@ -1,6 +1,10 @@
 package algorithm
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/stile-lock/stile/algorithm/host"
+)
 
 // A machine adapts an algorithm to bytes, whatever the type of its messages: see typed.
 type machine struct {
@@ -24,11 +28,11 @@ type parts struct {
 
 // An actor hands inputs to an algorithm.
 type actor interface {
-	blank()          // resets the message being received to zero
-	receive(from ID) // passes the message being received
-	notice(in Input) // passes a Start, Expire, Suspect or Trust, if the algorithm handles it
-	ask(in Input)    // passes a Request, Release, Claim or Abort
-	made() string    // the constructor used: New, NewSite or NewElection
+	blank()               // resets the message being received to zero
+	receive(from ID)      // passes the message being received
+	notice(in host.Input) // passes a Start, Expire, Suspect or Trust, if the algorithm handles it
+	ask(in host.Input)    // passes a Request, Release, Claim or Abort
+	made() string         // the constructor used: New, NewSite or NewElection
 }
 
 // begin initializes a machine for n seats.
@@ -44,20 +48,20 @@ func (m *machine) begin(self ID, n int, p parts) {
 func (m *machine) adopt(s Spec) error {
 	if f := s.Family; int(f) < len(families) && families[f].made != m.actor.made() {
 		return fmt.Errorf("%w: its Spec has the Family of %s, whose machines are made by algorithm.%s, but they are made by algorithm.%s: change the one or the other",
-			ErrAlgorithm, f.One(), families[f].made, m.actor.made())
+			host.ErrAlgorithm, f.One(), families[f].made, m.actor.made())
 	}
 	kinds := s.Kinds
 	m.out.kinds, m.out.coder.kinds, m.in.kinds = kinds, len(kinds), len(kinds)
 	m.out.firm = !s.TryLock
 	m.count()
 	if last := int(m.out.last); last >= len(kinds) {
-		return fmt.Errorf("%w: its messages are of kinds 0 to %d, but the Spec names %d kinds: add the others to Kinds", ErrAlgorithm, last, len(kinds))
+		return fmt.Errorf("%w: its messages are of kinds 0 to %d, but the Spec names %d kinds: add the others to Kinds", host.ErrAlgorithm, last, len(kinds))
 	}
 	return nil
 }
 
-// algorithm returns the state that the author wrote, so that Twin can name its fields.
-func (m *machine) algorithm() any { return m.s }
+// Author returns the state that the author wrote, so that a host can name its fields.
+func (m *machine) Author() any { return m.s }
 
 // count finds out how many message kinds there are.
 func (m *machine) count() {
@@ -69,43 +73,43 @@ func (m *machine) count() {
 	m.out.last = c.last
 }
 
-func (m *machine) Step(in Input, out *Output) error {
+func (m *machine) Step(in host.Input, out *host.Output) error {
 	out.Reset()
 	o := m.out
-	o.o = out
+	o.o, o.loop = out, o.loop[:0]
 	if o.err != nil {
 		o.err = nil
 	}
 	switch in.Kind {
-	case Receive:
+	case host.Receive:
 		if in.From < 0 || int(in.From) >= m.n || in.From == m.self {
-			return fmt.Errorf("%w: %v got a message from seat %d of %d", ErrMalformed, m.self, in.From, m.n)
+			return fmt.Errorf("%w: %v got a message from seat %d of %d", host.ErrMalformed, m.self, in.From, m.n)
 		}
 		if err := m.decode(in.Bytes, true); err != nil {
 			return err
 		}
 		m.actor.receive(in.From)
-	case Request, Release, Claim, Abort:
+	case host.Request, host.Release, host.Claim, host.Abort:
 		if err := m.pass(in.Kind); err != nil {
 			return err
 		}
 		m.actor.ask(in)
-	case Start, Expire:
+	case host.Start, host.Expire:
 		m.actor.notice(in)
-	case Suspect, Trust:
+	case host.Suspect, host.Trust:
 		if in.From >= 0 && int(in.From) < m.n {
 			m.actor.notice(in)
 		}
-	case Hear:
+	case host.Hear:
 		if in.Time >= maxClaim {
-			return fmt.Errorf("%w: %v heard a clock of %d, which is not below %d", ErrMalformed, m.self, in.Time, uint64(maxClaim))
+			return fmt.Errorf("%w: %v heard a clock of %d, which is not below %d", host.ErrMalformed, m.self, in.Time, uint64(maxClaim))
 		}
 		if s, ok := m.s.(Hearer); ok {
 			s.Hear(Time{in.Time})
 		}
 	}
-	if len(out.loop) > 0 {
-		m.receiveOwn(out)
+	if len(o.loop) > 0 {
+		m.receiveOwn()
 	}
 	switch {
 	case !out.Entered && len(out.Notices) == 0:
@@ -133,11 +137,11 @@ var phases = [...]string{idle: "idle", waiting: "waiting", inside: "inside", una
 
 // follow records the outcome of a step for the application. Only a waiting process can be
 // denied, once, and it does not then enter.
-func (m *machine) follow(out *Output) {
+func (m *machine) follow(out *host.Output) {
 	denied := false
 	for i := range out.Notices {
 		switch {
-		case out.Notices[i].Kind != Denied:
+		case out.Notices[i].Kind != host.Denied:
 		case denied || m.phase != waiting:
 			m.out.fail("%v denied a request that there is not: it is %s", m.self, phases[m.phase])
 		default:
@@ -156,14 +160,14 @@ func (m *machine) follow(out *Output) {
 }
 
 // pass moves the application of a lock to its next phase, if the move is allowed.
-func (m *machine) pass(what InputKind) error {
+func (m *machine) pass(what host.InputKind) error {
 	if !m.lock {
 		return nil
 	}
 	switch what {
-	case Request:
+	case host.Request:
 		return m.enter("Request", idle, waiting)
-	case Release:
+	case host.Release:
 		return m.enter("Release", inside, idle)
 	}
 	return nil
@@ -172,7 +176,7 @@ func (m *machine) pass(what InputKind) error {
 // enter moves from one phase to another.
 func (m *machine) enter(what string, from, to uint8) error {
 	if m.phase != from && m.phase != unasked {
-		return fmt.Errorf("%w: %s for %v, which is %s; it must be %s", ErrHost, what, m.self, phases[m.phase], phases[from])
+		return fmt.Errorf("%w: %s for %v, which is %s; it must be %s", host.ErrHost, what, m.self, phases[m.phase], phases[from])
 	}
 	m.phase = to
 	return nil
@@ -183,15 +187,15 @@ func (m *machine) enter(what string, from, to uint8) error {
 const maxOwn = 100_000
 
 // receiveOwn delivers the messages that the machine sent to itself.
-func (m *machine) receiveOwn(out *Output) {
-	for at, n := 0, 0; at < len(out.loop) && m.out.err == nil; n++ {
+func (m *machine) receiveOwn() {
+	for at, n := 0, 0; at < len(m.out.loop) && m.out.err == nil; n++ {
 		if n == maxOwn {
 			m.out.fail("%v goes on sending to itself: %d messages in one step", m.self, n)
 			return
 		}
-		size := int(out.loop[at]) | int(out.loop[at+1])<<8 | int(out.loop[at+2])<<16
+		size := int(m.out.loop[at]) | int(m.out.loop[at+1])<<8 | int(m.out.loop[at+2])<<16
 		at += 3
-		if err := m.decode(out.loop[at:at+size], false); err != nil {
+		if err := m.decode(m.out.loop[at:at+size], false); err != nil {
 			m.out.fail("%v sent itself what it cannot read: %v", m.self, err)
 			return
 		}
@@ -239,9 +243,8 @@ func (m *machine) LoadState(b []byte) error {
 	return c.err
 }
 
-func (m *machine) Visit(c *Coder) { m.s.Fields(c) }
-
-func (m *machine) VisitMessage(b []byte, c *Coder) error {
+// visitMessage decodes a message and passes its fields to c.
+func (m *machine) visitMessage(b []byte, c *Coder) error {
 	if err := m.decode(b, true); err != nil {
 		return err
 	}
@@ -249,9 +252,24 @@ func (m *machine) VisitMessage(b []byte, c *Coder) error {
 	return nil
 }
 
-func (m *machine) RecodeMessage(dst, b []byte, c *Coder) ([]byte, error) {
-	if err := m.VisitMessage(b, c); err != nil {
+// visitor returns a Coder that shows times and counters to v.
+func (m *machine) visitor(v host.TimeVisitor) *Coder {
+	m.state.mode, m.state.times = visit, v
+	return &m.state
+}
+
+func (m *machine) VisitTimes(v host.TimeVisitor) { m.s.Fields(m.visitor(v)) }
+
+func (m *machine) VisitMessageTimes(b []byte, v host.TimeVisitor) error {
+	return m.visitMessage(b, m.visitor(v))
+}
+
+func (m *machine) RecodeMessage(dst, b []byte, v host.TimeVisitor) ([]byte, error) {
+	if err := m.decode(b, true); err != nil {
 		return dst, err
+	}
+	if v != nil {
+		m.msg.Fields(m.visitor(v))
 	}
 	e := &m.state
 	e.mode, e.buf = encode, dst

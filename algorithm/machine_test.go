@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/stile-lock/stile/algorithm/host"
 )
 
 // A chat does on request what its script says, and notes what it hears.
@@ -68,8 +70,8 @@ func TestSends(t *testing.T) {
 		out.Multicast(&all, note{Time: Time{9}})
 		out.Send(1, note{Kind: 1, List: []ID{1, 2}})
 	})
-	var out Output
-	if err := m.Step(Input{Kind: Request}, &out); err != nil {
+	var out host.Output
+	if err := m.Step(host.Input{Kind: host.Request}, &out); err != nil {
 		t.Fatal(err)
 	}
 	type send struct {
@@ -106,8 +108,8 @@ func TestAloneNothingIsSent(t *testing.T) {
 		out.Multicast(&self, note{Time: Time{3}})
 		out.Multicast(&Set{}, note{Time: Time{4}})
 	})
-	var out Output
-	if err := m.Step(Input{Kind: Request}, &out); err != nil {
+	var out host.Output
+	if err := m.Step(host.Input{Kind: host.Request}, &out); err != nil {
 		t.Fatal(err)
 	}
 	if len(out.Sends) != 0 || s.clock.v != 3 {
@@ -121,19 +123,19 @@ func TestEffects(t *testing.T) {
 		out.Lead(2)
 		out.Lead(None)
 		out.SetTimer(5, 10)
-		out.StopTimer(MaxTimer)
+		out.StopTimer(host.MaxTimer)
 	})
-	var out Output
-	if err := m.Step(Input{Kind: Request}, &out); err != nil {
+	var out host.Output
+	if err := m.Step(host.Input{Kind: host.Request}, &out); err != nil {
 		t.Fatal(err)
 	}
-	want := []Notice{
-		{Kind: Leader, Who: 2}, {Kind: Leader, Who: None}, {Kind: SetTimer, Timer: 5, After: 10}, {Kind: SetTimer, Timer: MaxTimer},
+	want := []host.Notice{
+		{Kind: host.Leader, Who: 2}, {Kind: host.Leader, Who: None}, {Kind: host.SetTimer, Timer: 5, After: 10}, {Kind: host.SetTimer, Timer: host.MaxTimer},
 	}
 	if !out.Entered || !reflect.DeepEqual(out.Notices, want) {
 		t.Errorf("got %+v", out)
 	}
-	if err := m.Step(Input{Kind: Release}, &out); err != nil {
+	if err := m.Step(host.Input{Kind: host.Release}, &out); err != nil {
 		t.Fatal(err)
 	}
 	if out.Entered || len(out.Notices)+len(out.Sends) != 0 {
@@ -143,15 +145,15 @@ func TestEffects(t *testing.T) {
 
 func TestOptionalInputs(t *testing.T) {
 	s, m := newChat(0, 3, nil)
-	var out Output
-	for _, in := range []Input{
-		{Kind: Start}, {Kind: Suspect, From: 2}, {Kind: Suspect, From: 3}, {Kind: Suspect, From: None},
-		{Kind: Expire, Timer: 4}, {Kind: InputKind(99)},
+	var out host.Output
+	for _, in := range []host.Input{
+		{Kind: host.Start}, {Kind: host.Suspect, From: 2}, {Kind: host.Suspect, From: 3}, {Kind: host.Suspect, From: None},
+		{Kind: host.Expire, Timer: 4}, {Kind: host.InputKind(99)},
 	} {
 		if err := m.Step(in, &out); err != nil {
 			t.Errorf("%+v: %v", in, err)
 		}
-		if in.Kind == Expire && !reflect.DeepEqual(out.Notices, []Notice{{Kind: SetTimer, Timer: 5, After: 8}}) {
+		if in.Kind == host.Expire && !reflect.DeepEqual(out.Notices, []host.Notice{{Kind: host.SetTimer, Timer: 5, After: 8}}) {
 			t.Errorf("notices %v", out.Notices)
 		}
 	}
@@ -160,8 +162,8 @@ func TestOptionalInputs(t *testing.T) {
 	}
 	// An algorithm without these verbs is not disturbed by them.
 	_, plain := allMachine(3)
-	for _, kind := range []InputKind{Start, Suspect, Expire} {
-		if err := plain.Step(Input{Kind: kind}, &out); err != nil {
+	for _, kind := range []host.InputKind{host.Start, host.Suspect, host.Expire} {
+		if err := plain.Step(host.Input{Kind: kind}, &out); err != nil {
 			t.Error(err)
 		}
 	}
@@ -193,9 +195,9 @@ func TestSentAstray(t *testing.T) {
 		if err := m.(adopter).adopt(Spec{Kinds: []string{"NOTE", "WORD"}}); err != nil {
 			t.Fatal(err)
 		}
-		var out Output
-		err := m.Step(Input{Kind: Request}, &out)
-		if !errors.Is(err, ErrAlgorithm) || !strings.Contains(err.Error(), c.want) || len(out.Sends) != 0 {
+		var out host.Output
+		err := m.Step(host.Input{Kind: host.Request}, &out)
+		if !errors.Is(err, host.ErrAlgorithm) || !strings.Contains(err.Error(), c.want) || len(out.Sends) != 0 {
 			t.Errorf("got %v with %d sent, want %q", err, len(out.Sends), c.want)
 		}
 	}
@@ -216,7 +218,7 @@ func TestToldAstray(t *testing.T) {
 		{func(out *Out[note]) { out.Hear(0, 1) }, "only a Site has any"},
 		{func(out *Out[note]) { out.Doom(0, 1) }, "only a Site has any"},
 		{func(out *Out[note]) { out.SetTimer(-1, 1) }, "P2 set timer -1: want 0 to 65536"},
-		{func(out *Out[note]) { out.SetTimer(MaxTimer+1, 1) }, "P2 set timer 65537: want 0 to 65536"},
+		{func(out *Out[note]) { out.SetTimer(host.MaxTimer+1, 1) }, "P2 set timer 65537: want 0 to 65536"},
 		{func(out *Out[note]) { out.StopTimer(1 << 24) }, "P2 set timer 16777216: want 0 to 65536"},
 		{func(out *Out[note]) { out.SetTimer(1, -1) }, "P2 set timer 1 for -1 units"},
 		{func(out *Out[note]) { out.SetTimer(1, 1<<40) }, "P2 set timer 1 for 1099511627776 units"},
@@ -227,9 +229,9 @@ func TestToldAstray(t *testing.T) {
 		if err := m.(adopter).adopt(Spec{Kinds: []string{"NOTE", "WORD"}}); err != nil {
 			t.Fatal(err)
 		}
-		var out Output
-		err := m.Step(Input{Kind: Request}, &out)
-		if !errors.Is(err, ErrAlgorithm) || !strings.Contains(err.Error(), c.want) || len(out.Notices) != 0 {
+		var out host.Output
+		err := m.Step(host.Input{Kind: host.Request}, &out)
+		if !errors.Is(err, host.ErrAlgorithm) || !strings.Contains(err.Error(), c.want) || len(out.Notices) != 0 {
 			t.Errorf("got %v with %d told, want %q", err, len(out.Notices), c.want)
 		}
 	}
@@ -241,25 +243,25 @@ func TestDeniedAstray(t *testing.T) {
 	deny := func(out *Out[note]) { out.Deny() }
 	for _, c := range []struct {
 		script func(out *Out[note])
-		kinds  []InputKind
+		kinds  []host.InputKind
 		want   string // of the last one
 	}{
-		{deny, []InputKind{Request, Request}, ""},
-		{deny, []InputKind{Request, Expire}, "P2 denied a request that there is not: it is idle"},
-		{func(out *Out[note]) { out.Deny(); out.Deny() }, []InputKind{Request}, "P2 denied a request that there is not: it is idle"},
-		{func(out *Out[note]) { out.Enter() }, []InputKind{Request, Expire}, "P2 denied a request that there is not: it is inside"},
-		{func(out *Out[note]) { out.Enter(); out.Deny() }, []InputKind{Request}, "P2 denied a request and let it in, in one step"},
+		{deny, []host.InputKind{host.Request, host.Request}, ""},
+		{deny, []host.InputKind{host.Request, host.Expire}, "P2 denied a request that there is not: it is idle"},
+		{func(out *Out[note]) { out.Deny(); out.Deny() }, []host.InputKind{host.Request}, "P2 denied a request that there is not: it is idle"},
+		{func(out *Out[note]) { out.Enter() }, []host.InputKind{host.Request, host.Expire}, "P2 denied a request that there is not: it is inside"},
+		{func(out *Out[note]) { out.Enter(); out.Deny() }, []host.InputKind{host.Request}, "P2 denied a request and let it in, in one step"},
 	} {
 		m := New(1, View{N: 3}, &denies{chat{script: c.script}})
-		var out Output
+		var out host.Output
 		var err error
 		for _, kind := range c.kinds {
 			if err != nil {
 				t.Fatal(err)
 			}
-			err = m.Step(Input{Kind: kind}, &out)
+			err = m.Step(host.Input{Kind: kind}, &out)
 		}
-		if c.want == "" && err != nil || c.want != "" && (!errors.Is(err, ErrAlgorithm) || !strings.Contains(err.Error(), c.want) || len(out.Notices) != 0) {
+		if c.want == "" && err != nil || c.want != "" && (!errors.Is(err, host.ErrAlgorithm) || !strings.Contains(err.Error(), c.want) || len(out.Notices) != 0) {
 			t.Errorf("got %v with %d told, want %q", err, len(out.Notices), c.want)
 		}
 	}
@@ -267,9 +269,9 @@ func TestDeniedAstray(t *testing.T) {
 
 // Where there is no lock nobody is let in.
 func TestEnteredNothing(t *testing.T) {
-	var out Output
+	var out host.Output
 	m := NewElection(1, View{N: 3}, &chat{script: func(out *Out[note]) { out.Enter() }})
-	if err := m.Step(Input{Kind: Request}, &out); !errors.Is(err, ErrAlgorithm) || !strings.Contains(err.Error(), "P2 entered, but there is nothing to enter") || out.Entered {
+	if err := m.Step(host.Input{Kind: host.Request}, &out); !errors.Is(err, host.ErrAlgorithm) || !strings.Contains(err.Error(), "P2 entered, but there is nothing to enter") || out.Entered {
 		t.Errorf("got %v", err)
 	}
 }
@@ -284,8 +286,8 @@ func TestRefused(t *testing.T) {
 	s, m := newChat(1, 3, nil)
 	s.clock = Time{42}
 	before := m.AppendState(nil)
-	var out Output
-	for _, in := range []Input{
+	var out host.Output
+	for _, in := range []host.Input{
 		{From: 1, Bytes: []byte{0, 7, 0}}, // from oneself
 		{From: 3, Bytes: []byte{0, 7, 0}}, // from a stranger
 		{From: None, Bytes: []byte{0, 7, 0}},
@@ -295,8 +297,8 @@ func TestRefused(t *testing.T) {
 		{From: 0, Bytes: []byte{0, 99, 2, 1, 1}},
 		{From: 0, Bytes: []byte{0, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x40, 0}}, // 2^48
 	} {
-		in.Kind = Receive
-		if err := m.Step(in, &out); !errors.Is(err, ErrMalformed) {
+		in.Kind = host.Receive
+		if err := m.Step(in, &out); !errors.Is(err, host.ErrMalformed) {
 			t.Errorf("%+v: got %v, want it refused", in, err)
 		}
 		if !bytes.Equal(m.AppendState(nil), before) || s.heard != nil {
@@ -320,13 +322,13 @@ func TestClaims(t *testing.T) {
 	var s *chat
 	s, m := newChat(1, 3, func(out *Out[note]) { out.Send(2, note{Time: s.clock.Tick()}) })
 	other, peer := newChat(2, 3, nil)
-	var out Output
+	var out host.Output
 	before := m.AppendState(nil)
 	for _, huge := range []uint64{1 << 48, 1<<61 - 1, 1 << 61} {
-		if err := m.Step(Input{Kind: Receive, From: 0, Bytes: claim(Time{huge})}, &out); !errors.Is(err, ErrMalformed) {
+		if err := m.Step(host.Input{Kind: host.Receive, From: 0, Bytes: claim(Time{huge})}, &out); !errors.Is(err, host.ErrMalformed) {
 			t.Errorf("a claim of %d: %v", huge, err)
 		}
-		if err := m.Step(Input{Kind: Hear, From: None, Time: huge}, &out); !errors.Is(err, ErrMalformed) {
+		if err := m.Step(host.Input{Kind: host.Hear, From: None, Time: huge}, &out); !errors.Is(err, host.ErrMalformed) {
 			t.Errorf("a clock of %d: %v", huge, err)
 		}
 		if !bytes.Equal(m.AppendState(nil), before) {
@@ -334,12 +336,12 @@ func TestClaims(t *testing.T) {
 		}
 	}
 	largest := Time{1<<48 - 2}
-	for _, in := range []Input{{Kind: Receive, From: 0, Bytes: claim(largest)}, {Kind: Request}} {
+	for _, in := range []host.Input{{Kind: host.Receive, From: 0, Bytes: claim(largest)}, {Kind: host.Request}} {
 		if err := m.Step(in, &out); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := peer.Step(Input{Kind: Receive, From: 1, Bytes: out.Bytes(0)}, &out); err != nil || other.clock != largest {
+	if err := peer.Step(host.Input{Kind: host.Receive, From: 1, Bytes: out.Bytes(0)}, &out); err != nil || other.clock != largest {
 		t.Errorf("the next message is not accepted: %v", err)
 	}
 	if err := m.LoadState(m.AppendState(nil)); err != nil {
@@ -363,33 +365,33 @@ func TestHostsMistakes(t *testing.T) {
 	again := New(1, View{N: 3}, &restless{})
 	for _, c := range []struct {
 		m     Machine
-		kinds []InputKind
+		kinds []host.InputKind
 		want  string // of the last one
 	}{
-		{m, []InputKind{Release}, "Release for P2, which is idle"},
-		{m, []InputKind{Request, Request}, "Request for P2, which is waiting"},
-		{m, []InputKind{Release}, "Release for P2, which is waiting"},
-		{enters, []InputKind{Request, Request}, "Request for P2, which is inside"},
-		{enters, []InputKind{Release, Release}, "Release for P2, which is idle"},
-		{denies, []InputKind{Request, Request, Release}, "Release for P2, which is idle"},
-		{busy, []InputKind{Request}, "which is inside"},
-		{busy, []InputKind{Release, Release}, "which is idle"},
-		{again, []InputKind{Request, Release, Request, Release, Release, Release, Request, Request}, "which is inside; it must be idle"},
+		{m, []host.InputKind{host.Release}, "Release for P2, which is idle"},
+		{m, []host.InputKind{host.Request, host.Request}, "host.Request for P2, which is waiting"},
+		{m, []host.InputKind{host.Release}, "Release for P2, which is waiting"},
+		{enters, []host.InputKind{host.Request, host.Request}, "host.Request for P2, which is inside"},
+		{enters, []host.InputKind{host.Release, host.Release}, "host.Release for P2, which is idle"},
+		{denies, []host.InputKind{host.Request, host.Request, host.Release}, "host.Release for P2, which is idle"},
+		{busy, []host.InputKind{host.Request}, "which is inside"},
+		{busy, []host.InputKind{host.Release, host.Release}, "which is idle"},
+		{again, []host.InputKind{host.Request, host.Release, host.Request, host.Release, host.Release, host.Release, host.Request, host.Request}, "which is inside; it must be idle"},
 	} {
-		var out Output
+		var out host.Output
 		for i, kind := range c.kinds {
 			state := c.m.AppendState(nil)
 			if err := c.m.LoadState(state); err != nil {
 				t.Fatal(err)
 			}
-			err := c.m.Step(Input{Kind: kind}, &out)
+			err := c.m.Step(host.Input{Kind: kind}, &out)
 			if i < len(c.kinds)-1 {
 				if err != nil {
 					t.Errorf("%v: %v", c.kinds, err)
 				}
 				continue
 			}
-			if !errors.Is(err, ErrHost) || !strings.Contains(err.Error(), c.want) {
+			if !errors.Is(err, host.ErrHost) || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%v: got %v, want %q", c.kinds, err, c.want)
 			}
 			if !bytes.Equal(c.m.AppendState(nil), state) {
@@ -397,10 +399,10 @@ func TestHostsMistakes(t *testing.T) {
 			}
 		}
 	}
-	if err := m.LoadState([]byte{4, 0}); !errors.Is(err, ErrMalformed) {
+	if err := m.LoadState([]byte{4, 0}); !errors.Is(err, host.ErrMalformed) {
 		t.Errorf("a phase that there is not: %v", err)
 	}
-	for _, f := range Describe(m, 3) {
+	for _, f := range m.Describe() {
 		if f.Name == "phase" {
 			t.Error("the phase is shown")
 		}
@@ -411,30 +413,30 @@ func TestMarks(t *testing.T) {
 	_, m := newChat(1, 3, nil)
 	for _, c := range []struct {
 		b    []byte
-		want Mark
-	}{{[]byte{0, 7, 0}, Mark{}}, {[]byte{1, 7, 0}, Mark{Tokens: 1, Idempotent: true}}} {
-		if got, err := MarkOf(m, 3, c.b); err != nil || got != c.want {
+		want host.Mark
+	}{{[]byte{0, 7, 0}, host.Mark{}}, {[]byte{1, 7, 0}, host.Mark{Tokens: 1, Idempotent: true}}} {
+		if got, err := m.Mark(c.b); err != nil || got != c.want {
 			t.Errorf("%v: %+v, %v, want %+v", c.b, got, err, c.want)
 		}
 	}
-	if _, err := MarkOf(m, 3, []byte{2}); !errors.Is(err, ErrMalformed) {
+	if _, err := m.Mark([]byte{2}); !errors.Is(err, host.ErrMalformed) {
 		t.Errorf("a mark of nonsense: %v", err)
 	}
 	s, state := allMachine(3)
 	s.Yes = true
-	if got := Tokens(state, 3); got != 1 {
+	if got := state.Tokens(); got != 1 {
 		t.Errorf("%d tokens, want 1", got)
 	}
 }
 
 func TestStepAllocatesNothing(t *testing.T) {
 	_, m := newChat(1, 100, nil)
-	var out Output
+	var out host.Output
 	b := []byte{1, 7, 4, 0, 2, 9, 3} // P1 3 10 4: pass it on to P1
 	s := m.(*machine).s.(*chat)
 	if n := testing.AllocsPerRun(100, func() {
 		s.heard = s.heard[:0]
-		if err := m.Step(Input{Kind: Receive, From: 7, Bytes: b}, &out); err != nil {
+		if err := m.Step(host.Input{Kind: host.Receive, From: 7, Bytes: b}, &out); err != nil {
 			t.Fatal(err)
 		}
 	}); n > 1 { // the name of the sender, in heard

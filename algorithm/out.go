@@ -3,6 +3,8 @@ package algorithm
 import (
 	"fmt"
 	"slices"
+
+	"github.com/stile-lock/stile/algorithm/host"
 )
 
 // Out collects what an algorithm wants done.
@@ -32,7 +34,8 @@ func (o *Out[M]) Multicast(to *Set, m M) {
 // An outbox is the part of an Out that does not depend on the type of its messages:
 // whatever does is compiled once for each of dozens of types.
 type outbox struct {
-	o     *Output
+	o     *host.Output
+	loop  []byte // messages to self, each preceded by its length
 	self  ID
 	code  Fielder // the message being sent
 	coder Coder
@@ -46,7 +49,7 @@ type outbox struct {
 // fail records a mistake of the algorithm: the step ends with an error.
 func (o *outbox) fail(format string, args ...any) {
 	if o.err == nil {
-		o.err = fmt.Errorf("%w: %s", ErrAlgorithm, fmt.Sprintf(format, args...))
+		o.err = fmt.Errorf("%w: %s", host.ErrAlgorithm, fmt.Sprintf(format, args...))
 	}
 }
 
@@ -60,7 +63,7 @@ func (o *outbox) Fail(err error) {
 // astray records a message to a seat that does not exist.
 func (o *outbox) astray(to ID) {
 	lo, _, kind := o.encode()
-	o.o.buf = o.o.buf[:lo]
+	o.o.Buffer = o.o.Buffer[:lo]
 	if to == None {
 		o.fail("%v sent %s to nobody: its recipient is algorithm.None", o.self, called(o.kinds, kind))
 		return
@@ -87,7 +90,7 @@ func (o *outbox) send(to ID) {
 		return
 	}
 	lo, hi, kind := o.encode()
-	o.o.Sends = append(o.o.Sends, Send{To: to, Kind: kind, Group: o.group(), lo: lo, hi: hi})
+	o.o.Sends = append(o.o.Sends, host.Send{To: to, Kind: kind, Group: o.group(), Lo: lo, Hi: hi})
 }
 
 // broadcast sends the message to all other processes.
@@ -99,7 +102,7 @@ func (o *outbox) broadcast() {
 	lo, hi, kind := o.encode()
 	for id := range ID(o.coder.n) {
 		if id != o.self {
-			o.o.Sends = append(o.o.Sends, Send{To: id, Kind: kind, Group: group, lo: lo, hi: hi})
+			o.o.Sends = append(o.o.Sends, host.Send{To: id, Kind: kind, Group: group, Lo: lo, Hi: hi})
 		}
 	}
 }
@@ -121,7 +124,7 @@ func (o *outbox) multicast(to *Set) {
 		if hi == 0 {
 			lo, hi, kind = o.encode()
 		}
-		o.o.Sends = append(o.o.Sends, Send{To: id, Kind: kind, Group: group, lo: lo, hi: hi})
+		o.o.Sends = append(o.o.Sends, host.Send{To: id, Kind: kind, Group: group, Lo: lo, Hi: hi})
 	}
 }
 
@@ -134,7 +137,7 @@ func (o *outbox) Deny() {
 	if o.firm {
 		o.fail("%v denied a request, which its Spec does not say that it does: set TryLock", o.self)
 	}
-	o.tell(Notice{Kind: Denied})
+	o.tell(host.Notice{Kind: host.Denied})
 }
 
 // Lead reports the leader to the application, or with None that no leader is known.
@@ -142,38 +145,38 @@ func (o *outbox) Lead(id ID) {
 	if id < None || int(id) >= o.coder.n {
 		o.fail("%v told that seat %d of %d leads", o.self, int(id)+1, o.coder.n)
 	}
-	o.tell(Notice{Kind: Leader, Who: id})
+	o.tell(host.Notice{Kind: host.Leader, Who: id})
 }
 
 // Abort names the victim that must be aborted to break a deadlock.
 func (o *outbox) Abort(victim ID, cycle []ID) {
 	o.about(victim)
-	o.tell(Notice{Kind: Victim, Who: victim, Cycle: slices.Clone(cycle)})
+	o.tell(host.Notice{Kind: host.Victim, Who: victim, Cycle: slices.Clone(cycle)})
 }
 
 // Refuse notifies a transaction that it may not have the lock it requested.
 func (o *outbox) Refuse(tx ID) {
 	o.about(tx)
-	o.tell(Notice{Kind: Denied, Who: tx})
+	o.tell(host.Notice{Kind: host.Denied, Who: tx})
 }
 
 // Grant notifies a transaction that it has the lock it requested.
 func (o *outbox) Grant(tx ID) {
 	o.about(tx)
-	o.tell(Notice{Kind: Granted, Who: tx})
+	o.tell(host.Notice{Kind: host.Granted, Who: tx})
 }
 
 // Hear reports that a request of a transaction has arrived at the lock's site.
 func (o *outbox) Hear(tx ID, attempt uint64) {
 	o.about(tx)
-	o.tell(Notice{Kind: Heard, Who: tx, Attempt: attempt})
+	o.tell(host.Notice{Kind: host.Heard, Who: tx, Attempt: attempt})
 }
 
 // Doom reports that a transaction whose home is another site must abort, and that a
 // message saying so is in flight.
 func (o *outbox) Doom(tx ID, attempt uint64) {
 	o.about(tx)
-	o.tell(Notice{Kind: Doomed, Who: tx, Attempt: attempt})
+	o.tell(host.Notice{Kind: host.Doomed, Who: tx, Attempt: attempt})
 }
 
 // about records a report on a transaction that does not exist.
@@ -187,29 +190,26 @@ func (o *outbox) about(tx ID) {
 	}
 }
 
-// MaxTimer is the largest number of a timer, and maxAfter the largest number of units for
-// which one can be set: hosts keep both in less than an int.
-const (
-	MaxTimer = 1 << 16
-	maxAfter = 1 << 30
-)
+// maxAfter is the largest number of units for which a timer can be set: hosts keep it in
+// less than an int.
+const maxAfter = 1 << 30
 
 // SetTimer requests Expire(timer) after the given number of units; see Notice. Timers are
-// numbered from 0 to MaxTimer.
+// numbered from 0 to host.MaxTimer.
 func (o *outbox) SetTimer(timer, after int) {
 	switch {
-	case timer < 0 || timer > MaxTimer:
-		o.fail("%v set timer %d: want 0 to %d", o.self, timer, MaxTimer)
+	case timer < 0 || timer > host.MaxTimer:
+		o.fail("%v set timer %d: want 0 to %d", o.self, timer, host.MaxTimer)
 	case after < 0 || after > maxAfter:
 		o.fail("%v set timer %d for %d units: want 0 to %d", o.self, timer, after, maxAfter)
 	}
-	o.tell(Notice{Kind: SetTimer, Timer: timer, After: after})
+	o.tell(host.Notice{Kind: host.SetTimer, Timer: timer, After: after})
 }
 
 // StopTimer stops a timer, so that it never expires.
 func (o *outbox) StopTimer(timer int) { o.SetTimer(timer, 0) }
 
-func (o *outbox) tell(n Notice) { o.o.Notices = append(o.o.Notices, n) }
+func (o *outbox) tell(n host.Notice) { o.o.Notices = append(o.o.Notices, n) }
 
 func (o *outbox) group() int32 {
 	if n := len(o.o.Sends); n > 0 {
@@ -219,21 +219,21 @@ func (o *outbox) group() int32 {
 }
 
 func (o *outbox) encode() (lo, hi int32, kind uint8) {
-	lo = int32(len(o.o.buf))
-	o.coder.buf = o.o.buf
+	lo = int32(len(o.o.Buffer))
+	o.coder.buf = o.o.Buffer
 	o.code.Fields(&o.coder)
-	o.o.buf = o.coder.buf
-	if kind = o.o.buf[lo]; kind > o.last {
+	o.o.Buffer = o.coder.buf
+	if kind = o.o.Buffer[lo]; kind > o.last {
 		o.fail("%v sent a message of kind %d: the last there is is %d", o.self, kind, o.last)
 	}
-	return lo, int32(len(o.o.buf)), kind
+	return lo, int32(len(o.o.Buffer)), kind
 }
 
 func (o *outbox) keep() {
-	at := len(o.o.loop)
-	o.coder.buf = append(o.o.loop, 0, 0, 0)
+	at := len(o.loop)
+	o.coder.buf = append(o.loop, 0, 0, 0)
 	o.code.Fields(&o.coder)
-	o.o.loop = o.coder.buf
-	size := len(o.o.loop) - at - 3
-	o.o.loop[at], o.o.loop[at+1], o.o.loop[at+2] = byte(size), byte(size>>8), byte(size>>16)
+	o.loop = o.coder.buf
+	size := len(o.loop) - at - 3
+	o.loop[at], o.loop[at+1], o.loop[at+2] = byte(size), byte(size>>8), byte(size>>16)
 }

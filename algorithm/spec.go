@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+
+	"github.com/stile-lock/stile/algorithm/host"
 )
 
 // A Network is a model of what channels do to messages, from strong to weak.
@@ -217,17 +219,17 @@ func (s Spec) Birth(n int) (Birth, error) {
 // name.
 func (s Spec) check() error {
 	if s.Plan == nil {
-		return fmt.Errorf("%w: the Spec %q has no Plan: there is nothing to run", ErrAlgorithm, s.Name)
+		return fmt.Errorf("%w: the Spec %q has no Plan: there is nothing to run", host.ErrAlgorithm, s.Name)
 	}
 	if s.Name == "" {
-		return fmt.Errorf("%w: a Spec has no Name: give it one, a single word by which commands and files know it", ErrAlgorithm)
+		return fmt.Errorf("%w: a Spec has no Name: give it one, a single word by which commands and files know it", host.ErrAlgorithm)
 	}
 	for i, kind := range s.Kinds {
 		if kind == "" {
-			return fmt.Errorf("%w: the Spec %q does not say what messages of kind %d are called: name them in Kinds", ErrAlgorithm, s.Name, i)
+			return fmt.Errorf("%w: the Spec %q does not say what messages of kind %d are called: name them in Kinds", host.ErrAlgorithm, s.Name, i)
 		}
 		if j := slices.Index(s.Kinds, kind); j < i {
-			return fmt.Errorf("%w: the Spec %q calls messages of kinds %d and %d both %s: give each its own name in Kinds", ErrAlgorithm, s.Name, j, i, kind)
+			return fmt.Errorf("%w: the Spec %q calls messages of kinds %d and %d both %s: give each its own name in Kinds", host.ErrAlgorithm, s.Name, j, i, kind)
 		}
 	}
 	return nil
@@ -237,7 +239,7 @@ func (s Spec) check() error {
 func (s Spec) plan(n int) (birth Birth, err error) {
 	defer func() {
 		if why := recover(); why != nil {
-			err = Panicked(fmt.Sprintf("in its Plan for %d processes", n), why)
+			err = host.Panicked(fmt.Sprintf("in its Plan for %d processes", n), why)
 		}
 	}()
 	if n < 1 {
@@ -247,7 +249,7 @@ func (s Spec) plan(n int) (birth Birth, err error) {
 		return nil, err
 	}
 	if birth, err = s.Plan(n); err == nil && birth == nil {
-		err = fmt.Errorf("%w: the Plan of %s for %d processes returned neither a Birth nor an error", ErrAlgorithm, s.Name, n)
+		err = fmt.Errorf("%w: the Plan of %s for %d processes returned neither a Birth nor an error", host.ErrAlgorithm, s.Name, n)
 	}
 	return birth, err
 }
@@ -256,7 +258,7 @@ func (s Spec) plan(n int) (birth Birth, err error) {
 func (s Spec) born(birth Birth, self ID, v View) (m Machine, err error) {
 	defer func() {
 		if why := recover(); why != nil {
-			err = Panicked(fmt.Sprintf("at the birth of %v", self), why)
+			err = host.Panicked(fmt.Sprintf("at the birth of %v", self), why)
 		}
 	}()
 	return s.raised(birth, self, v)
@@ -266,7 +268,7 @@ func (s Spec) born(birth Birth, self ID, v View) (m Machine, err error) {
 func (s Spec) raised(birth Birth, self ID, v View) (Machine, error) {
 	m := birth(self, v)
 	if m == nil {
-		return nil, fmt.Errorf("%w: the Birth of %s made no machine of %v", ErrAlgorithm, s.Name, self)
+		return nil, fmt.Errorf("%w: the Birth of %s made no machine of %v", host.ErrAlgorithm, s.Name, self)
 	}
 	if adapter, ok := inmost(m).(adopter); ok {
 		if err := adapter.adopt(s); err != nil {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/stile-lock/stile/algorithm/host"
 )
 
 func even(n int) (Birth, error) {
@@ -64,7 +66,7 @@ func TestSpecWithMistakes(t *testing.T) {
 		_, all := c.spec.Group(View{N: 2})
 		_, birth := c.spec.Birth(2)
 		for _, err := range []error{c.spec.Accepts(2), one, all, birth} {
-			if !errors.Is(err, ErrAlgorithm) || !strings.Contains(err.Error(), c.want) {
+			if !errors.Is(err, host.ErrAlgorithm) || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v, want %q", err, c.want)
 			}
 		}

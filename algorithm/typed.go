@@ -1,5 +1,7 @@
 package algorithm
 
+import "github.com/stile-lock/stile/algorithm/host"
+
 // New returns a Machine for the mutual exclusion algorithm s at seat self.
 func New[M any, P Message[M]](self ID, v View, s Mutex[M]) Machine {
 	t := newTyped[M, P](self, v, s)
@@ -71,21 +73,21 @@ func (t *typed[M, P]) blank() {
 func (t *typed[M, P]) receive(from ID) { t.s.Receive(from, &t.msg, &t.out) }
 
 // notice implements actor.
-func (t *typed[M, P]) notice(in Input) {
+func (t *typed[M, P]) notice(in host.Input) {
 	switch in.Kind {
-	case Start:
+	case host.Start:
 		if s, ok := t.s.(Starter[M]); ok {
 			s.Start(&t.out)
 		}
-	case Expire:
+	case host.Expire:
 		if s, ok := t.s.(Expirer[M]); ok {
 			s.Expire(in.Timer, &t.out)
 		}
-	case Suspect:
+	case host.Suspect:
 		if s, ok := t.s.(Suspecter[M]); ok {
 			s.Suspect(in.From, &t.out)
 		}
-	case Trust:
+	case host.Trust:
 		if s, ok := t.s.(Truster[M]); ok {
 			s.Trust(in.From, &t.out)
 		}
@@ -93,23 +95,23 @@ func (t *typed[M, P]) notice(in Input) {
 }
 
 // ask implements actor.
-func (t *typed[M, P]) ask(in Input) {
+func (t *typed[M, P]) ask(in host.Input) {
 	o := &t.out
 	switch {
-	case t.mutex != nil && in.Kind == Request:
+	case t.mutex != nil && in.Kind == host.Request:
 		t.mutex.Request(o)
-	case t.mutex != nil && in.Kind == Release:
+	case t.mutex != nil && in.Kind == host.Release:
 		t.mutex.Release(o)
-	case t.elector != nil && in.Kind == Request:
+	case t.elector != nil && in.Kind == host.Request:
 		t.elector.Request(o)
 	case t.site == nil:
-	case in.Kind == Request:
+	case in.Kind == host.Request:
 		t.site.Acquire(in.From, in.Arg, o)
-	case in.Kind == Release:
+	case in.Kind == host.Release:
 		t.site.Finish(in.From, o)
-	case in.Kind == Claim:
+	case in.Kind == host.Claim:
 		t.site.Claim(in.From, in.Arg)
-	case in.Kind == Abort:
+	case in.Kind == host.Abort:
 		t.site.Abort(in.From, o)
 	}
 }

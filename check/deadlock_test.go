@@ -8,6 +8,7 @@ import (
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/deadlock"
+	"github.com/stile-lock/stile/algorithm/host"
 	"github.com/stile-lock/stile/internal/race"
 	"github.com/stile-lock/stile/internal/world/family/transactions"
 	"github.com/stile-lock/stile/scenario"
@@ -227,17 +228,17 @@ type lavish struct {
 	nags bool
 }
 
-func (l lavish) Step(in algorithm.Input, out *algorithm.Output) error {
+func (l lavish) Step(in host.Input, out *host.Output) error {
 	if err := l.Machine.Step(in, out); err != nil {
 		return err
 	}
 	for _, n := range slices.Clone(out.Notices) {
-		if n.Kind == algorithm.Granted && !l.nags {
+		if n.Kind == host.Granted && !l.nags {
 			out.Notices = append(out.Notices, n)
 		}
 	}
-	if in.Kind == algorithm.Release && l.nags {
-		out.Notices = append(out.Notices, algorithm.Notice{Kind: algorithm.Victim, Who: in.From})
+	if in.Kind == host.Release && l.nags {
+		out.Notices = append(out.Notices, host.Notice{Kind: host.Victim, Who: in.From})
 	}
 	return nil
 }

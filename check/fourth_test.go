@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/host"
 	"github.com/stile-lock/stile/internal/world/family"
 	"github.com/stile-lock/stile/internal/world/family/locks"
 )
@@ -20,7 +21,7 @@ func (e pair) New() family.Env { return pair{e.Env.New().(*locks.Env)} }
 func (e pair) Copy(from family.Env) { e.Env.Copy(from.(pair).Env) }
 
 // Took lets two in.
-func (e pair) Took(h family.Host, p algorithm.ID, in algorithm.Input, entered bool, notices []algorithm.Notice) {
+func (e pair) Took(h family.Host, p algorithm.ID, in host.Input, entered bool, notices []host.Notice) {
 	e.Env.Took(lenient{h}, p, in, entered, notices)
 }
 
@@ -58,23 +59,23 @@ func pairs() *family.Family {
 	return f
 }
 
-// host lets in as many as there are places, as the first process counts.
-type host struct {
+// doorman lets in as many as there are places, as the first process counts.
+type doorman struct {
 	places int
 	free   int
 	queue  []algorithm.ID
 }
 
-func (s *host) Fields(c *algorithm.Coder) {
+func (s *doorman) Fields(c *algorithm.Coder) {
 	c.Int("free", &s.free, s.places)
 	c.Seats("queue", &s.queue)
 }
 
-func (s *host) Request(out *algorithm.Out[toyMessage]) { out.Send(0, toyMessage{toyRequest}) }
+func (s *doorman) Request(out *algorithm.Out[toyMessage]) { out.Send(0, toyMessage{toyRequest}) }
 
-func (s *host) Release(out *algorithm.Out[toyMessage]) { out.Send(0, toyMessage{toyRelease}) }
+func (s *doorman) Release(out *algorithm.Out[toyMessage]) { out.Send(0, toyMessage{toyRelease}) }
 
-func (s *host) Receive(from algorithm.ID, m *toyMessage, out *algorithm.Out[toyMessage]) {
+func (s *doorman) Receive(from algorithm.ID, m *toyMessage, out *algorithm.Out[toyMessage]) {
 	switch m.Kind {
 	case toyGrant:
 		out.Enter()
@@ -94,7 +95,7 @@ func hosted(places int) algorithm.Spec {
 	return algorithm.Spec{
 		Name: "hosted", Family: algorithm.Family(99), Kinds: []string{"REQUEST", "GRANT", "RELEASE", "NOTE"},
 		Plan: algorithm.Always(func(self algorithm.ID, v algorithm.View) algorithm.Machine {
-			return algorithm.New(self, v, &host{places: places, free: places})
+			return algorithm.New(self, v, &doorman{places: places, free: places})
 		}),
 	}
 }

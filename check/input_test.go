@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/host"
 	"github.com/stile-lock/stile/algorithm/mutex"
 )
 
@@ -87,7 +88,7 @@ func TestViolationBeforeTheEnd(t *testing.T) {
 // message on another link.
 func TestSentAstray(t *testing.T) {
 	_, err := Run(Config{Spec: toy("astray"), Nodes: 3})
-	if !errors.Is(err, algorithm.ErrAlgorithm) || !strings.Contains(err.Error(), "P3 sent GRANT to seat 4 of 3") {
+	if !errors.Is(err, host.ErrAlgorithm) || !strings.Contains(err.Error(), "P3 sent GRANT to seat 4 of 3") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -99,14 +100,14 @@ func TestSpecWithMistakes(t *testing.T) {
 	_, lock := Run(Config{Spec: spec, Nodes: 3})
 	_, election := Run(Config{Spec: algorithm.Spec{Name: "x", Family: algorithm.Election, Plan: algorithm.Always(nil)}, Nodes: 3})
 	for _, err := range []error{lock, election} {
-		if !errors.Is(err, algorithm.ErrAlgorithm) {
+		if !errors.Is(err, host.ErrAlgorithm) {
 			t.Errorf("got %v", err)
 		}
 	}
 }
 
 // failing is an algorithm whose machines fail.
-func failing(spec algorithm.Spec, when algorithm.InputKind) algorithm.Spec {
+func failing(spec algorithm.Spec, when host.InputKind) algorithm.Spec {
 	plan := spec.Plan
 	spec.Plan = func(n int) (algorithm.Birth, error) {
 		birth, err := plan(n)
@@ -121,10 +122,10 @@ var errPlanted = errors.New("planted")
 
 type failingMachine struct {
 	algorithm.Machine
-	when algorithm.InputKind
+	when host.InputKind
 }
 
-func (f failingMachine) Step(in algorithm.Input, out *algorithm.Output) error {
+func (f failingMachine) Step(in host.Input, out *host.Output) error {
 	if in.Kind == f.when {
 		return errPlanted
 	}
@@ -132,7 +133,7 @@ func (f failingMachine) Step(in algorithm.Input, out *algorithm.Output) error {
 }
 
 func TestMachineThatFails(t *testing.T) {
-	for _, when := range []algorithm.InputKind{algorithm.Start, algorithm.Request, algorithm.Receive, algorithm.Release} {
+	for _, when := range []host.InputKind{host.Start, host.Request, host.Receive, host.Release} {
 		for workers := 1; workers <= 2; workers++ {
 			_, err := Run(Config{Spec: failing(mutex.Central(0), when), Nodes: 2, Limits: Limits{Workers: workers}})
 			if !errors.Is(err, errPlanted) || !strings.Contains(err.Error(), "central") {

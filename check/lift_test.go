@@ -8,6 +8,7 @@ import (
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/catalog"
+	"github.com/stile-lock/stile/algorithm/host"
 	"github.com/stile-lock/stile/internal/race"
 	"github.com/stile-lock/stile/internal/world/family/elections"
 )
@@ -124,7 +125,7 @@ type moody struct {
 	bug string
 }
 
-func (m moody) Step(in algorithm.Input, out *algorithm.Output) error {
+func (m moody) Step(in host.Input, out *host.Output) error {
 	if err := m.Machine.Step(in, out); err != nil || m.Clock()%2 == 0 {
 		return err
 	}
@@ -132,7 +133,7 @@ func (m moody) Step(in algorithm.Input, out *algorithm.Output) error {
 	case "enters":
 		out.Entered = false
 	case "notices":
-		out.Notices = append(out.Notices, algorithm.Notice{Kind: algorithm.SetTimer, After: 1})
+		out.Notices = append(out.Notices, host.Notice{Kind: host.SetTimer, After: 1})
 	case "groups":
 		for i := range out.Sends {
 			out.Sends[i].Group = int32(i)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/host"
 )
 
 // A clumsy lock does on request what it must not do.
@@ -46,9 +47,9 @@ func (s *clumsy) Expire(int, *algorithm.Out[clumsyMessage]) {}
 // A deviant machine sets a timer that there is not, past what core refuses.
 type deviant struct{ algorithm.Machine }
 
-func (d deviant) Step(in algorithm.Input, out *algorithm.Output) error {
+func (d deviant) Step(in host.Input, out *host.Output) error {
 	err := d.Machine.Step(in, out)
-	out.Notices = append(out.Notices, algorithm.Notice{Kind: algorithm.SetTimer, Timer: 1 << 24, After: 1})
+	out.Notices = append(out.Notices, host.Notice{Kind: host.SetTimer, Timer: 1 << 24, After: 1})
 	return err
 }
 
@@ -132,7 +133,7 @@ func TestPanicsOfTheAuthor(t *testing.T) {
 			c.Crashes, c.Comebacks = 1, 1
 		}
 		_, err := Run(c)
-		if !errors.Is(err, algorithm.ErrAlgorithm) || !strings.Contains(err.Error(), want) {
+		if !errors.Is(err, host.ErrAlgorithm) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v\nwant %q", where, err, want)
 		}
 	}
@@ -167,7 +168,7 @@ func TestMistakesOfTheAuthor(t *testing.T) {
 		{astray, "timer 16777216"},
 	} {
 		_, err := Run(Config{Spec: c.spec, Nodes: 2, Requests: 1, Requesters: []algorithm.ID{0}})
-		if !errors.Is(err, algorithm.ErrAlgorithm) || !strings.Contains(err.Error(), c.want) {
+		if !errors.Is(err, host.ErrAlgorithm) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("got %v\nwant %q", err, c.want)
 		}
 	}

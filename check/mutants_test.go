@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/host"
 	"github.com/stile-lock/stile/algorithm/mutex"
 )
 
@@ -27,8 +28,8 @@ func deaf(spec algorithm.Spec) algorithm.Spec {
 
 type deafMachine struct{ algorithm.Machine }
 
-func (d deafMachine) Step(in algorithm.Input, out *algorithm.Output) error {
-	if in.Kind == algorithm.Hear {
+func (d deafMachine) Step(in host.Input, out *host.Output) error {
+	if in.Kind == host.Hear {
 		out.Reset()
 		return nil
 	}

@@ -200,7 +200,7 @@ func (r *run) tokenless() error {
 		return nil
 	}
 	machines, err := r.Spec.Group(algorithm.View{N: r.Nodes})
-	if err != nil || slices.ContainsFunc(machines, func(m algorithm.Machine) bool { return algorithm.Tokens(m, r.Nodes) > 0 }) {
+	if err != nil || slices.ContainsFunc(machines, func(m algorithm.Machine) bool { return m.Tokens() > 0 }) {
 		return err
 	}
 	r.add(Property{Name: Token, Verdict: NotChecked, Note: noToken})

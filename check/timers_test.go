@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/host"
 )
 
 // A nervous lock sets timers when it starts, each for a unit more than the one before,
@@ -46,7 +47,7 @@ func TestTimersAreToldApart(t *testing.T) {
 	}{
 		{nervous{first: 0, count: 3, after: 1}, HoldsBounded, ""},
 		{nervous{first: 254, count: 4, after: 1}, HoldsBounded, ""},
-		{nervous{first: algorithm.MaxTimer - 2, count: 3, after: 1}, HoldsBounded, ""},
+		{nervous{first: host.MaxTimer - 2, count: 3, after: 1}, HoldsBounded, ""},
 		{nervous{first: 0, count: 3, after: 253}, HoldsBounded, ""},
 		{nervous{first: 0, count: 2, after: 40_000}, HoldsBounded, ""},
 		{nervous{first: 0, count: 2, after: 65_535}, Unfinished, "nervous: P1: timer 0 was set for 65535 units: the checker counts no more than 65534"},

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/catalog"
+	"github.com/stile-lock/stile/algorithm/host"
 	"github.com/stile-lock/stile/algorithm/mutex"
 	"github.com/stile-lock/stile/internal/race"
 	"github.com/stile-lock/stile/internal/world/family"
@@ -43,8 +44,8 @@ func (f *forgetful) Copy(from family.Env) { f.Env.Copy(from.(*forgetful).Env) }
 
 func (f *forgetful) Caused(_ algorithm.ID, t family.Tag) { f.tag = t }
 
-func (f *forgetful) Took(h family.Host, p algorithm.ID, in algorithm.Input, entered bool, notices []algorithm.Notice) {
-	if in.Kind == algorithm.Receive && in.Bytes[0] != f.kind {
+func (f *forgetful) Took(h family.Host, p algorithm.ID, in host.Input, entered bool, notices []host.Notice) {
+	if in.Kind == host.Receive && in.Bytes[0] != f.kind {
 		f.Env.Caused(p, f.tag)
 	}
 	f.Env.Took(h, p, in, entered, notices)
@@ -114,7 +115,7 @@ func (c chatty) Do(h family.Host, a family.Act) {
 		return
 	}
 	c.Caused(a.Peer, c.Tag(a.Proc))
-	h.Step(a.Peer, algorithm.Input{Kind: algorithm.Hear, From: algorithm.None, Time: h.Machine(a.Proc).Clock()})
+	h.Step(a.Peer, host.Input{Kind: host.Hear, From: algorithm.None, Time: h.Machine(a.Proc).Clock()})
 }
 
 // Applications talk only right before a request. That they need not talk at

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/host"
 	"github.com/stile-lock/stile/internal/world/family"
 	"github.com/stile-lock/stile/internal/world/family/elections"
 	"github.com/stile-lock/stile/internal/world/kernel"
@@ -203,7 +204,7 @@ func (p *poll) bury() {
 	for q := range algorithm.ID(p.Nodes) {
 		for _, id := range p.Election.Dead {
 			if !p.w.Crashed(q) {
-				p.Step(q, algorithm.Input{Kind: algorithm.Suspect, From: id})
+				p.Step(q, host.Input{Kind: host.Suspect, From: id})
 			}
 		}
 	}

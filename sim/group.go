@@ -4,9 +4,11 @@ import (
 	"errors"
 
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/host"
 	"github.com/stile-lock/stile/internal/world/family"
 	"github.com/stile-lock/stile/internal/world/family/families"
 	"github.com/stile-lock/stile/internal/world/kernel"
+	"github.com/stile-lock/stile/internal/world/mistake"
 )
 
 // A group is one instance of an algorithm: machines at seats, each at a process of the
@@ -40,7 +42,7 @@ type group struct {
 // An output holds what a step reports, and leads to the output for the steps that follow
 // from it while it is being reported.
 type output struct {
-	algorithm.Output
+	host.Output
 	within *output
 }
 
@@ -50,7 +52,7 @@ type output struct {
 type observer interface {
 	// took is called with what the machine of a seat reported in a step, if anything,
 	// after that has been done.
-	took(seat algorithm.ID, out *algorithm.Output)
+	took(seat algorithm.ID, out *host.Output)
 	// crashed and returned are called for a process that has died, or is back and
 	// remembers nothing.
 	crashed(seat algorithm.ID)
@@ -113,14 +115,14 @@ func (g *group) rebirth(seat algorithm.ID) {
 }
 
 // describe returns the state of the machine of a seat.
-func (g *group) describe(seat algorithm.ID) (fields []algorithm.Field) {
-	g.let(seat, "when its state is read", func() { fields = algorithm.Describe(g.machines[seat], g.view.N, g.members...) })
+func (g *group) describe(seat algorithm.ID) (fields []host.Field) {
+	g.let(seat, "when its state is read", func() { fields = g.machines[seat].Describe(g.members...) })
 	return fields
 }
 
 // Step implements family.Host: it gives the machine of a seat an input and does what the
 // machine wants done.
-func (g *group) Step(seat algorithm.ID, in algorithm.Input) {
+func (g *group) Step(seat algorithm.ID, in host.Input) {
 	if g.w.err != nil || g.Dead(seat) {
 		return
 	}
@@ -139,8 +141,8 @@ func (g *group) Step(seat algorithm.ID, in algorithm.Input) {
 	}
 	c.seat = algorithm.None
 	if err != nil {
-		if in.Kind == algorithm.Receive && errors.Is(err, algorithm.ErrMalformed) {
-			err = algorithm.Unreadable("message", err) // all senders here are machines of this algorithm
+		if in.Kind == host.Receive && errors.Is(err, host.ErrMalformed) {
+			err = mistake.Unreadable("message", err) // all senders here are machines of this algorithm
 		}
 		g.w.fail(g.at(seat, err))
 		return
@@ -158,7 +160,7 @@ func (g *group) Step(seat algorithm.ID, in algorithm.Input) {
 
 // tell does what a step wants done and reports the outcome. Where nothing is marked,
 // messages come first in a trace.
-func (g *group) tell(seat algorithm.ID, in algorithm.Input, room *output) {
+func (g *group) tell(seat algorithm.ID, in host.Input, room *output) {
 	if room.within == nil {
 		room.within = &output{}
 	}
@@ -177,12 +179,12 @@ func (g *group) tell(seat algorithm.ID, in algorithm.Input, room *output) {
 }
 
 // carry sends the messages of a step, and sets its timers.
-func (g *group) carry(seat algorithm.ID, out *algorithm.Output, tag kernel.Tag) {
+func (g *group) carry(seat algorithm.ID, out *host.Output, tag kernel.Tag) {
 	if len(out.Sends) > 0 {
 		g.send(seat, out, tag)
 	}
 	for i := range out.Notices {
-		if n := &out.Notices[i]; n.Kind == algorithm.SetTimer {
+		if n := &out.Notices[i]; n.Kind == host.SetTimer {
 			g.w.SetTimer(g.proc(seat), kernel.Timer{Group: g.index, ID: n.Timer}, n.After, tag)
 		}
 	}
@@ -190,7 +192,7 @@ func (g *group) carry(seat algorithm.ID, out *algorithm.Output, tag kernel.Tag) 
 
 // send puts the messages of the last step in flight. The parts of a multicast share one
 // slot.
-func (g *group) send(seat algorithm.ID, out *algorithm.Output, tag kernel.Tag) {
+func (g *group) send(seat algorithm.ID, out *host.Output, tag kernel.Tag) {
 	k, from := g.w.Kernel, g.proc(seat)
 	sends := out.Sends
 	for first, last := 0, 0; first < len(sends); first = last {

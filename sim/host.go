@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/host"
 	"github.com/stile-lock/stile/internal/world/family"
 	"github.com/stile-lock/stile/internal/world/kernel"
 	"github.com/stile-lock/stile/scenario"
@@ -14,7 +15,7 @@ import (
 // The group as its environment sees it: see family.Host.
 
 // Moves implements family.Host: every input may change something.
-func (g *group) Moves(algorithm.ID, algorithm.Input) bool { return true }
+func (g *group) Moves(algorithm.ID, host.Input) bool { return true }
 
 // Dead implements family.Host.
 func (g *group) Dead(seat algorithm.ID) bool { return g.w.Crashed(g.proc(seat)) }
@@ -105,10 +106,10 @@ func (g *group) announce(back algorithm.ID) {
 		case seat == back || g.Dead(seat) && g.w.Steps():
 		case g.Dead(seat):
 			g.believe(trace.Suspect, back, seat)
-			g.Step(back, algorithm.Input{Kind: algorithm.Suspect, From: seat})
+			g.Step(back, host.Input{Kind: host.Suspect, From: seat})
 		default:
 			g.believe(trace.Trust, seat, back)
-			g.Step(seat, algorithm.Input{Kind: algorithm.Trust, From: back})
+			g.Step(seat, host.Input{Kind: host.Trust, From: back})
 		}
 	}
 }

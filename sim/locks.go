@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/host"
 	"github.com/stile-lock/stile/internal/world/family"
 	"github.com/stile-lock/stile/internal/world/family/locks"
 	"github.com/stile-lock/stile/scenario"
@@ -97,20 +98,20 @@ func (l *lock) leave(seat algorithm.ID) {
 	l.env.Do(l.group, family.Act{Kind: scenario.Leave, Proc: seat})
 }
 
-func (l *lock) took(seat algorithm.ID, out *algorithm.Output) {
+func (l *lock) took(seat algorithm.ID, out *host.Output) {
 	if out.Entered {
 		l.entered(seat)
 	}
 	for i := range out.Notices {
 		switch n := &out.Notices[i]; n.Kind {
-		case algorithm.Denied:
+		case host.Denied:
 			l.forget(seat)
 			if l.onDeny != nil {
 				l.onDeny(seat)
 			}
-		case algorithm.Leader:
+		case host.Leader:
 			l.note(trace.Lead, seat, n.Who, "")
-		case algorithm.Victim:
+		case host.Victim:
 			l.note(trace.Abort, seat, n.Who, "")
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/host"
 	"github.com/stile-lock/stile/algorithm/mutex"
 	"github.com/stile-lock/stile/scenario"
 )
@@ -66,7 +67,7 @@ func TestMistakesOfTheAuthor(t *testing.T) {
 		{idle, "has no Plan"},
 	} {
 		_, err := Run(Config{Spec: c.spec, Nodes: 3, Entries: 10, Latency: scenario.Always(scenario.T), Seed: 1})
-		if !errors.Is(err, algorithm.ErrAlgorithm) || !strings.Contains(err.Error(), c.want) {
+		if !errors.Is(err, host.ErrAlgorithm) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("got %v, want %q", err, c.want)
 		}
 	}

@@ -5,29 +5,30 @@ import (
 	"slices"
 
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/host"
 	"github.com/stile-lock/stile/scenario"
 )
 
 // A call is what a machine at work was called for, so that a panic of its algorithm can
 // be reported. It is recorded at every step, field by field, at no noticeable cost:
-// copying an algorithm.Input takes longer, and a deferred call a tenth of the whole step.
+// copying an host.Input takes longer, and a deferred call a tenth of the whole step.
 type call struct {
-	seat  algorithm.ID        // seat of the machine; None if none is at work
-	kind  algorithm.InputKind // kind of its input
-	from  algorithm.ID        // process named in the input
-	which int                 // lock or timer
-	slot  int32               // slot of the message
-	doing string              // what it does, if it was given no input
+	seat  algorithm.ID   // seat of the machine; None if none is at work
+	kind  host.InputKind // kind of its input
+	from  algorithm.ID   // process named in the input
+	which int            // lock or timer
+	slot  int32          // slot of the message
+	doing string         // what it does, if it was given no input
 }
 
 // input returns the input of the machine at work.
-func (g *group) input() algorithm.Input {
+func (g *group) input() host.Input {
 	c := &g.call
-	in := algorithm.Input{Kind: c.kind, From: c.from, Arg: c.which, Timer: c.which}
+	in := host.Input{Kind: c.kind, From: c.from, Arg: c.which, Timer: c.which}
 	switch in.Kind {
-	case algorithm.Receive:
+	case host.Receive:
 		in.From, in.Bytes = g.proc(in.From), g.w.Slot(c.slot).Bytes
-	case algorithm.Suspect, algorithm.Trust:
+	case host.Suspect, host.Trust:
 		in.From = g.proc(in.From)
 	}
 	return in
@@ -56,7 +57,7 @@ func (g *group) panicked(why any) error {
 		when = g.spec.When(g.input())
 	}
 	g.call.seat = algorithm.None
-	return g.at(seat, algorithm.Panicked(when, why))
+	return g.at(seat, host.Panicked(when, why))
 }
 
 // let makes the machine of a seat do something that is not a step.

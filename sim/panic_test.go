@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/host"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/trace"
 )
@@ -82,7 +83,7 @@ func fragileSpec(where string) algorithm.Spec {
 func panicked(t *testing.T, where string, err error, want string) {
 	t.Helper()
 	why := ": runtime error: index out of range [3] with length 0, at panic_test.go:"
-	if !errors.Is(err, algorithm.ErrAlgorithm) || !strings.Contains(err.Error(), want+why) {
+	if !errors.Is(err, host.ErrAlgorithm) || !strings.Contains(err.Error(), want+why) {
 		t.Errorf("%s: got  %v\nwant %s", where, err, want+why)
 	}
 }
@@ -177,12 +178,12 @@ func TestPanicInAnElection(t *testing.T) {
 // A brittle machine panics itself, and not the one within it.
 type brittle struct {
 	algorithm.Machine
-	on algorithm.InputKind
+	on host.InputKind
 }
 
 func (m brittle) Unwrap() algorithm.Machine { return m.Machine }
 
-func (m brittle) Step(in algorithm.Input, out *algorithm.Output) error {
+func (m brittle) Step(in host.Input, out *host.Output) error {
 	if in.Kind == m.on {
 		(&fragile{where: "step"}).at("step")
 	}
@@ -195,9 +196,9 @@ func TestPanicAtASite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for on, want := range map[algorithm.InputKind]string{
-		algorithm.Request: "site 2 in step 1: mistake in the algorithm: it panics when P2 asks for L1",
-		algorithm.Receive: "site 1 in step 2: mistake in the algorithm: it panics when it gets REQUEST of site 2",
+	for on, want := range map[host.InputKind]string{
+		host.Request: "site 2 in step 1: mistake in the algorithm: it panics when P2 asks for L1",
+		host.Receive: "site 1 in step 2: mistake in the algorithm: it panics when it gets REQUEST of site 2",
 	} {
 		spec, err := SiteSpec(sc)
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/host"
 	"github.com/stile-lock/stile/internal/world/family"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/trace"
@@ -36,16 +37,16 @@ func (w *world) plain(f *family.Family, spec algorithm.Spec, v algorithm.View) (
 	return p, err
 }
 
-func (p *plain) took(seat algorithm.ID, out *algorithm.Output) {
+func (p *plain) took(seat algorithm.ID, out *host.Output) {
 	if out.Entered && p.onEnter != nil {
 		p.onEnter(seat)
 	}
 	for _, n := range out.Notices {
 		switch {
-		case n.Kind == algorithm.Leader && n.Who != algorithm.None:
+		case n.Kind == host.Leader && n.Who != algorithm.None:
 			p.news = p.w.Now()
 			p.note(trace.Lead, seat, n.Who, "")
-		case n.Kind == algorithm.Victim:
+		case n.Kind == host.Victim:
 			p.note(trace.Abort, seat, n.Who, "")
 		}
 	}
@@ -69,13 +70,13 @@ func (p *plain) returned(seat algorithm.ID) { p.announce(seat) }
 func (p *plain) due() bool {
 	due := false
 	p.env.Acts(p, func(a family.Act) {
-		due = due || a.Fair && (a.Kind != scenario.Ask || p.stirs(a.Proc, algorithm.Input{Kind: algorithm.Request, From: algorithm.None}))
+		due = due || a.Fair && (a.Kind != scenario.Ask || p.stirs(a.Proc, host.Input{Kind: host.Request, From: algorithm.None}))
 	})
 	for seat := range algorithm.ID(p.view.N) {
 		for q := range algorithm.ID(p.view.N) {
-			truth := algorithm.Input{Kind: algorithm.Trust, From: q}
+			truth := host.Input{Kind: host.Trust, From: q}
 			if p.Dead(q) {
-				truth.Kind = algorithm.Suspect
+				truth.Kind = host.Suspect
 			}
 			due = due || seat != q && !p.Dead(seat) && p.stirs(seat, truth)
 		}
@@ -84,11 +85,11 @@ func (p *plain) due() bool {
 }
 
 // stirs reports whether an input would have any effect, if only a mistake.
-func (g *group) stirs(seat algorithm.ID, in algorithm.Input) (some bool) {
+func (g *group) stirs(seat algorithm.ID, in host.Input) (some bool) {
 	defer func() { some = some || recover() != nil }()
 	state := g.machines[seat].AppendState(nil)
 	m := g.birth(seat, g.view)
-	var out algorithm.Output
+	var out host.Output
 	if m.LoadState(state) != nil || m.Step(in, &out) != nil {
 		return true
 	}

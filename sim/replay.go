@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/host"
 	"github.com/stile-lock/stile/internal/world/family"
 	"github.com/stile-lock/stile/internal/world/family/families"
 	"github.com/stile-lock/stile/internal/world/kernel"
@@ -49,17 +50,17 @@ type Playback struct {
 	ByKind      []int // number of messages of each of Spec.Kinds
 	MaxBypass   int
 	Violations  []Violation
-	Deadlock    bool                // whether processes wait for each other forever
-	Differences []Difference        // outcomes that differ from the expected ones
-	States      [][]algorithm.Field // state of each process, or site, at the end
-	Stopped     bool                // whether ReplayOptions.Until, Watch or Over stopped it; then no expectation was checked
-	Still       bool                // whether it came to rest by itself: nothing more would happen
-	Stalled     bool                // whether it was ended because events went on without progress
-	Sites       *SitesPlayback      // transactions of a scenario with sites
-	Ended       int                 // index of the first event reported after the end of the run
-	UnderWay    []Passage           // messages in flight at the end, on each link in order of arrival
-	Timers      []Alarm             // timers running at the end
-	Measured    []*Result           // measurements of each critical section
+	Deadlock    bool           // whether processes wait for each other forever
+	Differences []Difference   // outcomes that differ from the expected ones
+	States      [][]host.Field // state of each process, or site, at the end
+	Stopped     bool           // whether ReplayOptions.Until, Watch or Over stopped it; then no expectation was checked
+	Still       bool           // whether it came to rest by itself: nothing more would happen
+	Stalled     bool           // whether it was ended because events went on without progress
+	Sites       *SitesPlayback // transactions of a scenario with sites
+	Ended       int            // index of the first event reported after the end of the run
+	UnderWay    []Passage      // messages in flight at the end, on each link in order of arrival
+	Timers      []Alarm        // timers running at the end
+	Measured    []*Result      // measurements of each critical section
 
 	frame trace.Trace // what a picture needs besides the events
 }
@@ -221,7 +222,7 @@ func (p *player) set() error {
 		var err error
 		seat := g.seat(s.Proc)
 		g.let(seat, "when its "+s.Field+" is set", func() {
-			err = algorithm.Assign(g.machines[seat], g.view.N, s.Field, s.Value, g.members...)
+			err = g.machines[seat].Assign(s.Field, s.Value, g.members...)
 		})
 		if err != nil {
 			return at(s.Line, fmt.Errorf("set %v %s %s: %w", s.Proc, s.Field, s.Value, err))

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/host"
 	"github.com/stile-lock/stile/scenario"
 )
 
@@ -81,7 +81,7 @@ func (j *judge) phase(e scenario.Expectation, got scenario.Phase) {
 }
 
 // field checks a field of a process's state.
-func (j *judge) field(e scenario.Expectation, fields []algorithm.Field) {
+func (j *judge) field(e scenario.Expectation, fields []host.Field) {
 	names := make([]string, len(fields))
 	for i, f := range fields {
 		names[i] = f.Name

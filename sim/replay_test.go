@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/host"
 	"github.com/stile-lock/stile/algorithm/mutex"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/trace"
@@ -196,7 +197,7 @@ func TestUntilStops(t *testing.T) {
 	if err != nil || !back.Stopped || len(back.Differences) > 0 || len(back.Events) < 4 || len(back.Events) > 6 {
 		t.Errorf("%v, %+v", err, back)
 	}
-	if back.States[0][0] != (algorithm.Field{Name: "state", Value: "WANTED"}) {
+	if back.States[0][0] != (host.Field{Name: "state", Value: "WANTED"}) {
 		t.Errorf("P1 is %v", back.States[0])
 	}
 }

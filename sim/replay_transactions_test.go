@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/host"
 	"github.com/stile-lock/stile/scenario"
 )
 
@@ -122,7 +122,7 @@ func TestReplayEnds(t *testing.T) {
 	if err != nil || !b.Stopped || len(b.Differences) > 0 || len(b.Events) < 6 || len(b.Events) > 9 {
 		t.Errorf("%v, %d events, differences %v: want it stopped and nothing checked", err, len(b.Events), b.Differences)
 	}
-	if b.States[0][0] != (algorithm.Field{Name: "clock", Value: "1"}) {
+	if b.States[0][0] != (host.Field{Name: "clock", Value: "1"}) {
 		t.Errorf("site 1 is %v", b.States[0])
 	}
 	// P2 comes back without a rest, again and again, and P1 stays for long.

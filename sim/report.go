@@ -6,6 +6,7 @@ import (
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/deadlock"
+	"github.com/stile-lock/stile/algorithm/host"
 	"github.com/stile-lock/stile/scenario"
 )
 
@@ -126,7 +127,7 @@ func newReport(sc *scenario.Scenario, spec algorithm.Spec, b *Playback) report {
 		Entries:  listOf(b.Entries, func(e Entry) entry { return entry{number(e.Proc), json.Number(moment(e.At, sc.Steps)), e.Section} }),
 		Messages: b.Messages, ByKind: map[string]int{}, MaxBypass: b.MaxBypass, Deadlock: b.Deadlock,
 		Violations: listOf(b.Violations, named), Differences: listOf(b.Differences, func(d Difference) difference { return difference(d) }),
-		States: listOf(b.States, func(fields []algorithm.Field) map[string]string {
+		States: listOf(b.States, func(fields []host.Field) map[string]string {
 			state := map[string]string{}
 			for _, f := range fields {
 				state[f.Name] = f.Value

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/host"
+	"github.com/stile-lock/stile/internal/world/mistake"
 )
 
 // A shadow decides which steps are taken twice, the second time by a machine that knows
@@ -13,7 +15,7 @@ import (
 type shadow struct {
 	taken int // steps so far
 	next  int // next step to take twice
-	twin  algorithm.Twin
+	twin  mistake.Twin
 }
 
 // wait sets when to take a step twice again: after one 64th of the steps so far, or 8192.
@@ -29,7 +31,7 @@ func (s *shadow) wait(size int) {
 }
 
 // takeTwice makes the machine of a seat take a step, and its twin too.
-func (g *group) takeTwice(seat algorithm.ID, in algorithm.Input, out *algorithm.Output) error {
+func (g *group) takeTwice(seat algorithm.ID, in host.Input, out *host.Output) error {
 	m := g.machines[seat]
 	twin := &g.shadow.twin
 	if err := twin.Before(m, g.birth(seat, g.view)); err != nil {
@@ -45,10 +47,10 @@ func (g *group) takeTwice(seat algorithm.ID, in algorithm.Input, out *algorithm.
 
 // takeRebuilt makes the machine of a seat take a step, after it has been rebuilt from its
 // bytes.
-func (g *group) takeRebuilt(seat algorithm.ID, in algorithm.Input, out *algorithm.Output) error {
+func (g *group) takeRebuilt(seat algorithm.ID, in host.Input, out *host.Output) error {
 	g.state = g.machines[seat].AppendState(g.state[:0])
 	if err := g.spare[seat].LoadState(g.state); err != nil {
-		return algorithm.Unreadable("state", err)
+		return mistake.Unreadable("state", err)
 	}
 	g.machines[seat], g.spare[seat] = g.spare[seat], g.machines[seat]
 	return g.machines[seat].Step(in, out)
@@ -63,7 +65,7 @@ func (g *group) blame() {
 	var names []string
 	for i, m := range g.machines {
 		g.let(algorithm.ID(i), "when its state is read", func() {
-			names = append(names, algorithm.Unwritten(m, g.birth(algorithm.ID(i), g.view))...)
+			names = append(names, mistake.Unwritten(m, g.birth(algorithm.ID(i), g.view))...)
 		})
 	}
 	slices.Sort(names)

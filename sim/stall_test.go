@@ -7,6 +7,7 @@ import (
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/election"
+	"github.com/stile-lock/stile/algorithm/host"
 	"github.com/stile-lock/stile/algorithm/mutex"
 	"github.com/stile-lock/stile/internal/world/family"
 	"github.com/stile-lock/stile/scenario"
@@ -65,9 +66,9 @@ func deaf() algorithm.Spec {
 // An unheard machine is not told that its application asks.
 type unheard struct{ algorithm.Machine }
 
-func (u *unheard) Step(in algorithm.Input, out *algorithm.Output) error {
-	if in.Kind == algorithm.Request {
-		*out = algorithm.Output{}
+func (u *unheard) Step(in host.Input, out *host.Output) error {
+	if in.Kind == host.Request {
+		*out = host.Output{}
 		return nil
 	}
 	return u.Machine.Step(in, out)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/deadlock"
+	"github.com/stile-lock/stile/algorithm/host"
 	"github.com/stile-lock/stile/internal/world/family"
 	"github.com/stile-lock/stile/internal/world/family/transactions"
 	"github.com/stile-lock/stile/internal/world/kernel"
@@ -206,5 +207,5 @@ func (t *transacting) crashed(algorithm.ID) {
 	}
 }
 
-func (t *transacting) took(algorithm.ID, *algorithm.Output) {}
-func (t *transacting) returned(algorithm.ID)                {}
+func (t *transacting) took(algorithm.ID, *host.Output) {}
+func (t *transacting) returned(algorithm.ID)           {}

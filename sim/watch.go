@@ -3,6 +3,7 @@ package sim
 import (
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/deadlock"
+	"github.com/stile-lock/stile/algorithm/host"
 	"github.com/stile-lock/stile/internal/world/kernel"
 	"github.com/stile-lock/stile/trace"
 )
@@ -43,8 +44,8 @@ type Trick struct{ Event, Line int }
 // A Change is the state of a process, or a site, after a step of its machine.
 type Change struct {
 	Proc   algorithm.ID
-	After  int               // number of events that had happened
-	Fields []algorithm.Field // all of its state
+	After  int          // number of events that had happened
+	Fields []host.Field // all of its state
 }
 
 // A Passage is a message in flight.

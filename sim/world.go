@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/host"
 	"github.com/stile-lock/stile/internal/world/family"
 	"github.com/stile-lock/stile/internal/world/kernel"
 	"github.com/stile-lock/stile/trace"
@@ -98,7 +99,7 @@ func (w *world) Deliver(from, to algorithm.ID, slot int32) {
 		g.env.Caused(seat, family.Tag(m.Tag))
 	}
 	g.call.slot = slot
-	g.Step(seat, algorithm.Input{Kind: algorithm.Receive, From: g.seat(from), Bytes: m.Bytes})
+	g.Step(seat, host.Input{Kind: host.Receive, From: g.seat(from), Bytes: m.Bytes})
 }
 
 // Expired implements kernel.Handler.
@@ -108,7 +109,7 @@ func (w *world) Expired(p algorithm.ID, t kernel.Timer, tag kernel.Tag) {
 	if g.tagged {
 		g.env.Caused(seat, family.Tag(tag))
 	}
-	g.Step(seat, algorithm.Input{Kind: algorithm.Expire, Timer: t.ID})
+	g.Step(seat, host.Input{Kind: host.Expire, Timer: t.ID})
 }
 
 // Believed implements kernel.Handler.
@@ -123,7 +124,7 @@ func (w *world) Describe(e *trace.Event, m *kernel.Slot) {
 	e.Name, e.Section = g.spec.Kinds[m.Bytes[0]], g.section
 	seat := g.seat(e.Proc)
 	g.let(seat, "when "+e.Name+" is read", func() {
-		e.Fields, _ = algorithm.DescribeMessage(g.machines[seat], g.view.N, m.Bytes, g.members...)
+		e.Fields, _ = g.machines[seat].DescribeMessage(m.Bytes, g.members...)
 	})
 }
 
@@ -133,8 +134,8 @@ func (w *world) group(section string) *group {
 }
 
 // describe returns the state of a process, in all groups that it is part of.
-func (w *world) describe(p algorithm.ID) []algorithm.Field {
-	var all []algorithm.Field
+func (w *world) describe(p algorithm.ID) []host.Field {
+	var all []host.Field
 	w.of(p, func(g *group, seat algorithm.ID) {
 		for _, f := range g.describe(seat) {
 			if g.section != "" {
@@ -157,7 +158,7 @@ func (w *world) of(p algorithm.ID, f func(g *group, seat algorithm.ID)) {
 
 // start starts the machines of a process.
 func (w *world) start(p algorithm.ID) {
-	w.of(p, func(g *group, seat algorithm.ID) { g.Step(seat, algorithm.Input{Kind: algorithm.Start}) })
+	w.of(p, func(g *group, seat algorithm.ID) { g.Step(seat, host.Input{Kind: host.Start}) })
 }
 
 func (w *world) crash(p algorithm.ID) {
@@ -177,7 +178,7 @@ func (w *world) restart(p algorithm.ID) {
 func (w *world) suspect(p, peer algorithm.ID) {
 	w.Note(trace.Event{Kind: trace.Suspect, Proc: p, Peer: peer})
 	w.pair(p, peer, func(g *group, seat, other algorithm.ID) {
-		g.Step(seat, algorithm.Input{Kind: algorithm.Suspect, From: other})
+		g.Step(seat, host.Input{Kind: host.Suspect, From: other})
 	})
 }
 
@@ -186,7 +187,7 @@ func (w *world) trust(p, peer algorithm.ID) {
 	w.Note(trace.Event{Kind: trace.Trust, Proc: p, Peer: peer})
 	w.pair(p, peer, func(g *group, seat, other algorithm.ID) {
 		g.env.Trusted(g, seat, other)
-		g.Step(seat, algorithm.Input{Kind: algorithm.Trust, From: other})
+		g.Step(seat, host.Input{Kind: host.Trust, From: other})
 	})
 }
 
@@ -200,7 +201,7 @@ func (w *world) tell(p, peer algorithm.ID) {
 		if g.order != nil {
 			g.order.told(seat, other)
 		}
-		g.Step(other, algorithm.Input{Kind: algorithm.Hear, From: algorithm.None, Time: g.ClockOf(seat)})
+		g.Step(other, host.Input{Kind: host.Hear, From: algorithm.None, Time: g.ClockOf(seat)})
 	})
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/host"
 	"github.com/stile-lock/stile/trace"
 )
 
@@ -118,7 +119,7 @@ func random(seed uint64, n, events int) *trace.Trace {
 			if k := len(s.t.Events); k == 0 || s.t.Events[k-1].Msg != l.n {
 				continue // it was sent before the trace began
 			}
-			s.t.Events[len(s.t.Events)-1].Fields = []algorithm.Field{{Name: "stamp", Value: "<1,2>"}, {Name: "n", Value: strconv.Itoa(msgs)}}
+			s.t.Events[len(s.t.Events)-1].Fields = []host.Field{{Name: "stamp", Value: "<1,2>"}, {Name: "n", Value: strconv.Itoa(msgs)}}
 		case c < 8 && len(onTheWay) > 0:
 			i := r.IntN(len(onTheWay))
 			l := onTheWay[i]

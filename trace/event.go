@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/host"
 )
 
 // A Kind is the kind of an Event.
@@ -80,12 +81,12 @@ type Event struct {
 	Step   int   // position in the run, from 0
 	At     int64 // time in ticks; a step number in runs without time
 	Kind   Kind
-	Proc   algorithm.ID      // process; None for Partition and Heal
-	Peer   algorithm.ID      // Send, Drop, Duplicate: the receiver; Receive: the sender; Suspect, Trust, Lead, Abort: the process meant; Violation: the other process involved, or None
-	Msg    int               // Send, Receive, Drop, Duplicate: number of the message, from 1; 0 otherwise
-	Name   string            // kind of message, property violated, or text of a note
-	Fields []algorithm.Field // fields of the message
-	Words  string            // Violation: how the property was violated
+	Proc   algorithm.ID // process; None for Partition and Heal
+	Peer   algorithm.ID // Send, Drop, Duplicate: the receiver; Receive: the sender; Suspect, Trust, Lead, Abort: the process meant; Violation: the other process involved, or None
+	Msg    int          // Send, Receive, Drop, Duplicate: number of the message, from 1; 0 otherwise
+	Name   string       // kind of message, property violated, or text of a note
+	Fields []host.Field // fields of the message
+	Words  string       // Violation: how the property was violated
 
 	Section string // critical section, if there are several
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/host"
 )
 
 // The keys are part of the public interface: add to them, never change them.
@@ -42,7 +43,7 @@ type jsonEvent struct {
 }
 
 // jsonFields is an object whose keys keep their order.
-type jsonFields []algorithm.Field
+type jsonFields []host.Field
 
 // JSON encodes the trace, with one event per line. Times are in units, and processes are
 // numbered from 1. The error says what is impossible in a trace.
@@ -139,7 +140,7 @@ func (fs *jsonFields) UnmarshalJSON(data []byte) error {
 		if !ok {
 			return fmt.Errorf("field %q: want a text", name)
 		}
-		*fs = append(*fs, algorithm.Field{Name: name.(string), Value: text})
+		*fs = append(*fs, host.Field{Name: name.(string), Value: text})
 	}
 	return nil
 }

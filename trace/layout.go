@@ -26,19 +26,19 @@ package trace
 type Layout struct {
 	Page     page        `json:"page"`
 	Window   window      `json:"window"`
-	Title    []caption     `json:"title"`    // lines of the title, at the top
-	Part     caption       `json:"part"`     // the sentence of window.Part, below the title
-	Footer   []caption     `json:"footer"`   // further remarks, below the legend
+	Title    []caption   `json:"title"`    // lines of the title, at the top
+	Part     caption     `json:"part"`     // the sentence of window.Part, below the title
+	Footer   []caption   `json:"footer"`   // further remarks, below the legend
 	Lanes    []laneName  `json:"lanes"`    // one for each process, in order
 	Kinds    []KindStyle `json:"kinds"`    // message kinds of the run
 	Lives    []life      `json:"lives"`    // when processes are alive
-	Bars     []strip       `json:"bars"`     // when they wait and are inside
+	Bars     []strip     `json:"bars"`     // when they wait and are inside
 	Uprights []upright   `json:"uprights"` // lines through all lanes: cuts, violations, the focus
 	Arrows   []arrow     `json:"arrows"`   // the messages
 	Dots     []dot       `json:"dots"`     // moments at which processes did something
 	Marks    []sign      `json:"marks"`    // what must not be overlooked
 	Ticks    []axisTick  `json:"ticks"`    // ticks of the time axis
-	Axis     caption       `json:"axis"`     // unit of the axis
+	Axis     caption     `json:"axis"`     // unit of the axis
 	Legend   []sample    `json:"legend"`   // explanations of what occurs in the picture
 	LeftOut  int         `json:"leftout"`  // number of arrow labels that found no room
 }
@@ -80,7 +80,7 @@ type label struct {
 	At     point  `json:"at"`            // on its baseline
 	Anchor string `json:"anchor"`        // end of the text that is there: start, middle or end
 	Size   length `json:"size"`          // font size
-	Box    *frame   `json:"box,omitempty"` // box drawn behind it, with round ends, if it lies on an arrow
+	Box    *frame `json:"box,omitempty"` // box drawn behind it, with round ends, if it lies on an arrow
 }
 
 // A frame is a part of the plot.

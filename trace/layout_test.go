@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/host"
 	"github.com/stile-lock/stile/trace"
 )
 
@@ -127,8 +128,8 @@ func TestStamps(t *testing.T) {
 		}
 	}
 	tr := trace.Trace{N: 2, Unit: 1, Beside: "sum", Events: []trace.Event{
-		{Kind: trace.Send, Proc: 0, Peer: 1, Msg: 1, Name: "WRITE", Fields: []algorithm.Field{{Name: "sum", Value: "7"}, {Name: "by", Value: "8"}}},
-		{Step: 1, At: 1, Kind: trace.Receive, Proc: 1, Peer: 0, Msg: 1, Name: "WRITE", Fields: []algorithm.Field{{Name: "sum", Value: "7"}}},
+		{Kind: trace.Send, Proc: 0, Peer: 1, Msg: 1, Name: "WRITE", Fields: []host.Field{{Name: "sum", Value: "7"}, {Name: "by", Value: "8"}}},
+		{Step: 1, At: 1, Kind: trace.Receive, Proc: 1, Peer: 0, Msg: 1, Name: "WRITE", Fields: []host.Field{{Name: "sum", Value: "7"}}},
 	}}
 	if text, svg := tr.Text(trace.TextOptions{}), tr.SVG(trace.Options{}); !strings.Contains(text, "WRITE 7") || !strings.Contains(svg, ">WRITE 7<") {
 		t.Errorf("no sum beside the message in\n%s", text)

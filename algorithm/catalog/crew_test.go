@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/host"
 )
 
 // dice are chance that is the same for ever: vectors depend on it.
@@ -28,7 +29,7 @@ type crew struct {
 	entries []int // of each seat
 	flight  []letter
 	dice    dice
-	out     algorithm.Output
+	out     host.Output
 }
 
 func newCrew(spec algorithm.Spec, n int, seed uint64) (*crew, error) {
@@ -43,7 +44,7 @@ func newCrew(spec algorithm.Spec, n int, seed uint64) (*crew, error) {
 
 // step gives one input. It is an error to want what a live member does not do,
 // and to be inside in company.
-func (c *crew) step(self algorithm.ID, in algorithm.Input) error {
+func (c *crew) step(self algorithm.ID, in host.Input) error {
 	if err := c.ms[self].Step(in, &c.out); err != nil {
 		return fmt.Errorf("%v: %w", self, err)
 	}
@@ -65,12 +66,12 @@ func (c *crew) step(self algorithm.ID, in algorithm.Input) error {
 
 func (c *crew) ask(self algorithm.ID) error {
 	c.phase[self] = waiting
-	return c.step(self, algorithm.Input{Kind: algorithm.Request})
+	return c.step(self, host.Input{Kind: host.Request})
 }
 
 func (c *crew) leave(self algorithm.ID) error {
 	c.phase[self] = idle
-	return c.step(self, algorithm.Input{Kind: algorithm.Release})
+	return c.step(self, host.Input{Kind: host.Release})
 }
 
 // next returns the message that comes next on the link of the message i.
@@ -82,7 +83,7 @@ func (c *crew) next(i int) int {
 func (c *crew) deliver(i int) error {
 	l := c.flight[i]
 	c.flight = slices.Delete(c.flight, i, i+1)
-	return c.step(l.to, algorithm.Input{Kind: algorithm.Receive, From: l.from, Bytes: l.bytes})
+	return c.step(l.to, host.Input{Kind: host.Receive, From: l.from, Bytes: l.bytes})
 }
 
 // settle delivers until nothing is under way. That takes no longer than all of

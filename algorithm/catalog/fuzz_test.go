@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/host"
 	"github.com/stile-lock/stile/internal/race"
 )
 
@@ -52,7 +53,7 @@ type play struct {
 	flight   []letter
 	timers   []timer
 	nonsense bool // something was received that nobody sent
-	out, own algorithm.Output
+	out, own host.Output
 }
 
 type phase uint8
@@ -103,16 +104,16 @@ func (p *play) run(s script) {
 		case 2:
 			if !p.started[self] {
 				p.started[self] = true
-				p.step(self, algorithm.Input{Kind: algorithm.Start})
+				p.step(self, host.Input{Kind: host.Start})
 			}
 		case 3:
-			kind := []algorithm.InputKind{algorithm.Suspect, algorithm.Trust}[s.below(2)]
-			p.step(self, algorithm.Input{Kind: kind, From: algorithm.ID(s.below(p.n))})
+			kind := []host.InputKind{host.Suspect, host.Trust}[s.below(2)]
+			p.step(self, host.Input{Kind: kind, From: algorithm.ID(s.below(p.n))})
 		case 4:
 			p.expire(s.below(256))
 		case 5:
 			p.nonsense = true
-			p.step(self, algorithm.Input{Kind: algorithm.Receive, From: algorithm.ID(s.below(p.n + 1)), Bytes: s.take(s.below(24))})
+			p.step(self, host.Input{Kind: host.Receive, From: algorithm.ID(s.below(p.n + 1)), Bytes: s.take(s.below(24))})
 		case 6:
 			p.forge(self, &s)
 		default:
@@ -126,10 +127,10 @@ func (p *play) turn(self algorithm.ID) {
 	switch p.phase[self] {
 	case idle:
 		p.phase[self] = waiting
-		p.step(self, algorithm.Input{Kind: algorithm.Request})
+		p.step(self, host.Input{Kind: host.Request})
 	case inside:
 		p.phase[self] = idle
-		p.step(self, algorithm.Input{Kind: algorithm.Release})
+		p.step(self, host.Input{Kind: host.Release})
 	}
 }
 
@@ -140,7 +141,7 @@ func (p *play) expire(i int) {
 	i %= len(p.timers)
 	t := p.timers[i]
 	p.timers = slices.Delete(p.timers, i, i+1)
-	p.step(t.seat, algorithm.Input{Kind: algorithm.Expire, Timer: t.id})
+	p.step(t.seat, host.Input{Kind: host.Expire, Timer: t.id})
 }
 
 // deliver hands over a message. It keeps the order of each channel, so that
@@ -153,7 +154,7 @@ func (p *play) deliver(i int) {
 	first := slices.IndexFunc(p.flight, func(o letter) bool { return o.from == l.from && o.to == l.to })
 	l = p.flight[first]
 	p.flight = slices.Delete(p.flight, first, first+1)
-	p.step(l.to, algorithm.Input{Kind: algorithm.Receive, From: l.from, Bytes: l.bytes})
+	p.step(l.to, host.Input{Kind: host.Receive, From: l.from, Bytes: l.bytes})
 }
 
 // forge gives self a changed copy of a message under way, from anybody.
@@ -164,11 +165,11 @@ func (p *play) forge(self algorithm.ID, s *script) {
 	b := bytes.Clone(p.flight[s.below(len(p.flight))].bytes)
 	b[s.below(len(b))] = s.next()
 	p.nonsense = true
-	p.step(self, algorithm.Input{Kind: algorithm.Receive, From: algorithm.ID(s.below(p.n)), Bytes: b})
+	p.step(self, host.Input{Kind: host.Receive, From: algorithm.ID(s.below(p.n)), Bytes: b})
 }
 
 // step gives a machine and its twin an input and compares what they do.
-func (p *play) step(self algorithm.ID, in algorithm.Input) {
+func (p *play) step(self algorithm.ID, in host.Input) {
 	p.t.Helper()
 	m, twin := p.machines[self], p.twin(self)
 	before := m.AppendState(nil)
@@ -178,7 +179,7 @@ func (p *play) step(self algorithm.ID, in algorithm.Input) {
 	if again := twin.AppendState(nil); !bytes.Equal(again, before) {
 		p.fail(self, "its state %v was loaded as %v", before, again)
 	}
-	if in.Kind == algorithm.Receive {
+	if in.Kind == host.Receive {
 		p.reencode(m, in.Bytes)
 	}
 	err := m.Step(in, &p.out)
@@ -192,7 +193,7 @@ func (p *play) step(self algorithm.ID, in algorithm.Input) {
 	case err != nil && !bytes.Equal(after, before):
 		p.fail(self, "%+v was refused (%v) but changed the state", in, err)
 	case !bytes.Equal(after, twin.AppendState(nil)):
-		p.fail(self, "after %+v: state\n%v, but its twin\n%v", in, algorithm.Describe(m, p.n), algorithm.Describe(twin, p.n))
+		p.fail(self, "after %+v: state\n%v, but its twin\n%v", in, m.Describe(), twin.Describe())
 	}
 	if err == nil {
 		p.obey(self, in)
@@ -211,18 +212,18 @@ func (p *play) twin(self algorithm.ID) algorithm.Machine {
 
 // reencode demands that a message that decodes has only these bytes.
 func (p *play) reencode(m algorithm.Machine, b []byte) {
-	again, err := m.RecodeMessage(nil, b, new(algorithm.Coder))
+	again, err := m.RecodeMessage(nil, b, nil)
 	if err == nil && !bytes.Equal(again, b) {
 		p.t.Fatalf("%s: message %v decodes, and is encoded as %v", p.spec.Name, b, again)
 	}
 }
 
 // obey does what the last step wanted done, if it is allowed to want it.
-func (p *play) obey(self algorithm.ID, in algorithm.Input) {
+func (p *play) obey(self algorithm.ID, in host.Input) {
 	if p.out.Entered != p.own.Entered || len(p.out.Sends) != len(p.own.Sends) || !reflect.DeepEqual(p.out.Notices, p.own.Notices) {
 		p.fail(self, "%+v: the twin wants something else done", in)
 	}
-	denied := slices.ContainsFunc(p.out.Notices, func(n algorithm.Notice) bool { return n.Kind == algorithm.Denied })
+	denied := slices.ContainsFunc(p.out.Notices, func(n host.Notice) bool { return n.Kind == host.Denied })
 	if (p.out.Entered || denied) && p.phase[self] != waiting {
 		p.fail(self, "%+v: it entered or was denied, but had not asked", in)
 	}
@@ -247,7 +248,7 @@ func (p *play) obey(self algorithm.ID, in algorithm.Input) {
 		}
 	}
 	for _, n := range p.out.Notices {
-		if anew := (timer{self, n.Timer}); n.Kind == algorithm.SetTimer && !slices.Contains(p.timers, anew) {
+		if anew := (timer{self, n.Timer}); n.Kind == host.SetTimer && !slices.Contains(p.timers, anew) {
 			p.timers = append(p.timers, anew)
 		}
 	}
@@ -323,7 +324,7 @@ func FuzzState(f *testing.F) {
 		if again := m.AppendState(nil); !bytes.Equal(again, b) {
 			t.Errorf("%s among %d: state %v loads, and is encoded as %v", spec.Name, n, b, again)
 		}
-		algorithm.Describe(m, n)
+		m.Describe()
 	})
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/host"
 	"github.com/stile-lock/stile/internal/race"
 )
 
@@ -113,19 +114,19 @@ func inert(spec algorithm.Spec, n int, seed uint64) error {
 	if err != nil {
 		return err
 	}
-	var out algorithm.Output
+	var out host.Output
 	for range 20 * n {
 		for self, m := range c.ms {
 			before := m.AppendState(nil)
-			for kind := algorithm.Start; kind <= algorithm.Trust; kind++ {
-				if kind == algorithm.Request || kind == algorithm.Release || kind == algorithm.Receive {
+			for kind := host.Start; kind <= host.Trust; kind++ {
+				if kind == host.Request || kind == host.Release || kind == host.Receive {
 					continue
 				}
-				_ = m.Step(algorithm.Input{Kind: kind, From: algorithm.ID((self + 1) % n), Time: 1000}, &out) // of a refused one nothing is left
+				_ = m.Step(host.Input{Kind: kind, From: algorithm.ID((self + 1) % n), Time: 1000}, &out) // of a refused one nothing is left
 				if len(out.Sends)+len(out.Notices) > 0 || out.Entered {
 					return fmt.Errorf("%v does something at input %d", algorithm.ID(self), kind)
 				}
-				if kind != algorithm.Hear && !bytes.Equal(m.AppendState(nil), before) {
+				if kind != host.Hear && !bytes.Equal(m.AppendState(nil), before) {
 					return fmt.Errorf("input %d changes %v", kind, algorithm.ID(self))
 				}
 				if err := m.LoadState(before); err != nil {

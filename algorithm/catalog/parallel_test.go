@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/host"
 )
 
 // A Spec is one value for all workers of a checker: machines that are born at
@@ -47,13 +48,13 @@ func lives(t *testing.T, spec algorithm.Spec, n int) []byte {
 		return nil
 	}
 	var all []byte
-	var out algorithm.Output
+	var out host.Output
 	for seat := range algorithm.ID(n) {
 		m := birth(seat, algorithm.View{N: n})
-		inputs := []algorithm.Input{{Kind: algorithm.Start, From: algorithm.None}, {Kind: algorithm.Request, From: algorithm.None}}
+		inputs := []host.Input{{Kind: host.Start, From: algorithm.None}, {Kind: host.Request, From: algorithm.None}}
 		if spec.Detects {
 			for dead := range algorithm.ID(n) {
-				inputs = append(inputs, algorithm.Input{Kind: algorithm.Suspect, From: dead}, algorithm.Input{Kind: algorithm.Expire})
+				inputs = append(inputs, host.Input{Kind: host.Suspect, From: dead}, host.Input{Kind: host.Expire})
 			}
 		}
 		for _, in := range inputs {

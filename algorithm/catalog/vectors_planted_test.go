@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/host"
 	"github.com/stile-lock/stile/algorithm/mutex"
 	"github.com/stile-lock/stile/algorithm/quorum"
 )
@@ -89,19 +90,19 @@ func (m *longMessage) Fields(c *algorithm.Coder) {
 func (l *longMessages) Fields(c *algorithm.Coder) { c.Inner("inner", l.Machine, nil) }
 
 func (l *longMessages) Request(out *algorithm.Out[longMessage]) {
-	l.relay(algorithm.Input{Kind: algorithm.Request}, out)
+	l.relay(host.Input{Kind: host.Request}, out)
 }
 
 func (l *longMessages) Release(out *algorithm.Out[longMessage]) {
-	l.relay(algorithm.Input{Kind: algorithm.Release}, out)
+	l.relay(host.Input{Kind: host.Release}, out)
 }
 
 func (l *longMessages) Receive(from algorithm.ID, m *longMessage, out *algorithm.Out[longMessage]) {
-	l.relay(algorithm.Input{Kind: algorithm.Receive, From: from, Bytes: m.Inner}, out)
+	l.relay(host.Input{Kind: host.Receive, From: from, Bytes: m.Inner}, out)
 }
 
-func (l *longMessages) relay(in algorithm.Input, out *algorithm.Out[longMessage]) {
-	var o algorithm.Output
+func (l *longMessages) relay(in host.Input, out *algorithm.Out[longMessage]) {
+	var o host.Output
 	if err := l.Machine.Step(in, &o); err != nil {
 		out.Fail(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/host"
 )
 
 // How a coordinator obtains the local graphs.
@@ -164,7 +165,7 @@ func (m *central) receive(s *site, from algorithm.ID, g *message, o *out) {
 	lead := m.coordinator == s.self // if not, it may not have heard yet that it was elected
 	switch {
 	case g.kind == elect || g.kind == elected:
-		m.poll(s, algorithm.Input{Kind: algorithm.Receive, From: from, Bytes: g.bytes}, o)
+		m.poll(s, host.Input{Kind: host.Receive, From: from, Bytes: g.bytes}, o)
 		m.follow(s, o)
 	case g.kind == collect:
 		m.demanded = false

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/host"
 )
 
 // A Mutant is a method with a bug planted into it.
@@ -111,10 +112,10 @@ type lost struct{ *central }
 
 func (l lost) died(s *site, d algorithm.ID, o *out) {
 	was := l.coordinator
-	l.poll(s, algorithm.Input{Kind: algorithm.Suspect, From: d}, o)
+	l.poll(s, host.Input{Kind: host.Suspect, From: d}, o)
 	if was == d {
 		l.coordinator = algorithm.None
-		l.poll(s, algorithm.Input{Kind: algorithm.Request}, o)
+		l.poll(s, host.Input{Kind: host.Request}, o)
 	}
 	l.follow(s, o)
 }
@@ -126,7 +127,7 @@ func (u uninformed) receive(s *site, from algorithm.ID, m *message, o *out) {
 		u.central.receive(s, from, m, o)
 		return
 	}
-	u.poll(s, algorithm.Input{Kind: algorithm.Receive, From: from, Bytes: m.bytes}, o)
+	u.poll(s, host.Input{Kind: host.Receive, From: from, Bytes: m.bytes}, o)
 	u.settle(s)
 }
 

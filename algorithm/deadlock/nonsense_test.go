@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/host"
 )
 
 // TestStrings is the worked example: site 1 has EXT->P2->P1->EXT.
@@ -14,20 +15,20 @@ func TestStrings(t *testing.T) {
 	p := newPushing(&l)
 	s := newSite(0, &l, p)
 	m := algorithm.NewSite[message](0, algorithm.View{N: 2}, s, len(l.Home))
-	var o algorithm.Output
-	step := func(in algorithm.Input) {
+	var o host.Output
+	step := func(in host.Input) {
 		if err := m.Step(in, &o); err != nil {
 			t.Fatal(err)
 		}
 	}
-	step(algorithm.Input{Kind: algorithm.Request, From: 0, Arg: 0}) // P1 has L1
-	step(algorithm.Input{Kind: algorithm.Request, From: 0, Arg: 1}) // and waits for L2 at site 2
+	step(host.Input{Kind: host.Request, From: 0, Arg: 0}) // P1 has L1
+	step(host.Input{Kind: host.Request, From: 0, Arg: 1}) // and waits for L2 at site 2
 	s.txs[1] = transaction{phase: running, stamp: algorithm.First(), attempt: 1, wants: -1, has: []int{2}}
-	step(algorithm.Input{Kind: algorithm.Request, From: 1, Arg: 0}) // P2 has L3 and waits for L1
+	step(host.Input{Kind: host.Request, From: 1, Arg: 0}) // P2 has L3 and waits for L1
 	if got := p.strings(s); !slices.Equal(got, []string{"EXT->P2->P1->EXT"}) {
 		t.Errorf("site 1 has %v, want EXT->P2->P1->EXT", got)
 	}
-	sent := slices.ContainsFunc(o.Sends, func(x algorithm.Send) bool { return x.Kind == path && x.To == 1 })
+	sent := slices.ContainsFunc(o.Sends, func(x host.Send) bool { return x.Kind == path && x.To == 1 })
 	if !sent {
 		t.Errorf("sent %v, want a path to site 2", o.Sends)
 	}
@@ -81,7 +82,7 @@ func TestNonsense(t *testing.T) {
 				t.Fatal(err)
 			}
 			other, _ := spec.New(1, algorithm.View{N: 3})
-			var o algorithm.Output
+			var o host.Output
 			for range 4000 {
 				g := message{kind: uint8(below(int(elected) + 1)), from: some(), lock: below(6) - 1, round: uint64(below(3))}
 				for range below(4) {
@@ -93,11 +94,11 @@ func TestNonsense(t *testing.T) {
 				for range below(6) {
 					g.bytes = append(g.bytes, byte(below(5)))
 				}
-				in := algorithm.Input{Kind: algorithm.InputKind(below(int(algorithm.Abort) + 1)), From: algorithm.ID(below(4) - 1), Arg: below(6) - 1, Timer: below(7)}
+				in := host.Input{Kind: host.InputKind(below(int(host.Abort) + 1)), From: algorithm.ID(below(4) - 1), Arg: below(6) - 1, Timer: below(7)}
 				if below(3) > 0 {
-					in = algorithm.Input{Kind: algorithm.Receive, From: algorithm.ID(2 * below(2)), Bytes: encoded(g)}
+					in = host.Input{Kind: host.Receive, From: algorithm.ID(2 * below(2)), Bytes: encoded(g)}
 				}
-				if in.Kind == algorithm.Suspect && below(20) > 0 {
+				if in.Kind == host.Suspect && below(20) > 0 {
 					continue
 				}
 				_ = m.Step(in, &o) // an error for what does not decode
@@ -116,8 +117,8 @@ func TestNonsense(t *testing.T) {
 // encoded returns the bytes of a message.
 func encoded(g message) []byte {
 	echo := algorithm.NewSite[message](0, algorithm.View{N: 3}, &sender{g}, 1)
-	var o algorithm.Output
-	if err := echo.Step(algorithm.Input{Kind: algorithm.Request}, &o); err != nil || len(o.Sends) == 0 {
+	var o host.Output
+	if err := echo.Step(host.Input{Kind: host.Request}, &o); err != nil || len(o.Sends) == 0 {
 		return nil
 	}
 	return slices.Clone(o.Bytes(0))

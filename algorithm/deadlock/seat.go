@@ -3,6 +3,7 @@ package deadlock
 import (
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/election"
+	"github.com/stile-lock/stile/algorithm/host"
 )
 
 // A seat is that of the coordinator: its occupant, as far as this site knows, and this
@@ -19,7 +20,7 @@ type seat struct {
 	birth       algorithm.Birth
 	sites       int
 	vote        algorithm.Machine // nil until the site is known
-	out         algorithm.Output
+	out         host.Output
 }
 
 // newSeat returns the seat among the given number of sites. Site 1 occupies it.
@@ -48,7 +49,7 @@ func (e *seat) fields(s *site, c *algorithm.Coder) {
 func (e *seat) taken() bool { return e.coordinator != algorithm.None }
 
 // poll gives the election an input, and sends its messages.
-func (e *seat) poll(s *site, in algorithm.Input, o *out) {
+func (e *seat) poll(s *site, in host.Input, o *out) {
 	if err := e.machine(s).Step(in, &e.out); err != nil {
 		o.Fail(err)
 		return
@@ -57,7 +58,7 @@ func (e *seat) poll(s *site, in algorithm.Input, o *out) {
 		s.send(m.To, message{kind: elect + m.Kind, bytes: e.out.Bytes(i)}, o)
 	}
 	for _, n := range e.out.Notices {
-		if n.Kind == algorithm.Leader && n.Who != algorithm.None {
+		if n.Kind == host.Leader && n.Who != algorithm.None {
 			e.named = n.Who
 		}
 	}
@@ -66,13 +67,13 @@ func (e *seat) poll(s *site, in algorithm.Input, o *out) {
 // fill handles the death of a site. If it was the coordinator the seat becomes vacant;
 // and while the seat is vacant, any election is held again.
 func (e *seat) fill(s *site, d algorithm.ID, o *out) {
-	e.poll(s, algorithm.Input{Kind: algorithm.Suspect, From: d}, o)
+	e.poll(s, host.Input{Kind: host.Suspect, From: d}, o)
 	if e.coordinator == d {
 		e.coordinator = algorithm.None
 	}
 	if !e.taken() {
-		e.poll(s, algorithm.Input{Kind: algorithm.Expire}, o)
-		e.poll(s, algorithm.Input{Kind: algorithm.Request}, o)
+		e.poll(s, host.Input{Kind: host.Expire}, o)
+		e.poll(s, host.Input{Kind: host.Request}, o)
 	}
 }
 

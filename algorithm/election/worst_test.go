@@ -6,6 +6,7 @@ import (
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/election"
+	"github.com/stile-lock/stile/algorithm/host"
 )
 
 // A letter is a message under way.
@@ -35,16 +36,16 @@ func newRush(t *testing.T, spec algorithm.Spec, o election.Outset) *rush {
 	for p := range algorithm.ID(o.N) {
 		for _, id := range o.Dead {
 			if p != id {
-				r.step(p, algorithm.Input{Kind: algorithm.Suspect, From: id})
+				r.step(p, host.Input{Kind: host.Suspect, From: id})
 			}
 		}
 	}
 	return r
 }
 
-func (r *rush) step(p algorithm.ID, in algorithm.Input) {
+func (r *rush) step(p algorithm.ID, in host.Input) {
 	r.t.Helper()
-	var out algorithm.Output
+	var out host.Output
 	if err := r.machines[p].Step(in, &out); err != nil {
 		r.t.Fatal(err)
 	}
@@ -59,7 +60,7 @@ func (r *rush) step(p algorithm.ID, in algorithm.Input) {
 func (r *rush) deliver(i int) {
 	l := r.way[i]
 	r.way = slices.Delete(r.way, i, i+1)
-	r.step(l.to, algorithm.Input{Kind: algorithm.Receive, From: l.from, Bytes: l.bytes})
+	r.step(l.to, host.Input{Kind: host.Receive, From: l.from, Bytes: l.bytes})
 }
 
 // settle delivers what goes to the highest or comes from it.
@@ -76,7 +77,7 @@ func (r *rush) settle() {
 
 func (r *rush) run(starters []algorithm.ID) int {
 	for _, p := range starters {
-		r.step(p, algorithm.Input{Kind: algorithm.Request})
+		r.step(p, host.Input{Kind: host.Request})
 		r.settle()
 	}
 	for len(r.way) > 0 {

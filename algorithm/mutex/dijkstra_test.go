@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/host"
 	"github.com/stile-lock/stile/internal/world/kernel"
 )
 
@@ -16,7 +16,7 @@ func ring(t *testing.T, k int, flags string) *rig {
 	for i, m := range r.ms {
 		left := (i + n - 1) % n
 		for name, text := range map[string]string{"flag": flags[i : i+1], "left": flags[left : left+1]} {
-			if err := algorithm.Assign(m, n, name, text); err != nil {
+			if err := m.Assign(name, text); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -27,7 +27,7 @@ func ring(t *testing.T, k int, flags string) *rig {
 func (r *rig) flags() string {
 	var b strings.Builder
 	for _, m := range r.ms {
-		for _, f := range algorithm.Describe(m, r.view.N) {
+		for _, f := range m.Describe() {
 			if f.Name == "flag" {
 				b.WriteString(f.Value)
 			}
@@ -47,7 +47,7 @@ func (r *rig) round() {
 func (r *rig) privileges() int {
 	n := 0
 	for _, m := range r.ms {
-		n += algorithm.Tokens(m, r.view.N)
+		n += m.Tokens()
 	}
 	return n
 }
@@ -98,7 +98,7 @@ func TestDijkstraStabilises(t *testing.T) {
 		r := group(t, Dijkstra(0), n)
 		for _, m := range r.ms {
 			for _, name := range []string{"flag", "left"} {
-				if err := algorithm.Assign(m, n, name, strconv.FormatInt(rand.Below(int64(2*n)), 10)); err != nil {
+				if err := m.Assign(name, strconv.FormatInt(rand.Below(int64(2*n)), 10)); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -107,7 +107,7 @@ func TestDijkstraStabilises(t *testing.T) {
 		for range 20 * n {
 			r.round()
 			for p := 1; p <= n; p++ {
-				r.step(p, algorithm.Input{Kind: algorithm.Expire})
+				r.step(p, host.Input{Kind: host.Expire})
 			}
 		}
 		r.ask(1)
@@ -136,7 +136,7 @@ func TestDijkstraAloneIsSilent(t *testing.T) {
 	for range 3 {
 		r.ask(1)
 		r.leave(1)
-		r.step(1, algorithm.Input{Kind: algorithm.Expire})
+		r.step(1, host.Input{Kind: host.Expire})
 	}
 	r.wantEntries(1, 1, 1)
 	if len(r.flight) > 0 {

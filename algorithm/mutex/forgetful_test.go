@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/host"
 	"github.com/stile-lock/stile/check"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/sim"
@@ -36,9 +37,9 @@ func TestFieldLeftOut(t *testing.T) {
 		Hold: scenario.Always(scenario.T), Latency: scenario.Always(scenario.T),
 	})
 	_, checked := check.Run(check.Config{Spec: spec, Nodes: 3, Network: algorithm.Unordered})
-	for host, err := range map[string]error{"sim": simulated, "check": checked} {
-		if !errors.Is(err, algorithm.ErrAlgorithm) || !strings.Contains(err.Error(), "written out and read back") || !strings.Contains(err.Error(), `"deferred"`) {
-			t.Errorf("%s: %v", host, err)
+	for where, err := range map[string]error{"sim": simulated, "check": checked} {
+		if !errors.Is(err, host.ErrAlgorithm) || !strings.Contains(err.Error(), "written out and read back") || !strings.Contains(err.Error(), `"deferred"`) {
+			t.Errorf("%s: %v", where, err)
 		}
 	}
 }

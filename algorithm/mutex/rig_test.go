@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/host"
 	"github.com/stile-lock/stile/internal/world/kernel"
 )
 
@@ -19,7 +20,7 @@ type rig struct {
 	flight  []packet
 	sent    int   // messages so far
 	entries []int // who entered, in order
-	out     algorithm.Output
+	out     host.Output
 	both    bool // two were inside at once
 }
 
@@ -60,7 +61,7 @@ func (r *rig) copy() *rig {
 	return c
 }
 
-func (r *rig) step(p int, in algorithm.Input) {
+func (r *rig) step(p int, in host.Input) {
 	r.t.Helper()
 	if err := r.ms[p-1].Step(in, &r.out); err != nil {
 		r.t.Fatalf("%s: P%d: %v", r.spec.Name, p, err)
@@ -75,7 +76,7 @@ func (r *rig) step(p int, in algorithm.Input) {
 		r.entries = append(r.entries, p)
 	}
 	for _, n := range r.out.Notices {
-		if n.Kind == algorithm.Denied {
+		if n.Kind == host.Denied {
 			r.phase[p-1] = released
 		}
 	}
@@ -83,7 +84,7 @@ func (r *rig) step(p int, in algorithm.Input) {
 
 func (r *rig) start() {
 	for p := range r.ms {
-		r.step(p+1, algorithm.Input{Kind: algorithm.Start})
+		r.step(p+1, host.Input{Kind: host.Start})
 	}
 }
 
@@ -91,7 +92,7 @@ func (r *rig) ask(ps ...int) {
 	r.t.Helper()
 	for _, p := range ps {
 		r.phase[p-1] = wanted
-		r.step(p, algorithm.Input{Kind: algorithm.Request})
+		r.step(p, host.Input{Kind: host.Request})
 	}
 }
 
@@ -101,7 +102,7 @@ func (r *rig) leave(p int) {
 		r.t.Fatalf("%s: P%d cannot leave, it is not inside", r.spec.Name, p)
 	}
 	r.phase[p-1] = released
-	r.step(p, algorithm.Input{Kind: algorithm.Release})
+	r.step(p, host.Input{Kind: host.Release})
 }
 
 // deliver hands over the oldest message from one to another, which must be of
@@ -119,7 +120,7 @@ func (r *rig) take(i int) {
 	r.t.Helper()
 	k := r.flight[i]
 	r.flight = slices.Delete(r.flight, i, i+1)
-	r.step(k.to, algorithm.Input{Kind: algorithm.Receive, From: algorithm.ID(k.from - 1), Bytes: k.bytes})
+	r.step(k.to, host.Input{Kind: host.Receive, From: algorithm.ID(k.from - 1), Bytes: k.bytes})
 }
 
 // settle delivers everything, in the order of sending, until nothing is left.
@@ -159,7 +160,7 @@ func (r *rig) wantEntries(want ...int) {
 
 func (r *rig) wantField(p int, name, want string) {
 	r.t.Helper()
-	for _, f := range algorithm.Describe(r.ms[p-1], r.view.N) {
+	for _, f := range r.ms[p-1].Describe() {
 		if f.Name == name {
 			if f.Value != want {
 				r.t.Errorf("%s: %s of P%d is %s, want %s", r.spec.Name, name, p, f.Value, want)
@@ -250,7 +251,7 @@ func roam(t *testing.T, spec algorithm.Spec, v algorithm.View, seed uint64, step
 	started := v.N
 	for i := range steps {
 		if started > 0 && w.below(4) == 0 {
-			w.step(started, algorithm.Input{Kind: algorithm.Start})
+			w.step(started, host.Input{Kind: host.Start})
 			started--
 		}
 		w.move()
@@ -262,7 +263,7 @@ func roam(t *testing.T, spec algorithm.Spec, v algorithm.View, seed uint64, step
 		}
 	}
 	for ; started > 0; started-- {
-		w.step(started, algorithm.Input{Kind: algorithm.Start})
+		w.step(started, host.Input{Kind: host.Start})
 	}
 	w.asking = false
 	for i := 0; slices.ContainsFunc(w.phase, func(p uint8) bool { return p != released }); i++ {

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/host"
 	"github.com/stile-lock/stile/algorithm/quorum"
 	"github.com/stile-lock/stile/internal/world/kernel"
 )
@@ -61,17 +62,17 @@ func TestNonsenseIsHarmless(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var out algorithm.Output
+			var out host.Output
 			for range 60 {
-				in := algorithm.Input{Kind: algorithm.Receive, From: algorithm.ID(below(n))}
+				in := host.Input{Kind: host.Receive, From: algorithm.ID(below(n))}
 				for range 1 + below(5) {
 					in.Bytes = append(in.Bytes, byte(below(4)))
 				}
 				switch below(12) {
 				case 0:
-					in.Kind = algorithm.Request
+					in.Kind = host.Request
 				case 1:
-					in.Kind = algorithm.Release
+					in.Kind = host.Release
 				}
 				if m.Step(in, &out) != nil {
 					continue

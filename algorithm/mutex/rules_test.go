@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/host"
 	"github.com/stile-lock/stile/internal/world/kernel"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/sim"
@@ -120,7 +121,7 @@ func TestTokenRingStarts(t *testing.T) {
 		t.Fatal("the token ran away from the one inside")
 	}
 	r.leave(2)
-	r.step(2, algorithm.Input{Kind: algorithm.Start})
+	r.step(2, host.Input{Kind: host.Start})
 	if r.sent != 1 {
 		t.Fatalf("%d tokens sent, want 1", r.sent)
 	}
@@ -298,7 +299,7 @@ func TestLamportAlibiAfterHearing(t *testing.T) {
 	r := newRig(t, Lamport(), algorithm.View{N: 2})
 	r.ask(2)
 	r.settle()
-	r.step(2, algorithm.Input{Kind: algorithm.Hear, Time: 20})
+	r.step(2, host.Input{Kind: host.Hear, Time: 20})
 	r.ask(1)
 	r.leave(2)
 	r.deliver(2, 1, "RELEASE")

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/election"
+	"github.com/stile-lock/stile/algorithm/host"
 	"github.com/stile-lock/stile/algorithm/mutex"
 	"github.com/stile-lock/stile/algorithm/recovery"
 )
@@ -21,29 +22,29 @@ func TestDescribeCarried(t *testing.T) {
 		}
 		return m
 	}
-	step := func(m algorithm.Machine, kind algorithm.InputKind, from algorithm.ID, out *algorithm.Output) {
+	step := func(m algorithm.Machine, kind host.InputKind, from algorithm.ID, out *host.Output) {
 		t.Helper()
-		if err := m.Step(algorithm.Input{Kind: kind, From: from}, out); err != nil {
+		if err := m.Step(host.Input{Kind: kind, From: from}, out); err != nil {
 			t.Fatal(err)
 		}
 	}
 	one, two := born(0), born(1)
-	var out algorithm.Output
-	step(one, algorithm.Start, 0, &out)
-	step(one, algorithm.Request, 0, &out)
+	var out host.Output
+	step(one, host.Start, 0, &out)
+	step(one, host.Request, 0, &out)
 	request := slices.Clone(out.Bytes(0))
-	step(two, algorithm.Start, 0, &out)
+	step(two, host.Start, 0, &out)
 	for _, c := range []struct {
 		name string
-		want []algorithm.Field
+		want []host.Field
 	}{
-		{"in its view", []algorithm.Field{{Name: "epoch", Value: "0"}, {Name: "time", Value: "1"}}},
-		{"in the next view", []algorithm.Field{{Name: "epoch", Value: "0"}}},
+		{"in its view", []host.Field{{Name: "epoch", Value: "0"}, {Name: "time", Value: "1"}}},
+		{"in the next view", []host.Field{{Name: "epoch", Value: "0"}}},
 	} {
-		got, err := algorithm.DescribeMessage(two, 2, request)
+		got, err := two.DescribeMessage(request)
 		if err != nil || !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, %v, want %v", c.name, got, err, c.want)
 		}
-		step(two, algorithm.Suspect, 0, &out) // P2 is the highest, and makes a view of its own
+		step(two, host.Suspect, 0, &out) // P2 is the highest, and makes a view of its own
 	}
 }

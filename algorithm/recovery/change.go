@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/host"
 )
 
 // frame returns a frame about views.
@@ -138,18 +139,18 @@ func (s *process) install(maker algorithm.ID, m *frame, o *out) {
 	s.lock = s.machine(s.seat(s.self), max(0, s.seat(maker)), v)
 	s.wind(o)
 	if m.Inside && m.Holder == s.self && s.phase != inside {
-		o.Fail(s.step(algorithm.Input{Kind: algorithm.Release}, o)) // it left in between
+		o.Fail(s.step(host.Input{Kind: host.Release}, o)) // it left in between
 	}
 	if s.phase == waits {
-		o.Fail(s.step(algorithm.Input{Kind: algorithm.Request}, o))
+		o.Fail(s.step(host.Input{Kind: host.Request}, o))
 	}
-	o.Fail(s.step(algorithm.Input{Kind: algorithm.Start}, o))
+	o.Fail(s.step(host.Input{Kind: host.Start}, o))
 	kept := s.early
 	s.early = nil
 	for _, e := range kept {
 		// Bytes that do not decode are dropped: their sender is not the one whose message
 		// this step is about.
-		if err := s.receive(e.from, e.epoch, e.bytes, o); !errors.Is(err, algorithm.ErrMalformed) {
+		if err := s.receive(e.from, e.epoch, e.bytes, o); !errors.Is(err, host.ErrMalformed) {
 			o.Fail(err)
 		}
 	}

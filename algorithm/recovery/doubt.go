@@ -1,6 +1,9 @@
 package recovery
 
-import "github.com/stile-lock/stile/algorithm"
+import (
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/host"
+)
 
 // own is the timer of the views; those of the election are numbered around it.
 const own = 1
@@ -41,7 +44,7 @@ func (s *process) urge(o *out) {
 		s.told = algorithm.None
 	}
 	if s.leader == algorithm.None || !s.dead.Empty() {
-		s.poll(algorithm.Input{Kind: algorithm.Request}, o)
+		s.poll(host.Input{Kind: host.Request}, o)
 	}
 	s.report(o)
 }

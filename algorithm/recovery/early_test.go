@@ -7,6 +7,7 @@ import (
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/election"
+	"github.com/stile-lock/stile/algorithm/host"
 	"github.com/stile-lock/stile/algorithm/mutex"
 	"github.com/stile-lock/stile/algorithm/recovery"
 )
@@ -19,14 +20,14 @@ func TestEarlyFramesAreKept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var out algorithm.Output
-	if err := group[0].Step(algorithm.Input{Kind: algorithm.Request, From: algorithm.None}, &out); err != nil || len(out.Sends) == 0 {
+	var out host.Output
+	if err := group[0].Step(host.Input{Kind: host.Request, From: algorithm.None}, &out); err != nil || len(out.Sends) == 0 {
 		t.Fatalf("%d messages, %v", len(out.Sends), err)
 	}
 	frame := slices.Clone(out.Bytes(0))
 	frame[1] = 1 // of the next epoch
 	for sent := 1; sent <= 1100; sent++ {
-		if err := group[2].Step(algorithm.Input{Kind: algorithm.Receive, From: 0, Bytes: frame}, &out); err != nil {
+		if err := group[2].Step(host.Input{Kind: host.Receive, From: 0, Bytes: frame}, &out); err != nil {
 			t.Fatal(err)
 		}
 		if got := early(group[2]); got != min(sent, 1000) {
@@ -37,7 +38,7 @@ func TestEarlyFramesAreKept(t *testing.T) {
 
 // early returns how many frames a process keeps.
 func early(m algorithm.Machine) int {
-	for _, f := range algorithm.Describe(m, 3) {
+	for _, f := range m.Describe() {
 		if f.Name == "early" {
 			n, _ := strconv.Atoi(f.Value)
 			return n
@@ -52,7 +53,7 @@ func TestEarlyFramesInTheChecker(t *testing.T) {
 	if explored(t, flawed{}) {
 		t.Errorf("something is broken without a flaw")
 	}
-	lost := flawed{take: func(f *flawed, in *algorithm.Input) bool { return !f.ofLock(in) || in.Bytes[1] <= f.epoch() }}
+	lost := flawed{take: func(f *flawed, in *host.Input) bool { return !f.ofLock(in) || in.Bytes[1] <= f.epoch() }}
 	if !explored(t, lost) {
 		t.Errorf("the checker does not notice that early frames are lost")
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/election"
+	"github.com/stile-lock/stile/algorithm/host"
 	"github.com/stile-lock/stile/algorithm/mutex"
 	"github.com/stile-lock/stile/algorithm/recovery"
 	"github.com/stile-lock/stile/check"
@@ -20,11 +21,11 @@ type flawed struct {
 	algorithm.Machine
 	n     int
 	kinds []string
-	take  func(f *flawed, in *algorithm.Input) bool // false: it is not taken
-	give  func(f *flawed, kind string, b []byte)    // changes what is sent
+	take  func(f *flawed, in *host.Input) bool   // false: it is not taken
+	give  func(f *flawed, kind string, b []byte) // changes what is sent
 }
 
-func (f *flawed) Step(in algorithm.Input, out *algorithm.Output) error {
+func (f *flawed) Step(in host.Input, out *host.Output) error {
 	out.Reset()
 	if f.take != nil && !f.take(f, &in) {
 		return nil
@@ -40,7 +41,7 @@ func (f *flawed) Step(in algorithm.Input, out *algorithm.Output) error {
 
 // epoch returns the machine's epoch.
 func (f *flawed) epoch() byte {
-	for _, field := range algorithm.Describe(f.Machine, f.n) {
+	for _, field := range f.Machine.Describe() {
 		if field.Name == "epoch" {
 			n, _ := strconv.Atoi(field.Value)
 			return byte(n)
@@ -50,8 +51,8 @@ func (f *flawed) epoch() byte {
 }
 
 // ofLock reports whether the input is a frame of the lock.
-func (f *flawed) ofLock(in *algorithm.Input) bool {
-	if in.Kind != algorithm.Receive {
+func (f *flawed) ofLock(in *host.Input) bool {
+	if in.Kind != host.Receive {
 		return false
 	}
 	switch f.kinds[in.Bytes[0]] {
@@ -69,13 +70,13 @@ func TestFlawsAreCaught(t *testing.T) {
 				b[3] = 0
 			}
 		}},
-		"frames of an older epoch are taken": {take: func(f *flawed, in *algorithm.Input) bool {
+		"frames of an older epoch are taken": {take: func(f *flawed, in *host.Input) bool {
 			if f.ofLock(in) && in.Bytes[1] < f.epoch() {
 				in.Bytes = append([]byte{in.Bytes[0], f.epoch()}, in.Bytes[2:]...)
 			}
 			return true
 		}},
-		"frames of a newer epoch are lost": {take: func(f *flawed, in *algorithm.Input) bool {
+		"frames of a newer epoch are lost": {take: func(f *flawed, in *host.Input) bool {
 			return !f.ofLock(in) || in.Bytes[1] <= f.epoch()
 		}},
 		"one is not told of the view": {give: func(_ *flawed, kind string, b []byte) {
@@ -135,7 +136,7 @@ func explored(t *testing.T, flaw flawed) bool {
 	r, err := check.Run(check.Config{
 		Spec: spoilt(plain(mutex.TokenRingLazy), flaw), Nodes: 4, Requests: 1, Requesters: []algorithm.ID{0, 1}, Crashes: 1, Pace: check.Quick, First: true,
 	})
-	if errors.Is(err, algorithm.ErrMalformed) {
+	if errors.Is(err, host.ErrMalformed) {
 		return true // a frame of another view does not decode
 	}
 	if err != nil {
@@ -166,10 +167,10 @@ func TestTwoInsideAndADeath(t *testing.T) {
 // timed sets a timer whenever it is asked for something.
 type timed struct{ algorithm.Machine }
 
-func (m timed) Step(in algorithm.Input, out *algorithm.Output) error {
+func (m timed) Step(in host.Input, out *host.Output) error {
 	err := m.Machine.Step(in, out)
-	if in.Kind == algorithm.Request {
-		out.Notices = append(out.Notices, algorithm.Notice{Kind: algorithm.SetTimer, Timer: 7, After: 1})
+	if in.Kind == host.Request {
+		out.Notices = append(out.Notices, host.Notice{Kind: host.SetTimer, Timer: 7, After: 1})
 	}
 	return err
 }
@@ -186,7 +187,7 @@ func TestRefusesTimersOfTheLock(t *testing.T) {
 		return spec
 	}, election.Bully())
 	_, err := check.Run(check.Config{Spec: spec, Nodes: 2, Requests: 1, Pace: check.Quick})
-	if !errors.Is(err, algorithm.ErrAlgorithm) || !strings.Contains(err.Error(), "sets timer 7") {
+	if !errors.Is(err, host.ErrAlgorithm) || !strings.Contains(err.Error(), "sets timer 7") {
 		t.Errorf("got %v, want an error of the algorithm that names the timer", err)
 	}
 }

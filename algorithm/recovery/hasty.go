@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/host"
 )
 
 // Hasty returns a lock that follows the first rule that comes to mind when a token can be
@@ -24,7 +25,7 @@ func Hasty(lock algorithm.Spec) algorithm.Spec {
 		if err != nil {
 			return nil, err
 		}
-		if m := birth(0, algorithm.View{N: n}); algorithm.Tokens(m, n) == 0 {
+		if m := birth(0, algorithm.View{N: n}); m.Tokens() == 0 {
 			return nil, fmt.Errorf("%s has no token that could get lost: want a lock such as token-ring+hasty", lock.Name)
 		}
 		return func(self algorithm.ID, v algorithm.View) algorithm.Machine {
@@ -42,7 +43,7 @@ type hasty struct {
 	self    algorithm.ID
 	n       int
 	lock    algorithm.Machine
-	lockOut algorithm.Output
+	lockOut host.Output
 }
 
 // A letter is a message of the lock.
@@ -63,29 +64,29 @@ func (s *hasty) Carried(m algorithm.Fielder) (algorithm.Machine, []byte, []algor
 	return s.lock, m.(*letter).Bytes, nil
 }
 
-func (s *hasty) Start(o *algorithm.Out[letter]) { s.step(algorithm.Input{Kind: algorithm.Start}, o) }
+func (s *hasty) Start(o *algorithm.Out[letter]) { s.step(host.Input{Kind: host.Start}, o) }
 
 func (s *hasty) Request(o *algorithm.Out[letter]) {
 	o.SetTimer(0, LeastPatience(s.n))
-	s.step(algorithm.Input{Kind: algorithm.Request}, o)
+	s.step(host.Input{Kind: host.Request}, o)
 }
 
 func (s *hasty) Release(o *algorithm.Out[letter]) {
-	s.step(algorithm.Input{Kind: algorithm.Release}, o)
+	s.step(host.Input{Kind: host.Release}, o)
 }
 
 func (s *hasty) Receive(from algorithm.ID, m *letter, o *algorithm.Out[letter]) {
-	s.step(algorithm.Input{Kind: algorithm.Receive, From: from, Bytes: m.Bytes}, o)
+	s.step(host.Input{Kind: host.Receive, From: from, Bytes: m.Bytes}, o)
 }
 
 // Expire makes a token, without asking any other process.
 func (s *hasty) Expire(_ int, o *algorithm.Out[letter]) {
 	s.lock = s.birth(s.self, algorithm.View{N: s.n, Holder: s.self})
-	s.step(algorithm.Input{Kind: algorithm.Request}, o)
+	s.step(host.Input{Kind: host.Request}, o)
 }
 
 // step gives the lock an input, and sends its messages.
-func (s *hasty) step(in algorithm.Input, o *algorithm.Out[letter]) {
+func (s *hasty) step(in host.Input, o *algorithm.Out[letter]) {
 	if err := s.lock.Step(in, &s.lockOut); err != nil {
 		o.Fail(err)
 		return

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/host"
 )
 
 // silence is how long a newcomer sends and hears nothing, in units of the longest
@@ -28,7 +29,7 @@ func (s *process) knock(o *out) {
 		}
 	}
 	if s.leader == algorithm.None {
-		s.poll(algorithm.Input{Kind: algorithm.Request}, o)
+		s.poll(host.Input{Kind: host.Request}, o)
 	}
 	s.report(o)
 }
@@ -89,5 +90,5 @@ func (s *process) Trust(id algorithm.ID, o *out) {
 	if s.dead.Has(id) {
 		s.back.Add(id)
 	}
-	s.poll(algorithm.Input{Kind: algorithm.Trust, From: id}, o)
+	s.poll(host.Input{Kind: host.Trust, From: id}, o)
 }

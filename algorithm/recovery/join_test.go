@@ -6,6 +6,7 @@ import (
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/election"
+	"github.com/stile-lock/stile/algorithm/host"
 	"github.com/stile-lock/stile/algorithm/mutex"
 	"github.com/stile-lock/stile/algorithm/recovery"
 	"github.com/stile-lock/stile/check"
@@ -41,8 +42,8 @@ func TestCarelessNewcomers(t *testing.T) {
 	if !breaks(t, check.Config{Spec: unaware, Nodes: 2, Crashes: 1, Comebacks: 1}, check.MutualExclusion) {
 		t.Error("nobody noticed that a process takes part as if it had been there")
 	}
-	mute := spoil(recovery.With(plain(mutex.TokenRingLazy), election.Bully()), flawed{take: func(f *flawed, in *algorithm.Input) bool {
-		return in.Kind != algorithm.Receive || f.kinds[in.Bytes[0]] != "JOIN"
+	mute := spoil(recovery.With(plain(mutex.TokenRingLazy), election.Bully()), flawed{take: func(f *flawed, in *host.Input) bool {
+		return in.Kind != host.Receive || f.kinds[in.Bytes[0]] != "JOIN"
 	}})
 	if !breaks(t, check.Config{Spec: mute, Nodes: 2, Crashes: 1, Comebacks: 1}, check.Starvation) {
 		t.Error("nobody noticed that a newcomer is not heard")

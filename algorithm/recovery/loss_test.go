@@ -6,6 +6,7 @@ import (
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/election"
+	"github.com/stile-lock/stile/algorithm/host"
 	"github.com/stile-lock/stile/algorithm/mutex"
 	"github.com/stile-lock/stile/algorithm/recovery"
 	"github.com/stile-lock/stile/check"
@@ -96,7 +97,7 @@ func breaks(t *testing.T, c check.Config, property string) bool {
 	t.Helper()
 	c.Requests, c.Pace = 1, check.Quick
 	r, err := check.Run(c)
-	if errors.Is(err, algorithm.ErrMalformed) || errors.Is(err, algorithm.ErrHost) {
+	if errors.Is(err, host.ErrMalformed) || errors.Is(err, host.ErrHost) {
 		return true // the lock gets what it cannot get
 	}
 	if err != nil {
@@ -114,7 +115,7 @@ func TestCarelessTokens(t *testing.T) {
 		property string
 		flaw     flawed
 	}{
-		{"the epoch does not change: a token of the old view counts", check.MutualExclusion, flawed{take: func(f *flawed, in *algorithm.Input) bool {
+		{"the epoch does not change: a token of the old view counts", check.MutualExclusion, flawed{take: func(f *flawed, in *host.Input) bool {
 			if f.ofLock(in) && in.Bytes[1] < f.epoch() {
 				in.Bytes = append([]byte{in.Bytes[0], f.epoch()}, in.Bytes[2:]...)
 			}
@@ -125,8 +126,8 @@ func TestCarelessTokens(t *testing.T) {
 				b[3] = 0
 			}
 		}}},
-		{"nobody doubts", check.Starvation, flawed{take: func(_ *flawed, in *algorithm.Input) bool {
-			return in.Kind != algorithm.Expire
+		{"nobody doubts", check.Starvation, flawed{take: func(_ *flawed, in *host.Input) bool {
+			return in.Kind != host.Expire
 		}}},
 	} {
 		spec := recovery.Patient(plain(mutex.SuzukiKasami), election.Bully(), recovery.LeastPatience(3))

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/host"
 )
 
 type out = algorithm.Out[frame]
@@ -53,7 +54,7 @@ type process struct {
 	heard   algorithm.Set // empty if it does not ask
 
 	vote             algorithm.Machine
-	lockOut, voteOut algorithm.Output
+	lockOut, voteOut host.Output
 }
 
 // An early frame waits for its view.
@@ -152,14 +153,14 @@ func (s *process) Carried(m algorithm.Fielder) (algorithm.Machine, []byte, []alg
 }
 
 func (s *process) Start(o *out) {
-	s.poll(algorithm.Input{Kind: algorithm.Start}, o)
+	s.poll(host.Input{Kind: host.Start}, o)
 	if s.silent {
 		o.SetTimer(own, silence)
 		return
 	}
 	if !s.started {
 		s.started = true
-		o.Fail(s.step(algorithm.Input{Kind: algorithm.Start}, o))
+		o.Fail(s.step(host.Input{Kind: host.Start}, o))
 	}
 }
 
@@ -168,21 +169,21 @@ func (s *process) Request(o *out) {
 	if !s.frozen {
 		s.wind(o)
 	}
-	o.Fail(s.step(algorithm.Input{Kind: algorithm.Request}, o))
+	o.Fail(s.step(host.Input{Kind: host.Request}, o))
 }
 
 func (s *process) Release(o *out) {
 	s.phase = idle
 	// If the lock has let in two, which is its own mistake, a view knows of one of them:
 	// there is nothing that the other could release.
-	if err := s.step(algorithm.Input{Kind: algorithm.Release}, o); !errors.Is(err, algorithm.ErrHost) {
+	if err := s.step(host.Input{Kind: host.Release}, o); !errors.Is(err, host.ErrHost) {
 		o.Fail(err)
 	}
 }
 
 // step gives the lock an input, unless the lock is frozen: then the next view makes up
 // for it.
-func (s *process) step(in algorithm.Input, o *out) error {
+func (s *process) step(in host.Input, o *out) error {
 	if s.frozen {
 		return nil
 	}
@@ -194,9 +195,9 @@ func (s *process) step(in algorithm.Input, o *out) error {
 	}
 	for _, n := range s.lockOut.Notices {
 		switch {
-		case n.Kind == algorithm.SetTimer && n.After > 0:
-			return fmt.Errorf("%w: the lock sets timer %d, and a lock that survives deaths has no timers of its own: it is born anew with each view; let it do without, or use it without an election", algorithm.ErrAlgorithm, n.Timer)
-		case n.Kind == algorithm.Denied && s.phase == waits:
+		case n.Kind == host.SetTimer && n.After > 0:
+			return fmt.Errorf("%w: the lock sets timer %d, and a lock that survives deaths has no timers of its own: it is born anew with each view; let it do without, or use it without an election", host.ErrAlgorithm, n.Timer)
+		case n.Kind == host.Denied && s.phase == waits:
 			s.phase = idle
 			s.wind(o)
 			o.Deny()
@@ -211,7 +212,7 @@ func (s *process) step(in algorithm.Input, o *out) error {
 }
 
 // poll gives the election an input.
-func (s *process) poll(in algorithm.Input, o *out) {
+func (s *process) poll(in host.Input, o *out) {
 	if err := s.vote.Step(in, &s.voteOut); err != nil {
 		o.Fail(err)
 		return
@@ -221,15 +222,15 @@ func (s *process) poll(in algorithm.Input, o *out) {
 	}
 	for _, n := range s.voteOut.Notices {
 		switch n.Kind {
-		case algorithm.SetTimer:
+		case host.SetTimer:
 			o.SetTimer(outer(n.Timer), n.After)
-		case algorithm.Leader:
+		case host.Leader:
 			s.leader = n.Who
 		}
 	}
 	if s.frozen && s.leader != algorithm.None && s.dead.Has(s.leader) && !s.back.Has(s.leader) {
 		s.leader = algorithm.None // stale news: it has died since
-		s.poll(algorithm.Input{Kind: algorithm.Request}, o)
+		s.poll(host.Input{Kind: host.Request}, o)
 		return
 	}
 	s.report(o)
@@ -256,7 +257,7 @@ func (s *process) Expire(timer int, o *out) {
 		s.expired(o)
 		return
 	}
-	s.poll(algorithm.Input{Kind: algorithm.Expire, Timer: inner(timer)}, o)
+	s.poll(host.Input{Kind: host.Expire, Timer: inner(timer)}, o)
 }
 
 func (s *process) Receive(from algorithm.ID, m *frame, o *out) {
@@ -264,7 +265,7 @@ func (s *process) Receive(from algorithm.ID, m *frame, o *out) {
 	case kind < s.locks:
 		o.Fail(s.receive(from, m.Epoch, m.Bytes, o))
 	case kind < s.all:
-		s.poll(algorithm.Input{Kind: algorithm.Receive, From: from, Bytes: m.Bytes}, o)
+		s.poll(host.Input{Kind: host.Receive, From: from, Bytes: m.Bytes}, o)
 	case s.silent:
 	default:
 		s.change(from, kind-s.all, m, o)
@@ -304,7 +305,7 @@ func (s *process) receive(from algorithm.ID, epoch int, bytes []byte, o *out) er
 	switch seat := s.seat(from); {
 	case s.silent:
 	case epoch == s.epoch && seat != algorithm.None:
-		return s.step(algorithm.Input{Kind: algorithm.Receive, From: seat, Bytes: bytes}, o)
+		return s.step(host.Input{Kind: host.Receive, From: seat, Bytes: bytes}, o)
 	case epoch > s.epoch && len(s.early) < maxEarly:
 		s.early = append(s.early, early{from, epoch, slices.Clone(bytes)})
 	}
@@ -323,7 +324,7 @@ func (s *process) Suspect(id algorithm.ID, o *out) {
 	if id == s.holder {
 		s.holder = algorithm.None
 	}
-	s.poll(algorithm.Input{Kind: algorithm.Suspect, From: id}, o)
+	s.poll(host.Input{Kind: host.Suspect, From: id}, o)
 	if s.seat(id) != algorithm.None || s.frozen {
 		s.freeze(o)
 	}
@@ -333,5 +334,5 @@ func (s *process) Suspect(id algorithm.ID, o *out) {
 // freeze ends the view here, and requests a leader to make another.
 func (s *process) freeze(o *out) {
 	s.still(o)
-	s.poll(algorithm.Input{Kind: algorithm.Request}, o)
+	s.poll(host.Input{Kind: host.Request}, o)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/catalog"
 	"github.com/stile-lock/stile/algorithm/deadlock"
+	"github.com/stile-lock/stile/algorithm/host"
 	"github.com/stile-lock/stile/internal/spell"
 )
 
@@ -115,9 +116,9 @@ func holderMatters(spec algorithm.Spec, n int) (bool, error) {
 	}
 	const self = 1
 	has, lacks := birth(self, algorithm.View{N: n, Holder: self}), birth(self, algorithm.View{N: n, Holder: 0})
-	for _, kind := range []algorithm.InputKind{algorithm.Start, algorithm.Request} {
-		var one, other algorithm.Output
-		if err := errors.Join(has.Step(algorithm.Input{Kind: kind}, &one), lacks.Step(algorithm.Input{Kind: kind}, &other)); err != nil {
+	for _, kind := range []host.InputKind{host.Start, host.Request} {
+		var one, other host.Output
+		if err := errors.Join(has.Step(host.Input{Kind: kind}, &one), lacks.Step(host.Input{Kind: kind}, &other)); err != nil {
 			return true, err
 		}
 		if one.Entered != other.Entered || !slices.Equal(one.Sends, other.Sends) {

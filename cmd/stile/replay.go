@@ -14,6 +14,7 @@ import (
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/deadlock"
+	"github.com/stile-lock/stile/algorithm/host"
 	"github.com/stile-lock/stile/internal/live/replay"
 	"github.com/stile-lock/stile/internal/words"
 	"github.com/stile-lock/stile/internal/world/document"
@@ -289,9 +290,9 @@ func printSites(p *printer, sc *scenario.Scenario, b *sim.Playback) {
 }
 
 // printStates prints the state of each process or site.
-func printStates(p *printer, states [][]algorithm.Field, name func(i int) string) {
+func printStates(p *printer, states [][]host.Field, name func(i int) string) {
 	for i, fields := range states {
-		p.row(name(i), "%s", strings.Join(mapEach(fields, func(f algorithm.Field) string { return f.Name + " " + f.Value }), ", "))
+		p.row(name(i), "%s", strings.Join(mapEach(fields, func(f host.Field) string { return f.Name + " " + f.Value }), ", "))
 	}
 }
 

@@ -23,30 +23,32 @@ func layers() []layer {
 		{"internal/race", ""},
 		{"internal/words", ""},
 		{"internal/codec", ""},
-		{"algorithm", ""},
-		{"algorithm/quorum", "algorithm"},
-		{"algorithm/mutex", "algorithm algorithm/quorum"},
-		{"algorithm/election", "algorithm"},
-		{"algorithm/deadlock", "internal/spell algorithm algorithm/election"},
-		{"algorithm/recovery", "algorithm algorithm/quorum algorithm/mutex algorithm/election"},
-		{"algorithm/catalog", "internal/spell algorithm algorithm/quorum algorithm/mutex algorithm/election algorithm/deadlock algorithm/recovery"},
-		{"trace", "algorithm"},
-		{"scenario", "internal/spell algorithm trace"},
-		{"internal/world/family", "algorithm trace scenario"},
-		{"internal/world/family/locks", "internal/words algorithm trace scenario internal/world/family"},
-		{"internal/world/family/elections", "algorithm trace scenario internal/world/family"},
-		{"internal/world/family/transactions", "internal/words algorithm algorithm/deadlock trace scenario internal/world/family"},
-		{"internal/world/family/families", "algorithm internal/world/family internal/world/family/locks internal/world/family/elections internal/world/family/transactions"},
-		{"internal/world/kernel", "algorithm trace scenario"},
-		{"sim", "algorithm algorithm/deadlock trace scenario internal/world/family internal/world/family/families internal/world/family/locks internal/world/family/elections internal/world/family/transactions internal/world/kernel"},
-		{"internal/world/document", "internal/spell internal/words algorithm algorithm/deadlock algorithm/catalog trace scenario internal/world/family internal/world/family/families sim"},
-		{"internal/live/member", "algorithm internal/codec"},
+		{"algorithm/host", ""},
+		{"algorithm", "algorithm/host"},
+		{"algorithm/quorum", "algorithm/host algorithm"},
+		{"algorithm/mutex", "algorithm/host algorithm algorithm/quorum"},
+		{"algorithm/election", "algorithm/host algorithm"},
+		{"algorithm/deadlock", "internal/spell algorithm/host algorithm algorithm/election"},
+		{"algorithm/recovery", "algorithm/host algorithm algorithm/quorum algorithm/mutex algorithm/election"},
+		{"algorithm/catalog", "internal/spell algorithm/host algorithm algorithm/quorum algorithm/mutex algorithm/election algorithm/deadlock algorithm/recovery"},
+		{"internal/world/mistake", "algorithm/host algorithm"},
+		{"trace", "algorithm/host algorithm"},
+		{"scenario", "internal/spell algorithm/host algorithm trace"},
+		{"internal/world/family", "algorithm/host algorithm trace scenario"},
+		{"internal/world/family/locks", "internal/words algorithm/host algorithm trace scenario internal/world/family"},
+		{"internal/world/family/elections", "algorithm/host algorithm trace scenario internal/world/family"},
+		{"internal/world/family/transactions", "internal/words algorithm/host algorithm algorithm/deadlock trace scenario internal/world/family"},
+		{"internal/world/family/families", "algorithm/host algorithm internal/world/family internal/world/family/locks internal/world/family/elections internal/world/family/transactions"},
+		{"internal/world/kernel", "algorithm/host algorithm trace scenario"},
+		{"sim", "algorithm/host algorithm algorithm/deadlock trace scenario internal/world/family internal/world/family/families internal/world/family/locks internal/world/family/elections internal/world/family/transactions internal/world/kernel internal/world/mistake"},
+		{"internal/world/document", "internal/spell internal/words algorithm/host algorithm algorithm/deadlock algorithm/catalog trace scenario internal/world/family internal/world/family/families sim"},
+		{"internal/live/member", "algorithm/host algorithm internal/codec"},
 		{"internal/live/session", "internal/codec internal/live/member"},
 		{"internal/live/views", "internal/codec internal/live/member"},
-		{"internal/live/process", "algorithm internal/live/session internal/live/member internal/live/views"},
-		{"internal/live/replay", "algorithm internal/codec internal/live/session internal/live/member internal/live/views internal/live/process"},
-		{"internal/live/storm", "algorithm trace scenario internal/world/kernel internal/live/member internal/live/session internal/live/views internal/live/process internal/words"},
-		{"internal/live/measure", "algorithm trace scenario internal/world/kernel algorithm/catalog internal/live/member internal/live/views internal/live/process"},
+		{"internal/live/process", "algorithm/host algorithm internal/live/session internal/live/member internal/live/views"},
+		{"internal/live/replay", "algorithm/host algorithm internal/codec internal/live/session internal/live/member internal/live/views internal/live/process"},
+		{"internal/live/storm", "algorithm/host algorithm trace scenario internal/world/kernel internal/live/member internal/live/session internal/live/views internal/live/process internal/words"},
+		{"internal/live/measure", "algorithm/host algorithm trace scenario internal/world/kernel algorithm/catalog internal/live/member internal/live/views internal/live/process"},
 	}
 }
 
@@ -56,7 +58,7 @@ const standard = "bytes cmp encoding/binary encoding/hex encoding/json errors fm
 
 // where may import runtime: it says where in its code an algorithm panicked, and uses it
 // for nothing else.
-const where = "algorithm/panic.go"
+const where = "algorithm/host/errors.go"
 
 // seeded may import math/rand/v2: it draws only from a seed that it is given.
 const seeded = "internal/live/process/process.go"
@@ -70,7 +72,7 @@ func pureRules() []rule {
 			{source(seeded, "package process", `import "math/rand/v2"`), ""},
 			{source("sim/x.go", "package sim", `import "os"`), "sim imports os"},
 			{source("algorithm/x.go", "package algorithm", `import "runtime"`), "algorithm imports runtime"},
-			{source("algorithm/panic.go", "package algorithm", `import "runtime"`), ""},
+			{source("algorithm/host/errors.go", "package host", `import "runtime"`), ""},
 			{source("trace/x.go", "package trace", `import "github.com/other/thing"`), "trace imports github.com/other/thing"},
 			{source("algorithm/x.go", "package algorithm", `import "github.com/stile-lock/stile/algorithm/mutex"`), "algorithm imports algorithm/mutex"},
 			{source("sim/x.go", "package sim", `import "github.com/stile-lock/stile/algorithm/mutex"`), "sim imports algorithm/mutex"},
@@ -82,8 +84,8 @@ func pureRules() []rule {
 			{source("check/x.go", "package check", "func f() {", "\tgo f()", "}"), ""},
 		}},
 		{"nothing but places in the code is asked of the runtime in pure packages", asksRuntime, []plant{
-			{source("algorithm/panic.go", "package algorithm", `import "runtime"`, "func f() { runtime.GC() }"), "algorithm/panic.go:3: runtime.GC"},
-			{source("algorithm/panic.go", "package algorithm", `import "runtime"`, "func f() { runtime.Callers(0, nil) }"), ""},
+			{source("algorithm/host/errors.go", "package host", `import "runtime"`, "func f() { runtime.GC() }"), "algorithm/host/errors.go:3: runtime.GC"},
+			{source("algorithm/host/errors.go", "package host", `import "runtime"`, "func f() { runtime.Callers(0, nil) }"), ""},
 		}},
 		{"chance in pure packages comes from a seed", chance, []plant{
 			{source(seeded, "package process", `import "math/rand/v2"`, "func f() int { return rand.Int() }"), "internal/live/process/process.go:3: rand.Int"},

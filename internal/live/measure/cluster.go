@@ -36,7 +36,7 @@ const (
 
 // A cluster is a group of processes with their own view service.
 type cluster struct {
-	*host
+	*harness
 	Group
 	sites  []*site
 	chance kernel.Rand
@@ -70,7 +70,7 @@ func newCluster(g Group, seed uint64) (*cluster, error) {
 	if g.Logs == nil {
 		return nil, errors.New("the cluster has no logs for its voters: set Group.Logs")
 	}
-	c := &cluster{Group: g, host: newHost(g.Members, varying(), seed), chance: kernel.NewRand(seed, 1), entry: func(*want) {}}
+	c := &cluster{Group: g, harness: newHarness(g.Members, varying(), seed), chance: kernel.NewRand(seed, 1), entry: func(*want) {}}
 	c.Happen, c.seen = c.happen, c.see
 	for _, n := range c.nodes {
 		c.sites = append(c.sites, &site{node: n})

@@ -25,7 +25,7 @@ const (
 // after 2 T, and changes the view on demand. A process is identified by its place, which is
 // its incarnation minus one.
 type fleet struct {
-	*host
+	*harness
 	spec    algorithm.Spec
 	nonces  []uint64      // nonces of the processes' requests to join
 	view    *views.Record // the last committed view
@@ -46,7 +46,7 @@ const viewService = "views"
 func newFleet(spec algorithm.Spec, n, more int, latency scenario.Dist, seed uint64) (*fleet, error) {
 	all := n + more
 	f := &fleet{
-		host: newHost(all, latency, seed), spec: spec, nonces: make([]uint64, all), renewed: make([]int64, all), leaving: none, dead: none,
+		harness: newHarness(all, latency, seed), spec: spec, nonces: make([]uint64, all), renewed: make([]int64, all), leaving: none, dead: none,
 		carried: make([]int64, all), notified: func(int, member.Event) {},
 	}
 	f.seen, f.outside = f.see, f.serve

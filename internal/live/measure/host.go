@@ -22,22 +22,22 @@ const (
 	own
 )
 
-// A host runs processes on the event kernel. Connections between them never break, and a
+// A harness runs processes on the event kernel. Connections between them never break, and a
 // save is durable at once.
-type host struct {
+type harness struct {
 	*kernel.Kernel
 	nodes []*node
 	at    map[string]*node // by address
 	err   error
 
-	seen    func(n *node, e *process.Effect) // called with effects that the host does not carry out
+	seen    func(n *node, e *process.Effect) // called with effects that the harness does not carry out
 	outside func(n *node, to string, b []byte)
 }
 
-// A node is a process on a host.
+// A node is a process of a harness.
 type node struct {
 	*process.Process // nil before it starts
-	h                *host
+	h                *harness
 	id               algorithm.ID
 	address          string
 	saves            []uint64 // not acknowledged yet
@@ -45,9 +45,9 @@ type node struct {
 	wakeNo           int
 }
 
-// newHost makes a host for a number of processes.
-func newHost(processes int, latency scenario.Dist, seed uint64) *host {
-	h := &host{at: map[string]*node{}}
+// newHarness makes a harness for a number of processes.
+func newHarness(processes int, latency scenario.Dist, seed uint64) *harness {
+	h := &harness{at: map[string]*node{}}
 	h.Kernel = kernel.New(kernel.Config{Processes: processes, Latency: latency, Network: algorithm.FIFO, Seed: seed, Adversary: true}, h)
 	for i := range processes {
 		n := &node{h: h, id: algorithm.ID(i), address: fmt.Sprint("p", i+1)}
@@ -60,10 +60,10 @@ func newHost(processes int, latency scenario.Dist, seed uint64) *host {
 	return h
 }
 
-func (h *host) now() member.Instant { return member.Instant(h.Now()) }
+func (h *harness) now() member.Instant { return member.Instant(h.Now()) }
 
 // fail records the first error.
-func (h *host) fail(err error) {
+func (h *harness) fail(err error) {
 	if h.err == nil {
 		h.err = err
 	}
@@ -145,7 +145,7 @@ func (n *node) schedule() {
 }
 
 // wake wakes a process, unless its wake has been rescheduled since.
-func (h *host) wake(e *kernel.Event) {
+func (h *harness) wake(e *kernel.Event) {
 	if n := h.nodes[e.Proc()]; e.Arg() == n.wakeNo {
 		n.wakeAt = 0
 		n.step(process.Input{Kind: process.Wake})
@@ -153,20 +153,20 @@ func (h *host) wake(e *kernel.Event) {
 }
 
 // Deliver hands over a message that has arrived.
-func (h *host) Deliver(from, to algorithm.ID, slot int32) {
+func (h *harness) Deliver(from, to algorithm.ID, slot int32) {
 	if n := h.nodes[to]; n.Process != nil { // otherwise it has not started yet
 		n.step(process.Input{Kind: process.Message, Text: h.nodes[from].address, Bytes: h.Slot(slot).Bytes})
 	}
 }
 
 // Expired is not used: processes say when to wake them.
-func (h *host) Expired(algorithm.ID, kernel.Timer, kernel.Tag) {}
+func (h *harness) Expired(algorithm.ID, kernel.Timer, kernel.Tag) {}
 
 // Believed is not used: views say which processes are members.
-func (h *host) Believed(algorithm.ID, algorithm.ID) {}
+func (h *harness) Believed(algorithm.ID, algorithm.ID) {}
 
 // Called is not used: no events are recorded.
-func (h *host) Called(*kernel.Slot) string { return "" }
+func (h *harness) Called(*kernel.Slot) string { return "" }
 
 // Describe is not used: no events are recorded.
-func (h *host) Describe(*trace.Event, *kernel.Slot) {}
+func (h *harness) Describe(*trace.Event, *kernel.Slot) {}

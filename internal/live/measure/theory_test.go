@@ -6,6 +6,7 @@ import (
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/catalog"
+	"github.com/stile-lock/stile/algorithm/host"
 	"github.com/stile-lock/stile/scenario"
 )
 
@@ -110,13 +111,13 @@ type chatter struct {
 	self algorithm.ID
 }
 
-func (c *chatter) Step(in algorithm.Input, out *algorithm.Output) error {
-	if c.self != 0 && in.Kind == algorithm.Receive && in.From != 0 {
+func (c *chatter) Step(in host.Input, out *host.Output) error {
+	if c.self != 0 && in.Kind == host.Receive && in.From != 0 {
 		out.Reset()
 		return nil
 	}
 	err := c.Machine.Step(in, out)
-	if c.self != 0 && in.Kind == algorithm.Request && err == nil {
+	if c.self != 0 && in.Kind == host.Request && err == nil {
 		more := out.Sends[0]
 		if more.To = 1; c.self == 1 {
 			more.To = 2

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/host"
 )
 
 // Deliver handles a frame that arrived from a member over the link of this epoch. It
@@ -68,7 +68,7 @@ func (m *Member) message(n int32, rank int, f *frame) error {
 		l.flags |= cleared
 	}
 	m.counted(l, f)
-	if err := m.step(n, algorithm.Input{Kind: algorithm.Receive, From: e.view.seat(rank, int(l.home)), Bytes: f.bytes}); err != nil {
+	if err := m.step(n, host.Input{Kind: host.Receive, From: e.view.seat(rank, int(l.home)), Bytes: f.bytes}); err != nil {
 		return fmt.Errorf("%w: ALG for %q: %w", errFrame, f.name, err)
 	}
 	if l = e.table.lock(n); e.isHome(l) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/catalog"
+	"github.com/stile-lock/stile/algorithm/host"
 )
 
 // A fleet is members on reliable links of equal latency: what is sent in one
@@ -292,7 +293,7 @@ func newBare(t *testing.T, spec algorithm.Spec, n int) *bare {
 }
 
 func (b *bare) request(i algorithm.ID) {
-	b.step(i, algorithm.Input{Kind: algorithm.Request, From: algorithm.None})
+	b.step(i, host.Input{Kind: host.Request, From: algorithm.None})
 	if b.born && !slices.ContainsFunc(b.mail, func(l bareLetter) bool { return l.to == 0 }) {
 		b.mail = append(b.mail, bareLetter{from: i}) // TOUCH
 	}
@@ -300,11 +301,11 @@ func (b *bare) request(i algorithm.ID) {
 
 func (b *bare) release(i algorithm.ID) {
 	b.inside = algorithm.None
-	b.step(i, algorithm.Input{Kind: algorithm.Release, From: algorithm.None})
+	b.step(i, host.Input{Kind: host.Release, From: algorithm.None})
 }
 
-func (b *bare) step(i algorithm.ID, in algorithm.Input) {
-	var out algorithm.Output
+func (b *bare) step(i algorithm.ID, in host.Input) {
+	var out host.Output
 	if err := b.machines[i].Step(in, &out); err != nil {
 		b.t.Fatal(err)
 	}
@@ -323,11 +324,11 @@ func (b *bare) settle() {
 		b.mail = nil
 		for _, l := range mail {
 			if l.bytes != nil {
-				b.step(l.to, algorithm.Input{Kind: algorithm.Receive, From: l.from, Bytes: l.bytes})
+				b.step(l.to, host.Input{Kind: host.Receive, From: l.from, Bytes: l.bytes})
 			}
 			if b.born && l.to == 0 {
 				b.born = false
-				b.step(0, algorithm.Input{Kind: algorithm.Release, From: algorithm.None})
+				b.step(0, host.Input{Kind: host.Release, From: algorithm.None})
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/host"
 )
 
 // A Config specifies what a member is and what it can run.
@@ -69,7 +70,7 @@ type Member struct {
 
 	later bool  // Install leaves all parts of reports to More: for checkers
 	frame frame // the one being read
-	out   algorithm.Output
+	out   host.Output
 }
 
 // Out holds the effects that a member wants. The host that takes them resets it.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/host"
 )
 
 // A member refuses frames that no correct member sends, each with an error that says
@@ -92,9 +93,9 @@ func TestFlags(t *testing.T) {
 // An evil machine changes its state and then finds that the message is malformed.
 type evil struct{ algorithm.Machine }
 
-func (x *evil) Step(in algorithm.Input, out *algorithm.Output) error {
+func (x *evil) Step(in host.Input, out *host.Output) error {
 	err := x.Machine.Step(in, out)
-	if in.Kind == algorithm.Receive {
+	if in.Kind == host.Receive {
 		return errors.New("malformed, after all")
 	}
 	return err

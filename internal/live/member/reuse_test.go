@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/host"
 )
 
 // A greedy machine enters again, unasked, when it is first released. No live
@@ -14,8 +15,8 @@ type greedy struct {
 	released bool
 }
 
-func (g *greedy) Step(in algorithm.Input, out *algorithm.Output) error {
-	if in.Kind != algorithm.Release {
+func (g *greedy) Step(in host.Input, out *host.Output) error {
+	if in.Kind != host.Release {
 		return g.Machine.Step(in, out)
 	}
 	if g.released {

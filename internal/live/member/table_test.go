@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/host"
 )
 
 // A slab begins small, doubles up to a piece, and then grows by whole pieces. Runs do not
@@ -159,7 +160,7 @@ func TestStateCannotBeRead(t *testing.T) {
 	if _, err := e.machine(second); err == nil {
 		t.Fatal("it is read")
 	}
-	if err := f.members[0].step(second, algorithm.Input{Kind: algorithm.Request, From: algorithm.None}); err == nil {
+	if err := f.members[0].step(second, host.Input{Kind: host.Request, From: algorithm.None}); err == nil {
 		t.Error("it takes a step")
 	}
 	machines[seat] = machine

@@ -1,6 +1,9 @@
 package member
 
-import "github.com/stile-lock/stile/algorithm"
+import (
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/host"
+)
 
 // A use is a lock in use: it is held or waited for here, or it is wanted and its home
 // is here.
@@ -196,7 +199,7 @@ func (m *Member) proceed(u *use) {
 // ended that. The caller must not refer to it afterwards.
 func (m *Member) release(u *use) {
 	n := u.lock
-	m.step(n, algorithm.Input{Kind: algorithm.Release, From: algorithm.None})
+	m.step(n, host.Input{Kind: host.Release, From: algorithm.None})
 	if u.lock == n {
 		m.settle(u)
 	}
@@ -213,7 +216,7 @@ func (m *Member) request(u *use) {
 	sent := len(m.Out.Frames)
 	home := int(l.home)
 	u.asked = true
-	m.step(n, algorithm.Input{Kind: algorithm.Request, From: algorithm.None}) // which may end the use
+	m.step(n, host.Input{Kind: host.Request, From: algorithm.None}) // which may end the use
 	if !fresh || home == e.me {
 		return
 	}
@@ -264,17 +267,17 @@ func (m *Member) borrow(u *use) {
 
 // step makes the instance of a lock take a step, and sends its messages. It may give
 // the lock's use back, or make one.
-func (m *Member) step(n int32, in algorithm.Input) error {
+func (m *Member) step(n int32, in host.Input) error {
 	e := m.epoch
 	machine, err := e.machine(n)
 	if err != nil {
 		return err
 	}
-	if in.Kind == algorithm.Receive {
+	if in.Kind == host.Receive {
 		e.keep(n)
 	}
 	if err := machine.Step(in, &m.out); err != nil {
-		if in.Kind == algorithm.Receive { // a malformed message counts as not received
+		if in.Kind == host.Receive { // a malformed message counts as not received
 			e.unload(n)
 		}
 		return err

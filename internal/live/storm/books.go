@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/host"
 	"github.com/stile-lock/stile/internal/live/member"
 	"github.com/stile-lock/stile/internal/words"
 	"github.com/stile-lock/stile/trace"
@@ -21,7 +22,7 @@ const moneyField = "money"
 func (w *world) describeMoney(e *trace.Event, kind byte, l numbers) {
 	e.Section = w.names[l.next()]
 	token := fmt.Sprint(member.Token{Epoch: l.next(), Count: l.next()})
-	e.Fields = []algorithm.Field{{Name: "token", Value: token}}
+	e.Fields = []host.Field{{Name: "token", Value: token}}
 	if kind == savedMsg {
 		return
 	}
@@ -30,7 +31,7 @@ func (w *world) describeMoney(e *trace.Event, kind byte, l numbers) {
 	if kind != readMsg {
 		text = fmt.Sprintf("%s %s, %s %s", accountName(a), grouped(l.next()), accountName(b), grouped(l.next()))
 	}
-	e.Fields = append(e.Fields, algorithm.Field{Name: moneyField, Value: text})
+	e.Fields = append(e.Fields, host.Field{Name: moneyField, Value: text})
 }
 
 // book writes beside the lane of the store what a process does with a branch.
@@ -38,7 +39,7 @@ func (w *world) book(from algorithm.ID, lock uint64, t member.Token, format stri
 	if w.Observed() {
 		w.Note(trace.Event{
 			Kind: trace.Note, Proc: storeID, Peer: algorithm.None, Name: fmt.Sprintf(format, args...), Section: w.names[lock],
-			Fields: []algorithm.Field{{Name: customerField, Value: w.Name(from)}, {Name: "token", Value: fmt.Sprint(t)}},
+			Fields: []host.Field{{Name: customerField, Value: w.Name(from)}, {Name: "token", Value: fmt.Sprint(t)}},
 		})
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/host"
 	"github.com/stile-lock/stile/trace"
 )
 
@@ -118,7 +119,7 @@ func (c *excerpt) shorten(e *trace.Event) {
 		e.Name = staleMark + " " + e.Name
 	}
 	if n := len(e.Fields); n > 1 {
-		e.Fields = []algorithm.Field{{Name: moneyField, Value: e.Fields[n-1].Value + " with " + e.Fields[0].Value}}
+		e.Fields = []host.Field{{Name: moneyField, Value: e.Fields[n-1].Value + " with " + e.Fields[0].Value}}
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	talk "github.com/stile-lock/stile/internal/live/session"
 
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/host"
 	"github.com/stile-lock/stile/internal/live/member"
 	"github.com/stile-lock/stile/internal/live/process"
 	"github.com/stile-lock/stile/internal/live/views"
@@ -78,7 +79,7 @@ func (r *recorder) events() []trace.Event {
 // describe fills in what people see of a message: of a packet, the frames in it.
 func (w *world) describe(e *trace.Event, b []byte) {
 	if w.network.isGarbled(b) {
-		e.Name, e.Fields = malformed, []algorithm.Field{{Name: "says", Value: fmt.Sprintf("%d bytes", len(b))}}
+		e.Name, e.Fields = malformed, []host.Field{{Name: "says", Value: fmt.Sprintf("%d bytes", len(b))}}
 		return
 	}
 	e.Name = msgNames[b[0]]
@@ -92,20 +93,20 @@ func (w *world) describe(e *trace.Event, b []byte) {
 		describePacket(e, b)
 	case process.Service:
 		e.Name = views.Kind(b[1]).String()
-		e.Fields = []algorithm.Field{{Name: "says", Value: w.official(b[1:])}}
+		e.Fields = []host.Field{{Name: "says", Value: w.official(b[1:])}}
 	case guestMsg, nodeMsg:
 		if f, ok := frameOf(b); ok {
 			e.Name = f.Kind.String()
 			e.Section, e.Fields = inWords(&f)
 		}
 	case process.Messages - 1: // between voters
-		e.Fields = []algorithm.Field{{Name: "says", Value: fmt.Sprintf("%d bytes", len(l))}}
+		e.Fields = []host.Field{{Name: "says", Value: fmt.Sprintf("%d bytes", len(l))}}
 	default:
 		var values []string
 		for l.more() {
 			values = append(values, fmt.Sprint(l.next()))
 		}
-		e.Fields = []algorithm.Field{{Name: "says", Value: strings.Join(values, " ")}}
+		e.Fields = []host.Field{{Name: "says", Value: strings.Join(values, " ")}}
 	}
 }
 
@@ -121,7 +122,7 @@ func frameOf(b []byte) (talk.Frame, bool) {
 }
 
 // inWords describes what a client sends or is sent: the lock, and the content.
-func inWords(f *talk.Frame) (lock string, says []algorithm.Field) {
+func inWords(f *talk.Frame) (lock string, says []host.Field) {
 	var all []string
 	add := func(format string, x any, is bool) {
 		if is {
@@ -136,7 +137,7 @@ func inWords(f *talk.Frame) (lock string, says []algorithm.Field) {
 	if f.Kind == talk.Lock {
 		lock = f.Name
 	}
-	return lock, []algorithm.Field{{Name: "says", Value: strings.Join(all, ", ")}}
+	return lock, []host.Field{{Name: "says", Value: strings.Join(all, ", ")}}
 }
 
 // official describes a message between members and voters.
@@ -183,7 +184,7 @@ func describePacket(e *trace.Event, b []byte) {
 	if first != "" {
 		e.Name = first
 	}
-	e.Fields = []algorithm.Field{{Name: "epoch", Value: fmt.Sprint(epoch)}, {Name: "says", Value: strings.Join(says, "; ")}}
+	e.Fields = []host.Field{{Name: "epoch", Value: fmt.Sprint(epoch)}, {Name: "says", Value: strings.Join(says, "; ")}}
 }
 
 // framesOf returns the frames of a packet: eight numbers, the last of which is the number

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/host"
 	"github.com/stile-lock/stile/internal/live/member"
 	"github.com/stile-lock/stile/trace"
 )
@@ -22,7 +23,7 @@ func (w *world) recount(s *Strike, id algorithm.ID) {
 	if w.Observed() {
 		w.Note(trace.Event{
 			Kind: trace.Note, Proc: id, Peer: algorithm.None, Name: w.inWords(s, id),
-			Fields: []algorithm.Field{{Name: faultField, Value: s.Kind.String()}},
+			Fields: []host.Field{{Name: faultField, Value: s.Kind.String()}},
 		})
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/host"
 	"github.com/stile-lock/stile/trace"
 )
 
@@ -75,15 +76,15 @@ func (b *branch) timeline() []trace.Event {
 // tell returns the events of a call, whose messages are n and n+1.
 func (b *branch) tell(c call, n int) []moment {
 	account := algorithm.ID(b.Machines)
-	sum := []algorithm.Field{{Name: cmp.Or(b.Number, "balance"), Value: strconv.FormatInt(c.sum, 10)}}
-	var asked, told []algorithm.Field
+	sum := []host.Field{{Name: cmp.Or(b.Number, "balance"), Value: strconv.FormatInt(c.sum, 10)}}
+	var asked, told []host.Field
 	kinds := Kinds()
 	if c.write {
 		kinds, asked = kinds[2:], sum
 	} else {
 		told = sum
 	}
-	event := func(at int64, k trace.Kind, p, peer algorithm.ID, n int, name string, f []algorithm.Field) trace.Event {
+	event := func(at int64, k trace.Kind, p, peer algorithm.ID, n int, name string, f []host.Field) trace.Event {
 		return trace.Event{At: at, Kind: k, Proc: p, Peer: peer, Msg: n, Name: name, Fields: f}
 	}
 	if c.refused {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/host"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/sim"
 	"github.com/stile-lock/stile/trace"
@@ -37,7 +38,7 @@ type stepNote struct{ from, line int }
 
 // A lane is what is currently shown of a process or a site.
 type lane struct {
-	fields []algorithm.Field
+	fields []host.Field
 	status string
 	paused bool
 	wait   string
@@ -81,7 +82,7 @@ func (r *recorder) watch(s *sim.Step) bool {
 	first := len(r.keys) == 0
 	if first {
 		for _, c := range s.Changes {
-			r.lanes[c.Proc].fields = algorithm.Apart(c.Fields)
+			r.lanes[c.Proc].fields = apart(c.Fields)
 		}
 		for i, timers := range r.timers(s) {
 			r.lanes[i].timers = timers
@@ -152,7 +153,7 @@ func (r *recorder) changesUpTo(changes []sim.Change, events int) []sim.Change {
 // change notes what has changed in a state.
 func (r *recorder) change(c *sim.Change) {
 	l := &r.lanes[c.Proc]
-	now := algorithm.Apart(c.Fields)
+	now := apart(c.Fields)
 	var set [][2]*string
 	for i := range now {
 		f := &now[i]
@@ -173,7 +174,7 @@ func (r *recorder) change(c *sim.Change) {
 }
 
 // value returns a field by name; it is usually at the given place.
-func value(fields []algorithm.Field, place int, name string) (string, bool) {
+func value(fields []host.Field, place int, name string) (string, bool) {
 	if place < len(fields) && fields[place].Name == name {
 		return fields[place].Value, true
 	}

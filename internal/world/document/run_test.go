@@ -11,6 +11,7 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/catalog"
 	"github.com/stile-lock/stile/algorithm/deadlock"
+	"github.com/stile-lock/stile/algorithm/host"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/scenarios"
 	"github.com/stile-lock/stile/sim"
@@ -102,7 +103,7 @@ func reported(t *testing.T, sc *scenario.Scenario, d *Document) (end json.RawMes
 	last := d.at(len(d.Events))
 	for i, fields := range back.States {
 		want := [][2]string{}
-		for _, f := range algorithm.Apart(slices.Clone(fields)) {
+		for _, f := range apart(slices.Clone(fields)) {
 			want = append(want, [2]string{f.Name, f.Value})
 		}
 		if got := sorted(last.States[i]); !reflect.DeepEqual(got, sorted(want)) {
@@ -245,8 +246,8 @@ func TestTransactionsAreToldOnce(t *testing.T) {
 // A shaky machine panics when somebody leaves.
 type shaky struct{ algorithm.Machine }
 
-func (m shaky) Step(in algorithm.Input, out *algorithm.Output) error {
-	if in.Kind == algorithm.Release {
+func (m shaky) Step(in host.Input, out *host.Output) error {
+	if in.Kind == host.Release {
 		panic("no way out")
 	}
 	return m.Machine.Step(in, out)

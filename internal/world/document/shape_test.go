@@ -68,7 +68,7 @@ func misshapen(t *testing.T, name string, spec algorithm.Spec) []string {
 	}
 	if _, err := sim.Replay(spec, sc, sim.ReplayOptions{Watch: func(s *sim.Step) bool {
 		for _, c := range s.Changes {
-			for _, f := range algorithm.Apart(slices.Clone(c.Fields)) {
+			for _, f := range apart(slices.Clone(c.Fields)) {
 				seen[f.Name] = true
 			}
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/deadlock"
+	"github.com/stile-lock/stile/algorithm/host"
 	"github.com/stile-lock/stile/trace"
 )
 
@@ -26,7 +27,7 @@ type letter struct {
 	link
 	name    string
 	section string
-	fields  []algorithm.Field
+	fields  []host.Field
 }
 
 type link struct{ from, to algorithm.ID }

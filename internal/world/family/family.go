@@ -12,6 +12,7 @@ package family
 
 import (
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/host"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/trace"
 )
@@ -36,9 +37,9 @@ type Host interface {
 	// Env.Took, and then sends messages and sets timers with the Tag of the seat. Within
 	// Took, the messages of the previous step go first; only an Env whose tags are all 0
 	// calls Step there. A dead seat takes no step.
-	Step(seat algorithm.ID, in algorithm.Input)
+	Step(seat algorithm.ID, in host.Input)
 	// Moves reports whether such a step would change anything at all.
-	Moves(seat algorithm.ID, in algorithm.Input) bool
+	Moves(seat algorithm.ID, in host.Input) bool
 	// Dead reports whether a seat is dead.
 	Dead(seat algorithm.ID) bool
 	// Machine returns the current machine of a seat, valid until the next step. An Env
@@ -91,7 +92,7 @@ type Env interface {
 	Tag(seat algorithm.ID) Tag
 	// Took receives the output of the machine of a seat in a step. If there was none, a
 	// host may omit the call for an Env whose tags are all 0.
-	Took(h Host, seat algorithm.ID, in algorithm.Input, entered bool, notices []algorithm.Notice)
+	Took(h Host, seat algorithm.ID, in host.Input, entered bool, notices []host.Notice)
 
 	// Crashed reports that a seat has died, and Returned that it is back and remembers
 	// nothing. Trusted reports that a seat is about to be notified that a peer is alive

@@ -115,14 +115,14 @@ type lister struct {
 	err  error
 }
 
-// Time implements algorithm.TimeVisitor.
+// Time implements host.TimeVisitor.
 func (l *lister) Time(t *uint64) {
 	if *t != 0 {
 		l.Ticket(t)
 	}
 }
 
-// Ticket implements algorithm.TimeVisitor.
+// Ticket implements host.TimeVisitor.
 func (l *lister) Ticket(t *uint64) {
 	switch {
 	case l.form.Times == Kept:
@@ -133,7 +133,7 @@ func (l *lister) Ticket(t *uint64) {
 	}
 }
 
-// Seq implements algorithm.TimeVisitor.
+// Seq implements host.TimeVisitor.
 func (l *lister) Seq(column algorithm.ID, v *uint64) {
 	l.b.seqs = l.form.Counters != Kept
 	if c := (counter{column, *v}); l.form.Counters == Ranked && *v != 0 && !slices.Contains(l.b.counters, c) {
@@ -141,7 +141,7 @@ func (l *lister) Seq(column algorithm.ID, v *uint64) {
 	}
 }
 
-// Anchor implements algorithm.TimeVisitor.
+// Anchor implements host.TimeVisitor.
 func (l *lister) Anchor(column algorithm.ID, v *uint64) {
 	l.Seq(column, v)
 	if l.form.Counters == Measured {

@@ -6,7 +6,9 @@ import (
 	"slices"
 
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/host"
 	"github.com/stile-lock/stile/internal/world/explore"
+	"github.com/stile-lock/stile/internal/world/mistake"
 )
 
 // Canonical states. Only the order of logical times, and whether one immediately follows
@@ -49,21 +51,21 @@ type mapping struct {
 	ranks  []counter // sorted
 }
 
-// Time implements algorithm.TimeVisitor.
+// Time implements host.TimeVisitor.
 func (m *mapping) Time(t *uint64) {
 	if *t != 0 {
 		m.Ticket(t)
 	}
 }
 
-// Ticket implements algorithm.TimeVisitor.
+// Ticket implements host.TimeVisitor.
 func (m *mapping) Ticket(t *uint64) {
 	if !m.kept {
 		*t = m.times[*t]
 	}
 }
 
-// Seq implements algorithm.TimeVisitor.
+// Seq implements host.TimeVisitor.
 func (m *mapping) Seq(column algorithm.ID, v *uint64) {
 	switch {
 	case m.anchor != nil:
@@ -74,7 +76,7 @@ func (m *mapping) Seq(column algorithm.ID, v *uint64) {
 	}
 }
 
-// Anchor implements algorithm.TimeVisitor.
+// Anchor implements host.TimeVisitor.
 func (m *mapping) Anchor(column algorithm.ID, v *uint64) { m.Seq(column, v) }
 
 // timesOf returns the set of logical times in a state. Bit 0 is set if 0 is a live value.
@@ -134,7 +136,7 @@ func (w *worker) settle(s explore.Step) {
 // known of other machines.
 func (w *worker) isVain(t timer) bool {
 	w.at = w.to
-	return !w.Moves(algorithm.ID(t.seat), algorithm.Input{Kind: algorithm.Expire, From: algorithm.None, Timer: int(t.id)})
+	return !w.Moves(algorithm.ID(t.seat), host.Input{Kind: host.Expire, From: algorithm.None, Timer: int(t.id)})
 }
 
 // shrunk returns the times in a state whose distance to their predecessor is not known,
@@ -296,19 +298,19 @@ func (w *worker) rename(id uint32, m *mapping) uint32 {
 }
 
 // rewrite returns the bytes of a blob with its times and counters mapped.
-func (w *worker) rewrite(b *blob, v algorithm.TimeVisitor) (_ []byte, err error) {
+func (w *worker) rewrite(b *blob, v host.TimeVisitor) (_ []byte, err error) {
 	defer w.caught(reading, &err)
 	if b.seat == algorithm.None {
-		recoded, err := w.other[0].RecodeMessage(nil, b.bytes, algorithm.VisitTimes(w.Seats, v))
+		recoded, err := w.other[0].RecodeMessage(nil, b.bytes, v)
 		if err != nil {
-			return nil, algorithm.Unreadable("message", err)
+			return nil, mistake.Unreadable("message", err)
 		}
 		return recoded, nil
 	}
 	m := w.other[b.seat]
 	if err := m.LoadState(b.bytes); err != nil {
-		return nil, algorithm.Unreadable("state", err)
+		return nil, mistake.Unreadable("state", err)
 	}
-	m.Visit(algorithm.VisitTimes(w.Seats, v))
+	m.VisitTimes(v)
 	return m.AppendState(nil), nil
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/host"
 	"github.com/stile-lock/stile/internal/world/explore"
 )
 
@@ -100,10 +101,10 @@ func (w *worker) rise(p algorithm.ID) {
 	for q := range algorithm.ID(w.Seats) {
 		if q != p && !g.seats[q].dead {
 			g.env.Trusted(w, q, p)
-			w.take(q, &algorithm.Input{Kind: algorithm.Trust, From: p}, 0)
+			w.take(q, &host.Input{Kind: host.Trust, From: p}, 0)
 		}
 	}
-	w.take(p, &algorithm.Input{Kind: algorithm.Start, From: algorithm.None}, 0)
+	w.take(p, &host.Input{Kind: host.Start, From: algorithm.None}, 0)
 	w.settle(explore.Step{Label: label(doReturn, p, 0, 0)})
 }
 
@@ -130,7 +131,7 @@ func (w *worker) detect(p algorithm.ID) {
 
 // suspect notifies p that q is dead, correctly or in error.
 func (w *worker) suspect(p, q algorithm.ID, right bool) {
-	in := algorithm.Input{Kind: algorithm.Suspect, From: q}
+	in := host.Input{Kind: host.Suspect, From: q}
 	if w.at = w.from; !w.Moves(p, in) {
 		return
 	}
@@ -144,7 +145,7 @@ func (w *worker) suspect(p, q algorithm.ID, right bool) {
 
 // trust notifies p that q is alive after all.
 func (w *worker) trust(p, q algorithm.ID) {
-	in := algorithm.Input{Kind: algorithm.Trust, From: q}
+	in := host.Input{Kind: host.Trust, From: q}
 	if w.at = w.from; !w.Moves(p, in) {
 		return
 	}

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/host"
 )
 
 // An effect is what a machine did.
@@ -13,7 +14,7 @@ type effect struct {
 	state   uint32
 	sends   []sent
 	entered bool
-	notices []algorithm.Notice
+	notices []host.Notice
 }
 
 type sent struct {
@@ -37,14 +38,14 @@ const (
 
 // stepKey numbers a machine in a state together with an input. It is not ok if that does
 // not fit, because two steps would have the same number.
-func stepKey(state uint32, in *algorithm.Input, msg uint32) (k uint64, ok bool) {
+func stepKey(state uint32, in *host.Input, msg uint32) (k uint64, ok bool) {
 	from, arg := uint64(in.From+1), uint64(in.Arg)
 	switch in.Kind {
-	case algorithm.Receive:
+	case host.Receive:
 		arg = uint64(msg)
-	case algorithm.Expire:
+	case host.Expire:
 		arg = uint64(in.Timer)
-	case algorithm.Hear:
+	case host.Hear:
 		arg = in.Time
 	}
 	k = uint64(state)<<(argBits+fromBits+kindBits) | arg<<(fromBits+kindBits) | from<<kindBits | uint64(in.Kind)
@@ -54,12 +55,12 @@ func stepKey(state uint32, in *algorithm.Input, msg uint32) (k uint64, ok bool) 
 // receiveKey is stepKey for a message: there are at most maxSeats and maxBlobs, which
 // fit.
 func receiveKey(state uint32, from algorithm.ID, msg uint32) uint64 {
-	return uint64(state)<<(argBits+fromBits+kindBits) | uint64(msg)<<(fromBits+kindBits) | uint64(from+1)<<kindBits | uint64(algorithm.Receive)
+	return uint64(state)<<(argBits+fromBits+kindBits) | uint64(msg)<<(fromBits+kindBits) | uint64(from+1)<<kindBits | uint64(host.Receive)
 }
 
 // effect returns what a machine in a state does with an input, running it if this worker
 // has not done so before. It is valid until the next call.
-func (w *worker) effect(state uint32, in *algorithm.Input, msg uint32) (*effect, error) {
+func (w *worker) effect(state uint32, in *host.Input, msg uint32) (*effect, error) {
 	k, ok := stepKey(state, in, msg)
 	if !ok {
 		return nil, TooMuch{fmt.Sprintf("seat or transaction %d, lock %d, timer %d, logical time %d: one of these is more than the checker can tell apart", in.From+1, in.Arg+1, in.Timer, in.Time)}
@@ -68,7 +69,7 @@ func (w *worker) effect(state uint32, in *algorithm.Input, msg uint32) (*effect,
 		return &w.effects[i], nil
 	}
 	var letter *blob
-	if in.Kind == algorithm.Receive {
+	if in.Kind == host.Receive {
 		letter = w.info(msg)
 	}
 	e, err := w.run(w.info(state), *in, letter, w.tried.first(k))
@@ -99,7 +100,7 @@ func (t *tried) first(k uint64) bool {
 }
 
 // doubly makes a machine take a step and, if it should be tried, a twin, too.
-func (w *worker) doubly(m algorithm.Machine, seat algorithm.ID, in algorithm.Input, try bool) error {
+func (w *worker) doubly(m algorithm.Machine, seat algorithm.ID, in host.Input, try bool) error {
 	if !try {
 		return m.Step(in, &w.out)
 	}
@@ -113,7 +114,7 @@ func (w *worker) doubly(m algorithm.Machine, seat algorithm.ID, in algorithm.Inp
 }
 
 // step makes a machine take a step in a state, into w.out and w.state.
-func (w *worker) step(state *blob, in algorithm.Input, try bool) (err error) {
+func (w *worker) step(state *blob, in host.Input, try bool) (err error) {
 	defer w.caught(func() string { return w.Spec.When(in) }, &err)
 	m, err := w.load(state)
 	if err != nil {
@@ -131,7 +132,7 @@ func (w *worker) step(state *blob, in algorithm.Input, try bool) (err error) {
 // The caller of a check is in another goroutine, and could not recover.
 func (w *worker) caught(when func() string, err *error) {
 	if why := recover(); why != nil {
-		*err = algorithm.Panicked(when(), why)
+		*err = host.Panicked(when(), why)
 	}
 }
 
@@ -139,7 +140,7 @@ func (w *worker) caught(when func() string, err *error) {
 func reading() string { return "when what it has written is read" }
 
 // run makes a machine take a step, and tries it in other ways if it should.
-func (w *worker) run(state *blob, in algorithm.Input, msg *blob, try bool) (effect, error) {
+func (w *worker) run(state *blob, in host.Input, msg *blob, try bool) (effect, error) {
 	if err := w.step(state, in, try); err != nil {
 		return effect{}, err
 	}
@@ -149,15 +150,15 @@ func (w *worker) run(state *blob, in algorithm.Input, msg *blob, try bool) (effe
 		}
 	}
 	e := effect{entered: w.out.Entered}
-	if in.Kind == algorithm.Request {
+	if in.Kind == host.Request {
 		w.asked.Store(true)
 	}
 	if e.entered {
 		w.entered.Store(true)
 	}
 	for _, n := range w.out.Notices {
-		if n.Timer < 0 || n.Timer > algorithm.MaxTimer {
-			return effect{}, fmt.Errorf("%w: it set timer %d: want 0 to %d", algorithm.ErrAlgorithm, n.Timer, algorithm.MaxTimer)
+		if n.Timer < 0 || n.Timer > host.MaxTimer {
+			return effect{}, fmt.Errorf("%w: it set timer %d: want 0 to %d", host.ErrAlgorithm, n.Timer, host.MaxTimer)
 		}
 		n.Cycle = slices.Clone(n.Cycle)
 		e.notices = append(e.notices, n)

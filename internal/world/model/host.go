@@ -2,6 +2,7 @@ package model
 
 import (
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/host"
 	"github.com/stile-lock/stile/internal/world/family"
 	"github.com/stile-lock/stile/trace"
 )
@@ -9,10 +10,10 @@ import (
 // The worker as the host of an Env: see family.Host.
 
 // Step implements family.Host.
-func (w *worker) Step(seat algorithm.ID, in algorithm.Input) { w.take(seat, &in, 0) }
+func (w *worker) Step(seat algorithm.ID, in host.Input) { w.take(seat, &in, 0) }
 
 // take makes a machine take a step in w.to, and carries out its output.
-func (w *worker) take(seat algorithm.ID, in *algorithm.Input, msg uint32) {
+func (w *worker) take(seat algorithm.ID, in *host.Input, msg uint32) {
 	me := &w.to.seats[seat]
 	if me.dead || w.err != nil {
 		return
@@ -44,7 +45,7 @@ func (w *worker) receive(from, to algorithm.ID, msg uint32) {
 			return
 		}
 	}
-	w.take(to, &algorithm.Input{Kind: algorithm.Receive, From: from, Bytes: w.infos[msg].bytes}, msg)
+	w.take(to, &host.Input{Kind: host.Receive, From: from, Bytes: w.infos[msg].bytes}, msg)
 }
 
 // flush sends the messages of the last step, and sets its timers.
@@ -70,14 +71,14 @@ func (w *worker) flush() {
 		g.add(l)
 	}
 	for i := range e.notices {
-		if n := &e.notices[i]; n.Kind == algorithm.SetTimer {
+		if n := &e.notices[i]; n.Kind == host.SetTimer {
 			w.setTimer(n, tag)
 		}
 	}
 }
 
 // Moves implements family.Host.
-func (w *worker) Moves(seat algorithm.ID, in algorithm.Input) bool {
+func (w *worker) Moves(seat algorithm.ID, in host.Input) bool {
 	me := &w.at.seats[seat]
 	if me.dead || w.err != nil {
 		return false

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/host"
+	"github.com/stile-lock/stile/internal/world/mistake"
 )
 
 // The lift test. Canonical states are sound because a machine does the same when all
@@ -80,14 +82,14 @@ func newLifter(times uint64, counters []counter, m shift) (l *lifter, moves bool
 	return l, moves
 }
 
-// Time implements algorithm.TimeVisitor.
+// Time implements host.TimeVisitor.
 func (l *lifter) Time(v *uint64) {
 	if *v != 0 {
 		l.Ticket(v)
 	}
 }
 
-// Ticket implements algorithm.TimeVisitor.
+// Ticket implements host.TimeVisitor.
 func (l *lifter) Ticket(v *uint64) {
 	for i := len(l.from) - 1; i >= 0; i-- {
 		if l.from[i] <= *v {
@@ -97,7 +99,7 @@ func (l *lifter) Ticket(v *uint64) {
 	}
 }
 
-// Seq implements algorithm.TimeVisitor.
+// Seq implements host.TimeVisitor.
 func (l *lifter) Seq(column algorithm.ID, v *uint64) {
 	switch {
 	case l.seqs != 0:
@@ -112,17 +114,17 @@ func (l *lifter) Seq(column algorithm.ID, v *uint64) {
 	}
 }
 
-// Anchor implements algorithm.TimeVisitor.
+// Anchor implements host.TimeVisitor.
 func (l *lifter) Anchor(column algorithm.ID, v *uint64) { l.Seq(column, v) }
 
 // before returns the times and counters that a step starts from.
-func before(state *blob, in algorithm.Input, msg *blob) (times uint64, counters []counter) {
+func before(state *blob, in host.Input, msg *blob) (times uint64, counters []counter) {
 	times, counters = state.times, state.counters
 	if msg != nil {
 		times |= msg.times
 		counters = slices.Concat(counters, msg.counters)
 	}
-	if in.Kind == algorithm.Hear && in.Time <= maxTime {
+	if in.Kind == host.Hear && in.Time <= maxTime {
 		times |= 1 << in.Time
 	}
 	return times, counters
@@ -131,7 +133,7 @@ func before(state *blob, in algorithm.Input, msg *blob) (times uint64, counters 
 // counted returns the times that may occur after a step: those before it, and each
 // incremented by one. If gaps are not distinguished by their width, a step must not jump
 // over one.
-func (w *worker) counted(state *blob, in algorithm.Input, msg *blob) uint64 {
+func (w *worker) counted(state *blob, in host.Input, msg *blob) uint64 {
 	if w.Form.Times != Spread {
 		return ^uint64(0)
 	}
@@ -142,7 +144,7 @@ func (w *worker) counted(state *blob, in algorithm.Input, msg *blob) uint64 {
 
 // lift tries the step that w has just taken with its numbers moved. w.state and w.out
 // hold its result.
-func (w *worker) lift(state *blob, in algorithm.Input, msg *blob) error {
+func (w *worker) lift(state *blob, in host.Input, msg *blob) error {
 	if w.err != nil {
 		return nil
 	}
@@ -169,20 +171,20 @@ func (w *worker) lift(state *blob, in algorithm.Input, msg *blob) error {
 
 // again takes the step with its numbers moved, and compares. A difference may be due to
 // what the machine remembers of other steps.
-func (w *worker) again(state *blob, in algorithm.Input, msg *blob, l *lifter) error {
+func (w *worker) again(state *blob, in host.Input, msg *blob, l *lifter) error {
 	used := w.other[state.seat]
 	err := w.moved(used, state, in, msg, l)
 	if !errors.As(err, new(LiftError)) {
 		return err
 	}
 	if fresh := w.birth(state.seat, w.Starts[0]); w.moved(fresh, state, in, msg, l) == nil {
-		return algorithm.Forgets(state.seat, algorithm.Unwritten(used, w.birth(state.seat, w.Starts[0])))
+		return mistake.Forgets(state.seat, mistake.Unwritten(used, w.birth(state.seat, w.Starts[0])))
 	}
 	return err
 }
 
 // moved makes a machine take the step with its numbers moved, and compares.
-func (w *worker) moved(m algorithm.Machine, state *blob, in algorithm.Input, msg *blob, l *lifter) error {
+func (w *worker) moved(m algorithm.Machine, state *blob, in host.Input, msg *blob, l *lifter) error {
 	lifted, err := w.rewrite(state, l)
 	if err != nil {
 		return err
@@ -192,7 +194,7 @@ func (w *worker) moved(m algorithm.Machine, state *blob, in algorithm.Input, msg
 			return err
 		}
 	}
-	if in.Kind == algorithm.Hear {
+	if in.Kind == host.Hear {
 		l.Time(&in.Time)
 	}
 	got, err := w.stepFrom(m, lifted, in)
@@ -206,11 +208,11 @@ func (w *worker) moved(m algorithm.Machine, state *blob, in algorithm.Input, msg
 	expected := w.out
 	expected.Notices = slices.Clone(w.out.Notices)
 	for i := range expected.Notices {
-		if n := &expected.Notices[i]; n.Kind == algorithm.Heard || n.Kind == algorithm.Doomed {
+		if n := &expected.Notices[i]; n.Kind == host.Heard || n.Kind == host.Doomed {
 			l.Seq(n.Who, &n.Attempt)
 		}
 	}
-	alike := w.lifted.Equal(&expected, func(moved, sent []byte) bool {
+	alike := mistake.Equal(&w.lifted, &expected, func(moved, sent []byte) bool {
 		var want []byte
 		if want, err = w.rewrite(&blob{seat: algorithm.None, bytes: sent}, l); err != nil {
 			return false
@@ -230,24 +232,24 @@ func (w *worker) moved(m algorithm.Machine, state *blob, in algorithm.Input, msg
 }
 
 // tellStep describes in words the state of a machine and the step that it takes.
-func (w *worker) tellStep(m algorithm.Machine, state *blob, in algorithm.Input, msg *blob) (_ string, err error) {
+func (w *worker) tellStep(m algorithm.Machine, state *blob, in host.Input, msg *blob) (_ string, err error) {
 	defer w.caught(reading, &err)
 	if err := m.LoadState(state.bytes); err != nil {
-		return "", algorithm.Unreadable("state", err)
+		return "", mistake.Unreadable("state", err)
 	}
 	when := w.Spec.When(in)
 	if msg != nil {
-		fields, err := algorithm.DescribeMessage(m, w.Seats, msg.bytes)
+		fields, err := m.DescribeMessage(msg.bytes)
 		if err != nil {
-			return "", algorithm.Unreadable("message", err)
+			return "", mistake.Unreadable("message", err)
 		}
 		when += listed(" with ", fields)
 	}
-	return w.name(state.seat) + listed(", with ", algorithm.Describe(m, w.Seats)) + ", " + when, nil
+	return w.name(state.seat) + listed(", with ", m.Describe()) + ", " + when, nil
 }
 
 // listed lists fields, after a word if there are any.
-func listed(word string, fields []algorithm.Field) string {
+func listed(word string, fields []host.Field) string {
 	var list []string
 	for _, f := range fields {
 		list = append(list, f.Name+" "+f.Value)
@@ -260,7 +262,7 @@ func listed(word string, fields []algorithm.Field) string {
 
 // stepFrom makes a machine take a step from a state, into w.lifted, and returns the state
 // after it.
-func (w *worker) stepFrom(m algorithm.Machine, state []byte, in algorithm.Input) (after []byte, err error) {
+func (w *worker) stepFrom(m algorithm.Machine, state []byte, in host.Input) (after []byte, err error) {
 	defer w.caught(func() string { return w.Spec.When(in) }, &err)
 	if err := m.LoadState(state); err != nil {
 		return nil, err

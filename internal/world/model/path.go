@@ -248,7 +248,7 @@ func (m *Model) Settings(start int) []scenario.Setting {
 			if machine.LoadState(state) != nil {
 				return false
 			}
-			for _, f := range algorithm.Describe(machine, m.Seats) {
+			for _, f := range machine.Describe() {
 				set = append(set, scenario.Setting{Proc: algorithm.ID(i), Field: f.Name, Value: f.Value})
 			}
 		}

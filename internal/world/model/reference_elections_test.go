@@ -7,6 +7,7 @@ import (
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/election"
+	"github.com/stile-lock/stile/algorithm/host"
 	"github.com/stile-lock/stile/internal/world/family/elections"
 )
 
@@ -33,10 +34,10 @@ func (x *polling) add(p *poll) {
 
 // do lets a process take a step of an election that was begun in this round, or
 // not.
-func (x *polling) do(p *poll, i int, in algorithm.Input, fresh bool) {
+func (x *polling) do(p *poll, i int, in host.Input, fresh bool) {
 	out := x.step(&p.crew, i, in)
 	for _, n := range out.Notices {
-		if n.Kind != algorithm.Leader {
+		if n.Kind != host.Leader {
 			continue
 		}
 		p.follows[i] = int(n.Who)
@@ -90,7 +91,7 @@ func (x *polling) next(p *poll) {
 			continue
 		}
 		x.crash(p, i)
-		ask := algorithm.Input{Kind: algorithm.Request, From: algorithm.None}
+		ask := host.Input{Kind: host.Request, From: algorithm.None}
 		if f := p.follows[i]; (f < 0 || p.dead[f]) && x.moves(p.crew, i, ask) {
 			n := p.clone()
 			x.do(n, i, ask, true)
@@ -98,15 +99,15 @@ func (x *polling) next(p *poll) {
 			fair = true
 		}
 		for q := range p.dead {
-			in := algorithm.Input{Kind: algorithm.Trust, From: algorithm.ID(q)}
+			in := host.Input{Kind: host.Trust, From: algorithm.ID(q)}
 			if p.dead[q] {
-				in.Kind = algorithm.Suspect
+				in.Kind = host.Suspect
 			}
 			if q == i || !x.moves(p.crew, i, in) {
 				continue
 			}
 			n := p.clone()
-			if in.Kind == algorithm.Trust {
+			if in.Kind == host.Trust {
 				n.round()
 			}
 			x.do(n, i, in, false)
@@ -145,10 +146,10 @@ func (x *polling) rise(p *poll, i int) {
 	for q := range n.dead {
 		if q != i && !n.dead[q] {
 			n.round()
-			x.do(n, q, algorithm.Input{Kind: algorithm.Trust, From: algorithm.ID(i)}, false)
+			x.do(n, q, host.Input{Kind: host.Trust, From: algorithm.ID(i)}, false)
 		}
 	}
-	x.do(n, i, algorithm.Input{Kind: algorithm.Start, From: algorithm.None}, true)
+	x.do(n, i, host.Input{Kind: host.Start, From: algorithm.None}, true)
 	x.add(n)
 }
 
@@ -161,7 +162,7 @@ func (x *polling) network(p *poll) bool {
 		if least = min(least, a.left); a.left == 0 && !due {
 			n := p.clone()
 			n.timers = slices.Delete(n.timers, k, k+1)
-			x.do(n, a.at, algorithm.Input{Kind: algorithm.Expire, From: algorithm.None, Timer: a.id}, a.fresh)
+			x.do(n, a.at, host.Input{Kind: host.Expire, From: algorithm.None, Timer: a.id}, a.fresh)
 			x.add(n)
 		}
 	}
@@ -169,7 +170,7 @@ func (x *polling) network(p *poll) bool {
 		n, l := p.clone(), p.letters[k]
 		n.letters = slices.Delete(n.letters, k, k+1)
 		if !n.dead[l.to] {
-			x.do(n, l.to, algorithm.Input{Kind: algorithm.Receive, From: algorithm.ID(l.from), Bytes: []byte(l.bytes)}, l.fresh)
+			x.do(n, l.to, host.Input{Kind: host.Receive, From: algorithm.ID(l.from), Bytes: []byte(l.bytes)}, l.fresh)
 		}
 		x.add(n)
 	}
@@ -220,29 +221,29 @@ func TestElectionsAgreeWithReference(t *testing.T) {
 
 // hasty is a bully that leads as soon as it notices, and mute one whose
 // machines hear of nobody.
-func hasty() algorithm.Spec { return spoilt("hasty", algorithm.Request) }
-func mute() algorithm.Spec  { return spoilt("mute", algorithm.Receive) }
+func hasty() algorithm.Spec { return spoilt("hasty", host.Request) }
+func mute() algorithm.Spec  { return spoilt("mute", host.Receive) }
 
 // A bad machine does not do what it should with one kind of input: it leads, or
 // does nothing.
 type bad struct {
 	algorithm.Machine
 	self algorithm.ID
-	kind algorithm.InputKind
+	kind host.InputKind
 }
 
-func (b bad) Step(in algorithm.Input, out *algorithm.Output) error {
+func (b bad) Step(in host.Input, out *host.Output) error {
 	if in.Kind != b.kind {
 		return b.Machine.Step(in, out)
 	}
 	out.Reset()
-	if b.kind == algorithm.Request {
-		out.Notices = append(out.Notices, algorithm.Notice{Kind: algorithm.Leader, Who: b.self})
+	if b.kind == host.Request {
+		out.Notices = append(out.Notices, host.Notice{Kind: host.Leader, Who: b.self})
 	}
 	return nil
 }
 
-func spoilt(name string, kind algorithm.InputKind) algorithm.Spec {
+func spoilt(name string, kind host.InputKind) algorithm.Spec {
 	spec := election.Bully()
 	plan := spec.Plan
 	spec.Name = name

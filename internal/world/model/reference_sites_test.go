@@ -8,6 +8,7 @@ import (
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/deadlock"
+	"github.com/stile-lock/stile/algorithm/host"
 	"github.com/stile-lock/stile/internal/race"
 	"github.com/stile-lock/stile/internal/world/explore"
 	"github.com/stile-lock/stile/internal/world/family"
@@ -67,16 +68,15 @@ func (r *rank) Anchor(p algorithm.ID, v *uint64) { r.Seq(p, v) }
 func (x *dealing) add(d *deal) {
 	r := &rank{found: map[algorithm.ID][]uint64{}}
 	for range 2 {
-		c := algorithm.VisitTimes(x.Layout.Sites, r)
 		for i := range d.machines {
 			m := x.machine(i, d.machines[i])
-			m.Visit(c)
+			m.VisitTimes(r)
 			if r.put {
 				d.machines[i] = string(m.AppendState(nil))
 			}
 		}
 		for i := range d.letters {
-			b, err := x.machine(0, "").RecodeMessage(nil, []byte(d.letters[i].bytes), c)
+			b, err := x.machine(0, "").RecodeMessage(nil, []byte(d.letters[i].bytes), r)
 			if err != nil {
 				x.t.Fatal(err)
 			}
@@ -90,29 +90,29 @@ func (x *dealing) add(d *deal) {
 }
 
 // do lets a site take a step, and processes hear of it.
-func (x *dealing) do(d *deal, site algorithm.ID, in algorithm.Input) {
+func (x *dealing) do(d *deal, site algorithm.ID, in host.Input) {
 	out := x.step(&d.crew, int(site), in)
 	d.send(int(site), out, false, false)
-	now := func(n algorithm.Notice) bool {
+	now := func(n host.Notice) bool {
 		home, p := x.Layout.Home[n.Who], &d.procs[n.Who]
 		return (p.wants >= 0 || len(p.has) > 0) && deadlock.Attempt(x.machine(int(home), d.machines[home]), n.Who) == n.Attempt
 	}
 	for _, n := range out.Notices {
-		if n.Kind == algorithm.Heard && now(n) {
+		if n.Kind == host.Heard && now(n) {
 			d.procs[n.Who].arrived = d.procs[n.Who].wants >= 0
 		}
-		if n.Kind == algorithm.Doomed && now(n) {
+		if n.Kind == host.Doomed && now(n) {
 			d.procs[n.Who].doomed = true
 		}
 	}
 	for _, n := range out.Notices {
 		p := &d.procs[n.Who]
 		switch n.Kind {
-		case algorithm.Granted:
+		case host.Granted:
 			p.has, p.wants, p.arrived, p.spared = append(p.has, p.wants), -1, false, false
-		case algorithm.Denied:
+		case host.Denied:
 			x.abort(d, n.Who)
-		case algorithm.Victim:
+		case host.Victim:
 			x.judge(d, int(n.Who), n.Cycle)
 			x.abort(d, n.Who)
 		}
@@ -122,7 +122,7 @@ func (x *dealing) do(d *deal, site algorithm.ID, in algorithm.Input) {
 func (x *dealing) abort(d *deal, p algorithm.ID) {
 	d.procs[p] = dealer{left: d.procs[p].left, active: true, wants: -1}
 	d.aborts = true
-	x.do(d, x.Layout.Home[p], algorithm.Input{Kind: algorithm.Abort, From: p})
+	x.do(d, x.Layout.Home[p], host.Input{Kind: host.Abort, From: p})
 }
 
 // blocks reports whether p waits for q.
@@ -189,29 +189,29 @@ func (x *dealing) next(d *deal) {
 		q, home, id := &n.procs[i], x.Layout.Home[i], algorithm.ID(i)
 		if len(p.has) == len(x.Programs[i]) {
 			*q = dealer{left: p.left - 1, wants: -1}
-			x.do(n, home, algorithm.Input{Kind: algorithm.Release, From: id})
+			x.do(n, home, host.Input{Kind: host.Release, From: id})
 			x.add(n)
 			continue
 		}
 		for _, k := range x.Programs[i] {
 			if x.Method.Claims && !p.active {
-				x.do(n, home, algorithm.Input{Kind: algorithm.Claim, From: id, Arg: k})
+				x.do(n, home, host.Input{Kind: host.Claim, From: id, Arg: k})
 			}
 		}
 		q.active, q.wants = true, x.Programs[i][len(p.has)]
-		x.do(n, home, algorithm.Input{Kind: algorithm.Request, From: id, Arg: q.wants})
+		x.do(n, home, host.Input{Kind: host.Request, From: id, Arg: q.wants})
 		x.add(n)
 	}
 	for _, k := range d.heads() {
 		n, l := d.clone(), d.letters[k]
 		n.letters = slices.Delete(n.letters, k, k+1)
-		x.do(n, algorithm.ID(l.to), algorithm.Input{Kind: algorithm.Receive, From: algorithm.ID(l.from), Bytes: []byte(l.bytes)})
+		x.do(n, algorithm.ID(l.to), host.Input{Kind: host.Receive, From: algorithm.ID(l.from), Bytes: []byte(l.bytes)})
 		x.add(n)
 	}
 	for k, a := range d.timers {
 		n := d.clone()
 		n.timers = slices.Delete(n.timers, k, k+1)
-		x.do(n, algorithm.ID(a.at), algorithm.Input{Kind: algorithm.Expire, From: algorithm.None, Timer: a.id})
+		x.do(n, algorithm.ID(a.at), host.Input{Kind: host.Expire, From: algorithm.None, Timer: a.id})
 		x.add(n)
 	}
 	x.look(d, fair)

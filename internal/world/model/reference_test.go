@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/host"
 )
 
 // The reference is a second checker, as dumb as can be: concrete states in a
@@ -90,9 +91,9 @@ func (r *reference) machine(i int, state string) algorithm.Machine {
 }
 
 // do lets machine i of s take an input. It reports whether anything came of it.
-func (r *reference) do(s *refState, i int, in algorithm.Input) bool {
+func (r *reference) do(s *refState, i int, in host.Input) bool {
 	m := r.machine(i, s.machines[i])
-	var out algorithm.Output
+	var out host.Output
 	if err := m.Step(in, &out); err != nil {
 		r.t.Fatal(err)
 	}
@@ -110,7 +111,7 @@ func (r *reference) do(s *refState, i int, in algorithm.Input) bool {
 		s.letters = append(s.letters, l)
 	}
 	for _, n := range out.Notices {
-		if n.Kind == algorithm.Denied {
+		if n.Kind == host.Denied {
 			s.phase[i] = idle
 			if r.watching {
 				s.watch.granted |= r.bit(s, i) // it waits no more
@@ -164,7 +165,7 @@ func (r *reference) run(requests int) {
 		s.machines = append(s.machines, string(r.machine(i, "").AppendState(nil)))
 	}
 	for i := range n {
-		s.start = append(s.start, r.do(s.clone(), i, algorithm.Input{Kind: algorithm.Start}))
+		s.start = append(s.start, r.do(s.clone(), i, host.Input{Kind: host.Start}))
 	}
 	for r.add(s); len(r.queue) > 0; r.queue = r.queue[1:] {
 		r.next(r.queue[0])
@@ -205,7 +206,7 @@ func (r *reference) next(s *refState) {
 			if r.watching {
 				r.asks(next, i)
 			}
-			r.do(next, i, algorithm.Input{Kind: algorithm.Request})
+			r.do(next, i, host.Input{Kind: host.Request})
 			r.add(next)
 		case s.phase[i] == waits:
 			waiting = true
@@ -213,14 +214,14 @@ func (r *reference) next(s *refState) {
 			in++
 			can = true
 			next.phase[i] = idle
-			r.do(next, i, algorithm.Input{Kind: algorithm.Release})
+			r.do(next, i, host.Input{Kind: host.Release})
 			r.add(next)
 		}
 		if s.start[i] {
 			can = true
 			next := s.clone()
 			next.start[i] = false
-			r.do(next, i, algorithm.Input{Kind: algorithm.Start})
+			r.do(next, i, host.Input{Kind: host.Start})
 			r.add(next)
 		}
 	}
@@ -237,7 +238,7 @@ func (r *reference) next(s *refState) {
 			next.watch.past[l.to] |= l.past
 			next.watch.count[l.to] = max(next.watch.count[l.to], l.count)
 		}
-		r.do(next, l.to, algorithm.Input{Kind: algorithm.Receive, From: algorithm.ID(l.from), Bytes: []byte(l.bytes)})
+		r.do(next, l.to, host.Input{Kind: host.Receive, From: algorithm.ID(l.from), Bytes: []byte(l.bytes)})
 		r.add(next)
 	}
 	r.two = r.two || in > 1
@@ -276,17 +277,16 @@ func (r *reference) shifted() int {
 	return len(classes)
 }
 
-func (r *reference) visit(s *refState, v algorithm.TimeVisitor) *refState {
+func (r *reference) visit(s *refState, v host.TimeVisitor) *refState {
 	s = s.clone()
-	c := algorithm.VisitTimes(r.n, v)
 	for i := range s.machines {
 		m := r.machine(i, s.machines[i])
-		m.Visit(c)
+		m.VisitTimes(v)
 		s.machines[i] = string(m.AppendState(nil))
 	}
 	m := r.machine(0, "")
 	for i := range s.letters {
-		b, err := m.RecodeMessage(nil, []byte(s.letters[i].bytes), c)
+		b, err := m.RecodeMessage(nil, []byte(s.letters[i].bytes), v)
 		if err != nil {
 			r.t.Fatal(err)
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/host"
 )
 
 // A crew is machines with what is under way between them, as dumb as the
@@ -113,8 +114,8 @@ func (b *book[S]) born() crew {
 }
 
 // step lets a machine take a step and returns what it says.
-func (b *book[S]) step(c *crew, i int, in algorithm.Input) *algorithm.Output {
-	m, out := b.machine(i, c.machines[i]), &algorithm.Output{}
+func (b *book[S]) step(c *crew, i int, in host.Input) *host.Output {
+	m, out := b.machine(i, c.machines[i]), &host.Output{}
 	if err := m.Step(in, out); err != nil {
 		b.t.Fatal(err)
 	}
@@ -123,7 +124,7 @@ func (b *book[S]) step(c *crew, i int, in algorithm.Input) *algorithm.Output {
 }
 
 // moves reports whether a step would do anything.
-func (b *book[S]) moves(c crew, i int, in algorithm.Input) bool {
+func (b *book[S]) moves(c crew, i int, in host.Input) bool {
 	before := c.machines[i]
 	c = c.clone()
 	out := b.step(&c, i, in)
@@ -131,12 +132,12 @@ func (b *book[S]) moves(c crew, i int, in algorithm.Input) bool {
 }
 
 // send puts what a step wants sent on its way, and sets its timers.
-func (c *crew) send(i int, out *algorithm.Output, fresh, timed bool) {
+func (c *crew) send(i int, out *host.Output, fresh, timed bool) {
 	for k, s := range out.Sends {
 		c.letters = append(c.letters, post{from: i, to: int(s.To), bytes: string(out.Bytes(k)), fresh: fresh})
 	}
 	for _, n := range out.Notices {
-		if n.Kind != algorithm.SetTimer {
+		if n.Kind != host.SetTimer {
 			continue
 		}
 		c.timers = slices.DeleteFunc(c.timers, func(a alarm) bool { return a.at == i && a.id == n.Timer })

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/deadlock"
+	"github.com/stile-lock/stile/algorithm/host"
 	"github.com/stile-lock/stile/internal/world/explore"
 	"github.com/stile-lock/stile/internal/world/family/transactions"
 )
@@ -17,17 +18,17 @@ type skewed struct {
 	bug string
 }
 
-func (s skewed) Step(in algorithm.Input, out *algorithm.Output) error {
+func (s skewed) Step(in host.Input, out *host.Output) error {
 	clock := s.Clock()
-	if s.bug == "parity" && in.Kind == algorithm.Request && clock%2 == 0 {
+	if s.bug == "parity" && in.Kind == host.Request && clock%2 == 0 {
 		out.Reset()
 		return nil // it has not heard
 	}
-	if err := s.Machine.Step(in, out); err != nil || s.bug != "leap" || in.Kind != algorithm.Request {
+	if err := s.Machine.Step(in, out); err != nil || s.bug != "leap" || in.Kind != host.Request {
 		return err
 	}
-	var none algorithm.Output
-	return s.Machine.Step(algorithm.Input{Kind: algorithm.Hear, From: algorithm.None, Time: s.Clock() + 3}, &none)
+	var none host.Output
+	return s.Machine.Step(host.Input{Kind: host.Hear, From: algorithm.None, Time: s.Clock() + 3}, &none)
 }
 
 // Sites that do more with clocks than compare, copy and count by one are told

@@ -4,12 +4,13 @@ import (
 	"fmt"
 
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/host"
 	"github.com/stile-lock/stile/internal/world/explore"
 	"github.com/stile-lock/stile/internal/world/family"
 )
 
 // setTimer carries out a notice of the machine that has just taken a step.
-func (w *worker) setTimer(n *algorithm.Notice, tag family.Tag) {
+func (w *worker) setTimer(n *host.Notice, tag family.Tag) {
 	t := timer{id: int32(n.Timer), seat: uint8(w.sender), tag: tag}
 	switch {
 	case n.After <= 0:
@@ -39,7 +40,7 @@ func (w *worker) expireAll() {
 	}
 	for p := range algorithm.ID(w.Seats) {
 		w.begin()
-		w.take(p, &algorithm.Input{Kind: algorithm.Expire, From: algorithm.None}, 0)
+		w.take(p, &host.Input{Kind: host.Expire, From: algorithm.None}, 0)
 		l := label(doUpset, p, 0, 0)
 		w.settle(explore.Step{Label: l, Class: l, Fair: true})
 	}
@@ -71,7 +72,7 @@ func (w *worker) expire(i int, right bool) {
 		w.lose(g, true)
 	}
 	g.env.Caused(algorithm.ID(t.seat), t.tag)
-	w.take(algorithm.ID(t.seat), &algorithm.Input{Kind: algorithm.Expire, From: algorithm.None, Timer: int(t.id)}, 0)
+	w.take(algorithm.ID(t.seat), &host.Input{Kind: host.Expire, From: algorithm.None, Timer: int(t.id)}, 0)
 	l := label(doExpire, algorithm.ID(t.seat), 0, i)
 	w.settle(explore.Step{Label: l, Class: w.classOf(label(doExpire, algorithm.ID(t.seat), 0, 0), uint32(t.id)|uint32(t.left)<<20), Fair: right})
 }

@@ -5,8 +5,10 @@ import (
 	"slices"
 
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/host"
 	"github.com/stile-lock/stile/internal/world/explore"
 	"github.com/stile-lock/stile/internal/world/family"
+	"github.com/stile-lock/stile/internal/world/mistake"
 	"github.com/stile-lock/stile/trace"
 )
 
@@ -16,9 +18,9 @@ type worker struct {
 	machines []algorithm.Machine
 	loaded   []uint32            // state that each of them is in
 	other    []algorithm.Machine // for the lift test
-	out      algorithm.Output
-	lifted   algorithm.Output // output of the lift test
-	twin     algorithm.Twin
+	out      host.Output
+	lifted   host.Output // output of the lift test
+	twin     mistake.Twin
 
 	infos []*blob          // blobs by number, as far as seen here
 	times []uint64         // their logical times
@@ -89,7 +91,7 @@ func (m *Model) Unwritten() []string {
 	var names []string
 	for _, machines := range m.used {
 		for seat, used := range machines {
-			names = append(names, algorithm.Unwritten(used, m.birth(algorithm.ID(seat), m.Starts[0]))...)
+			names = append(names, mistake.Unwritten(used, m.birth(algorithm.ID(seat), m.Starts[0]))...)
 		}
 	}
 	slices.Sort(names)
@@ -107,7 +109,7 @@ func (w *worker) load(b *blob) (algorithm.Machine, error) {
 	}
 	w.loaded[b.seat] = unloaded
 	if err := m.LoadState(b.bytes); err != nil {
-		return nil, algorithm.Unreadable("state", err)
+		return nil, mistake.Unreadable("state", err)
 	}
 	w.loaded[b.seat] = b.id
 	return m, nil
@@ -161,12 +163,11 @@ func (w *worker) blob(seat algorithm.ID, bytes []byte) (*blob, error) {
 func (w *worker) describe(b *blob) (err error) {
 	defer w.caught(reading, &err)
 	l := &lister{b: b, n: w.Seats, form: w.Form}
-	c := algorithm.VisitTimes(w.Seats, l)
 	if b.seat == algorithm.None {
-		if err := w.machines[0].VisitMessage(b.bytes, c); err != nil {
-			return algorithm.Unreadable("message", err)
+		if err := w.machines[0].VisitMessageTimes(b.bytes, l); err != nil {
+			return mistake.Unreadable("message", err)
 		}
-		mark, err := algorithm.MarkOf(w.machines[0], w.Seats, b.bytes)
+		mark, err := w.machines[0].Mark(b.bytes)
 		if err != nil {
 			return err
 		}
@@ -176,10 +177,10 @@ func (w *worker) describe(b *blob) (err error) {
 	w.loaded[b.seat] = unloaded
 	m := w.machines[b.seat]
 	if err := m.LoadState(b.bytes); err != nil {
-		return algorithm.Unreadable("state", err)
+		return mistake.Unreadable("state", err)
 	}
-	m.Visit(c)
-	b.tokens = algorithm.Tokens(m, w.Seats)
+	m.VisitTimes(l)
+	b.tokens = m.Tokens()
 	for d := range algorithm.ID(w.Seats) {
 		if m.Alibi(d) {
 			b.alibis |= 1 << d

@@ -12,6 +12,7 @@ import (
 	"errors"
 
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/host"
 	"github.com/stile-lock/stile/internal/world/family"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/trace"
@@ -84,7 +85,7 @@ func (e *Env) Acts(h family.Host, yield func(a family.Act)) (first bool) {
 		if e.dead[p] || e.leader[p] != algorithm.None && !e.dead[e.leader[p]] {
 			continue
 		}
-		if h.Moves(algorithm.ID(p), algorithm.Input{Kind: algorithm.Request, From: algorithm.None}) {
+		if h.Moves(algorithm.ID(p), host.Input{Kind: host.Request, From: algorithm.None}) {
 			yield(family.Act{Kind: scenario.Ask, Proc: algorithm.ID(p), Fair: true})
 		}
 	}
@@ -104,7 +105,7 @@ func (e *Env) Do(h family.Host, a family.Act) {
 	if h.Hears() {
 		h.Tell(trace.Event{Kind: trace.Note, Proc: a.Proc, Name: a.Proc.String() + " holds an election"})
 	}
-	h.Step(a.Proc, algorithm.Input{Kind: algorithm.Request, From: algorithm.None})
+	h.Step(a.Proc, host.Input{Kind: host.Request, From: algorithm.None})
 }
 
 // Action implements family.Env.
@@ -119,15 +120,15 @@ func (e *Env) Caused(_ algorithm.ID, t family.Tag) { e.cause = t }
 func (e *Env) Tag(algorithm.ID) family.Tag { return e.cause }
 
 // Took implements family.Env.
-func (e *Env) Took(h family.Host, p algorithm.ID, in algorithm.Input, _ bool, notices []algorithm.Notice) {
+func (e *Env) Took(h family.Host, p algorithm.ID, in host.Input, _ bool, notices []host.Notice) {
 	switch in.Kind {
-	case algorithm.Request, algorithm.Start:
+	case host.Request, host.Start:
 		e.cause = fresh
-	case algorithm.Suspect, algorithm.Trust:
+	case host.Suspect, host.Trust:
 		e.cause = 0
 	}
 	for i := range notices {
-		if notices[i].Kind != algorithm.Leader {
+		if notices[i].Kind != host.Leader {
 			continue
 		}
 		e.leader[p] = notices[i].Who

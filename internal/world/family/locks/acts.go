@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/host"
 	"github.com/stile-lock/stile/internal/world/family"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/trace"
@@ -104,19 +105,19 @@ func (e *Env) Do(h family.Host, a family.Act) {
 			}
 		}
 		tell(h, trace.Ask, a.Proc)
-		h.Step(a.Proc, algorithm.Input{Kind: algorithm.Request, From: algorithm.None})
+		h.Step(a.Proc, host.Input{Kind: host.Request, From: algorithm.None})
 	case scenario.Leave:
 		e.put(me, 0)
 		tell(h, trace.Exit, a.Proc)
-		h.Step(a.Proc, algorithm.Input{Kind: algorithm.Release, From: algorithm.None})
+		h.Step(a.Proc, host.Input{Kind: host.Release, From: algorithm.None})
 	case scenario.Start:
 		me.set(start, false)
-		h.Step(a.Proc, algorithm.Input{Kind: algorithm.Start, From: algorithm.None})
+		h.Step(a.Proc, host.Input{Kind: host.Start, From: algorithm.None})
 	case scenario.Tell:
 		you := &e.procs[a.Peer]
 		you.knows |= me.knows
 		you.set(told, true)
-		h.Step(a.Peer, algorithm.Input{Kind: algorithm.Hear, From: algorithm.None, Time: h.ClockOf(a.Proc)})
+		h.Step(a.Peer, host.Input{Kind: host.Hear, From: algorithm.None, Time: h.ClockOf(a.Proc)})
 	}
 }
 
@@ -142,9 +143,9 @@ func (e *Env) Tag(p algorithm.ID) family.Tag {
 }
 
 // Took implements family.Env.
-func (e *Env) Took(h family.Host, p algorithm.ID, _ algorithm.Input, entered bool, notices []algorithm.Notice) {
+func (e *Env) Took(h family.Host, p algorithm.ID, _ host.Input, entered bool, notices []host.Notice) {
 	for i := range notices {
-		if notices[i].Kind == algorithm.Denied {
+		if notices[i].Kind == host.Denied {
 			e.put(&e.procs[p], 0)
 			e.forget(h, p)
 			tell(h, trace.Deny, p)

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/host"
 	"github.com/stile-lock/stile/internal/world/family"
 	"github.com/stile-lock/stile/scenario"
 )
@@ -177,7 +178,7 @@ func (e *Env) Begin(h family.Host, v algorithm.View) {
 	if v.Busy {
 		e.put(&e.procs[v.Holder], inside)
 	}
-	in := algorithm.Input{Kind: algorithm.Start, From: algorithm.None}
+	in := host.Input{Kind: host.Start, From: algorithm.None}
 	for i := range e.procs {
 		if e.AtOnce {
 			h.Step(algorithm.ID(i), in)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/deadlock"
+	"github.com/stile-lock/stile/algorithm/host"
 	"github.com/stile-lock/stile/internal/words"
 	"github.com/stile-lock/stile/internal/world/family"
 	"github.com/stile-lock/stile/scenario"
@@ -104,8 +105,8 @@ func (c Config) Spec() (algorithm.Spec, error) {
 		birth, err := plan(n)
 		return func(self algorithm.ID, v algorithm.View) algorithm.Machine {
 			m := birth(self, v)
-			var out algorithm.Output
-			_ = m.Step(algorithm.Input{Kind: algorithm.Hear, From: algorithm.None, Time: 1}, &out) // no site refuses to hear
+			var out host.Output
+			_ = m.Step(host.Input{Kind: host.Hear, From: algorithm.None, Time: 1}, &out) // no site refuses to hear
 			return m
 		}, err
 	}

@@ -3,41 +3,42 @@ package transactions
 import (
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/deadlock"
+	"github.com/stile-lock/stile/algorithm/host"
 	"github.com/stile-lock/stile/internal/world/family"
 )
 
 // Took implements family.Env. The arrival of a request closes a cycle, and the decision
 // that a transaction aborts opens it, so these come first.
-func (e *Env) Took(h family.Host, site algorithm.ID, in algorithm.Input, _ bool, notices []algorithm.Notice) {
+func (e *Env) Took(h family.Host, site algorithm.ID, in host.Input, _ bool, notices []host.Notice) {
 	heard := false
 	for i := range notices {
 		switch n := &notices[i]; {
-		case n.Kind == algorithm.Heard && e.presents(h, n):
+		case n.Kind == host.Heard && e.presents(h, n):
 			e.change(n.Who, func(c *client) { c.arrived = c.waits })
 			heard = true
-		case n.Kind == algorithm.Doomed && e.presents(h, n):
+		case n.Kind == host.Doomed && e.presents(h, n):
 			e.change(n.Who, func(c *client) { c.doomed = true })
 		}
 	}
 	for i := range notices {
 		switch n := &notices[i]; n.Kind {
-		case algorithm.Granted:
+		case host.Granted:
 			e.granted(h, n.Who)
-		case algorithm.Victim:
-			e.victim(h, n.Who, n.Cycle, in.Kind == algorithm.Suspect)
-		case algorithm.Denied:
+		case host.Victim:
+			e.victim(h, n.Who, n.Cycle, in.Kind == host.Suspect)
+		case host.Denied:
 			if h.Hears() {
 				e.say(h, e.Layout.Home[n.Who], "%v is refused", n.Who)
 			}
 			e.abort(h, n.Who)
-		case algorithm.Leader:
+		case host.Leader:
 			if h.Hears() {
 				e.say(h, site, "the coordinator is now site %d", n.Who+1)
 			}
 		}
 	}
 	for i := 0; heard && e.watch != nil && i < len(notices); i++ {
-		if n := &notices[i]; n.Kind == algorithm.Heard && e.lasts(h, n) {
+		if n := &notices[i]; n.Kind == host.Heard && e.lasts(h, n) {
 			e.watch.Arrived(n.Who)
 		}
 	}
@@ -46,13 +47,13 @@ func (e *Env) Took(h family.Host, site algorithm.ID, in algorithm.Input, _ bool,
 // presents reports whether a notice is about the current attempt of a transaction.
 // Between two attempts there is none: a notice that arrives then is about the previous
 // one.
-func (e *Env) presents(h family.Host, n *algorithm.Notice) bool {
+func (e *Env) presents(h family.Host, n *host.Notice) bool {
 	c := &e.clients[n.Who]
 	return (c.waits || c.got > 0) && e.lasts(h, n)
 }
 
 // lasts reports whether a notice is about the last attempt of a transaction in progress.
-func (e *Env) lasts(h family.Host, n *algorithm.Notice) bool {
+func (e *Env) lasts(h family.Host, n *host.Notice) bool {
 	return e.clients[n.Who].active && n.Attempt == deadlock.Attempt(h.Machine(e.Layout.Home[n.Who]), n.Who)
 }
 
@@ -123,7 +124,7 @@ func (e *Env) abort(h family.Host, p algorithm.ID) {
 	}
 	e.free(p)
 	e.aborts = true
-	h.Step(e.Layout.Home[p], algorithm.Input{Kind: algorithm.Abort, From: p})
+	h.Step(e.Layout.Home[p], host.Input{Kind: host.Abort, From: p})
 	if e.watch != nil {
 		e.watch.Aborted(p)
 	}

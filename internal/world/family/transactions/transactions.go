@@ -10,6 +10,7 @@ import (
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/deadlock"
+	"github.com/stile-lock/stile/algorithm/host"
 	"github.com/stile-lock/stile/internal/world/family"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/trace"
@@ -235,11 +236,11 @@ func (e *Env) ask(h family.Host, p algorithm.ID) {
 	}
 	if !c.active && e.Method.Claims {
 		for _, k := range c.program {
-			h.Step(home, algorithm.Input{Kind: algorithm.Claim, From: p, Arg: k})
+			h.Step(home, host.Input{Kind: host.Claim, From: p, Arg: k})
 		}
 	}
 	c.active, c.waits, c.arrived = true, true, false
-	h.Step(home, algorithm.Input{Kind: algorithm.Request, From: p, Arg: k})
+	h.Step(home, host.Input{Kind: host.Request, From: p, Arg: k})
 }
 
 func (e *Env) commit(h family.Host, p algorithm.ID) {
@@ -256,7 +257,7 @@ func (e *Env) commit(h family.Host, p algorithm.ID) {
 		c.left = e.turns(int(p))
 	}
 	e.turn(int(p))
-	h.Step(home, algorithm.Input{Kind: algorithm.Release, From: p})
+	h.Step(home, host.Input{Kind: host.Release, From: p})
 }
 
 // giveUp ends a transaction for good: a lock that it needs is lost.
@@ -270,7 +271,7 @@ func (e *Env) giveUp(h family.Host, p algorithm.ID) {
 	}
 	e.free(p)
 	c.active, c.left = false, 0
-	h.Step(home, algorithm.Input{Kind: algorithm.Abort, From: p})
+	h.Step(home, host.Input{Kind: host.Abort, From: p})
 }
 
 // Lost reports whether a lock died with its site, and no other site keeps it.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/deadlock"
+	"github.com/stile-lock/stile/algorithm/host"
 	"github.com/stile-lock/stile/internal/world/family"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/trace"
@@ -19,8 +20,8 @@ type bench struct {
 	broken []string
 }
 
-func (b *bench) Step(_ algorithm.ID, in algorithm.Input) {
-	var out algorithm.Output
+func (b *bench) Step(_ algorithm.ID, in host.Input) {
+	var out host.Output
 	if err := b.m.Step(in, &out); err != nil {
 		b.t.Fatal(err)
 	}
@@ -77,13 +78,13 @@ func TestWhoWaitsForWhom(t *testing.T) {
 func TestDoomedTooLate(t *testing.T) {
 	b := newBench(t)
 	b.do(scenario.Proceed, 0)
-	doomed := algorithm.Notice{Kind: algorithm.Doomed, Who: 0, Attempt: 1}
-	b.env.Took(b, 0, algorithm.Input{}, false, []algorithm.Notice{doomed})
+	doomed := host.Notice{Kind: host.Doomed, Who: 0, Attempt: 1}
+	b.env.Took(b, 0, host.Input{}, false, []host.Notice{doomed})
 	if !b.env.clients[0].doomed {
 		t.Fatal("P1 is not doomed: the attempt has another number")
 	}
-	b.env.Took(b, 0, algorithm.Input{}, false, []algorithm.Notice{{Kind: algorithm.Victim, Who: 0}, doomed})
-	b.env.Took(b, 0, algorithm.Input{}, false, []algorithm.Notice{doomed})
+	b.env.Took(b, 0, host.Input{}, false, []host.Notice{{Kind: host.Victim, Who: 0}, doomed})
+	b.env.Took(b, 0, host.Input{}, false, []host.Notice{doomed})
 	for _, p := range []int{0, 1, 0, 1} {
 		b.do(scenario.Proceed, p)
 	}
@@ -95,24 +96,24 @@ func TestDoomedTooLate(t *testing.T) {
 // What must never happen is said.
 func TestBroken(t *testing.T) {
 	for _, c := range []struct {
-		notice algorithm.Notice
+		notice host.Notice
 		want   string
 	}{
-		{algorithm.Notice{Kind: algorithm.Granted, Who: 0}, family.UnaskedGrant},
-		{algorithm.Notice{Kind: algorithm.Granted, Who: 1}, family.MutualExclusion},
-		{algorithm.Notice{Kind: algorithm.Victim, Who: 0, Cycle: []algorithm.ID{0, 1}}, family.FalseReport},
+		{host.Notice{Kind: host.Granted, Who: 0}, family.UnaskedGrant},
+		{host.Notice{Kind: host.Granted, Who: 1}, family.MutualExclusion},
+		{host.Notice{Kind: host.Victim, Who: 0, Cycle: []algorithm.ID{0, 1}}, family.FalseReport},
 	} {
 		b := newBench(t)
 		for _, p := range []int{0, 0, 1} { // P1 has both, and P2 waits
 			b.do(scenario.Proceed, p)
 		}
-		b.env.Took(b, 0, algorithm.Input{}, false, []algorithm.Notice{c.notice})
+		b.env.Took(b, 0, host.Input{}, false, []host.Notice{c.notice})
 		if len(b.broken) != 1 || b.broken[0] != c.want {
 			t.Errorf("%+v breaks %v, want %s", c.notice, b.broken, c.want)
 		}
 	}
 	b := newBench(t)
-	if b.env.Took(b, 0, algorithm.Input{}, false, []algorithm.Notice{{Kind: algorithm.Victim, Who: 1}}); len(b.broken) != 1 || b.broken[0] != family.IdleVictim {
+	if b.env.Took(b, 0, host.Input{}, false, []host.Notice{{Kind: host.Victim, Who: 1}}); len(b.broken) != 1 || b.broken[0] != family.IdleVictim {
 		t.Errorf("an idle victim breaks %v", b.broken)
 	}
 }

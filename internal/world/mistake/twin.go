@@ -1,10 +1,13 @@
-package algorithm
+package mistake
 
 import (
 	"bytes"
 	"fmt"
 	"reflect"
 	"strings"
+
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/host"
 )
 
 // A Twin checks whether the bytes of a state are complete. A newly created machine that
@@ -12,8 +15,8 @@ import (
 // field that changes is missing from Fields. A host calls Before and After around a step,
 // and may reuse the Twin.
 type Twin struct {
-	twin   Machine
-	out    Output
+	twin   host.Machine
+	out    host.Output
 	state  []byte
 	after  []byte
 	unlike []string // fields in which the twin differs before the step
@@ -21,7 +24,7 @@ type Twin struct {
 
 // Before loads the state of m, which is about to take a step, into twin, a machine of the
 // same seat that has taken none.
-func (t *Twin) Before(m, twin Machine) error {
+func (t *Twin) Before(m, twin host.Machine) error {
 	t.twin, t.unlike = twin, nil
 	t.state = m.AppendState(t.state[:0])
 	if err := twin.LoadState(t.state); err != nil {
@@ -33,10 +36,10 @@ func (t *Twin) Before(m, twin Machine) error {
 
 // After lets the twin take the step that m, at seat self, has just taken, and returns an
 // error if the outcomes differ.
-func (t *Twin) After(self ID, in Input, m Machine, out *Output) error {
+func (t *Twin) After(self host.ID, in host.Input, m host.Machine, out *host.Output) error {
 	err := t.twin.Step(in, &t.out)
 	t.state, t.after = m.AppendState(t.state[:0]), t.twin.AppendState(t.after[:0])
-	if err == nil && t.out.Equal(out, nil) && bytes.Equal(t.state, t.after) {
+	if err == nil && Equal(&t.out, out, nil) && bytes.Equal(t.state, t.after) {
 		return nil
 	}
 	return Forgets(self, t.unlike)
@@ -45,12 +48,12 @@ func (t *Twin) After(self ID, in Input, m Machine, out *Output) error {
 // Forgets returns the error that the behaviour of the machine at a seat depends on a field
 // that is missing from Fields, perhaps one of the given fields. If there are none, it may
 // depend on something outside its state.
-func Forgets(self ID, fields []string) error {
+func Forgets(self host.ID, fields []string) error {
 	guess := ", or it goes by more than its state and what it is told: by chance, the order of a map, a clock or a variable that others have, too"
 	if len(fields) > 0 {
 		guess = " (perhaps " + strings.Join(fields, " or ") + ")"
 	}
-	return fmt.Errorf("%w: %v does not do the same when its state is written out and read back: a field that changes is missing from Fields%s", ErrAlgorithm, self, guess)
+	return fmt.Errorf("%w: %v does not do the same when its state is written out and read back: a field that changes is missing from Fields%s", host.ErrAlgorithm, self, guess)
 }
 
 // Unwritten returns the names of fields that are missing from Fields: those in which m,
@@ -58,7 +61,7 @@ func Forgets(self ID, fields []string) error {
 // none, although both have loaded the same state. Only numbers, booleans, strings and
 // Sets count. Lists and pointers may refer to memory kept for reuse; whether anything
 // depends on them shows in what m does.
-func Unwritten(m, twin Machine) []string {
+func Unwritten(m, twin host.Machine) []string {
 	state := m.AppendState(nil)
 	if m.LoadState(state) != nil || twin.LoadState(state) != nil {
 		return nil
@@ -79,13 +82,27 @@ type likeness struct {
 
 // names returns the names of the fields, of what the author wrote, in which two machines
 // differ.
-func (l *likeness) names(m, twin Machine) []string {
-	a, ok := inmost(m).(interface{ algorithm() any })
-	b, same := inmost(twin).(interface{ algorithm() any })
+func (l *likeness) names(m, twin host.Machine) []string {
+	a, ok := innermost(m).(author)
+	b, same := innermost(twin).(author)
 	if !ok || !same {
 		return nil
 	}
-	return l.unlike(nil, reflect.ValueOf(a.algorithm()), reflect.ValueOf(b.algorithm()))
+	return l.unlike(nil, reflect.ValueOf(a.Author()), reflect.ValueOf(b.Author()))
+}
+
+// An author is a machine that gives the state that its author wrote.
+type author interface{ Author() any }
+
+// innermost returns the innermost of nested machines; an outer one has a method Unwrap.
+func innermost(m host.Machine) host.Machine {
+	for {
+		w, ok := m.(interface{ Unwrap() host.Machine })
+		if !ok {
+			return m
+		}
+		m = w.Unwrap()
+	}
 }
 
 // unlike appends the names of the fields in which two structs differ, including those of
@@ -118,7 +135,7 @@ func isPlain(t reflect.Type) bool {
 		return isPlain(t.Elem())
 	case reflect.Struct:
 		for i := range t.NumField() {
-			if t != reflect.TypeFor[Set]() && !isPlain(t.Field(i).Type) {
+			if t != reflect.TypeFor[algorithm.Set]() && !isPlain(t.Field(i).Type) {
 				return false
 			}
 		}
@@ -136,7 +153,7 @@ const maxNested = 8
 // count as equal, and so do machines: the bytes of a machine contain those of its inner
 // machines.
 func (l *likeness) alike(a, b reflect.Value, depth int) bool {
-	if l.left--; l.left < 0 || depth > maxNested || a.Type() == reflect.TypeFor[Machine]() {
+	if l.left--; l.left < 0 || depth > maxNested || a.Type() == reflect.TypeFor[host.Machine]() {
 		return true
 	}
 	switch a.Kind() {

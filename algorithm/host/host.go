@@ -1,4 +1,4 @@
-package algorithm
+package host
 
 import (
 	"fmt"
@@ -50,13 +50,25 @@ type Machine interface {
 	// LoadState replaces the state by one that AppendState wrote. After an error the
 	// machine must not be used.
 	LoadState(b []byte) error
-	// Visit passes the state's fields to c.
-	Visit(c *Coder)
-	// VisitMessage decodes a message of this algorithm and passes its fields to c.
-	VisitMessage(b []byte, c *Coder) error
-	// RecodeMessage passes the fields of a message to c, which may change them, and
-	// appends the encoding of the result to dst.
-	RecodeMessage(dst, b []byte, c *Coder) ([]byte, error)
+	// VisitTimes shows all logical times and counters of the state to v, which may change
+	// them.
+	VisitTimes(v TimeVisitor)
+	// VisitMessageTimes shows those of a message to v. It changes nothing.
+	VisitMessageTimes(b []byte, v TimeVisitor) error
+	// RecodeMessage shows the times and counters of a message to v, if that is not nil,
+	// and appends the encoding of the result to dst.
+	RecodeMessage(dst, b []byte, v TimeVisitor) ([]byte, error)
+	// Describe returns the fields of the state, for people. If given, members names the
+	// process at each seat; otherwise every process takes part, in order.
+	Describe(members ...ID) []Field
+	// DescribeMessage returns the fields of a message.
+	DescribeMessage(b []byte, members ...ID) ([]Field, error)
+	// Assign sets one field of the state from text in the form that Describe returns.
+	Assign(name, text string, members ...ID) error
+	// Tokens returns the number of tokens that the state contains.
+	Tokens() int
+	// Mark returns what a message is besides its fields.
+	Mark(b []byte) (Mark, error)
 	// Clock returns the logical clock, for applications to send along with their own
 	// messages; see Hear. It is 0 if the algorithm has no clock.
 	Clock() uint64
@@ -64,6 +76,24 @@ type Machine interface {
 	// section and cannot enter as long as this machine takes no further step. False means
 	// only that this machine cannot tell.
 	Alibi(d ID) bool
+}
+
+// A Field is one labelled value of a state or a message, for people.
+type Field struct{ Name, Value string }
+
+// A Mark is what a message is besides its fields.
+type Mark struct {
+	Tokens     int  // number of tokens it carries
+	Idempotent bool // whether a second copy changes nothing
+}
+
+// A TimeVisitor sees, and may change, every logical time and counter of a state or
+// message. The checker uses it to make states canonical.
+type TimeVisitor interface {
+	Time(v *uint64)              // 0 is none
+	Ticket(v *uint64)            // 0 is a live value
+	Seq(column ID, v *uint64)    // a counter that belongs to one process
+	Anchor(column ID, v *uint64) // the value that this column is measured from
 }
 
 // An InputKind is the kind of an Input.
@@ -98,10 +128,11 @@ type Output struct {
 	Sends   []Send   // messages to peers, in order
 	Entered bool     // whether the process is now inside the critical section
 	Notices []Notice // anything else to report; usually empty
-
-	buf  []byte
-	loop []byte // messages to self, each preceded by its length
+	Buffer  []byte   // the messages' bytes; see Bytes
 }
+
+// MaxTimer is the largest number of a timer.
+const MaxTimer = 1 << 16
 
 // A NoticeKind is the kind of a Notice.
 type NoticeKind uint8
@@ -134,18 +165,18 @@ type Send struct {
 	To     ID
 	Kind   uint8 // index into Spec.Kinds
 	Group  int32 // 0, 1, ... within one Output; equal for the parts of one multicast
-	lo, hi int32
+	Lo, Hi int32 // where its bytes are in Buffer
 }
 
 // Reset clears o for the next step and keeps its memory.
 func (o *Output) Reset() {
 	o.Sends, o.Notices = o.Sends[:0], o.Notices[:0]
-	o.buf, o.loop = o.buf[:0], o.loop[:0]
+	o.Buffer = o.Buffer[:0]
 	o.Entered = false
 }
 
 // Bytes returns the message of Sends[i]. It is valid until the next Step.
 func (o *Output) Bytes(i int) []byte {
 	s := &o.Sends[i]
-	return o.buf[s.lo:s.hi]
+	return o.Buffer[s.Lo:s.Hi]
 }
