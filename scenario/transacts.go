@@ -72,7 +72,7 @@ func (s *Scenario) eachFits() error {
 	}
 	for _, e := range s.Expect {
 		if e.Kind >= NoCycle {
-			return fmt.Errorf("%q: this is expected of a graph of resources; say which there are, such as resources R1 2 R2 1", e)
+			return fmt.Errorf("%q: this can be expected only of a graph of resources", e)
 		}
 		both := e.Kind == Messages || e.Kind == Violated && e.Name == MutualExclusion || e.Kind == PhaseIs && e.Phase != Inside && e.When.Kind != OnEntry
 		if !both && (e.Kind >= Commits) != s.Transacts() {
