@@ -60,8 +60,8 @@ func (g *Graph) Check() error {
 	if len(g.Resources) == 0 {
 		return fmt.Errorf("no resources: say which, such as resources R1 2 R2 1")
 	}
-	if g.Processes < 1 || g.Processes > MaxTransactions || len(g.Resources) > maxResources {
-		return fmt.Errorf("%d processes and %d resources: want 1 to %d and at most %d", g.Processes, len(g.Resources), MaxTransactions, maxResources)
+	if g.Processes < 1 || g.Processes > maxTransactions || len(g.Resources) > maxResources {
+		return fmt.Errorf("%d processes and %d resources: want 1 to %d and at most %d", g.Processes, len(g.Resources), maxTransactions, maxResources)
 	}
 	for r, n := range g.Resources {
 		if n < 1 || n > maxUnits {

@@ -11,9 +11,9 @@ import (
 
 // Bounds of a scenario with sites: larger ones could be run, but not followed.
 const (
-	MaxSites        = 100
-	MaxLocks        = 1000
-	MaxTransactions = 100 // processes that run them
+	maxSites        = 100
+	maxLocks        = 1000
+	maxTransactions = 100 // processes that run them
 )
 
 // Transacts reports whether the scenario is about transactions over several locks at
@@ -28,8 +28,8 @@ func (s *Scenario) checkTransacts() error {
 		}
 		return s.eachFits()
 	}
-	if s.Sites > MaxSites || s.Processes > MaxTransactions || len(s.Locks) > MaxLocks {
-		return fmt.Errorf("%d sites, %d processes and %d locks: want at most %d, %d and %d", s.Sites, s.Processes, len(s.Locks), MaxSites, MaxTransactions, MaxLocks)
+	if s.Sites > maxSites || s.Processes > maxTransactions || len(s.Locks) > maxLocks {
+		return fmt.Errorf("%d sites, %d processes and %d locks: want at most %d, %d and %d", s.Sites, s.Processes, len(s.Locks), maxSites, maxTransactions, maxLocks)
 	}
 	if len(s.Locks) == 0 {
 		return fmt.Errorf("there are sites but no locks: say where they are, such as site 1 P1 L1")
