@@ -44,8 +44,9 @@ space-time diagram. If an expectation fails, prints the differences and exits
 with code 1.
 
 A scenario with sites is about transactions over several locks, and deadlocks.
-Its events are printed one by one, with the graph of who waits for whom. A
-scenario with resources is a resource-allocation graph, such as
+Its events are printed one by one, with the graph of who waits for whom.
+
+A file that declares resources is a resource-allocation graph, such as
 scenarios/graph-deadlock.stile. It is not run: stile prints the graph, its
 cycles, its reduction and the deadlocked processes, and --svg draws it.
 
