@@ -4,8 +4,11 @@
 //
 // A [Scenario] is a value; [Parse] reads it from a .stile file and [Format] writes it as
 // one. The simulator runs it (sim.Replay), and the checker writes its counterexamples as
-// scenarios. A scenario with sites is about transactions over several locks. One with
-// resources is a graph, which is not run but reduced (sim.Reduce).
+// scenarios. A scenario with sites is about transactions over several locks.
+//
+// A .stile file that declares resources holds a [Graph] instead: it is not run but reduced
+// (sim.Reduce). [IsGraph] tells the two apart, and [ParseGraph] and [FormatGraph] read and
+// write graphs.
 //
 // # The language
 //

@@ -91,7 +91,7 @@ type Moment struct {
 	Count   int          // AfterActions: number of actions
 }
 
-// An Expectation is one condition that a run must meet.
+// An Expectation is one condition that a run, or a graph of resources, must meet.
 type Expectation struct {
 	Kind    ExpectKind
 	When    Moment

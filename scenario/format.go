@@ -12,10 +12,6 @@ import (
 func Format(s *Scenario) string {
 	var b strings.Builder
 	say := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	if s.IsGraph() {
-		s.formatGraph(say)
-		return b.String()
-	}
 	option := func(name, value string) {
 		if value != "" {
 			say("%s %s", name, value)

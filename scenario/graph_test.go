@@ -14,16 +14,41 @@ const graphHead = "processes 3\nresources R1 2 R2 1\n"
 func TestGraphRoundTrip(t *testing.T) {
 	const text = "title Two of R1\nprocesses 3\nresources R1 2 R2 1\n\nP1 has R1 2\nP2 has R2\nP2 asks R1\nP3 asks R2\n\n" +
 		"expect cycle P1 P2\nexpect no cycle\nexpect deadlock P1 P2\nexpect no deadlock\nexpect order P3 P1\nexpect order none\n"
-	s, err := Parse("g.stile", text)
+	g, err := ParseGraph("g.stile", text)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := Format(s); got != text {
+	if got := FormatGraph(g); got != text {
 		t.Errorf("got\n%swant\n%s", got, text)
 	}
 	want := []Arc{{0, true, 0, 2, 5}, {1, true, 1, 1, 6}, {1, false, 0, 1, 7}, {2, false, 1, 1, 8}}
-	if !s.IsGraph() || !reflect.DeepEqual(s.Resources, []int{2, 1}) || !reflect.DeepEqual(s.Arcs, want) {
-		t.Errorf("read %+v", s)
+	if g.Processes != 3 || !reflect.DeepEqual(g.Resources, []int{2, 1}) || !reflect.DeepEqual(g.Arcs, want) {
+		t.Errorf("read %+v", g)
+	}
+}
+
+// A line that declares resources, and nothing else, makes a file a graph. Each of the two
+// parsers refuses the files of the other.
+func TestIsGraph(t *testing.T) {
+	const scenario = "algorithm central\nprocesses 2\n"
+	for text, want := range map[string]bool{
+		graphHead:                           true,
+		"":                                  false,
+		scenario + "# resources R1 1\n":     false,
+		scenario + "title resources R1 1\n": false,
+		scenario + "resources# R1 1\n":      false,
+		"\ufeffresources R1 1\r\nprocesses 2\r\n": true,
+		scenario + "\t resources\n":               true,
+	} {
+		if IsGraph(text) != want {
+			t.Errorf("%q: want %t", text, want)
+		}
+	}
+	if _, err := Parse("f", graphHead); err == nil || !strings.HasPrefix(err.Error(), "f:2:1: this is a graph of resources") {
+		t.Errorf("Parse of a graph: %v", err)
+	}
+	if _, err := ParseGraph("f", scenario); err == nil || !strings.Contains(err.Error(), "which resources") {
+		t.Errorf("ParseGraph of a scenario: %v", err)
 	}
 }
 
@@ -55,9 +80,8 @@ func TestBadGraphs(t *testing.T) {
 		{graphHead + "expect no false\n", "f:3:11: found \"false\": want cycle or deadlock"},
 		{graphHead + "expect deadlock\n", "f:3:16: the line ends here: want who is deadlocked"},
 		{graphHead + "expect order P9\n", "there is no process P9"},
-		{"algorithm central\nprocesses 2\nexpect order P1\n", "f:3:8"},
 	} {
-		_, err := Parse("f", c.text)
+		_, err := ParseGraph("f", c.text)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q: got %v, want %s", c.text, err, c.want)
 		}
@@ -66,23 +90,22 @@ func TestBadGraphs(t *testing.T) {
 
 // What could not be written down is refused in Go, too.
 func TestBadGraphValues(t *testing.T) {
-	good := Scenario{Processes: 2, Resources: []int{1}, Arcs: []Arc{{Has: true, Units: 1}}}
+	good := Graph{Processes: 2, Resources: []int{1}, Arcs: []Arc{{Has: true, Units: 1}}}
 	if err := good.Check(); err != nil {
 		t.Fatal(err)
 	}
-	for name, change := range map[string]func(s *Scenario){
-		"an algorithm":           func(s *Scenario) { s.Algorithm = "central" },
-		"a mode":                 func(s *Scenario) { s.Mode = "change" },
-		"actions":                func(s *Scenario) { s.Actions = []Action{{Kind: Ask}} },
-		"no resources":           func(s *Scenario) { s.Resources = nil; s.Algorithm = "central" },
-		"an expectation of runs": func(s *Scenario) { s.Expect = []Expectation{{Kind: Entries}} },
-		"an unknown process":     func(s *Scenario) { s.Expect = []Expectation{{Kind: Deadlocked, Procs: []algorithm.ID{7}}} },
-		"no units":               func(s *Scenario) { s.Arcs[0].Units = 0 },
-		"no such resource":       func(s *Scenario) { s.Arcs[0].Resource = 1 },
+	for name, change := range map[string]func(g *Graph){
+		"a title of two lines":   func(g *Graph) { g.Title = "a\nb" },
+		"no processes":           func(g *Graph) { g.Processes = 0 },
+		"no resources":           func(g *Graph) { g.Resources, g.Arcs = nil, nil },
+		"an expectation of runs": func(g *Graph) { g.Expect = []Expectation{{Kind: Entries}} },
+		"an unknown process":     func(g *Graph) { g.Expect = []Expectation{{Kind: Deadlocked, Procs: []algorithm.ID{7}}} },
+		"no units":               func(g *Graph) { g.Arcs[0].Units = 0 },
+		"no such resource":       func(g *Graph) { g.Arcs[0].Resource = 1 },
 	} {
-		s := good
-		s.Arcs = append([]Arc(nil), good.Arcs...)
-		if change(&s); s.Check() == nil {
+		g := good
+		g.Arcs = append([]Arc(nil), good.Arcs...)
+		if change(&g); g.Check() == nil {
 			t.Errorf("%s: want an error", name)
 		}
 	}
@@ -90,4 +113,16 @@ func TestBadGraphValues(t *testing.T) {
 	if lock.Check() == nil {
 		t.Error("no cycle expected of a lock: want an error")
 	}
+}
+
+// blankGraph forgets where things were in the file.
+func blankGraph(g *Graph) *Graph {
+	g.File = ""
+	for i := range g.Arcs {
+		g.Arcs[i].Line = 0
+	}
+	for i := range g.Expect {
+		g.Expect[i].Line = 0
+	}
+	return g
 }

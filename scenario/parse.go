@@ -15,12 +15,17 @@ const defaultSeed = 1
 // one byte beyond it.
 const MaxSize = 10 << 20
 
-// A parser reads a file line by line.
-type parser struct {
+// A source is a file that is read line by line.
+type source struct {
 	reader
-	s     *Scenario
 	lines []line
 	said  map[string]int // line of each setting
+}
+
+// A parser reads a scenario.
+type parser struct {
+	*source
+	s *Scenario
 }
 
 // A line is one line of the file, without its comment.
@@ -30,32 +35,21 @@ type line struct {
 }
 
 // Parse parses a scenario from the text of a file. The name of the file is for errors,
-// which are of type *Error.
+// which are of type *Error. A graph of resources is refused: see IsGraph.
 func Parse(file, text string) (*Scenario, error) {
-	p := &parser{said: map[string]int{}}
-	p.s = &Scenario{File: file, Seed: defaultSeed, Latency: Always(T), Hold: Always(T)}
-	p.file = file
-	if len(text) > MaxSize {
-		return nil, &Error{file, 1, 1, fmt.Sprintf("this is too large for a scenario: want at most %d bytes", MaxSize)}
+	src, err := open(file, text)
+	if err != nil {
+		return nil, err
 	}
-	for text := range strings.SplitSeq(strings.TrimPrefix(text, "\ufeff"), "\n") {
-		text = strings.TrimRight(stripComment(text), blanks)
-		p.lines = append(p.lines, line{text, split(text)})
-	}
+	p := &parser{src, &Scenario{File: file, Seed: defaultSeed, Latency: Always(T), Hold: Always(T)}}
 	if err := p.look(); err != nil {
 		return nil, err
 	}
-	for i := range p.lines {
-		p.begin(i)
-		if len(p.words) > 0 {
-			p.statement()
-		}
-		if p.err != nil {
-			return nil, p.err
-		}
+	if err := p.each(p.statement); err != nil {
+		return nil, err
 	}
 	if p.s.Processes == 0 {
-		return nil, &Error{file, len(p.lines), 1, "the file ends without a line that says how many processes there are, such as processes 3"}
+		return nil, p.lacks("how many processes there are, such as processes 3")
 	}
 	p.finish()
 	p.s.Said = p.said
@@ -65,32 +59,74 @@ func Parse(file, text string) (*Scenario, error) {
 	return p.s, nil
 }
 
+// open splits the text of a file into lines.
+func open(file, text string) (*source, error) {
+	if len(text) > MaxSize {
+		return nil, &Error{file, 1, 1, fmt.Sprintf("this is too large for a scenario: want at most %d bytes", MaxSize)}
+	}
+	p := &source{reader: reader{file: file}, said: map[string]int{}}
+	for text := range strings.SplitSeq(strings.TrimPrefix(text, "\ufeff"), "\n") {
+		text = strings.TrimRight(stripComment(text), blanks)
+		p.lines = append(p.lines, line{text, split(text)})
+	}
+	return p, nil
+}
+
 // begin begins to read the line with index i.
-func (p *parser) begin(i int) {
+func (p *source) begin(i int) {
 	p.line, p.text, p.words = i+1, p.lines[i].text, p.lines[i].words
 }
 
-// look finds what the meaning of other lines depends on, wherever it is: the number of
-// processes, and the kind of schedule.
-func (p *parser) look() error {
+// each reads the lines that have words, one after the other.
+func (p *source) each(read func()) error {
 	for i := range p.lines {
-		p.begin(i)
-		switch {
-		case p.has("processes") && p.s.Processes == 0:
-			p.s.Processes = p.number(1, MaxProcesses)
-		case p.has("schedule"):
-			p.s.Steps = p.has("steps")
+		if p.begin(i); len(p.words) > 0 {
+			read()
 		}
 		if p.err != nil {
 			return p.err
 		}
 	}
+	return nil
+}
+
+// once refuses a setting that was said before.
+func (p *source) once(name word) {
+	if line := p.said[name.text]; line > 0 {
+		p.failAt(name, fmt.Sprintf("%s was said before, on line %d: remove one of the two", name.text, line))
+	}
+	p.said[name.text] = p.line
+}
+
+// title reads the rest of a line that began with name.
+func (p *source) title(name word) string {
+	p.words = nil
+	return trim(p.text[name.at+len(name.text):])
+}
+
+// lacks is the error for a file without a line that it needs.
+func (p *source) lacks(what string) error {
+	return &Error{p.file, len(p.lines), 1, "the file ends without a line that says " + what}
+}
+
+// look finds what the meaning of other lines depends on, wherever it is: the number of
+// processes, and the kind of schedule.
+func (p *parser) look() error {
+	if err := p.each(func() {
+		switch w := p.here(); {
+		case p.has("processes") && p.s.Processes == 0:
+			p.s.Processes = p.number(1, MaxProcesses)
+		case p.has("schedule"):
+			p.s.Steps = p.has("steps")
+		case p.has("resources"):
+			p.failAt(w, "this is a graph of resources, which is examined for deadlock and not run: there is nothing to simulate or check")
+		}
+	}); err != nil {
+		return err
+	}
 	p.n = p.s.Processes
 	if p.n == 0 {
 		p.n = MaxProcesses // other errors are reported first
-	}
-	if err := p.lookForResources(); err != nil || p.s.IsGraph() {
-		return err
 	}
 	if err := p.lookForSites(); err != nil {
 		return err
@@ -114,8 +150,6 @@ var settings = [...]string{
 func (p *parser) statement() {
 	first := p.words[0]
 	switch {
-	case p.s.IsGraph():
-		p.graphLine()
 	case slices.Contains(settings[:], first.text) && !p.siteActs():
 		p.setting()
 	case first.text == "expect":
@@ -156,15 +190,13 @@ func (p *parser) setting() {
 	if name.text == "site" || name.text == "section" {
 		return // already read by look
 	}
-	if line := p.said[name.text]; line > 0 && name.text != "set" {
-		p.failAt(name, fmt.Sprintf("%s was said before, on line %d: remove one of the two", name.text, line))
+	if name.text != "set" {
+		p.once(name)
 	}
-	p.said[name.text] = p.line
 	s := p.s
 	switch name.text {
 	case "title":
-		s.Title = trim(p.text[name.at+len(name.text):])
-		p.words = nil
+		s.Title = p.title(name)
 	case "algorithm":
 		s.Algorithm = p.name("the name of an algorithm, such as raymond")
 	case "topology":
@@ -185,8 +217,6 @@ func (p *parser) setting() {
 		s.Mode = p.name("a mode of the method, such as mode batch")
 	case "processes":
 		p.take() // already read by look
-	case "resources":
-		p.words = nil // already read by look
 	case "holder":
 		s.Holder = p.process()
 		s.Busy = p.has("busy")

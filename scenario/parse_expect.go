@@ -14,8 +14,6 @@ func (p *parser) expectation() {
 	e := Expectation{Line: p.line}
 	w := p.take()
 	switch {
-	case p.s.IsGraph():
-		p.ofGraph(w, &e)
 	case w.text == "messages":
 		p.messages(&e)
 	case p.s.Transacts():
@@ -60,14 +58,14 @@ func (p *parser) entries(e *Expectation) {
 }
 
 // processes reads one or more processes, to the end of the line.
-func (p *parser) processes(e *Expectation, want string) {
-	for first := true; first || len(p.words) > 0 && p.err == nil; first = false {
-		w := p.take()
+func (r *reader) processes(e *Expectation, want string) {
+	for first := true; first || len(r.words) > 0 && r.err == nil; first = false {
+		w := r.take()
 		w.text = strings.TrimSuffix(w.text, ",")
 		if w.text == "" {
-			p.fail(w, "%s", want)
+			r.fail(w, "%s", want)
 		}
-		e.Procs = append(e.Procs, p.asProcess(w))
+		e.Procs = append(e.Procs, r.asProcess(w))
 	}
 }
 

@@ -53,7 +53,7 @@ func (p *parser) member(site int, home map[algorithm.ID]int, locks map[int]int) 
 	twice := 0
 	switch {
 	case strings.HasPrefix(w.text, "L"):
-		k := p.asLock(w, MaxLocks)
+		k := p.asLock(w, maxLocks)
 		twice, locks[k] = locks[k], site
 	case strings.HasPrefix(w.text, "P"):
 		id := p.asProcess(w)

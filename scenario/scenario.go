@@ -45,10 +45,6 @@ type Scenario struct {
 	Locks   []algorithm.ID // site of each lock
 	Mode    string         // mode of the method against deadlocks; empty means its usual one
 	Backoff Dist           // how long an aborted transaction waits before it tries again
-
-	// A graph of resources, if there are any: see IsGraph.
-	Resources []int // units of each resource
-	Arcs      []Arc
 }
 
 // A Link is the latency of messages from one process to another.
@@ -69,14 +65,8 @@ type Setting struct {
 
 // Check returns an error that says what makes s impossible to run or to write as a file.
 func (s *Scenario) Check() error {
-	if strings.ContainsAny(s.Title, "\n") || s.Title != trim(stripComment(s.Title)) {
-		return fmt.Errorf("title %q: want one line, without # after a space", s.Title)
-	}
-	if s.IsGraph() {
-		return s.checkGraph()
-	}
-	if len(s.Arcs) > 0 {
-		return fmt.Errorf("%q: there are no resources; say which, such as resources R1 2 R2 1", s.Arcs[0])
+	if err := checkTitle(s.Title); err != nil {
+		return err
 	}
 	if s.Algorithm == "" {
 		return fmt.Errorf("no algorithm: say which, such as algorithm raymond")
@@ -108,6 +98,14 @@ func (s *Scenario) Check() error {
 		if s.Until > 0 && e.When.Kind == AtTime && e.When.At > s.Until {
 			return fmt.Errorf("something is expected at %s, but the run ends at %s", FormatTime(e.When.At), FormatTime(s.Until))
 		}
+	}
+	return nil
+}
+
+// checkTitle refuses a title that cannot be written as a line.
+func checkTitle(title string) error {
+	if strings.ContainsAny(title, "\n") || title != trim(stripComment(title)) {
+		return fmt.Errorf("title %q: want one line, without # after a space", title)
 	}
 	return nil
 }

@@ -11,9 +11,9 @@ import (
 
 // Bounds of a scenario with sites: larger ones could be run, but not followed.
 const (
-	MaxSites        = 100
-	MaxLocks        = 1000
-	MaxTransactions = 100 // processes that run them
+	maxSites        = 100
+	maxLocks        = 1000
+	maxTransactions = 100 // processes that run them
 )
 
 // Transacts reports whether the scenario is about transactions over several locks at
@@ -28,8 +28,8 @@ func (s *Scenario) checkTransacts() error {
 		}
 		return s.eachFits()
 	}
-	if s.Sites > MaxSites || s.Processes > MaxTransactions || len(s.Locks) > MaxLocks {
-		return fmt.Errorf("%d sites, %d processes and %d locks: want at most %d, %d and %d", s.Sites, s.Processes, len(s.Locks), MaxSites, MaxTransactions, MaxLocks)
+	if s.Sites > maxSites || s.Processes > maxTransactions || len(s.Locks) > maxLocks {
+		return fmt.Errorf("%d sites, %d processes and %d locks: want at most %d, %d and %d", s.Sites, s.Processes, len(s.Locks), maxSites, maxTransactions, maxLocks)
 	}
 	if len(s.Locks) == 0 {
 		return fmt.Errorf("there are sites but no locks: say where they are, such as site 1 P1 L1")
@@ -72,7 +72,7 @@ func (s *Scenario) eachFits() error {
 	}
 	for _, e := range s.Expect {
 		if e.Kind >= NoCycle {
-			return fmt.Errorf("%q: this is expected of a graph of resources; say which there are, such as resources R1 2 R2 1", e)
+			return fmt.Errorf("%q: this can be expected only of a graph of resources", e)
 		}
 		both := e.Kind == Messages || e.Kind == Violated && e.Name == MutualExclusion || e.Kind == PhaseIs && e.Phase != Inside && e.When.Kind != OnEntry
 		if !both && (e.Kind >= Commits) != s.Transacts() {

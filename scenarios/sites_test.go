@@ -35,56 +35,22 @@ func replaySites(t *testing.T, sc *scenario.Scenario) *sim.Playback {
 // The story, the graph and the pictures of every scenario with sites are those
 // that were read and looked at before.
 func TestSitesGolden(t *testing.T) {
-	for _, file := range files(t) {
-		sc := read(t, file)
+	all, _ := read(t)
+	for _, sc := range all {
 		if !sc.Transacts() {
 			continue
 		}
-		t.Run(strings.TrimSuffix(file, ".stile"), func(t *testing.T) {
+		name := strings.TrimSuffix(sc.File, ".stile")
+		t.Run(name, func(t *testing.T) {
 			b := replaySites(t, sc)
 			tr := b.Trace()
 			if err := tr.Check(); err != nil {
 				t.Error(err)
 			}
-			name := strings.TrimSuffix(file, ".stile")
 			golden(t, name+".txt", fmt.Sprintf("%s\n\n%s\n%s:\n%s", sc.Title, sim.Story(b.Sites.Run.Layout, tr), b.Sites.Ledger.When(), b.Sites.Ledger.Graph.Text()))
 			golden(t, name+".graph.svg", sim.Graph(&b.Sites.Run, b.Sites.Ledger, sc.Title))
 			golden(t, name+".svg", tr.SVG(trace.Options{}))
 		})
-	}
-}
-
-// reduced reduces a graph of resources, which must come out as it expects.
-func reduced(t *testing.T, sc *scenario.Scenario) *sim.Verdict {
-	t.Helper()
-	v, err := sim.Reduce(sc)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, d := range v.Differences {
-		t.Errorf("%s: %v", sc.File, d)
-	}
-	v.Differences = nil
-	return v
-}
-
-// The text and the picture of every graph of resources are those that were read
-// and looked at before.
-func TestGraphsGolden(t *testing.T) {
-	graphs := 0
-	for _, file := range files(t) {
-		sc := read(t, file)
-		if !sc.IsGraph() {
-			continue
-		}
-		graphs++
-		v := reduced(t, sc)
-		name := strings.TrimSuffix(file, ".stile")
-		golden(t, name+".txt", sc.Title+"\n\n"+v.Graph.Text())
-		golden(t, name+".svg", v.Graph.SVG(sc.Title))
-	}
-	if graphs < 3 {
-		t.Errorf("%d graphs, want a cycle without a deadlock, a deadlock and a reduction at least", graphs)
 	}
 }
 

@@ -13,7 +13,8 @@
 //
 // RunSections, RunElection and RunTransactions run the other families. Replay runs a
 // scenario of any family: its lines say what happens when and what an adversary does, and
-// Replay compares the outcome with the expectations.
+// Replay compares the outcome with the expectations. Reduce does the same for a graph of
+// resources, in which nothing runs.
 //
 // A judge watches which processes request, enter and leave and which messages are
 // received. It never asks the algorithm. It is the environment of a family, which the

@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -10,7 +9,7 @@ import (
 	"github.com/stile-lock/stile/scenario"
 )
 
-// A Verdict is the result for a scenario that is a graph of resources.
+// A Verdict is the result for a graph of resources.
 type Verdict struct {
 	Graph       *deadlock.Allocation
 	Cycles      [][]algorithm.ID     // a shortest cycle of each part of the graph that has any
@@ -19,21 +18,17 @@ type Verdict struct {
 	Differences []Difference         // outcomes that differ from the expected ones
 }
 
-// Reduce finds the deadlocked processes in a scenario that is a graph of resources:
-// nothing is run.
-func Reduce(sc *scenario.Scenario) (*Verdict, error) {
-	if !sc.IsGraph() {
-		return nil, within(sc, fmt.Errorf("there are no resources: say which, such as resources R1 2 R2 1"))
+// Reduce finds the deadlocked processes in a graph of resources: nothing is run.
+func Reduce(g *scenario.Graph) (*Verdict, error) {
+	if err := g.Check(); err != nil {
+		return nil, within(g.File, err)
 	}
-	if err := sc.Check(); err != nil {
-		return nil, within(sc, err)
-	}
-	a, err := allocation(sc)
+	a, err := allocation(g)
 	if err != nil {
-		return nil, within(sc, err)
+		return nil, within(g.File, err)
 	}
 	v := &Verdict{Graph: a, Cycles: a.Cycles(), Steps: a.Steps(), Deadlocked: a.Deadlocked()}
-	for _, e := range sc.Expect {
+	for _, e := range g.Expect {
 		if got := v.instead(e); got != "" {
 			v.Differences = append(v.Differences, Difference{e.Line, e.What(), got})
 		}
@@ -44,10 +39,10 @@ func Reduce(sc *scenario.Scenario) (*Verdict, error) {
 // allocation returns the graph that the lines describe. They describe one moment, in any
 // order. Units that processes have are assigned first, because an assignment removes a
 // request, and no process is given here what the lines say it asks for.
-func allocation(sc *scenario.Scenario) (*deadlock.Allocation, error) {
-	a := deadlock.NewAllocation(sc.Processes, sc.Resources...)
+func allocation(g *scenario.Graph) (*deadlock.Allocation, error) {
+	a := deadlock.NewAllocation(g.Processes, g.Resources...)
 	for _, has := range []bool{true, false} {
-		for _, arc := range sc.Arcs {
+		for _, arc := range g.Arcs {
 			for range arc.Units {
 				switch {
 				case arc.Has != has:

@@ -13,28 +13,28 @@ import (
 
 // anyGraph returns a graph of resources by chance, in which some have a unit and
 // ask for more of the same.
-func anyGraph(r *rand.Rand) *scenario.Scenario {
-	sc := &scenario.Scenario{Processes: 2 + r.IntN(3)}
+func anyGraph(r *rand.Rand) *scenario.Graph {
+	g := &scenario.Graph{Processes: 2 + r.IntN(3)}
 	for range 1 + r.IntN(3) {
-		sc.Resources = append(sc.Resources, 1+r.IntN(3))
+		g.Resources = append(g.Resources, 1+r.IntN(3))
 	}
 	for range 12 {
-		sc.Arcs = append(sc.Arcs, scenario.Arc{Proc: algorithm.ID(r.IntN(sc.Processes)), Resource: r.IntN(len(sc.Resources)), Units: 1 + r.IntN(2), Has: r.IntN(2) == 0})
-		if sc.Check() != nil {
-			sc.Arcs = sc.Arcs[:len(sc.Arcs)-1]
+		g.Arcs = append(g.Arcs, scenario.Arc{Proc: algorithm.ID(r.IntN(g.Processes)), Resource: r.IntN(len(g.Resources)), Units: 1 + r.IntN(2), Has: r.IntN(2) == 0})
+		if g.Check() != nil {
+			g.Arcs = g.Arcs[:len(g.Arcs)-1]
 		}
 	}
-	return sc
+	return g
 }
 
 // leftOver tries every order in which processes could end, and returns who never
 // does.
-func leftOver(sc *scenario.Scenario) []algorithm.ID {
-	ends := make([]bool, sc.Processes)
+func leftOver(g *scenario.Graph) []algorithm.ID {
+	ends := make([]bool, g.Processes)
 	var try func(ended []bool)
 	try = func(ended []bool) {
 		for p := range ended {
-			if ended[p] || !canEnd(sc, ended, algorithm.ID(p)) {
+			if ended[p] || !canEnd(g, ended, algorithm.ID(p)) {
 				continue
 			}
 			next := slices.Clone(ended)
@@ -42,7 +42,7 @@ func leftOver(sc *scenario.Scenario) []algorithm.ID {
 			try(next)
 		}
 	}
-	try(make([]bool, sc.Processes))
+	try(make([]bool, g.Processes))
 	var left []algorithm.ID
 	for p, can := range ends {
 		if !can {
@@ -53,9 +53,9 @@ func leftOver(sc *scenario.Scenario) []algorithm.ID {
 }
 
 // canEnd reports whether all that a process asks for is free once some have ended.
-func canEnd(sc *scenario.Scenario, ended []bool, p algorithm.ID) bool {
-	free := slices.Clone(sc.Resources)
-	for _, a := range sc.Arcs {
+func canEnd(g *scenario.Graph, ended []bool, p algorithm.ID) bool {
+	free := slices.Clone(g.Resources)
+	for _, a := range g.Arcs {
 		if a.Has && !ended[a.Proc] || !a.Has && a.Proc == p {
 			free[a.Resource] -= a.Units
 		}
@@ -65,15 +65,15 @@ func canEnd(sc *scenario.Scenario, ended []bool, p algorithm.ID) bool {
 
 // disagreement says how verdicts about the lines of a graph, in any order, differ
 // from each other or from who is left over if everything is tried.
-func disagreement(sc *scenario.Scenario, r *rand.Rand, deadlocked func(sc *scenario.Scenario) (verdict string, left []algorithm.ID)) string {
-	want := leftOver(sc)
-	first, _ := deadlocked(sc)
+func disagreement(g *scenario.Graph, r *rand.Rand, deadlocked func(g *scenario.Graph) (verdict string, left []algorithm.ID)) string {
+	want := leftOver(g)
+	first, _ := deadlocked(g)
 	for range 6 {
-		verdict, left := deadlocked(sc)
+		verdict, left := deadlocked(g)
 		if verdict != first || !slices.Equal(left, want) {
-			return fmt.Sprintf("%v of %v:\n%s\nand in another order\n%s\nbut %v are deadlocked", sc.Arcs, sc.Resources, verdict, first, want)
+			return fmt.Sprintf("%v of %v:\n%s\nand in another order\n%s\nbut %v are deadlocked", g.Arcs, g.Resources, verdict, first, want)
 		}
-		r.Shuffle(len(sc.Arcs), func(i, j int) { sc.Arcs[i], sc.Arcs[j] = sc.Arcs[j], sc.Arcs[i] })
+		r.Shuffle(len(g.Arcs), func(i, j int) { g.Arcs[i], g.Arcs[j] = g.Arcs[j], g.Arcs[i] })
 	}
 	return ""
 }
@@ -83,9 +83,9 @@ func TestReduceAnyOrder(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	stuck := 0
 	for range 1500 {
-		sc := anyGraph(r)
-		wrong := disagreement(sc, r, func(sc *scenario.Scenario) (string, []algorithm.ID) {
-			v, err := Reduce(sc)
+		g := anyGraph(r)
+		wrong := disagreement(g, r, func(g *scenario.Graph) (string, []algorithm.ID) {
+			v, err := Reduce(g)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -94,7 +94,7 @@ func TestReduceAnyOrder(t *testing.T) {
 		if wrong != "" {
 			t.Fatal(wrong)
 		}
-		if len(leftOver(sc)) > 0 {
+		if len(leftOver(g)) > 0 {
 			stuck++
 		}
 	}
@@ -108,9 +108,9 @@ func TestReduceAnyOrder(t *testing.T) {
 func TestReduceInOrderIsFound(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for range 200 {
-		wrong := disagreement(anyGraph(r), r, func(sc *scenario.Scenario) (string, []algorithm.ID) {
-			a := deadlock.NewAllocation(sc.Processes, sc.Resources...)
-			for _, arc := range sc.Arcs {
+		wrong := disagreement(anyGraph(r), r, func(g *scenario.Graph) (string, []algorithm.ID) {
+			a := deadlock.NewAllocation(g.Processes, g.Resources...)
+			for _, arc := range g.Arcs {
 				for range arc.Units {
 					if !arc.Has {
 						a.Request(arc.Proc, arc.Resource)

@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/scenario"
 )
 
@@ -23,11 +22,11 @@ func TestReduce(t *testing.T) {
 		{"order P2 P1 P3", "order P2 P3 P1"},
 		{"order none", "order P2 P3 P1"},
 	} {
-		sc, err := scenario.Parse("g.stile", rag+"expect "+c.expect)
+		g, err := scenario.ParseGraph("g.stile", rag+"expect "+c.expect)
 		if err != nil {
 			t.Fatal(err)
 		}
-		v, err := Reduce(sc)
+		v, err := Reduce(g)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -42,7 +41,7 @@ func TestReduce(t *testing.T) {
 			t.Errorf("expect %s: got %q, want %q", c.expect, got, c.got)
 		}
 	}
-	stuck, err := scenario.Parse("", strings.Replace(rag, "P2 has R2", "P2 has R2\nP2 asks R1", 1)+"expect deadlock P3 P1 P2\nexpect order none")
+	stuck, err := scenario.ParseGraph("", strings.Replace(rag, "P2 has R2", "P2 has R2\nP2 asks R1", 1)+"expect deadlock P3 P1 P2\nexpect order none")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,19 +50,9 @@ func TestReduce(t *testing.T) {
 	}
 }
 
-// TestReduceRefuses: what is no graph is not reduced, and a graph is not run.
+// TestReduceRefuses: what is not a graph is not reduced.
 func TestReduceRefuses(t *testing.T) {
-	if _, err := Reduce(&scenario.Scenario{Algorithm: "central", Processes: 2}); err == nil {
-		t.Error("a lock: want an error")
-	}
-	if _, err := Reduce(&scenario.Scenario{Processes: 2, Resources: []int{0}}); err == nil {
-		t.Error("no units: want an error")
-	}
-	sc, err := scenario.Parse("g.stile", rag)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Replay(algorithm.Spec{}, sc, ReplayOptions{}); err == nil || !strings.Contains(err.Error(), "graph of resources") {
-		t.Errorf("a run: %v", err)
+	if _, err := Reduce(&scenario.Graph{File: "g.stile", Processes: 2, Resources: []int{0}}); err == nil || !strings.HasPrefix(err.Error(), "g.stile: ") {
+		t.Errorf("no units: %v", err)
 	}
 }

@@ -130,7 +130,7 @@ func Replay(spec algorithm.Spec, sc *scenario.Scenario, options ReplayOptions) (
 		err = p.w.guard(p.run)
 	}
 	if err != nil {
-		return nil, within(sc, err)
+		return nil, within(sc.File, err)
 	}
 	return p.back, nil
 }
@@ -157,9 +157,6 @@ func (p *player) run() error {
 func newPlayer(spec algorithm.Spec, sc *scenario.Scenario, options ReplayOptions) (*player, error) {
 	if err := sc.Check(); err != nil {
 		return nil, err
-	}
-	if sc.IsGraph() {
-		return nil, fmt.Errorf("this is a graph of resources, and there is nothing to run: Reduce finds out who is deadlocked")
 	}
 	seats, names := sc.Processes, []string(nil)
 	if sc.Transacts() {
@@ -255,11 +252,11 @@ func checkKinds(spec algorithm.Spec, sc *scenario.Scenario) error {
 }
 
 // within adds the name of the file to an error, if there is one.
-func within(sc *scenario.Scenario, err error) error {
-	if err == nil || sc.File == "" {
+func within(file string, err error) error {
+	if err == nil || file == "" {
 		return err
 	}
-	return fmt.Errorf("%s: %w", sc.File, err)
+	return fmt.Errorf("%s: %w", file, err)
 }
 
 // A LineError is an error in a line of a scenario that parses.

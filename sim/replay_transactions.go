@@ -74,7 +74,7 @@ func (p *player) transactions() (Transactions, error) {
 // SiteSpec returns the method of a scenario with sites, as Replay needs it.
 func SiteSpec(sc *scenario.Scenario) (algorithm.Spec, error) {
 	spec, err := siteSpec(sc)
-	return spec, within(sc, err)
+	return spec, within(sc.File, err)
 }
 
 func siteSpec(sc *scenario.Scenario) (algorithm.Spec, error) {

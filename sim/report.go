@@ -29,7 +29,7 @@ func (b *Playback) Early(sc *scenario.Scenario) string {
 }
 
 // Report returns the result for a graph of resources for programs, to be encoded as JSON.
-func (v *Verdict) Report(sc *scenario.Scenario) any { return newGraphReport(sc, v) }
+func (v *Verdict) Report(g *scenario.Graph) any { return newGraphReport(g, v) }
 
 // The report of a replay, for programs.
 type (
@@ -162,17 +162,17 @@ func newSitesReport(sc *scenario.Scenario, spec algorithm.Spec, b *Playback) sit
 	return r
 }
 
-func newGraphReport(sc *scenario.Scenario, v *Verdict) graphReport {
+func newGraphReport(g *scenario.Graph, v *Verdict) graphReport {
 	r := graphReport{
-		File: sc.File, Title: sc.Title, Nodes: sc.Processes, Units: sc.Resources,
+		File: g.File, Title: g.Title, Nodes: g.Processes, Units: g.Resources,
 		Cycles: listOf(v.Cycles, numbers), Deadlocked: numbers(v.Deadlocked),
 		Reduction:   listOf(v.Steps, func(s deadlock.Reduction) reduction { return reduction{number(s.Tx), s.Free} }),
 		Differences: listOf(v.Differences, func(d Difference) difference { return difference(d) }),
 	}
-	for range sc.Processes {
-		r.Has, r.Asks = append(r.Has, make([]int, len(sc.Resources))), append(r.Asks, make([]int, len(sc.Resources)))
+	for range g.Processes {
+		r.Has, r.Asks = append(r.Has, make([]int, len(g.Resources))), append(r.Asks, make([]int, len(g.Resources)))
 	}
-	for _, a := range sc.Arcs {
+	for _, a := range g.Arcs {
 		if a.Has {
 			r.Has[a.Proc][a.Resource] += a.Units
 		} else {

@@ -45,8 +45,9 @@ space-time diagram. If an expectation fails, prints the differences and exits
 with code 1.
 
 A scenario with sites is about transactions over several locks, and deadlocks.
-Its events are printed one by one, with the graph of who waits for whom. A
-scenario with resources is a resource-allocation graph, such as
+Its events are printed one by one, with the graph of who waits for whom.
+
+A file that declares resources is a resource-allocation graph, such as
 scenarios/graph-deadlock.stile. It is not run: stile prints the graph, its
 cycles, its reduction and the deadlocked processes, and --svg draws it.
 
@@ -85,15 +86,6 @@ func unreadable(path string, err error) error {
 	return fmt.Errorf("cannot read scenario %q: %w: give an existing .stile file", path, fileReason(err))
 }
 
-// readScenario reads a scenario.
-func readScenario(path string, r io.Reader) (*scenario.Scenario, error) {
-	text, err := io.ReadAll(io.LimitReader(r, scenario.MaxSize+1))
-	if err != nil {
-		return nil, unreadable(path, err)
-	}
-	return scenario.Parse(path, string(text))
-}
-
 // sameFile reports whether two paths name the same file.
 func sameFile(one, other string) bool {
 	a, err1 := os.Stat(one)
@@ -111,21 +103,25 @@ func (f *replayFlags) run(c *cobra.Command, path string) error {
 	if head, _ := r.Peek(len(replay.Magic)); string(head) == replay.Magic { // errors show up in the next read
 		return f.runRecording(c, path, r)
 	}
-	return f.runScenario(c, path, r)
-}
-
-func (f *replayFlags) runScenario(c *cobra.Command, path string, file io.Reader) error {
-	sc, err := readScenario(path, file)
+	text, err := io.ReadAll(io.LimitReader(r, scenario.MaxSize+1))
 	if err != nil {
-		return err
+		return unreadable(path, err)
 	}
 	for _, out := range []string{f.output.svg, f.output.trace, f.graph} {
 		if sameFile(path, out) {
 			return fmt.Errorf("%q is the scenario itself and would be overwritten: give another file", out)
 		}
 	}
-	if sc.IsGraph() {
-		return f.runGraph(c, sc)
+	if scenario.IsGraph(string(text)) {
+		return f.runGraph(c, path, string(text))
+	}
+	return f.runScenario(c, path, string(text))
+}
+
+func (f *replayFlags) runScenario(c *cobra.Command, path, text string) error {
+	sc, err := scenario.Parse(path, text)
+	if err != nil {
+		return err
 	}
 	if f.graph != "" && !sc.Transacts() {
 		return fmt.Errorf("--graph %q: %s has no sites, so it has no wait-for graph: leave out --graph, or draw the run with --svg", f.graph, path)
@@ -308,27 +304,31 @@ func mapEach[T, U any](all []T, of func(T) U) []U {
 func violationLine(v sim.Violation) string { return v.Property + ": " + v.String() }
 
 // runGraph analyses a resource-allocation graph, which is not run.
-func (f *replayFlags) runGraph(c *cobra.Command, sc *scenario.Scenario) error {
-	if err := refuseFlags(c, "trace from to until graph clocks", "--FLAG does not apply to "+sc.File+", which is a resource-allocation graph and is not run: leave it out, or draw the graph with --svg"); err != nil {
-		return err
-	}
-	v, err := sim.Reduce(sc)
+func (f *replayFlags) runGraph(c *cobra.Command, path, text string) error {
+	g, err := scenario.ParseGraph(path, text)
 	if err != nil {
 		return err
 	}
-	files := pictureFile("svg", f.output.svg, func() string { return v.Graph.SVG(cmp.Or(sc.Title, "Resource-allocation graph")) })
+	if err := refuseFlags(c, "trace from to until graph clocks", "--FLAG does not apply to "+path+", which is a resource-allocation graph and is not run: leave it out, or draw the graph with --svg"); err != nil {
+		return err
+	}
+	v, err := sim.Reduce(g)
+	if err != nil {
+		return err
+	}
+	files := pictureFile("svg", f.output.svg, func() string { return v.Graph.SVG(cmp.Or(g.Title, "Resource-allocation graph")) })
 	return runAndReport(c.OutOrStdout(), f.json, files, func() (outcome, error) {
 		return outcome{
-			json: v.Report(sc), text: func(p *printer) { printResourceGraph(p, sc, v) },
+			json: v.Report(g), text: func(p *printer) { printResourceGraph(p, g, v) },
 			wrong: findingsOf(v.Differences, "difference", "", sim.Difference.String),
 		}, nil
 	})
 }
 
 // printResourceGraph prints the graph, its cycles and its reduction.
-func printResourceGraph(p *printer, sc *scenario.Scenario, v *sim.Verdict) {
-	if sc.Title != "" {
-		p.text(0, sc.Title)
+func printResourceGraph(p *printer, g *scenario.Graph, v *sim.Verdict) {
+	if g.Title != "" {
+		p.text(0, g.Title)
 		p.gap()
 	}
 	p.line("Units of each resource, the processes that hold them, and requests for more:")
@@ -356,7 +356,7 @@ func printResourceGraph(p *printer, sc *scenario.Scenario, v *sim.Verdict) {
 	switch {
 	case len(v.Differences) > 0:
 		verdict = words.Plural(len(v.Differences), "difference")
-	case len(sc.Expect) == 0:
+	case len(g.Expect) == 0:
 		verdict = "nothing specified"
 	}
 	p.row("expected", "%s", verdict)

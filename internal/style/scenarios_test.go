@@ -11,18 +11,28 @@ import (
 	"github.com/stile-lock/stile/sim"
 )
 
-// replays returns what is wrong with a whole scenario: it cannot be read, cannot be run,
-// or does not meet its expectations.
-func replays(text string) error {
-	sc, err := scenario.Parse("docs/scenarios.md", text)
+// examine returns what is wrong with a graph of resources: it cannot be read, or does not
+// meet its expectations.
+func examine(text string) error {
+	g, err := scenario.ParseGraph("docs/scenarios.md", text)
 	if err != nil {
 		return err
 	}
-	if sc.IsGraph() {
-		v, err := sim.Reduce(sc)
-		if err == nil && len(v.Differences) > 0 {
-			err = fmt.Errorf("came out otherwise: %v", v.Differences)
-		}
+	v, err := sim.Reduce(g)
+	if err == nil && len(v.Differences) > 0 {
+		err = fmt.Errorf("came out otherwise: %v", v.Differences)
+	}
+	return err
+}
+
+// replays returns what is wrong with a whole scenario: it cannot be read, cannot be run,
+// or does not meet its expectations.
+func replays(text string) error {
+	if scenario.IsGraph(text) {
+		return examine(text)
+	}
+	sc, err := scenario.Parse("docs/scenarios.md", text)
+	if err != nil {
 		return err
 	}
 	spec, err := catalog.Make(sc.Algorithm, sc.Options)
@@ -63,11 +73,13 @@ func reads(line string) error {
 			kept.WriteString("site 2 P3 P4 P5 L2 L3\n")
 		}
 		for _, at := range []string{"", "at 1 "} {
-			_, err := scenario.Parse("line", kept.String()+at+line+"\n")
-			if err == nil {
+			text := kept.String() + at + line + "\n"
+			if _, wrong = scenario.Parse("line", text); scenario.IsGraph(text) {
+				_, wrong = scenario.ParseGraph("line", text)
+			}
+			if wrong == nil {
 				return nil
 			}
-			wrong = err
 		}
 	}
 	return wrong

@@ -79,6 +79,7 @@ func TestCalls(t *testing.T) {
 		{"check", `{"text":"algorithm bully\nprocesses 3\n","limits":{"crashes":1}}`, `and 1 may die, at any step. `},
 		{"check", `{"text":"algorithm central+bully\nprocesses 2\n","limits":{"crashes":1}}`, `may die, at any step, while messages take no time`},
 		{"check", `{"text":"algorithm central\nprocesses 2\n","limits":{"crashes":1}}`, `which survives none: want 0, or a lock such as central+bully`},
+		{"check", `{"text":"processes 2\nresources R1 1\n"}`, `{"error":{"line":2,"col":1,"text":`},
 		{"compare", `{"algorithms":["raymond","lamport"],"n":[3],"entries":30}`, `"messages_per_entry"`},
 		{"compare", `{"n":[3000]}`, `want 1 to 64`},
 	} {

@@ -127,8 +127,6 @@ func (c *Calls) check(ctx context.Context, body []byte, say func(v any) error) e
 func (c *Calls) config(sc *scenario.Scenario) (check.Config, error) {
 	conf := check.Config{Nodes: sc.Processes, Network: sc.Network, Options: sc.Options, First: true}
 	switch {
-	case sc.IsGraph():
-		return conf, &document.Error{Text: "a graph of resources is not run: there is nothing to check"}
 	case len(sc.Sections) > 0:
 		return conf, &document.Error{Text: "several sections cannot be checked together: take the lines that say section out, for each is a lock of its own"}
 	case sc.Transacts():

@@ -20,7 +20,7 @@ type Shelf struct {
 	Items []Item `json:"items"`
 }
 
-// An Item is one scenario in the gallery.
+// An Item is one scenario, or graph of resources, in the gallery.
 type Item struct {
 	File     string `json:"file"`
 	Title    string `json:"title"`
@@ -64,7 +64,8 @@ expect violation mutual-exclusion
 
 // Gallery returns all worked examples: the bank, then what works, then what does not.
 func Gallery() []Shelf {
-	shelves := []Shelf{{"Start here", []Item{item("bank.stile", bank)}}}
+	title, _ := about("bank.stile", bank)
+	shelves := []Shelf{{"Start here", []Item{item("bank.stile", title, bank)}}}
 	for _, f := range families.All() {
 		shelves = append(shelves, Shelf{Title: f.Name})
 	}
@@ -75,9 +76,9 @@ func Gallery() []Shelf {
 		if err != nil {
 			continue
 		}
-		title := shelfOf(name, string(data))
-		i := slices.IndexFunc(shelves, func(s Shelf) bool { return s.Title == title })
-		shelves[i].Items = append(shelves[i].Items, item(name, string(data)))
+		title, shelf := about(name, string(data))
+		i := slices.IndexFunc(shelves, func(s Shelf) bool { return s.Title == shelf })
+		shelves[i].Items = append(shelves[i].Items, item(name, title, string(data)))
 	}
 	return shelves
 }
@@ -85,25 +86,29 @@ func Gallery() []Shelf {
 // museum is the shelf of algorithms that do not work.
 const museum = "The museum of wrong algorithms"
 
-// shelfOf returns the shelf that a scenario belongs on.
-func shelfOf(name, text string) string {
+// about returns the title of an example, and the shelf that it belongs on.
+func about(name, text string) (title, shelf string) {
+	deadlocks := families.Of(algorithm.Spec{Family: algorithm.Transactions}).Name
+	if g, err := scenario.ParseGraph(name, text); err == nil {
+		return g.Title, deadlocks
+	}
 	sc, err := scenario.Parse(name, text)
-	if err != nil || sc.Transacts() || sc.IsGraph() {
-		return families.Of(algorithm.Spec{Family: algorithm.Transactions}).Name
+	if err != nil {
+		return "", deadlocks
 	}
 	spec, err := catalog.Make(sc.Algorithm, sc.Options)
-	if err == nil && !spec.Sound() {
-		return museum
+	switch {
+	case sc.Transacts():
+		return sc.Title, deadlocks
+	case err == nil && !spec.Sound():
+		return sc.Title, museum
 	}
-	return families.Of(spec).Name
+	return sc.Title, families.Of(spec).Name
 }
 
-// item describes a scenario by its title and its first comment.
-func item(name, text string) Item {
-	x := Item{File: name, Text: text}
-	if sc, err := scenario.Parse(name, text); err == nil {
-		x.Title = sc.Title
-	}
+// item describes an example by its title and its first comment.
+func item(name, title, text string) Item {
+	x := Item{File: name, Title: title, Text: text}
 	var words []string
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)

@@ -51,12 +51,12 @@ type Edit struct {
 //
 // An error says why the deed is impossible.
 func Act(text string, o Options, event int, d Deed) (*Edit, error) {
+	if scenario.IsGraph(text) {
+		return actGraph(text, d, o)
+	}
 	sc, err := parse(text, o)
 	if err != nil {
 		return nil, located(err)
-	}
-	if sc.IsGraph() {
-		return actGraph(text, sc, d, o)
 	}
 	spec, err := SpecOf(sc, o.Specs)
 	if err != nil {

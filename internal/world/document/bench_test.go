@@ -55,8 +55,10 @@ func FuzzRun(f *testing.F) {
 		if len(text) > 2000 {
 			return
 		}
-		sc, err := parse(text, Options{})
-		if err == nil && sc.Processes+sc.Sites > 12 {
+		if sc, err := parse(text, Options{}); err == nil && sc.Processes+sc.Sites > 12 {
+			return
+		}
+		if g, err := parseGraph(text, Options{}); err == nil && g.Processes > 12 {
 			return
 		}
 		d := run(text, Options{}, undrawn)

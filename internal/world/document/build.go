@@ -35,7 +35,7 @@ func (r *recorder) document(back *sim.Playback, o Options, draw drawer) (*Docume
 	}
 	d.Kinds = d.Layout.Kinds
 	d.Measures, d.Properties = measures(back, sc, spec), r.properties(back, d)
-	d.Violations, d.Expects = violations(d), compared(back.Differences, sc, back.Stopped)
+	d.Violations, d.Expects = violations(d), compared(back.Differences, sc.Expect, back.Stopped)
 	if d.End, err = Encode(back.Report(spec, sc)); err != nil {
 		return nil, err
 	}

@@ -27,26 +27,16 @@ const mostClocks = 2_000_000
 // same run. It refuses a run that is cut in a Document, because nothing in the file would
 // say that the run continues.
 func ExportAs(text, as string, o Options) (*Export, error) {
+	if scenario.IsGraph(text) {
+		return exportGraph(text, as, o)
+	}
 	sc, err := parse(text, o)
 	if err != nil {
 		return nil, located(err)
 	}
-	name := fileName(sc)
-	switch as {
-	case "scenario":
-		return &Export{name + ".stile", "text/plain", text}, nil
-	case "command":
-		return &Export{"command.txt", "text/plain", "stile replay " + name + ".stile\n"}, nil
-	}
-	if sc.IsGraph() {
-		if as != "svg" {
-			return nil, errors.New("a graph of resources is not run: want svg, scenario or command")
-		}
-		d := runGraph(sc)
-		if d.Error != nil {
-			return nil, d.Error
-		}
-		return &Export{name + ".svg", "image/svg+xml", d.SVG}, nil
+	name := fileName(cmp.Or(sc.Title, sc.Algorithm))
+	if e := exportText(text, as, name); e != nil {
+		return e, nil
 	}
 	spec, err := SpecOf(sc, o.Specs)
 	if err != nil {
@@ -73,15 +63,46 @@ func ExportAs(text, as string, o Options) (*Export, error) {
 	return nil, fmt.Errorf("cannot export as %q: want svg, shiviz, json, scenario or command", as)
 }
 
+// exportGraph is ExportAs for a graph of resources.
+func exportGraph(text, as string, o Options) (*Export, error) {
+	g, err := parseGraph(text, o)
+	if err != nil {
+		return nil, located(err)
+	}
+	name := fileName(g.Title)
+	if e := exportText(text, as, name); e != nil {
+		return e, nil
+	}
+	if as != "svg" {
+		return nil, errors.New("a graph of resources is not run: want svg, scenario or command")
+	}
+	d := runGraph(g)
+	if d.Error != nil {
+		return nil, d.Error
+	}
+	return &Export{name + ".svg", "image/svg+xml", d.SVG}, nil
+}
+
+// exportText exports what needs no run; it returns nil for the rest.
+func exportText(text, as, name string) *Export {
+	switch as {
+	case "scenario":
+		return &Export{name + ".stile", "text/plain", text}
+	case "command":
+		return &Export{"command.txt", "text/plain", "stile replay " + name + ".stile\n"}
+	}
+	return nil
+}
+
 // longestName is the maximum length of a file name.
 const longestName = 40
 
-// fileName makes a file name from the title, or from the algorithm: lower-case letters and
-// digits, with a dash between words.
-func fileName(sc *scenario.Scenario) string {
+// fileName makes a file name from a title: lower-case letters and digits, with a dash
+// between words.
+func fileName(title string) string {
 	var b strings.Builder
 	dash := false
-	for _, c := range strings.ToLower(cmp.Or(sc.Title, sc.Algorithm)) {
+	for _, c := range strings.ToLower(title) {
 		if (c < 'a' || c > 'z') && (c < '0' || c > '9') {
 			dash = b.Len() > 0
 			continue

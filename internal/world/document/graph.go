@@ -16,23 +16,31 @@ import (
 // AtResources is the shape of the picture of a graph of resources.
 const AtResources = "resources"
 
+// parseGraph reads a graph of resources, and rejects one that is too large to show.
+func parseGraph(text string, o Options) (*scenario.Graph, error) {
+	if err := checkSize(text); err != nil {
+		return nil, err
+	}
+	return scenario.ParseGraph(o.File, text)
+}
+
 // runGraph shows a graph of resources. Nothing runs: its events are the steps that reduce
 // it, and the verdict.
-func runGraph(sc *scenario.Scenario) *Document {
-	v, err := sim.Reduce(sc)
+func runGraph(g *scenario.Graph) *Document {
+	v, err := sim.Reduce(g)
 	if err != nil {
 		return &Document{Error: located(err)}
 	}
-	title := cmp.Or(sc.Title, "Resource-allocation graph")
+	title := cmp.Or(g.Title, "Resource-allocation graph")
 	d := &Document{
 		Title: title, Kind: KindGraph, Unit: 1, Steps: true, Names: []string{}, Badges: []string{}, Kinds: []trace.KindStyle{}, Events: []Event{},
 		Ended: len(v.Steps), Lines: []LineEvents{}, Deltas: []Delta{}, Graph: []WaitsFor{}, Violations: []Violation{},
-		Measures: countedOf(v), Properties: []Property{provenOf(v)}, Scene: benches(sc), Expects: compared(v.Differences, sc, false), SVG: v.Graph.SVG(title),
+		Measures: countedOf(v), Properties: []Property{provenOf(v)}, Scene: benches(g), Expects: compared(v.Differences, g.Expect, false), SVG: v.Graph.SVG(title),
 	}
-	for i := range sc.Processes {
+	for i := range g.Processes {
 		d.Names = append(d.Names, algorithm.ID(i).String())
 	}
-	h := holdingsOf(sc)
+	h := holdingsOf(g)
 	d.Keys = []Key{h.key()}
 	d.Graph = append(d.Graph, h.waitsFor(0))
 	for i, s := range v.Steps {
@@ -48,23 +56,23 @@ func runGraph(sc *scenario.Scenario) *Document {
 		d.Violations = append(d.Violations, Violation{d.Ended, "deadlock", p.Text})
 	}
 	d.Events = append(d.Events, verdict)
-	if d.End, err = Encode(v.Report(sc)); err != nil {
+	if d.End, err = Encode(v.Report(g)); err != nil {
 		return &Document{Error: located(err)}
 	}
 	return d
 }
 
 // benches puts processes on the left and resources on the right.
-func benches(sc *scenario.Scenario) Scene {
-	s := Scene{Shape: AtResources, Title: "who has what, and who asks for what", Links: []Link{}, Groups: []Group{}, Units: sc.Resources}
+func benches(g *scenario.Graph) Scene {
+	s := Scene{Shape: AtResources, Title: "who has what, and who asks for what", Links: []Link{}, Groups: []Group{}, Units: g.Resources}
 	column := func(x float64, n int) (all []Place) {
 		for i := range n {
 			all = append(all, Place{x, (float64(i) + 0.5) / float64(n)})
 		}
 		return all
 	}
-	s.Places, s.Locks = column(0, sc.Processes), column(1, len(sc.Resources))
-	for r := range sc.Resources {
+	s.Places, s.Locks = column(0, g.Processes), column(1, len(g.Resources))
+	for r := range g.Resources {
 		s.LockNames = append(s.LockNames, deadlock.ResourceName(r))
 	}
 	return s
@@ -111,12 +119,12 @@ type holdings struct {
 	ended       []bool
 }
 
-func holdingsOf(sc *scenario.Scenario) *holdings {
-	h := &holdings{units: sc.Resources, free: append([]int(nil), sc.Resources...), ended: make([]bool, sc.Processes)}
-	for range sc.Processes {
+func holdingsOf(g *scenario.Graph) *holdings {
+	h := &holdings{units: g.Resources, free: append([]int(nil), g.Resources...), ended: make([]bool, g.Processes)}
+	for range g.Processes {
 		h.have, h.want = append(h.have, make([]int, len(h.units))), append(h.want, make([]int, len(h.units)))
 	}
-	for _, a := range sc.Arcs {
+	for _, a := range g.Arcs {
 		if a.Has {
 			h.have[a.Proc][a.Resource] += a.Units
 			h.free[a.Resource] -= a.Units

@@ -18,18 +18,22 @@ func graphVerbs() []string { return []string{"ask", "withdraw", "grant", "releas
 // actGraph changes a graph of resources by one unit: a process asks for one, withdraws its
 // request, is granted one, or releases one. It changes, adds or removes the line that says
 // so.
-func actGraph(text string, sc *scenario.Scenario, d Deed, o Options) (*Edit, error) {
+func actGraph(text string, d Deed, o Options) (*Edit, error) {
+	graph, err := parseGraph(text, o)
+	if err != nil {
+		return nil, located(err)
+	}
 	if !slices.Contains(graphVerbs(), d.Verb) {
 		return nil, fmt.Errorf("unknown verb %q: want %s of a graph of resources", d.Verb, spell.Either(graphVerbs()...))
 	}
-	if d.Proc < 0 || d.Proc >= sc.Processes || len(d.Locks) != 1 || d.Locks[0] < 0 || d.Locks[0] >= len(sc.Resources) {
-		return nil, fmt.Errorf("%s: want a process from 0 to %d, and one resource from 0 to %d", d.Verb, sc.Processes-1, len(sc.Resources)-1)
+	if d.Proc < 0 || d.Proc >= graph.Processes || len(d.Locks) != 1 || d.Locks[0] < 0 || d.Locks[0] >= len(graph.Resources) {
+		return nil, fmt.Errorf("%s: want a process from 0 to %d, and one resource from 0 to %d", d.Verb, graph.Processes-1, len(graph.Resources)-1)
 	}
-	g := grapher{lines: strings.Split(text, "\n"), sc: sc}
+	g := grapher{lines: strings.Split(text, "\n"), graph: graph}
 	asks := scenario.Arc{Proc: algorithm.ID(d.Proc), Resource: d.Locks[0]}
 	has := asks
 	has.Has = true
-	h, name := holdingsOf(sc), deadlock.ResourceName(d.Locks[0])
+	h, name := holdingsOf(graph), deadlock.ResourceName(d.Locks[0])
 	switch own, wish := h.have[d.Proc][d.Locks[0]], h.want[d.Proc][d.Locks[0]]; {
 	case d.Verb == "ask":
 		g.more(asks)
@@ -48,7 +52,7 @@ func actGraph(text string, sc *scenario.Scenario, d Deed, o Options) (*Edit, err
 		g.less(has)
 	}
 	e := &Edit{Text: joined(g.lines), Line: g.changed}
-	if _, err := parse(e.Text, o); err != nil {
+	if _, err := parseGraph(e.Text, o); err != nil {
 		if at := located(err); at.Line == e.Line {
 			return nil, errors.New(at.Text)
 		}
@@ -60,15 +64,15 @@ func actGraph(text string, sc *scenario.Scenario, d Deed, o Options) (*Edit, err
 // A grapher edits the lines of a graph of resources.
 type grapher struct {
 	lines   []string
-	sc      *scenario.Scenario
+	graph   *scenario.Graph
 	changed int // last line changed or added; 0 if one was removed
 }
 
 // find returns the last arc of the same kind, or nil.
 func (g *grapher) find(a scenario.Arc) *scenario.Arc {
-	for i, b := range slices.Backward(g.sc.Arcs) {
+	for i, b := range slices.Backward(g.graph.Arcs) {
 		if b.Proc == a.Proc && b.Has == a.Has && b.Resource == a.Resource {
-			return &g.sc.Arcs[i]
+			return &g.graph.Arcs[i]
 		}
 	}
 	return nil
@@ -96,9 +100,9 @@ func (g *grapher) less(a scenario.Arc) {
 	}
 	at := b.Line - 1
 	g.lines = slices.Delete(g.lines, at, at+1)
-	g.sc.Arcs = slices.DeleteFunc(g.sc.Arcs, func(x scenario.Arc) bool { return x.Line == at+1 })
-	for i := range g.sc.Arcs {
-		if x := &g.sc.Arcs[i]; x.Line > at {
+	g.graph.Arcs = slices.DeleteFunc(g.graph.Arcs, func(x scenario.Arc) bool { return x.Line == at+1 })
+	for i := range g.graph.Arcs {
+		if x := &g.graph.Arcs[i]; x.Line > at {
 			x.Line--
 		}
 	}
@@ -118,7 +122,7 @@ func (g *grapher) rewrite(a *scenario.Arc) {
 // which process has or asks for what, or else after the line of the resources.
 func (g *grapher) spot() int {
 	last := 0
-	for _, a := range g.sc.Arcs {
+	for _, a := range g.graph.Arcs {
 		last = max(last, a.Line)
 	}
 	if last > 0 {

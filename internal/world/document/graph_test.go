@@ -10,19 +10,20 @@ import (
 	"github.com/stile-lock/stile/sim"
 )
 
-// graphs calls f with the scenarios that are graphs of resources.
-func graphs(t *testing.T, f func(t *testing.T, text string, sc *scenario.Scenario)) {
+// graphs calls f with the worked examples that are graphs of resources.
+func graphs(t *testing.T, f func(t *testing.T, text string, g *scenario.Graph)) {
 	t.Helper()
 	seen := 0
 	files(t, func(t *testing.T, name, text string) {
-		sc, err := scenario.Parse(name, text)
+		if !scenario.IsGraph(text) {
+			return
+		}
+		g, err := scenario.ParseGraph(name, text)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if sc.IsGraph() {
-			seen++
-			f(t, text, sc)
-		}
+		seen++
+		f(t, text, g)
 	})
 	if seen < 4 {
 		t.Errorf("only %d graphs", seen)
@@ -59,8 +60,8 @@ func untold(d *Document, v *sim.Verdict) []string {
 // TestGraphsAreTold: the steps of a reduction are events, with what everybody has,
 // asks for and waits for at each of them; a document that leaves some out is found.
 func TestGraphsAreTold(t *testing.T) {
-	graphs(t, func(t *testing.T, text string, sc *scenario.Scenario) {
-		v, err := sim.Reduce(sc)
+	graphs(t, func(t *testing.T, text string, g *scenario.Graph) {
+		v, err := sim.Reduce(g)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -93,11 +94,11 @@ func TestWhyInGraph(t *testing.T) {
 // TestGraphDeeds: a random walk of deeds changes one unit each, keeps the rest of
 // the text, and never leads to a text that cannot be read.
 func TestGraphDeeds(t *testing.T) {
-	graphs(t, func(t *testing.T, text string, sc *scenario.Scenario) {
+	graphs(t, func(t *testing.T, text string, g *scenario.Graph) {
 		r := rand.New(rand.NewPCG(1, 2))
 		done := 0
 		for range 300 {
-			d := Deed{Verb: graphVerbs()[r.IntN(len(graphVerbs()))], Proc: r.IntN(sc.Processes), Locks: []int{r.IntN(len(sc.Resources))}}
+			d := Deed{Verb: graphVerbs()[r.IntN(len(graphVerbs()))], Proc: r.IntN(g.Processes), Locks: []int{r.IntN(len(g.Resources))}}
 			e, err := Act(text, Options{}, 0, d)
 			if err != nil {
 				continue
@@ -132,11 +133,11 @@ func TestGraphDeeds(t *testing.T) {
 
 func holdingsIn(t *testing.T, text string) *holdings {
 	t.Helper()
-	sc, err := scenario.Parse("", text)
+	g, err := scenario.ParseGraph("", text)
 	if err != nil {
 		t.Fatalf("%v in\n%s", err, text)
 	}
-	return holdingsOf(sc)
+	return holdingsOf(g)
 }
 
 func sameHoldings(a, b *holdings) bool {
@@ -155,11 +156,11 @@ func TestGraphAnyOrder(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 20 {
 		text := head + "\n" + strings.Join(lines, "\n") + "\n"
-		sc, err := scenario.Parse("", text)
+		g, err := scenario.ParseGraph("", text)
 		if err != nil {
 			t.Fatal(err)
 		}
-		v, err := sim.Reduce(sc)
+		v, err := sim.Reduce(g)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -209,12 +209,12 @@ func violations(d *Document) []Violation {
 }
 
 // compared says for every expectation whether it was met.
-func compared(differences []sim.Difference, sc *scenario.Scenario, stopped bool) []Expect {
+func compared(differences []sim.Difference, expected []scenario.Expectation, stopped bool) []Expect {
 	all := []Expect{}
 	if stopped {
 		return all
 	}
-	for _, e := range sc.Expect {
+	for _, e := range expected {
 		x := Expect{Line: e.Line, OK: true, Want: e.What()}
 		if i := slices.IndexFunc(differences, func(d sim.Difference) bool { return d.Line == e.Line }); i >= 0 {
 			x.OK, x.Got = false, differences[i].Got

@@ -42,8 +42,8 @@ const (
 	maxBytes  = 14 << 20 // approximate size of events and states
 )
 
-// Run runs the text of a scenario. It never fails: the document reports what is wrong with
-// the text.
+// Run runs the text of a scenario, or examines that of a graph of resources. It never
+// fails: the document reports what is wrong with the text.
 func Run(text string, o Options) *Document { return run(text, o, layout) }
 
 // A drawer draws a space-time diagram.
@@ -53,12 +53,16 @@ type drawer func(t *trace.Trace, events []Event, o Options) (*trace.Layout, erro
 func undrawn(*trace.Trace, []Event, Options) (*trace.Layout, error) { return &trace.Layout{}, nil }
 
 func run(text string, o Options, draw drawer) *Document {
+	if scenario.IsGraph(text) {
+		g, err := parseGraph(text, o)
+		if err != nil {
+			return &Document{Error: located(err)}
+		}
+		return runGraph(g)
+	}
 	sc, err := parse(text, o)
 	if err != nil {
 		return &Document{Error: located(err)}
-	}
-	if sc.IsGraph() {
-		return runGraph(sc)
 	}
 	spec, err := SpecOf(sc, o.Specs)
 	if err != nil {
@@ -76,10 +80,18 @@ func run(text string, o Options, draw drawer) *Document {
 	return d
 }
 
-// parse reads a text, and rejects one that is too large to show.
-func parse(text string, o Options) (*scenario.Scenario, error) {
+// checkSize rejects a text that is too large to show.
+func checkSize(text string) error {
 	if len(text) > MaxText {
-		return nil, fmt.Errorf("this text has %d bytes, and at most %d can be shown: 'stile replay' runs longer ones", len(text), MaxText)
+		return fmt.Errorf("this text has %d bytes, and at most %d can be shown: 'stile replay' runs longer ones", len(text), MaxText)
+	}
+	return nil
+}
+
+// parse reads a scenario, and rejects one that is too large to show.
+func parse(text string, o Options) (*scenario.Scenario, error) {
+	if err := checkSize(text); err != nil {
+		return nil, err
 	}
 	sc, err := scenario.Parse(o.File, text)
 	if err != nil {
@@ -91,7 +103,7 @@ func parse(text string, o Options) (*scenario.Scenario, error) {
 	return sc, nil
 }
 
-// Parse reads a text as Run does, within the same limits. An error is an [Error].
+// Parse reads a scenario as Run does, within the same limits. An error is an [Error].
 func Parse(text string, o Options) (*scenario.Scenario, error) {
 	sc, err := parse(text, o)
 	if err != nil {
