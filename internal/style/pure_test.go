@@ -30,6 +30,7 @@ func layers() []layer {
 		{"algorithm/deadlock", "internal/spell algorithm algorithm/election"},
 		{"algorithm/recovery", "algorithm algorithm/quorum algorithm/mutex algorithm/election"},
 		{"algorithm/catalog", "internal/spell algorithm algorithm/quorum algorithm/mutex algorithm/election algorithm/deadlock algorithm/recovery"},
+		{"internal/world/draw", "internal/words"},
 		{"trace", "algorithm"},
 		{"scenario", "internal/spell algorithm trace"},
 		{"internal/world/family", "algorithm trace scenario"},
