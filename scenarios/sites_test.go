@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stile-lock/stile/internal/world/draw"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/sim"
 	"github.com/stile-lock/stile/trace"
@@ -47,7 +48,7 @@ func TestSitesGolden(t *testing.T) {
 				t.Error(err)
 			}
 			name := strings.TrimSuffix(file, ".stile")
-			golden(t, name+".txt", fmt.Sprintf("%s\n\n%s\n%s:\n%s", sc.Title, sim.Story(b.Sites.Run.Layout, tr), b.Sites.Ledger.When(), b.Sites.Ledger.Graph.Text()))
+			golden(t, name+".txt", fmt.Sprintf("%s\n\n%s\n%s:\n%s", sc.Title, sim.Story(b.Sites.Run.Layout, tr), b.Sites.Ledger.When(), draw.WaitForText(b.Sites.Ledger.Graph)))
 			golden(t, name+".graph.svg", sim.Graph(&b.Sites.Run, b.Sites.Ledger, sc.Title))
 			golden(t, name+".svg", tr.SVG(trace.Options{}))
 		})
@@ -80,8 +81,8 @@ func TestGraphsGolden(t *testing.T) {
 		graphs++
 		v := reduced(t, sc)
 		name := strings.TrimSuffix(file, ".stile")
-		golden(t, name+".txt", sc.Title+"\n\n"+v.Graph.Text())
-		golden(t, name+".svg", v.Graph.SVG(sc.Title))
+		golden(t, name+".txt", sc.Title+"\n\n"+draw.AllocationText(v.Graph))
+		golden(t, name+".svg", draw.Allocation(v.Graph, sc.Title))
 	}
 	if graphs < 3 {
 		t.Errorf("%d graphs, want a cycle without a deadlock, a deadlock and a reduction at least", graphs)

@@ -16,7 +16,7 @@ type Charts struct {
 
 // The layout of charts.
 const (
-	edge         = 16
+	border       = 16
 	headHeight   = 56 // title and note
 	titleHeight  = 20 // above a chart
 	keyRow       = 18
@@ -30,23 +30,23 @@ func (p Charts) SVG() string {
 	key := p.Charts[0].Lines
 	rows := (len(p.Charts) + p.Columns - 1) / p.Columns
 	high := p.Height + titleHeight
-	width := max(2*edge+p.Columns*p.Width, narrowest)
+	width := max(2*border+p.Columns*p.Width, narrowest)
 	keyColumn := 1
 	for _, l := range key {
-		keyColumn = max(keyColumn, aroundMarker+keyLetter*len(l.Name)+edge)
+		keyColumn = max(keyColumn, aroundMarker+keyLetter*len(l.Name)+border)
 	}
-	columns := max(1, (width-2*edge)/keyColumn)
-	keyTop := headHeight + rows*high + edge
-	height := keyTop + (len(key)+columns-1)/columns*keyRow + edge
+	columns := max(1, (width-2*border)/keyColumn)
+	keyTop := headHeight + rows*high + border
+	height := keyTop + (len(key)+columns-1)/columns*keyRow + border
 
 	c := &Canvas{}
 	c.Begin(strconv.Itoa(width), strconv.Itoa(height), "role", "img", "aria-label", p.Title)
 	c.Style(chartStyle())
 	c.Background()
-	c.Text(strconv.Itoa(edge), "26", p.Title, "class", "title")
-	c.Text(strconv.Itoa(edge), "44", p.Note, "class", "note")
+	c.Text(strconv.Itoa(border), "26", p.Title, "class", "title")
+	c.Text(strconv.Itoa(border), "44", p.Note, "class", "note")
 	for i := range p.Charts {
-		c.Open("g", "transform", fmt.Sprintf("translate(%d %d)", edge+i%p.Columns*p.Width, headHeight+i/p.Columns*high))
+		c.Open("g", "transform", fmt.Sprintf("translate(%d %d)", border+i%p.Columns*p.Width, headHeight+i/p.Columns*high))
 		c.Text(strconv.Itoa(marginLeft), "12", p.Charts[i].Title, "class", "note")
 		c.Open("g", "transform", fmt.Sprintf("translate(0 %d)", titleHeight))
 		p.Charts[i].draw(c, p.Width, p.Height)
@@ -54,7 +54,7 @@ func (p Charts) SVG() string {
 		c.Close("g")
 	}
 	for i, l := range key {
-		x, y := float64(edge+marginLeft/2+i%columns*keyColumn), float64(keyTop+i/columns*keyRow)
+		x, y := float64(border+marginLeft/2+i%columns*keyColumn), float64(keyTop+i/columns*keyRow)
 		c.Open("g", "class", l.class())
 		c.Leaf("polyline", "", "points", px(x)+","+px(y)+" "+px(x+32)+","+px(y), "stroke-dasharray", l.dash)
 		l.marker(c, x+16, y, "")
