@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stile-lock/stile/internal/world/draw"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/sim"
 )
@@ -33,8 +34,8 @@ func TestGraphs(t *testing.T) {
 			t.Errorf("%s: want a name that begins with graph-, and a title", g.File)
 		}
 		v := reduced(t, g)
-		golden(t, name+".txt", g.Title+"\n\n"+v.Graph.Text())
-		golden(t, name+".svg", v.Graph.SVG(g.Title))
+		golden(t, name+".txt", g.Title+"\n\n"+draw.AllocationText(v.Graph))
+		golden(t, name+".svg", draw.Allocation(v.Graph, g.Title))
 		again, err := scenario.ParseGraph(g.File, scenario.FormatGraph(g))
 		if err != nil {
 			t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stile-lock/stile/internal/world/draw"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/sim"
 	"github.com/stile-lock/stile/trace"
@@ -47,7 +48,7 @@ func TestSitesGolden(t *testing.T) {
 			if err := tr.Check(); err != nil {
 				t.Error(err)
 			}
-			golden(t, name+".txt", fmt.Sprintf("%s\n\n%s\n%s:\n%s", sc.Title, sim.Story(b.Sites.Run.Layout, tr), b.Sites.Ledger.When(), b.Sites.Ledger.Graph.Text()))
+			golden(t, name+".txt", fmt.Sprintf("%s\n\n%s\n%s:\n%s", sc.Title, sim.Story(b.Sites.Run.Layout, tr), b.Sites.Ledger.When(), draw.WaitForText(b.Sites.Ledger.Graph)))
 			golden(t, name+".graph.svg", sim.Graph(&b.Sites.Run, b.Sites.Ledger, sc.Title))
 			golden(t, name+".svg", tr.SVG(trace.Options{}))
 		})

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/deadlock"
+	"github.com/stile-lock/stile/internal/world/draw"
 	"github.com/stile-lock/stile/scenario"
 )
 
@@ -117,7 +118,7 @@ func (t *transacting) finish(number int) *Ledger {
 // Graph draws the wait-for graph of a run as a picture: the last one if it is stuck, else
 // that of the first deadlock, else that of the first false one, else the busiest.
 func Graph(c *Transactions, r *Ledger, title string) string {
-	p := deadlock.Picture{Title: title, Note: r.When(), Victim: algorithm.None}
+	p := draw.Caption{Title: title, Note: r.When(), Victim: algorithm.None}
 	if title == "" {
 		p.Title = "Wait-for graph: " + c.Method.Title
 	}
@@ -132,7 +133,7 @@ func Graph(c *Transactions, r *Ledger, title string) string {
 		p.Victim = r.FirstVictim
 		p.Note += fmt.Sprintf("; %v was told to abort", r.FirstVictim)
 	}
-	return g.SVG(p)
+	return draw.WaitFor(g, p)
 }
 
 // When describes the moment that the graph of a result shows.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/deadlock"
+	"github.com/stile-lock/stile/internal/world/draw"
 	"github.com/stile-lock/stile/scenario"
 )
 
@@ -120,7 +121,7 @@ func TestPhilosophersStarve(t *testing.T) {
 		if r.Stuck != 5 || r.Deadlocks != 1 || !reflect.DeepEqual(r.Graph.Cycles(), ring) {
 			t.Errorf("seed %d: %d stuck, %d deadlocks, cycles %v, want all five in one ring", seed, r.Stuck, r.Deadlocks, r.Graph.Cycles())
 		}
-		if text := r.Graph.Text(); !strings.Contains(text, "+->P1 --L2--> P2 --L3--> P3 --L4--> P4 --L5--> P5 -+\n +") {
+		if text := draw.WaitForText(r.Graph); !strings.Contains(text, "+->P1 --L2--> P2 --L3--> P3 --L4--> P4 --L5--> P5 -+\n +") {
 			t.Errorf("seed %d: no ring in\n%s", seed, text)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/deadlock"
+	"github.com/stile-lock/stile/internal/world/draw"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/trace"
 )
@@ -102,7 +103,7 @@ func TestDeadSite(t *testing.T) {
 				t.Fatal(err)
 			}
 			if r.Committed+r.Lost < c.Number || r.Stuck > 0 || len(r.Found) > 0 {
-				t.Errorf("seed %d: %d committed and %d lost of %d, %d stuck, violations %v\n%s", seed, r.Committed, r.Lost, c.Number, r.Stuck, r.Found, r.Graph.Text())
+				t.Errorf("seed %d: %d committed and %d lost of %d, %d stuck, violations %v\n%s", seed, r.Committed, r.Lost, c.Number, r.Stuck, r.Found, draw.WaitForText(r.Graph))
 			}
 			if m.Exact(mode) && r.FalsePositives > 0 {
 				t.Errorf("seed %d: %d false reports, %d phantoms", seed, r.FalsePositives, r.Phantoms)

@@ -3,6 +3,7 @@ package deadlock
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/stile-lock/stile/algorithm"
 )
@@ -25,6 +26,18 @@ func NewAllocation(transactions int, units ...int) *Allocation {
 	}
 	return a
 }
+
+// Units returns the number of instances of each resource.
+func (a *Allocation) Units() []int { return slices.Clone(a.units) }
+
+// Transactions returns the number of transactions.
+func (a *Allocation) Transactions() int { return len(a.requests) }
+
+// Requested returns how many instances of each resource a transaction has requested.
+func (a *Allocation) Requested(tx algorithm.ID) []int { return slices.Clone(a.requests[tx]) }
+
+// Assigned returns how many instances of each resource a transaction has been given.
+func (a *Allocation) Assigned(tx algorithm.ID) []int { return slices.Clone(a.assigned[tx]) }
 
 // Free returns how many instances of a resource are free.
 func (a *Allocation) Free(resource int) int {
@@ -142,6 +155,32 @@ func (a *Allocation) Steps() []Reduction {
 		steps = append(steps, Reduction{tx, slices.Clone(a.requests[tx]), slices.Clone(a.assigned[tx]), slices.Clone(free)})
 	}
 	return steps
+}
+
+// String describes the step: P3 gets 1 R3, ends, and gives back 2 R2, 1 R3.
+func (s Reduction) String() string {
+	gets, back := "asks for nothing", ", has nothing, and ends"
+	if slices.Max(s.Asks) > 0 {
+		gets = "gets " + Amounts(s.Asks, false)
+	}
+	if slices.Max(s.Has) > 0 || slices.Max(s.Asks) > 0 {
+		all := slices.Clone(s.Has)
+		add(all, s.Asks, 1)
+		back = ", ends, and gives back " + Amounts(all, false)
+	}
+	return s.Tx.String() + " " + gets + back
+}
+
+// Amounts formats the units of each resource: of all resources, or only of those with
+// any.
+func Amounts(units []int, all bool) string {
+	var list []string
+	for r, n := range units {
+		if n > 0 || all {
+			list = append(list, fmt.Sprintf("%d %s", n, ResourceName(r)))
+		}
+	}
+	return strings.Join(list, ", ")
 }
 
 // reduce lets transactions end as long as what they want is free, and returns their

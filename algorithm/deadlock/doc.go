@@ -7,8 +7,7 @@
 // An [Allocation] has resources with several instances each, request edges and assignment
 // edges; reducing it shows which transactions are deadlocked. A [Bank] lends such
 // resources and stays safe. A [Graph] is a wait-for graph. The global graph is the union
-// of the local ones: even if no local graph has a cycle, the global one may. Both text
-// and SVG draw each cycle as a ring of its own.
+// of the local ones: even if no local graph has a cycle, the global one may.
 //
 // # Methods
 //

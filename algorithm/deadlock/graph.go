@@ -2,6 +2,7 @@ package deadlock
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/stile-lock/stile/algorithm"
 )
@@ -202,4 +203,21 @@ func (t *tarjan) visit(i int) {
 		}
 	}
 	t.parts = append(t.parts, part)
+}
+
+// Chain formats transactions one after the other: P1->P5->P2.
+func Chain(ids []algorithm.ID) string {
+	words := make([]string, len(ids))
+	for i, id := range ids {
+		words[i] = id.String()
+	}
+	return strings.Join(words, "->")
+}
+
+// Round formats a cycle, with the first member again at its end.
+func Round(cycle []algorithm.ID) string {
+	if len(cycle) == 0 {
+		return ""
+	}
+	return Chain(append(slices.Clone(cycle), cycle[0]))
 }

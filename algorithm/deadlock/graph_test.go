@@ -3,7 +3,6 @@ package deadlock
 import (
 	"reflect"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/stile-lock/stile/algorithm"
@@ -121,69 +120,5 @@ func TestSafe(t *testing.T) {
 	have[0] = []int{0, 9, 0}
 	if Safe(units, claims, have) {
 		t.Error("more is held than there is, and that is safe")
-	}
-}
-
-// TestText: each cycle is a ring of its own, within 80 columns.
-func TestText(t *testing.T) {
-	g := graphOf([2]int{1, 2}, [2]int{2, 3}, [2]int{3, 4}, [2]int{4, 2})
-	want := " +->P2 --> P3 --> P4 -+\n +--------------------+\n  P1 --> P2\n"
-	if got := g.Text(); got != want {
-		t.Errorf("got\n%swant\n%s", got, want)
-	}
-	long := &Graph{}
-	for i := range 40 {
-		long.Add(algorithm.ID(i), algorithm.ID((i+1)%40), "L100")
-	}
-	for line := range strings.Lines(long.Text()) {
-		if len(strings.TrimRight(line, "\n")) > 80 {
-			t.Errorf("a line of %d columns: %s", len(line), line)
-		}
-	}
-	if (&Graph{}).Text() != "  nobody waits\n" {
-		t.Error("the empty graph says something else")
-	}
-}
-
-// TestSVG: everybody is drawn once, each ring in the colour of rings, and the
-// legend says what is there, and no more.
-func TestSVG(t *testing.T) {
-	g := graphOf([2]int{1, 2}, [2]int{2, 3}, [2]int{3, 4}, [2]int{4, 2}, [2]int{7, 8})
-	svg := g.SVG(Picture{Title: "a < b", Victim: 3, Also: ids(9)})
-	for _, name := range []string{"P1", "P2", "P3", "P4", "P7", "P8", "P9"} {
-		if n := strings.Count(svg, ">"+name+"</text>"); n != 1 {
-			t.Errorf("%s is drawn %d times", name, n)
-		}
-	}
-	if n := strings.Count(svg, "url(#ring)"); n != 3+1 {
-		t.Errorf("%d edges of rings and signs for them, want 3 and 1", n)
-	}
-	for means, want := range map[string]bool{
-		waitSign().means: true, ringSign().means: true, "told to abort": true, "neither waits nor is waited for": true, saidSign().means: false,
-	} {
-		if strings.Contains(svg, ">"+means+"<") != want {
-			t.Errorf("%q in the legend: %t, want %t", means, !want, want)
-		}
-	}
-	if !strings.Contains(svg, "a &lt; b") {
-		t.Error("the title is not escaped")
-	}
-}
-
-// TestReportedSVG: of a cycle that was reported, what is not so is dashed, and
-// it is no ring.
-func TestReportedSVG(t *testing.T) {
-	g := graphOf([2]int{2, 3}, [2]int{3, 1}, [2]int{5, 6}, [2]int{6, 5})
-	svg := g.SVG(Picture{Title: "a", Victim: 1, Reported: []algorithm.ID{0, 1, 2}})
-	for what, want := range map[string]int{"url(#said)": 1 + 1, "stroke-dasharray=\"5 4\"": 1 + 1, "url(#wait)": 2 + 1, "url(#ring)": 2 + 1, "P1 was said to wait for P2": 1} {
-		if n := strings.Count(svg, what); n != want {
-			t.Errorf("%s is there %d times, want %d", what, n, want)
-		}
-	}
-	if g.Has(0, 1) {
-		t.Error("drawing a graph has changed it")
-	}
-	if empty := (&Graph{}).SVG(Picture{Victim: algorithm.None}); !strings.Contains(empty, "Nobody waits") {
-		t.Error("the empty graph says nothing")
 	}
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/stile-lock/stile/internal/jobs"
 	"github.com/stile-lock/stile/internal/words"
 	"github.com/stile-lock/stile/internal/world/compare"
-	"github.com/stile-lock/stile/internal/world/compare/page"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/sim"
 )
@@ -26,7 +25,6 @@ const (
 // compareFlags holds the flags of 'stile compare'.
 type compareFlags struct {
 	config compare.Config
-	out    string
 	svg    string
 	json   bool
 
@@ -34,7 +32,7 @@ type compareFlags struct {
 }
 
 func newCompare() *cobra.Command {
-	f := &compareFlags{out: "report.html"}
+	f := &compareFlags{}
 	f.config = compare.Config{
 		Nodes: []int{3, 5, 9, 16, 25}, Entries: 500, Seed: 1,
 		Think: []scenario.Dist{
@@ -48,22 +46,16 @@ func newCompare() *cobra.Command {
 		Use:   "compare [ALGORITHM...] [flags]",
 		Short: "Compare algorithms over sizes and loads",
 		Long: `Simulates every algorithm with every number of processes, think time and hold
-time, and compares the measurements with theory and with each other. It prints
-tables, and writes a report with charts as a web page that needs no network.
+time, and compares the measurements with theory and with each other. 'stile lab'
+shows such a comparison as a page.
 
 Without names all sound algorithms are compared. Times are in T, the latency of
-a message: numbers, exp:MEAN or uniform:LO,HI, separated by commas. With --json
-the report is written only if --out is given.`,
+a message: numbers, exp:MEAN or uniform:LO,HI, separated by commas.`,
 		Example: `  stile compare
   stile compare ricart-agrawala maekawa raymond --nodes 4,9,16,25,36 --think 0
   stile compare maekawa maekawa-reject --topology plane --nodes 7,13,31,57
   stile compare --deadlock --svg methods.svg`,
-		RunE: func(c *cobra.Command, names []string) error {
-			if f.json && !c.Flags().Changed("out") {
-				f.out = ""
-			}
-			return f.run(c, names)
-		},
+		RunE: f.run,
 		ValidArgsFunction: func(c *cobra.Command, names []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			if f.deadlock {
 				return completeRemaining(methodNames())(c, names, begun)
@@ -79,21 +71,14 @@ the report is written only if --out is given.`,
 	fs.Var(countFlag(&f.config.Entries, 1, maxEntries), "entries", "number of entries in each run")
 	topologyFlag(fs, &f.config.Topology)
 	fs.Var(seedFlag(&f.config.Seed), "seed", "seed of the runs")
-	fs.Var(optionalFileFlag(&f.out, ".html"), "out", "HTML `FILE` for the report; \"\" for none")
-	fs.Var(outputFileFlag(&f.svg, ".svg"), "svg", "SVG `FILE` for the main chart: messages per entry over N; with --deadlock throughput and messages")
+	fs.Var(outputFileFlag(&f.svg, ".svg"), "svg", "SVG `FILE` for a chart: messages per entry over N; with --deadlock throughput and messages")
 	fs.BoolVar(&f.deadlock, "deadlock", false, "compare methods against deadlock instead; --nodes counts processes, --entries transactions")
 	jsonFlag(fs, &f.json)
 	return c
 }
 
-// A comparison runs, and returns its outcome and its charts.
-type comparison func(how jobs.Parallel) (outcome, chart, error)
-
-// A chart draws a comparison.
-type chart interface {
-	HTML() ([]byte, error) // the web page
-	SVG() string           // the main chart
-}
+// A comparison runs, and returns its outcome and what draws its chart.
+type comparison func(how jobs.Parallel) (r outcome, chart func() string, err error)
 
 func (f *compareFlags) run(c *cobra.Command, names []string) error {
 	prepare := f.locks
@@ -104,15 +89,12 @@ func (f *compareFlags) run(c *cobra.Command, names []string) error {
 	if err != nil {
 		return err
 	}
-	var m chart
-	files := pictureFile("svg", f.svg, func() string { return m.SVG() })
-	if f.out != "" {
-		files = append(files, outputFile{flag: "out", path: f.out, content: func() ([]byte, error) { return m.HTML() }})
-	}
+	var chart func() string
+	files := pictureFile("svg", f.svg, func() string { return chart() })
 	return runAndReport(c.OutOrStdout(), f.json, files, func() (r outcome, err error) {
 		prog := startProgress(c)
 		defer prog.end()
-		r, m, err = run(jobs.Parallel{Progress: prog.bar, Context: prog})
+		r, chart, err = run(jobs.Parallel{Progress: prog.bar, Context: prog})
 		return r, err
 	})
 }
@@ -137,13 +119,13 @@ func (f *compareFlags) locks(_ *cobra.Command, names []string) (comparison, erro
 			return nil, err
 		}
 	}
-	return func(how jobs.Parallel) (outcome, chart, error) {
+	return func(how jobs.Parallel) (outcome, func() string, error) {
 		c.Parallel = how
 		m, err := compare.Run(c)
 		if err != nil {
 			return outcome{}, nil, err
 		}
-		return outcome{json: m.Report(), text: func(p *printer) { printComparison(p, m, f.out) }, stopped: m.Stopped(), wrong: comparisonFindings(m)}, page.Locks{Map: m}, nil
+		return outcome{json: m.Report(), text: func(p *printer) { printComparison(p, m) }, stopped: m.Stopped(), wrong: comparisonFindings(m)}, m.SVG, nil
 	}, nil
 }
 
@@ -165,13 +147,13 @@ func (f *compareFlags) methods(cmd *cobra.Command, names []string) (comparison, 
 	if c.Methods, err = findEach("method", names, deadlock.Kept(), methodOf); err != nil {
 		return nil, err
 	}
-	return func(how jobs.Parallel) (outcome, chart, error) {
+	return func(how jobs.Parallel) (outcome, func() string, error) {
 		c.Parallel = how
 		m, err := compare.RunDeadlock(c)
 		if err != nil {
 			return outcome{}, nil, err
 		}
-		return outcome{json: m.Report(), text: func(p *printer) { printMethodComparison(p, m, f.out) }, stopped: m.Stopped()}, page.Methods{DeadlockMap: m}, nil
+		return outcome{json: m.Report(), text: func(p *printer) { printMethodComparison(p, m) }, stopped: m.Stopped()}, m.SVG, nil
 	}, nil
 }
 
@@ -228,7 +210,7 @@ func comparisonFindings(m *compare.Map) error {
 
 // printComparison prints a comparison of algorithms: a table for each load, and then
 // the best algorithms.
-func printComparison(p *printer, m *compare.Map, out string) {
+func printComparison(p *printer, m *compare.Map) {
 	p.line("%s, runs of %s, seed %d; times in T, the latency of a message",
 		words.Plural(len(m.Specs), "algorithm"), words.Plural(m.Entries, "entry"), m.Seed)
 	if m.Topology != "" {
@@ -252,17 +234,14 @@ func printComparison(p *printer, m *compare.Map, out string) {
 	}
 	p.gap()
 	printBest(p, m, shown)
-	p.gap()
-	if len(shown) < len(m.Nodes) {
-		p.line("Some numbers of processes are omitted here; the report and --json have them all.")
-	}
-	printReportPath(p, out)
+	printOmitted(p, shown, m.Nodes)
 }
 
-// printReportPath prints the path of the report, if it was written.
-func printReportPath(p *printer, out string) {
-	if out != "" && p.written {
-		p.line("Report: %s", out)
+// printOmitted says that some numbers of processes are not shown, if that is so.
+func printOmitted(p *printer, shown, all []int) {
+	if len(shown) < len(all) {
+		p.gap()
+		p.line("Some numbers of processes are omitted here; --json has them all.")
 	}
 }
 
@@ -366,7 +345,7 @@ func bestName(m *compare.Map, by compare.Measure, place, room int) string {
 }
 
 // printMethodComparison prints a comparison of methods: a table for each measure.
-func printMethodComparison(p *printer, m *compare.DeadlockMap, out string) {
+func printMethodComparison(p *printer, m *compare.DeadlockMap) {
 	p.line("Methods against deadlock: %s over %s at %s, seed %d", words.Plural(m.Transactions, "transaction"),
 		words.Plural(m.Locks, "lock"), words.Plural(m.Sites, "site"), m.Seed)
 	shown := pickEvenly(len(m.Processes), 6)
@@ -389,6 +368,5 @@ func printMethodComparison(p *printer, m *compare.DeadlockMap, out string) {
 			p.line("%s", line)
 		}
 	}
-	p.gap()
-	printReportPath(p, out)
+	printOmitted(p, shown, m.Processes)
 }

@@ -51,7 +51,6 @@ func TestCompletion(t *testing.T) {
 		{[]string{"sim", "raymond", "--nodes", ""}, ":4", ""},
 		{[]string{"sim", "raymond", "--svg", ""}, "svg :8", ""},
 		{[]string{"sim", "raymond", "--trace", ""}, "json log shiviz svg txt :8", "stile"},
-		{[]string{"compare", "--out", ""}, "html :8", ""},
 		{[]string{"check", "raymond", "--trace", ""}, "stile :8", ""},
 		{[]string{"check", "raymond", "--property", ""}, "deadlock alibi :6", "agreement"},
 		{[]string{"check", "raymond", "--property", "deadlock,"}, "deadlock,alibi :6", "deadlock,deadlock alibi"},

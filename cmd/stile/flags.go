@@ -343,16 +343,3 @@ func dirFlag(to *string) pflag.Value {
 		return nil, cobra.ShellCompDirectiveFilterDirs
 	})
 }
-
-// optionalFileFlag is an outputFileFlag that also takes "" for none.
-func optionalFileFlag(to *string, endings ...string) pflag.Value {
-	file := outputFileFlag(to, endings...).(textValue)
-	check := file.check
-	file.check = func(s string) error {
-		if s == "" {
-			return nil
-		}
-		return check(s)
-	}
-	return file
-}

@@ -40,13 +40,6 @@ func TestOutputFileFlag(t *testing.T) {
 			t.Errorf("%q for %s: %v, and it is %q", test.path, test.endings, err, to)
 		}
 	}
-	to := "before"
-	if err := optionalFileFlag(&to, ".html").Set(""); err != nil || to != "" {
-		t.Errorf("none: %v, and it is %q", err, to)
-	}
-	if err := optionalFileFlag(&to, ".html").Set("x.pdf"); err == nil {
-		t.Error("a report takes any name")
-	}
 }
 
 // Refuse and Only refuse the flags that they should, and no other.

@@ -42,7 +42,7 @@ func TestSignalOnATerminal(t *testing.T) {
 		{"sim ricart-agrawala --nodes 9 --entries 10000000 --svg x", " of 10,000,000 entries, ", "violations none so far"},
 		{"deadlock ordered --transactions 1000000 --svg x", " of 1,000,000 transactions, ", "stuck                              0"},
 		{"bank --machines 9 --deposits 1000000 --lock none --svg x", " of 9,000,000 deposits, ", " so far. "},
-		{"compare --entries 3000 --out x", " of 570 runs", "Report: x"},
+		{"compare --entries 3000 --svg x", " of 570 runs", "BEST ALGORITHMS"},
 		{"check lamport --nodes 4 --requests unbounded", " states, ", "unfinished     interrupted"},
 		{"check --museum", " exhibits, ", "is missing."},
 	} {
@@ -86,17 +86,16 @@ func TestSignalOnATerminal(t *testing.T) {
 	}
 }
 
-// The table is printed even if the report cannot be written.
-func TestTableWithoutReport(t *testing.T) {
+// The table is printed even if the picture cannot be written.
+func TestTableWithoutPicture(t *testing.T) {
 	for _, line := range []string{
-		"compare raymond --nodes 3 --entries 20 --out /dev/full",
-		"compare raymond --nodes 3 --entries 20 --out /dev/full --json",
-		"compare ordered --deadlock --nodes 3 --entries 20 --out /dev/full",
+		"compare raymond --nodes 3 --entries 20 --svg /dev/full",
+		"compare raymond --nodes 3 --entries 20 --svg /dev/full --json",
+		"compare ordered --deadlock --nodes 3 --entries 20 --svg /dev/full",
 		"sim raymond --entries 20 --svg /dev/full",
 	} {
 		code, stdout, stderr := stile(strings.Fields(line)...)
 		said := ok(t, strings.Replace(line, "/dev/full", "/dev/null", 1))
-		said = strings.Replace(said, "Report: /dev/null\n", "", 1)
 		said, _, _ = strings.Cut(said, "\n/dev/null shows ") // what was not written shows nothing
 		if code != 2 || stdout != said || !strings.Contains(stderr, `"/dev/full": cannot write the file: no space left`) || strings.Count(stderr, "\n") != 1 {
 			t.Errorf("stile %s: exit code %d, stderr %q, stdout\n%s", line, code, stderr, stdout)

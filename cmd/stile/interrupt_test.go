@@ -91,15 +91,15 @@ func TestFoundAndInterrupted(t *testing.T) {
 func TestInterruptedFiles(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for line, files := range map[string]string{
-		"sim raymond --entries 1000000 --svg a.svg --trace b.json":             "a.svg b.json",
-		"sim raymond --entries 1000000 --trace b.log":                          "b.log",
-		"sim raymond --entries 1000000 --trace b.txt":                          "b.txt",
-		"deadlock ordered --transactions 100000 --svg a.svg --trace b.svg":     "a.svg b.svg",
-		"deadlock ordered --transactions 100000 --trace b.txt":                 "b.txt",
-		"bank --machines 9 --deposits 10000 --lock raymond --svg a.svg":        "a.svg",
-		"compare raymond --nodes 3 --out r.html --svg a.svg":                   "r.html a.svg",
-		"compare --deadlock ordered --nodes 3 --out r.html --svg a.svg":        "r.html a.svg",
-		"compare --deadlock ordered --nodes 3 --json --out r.html --svg a.svg": "r.html a.svg",
+		"sim raymond --entries 1000000 --svg a.svg --trace b.json":         "a.svg b.json",
+		"sim raymond --entries 1000000 --trace b.log":                      "b.log",
+		"sim raymond --entries 1000000 --trace b.txt":                      "b.txt",
+		"deadlock ordered --transactions 100000 --svg a.svg --trace b.svg": "a.svg b.svg",
+		"deadlock ordered --transactions 100000 --trace b.txt":             "b.txt",
+		"bank --machines 9 --deposits 10000 --lock raymond --svg a.svg":    "a.svg",
+		"compare raymond --nodes 3 --svg a.svg":                            "a.svg",
+		"compare --deadlock ordered --nodes 3 --svg a.svg":                 "a.svg",
+		"compare --deadlock ordered --nodes 3 --json --svg a.svg":          "a.svg",
 	} {
 		if code, _, stderr := interrupted(t, line); code != 3 {
 			t.Errorf("stile %s: exit code %d, %s", line, code, stderr)

@@ -88,7 +88,7 @@ func TestSameSeedSameBytes(t *testing.T) {
 		"sim maekawa --think exp:5 --latency uniform:0.5,1.5 --entries 100 --json --svg a.svg --trace a.json",
 		"sim raymond --think exp:5 --entries 50 --trace a.log",
 		"sim raymond --think exp:5 --entries 50 --trace a.txt",
-		"compare maekawa raymond --nodes 3,5 --entries 50 --out a.html",
+		"compare maekawa raymond --nodes 3,5 --entries 50 --svg a.svg",
 		"compare maekawa raymond --nodes 3,5 --entries 50 --json",
 		"bank --svg a.svg",
 		"algorithms --json",

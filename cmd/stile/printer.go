@@ -9,6 +9,7 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/deadlock"
 	"github.com/stile-lock/stile/internal/words"
+	"github.com/stile-lock/stile/internal/world/draw"
 	"github.com/stile-lock/stile/trace"
 )
 
@@ -55,7 +56,7 @@ func (p *printer) row(label, format string, args ...any) {
 // graph prints a wait-for graph, up to a readable length.
 func (p *printer) graph(g *deadlock.Graph) {
 	const most = 40
-	lines := strings.Split(strings.TrimRight(g.Text(), "\n"), "\n")
+	lines := strings.Split(strings.TrimRight(draw.WaitForText(g), "\n"), "\n")
 	for _, l := range lines[:min(len(lines), most)] {
 		p.line("%s", l)
 	}

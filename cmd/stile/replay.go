@@ -18,6 +18,7 @@ import (
 	"github.com/stile-lock/stile/internal/live/replay"
 	"github.com/stile-lock/stile/internal/words"
 	"github.com/stile-lock/stile/internal/world/document"
+	"github.com/stile-lock/stile/internal/world/draw"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/sim"
 	"github.com/stile-lock/stile/trace"
@@ -316,7 +317,7 @@ func (f *replayFlags) runGraph(c *cobra.Command, path, text string) error {
 	if err != nil {
 		return err
 	}
-	files := pictureFile("svg", f.output.svg, func() string { return v.Graph.SVG(cmp.Or(g.Title, "Resource-allocation graph")) })
+	files := pictureFile("svg", f.output.svg, func() string { return draw.Allocation(v.Graph, cmp.Or(g.Title, "Resource-allocation graph")) })
 	return runAndReport(c.OutOrStdout(), f.json, files, func() (outcome, error) {
 		return outcome{
 			json: v.Report(g), text: func(p *printer) { printResourceGraph(p, g, v) },
@@ -332,7 +333,7 @@ func printResourceGraph(p *printer, g *scenario.Graph, v *sim.Verdict) {
 		p.gap()
 	}
 	p.line("Units of each resource, the processes that hold them, and requests for more:")
-	p.line("%s", strings.TrimRight(v.Graph.Units(), "\n"))
+	p.line("%s", strings.TrimRight(draw.UnitsText(v.Graph), "\n"))
 	p.gap()
 	p.line("Reduced, step by step:")
 	for i, s := range v.Steps {

@@ -79,7 +79,6 @@ func TestUsageErrors(t *testing.T) {
 		{"compare wait-die", "--deadlock"},
 		{"compare raymond raymond", "once"},
 		{"compare raymond --nodes 3,,5", "--nodes"},
-		{"compare raymond --out x.pdf", ".html"},
 		{"deadlock lamport", "'stile sim lamport'"},
 		{"deadlock none --crash 4@1", "1 to 3"},
 		{"deadlock none --philosophers --sites 7", "--sites"},

@@ -150,10 +150,3 @@ func (m Measure) better(x, than float64) bool {
 	}
 	return x < than
 }
-
-// Keeps reports whether x agrees with theory, apart from rounding and from the first and
-// last entries of a run, which are not like the rest.
-func Keeps(x float64, r algorithm.Range) bool {
-	slack := 0.02*math.Abs(x) + 1e-9
-	return x >= r.Lo-slack && x <= r.Hi+slack
-}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/deadlock"
+	"github.com/stile-lock/stile/internal/world/draw"
 	"github.com/stile-lock/stile/internal/world/family"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/sim"
@@ -35,7 +36,7 @@ func runGraph(g *scenario.Graph) *Document {
 	d := &Document{
 		Title: title, Kind: KindGraph, Unit: 1, Steps: true, Names: []string{}, Badges: []string{}, Kinds: []trace.KindStyle{}, Events: []Event{},
 		Ended: len(v.Steps), Lines: []LineEvents{}, Deltas: []Delta{}, Graph: []WaitsFor{}, Violations: []Violation{},
-		Measures: countedOf(v), Properties: []Property{provenOf(v)}, Scene: benches(g), Expects: compared(v.Differences, g.Expect, false), SVG: v.Graph.SVG(title),
+		Measures: countedOf(v), Properties: []Property{provenOf(v)}, Scene: benches(g), Expects: compared(v.Differences, g.Expect, false), SVG: draw.Allocation(v.Graph, title),
 	}
 	for i := range g.Processes {
 		d.Names = append(d.Names, algorithm.ID(i).String())

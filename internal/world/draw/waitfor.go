@@ -1,92 +1,88 @@
-package deadlock
+package draw
 
 import (
 	"fmt"
-	"html"
 	"math"
 	"slices"
-	"strings"
+	"strconv"
 
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/deadlock"
 )
 
-// The colours are those of the space-time diagrams.
+// The look of graphs.
 const (
-	ink    = "#1a1a1a"
-	faint  = "#c9c9d2"
-	grey   = "#6b7280"
-	amber  = "#b86e00"
-	alarm  = "#c8102e"
-	blue   = "#0072b2"
-	fonts  = "system-ui, 'Segoe UI', 'DejaVu Sans', Helvetica, Arial, sans-serif"
-	radius = 16.0 // radius of a transaction
+	amber  = "#b86e00" // who waits
+	alarm  = "#c8102e" // deadlocks
+	radius = 16.0      // radius of a transaction
 )
 
-// A Picture says how a graph is drawn.
-type Picture struct {
+// A Caption says what is written and marked in the picture of a wait-for graph.
+type Caption struct {
 	Title  string
-	Note   string         // line below the title
-	Victim algorithm.ID   // transaction chosen to break the deadlock, or None
-	Also   []algorithm.ID // transactions shown even without an edge
+	Note   string       // line below the title
+	Victim algorithm.ID // transaction chosen to break the deadlock, or None
 
 	// Reported is a cycle that is taken for a deadlock: its edges that are not in the
 	// graph are drawn dashed.
 	Reported []algorithm.ID
 }
 
-// SVG draws the graph: each cycle as a ring of its own, the transactions that wait for
-// its members around it, and the others beside.
-func (g *Graph) SVG(p Picture) string {
-	shown := &Graph{}
+// WaitFor draws a wait-for graph: each cycle as a ring of its own, the transactions that
+// wait for its members around it, and the others beside.
+func WaitFor(g *deadlock.Graph, p Caption) string {
+	shown := &deadlock.Graph{}
 	shown.Union(g)
 	for i, tx := range p.Reported {
 		shown.Add(tx, p.Reported[(i+1)%len(p.Reported)], "")
 	}
-	d := &drawing{g: shown, real: g, p: p, at: map[algorithm.ID]point{}, ring: map[algorithm.ID]int{}, done: map[algorithm.ID]bool{}}
+	d := &drawing{
+		g: shown, real: g, p: p, nodes: shown.Nodes(), edges: shown.Edges(), cycles: shown.Cycles(),
+		at: map[algorithm.ID]point{}, ring: map[algorithm.ID]int{}, done: map[algorithm.ID]bool{},
+	}
 	d.place()
-	var b strings.Builder
-	if len(d.nodes()) == 0 {
-		fmt.Fprintf(&b, `<text x="16" y="84" fill="%s">Nobody waits.</text>`+"\n", ink)
+	c := &Canvas{}
+	if len(d.nodes) == 0 {
+		c.Text("16", "84", "Nobody waits.", "fill", Ink)
 	}
-	for _, e := range shown.edges {
-		d.edge(&b, e)
+	for _, e := range d.edges {
+		d.edge(c, e)
 	}
-	for _, tx := range d.nodes() {
-		d.node(&b, tx)
+	for _, tx := range d.nodes {
+		d.node(c, tx)
 	}
-	bottom := legend(&b, d.signs, d.height, d.width)
-	return frame(p.Title, p.Note, d.width, bottom, b.String())
+	bottom := legend(c, d.signs, d.height, d.width)
+	return graphPage(p.Title, p.Note, d.width, bottom, c)
 }
 
-// frame puts a drawing on a page with a title and a note.
-func frame(title, note string, width, height float64, drawn string) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f" font-family="%s" font-size="12">`+"\n",
-		width, height, width, height, html.EscapeString(fonts))
-	b.WriteString(`<rect width="100%" height="100%" fill="#ffffff"/>` + "\n")
-	heads(&b)
-	fmt.Fprintf(&b, `<text x="16" y="24" font-size="14" font-weight="600" fill="%s">%s</text>`+"\n", ink, html.EscapeString(title))
-	fmt.Fprintf(&b, `<text x="16" y="43" fill="%s">%s</text>`+"\n", grey, html.EscapeString(note))
-	b.WriteString(drawn + "</svg>\n")
-	return b.String()
-}
-
-// heads writes the arrowheads.
-func heads(b *strings.Builder) {
-	b.WriteString("<defs>\n")
-	for _, head := range []struct{ id, colour string }{{"ring", alarm}, {"wait", blue}, {"said", grey}} {
-		fmt.Fprintf(b, `<marker id="%s" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="11" markerHeight="11" markerUnits="userSpaceOnUse" orient="auto"><path d="M0 0.8 L10 5 L0 9.2 z" fill="%s"/></marker>`+"\n",
-			head.id, head.colour)
-	}
-	b.WriteString("</defs>\n")
+// graphPage puts the drawing of a graph on a page with a title and a note.
+func graphPage(title, note string, width, height float64, drawn *Canvas) string {
+	whole := func(x float64) string { return strconv.FormatFloat(x, 'f', 0, 64) }
+	c := &Canvas{}
+	c.Begin(whole(width), whole(height))
+	c.Background()
+	heads(c)
+	c.Text("16", "24", title, "font-size", "14", "font-weight", "600", "fill", Ink)
+	c.Text("16", "43", note, "fill", Grey)
+	c.b.WriteString(drawn.String())
+	c.Close("svg")
+	return c.String()
 }
 
 type point struct{ x, y float64 }
 
+func (p point) polar(r, a float64) point { return point{p.x + r*math.Cos(a), p.y + r*math.Sin(a)} }
+
+// String formats a position for use in paths.
+func (p point) String() string { return px(p.x) + " " + px(p.y) }
+
 type drawing struct {
-	g             *Graph // the graph drawn
-	real          *Graph // the real graph
-	p             Picture
+	g             *deadlock.Graph // the graph drawn
+	real          *deadlock.Graph // the real graph
+	p             Caption
+	nodes         []algorithm.ID
+	edges         []deadlock.Edge
+	cycles        [][]algorithm.ID
 	at            map[algorithm.ID]point
 	ring          map[algorithm.ID]int // 1 + the number of the cycle it is part of
 	done          map[algorithm.ID]bool
@@ -94,18 +90,12 @@ type drawing struct {
 	signs         []sign // entries for the legend
 }
 
-func (d *drawing) nodes() []algorithm.ID {
-	ids := append(d.g.Nodes(), d.p.Also...)
-	slices.Sort(ids)
-	return slices.Compact(ids)
-}
-
 // place assigns each transaction a place: rings from left to right, each with its waiters
 // around it, and then the rest in columns.
 func (d *drawing) place() {
 	const top = 64.0
 	x, bottom := 16.0, top
-	for i, cycle := range d.g.Cycles() {
+	for i, cycle := range d.cycles {
 		depth, most := d.around(cycle)
 		r := max(52, 42*float64(len(cycle))/math.Pi)
 		share := 2 * math.Pi / float64(len(cycle))
@@ -137,7 +127,7 @@ func (d *drawing) tighten(x, y float64) (right, low float64) {
 	const edge = radius + 14
 	left, high := math.Inf(1), math.Inf(1)
 	var moved []algorithm.ID
-	for _, tx := range d.nodes() {
+	for _, tx := range d.nodes {
 		at, placed := d.at[tx]
 		if !placed || d.done[tx] {
 			continue
@@ -157,12 +147,10 @@ func (d *drawing) tighten(x, y float64) (right, low float64) {
 // outward is how much further out a transaction is than the one it waits for.
 const outward = 82.0
 
-func (p point) polar(r, a float64) point { return point{p.x + r*math.Cos(a), p.y + r*math.Sin(a)} }
-
 // waiters returns the transactions that wait for tx and are part of no cycle.
 func (d *drawing) waiters(tx algorithm.ID) []algorithm.ID {
 	var ids []algorithm.ID
-	for _, e := range d.g.edges {
+	for _, e := range d.edges {
 		if e.To == tx && !d.cyclic(e.From) {
 			ids = append(ids, e.From)
 		}
@@ -171,7 +159,7 @@ func (d *drawing) waiters(tx algorithm.ID) []algorithm.ID {
 }
 
 func (d *drawing) cyclic(tx algorithm.ID) bool {
-	return slices.ContainsFunc(d.g.Cycles(), func(c []algorithm.ID) bool { return slices.Contains(c, tx) })
+	return slices.ContainsFunc(d.cycles, func(c []algorithm.ID) bool { return slices.Contains(c, tx) })
 }
 
 // around returns the length of the longest chain that leads to a cycle, and the largest
@@ -235,7 +223,7 @@ func (d *drawing) fan(tx algorithm.ID, c point, r, step, a, share float64) {
 // right, the others before them.
 func (d *drawing) rest(x, top, bottom float64) (float64, float64) {
 	var columns [][]algorithm.ID
-	for _, tx := range d.nodes() {
+	for _, tx := range d.nodes {
 		if _, placed := d.at[tx]; placed {
 			continue
 		}
@@ -265,9 +253,6 @@ func (d *drawing) steps(tx algorithm.ID) int {
 	return n
 }
 
-// A line is the look of an edge.
-type line struct{ colour, head, width, dash string }
-
 // sound reports whether a drawn cycle is real.
 func (d *drawing) sound(cycle []algorithm.ID) bool {
 	for i, tx := range cycle {
@@ -278,7 +263,7 @@ func (d *drawing) sound(cycle []algorithm.ID) bool {
 	return true
 }
 
-func (d *drawing) edge(b *strings.Builder, e Edge) {
+func (d *drawing) edge(c *Canvas, e deadlock.Edge) {
 	from, to := d.at[e.From], d.at[e.To]
 	dx, dy := to.x-from.x, to.y-from.y
 	length := math.Hypot(dx, dy)
@@ -298,37 +283,37 @@ func (d *drawing) edge(b *strings.Builder, e Edge) {
 	switch n := d.ring[e.From]; {
 	case !d.real.Has(e.From, e.To):
 		s, tip = saidSign(), fmt.Sprintf("%v was said to wait for %v", e.From, e.To)
-	case n != 0 && n == d.ring[e.To] && d.sound(d.g.Cycles()[n-1]):
+	case n != 0 && n == d.ring[e.To] && d.sound(d.cycles[n-1]):
 		s = ringSign()
 	}
 	d.signs = append(d.signs, s)
-	look := s.line
-	fmt.Fprintf(b, `<path d="M%.1f %.1f Q%.1f %.1f %.1f %.1f" fill="none" stroke="%s" stroke-width="%s"%s marker-end="url(#%s)"><title>%s</title></path>`+"\n",
-		start.x, start.y, mid.x, mid.y, end.x, end.y, look.colour, look.width, look.dash, look.head, html.EscapeString(tip))
+	s.edge.arrow(c, fmt.Sprintf("M%v Q%v %v", start, mid, end), tip)
 	if e.Label != "" { // beside the edge: outside of a ring, which runs clockwise
 		aside := -6.5 - 2.2*float64(len(e.Label))
 		if bend > 0 {
 			aside = bend/2 - aside
 		}
-		fmt.Fprintf(b, `<text x="%.1f" y="%.1f" font-size="11" fill="%s" stroke="#ffffff" stroke-width="3" paint-order="stroke" text-anchor="middle">%s</text>`+"\n",
-			(start.x+end.x)/2-uy*aside, (start.y+end.y)/2+ux*aside+3.8, grey, html.EscapeString(e.Label))
+		onEdge(c, point{(start.x+end.x)/2 - uy*aside, (start.y+end.y)/2 + ux*aside + 3.8}, "11", e.Label)
 	}
 }
 
-func (d *drawing) node(b *strings.Builder, tx algorithm.ID) {
-	look := circle{"#ffffff", ink, ink, false, ""}
+// onEdge writes what belongs to an edge, readable on top of lines.
+func onEdge(c *Canvas, at point, size, words string) {
+	c.Text(px(at.x), px(at.y), words, "font-size", size, "fill", Grey, "stroke", Paper, "stroke-width", "3", "paint-order", "stroke", "text-anchor", "middle")
+}
+
+func (d *drawing) node(c *Canvas, tx algorithm.ID) {
+	look := circle{fill: Paper, text: Ink, line: Ink}
 	switch {
 	case tx == d.p.Victim:
-		look = circle{ink, "#ffffff", ink, false, "told to abort"}
+		look = circle{fill: Ink, text: Paper, line: Ink, means: "told to abort"}
 	case len(d.real.From(tx)) > 0:
-		look = circle{"#ffffff", ink, amber, true, "who waits"}
-	case !slices.Contains(d.g.Nodes(), tx):
-		look = circle{"#ffffff", grey, faint, false, "neither waits nor is waited for"}
+		look = circle{fill: Paper, text: Ink, line: amber, waits: true, means: "who waits"}
 	}
-	look.draw(b, d.at[tx], radius)
-	label(b, d.at[tx], look.text, tx.String())
+	look.draw(c, d.at[tx], radius)
+	look.label(c, d.at[tx], tx.String())
 	if look.means != "" {
-		d.signs = append(d.signs, look.sign())
+		d.signs = append(d.signs, sign{means: look.means, draw: func(c *Canvas, at point) { look.draw(c, at, 5) }})
 	}
 }
 
@@ -339,18 +324,15 @@ type circle struct {
 	means            string
 }
 
-func (c circle) draw(b *strings.Builder, at point, r float64) {
-	if c.waits {
-		fmt.Fprintf(b, `<circle cx="%.1f" cy="%.1f" r="%.1f" fill="none" stroke="%s" stroke-width="1.6" stroke-dasharray="2.5 2"/>`+"\n", at.x, at.y, r+3.5, c.line)
+func (l circle) draw(c *Canvas, at point, r float64) {
+	x, y := px(at.x), px(at.y)
+	if l.waits {
+		c.Leaf("circle", "", "cx", x, "cy", y, "r", px(r+3.5), "fill", "none", "stroke", l.line, "stroke-width", "1.6", "stroke-dasharray", "2.5 2")
 	}
-	fmt.Fprintf(b, `<circle cx="%.1f" cy="%.1f" r="%.1f" fill="%s" stroke="%s" stroke-width="1.6"/>`+"\n", at.x, at.y, r, c.fill, c.line)
-}
-
-func (c circle) sign() sign {
-	return sign{means: c.means, circle: func(b *strings.Builder, at point) { c.draw(b, at, 5) }}
+	c.Leaf("circle", "", "cx", x, "cy", y, "r", px(r), "fill", l.fill, "stroke", l.line, "stroke-width", "1.6")
 }
 
 // label writes into a circle.
-func label(b *strings.Builder, at point, colour, text string) {
-	fmt.Fprintf(b, `<text x="%.1f" y="%.1f" fill="%s" text-anchor="middle">%s</text>`+"\n", at.x, at.y+4.2, colour, text)
+func (l circle) label(c *Canvas, at point, words string) {
+	c.Text(px(at.x), px(at.y+4.2), words, "fill", l.text, "text-anchor", "middle")
 }
