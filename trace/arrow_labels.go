@@ -1,6 +1,10 @@
 package trace
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/stile-lock/stile/internal/world/draw"
+)
 
 // A form is one way to label an arrow.
 type form struct {
@@ -36,7 +40,7 @@ func (p *plan) arrowLabels() {
 		letter := p.l.Kinds[a.Kind].Letter
 		var forms []form
 		if stamp := p.t.stamp(e); stamp != "" && many <= stampArrows {
-			forms = append(forms, p.beside(a, strings.TrimSpace(clean(e.Section)+" "+letter+" "+stamp)))
+			forms = append(forms, p.beside(a, strings.TrimSpace(draw.Clean(e.Section)+" "+letter+" "+stamp)))
 		}
 		return append(forms, p.upon(a, letter))
 	})

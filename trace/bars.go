@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/internal/world/draw"
 )
 
 // A span is a time during which a lane does not change.
@@ -45,7 +46,7 @@ func (t *Trace) spans() []span {
 		if e.Kind == Enter {
 			entry = entries
 		}
-		*s = span{lane: next, proc: e.Proc, name: clean(e.Name), from: e.At, entry: entry}
+		*s = span{lane: next, proc: e.Proc, name: draw.Clean(e.Name), from: e.At, entry: entry}
 		if e.Section != "" || s.lane.name() != "" {
 			s.name = s.lane.name()
 		}

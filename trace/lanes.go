@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/internal/world/draw"
 )
 
 // A phase is the phase of a process's request.
@@ -76,7 +77,7 @@ func (l *lane) happen(e *Event) {
 
 // move changes what a process waits for and where it is.
 func (l *lane) move(e *Event) {
-	section := clean(e.Section)
+	section := draw.Clean(e.Section)
 	l.wants, l.has = without(l.wants, section), without(l.has, section)
 	switch l.phase = idle; e.Kind {
 	case Ask:

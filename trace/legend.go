@@ -1,6 +1,10 @@
 package trace
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/stile-lock/stile/internal/world/draw"
+)
 
 // legend explains what is in the picture, and nothing else, in as many rows as needed. It
 // returns where the next row would be.
@@ -26,8 +30,8 @@ func (p *plan) legend(y length) length {
 func (p *plan) samples() []sample {
 	all := p.arrowSamples()
 	for _, bar := range []struct{ means, text string }{
-		{barWaiting, either(p.t.Waiting != "", clean(p.t.Waiting), "waiting")},
-		{barInside, either(p.t.Inside != "", clean(p.t.Inside), "critical section")},
+		{barWaiting, either(p.t.Waiting != "", draw.Clean(p.t.Waiting), "waiting")},
+		{barInside, either(p.t.Inside != "", draw.Clean(p.t.Inside), "critical section")},
 		{barBroken, "two inside"},
 	} {
 		if slices.ContainsFunc(p.l.Bars, func(b strip) bool { return b.Means == bar.means }) {

@@ -3,6 +3,8 @@ package trace
 import (
 	"fmt"
 	"strings"
+
+	"github.com/stile-lock/stile/internal/world/draw"
 )
 
 // A remark is a mark with the word that goes beside it.
@@ -12,7 +14,7 @@ type remark struct {
 
 // remark returns the mark of an event of a process, if it has one.
 func (t *Trace) remark(e *Event) (r remark, ok bool) {
-	name := clean(e.Name)
+	name := draw.Clean(e.Name)
 	switch e.Kind {
 	case Crash:
 		return remark{markCrash, "crash"}, true
@@ -81,7 +83,7 @@ func (p *plan) uprights() {
 		words := strings.TrimSuffix(p.t.Sentence(e), ".")
 		switch {
 		case e.Kind == Partition:
-			p.upright(e, uprightCut, "cut"+after(": ", clean(e.Name)))
+			p.upright(e, uprightCut, "cut"+after(": ", draw.Clean(e.Name)))
 		case e.Kind == Heal:
 			p.upright(e, uprightHealed, "healed")
 		case p.t.placelessNote(i):

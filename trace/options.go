@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+
+	"github.com/stile-lock/stile/internal/world/draw"
 )
 
 // Options say which part of a trace a picture shows, and how.
@@ -92,7 +94,7 @@ func (t *Trace) end() int64 {
 // unitName returns the text after a time.
 func (t *Trace) unitName() string {
 	if t.timed() {
-		return " " + either(t.Called != "", clean(t.Called), "T")
+		return " " + either(t.Called != "", draw.Clean(t.Called), "T")
 	}
 	return " steps"
 }

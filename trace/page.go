@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/stile-lock/stile/internal/world/draw"
 )
 
 // titleLines breaks the title into lines of at most the given width.
@@ -15,7 +17,7 @@ func (t *Trace) titleLines(width length) []string {
 	}
 	const letter = 9 * pixel // width in bold type, estimated high
 	lines := []string{""}
-	for word := range strings.FieldsSeq(clean(title)) {
+	for word := range strings.FieldsSeq(draw.Clean(title)) {
 		last := &lines[len(lines)-1]
 		switch {
 		case *last == "":

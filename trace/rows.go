@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/internal/world/draw"
 )
 
 // A row is one line of a diagram: what a process did at one moment, and what followed
@@ -116,7 +117,7 @@ func (t *Trace) receivers(i, j int) string {
 
 // label returns the kind of the event's message.
 func (e *Event) label() string {
-	return strings.TrimSpace(clean(e.Section) + " " + clean(e.Name))
+	return strings.TrimSpace(draw.Clean(e.Section) + " " + draw.Clean(e.Name))
 }
 
 // caption returns the kind of the event's message with its stamp, or with all its fields
@@ -152,10 +153,10 @@ func (t *Trace) stamp(e *Event) string {
 	}
 	for _, f := range e.Fields {
 		if f.Name == "time" && e.Name == "REQUEST" && f.Value != "none" {
-			return "(" + clean(f.Value) + "," + t.laneName(from) + ")"
+			return "(" + draw.Clean(f.Value) + "," + t.laneName(from) + ")"
 		}
 		if f.Name == t.Beside && f.Name != "" {
-			return clean(f.Value)
+			return draw.Clean(f.Value)
 		}
 	}
 	return ""

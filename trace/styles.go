@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/stile-lock/stile/internal/world/draw"
 )
 
 // A KindStyle is how messages of one kind are drawn. The colour, the dashes and the
@@ -55,7 +57,7 @@ func kindStyles(kinds []string) []KindStyle {
 			styles[i] = all[next%len(all)]
 			next++
 		}
-		styles[i].Name, styles[i].Letter = clean(k), letters[i]
+		styles[i].Name, styles[i].Letter = draw.Clean(k), letters[i]
 	}
 	return styles
 }
@@ -71,9 +73,9 @@ func isToken(kind string) bool {
 func letterNames(kinds []string) []string {
 	names := make([]string, len(kinds))
 	for i, k := range kinds {
-		names[i] = letterName([]rune(clean(k)), i, kinds)
+		names[i] = letterName([]rune(draw.Clean(k)), i, kinds)
 		if slices.Contains(names[:i], names[i]) {
-			names[i] = clean(k)
+			names[i] = draw.Clean(k)
 		}
 	}
 	return names
@@ -85,7 +87,7 @@ func letterName(k []rune, i int, kinds []string) string {
 	}
 	var rivals [][]rune
 	for j, other := range kinds {
-		if o := []rune(clean(other)); j != i && len(o) > 0 && o[0] == k[0] {
+		if o := []rune(draw.Clean(other)); j != i && len(o) > 0 && o[0] == k[0] {
 			rivals = append(rivals, o)
 		}
 	}

@@ -10,11 +10,9 @@ func (p *painter) marks() {
 // mark draws a sign around a place. Each has a shape of its own.
 func (p *painter) mark(means, tip string, x, y length) {
 	at := "translate(" + x.String() + " " + y.String() + ")"
-	p.open("g", "transform", at, "stroke", ink, "stroke-width", "1.6", "fill", paper)
-	if tip != "" {
-		p.b.WriteString("<title>" + escapeLines(tip) + "</title>\n")
-	}
-	shape := func(d string, attrs ...string) { p.leaf("path", "", append([]string{"d", d}, attrs...)...) }
+	p.Open("g", "transform", at, "stroke", ink, "stroke-width", "1.6", "fill", paper)
+	p.Tip(tip)
+	shape := func(d string, attrs ...string) { p.Leaf("path", "", append([]string{"d", d}, attrs...)...) }
 	letter := func(s string, attrs ...string) {
 		p.text(0, 3*pixel+pixel/2, s, append([]string{"fill", ink, "stroke", "none", "font-size", "10", "font-weight", "bold", "text-anchor", "middle"}, attrs...)...)
 	}
@@ -48,12 +46,12 @@ func (p *painter) mark(means, tip string, x, y length) {
 		shape("M-7-5H7V5H-7z")
 		letter("!")
 	case markNote:
-		p.leaf("circle", "", "r", "6")
+		p.Leaf("circle", "", "r", "6")
 		letter("i", "font-style", "italic")
 	case markViolation:
-		p.leaf("circle", "", "r", "10", "fill", "none", "stroke", alarm, "stroke-width", "2.5")
+		p.Leaf("circle", "", "r", "10", "fill", "none", "stroke", alarm, "stroke-width", "2.5")
 	}
-	p.closeTag("g")
+	p.Close("g")
 	if means == markViolation {
 		p.warning(x, y-20*pixel)
 	}
@@ -61,10 +59,10 @@ func (p *painter) mark(means, tip string, x, y length) {
 
 // warning draws the sign of a violation.
 func (p *painter) warning(x, y length) {
-	p.open("g", "transform", "translate("+x.String()+" "+y.String()+")")
-	p.leaf("path", "", "d", "M0-8L8 6H-8z", "fill", alarm, "stroke", paper)
-	p.leaf("path", "", "d", "M0-4V1M0 3V4.5", "stroke", onGreen, "stroke-width", "1.8")
-	p.closeTag("g")
+	p.Open("g", "transform", "translate("+x.String()+" "+y.String()+")")
+	p.Leaf("path", "", "d", "M0-8L8 6H-8z", "fill", alarm, "stroke", paper)
+	p.Leaf("path", "", "d", "M0-4V1M0 3V4.5", "stroke", onGreen, "stroke-width", "1.8")
+	p.Close("g")
 }
 
 // uprights draws lines through all lanes, each kind with dashes of its own.
@@ -86,7 +84,7 @@ func (p *painter) upright(means, tip string, x, y1, y2 length) {
 	case uprightNote:
 		dash = "1 4"
 	}
-	p.leaf("line", tip, "x1", x.String(), "y1", y1.String(), "x2", x.String(), "y2", y2.String(),
+	p.Leaf("line", tip, "x1", x.String(), "y1", y1.String(), "x2", x.String(), "y2", y2.String(),
 		"stroke", uprightColour(means), "stroke-width", width, "stroke-dasharray", dash)
 }
 
@@ -111,7 +109,7 @@ func (p *painter) sample(s sample) {
 		if s.Means == endLost {
 			p.cross(x+20*pixel, y, 4*pixel, grey, "2")
 		} else {
-			p.leaf("circle", "", "cx", (x + 22*pixel).String(), "cy", y.String(), "r", "2.5", "fill", paper, "stroke", grey)
+			p.Leaf("circle", "", "cx", (x + 22*pixel).String(), "cy", y.String(), "r", "2.5", "fill", paper, "stroke", grey)
 		}
 	case sampleCopy:
 		p.text(x+18*pixel, y+4*pixel, "²", "fill", ink, "font-weight", "bold", "text-anchor", "middle")

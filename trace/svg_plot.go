@@ -4,7 +4,7 @@ import "slices"
 
 // lives draws the line of each process, where it is alive.
 func (p *painter) lives() {
-	p.open("g", "stroke", faint, "stroke-width", "1.2")
+	p.Open("g", "stroke", faint, "stroke-width", "1.2")
 	for _, s := range p.l.Lives {
 		dash := ""
 		if s.Paused {
@@ -13,7 +13,7 @@ func (p *painter) lives() {
 		y := p.l.y(point{Lane: s.Lane})
 		p.line(s.X1, y, s.X2, y, "stroke-dasharray", dash)
 	}
-	p.closeTag("g")
+	p.Close("g")
 }
 
 // bars draws where processes wait and where they are inside.
@@ -35,7 +35,7 @@ func (p *painter) bar(means, tip string, x, y, wide, high length) {
 	case barBroken:
 		attrs = append(attrs, "fill", "url(#stile-broken)", "fill-opacity", "0.55", "stroke", alarm, "stroke-width", "1.6")
 	}
-	p.leaf("rect", tip, attrs...)
+	p.Leaf("rect", tip, attrs...)
 }
 
 // arrows draws the messages, those that matter most on top.
@@ -44,13 +44,13 @@ func (p *painter) arrows() {
 		if !slices.ContainsFunc(p.l.Arrows, func(a arrow) bool { return a.Relation == w.relation }) {
 			continue
 		}
-		p.open("g", "stroke-width", w.stroke, "opacity", w.opacity, "fill", "none")
+		p.Open("g", "stroke-width", w.stroke, "opacity", w.opacity, "fill", "none")
 		for i := range p.l.Arrows {
 			if a := &p.l.Arrows[i]; a.Relation == w.relation {
 				p.arrow(a, w)
 			}
 		}
-		p.closeTag("g")
+		p.Close("g")
 	}
 }
 
@@ -68,13 +68,13 @@ func (p *painter) arrow(a *arrow, w weight) {
 	case endOpen:
 		attrs = append(attrs, "opacity", "0.5")
 	}
-	p.leaf("path", a.Tip, attrs...)
+	p.Leaf("path", a.Tip, attrs...)
 	last := path[len(path)-1]
 	switch a.End {
 	case endLost:
 		p.cross(last.X, last.Y, 4*pixel, k.Colour, "2")
 	case endOpen:
-		p.leaf("circle", "", "cx", last.X.String(), "cy", last.Y.String(), "r", "2.5", "fill", paper, "stroke", k.Colour, "stroke-width", "1")
+		p.Leaf("circle", "", "cx", last.X.String(), "cy", last.Y.String(), "r", "2.5", "fill", paper, "stroke", k.Colour, "stroke-width", "1")
 	}
 }
 
@@ -82,7 +82,7 @@ func (p *painter) arrow(a *arrow, w weight) {
 func (o offset) String() string { return o.X.String() + " " + o.Y.String() }
 
 func (p *painter) cross(x, y, r length, colour, width string) {
-	p.leaf("path", "", "d", "M"+offset{x - r, y - r}.String()+"L"+offset{x + r, y + r}.String()+
+	p.Leaf("path", "", "d", "M"+offset{x - r, y - r}.String()+"L"+offset{x + r, y + r}.String()+
 		"M"+offset{x - r, y + r}.String()+"L"+offset{x + r, y - r}.String(),
 		"stroke", colour, "stroke-width", width, "fill", "none")
 }
@@ -100,9 +100,9 @@ func (p *painter) dots() {
 			radius, fill, stroke = "6", paper, ink
 		}
 		x, y := d.At.X.String(), p.l.y(d.At).String()
-		p.leaf("circle", d.Tip, "cx", x, "cy", y, "r", radius, "fill", fill, "stroke", stroke, "stroke-width", "1.3")
+		p.Leaf("circle", d.Tip, "cx", x, "cy", y, "r", radius, "fill", fill, "stroke", stroke, "stroke-width", "1.3")
 		if d.Relation == relationFocus {
-			p.leaf("circle", d.Tip, "cx", x, "cy", y, "r", "3.5", "fill", ink)
+			p.Leaf("circle", d.Tip, "cx", x, "cy", y, "r", "3.5", "fill", ink)
 		}
 	}
 }
@@ -124,7 +124,7 @@ func (p *painter) labels() {
 		k := p.l.Kinds[a.Kind]
 		if a.Label != nil && a.Label.Box != nil {
 			b := a.Label.Box
-			p.leaf("rect", a.Tip, "x", b.At.X.String(), "y", p.l.y(b.At).String(), "width", b.Wide.String(), "height", b.High.String(),
+			p.Leaf("rect", a.Tip, "x", b.At.X.String(), "y", p.l.y(b.At).String(), "width", b.Wide.String(), "height", b.High.String(),
 				"rx", (b.High / 2).String(), "fill", paper, "stroke", k.Colour, "opacity", opacity)
 			p.label(a.Label, k.Colour, "opacity", opacity, "pointer-events", "none")
 			continue

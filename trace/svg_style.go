@@ -3,17 +3,20 @@ package trace
 import (
 	"slices"
 	"strconv"
+	"strings"
+
+	"github.com/stile-lock/stile/internal/world/draw"
 )
 
 // The colours. Each has one meaning in all pictures, and nothing is conveyed by colour
 // alone. Those of inside, waiting and violation are based on Okabe and Ito's bluish
 // green, orange and vermilion; red is reserved for violations.
 const (
-	paper    = "#ffffff"
-	ink      = "#1a1a1a"
+	paper    = draw.Paper
+	ink      = draw.Ink
 	faint    = "#c9c9d2"
 	faded    = "#b9b9c4"
-	grey     = "#6b7280"
+	grey     = draw.Grey
 	green    = "#007a55" // inside
 	orange   = "#e69f00" // waiting
 	waitFill = "#fff3dc"
@@ -39,13 +42,15 @@ func (p *painter) styleSheet() {
 			pairs = append(pairs, pair)
 		}
 	}
-	p.b.WriteString("<style>@media (prefers-color-scheme: dark) {\n")
+	var b strings.Builder
+	b.WriteString("@media (prefers-color-scheme: dark) {\n")
 	for _, c := range pairs {
 		for _, what := range []string{"fill", "stroke"} {
-			p.b.WriteString(".stile [" + what + `="` + c[0] + `"] {` + what + ":" + c[1] + "}\n")
+			b.WriteString(".stile [" + what + `="` + c[0] + `"] {` + what + ":" + c[1] + "}\n")
 		}
 	}
-	p.b.WriteString("}</style>\n")
+	b.WriteString("}")
+	p.Style(b.String())
 }
 
 // A weight is how heavily a message is drawn.
@@ -75,7 +80,7 @@ func headID(k KindStyle, w weight) string { return "stile-" + w.name + strconv.I
 // definitions defines the arrowheads that are needed, and the hatching of violations. An
 // arrow ends at the middle of a dot; its head stops before it.
 func (p *painter) definitions() {
-	p.open("defs")
+	p.Open("defs")
 	done := make(map[string]bool)
 	for _, w := range weights() {
 		for _, a := range p.l.Arrows {
@@ -89,19 +94,19 @@ func (p *painter) definitions() {
 		}
 	}
 	if slices.ContainsFunc(p.l.Bars, func(b strip) bool { return b.Means == barBroken }) {
-		p.open("pattern", "id", "stile-broken", "width", "6", "height", "6", "patternUnits", "userSpaceOnUse", "patternTransform", "rotate(45)")
-		p.leaf("rect", "", "width", "6", "height", "6", "fill", paper)
-		p.leaf("rect", "", "width", "3", "height", "6", "fill", alarm)
-		p.closeTag("pattern")
+		p.Open("pattern", "id", "stile-broken", "width", "6", "height", "6", "patternUnits", "userSpaceOnUse", "patternTransform", "rotate(45)")
+		p.Leaf("rect", "", "width", "6", "height", "6", "fill", paper)
+		p.Leaf("rect", "", "width", "3", "height", "6", "fill", alarm)
+		p.Close("pattern")
 	}
-	p.closeTag("defs")
+	p.Close("defs")
 }
 
 func (p *painter) head(id string, size int, colour string) {
 	long := length(size) * pixel
 	half := long * 2 / 5
-	p.open("marker", "id", id, "markerUnits", "userSpaceOnUse", "orient", "auto",
+	p.Open("marker", "id", id, "markerUnits", "userSpaceOnUse", "orient", "auto",
 		"markerWidth", long.String(), "markerHeight", (2 * half).String(), "refX", (long + 3*pixel).String(), "refY", half.String())
-	p.leaf("path", "", "d", "M0 0L"+long.String()+" "+half.String()+"L0 "+(2*half).String()+"z", "fill", colour)
-	p.closeTag("marker")
+	p.Leaf("path", "", "d", "M0 0L"+long.String()+" "+half.String()+"L0 "+(2*half).String()+"z", "fill", colour)
+	p.Close("marker")
 }

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/internal/world/draw"
 )
 
 // TextOptions say how much of a trace is written, and how.
@@ -116,7 +117,7 @@ func (w *textWriter) measure() {
 		w.pitch = 5
 	}
 	for _, name := range w.t.Names {
-		w.pitch = max(w.pitch, utf8.RuneCountInString(clean(name))+1)
+		w.pitch = max(w.pitch, utf8.RuneCountInString(draw.Clean(name))+1)
 	}
 }
 
@@ -132,7 +133,7 @@ func (w *textWriter) when(at int64) string {
 
 func (w *textWriter) header() {
 	if w.t.Title != "" {
-		w.line(clean(w.t.Title))
+		w.line(draw.Clean(w.t.Title))
 		w.line("")
 	}
 	unit := "step"

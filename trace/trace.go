@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/internal/world/draw"
 )
 
 // A Trace is the record of one run.
@@ -27,7 +28,7 @@ type Trace struct {
 // laneName returns the name of a process's lane.
 func (t *Trace) laneName(p algorithm.ID) string {
 	if p >= 0 && int(p) < len(t.Names) && t.Names[p] != "" {
-		return clean(t.Names[p])
+		return draw.Clean(t.Names[p])
 	}
 	return p.String()
 }

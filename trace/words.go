@@ -2,10 +2,9 @@ package trace
 
 import (
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/internal/world/draw"
 )
 
 // Sentence describes the event in plain words.
@@ -15,8 +14,8 @@ func (e Event) Sentence() string { return e.sentence(algorithm.ID.String) }
 // of transactions does has a name: the lock it requests, the locks it has then, and how
 // it ends.
 func (e Event) sentence(called func(algorithm.ID) string) string {
-	p, peer, name := called(e.Proc), called(e.Peer), clean(e.Name)
-	section := clean(e.Section)
+	p, peer, name := called(e.Proc), called(e.Peer), draw.Clean(e.Name)
+	section := draw.Clean(e.Section)
 	message := strings.TrimSpace(section + " " + name)
 	if f := e.said(); f != "" {
 		message += " (" + f + ")"
@@ -64,7 +63,7 @@ func (e Event) sentence(called func(algorithm.ID) string) string {
 	case Abort:
 		return p + " chooses " + peer + " to give up."
 	case Violation:
-		words := clean(e.Words)
+		words := draw.Clean(e.Words)
 		if words == "" && e.Proc != algorithm.None {
 			words = p
 		}
@@ -88,7 +87,7 @@ func (e Event) said() string {
 		if i > 0 {
 			b.WriteString(", ")
 		}
-		b.WriteString(clean(f.Name) + " " + clean(f.Value))
+		b.WriteString(draw.Clean(f.Name) + " " + draw.Clean(f.Value))
 	}
 	return b.String()
 }
@@ -106,17 +105,4 @@ func after(mark, text string) string {
 		return ""
 	}
 	return mark + text
-}
-
-// clean makes text safe to show on one line, because a trace may come from a file.
-func clean(s string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == utf8.RuneError || r == 0xFFFE || r == 0xFFFF:
-			return '?'
-		case unicode.IsControl(r) || unicode.In(r, unicode.Zl, unicode.Zp, unicode.Cf):
-			return ' '
-		}
-		return r
-	}, s)
 }

@@ -46,6 +46,13 @@ func (c *Canvas) Open(name string, attrs ...string) {
 // Close writes the end of an element.
 func (c *Canvas) Close(name string) { c.b.WriteString("</" + name + ">\n") }
 
+// Tip gives the open element a title, which browsers show as a tooltip, if it has one.
+func (c *Canvas) Tip(tip string) {
+	if tip != "" {
+		c.b.WriteString("<title>" + escapeLines(tip) + "</title>\n")
+	}
+}
+
 // Leaf writes an element that holds only a title, which browsers show as a tooltip.
 func (c *Canvas) Leaf(name, tip string, attrs ...string) {
 	c.tag(name, attrs)
