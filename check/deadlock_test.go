@@ -11,6 +11,7 @@ import (
 	"github.com/stile-lock/stile/algorithm/host"
 	"github.com/stile-lock/stile/internal/race"
 	"github.com/stile-lock/stile/internal/world/family/transactions"
+	"github.com/stile-lock/stile/internal/world/script"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/sim"
 	"github.com/stile-lock/stile/trace"
@@ -197,22 +198,22 @@ func TestUnconfirmed(t *testing.T) {
 	r := mustRun(t, transacts(t, transactions.Dinner(deadlock.None(), "", 2, 2), 1))
 	whole := *r.Find(Deadlock).Counterexample
 	for _, c := range []struct {
-		expect scenario.Expectation
+		expect script.Expectation
 		cut    int // actions left out at the end
 		says   string
 	}{
-		{scenario.Expectation{Kind: scenario.Cycle}, 0, ""},
-		{scenario.Expectation{Kind: scenario.Cycle}, 1, "there is no cycle"},
-		{scenario.Expectation{Kind: scenario.Stuck}, 0, ""},
-		{scenario.Expectation{Kind: scenario.Stuck}, 1, "nobody is stuck"},
-		{scenario.Expectation{Kind: scenario.FalseCycle}, 0, "no deadlock is reported that never was"},
-		{scenario.Expectation{Kind: scenario.Aborts}, 0, "nobody is told to abort who should not be"},
-		{scenario.Expectation{Kind: scenario.PhaseIs, Proc: 1}, 0, ""},
-		{scenario.Expectation{Kind: scenario.PhaseIs, Proc: 1}, 4, "P2 runs no transaction at the end"},
-		{scenario.Expectation{Kind: scenario.Violated, Name: scenario.MutualExclusion}, 0, "wanted violation mutual-exclusion, got none"},
+		{script.Expectation{Kind: script.Cycle}, 0, ""},
+		{script.Expectation{Kind: script.Cycle}, 1, "there is no cycle"},
+		{script.Expectation{Kind: script.Stuck}, 0, ""},
+		{script.Expectation{Kind: script.Stuck}, 1, "nobody is stuck"},
+		{script.Expectation{Kind: script.FalseCycle}, 0, "no deadlock is reported that never was"},
+		{script.Expectation{Kind: script.Aborts}, 0, "nobody is told to abort who should not be"},
+		{script.Expectation{Kind: script.PhaseIs, Proc: 1}, 0, ""},
+		{script.Expectation{Kind: script.PhaseIs, Proc: 1}, 4, "P2 runs no transaction at the end"},
+		{script.Expectation{Kind: script.Violated, Name: script.MutualExclusion}, 0, "wanted violation mutual-exclusion, got none"},
 	} {
 		sc := whole
-		sc.Actions, sc.Expect = sc.Actions[:len(sc.Actions)-c.cut], []scenario.Expectation{c.expect}
+		sc.Actions, sc.Expect = sc.Actions[:len(sc.Actions)-c.cut], []script.Expectation{c.expect}
 		p := Property{Verdict: Violated, Counterexample: &sc, spec: r.Find(Deadlock).spec}
 		p.confirm()
 		if (p.Verdict == Violated) != (c.says == "") || !strings.Contains(p.Note, c.says) {

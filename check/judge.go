@@ -10,6 +10,7 @@ import (
 	"github.com/stile-lock/stile/internal/world/explore"
 	"github.com/stile-lock/stile/internal/world/family"
 	"github.com/stile-lock/stile/internal/world/model"
+	"github.com/stile-lock/stile/internal/world/script"
 	"github.com/stile-lock/stile/scenario"
 )
 
@@ -146,10 +147,10 @@ func (r *run) asked() string {
 
 // expectation returns the expectations of a scenario that demonstrates a violated
 // property.
-func (r *run) expectation(m *model.Model, bit explore.Broken) []scenario.Expectation {
+func (r *run) expectation(m *model.Model, bit explore.Broken) []script.Expectation {
 	for _, s := range r.Family.Signs {
 		if m.Bit(s.Name) == bit && s.Shown != nil {
-			return []scenario.Expectation{*s.Shown}
+			return []script.Expectation{*s.Shown}
 		}
 	}
 	return nil
@@ -157,8 +158,8 @@ func (r *run) expectation(m *model.Model, bit explore.Broken) []scenario.Expecta
 
 // isStandstill reports whether a process is expected to wait when nothing more need
 // happen.
-func isStandstill(e scenario.Expectation) bool {
-	return e.Kind == scenario.Stuck || e.Kind == scenario.Violated && e.Name == scenario.LostRequest
+func isStandstill(e script.Expectation) bool {
+	return e.Kind == script.Stuck || e.Kind == script.Violated && e.Name == script.LostRequest
 }
 
 func title(algorithm string, nodes int, property string) string {
@@ -167,7 +168,7 @@ func title(algorithm string, nodes int, property string) string {
 
 // tell puts a counterexample into a property, and has the simulator confirm it. The loop
 // of a lasso begins after loop steps.
-func (r *run) tell(p *Property, m *model.Model, start int, steps []model.Step, loop int, expect []scenario.Expectation) {
+func (r *run) tell(p *Property, m *model.Model, start int, steps []model.Step, loop int, expect []script.Expectation) {
 	sc := scenario.Scenario{Options: r.Options}
 	v := m.Starts[0]
 	if !m.Upset {
@@ -200,13 +201,13 @@ func (r *run) tell(p *Property, m *model.Model, start int, steps []model.Step, l
 		p.Loop = len(p.Trace)
 	}
 	// In a scenario that does not say otherwise, all processes begin with a start.
-	if s, ok := m.Started(start); ok && !slices.ContainsFunc(sc.Actions, func(a scenario.Action) bool { return a.Kind == scenario.Start }) {
+	if s, ok := m.Started(start); ok && !slices.ContainsFunc(sc.Actions, func(a script.Action) bool { return a.Kind == script.Start }) {
 		sc.Actions = append(sc.Actions, s.Actions...) // not a step of the path
 	}
 	// Messages in flight to the dead must be lost before all is quiet.
-	dead := func(a scenario.Action) bool { return a.Kind == scenario.CrashSite }
+	dead := func(a script.Action) bool { return a.Kind == script.CrashSite }
 	if r.Crashes > 0 && slices.ContainsFunc(expect, isStandstill) && (!m.Sites || slices.ContainsFunc(sc.Actions, dead)) {
-		a := scenario.Action{Kind: scenario.DeliverAll}
+		a := script.Action{Kind: script.DeliverAll}
 		sc.Actions, p.Trace = append(sc.Actions, a), append(p.Trace, a.String())
 		p.Loop = len(p.Trace) // there is none
 	}
@@ -220,11 +221,11 @@ func (r *run) waits(p *Property, m *model.Model, g *explore.Graph, loop []uint32
 	if m.Sites {
 		what = fmt.Sprintf("%v never commits", who)
 	}
-	return r.lasso(p, m, g, loop, who, what, []scenario.Expectation{{Kind: scenario.PhaseIs, Proc: who, Phase: scenario.Waits}})
+	return r.lasso(p, m, g, loop, who, what, []script.Expectation{{Kind: script.PhaseIs, Proc: who, Phase: script.Waits}})
 }
 
 // lasso reports a run that goes on forever, in which process who waits, or none does.
-func (r *run) lasso(p *Property, m *model.Model, g *explore.Graph, loop []uint32, who algorithm.ID, what string, expect []scenario.Expectation) error {
+func (r *run) lasso(p *Property, m *model.Model, g *explore.Graph, loop []uint32, who algorithm.ID, what string, expect []script.Expectation) error {
 	if loop == nil {
 		p.Verdict, p.Note = Unfinished, fmt.Sprintf("%s in some run, but the way there was not found: %s", what, g.Unfinished)
 		return nil

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/stile-lock/stile/algorithm"
-	"github.com/stile-lock/stile/scenario"
+	"github.com/stile-lock/stile/internal/world/script"
 	"github.com/stile-lock/stile/sim"
 	"github.com/stile-lock/stile/trace"
 )
@@ -40,15 +40,15 @@ func (p *Property) confirm() {
 		}
 	}
 	for _, v := range back.Violations {
-		expected := slices.ContainsFunc(sc.Expect, func(e scenario.Expectation) bool {
-			return e.Kind == scenario.Violated && e.Name == v.Property
+		expected := slices.ContainsFunc(sc.Expect, func(e script.Expectation) bool {
+			return e.Kind == script.Violated && e.Name == v.Property
 		})
-		if !expected && slices.Contains(scenario.Properties(), v.Property) {
-			sc.Expect = append(sc.Expect, scenario.Expectation{Kind: scenario.Violated, Name: v.Property})
+		if !expected && slices.Contains(script.Properties(), v.Property) {
+			sc.Expect = append(sc.Expect, script.Expectation{Kind: script.Violated, Name: v.Property})
 		}
 	}
 	for _, d := range back.Differences {
-		if d.Want != (scenario.Expectation{Kind: scenario.NotViolated}).What() {
+		if d.Want != (script.Expectation{Kind: script.NotViolated}).What() {
 			p.Verdict, p.Note = Unfinished, "the simulator does not agree: "+d.String()
 		}
 	}
@@ -85,7 +85,7 @@ func tale(b *sim.Playback, o trace.TextOptions) string {
 	}
 	t := b.Trace()
 	t.Events = slices.DeleteFunc(slices.Clone(t.Events), func(e trace.Event) bool {
-		return e.Kind == trace.Violation && e.Name == scenario.LostRequest // standstill reports it
+		return e.Kind == trace.Violation && e.Name == script.LostRequest // standstill reports it
 	})
 	return t.Tale(o)
 }
@@ -105,7 +105,7 @@ func diagram(b *sim.Playback) *trace.Trace {
 func standstill(b *sim.Playback) string {
 	var who []string
 	for _, v := range b.Violations {
-		if v.Property == scenario.LostRequest {
+		if v.Property == script.LostRequest {
 			who = append(who, v.Proc.String())
 		}
 	}

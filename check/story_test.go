@@ -10,7 +10,7 @@ import (
 	"github.com/stile-lock/stile/algorithm/mutex"
 	"github.com/stile-lock/stile/algorithm/quorum"
 	"github.com/stile-lock/stile/internal/race"
-	"github.com/stile-lock/stile/scenario"
+	"github.com/stile-lock/stile/internal/world/script"
 	"github.com/stile-lock/stile/trace"
 )
 
@@ -66,7 +66,7 @@ func TestCounterexampleWithoutStart(t *testing.T) {
 	if p == nil || strings.Contains(p.Note, "does not agree") {
 		t.Fatalf("%+v, want a violation that the simulator sees, too", r.Properties)
 	}
-	if all := p.Counterexample.Actions; all[len(all)-1].Kind != scenario.Start {
+	if all := p.Counterexample.Actions; all[len(all)-1].Kind != script.Start {
 		t.Errorf("the last action is %q; want a start, so that there is one", all[len(all)-1])
 	}
 	if want := fmt.Sprintf("after %d steps", len(p.Trace)); p.Note != want {

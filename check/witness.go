@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/internal/world/script"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/sim"
 )
@@ -21,24 +22,24 @@ func (p *Property) witness(back *sim.Playback) (*sim.Playback, error) {
 			return nil, err
 		}
 	}
-	sc.Expect = slices.DeleteFunc(sc.Expect, func(e scenario.Expectation) bool { return e.Kind != scenario.Violated })
+	sc.Expect = slices.DeleteFunc(sc.Expect, func(e script.Expectation) bool { return e.Kind != script.Violated })
 	sc.Expect = append(sc.Expect, outcome(back.Sites)...)
 	return p.Replay()
 }
 
 // shows reports whether something like the expectation was seen.
-func shows(sc *scenario.Scenario, b *sim.Playback, e scenario.Expectation) error {
+func shows(sc *scenario.Scenario, b *sim.Playback, e script.Expectation) error {
 	s := b.Sites
 	switch {
-	case e.Kind == scenario.Stuck && len(s.Stuck) == 0:
+	case e.Kind == script.Stuck && len(s.Stuck) == 0:
 		return errors.New("nobody is stuck")
-	case e.Kind == scenario.Cycle && len(s.Cycles) == 0:
+	case e.Kind == script.Cycle && len(s.Cycles) == 0:
 		return errors.New("there is no cycle")
-	case e.Kind == scenario.FalseCycle && len(s.False) == 0:
+	case e.Kind == script.FalseCycle && len(s.False) == 0:
 		return errors.New("no deadlock is reported that never was")
-	case e.Kind == scenario.Aborts && len(s.Wrong) == 0:
+	case e.Kind == script.Aborts && len(s.Wrong) == 0:
 		return errors.New("nobody is told to abort who should not be")
-	case e.Kind == scenario.PhaseIs && !underWay(sc, s, e.Proc):
+	case e.Kind == script.PhaseIs && !underWay(sc, s, e.Proc):
 		return errors.New(e.Proc.String() + " runs no transaction at the end")
 	}
 	return nil
@@ -48,7 +49,7 @@ func shows(sc *scenario.Scenario, b *sim.Playback, e scenario.Expectation) error
 func underWay(sc *scenario.Scenario, s *sim.SitesPlayback, p algorithm.ID) bool {
 	began := 0
 	for i, a := range sc.Actions {
-		if a.Kind == scenario.Take && a.Proc == p {
+		if a.Kind == script.Take && a.Proc == p {
 			began = i + 1 // times are counted in actions, from 1
 		}
 	}
@@ -56,24 +57,24 @@ func underWay(sc *scenario.Scenario, s *sim.SitesPlayback, p algorithm.ID) bool 
 }
 
 // outcome returns all that the simulator has seen of the transactions' outcomes.
-func outcome(s *sim.SitesPlayback) []scenario.Expectation {
-	var all []scenario.Expectation
-	add := func(e scenario.Expectation) {
-		if !slices.ContainsFunc(all, func(o scenario.Expectation) bool { return o.What() == e.What() }) {
+func outcome(s *sim.SitesPlayback) []script.Expectation {
+	var all []script.Expectation
+	add := func(e script.Expectation) {
+		if !slices.ContainsFunc(all, func(o script.Expectation) bool { return o.What() == e.What() }) {
 			all = append(all, e)
 		}
 	}
 	for _, c := range s.Cycles {
-		add(scenario.Expectation{Kind: scenario.Cycle, Procs: c})
+		add(script.Expectation{Kind: script.Cycle, Procs: c})
 	}
 	for _, c := range s.False {
-		add(scenario.Expectation{Kind: scenario.FalseCycle, Procs: c})
+		add(script.Expectation{Kind: script.FalseCycle, Procs: c})
 	}
 	if len(s.Stuck) > 0 {
-		add(scenario.Expectation{Kind: scenario.Stuck, Procs: s.Stuck})
+		add(script.Expectation{Kind: script.Stuck, Procs: s.Stuck})
 	}
-	add(scenario.Expectation{Kind: scenario.Commits, Procs: procs(s.Commits)})
-	add(scenario.Expectation{Kind: scenario.Aborts, Procs: procs(s.Aborts)})
+	add(script.Expectation{Kind: script.Commits, Procs: procs(s.Commits)})
+	add(script.Expectation{Kind: script.Aborts, Procs: procs(s.Aborts)})
 	return all
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/stile-lock/stile/internal/race"
 	"github.com/stile-lock/stile/internal/world/family"
 	"github.com/stile-lock/stile/internal/world/family/locks"
-	"github.com/stile-lock/stile/scenario"
+	"github.com/stile-lock/stile/internal/world/script"
 )
 
 // wrapped is the family of locks with another environment around the usual one,
@@ -102,7 +102,7 @@ func (c chatty) Acts(h family.Host, yield func(a family.Act)) bool {
 	for q := range algorithm.ID(c.Nodes) {
 		for p := range algorithm.ID(c.Nodes) {
 			if c.Tag(p)&^c.Tag(q) != 0 {
-				yield(family.Act{Kind: scenario.Tell, Proc: p, Peer: q})
+				yield(family.Act{Kind: script.Tell, Proc: p, Peer: q})
 			}
 		}
 	}
@@ -110,7 +110,7 @@ func (c chatty) Acts(h family.Host, yield func(a family.Act)) bool {
 }
 
 func (c chatty) Do(h family.Host, a family.Act) {
-	if a.Kind != scenario.Tell {
+	if a.Kind != script.Tell {
 		c.Env.Do(h, a)
 		return
 	}

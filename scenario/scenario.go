@@ -1,130 +1,54 @@
 package scenario
 
-import (
-	"fmt"
-	"strings"
+import "github.com/stile-lock/stile/internal/world/script"
 
-	"github.com/stile-lock/stile/algorithm"
-)
+// A Scenario is the input of a run, as Parse reads it. Its fields follow the language.
+type Scenario = script.Scenario
 
-// MaxProcesses bounds the group of a scenario, which people must be able to follow.
-const MaxProcesses = 10_000
+// A Graph is a graph of resources, as ParseGraph reads it.
+type Graph = script.Graph
 
-// A Scenario is a complete description of one run: the group, what happens to it, and the
-// expected outcome.
-type Scenario struct {
-	File  string         // file it was read from, for errors; empty if none
-	Said  map[string]int // line of each word of the head, for errors; empty if it was not read
-	Title string
+// An Error is the error of a text that does not parse: its file, line and column, and what
+// is wrong.
+type Error = script.Error
 
-	Algorithm         string // its name in the catalog
-	algorithm.Options        // options of the algorithm
+// A Dist is the distribution of a duration, in ticks: see Always, Uniform,
+// Exponential and ParseDist.
+type Dist = script.Dist
 
-	Processes int
-	Holder    algorithm.ID // process that has the token at the start, if there is one
-	Busy      bool         // whether the holder is inside at the start
-	Network   algorithm.Network
-	Seed      uint64
+// T is one unit of time, the usual latency of a message, in ticks. All times in files and
+// on the command line are in units of T, with up to six decimals.
+const T = script.T
 
-	Steps   bool   // whether the actions are done in order, and nothing happens by itself
-	Latency Dist   // timed: latency of a message
-	Links   []Link // timed: latencies of single links, where they differ
-	Hold    Dist   // timed: length of a stay inside
-	Manual  bool   // timed: whether a process leaves only when a line says so
-	Until   int64  // timed: latest end of the run; 0 means when nothing more can happen
+// Parse reads a scenario from the text of a .stile file. The file is named in errors.
+func Parse(file, text string) (*Scenario, error) { return script.Parse(file, text) }
 
-	Sections []Section // critical sections side by side; empty means one, of all processes
+// ParseGraph reads a graph of resources from the text of a .stile file.
+func ParseGraph(file, text string) (*Graph, error) { return script.ParseGraph(file, text) }
 
-	Set     []Setting
-	Actions []Action
-	Expect  []Expectation
+// IsGraph reports whether the text of a .stile file is a graph of resources.
+func IsGraph(text string) bool { return script.IsGraph(text) }
 
-	// Transactions over several locks, if there are sites: see Transacts.
-	Sites   int
-	Homes   []algorithm.ID // site of each process
-	Locks   []algorithm.ID // site of each lock
-	Mode    string         // mode of the method against deadlocks; empty means its usual one
-	Backoff Dist           // how long an aborted transaction waits before it tries again
-}
+// Format returns a scenario as the text of a .stile file.
+func Format(s *Scenario) string { return script.Format(s) }
 
-// A Link is the latency of messages from one process to another.
-type Link struct {
-	From, To algorithm.ID
-	Latency  Dist
-}
+// FormatGraph returns a graph of resources as the text of a .stile file.
+func FormatGraph(g *Graph) string { return script.FormatGraph(g) }
 
-// A Setting gives one field of the state of one process its initial value, in the words
-// of algorithm.Describe.
-type Setting struct {
-	Proc    algorithm.ID
-	Section string // section, if there are several
-	Field   string
-	Value   string
-	Line    int // line in the file; 0 if there is none
-}
+// Always returns the distribution of one duration, in ticks.
+func Always(ticks int64) Dist { return script.Always(ticks) }
 
-// Check returns an error that says what makes s impossible to run or to write as a file.
-func (s *Scenario) Check() error {
-	if err := checkTitle(s.Title); err != nil {
-		return err
-	}
-	if s.Algorithm == "" {
-		return fmt.Errorf("no algorithm: say which, such as algorithm raymond")
-	}
-	if s.Processes < 1 || s.Processes > MaxProcesses {
-		return fmt.Errorf("%d processes: want 1 to %d", s.Processes, MaxProcesses)
-	}
-	if s.Holder < 0 || int(s.Holder) >= s.Processes {
-		return fmt.Errorf("holder %d: there are processes 1 to %d", s.Holder+1, s.Processes)
-	}
-	if err := s.checkTransacts(); err != nil {
-		return err
-	}
-	if err := s.checkSections(); err != nil {
-		return err
-	}
-	if s.Steps {
-		return s.checkSteps()
-	}
-	if err := s.Latency.CheckLatency(); err != nil {
-		return err
-	}
-	for _, l := range s.Links {
-		if err := l.Latency.CheckLatency(); err != nil {
-			return err
-		}
-	}
-	for _, e := range s.Expect {
-		if s.Until > 0 && e.When.Kind == AtTime && e.When.At > s.Until {
-			return fmt.Errorf("something is expected at %s, but the run ends at %s", FormatTime(e.When.At), FormatTime(s.Until))
-		}
-	}
-	return nil
-}
+// Uniform returns the distribution of durations from lo to hi, in ticks.
+func Uniform(lo, hi int64) Dist { return Dist{Shape: script.Uniform, A: lo, B: hi} }
 
-// checkTitle refuses a title that cannot be written as a line.
-func checkTitle(title string) error {
-	if strings.ContainsAny(title, "\n") || title != trim(stripComment(title)) {
-		return fmt.Errorf("title %q: want one line, without # after a space", title)
-	}
-	return nil
-}
+// Exponential returns the exponential distribution with the given mean, in ticks.
+func Exponential(mean int64) Dist { return Dist{Shape: script.Exponential, A: mean} }
 
-// checkSteps refuses what only a timed schedule may have.
-func (s *Scenario) checkSteps() error {
-	zero := Dist{}
-	if s.Latency != zero || s.Hold != zero || s.Backoff != zero || s.Manual || s.Until != 0 || len(s.Links) > 0 {
-		return fmt.Errorf("latency, hold, backoff and until say how long things take, but in steps nothing takes time: remove them or the line schedule steps")
-	}
-	for _, a := range s.Actions {
-		if a.At != 0 || a.Hold != nil || a.By != 0 {
-			return fmt.Errorf("%q says when or how long, but in steps nothing takes time", a)
-		}
-	}
-	for _, e := range s.Expect {
-		if e.Kind == CommitsAt || e.Kind == AbortsAt {
-			return fmt.Errorf("%q: in steps there are no times", e)
-		}
-	}
-	return nil
-}
+// ParseDist parses a number, uniform:LO,HI or exp:MEAN, in units of T.
+func ParseDist(s string) (Dist, error) { return script.ParseDist(s) }
+
+// ParseTime parses a time in units of T, and returns it in ticks.
+func ParseTime(s string) (int64, error) { return script.ParseTime(s) }
+
+// FormatTime returns a time in units of T, as ParseTime reads it.
+func FormatTime(ticks int64) string { return script.FormatTime(ticks) }

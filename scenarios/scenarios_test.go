@@ -13,6 +13,7 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/catalog"
 	"github.com/stile-lock/stile/algorithm/deadlock"
+	"github.com/stile-lock/stile/internal/world/script"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/sim"
 )
@@ -117,7 +118,7 @@ func TestEveryAlgorithmHasAScenario(t *testing.T) {
 		}
 		seen[sc.Algorithm] = true
 		for _, e := range sc.Expect {
-			if e.Kind == scenario.Violated || e.Kind == scenario.Deadlock {
+			if e.Kind == script.Violated || e.Kind == script.Deadlock {
 				fails[sc.Algorithm] = true
 			}
 		}

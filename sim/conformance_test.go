@@ -29,9 +29,9 @@ func constant(spec algorithm.Spec, n, entries int) Config {
 func varied(spec algorithm.Spec, n, entries int, seed uint64) Config {
 	return Config{
 		Spec: spec, Nodes: n, Entries: entries, Seed: seed, Network: spec.Network,
-		Think:   scenario.Dist{Shape: scenario.Exponential, A: 2 * scenario.T},
-		Hold:    scenario.Dist{Shape: scenario.Exponential, A: scenario.T / 2},
-		Latency: scenario.Dist{Shape: scenario.Exponential, A: scenario.T},
+		Think:   scenario.Exponential(2 * scenario.T),
+		Hold:    scenario.Exponential(scenario.T / 2),
+		Latency: scenario.Exponential(scenario.T),
 	}
 }
 
@@ -82,7 +82,7 @@ func TestTheory(t *testing.T) {
 					full := constant(spec, n, max(60, 4*n))
 					checkTheory(t, full, algorithm.Saturated)
 					light := constant(spec, n, 60)
-					light.Think = scenario.Dist{Shape: scenario.Exponential, A: 1000 * int64(n) * scenario.T}
+					light.Think = scenario.Exponential(1000 * int64(n) * scenario.T)
 					checkTheory(t, light, algorithm.Light)
 				}
 			}

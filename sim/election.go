@@ -8,6 +8,7 @@ import (
 	"github.com/stile-lock/stile/internal/world/family"
 	"github.com/stile-lock/stile/internal/world/family/elections"
 	"github.com/stile-lock/stile/internal/world/kernel"
+	"github.com/stile-lock/stile/internal/world/script"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/trace"
 )
@@ -22,7 +23,7 @@ type Election struct {
 	Outages  []Outage
 
 	Latency scenario.Dist
-	Links   []scenario.Link // latencies of single links, where they differ
+	Links   []script.Link // latencies of single links, where they differ
 	Network algorithm.Network
 	Seed    uint64
 
@@ -135,9 +136,9 @@ func (p *poll) run() error {
 	mostEvents, mostNotices := 100*(p.Nodes+10)*(p.Nodes+10), 10*(p.Nodes+10)
 	p.bury()
 	for i, o := range p.Outages {
-		p.w.At(o.At, script, algorithm.None, 2*i)
+		p.w.At(o.At, planned, algorithm.None, 2*i)
 		if o.Back > o.At {
-			p.w.At(o.Back, script, algorithm.None, 2*i+1)
+			p.w.At(o.Back, planned, algorithm.None, 2*i+1)
 		}
 	}
 	for _, id := range p.Starters {
@@ -166,7 +167,7 @@ func (p *poll) run() error {
 }
 
 // hold makes the application of a process notice that the leader is silent.
-func (p *poll) hold(id algorithm.ID) { p.env.Do(p.group, family.Act{Kind: scenario.Ask, Proc: id}) }
+func (p *poll) hold(id algorithm.ID) { p.env.Do(p.group, family.Act{Kind: script.Ask, Proc: id}) }
 
 // leaderless returns a live process that follows no live one, or None.
 func (p *poll) leaderless() algorithm.ID {

@@ -8,7 +8,7 @@ import (
 	"github.com/stile-lock/stile/algorithm/host"
 	"github.com/stile-lock/stile/internal/world/family"
 	"github.com/stile-lock/stile/internal/world/kernel"
-	"github.com/stile-lock/stile/scenario"
+	"github.com/stile-lock/stile/internal/world/script"
 	"github.com/stile-lock/stile/trace"
 )
 
@@ -79,7 +79,7 @@ func (g *group) note(kind trace.Kind, seat, other algorithm.ID, name string) {
 }
 
 // may returns an error that says why an application cannot do what a line says, or nil.
-func (g *group) may(a *scenario.Action) error {
+func (g *group) may(a *script.Action) error {
 	if err := g.env.May(family.Act{Kind: a.Kind, Proc: g.seat(a.Proc), Peer: a.Peer}); err != nil {
 		return fmt.Errorf("%v %w", a.Proc, err)
 	}

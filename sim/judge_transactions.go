@@ -8,18 +8,18 @@ import (
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/deadlock"
-	"github.com/stile-lock/stile/scenario"
+	"github.com/stile-lock/stile/internal/world/script"
 )
 
 // state checks an expectation about a process now.
-func (c *siteCast) state(j *judge, e scenario.Expectation) {
+func (c *siteCast) state(j *judge, e script.Expectation) {
 	is, next := c.stands(e.Proc), c.env.Next(e.Proc)
 	switch {
-	case e.Kind == scenario.WaitsFor && next != algorithm.None && next != e.Peer:
+	case e.Kind == script.WaitsFor && next != algorithm.None && next != e.Peer:
 		j.differ(e, fmt.Sprintf("%s%v waits for %v", e.When, e.Proc, next))
-	case e.Kind == scenario.WaitsFor && next == algorithm.None:
+	case e.Kind == script.WaitsFor && next == algorithm.None:
 		j.differ(e, fmt.Sprintf("%s%v %s, for nobody", e.When, e.Proc, is))
-	case e.Kind == scenario.PhaseIs && is != e.Phase.String():
+	case e.Kind == script.PhaseIs && is != e.Phase.String():
 		j.differ(e, fmt.Sprintf("%s%v %s", e.When, e.Proc, is))
 	}
 }
@@ -31,35 +31,35 @@ func (c *siteCast) stands(p algorithm.ID) string {
 	case c.w.Crashed(c.Layout.Home[p]):
 		return "is dead"
 	case c.env.Blocked(p):
-		return scenario.Waits.String()
+		return script.Waits.String()
 	case c.env.Waits(p) && got == 0:
 		return "is about to try again"
 	case c.env.Waits(p):
 		return "works"
 	}
-	return scenario.Idle.String()
+	return script.Idle.String()
 }
 
-func (c *siteCast) whole(j *judge, e scenario.Expectation) {
+func (c *siteCast) whole(j *judge, e script.Expectation) {
 	s := c.back
 	switch e.Kind {
-	case scenario.Commits:
+	case script.Commits:
 		j.inOrder(e, s.Commits)
-	case scenario.Aborts:
+	case script.Aborts:
 		j.inOrder(e, s.Aborts)
-	case scenario.CommitsAt:
+	case script.CommitsAt:
 		j.atTime(e, "at ", s.Commits)
-	case scenario.AbortsAt:
+	case script.AbortsAt:
 		j.atTime(e, "at ", s.Aborts)
-	case scenario.Deadlocks:
+	case script.Deadlocks:
 		if len(s.Cycles) != e.N {
 			j.differ(e, strconv.Itoa(len(s.Cycles)))
 		}
-	case scenario.Cycle:
+	case script.Cycle:
 		c.ring(j, e, s.Cycles)
-	case scenario.FalseCycle:
+	case script.FalseCycle:
 		c.ring(j, e, s.False)
-	case scenario.Phantom:
+	case script.Phantom:
 		c.ring(j, e, s.Phantoms)
 	}
 }
@@ -67,31 +67,31 @@ func (c *siteCast) whole(j *judge, e scenario.Expectation) {
 // unsaid checks the default expectations: no process is stuck, and no deadlock is
 // reported that never existed.
 func (c *siteCast) unsaid(j *judge) {
-	stuck, falses := scenario.Expectation{Kind: scenario.Stuck}, scenario.Expectation{Kind: scenario.NoFalseCycle}
+	stuck, falses := script.Expectation{Kind: script.Stuck}, script.Expectation{Kind: script.NoFalseCycle}
 	var foreseen [][]algorithm.ID
 	for _, e := range c.p.sc.Expect {
 		switch e.Kind {
-		case scenario.Stuck:
+		case script.Stuck:
 			stuck = e
-		case scenario.NoFalseCycle:
+		case script.NoFalseCycle:
 			falses = e
-		case scenario.FalseCycle:
+		case script.FalseCycle:
 			foreseen = append(foreseen, e.Procs)
 		}
 	}
 	if s := c.back.Stuck; !slices.Equal(s, slices.Sorted(slices.Values(stuck.Procs))) {
-		j.differ(stuck, scenario.Expectation{Kind: scenario.Stuck, Procs: s}.What())
+		j.differ(stuck, script.Expectation{Kind: script.Stuck, Procs: s}.What())
 	}
 	for _, f := range c.back.False {
 		if !slices.ContainsFunc(foreseen, func(g []algorithm.ID) bool { return sameRing(f, g) }) {
-			j.differ(falses, scenario.Expectation{Kind: scenario.FalseCycle, Procs: f}.What())
+			j.differ(falses, script.Expectation{Kind: script.FalseCycle, Procs: f}.What())
 			break
 		}
 	}
 }
 
 // ring checks that a cycle is among those that occurred.
-func (c *siteCast) ring(j *judge, e scenario.Expectation, all [][]algorithm.ID) {
+func (c *siteCast) ring(j *judge, e script.Expectation, all [][]algorithm.ID) {
 	var words []string
 	for _, c := range all {
 		if sameRing(c, e.Procs) {

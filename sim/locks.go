@@ -7,7 +7,7 @@ import (
 	"github.com/stile-lock/stile/algorithm/host"
 	"github.com/stile-lock/stile/internal/world/family"
 	"github.com/stile-lock/stile/internal/world/family/locks"
-	"github.com/stile-lock/stile/scenario"
+	"github.com/stile-lock/stile/internal/world/script"
 	"github.com/stile-lock/stile/trace"
 )
 
@@ -35,7 +35,7 @@ type visit struct {
 
 // lock adds a group to the world whose applications want to enter a critical section,
 // which has a name if there are several.
-func (w *world) lock(spec algorithm.Spec, view algorithm.View, section scenario.Section) (*lock, error) {
+func (w *world) lock(spec algorithm.Spec, view algorithm.View, section script.Section) (*lock, error) {
 	g, err := w.add(spec, view, section.Members)
 	if err != nil {
 		return nil, err
@@ -73,7 +73,7 @@ func (l *lock) ask(seat algorithm.ID) {
 	waiting, in := l.env.Count()
 	l.meter.asked(seat, l.w.Now(), waiting+in == 0)
 	l.asked(seat)
-	l.env.Do(l.group, family.Act{Kind: scenario.Ask, Proc: seat})
+	l.env.Do(l.group, family.Act{Kind: script.Ask, Proc: seat})
 }
 
 // asked counts a request.
@@ -95,7 +95,7 @@ func (l *lock) leave(seat algorithm.ID) {
 		l.meter.left(seat, l.w.Now(), waiting)
 	}
 	l.visits[seat] = visit{}
-	l.env.Do(l.group, family.Act{Kind: scenario.Leave, Proc: seat})
+	l.env.Do(l.group, family.Act{Kind: script.Leave, Proc: seat})
 }
 
 func (l *lock) took(seat algorithm.ID, out *host.Output) {
@@ -189,6 +189,6 @@ func (l *lock) forget(seat algorithm.ID) {
 
 // sectionView returns the view of a section. The holder has the token at the start if it
 // uses the section, and otherwise the first process that does.
-func sectionView(s scenario.Section, holder algorithm.ID) algorithm.View {
+func sectionView(s script.Section, holder algorithm.ID) algorithm.View {
 	return algorithm.View{N: len(s.Members), Holder: algorithm.ID(max(0, slices.Index(s.Members, holder)))}
 }

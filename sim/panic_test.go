@@ -7,6 +7,7 @@ import (
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/host"
+	"github.com/stile-lock/stile/internal/world/script"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/trace"
 )
@@ -140,7 +141,7 @@ func TestPanicInAReplay(t *testing.T) {
 func TestPanicInASection(t *testing.T) {
 	_, err := RunSections(Config{
 		Spec: fragileSpec("receive"), Nodes: 4, Entries: 1, Requesters: []algorithm.ID{2}, Seed: 1, Latency: scenario.Always(scenario.T), Hold: scenario.Always(2 * scenario.T),
-	}, []scenario.Section{{Name: "printer", Members: []algorithm.ID{1, 2, 3}}})
+	}, []script.Section{{Name: "printer", Members: []algorithm.ID{1, 2, 3}}})
 	panicked(t, "section", err, "fragile: P2 at 1: mistake in the algorithm: it panics when it gets NOTE of P3")
 }
 

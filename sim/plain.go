@@ -7,7 +7,7 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/host"
 	"github.com/stile-lock/stile/internal/world/family"
-	"github.com/stile-lock/stile/scenario"
+	"github.com/stile-lock/stile/internal/world/script"
 	"github.com/stile-lock/stile/trace"
 )
 
@@ -70,7 +70,7 @@ func (p *plain) returned(seat algorithm.ID) { p.announce(seat) }
 func (p *plain) due() bool {
 	due := false
 	p.env.Acts(p, func(a family.Act) {
-		due = due || a.Fair && (a.Kind != scenario.Ask || p.stirs(a.Proc, host.Input{Kind: host.Request, From: algorithm.None}))
+		due = due || a.Fair && (a.Kind != script.Ask || p.stirs(a.Proc, host.Input{Kind: host.Request, From: algorithm.None}))
 	})
 	for seat := range algorithm.ID(p.view.N) {
 		for q := range algorithm.ID(p.view.N) {

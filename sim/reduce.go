@@ -6,6 +6,7 @@ import (
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/deadlock"
+	"github.com/stile-lock/stile/internal/world/script"
 	"github.com/stile-lock/stile/scenario"
 )
 
@@ -69,14 +70,14 @@ func (v *Verdict) Order() []algorithm.ID {
 }
 
 // instead describes what is true instead of the expectation, or returns nothing.
-func (v *Verdict) instead(e scenario.Expectation) string {
+func (v *Verdict) instead(e script.Expectation) string {
 	var rings []string
 	for _, c := range v.Cycles {
 		rings = append(rings, deadlock.Round(c))
 	}
 	is := e
 	switch e.Kind {
-	case scenario.Cycle:
+	case script.Cycle:
 		if v.Graph.IsCycle(e.Procs) {
 			return ""
 		}
@@ -84,12 +85,12 @@ func (v *Verdict) instead(e scenario.Expectation) string {
 			return "none"
 		}
 		return strings.Join(rings, ", ")
-	case scenario.NoCycle:
+	case script.NoCycle:
 		return strings.Join(rings, ", ")
-	case scenario.Deadlocked:
+	case script.Deadlocked:
 		is.Procs = v.Deadlocked
 		e.Procs = slices.Sorted(slices.Values(e.Procs))
-	case scenario.EndOrder:
+	case script.EndOrder:
 		is.Procs = v.Order()
 	}
 	if slices.Equal(is.Procs, e.Procs) {

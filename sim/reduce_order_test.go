@@ -8,6 +8,7 @@ import (
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/deadlock"
+	"github.com/stile-lock/stile/internal/world/script"
 	"github.com/stile-lock/stile/scenario"
 )
 
@@ -19,7 +20,7 @@ func anyGraph(r *rand.Rand) *scenario.Graph {
 		g.Resources = append(g.Resources, 1+r.IntN(3))
 	}
 	for range 12 {
-		g.Arcs = append(g.Arcs, scenario.Arc{Proc: algorithm.ID(r.IntN(g.Processes)), Resource: r.IntN(len(g.Resources)), Units: 1 + r.IntN(2), Has: r.IntN(2) == 0})
+		g.Arcs = append(g.Arcs, script.Arc{Proc: algorithm.ID(r.IntN(g.Processes)), Resource: r.IntN(len(g.Resources)), Units: 1 + r.IntN(2), Has: r.IntN(2) == 0})
 		if g.Check() != nil {
 			g.Arcs = g.Arcs[:len(g.Arcs)-1]
 		}

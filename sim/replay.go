@@ -11,6 +11,7 @@ import (
 	"github.com/stile-lock/stile/internal/world/family"
 	"github.com/stile-lock/stile/internal/world/family/families"
 	"github.com/stile-lock/stile/internal/world/kernel"
+	"github.com/stile-lock/stile/internal/world/script"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/trace"
 )
@@ -104,9 +105,9 @@ type cast interface {
 	over() bool
 	// may returns an error that says why an application cannot do what a line says, or
 	// nil.
-	may(a *scenario.Action) error
+	may(a *script.Action) error
 	// do makes an application do what a line says.
-	do(a *scenario.Action)
+	do(a *script.Action)
 	// happen handles an event of the cast's own.
 	happen(e *kernel.Event)
 	// progress returns a number that changes when the run makes progress, and patience
@@ -116,8 +117,8 @@ type cast interface {
 	// finish is called at the end of the run; still says whether nothing more can happen.
 	finish(still bool)
 	// state checks an expectation about a process now, and whole one about the run.
-	state(j *judge, e scenario.Expectation)
-	whole(j *judge, e scenario.Expectation)
+	state(j *judge, e script.Expectation)
+	whole(j *judge, e script.Expectation)
 	unsaid(j *judge) // checks the default expectations
 }
 
@@ -242,7 +243,7 @@ func checkKinds(spec algorithm.Spec, sc *scenario.Scenario) error {
 		}
 	}
 	for _, e := range sc.Expect {
-		if e.Kind == scenario.Messages {
+		if e.Kind == script.Messages {
 			if err := check(e.Name, e.Line); err != nil {
 				return err
 			}
@@ -281,7 +282,7 @@ func at(line int, err error) error {
 
 // starts reports whether the scenario itself says which processes start when.
 func (p *player) starts() bool {
-	return slices.ContainsFunc(p.sc.Actions, func(a scenario.Action) bool { return a.Kind == scenario.Start })
+	return slices.ContainsFunc(p.sc.Actions, func(a script.Action) bool { return a.Kind == script.Start })
 }
 
 // enough reports whether the run should stop here.
@@ -325,7 +326,7 @@ func (p *player) script() {
 		return
 	}
 	for i, a := range p.sc.Actions {
-		p.w.At(a.At, script, algorithm.None, i)
+		p.w.At(a.At, planned, algorithm.None, i)
 	}
 	p.scripts = len(p.sc.Actions)
 }
@@ -361,7 +362,7 @@ func (p *player) runTimed() error {
 // happen handles an event that the player or its cast has scheduled.
 func (p *player) happen(e *kernel.Event) {
 	switch e.Kind {
-	case script:
+	case planned:
 		p.scripts--
 		p.w.fail(p.act(&p.sc.Actions[e.Arg()]))
 	case start:

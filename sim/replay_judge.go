@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/stile-lock/stile/algorithm/host"
+	"github.com/stile-lock/stile/internal/world/script"
 	"github.com/stile-lock/stile/scenario"
 )
 
@@ -29,7 +30,7 @@ func (d Difference) String() string {
 // A judge compares a run with its expectations.
 type judge struct {
 	p     *player
-	open  []scenario.Expectation // expectations whose moment has not come yet
+	open  []script.Expectation // expectations whose moment has not come yet
 	found []Difference
 	times map[Entry]int // number of entries of each process, at any time
 }
@@ -37,7 +38,7 @@ type judge struct {
 func newJudge(p *player) *judge {
 	j := &judge{p: p, times: map[Entry]int{}}
 	for _, e := range p.sc.Expect {
-		if e.Kind == scenario.FieldIs || e.Kind == scenario.PhaseIs || e.Kind == scenario.WaitsFor {
+		if e.Kind == script.FieldIs || e.Kind == script.PhaseIs || e.Kind == script.WaitsFor {
 			j.open = append(j.open, e)
 		}
 	}
@@ -45,8 +46,8 @@ func newJudge(p *player) *judge {
 }
 
 // due checks the expectations whose moment has come.
-func (j *judge) due(now func(m scenario.Moment) bool) {
-	j.open = slices.DeleteFunc(j.open, func(e scenario.Expectation) bool {
+func (j *judge) due(now func(m script.Moment) bool) {
+	j.open = slices.DeleteFunc(j.open, func(e script.Expectation) bool {
 		if !now(e.When) {
 			return false
 		}
@@ -56,23 +57,23 @@ func (j *judge) due(now func(m scenario.Moment) bool) {
 }
 
 func (j *judge) after(actions int) {
-	j.due(func(m scenario.Moment) bool { return m.Kind == scenario.AfterActions && m.Count == actions })
+	j.due(func(m script.Moment) bool { return m.Kind == script.AfterActions && m.Count == actions })
 }
 
 func (j *judge) before(at int64) {
-	j.due(func(m scenario.Moment) bool { return m.Kind == scenario.AtTime && m.At < at })
+	j.due(func(m script.Moment) bool { return m.Kind == script.AtTime && m.At < at })
 }
 
 func (j *judge) entered(e Entry) {
 	who := Entry{Proc: e.Proc, Section: e.Section}
 	j.times[who]++
-	j.due(func(m scenario.Moment) bool {
-		return m.Kind == scenario.OnEntry && m.Proc == who.Proc && m.Section == who.Section && max(m.Nth, 1) == j.times[who]
+	j.due(func(m script.Moment) bool {
+		return m.Kind == script.OnEntry && m.Proc == who.Proc && m.Section == who.Section && max(m.Nth, 1) == j.times[who]
 	})
 }
 
 // phase checks the phase of a process.
-func (j *judge) phase(e scenario.Expectation, got scenario.Phase) {
+func (j *judge) phase(e script.Expectation, got script.Phase) {
 	if got != e.Phase {
 		is := e
 		is.Phase = got
@@ -81,7 +82,7 @@ func (j *judge) phase(e scenario.Expectation, got scenario.Phase) {
 }
 
 // field checks a field of a process's state.
-func (j *judge) field(e scenario.Expectation, fields []host.Field) {
+func (j *judge) field(e script.Expectation, fields []host.Field) {
 	names := make([]string, len(fields))
 	for i, f := range fields {
 		names[i] = f.Name
@@ -97,13 +98,13 @@ func (j *judge) field(e scenario.Expectation, fields []host.Field) {
 	j.differ(e, fmt.Sprintf("no field %s of %v then: there are %s", e.Name, e.Proc, strings.Join(names, ", ")))
 }
 
-func (j *judge) differ(e scenario.Expectation, got string) {
+func (j *judge) differ(e script.Expectation, got string) {
 	j.found = append(j.found, Difference{e.Line, e.What(), got})
 }
 
 // verdict checks the expectations about the run as a whole.
 func (j *judge) verdict() []Difference {
-	j.due(func(m scenario.Moment) bool { return m.Kind == scenario.AtEnd || m.Kind == scenario.AtTime })
+	j.due(func(m script.Moment) bool { return m.Kind == script.AtEnd || m.Kind == script.AtTime })
 	for _, e := range j.open {
 		j.differ(e, fmt.Sprintf("%v entering %s", e.When.Proc, times(j.times[Entry{Proc: e.When.Proc, Section: e.When.Section}])))
 	}
@@ -123,13 +124,13 @@ func times(n int) string {
 	return strconv.Itoa(n) + " times only"
 }
 
-func (j *judge) whole(e scenario.Expectation) {
+func (j *judge) whole(e script.Expectation) {
 	switch e.Kind {
-	case scenario.Messages:
+	case script.Messages:
 		if n := j.messages(e); n != e.N {
 			j.differ(e, strconv.Itoa(n))
 		}
-	case scenario.Violated:
+	case script.Violated:
 		if !j.broken(e.Name) {
 			j.differ(e, "none")
 		}
@@ -139,8 +140,8 @@ func (j *judge) whole(e scenario.Expectation) {
 }
 
 // inOrder checks which processes did something, in order.
-func (j *judge) inOrder(e scenario.Expectation, all []Ending) {
-	got := scenario.Expectation{Kind: e.Kind, Section: e.Section}
+func (j *judge) inOrder(e script.Expectation, all []Ending) {
+	got := script.Expectation{Kind: e.Kind, Section: e.Section}
 	for _, x := range all {
 		got.Procs = append(got.Procs, x.Proc)
 	}
@@ -150,7 +151,7 @@ func (j *judge) inOrder(e scenario.Expectation, all []Ending) {
 }
 
 // atTime checks when a process did something.
-func (j *judge) atTime(e scenario.Expectation, what string, all []Ending) {
+func (j *judge) atTime(e script.Expectation, what string, all []Ending) {
 	var times []string
 	for _, x := range all {
 		if x.Proc != e.Proc {
@@ -168,7 +169,7 @@ func (j *judge) atTime(e scenario.Expectation, what string, all []Ending) {
 }
 
 // messages counts the messages that an expectation is about.
-func (j *judge) messages(e scenario.Expectation) int {
+func (j *judge) messages(e script.Expectation) int {
 	n := 0
 	for _, g := range j.p.w.groups {
 		switch {
@@ -190,17 +191,17 @@ func (j *judge) broken(property string) bool {
 // default none is expected.
 func (j *judge) violations() {
 	allowed := map[string]bool{}
-	refused := map[string]scenario.Expectation{}
-	rest := scenario.Expectation{Kind: scenario.NotViolated}
+	refused := map[string]script.Expectation{}
+	rest := script.Expectation{Kind: script.NotViolated}
 	for _, e := range j.p.sc.Expect {
 		switch {
-		case e.Kind == scenario.Violated:
+		case e.Kind == script.Violated:
 			allowed[e.Name] = true
-		case e.Kind == scenario.Deadlock:
-			allowed[scenario.LostRequest] = true
-		case e.Kind == scenario.NotViolated && e.Name == "":
+		case e.Kind == script.Deadlock:
+			allowed[script.LostRequest] = true
+		case e.Kind == script.NotViolated && e.Name == "":
 			rest = e
-		case e.Kind == scenario.NotViolated:
+		case e.Kind == script.NotViolated:
 			refused[e.Name] = e
 		}
 	}

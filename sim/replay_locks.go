@@ -8,6 +8,7 @@ import (
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/internal/world/kernel"
+	"github.com/stile-lock/stile/internal/world/script"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/trace"
 )
@@ -31,7 +32,7 @@ type room struct {
 func newLockCast(p *player, spec algorithm.Spec, view algorithm.View) (*lockCast, error) {
 	c := &lockCast{p: p, chance: kernel.NewRand(p.sc.Seed, 1)}
 	if len(p.sc.Sections) == 0 {
-		return c, c.open(spec, view, scenario.Section{})
+		return c, c.open(spec, view, script.Section{})
 	}
 	for _, s := range p.sc.Sections {
 		if err := c.open(spec, sectionView(s, p.sc.Holder), s); err != nil {
@@ -42,18 +43,18 @@ func newLockCast(p *player, spec algorithm.Spec, view algorithm.View) (*lockCast
 }
 
 // open adds a critical section.
-func (c *lockCast) open(spec algorithm.Spec, view algorithm.View, s scenario.Section) error {
+func (c *lockCast) open(spec algorithm.Spec, view algorithm.View, s script.Section) error {
 	l, err := c.p.w.lock(spec, view, s)
 	if err != nil {
 		return err
 	}
-	if slices.ContainsFunc(c.p.sc.Expect, func(e scenario.Expectation) bool { return e.Name == scenario.Order }) {
+	if slices.ContainsFunc(c.p.sc.Expect, func(e script.Expectation) bool { return e.Name == script.Order }) {
 		l.watchOrder() // even if the algorithm does not promise it
 	}
 	r := &room{l, make([]uint64, view.N), make([]*scenario.Dist, view.N), make([]int, view.N)}
 	l.onEnter = func(seat algorithm.ID) { c.entered(r, seat) }
 	for _, a := range c.p.sc.Actions {
-		if a.Kind == scenario.Leave && a.Section == s.Name && !a.Now {
+		if a.Kind == script.Leave && a.Section == s.Name && !a.Now {
 			r.leaves[r.seat(a.Proc)]++
 		}
 	}
@@ -73,24 +74,24 @@ func (c *lockCast) room(name string) *room {
 func (c *lockCast) over() bool    { return false }
 func (c *lockCast) unsaid(*judge) {}
 
-func (c *lockCast) may(a *scenario.Action) error {
-	if a.Kind != scenario.Ask && a.Kind != scenario.Leave {
+func (c *lockCast) may(a *script.Action) error {
+	if a.Kind != script.Ask && a.Kind != script.Leave {
 		return nil
 	}
 	r := c.room(a.Section)
-	if a.Kind == scenario.Ask && r.unasked(r.seat(a.Proc)) {
+	if a.Kind == script.Ask && r.unasked(r.seat(a.Proc)) {
 		return nil // it leaves first
 	}
 	return r.may(a)
 }
 
-func (c *lockCast) do(a *scenario.Action) {
+func (c *lockCast) do(a *script.Action) {
 	r := c.room(a.Section)
 	switch seat := r.seat(a.Proc); a.Kind {
-	case scenario.Ask:
+	case script.Ask:
 		r.hold[seat] = a.Hold
 		r.ask(seat)
-	case scenario.Leave:
+	case script.Leave:
 		if !a.Now {
 			r.leaves[seat]--
 		}
@@ -169,7 +170,7 @@ func (c *lockCast) config(r *room) Config {
 	conf := Config{
 		Spec: r.spec, Nodes: r.view.N, Seed: sc.Seed, Latency: sc.Latency, Links: sc.Links, Hold: sc.Hold, Requesters: []algorithm.ID{},
 	}
-	if sc.Manual || sc.Steps || slices.ContainsFunc(sc.Actions, func(a scenario.Action) bool { return a.Kind == scenario.Leave || a.Hold != nil }) {
+	if sc.Manual || sc.Steps || slices.ContainsFunc(sc.Actions, func(a script.Action) bool { return a.Kind == script.Leave || a.Hold != nil }) {
 		conf.Work = func(algorithm.ID, int64) int64 { return 0 }
 	}
 	return conf
@@ -194,34 +195,34 @@ func (c *lockCast) setting() setting {
 	}
 	for i := range sc.Actions {
 		switch a := &sc.Actions[i]; a.Kind {
-		case scenario.Deliver, scenario.Reorder:
-			s.calm = s.calm && (reorders(spec) || a.Kind == scenario.Deliver && !a.Overtakes)
+		case script.Deliver, script.Reorder:
+			s.calm = s.calm && (reorders(spec) || a.Kind == script.Deliver && !a.Overtakes)
 			s.prompt = false
-		case scenario.DeliverAll, scenario.Delay, scenario.Start, scenario.Expire:
+		case script.DeliverAll, script.Delay, script.Start, script.Expire:
 			s.prompt = false
 		}
 	}
 	return s
 }
 
-func (c *lockCast) state(j *judge, e scenario.Expectation) {
+func (c *lockCast) state(j *judge, e script.Expectation) {
 	r := c.room(e.Section)
 	seat := r.seat(e.Proc)
-	if e.Kind == scenario.PhaseIs {
+	if e.Kind == script.PhaseIs {
 		j.phase(e, r.env.Phase(seat))
 		return
 	}
 	j.field(e, r.describe(seat))
 }
 
-func (c *lockCast) whole(j *judge, e scenario.Expectation) {
+func (c *lockCast) whole(j *judge, e script.Expectation) {
 	b := c.p.back
 	switch e.Kind {
-	case scenario.Entries:
+	case script.Entries:
 		j.inOrder(e, c.entries(e))
-	case scenario.EntersAt:
+	case script.EntersAt:
 		j.atTime(e, "entries at ", c.entries(e))
-	case scenario.Bypass:
+	case script.Bypass:
 		n := b.MaxBypass
 		if e.Section != "" {
 			n = c.room(e.Section).overtaken()
@@ -229,7 +230,7 @@ func (c *lockCast) whole(j *judge, e scenario.Expectation) {
 		if n != e.N {
 			j.differ(e, strconv.Itoa(n))
 		}
-	case scenario.Deadlock:
+	case script.Deadlock:
 		if !b.Deadlock {
 			j.differ(e, "none: "+c.ending())
 		}
@@ -237,7 +238,7 @@ func (c *lockCast) whole(j *judge, e scenario.Expectation) {
 }
 
 // entries returns the entries into the section that an expectation is about.
-func (c *lockCast) entries(e scenario.Expectation) []Ending {
+func (c *lockCast) entries(e script.Expectation) []Ending {
 	var list []Ending
 	for _, x := range c.p.back.Entries {
 		if x.Section == e.Section {

@@ -3,7 +3,7 @@ package sim
 import (
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/internal/world/family"
-	"github.com/stile-lock/stile/scenario"
+	"github.com/stile-lock/stile/internal/world/script"
 )
 
 // A plainCast plays a scenario of any family: like one of mutual exclusion, but
@@ -28,9 +28,9 @@ func newPlainCast(p *player, spec algorithm.Spec, view algorithm.View) (*plainCa
 
 func (c *plainCast) patience(int) int { return 1000 * (c.view.N + 10) }
 
-func (c *plainCast) may(a *scenario.Action) error { return c.group.may(a) }
+func (c *plainCast) may(a *script.Action) error { return c.group.may(a) }
 
-func (c *plainCast) do(a *scenario.Action) {
+func (c *plainCast) do(a *script.Action) {
 	c.env.Do(c, family.Act{Kind: a.Kind, Proc: a.Proc, Peer: a.Peer})
 }
 
@@ -43,15 +43,15 @@ func (c *plainCast) finish(still bool) {
 }
 
 // state implements cast: where there are no requests, no process waits for one.
-func (c *plainCast) state(j *judge, e scenario.Expectation) {
+func (c *plainCast) state(j *judge, e script.Expectation) {
 	switch {
-	case e.Kind != scenario.PhaseIs:
+	case e.Kind != script.PhaseIs:
 		j.field(e, c.describe(e.Proc))
 	case c.env.Inside(e.Proc):
-		j.phase(e, scenario.Inside)
+		j.phase(e, script.Inside)
 	case c.family.Bounded != nil && c.env.Waits(e.Proc):
-		j.phase(e, scenario.Waits)
+		j.phase(e, script.Waits)
 	default:
-		j.phase(e, scenario.Idle)
+		j.phase(e, script.Idle)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/stile-lock/stile/algorithm/deadlock"
 	"github.com/stile-lock/stile/internal/world/family/transactions"
 	"github.com/stile-lock/stile/internal/world/kernel"
+	"github.com/stile-lock/stile/internal/world/script"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/trace"
 )
@@ -94,7 +95,7 @@ func newSiteCast(p *player, spec algorithm.Spec) (*siteCast, error) {
 		return nil, err
 	}
 	for _, a := range p.sc.Actions {
-		if a.Kind == scenario.Take {
+		if a.Kind == script.Take {
 			run.Number++
 		}
 	}
@@ -114,19 +115,19 @@ func (c *siteCast) progress() int          { return c.issued + c.ledger.Committe
 func (c *siteCast) patience(int) int       { return restless * (len(c.procs) + 10) }
 func (c *siteCast) over() bool             { return c.hopeless() }
 
-func (c *siteCast) may(a *scenario.Action) error {
-	if a.Kind == scenario.Take && !c.w.Steps() {
+func (c *siteCast) may(a *script.Action) error {
+	if a.Kind == script.Take && !c.w.Steps() {
 		return nil // it begins when the one before has committed
 	}
 	return c.group.may(a)
 }
 
-func (c *siteCast) do(a *scenario.Action) {
+func (c *siteCast) do(a *script.Action) {
 	x := &c.procs[a.Proc]
 	switch {
-	case a.Kind == scenario.Proceed:
+	case a.Kind == script.Proceed:
 		c.goOn(a.Proc)
-	case a.Kind == scenario.Take:
+	case a.Kind == script.Take:
 		x.jobs = append(x.jobs, a)
 		if len(x.jobs) == 1 && !c.env.Waits(a.Proc) {
 			c.goOn(a.Proc)

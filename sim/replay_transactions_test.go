@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/stile-lock/stile/algorithm/host"
+	"github.com/stile-lock/stile/internal/world/script"
 	"github.com/stile-lock/stile/scenario"
 )
 
@@ -165,7 +166,7 @@ func FuzzReplaySites(f *testing.F) {
 		if err != nil || !sc.Transacts() || sc.Processes > 8 || sc.Sites > 8 || len(sc.Actions) > 20 {
 			return
 		}
-		if slices.ContainsFunc(sc.Actions, func(a scenario.Action) bool { return a.Kind.OnLink() && a.Kind != scenario.Deliver || a.Overtakes }) {
+		if slices.ContainsFunc(sc.Actions, func(a script.Action) bool { return a.Kind.OnLink() && a.Kind != script.Deliver || a.Overtakes }) {
 			return // no method bears that
 		}
 		one, err := replaySites(sc, 20000)

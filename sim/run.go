@@ -6,6 +6,7 @@ import (
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/internal/world/kernel"
+	"github.com/stile-lock/stile/internal/world/script"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/trace"
 )
@@ -21,7 +22,7 @@ type Config struct {
 
 	Latency scenario.Dist // latency of a message; at least 1 tick
 	Network algorithm.Network
-	Links   []scenario.Link // latencies of single links, where they differ
+	Links   []script.Link // latencies of single links, where they differ
 
 	Think      scenario.Dist  // time between an exit and the next request of a process
 	Hold       scenario.Dist  // time between entry and exit
@@ -88,14 +89,14 @@ func Run(c Config) (*Result, error) {
 // RunSections simulates several critical sections side by side, each an instance of the
 // algorithm among the processes that use it, and each with as many requests as c says.
 // The results are in the order of the sections.
-func RunSections(c Config, sections []scenario.Section) ([]*Result, error) {
+func RunSections(c Config, sections []script.Section) ([]*Result, error) {
 	if len(sections) == 0 {
 		return nil, fmt.Errorf("cannot simulate %s: there are no sections", c.Spec.Name)
 	}
 	return c.simulate(sections)
 }
 
-func (c Config) simulate(sections []scenario.Section) ([]*Result, error) {
+func (c Config) simulate(sections []script.Section) ([]*Result, error) {
 	r, err := c.prepare(c.kernel(), sections)
 	if err != nil {
 		return nil, fmt.Errorf("cannot simulate %s: %w", c.Spec.Name, err)
@@ -127,10 +128,10 @@ type running struct {
 }
 
 // prepare makes the world of a run: one group of all processes, or one for each section.
-func (c Config) prepare(k kernel.Config, sections []scenario.Section) (*running, error) {
+func (c Config) prepare(k kernel.Config, sections []script.Section) (*running, error) {
 	each := []Config{c}
 	if sections == nil {
-		sections = []scenario.Section{{}}
+		sections = []script.Section{{}}
 	} else {
 		each = nil
 		for _, s := range sections {
@@ -158,7 +159,7 @@ func (c Config) prepare(k kernel.Config, sections []scenario.Section) (*running,
 
 // within returns c for one section: processes are its seats, and none is inside at the
 // start.
-func (c Config) within(s scenario.Section) Config {
+func (c Config) within(s script.Section) Config {
 	v := sectionView(s, c.Holder)
 	asks := []algorithm.ID{}
 	for seat, p := range s.Members {
@@ -171,7 +172,7 @@ func (c Config) within(s scenario.Section) Config {
 }
 
 // load adds a group and its workload.
-func (r *running) load(c Config, s scenario.Section) error {
+func (r *running) load(c Config, s script.Section) error {
 	l, err := r.lock(c.Spec, algorithm.View{N: c.Nodes, Holder: c.Holder, Busy: c.Busy}, s)
 	if err != nil {
 		return err
@@ -198,7 +199,7 @@ func (r *running) begin() {
 		r.At(0, start, p, 0)
 	}
 	for i, o := range r.loads[0].Crashes {
-		r.At(o.At, script, algorithm.None, i)
+		r.At(o.At, planned, algorithm.None, i)
 	}
 }
 
@@ -271,7 +272,7 @@ func (r *running) happen(e *kernel.Event) {
 	case start:
 		r.start(e.Proc())
 		return
-	case script:
+	case planned:
 		r.die(r.loads[0].Crashes[e.Arg()].Proc)
 		return
 	}

@@ -7,12 +7,13 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/catalog"
 	"github.com/stile-lock/stile/algorithm/mutex"
+	"github.com/stile-lock/stile/internal/world/script"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/trace"
 )
 
-func twoSections() []scenario.Section {
-	return []scenario.Section{{Name: "seats", Members: []algorithm.ID{0, 1, 3}}, {Name: "films", Members: []algorithm.ID{1, 2, 4}}}
+func twoSections() []script.Section {
+	return []script.Section{{Name: "seats", Members: []algorithm.ID{0, 1, 3}}, {Name: "films", Members: []algorithm.ID{1, 2, 4}}}
 }
 
 // Every sound algorithm runs in two sections side by side: each is safe, live
@@ -61,7 +62,7 @@ func TestOneSectionIsARun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := RunSections(c, []scenario.Section{{Name: "all", Members: []algorithm.ID{0, 1, 2, 3}}})
+	all, err := RunSections(c, []script.Section{{Name: "all", Members: []algorithm.ID{0, 1, 2, 3}}})
 	if err != nil {
 		t.Fatal(err)
 	}

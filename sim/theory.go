@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/internal/world/script"
 	"github.com/stile-lock/stile/scenario"
 )
 
@@ -108,7 +109,7 @@ func (s setting) delays(c Config, l *lock) string {
 
 // unit reports whether every message takes T.
 func (c Config) unit() bool {
-	return c.Latency == scenario.Always(scenario.T) && !slices.ContainsFunc(c.Links, func(l scenario.Link) bool { return l.Latency != c.Latency })
+	return c.Latency == scenario.Always(scenario.T) && !slices.ContainsFunc(c.Links, func(l script.Link) bool { return l.Latency != c.Latency })
 }
 
 // setting returns the conditions of a run of c; stopped says whether it was stopped
@@ -130,12 +131,12 @@ func reorders(spec algorithm.Spec) bool {
 // nothing, or messages or entries may take any time.
 func (c Config) longestWait() *float64 {
 	bound := c.Spec.Theory.Wait
-	if bound == nil || c.Work != nil || c.Hold.Shape == scenario.Exponential {
+	if bound == nil || c.Work != nil || c.Hold.Shape == script.Exponential {
 		return nil
 	}
 	latency := int64(0)
-	for _, l := range append(slices.Clone(c.Links), scenario.Link{Latency: c.Latency}) {
-		if l.Latency.Shape == scenario.Exponential {
+	for _, l := range append(slices.Clone(c.Links), script.Link{Latency: c.Latency}) {
+		if l.Latency.Shape == script.Exponential {
 			return nil
 		}
 		latency = max(latency, l.Latency.Max())

@@ -6,6 +6,7 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/catalog"
 	"github.com/stile-lock/stile/algorithm/mutex"
+	"github.com/stile-lock/stile/internal/world/script"
 	"github.com/stile-lock/stile/scenario"
 )
 
@@ -21,7 +22,7 @@ func TestTheoryHasConditions(t *testing.T) {
 	}{
 		"as it is":         {func(*Config) {}, true, true},
 		"slow":             {func(c *Config) { c.Latency = scenario.Always(2 * scenario.T) }, true, false},
-		"one slow link":    {func(c *Config) { c.Links = []scenario.Link{{From: 1, To: 0, Latency: scenario.Always(5 * scenario.T)}} }, true, false},
+		"one slow link":    {func(c *Config) { c.Links = []script.Link{{From: 1, To: 0, Latency: scenario.Always(5 * scenario.T)}} }, true, false},
 		"unordered":        {func(c *Config) { c.Network = algorithm.Unordered }, true, false},
 		"not made for it":  {func(c *Config) { c.Spec, c.Network = mutex.Lamport(), algorithm.Unordered }, false, false},
 		"copies":           {func(c *Config) { c.Network = algorithm.Duplicating }, false, false},

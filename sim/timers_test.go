@@ -7,6 +7,7 @@ import (
 	"github.com/stile-lock/stile/algorithm/catalog"
 	"github.com/stile-lock/stile/algorithm/deadlock"
 	"github.com/stile-lock/stile/internal/world/kernel"
+	"github.com/stile-lock/stile/internal/world/script"
 	"github.com/stile-lock/stile/scenario"
 )
 
@@ -61,7 +62,7 @@ func TestElectionsWaitForTheSlowestLink(t *testing.T) {
 	for _, slow := range []int64{1, 3, 9} {
 		o, err := RunElection(Election{
 			Spec: bully, Nodes: 3, Dead: []algorithm.ID{2}, Starters: []algorithm.ID{0}, Latency: scenario.Always(scenario.T),
-			Links: []scenario.Link{{From: 1, To: 0, Latency: scenario.Always(slow * scenario.T)}},
+			Links: []script.Link{{From: 1, To: 0, Latency: scenario.Always(slow * scenario.T)}},
 		})
 		if err != nil || len(o.Found) > 0 || o.Leader != 2 {
 			t.Errorf("a link of %d: %v, %+v", slow, err, o)

@@ -11,7 +11,7 @@ import (
 	"github.com/stile-lock/stile/internal/world/family"
 	"github.com/stile-lock/stile/internal/world/family/transactions"
 	"github.com/stile-lock/stile/internal/world/kernel"
-	"github.com/stile-lock/stile/scenario"
+	"github.com/stile-lock/stile/internal/world/script"
 	"github.com/stile-lock/stile/trace"
 )
 
@@ -25,8 +25,8 @@ type transactor struct {
 	aborted int64
 	commits int
 	drawn   int
-	job     *scenario.Action   // line that says what it runs, if there is one
-	jobs    []*scenario.Action // lines that it has not begun
+	job     *script.Action   // line that says what it runs, if there is one
+	jobs    []*script.Action // lines that it has not begun
 }
 
 // A transacting is the group of a method against deadlock. Package transactions, shared
@@ -80,12 +80,12 @@ func (t *transacting) due(e *kernel.Event) {
 
 // goOn makes a process begin a transaction, request the next lock, or commit.
 func (t *transacting) goOn(p algorithm.ID) {
-	a := family.Act{Kind: scenario.Proceed, Proc: p}
+	a := family.Act{Kind: script.Proceed, Proc: p}
 	if !t.env.Waits(p) {
 		if t.issued == t.Number {
 			return
 		}
-		a.Kind = scenario.Take
+		a.Kind = script.Take
 		t.begin(p)
 	}
 	t.env.Do(t.group, a)

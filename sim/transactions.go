@@ -7,6 +7,7 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/deadlock"
 	"github.com/stile-lock/stile/internal/world/kernel"
+	"github.com/stile-lock/stile/internal/world/script"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/trace"
 )
@@ -33,11 +34,11 @@ type Transactions struct {
 	// in which order, instead of chance.
 	Program func(p algorithm.ID, n int) []int
 
-	Think   scenario.Dist   // time before a transaction
-	Hold    scenario.Dist   // time after each lock
-	Backoff scenario.Dist   // time after an abort
-	Latency scenario.Dist   // latency of a message between sites
-	Links   []scenario.Link // latencies of single links between sites, where they differ
+	Think   scenario.Dist // time before a transaction
+	Hold    scenario.Dist // time after each lock
+	Backoff scenario.Dist // time after an abort
+	Latency scenario.Dist // latency of a message between sites
+	Links   []script.Link // latencies of single links between sites, where they differ
 
 	Crashes []SiteCrash
 	Seed    uint64
@@ -56,10 +57,10 @@ type SiteCrash struct {
 func UsualTransactions() Transactions {
 	return Transactions{
 		Number: 100, Few: 2, Many: 4, Hot: 20, Seed: 1,
-		Think:   scenario.Dist{Shape: scenario.Exponential, A: 8 * scenario.T},
-		Hold:    scenario.Dist{Shape: scenario.Exponential, A: scenario.T},
-		Backoff: scenario.Dist{Shape: scenario.Uniform, A: scenario.T, B: 8 * scenario.T},
-		Latency: scenario.Dist{Shape: scenario.Uniform, A: scenario.T / 2, B: 3 * scenario.T / 2},
+		Think:   scenario.Exponential(8 * scenario.T),
+		Hold:    scenario.Exponential(scenario.T),
+		Backoff: scenario.Uniform(scenario.T, 8*scenario.T),
+		Latency: scenario.Uniform(scenario.T/2, 3*scenario.T/2),
 		Patient: 2000 * scenario.T,
 	}
 }
@@ -70,7 +71,7 @@ func Philosophers(m deadlock.Method, mode string, n, meals int) Transactions {
 	c := UsualTransactions()
 	c.Method, c.Mode, c.Layout, c.Number = m, mode, deadlock.Spread(3, n, n), meals
 	c.Program = func(p algorithm.ID, _ int) []int { return []int{int(p), (int(p) + 1) % n} }
-	c.Think = scenario.Dist{Shape: scenario.Exponential, A: 2 * scenario.T}
+	c.Think = scenario.Exponential(2 * scenario.T)
 	return c
 }
 
@@ -137,7 +138,7 @@ func (c *Transactions) start() (*transacting, error) {
 		t.later(algorithm.ID(p), t.procs[p].rand.Sample(c.Think))
 	}
 	for i, x := range c.Crashes {
-		w.At(x.At, script, algorithm.None, i)
+		w.At(x.At, planned, algorithm.None, i)
 	}
 	return t, nil
 }

@@ -72,7 +72,7 @@ func TestFalseCycles(t *testing.T) {
 		for seed := range uint64(20) {
 			c := UsualTransactions()
 			c.Method, c.Mode, c.Layout, c.Number, c.Seed = m, mode, deadlock.Spread(4, 10, 12), 300, seed
-			c.Latency = scenario.Dist{Shape: scenario.Uniform, A: scenario.T / 10, B: 3 * scenario.T}
+			c.Latency = scenario.Uniform(scenario.T/10, 3*scenario.T)
 			r, err := RunTransactions(c)
 			if err != nil {
 				t.Fatal(err)

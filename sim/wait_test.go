@@ -5,6 +5,7 @@ import (
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/mutex"
+	"github.com/stile-lock/stile/internal/world/script"
 	"github.com/stile-lock/stile/scenario"
 )
 
@@ -21,9 +22,9 @@ func ring(n int) Config {
 // first ones waits exactly so long.
 func TestLongestWaitOfTheRing(t *testing.T) {
 	for n := 1; n <= 8; n++ {
-		for _, latency := range []scenario.Dist{scenario.Always(scenario.T), {Shape: scenario.Uniform, A: scenario.T / 2, B: 3 * scenario.T}} {
-			for _, hold := range []scenario.Dist{scenario.Always(0), scenario.Always(2 * scenario.T), {Shape: scenario.Uniform, B: 4 * scenario.T}} {
-				for _, think := range []scenario.Dist{scenario.Always(0), {Shape: scenario.Exponential, A: 3 * scenario.T}, {Shape: scenario.Exponential, A: 30 * scenario.T}} {
+		for _, latency := range []scenario.Dist{scenario.Always(scenario.T), scenario.Uniform(scenario.T/2, 3*scenario.T)} {
+			for _, hold := range []scenario.Dist{scenario.Always(0), scenario.Always(2 * scenario.T), scenario.Uniform(0, 4*scenario.T)} {
+				for _, think := range []scenario.Dist{scenario.Always(0), scenario.Exponential(3 * scenario.T), scenario.Exponential(30 * scenario.T)} {
 					c := ring(n)
 					c.Latency, c.Hold, c.Think = latency, hold, think
 					r, err := Run(c)
@@ -63,11 +64,11 @@ func TestLongestWaitIsMeasured(t *testing.T) {
 
 // Where something may take any time nothing is claimed.
 func TestLongestWaitUnknown(t *testing.T) {
-	any := scenario.Dist{Shape: scenario.Exponential, A: scenario.T}
+	any := scenario.Exponential(scenario.T)
 	for name, change := range map[string]func(c *Config){
 		"exponential latency": func(c *Config) { c.Latency = any },
 		"exponential hold":    func(c *Config) { c.Hold = any },
-		"one such link":       func(c *Config) { c.Links = []scenario.Link{{From: 0, To: 1, Latency: any}} },
+		"one such link":       func(c *Config) { c.Links = []script.Link{{From: 0, To: 1, Latency: any}} },
 		"work":                func(c *Config) { c.Work = func(algorithm.ID, int64) int64 { return scenario.T } },
 		"another algorithm":   func(c *Config) { c.Spec = mutex.RicartAgrawala() },
 	} {
@@ -78,7 +79,7 @@ func TestLongestWaitUnknown(t *testing.T) {
 		}
 	}
 	slow := ring(4)
-	slow.Links = []scenario.Link{{From: 0, To: 1, Latency: scenario.Always(5 * scenario.T)}}
+	slow.Links = []script.Link{{From: 0, To: 1, Latency: scenario.Always(5 * scenario.T)}}
 	if w := slow.longestWait(); w == nil || *w != 4*5+3*2 {
 		t.Errorf("with one slow link: %v, want 26", w)
 	}

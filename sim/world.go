@@ -44,11 +44,11 @@ const seldom = 1 << 16
 
 // The events that runs schedule themselves.
 const (
-	ask    = kernel.Own + iota // a process requests
-	leave                      // a process leaves
-	start                      // a machine starts
-	script                     // a line of a scenario, or an outage
-	act                        // a process of transactions goes on
+	ask     = kernel.Own + iota // a process requests
+	leave                       // a process leaves
+	start                       // a machine starts
+	planned                     // a line of a scenario, or an outage
+	act                         // a process of transactions goes on
 )
 
 // newWorld makes a world without groups.

@@ -27,27 +27,27 @@ func load(tb testing.TB, name string) *trace.Trace {
 	return t
 }
 
-// A script builds a trace by hand.
-type script struct {
+// A sketch builds a trace by hand.
+type sketch struct {
 	t  *trace.Trace
 	at int64
 }
 
-func newScript(n int, title string) *script {
-	return &script{t: &trace.Trace{N: n, Title: title, Kinds: []string{"REQUEST", "OK"}, Unit: 10}}
+func newScript(n int, title string) *sketch {
+	return &sketch{t: &trace.Trace{N: n, Title: title, Kinds: []string{"REQUEST", "OK"}, Unit: 10}}
 }
 
-func (s *script) add(e trace.Event) {
+func (s *sketch) add(e trace.Event) {
 	e.Step, e.At = len(s.t.Events), s.at
 	s.t.Events = append(s.t.Events, e)
 }
 
-func (s *script) do(at int64, k trace.Kind, p algorithm.ID) {
+func (s *sketch) do(at int64, k trace.Kind, p algorithm.ID) {
 	s.at = at
 	s.add(trace.Event{Kind: k, Proc: p})
 }
 
-func (s *script) message(at int64, k trace.Kind, p, peer algorithm.ID, n int, name string) {
+func (s *sketch) message(at int64, k trace.Kind, p, peer algorithm.ID, n int, name string) {
 	s.at = at
 	s.add(trace.Event{Kind: k, Proc: p, Peer: peer, Msg: n, Name: name})
 }

@@ -139,7 +139,7 @@ func TestSimulatedRunsAreTraces(t *testing.T) {
 			tr := &trace.Trace{N: 4, Title: spec.Title + " " + net.String(), Kinds: spec.Kinds, Unit: scenario.T}
 			_, err := sim.Run(sim.Config{
 				Spec: spec, Nodes: 4, Entries: 30, Seed: 1, Network: net,
-				Latency: scenario.Dist{Shape: scenario.Uniform, A: 1, B: 2 * scenario.T}, Hold: scenario.Always(scenario.T),
+				Latency: scenario.Uniform(1, 2*scenario.T), Hold: scenario.Always(scenario.T),
 				Observe: func(e trace.Event) { tr.Events = append(tr.Events, e) },
 			})
 			if err != nil {

@@ -30,8 +30,8 @@ func complaints(t *testing.T, m deadlock.Method, mode string) []string {
 		c := sim.UsualTransactions()
 		c.Method, c.Mode, c.Seed, c.Number = m, mode, seed, 400
 		c.Layout = deadlock.Spread(3, 8, 7)
-		c.Think = scenario.Dist{Shape: scenario.Exponential, A: 4 * scenario.T}
-		c.Latency = scenario.Dist{Shape: scenario.Uniform, A: scenario.T / 4, B: 2 * scenario.T}
+		c.Think = scenario.Exponential(4 * scenario.T)
+		c.Latency = scenario.Uniform(scenario.T/4, 2*scenario.T)
 		c.Patient = 300 * scenario.T
 		if m.Family == deadlock.Ignore {
 			c.Method.Sorted = true // then there is no deadlock, and all must be well

@@ -32,7 +32,7 @@ func caught(t *testing.T, spec algorithm.Spec) bool {
 		r := kernel.NewRand(seed, 7)
 		c := sim.Election{
 			Spec: spec, Nodes: 5, Seed: seed, Dead: []algorithm.ID{4}, Starters: []algorithm.ID{algorithm.ID(r.Below(4))},
-			Latency: scenario.Dist{Shape: scenario.Uniform, A: scenario.T / 4, B: scenario.T},
+			Latency: scenario.Uniform(scenario.T/4, scenario.T),
 		}
 		if seed%2 == 1 {
 			at := r.Below(6 * scenario.T)

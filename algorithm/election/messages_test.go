@@ -141,7 +141,7 @@ func TestMessages(t *testing.T) {
 }
 
 func varying() scenario.Dist {
-	return scenario.Dist{Shape: scenario.Uniform, A: scenario.T / 100, B: scenario.T}
+	return scenario.Uniform(scenario.T/100, scenario.T)
 }
 
 // What an algorithm says of N processes is the least and the most that theory

@@ -21,7 +21,7 @@ func random(spec algorithm.Spec, seed uint64) sim.Election {
 	r := kernel.NewRand(seed, 99)
 	c := sim.Election{Spec: spec, Nodes: 2 + int(r.Below(6)), Seed: seed, Paged: seed%4 == 0}
 	pick := func() algorithm.ID { return algorithm.ID(r.Below(int64(c.Nodes))) }
-	c.Latency = scenario.Dist{Shape: scenario.Uniform, A: 1 + r.Below(scenario.T), B: scenario.T}
+	c.Latency = scenario.Uniform(1+r.Below(scenario.T), scenario.T)
 	c.Network = []algorithm.Network{algorithm.FIFO, algorithm.Unordered}[r.Below(2)]
 	span := int64(c.Nodes) * 4 * scenario.T
 	survivor := pick()

@@ -84,7 +84,7 @@ func TestMaekawaPublishedStandsStill(t *testing.T) {
 func TestMaekawaPublishedStandsStillInSimulation(t *testing.T) {
 	c := sim.Config{
 		Spec: MaekawaPublished(quorum.Grid), Nodes: 25, Entries: 500, Seed: 1,
-		Think:   scenario.Dist{Shape: scenario.Exponential, A: 100 * scenario.T},
+		Think:   scenario.Exponential(100 * scenario.T),
 		Hold:    scenario.Always(2 * scenario.T),
 		Latency: scenario.Always(scenario.T),
 	}

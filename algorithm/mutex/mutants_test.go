@@ -54,7 +54,7 @@ func TestMutantsAreCaught(t *testing.T) {
 
 // caughtBy returns the first seed of some that breaks an algorithm, or 0.
 func caughtBy(t *testing.T, spec algorithm.Spec, n int) uint64 {
-	exp := scenario.Dist{Shape: scenario.Exponential, A: scenario.T}
+	exp := scenario.Exponential(scenario.T)
 	for seed := uint64(1); seed <= 20; seed++ {
 		c := busy(spec, max(n, 3+int(seed%2)), seed)
 		c.Entries, c.Network, c.Hold = 1000, spec.Network, exp
@@ -74,9 +74,9 @@ func caughtBy(t *testing.T, spec algorithm.Spec, n int) uint64 {
 func busy(spec algorithm.Spec, n int, seed uint64) sim.Config {
 	return sim.Config{
 		Spec: spec, Nodes: n, Entries: 300, Seed: seed,
-		Think:   scenario.Dist{Shape: scenario.Exponential, A: 4 * scenario.T},
+		Think:   scenario.Exponential(4 * scenario.T),
 		Hold:    scenario.Always(scenario.T),
-		Latency: scenario.Dist{Shape: scenario.Exponential, A: scenario.T},
+		Latency: scenario.Exponential(scenario.T),
 	}
 }
 

@@ -209,8 +209,8 @@ func TestTokenRingLazyBound(t *testing.T) {
 			for _, think := range []int64{0, 1, int64(n), 4 * int64(n), 30 * int64(n)} {
 				r, err := sim.Run(sim.Config{
 					Spec: TokenRingLazy(), Nodes: n, Entries: 100, Seed: seed,
-					Latency: scenario.Dist{Shape: scenario.Exponential, A: scenario.T},
-					Think:   scenario.Dist{Shape: scenario.Exponential, A: think * scenario.T},
+					Latency: scenario.Exponential(scenario.T),
+					Think:   scenario.Exponential(think * scenario.T),
 				})
 				if err != nil {
 					t.Fatal(err)
@@ -424,7 +424,7 @@ func TestNaimiTrehelIsLogarithmic(t *testing.T) {
 		r, err := sim.Run(sim.Config{
 			Spec: NaimiTrehel(), Nodes: n, Entries: 2000, Seed: 1,
 			Latency: scenario.Always(scenario.T), Hold: scenario.Always(scenario.T),
-			Think: scenario.Dist{Shape: scenario.Exponential, A: 1000 * int64(n) * scenario.T},
+			Think: scenario.Exponential(1000 * int64(n) * scenario.T),
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 	"github.com/stile-lock/stile/algorithm/mutex"
 	"github.com/stile-lock/stile/algorithm/recovery"
 	"github.com/stile-lock/stile/check"
+	"github.com/stile-lock/stile/internal/world/script"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/sim"
 )
@@ -78,13 +79,13 @@ func TestReturns(t *testing.T) {
 				sc.Actions = nil
 				for p := range algorithm.ID(n) {
 					if p != who && !(sc.Busy && p == sc.Holder) {
-						sc.Actions = append(sc.Actions, scenario.Action{At: int64(seed+1) * int64(p+1) * scenario.T, Kind: scenario.Ask, Proc: p})
+						sc.Actions = append(sc.Actions, script.Action{At: int64(seed+1) * int64(p+1) * scenario.T, Kind: script.Ask, Proc: p})
 					}
 				}
 				sc.Actions = append(sc.Actions,
-					scenario.Action{At: scenario.T, Kind: scenario.Crash, Proc: who},
-					scenario.Action{At: int64(seed+3) * scenario.T, Kind: scenario.Restart, Proc: who},
-					scenario.Action{At: int64(seed+4) * scenario.T, Kind: scenario.Ask, Proc: who})
+					script.Action{At: scenario.T, Kind: script.Crash, Proc: who},
+					script.Action{At: int64(seed+3) * scenario.T, Kind: script.Restart, Proc: who},
+					script.Action{At: int64(seed+4) * scenario.T, Kind: script.Ask, Proc: who})
 				back, err := sim.Replay(spec, sc, sim.ReplayOptions{Paged: seed%3 == 0})
 				if err != nil {
 					t.Fatalf("%s seed %d: %v", spec.Name, seed, err)
@@ -94,7 +95,7 @@ func TestReturns(t *testing.T) {
 					in[e.Proc] = true
 				}
 				for _, a := range sc.Actions {
-					if a.Kind == scenario.Ask && !in[a.Proc] || len(back.Violations) > 0 {
+					if a.Kind == script.Ask && !in[a.Proc] || len(back.Violations) > 0 {
 						t.Fatalf("%s seed %d: %v has not got in; %v\n%s", spec.Name, seed, a.Proc, back.Violations, scenario.Format(sc))
 					}
 				}

@@ -11,6 +11,7 @@ import (
 	"github.com/stile-lock/stile/algorithm/recovery"
 	"github.com/stile-lock/stile/check"
 	"github.com/stile-lock/stile/internal/world/kernel"
+	"github.com/stile-lock/stile/internal/world/script"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/sim"
 	"github.com/stile-lock/stile/trace"
@@ -175,10 +176,10 @@ func lossy(name string, n int, seed uint64) *scenario.Scenario {
 	r := kernel.NewRand(seed, 5)
 	sc := &scenario.Scenario{
 		Algorithm: name, Processes: n, Seed: seed, Until: 600 * scenario.T, Network: algorithm.Lossy,
-		Latency: scenario.Dist{Shape: scenario.Uniform, A: scenario.T / 5, B: scenario.T}, Hold: scenario.Dist{Shape: scenario.Uniform, A: 0, B: 20 * scenario.T},
+		Latency: scenario.Uniform(scenario.T/5, scenario.T), Hold: scenario.Uniform(0, 20*scenario.T),
 	}
 	for p := range algorithm.ID(n) {
-		sc.Actions = append(sc.Actions, scenario.Action{At: r.Below(30 * scenario.T), Kind: scenario.Ask, Proc: p})
+		sc.Actions = append(sc.Actions, script.Action{At: r.Below(30 * scenario.T), Kind: script.Ask, Proc: p})
 	}
 	return sc
 }

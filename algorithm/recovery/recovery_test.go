@@ -10,6 +10,7 @@ import (
 	"github.com/stile-lock/stile/algorithm/quorum"
 	"github.com/stile-lock/stile/algorithm/recovery"
 	"github.com/stile-lock/stile/internal/world/kernel"
+	"github.com/stile-lock/stile/internal/world/script"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/sim"
 )
@@ -47,7 +48,7 @@ func random(name string, n int, seed uint64) *scenario.Scenario {
 	r := kernel.NewRand(seed, 5)
 	sc := &scenario.Scenario{
 		Algorithm: name, Processes: n, Holder: algorithm.ID(r.Below(int64(n))), Busy: r.Below(2) == 0, Seed: seed,
-		Latency: scenario.Dist{Shape: scenario.Uniform, A: scenario.T / 5, B: scenario.T}, Hold: scenario.Dist{Shape: scenario.Uniform, A: 0, B: 6 * scenario.T},
+		Latency: scenario.Uniform(scenario.T/5, scenario.T), Hold: scenario.Uniform(0, 6*scenario.T),
 		Until: 400 * scenario.T,
 	}
 	dies := make([]int64, n)
@@ -60,10 +61,10 @@ func random(name string, n int, seed uint64) *scenario.Scenario {
 	}
 	for p := range algorithm.ID(n) {
 		if dies[p] > 0 {
-			sc.Actions = append(sc.Actions, scenario.Action{At: dies[p], Kind: scenario.Crash, Proc: p})
+			sc.Actions = append(sc.Actions, script.Action{At: dies[p], Kind: script.Crash, Proc: p})
 		}
 		if at := r.Below(30 * scenario.T); (dies[p] == 0 || at < dies[p]) && !(sc.Busy && p == sc.Holder) {
-			sc.Actions = append(sc.Actions, scenario.Action{At: at, Kind: scenario.Ask, Proc: p})
+			sc.Actions = append(sc.Actions, script.Action{At: at, Kind: script.Ask, Proc: p})
 		}
 	}
 	return sc
@@ -99,12 +100,12 @@ func all(sc *scenario.Scenario, back *sim.Playback) error {
 		in[e.Proc] = true
 	}
 	for _, a := range sc.Actions {
-		if a.Kind == scenario.Crash {
+		if a.Kind == script.Crash {
 			dead[a.Proc] = true
 		}
 	}
 	for _, a := range sc.Actions {
-		if a.Kind == scenario.Ask && !dead[a.Proc] && !in[a.Proc] {
+		if a.Kind == script.Ask && !dead[a.Proc] && !in[a.Proc] {
 			return fmt.Errorf("%v was never let in", a.Proc)
 		}
 	}

@@ -36,8 +36,8 @@ func newCompare() *cobra.Command {
 	f.config = compare.Config{
 		Nodes: []int{3, 5, 9, 16, 25}, Entries: 500, Seed: 1,
 		Think: []scenario.Dist{
-			{Shape: scenario.Exponential, A: 5000 * scenario.T},
-			{Shape: scenario.Exponential, A: 50 * scenario.T},
+			scenario.Exponential(5000 * scenario.T),
+			scenario.Exponential(50 * scenario.T),
 			scenario.Always(0),
 		},
 		Hold: []scenario.Dist{scenario.Always(scenario.T), scenario.Always(10 * scenario.T)},

@@ -12,6 +12,7 @@ import (
 	"github.com/stile-lock/stile/algorithm/deadlock"
 	"github.com/stile-lock/stile/internal/spell"
 	"github.com/stile-lock/stile/internal/words"
+	"github.com/stile-lock/stile/internal/world/script"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/sim"
 	"github.com/stile-lock/stile/trace"
@@ -123,7 +124,7 @@ func (f *deadlockFlags) crashes(c *sim.Transactions) error {
 		n, err := strconv.Atoi(site)
 		at, bad := scenario.ParseTime(when)
 		if err != nil || bad != nil || n < 1 || n > c.Layout.Sites {
-			return fmt.Errorf("--crash %q: must be a site from 1 to %d and a time from 0 to %d, such as 2@30", part, c.Layout.Sites, scenario.MaxTime)
+			return fmt.Errorf("--crash %q: must be a site from 1 to %d and a time from 0 to %d, such as 2@30", part, c.Layout.Sites, script.MaxTime)
 		}
 		if slices.ContainsFunc(c.Crashes, func(d sim.SiteCrash) bool { return int(d.Site) == n-1 }) {
 			return fmt.Errorf("--crash %q: site %d is listed twice: a site crashes once", part, n)

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/stile-lock/stile/internal/spell"
+	"github.com/stile-lock/stile/internal/world/script"
 	"github.com/stile-lock/stile/scenario"
 )
 
@@ -131,7 +132,7 @@ func timeFlag(to *scenario.Dist) pflag.Value {
 	return newFlag(to, "TIME", func(s string) (scenario.Dist, error) {
 		d, err := scenario.ParseDist(s)
 		if err != nil {
-			err = fmt.Errorf("must be a time in T from 0 to %d: a number such as 2 or 0.5, exp:MEAN or uniform:LO,HI", scenario.MaxTime)
+			err = fmt.Errorf("must be a time in T from 0 to %d: a number such as 2 or 0.5, exp:MEAN or uniform:LO,HI", script.MaxTime)
 		}
 		return d, err
 	}, scenario.Dist.String)
@@ -165,7 +166,7 @@ func timesFlag(to *[]scenario.Dist) pflag.Value {
 			}
 			d, err := scenario.ParseDist(part)
 			if err != nil {
-				return nil, fmt.Errorf("must be times in T from 0 to %d: each a number, exp:MEAN or uniform:LO,HI, such as 0,exp:50", scenario.MaxTime)
+				return nil, fmt.Errorf("must be times in T from 0 to %d: each a number, exp:MEAN or uniform:LO,HI, such as 0,exp:50", script.MaxTime)
 			}
 			list = append(list, d)
 		}

@@ -19,6 +19,7 @@ import (
 	"github.com/stile-lock/stile/internal/words"
 	"github.com/stile-lock/stile/internal/world/document"
 	"github.com/stile-lock/stile/internal/world/draw"
+	"github.com/stile-lock/stile/internal/world/script"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/sim"
 	"github.com/stile-lock/stile/trace"
@@ -104,7 +105,7 @@ func (f *replayFlags) run(c *cobra.Command, path string) error {
 	if head, _ := r.Peek(len(replay.Magic)); string(head) == replay.Magic { // errors show up in the next read
 		return f.runRecording(c, path, r)
 	}
-	text, err := io.ReadAll(io.LimitReader(r, scenario.MaxSize+1))
+	text, err := io.ReadAll(io.LimitReader(r, script.MaxSize+1))
 	if err != nil {
 		return unreadable(path, err)
 	}

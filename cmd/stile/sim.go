@@ -11,6 +11,7 @@ import (
 	"github.com/stile-lock/stile/algorithm/catalog"
 	"github.com/stile-lock/stile/algorithm/quorum"
 	"github.com/stile-lock/stile/internal/words"
+	"github.com/stile-lock/stile/internal/world/script"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/sim"
 	"github.com/stile-lock/stile/trace"
@@ -91,7 +92,7 @@ func (f *simFlags) define(c *cobra.Command) {
 }
 
 // checkEffects refuses flags that would have no effect.
-func (f *simFlags) checkEffects(spec algorithm.Spec, sections []scenario.Section) error {
+func (f *simFlags) checkEffects(spec algorithm.Spec, sections []script.Section) error {
 	for _, flag := range []string{"local", "burst"} {
 		if f.given(flag) && f.config.Think.Max() == 0 {
 			return fmt.Errorf("--%s has no effect without think time: give --think too", flag)
@@ -226,14 +227,14 @@ func simProgress(c sim.Config, results ...*sim.Result) string {
 
 // parseSections parses sections such as seats:1,2,4. Nil means one section of all
 // processes.
-func parseSections(list []string, nodes int) ([]scenario.Section, error) {
-	var sections []scenario.Section
+func parseSections(list []string, nodes int) ([]script.Section, error) {
+	var sections []script.Section
 	for _, text := range list {
 		name, who, _ := strings.Cut(text, ":")
-		if err := scenario.CheckSectionName(name); err != nil {
+		if err := script.CheckSectionName(name); err != nil {
 			return nil, fmt.Errorf("--section %q: %w", text, err)
 		}
-		if slices.ContainsFunc(sections, func(s scenario.Section) bool { return s.Name == name }) {
+		if slices.ContainsFunc(sections, func(s script.Section) bool { return s.Name == name }) {
 			return nil, fmt.Errorf("--section %q: section %s is given twice: give it another name", text, name)
 		}
 		ids, err := parseProcesses("section", who, nodes)
@@ -244,18 +245,18 @@ func parseSections(list []string, nodes int) ([]scenario.Section, error) {
 			return nil, fmt.Errorf("--section %q: must be a name and the processes that use it, such as seats:1,2,4", text)
 		}
 		slices.Sort(ids)
-		sections = append(sections, scenario.Section{Name: name, Members: ids})
+		sections = append(sections, script.Section{Name: name, Members: ids})
 	}
-	if len(sections) > scenario.MaxSections {
-		return nil, fmt.Errorf("%d sections: at most %d are allowed", len(sections), scenario.MaxSections)
+	if len(sections) > script.MaxSections {
+		return nil, fmt.Errorf("%d sections: at most %d are allowed", len(sections), script.MaxSections)
 	}
 	return sections, nil
 }
 
 // checkMembers refuses processes that use none of the sections, if there are any.
-func checkMembers(sections []scenario.Section, all ...algorithm.ID) error {
+func checkMembers(sections []script.Section, all ...algorithm.ID) error {
 	for _, p := range all {
-		uses := func(s scenario.Section) bool { return slices.Contains(s.Members, p) }
+		uses := func(s script.Section) bool { return slices.Contains(s.Members, p) }
 		if sections != nil && !slices.ContainsFunc(sections, uses) {
 			return fmt.Errorf("no --section includes %v: give other processes", p)
 		}
@@ -264,7 +265,7 @@ func checkMembers(sections []scenario.Section, all ...algorithm.ID) error {
 }
 
 // runSections runs several sections together and prints one after the other.
-func runSections(c sim.Config, sections []scenario.Section) (outcome, error) {
+func runSections(c sim.Config, sections []script.Section) (outcome, error) {
 	all, err := sim.RunSections(c, sections)
 	if err != nil {
 		return outcome{}, err

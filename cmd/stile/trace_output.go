@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/internal/world/script"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/trace"
 )
@@ -76,7 +77,7 @@ type momentFlag struct {
 func (m momentFlag) Set(s string) error {
 	ticks, err := scenario.ParseTime(s)
 	if err != nil {
-		return fmt.Errorf("must be a time from 0 to %d, such as 2 or 0.5", scenario.MaxTime)
+		return fmt.Errorf("must be a time from 0 to %d, such as 2 or 0.5", script.MaxTime)
 	}
 	*m.to, *m.given = float64(ticks)/scenario.T, true
 	return nil

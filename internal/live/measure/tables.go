@@ -48,10 +48,10 @@ func load(c Choice, n int) (Load, Budget) {
 	return l, Budget{Warm: 2000, Entries: 10_000}
 }
 
-func exp(mean int64) scenario.Dist { return scenario.Dist{Shape: scenario.Exponential, A: mean} }
+func exp(mean int64) scenario.Dist { return scenario.Exponential(mean) }
 
 // varying is a latency with the mean T.
-func varying() scenario.Dist { return scenario.Dist{Shape: scenario.Uniform, A: T / 2, B: 3 * T / 2} }
+func varying() scenario.Dist { return scenario.Uniform(T/2, 3*T/2) }
 
 // entries is the table of what entries cost.
 func entries(c Choice, text string) table {

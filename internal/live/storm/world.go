@@ -143,7 +143,7 @@ func newWorld(c Config, observe func(e trace.Event)) *world {
 		w.clients = append(w.clients, newClient(w, i, firstProc+algorithm.ID(places+i)))
 	}
 	w.Kernel = kernel.New(kernel.Config{
-		Processes: len(names), Latency: scenario.Dist{Shape: scenario.Uniform, A: fastest, B: slowest}, Network: algorithm.FIFO,
+		Processes: len(names), Latency: scenario.Uniform(fastest, slowest), Network: algorithm.FIFO,
 		Seed: c.Seed, Adversary: true, Names: names, Observe: observe,
 	}, w)
 	w.Happen = w.happen

@@ -64,12 +64,12 @@ type Taken struct {
 
 // latency is how long a message takes, whether of the lock or of the account.
 func latency() scenario.Dist {
-	return scenario.Dist{Shape: scenario.Uniform, A: scenario.T / 2, B: 3 * scenario.T / 2}
+	return scenario.Uniform(scenario.T/2, 3*scenario.T/2)
 }
 
 // arrival is how long a machine waits for its next customer.
 func arrival() scenario.Dist {
-	return scenario.Dist{Shape: scenario.Uniform, A: 0, B: 6 * scenario.T}
+	return scenario.Uniform(0, 6*scenario.T)
 }
 
 // accountStream is the stream of random numbers for messages to the account.

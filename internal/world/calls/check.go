@@ -15,6 +15,7 @@ import (
 	"github.com/stile-lock/stile/internal/world/document"
 	"github.com/stile-lock/stile/internal/world/family/families"
 	"github.com/stile-lock/stile/internal/world/family/transactions"
+	"github.com/stile-lock/stile/internal/world/script"
 	"github.com/stile-lock/stile/scenario"
 )
 
@@ -155,9 +156,9 @@ func (c *Calls) config(sc *scenario.Scenario) (check.Config, error) {
 func programs(sc *scenario.Scenario, m deadlock.Method) [][][]int {
 	all := make([][][]int, sc.Processes)
 	said := false
-	byTime := slices.SortedStableFunc(slices.Values(sc.Actions), func(a, b scenario.Action) int { return cmp.Compare(a.At, b.At) })
+	byTime := slices.SortedStableFunc(slices.Values(sc.Actions), func(a, b script.Action) int { return cmp.Compare(a.At, b.At) })
 	for _, a := range byTime {
-		if a.Kind == scenario.Take {
+		if a.Kind == script.Take {
 			all[a.Proc], said = append(all[a.Proc], slices.Clone(a.Locks)), true
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/stile-lock/stile/algorithm/catalog"
 	"github.com/stile-lock/stile/internal/jobs"
 	"github.com/stile-lock/stile/internal/world/compare"
+	"github.com/stile-lock/stile/internal/world/script"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/sim"
 	"github.com/stile-lock/stile/trace"
@@ -203,7 +204,7 @@ func began(c *compare.Cell, m compare.Config) string {
 					// everything before it may have been delayed as much by now.
 					at += int64(len(sc.Actions)) * scenario.T / 10000
 				}
-				sc.Actions = append(sc.Actions, scenario.Action{At: at, Kind: scenario.Ask, Proc: e.Proc})
+				sc.Actions = append(sc.Actions, script.Action{At: at, Kind: script.Ask, Proc: e.Proc})
 			}
 		},
 	})

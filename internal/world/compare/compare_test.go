@@ -16,7 +16,7 @@ func small(t *testing.T, names ...string) Config {
 	t.Helper()
 	c := Config{
 		Nodes: []int{3, 7}, Entries: 60, Seed: 1,
-		Think: []scenario.Dist{{Shape: scenario.Exponential, A: 5000 * scenario.T}, scenario.Always(0)},
+		Think: []scenario.Dist{scenario.Exponential(5000 * scenario.T), scenario.Always(0)},
 		Hold:  []scenario.Dist{scenario.Always(scenario.T), scenario.Always(10 * scenario.T)},
 	}
 	for _, name := range names {
@@ -139,7 +139,7 @@ func TestTiesShareThePlace(t *testing.T) {
 
 func TestLoads(t *testing.T) {
 	exp := func(mean int64) scenario.Dist {
-		return scenario.Dist{Shape: scenario.Exponential, A: mean * scenario.T}
+		return scenario.Exponential(mean * scenario.T)
 	}
 	one := scenario.Always(scenario.T)
 	for _, test := range []struct {

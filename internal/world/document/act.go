@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/internal/world/script"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/trace"
 )
@@ -70,7 +71,7 @@ func Act(text string, o Options, event int, d Deed) (*Edit, error) {
 		return nil, err
 	}
 	e, err := a.write(o)
-	if errors.Is(err, errPast) && a.action.Kind == scenario.Leave && !sc.Steps {
+	if errors.Is(err, errPast) && a.action.Kind == script.Leave && !sc.Steps {
 		a.action.Now = true // otherwise its earlier stays would wait for this line
 		e, err = a.write(o)
 	}
@@ -89,7 +90,7 @@ type actor struct {
 	event  int           // the cursor
 	past   []trace.Event // events before the line
 	now    moment
-	action scenario.Action
+	action script.Action
 }
 
 // longer is the extension, in T, of a run that would have ended by the time of a deed.

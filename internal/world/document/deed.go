@@ -7,6 +7,7 @@ import (
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/internal/spell"
+	"github.com/stile-lock/stile/internal/world/script"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/sim"
 )
@@ -14,13 +15,13 @@ import (
 // verbs maps the verbs of calls to scenario actions.
 var verbs = [...]struct {
 	word string
-	kind scenario.ActionKind
+	kind script.ActionKind
 }{
-	{"ask", scenario.Ask}, {"leave", scenario.Leave}, {"start", scenario.Start}, {"crash", scenario.Crash}, {"restart", scenario.Restart},
-	{"pause", scenario.Pause}, {"resume", scenario.Resume}, {"suspect", scenario.Suspect}, {"trust", scenario.Trust}, {"tell", scenario.Tell},
-	{"expire", scenario.Expire}, {"deliver", scenario.Deliver}, {"overtake", scenario.Deliver}, {"drop", scenario.Drop}, {"duplicate", scenario.Duplicate},
-	{"delay", scenario.Delay}, {"reorder", scenario.Reorder}, {"partition", scenario.Partition}, {"heal", scenario.Heal},
-	{"take", scenario.Take}, {"go", scenario.Proceed},
+	{"ask", script.Ask}, {"leave", script.Leave}, {"start", script.Start}, {"crash", script.Crash}, {"restart", script.Restart},
+	{"pause", script.Pause}, {"resume", script.Resume}, {"suspect", script.Suspect}, {"trust", script.Trust}, {"tell", script.Tell},
+	{"expire", script.Expire}, {"deliver", script.Deliver}, {"overtake", script.Deliver}, {"drop", script.Drop}, {"duplicate", script.Duplicate},
+	{"delay", script.Delay}, {"reorder", script.Reorder}, {"partition", script.Partition}, {"heal", script.Heal},
+	{"take", script.Take}, {"go", script.Proceed},
 }
 
 // choose finds the action for the deed.
@@ -43,9 +44,9 @@ func (a *actor) choose() error {
 	switch {
 	case x.Kind.OnLink():
 		return a.message()
-	case x.Kind == scenario.Heal:
+	case x.Kind == script.Heal:
 		return nil
-	case x.Kind == scenario.Partition:
+	case x.Kind == script.Partition:
 		return a.parts()
 	}
 	if d.Proc < 0 || d.Proc >= a.sc.Sites+a.sc.Processes {
@@ -56,14 +57,14 @@ func (a *actor) choose() error {
 		return a.atSites()
 	}
 	switch x.Kind {
-	case scenario.Take, scenario.Proceed:
+	case script.Take, script.Proceed:
 		return fmt.Errorf("%s: there are no transactions here: let a process ask", d.Verb)
-	case scenario.Suspect, scenario.Trust, scenario.Tell:
+	case script.Suspect, script.Trust, script.Tell:
 		if d.To < 0 || d.To >= a.sc.Processes || d.To == d.Proc {
 			return fmt.Errorf("%s of lane %d: want another process, a lane from 0 to %d", d.Verb, d.Proc, a.sc.Processes-1)
 		}
 		x.Peer = algorithm.ID(d.To)
-	case scenario.Expire:
+	case script.Expire:
 		return a.timer()
 	}
 	return a.stay()
@@ -87,7 +88,7 @@ func (a *actor) section() error {
 
 // stay sets how long the process that asks will stay.
 func (a *actor) stay() error {
-	if a.deed.For == 0 || a.action.Kind != scenario.Ask && a.action.Kind != scenario.Take {
+	if a.deed.For == 0 || a.action.Kind != script.Ask && a.action.Kind != script.Take {
 		return nil
 	}
 	hold, err := ticks(a.deed.For)
@@ -113,17 +114,17 @@ func (a *actor) atSites() error {
 	d, x := &a.deed, &a.action
 	site := d.Proc < a.sc.Sites
 	switch {
-	case site && x.Kind == scenario.Crash:
-		x.Kind = scenario.CrashSite
-	case site && x.Kind == scenario.Expire:
-		x.Kind = scenario.ExpireSite
+	case site && x.Kind == script.Crash:
+		x.Kind = script.CrashSite
+	case site && x.Kind == script.Expire:
+		x.Kind = script.ExpireSite
 		return a.timer()
-	case site && x.Kind == scenario.Suspect:
-		if x.Kind = scenario.SuspectSite; d.To < 0 || d.To >= a.sc.Sites || d.To == d.Proc {
+	case site && x.Kind == script.Suspect:
+		if x.Kind = script.SuspectSite; d.To < 0 || d.To >= a.sc.Sites || d.To == d.Proc {
 			return fmt.Errorf("suspect of lane %d: want another site, a lane from 0 to %d", d.Proc, a.sc.Sites-1)
 		}
 		x.Peer = algorithm.ID(d.To)
-	case !site && x.Kind == scenario.Take:
+	case !site && x.Kind == script.Take:
 		if len(d.Locks) == 0 {
 			return fmt.Errorf("take: want locks, from 0 to %d", len(a.sc.Locks)-1)
 		}
@@ -135,7 +136,7 @@ func (a *actor) atSites() error {
 		x.Locks = d.Locks
 		x.Proc -= algorithm.ID(a.sc.Sites)
 		return a.stay()
-	case !site && x.Kind == scenario.Proceed:
+	case !site && x.Kind == script.Proceed:
 		x.Proc -= algorithm.ID(a.sc.Sites)
 	case site:
 		return fmt.Errorf("%s of a site: want crash, expire or suspect", d.Verb)
@@ -214,8 +215,8 @@ func (a *actor) message() error {
 		x.Nth = 0
 	}
 	ordered := a.sc.Network == algorithm.FIFO || a.sc.Network == algorithm.Lossy
-	x.Overtakes = x.Kind == scenario.Deliver && ordered && ahead > 1
-	if x.Kind == scenario.Delay {
+	x.Overtakes = x.Kind == script.Deliver && ordered && ahead > 1
+	if x.Kind == script.Delay {
 		if a.sc.Steps {
 			return fmt.Errorf("in steps nothing takes time, so nothing can be delayed: deliver other messages first")
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/deadlock"
 	"github.com/stile-lock/stile/internal/spell"
+	"github.com/stile-lock/stile/internal/world/script"
 	"github.com/stile-lock/stile/scenario"
 )
 
@@ -30,7 +31,7 @@ func actGraph(text string, d Deed, o Options) (*Edit, error) {
 		return nil, fmt.Errorf("%s: want a process from 0 to %d, and one resource from 0 to %d", d.Verb, graph.Processes-1, len(graph.Resources)-1)
 	}
 	g := grapher{lines: strings.Split(text, "\n"), graph: graph}
-	asks := scenario.Arc{Proc: algorithm.ID(d.Proc), Resource: d.Locks[0]}
+	asks := script.Arc{Proc: algorithm.ID(d.Proc), Resource: d.Locks[0]}
 	has := asks
 	has.Has = true
 	h, name := holdingsOf(graph), deadlock.ResourceName(d.Locks[0])
@@ -69,7 +70,7 @@ type grapher struct {
 }
 
 // find returns the last arc of the same kind, or nil.
-func (g *grapher) find(a scenario.Arc) *scenario.Arc {
+func (g *grapher) find(a script.Arc) *script.Arc {
 	for i, b := range slices.Backward(g.graph.Arcs) {
 		if b.Proc == a.Proc && b.Has == a.Has && b.Resource == a.Resource {
 			return &g.graph.Arcs[i]
@@ -79,7 +80,7 @@ func (g *grapher) find(a scenario.Arc) *scenario.Arc {
 }
 
 // more adds a unit to the line of an arc, or adds the line.
-func (g *grapher) more(a scenario.Arc) {
+func (g *grapher) more(a script.Arc) {
 	if b := g.find(a); b != nil {
 		b.Units++
 		g.rewrite(b)
@@ -92,7 +93,7 @@ func (g *grapher) more(a scenario.Arc) {
 }
 
 // less takes a unit from the line of an arc, or removes the line.
-func (g *grapher) less(a scenario.Arc) {
+func (g *grapher) less(a script.Arc) {
 	b := g.find(a)
 	if b.Units--; b.Units > 0 {
 		g.rewrite(b)
@@ -100,7 +101,7 @@ func (g *grapher) less(a scenario.Arc) {
 	}
 	at := b.Line - 1
 	g.lines = slices.Delete(g.lines, at, at+1)
-	g.graph.Arcs = slices.DeleteFunc(g.graph.Arcs, func(x scenario.Arc) bool { return x.Line == at+1 })
+	g.graph.Arcs = slices.DeleteFunc(g.graph.Arcs, func(x script.Arc) bool { return x.Line == at+1 })
 	for i := range g.graph.Arcs {
 		if x := &g.graph.Arcs[i]; x.Line > at {
 			x.Line--
@@ -110,7 +111,7 @@ func (g *grapher) less(a scenario.Arc) {
 }
 
 // rewrite writes an arc into its line, and keeps a comment there.
-func (g *grapher) rewrite(a *scenario.Arc) {
+func (g *grapher) rewrite(a *script.Arc) {
 	line := a.String()
 	if _, comment, ok := strings.Cut(g.lines[a.Line-1], "#"); ok {
 		line += " #" + comment

@@ -9,6 +9,7 @@ import (
 	"github.com/stile-lock/stile/internal/words"
 	"github.com/stile-lock/stile/internal/world/family"
 	"github.com/stile-lock/stile/internal/world/family/families"
+	"github.com/stile-lock/stile/internal/world/script"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/sim"
 	"github.com/stile-lock/stile/trace"
@@ -188,7 +189,7 @@ func (r *recorder) shows(back *sim.Playback, rule family.Rule) bool {
 	waits := slices.ContainsFunc(r.lanes, func(l lane) bool { return l.does(Waiting) })
 	switch rule.Name {
 	case family.Order:
-		return r.spec.Theory.ME3 || slices.ContainsFunc(r.sc.Expect, func(e scenario.Expectation) bool { return e.Name == family.Order })
+		return r.spec.Theory.ME3 || slices.ContainsFunc(r.sc.Expect, func(e script.Expectation) bool { return e.Name == family.Order })
 	case family.LostRequest:
 		return asked && !back.Stopped && (!waits || back.Still && len(r.ring()) > 0)
 	case family.NoDeadlock:
@@ -209,7 +210,7 @@ func violations(d *Document) []Violation {
 }
 
 // compared says for every expectation whether it was met.
-func compared(differences []sim.Difference, expected []scenario.Expectation, stopped bool) []Expect {
+func compared(differences []sim.Difference, expected []script.Expectation, stopped bool) []Expect {
 	all := []Expect{}
 	if stopped {
 		return all
@@ -249,17 +250,17 @@ func badges(sc *scenario.Scenario, spec algorithm.Spec) []string {
 	say(mortal && slandered(sc), "a %s that is alive is taken for dead, which %s does not bear", who, spec.Name)
 	for _, a := range sc.Actions {
 		switch a.Kind {
-		case scenario.Drop:
+		case script.Drop:
 			say(spec.Network != algorithm.Lossy && !patient(sc, spec), "a message is lost, which %s does not bear", spec.Name)
-		case scenario.Duplicate:
+		case script.Duplicate:
 			say(spec.Network != algorithm.Duplicating, "a message comes twice, which %s does not bear", spec.Name)
-		case scenario.Reorder:
+		case script.Reorder:
 			say(!reorders, "a message overtakes another, which %s does not bear", spec.Name)
-		case scenario.Deliver:
+		case script.Deliver:
 			say(!reorders && a.Overtakes, "a message overtakes another, which %s does not bear", spec.Name)
-		case scenario.Crash, scenario.Restart, scenario.CrashSite:
+		case script.Crash, script.Restart, script.CrashSite:
 			say(!mortal, "a process crashes, which %s does not bear", spec.Name)
-		case scenario.Suspect, scenario.SuspectSite, scenario.Trust:
+		case script.Suspect, script.SuspectSite, script.Trust:
 			say(!mortal, "a process is told who is dead, which %s has no use for", spec.Name)
 		}
 	}
@@ -278,16 +279,16 @@ func patient(sc *scenario.Scenario, spec algorithm.Spec) bool {
 func slandered(sc *scenario.Scenario) bool {
 	inTime := slices.Clone(sc.Actions)
 	if !sc.Steps {
-		slices.SortStableFunc(inTime, func(a, b scenario.Action) int { return cmp.Compare(a.At, b.At) })
+		slices.SortStableFunc(inTime, func(a, b script.Action) int { return cmp.Compare(a.At, b.At) })
 	}
 	dead := make([]bool, max(sc.Processes, sc.Sites))
 	for _, a := range inTime {
 		switch a.Kind {
-		case scenario.Crash, scenario.CrashSite:
+		case script.Crash, script.CrashSite:
 			dead[a.Proc] = true
-		case scenario.Restart:
+		case script.Restart:
 			dead[a.Proc] = false
-		case scenario.Suspect, scenario.SuspectSite:
+		case script.Suspect, script.SuspectSite:
 			if !dead[a.Peer] {
 				return true
 			}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/stile-lock/stile/internal/world/script"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/sim"
 )
@@ -91,9 +92,9 @@ func (a *actor) finish(e *Edit, v *trial) (*Edit, error) {
 // events can show: a deed to a message that is yet to be sent shows nothing.
 func (a *actor) hits(v *trial) bool {
 	switch a.action.Kind {
-	case scenario.Duplicate:
+	case script.Duplicate:
 		return v.from < v.event
-	case scenario.Drop, scenario.Deliver:
+	case script.Drop, script.Deliver:
 		return v.from < v.event && renumber(v.back.Events)[v.back.Events[v.from].Msg] == a.deed.Msg
 	}
 	return true
@@ -123,7 +124,7 @@ func (e *Edit) cut(out []int) {
 // later returns a line and all that happen after it, except the one to keep.
 func later(sc *scenario.Scenario, line, keep int) []int {
 	var all []int
-	at := slices.IndexFunc(sc.Actions, func(x scenario.Action) bool { return x.Line == line })
+	at := slices.IndexFunc(sc.Actions, func(x script.Action) bool { return x.Line == line })
 	for i, x := range sc.Actions {
 		if x.Line != keep && (x.At > sc.Actions[at].At || x.At == sc.Actions[at].At && i >= at) {
 			all = append(all, x.Line)

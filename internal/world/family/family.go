@@ -13,7 +13,7 @@ package family
 import (
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/host"
-	"github.com/stile-lock/stile/scenario"
+	"github.com/stile-lock/stile/internal/world/script"
 	"github.com/stile-lock/stile/trace"
 )
 
@@ -24,7 +24,7 @@ type Tag uint32
 
 // An Act is something that an application does, in the words of scenarios.
 type Act struct {
-	Kind scenario.ActionKind
+	Kind script.ActionKind
 	Proc algorithm.ID // the application
 	Peer algorithm.ID // Tell: receiver
 	Fair bool         // an application that can do it forever eventually does it
@@ -83,7 +83,7 @@ type Env interface {
 	// Do performs an act that the application may do.
 	Do(h Host, a Act)
 	// Action returns an act that may be done now as a line of a scenario.
-	Action(a Act) scenario.Action
+	Action(a Act) script.Action
 
 	// Caused says that the next step of a seat is caused by a message or a timer with
 	// this tag.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/internal/world/script"
 	"github.com/stile-lock/stile/scenario"
 )
 
@@ -105,9 +106,9 @@ type Property struct {
 
 // A Sign is a violation that an Env, or a host, can see.
 type Sign struct {
-	Name  string                // name given to Host.Break
-	Of    []string              // properties it violates; nil means the one of its own name
-	Shown *scenario.Expectation // expectation of a scenario that shows it; nil if the simulator cannot see it
+	Name  string              // name given to Host.Break
+	Of    []string            // properties it violates; nil means the one of its own name
+	Shown *script.Expectation // expectation of a scenario that shows it; nil if the simulator cannot see it
 }
 
 // Breaks reports whether the sign violates a property.
@@ -116,14 +117,14 @@ func (s Sign) Breaks(property string) bool {
 }
 
 // Shown returns a Sign that a scenario shows by an expectation.
-func Shown(name string, e scenario.Expectation, of ...string) Sign {
+func Shown(name string, e script.Expectation, of ...string) Sign {
 	return Sign{Name: name, Of: of, Shown: &e}
 }
 
 // Violates returns the expectation that a property is violated, as the simulator names
 // it.
-func Violates(property string) scenario.Expectation {
-	return scenario.Expectation{Kind: scenario.Violated, Name: property}
+func Violates(property string) script.Expectation {
+	return script.Expectation{Kind: script.Violated, Name: property}
 }
 
 // Found says where a violation of a property can be found.

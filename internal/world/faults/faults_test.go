@@ -7,6 +7,7 @@ import (
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/catalog"
+	"github.com/stile-lock/stile/internal/world/script"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/sim"
 )
@@ -154,7 +155,7 @@ func TestPlanted(t *testing.T) {
 		}),
 	}
 	r := try(t, spec, Duplicated, 0)
-	unasked := slices.ContainsFunc(r.Scenario.Expect, func(e scenario.Expectation) bool { return e.Name == scenario.UnaskedEntry })
+	unasked := slices.ContainsFunc(r.Scenario.Expect, func(e script.Expectation) bool { return e.Name == script.UnaskedEntry })
 	if r.Worst != Unsafe || !unasked {
 		t.Errorf("%v:\n%s", r.Worst, scenario.Format(r.Scenario))
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/internal/world/script"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/trace"
 )
@@ -11,7 +12,7 @@ import (
 // A plan is the order in which processes ask, and how long messages take.
 type plan struct {
 	order []algorithm.ID
-	links []scenario.Link // links whose messages do not take 1
+	links []script.Link // links whose messages do not take 1
 }
 
 // When idle processes ask, and how long after the one before. The second round begins
@@ -49,13 +50,13 @@ func (c Config) plans() []plan {
 }
 
 // links gives each link a latency of its own, from 0.3 to 2.7.
-func links(order []algorithm.ID) []scenario.Link {
-	var all []scenario.Link
+func links(order []algorithm.ID) []script.Link {
+	var all []script.Link
 	for i, p := range order {
 		for j, q := range order {
 			if i != j {
 				steps := int64((i*len(order)+2*j)%9 + 1)
-				all = append(all, scenario.Link{From: p, To: q, Latency: scenario.Always(steps * 3 * scenario.T / 10)})
+				all = append(all, script.Link{From: p, To: q, Latency: scenario.Always(steps * 3 * scenario.T / 10)})
 			}
 		}
 	}
@@ -63,26 +64,26 @@ func links(order []algorithm.ID) []scenario.Link {
 }
 
 // faults lists what can be done to a fault-free run.
-func (t *trial) faults(base *run) [][]scenario.Action {
+func (t *trial) faults(base *run) [][]script.Action {
 	if t.Kind.crash() {
 		return t.crashes(base)
 	}
-	var all [][]scenario.Action
+	var all [][]script.Action
 	for _, e := range base.back.Events {
 		if e.Kind != trace.Receive || e.At >= base.quiet() || !t.may(e.Peer) {
 			continue
 		}
-		hit := scenario.Action{At: e.At, Kind: scenario.Drop, Proc: e.Peer, Peer: e.Proc, Message: e.Name}
+		hit := script.Action{At: e.At, Kind: script.Drop, Proc: e.Peer, Peer: e.Proc, Message: e.Name}
 		if t.Kind == Lost {
-			all = append(all, []scenario.Action{hit})
+			all = append(all, []script.Action{hit})
 			continue
 		}
-		hit.Kind = scenario.Duplicate
+		hit.Kind = script.Duplicate
 		twin := hit
-		twin.Kind, twin.Nth = scenario.Delay, 2
-		all = append(all, []scenario.Action{hit})
+		twin.Kind, twin.Nth = script.Delay, 2
+		all = append(all, []script.Action{hit})
 		for _, twin.By = range base.later(e.At) {
-			all = append(all, []scenario.Action{hit, twin})
+			all = append(all, []script.Action{hit, twin})
 		}
 	}
 	return all
@@ -103,9 +104,9 @@ func (r *run) later(at int64) []int64 {
 
 // crashes lets each process die right before anything that happens, if it is then doing
 // what the fault says.
-func (t *trial) crashes(base *run) [][]scenario.Action {
+func (t *trial) crashes(base *run) [][]script.Action {
 	want := [...]phase{Idle: idle, Waiting: waits, Inside: inside}[t.Kind]
-	var all [][]scenario.Action
+	var all [][]script.Action
 	for p := range algorithm.ID(t.Nodes) {
 		if !t.may(p) {
 			continue
@@ -117,7 +118,7 @@ func (t *trial) crashes(base *run) [][]scenario.Action {
 			}
 			last = e.At
 			if base.phase(p, e.At) == want {
-				all = append(all, []scenario.Action{{At: e.At, Kind: scenario.Crash, Proc: p}})
+				all = append(all, []script.Action{{At: e.At, Kind: script.Crash, Proc: p}})
 			}
 		}
 	}

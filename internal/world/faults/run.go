@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/internal/world/script"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/sim"
 	"github.com/stile-lock/stile/trace"
@@ -88,7 +89,7 @@ func (t *trial) base(p plan) (*run, error) {
 
 // play plays it with a fault. Up to the fault everything is as without it; afterwards
 // there are rounds for the processes that have not been inside since the first of them.
-func (t *trial) play(p plan, base *run, fault []scenario.Action) (*run, error) {
+func (t *trial) play(p plan, base *run, fault []script.Action) (*run, error) {
 	r := t.begin(p)
 	r.sc.Actions = slices.Clone(fault)
 	from := fault[0].At
@@ -143,7 +144,7 @@ func (t *trial) round(r *run, p plan, at, after int64) bool {
 		if when <= after || r.phase(who, when) != idle || r.dies(who, when) || r.probe > 0 && at > r.probe && r.entered(who, r.probe) {
 			continue
 		}
-		r.sc.Actions = append(r.sc.Actions, scenario.Action{At: when, Kind: scenario.Ask, Proc: who})
+		r.sc.Actions = append(r.sc.Actions, script.Action{At: when, Kind: script.Ask, Proc: who})
 		any = true
 	}
 	return any
@@ -151,8 +152,8 @@ func (t *trial) round(r *run, p plan, at, after int64) bool {
 
 // dies reports whether a line lets a process die at this time or before.
 func (r *run) dies(p algorithm.ID, at int64) bool {
-	return slices.ContainsFunc(r.sc.Actions, func(a scenario.Action) bool {
-		return a.Kind == scenario.Crash && a.Proc == p && a.At <= at
+	return slices.ContainsFunc(r.sc.Actions, func(a script.Action) bool {
+		return a.Kind == script.Crash && a.Proc == p && a.At <= at
 	})
 }
 
@@ -190,7 +191,7 @@ func (r *run) judge(nodes int) {
 		r.outcome = SomeWait
 	}
 	for _, v := range r.back.Violations {
-		if v.Property == scenario.MutualExclusion || v.Property == scenario.UnaskedEntry {
+		if v.Property == script.MutualExclusion || v.Property == script.UnaskedEntry {
 			r.outcome, r.waiting = Unsafe, nil
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/internal/world/script"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/trace"
 )
@@ -14,7 +15,7 @@ import (
 // shrink leaves out requests, the last ones first, as long as the run keeps its outcome.
 func (t *trial) shrink(r *run) {
 	for i := len(r.sc.Actions) - 1; i >= 0; i-- {
-		if r.sc.Actions[i].Kind != scenario.Ask {
+		if r.sc.Actions[i].Kind != script.Ask {
 			continue
 		}
 		less := *r.sc
@@ -24,7 +25,7 @@ func (t *trial) shrink(r *run) {
 			*r = *shorter
 		}
 	}
-	slices.SortStableFunc(r.sc.Actions, func(a, b scenario.Action) int { return cmp.Compare(a.At, b.At) })
+	slices.SortStableFunc(r.sc.Actions, func(a, b script.Action) int { return cmp.Compare(a.At, b.At) })
 	less := *r.sc
 	less.Until = 0
 	endless := &run{sc: &less, probe: r.probe}
@@ -64,20 +65,20 @@ func (t *trial) hits(r *run) []string {
 func (t *trial) expect(r *run) error {
 	t.report.What = t.what(r)
 	r.sc.Title = t.Spec.Name + ": " + t.report.What
-	entries := scenario.Expectation{Kind: scenario.Entries}
+	entries := script.Expectation{Kind: script.Entries}
 	for _, e := range r.back.Entries {
 		entries.Procs = append(entries.Procs, e.Proc)
 	}
-	r.sc.Expect = []scenario.Expectation{entries}
+	r.sc.Expect = []script.Expectation{entries}
 	for _, v := range r.back.Violations {
-		e := scenario.Expectation{Kind: scenario.Violated, Name: v.Property}
-		if !slices.ContainsFunc(r.sc.Expect, func(x scenario.Expectation) bool { return x.Kind == e.Kind && x.Name == e.Name }) {
+		e := script.Expectation{Kind: script.Violated, Name: v.Property}
+		if !slices.ContainsFunc(r.sc.Expect, func(x script.Expectation) bool { return x.Kind == e.Kind && x.Name == e.Name }) {
 			r.sc.Expect = append(r.sc.Expect, e)
 		}
 	}
 	for _, p := range r.waiting {
 		if r.phase(p, forever) == waits {
-			r.sc.Expect = append(r.sc.Expect, scenario.Expectation{Kind: scenario.PhaseIs, Proc: p, Phase: scenario.Waits})
+			r.sc.Expect = append(r.sc.Expect, script.Expectation{Kind: script.PhaseIs, Proc: p, Phase: script.Waits})
 		}
 	}
 	sc, err := scenario.Parse("", scenario.Format(r.sc)) // as it will be read
@@ -99,11 +100,11 @@ func (t *trial) what(r *run) string {
 	s := t.Kind.Means()
 	for _, a := range r.sc.Actions {
 		switch a.Kind {
-		case scenario.Crash:
+		case script.Crash:
 			s = fmt.Sprintf("%v dies %s", a.Proc, [...]string{Idle: "while it is idle", Waiting: "while it waits", Inside: "inside"}[t.Kind])
-		case scenario.Drop:
+		case script.Drop:
 			s = fmt.Sprintf("%s of %v to %v is lost", a.Message, a.Proc, a.Peer)
-		case scenario.Duplicate:
+		case script.Duplicate:
 			s = fmt.Sprintf("%s of %v to %v comes twice", a.Message, a.Proc, a.Peer)
 		}
 	}
@@ -127,7 +128,7 @@ func (r *run) says() string {
 		}
 		return strings.Join(names, " and ") + " wait for ever"
 	}
-	if !slices.ContainsFunc(r.sc.Actions, func(a scenario.Action) bool { return a.Kind == scenario.Crash }) {
+	if !slices.ContainsFunc(r.sc.Actions, func(a script.Action) bool { return a.Kind == script.Crash }) {
 		return "all go on"
 	}
 	return "the others go on"

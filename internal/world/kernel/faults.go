@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/stile-lock/stile/algorithm"
-	"github.com/stile-lock/stile/scenario"
+	"github.com/stile-lock/stile/internal/world/script"
 	"github.com/stile-lock/stile/trace"
 )
 
@@ -25,7 +25,7 @@ type faults struct {
 type trick struct {
 	link
 	kind  string // kind of message affected; empty means any
-	what  scenario.ActionKind
+	what  script.ActionKind
 	delay int64
 	line  int // line of the scenario that asks for it, if any
 }
@@ -53,12 +53,12 @@ func (k *Kernel) intercept(from, to algorithm.ID, slot int32) bool {
 	f.blamed = t.line
 	defer func() { f.blamed = 0 }()
 	switch t.what {
-	case scenario.Drop:
+	case script.Drop:
 		k.Lose(from, to, slot)
-	case scenario.Duplicate:
+	case script.Duplicate:
 		k.schedule(from, to, slot, k.delay(from, to))
 		k.double(from, to, slot)
-	case scenario.Reorder:
+	case script.Reorder:
 		k.schedule(from, to, slot, k.delay(from, to))
 		f.late = append(f.late, k.remove(k.queue.seq))
 	default:

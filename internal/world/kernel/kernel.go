@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/internal/world/script"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/trace"
 )
@@ -28,8 +29,8 @@ type Handler interface {
 // A Config configures a Kernel.
 type Config struct {
 	Processes int
-	Latency   scenario.Dist   // latency of a message
-	Links     []scenario.Link // latencies of single links, where they differ
+	Latency   scenario.Dist // latency of a message
+	Links     []script.Link // latencies of single links, where they differ
 	Network   algorithm.Network
 	Seed      uint64
 	Exact     bool // Latency is exact on any network; otherwise a network that reorders varies it

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/internal/world/script"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/trace"
 )
@@ -59,10 +60,10 @@ func (d *diary) reads(t *testing.T, want ...string) {
 // Timers are in units of the longest latency of any link, as it was said last,
 // and come after everything else of their time.
 func TestTimersWaitForTheSlowestLink(t *testing.T) {
-	slow := func(at int64) scenario.Link {
-		return scenario.Link{From: 1, To: 0, Latency: scenario.Always(at * scenario.T)}
+	slow := func(at int64) script.Link {
+		return script.Link{From: 1, To: 0, Latency: scenario.Always(at * scenario.T)}
 	}
-	d := keep(Config{Processes: 2, Links: []scenario.Link{slow(9), slow(5)}})
+	d := keep(Config{Processes: 2, Links: []script.Link{slow(9), slow(5)}})
 	d.k.SetTimer(0, Timer{ID: 3}, 1, 7)
 	d.k.SetTimer(0, Timer{Group: 1, ID: 3}, 2, 8)
 	d.send(1, 0, "late")
@@ -103,7 +104,7 @@ func TestRetag(t *testing.T) {
 // The dead are told of when all that they sent has come, whatever the link,
 // and not if they are back by then.
 func TestDetectorIsPerfect(t *testing.T) {
-	c := Config{Processes: 3, Adversary: true, Detects: true, Links: []scenario.Link{{From: 0, To: 1, Latency: scenario.Always(4 * scenario.T)}}}
+	c := Config{Processes: 3, Adversary: true, Detects: true, Links: []script.Link{{From: 0, To: 1, Latency: scenario.Always(4 * scenario.T)}}}
 	d := keep(c)
 	d.send(0, 1, "last words")
 	d.k.Crash(0)

@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/internal/world/script"
 	"github.com/stile-lock/stile/scenario"
 )
 
@@ -40,20 +41,20 @@ type Slot struct {
 const denseLimit = 1024
 
 func (w *network) init(c Config) {
-	if c.Latency.Shape == scenario.Constant && !ordered(c.Network) && !c.Exact {
+	if c.Latency.Shape == script.Constant && !ordered(c.Network) && !c.Exact {
 		// A network that reorders cannot have a single latency for all messages.
-		c.Latency = scenario.Dist{Shape: scenario.Uniform, A: 1, B: 2 * c.Latency.A}
+		c.Latency = scenario.Uniform(1, 2*c.Latency.A)
 	}
 	w.n, w.latency, w.model, w.unit = c.Processes, c.Latency, c.Network, c.Latency.Max()
-	w.constant = c.Latency.Shape == scenario.Constant && c.Network == algorithm.FIFO && len(c.Links) == 0
+	w.constant = c.Latency.Shape == script.Constant && c.Network == algorithm.FIFO && len(c.Links) == 0
 	w.chance = NewRand(c.Seed, 0)
-	varies := c.Latency.Shape != scenario.Constant
+	varies := c.Latency.Shape != script.Constant
 	if len(c.Links) > 0 {
 		w.links = make(map[link]scenario.Dist)
 	}
 	for _, l := range c.Links {
 		w.links[link{l.From, l.To}] = l.Latency // the last one given counts
-		varies = varies || l.Latency.Shape != scenario.Constant
+		varies = varies || l.Latency.Shape != script.Constant
 	}
 	for _, l := range c.Links {
 		w.unit = max(w.unit, w.links[link{l.From, l.To}].Max())
@@ -83,7 +84,7 @@ func (w *network) delay(from, to algorithm.ID) int64 {
 			d = own
 		}
 	}
-	if d.Shape == scenario.Constant {
+	if d.Shape == script.Constant {
 		return d.A
 	}
 	return max(1, w.chance.Sample(d))

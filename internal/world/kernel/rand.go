@@ -3,6 +3,7 @@ package kernel
 import (
 	"math/bits"
 
+	"github.com/stile-lock/stile/internal/world/script"
 	"github.com/stile-lock/stile/scenario"
 )
 
@@ -38,9 +39,9 @@ func (r *Rand) Below(n int64) int64 {
 // Sample draws a duration from d, in ticks.
 func (r *Rand) Sample(d scenario.Dist) int64 {
 	switch d.Shape {
-	case scenario.Uniform:
+	case script.Uniform:
 		return d.A + r.Below(d.B-d.A+1)
-	case scenario.Exponential:
+	case script.Exponential:
 		return r.exp(d.A)
 	}
 	return d.A

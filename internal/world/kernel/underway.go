@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/stile-lock/stile/algorithm"
-	"github.com/stile-lock/stile/scenario"
+	"github.com/stile-lock/stile/internal/world/script"
 	"github.com/stile-lock/stile/trace"
 )
 
@@ -70,7 +70,7 @@ func (k *Kernel) remove(seq uint64) Event {
 
 // Harm does to a message what the adversary wants. In a timed run, if no such message is
 // in flight, it does so to the next one sent.
-func (k *Kernel) Harm(a *scenario.Action) error {
+func (k *Kernel) Harm(a *script.Action) error {
 	l := link{a.Proc, a.Peer}
 	on := k.underWay(&l)
 	mine := slices.DeleteFunc(slices.Clone(on), func(e Event) bool {
@@ -78,7 +78,7 @@ func (k *Kernel) Harm(a *scenario.Action) error {
 	})
 	nth := max(a.Nth, 1)
 	if nth > len(mine) {
-		if a.Kind == scenario.Deliver || k.manual || nth > 1 {
+		if a.Kind == script.Deliver || k.manual || nth > 1 {
 			return k.notUnderWay(a, on)
 		}
 		k.faults.tricks = append(k.faults.tricks, trick{l, a.Message, a.Kind, a.By, a.Line})
@@ -87,23 +87,23 @@ func (k *Kernel) Harm(a *scenario.Action) error {
 	e := mine[nth-1]
 	place := slices.IndexFunc(on, func(o Event) bool { return o.Seq == e.Seq })
 	switch a.Kind {
-	case scenario.Deliver:
+	case script.Deliver:
 		return k.deliverNow(e, on[0], a.Overtakes)
-	case scenario.Drop:
+	case script.Drop:
 		k.remove(e.Seq)
 		k.noteMessage(trace.Drop, a.Proc, a.Peer, int(e.Seq), e.slot)
 		k.drop(e.slot)
-	case scenario.Duplicate:
+	case script.Duplicate:
 		k.duplicate(e)
-	case scenario.Delay:
+	case script.Delay:
 		k.postpone(e, a.By, on[place+1:])
-	case scenario.Reorder:
+	case script.Reorder:
 		return k.reorder(e, on[place+1:])
 	}
 	return nil
 }
 
-func (k *Kernel) notUnderWay(a *scenario.Action, on []Event) error {
+func (k *Kernel) notUnderWay(a *script.Action, on []Event) error {
 	what := "message"
 	if a.Message != "" {
 		what = a.Message

@@ -7,7 +7,7 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/internal/world/explore"
 	"github.com/stile-lock/stile/internal/world/family"
-	"github.com/stile-lock/stile/scenario"
+	"github.com/stile-lock/stile/internal/world/script"
 )
 
 // The kinds of steps, as numbered in labels.
@@ -121,13 +121,13 @@ func (w *worker) pass() {
 // happen does everything that can happen if no time passes.
 func (w *worker) happen() {
 	for _, a := range w.acts {
-		if a.Kind != scenario.Tell {
+		if a.Kind != script.Tell {
 			w.act(a)
 		}
 	}
 	w.deliverAll()
 	for _, a := range w.acts {
-		if a.Kind == scenario.Tell {
+		if a.Kind == script.Tell {
 			w.act(a)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/internal/world/explore"
 	"github.com/stile-lock/stile/internal/world/family"
-	"github.com/stile-lock/stile/scenario"
+	"github.com/stile-lock/stile/internal/world/script"
 )
 
 // ErrSpurious means that a path exists only among renumbered states: what they leave open
@@ -20,7 +20,7 @@ var ErrSpurious = errors.New("the path exists only in the approximation of logic
 // A Step is one step of a real run: as lines of a scenario, which are none if time passes
 // and several if messages get lost on the way, and in words for the user.
 type Step struct {
-	Actions []scenario.Action
+	Actions []script.Action
 	Words   string
 }
 
@@ -99,11 +99,11 @@ func (m *Model) Started(start int) (Step, bool) {
 		start--
 		return start >= 0
 	})
-	i := slices.IndexFunc(found, func(a family.Act) bool { return a.Kind == scenario.Start })
+	i := slices.IndexFunc(found, func(a family.Act) bool { return a.Kind == script.Start })
 	if err != nil || i < 0 || m.Upset {
 		return Step{}, false
 	}
-	return Step{Actions: []scenario.Action{w.to.env.Action(found[i])}}, true
+	return Step{Actions: []script.Action{w.to.env.Action(found[i])}}, true
 }
 
 // along takes the first wanted step from a real state. If there is none, or numbers grow
@@ -127,7 +127,7 @@ func (w *worker) along(at []byte, wanted func(s explore.Step, canonical []byte) 
 // describeStep describes the step from w.from that was just made.
 func (w *worker) describeStep(m move) Step {
 	s := Step{Actions: w.arrivals(m)}
-	a := scenario.Action{Proc: m.p, Peer: m.peer}
+	a := script.Action{Proc: m.p, Peer: m.peer}
 	switch m.kind {
 	case doAct:
 		i := slices.IndexFunc(w.acts, func(a family.Act) bool {
@@ -135,37 +135,37 @@ func (w *worker) describeStep(m move) Step {
 		})
 		a = w.from.env.Action(w.acts[i])
 	case doDeliver, doDrop, doKeep:
-		a = scenario.Action{Kind: scenario.Deliver, Proc: m.peer, Peer: m.p}
+		a = script.Action{Kind: script.Deliver, Proc: m.peer, Peer: m.p}
 		if m.nth > 0 {
 			a.Nth = m.nth + 1
 		}
 		switch m.kind {
 		case doDrop:
-			a.Kind = scenario.Drop
+			a.Kind = script.Drop
 		case doKeep:
-			s.Actions = append(s.Actions, scenario.Action{Kind: scenario.Duplicate, Proc: m.peer, Peer: m.p, Nth: a.Nth})
+			s.Actions = append(s.Actions, script.Action{Kind: script.Duplicate, Proc: m.peer, Peer: m.p, Nth: a.Nth})
 		}
 	case doExpire:
-		a = scenario.Action{Kind: scenario.Expire, Proc: m.p, Timer: int(w.from.timers[m.nth].id)}
+		a = script.Action{Kind: script.Expire, Proc: m.p, Timer: int(w.from.timers[m.nth].id)}
 		if w.Sites {
-			a.Kind = scenario.ExpireSite
+			a.Kind = script.ExpireSite
 		}
 	case doUpset:
-		a = scenario.Action{Kind: scenario.Expire, Proc: m.p}
+		a = script.Action{Kind: script.Expire, Proc: m.p}
 	case doSuspect:
-		a.Kind = scenario.Suspect
+		a.Kind = script.Suspect
 		if w.Sites {
-			a.Kind = scenario.SuspectSite
+			a.Kind = script.SuspectSite
 		}
 	case doTrust:
-		a.Kind = scenario.Trust
+		a.Kind = script.Trust
 	case doCrash:
-		a = scenario.Action{Kind: scenario.Crash, Proc: m.p}
+		a = script.Action{Kind: script.Crash, Proc: m.p}
 		if w.Sites {
-			a.Kind = scenario.CrashSite
+			a.Kind = script.CrashSite
 		}
 	case doReturn:
-		a = scenario.Action{Kind: scenario.Restart, Proc: m.p}
+		a = script.Action{Kind: script.Restart, Proc: m.p}
 	case doTick:
 		return s
 	}
@@ -176,7 +176,7 @@ func (w *worker) describeStep(m move) Step {
 
 // arrivals returns the losses of a step as lines of a scenario: in the simulator, too, a
 // dead process receives nothing.
-func (w *worker) arrivals(m move) []scenario.Action {
+func (w *worker) arrivals(m move) []script.Action {
 	list := w.from.letters
 	set := uint64(0)
 	switch {
@@ -190,7 +190,7 @@ func (w *worker) arrivals(m move) []scenario.Action {
 			}
 		}
 	}
-	var all []scenario.Action
+	var all []script.Action
 	nth := map[uint16]int{} // of those left on the link
 	for i := range list {
 		l := &list[i]
@@ -199,7 +199,7 @@ func (w *worker) arrivals(m move) []scenario.Action {
 			continue
 		}
 		from, to := w.ends(l)
-		a := scenario.Action{Kind: scenario.Deliver, Proc: from, Peer: to}
+		a := script.Action{Kind: script.Deliver, Proc: from, Peer: to}
 		if nth[l.link] > 0 {
 			a.Nth = nth[l.link] + 1
 		}
@@ -234,11 +234,11 @@ func (w *worker) words(m move) string {
 
 // Settings returns the state of start number start as lines of a scenario, if groups may
 // be found in any state.
-func (m *Model) Settings(start int) []scenario.Setting {
+func (m *Model) Settings(start int) []script.Setting {
 	if !m.Upset {
 		return nil
 	}
-	var set []scenario.Setting
+	var set []script.Setting
 	m.eachStart(func(pick [][]byte) bool {
 		if start--; start != -1 {
 			return true
@@ -249,7 +249,7 @@ func (m *Model) Settings(start int) []scenario.Setting {
 				return false
 			}
 			for _, f := range machine.Describe() {
-				set = append(set, scenario.Setting{Proc: algorithm.ID(i), Field: f.Name, Value: f.Value})
+				set = append(set, script.Setting{Proc: algorithm.ID(i), Field: f.Name, Value: f.Value})
 			}
 		}
 		return false

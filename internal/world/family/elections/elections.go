@@ -14,7 +14,7 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/host"
 	"github.com/stile-lock/stile/internal/world/family"
-	"github.com/stile-lock/stile/scenario"
+	"github.com/stile-lock/stile/internal/world/script"
 	"github.com/stile-lock/stile/trace"
 )
 
@@ -86,7 +86,7 @@ func (e *Env) Acts(h family.Host, yield func(a family.Act)) (first bool) {
 			continue
 		}
 		if h.Moves(algorithm.ID(p), host.Input{Kind: host.Request, From: algorithm.None}) {
-			yield(family.Act{Kind: scenario.Ask, Proc: algorithm.ID(p), Fair: true})
+			yield(family.Act{Kind: script.Ask, Proc: algorithm.ID(p), Fair: true})
 		}
 	}
 	return false
@@ -94,7 +94,7 @@ func (e *Env) Acts(h family.Host, yield func(a family.Act)) (first bool) {
 
 // May implements family.Env: any process may notice.
 func (e *Env) May(a family.Act) error {
-	if a.Kind == scenario.Leave {
+	if a.Kind == script.Leave {
 		return errors.New("cannot leave: in an election nobody is inside")
 	}
 	return nil
@@ -109,8 +109,8 @@ func (e *Env) Do(h family.Host, a family.Act) {
 }
 
 // Action implements family.Env.
-func (e *Env) Action(a family.Act) scenario.Action {
-	return scenario.Action{Kind: a.Kind, Proc: a.Proc}
+func (e *Env) Action(a family.Act) script.Action {
+	return script.Action{Kind: a.Kind, Proc: a.Proc}
 }
 
 // Caused implements family.Env.

@@ -3,13 +3,13 @@ package elections
 import (
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/internal/world/family"
-	"github.com/stile-lock/stile/scenario"
+	"github.com/stile-lock/stile/internal/world/script"
 )
 
 // What an election is judged by.
 const (
-	OneLeader = scenario.OneLeader // at most one process wins in each round
-	Agreement = scenario.Agreement // in the end all live processes follow the highest of them
+	OneLeader = script.OneLeader // at most one process wins in each round
+	Agreement = script.Agreement // in the end all live processes follow the highest of them
 )
 
 // Family returns the family of elections. Initially all processes are alive and follow

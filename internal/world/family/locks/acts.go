@@ -6,7 +6,7 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/host"
 	"github.com/stile-lock/stile/internal/world/family"
-	"github.com/stile-lock/stile/scenario"
+	"github.com/stile-lock/stile/internal/world/script"
 	"github.com/stile-lock/stile/trace"
 )
 
@@ -16,7 +16,7 @@ func (e *Env) Acts(h family.Host, yield func(a family.Act)) (first bool) {
 	if e.Talk {
 		for p := range e.procs {
 			if e.procs[p].is(told) {
-				yield(family.Act{Kind: scenario.Ask, Proc: algorithm.ID(p)})
+				yield(family.Act{Kind: script.Ask, Proc: algorithm.ID(p)})
 				e.talk(h, algorithm.ID(p), yield)
 				return true
 			}
@@ -27,12 +27,12 @@ func (e *Env) Acts(h family.Host, yield func(a family.Act)) (first bool) {
 		me := &e.procs[i]
 		switch {
 		case me.is(inside):
-			yield(family.Act{Kind: scenario.Leave, Proc: p, Fair: true})
+			yield(family.Act{Kind: script.Leave, Proc: p, Fair: true})
 		case e.mayAsk(p) && !h.Dead(p):
-			yield(family.Act{Kind: scenario.Ask, Proc: p})
+			yield(family.Act{Kind: script.Ask, Proc: p})
 		}
 		if me.is(start) {
-			yield(family.Act{Kind: scenario.Start, Proc: p, Fair: true})
+			yield(family.Act{Kind: script.Start, Proc: p, Fair: true})
 		}
 	}
 	if e.Talk {
@@ -59,7 +59,7 @@ func (e *Env) mayAsk(p algorithm.ID) bool {
 func (e *Env) talk(h family.Host, q algorithm.ID, yield func(a family.Act)) {
 	for p := range e.procs {
 		if e.procs[p].knows&^e.procs[q].knows != 0 && !h.Dead(algorithm.ID(p)) && !h.Dead(q) {
-			yield(family.Act{Kind: scenario.Tell, Proc: algorithm.ID(p), Peer: q})
+			yield(family.Act{Kind: script.Tell, Proc: algorithm.ID(p), Peer: q})
 		}
 	}
 }
@@ -67,32 +67,32 @@ func (e *Env) talk(h family.Host, q algorithm.ID, yield func(a family.Act)) {
 // May implements family.Env: an idle application may ask, and one inside may leave.
 func (e *Env) May(a family.Act) error {
 	now := e.Phase(a.Proc)
-	is := [...]string{scenario.Idle: "is idle", scenario.Waits: "waits", scenario.Inside: "is inside"}[now]
+	is := [...]string{script.Idle: "is idle", script.Waits: "waits", script.Inside: "is inside"}[now]
 	switch {
-	case a.Kind == scenario.Ask && now != scenario.Idle:
+	case a.Kind == script.Ask && now != script.Idle:
 		return fmt.Errorf("cannot ask: it %s", is)
-	case a.Kind == scenario.Leave && now != scenario.Inside:
+	case a.Kind == script.Leave && now != script.Inside:
 		return fmt.Errorf("cannot leave: it %s", is)
 	}
 	return nil
 }
 
 // Phase returns what an application is doing.
-func (e *Env) Phase(p algorithm.ID) scenario.Phase {
+func (e *Env) Phase(p algorithm.ID) script.Phase {
 	switch me := &e.procs[p]; {
 	case me.is(inside):
-		return scenario.Inside
+		return script.Inside
 	case me.is(waits):
-		return scenario.Waits
+		return script.Waits
 	}
-	return scenario.Idle
+	return script.Idle
 }
 
 // Do implements family.Env.
 func (e *Env) Do(h family.Host, a family.Act) {
 	me := &e.procs[a.Proc]
 	switch a.Kind {
-	case scenario.Ask:
+	case script.Ask:
 		me.set(told, false)
 		e.put(me, waits)
 		if e.Requests > 0 {
@@ -106,14 +106,14 @@ func (e *Env) Do(h family.Host, a family.Act) {
 		}
 		tell(h, trace.Ask, a.Proc)
 		h.Step(a.Proc, host.Input{Kind: host.Request, From: algorithm.None})
-	case scenario.Leave:
+	case script.Leave:
 		e.put(me, 0)
 		tell(h, trace.Exit, a.Proc)
 		h.Step(a.Proc, host.Input{Kind: host.Release, From: algorithm.None})
-	case scenario.Start:
+	case script.Start:
 		me.set(start, false)
 		h.Step(a.Proc, host.Input{Kind: host.Start, From: algorithm.None})
-	case scenario.Tell:
+	case script.Tell:
 		you := &e.procs[a.Peer]
 		you.knows |= me.knows
 		you.set(told, true)

@@ -6,7 +6,7 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/internal/words"
 	"github.com/stile-lock/stile/internal/world/family"
-	"github.com/stile-lock/stile/scenario"
+	"github.com/stile-lock/stile/internal/world/script"
 )
 
 // Family returns the family of locks among processes that do not crash.
@@ -34,7 +34,7 @@ func Family() *family.Family {
 			{Name: family.Convergence, Means: "it comes right by itself from every state", Found: family.Anywhere},
 		},
 		Signs: append(signs(),
-			family.Shown(family.Order, family.Violates(scenario.Order), family.Order, family.OrderOpen),
+			family.Shown(family.Order, family.Violates(script.Order), family.Order, family.OrderOpen),
 			family.Sign{Name: family.Fence}, family.Sign{Name: family.Token}, family.Sign{Name: family.Alibi}, family.Sign{Name: family.Channels},
 		),
 	}
@@ -59,9 +59,9 @@ func rules() []family.Rule {
 // signs lists the violations that can be seen of every lock.
 func signs() []family.Sign {
 	return []family.Sign{
-		family.Shown(family.MutualExclusion, family.Violates(scenario.MutualExclusion)),
-		family.Shown(family.UnaskedEntry, family.Violates(scenario.UnaskedEntry), family.MutualExclusion),
-		family.Shown(family.Deadlock, family.Violates(scenario.LostRequest)),
+		family.Shown(family.MutualExclusion, family.Violates(script.MutualExclusion)),
+		family.Shown(family.UnaskedEntry, family.Violates(script.UnaskedEntry), family.MutualExclusion),
+		family.Shown(family.Deadlock, family.Violates(script.LostRequest)),
 	}
 }
 

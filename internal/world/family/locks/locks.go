@@ -9,7 +9,7 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/host"
 	"github.com/stile-lock/stile/internal/world/family"
-	"github.com/stile-lock/stile/scenario"
+	"github.com/stile-lock/stile/internal/world/script"
 )
 
 // A Config says what applications do, and what is watched.
@@ -216,8 +216,8 @@ func (e *Env) Ended(h family.Host) {
 }
 
 // Action implements family.Env.
-func (e *Env) Action(a family.Act) scenario.Action {
-	return scenario.Action{Kind: a.Kind, Proc: a.Proc, Peer: a.Peer}
+func (e *Env) Action(a family.Act) script.Action {
+	return script.Action{Kind: a.Kind, Proc: a.Proc, Peer: a.Peer}
 }
 
 // Crashed implements family.Env: what the application wanted is lost with it.

@@ -8,6 +8,7 @@ import (
 	"github.com/stile-lock/stile/algorithm/host"
 	"github.com/stile-lock/stile/internal/words"
 	"github.com/stile-lock/stile/internal/world/family"
+	"github.com/stile-lock/stile/internal/world/script"
 	"github.com/stile-lock/stile/scenario"
 )
 
@@ -44,11 +45,11 @@ func (c Config) Family() *family.Family {
 			{Name: family.OneVictim, Means: "of a deadlock the youngest aborts", Moot: moot},
 		},
 		Signs: []family.Sign{
-			family.Shown(family.MutualExclusion, family.Violates(scenario.MutualExclusion)),
-			family.Shown(family.Deadlock, scenario.Expectation{Kind: scenario.Stuck}),
-			family.Shown(family.Cycle, scenario.Expectation{Kind: scenario.Cycle}, family.Deadlock),
-			family.Shown(family.FalseReport, scenario.Expectation{Kind: scenario.FalseCycle}),
-			family.Shown(family.OneVictim, scenario.Expectation{Kind: scenario.Aborts}),
+			family.Shown(family.MutualExclusion, family.Violates(script.MutualExclusion)),
+			family.Shown(family.Deadlock, script.Expectation{Kind: script.Stuck}),
+			family.Shown(family.Cycle, script.Expectation{Kind: script.Cycle}, family.Deadlock),
+			family.Shown(family.FalseReport, script.Expectation{Kind: script.FalseCycle}),
+			family.Shown(family.OneVictim, script.Expectation{Kind: script.Aborts}),
 			{Name: family.UnaskedGrant, Of: []string{family.MutualExclusion}},
 			{Name: family.IdleVictim, Of: []string{family.OneVictim}},
 		},

@@ -12,7 +12,7 @@ import (
 	"github.com/stile-lock/stile/algorithm/deadlock"
 	"github.com/stile-lock/stile/algorithm/host"
 	"github.com/stile-lock/stile/internal/world/family"
-	"github.com/stile-lock/stile/scenario"
+	"github.com/stile-lock/stile/internal/world/script"
 	"github.com/stile-lock/stile/trace"
 )
 
@@ -180,18 +180,18 @@ func (e *Env) Acts(h family.Host, yield func(a family.Act)) (first bool) {
 		switch {
 		case c.waits || h.Dead(e.Layout.Home[i]):
 		case c.active:
-			yield(family.Act{Kind: scenario.Proceed, Proc: algorithm.ID(i), Fair: true})
+			yield(family.Act{Kind: script.Proceed, Proc: algorithm.ID(i), Fair: true})
 		case c.left > 0:
-			yield(family.Act{Kind: scenario.Take, Proc: algorithm.ID(i)})
+			yield(family.Act{Kind: script.Take, Proc: algorithm.ID(i)})
 		}
 	}
 	return false
 }
 
 // Action implements family.Env.
-func (e *Env) Action(a family.Act) scenario.Action {
-	s := scenario.Action{Kind: a.Kind, Proc: a.Proc}
-	if a.Kind == scenario.Take {
+func (e *Env) Action(a family.Act) script.Action {
+	s := script.Action{Kind: a.Kind, Proc: a.Proc}
+	if a.Kind == script.Take {
 		s.Locks = e.clients[a.Proc].program
 	}
 	return s
@@ -199,15 +199,15 @@ func (e *Env) Action(a family.Act) scenario.Action {
 
 // May implements family.Env.
 func (e *Env) May(a family.Act) error {
-	if a.Kind != scenario.Take && a.Kind != scenario.Proceed {
+	if a.Kind != script.Take && a.Kind != script.Proceed {
 		return nil // it concerns a site
 	}
 	switch c := &e.clients[a.Proc]; {
 	case c.waits:
 		return fmt.Errorf("waits for %s", deadlock.LockName(c.program[c.got]))
-	case a.Kind == scenario.Take && c.active:
+	case a.Kind == script.Take && c.active:
 		return errors.New("cannot take anything: its transaction is under way, let it go on")
-	case a.Kind == scenario.Proceed && !c.active:
+	case a.Kind == script.Proceed && !c.active:
 		return errors.New("cannot go on: it runs no transaction")
 	}
 	return nil

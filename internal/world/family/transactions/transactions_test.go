@@ -7,7 +7,7 @@ import (
 	"github.com/stile-lock/stile/algorithm/deadlock"
 	"github.com/stile-lock/stile/algorithm/host"
 	"github.com/stile-lock/stile/internal/world/family"
-	"github.com/stile-lock/stile/scenario"
+	"github.com/stile-lock/stile/internal/world/script"
 	"github.com/stile-lock/stile/trace"
 )
 
@@ -32,7 +32,7 @@ func (b *bench) Hears() bool                            { return false }
 func (b *bench) Tell(trace.Event)                       {}
 func (b *bench) Machine(algorithm.ID) algorithm.Machine { return b.m }
 func (b *bench) Break(name string, _, _ algorithm.ID)   { b.broken = append(b.broken, name) }
-func (b *bench) do(kind scenario.ActionKind, p int) {
+func (b *bench) do(kind script.ActionKind, p int) {
 	b.env.Do(b, family.Act{Kind: kind, Proc: algorithm.ID(p)})
 }
 
@@ -58,12 +58,12 @@ func newBench(t *testing.T) *bench {
 func TestWhoWaitsForWhom(t *testing.T) {
 	b := newBench(t)
 	for _, p := range []int{0, 1, 0} {
-		b.do(scenario.Proceed, p)
+		b.do(script.Proceed, p)
 	}
 	if b.env.Next(0) != 1 || b.env.Next(1) != algorithm.None || b.env.Cycle(0) != nil {
 		t.Errorf("P1 waits for %v, P2 for %v: want P2, nobody", b.env.Next(0), b.env.Next(1))
 	}
-	b.do(scenario.Proceed, 1)
+	b.do(script.Proceed, 1)
 	if got := deadlock.Round(b.env.Cycle(1)); got != "P2->P1->P2" {
 		t.Errorf("the cycle of P2 is %s", got)
 	}
@@ -77,7 +77,7 @@ func TestWhoWaitsForWhom(t *testing.T) {
 // hide that the next one waits.
 func TestDoomedTooLate(t *testing.T) {
 	b := newBench(t)
-	b.do(scenario.Proceed, 0)
+	b.do(script.Proceed, 0)
 	doomed := host.Notice{Kind: host.Doomed, Who: 0, Attempt: 1}
 	b.env.Took(b, 0, host.Input{}, false, []host.Notice{doomed})
 	if !b.env.clients[0].doomed {
@@ -86,7 +86,7 @@ func TestDoomedTooLate(t *testing.T) {
 	b.env.Took(b, 0, host.Input{}, false, []host.Notice{{Kind: host.Victim, Who: 0}, doomed})
 	b.env.Took(b, 0, host.Input{}, false, []host.Notice{doomed})
 	for _, p := range []int{0, 1, 0, 1} {
-		b.do(scenario.Proceed, p)
+		b.do(script.Proceed, p)
 	}
 	if b.env.Cycle(0) == nil {
 		t.Error("P1 counts as doomed for what was said of the attempt before: the deadlock is not seen")
@@ -105,7 +105,7 @@ func TestBroken(t *testing.T) {
 	} {
 		b := newBench(t)
 		for _, p := range []int{0, 0, 1} { // P1 has both, and P2 waits
-			b.do(scenario.Proceed, p)
+			b.do(script.Proceed, p)
 		}
 		b.env.Took(b, 0, host.Input{}, false, []host.Notice{c.notice})
 		if len(b.broken) != 1 || b.broken[0] != c.want {
