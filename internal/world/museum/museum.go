@@ -235,34 +235,23 @@ func (b *builder) ring(number int) error {
 		return err
 	}
 	b.text("**The fix.** Enough values. The smallest K with which every run from every state comes to one privilege and keeps it, found by trying each K from 2 on; in brackets the states of the proof:")
-	bounds, err := ring.Bounds(b.limits)
-	if err != nil && b.over() {
-		return errInterrupted
-	}
-	if err != nil {
-		return err
-	}
-	cells := map[ring.Mover]map[int]string{}
-	most := 0
-	for _, r := range bounds {
-		if cells[r.Mover] == nil {
-			cells[r.Mover] = map[int]string{}
-		}
-		cells[r.Mover][r.N] = fmt.Sprintf("%d (%s)", r.K, words.Grouped(r.States))
-		most = max(most, r.N)
-	}
-	head, rule := "| who moves |", "|---|"
-	for n := 2; n <= most; n++ {
-		head += fmt.Sprintf(" N=%d |", n)
-		rule += "---|"
-	}
-	b.line("\n%s\n%s", head, rule)
-	for _, m := range ring.Movers() {
-		row := fmt.Sprintf("| %v |", m)
+	b.line("\n| who moves | N=2 | N=3 | N=4 | N=5 | N=6 |\n|---|---|---|---|---|---|")
+	for m, most := range [...]int{ring.OneMoves: 6, ring.SeveralMove: 6, ring.AllMove: 6, ring.EmptyLinks: 3, ring.LitteredLinks: 2} {
+		row := fmt.Sprintf("| %v |", ring.Mover(m))
 		for n := 2; n <= most; n++ {
-			row += " " + cells[m][n] + " |"
+			r, err := ring.Ring{N: n, Mover: ring.Mover(m)}.Check(b.limits)
+			if err == nil {
+				err = r.Err()
+			}
+			if err != nil && b.over() {
+				err = errInterrupted
+			}
+			if err != nil {
+				return err
+			}
+			row += fmt.Sprintf(" %d (%s) |", r.Values, words.Grouped(r.States))
 		}
-		b.line("%s", row)
+		b.line("%s%s", row, strings.Repeat("  |", 6-most))
 	}
 	b.text("One process moving at a time needs N-1 values (two at least), several at once need N. Where flags travel in messages, the copy that a process has of its neighbour's flag counts like a process of its own, and so does a message that was there at the start: with empty links 2N values are needed.")
 	return nil
