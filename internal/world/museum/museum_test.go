@@ -62,6 +62,30 @@ func TestExhibits(t *testing.T) {
 	}
 }
 
+// Rows of docs/results/faults.md as committed are what the faults do, and each has its
+// commands: here those of a lock with a coordinator.
+func TestFaultRows(t *testing.T) {
+	data, err := os.ReadFile("../../../docs/results/faults.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, rows := faultTables()[0], 0
+	table.rows = slices.DeleteFunc(table.rows, func(s sufferer) bool { return s.lock != "central-deny" })
+	b := newPage("P", "faults", check.Limits{}, func(string) { rows++ })
+	if err := b.faults(table); err != nil {
+		t.Fatal(err)
+	}
+	_, got, _ := strings.Cut(b.String(), "\n## ")
+	for line := range strings.Lines(got) {
+		if !strings.Contains(string(data), line) {
+			t.Errorf("docs/results/faults.md does not have\n%s\nif that is better: make faults", line)
+		}
+	}
+	if rows != 2 || strings.Count(got, "\n| `stile check central-deny --fault ") != 10 {
+		t.Errorf("got %d rows, and\n%s", rows, got)
+	}
+}
+
 // Each verdict is a letter.
 func TestVerdicts(t *testing.T) {
 	r := &check.Report{Properties: []check.Property{
@@ -85,7 +109,7 @@ func TestTable(t *testing.T) {
 		t.Fatal(err)
 	}
 	told := ""
-	b := newPage("P", "museum", parse, check.Limits{Workers: 1}, func(line string) { told = line })
+	b := newPage("P", "museum", check.Limits{Workers: 1}, func(line string) { told = line })
 	if err := b.table(one); err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +154,7 @@ func TestInterruptedPages(t *testing.T) {
 
 // A part is there as a whole or not at all.
 func TestPart(t *testing.T) {
-	b := newPage("P", "museum", parse, check.Limits{}, nil)
+	b := newPage("P", "museum", check.Limits{}, nil)
 	b.total, b.things = 3, "parts"
 	before := b.String()
 	if err := b.part("one", func() error { b.line("whole"); return nil }); err != nil {

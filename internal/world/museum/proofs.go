@@ -2,6 +2,7 @@ package museum
 
 import (
 	"fmt"
+	"regexp"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -24,7 +25,7 @@ const (
 // Proofs makes docs/results/proofs.md. It takes ten minutes, so told receives each line
 // of the table as soon as it is known.
 func Proofs(parse Parser, l check.Limits, told func(line string)) (string, error) {
-	b := newPage("What was proved", "proofs", parse, l, told)
+	b := newPage("What was proved", "proofs", l, told)
 	b.text(fmt.Sprintf("Every algorithm, in every order of events, with N = 2, 3 and 4 on FIFO channels, and with N = 2 and 3 on the weakest network it claims, where that is a weaker one; without those groups that take very long, which are in [proofs-long.md](proofs-long.md). *Requests* is how often each process may ask: *any* means without bound, and then what holds is proved for this N; where that does not end within %v the number of requests is bounded. States, transitions and depth are those of the pass without monitors. The counts of the smaller ones, on the weakest network that the algorithm claims, are pinned in tests. The time is that of all passes together, %s.", patience, machine()))
 	b.text("The properties: **M**utual exclusion, no **D**eadlock, no **S**tarvation, **O**rder (closed), order among applications that **T**alk, **B**ypass, **K** one token, **F**ence, **C**hannels, st**A**rt (all that it claims, from every start of a view: any holder, inside or not, as far as it fits), al**I**bi, con**V**ergence. A letter in upper case: it holds; in lower case: it holds up to the bound on requests; ! before it: violated; ? before it: not finished, and then the states are those so far; absent: not claimed, or nothing to check.")
 	b.line("\n| algorithm | N | network | requests | states | transitions | depth | properties | on a link | bypass | seconds |")
@@ -66,7 +67,8 @@ func (b *builder) lock(c check.Config) error {
 		return err
 	}
 	b.row("| %s | %d | %v | %s | %s | %s | %d | %s | %s | %s | %.1f |", c.Spec.Name, c.Nodes, c.Network, times(int(r.Requests)),
-		words.Grouped(r.States), words.Grouped(r.Transitions), r.Depth, verdicts(r, check.Properties(families.Of(c.Spec)), "MDSOTBKFCAIV"), longest(r), bypass(r), r.Seconds)
+		words.Grouped(r.States), words.Grouped(r.Transitions), r.Depth, verdicts(r, check.Properties(families.Of(c.Spec)), "MDSOTBKFCAIV"),
+		strings.Join(atMost(r, check.Channels, 1), ""), strings.Join(atMost(r, check.Bypass, 2), " / "), r.Seconds)
 	return nil
 }
 
@@ -124,34 +126,14 @@ func unfinished(r *check.Report) bool {
 	return slices.ContainsFunc(r.Properties, func(p check.Property) bool { return p.Verdict == check.Unfinished })
 }
 
-// longest formats the bound on messages on one link.
-func longest(r *check.Report) string {
-	var n int
-	if p := r.Find(check.Channels); p != nil {
-		at := max(0, strings.Index(p.Note, "at most"))
-		if _, err := fmt.Sscanf(p.Note[at:], "at most %d", &n); err == nil {
-			return fmt.Sprint(n)
+// atMost returns the first bounds that the note of a property names, as many as are wanted.
+func atMost(r *check.Report, property string, wanted int) []string {
+	var all []string
+	if p := r.Find(property); p != nil {
+		note := strings.ReplaceAll(p.Note, "without bound", "at most ∞")
+		for _, m := range regexp.MustCompile(`at most (\d+|∞)`).FindAllStringSubmatch(note, wanted) {
+			all = append(all, m[1])
 		}
 	}
-	return ""
-}
-
-// bypass formats the two bounds, from the request and from calm on.
-func bypass(r *check.Report) string {
-	p := r.Find(check.Bypass)
-	if p == nil {
-		return ""
-	}
-	note := strings.ReplaceAll(p.Note, "without bound", "at most ∞")
-	var found []string
-	for {
-		_, rest, ok := strings.Cut(note, "at most ")
-		if !ok {
-			break
-		}
-		number, _, _ := strings.Cut(rest, " ")
-		found = append(found, strings.TrimSuffix(number, ";"))
-		note = rest
-	}
-	return strings.Join(found[:min(2, len(found))], " / ")
+	return all
 }

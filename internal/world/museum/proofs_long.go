@@ -36,7 +36,7 @@ func longer(parse Parser) ([]check.Config, error) {
 // the table as soon as it is known. What is not begun within the time limit is left out.
 func Long(parse Parser, l check.Limits, told func(line string)) (string, error) {
 	started := time.Now()
-	b := newPage("What took longer to prove", "proofs-long", parse, l, told)
+	b := newPage("What took longer to prove", "proofs-long", l, told)
 	b.text(fmt.Sprintf("Proofs that [proofs.md](proofs.md) has no time for, one row for each pass over the states: the first without a monitor, the others with one, or from every start of a view. *Requests* is how often each process may ask; what holds for *any* number is proved for this N. Groups of four may use 8 GiB for states and queue; if the first pass does not fit, the others, which are larger, are not tried. Made %s.", machine()))
 	b.line("\n| algorithm | N | network | requests | property | verdict | states | transitions | depth | seconds |")
 	b.line("|---|--:|---|--:|---|---|--:|--:|--:|--:|")
