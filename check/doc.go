@@ -24,7 +24,8 @@
 // value, a family.Family: there is one Run for all of them. The states of single machines
 // and the contents of messages, here called blobs, are few. A global state therefore
 // names them by number, and what a machine does with an input is determined once, by
-// running it. Package internal/world/ring has another model.
+// running it. Package internal/world/ring has another model, for Dijkstra's ring as in the
+// paper, where processes read each other's flags.
 //
 // Every counterexample is first run again without any renumbering, and then replayed by
 // the simulator: another host, with another network, that shares the environment and

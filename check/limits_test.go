@@ -18,7 +18,6 @@ import (
 	"github.com/stile-lock/stile/internal/world/family"
 	"github.com/stile-lock/stile/internal/world/family/families"
 	"github.com/stile-lock/stile/internal/world/family/transactions"
-	"github.com/stile-lock/stile/internal/world/ring"
 	"github.com/stile-lock/stile/trace"
 )
 
@@ -44,10 +43,6 @@ func TestLimitsInEveryMode(t *testing.T) {
 			c := transacts(t, transactions.Dinner(method, "", 3, 3), 0)
 			c.Limits = l
 			return Run(c)
-		},
-		"ring": func(l Limits) (*Report, error) {
-			r, err := RunRing(RingConfig{Nodes: 4, Values: 100, Mover: ring.SeveralMove, Limits: l})
-			return &r.Report, err
 		},
 	} {
 		for why, l := range map[string]Limits{explore.OutOfMemory: {Memory: 1 << 20}, explore.OutOfTime: {Time: 1}, explore.Interrupted: {Context: gone}} {

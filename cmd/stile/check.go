@@ -41,8 +41,12 @@ type checkFlags struct {
 	sets *quorum.Properties // of the given sets, or nil
 }
 
+func newCheckFlags() *checkFlags {
+	return &checkFlags{network: algorithm.FIFO.String(), sites: 2, config: check.Config{Nodes: 3, Requests: 2, Crashes: 1, Limits: check.Limits{Memory: 4 << 30}}}
+}
+
 func newCheck() *cobra.Command {
-	f := &checkFlags{network: algorithm.FIFO.String(), sites: 2, config: check.Config{Nodes: 3, Requests: 2, Crashes: 1, Limits: check.Limits{Memory: 4 << 30}}}
+	f := newCheckFlags()
 	c := &cobra.Command{
 		Use:   "check ALGORITHM [flags]",
 		Short: "Check an algorithm in every possible order of events",
@@ -98,10 +102,11 @@ Exit code 0: everything that was checked holds; 1: something is violated;
 			if f.shared != "" {
 				return f.checkRing(c, args[0])
 			}
-			if m, err := deadlock.Find(args[0]); err == nil {
-				return f.method(c, m)
+			config, err := f.resolve(c, args[0])
+			if err != nil {
+				return err
 			}
-			return f.algorithm(c, args[0])
+			return f.run(c, config)
 		},
 		ValidArgsFunction: completeAlgorithm(methodNames()...),
 	}
@@ -116,11 +121,11 @@ type pageMaker func(l check.Limits, report func(line string)) (string, error)
 func (f *checkFlags) page() pageMaker {
 	switch {
 	case f.museum:
-		return func(l check.Limits, _ func(string)) (string, error) { return museum.Page(l) }
+		return func(l check.Limits, _ func(string)) (string, error) { return museum.Page(parseCheck, l) }
 	case f.proofs:
-		return museum.Proofs
+		return func(l check.Limits, report func(string)) (string, error) { return museum.Proofs(parseCheck, l, report) }
 	case f.long:
-		return museum.Long
+		return func(l check.Limits, report func(string)) (string, error) { return museum.Long(parseCheck, l, report) }
 	case f.faults:
 		return museum.Faults
 	}
@@ -194,8 +199,8 @@ func (f *checkFlags) define(c *cobra.Command) {
 	hideDefaults(fs, "nodes", "crashes", "workers")
 }
 
-// run runs a check and reports the result; head describes the check.
-func (f *checkFlags) run(cmd *cobra.Command, c check.Config, head func(c check.Config) []string) error {
+// run runs a check and reports the result.
+func (f *checkFlags) run(cmd *cobra.Command, c check.Config) error {
 	var first *check.Property // that is violated, if it has a counterexample
 	files, err := f.files(c, &first)
 	if err != nil {
@@ -205,7 +210,7 @@ func (f *checkFlags) run(cmd *cobra.Command, c check.Config, head func(c check.C
 		v, limits, end := f.begin(cmd)
 		defer end()
 		c = c.Settled()
-		c.Limits, c.Found, v.head = limits, v.reportViolation, head(c)
+		c.Limits, c.Found, v.head = limits, v.reportViolation, f.head(c)
 		r, err := check.Run(c)
 		if err != nil {
 			return outcome{}, err

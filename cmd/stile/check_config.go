@@ -45,14 +45,32 @@ func familyFlags(f *family.Family) string {
 	return all
 }
 
-// algorithm checks a lock, or an algorithm of another family.
-func (f *checkFlags) algorithm(c *cobra.Command, name string) error {
+// parseCheck returns the check that a command line makes, without 'stile check'.
+func parseCheck(command string) (check.Config, error) {
+	f, c := newCheckFlags(), &cobra.Command{}
+	f.define(c)
+	if err := c.ParseFlags(strings.Fields(strings.ReplaceAll(command, `"`, ""))); err != nil {
+		return check.Config{}, err
+	}
+	return f.resolve(c, c.Flags().Arg(0))
+}
+
+// resolve turns the flags into a check of an algorithm, or of a method against deadlock.
+func (f *checkFlags) resolve(c *cobra.Command, name string) (check.Config, error) {
+	if m, err := deadlock.Find(name); err == nil {
+		return f.method(c, m)
+	}
+	return f.algorithm(c, name)
+}
+
+// algorithm returns the check of a lock, or of an algorithm of another family.
+func (f *checkFlags) algorithm(c *cobra.Command, name string) (config check.Config, err error) {
 	if err := checkKnown(name); err != nil {
-		return err
+		return config, err
 	}
 	spec, err := catalog.Make(name, f.options)
 	if err != nil {
-		return err
+		return config, err
 	}
 	of, usual := families.Of(spec), check.AnyPace
 	if of.Bounded == nil {
@@ -89,22 +107,25 @@ func (f *checkFlags) algorithm(c *cobra.Command, name string) error {
 		err = f.checkCrashes()
 	}
 	if err != nil {
-		return err
+		return config, err
 	}
-	config, err := f.resolve(spec, usual)
-	if err != nil {
-		return err
+	if config, err = f.group(spec, usual); err != nil {
+		return config, err
 	}
-	if f.sets, err = catalog.SetProperties(name, f.options, config.Nodes); err != nil {
-		return err
+	f.sets, err = catalog.SetProperties(name, f.options, config.Nodes)
+	return config, err
+}
+
+// head describes a check.
+func (f *checkFlags) head(c check.Config) []string {
+	if c.Family.Sites > 0 {
+		return describeMethod(c)
 	}
-	return f.run(c, config, func(c check.Config) []string {
-		head := []string{spec.Title + ": " + describeCheck(c)}
-		if f.sets != nil {
-			head = append(head, "sets: "+f.sets.String())
-		}
-		return head
-	})
+	head := []string{c.Spec.Title + ": " + describeCheck(c)}
+	if f.sets != nil {
+		head = append(head, "sets: "+f.sets.String())
+	}
+	return head
 }
 
 // checkCrashes refuses more crashes and restarts than are possible.
@@ -119,8 +140,8 @@ func (f *checkFlags) checkCrashes() error {
 	return nil
 }
 
-// resolve turns the flags into a check.
-func (f *checkFlags) resolve(spec algorithm.Spec, usual check.Pace) (check.Config, error) {
+// group turns the flags into the check of a group that runs an algorithm.
+func (f *checkFlags) group(spec algorithm.Spec, usual check.Pace) (check.Config, error) {
 	c := f.config
 	c.Spec, c.Family = spec, families.Of(spec)
 	err := c.Spec.Accepts(c.Nodes)
@@ -168,13 +189,13 @@ func (f *checkFlags) checkStart(spec algorithm.Spec, starts []algorithm.View) er
 	return nil
 }
 
-// method checks a method against deadlock with processes that each acquire their own
-// lock and then the next one's.
-func (f *checkFlags) method(c *cobra.Command, m deadlock.Method) error {
-	if err := onlyFlags(c, commonCheckFlags+" requests mode sites crashes", "--FLAG does not apply to "+m.Name+", which is a method against deadlock: leave it out"); err != nil {
-		return err
-	}
+// method returns the check of a method against deadlock, with processes that each acquire
+// their own lock and then the next one's.
+func (f *checkFlags) method(c *cobra.Command, m deadlock.Method) (check.Config, error) {
 	config := f.config
+	if err := onlyFlags(c, commonCheckFlags+" requests mode sites crashes", "--FLAG does not apply to "+m.Name+", which is a method against deadlock: leave it out"); err != nil {
+		return config, err
+	}
 	if !c.Flags().Changed("nodes") {
 		config.Nodes = 2
 	}
@@ -182,18 +203,16 @@ func (f *checkFlags) method(c *cobra.Command, m deadlock.Method) error {
 		config.Crashes = 0
 	}
 	if config.Crashes > 1 {
-		return fmt.Errorf("--crashes %d: at most one site can crash with a method against deadlock", config.Crashes)
+		return config, fmt.Errorf("--crashes %d: at most one site can crash with a method against deadlock", config.Crashes)
 	}
 	dinner := transactions.Dinner(m, f.mode, f.sites, config.Nodes)
 	var err error
 	if config.Spec, err = dinner.Spec(); err != nil {
-		return fmt.Errorf("cannot check %s: %w", m.Name, err)
+		return config, fmt.Errorf("cannot check %s: %w", m.Name, err)
 	}
 	config.Family = dinner.Family()
-	if config.Properties, err = parseProperties(f.properties, config.Family); err != nil {
-		return err
-	}
-	return f.run(c, config, func(c check.Config) []string { return describeMethod(m.Title, c) })
+	config.Properties, err = parseProperties(f.properties, config.Family)
+	return config, err
 }
 
 // describeCheck describes the check of an algorithm.
@@ -247,12 +266,12 @@ func describeCrashes(c check.Config) string {
 }
 
 // describeMethod describes the check of a method against deadlock.
-func describeMethod(title string, c check.Config) []string {
+func describeMethod(c check.Config) []string {
 	each := "any number of transactions"
 	if c.Requests > 0 {
 		each = words.Plural(c.Requests, "transaction")
 	}
-	lines := []string{title, fmt.Sprintf("%s and as many locks at %s, %s each", words.Plural(c.Nodes, "process"), words.Plural(c.Family.Sites, "site"), each)}
+	lines := []string{c.Spec.Title, fmt.Sprintf("%s and as many locks at %s, %s each", words.Plural(c.Nodes, "process"), words.Plural(c.Family.Sites, "site"), each)}
 	if c.Crashes > 0 {
 		lines = append(lines, "one site may crash, at any step")
 	}

@@ -172,19 +172,19 @@ func (f *checkFlags) checkRing(c *cobra.Command, name string) error {
 	return runAndReport(c.OutOrStdout(), f.json, nil, func() (outcome, error) {
 		v, limits, end := f.begin(c)
 		defer end()
-		r, err := check.RunRing(check.RingConfig{Nodes: f.config.Nodes, Values: f.options.K, Mover: ring.Mover(mover), Limits: limits})
+		r, err := ring.Ring{N: f.config.Nodes, K: f.options.K, Mover: ring.Mover(mover)}.Check(limits)
 		if err != nil {
 			return outcome{}, err
 		}
 		part := struct {
-			*check.RingReport
+			*ring.Report
 			Stopped bool `json:"stopped"`
 		}{r, true}
 		return v.answer(&r.Report, r, part, func(p *printer) { printRing(p, r) }), nil
 	})
 }
 
-func printRing(p *printer, r *check.RingReport) {
+func printRing(p *printer, r *ring.Report) {
 	head := fmt.Sprintf("Dijkstra's K-state ring with shared flags: %s, %d values of a flag, %s, from every state", words.Plural(r.Nodes, "process"), r.Values, r.Mover)
 	printHead(p, []string{head})
 	printTable(p, &r.Report, "")

@@ -48,39 +48,28 @@ func sufferers(names []string, suffix string, coordinator int) []sufferer {
 // A faultTable is a part of docs/results/faults.md.
 type faultTable struct {
 	title, text string
-	kinds       []faults.Kind
 	rows        []sufferer
 }
 
 func faultTables() []faultTable {
-	var sound, recovered []string
+	var sound []string
 	for _, s := range catalog.Sound() {
 		sound = append(sound, s.Name)
-	}
-	for _, p := range deaths() {
-		if lock, ok := strings.CutSuffix(p.name, "+bully"); ok && p.crashes == 1 {
-			recovered = append(recovered, lock)
-		}
 	}
 	return []faultTable{{
 		title: "Locks as they are",
 		text:  "No lock here is made for this: each assumes that nobody dies, and that every message comes, and comes once. The table says what that assumption is worth. A process that has died is not told of to anybody. The wrong algorithms are not in it: they fail without a fault.",
-		kinds: faults.Kinds(), rows: sufferers(sound, "", 1),
+		rows:  sufferers(sound, "", 1),
 	}, {
 		title: "Locks that survive deaths",
 		text:  "The same locks, each with an election beside it: a perfect failure detector tells who has died, the highest alive is elected and makes a new view. That repairs every death, and nothing else: a message that is lost while nobody dies stays lost, unless the lock itself does something about it, or who waits loses patience ([elections](../elections.md)). One that comes twice does what it does above, as a rule, since nothing is recovered while everybody lives.",
-		kinds: faults.Kinds(), rows: sufferers(recovered, "+bully", faultNodes),
+		rows:  sufferers(recovered(), "+bully", faultNodes),
 	}}
 }
 
 // Faults makes docs/results/faults.md. It takes a minute or two, so told receives each
 // row as soon as it is known.
 func Faults(l check.Limits, told func(line string)) (string, error) {
-	return FaultsBy(l, told, faults.Try)
-}
-
-// FaultsBy is Faults with the function that tries each cell.
-func FaultsBy(l check.Limits, told func(line string), try func(c faults.Config) (*faults.Report, error)) (string, error) {
 	b := newPage("What one fault does", "faults", l, told)
 	b.text("One message is lost, or comes twice; or one process dies: while it is idle, while it waits, or inside. What becomes of the others?")
 	b.text(fmt.Sprintf("**How it was found.** %d processes ask up to three times each, in every order of asking, with messages that all take as long, and again with links of which each takes its own time. In each of these runs the fault happens once, everywhere that it can: to every message; or to every process right before anything that happens anywhere, as long as it does what the column says. The copy of a message comes right behind it, or shortly after anybody asks, enters or leaves within the next 12 message times; all else stays in order. Afterwards, when all has long been over, everybody who is alive and idle asks again, and again if it is refused: who does not get in waits for ever. The cell is the worst of all that. A step is never cut in two: who dies has sent all messages of a step or none, and those still arrive.", faultNodes))
@@ -91,7 +80,7 @@ func FaultsBy(l check.Limits, told func(line string), try func(c faults.Config) 
 		b.total += len(t.rows)
 	}
 	for _, t := range all {
-		if err := b.faults(t, try); err != nil {
+		if err := b.faults(t); err != nil {
 			return b.ended(err)
 		}
 	}
@@ -99,18 +88,13 @@ func FaultsBy(l check.Limits, told func(line string), try func(c faults.Config) 
 }
 
 // faults writes a table, and below it the commands of its cells.
-func (b *builder) faults(t faultTable, try func(c faults.Config) (*faults.Report, error)) error {
+func (b *builder) faults(t faultTable) error {
 	b.line("\n## %s", t.title)
 	b.text(t.text)
-	head, rule := "| lock |", "|---|"
-	for _, k := range t.kinds {
-		head += " " + column(k) + " |"
-		rule += "---|"
-	}
-	b.line("\n%s\n%s", head, rule)
+	b.line("\n| lock | message lost | message twice | dies idle | dies waiting | dies inside |\n|---|---|---|---|---|---|")
 	var list strings.Builder
 	for _, s := range t.rows {
-		err := b.part(s.name(), func() error { return b.suffers(&list, t, s, try) })
+		err := b.part(s.name(), func() error { return b.suffers(&list, s) })
 		if err != nil {
 			return err
 		}
@@ -118,14 +102,6 @@ func (b *builder) faults(t faultTable, try func(c faults.Config) (*faults.Report
 	b.line("\n| command | what its worst run shows | in |\n|---|---|---|")
 	b.WriteString(list.String())
 	return nil
-}
-
-// column returns the heading of a fault's column.
-func column(k faults.Kind) string {
-	return [...]string{
-		faults.Lost: "message lost", faults.Duplicated: "message twice",
-		faults.Idle: "dies idle", faults.Waiting: "dies waiting", faults.Inside: "dies inside",
-	}[k]
 }
 
 func (s sufferer) name() string {
@@ -145,7 +121,7 @@ func (s sufferer) command(k faults.Kind) string {
 }
 
 // suffers gives a lock its row, and its lines in the list of commands.
-func (b *builder) suffers(list *strings.Builder, t faultTable, s sufferer, try func(c faults.Config) (*faults.Report, error)) error {
+func (b *builder) suffers(list *strings.Builder, s sufferer) error {
 	spec, err := catalog.Make(s.lock, algorithm.Options{})
 	if err != nil {
 		return err
@@ -158,8 +134,8 @@ func (b *builder) suffers(list *strings.Builder, t faultTable, s sufferer, try f
 	}
 	row := "| " + s.name() + " |"
 	var lines strings.Builder
-	for _, c.Kind = range t.kinds {
-		r, err := try(c)
+	for _, c.Kind = range faults.Kinds() {
+		r, err := faults.Try(c)
 		if err == nil && r.Stopped {
 			err = errInterrupted
 		}

@@ -2,6 +2,7 @@ package museum
 
 import (
 	"fmt"
+	"regexp"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -23,19 +24,27 @@ const (
 
 // Proofs makes docs/results/proofs.md. It takes ten minutes, so told receives each line
 // of the table as soon as it is known.
-func Proofs(l check.Limits, told func(line string)) (string, error) {
+func Proofs(parse Parser, l check.Limits, told func(line string)) (string, error) {
 	b := newPage("What was proved", "proofs", l, told)
 	b.text(fmt.Sprintf("Every algorithm, in every order of events, with N = 2, 3 and 4 on FIFO channels, and with N = 2 and 3 on the weakest network it claims, where that is a weaker one; without those groups that take very long, which are in [proofs-long.md](proofs-long.md). *Requests* is how often each process may ask: *any* means without bound, and then what holds is proved for this N; where that does not end within %v the number of requests is bounded. States, transitions and depth are those of the pass without monitors. The counts of the smaller ones, on the weakest network that the algorithm claims, are pinned in tests. The time is that of all passes together, %s.", patience, machine()))
 	b.text("The properties: **M**utual exclusion, no **D**eadlock, no **S**tarvation, **O**rder (closed), order among applications that **T**alk, **B**ypass, **K** one token, **F**ence, **C**hannels, st**A**rt (all that it claims, from every start of a view: any holder, inside or not, as far as it fits), al**I**bi, con**V**ergence. A letter in upper case: it holds; in lower case: it holds up to the bound on requests; ! before it: violated; ? before it: not finished, and then the states are those so far; absent: not claimed, or nothing to check.")
 	b.line("\n| algorithm | N | network | requests | states | transitions | depth | properties | on a link | bypass | seconds |")
 	b.line("|---|--:|---|--:|--:|--:|--:|---|--:|--:|--:|")
+	large, err := longer(parse)
+	if err != nil {
+		return "", err
+	}
+	all, err := tables(parse)
+	if err != nil {
+		return "", err
+	}
 	var locks []check.Config
 	for _, s := range catalog.All() {
-		locks = append(locks, groups(s)...)
+		locks = append(locks, groups(s, large)...)
 	}
 	b.total, b.things = len(locks), "rows"
-	for _, t := range tables() {
-		b.total += len(t.proofs)
+	for _, t := range all {
+		b.total += len(t.commands)
 	}
 	for _, c := range locks {
 		if err := b.part(fmt.Sprintf("%s with N = %d on a %v network", c.Spec.Name, c.Nodes, c.Network), func() error { return b.lock(c) }); err != nil {
@@ -43,7 +52,7 @@ func Proofs(l check.Limits, told func(line string)) (string, error) {
 		}
 	}
 	b.text("*On a link*: the most messages that were under way on one link at a time. *Bypass*: the most entries of others that a process can see while it waits, from its request on, and once none of its own messages is under way.")
-	for _, t := range tables() {
+	for _, t := range all {
 		if err := b.table(t); err != nil {
 			return b.ended(err)
 		}
@@ -58,7 +67,8 @@ func (b *builder) lock(c check.Config) error {
 		return err
 	}
 	b.row("| %s | %d | %v | %s | %s | %s | %d | %s | %s | %s | %.1f |", c.Spec.Name, c.Nodes, c.Network, times(int(r.Requests)),
-		words.Grouped(r.States), words.Grouped(r.Transitions), r.Depth, letters(r), longest(r), bypass(r), r.Seconds)
+		words.Grouped(r.States), words.Grouped(r.Transitions), r.Depth, verdicts(r, check.Properties(families.Of(c.Spec)), "MDSOTBKFCAIV"),
+		strings.Join(atMost(r, check.Channels, 1), ""), strings.Join(atMost(r, check.Bypass, 2), " / "), r.Seconds)
 	return nil
 }
 
@@ -75,13 +85,16 @@ func machine() string {
 	return s
 }
 
-// groups lists the groups in which an algorithm is checked.
-func groups(s algorithm.Spec) []check.Config {
+// groups lists the groups in which an algorithm is checked, without the large ones.
+func groups(s algorithm.Spec, large []check.Config) []check.Config {
 	var all []check.Config
 	for network := algorithm.FIFO; network <= s.Network; network += max(1, s.Network) {
 		for n := 2; n <= 4; n++ {
 			c := check.Config{Spec: s, Nodes: n, Network: network}
-			if s.Accepts(n) == nil && (n < 4 || network == algorithm.FIFO) && !isLonger(c) {
+			long := slices.ContainsFunc(large, func(l check.Config) bool {
+				return l.Spec.Name == s.Name && l.Nodes == n && l.Network == network
+			})
+			if s.Accepts(n) == nil && (n < 4 || network == algorithm.FIFO) && !long {
 				all = append(all, c)
 			}
 		}
@@ -113,46 +126,14 @@ func unfinished(r *check.Report) bool {
 	return slices.ContainsFunc(r.Properties, func(p check.Property) bool { return p.Verdict == check.Unfinished })
 }
 
-// letters formats the verdicts on a lock in few characters.
-func letters(r *check.Report) string {
-	const letters = "MDSOTBKFCAIV"
-	all := ""
-	for i, name := range check.Properties(families.Of(algorithm.Spec{})) {
-		if p := r.Find(name); p != nil {
-			all += verdicts([]check.Property{*p}, letters[i:i+1])
+// atMost returns the first bounds that the note of a property names, as many as are wanted.
+func atMost(r *check.Report, property string, wanted int) []string {
+	var all []string
+	if p := r.Find(property); p != nil {
+		note := strings.ReplaceAll(p.Note, "without bound", "at most ∞")
+		for _, m := range regexp.MustCompile(`at most (\d+|∞)`).FindAllStringSubmatch(note, wanted) {
+			all = append(all, m[1])
 		}
 	}
 	return all
-}
-
-// longest formats the bound on messages on one link.
-func longest(r *check.Report) string {
-	var n int
-	if p := r.Find(check.Channels); p != nil {
-		at := max(0, strings.Index(p.Note, "at most"))
-		if _, err := fmt.Sscanf(p.Note[at:], "at most %d", &n); err == nil {
-			return fmt.Sprint(n)
-		}
-	}
-	return ""
-}
-
-// bypass formats the two bounds, from the request and from calm on.
-func bypass(r *check.Report) string {
-	p := r.Find(check.Bypass)
-	if p == nil {
-		return ""
-	}
-	note := strings.ReplaceAll(p.Note, "without bound", "at most ∞")
-	var found []string
-	for {
-		_, rest, ok := strings.Cut(note, "at most ")
-		if !ok {
-			break
-		}
-		number, _, _ := strings.Cut(rest, " ")
-		found = append(found, strings.TrimSuffix(number, ";"))
-		note = rest
-	}
-	return strings.Join(found[:min(2, len(found))], " / ")
 }

@@ -1,6 +1,7 @@
 package ring
 
 import (
+	"math/bits"
 	"slices"
 
 	"github.com/stile-lock/stile/internal/world/explore"
@@ -26,15 +27,11 @@ func (m Mover) String() string {
 	return [...]string{"one mover", "several movers", "all move", "messages, links empty", "messages, one on each link"}[m]
 }
 
-// Movers lists the ways to move.
-func Movers() []Mover { return []Mover{OneMoves, SeveralMove, AllMove, EmptyLinks, LitteredLinks} }
-
 // A Ring is Dijkstra's ring as a Model. It starts from every state.
 type Ring struct {
-	N, K  int
+	N     int // number of processes
+	K     int // number of values of a flag; for Check, 0 means as few as are enough
 	Mover Mover
-
-	plain bool // messages: without the reductions, for tests
 }
 
 // brokenClosure is violated by a step from a right state to a wrong one.
@@ -42,113 +39,44 @@ const brokenClosure explore.Broken = 1
 
 // Worker implements Model.
 func (r Ring) Worker() explore.Worker {
-	if r.Mover >= EmptyLinks {
-		return &courierWorker{Ring: r}
-	}
-	return &ringWorker{Ring: r, next: make([]byte, r.N)}
+	return &worker{Ring: r, flags: make([]byte, r.N), links: make([][]byte, r.N)}
 }
 
-// A ringWorker explores rings with shared flags. A state is one byte for each flag.
-type ringWorker struct {
-	Ring
-	next []byte
-}
+// shared reports whether processes read the flags themselves.
+func (r Ring) shared() bool { return r.Mover < EmptyLinks }
 
-func (w *ringWorker) Init(emit func(state []byte) bool) error {
-	count(w.next, w.K, func() bool { return emit(w.next) })
-	return nil
-}
-
-// count calls f with every value of the digits, each below base, as long as f returns
-// true.
-func count(digits []byte, base int, f func() bool) {
-	clear(digits)
-	for f() {
-		i := 0
-		for i < len(digits) && int(digits[i]) == base-1 {
-			digits[i] = 0
-			i++
-		}
-		if i == len(digits) {
-			return
-		}
-		digits[i]++
-	}
-}
-
-// privileged returns the privileged processes, one bit for each.
-func (r Ring) privileged(flags []byte) uint32 {
-	var set uint32
-	for i, f := range flags {
-		left := flags[(i+r.N-1)%r.N]
-		if (f == left) == (i == 0) {
-			set |= 1 << i
-		}
-	}
-	return set
-}
-
-// one reports whether a set has exactly one member.
-func one(set uint32) bool { return set != 0 && set&(set-1) == 0 }
-
-func (w *ringWorker) Next(state []byte, emit func(s explore.Step, next []byte)) (explore.Broken, error) {
-	all := w.privileged(state)
-	for who := all; who != 0; who = (who - 1) & all {
-		if w.Mover == OneMoves && !one(who) || w.Mover == AllMove && who != all {
-			continue
-		}
-		copy(w.next, state)
-		for i := range state {
-			switch {
-			case who>>i&1 == 0:
-			case i == 0:
-				w.next[0] = byte((int(state[0]) + 1) % w.K)
-			default:
-				w.next[i] = state[i-1]
-			}
-		}
-		s := explore.Step{Label: who, Fair: true} // one action: some process moves
-		if one(all) && !one(w.privileged(w.next)) {
-			s.Broken = brokenClosure
-		}
-		emit(s, w.next)
-	}
-	return 0, nil
-}
-
-// Waiting implements Waits: the ring as a whole waits to be right.
-func (w *ringWorker) Waiting(state []byte) (waiting, calm uint32) {
-	if one(w.privileged(state)) {
-		return 0, 0
-	}
-	return 1, 1
-}
-
-// A courierWorker explores rings with messages. The content of a link is a list: the
-// receiver's copy, then the messages, oldest first.
+// A worker explores a ring. The content of a link is a list: the receiver's copy, then
+// the messages, oldest first. With shared flags a copy is always that of the flag, so a
+// state is only the flags.
 //
-// There are two reductions. A message with the same flag as the one before it or, if
-// there is none, as the copy has no effect and is left out. And because flags are only
-// compared and incremented, adding a number to all of them changes nothing, so the flag
-// of process 0 is always made 0.
-type courierWorker struct {
+// With messages there are two reductions. A message with the same flag as the one before
+// it or, if there is none, as the copy has no effect and is left out. And because flags
+// are only compared and incremented, adding a number to all of them changes nothing, so
+// the flag of process 0 is always made 0.
+type worker struct {
 	Ring
 	flags []byte
 	links [][]byte // links[i] leads to i
 	buf   []byte
 }
 
-func (w *courierWorker) Init(emit func(state []byte) bool) error {
-	w.flags, w.links = make([]byte, w.N), make([][]byte, w.N)
+// Init implements explore.Worker.
+func (w *worker) Init(emit func(state []byte) bool) error {
 	digits := make([]byte, 3*w.N) // flags, copies, and messages: K stands for none
 	base := w.K
-	if w.Mover == LitteredLinks {
-		base++
-	} else {
+	switch {
+	case w.shared():
+		digits = digits[:w.N]
+	case w.Mover == EmptyLinks:
 		digits = digits[:2*w.N]
+	default:
+		base++
 	}
 	count(digits, base, func() bool {
-		if slices.Contains(digits[:2*w.N], byte(w.K)) || !w.plain && digits[0] != 0 {
+		if w.shared() {
+			return emit(digits)
+		}
+		if digits[0] != 0 || slices.Contains(digits[:2*w.N], byte(w.K)) {
 			return true
 		}
 		copy(w.flags, digits)
@@ -163,20 +91,35 @@ func (w *courierWorker) Init(emit func(state []byte) bool) error {
 	return nil
 }
 
+// count calls f with every value of the digits, each below base, as long as f returns
+// true.
+func count(digits []byte, base int, f func() bool) {
+	for f() {
+		i := 0
+		for i < len(digits) && int(digits[i]) == base-1 {
+			digits[i] = 0
+			i++
+		}
+		if i == len(digits) {
+			return
+		}
+		digits[i]++
+	}
+}
+
 // send puts a message on the link to a process, unless it would have no effect.
-func (w *courierWorker) send(to int, flag byte) {
-	l := w.links[to]
-	if l[len(l)-1] != flag || w.plain && len(l) == 1 {
+func (w *worker) send(to int, flag byte) {
+	if l := w.links[to]; l[len(l)-1] != flag {
 		w.links[to] = append(l, flag)
 	}
 }
 
-func (w *courierWorker) pack() []byte {
-	w.buf = w.buf[:0]
-	zero := 0
-	if !w.plain {
-		zero = w.K - int(w.flags[0])
+func (w *worker) pack() []byte {
+	if w.shared() {
+		return w.flags
 	}
+	w.buf = w.buf[:0]
+	zero := w.K - int(w.flags[0])
 	put := func(v byte) { w.buf = append(w.buf, byte((int(v)+zero)%w.K)) }
 	for _, f := range w.flags {
 		put(f)
@@ -190,85 +133,113 @@ func (w *courierWorker) pack() []byte {
 	return w.buf
 }
 
-func (w *courierWorker) unpack(b []byte) {
-	if w.flags == nil {
-		w.flags, w.links = make([]byte, w.N), make([][]byte, w.N)
-	}
+func (w *worker) unpack(b []byte) {
 	copy(w.flags, b)
 	b = b[w.N:]
 	for i := range w.links {
+		if w.shared() {
+			w.links[i] = append(w.links[i][:0], w.flags[(i+w.N-1)%w.N])
+			continue
+		}
 		n := int(b[0])
 		w.links[i] = append(w.links[i][:0], b[1:1+n]...)
 		b = b[1+n:]
 	}
 }
 
-// may reports whether i is privileged, as far as its copy shows.
-func (w *courierWorker) may(i int) bool { return (w.flags[i] == w.links[i][0]) == (i == 0) }
-
-// news counts the privileged processes, and the messages that change what their receivers
-// know, including those that resending a flag would create.
-func (w *courierWorker) news() int {
-	n := 0
-	for i, l := range w.links {
-		if w.may(i) {
-			n++
+// privileged returns the privileged processes, as far as their copies show, one bit for
+// each.
+func (w *worker) privileged() uint32 {
+	var set uint32
+	for i, f := range w.flags {
+		if (f == w.links[i][0]) == (i == 0) {
+			set |= 1 << i
 		}
+	}
+	return set
+}
+
+// right reports whether there is one privilege: a privileged process, or a message that
+// changes what its receiver knows, counting those that resending a flag would create.
+func (w *worker) right(state []byte) bool {
+	w.unpack(state)
+	news := 0
+	for i, l := range w.links {
 		for j := 1; j < len(l); j++ {
 			if l[j] != l[j-1] {
-				n++
+				news++
 			}
 		}
 		if l[len(l)-1] != w.flags[(i+w.N-1)%w.N] {
-			n++
+			news++
 		}
 	}
-	return n
+	return news+bits.OnesCount32(w.privileged()) == 1
 }
 
-func (w *courierWorker) Next(state []byte, emit func(s explore.Step, next []byte)) (explore.Broken, error) {
-	w.unpack(state)
-	right := w.news() == 1
-	try := func(class int, do func()) {
+// Next implements explore.Worker.
+func (w *worker) Next(state []byte, emit func(s explore.Step, next []byte)) (explore.Broken, error) {
+	right := w.right(state)
+	try := func(s explore.Step, do func()) {
 		w.unpack(state)
 		do()
-		s := explore.Step{Label: uint32(class), Fair: true, Class: uint32(class)}
-		if right && w.news() != 1 {
+		next := w.pack()
+		if s.Fair = true; right && !w.right(next) {
 			s.Broken = brokenClosure
 		}
-		emit(s, w.pack())
+		emit(s, next)
+	}
+	all := w.privileged()
+	if w.shared() {
+		for who := all; who != 0; who = (who - 1) & all {
+			if w.Mover == SeveralMove || w.Mover == OneMoves && bits.OnesCount32(who) == 1 || w.Mover == AllMove && who == all {
+				try(explore.Step{Label: who}, func() { w.move(who) }) // one class: some process moves
+			}
+		}
+		return 0, nil
 	}
 	for i := range w.N {
+		class := func(kind int) explore.Step {
+			l := uint32(kind*w.N + i)
+			return explore.Step{Label: l, Class: l}
+		}
 		w.unpack(state)
 		to := (i + 1) % w.N
 		l := w.links[to]
-		deliver, move, again := len(w.links[i]) > 1, w.may(i), w.plain || l[len(l)-1] != w.flags[i]
+		deliver, again := len(w.links[i]) > 1, l[len(l)-1] != w.flags[i]
 		if deliver {
-			try(i, func() { w.links[i] = append(w.links[i][:0], w.links[i][1:]...) })
+			try(class(0), func() { w.links[i] = append(w.links[i][:0], w.links[i][1:]...) })
 		}
-		if move {
-			try(w.N+i, func() { w.move(i) })
+		if all>>i&1 == 1 {
+			try(class(1), func() { w.move(1 << i) })
 		}
 		if again {
-			try(2*w.N+i, func() { w.send(to, w.flags[i]) })
+			try(class(2), func() { w.send(to, w.flags[i]) })
 		}
 	}
 	return 0, nil
 }
 
-func (w *courierWorker) move(i int) {
-	if i == 0 {
-		w.flags[0] = byte((int(w.flags[0]) + 1) % w.K)
-	} else {
-		w.flags[i] = w.links[i][0]
+// move lets processes move at once.
+func (w *worker) move(who uint32) {
+	for i := range w.flags {
+		switch {
+		case who>>i&1 == 0:
+			continue
+		case i == 0:
+			w.flags[0] = byte((int(w.flags[0]) + 1) % w.K)
+		default:
+			w.flags[i] = w.links[i][0]
+		}
+		if !w.shared() {
+			w.send((i+1)%w.N, w.flags[i])
+		}
 	}
-	w.send((i+1)%w.N, w.flags[i])
 }
 
-// Waiting implements Waits.
-func (w *courierWorker) Waiting(state []byte) (waiting, calm uint32) {
-	w.unpack(state)
-	if w.news() == 1 {
+// Waiting implements explore.Waits: the ring as a whole waits to be right.
+func (w *worker) Waiting(state []byte) (waiting, calm uint32) {
+	if w.right(state) {
 		return 0, 0
 	}
 	return 1, 1
