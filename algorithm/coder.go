@@ -68,8 +68,6 @@ func (c *Coder) limit() uint64 {
 	return maxTime
 }
 
-// N returns the number of seats in the view.
-func (c *Coder) N() int { return c.n }
 
 // Token marks that a token is here: in this state or in this message. It takes no space.
 // Call it after the fields that determine it.

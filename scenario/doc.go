@@ -7,8 +7,7 @@
 // scenarios. A scenario with sites is about transactions over several locks.
 //
 // A .stile file that declares resources holds a [Graph] instead: it is not run but reduced
-// (sim.Reduce). [IsGraph] tells the two apart, and [ParseGraph] and [FormatGraph] read and
-// write graphs.
+// (sim.Reduce). [IsGraph] tells the two apart, and [ParseGraph] reads a graph.
 //
 // # The language
 //

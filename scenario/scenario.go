@@ -32,9 +32,6 @@ func IsGraph(text string) bool { return script.IsGraph(text) }
 // Format returns a scenario as the text of a .stile file.
 func Format(s *Scenario) string { return script.Format(s) }
 
-// FormatGraph returns a graph of resources as the text of a .stile file.
-func FormatGraph(g *Graph) string { return script.FormatGraph(g) }
-
 // Always returns the distribution of one duration, in ticks.
 func Always(ticks int64) Dist { return script.Always(ticks) }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/stile-lock/stile/internal/world/draw"
+	"github.com/stile-lock/stile/internal/world/script"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/sim"
 )
@@ -36,12 +37,12 @@ func TestGraphs(t *testing.T) {
 		v := reduced(t, g)
 		golden(t, name+".txt", g.Title+"\n\n"+draw.AllocationText(v.Graph))
 		golden(t, name+".svg", draw.Allocation(v.Graph, g.Title))
-		again, err := scenario.ParseGraph(g.File, scenario.FormatGraph(g))
+		again, err := scenario.ParseGraph(g.File, script.FormatGraph(g))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if !reflect.DeepEqual(v, reduced(t, again)) {
-			t.Errorf("%s and its canonical form differ:\n%s", g.File, scenario.FormatGraph(g))
+			t.Errorf("%s and its canonical form differ:\n%s", g.File, script.FormatGraph(g))
 		}
 	}
 	if len(graphs) < 3 {

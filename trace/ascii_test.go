@@ -5,6 +5,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/stile-lock/stile/internal/words"
 	"github.com/stile-lock/stile/trace"
 )
 
@@ -49,10 +50,10 @@ func TestASCII(t *testing.T) {
 // Whatever diagrams are drawn with has one ASCII character in its place, and
 // lanes that differ still do.
 func TestASCIIGlyphs(t *testing.T) {
-	if got, want := trace.ASCII("┊ ┃ █ ‖ ─►◄ ▶◀ ü"), ": | # = ->< >< ?"; got != want {
+	if got, want := words.ASCII("┊ ┃ █ ‖ ─►◄ ▶◀ ü"), ": | # = ->< >< ?"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	lanes := trace.ASCII("┊┃█‖ ")
+	lanes := words.ASCII("┊┃█‖ ")
 	for i := range lanes {
 		if strings.Count(lanes, lanes[i:i+1]) != 1 {
 			t.Errorf("%q is drawn for two things in %q", lanes[i:i+1], lanes)

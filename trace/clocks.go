@@ -7,8 +7,8 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 )
 
-// MaxClocks is the largest group whose vector clocks are legible in a picture.
-const MaxClocks = 12
+// maxClocks is the largest group whose vector clocks are legible in a picture.
+const maxClocks = 12
 
 // A Clock is the reading of a process's logical clocks after it has done something. What
 // it does at one moment, with all that it sends, is one event for them, as it is one row
@@ -23,8 +23,8 @@ func (c *Clock) String() string { return fmt.Sprintf("%d %d", c.Time, c.Vector) 
 
 // CheckClocks returns an error if a group is too large for its clocks to be shown.
 func CheckClocks(n int) error {
-	if n > MaxClocks {
-		return fmt.Errorf("a vector clock of %d processes cannot be read: want at most %d", n, MaxClocks)
+	if n > maxClocks {
+		return fmt.Errorf("a vector clock of %d processes cannot be read: want at most %d", n, maxClocks)
 	}
 	return nil
 }

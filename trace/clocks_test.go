@@ -154,7 +154,7 @@ func TestClocksInPictures(t *testing.T) {
 
 // Clocks of a large group are refused, or left out where nothing can be refused.
 func TestTooManyClocks(t *testing.T) {
-	tr := Trace{N: MaxClocks + 1, Events: []Event{{Kind: Ask, Proc: 3}}}
+	tr := Trace{N: maxClocks + 1, Events: []Event{{Kind: Ask, Proc: 3}}}
 	if _, err := tr.Layout(Options{Clocks: true}); err == nil || !strings.Contains(err.Error(), "at most 12") {
 		t.Errorf("got %v", err)
 	}

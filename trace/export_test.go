@@ -16,5 +16,6 @@ const (
 
 var TextWidth = textWidth
 
-func (l *Layout) Path(a *Arrow) []Offset { return l.path(a) }
-func (l *Layout) Y(p point) Length       { return l.y(p) }
+func (l *Layout) Path(a *Arrow) []Offset   { return l.path(a) }
+func (l *Layout) Y(p point) Length         { return l.y(p) }
+func (t *Trace) Pages(o Options) []Options { return t.pages(o) }

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/internal/words"
 	"github.com/stile-lock/stile/internal/world/draw"
 )
 
@@ -16,7 +17,7 @@ type TextOptions struct {
 	MaxRows  int     // maximum number of rows, beyond which the middle is left out; 0 is no limit
 	From, To float64 // range of times to show, in units of time (T) or steps; To 0 is the end
 	Fields   bool    // whether to show the fields of messages
-	Clocks   bool    // whether to show logical clocks, if there are no more processes than MaxClocks
+	Clocks   bool    // whether to show logical clocks, if there are no more processes than maxClocks
 	ASCII    bool    // whether to write no byte above 127, for terminals limited to ASCII
 }
 
@@ -164,7 +165,7 @@ func (w *textWriter) header() {
 
 func (w *textWriter) line(s string) {
 	if w.o.ASCII {
-		s = ASCII(s)
+		s = words.ASCII(s)
 	}
 	w.b.WriteString(strings.TrimRight(s, " "))
 	w.b.WriteByte('\n')

@@ -221,7 +221,7 @@ func (t *Trace) stories(start int64) (begin int64, ends []int64) {
 
 // Pages returns the options for several pictures that show the whole run, one part after
 // the other.
-func (t *Trace) Pages(o Options) []Options {
+func (t *Trace) pages(o Options) []Options {
 	moments := t.moments(0, t.end())
 	if t.fitting(moments) == len(moments) {
 		o.From, o.To = 0, 0

@@ -12,7 +12,7 @@ import (
 
 	"github.com/stile-lock/stile/internal/words"
 	"github.com/stile-lock/stile/internal/world/calls"
-	"github.com/stile-lock/stile/web/wire"
+	"github.com/stile-lock/stile/web/internal/wire"
 )
 
 // A server answers calls, within limits.

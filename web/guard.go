@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/stile-lock/stile/web/wire"
+	"github.com/stile-lock/stile/web/internal/wire"
 )
 
 // guard rejects what does not come from our own page, and tells the browser to keep the

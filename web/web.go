@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/stile-lock/stile/internal/world/calls"
-	"github.com/stile-lock/stile/web/wire"
+	"github.com/stile-lock/stile/web/internal/wire"
 )
 
 // Bundle is the page, in its folder dist.

@@ -10,7 +10,6 @@ import (
 	"github.com/stile-lock/stile/algorithm/deadlock"
 	"github.com/stile-lock/stile/internal/words"
 	"github.com/stile-lock/stile/internal/world/draw"
-	"github.com/stile-lock/stile/trace"
 )
 
 // screenWidth is the number of columns that text output may take.
@@ -132,7 +131,7 @@ func (s *screenWriter) Write(b []byte) (int, error) {
 		}
 	}
 	s.begun = append([]byte(nil), text[end:]...)
-	if _, err := io.WriteString(s.w, trace.ASCII(string(text[:end]))); err != nil {
+	if _, err := io.WriteString(s.w, words.ASCII(string(text[:end]))); err != nil {
 		return 0, err
 	}
 	return len(b), nil

@@ -10,7 +10,7 @@ import (
 	"syscall/js"
 
 	"github.com/stile-lock/stile/internal/world/calls"
-	"github.com/stile-lock/stile/web/wire"
+	"github.com/stile-lock/stile/web/internal/wire"
 )
 
 func main() {
