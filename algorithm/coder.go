@@ -68,7 +68,6 @@ func (c *Coder) limit() uint64 {
 	return maxTime
 }
 
-
 // Token marks that a token is here: in this state or in this message. It takes no space.
 // Call it after the fields that determine it.
 func (c *Coder) Token() {

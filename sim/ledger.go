@@ -63,7 +63,7 @@ type FalseCycle struct {
 func (r *Ledger) Moment(at int64) string { return moment(at, r.steps) }
 
 // Ring reports whether Graph has a cycle.
-func (r *Ledger) ring() bool { return r.Graph != nil && len(r.Graph.Cycles()) > 0 }
+func (r *Ledger) cyclic() bool { return r.Graph != nil && len(r.Graph.Cycles()) > 0 }
 
 // count counts a commit.
 func (t *transacting) count(p algorithm.ID) {
@@ -125,7 +125,7 @@ func Graph(c *Transactions, r *Ledger, title string) string {
 	g := r.Graph
 	switch {
 	case r.Stuck > 0:
-	case !r.ring() && r.False != nil:
+	case !r.cyclic() && r.False != nil:
 		f := r.False
 		g, p.Reported, p.Victim = f.Graph, f.Cycle, f.Victim
 		p.Note = fmt.Sprintf("Who waited for whom at %s, when %v was told to abort; dashed: what was no longer so", r.Moment(f.At), f.Victim)
@@ -141,7 +141,7 @@ func (r *Ledger) When() string {
 	switch {
 	case r.Stuck > 0:
 		return "Who waits for whom, and for which lock, for ever"
-	case r.ring():
+	case r.cyclic():
 		return "Who waited for whom, and for which lock, when the first deadlock arose"
 	}
 	return "Who waited for whom, and for which lock, at the busiest time"
