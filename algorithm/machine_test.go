@@ -369,11 +369,11 @@ func TestHostsMistakes(t *testing.T) {
 		want  string // of the last one
 	}{
 		{m, []host.InputKind{host.Release}, "Release for P2, which is idle"},
-		{m, []host.InputKind{host.Request, host.Request}, "host.Request for P2, which is waiting"},
+		{m, []host.InputKind{host.Request, host.Request}, "Request for P2, which is waiting"},
 		{m, []host.InputKind{host.Release}, "Release for P2, which is waiting"},
-		{enters, []host.InputKind{host.Request, host.Request}, "host.Request for P2, which is inside"},
-		{enters, []host.InputKind{host.Release, host.Release}, "host.Release for P2, which is idle"},
-		{denies, []host.InputKind{host.Request, host.Request, host.Release}, "host.Release for P2, which is idle"},
+		{enters, []host.InputKind{host.Request, host.Request}, "Request for P2, which is inside"},
+		{enters, []host.InputKind{host.Release, host.Release}, "Release for P2, which is idle"},
+		{denies, []host.InputKind{host.Request, host.Request, host.Release}, "Release for P2, which is idle"},
 		{busy, []host.InputKind{host.Request}, "which is inside"},
 		{busy, []host.InputKind{host.Release, host.Release}, "which is idle"},
 		{again, []host.InputKind{host.Request, host.Release, host.Request, host.Release, host.Release, host.Release, host.Request, host.Request}, "which is inside; it must be idle"},

@@ -62,7 +62,7 @@ type FalseCycle struct {
 // Moment formats the time of an event: in T, or in steps the number of the action.
 func (r *Ledger) Moment(at int64) string { return moment(at, r.steps) }
 
-// Ring reports whether Graph has a cycle.
+// cyclic reports whether Graph has a cycle.
 func (r *Ledger) cyclic() bool { return r.Graph != nil && len(r.Graph.Cycles()) > 0 }
 
 // count counts a commit.
