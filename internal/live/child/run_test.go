@@ -43,13 +43,13 @@ func TestExitCodes(t *testing.T) {
 		{[]string{"sh", "-c", "kill -KILL $$"}, false, 128 + 9, "", false},
 		{[]string{"exit 3"}, true, 3, "", false},
 		{[]string{script, "5"}, false, 5, "", false},
-		{[]string{"no-such-command"}, false, 127, `cannot run "no-such-command": there is no such command`, false},
-		{[]string{dir + "/nothing"}, false, 127, "there is no such command", false},
+		{[]string{"no-such-command"}, false, 127, `"no-such-command"`, false},
+		{[]string{dir + "/nothing"}, false, 127, dir + "/nothing", false},
 		{[]string{lost}, false, 127, "its interpreter", false},
 		{[]string{dir}, false, 126, "is a directory", false},
 		{[]string{plain}, false, 126, "permission denied", false},
 		{[]string{"exit 3", "x"}, true, 125, "quote the command", false},
-		{nil, false, 125, "no command to run", false},
+		{nil, false, 125, "--", false},
 	} {
 		t.Run(strings.Join(test.args, " "), func(t *testing.T) {
 			s := perform(t, play{Args: test.args, Shell: test.shell})

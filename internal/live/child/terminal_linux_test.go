@@ -211,7 +211,7 @@ func TestTerminalAfterLoss(t *testing.T) {
 	s := perform(t, play{Args: []string{"sh", "-c", `stty raw -echo; echo ready; sleep 1000`}}, on)
 	screen.must("ready")
 	s.say("lost")
-	screen.must("is lost")
+	screen.must("killed")
 	if code := s.wait(); code != Failed {
 		t.Errorf("exit code %d", code)
 	}

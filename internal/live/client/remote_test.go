@@ -98,7 +98,7 @@ func TestErrors(t *testing.T) {
 	if _, err := x.Lock(soon(t), "x", lock.Options{Try: true}); !errors.Is(err, lock.ErrBusy) {
 		t.Errorf("a try: %v", err)
 	}
-	if _, err := x.Lock(soon(t), "x", lock.Options{Wait: time.Millisecond}); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "not within 1ms") {
+	if _, err := x.Lock(soon(t), "x", lock.Options{Wait: time.Millisecond}); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("a wait: %v", err)
 	}
 	if _, err := x.Lock(soon(t), "", lock.Options{}); !errors.Is(err, member.ErrName) {
@@ -184,11 +184,11 @@ func TestDialFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer joining.Kill()
-	for address, says := range map[string]string{l.Addr().String(): "cannot connect", joining.Address(): "no member of the cluster"} {
+	for _, address := range []string{l.Addr().String(), joining.Address()} {
 		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 		_, err := client.Dial(ctx, client.Config{Nodes: []string{address}})
-		if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), says) {
-			t.Errorf("%v: want %q", err, says)
+		if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), address) {
+			t.Errorf("no reason from %s: %v", address, err)
 		}
 		cancel()
 	}
@@ -247,7 +247,7 @@ func TestAsk(t *testing.T) {
 	for i := range 4000 {
 		acquire(t, n, fmt.Sprint(long, "more", i))
 	}
-	if _, err := x.Ask(soon(t), node.AskLocks, nil); err == nil || !strings.Contains(err.Error(), "ask for less") {
+	if _, err := x.Ask(soon(t), node.AskLocks, nil); err == nil || !strings.Contains(err.Error(), "prefix") {
 		t.Error(err)
 	}
 	if _, err := x.Ask(soon(t), node.AskStatus, make([]byte, session.MaxBytes+1)); err == nil {

@@ -62,8 +62,8 @@ func TestRefusedFrame(t *testing.T) {
 	}{
 		{[]byte{3, 1, 255}, "malformed frame: RELEASED: "},
 		{[]byte{2, 1, 0, 0, 0}, "unexpected frame: REPORT "},
-		{[]byte{0x13, 1}, "frame kind 0x13 is unknown"},
-		{nil, "malformed frame: it is empty"},
+		{[]byte{0x13, 1}, "unknown frame kind 0x13"},
+		{nil, "malformed frame: "},
 	} {
 		c := newCluster(t, "central", 3, Limits{}, LinkLimits{})
 		c.settle()

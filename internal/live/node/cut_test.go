@@ -140,7 +140,7 @@ func TestClientMeanwhile(t *testing.T) {
 	w.use(2, &x)
 	c := run(t, x)
 	ready(t, c)
-	log.says(t, "is the client of a member")
+	log.says(t, "became a client")
 	if s := c.Status(); !strings.HasPrefix(s.State, "client of 127.0.0.") {
 		t.Errorf("%+v", s)
 	}

@@ -127,9 +127,9 @@ func TestFolderOfNoVoter(t *testing.T) {
 	log.says(t, "no link")
 	other := run(t, Config{Name: "a", Listen: a.Address(), Lease: lease})
 	ready(t, other)
-	log.says(t, "they cannot be joined")
+	log.says(t, "clusters cannot be merged")
 	becomes(t, b, "refused", func(s Status) bool {
-		return s.State == "joining" && s.Epoch == 0 && strings.Contains(s.Why, "data folder")
+		return s.State == "joining" && s.Epoch == 0 && strings.Contains(s.Why, "data directory")
 	})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -20,7 +20,7 @@ func TestLockErrors(t *testing.T) {
 	if _, err := n.Lock(t.Context(), "x", lock.Options{Try: true}); !errors.Is(err, lock.ErrBusy) {
 		t.Errorf("a try: %v", err)
 	}
-	if _, err := n.Lock(t.Context(), "x", lock.Options{Wait: time.Millisecond}); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "not within 1ms") {
+	if _, err := n.Lock(t.Context(), "x", lock.Options{Wait: time.Millisecond}); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("a wait: %v", err)
 	}
 	for _, name := range []string{"", strings.Repeat("x", 513), "\xff"} {

@@ -10,6 +10,7 @@ import (
 	"github.com/stile-lock/stile/algorithm/catalog"
 	"github.com/stile-lock/stile/internal/live/member"
 	"github.com/stile-lock/stile/internal/live/views"
+	"github.com/stile-lock/stile/internal/live/views/raft"
 )
 
 // Three nodes become a cluster of three voters, lock in turn, and leave one after the
@@ -313,7 +314,7 @@ func TestRottenDisk(t *testing.T) {
 	for bit := uint64(0); bit < 1<<20; bit += 999 { // some are of what was there before
 		n.drive.Rot(bit)
 		if _, err := n.drive.Read(); err != nil {
-			if !strings.Contains(err.Error(), "empty it") {
+			if !errors.Is(err, raft.ErrDamaged) {
 				t.Errorf("it does not say what to do: %v", err)
 			}
 			return

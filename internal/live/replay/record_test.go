@@ -200,7 +200,7 @@ func TestObserved(t *testing.T) {
 func TestPlanted(t *testing.T) {
 	a, _ := live(t)
 	for _, c := range []struct{ algorithm, what, how, did string }{
-		{"central", `an application requests "door"`, "1 both times, but not the same", "sends a packet of 22 bytes to b:7420"},
+		{"central", `an application requests "door"`, "messages to nodes: 1 both times", "sends a packet of 22 bytes to b:7420"},
 		{"ricart-agrawala", "a packet of 22 bytes arrives from b:7420", "frames to clients: 1 recorded, 0 now", "ends the link to member 128"},
 	} {
 		o := options()

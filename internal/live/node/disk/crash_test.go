@@ -211,7 +211,7 @@ func TestKill(t *testing.T) {
 func TestFileLimit(t *testing.T) {
 	dir := t.TempDir()
 	l := live(t, dir+" 12 0 0 200000", 0)
-	if l.acked == 0 || !strings.HasPrefix(l.says, "true ") || !strings.Contains(l.says, syscall.EFBIG.Error()) || !strings.Contains(l.says, "this process must end") {
+	if l.acked == 0 || !strings.HasPrefix(l.says, "true ") || !strings.Contains(l.says, syscall.EFBIG.Error()) || !strings.Contains(l.says, "restart") {
 		t.Fatalf("after save %d it says %q", l.acked, l.says)
 	}
 	t.Logf("after save %d: %s", l.acked, l.says)

@@ -56,7 +56,7 @@ func TestWriteAndSyncErrors(t *testing.T) {
 		}
 		replaceFile(t, s, device)
 		first := s.Save(vote(12))
-		if first == nil || !strings.Contains(first.Error(), want.Error()) || !strings.Contains(first.Error(), "this process must end") {
+		if first == nil || !strings.Contains(first.Error(), want.Error()) || !strings.Contains(first.Error(), "restart") {
 			t.Errorf("%s: %v; want %v", device, first, want)
 		}
 		if again := s.Save(vote(12)); again != first {

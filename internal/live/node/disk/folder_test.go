@@ -24,7 +24,7 @@ func TestMakeFolder(t *testing.T) {
 	if _, err := Open(filepath.Join(dir, "a", "b")); err == nil {
 		t.Error("a path with a mistake in it was made")
 	}
-	if _, err := Open(filepath.Join(dir, "lock")); err == nil || !strings.Contains(err.Error(), "is no folder") {
+	if _, err := Open(filepath.Join(dir, "lock")); err == nil || !strings.Contains(err.Error(), "not a directory") {
 		t.Errorf("a file as a folder: %v", err)
 	}
 }
@@ -56,7 +56,7 @@ func TestLock(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir)
 	_, err := Open(dir)
-	want := fmt.Sprintf("the folder %s is in use by process %d: end that one first", dir, os.Getpid())
+	want := fmt.Sprintf("%s is in use by process %d", dir, os.Getpid())
 	if err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("a second one: %v; want %q", err, want)
 	}

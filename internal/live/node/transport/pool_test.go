@@ -202,7 +202,7 @@ func TestReplaced(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 	fake(t, a, Hello{Name: "x", Addr: "127.0.0.1:1", Nonce: 2})
-	says(t, take(t, "end", a.downs), "takes its place")
+	says(t, take(t, "end", a.downs), "replaced by")
 	if p := take(t, "link", a.ups); p.Nonce != 2 {
 		t.Errorf("%+v", p)
 	}
@@ -211,7 +211,7 @@ func TestReplaced(t *testing.T) {
 	}
 	// The same process dials twice if it knows the first link to be dead.
 	fake(t, a, Hello{Name: "x", Addr: "127.0.0.1:1", Nonce: 2})
-	says(t, take(t, "end", a.downs), "takes its place")
+	says(t, take(t, "end", a.downs), "replaced by")
 	take(t, "link", a.ups)
 }
 
@@ -290,7 +290,7 @@ func TestTooLong(t *testing.T) {
 	if err := b.say(a.addr, strings.Repeat("x", 200)); err != nil {
 		t.Fatal(err)
 	}
-	says(t, take(t, "end", a.downs), "malformed: a frame of 201 bytes, where 1 to 101 are allowed")
+	says(t, take(t, "end", a.downs), "malformed: frame of 201 bytes")
 }
 
 // What was queued before the pool was closed is sent.
@@ -368,7 +368,7 @@ func TestDropAndDial(t *testing.T) {
 
 func TestBadConfig(t *testing.T) {
 	for want, c := range map[string]Config{
-		"is called":           {Addr: "127.0.0.1:1"},
+		"node name":           {Addr: "127.0.0.1:1"},
 		"want host:port":      {Name: "a"},
 		"at least two frames": {Name: "a", Addr: "127.0.0.1:1", Limits: Limits{Frame: 1000, Queue: 1500}},
 		"several heartbeats":  {Name: "a", Addr: "127.0.0.1:1", Heartbeat: 2, Timeout: 1},

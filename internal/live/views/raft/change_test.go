@@ -3,7 +3,6 @@ package raft
 import (
 	"errors"
 	"slices"
-	"strings"
 	"testing"
 
 	pb "go.etcd.io/raft/v3/raftpb"
@@ -187,18 +186,9 @@ func TestLeaderNotWanted(t *testing.T) {
 func TestRevoteRefused(t *testing.T) {
 	w := grown(t, 3, 100)
 	l := w.leader()
-	for _, c := range []struct {
-		want []uint64
-		why  string
-	}{
-		{nil, "1 to 5"},
-		{[]uint64{1, 2, 3, 4, 5, 6}, "1 to 5"},
-		{[]uint64{1, 1}, "twice"},
-		{[]uint64{0}, "no number"},
-		{[]uint64{1<<64 - 1}, "no number"},
-	} {
-		if err := l.node.Revote(c.want); err == nil || !strings.Contains(err.Error(), c.why) {
-			t.Errorf("%d: %v, not %q", c.want, err, c.why)
+	for _, want := range [][]uint64{nil, {1, 2, 3, 4, 5, 6}, {1, 1}, {0}, {1<<64 - 1}} {
+		if l.node.Revote(want) == nil {
+			t.Errorf("%d can be the voters", want)
 		}
 	}
 	for _, q := range w.procs {

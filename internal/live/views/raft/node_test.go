@@ -87,7 +87,7 @@ func TestWiped(t *testing.T) {
 	for range 3 * heartbeat {
 		w.tick()
 	}
-	if w.wrong == nil || !strings.Contains(w.wrong.Error(), "has lost what was saved") {
+	if w.wrong == nil || !strings.Contains(w.wrong.Error(), "lost") {
 		t.Errorf("a wiped voter goes on: %v", w.wrong)
 	}
 }
