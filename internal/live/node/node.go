@@ -295,7 +295,7 @@ func (n *Node) others(all []string) []string {
 // mutex must be held.
 func (n *Node) fail(err error) {
 	n.failed = err
-	n.c.Log.Error("node ended", "err", err)
+	n.c.Log.Error("node failed", "err", err)
 	n.loseAll(member.NoCause)
 	n.stop()
 	go n.close()

@@ -129,7 +129,7 @@ func (s *Story) String() string {
 	c := &s.Config
 	var b strings.Builder
 	fmt.Fprintf(&b, "%v\n", s.Violation)
-	fmt.Fprintf(&b, "%s with %d members, %d locks, %d applications each, %d clients; faults for %.0f ms, then healed\n",
+	fmt.Fprintf(&b, "%s among %d members, %d locks, %d applications each, %d clients; faults for %.0f ms, then healed\n",
 		c.Algorithms[0].Algorithm, c.Nodes, c.Locks, c.Apps, c.Clients, float64(c.Length)/float64(member.Millisecond))
 	for _, x := range c.Strikes {
 		fmt.Fprintf(&b, "  %v\n", x)
