@@ -138,7 +138,7 @@ func TestLiveGroup(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
 			file := filepath.Join(t.TempDir(), "held")
-			_, a := serve(t, "--memory", "--name", "a", "--lease", "6s") // longer than a busy machine stands still
+			_, a := serve(t, "--memory", "--name", "a", "--lease", "6s") // longer than a busy machine stalls
 			node, b := serve(t, "--memory", "--name", "b", "--join", a)
 			third, c := serve(t, "--memory", "--name", "c", "--join", a)
 			third.waitFor(`view begun epoch=\d+ members=3 voters=3`)

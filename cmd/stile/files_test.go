@@ -163,8 +163,8 @@ func TestRunRespectsReadOnly(t *testing.T) {
 	}
 }
 
-// All files are written or none. What came of the run is printed in any case, but
-// not what was written. A file that turns out to be nothing is left out.
+// All files are written or none. The result of the run is printed in any case, but not the
+// names of files that were not written. An empty file is left out.
 func TestRunWritesAllOrNone(t *testing.T) {
 	full := errors.New("full")
 	for _, test := range []struct {

@@ -17,7 +17,7 @@ import (
 )
 
 // Three nodes, one lock: each node shows its holder and waiters, an operator can take it,
-// and a node that is told to leave does so.
+// and a node that is asked to leave does so.
 func TestLiveCluster(t *testing.T) {
 	_, a := serve(t, "--memory", "--name", "a", "--lease", "2s")
 	_, b := serve(t, "--memory", "--name", "b", "--join", a)
@@ -66,7 +66,7 @@ func TestLiveCluster(t *testing.T) {
 		t.Errorf("with another name: %s", none)
 	}
 
-	at(t, a, 2, "force-release", "demo") // nobody can be asked
+	at(t, a, 2, "force-release", "demo") // there is no terminal to ask
 	at(t, a, 2, "force-release", "nothing", "--yes")
 	if said := at(t, a, 0, "force-release", "demo", "--yes"); !strings.Contains(said, "token "+s.Locks[0].Holder.Token) {
 		t.Errorf("released: %s", said)
@@ -93,7 +93,7 @@ func read(t *testing.T, text string, to any) {
 	}
 }
 
-// A node that no cluster admits says so in its status, and leaves when told to.
+// A node that no cluster admits reports so in its status, and leaves when asked to.
 func TestLiveJoining(t *testing.T) {
 	t.Parallel()
 	nobody, err := net.Listen("tcp", "127.0.0.1:0")

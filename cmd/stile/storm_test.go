@@ -19,7 +19,7 @@ import (
 )
 
 // liars returns an algorithm whose machines give every seat an alibi, inside or not: homes
-// then let go too early. No flag selects it, because it breaks what members promise.
+// then release too early. No flag selects it, because it breaks what members promise.
 func liars(name string, version int) (algorithm.Spec, error) {
 	s, err := catalog.MakeLive(name, version)
 	plan := s.Plan

@@ -34,7 +34,7 @@ func TestExitCodes(t *testing.T) {
 		shell  bool
 		code   int
 		stderr string
-		naive  bool // what everybody gets right
+		naive  bool // what every implementation gets right
 	}{
 		{[]string{"true"}, false, 0, "", true},
 		{[]string{"sh", "-c", "exit 7"}, false, 7, "", false},
@@ -90,7 +90,7 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-// Every signal reaches whom it is meant for, and once.
+// Every signal reaches its target, once.
 func TestSignals(t *testing.T) {
 	check := func(t *testing.T, kind string, patience time.Duration) error {
 		s := perform(t, play{Kind: kind, Args: script(roleVariable + `=listener WHO=inner "$SELF" & ` + roleVariable + `=listener WHO=outer exec "$SELF"`)})
@@ -132,7 +132,7 @@ func TestSignals(t *testing.T) {
 	}
 }
 
-// What ends with the lock: everything, and before exec is over.
+// Everything is killed with the lock, and before exec returns.
 func TestLoss(t *testing.T) {
 	for _, test := range []struct{ name, lines, bug string }{
 		{"grandchild", "sleep 1000 &" + forever, "child"},
@@ -171,7 +171,7 @@ func TestLoss(t *testing.T) {
 	}
 }
 
-// TERM comes before KILL: who can clean up does.
+// TERM comes before KILL, so that commands can clean up.
 func TestGrace(t *testing.T) {
 	s := perform(t, play{Args: script(`trap 'echo cleaned >&9; exit 0' TERM; echo up >&9; while :; do sleep 0.01; done`), Grace: testPatience})
 	s.up(1)

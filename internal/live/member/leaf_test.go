@@ -41,9 +41,9 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// The margins hold whatever two clocks do within the drift: the service waits
-// longer than the member may act, the home longer than the rest, and a client's
-// time is over before its member's.
+// The margins hold whatever two clocks do within the drift: the service waits longer than
+// the member may act, the home longer than the rest, and a client's time expires before its
+// member's.
 func TestMargins(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 100_000 {
@@ -329,8 +329,8 @@ func TestUnknownKinds(t *testing.T) {
 	}
 }
 
-// Whatever a peer sends, a member does not panic, and says that it is wrong or
-// goes on; what its applications hold stays held.
+// Whatever another member sends, a member does not panic: it returns an error or continues,
+// and its applications keep their locks.
 func FuzzDeliver(f *testing.F) {
 	for _, x := range frames() {
 		f.Add(x.append(nil), uint8(0))

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// A member says who holds a lock here, who waits and in which order, and what it
-// waits for itself.
+// A member explains which process holds a lock here, which ones wait and in which order,
+// and what it waits for itself.
 func TestExplain(t *testing.T) {
 	f := newFleet(t, "naimi-trehel", 4)
 	v := f.next(4)

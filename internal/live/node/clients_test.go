@@ -42,8 +42,8 @@ func TestTooManyLocks(t *testing.T) {
 	}
 }
 
-// There are as many clients as there may be, and the next one is told so at once; other
-// nodes join all the same.
+// A node has a maximum number of clients, and refuses the next one at once; other nodes can
+// still join.
 func TestManyClients(t *testing.T) {
 	all := start(t, 1, func(_ int, c *Config) { c.Clients = 1 })
 	ctx, cancel := soon(t)

@@ -89,7 +89,7 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// Whatever ends a node, and in which state it is: it ends, and whoever waits hears so.
+// However a node stops, and in whichever state: it stops, and waiters are notified.
 func TestEnds(t *testing.T) {
 	ways := map[string]func(t *testing.T, n *Node){
 		"kill": func(t *testing.T, n *Node) { n.Kill() },
@@ -136,7 +136,7 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// nobody returns an address at which nobody listens.
+// nobody returns an address at which no process listens.
 func nobody(t *testing.T) string {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -146,7 +146,7 @@ func nobody(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// Who waits for a node to join is told what stands in the way.
+// The error of Ready says why the node has not joined.
 func TestNeverReady(t *testing.T) {
 	a := nobody(t)
 	n := run(t, Config{Name: "b", Listen: "127.0.0.1:0", Join: []string{a}})
@@ -160,8 +160,8 @@ func TestNeverReady(t *testing.T) {
 	}
 }
 
-// A node that stops waits for those who hold something, turns away those who wait,
-// and leaves without a lease's wait for the others.
+// A node that stops waits for holders, refuses waiters, and leaves without making the
+// others wait for a lease.
 func TestDrain(t *testing.T) {
 	long := member.Usual()
 	long.Lease, long.ViewLife = 3600*member.Second, 0
@@ -196,7 +196,7 @@ func TestDrain(t *testing.T) {
 	}
 }
 
-// A stop that takes too long ends as a crash, and the holder is told.
+// A stop that takes too long ends like a crash, and the holder is notified.
 func TestDrainTooLong(t *testing.T) {
 	n := start(t, 1, nil)[0]
 	h := acquire(t, n, "x")

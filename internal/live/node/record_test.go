@@ -154,8 +154,7 @@ func TestRecordingOfAnotherProcess(t *testing.T) {
 	}
 }
 
-// A recording ends when it is as long as it may be, with what came before, and the
-// node goes on.
+// A recording ends at its maximum size, with everything before it, and the node continues.
 func TestRecordingIsBounded(t *testing.T) {
 	var log journal
 	path := filepath.Join(t.TempDir(), "a.rec")
@@ -216,7 +215,7 @@ func TestRecordingOfNoNode(t *testing.T) {
 	}
 }
 
-// What somebody else has put in the place of a recording is not removed with it.
+// A file that another process has put in the place of a recording is not removed.
 func TestDiscardSparesOthers(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.rec")
 	r, err := newRecorder(Record{File: path}, slog.New(slog.DiscardHandler), &replay.Header{})

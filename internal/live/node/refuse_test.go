@@ -91,7 +91,7 @@ func TestOtherVersion(t *testing.T) {
 	two.says(t, "version 99")
 }
 
-// What is founded runs: an algorithm that the node's build cannot make ends it.
+// An algorithm that the node's build does not have stops the node.
 func TestAlgorithmThatIsMissing(t *testing.T) {
 	n, err := Start(Config{Name: "a", Listen: "127.0.0.1:0", Spec: func(string, int) (algorithm.Spec, error) {
 		return algorithm.Spec{}, io.ErrUnexpectedEOF
@@ -105,7 +105,7 @@ func TestAlgorithmThatIsMissing(t *testing.T) {
 	}
 }
 
-// Whatever comes to the address, the node goes on.
+// Whatever arrives at its address, the node continues.
 func TestGarbage(t *testing.T) {
 	var log journal
 	all := start(t, 2, func(i int, c *Config) {

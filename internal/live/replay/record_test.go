@@ -148,7 +148,7 @@ func filled(t *testing.T, name string, v reflect.Value) {
 	}
 }
 
-// What differs is seen in the digest of its class, and in no other.
+// A difference shows in the digest of its class, and in no other.
 func TestDigests(t *testing.T) {
 	record := views.Record{Epoch: 1}
 	other := views.Record{Epoch: 2}
@@ -365,7 +365,7 @@ func TestMissing(t *testing.T) {
 	}
 }
 
-// A replay stops after as many inputs as it is told, and shows the process then.
+// A replay stops after the given number of inputs, and then shows the process.
 func TestUntil(t *testing.T) {
 	a, _ := live(t)
 	o := options()

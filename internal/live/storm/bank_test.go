@@ -39,8 +39,8 @@ func TestBank(t *testing.T) {
 	}
 }
 
-// Where nobody stands still and nothing is late, there is nothing to fence off:
-// customers hold their locks until they have written.
+// If no process is paused and nothing is late, there is nothing to fence off: customers
+// hold their locks until they have written.
 func TestBankWithoutNeed(t *testing.T) {
 	var sum Books
 	for seed := range uint64(30) {
@@ -58,7 +58,7 @@ func TestBankWithoutNeed(t *testing.T) {
 	}
 }
 
-// Without a bank nobody keeps books.
+// Without a bank there are no books.
 func TestNoBank(t *testing.T) {
 	c := pick(3)
 	a, err := Run(c)
@@ -71,8 +71,8 @@ func TestNoBank(t *testing.T) {
 	}
 }
 
-// unfenced returns a run that loses money, since its bank has no fence and
-// somebody stands still.
+// unfenced returns a run that loses money, because its bank has no fence and a process is
+// paused.
 func unfenced(t *testing.T) (Config, *Result) {
 	t.Helper()
 	for seed := range uint64(40) {

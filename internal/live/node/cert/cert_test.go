@@ -134,7 +134,7 @@ func TestBadOrders(t *testing.T) {
 	says(t, err, filepath.Join(other, "ca.crt"))
 }
 
-// What came to be there meanwhile stays, and what was placed before goes.
+// A file that appeared meanwhile stays, and files placed before it are removed.
 func TestInstallIsAllOrNone(t *testing.T) {
 	dir := t.TempDir()
 	one, two := filepath.Join(dir, "one"), filepath.Join(dir, "two")
@@ -245,8 +245,8 @@ func TestHandshake(t *testing.T) {
 	says(t, err, "protocol version")
 }
 
-// New files are used by the next handshake. What is wrong with them is told once,
-// and what was good before stays.
+// New files are used by the next handshake. An error in them is reported once, and the
+// previous ones stay in use.
 func TestReload(t *testing.T) {
 	dir := t.TempDir()
 	c := made(t, dir, nil)

@@ -72,7 +72,7 @@ func child(args []string) int {
 	}
 }
 
-// trust opens a file with bbolt alone, as well guarded as can be.
+// trust opens a file with bbolt only, as well guarded as possible.
 func trust(path string) int {
 	err := guard(func() error {
 		db, err := bbolt.Open(path, 0o600, options())
@@ -225,7 +225,7 @@ func TestFileLimit(t *testing.T) {
 	}
 }
 
-// Another process is kept out, and knows by whom.
+// Another process is locked out, and learns which process holds the lock.
 func TestLockOfAnother(t *testing.T) {
 	dir := t.TempDir()
 	open(t, dir)

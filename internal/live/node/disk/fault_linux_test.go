@@ -69,7 +69,7 @@ func TestWriteAndSyncErrors(t *testing.T) {
 	}
 }
 
-// The planted bug: who does not sync does not notice that it failed.
+// The planted bug: a store that does not sync does not notice that a sync failed.
 func TestSyncControl(t *testing.T) {
 	s := open(t, t.TempDir())
 	s.db.NoSync = true
@@ -160,7 +160,7 @@ func TestFullDisk(t *testing.T) {
 	}
 	t.Logf("after %d saves: %v", index, err)
 	s.Close()
-	// It can be read while the disk is still full, and goes on when it is not.
+	// It can be read while the disk is still full, and continues when it is not.
 	s = open(t, dir)
 	if got := load(t, s); got.Last() != index {
 		t.Errorf("%d entries were acknowledged, %d are there", index, got.Last())

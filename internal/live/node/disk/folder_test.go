@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// A folder is made, for its owner alone, but not a whole path of them.
+// The folder is created, readable only by its owner, but not its parents.
 func TestMakeFolder(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	open(t, dir)
@@ -106,9 +106,9 @@ func (f *shaky) Sync() error {
 
 func (f *shaky) write(id int) { copy(f.disk[id*pageSize:][:pageSize], f.cache[id*pageSize:]) }
 
-// settleStorm breaks a settle off at every operation, and lets one page of those
-// that were written get to the disk. What is there then must be one of the two
-// states, and after an end without trouble the newer one.
+// settleStorm interrupts a settle at every operation, and lets one of the written pages
+// reach the disk. The file must then have one of the two states, and after an undisturbed
+// end the newer one.
 func settleStorm(t *testing.T, settle func(syncer, *tree) error) (bad []string) {
 	dir, _ := memoryFolder(t)
 	s := open(t, dir)

@@ -102,7 +102,8 @@ func TestBirth(t *testing.T) {
 	}
 }
 
-// What does not fit is not saved, and ends the storage, but not the file.
+// A batch that does not fit is not saved, and ends the storage, but does not damage the
+// file.
 func TestMisfit(t *testing.T) {
 	for name, b := range map[string]raft.Batch{
 		"a second birth":          {Group: 1, ID: 1},

@@ -51,7 +51,7 @@ func TestGarbage(t *testing.T) {
 	}
 }
 
-// Who is refused in the greeting is told why.
+// A node that is refused in the greeting gets the reason.
 func TestRefusalIsTold(t *testing.T) {
 	n := newNode(t, "a")
 	s := connect(t, n.addr)
@@ -108,7 +108,7 @@ func TestMalformedEndsLink(t *testing.T) {
 	}
 }
 
-// Those who say nothing do not keep out those who do: the oldest of them goes.
+// Silent connections do not keep others out: the oldest of them is closed.
 func TestSilentConnections(t *testing.T) {
 	few := func(p *plan) { p.mux.Pending, p.config.Pending = 3, 3 }
 	n := newNode(t, "a", few)
@@ -137,8 +137,8 @@ func waiting(p *pending) int {
 	return len(p.conns)
 }
 
-// A node that does not read costs no more than its queue. What may be lost gets
-// half of it and is dropped, and the rest ends the link when it is full.
+// A node that does not read costs at most its queue. Messages that may be lost get half of
+// it and are dropped; the others end the link when it is full.
 func TestPeerThatDoesNotRead(t *testing.T) {
 	const queue = 256 << 10
 	n := newNode(t, "a", func(p *plan) { p.config.Limits = Limits{Frame: 10_000, Queue: queue} })

@@ -193,8 +193,8 @@ func TestReconnect(t *testing.T) {
 	}
 }
 
-// A new process at an address takes the place of the one before, which is known to
-// be gone before the new one is there.
+// A new process at an address replaces the one before, which is reported as down before the
+// new one is up.
 func TestReplaced(t *testing.T) {
 	a := newNode(t, "a")
 	old := fake(t, a, Hello{Name: "x", Addr: "127.0.0.1:1", Nonce: 1})
@@ -293,7 +293,7 @@ func TestTooLong(t *testing.T) {
 	says(t, take(t, "end", a.downs), "malformed: frame of 201 bytes")
 }
 
-// What was queued before the pool was closed is sent.
+// Messages queued before the pool was closed are sent.
 func TestCloseSends(t *testing.T) {
 	both(t, func(t *testing.T, a, b *node) {
 		link(t, a, b)
@@ -315,7 +315,7 @@ func TestCloseSends(t *testing.T) {
 	})
 }
 
-// Changed extra bytes are told in the next greeting.
+// Changed extra bytes are sent in the next greeting.
 func TestExtra(t *testing.T) {
 	a, b := newNode(t, "a", func(p *plan) { p.config.Extra = []byte("one") }), newNode(t, "b")
 	a.pool.Dial(b.addr)
@@ -336,8 +336,8 @@ func TestExtra(t *testing.T) {
 	}
 }
 
-// Who wants an address again is not forgotten because who dialled it for others, who
-// want it no more, is not back yet.
+// An address that is wanted again is not forgotten while an earlier attempt to dial it,
+// which is no longer wanted, has not returned.
 func TestDropAndDial(t *testing.T) {
 	dials, back := make(chan struct{}, 10), make(chan struct{})
 	a := newNode(t, "a", func(p *plan) {

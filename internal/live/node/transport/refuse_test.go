@@ -171,7 +171,7 @@ func TestExpiredCertificate(t *testing.T) {
 	logs(t, good, "expired")
 }
 
-// Who does not speak TLS, or nothing of this, learns so.
+// A connection without TLS, or with an unknown protocol, gets an error.
 func TestOtherProtocols(t *testing.T) {
 	ca := newAuthority(t)
 	plain, secure := newNode(t, "a"), newNode(t, "b", ca.keyed(t, "b"))

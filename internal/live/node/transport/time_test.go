@@ -15,14 +15,14 @@ import (
 // A net without a network: addresses are pools, connections are pipes.
 type pipes struct {
 	to   map[string]*node
-	deaf bool // connections are made, and nobody is there
+	deaf bool // connections are established, but never answered
 
 	mu    sync.Mutex
 	times []time.Time
 	conns []net.Conn
 }
 
-// dials is when somebody was dialled.
+// dials records when an address was dialled.
 func (p *pipes) dials() []time.Time {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -131,8 +131,8 @@ func TestSilentLinkIsDead(t *testing.T) {
 	})
 }
 
-// Who is connected to and says nothing does not keep the dialler for ever, nor does
-// who connects and says nothing.
+// A process that is dialled and sends nothing does not keep the dialler forever, nor does
+// one that dials and sends nothing.
 func TestGreetingDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &pipes{to: map[string]*node{}, deaf: true}
@@ -164,8 +164,8 @@ func TestGreetingDeadline(t *testing.T) {
 	})
 }
 
-// Who cannot be reached is dialled less and less often, and not at all when nobody
-// wants to send there.
+// An unreachable address is dialled less and less often, and not at all when no message is
+// waiting for it.
 func TestBackoff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &pipes{to: map[string]*node{}}
@@ -212,7 +212,7 @@ func TestBackoff(t *testing.T) {
 	})
 }
 
-// A link whose other end is gone without a word is found, and made again.
+// A link whose other end vanished is detected, and established again.
 func TestCutAndBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &pipes{to: map[string]*node{}}

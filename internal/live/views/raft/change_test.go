@@ -10,7 +10,7 @@ import (
 	"github.com/stile-lock/stile/internal/live/views"
 )
 
-// revote lets whoever leads make these the voters, as a warden would.
+// revote makes these the voters, through the leader, as a views.Leader would.
 func (w *world) revote(t *testing.T, want ...uint64) {
 	t.Helper()
 	for range bound {
@@ -57,8 +57,8 @@ func TestRevote(t *testing.T) {
 	}
 }
 
-// Whoever asks at the ticks at which Raft forgets whom it has heard, and at no
-// others, gets voters all the same.
+// Calls at the ticks at which Raft forgets which voters it has heard, and at no others,
+// still get voters.
 func TestRevoteInStep(t *testing.T) {
 	for phase := range election {
 		w := grown(t, 1, 1000)
@@ -328,7 +328,7 @@ func TestGoneTooSoon(t *testing.T) {
 	}
 }
 
-// A number that was removed keeps its storage, and disturbs nobody.
+// A number that was removed keeps its storage, and disturbs no voter.
 func TestRemoved(t *testing.T) {
 	w := grown(t, 3, 5)
 	l := w.leader()
