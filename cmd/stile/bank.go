@@ -397,12 +397,12 @@ func crashText(c bank.Config, r *bank.Result) string {
 	end := fmt.Sprintf("%v crashed after its read and before its write: its deposit was never made.", who)
 	switch {
 	case c.Crash.Fenced:
-		end = fmt.Sprintf("%v crashed while its WRITE was in flight, very slowly. By then the account had seen a later turn and refused it: the deposit was not made.", who)
+		end = fmt.Sprintf("%v crashed while its slow WRITE was in flight. When it arrived, the account had seen a later turn and refused it: the deposit was not made.", who)
 		if r.Refused == 0 {
-			end = fmt.Sprintf("%v crashed while its WRITE was in flight, very slowly. No machine had a later turn, so the account accepted it.", who)
+			end = fmt.Sprintf("%v crashed while its slow WRITE was in flight. No machine had a later turn, so the account accepted it.", who)
 		}
 	case c.Crash.Moment == bank.Late:
-		end = fmt.Sprintf("%v crashed while its WRITE was in flight, so slowly that it arrived 40 message times later.", who)
+		end = fmt.Sprintf("%v crashed while its slow WRITE was in flight. It arrived 40 message times later.", who)
 		if r.Lost > 0 {
 			end += fmt.Sprintf(" No lock can recall it, but an account that checks turns can refuse it: --crash %d@fenced.", who+1)
 		}
