@@ -35,7 +35,7 @@ func pair(t *testing.T) (*stile.Node, *stile.Client) {
 	return n, c
 }
 
-// Every error can be told apart, whoever takes the lock.
+// Errors can be distinguished, whichever way a lock is acquired.
 func TestErrors(t *testing.T) {
 	n, c := pair(t)
 	why := errors.New("the reason")
@@ -104,8 +104,8 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// Two who take several locks in different orders never wait for each other in a
-// circle, and whoever does not get all keeps none.
+// Two processes that acquire several locks in different orders never wait for each other in
+// a cycle, and one that does not get all of them keeps none.
 func TestLockAll(t *testing.T) {
 	n, c := pair(t)
 	names := []string{"a", "b", "c", "d"}
@@ -160,7 +160,7 @@ func TestLockAll(t *testing.T) {
 	wg.Wait()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	for _, name := range names { // what was taken back is let go of soon
+	for _, name := range names { // withdrawn requests release their locks soon
 		l, err := n.Lock(ctx, name)
 		if err != nil {
 			t.Errorf("%s is left: %v", name, err)

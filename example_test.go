@@ -52,10 +52,10 @@ func ExampleDial() {
 	}
 	_, err = node.TryLock(ctx, "orders/42")
 	fmt.Println("busy:", errors.Is(err, stile.ErrBusy))
-	fmt.Println("let go:", lock.Unlock())
+	fmt.Println("released:", lock.Unlock())
 	// Output:
 	// busy: true
-	// let go: <nil>
+	// released: <nil>
 }
 
 // Do holds a lock while a function runs, whose context ends if the lock is lost.
@@ -78,7 +78,7 @@ func ExampleNode_Do() {
 	// <nil>
 }
 
-// LockAll takes several locks, all or none, and cannot deadlock with others who do.
+// LockAll acquires several locks, all or none, and cannot deadlock with other callers.
 func ExampleNode_LockAll() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -98,7 +98,7 @@ func ExampleNode_LockAll() {
 	// Output: true true <nil>
 }
 
-// A resource in memory refuses who comes with an older token than it has seen.
+// A resource in memory refuses holders with an older token than it has seen.
 func ExampleFence() {
 	var fence stile.Fence
 	slow, quick := stile.Token{Epoch: 1, Count: 7}, stile.Token{Epoch: 1, Count: 8}

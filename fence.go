@@ -51,14 +51,14 @@ type Tx interface {
 func FenceTx(ctx context.Context, tx Tx, name string, t Token) error {
 	r, err := tx.ExecContext(ctx, FenceBump, name, int64(t.Epoch), int64(t.Count))
 	if err != nil {
-		return fmt.Errorf("present token %s of %q: %w", t, name, err)
+		return fmt.Errorf("present token %s for %q: %w", t, name, err)
 	}
 	n, err := r.RowsAffected()
 	if err != nil {
-		return fmt.Errorf("present token %s of %q: %w", t, name, err)
+		return fmt.Errorf("present token %s for %q: %w", t, name, err)
 	}
 	if n == 0 {
-		return fmt.Errorf("present token %s of %q: %w", t, name, ErrStale)
+		return fmt.Errorf("present token %s for %q: %w", t, name, ErrStale)
 	}
 	return nil
 }

@@ -39,7 +39,7 @@ func (t *acquireFlags) define(fs *pflag.FlagSet) {
 	t.wait, t.conflict = -1, child.Conflict
 	fs.BoolVarP(&t.nonblock, "nonblock", "n", false, "do not wait if the lock is held or waited for")
 	fs.VarP(durationFlag(&t.wait, 0, maxWait), "wait", "w", "maximum `TIME` to wait, in seconds or with a unit (default forever)")
-	fs.VarP(countFlag(&t.conflict, 0, 255), "conflict-exit-code", "E", "exit code if -n or -w does not get the lock")
+	fs.VarP(countFlag(&t.conflict, 0, 255), "conflict-exit-code", "E", "exit code if the lock is not acquired with -n or -w")
 	fs.BoolVar(&t.verbose, "verbose", false, "report on standard error when the lock is acquired and released")
 	hideDefaults(fs, "wait")
 	t.target.define(fs)

@@ -86,7 +86,7 @@ func optionFlags(fs *pflag.FlagSet, o *algorithm.Options, nodes int) {
 	fs.BoolVar(&o.Experiment, "experiment", false, "allow sets for sanders that break its rules")
 	fs.Var(countFlag(&o.K, 2, maxEntries), "k", "number of values of a variable, for dijkstra (default as many as it needs)")
 	fs.Var(countFlag(&o.Coordinator, 1, nodes), "coordinator", "coordinating process, for central (default 1)")
-	fs.Var(countFlag(&o.Patience, 1, maxPatience), "patience", "for a lock such as central+bully: maximum latencies a process waits before it suspects that its request was lost (default never; with lost messages, the smallest useful number)")
+	fs.Var(countFlag(&o.Patience, 1, maxPatience), "patience", "for a lock such as central+bully: maximum wait, in latencies, before a process suspects that its request was lost (default unlimited; with lost messages, the smallest useful number)")
 	hideDefaults(fs, "k", "coordinator", "patience")
 }
 

@@ -35,7 +35,7 @@ func newBank() *cobra.Command {
 	f := &bankFlags{machines: 2, deposits: 1, amount: 10_000, balance: 1_000, seed: 1}
 	c := &cobra.Command{
 		Use:   "bank [flags]",
-		Short: "See money lost without mutual exclusion, and kept with it",
+		Short: "Show how money is lost without mutual exclusion",
 		Long: `Cash machines deposit money into one account: each reads the balance over the
 network, adds to it, and writes the sum back. If one reads between another's
 read and write, a deposit is lost.
@@ -46,8 +46,8 @@ messages of the lock are counted.
 
 With --crash a machine crashes in its first deposit: between its read and its
 write (2), or while its WRITE is in flight (2@write). With 2@late the WRITE is
-so slow that other machines have gone on when it arrives; with 2@fenced the
-account then refuses it. Without --lock this is shown with a lock as it is, and
+so slow that other machines have continued when it arrives; with 2@fenced the
+account then refuses it. Without --lock this is shown with a plain lock, and
 with the same lock and recovery.
 
 'stile storm --bank' runs a bank with live locks under every fault.`,
@@ -386,7 +386,7 @@ func printEnd(p *printer, c bank.Config, r *bank.Result) {
 	case c.Crash.On && !r.Stopped:
 		end = crashText(c, r) + " " + end
 	case r.Entries < all && !r.Stopped:
-		end += fmt.Sprintf(" But %s of %s were never made: requests are no longer granted.", words.Grouped(all-r.Entries), words.Plural(all, "deposit"))
+		end += fmt.Sprintf(" But %s of %s were never made, because requests are no longer granted.", words.Grouped(all-r.Entries), words.Plural(all, "deposit"))
 	}
 	p.text(0, end)
 }
@@ -397,14 +397,14 @@ func crashText(c bank.Config, r *bank.Result) string {
 	end := fmt.Sprintf("%v crashed after its read and before its write: its deposit was never made.", who)
 	switch {
 	case c.Crash.Fenced:
-		end = fmt.Sprintf("%v crashed while its WRITE was in flight, very slowly. By then the account had seen a later turn and refused it: the deposit was not made.", who)
+		end = fmt.Sprintf("%v crashed while its slow WRITE was in flight. When it arrived, the account had seen a later turn and refused it: the deposit was not made.", who)
 		if r.Refused == 0 {
-			end = fmt.Sprintf("%v crashed while its WRITE was in flight, very slowly. No machine had a later turn, so the account accepted it.", who)
+			end = fmt.Sprintf("%v crashed while its slow WRITE was in flight. No machine had a later turn, so the account accepted it.", who)
 		}
 	case c.Crash.Moment == bank.Late:
-		end = fmt.Sprintf("%v crashed while its WRITE was in flight, so slowly that it arrived 40 message times later.", who)
+		end = fmt.Sprintf("%v crashed while its slow WRITE was in flight. It arrived 40 message times later.", who)
 		if r.Lost > 0 {
-			end += fmt.Sprintf(" No lock can recall it, but an account that checks whose turn it is can refuse it: --crash %d@fenced.", who+1)
+			end += fmt.Sprintf(" No lock can recall it, but an account that checks turns can refuse it: --crash %d@fenced.", who+1)
 		}
 	case c.Crash.Moment == bank.Write:
 		end = fmt.Sprintf("%v crashed while its WRITE was in flight; it arrived, so the deposit was made.", who)

@@ -50,7 +50,7 @@ load slows both down. The ratio is the value divided by its limit.`,
 	fs.SortFlags = false
 	fs.Var(benchSpan(&f.Time), "time", "time to measure each row, such as 5s")
 	fs.Var(benchSpan(&f.Idle), "idle", "time to leave the cluster idle, such as 10m")
-	fs.Var(limitedCountFlag(&f.Clients, 1, maxBenchClients, "a node lets no more clients wait for one lock"), "clients", "number of clients that wait at one node")
+	fs.Var(limitedCountFlag(&f.Clients, 1, maxBenchClients, "one lock of a node has at most that many waiters"), "clients", "number of clients that wait at one node")
 	jsonFlag(fs, &f.json)
 	return c
 }

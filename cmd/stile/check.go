@@ -96,7 +96,7 @@ Exit code 0: everything that was checked holds; 1: something is violated;
 			if f.fault != "" {
 				return f.tryFault(c, args[0])
 			}
-			if err := refuseFlags(c, "at", "--FLAG says where a --fault happens, but there is none: give --fault, or leave it out"); err != nil {
+			if err := refuseFlags(c, "at", "--FLAG applies only to --fault: give --fault, or leave it out"); err != nil {
 				return err
 			}
 			if f.shared != "" {
@@ -189,12 +189,12 @@ func (f *checkFlags) define(c *cobra.Command) {
 	fs.Var(choiceFlag(&f.fault, faultNames()...), "fault", "for a lock: `FAULT` to try wherever it can happen: a message lost or duplicated, or a process that crashes idle, waiting or inside")
 	fs.Var(processListFlag(&f.at), "at", "for --fault: `LIST` of processes it can happen to, such as 1,2; messages count for their sender (default all)")
 	fs.Var(choiceFlag(&f.mode, modeNames()...), "mode", "for detect-central: `MODE` demand, change or batch (default demand)")
-	fs.Var(choiceFlag(&f.shared, moverNames[:]...), "shared", "for dijkstra: neighbours read each other's flags, and `WHO` of the processes that can move moves at once: one, several or all; with the fewest values that suffice unless --k is given")
+	fs.Var(choiceFlag(&f.shared, moverNames[:]...), "shared", "for dijkstra: shared flags, as in the paper, where `WHO` moves in a step: one, several or all of the processes that can; with the fewest values that suffice, unless --k is given")
 	fs.Var(countFlag(&f.sites, 1, 8), "sites", "for a method against deadlock: number of sites")
 	fs.Var(countFlag(&f.config.Crashes, 0, 4), "crashes", "for an election or a lock such as central+bully: number of processes that crash, at any step; for a method against deadlock: 1 site (default 1; for a method 0)")
-	fs.Var(countFlag(&f.config.Comebacks, 0, 4), "comebacks", "for both: number of crashed processes that restart, at any step; for a lock at most 1")
+	fs.Var(countFlag(&f.config.Comebacks, 0, 4), "comebacks", "for an election or such a lock: number of crashed processes that restart, at any step; for a lock at most 1")
 	fs.Var(countFlag(&f.config.Losses, 0, 4), "losses", "for a lock such as central+bully: number of messages lost, at any step")
-	fs.Var(choiceFlag(&f.pace, paceNames[:]...), "pace", "for both: `PACE` of messages compared with timeouts: any time up to the longest, quick (no time) or slow (always the longest) (default any for an election, quick for a lock)")
+	fs.Var(choiceFlag(&f.pace, paceNames[:]...), "pace", "for an election or such a lock: `PACE` of messages compared with timeouts: any time up to the longest, quick (no time) or slow (always the longest) (default any for an election, quick for a lock)")
 	fs.BoolVar(&f.config.Wrong, "wrong", false, "for an election: one timeout is too short, or one live process is taken for crashed")
 	hideDefaults(fs, "nodes", "crashes", "workers")
 }

@@ -261,7 +261,7 @@ func printDeadlockRun(p *printer, c sim.Transactions, r *sim.Ledger) {
 	}
 	if r.Stuck > 0 {
 		p.gap()
-		p.line("Stuck forever. Who waits for whom, and for which lock:")
+		p.line("Stuck forever. The wait-for graph, with locks:")
 		p.graph(r.Graph)
 	}
 }

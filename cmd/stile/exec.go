@@ -43,9 +43,9 @@ or the whole machine is suspended for longer than the lease, the command cannot
 be ended in time: only the token protects the resource then.
 
 Exit codes: the command's own, or 128 plus the number of the signal that ended
-it; 1, or the value of -E, if -n or -w does not get the lock; 2 if stile was
-called wrongly; 125 if the lock was lost or stile failed; 126 if the command
-cannot be run; 127 if it was not found.
+it; 1, or the value of -E, if -n or -w was given and the lock was not acquired;
+2 if stile was called wrongly; 125 if the lock was lost or stile failed; 126 if
+the command cannot be run; 127 if it was not found.
 
 Flags after the name of the lock are stile's until the command begins. Put --
 before a command that begins with a hyphen.`,

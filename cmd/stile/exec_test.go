@@ -29,13 +29,13 @@ func TestLiveExec(t *testing.T) {
 		{0, "exec demo -c echo~$STILE_LOCK", "demo"},
 		{0, "exec --verbose demo true", "released demo"},
 		{128 + 9, "exec demo -c kill~-9~$$", ""},
-		{127, "exec demo no-such-command", "there is no such command"},
+		{127, "exec demo no-such-command", "no-such-command"},
 		{126, "exec demo ./", "cannot run"},
 		{2, "exec demo", "needs a command"},
 		{2, "exec demo -n -w 3 true", "give one of them"},
 		{2, "exec demo -c echo x", "quote the command"},
 		{0, "exec demo --help", "Exit codes:"},
-		{125, "exec --addr 127.0.0.1:1 demo true", "start one with 'stile serve'"},
+		{125, "exec --addr 127.0.0.1:1 demo true", "'stile serve'"},
 	} {
 		args := strings.Fields(test.line)
 		for i := range args {
@@ -117,9 +117,9 @@ func TestLiveLost(t *testing.T) {
 	node.signal(syscall.SIGKILL)
 	p.waitFor("^told$")
 	p.waitExit(125)
-	p.waitFor(`^stile: lock "demo": the lock of the command is lost: .*; the command and all that it started are ended$`)
+	p.waitFor(`^stile: lock "demo": .*killed$`)
 	held.waitExit(125)
-	held.waitFor("^stile: the lock is lost: other")
+	held.waitFor("^stile: the lock was lost: other")
 }
 
 // All processes of a command are gone before the command of another exec starts,
@@ -138,7 +138,7 @@ func TestLiveGroup(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
 			file := filepath.Join(t.TempDir(), "held")
-			_, a := serve(t, "--memory", "--name", "a", "--lease", "6s") // longer than a busy machine stands still
+			_, a := serve(t, "--memory", "--name", "a", "--lease", "6s") // longer than a busy machine stalls
 			node, b := serve(t, "--memory", "--name", "b", "--join", a)
 			third, c := serve(t, "--memory", "--name", "c", "--join", a)
 			third.waitFor(`view begun epoch=\d+ members=3 voters=3`)

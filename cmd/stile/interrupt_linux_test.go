@@ -65,7 +65,7 @@ func TestSignalOnATerminal(t *testing.T) {
 			if err := c.Process.Signal(os.Interrupt); err != nil {
 				t.Fatal(err)
 			}
-			rest, _ := io.ReadAll(outer) // ends with an error when nobody is there any more
+			rest, _ := io.ReadAll(outer) // ends with an error when the other end has closed
 			_ = c.Wait()
 			stderr := string(shown[:n]) + string(rest)
 			if c.ProcessState.ExitCode() != 3 || !strings.HasPrefix(stderr, "\r\x1b[K") || !strings.Contains(stderr, test.shows) {

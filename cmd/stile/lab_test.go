@@ -38,8 +38,8 @@ func (r *running) Write(p []byte) (int, error) {
 	return r.stderr.Write(p)
 }
 
-// start runs the command until the test is over, and waits until it says where the
-// page is.
+// start runs the command until the test ends, and waits until it prints the address of the
+// page.
 func start(t *testing.T, args ...string) *running {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
@@ -123,7 +123,7 @@ func TestLabOpensFile(t *testing.T) {
 	}
 }
 
-// endless is a check that goes on for long.
+// endless is a check that takes very long.
 const endless = `{"text":"algorithm lamport\nprocesses 5\n","limits":{"requests":-1}}`
 
 // A check ends when its client disconnects, and when the lab ends: nothing of it is

@@ -22,7 +22,7 @@ func newLeave() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "leave [flags]",
 		Short: "Make a node leave the cluster cleanly",
-		Long: `Tells a node to leave: it accepts no new requests, stops renewing locks held
+		Long: `Asks a node to leave: it accepts no new requests, stops renewing locks held
 through it (they expire within one lease), leaves the cluster, and exits. The
 command waits until the node has exited.`,
 		Example: `  stile leave --addr 127.0.0.1:7430`,
@@ -43,7 +43,7 @@ func (l *queryFlags) leave(c *cobra.Command) error {
 	}
 	patience := max(time.Duration(3*s.Lease*float64(time.Second)), 30*time.Second) + answerTimeout
 	if !waitUntilGone(c.Context(), at, patience) {
-		return unfinished{why: fmt.Sprintf("node %s was told to leave, but is still running after %v: see its log and 'stile status'", s.Node, patience)}
+		return unfinished{why: fmt.Sprintf("node %s is still running %v after it was asked to leave: see its log and 'stile status'", s.Node, patience)}
 	}
 	text := func(p *printer) { p.line("node %s at %s has left", s.Node, s.Address) }
 	return outcome{json: leaveReport{s.Node, s.Address}, text: text}.print(c.OutOrStdout(), l.json)

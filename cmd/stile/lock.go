@@ -27,9 +27,9 @@ commands. If the lock is lost the exit code is 125. The script must watch for
 that, because its commands keep running; 'stile exec' kills them.
 
 Exit codes: 0 if the lock was held to the end; 1, or the value of -E, if -n or
--w does not get the lock; 2 if stile was called wrongly; 125 if the lock was
-lost or stile failed; 128 plus the number of a signal that arrived while
-waiting.`,
+-w was given and the lock was not acquired; 2 if stile was called wrongly; 125
+if the lock was lost or stile failed; 128 plus the number of a signal that
+arrived while waiting.`,
 		Example: `  stile lock demo
   stile lock demo --nonblock --json`,
 		Args: func(c *cobra.Command, args []string) error {

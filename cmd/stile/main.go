@@ -109,9 +109,10 @@ func newRoot() *cobra.Command {
 	var which bool
 	root := &cobra.Command{
 		Use:   "stile",
-		Short: "Locks between machines by messages alone, and the algorithms behind them",
-		Long: `stile gives a group of processes mutual exclusion by messages alone, without a
-lock server. It also simulates, measures, compares and checks the algorithms.
+		Short: "Distributed locks, and the algorithms of mutual exclusion behind them",
+		Long: `stile passes locks from process to process with the classical algorithms of
+mutual exclusion; no server owns them. It also simulates, measures, compares
+and checks these algorithms.
 
 For locks, start with 'stile serve' in one terminal and 'stile exec demo -- ls'
 in another. 'stile lock' holds a lock for a script. The commands status,

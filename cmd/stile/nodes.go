@@ -161,7 +161,7 @@ func decodeAnswer(at string, b []byte, err error, to any) error {
 		return nil
 	}
 	if err := json.Unmarshal(b, to); err != nil {
-		return fmt.Errorf("cannot read the answer of the node at %s: %w: use the same version of stile on both sides", at, err)
+		return fmt.Errorf("cannot read the answer from the node at %s: %w: use the same version of stile on both sides", at, err)
 	}
 	return nil
 }

@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// What is written to a screen that knows ASCII alone is as wide as it was, in
-// whatever pieces it comes.
+// Output for an ASCII screen is as wide as before, in whatever pieces it is written.
 func TestScreenWriter(t *testing.T) {
 	const text = "P1 ┠────► P2 · asks … ▇▇▇ ☃\n"
 	for size := 1; size < len(text); size++ {

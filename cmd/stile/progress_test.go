@@ -18,7 +18,7 @@ import (
 	"github.com/stile-lock/stile/trace"
 )
 
-// A line is written a few times in a second and no more, and leaves nothing behind.
+// A line is written only a few times per second, and leaves nothing behind.
 func TestStatusLine(t *testing.T) {
 	var out bytes.Buffer
 	now := time.Unix(0, 0)

@@ -158,8 +158,8 @@ func (w *walk) click() {
 	}
 }
 
-// further lets a run go on for longer at whose end nothing can be done. In the last
-// clicks all processes may have crashed.
+// further extends a run at whose end nothing can be done. In the last clicks all processes
+// may have crashed.
 func (w *walk) further(tries int) bool {
 	w.t.Helper()
 	switch {
@@ -255,7 +255,7 @@ func (w *walk) atLane(lane int, is string) (often, seldom []document.Deed) {
 	case w.sc.Sites > 0 && (is == "ask" || is == "crash"):
 		return nil, nil
 	case w.sc.Sites > 0 && (is == "enter" || is == "deny") && !w.sc.Steps:
-		return nil, nil // it goes on, or tries again, by itself
+		return nil, nil // it continues, or tries again, by itself
 	case w.sc.Sites > 0 && (is == "enter" || is == "deny"):
 		return []document.Deed{do("go")}, nil
 	case w.sc.Sites > 0:

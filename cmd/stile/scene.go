@@ -39,7 +39,7 @@ func newScene() *cobra.Command {
 	f := &sceneFlags{nodes: 4, each: 1, seed: 1}
 	c := &cobra.Command{
 		Use:   "scene SCENE [flags]",
-		Short: "See what else is duplicated without mutual exclusion",
+		Short: "Show what else is duplicated without mutual exclusion",
 		Long: `Like 'stile bank', in other settings: processes read a number over the network,
 take the next one, and write it back. If one reads between another's read and
 write, both take the same number.

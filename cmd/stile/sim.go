@@ -81,7 +81,7 @@ func (f *simFlags) define(c *cobra.Command) {
 	fs.Var(processListFlag(&f.requesters), "requesters", "`LIST` of processes that make requests, such as 1,2,5-7 (default all)")
 	fs.Var(countFlag(&f.config.Local, 1, maxEntries), "local", "request rate of the first requester, as a multiple of the others'")
 	fs.Var(countFlag(&f.config.Burst, 1, maxEntries), "burst", "number of requests in a row before a process thinks for longer")
-	fs.Var(countFlag(&f.holder, 1, maxNodes), "holder", "process that has the token first, if there is one")
+	fs.Var(countFlag(&f.holder, 1, maxNodes), "holder", "process that starts with the token, if the algorithm has one")
 	fs.Var(choiceFlag(&f.network, networkNames()...), "network", "`KIND` of network: fifo, unordered, duplicating or lossy")
 	optionFlags(fs, &f.options, maxNodes)
 	fs.Var(processListFlag(&f.dead), "dead", "for elections: `LIST` of crashed processes, such as 7,8 (default none)")

@@ -19,7 +19,7 @@ import (
 )
 
 // liars returns an algorithm whose machines give every seat an alibi, inside or not: homes
-// then let go too early. No flag selects it, because it breaks what members promise.
+// then release too early. No flag selects it, because it breaks what members promise.
 func liars(name string, version int) (algorithm.Spec, error) {
 	s, err := catalog.MakeLive(name, version)
 	plan := s.Plan
@@ -112,7 +112,7 @@ func TestStormWithoutFailure(t *testing.T) {
 func TestStormNothingToDraw(t *testing.T) {
 	t.Parallel()
 	svg := filepath.Join(t.TempDir(), "a.svg")
-	if text, err := stormOutput(nil, "--seeds 2 --svg "+svg); err != nil || !strings.Contains(text, "no storm to draw") {
+	if text, err := stormOutput(nil, "--seeds 2 --svg "+svg); err != nil || !strings.Contains(text, "--seed") {
 		t.Errorf("%v:\n%s", err, text)
 	}
 	if _, err := os.Stat(svg); err == nil {
@@ -151,7 +151,7 @@ func TestStormBank(t *testing.T) {
 	}
 }
 
-// One that does not loses some, when somebody stands still: it says how, that
+// One that does not loses some, when a process is paused: it says how, that
 // this had to come, and what to do; and so does its picture.
 func TestStormNoFence(t *testing.T) {
 	t.Chdir(t.TempDir())
@@ -161,7 +161,7 @@ func TestStormNoFence(t *testing.T) {
 	if !errors.As(err, &found) || !strings.Contains(found.lines[len(found.lines)-1], "expected") {
 		t.Fatalf("the error is %v, and it says\n%s", err, text)
 	}
-	for _, want := range []string{" VIOLATES bank\n", " --faults pause --bank --no-fence\n", "AT THE BANK", " STALE: the WRITE of ", "THIS IS EXPECTED", " --faults pause --bank\n", ", expected "} {
+	for _, want := range []string{" VIOLATES bank\n", " --faults pause --bank --no-fence\n", "AT THE BANK", " STALE: the WRITE ", "THIS IS EXPECTED", " --faults pause --bank\n", ", expected "} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
@@ -171,7 +171,7 @@ func TestStormNoFence(t *testing.T) {
 			t.Errorf("more than a screen's width: %s", line)
 		}
 	}
-	for file, want := range map[string]string{"a.svg": "STALE WRITE", "a.txt": "STALE: the WRITE of "} {
+	for file, want := range map[string]string{"a.svg": "STALE WRITE", "a.txt": "STALE: the WRITE "} {
 		if data, err := os.ReadFile(file); err != nil || !strings.Contains(string(data), want) {
 			t.Errorf("%s: %v, and no %q in it", file, err, want)
 		}

@@ -28,7 +28,7 @@ func (f *stormFlags) print(p *printer, x *stormResult) {
 	}
 	if _, there := x.shown(); f.output.requested() && !there {
 		p.gap()
-		p.text(0, "There is no storm to draw, because no invariant was violated. Give a single --seed to draw one.")
+		p.text(0, "No storm was drawn, because no invariant was violated. Give a single --seed to draw one.")
 	}
 }
 

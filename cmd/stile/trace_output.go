@@ -49,8 +49,8 @@ func (s *traceOutput) definePart(fs *pflag.FlagSet) {
 
 // defineWindow defines --from and --to, in these units.
 func (s *traceOutput) defineWindow(fs *pflag.FlagSet, units string) {
-	fs.Var(momentFlag{&s.part.From, &s.partial}, "from", "start of the diagram, in "+units+" (default where there is something to see)")
-	fs.Var(momentFlag{&s.part.To, &s.ends}, "to", "end of the diagram (default while it is still readable)")
+	fs.Var(momentFlag{&s.part.From, &s.partial}, "from", "start of the diagram, in "+units+" (default where events begin)")
+	fs.Var(momentFlag{&s.part.To, &s.ends}, "to", "end of the diagram (default as far as it is readable)")
 	for _, flag := range []string{"from", "to"} {
 		fs.Lookup(flag).DefValue = ""
 	}
@@ -107,14 +107,14 @@ func (s *traceOutput) files(n int, text func(t *trace.Trace) string, of func(at 
 	}
 	form, partial := s.form(text)
 	if s.svg == "" && !partial && !s.whole() {
-		return nil, fmt.Errorf("--from and --to select a part of a diagram, but there is none: give --svg, or leave them out")
+		return nil, fmt.Errorf("--from and --to apply only to diagrams: give --svg, or leave them out")
 	}
 	if s.part.Clocks {
 		if err := trace.CheckClocks(n); err != nil {
 			return nil, fmt.Errorf("--clocks: %w", err)
 		}
 		if s.svg == "" && !partial && !s.prints {
-			return nil, fmt.Errorf("--clocks shows clocks in a diagram, but there is none: give --trace FILE.svg, or leave it out")
+			return nil, fmt.Errorf("--clocks applies only to diagrams: give --trace FILE.svg, or leave it out")
 		}
 	}
 	if s.trace == "" {

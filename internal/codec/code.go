@@ -31,7 +31,7 @@ func (c *Coder) Fail(what string) {
 // End returns what was wrong with the input, or that some of it is left over.
 func (c *Coder) End() error {
 	if c.err == nil && len(c.B) > 0 {
-		c.Fail("it goes on after its end")
+		c.Fail("bytes follow the last field")
 	}
 	return c.err
 }
@@ -44,7 +44,7 @@ func (c *Coder) Number(p *uint64) {
 	}
 	v, n := binary.Uvarint(c.B)
 	if n <= 0 || n > 1 && c.B[n-1] == 0 {
-		c.Fail("a number is missing, or too long")
+		c.Fail("number missing or too long")
 		*p = 0
 		return
 	}
@@ -57,7 +57,7 @@ func Within[T ~int | ~int64 | ~uint8](c *Coder, p *T, least, most uint64) {
 	v := uint64(*p)
 	c.Number(&v)
 	if c.Reads() && (v < least || v > most) {
-		c.Fail("a number is out of bounds")
+		c.Fail("number out of range")
 		v = 0
 	}
 	*p = T(v)
@@ -82,7 +82,7 @@ func (c *Coder) Text(p *string, most int) {
 	var b []byte
 	c.Bytes(&b, most)
 	if !utf8.Valid(b) {
-		c.Fail("a text is no UTF-8")
+		c.Fail("text is not UTF-8")
 		b = nil
 	}
 	*p = string(b)
@@ -98,7 +98,7 @@ func (c *Coder) Bytes(p *[]byte, most int) {
 		return
 	}
 	if n > len(c.B) {
-		c.Fail("it ends too early")
+		c.Fail("truncated")
 		n = 0
 	}
 	*p, c.B = c.B[:n:n], c.B[n:]
@@ -111,7 +111,7 @@ func (c *Coder) Fixed(p []byte) {
 		return
 	}
 	if len(c.B) < len(p) {
-		c.Fail("it ends too early")
+		c.Fail("truncated")
 	}
 	c.B = c.B[copy(p, c.B):]
 }
@@ -122,7 +122,7 @@ func List[T any](c *Coder, p *[]T, most int, one func(*T)) {
 	Within(c, &n, 0, uint64(most))
 	if c.Reads() {
 		if n > len(c.B) {
-			c.Fail("a list is longer than what it is in")
+			c.Fail("list longer than its input")
 		}
 		*p = nil
 		if c.err == nil && n > 0 {

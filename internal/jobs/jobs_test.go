@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Every job is done once, and progress is told of each.
+// Every job is done once, and progress reports each of them.
 func TestDo(t *testing.T) {
 	for _, workers := range []int{0, 1, 3, 50} {
 		var done [20]atomic.Int32

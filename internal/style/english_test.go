@@ -2,8 +2,11 @@ package style
 
 import (
 	"fmt"
+	"go/ast"
+	"go/token"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -35,6 +38,12 @@ func englishRules() []rule {
 			{source("x/x.go", "package x", "", "// f is called if nobody waits.", "func f() {}"), "x/x.go:3: \"nobody\""},
 			{source("x/x.go", "package x", "", "// f is called if no process waits.", "func f() {}"), ""},
 			{source("x/x_test.go", "package x", "", "// f is called if nobody waits.", "func f() {}"), ""},
+		}},
+		{"what the lock service prints is in idiomatic English", literals, []plant{
+			{source("internal/live/x/x.go", "package x", "", "const s = \"nobody waits\""), "internal/live/x/x.go:3: \"nobody\""},
+			{source("cmd/stile/x.go", "package main", "", "const s = `It waits", "for ever.`"), "forever"},
+			{source("internal/live/x/x.go", "package x", "", "const s = \"no process waits\""), ""},
+			{source("internal/live/x/x_test.go", "package x", "", "const s = \"nobody waits\""), ""},
 		}},
 	}
 }
@@ -92,6 +101,29 @@ func comments(r *repo) ([]string, error) {
 					}
 				}
 			}
+		}
+	}
+	return found, nil
+}
+
+// literals finds such words in the strings of the lock service and of the command, except
+// those of controls, which are code.
+func literals(r *repo) ([]string, error) {
+	var found []string
+	for _, dir := range r.dirs() {
+		if dir != "." && dir != "cmd/stile" && !strings.HasPrefix(dir, "internal/live/") || dir == "internal/live/controls" {
+			continue
+		}
+		for _, f := range r.in(dir) {
+			ast.Inspect(f.ast, func(n ast.Node) bool {
+				if b, ok := n.(*ast.BasicLit); ok && b.Kind == token.STRING {
+					text, _ := strconv.Unquote(b.Value)
+					for _, w := range ticsIn(strings.Join(strings.Fields(text), " ")) {
+						found = append(found, r.at(b.Pos(), "%s", w))
+					}
+				}
+				return true
+			})
 		}
 	}
 	return found, nil

@@ -80,7 +80,7 @@ func Run(ctx context.Context, c Config) ([]Row, error) {
 	all := []Row{}
 	dir, err := os.MkdirTemp("", "stile-bench-")
 	if err != nil {
-		return all, fmt.Errorf("make a folder for certificates and view logs: %w", err)
+		return all, fmt.Errorf("create a folder for certificates and view logs: %w", err)
 	}
 	defer os.RemoveAll(dir)
 	g, err := start(ctx, dir)

@@ -63,7 +63,7 @@ func TestRollSeesStall(t *testing.T) {
 	}
 }
 
-// Whoever interrupts gets what there is, and no process goes on.
+// An interrupted benchmark returns the results so far, and leaves no process running.
 func TestInterrupt(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	rows, err := Run(ctx, Config{Time: time.Hour, Idle: time.Hour, Clients: 1, Doing: func(what string) {

@@ -74,7 +74,7 @@ func start(ctx context.Context, dir string) (*group, error) {
 func (g *group) run(name string) (*worker, error) {
 	self, err := os.Executable()
 	if err != nil {
-		return nil, fmt.Errorf("find the program itself, to start it again: %w", err)
+		return nil, fmt.Errorf("find the path of this program, to start nodes: %w", err)
 	}
 	w := &worker{name: name, cmd: exec.CommandContext(g.ctx, self)}
 	w.cmd.Args = []string{workerName}
@@ -88,7 +88,7 @@ func (g *group) run(name string) (*worker, error) {
 	}
 	w.answers = bufio.NewReader(out)
 	if err := w.cmd.Start(); err != nil {
-		return nil, fmt.Errorf("start a process for a node: %w", err)
+		return nil, fmt.Errorf("start a node process: %w", err)
 	}
 	return w, nil
 }

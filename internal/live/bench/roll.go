@@ -54,8 +54,8 @@ func (g *group) rollBy(stop func(w *worker) error) ([]Row, error) {
 		return nil, err
 	}
 	return []Row{
-		bounded(fmt.Sprintf("rolling restart, %d nodes: longest stall of a lock", nodes), float64(saw.Stall.Microseconds())/1000, "ms", stallLimit),
-		bounded("requests that failed", float64(saw.Failed), "requests", 0),
+		bounded("rolling restart: longest stall", float64(saw.Stall.Microseconds())/1000, "ms", stallLimit),
+		bounded("rolling restart: failed requests", float64(saw.Failed), "requests", 0),
 	}, nil
 }
 
@@ -162,7 +162,7 @@ func (r *rush) rest() (a answer) {
 		c.Close()
 	}
 	if a.Failed = r.failed; r.why != nil {
-		fmt.Fprintln(os.Stderr, "stile bench: a request has failed in a rolling restart:", r.why)
+		fmt.Fprintln(os.Stderr, "stile bench: a request failed during the rolling restart:", r.why)
 	}
 	return a
 }

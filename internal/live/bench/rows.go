@@ -30,7 +30,7 @@ func (g *group) measures() []measure {
 		{"raw TLS", g.first},
 		{"a local lock", g.local},
 		{"handoffs", g.handoff},
-		{"one lock that all want", g.shared},
+		{"a contended lock", g.shared},
 		{"a client", g.client},
 		{"many locks", g.many},
 		{"raw TLS again", g.last},
@@ -69,7 +69,7 @@ func (g *group) local() ([]Row, error) {
 	}
 	return []Row{
 		bounded("lock+unlock, embedded, local", median(values), "µs", localLimit),
-		plain("CPU time of that", median(cpus), "µs"),
+		plain("CPU time per lock+unlock", median(cpus), "µs"),
 	}, nil
 }
 
@@ -133,7 +133,7 @@ func (g *group) shared() ([]Row, error) {
 func rates(name string, sum answer, limit float64) []Row {
 	return []Row{
 		atLeast(name, float64(sum.Count)/sum.Took.Seconds(), "entries/s", limit),
-		plain("CPU time of an entry, all members", micro(sum.CPU, sum.Count), "µs"),
+		plain("CPU time per entry, all members", micro(sum.CPU, sum.Count), "µs"),
 	}
 }
 
@@ -157,7 +157,7 @@ func (g *group) many() ([]Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	return rates(fmt.Sprintf("%d locks at random, 3 members", names), sum, manyLimit), nil
+	return rates(fmt.Sprintf("%d random locks, 3 members", names), sum, manyLimit), nil
 }
 
 // crowd measures many clients that wait for one lock at one node.
@@ -185,9 +185,9 @@ func (g *group) crowd() ([]Row, error) {
 	}
 	each := func(a, b int64) float64 { return float64(max(a-b, 0)) / 1024 / float64(g.Clients) }
 	return []Row{
-		plain(fmt.Sprintf("memory of a waiter, of %d clients", g.Clients), each(during.Resident, before.Resident), "KiB"),
-		plain("of that, on the heap", each(during.Heap, before.Heap), "KiB"),
-		bounded("waiters that never entered", float64(g.Clients-served.Count), "clients", 0),
+		plain(fmt.Sprintf("memory per waiter, %d clients", g.Clients), each(during.Resident, before.Resident), "KiB"),
+		plain("heap memory per waiter", each(during.Heap, before.Heap), "KiB"),
+		bounded("waiters never granted", float64(g.Clients-served.Count), "clients", 0),
 	}, nil
 }
 
@@ -212,10 +212,10 @@ func (g *group) idle() ([]Row, error) {
 		}
 	}
 	return []Row{
-		bounded(fmt.Sprintf("idle for %v: time of all CPUs", g.Idle), 100*float64(after.CPU-before.CPUThen)/float64(took), "% of a core", idleLimit),
-		bounded("written to disks meanwhile", float64(after.Written-before.Written), "bytes", 0),
-		bounded("files changed meanwhile", float64(changed), "files", 0),
-		bounded("growth of live memory meanwhile", float64(after.Heap-before.Heap)/1024, "KiB", growthLimit),
+		bounded(fmt.Sprintf("idle for %v: total CPU time", g.Idle), 100*float64(after.CPU-before.CPUThen)/float64(took), "% of a core", idleLimit),
+		bounded("idle: written to disk", float64(after.Written-before.Written), "bytes", 0),
+		bounded("idle: files changed", float64(changed), "files", 0),
+		bounded("idle: growth of live memory", float64(after.Heap-before.Heap)/1024, "KiB", growthLimit),
 	}, nil
 }
 

@@ -152,5 +152,5 @@ func (s *site) do(o *order) (answer, error) {
 	case opRested:
 		return s.rush.rest(), nil
 	}
-	return answer{}, fmt.Errorf("nobody knows how to %s", o.Op)
+	return answer{}, fmt.Errorf("unknown operation %q", o.Op)
 }

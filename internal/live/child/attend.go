@@ -188,7 +188,7 @@ func lost(res Result, cause error) (Result, error) {
 	}
 	res.Code, res.Lost = Failed, true
 	if !res.Gone {
-		return res, fmt.Errorf("the lock of the command is lost: %w; and %w, and may still run: find it and end it", cause, ErrLeft)
+		return res, fmt.Errorf("%w; %w, and may still run: find it and kill it", cause, ErrLeft)
 	}
-	return res, fmt.Errorf("the lock of the command is lost: %w; the command and all that it started are ended", cause)
+	return res, fmt.Errorf("%w; the command and its children were killed", cause)
 }

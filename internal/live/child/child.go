@@ -39,9 +39,9 @@ type Result struct {
 // Errors of Run.
 var (
 	// ErrExpired is the cause of a loss that only the clock revealed.
-	ErrExpired = errors.New("its lease was not extended in time")
+	ErrExpired = errors.New("the lock was lost: its lease was not renewed in time")
 	// ErrWatchdog means that the process that guards the command died.
-	ErrWatchdog = errors.New("its watchdog died")
+	ErrWatchdog = errors.New("the watchdog died")
 	// ErrLeft means that a process could not be ended before the lease expired.
-	ErrLeft = errors.New("something that it started could not be ended")
+	ErrLeft = errors.New("a process of the command could not be killed")
 )

@@ -18,7 +18,7 @@ type alarm struct {
 func newAlarm() (*alarm, error) {
 	fd, err := unix.TimerfdCreate(unix.CLOCK_BOOTTIME, unix.TFD_CLOEXEC|unix.TFD_NONBLOCK)
 	if err != nil {
-		return nil, fmt.Errorf("cannot make a timer: %w", err)
+		return nil, fmt.Errorf("cannot create a timer: %w", err)
 	}
 	a := &alarm{C: make(chan struct{}, 1), file: os.NewFile(uintptr(fd), "timer"), fd: fd}
 	go a.listen()

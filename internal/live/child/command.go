@@ -38,7 +38,7 @@ func arguments(args []string, shell bool, env []string) ([]string, error) {
 	case !shell:
 		return args, nil
 	case len(args) > 1:
-		return nil, fmt.Errorf("a shell takes the whole command as one argument, and there are %d: quote the command", len(args))
+		return nil, fmt.Errorf("a shell takes the command as one argument, but got %d: quote the command", len(args))
 	}
 	name := "/bin/sh"
 	for _, v := range env {
@@ -56,9 +56,9 @@ func find(name string) (string, int, error) {
 	switch {
 	case err == nil, errors.Is(err, exec.ErrDot):
 	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
-		return "", NotFound, fmt.Errorf("cannot run %q: there is no such command: check its name and PATH", name)
+		return "", NotFound, fmt.Errorf("cannot run %q: command not found: check its name and PATH", name)
 	default:
-		return "", NotExecutable, fmt.Errorf("cannot run %q: %w: check that it is a program and may be executed", name, errors.Unwrap(err))
+		return "", NotExecutable, fmt.Errorf("cannot run %q: %w: check that it is an executable program", name, errors.Unwrap(err))
 	}
 	if path, err = filepath.Abs(path); err != nil {
 		return "", NotExecutable, fmt.Errorf("cannot run %q: %w", name, err)

@@ -65,8 +65,8 @@ func TestExecGroupKilled(t *testing.T) {
 	}
 }
 
-// Exec is stopped, and its lease runs out: all ends while exec is still stopped,
-// and when it goes on it says so.
+// Exec is stopped, and its lease expires: all processes of the command are killed while
+// exec is still stopped, and exec reports so when it continues.
 func TestExecStopped(t *testing.T) {
 	check := func(kind string, lease, patience time.Duration) error {
 		s := perform(t, play{Kind: kind, Args: script(family), Grace: 50 * time.Millisecond, Lease: lease})
@@ -106,8 +106,8 @@ func expire(t *testing.T, at Moment) {
 	<-a.C
 }
 
-// A lease that is extended is not over when it would have been; one that is not
-// is, though nobody says that the lock is lost.
+// A renewed lease does not expire at its old deadline; one that is not renewed does, even
+// if no loss is reported.
 func TestExtend(t *testing.T) {
 	const lease = 500 * time.Millisecond
 	p := play{Args: script("trap 'exit 5' USR1" + strings.Replace(forever, "1000", "0.01", 1)), Lease: lease}
@@ -127,8 +127,8 @@ func TestExtend(t *testing.T) {
 	}
 }
 
-// The watchdog is killed: exec ends all at once. It is stopped: exec does it
-// before the lease is over.
+// If the watchdog is killed, exec kills everything at once. If it is stopped, exec does so
+// before the lease expires.
 func TestWatchdogHit(t *testing.T) {
 	for _, test := range []struct {
 		by   syscall.Signal

@@ -16,10 +16,10 @@ func kinds() map[string]func(context.Context, Config) (Result, error) {
 		"real": Run,
 		// Only the command is signalled and ended, not what it started.
 		"child": naive(func(p *os.Process, sig syscall.Signal) { _ = p.Signal(sig) }, true),
-		// The group is, but not what has left it, and nobody does it when exec is
+		// It kills the group, but not processes that have left it, and nothing if exec is
 		// dead or stopped.
 		"group": naive(func(p *os.Process, sig syscall.Signal) { _ = syscall.Kill(-p.Pid, sig) }, true),
-		// The group is told to end, and that it does is taken for granted.
+		// It signals the group, and does not check that the group exits.
 		"polite": naive(func(p *os.Process, sig syscall.Signal) { _ = syscall.Kill(-p.Pid, sig) }, false),
 	}
 }

@@ -78,11 +78,11 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 	}
 	defer r.alarm.stop()
 	if err := adopt(); err != nil {
-		return Result{Code: Failed, Gone: true}, fmt.Errorf("cannot adopt what the command leaves behind: %w", err)
+		return Result{Code: Failed, Gone: true}, fmt.Errorf("cannot become the parent of the command's orphans: %w", err)
 	}
 	defer release()
 	if err := r.start(path, args); err != nil {
-		return Result{Code: Failed, Gone: true}, fmt.Errorf("cannot start the watchdog of the command: %w", err)
+		return Result{Code: Failed, Gone: true}, fmt.Errorf("cannot start the watchdog: %w", err)
 	}
 	r.attend(ctx)
 	return r.result()

@@ -103,7 +103,7 @@ type stage struct {
 	t       *testing.T
 	exec    *exec.Cmd
 	control *os.File
-	life    *os.File // all that the command started holds its other end, and nobody else
+	life    *os.File // only processes of the command hold its other end
 	lines   *bufio.Reader
 	fifo    string
 	own     *os.File
@@ -202,7 +202,7 @@ func (s *stage) up(n int) {
 	s.own.Close()
 }
 
-// rest is what is written until nobody is left who could.
+// rest returns everything that is written until no writer is left.
 func (s *stage) rest(patience time.Duration) (string, error) {
 	_ = s.life.SetReadDeadline(time.Now().Add(patience))
 	text, err := io.ReadAll(s.lines)

@@ -130,9 +130,9 @@ func TestInterruptKey(t *testing.T) {
 	}
 }
 
-// Under a shell with job control: Ctrl-Z stops the command and exec, and brings
-// the shell back; fg lets them go on; Ctrl-C ends the command, and the shell has
-// the terminal as it was. An interactive shell as the command has jobs of its own.
+// Under a shell with job control: Ctrl-Z stops the command and exec, and brings the shell
+// back; fg continues them; Ctrl-C ends the command, and the shell has the terminal as it
+// was. An interactive shell as the command has jobs of its own.
 func TestJobControl(t *testing.T) {
 	check := func(kind string, patience time.Duration) error {
 		screen, on := screened(t)
@@ -211,7 +211,7 @@ func TestTerminalAfterLoss(t *testing.T) {
 	s := perform(t, play{Args: []string{"sh", "-c", `stty raw -echo; echo ready; sleep 1000`}}, on)
 	screen.must("ready")
 	s.say("lost")
-	screen.must("is lost")
+	screen.must("killed")
 	if code := s.wait(); code != Failed {
 		t.Errorf("exit code %d", code)
 	}

@@ -32,7 +32,7 @@ func Watchdog() {
 	// The kernel ends the command when the thread that started it ends.
 	runtime.LockOSThread()
 	if err := watch(os.Args[1:]); err != nil {
-		fmt.Fprintf(os.Stderr, "stile: the watchdog of a command failed: %v\n", err)
+		fmt.Fprintf(os.Stderr, "stile: watchdog failed: %v\n", err)
 		os.Exit(Failed)
 	}
 	os.Exit(0)
@@ -62,12 +62,12 @@ type watchdog struct {
 func watch(args []string) error {
 	var fds [3]int
 	if len(args) != len(fds) {
-		return fmt.Errorf("it needs %d arguments and got %d: it is started by 'stile exec' alone", len(fds), len(args))
+		return fmt.Errorf("expected %d arguments, got %d: only 'stile exec' starts the watchdog", len(fds), len(args))
 	}
 	for i, arg := range args {
 		fd, err := strconv.Atoi(arg)
 		if err != nil {
-			return fmt.Errorf("argument %q is no descriptor: it is started by 'stile exec' alone", arg)
+			return fmt.Errorf("argument %q is not a file descriptor: only 'stile exec' starts the watchdog", arg)
 		}
 		if fd >= 0 {
 			syscall.CloseOnExec(fd) // the command has no use for it
@@ -81,7 +81,7 @@ func watch(args []string) error {
 		}
 	}
 	if err := adopt(); err != nil {
-		return fmt.Errorf("cannot adopt what the command leaves behind: %w", err)
+		return fmt.Errorf("cannot become the parent of the command's orphans: %w", err)
 	}
 	words := json.NewDecoder(os.NewFile(uintptr(fds[0]), "words"))
 	var o order

@@ -24,7 +24,7 @@ type question struct {
 // Ask asks the node a question that does not concern the session.
 func (x *Client) Ask(ctx context.Context, what uint64, b []byte) ([]byte, error) {
 	if len(b) > session.MaxBytes {
-		return nil, fmt.Errorf("a question of %d bytes: want at most %d", len(b), session.MaxBytes)
+		return nil, fmt.Errorf("query too long: %d bytes, at most %d are allowed", len(b), session.MaxBytes)
 	}
 	q := &question{done: make(chan struct{})}
 	var number uint64
@@ -35,7 +35,7 @@ func (x *Client) Ask(ctx context.Context, what uint64, b []byte) ([]byte, error)
 		if x.closed {
 			err = ErrClosed
 		} else if !x.session.Ask(number, what, b) {
-			err = fmt.Errorf("there is no session with a node at present: %w: try again soon", cmp.Or(x.lately, errAnother))
+			err = fmt.Errorf("no session with a node at present: %w: try again soon", cmp.Or(x.lately, errAnother))
 		}
 		if err == nil {
 			x.asks[number] = q
@@ -93,7 +93,7 @@ func Query(ctx context.Context, c Config, what uint64, b []byte) (answer []byte,
 		return nil, "", err
 	}
 	f := session.Frame{Kind: session.Ask, Number: 1, What: what, Bytes: b}
-	err = errors.New("no node was named")
+	err = errors.New("no node given: give the address of at least one")
 	for i, node := range c.Nodes {
 		var q question
 		if err = q.put(ctx, len(c.Nodes)-i, node, how, f.AppendTo(nil)); err == nil {
@@ -135,4 +135,4 @@ func (q *question) put(ctx context.Context, left int, node string, how transport
 	return fmt.Errorf("%s did not answer: %w", node, err)
 }
 
-var errAnswered = errors.New("it was answered")
+var errAnswered = errors.New("query answered")

@@ -54,10 +54,10 @@ type Client struct {
 	closed  bool
 }
 
-var errAnother = errors.New("another connection is made")
+var errAnother = errors.New("connecting to a node")
 
 // ErrClosed is the error of every call on a closed client.
-var ErrClosed = errors.New("the client was closed")
+var ErrClosed = errors.New("the client is closed")
 
 // Refused is the error of a node that answers but opens no session.
 type Refused struct {

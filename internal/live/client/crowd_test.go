@@ -12,7 +12,7 @@ import (
 	"github.com/stile-lock/stile/internal/live/node"
 )
 
-// A crowd is many who wait for one lock, each in a goroutine.
+// A crowd is many requests that wait for one lock, each in a goroutine.
 type crowd struct {
 	wg   sync.WaitGroup
 	mu   sync.Mutex
@@ -20,7 +20,7 @@ type crowd struct {
 	errs []error
 }
 
-// gather has so many wait behind a holder, each of whom lets go at once.
+// gather makes so many requests wait behind a holder; each releases the lock at once.
 func gather(t testing.TB, n *node.Node, x *client.Client, count int) *crowd {
 	t.Helper()
 	c := &crowd{}
@@ -76,8 +76,8 @@ func TestCrowd(t *testing.T) {
 	release(t, h)
 }
 
-// What one who waits costs: node and client are in this one process, with a
-// goroutine for each who waits.
+// The cost of one waiter: node and client are in this process, with a goroutine for each
+// waiter.
 func BenchmarkWaiter(b *testing.B) {
 	const count = 10_000
 	n := start(b, 1, time.Minute)[0]

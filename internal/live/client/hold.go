@@ -87,7 +87,7 @@ func (h *Hold) outcome(ctx context.Context, o lock.Options) (lock.Handle, error)
 	case session.Recovering:
 		return nil, fmt.Errorf("lock %q: %w", h.name, lock.ErrRecovering)
 	case session.Late:
-		return nil, fmt.Errorf("lock %q: not within %v: %w", h.name, o.Wait, context.DeadlineExceeded)
+		return nil, fmt.Errorf("lock %q: not acquired within %v: %w", h.name, o.Wait, context.DeadlineExceeded)
 	case session.Finished:
 		return nil, fmt.Errorf("lock %q: %w", h.name, ErrClosed)
 	}

@@ -45,8 +45,8 @@ func TestReconnect(t *testing.T) {
 	release(t, next)
 }
 
-// A client whose node is dead is told of its loss by its own timer; who waits goes on
-// at another node, and gets the lock there.
+// If its node dies, a client learns from its own timer that it lost its locks. Waiting
+// requests move to another node, and are granted there.
 func TestNodeDies(t *testing.T) {
 	all := start(t, 3, time.Second)
 	x := dial(t, client.Config{Nodes: []string{all[2].Address()}})
@@ -72,8 +72,8 @@ func TestNodeDies(t *testing.T) {
 	}
 }
 
-// Nobody sees two valid locks: when another one has it, who had it is told, by the
-// clock, though its connection only hangs.
+// No two locks are valid at once: when another client acquires the lock, the previous
+// holder has been notified by its clock, even if its connection hangs.
 func TestCutClient(t *testing.T) {
 	n := start(t, 1, time.Second)[0]
 	r := newRelay(t, n.Address())
@@ -98,7 +98,7 @@ func TestErrors(t *testing.T) {
 	if _, err := x.Lock(soon(t), "x", lock.Options{Try: true}); !errors.Is(err, lock.ErrBusy) {
 		t.Errorf("a try: %v", err)
 	}
-	if _, err := x.Lock(soon(t), "x", lock.Options{Wait: time.Millisecond}); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "not within 1ms") {
+	if _, err := x.Lock(soon(t), "x", lock.Options{Wait: time.Millisecond}); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("a wait: %v", err)
 	}
 	if _, err := x.Lock(soon(t), "", lock.Options{}); !errors.Is(err, member.ErrName) {
@@ -126,7 +126,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// A client that is closed has nothing, and says so to all who wait.
+// A closed client holds nothing, and notifies all waiters.
 func TestClose(t *testing.T) {
 	n := start(t, 1, time.Hour)[0]
 	x := dial(t, client.Config{Nodes: []string{n.Address()}})
@@ -172,7 +172,7 @@ func TestKill(t *testing.T) {
 	release(t, acquire(t, n, "x"))
 }
 
-// Who cannot be a client hears why, and of its context.
+// The error of a failed Dial gives the reason, and that of its context.
 func TestDialFails(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -184,11 +184,11 @@ func TestDialFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer joining.Kill()
-	for address, says := range map[string]string{l.Addr().String(): "cannot connect", joining.Address(): "no member of the cluster"} {
+	for _, address := range []string{l.Addr().String(), joining.Address()} {
 		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 		_, err := client.Dial(ctx, client.Config{Nodes: []string{address}})
-		if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), says) {
-			t.Errorf("%v: want %q", err, says)
+		if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), address) {
+			t.Errorf("no reason from %s: %v", address, err)
 		}
 		cancel()
 	}
@@ -197,7 +197,7 @@ func TestDialFails(t *testing.T) {
 			t.Errorf("%+v is dialled", bad)
 		}
 	}
-	// It answers questions all the same.
+	// It still answers questions.
 	b, at, err := client.Query(soon(t), client.Config{Nodes: []string{l.Addr().String(), joining.Address()}}, node.AskStatus, nil)
 	var s node.Status
 	if err != nil || at != joining.Address() || json.Unmarshal(b, &s) != nil || s.State != "joining" {
@@ -229,8 +229,8 @@ func TestQuerySilence(t *testing.T) {
 	}
 }
 
-// Questions are answered however long the answer is, to its bound; and not for ever
-// waited for if the connection breaks.
+// Questions are answered up to the maximum length of an answer. No caller waits forever if
+// the connection breaks.
 func TestAsk(t *testing.T) {
 	n := start(t, 1, 10*time.Second)[0]
 	r := newRelay(t, n.Address())
@@ -247,7 +247,7 @@ func TestAsk(t *testing.T) {
 	for i := range 4000 {
 		acquire(t, n, fmt.Sprint(long, "more", i))
 	}
-	if _, err := x.Ask(soon(t), node.AskLocks, nil); err == nil || !strings.Contains(err.Error(), "ask for less") {
+	if _, err := x.Ask(soon(t), node.AskLocks, nil); err == nil || !strings.Contains(err.Error(), "prefix") {
 		t.Error(err)
 	}
 	if _, err := x.Ask(soon(t), node.AskStatus, make([]byte, session.MaxBytes+1)); err == nil {
@@ -265,8 +265,8 @@ func TestAsk(t *testing.T) {
 	})
 }
 
-// Many goroutines, a connection that breaks now and then, and contexts that end: at
-// most one is inside, and nobody is left.
+// Many goroutines, a connection that breaks now and then, and contexts that end: at most
+// one is inside, and none is left.
 func TestMany(t *testing.T) {
 	n := start(t, 1, 10*time.Second)[0]
 	r := newRelay(t, n.Address())
@@ -305,7 +305,8 @@ func TestMany(t *testing.T) {
 					mu.Lock()
 					inside--
 					mu.Unlock()
-					// Whether it was held until then nobody knows if the answer was lost with its connection.
+					// If the answer was lost with its connection, it is unknown whether the
+					// lock was held until then.
 					if err := h.Unlock(); err != nil && !errors.Is(err, lock.ErrLost) {
 						t.Error(err)
 					}

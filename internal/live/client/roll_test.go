@@ -39,7 +39,7 @@ func (b *ledger) note(who string, err error) {
 	}
 }
 
-// enter notes that somebody has entered.
+// enter records an entry.
 func (b *ledger) enter(name string, token member.Token) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -54,7 +54,7 @@ func (b *ledger) enter(name string, token member.Token) error {
 	return nil
 }
 
-// leave notes that somebody is about to let go.
+// leave records that a holder is about to release.
 func (b *ledger) leave(name string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -74,7 +74,7 @@ func (b *ledger) use(ctx context.Context, who string, x locker, name string) err
 	return nil
 }
 
-// A street is three nodes that are restarted in turn, with all who use them.
+// A street is three nodes that are restarted in turn, with all users of their locks.
 type street struct {
 	t        *testing.T
 	ledger   *ledger
@@ -143,8 +143,8 @@ func (s *street) client(i int, x *client.Client, name string) {
 	}
 }
 
-// embedded uses a lock through a node of its own process. Only when that has been
-// told to end it gets nothing new.
+// embedded uses a lock through a node in its own process. It gets errors only when that
+// node is stopping.
 func (s *street) embedded(i int, name string) {
 	who := "an application of node " + string(rune('a'+i))
 	for s.going() {
@@ -190,9 +190,9 @@ func (s *street) end() error {
 }
 
 // Three nodes are restarted in turn while all use locks, with leases of an hour: if
-// anything were lost, or waited for, it would never come back. Nobody has an error, but
-// for something new at a node that ends; who holds a lock through that node has it
-// until it lets go, and who waits there gets it elsewhere.
+// anything were lost, or waited for, it would never come back. No request fails, except new
+// ones at a node that is stopping. Holders keep their locks until they release them, and
+// waiters at that node are granted elsewhere.
 func TestRollingRestart(t *testing.T) {
 	s := newStreet(t, 3600*member.Second)
 	for range 3 {
@@ -227,7 +227,7 @@ func TestRollingRestart(t *testing.T) {
 	}
 }
 
-// waiting reports whether somebody waits for a lock at a node.
+// waiting reports whether a request waits for a lock at a node.
 func waiting(t *testing.T, n *node.Node, name string) bool {
 	t.Helper()
 	b, _, err := client.Query(soon(t), client.Config{Nodes: []string{n.Address()}}, node.AskLocks, []byte(name))
@@ -257,7 +257,7 @@ func TestRollingKillIsFound(t *testing.T) {
 	}
 }
 
-// So are two who are inside, and a token that is not a higher one.
+// Two holders at once are detected, and so is a token that does not rise.
 func TestLedger(t *testing.T) {
 	b := newLedger()
 	one, two := member.Token{Epoch: 1, Count: 1}, member.Token{Epoch: 1, Count: 2}

@@ -90,7 +90,7 @@ func carriedControls() []Control {
 			Tests: rule("ExpiredNotReleased"),
 		},
 		{
-			Name: "ExpiredAtHome", Section: "8", Text: "a home lets others in beside its own hold that the lease has lost",
+			Name: "ExpiredAtHome", Section: "8", Text: "a home lets others enter beside its own hold that the lease has lost",
 			Rewrites: []Rewrite{{useFile, `	case u.taken():
 `, `	case u.taken() && !(broken("ExpiredAtHome") && u.lapsed):
 `}},

@@ -68,7 +68,7 @@ func test(dir, name string) Test { return Test{Package: dir, Name: name} }
 
 // storm returns the test that runs a tuning of the storm.
 func storm(tuning string, seeds int, flags ...string) Test {
-	return Test{Package: stormPackage, Name: "TestTuned/" + tuning, Seeds: seeds, Flags: flags, Says: []string{" broken at "}}
+	return Test{Package: stormPackage, Name: "TestTuned/" + tuning, Seeds: seeds, Flags: flags, Says: []string{" violated at "}}
 }
 
 // model returns the test of the smallest setting of the exhaustive check in which a rule

@@ -52,7 +52,7 @@ func memberControls() []Control {
 			Rewrites: []Rewrite{{deliverFile, `	l.count = max(l.count, f.count)`, `	if !broken("CountStays") {
 		l.count = max(l.count, f.count)
 	}`}},
-			Tests: []Test{storm("usual", 50), model("CountStays"), replay("a packet of 22 bytes arrives from b:7420", "notifications to applications: 1 both times", "holds its lock, with token")},
+			Tests: []Test{storm("usual", 50), model("CountStays"), replay("a packet of 22 bytes arrives from b:7420", "notifications to applications: 1 both times", "acquires its lock, with token")},
 		},
 		{
 			Name: "HandoverSame", Section: "4", Text: "a local handover reuses the fencing token",

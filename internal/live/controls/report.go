@@ -104,7 +104,7 @@ func reportControls() []Control {
 			Tests: []Test{storm("usual", 100), model("CountClears")},
 		},
 		{
-			Name: "AnyWitness", Section: "7", Text: "a member testifies that was not in the view before",
+			Name: "AnyWitness", Section: "7", Text: "a member that was not in the previous view testifies",
 			Rewrites: []Rewrite{{witnessFile, `f.view.Epoch != e.view.BeforeEpoch {`, `f.view.Epoch != e.view.BeforeEpoch && !broken("AnyWitness") {`}},
 			Tests:    []Test{test(memberPackage, "TestWitness"), model("AnyWitness")},
 		},
@@ -150,7 +150,7 @@ func reportControls() []Control {
 			Tests: []Test{storm("waves", 400), model("LeftInOrder")},
 		},
 		{
-			Name: "NoDone", Section: "6", Text: "a member that reports late is not told to ask by the algorithm",
+			Name: "NoDone", Section: "6", Text: "a member that reports late is not notified to use the algorithm",
 			Rewrites: []Rewrite{{homeFile, `		default:
 			m.send(rank, &frame{kind: doneFrame`, `		case !broken("NoDone"):
 			m.send(rank, &frame{kind: doneFrame`}},

@@ -29,7 +29,7 @@ func restoreControls() []Control {
 			Tests: []Test{storm("restores", 40), twice},
 		},
 		{
-			Name: "UnseenEpochs", Section: "18", Text: "a restore goes by the clock, whatever epochs were seen",
+			Name: "UnseenEpochs", Section: "18", Text: "a restore follows the clock and ignores epochs that were seen",
 			Rewrites: []Rewrite{{entryFile, `min(x.Seen, maxEpoch)) + Jump
 `, `min(x.Seen, maxEpoch)) + Jump
 	if broken("UnseenEpochs") {

@@ -90,7 +90,7 @@ func engineControls() []Control {
 			Tests: []Test{storm("curiosity", 600)},
 		},
 		{
-			Name: "KeptLeases", Section: "17", Text: "a new leader counts leases on from what it last knew",
+			Name: "KeptLeases", Section: "17", Text: "a new leader counts leases from what it last knew",
 			Rewrites: []Rewrite{
 				{wardenFile, `	*w = Leader{Out: w.Out, self`, `	old := *w
 	*w = Leader{Out: w.Out, self`},
@@ -144,7 +144,7 @@ func engineControls() []Control {
 			Tests:    []Test{found, test(enginePackage, "TestJoining")},
 		},
 		{
-			Name: "HastyGone", Section: "17", Text: "a voter that lags tells a member of a newer view that it is evicted",
+			Name: "HastyGone", Section: "17", Text: "a lagging voter reports to a member of a newer view that it is evicted",
 			Rewrites: []Rewrite{{hearFile, `	case r.Cluster != 0 && r.out(m.Inc):
 `, `	case r.Cluster != 0 && r.out(m.Inc) || broken("HastyGone") && r.Rank(m.Inc) < 0:
 `}},
@@ -179,7 +179,7 @@ func engineControls() []Control {
 			Tests: []Test{test(enginePackage, "TestDoomedAreNotRenewed"), test(enginePackage, "TestClerkProposes")},
 		},
 		{
-			Name: "DropsAll", Section: "17", Text: "a leaver and the member that it complains about both go",
+			Name: "DropsAll", Section: "17", Text: "a leaver and the member that it complains about are both removed",
 			Rewrites: []Rewrite{
 				{proposeFile, `		if mercy == silent {`, `		if mercy == silent || broken("DropsAll") {`},
 				{proposeFile, `		return s.leaves || slices.Contains(drop, inc)
@@ -189,12 +189,12 @@ func engineControls() []Control {
 			Tests: []Test{test(enginePackage, "TestLeaverAndAccuser")},
 		},
 		{
-			Name: "NoGrace", Section: "17", Text: "a leader that stood still takes all others to have been silent",
+			Name: "NoGrace", Section: "17", Text: "a leader that was paused treats all others as silent",
 			Rewrites: []Rewrite{{wardenFile, `stood > renew {`, `stood > renew && !broken("NoGrace") {`}},
 			Tests:    []Test{test(enginePackage, "TestGrace")},
 		},
 		{
-			Name: "LeavesVote", Section: "17", Text: "a leaver ends while its vote is needed",
+			Name: "LeavesVote", Section: "17", Text: "a leaver stops while its vote is needed",
 			Rewrites: []Rewrite{{answersFile, `	case p.phase == leaving && r.voter(p.config.Voter) >= 0:
 `, `	case p.phase == leaving && r.voter(p.config.Voter) >= 0 && !broken("LeavesVote"):
 `}},

@@ -30,13 +30,13 @@ type Options struct {
 // Errors of locks.
 var (
 	// ErrBusy means that the lock is held or awaited.
-	ErrBusy = errors.New("the lock is busy")
+	ErrBusy = errors.New("the lock is held or waited for")
 	// ErrRecovering means that it is not known yet whether the lock is held.
-	ErrRecovering = errors.New("it is not known yet whether the lock is held: try again soon")
+	ErrRecovering = errors.New("the cluster does not know yet whether the lock is held: try again soon")
 	// ErrLost means that the lock was held and no longer is.
-	ErrLost = errors.New("the lock is lost")
+	ErrLost = errors.New("the lock was lost")
 	// ErrReleased means that the lock was already released.
-	ErrReleased = errors.New("the lock was released before")
+	ErrReleased = errors.New("the lock was already released")
 )
 
 // Done returns the error of a context that is done, together with its cause if that
@@ -56,13 +56,13 @@ func Lost(name string, why member.Cause) error {
 
 // causes explains why locks are lost.
 var causes = [...]string{
-	member.NoCause:  "the node has ended, or no longer knows of it",
+	member.NoCause:  "the node has stopped, or no longer knows the lock",
 	member.Lease:    "the node's lease was not renewed in time",
 	member.Session:  "the client's session was not renewed in time",
-	member.Closed:   "the client was closed",
-	member.Leaving:  "the node leaves the cluster",
-	member.Evicted:  "the cluster has evicted the node",
-	member.Released: "an operator has released it by force",
+	member.Closed:   "the client closed its session",
+	member.Leaving:  "the node is leaving the cluster",
+	member.Evicted:  "the cluster evicted the node",
+	member.Released: "an operator released it by force",
 }
 
 // Deadline returns the wall-clock time after left. It has no reading of Go's monotonic

@@ -24,8 +24,8 @@ func change(w What, early bool) Change {
 func crashes(c Choice, n int) table {
 	return table{
 		title:   fmt.Sprintf("A crash: %s, %d members", c, n),
-		text:    "Percentage of locks that stall, of each sort and of all. Then the time from request to entry of the others, in T, and the time from the crash to the entry of those that stall, in ms and in leases: median / 99th percentile / longest.",
-		columns: append(sortNames(), "all", "go on, T", "stall, ms", "stall, leases"),
+		text:    "Percentage of locks that stall, by kind and in total. Then the time from request to entry of the others, in T, and the time from the crash to the entry of those that stall, in ms and in leases: median / 99th percentile / longest.",
+		columns: append(sortNames(), "all", "others, T", "stall, ms", "stall, leases"),
 	}.each(func(s algorithm.Spec) ([]string, error) {
 		a, err := After(change(Crashes, false), s, n, changeLoad(c, n))
 		if err != nil {
@@ -42,7 +42,7 @@ func crashes(c Choice, n int) table {
 // sorts is the table of the number of locks of each sort.
 func sorts() table {
 	t := table{
-		title: "A crash: how many locks are of each sort", of: "load",
+		title: "A crash: locks of each kind", of: "load",
 		text:    "In percent, and the mean number of entries of a lock before the crash, with naimi-trehel. The other algorithms differ little.",
 		columns: append(sortNames(), "entries"),
 	}
@@ -76,8 +76,8 @@ func sortsOf(c Choice, n int) ([]string, error) {
 // used is the table of how the use of locks before a crash matters.
 func used() table {
 	t := table{
-		title: "A crash: how often locks were used before", of: "load",
-		text:    fmt.Sprintf("A crash early in a view, with naimi-trehel and %d members: percentage of locks that stall, of those whose home the crashed member was, of others that it had used, and of all. If only the home has used a lock, no other member knows whether it is held.", one),
+		title: "A crash: earlier use of locks", of: "load",
+		text:    fmt.Sprintf("A crash early in a view, with naimi-trehel and %d members: percentage of locks that stall among those whose home the crashed member was, among others that it had used, and in total. If only the home has used a lock, no other member knows whether it is held.", one),
 		columns: []string{"entries per lock", "home", "used", "all"},
 	}
 	for _, from := range []int64{100, 500, 2000} {

@@ -84,7 +84,7 @@ func (c *cluster) until(over func() bool) error {
 	end := c.Now() + 20*int64(c.Settings.Lease)
 	for c.err == nil && !over() {
 		if c.Now() > end {
-			return errors.New("it is not over after twenty leases")
+			return errors.New("still running after twenty leases")
 		}
 		c.Step() // voters tick forever
 	}
@@ -168,7 +168,7 @@ func (c *cluster) see(n *node, e *process.Effect) {
 		s.record = &r
 	case process.Ended:
 		if s.record = nil; !s.victim {
-			c.fail(fmt.Errorf("%s is no longer a member, and nothing was wrong with it", s.address))
+			c.fail(fmt.Errorf("%s was evicted, although it had not failed", s.address))
 		}
 	case process.Renewing:
 		if s.since == 0 {

@@ -119,7 +119,7 @@ func (f *fleet) answer(i int, m *views.Message) {
 func (f *fleet) serve(n *node, to string, b []byte) {
 	b, ok := process.IsService(b)
 	if !ok || to != viewService {
-		f.fail(fmt.Errorf("%s sends %q what is not for the view service", n.address, to))
+		f.fail(fmt.Errorf("%s sends %q a message that is not for the view service", n.address, to))
 		return
 	}
 	m, err := views.ParseMessage(b)
@@ -148,7 +148,7 @@ func (f *fleet) see(n *node, e *process.Effect) {
 	case process.Delivering:
 		f.carried[n.id]++
 	case process.Ended:
-		f.fail(fmt.Errorf("%s is no longer a member, and was not told so", n.address))
+		f.fail(fmt.Errorf("%s is no longer a member, and was not notified", n.address))
 	}
 }
 

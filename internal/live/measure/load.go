@@ -161,7 +161,7 @@ func (r *run) enter(a int, e member.Event) {
 	x := &r.apps[a]
 	l := &r.locks[x.lock]
 	if l.inside != none && r.apps[l.inside].place != r.dead {
-		r.fail(fmt.Errorf("%s is held twice at a time", l.name))
+		r.fail(fmt.Errorf("%s has two holders at once", l.name))
 	}
 	x.token, x.grant = e.Token, e.Ticket
 	l.inside, l.last = a, x.place
@@ -202,7 +202,7 @@ func (r *run) left(x *app, l *lock) {
 func (r *run) until(over func() bool) error {
 	for r.err == nil && !over() {
 		if r.Now() > endless {
-			return fmt.Errorf("it is not over after %d ms", r.Now()/T)
+			return fmt.Errorf("still running after %d ms", r.Now()/T)
 		}
 		r.Step() // members renew forever, so there is a next event
 	}

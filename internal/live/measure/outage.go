@@ -49,10 +49,10 @@ func Outages() []Outage {
 		{"a member crashes", Crashing, []Role{{Plain, false}}},
 		{"the holder crashes", Crashing, []Role{{Plain, true}}},
 		{"a voter crashes", Crashing, []Role{{Voter, false}}},
-		{"a voter crashes that is the holder", Crashing, []Role{{Voter, true}}},
+		{"a voter that is the holder crashes", Crashing, []Role{{Voter, true}}},
 		{"the leader crashes", Crashing, []Role{{Leader, false}}},
 		{"the leader and the holder crash", Crashing, []Role{{Leader, false}, {Other, true}}},
-		{"the leader crashes, which is the holder", Crashing, []Role{{Leader, true}}},
+		{"the leader, which is the holder, crashes", Crashing, []Role{{Leader, true}}},
 		{"the holder leaves", Leaving, []Role{{Other, true}}},
 		{"the leader leaves", Leaving, []Role{{Leader, false}}},
 		{"the leader is paused", Pausing, []Role{{Leader, false}}},
@@ -198,7 +198,7 @@ func (x *outageRun) pick() error {
 			}
 		}
 		if len(fit) == 0 {
-			return errors.New("the cluster has no process with such a role")
+			return errors.New("no process of the cluster has this role")
 		}
 		s := fit[x.chance.Below(int64(len(fit)))]
 		s.victim = true

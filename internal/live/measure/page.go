@@ -86,7 +86,7 @@ Processes are connected by links that lose nothing and keep the order of message
 
 **Crashes**: 2,000 locks, and 90 applications on all members together, each of which holds locks for 10 T and rests for 10 T on average (both exponential). Messages take from T/2 to 3T/2, and T is 1 ms. There are as many runs as members. In each another member crashes, 2 to 4 s after the start, spread evenly over the 2 s between two renewals of its lease. The lease is 10 s, and clocks may differ by 1 %, so the view service counts 10.2 s from the last renewal that it received. After half of that it evicts the crashed member: 3.1 to 5.1 s after the crash. The others learn of the next view within 1.5 T. Each lock is then requested by one of them, chosen at random, as soon as it is in that view. There are no other requests after the crash.
 
-A lock *stalls* if it is entered only when the lease of the crashed member has expired. That depends on what the member was to the lock. Each lock is of the first sort that applies:
+A lock *stalls* if it is entered only when the lease of the crashed member has expired. That depends on what the member was to the lock. Each lock is of the first kind that applies:
 
 - *holder*: the member held the lock when it crashed.
 - *home, used by others*: it was the lock's home (the member that has the lock when a view begins), and others had requested the lock too.
@@ -102,9 +102,9 @@ A lock *stalls* if it is entered only when the lease of the crashed member has e
 - *new leader*: until another leader serves.
 - *view*: until all other members are in a view without the victim.
 - *renewal*: the longest time that a renewal of another member was not confirmed, from when it was sent. A leader confirms at its next tick.
-- *leave*: until the process that leaves learns that it may end.
+- *leave*: until the process that leaves learns that it may stop.
 - *lost*: locks that other members lost because a lease expired.
 
-A leader that is paused stands still for two leases. It is evicted meanwhile, and joins again when it goes on.
+A paused leader does nothing for two leases. It is evicted meanwhile, and joins again when it resumes.
 `
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/stile-lock/stile/scenario"
 )
 
-// against compares measurements with theory: of a lock that no other member wants, and of
-// one that all want all the time. What is in flight when the measurement begins and ends
-// blurs it a little.
+// against compares measurements with theory, for a lock that only one member uses, and for
+// one that all members request all the time. Messages in flight at the beginning and the
+// end blur it a little.
 func against(s algorithm.Spec, n int) error {
 	const blur = 0.02
 	in := func(what string, got float64, c algorithm.Cost, load algorithm.Load) error {

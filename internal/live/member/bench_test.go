@@ -17,8 +17,8 @@ func at(b testing.TB, alg string, n int, home bool) (*fleet, string) {
 	}
 }
 
-// BenchmarkLocal is a lock and an unlock that need no message: at a home that
-// has not let go, and where the algorithm's token is.
+// BenchmarkLocal is a lock and an unlock that need no message: at a home that has not
+// released the lock, and where the algorithm's token is.
 func BenchmarkLocal(b *testing.B) {
 	b.Run("home", func(b *testing.B) {
 		f, name := at(b, "naimi-trehel", 3, true)
@@ -54,9 +54,9 @@ func local(b *testing.B, m *Member, name string) {
 	}
 }
 
-// BenchmarkFrame is what a member does with one frame of a peer, with all that
-// follows from it: nine ask for a lock, one after the other, and each has it for
-// a moment.
+// BenchmarkFrame measures the handling of one frame from another member, with everything
+// that follows: nine members request a lock, one after the other, and each holds it for a
+// moment.
 func BenchmarkFrame(b *testing.B) {
 	for _, alg := range live() {
 		b.Run(alg, func(b *testing.B) {
@@ -89,9 +89,9 @@ func BenchmarkFrame(b *testing.B) {
 	}
 }
 
-// BenchmarkViewChange is a view change of nine members that know a million locks
-// each, of which ten thousand are held by one and waited for by another: what it
-// costs each member until all who held have let go and all who waited are inside.
+// BenchmarkViewChange is a view change of nine members that know a million locks each, of
+// which ten thousand are held by one and waited for by another: its cost to each member
+// until all holders have released and all waiters have entered.
 func BenchmarkViewChange(b *testing.B) {
 	for b.Loop() {
 		b.StopTimer()

@@ -24,7 +24,7 @@ type bulkStorm struct {
 	late     int // holds that were released before their part was made
 }
 
-// An account is what a member has told in its REPORTs of one epoch.
+// An account is what a member has stated in its REPORTs of one epoch.
 type account struct {
 	had      map[string]bool // what it held when it installed the view
 	listed   map[string]bool // as held

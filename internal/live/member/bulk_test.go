@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// ended checks that the link from the first process to the second has ended, once
-// and for a reason, and that the process goes on: it complains about the second
-// and enters a lock that is homed at the third.
+// ended checks that the link from the first process to the second has ended, once and for a
+// reason, and that the process continues: it complains about the second and enters a lock
+// that is homed at the third.
 func (c *cluster) ended(is func(error) bool) {
 	c.tb.Helper()
 	p := c.procs[0]
@@ -40,8 +40,8 @@ func (c *cluster) ended(is func(error) bool) {
 	}
 }
 
-// A full link does not end the process: it goes on with the others, and with the
-// peer in the next view.
+// A full link does not end the process: it continues with the other members, and with this
+// one in the next view.
 func TestFullLink(t *testing.T) {
 	c := newCluster(t, "central", 3, Limits{}, LinkLimits{Bytes: 2000})
 	c.settle()
@@ -62,8 +62,8 @@ func TestRefusedFrame(t *testing.T) {
 	}{
 		{[]byte{3, 1, 255}, "malformed frame: RELEASED: "},
 		{[]byte{2, 1, 0, 0, 0}, "unexpected frame: REPORT "},
-		{[]byte{0x13, 1}, "frame kind 0x13 is unknown"},
-		{nil, "malformed frame: it is empty"},
+		{[]byte{0x13, 1}, "unknown frame kind 0x13"},
+		{nil, "malformed frame: "},
 	} {
 		c := newCluster(t, "central", 3, Limits{}, LinkLimits{})
 		c.settle()

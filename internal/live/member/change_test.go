@@ -17,8 +17,8 @@ func away(v, w View, home, then int) string {
 	}
 }
 
-// Who holds a lock keeps it over a view change, and who waits gets it afterwards,
-// in the order of first requests, whatever the algorithm becomes.
+// A holder keeps its lock over a view change, and waiters are granted afterwards, in the
+// order of first requests, whatever the algorithm becomes.
 func TestCarried(t *testing.T) {
 	for _, alg := range live() {
 		for _, then := range live() {
@@ -65,7 +65,7 @@ func carried(t *testing.T, f *fleet, v View, name string) {
 	}
 }
 
-// order returns the members that have somebody waiting, by when they first asked.
+// order returns the members with waiters, by when they first requested.
 func (f *fleet) order(name string) []int {
 	type one struct {
 		stamp Stamp
@@ -91,7 +91,7 @@ func (f *fleet) order(name string) []int {
 	return ranks
 }
 
-// Who leaves never enters again, and nobody waits for its lease.
+// A member that leaves never enters again, and its lease delays no other member.
 func TestLeave(t *testing.T) {
 	for _, alg := range live() {
 		f := newFleet(t, alg, 3)
@@ -148,8 +148,8 @@ func TestForget(t *testing.T) {
 	}
 }
 
-// What time brings in the moment of a view change happens in the new view: no
-// frame of the older one is left to be sent.
+// What is due at the time of a view change happens in the new view: no frame of the older
+// one is left to be sent.
 func TestInstallFirst(t *testing.T) {
 	f := newFleet(t, "central", 3)
 	m := f.members[0]
@@ -207,7 +207,7 @@ func TestLongReport(t *testing.T) {
 	}
 }
 
-// Under a loan, too, only so many who have come later enter in a row.
+// Under a loan, too, only a limited number of later requests enter in a row.
 func TestLoanBound(t *testing.T) {
 	f := newFleet(t, "naimi-trehel", 3)
 	v := f.next()
@@ -235,8 +235,8 @@ func TestLoanBound(t *testing.T) {
 	}
 }
 
-// Those who waited at the home itself in an older view have their turn before it
-// lets go, whatever the bound on handovers.
+// Requests that waited at the home itself in an older view have their turn before it
+// releases the lock, whatever the bound on handovers.
 func TestOwnTurn(t *testing.T) {
 	f := newFleet(t, "naimi-trehel", 3)
 	for _, m := range f.members {

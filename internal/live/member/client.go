@@ -43,7 +43,7 @@ func (m *Member) Renew(now Instant, client uint64, length Span) (Span, error) {
 	defer m.end()
 	switch {
 	case client == 0 || length <= 0 || length > MaxSpan:
-		return 0, fmt.Errorf("%w: client %d for %v, want a client above 0 and up to 24h", ErrSession, client, length)
+		return 0, fmt.Errorf("%w: got client %d and length %v, want a client above 0 and a length of up to 24h", ErrSession, client, length)
 	case m.gone:
 		return 0, ErrGone
 	case !m.usable():

@@ -22,7 +22,7 @@ func (m *Member) Deliver(now Instant, from uint64, b []byte) error {
 	}
 	rank := e.view.Rank(from)
 	if rank < 0 || rank == e.me {
-		return fmt.Errorf("%w: its sender, incarnation %d, is not another member of epoch %d", errUnexpected, from, e.view.Epoch)
+		return fmt.Errorf("%w: incarnation %d, which sent it, is not another member of epoch %d", errUnexpected, from, e.view.Epoch)
 	}
 	f := &m.frame
 	if err := f.parse(b); err != nil {
@@ -94,7 +94,7 @@ func (m *Member) about(n int32, rank int, f *frame) error {
 		}
 	case lendFrame:
 		if !home || u.lent {
-			return fmt.Errorf("%w: LEND of %q, which is lent already or has another home", errUnexpected, f.name)
+			return fmt.Errorf("%w: LEND of %q, which is already lent or has another home", errUnexpected, f.name)
 		}
 		m.counted(l, f)
 		u.lent, u.until, u.handed = true, f.until, 0
@@ -124,7 +124,7 @@ func (m *Member) counted(l *lock, f *frame) {
 // report handles a part of a report.
 func (m *Member) report(place int, f *frame) error {
 	if place < 0 || place >= m.epoch.survivors() || m.epoch.reported.has(place) {
-		return fmt.Errorf("%w: REPORT from a member that has reported already or was not in the view before", errUnexpected)
+		return fmt.Errorf("%w: REPORT from a member that has already reported or was not in the previous view", errUnexpected)
 	}
 	if err := m.heed(place, f); err != nil {
 		return err
@@ -154,7 +154,7 @@ func (m *Member) heard(all []mayBe) error {
 	for _, x := range all {
 		n := find(&e.table, x.name, hashName(x.name))
 		if n < 0 {
-			return fmt.Errorf("%w: ANSWER about %q, which no QUERY has named", errUnexpected, x.name)
+			return fmt.Errorf("%w: ANSWER about %q, which no QUERY named", errUnexpected, x.name)
 		}
 		if u := e.found(n); u != nil && e.isHome(e.table.lock(n)) {
 			u.may = u.may.and(x.who)

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// A member that is about to leave refuses requests of its own process that wait, and
-// says so at once. What is held stays held, and clients go on.
+// A member that is about to leave refuses waiting requests of its own process, and notifies
+// them at once. Holders keep their locks, and clients continue.
 func TestDrain(t *testing.T) {
 	f := newFleet(t, "central", 2)
 	m := f.members[0]

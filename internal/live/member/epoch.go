@@ -51,7 +51,7 @@ func (m *Member) newEpoch(v View) (*epoch, error) {
 	}
 	e := &epoch{view: v, me: v.Rank(m.Inc), universe: v.universe(), next: Never, since: m.now}
 	if e.me < 0 {
-		return nil, fmt.Errorf("epoch %d: incarnation %d is none of its members: %w", v.Epoch, m.Inc, ErrGone)
+		return nil, fmt.Errorf("epoch %d: incarnation %d is not among its members: %w", v.Epoch, m.Inc, ErrGone)
 	}
 	if err := e.open(m.Spec); err != nil {
 		return nil, fmt.Errorf("epoch %d: %w", v.Epoch, err)
@@ -257,7 +257,7 @@ func (m *Member) install(v View) error {
 		return err
 	}
 	if old != nil && e.place(m.Inc) < 0 {
-		return fmt.Errorf("epoch %d: incarnation %d was in epoch %d, but not in the view before: the view service is broken", v.Epoch, m.Inc, old.view.Epoch)
+		return fmt.Errorf("epoch %d: incarnation %d was in epoch %d, but the view does not list it as an earlier member: the view service is broken", v.Epoch, m.Inc, old.view.Epoch)
 	}
 	m.frozen, m.epoch = old, e
 	if old != nil {

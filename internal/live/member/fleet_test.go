@@ -115,7 +115,7 @@ func (f *fleet) deliver(l letter) {
 	f.take(i)
 }
 
-// settle goes on until nothing is under way.
+// settle continues until nothing is in flight.
 func (f *fleet) settle() {
 	for n := 0; len(f.mail) > 0; n++ {
 		if n > 10_000 {
@@ -216,7 +216,7 @@ func exactMessages(t *testing.T, f *fleet, alg, name string) error {
 		}
 	}
 	bare.sent = f.total("ALG")
-	// The home lets go when the first other one asks.
+	// The home releases the lock when the first other member requests it.
 	first := (home + 1) % n
 	if n > 1 {
 		f.lock(first, name)
@@ -275,7 +275,7 @@ type bare struct {
 	machines []algorithm.Machine
 	mail     []bareLetter
 	inside   algorithm.ID
-	born     bool // the home is inside, and lets go when it hears of the first request
+	born     bool // the home is inside, and releases the lock at the first request
 	sent     int
 }
 

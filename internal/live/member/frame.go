@@ -108,7 +108,7 @@ func (s *scanner) fail(what string) {
 func (s *scanner) number() uint64 {
 	v, n := binary.Uvarint(s.b)
 	if n <= 0 {
-		s.fail("a number is missing or exceeds 64 bits")
+		s.fail("number missing or above 64 bits")
 		return 0
 	}
 	s.b = s.b[n:]
@@ -118,7 +118,7 @@ func (s *scanner) number() uint64 {
 func (s *scanner) bool() bool {
 	v := s.number()
 	if v > 1 {
-		s.fail("a flag is neither 0 nor 1")
+		s.fail("flag is neither 0 nor 1")
 	}
 	return v == 1
 }
@@ -126,7 +126,7 @@ func (s *scanner) bool() bool {
 func (s *scanner) blob() []byte {
 	n := s.number()
 	if n > uint64(len(s.b)) {
-		s.fail("a text or blob is longer than what is left")
+		s.fail("text or blob longer than its frame")
 		return nil
 	}
 	b := s.b[:n]
@@ -137,7 +137,7 @@ func (s *scanner) blob() []byte {
 func (s *scanner) text() string {
 	b := s.blob()
 	if len(b) > MaxName {
-		s.fail("a name exceeds 512 bytes")
+		s.fail("name exceeds 512 bytes")
 		return ""
 	}
 	return string(b)
@@ -156,7 +156,7 @@ func (s *scanner) set() (x set) {
 func (s *scanner) many() int {
 	n := s.number()
 	if n > uint64(len(s.b)) {
-		s.fail("a list is longer than what is left")
+		s.fail("list longer than its frame")
 		return 0
 	}
 	return int(n)
@@ -250,7 +250,7 @@ func (f *frame) parse(b []byte) error {
 	case len(s.b) > 0:
 		s.fail("bytes follow the last field")
 	case f.clock|f.count >= 1<<62:
-		s.fail("a clock or count exceeds 2^62")
+		s.fail("clock or count exceeds 2^62")
 	}
 	if s.err != nil {
 		return fmt.Errorf("%w: %v: %w", errFrame, f.kind, s.err)
@@ -262,11 +262,11 @@ func (f *frame) parse(b []byte) error {
 func noFrame(b []byte) error {
 	switch {
 	case len(b) == 0:
-		return fmt.Errorf("%w: it is empty", errFrame)
+		return fmt.Errorf("%w: empty", errFrame)
 	case frameKind(b[0])&optionalKinds != 0:
 		return errOptional
 	}
-	return fmt.Errorf("frame kind 0x%02x is unknown: the peer runs a newer version", b[0])
+	return fmt.Errorf("unknown frame kind 0x%02x: the other node runs a newer version", b[0])
 }
 
 func (f *frame) parseOne(s *scanner) {

@@ -108,7 +108,7 @@ func (m *Member) heed(place int, f *frame) error {
 			return err
 		}
 		if !e.isHome(e.table.lock(n)) {
-			return fmt.Errorf("%w: REPORT: incarnation %d holds %q, which its home has let go of: mutual exclusion is violated", errUnexpected, inc, name)
+			return fmt.Errorf("%w: REPORT: incarnation %d holds %q, which its home has released: mutual exclusion is violated", errUnexpected, inc, name)
 		}
 		e.use(n).held.add(place)
 	}
@@ -118,7 +118,7 @@ func (m *Member) heed(place int, f *frame) error {
 		case err != nil:
 			return err
 		case x.stamp.Inc != inc || x.stamp.Epoch >= e.view.Epoch:
-			return fmt.Errorf("%w: REPORT: the stamp of a waiter for %q is not the sender's, or not of an older epoch", errUnexpected, x.name)
+			return fmt.Errorf("%w: REPORT: the stamp of a waiter for %q is not the sender's, or not from an earlier epoch", errUnexpected, x.name)
 		case e.isHome(e.table.lock(n)):
 			e.use(n).queueUp(turn{x.stamp, rank})
 		default:

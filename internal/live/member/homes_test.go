@@ -19,9 +19,10 @@ func witnesses(t *testing.T, name func(v, w View) string, happens func(f *fleet,
 	return f, lock
 }
 
-// A member that was the home in the view before, and had let go of a lock, does not vouch
-// for those who entered by the algorithm since, also if it is its first lock. One that
-// had not let go vouches for all but those it suspected and the one it had lent to.
+// A member that was the home in the previous view, and had released a lock, does not vouch
+// for processes that entered by the algorithm since, also if it is its first lock. If it
+// had not released the lock, it vouches for all except those it suspected and the one it
+// had lent to.
 func TestTestimony(t *testing.T) {
 	home := func(v, w View) string { return away(v, w, 0, 0) }
 	may := func(f *fleet, name string) []int { return f.members[0].testimony(name).list() }
@@ -126,8 +127,8 @@ func TestLoansEnd(t *testing.T) {
 	}
 }
 
-// While others wait, the home lets so many local waiters in before it lets go, and a
-// borrower as many before it returns a lock.
+// While others wait, the home lets so many local waiters enter before it releases the lock,
+// and a borrower as many before it returns the lock.
 func TestHomeHandsOver(t *testing.T) {
 	f := newFleet(t, "central", 2)
 	f.members[0].Settings.Handover = 3
@@ -212,9 +213,8 @@ func TestHomeHandsOver(t *testing.T) {
 	}
 }
 
-// A client that holds a lock from an older epoch lets go of it when its session is
-// closed. What is due by then has happened before, and the member knows when it is next
-// to be woken.
+// A client that holds a lock from an older epoch releases it when its session is closed.
+// What is due by then has happened before, and the member knows when it must be woken next.
 func TestCloseCarried(t *testing.T) {
 	f := newFleet(t, "central", 2)
 	m := f.members[0]
@@ -256,7 +256,7 @@ func TestCloseCarried(t *testing.T) {
 	}
 }
 
-// A home whose members are all new asks nobody about what a ghost may hold.
+// A home whose members are all new asks no member about what a ghost may hold.
 func TestNobodyToAsk(t *testing.T) {
 	f := newFleet(t, "central", 2)
 	v := f.next(2)
@@ -337,8 +337,9 @@ func TestTryAsks(t *testing.T) {
 	}
 }
 
-// A member that is asked by one who tries says what it knows of the lock: at the home
-// also whom it is lent to, who waits for a loan, and who may be inside by an older epoch.
+// A member that receives a PROBE reports what it knows of the lock: at the home also to
+// which member it is lent, which ones wait for a loan, and which may be inside by an older
+// epoch.
 func TestProbed(t *testing.T) {
 	free, busy, recovering := "FREE", "BUSY", "BUSY recovering"
 	request := func(try bool) func(m *Member, u *use) {

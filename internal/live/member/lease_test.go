@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// The lease counts from when the renewal was sent; what it does not allow is not
-// entered, and what is held is told to be lost before it is over.
+// The lease counts from when the renewal was sent. A request that it does not cover is not
+// granted, and a holder is notified of the loss before the lease expires.
 func TestLease(t *testing.T) {
 	s := Usual()
 	m, err := New(Config{Inc: 1, Settings: s, Spec: specs})
@@ -102,8 +102,9 @@ func TestClients(t *testing.T) {
 	}
 }
 
-// What is lost with the lease is told before, and passed on when it is over: who
-// has looked just before may act in between. Who says that it does not, is heard.
+// A holder is notified before the lease expires, and the lock is passed on when it has
+// expired, because an application that looked just before may still act. If the application
+// releases the lock, it is passed on at once.
 func TestLapse(t *testing.T) {
 	for _, early := range []bool{false, true} {
 		f := newFleet(t, "naimi-trehel", 2)
@@ -183,7 +184,7 @@ func TestSessionLength(t *testing.T) {
 	}
 }
 
-// What time brings comes before the confirmation of a renewal.
+// What is due by time happens before the confirmation of a renewal.
 func TestRenewedLate(t *testing.T) {
 	f := newFleet(t, "central", 1)
 	m := f.members[0]

@@ -56,13 +56,13 @@ type Link struct {
 var (
 	// ErrFull means that the peer confirms nothing. The frame that did not fit is lost,
 	// so the link has ended.
-	ErrFull = errors.New("link is full: the peer does not confirm what was sent")
+	ErrFull = errors.New("link full: the other member does not confirm frames")
 	// ErrPacket means that no correct peer can have sent these bytes. Close the
 	// connection that they arrived on.
 	ErrPacket = errors.New("malformed packet")
 	// ErrStranger means that a packet is well formed, but belongs to no link here.
 	// Close the connection that it arrived on.
-	ErrStranger = errors.New("packet of a link that does not exist here")
+	ErrStranger = errors.New("packet for a link that does not exist here")
 
 	errEnded = errors.New("the epoch of the link has ended")
 )
@@ -235,9 +235,9 @@ func (l *Link) take(now Instant, p *linkPacket, f func(frame []byte) error) (wor
 	case l.over != nil:
 		return false, nil
 	case p.got > l.sent:
-		return false, fmt.Errorf("%w: it confirms %d frames of %d", ErrPacket, p.got, l.sent)
+		return false, fmt.Errorf("%w: it confirms %d frames, but %d were sent", ErrPacket, p.got, l.sent)
 	case p.echo > l.ask:
-		return false, fmt.Errorf("%w: it answers question %d of %d", ErrPacket, p.echo, l.ask)
+		return false, fmt.Errorf("%w: it answers question %d, but the last one asked is %d", ErrPacket, p.echo, l.ask)
 	case p.first > l.got && p.first-l.got > maxAhead:
 		return false, fmt.Errorf("%w: frame %d comes after %d", ErrPacket, p.first, l.got)
 	}
@@ -338,9 +338,9 @@ func (p *linkPacket) parse(b []byte) error {
 	case s.err != nil:
 		return fmt.Errorf("%w: %w", ErrPacket, s.err)
 	case p.epoch == 0 || p.from == 0 || p.to == 0 || p.first == 0:
-		return fmt.Errorf("%w: epoch %d from %d to %d, frame %d: all are above 0", ErrPacket, p.epoch, p.from, p.to, p.first)
+		return fmt.Errorf("%w: epoch %d from %d to %d, frame %d: want numbers above 0", ErrPacket, p.epoch, p.from, p.to, p.first)
 	case p.n > uint64(len(p.rest)) || p.first+p.n < p.first:
-		return fmt.Errorf("%w: %d frames from %d on, in %d bytes", ErrPacket, p.n, p.first, len(p.rest))
+		return fmt.Errorf("%w: %d frames starting at %d, in %d bytes", ErrPacket, p.n, p.first, len(p.rest))
 	}
 	for range p.n {
 		s.blob()

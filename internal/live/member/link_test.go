@@ -57,8 +57,8 @@ func TestLinkCopies(t *testing.T) {
 	}
 }
 
-// Requests and responses confirm each other. The last response is confirmed
-// alone, after a quarter of the patience; then there is silence.
+// Requests and responses confirm each other. The last response is confirmed separately,
+// after a quarter of the patience; then there is silence.
 func TestLinkPiggyback(t *testing.T) {
 	a, b := linkPair(t, 1000, 100)
 	now := Instant(0)
@@ -80,8 +80,8 @@ func TestLinkPiggyback(t *testing.T) {
 	}
 }
 
-// Many bytes are confirmed before the delay is over, so that a stream does not
-// fill the link.
+// Many bytes are confirmed before the delay has passed, so that a stream does not fill the
+// link.
 func TestLinkConfirmsBytes(t *testing.T) {
 	a, b := linkPair(t, 4000, 1_000_000)
 	for i := range 1000 {
@@ -186,8 +186,8 @@ func TestLinkReconnect(t *testing.T) {
 	}
 }
 
-// A link that is full says so, says what to do, and is over: what comes after a
-// frame that was lost must not arrive.
+// A full link ends with an error that says what to do: frames after a lost one must not
+// arrive.
 func TestLinkFull(t *testing.T) {
 	a, b := linkPair(t, 60, 100)
 	linkSend(t, a, string(make([]byte, 40)))
@@ -310,7 +310,7 @@ func TestLinkRefuses(t *testing.T) {
 	}
 }
 
-// When a frame is refused then the link is over: nothing more is taken.
+// When a frame is refused, the link ends: it accepts nothing more.
 func TestLinkBroken(t *testing.T) {
 	a, b := linkPair(t, 1000, 100)
 	linkSend(t, a, "1", "2")

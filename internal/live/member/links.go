@@ -87,7 +87,7 @@ func NewLinks(me uint64, limits LinkLimits) *Links {
 // sent.
 func (s *Links) Install(now Instant, v View) error {
 	if v.Epoch <= s.epoch {
-		return fmt.Errorf("epoch %d cannot be installed after %d: drop the view, it is old", v.Epoch, s.epoch)
+		return fmt.Errorf("epoch %d cannot be installed after %d: the view is outdated", v.Epoch, s.epoch)
 	}
 	if !slices.ContainsFunc(v.Members, func(w Who) bool { return w.Inc == s.me }) {
 		return fmt.Errorf("epoch %d: incarnation %d is not a member: %w", v.Epoch, s.me, ErrGone)
@@ -206,7 +206,7 @@ func (s *Links) Receive(now Instant, packet []byte, f func(from uint64, frame []
 		return err
 	}
 	if k.to != s.me || k.from == s.me {
-		return fmt.Errorf("%w: it is from incarnation %d to %d, this is %d", ErrStranger, k.from, k.to, s.me)
+		return fmt.Errorf("%w: it was sent by incarnation %d to %d, but this is %d", ErrStranger, k.from, k.to, s.me)
 	}
 	p := s.find(k.from)
 	switch {
@@ -215,7 +215,7 @@ func (s *Links) Receive(now Instant, packet []byte, f func(from uint64, frame []
 	case k.epoch > s.epoch:
 		return s.keep(p, &k, packet)
 	case p == nil || p.link == nil:
-		return fmt.Errorf("%w: its sender, incarnation %d, is not another member of epoch %d", ErrStranger, k.from, k.epoch)
+		return fmt.Errorf("%w: incarnation %d, which sent it, is not another member of epoch %d", ErrStranger, k.from, k.epoch)
 	}
 	if s.handOut(p, f); s.epoch != k.epoch {
 		return nil // f has installed a newer view

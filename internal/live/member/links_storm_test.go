@@ -283,7 +283,7 @@ func (w *sessionWorld) step() error {
 	return nil
 }
 
-// heal makes all whole: everybody is in the last view, no packet is lost.
+// heal ends all faults: all members are in the last view, and no packet is lost.
 func (w *sessionWorld) heal() error {
 	w.lossy = false
 	for i, a := range w.nodes {
@@ -326,7 +326,7 @@ func (w *sessionWorld) heal() error {
 	return errors.New("it does not fall silent")
 }
 
-// silent looks whether all is well, now that nothing is sent any more.
+// silent checks the outcome, now that nothing more is sent.
 func (w *sessionWorld) silent() error {
 	for _, a := range w.nodes {
 		for _, b := range w.nodes {

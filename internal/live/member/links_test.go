@@ -52,7 +52,7 @@ func sessionCarry(t testing.TB, now Instant, from, to *Links) (frames []string) 
 	}
 }
 
-// Who is complained about, and since when.
+// Which members are complained about, and since when.
 func TestSessionsComplaints(t *testing.T) {
 	limits := LinkLimits{Bytes: 100, Patience: 10, Complain: 100}
 	for _, c := range []struct {
@@ -206,11 +206,11 @@ func TestSessionsEarlyOnce(t *testing.T) {
 	}
 }
 
-// Who is no member, or was, is told so; who is late is not.
+// A process that is not, or no longer, a member is told so; one that lags is not.
 func TestSessionsStrangers(t *testing.T) {
 	a, b := sessionPair(t, LinkLimits{})
 	c := NewLinks(3, LinkLimits{})
-	c.Install(0, sessionView(1, 1, 2, 3)) // nobody else has agreed
+	c.Install(0, sessionView(1, 1, 2, 3)) // no other member has agreed
 	c.Up(0, 1)
 	_, p, _ := c.Next(0, nil)
 	none := func(uint64, []byte) error { t.Error("a frame came"); return nil }

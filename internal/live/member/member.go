@@ -142,13 +142,13 @@ type Event struct {
 
 // Errors of an application's calls.
 var (
-	ErrName    = errors.New("the name of a lock is 1 to 512 bytes of UTF-8")
-	ErrWaiters = errors.New("too many wait for this lock here already: try again later")
-	ErrNames   = errors.New("the client uses too many locks already: let some go first")
-	ErrNotHeld = errors.New("the lock is not held with this token: it was let go or lost before")
-	ErrSession = errors.New("the client has no session here: renew it first")
-	ErrLease   = errors.New("this member has no lease at present: try again when it has heard of the others")
-	ErrGone    = errors.New("this process is no member of the cluster: join it first")
+	ErrName    = errors.New("invalid lock name: want 1 to 512 bytes of UTF-8")
+	ErrWaiters = errors.New("too many requests wait for this lock at this node: try again later")
+	ErrNames   = errors.New("the client uses too many locks: release some first")
+	ErrNotHeld = errors.New("the lock is not held with this token: it was released or lost")
+	ErrSession = errors.New("the client has no session with this node: renew it first")
+	ErrLease   = errors.New("this member has no lease at present: try again when it has contact with the other members")
+	ErrGone    = errors.New("this process is not a member of the cluster: join it first")
 )
 
 // New returns a member that has not seen a view yet.

@@ -99,8 +99,8 @@ func TestPartOfNothing(t *testing.T) {
 	}
 }
 
-// What is released before its part is made is not listed, and RELEASED is not
-// sent; what is released afterwards is RELEASED behind it.
+// A lock that is released before its part is made is not listed, and RELEASED is not sent;
+// a lock that is released afterwards is RELEASED behind it.
 func TestPartReleased(t *testing.T) {
 	f, held, _ := parts(t, 4, 0)
 	m := f.members[0]
@@ -233,7 +233,7 @@ func TestPartTestimony(t *testing.T) {
 	}
 }
 
-// An evicted member makes no more parts.
+// An evicted member makes no further parts.
 func TestPartsOfGhost(t *testing.T) {
 	f, _, _ := parts(t, 3, 0)
 	m := f.members[0]
@@ -271,7 +271,7 @@ func queries(t *testing.T, many int) (f *fleet, names []string) {
 }
 
 // QUERYs go to each other survivor in parts, at its own pace, and not for locks
-// that need none any more.
+// that no longer need one.
 func TestQueryParts(t *testing.T) {
 	f, names := queries(t, 5)
 	m := f.members[0]

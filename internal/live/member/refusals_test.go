@@ -146,7 +146,7 @@ func TestMalformedMessage(t *testing.T) {
 	}
 }
 
-// What can be seen of frames.
+// What Look shows of frames.
 func TestLook(t *testing.T) {
 	s := Stamp{1, 2, 3}
 	for _, x := range []struct {

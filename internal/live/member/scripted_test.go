@@ -22,7 +22,8 @@ func TestTouch(t *testing.T) {
 	}
 }
 
-// A member that reports after the home has let go is told to ask by the algorithm.
+// A member that reports after the home has released the lock is notified to use the
+// algorithm.
 func TestDone(t *testing.T) {
 	f := newFleet(t, "naimi-trehel", 3)
 	v := f.next()
@@ -33,8 +34,8 @@ func TestDone(t *testing.T) {
 	f.settle()
 	f.unlock(1, name)
 	f.mail = nil // the token is lost with the epoch
-	// Members 1 and 2 are in the new view. What member 2 has sent rules out that the
-	// third one is inside or can get inside, so the home may let go.
+	// Members 1 and 2 are in the new view. What member 2 has sent rules out that the third
+	// one is inside or can enter, so the home may release the lock.
 	for i := range 2 {
 		if err := f.members[i].Install(0, v); err != nil {
 			t.Fatal(err)
@@ -62,8 +63,7 @@ func TestDone(t *testing.T) {
 	}
 }
 
-// hold goes on until all that is under way is for one member, which is not there
-// yet.
+// hold continues until everything in flight is for one member, which has not joined yet.
 func (f *fleet) hold(inc uint64) {
 	var kept []letter
 	for len(f.mail) > 0 {
@@ -134,8 +134,8 @@ func TestFirstPart(t *testing.T) {
 	}
 }
 
-// A process that starts again is another one. Under its old incarnation it would
-// be taken for one that remembers, and would let somebody in beside the holder.
+// A process that restarts is another one. Under its old incarnation it would be taken for
+// one that remembers, and would let another process enter beside the holder.
 func TestSameIncarnation(t *testing.T) {
 	for _, same := range []bool{true, false} {
 		f := newFleet(t, "central", 3)

@@ -26,19 +26,19 @@ func Usual() Settings {
 func (s Settings) Check() error {
 	switch {
 	case s.Lease < 10*Millisecond || s.Lease > 3600*Second:
-		return fmt.Errorf("a lease of %v: want 10ms to 1h", s.Lease)
+		return fmt.Errorf("lease of %v: want 10ms to 1h", s.Lease)
 	case s.Renew < Millisecond || 3*s.Renew > s.Lease:
-		return fmt.Errorf("a renewal every %v with a lease of %v: want at least 1ms, and three of them within a lease, so that one may be lost", s.Renew, s.Lease)
+		return fmt.Errorf("renewal every %v with a lease of %v: want at least 1ms, and at most a third of the lease, so that one renewal may be lost", s.Renew, s.Lease)
 	case s.Drift < 0 || s.Drift > 100_000:
-		return fmt.Errorf("clocks that drift by %d millionths: want 0 to 100000", s.Drift)
+		return fmt.Errorf("clock drift of %d millionths: want 0 to 100000", s.Drift)
 	case s.Act < 1 || s.Act > 50:
-		return fmt.Errorf("%d per cent of a lease to act in: want 1 to 50", s.Act)
+		return fmt.Errorf("%d percent of a lease reserved to act: want 1 to 50", s.Act)
 	case s.Renew > s.Lease-s.act()-s.Renew:
-		return fmt.Errorf("a renewal every %v, a lease of %v and %d per cent of it to act in: a lease would end before it is renewed", s.Renew, s.Lease, s.Act)
+		return fmt.Errorf("renewal every %v, with a lease of %v and %d percent of it reserved to act: leases would expire before they are renewed", s.Renew, s.Lease, s.Act)
 	case s.Handover < 1 || s.Handover > 1_000_000:
 		return fmt.Errorf("%d local handovers in a row: want 1 to 1000000", s.Handover)
 	case s.ViewLife < 0 || s.ViewLife > s.Lease:
-		return fmt.Errorf("a view that lives %v at least, with a lease of %v: want 0 to the lease", s.ViewLife, s.Lease)
+		return fmt.Errorf("minimum view life of %v with a lease of %v: want 0 to the lease", s.ViewLife, s.Lease)
 	}
 	return nil
 }

@@ -186,7 +186,7 @@ func (w *town) step(names int, asking bool) bool {
 	return true
 }
 
-// change commits another view: somebody dies, joins, or nothing but the epoch.
+// change commits another view: a member crashes or joins, or only the epoch changes.
 func (w *town) change() {
 	v := View{Epoch: w.view.Epoch + 1, BeforeEpoch: w.view.Epoch, Choices: w.view.Choices}
 	for _, m := range w.view.Members {

@@ -296,4 +296,4 @@ func (s *State) Renumber() {
 func (s *State) Ticket(r Request) Ticket { return s.tickets[r.slot] }
 
 // errNotSmall is the error for a member whose state is more than a State.
-var errNotSmall = errors.New("the member knows several locks, or has clients or deadlines: its state is not kept")
+var errNotSmall = errors.New("cannot save the member's state: it knows several locks, or has clients or deadlines")

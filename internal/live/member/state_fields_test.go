@@ -61,8 +61,8 @@ func TestStateFields(t *testing.T) {
 	}
 }
 
-// Renumbered requests have the tickets of a member that never saw others: its holder
-// has the first one, and those who wait the next.
+// Renumbered requests have the tickets of a member that never saw others: its holder has
+// the first one, and waiters the next.
 func TestRenumber(t *testing.T) {
 	for _, holds := range []bool{false, true} {
 		s := State{Present: full(), tickets: []Ticket{7, 8, 9}, spare: []uint32{5}}
@@ -137,8 +137,8 @@ func TestMouldRefuses(t *testing.T) {
 	saves("two locks in the view before", false, m)
 }
 
-// A mould that is loaded time and again takes no more memory, also with states that do
-// not fit into the record of a lock.
+// A template that is loaded time and again takes no additional memory, also with states
+// that do not fit into the record of a lock.
 func TestMouldDoesNotGrow(t *testing.T) {
 	f := newFleet(t, "central", 2)
 	d, err := NewTemplate(f.members[0].Config, "a", []View{f.view})
@@ -212,8 +212,8 @@ func TestMouldRenews(t *testing.T) {
 	}
 }
 
-// Ghosts are over, due, or neither; those that are due are over as soon as the member is
-// called. A lapse passes at once if the state says so.
+// Leases of ghosts have expired, are due, or neither; those that are due expire as soon as
+// the member is called. A lost lock is passed on at once if the state says so.
 func TestMouldGhosts(t *testing.T) {
 	f := newFleet(t, "central", 5)
 	v := f.next(2, 3, 4, 5)

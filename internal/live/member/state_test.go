@@ -11,9 +11,8 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 )
 
-// TestRestored runs two towns step for step. In one of them every member is,
-// after every step, written to bytes and put together again from them: nobody
-// can tell the difference.
+// TestRestored runs two towns step for step. In one of them every member is encoded and
+// restored after every step, and no difference can be observed.
 func TestRestored(t *testing.T) {
 	for _, alg := range []string{"central", "naimi-trehel", "maekawa", "ricart-agrawala", "suzuki-kasami"} {
 		entries := 0

@@ -88,7 +88,7 @@ func TestTableGivesBack(t *testing.T) {
 	}
 }
 
-// What was kept of a lock in use is used again for the next one.
+// The record of a lock in use is reused for the next one.
 func TestUsesAreRecycled(t *testing.T) {
 	f := newFleet(t, "central", 1)
 	e := f.members[0].epoch
@@ -105,7 +105,8 @@ func TestUsesAreRecycled(t *testing.T) {
 	}
 }
 
-// The view before is let go when all have reported: it helps nobody any more.
+// The previous view is dropped when all members have reported, because it is no longer
+// useful.
 func TestViewBeforeIsLetGo(t *testing.T) {
 	f := newFleet(t, "central", 2)
 	f.install(f.next())
@@ -141,8 +142,8 @@ func (x *forgetful) LoadState(b []byte) error {
 	return errors.Join(x.Machine.LoadState(b), errors.New("planted"))
 }
 
-// A machine that could not read the state of one lock is in no state that another one's
-// instance can go on from.
+// A machine that could not read the state of one lock cannot be reused for another one's
+// instance.
 func TestStateCannotBeRead(t *testing.T) {
 	f := newFleet(t, "central", 2)
 	e := f.members[0].epoch
@@ -212,7 +213,8 @@ func TestKnown(t *testing.T) {
 	}
 }
 
-// A lock that has been recovered, let go of by its home and released is not in use.
+// A lock that has been recovered, released by its home and released by its holder is not in
+// use.
 func TestIdleAfterRecovery(t *testing.T) {
 	f := newFleet(t, "central", 3)
 	v := f.next(3)
@@ -262,7 +264,7 @@ func TestTryEndsWithItsView(t *testing.T) {
 	}
 }
 
-// What is not said of limits is usual.
+// Limits that are not given have their defaults.
 func TestUsualLimits(t *testing.T) {
 	if got, want := (Limits{Names: 5, Part: -1}).usual(), (Limits{Waiters: 10_000, Names: 5, Idle: 1_000_000, Part: 32 << 10}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)

@@ -94,7 +94,7 @@ func (d *Template) load(all []*epoch, p *Part) (*epoch, error) {
 		}
 	}
 	if e == nil {
-		return nil, fmt.Errorf("a state in epoch %d: want one of the views that the member can be in", p.Epoch)
+		return nil, fmt.Errorf("state in epoch %d: want an epoch of a view that includes the member", p.Epoch)
 	}
 	e.reset()
 	e.reported[0], e.over[0] = p.Reported, p.Over<<e.survivors()

@@ -146,7 +146,7 @@ func TestLinkRoomForOne(t *testing.T) {
 	}
 }
 
-// A client whose session is closed waits for nothing any more.
+// A client whose session is closed no longer waits for anything.
 func TestCloseEndsWaiting(t *testing.T) {
 	f := newFleet(t, "central", 1)
 	m := f.members[0]
@@ -205,7 +205,7 @@ func TestLogicalClock(t *testing.T) {
 	}
 }
 
-// A new view does not know locks that nobody holds or waits for.
+// A new view does not know locks that are neither held nor waited for.
 func TestIdleLocksAreForgotten(t *testing.T) {
 	f := newFleet(t, "central", 2)
 	m := f.members[0]
@@ -232,7 +232,7 @@ func TestRenewalsAreDropped(t *testing.T) {
 	}
 }
 
-// A packet that cannot be read is malformed, whoever it seems to come from.
+// A packet that cannot be read is malformed, whichever sender it names.
 func TestSessionsMalformed(t *testing.T) {
 	a, b := sessionPair(t, LinkLimits{})
 	b.Send(1, []byte("x"))
@@ -295,8 +295,8 @@ func TestAnswerLetsIn(t *testing.T) {
 	}
 }
 
-// All who waited in an older view enter during a loan that has no end, however many they
-// are.
+// All requests that waited in an older view enter during a loan without an end, however
+// many they are.
 func TestLoanForAll(t *testing.T) {
 	f := newFleet(t, "central", 2)
 	v := f.next()

@@ -34,7 +34,7 @@ func (t Token) Bytes() [16]byte {
 // ParseToken reads what Bytes wrote.
 func ParseToken(b []byte) (Token, error) {
 	if len(b) != 16 {
-		return Token{}, fmt.Errorf("a token of %d bytes: want 16", len(b))
+		return Token{}, fmt.Errorf("invalid token: got %d bytes, want 16", len(b))
 	}
 	return Token{binary.BigEndian.Uint64(b[:8]), binary.BigEndian.Uint64(b[8:])}, nil
 }
@@ -46,7 +46,7 @@ const (
 )
 
 // ErrUnpackable is the error for a token that does not fit into one number.
-var ErrUnpackable = errors.New("the token does not fit into 63 bits: compare its 16 bytes instead")
+var ErrUnpackable = errors.New("the token does not fit in 63 bits: compare its 16 bytes instead")
 
 // Pack returns the token as one number that is ordered as tokens are, for resources
 // that have no room for more. It refuses a token that does not fit.

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// told collects what applications of one member hear.
+// told collects the events for applications of one member.
 func told(f *fleet, rank int) *[]Event {
 	all := &[]Event{}
 	before := f.events
@@ -64,10 +64,10 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// Whoever refuses a request keeps nothing of it, not even for a new name.
+// A member that refuses a request keeps nothing of it, not even for a new name.
 func TestRefusedName(t *testing.T) {
 	m := newFleet(t, "central", 2).members[0]
-	m.Limits.Waiters = -1 // nobody at all may wait
+	m.Limits.Waiters = -1 // no request may wait
 	if _, err := m.Lock(0, "a", Ask{Deadline: Never}); !errors.Is(err, ErrWaiters) {
 		t.Fatal(err)
 	}
@@ -102,7 +102,7 @@ func TestDeadline(t *testing.T) {
 	}
 }
 
-// A token lets go of its own entry, never of a later one.
+// A token releases its own entry, never a later one.
 func TestLateUnlock(t *testing.T) {
 	f := newFleet(t, "naimi-trehel", 2)
 	f.lock(0, "a")
@@ -153,7 +153,7 @@ func TestTries(t *testing.T) {
 	}
 }
 
-// While nobody knows who is inside, a try is told so.
+// While it is unknown which process is inside, a try is refused with that reason.
 func TestTryRecovering(t *testing.T) {
 	f := newFleet(t, "naimi-trehel", 3)
 	f.lock(2, "a")
@@ -178,7 +178,7 @@ func TestTryRecovering(t *testing.T) {
 	}
 }
 
-// Two tries at once do not refuse each other for ever: one of them gets it.
+// Two concurrent tries do not refuse each other forever: one of them is granted.
 func TestTwoTries(t *testing.T) {
 	for _, alg := range live() {
 		f := newFleet(t, alg, 3)
@@ -234,7 +234,7 @@ func TestHandover(t *testing.T) {
 	}
 }
 
-// A grant that nobody wants any more is given back.
+// A grant that is no longer wanted is returned.
 func TestCancel(t *testing.T) {
 	for _, alg := range live() {
 		f := newFleet(t, alg, 3)
@@ -257,7 +257,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// An operator takes a lock away from its holder, who is told; the next one enters.
+// An operator takes a lock from its holder, which is notified; the next one enters.
 func TestRelease(t *testing.T) {
 	f := newFleet(t, "naimi-trehel", 2)
 	heard := told(f, 0)

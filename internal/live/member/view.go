@@ -51,11 +51,11 @@ const (
 func (v *View) Check() error {
 	switch {
 	case v.Epoch == 0 || v.BeforeEpoch >= v.Epoch:
-		return fmt.Errorf("epoch %d after %d: epochs begin at 1, and rise", v.Epoch, v.BeforeEpoch)
+		return fmt.Errorf("epoch %d after %d: want epochs that start at 1 and rise", v.Epoch, v.BeforeEpoch)
 	case len(v.Members) == 0 || len(v.Members) > MaxMembers:
 		return fmt.Errorf("%d members: want 1 to %d", len(v.Members), MaxMembers)
 	case len(v.Before) > MaxMembers || len(v.Ghosts) > MaxGhosts:
-		return fmt.Errorf("%d members before and %d ghosts: want at most %d and %d", len(v.Before), len(v.Ghosts), MaxMembers, MaxGhosts)
+		return fmt.Errorf("%d earlier members and %d ghosts: want at most %d and %d", len(v.Before), len(v.Ghosts), MaxMembers, MaxGhosts)
 	case len(v.Choices) > maxChoices:
 		return fmt.Errorf("%d choices of algorithms: want at most %d", len(v.Choices), maxChoices)
 	}
@@ -69,9 +69,9 @@ func (v *View) Check() error {
 		case v.Rank(g.Inc) >= 0:
 			return fmt.Errorf("incarnation %d is a ghost and a member: an evicted incarnation is never a member again", g.Inc)
 		case g.Rest < 0 || g.Rest > MaxSpan:
-			return fmt.Errorf("the ghost of incarnation %d may act for %v: want 0 to a day", g.Inc, g.Rest)
+			return fmt.Errorf("ghost %d may act for %v: want 0 to a day", g.Inc, g.Rest)
 		case slices.IndexFunc(v.Ghosts, func(o Ghost) bool { return o.Inc == g.Inc }) != i:
-			return fmt.Errorf("incarnation %d is a ghost twice", g.Inc)
+			return fmt.Errorf("ghost %d is listed twice", g.Inc)
 		}
 	}
 	for i, c := range v.Choices {
@@ -80,7 +80,7 @@ func (v *View) Check() error {
 		}
 	}
 	if !slices.ContainsFunc(v.Choices, func(c Choice) bool { return c.Prefix == "" }) {
-		return errors.New("no algorithm for names without a prefix of their own: want one of the choices for all names")
+		return errors.New("no default algorithm: want a choice with an empty prefix")
 	}
 	return nil
 }

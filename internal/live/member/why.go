@@ -52,11 +52,6 @@ const (
 	Ghostly                  // it was evicted, and its lease may still run
 )
 
-// String returns the reason as text.
-func (r Reason) String() string {
-	return [...]string{"has not reported", "holds it", "lease runs"}[r]
-}
-
 // A Suspect is a process that may be inside a lock by an older view.
 type Suspect struct {
 	Inc    uint64

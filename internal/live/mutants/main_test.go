@@ -133,7 +133,7 @@ func TestSample(t *testing.T) {
 	}
 }
 
-// What cannot be done is said.
+// What cannot be done is reported.
 func TestErrors(t *testing.T) {
 	s, _, _ := toy(t)
 	if err := run(options{root: root}, "nothing", ""); err == nil || !strings.Contains(err.Error(), "member") {

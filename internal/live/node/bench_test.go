@@ -58,7 +58,7 @@ func once(b *testing.B, n locker, name string) lock.Handle {
 	return h
 }
 
-// BenchmarkLocal is a lock that nobody else uses.
+// BenchmarkLocal is a lock without competition.
 func BenchmarkLocal(b *testing.B) {
 	all, _ := secured(b, nil)
 	b.ReportAllocs()
@@ -102,8 +102,8 @@ func shared(b *testing.B, all []*Node, each int) (handoffs int) {
 	return handoffs
 }
 
-// BenchmarkHandoff is one lock that two nodes want all the time: each has somebody
-// else waiting when it lets go, and none enters twice in a row.
+// BenchmarkHandoff is one lock that two nodes request all the time: each has another
+// request waiting when it releases, and none enters twice in a row.
 func BenchmarkHandoff(b *testing.B) {
 	all, _ := secured(b, func(c *Config) {
 		s := member.Usual()
@@ -122,7 +122,7 @@ func BenchmarkShared(b *testing.B) {
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "entries/s")
 }
 
-// BenchmarkClient is a lock that nobody else uses, of a client of a node.
+// BenchmarkClient is a lock without competition, acquired by a client of a node.
 func BenchmarkClient(b *testing.B) {
 	all, files := secured(b, nil)
 	c, err := client.Dial(b.Context(), client.Config{Nodes: []string{all[0].Address()}, TLS: files})

@@ -64,7 +64,7 @@ func (n *Node) serve(c net.Conn) {
 	l.Fail(errClosed)
 	var malformed *transport.Malformed
 	if errors.As(err, &malformed) || errors.Is(err, session.ErrFrame) {
-		n.c.Log.Warn("client cut off", "from", l.Remote(), "err", err)
+		n.c.Log.Warn("client disconnected", "from", l.Remote(), "err", err)
 	}
 }
 
@@ -72,8 +72,8 @@ func (n *Node) serve(c net.Conn) {
 const silence = 10 * time.Second
 
 var (
-	errClosed = errors.New("the node has closed the connection")
-	errSilent = errors.New("the client has no session, and asks nothing")
+	errClosed = errors.New("the node closed the connection")
+	errSilent = errors.New("the client opened no session and asked nothing")
 )
 
 // heard handles a frame from a client.

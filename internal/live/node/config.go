@@ -82,7 +82,7 @@ func (c *Config) room(files int) int {
 	if want != DefaultClients {
 		level = slog.LevelWarn
 	}
-	c.Log.Log(context.Background(), level, "takes fewer clients, since there may be only so many open files: see ulimit -n", "clients", room, "files", files, "wanted", want)
+	c.Log.Log(context.Background(), level, "clients limited by the number of open files: raise it with ulimit -n", "clients", room, "files", files, "wanted", want)
 	return room
 }
 
@@ -90,7 +90,7 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Name == "" {
 		host, err := os.Hostname()
 		if err != nil {
-			return c, fmt.Errorf("a node needs a name, and the host has none: %w: give one", err)
+			return c, fmt.Errorf("cannot use the host name as the node's name: %w: give a name", err)
 		}
 		c.Name = host
 	}
@@ -119,7 +119,7 @@ func (c Config) withDefaults() (Config, error) {
 		return c, err
 	}
 	if _, _, err := net.SplitHostPort(c.Listen); err != nil {
-		return c, fmt.Errorf("listen on %q: %w: want host:port", c.Listen, err)
+		return c, fmt.Errorf("invalid listen address %q: %w: want host:port", c.Listen, err)
 	}
 	return c, c.checkAdvertise()
 }
@@ -131,10 +131,10 @@ func (c *Config) checkAdvertise() error {
 	}
 	host, port, err := net.SplitHostPort(c.Advertise)
 	if err != nil {
-		return fmt.Errorf("advertise %q: %w: want host:port", c.Advertise, err)
+		return fmt.Errorf("invalid advertise address %q: %w: want host:port", c.Advertise, err)
 	}
 	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 || unspecified(host) {
-		return fmt.Errorf("advertise %q: others cannot dial that: want the host and the port at which they find this node", c.Advertise)
+		return fmt.Errorf("invalid advertise address %q: want the host and port at which other nodes reach this node", c.Advertise)
 	}
 	return nil
 }
@@ -163,7 +163,7 @@ func (c *Config) choice() (member.Choice, error) {
 		}
 	}
 	_, err := c.Spec(name, 1)
-	return member.Choice{}, cmp.Or(err, fmt.Errorf("%s does not run live: 'stile algorithms' says which do", name))
+	return member.Choice{}, cmp.Or(err, fmt.Errorf("%s does not run live: 'stile algorithms' shows which do", name))
 }
 
 // random returns a unique number above 0.

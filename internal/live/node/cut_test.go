@@ -29,7 +29,7 @@ func lab(t *testing.T, count int, change func(i int, c *Config)) (*network, []*N
 	})
 }
 
-// asked is a Lock that somebody waits for.
+// asked is a Lock that is still waiting.
 type asked struct {
 	lock lock.Handle
 	err  error
@@ -52,8 +52,8 @@ func waiting(t *testing.T, n *Node, old lock.Handle) <-chan asked {
 	return done
 }
 
-// A node that is cut off is told that it has lost, before others have its lock; when
-// the network is whole again it joins by itself, and who waited there gets the lock.
+// A node that is cut off is notified of its loss before others acquire its lock; when the
+// network heals it joins by itself, and its waiters are granted.
 func TestCutOff(t *testing.T) {
 	w, all := lab(t, 3, nil)
 	b, c := all[1], all[2]
@@ -130,8 +130,8 @@ func TestStopCutOff(t *testing.T) {
 	}
 }
 
-// A process that reaches some members alone is a client of one, says so, and goes on
-// trying; when it is a member it is a client no more.
+// A process that reaches only some members is a client of one, reports so, and keeps trying
+// to join; when it is a member it is no longer a client.
 func TestClientMeanwhile(t *testing.T) {
 	w, all := lab(t, 2, nil)
 	w.cut(0, 2)
@@ -140,7 +140,7 @@ func TestClientMeanwhile(t *testing.T) {
 	w.use(2, &x)
 	c := run(t, x)
 	ready(t, c)
-	log.says(t, "is the client of a member")
+	log.says(t, "became a client")
 	if s := c.Status(); !strings.HasPrefix(s.State, "client of 127.0.0.") {
 		t.Errorf("%+v", s)
 	}
@@ -173,8 +173,8 @@ func TestClientMeanwhile(t *testing.T) {
 	stop(t, c)
 }
 
-// A node that is a client ends as one, too: those who wait hear of it, and who holds
-// is waited for, or told.
+// A node that is a client also stops as one: waiters are notified, and the stop waits for
+// holders, or notifies them.
 func TestClientMeanwhileEnds(t *testing.T) {
 	w, all := lab(t, 2, nil)
 	w.cut(0, 2)

@@ -106,7 +106,7 @@ func (k *keeper) over() bool {
 func (k *keeper) do(j *job) {
 	if j.view != nil {
 		if err := k.n.folder.keep(j.view); err != nil {
-			k.n.c.Log.Error("addresses of the members not saved", "err", err)
+			k.n.c.Log.Error("member addresses not saved", "err", err)
 		}
 		return
 	}

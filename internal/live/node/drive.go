@@ -242,19 +242,19 @@ func (n *Node) named(inc uint64) string {
 
 // ending handles the end of the node's membership.
 func (n *Node) ending(how views.Ending) {
-	why := "the other members go on without it"
+	why := "the other members evicted it"
 	if how == views.Replaced {
-		why = "its voters belong to another cluster now"
+		why = "its voters now belong to another cluster"
 		n.cluster = 0
 		_ = n.pool.SetExtra(greeting(0)) // it is not too long
 	}
 	switch {
 	case how == views.Left:
-		n.c.Log.Info("node has left the cluster", "name", n.c.Name)
+		n.c.Log.Info("node left the cluster", "name", n.c.Name)
 	case n.p.Phase() == process.Over:
 		n.c.Log.Warn("node is no longer a member", "name", n.c.Name, "why", why)
 	default:
-		n.c.Log.Warn("node is no longer a member, and joins again", "name", n.c.Name, "why", why)
+		n.c.Log.Warn("node is no longer a member: joining again", "name", n.c.Name, "why", why)
 		n.seek()
 	}
 	if n.p.Phase() == process.Over {

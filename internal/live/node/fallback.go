@@ -63,7 +63,7 @@ func (n *Node) assist() {
 	c, err := client.Dial(ctx, client.Config{Name: n.c.Name, Nodes: nodes, TLS: n.c.TLS, Insecure: n.c.Insecure})
 	if err != nil {
 		if ctx.Err() == nil {
-			n.c.Log.Warn("node is neither a member nor the client of one", "err", err)
+			n.c.Log.Warn("node is neither a member nor a client of one", "err", err)
 		}
 		return
 	}
@@ -78,7 +78,7 @@ func (n *Node) assist() {
 		c.Close()
 		return
 	}
-	n.c.Log.Warn("node is the client of a member, because it cannot join", "of", c.Node(), "why", why)
+	n.c.Log.Warn("node became a client of a member, because it cannot join", "of", c.Node(), "why", why)
 }
 
 // members returns addresses where members may be, as far as the node knows.

@@ -32,13 +32,13 @@ func (f *folder) contacts() ([]string, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
 	case err != nil:
-		return nil, fmt.Errorf("read where the other members are: %w", err)
+		return nil, fmt.Errorf("read the addresses of the other members: %w", err)
 	}
 	first, rest, _ := strings.Cut(string(b), "\n")
 	_, err = fmt.Sscanf(first, "cluster %x", &f.cluster)
 	f.known = strings.Fields(rest)
 	if err != nil || f.cluster == 0 || heading(f.cluster) != first+"\n" || len(f.known) == 0 || !strings.HasSuffix(rest, "\n") {
-		return nil, fmt.Errorf("%s is damaged: it names no cluster and its members; move the folder %s away, and name a node to join, or else this one founds a cluster of its own", f.path(), f.dir)
+		return nil, fmt.Errorf("%s is damaged: it does not name a cluster and its members: move directory %s away, and give a node to join; without one, this node founds a new cluster", f.path(), f.dir)
 	}
 	return slices.Clone(f.known), nil
 }

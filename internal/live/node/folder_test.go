@@ -37,7 +37,7 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-// Without a folder the epoch is from the wall clock, so that tokens rise all the same.
+// Without a folder the epoch comes from the wall clock, so that tokens still rise.
 func TestMemoryEpoch(t *testing.T) {
 	now := uint64(time.Now().UnixMilli())
 	a := start(t, 1, nil)[0]
@@ -52,8 +52,8 @@ func TestMemoryEpoch(t *testing.T) {
 	}
 }
 
-// A folder is of one process, and one that is damaged is of none. What was begun is
-// given back: the folder can be used after that.
+// A folder belongs to one process, and a damaged one cannot be used. A failed start
+// releases what it acquired: the folder can be used after that.
 func TestFolderRefused(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a")
 	c := Config{Name: "a", Listen: "127.0.0.1:0", Lease: lease, Data: dir}
@@ -127,9 +127,9 @@ func TestFolderOfNoVoter(t *testing.T) {
 	log.says(t, "no link")
 	other := run(t, Config{Name: "a", Listen: a.Address(), Lease: lease})
 	ready(t, other)
-	log.says(t, "they cannot be joined")
+	log.says(t, "clusters cannot be merged")
 	becomes(t, b, "refused", func(s Status) bool {
-		return s.State == "joining" && s.Epoch == 0 && strings.Contains(s.Why, "data folder")
+		return s.State == "joining" && s.Epoch == 0 && strings.Contains(s.Why, "data directory")
 	})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -138,7 +138,7 @@ func TestFolderOfNoVoter(t *testing.T) {
 	}
 }
 
-// A node whose disk fails while it waits to leave has not left in good order.
+// A node whose disk fails while it waits to leave has not left cleanly.
 func TestDiskFailsInStop(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a")
 	n := run(t, Config{Name: "a", Listen: "127.0.0.1:0", Lease: lease, Data: dir})

@@ -45,7 +45,7 @@ func greeting(cluster uint64) []byte {
 	return c.B
 }
 
-var errGreeting = errors.New("malformed: the other node does not say of which cluster it is and which algorithms it runs")
+var errGreeting = errors.New("malformed greeting")
 
 // readGreeting reads a hello.
 func readGreeting(b []byte) (g hello, err error) {

@@ -56,7 +56,7 @@ func (n *Node) LockIn(ctx context.Context, h *Hold, name string, o lock.Options)
 	}
 	if o.Wait > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, o.Wait, fmt.Errorf("not within %v: %w", o.Wait, context.DeadlineExceeded))
+		ctx, cancel = context.WithTimeoutCause(ctx, o.Wait, fmt.Errorf("not acquired within %v: %w", o.Wait, context.DeadlineExceeded))
 		defer cancel()
 	}
 	h.node, h.name = n, name

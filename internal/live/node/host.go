@@ -15,7 +15,7 @@ func (n *Node) installed(r *views.Record) {
 	n.keepLinks(r)
 	n.logView(r)
 	if err := n.pool.SetExtra(greeting(r.Cluster)); err != nil {
-		n.c.Log.Error("greetings do not name the cluster", "err", err)
+		n.c.Log.Error("cluster not added to greetings", "err", err)
 	}
 	n.disk.remember(r)
 	n.cluster = r.Cluster
@@ -98,11 +98,11 @@ func (o owner) Check(p *transport.Peer) error {
 	defer o.mu.Unlock()
 	ours := cmp.Or(o.p.Record().Cluster, o.cluster)
 	if ours != 0 && theirs.cluster != 0 && ours != theirs.cluster {
-		return fmt.Errorf("%s is of cluster %016x, and %s of %016x: they cannot be joined; start one of them without its data folder", p.Name, theirs.cluster, o.c.Name, ours)
+		return fmt.Errorf("%s belongs to cluster %016x, and %s to cluster %016x: clusters cannot be merged; start one of the nodes with an empty data directory", p.Name, theirs.cluster, o.c.Name, ours)
 	}
 	for _, c := range o.p.Record().Choices {
 		if !theirs.knows(c.Algorithm, c.Version) {
-			return fmt.Errorf("%s does not know version %d of %s, which the cluster uses: run the same version of stile there", p.Name, c.Version, c.Algorithm)
+			return fmt.Errorf("%s lacks version %d of %s, which the cluster uses: run the same version of stile on all nodes", p.Name, c.Version, c.Algorithm)
 		}
 	}
 	return nil

@@ -7,7 +7,8 @@ import (
 	"github.com/stile-lock/stile/internal/live/views"
 )
 
-// The line of a view says who has come, who is gone and how, and who votes now.
+// The log line of a view names the members that joined, those that are gone and how, and
+// changes of voters.
 func TestViewIsExplained(t *testing.T) {
 	var log journal
 	h := &Node{c: Config{Log: log.logger()}}

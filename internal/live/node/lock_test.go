@@ -20,7 +20,7 @@ func TestLockErrors(t *testing.T) {
 	if _, err := n.Lock(t.Context(), "x", lock.Options{Try: true}); !errors.Is(err, lock.ErrBusy) {
 		t.Errorf("a try: %v", err)
 	}
-	if _, err := n.Lock(t.Context(), "x", lock.Options{Wait: time.Millisecond}); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "not within 1ms") {
+	if _, err := n.Lock(t.Context(), "x", lock.Options{Wait: time.Millisecond}); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("a wait: %v", err)
 	}
 	for _, name := range []string{"", strings.Repeat("x", 513), "\xff"} {
@@ -86,7 +86,7 @@ func TestHeld(t *testing.T) {
 }
 
 // An error is nil if and only if the lock is held: contexts end at all moments of a
-// request, and nobody is left inside, nor counted.
+// request, and no request is left inside, nor counted.
 func TestCancelOrGrant(t *testing.T) {
 	all := start(t, 2, nil)
 	var wg sync.WaitGroup
@@ -142,8 +142,7 @@ func TestCancelOrGrant(t *testing.T) {
 	}
 }
 
-// Whoever stood still for longer than its lease is told by Err, also if no timer has
-// run yet.
+// After a pause of more than its lease, Err reports the loss, also if no timer has run yet.
 func TestErrByTheClock(t *testing.T) {
 	n := start(t, 1, func(i int, c *Config) { c.Lease = lease / 4 })[0]
 	h := acquire(t, n, "x")

@@ -72,7 +72,7 @@ func soon(t testing.TB) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(t.Context(), time.Minute)
 }
 
-// stop ends a node in good order.
+// stop stops a node cleanly.
 func stop(t testing.TB, n *Node) {
 	t.Helper()
 	ctx, cancel := soon(t)

@@ -110,7 +110,7 @@ func (n *Node) state() State {
 }
 
 // ErrEnded is the error of every call on a node that has ended.
-var ErrEnded = errors.New("the node has ended")
+var ErrEnded = errors.New("the node has stopped")
 
 // maxLog is the maximum length of a voter's log, in entries.
 const maxLog = 256
@@ -207,7 +207,7 @@ func (n *Node) advertised() (string, error) {
 		return "", err
 	}
 	if unspecified(host) {
-		return "", fmt.Errorf("listen on %s: other nodes cannot dial that address: give one that they can with --advertise", n.c.Listen)
+		return "", fmt.Errorf("other nodes cannot dial the listen address %s: give one that they can with --advertise", n.c.Listen)
 	}
 	return net.JoinHostPort(host, port), nil
 }
@@ -263,7 +263,7 @@ func (n *Node) begin(founds bool) error {
 			return err
 		}
 	case len(c.Contacts) == 0:
-		return fmt.Errorf("join a cluster at %s: only this node itself is named: name another one, or none to found a cluster", strings.Join(n.c.Join, ", "))
+		return fmt.Errorf("cannot join a cluster at %s: this is the node's own address: give that of another node, or none to found a cluster", strings.Join(n.c.Join, ", "))
 	}
 	if err := n.record(&c); err != nil {
 		return err
@@ -295,7 +295,7 @@ func (n *Node) others(all []string) []string {
 // mutex must be held.
 func (n *Node) fail(err error) {
 	n.failed = err
-	n.c.Log.Error("node ended", "err", err)
+	n.c.Log.Error("node failed", "err", err)
 	n.loseAll(member.NoCause)
 	n.stop()
 	go n.close()
@@ -346,9 +346,9 @@ func (n *Node) Ready(ctx context.Context) error {
 		why := n.lately
 		n.mu.Unlock()
 		if why == "" {
-			why = "nobody has said why"
+			why = "no node has answered yet"
 		}
-		return fmt.Errorf("the node has not joined a cluster: %s: %w", why, err)
+		return fmt.Errorf("the node has not joined the cluster: %s: %w", why, err)
 	}
 	return err
 }
@@ -428,7 +428,7 @@ func (n *Node) stopSoon() {
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Duration(lease))
 	defer cancel()
 	if err := n.Stop(ctx); err != nil {
-		n.c.Log.Error("node stopped without leaving in good order", "err", err)
+		n.c.Log.Error("node stopped without leaving the cluster", "err", err)
 	}
 }
 

@@ -41,26 +41,26 @@ func TestBadConfig(t *testing.T) {
 		c   Config
 	}{
 		{"want 1, 3 or 5", Config{Voters: 2}},
-		{"a lease of", Config{Lease: time.Millisecond}},
-		{"a lease of", Config{Lease: -time.Second}},
+		{"lease", Config{Lease: time.Millisecond}},
+		{"lease", Config{Lease: -time.Second}},
 		{"want host:port", Config{Listen: "nowhere"}},
 		{"--advertise", Config{Listen: ":0", Insecure: true}},
 		{"--advertise", Config{Listen: "0.0.0.0:0", Insecure: true}},
-		{"without certificates", Config{Listen: "0.0.0.0:0", Advertise: "10.0.0.1:7420"}},
+		{"--insecure", Config{Listen: "0.0.0.0:0", Advertise: "10.0.0.1:7420"}},
 		{"want host:port", Config{Advertise: "host"}},
-		{"others cannot dial that", Config{Advertise: ":7420"}},
-		{"others cannot dial that", Config{Advertise: "0.0.0.0:7420"}},
-		{"others cannot dial that", Config{Advertise: "host:0"}},
-		{"others cannot dial that", Config{Advertise: "host:http"}},
+		{"\":7420\"", Config{Advertise: ":7420"}},
+		{"0.0.0.0:7420", Config{Advertise: "0.0.0.0:7420"}},
+		{"host:0", Config{Advertise: "host:0"}},
+		{"host:http", Config{Advertise: "host:http"}},
 		{"cannot listen", Config{Listen: taken.Addr().String()}},
-		{"a node is called", Config{Name: "a\nb"}},
-		{"a node is called", Config{Name: strings.Repeat("x", 300)}},
+		{"node name", Config{Name: "a\nb"}},
+		{"node name", Config{Name: strings.Repeat("x", 300)}},
 		{"three files", Config{TLS: cert.Config{CA: "x"}}},
 		{"three files", Config{TLS: cert.Config{Cert: "x", Key: "y"}}},
 		{"cannot read", Config{TLS: cert.Config{CA: "none", Cert: "none", Key: "none"}}},
 		{"no-such", Config{Algorithm: "no-such"}},
 		{"does not run live", Config{Algorithm: "token-ring"}},
-		{"only this node itself", Config{Listen: "127.0.0.1:17421", Join: []string{"127.0.0.1:17421"}}},
+		{"127.0.0.1:17421", Config{Listen: "127.0.0.1:17421", Join: []string{"127.0.0.1:17421"}}},
 	} {
 		if x.c.Listen == "" {
 			x.c.Listen = "127.0.0.1:0"
@@ -89,7 +89,7 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// Whatever ends a node, and in which state it is: it ends, and whoever waits hears so.
+// However a node stops, and in whichever state: it stops, and waiters are notified.
 func TestEnds(t *testing.T) {
 	ways := map[string]func(t *testing.T, n *Node){
 		"kill": func(t *testing.T, n *Node) { n.Kill() },
@@ -136,7 +136,7 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// nobody returns an address at which nobody listens.
+// nobody returns an address at which no process listens.
 func nobody(t *testing.T) string {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -146,7 +146,7 @@ func nobody(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// Who waits for a node to join is told what stands in the way.
+// The error of Ready says why the node has not joined.
 func TestNeverReady(t *testing.T) {
 	a := nobody(t)
 	n := run(t, Config{Name: "b", Listen: "127.0.0.1:0", Join: []string{a}})
@@ -160,8 +160,8 @@ func TestNeverReady(t *testing.T) {
 	}
 }
 
-// A node that stops waits for those who hold something, turns away those who wait,
-// and leaves without a lease's wait for the others.
+// A node that stops waits for holders, refuses waiters, and leaves without making the
+// others wait for a lease.
 func TestDrain(t *testing.T) {
 	long := member.Usual()
 	long.Lease, long.ViewLife = 3600*member.Second, 0
@@ -196,7 +196,7 @@ func TestDrain(t *testing.T) {
 	}
 }
 
-// A stop that takes too long ends as a crash, and the holder is told.
+// A stop that takes too long ends like a crash, and the holder is notified.
 func TestDrainTooLong(t *testing.T) {
 	n := start(t, 1, nil)[0]
 	h := acquire(t, n, "x")

@@ -119,7 +119,7 @@ func TestRecordingsReplay(t *testing.T) {
 	views, held := 0, 0
 	for _, name := range strings.Fields("a b c c2") {
 		r := same(t, filepath.Join(dir, name+".rec"))
-		if r.Torn || r.End != "the node has ended" || r.Header.Begin.Name != name[:1] || r.ByKind[process.Message] == 0 || r.ByKind[process.Wake] == 0 {
+		if r.Torn || r.End != "the node has stopped" || r.Header.Begin.Name != name[:1] || r.ByKind[process.Message] == 0 || r.ByKind[process.Wake] == 0 {
 			t.Errorf("%s: %+v", name, r)
 		}
 		views, held = views+r.Views, held+r.Granted
@@ -154,8 +154,7 @@ func TestRecordingOfAnotherProcess(t *testing.T) {
 	}
 }
 
-// A recording ends when it is as long as it may be, with what came before, and the
-// node goes on.
+// A recording ends at its maximum size, with everything before it, and the node continues.
 func TestRecordingIsBounded(t *testing.T) {
 	var log journal
 	path := filepath.Join(t.TempDir(), "a.rec")
@@ -165,12 +164,12 @@ func TestRecordingIsBounded(t *testing.T) {
 	for range 2000 {
 		release(t, acquire(t, n, "x"))
 	}
-	log.says(t, "the recording has ended")
+	log.says(t, "recording stopped")
 	info, err := os.Stat(path)
 	if err != nil || info.Size() > 20_000 || info.Size() < 15_000 || info.Mode() != 0o600 {
 		t.Fatalf("%+v, %v", info, err)
 	}
-	if r := same(t, path); r.End != "it is as long as it may be" || r.Granted < 20 {
+	if r := same(t, path); r.End != "the recording has reached its maximum size" || r.Granted < 20 {
 		t.Errorf("%+v", r)
 	}
 }
@@ -181,7 +180,7 @@ func TestRecordingSparesFiles(t *testing.T) {
 	if err := os.WriteFile(path, []byte("precious"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Start(Config{Name: "a", Listen: "127.0.0.1:0", Record: Record{File: path}}); err == nil || !strings.Contains(err.Error(), "not overwritten") {
+	if _, err := Start(Config{Name: "a", Listen: "127.0.0.1:0", Record: Record{File: path}}); err == nil || !strings.Contains(err.Error(), path) {
 		t.Error(err)
 	}
 	if b, err := os.ReadFile(path); string(b) != "precious" {
@@ -216,7 +215,7 @@ func TestRecordingOfNoNode(t *testing.T) {
 	}
 }
 
-// What somebody else has put in the place of a recording is not removed with it.
+// A file that another process has put in the place of a recording is not removed.
 func TestDiscardSparesOthers(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.rec")
 	r, err := newRecorder(Record{File: path}, slog.New(slog.DiscardHandler), &replay.Header{})
@@ -241,7 +240,7 @@ func TestRecordingOnABadDisk(t *testing.T) {
 	n.tape.file.Close()
 	n.tape.disk.Unlock()
 	release(t, acquire(t, n, "x"))
-	log.says(t, "the node goes on without it")
+	log.says(t, "recording stopped")
 	release(t, acquire(t, n, "x"))
 	if r := same(t, path); r.End != "" {
 		t.Errorf("%+v", r)

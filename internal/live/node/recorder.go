@@ -57,7 +57,7 @@ func newRecorder(c Record, log *slog.Logger, h *replay.Header) (*recorder, error
 	file, err := os.OpenFile(c.File, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	switch {
 	case errors.Is(err, os.ErrExist):
-		return nil, fmt.Errorf("record to %s: there is such a file already, and it is not overwritten: move it away, or name another one", c.File)
+		return nil, fmt.Errorf("record to %s: the file exists: move it away, or give another name", c.File)
 	case err != nil:
 		return nil, fmt.Errorf("record: %w", err)
 	}
@@ -88,10 +88,10 @@ func (r *recorder) Took(in *process.Input, out *process.Output) {
 		r.stop("an input is too large to be recorded", true)
 	case r.taken+int64(size) > r.most:
 		*r.w = before
-		r.stop("it is as long as it may be", true)
+		r.stop("the recording has reached its maximum size", true)
 	case size > maxPending:
 		*r.w = before
-		r.stop("the disk is too slow for what is to be recorded", true)
+		r.stop("the disk is too slow", true)
 	}
 	r.rouse()
 }
@@ -127,7 +127,7 @@ func (r *recorder) rouse() {
 // close ends the recording of a node that has ended, and waits until it is written.
 func (r *recorder) close() {
 	r.mu.Lock()
-	r.stop("the node has ended", false)
+	r.stop("the node has stopped", false)
 	r.mu.Unlock()
 	<-r.done
 }
@@ -154,9 +154,9 @@ func (r *recorder) run() {
 		}
 	}
 	if err := errors.Join(r.err, r.file.Sync(), r.file.Close()); err != nil {
-		r.log.Error("the recording has ended, and the node goes on without it", "err", err)
+		r.log.Error("recording stopped; the node continues without it", "err", err)
 	} else if r.early {
-		r.log.Warn("the recording has ended, and the node goes on without it", "why", r.stopped)
+		r.log.Warn("recording stopped; the node continues without it", "why", r.stopped)
 	}
 }
 
@@ -177,7 +177,7 @@ func (r *recorder) write() (last bool) {
 	defer r.mu.Unlock()
 	r.spare = b
 	if r.err != nil {
-		r.stop("it could not be written", true)
+		r.stop("the file cannot be written", true)
 	}
 	return last || r.err != nil
 }

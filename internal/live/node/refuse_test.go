@@ -48,8 +48,8 @@ func TestCertificates(t *testing.T) {
 	}
 	join := []string{all[0].Address()}
 	run(t, Config{Name: "d", Listen: "127.0.0.1:0", Join: join, TLS: certify(t, authority(t), "d"), Log: logs[3].logger()})
-	logs[3].says(t, "is of another CA")
-	logs[0].says(t, "the TLS handshake failed")
+	logs[3].says(t, "unknown authority")
+	logs[0].says(t, "TLS handshake")
 	var log journal
 	run(t, Config{Name: "e", Listen: "127.0.0.1:0", Join: join, Log: log.logger()})
 	log.says(t, "no link")
@@ -58,7 +58,7 @@ func TestCertificates(t *testing.T) {
 	var named journal
 	run(t, Config{Name: "f", Listen: "127.0.0.1:0", Join: join, TLS: certify(t, dir, "g"), Log: named.logger()})
 	named.says(t, "refused by a")
-	logs[0].says(t, "refused a node")
+	logs[0].says(t, "node refused")
 	if s := all[0].Status(); len(s.Members) != 3 {
 		t.Errorf("%+v", s.Members)
 	}
@@ -74,8 +74,8 @@ func TestOtherCluster(t *testing.T) {
 	b.Kill()
 	run(t, Config{Name: "b", Listen: "127.0.0.1:0", Data: dir, Join: []string{a.Address()}, Log: two.logger()})
 	a.pool.Dial(b.Address())
-	one.says(t, "they cannot be joined")
-	two.says(t, "they cannot be joined")
+	one.says(t, "clusters cannot be merged")
+	two.says(t, "clusters cannot be merged")
 }
 
 // A node that does not run the cluster's version of the algorithm is refused.
@@ -87,11 +87,11 @@ func TestOtherVersion(t *testing.T) {
 	a.p.Record().Choices = []member.Choice{{Algorithm: name, Version: 99}} // as if it were of a later build
 	a.mu.Unlock()
 	run(t, Config{Name: "b", Listen: "127.0.0.1:0", Join: []string{a.Address()}, Log: two.logger()})
-	one.says(t, "does not know version 99 of "+name)
-	two.says(t, "run the same version of stile there")
+	one.says(t, "version 99 of "+name)
+	two.says(t, "version 99")
 }
 
-// What is founded runs: an algorithm that the node's build cannot make ends it.
+// An algorithm that the node's build does not have stops the node.
 func TestAlgorithmThatIsMissing(t *testing.T) {
 	n, err := Start(Config{Name: "a", Listen: "127.0.0.1:0", Spec: func(string, int) (algorithm.Spec, error) {
 		return algorithm.Spec{}, io.ErrUnexpectedEOF
@@ -105,7 +105,7 @@ func TestAlgorithmThatIsMissing(t *testing.T) {
 	}
 }
 
-// Whatever comes to the address, the node goes on.
+// Whatever arrives at its address, the node continues.
 func TestGarbage(t *testing.T) {
 	var log journal
 	all := start(t, 2, func(i int, c *Config) {
@@ -125,10 +125,10 @@ func TestGarbage(t *testing.T) {
 		_, _ = io.Copy(io.Discard, conn)
 		conn.Close()
 	}
-	log.says(t, "refused a connection")
-	log.says(t, "refused a node")
-	log.says(t, "client cut off")
-	log.says(t, "it speaks TLS")
+	log.says(t, "connection refused")
+	log.says(t, "node refused")
+	log.says(t, "client disconnected")
+	log.says(t, "uses TLS")
 	release(t, acquire(t, all[1], "x"))
 }
 

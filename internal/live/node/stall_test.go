@@ -58,8 +58,8 @@ func slowDisks(t *testing.T, disks []*slowDisk) func(i int, c *Config) {
 	}
 }
 
-// While a node's disk stands still for longer than a lease, its holders keep their
-// locks and can ask about them; others come and go.
+// While a node's disk stalls for longer than a lease, its holders keep their locks and can
+// query them; other members join and leave.
 func TestStalledDisk(t *testing.T) {
 	disks := make([]*slowDisk, 4)
 	change := slowDisks(t, disks)
@@ -87,8 +87,8 @@ func TestStalledDisk(t *testing.T) {
 	becomes(t, b, "in the view that was saved late", func(s Status) bool { return len(s.Members) == 4 })
 }
 
-// A node whose disk stands still, and that is cut off, tells its holders of the loss
-// before another node has the lock.
+// A node whose disk stalls, and that is cut off, notifies its holders of the loss before
+// another node can acquire the lock.
 func TestStalledDiskCutOff(t *testing.T) {
 	disks := make([]*slowDisk, 3)
 	w, all := lab(t, 3, slowDisks(t, disks))

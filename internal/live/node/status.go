@@ -112,7 +112,7 @@ func (n *Node) tellAbout(q *session.Question) ([]byte, error) {
 		go n.stopSoon()
 		return []byte("{}"), nil
 	}
-	return nil, fmt.Errorf("the node does not know what is asked (%d): use the same version of stile on both sides", q.What)
+	return nil, fmt.Errorf("the node does not know query %d: use the same version of stile on both sides", q.What)
 }
 
 func seconds(d time.Duration) float64 { return max(0, d.Seconds()) }
@@ -138,7 +138,7 @@ func (n *Node) status() Status {
 		}
 	}
 	if n.state() == Member && !n.usable() {
-		s.Why = "it has no lease, since it does not hear of most voters: start the other nodes, or look after the network"
+		s.Why = "no lease, because a majority of the voters is unreachable: start the other nodes, or check the network"
 	}
 	for _, c := range r.Choices {
 		if c.Prefix == "" {
@@ -188,7 +188,7 @@ const (
 )
 
 // errAnswer replaces an answer that is too long.
-var errAnswer = fmt.Errorf("the answer has more than %d bytes: ask for less, such as for names that begin alike", maxAnswer)
+var errAnswer = fmt.Errorf("the answer exceeds %d bytes: ask for fewer locks, with a prefix of their names", maxAnswer)
 
 // locks returns all locks in use at this node whose names have a prefix. It gives up as
 // soon as they are too many for one answer, because everything else waits for the mutex.
@@ -243,33 +243,38 @@ func (n *Node) who(session uint64) string {
 func (n *Node) reason(w *member.Why, now member.Instant) string {
 	switch {
 	case w.Holder != nil:
-		return n.who(w.Holder.Client) + " holds it"
+		return "held by " + n.who(w.Holder.Client)
 	case w.Pending:
-		return "granted, but " + n.c.Name + " has no lease at present: it does not hear of most voters"
+		return "granted, but " + n.c.Name + " has no lease at present, because a majority of the voters is unreachable"
 	case w.Lapsed:
-		return "who held it here was told that it is lost, and its lease runs out"
+		return "the previous holder was notified that it lost the lock; waiting for its lease to expire"
 	case len(w.Recovering) > 0:
 		return "recovering: " + suspects(w, now)
 	case w.Lent != nil:
-		return w.Lent.Name + " has it"
+		return "lent to " + w.Lent.Name
 	case w.Carried:
-		return "its turn comes when " + w.Home.Name + " says so: it waited in an older view"
+		return "waiting since an earlier view, for its turn from home " + w.Home.Name
 	case w.Asked:
-		return "asked the others by " + w.Algorithm
+		return "requested from the other members with " + w.Algorithm
 	}
-	return "about to ask"
+	return "about to request it from the other members"
 }
 
 // suspects lists the members that may still hold a lock, as far as is known.
 func suspects(w *member.Why, now member.Instant) string {
 	var all []string
 	for _, s := range w.Recovering {
-		name := cmp.Or(s.Name, fmt.Sprintf("an evicted member (%d)", s.Inc))
-		text := name + " " + s.Reason.String()
-		if s.Until != member.Never && s.Until > now {
-			text += fmt.Sprintf(", for %.1f s at most", seconds(until(now, s.Until)))
+		name := cmp.Or(s.Name, fmt.Sprintf("evicted member %d", s.Inc))
+		switch {
+		case s.Reason == member.Holds:
+			all = append(all, "held by "+name+" since an earlier view")
+		case s.Reason == member.Ghostly && s.Until > now:
+			all = append(all, fmt.Sprintf("waiting up to %.1f s for the lease of %s", seconds(until(now, s.Until)), name))
+		case s.Reason == member.Ghostly:
+			all = append(all, "the lease of "+name+" has expired")
+		default:
+			all = append(all, "waiting for the report of "+name)
 		}
-		all = append(all, text)
 	}
 	return strings.Join(all, "; ")
 }
@@ -278,11 +283,11 @@ func suspects(w *member.Why, now member.Instant) string {
 func (n *Node) forceRelease(name string) (Released, error) {
 	m := n.p.Member()
 	if m == nil {
-		return Released{}, errors.New("the node is no member at present: nothing is held through it")
+		return Released{}, errors.New("the node is not a member at present: no lock is held through it")
 	}
 	w, ok := m.Explain(name)
 	if !ok || w.Holder == nil {
-		return Released{}, fmt.Errorf("force-release %q: nobody holds it through %s: 'stile locks' says through which node it is held", name, n.c.Name)
+		return Released{}, fmt.Errorf("force-release %q: not held through %s: 'stile locks' shows through which node it is held", name, n.c.Name)
 	}
 	r := Released{name, w.Holder.Token.String(), n.who(w.Holder.Client)}
 	n.step(process.Input{Kind: process.Release, Text: name, Token: w.Holder.Token})

@@ -10,9 +10,9 @@ import (
 	"github.com/stile-lock/stile/internal/live/member"
 )
 
-// All nodes of a cluster that are stopped at the same moment end, none of them because
-// it may drain no longer: they may for ever. Started again with their folders they are
-// the same cluster.
+// All nodes of a cluster that are stopped at the same moment stop, and none of them because
+// its drain timed out, since it never does. Started again with their folders they are the
+// same cluster.
 func TestStopAll(t *testing.T) {
 	dir := t.TempDir()
 	addresses := make([]string, 3)
@@ -53,9 +53,9 @@ func TestStopAll(t *testing.T) {
 	}
 }
 
-// When one of three voters has just died, and the others do not know it yet, they can
-// be stopped at the same moment all the same. None of them leaves the cluster to the
-// one that is dead, for which the last one would wait in vain.
+// When one of three voters has just crashed, and the others do not know it yet, they can
+// still be stopped at the same moment. None of them leaves the cluster to the crashed one,
+// for which the last one would wait in vain.
 func TestStopRest(t *testing.T) {
 	for dead := range 3 {
 		all := start(t, 3, nil)
@@ -78,8 +78,8 @@ func TestStopRest(t *testing.T) {
 	}
 }
 
-// When the other one of two nodes has just died, the voter that is left can be stopped
-// all the same: it does not leave the cluster to the one that is dead.
+// When the other one of two nodes has just crashed, the remaining voter can still be
+// stopped: it does not leave the cluster to the crashed one.
 func TestStopLast(t *testing.T) {
 	all := start(t, 2, nil)
 	becomes(t, all[0], "one of two", func(s Status) bool { return len(s.Members) == 2 })

@@ -37,10 +37,10 @@ type virtual struct {
 type virtualHost struct {
 	addr  *net.TCPAddr
 	conns chan net.Conn
-	down  chan struct{} // closed when it does not listen any more
+	down  chan struct{} // closed when it no longer listens
 	once  sync.Once
 	cut   bool          // nothing reaches it, nor leaves it
-	whole chan struct{} // closed when it is not cut any more
+	whole chan struct{} // closed when it is no longer cut off
 	stall time.Duration // how long a save takes
 	rate  int64         // how much faster than true time its clock is, in millionths
 	begin time.Time
@@ -150,7 +150,7 @@ func (w *virtual) carry(from, to *virtualHost, r, s net.Conn) {
 	}
 }
 
-// cut keeps a host from all others, or not any more.
+// cut separates a host from all others, or connects it again.
 func (w *virtual) cut(i int, cut bool) {
 	h := w.host(i)
 	w.mu.Lock()
@@ -221,7 +221,7 @@ func newVirtual(t *testing.T, seed uint64, nodes int) *virtual {
 	return w
 }
 
-// A judged is what is known of one lock: who holds it, and the highest token.
+// A judged is what is known of one lock: its holder, and the highest token.
 type judged struct {
 	holds []lock.Handle
 	high  member.Token

@@ -9,8 +9,8 @@ import (
 	"github.com/stile-lock/stile/internal/live/session"
 )
 
-// BenchmarkLocal is a lock and an unlock that need no message, in two steps: at a home
-// that has not let go, and where the algorithm's token is. BenchmarkLocal of package
+// BenchmarkLocal is a lock and an unlock that need no message, in two steps: at a home that
+// has not released the lock, and where the algorithm's token is. BenchmarkLocal of package
 // member is the same without a process around it.
 func BenchmarkLocal(b *testing.B) {
 	b.Run("home", func(b *testing.B) {
@@ -43,7 +43,7 @@ func local(b *testing.B, n *node, name string) {
 	}
 }
 
-// A wire takes packets from process to process, and nothing else: time stands still.
+// A wire carries packets from process to process, and nothing else: time does not pass.
 type wire struct {
 	tb    testing.TB
 	nodes []*node
@@ -111,9 +111,9 @@ func (w *wire) turn(k int) {
 	}
 }
 
-// BenchmarkFrame is what a process does with one packet of a member, with all that
-// follows from it: nine nodes ask for a lock, one after the other, and each has it for a
-// moment. BenchmarkFrame of package member is the same without links and process.
+// BenchmarkFrame measures the handling of one packet from a member, with everything that
+// follows: nine nodes request a lock, one after the other, and each holds it for a moment.
+// BenchmarkFrame of package member is the same without links and process.
 func BenchmarkFrame(b *testing.B) {
 	for _, spec := range catalog.Live() {
 		b.Run(spec.Name, func(b *testing.B) {

@@ -42,7 +42,7 @@ func (n *node) hello(conn uint64) session.Frame {
 	return all[0]
 }
 
-// A client locks, waits, is granted what another releases, and is told when its node
+// A client locks, waits, is granted what another releases, and is notified when its node
 // loses the lease.
 func TestClientLocks(t *testing.T) {
 	c := formed(t, 3, "a", "b", "c")
@@ -65,8 +65,8 @@ func TestClientLocks(t *testing.T) {
 	h.lock("x")
 }
 
-// Sessions through frames: a session goes on on another connection, the one before is
-// closed, and what is not said in time ends it.
+// Sessions through frames: a session continues on another connection, the previous one is
+// closed, and the session expires if it is not renewed.
 func TestSessions(t *testing.T) {
 	c := formed(t, 1, "a", "b")
 	n := c.nodes[1]
@@ -175,8 +175,8 @@ func TestMalformedFrame(t *testing.T) {
 	g.unlock(x)
 }
 
-// A process that is not a member has no sessions, and says so. Questions are handed
-// out all the same.
+// A process that is not a member opens no sessions, and gives the reason. Questions are
+// still handed out.
 func TestClientsOutside(t *testing.T) {
 	c := newCluster(t, 1, "a", "b")
 	n := c.nodes[1]
@@ -211,8 +211,8 @@ func TestQuestions(t *testing.T) {
 	}
 }
 
-// Clients of a process that is evicted are told that their locks are lost, and why
-// their sessions are over. None of those is there when it is a member again.
+// Clients of an evicted process are notified that their locks are lost, and why their
+// sessions have ended. None of the sessions exists when it is a member again.
 func TestClientsOfEvicted(t *testing.T) {
 	c := formed(t, 3, "a", "b", "c")
 	n := c.nodes[2]
@@ -256,7 +256,7 @@ func TestClientsOfEvicted(t *testing.T) {
 	}
 }
 
-// All clients of a process that leaves are told so at once, and again when it has left.
+// All clients of a process that leaves are notified at once, and again when it has left.
 func TestClientsOfLeaver(t *testing.T) {
 	c := formed(t, 3, "a", "b", "c")
 	n := c.nodes[2]

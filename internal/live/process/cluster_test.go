@@ -10,6 +10,7 @@ import (
 	"github.com/stile-lock/stile/algorithm/catalog"
 	"github.com/stile-lock/stile/internal/live/member"
 	"github.com/stile-lock/stile/internal/live/views"
+	"github.com/stile-lock/stile/internal/live/views/raft"
 )
 
 // Three nodes become a cluster of three voters, lock in turn, and leave one after the
@@ -132,7 +133,7 @@ func TestLeaverSeesView(t *testing.T) {
 	}
 }
 
-// A voter that is not wanted any more ends with the next view, though its process
+// A voter that is no longer wanted stops with the next view, though its process
 // stays: its disk is empty.
 func TestVoterNotWanted(t *testing.T) {
 	c := formed(t, 3, "a", "b", "c")
@@ -157,8 +158,8 @@ func TestVoterNotWanted(t *testing.T) {
 	c.until("three vote again", func() bool { return c.leader() != nil && len(c.leader().voters()) == 3 })
 }
 
-// A node that is evicted tells its applications, joins again as another incarnation,
-// and its voter has gone on meanwhile.
+// An evicted node notifies its applications and joins again as another incarnation, and its
+// voter has continued meanwhile.
 func TestEvictedJoinsAgain(t *testing.T) {
 	c := formed(t, 3, "a", "b", "c")
 	n := c.nodes[1]
@@ -313,7 +314,7 @@ func TestRottenDisk(t *testing.T) {
 	for bit := uint64(0); bit < 1<<20; bit += 999 { // some are of what was there before
 		n.drive.Rot(bit)
 		if _, err := n.drive.Read(); err != nil {
-			if !strings.Contains(err.Error(), "empty it") {
+			if !errors.Is(err, raft.ErrDamaged) {
 				t.Errorf("it does not say what to do: %v", err)
 			}
 			return
@@ -347,7 +348,7 @@ func TestFoundByClock(t *testing.T) {
 	}
 }
 
-// What cannot be a beginning is refused, and nothing is saved.
+// An invalid beginning is refused, and nothing is saved.
 func TestFoundRefused(t *testing.T) {
 	c := newCluster(t, 1, "a")
 	n := c.nodes[0]
@@ -377,9 +378,8 @@ func TestFoundRefused(t *testing.T) {
 	}
 }
 
-// An algorithm that a node does not have makes it fail: it cannot follow the others.
-// It is all that comes of that step, also where the step would have told others of the
-// view.
+// A node that lacks an algorithm fails, because it cannot follow the others. The failure is
+// the only effect of that step, also where the step would have notified others of the view.
 func TestUnknownAlgorithm(t *testing.T) {
 	for i, name := range []string{"a", "b"} { // which leads, and which does not
 		c := newCluster(t, 1, "a", "b")

@@ -11,7 +11,7 @@ import (
 	"github.com/stile-lock/stile/internal/live/views"
 )
 
-// What voters promise is checked wherever the host carries out a step: see
+// The promises of voters are checked wherever the host carries out a step: see
 // node.promised.
 
 // works checks that applications and clients of all nodes acquire locks, and that what
@@ -89,8 +89,8 @@ func TestStalledLeader(t *testing.T) {
 	}
 }
 
-// The only voter confirms renewals while its disk stalls. What it decides is known
-// only when the disk has it.
+// The only voter confirms renewals while its disk stalls. Its decisions are known only when
+// the disk has them.
 func TestStalledOnlyVoter(t *testing.T) {
 	c := formed(t, 1, "a", "b", "c")
 	a := c.nodes[0]
@@ -107,8 +107,7 @@ func TestStalledOnlyVoter(t *testing.T) {
 	c.until("the view that was asked for is there", func() bool { return a.view > epoch && c.whole() })
 }
 
-// All disks can stall for some leases. Nothing is lost but time for those who want a
-// new view.
+// All disks can stall for some leases. Only requests for a new view are delayed.
 func TestAllDisksStall(t *testing.T) {
 	c := formed(t, 3, "a", "b", "c")
 	for _, n := range c.nodes {
@@ -169,8 +168,8 @@ func TestFoundWaitsForDisk(t *testing.T) {
 	c.until("both are members", c.whole)
 }
 
-// A member that is to vote is a voter when its first state is on its disk: until then
-// it says nothing to voters, which cannot count on it, and is a member all the same.
+// A member that will vote is a voter when its first state is on its disk: until then it
+// sends nothing to voters, which cannot count on it, and is still a member.
 func TestPromotionWaitsForDisk(t *testing.T) {
 	c := newCluster(t, 3, "a", "b", "c")
 	n := c.nodes[2]
@@ -226,8 +225,8 @@ func TestPromotedWithoutDiskRenews(t *testing.T) {
 	}
 }
 
-// A save that fails ends the process: nothing is sent in that step or later, and the
-// others go on.
+// A failed save ends the process: nothing is sent in that step or later, and the others
+// continue.
 func TestSaveFails(t *testing.T) {
 	for what, fail := range map[string]func(n *node){
 		"full":           func(n *node) { n.drive.FullAfter(0) },
@@ -389,7 +388,7 @@ func TestSavesOfFormerVoter(t *testing.T) {
 	}
 }
 
-// Clients' frames go on while a disk stalls, those of new clients too.
+// Clients' frames are handled while a disk stalls, those of new clients too.
 func TestClientsWhileStalled(t *testing.T) {
 	c := formed(t, 3, "a", "b", "c")
 	n := c.leader()

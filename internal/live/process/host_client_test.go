@@ -38,7 +38,7 @@ func (c *cluster) call(name string, nodes ...string) *caller {
 	return v
 }
 
-// caller returns who has a connection, or nil.
+// caller returns the client of a connection, or nil.
 func (c *cluster) caller(conn uint64) *caller {
 	for _, g := range c.callers {
 		if conn != 0 && g.conn == conn {

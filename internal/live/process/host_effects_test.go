@@ -309,7 +309,7 @@ func (n *node) do(s save) error {
 	return err
 }
 
-// stall has the disk stop, or go on.
+// stall makes the disk stop, or continue.
 func (n *node) stall(stalled bool) {
 	n.stalled = stalled
 	n.runDisk()
@@ -361,7 +361,7 @@ func (c *cluster) grant(h *hold) {
 	c.tokens[h.name] = h.token
 }
 
-// over notes that a hold cannot be acted on any more.
+// over records that a hold can no longer be acted on.
 func (c *cluster) over(h *hold) {
 	c.holds[h.name] = slices.DeleteFunc(c.holds[h.name], func(o *hold) bool { return o == h })
 }

@@ -76,8 +76,8 @@ func TestLeaveWhileJoining(t *testing.T) {
 	}
 }
 
-// A founder that leaves before its first state is on the disk is over, whatever the
-// disk says later; it can start from what is there.
+// A founder that leaves before its first state is on the disk stops, whatever the disk
+// reports later; it can restart from what is there.
 func TestLeaveBeforeFounded(t *testing.T) {
 	c := newCluster(t, 1, "a")
 	n := c.nodes[0]
@@ -98,8 +98,8 @@ func TestLeaveBeforeFounded(t *testing.T) {
 	c.until("it is a member", c.whole)
 }
 
-// A process that leaves waits until its own applications have released their locks,
-// grants nothing new, and refuses those who wait.
+// A process that leaves waits until its own applications have released their locks, grants
+// no new requests, and refuses waiters.
 func TestLeaveWaitsForApplications(t *testing.T) {
 	c := formed(t, 3, names(4)...)
 	n, o := c.nodes[1], c.nodes[2]
@@ -147,9 +147,8 @@ func TestLeaveWaitsForApplications(t *testing.T) {
 	o.lock("x")
 }
 
-// It waits for clients, too. They are told to go elsewhere; those who wait do so, and
-// a client that does not release its lock loses it with its session, which is not
-// prolonged.
+// It waits for clients, too. They are notified to move to another node; waiters do so, and
+// a client that does not release its lock loses it with its session, which is not renewed.
 func TestLeaveWaitsForClients(t *testing.T) {
 	for _, slow := range []bool{false, true} {
 		c := formed(t, 3, names(4)...)
@@ -257,8 +256,8 @@ func TestEvictedWhileDraining(t *testing.T) {
 	c.until("the others go on", c.whole)
 }
 
-// A process that leaves and does not reach the others goes on asking, and leaves when
-// it does; or it is evicted, which is then the same.
+// A process that leaves and does not reach the others keeps asking, and leaves when it
+// reaches them; or it is evicted, which is then the same.
 func TestLeaveParted(t *testing.T) {
 	for _, apart := range []member.Instant{10 * ms, lease, 5 * lease} {
 		c := formed(t, 3, names(4)...)
@@ -274,7 +273,7 @@ func TestLeaveParted(t *testing.T) {
 	}
 }
 
-// A voter whose disk stalls can leave: what it has promised is not needed any more.
+// A voter whose disk stalls can leave: its promises are no longer needed.
 func TestLeaveStalled(t *testing.T) {
 	c := formed(t, 3, names(4)...)
 	n := c.follower()
@@ -284,8 +283,8 @@ func TestLeaveStalled(t *testing.T) {
 	n.left()
 }
 
-// allLeave has all nodes leave, one after the other, so many milliseconds apart. It
-// returns who waits in vain. The last one, if it is hasty, does not wait for the others.
+// allLeave makes all nodes leave, so many milliseconds apart. It returns those that wait in
+// vain. The last one, if it is hasty, does not wait for the others.
 func (c *cluster) allLeave(apart member.Instant, hasty bool) []string {
 	c.t.Helper()
 	gone := func() {
@@ -317,7 +316,7 @@ func (c *cluster) allLeave(apart member.Instant, hasty bool) []string {
 	return stay
 }
 
-// each tries voters and members of several numbers, who leave at several distances.
+// each tries several numbers of voters and members, which leave at several intervals.
 func each(try func(what string, form func(t *testing.T) *cluster, apart member.Instant)) {
 	for _, n := range [][2]int{{1, 2}, {1, 5}, {3, 3}, {3, 5}, {5, 5}} {
 		for apart := member.Instant(0); apart < 40*ms; apart += 2 * ms {
@@ -327,8 +326,8 @@ func each(try func(what string, form func(t *testing.T) *cluster, apart member.I
 	}
 }
 
-// All can leave at once, or one after the other at any distance, and none of them
-// waits for one that is gone.
+// All nodes can leave at once, or one after the other at any interval, and none of them
+// waits for one that has stopped.
 func TestAllLeave(t *testing.T) {
 	each(func(what string, form func(t *testing.T) *cluster, apart member.Instant) {
 		c := form(t)
@@ -343,7 +342,7 @@ func TestAllLeave(t *testing.T) {
 	})
 }
 
-// So it is if the first that each of them is told, a view or that it is gone, is lost.
+// The same holds if the first notification of each, of a view or of its end, is lost.
 func TestAllLeaveLossy(t *testing.T) {
 	for _, kind := range []views.Kind{views.View, views.Gone} {
 		each(func(what string, form func(t *testing.T) *cluster, apart member.Instant) {

@@ -49,7 +49,7 @@ func (p *Process) send(to string, kind byte, b []byte) {
 // to itself.
 func (p *Process) message(from string, b []byte) {
 	if from == p.config.Address {
-		p.do(Effect{Kind: HangUp, To: from, Err: fmt.Errorf("another node claims the address %s, which is this node's: give each its own", from)})
+		p.do(Effect{Kind: HangUp, To: from, Err: fmt.Errorf("another node claims %s, the address of this node: give each node its own", from)})
 		return
 	}
 	if err := p.receive(from, b); err != nil {
@@ -60,7 +60,7 @@ func (p *Process) message(from string, b []byte) {
 // receive handles a message. An error means that no correct process can have sent it.
 func (p *Process) receive(from string, b []byte) error {
 	if len(b) == 0 || b[0] >= Messages {
-		return fmt.Errorf("a message of %d bytes from %s is of no known kind", len(b), from)
+		return fmt.Errorf("message of %d bytes from %s has an unknown kind", len(b), from)
 	}
 	kind, b := b[0], b[1:]
 	switch {

@@ -59,9 +59,9 @@ func (c *cluster) spoil(n, from *node) {
 	n.step(Input{Kind: Message, Text: from.name, Bytes: last.message()})
 }
 
-// A frame that no member sends, in a packet that is well made, ends the link to its
-// sender until the next view. Everything else goes on; the view service separates the
-// two, and they come together again.
+// A frame that no member sends, in a well-formed packet, ends the link to its sender until
+// the next view. Everything else continues; the view service separates the two, and they
+// are linked again later.
 func TestMalformedFrameOfMember(t *testing.T) {
 	c := formed(t, 3, names(4)...)
 	n, o := c.nodes[1], c.nodes[3]
@@ -202,8 +202,8 @@ func TestNewerViewFetched(t *testing.T) {
 	}
 }
 
-// Members that have gone are forgotten by the links, though the connection to their
-// address stays: the next incarnation uses it.
+// Links forget members that have left, although the connection to their address stays: the
+// next incarnation uses it.
 func TestFormerMembersForgotten(t *testing.T) {
 	c := formed(t, 1, "a", "b", "c")
 	n := c.nodes[1]
@@ -218,7 +218,7 @@ func TestFormerMembersForgotten(t *testing.T) {
 	}
 }
 
-// What is for an incarnation that was here before is dropped.
+// Packets for an earlier incarnation at this address are dropped.
 func TestFormerIncarnation(t *testing.T) {
 	c := formed(t, 1, "a", "b", "c")
 	n := c.nodes[1]

@@ -13,7 +13,7 @@ import (
 // joins.
 func (p *Process) start() {
 	if p.phase != Idle {
-		p.Out.Err = fmt.Errorf("start %s: it has started", p.config.Name)
+		p.Out.Err = fmt.Errorf("start %s: already started", p.config.Name)
 		return
 	}
 	p.phase = Joining

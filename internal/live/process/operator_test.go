@@ -77,7 +77,7 @@ func TestReleaseOfClient(t *testing.T) {
 	held := g.lock(name)
 	waits := b.ask(name)
 	c.pass(20 * ms)
-	c.over(g.held[held]) // it is told later: that is what an operator risks
+	c.over(g.held[held]) // it is notified later, which is the risk of a forced release
 	a.step(Input{Kind: Release, Text: name, Token: g.held[held].token})
 	at := places(a.effects, func(e *Effect) bool { return e.Kind == Reply && session.Kind(e.Bytes[0]) == session.Lost }, isPacket)
 	if a.Out.Err != nil || at[0] < 0 || at[1] < 0 || at[0] > at[1] {

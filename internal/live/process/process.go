@@ -109,7 +109,7 @@ var (
 	// ErrLeaving is why a process that is about to leave accepts no request.
 	ErrLeaving = errors.New("the node is leaving the cluster")
 	// ErrOver is why a process that has ended accepts no request.
-	ErrOver = errors.New("the node has ended")
+	ErrOver = errors.New("the node has stopped")
 )
 
 // A Process is one stile process. Its methods must be called one at a time.
@@ -360,7 +360,7 @@ func (p *Process) settle() {
 			b := p.own[0]
 			p.own, busy = p.own[1:], true
 			if err := p.receive(p.config.Address, b); err != nil {
-				p.broken(fmt.Errorf("a message from this process to itself: %w", err))
+				p.broken(fmt.Errorf("handle a message from this process to itself: %w", err))
 			}
 		}
 	}

@@ -17,8 +17,8 @@ var (
 
 // Whatever happens to a few processes, each step keeps what the host checks: the order
 // of effects, the epoch of packets, what is durable before it is promised, that no lock
-// is held twice, and that nothing comes of a process that has ended. When nothing bad
-// happens any more, all are members again and acquire locks.
+// is held twice, and that a process that has ended has no effects. When the faults
+// have ended, all are members again and acquire locks.
 func TestRandom(t *testing.T) {
 	grants, crashes := 0, 0
 	for seed := *from; seed < *from+uint64(*seeds); seed++ {

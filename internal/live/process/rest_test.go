@@ -27,9 +27,9 @@ func (l drowsy) Start(state []byte, m views.Machine, seed uint64) (views.Log, er
 
 func (l drowsyLog) Rest() int { return l.Log.Rest() + l.more }
 
-// history returns all messages of a cluster that forms, works and loses its leader, and
-// how often those who follow were woken in a quiet lease. If always is set, all nodes
-// are woken all the time.
+// history returns all messages of a cluster that forms, works and loses its leader, and how
+// often followers were woken in a quiet lease. If always is set, all nodes are woken all
+// the time.
 func history(t *testing.T, always bool, more int) (sent []string, woken int) {
 	c := newCluster(t, 3, "a", "b", "c")
 	c.logs = drowsy{c.logs, more}

@@ -34,7 +34,7 @@ func (c *cluster) restore(x Restoring) {
 	c.until("all nodes are members, and voters as are wanted", c.whole)
 }
 
-// A cluster that has lost all disks goes on from a backup, and again from the same one:
+// A cluster that has lost all disks continues from a backup, and again from the same one:
 // under another number, in later epochs and with higher tokens.
 func TestRestore(t *testing.T) {
 	c := formed(t, 3, "a", "b", "c")

@@ -20,8 +20,8 @@ func (r *recorder) Took(in *Input, out *Output) {
 
 func (r *recorder) Crashed(in *Input, out *Output) { r.crashed = append(r.crashed, in.Kind) }
 
-// A tape is shown each input after its step, with all effects, and an input by which
-// the process panics before the panic goes on.
+// A tape is shown each input after its step, with all effects, and an input on which the
+// process panics before the panic continues.
 func TestTape(t *testing.T) {
 	c := newCluster(t, 1, "a")
 	tape := &recorder{}

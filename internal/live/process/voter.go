@@ -52,7 +52,7 @@ func (p *Process) saved(number uint64, failure string) {
 		return
 	}
 	if len(p.disk.queue) == 0 || p.disk.queue[0].number != number {
-		p.broken(errors.New("a save is acknowledged out of order: this is a mistake of the program"))
+		p.broken(errors.New("a save was acknowledged out of order: this is a bug in stile"))
 		return
 	}
 	s := p.disk.queue[0]

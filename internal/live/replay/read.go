@@ -16,7 +16,7 @@ var ErrDamaged = errors.New("the recording is damaged: use another copy of it")
 
 // ErrTorn means that a recording ends in the middle of a block: the node was killed, or the
 // copy is incomplete.
-var ErrTorn = errors.New("the recording ends in the middle of an entry")
+var ErrTorn = errors.New("the recording ends within an entry")
 
 // A Reader reads a recording.
 type Reader struct {
@@ -37,7 +37,7 @@ func NewReader(r io.Reader) (*Reader, error) {
 	if n, err := io.ReadFull(r, head); err != nil && !short(err) {
 		return nil, err
 	} else if err != nil || string(head[:len(Magic)]) != Magic {
-		return nil, fmt.Errorf("%w: its first %d bytes are not those of a recording", ErrDamaged, n)
+		return nil, fmt.Errorf("%w: its first %d bytes are not the header of a recording", ErrDamaged, n)
 	}
 	d.offset = int64(len(head))
 	b, err := d.block(maxHeader)
@@ -46,7 +46,7 @@ func NewReader(r io.Reader) (*Reader, error) {
 	}
 	switch {
 	case err == io.EOF || errors.Is(err, ErrTorn):
-		return nil, errors.New("the recording ends within its header, so nothing can be replayed: record again")
+		return nil, errors.New("the recording ends within its header: record again")
 	case err != nil:
 		return nil, err
 	}
@@ -87,7 +87,7 @@ func (h *Header) check() error {
 }
 
 // Next reads an entry, which is valid until the next one is read. The error is io.EOF at
-// the end, and ErrTorn if the recording ends in the middle of an entry.
+// the end, and ErrTorn if the recording ends within an entry.
 func (d *Reader) Next(e *Entry) error {
 	b, err := d.block(maxEntry)
 	if err != nil {
@@ -102,7 +102,7 @@ func (d *Reader) Next(e *Entry) error {
 			return c.End()
 		}
 		if _, err := d.block(0); err != io.EOF {
-			return fmt.Errorf("%w: there is more after its end, at byte %d", ErrDamaged, d.offset)
+			return fmt.Errorf("%w: bytes follow its end, at byte %d", ErrDamaged, d.offset)
 		}
 		return io.EOF
 	}
@@ -112,7 +112,7 @@ func (d *Reader) Next(e *Entry) error {
 		return fmt.Errorf("%w, before byte %d", err, d.offset)
 	}
 	if e.In.At < 0 || e.In.At > maxInstant {
-		return fmt.Errorf("%w: the clock cannot have read %d, before byte %d", ErrDamaged, e.In.At, d.offset)
+		return fmt.Errorf("%w: impossible clock value %d, before byte %d", ErrDamaged, e.In.At, d.offset)
 	}
 	d.at = e.In.At
 	return nil

@@ -148,7 +148,7 @@ func filled(t *testing.T, name string, v reflect.Value) {
 	}
 }
 
-// What differs is seen in the digest of its class, and in no other.
+// A difference shows in the digest of its class, and in no other.
 func TestDigests(t *testing.T) {
 	record := views.Record{Epoch: 1}
 	other := views.Record{Epoch: 2}
@@ -200,7 +200,7 @@ func TestObserved(t *testing.T) {
 func TestPlanted(t *testing.T) {
 	a, _ := live(t)
 	for _, c := range []struct{ algorithm, what, how, did string }{
-		{"central", `an application requests "door"`, "1 both times, but not the same", "sends a packet of 22 bytes to b:7420"},
+		{"central", `an application requests "door"`, "messages to nodes: 1 both times", "sends a packet of 22 bytes to b:7420"},
 		{"ricart-agrawala", "a packet of 22 bytes arrives from b:7420", "frames to clients: 1 recorded, 0 now", "ends the link to member 128"},
 	} {
 		o := options()
@@ -365,7 +365,7 @@ func TestMissing(t *testing.T) {
 	}
 }
 
-// A replay stops after as many inputs as it is told, and shows the process then.
+// A replay stops after the given number of inputs, and then shows the process.
 func TestUntil(t *testing.T) {
 	a, _ := live(t)
 	o := options()

@@ -99,7 +99,7 @@ func (p *player) begin() (err error) {
 		err = errors.New(p.result.Panicked)
 	}
 	if err != nil {
-		return fmt.Errorf("begin as node %s did: %w", Plain(h.Begin.Name), err)
+		return fmt.Errorf("create the process of node %s: %w", Plain(h.Begin.Name), err)
 	}
 	return nil
 }
@@ -132,9 +132,9 @@ func (p *player) take(e *Entry) (over bool) {
 	case panicked && e.Crashed:
 		return true
 	case panicked:
-		how = []string{"the process panics, and did not when recorded: " + Plain(r.Panicked)}
+		how = []string{"the process panics now, but did not when recorded: " + Plain(r.Panicked)}
 	case e.Crashed:
-		how = []string{"the process panicked when recorded, and does not now"}
+		how = []string{"the process panicked when recorded, but does not now"}
 	default:
 		is := outcome(&now.Out)
 		how = p.compare(&e.Out, &is)
@@ -177,7 +177,7 @@ func (p *player) compare(was, is *Outcome) (how []string) {
 		case was.Count != is.Count:
 			say("%s: %d recorded, %d now", name, was.Count, is.Count)
 		case was.Sum != is.Sum:
-			say("%s: %d both times, but not the same: digest %08x recorded, %08x now", name, is.Count, was.Sum, is.Sum)
+			say("%s: %d both times, but with different contents: digest %08x recorded, %08x now", name, is.Count, was.Sum, is.Sum)
 		}
 	}
 	if was.Refused != is.Refused || was.Ticket != is.Ticket {

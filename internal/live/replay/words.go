@@ -63,7 +63,7 @@ func (p *player) request(in *process.Input) string {
 func order(in *process.Input) string {
 	switch in.Kind {
 	case process.Release:
-		return fmt.Sprintf("an operator takes %q from the holder of token %v", in.Text, in.Token)
+		return fmt.Sprintf("an operator takes %q from the holder with token %v", in.Text, in.Token)
 	case process.Evict:
 		return fmt.Sprintf("an operator evicts member %d", in.Number)
 	case process.Choose:
@@ -75,7 +75,7 @@ func order(in *process.Input) string {
 	case process.Refresh:
 		return "an operator asks for a view of the same members"
 	case process.Resize:
-		return fmt.Sprintf("an operator wants %d voters", in.Number)
+		return fmt.Sprintf("an operator sets the number of voters to %d", in.Number)
 	}
 	return in.Kind.String()
 }
@@ -96,15 +96,15 @@ func did(e *process.Effect) string {
 	case process.Reply:
 		return reply(e)
 	case process.Ask:
-		return fmt.Sprintf("passes on question %d from the client on connection %d", e.Question.Number, e.Conn)
+		return fmt.Sprintf("forwards question %d from the client on connection %d", e.Question.Number, e.Conn)
 	case process.Save:
 		return fmt.Sprintf("saves %d bytes, as save %d", len(e.Bytes), e.Number)
 	case process.Erase:
-		return fmt.Sprintf("erases what was saved, as save %d", e.Number)
+		return fmt.Sprintf("erases its storage, as save %d", e.Number)
 	case process.HangUp:
 		return fmt.Sprintf("closes the connection to %s: %s", Plain(e.To), Plain(e.Err.Error()))
 	case process.Cut:
-		return fmt.Sprintf("closes the connection %d of a client: %s", e.Conn, Plain(e.Err.Error()))
+		return fmt.Sprintf("closes client connection %d: %s", e.Conn, Plain(e.Err.Error()))
 	case process.LinkEnded:
 		return fmt.Sprintf("ends the link to member %d at %s: %s", e.Peer, Plain(e.To), Plain(e.Err.Error()))
 	case process.Failed:
@@ -117,7 +117,7 @@ func did(e *process.Effect) string {
 func reply(e *process.Effect) string {
 	switch {
 	case len(e.Bytes) == 0:
-		return fmt.Sprintf("closes the connection %d of a client", e.Conn)
+		return fmt.Sprintf("closes client connection %d", e.Conn)
 	case e.Last:
 		return fmt.Sprintf("sends %s to the client on connection %d, and closes the connection", frame(e.Bytes), e.Conn)
 	}
@@ -130,9 +130,9 @@ func ending(how views.Ending) string {
 	case views.Evicted:
 		return "it was evicted"
 	case views.Left:
-		return "it has left"
+		return "it left"
 	case views.Replaced:
-		return "its voters belong to another cluster"
+		return "its voters now belong to another cluster"
 	}
 	return fmt.Sprintf("ending %d", how)
 }
@@ -172,20 +172,20 @@ func frame(b []byte) string {
 
 // event describes the outcome of a request.
 func event(e *member.Event) string {
-	what := "has an unknown fate"
+	what := "has an unknown outcome"
 	switch e.Kind {
 	case member.Held:
-		what = "holds its lock, with token " + e.Token.String()
+		what = "acquires its lock, with token " + e.Token.String()
 	case member.Lost:
-		what = "has lost its lock, with token " + e.Token.String()
+		what = "loses its lock, with token " + e.Token.String()
 	case member.Busy:
 		what = "is refused: the lock is held or waited for"
 	case member.Recovering:
-		what = "is refused: whether the lock is held is not known yet"
+		what = "is refused: it is not known yet whether the lock is held"
 	case member.Late:
-		what = "has missed its deadline"
+		what = "misses its deadline"
 	case member.Stopped:
-		what = "is stopped, and will not be granted"
+		what = "is stopped and will not be granted"
 	}
 	return fmt.Sprintf("request %d %s", e.Ticket, what)
 }

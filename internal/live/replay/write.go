@@ -202,7 +202,7 @@ func (e *Entry) outcome(c *codec.Coder) {
 	}
 	c.Number(&has)
 	if has >= failed<<1 {
-		c.Fail("an outcome has what no outcome has")
+		c.Fail("outcome with an unknown field")
 	}
 	for i := range out.Effects {
 		if has&(1<<i) != 0 {

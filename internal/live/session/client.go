@@ -34,8 +34,8 @@ func (c ClientConfig) usual() ClientConfig {
 
 // Errors of an application's calls.
 var (
-	ErrClosed   = errors.New("the client is closed: make another one")
-	ErrRequests = errors.New("too many requests at once: wait until some have ended")
+	ErrClosed   = errors.New("the client is closed: create another one")
+	ErrRequests = errors.New("too many requests at once: wait for some to finish")
 )
 
 // A Client is a client of the cluster. It keeps a session with a node, and uses it to
@@ -136,13 +136,13 @@ const (
 // NewClient returns a Client that wants to dial at once.
 func NewClient(now member.Instant, c ClientConfig) (*Client, error) {
 	if len(c.Nodes) == 0 || len(c.Nodes) > MaxNodes {
-		return nil, fmt.Errorf("a client that knows %d nodes: want the addresses of 1 to %d", len(c.Nodes), MaxNodes)
+		return nil, fmt.Errorf("%d node addresses: want 1 to %d", len(c.Nodes), MaxNodes)
 	}
 	if len(c.Name) > MaxLabel || !utf8.ValidString(c.Name) {
-		return nil, fmt.Errorf("a client with a name of %d bytes: want up to %d of UTF-8", len(c.Name), MaxLabel)
+		return nil, fmt.Errorf("client name of %d bytes: want up to %d bytes of UTF-8", len(c.Name), MaxLabel)
 	}
 	if c.Length < 0 || c.Length > member.MaxSpan {
-		return nil, fmt.Errorf("a session of %v: want up to 24h", c.Length)
+		return nil, fmt.Errorf("session length of %v: want up to 24h", c.Length)
 	}
 	g := &Client{config: c.usual(), now: now, chance: c.Seed, nodes: slices.Clone(c.Nodes), soonest: member.Never, alone: now}
 	g.dial()

@@ -107,7 +107,7 @@ func (p *pair) lock(name string, o Opts) uint64 {
 	return r
 }
 
-// told returns what was told of a request since.
+// told returns the events of a request since the last call.
 func (p *pair) told(r uint64) (kinds []EventKind, last Event) {
 	p.events = slices.DeleteFunc(p.events, func(e Event) bool {
 		if e.Request == r {
@@ -170,7 +170,7 @@ func TestGuest(t *testing.T) {
 	}
 }
 
-// A session goes on over a broken connection, with what is held and what waits.
+// A session survives a broken connection, with its locks and its waiting requests.
 func TestGuestResumes(t *testing.T) {
 	p := newPair(t, ClientConfig{})
 	p.connect()
@@ -199,8 +199,8 @@ func TestGuestResumes(t *testing.T) {
 	}
 }
 
-// What is granted and not wanted, since the guest has heard before that it was over,
-// is let go of.
+// A grant that is no longer wanted, because the client has already been told that it lost
+// the request, is released.
 func TestGuestUnwanted(t *testing.T) {
 	p := newPair(t, ClientConfig{})
 	p.connect()
@@ -216,7 +216,7 @@ func TestGuestUnwanted(t *testing.T) {
 	}
 }
 
-// What was lost without a connection is reported as lost, even if the lock is free again.
+// A lock that was lost without a connection is reported as lost, even if it is free again.
 func TestGuestChecks(t *testing.T) {
 	p := newPair(t, ClientConfig{})
 	p.connect()
@@ -235,8 +235,8 @@ func TestGuestChecks(t *testing.T) {
 	p.wants("released by an operator", one, Taken)
 }
 
-// When the guest's own time is over all is lost, whatever comes later; and what waits
-// is asked for in a new session.
+// When the client's own time expires, all its locks are lost, whatever arrives later; and
+// waiting requests are made again in a new session.
 func TestGuestOver(t *testing.T) {
 	p := newPair(t, ClientConfig{})
 	p.connect()
@@ -273,7 +273,7 @@ func TestGuestOver(t *testing.T) {
 	p.wants("when the old session is over", two, Granted)
 }
 
-// A session that is over before the guest hears of it is not begun again at once.
+// A session that ends before the client hears of it is not begun again at once.
 func TestGuestWelcomedTooLate(t *testing.T) {
 	p := newPair(t, ClientConfig{})
 	p.deaf = true
@@ -305,8 +305,8 @@ func TestGuestNested(t *testing.T) {
 	}
 }
 
-// A node that was started anew does not know the session. What is held is held for
-// what is left of its time, and not for longer.
+// A restarted node does not know the session. Locks are held for the rest of its time, and
+// no longer.
 func TestGuestNodeStartsAnew(t *testing.T) {
 	p := newPair(t, ClientConfig{})
 	p.connect()
@@ -314,7 +314,7 @@ func TestGuestNodeStartsAnew(t *testing.T) {
 	p.told(one)
 	p.told(other)
 	p.m.Gone(p.now)
-	p.m.Out.Reset() // it has crashed: nobody hears of that
+	p.m.Out.Reset() // it has crashed, without notice
 	p.d.End(Evicted)
 	p.d.Out.Reset()
 	p.start(settings().Patience())
@@ -343,8 +343,8 @@ func TestGuestNodeStartsAnew(t *testing.T) {
 	}
 }
 
-// Without anything held the guest goes to the next node after some attempts; with it,
-// only when its time is over.
+// If it holds nothing, the client goes to the next node after some attempts; if it holds
+// locks, only when its time expires.
 func TestGuestGoesElsewhere(t *testing.T) {
 	for _, holds := range []bool{false, true} {
 		p := newPair(t, ClientConfig{Retry: 5 * ms, MaxRetry: 10 * ms, Dial: 20 * ms})
@@ -372,7 +372,8 @@ func TestGuestGoesElsewhere(t *testing.T) {
 	}
 }
 
-// A node that leaves: who waits goes elsewhere at once, who holds when it has let go.
+// When a node leaves, waiting requests move to another node at once, and a holder when it
+// has released its lock.
 func TestGuestOfALeaver(t *testing.T) {
 	p := newPair(t, ClientConfig{})
 	p.d.Nodes = []string{"a", "c"}

@@ -107,7 +107,7 @@ func (g *Client) Receive(now member.Instant, conn uint64, b []byte) error {
 	}
 	switch {
 	case f.Kind < Welcome:
-		return fmt.Errorf("%w: %v comes from clients, not from nodes", ErrFrame, f.Kind)
+		return fmt.Errorf("%w: only clients send %v", ErrFrame, f.Kind)
 	case f.Kind == Answer:
 		f.Bytes = slices.Clone(f.Bytes)
 		g.Out.Answers = append(g.Out.Answers, f)

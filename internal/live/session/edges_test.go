@@ -36,8 +36,8 @@ func TestGuestConfigBounds(t *testing.T) {
 	}
 }
 
-// Each attempt at a connection has a number of its own, and time to succeed. What comes
-// of an older one does not count.
+// Each attempt to connect has its own number, and a timeout. Results of older attempts do
+// not count.
 func TestGuestDials(t *testing.T) {
 	g, err := NewClient(100, ClientConfig{Nodes: []string{"a", "b"}})
 	if err != nil {
@@ -133,7 +133,7 @@ func TestGuestLearns(t *testing.T) {
 	}
 }
 
-// So many requests at once and no more; questions of so many bytes and no more.
+// The number of concurrent requests is limited, and so is the length of questions.
 func TestGuestBounds(t *testing.T) {
 	p := newPair(t, ClientConfig{Requests: 2})
 	p.connect()
@@ -147,7 +147,7 @@ func TestGuestBounds(t *testing.T) {
 	}
 }
 
-// When a client is closed, each of its requests is told once how it ends.
+// When a client is closed, each of its requests gets one final event.
 func TestGuestCloses(t *testing.T) {
 	p := newPair(t, ClientConfig{})
 	p.connect()
@@ -193,7 +193,7 @@ func TestGuestRefusesFrames(t *testing.T) {
 }
 
 // If a node grants a lock with another token than before, that is another entry: the
-// one before is lost, and this one is let go of, silently.
+// previous one is lost, and this one is released silently.
 func TestGuestOtherEntry(t *testing.T) {
 	p := newPair(t, ClientConfig{})
 	p.connect()
@@ -229,8 +229,8 @@ func (w *notes) Asked(t member.Ticket, name string, try bool) {
 func (w *notes) Cancelled(member.Ticket) { *w = append(*w, "cancelled") }
 func (w *notes) Unlocked(member.Ticket)  { *w = append(*w, "unlocked") }
 
-// Whoever judges sees each request, and how it ends. A request that is checked while it
-// waits is taken back.
+// The oracle sees each request, and how it ends. A request that is checked while it waits
+// is withdrawn.
 func TestDeskIsWatched(t *testing.T) {
 	n := newNode(t)
 	seen := &notes{}
@@ -249,8 +249,8 @@ func TestDeskIsWatched(t *testing.T) {
 	n.free("a")
 }
 
-// What a client lets go of too late is not confirmed: the member has taken it away in
-// this very step.
+// A release that comes too late is not confirmed: the member has taken the lock away in the
+// same step.
 func TestDeskLetGoTooLate(t *testing.T) {
 	n := newNode(t)
 	n.hello(1, Frame{})
@@ -306,8 +306,8 @@ func TestDeskWakes(t *testing.T) {
 	}
 }
 
-// A request that waits is asked for once in a session, and told once that it has lost
-// its place.
+// A waiting request is made once in a session, and is notified once that it has lost its
+// place.
 func TestGuestAgainOnce(t *testing.T) {
 	p := newPair(t, ClientConfig{})
 	p.connect()
@@ -358,7 +358,8 @@ func TestGuestIgnores(t *testing.T) {
 	}
 }
 
-// A client whose time is over when the connection is there greets without a session.
+// A client whose time has expired when the connection is established greets without a
+// session.
 func TestGuestConnectsLate(t *testing.T) {
 	p := newPair(t, ClientConfig{})
 	p.connect()

@@ -74,7 +74,7 @@ const (
 
 	Expired  // a session: it was silent for too long
 	Leaving  // the node leaves the cluster: release what is held, and move to another node
-	Evicted  // the cluster has evicted the node
+	Evicted  // the cluster evicted the node
 	NoLease  // the node is not a member at present, or cannot reach the others
 	Full     // the node has too many sessions
 	Foreign  // the node does not support this protocol
@@ -86,19 +86,19 @@ const (
 )
 
 var whyNames = [...]string{
-	"somebody holds the lock, or waits for it",
-	"nobody knows yet whether somebody holds the lock: try again soon",
-	"the name of a lock is 1 to 512 bytes of UTF-8",
-	"the client uses too many locks already: let some go first",
-	"too many wait for this lock at the node already: try again later",
-	"the session was silent for too long",
-	"the node leaves the cluster",
-	"the cluster has evicted the node",
-	"the node is no member of the cluster at present, or does not reach the others",
-	"the node has too many sessions already",
-	"the node does not speak this protocol: use the same version of both",
-	"the client has ended its session",
-	"the time to wait for it is over",
+	"the lock is held or waited for",
+	"the cluster does not know yet whether the lock is held: try again soon",
+	"invalid lock name: want 1 to 512 bytes of UTF-8",
+	"the client uses too many locks: release some first",
+	"too many requests wait for this lock at the node: try again later",
+	"the session expired",
+	"the node is leaving the cluster",
+	"the cluster evicted the node",
+	"the node is not a member of the cluster at present, or cannot reach a majority",
+	"the node has too many sessions: use another node",
+	"the node does not support this protocol: use the same version of stile on both sides",
+	"the client ended its session",
+	"the maximum wait is over",
 	"no node could be reached",
 }
 
@@ -155,7 +155,7 @@ func (f *Frame) AppendTo(b []byte) []byte {
 // Parse reads a frame. The parts of it that point into b are valid as long as b is.
 func Parse(b []byte) (Frame, error) {
 	if len(b) == 0 || len(b) > MaxFrame || Kind(b[0]) >= kinds {
-		return Frame{}, fmt.Errorf("%w: of no known kind, or more than %d bytes", ErrFrame, MaxFrame)
+		return Frame{}, fmt.Errorf("%w: unknown kind, or more than %d bytes", ErrFrame, MaxFrame)
 	}
 	f := Frame{Kind: Kind(b[0])}
 	c := codec.Coder{B: b[1:], Bad: ErrFrame}
@@ -190,7 +190,7 @@ func (f *Frame) answers(c *codec.Coder) {
 	switch f.Kind {
 	case Welcome:
 		if c.Number(&f.Session); c.Reads() && f.Session == 0 {
-			c.Fail("a session without a number")
+			c.Fail("session without a number")
 		}
 		c.Fixed(f.Secret[:])
 		codec.Within(c, &f.Length, uint64(shortest), uint64(member.MaxSpan))

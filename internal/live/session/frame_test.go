@@ -103,7 +103,7 @@ func TestMalformed(t *testing.T) {
 	}
 }
 
-// What can be read has one form only.
+// Every frame that can be read has only one encoding.
 func FuzzParse(f *testing.F) {
 	for _, g := range golden() {
 		f.Add(g.f.AppendTo(nil))

@@ -11,8 +11,7 @@ import (
 
 const ms = member.Millisecond
 
-// A node is a cluster of one: a member that is told at once that it may act, and its
-// desk.
+// A node is a cluster of one: a member that learns at once that it may act, and its server.
 type node struct {
 	t       testing.TB
 	now     member.Instant
@@ -129,7 +128,7 @@ func (n *node) hears(conn uint64) []Frame {
 	return all
 }
 
-// hello begins a session on a connection, or goes on with one.
+// hello begins a session on a connection, or continues one.
 func (n *node) hello(conn uint64, old Frame) Frame {
 	n.t.Helper()
 	n.says(conn, Frame{Kind: Hello, Number: conn, Protocol: Protocol, Session: old.Session, Secret: old.Secret})

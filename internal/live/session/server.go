@@ -117,7 +117,7 @@ func (d *Server) Receive(now member.Instant, m *member.Member, conn uint64, b []
 		return err
 	}
 	if f.Kind >= Welcome {
-		return fmt.Errorf("%w: %v comes from nodes, not from clients", ErrFrame, f.Kind)
+		return fmt.Errorf("%w: only nodes send %v", ErrFrame, f.Kind)
 	}
 	s := d.conns[conn]
 	switch {
@@ -337,7 +337,7 @@ func (d *Server) End(why Why) {
 // Answer answers a Question, or a part of it.
 func (d *Server) Answer(conn, number uint64, ok bool, b []byte, last bool) error {
 	if len(b) > MaxBytes {
-		return fmt.Errorf("answer a client: %d bytes: want parts of up to %d", len(b), MaxBytes)
+		return fmt.Errorf("answer a client: part of %d bytes: want up to %d", len(b), MaxBytes)
 	}
 	d.put(conn, &Frame{Kind: Answer, Number: number, OK: ok, Bytes: b, Last: last}, false)
 	return nil

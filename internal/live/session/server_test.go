@@ -32,7 +32,7 @@ func TestDeskServes(t *testing.T) {
 	n.free("a")
 }
 
-// free judges that nobody holds a lock or waits for it.
+// free checks that a lock is neither held nor waited for.
 func (n *node) free(name string) {
 	n.t.Helper()
 	if y, ok := n.m.Explain(name); ok && (y.Holder != nil || len(y.Waiters) > 0 || y.Lapsed) {
@@ -46,7 +46,7 @@ func (n *node) free(name string) {
 	}
 }
 
-// What was said on a connection that broke is said again, and changes nothing.
+// A message that is sent again after its connection broke changes nothing.
 func TestResume(t *testing.T) {
 	n := newNode(t)
 	w := n.hello(1, Frame{})
@@ -70,7 +70,7 @@ func TestResume(t *testing.T) {
 	n.free("a")
 }
 
-// What still comes on a connection that was superseded does not count.
+// Frames that still arrive on a superseded connection do not count.
 func TestSuperseded(t *testing.T) {
 	n := newNode(t)
 	w := n.hello(1, Frame{})
@@ -96,7 +96,7 @@ func TestSuperseded(t *testing.T) {
 	}
 }
 
-// Nobody takes a session over without its secret.
+// No client takes a session over without its secret.
 func TestSecret(t *testing.T) {
 	n := newNode(t)
 	w := n.hello(1, Frame{})
@@ -106,7 +106,7 @@ func TestSecret(t *testing.T) {
 	}
 }
 
-// What is granted in the very step in which it is taken back is let go of.
+// A lock that is granted in the very step in which the request is withdrawn is released.
 func TestGrantedAndTakenBack(t *testing.T) {
 	n := newNode(t)
 	n.hello(1, Frame{})
@@ -125,8 +125,8 @@ func TestGrantedAndTakenBack(t *testing.T) {
 	n.free("a")
 }
 
-// A session that is silent for its length is over, with all that it holds, and is
-// forgotten; also if it holds nothing.
+// A session that is silent for its length expires with all its locks, and is forgotten;
+// also if it holds nothing.
 func TestExpired(t *testing.T) {
 	n := newNode(t)
 	n.hello(1, Frame{})
@@ -142,7 +142,7 @@ func TestExpired(t *testing.T) {
 	n.free("a")
 }
 
-// A node that leaves tells so, prolongs nothing, and waits for those who are inside.
+// A node that leaves notifies its clients, renews nothing, and waits for holders.
 func TestDrain(t *testing.T) {
 	n := newNode(t)
 	w := n.hello(1, Frame{})
@@ -197,7 +197,7 @@ func TestEnd(t *testing.T) {
 	}
 }
 
-// A node whose lease has ended prolongs nothing, and takes nobody.
+// A node whose lease has expired renews nothing, and opens no session.
 func TestNoLease(t *testing.T) {
 	n := newNode(t)
 	n.hello(1, Frame{})

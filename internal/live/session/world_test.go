@@ -10,8 +10,8 @@ import (
 	"github.com/stile-lock/stile/internal/live/member"
 )
 
-// A world is a node and some guests with clocks of their own, whose connections break
-// and whose processes stand still. The storm has a whole cluster.
+// A world is a node and some clients with clocks of their own, whose connections break and
+// whose processes are paused. The storm has a whole cluster.
 type world struct {
 	t      testing.TB
 	chance *rand.Rand
@@ -24,7 +24,7 @@ type world struct {
 	conns  []*conn
 	guests []*visitor
 	holds  []*claim
-	calm   bool // nothing bad happens any more, and nobody asks
+	calm   bool // no more faults and requests
 	broken string
 
 	entries, lost int
@@ -57,13 +57,13 @@ type visitor struct {
 	wants  map[uint64]string
 }
 
-// A claim is somebody who believes to hold a lock.
+// A claim is a client that believes it holds a lock.
 type claim struct {
 	v       *visitor
 	request uint64
 	name    string
 	last    member.Instant // until when it may act, as it knew last
-	until   member.Instant // not 0: it was told that it has lost it, and may still act until then
+	until   member.Instant // not 0: it was notified of the loss, and may still act until then
 }
 
 func (c *claim) valid() bool {
@@ -171,8 +171,8 @@ func (w *world) atNode(f func(n *node)) {
 	}
 }
 
-// carry lets something arrive at one end of a connection, in order, if it still stands
-// then. What was on a connection before it broke may arrive all the same, later.
+// carry delivers a frame at one end of a connection, in order, if the connection still
+// exists then. What was sent before it broke may still arrive, later.
 func (w *world) carry(id uint64, way int, do func(c *conn)) {
 	c := w.conns[id]
 	at := max(c.arrives[way], w.now+1+w.below(3*ms))
@@ -207,7 +207,7 @@ func (w *world) snap(id, odds int) {
 
 func (v *visitor) now() member.Instant { return v.clock.at(v.w.now) }
 
-// step lets a guest do something, or later if it stands still.
+// step lets a client do something, or later if it is paused.
 func (v *visitor) step(f func()) {
 	if v.still {
 		v.queue = append(v.queue, f)
@@ -286,7 +286,7 @@ func (v *visitor) act() {
 	w.after(w.below(100*ms), v.act)
 }
 
-// leave lets go of something, or takes it back, if it is still there.
+// leave releases a lock, or withdraws a request, if it still exists.
 func (v *visitor) leave(r uint64) {
 	v.step(func() {
 		if v.g.Unlock(v.now(), r) == nil {

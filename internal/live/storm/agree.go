@@ -29,7 +29,7 @@ func (o *oracle) applied(q *proc, index uint64, r *views.Record) {
 	i, known := slices.BinarySearchFunc(o.log, index, func(s settled, index uint64) int { return int(int64(s.index - index)) })
 	switch {
 	case known && o.log[i].hash != h:
-		w.broken(Voters, "after entry %d of the log %s has another record than others", index, w.Name(q.id))
+		w.broken(Voters, "%[2]s has a different record from other voters after entry %[1]d of the log", index, w.Name(q.id))
 	case !known:
 		o.log = slices.Insert(o.log, i, settled{index, h})
 	}
@@ -41,7 +41,7 @@ func (o *oracle) applied(q *proc, index uint64, r *views.Record) {
 	case e == o.epoch()+1:
 		o.commit(r, h)
 	case !o.isView(e, h):
-		w.broken(Views, "%s has applied a view of epoch %d that is not the one there was", w.Name(q.id), e)
+		w.broken(Views, "%s applied a view of epoch %d that differs from the one that was committed", w.Name(q.id), e)
 	}
 }
 
@@ -99,7 +99,7 @@ func (o *oracle) dropped(inc uint64) (evicted bool) {
 	}
 	o.limits = append(o.limits, limit{inc, 1 << 62})
 	if o.w.calm() {
-		o.w.broken(Calm, "m%d is evicted, and all is well", o.w.no(inc))
+		o.w.broken(Calm, "m%d is evicted, although there is no fault", o.w.no(inc))
 	}
 	return true
 }
@@ -131,7 +131,7 @@ func (o *oracle) outlives(q *proc, l *limit) {
 		return
 	}
 	if end := q.clock.when(q.lease); end > o.w.Now() && end > l.until {
-		o.w.broken(Ghosts, "m%d is evicted, may act for %d us more, and its views say %d us", q.no, (end-o.w.Now())/us, (l.until-o.w.Now())/us)
+		o.w.broken(Ghosts, "m%d is evicted and can act for another %d us, but the views allow %d us", q.no, (end-o.w.Now())/us, (l.until-o.w.Now())/us)
 	}
 }
 
@@ -143,7 +143,7 @@ func (o *oracle) said(q *proc, b []byte) {
 	}
 	m, err := views.ParseMessage(b)
 	if err != nil {
-		o.w.broken(Errors, "%s says what nobody can read: %v", o.w.Name(q.id), err)
+		o.w.broken(Errors, "%s sends a malformed message: %v", o.w.Name(q.id), err)
 		return
 	}
 	to := o.w.at(m.Inc)
@@ -153,7 +153,7 @@ func (o *oracle) said(q *proc, b []byte) {
 	term := q.voter().Lead().Term
 	for _, x := range to.sent {
 		if x.number == m.Number && term < o.term && x.when > o.termAt {
-			o.w.broken(Acks, "%s, which led in term %d, confirms a renewal of m%d that was sent after another had begun to lead in term %d", o.w.Name(q.id), term, o.w.no(m.Inc), o.term)
+			o.w.broken(Acks, "%s, which led in term %d, confirms a renewal of m%d that was sent after another voter became leader in term %d", o.w.Name(q.id), term, o.w.no(m.Inc), o.term)
 		}
 	}
 }
@@ -163,7 +163,7 @@ func (o *oracle) installing(q *proc, r *views.Record) {
 	q.reports = q.reports[:0]
 	o.buf = r.AppendTo(o.buf[:0])
 	if !o.isView(r.Epoch, sum(o.buf)) {
-		o.w.broken(Views, "m%d begins a view of epoch %d that was not committed", q.no, r.Epoch)
+		o.w.broken(Views, "m%d installs a view of epoch %d that was not committed", q.no, r.Epoch)
 	}
 }
 
@@ -192,7 +192,7 @@ func (o *oracle) writes() {
 		return
 	}
 	if o.wrote > 0 { // it was not a change that has taken effect since
-		w.broken(Silence, "%d batches are written to disks, and nothing happens", o.wrote)
+		w.broken(Silence, "%d batches are written to disk, although nothing changes", o.wrote)
 	}
 	o.wrote = saves
 }

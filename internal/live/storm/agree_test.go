@@ -35,7 +35,7 @@ func confirms(w *world, by, of *proc, number uint64) {
 	w.oracle.said(by, m.AppendTo(nil))
 }
 
-// still makes all silent and settled, so that whoever writes is to blame.
+// still makes all processes silent and settled, so that any write is a violation.
 func still(w *world) {
 	w.phase = draining
 	w.Wait(w.Now() + 10*lookEvery)
@@ -47,7 +47,7 @@ func still(w *world) {
 // write writes something to the disk of a process that it has not asked for.
 func write(q *proc) { _ = q.drive.disk.Write((&raft.Batch{}).AppendTo(nil)) }
 
-// What is planted in the views, and the voters who make them, is found.
+// Violations planted in the views, and in the voters that make them, are found.
 func TestPlantedViews(t *testing.T) {
 	for _, p := range []struct {
 		what  string
@@ -178,7 +178,7 @@ func tells(c *client, r *views.Record) {
 	c.answered(m.AppendTo(nil))
 }
 
-// What is as it should be is not taken for a violation.
+// A correct run is not reported as a violation.
 func TestNotPlanted(t *testing.T) {
 	for _, p := range []struct {
 		what  string

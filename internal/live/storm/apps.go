@@ -136,7 +136,7 @@ func (q *proc) lock(x *ask) error {
 	}
 	q.carryOut()
 	if err != nil && !errors.Is(err, member.ErrGone) && !errors.Is(err, process.ErrLeaving) {
-		w.broken(Errors, "m%d asks for %s: %v", q.no, w.names[x.lock], err)
+		w.broken(Errors, "m%d cannot request %s: %v", q.no, w.names[x.lock], err)
 	}
 	return err
 }
@@ -222,7 +222,7 @@ func (q *proc) unlock(x *ask) {
 		w.oracle.locks[x.lock].out(q, nil, x.token) // it declares that it no longer acts
 	}
 	if err != nil && (!errors.Is(err, member.ErrNotHeld) || q.has(x)) {
-		w.broken(Errors, "m%d unlocks %s with %v, of which it was not told that it is lost: %v", q.no, w.names[x.lock], x.token, err)
+		w.broken(Errors, "m%d cannot release %s with %v, and was not notified that it lost it: %v", q.no, w.names[x.lock], x.token, err)
 	}
 }
 
@@ -243,7 +243,7 @@ func (q *proc) lateUnlock(a *app) {
 	}
 	err := q.take(process.Input{Kind: process.Unlock, Text: q.w.names[where], Token: lost}).Err
 	if !errors.Is(err, member.ErrNotHeld) {
-		q.w.broken(Events, "m%d unlocks %s with %v, which it has lost before, and hears %v", q.no, q.w.names[where], lost, err)
+		q.w.broken(Events, "m%d releases %s with %v, which it had lost, and gets the answer %v", q.no, q.w.names[where], lost, err)
 	}
 	q.w.oracle.locks[where].out(q, nil, lost) // it declares that it no longer acts
 	q.carryOut()
@@ -254,13 +254,13 @@ func (q *proc) told(e *member.Event) {
 	w := q.w
 	x := q.asked(e.Ticket)
 	if x == nil {
-		w.broken(Events, "m%d tells %s of a request that is over", q.no, eventNames[e.Kind])
+		w.broken(Events, "m%d reports %s for a finished request", q.no, eventNames[e.Kind])
 		return
 	}
 	w.note(uint64(e.Kind)<<32|uint64(x.lock), q.inc<<32|e.Token.Count)
 	switch wrong := q.misplaced(e, x); {
 	case wrong != "":
-		w.broken(Events, "m%d tells %s about %s: %s", q.no, eventNames[e.Kind], w.names[x.lock], wrong)
+		w.broken(Events, "m%d reports %s for %s: %s", q.no, eventNames[e.Kind], w.names[x.lock], wrong)
 	case e.Kind == member.Held:
 		q.entered(x, e.Token)
 	case e.Kind == member.Lost:
@@ -290,10 +290,10 @@ func (q *proc) misplaced(e *member.Event, x *ask) string {
 	switch e.Kind {
 	case member.Held:
 		if x.held {
-			return "it is held already"
+			return "it is already held"
 		}
 		if q.state == leaving {
-			return "the member has promised never to enter again"
+			return "the member is leaving and must not enter again"
 		}
 	case member.Lost:
 		if !x.held || x.token != e.Token {
@@ -301,11 +301,11 @@ func (q *proc) misplaced(e *member.Event, x *ask) string {
 		}
 	case member.Busy, member.Recovering:
 		if x.held || !x.try {
-			return "it is no try that waits"
+			return "it is not a pending try"
 		}
 	case member.Late:
 		if x.held || x.deadline > q.now() {
-			return "its deadline has not come"
+			return "its deadline has not passed"
 		}
 	case member.Stopped:
 		if x.held {

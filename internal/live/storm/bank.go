@@ -106,7 +106,7 @@ func (w *world) overwritten(all *branch, a, x, b, y uint64) string {
 	if len(lost) == 0 {
 		return ""
 	}
-	return ", over " + strings.Join(lost, " and ")
+	return ", overwriting " + strings.Join(lost, " and ")
 }
 
 // amiss says what is wrong with the total of a branch, if anything.
@@ -114,9 +114,9 @@ func amiss(total int64) string {
 	const right = accounts * opening
 	switch {
 	case total < right:
-		return fmt.Sprintf("%s is there, %s of %s is missing", words.Grouped(total), words.Grouped(right-total), words.Grouped(int64(right)))
+		return fmt.Sprintf("the total is %s, %s of %s is missing", words.Grouped(total), words.Grouped(right-total), words.Grouped(int64(right)))
 	case total > right:
-		return fmt.Sprintf("%s is there, %s more than the %s that ever was", words.Grouped(total), words.Grouped(total-right), words.Grouped(int64(right)))
+		return fmt.Sprintf("the total is %s, %s more than the original %s", words.Grouped(total), words.Grouped(total-right), words.Grouped(int64(right)))
 	}
 	return ""
 }
@@ -126,11 +126,11 @@ func (w *world) staleAtBank(from algorithm.ID, kind byte, lock uint64, t member.
 	if kind == writeMsg {
 		w.result.Books.Stale++
 	}
-	then := "it is refused"
+	then := "the bank refuses it"
 	if w.Unfenced {
-		then = "no fence refuses it"
+		then = "without a fence the bank accepts it"
 	}
-	w.book(from, lock, t, staleMark+": the %s of %s comes with %v after somebody with %v; %s", msgNames[kind], w.Name(from), t, w.store.cells[lock].seen, then)
+	w.book(from, lock, t, staleMark+": the %s from %s has token %v, but the bank has seen %v; %s", msgNames[kind], w.Name(from), t, w.store.cells[lock].seen, then)
 }
 
 // audit closes the books.

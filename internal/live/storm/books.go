@@ -74,9 +74,9 @@ func Lost(t *trace.Trace) []Entry {
 		case isBook(e) && e.Section == section:
 			text = e.Name
 		case e.Kind == trace.Pause && t.Names[e.Proc] == who:
-			text = who + " stands still"
+			text = who + " is paused"
 		case e.Kind == trace.Resume && t.Names[e.Proc] == who:
-			text = who + " goes on"
+			text = who + " resumes"
 		}
 		if text != "" {
 			all = append(all, Entry{member.Span(e.At), text})

@@ -202,7 +202,7 @@ func (h *hand) act(asks bool) {
 		}
 		r, err := c.session.Lock(c.now(), w.names[h.lock], o)
 		if err != nil {
-			w.broken(Errors, "%s asks for %s: %v", w.Name(c.id), w.names[h.lock], err)
+			w.broken(Errors, "%s cannot request %s: %v", w.Name(c.id), w.names[h.lock], err)
 		}
 		h.request = r
 		c.take()
@@ -215,7 +215,7 @@ func (h *hand) leave() {
 	h.next = 0
 	if c.session.Unlock(c.now(), h.request) == nil {
 		if w.oracle.clientLeft(h); h.holds {
-			w.remark(c.id, "lets go of %s", w.names[h.lock])
+			w.remark(c.id, "releases %s", w.names[h.lock])
 			w.note(uint64(c.id), h.token.Count)
 		}
 		h.holds, h.leaves, h.mark = false, true, w.oracle.mark(h.lock)
@@ -245,7 +245,7 @@ func (c *client) take() {
 	for i := range c.hands {
 		h := &c.hands[i]
 		if h.look(); h.holds && c.now() >= h.until {
-			w.broken(Told, "%s: %s is inside with %v, its time is over, and it has not been told", w.names[h.lock], w.Name(c.id), h.token)
+			w.broken(Told, "%s: %s holds the lock with %v, its session has expired, and it has not been notified", w.names[h.lock], w.Name(c.id), h.token)
 		}
 	}
 	if d := out.Dial; d != (talk.Dial{}) {
@@ -266,7 +266,7 @@ func (c *client) told(e *talk.Event) {
 	w := c.w
 	i := slices.IndexFunc(c.hands, func(h hand) bool { return h.request == e.Request })
 	if i < 0 {
-		w.broken(Events, "%s is told %d of a request that is over", w.Name(c.id), e.Kind)
+		w.broken(Events, "%s receives event %d for a finished request", w.Name(c.id), e.Kind)
 		return
 	}
 	h := &c.hands[i]
@@ -277,7 +277,7 @@ func (c *client) told(e *talk.Event) {
 	case talk.Again:
 		return
 	case talk.Taken:
-		w.remark(c.id, "has lost %s", w.names[h.lock])
+		w.remark(c.id, "loses %s", w.names[h.lock])
 		w.oracle.clientLost(h, e.Cause)
 	}
 	*h = hand{c: c}
@@ -288,7 +288,7 @@ func (h *hand) enter(t member.Token) {
 	c, w := h.c, h.c.w
 	h.holds, h.token, h.errand = true, t, visit{}
 	w.oracle.clientEntered(h)
-	w.remark(c.id, "enters %s with %v", w.names[h.lock], t)
+	w.remark(c.id, "acquires %s with %v", w.names[h.lock], t)
 	hold := c.chance.Below(shortHold)
 	if w.phase == stormy && c.chance.Below(4) == 0 {
 		hold = c.chance.Below(int64(w.Settings.Lease) * 3 / 2)

@@ -61,7 +61,7 @@ func (c *cluster) counted(lock int, epoch uint64) *uint64 {
 // earlier cluster.
 func (o *oracle) begins(q *proc, r *views.Record) {
 	if o.first = r.Epoch; r.Epoch <= o.past {
-		o.w.broken(Views, "%s begins a cluster in epoch %d, and an earlier one has reached epoch %d", o.w.Name(q.id), r.Epoch, o.past)
+		o.w.broken(Views, "%s starts a cluster in epoch %d, but an earlier one has reached epoch %d", o.w.Name(q.id), r.Epoch, o.past)
 	}
 	if o.past > 0 {
 		o.w.backups.noted = r.Epoch

@@ -64,15 +64,15 @@ func (c *Config) Check() error {
 	case c.Locks < 1 || c.Locks > maxLocks:
 		return fmt.Errorf("%d locks: want 1 to %d", c.Locks, maxLocks)
 	case c.Apps < 0 || c.Apps > maxApps || c.Clients < 0 || c.Clients > maxClients || c.Apps+c.Clients == 0:
-		return fmt.Errorf("%d applications of each process and %d clients: want up to %d and %d, and not none of both", c.Apps, c.Clients, maxApps, maxClients)
+		return fmt.Errorf("%d applications per process and %d clients: want up to %d and %d, and at least one of either", c.Apps, c.Clients, maxApps, maxClients)
 	case len(c.Algorithms) == 0 || c.Spec == nil:
-		return errors.New("no algorithm: want one at least, and a way to make it")
+		return errors.New("no algorithm: want at least one, and a function that creates it")
 	case c.Length < 0 || c.Length > 3600*member.Second:
 		return fmt.Errorf("faults for %v: want up to 1h", c.Length)
 	case c.Think < 0 || c.Think > member.Second:
 		return fmt.Errorf("%v between requests: want up to 1s", c.Think)
 	case c.Intensity < 0 || c.Intensity > 1000:
-		return fmt.Errorf("%d strikes a second: want up to 1000", c.Intensity)
+		return fmt.Errorf("%d faults per second: want up to 1000", c.Intensity)
 	}
 	return c.Settings.Check()
 }
@@ -136,7 +136,7 @@ type Violation struct {
 
 // Error describes the violation.
 func (v *Violation) Error() string {
-	return fmt.Sprintf("%s broken at %.3f ms: %s", v.Invariant, float64(v.At)/float64(member.Millisecond), v.Text)
+	return fmt.Sprintf("%s violated at %.3f ms: %s", v.Invariant, float64(v.At)/float64(member.Millisecond), v.Text)
 }
 
 // An Invariant is a property that is checked at every step.

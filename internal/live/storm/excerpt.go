@@ -25,7 +25,7 @@ func Closeup(t *trace.Trace) *trace.Trace {
 	short := *t
 	short.N, short.Names = len(c.names), c.names
 	short.Unit, short.Called = 0, ""
-	short.Title = fmt.Sprintf("%s: %s comes too late to %s", t.Title, who, c.section)
+	short.Title = fmt.Sprintf("%s: %s writes to %s too late", t.Title, who, c.section)
 	short.Events = c.events(c.begin(read, slices.Index(t.Names, who)))
 	return &short
 }

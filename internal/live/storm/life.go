@@ -60,7 +60,7 @@ func (q *proc) open() (err error) {
 	}
 	if err != nil && d.rotten {
 		w.wiped = append(w.wiped, id)
-		w.remark(q.id, "its disk is damaged, and is replaced")
+		w.remark(q.id, "its disk is damaged and is replaced")
 		d.disk, c.State = w.Disk(), nil
 		q.p, err = process.New(c)
 	}

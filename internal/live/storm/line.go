@@ -107,7 +107,7 @@ func (l *line) hand(end int, frame []byte) {
 	if len(frame) == 0 {
 		c.session.Disconnected(c.now(), l.number)
 	} else if err := c.session.Receive(c.now(), l.number, frame); err != nil {
-		c.w.broken(Errors, "%s hears %x: %v", c.w.Name(c.id), frame, err)
+		c.w.broken(Errors, "%s refuses frame %x: %v", c.w.Name(c.id), frame, err)
 	}
 	c.take()
 }
@@ -159,5 +159,5 @@ func (q *proc) known(t member.Ticket, f func(x *ask)) {
 		f(x)
 		return
 	}
-	q.w.broken(Events, "m%d ends a request of a client that is over", q.no)
+	q.w.broken(Events, "m%d reports the end of a client's request that has already ended", q.no)
 }

@@ -95,14 +95,14 @@ func (o *oracle) entered(q *proc, x *ask) {
 	l := &o.locks[x.lock]
 	name, t := w.names[x.lock], x.token
 	if q.now() >= q.lease-o.act {
-		w.broken(Leased, "%s: m%d enters with %v at %d of its clock, and its lease ends at %d, less %d to act in", name, q.no, t, q.now(), q.lease, o.act)
+		w.broken(Leased, "%s: m%d enters with %v at %d by its clock, but its lease expires at %d, and %d before that is reserved to act", name, q.no, t, q.now(), q.lease, o.act)
 	}
 	if t.Epoch != q.epoch() {
 		w.broken(Epochs, "%s: m%d enters with %v in epoch %d", name, q.no, t, q.epoch())
 	}
 	o.count(x.lock, t)
 	if t.Epoch < l.letGo && w.within() {
-		w.broken(Clearing, "%s: m%d enters with %v after the home of epoch %d has let go or lent", name, q.no, t, l.letGo)
+		w.broken(Clearing, "%s: m%d enters with %v after the home of epoch %d has released or lent the lock", name, q.no, t, l.letGo)
 	}
 	h := hold{q: q, inc: q.inc, token: t}
 	o.exclude(l, name, &h)
@@ -122,11 +122,11 @@ func (o *oracle) count(lock int, t member.Token) {
 	l, name := &o.locks[lock], o.w.names[lock]
 	c := o.counted(lock, t.Epoch)
 	if *c+1 != t.Count {
-		o.w.broken(Tokens, "%s: %v comes after %d.%d in its epoch", name, t, t.Epoch, *c)
+		o.w.broken(Tokens, "%s: token %v follows %d.%d in its epoch", name, t, t.Epoch, *c)
 	}
 	*c = t.Count
 	if !l.last.Less(t) && o.w.within() {
-		o.w.broken(Tokens, "%s: %v comes after %v", name, t, l.last)
+		o.w.broken(Tokens, "%s: token %v follows %v", name, t, l.last)
 	}
 	if l.last.Less(t) {
 		l.last = t
@@ -144,11 +144,11 @@ func (o *oracle) exclude(l *judged, name string, h *hold) {
 		switch other := &l.holds[i]; {
 		case other.token == h.token || other.freed || h.freed:
 		case other.valid():
-			o.w.broken(Exclusion, "%s: %s is inside with %v while %s is with %v", name, h.name(), h.token, other.name(), other.token)
+			o.w.broken(Exclusion, "%s: %s holds the lock with %v while %s holds it with %v", name, h.name(), h.token, other.name(), other.token)
 		case other.sees():
-			o.w.broken(Exclusion, "%s: %s is inside with %v while the application of %s sees that it is with %v", name, h.name(), h.token, other.name(), other.token)
+			o.w.broken(Exclusion, "%s: %s holds the lock with %v while the application of %s still believes that it holds it with %v", name, h.name(), h.token, other.name(), other.token)
 		case other.until == 0 && other.runs():
-			o.w.broken(Told, "%s: %s is inside with %v while %s runs, and has not been told that it lost %v", name, h.name(), h.token, other.name(), other.token)
+			o.w.broken(Told, "%s: %s holds the lock with %v while %s runs and has not been notified that it lost %v", name, h.name(), h.token, other.name(), other.token)
 		}
 	}
 }
@@ -217,7 +217,7 @@ func (o *oracle) lost(q *proc, x *ask, why member.Cause) {
 		o.freed(l, x.token)
 	}
 	if o.w.calm() {
-		o.w.broken(Calm, "m%d loses %s, and all is well", q.no, o.w.names[x.lock])
+		o.w.broken(Calm, "m%d loses %s, although there is no fault", q.no, o.w.names[x.lock])
 	}
 }
 
@@ -260,7 +260,7 @@ func (c *client) heard() {
 			continue
 		}
 		if at := w.oracle.locks[h.lock].freedAt(h.token); at > 0 && w.Now()-at >= w.freedFor() {
-			w.broken(Told, "%s: an operator took it from %s, which has not been told for %d ms", w.names[h.lock], w.Name(c.id), (w.Now()-at)/ms)
+			w.broken(Told, "%s: an operator took it from %s %[3]d ms ago, and %[2]s has not been notified", w.names[h.lock], w.Name(c.id), (w.Now()-at)/ms)
 		}
 	}
 }
@@ -289,7 +289,7 @@ func (o *oracle) acted(q *proc) {
 func (o *oracle) stopped(q *proc) {
 	if len(q.asks) > 0 {
 		x := q.asks[0]
-		o.w.broken(Events, "m%d is a member no more, and nobody has told whoever waits for %s or holds it", q.no, o.w.names[x.lock])
+		o.w.broken(Events, "m%d is no longer a member, but a holder of %s or a waiter has not been notified", q.no, o.w.names[x.lock])
 	}
 }
 
@@ -355,7 +355,7 @@ func (q *proc) checkTold() {
 			continue
 		}
 		if q.now() >= q.lease {
-			w.broken(Told, "%s: m%d is inside with %v, its lease is over, and it has not been told", w.names[x.lock], q.no, x.token)
+			w.broken(Told, "%s: m%d holds the lock with %v, its lease has expired, and it has not been notified", w.names[x.lock], q.no, x.token)
 		}
 		q.watch()
 		return
@@ -380,7 +380,7 @@ func (o *oracle) final() {
 	}
 	for _, c := range w.clients {
 		if h := c.waits(); h != nil {
-			w.broken(Waits, "%s: %s waits for it, or for having let go, at %s", w.names[h.lock], w.Name(c.id), w.Name(c.node().id))
+			w.broken(Waits, "%s: %s is still acquiring or releasing it, at %s", w.names[h.lock], w.Name(c.id), w.Name(c.node().id))
 			return
 		}
 	}

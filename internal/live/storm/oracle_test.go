@@ -7,8 +7,8 @@ import (
 	"github.com/stile-lock/stile/internal/live/process"
 )
 
-// ready returns a world of three members that have their first view and their
-// leases, in which nobody has asked for anything.
+// ready returns a world of three members that have their first view and their leases,
+// without requests.
 func ready(t *testing.T) *world {
 	t.Helper()
 	c := pick(1)
@@ -73,7 +73,7 @@ func next(w *world, all ...*proc) {
 	}
 }
 
-// waits lets somebody wait at a process since an older epoch.
+// waits adds a request that has waited at a process since an older epoch.
 func waits(q *proc, clock uint64) *ask {
 	x := &ask{app: -1, deadline: member.Never, stamp: member.Stamp{Epoch: q.w.oracle.epoch(), Clock: clock, Inc: q.inc}}
 	q.asks = append(q.asks, x)

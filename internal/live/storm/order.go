@@ -54,18 +54,18 @@ func (o *oracle) sent(q *proc, to uint64, b []byte) {
 	}
 	c := o.channel(q.view, q.inc, to)
 	if c == nil {
-		w.broken(Epochs, "m%d sends a frame to m%d, which is no member of epoch %d", q.no, w.no(to), q.epoch())
+		w.broken(Epochs, "m%d sends a frame to m%d, which is not a member of epoch %d", q.no, w.no(to), q.epoch())
 		return
 	}
 	s, err := member.Look(b)
 	if err != nil {
-		w.broken(Errors, "m%d sends m%d what is no frame: %v", q.no, w.no(to), err)
+		w.broken(Errors, "m%d sends m%d a malformed frame: %v", q.no, w.no(to), err)
 		return
 	}
 	// What is due by time happens first in a step, and what it sends is older than the
 	// subject of the step itself: a request, or a frame that has arrived.
 	if s.Clock > q.lamport {
-		w.broken(Order, "m%d sends a frame at %d of its logical clock, which shows %d", q.no, s.Clock, q.lamport)
+		w.broken(Order, "m%d sends a frame with logical time %d, but its clock shows %d", q.no, s.Clock, q.lamport)
 	}
 	c.sent = append(c.sent, sentFrame{sum(b), s.Kind == "REPORT" && !s.More, s.Clock})
 	w.result.Frames[frameNumber(s.Kind)]++
@@ -101,7 +101,7 @@ func (o *oracle) letsGo(q *proc, lock int, to uint64, kind string) {
 	home := q.view.Members[q.view.Home(w.names[lock])].Inc
 	if home != q.inc {
 		if kind != "ALG" {
-			w.broken(Clearing, "%s: m%d lends it or says that it is let go of, and its home is m%d", w.names[lock], q.no, w.no(home))
+			w.broken(Clearing, "%s: m%d lends it or reports that it is released, but its home is m%d", w.names[lock], q.no, w.no(home))
 		}
 		return
 	}
@@ -120,7 +120,7 @@ func (o *oracle) letsGo(q *proc, lock int, to uint64, kind string) {
 	l.letGo = e
 	for i := range l.holds {
 		if h := &l.holds[i]; h.token.Epoch < e && !h.freed && h.valid() {
-			w.broken(Clearing, "%s: the home m%d of epoch %d lets go of it or lends it, and %s is inside with %v", w.names[lock], q.no, e, h.name(), h.token)
+			w.broken(Clearing, "%s: the home m%d of epoch %d releases or lends it while %s holds it with %v", w.names[lock], q.no, e, h.name(), h.token)
 		}
 	}
 }
@@ -130,12 +130,12 @@ func (o *oracle) letsGo(q *proc, lock int, to uint64, kind string) {
 func (o *oracle) delivered(q *proc, from uint64, b []byte) (isReport bool) {
 	w := o.w
 	if q.view == nil {
-		w.broken(Epochs, "m%d hears a frame before it has a view", q.no)
+		w.broken(Epochs, "m%d receives a frame before it has a view", q.no)
 		return false
 	}
 	c := o.channel(q.view, from, q.inc)
 	if c == nil || c.next >= len(c.sent) || c.sent[c.next].hash != sum(b) {
-		w.broken(Channels, "m%d hears from m%d what it has not sent in epoch %d, or not now", q.no, w.no(from), q.epoch())
+		w.broken(Channels, "m%d receives a frame that m%d did not send in epoch %d, or out of order", q.no, w.no(from), q.epoch())
 		return false
 	}
 	f := c.sent[c.next]
@@ -173,7 +173,7 @@ func (o *oracle) inOrder(q *proc, x *ask) {
 			return // its clock says that it may still act, and a later home believes that it cannot
 		}
 		if l.loan.epoch != e || l.loan.to != q.inc {
-			w.broken(Clearing, "%s: m%d enters with %v, and the home of epoch %d has neither let go of it nor lent it", w.names[x.lock], q.no, x.token, e)
+			w.broken(Clearing, "%s: m%d enters with %v, but the home of epoch %d has neither released nor lent it", w.names[x.lock], q.no, x.token, e)
 			return
 		}
 		known = l.loan.seq
@@ -210,7 +210,7 @@ func (o *oracle) before(p, home *proc, x *ask) *ask {
 }
 
 func (o *oracle) overtaken(p, q *proc, x, y *ask) {
-	o.w.broken(Order, "%s: m%d enters with %v, who asked at %v, and m%d still waits, who asked at %v", o.w.names[x.lock], q.no, x.token, x.stamp, p.no, y.stamp)
+	o.w.broken(Order, "%s: m%d enters with %v, requested at %v, while m%d still waits with a request at %v", o.w.names[x.lock], q.no, x.token, x.stamp, p.no, y.stamp)
 }
 
 // servedAll judges a home that releases a lock: no request that waited across the view and
@@ -223,10 +223,10 @@ func (o *oracle) servedAll(home *proc, lock int) {
 			continue
 		}
 		if y := o.before(p, home, end); y != nil {
-			o.w.broken(Order, "%s: the home m%d of epoch %d lets go, and m%d still waits, who asked at %v", o.w.names[lock], home.no, home.epoch(), p.no, y.stamp)
+			o.w.broken(Order, "%s: the home m%d of epoch %d releases it while m%d still waits with a request at %v", o.w.names[lock], home.no, home.epoch(), p.no, y.stamp)
 		}
 	}
 	if y := o.before(home, home, end); y != nil {
-		o.w.broken(Order, "%s: the home m%d of epoch %d lets go, and its own still wait, who asked at %v", o.w.names[lock], home.no, home.epoch(), y.stamp)
+		o.w.broken(Order, "%s: the home m%d of epoch %d releases it while its own application still waits with a request at %v", o.w.names[lock], home.no, home.epoch(), y.stamp)
 	}
 }

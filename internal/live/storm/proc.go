@@ -140,7 +140,7 @@ func (q *proc) carryOut() {
 	if v := q.p.Voter(); v != nil {
 		w.oracle.reigns(v.Lead())
 		if slices.Contains(w.wiped, v.ID()) {
-			w.broken(Voters, "%s is voter %d, whose disk was lost, again", w.Name(q.id), v.ID())
+			w.broken(Voters, "%s is voter %d again, although the disk of that voter was lost", w.Name(q.id), v.ID())
 		}
 	}
 	q.rewake()
@@ -197,16 +197,16 @@ func (q *proc) trouble(e *process.Effect) {
 		if !q.drive.ill {
 			w.broken(Errors, "m%d in epoch %d fails: %v", q.no, q.epoch(), e.Err)
 		}
-		w.remark(q.id, "its disk fails, and it ends")
+		w.remark(q.id, "its disk fails, and it stops")
 		q.crash()
 	case process.HangUp:
 		if q.garbled {
 			w.hangUp(q, w.addressed(e.To))
 			return
 		}
-		w.broken(Errors, "m%d in epoch %d hangs up on %s: %v", q.no, q.epoch(), e.To, e.Err)
+		w.broken(Errors, "m%d in epoch %d closes the connection to %s: %v", q.no, q.epoch(), e.To, e.Err)
 	case process.Cut:
-		w.broken(Errors, "m%d in epoch %d hangs up on %s: %v", q.no, q.epoch(), w.Name(w.lines[e.Conn-1].c.id), e.Err)
+		w.broken(Errors, "m%d in epoch %d closes the connection to %s: %v", q.no, q.epoch(), w.Name(w.lines[e.Conn-1].c.id), e.Err)
 	case process.LinkEnded:
 		if w.Links.Bytes > 0 && w.phase <= healing && errors.Is(e.Err, member.ErrFull) {
 			w.result.Full++
@@ -214,7 +214,7 @@ func (q *proc) trouble(e *process.Effect) {
 		}
 		w.broken(Errors, "m%d in epoch %d ends its link to m%d: %v", q.no, q.epoch(), w.no(e.Peer), e.Err)
 	default:
-		w.broken(Errors, "m%d has an effect of kind %d, which no input asks for", q.no, e.Kind)
+		w.broken(Errors, "m%d has an unexpected effect of kind %d", q.no, e.Kind)
 	}
 }
 
@@ -276,7 +276,7 @@ func (q *proc) send(to string, b []byte) {
 	w := q.w
 	id, ok := w.lane(to)
 	if !ok {
-		w.broken(Errors, "m%d sends something to %q, where there is no process", q.no, to)
+		w.broken(Errors, "m%d sends a message to %q, where no process is", q.no, to)
 		return
 	}
 	if b[0] == process.Packet {
@@ -320,14 +320,14 @@ func (q *proc) installed(r *views.Record) {
 	v := r.View()
 	q.view = &v
 	w.oracle.installing(q, r)
-	w.remark(q.id, "m%d begins epoch %d", q.no, v.Epoch)
+	w.remark(q.id, "m%d installs epoch %d", q.no, v.Epoch)
 }
 
 // gone records that the process is no longer a member. Unless it was leaving, it asks to
 // join again, as another incarnation.
 func (q *proc) gone(how views.Ending) {
 	q.w.oracle.stopped(q)
-	q.w.remark(q.id, "m%d %s", q.no, [...]string{"goes on", "is evicted", "has left", "finds another cluster"}[how])
+	q.w.remark(q.id, "m%d %s", q.no, [...]string{"is still a member", "is evicted", "has left", "finds another cluster"}[how])
 	q.state, q.view, q.draining = joining, nil, false
 	q.lease, q.sent, q.lamport = 0, q.sent[:0], 0
 }

@@ -144,7 +144,7 @@ func (o *oracle) idled(lock int, granted *ask) {
 		return
 	}
 	if idle := w.Now() - max(first.mark.at, l.usage.since, o.since+w.viewing()); idle > w.passing() {
-		w.broken(Waits, "%s: no member is inside for %.1f ms, m%d waits, and it takes %.1f ms at most to pass it on", w.names[lock], millis(idle), at.no, millis(w.passing()))
+		w.broken(Waits, "%s: free for %.1f ms while m%d waits, but passing it on takes at most %.1f ms", w.names[lock], millis(idle), at.no, millis(w.passing()))
 	}
 }
 
@@ -164,7 +164,7 @@ func (o *oracle) waited(q *proc, x *ask) {
 	}
 	o.overtakes(q, x)
 	if wait > bound {
-		w.broken(Waits, "%s: m%d enters with %v after %d ms, and %d ms is the bound", w.names[x.lock], q.no, x.token, wait/ms, bound/ms)
+		w.broken(Waits, "%s: m%d enters with %v after %d ms, above the bound of %d ms", w.names[x.lock], q.no, x.token, wait/ms, bound/ms)
 	}
 }
 
@@ -172,7 +172,7 @@ func (o *oracle) waited(q *proc, x *ask) {
 func (o *oracle) overtakes(q *proc, x *ask) {
 	w := o.w
 	if turns := o.locks[x.lock].usage.turns - x.mark.turns; turns > w.rounds() && !w.severed {
-		w.broken(Turns, "%s: others have had %d turns while m%d waits, and %d is the bound", w.names[x.lock], turns, q.no, w.rounds())
+		w.broken(Turns, "%s: other members entered %d times while m%d waits, above the bound of %d", w.names[x.lock], turns, q.no, w.rounds())
 	}
 }
 
@@ -231,10 +231,10 @@ func (o *oracle) waitsTooLong(q *proc, x *ask) {
 		what, bound = Tries, w.tryBound()
 	}
 	if x.held {
-		w.broken(what, "%s: m%d is inside with %v and does not let go", w.names[x.lock], q.no, x.token)
+		w.broken(what, "%s: m%d holds the lock with %v and does not release it", w.names[x.lock], q.no, x.token)
 		return
 	}
-	w.broken(what, "%s: m%d has waited for %d ms in epoch %d of %d, and %d ms is the bound", w.names[x.lock], q.no, o.waiting(x.asked)/ms, q.epoch(), o.epoch(), bound/ms)
+	w.broken(what, "%s: m%d has waited for %d ms in epoch %d of %d, above the bound of %d ms", w.names[x.lock], q.no, o.waiting(x.asked)/ms, q.epoch(), o.epoch(), bound/ms)
 }
 
 // look checks all waiting requests.
@@ -291,5 +291,5 @@ func (o *oracle) look() {
 
 // noise judges a packet that is sent when all members should be silent.
 func (o *oracle) noise(q *proc, b []byte) {
-	o.w.broken(Silence, "m%d sends %d bytes to another member, and nobody has asked for anything for long", q.no, len(b))
+	o.w.broken(Silence, "m%d sends %d bytes to another member, although no request was made for a long time", q.no, len(b))
 }

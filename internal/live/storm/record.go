@@ -144,7 +144,7 @@ func inWords(f *talk.Frame) (lock string, says []host.Field) {
 func (w *world) official(b []byte) string {
 	m, err := views.ParseMessage(b)
 	if err != nil {
-		return "nothing that anybody can read"
+		return "malformed message"
 	}
 	var says []string
 	add := func(format string, x uint64) {

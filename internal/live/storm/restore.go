@@ -133,5 +133,5 @@ func (w *world) tellDisaster(s *Strike) string {
 	if r, err := views.ParseRecord(b.from); err == nil {
 		epoch = r.Epoch
 	}
-	return fmt.Sprintf("all processes end, all disks are lost, and %s restores a backup of epoch %d %.1f ms later", w.Name(b.by.id), epoch, float64(s.For)/float64(ms))
+	return fmt.Sprintf("all processes stop, all disks are lost, and %s restores a backup of epoch %d %.1f ms later", w.Name(b.by.id), epoch, float64(s.For)/float64(ms))
 }

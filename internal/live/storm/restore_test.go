@@ -49,7 +49,7 @@ func TestDisaster(t *testing.T) {
 	}
 }
 
-// restored lets a run go on until all are members again.
+// restored continues a run until all are members again.
 func restored(t *testing.T, w *world) {
 	t.Helper()
 	all := func() bool {
@@ -84,8 +84,8 @@ func TestNoDisaster(t *testing.T) {
 	}
 }
 
-// The resource, the tokens and those who hold locks outlast a cluster, and an epoch of
-// the lost one is none of the new one.
+// The resource, the tokens and the holders of locks outlast a cluster, and an epoch of the
+// lost cluster is not one of the new cluster.
 func TestPlantedRestores(t *testing.T) {
 	for _, p := range []struct {
 		what  string

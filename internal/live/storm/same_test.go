@@ -8,9 +8,9 @@ import (
 	"github.com/stile-lock/stile/trace"
 )
 
-// twice makes a run twice, the second time with somebody who looks, and reports
-// whether all was the same: the digest has every byte of every message that was
-// sent, from whom, to whom and when, those among voters too.
+// twice makes a run twice, the second time with an observer, and reports whether they were
+// the same: the digest includes every byte of every message that was sent, its sender, its
+// receiver and its time, those among voters too.
 func twice(t *testing.T, c Config) (a *Result, same bool) {
 	t.Helper()
 	a, err := Run(c)
@@ -25,8 +25,8 @@ func twice(t *testing.T, c Config) (a *Result, same bool) {
 	return a, *a == *b
 }
 
-// A seed gives the same run, to the byte, whether or not somebody looks; and
-// another seed gives another one.
+// A seed gives the same run, to the byte, whether or not it is observed; and another seed
+// gives another one.
 func TestSame(t *testing.T) {
 	seen := map[uint64]uint64{}
 	voters := 0
@@ -75,8 +75,8 @@ func TestNotSame(t *testing.T) {
 	t.Error("what voters draw by chance does not show")
 }
 
-// One bit of one message is another digest, and so is whom it is from, to whom
-// it goes, and when.
+// One changed bit of a message gives another digest, and so does another sender, receiver
+// or time.
 func TestDigest(t *testing.T) {
 	c := pick(1)
 	c.Nodes, c.Strikes = 3, []Strike{}

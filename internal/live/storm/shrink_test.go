@@ -37,7 +37,7 @@ func TestShrink(t *testing.T) {
 	t.Error("no run broke anything")
 }
 
-// What breaks nothing has no story.
+// A run without a violation has no story.
 func TestShrinkNothing(t *testing.T) {
 	c := pick(1)
 	c.Strikes = []Strike{}

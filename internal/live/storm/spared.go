@@ -139,7 +139,7 @@ func (o *oracle) stalls(lock int, granted *ask) {
 		return
 	}
 	if idle := w.Now() - max(first.asked, l.usage.since, s.from); idle > w.reporting() {
-		w.broken(Spared, "%s: no member is inside for %.1f ms after epoch %d has begun, and m%d waits, though the evicted member had nothing to do with it", w.names[lock], millis(idle), o.epoch(), at.no)
+		w.broken(Spared, "%s: free for %.1f ms after epoch %d began while m%d waits, although the evicted member had never used it", w.names[lock], millis(idle), o.epoch(), at.no)
 	}
 	w.result.Spared++
 }

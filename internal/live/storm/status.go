@@ -54,7 +54,7 @@ func (c *client) answered(b []byte) {
 	m, err := views.ParseMessage(b)
 	switch {
 	case err != nil:
-		c.w.broken(Errors, "%s is told what nobody can read: %v", c.w.Name(c.id), err)
+		c.w.broken(Errors, "%s receives a malformed message: %v", c.w.Name(c.id), err)
 	case m.Kind == views.NotLeader:
 		c.curious.voter = algorithm.None
 		if q := c.w.addressed(m.Address); q != nil {
@@ -78,9 +78,9 @@ func (c *client) learn(m *views.Message) {
 		r, err := views.ParseRecord(m.Record)
 		switch {
 		case err != nil || !w.oracle.isView(r.Epoch, sum(m.Record)):
-			w.broken(Views, "%s is told of a view of epoch %d that was not committed: %v", w.Name(c.id), r.Epoch, err)
+			w.broken(Views, "%s receives a view of epoch %d that was not committed: %v", w.Name(c.id), r.Epoch, err)
 		case r.Epoch < x.epoch:
-			w.broken(Reads, "%s is told of epoch %d, and that of epoch %d was committed when it asked", w.Name(c.id), r.Epoch, x.epoch)
+			w.broken(Reads, "%s receives the view of epoch %d, but that of epoch %d was committed when it asked", w.Name(c.id), r.Epoch, x.epoch)
 		}
 		return
 	}

@@ -71,7 +71,7 @@ func (c *cell) deposited(w *world, lock uint64, t member.Token, l numbers) {
 	amount, deposit := l.next(), l.next()
 	c.amount = amount
 	if c.deposits += deposit; c.amount != c.deposits {
-		w.broken(Bank, "%s: %d is there with %v, and %d was deposited", w.names[lock], c.amount, t, c.deposits)
+		w.broken(Bank, "%s: the balance is %d after %v, but %d was deposited", w.names[lock], c.amount, t, c.deposits)
 	}
 }
 

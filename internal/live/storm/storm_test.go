@@ -135,7 +135,7 @@ func integers(v reflect.Value) (all []reflect.Value) {
 	return all
 }
 
-// Every kind of fault alone is stood, and happens.
+// Every kind of fault is tolerated on its own, and happens.
 func TestFaults(t *testing.T) {
 	for i, name := range FaultNames() {
 		f, err := ParseFaults(name)
@@ -161,8 +161,8 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// Without faults there are no views once the cluster has formed, nobody else leads,
-// and nothing is lost.
+// Without faults there are no views once the cluster has formed, the leader stays, and
+// nothing is lost.
 func TestCalm(t *testing.T) {
 	for seed := range uint64(20) {
 		c := pick(seed)
@@ -206,7 +206,7 @@ func TestRecord(t *testing.T) {
 	t.Error("nothing was broken")
 }
 
-// What cannot be run is refused.
+// Impossible configurations are refused.
 func TestCheck(t *testing.T) {
 	for _, f := range []func(c *Config){
 		func(c *Config) { c.Nodes = 0 },

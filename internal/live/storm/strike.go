@@ -81,7 +81,7 @@ func (w *world) release(q *proc, which int) bool {
 	x := held[which%len(held)]
 	err := q.step(process.Input{Kind: process.Release, Text: w.names[x.lock], Token: x.token})
 	if q.has(x) { // if it was lost in this step, that is the first notification
-		w.broken(Events, "%s: an operator takes it from m%d, which is not told: %v", w.names[x.lock], q.no, err)
+		w.broken(Events, "%s: an operator takes it from m%d, which is not notified: %v", w.names[x.lock], q.no, err)
 	}
 	return err == nil
 }

@@ -48,38 +48,38 @@ func (w *world) inWords(s *Strike, id algorithm.ID) string {
 	long := fmt.Sprintf("%.1f ms", float64(s.For)/float64(ms))
 	switch s.Kind {
 	case Crash:
-		return who + " crashes, and is back after " + long
+		return who + " crashes and restarts after " + long
 	case Pause:
-		return who + " stands still for " + long
+		return who + " is paused for " + long
 	case Jump:
-		return fmt.Sprintf("%s is suspended for %s, and hears %s first", who, long, [...]string{"its timer", "messages"}[s.Peer%2])
+		return fmt.Sprintf("%s is suspended for %s, and gets %s first", who, long, [...]string{"its timer", "messages"}[s.Peer%2])
 	case Late:
 		return fmt.Sprintf("the timers of %s fire late for %s", who, long)
 	case Garble:
-		return fmt.Sprintf("of what %s sends %s is malformed for %s", who, percent(w.network.garble[id]), long)
+		return fmt.Sprintf("%s of the messages from %s are malformed for %s", percent(w.network.garble[id]), who, long)
 	case Loss:
-		return fmt.Sprintf("of all packets %s are lost for %s", percent(w.network.loss), long)
+		return fmt.Sprintf("%s of all packets are lost for %s", percent(w.network.loss), long)
 	case Delay:
 		what := "of all packets"
 		if w.network.lateViews {
-			what = "of what is said about views"
+			what = "of the messages about views"
 		}
-		return fmt.Sprintf("%s %s are late for %s", what, percent(w.network.late), long)
+		return fmt.Sprintf("%s %s are late for %s", percent(w.network.late), what, long)
 	case Duplicate:
-		return fmt.Sprintf("of all packets %s come twice for %s", percent(w.network.twice), long)
+		return fmt.Sprintf("%s of all packets are duplicated for %s", percent(w.network.twice), long)
 	case Break:
 		if who == peer {
 			return fmt.Sprintf("all connections of %s break for %s", who, long)
 		}
-		return fmt.Sprintf("the connection of %s and %s breaks for %s", who, peer, long)
+		return fmt.Sprintf("the connection between %s and %s breaks for %s", who, peer, long)
 	case Oneway, Partition:
 		return w.tellCut(s, who, peer) + " for " + long
 	case Sever:
-		return fmt.Sprintf("%s and %s never hear each other again", who, peer)
+		return fmt.Sprintf("%s and %s are disconnected from now on", who, peer)
 	case Slow:
-		return fmt.Sprintf("all that %s sends takes %d ms longer for %s", who, w.network.slow[id]/ms, long)
+		return fmt.Sprintf("messages from %s take %d ms longer for %s", who, w.network.slow[id]/ms, long)
 	case Drift, Beyond:
-		return fmt.Sprintf("the clock of %s goes %+.1f %% wrong from now on", who, float64(w.procOf(id).clock.rate)/(million/100))
+		return fmt.Sprintf("the clock of %s drifts by %+.1f %% from now on", who, float64(w.procOf(id).clock.rate)/(million/100))
 	}
 	return w.tellChange(s, who, long)
 }
@@ -90,37 +90,37 @@ func (w *world) tellCut(s *Strike, who, peer string) string {
 	if s.Kind == Oneway {
 		switch how % 4 {
 		case 0:
-			return "the view service does not hear " + who
+			return "messages from " + who + " do not reach the view service"
 		case 1:
-			return who + " does not hear the view service"
+			return "messages from the view service do not reach " + who
 		}
-		return peer + " does not hear " + who
+		return "messages from " + who + " do not reach " + peer
 	}
 	switch how % cutKinds {
 	case cutPair:
-		return fmt.Sprintf("%s and %s do not hear each other", who, peer)
+		return fmt.Sprintf("%s and %s are disconnected", who, peer)
 	case cutService:
-		return who + " and the view service do not hear each other"
+		return who + " is disconnected from the view service"
 	case cutMembers:
-		return who + " and all other members do not hear each other"
+		return who + " is disconnected from all other members"
 	case cutSplit:
-		return fmt.Sprintf("all up to %s and all after it do not hear each other", who)
+		return fmt.Sprintf("all processes up to %s are disconnected from those after it", who)
 	}
-	return who + " is cut off from all"
+	return who + " is disconnected from all others"
 }
 
 // tellChange describes how the members, their views or their clients change.
 func (w *world) tellChange(s *Strike, who, long string) string {
 	switch s.Kind {
 	case Join:
-		return fmt.Sprintf("%s joins, and leaves after %s", w.Name(w.procs[w.Nodes+s.Who%spare].id), long)
+		return fmt.Sprintf("%s joins and leaves after %s", w.Name(w.procs[w.Nodes+s.Who%spare].id), long)
 	case Leave, Roll:
-		return fmt.Sprintf("%s leaves in good order, and is back %s later", who, long)
+		return fmt.Sprintf("%s leaves and returns %s later", who, long)
 	case Gone:
 		if s.How/2%2 == 0 {
-			return fmt.Sprintf("%s leaves, and dies %s later if it has not left by then", who, long)
+			return fmt.Sprintf("%s leaves, and crashes %s later if it has not left by then", who, long)
 		}
-		return who + " leaves, and does not come back"
+		return who + " leaves and does not return"
 	case Release:
 		return "an operator takes a lock from the application or client that holds it through " + who
 	case Stall:
@@ -129,11 +129,11 @@ func (w *world) tellChange(s *Strike, who, long string) string {
 		}
 		return fmt.Sprintf("the disk of %s writes nothing for %s", who, long)
 	case Evict:
-		return fmt.Sprintf("the view service evicts %s, which is well", who)
+		return fmt.Sprintf("the view service evicts %s, which is healthy", who)
 	case Skip:
-		text := fmt.Sprintf("views follow each other fast, %d of them", w.orders.hurry)
+		text := fmt.Sprintf("%d views follow each other quickly", w.orders.hurry)
 		if w.network.skipper != algorithm.None {
-			text += ", and none is told to " + who
+			text += ", and none reaches " + who
 		}
 		return text
 	case Switch:
@@ -143,9 +143,9 @@ func (w *world) tellChange(s *Strike, who, long string) string {
 		}
 		return "the view service changes to " + strings.Join(names, ", ")
 	case Forget:
-		return "a view of the same members lets old names go"
+		return "a view of the same members drops idle names"
 	case Lead:
-		return who + ", whose voter leads," + [...]string{" crashes, and is back after ", " stands still for ", " is cut off from all for "}[s.How%3] + long
+		return who + ", whose voter leads," + [...]string{" crashes and restarts after ", " is paused for ", " is disconnected from all others for "}[s.How%3] + long
 	case Restore:
 		return w.tellDisaster(s)
 	case Wipe:
@@ -157,7 +157,7 @@ func (w *world) tellChange(s *Strike, who, long string) string {
 	if how == 3 {
 		return "the connection of " + who + " breaks"
 	}
-	return who + [...]string{" stands still for ", " is cut off from all for ", " crashes, and is back after "}[how] + long
+	return who + [...]string{" is paused for ", " is disconnected from all others for ", " crashes and restarts after "}[how] + long
 }
 
 func percent(thousandths int64) string { return fmt.Sprintf("%.0f %%", float64(thousandths)/10) }

@@ -9,8 +9,7 @@ import (
 	"github.com/stile-lock/stile/internal/live/member"
 )
 
-// Every strike that happens is told, in words that name whom it has hit; and of
-// every kind there is one.
+// Every strike is described by the process it has hit; and there is one of every kind.
 func TestBlows(t *testing.T) {
 	told, place := map[string]bool{}, regexp.MustCompile(`\bp\d+\b`)
 	for seed := uint64(1); seed <= 30; seed++ {

@@ -44,7 +44,7 @@ func TestThreeRenewals(t *testing.T) {
 	}
 }
 
-// Members get half of a lease to answer a call, and no more.
+// Members get half of a lease to answer a call, and not longer.
 func TestTimeToAnswer(t *testing.T) {
 	d := lead(t, 3, 3)
 	d.leaves(66, 66)
@@ -96,8 +96,8 @@ func TestHandOverWithoutLearners(t *testing.T) {
 	}
 }
 
-// A member that is evicted is told at once, even if it has a voter; one that leaves is
-// told when the log can do without its voter.
+// An evicted member is notified at once, even if it has a voter; a leaving member is
+// notified when the log can do without its voter.
 func TestGoneAtOnce(t *testing.T) {
 	for what, x := range map[string]struct {
 		listed, leaves, told bool
@@ -139,7 +139,7 @@ func TestRenewalIsNotTaken(t *testing.T) {
 	}
 }
 
-// A complaint of a member that is evicted for its silence counts no more.
+// A complaint from a member that is evicted for its silence no longer counts.
 func TestComplaintOfTheSilent(t *testing.T) {
 	d := lead(t, 3, 1)
 	for range 16 { // long enough for one complaint to count

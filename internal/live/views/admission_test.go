@@ -55,7 +55,7 @@ func TestAdmissionIsBounded(t *testing.T) {
 	}
 }
 
-// A process that has not asked for four renewals does not want to join any more.
+// A process that has not asked for four renewals no longer wants to join.
 func TestSilentJoiner(t *testing.T) {
 	for _, x := range []struct {
 		since member.Instant
@@ -220,8 +220,8 @@ func TestFlapsDoNotOverflow(t *testing.T) {
 	}
 }
 
-// A process that was admitted and evicted before it heard of it is told so, and does not
-// want to join any more.
+// A process that was admitted and evicted before it heard of it is notified, and no longer
+// wants to join.
 func TestGhostThatJoins(t *testing.T) {
 	d := leader(t, 3, 1)
 	d.tick(second)

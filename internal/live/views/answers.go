@@ -47,7 +47,7 @@ func (p *Membership) Receive(now member.Instant, from string, b []byte) error {
 		p.heard = p.heard || from == p.target
 		return p.answer(&m)
 	}
-	return fmt.Errorf("%w: a %s is for no member: close the connection that it came by", errBytes, m.Kind)
+	return fmt.Errorf("%w: members do not receive %s: close the connection", errBytes, m.Kind)
 }
 
 // answer handles what a voter of the process's own cluster sends.

@@ -183,7 +183,7 @@ func TestRestored(t *testing.T) {
 			t.Errorf("ghost %d rests %v", g.Inc, g.Rest)
 		}
 	}
-	// Those whom the lost part of the log admitted had other incarnations.
+	// Members admitted by the lost part of the log had other incarnations.
 	lost := must(t, old, Change{Base: 1, Join: []Joiner{{"Z", "z", 900, 0}}})
 	if lost.Members[3].Inc == r.Members[0].Inc || lost.Epoch >= r.Epoch {
 		t.Errorf("%+v, %+v", lost.Members, r.Members)

@@ -62,7 +62,7 @@ func (x *Change) AppendTo(b []byte) []byte {
 // ParseChange reads a change.
 func ParseChange(b []byte) (Change, error) {
 	if len(b) == 0 || b[0] != changeForm {
-		return Change{}, fmt.Errorf("%w: not a change of the form %d", errBytes, changeForm)
+		return Change{}, fmt.Errorf("%w: not a change in format %d", errBytes, changeForm)
 	}
 	var x Change
 	c := codec.Coder{B: b[1:], Bad: errBytes}
@@ -153,7 +153,7 @@ func (x *Restore) epoch(r *Record) uint64 {
 func Restored(r *Record, how Restore, first Joiner) (Change, error) {
 	x := Change{Base: r.Epoch, Start: &Start{Cluster: how.Cluster, Epoch: how.epoch(r)}, Join: []Joiner{first}, Promote: []uint64{first.Nonce}}
 	if x.Start.Epoch >= maxEpoch {
-		return x, fmt.Errorf("restore epoch %d as %d: epochs end at %d: set the clock, or found a new cluster", r.Epoch, x.Start.Epoch, uint64(maxEpoch))
+		return x, fmt.Errorf("restore epoch %d as %d: epochs must stay below %d: set the clock, or found a new cluster", r.Epoch, x.Start.Epoch, uint64(maxEpoch))
 	}
 	for _, m := range r.Members {
 		x.Drop = append(x.Drop, m.Inc)

@@ -151,7 +151,8 @@ func (s *situation) warden() *Leader {
 	return w
 }
 
-// decide returns the voters after the leader's next change, who leaves with it, and what is wrong with it.
+// decide returns the voters after the leader's next change, those that leave with it, and
+// what is wrong with it.
 func (s *situation) decide() (voters, left set, wrong string) {
 	w := s.warden()
 	old := s.facts(false).voters
@@ -193,7 +194,7 @@ func (s *situation) judge() string {
 	return fmt.Sprintf("voters %v and %v leave: %s", v, left, wrong)
 }
 
-// judge returns what is wrong with voters, and with who leaves.
+// judge returns what is wrong with voters, and with those that leave.
 func (f *facts) judge(v, left set) string {
 	// Safety.
 	if v != f.voters {

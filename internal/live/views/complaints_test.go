@@ -59,7 +59,7 @@ func TestComplaintsEvict(t *testing.T) {
 	}
 }
 
-// The younger one is evicted whoever complained first.
+// The younger one is evicted, whichever complained first.
 func TestComplaintOrder(t *testing.T) {
 	d := leader(t, 3, 1)
 	d.tick(second)
@@ -110,8 +110,7 @@ func TestComplaintFadesAway(t *testing.T) {
 	}
 }
 
-// A new view drops the complaints of those who are not in it, and about them, and no
-// others.
+// A new view drops the complaints from and about members that are not in it, and no others.
 func TestComplaintsOfTheEvicted(t *testing.T) {
 	d := leader(t, 4, 1)
 	d.tick(second)

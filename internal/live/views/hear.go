@@ -15,7 +15,7 @@ func (w *Leader) Receive(now member.Instant, from string, b []byte) error {
 		return err
 	}
 	if m.Kind >= Wait {
-		return fmt.Errorf("%w: a %s is for no voter: close the connection that it came by", errBytes, m.Kind)
+		return fmt.Errorf("%w: voters do not receive %s: close the connection", errBytes, m.Kind)
 	}
 	r := &w.record
 	switch {
@@ -105,7 +105,7 @@ func (w *Leader) Evict(inc uint64) error {
 	case !w.leads:
 		return ErrNotLeader
 	case s == nil:
-		return fmt.Errorf("incarnation %d cannot be evicted: it is none of the members of epoch %d", inc, w.record.Epoch)
+		return fmt.Errorf("cannot evict incarnation %d: it is not a member of epoch %d", inc, w.record.Epoch)
 	}
 	s.evict = true
 	return nil

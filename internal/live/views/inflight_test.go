@@ -78,8 +78,8 @@ func TestLateConfirmation(t *testing.T) {
 	}
 }
 
-// A leaving voter is told that it may go when the log can do without it, and only
-// by the leader, which alone knows that.
+// A leaving voter is told that it may stop when the log can do without it, and only by the
+// leader, because only the leader knows that.
 func TestLeavingVoterIsToldLate(t *testing.T) {
 	leave := Message{Kind: Leave, Inc: 66, Voter: 66}
 	d := lead(t, 5, 3)

@@ -18,8 +18,8 @@ type desk struct {
 
 const second = member.Instant(member.Second)
 
-// lead makes a leader of a cluster with so many members, of whom the first is
-// the leader's own process.
+// lead makes a leader of a cluster with so many members; the first one is the leader's own
+// process.
 func lead(t *testing.T, members, wanted int) *desk {
 	r := born(t, members, wanted)
 	d := &desk{NewLeader(64, r), t, 100 * second, 1}
@@ -51,7 +51,7 @@ func (d *desk) said() []Message {
 	return all
 }
 
-// tick goes on by some time, and returns what is proposed then.
+// tick advances the time, and returns what is proposed then.
 func (d *desk) tick(by member.Instant) *Change {
 	d.t.Helper()
 	d.now += by
@@ -206,7 +206,7 @@ func TestNewLeaderBeginsAnew(t *testing.T) {
 	}
 }
 
-// Who is silent, and what stays of it.
+// Silent members, and what stays of them.
 func TestSomebodyStays(t *testing.T) {
 	t.Run("all are silent", func(t *testing.T) {
 		d := lead(t, 2, 1)
@@ -371,7 +371,7 @@ func TestFlapping(t *testing.T) {
 	}
 }
 
-// A leader that is none any more, and one that is not yet, know less than others.
+// A former leader, and one that does not lead yet, know less than others.
 func TestStaleVoter(t *testing.T) {
 	d := lead(t, 2, 1)
 	if all := d.say("X", Message{Kind: Renew, Inc: 3 * 64, Number: 1, Epoch: 3}); has(all, Gone) || !has(all, NotLeader) {

@@ -20,7 +20,7 @@ func (d *desk) renews(inc, number uint64) bool {
 	return has(d.said(), Renewed)
 }
 
-// An evicted member is a ghost until its lease is over as the leader counts it, in every
+// An evicted member is a ghost until its lease has expired by the leader's count, in every
 // view until then. That holds for the first member as for any other.
 func TestGhostsKeepTheirEnd(t *testing.T) {
 	d := leader(t, 3, 1)
@@ -303,7 +303,7 @@ func TestKindNames(t *testing.T) {
 	}
 }
 
-// A leader that has applied nothing new goes on; the record of another cluster counts as
+// A leader that has applied nothing new continues; the record of another cluster counts as
 // new whatever its epoch. A new view lives from when it was applied.
 func TestApplied(t *testing.T) {
 	d := leader(t, 2, 1)
@@ -329,7 +329,7 @@ func TestGraceAfterARenewal(t *testing.T) {
 	}
 }
 
-// While a change is under way, those who stay are renewed.
+// While a change is in flight, members that stay are renewed.
 func TestRenewalsWhileAChangeIsUnderWay(t *testing.T) {
 	d := leader(t, 3, 1)
 	d.tick(second)

@@ -7,14 +7,14 @@ import (
 	"github.com/stile-lock/stile/internal/live/member"
 )
 
-// leaves lets a member ask to leave, and returns what it is told.
+// leaves lets a member ask to leave, and returns the answers to it.
 func (d *desk) leaves(inc, voter uint64) []Message {
 	d.t.Helper()
 	return d.say("m", Message{Kind: Leave, Inc: inc, Voter: voter})
 }
 
-// The last member is told that it is gone when those who left before it know it: none of
-// them has asked for a renewal's time.
+// The last member is told that it has left when the members that left before it know that
+// they have: none of them has asked for the time of a renewal.
 func TestLastLeaverWaits(t *testing.T) {
 	d := leader(t, 2, 1)
 	d.live(2*second, 64, 65)
@@ -62,9 +62,9 @@ func TestLastLeaverStays(t *testing.T) {
 	}
 }
 
-// A leaver whose voter is needed hears nothing; any other is told that it is gone, by any
-// voter; one that has a voter is sent to the leader, who knows. It gets the view too, by
-// which it sees that the others can do without it.
+// A leaver whose voter is needed gets no answer; any other is told that it has left, by any
+// voter; one that has a voter is sent to the leader, which knows. It also gets the view,
+// which shows that the others can do without it.
 func TestLeaverIsTold(t *testing.T) {
 	d := leader(t, 4, 3)
 	d.live(3*second, 64, 65, 66, 67)
@@ -110,8 +110,8 @@ func TestLeaverHearsOfItsVoter(t *testing.T) {
 	}
 }
 
-// If nobody would be left, those who leave stay first, then those who are to be evicted;
-// an eviction that cannot be is not made later either.
+// If no member would be left, leavers stay first, then members that should be evicted; an
+// eviction that is impossible is not made later either.
 func TestWhoStays(t *testing.T) {
 	d := leader(t, 2, 1)
 	d.tick(second)
@@ -151,8 +151,8 @@ func TestTooManyGhosts(t *testing.T) {
 	}
 }
 
-// A voter without a record is of no other cluster than anybody, and one of the future is
-// sent to the leader.
+// A voter without a record belongs to no other cluster, and a voter of the future is sent
+// to the leader.
 func TestVoterKnowsLittle(t *testing.T) {
 	d := &desk{NewLeader(64, Record{}), t, 0, 0}
 	if all := d.say("m", Message{Kind: Renew, Inc: 65}); len(all) != 1 || all[0].Kind != NotLeader {
@@ -167,8 +167,8 @@ func TestVoterKnowsLittle(t *testing.T) {
 	}
 }
 
-// If all leave and nobody comes, the member whose voter leads stays until the others are
-// gone; without such a member it is the first. If somebody comes, nobody has to stay.
+// If all leave and no process joins, the member whose voter leads stays until the others
+// have left; without such a member it is the first. If a process joins, none has to stay.
 func TestOneIsDetained(t *testing.T) {
 	for _, x := range []struct {
 		self uint64

@@ -10,7 +10,7 @@ type Log interface {
 	// before: the voter need not be woken for them.
 	Rest() int
 	// Step handles a message from another voter. An error means that it was refused.
-	Step(from uint64, letter []byte) error
+	Step(from uint64, message []byte) error
 	// Propose proposes an entry. Its commitment is known when it is applied. An error
 	// means that it was refused: for a while, if voters fail or the leader changes.
 	Propose(entry []byte) error

@@ -84,9 +84,9 @@ func (o *MembershipOut) Reset() {
 func NewMembership(c MembershipConfig) (*Membership, error) {
 	switch {
 	case c.Name == "" || len(c.Name) > maxName || len(c.Address) > member.MaxAddress:
-		return nil, fmt.Errorf("a member %q at %q: want a name of up to %d bytes, and an address of up to %d", c.Name, c.Address, maxName, member.MaxAddress)
+		return nil, fmt.Errorf("member %q at %q: want a name of 1 to %d bytes and an address of up to %d", c.Name, c.Address, maxName, member.MaxAddress)
 	case c.Nonce == 0 || len(c.Voters) == 0:
-		return nil, fmt.Errorf("%d voters to ask, and nonce %d: want at least one, and a nonce above 0", len(c.Voters), c.Nonce)
+		return nil, fmt.Errorf("%d known voters and nonce %d: want at least one voter and a nonce above 0", len(c.Voters), c.Nonce)
 	}
 	if c.Retry <= 0 {
 		c.Retry = member.Second / 2

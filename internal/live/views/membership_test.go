@@ -15,7 +15,7 @@ func petitioner(t *testing.T, voters ...string) *Membership {
 	return p
 }
 
-// sent returns what was sent since, and to whom.
+// sent returns the messages sent since, with their receivers.
 func (p *Membership) sent(t *testing.T) (all []Message, to []string) {
 	t.Helper()
 	for _, l := range p.Out.Send {
@@ -206,8 +206,8 @@ func TestRefer(t *testing.T) {
 	}
 }
 
-// Whoever is called answers with the number of the call, as long as it is that
-// incarnation, and also while it leaves.
+// A process answers calls with the number of the call, as long as it is that incarnation,
+// and also while it leaves.
 func TestPetitionerIsCalled(t *testing.T) {
 	p, _ := joined(t)
 	p.Leave(20 * second)

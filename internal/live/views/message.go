@@ -91,7 +91,7 @@ func (m *Message) AppendTo(b []byte) []byte {
 // b is.
 func ParseMessage(b []byte) (Message, error) {
 	if len(b) == 0 || Kind(b[0]) >= kinds {
-		return Message{}, fmt.Errorf("%w: of no known kind", errBytes)
+		return Message{}, fmt.Errorf("%w: unknown kind", errBytes)
 	}
 	m := Message{Kind: Kind(b[0])}
 	c := codec.Coder{B: b[1:], Bad: errBytes}

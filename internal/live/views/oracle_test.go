@@ -53,7 +53,7 @@ func (w *world) committed(old, r *Record) {
 	}
 }
 
-// lease checks that nobody acts who is taken to be over.
+// lease checks that no member acts after its lease is taken to have expired.
 func (w *world) lease(inc uint64) {
 	if bound, out := w.bounds[inc]; out && w.ends[inc] > bound {
 		w.fail("%d may act until %.1f ms, and is taken to be over at %.1f", inc, float64(w.ends[inc])/float64(ms), float64(bound)/float64(ms))

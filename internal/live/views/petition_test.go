@@ -23,7 +23,7 @@ func joins(t *testing.T, c MembershipConfig) *Membership {
 	return p
 }
 
-// asks wakes a petitioner so many times, and returns whom it asks.
+// asks wakes a joining process so many times, and returns which processes it asks.
 func (p *Membership) asks(t *testing.T, times int) (all []string) {
 	t.Helper()
 	for range times {
@@ -34,7 +34,7 @@ func (p *Membership) asks(t *testing.T, times int) (all []string) {
 	return all
 }
 
-// What cannot be a petitioner is refused, at the bounds too.
+// Invalid configurations are refused, at the bounds too.
 func TestPetitionerConfig(t *testing.T) {
 	long := string(make([]byte, maxName))
 	far := string(make([]byte, member.MaxAddress))
@@ -136,7 +136,7 @@ func TestPetitionerIgnores(t *testing.T) {
 }
 
 // It asks again after the time of its config, or of a quarter renewal once it knows the
-// settings, and four times as late if it was told to wait.
+// settings, and four times as late if the answer was to wait.
 func TestPetitionerWaits(t *testing.T) {
 	p := joins(t, MembershipConfig{Voters: []string{"A"}})
 	const ms = member.Instant(member.Millisecond)
@@ -164,9 +164,9 @@ func TestPetitionerWaits(t *testing.T) {
 	}
 }
 
-// It asks the voters of the record in turn, and between two rounds one other process:
-// those it was told to ask, then the members. Without a record the first one that it was
-// told to ask stands for the voters.
+// It asks the voters of the record in turn, and between two rounds one other process: the
+// configured contacts, then the members. Without a record the first contact stands for the
+// voters.
 func TestPetitionerRotates(t *testing.T) {
 	p := joins(t, MembershipConfig{Voters: []string{"N", "M", "A"}})
 	if got, want := p.asks(t, 5), []string{"M", "N", "A", "N", "M"}; !slices.Equal(got, want) {
@@ -191,8 +191,8 @@ func TestPetitionerRotates(t *testing.T) {
 	}
 }
 
-// A voter that has answered since is asked again; an answer of another does not count,
-// and neither does one that names nobody.
+// A voter that has answered since is asked again; an answer from another does not count,
+// and neither does one that names no voter.
 func TestPetitionerStays(t *testing.T) {
 	p := joins(t, MembershipConfig{Voters: []string{"A", "B"}})
 	p.told(t, 2, "A", Message{Kind: Wait, Nonce: 500})
@@ -258,7 +258,8 @@ func TestPetitionerMeetsAnotherCluster(t *testing.T) {
 	}
 }
 
-// A member believes that its cluster is gone after two leases without an answer of it.
+// A member believes that its cluster no longer exists after two leases without an answer
+// from it.
 func TestPetitionerIsPatient(t *testing.T) {
 	for _, x := range []struct {
 		after member.Instant

@@ -130,7 +130,7 @@ func (r *Record) Clone() Record {
 // Check reports why voters cannot have agreed on this record.
 func (r *Record) Check() error {
 	if r.Cluster == 0 || r.Epoch >= maxEpoch {
-		return fmt.Errorf("cluster %d in epoch %d: want a cluster above 0, and an epoch below %d", r.Cluster, r.Epoch, uint64(maxEpoch))
+		return fmt.Errorf("cluster %d in epoch %d: want a cluster above 0 and an epoch below %d", r.Cluster, r.Epoch, uint64(maxEpoch))
 	}
 	if err := r.Settings.Check(); err != nil {
 		return err
@@ -142,11 +142,11 @@ func (r *Record) Check() error {
 	for i, m := range r.Members {
 		switch {
 		case m.Name == "" || r.named(m.Name) != i:
-			return fmt.Errorf("member %q: want names, each once", m.Name)
+			return fmt.Errorf("member %q: want unique names that are not empty", m.Name)
 		case m.Nonce == 0 || r.bearer(m.Nonce) != i || r.haunts(m.Nonce):
-			return fmt.Errorf("nonce %d of %q: want one above 0 that nobody else has", m.Nonce, m.Name)
+			return fmt.Errorf("nonce %d of %q: want a unique number above 0", m.Nonce, m.Name)
 		case m.Inc/places > r.Epoch || i > 0 && m.Inc <= r.Members[i-1].Inc:
-			return fmt.Errorf("incarnation %d of %q in epoch %d: want them in order, and none of the future", m.Inc, m.Name, r.Epoch)
+			return fmt.Errorf("incarnation %d of %q in epoch %d: want ascending incarnations up to this epoch", m.Inc, m.Name, r.Epoch)
 		}
 	}
 	return r.checkVoters()
@@ -155,14 +155,14 @@ func (r *Record) Check() error {
 func (r *Record) checkVoters() error {
 	for i, v := range r.Voters {
 		if v.ID == 0 || v.ID/places > r.Epoch || i > 0 && v.ID <= r.Voters[i-1].ID {
-			return fmt.Errorf("voter %d in epoch %d: want them in order, above 0, and none of the future", v.ID, r.Epoch)
+			return fmt.Errorf("voter %d in epoch %d: want ascending numbers above 0 up to this epoch", v.ID, r.Epoch)
 		}
 	}
 	if n := len(r.staying()); n < 1 || n > MaxVoters || n%2 == 0 || len(r.Voters) > maxLeaving {
-		return fmt.Errorf("%d voters, and %d that leave: want 1, 3 or 5", n, len(r.Voters)-n)
+		return fmt.Errorf("%d voters and %d that are leaving: want 1, 3 or 5 voters", n, len(r.Voters)-n)
 	}
 	if r.Wanted < 1 || r.Wanted > MaxVoters || r.Wanted%2 == 0 {
-		return fmt.Errorf("%d voters are wanted: want 1, 3 or 5", r.Wanted)
+		return fmt.Errorf("target of %d voters: want 1, 3 or 5", r.Wanted)
 	}
 	for i, m := range r.Members {
 		if m.Voter != 0 && slices.IndexFunc(r.Members, func(o Member) bool { return o.Voter == m.Voter }) != i {

@@ -20,7 +20,7 @@ func (r *Record) AppendTo(b []byte) []byte {
 // ParseRecord reads a record. It accepts only what AppendTo writes.
 func ParseRecord(b []byte) (Record, error) {
 	if len(b) == 0 || b[0] != recordForm {
-		return Record{}, fmt.Errorf("%w: not a record of the form %d: it is of another version of stile", errBytes, recordForm)
+		return Record{}, fmt.Errorf("%w: not a record in format %d: another version of stile wrote it", errBytes, recordForm)
 	}
 	var r Record
 	c := codec.Coder{B: b[1:], Bad: errBytes}

@@ -8,7 +8,7 @@ import (
 )
 
 // ErrNotLeader means that the request must go to another voter.
-var ErrNotLeader = errors.New("this voter does not lead: ask the one that does")
+var ErrNotLeader = errors.New("this voter is not the leader: ask the leader")
 
 // A request is answered when a majority has confirmed that this voter still leads. It
 // is a renewal, or a request for the record.

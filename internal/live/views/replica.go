@@ -94,7 +94,7 @@ func OpenReplica(from ReplicaConfig) (*Replica, error) {
 		return nil, err
 	}
 	if id == 0 {
-		return nil, errors.New("start a voter: its state is empty")
+		return nil, errors.New("start a voter: it has no state")
 	}
 	c := &Replica{id: id, m: &machine{seen: from.Seen}}
 	if c.log, err = from.Logs.Start(from.State, c.m, from.Seed); err != nil {
@@ -110,7 +110,7 @@ func OpenReplica(from ReplicaConfig) (*Replica, error) {
 func Found(logs Logs, old Record, first Change) (Record, []byte, error) {
 	r, ok := Apply(old, first.Term, first.AppendTo(nil))
 	if !ok || first.Start == nil || len(r.Voters) != 1 {
-		return r, nil, errors.New("found a cluster: the settings, the name or the number of voters are not valid: want a name, settings that work, and one voter")
+		return r, nil, errors.New("found a cluster: want a name, valid settings, and one voter")
 	}
 	state, err := logs.Found(r.Cluster, r.Voters[0].ID, r.AppendTo(nil))
 	return r, state, err
@@ -125,7 +125,7 @@ func (c *Replica) Record() *Record { return &c.m.record }
 // Lead returns which voter leads.
 func (c *Replica) Lead() Lead { return c.lead }
 
-// Warden returns the voter's Leader, for requests of an operator: Evict, Choose,
+// Leader returns the voter's Leader, for requests of an operator: Evict, Choose,
 // Forget, Want.
 func (c *Replica) Leader() *Leader { return c.leader }
 
@@ -153,7 +153,7 @@ func (c *Replica) Step(now member.Instant, from string, b []byte) error {
 	to, n := binary.Uvarint(b)
 	sender, k := binary.Uvarint(b[max(n, 0):])
 	if n <= 0 || k <= 0 {
-		return fmt.Errorf("%w: a voter's letter without its ends", errBytes)
+		return fmt.Errorf("%w: message between voters without sender and receiver", errBytes)
 	}
 	if to != c.id {
 		return nil // for an earlier voter

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// What is applied is shown with its index, and so is what is restored.
+// Applied entries are shown with their index, and so are restored ones.
 func TestClerkShows(t *testing.T) {
 	var indexes, epochs []uint64
 	s := &script{t: t, record: born(t, 3, 1)}
@@ -29,8 +29,8 @@ func TestClerkShows(t *testing.T) {
 	}
 }
 
-// A record that has changed is heard of by members, also if a void entry follows before
-// anybody looks, and if it was restored.
+// Members hear of a changed record, also if a void entry follows before the leader looks,
+// and if it was restored.
 func TestClerkNotices(t *testing.T) {
 	for _, restored := range []bool{false, true} {
 		c, s := clerk(t)
@@ -84,8 +84,8 @@ func (s *failing) Start(state []byte, m Machine, seed uint64) (Log, error) {
 	return s.script.Start(state, m, seed)
 }
 
-// letters is a log that notes the letters it gets, refuses what it is told to, and says
-// how long it rests.
+// letters is a log that notes the messages it gets, refuses some of them, and has a fixed
+// rest.
 type letters struct {
 	*script
 	got             []string
@@ -164,8 +164,8 @@ func TestClerkKnowsTheLast(t *testing.T) {
 	}
 }
 
-// What the log has applied by a tick is known before the leader looks around: it does not
-// propose again what has come to pass.
+// What the log has applied by a tick is known before the leader decides: it does not
+// propose again what has already happened.
 func TestClerkLooksFirst(t *testing.T) {
 	c, s := clerk(t)
 	_ = c.Leader().Choose(central())
@@ -235,7 +235,7 @@ func TestClerkAsksAgain(t *testing.T) {
 	}
 }
 
-// A small number is not that of a voter that is over, as long as there is no record.
+// A small number is not that of a removed voter, as long as there is no record.
 func TestOverWithoutRecord(t *testing.T) {
 	if (&Record{}).Over(5) {
 		t.Error("a voter is over by no record")

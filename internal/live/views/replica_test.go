@@ -9,7 +9,7 @@ import (
 	"github.com/stile-lock/stile/internal/live/member"
 )
 
-// A script is a log that does what it is told, and notes what it is asked.
+// A script is a log that follows instructions, and notes the calls.
 type script struct {
 	t        *testing.T
 	record   Record
@@ -113,7 +113,7 @@ func TestClerkReads(t *testing.T) {
 	}
 }
 
-// One that leads no more answers nothing, even if an old read is confirmed.
+// A voter that no longer leads answers nothing, even if an old read is confirmed.
 func TestClerkLeadsNoMore(t *testing.T) {
 	c, s := clerk(t)
 	c.hears(t, 100*second, "b", Message{Kind: Renew, Inc: 65, Number: 3, Epoch: 1})
@@ -166,8 +166,8 @@ func letterTo(to, from uint64, s string) []byte {
 	return append(binary.AppendUvarint(binary.AppendUvarint(nil, to), from), s...)
 }
 
-// Where a voter is, its own letters say, before any record does; what is refused
-// says nothing, and nobody can make a clerk keep more and more.
+// The address of a voter is known from its own messages before any record has it; refused
+// messages do not count, and no sender can make a voter remember more and more.
 func TestClerkAddresses(t *testing.T) {
 	c, s := clerk(t)
 	posts := func(to uint64) string {
@@ -215,8 +215,8 @@ func TestClerkAddresses(t *testing.T) {
 	}
 }
 
-// What the warden wants reaches the log, is wanted again if it is refused, and
-// what is then applied is told to members.
+// What the leader wants reaches the log, is wanted again if it is refused, and members are
+// notified of what is then applied.
 func TestClerkProposes(t *testing.T) {
 	c, s := clerk(t)
 	s.refuse = errors.New("busy")
@@ -264,8 +264,8 @@ type stateless struct {
 
 func (s *stateless) Voter(state []byte) (cluster, voter uint64, err error) { return 0, 0, s.err }
 
-// Saves come out in their order, and are acknowledged to the log. What waits for one
-// goes out when it is durable, unless the log has failed.
+// Saves come out in their order, and are acknowledged to the log. What waits for one is
+// sent when it is durable, unless the log has failed.
 func TestClerkSaves(t *testing.T) {
 	c, s := clerk(t)
 	s.next = []LogOut{{Saves: []Save{{Number: 1, Record: []byte("a")}, {Number: 2, Record: []byte("b")}}}}
@@ -290,7 +290,7 @@ func TestClerkSaves(t *testing.T) {
 	}
 }
 
-// A voter is over when a record that can know of it does not have it.
+// A voter is removed when a record that can know of it does not have it.
 func TestOver(t *testing.T) {
 	r := born(t, 3, 3)
 	r.Epoch = 5

@@ -32,8 +32,8 @@ func (a set) String() string {
 	return "{" + s + "}"
 }
 
-// Facts are a roster in other words. What the log may rest on is said here a
-// second time, from the rules alone.
+// Facts are a roster in other words. The conditions of the log are stated here a second
+// time, only from the rules.
 type facts struct {
 	list, voters set
 	joint        bool // the log is changing its voters

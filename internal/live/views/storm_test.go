@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// cut keeps two nodes apart, or no more.
+// cut separates two nodes, or connects them again.
 func (w *world) cut(a, b *node, both, on bool) {
 	if !on && !w.stormy {
 		return // all was healed before; what is cut since stays so

@@ -14,8 +14,8 @@ func TestVoterBeginsWithItsRecord(t *testing.T) {
 	}
 }
 
-// One that leads begins anew in another term, or if it did not lead in between, and not
-// when it is told again.
+// A leader begins anew in another term, or if it did not lead in between, and not when it
+// learns again that it leads.
 func TestLeadAgain(t *testing.T) {
 	d := leader(t, 2, 1)
 	r := *d.Record()
@@ -33,8 +33,8 @@ func TestLeadAgain(t *testing.T) {
 	}
 }
 
-// A new leader waits a while before the last member goes, if somebody has left who may
-// not know it, and counts from its beginning how long voters have been missing.
+// A new leader waits a while before the last member leaves, if another member has left that
+// may not know it, and counts from its beginning how long voters have been missing.
 func TestNewLeaderAndLeavers(t *testing.T) {
 	one := born(t, 1, 1)
 	left := must(t, born(t, 2, 1), Change{Base: 1, Left: []uint64{65}})
@@ -85,8 +85,8 @@ func TestLastLeaverWaitsForTheView(t *testing.T) {
 	}
 }
 
-// One that is admitted wants to join no more, also if it is the first member then. A
-// ghost of which nothing is known rests for as long as a lease can run.
+// A process that is admitted no longer wants to join, also if it is the first member then.
+// A ghost of which nothing is known rests for as long as a lease can run.
 func TestFirstMemberIsReplaced(t *testing.T) {
 	d := leader(t, 2, 1)
 	for range 10 {

@@ -27,7 +27,7 @@ func (d *desk) revoteNow() {
 	d.reconcile()
 	if x := d.Out.Revote; x != nil {
 		if slices.Contains(d.list, d.self) && !slices.Contains(x, d.self) {
-			x = append(slices.Clone(x), d.self) // nobody removes itself
+			x = append(slices.Clone(x), d.self) // no leader removes itself
 			slices.Sort(x)
 		}
 		d.Voters(x, false, true)
@@ -62,7 +62,7 @@ func TestOneBecomesThree(t *testing.T) {
 		t.Fatalf("%d voters", n)
 	}
 	three := slices.Clone(d.list)
-	d.settle(64, 65) // C dies, and nobody can take its place
+	d.settle(64, 65) // C dies, and no member can take its place
 	d.votersAre(three...)
 	d.say("D", Message{Kind: Join, Name: "D", Address: "D", Nonce: 302, Who: []uint64{64, 65}})
 	d.tick(1)
@@ -214,7 +214,7 @@ func TestWanted(t *testing.T) {
 	}
 }
 
-// A new voter that dies before the log has it is given up.
+// A new voter that crashes before it has the log is given up.
 func TestStillborn(t *testing.T) {
 	d := lead(t, 3, 1)
 	d.live(3*second, 64, 65, 66)
@@ -232,8 +232,8 @@ func TestStillborn(t *testing.T) {
 	d.votersAre(64)
 }
 
-// Who has missed three renewals may be dead with its disk: it is no candidate, and
-// not one of those who stay, though it is a member still.
+// A member that has missed three renewals may be dead with its disk: it is not a candidate,
+// and not one of those that stay, although it is still a member.
 func TestCandidatesAreFresh(t *testing.T) {
 	quick := func(members, wanted int) *desk {
 		d := lead(t, members, wanted)
@@ -265,9 +265,9 @@ func TestCandidatesAreFresh(t *testing.T) {
 	})
 }
 
-// Who leaves does not leave the log to a voter that may be dead, though it is a member
-// still and has renewed a moment ago: it waits until that one has answered, or is
-// evicted. Then all the rest leave, and the last one stays until they have.
+// A leaver does not leave the log to a voter that may be dead, although that one is still a
+// member and has renewed a moment ago: it waits until that one has answered, or is evicted.
+// Then all the rest leave, and the last one stays until they have.
 func TestLeaversWaitForAnAnswer(t *testing.T) {
 	leave := func() *desk {
 		d := lead(t, 3, 3)
@@ -346,8 +346,8 @@ func TestLeaversWaitForAnAnswer(t *testing.T) {
 	})
 }
 
-// The log is not left to a voter that may be dead when a new voter dies before the
-// log has it: A is dead, D takes the place of C, which leaves, and dies as well.
+// The log is not left to a voter that may be dead when a new voter crashes before it has
+// the log: A is dead, D takes the place of C, which leaves, and crashes as well.
 func TestStillbornLeavesNoDeadVoter(t *testing.T) {
 	d := lead(t, 4, 3)
 	d.self = 65 // B leads

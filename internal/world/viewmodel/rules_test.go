@@ -42,7 +42,7 @@ func rules() []rule {
 		{"ExpiredNotCarried", "a hold that the lease has lost is not carried to the next view", expires, Mutual, 8},
 		{"ExpiredIdle", "a lock is forgotten if its only hold here was lost with the lease", expires, Mutual, 8},
 		{"ExpiredNotReleased", "no RELEASED is sent for a carried hold that the lease has lost", expires, Waits, 13},
-		{"ExpiredAtHome", "a home lets others in beside its own hold that the lease has lost", all["b replaced by a home, lease expires"], Mutual, 5},
+		{"ExpiredAtHome", "a home lets others enter beside its own hold that the lease has lost", all["b replaced by a home, lease expires"], Mutual, 5},
 		{"PassAtOnce", "a lost lock is passed on before the lease has expired", all["b replaced by a home, lease expires"], Mutual, 5},
 		{"PassAtRenewal", "a lost lock is passed on when the lease is renewed", all["b replaced by a home, lease expires"], Mutual, 6},
 		// A home that enters on its own.

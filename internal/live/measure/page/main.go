@@ -16,7 +16,7 @@ const maxLog = 1000
 
 func main() {
 	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "page: want one argument, which says where the numbers were measured: run 'make live'")
+		fmt.Fprintln(os.Stderr, "page: want one argument, a description of the measurement: run 'make live'")
 		os.Exit(2)
 	}
 	logs := raft.Logs{Election: process.Election, Heartbeat: process.Heartbeat, MaxLog: maxLog}

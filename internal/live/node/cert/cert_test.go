@@ -96,19 +96,19 @@ func TestBadOrders(t *testing.T) {
 	now := time.Now()
 	good := Order{Dir: dir, Name: "db1", Hosts: []string{"db1"}, Days: 1, Now: now}
 	_, err := Node(good)
-	says(t, err, "there is no authority in")
+	says(t, err, "'stile cert ca'")
 	made(t, dir, nil)
 	for want, change := range map[string]func(o *Order){
-		"is there already":       func(*Order) {},
-		"needs a host":           func(o *Order) { o.Name, o.Hosts = "x", nil },
-		"is no host":             func(o *Order) { o.Name, o.Hosts = "x", []string{"a b"} },
-		"cannot be called \"a/b": func(o *Order) { o.Name = "a/b" },
-		"cannot be called \".x":  func(o *Order) { o.Name = ".x" },
-		"cannot be called CA":    func(o *Order) { o.Name = "CA" },
-		"want 1 to 36500":        func(o *Order) { o.Name, o.Days = "x", 0 },
-		"make it first":          func(o *Order) { o.Dir = filepath.Join(dir, "none") },
-		"is a file":              func(o *Order) { o.Dir = filepath.Join(dir, "ca.crt") },
-		"was valid until":        func(o *Order) { o.Name, o.Now = "x", now.AddDate(20, 0, 0) },
+		"--force":         func(*Order) {},
+		"needs a host":    func(o *Order) { o.Name, o.Hosts = "x", nil },
+		"host \"a b\"":    func(o *Order) { o.Name, o.Hosts = "x", []string{"a b"} },
+		"node name \"a/b": func(o *Order) { o.Name = "a/b" },
+		"node name \".x":  func(o *Order) { o.Name = ".x" },
+		"node name CA":    func(o *Order) { o.Name = "CA" },
+		"want 1 to 36500": func(o *Order) { o.Name, o.Days = "x", 0 },
+		"no directory":    func(o *Order) { o.Dir = filepath.Join(dir, "none") },
+		"is a file":       func(o *Order) { o.Dir = filepath.Join(dir, "ca.crt") },
+		"expired on":      func(o *Order) { o.Name, o.Now = "x", now.AddDate(20, 0, 0) },
 	} {
 		o := good
 		change(&o)
@@ -131,17 +131,17 @@ func TestBadOrders(t *testing.T) {
 	}
 	good.Dir = other
 	_, err = Node(good)
-	says(t, err, "no certificate of an authority")
+	says(t, err, filepath.Join(other, "ca.crt"))
 }
 
-// What came to be there meanwhile stays, and what was placed before goes.
+// A file that appeared meanwhile stays, and files placed before it are removed.
 func TestInstallIsAllOrNone(t *testing.T) {
 	dir := t.TempDir()
 	one, two := filepath.Join(dir, "one"), filepath.Join(dir, "two")
 	if err := os.WriteFile(two, []byte("precious"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	says(t, install(false, output{one, []byte("x"), 0o600}, output{two, []byte("x"), 0o600}), "two is there already")
+	says(t, install(false, output{one, []byte("x"), 0o600}, output{two, []byte("x"), 0o600}), two)
 	if data, _ := os.ReadFile(two); string(data) != "precious" {
 		t.Errorf("it is %q now", data)
 	}
@@ -163,7 +163,7 @@ func TestFits(t *testing.T) {
 		t.Error(err)
 	}
 	for _, name := range []string{"", "db2", "db1.example.com", "127.0.0.1", "/db1"} {
-		says(t, Fits(c, name), "its certificate is for db1")
+		says(t, Fits(c, name), "certificate for db1")
 	}
 	foreign := &x509.Certificate{DNSNames: []string{"db7"}, Subject: pkix.Name{CommonName: "seven"}}
 	for name, fits := range map[string]bool{"db7": true, "seven": true, "db8": false, "": false} {
@@ -185,14 +185,14 @@ func TestBadFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, change := range map[string]func(c *Config){
-		"cannot read the authority no/ca.crt": func(c *Config) { c.CA = "no/ca.crt" },
-		"there is no certificate in":          func(c *Config) { c.CA = junk },
-		"cannot read the certificate no":      func(c *Config) { c.Cert = "no" },
-		"cannot read the key no":              func(c *Config) { c.Key = "no" },
-		"do not belong together":              func(c *Config) { c.Key = foreign.Key },
-		"or are no certificate":               func(c *Config) { c.Cert = junk },
-		"is not accepted by":                  func(c *Config) { c.CA = foreign.CA },
-		"was valid until":                     func(c *Config) { *c = old },
+		"no/ca.crt":                      func(c *Config) { c.CA = "no/ca.crt" },
+		"contains no certificate":        func(c *Config) { c.CA = junk },
+		"cannot read the certificate no": func(c *Config) { c.Cert = "no" },
+		"cannot read the key no":         func(c *Config) { c.Key = "no" },
+		foreign.Key:                      func(c *Config) { c.Key = foreign.Key },
+		junk + " and":                    func(c *Config) { c.Cert = junk },
+		"not signed by":                  func(c *Config) { c.CA = foreign.CA },
+		"expired on":                     func(c *Config) { *c = old },
 	} {
 		c := good
 		change(&c)
@@ -245,8 +245,8 @@ func TestHandshake(t *testing.T) {
 	says(t, err, "protocol version")
 }
 
-// New files are used by the next handshake. What is wrong with them is told once,
-// and what was good before stays.
+// New files are used by the next handshake. An error in them is reported once, and the
+// previous ones stay in use.
 func TestReload(t *testing.T) {
 	dir := t.TempDir()
 	c := made(t, dir, nil)
@@ -293,7 +293,7 @@ func TestReload(t *testing.T) {
 			t.Error("another certificate is used")
 		}
 	}
-	if len(told) != 1 || !strings.Contains(told[0].Error(), "those of before stay in use") {
+	if len(told) != 1 || !strings.Contains(told[0].Error(), "previous ones") {
 		t.Errorf("told %v", told)
 	}
 	if err := os.Remove(c.Cert); err != nil {

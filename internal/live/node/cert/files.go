@@ -24,9 +24,9 @@ func isDir(dir string) error {
 	info, err := os.Stat(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("there is no directory %q: make it first", dir)
+		return fmt.Errorf("no directory %q: create it first", dir)
 	case err != nil:
-		return fmt.Errorf("cannot use the directory %q: %w", dir, reason(err))
+		return fmt.Errorf("cannot use directory %q: %w", dir, reason(err))
 	case !info.IsDir():
 		return fmt.Errorf("%q is a file: give a directory", dir)
 	}
@@ -37,7 +37,7 @@ func isDir(dir string) error {
 func free(paths ...string) error {
 	for _, path := range paths {
 		if _, err := os.Lstat(path); err == nil {
-			return fmt.Errorf("%s is there already, and others may trust it: remove it, or give --force to replace it", path)
+			return fmt.Errorf("%s exists, and other nodes may trust it: remove it, or give --force to replace it", path)
 		} else if !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("cannot write %s: %w", path, reason(err))
 		}
@@ -123,7 +123,7 @@ func reason(err error) error {
 func loadCA(dir string, now time.Time) (*x509.Certificate, *ecdsa.PrivateKey, error) {
 	file, keyFile := filepath.Join(dir, CAName+".crt"), filepath.Join(dir, CAName+".key")
 	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, fmt.Errorf("there is no authority in %q: 'stile cert ca' makes one, or --dir says where it is", dir)
+		return nil, nil, fmt.Errorf("no authority in %q: create one with 'stile cert ca', or give its directory with --dir", dir)
 	}
 	pair, err := loadPair(file, keyFile)
 	if err != nil {
@@ -132,11 +132,11 @@ func loadCA(dir string, now time.Time) (*x509.Certificate, *ecdsa.PrivateKey, er
 	key, ok := pair.PrivateKey.(*ecdsa.PrivateKey)
 	switch {
 	case !ok:
-		return nil, nil, fmt.Errorf("%s is no ECDSA key: 'stile cert ca' makes one that can be used", keyFile)
+		return nil, nil, fmt.Errorf("%s is not an ECDSA key: create one with 'stile cert ca'", keyFile)
 	case !pair.Leaf.IsCA:
-		return nil, nil, fmt.Errorf("%s is no certificate of an authority: 'stile cert ca' makes one", file)
+		return nil, nil, fmt.Errorf("%s is not the certificate of an authority: create one with 'stile cert ca'", file)
 	case now.After(pair.Leaf.NotAfter):
-		return nil, nil, fmt.Errorf("%s was valid until %s: make a new authority and new certificates with 'stile cert ca --force'", file, pair.Leaf.NotAfter.Format(time.DateOnly))
+		return nil, nil, fmt.Errorf("%s expired on %s: create a new authority with 'stile cert ca --force', and new certificates for all nodes", file, pair.Leaf.NotAfter.Format(time.DateOnly))
 	}
 	return pair.Leaf, key, nil
 }
@@ -145,15 +145,15 @@ func loadCA(dir string, now time.Time) (*x509.Certificate, *ecdsa.PrivateKey, er
 func loadPair(file, keyFile string) (*tls.Certificate, error) {
 	cert, err := os.ReadFile(file)
 	if err != nil {
-		return nil, fmt.Errorf("cannot read the certificate %s: %w: 'stile cert' makes one", file, reason(err))
+		return nil, fmt.Errorf("cannot read the certificate %s: %w: create one with 'stile cert'", file, reason(err))
 	}
 	key, err := os.ReadFile(keyFile)
 	if err != nil {
-		return nil, fmt.Errorf("cannot read the key %s: %w: it is made with the certificate, by 'stile cert'", keyFile, reason(err))
+		return nil, fmt.Errorf("cannot read the key %s: %w: 'stile cert' creates it with the certificate", keyFile, reason(err))
 	}
 	pair, err := tls.X509KeyPair(cert, key)
 	if err != nil {
-		return nil, fmt.Errorf("%s and %s do not belong together, or are no certificate and key: %w", file, keyFile, err)
+		return nil, fmt.Errorf("%s and %s are not a certificate and its key: %w", file, keyFile, err)
 	}
 	return &pair, nil
 }

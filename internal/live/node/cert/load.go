@@ -24,7 +24,7 @@ func (c Config) Given() (bool, error) {
 	case c == Config{}:
 		return false, nil
 	case c.CA == "" || c.Cert == "" || c.Key == "":
-		return false, errors.New("certificates need three files: that of the authority, that of the process, and its key: give all of them or none")
+		return false, errors.New("TLS needs three files: the authority's certificate, the process's certificate, and its key: give all three or none")
 	}
 	return true, nil
 }
@@ -68,11 +68,11 @@ func Load(c Config, report func(error)) (*Keys, error) {
 func (c Config) read(now time.Time) (*material, error) {
 	pem, err := os.ReadFile(c.CA)
 	if err != nil {
-		return nil, fmt.Errorf("cannot read the authority %s: %w: 'stile cert ca' makes one; copy its ca.crt to every node", c.CA, reason(err))
+		return nil, fmt.Errorf("cannot read the authority's certificate %s: %w: create one with 'stile cert ca', and copy ca.crt to every node", c.CA, reason(err))
 	}
 	m := &material{roots: x509.NewCertPool()}
 	if !m.roots.AppendCertsFromPEM(pem) {
-		return nil, fmt.Errorf("there is no certificate in %s: give the ca.crt that 'stile cert ca' made", c.CA)
+		return nil, fmt.Errorf("%s contains no certificate: give the ca.crt that 'stile cert ca' created", c.CA)
 	}
 	if m.pair, err = loadPair(c.Cert, c.Key); err != nil {
 		return nil, err
@@ -80,13 +80,13 @@ func (c Config) read(now time.Time) (*material, error) {
 	leaf := m.pair.Leaf
 	switch {
 	case now.After(leaf.NotAfter):
-		return nil, fmt.Errorf("%s was valid until %s: 'stile cert node' makes a new one", c.Cert, leaf.NotAfter.Format(time.DateTime))
+		return nil, fmt.Errorf("%s expired on %s: create a new one with 'stile cert node'", c.Cert, leaf.NotAfter.Format(time.DateTime))
 	case now.Before(leaf.NotBefore):
-		return nil, fmt.Errorf("%s is valid from %s only: is the clock right?", c.Cert, leaf.NotBefore.Format(time.DateTime))
+		return nil, fmt.Errorf("%s is not valid before %s: check the clock", c.Cert, leaf.NotBefore.Format(time.DateTime))
 	}
 	for _, usage := range []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth} {
 		if _, err := leaf.Verify(x509.VerifyOptions{Roots: m.roots, CurrentTime: now, KeyUsages: []x509.ExtKeyUsage{usage}}); err != nil {
-			return nil, fmt.Errorf("%s is not accepted by %s: %w: make it with 'stile cert node' where that authority is", c.Cert, c.CA, err)
+			return nil, fmt.Errorf("%s is not signed by %s: %w: create it with 'stile cert node' in the directory of that authority", c.Cert, c.CA, err)
 		}
 	}
 	return m, nil
@@ -116,7 +116,7 @@ func (k *Keys) current() *material {
 	k.files = files // before reading them: a change in between is seen the next time
 	m, err := k.config.read(time.Now())
 	if err != nil {
-		k.report(fmt.Errorf("the certificates have changed, and those of before stay in use: %w", err))
+		k.report(fmt.Errorf("the changed certificates cannot be used, so the previous ones stay in use: %w", err))
 		return k.now
 	}
 	k.now = m

@@ -69,7 +69,7 @@ func Node(o Order) (*Made, error) {
 		return nil, err
 	}
 	if len(o.Hosts) == 0 {
-		return nil, fmt.Errorf("node %s needs a host that others reach it at: an IP address or a name", o.Name)
+		return nil, fmt.Errorf("node %s needs a host at which others reach it: give an IP address or a name", o.Name)
 	}
 	m, err := o.start(o.Name)
 	if err != nil {
@@ -107,7 +107,7 @@ func Node(o Order) (*Made, error) {
 func (o Order) start(name string) (*Made, error) {
 	m := &Made{Name: name, Cert: filepath.Join(o.Dir, name+".crt"), Key: filepath.Join(o.Dir, name+".key")}
 	if o.Days < 1 || o.Days > MaxDays {
-		return nil, fmt.Errorf("a certificate for %d days: want 1 to %d", o.Days, MaxDays)
+		return nil, fmt.Errorf("validity of %d days: want 1 to %d", o.Days, MaxDays)
 	}
 	if err := isDir(o.Dir); err != nil {
 		return nil, err
@@ -122,11 +122,11 @@ func (o Order) start(name string) (*Made, error) {
 func template(name string, o Order) (*ecdsa.PrivateKey, *x509.Certificate, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		return nil, nil, fmt.Errorf("cannot make a key: %w", err)
+		return nil, nil, fmt.Errorf("cannot create a key: %w", err)
 	}
 	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 127))
 	if err != nil {
-		return nil, nil, fmt.Errorf("cannot draw a serial number: %w", err)
+		return nil, nil, fmt.Errorf("cannot create a serial number: %w", err)
 	}
 	return key, &x509.Certificate{
 		SerialNumber: serial.Add(serial, big.NewInt(1)),
@@ -144,7 +144,7 @@ func (m *Made) sign(t, parent *x509.Certificate, key, signer *ecdsa.PrivateKey, 
 	}
 	private, err := x509.MarshalPKCS8PrivateKey(key)
 	if err != nil {
-		return fmt.Errorf("cannot write the key of %s: %w", m.Name, err)
+		return fmt.Errorf("cannot encode the key of %s: %w", m.Name, err)
 	}
 	return install(force,
 		output{m.Key, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private}), 0o600},
@@ -160,9 +160,9 @@ var (
 func CheckName(name string) error {
 	switch {
 	case !nodeName.MatchString(name):
-		return fmt.Errorf("a node cannot be called %.60q: want up to 63 letters, digits, dots, hyphens and underscores, a letter or digit first", name)
+		return fmt.Errorf("invalid node name %.60q: want up to 63 letters, digits, dots, hyphens and underscores, with a letter or digit first", name)
 	case strings.EqualFold(name, CAName):
-		return fmt.Errorf("a node cannot be called %s, as the files of the authority are: choose another name", name)
+		return fmt.Errorf("invalid node name %s: the authority's files have that name: choose another one", name)
 	}
 	return nil
 }
@@ -171,7 +171,7 @@ func CheckName(name string) error {
 func CheckHost(host string) error {
 	last := host[strings.LastIndex(host, ".")+1:] // if it is numeric, it is a mistyped address
 	if net.ParseIP(host) == nil && (!hostName.MatchString(host) || len(host) > 253 || strings.Trim(last, "0123456789") == "") {
-		return fmt.Errorf("%.60q is no host: want an IP address such as 10.0.0.5 or a name such as db1.example.com, without a port", host)
+		return fmt.Errorf("invalid host %.60q: want an IP address such as 10.0.0.5 or a name such as db1.example.com, without a port", host)
 	}
 	return nil
 }
@@ -195,5 +195,5 @@ func Fits(c *x509.Certificate, name string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("the node calls itself %s, but its certificate is for %s: give it its own certificate", name, strings.Join(names, ", "))
+	return fmt.Errorf("node %s has a certificate for %s: give each node its own certificate", name, strings.Join(names, ", "))
 }

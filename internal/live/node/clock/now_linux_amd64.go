@@ -75,7 +75,7 @@ func lookup() (uintptr, error) {
 			return uintptr(start) + uintptr(s.Value), nil
 		}
 	}
-	return 0, errors.New("the kernel offers no clock")
+	return 0, errors.New("the kernel's vDSO has no clock")
 }
 
 // library returns the address range of that library.
@@ -91,5 +91,5 @@ func library() (start, end int64, err error) {
 			return start, end, err
 		}
 	}
-	return 0, 0, errors.New("the kernel offers no library")
+	return 0, 0, errors.New("the kernel provides no vDSO")
 }

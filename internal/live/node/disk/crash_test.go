@@ -72,7 +72,7 @@ func child(args []string) int {
 	}
 }
 
-// trust opens a file with bbolt alone, as well guarded as can be.
+// trust opens a file with bbolt only, as well guarded as possible.
 func trust(path string) int {
 	err := guard(func() error {
 		db, err := bbolt.Open(path, 0o600, options())
@@ -211,7 +211,7 @@ func TestKill(t *testing.T) {
 func TestFileLimit(t *testing.T) {
 	dir := t.TempDir()
 	l := live(t, dir+" 12 0 0 200000", 0)
-	if l.acked == 0 || !strings.HasPrefix(l.says, "true ") || !strings.Contains(l.says, syscall.EFBIG.Error()) || !strings.Contains(l.says, "this process must end") {
+	if l.acked == 0 || !strings.HasPrefix(l.says, "true ") || !strings.Contains(l.says, syscall.EFBIG.Error()) || !strings.Contains(l.says, "restart") {
 		t.Fatalf("after save %d it says %q", l.acked, l.says)
 	}
 	t.Logf("after save %d: %s", l.acked, l.says)
@@ -225,7 +225,7 @@ func TestFileLimit(t *testing.T) {
 	}
 }
 
-// Another process is kept out, and knows by whom.
+// Another process is locked out, and learns which process holds the lock.
 func TestLockOfAnother(t *testing.T) {
 	dir := t.TempDir()
 	open(t, dir)

@@ -145,7 +145,7 @@ func TestFlips(t *testing.T) {
 	if v.refused == 0 || v.harmless == 0 {
 		t.Errorf("%+v: both must occur", v)
 	}
-	// Many more, and other files, by the reader alone.
+	// Many more, and other files, with the reader only.
 	for seed := range uint64(5) {
 		x := newSpecimen(t, seed, int(1+seed*40))
 		v, err := x.flips(1000, func(b []byte) (raft.State, error) {

@@ -56,7 +56,7 @@ func TestWriteAndSyncErrors(t *testing.T) {
 		}
 		replaceFile(t, s, device)
 		first := s.Save(vote(12))
-		if first == nil || !strings.Contains(first.Error(), want.Error()) || !strings.Contains(first.Error(), "this process must end") {
+		if first == nil || !strings.Contains(first.Error(), want.Error()) || !strings.Contains(first.Error(), "restart") {
 			t.Errorf("%s: %v; want %v", device, first, want)
 		}
 		if again := s.Save(vote(12)); again != first {
@@ -69,7 +69,7 @@ func TestWriteAndSyncErrors(t *testing.T) {
 	}
 }
 
-// The planted bug: who does not sync does not notice that it failed.
+// The planted bug: a store that does not sync does not notice that a sync failed.
 func TestSyncControl(t *testing.T) {
 	s := open(t, t.TempDir())
 	s.db.NoSync = true
@@ -160,7 +160,7 @@ func TestFullDisk(t *testing.T) {
 	}
 	t.Logf("after %d saves: %v", index, err)
 	s.Close()
-	// It can be read while the disk is still full, and goes on when it is not.
+	// It can be read while the disk is still full, and continues when it is not.
 	s = open(t, dir)
 	if got := load(t, s); got.Last() != index {
 		t.Errorf("%d entries were acknowledged, %d are there", index, got.Last())

@@ -16,18 +16,18 @@ func makeFolder(dir string) error {
 	err := os.Mkdir(dir, 0o700)
 	made := err == nil
 	if err != nil && !errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("make the folder of a voter: %w; it must be in one that is there already", err)
+		return fmt.Errorf("create the data directory: %w: its parent must exist", err)
 	}
 	info, err := os.Stat(dir)
 	if err != nil {
-		return fmt.Errorf("open the folder of a voter: %w", err)
+		return fmt.Errorf("open the data directory: %w", err)
 	}
 	if !info.IsDir() {
-		return fmt.Errorf("open the folder of a voter: %s is no folder: name another one", dir)
+		return fmt.Errorf("open the data directory: %s is not a directory: give another one", dir)
 	}
 	dir, err = filepath.Abs(dir)
 	if err != nil {
-		return fmt.Errorf("open the folder of a voter: %w", err)
+		return fmt.Errorf("open the data directory: %w", err)
 	}
 	if err := SyncFolder(filepath.Dir(dir)); err != nil && (made || !errors.Is(err, fs.ErrPermission)) {
 		return err
@@ -39,11 +39,11 @@ func makeFolder(dir string) error {
 func SyncFolder(dir string) error {
 	f, err := os.Open(dir)
 	if err != nil {
-		return fmt.Errorf("make sure of the folder %s: %w", dir, err)
+		return fmt.Errorf("sync directory %s: %w", dir, err)
 	}
 	defer f.Close()
 	if err := f.Sync(); err != nil {
-		return fmt.Errorf("make sure of the folder %s: %w", dir, err)
+		return fmt.Errorf("sync directory %s: %w", dir, err)
 	}
 	return nil
 }
@@ -54,7 +54,7 @@ func SyncFolder(dir string) error {
 func ensureFile(path string) error {
 	unfinished := path + ".new"
 	if err := os.Remove(unfinished); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("drop a file that was never finished: %w", err)
+		return fmt.Errorf("remove an incomplete file: %w", err)
 	}
 	_, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -63,7 +63,7 @@ func ensureFile(path string) error {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("make the file of a voter: %w", err)
+		return fmt.Errorf("create the voter's file: %w", err)
 	}
 	return SyncFolder(filepath.Dir(path))
 }

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// A folder is made, for its owner alone, but not a whole path of them.
+// The folder is created, readable only by its owner, but not its parents.
 func TestMakeFolder(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	open(t, dir)
@@ -24,7 +24,7 @@ func TestMakeFolder(t *testing.T) {
 	if _, err := Open(filepath.Join(dir, "a", "b")); err == nil {
 		t.Error("a path with a mistake in it was made")
 	}
-	if _, err := Open(filepath.Join(dir, "lock")); err == nil || !strings.Contains(err.Error(), "is no folder") {
+	if _, err := Open(filepath.Join(dir, "lock")); err == nil || !strings.Contains(err.Error(), "not a directory") {
 		t.Errorf("a file as a folder: %v", err)
 	}
 }
@@ -56,7 +56,7 @@ func TestLock(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir)
 	_, err := Open(dir)
-	want := fmt.Sprintf("the folder %s is in use by process %d: end that one first", dir, os.Getpid())
+	want := fmt.Sprintf("%s is in use by process %d", dir, os.Getpid())
 	if err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("a second one: %v; want %q", err, want)
 	}
@@ -106,9 +106,9 @@ func (f *shaky) Sync() error {
 
 func (f *shaky) write(id int) { copy(f.disk[id*pageSize:][:pageSize], f.cache[id*pageSize:]) }
 
-// settleStorm breaks a settle off at every operation, and lets one page of those
-// that were written get to the disk. What is there then must be one of the two
-// states, and after an end without trouble the newer one.
+// settleStorm interrupts a settle at every operation, and lets one of the written pages
+// reach the disk. The file must then have one of the two states, and after an undisturbed
+// end the newer one.
 func settleStorm(t *testing.T, settle func(syncer, *tree) error) (bad []string) {
 	dir, _ := memoryFolder(t)
 	s := open(t, dir)

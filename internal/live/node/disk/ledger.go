@@ -72,7 +72,7 @@ func (l *ledger) write(tx *bbolt.Tx, change func(*ledger) error) (err error) {
 func (l *ledger) save(b raft.Batch) error {
 	for i, e := range b.Entries {
 		if e.Index != b.Entries[0].Index+uint64(i) {
-			return fmt.Errorf("entry %d is where %d should be", e.Index, b.Entries[0].Index+uint64(i))
+			return fmt.Errorf("got entry %d, want entry %d", e.Index, b.Entries[0].Index+uint64(i))
 		}
 	}
 	first, last := l.state.Snapshot.Index+1, l.state.Last()

@@ -19,14 +19,14 @@ func lockFolder(dir string) (*os.File, error) {
 	path := filepath.Join(dir, "lock")
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("lock the folder %s: %w", dir, err)
+		return nil, fmt.Errorf("lock directory %s: %w", dir, err)
 	}
 	if err := flock(f); err != nil {
 		defer f.Close()
 		if errors.Is(err, syscall.EWOULDBLOCK) {
-			return nil, fmt.Errorf("the folder %s is in use by %s: end that one first, or name another folder", dir, holder(f))
+			return nil, fmt.Errorf("directory %s is in use by %s: stop that process first, or give another directory", dir, holder(f))
 		}
-		return nil, fmt.Errorf("lock %s: %w; the folder must be on a local disk", path, err)
+		return nil, fmt.Errorf("lock %s: %w: the data directory must be on a local disk", path, err)
 	}
 	sign(f)
 	return f, nil

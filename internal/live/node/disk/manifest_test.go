@@ -25,8 +25,8 @@ func (x specimen) records(t *testing.T) []elem {
 	return all
 }
 
-// Records that are all sound, but not all those of the last transaction, are
-// found by the manifest alone.
+// If records are all sound, but not those of the last transaction, only the manifest shows
+// it.
 func TestManifest(t *testing.T) {
 	dir, _ := memoryFolder(t)
 	s := open(t, dir)

@@ -49,7 +49,7 @@ func unseal(key string, value []byte) ([]byte, uint64, error) {
 	}
 	sum, data := binary.BigEndian.Uint64(value), value[sumSize:]
 	if checksum(key, data) != sum {
-		return nil, 0, fmt.Errorf("record %q does not fit its checksum", key)
+		return nil, 0, fmt.Errorf("record %q does not match its checksum", key)
 	}
 	return data, sum, nil
 }
@@ -72,7 +72,7 @@ func parseManifest(b []byte) (m manifest, err error) {
 	for i, n := range [...]*uint64{&m.format, &m.tx, &m.count, &m.sum} {
 		v, size := binary.Uvarint(b)
 		if size <= 0 {
-			return m, errors.New("the manifest ends too early")
+			return m, errors.New("manifest truncated")
 		}
 		*n, b = v, b[size:]
 		if i == 0 && m.format != format {
@@ -80,7 +80,7 @@ func parseManifest(b []byte) (m manifest, err error) {
 		}
 	}
 	if len(b) > 0 {
-		return m, errors.New("the manifest is too long")
+		return m, errors.New("manifest too long")
 	}
 	return m, nil
 }
@@ -89,7 +89,7 @@ func parseManifest(b []byte) (m manifest, err error) {
 type errFormat uint64
 
 func (e errFormat) Error() string {
-	return fmt.Sprintf("it is of format %d, and this program knows format %d alone: start the program that has written it, or a newer one", uint64(e), uint64(format))
+	return fmt.Sprintf("the file has format %d, but this version of stile reads only format %d: start the version that wrote it, or a newer one", uint64(e), uint64(format))
 }
 
 // A content is what a file holds, and what must be known of it to change it.
@@ -106,7 +106,7 @@ func read(f io.ReaderAt, size int64) (content, error) {
 		return content{}, err
 	}
 	if len(top) == 0 || string(top[0].key) != bucketName || top[0].flags != bucketFlag {
-		return content{}, fmt.Errorf("its first bucket is not %q: %w", bucketName, errForeign)
+		return content{}, fmt.Errorf("first bucket is not %q: %w", bucketName, errForeign)
 	}
 	all, err := t.bucket(top[0].value)
 	if err != nil {
@@ -114,7 +114,7 @@ func read(f io.ReaderAt, size int64) (content, error) {
 	}
 	c, err := decode(all, t.meta.tx)
 	if err == nil && len(top) > 1 {
-		err = fmt.Errorf("it has a bucket %q too", top[1].key)
+		err = fmt.Errorf("unexpected bucket %q", top[1].key)
 	}
 	c.tree = t
 	return c, err
@@ -127,7 +127,7 @@ func decode(all []elem, tx uint64) (content, error) {
 		return content{}, err
 	}
 	if m.tx != tx {
-		return content{}, fmt.Errorf("the manifest is of transaction %d, the file of %d", m.tx, tx)
+		return content{}, fmt.Errorf("the manifest is from transaction %d, the file from %d", m.tx, tx)
 	}
 	c := content{sums: make(map[string]uint64)}
 	var whole raft.Batch
@@ -135,7 +135,7 @@ func decode(all []elem, tx uint64) (content, error) {
 	for _, e := range all {
 		key := string(e.key)
 		if e.flags != 0 {
-			return content{}, fmt.Errorf("record %q is of the unknown sort %d", key, e.flags)
+			return content{}, fmt.Errorf("record %q has unknown flags %d", key, e.flags)
 		}
 		if key == keyManifest {
 			continue
@@ -151,7 +151,7 @@ func decode(all []elem, tx uint64) (content, error) {
 		total += sum
 	}
 	if m.count != uint64(len(c.sums)) || m.sum != total {
-		return content{}, fmt.Errorf("the %d records are not the %d that the manifest knows", len(c.sums), m.count)
+		return content{}, fmt.Errorf("the %d records do not match the %d of the manifest", len(c.sums), m.count)
 	}
 	if c.state, err = whole.State(); err != nil {
 		return content{}, err
@@ -169,7 +169,7 @@ func findManifest(all []elem) (manifest, error) {
 			return parseManifest(data)
 		}
 	}
-	return manifest{}, errors.New("the manifest is missing")
+	return manifest{}, errors.New("manifest missing")
 }
 
 // gather adds a record to the batch of all records. Entries come in the order of their
@@ -189,7 +189,7 @@ func gather(whole *raft.Batch, key string, data []byte) error {
 	case len(b.Entries) == 1 && key == entryKey(b.Entries[0].Index):
 		whole.Entries = append(whole.Entries, b.Entries[0])
 	default:
-		return errors.New("it does not hold what its key says")
+		return errors.New("content does not match the key")
 	}
 	return nil
 }

@@ -29,9 +29,9 @@ type Store struct {
 // Errors of a Store.
 var (
 	// ErrClosed is the error of a Store after Close.
-	ErrClosed = errors.New("the storage was closed")
+	ErrClosed = errors.New("the storage is closed")
 	// errPanic reports that bbolt has panicked and may hold its locks forever.
-	errPanic = errors.New("bbolt has panicked")
+	errPanic = errors.New("bbolt panicked")
 )
 
 // options are those of every use of bbolt here: each commit is synced. The list of free
@@ -69,14 +69,14 @@ func (s *Store) open() (err error) {
 		return err
 	}
 	if s.file, err = os.OpenFile(path, os.O_RDWR, 0); err != nil {
-		return fmt.Errorf("open the file of a voter: %w", err)
+		return fmt.Errorf("open the voter's file: %w", err)
 	}
 	c, err := s.read()
 	if err != nil {
 		return err
 	}
 	if err := settle(s.file, c.tree); err != nil {
-		return fmt.Errorf("make sure that %s is on the disk: %w; make room or look after the disk, and start again", path, err)
+		return fmt.Errorf("sync %s: %w: free some space or check the disk, then restart", path, err)
 	}
 	s.now = newLedger(c)
 	err = guard(func() (err error) {
@@ -130,7 +130,7 @@ func (s *Store) read() (c content, err error) {
 
 // damaged adds how to proceed, whatever the damage is.
 func damaged(path string, err error) error {
-	return fmt.Errorf("read %s: %w; %w: to empty it, move the folder %s away", path, err, raft.ErrDamaged, filepath.Dir(path))
+	return fmt.Errorf("read %s: %w; %w: to start empty, move directory %s away", path, err, raft.ErrDamaged, filepath.Dir(path))
 }
 
 // Save adds a batch to what is stored.
@@ -152,7 +152,7 @@ func (s *Store) commit(change func(*ledger) error) error {
 	}
 	err := guard(func() error { return s.now.commit(s.db, change) })
 	if err != nil {
-		s.err = fmt.Errorf("save to %s: %w; nothing more can be saved, and this process must end: make room or look after the disk, and start again", s.path(), err)
+		s.err = fmt.Errorf("save to %s: %w; nothing more can be saved, so the node stops: free some space or check the disk, then restart", s.path(), err)
 	}
 	return s.err
 }

@@ -102,7 +102,8 @@ func TestBirth(t *testing.T) {
 	}
 }
 
-// What does not fit is not saved, and ends the storage, but not the file.
+// A batch that does not fit is not saved, and ends the storage, but does not damage the
+// file.
 func TestMisfit(t *testing.T) {
 	for name, b := range map[string]raft.Batch{
 		"a second birth":          {Group: 1, ID: 1},
@@ -207,26 +208,26 @@ func TestRefused(t *testing.T) {
 			value, _ := seal(keyManifest, []byte{2, 'w', 'h', 'o', ' ', 'k', 'n', 'o', 'w', 's'})
 			_, err := tx.CreateBucket([]byte("stile voter's other things"))
 			return errors.Join(err, b.Put([]byte(keyManifest), value))
-		}), "it is of format 2, and this program knows format 1 alone", false},
+		}), "format 2", false},
 		"a file of others": {other(func(tx *bbolt.Tx) error {
 			_, err := tx.CreateBucket([]byte("photos"))
 			return err
-		}), "no file of a voter", true},
+		}), "voter's file", true},
 		"a text": {func(t *testing.T, path string) {
 			if err := os.WriteFile(path, []byte(strings.Repeat("once upon a time ", 1000)), 0o600); err != nil {
 				t.Fatal(err)
 			}
-		}, "no file of a voter", true},
+		}, "voter's file", true},
 		"an empty file": {func(t *testing.T, path string) {
 			if err := os.WriteFile(path, nil, 0o600); err != nil {
 				t.Fatal(err)
 			}
-		}, "no file of a voter", true},
+		}, "voter's file", true},
 		"another transaction's manifest": {other(func(tx *bbolt.Tx) error {
 			b, _ := tx.CreateBucket([]byte(bucketName))
 			value, _ := seal(keyManifest, manifest{format: format, tx: 1}.bytes())
 			return b.Put([]byte(keyManifest), value)
-		}), "the manifest is of transaction 1, the file of 2", true},
+		}), "transaction 1", true},
 	} {
 		dir := t.TempDir()
 		path := filepath.Join(dir, "voter.db")

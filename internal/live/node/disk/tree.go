@@ -36,7 +36,7 @@ type meta struct {
 }
 
 // errForeign reports that a file does not look like one of this package.
-var errForeign = errors.New("this is no file of a voter; if it never was one, name another folder")
+var errForeign = errors.New("not a voter's file: if it never was one, give another data directory")
 
 func parseMeta(page []byte) (m meta, err error) {
 	b := page[headSize:]
@@ -46,7 +46,7 @@ func parseMeta(page []byte) (m meta, err error) {
 	h := fnv.New64a()
 	h.Write(b[:metaSize-8])
 	if h.Sum64() != order.Uint64(b[metaSize-8:]) {
-		return m, errors.New("a meta page does not fit its checksum")
+		return m, errors.New("a meta page does not match its checksum")
 	}
 	if v, size := order.Uint32(b[4:]), order.Uint32(b[8:]); v != boltVersion || size != pageSize {
 		return m, fmt.Errorf("version %d with pages of %d bytes: %w", v, size, errForeign)
@@ -60,7 +60,7 @@ func parseMeta(page []byte) (m meta, err error) {
 func newest(f io.ReaderAt, size int64) (meta, error) {
 	var b [2 * pageSize]byte
 	if _, err := f.ReadAt(b[:], 0); err == io.EOF {
-		return meta{}, fmt.Errorf("it has %d bytes: %w", size, errForeign)
+		return meta{}, fmt.Errorf("size of %d bytes: %w", size, errForeign)
 	} else if err != nil {
 		return meta{}, err
 	}
@@ -76,10 +76,10 @@ func newest(f io.ReaderAt, size int64) (meta, error) {
 		m, other = other, m
 	}
 	if other.tx+1 != m.tx {
-		return meta{}, fmt.Errorf("the meta pages are of transactions %d and %d, which do not follow each other", other.tx, m.tx)
+		return meta{}, fmt.Errorf("the meta pages are from transactions %d and %d, which are not consecutive", other.tx, m.tx)
 	}
 	if m.high > uint64(size)/pageSize {
-		return meta{}, fmt.Errorf("it was cut off: %d pages are in use, but it has %d bytes", m.high, size)
+		return meta{}, fmt.Errorf("truncated: %d pages are in use, but the file has %d bytes", m.high, size)
 	}
 	return m, nil
 }
@@ -140,7 +140,7 @@ func (t *tree) below(id uint64, min, max []byte) ([]elem, error) {
 // page reads a page and the pages it overflows into.
 func (t *tree) page(id uint64) (*page, error) {
 	if id < 2 || id >= t.meta.high {
-		return nil, fmt.Errorf("page %d is none of the %d in use", id, t.meta.high)
+		return nil, fmt.Errorf("page %d is not among the %d in use", id, t.meta.high)
 	}
 	var head [headSize]byte
 	if _, err := t.file.ReadAt(head[:], int64(id)*pageSize); err != nil {
@@ -148,11 +148,11 @@ func (t *tree) page(id uint64) (*page, error) {
 	}
 	over := uint64(order.Uint32(head[12:]))
 	if over >= t.meta.high-id {
-		return nil, fmt.Errorf("page %d runs over into %d more, out of those in use", id, over)
+		return nil, fmt.Errorf("page %d overflows into %d more, beyond those in use", id, over)
 	}
 	for i := id; i <= id+over; i++ {
 		if t.seen[i] {
-			return nil, fmt.Errorf("page %d is in two places", i)
+			return nil, fmt.Errorf("page %d is used twice", i)
 		}
 		t.seen[i] = true
 	}
@@ -166,7 +166,7 @@ func (t *tree) page(id uint64) (*page, error) {
 // bucket returns the elements of the bucket that a value describes.
 func (t *tree) bucket(v []byte) ([]elem, error) {
 	if len(v) < bucketHead {
-		return nil, errors.New("a bucket without a beginning")
+		return nil, errors.New("bucket truncated")
 	}
 	if id := order.Uint64(v); id != 0 {
 		return t.below(id, nil, nil)
@@ -176,7 +176,7 @@ func (t *tree) bucket(v []byte) ([]elem, error) {
 		return nil, err
 	}
 	if p.flags != leafPage {
-		return nil, errors.New("a small bucket that is no leaf")
+		return nil, errors.New("inline bucket is not a leaf")
 	}
 	return p.leaf()
 }
@@ -192,14 +192,14 @@ type page struct {
 
 func parsePage(id uint64, b []byte) (*page, error) {
 	if len(b) < headSize {
-		return nil, fmt.Errorf("page %d ends too early", id)
+		return nil, fmt.Errorf("page %d is truncated", id)
 	}
 	p := &page{id: id, bytes: b, flags: order.Uint16(b[8:]), count: int(order.Uint16(b[10:]))}
 	if got := order.Uint64(b); got != id {
-		return nil, fmt.Errorf("page %d says that it is page %d", id, got)
+		return nil, fmt.Errorf("page %d has the number of page %d", id, got)
 	}
 	if p.flags != leafPage && p.flags != branchPage {
-		return nil, fmt.Errorf("page %d is of the unknown sort %d", id, p.flags)
+		return nil, fmt.Errorf("page %d has unknown flags %d", id, p.flags)
 	}
 	if headSize+p.count*elemSize > len(b) {
 		return nil, fmt.Errorf("page %d has no room for %d elements", id, p.count)
@@ -211,7 +211,7 @@ func parsePage(id uint64, b []byte) (*page, error) {
 func (p *page) part(i int, pos, size uint32) (part, rest []byte, err error) {
 	from := uint64(headSize+i*elemSize) + uint64(pos)
 	if from < uint64(headSize+p.count*elemSize) || from+uint64(size) > uint64(len(p.bytes)) {
-		return nil, nil, fmt.Errorf("element %d of page %d is outside of it", i, p.id)
+		return nil, nil, fmt.Errorf("element %d of page %d lies outside the page", i, p.id)
 	}
 	return p.bytes[from : from+uint64(size)], p.bytes[from+uint64(size):], nil
 }
@@ -236,7 +236,7 @@ func (p *page) leaf() ([]elem, error) {
 		}
 		size := order.Uint32(b[12:])
 		if uint64(size) > uint64(len(rest)) {
-			return nil, fmt.Errorf("element %d of page %d is outside of it", i, p.id)
+			return nil, fmt.Errorf("element %d of page %d lies outside the page", i, p.id)
 		}
 		if err := p.follows(i, before, key); err != nil {
 			return nil, err
@@ -255,7 +255,7 @@ type kid struct {
 
 func (p *page) branch() ([]kid, error) {
 	if p.count == 0 {
-		return nil, fmt.Errorf("page %d is a branch of nothing", p.id)
+		return nil, fmt.Errorf("page %d is a branch without children", p.id)
 	}
 	all := make([]kid, p.count)
 	var before []byte

@@ -9,8 +9,8 @@ import (
 	"github.com/stile-lock/stile/internal/live/views/raft"
 )
 
-// A writer makes batches such as Raft could want, and knows what they lead to.
-// It depends on the seed alone.
+// A writer makes batches such as Raft could want, and knows what they lead to. It depends
+// only on the seed.
 type writer struct {
 	rng  *rand.Rand
 	want raft.Memory

@@ -12,7 +12,7 @@ const pingSize = 64
 // A pinger sends a message there, and waits until it has come back so often.
 type pinger func(count int) error
 
-// rawPing is over TLS as Go has it.
+// rawPing uses Go's TLS directly.
 func rawPing(b *testing.B) pinger {
 	client, server := rawTLS(b)
 	go io.Copy(struct{ io.Writer }{server}, struct{ io.Reader }{server})
@@ -78,9 +78,9 @@ func BenchmarkPing(b *testing.B) {
 	}
 }
 
-// BenchmarkOverhead is how much longer it takes between two pools than over TLS as
-// Go has it: they take turns, and the medians are compared, so that what else the
-// machine does hits both.
+// BenchmarkOverhead is how much longer an exchange takes between two pools than over Go's
+// TLS: they take turns, and the medians are compared, so that other load on the machine
+// affects both.
 func BenchmarkOverhead(b *testing.B) {
 	const each = 50
 	var times [2][]float64

@@ -38,7 +38,7 @@ func DialClient(ctx context.Context, addr string, c ClientConfig, wg *sync.WaitG
 	}
 	raw.Close()
 	if ctx.Err() != nil || errors.Is(err, os.ErrDeadlineExceeded) {
-		return nil, fmt.Errorf("%s did not answer in time: is it a node, and does it speak TLS as this client does?", addr)
+		return nil, fmt.Errorf("%s did not answer in time: check that it is a stile node, and that both sides use TLS or neither does", addr)
 	}
 	return nil, hinted(addr, err)
 }

@@ -137,7 +137,7 @@ func (p *Pool) reach(ctx context.Context, addr string) (*tie, error) {
 	}
 	raw.Close()
 	if ctx.Err() != nil || errors.Is(err, os.ErrDeadlineExceeded) {
-		return nil, fmt.Errorf("%s did not answer in %v: is it a node, and does it speak TLS as this one does?", addr, p.c.Handshake)
+		return nil, fmt.Errorf("%s did not answer within %v: check that it is a stile node, and that both sides use TLS or neither does", addr, p.c.Handshake)
 	}
 	return nil, hinted(addr, err)
 }
@@ -148,11 +148,11 @@ func hinted(addr string, err error) error {
 	var unknown x509.UnknownAuthorityError
 	switch {
 	case alerted(err):
-		return fmt.Errorf("%s does not accept the certificate of this node, or its protocol: %w: make it with the same CA, and see the log there", addr, err)
+		return fmt.Errorf("%s refused the certificate or the protocol: %w: use certificates from the same authority, and see the log of that node", addr, err)
 	case errors.As(err, &host):
-		return fmt.Errorf("the certificate of %s is for other hosts: %w: make it again with this --host", addr, err)
+		return fmt.Errorf("the certificate of %s is for other hosts: %w: create it again with this --host", addr, err)
 	case errors.As(err, &unknown):
-		return fmt.Errorf("the certificate of %s is of another CA: %w: make all certificates with one CA", addr, err)
+		return fmt.Errorf("the certificate of %s is from another authority: %w: create all certificates with the same one", addr, err)
 	}
 	return fmt.Errorf("no link to %s: %w", addr, err)
 }
@@ -175,7 +175,7 @@ func secure(ctx context.Context, raw net.Conn, addr, proto string, config func(h
 	s := newSocket(raw)
 	if config == nil {
 		if !insecure && !local(raw.RemoteAddr()) {
-			return nil, errors.New("without certificates nothing is sent to other machines: give certificates ('stile cert' makes them), or --insecure")
+			return nil, errors.New("connections to other machines need TLS: give certificates ('stile cert' creates them), or --insecure")
 		}
 		return s, nil
 	}
@@ -190,7 +190,7 @@ func secure(ctx context.Context, raw net.Conn, addr, proto string, config func(h
 		return nil, err
 	}
 	if got := t.ConnectionState().NegotiatedProtocol; got != proto {
-		return nil, fmt.Errorf("it speaks TLS, but not %s: is it a node?", proto)
+		return nil, fmt.Errorf("TLS without protocol %s: check that it is a stile node", proto)
 	}
 	return t, nil
 }
@@ -258,7 +258,7 @@ func (p *Pool) Serve(c net.Conn) {
 	}
 	stop() // a link is closed by Close
 	if err != nil {
-		p.refused.log(p.c.Log, slog.LevelWarn, "refused a node", "from", remote(c), "why", err)
+		p.refused.log(p.c.Log, slog.LevelWarn, "node refused", "from", remote(c), "why", err)
 		return
 	}
 	pr := p.hold(t.peer.Addr)

@@ -36,7 +36,7 @@ func (m *Malformed) Error() string { return "malformed: " + m.Why }
 func malformed(format string, args ...any) error { return &Malformed{fmt.Sprintf(format, args...)} }
 
 // errCut is the error of a connection that ended in the middle of a frame.
-var errCut = fmt.Errorf("the connection was cut in the middle of a frame: %w", io.ErrUnexpectedEOF)
+var errCut = fmt.Errorf("connection lost in the middle of a frame: %w", io.ErrUnexpectedEOF)
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
@@ -72,7 +72,7 @@ func (r *reader) next() (kind, []byte, error) {
 	}
 	length := int64(binary.BigEndian.Uint32(r.buf[r.at+4:]))
 	if length < 1 || length > int64(r.most)+1 {
-		return 0, nil, malformed("a frame of %d bytes, where 1 to %d are allowed", length, r.most+1)
+		return 0, nil, malformed("frame of %d bytes: want 1 to %d", length, r.most+1)
 	}
 	size := headerSize - 1 + int(length)
 	if err := r.need(size); err != nil {
@@ -80,7 +80,7 @@ func (r *reader) next() (kind, []byte, error) {
 	}
 	b := r.buf[r.at : r.at+size : r.at+size]
 	if sum := crc32.Checksum(b[4:], castagnoli); sum != binary.BigEndian.Uint32(b) {
-		return 0, nil, malformed("a frame of %d bytes with the checksum %08x, where %08x would be right", length, binary.BigEndian.Uint32(b), sum)
+		return 0, nil, malformed("frame of %d bytes has checksum %08x: want %08x", length, binary.BigEndian.Uint32(b), sum)
 	}
 	r.at += size
 	r.shrink(size)
@@ -149,7 +149,7 @@ func (r *reader) magic(want string) error {
 		return err
 	}
 	if got := string(r.buf[r.at : r.at+len(want)]); got != want {
-		return malformed("the first bytes are %q, where %q would be right: it does not speak this protocol", got, want)
+		return malformed("unknown protocol: the first bytes are %q, want %q", got, want)
 	}
 	r.at += len(want)
 	return nil

@@ -43,7 +43,7 @@ func TestFrames(t *testing.T) {
 	}
 }
 
-// What is no frame is an error, and so is every bit that has changed.
+// Bytes that are not a frame are an error, and so is every changed bit.
 func TestMalformedFrames(t *testing.T) {
 	good, _ := frames(40)
 	for i := range 8 * len(good) {
@@ -61,9 +61,9 @@ func TestMalformedFrames(t *testing.T) {
 		}
 	}
 	for text, b := range map[string][]byte{
-		"a frame of 0 bytes, where 1 to 21":          {0, 0, 0, 0, 0, 0, 0, 0, 0},
-		"a frame of 4294967295 bytes, where 1 to 21": {0, 0, 0, 0, 255, 255, 255, 255, 0},
-		"a frame of 41 bytes, where 1 to 21":         good,
+		"frame of 0 bytes":          {0, 0, 0, 0, 0, 0, 0, 0, 0},
+		"frame of 4294967295 bytes": {0, 0, 0, 0, 255, 255, 255, 255, 0},
+		"frame of 41 bytes":         good,
 	} {
 		_, _, err := newReader(bytes.NewReader(b), 20).next()
 		says(t, err, text)
@@ -140,7 +140,7 @@ func TestFramesDoNotAllocate(t *testing.T) {
 	}
 }
 
-// A source that never says anything is not asked for ever.
+// A source that never sends anything is not read forever.
 func TestNoProgress(t *testing.T) {
 	if _, _, err := newReader(silence{}, 10).next(); err != io.ErrNoProgress {
 		t.Error(err)
@@ -151,8 +151,8 @@ type silence struct{}
 
 func (silence) Read([]byte) (int, error) { return 0, nil }
 
-// Whatever bytes come, the frames that are read of them are those that would be
-// written, and no more memory is taken than twice of what came.
+// Whatever bytes arrive, the frames that are read are those that would be written, and
+// memory is at most twice what arrived.
 func FuzzReader(f *testing.F) {
 	stream, _ := frames(0, 3, 50)
 	f.Add(stream)

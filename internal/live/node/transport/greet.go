@@ -87,7 +87,7 @@ func (g *greeter) listen(c net.Conn, r *reader) (*Peer, error) {
 	case k == kindRefuse:
 		return nil, &Refused{remote(c), reason(b)}
 	case k != kindHello:
-		return nil, malformed("a frame of kind %d, where a Hello would be right", k)
+		return nil, malformed("frame of kind %d: want a Hello", k)
 	}
 	h, version, err := decodeHello(b, &g.self)
 	if err != nil {
@@ -95,7 +95,7 @@ func (g *greeter) listen(c net.Conn, r *reader) (*Peer, error) {
 	}
 	p := &Peer{Hello: *h, Version: version, Remote: remote(c), Dialled: g.dialled, Cert: certOf(c)}
 	if p.Nonce == g.self.Nonce {
-		return nil, fmt.Errorf("%s is this very process: give the address of another node", p.Addr)
+		return nil, fmt.Errorf("%s is the address of this node itself: give that of another node", p.Addr)
 	}
 	return p, g.check(p)
 }
@@ -121,7 +121,7 @@ func (g *greeter) welcome(p *Peer, r *reader) error {
 	case k == kindRefuse:
 		return &Refused{fmt.Sprintf("%s (%s)", p.Name, p.Remote), reason(b)}
 	case k != kindWelcome:
-		return malformed("a frame of kind %d, where a Welcome would be right", k)
+		return malformed("frame of kind %d: want a Welcome", k)
 	}
 	return nil
 }
@@ -142,7 +142,7 @@ func (g *greeter) refuse(c net.Conn, before []byte, err error) {
 // unanswered describes the end of a connection that never became a link.
 func unanswered(err error) error {
 	if errors.Is(err, io.EOF) {
-		return errors.New("the connection was closed before the greeting was over")
+		return errors.New("connection closed during the greeting")
 	}
 	return err
 }

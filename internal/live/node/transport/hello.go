@@ -35,14 +35,14 @@ func (h *Hello) check() error {
 	case h.Min == 0 || h.Min > h.Max:
 		return malformed("protocol versions %d to %d", h.Min, h.Max)
 	case h.Name == "" || len(h.Name) > MaxName || !printable(h.Name):
-		return malformed("a node is called %.40q: want 1 to %d bytes that can be printed", h.Name, MaxName)
+		return malformed("invalid node name %.40q: want 1 to %d printable bytes", h.Name, MaxName)
 	case len(h.Addr) > MaxName || !printable(h.Addr):
-		return malformed("a node is at %.40q: want host:port", h.Addr)
+		return malformed("invalid node address %.40q: want host:port", h.Addr)
 	case len(h.Extra) > MaxExtra:
-		return malformed("a Hello with %d bytes for the layer above, at most %d are allowed", len(h.Extra), MaxExtra)
+		return malformed("Hello with %d extra bytes: at most %d are allowed", len(h.Extra), MaxExtra)
 	}
 	if host, port, err := net.SplitHostPort(h.Addr); err != nil || host == "" || port == "" {
-		return malformed("a node is at %.40q: want host:port", h.Addr)
+		return malformed("invalid node address %.40q: want host:port", h.Addr)
 	}
 	return nil
 }
@@ -67,7 +67,7 @@ func (h *Hello) append(b []byte) []byte {
 type outdated struct{ min, max, ourMin, ourMax uint16 }
 
 func (o *outdated) Error() string {
-	return fmt.Sprintf("protocol versions %d to %d were offered, and %d to %d are spoken here: upgrade the older node", o.min, o.max, o.ourMin, o.ourMax)
+	return fmt.Sprintf("incompatible protocol versions: the other node supports %d to %d, this one %d to %d: upgrade the older node", o.min, o.max, o.ourMin, o.ourMax)
 }
 
 // agree returns the highest version that both speak.
@@ -84,7 +84,7 @@ func agree(h *Hello, theirMin, theirMax uint16) (uint16, error) {
 // here.
 func decodeHello(b []byte, self *Hello) (*Hello, uint16, error) {
 	if len(b) < 4 {
-		return nil, 0, malformed("a Hello of %d bytes", len(b))
+		return nil, 0, malformed("Hello of %d bytes", len(b))
 	}
 	h := &Hello{Min: binary.BigEndian.Uint16(b), Max: binary.BigEndian.Uint16(b[2:])}
 	if h.Min == 0 || h.Min > h.Max {
@@ -95,19 +95,19 @@ func decodeHello(b []byte, self *Hello) (*Hello, uint16, error) {
 		return nil, 0, err
 	}
 	if b = b[4:]; len(b) < 8 {
-		return nil, 0, malformed("a Hello that is cut short")
+		return nil, 0, malformed("truncated Hello")
 	}
 	h.Nonce, b = binary.BigEndian.Uint64(b), b[8:]
 	var extra string
 	for _, field := range []*string{&h.Name, &h.Addr, &extra} {
 		if len(b) < 2 || len(b)-2 < int(binary.BigEndian.Uint16(b)) {
-			return nil, 0, malformed("a Hello that is cut short")
+			return nil, 0, malformed("truncated Hello")
 		}
 		n := int(binary.BigEndian.Uint16(b))
 		*field, b = string(b[2:2+n]), b[2+n:]
 	}
 	if len(b) > 0 {
-		return nil, 0, malformed("a Hello with %d bytes after its end", len(b))
+		return nil, 0, malformed("%d bytes after the end of a Hello", len(b))
 	}
 	h.Extra = []byte(extra)
 	return h, version, h.check()

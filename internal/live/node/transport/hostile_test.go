@@ -20,19 +20,19 @@ func TestGarbage(t *testing.T) {
 		name, logged string
 		send         []byte
 	}{
-		{"nothing", "did not come", nil},
-		{"too little", "did not come", []byte(peerMagic[:5])},
-		{"a magic alone", "closed before the greeting was over", []byte(peerMagic)},
+		{"nothing", "first bytes", nil},
+		{"too little", "first bytes", []byte(peerMagic[:5])},
+		{"a magic alone", "during the greeting", []byte(peerMagic)},
 		{"half a greeting", "in the middle of a frame", greeting[:len(greeting)-1]},
-		{"no answer", "closed before the greeting was over", greeting},
-		{"a wrong checksum", "with the checksum", broken},
-		{"a huge length", "a frame of 4294967295 bytes", huge},
-		{"no hello", "a frame of kind 6, where a Hello would be right", appendFrame([]byte(peerMagic), kindData, hello)},
-		{"half a hello", "a Hello that is cut short", appendFrame([]byte(peerMagic), kindHello, hello[:9])},
-		{"data at once", "a frame of kind 6, where a Welcome would be right", appendFrame(greeting, kindData, nil)},
-		{"rubbish", "which nothing here speaks", []byte(strings.Repeat("rubbish ", 1000))},
-		{"a browser", "which nothing here speaks", []byte("GET / HTTP/1.1\r\nHost: x\r\n\r\n")},
-		{"a client", "which nothing here speaks", []byte(clientMagic)},
+		{"no answer", "during the greeting", greeting},
+		{"a wrong checksum", "checksum", broken},
+		{"a huge length", "4294967295 bytes", huge},
+		{"no hello", "want a Hello", appendFrame([]byte(peerMagic), kindData, hello)},
+		{"half a hello", "truncated Hello", appendFrame([]byte(peerMagic), kindHello, hello[:9])},
+		{"data at once", "want a Welcome", appendFrame(greeting, kindData, nil)},
+		{"rubbish", "unknown protocol", []byte(strings.Repeat("rubbish ", 1000))},
+		{"a browser", "unknown protocol", []byte("GET / HTTP/1.1\r\nHost: x\r\n\r\n")},
+		{"a client", "unknown protocol", []byte(clientMagic)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			n := newNode(t, "a")
@@ -51,12 +51,12 @@ func TestGarbage(t *testing.T) {
 	}
 }
 
-// Who is refused in the greeting is told why.
+// A node that is refused in the greeting gets the reason.
 func TestRefusalIsTold(t *testing.T) {
 	n := newNode(t, "a")
 	s := connect(t, n.addr)
 	s.write(t, appendFrame([]byte(peerMagic), kindHello, (&Hello{5, 6, "x", "127.0.0.1:1", 7, nil}).append(nil)))
-	if k, text := s.answer(t); k != kindRefuse || !strings.Contains(text, "5 to 6 were offered, and 1 to 1 are spoken here") {
+	if k, text := s.answer(t); k != kindRefuse || !strings.Contains(text, "5 to 6, this one 1 to 1") {
 		t.Errorf("kind %d: %s", k, text)
 	}
 }
@@ -73,9 +73,9 @@ func TestMalformedEndsLink(t *testing.T) {
 		send      []byte
 	}{
 		{"a wrong checksum", "checksum", true, broken},
-		{"a huge length", "a frame of 2147483647 bytes", true, []byte{0, 0, 0, 0, 0x7f, 0xff, 0xff, 0xff, 6}},
-		{"an unknown kind", "a frame of kind 99", true, appendFrame(nil, 99, nil)},
-		{"a second hello", "a frame of kind 1 after the greeting", true, appendFrame(nil, kindHello, nil)},
+		{"a huge length", "2147483647 bytes", true, []byte{0, 0, 0, 0, 0x7f, 0xff, 0xff, 0xff, 6}},
+		{"an unknown kind", "kind 99", true, appendFrame(nil, 99, nil)},
+		{"a second hello", "kind 1 after the greeting", true, appendFrame(nil, kindHello, nil)},
 		{"a cut", "in the middle of a frame", false, good[:7]},
 		{"a refusal", "refused by", false, appendFrame(nil, kindRefuse, []byte("changed my mind"))},
 		{"the end", "closed the connection", false, nil},
@@ -108,7 +108,7 @@ func TestMalformedEndsLink(t *testing.T) {
 	}
 }
 
-// Those who say nothing do not keep out those who do: the oldest of them goes.
+// Silent connections do not keep others out: the oldest of them is closed.
 func TestSilentConnections(t *testing.T) {
 	few := func(p *plan) { p.mux.Pending, p.config.Pending = 3, 3 }
 	n := newNode(t, "a", few)
@@ -137,8 +137,8 @@ func waiting(p *pending) int {
 	return len(p.conns)
 }
 
-// A node that does not read costs no more than its queue. What may be lost gets
-// half of it and is dropped, and the rest ends the link when it is full.
+// A node that does not read costs at most its queue. Messages that may be lost get half of
+// it and are dropped; the others end the link when it is full.
 func TestPeerThatDoesNotRead(t *testing.T) {
 	const queue = 256 << 10
 	n := newNode(t, "a", func(p *plan) { p.config.Limits = Limits{Frame: 10_000, Queue: queue} })

@@ -17,10 +17,10 @@ const (
 
 // Errors of Send, and of links that ended.
 var (
-	ErrDropped = errors.New("the queue is half full, and this message may be lost")
-	ErrFull    = errors.New("the other side does not read")
-	ErrTooLong = errors.New("the message is longer than a frame may be")
-	errLeft    = errors.New("the link has given way to another one")
+	ErrDropped = errors.New("message dropped because the queue is half full")
+	ErrFull    = errors.New("the other side does not read fast enough")
+	ErrTooLong = errors.New("the message exceeds the maximum length of a frame")
+	errLeft    = errors.New("the link was replaced by another one")
 )
 
 // Limits bounds what one link may cost.
@@ -77,7 +77,7 @@ func (l *Link) Send(b []byte, lossy bool) error {
 // send is Send, and reports whether there is enough for a write.
 func (l *Link) send(b []byte, lossy bool) (full bool, err error) {
 	if len(b) > l.limits.Frame {
-		return false, fmt.Errorf("%w: %d bytes, at most %d", ErrTooLong, len(b), l.limits.Frame)
+		return false, fmt.Errorf("%w: %d bytes, at most %d are allowed", ErrTooLong, len(b), l.limits.Frame)
 	}
 	l.mu.Lock()
 	if err := cmp.Or(l.ended, l.leaving); err != nil {
@@ -92,7 +92,7 @@ func (l *Link) send(b []byte, lossy bool) (full bool, err error) {
 		return false, ErrDropped
 	case room < 0:
 		l.mu.Unlock()
-		err := fmt.Errorf("%w: %d bytes wait, at most %d may", ErrFull, waits, l.limits.Queue)
+		err := fmt.Errorf("%w: %d bytes are queued, at most %d are allowed", ErrFull, waits, l.limits.Queue)
 		l.Fail(err)
 		return false, err
 	}
@@ -194,7 +194,7 @@ func (l *Link) Run(message func(b []byte) error) error {
 			case kindRefuse:
 				err = &Refused{remote(l.conn), reason(b)}
 			default:
-				err = malformed("a frame of kind %d after the greeting", k)
+				err = malformed("unexpected frame of kind %d after the greeting", k)
 			}
 		}
 		if err != nil {
@@ -245,7 +245,7 @@ func (l *Link) beat(often int) {
 		l.silent = 0
 	}
 	if l.silent >= often {
-		l.Fail(fmt.Errorf("nothing was heard for %d heartbeats", l.silent))
+		l.Fail(fmt.Errorf("no frame received for %d heartbeats", l.silent))
 		return
 	}
 	l.mu.Lock()

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// After all tests nothing of this package runs any more.
+// After all tests no goroutine of this package is left.
 func TestMain(m *testing.M) {
 	code := m.Run()
 	for end := time.Now().Add(safety); ; time.Sleep(time.Millisecond) {

@@ -63,7 +63,7 @@ func Listen(addr string, c MuxConfig) (*Mux, error) {
 	}
 	if c.TLS == nil && !c.Insecure && !local(l.Addr()) {
 		l.Close()
-		return nil, fmt.Errorf("cannot listen on %s without certificates, where others could listen in: give certificates ('stile cert' makes them), an address such as 127.0.0.1:7420, or --insecure", addr)
+		return nil, fmt.Errorf("cannot listen on %s without TLS, because other machines can reach it: give certificates ('stile cert' creates them), an address such as 127.0.0.1:7420, or --insecure", addr)
 	}
 	return &Mux{c: c, listener: l, pending: pending{most: c.Pending}, crowded: refrain{lines: 1}, handlers: map[string]func(net.Conn){}, conns: map[*socket]struct{}{}}, nil
 }
@@ -123,7 +123,7 @@ func (m *Mux) accept() {
 		if errors.Is(err, net.ErrClosed) {
 			return
 		}
-		m.stuck.log(m.c.Log, slog.LevelError, "cannot accept connections", "on", m.Addr(), "why", err, "again in", wait)
+		m.stuck.log(m.c.Log, slog.LevelError, "connections not accepted", "on", m.Addr(), "why", err, "retry_in", wait)
 		if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
 			m.pending.dismiss()
 		}
@@ -164,20 +164,20 @@ func (m *Mux) serve(s *socket) {
 }
 
 var (
-	errCrowd   = errors.New("too many connections have not said yet who they are")
-	errEvicted = errors.New("too many connections say nothing, or too slowly, and this was the oldest of them")
-	errFull    = errors.New("as many clients are connected as may be")
+	errCrowd   = errors.New("too many connections are still unidentified")
+	errEvicted = errors.New("too many connections are still unidentified, and this is the oldest of them")
+	errFull    = errors.New("the maximum number of clients is connected")
 )
 
 // refuse logs that a connection was refused.
 func (m *Mux) refuse(s *socket, why error) {
 	switch {
 	case errors.Is(why, io.EOF): // a probe for an open port
-		m.c.Log.Debug("refused a connection", "from", remote(s), "why", why)
+		m.c.Log.Debug("incoming connection refused", "from", remote(s), "why", why)
 	case why == errFull: // worth logging, whatever else is refused
-		m.crowded.log(m.c.Log, slog.LevelWarn, "refused a client", "from", remote(s), "why", why, "clients", m.c.Clients)
+		m.crowded.log(m.c.Log, slog.LevelWarn, "client refused", "from", remote(s), "why", why, "clients", m.c.Clients)
 	default:
-		m.refused.log(m.c.Log, slog.LevelWarn, "refused a connection", "from", remote(s), "why", why)
+		m.refused.log(m.c.Log, slog.LevelWarn, "incoming connection refused", "from", remote(s), "why", why)
 	}
 }
 
@@ -201,7 +201,7 @@ func (m *Mux) discharge() {
 // turnAway tells a client that there are too many. The connection stays pending meanwhile,
 // with the deadline of pending connections.
 func (m *Mux) turnAway(c net.Conn) {
-	text := fmt.Sprintf("%d clients are connected to the node, as many as may be: go to another node, or start this one with a higher --max-clients", m.c.Clients)
+	text := fmt.Sprintf("the node has %d clients, its maximum: use another node, or restart this one with a higher --max-clients", m.c.Clients)
 	if _, err := c.Write(appendFrame([]byte(clientMagic), kindRefuse, []byte(text))); err == nil {
 		linger(c)
 	}
@@ -219,7 +219,7 @@ func (m *Mux) open(s *socket) (net.Conn, string, error) {
 	}
 	proto := cmp.Or(t.ConnectionState().NegotiatedProtocol, HTTPProto)
 	if m.handlers[proto] == nil {
-		return nil, "", fmt.Errorf("nothing here speaks %s", proto)
+		return nil, "", fmt.Errorf("unsupported protocol %s", proto)
 	}
 	return t, proto, nil
 }
@@ -228,7 +228,7 @@ func (m *Mux) open(s *socket) (net.Conn, string, error) {
 func (m *Mux) peek(s *socket) (string, error) {
 	first := make([]byte, len(peerMagic))
 	if n, err := io.ReadFull(s, first); err != nil {
-		return "", fmt.Errorf("the first bytes did not come, only %q: %w", first[:n], err)
+		return "", fmt.Errorf("connection ended after its first bytes, %q: %w", first[:n], err)
 	}
 	s.first = first
 	proto := HTTPProto
@@ -242,11 +242,11 @@ func (m *Mux) peek(s *socket) (string, error) {
 		return proto, nil
 	}
 	if first[0] == 0x16 && first[1] == 3 {
-		return "", errors.New("it speaks TLS, which is not spoken here without certificates")
+		return "", errors.New("the other side uses TLS, but this node has no certificates")
 	}
-	io.WriteString(s, "HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Type: text/plain\r\n\r\nThis is a node of stile, and what you speak is not spoken here.\n")
+	io.WriteString(s, "HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Type: text/plain\r\n\r\nThis is a stile node; the request is not in its protocol.\n")
 	linger(s)
-	return "", fmt.Errorf("the first bytes are %q, which nothing here speaks", first)
+	return "", fmt.Errorf("unknown protocol: the first bytes are %q", first)
 }
 
 // add registers a connection, unless the Mux is closed.

@@ -69,12 +69,12 @@ func (p *Pool) claim(other *Peer) error {
 			links += len(pr.links)
 		}
 		if links >= p.c.Peers {
-			return fmt.Errorf("%d nodes are connected, and only those may be that are wanted here: is %s of this cluster?", links, other.Name)
+			return fmt.Errorf("%d nodes are connected, the maximum for unknown nodes: check that %s belongs to this cluster", links, other.Name)
 		}
 	} else {
 		for _, t := range pr.links {
 			if t.peer.Name != other.Name {
-				return fmt.Errorf("node %s says that it is at %s, but node %s is there and connected: give each its own address", other.Name, other.Addr, t.peer.Name)
+				return fmt.Errorf("node %s claims the address %s, but node %s is connected from there: give each node its own address", other.Name, other.Addr, t.peer.Name)
 			}
 		}
 	}
@@ -108,7 +108,7 @@ func (p *Pool) adopt(pr *peer, t *tie) error {
 		}
 		p.mu.Unlock()
 		pr.turn.Unlock()
-		old.Fail(fmt.Errorf("a new connection from %s takes its place", t.peer.Remote))
+		old.Fail(fmt.Errorf("replaced by a new connection from %s", t.peer.Remote))
 		<-old.done
 	}
 	pr.links = append(pr.links, t)

@@ -109,11 +109,11 @@ type Pool struct {
 
 // ErrDown is the error of a message to an address without a link. The pool dials, and Up
 // reports when there is one.
-var ErrDown = errors.New("there is no link to the address")
+var ErrDown = errors.New("no link to this address")
 
 var (
-	errClosed  = errors.New("the pool was closed")
-	errDropped = errors.New("the link is not needed any more")
+	errClosed  = errors.New("the connection pool is closed")
+	errDropped = errors.New("the link is no longer needed")
 )
 
 // grace is how long Close waits for others to accept what is queued.
@@ -124,11 +124,11 @@ func NewPool(c Config, owner Owner) (*Pool, error) {
 	c = c.withDefaults()
 	switch err := c.hello().check(); {
 	case err != nil:
-		return nil, fmt.Errorf("cannot greet other nodes: %w", err)
+		return nil, fmt.Errorf("cannot introduce this node to others: %w", err)
 	case c.Frame < 1 || int64(c.Frame) >= 1<<31 || c.Queue < 2*(c.Frame+headerSize):
-		return nil, fmt.Errorf("frames of %d bytes in a queue of %d: want a queue for at least two frames", c.Frame, c.Queue)
+		return nil, fmt.Errorf("frames of %d bytes in a queue of %d: want room for at least two frames", c.Frame, c.Queue)
 	case c.Timeout < c.Heartbeat:
-		return nil, fmt.Errorf("a timeout of %v and a heartbeat every %v: want a timeout of several heartbeats", c.Timeout, c.Heartbeat)
+		return nil, fmt.Errorf("timeout of %v with a heartbeat every %v: want a timeout of several heartbeats", c.Timeout, c.Heartbeat)
 	}
 	p := &Pool{c: c, owner: owner, pending: pending{most: c.Pending}, extra: c.Extra, peers: map[string]*peer{}, told: map[string]string{}, random: rand.New(rand.NewPCG(c.Seed, 0))}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
@@ -139,7 +139,7 @@ func NewPool(c Config, owner Owner) (*Pool, error) {
 // SetExtra changes the bytes for the Owners of others in greetings from now on.
 func (p *Pool) SetExtra(b []byte) error {
 	if len(b) > MaxExtra {
-		return fmt.Errorf("%d bytes for the layer above, at most %d are allowed", len(b), MaxExtra)
+		return fmt.Errorf("%d extra bytes: at most %d are allowed", len(b), MaxExtra)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -193,8 +193,8 @@ func TestReconnect(t *testing.T) {
 	}
 }
 
-// A new process at an address takes the place of the one before, which is known to
-// be gone before the new one is there.
+// A new process at an address replaces the one before, which is reported as down before the
+// new one is up.
 func TestReplaced(t *testing.T) {
 	a := newNode(t, "a")
 	old := fake(t, a, Hello{Name: "x", Addr: "127.0.0.1:1", Nonce: 1})
@@ -202,7 +202,7 @@ func TestReplaced(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 	fake(t, a, Hello{Name: "x", Addr: "127.0.0.1:1", Nonce: 2})
-	says(t, take(t, "end", a.downs), "takes its place")
+	says(t, take(t, "end", a.downs), "replaced by")
 	if p := take(t, "link", a.ups); p.Nonce != 2 {
 		t.Errorf("%+v", p)
 	}
@@ -211,7 +211,7 @@ func TestReplaced(t *testing.T) {
 	}
 	// The same process dials twice if it knows the first link to be dead.
 	fake(t, a, Hello{Name: "x", Addr: "127.0.0.1:1", Nonce: 2})
-	says(t, take(t, "end", a.downs), "takes its place")
+	says(t, take(t, "end", a.downs), "replaced by")
 	take(t, "link", a.ups)
 }
 
@@ -290,10 +290,10 @@ func TestTooLong(t *testing.T) {
 	if err := b.say(a.addr, strings.Repeat("x", 200)); err != nil {
 		t.Fatal(err)
 	}
-	says(t, take(t, "end", a.downs), "malformed: a frame of 201 bytes, where 1 to 101 are allowed")
+	says(t, take(t, "end", a.downs), "malformed: frame of 201 bytes")
 }
 
-// What was queued before the pool was closed is sent.
+// Messages queued before the pool was closed are sent.
 func TestCloseSends(t *testing.T) {
 	both(t, func(t *testing.T, a, b *node) {
 		link(t, a, b)
@@ -315,7 +315,7 @@ func TestCloseSends(t *testing.T) {
 	})
 }
 
-// Changed extra bytes are told in the next greeting.
+// Changed extra bytes are sent in the next greeting.
 func TestExtra(t *testing.T) {
 	a, b := newNode(t, "a", func(p *plan) { p.config.Extra = []byte("one") }), newNode(t, "b")
 	a.pool.Dial(b.addr)
@@ -336,8 +336,8 @@ func TestExtra(t *testing.T) {
 	}
 }
 
-// Who wants an address again is not forgotten because who dialled it for others, who
-// want it no more, is not back yet.
+// An address that is wanted again is not forgotten while an earlier attempt to dial it,
+// which is no longer wanted, has not returned.
 func TestDropAndDial(t *testing.T) {
 	dials, back := make(chan struct{}, 10), make(chan struct{})
 	a := newNode(t, "a", func(p *plan) {
@@ -368,7 +368,7 @@ func TestDropAndDial(t *testing.T) {
 
 func TestBadConfig(t *testing.T) {
 	for want, c := range map[string]Config{
-		"is called":           {Addr: "127.0.0.1:1"},
+		"node name":           {Addr: "127.0.0.1:1"},
 		"want host:port":      {Name: "a"},
 		"at least two frames": {Name: "a", Addr: "127.0.0.1:1", Limits: Limits{Frame: 1000, Queue: 1500}},
 		"several heartbeats":  {Name: "a", Addr: "127.0.0.1:1", Heartbeat: 2, Timeout: 1},

@@ -39,13 +39,13 @@ func (r *refrain) log(to *slog.Logger, level slog.Level, text string, args ...an
 	}
 	r.told++
 	if r.left > 0 {
-		args = append(args, "untold", r.left)
+		args = append(args, "suppressed", r.left)
 		r.left = 0
 	}
 	last := r.told == lines
 	r.mu.Unlock()
 	if last {
-		args = append(args, "others", fmt.Sprintf("are counted for %v", refrainPeriod))
+		args = append(args, "more", fmt.Sprintf("suppressed for %v", refrainPeriod))
 	}
 	to.Log(context.Background(), level, text, args...)
 }

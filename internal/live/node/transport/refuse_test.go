@@ -79,12 +79,12 @@ func TestOtherVersion(t *testing.T) {
 func TestOwnAddress(t *testing.T) {
 	a := newNode(t, "a")
 	a.pool.Dial(a.addr)
-	says(t, take(t, "refusal", a.downs), "this very process")
+	says(t, take(t, "refusal", a.downs), "this node itself")
 	b := newNode(t, "b")
 	link(t, a, b)
 	thief := newNode(t, "c", func(p *plan) { p.config.Addr = b.addr })
 	thief.pool.Dial(a.addr)
-	says(t, take(t, "refusal", thief.downs), "node c says that it is at "+b.addr+", but node b is there")
+	says(t, take(t, "refusal", thief.downs), "node c claims the address "+b.addr)
 	if err := a.say(b.addr, "you"); err != nil {
 		t.Fatal(err)
 	}
@@ -96,10 +96,10 @@ func TestOtherName(t *testing.T) {
 	ca := newAuthority(t)
 	a, b := newNode(t, "a", ca.keyed(t, "a")), newNode(t, "b", ca.keyed(t, "x"))
 	b.pool.Dial(a.addr)
-	says(t, take(t, "refusal", b.downs), "the node calls itself b, but its certificate is for x")
-	logs(t, a, "its certificate is for x")
+	says(t, take(t, "refusal", b.downs), "node b has a certificate for x")
+	logs(t, a, "certificate for x")
 	a.pool.Dial(b.addr)
-	says(t, take(t, "refusal", a.downs), "its certificate is for x")
+	says(t, take(t, "refusal", a.downs), "certificate for x")
 }
 
 // Certificates of another authority, of other hosts, and of before are refused.
@@ -109,9 +109,9 @@ func TestOtherCertificates(t *testing.T) {
 
 	other := newNode(t, "b", foreign.keyed(t, "b"))
 	other.pool.Dial(good.addr)
-	says(t, take(t, "refusal", other.downs), "is of another CA")
+	says(t, take(t, "refusal", other.downs), "another authority")
 	good.pool.Dial(other.addr)
-	says(t, take(t, "refusal", good.downs), "is of another CA")
+	says(t, take(t, "refusal", good.downs), "another authority")
 
 	// One that trusts the node, but is not trusted by it.
 	believer := foreign.node(t, "c", nil)
@@ -133,8 +133,8 @@ func TestOtherCertificates(t *testing.T) {
 	}
 	c := newNode(t, "c", func(p *plan) { p.keys = k })
 	c.pool.Dial(good.addr)
-	says(t, take(t, "refusal", c.downs), "does not accept the certificate of this node")
-	logs(t, good, "the TLS handshake failed")
+	says(t, take(t, "refusal", c.downs), "refused the certificate")
+	logs(t, good, "TLS handshake")
 
 	elsewhere := ca.node(t, "d", func(o *cert.Order) { o.Hosts = []string{"10.9.8.7"} })
 	if k, err = cert.Load(elsewhere, func(err error) { t.Error(err) }); err != nil {
@@ -171,16 +171,16 @@ func TestExpiredCertificate(t *testing.T) {
 	logs(t, good, "expired")
 }
 
-// Who does not speak TLS, or nothing of this, learns so.
+// A connection without TLS, or with an unknown protocol, gets an error.
 func TestOtherProtocols(t *testing.T) {
 	ca := newAuthority(t)
 	plain, secure := newNode(t, "a"), newNode(t, "b", ca.keyed(t, "b"))
 	plain.pool.Dial(secure.addr)
 	take(t, "refusal", plain.downs)
-	logs(t, secure, "the TLS handshake failed")
+	logs(t, secure, "TLS handshake")
 	secure.pool.Dial(plain.addr)
 	take(t, "refusal", secure.downs)
-	logs(t, plain, "it speaks TLS, which is not spoken here")
+	logs(t, plain, "uses TLS")
 
 	k := ca.load(t, "c")
 	for _, protos := range [][]string{nil, {"http/1.1"}, {"stile-peer/99"}} {
@@ -195,7 +195,7 @@ func TestOtherProtocols(t *testing.T) {
 			c.Close()
 		}
 	}
-	logs(t, secure, "nothing here speaks http/1.1")
+	logs(t, secure, "protocol http/1.1")
 }
 
 // Nothing is sent over a network where others can listen, unless that is meant.
@@ -216,7 +216,7 @@ func TestInsecure(t *testing.T) {
 	defer near.Close()
 	defer far.Close()
 	_, err = p.secure(t.Context(), elsewhere{near}, "10.0.0.5:7420")
-	says(t, err, "without certificates nothing is sent to other machines")
+	says(t, err, "--insecure")
 	p.c.Insecure = true
 	if _, err = p.secure(t.Context(), elsewhere{near}, "10.0.0.5:7420"); err != nil {
 		t.Error(err)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// What comes after bytes that wait waits, too, even if it could be written now.
+// Bytes written after others that are waiting also wait, even if they could be written now.
 func TestSocketKeepsOrder(t *testing.T) {
 	near, far := net.Pipe()
 	defer far.Close()

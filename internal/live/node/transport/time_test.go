@@ -15,14 +15,14 @@ import (
 // A net without a network: addresses are pools, connections are pipes.
 type pipes struct {
 	to   map[string]*node
-	deaf bool // connections are made, and nobody is there
+	deaf bool // connections are established, but never answered
 
 	mu    sync.Mutex
 	times []time.Time
 	conns []net.Conn
 }
 
-// dials is when somebody was dialled.
+// dials records when an address was dialled.
 func (p *pipes) dials() []time.Time {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -121,7 +121,7 @@ func TestSilentLinkIsDead(t *testing.T) {
 			}
 		}()
 		since := time.Now()
-		says(t, take(t, "end", a.downs), "nothing was heard for 5 heartbeats")
+		says(t, take(t, "end", a.downs), "5 heartbeats")
 		if d := time.Since(since); d > a.pool.c.Timeout+a.pool.c.Heartbeat {
 			t.Errorf("it took %v", d)
 		}
@@ -131,15 +131,15 @@ func TestSilentLinkIsDead(t *testing.T) {
 	})
 }
 
-// Who is connected to and says nothing does not keep the dialler for ever, nor does
-// who connects and says nothing.
+// A process that is dialled and sends nothing does not keep the dialler forever, nor does
+// one that dials and sends nothing.
 func TestGreetingDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &pipes{to: map[string]*node{}, deaf: true}
 		a := p.join(t, "a", nil)
 		since := time.Now()
 		a.pool.Dial("deaf:1")
-		says(t, take(t, "failure", a.downs), "deaf:1 did not answer in 5s")
+		says(t, take(t, "failure", a.downs), "deaf:1 did not answer within 5s")
 		if d := time.Since(since); d != a.pool.c.Handshake {
 			t.Errorf("it took %v", d)
 		}
@@ -156,7 +156,7 @@ func TestGreetingDeadline(t *testing.T) {
 		if _, err := far.Write([]byte("x")); err == nil {
 			t.Error("the connection is still there")
 		}
-		if !strings.Contains(a.log.String(), "refused a node") {
+		if !strings.Contains(a.log.String(), "node refused") {
 			t.Error(a.log.String())
 		}
 		far.Close()
@@ -164,8 +164,8 @@ func TestGreetingDeadline(t *testing.T) {
 	})
 }
 
-// Who cannot be reached is dialled less and less often, and not at all when nobody
-// wants to send there.
+// An unreachable address is dialled less and less often, and not at all when no message is
+// waiting for it.
 func TestBackoff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &pipes{to: map[string]*node{}}
@@ -212,7 +212,7 @@ func TestBackoff(t *testing.T) {
 	})
 }
 
-// A link whose other end is gone without a word is found, and made again.
+// A link whose other end vanished is detected, and established again.
 func TestCutAndBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &pipes{to: map[string]*node{}}

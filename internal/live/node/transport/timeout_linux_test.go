@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// The system ends connections whose bytes nobody acknowledges.
+// The system ends connections whose bytes are not acknowledged.
 func TestUserTimeout(t *testing.T) {
 	n := newNode(t, "a")
 	c := connect(t, n.addr).Conn.(*net.TCPConn)

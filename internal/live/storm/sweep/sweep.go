@@ -94,7 +94,7 @@ const kept = 5
 // early when its context is done.
 func Run(c Config) (*Sum, error) {
 	if c.Seeds < 1 || uint64(c.Seeds-1) > math.MaxUint64-c.First {
-		return nil, fmt.Errorf("%d seeds from %d on: there are not so many", c.Seeds, c.First)
+		return nil, fmt.Errorf("%d seeds starting at %d: seeds overflow", c.Seeds, c.First)
 	}
 	var mu sync.Mutex
 	sum := &Sum{}

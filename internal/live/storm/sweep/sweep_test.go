@@ -39,8 +39,8 @@ type voucher struct{ algorithm.Machine }
 
 func (voucher) Alibi(algorithm.ID) bool { return true }
 
-// What comes of it does not depend on how many runs are made at a time, and is
-// that of the seeds one by one.
+// The results do not depend on the number of concurrent runs, and are those of the seeds
+// one by one.
 func TestWorkers(t *testing.T) {
 	one, many := config(t, 3, 24, 1), config(t, 3, 24, 4)
 	one.Change, many.Change = confused, confused
@@ -86,7 +86,7 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// It ends when it is told to.
+// It stops when its context ends.
 func TestEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	c := config(t, 1, 50, 1)

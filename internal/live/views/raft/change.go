@@ -33,7 +33,7 @@ func (n *Node) Revote(want []uint64) (err error) {
 		return err
 	}
 	if err := wanted(want); err != nil {
-		return fmt.Errorf("let %d vote: %w", want, err)
+		return fmt.Errorf("make %d the voters: %w", want, err)
 	}
 	if !n.Lead().Settled || n.status().LeadTransferee != 0 {
 		return ErrBusy
@@ -46,7 +46,7 @@ func (n *Node) Revote(want []uint64) (err error) {
 		return ErrBehind
 	}
 	if err := n.log.conf.void(c); err != nil {
-		return fmt.Errorf("let %d vote instead of %d, with %d as learners: %w", want, n.log.conf.Voters, n.log.conf.Learners, err)
+		return fmt.Errorf("make %d the voters instead of %d, with learners %d: %w", want, n.log.conf.Voters, n.log.conf.Learners, err)
 	}
 	if err := n.raw().ProposeConfChange(c); err != nil {
 		return dropped(err)
@@ -58,11 +58,11 @@ func (n *Node) Revote(want []uint64) (err error) {
 // wanted reports what is wrong with the numbers of the wanted voters.
 func wanted(want []uint64) error {
 	if len(want) == 0 || len(want) > views.MaxVoters {
-		return fmt.Errorf("1 to %d can be", views.MaxVoters)
+		return fmt.Errorf("want 1 to %d voters", views.MaxVoters)
 	}
 	for i, id := range want {
 		if !validID(id) || slices.Contains(want[:i], id) {
-			return fmt.Errorf("%d is no number of a voter, or there twice", id)
+			return fmt.Errorf("voter number %d is invalid or listed twice", id)
 		}
 	}
 	return nil
@@ -155,7 +155,7 @@ func (n *Node) heardLately(id uint64) bool {
 // electorate at the same index.
 func (c Electorate) void(change *pb.ConfChangeV2) error {
 	if c.Joint() || change.GetTransition() != pb.ConfChangeTransitionAuto {
-		return errors.New("a change is under way, or is to be of another sort")
+		return errors.New("another change is in progress, or this one has an unsupported kind")
 	}
 	c = c.clone()
 	for _, s := range change.GetChanges() {
@@ -171,12 +171,12 @@ func (c Electorate) void(change *pb.ConfChangeV2) error {
 		case t == pb.ConfChangeRemoveNode && voter >= 0:
 			c.Voters = slices.Delete(c.Voters, voter, voter+1)
 		default:
-			return fmt.Errorf("%s cannot be done to %d", t, id)
+			return fmt.Errorf("%s does not apply to %d", t, id)
 		}
 	}
 	// One more than can be wanted: a leader that will be removed.
 	if v, l := len(c.Voters), len(c.Learners); v == 0 || v > views.MaxVoters+1 || l > views.MaxVoters {
-		return fmt.Errorf("%d voters and %d learners cannot be", v, l)
+		return fmt.Errorf("unsupported number of voters or learners: %d and %d", v, l)
 	}
 	return nil
 }

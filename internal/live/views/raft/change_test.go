@@ -3,7 +3,6 @@ package raft
 import (
 	"errors"
 	"slices"
-	"strings"
 	"testing"
 
 	pb "go.etcd.io/raft/v3/raftpb"
@@ -11,7 +10,7 @@ import (
 	"github.com/stile-lock/stile/internal/live/views"
 )
 
-// revote lets whoever leads make these the voters, as a warden would.
+// revote makes these the voters, through the leader, as a views.Leader would.
 func (w *world) revote(t *testing.T, want ...uint64) {
 	t.Helper()
 	for range bound {
@@ -58,8 +57,8 @@ func TestRevote(t *testing.T) {
 	}
 }
 
-// Whoever asks at the ticks at which Raft forgets whom it has heard, and at no
-// others, gets voters all the same.
+// Calls at the ticks at which Raft forgets which voters it has heard, and at no others,
+// still get voters.
 func TestRevoteInStep(t *testing.T) {
 	for phase := range election {
 		w := grown(t, 1, 1000)
@@ -187,18 +186,9 @@ func TestLeaderNotWanted(t *testing.T) {
 func TestRevoteRefused(t *testing.T) {
 	w := grown(t, 3, 100)
 	l := w.leader()
-	for _, c := range []struct {
-		want []uint64
-		why  string
-	}{
-		{nil, "1 to 5"},
-		{[]uint64{1, 2, 3, 4, 5, 6}, "1 to 5"},
-		{[]uint64{1, 1}, "twice"},
-		{[]uint64{0}, "no number"},
-		{[]uint64{1<<64 - 1}, "no number"},
-	} {
-		if err := l.node.Revote(c.want); err == nil || !strings.Contains(err.Error(), c.why) {
-			t.Errorf("%d: %v, not %q", c.want, err, c.why)
+	for _, want := range [][]uint64{nil, {1, 2, 3, 4, 5, 6}, {1, 1}, {0}, {1<<64 - 1}} {
+		if l.node.Revote(want) == nil {
+			t.Errorf("%d can be the voters", want)
 		}
 	}
 	for _, q := range w.procs {
@@ -338,7 +328,7 @@ func TestGoneTooSoon(t *testing.T) {
 	}
 }
 
-// A number that was removed keeps its storage, and disturbs nobody.
+// A number that was removed keeps its storage, and disturbs no voter.
 func TestRemoved(t *testing.T) {
 	w := grown(t, 3, 5)
 	l := w.leader()

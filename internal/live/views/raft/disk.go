@@ -128,7 +128,7 @@ func (d *Disk) record(b Batch) error {
 	data := b.AppendTo(nil)
 	n := (len(data) + payload - 1) / payload
 	if n > maxSectors {
-		return d.medium.stop(fmt.Errorf("a record of %d bytes: the most is %d", len(data), maxSectors*payload))
+		return d.medium.stop(fmt.Errorf("record of %d bytes: want at most %d", len(data), maxSectors*payload))
 	}
 	if d.Size > 0 && d.length+n > d.Size {
 		return d.medium.stop(ErrFull)

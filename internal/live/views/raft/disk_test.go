@@ -157,7 +157,7 @@ func TestCrashPoints(t *testing.T) {
 	t.Logf("%d points, %d without the last batch and %d with it", torn+whole, torn, whole)
 }
 
-// What Save has promised is still there after the power fails.
+// Saved batches survive a power failure.
 func TestSaved(t *testing.T) {
 	for seed := range uint64(50) {
 		w := &writer{rng: rand.New(rand.NewPCG(seed, 2))}
@@ -176,7 +176,7 @@ func TestSaved(t *testing.T) {
 	}
 }
 
-// A bit that turns is noticed, unless it is where nobody looks any more.
+// A flipped bit is noticed, unless it is in a place that is no longer read.
 func TestRot(t *testing.T) {
 	refused, harmless := 0, 0
 	for seed := range uint64(1500) {

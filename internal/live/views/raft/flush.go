@@ -164,7 +164,7 @@ func (n *Node) durable(w *write) error {
 	n.kept = max(n.kept, w.commit)
 	if s := w.snapshot; s != nil {
 		if err := n.machine.Restore(s.Index, s.Data); err != nil {
-			return fmt.Errorf("take up a snapshot: %w", err)
+			return fmt.Errorf("restore a snapshot: %w", err)
 		}
 		n.log.install(*s)
 	}

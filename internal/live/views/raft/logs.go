@@ -18,7 +18,7 @@ var _ views.Logs = Logs{}
 func (l Logs) Voter(state []byte) (group, id uint64, err error) {
 	s, err := ParseState(state)
 	if err != nil {
-		return 0, 0, fmt.Errorf("read the state of a voter: %w", err)
+		return 0, 0, fmt.Errorf("read a voter's state: %w", err)
 	}
 	return s.Group, s.ID, nil
 }
@@ -41,7 +41,7 @@ func (l Logs) Join(group, id uint64) ([]byte, error) {
 
 func born(b Batch) ([]byte, error) {
 	if b.Group == 0 || !validID(b.ID) {
-		return nil, fmt.Errorf("voter %d of group %d: both must be numbers above 0", b.ID, b.Group)
+		return nil, fmt.Errorf("voter %d of group %d: want numbers above 0", b.ID, b.Group)
 	}
 	return b.AppendTo(nil), nil
 }

@@ -19,8 +19,8 @@ const (
 // Errors of a Disk.
 var (
 	ErrStopped = errors.New("the machine has stopped")
-	ErrFull    = errors.New("the disk is full: make room, and start again")
-	ErrSync    = errors.New("the disk could not make sure of what was written: look after the disk, and start again")
+	ErrFull    = errors.New("disk full: free some space, then restart")
+	ErrSync    = errors.New("fsync failed: check the disk, then restart")
 )
 
 const sectorSize = 512

@@ -9,7 +9,7 @@ import (
 )
 
 // ErrDamaged means that what a voter has promised is no longer known.
-var ErrDamaged = errors.New("the storage is damaged, and what this voter has promised is not known: do not repair it; empty it, and let the voter come back under a new number, or, if it was the only one, found a new cluster: docs/operating.md")
+var ErrDamaged = errors.New("the storage is damaged, and the votes of this voter are lost: do not repair it; start the node with an empty data directory, or, if it was the only voter, found a new cluster: see docs/operating.md")
 
 // Load reads the storage. A torn record was never promised, and is dropped; anything
 // else that is not as it was written is damage.
@@ -104,7 +104,7 @@ func scan(file []sector) content {
 		}
 		h := binary.BigEndian
 		if crc32.ChecksumIEEE(s[4:]) != h.Uint32(s[0:]) {
-			c.fail(i, "does not fit its checksum")
+			c.fail(i, "does not match its checksum")
 			continue
 		}
 		age, of, at, n, used := h.Uint32(s[4:]), h.Uint32(s[8:]), h.Uint16(s[12:]), h.Uint16(s[14:]), h.Uint16(s[16:])
@@ -112,7 +112,7 @@ func scan(file []sector) content {
 			c.age = age
 		}
 		if age != c.age || of != record || !torn && at != place || at >= n || used > payload {
-			c.fail(i, "is not where it belongs")
+			c.fail(i, "is in the wrong place")
 			continue
 		}
 		if torn {

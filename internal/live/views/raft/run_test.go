@@ -10,7 +10,7 @@ import (
 // bound is by when, in ticks, a healed group has applied something new.
 const bound = 40 * election
 
-// run lives a plan through: faults, and then none any more.
+// run carries out a plan: faults, and then none.
 func run(p plan) *world {
 	w := newWorld(p)
 	for w.now < p.length && w.wrong == nil {
@@ -54,7 +54,7 @@ func (w *world) tick() {
 	}
 }
 
-// use lets one who believes to lead serve somebody.
+// use makes a voter that believes it leads serve a request.
 func (w *world) use(q *proc) {
 	if w.rng.IntN(2) == 0 {
 		w.allowed(q.node.Propose([]byte{byte(w.now), byte(w.now >> 8), byte(q.id)}))
@@ -80,8 +80,7 @@ func (w *world) handOver(q *proc, to []uint64) {
 	}
 }
 
-// change brings the voters nearer to those who are wanted, and ends some who
-// are none any more.
+// change brings the voters nearer to the wanted ones, and stops some that no longer vote.
 func (w *world) change(q *proc) {
 	w.wish()
 	w.allowed(q.node.Revote(w.want))
@@ -132,7 +131,7 @@ func (w *world) lose(q *proc) {
 	}
 }
 
-// proposed says whether anybody knows of a change that nobody has applied.
+// proposed reports whether any voter knows of a change that none has applied.
 func (w *world) proposed() bool {
 	return w.latest.Joint() || slices.ContainsFunc(w.procs, func(q *proc) bool {
 		return q.node != nil && q.node.leads() && q.node.changing() || slices.ContainsFunc(q.disk.state.Entries, func(e Entry) bool {
@@ -151,8 +150,8 @@ func (w *world) other(q *proc) uint64 {
 	return 0
 }
 
-// bury ends some who are older than the members and no longer among them: voters
-// when that is settled, and those who were learners alone at once.
+// bury stops some voters that are older than the members and no longer among them: voters
+// when that is settled, and those that were only learners at once.
 func (w *world) bury(l views.Lead) {
 	all := slices.Concat(l.Voters, l.Learners)
 	for _, q := range w.procs {
@@ -171,7 +170,7 @@ func (w *world) allowed(err error) {
 	w.must(err)
 }
 
-// strike lets something happen to somebody.
+// strike makes a fault happen to a voter.
 func (w *world) strike() {
 	q := w.procs[w.rng.IntN(len(w.procs))]
 	if w.restless && q.node != nil && w.rng.IntN(4) == 0 {
@@ -215,7 +214,7 @@ func (w *world) trouble(q *proc) {
 	})
 }
 
-// heal ends all faults, and sees whether the group goes on.
+// heal ends all faults, and checks whether the group continues.
 func (w *world) heal() {
 	clear(w.sides)
 	w.mild, w.fixed = true, true

@@ -82,7 +82,7 @@ func (s *State) Last() uint64 { return s.Snapshot.Index + uint64(len(s.Entries))
 func (s *State) Apply(b Batch) error {
 	if b.Group != 0 || b.ID != 0 {
 		if s.Group != 0 || s.ID != 0 {
-			return fmt.Errorf("a second birth, as voter %d of group %d", b.ID, b.Group)
+			return fmt.Errorf("second identity, as voter %d of group %d", b.ID, b.Group)
 		}
 		s.Group, s.ID = b.Group, b.ID
 	}
@@ -94,7 +94,7 @@ func (s *State) Apply(b Batch) error {
 	if len(b.Entries) > 0 {
 		first := b.Entries[0].Index
 		if first <= s.Snapshot.Index || first > s.Last()+1 {
-			return fmt.Errorf("entries from %d on do not fit to a log from %d to %d", first, s.Snapshot.Index+1, s.Last())
+			return fmt.Errorf("entries starting at %d do not continue a log from %d to %d", first, s.Snapshot.Index+1, s.Last())
 		}
 		s.Entries = append(s.Entries[:first-s.Snapshot.Index-1], b.Entries...)
 	}
@@ -106,7 +106,7 @@ func (s *State) Apply(b Batch) error {
 // entry it was made of; otherwise they belong to another history.
 func (s *State) rebase(snap Snapshot) error {
 	if snap.Index <= s.Snapshot.Index {
-		return fmt.Errorf("a snapshot of index %d after one of %d", snap.Index, s.Snapshot.Index)
+		return fmt.Errorf("snapshot of index %d after one of index %d", snap.Index, s.Snapshot.Index)
 	}
 	k := snap.Index - s.Snapshot.Index
 	if k <= uint64(len(s.Entries)) && s.Entries[k-1].Term == snap.Term {
@@ -147,11 +147,11 @@ func (b Batch) State() (State, error) {
 func (s *State) Check() error {
 	switch {
 	case s.Group == 0 || !validID(s.ID):
-		return fmt.Errorf("voter %d of group %d has no identity", s.ID, s.Group)
+		return fmt.Errorf("invalid identity: voter %d of group %d", s.ID, s.Group)
 	case s.Snapshot.Index == 0 && (len(s.Entries) > 0 || s.Hard.Commit > 0):
-		return errors.New("entries without the snapshot that they begin at")
+		return errors.New("entries without the snapshot before them")
 	case s.Snapshot.Index > 0 && s.Snapshot.Term == 0:
-		return errors.New("a snapshot without a term")
+		return errors.New("snapshot without a term")
 	case s.Hard.Commit < s.Snapshot.Index || s.Hard.Commit > s.Last():
 		return fmt.Errorf("committed to index %d, but the log goes from %d to %d", s.Hard.Commit, s.Snapshot.Index, s.Last())
 	}
@@ -176,23 +176,23 @@ func (s *State) Check() error {
 // check checks an entry that belongs at an index, after one of a term.
 func (e *Entry) check(index, term uint64) error {
 	if e.Index != index || e.Term < term || e.Term == 0 {
-		return fmt.Errorf("entry %d of term %d is where one of index %d and term %d or later belongs", e.Index, e.Term, index, term)
+		return fmt.Errorf("got entry %d of term %d, want entry %d of term %d or later", e.Index, e.Term, index, term)
 	}
 	switch e.Kind {
 	case Normal:
 		return nil
 	case Change:
 		if err := proto.Unmarshal(e.Data, new(pb.ConfChangeV2)); err != nil {
-			return fmt.Errorf("entry %d is no change of voters: %w", e.Index, err)
+			return fmt.Errorf("entry %d is not a change of voters: %w", e.Index, err)
 		}
 		return nil
 	}
-	return fmt.Errorf("entry %d is of the unknown kind %d", e.Index, e.Kind)
+	return fmt.Errorf("entry %d has unknown kind %d", e.Index, e.Kind)
 }
 
 func (c Electorate) check() error {
 	if len(c.Voters) == 0 {
-		return errors.New("a group without voters")
+		return errors.New("group without voters")
 	}
 	for _, ids := range [...][]uint64{c.Voters, c.Outgoing, c.Learners} {
 		for i, id := range ids {

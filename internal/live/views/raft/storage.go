@@ -22,7 +22,7 @@ type Storage interface {
 }
 
 // ErrUnborn is the error of a voter that is started without a state.
-var ErrUnborn = errors.New("the state is empty: found a group, or join one under a number of its own")
+var ErrUnborn = errors.New("the voter has no state: found a group, or join one with a new number")
 
 // Write makes a record durable in a storage.
 func Write(s Storage, record []byte) error {
@@ -41,7 +41,7 @@ func Read(s Storage) ([]byte, error) {
 		return nil, err
 	}
 	if err := state.Check(); err != nil {
-		return nil, fmt.Errorf("voter %d has %w; %w", state.ID, err, ErrDamaged)
+		return nil, fmt.Errorf("invalid state of voter %d: %w; %w", state.ID, err, ErrDamaged)
 	}
 	whole := state.Whole()
 	return whole.AppendTo(nil), nil

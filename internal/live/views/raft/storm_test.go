@@ -45,8 +45,8 @@ func TestRestarts(t *testing.T) {
 	}
 }
 
-// Voters agree on the log, one leads in a term, reads see what was applied
-// before, and a healed group goes on within the bound.
+// Voters agree on the log, one leads in a term, reads see what was applied before, and a
+// healed group continues within the bound.
 func TestStorm(t *testing.T) {
 	n := *seeds
 	if testing.Short() {

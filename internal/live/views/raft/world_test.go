@@ -42,14 +42,14 @@ type world struct {
 	sides   map[uint64]int // of a partition
 	truth   map[uint64]uint64
 	leaders map[uint64]uint64
-	high    uint64   // applied by anybody
+	high    uint64   // applied by any voter
 	given   uint64   // the last number given out
 	want    []uint64 // who is to vote
 	members []uint64 // who was ever a voter or a learner
 	voted   map[uint64]bool
 	lag     int               // ticks that a save takes
-	idle    bool              // nobody asks for anything
-	latest  Electorate        // by the highest index that anybody has applied
+	idle    bool              // no requests
+	latest  Electorate        // by the highest index that any voter has applied
 	top     uint64            // that index
 	confs   map[uint64]string // the electorate after an index
 	trace   uint64
@@ -176,7 +176,7 @@ func (w *world) start(q *proc) {
 	}
 }
 
-// removed says that a voter has learned that it votes no more.
+// removed reports whether a voter has learned that it no longer votes.
 func removed(n *Node) bool {
 	c := n.log.conf
 	return len(c.Voters) > 0 && !c.Has(n.id) && !slices.Contains(c.Learners, n.id)
@@ -299,7 +299,7 @@ func (w *world) write(q *proc) {
 	w.flush(q)
 }
 
-// elect: all agree on who votes, as on all else.
+// elect: all agree on the voters, as on everything else.
 func (w *world) elect(q *proc, l views.Lead) {
 	at := q.node.log.applied
 	if at == q.seen {
@@ -329,7 +329,7 @@ func (w *world) elect(q *proc, l views.Lead) {
 	}
 }
 
-// read: what was applied by anybody when a read began is seen by it.
+// read: a read sees everything that was applied by any voter when it began.
 func (w *world) read(q *proc, number uint64) {
 	w.stats.reads++
 	if seen := q.node.log.applied; seen < q.asked[number] {
@@ -392,7 +392,7 @@ func (w *world) proc(id uint64) *proc {
 	return nil
 }
 
-// births starts those whom a change has taken in. Some never come.
+// births starts the voters that a change has admitted. Some never start.
 func (w *world) births() {
 	for _, id := range w.members {
 		if w.proc(id) != nil {
