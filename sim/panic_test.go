@@ -96,10 +96,10 @@ func TestPanicOfTheAlgorithm(t *testing.T) {
 		"plan":    "cannot simulate fragile: mistake in the algorithm: it panics in its Plan for 3 processes",
 		"birth":   "cannot simulate fragile: mistake in the algorithm: it panics at the birth of P2",
 		"start":   "fragile: P1 at 0: mistake in the algorithm: it panics when it starts",
-		"request": "fragile: P1 at 1.5: mistake in the algorithm: it panics when its application asks",
-		"receive": "fragile: P2 at 2.5: mistake in the algorithm: it panics when it gets NOTE of P1",
+		"request": "fragile: P1 at 1.5: mistake in the algorithm: it panics when its application requests",
+		"receive": "fragile: P2 at 2.5: mistake in the algorithm: it panics when it receives NOTE from P1",
 		"expire":  "fragile: P1 at 2.5: mistake in the algorithm: it panics when timer 7 runs out",
-		"release": "fragile: P1 at 3.5: mistake in the algorithm: it panics when its application leaves",
+		"release": "fragile: P1 at 3.5: mistake in the algorithm: it panics when its application releases",
 	} {
 		_, err := Run(Config{
 			Spec: fragileSpec(where), Nodes: 3, Entries: 1, Requesters: []algorithm.ID{0}, Seed: 1,
@@ -112,9 +112,9 @@ func TestPanicOfTheAlgorithm(t *testing.T) {
 // In a replay it is on the line that made it happen, if one did.
 func TestPanicInAReplay(t *testing.T) {
 	for where, c := range map[string]struct{ lines, want string }{
-		"request": {"P2 asks", "line 5: P2 asks: fragile: P2 in step 1: mistake in the algorithm: it panics when its application asks"},
-		"state":   {"P2 asks", "line 5: P2 asks: fragile: P2 in step 1: mistake in the algorithm: it panics when its application asks"},
-		"receive": {"P2 asks\ndeliver 2 -> 3", "line 6: deliver 2 -> 3: fragile: P3 in step 2: mistake in the algorithm: it panics when it gets NOTE of P2"},
+		"request": {"P2 asks", "line 5: P2 asks: fragile: P2 in step 1: mistake in the algorithm: it panics when its application requests"},
+		"state":   {"P2 asks", "line 5: P2 asks: fragile: P2 in step 1: mistake in the algorithm: it panics when its application requests"},
+		"receive": {"P2 asks\ndeliver 2 -> 3", "line 6: deliver 2 -> 3: fragile: P3 in step 2: mistake in the algorithm: it panics when it receives NOTE from P2"},
 		"suspect": {"crash P3\nP2 suspects P3", "P2 in step 2: mistake in the algorithm: it panics when it is told that P3 is dead"},
 		"rebirth": {"crash P3\nrestart P3", "line 6: restart P3: fragile: P3 in step 2: mistake in the algorithm: it panics when it is born again"},
 		"trust":   {"crash P3\nrestart P3", "P1 in step 2: mistake in the algorithm: it panics when it is told that P3 is back"},
@@ -142,7 +142,7 @@ func TestPanicInASection(t *testing.T) {
 	_, err := RunSections(Config{
 		Spec: fragileSpec("receive"), Nodes: 4, Entries: 1, Requesters: []algorithm.ID{2}, Seed: 1, Latency: scenario.Always(scenario.T), Hold: scenario.Always(2 * scenario.T),
 	}, []script.Section{{Name: "printer", Members: []algorithm.ID{1, 2, 3}}})
-	panicked(t, "section", err, "fragile: P2 at 1: mistake in the algorithm: it panics when it gets NOTE of P3")
+	panicked(t, "section", err, "fragile: P2 at 1: mistake in the algorithm: it panics when it receives NOTE from P3")
 }
 
 // What panics beside an algorithm is a bug, and is not taken for one of its mistakes.

@@ -63,7 +63,7 @@ func deaf() algorithm.Spec {
 	return s
 }
 
-// An unheard machine is not told that its application asks.
+// An unheard machine is not told that its application requests.
 type unheard struct{ algorithm.Machine }
 
 func (u *unheard) Step(in host.Input, out *host.Output) error {
