@@ -98,7 +98,7 @@ func TestPanicOfTheAlgorithm(t *testing.T) {
 		"start":   "fragile: P1 at 0: mistake in the algorithm: it panics when it starts",
 		"request": "fragile: P1 at 1.5: mistake in the algorithm: it panics when its application requests",
 		"receive": "fragile: P2 at 2.5: mistake in the algorithm: it panics when it receives NOTE from P1",
-		"expire":  "fragile: P1 at 2.5: mistake in the algorithm: it panics when timer 7 runs out",
+		"expire":  "fragile: P1 at 2.5: mistake in the algorithm: it panics when timer 7 expires",
 		"release": "fragile: P1 at 3.5: mistake in the algorithm: it panics when its application releases",
 	} {
 		_, err := Run(Config{
@@ -115,11 +115,11 @@ func TestPanicInAReplay(t *testing.T) {
 		"request": {"P2 asks", "line 5: P2 asks: fragile: P2 in step 1: mistake in the algorithm: it panics when its application requests"},
 		"state":   {"P2 asks", "line 5: P2 asks: fragile: P2 in step 1: mistake in the algorithm: it panics when its application requests"},
 		"receive": {"P2 asks\ndeliver 2 -> 3", "line 6: deliver 2 -> 3: fragile: P3 in step 2: mistake in the algorithm: it panics when it receives NOTE from P2"},
-		"suspect": {"crash P3\nP2 suspects P3", "P2 in step 2: mistake in the algorithm: it panics when it is told that P3 is dead"},
+		"suspect": {"crash P3\nP2 suspects P3", "P2 in step 2: mistake in the algorithm: it panics when it is notified that P3 is dead"},
 		"rebirth": {"crash P3\nrestart P3", "line 6: restart P3: fragile: P3 in step 2: mistake in the algorithm: it panics when it is born again"},
-		"trust":   {"crash P3\nrestart P3", "P1 in step 2: mistake in the algorithm: it panics when it is told that P3 is back"},
+		"trust":   {"crash P3\nrestart P3", "P1 in step 2: mistake in the algorithm: it panics when it is notified that P3 is back"},
 		"clock":   {"P2 tells P3", "P2 in step 1: mistake in the algorithm: it panics when its clock is read"},
-		"hear":    {"P2 tells P3", "P3 in step 1: mistake in the algorithm: it panics when it hears the clock of another"},
+		"hear":    {"P2 tells P3", "P3 in step 1: mistake in the algorithm: it panics when it hears of another clock"},
 		"start":   {"P2 asks", "fragile: P1 at the start: mistake in the algorithm: it panics when it starts"},
 	} {
 		sc, err := scenario.Parse("", "algorithm fragile\nprocesses 3\nschedule steps\n\n"+c.lines)
@@ -173,7 +173,7 @@ func TestPanicInAnElection(t *testing.T) {
 	_, err := RunElection(Election{
 		Spec: spec, Nodes: 3, Latency: scenario.Always(scenario.T), Seed: 1, Outages: []Outage{{Proc: 2, At: 0, Back: scenario.T}},
 	})
-	panicked(t, "trust", err, "fragile: P1 at 1: mistake in the algorithm: it panics when it is told that P3 is back")
+	panicked(t, "trust", err, "fragile: P1 at 1: mistake in the algorithm: it panics when it is notified that P3 is back")
 }
 
 // A brittle machine panics itself, and not the one within it.
@@ -198,8 +198,8 @@ func TestPanicAtASite(t *testing.T) {
 		t.Fatal(err)
 	}
 	for on, want := range map[host.InputKind]string{
-		host.Request: "site 2 in step 1: mistake in the algorithm: it panics when P2 asks for L1",
-		host.Receive: "site 1 in step 2: mistake in the algorithm: it panics when it gets REQUEST of site 2",
+		host.Request: "site 2 in step 1: mistake in the algorithm: it panics when P2 requests L1",
+		host.Receive: "site 1 in step 2: mistake in the algorithm: it panics when it receives REQUEST from site 2",
 	} {
 		spec, err := SiteSpec(sc)
 		if err != nil {
