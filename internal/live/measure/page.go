@@ -71,7 +71,7 @@ func intro(where, conclusion string) string {
 <!-- made by 'go run ./internal/live/measure/page': do not edit, run 'make live' -->
 <!-- ` + where + ` -->
 
-Which algorithm should run the locks of a live cluster? This page measures all algorithms that can, in whole processes (internal/live/process) and not on their own: what an entry costs in a healthy cluster, and what a crash, a join and a leave cost the other members. The last tables measure the view service: what the crash of a voter, of the leader and of a holder cost. Time is simulated and chance comes from seeds, so the numbers are the same on every machine. A test measures some rows again.
+Which algorithm should run the locks of a live cluster? This page measures all algorithms that can, in whole processes (internal/live/process) and not on their own: what an entry costs in a healthy cluster, and what a crash, a join and a leave cost the other members. The last tables measure the view service: what the crash of a voter, of the leader and of a holder cost. Time is simulated and chance comes from seeds, so the numbers are the same on every machine.
 
 ` + conclusion + `
 ## How it was measured

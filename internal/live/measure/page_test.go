@@ -1,10 +1,7 @@
 package measure
 
 import (
-	"errors"
-	"fmt"
 	"os"
-	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -14,10 +11,10 @@ import (
 
 const file = "../../../docs/results/live.md"
 
-// A committed page is the one in the repository: where it was measured, and its rows.
+// A committed page is the one in the repository, with its rows.
 type committed struct {
-	text, where string
-	rows        map[[2]string][]string // by table and name
+	text string
+	rows map[[2]string][]string // by table and name
 }
 
 func read(t *testing.T) committed {
@@ -26,17 +23,7 @@ func read(t *testing.T) committed {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return parse(t, string(b))
-}
-
-func parse(t *testing.T, text string) committed {
-	t.Helper()
-	c := committed{text: text, rows: map[[2]string][]string{}}
-	where := regexp.MustCompile(`<!-- (measured at commit [0-9a-f]{7,}, .*) -->`).FindStringSubmatch(c.text)
-	if where == nil {
-		t.Fatal("docs/results/live.md does not say at which commit it was measured")
-	}
-	c.where = where[1]
+	c := committed{text: string(b), rows: map[[2]string][]string{}}
 	table := ""
 	for line := range strings.Lines(c.text) {
 		line = strings.TrimSuffix(line, "\n")
@@ -49,90 +36,6 @@ func parse(t *testing.T, text string) committed {
 		}
 	}
 	return c
-}
-
-// sampled reports whether a row is measured again: those of the default algorithm, and
-// some others where that is quick.
-func sampled(r Row) bool {
-	quick := strings.HasPrefix(r.Table, "Entries")
-	switch r.Name {
-	case "naimi-trehel":
-		return quick || r.Table != "A member joins or leaves: 9 members" && !strings.Contains(r.Table, "5 members")
-	case "central", "token-ring-lazy", "carvalho-roucairol":
-		return quick
-	case "maekawa", "lamport":
-		return strings.Contains(r.Table, "several") || r.Table == "A crash: random locks, 5 members" && r.Name == "lamport"
-	case "random locks, 0.1 to 0.3 s":
-		return true
-	case "the leader and the holder crash", "the leader leaves":
-		return strings.Contains(r.Table, "5 members, 3 voters")
-	}
-	return false
-}
-
-// against makes the page from its own rows, measures some of them again, and returns
-// where it differs.
-func (c committed) against(again func(r Row) bool) error {
-	got, err := Page(c.where, logs(), func(r Row) ([]string, error) {
-		if again(r) {
-			return r.Measure()
-		}
-		if cells := c.rows[[2]string{r.Table, r.Name}]; cells != nil {
-			return cells, nil
-		}
-		return nil, errors.New("the page has no such row")
-	})
-	if err != nil {
-		return err
-	}
-	g, w := strings.Split(got, "\n"), strings.Split(c.text, "\n")
-	for i := range min(len(g), len(w)) {
-		if g[i] != w[i] {
-			return fmt.Errorf("line %d\n got %s\nwant %s", i+1, g[i], w[i])
-		}
-	}
-	if len(g) != len(w) {
-		return fmt.Errorf("%d lines, want %d", len(w), len(g))
-	}
-	return nil
-}
-
-// The page in the repository is what the code makes: its text, and the rows that are
-// measured again, to the last digit.
-func TestPage(t *testing.T) {
-	measured := 0
-	err := read(t).against(func(r Row) bool {
-		if sampled(r) {
-			measured++
-		}
-		return sampled(r)
-	})
-	if err != nil {
-		t.Errorf("docs/results/live.md: %v\nif that is intended, run: make live", err)
-	}
-	if measured < 20 {
-		t.Errorf("only %d rows were measured again", measured)
-	}
-}
-
-// A digit, a sentence, a quoted number or a row that the code does not make is found.
-func TestPagePlanted(t *testing.T) {
-	row := func(r Row) bool { return r.Table == hot && r.Name == "naimi-trehel" }
-	for old, planted := range map[string]string{
-		"| naimi-trehel | 2.37 /":          "| naimi-trehel | 2.36 /",
-		"10,000 entries":                   "20,000 entries",
-		"token-ring-lazy sends 2.19":       "token-ring-lazy sends 2.18",
-		"| lamport | 6.00 / 12.0 / 24.0 /": "| another | 6.00 / 12.0 / 24.0 /",
-	} {
-		c := read(t)
-		if !strings.Contains(c.text, old) {
-			t.Errorf("the page does not say %q: plant something else", old)
-		}
-		c = parse(t, strings.Replace(c.text, old, planted, 1))
-		if c.against(row) == nil {
-			t.Errorf("%q in the place of %q is not found", planted, old)
-		}
-	}
 }
 
 // docs/protocol.md quotes the page.
