@@ -114,7 +114,7 @@ func TestConclusion(t *testing.T) {
 			claim((get("last holder") > 98) == (!told && s.Name != "central"), "the last holder matters with "+s.Name)
 			claim((get("home, used by others") == 100) == (s.Name == "central"), "the home of a lock that others used matters only with central")
 			claim(!told || get("all") < c.number(t, table, nt, "all", 0)/4, s.Name+" lets few locks stall")
-			claim(c.number(t, table, s.Name, "go on, T", 2) < 20, "the others are entered within a few T")
+			claim(c.number(t, table, s.Name, "others, T", 2) < 20, "the others are entered within a few T")
 		}
 		for _, choice := range []Choice{Local, Random} {
 			longest := func(what string) float64 {
