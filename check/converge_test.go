@@ -5,13 +5,12 @@ import (
 	"testing"
 
 	"github.com/stile-lock/stile/algorithm/mutex"
-	"github.com/stile-lock/stile/internal/race"
 )
 
 // The ring needs twice as many values as it has processes.
 func TestConvergenceOfMachines(t *testing.T) {
-	if race.Enabled {
-		t.Skip("it starts no goroutine that smaller tests do not start, and takes long with the race detector")
+	if testing.Short() {
+		t.Skip("it takes long, and starts no goroutine that shorter tests do not start")
 	}
 	for _, c := range []struct {
 		n, k int

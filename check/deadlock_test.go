@@ -9,7 +9,6 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/deadlock"
 	"github.com/stile-lock/stile/algorithm/host"
-	"github.com/stile-lock/stile/internal/race"
 	"github.com/stile-lock/stile/internal/world/family/transactions"
 	"github.com/stile-lock/stile/internal/world/script"
 	"github.com/stile-lock/stile/scenario"
@@ -127,7 +126,7 @@ func TestDeadlockMethods(t *testing.T) {
 		{"wound-wait-restamped", "", 2, 2, 0, true, 269, 689, "starvation"},
 		{"wound-wait-restamped", "", 3, 3, 1, true, 12224, 42632, ""},
 	} {
-		if race.Enabled && c.states > 5_000 {
+		if testing.Short() && c.states > 5_000 {
 			continue
 		}
 		t.Run(fmt.Sprintf("%s %s %d %d %d %v", c.name, c.mode, c.sites, c.processes, c.transactions, c.crash), func(t *testing.T) {
@@ -291,8 +290,8 @@ func TestPriorityStarves(t *testing.T) {
 // TestCrowd: the same where two wait for one lock, so that it matters whose
 // turn is next.
 func TestCrowd(t *testing.T) {
-	if race.Enabled {
-		t.Skip("it starts no goroutine that smaller tests do not start, and takes minutes with the race detector")
+	if testing.Short() {
+		t.Skip("it takes long, and starts no goroutine that shorter tests do not start")
 	}
 	for _, c := range []struct {
 		name, mode          string

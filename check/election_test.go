@@ -6,7 +6,6 @@ import (
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/catalog"
-	"github.com/stile-lock/stile/internal/race"
 	"github.com/stile-lock/stile/internal/world/family/elections"
 )
 
@@ -45,7 +44,7 @@ func TestElections(t *testing.T) {
 		{name: "chang-roberts", nodes: 4, crashes: 1, returns: 1, states: 46997},
 		{name: "chang-roberts", nodes: 4, crashes: 2, returns: 1, quick: true, states: 36142},
 	} {
-		if race.Enabled && c.states > 5_000 {
+		if testing.Short() && c.states > 5_000 {
 			continue
 		}
 		spec, err := catalog.Make(c.name, algorithm.Options{})

@@ -9,7 +9,6 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/catalog"
 	"github.com/stile-lock/stile/algorithm/host"
-	"github.com/stile-lock/stile/internal/race"
 	"github.com/stile-lock/stile/internal/world/family/elections"
 )
 
@@ -225,8 +224,8 @@ func TestLiftOfCounters(t *testing.T) {
 // Where times may drift apart, nobody may count up by two: that could jump over
 // another time which is only known to be further.
 func TestLiftFindsJumps(t *testing.T) {
-	if race.Enabled {
-		t.Skip("it starts no goroutine that smaller tests do not start, and takes long with the race detector")
+	if testing.Short() {
+		t.Skip("it takes long, and starts no goroutine that shorter tests do not start")
 	}
 	for bug, want := range map[string]string{"": "pile up", "two": "more than one"} {
 		spec := ticker(bug)

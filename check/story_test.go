@@ -9,7 +9,6 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/mutex"
 	"github.com/stile-lock/stile/algorithm/quorum"
-	"github.com/stile-lock/stile/internal/race"
 	"github.com/stile-lock/stile/internal/world/script"
 	"github.com/stile-lock/stile/trace"
 )
@@ -77,8 +76,8 @@ func TestCounterexampleWithoutStart(t *testing.T) {
 // In a large group what is too deep for a search in breadth is found all the
 // same, and told.
 func TestLargeGroup(t *testing.T) {
-	if race.Enabled {
-		t.Skip("it starts no goroutine that smaller tests do not start, and takes long with the race detector")
+	if testing.Short() {
+		t.Skip("it takes long, and starts no goroutine that shorter tests do not start")
 	}
 	r, err := Run(Config{
 		Spec: mutex.MaekawaNaive(quorum.Grid), Nodes: 36, Requests: 1, Requesters: []algorithm.ID{2, 22}, Properties: []string{Deadlock},

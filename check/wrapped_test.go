@@ -8,7 +8,6 @@ import (
 	"github.com/stile-lock/stile/algorithm/catalog"
 	"github.com/stile-lock/stile/algorithm/host"
 	"github.com/stile-lock/stile/algorithm/mutex"
-	"github.com/stile-lock/stile/internal/race"
 	"github.com/stile-lock/stile/internal/world/family"
 	"github.com/stile-lock/stile/internal/world/family/locks"
 	"github.com/stile-lock/stile/internal/world/script"
@@ -56,8 +55,8 @@ func (f *forgetful) Took(h family.Host, p algorithm.ID, in host.Input, entered b
 // in how the count travels: what grants must carry it, and what tells of an
 // exit; a request need not.
 func TestFenceFindsItsBug(t *testing.T) {
-	if race.Enabled {
-		t.Skip("it starts no goroutine that smaller tests do not start, and takes long with the race detector")
+	if testing.Short() {
+		t.Skip("it takes long, and starts no goroutine that shorter tests do not start")
 	}
 	for _, c := range []struct {
 		spec algorithm.Spec
@@ -123,8 +122,8 @@ func (c chatty) Do(h family.Host, a family.Act) {
 // claim, and for some that do not take over the clock: the verdict is the same,
 // and so is the length of the shortest counterexample.
 func TestTalkRightBeforeRequests(t *testing.T) {
-	if race.Enabled {
-		t.Skip("it starts no goroutine that smaller tests do not start, and takes minutes with the race detector")
+	if testing.Short() {
+		t.Skip("it takes long, and starts no goroutine that shorter tests do not start")
 	}
 	specs := append(catalog.All(), deaf(mutex.RicartAgrawala()), deaf(mutex.Lamport()))
 	saved := int64(0)

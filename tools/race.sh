@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# race.sh PACKAGE... runs the packages' tests with the race detector, which needs cgo and a
+# race.sh PACKAGE... runs the packages' short tests with the race detector, which needs cgo and a
 # C compiler. If there is none, the script installs one if it can; otherwise it reports
 # that these tests are left out, which is an error in continuous integration. Without a
 # package it only reports what is left out here, if anything.
@@ -41,5 +41,5 @@ if [ -n "$why" ]; then
 	echo "race: the race tests were left out: $why"
 	exit
 fi
-echo "go test -race $*"
-CGO_ENABLED=1 go test -race -vet off -timeout 30m "$@"
+echo "go test -race -short $*"
+CGO_ENABLED=1 go test -race -short -vet off -timeout 30m "$@"

@@ -10,7 +10,6 @@ import (
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/host"
-	"github.com/stile-lock/stile/internal/race"
 )
 
 // A script is what a fuzzer writes. The first bytes choose the algorithm and
@@ -281,8 +280,8 @@ func FuzzMessage(f *testing.F) {
 
 // TestScripts plays more scripts than the seeds of FuzzMessage, always the same.
 func TestScripts(t *testing.T) {
-	if race.Enabled {
-		t.Skip("it starts no goroutine that smaller tests do not start, and takes minutes with the race detector")
+	if testing.Short() {
+		t.Skip("it takes long, and starts no goroutine that shorter tests do not start")
 	}
 	specs := everything(t)
 	for i := range specs {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/host"
-	"github.com/stile-lock/stile/internal/race"
 )
 
 // Every algorithm runs live or says why not, and not both.
@@ -145,8 +144,8 @@ func inert(spec algorithm.Spec, n int, seed uint64) error {
 // Live groups of every size fall silent, serve everybody once, and need nothing
 // but requests, exits and messages.
 func TestLiveFallSilent(t *testing.T) {
-	if race.Enabled {
-		t.Skip("it starts no goroutine that smaller tests do not start, and takes minutes with the race detector")
+	if testing.Short() {
+		t.Skip("it takes long, and starts no goroutine that shorter tests do not start")
 	}
 	for _, spec := range Live() {
 		t.Run(spec.Name, func(t *testing.T) {

@@ -120,7 +120,10 @@ func (c claim) sent(t *testing.T, o election.Outset, latency scenario.Dist, seed
 // is the least; they do on FIFO alone, since the simulator delays what is to be
 // overtaken.
 func TestMessages(t *testing.T) {
-	seeds := [...]uint64{1: 1, 2: 300, 3: 300, 4: 200, 5: 40, 6: 10}
+	seeds := [...]uint64{1: 1, 2: 100, 3: 100, 4: 50, 5: 10, 6: 3}
+	if testing.Short() {
+		seeds = [...]uint64{1: 1, 2: 10, 3: 10, 4: 5, 5: 1, 6: 0}
+	}
 	for _, c := range claims() {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -17,6 +17,9 @@ import (
 // take no time compared with timeouts; without it, each takes any time up to
 // the longest.
 func TestEveryOrder(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	maekawa := func(algorithm.ID) algorithm.Spec { return mutex.Maekawa(quorum.Grid) }
 	dijkstra := func(algorithm.ID) algorithm.Spec { return mutex.Dijkstra(0) }
 	raymond := func(algorithm.ID) algorithm.Spec { return mutex.Raymond(mutex.Kary(2)) }

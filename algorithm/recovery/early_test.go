@@ -50,6 +50,9 @@ func early(m algorithm.Machine) int {
 // The checker, too, sees that early frames are needed: it finds nothing wrong,
 // and without them somebody waits for ever.
 func TestEarlyFramesInTheChecker(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	if explored(t, flawed{}) {
 		t.Errorf("something is broken without a flaw")
 	}

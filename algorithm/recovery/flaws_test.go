@@ -148,6 +148,9 @@ func explored(t *testing.T, flaw flawed) bool {
 // A lock that lets two in is found out, also where a view is made meanwhile,
 // which knows of one of them.
 func TestTwoInsideAndADeath(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	spec := recovery.With(plain(mutex.BakeryNaive), election.Bully())
 	r, err := check.Run(check.Config{Spec: spec, Nodes: 3, Requests: 1, Crashes: 1, Pace: check.Quick})
 	if err != nil {

@@ -20,7 +20,6 @@ type layer struct {
 func layers() []layer {
 	return []layer{
 		{"internal/spell", ""},
-		{"internal/race", ""},
 		{"internal/words", ""},
 		{"internal/codec", ""},
 		{"algorithm/host", ""},

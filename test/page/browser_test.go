@@ -19,7 +19,6 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
-	"github.com/stile-lock/stile/internal/race"
 )
 
 // A page is a tab of a real browser.
@@ -122,8 +121,8 @@ func TestMain(m *testing.M) {
 // browser is where Chromium is. Without one the test is skipped.
 func browser(t testing.TB) string {
 	t.Helper()
-	if race.Enabled {
-		t.Skip("the page is tried without the race detector: nothing of it is Go")
+	if testing.Short() {
+		t.Skip("it needs a browser for minutes")
 	}
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
 		if path, err := exec.LookPath(name); err == nil {

@@ -32,7 +32,7 @@ func targets() []target {
 	views := stage{"views", "internal/world/viewmodel", []string{
 		"^TestViewChange$/^(central|naimi-trehel|raymond|token-ring-lazy),_(home|b)_evicted$",
 		"^TestViewChange$/^(central|naimi-trehel),_nobody_evicted$",
-		"^TestViewChange$/^naimi-trehel,_(two_evicted|home_evicted,_all)$",
+		"^TestViewChange$/^naimi-trehel,_home_evicted,_(late_reports|reports_in_parts|a_home_joins)$",
 		"^TestRules$",
 	}}
 	storm := stage{"storm", "internal/live/storm", []string{"^TestCalm$", "^TestSeeds$", "^TestFaults$", "^TestTuned$"}}

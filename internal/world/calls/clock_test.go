@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stile-lock/stile/internal/race"
 	"github.com/stile-lock/stile/internal/world/explore"
 )
 
@@ -24,8 +23,8 @@ const long = `"algorithm token-ring\nprocesses 5\nat 0 P1 asks\nuntil 1000\n"`
 
 // TestLimitsByTheClock: what takes too long ends by the clock alone, and says so.
 func TestLimitsByTheClock(t *testing.T) {
-	if race.Enabled {
-		t.Skip("one worker does all of it, and it takes long with the race detector")
+	if testing.Short() {
+		t.Skip("it takes long, and starts no goroutine that shorter tests do not start")
 	}
 	for _, c := range []struct{ name, body, slow, fast string }{
 		{"run", `{"text":` + long + `}`, "but takes too long", `"keys"`},

@@ -8,7 +8,6 @@ import (
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/catalog"
-	"github.com/stile-lock/stile/internal/race"
 	"github.com/stile-lock/stile/internal/world/explore"
 	"github.com/stile-lock/stile/internal/world/family"
 )
@@ -151,8 +150,8 @@ func TestUnboundedAgreesWithReference(t *testing.T) {
 // The monitors keep a few bits of what happened before. They see what somebody
 // sees who keeps it all.
 func TestMonitorsAgreeWithReference(t *testing.T) {
-	if race.Enabled {
-		t.Skip("it starts no goroutine that smaller tests do not start, and takes minutes with the race detector")
+	if testing.Short() {
+		t.Skip("it takes long, and starts no goroutine that shorter tests do not start")
 	}
 	orders := 0
 	for _, spec := range catalog.All() {

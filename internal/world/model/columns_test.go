@@ -7,7 +7,6 @@ import (
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/mutex"
-	"github.com/stile-lock/stile/internal/race"
 )
 
 // A columns visitor finds what the token says, and measures from it.
@@ -75,8 +74,8 @@ func measuredOf(t *testing.T, h *Model) map[string]bool {
 // Counters measured from the token's, and second copies left out: with any
 // number of requests there are exactly the states that a few requests lead to.
 func TestColumnsAgreeWithReference(t *testing.T) {
-	if race.Enabled {
-		t.Skip("it starts no goroutine that smaller tests do not start, and takes minutes with the race detector")
+	if testing.Short() {
+		t.Skip("it takes long, and starts no goroutine that shorter tests do not start")
 	}
 	for _, spec := range []algorithm.Spec{mutex.SuzukiKasami(), mutex.RicartAgrawalaToken()} {
 		want := reachable(t, spec, 2, 5).measured()

@@ -10,7 +10,6 @@ import (
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/catalog"
-	"github.com/stile-lock/stile/internal/race"
 	"github.com/stile-lock/stile/internal/world/explore"
 )
 
@@ -24,8 +23,8 @@ const large = "lamport majority majority-naive bakery bakery-polling bakery-naiv
 // change of behaviour. It depends neither on the number of workers nor on which
 // of the two explorers counts.
 func TestCounts(t *testing.T) {
-	if race.Enabled {
-		t.Skip("it starts no goroutine that smaller tests do not start, and takes minutes with the race detector")
+	if testing.Short() {
+		t.Skip("it takes long, and starts no goroutine that shorter tests do not start")
 	}
 	const file = "testdata/counts.txt"
 	var b strings.Builder

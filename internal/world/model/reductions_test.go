@@ -8,7 +8,6 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/deadlock"
 	"github.com/stile-lock/stile/algorithm/election"
-	"github.com/stile-lock/stile/internal/race"
 	"github.com/stile-lock/stile/internal/world/explore"
 	"github.com/stile-lock/stile/internal/world/family"
 	"github.com/stile-lock/stile/internal/world/family/elections"
@@ -101,8 +100,8 @@ func (v vote) compare(t *testing.T, r reductions, age bool) {
 // Timers that would change nothing do not run. That takes no behaviour away:
 // but for those timers, the very same states are reached if they do.
 func TestVainTimers(t *testing.T) {
-	if race.Enabled {
-		t.Skip("it starts no goroutine that smaller tests do not start, and takes minutes with the race detector")
+	if testing.Short() {
+		t.Skip("it takes long, and starts no goroutine that shorter tests do not start")
 	}
 	saved := int64(0)
 	for _, c := range []struct {

@@ -9,7 +9,6 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/deadlock"
 	"github.com/stile-lock/stile/algorithm/host"
-	"github.com/stile-lock/stile/internal/race"
 	"github.com/stile-lock/stile/internal/world/explore"
 	"github.com/stile-lock/stile/internal/world/family"
 	"github.com/stile-lock/stile/internal/world/family/transactions"
@@ -238,8 +237,8 @@ func (x *dealing) look(d *deal, fair bool) {
 // exactly the states there are, attempts being numbered anew, and the same
 // verdicts, with what it leaves out as well.
 func TestSitesAgreeWithReference(t *testing.T) {
-	if race.Enabled {
-		t.Skip("it starts no goroutine that smaller tests do not start, and takes minutes with the race detector")
+	if testing.Short() {
+		t.Skip("it takes long, and starts no goroutine that shorter tests do not start")
 	}
 	broken := map[string]bool{}
 	for _, c := range []struct {

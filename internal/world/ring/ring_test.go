@@ -8,7 +8,6 @@ import (
 
 	"github.com/stile-lock/stile/algorithm/mutex"
 	"github.com/stile-lock/stile/check"
-	"github.com/stile-lock/stile/internal/race"
 	"github.com/stile-lock/stile/internal/world/explore"
 )
 
@@ -42,8 +41,8 @@ func TestBounds(t *testing.T) {
 
 // The algorithm as it runs needs as many values as the model says.
 func TestMachines(t *testing.T) {
-	if race.Enabled {
-		t.Skip("it starts no goroutine that smaller tests do not start, and takes long with the race detector")
+	if testing.Short() {
+		t.Skip("it takes long, and starts no goroutine that shorter tests do not start")
 	}
 	for _, c := range []Ring{{N: 2, K: 2}, {N: 2, K: 3}, {N: 2, K: 4}, {N: 2, K: 5}, {N: 3, K: 2}} {
 		c.Mover = EmptyLinks
