@@ -82,6 +82,9 @@ func standing(m deadlock.Method, mode string) transactions.Config {
 // at any step, every deadlock is found. Without an election, or if the new
 // coordinator gets no graphs, one stays.
 func TestCoordinatorDiesInTheChecker(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	explored := func(m deadlock.Method, mode string) *check.Report {
 		d := standing(m, mode)
 		spec, err := d.Spec()

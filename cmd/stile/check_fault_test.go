@@ -20,6 +20,9 @@ func checkOutput(line string, more ...string) (string, error) {
 
 // The commands of docs/results/faults.md print what the page says: here those of one lock.
 func TestFaultsPage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	t.Parallel()
 	page, err := os.ReadFile("../../docs/results/faults.md")
 	if err != nil {

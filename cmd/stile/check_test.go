@@ -152,6 +152,9 @@ func TestMethodsAreReplayed(t *testing.T) {
 // The story of the first violation comes before the table, and only once; with
 // --json there is nothing but JSON.
 func TestViolationReportedWhenFound(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	t.Parallel()
 	for _, line := range []string{"majority-naive --requests 1", "none --nodes 3 --requests 1", "maekawa-naive --requests unbounded --property deadlock"} {
 		args := append([]string{"check"}, strings.Fields(line)...)
@@ -243,6 +246,9 @@ func TestEveryRecoveringLock(t *testing.T) {
 
 // The command that a wrong or weaker algorithm names does show its fault.
 func TestFaultsAreShown(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	t.Parallel()
 	for _, s := range catalog.All() {
 		if s.Sound() {

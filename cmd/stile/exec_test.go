@@ -126,6 +126,9 @@ func TestLiveLost(t *testing.T) {
 // whatever happens to its node or to exec itself. Each of them holds a file lock, which
 // the other command checks.
 func TestLiveGroup(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	if _, err := exec.LookPath("flock"); err != nil {
 		t.Skip("there is no flock on this machine, by which it would be seen")
 	}

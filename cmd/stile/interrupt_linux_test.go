@@ -38,6 +38,9 @@ func terminal(t *testing.T) (outer, inner *os.File) {
 // that it is under way: the line is removed, what there is is printed, and nothing
 // is left behind.
 func TestSignalOnATerminal(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	for _, test := range []struct{ line, shows, stdout string }{
 		{"sim ricart-agrawala --nodes 9 --entries 10000000 --svg x", " of 10,000,000 entries, ", "violations none so far"},
 		{"deadlock ordered --transactions 1000000 --svg x", " of 1,000,000 transactions, ", "stuck                              0"},

@@ -89,6 +89,9 @@ func TestFoundAndInterrupted(t *testing.T) {
 
 // All requested files are written and say that the run was interrupted.
 func TestInterruptedFiles(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	t.Chdir(t.TempDir())
 	for line, files := range map[string]string{
 		"sim raymond --entries 1000000 --svg a.svg --trace b.json":         "a.svg b.json",

@@ -83,6 +83,9 @@ func TestElectionJSONKeys(t *testing.T) {
 }
 
 func TestSameSeedSameBytes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	t.Chdir(t.TempDir())
 	for _, line := range []string{
 		"sim maekawa --think exp:5 --latency uniform:0.5,1.5 --entries 100 --json --svg a.svg --trace a.json",
@@ -128,6 +131,9 @@ func contents(t *testing.T) string {
 }
 
 func TestOutputFitsTheScreen(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	t.Chdir(t.TempDir())
 	for _, line := range []string{
 		"", "--help", "sim --help", "compare --help", "bank --help", "replay --help", "algorithms --help", "version --help",

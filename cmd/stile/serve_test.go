@@ -218,6 +218,9 @@ func TestLiveDiskFails(t *testing.T) {
 
 // A cluster with certificates refuses clients without one.
 func TestLiveTLS(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	t.Parallel()
 	dir := t.TempDir()
 	for _, line := range []string{"cert ca --dir " + dir, "cert node a --host 127.0.0.1 --dir " + dir, "cert node me --host localhost --dir " + dir} {

@@ -45,6 +45,9 @@ func exitCode(stile, line string, more ...string) (int, string) {
 
 // TestCommand runs the command as the documentation does.
 func TestCommand(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	stile := build(t)
 	t.Run("exit codes", func(t *testing.T) { exitCodes(t, stile) })
 	t.Run("pages", func(t *testing.T) { commandsOfPages(t, stile) })

@@ -57,6 +57,9 @@ func TestExercisePage(t *testing.T) {
 
 // The skeleton compiles, and the examiner rejects it, in the words of the page.
 func TestExerciseSkeleton(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	out, err := goTest(exercise(t, "skeleton"), "-vet=all", ".")
 	if err == nil || strings.Contains(out, "build failed") || strings.Contains(out, "vet:") {
 		t.Fatalf("it does not compile, or passes: %v\n%s", err, out)
@@ -85,6 +88,9 @@ func TestExerciseSkeleton(t *testing.T) {
 
 // The solution passes; without a line, it fails as the page says.
 func TestExerciseSolution(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	dir := exercise(t, "solution")
 	code := readFile(t, dir, "lock.go")
 	rows := regexp.MustCompile("(?m)^\\| `([^`]+)` \\| (Test\\w+) \\|").FindAllStringSubmatch(readPage(t, "exercise.md"), -1)

@@ -3,7 +3,6 @@ package style
 import (
 	"bytes"
 	"fmt"
-	"go/format"
 	"slices"
 	"strings"
 )
@@ -25,10 +24,6 @@ func houseRules() []rule {
 			{source("util/x.go", "package util"), "util/x.go:1: package util"},
 			{source("internal/types/x.go", "package types"), "internal/types/x.go:1: package types"},
 			{source("quorum/x.go", "package quorum"), ""},
-		}},
-		{"every file is formatted", formatted, []plant{
-			{source("a/x.go", "package a", "var  x int"), "a/x.go: not formatted"},
-			{source("a/x.go", "package a", "", "var x int"), ""},
 		}},
 	}
 }
@@ -54,20 +49,6 @@ func names(r *repo) ([]string, error) {
 	for _, f := range r.files {
 		if name := strings.TrimSuffix(f.ast.Name.Name, "_test"); slices.Contains(meaningless, name) {
 			found = append(found, r.at(f.ast.Name.Pos(), "package %s: call it what it does", name))
-		}
-	}
-	return found, nil
-}
-
-func formatted(r *repo) ([]string, error) {
-	var found []string
-	for _, f := range r.files {
-		want, err := format.Source(f.src)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", f.path, err)
-		}
-		if !bytes.Equal(f.src, want) {
-			found = append(found, f.path+": not formatted: run gofmt -w on it")
 		}
 	}
 	return found, nil

@@ -29,6 +29,9 @@ func script(page string) (commands string, shown []string) {
 // A reader who follows the page about modules of one's own, in a folder next to the clone
 // and without a network, sees what it shows.
 func TestOutside(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	bash, err := exec.LookPath("bash")
 	if err != nil {
 		t.Skip("the commands of the page are run by bash: ", err)

@@ -149,6 +149,9 @@ func TestTutorialPlanted(t *testing.T) {
 
 // What the tutorial says about removing a line is what go test then reports.
 func TestTutorialBreaks(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	page := readPage(t, "your-first-algorithm.md")
 	dir, err := filepath.Abs(filepath.Join(root, "docs/first"))
 	if err != nil {

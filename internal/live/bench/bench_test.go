@@ -15,6 +15,9 @@ func TestMain(m *testing.M) {
 
 // All is measured, each row means something, and nothing is left behind.
 func TestRun(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	t.Setenv("TMPDIR", t.TempDir())
 	var done []string
 	rows, err := Run(t.Context(), Config{Time: 10 * time.Millisecond, Idle: 10 * time.Millisecond, Clients: 5, Doing: func(what string) { done = append(done, what) }})

@@ -103,6 +103,9 @@ func (x *Test) seeds(n int) []string {
 // TestControls runs each test without a control, where it must pass, and then with each
 // of its controls, where it must fail, or pass if the control is harmless.
 func TestControls(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	dir := binaries(t)
 	t.Run("none", func(t *testing.T) { right(t, dir) })
 	for _, c := range Table() {

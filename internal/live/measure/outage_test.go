@@ -19,6 +19,9 @@ func logs() views.Logs {
 // Nothing takes longer than the settings allow, and no other member loses a lock: neither
 // in what is measured here nor on the page.
 func TestOutages(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	page := read(t)
 	for _, g := range groups(logs()) {
 		for _, o := range Outages() {
@@ -88,6 +91,9 @@ func TestSlowElection(t *testing.T) {
 // Another lock waits for the rest of the lease of a crashed member only if it is being
 // handed over while the view changes: if that is rare, it never waits so long.
 func TestHandedOver(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	stalls := func(hold member.Span) (n int) {
 		g := Group{Members: 5, Voters: 3, Settings: member.Usual(), Hold: hold, Logs: logs()}
 		for seed := range uint64(outageSeeds) {

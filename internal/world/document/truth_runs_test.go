@@ -20,6 +20,9 @@ var rounds = flag.Int("truths", 2, "random runs of each algorithm, by time and b
 // TestTruth: in random runs of every algorithm, whatever is said of who waits is
 // so by the events, wherever a page stops.
 func TestTruth(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	said := 0
 	try := func(name string, spec algorithm.Spec, steps, sections bool) {
 		r := rand.New(rand.NewPCG(3, uint64(len(name))))

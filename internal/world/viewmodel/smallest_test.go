@@ -101,6 +101,9 @@ func skips() setting {
 
 // TestSmallest sees to it that nothing is broken in these settings.
 func TestSmallest(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	for _, c := range smallest() {
 		t.Run(c.rule, func(t *testing.T) {
 			m := c.model(t, c.algorithm)
