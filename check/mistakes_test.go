@@ -191,7 +191,7 @@ func (s *doublyWrong) Receive(algorithm.ID, *clumsyMessage, *algorithm.Out[clums
 func TestViolationBesideAMistake(t *testing.T) {
 	for want, out := range map[string]func(s *doublyWrong, out *algorithm.Out[clumsyMessage]){
 		"it panics when its application releases: no way out": func(*doublyWrong, *algorithm.Out[clumsyMessage]) { panic("no way out") },
-		"sent NOTE to seat 10 of 3":                         func(_ *doublyWrong, out *algorithm.Out[clumsyMessage]) { out.Send(9, clumsyMessage{}) },
+		"sent NOTE to seat 10 of 3":                           func(_ *doublyWrong, out *algorithm.Out[clumsyMessage]) { out.Send(9, clumsyMessage{}) },
 		"a logical time reached": func(s *doublyWrong, _ *algorithm.Out[clumsyMessage]) {
 			for range 70 {
 				s.time.Tick()
