@@ -76,7 +76,7 @@ resource-allocation graphs: 'stile replay scenarios/graph-cycle.stile'.`,
 	fs.Var(timeFlag(&f.config.Think), "think", "pause before a transaction, in T, the usual latency of a message")
 	fs.Var(timeFlag(&f.config.Hold), "hold", "time spent after acquiring each lock")
 	fs.Var(latencyFlag(&f.config.Latency), "latency", "latency of a message between sites")
-	fs.BoolVar(&f.philosophers, "philosophers", false, "dinner instead: 5 philosophers, 5 forks, 3 sites, --transactions meals")
+	fs.BoolVar(&f.philosophers, "philosophers", false, "dining philosophers instead: 5 philosophers, 5 forks and 3 sites; --transactions is the number of meals")
 	fs.Var(textFlag(&f.crash, "sites and times such as 2@30,3@45.5", nil), "crash", "`LIST` of sites that crash and when, such as 2@30,3@45.5")
 	fs.Var(seedFlag(&f.config.Seed), "seed", "seed of the run")
 	jsonFlag(fs, &f.json)

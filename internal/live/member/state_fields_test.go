@@ -87,7 +87,7 @@ func TestRenumber(t *testing.T) {
 	}
 }
 
-// A mould refuses what cannot be a state, a name that is none, and views that are none;
+// A template refuses invalid states, names and views;
 // and it does not take a state out of a member that has more than fits into one.
 func TestMouldRefuses(t *testing.T) {
 	f := newFleet(t, "central", 2)
@@ -162,7 +162,7 @@ func TestMouldDoesNotGrow(t *testing.T) {
 	}
 }
 
-// A mould keeps how a lease stands.
+// A template keeps the state of a lease.
 func TestMouldLease(t *testing.T) {
 	f := newFleet(t, "central", 2)
 	for lease, want := range map[Instant]LeaseState{0: NoLease, 1: Over, f.members[0].margin: Over, f.members[0].margin + 1: Runs} {

@@ -32,7 +32,7 @@ type Node struct {
 	keys    *cert.Keys
 	mux     *transport.Mux
 	pool    *transport.Pool
-	folder  *folder // nil without a data folder
+	folder  *folder // nil without a data directory
 	disk    keeper
 	print   printer
 	tape    *recorder       // nil without a recording

@@ -9,7 +9,7 @@ import (
 	"github.com/stile-lock/stile/internal/live/member"
 )
 
-// A pair is a guest and a node, with a connection between them that takes no time.
+// A pair is a client and a node, with a connection between them that takes no time.
 type pair struct {
 	*node
 	g      *Client
@@ -34,7 +34,7 @@ func newPair(t testing.TB, c ClientConfig) *pair {
 	return p
 }
 
-// connect lets the guest's attempt succeed.
+// connect lets the client's attempt succeed.
 func (p *pair) connect() {
 	p.conn++
 	p.up = true
@@ -287,7 +287,7 @@ func TestGuestWelcomedTooLate(t *testing.T) {
 	}
 }
 
-// A guest's time counts from before it asked, and is nested in the node's lease.
+// A client's time counts from before it asked, and is nested in the node's lease.
 func TestGuestNested(t *testing.T) {
 	p := newPair(t, ClientConfig{})
 	p.connect()

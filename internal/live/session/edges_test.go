@@ -264,7 +264,7 @@ func TestDeskLetGoTooLate(t *testing.T) {
 	}
 }
 
-// A desk tells of its sessions: of all, of one, and of none.
+// A server describes its sessions: of all, of one, and of none.
 func TestDeskTells(t *testing.T) {
 	n := newNode(t)
 	a, b := n.hello(1, Frame{}), n.hello(2, Frame{})
@@ -289,7 +289,7 @@ func TestDeskTells(t *testing.T) {
 	}
 }
 
-// A desk wants to be woken when the first session may be over, and not at all if there
+// A server wants to be woken when the first session may have expired, and not at all if there
 // is none.
 func TestDeskWakes(t *testing.T) {
 	n := newNode(t)

@@ -62,7 +62,7 @@ func (n *node) start(rest member.Span) {
 	n.take()
 }
 
-// take does what the member and the desk want done, but for what is sent to clients.
+// take does what the member and the server want done, but for what is sent to clients.
 func (n *node) take() {
 	for range 4 {
 		for len(n.m.Out.Events) > 0 || n.m.Out.Renew != 0 {

@@ -40,12 +40,12 @@ func (c watch) at(t int64) member.Instant {
 // A conn is a connection: what is sent arrives in order, until it breaks.
 type conn struct {
 	of      *visitor
-	number  uint64 // as the guest counts; its place among all is that of the node
+	number  uint64 // as the client counts; its place among all is that of the node
 	dead    bool
 	arrives [2]int64
 }
 
-// A visitor is a guest and its applications.
+// A visitor is a client and its applications.
 type visitor struct {
 	w      *world
 	g      *Client
@@ -217,7 +217,7 @@ func (v *visitor) step(f func()) {
 	v.take()
 }
 
-// take does what a guest wants done.
+// take carries out what a client wants done.
 func (v *visitor) take() {
 	w := v.w
 	out := v.g.Out

@@ -176,7 +176,7 @@ func TestRestoreByTheClock(t *testing.T) {
 	}
 }
 
-// A petitioner that has nothing to ask is not woken again.
+// A membership that has nothing to ask is not woken again.
 func TestPetitionerFallsSilent(t *testing.T) {
 	p, _ := joined(t)
 	p.Renew(10*second, 5, false, nil)

@@ -39,7 +39,7 @@ func (p *Membership) told(t *testing.T, now member.Instant, from string, m Messa
 	}
 }
 
-// joined returns a petitioner that is a member, beside A and B, and its record.
+// joined returns a membership that is a member, beside A and B, and its record.
 func joined(t *testing.T) (*Membership, Record) {
 	p := petitioner(t, "A", "B")
 	p.Join(1)

@@ -9,7 +9,7 @@ import (
 	"github.com/stile-lock/stile/internal/live/member"
 )
 
-// joins returns a petitioner that wants to join and has not been answered, at time 1,
+// joins returns a membership that wants to join and has not been answered, at time 1,
 // and asks every 300 ms.
 func joins(t *testing.T, c MembershipConfig) *Membership {
 	t.Helper()

@@ -57,7 +57,7 @@ func (q *proc) unreached() []uint64 {
 	return all
 }
 
-// take does what a petitioner wants done.
+// take carries out what a membership wants done.
 func (q *proc) take() {
 	n, w, out := q.n, q.n.w, q.p.Out
 	q.p.Out = MembershipOut{Wake: out.Wake}
@@ -86,7 +86,7 @@ func (q *proc) take() {
 	}
 }
 
-// wake wakes a petitioner when it wants to be.
+// wake wakes a membership when it wants to be.
 func (q *proc) wake(at member.Instant) {
 	n := q.n
 	if at == member.Never {

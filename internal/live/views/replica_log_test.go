@@ -116,7 +116,7 @@ func (l *letters) Read(number uint64) error {
 	return l.script.Read(number)
 }
 
-// A letter of another voter reaches the log as it was sent, and what the log has to say
+// A message from another voter reaches the log as it was sent, and what the log has to say
 // to it goes out at once.
 func TestClerkSteps(t *testing.T) {
 	c, s := clerk(t)

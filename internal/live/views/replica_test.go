@@ -76,7 +76,7 @@ func clerk(t *testing.T) (*Replica, *script) {
 	return c, s
 }
 
-// hears brings a message to a clerk.
+// hears brings a message to a replica.
 func (c *Replica) hears(t *testing.T, now member.Instant, from string, m Message) {
 	t.Helper()
 	m.Cluster = 9

@@ -19,7 +19,7 @@ func (d *desk) settle(who ...uint64) {
 	}
 }
 
-// revoteNow has the log's list changed as the warden asks.
+// revoteNow has the log's list changed as the leader asks.
 func (d *desk) revoteNow() {
 	d.now += 2 * second
 	d.hear(d.now)

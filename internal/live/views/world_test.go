@@ -260,7 +260,7 @@ func (k *keeper) catchUp(to int) {
 	k.take()
 }
 
-// take does what a warden wants done.
+// take carries out what a leader wants done.
 func (k *keeper) take() {
 	w, out := k.n.w, k.warden.Out
 	k.warden.Out = LeaderOut{}

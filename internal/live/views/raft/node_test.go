@@ -482,7 +482,7 @@ func TestUnsoundLetters(t *testing.T) {
 				}
 			}
 			w.tick()
-			w.wrong = nil // a forged letter may do harm, but no more than that
+			w.wrong = nil // a forged message may do harm, but no more than that
 			w.truth, w.leaders = map[uint64]uint64{}, map[uint64]uint64{}
 		}
 	}

@@ -376,7 +376,7 @@ func (w *world) deliver() {
 		if err := q.node.Step(p.from, p.bytes); err != nil {
 			w.fail("voter %d refuses: %v", q.id, err)
 		}
-		// Sometimes several letters share a batch.
+		// Sometimes several messages share a batch.
 		if w.rng.IntN(3) > 0 {
 			w.flush(q)
 		}
