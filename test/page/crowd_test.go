@@ -138,7 +138,7 @@ func TestNothingIsCrowded(t *testing.T) {
 	for _, width := range []int64{1280, 400} {
 		t.Run(fmt.Sprint(width), func(t *testing.T) {
 			t.Parallel()
-			looked(t, width, files...)
+			looked(t, width, some(4, files)...)
 		})
 	}
 }

@@ -23,7 +23,7 @@ func TestPlantedBugs(t *testing.T) {
 	browser(t)
 	b := newBundler(t)
 	for i, bug := range bugs(t) {
-		if !nightly() && i%4 > 0 {
+		if !nightly() && i%8 > 0 {
 			continue
 		}
 		t.Run(bug.name, func(t *testing.T) {
