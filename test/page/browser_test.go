@@ -18,7 +18,6 @@ import (
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
-
 )
 
 // A page is a tab of a real browser.
