@@ -166,12 +166,18 @@ func (h *hold) sees() bool {
 	return m != nil && h.q.now() < m.Deadline()
 }
 
-// runs reports whether the process is not paused.
+// runs reports whether the process runs: it is not paused, and has not been resumed at this
+// moment, at which its overdue timer may still be to come.
 func (h *hold) runs() bool {
 	if h.c != nil {
-		return h.c.c.up && !h.c.c.w.Paused(h.c.c.id)
+		return h.c.c.up && h.c.c.w.runs(h.c.c.id)
 	}
-	return !h.q.w.Paused(h.q.id)
+	return h.q.w.runs(h.q.id)
+}
+
+func (w *world) runs(id algorithm.ID) bool {
+	at, resumed := w.resumed[id]
+	return !w.Paused(id) && !(resumed && at == w.Now())
 }
 
 // extended judges a lease that had expired and runs again: no process that was inside by it

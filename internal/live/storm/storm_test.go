@@ -269,6 +269,7 @@ func TestSeeds(t *testing.T) {
 		{"an application that releases a lock as its lease lapses was taken for one that may still act", []uint64{5039}},
 		{"the timer of a process that stood still was late when it went on", []uint64{5634}},
 		{"a timer was late by more than the margin, by a clock that runs too fast", []uint64{24952}},
+		{"a client that resumes at the moment at which another process enters had not had its timer yet", []uint64{35930, 61109}},
 		{"a disk had healed before its failed save was acknowledged", []uint64{11704, 13560}},
 	} {
 		for _, seed := range x.seeds {

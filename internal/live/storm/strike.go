@@ -479,6 +479,7 @@ func (w *world) resume(id algorithm.ID) {
 		return
 	}
 	w.Resume(id)
+	w.resumed[id] = w.Now()
 	if !w.isClient(id) {
 		w.At(w.Now()+1, check, algorithm.None, int(id-firstProc))
 	}

@@ -78,13 +78,14 @@ type world struct {
 	store        store
 	network      network
 	oracle       oracle
-	incarnations []incarnation  // all incarnations ever admitted, sorted
-	active       []bool         // by strike
-	hit          []algorithm.ID // by strike: the process it hit
-	lost         []uint64       // voters whose disks were lost
-	wiped        []uint64       // those of them whose disks are empty since
-	severed      bool           // two processes never hear each other again
-	stirred      int64          // when a fault last began or ended
+	incarnations []incarnation          // all incarnations ever admitted, sorted
+	active       []bool                 // by strike
+	hit          []algorithm.ID         // by strike: the process it hit
+	lost         []uint64               // voters whose disks were lost
+	wiped        []uint64               // those of them whose disks are empty since
+	severed      bool                   // two processes never hear each other again
+	resumed      map[algorithm.ID]int64 // when a process was last resumed
+	stirred      int64                  // when a fault last began or ended
 	phase        phase
 	times        times
 	result       Result
@@ -128,7 +129,7 @@ func run(c Config, observe func(e trace.Event)) (*Result, error) {
 
 func newWorld(c Config, observe func(e trace.Event)) *world {
 	places := c.Nodes + spare
-	w := &world{Config: c, numbers: map[string]int{}, active: make([]bool, len(c.Strikes)), hit: make([]algorithm.ID, len(c.Strikes))}
+	w := &world{Config: c, numbers: map[string]int{}, resumed: map[algorithm.ID]int64{}, active: make([]bool, len(c.Strikes)), hit: make([]algorithm.ID, len(c.Strikes))}
 	for i := range c.Locks {
 		w.names = append(w.names, prefixes[i%len(prefixes)]+strconv.Itoa(i))
 		w.numbers[w.names[i]] = i
