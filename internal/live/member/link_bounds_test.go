@@ -1,0 +1,65 @@
+package member
+
+import (
+	"errors"
+	"testing"
+)
+
+// A link keeps as many bytes as its limit says, and ends with the first frame that would
+// exceed it; a single frame may be larger. A frame counts with the longest possible length
+// before it.
+func TestLinkLimit(t *testing.T) {
+	const length = 10 // bytes of the longest length
+	for _, x := range []struct {
+		first, second int // bytes of two frames
+		limit         int
+		ok            bool
+	}{
+		{10, 10, 11 + 10 + length, true},
+		{10, 10, 11 + 10 + length - 1, false},
+		{0, 10, 1 + 10 + length, true},
+		{0, 10, 1 + 10 + length - 1, false},
+	} {
+		l := NewLink(1, 2, 3, x.limit, 100)
+		if err := l.Send(make([]byte, x.first)); err != nil {
+			t.Fatal(err)
+		}
+		if err := l.Send(make([]byte, x.second)); (err == nil) != x.ok || err != nil && !errors.Is(err, ErrFull) {
+			t.Errorf("%+v: %v", x, err)
+		}
+	}
+	if err := NewLink(1, 2, 3, 10, 100).Send(make([]byte, 1000)); err != nil {
+		t.Errorf("a single large frame: %v", err)
+	}
+}
+
+// The patience of a link is at least a moment and at most an hour, so that a link neither asks
+// without pause nor never.
+func TestLinkPatienceBounds(t *testing.T) {
+	for patience, want := range map[Span]Instant{-5: 101, 0: 101, 1: 101, 7: 107, 3600 * Second: 100 + 3600*Instant(Second), 3601 * Second: 100 + 3600*Instant(Second)} {
+		l := NewLink(1, 2, 3, 1000, patience)
+		l.Up()
+		if !l.Due(100) {
+			t.Fatal("it does not ask")
+		}
+		l.Append(nil, 100)
+		if l.Due(100) || l.Wake() != want {
+			t.Errorf("patience %d: due at once %v, asks again at %d, want %d", patience, l.Due(100), l.Wake(), want)
+		}
+	}
+}
+
+// Without a connection there is nothing to send and no reason to wake, however much is kept
+// for the peer.
+func TestLinksWithoutConnection(t *testing.T) {
+	a, _ := sessionPair(t, LinkLimits{})
+	a.Down(0, 2)
+	a.Send(2, []byte("x"))
+	if _, _, ok := a.Next(0, nil); ok || a.Wake() != Never {
+		t.Errorf("a packet is due: %v; it is woken at %d", ok, a.Wake())
+	}
+	a.Up(0, 2)
+	if a.Wake() != 0 {
+		t.Errorf("after the connection is back it is woken at %d", a.Wake())
+	}
+}
