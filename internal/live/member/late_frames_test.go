@@ -173,3 +173,22 @@ func TestUseOfFirstLockEndsWithinStep(t *testing.T) {
 		t.Errorf("%d in use, %d uses and %d places are spare, want 0, 1 and 1", e.busy, len(e.spare), len(e.free))
 	}
 }
+
+// A try is not refused because of a request that was made after it.
+func TestTryBeforeAnotherRequest(t *testing.T) {
+	f := newFleet(t, "central", 3)
+	name := away(f.view, f.view, 2, 2)
+	m, heard := f.members[0], told(f, 0)
+	k := f.try(0, name)
+	f.lock(0, name)
+	f.mail = nil
+	for _, from := range []uint64{2, 3} {
+		if err := m.Deliver(0, from, (&frame{kind: freeFrame, name: []byte(name), try: uint64(k)}).append(nil)); err != nil {
+			t.Fatal(err)
+		}
+		f.take(0)
+	}
+	if len(*heard) > 0 {
+		t.Errorf("heard %v", *heard)
+	}
+}

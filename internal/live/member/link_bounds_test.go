@@ -63,3 +63,24 @@ func TestLinksWithoutConnection(t *testing.T) {
 		t.Errorf("after the connection is back it is woken at %d", a.Wake())
 	}
 }
+
+// A question that is answered before it was asked again is not asked again.
+func TestLinkAnsweredMeanwhile(t *testing.T) {
+	a, b := linkPair(t, 1000, 100)
+	a.Up()
+	question := a.Append(nil, 0)
+	none := func([]byte) error { t.Error("a frame arrives"); return nil }
+	if err := b.Receive(question, 0, none); err != nil {
+		t.Fatal(err)
+	}
+	answer := b.Append(nil, 0)
+	if !a.Due(100) {
+		t.Fatal("it does not ask again")
+	}
+	if err := a.Receive(answer, 100, none); err != nil {
+		t.Fatal(err)
+	}
+	if a.Due(100) || a.Wake() != Never {
+		t.Errorf("after the answer: due %v, woken at %d", a.Due(100), a.Wake())
+	}
+}
