@@ -52,15 +52,26 @@ func TestLinkPatienceBounds(t *testing.T) {
 // Without a connection there is nothing to send and no reason to wake, however much is kept
 // for the peer.
 func TestLinksWithoutConnection(t *testing.T) {
-	a, _ := sessionPair(t, LinkLimits{})
+	a, b := sessionPair(t, LinkLimits{})
+	a.Send(2, []byte("is not confirmed"))
+	if _, _, ok := a.Next(0, nil); !ok {
+		t.Fatal("it is not sent")
+	}
+	b.Send(1, []byte("must be confirmed"))
+	sessionCarry(t, 0, b, a)
+	if a.Wake() == Never {
+		t.Fatal("nothing is due")
+	}
 	a.Down(0, 2)
-	a.Send(2, []byte("x"))
-	if _, _, ok := a.Next(0, nil); ok || a.Wake() != Never {
-		t.Errorf("a packet is due: %v; it is woken at %d", ok, a.Wake())
+	a.Send(2, []byte("cannot be sent"))
+	for _, now := range []Instant{0, 1000 * Instant(Second)} {
+		if _, _, ok := a.Next(now, nil); ok || a.Wake() != Never {
+			t.Errorf("at %d a packet is due: %v; it is woken at %d", now, ok, a.Wake())
+		}
 	}
 	a.Up(0, 2)
-	if a.Wake() != 0 {
-		t.Errorf("after the connection is back it is woken at %d", a.Wake())
+	if _, _, ok := a.Next(0, nil); !ok {
+		t.Error("nothing is due after the connection is back")
 	}
 }
 
