@@ -123,7 +123,7 @@ func TestTriesLeaveNothingBehind(t *testing.T) {
 	}
 }
 
-// A home remembers the previous view while a ghost's lease runs, also after all reports: the
+// A home remembers the previous view while a ghost's lease runs, even after all reports: the
 // locks that no process can have held there need not wait for the ghost.
 func TestWitnessUntilTheGhostIsGone(t *testing.T) {
 	f := newFleet(t, "central", 3)

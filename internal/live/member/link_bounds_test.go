@@ -181,12 +181,12 @@ func TestLinksRefuseStrangers(t *testing.T) {
 	a, _ := sessionPair(t, LinkLimits{})
 	a.Up(0, 5)
 	for what, packet := range map[string][]byte{
-		"to another":            packetOf(1, 2, 9, 0, 0, 9, 1, 0),
-		"to another, later":     packetOf(8, 2, 9, 0, 0, 9, 1, 0),
-		"from itself":           packetOf(1, 1, 1, 0, 0, 9, 1, 0),
-		"from itself, later":    packetOf(8, 1, 1, 0, 0, 9, 1, 0),
-		"connected, no member":  packetOf(1, 5, 1, 0, 0, 9, 1, 0),
-		"not connected, no one": packetOf(1, 6, 1, 0, 0, 9, 1, 0),
+		"to another":              packetOf(1, 2, 9, 0, 0, 9, 1, 0),
+		"to another, later":       packetOf(8, 2, 9, 0, 0, 9, 1, 0),
+		"from itself":             packetOf(1, 1, 1, 0, 0, 9, 1, 0),
+		"from itself, later":      packetOf(8, 1, 1, 0, 0, 9, 1, 0),
+		"connected, not a member": packetOf(1, 5, 1, 0, 0, 9, 1, 0),
+		"neither of them":         packetOf(1, 6, 1, 0, 0, 9, 1, 0),
 	} {
 		if err := a.Receive(0, packet, none); !errors.Is(err, ErrStranger) || a.Newer() != 0 || len(a.peers) != 2 {
 			t.Errorf("%s: %v; newer is %d, %d peers", what, err, a.Newer(), len(a.peers))
@@ -288,16 +288,16 @@ func TestEarlyPacketsOutliveAView(t *testing.T) {
 	}
 }
 
-// A view that is installed while early frames are handed out ends them, also those in other
+// A view that is installed while early frames are handed out ends them, including those in other
 // packets.
 func TestInstallEndsEarlyPackets(t *testing.T) {
 	a, b := sessionPair(t, LinkLimits{})
 	if err := b.Install(0, sessionView(2, 1, 2)); err != nil {
 		t.Fatal(err)
 	}
-	for _, frame := range []string{"one", "two"} {
+	for i, frame := range []string{"one", "two"} { // the first comes again with the second
 		b.Send(1, []byte(frame))
-		sessionCarry(t, 0, b, a)
+		sessionCarry(t, Instant(i)*Instant(Second), b, a)
 	}
 	if err := a.Install(0, sessionView(2, 1, 2)); err != nil {
 		t.Fatal(err)
@@ -333,7 +333,7 @@ func TestStrangersAreCounted(t *testing.T) {
 	}
 }
 
-// Before its first view a member has no early frames, whoever is connected.
+// Before its first view a member has no early frames, even if a peer is connected.
 func TestNothingEarlyBeforeTheFirstView(t *testing.T) {
 	a := NewLinks(1, LinkLimits{})
 	a.Up(0, 2)

@@ -91,12 +91,12 @@ func TestOnlyHoldersLose(t *testing.T) {
 		f.lock(1, held)
 		f.settle()
 		if !f.holds(1, held) || f.holds(0, waited) {
-			t.Errorf("leaves %v: the next member holds it: %v; who waited is inside: %v", leaves, f.holds(1, held), f.holds(0, waited))
+			t.Errorf("leaves %v: the next member holds it: %v; the waiter is inside: %v", leaves, f.holds(1, held), f.holds(0, waited))
 		}
 	}
 }
 
-// A lock that was lost is passed on when the lease has expired by which it was held, also if
+// A lock that was lost is passed on when the lease has expired by which it was held, even if
 // the lease is renewed meanwhile and is about to expire again.
 func TestLossIsNotPostponed(t *testing.T) {
 	f := newFleet(t, "central", 2)
