@@ -46,8 +46,8 @@ func (m *Member) Deliver(now Instant, from uint64, b []byte) error {
 		m.answered(f)
 		return nil
 	}
-	n := int32(-1)
-	if n = find(&e.table, f.name, hashName(f.name)); n < 0 {
+	n := find(&e.table, f.name, hashName(f.name))
+	if n < 0 {
 		if err := CheckName(string(f.name)); err != nil {
 			return fmt.Errorf("%w: %v: %w", errFrame, f.kind, err)
 		}
@@ -71,7 +71,7 @@ func (m *Member) message(n int32, rank int, f *frame) error {
 	if err := m.step(n, host.Input{Kind: host.Receive, From: e.view.seat(rank, int(l.home)), Bytes: f.bytes}); err != nil {
 		return fmt.Errorf("%w: ALG for %q: %w", errFrame, f.name, err)
 	}
-	if l = e.table.lock(n); e.isHome(l) {
+	if e.isHome(l) {
 		u := e.use(n)
 		u.interest = true
 		m.settle(u)

@@ -13,7 +13,7 @@ func (m *Member) probe(w *waiter) {
 	switch {
 	case !m.usable(), e.isHome(l) && !m.suspects(e, u).empty():
 		m.refuse(w, Recovering)
-	case u.taken() || u.patient(w) || e.isHome(l) && (u.lendee >= 0 || len(u.queue) > 0):
+	case u.taken() || u.patient(w) || u.lendee >= 0:
 		m.refuse(w, Busy)
 	default:
 		w.missing = len(e.view.Members) - 1

@@ -67,11 +67,10 @@ func (a *schedule) move(d *due) {
 	a.set(i, d)
 }
 
-// expire does what is due.
+// expire does what is due: a session or a request that ends is taken off the schedule.
 func (m *Member) expire() {
 	for m.schedule.first() <= m.now {
 		d := m.schedule.heap[0]
-		m.schedule.remove(d)
 		if d.session != nil {
 			m.close(d.session, Session)
 		} else {

@@ -1,0 +1,57 @@
+package member
+
+import (
+	"slices"
+	"testing"
+)
+
+// All locks in use are listed, and no others, until the caller has seen enough.
+func TestEach(t *testing.T) {
+	f := newFleet(t, "central", 1)
+	m := f.members[0]
+	for _, name := range []string{"a", "b", "c", "d"} {
+		f.lock(0, name)
+	}
+	f.unlock(0, "b")
+	list := func(most int) (names []string) {
+		for y := range m.Each {
+			if names = append(names, y.Name); len(names) == most {
+				break
+			}
+		}
+		return names
+	}
+	for most, want := range map[int][]string{9: {"a", "c", "d"}, 1: {"a"}, 2: {"a", "c"}} {
+		if got := list(most); !slices.Equal(got, want) {
+			t.Errorf("the first %d are %v, want %v", most, got, want)
+		}
+	}
+}
+
+// A grant is not pending while a request here holds it, though others wait.
+func TestUsedGrantIsNotPending(t *testing.T) {
+	f := newFleet(t, "central", 2)
+	name := away(f.view, f.view, 1, 1)
+	f.lock(0, name)
+	f.lock(0, name)
+	f.settle()
+	if y, _ := f.members[0].Explain(name); y.Holder == nil || len(y.Waiters) != 1 || y.Pending {
+		t.Errorf("held by %+v, %d wait, pending %v", y.Holder, len(y.Waiters), y.Pending)
+	}
+}
+
+// A ticket of a request that is over does not cancel the request that has its place now.
+func TestOldTicketCancelsNothing(t *testing.T) {
+	f := newFleet(t, "central", 1)
+	m := f.members[0]
+	f.lock(0, "a")
+	old := f.lock(0, "a")
+	m.Cancel(0, old)
+	if again := f.lock(0, "a"); uint32(again) != uint32(old) || again == old {
+		t.Fatalf("ticket %#x after %#x", again, old)
+	}
+	m.Cancel(0, old)
+	if y, _ := m.Explain("a"); len(y.Waiters) != 1 {
+		t.Errorf("%d wait, want 1", len(y.Waiters))
+	}
+}

@@ -1,0 +1,52 @@
+package member
+
+import (
+	"errors"
+	"testing"
+)
+
+// Without a lease, or near its end, no session begins; and one that begins late in a lease
+// is no longer than what is left of it.
+func TestSessionsNeedALease(t *testing.T) {
+	m := newFleet(t, "central", 2).members[0]
+	for _, lease := range []Instant{0, m.margin} {
+		m.lease = lease
+		if d, err := m.Renew(0, 7, Second); !errors.Is(err, ErrLease) || d != 0 {
+			t.Errorf("a lease until %d: %v, %v", lease, d, err)
+		}
+		if _, err := m.Lock(0, "a", Ask{Client: 7, Deadline: Never}); !errors.Is(err, ErrSession) {
+			t.Errorf("a lease until %d: a client without a session locks: %v", lease, err)
+		}
+	}
+	m.lease = Instant(m.Settings.Lease)
+	now := Instant(5 * Second)
+	want := m.Settings.within(Span(m.Deadline() - now))
+	if d, err := m.Renew(now, 7, 100*Second); err != nil || d != want || d > 4*Second {
+		t.Errorf("at %d it may act for %v, want %v (%v)", now, d, want, err)
+	}
+}
+
+// A member may act until the deadline of its lease, and not at it; and no longer when it
+// leaves.
+func TestUsable(t *testing.T) {
+	m := newFleet(t, "central", 1).members[0]
+	if m.lease = 0; m.Usable(0) {
+		t.Error("it may act without a lease")
+	}
+	m.Wake(m.renewAt)
+	m.Renewed(m.now, m.renewal)
+	end := m.Deadline()
+	for now, want := range map[Instant]bool{m.now: true, end - 1: true, end: false, end + 1: false} {
+		if m.Usable(now) != want {
+			t.Errorf("at %d of %d it may act: %v", now, end, !want)
+		}
+	}
+	m.Wake(m.renewAt)
+	m.Leave(m.now)
+	if m.Usable(m.now) {
+		t.Error("it may act after it has promised not to")
+	}
+	if m.Renewed(m.now, m.renewal); m.Usable(m.now) || m.Deadline() != end {
+		t.Errorf("a renewal is confirmed after it has left: usable %v, until %d, want %d", m.Usable(m.now), m.Deadline(), end)
+	}
+}

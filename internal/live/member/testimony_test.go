@@ -1,0 +1,58 @@
+package member
+
+import (
+	"slices"
+	"testing"
+)
+
+// A home of the previous view no longer suspects a ghost whose lease has expired by its own
+// count, which began with that view.
+func TestTestimonyAboutExpiredGhost(t *testing.T) {
+	f := newFleet(t, "central", 3)
+	v := f.next(3)
+	v.Ghosts = []Ghost{{3, Second}}
+	name := ""
+	for _, n := range homed(v, 0, 50, 8) {
+		if f.view.Home(n) == 2 { // no witness speaks for it
+			name = n
+		}
+	}
+	f.install(v)
+	f.settle()
+	v = f.next()
+	v.Ghosts = []Ghost{{3, 10 * Second}} // a new leader has counted anew
+	f.install(v)
+	f.mail = nil
+	m := f.members[0]
+	if got, want := m.testimony(name), m.epoch.those(3); got != want {
+		t.Errorf("while its lease runs, %v may be inside, want %v", got.list(), want.list())
+	}
+	m.Wake(2 * Instant(Second))
+	if got := m.testimony(name); !got.empty() {
+		t.Errorf("when its lease has expired, %v may be inside", got.list())
+	}
+}
+
+// A witness whose old instance cannot be read rules out no process.
+func TestTestimonyWithoutState(t *testing.T) {
+	f := newFleet(t, "central", 2)
+	v := f.next()
+	name := away(f.view, v, 0, 0)
+	f.lock(1, name)
+	f.settle()
+	f.unlock(1, name)
+	f.settle()
+	f.install(v)
+	f.mail = nil
+	m := f.members[0]
+	n := find(&m.frozen.table, name, hashName(name))
+	m.frozen.keep(n)
+	m.frozen.unload(n)
+	s := &m.frozen.schools[0]
+	for i := range s.machines {
+		s.machines[i] = &forgetful{s.machines[i]}
+	}
+	if got := m.testimony(name).list(); !slices.Equal(got, []int{0, 1}) {
+		t.Errorf("%v may be inside, want all", got)
+	}
+}
