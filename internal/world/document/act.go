@@ -109,10 +109,10 @@ func (a *actor) extend() {
 }
 
 // errLong is returned if a run does not reach the cursor, or the line.
-var errLong = errors.New("the run takes too long to get there: end it earlier by a line such as until 50, or have fewer processes")
+var errLong = errors.New("the run takes too long to get there: add a line such as until 50, or use fewer processes")
 
 // errPast is returned if a line would change what has already happened.
-var errPast = errors.New("this would change what has happened before: step back, or write the line by hand")
+var errPast = errors.New("this would change the past: step back, or write the line yourself")
 
 // samePast reports whether a run begins with these events, ignoring message numbers.
 func samePast(past, now []trace.Event) bool {

@@ -44,7 +44,7 @@ func (r *recorder) whyLocked(i int) string {
 		return s + r.whyUnheld(i)
 	}
 	to := r.edges[at].To
-	s += ", which " + r.name(to) + " has"
+	s += ", held by " + r.name(to)
 	chain := []int{i, to}
 	for {
 		at = slices.IndexFunc(r.edges, func(e Edge) bool { return e.From == to })
@@ -79,25 +79,25 @@ func (r *recorder) whyUnheld(i int) string {
 	}
 	keeper, bank := r.keeper(i, k)
 	if r.lanes[keeper].status == Crashed {
-		return ": " + r.name(int(keeper)) + ", which is to give it, has crashed"
+		return ": " + r.name(int(keeper)) + ", which must grant it, has crashed"
 	}
 	switch h := r.held[k]; {
 	case h.by > 0 && r.lanes[h.by].status == Crashed:
-		return ", which " + r.name(h.by) + " had, which has crashed"
+		return ", last held by " + r.name(h.by) + ", which has crashed"
 	case h.by > 0 && !h.given:
-		s := ", which " + r.name(h.by) + " has; "
+		s := ", held by " + r.name(h.by) + "; "
 		if m, ok := r.about(h.by); ok {
 			return s + r.onItsWay(m)
 		}
-		return s + "nothing about it is under way"
+		return s + "no message about it is in flight"
 	case h.by > 0:
 		if m, ok := r.letter(r.home(h.by), keeper, h.by, "RELEASE"); ok {
-			return ", which " + r.name(h.by) + " has given back: " + r.onItsWay(m)
+			return ", released by " + r.name(h.by) + ": " + r.onItsWay(m)
 		}
 	}
 	for q := r.sites; q < len(r.lanes); q++ {
 		if m, ok := r.letter(keeper, r.home(q), q, "GRANT"); ok && m.field("lock") == itoa(k+1) {
-			s := ", which is given to " + r.name(q)
+			s := ", granted to " + r.name(q)
 			if r.lanes[q].status == Crashed {
 				s += ", which has crashed"
 			}
@@ -105,9 +105,9 @@ func (r *recorder) whyUnheld(i int) string {
 		}
 	}
 	if bank {
-		return ", which nobody has" + r.whyKept(i, k, keeper)
+		return ", which is free" + r.whyKept(i, k, keeper)
 	}
-	return ", which nobody has; nothing about it is under way"
+	return ", which is free; no message about it is in flight"
 }
 
 // whyKept says why the banker withholds a free lock, according to the state of its site.
@@ -131,15 +131,15 @@ func (r *recorder) whyKept(i, k int, site algorithm.ID) string {
 	}
 	at := slices.IndexFunc(all, func(q queued) bool { return q.tx == me && q.lock == k })
 	if at < 0 {
-		return "; nothing about it is under way"
+		return "; no message about it is in flight"
 	}
 	if !r.opened(site) {
-		return ": " + r.name(int(site)) + " is not the banker before all others have told it that the one before it is dead"
+		return ": " + r.name(int(site)) + " becomes the banker only when all other sites have reported that its predecessor has crashed"
 	}
 	begun := slices.Contains(have[me], 1)
 	have[me][k] = 1
 	if !deadlock.Safe(units, claims, have) {
-		return ": the banker keeps it, since if " + r.name(i) + " had it, not all could be sure to end"
+		return ": the banker keeps it, because granting it to " + r.name(i) + " would not be safe"
 	}
 	for _, q := range all {
 		if !begun && q.tx != me && claims[q.tx][k] == 1 && cmp.Or(q.stamp-all[at].stamp, int(q.tx-me)) < 0 {
@@ -236,5 +236,5 @@ func (l *letter) field(name string) string {
 
 // onItsWay says that a message between sites is in flight.
 func (r *recorder) onItsWay(m letter) string {
-	return m.name + " is on its way from " + r.name(int(m.from)) + " to " + r.name(int(m.to))
+	return m.name + " is in flight from " + r.name(int(m.from)) + " to " + r.name(int(m.to))
 }

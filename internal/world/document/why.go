@@ -89,9 +89,9 @@ func (r *recorder) still(l *lane, why string) string {
 	case why == "" || l.status != Paused:
 		return why
 	case len(r.sc.Sections) > 0: // section names come first
-		return "stands still; " + why
+		return "is paused; " + why
 	}
-	return "stands still, and " + why
+	return "is paused, and " + why
 }
 
 // whyShaped says what a process waits for, according to the shape of its algorithm.
@@ -118,7 +118,7 @@ func (r *recorder) whyShaped(p algorithm.ID) string {
 			return strings.Replace(w.Why, "%s", o.aside(best), 1)
 		}
 		if len(r.wire.letters) == 0 {
-			return w.Why + "; nothing is on its way any more"
+			return w.Why + "; no message is in flight"
 		}
 		return w.Why
 	}

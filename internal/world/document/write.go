@@ -80,9 +80,9 @@ func (a *actor) finish(e *Edit, v *trial) (*Edit, error) {
 	case !samePast(a.past, v.back.Events):
 		return nil, errPast
 	case !v.done:
-		return nil, fmt.Errorf("%v: the run is over before this can happen", a.action)
+		return nil, fmt.Errorf("%v: the run ends before this can happen", a.action)
 	case v.from != len(a.past) || v.lines != a.now.lines || !a.hits(v):
-		return nil, fmt.Errorf("%v: this would happen at another moment, or to another message: step back, or write the line by hand", a.action)
+		return nil, fmt.Errorf("%v: this would happen at another time, or to another message: step back, or write the line yourself", a.action)
 	}
 	e.Event = v.event
 	return e, nil

@@ -109,13 +109,13 @@ func (k *Kernel) notUnderWay(a *script.Action, on []Event) error {
 		what = a.Message
 	}
 	if len(on) == 0 {
-		return fmt.Errorf("no message is under way from %s to %s", k.Name(a.Proc), k.Name(a.Peer))
+		return fmt.Errorf("no message is in flight from %s to %s", k.Name(a.Proc), k.Name(a.Peer))
 	}
 	names := ""
 	for _, e := range on {
 		names += " " + k.called(e.slot)
 	}
-	return fmt.Errorf("no such %s is under way from %s to %s: there is%s", what, k.Name(a.Proc), k.Name(a.Peer), names)
+	return fmt.Errorf("no such %s is in flight from %s to %s: there is%s", what, k.Name(a.Proc), k.Name(a.Peer), names)
 }
 
 // UnderWay calls yield with all messages in flight, those of each link in the order in
@@ -135,7 +135,7 @@ func (k *Kernel) DeliverAll(over func() bool) error {
 			return nil
 		}
 		if limit == 0 {
-			return fmt.Errorf("the network does not get empty: the algorithm goes on sending for ever")
+			return fmt.Errorf("the network never empties: the algorithm keeps sending forever")
 		}
 		e := k.remove(k.ahead(first).Seq)
 		k.deliver(&e)
@@ -171,10 +171,10 @@ func (k *Kernel) deliverNow(e, first Event, overtakes bool) error {
 		if k.faults.paused[to] {
 			return fmt.Errorf("%s is paused", k.Name(to))
 		}
-		return fmt.Errorf("%s and %s are in different parts", k.Name(from), k.Name(to))
+		return fmt.Errorf("%s and %s are in different parts of the network", k.Name(from), k.Name(to))
 	}
 	if k.fifo && e.Seq != first.Seq && !overtakes {
-		return fmt.Errorf("on a fifo link %s comes first: deliver it, or reorder it, or say network unordered, or say overtaking behind this line", k.called(first.slot))
+		return fmt.Errorf("on a fifo link %s arrives first: deliver it, reorder it, add the line network unordered, or end this line with overtaking", k.called(first.slot))
 	}
 	e = k.remove(e.Seq)
 	k.deliver(&e)

@@ -59,7 +59,7 @@ func (w *worker) fate(p algorithm.ID) {
 func (w *worker) lossesTo(p algorithm.ID, f func(set uint64)) {
 	list := w.from.letters
 	if len(list) > 64 {
-		w.err = fmt.Errorf("%d messages are under way, more than 64: too many to say which of them are lost", len(list))
+		w.err = fmt.Errorf("%d messages are in flight, more than 64: too many to choose which are lost", len(list))
 		return
 	}
 	var choose func(i int, set uint64, kept int)

@@ -193,7 +193,7 @@ func (w *worker) look() explore.Broken {
 const maxLetters = 24
 
 // Piled says that messages accumulate.
-const Piled = "messages pile up: more than 24 on one link"
+const Piled = "messages accumulate: more than 24 on one link"
 
 // deliverAll does everything that the network can do with the messages.
 func (w *worker) deliverAll() {

@@ -17,7 +17,7 @@ func (w *worker) setTimer(n *host.Notice, tag family.Tag) {
 		w.to.stop(t.seat, t.id)
 		return
 	case w.Clock == Units && n.After > maxUnits:
-		w.fail(w.sender, TooMuch{fmt.Sprintf("timer %d was set for %d units: the checker counts no more than %d", n.Timer, n.After, maxUnits)})
+		w.fail(w.sender, TooMuch{fmt.Sprintf("timer %d was set for %d units: the checker supports at most %d", n.Timer, n.After, maxUnits)})
 		return
 	case w.Clock == Units:
 		t.left = uint16(n.After)
@@ -26,7 +26,7 @@ func (w *worker) setTimer(n *host.Notice, tag family.Tag) {
 	}
 	w.to.start(t)
 	if running := len(w.to.timers); running > maxTimers {
-		w.fail(w.sender, TooMuch{fmt.Sprintf("%d timers run at the same time: the checker tells no more than %d apart", running, maxTimers)})
+		w.fail(w.sender, TooMuch{fmt.Sprintf("%d timers run at the same time: the checker supports at most %d", running, maxTimers)})
 	}
 }
 
