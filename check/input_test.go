@@ -30,7 +30,7 @@ func TestRefusesBadInput(t *testing.T) {
 		{Config{Spec: spec, Nodes: 2, Requests: 256}, "256 requests"},
 		{Config{Spec: spec, Nodes: 2, Requesters: []algorithm.ID{0, 2}}, "requester 3 of 2"},
 		{Config{Spec: spec, Nodes: 2, Requesters: []algorithm.ID{algorithm.None}}, "requester 0 of 2"},
-		{Config{Spec: spec, Nodes: 2, Requesters: []algorithm.ID{}}, "nobody may ask"},
+		{Config{Spec: spec, Nodes: 2, Requesters: []algorithm.ID{}}, "no process may ask"},
 		{Config{Spec: spec, Nodes: 2, Starts: []algorithm.View{{N: 3}}}, "a start of 3 processes in a group of 2"},
 		{Config{Spec: spec, Nodes: 2, Starts: []algorithm.View{{N: 2, Holder: 2}}}, "holder 3"},
 		{Config{Spec: spec, Nodes: 2, Network: 9}, "unknown network 9"},

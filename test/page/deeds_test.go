@@ -87,11 +87,11 @@ func TestGraphIsACitizen(t *testing.T) {
 	t.Parallel()
 	p := show(t, example(t, "graph-cycle"))
 	p.until(`document.querySelector(".why").innerText.includes("a cycle: each asks for what the next one has")`)
-	if got := p.text(".why"); strings.Contains(got, "for ever") {
+	if got := p.text(".why"); strings.Contains(got, "forever") {
 		t.Errorf("there is no deadlock, and the page says %q", got)
 	}
 	p.key(kb.End)
-	p.until(`document.querySelector("[role=log]").textContent == "All have ended: there is no deadlock."`)
+	p.until(`document.querySelector("[role=log]").textContent == "All processes have ended: there is no deadlock."`)
 	p.key(kb.Home)
 	if got := p.offered(1); !slices.Contains(got, "asks for a unit of R2") || slices.Contains(got, "crashes") {
 		t.Errorf("P2 is offered %q", got)

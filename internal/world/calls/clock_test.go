@@ -28,7 +28,7 @@ func TestLimitsByTheClock(t *testing.T) {
 		t.Skip("one worker does all of it, and it takes long with the race detector")
 	}
 	for _, c := range []struct{ name, body, slow, fast string }{
-		{"run", `{"text":` + long + `}`, "but takes too long", `"keys"`},
+		{"run", `{"text":` + long + `}`, "but it takes too long", `"keys"`},
 		{"act", `{"text":` + long + `,"event":900,"deed":{"verb":"ask","proc":2}}`, "the run takes too long to get there", "P3 asks"},
 		{"check", `{"text":"algorithm lamport\nprocesses 3\n"}`, explore.Interrupted, `"verdict":"holds`},
 		{"compare", `{"algorithms":["raymond","lamport"],"n":[9],"entries":500}`, `"stopped":true`, `"messages_per_entry"`},

@@ -42,7 +42,7 @@ func TestRunEndsEarly(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{ring, ""},
 		{ring + "until 20\n", ""},
-		{ring + "until 100000000\n", "The run ended at 202, before 100000000: events went on and on, and nothing came of them. For more to happen, let somebody ask later."},
+		{ring + "until 100000000\n", "The run ended at 202, before 100000000, because events went on without progress. To see more, let a process ask later."},
 		{"algorithm central\nprocesses 5\nat 0 P1 asks\nuntil 1000\n", ""},
 	} {
 		if d := run(c.text, Options{}, undrawn); d.Error != nil || d.Early != c.want || d.Cut != nil {

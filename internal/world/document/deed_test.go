@@ -77,7 +77,7 @@ func TestRefusedDeeds(t *testing.T) {
 		{lock, Deed{Verb: "ask", Section: "for 3"}, "there is one critical section here"},
 		{sections, Deed{Verb: "ask", Section: "disk for 3"}, `unknown section "disk for 3": want disk`},
 		{sections, Deed{Verb: "ask", Section: "disc"}, "did you mean disk?"},
-		{lock, Deed{Verb: "expire", Timer: &less}, "timer -1: want one from 0 on"},
+		{lock, Deed{Verb: "expire", Timer: &less}, "timer -1"},
 		{lock, Deed{Verb: "ask", For: -1}, "a stay of -1"},
 		{lock, Deed{Verb: "ask", For: math.NaN()}, "a stay of NaN"},
 		{sites, Deed{Verb: "take", Proc: 2, Locks: []int{0, 0}}, "L1"},

@@ -181,9 +181,9 @@ func TestGraphDeedsRefused(t *testing.T) {
 		want string
 	}{
 		{Deed{Verb: "grant", Proc: 1, Locks: []int{0}}, "of which 0 are free"},
-		{Deed{Verb: "ask", Proc: 1, Locks: []int{0}}, "could never have 2"},
+		{Deed{Verb: "ask", Proc: 1, Locks: []int{0}}, "could never get 2"},
 		{Deed{Verb: "release", Proc: 1, Locks: []int{0}}, "P2 has no R1"},
-		{Deed{Verb: "withdraw", Proc: 0, Locks: []int{0}}, "P1 asks for no R1"},
+		{Deed{Verb: "withdraw", Proc: 0, Locks: []int{0}}, "P1 does not ask for R1"},
 		{Deed{Verb: "crash", Proc: 0}, "unknown verb"},
 		{Deed{Verb: "ask", Proc: 7, Locks: []int{0}}, "want a process"},
 		{Deed{Verb: "ask", Proc: 0, Locks: []int{4}}, "one resource"},
