@@ -294,7 +294,7 @@ func TestMalformed(t *testing.T) {
 		{"number too long", number, bytes.Repeat([]byte{0x80}, 11), "too long"},
 		{"number of 65 bits", number, append(bytes.Repeat([]byte{0xff}, 9), 2), "too long"},
 		{"number of 64 bits", number, append(bytes.Repeat([]byte{0xff}, 9), 1), "too long"},
-		{"number below 0", number, (&Codec{}).Append(nil, 5, &one{func(c *Coder) { v := -1; c.Int("f", &v, 9) }}), "below 0"},
+		{"number below 0", number, (&Codec{}).Append(nil, 5, &one{func(c *Coder) { v := -1; c.Int("f", &v, 9) }}), "negative"},
 		{"trailing byte", number, []byte{1, 0}, "1 unexpected bytes"},
 	} {
 		m := NewElection(0, View{N: 5}, &oneMutex{one{c.field}})

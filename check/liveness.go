@@ -142,7 +142,7 @@ func (r *run) bypass(p *Property, m *model.Model, g *explore.Graph, most overtak
 		}
 		return fmt.Sprintf("at most %d", n)
 	}
-	p.Note = fmt.Sprintf("entries of other processes: %s from the request on, %s after its own messages have arrived", say(most.fromRequest), say(most.fromCalm))
+	p.Note = fmt.Sprintf("entries by others: %s from the request on, %s after its own messages have arrived", say(most.fromRequest), say(most.fromCalm))
 	if !r.tooOften(most.fromCalm) {
 		return nil
 	}

@@ -113,7 +113,7 @@ func TestStandstillHasNoLoop(t *testing.T) {
 	}
 	p := r.Find(Starvation)
 	story := p.Story(trace.TextOptions{})
-	if p.Verdict != Violated || !strings.Contains(story, "Nothing need happen any more") || strings.Contains(story, "repeated") {
+	if p.Verdict != Violated || !strings.Contains(story, "Nothing more need happen") || strings.Contains(story, "repeated") {
 		t.Errorf("%s, %s:\n%s", p.Verdict, p.Note, story)
 	}
 }

@@ -40,7 +40,7 @@ func Bully() algorithm.Spec {
 			{Field: "state", Value: "YIELDING", Why: "got an answer, and waits until %s announces that it has won", Whom: algorithm.Highest},
 		}},
 		Theory: algorithm.Theory{
-			Messages:  algorithm.Cost{Text: "N-1 .. N²-N-1 if the highest process is dead; otherwise min(3, N-1) .. N²-1 if one starts and latencies are equal, up to 5·2^(N-1)-N-4 otherwise", Any: bullyRange},
+			Messages:  algorithm.Cost{Text: "N-1 .. N²-N-1 if the highest is dead; else min(3, N-1) .. N²-1 if one starts and latencies are equal, up to 5·2^(N-1)-N-4 otherwise", Any: bullyRange},
 			Order:     "the highest live process leads",
 			Symmetric: false,
 		},

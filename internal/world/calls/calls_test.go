@@ -116,7 +116,7 @@ func TestCheckedAsBounded(t *testing.T) {
 		last = string(line)
 		return nil
 	})
-	if err != nil || !strings.Contains(last, "up to 1 request per process, because it is said to be") || !strings.Contains(last, "each process may ask 1 time.") || !strings.Contains(last, `"means":["never two processes inside, and none without a request",`) {
+	if err != nil || !strings.Contains(last, "up to 1 request per process, because it is said to be") || !strings.Contains(last, "each process may ask 1 time.") || !strings.Contains(last, `"means":["never two inside, and none without a request",`) {
 		t.Errorf("got %v, %s", err, last)
 	}
 }

@@ -30,7 +30,7 @@ func Family() *family.Family {
 		},
 		Properties: []family.Property{
 			{Name: OneLeader, Means: "at most one process wins in each round"},
-			{Name: Agreement, Means: "in the end all live processes follow the highest", Found: family.InTheEnd},
+			{Name: Agreement, Means: "finally all live processes follow the highest", Found: family.InTheEnd},
 		},
 		Signs: []family.Sign{family.Shown(OneLeader, family.Violates(OneLeader)), {Name: Agreement}},
 	}

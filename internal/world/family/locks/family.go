@@ -20,18 +20,18 @@ func Family() *family.Family {
 			})
 		},
 		Properties: []family.Property{
-			{Name: family.MutualExclusion, Means: "never two processes inside, and none without a request"},
+			{Name: family.MutualExclusion, Means: "never two inside, and none without a request"},
 			{Name: family.Deadlock, Means: "while a process waits, something can happen"},
 			{Name: family.Starvation, Means: "no process waits forever", Found: family.InRuns},
-			{Name: family.Order, Means: "requests are granted in the order in which they happened", Found: family.ByMonitor},
-			{Name: family.OrderOpen, Means: "the same when applications also talk to each other", Found: family.ByMonitor},
+			{Name: family.Order, Means: "requests are granted in the order they happened", Found: family.ByMonitor},
+			{Name: family.OrderOpen, Means: "the same when applications talk to each other", Found: family.ByMonitor},
 			{Name: family.Bypass, Found: family.ByCounting},
 			{Name: family.Token, Means: "never two tokens"},
 			{Name: family.Fence, Means: "the entry count rises by one at each entry", Found: family.ByMonitor},
 			{Name: family.Channels},
 			{Name: family.Start, Means: "all of this from every start of a view", Found: family.AtStarts},
 			{Name: family.Alibi, Means: "a process with an alibi is not inside"},
-			{Name: family.Convergence, Means: "it stabilizes from every state", Found: family.Anywhere},
+			{Name: family.Convergence, Means: "it converges from every state", Found: family.Anywhere},
 		},
 		Signs: append(signs(),
 			family.Shown(family.Order, family.Violates(script.Order), family.Order, family.OrderOpen),
@@ -78,7 +78,7 @@ func Survivors() *family.Family {
 			return New(Config{Nodes: o.Nodes, Asks: o.Asks, Requests: o.Requests, AtOnce: true})
 		},
 		Properties: []family.Property{
-			{Name: family.MutualExclusion, Means: "never two processes inside, and none without a request"},
+			{Name: family.MutualExclusion, Means: "never two inside, and none without a request"},
 			{Name: family.Starvation, Means: "no process waits forever", Found: family.InRuns},
 		},
 		Signs: signs(),
