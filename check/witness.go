@@ -39,14 +39,14 @@ func shows(sc *scenario.Scenario, b *sim.Playback, e script.Expectation) error {
 		return errors.New("no false deadlock is reported")
 	case e.Kind == script.Aborts && len(s.Wrong) == 0:
 		return errors.New("no process is wrongly chosen to abort")
-	case e.Kind == script.PhaseIs && !underWay(sc, s, e.Proc):
+	case e.Kind == script.PhaseIs && !inProgress(sc, s, e.Proc):
 		return errors.New(e.Proc.String() + " has no transaction at the end")
 	}
 	return nil
 }
 
-// underWay reports whether a process has begun a transaction and not committed.
-func underWay(sc *scenario.Scenario, s *sim.SitesPlayback, p algorithm.ID) bool {
+// inProgress reports whether a process has begun a transaction and not committed.
+func inProgress(sc *scenario.Scenario, s *sim.SitesPlayback, p algorithm.ID) bool {
 	began := 0
 	for i, a := range sc.Actions {
 		if a.Kind == script.Take && a.Proc == p {

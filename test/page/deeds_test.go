@@ -49,7 +49,7 @@ func TestTimersOffered(t *testing.T) {
 	}
 	p.key("t")
 	p.written("P1 timer 0 expires")
-	p.until(`document.querySelector(".why").innerText.includes("Nobody waits") || document.querySelector(".event.expire")`)
+	p.until(`document.querySelector(".why").innerText.includes("No process waits") || document.querySelector(".event.expire")`)
 }
 
 // Locks are chosen one after the other, as many as there are, by keys alone; what was
@@ -86,7 +86,7 @@ func TestLocksInOrder(t *testing.T) {
 func TestGraphIsACitizen(t *testing.T) {
 	t.Parallel()
 	p := show(t, example(t, "graph-cycle"))
-	p.until(`document.querySelector(".why").innerText.includes("a cycle: each asks for what the next one has")`)
+	p.until(`document.querySelector(".why").innerText.includes("a cycle: each asks for what the next one holds")`)
 	if got := p.text(".why"); strings.Contains(got, "forever") {
 		t.Errorf("there is no deadlock, and the page says %q", got)
 	}

@@ -216,9 +216,9 @@ func (c *Calls) run(ctx context.Context, body []byte, say func(v any) error) err
 }
 
 type actCall struct {
-	Text  string        `json:"text"`
-	Event int           `json:"event"`
-	Deed  document.Deed `json:"deed"`
+	Text       string              `json:"text"`
+	Event      int                 `json:"event"`
+	UserAction document.UserAction `json:"deed"`
 }
 
 func (c *Calls) act(ctx context.Context, body []byte, say func(v any) error) error {
@@ -231,7 +231,7 @@ func (c *Calls) act(ctx context.Context, body []byte, say func(v any) error) err
 	}
 	o, cancel := c.within(ctx)
 	defer cancel()
-	e, err := document.Act(in.Text, o, in.Event, in.Deed)
+	e, err := document.Act(in.Text, o, in.Event, in.UserAction)
 	if err != nil {
 		return err
 	}

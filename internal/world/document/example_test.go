@@ -23,7 +23,7 @@ func ExampleRun() {
 
 func ExampleAct() {
 	const text = "algorithm central\nprocesses 2\nat 0 P2 asks\n"
-	e, err := document.Act(text, document.Options{}, 2, document.Deed{Verb: "drop", Msg: 1})
+	e, err := document.Act(text, document.Options{}, 2, document.UserAction{Verb: "drop", Msg: 1})
 	if err != nil {
 		fmt.Println(err)
 		return

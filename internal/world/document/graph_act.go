@@ -19,7 +19,7 @@ func graphVerbs() []string { return []string{"ask", "withdraw", "grant", "releas
 // actGraph changes a graph of resources by one unit: a process asks for one, withdraws its
 // request, is granted one, or releases one. It changes, adds or removes the line that says
 // so.
-func actGraph(text string, d Deed, o Options) (*Edit, error) {
+func actGraph(text string, d UserAction, o Options) (*Edit, error) {
 	graph, err := parseGraph(text, o)
 	if err != nil {
 		return nil, located(err)

@@ -91,12 +91,12 @@ func (r *recorder) whyUnheld(i int) string {
 		}
 		return s + "no message about it is in flight"
 	case h.by > 0:
-		if m, ok := r.letter(r.home(h.by), keeper, h.by, "RELEASE"); ok {
+		if m, ok := r.messageAbout(r.home(h.by), keeper, h.by, "RELEASE"); ok {
 			return ", released by " + r.name(h.by) + ": " + r.onItsWay(m)
 		}
 	}
 	for q := r.sites; q < len(r.lanes); q++ {
-		if m, ok := r.letter(keeper, r.home(q), q, "GRANT"); ok && m.field("lock") == itoa(k+1) {
+		if m, ok := r.messageAbout(keeper, r.home(q), q, "GRANT"); ok && m.field("lock") == itoa(k+1) {
 			s := ", granted to " + r.name(q)
 			if r.lanes[q].status == Crashed {
 				s += ", which has crashed"
@@ -200,41 +200,41 @@ func (r *recorder) keeper(lane, lock int) (site algorithm.ID, bank bool) {
 
 // about returns a message in flight about the current attempt of a process: its request, or
 // the answer to it.
-func (r *recorder) about(lane int) (letter, bool) {
+func (r *recorder) about(lane int) (message, bool) {
 	home := r.home(lane)
 	for site := range algorithm.ID(r.sites) {
-		if m, ok := r.letter(home, site, lane, "REQUEST"); ok {
+		if m, ok := r.messageAbout(home, site, lane, "REQUEST"); ok {
 			return m, true
 		}
-		if m, ok := r.letter(site, home, lane, "GRANT", "DIE", "WOUND", "ABORT"); ok {
+		if m, ok := r.messageAbout(site, home, lane, "GRANT", "DIE", "WOUND", "ABORT"); ok {
 			return m, true
 		}
 	}
-	return letter{}, false
+	return message{}, false
 }
 
-// letter returns a message in flight between two sites about a process, of one of these
+// messageAbout returns a message in flight between two sites about a process, of one of these
 // kinds. Of the messages to and from its home, only those about its current attempt count;
 // a RELEASE ends one.
-func (r *recorder) letter(from, to algorithm.ID, lane int, kinds ...string) (letter, bool) {
+func (r *recorder) messageAbout(from, to algorithm.ID, lane int, kinds ...string) (message, bool) {
 	p := algorithm.ID(lane - r.sites)
 	attempt := r.lanes[r.home(lane)].field(p.String() + ".attempt")
 	for _, n := range r.wire.links[link{from, to}] {
-		m := r.wire.letters[n]
+		m := r.wire.messages[n]
 		if slices.Contains(kinds, m.name) && m.field("tx") == itoa(int(p)+1) && (m.name == "RELEASE" || m.field("attempt") == attempt) {
 			return m, true
 		}
 	}
-	return letter{}, false
+	return message{}, false
 }
 
 // field returns the value of a field of the message, or nothing.
-func (l *letter) field(name string) string {
+func (l *message) field(name string) string {
 	v, _ := value(l.fields, 0, name)
 	return v
 }
 
 // onItsWay says that a message between sites is in flight.
-func (r *recorder) onItsWay(m letter) string {
+func (r *recorder) onItsWay(m message) string {
 	return m.name + " is in flight from " + r.name(int(m.from)) + " to " + r.name(int(m.to))
 }

@@ -71,7 +71,7 @@ func (o *room) is(p algorithm.ID) string {
 
 // who names a process, and says what it is doing if that matters.
 func (o *room) who(p algorithm.ID) string {
-	if o.clerk.short || int(p) >= len(o.lanes) || p < 0 {
+	if o.rewriter.short || int(p) >= len(o.lanes) || p < 0 {
 		return p.String()
 	}
 	switch o.is(p) {
@@ -130,7 +130,7 @@ func (o *room) names(p algorithm.ID, who []algorithm.ID) string {
 }
 
 // between returns a message in flight in this section, of the given kind if name is set.
-func (o *room) between(from, to algorithm.ID, name string) (letter, bool) {
+func (o *room) between(from, to algorithm.ID, name string) (message, bool) {
 	return o.wire.between(from, to, o.section, name)
 }
 
@@ -175,7 +175,7 @@ func (o *room) whyPointer(p algorithm.ID) string {
 		return s + ": it has not asked " + o.aside(q) + " yet"
 	}
 	s += ": it asked " + o.who(q)
-	if o.clerk.short {
+	if o.rewriter.short {
 		return s
 	}
 	for seen := []algorithm.ID{p, q}; ; seen = append(seen, q) {
@@ -213,7 +213,7 @@ func (o *room) carried(from, to algorithm.ID) bool {
 // whyToken says where the token is.
 func (o *room) whyToken(p algorithm.ID) string {
 	s := "waits for the token"
-	if o.clerk.short {
+	if o.rewriter.short {
 		return s
 	}
 	for _, t := range o.wire.tokens {
@@ -262,10 +262,10 @@ func (o *room) queued(p, at algorithm.ID) int {
 }
 
 // sent returns the message by which a process asked another, if it is in flight.
-func (o *room) sent(p, to algorithm.ID) (letter, bool) {
+func (o *room) sent(p, to algorithm.ID) (message, bool) {
 	by := o.phase(p).by
 	if by == "" {
-		return letter{}, false
+		return message{}, false
 	}
 	return o.between(p, to, by)
 }
@@ -289,7 +289,7 @@ func (o *room) whyHub(p algorithm.ID) string {
 		hub = asked[0]
 	}
 	s := "waits for " + shape.Answer + " from "
-	if hub == algorithm.None || o.clerk.short {
+	if hub == algorithm.None || o.rewriter.short {
 		return s + hub.String()
 	}
 	if is := o.is(hub); hub != p && (is == Crashed || is == Paused) {
@@ -359,7 +359,7 @@ func (o *room) whyAwaited(p algorithm.ID, who []algorithm.ID) string {
 		s += itoa(more) + " of "
 	}
 	s += o.names(p, who)
-	if o.clerk.short {
+	if o.rewriter.short {
 		return s
 	}
 	if len(who) == 1 {

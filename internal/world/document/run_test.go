@@ -281,7 +281,7 @@ func TestPanicOfTheAlgorithm(t *testing.T) {
 	if d := run(steps+"P1 leaves\n", o, undrawn); d.Error == nil || d.Error.Line != 5 || !strings.Contains(d.Error.Text, want) {
 		t.Errorf("got %+v, want %s", d.Error, want)
 	}
-	if _, err := Act(steps, o, 0, Deed{Verb: "leave", Proc: 0}); err == nil || !strings.Contains(err.Error(), want) {
+	if _, err := Act(steps, o, 0, UserAction{Verb: "leave", Proc: 0}); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("of a click: got %v, want %s", err, want)
 	}
 }

@@ -152,7 +152,7 @@ func TestLeaveKeepsThePast(t *testing.T) {
 			inside = i + 1
 		}
 	}
-	e, err := Act(text, Options{}, inside, Deed{Verb: "leave", Proc: 1})
+	e, err := Act(text, Options{}, inside, UserAction{Verb: "leave", Proc: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -226,7 +226,7 @@ func TestOver(t *testing.T) {
 			t.Fatalf("%v %+v, %d events", d.Error, d.Cut, len(d.Events))
 		}
 		asked = 0
-		if _, err := Act(text, o, 1_000_000, Deed{Verb: "ask", Proc: 2}); err == nil || !strings.Contains(err.Error(), "takes too long") {
+		if _, err := Act(text, o, 1_000_000, UserAction{Verb: "ask", Proc: 2}); err == nil || !strings.Contains(err.Error(), "takes too long") {
 			t.Errorf("got %v", err)
 		}
 	}

@@ -29,7 +29,7 @@ func (o *room) first(p algorithm.ID) algorithm.ID {
 func (o *room) whyOlder(p, q algorithm.ID) string {
 	release := o.spec.Shape.Release
 	s := "waits for " + release + " from " + o.who(q)
-	if o.clerk.short {
+	if o.rewriter.short {
 		return s
 	}
 	s += "; " + q.String() + "'s request is older"
@@ -46,7 +46,7 @@ func (o *room) whyFlag(p algorithm.ID) string {
 	before := func(i int) algorithm.ID { return o.proc(algorithm.ID((me - i + n) % n)) }
 	answer := o.spec.Shape.Answer
 	s := "waits for " + answer + " from " + o.who(before(1))
-	if o.clerk.short || o.is(before(1)) == Crashed {
+	if o.rewriter.short || o.is(before(1)) == Crashed {
 		return s
 	}
 	for i := 1; i < n; i++ {
@@ -85,17 +85,17 @@ func (o *room) whyElse(p algorithm.ID) string {
 	if o.sc.Steps {
 		s = "has been waiting since step " + strconv.FormatInt(asked, 10)
 	}
-	if o.clerk.short {
+	if o.rewriter.short {
 		return s
 	}
 	if in := o.insider(); in != algorithm.None {
 		return s + "; " + in.String() + " is inside"
 	}
-	switch len(o.wire.letters) {
+	switch len(o.wire.messages) {
 	case 0:
 		return s + "; no process is inside, and no message is in flight"
 	case 1:
 		return s + "; no process is inside, and one message is in flight"
 	}
-	return s + "; no process is inside, and " + itoa(len(o.wire.letters)) + " messages are in flight"
+	return s + "; no process is inside, and " + itoa(len(o.wire.messages)) + " messages are in flight"
 }

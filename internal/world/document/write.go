@@ -88,19 +88,19 @@ func (a *actor) finish(e *Edit, v *trial) (*Edit, error) {
 	return e, nil
 }
 
-// hits reports whether a deed to a message affected that very message, as far as visible
-// events can show: a deed to a message that is yet to be sent shows nothing.
+// hits reports whether an action on a message affected that very message, as far as visible
+// events can show: an action on a message that is yet to be sent shows nothing.
 func (a *actor) hits(v *trial) bool {
 	switch a.action.Kind {
 	case script.Duplicate:
 		return v.from < v.event
 	case script.Drop, script.Deliver:
-		return v.from < v.event && renumber(v.back.Events)[v.back.Events[v.from].Msg] == a.deed.Msg
+		return v.from < v.event && renumber(v.back.Events)[v.back.Events[v.from].Msg] == a.user.Msg
 	}
 	return true
 }
 
-// refused says why the deed is impossible.
+// refused says why the action is impossible.
 func (a *actor) refused(err error, line int) error {
 	if at := located(err); at.Line == line {
 		return errors.New(at.Text)

@@ -68,11 +68,11 @@ func (w *worker) effect(state uint32, in *host.Input, msg uint32) (*effect, erro
 	if i, ok := w.steps[k]; ok {
 		return &w.effects[i], nil
 	}
-	var letter *blob
+	var message *blob
 	if in.Kind == host.Receive {
-		letter = w.info(msg)
+		message = w.info(msg)
 	}
-	e, err := w.run(w.info(state), *in, letter, w.tried.first(k))
+	e, err := w.run(w.info(state), *in, message, w.tried.first(k))
 	if err != nil {
 		return nil, err
 	}

@@ -177,7 +177,7 @@ func (w *worker) describeStep(m move) Step {
 // arrivals returns the losses of a step as lines of a scenario: in the simulator, too, a
 // dead process receives nothing.
 func (w *worker) arrivals(m move) []script.Action {
-	list := w.from.letters
+	list := w.from.messages
 	set := uint64(0)
 	switch {
 	case w.Clock != Units || !w.losses:
@@ -216,8 +216,8 @@ func (w *worker) words(m move) string {
 	var all []string
 	switch m.kind {
 	case doDeliver:
-		i := slices.IndexFunc(w.from.letters, func(l letter) bool { return int(l.link) == int(m.peer)*w.Seats+int(m.p) })
-		kind := w.Spec.Kinds[w.infos[w.from.letters[i+m.nth].blob].bytes[0]]
+		i := slices.IndexFunc(w.from.messages, func(l message) bool { return int(l.link) == int(m.peer)*w.Seats+int(m.p) })
+		kind := w.Spec.Kinds[w.infos[w.from.messages[i+m.nth].blob].bytes[0]]
 		all = append(all, fmt.Sprintf("%s receives %s from %s", w.name(m.p), kind, w.name(m.peer)))
 	case doExpire:
 		all = append(all, fmt.Sprintf("a timer of %s expires", w.name(m.p)))

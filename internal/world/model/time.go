@@ -79,8 +79,8 @@ func (w *worker) expire(i int, right bool) {
 
 // due reports whether a message must arrive before time advances.
 func (w *worker) due(g *state) bool {
-	for i := range g.letters {
-		if l := &g.letters[i]; l.old && w.counts(g, l) {
+	for i := range g.messages {
+		if l := &g.messages[i]; l.old && w.counts(g, l) {
 			return true
 		}
 	}
@@ -89,8 +89,8 @@ func (w *worker) due(g *state) bool {
 
 // busy reports whether a message is in flight that will arrive.
 func (w *worker) busy(g *state) bool {
-	for i := range g.letters {
-		if w.counts(g, &g.letters[i]) {
+	for i := range g.messages {
+		if w.counts(g, &g.messages[i]) {
 			return true
 		}
 	}
@@ -127,8 +127,8 @@ func (w *worker) tick() {
 	for i := range g.timers {
 		g.timers[i].left -= units
 	}
-	for i := range g.letters {
-		g.letters[i].old = true
+	for i := range g.messages {
+		g.messages[i].old = true
 	}
 	l := label(doTick, 0, 0, 0)
 	w.settle(explore.Step{Label: l, Class: l, Fair: true})

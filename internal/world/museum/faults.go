@@ -15,21 +15,21 @@ import (
 // faultNodes is the number of processes with which faults are tried.
 const faultNodes = 3
 
-// A sufferer is a row of docs/results/faults.md: a lock, and the processes with the
+// A faultRow is a row of docs/results/faults.md: a lock, and the processes with the
 // fault.
-type sufferer struct {
+type faultRow struct {
 	lock string
 	role string // role of those with the fault in the lock; empty means all
 	at   string // those processes, in the form of --at
 }
 
-// sufferers lists the sound locks, or the named ones: for those with a coordinator, it
+// faultRows lists the sound locks, or the named ones: for those with a coordinator, it
 // and its clients have rows of their own.
-func sufferers(names []string, suffix string, coordinator int) []sufferer {
-	var all []sufferer
+func faultRows(names []string, suffix string, coordinator int) []faultRow {
+	var all []faultRow
 	for _, name := range names {
 		if _, err := catalog.Make(name, algorithm.Options{Coordinator: 1}); err != nil {
-			all = append(all, sufferer{lock: name + suffix})
+			all = append(all, faultRow{lock: name + suffix})
 			continue
 		}
 		var clients []string
@@ -39,8 +39,8 @@ func sufferers(names []string, suffix string, coordinator int) []sufferer {
 			}
 		}
 		all = append(all,
-			sufferer{name + suffix, "its coordinator", fmt.Sprint(coordinator)},
-			sufferer{name + suffix, "a client", strings.Join(clients, ",")})
+			faultRow{name + suffix, "its coordinator", fmt.Sprint(coordinator)},
+			faultRow{name + suffix, "a client", strings.Join(clients, ",")})
 	}
 	return all
 }
@@ -48,7 +48,7 @@ func sufferers(names []string, suffix string, coordinator int) []sufferer {
 // A faultTable is a part of docs/results/faults.md.
 type faultTable struct {
 	title, text string
-	rows        []sufferer
+	rows        []faultRow
 }
 
 func faultTables() []faultTable {
@@ -59,11 +59,11 @@ func faultTables() []faultTable {
 	return []faultTable{{
 		title: "Locks as they are",
 		text:  "No lock here is made for faults: each assumes that no process crashes, and that every message arrives exactly once. The table shows what that assumption is worth. Processes are not notified of a crash. The wrong algorithms are omitted, because they fail even without a fault.",
-		rows:  sufferers(sound, "", 1),
+		rows:  faultRows(sound, "", 1),
 	}, {
 		title: "Locks that survive crashes",
 		text:  "The same locks, each combined with an election: a perfect failure detector reports crashes, and the highest live process is elected and makes a new view. That repairs every crash, and nothing else. A message that is lost while no process crashes stays lost, unless the lock itself tolerates it or a waiting process loses patience ([elections](../elections.md)). A duplicated message usually has the same effect as above, because nothing is recovered while all processes live.",
-		rows:  sufferers(recovered(), "+bully", faultNodes),
+		rows:  faultRows(recovered(), "+bully", faultNodes),
 	}}
 }
 
@@ -104,7 +104,7 @@ func (b *builder) faults(t faultTable) error {
 	return nil
 }
 
-func (s sufferer) name() string {
+func (s faultRow) name() string {
 	if s.role == "" {
 		return s.lock
 	}
@@ -112,7 +112,7 @@ func (s sufferer) name() string {
 }
 
 // command returns the command that tries one cell.
-func (s sufferer) command(k faults.Kind) string {
+func (s faultRow) command(k faults.Kind) string {
 	c := fmt.Sprintf("stile check %s --fault %v", s.lock, k)
 	if s.at != "" {
 		c += " --at " + s.at
@@ -121,7 +121,7 @@ func (s sufferer) command(k faults.Kind) string {
 }
 
 // suffers gives a lock its row, and its lines in the list of commands.
-func (b *builder) suffers(list *strings.Builder, s sufferer) error {
+func (b *builder) suffers(list *strings.Builder, s faultRow) error {
 	spec, err := catalog.Make(s.lock, algorithm.Options{})
 	if err != nil {
 		return err

@@ -70,7 +70,7 @@ func TestFaultRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	table, rows := faultTables()[0], 0
-	table.rows = slices.DeleteFunc(table.rows, func(s sufferer) bool { return s.lock != "central-deny" })
+	table.rows = slices.DeleteFunc(table.rows, func(s faultRow) bool { return s.lock != "central-deny" })
 	b := newPage("P", "faults", check.Limits{}, func(string) { rows++ })
 	if err := b.faults(table); err != nil {
 		t.Fatal(err)

@@ -44,7 +44,7 @@ func TestIsGraph(t *testing.T) {
 			t.Errorf("%q: want %t", text, want)
 		}
 	}
-	if _, err := Parse("f", graphHead); err == nil || !strings.HasPrefix(err.Error(), "f:2:1: this is a graph of resources") {
+	if _, err := Parse("f", graphHead); err == nil || !strings.HasPrefix(err.Error(), "f:2:1:") {
 		t.Errorf("Parse of a graph: %v", err)
 	}
 	if _, err := ParseGraph("f", scenario); err == nil || !strings.Contains(err.Error(), "resources") {

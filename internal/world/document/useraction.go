@@ -24,9 +24,9 @@ var verbs = [...]struct {
 	{"take", script.Take}, {"go", script.Proceed},
 }
 
-// choose finds the action for the deed.
+// choose finds the scenario action for the user action.
 func (a *actor) choose() error {
-	d, x := &a.deed, &a.action
+	d, x := &a.user, &a.action
 	var words []string
 	at := -1
 	for i, v := range verbs {
@@ -76,7 +76,7 @@ func (a *actor) section() error {
 	for _, s := range a.sc.Sections {
 		names = append(names, s.Name)
 	}
-	switch name := a.deed.Section; {
+	switch name := a.user.Section; {
 	case name == "" || slices.Contains(names, name):
 		return nil
 	case names == nil:
@@ -88,12 +88,12 @@ func (a *actor) section() error {
 
 // stay sets how long the process that asks will stay.
 func (a *actor) stay() error {
-	if a.deed.For == 0 || a.action.Kind != script.Ask && a.action.Kind != script.Take {
+	if a.user.For == 0 || a.action.Kind != script.Ask && a.action.Kind != script.Take {
 		return nil
 	}
-	hold, err := ticks(a.deed.For)
+	hold, err := ticks(a.user.For)
 	if err != nil || a.sc.Steps {
-		return fmt.Errorf("a stay of %g: want a time of at least 0.000001, and none in steps", a.deed.For)
+		return fmt.Errorf("a stay of %g: want a time of at least 0.000001, and none in steps", a.user.For)
 	}
 	dist := scenario.Always(hold)
 	a.action.Hold = &dist
@@ -111,7 +111,7 @@ func ticks(units float64) (int64, error) {
 
 // atSites finds the action of a site, or of a process at one.
 func (a *actor) atSites() error {
-	d, x := &a.deed, &a.action
+	d, x := &a.user, &a.action
 	site := d.Proc < a.sc.Sites
 	switch {
 	case site && x.Kind == script.Crash:
@@ -148,7 +148,7 @@ func (a *actor) atSites() error {
 
 // timer finds the timer that expires.
 func (a *actor) timer() error {
-	if t := a.deed.Timer; t != nil {
+	if t := a.user.Timer; t != nil {
 		if *t < 0 {
 			return fmt.Errorf("timer %d: want a number from 0", *t)
 		}
@@ -156,7 +156,7 @@ func (a *actor) timer() error {
 		return nil
 	}
 	i := slices.IndexFunc(a.now.timers, func(t sim.Alarm) bool {
-		return t.Proc == a.action.Proc && (a.deed.Section == "" || t.Section == a.deed.Section)
+		return t.Proc == a.action.Proc && (a.user.Section == "" || t.Section == a.user.Section)
 	})
 	if i < 0 {
 		return fmt.Errorf("no timer is running there now")
@@ -171,7 +171,7 @@ func (a *actor) parts() error {
 		return fmt.Errorf("partition: not possible with transactions")
 	}
 	seen := make([]bool, a.sc.Processes)
-	for _, part := range a.deed.Parts {
+	for _, part := range a.user.Parts {
 		var ids []algorithm.ID
 		for _, p := range part {
 			if p < 0 || p >= a.sc.Processes || seen[p] {
@@ -192,7 +192,7 @@ func (a *actor) parts() error {
 
 // message finds the message on its link.
 func (a *actor) message() error {
-	d, x := &a.deed, &a.action
+	d, x := &a.user, &a.action
 	numbers, under := renumber(a.past), a.now.underWay
 	at := slices.IndexFunc(under, func(p sim.Passage) bool { return numbers[p.Msg] == d.Msg && d.Msg > 0 })
 	switch {

@@ -19,9 +19,9 @@ func (e *Event) on(l link) bool {
 
 func (k *Kernel) called(slot int32) string { return k.handler.Called(&k.slots[slot]) }
 
-// underWay returns the messages on a link in the order in which they would arrive; all
+// inFlight returns the messages on a link in the order in which they would arrive; all
 // messages if the link is nil.
-func (k *Kernel) underWay(l *link) []Event {
+func (k *Kernel) inFlight(l *link) []Event {
 	var all []Event
 	add := func(list []Event) {
 		for i := range list {
@@ -72,14 +72,14 @@ func (k *Kernel) remove(seq uint64) Event {
 // in flight, it does so to the next one sent.
 func (k *Kernel) Harm(a *script.Action) error {
 	l := link{a.Proc, a.Peer}
-	on := k.underWay(&l)
+	on := k.inFlight(&l)
 	mine := slices.DeleteFunc(slices.Clone(on), func(e Event) bool {
 		return a.Message != "" && k.called(e.slot) != a.Message
 	})
 	nth := max(a.Nth, 1)
 	if nth > len(mine) {
 		if a.Kind == script.Deliver || k.manual || nth > 1 {
-			return k.notUnderWay(a, on)
+			return k.notInFlight(a, on)
 		}
 		k.faults.tricks = append(k.faults.tricks, trick{l, a.Message, a.Kind, a.By, a.Line})
 		return nil
@@ -103,7 +103,7 @@ func (k *Kernel) Harm(a *script.Action) error {
 	return nil
 }
 
-func (k *Kernel) notUnderWay(a *script.Action, on []Event) error {
+func (k *Kernel) notInFlight(a *script.Action, on []Event) error {
 	what := "message"
 	if a.Message != "" {
 		what = a.Message
@@ -118,10 +118,10 @@ func (k *Kernel) notUnderWay(a *script.Action, on []Event) error {
 	return fmt.Errorf("no such %s is in flight from %s to %s: there is%s", what, k.Name(a.Proc), k.Name(a.Peer), names)
 }
 
-// UnderWay calls yield with all messages in flight, those of each link in the order in
+// InFlight calls yield with all messages in flight, those of each link in the order in
 // which they would arrive: the number of the message, and its name.
-func (k *Kernel) UnderWay(yield func(number int, from, to algorithm.ID, name string)) {
-	for _, e := range k.underWay(nil) {
+func (k *Kernel) InFlight(yield func(number int, from, to algorithm.ID, name string)) {
+	for _, e := range k.inFlight(nil) {
 		yield(int(e.Seq), algorithm.ID(e.arg), algorithm.ID(e.proc), k.called(e.slot))
 	}
 }
@@ -161,7 +161,7 @@ func (k *Kernel) ahead(e Event) Event {
 	if !k.fifo {
 		return e
 	}
-	return k.underWay(&link{algorithm.ID(e.arg), algorithm.ID(e.proc)})[0]
+	return k.inFlight(&link{algorithm.ID(e.arg), algorithm.ID(e.proc)})[0]
 }
 
 // deliverNow delivers a message before its time.
