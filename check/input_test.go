@@ -25,7 +25,7 @@ func TestRefusesBadInput(t *testing.T) {
 		{Config{Spec: spec, Nodes: 65}, "at most 64"},
 		{Config{Spec: spec, Nodes: 31}, "31 who may ask"},
 		{Config{Spec: spec, Nodes: 17, Requests: 1, Properties: []string{Order}}, "among at most 16"},
-		{Config{Spec: spec, Nodes: 3, Crashes: 1}, "does not survive deaths"},
+		{Config{Spec: spec, Nodes: 3, Crashes: 1}, "does not survive crashes"},
 		{Config{Spec: spec, Nodes: 2, Requests: -1}, "-1 requests"},
 		{Config{Spec: spec, Nodes: 2, Requests: 256}, "256 requests"},
 		{Config{Spec: spec, Nodes: 2, Requesters: []algorithm.ID{0, 2}}, "requester 3 of 2"},

@@ -106,8 +106,8 @@ func TestLiftFindsWhatBreaksTheRule(t *testing.T) {
 // Where it was found out is told in the fields of the machine and of what it got.
 func TestLiftTellsTheStep(t *testing.T) {
 	for bug, want := range map[string]string{
-		"parity":  "shifted: P1, with clock 1, first 0, when its application asks",
-		"forgets": "shifted: P1, with clock 2, first 1, when it gets CLOCK of P2 with time 1",
+		"parity":  "shifted: P1, with clock 1, first 0, when its application requests",
+		"forgets": "shifted: P1, with clock 2, first 1, when it receives CLOCK from P2 with time 1",
 	} {
 		r, err := Run(Config{Spec: ticker(bug), Nodes: 2, Requests: 2, Properties: []string{Deadlock}})
 		if err != nil {

@@ -137,7 +137,7 @@ func (s *flood) Receive(from algorithm.ID, m *toyMessage, out *algorithm.Out[toy
 	out.Send(from, *m)
 }
 
-// Where messages pile up and no property is about that, a check says so and ends.
+// Where messages accumulate and no property is about that, a check says so and ends.
 func TestFloods(t *testing.T) {
 	spec := algorithm.Spec{Name: "flood", Detects: true, Kinds: []string{"REQUEST", "GRANT", "RELEASE", "NOTE"}, Plan: algorithm.Always(func(self algorithm.ID, v algorithm.View) algorithm.Machine {
 		return algorithm.New(self, v, &flood{putter{self: self}})
@@ -146,7 +146,7 @@ func TestFloods(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p := r.Find(MutualExclusion); p.Verdict != Unfinished || !strings.Contains(p.Note, "messages pile up") {
+	if p := r.Find(MutualExclusion); p.Verdict != Unfinished || !strings.Contains(p.Note, "messages accumulate") {
 		t.Errorf("%s: %s", p.Verdict, p.Note)
 	}
 }

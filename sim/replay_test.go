@@ -101,7 +101,7 @@ func TestImpossibleActions(t *testing.T) {
 		{steps + "pause P1\nP1 asks", "P1 is paused"},
 		{steps + "P2 asks\npause P1\ndeliver 2 -> 1", "P1 is paused"},
 		{steps + "P2 asks\npartition 1 | 2,3\ndeliver 2 -> 1", "P2 and P1 are in different parts"},
-		{steps + "pause P2\nP1 tells P2", "P2 cannot hear it"},
+		{steps + "pause P2\nP1 tells P2", "P2 cannot receive it"},
 		{steps + "restart P1", "P1 has not crashed"},
 		{steps + "resume P1", "P1 is not paused"},
 		{steps + "P1 timer 3 expires", "P1 has no timer 3 running"},

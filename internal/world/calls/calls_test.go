@@ -176,11 +176,11 @@ func TestLargestText(t *testing.T) {
 		t.Errorf("%d bytes: %.300s", len(body), got)
 	}
 	for _, name := range []string{"run", "check"} {
-		if got, _ := call(t, name, strings.Replace(string(body), "#", "##", 1)); !strings.Contains(got, "'stile replay' runs longer ones") {
+		if got, _ := call(t, name, strings.Replace(string(body), "#", "##", 1)); !strings.Contains(got, "'stile replay'") {
 			t.Errorf("%s: %.300s", name, got)
 		}
 	}
-	if got, _ := call(t, "run", strings.Repeat(" ", MaxBody+1)); !strings.Contains(got, "make the scenario shorter") {
+	if got, _ := call(t, "run", strings.Repeat(" ", MaxBody+1)); !strings.Contains(got, "shorten the scenario") {
 		t.Errorf("%.300s", got)
 	}
 }

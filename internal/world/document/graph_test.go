@@ -79,11 +79,11 @@ func TestGraphsAreTold(t *testing.T) {
 // TestWhyInGraph: the sentence says what is asked for, and who has it.
 func TestWhyInGraph(t *testing.T) {
 	d := Run("processes 3\nresources R1 3\nP1 has R1 2\nP2 has R1\nP3 asks R1 2\n", Options{})
-	if got, want := d.Keys[0].Waits[2], "waits for 2 R1: 0 of 3 free, P1 has 2 and P2 has 1"; got != want {
+	if got, want := d.Keys[0].Waits[2], "waits for 2 R1: 0 of 3 free, P1 holds 2 and P2 holds 1"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	two := Run("processes 3\nresources R1 1 R2 3\nP1 has R1\nP2 has R2 3\nP3 asks R1\nP3 asks R2\n", Options{})
-	if got, want := two.Keys[0].Waits[2], "waits for 1 R1: 0 of 1 free, P1 has 1; and for 1 R2: 0 of 3 free, P2 has 3"; got != want {
+	if got, want := two.Keys[0].Waits[2], "waits for 1 R1: 0 of 1 free, P1 holds 1; and for 1 R2: 0 of 3 free, P2 holds 3"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	if got := d.at(1).Status; !slices.Equal(got, []string{Ended, Idle, Idle}) {
@@ -180,9 +180,9 @@ func TestGraphDeedsRefused(t *testing.T) {
 		deed UserAction
 		want string
 	}{
-		{UserAction{Verb: "grant", Proc: 1, Locks: []int{0}}, "of which 0 are free"},
+		{UserAction{Verb: "grant", Proc: 1, Locks: []int{0}}, "0 are free"},
 		{UserAction{Verb: "ask", Proc: 1, Locks: []int{0}}, "could never get 2"},
-		{UserAction{Verb: "release", Proc: 1, Locks: []int{0}}, "P2 has no R1"},
+		{UserAction{Verb: "release", Proc: 1, Locks: []int{0}}, "P2 does not hold R1"},
 		{UserAction{Verb: "withdraw", Proc: 0, Locks: []int{0}}, "P1 does not ask for R1"},
 		{UserAction{Verb: "crash", Proc: 0}, "unknown verb"},
 		{UserAction{Verb: "ask", Proc: 7, Locks: []int{0}}, "want a process"},

@@ -63,7 +63,7 @@ func TestMeasuresBesideTheory(t *testing.T) {
 		{doubts + "at 0 P1 asks for 30\nat 1 P2 asks\n", "messages per entry", "6.5", "in one view:"},
 		{mortal + "at 0 P1 asks\n", "messages per entry", "3", "0..3"},
 		// Who is inside at the start is one of those who enter, and leave.
-		{star + "P2 asks\ndeliver all\n", "entries", "1, 0 over", ""},
+		{star + "P2 asks\ndeliver all\n", "entries", "1, 0 ended", ""},
 		{star + "P2 asks\ndeliver all\nP1 leaves\ndeliver all\nP2 leaves\n", "entries", "2", ""},
 		{star + "P2 asks\ndeliver all\nP1 leaves\ndeliver all\nP2 leaves\n", "messages per entry", "1", "if all processes had asked:"},
 	} {
@@ -187,7 +187,7 @@ func (c tally) wrong(d *Document) string {
 			want = itoa(c.sent)
 		case "entries":
 			if want = itoa(c.entered); c.entered > c.left {
-				want += ", " + itoa(c.left) + " over"
+				want += ", " + itoa(c.left) + " ended"
 			}
 		case "messages per entry":
 			want = words.Plain(float64(c.sent) / float64(c.left))

@@ -52,7 +52,7 @@ func rules() []family.Rule {
 		{Name: family.MutualExclusion, Means: "at most one process is inside at a time", Broken: "%[1]v entered while %[2]v was inside"},
 		{Name: family.LostRequest, Means: "every process that asks enters", Broken: "%[1]v asked and was never granted", Cut: "%[1]v asked and was not granted before the run was cut"},
 		{Name: family.UnaskedEntry, Means: "no process enters without having asked", Broken: "%[1]v entered without having asked"},
-		{Name: family.Order, Means: "requests are granted in the order of happened-before", Broken: "%[1]v entered before %[2]v, whose request happened first"},
+		{Name: family.Order, Means: "requests are granted in the order of happened-before", Broken: "%[1]v entered before %[2]v, whose request happened before"},
 	}
 }
 
