@@ -159,7 +159,7 @@ func TestDenials(t *testing.T) {
 // TestFalseSuspicion: who is told that one is dead who is not, gets in beside it,
 // and a badge says what was done to it.
 func TestFalseSuspicion(t *testing.T) {
-	const alive = "taken for dead"
+	const alive = "is suspected"
 	group := "algorithm central+bully\nprocesses 3\nhold 9\n"
 	for text, want := range map[string]bool{
 		group + "at 0 P2 asks\nat 3 P1 suspects P2\nat 3 P3 suspects P2\nat 4 P1 asks\n":                              true,

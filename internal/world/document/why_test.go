@@ -116,7 +116,7 @@ func TestWhyAt(t *testing.T) {
 		{two, "P2 is paused.", 1, "is paused; a: waits for GRANT from P1, which has gone first itself; P2 is number 1 in the queue at P1"},
 		{hub, "P1 is paused.", 0, "is paused, and waits because it has let P2, which is inside, go first; P1 is number 1 in the queue at P1"},
 		{calls, "P1 is paused.", 0, "is paused, and waits for an answer from P2 and P3"},
-		{steps, "site 1 receives REQUEST (clock 1, tx 2, attempt 1, stamp 1, ext no, lock 1, claims none) from site 2.", 4, "waits for L1, which P1 has"},
+		{steps, "site 1 receives REQUEST (clock 1, tx 2, attempt 1, stamp 1, ext no, lock 1, claims none) from site 2.", 4, "waits for L1, held by P1"},
 	} {
 		d := run(c.text, Options{}, undrawn)
 		if d.Error != nil {
@@ -155,7 +155,7 @@ func TestWhyNew(t *testing.T) {
 		t.Errorf("P4 is said to wait so: %q", got)
 	}
 	spec.Shape.Fresh = "" // then its view of itself is believed in
-	if got := said(spec); len(got) == 0 || got[0] == first || strings.Contains(strings.Join(got, " "), "which P4 has") {
+	if got := said(spec); len(got) == 0 || got[0] == first || strings.Contains(strings.Join(got, " "), "held by P4") {
 		t.Errorf("if it is not known who is new, P4 is said to wait so: %q", got)
 	}
 }
