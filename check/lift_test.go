@@ -228,7 +228,7 @@ func TestLiftFindsJumps(t *testing.T) {
 	if race.Enabled {
 		t.Skip("it starts no goroutine that smaller tests do not start, and takes long with the race detector")
 	}
-	for bug, want := range map[string]string{"": "pile up", "two": "more than one"} {
+	for bug, want := range map[string]string{"": "accumulate", "two": "more than one"} {
 		spec := ticker(bug)
 		spec.Spreads = true
 		r, err := Run(Config{Spec: spec, Nodes: 2, Properties: []string{Deadlock}})

@@ -236,7 +236,7 @@ func TestNoLineBetween(t *testing.T) {
 	d := run(text, Options{}, undrawn)
 	at := slices.IndexFunc(d.Events, func(e Event) bool { return e.Kind == "receive" }) + 1
 	_, err := Act(text, Options{}, at, UserAction{Verb: "drop", Msg: 2})
-	if err == nil || !strings.Contains(err.Error(), "no line comes between") {
+	if err == nil || !strings.Contains(err.Error(), "no longer in flight") {
 		t.Errorf("got %v", err)
 	}
 }
