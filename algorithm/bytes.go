@@ -42,16 +42,16 @@ func (c *Coder) getLong(name string, limit uint64) uint64 {
 			return v
 		}
 		if v < limit {
-			c.fail(name, "the number is not in its shortest form")
+			c.fail(name, "the number is not encoded in its shortest form")
 		} else {
 			c.fail(name, "%d is not below %d", v, limit)
 		}
 		return 0
 	}
 	if len(b) < 9 {
-		c.fail(name, "the bytes end too early")
+		c.fail(name, "unexpected end of input")
 	} else {
-		c.fail(name, "the number is too long, or it was below 0")
+		c.fail(name, "the number is too long or negative")
 	}
 	return 0
 }
@@ -74,7 +74,7 @@ func (c *Coder) getSet(name string, s *Set) {
 	}
 	s.Clear()
 	if len(c.buf) < size {
-		c.fail(name, "the bytes end too early")
+		c.fail(name, "unexpected end of input")
 		return
 	}
 	for i, b := range c.buf[:size] {

@@ -20,7 +20,7 @@ func (k *Codec) Load(b []byte, n int, f Fielder) error {
 	c.mode, c.n, c.buf, c.err = decode, n, b, nil
 	f.Fields(c)
 	if c.err == nil && len(c.buf) > 0 {
-		c.fail("end", "%d bytes too many", len(c.buf))
+		c.fail("end", "%d unexpected bytes", len(c.buf))
 	}
 	c.buf = nil
 	return c.err

@@ -252,7 +252,7 @@ func (c *Coder) Seats(name string, ids *[]ID) {
 		for i := range s {
 			id := ID(c.get(name, uint64(c.n)))
 			if c.arena.seen.Has(id) {
-				c.fail(name, "%v is there twice", id)
+				c.fail(name, "%v is listed twice", id)
 			}
 			c.arena.seen.Add(id)
 			s[i] = id

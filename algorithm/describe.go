@@ -277,7 +277,7 @@ func (c *Coder) setSeats(name string, ids *[]ID) bool {
 				return false
 			}
 			if slices.Contains(list, id) {
-				c.wrong("process %s is there twice", number(c.sits(id)))
+				c.wrong("process %s is listed twice", number(c.sits(id)))
 				return false
 			}
 			list = append(list, id)

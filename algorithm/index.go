@@ -49,7 +49,7 @@ func (c *Coder) Indexes(name string, vs *[]int, limit int) {
 func (c *Coder) getIndexes(name string, limit int) []int {
 	n := int(c.get(name, uint64(limit)+1))
 	if n > len(c.buf) {
-		c.fail(name, "the bytes end too early")
+		c.fail(name, "unexpected end of input")
 		return nil
 	}
 	list := make([]int, 0, n)
@@ -57,7 +57,7 @@ func (c *Coder) getIndexes(name string, limit int) []int {
 	for range n {
 		v := int(c.get(name, uint64(limit)))
 		if c.err == nil && seen[v] {
-			c.fail(name, "%d is there twice", v+1)
+			c.fail(name, "%d is listed twice", v+1)
 		}
 		if c.err != nil {
 			return nil
@@ -95,7 +95,7 @@ func (c *Coder) setIndexes(name string, vs *[]int, limit int) {
 				return
 			}
 			if slices.Contains(list, x) {
-				c.wrong("%s is there twice", w)
+				c.wrong("%s is listed twice", w)
 				return
 			}
 			list = append(list, x)

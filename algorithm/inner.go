@@ -37,7 +37,7 @@ func (c *Coder) Refuse(name, why string) {
 func (c *Coder) take(name string) []byte {
 	n := int(c.get(name, maxInner))
 	if n > len(c.buf) {
-		c.fail(name, "the bytes end too early")
+		c.fail(name, "unexpected end of input")
 		return nil
 	}
 	b := c.buf[:n]

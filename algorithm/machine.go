@@ -47,7 +47,7 @@ func (m *machine) begin(self ID, n int, p parts) {
 // adopt implements adopter.
 func (m *machine) adopt(s Spec) error {
 	if f := s.Family; int(f) < len(families) && families[f].made != m.actor.made() {
-		return fmt.Errorf("%w: its Spec has the Family of %s, whose machines are made by algorithm.%s, but they are made by algorithm.%s: change the one or the other",
+		return fmt.Errorf("%w: the Family of its Spec is that of %s, whose machines are made by algorithm.%s, but its machines are made by algorithm.%s: change one or the other",
 			host.ErrAlgorithm, f.One(), families[f].made, m.actor.made())
 	}
 	kinds := s.Kinds
@@ -55,7 +55,7 @@ func (m *machine) adopt(s Spec) error {
 	m.out.firm = !s.TryLock
 	m.count()
 	if last := int(m.out.last); last >= len(kinds) {
-		return fmt.Errorf("%w: its messages are of kinds 0 to %d, but the Spec names %d kinds: add the others to Kinds", host.ErrAlgorithm, last, len(kinds))
+		return fmt.Errorf("%w: its messages have kinds 0 to %d, but the Spec names %d kinds: add the missing ones to Kinds", host.ErrAlgorithm, last, len(kinds))
 	}
 	return nil
 }
@@ -116,7 +116,7 @@ func (m *machine) Step(in host.Input, out *host.Output) error {
 	case m.lock:
 		m.follow(out)
 	case out.Entered:
-		o.fail("%v entered, but there is nothing to enter: only a lock lets anybody in", m.self)
+		o.fail("%v entered, but it is not a lock: only a lock may call Enter", m.self)
 	}
 	if o.err != nil {
 		out.Reset()
@@ -143,7 +143,7 @@ func (m *machine) follow(out *host.Output) {
 		switch {
 		case out.Notices[i].Kind != host.Denied:
 		case denied || m.phase != waiting:
-			m.out.fail("%v denied a request that there is not: it is %s", m.self, phases[m.phase])
+			m.out.fail("%v denied a request, but has none: it is %s", m.self, phases[m.phase])
 		default:
 			denied, m.phase = true, idle
 		}
@@ -151,7 +151,7 @@ func (m *machine) follow(out *host.Output) {
 	switch {
 	case !out.Entered:
 	case denied:
-		m.out.fail("%v denied a request and let it in, in one step", m.self)
+		m.out.fail("%v denied and granted a request in the same step", m.self)
 	case m.phase == waiting:
 		m.phase = inside
 	case m.phase == idle:
@@ -190,13 +190,13 @@ const maxOwn = 100_000
 func (m *machine) receiveOwn() {
 	for at, n := 0, 0; at < len(m.out.loop) && m.out.err == nil; n++ {
 		if n == maxOwn {
-			m.out.fail("%v goes on sending to itself: %d messages in one step", m.self, n)
+			m.out.fail("%v keeps sending to itself: %d messages in one step", m.self, n)
 			return
 		}
 		size := int(m.out.loop[at]) | int(m.out.loop[at+1])<<8 | int(m.out.loop[at+2])<<16
 		at += 3
 		if err := m.decode(m.out.loop[at:at+size], false); err != nil {
-			m.out.fail("%v sent itself what it cannot read: %v", m.self, err)
+			m.out.fail("%v sent itself a message that it cannot read: %v", m.self, err)
 			return
 		}
 		at += size
@@ -212,7 +212,7 @@ func (m *machine) decode(b []byte, claims bool) error {
 	c.arena.reset()
 	m.msg.Fields(c)
 	if c.err == nil && len(c.buf) > 0 {
-		c.fail("end", "%d bytes too many", len(c.buf))
+		c.fail("end", "%d unexpected bytes", len(c.buf))
 	}
 	c.buf = nil
 	return c.err
@@ -237,7 +237,7 @@ func (m *machine) LoadState(b []byte) error {
 	}
 	m.s.Fields(c)
 	if c.err == nil && len(c.buf) > 0 {
-		c.fail("end", "%d bytes too many", len(c.buf))
+		c.fail("end", "%d unexpected bytes", len(c.buf))
 	}
 	c.buf = nil
 	return c.err

@@ -186,10 +186,10 @@ func TestSentAstray(t *testing.T) {
 		want   string
 	}{
 		{func(out *Out[note]) { out.Send(4, note{Kind: 1}) }, "P2 sent WORD to seat 5 of 3"},
-		{func(out *Out[note]) { out.Send(None, note{}) }, "P2 sent NOTE to nobody"},
+		{func(out *Out[note]) { out.Send(None, note{}) }, "P2 sent NOTE to algorithm.None"},
 		{func(out *Out[note]) { out.Multicast(&strangers, note{}) }, "P2 sent NOTE to seat 5 of 3"},
 		{func(out *Out[note]) { out.Send(0, note{Kind: 2}) }, "P2 sent a message of kind 2"},
-		{func(out *Out[note]) { out.Send(1, note{Kind: 2}) }, "P2 sent itself what it cannot read"},
+		{func(out *Out[note]) { out.Send(1, note{Kind: 2}) }, "P2 sent itself a message"},
 	} {
 		_, m := newChat(1, 3, c.script)
 		if err := m.(adopter).adopt(Spec{Kinds: []string{"NOTE", "WORD"}}); err != nil {
@@ -210,8 +210,8 @@ func TestToldAstray(t *testing.T) {
 		script func(out *Out[note])
 		want   string
 	}{
-		{func(out *Out[note]) { out.Lead(3) }, "P2 told that seat 4 of 3 leads"},
-		{func(out *Out[note]) { out.Lead(-5) }, "P2 told that seat -4 of 3 leads"},
+		{func(out *Out[note]) { out.Lead(3) }, "P2 reported seat 4 of 3"},
+		{func(out *Out[note]) { out.Lead(-5) }, "P2 reported seat -4 of 3"},
 		{func(out *Out[note]) { out.Grant(0) }, "only a Site has any"},
 		{func(out *Out[note]) { out.Refuse(0) }, "only a Site has any"},
 		{func(out *Out[note]) { out.Abort(0, nil) }, "only a Site has any"},
@@ -222,8 +222,8 @@ func TestToldAstray(t *testing.T) {
 		{func(out *Out[note]) { out.StopTimer(1 << 24) }, "P2 set timer 16777216: want 0 to 65536"},
 		{func(out *Out[note]) { out.SetTimer(1, -1) }, "P2 set timer 1 for -1 units"},
 		{func(out *Out[note]) { out.SetTimer(1, 1<<40) }, "P2 set timer 1 for 1099511627776 units"},
-		{func(out *Out[note]) { out.Send(1, note{Kind: 1, List: []ID{1}}) }, "P2 goes on sending to itself: 100000 messages in one step"},
-		{func(out *Out[note]) { out.Deny() }, "P2 denied a request, which its Spec does not say that it does: set TryLock"},
+		{func(out *Out[note]) { out.Send(1, note{Kind: 1, List: []ID{1}}) }, "P2 keeps sending to itself: 100000 messages"},
+		{func(out *Out[note]) { out.Deny() }, "set TryLock"},
 	} {
 		_, m := newChat(1, 3, c.script)
 		if err := m.(adopter).adopt(Spec{Kinds: []string{"NOTE", "WORD"}}); err != nil {
@@ -247,10 +247,10 @@ func TestDeniedAstray(t *testing.T) {
 		want   string // of the last one
 	}{
 		{deny, []host.InputKind{host.Request, host.Request}, ""},
-		{deny, []host.InputKind{host.Request, host.Expire}, "P2 denied a request that there is not: it is idle"},
-		{func(out *Out[note]) { out.Deny(); out.Deny() }, []host.InputKind{host.Request}, "P2 denied a request that there is not: it is idle"},
-		{func(out *Out[note]) { out.Enter() }, []host.InputKind{host.Request, host.Expire}, "P2 denied a request that there is not: it is inside"},
-		{func(out *Out[note]) { out.Enter(); out.Deny() }, []host.InputKind{host.Request}, "P2 denied a request and let it in, in one step"},
+		{deny, []host.InputKind{host.Request, host.Expire}, "P2 denied a request, but has none: it is idle"},
+		{func(out *Out[note]) { out.Deny(); out.Deny() }, []host.InputKind{host.Request}, "P2 denied a request, but has none: it is idle"},
+		{func(out *Out[note]) { out.Enter() }, []host.InputKind{host.Request, host.Expire}, "P2 denied a request, but has none: it is inside"},
+		{func(out *Out[note]) { out.Enter(); out.Deny() }, []host.InputKind{host.Request}, "P2 denied and granted a request"},
 	} {
 		m := New(1, View{N: 3}, &denies{chat{script: c.script}})
 		var out host.Output
@@ -271,7 +271,7 @@ func TestDeniedAstray(t *testing.T) {
 func TestEnteredNothing(t *testing.T) {
 	var out host.Output
 	m := NewElection(1, View{N: 3}, &chat{script: func(out *Out[note]) { out.Enter() }})
-	if err := m.Step(host.Input{Kind: host.Request}, &out); !errors.Is(err, host.ErrAlgorithm) || !strings.Contains(err.Error(), "P2 entered, but there is nothing to enter") || out.Entered {
+	if err := m.Step(host.Input{Kind: host.Request}, &out); !errors.Is(err, host.ErrAlgorithm) || !strings.Contains(err.Error(), "P2 entered") || out.Entered {
 		t.Errorf("got %v", err)
 	}
 }

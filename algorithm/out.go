@@ -65,7 +65,7 @@ func (o *outbox) astray(to ID) {
 	lo, _, kind := o.encode()
 	o.o.Buffer = o.o.Buffer[:lo]
 	if to == None {
-		o.fail("%v sent %s to nobody: its recipient is algorithm.None", o.self, called(o.kinds, kind))
+		o.fail("%v sent %s to algorithm.None: name a recipient", o.self, called(o.kinds, kind))
 		return
 	}
 	o.fail("%v sent %s to seat %d of %d", o.self, called(o.kinds, kind), int(to)+1, o.coder.n)
@@ -135,7 +135,7 @@ func (o *outbox) Enter() { o.o.Entered = true }
 // algorithms whose Spec sets TryLock may call it.
 func (o *outbox) Deny() {
 	if o.firm {
-		o.fail("%v denied a request, which its Spec does not say that it does: set TryLock", o.self)
+		o.fail("%v denied a request: set TryLock in the Spec", o.self)
 	}
 	o.tell(host.Notice{Kind: host.Denied})
 }
@@ -143,7 +143,7 @@ func (o *outbox) Deny() {
 // Lead reports the leader to the application, or with None that no leader is known.
 func (o *outbox) Lead(id ID) {
 	if id < None || int(id) >= o.coder.n {
-		o.fail("%v told that seat %d of %d leads", o.self, int(id)+1, o.coder.n)
+		o.fail("%v reported seat %d of %d as leader", o.self, int(id)+1, o.coder.n)
 	}
 	o.tell(host.Notice{Kind: host.Leader, Who: id})
 }
@@ -184,9 +184,9 @@ func (o *outbox) about(tx ID) {
 	switch {
 	case uint(tx) < uint(o.txs):
 	case o.txs == 0:
-		o.fail("%v told something of a transaction: only a Site has any", o.self)
+		o.fail("%v reported on a transaction: only a Site has any", o.self)
 	default:
-		o.fail("%v told something of transaction %d of %d", o.self, int(tx)+1, o.txs)
+		o.fail("%v reported on transaction %d of %d", o.self, int(tx)+1, o.txs)
 	}
 }
 
@@ -224,7 +224,7 @@ func (o *outbox) encode() (lo, hi int32, kind uint8) {
 	o.code.Fields(&o.coder)
 	o.o.Buffer = o.coder.buf
 	if kind = o.o.Buffer[lo]; kind > o.last {
-		o.fail("%v sent a message of kind %d: the last there is is %d", o.self, kind, o.last)
+		o.fail("%v sent a message of kind %d: the last kind is %d", o.self, kind, o.last)
 	}
 	return lo, int32(len(o.o.Buffer)), kind
 }

@@ -222,14 +222,14 @@ func (s Spec) check() error {
 		return fmt.Errorf("%w: the Spec %q has no Plan: there is nothing to run", host.ErrAlgorithm, s.Name)
 	}
 	if s.Name == "" {
-		return fmt.Errorf("%w: a Spec has no Name: give it one, a single word by which commands and files know it", host.ErrAlgorithm)
+		return fmt.Errorf("%w: a Spec has no Name: give it one, a single word for commands and files", host.ErrAlgorithm)
 	}
 	for i, kind := range s.Kinds {
 		if kind == "" {
-			return fmt.Errorf("%w: the Spec %q does not say what messages of kind %d are called: name them in Kinds", host.ErrAlgorithm, s.Name, i)
+			return fmt.Errorf("%w: the Spec %q has no name for messages of kind %d: add it to Kinds", host.ErrAlgorithm, s.Name, i)
 		}
 		if j := slices.Index(s.Kinds, kind); j < i {
-			return fmt.Errorf("%w: the Spec %q calls messages of kinds %d and %d both %s: give each its own name in Kinds", host.ErrAlgorithm, s.Name, j, i, kind)
+			return fmt.Errorf("%w: the Spec %q calls messages of kinds %d and %d both %s: name each differently in Kinds", host.ErrAlgorithm, s.Name, j, i, kind)
 		}
 	}
 	return nil
@@ -239,11 +239,11 @@ func (s Spec) check() error {
 func (s Spec) plan(n int) (birth Birth, err error) {
 	defer func() {
 		if why := recover(); why != nil {
-			err = host.Panicked(fmt.Sprintf("in its Plan for %d processes", n), why)
+			err = host.Panicked(fmt.Sprintf("in Plan for %d processes", n), why)
 		}
 	}()
 	if n < 1 {
-		return nil, fmt.Errorf("%s among %d processes: there must be at least 1", s.Name, n)
+		return nil, fmt.Errorf("%s among %d processes: want at least 1", s.Name, n)
 	}
 	if err := s.check(); err != nil {
 		return nil, err
@@ -268,7 +268,7 @@ func (s Spec) born(birth Birth, self ID, v View) (m Machine, err error) {
 func (s Spec) raised(birth Birth, self ID, v View) (Machine, error) {
 	m := birth(self, v)
 	if m == nil {
-		return nil, fmt.Errorf("%w: the Birth of %s made no machine of %v", host.ErrAlgorithm, s.Name, self)
+		return nil, fmt.Errorf("%w: the Birth of %s returned no machine for %v", host.ErrAlgorithm, s.Name, self)
 	}
 	if adapter, ok := inmost(m).(adopter); ok {
 		if err := adapter.adopt(s); err != nil {

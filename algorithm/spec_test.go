@@ -52,15 +52,15 @@ func TestSpecWithMistakes(t *testing.T) {
 	}{
 		{Spec{Name: "x", Kinds: kinds}, `"x" has no Plan`},
 		{Spec{Name: "x", Kinds: kinds, Plan: Always(nil)}, "neither a Birth nor an error"},
-		{Spec{Name: "x", Kinds: kinds, Plan: Always(func(ID, View) Machine { return nil })}, "made no machine of P1"},
+		{Spec{Name: "x", Kinds: kinds, Plan: Always(func(ID, View) Machine { return nil })}, "no machine for P1"},
 		{Spec{Name: "x", Kinds: kinds[:2], Plan: even}, "kinds 0 to 2, but the Spec names 2 kinds"},
 		{Spec{Name: "x", Plan: even}, "names 0 kinds"},
 		{Spec{Name: "x", Kinds: kinds[:2], Plan: wrapped}, "names 2 kinds"},
 		{Spec{Kinds: kinds, Plan: even}, "a Spec has no Name: give it one"},
-		{Spec{Name: "x", Kinds: []string{"A", "", "C"}, Plan: even}, `"x" does not say what messages of kind 1 are called`},
+		{Spec{Name: "x", Kinds: []string{"A", "", "C"}, Plan: even}, `"x" has no name for messages of kind 1`},
 		{Spec{Name: "x", Kinds: []string{"A", "B", "A"}, Plan: even}, `"x" calls messages of kinds 0 and 2 both A`},
-		{Spec{Name: "x", Family: Election, Kinds: kinds, Plan: even}, "the Family of an election, whose machines are made by algorithm.NewElection, but they are made by algorithm.New: change the one or the other"},
-		{Spec{Name: "x", Family: Transactions, Kinds: kinds, Plan: wrapped}, "made by algorithm.NewSite, but they are made by algorithm.New"},
+		{Spec{Name: "x", Family: Election, Kinds: kinds, Plan: even}, "algorithm.NewElection"},
+		{Spec{Name: "x", Family: Transactions, Kinds: kinds, Plan: wrapped}, "algorithm.NewSite"},
 	} {
 		_, one := c.spec.New(0, View{N: 2})
 		_, all := c.spec.Group(View{N: 2})

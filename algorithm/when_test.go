@@ -54,7 +54,7 @@ func TestPanickedSaysWhere(t *testing.T) {
 			wrong()
 			return nil
 		}()
-		if !errors.Is(err, host.ErrAlgorithm) || !strings.Contains(err.Error(), "it panics at work: ") || !strings.Contains(err.Error(), ", at when_test.go:") {
+		if !errors.Is(err, host.ErrAlgorithm) || !strings.Contains(err.Error(), "panic at work: ") || !strings.Contains(err.Error(), ", at when_test.go:") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

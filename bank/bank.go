@@ -64,10 +64,10 @@ func (s *Scene) Err() error {
 		wrong = append(wrong, words.Grouped(lost)+" IS LOST")
 	}
 	for _, o := range s.result.Overwritten[:min(1, len(s.result.Overwritten))] {
-		wrong = append(wrong, fmt.Sprintf("%v read the balance before %v had written its own", o.By, o.Of))
+		wrong = append(wrong, fmt.Sprintf("%v read the balance before %v had written", o.By, o.Of))
 	}
 	if s.Missing > 0 {
-		wrong = append(wrong, words.Plural(s.Missing, "deposit")+" never made, since whoever asks is not let in any more")
+		wrong = append(wrong, words.Plural(s.Missing, "deposit")+" never made, because no process enters any longer")
 	}
 	if len(wrong) == 0 && len(s.result.Found) > 0 {
 		wrong = append(wrong, "nothing is lost, but only by luck: "+s.result.Found[0].String())

@@ -20,12 +20,12 @@ func (r *run) converge() error {
 		return nil
 	}
 	if r.Spec.Upset == nil {
-		r.add(Property{Name: Convergence, Verdict: NotChecked, Note: "it does not claim to stabilise"})
+		r.add(Property{Name: Convergence, Verdict: NotChecked, Note: "it does not claim to stabilize"})
 		return nil
 	}
 	if r.byDefault {
 		if n, more := r.upsets(); n > manyStarts {
-			note := fmt.Sprintf("from %d states%s: this takes long; ask for it by name", n, more)
+			note := fmt.Sprintf("starts from %d states%s, which takes long; select it by name", n, more)
 			r.add(Property{Name: Convergence, Verdict: NotChecked, Note: note})
 			return nil
 		}
@@ -66,7 +66,7 @@ func (r *run) comesRight(p *Property, m *model.Model, g *explore.Graph) error {
 	g.MarkBefore(model.TwoInside, model.Mark)
 	c := g.Cut(model.Mark)
 	if bad := c.Starves(); bad != nil {
-		return r.lasso(p, m, g, c.Loop(bad), algorithm.None, "it never comes right", nil)
+		return r.lasso(p, m, g, c.Loop(bad), algorithm.None, "it never converges", nil)
 	}
 	for i := 0; i < len(m.Waiters) && g.Unfinished == ""; i++ {
 		c = g.Cut(i)

@@ -204,11 +204,11 @@ func TestUnconfirmed(t *testing.T) {
 		{script.Expectation{Kind: script.Cycle}, 0, ""},
 		{script.Expectation{Kind: script.Cycle}, 1, "there is no cycle"},
 		{script.Expectation{Kind: script.Stuck}, 0, ""},
-		{script.Expectation{Kind: script.Stuck}, 1, "nobody is stuck"},
-		{script.Expectation{Kind: script.FalseCycle}, 0, "no deadlock is reported that never was"},
-		{script.Expectation{Kind: script.Aborts}, 0, "nobody is told to abort who should not be"},
+		{script.Expectation{Kind: script.Stuck}, 1, "stuck"},
+		{script.Expectation{Kind: script.FalseCycle}, 0, "false deadlock"},
+		{script.Expectation{Kind: script.Aborts}, 0, "abort"},
 		{script.Expectation{Kind: script.PhaseIs, Proc: 1}, 0, ""},
-		{script.Expectation{Kind: script.PhaseIs, Proc: 1}, 4, "P2 runs no transaction at the end"},
+		{script.Expectation{Kind: script.PhaseIs, Proc: 1}, 4, "P2 has no transaction"},
 		{script.Expectation{Kind: script.Violated, Name: script.MutualExclusion}, 0, "wanted violation mutual-exclusion, got none"},
 	} {
 		sc := whole
@@ -279,8 +279,8 @@ func TestPriorityStarves(t *testing.T) {
 	r := mustRun(t, transacts(t, transactions.Dinner(deadlock.Priority(), "", 2, 2), 0))
 	p := r.Find(Starvation)
 	want := []string{
-		"site 1 gets GRANT of site 2", "P1 commits", "P1 asks for L1", "P1 asks for L2",
-		"site 2 gets RELEASE of site 1", "site 2 gets REQUEST of site 1; P2 aborts", "P2 asks for L2",
+		"site 1 receives GRANT from site 2", "P1 commits", "P1 asks for L1", "P1 asks for L2",
+		"site 2 receives RELEASE from site 1", "site 2 receives REQUEST from site 1; P2 aborts", "P2 asks for L2",
 	}
 	if p.Verdict != Violated || !strings.HasPrefix(p.Note, "P2 never commits") || !slices.Equal(p.Trace[p.Loop:], want) {
 		t.Errorf("starvation %s: %s\n%q for ever, want\n%q", p.Verdict, p.Note, p.Trace[p.Loop:], want)

@@ -68,7 +68,7 @@ func shallow(l Limits, look lookout) (e *explore.Exploration, hopeless bool, err
 // vain. It reports whether it has found one.
 func (r *run) dive(m *model.Model, name string, first *explore.Exploration) (found bool, err error) {
 	d := explore.Dive{Stop: r.bitsOf(m, name), Tries: 300, Steps: 1000}
-	c, err := d.Run(m, r.remaining(name+" by runs at random"))
+	c, err := d.Run(m, r.remaining(name+" by random runs"))
 	if err != nil || c == nil {
 		return false, err
 	}
@@ -82,7 +82,7 @@ func (r *run) dive(m *model.Model, name string, first *explore.Exploration) (fou
 	}
 	r.tell(&p, m, c.Start, steps, len(steps), r.expectation(m, c.Broken&-c.Broken))
 	if p.Verdict == Violated {
-		p.Note = r.after(steps) + ", by a run that need not be the shortest"
+		p.Note = r.after(steps) + ", by a run that may not be the shortest"
 	}
 	r.add(p)
 	return true, nil

@@ -47,7 +47,7 @@ func TestTimeAfterADive(t *testing.T) {
 	if e.States != manyStates+1 || e.Whole != 7 || e.Unfinished != explore.OutOfTime {
 		t.Errorf("it reports %+v, want the first search, out of time", e)
 	}
-	if want := []string{MutualExclusion, MutualExclusion + " by runs at random"}; !slices.Equal(passes, want) {
+	if want := []string{MutualExclusion, MutualExclusion + " by random runs"}; !slices.Equal(passes, want) {
 		t.Errorf("progress tells of %q, want %q", passes, want)
 	}
 }

@@ -52,7 +52,7 @@ func pairs() *family.Family {
 	f.Rules = []family.Rule{{Name: atMostTwo, Broken: "%[1]v came in as the third, after %[2]v"}}
 	f.Properties = []family.Property{
 		{Name: atMostTwo, Means: "never three inside"},
-		{Name: Starvation, Means: "nobody waits for ever", Found: family.InRuns},
+		{Name: Starvation, Means: "no process waits forever", Found: family.InRuns},
 	}
 	f.Signs = []family.Sign{family.Shown(atMostTwo, family.Violates(atMostTwo)), {Name: Deadlock, Of: []string{Starvation}}}
 	f.Claims = nil

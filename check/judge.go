@@ -22,7 +22,7 @@ func (r *run) violated(m *model.Model, e *explore.Exploration, name string, bits
 		return err
 	}
 	if p == nil {
-		p = &Property{Name: name, Verdict: Unfinished, Note: fmt.Sprintf("something is wrong after %s, but the way there was not found: %s", words.Plural(e.StepsTo(bits), "step"), why)}
+		p = &Property{Name: name, Verdict: Unfinished, Note: fmt.Sprintf("violated after %s, but no run to it was found: %s", words.Plural(e.StepsTo(bits), "step"), why)}
 	}
 	r.add(*p)
 	return nil
@@ -50,7 +50,7 @@ func (r *run) way(m *model.Model, name string, bits explore.Broken, used int64) 
 	if p.Verdict == Violated {
 		p.Note = r.after(steps)
 		if name == Starvation {
-			p.Note += " nothing need happen any more"
+			p.Note += " nothing more need happen"
 		}
 	}
 	return p, "", nil
@@ -133,7 +133,7 @@ func (r *run) spurious(p *Property, err error) error {
 	if !errors.Is(err, model.ErrSpurious) {
 		return err
 	}
-	p.Verdict, p.Note = Unfinished, err.Error()+"; try with a bound on "+r.asked()
+	p.Verdict, p.Note = Unfinished, err.Error()+"; try a bound on "+r.asked()
 	return nil
 }
 
@@ -217,7 +217,7 @@ func (r *run) tell(p *Property, m *model.Model, start int, steps []model.Step, l
 
 // waits reports that an application waits forever.
 func (r *run) waits(p *Property, m *model.Model, g *explore.Graph, loop []uint32, who algorithm.ID) error {
-	what := fmt.Sprintf("%v waits for ever", who)
+	what := fmt.Sprintf("%v waits forever", who)
 	if m.Sites {
 		what = fmt.Sprintf("%v never commits", who)
 	}
@@ -227,7 +227,7 @@ func (r *run) waits(p *Property, m *model.Model, g *explore.Graph, loop []uint32
 // lasso reports a run that goes on forever, in which process who waits, or none does.
 func (r *run) lasso(p *Property, m *model.Model, g *explore.Graph, loop []uint32, who algorithm.ID, what string, expect []script.Expectation) error {
 	if loop == nil {
-		p.Verdict, p.Note = Unfinished, fmt.Sprintf("%s in some run, but the way there was not found: %s", what, g.Unfinished)
+		p.Verdict, p.Note = Unfinished, fmt.Sprintf("%s in some run, but that run was not found: %s", what, g.Unfinished)
 		return nil
 	}
 	stem := g.PathTo(loop[0])
@@ -243,7 +243,7 @@ func (r *run) lasso(p *Property, m *model.Model, g *explore.Graph, loop []uint32
 	after := words.Plural(len(stem)-1, "step")
 	p.Note = fmt.Sprintf("%s: after %s, %s that can be repeated without end", what, after, words.Plural(len(loop)-1, "step"))
 	if len(loop) == 1 {
-		p.Note = fmt.Sprintf("%s: after %s nothing need happen any more", what, after)
+		p.Note = fmt.Sprintf("%s: after %s nothing more need happen", what, after)
 	}
 	r.tell(p, m, start, steps, len(stem)-1, expect)
 	return nil

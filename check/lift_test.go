@@ -227,7 +227,7 @@ func TestLiftFindsJumps(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long, and starts no goroutine that shorter tests do not start")
 	}
-	for bug, want := range map[string]string{"": "pile up", "two": "more than one"} {
+	for bug, want := range map[string]string{"": "accumulate", "two": "more than one"} {
 		spec := ticker(bug)
 		spec.Spreads = true
 		r, err := Run(Config{Spec: spec, Nodes: 2, Properties: []string{Deadlock}})

@@ -142,15 +142,15 @@ func (r *run) bypass(p *Property, m *model.Model, g *explore.Graph, most overtak
 		}
 		return fmt.Sprintf("at most %d", n)
 	}
-	p.Note = fmt.Sprintf("entries of others: %s from the request on, %s once its own messages have arrived", say(most.fromRequest), say(most.fromCalm))
+	p.Note = fmt.Sprintf("entries by others: %s from the request on, %s after its own messages have arrived", say(most.fromRequest), say(most.fromCalm))
 	if !r.tooOften(most.fromCalm) {
 		return nil
 	}
 	if claim := r.Spec.Theory.Bypass; claim != nil {
-		p.Note += fmt.Sprintf("; claimed is at most %d", claim(r.Nodes))
+		p.Note += fmt.Sprintf("; it claims at most %d", claim(r.Nodes))
 	}
 	if most.stem == nil {
-		p.Verdict, p.Note = Unfinished, p.Note+"; a run that shows it was not found: "+g.Unfinished
+		p.Verdict, p.Note = Unfinished, p.Note+"; no run that shows it was found: "+g.Unfinished
 		return nil
 	}
 	start, states, err := g.Along(slices.Concat(most.stem, most.rest))

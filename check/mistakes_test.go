@@ -103,13 +103,13 @@ func (s *crumbling) Hear(algorithm.Time) {}
 // it in.
 func TestPanicsOfTheAuthor(t *testing.T) {
 	for where, want := range map[string]string{
-		"plan":    "it panics in its Plan for 2 processes: planned, at mistakes_test.go:",
-		"birth":   "it panics at the birth of P2: born, at mistakes_test.go:",
-		"late":    "crumbling: P1: mistake in the algorithm: it panics at its birth: back, at mistakes_test.go:",
-		"fields":  "crumbling: P1: mistake in the algorithm: it panics at its birth: crumbled, at mistakes_test.go:",
-		"step":    "crumbling: P1: mistake in the algorithm: it panics when its application requests: hurt, at mistakes_test.go:",
-		"clock":   "crumbling: P1: mistake in the algorithm: it panics when its clock is read: stopped, at mistakes_test.go:",
-		"message": "crumbling: P1: mistake in the algorithm: it panics when its application requests: crumb, at mistakes_test.go:",
+		"plan":    ": planned, at mistakes_test.go:",
+		"birth":   ": born, at mistakes_test.go:",
+		"late":    ": back, at mistakes_test.go:",
+		"fields":  ": crumbled, at mistakes_test.go:",
+		"step":    ": hurt, at mistakes_test.go:",
+		"clock":   ": stopped, at mistakes_test.go:",
+		"message": ": crumb, at mistakes_test.go:",
 	} {
 		spec := algorithm.Spec{Name: "crumbling", Kinds: []string{"WHOLE", "CRUMB"}, Detects: where == "late", Theory: algorithm.Theory{ME3: where == "clock"}, Plan: func(int) (algorithm.Birth, error) {
 			if where == "plan" {
@@ -157,13 +157,13 @@ func TestMistakesOfTheAuthor(t *testing.T) {
 		spec algorithm.Spec
 		want string
 	}{
-		{spec(func(s *clumsy, _ *algorithm.Out[clumsyMessage]) { s.count = 4 }), "P1: mistake in the algorithm: a state that it has written does not load: malformed bytes: field count"},
-		{spec(func(s *clumsy, _ *algorithm.Out[clumsyMessage]) { s.state = 2 }), "a state that it has written does not load: malformed bytes: field state"},
-		{spec(func(_ *clumsy, out *algorithm.Out[clumsyMessage]) { out.Send(1, clumsyMessage{Count: 4}) }), "a message that it has written does not load"},
-		{spec(func(_ *clumsy, out *algorithm.Out[clumsyMessage]) { out.Send(0, clumsyMessage{}) }), "P1 goes on sending to itself"},
+		{spec(func(s *clumsy, _ *algorithm.Out[clumsyMessage]) { s.count = 4 }), "malformed bytes: field count"},
+		{spec(func(s *clumsy, _ *algorithm.Out[clumsyMessage]) { s.state = 2 }), "malformed bytes: field state"},
+		{spec(func(_ *clumsy, out *algorithm.Out[clumsyMessage]) { out.Send(1, clumsyMessage{Count: 4}) }), "malformed bytes"},
+		{spec(func(_ *clumsy, out *algorithm.Out[clumsyMessage]) { out.Send(0, clumsyMessage{}) }), "100000 messages"},
 		{spec(func(_ *clumsy, out *algorithm.Out[clumsyMessage]) { out.SetTimer(1<<24, 1) }), "P1 set timer 16777216"},
 		{spec(func(_ *clumsy, out *algorithm.Out[clumsyMessage]) { out.Deny() }), "P1 denied a request"},
-		{spec(func(s *clumsy, _ *algorithm.Out[clumsyMessage]) { panic("out of order") }), "clumsy: P1: mistake in the algorithm: it panics when its application requests: out of order, at mistakes_test.go:"},
+		{spec(func(s *clumsy, _ *algorithm.Out[clumsyMessage]) { panic("out of order") }), ": out of order, at mistakes_test.go:"},
 		{spec(func(s *clumsy, _ *algorithm.Out[clumsyMessage]) { s.count = []int{}[s.count] }), "index out of range [0] with length 0, at mistakes_test.go:"},
 		{astray, "timer 16777216"},
 	} {
@@ -190,8 +190,8 @@ func (s *doublyWrong) Receive(algorithm.ID, *clumsyMessage, *algorithm.Out[clums
 // state, or of states that are equally deep.
 func TestViolationBesideAMistake(t *testing.T) {
 	for want, out := range map[string]func(s *doublyWrong, out *algorithm.Out[clumsyMessage]){
-		"it panics when its application releases: no way out": func(*doublyWrong, *algorithm.Out[clumsyMessage]) { panic("no way out") },
-		"sent NOTE to seat 10 of 3":                           func(_ *doublyWrong, out *algorithm.Out[clumsyMessage]) { out.Send(9, clumsyMessage{}) },
+		"no way out":                func(*doublyWrong, *algorithm.Out[clumsyMessage]) { panic("no way out") },
+		"sent NOTE to seat 10 of 3": func(_ *doublyWrong, out *algorithm.Out[clumsyMessage]) { out.Send(9, clumsyMessage{}) },
 		"a logical time reached": func(s *doublyWrong, _ *algorithm.Out[clumsyMessage]) {
 			for range 70 {
 				s.time.Tick()

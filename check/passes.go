@@ -93,7 +93,7 @@ func (r *run) explore(m *model.Model, list []family.Property, alone bool) (*expl
 	r.hides(m)
 	for b := range e.Broken {
 		if b&l.Stop != 0 && e.Unfinished == "" {
-			e.Unfinished = "it ended where something was broken"
+			e.Unfinished = "the search stopped at a violation"
 		}
 	}
 	if _, piled := e.Broken[m.Bit(Channels)]; piled {
@@ -118,9 +118,9 @@ func (r *run) enters(m *model.Model, e *explore.Exploration) {
 		r.entered, r.vain = true, ""
 	case r.entered || r.vain != "" || e.Unfinished != "" && r.report.First() != nil:
 	case e.Unfinished != "":
-		r.vain = "%s has let in nobody who asked, in all states that were explored: what was found of it says nothing of a lock that somebody gets"
+		r.vain = "%s never granted a request in the explored states, so these results mean little"
 	default:
-		r.vain = "%s never lets in anybody who asks: what holds of it says nothing of a lock that somebody gets"
+		r.vain = "%s never grants a request, so its properties hold vacuously"
 	}
 }
 
@@ -206,7 +206,7 @@ func sound(levels int) string {
 	if levels < 2 {
 		return ""
 	}
-	return "; nothing is wrong in runs of up to " + words.Plural(levels-1, "step")
+	return "; no violation in runs of up to " + words.Plural(levels-1, "step")
 }
 
 // passed returns the verdict on a property without a violation.
@@ -228,7 +228,7 @@ func (r *run) bound() string {
 		note = r.Family.Bounded(r.Requests)
 	}
 	if r.bounded != "" {
-		note += ", since " + r.bounded
+		note += ", because " + r.bounded
 	}
 	deaths := howMany(r.Crashes, "crash")
 	switch {

@@ -131,7 +131,7 @@ func (r *run) passes() error {
 			return err
 		}
 		for _, name := range r.Properties {
-			r.add(Property{Name: name, Verdict: Unfinished, Note: "it cannot be checked to the end: " + err.Error()})
+			r.add(Property{Name: name, Verdict: Unfinished, Note: "the check could not finish: " + err.Error()})
 		}
 		return nil
 	}
@@ -147,7 +147,7 @@ func (r *run) doubt() {
 	for i := range r.report.Properties {
 		if p := &r.report.Properties[i]; p.Verdict == Holds || p.Verdict == HoldsBounded {
 			p.Verdict = Unfinished
-			p.Note = fmt.Sprintf("%s changes and is missing from Fields, so that states which differ were taken for one: put it there", strings.Join(r.hidden, " or "))
+			p.Note = fmt.Sprintf("%s changes but is missing from Fields, so different states were taken for one: add it", strings.Join(r.hidden, " or "))
 		}
 	}
 }
@@ -175,15 +175,15 @@ func (c *Config) check() error {
 	mortal := c.Crashes != 0 || c.Comebacks != 0 || c.Wrong
 	switch {
 	case c.Requesters != nil && len(c.Requesters) == 0:
-		return errors.New("nobody may ask: name at least one requester")
+		return errors.New("no process may ask: name at least one requester")
 	case mortal && !c.Family.Detects:
-		return errors.New("it does not survive deaths: there may be no crash, no comeback and no error of the failure detector")
+		return errors.New("it does not survive crashes: crashes, comebacks and failure detector errors must be 0")
 	case c.Comebacks > c.Family.Returns:
-		return fmt.Errorf("%d comebacks: want at most %d; whoever comes back is a new process, and that one does so twice before the group has let it in is not provided for", c.Comebacks, c.Family.Returns)
+		return fmt.Errorf("%d comebacks: want at most %d; a process may not come back a second time before the group has admitted it", c.Comebacks, c.Family.Returns)
 	case c.Losses != 0 && !c.Family.Loses:
-		return errors.New("it does not survive lost messages: their number must be 0; to lose any of them, take a network that is lossy")
+		return errors.New("it does not survive lost messages: their number must be 0; to lose any message, use a lossy network")
 	case c.Losses > 0 && c.Comebacks > 0:
-		return errors.New("lost messages and comebacks: want one or the other; a newcomer tells each of the others once that it is there, and relies on that")
+		return errors.New("lost messages and comebacks: want one or the other, because a new process announces itself to each other process only once")
 	}
 	for _, p := range c.Requesters {
 		if p < 0 || int(p) >= c.Nodes {

@@ -29,7 +29,7 @@ func (p *Property) Replay() (*sim.Playback, error) {
 func (p *Property) confirm() {
 	back, err := p.Replay()
 	if err != nil {
-		p.Verdict, p.Note = Unfinished, fmt.Sprintf("no real run confirms what was found: %v", err)
+		p.Verdict, p.Note = Unfinished, fmt.Sprintf("no real run confirms the violation: %v", err)
 		return
 	}
 	sc := p.Counterexample
@@ -70,7 +70,7 @@ func (p *Property) Story(o trace.TextOptions) string {
 		b.WriteString(tale(back, o) + standstill(back))
 	}
 	if (p.Name == Starvation || p.Name == Convergence || p.Name == Bypass) && p.Loop < len(p.Trace) {
-		fmt.Fprintf(&b, "\nAll from step %d on can be repeated for ever.\n", p.Loop+1)
+		fmt.Fprintf(&b, "\nThe steps from %d on can be repeated forever.\n", p.Loop+1)
 	}
 	if back != nil {
 		b.WriteString("\n" + diagram(back).Text(o))
@@ -113,10 +113,10 @@ func standstill(b *sim.Playback) string {
 	case 0:
 		return ""
 	case 1:
-		return "       Nothing need happen any more, and " + who[0] + " waits.\n"
+		return "       Nothing more need happen, and " + who[0] + " waits.\n"
 	}
 	last := len(who) - 1
-	return "       Nothing need happen any more, and " + strings.Join(who[:last], ", ") + " and " + who[last] + " wait.\n"
+	return "       Nothing more need happen, and " + strings.Join(who[:last], ", ") + " and " + who[last] + " wait.\n"
 }
 
 // Err returns nil if all that was checked holds, at least up to the bound. The text of

@@ -31,7 +31,7 @@ func TestErr(t *testing.T) {
 			[]string{
 				"majority-naive among 2: deadlock violated: after 4 steps",
 				"P2, which asked later, receives REQUEST from P1 and does not answer.",
-				"Nothing need happen any more, and P1 and P2 wait.",
+				"Nothing more need happen, and P1 and P2 wait.",
 				" step  P1    P2 ",
 			},
 		},
@@ -93,7 +93,7 @@ func TestLargeGroup(t *testing.T) {
 // One of something is one: notes say so.
 func TestOneInNotes(t *testing.T) {
 	r := mustRun(t, Config{Spec: mutex.TokenRing(), Nodes: 2, Requests: 1, Properties: []string{MutualExclusion, Channels}})
-	if p := r.Find(MutualExclusion); p.Note != "up to 1 request of each process" {
+	if p := r.Find(MutualExclusion); p.Note != "up to 1 request per process" {
 		t.Errorf("got %q", p.Note)
 	}
 	if p := r.Find(Channels); !strings.HasSuffix(p.Note, "; at most 1 message on one link") {
@@ -112,7 +112,7 @@ func TestStandstillHasNoLoop(t *testing.T) {
 	}
 	p := r.Find(Starvation)
 	story := p.Story(trace.TextOptions{})
-	if p.Verdict != Violated || !strings.Contains(story, "Nothing need happen any more") || strings.Contains(story, "repeated") {
+	if p.Verdict != Violated || !strings.Contains(story, "Nothing more need happen") || strings.Contains(story, "repeated") {
 		t.Errorf("%s, %s:\n%s", p.Verdict, p.Note, story)
 	}
 }

@@ -50,9 +50,9 @@ func TestTimersAreToldApart(t *testing.T) {
 		{nervous{first: host.MaxTimer - 2, count: 3, after: 1}, HoldsBounded, ""},
 		{nervous{first: 0, count: 3, after: 253}, HoldsBounded, ""},
 		{nervous{first: 0, count: 2, after: 40_000}, HoldsBounded, ""},
-		{nervous{first: 0, count: 2, after: 65_535}, Unfinished, "nervous: P1: timer 0 was set for 65535 units: the checker counts no more than 65534"},
+		{nervous{first: 0, count: 2, after: 65_535}, Unfinished, "nervous: P1: timer 0 was set for 65535 units: the checker supports at most 65534"},
 		{nervous{first: 0, count: 255, after: 1}, HoldsBounded, ""},
-		{nervous{first: 0, count: 256, after: 1}, Unfinished, "nervous: P1: 256 timers run at the same time: the checker tells no more than 255 apart"},
+		{nervous{first: 0, count: 256, after: 1}, Unfinished, "nervous: P1: 256 timers run at the same time: the checker supports at most 255"},
 	} {
 		spec := algorithm.Spec{Name: "nervous", Detects: true, Kinds: []string{"REQUEST", "GRANT", "RELEASE", "NOTE"}, Plan: algorithm.Always(func(self algorithm.ID, v algorithm.View) algorithm.Machine {
 			s := c.nervous
@@ -137,7 +137,7 @@ func (s *flood) Receive(from algorithm.ID, m *toyMessage, out *algorithm.Out[toy
 	out.Send(from, *m)
 }
 
-// Where messages pile up and no property is about that, a check says so and ends.
+// Where messages accumulate and no property is about that, a check says so and ends.
 func TestFloods(t *testing.T) {
 	spec := algorithm.Spec{Name: "flood", Detects: true, Kinds: []string{"REQUEST", "GRANT", "RELEASE", "NOTE"}, Plan: algorithm.Always(func(self algorithm.ID, v algorithm.View) algorithm.Machine {
 		return algorithm.New(self, v, &flood{putter{self: self}})
@@ -146,7 +146,7 @@ func TestFloods(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p := r.Find(MutualExclusion); p.Verdict != Unfinished || !strings.Contains(p.Note, "messages pile up") {
+	if p := r.Find(MutualExclusion); p.Verdict != Unfinished || !strings.Contains(p.Note, "messages accumulate") {
 		t.Errorf("%s: %s", p.Verdict, p.Note)
 	}
 }

@@ -32,7 +32,7 @@ func aloofSpec(silent bool) algorithm.Spec {
 // worth; of others it says nothing, nor where the search ended before anybody
 // could get in.
 func TestNobodyGetsIn(t *testing.T) {
-	const never = "aloof never lets in anybody who asks"
+	const never = "aloof never grants a request"
 	for _, c := range []struct {
 		config  Config
 		verdict Verdict

@@ -15,7 +15,7 @@ import (
 func (p *Property) witness(back *sim.Playback) (*sim.Playback, error) {
 	sc := p.Counterexample
 	if len(sc.Expect)+len(back.Violations) == 0 {
-		return nil, errors.New("nothing is broken")
+		return nil, errors.New("nothing is violated")
 	}
 	for _, e := range sc.Expect {
 		if err := shows(sc, back, e); err != nil {
@@ -32,21 +32,21 @@ func shows(sc *scenario.Scenario, b *sim.Playback, e script.Expectation) error {
 	s := b.Sites
 	switch {
 	case e.Kind == script.Stuck && len(s.Stuck) == 0:
-		return errors.New("nobody is stuck")
+		return errors.New("no process is stuck")
 	case e.Kind == script.Cycle && len(s.Cycles) == 0:
 		return errors.New("there is no cycle")
 	case e.Kind == script.FalseCycle && len(s.False) == 0:
-		return errors.New("no deadlock is reported that never was")
+		return errors.New("no false deadlock is reported")
 	case e.Kind == script.Aborts && len(s.Wrong) == 0:
-		return errors.New("nobody is told to abort who should not be")
-	case e.Kind == script.PhaseIs && !underWay(sc, s, e.Proc):
-		return errors.New(e.Proc.String() + " runs no transaction at the end")
+		return errors.New("no process is wrongly chosen to abort")
+	case e.Kind == script.PhaseIs && !inProgress(sc, s, e.Proc):
+		return errors.New(e.Proc.String() + " has no transaction at the end")
 	}
 	return nil
 }
 
-// underWay reports whether a process has begun a transaction and not committed.
-func underWay(sc *scenario.Scenario, s *sim.SitesPlayback, p algorithm.ID) bool {
+// inProgress reports whether a process has begun a transaction and not committed.
+func inProgress(sc *scenario.Scenario, s *sim.SitesPlayback, p algorithm.ID) bool {
 	began := 0
 	for i, a := range sc.Actions {
 		if a.Kind == script.Take && a.Proc == p {

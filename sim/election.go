@@ -56,7 +56,7 @@ type Outcome struct {
 
 func (c *Election) check() error {
 	if c.Spec.Family != algorithm.Election {
-		return fmt.Errorf("%s is no election", c.Spec.Name)
+		return fmt.Errorf("%s is not an election", c.Spec.Name)
 	}
 	if err := c.Spec.Accepts(c.Nodes); err != nil {
 		return err
@@ -76,7 +76,7 @@ func (c *Election) check() error {
 		}
 	}
 	if alive == 0 {
-		return fmt.Errorf("everybody is dead: somebody must be alive to be elected")
+		return fmt.Errorf("all processes are dead: at least one must be alive to be elected")
 	}
 	for _, p := range c.Starters {
 		if p < 0 || int(p) >= c.Nodes {
@@ -159,7 +159,7 @@ func (p *poll) run() error {
 			return p.w.err
 		}
 		if notices == mostNotices {
-			p.w.cut = fmt.Sprintf("after %d elections that came to nothing", notices)
+			p.w.cut = fmt.Sprintf("after %d elections without a result", notices)
 			return nil
 		}
 		p.hold(id)

@@ -18,7 +18,7 @@ func (c *siteCast) state(j *judge, e script.Expectation) {
 	case e.Kind == script.WaitsFor && next != algorithm.None && next != e.Peer:
 		j.differ(e, fmt.Sprintf("%s%v waits for %v", e.When, e.Proc, next))
 	case e.Kind == script.WaitsFor && next == algorithm.None:
-		j.differ(e, fmt.Sprintf("%s%v %s, for nobody", e.When, e.Proc, is))
+		j.differ(e, fmt.Sprintf("%s%v %s, but for no process", e.When, e.Proc, is))
 	case e.Kind == script.PhaseIs && is != e.Phase.String():
 		j.differ(e, fmt.Sprintf("%s%v %s", e.When, e.Proc, is))
 	}
@@ -33,7 +33,7 @@ func (c *siteCast) stands(p algorithm.ID) string {
 	case c.env.Blocked(p):
 		return script.Waits.String()
 	case c.env.Waits(p) && got == 0:
-		return "is about to try again"
+		return "is about to retry"
 	case c.env.Waits(p):
 		return "works"
 	}

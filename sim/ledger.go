@@ -128,10 +128,10 @@ func Graph(c *Transactions, r *Ledger, title string) string {
 	case !r.cyclic() && r.False != nil:
 		f := r.False
 		g, p.Reported, p.Victim = f.Graph, f.Cycle, f.Victim
-		p.Note = fmt.Sprintf("Who waited for whom at %s, when %v was told to abort; dashed: what was no longer so", r.Moment(f.At), f.Victim)
+		p.Note = fmt.Sprintf("Wait-for graph at %s, when %v was chosen to abort; dashed: no longer true", r.Moment(f.At), f.Victim)
 	case r.Resolved > 0:
 		p.Victim = r.FirstVictim
-		p.Note += fmt.Sprintf("; %v was told to abort", r.FirstVictim)
+		p.Note += fmt.Sprintf("; %v was chosen to abort", r.FirstVictim)
 	}
 	return draw.WaitFor(g, p)
 }
@@ -140,9 +140,9 @@ func Graph(c *Transactions, r *Ledger, title string) string {
 func (r *Ledger) When() string {
 	switch {
 	case r.Stuck > 0:
-		return "Who waits for whom, and for which lock, for ever"
+		return "Wait-for graph at the end, when all of these wait forever"
 	case r.cyclic():
-		return "Who waited for whom, and for which lock, when the first deadlock arose"
+		return "Wait-for graph when the first deadlock arose"
 	}
-	return "Who waited for whom, and for which lock, at the busiest time"
+	return "Wait-for graph at the busiest time"
 }

@@ -164,7 +164,7 @@ func newPlayer(spec algorithm.Spec, sc *scenario.Scenario, options ReplayOptions
 		seats, names = sc.Sites, siteNames(sc.Sites)
 	}
 	if len(sc.Sections) > 0 && spec.Family != algorithm.MutualExclusion {
-		return nil, fmt.Errorf("%s is %s: it has no critical sections; remove the lines that say section", spec.Name, spec.Family.One())
+		return nil, fmt.Errorf("%s is %s: it has no critical sections; remove the section lines", spec.Name, spec.Family.One())
 	}
 	if err := spec.Accepts(seats); err != nil && len(sc.Sections) == 0 {
 		return nil, err

@@ -85,7 +85,7 @@ func (p *player) possible(a *script.Action) error {
 		return fmt.Errorf("%s is paused", w.Name(id))
 	}
 	if peer := a.Peer; a.Kind == script.Tell && (w.Crashed(peer) || w.Paused(peer)) {
-		return fmt.Errorf("%s cannot hear it: it has crashed or is paused", w.Name(peer))
+		return fmt.Errorf("%s cannot receive it: it has crashed or is paused", w.Name(peer))
 	}
 	if (a.Kind == script.Expire || a.Kind == script.ExpireSite) && !w.Running(id, kernel.Timer{Group: w.group(a.Section).index, ID: a.Timer}) && w.groups[0].spec.Upset == nil {
 		return fmt.Errorf("%s has no timer %d running", w.Name(id), a.Timer)

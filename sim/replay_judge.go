@@ -95,7 +95,7 @@ func (j *judge) field(e script.Expectation, fields []host.Field) {
 			return
 		}
 	}
-	j.differ(e, fmt.Sprintf("no field %s of %v then: there are %s", e.Name, e.Proc, strings.Join(names, ", ")))
+	j.differ(e, fmt.Sprintf("%[2]v has no field %[1]s then: it has %[3]s", e.Name, e.Proc, strings.Join(names, ", ")))
 }
 
 func (j *judge) differ(e script.Expectation, got string) {
@@ -121,7 +121,7 @@ func times(n int) string {
 	if n == 0 {
 		return "never"
 	}
-	return strconv.Itoa(n) + " times only"
+	return strconv.Itoa(n) + " times"
 }
 
 func (j *judge) whole(e script.Expectation) {

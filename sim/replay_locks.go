@@ -252,11 +252,11 @@ func (c *lockCast) entries(e script.Expectation) []Ending {
 func (c *lockCast) ending() string {
 	switch wait, in := c.count(); {
 	case wait == 0:
-		return "nobody waits at the end"
+		return "no process waits at the end"
 	case in > 0:
-		return "somebody is inside at the end"
+		return "a process is inside at the end"
 	case wait == 1:
 		return "only one process waits at the end"
 	}
-	return "messages are still under way at the end"
+	return "messages are still in flight at the end"
 }

@@ -64,12 +64,12 @@ func TestWrongExpectationsAreTold(t *testing.T) {
 		{timed, "expect P3 state RELEASED", "expect P3 state HELD", "wanted P3 state HELD, got P3 state RELEASED"},
 		{timed, "expect at 2 P1 deferred 2", "expect at 2 P1 deferred none", "got at 2 P1 deferred 2"},
 		{timed, "expect when P2 enters P2 given none", "expect when P2 enters P2 given 2", "wanted when P2 enters P2 given 2, got when P2 enters P2 given"},
-		{timed, "expect when P1 enters P2 missing 1 3", "expect when P1 enters 2nd P2 missing 1", "got P1 entering 1 times only"},
+		{timed, "expect when P1 enters P2 missing 1 3", "expect when P1 enters 2nd P2 missing 1", "got P1 entering 1 times"},
 		{timed, "expect when P1 enters P2 missing 1 3", "expect when P3 enters P2 missing 1 3", "got P3 entering never"},
-		{timed, "expect P3 clock 2", "expect P3 clocks 3", "got no field clocks of P3 then: there are state, clock, given"},
+		{timed, "expect P3 clock 2", "expect P3 clocks 3", "got P3 has no field clocks then: it has state, clock, given"},
 		{timed, "expect no violation", "expect violation order", "wanted violation order, got none"},
 		{timed, "expect no violation order", "expect violation mutual-exclusion", "wanted violation mutual-exclusion, got none"},
-		{timed, "expect no violation", "expect deadlock", "wanted deadlock, got none: nobody waits at the end"},
+		{timed, "expect no violation", "expect deadlock", "wanted deadlock, got none: no process waits at the end"},
 		{steps, "expect P1 inside", "expect P1 idle\nP1 leaves", "line 6: wanted P1 idle, got P1 inside"},
 		{twice, "expect violation mutual-exclusion", "expect no violation order",
 			"wanted no violation, got mutual-exclusion: P2 entered while P1 was inside"},
@@ -90,9 +90,9 @@ func TestWrongExpectationsAreTold(t *testing.T) {
 func TestImpossibleActions(t *testing.T) {
 	const steps = ra3 + "schedule steps\n"
 	for _, c := range []struct{ text, want string }{
-		{steps + "deliver 1 -> 2", "line 4: deliver 1 -> 2: no message is under way from P1 to P2"},
-		{steps + "P1 asks\ndeliver 1 -> 2 OK", "line 5: deliver 1 -> 2 OK: no such OK is under way from P1 to P2: there is REQUEST"},
-		{steps + "P1 asks\ndrop 1 -> 2 2nd", "no such message is under way"},
+		{steps + "deliver 1 -> 2", "line 4: deliver 1 -> 2: no message is in flight from P1 to P2"},
+		{steps + "P1 asks\ndeliver 1 -> 2 OK", "line 5: deliver 1 -> 2 OK: no such OK is in flight from P1 to P2: there is REQUEST"},
+		{steps + "P1 asks\ndrop 1 -> 2 2nd", "no such message is in flight"},
 		{steps + "P1 asks\nreorder 1 -> 2", "no message is behind REQUEST"},
 		{steps + "P1 leaves", "line 4: P1 leaves: P1 cannot leave: it is idle"},
 		{steps + "P1 asks\nP1 asks", "P1 cannot ask: it waits"},
@@ -101,7 +101,7 @@ func TestImpossibleActions(t *testing.T) {
 		{steps + "pause P1\nP1 asks", "P1 is paused"},
 		{steps + "P2 asks\npause P1\ndeliver 2 -> 1", "P1 is paused"},
 		{steps + "P2 asks\npartition 1 | 2,3\ndeliver 2 -> 1", "P2 and P1 are in different parts"},
-		{steps + "pause P2\nP1 tells P2", "P2 cannot hear it"},
+		{steps + "pause P2\nP1 tells P2", "P2 cannot receive it"},
 		{steps + "restart P1", "P1 has not crashed"},
 		{steps + "resume P1", "P1 is not paused"},
 		{steps + "P1 timer 3 expires", "P1 has no timer 3 running"},
@@ -109,7 +109,7 @@ func TestImpossibleActions(t *testing.T) {
 		{steps + "expect messages TOKEN 2", `line 4: ricart-agrawala has no message "TOKEN"`},
 		{steps + "set P1 clok 3", `line 4: set P1 clok 3: no field "clok"`},
 		{ra3 + "at 0 P1 leaves", "line 3: P1 leaves: P1 cannot leave: it is idle"},
-		{ra3 + "at 0 deliver 1 -> 2", "no message is under way"},
+		{ra3 + "at 0 deliver 1 -> 2", "no message is in flight"},
 	} {
 		if _, err := replay(t, c.text); err == nil || !strings.Contains(err.Error(), "test.stile: line ") || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s\n got %v\nwant %s", c.text, err, c.want)
@@ -121,7 +121,7 @@ func TestImpossibleActions(t *testing.T) {
 func TestStepsKeepTheOrderOfALink(t *testing.T) {
 	const two = "algorithm suzuki-kasami\nprocesses 2\nschedule steps\n" +
 		"P2 asks\ndeliver 2 -> 1\ndeliver 1 -> 2\nP2 leaves\nP1 asks\ndeliver 1 -> 2\nP2 asks\n" // 2 -> 1: TOKEN REQUEST
-	if _, err := replay(t, two+"deliver 2 -> 1 REQUEST"); err == nil || !strings.Contains(err.Error(), "on a fifo link TOKEN comes first") {
+	if _, err := replay(t, two+"deliver 2 -> 1 REQUEST"); err == nil || !strings.Contains(err.Error(), "TOKEN arrives first") {
 		t.Errorf("got %v", err)
 	}
 	for _, way := range []string{"reorder 2 -> 1\ndeliver 2 -> 1 REQUEST", "network unordered\ndeliver 2 -> 1 REQUEST"} {

@@ -80,7 +80,7 @@ func SiteSpec(sc *scenario.Scenario) (algorithm.Spec, error) {
 
 func siteSpec(sc *scenario.Scenario) (algorithm.Spec, error) {
 	if !sc.Transacts() {
-		return algorithm.Spec{}, fmt.Errorf("there are no sites: say where processes and locks are, by lines such as site 1 P1 L1")
+		return algorithm.Spec{}, fmt.Errorf("there are no sites: add lines such as site 1 P1 L1")
 	}
 	run, err := transactionsOf(sc)
 	if err != nil {
@@ -152,7 +152,7 @@ func (c *siteCast) finish(still bool) {
 		}
 	}
 	c.w.Wait(c.w.Now() + b.frame.Unit) // a while later nothing has changed
-	c.w.Note(trace.Event{Kind: trace.Note, Proc: algorithm.None, Name: "stuck for ever: " + processNames(s.Stuck)})
+	c.w.Note(trace.Event{Kind: trace.Note, Proc: algorithm.None, Name: "stuck forever: " + processNames(s.Stuck)})
 }
 
 // canGoOn reports whether a line could make a process go on.

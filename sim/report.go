@@ -25,7 +25,7 @@ func (b *Playback) Early(sc *scenario.Scenario) string {
 	if !b.Stalled || sc.Until == 0 || b.Ended == 0 {
 		return ""
 	}
-	return fmt.Sprintf("at %s, before %s: events went on and on, and nothing came of them", scenario.FormatTime(b.Events[b.Ended-1].At), scenario.FormatTime(sc.Until))
+	return fmt.Sprintf("at %s, before %s, because events went on without progress", scenario.FormatTime(b.Events[b.Ended-1].At), scenario.FormatTime(sc.Until))
 }
 
 // Report returns the result for a graph of resources for programs, to be encoded as JSON.

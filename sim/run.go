@@ -46,13 +46,13 @@ type Config struct {
 
 func (c Config) check() error {
 	if c.Spec.Family != algorithm.MutualExclusion {
-		return fmt.Errorf("there is no critical section in it: its family is %v", c.Spec.Family)
+		return fmt.Errorf("it has no critical section: its family is %v", c.Spec.Family)
 	}
 	if err := c.Spec.Accepts(c.Nodes); err != nil {
 		return err
 	}
 	if c.Entries < 1 {
-		return fmt.Errorf("%d entries: there must be at least 1", c.Entries)
+		return fmt.Errorf("%d entries: want at least 1", c.Entries)
 	}
 	if err := c.Latency.CheckLatency(); err != nil {
 		return err
@@ -241,7 +241,7 @@ func (r *running) run() error {
 				break
 			}
 			if !r.Has(leave) && r.denied > stallLimit {
-				return fmt.Errorf("%s: nobody gets in: the last %d requests were denied, though nobody is inside", r.loads[0].Spec.Name, r.denied)
+				return fmt.Errorf("%s: no process enters: the last %d requests were denied, although no process is inside", r.loads[0].Spec.Name, r.denied)
 			}
 			quiet = 0
 		}
@@ -254,7 +254,7 @@ func (r *running) run() error {
 
 // idly reports after how many events without progress a run was cut.
 func idly(events int) string {
-	return fmt.Sprintf("after %d events that nothing came of", events)
+	return fmt.Sprintf("after %d events without progress", events)
 }
 
 // stalls reports whether nothing will come of further events.

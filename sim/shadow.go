@@ -73,6 +73,6 @@ func (g *group) blame() {
 		return
 	}
 	for i := range g.found {
-		g.found[i].Hint = strings.Join(names, " and ") + " changes and is missing from Fields"
+		g.found[i].Hint = strings.Join(names, " and ") + " changes but is missing from Fields"
 	}
 }

@@ -42,7 +42,7 @@ func TestDeniedForEver(t *testing.T) {
 	_, err := Run(constant(algorithm.Spec{Name: "aloof", TryLock: true, Kinds: []string{"NONE"}, Plan: algorithm.Always(func(self algorithm.ID, v algorithm.View) algorithm.Machine {
 		return algorithm.New(self, v, &denier{})
 	})}, 3, 4))
-	if err == nil || !strings.Contains(err.Error(), "nobody gets in") || !strings.Contains(err.Error(), "were denied") {
+	if err == nil || !strings.Contains(err.Error(), "were denied") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -80,7 +80,7 @@ func TestCutRunsSaySo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = "P1 asked and was not granted before the run was cut, after 130001 events that nothing came of"
+	const want = "P1 asked and was not granted before the run was cut, after 130001 events without progress"
 	if len(r.Found) == 0 || r.Found[0].String() != want || !r.Stalled {
 		t.Errorf("got %v, stalled %v", r.Found, r.Stalled)
 	}
@@ -109,8 +109,8 @@ func TestCutElections(t *testing.T) {
 		want string // how agreement is told to be broken
 	}{
 		{election.Bully(), ""},
-		{endless(true), "not everybody alive followed P2, the highest, when the run was cut, after 16900 events"},
-		{endless(false), "not everybody alive followed P2, the highest, when the run was cut, after 130 elections that came to nothing"},
+		{endless(true), "not every live process followed P2, the highest, when the run was cut, after 16900 events"},
+		{endless(false), "not every live process followed P2, the highest, when the run was cut, after 130 elections without a result"},
 	} {
 		o, err := RunElection(Election{Spec: c.spec, Nodes: 3, Dead: []algorithm.ID{2}, Starters: []algorithm.ID{0}, Latency: scenario.Always(scenario.T), Seed: 1})
 		if err != nil {

@@ -28,7 +28,7 @@ func (c *Transactions) Trace() trace.Trace {
 	}
 	return trace.Trace{
 		N: len(lanes), Names: lanes, Title: c.Method.Title, Algorithm: c.Method.Name, Kinds: deadlock.Kinds(), Unit: scenario.T,
-		Waiting: "waits for a lock", Inside: "has its locks",
+		Waiting: "waits for a lock", Inside: "holds locks",
 	}
 }
 
@@ -44,15 +44,15 @@ func Story(l deadlock.Layout, t *trace.Trace) string {
 		case trace.Send:
 			what = fmt.Sprintf("%s to site %d%s", e.Name, e.Peer+1, about(e))
 		case trace.Receive:
-			what = fmt.Sprintf("gets %s of site %d%s", e.Name, e.Peer+1, about(e))
+			what = fmt.Sprintf("receives %s from site %d%s", e.Name, e.Peer+1, about(e))
 		case trace.Drop:
 			what = fmt.Sprintf("%s to site %d is lost%s", e.Name, e.Peer+1, about(e))
 		case trace.Crash:
-			what = "dies"
+			what = "crashes"
 		case trace.Suspect:
-			what = fmt.Sprintf("hears that site %d is dead", e.Peer+1)
+			what = fmt.Sprintf("is notified that site %d is dead", e.Peer+1)
 		case trace.Expire:
-			what = "a timer runs out"
+			what = "a timer expires"
 		case trace.Violation:
 			what = "VIOLATION: " + e.Name
 		default:

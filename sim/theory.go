@@ -72,8 +72,8 @@ type setting struct {
 const (
 	ifCalm  = "undisturbed"
 	ifView  = "in one view"
-	ifOver  = "when all is over"
-	ifAsked = "if all had asked"
+	ifOver  = "when all requests are done"
+	ifAsked = "if all processes had asked"
 	ifUnit  = "if all messages take T"
 )
 

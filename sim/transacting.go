@@ -132,7 +132,7 @@ func (t *transacting) Asks(p algorithm.ID, lock int) {
 func (t *transacting) Got(p algorithm.ID, lock int) {
 	x := &t.procs[p]
 	if t.w.Observed() {
-		t.note(trace.Note, t.Layout.Home[p], 0, fmt.Sprintf("%v has %s", p, deadlock.LockName(lock)))
+		t.note(trace.Note, t.Layout.Home[p], 0, fmt.Sprintf("%v holds %s", p, deadlock.LockName(lock)))
 		locks, got := t.env.Program(p)
 		var words []string
 		for _, k := range locks[:got] {

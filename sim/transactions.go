@@ -77,10 +77,10 @@ func Philosophers(m deadlock.Method, mode string, n, meals int) Transactions {
 
 func (c *Transactions) check() error {
 	if c.Number < 1 {
-		return fmt.Errorf("%d transactions: there must be at least 1", c.Number)
+		return fmt.Errorf("%d transactions: want at least 1", c.Number)
 	}
 	if c.Program == nil && (c.Few < 1 || c.Many < c.Few) {
-		return fmt.Errorf("%d to %d locks for a transaction: want at least 1, and the smaller number first", c.Few, c.Many)
+		return fmt.Errorf("%d to %d locks per transaction: want at least 1, and the smaller number first", c.Few, c.Many)
 	}
 	if err := c.Latency.CheckLatency(); err != nil {
 		return err

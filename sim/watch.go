@@ -129,7 +129,7 @@ func (p *player) step(do func() error) error {
 
 func (p *player) passages() []Passage {
 	var all []Passage
-	p.w.UnderWay(func(number int, from, to algorithm.ID, name string) {
+	p.w.InFlight(func(number int, from, to algorithm.ID, name string) {
 		all = append(all, Passage{number, from, to, name})
 	})
 	return all

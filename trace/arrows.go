@@ -59,7 +59,7 @@ func (p *plan) loose(a *arrow, from, to int, begin, end *Event) {
 		a.To = point{a.To.X + 26*pixel, from, half}
 	case begin == nil:
 		a.From = point{a.To.X - 20*pixel, to, -half}
-		a.Tip = lines("It was sent before this trace begins.", a.Tip)
+		a.Tip = lines("It was sent before the trace begins.", a.Tip)
 	case end == nil:
 		a.To = point{a.From.X + 20*pixel, from, half}
 		a.Tip = lines(a.Tip, "It has not arrived.")

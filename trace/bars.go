@@ -98,7 +98,7 @@ func (p *plan) bars() {
 func (p *plan) insideWords(s span) string {
 	switch {
 	case p.t.Inside != "":
-		return "has " + s.name
+		return "holds " + s.name
 	case s.has != "":
 		return "is inside " + s.has + after(" and waits for ", s.wants)
 	}
@@ -133,7 +133,7 @@ func (p *plan) bar(s span, means string, height length, what string, names ...st
 	}
 	if s.open {
 		b.X2 += margin - 2*pixel
-		b.Tip += ", the end of the run"
+		b.Tip += ", when the run ends"
 	}
 	if b.X2 < 0 || b.X1 > p.l.Page.Plot || means == barWaiting && s.from == s.to && !s.open {
 		return
@@ -162,7 +162,7 @@ func (p *plan) broken(e *Event) {
 		both := *s
 		both.from, both.to = e.At, min(a.to, b.to)
 		both.open = a.open && b.open
-		p.bar(both, barBroken, min(24*pixel, p.l.Page.Pitch*3/4), "is inside together with another, which must not be,")
+		p.bar(both, barBroken, min(24*pixel, p.l.Page.Pitch*3/4), "is inside together with another process, a violation,")
 	}
 }
 

@@ -108,7 +108,7 @@ func TestLongTextIsCut(t *testing.T) {
 	if n := strings.Count(text, "\n"); n != 1+20+2 {
 		t.Errorf("%d lines, want a heading, 20 rows and 2 words about what is left out:\n%s", n, text)
 	}
-	for _, want := range []string{"... 83 rows left out ...", "... 98 rows left out ...", "VIOLATION"} {
+	for _, want := range []string{"... 83 rows omitted ...", "... 98 rows omitted ...", "VIOLATION"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}

@@ -138,7 +138,7 @@ func (fs *jsonFields) UnmarshalJSON(data []byte) error {
 		}
 		text, ok := value.(string)
 		if !ok {
-			return fmt.Errorf("field %q: want a text", name)
+			return fmt.Errorf("field %q: want a string", name)
 		}
 		*fs = append(*fs, host.Field{Name: name.(string), Value: text})
 	}
@@ -150,11 +150,11 @@ func (fs *jsonFields) UnmarshalJSON(data []byte) error {
 func ReadJSON(data []byte) (*Trace, error) {
 	var j jsonTrace
 	if err := strict(data, &j); err != nil {
-		return nil, fmt.Errorf("this is no trace: %w", err)
+		return nil, fmt.Errorf("this is not a trace: %w", err)
 	}
 	t := &Trace{N: j.Processes, Title: j.Title, Algorithm: j.Algorithm, Kinds: j.Kinds, Unit: j.Unit, Called: j.Called, Names: j.Names, Waiting: j.Waiting, Inside: j.Inside}
 	if !unitOK(t.Unit) {
-		return nil, fmt.Errorf("this is no trace: %w", t.Check())
+		return nil, fmt.Errorf("this is not a trace: %w", t.Check())
 	}
 	for i, raw := range j.Events {
 		var e jsonEvent
@@ -165,11 +165,11 @@ func ReadJSON(data []byte) (*Trace, error) {
 			t.Events = append(t.Events, event)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("this is no trace: event %d: %w", i, err)
+			return nil, fmt.Errorf("this is not a trace: event %d: %w", i, err)
 		}
 	}
 	if err := t.Check(); err != nil {
-		return nil, fmt.Errorf("this is no trace: %w", err)
+		return nil, fmt.Errorf("this is not a trace: %w", err)
 	}
 	return t, nil
 }
@@ -180,12 +180,12 @@ func strict(data []byte, into any) error {
 	d.DisallowUnknownFields()
 	if err := d.Decode(into); err != nil {
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			return errors.New("it ends too early")
+			return errors.New("unexpected end of input")
 		}
 		return errors.New(strings.TrimPrefix(err.Error(), "json: "))
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("there is more after its end")
+		return errors.New("it has trailing data")
 	}
 	return nil
 }
@@ -220,7 +220,7 @@ func ticks(s string, unit int64) (int64, error) {
 	whole, rest, _ := strings.Cut(s, ".")
 	digits := len(strconv.FormatInt(unit, 10)) - 1
 	rest = strings.TrimRight(rest, "0")
-	bad := fmt.Errorf("time %q: want a number of units from 0, with %d decimals at most", s, digits)
+	bad := fmt.Errorf("time %q: want a number of units from 0, with at most %d decimals", s, digits)
 	if len(rest) > digits {
 		return 0, bad
 	}

@@ -50,17 +50,17 @@ func TestJSONKeys(t *testing.T) {
 func TestReadJSONErrors(t *testing.T) {
 	wrap := func(events string) string { return `{"processes":2,"unit":10,"events":[` + events + `]}` }
 	for _, c := range []struct{ in, want string }{
-		{``, "ends too early"},
-		{`{"processes":2`, "ends too early"},
+		{``, "unexpected end"},
+		{`{"processes":2`, "unexpected end"},
 		{`[]`, "cannot unmarshal"},
-		{`{"processes":2,"events":[]} x`, "more after its end"},
+		{`{"processes":2,"events":[]} x`, "trailing data"},
 		{`{"processes":2,"colour":"red"}`, `unknown field "colour"`},
 		{`{"events":[]}`, "0 processes"},
 		{`{"processes":2,"unit":3}`, "a unit of 3"},
 		{wrap(`{"step":0,"time":0,"kind":"dance","proc":1}`), `event 0: unknown kind "dance"`},
 		{wrap(`{"step":0,"time":0,"kind":"ask"}`), "event 0: ask at process 0"},
 		{wrap(`{"step":0,"time":0,"kind":"ask","proc":3}`), "process 3: want 1 to 2"},
-		{wrap(`{"step":0,"time":0.25,"kind":"ask","proc":1}`), "1 decimals at most"},
+		{wrap(`{"step":0,"time":0.25,"kind":"ask","proc":1}`), "at most 1 decimals"},
 		{wrap(`{"step":0,"time":-1,"kind":"ask","proc":1}`), `time "-1"`},
 		{wrap(`{"step":0,"time":1e3,"kind":"ask","proc":1}`), `time "1e3"`},
 		{wrap(`{"step":0,"time":9999999999999999999,"kind":"ask","proc":1}`), "number of units"},
@@ -68,7 +68,7 @@ func TestReadJSONErrors(t *testing.T) {
 		{wrap(`{"step":0,"time":0,"kind":"ask","proc":1,"msg":4}`), "ask has no message"},
 		{wrap(`{"step":0,"time":0,"kind":"ask","proc":1,"peer":2}`), "ask has no peer"},
 		{wrap(`{"step":0,"time":0,"kind":"send","proc":1,"msg":1}`), "as its peer"},
-		{wrap(`{"step":0,"time":0,"kind":"send","proc":1,"peer":2,"msg":1,"fields":{"a":1}}`), `field "a": want a text`},
+		{wrap(`{"step":0,"time":0,"kind":"send","proc":1,"peer":2,"msg":1,"fields":{"a":1}}`), `field "a": want a string`},
 		{wrap(`{"step":0,"time":0,"kind":"send","proc":1,"peer":2,"msg":1,"fields":[]}`), "want an object"},
 	} {
 		_, err := trace.ReadJSON([]byte(c.in))

@@ -99,7 +99,7 @@ func TestLabelsDoNotOverlap(t *testing.T) {
 				}
 				boxes = append(boxes, b)
 			}
-			said := strings.Contains(l.SVG(), "left out for want of room")
+			said := strings.Contains(l.SVG(), "omitted for lack of room")
 			if missing != l.LeftOut || said != (missing > 0) {
 				t.Errorf("%s among %d: %d labels are missing, %d counted; the picture says so: %v", name, n, missing, l.LeftOut, said)
 			}

@@ -39,9 +39,9 @@ func (p *plan) samples() []sample {
 		}
 	}
 	for _, mark := range []struct{ means, text string }{
-		{markCrash, "crash"}, {markRestart, "recovers, with nothing remembered"}, {markPause, "stands still"}, {markResume, "goes on"},
-		{markSuspect, "suspicion"}, {markTrust, "trusts again"}, {markTimer, "timer runs out"}, {markLead, "leads"}, {markDenied, "refused"},
-		{markEnded, "is done"}, {markAbort, "chooses a victim"}, {markNote, "note"}, {markViolation, "violation"},
+		{markCrash, "crash"}, {markRestart, "restart without memory"}, {markPause, "pause"}, {markResume, "resume"},
+		{markSuspect, "suspicion"}, {markTrust, "trust regained"}, {markTimer, "timer expires"}, {markLead, "leader"}, {markDenied, "denied"},
+		{markEnded, "end"}, {markAbort, "victim chosen"}, {markNote, "note"}, {markViolation, "violation"},
 	} {
 		if slices.ContainsFunc(p.l.Marks, func(m sign) bool { return m.Means == mark.means }) {
 			all = append(all, sample{Shows: sampleMark, Means: mark.means, Kind: -1, Text: mark.text})
@@ -49,7 +49,7 @@ func (p *plan) samples() []sample {
 	}
 	placed := slices.ContainsFunc(p.l.Marks, func(m sign) bool { return m.Means == markViolation })
 	for _, line := range []struct{ means, text string }{
-		{uprightCut, "network cut"}, {uprightHealed, "network whole again"}, {uprightViolation, "violation"}, {uprightFocus, "focus"}, {uprightNote, "remark"},
+		{uprightCut, "network partitioned"}, {uprightHealed, "network whole again"}, {uprightViolation, "violation"}, {uprightFocus, "focus"}, {uprightNote, "remark"},
 	} {
 		if placed && line.means == uprightViolation {
 			continue // its mark is explained
@@ -81,7 +81,7 @@ func (p *plan) arrowSamples() []sample {
 		all = append(all, sample{Shows: sampleEnd, Means: endLost, Kind: -1, Text: "lost"})
 	}
 	if some(func(a *arrow) bool { return a.End == endOpen }) {
-		all = append(all, sample{Shows: sampleEnd, Means: endOpen, Kind: -1, Text: "still on its way"})
+		all = append(all, sample{Shows: sampleEnd, Means: endOpen, Kind: -1, Text: "still in flight"})
 	}
 	if some(func(a *arrow) bool { return a.Copy && p.letters && a.Label != nil }) {
 		all = append(all, sample{Shows: sampleCopy, Kind: -1, Text: "copy made by the network"})

@@ -41,7 +41,7 @@ func TestLanesAreCalledByTheirNames(t *testing.T) {
 	tr := transaction()
 	svg, log := tr.SVG(Options{}), tr.ShiViz()
 	for _, want := range []string{
-		"site 1 sends REQUEST to site 2.", "P1 asks for L1.", "P1 has L1 from 2 to 3", "P1 waits for L2 from 3 to 5", ">aborts</text>",
+		"site 1 sends REQUEST to site 2.", "P1 asks for L1.", "P1 holds L1 from 2 to 3", "P1 waits for L2 from 3 to 5", ">aborts</text>",
 		">waits for a lock</text>", ">has its locks</text>", ">time (ms)</text>",
 	} {
 		if !strings.Contains(svg, want) {

@@ -36,7 +36,7 @@ const maxScale = 1e6
 // trace.
 func (o Options) Check(t *Trace) error {
 	if bad(o.From) || bad(o.To) || bad(o.Scale) || o.Scale > maxScale {
-		return fmt.Errorf("a picture from %g to %g with %g pixels a unit: want numbers from 0 on, and at most %g pixels", o.From, o.To, o.Scale, maxScale)
+		return fmt.Errorf("a picture from %g to %g with %g pixels per unit: want numbers from 0, and at most %g pixels", o.From, o.To, o.Scale, maxScale)
 	}
 	if o.Labels > LabelsNone {
 		return fmt.Errorf("labels of style %d: want 0 to %d", o.Labels, LabelsNone)
@@ -55,16 +55,16 @@ func (t *Trace) checkRange(from, to float64) error {
 		return nil
 	}
 	if len(t.Events) == 0 {
-		return errors.New("a part of the run is asked for, but nothing happened in it")
+		return errors.New("nothing happened in this part of the run")
 	}
 	whole := "the run goes from 0 to " + t.shown(t.end()) + t.unitName()
 	// The end of the run is rounded when it is shown, and still means the end.
 	end := float64(t.end()+t.unit()/1000) / float64(t.unit())
 	switch {
 	case to != 0 && to <= from:
-		return fmt.Errorf("a picture from %g to %g: its end must come after its beginning; %s", from, to, whole)
+		return fmt.Errorf("a picture from %g to %g: the end must be after the beginning; %s", from, to, whole)
 	case from >= end:
-		return fmt.Errorf("a picture from %g on begins after the end: %s", from, whole)
+		return fmt.Errorf("a picture from %g begins after the end: %s", from, whole)
 	case to > end:
 		return fmt.Errorf("a picture from %g to %g ends after the end: %s", from, to, whole)
 	}

@@ -63,13 +63,13 @@ func (w *window) tickStep() int64 {
 func (p *plan) close() {
 	y := p.legend(p.l.Page.Axis + 44*pixel)
 	if slices.ContainsFunc(p.l.Dots, func(d dot) bool { return d.Clock != nil }) {
-		p.l.Footer = append(p.l.Footer, caption{"at a dot: Lamport's clock, and the vector clock: how many events of each process it knows of", edge * pixel, y + 4*pixel})
+		p.l.Footer = append(p.l.Footer, caption{"at a dot: Lamport's clock, and the vector clock, which counts the known events of each process", edge * pixel, y + 4*pixel})
 		y += 20 * pixel
 	}
 	if n := p.l.LeftOut; n > 0 {
-		words := fmt.Sprintf("%d labels left out for want of room", n)
+		words := fmt.Sprintf("%d labels omitted for lack of room", n)
 		if n == 1 {
-			words = "1 label left out for want of room"
+			words = "1 label omitted for lack of room"
 		}
 		p.l.Footer = append(p.l.Footer, caption{words + ": point at an arrow or a sign to read it", edge * pixel, y + 4*pixel})
 		y += 20 * pixel

@@ -200,7 +200,7 @@ func (w *textWriter) write(rows []textRow) {
 
 func (w *textWriter) leftOut(n int) {
 	if n > 0 {
-		w.line(fmt.Sprintf("%*s  ... %d rows left out ...", w.time-2, "", n))
+		w.line(fmt.Sprintf("%*s  ... %d rows omitted ...", w.time-2, "", n))
 	}
 }
 

@@ -48,7 +48,7 @@ const maxProcs = 1_000_000
 // Check returns an error that describes the first impossible thing in t.
 func (t *Trace) Check() error {
 	if t.N < 1 || t.N > maxProcs {
-		return fmt.Errorf("a trace of %d processes: want 1 to %d", t.N, maxProcs)
+		return fmt.Errorf("a trace with %d processes: want 1 to %d", t.N, maxProcs)
 	}
 	if !unitOK(t.Unit) {
 		return fmt.Errorf("a unit of %d ticks: want a power of ten up to %d", t.Unit, int64(maxUnit))

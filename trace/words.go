@@ -24,7 +24,7 @@ func (e Event) sentence(called func(algorithm.ID) string) string {
 	case Ask:
 		return p + " asks" + after(" for ", name+section) + "."
 	case Enter:
-		return p + either(name != "", " has "+name, " enters") + after(" ", section) + "."
+		return p + either(name != "", " holds "+name, " enters") + after(" ", section) + "."
 	case Exit:
 		return p + either(name != "", " "+name, " leaves") + after(" ", section) + "."
 	case Deny:
@@ -36,9 +36,9 @@ func (e Event) sentence(called func(algorithm.ID) string) string {
 	case Drop:
 		return message + " from " + p + " to " + peer + " is lost."
 	case Duplicate:
-		return message + " from " + p + " to " + peer + " is copied."
+		return message + " from " + p + " to " + peer + " is duplicated."
 	case Expire:
-		return p + "'s timer runs out."
+		return p + "'s timer expires."
 	case Suspect:
 		return p + " believes that " + peer + " is dead."
 	case Trust:
@@ -46,22 +46,22 @@ func (e Event) sentence(called func(algorithm.ID) string) string {
 	case Crash:
 		return p + " crashes."
 	case Restart:
-		return p + " starts anew."
+		return p + " restarts."
 	case Pause:
-		return p + " stands still."
+		return p + " is paused."
 	case Resume:
-		return p + " goes on."
+		return p + " resumes."
 	case Partition:
-		return "The network is cut" + after(": ", name) + "."
+		return "The network is partitioned" + after(": ", name) + "."
 	case Heal:
 		return "The network is whole again."
 	case Lead:
 		if e.Peer == e.Proc {
-			return p + " takes the lead."
+			return p + " becomes the leader."
 		}
-		return p + " knows " + peer + " as its leader."
+		return p + " follows " + peer + "."
 	case Abort:
-		return p + " chooses " + peer + " to give up."
+		return p + " chooses " + peer + " to abort."
 	case Violation:
 		words := draw.Clean(e.Words)
 		if words == "" && e.Proc != algorithm.None {

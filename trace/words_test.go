@@ -11,11 +11,11 @@ import (
 // as one.
 func TestSentences(t *testing.T) {
 	for want, e := range map[string]Event{
-		"P3 takes the lead.":         {Kind: Lead, Proc: 2, Peer: 2},
-		"P1 knows P3 as its leader.": {Kind: Lead, Proc: 0, Peer: 2},
-		"P1: P2 asks for L1.":        {Kind: Note, Proc: 0, Name: "P2 asks for L1"},
-		"P1 asks.":                   {Kind: Note, Proc: 0, Name: "P1 asks"},
-		"The end.":                   {Kind: Note, Proc: algorithm.None, Name: "The end."},
+		"P3 becomes the leader.": {Kind: Lead, Proc: 2, Peer: 2},
+		"P1 follows P3.":         {Kind: Lead, Proc: 0, Peer: 2},
+		"P1: P2 asks for L1.":    {Kind: Note, Proc: 0, Name: "P2 asks for L1"},
+		"P1 asks.":               {Kind: Note, Proc: 0, Name: "P1 asks"},
+		"The end.":               {Kind: Note, Proc: algorithm.None, Name: "The end."},
 	} {
 		if got := e.Sentence(); got != want {
 			t.Errorf("got %q, want %q", got, want)

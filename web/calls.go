@@ -28,21 +28,21 @@ type server struct {
 func (s *server) call(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodPost {
 		w.Header().Set("Allow", http.MethodPost)
-		refuse(w, r, http.StatusMethodNotAllowed, fmt.Errorf("a call is a POST, not a %s", r.Method))
+		refuse(w, r, http.StatusMethodNotAllowed, fmt.Errorf("a call must be a POST, not a %s", r.Method))
 		return
 	}
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != contentJSON {
-		refuse(w, r, http.StatusUnsupportedMediaType, fmt.Errorf("a call is %s: say so in Content-Type", contentJSON))
+		refuse(w, r, http.StatusUnsupportedMediaType, fmt.Errorf("a call must have the Content-Type %s", contentJSON))
 		return
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.maxBody))
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &large):
-		refuse(w, r, http.StatusRequestEntityTooLarge, fmt.Errorf("what was sent has more than %s bytes: make the scenario shorter", words.Grouped(s.maxBody)))
+		refuse(w, r, http.StatusRequestEntityTooLarge, fmt.Errorf("the call has more than %s bytes: shorten the scenario", words.Grouped(s.maxBody)))
 		return
 	case err != nil:
-		refuse(w, r, http.StatusBadRequest, fmt.Errorf("the call cannot be read: %w", err))
+		refuse(w, r, http.StatusBadRequest, fmt.Errorf("cannot read the call: %w", err))
 		return
 	}
 	s.answer(w, r, body)
@@ -54,7 +54,7 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request, body []byte) {
 	if slices.Contains(calls.Streams(), name) {
 		limit, kind = s.streamTime, "application/x-ndjson"
 	}
-	ctx, cancel := context.WithTimeoutCause(r.Context(), limit, fmt.Errorf("%s took longer than %v: make the scenario shorter, or use the command line", name, limit))
+	ctx, cancel := context.WithTimeoutCause(r.Context(), limit, fmt.Errorf("%s took longer than %v: shorten the scenario, or use the command line", name, limit))
 	defer cancel()
 
 	w.Header().Set("Content-Type", kind)

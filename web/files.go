@@ -56,7 +56,7 @@ func newFiles(fsys fs.FS) files {
 func newFile(name string, data []byte) (*file, error) {
 	kind := kinds[path.Ext(name)]
 	if kind == "" {
-		return nil, fmt.Errorf("%s: what type has such a file?", name)
+		return nil, fmt.Errorf("%s: unknown file type", name)
 	}
 	var b bytes.Buffer
 	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
@@ -81,7 +81,7 @@ func (all files) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		w.Header().Set("Allow", "GET, HEAD")
-		refuse(w, r, http.StatusMethodNotAllowed, fmt.Errorf("%s is there to be read: use GET, not %s", r.URL.Path, r.Method))
+		refuse(w, r, http.StatusMethodNotAllowed, fmt.Errorf("%s is read-only: use GET, not %s", r.URL.Path, r.Method))
 		return
 	}
 	data, tag := f.plain, `"`+f.tag+`"`

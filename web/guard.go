@@ -24,9 +24,9 @@ func (s *server) guard(next http.Handler) http.Handler {
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		switch {
 		case !s.ours(r):
-			refuse(w, r, http.StatusForbidden, fmt.Errorf("this server was asked for as %q, which it is not called: open it as localhost, or by its IP address", r.Host))
+			refuse(w, r, http.StatusForbidden, fmt.Errorf("%q is not a name of this server: open it as localhost, or by its IP address", r.Host))
 		case foreign(r):
-			refuse(w, r, http.StatusForbidden, errors.New("another site's page asked, and only the lab's own may: open the lab's address itself"))
+			refuse(w, r, http.StatusForbidden, errors.New("this request comes from another site's page: open the lab's own address"))
 		default:
 			next.ServeHTTP(w, r)
 		}

@@ -101,10 +101,10 @@ func TestRefused(t *testing.T) {
 		status                   int
 		want                     string
 	}{
-		{"rebound name", "GET", "/", "", []string{"Host", "evil.example"}, 403, "not called"},
-		{"rebound name in a call", "POST", "/api/run", "{}", []string{"Host", "evil.example", "Origin", "http://evil.example"}, 403, "not called"},
-		{"name that begins well", "GET", "/", "", []string{"Host", "localhost.evil.example"}, 403, "not called"},
-		{"address of others", "GET", "/", "", []string{"Host", "192.0.2.1"}, 403, "not called"},
+		{"rebound name", "GET", "/", "", []string{"Host", "evil.example"}, 403, "not a name"},
+		{"rebound name in a call", "POST", "/api/run", "{}", []string{"Host", "evil.example", "Origin", "http://evil.example"}, 403, "not a name"},
+		{"name that begins well", "GET", "/", "", []string{"Host", "localhost.evil.example"}, 403, "not a name"},
+		{"address of others", "GET", "/", "", []string{"Host", "192.0.2.1"}, 403, "not a name"},
 		{"another site", "POST", "/api/run", "{}", []string{"Origin", "http://evil.example"}, 403, "another site"},
 		{"another port", "POST", "/api/run", "{}", []string{"Origin", "http://127.0.0.1:1"}, 403, "another site"},
 		{"no site", "POST", "/api/run", "{}", []string{"Origin", "null"}, 403, "another site"},

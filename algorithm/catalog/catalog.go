@@ -116,7 +116,7 @@ func recovered(lock, elect string, o algorithm.Options) (algorithm.Spec, error) 
 		return algorithm.Spec{}, fmt.Errorf("%s+%s: want a lock and an election, such as central+bully", lock, elect)
 	}
 	if o.Coordinator != 0 {
-		return algorithm.Spec{}, fmt.Errorf("%s+%s has no coordinator to choose: it is elected", lock, elect)
+		return algorithm.Spec{}, fmt.Errorf("the coordinator of %s+%s is elected: leave it out", lock, elect)
 	}
 	led := slices.ContainsFunc(entries(), func(e entry) bool {
 		return e.name == lock && slices.Contains(strings.Fields(e.knows), "coordinator")
@@ -129,7 +129,7 @@ func recovered(lock, elect string, o algorithm.Options) (algorithm.Spec, error) 
 		o.Coordinator = int(coordinator) + 1
 		spec, err := Make(lock, o)
 		if err != nil {
-			panic(fmt.Sprintf("catalog: %s, which could be made, cannot: %v", lock, err))
+			panic(fmt.Sprintf("catalog: making %s failed, though it succeeded before: %v", lock, err))
 		}
 		return spec
 	}, vote, patience)
@@ -234,7 +234,7 @@ func Refuse(name string, o algorithm.Options, known ...string) error {
 		{"experiment", o.Experiment}, {"patience", o.Patience != 0},
 	} {
 		if opt.set && !slices.Contains(known, opt.name) {
-			return fmt.Errorf("%s has no %s to choose: leave it out", name, opt.name)
+			return fmt.Errorf("%s has no option %s: leave it out", name, opt.name)
 		}
 	}
 	return nil

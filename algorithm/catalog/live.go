@@ -20,19 +20,19 @@ func live() []string {
 // unlively returns, for each sound algorithm that is not live, the reason.
 func unlively() []struct{ name, why string } {
 	const (
-		restless = "an idle lock sends messages for ever"
-		unsure   = "it can vouch for hardly anybody, so after a death most locks that the dead had used wait for the end of a lease"
+		restless = "an idle lock keeps sending messages"
+		unsure   = "it can seldom prove that a process is not inside, so after a crash most locks wait until the lease of the crashed member expires"
 	)
 	return []struct{ name, why string }{
 		{"central-deny", "a request is denied instead of waiting"},
-		{"central-stamped", "it has nothing over central"},
+		{"central-stamped", "it has no advantage over central"},
 		{"token-ring", restless},
 		{"dijkstra", restless},
-		{"bakery-polling", "whoever waits asks again and again"},
+		{"bakery-polling", "waiting processes keep sending messages"},
 		{"bakery", unsure},
 		{"majority", unsure},
 		{"sanders", unsure},
-		{"maekawa-reject", "one algorithm with quorums is enough, and maekawa is the one that was tried"},
+		{"maekawa-reject", "one quorum algorithm is enough, and maekawa is the one that was tested"},
 	}
 }
 
@@ -55,14 +55,14 @@ func Live() []algorithm.Spec {
 func MakeLive(name string, version int) (algorithm.Spec, error) {
 	spec, err := Make(name, algorithm.Options{})
 	if err != nil {
-		return algorithm.Spec{}, fmt.Errorf("algorithm %q of a live lock is not in the catalog of this build: choose one of %s%s",
+		return algorithm.Spec{}, fmt.Errorf("this build has no algorithm %q for live locks: choose one of %s%s",
 			name, strings.Join(live(), ", "), spell.DidYouMean(name, live()...))
 	}
 	if why := NotLive(spec); why != "" {
 		return algorithm.Spec{}, fmt.Errorf("%s does not run live: %s; choose one of %s", name, why, strings.Join(live(), ", "))
 	}
 	if spec.Version != version {
-		return algorithm.Spec{}, fmt.Errorf("version %d of the bytes of %s was asked for, and this build has version %d: let all members run builds with one version of it, or choose another algorithm",
+		return algorithm.Spec{}, fmt.Errorf("version %d of the encoding of %s was requested, but this build has version %d: run builds with the same version on all members, or choose another algorithm",
 			version, name, spec.Version)
 	}
 	return spec, nil
@@ -76,13 +76,13 @@ func NotLive(s algorithm.Spec) string {
 	case slices.Contains(live(), s.Name):
 		return ""
 	case s.Family != algorithm.MutualExclusion:
-		return "it is " + s.Family.One() + ", and no lock"
+		return "it is " + s.Family.One() + ", not a lock"
 	case s.Wrong != "":
 		return "it is wrong: " + s.Wrong
 	case s.Weaker != "":
 		return "it is weaker than " + s.Fixed + ": " + s.Weaker
 	case s.Detects:
-		return "it elects somebody when a process dies, and a change of the view does that"
+		return "it elects a leader when a process crashes, which is the task of the view service"
 	case i >= 0:
 		return list[i].why
 	}

@@ -45,15 +45,15 @@ func TestMakeLiveRefuses(t *testing.T) {
 		version int
 		want    []string
 	}{
-		{"raymnd", 1, []string{`"raymnd"`, "not in the catalog", "naimi-trehel, central", "did you mean raymond?"}},
-		{"", 1, []string{`""`, "not in the catalog"}},
-		{"token-ring", 1, []string{"token-ring does not run live", "sends messages for ever", "choose one of naimi-trehel"}},
-		{"sanders", 1, []string{"the end of a lease"}},
+		{"raymnd", 1, []string{`"raymnd"`, "naimi-trehel, central", "did you mean raymond?"}},
+		{"", 1, []string{`""`}},
+		{"token-ring", 1, []string{"token-ring does not run live", "choose one of naimi-trehel"}},
+		{"sanders", 1, []string{"lease"}},
 		{"bully", 1, []string{"election"}},
-		{"central+bully", 1, []string{"central+bully does not run live", "change of the view"}},
+		{"central+bully", 1, []string{"central+bully does not run live"}},
 		{"token-ring+hasty", 1, []string{"does not run live"}},
-		{"maekawa-naive", 1, []string{"it is wrong: it comes to a standstill"}},
-		{"raymond-greedy", 1, []string{"it is weaker than raymond: unfair"}},
+		{"maekawa-naive", 1, []string{"it is wrong"}},
+		{"raymond-greedy", 1, []string{"it is weaker than raymond"}},
 		{"naimi-trehel", 2, []string{"version 2", "naimi-trehel", "this build has version 1", "all members"}},
 		{"naimi-trehel", 0, []string{"version 0", "this build has version 1"}},
 	} {

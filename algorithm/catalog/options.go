@@ -16,7 +16,7 @@ import (
 func coordinated(f func(coordinator algorithm.ID) algorithm.Spec) func(o algorithm.Options) (algorithm.Spec, error) {
 	return func(o algorithm.Options) (algorithm.Spec, error) {
 		if o.Coordinator < 0 || o.Coordinator > maxProcess {
-			return algorithm.Spec{}, fmt.Errorf("coordinator %d is no process: want a number from 1", o.Coordinator)
+			return algorithm.Spec{}, fmt.Errorf("coordinator %d is not a process: want a number from 1", o.Coordinator)
 		}
 		return f(algorithm.ID(max(o.Coordinator, 1) - 1)), nil
 	}
@@ -46,9 +46,9 @@ func quorums(o algorithm.Options) (quorum.Builder, error) {
 func drawn(s algorithm.Spec, o algorithm.Options) algorithm.Spec {
 	switch {
 	case o.Topology == "plane":
-		s.Shape.Picture, s.Shape.Title = algorithm.Plane, "each asks a line of the plane for its votes"
+		s.Shape.Picture, s.Shape.Title = algorithm.Plane, "each process asks one line of the plane for votes"
 	case o.Topology == "majority" || o.Sets != "":
-		s.Shape.Picture, s.Shape.Title = algorithm.Mesh, "each asks its set for its votes"
+		s.Shape.Picture, s.Shape.Title = algorithm.Mesh, "each process asks its set for votes"
 	}
 	return s
 }
@@ -165,7 +165,7 @@ const maxProcess = 1_000_000
 func parseProcess(s string) (algorithm.ID, error) {
 	n, err := strconv.Atoi(strings.TrimSpace(s))
 	if err != nil || n < 1 || n > maxProcess {
-		return 0, fmt.Errorf("%q is no process: want a number from 1", s)
+		return 0, fmt.Errorf("%q is not a process: want a number from 1", s)
 	}
 	return algorithm.ID(n - 1), nil
 }

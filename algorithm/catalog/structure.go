@@ -62,7 +62,7 @@ func givenStructure(o algorithm.Options) (mutex.StructureOf, error) {
 		return nil, fmt.Errorf("give a topology or sets, not both")
 	}
 	if o.Sets == "" {
-		return nil, fmt.Errorf("inform sets without request sets: give the sets too")
+		return nil, fmt.Errorf("inform sets without request sets: give both")
 	}
 	request, err := ParseSets(o.Sets)
 	if err != nil {

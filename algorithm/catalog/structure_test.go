@@ -27,7 +27,7 @@ func TestSandersOptions(t *testing.T) {
 		{algorithm.Options{Inform: "1:1;2:2"}, 2, "without request sets"},
 		{algorithm.Options{Sets: "1:1;2:2", Inform: "nobody"}, 2, "inform"},
 		{algorithm.Options{Sets: "1:1;2:2", Topology: "central"}, 2, "not both"},
-		{algorithm.Options{K: 3}, 2, "sanders has no k to choose"},
+		{algorithm.Options{K: 3}, 2, "sanders has no option k"},
 	} {
 		spec, err := Make("sanders", c.o)
 		if err == nil {

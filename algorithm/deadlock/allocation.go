@@ -55,7 +55,7 @@ func (a *Allocation) Request(tx algorithm.ID, resource int) { a.requests[tx][res
 // an error if no instance is free.
 func (a *Allocation) Assign(tx algorithm.ID, resource int) error {
 	if a.Free(resource) == 0 {
-		return fmt.Errorf("%s to %v: all %d instances are taken", ResourceName(resource), tx, a.units[resource])
+		return fmt.Errorf("%s to %v: all %d instances are in use", ResourceName(resource), tx, a.units[resource])
 	}
 	a.requests[tx][resource] = max(0, a.requests[tx][resource]-1)
 	a.assigned[tx][resource]++
@@ -159,14 +159,14 @@ func (a *Allocation) Steps() []Reduction {
 
 // String describes the step: P3 gets 1 R3, ends, and gives back 2 R2, 1 R3.
 func (s Reduction) String() string {
-	gets, back := "asks for nothing", ", has nothing, and ends"
+	gets, back := "asks for nothing", ", holds nothing, and ends"
 	if slices.Max(s.Asks) > 0 {
 		gets = "gets " + Amounts(s.Asks, false)
 	}
 	if slices.Max(s.Has) > 0 || slices.Max(s.Asks) > 0 {
 		all := slices.Clone(s.Has)
 		add(all, s.Asks, 1)
-		back = ", ends, and gives back " + Amounts(all, false)
+		back = ", ends, and releases " + Amounts(all, false)
 	}
 	return s.Tx.String() + " " + gets + back
 }

@@ -10,8 +10,8 @@ import (
 
 // Reasons why a Bank does not give now what it may give later.
 var (
-	ErrTaken  = errors.New("too few are free: wait until others give back")
-	ErrUnsafe = errors.New("then not everybody could be sure to end: wait until others do")
+	ErrTaken  = errors.New("too few are free: wait until others release some")
+	ErrUnsafe = errors.New("the state would be unsafe: wait until others end")
 )
 
 // A Bank is the banker's algorithm for several instances of each resource, as in
@@ -36,7 +36,7 @@ func NewBank(units []int, claims ...[]int) (*Bank, error) {
 			return nil, fmt.Errorf("the claim of %v: %w", algorithm.ID(tx), err)
 		}
 		if !within(c, units) {
-			return nil, fmt.Errorf("%v claims %v of %v: it could never have that", algorithm.ID(tx), c, units)
+			return nil, fmt.Errorf("%v claims %v of %v: claim no more than there is", algorithm.ID(tx), c, units)
 		}
 		b.max = append(b.max, slices.Clone(c))
 		b.allocation = append(b.allocation, make([]int, len(units)))
@@ -89,10 +89,10 @@ func (b *Bank) Sequence() ([]algorithm.ID, bool) {
 // that says why not. Nothing changes unless all of it can be given.
 func (b *Bank) Request(tx algorithm.ID, amounts ...int) error {
 	if tx < 0 || int(tx) >= len(b.max) {
-		return fmt.Errorf("%v asks: there are %d transactions with claims", tx, len(b.max))
+		return fmt.Errorf("request of %v: only %d transactions have claims", tx, len(b.max))
 	}
 	if err := proper(amounts, len(b.available)); err != nil {
-		return fmt.Errorf("%v asks: %w", tx, err)
+		return fmt.Errorf("request of %v: %w", tx, err)
 	}
 	if !within(amounts, b.Need(tx)) {
 		return fmt.Errorf("%v asks for %v, but has claimed only %v more: claim more beforehand", tx, amounts, b.Need(tx))

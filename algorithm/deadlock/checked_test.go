@@ -65,12 +65,12 @@ func captures() map[string][]capture {
 		"wait-die": {
 			{"nobody dies", two, check.Deadlock, prevented},
 			{"the oldest goes first", crowd(1, 0), check.Deadlock, "P1 asks for L1, P1 asks for L2, P3 asks for L1; P3 aborts, P1 commits, P2 asks for L2, P1 asks for L1, P2 asks for L1, P3 asks for L1, P1 asks for L2; P1 aborts, P3 asks for L2"},
-			{"a restarted one gets a new stamp", dinner(2, 2, 0), check.Starvation, "P1 asks for L1, P1 asks for L2, site 2 gets REQUEST of site 1, P2 asks for L2; P2 aborts, for ever: site 1 gets GRANT of site 2, P1 commits, P1 asks for L1, P1 asks for L2, site 2 gets RELEASE of site 1, site 2 gets REQUEST of site 1, P2 asks for L2; P2 aborts"},
+			{"a restarted one gets a new stamp", dinner(2, 2, 0), check.Starvation, "P1 asks for L1, P1 asks for L2, site 2 receives REQUEST from site 1, P2 asks for L2; P2 aborts, for ever: site 1 receives GRANT from site 2, P1 commits, P1 asks for L1, P1 asks for L2, site 2 receives RELEASE from site 1, site 2 receives REQUEST from site 1, P2 asks for L2; P2 aborts"},
 		},
 		"wound-wait": {
 			{"the holder is never wounded", two, check.Deadlock, prevented},
 			{"the youngest goes first", crowd(1, 1), check.Deadlock, "P2 asks for L2, P1 asks for L1, P3 asks for L1, P2 asks for L1; P1 aborts, P3 asks for L2"},
-			{"a restarted one gets a new stamp", dinner(2, 2, 0), check.Starvation, "P1 asks for L1, P1 asks for L2, P2 asks for L2, site 2 gets REQUEST of site 1; P2 aborts, P2 asks for L2, for ever: site 1 gets GRANT of site 2, P1 commits, P1 asks for L1, P1 asks for L2, site 2 gets RELEASE of site 1, site 2 gets REQUEST of site 1; P2 aborts, P2 asks for L2"},
+			{"a restarted one gets a new stamp", dinner(2, 2, 0), check.Starvation, "P1 asks for L1, P1 asks for L2, P2 asks for L2, site 2 receives REQUEST from site 1; P2 aborts, P2 asks for L2, for ever: site 1 receives GRANT from site 2, P1 commits, P1 asks for L1, P1 asks for L2, site 2 receives RELEASE from site 1, site 2 receives REQUEST from site 1; P2 aborts, P2 asks for L2"},
 		},
 		"wait-die-restamped": {
 			{"nobody dies", two, check.Deadlock, prevented},
@@ -85,21 +85,21 @@ func captures() map[string][]capture {
 			{"claims are not remembered", two, check.Deadlock, prevented},
 		},
 		"detect-central demand": {
-			{"an edge is dropped", two, check.Starvation, prevented + ", a timer of site 1 runs out, for ever: a timer of site 1 runs out"},
-			{"the oldest is the victim", two, check.OneVictim, prevented + ", a timer of site 1 runs out; P1 aborts: P1->P2->P1"},
+			{"an edge is dropped", two, check.Starvation, prevented + ", a timer of site 1 expires, for ever: a timer of site 1 expires"},
+			{"the oldest is the victim", two, check.OneVictim, prevented + ", a timer of site 1 expires; P1 aborts: P1->P2->P1"},
 		},
 		"detect-central change": {
 			{"an edge is dropped", two, check.Deadlock, prevented},
 			{"the oldest is the victim", two, check.OneVictim, prevented + "; P1 aborts: P1->P2->P1"},
 		},
 		"detect-central batch": {
-			{"an edge is dropped", two, check.Deadlock, prevented + ", a timer of site 1 runs out"},
-			{"the oldest is the victim", two, check.OneVictim, prevented + ", a timer of site 1 runs out; P1 aborts: P1->P2->P1"},
+			{"an edge is dropped", two, check.Deadlock, prevented + ", a timer of site 1 expires"},
+			{"the oldest is the victim", two, check.OneVictim, prevented + ", a timer of site 1 expires; P1 aborts: P1->P2->P1"},
 		},
 		"detect-distributed": {
 			{"the oldest is the victim", two, check.OneVictim, prevented + "; P1 aborts: P2->P1->P2"},
-			{"every other site has the rule reversed", dinner(3, 3, 1), check.Deadlock, "P1 asks for L1, P1 asks for L2, P2 asks for L2, P2 asks for L3, P3 asks for L3, P3 asks for L1, site 2 gets REQUEST of site 1, site 3 gets REQUEST of site 2, site 3 gets PATH of site 2, site 1 gets REQUEST of site 3, site 2 gets PATH of site 1"},
-			{"nobody is told who waits elsewhere", dinner(2, 2, 1), check.Deadlock, "P1 asks for L1, P1 asks for L2, P2 asks for L2, P2 asks for L1, site 2 gets REQUEST of site 1, site 1 gets REQUEST of site 2"},
+			{"every other site has the rule reversed", dinner(3, 3, 1), check.Deadlock, "P1 asks for L1, P1 asks for L2, P2 asks for L2, P2 asks for L3, P3 asks for L3, P3 asks for L1, site 2 receives REQUEST from site 1, site 3 receives REQUEST from site 2, site 3 receives PATH from site 2, site 1 receives REQUEST from site 3, site 2 receives PATH from site 1"},
+			{"nobody is told who waits elsewhere", dinner(2, 2, 1), check.Deadlock, "P1 asks for L1, P1 asks for L2, P2 asks for L2, P2 asks for L1, site 2 receives REQUEST from site 1, site 1 receives REQUEST from site 2"},
 		},
 	}
 }

@@ -43,7 +43,7 @@ func (l Layout) Check() error {
 	}
 	for tx, s := range l.Home {
 		if s < 0 || int(s) >= l.Sites {
-			return fmt.Errorf("%v is at home at site %d: there are sites 1 to %d", algorithm.ID(tx), s+1, l.Sites)
+			return fmt.Errorf("the home of %v is site %d: there are sites 1 to %d", algorithm.ID(tx), s+1, l.Sites)
 		}
 	}
 	for k, s := range l.At {

@@ -105,7 +105,7 @@ func (m Method) Spec(l Layout, mode string) (algorithm.Spec, error) {
 		return algorithm.Spec{}, fmt.Errorf("%s has no mode %q: want %s", m.Name, mode, spell.Either(m.Modes...))
 	}
 	if m.make == nil {
-		return algorithm.Spec{}, fmt.Errorf("the method %q is none of those of Methods, and so has no sites: make a algorithm.Spec of it yourself, with sites by algorithm.NewSite, and give that to a host beside it", m.Name)
+		return algorithm.Spec{}, fmt.Errorf("method %q is not in Methods, so its sites are unknown: make an algorithm.Spec for it, with sites made by algorithm.NewSite, and give the host both", m.Name)
 	}
 	born := m.make(mode)
 	return algorithm.Spec{

@@ -9,7 +9,7 @@ import (
 // None returns the method that does nothing: transactions deadlock.
 func None() Method {
 	return Method{
-		Name: "none", Title: "Nothing is done", Family: Ignore, Exact: always,
+		Name: "none", Title: "No deadlock handling", Family: Ignore, Exact: always,
 		Paper: "The four conditions of a deadlock: E. G. Coffman, M. J. Elphick, A. Shoshani: System Deadlocks. Computing Surveys 3(2), 1971",
 		make:  only(func(*Layout) method { return plain{} }),
 	}
@@ -81,7 +81,7 @@ func Priority() Method {
 	return Method{
 		Name: "priority", Title: "Plain priorities, the holder is preempted", Family: Prevent, Starves: true, Exact: always,
 		Paper:  "The naive form of: " + rosenkrantz,
-		Weaker: "who ranks low may be preempted for ever", Fixed: "wound-wait",
+		Weaker: "a transaction of low rank may be preempted forever", Fixed: "wound-wait",
 		Shown: "stile replay scenarios/priority-starves.stile",
 		make:  only(func(*Layout) method { return preempting{above: byNumber} }),
 	}
@@ -94,7 +94,7 @@ func PriorityRequester() Method {
 	return Method{
 		Name: "priority-requester", Title: "Plain priorities, the requester is removed", Family: Prevent, Starves: true, Exact: always,
 		Paper:  "The naive form of: " + rosenkrantz,
-		Weaker: "who ranks low may be removed for ever, whenever it asks", Fixed: "wait-die",
+		Weaker: "a transaction of low rank may be removed forever, at every request", Fixed: "wait-die",
 		Shown: "stile replay scenarios/priority-requester-starves.stile",
 		make:  only(func(*Layout) method { return dying{above: byNumber} }),
 	}
@@ -137,7 +137,7 @@ func WaitDieRestamped() Method {
 // the younger transaction.
 func restamped(m Method, done string) Method {
 	born := m.make("")
-	m.Wrong = "a transaction gets a new stamp after every abort, so it is the youngest again and may be " + done + " for ever"
+	m.Wrong = "a transaction gets a new stamp after every abort, so it is the youngest again and may be " + done + " forever"
 	m.Fixed, m.Starves, m.spreads = m.Name, true, true
 	m.Name += "-restamped"
 	m.Title += ", with a new stamp after every abort"

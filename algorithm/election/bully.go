@@ -35,13 +35,13 @@ func Bully() algorithm.Spec {
 		Version: 1,
 		Network: algorithm.Unordered,
 		Kinds:   []string{"ELECTION", "ANSWER", "COORDINATOR"},
-		Shape: algorithm.Shape{Picture: algorithm.Rounds, Title: "the highest alive has its way", Pointer: "leader", Number: "state", Waits: []algorithm.Wait{
+		Shape: algorithm.Shape{Picture: algorithm.Rounds, Title: "the highest live process wins", Pointer: "leader", Number: "state", Waits: []algorithm.Wait{
 			{Field: "state", Value: "ELECTING", Why: "waits for an answer from %s", Whom: algorithm.Higher},
-			{Field: "state", Value: "YIELDING", Why: "was answered, and waits until %s says that it has won", Whom: algorithm.Highest},
+			{Field: "state", Value: "YIELDING", Why: "got an answer, and waits until %s announces that it has won", Whom: algorithm.Highest},
 		}},
 		Theory: algorithm.Theory{
 			Messages:  algorithm.Cost{Text: "N-1 .. N²-N-1 if the highest is dead; else min(3, N-1) .. N²-1 if one starts and latencies are equal, up to 5·2^(N-1)-N-4 otherwise", Any: bullyRange},
-			Order:     "the highest alive leads",
+			Order:     "the highest live process leads",
 			Symmetric: false,
 		},
 		Plan: algorithm.Always(func(self algorithm.ID, v algorithm.View) algorithm.Machine {

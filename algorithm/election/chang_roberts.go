@@ -17,7 +17,7 @@ import "github.com/stile-lock/stile/algorithm"
 // timeout makes up for a message lost with a process that dies, and a message whose owner
 // is known to be dead is dropped.
 func ChangRoberts(down bool) algorithm.Spec {
-	shape := algorithm.Shape{Picture: algorithm.Ring, Title: "only the highest comes all the way round", Pointer: "leader", Waits: toHear()}
+	shape := algorithm.Shape{Picture: algorithm.Ring, Title: "only the highest number goes all the way round", Pointer: "leader", Waits: toHear()}
 	if down {
 		shape.Links = downwards
 	}
@@ -30,7 +30,7 @@ func ChangRoberts(down bool) algorithm.Spec {
 		Shape:   shape,
 		Theory: algorithm.Theory{
 			Messages:  algorithm.Cost{Text: changRobertsText, Any: changRobertsRange(down)},
-			Order:     "the highest alive leads",
+			Order:     "the highest live process leads",
 			Symmetric: true,
 		},
 		Plan: algorithm.Always(func(self algorithm.ID, v algorithm.View) algorithm.Machine {
@@ -49,7 +49,7 @@ func downwards(n int) [][2]algorithm.ID {
 	return all
 }
 
-const changRobertsText = "2A .. 3A-1 with A > 1 alive, up to A(A+3)/2 if several start and the ring leads down; more if messages overtake each other"
+const changRobertsText = "2A .. 3A-1 with A > 1 live processes, up to A(A+3)/2 if several start and the ring runs downwards; more if messages overtake each other"
 
 // changRobertsRange returns the range from one process alive, which informs no other, to
 // all of them starting, where messages do not overtake each other: see

@@ -26,7 +26,7 @@ func (c *circle) next() algorithm.ID {
 
 // toHear returns the reason why a participating process waits.
 func toHear() []algorithm.Wait {
-	return []algorithm.Wait{{Field: "part", Value: "yes", Why: "takes part, and waits to hear who has won"}}
+	return []algorithm.Wait{{Field: "part", Value: "yes", Why: "takes part, and waits for the result"}}
 }
 
 // A member is what the processes of both ring algorithms have in common.

@@ -32,10 +32,10 @@ func Ring() algorithm.Spec {
 		Version: 1,
 		Network: algorithm.Unordered,
 		Kinds:   []string{"ELECTION", "COORDINATOR"},
-		Shape:   algorithm.Shape{Picture: algorithm.Ring, Title: "a list goes round, and then who leads", Pointer: "leader", Waits: toHear()},
+		Shape:   algorithm.Shape{Picture: algorithm.Ring, Title: "a list goes round, then the name of the leader", Pointer: "leader", Waits: toHear()},
 		Theory: algorithm.Theory{
-			Messages:  algorithm.Cost{Text: "2A with A > 1 alive, for each that starts", Any: ringRange},
-			Order:     "the highest alive leads",
+			Messages:  algorithm.Cost{Text: "2A with A > 1 live processes, for each that starts", Any: ringRange},
+			Order:     "the highest live process leads",
 			Symmetric: true,
 		},
 		Plan: algorithm.Always(func(self algorithm.ID, v algorithm.View) algorithm.Machine {

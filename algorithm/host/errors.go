@@ -15,10 +15,10 @@ var (
 	ErrMalformed = errors.New("malformed bytes")
 
 	// ErrAlgorithm is wrapped by every error about a mistake of the algorithm itself.
-	ErrAlgorithm = errors.New("mistake in the algorithm")
+	ErrAlgorithm = errors.New("bug in the algorithm")
 
 	// ErrHost is wrapped by every error about an input that a host must not give.
-	ErrHost = errors.New("mistake of the host")
+	ErrHost = errors.New("misuse by the host")
 )
 
 // Panicked returns the error for a machine that panicked with value. The argument when
@@ -26,7 +26,7 @@ var (
 // it recovers, so that the error can name the place in the author's code. It is only for
 // panics in machines: a panic in a host is a bug in the host, and must propagate.
 func Panicked(when string, value any) error {
-	return fmt.Errorf("%w: it panics %s: %v%s", ErrAlgorithm, when, value, place())
+	return fmt.Errorf("%w: panic %s: %v%s", ErrAlgorithm, when, value, place())
 }
 
 // place returns where the code that is being recovered panicked: the innermost place

@@ -31,7 +31,7 @@ type View struct {
 // Check reports whether v can be the initial view of a group.
 func (v View) Check() error {
 	if v.N < 1 {
-		return fmt.Errorf("a view of %d processes: there must be at least 1", v.N)
+		return fmt.Errorf("a view of %d processes: want at least 1", v.N)
 	}
 	if v.Holder < 0 || int(v.Holder) >= v.N {
 		return fmt.Errorf("holder %d of a view of %d processes: it must be one of them, 1 to %d", int(v.Holder)+1, v.N, v.N)

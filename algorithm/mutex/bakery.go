@@ -21,7 +21,7 @@ func Bakery() algorithm.Spec {
 		Network: algorithm.Unordered,
 		Spreads: true,
 		Kinds:   []string{"READ", "VALUE"},
-		Shape:   algorithm.Shape{Picture: algorithm.Tickets, Title: "everybody has a number, and the smallest goes first", Number: "number", Awaited: []string{"unread", "choosers", "ahead"}, Answer: "VALUE"},
+		Shape:   algorithm.Shape{Picture: algorithm.Tickets, Title: "each process draws a number, and the smallest goes first", Number: "number", Awaited: []string{"unread", "choosers", "ahead"}, Answer: "VALUE"},
 		Theory: algorithm.Theory{
 			Messages: algorithm.Cost{Text: "6(N-1)", Any: others(6)},
 			Multicasts: algorithm.Cost{Text: "4N-2 light", Any: func(n int) algorithm.Range {

@@ -24,7 +24,7 @@ func CarvalhoRoucairol() algorithm.Spec {
 		Network: algorithm.Unordered,
 		Spreads: true,
 		Kinds:   []string{"REQUEST", "OK"},
-		Shape:   algorithm.Shape{Picture: algorithm.Mesh, Title: "an OK is kept until it is asked for", Got: "have", Queue: "deferred", Answer: "OK"},
+		Shape:   algorithm.Shape{Picture: algorithm.Mesh, Title: "a process keeps an OK until it is asked for it", Got: "have", Queue: "deferred", Answer: "OK"},
 		Theory: algorithm.Theory{
 			Messages: algorithm.Cost{Text: "0..2(N-1), 2(N-1) full", Any: upTo(2), Saturated: func(n int) algorithm.Range {
 				return algorithm.Range{Lo: float64(n - 1), Hi: 2 * float64(n-1)}
@@ -37,7 +37,7 @@ func CarvalhoRoucairol() algorithm.Spec {
 			// request. Up to N T: a request goes only to the processes whose OK is
 			// missing, so the rest may request with smaller stamps, one after the other.
 			Sync:  algorithm.Cost{Text: "T", Any: roundTrip, Saturated: between(1, 1)},
-			Order: "by stamp among those that ask each other; not ME3",
+			Order: "by stamp among processes that ask each other; not ME3",
 		},
 		Plan: algorithm.Always(func(self algorithm.ID, v algorithm.View) algorithm.Machine {
 			return algorithm.New(self, v, newCarvalhoRoucairol(self, v))

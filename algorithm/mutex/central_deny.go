@@ -21,14 +21,14 @@ func CentralDeny(coordinator algorithm.ID) algorithm.Spec {
 		Network: algorithm.Unordered,
 		TryLock: true,
 		Kinds:   []string{"REQUEST", "GRANT", "DENIED", "RELEASE"},
-		Shape:   algorithm.Shape{Picture: algorithm.Star, Title: "the coordinator, which lets nobody wait", Vote: "granted", Answer: "GRANT", Hub: always(coordinator)},
+		Shape:   algorithm.Shape{Picture: algorithm.Star, Title: "the coordinator denies instead of queueing", Vote: "granted", Answer: "GRANT", Hub: always(coordinator)},
 		Theory: algorithm.Theory{
 			// Light: less than one DENIED for each entry.
 			Messages:   algorithm.Cost{Text: "3, and 2 for each DENIED", Light: between(0, 5)},
 			Multicasts: algorithm.Cost{Text: "the same", Light: between(0, 5)},
 			Client:     algorithm.Cost{Text: "2T, 0 at the coordinator", Any: between(0, 2)},
-			Sync:       algorithm.Cost{Text: "none: nobody waits"},
-			Order:      "none: whoever asks while it is free",
+			Sync:       algorithm.Cost{Text: "none: no process waits"},
+			Order:      "none: the first to ask while it is free",
 		},
 		Plan: coordinated(coordinator, func(self algorithm.ID, v algorithm.View) algorithm.Machine {
 			return algorithm.New(self, v, newCentralDeny(self, v, coordinator))

@@ -23,7 +23,7 @@ func CentralStamped(coordinator algorithm.ID) algorithm.Spec {
 		Network: algorithm.Unordered,
 		Spreads: true,
 		Kinds:   []string{"REQUEST", "GRANT", "RELEASE"},
-		Shape:   algorithm.Shape{Picture: algorithm.Star, Title: "the coordinator and the stamps of who waits", Vote: "granted", Answer: "GRANT", Hub: always(coordinator)},
+		Shape:   algorithm.Shape{Picture: algorithm.Star, Title: "the coordinator and the stamps of waiting processes", Vote: "granted", Answer: "GRANT", Hub: always(coordinator)},
 		Theory:  centralTheory("by stamp among the requests the coordinator knows; not ME3"),
 		Plan: coordinated(coordinator, func(self algorithm.ID, v algorithm.View) algorithm.Machine {
 			return algorithm.New(self, v, newCentralStamped(self, v, coordinator))

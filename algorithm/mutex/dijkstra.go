@@ -29,7 +29,7 @@ func Dijkstra(k int) algorithm.Spec {
 		Version: 1,
 		Network: algorithm.Unordered,
 		Kinds:   []string{"FLAG"},
-		Shape:   algorithm.Shape{Picture: algorithm.Flags, Title: "a flag that differs from the one on the left is the privilege", Number: "flag", Answer: "FLAG"},
+		Shape:   algorithm.Shape{Picture: algorithm.Flags, Title: "a process may move if its flag differs from its left neighbour's", Number: "flag", Answer: "FLAG"},
 		Theory: algorithm.Theory{
 			Messages:   algorithm.Cost{Text: "1 per move: 1 full, unbounded idle", Saturated: between(1, 1)},
 			Multicasts: algorithm.Cost{Text: "the same", Saturated: between(1, 1)},
@@ -44,7 +44,7 @@ func Dijkstra(k int) algorithm.Spec {
 		Plan: func(n int) (algorithm.Birth, error) {
 			values := flagValues(k, n)
 			if values < 2 {
-				return nil, fmt.Errorf("flags with %d values: want at least 2, and 2N to be sure", values)
+				return nil, fmt.Errorf("flags with %d values: want at least 2; 2N always suffice", values)
 			}
 			return func(self algorithm.ID, v algorithm.View) algorithm.Machine {
 				return algorithm.New(self, v, newDijkstra(self, v, values))

@@ -26,7 +26,7 @@ func Lamport() algorithm.Spec {
 		Gapless: true,
 		Spreads: true,
 		Kinds:   []string{"REQUEST", "REPLY", "RELEASE"},
-		Shape:   algorithm.Shape{Picture: algorithm.Mesh, Title: "everybody has the whole queue", Awaited: []string{"missing"}, Stamps: "requests", Answer: "REPLY", Release: "RELEASE"},
+		Shape:   algorithm.Shape{Picture: algorithm.Mesh, Title: "each process keeps the whole queue", Awaited: []string{"missing"}, Stamps: "requests", Answer: "REPLY", Release: "RELEASE"},
 		Theory: algorithm.Theory{
 			Messages: algorithm.Cost{Text: "3(N-1)", Any: others(3)},
 			Multicasts: algorithm.Cost{Text: "N+1", Any: func(n int) algorithm.Range {

@@ -42,7 +42,7 @@ func Maekawa(quorums quorum.Builder) algorithm.Spec {
 // usually a grid.
 func votingShape(quorums quorum.Builder) algorithm.Shape {
 	return algorithm.Shape{
-		Picture: algorithm.Grid, Title: "each asks its row and its column for their votes", Vote: "vote", Got: "votes", Answer: "LOCKED",
+		Picture: algorithm.Grid, Title: "each process asks its row and column for votes", Vote: "vote", Got: "votes", Answer: "LOCKED",
 		Sets: func(n int) []algorithm.Set {
 			sets, err := quorums(n)
 			if err != nil {

@@ -23,9 +23,9 @@ func Majority() algorithm.Spec {
 		Version: 1,
 		Network: algorithm.FIFO,
 		Spreads: true,
-		Endless: "nobody waits for a slow voter, so that messages to it pile up",
+		Endless: "no process waits for a slow voter, so messages to it accumulate",
 		Kinds:   maekawaKinds(),
-		Shape:   algorithm.Shape{Picture: algorithm.Mesh, Title: "who has most of the votes goes in", Vote: "vote", Got: "votes", Answer: "LOCKED", Enough: func(n int) int { return n/2 + 1 }},
+		Shape:   algorithm.Shape{Picture: algorithm.Mesh, Title: "a majority of the votes lets a process enter", Vote: "vote", Got: "votes", Answer: "LOCKED", Enough: func(n int) int { return n/2 + 1 }},
 		Theory:  majorityTheory(),
 		Plan: func(n int) (algorithm.Birth, error) {
 			sets := wholeGroup(n)

@@ -22,7 +22,7 @@ func NaimiTrehel() algorithm.Spec {
 		Version: 1,
 		Network: algorithm.Unordered,
 		Kinds:   []string{"REQUEST", "TOKEN"},
-		Shape:   algorithm.Shape{Picture: algorithm.Mesh, Title: "arrows lead to who is guessed to be the last to ask", Pointer: "last", Next: "next", Token: "token", Carrier: "TOKEN"},
+		Shape:   algorithm.Shape{Picture: algorithm.Mesh, Title: "arrows lead to the process believed to have asked last", Pointer: "last", Next: "next", Token: "token", Carrier: "TOKEN"},
 		Theory: algorithm.Theory{
 			// The saturated cost is not 2: a guess is right about the end of the queue
 			// only if its owner was the last to request. 4(N-1)/N is a bound that no

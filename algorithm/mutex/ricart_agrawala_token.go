@@ -23,8 +23,8 @@ func RicartAgrawalaToken() algorithm.Spec {
 		Version: 1,
 		Network: algorithm.Unordered,
 		Kinds:   []string{"REQUEST", "TOKEN"},
-		Shape:   algorithm.Shape{Picture: algorithm.Ring, Title: "the token looks round the circle for who asked", Token: "token", Carrier: "TOKEN"},
-		Theory:  tokenTheory("round the circle from the last holder; at most N-1 overtake; not ME3"),
+		Shape:   algorithm.Shape{Picture: algorithm.Ring, Title: "the token goes to the next process in the circle that has asked", Token: "token", Carrier: "TOKEN"},
+		Theory:  tokenTheory("round the circle from the last holder; overtaken at most N-1 times; not ME3"),
 		Plan: algorithm.Always(func(self algorithm.ID, v algorithm.View) algorithm.Machine {
 			return algorithm.New(self, v, newRicartAgrawalaToken(self, v))
 		}),

@@ -42,13 +42,13 @@ func SandersExperiment(any StructureOf) algorithm.Spec {
 		Name: "sanders", Title: "Sanders' information structures", Authors: "Sanders", Year: 1987,
 		Class:   algorithm.Permission,
 		Paper:   "The Information Structure of Distributed Mutual Exclusion Algorithms. ACM TOCS 5(3), 1987",
-		Wrong:   "the sets are not checked: two processes that neither share an informed voter nor ask each other can both be inside",
+		Wrong:   "the sets are not checked: two processes can both be inside if they neither share an informed voter nor ask each other",
 		Fixed:   "sanders",
 		Version: 1,
 		Network: algorithm.FIFO,
 		Spreads: true,
 		Kinds:   []string{"REQUEST", "GRANT", "INQUIRE", "RELINQUISH", "RELEASE"},
-		Shape:   algorithm.Shape{Picture: algorithm.Mesh, Title: "each asks its request set", Vote: "vote", Got: "grants", Answer: "GRANT", Sets: structures.requests},
+		Shape:   algorithm.Shape{Picture: algorithm.Mesh, Title: "each process asks its request set", Vote: "vote", Got: "grants", Answer: "GRANT", Sets: structures.requests},
 		Theory:  sandersTheory(structures),
 		Plan: func(n int) (algorithm.Birth, error) {
 			st, err := structures(n)

@@ -19,7 +19,7 @@ func SuzukiKasami() algorithm.Spec {
 		Version: 1,
 		Network: algorithm.Unordered,
 		Kinds:   []string{"REQUEST", "TOKEN"},
-		Shape:   algorithm.Shape{Picture: algorithm.Mesh, Title: "the token has the queue", Token: "token", Queue: "Q", Carrier: "TOKEN"},
+		Shape:   algorithm.Shape{Picture: algorithm.Mesh, Title: "the token carries the queue", Token: "token", Queue: "Q", Carrier: "TOKEN"},
 		Theory:  tokenTheory("the token's queue; not ME3"),
 		Plan: algorithm.Always(func(self algorithm.ID, v algorithm.View) algorithm.Machine {
 			return algorithm.New(self, v, newSuzukiKasami(self, v))

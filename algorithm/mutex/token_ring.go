@@ -20,12 +20,12 @@ func TokenRing() algorithm.Spec {
 		Kinds:   []string{"TOKEN"},
 		Shape:   algorithm.Shape{Picture: algorithm.Ring, Title: "the token goes round", Token: "token", Carrier: "TOKEN"},
 		Theory: algorithm.Theory{
-			Messages:   algorithm.Cost{Text: "1 full, without bound idle", Saturated: between(1, 1)},
+			Messages:   algorithm.Cost{Text: "1 full, unbounded idle", Saturated: between(1, 1)},
 			Multicasts: algorithm.Cost{Text: "the same", Saturated: between(1, 1)},
 			// N, not N-1: the token may have left just before the request.
 			Client:    algorithm.Cost{Text: "0..N T", Any: roundTrip},
 			Sync:      algorithm.Cost{Text: "1..(N-1)T", Any: ahead, Saturated: between(1, 1)},
-			Order:     "ring order; overtaken at most once by each other; not ME3 (open)",
+			Order:     "ring order; overtaken at most once by each other process; not ME3 (open)",
 			Bypass:    onceEach,
 			Wait:      ringWait,
 			WaitText:  "N*T + (N-1)*H",

@@ -45,7 +45,7 @@ func TokenRingLazy() algorithm.Spec {
 		Version: 1,
 		Network: algorithm.FIFO,
 		Kinds:   []string{"WISH", "TOKEN"},
-		Shape:   algorithm.Shape{Picture: algorithm.Ring, Title: "the token rests until a wish comes", Token: "token", Pointer: "goal", Carrier: "TOKEN"},
+		Shape:   algorithm.Shape{Picture: algorithm.Ring, Title: "the token rests until a request arrives", Token: "token", Pointer: "goal", Carrier: "TOKEN"},
 		Theory: algorithm.Theory{
 			Messages:   algorithm.Cost{Text: "0 or N light, 2 full", Any: roundTrip, Saturated: between(0, 2)},
 			Multicasts: algorithm.Cost{Text: "the same", Any: roundTrip, Saturated: between(0, 2)},
@@ -53,7 +53,7 @@ func TokenRingLazy() algorithm.Spec {
 			// From 0: where the token rests, the process may enter again before a wish
 			// arrives.
 			Sync:  algorithm.Cost{Text: "1..N T", Any: roundTrip, Saturated: between(1, 1)},
-			Order: "ring order; overtaken at most once by each other after the wish has met the token; not ME3",
+			Order: "ring order; overtaken at most once by each other process after the request has met the token; not ME3",
 		},
 		Plan: algorithm.Always(func(self algorithm.ID, v algorithm.View) algorithm.Machine {
 			return algorithm.New(self, v, newTokenRingLazy(self, v))

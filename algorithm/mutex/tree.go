@@ -80,7 +80,7 @@ func Edges(pairs [][2]algorithm.ID) TreeOf {
 		}
 		for id := range algorithm.ID(n) {
 			if !seen.Has(id) {
-				return nil, fmt.Errorf("the edges are no tree: process %d is not connected to process 1", id+1)
+				return nil, fmt.Errorf("the edges do not form a tree: process %d is not connected to process 1", id+1)
 			}
 		}
 		return t, nil

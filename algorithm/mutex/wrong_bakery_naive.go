@@ -13,7 +13,7 @@ import "github.com/stile-lock/stile/algorithm"
 func BakeryNaive() algorithm.Spec {
 	s := Bakery()
 	s.Name, s.Title = "bakery-naive", "The bakery without choosing"
-	s.Wrong = "two are inside: one took its number after the other had looked at it"
+	s.Wrong = "two processes can be inside: one chose its number after the other had read it"
 	s.Fixed = "bakery"
 	s.Shown = "stile check bakery-naive"
 	s.Theory.Messages = algorithm.Cost{Text: "4(N-1)", Any: others(4)}

@@ -13,7 +13,7 @@ import (
 func MaekawaNaive(quorums quorum.Builder) algorithm.Spec {
 	s := Maekawa(quorums)
 	s.Name, s.Title = "maekawa-naive", "Maekawa without FAILED and INQUIRE"
-	s.Wrong = "it comes to a standstill when each of several candidates has a vote that another one needs"
+	s.Wrong = "it deadlocks when each of several candidates has a vote that another needs"
 	s.Fixed = "maekawa"
 	s.Shown = "stile check maekawa-naive"
 	s.Theory.Messages = algorithm.Cost{Text: "3(K-1)", Any: s.Theory.Messages.Light}
@@ -35,7 +35,7 @@ func MaekawaNaive(quorums quorum.Builder) algorithm.Spec {
 func MajorityNaive() algorithm.Spec {
 	s := Majority()
 	s.Name, s.Title = "majority-naive", "Majority voting without INQUIRE"
-	s.Wrong = "it comes to a standstill when the votes are split: of six processes three that ask at once can get two votes each"
+	s.Wrong = "it deadlocks when the votes are split: if three of six processes ask at once, each can get two votes"
 	s.Fixed = "majority"
 	s.Shown = "stile check majority-naive --property deadlock"
 	s.Theory.Messages = algorithm.Cost{Text: "3(N-1)", Any: func(n int) algorithm.Range {

@@ -17,7 +17,7 @@ import (
 func MaekawaPublished(quorums quorum.Builder) algorithm.Spec {
 	s := Maekawa(quorums)
 	s.Name, s.Title = "maekawa-published", "Maekawa as published"
-	s.Wrong = "it can come to a standstill: who waited as the oldest is not told when an older request comes, and keeps its votes"
+	s.Wrong = "it can deadlock: the oldest waiting request is not notified when an older one arrives, and keeps its votes"
 	s.Fixed = "maekawa"
 	s.Shown = "stile check maekawa-published --requests 1 --sets '1:1,2,3;2:2,3;3:3'"
 	s.Plan = func(n int) (algorithm.Birth, error) {

@@ -18,7 +18,7 @@ import (
 func RaymondGreedy(tree TreeOf) algorithm.Spec {
 	s := Raymond(tree)
 	s.Name, s.Title = "raymond-greedy", "Raymond, self first"
-	s.Weaker = "unfair: who is in the middle of the tree overtakes a waiting process as often as it has neighbours, in a star N-1 times"
+	s.Weaker = "it is unfair: a process inside the tree overtakes a waiting one as often as it has neighbours, in a star N-1 times"
 	s.Fixed = "raymond"
 	s.Shown = "stile replay scenarios/raymond-greedy-star.stile"
 	s.Plan = func(n int) (algorithm.Birth, error) {

@@ -13,7 +13,7 @@ import "github.com/stile-lock/stile/algorithm"
 func RaymondInitialize(tree TreeOf) algorithm.Spec {
 	s := Raymond(tree)
 	s.Name, s.Title = "raymond-initialize", "Raymond with INITIALIZE"
-	s.Weaker = "a request made before INITIALIZE has come must wait for it, and without a Start for ever"
+	s.Weaker = "a request made before INITIALIZE arrives must wait for it, and without a Start it waits forever"
 	s.Fixed = "raymond"
 	s.Shown = "stile replay scenarios/raymond-initialize-early.stile"
 	s.Theory.Sync.Saturated = nil // at first the others cannot request, and the holder enters again

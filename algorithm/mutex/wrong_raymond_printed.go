@@ -21,7 +21,7 @@ import "github.com/stile-lock/stile/algorithm"
 func RaymondPrinted(tree TreeOf) algorithm.Spec {
 	s := Raymond(tree)
 	s.Name, s.Title = "raymond-printed", "Raymond as printed"
-	s.Wrong = "it can come to a standstill: who passes the privilege on does not ask for it again, although others wait"
+	s.Wrong = "it can deadlock: a process that passes the privilege on does not ask for it again, although others wait"
 	s.Fixed = "raymond"
 	s.Shown = "stile check raymond-printed --requests 1"
 	s.Plan = func(n int) (algorithm.Birth, error) {

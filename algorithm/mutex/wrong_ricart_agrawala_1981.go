@@ -15,7 +15,7 @@ import "github.com/stile-lock/stile/algorithm"
 func RicartAgrawala1981() algorithm.Spec {
 	s := RicartAgrawala()
 	s.Name, s.Title = "ricart-agrawala-1981", "Ricart-Agrawala as published"
-	s.Wrong = "a request can be granted before one that happened before it, since an OK does not carry the clock"
+	s.Wrong = "a request can be granted before one that happened before it, because an OK does not carry the clock"
 	s.Fixed = "ricart-agrawala"
 	s.Shown = "stile check ricart-agrawala-1981"
 	s.Spreads = true

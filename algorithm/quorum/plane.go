@@ -21,7 +21,7 @@ func Plane(n int) (System, error) {
 	p, m := primePower(q)
 	if q*q+q+1 != n || p == 0 {
 		below, above := nearestPlanes(n)
-		return nil, fmt.Errorf("a plane of %d processes does not exist: the nearest are %d and %d", n, below, above)
+		return nil, fmt.Errorf("no plane has %d processes: the nearest sizes are %d and %d", n, below, above)
 	}
 	line := differenceSet(p, m)
 	s := make(System, n)
@@ -130,5 +130,5 @@ func shiftToOne(line []int, n int) []int {
 			return shifted
 		}
 	}
-	panic(fmt.Sprintf("quorum: %v is no difference set modulo %d", line, n))
+	panic(fmt.Sprintf("quorum: %v is not a difference set modulo %d", line, n))
 }

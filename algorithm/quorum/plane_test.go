@@ -85,7 +85,7 @@ func TestPlaneRefused(t *testing.T) {
 		{1_000_000, 995_007, 1_019_091}, // 997 and 1009
 	} {
 		_, err := Plane(c.n)
-		want := fmt.Sprintf("a plane of %d processes does not exist: the nearest are %d and %d", c.n, c.below, c.above)
+		want := fmt.Sprintf("no plane has %d processes: the nearest sizes are %d and %d", c.n, c.below, c.above)
 		if err == nil || err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)
 		}

@@ -38,7 +38,7 @@ func (s System) Check() error {
 // still meet: of the two places where row and column cross, one is in a full row.
 func Grid(n int) (System, error) {
 	if n < 1 {
-		return nil, fmt.Errorf("a grid of %d processes: there must be at least 1", n)
+		return nil, fmt.Errorf("a grid of %d processes: want at least 1", n)
 	}
 	width := 1
 	for width*width < n {
@@ -61,7 +61,7 @@ func Grid(n int) (System, error) {
 // circle.
 func Majority(n int) (System, error) {
 	if n < 1 {
-		return nil, fmt.Errorf("a majority of %d processes: there must be at least 1", n)
+		return nil, fmt.Errorf("a majority of %d processes: want at least 1", n)
 	}
 	s := make(System, n)
 	for i := range s {

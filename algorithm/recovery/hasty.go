@@ -13,8 +13,8 @@ import (
 func Hasty(lock algorithm.Spec) algorithm.Spec {
 	spec := lock
 	spec.Name += "+hasty"
-	spec.Title += ", whoever has waited for long makes a token"
-	spec.Wrong = "a token is made though the old one is not lost, or though another process makes one, too: two are inside"
+	spec.Title += ", a process that has waited too long makes a token"
+	spec.Wrong = "two processes can be inside: a process makes a token although the old one is not lost, or another process makes one too"
 	spec.Fixed = lock.Name + "+ring-election"
 	spec.Weaker, spec.Shown = "", ""
 	spec.Network = algorithm.FIFO
@@ -26,7 +26,7 @@ func Hasty(lock algorithm.Spec) algorithm.Spec {
 			return nil, err
 		}
 		if m := birth(0, algorithm.View{N: n}); m.Tokens() == 0 {
-			return nil, fmt.Errorf("%s has no token that could get lost: want a lock such as token-ring+hasty", lock.Name)
+			return nil, fmt.Errorf("%s has no token to lose: want a lock such as token-ring+hasty", lock.Name)
 		}
 		return func(self algorithm.ID, v algorithm.View) algorithm.Machine {
 			s := &hasty{birth: birth, self: self, n: v.N}

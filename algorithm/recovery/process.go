@@ -95,7 +95,7 @@ func (s *process) seat(id algorithm.ID) algorithm.ID {
 // reseat makes a lock for the present members, in any state.
 func (s *process) reseat(c *algorithm.Coder) {
 	if s.seat(s.self) == algorithm.None {
-		c.Refuse("members", "the process itself is none of them")
+		c.Refuse("members", "the process itself is not a member")
 		s.members = []algorithm.ID{s.self}
 	}
 	s.lock = s.machine(s.seat(s.self), max(0, s.seat(s.maker)), algorithm.View{N: len(s.members)})
@@ -196,7 +196,7 @@ func (s *process) step(in host.Input, o *out) error {
 	for _, n := range s.lockOut.Notices {
 		switch {
 		case n.Kind == host.SetTimer && n.After > 0:
-			return fmt.Errorf("%w: the lock sets timer %d, and a lock that survives deaths has no timers of its own: it is born anew with each view; let it do without, or use it without an election", host.ErrAlgorithm, n.Timer)
+			return fmt.Errorf("%w: the lock sets timer %d, but a lock that survives crashes is made anew in each view and cannot keep timers: remove the timer, or use the lock without an election", host.ErrAlgorithm, n.Timer)
 		case n.Kind == host.Denied && s.phase == waits:
 			s.phase = idle
 			s.wind(o)

@@ -35,7 +35,7 @@ func Patient(lock Lock, elect algorithm.Spec, patience int) algorithm.Spec {
 	spec.Shape.Hub = func(n int) algorithm.ID { return algorithm.ID(n - 1) } // the process elected first
 	spec.Theory.ME3, spec.Theory.Bypass = false, nil
 	spec.Theory.Kinds = len(spec.Kinds) // electing and making a view costs more
-	spec.Theory.Order += "; anew in each view"
+	spec.Theory.Order += "; starts afresh in each view"
 	f := &family{lock: lock, locks: len(spec.Kinds), all: len(spec.Kinds) + len(elect.Kinds), patience: patience}
 	spec.Kinds = slices.Concat(spec.Kinds, elect.Kinds, []string{"REPORT", "VIEW", "JOIN", "STOP"})
 	if patience > 0 {
@@ -43,11 +43,11 @@ func Patient(lock Lock, elect algorithm.Spec, patience int) algorithm.Spec {
 	}
 	spec.Plan = func(n int) (algorithm.Birth, error) {
 		if least := LeastPatience(n); patience != 0 && patience < least {
-			return nil, fmt.Errorf("a patience of %d units among %d processes: want at least %d, or a request that nothing is wrong with is given up before it can be granted", patience, n, least)
+			return nil, fmt.Errorf("a patience of %d units among %d processes: want at least %d, because sound requests would be given up", patience, n, least)
 		}
 		for size := 1; size <= n; size++ {
 			if err := lock(0).Accepts(size); err != nil {
-				return nil, fmt.Errorf("when some have died: %w", err)
+				return nil, fmt.Errorf("after crashes: %w", err)
 			}
 		}
 		vote, err := elect.Birth(n)
@@ -81,7 +81,7 @@ type family struct {
 func (f *family) machine(seat, coordinator algorithm.ID, v algorithm.View) algorithm.Machine {
 	m, err := f.lock(coordinator).New(seat, v)
 	if err != nil {
-		panic(fmt.Sprintf("recovery: a view of %d processes, which Plan has tried: %v", v.N, err))
+		panic(fmt.Sprintf("recovery: a view of %d processes failed, though Plan accepted it: %v", v.N, err))
 	}
 	return m
 }

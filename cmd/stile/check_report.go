@@ -145,7 +145,7 @@ func printProperty(p *printer, q check.Property) {
 	}
 	name, note := q.Name, q.Note
 	if strings.HasPrefix(note, "up to ") { // the first line of the output says it
-		_, note, _ = strings.Cut(note, " of each process")
+		_, note, _ = strings.Cut(note, " per process")
 		note = strings.TrimLeft(note, ",; ")
 	}
 	if note == "" && q.Verdict != check.Violated {

@@ -142,8 +142,8 @@ func TestPinned(t *testing.T) {
 		"check maekawa --sets 1:1,2,3;2:2,3;3:3":                      "M3 equal sizes: no, K=1..3;",
 		"check bakery-naive --nodes 2 --network unordered":            "How mutual-exclusion is violated, in 10 steps:",
 		"check raymond-printed --requests 1":                          "How deadlock is violated, in 8 steps:",
-		"check maekawa-reject --property bypass --nodes 2":            "at most 1 once its own messages have arrived",
-		"check maekawa-reject --property bypass --requests unbounded": "at most 3 once its own messages have arrived",
+		"check maekawa-reject --property bypass --nodes 2":            "at most 1 after its own messages have arrived",
+		"check maekawa-reject --property bypass --requests unbounded": "at most 3 after its own messages have arrived",
 	} {
 		_, text, stderr := stile(strings.Fields(line)...)
 		if !strings.Contains(strings.Join(strings.Fields(text), " "), want) {

@@ -196,8 +196,8 @@ func differ(past, now []trace.Event) int {
 }
 
 // deed chooses: mostly what keeps a run going, and seldom what harms it.
-func (w *walk) deed() document.Deed {
-	var often, seldom []document.Deed
+func (w *walk) deed() document.UserAction {
+	var often, seldom []document.UserAction
 	for lane, is := range w.is {
 		o, s := w.atLane(lane, is)
 		often, seldom = append(often, o...), append(seldom, s...)
@@ -209,39 +209,39 @@ func (w *walk) deed() document.Deed {
 		first[link] = true
 		if w.sc.Sites > 0 && w.left > harmfulClicks { // transactions never get over some harm
 			if !overtakes {
-				often = append(often, document.Deed{Verb: "deliver", Msg: msg})
+				often = append(often, document.UserAction{Verb: "deliver", Msg: msg})
 			}
 			continue
 		}
-		often = append(often, document.Deed{Verb: "deliver", Msg: msg})
+		often = append(often, document.UserAction{Verb: "deliver", Msg: msg})
 		for _, verb := range []string{"drop", "duplicate", "overtake", "reorder", "delay"} {
-			seldom = append(seldom, document.Deed{Verb: verb, Msg: msg, By: float64(1+w.r.IntN(6)) / 2})
+			seldom = append(seldom, document.UserAction{Verb: verb, Msg: msg, By: float64(1+w.r.IntN(6)) / 2})
 		}
 	}
 	if w.cut && w.sc.Sites == 0 {
-		often = append(often, document.Deed{Verb: "heal"})
+		often = append(often, document.UserAction{Verb: "heal"})
 	}
 	if len(often) == 0 || w.r.IntN(8) == 0 && len(seldom) > 0 {
 		often = seldom
 	}
 	if len(often) == 0 {
-		return document.Deed{Verb: "nothing"} // which is refused
+		return document.UserAction{Verb: "nothing"} // which is refused
 	}
 	return often[w.r.IntN(len(often))]
 }
 
 // atLane is what can be done at a lane.
-func (w *walk) atLane(lane int, is string) (often, seldom []document.Deed) {
-	do := func(verb string) document.Deed { return document.Deed{Verb: verb, Proc: lane} }
+func (w *walk) atLane(lane int, is string) (often, seldom []document.UserAction) {
+	do := func(verb string) document.UserAction { return document.UserAction{Verb: verb, Proc: lane} }
 	other := do("")
 	if other.To = (lane + 1 + w.r.IntN(2)) % len(w.is); w.sc.Sites > 0 {
 		other.To = 1 - lane
 	}
-	telling := func(verb string) document.Deed { other.Verb = verb; return other }
+	telling := func(verb string) document.UserAction { other.Verb = verb; return other }
 	site := lane < w.sc.Sites
 	for i := range w.timers {
 		if a := &w.timers[i]; int(a.Proc) == lane && (site || w.sc.Sites == 0) {
-			seldom = append(seldom, document.Deed{Verb: "expire", Proc: lane, Timer: &a.Timer, Section: a.Section})
+			seldom = append(seldom, document.UserAction{Verb: "expire", Proc: lane, Timer: &a.Timer, Section: a.Section})
 		}
 	}
 	switch {
@@ -257,17 +257,17 @@ func (w *walk) atLane(lane int, is string) (often, seldom []document.Deed) {
 	case w.sc.Sites > 0 && (is == "enter" || is == "deny") && !w.sc.Steps:
 		return nil, nil // it continues, or tries again, by itself
 	case w.sc.Sites > 0 && (is == "enter" || is == "deny"):
-		return []document.Deed{do("go")}, nil
+		return []document.UserAction{do("go")}, nil
 	case w.sc.Sites > 0:
 		d := do("take")
 		d.Locks = [][]int{{0}, {1}, {0, 1}, {1, 0}}[w.r.IntN(4)]
-		return []document.Deed{d}, nil
+		return []document.UserAction{d}, nil
 	case is == "crash":
-		return []document.Deed{do("restart")}, nil
+		return []document.UserAction{do("restart")}, nil
 	case is == "pause":
-		return []document.Deed{do("resume")}, []document.Deed{do("crash")}
+		return []document.UserAction{do("resume")}, []document.UserAction{do("crash")}
 	}
-	parts := document.Deed{Verb: "partition", Parts: [][]int{{lane}}}
+	parts := document.UserAction{Verb: "partition", Parts: [][]int{{lane}}}
 	seldom = append(seldom, do("pause"), do("crash"), telling("suspect"), telling("trust"), telling("tell"), parts)
 	switch {
 	case w.spec.Family == algorithm.Election || is == "" || is == "exit" || is == "deny" || is == "restart":

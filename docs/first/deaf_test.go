@@ -40,7 +40,7 @@ func Example_deaf() {
 	//     6  P2, which asked earlier, receives WANT from P3 and does not answer.
 	//     7  P2 receives BATON from P1 and enters.
 	//     8  P2 leaves.
-	//        Nothing need happen any more, and P3 waits.
+	//        Nothing more need happen, and P3 waits.
 	//
 	//  step  P1    P2    P3       ┊ idle   ┃ waiting   █ inside
 	//     1  ┊     ○     ┊     P2 asks · WANT → P1 P3

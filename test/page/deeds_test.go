@@ -49,7 +49,7 @@ func TestTimersOffered(t *testing.T) {
 	}
 	p.key("t")
 	p.written("P1 timer 0 expires")
-	p.until(`document.querySelector(".why").innerText.includes("Nobody waits") || document.querySelector(".event.expire")`)
+	p.until(`document.querySelector(".why").innerText.includes("No process waits") || document.querySelector(".event.expire")`)
 }
 
 // Locks are chosen one after the other, as many as there are, by keys alone; what was
@@ -86,12 +86,12 @@ func TestLocksInOrder(t *testing.T) {
 func TestGraphIsACitizen(t *testing.T) {
 	t.Parallel()
 	p := show(t, example(t, "graph-cycle"))
-	p.until(`document.querySelector(".why").innerText.includes("a cycle: each asks for what the next one has")`)
-	if got := p.text(".why"); strings.Contains(got, "for ever") {
+	p.until(`document.querySelector(".why").innerText.includes("a cycle: each asks for what the next one holds")`)
+	if got := p.text(".why"); strings.Contains(got, "forever") {
 		t.Errorf("there is no deadlock, and the page says %q", got)
 	}
 	p.key(kb.End)
-	p.until(`document.querySelector("[role=log]").textContent == "All have ended: there is no deadlock."`)
+	p.until(`document.querySelector("[role=log]").textContent == "All processes have ended: there is no deadlock."`)
 	p.key(kb.Home)
 	if got := p.offered(1); !slices.Contains(got, "asks for a unit of R2") || slices.Contains(got, "crashes") {
 		t.Errorf("P2 is offered %q", got)

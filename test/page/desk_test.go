@@ -125,7 +125,7 @@ func (d *desk) check(ctx context.Context, emit func([]byte) error) error {
 // Two ends of a check.
 const (
 	provedJSON = `{"verdict":{"algorithm":"central","nodes":2,"requests":2,"network":"fifo","verdict":"holds-bounded","states":103,"depth":17,"seconds":0.1,` +
-		`"properties":[{"name":"mutual-exclusion","verdict":"holds-bounded","note":"up to 2 requests of each process"}]},"counterexample":""}`
+		`"properties":[{"name":"mutual-exclusion","verdict":"holds-bounded","note":"up to 2 requests per process"}]},"counterexample":""}`
 	brokenJSON = `{"verdict":{"algorithm":"central","nodes":2,"requests":2,"network":"fifo","verdict":"violated","states":50,"depth":9,"seconds":0.1,` +
 		`"properties":[{"name":"mutual-exclusion","verdict":"violated","note":"after 9 steps"}]},"counterexample":"algorithm bakery-naive\nprocesses 2\nschedule steps\nP1 asks\n"}`
 )

@@ -97,7 +97,7 @@ func brokenAddress(v *visit) {
 	for _, broken := range []string{"#s=AAAA&c=1", "#s=%%%", "#s=äöü", "#s=q1bKTS1OTizIAQ", "#c=3&s="} {
 		v.do(chromedp.Navigate("about:blank"), chromedp.Navigate(v.url+"/"+broken))
 		v.see("dialog.panel-gallery")
-		v.says("dialog.panel-gallery .messages", "The address that you opened is broken")
+		v.says("dialog.panel-gallery .messages", "The address that you opened is damaged")
 	}
 	v.keys(kb.Escape)
 	v.holds(scenarioText) // and not an empty page

@@ -83,7 +83,7 @@ func TestBrokenIsSaid(t *testing.T) {
 	p := open(t, serve(t, labOf(t, &bench{start: "algorithm central\nprocesses 2\nat 0 P1 askss\n"})))
 	p.until(`document.querySelector(".plot.empty")?.innerText.includes("it has an error") && document.querySelector(".scene h2").innerText.trim().toLowerCase() == "the group"`)
 	p.write(example(t, "none-ring"))
-	p.until(`document.querySelector(".measures .broken")?.innerText.includes("P1, P2, P3 and P4 wait for ever")`)
+	p.until(`document.querySelector(".measures .broken")?.innerText.includes("P1, P2, P3 and P4 wait forever")`)
 	p.key(kb.Escape + kb.Home + "v")
 	p.at("26 of 27")
 	p.write("algorithm ricart-agrawala\nprocesses 2\nat 0 crash P2\nat 1 P1 asks\n")

@@ -72,7 +72,7 @@ func statesAndWaits(t testing.TB) {
 	if got := p.text(".why"); !strings.Contains(got, "P5 waits for the token: it asked P3; P3 asked P1, which is inside") {
 		t.Errorf("why: %q", got)
 	}
-	if got := p.text(".measures"); !strings.Contains(got, "messages per entry") || !strings.Contains(got, "at most one is inside at a time") {
+	if got := p.text(".measures"); !strings.Contains(got, "messages per entry") || !strings.Contains(got, "at most one process is inside at a time") {
 		t.Errorf("measures: %q", got)
 	}
 	if got := eval[string](p, `document.querySelector("[role=log]").textContent`); got != "P3 receives REQUEST from P5. P3 sends REQUEST to P1." {

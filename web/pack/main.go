@@ -46,7 +46,7 @@ const (
 )
 
 // errModule is the error for a module that cannot be understood.
-var errModule = errors.New("not a WebAssembly module as Go makes them")
+var errModule = errors.New("this is not a WebAssembly module built by Go")
 
 // joined returns a module whose pieces of data are joined where few zeros are between
 // them.

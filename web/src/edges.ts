@@ -71,7 +71,7 @@ function meaning(d: Doc, { proc, resource, units, has }: Arc): string {
 	const others = (which: boolean) => all.filter((a) => a.has === which && a.proc !== proc).map((a) => d.names[a.proc]);
 	if (has) {
 		const ask = others(false);
-		return ask.length > 0 ? `${ask.join(", ")} ${ask.length > 1 ? "ask" : "asks"} for it too` : "nobody else asks for it";
+		return ask.length > 0 ? `${ask.join(", ")} ${ask.length > 1 ? "ask" : "asks"} for it too` : "no other process asks for it";
 	}
 	const left = (d.scene.units?.[resource] ?? 0) - all.reduce((n, a) => n + (a.has ? a.units : 0), 0);
 	if (units <= left) return `${left} free, so it can get ${units === 1 ? "it" : "them"}`;

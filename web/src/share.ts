@@ -102,7 +102,7 @@ async function openAddress(): Promise<boolean> {
 	} catch {
 		await openStart();
 		dialog.value = "gallery";
-		notice.value = "The address that you opened is broken, perhaps cut off on its way: ask for it again, or begin with something from the gallery.";
+		notice.value = "The address that you opened is damaged, perhaps cut off: ask for it again, or start with something from the gallery.";
 	}
 	return true;
 }

@@ -91,7 +91,7 @@ class Row extends Component<RowProps> {
 				{wide
 					? <td class="fields">{told(fields).map(([f, v]) => <span key={f} class={mark(f)}><i>{f}</i> {v} </span>)}</td>
 					: columns.map((c) => <td key={c} class={mark(c)}>{values.get(c) ?? ""}</td>)}
-				{wait !== undefined && <td class={`wait-for ${mark("?")}`} title={wait}>{wait.replace(/^(stands still, and )?waits (for )?/, "")}</td>}
+				{wait !== undefined && <td class={`wait-for ${mark("?")}`} title={wait}>{wait.replace(/^(is paused, and )?(has been )?wait(?:s|ing) (?:(?:for|because) )?/, "")}</td>}
 			</tr>
 		);
 	}

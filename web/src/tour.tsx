@@ -41,7 +41,7 @@ const stops: Stop[] = [
 	},
 	{
 		title: "Now with a lock",
-		text: "The same group, with Ricart and Agrawala's lock: who wants in asks all others, and waits for the OK of each. Click one who waits and it tells you what for.",
+		text: "The same group, with Ricart and Agrawala's lock: a process that wants to enter asks all others, and waits for an OK from each. Click a waiting process to see what it waits for.",
 		at: "[data-tour=scene]",
 		show: () => open(locked, 0).then(() => seek(waited())),
 	},

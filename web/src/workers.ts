@@ -111,7 +111,7 @@ export class Workers implements Backend {
 			return JSON.parse(last);
 		} catch (err) {
 			if (!late) throw err;
-			return { error: { line: 0, col: 0, text: `${name} took longer than ${longest / 1000} s: make the scenario shorter, or use the command line` } };
+			return { error: { line: 0, col: 0, text: `${name} took longer than ${longest / 1000} s: shorten the scenario, or use the command line` } };
 		} finally {
 			clearTimeout(clock);
 		}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/host"
 )
 
 // Stamps are in one order, and none is before itself.
@@ -152,9 +153,9 @@ type strict struct {
 	t *testing.T
 }
 
-func (x *strict) Step(in algorithm.Input, out *algorithm.Output) error {
+func (x *strict) Step(in host.Input, out *host.Output) error {
 	err := x.Machine.Step(in, out)
-	if errors.Is(err, algorithm.ErrHost) {
+	if errors.Is(err, host.ErrHost) {
 		x.t.Errorf("input %v: %v", in.Kind, err)
 	}
 	return err

@@ -79,14 +79,14 @@ const accountStream = 1 << 32
 func (c Config) check() error {
 	switch {
 	case c.Machines < 1:
-		return fmt.Errorf("%d cash machines: there must be at least 1", c.Machines)
+		return fmt.Errorf("%d cash machines: want at least 1", c.Machines)
 	case c.Deposits < 1:
-		return fmt.Errorf("%d deposits: there must be at least 1", c.Deposits)
+		return fmt.Errorf("%d deposits: want at least 1", c.Deposits)
 	case c.Amount < 0 || c.Balance < 0:
-		return fmt.Errorf("a deposit of %d on a balance of %d: neither can be negative", c.Amount, c.Balance)
+		return fmt.Errorf("a deposit of %d on a balance of %d: neither may be negative", c.Amount, c.Balance)
 	}
 	if all := float64(c.Machines) * float64(c.Deposits); all*float64(c.Amount)+float64(c.Balance) > math.MaxInt64/2 {
-		return fmt.Errorf("so much money cannot be counted: give a smaller amount or fewer deposits")
+		return fmt.Errorf("the total overflows: use a smaller amount or fewer deposits")
 	}
 	return nil
 }

@@ -81,7 +81,7 @@ type end struct {
 // death everything is the same.
 func (c Config) foresee() (*end, error) {
 	if int(c.Crash.Who) >= c.Machines {
-		return nil, fmt.Errorf("machine %d is to die: there are machines 1 to %d", c.Crash.Who+1, c.Machines)
+		return nil, fmt.Errorf("machine %d cannot crash: there are machines 1 to %d", c.Crash.Who+1, c.Machines)
 	}
 	b := c.branch(&end{at: math.MaxInt64})
 	b.Record, b.Watch = false, func(p sim.Progress) bool {
@@ -92,7 +92,7 @@ func (c Config) foresee() (*end, error) {
 	}
 	i := slices.IndexFunc(b.calls, c.Crash.first)
 	if i < 0 {
-		return nil, fmt.Errorf("%v does not get in with %s, so it cannot die inside: let another machine die, or give another --seed", c.Crash.Who, c.Lock.Name)
+		return nil, fmt.Errorf("%v never enters with %s, so it cannot crash inside: crash another machine, or use another --seed", c.Crash.Who, c.Lock.Name)
 	}
 	doom := &end{at: b.calls[i].back + 1, turn: b.calls[i].turn}
 	if c.Crash.Moment != Read {

@@ -70,7 +70,7 @@ func (r *Result) Diagram(balance int64, maxRows int) []string {
 		i = j
 	}
 	if left := len(c.rows) - 1 - maxRows; left > 0 {
-		c.rows = append(c.rows[:maxRows+1], fmt.Sprintf("%*s  and so on: %d more rows", timeWidth, "", left))
+		c.rows = append(c.rows[:maxRows+1], fmt.Sprintf("%*s  ... %d more rows", timeWidth, "", left))
 	}
 	return c.rows
 }

@@ -7,7 +7,7 @@ import "github.com/stile-lock/stile/algorithm"
 func NoLock() algorithm.Spec {
 	return algorithm.Spec{
 		Name: "none", Title: "No lock",
-		Wrong:   "there is no exclusion",
+		Wrong:   "there is no mutual exclusion",
 		Network: algorithm.Lossy,
 		Kinds:   []string{"NOTHING"},
 		Plan: algorithm.Always(func(self algorithm.ID, v algorithm.View) algorithm.Machine {

@@ -23,24 +23,24 @@ type Scene struct {
 func Scenes() []Scene {
 	return []Scene{{
 		Name: "seats", Title: "The last seats", Lane: "hall", Number: "sold", Who: "box office", Thing: "seat",
-		Does:  "asks the hall how many seats are sold, sells the next one, and writes the new number back",
-		Twice: "is sold twice: two people sit on it", Left: "The hall knows of %s sold seats, but %s were sold",
+		Does:  "reads how many seats are sold, sells the next one, and writes the new number back",
+		Twice: "is sold twice: two people sit on it", Left: "The hall has recorded %s sold seats, but %s were sold",
 	}, {
 		Name: "ids", Title: "Unique ids", Lane: "counter", Number: "last", Who: "server", Thing: "id",
-		Does:  "reads the last id that was given, gives the next one, and writes it back",
-		Twice: "is given twice: two things have one name", Left: "The counter is at %s after %s ids",
+		Does:  "reads the last id, hands out the next one, and writes it back",
+		Twice: "is handed out twice: two things have the same id", Left: "The counter is at %s after %s ids",
 	}, {
 		Name: "files", Title: "A file in a shared folder", Lane: "folder", Number: "lines", Who: "editor", Thing: "line",
-		Does:  "loads the file, adds a line at its end, and saves the file",
-		Twice: "is written twice: the file that is saved later has one of the two only", Left: "The file has %s lines, but %s were added",
+		Does:  "loads the file, appends a line, and saves the file",
+		Twice: "is written twice: the file saved last has only one of the two", Left: "The file has %s lines, but %s were added",
 	}, {
 		Name: "calendar", Title: "A shared calendar", Lane: "calendar", Number: "booked", Who: "secretary", Thing: "hour",
-		Does:  "reads which hours are booked, books the next one, and writes the calendar back",
-		Twice: "is booked twice: two meetings, one room", Left: "The calendar has %s hours booked, but %s meetings",
+		Does:  "reads which hours are booked, books the next one, and saves the calendar",
+		Twice: "is booked twice: two meetings, one room", Left: "The calendar has %s booked hours for %s meetings",
 	}, {
-		Name: "tasks", Title: "Workers that split tasks", Lane: "list", Number: "begun", Who: "worker", Thing: "task",
-		Does:  "reads how many tasks are begun, takes the next one, and writes that it is",
-		Twice: "is done twice", Left: "The list says that %s are begun, after %s were taken: the last ones nobody does",
+		Name: "tasks", Title: "Workers that share tasks", Lane: "list", Number: "begun", Who: "worker", Thing: "task",
+		Does:  "reads how many tasks have been started, takes the next one, and writes the new number back",
+		Twice: "is done twice", Left: "The list shows %s tasks started, but workers took %s; the last tasks are never done",
 	}}
 }
 

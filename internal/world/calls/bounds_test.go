@@ -134,11 +134,11 @@ func TestManyAtOnce(t *testing.T) {
 	many := func(s string, n int) string { return "[" + strings.TrimSuffix(strings.Repeat(s+",", n), ",") + "]" }
 	for _, c := range []struct{ name, body, want string }{
 		{"compare", fmt.Sprintf(`{"algorithms":%s}`, many(`"central"`, 100_000)), "100000 algorithms to compare: want at most 64"},
-		{"compare", fmt.Sprintf(`{"n":%s}`, many("3", 100_000)), "places to compare at: want at most 64"},
-		{"compare", fmt.Sprintf(`{"n":[3],"rest":%s,"hold":%s}`, many("1", 100_000), many("1", 100_000)), "places to compare at: want at most 64"},
+		{"compare", fmt.Sprintf(`{"n":%s}`, many("3", 100_000)), "points to compare: want at most 64"},
+		{"compare", fmt.Sprintf(`{"n":[3],"rest":%s,"hold":%s}`, many("1", 100_000), many("1", 100_000)), "points to compare: want at most 64"},
 		{"act", fmt.Sprintf(`{"text":%s,"event":0,"deed":{"verb":"take","proc":3,"locks":%s}}`, aTrade, many("0", 300_000)), "L1 is named twice"},
-		{"act", fmt.Sprintf(`{"text":%s,"event":0,"deed":{"verb":"partition","parts":%s}}`, aLock, many("[0]", 300_000)), "want each process once at most"},
-		{"act", fmt.Sprintf(`{"text":%s,"event":0,"deed":{"verb":"partition","parts":%s}}`, aLock, many("[]", 300_000)), "want the processes of a part"},
+		{"act", fmt.Sprintf(`{"text":%s,"event":0,"deed":{"verb":"partition","parts":%s}}`, aLock, many("[0]", 300_000)), "want each process at most once"},
+		{"act", fmt.Sprintf(`{"text":%s,"event":0,"deed":{"verb":"partition","parts":%s}}`, aLock, many("[]", 300_000)), "name the processes of a part"},
 	} {
 		said := lines(t, &Calls{Workers: 1}, c.name, c.body)
 		if last := string(said[len(said)-1]); !strings.HasPrefix(last, `{"error"`) || !strings.Contains(last, c.want) {

@@ -126,7 +126,7 @@ func (c *Calls) answer(ctx context.Context, name string, body []byte, say func(v
 	case i < 0:
 		return fmt.Errorf("unknown call %q: want %s%s", name, spell.Either(names...), spell.DidYouMean(name, names...))
 	case len(body) > MaxBody:
-		return fmt.Errorf("a call of %s bytes: want at most %s: make the scenario shorter, or run it by 'stile replay'", words.Grouped(len(body)), words.Grouped(MaxBody))
+		return fmt.Errorf("a call of %s bytes: want at most %s; shorten the scenario, or run it with 'stile replay'", words.Grouped(len(body)), words.Grouped(MaxBody))
 	}
 	return answers[i](ctx, body, say)
 }
@@ -149,14 +149,14 @@ func read(body []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.DisallowUnknownFields()
 	if body[0] != '{' {
-		why = "it is no object"
+		why = "it is not an object"
 	} else if err := d.Decode(into); err != nil {
 		why = unread(err)
 	} else if _, err := d.Token(); err != io.EOF {
-		why = "something follows behind its end"
+		why = "it has trailing data"
 	}
 	if why != "" {
-		return fmt.Errorf("this call cannot be read: %s: want one JSON object with the keys of the call", why)
+		return fmt.Errorf("cannot read the call: %s: want one JSON object with the call's keys", why)
 	}
 	return nil
 }
@@ -166,9 +166,9 @@ func unread(err error) string {
 	var kind *json.UnmarshalTypeError
 	switch {
 	case errors.As(err, &kind):
-		return fmt.Sprintf("%s cannot be the %s that is there", kind.Field, kind.Value)
+		return fmt.Sprintf("%s cannot be a %s", kind.Field, kind.Value)
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return "it ends too early"
+		return "unexpected end of input"
 	}
 	return strings.TrimPrefix(err.Error(), "json: ")
 }
@@ -216,9 +216,9 @@ func (c *Calls) run(ctx context.Context, body []byte, say func(v any) error) err
 }
 
 type actCall struct {
-	Text  string        `json:"text"`
-	Event int           `json:"event"`
-	Deed  document.Deed `json:"deed"`
+	Text       string              `json:"text"`
+	Event      int                 `json:"event"`
+	UserAction document.UserAction `json:"deed"`
 }
 
 func (c *Calls) act(ctx context.Context, body []byte, say func(v any) error) error {
@@ -231,7 +231,7 @@ func (c *Calls) act(ctx context.Context, body []byte, say func(v any) error) err
 	}
 	o, cancel := c.within(ctx)
 	defer cancel()
-	e, err := document.Act(in.Text, o, in.Event, in.Deed)
+	e, err := document.Act(in.Text, o, in.Event, in.UserAction)
 	if err != nil {
 		return err
 	}

@@ -53,11 +53,11 @@ const (
 func (l *limits) refuse(most time.Duration) error {
 	switch {
 	case l.Requests < -1 || l.Requests > mostRequests:
-		return fmt.Errorf("%d requests of each process: want 1 to %d, or -1 for any number", l.Requests, mostRequests)
+		return fmt.Errorf("%d requests per process: want 1 to %d, or -1 for any number", l.Requests, mostRequests)
 	case l.Crashes < 0 || l.Crashes > mostCrashes:
 		return fmt.Errorf("%d crashes: want 0 to %d", l.Crashes, mostCrashes)
 	case !(l.Seconds >= 0 && l.Seconds <= most.Seconds()):
-		return fmt.Errorf("a check of %g seconds: want 0 to %g, 0 meaning as long as it may", l.Seconds, most.Seconds())
+		return fmt.Errorf("a check of %g seconds: want 0 to %g; 0 means the maximum", l.Seconds, most.Seconds())
 	}
 	return nil
 }
@@ -90,7 +90,7 @@ func (c *Calls) check(ctx context.Context, body []byte, say func(v any) error) e
 	case f.Vast:
 		conf.Pace = check.Quick // as the command does
 	case conf.Crashes > 0 && !f.Detects:
-		return fmt.Errorf("%d crashes of %s, which survives none: want 0, or a lock such as %s+bully", conf.Crashes, sc.Algorithm, sc.Algorithm)
+		return fmt.Errorf("%d crashes: %s does not survive crashes; want 0, or a lock such as %s+bully", conf.Crashes, sc.Algorithm, sc.Algorithm)
 	}
 	conf.Limits = check.Limits{Workers: c.Workers, Memory: c.Memory, Time: time.Duration(in.Limits.Seconds * float64(time.Second))}
 	if conf.Memory == 0 {
@@ -129,7 +129,7 @@ func (c *Calls) config(sc *scenario.Scenario) (check.Config, error) {
 	conf := check.Config{Nodes: sc.Processes, Network: sc.Network, Options: sc.Options, First: true}
 	switch {
 	case len(sc.Sections) > 0:
-		return conf, &document.Error{Text: "several sections cannot be checked together: take the lines that say section out, for each is a lock of its own"}
+		return conf, &document.Error{Text: "several sections cannot be checked together, because each is a separate lock: remove the section lines"}
 	case sc.Transacts():
 		m, err := deadlock.Find(sc.Algorithm)
 		if err != nil {
@@ -200,22 +200,22 @@ func takes(turns [][]int) string {
 		}
 		said = append(said, "takes "+strings.Join(names, " "))
 	}
-	return strings.Join(said, ", gives back and ")
+	return strings.Join(said, ", releases, then ")
 }
 
 // checked says what was tried.
 func checked(sc *scenario.Scenario, conf check.Config) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Every order in which messages can arrive on a network that is %v, among %s", conf.Network, words.Plural(sc.Processes, "process"))
-	often := "as often as it likes"
+	fmt.Fprintf(&b, "Every order in which messages can arrive on a network that is %v, for %s", conf.Network, words.Plural(sc.Processes, "process"))
+	often := "any number of times"
 	if conf.Requests > 0 {
 		often = words.Plural(conf.Requests, "time")
 	}
 	if may := conf.Family.May; may != "" {
-		b.WriteString(" of which " + strings.Replace(may, "%s", often, 1))
+		b.WriteString("; " + strings.Replace(may, "%s", often, 1))
 	} else {
 		m, _ := deadlock.Find(sc.Algorithm)
-		fmt.Fprintf(&b, " at %s. Each does %s, whenever it likes, what its lines say", words.Plural(sc.Sites, "site"), often)
+		fmt.Fprintf(&b, " at %s. Each process runs its transactions %s, at any time", words.Plural(sc.Sites, "site"), often)
 		for p, turns := range programs(sc, m) {
 			sep := "; "
 			if p == 0 {
@@ -224,19 +224,19 @@ func checked(sc *scenario.Scenario, conf check.Config) string {
 			fmt.Fprintf(&b, "%s%v %s", sep, algorithm.ID(p), takes(turns))
 		}
 		if m.Sorted {
-			b.WriteString("; locks are taken in ascending order")
+			b.WriteString("; locks are acquired in ascending order")
 		}
 	}
 	if conf.Crashes > 0 {
-		fmt.Fprintf(&b, ", and %d may die, at any step", conf.Crashes)
+		fmt.Fprintf(&b, ", and %d may crash, at any step", conf.Crashes)
 	}
 	if conf.Pace == check.Quick {
-		b.WriteString(", while messages take no time compared with timeouts")
+		b.WriteString("; messages take no time compared with timeouts")
 	}
 	if sc.Transacts() {
-		b.WriteString(". When its lines do so, and what else the schedule has, is left out.")
+		b.WriteString(". The times and the other lines of the schedule are ignored.")
 	} else {
-		b.WriteString(". The lines of the schedule are left out.")
+		b.WriteString(". The lines of the schedule are ignored.")
 	}
 	return b.String()
 }

@@ -27,7 +27,7 @@ func TestLimitsByTheClock(t *testing.T) {
 		t.Skip("it takes long, and starts no goroutine that shorter tests do not start")
 	}
 	for _, c := range []struct{ name, body, slow, fast string }{
-		{"run", `{"text":` + long + `}`, "but takes too long", `"keys"`},
+		{"run", `{"text":` + long + `}`, "but it takes too long", `"keys"`},
 		{"act", `{"text":` + long + `,"event":900,"deed":{"verb":"ask","proc":2}}`, "the run takes too long to get there", "P3 asks"},
 		{"check", `{"text":"algorithm lamport\nprocesses 3\n"}`, explore.Interrupted, `"verdict":"holds`},
 		{"compare", `{"algorithms":["raymond","lamport"],"n":[9],"entries":500}`, `"stopped":true`, `"messages_per_entry"`},

@@ -62,11 +62,11 @@ func (c *Calls) compare(ctx context.Context, body []byte, say func(v any) error)
 	}
 	for _, n := range conf.Nodes {
 		if n < 1 || n > mostNodes {
-			return fmt.Errorf("a comparison of %d processes: want 1 to %d", n, mostNodes)
+			return fmt.Errorf("a comparison for %d processes: want 1 to %d", n, mostNodes)
 		}
 	}
 	if in.Entries < 1 || in.Entries > mostEntries {
-		return fmt.Errorf("%d entries of each run: want 1 to %d", in.Entries, mostEntries)
+		return fmt.Errorf("%d entries per run: want 1 to %d", in.Entries, mostEntries)
 	}
 	var err error
 	if conf.Think, err = dists(in.Rest, 0, 100); err != nil {
@@ -76,7 +76,7 @@ func (c *Calls) compare(ctx context.Context, body []byte, say func(v any) error)
 		return err
 	}
 	if n := len(conf.Nodes) * len(conf.Think) * len(conf.Hold); n > mostPlaces {
-		return fmt.Errorf("%d places to compare at: want at most %d", n, mostPlaces)
+		return fmt.Errorf("%d points to compare: want at most %d", n, mostPlaces)
 	}
 	if len(in.Algorithms) > mostSpecs {
 		return fmt.Errorf("%d algorithms to compare: want at most %d", len(in.Algorithms), mostSpecs)

@@ -29,18 +29,18 @@ type Item struct {
 }
 
 // bank is what every visitor sees first: two tellers inside at the same time.
-const bank = `# A wrong lock lets two tellers in at once: both read the same balance, and the 10,000 that one of them pays in are lost.
+const bank = `# A wrong lock lets two tellers enter at once: both read the same balance, and the 10,000 that one of them deposits are lost.
 title The bank that loses 10,000
 algorithm bakery-naive
 processes 3
 schedule steps
 
-P1 asks                       # teller 1 wants to pay in 10,000
-P2 asks                       # teller 2 wants to pay in 500
+P1 asks                       # teller 1 wants to deposit 10,000
+P2 asks                       # teller 2 wants to deposit 500
 deliver 1 -> 2 READ
 deliver 2 -> 1 READ
 deliver 1 -> 2 VALUE
-deliver 2 -> 1 VALUE          # P1 has read 0, but not yet P3's
+deliver 2 -> 1 VALUE          # P1 has read 0, but not P3's number yet
 deliver 2 -> 3 READ
 deliver 3 -> 2 VALUE
 expect P2 number 1            # P2, the higher id, writes 1,
@@ -48,7 +48,7 @@ deliver 2 -> 1 READ           # sees number[1] = 0
 deliver 1 -> 2 VALUE
 deliver 2 -> 3 READ
 deliver 3 -> 2 VALUE
-expect P2 inside              # and goes in
+expect P2 inside              # and enters
 deliver 1 -> 3 READ
 deliver 3 -> 1 VALUE
 expect P1 number 1            # only then P1 writes its 1,

@@ -95,7 +95,7 @@ const twice = "algorithm none\nprocesses 3\nsite 1 P1 P2 P3 L1 L2\nat 3 P1 takes
 // order of time, and says so.
 func TestCheckTakesAllLines(t *testing.T) {
 	got, _ := call(t, "check", `{"text":`+quoted(t, twice)+`}`)
-	for _, want := range []string{"P1 takes L1, gives back and takes L1 L2; P2 takes L2 L1; P3 takes nothing", `"verdict":"violated"`, "expect stuck"} {
+	for _, want := range []string{"P1 takes L1, releases, then takes L1 L2; P2 takes L2 L1; P3 takes nothing", `"verdict":"violated"`, "expect stuck"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("got %s, want %s", got, want)
 		}

@@ -16,8 +16,8 @@ import (
 func (m *Map) SVG() string {
 	by := Measures()[0]
 	p := draw.Charts{
-		Title:   by.Title + " over the number of processes N",
-		Note:    interrupted(m.Stopped()) + fmt.Sprintf("runs of %d entries, seed %d; times in T, the latency of a message", m.Entries, m.Seed),
+		Title:   by.Title + " by number of processes N",
+		Note:    interrupted(m.Stopped()) + fmt.Sprintf("runs of %d entries, seed %d; times in T, the message latency", m.Entries, m.Seed),
 		Columns: min(len(m.Think), 3), Width: 400, Height: 300,
 	}
 	for h, hold := range m.Hold {
@@ -50,8 +50,8 @@ func (m *Map) lines(by Measure, think, hold int) []draw.Line {
 // SVG draws throughput and messages over the number of processes.
 func (m *DeadlockMap) SVG() string {
 	p := draw.Charts{
-		Title: "Methods against deadlock over the number of processes N",
-		Note: interrupted(m.Stopped()) + fmt.Sprintf("%d transactions over %d locks at %d sites, seed %d; a run that got stuck has throughput 0 and no messages",
+		Title: "Methods against deadlock by number of processes N",
+		Note: interrupted(m.Stopped()) + fmt.Sprintf("%d transactions over %d locks at %d sites, seed %d; a stuck run has throughput 0 and no messages",
 			m.Transactions, m.Locks, m.Sites, m.Seed),
 		Columns: 2, Width: 500, Height: 320,
 	}

@@ -94,7 +94,7 @@ func Run(c Config) (*Map, error) {
 		}
 	}
 	if len(m.Cells) == 0 {
-		return nil, fmt.Errorf("nothing to compare: want at least one algorithm, number of processes, think and hold time")
+		return nil, fmt.Errorf("nothing to compare: want at least one algorithm, number of processes, think time and hold time")
 	}
 	return m, c.Do(len(m.Cells), func(i int) (bool, error) {
 		done, err := m.Cells[i].run(c)

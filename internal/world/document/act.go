@@ -11,9 +11,9 @@ import (
 	"github.com/stile-lock/stile/trace"
 )
 
-// A Deed is an action that the user of the page wants to happen now. Processes and sites
+// A UserAction is an action that the user of the page wants to happen now. Processes and sites
 // are lanes, counted from 0 as in a Document.
-type Deed struct {
+type UserAction struct {
 	Verb    string  `json:"verb"`              // ask, leave, crash, ...: see Act
 	Proc    int     `json:"proc"`              // lane that acts
 	To      int     `json:"to,omitempty"`      // suspect, trust, tell: lane concerned
@@ -26,7 +26,7 @@ type Deed struct {
 	Locks   []int   `json:"locks,omitempty"`   // take: locks, from 0, in this order; in a graph of resources: the resource
 }
 
-// An Edit is the result of a deed: the new text.
+// An Edit is the result of a user action: the new text.
 type Edit struct {
 	Text  string `json:"text"`
 	Line  int    `json:"line"`          // number of the added line
@@ -34,7 +34,7 @@ type Edit struct {
 	Cut   int    `json:"cut,omitempty"` // number of later lines removed because they can no longer happen
 }
 
-// Act turns a deed at a cursor into a line, and inserts it where it belongs.
+// Act turns a user action at a cursor into a line, and inserts it where it belongs.
 //
 // The verbs are ask, leave, start, crash, restart, pause, resume, suspect, trust, tell and
 // expire; deliver, overtake, drop, duplicate, delay and reorder for a message in flight;
@@ -50,8 +50,8 @@ type Edit struct {
 // then. It removes later lines that can no longer happen, and extends a run that would have
 // ended by then.
 //
-// An error says why the deed is impossible.
-func Act(text string, o Options, event int, d Deed) (*Edit, error) {
+// An error says why the action is impossible.
+func Act(text string, o Options, event int, d UserAction) (*Edit, error) {
 	if scenario.IsGraph(text) {
 		return actGraph(text, d, o)
 	}
@@ -63,7 +63,7 @@ func Act(text string, o Options, event int, d Deed) (*Edit, error) {
 	if err != nil {
 		return nil, located(err)
 	}
-	a := &actor{spec: spec, sc: sc, deed: d, text: text, event: event}
+	a := &actor{spec: spec, sc: sc, user: d, text: text, event: event}
 	if err := a.place(o); err != nil {
 		return nil, located(err)
 	}
@@ -81,11 +81,11 @@ func Act(text string, o Options, event int, d Deed) (*Edit, error) {
 	return e, nil
 }
 
-// An actor turns a deed into a line.
+// An actor turns a user action into a line.
 type actor struct {
 	spec   algorithm.Spec
 	sc     *scenario.Scenario
-	deed   Deed
+	user   UserAction
 	text   string
 	event  int           // the cursor
 	past   []trace.Event // events before the line
@@ -93,7 +93,7 @@ type actor struct {
 	action script.Action
 }
 
-// longer is the extension, in T, of a run that would have ended by the time of a deed.
+// longer is the extension, in T, of a run that would have ended by the time of a user action.
 const longer = 5
 
 // extend writes a later time into the line that says when the run ends.
@@ -109,10 +109,10 @@ func (a *actor) extend() {
 }
 
 // errLong is returned if a run does not reach the cursor, or the line.
-var errLong = errors.New("the run takes too long to get there: end it earlier by a line such as until 50, or have fewer processes")
+var errLong = errors.New("the run takes too long to get there: add a line such as until 50, or use fewer processes")
 
 // errPast is returned if a line would change what has already happened.
-var errPast = errors.New("this would change what has happened before: step back, or write the line by hand")
+var errPast = errors.New("this would change the past: step back, or write the line yourself")
 
 // samePast reports whether a run begins with these events, ignoring message numbers.
 func samePast(past, now []trace.Event) bool {

@@ -138,9 +138,9 @@ func sameTrace(t *testing.T, text string, d *Document) {
 
 // anyDeed chooses something that may be possible. Early in a walk transactions
 // come to no harm that they never get over.
-func anyDeed(r *rand.Rand, d *Document, cursor int, early bool) Deed {
+func anyDeed(r *rand.Rand, d *Document, cursor int, early bool) UserAction {
 	n := len(d.Names)
-	deed := Deed{Proc: r.IntN(n), To: r.IntN(n), By: 1 + float64(r.IntN(5))/2, Locks: []int{r.IntN(2)}, Parts: [][]int{{r.IntN(n)}}}
+	deed := UserAction{Proc: r.IntN(n), To: r.IntN(n), By: 1 + float64(r.IntN(5))/2, Locks: []int{r.IntN(2)}, Parts: [][]int{{r.IntN(n)}}}
 	verb := verbs[r.IntN(len(verbs))].word
 	usual := []string{"ask", "ask", "leave", "leave", "deliver", "deliver", "deliver", "delay", "expire", "pause", "resume", "resume", "restart", "heal"}
 	if d.Kind == "transactions" {

@@ -71,7 +71,7 @@ func FuzzRun(f *testing.F) {
 		if message := frames(d); message != "" && len(d.Events) < 2000 {
 			t.Fatal(message)
 		}
-		if e, err := Act(text, Options{}, event, Deed{Verb: "ask"}); err == nil {
+		if e, err := Act(text, Options{}, event, UserAction{Verb: "ask"}); err == nil {
 			if next := run(e.Text, Options{}, undrawn); next.Error != nil {
 				t.Fatalf("%s in\n%s", next.Error.Text, e.Text)
 			}

@@ -18,12 +18,12 @@ func TestErrorsHaveLines(t *testing.T) {
 		{"algorithm raymond\nprocesses 3\ntopology 1-2,2-9\nat 0 P1 asks\n", 3, "there is no process 9"},
 		{"algorithm raymond\nprocesses 3\n\ntopology foo\nat 0 P1 asks\n", 4, "unknown topology"},
 		{"processes 3\nalgorithm raimond\nat 0 P1 asks\n", 2, "unknown algorithm"},
-		{"algorithm central\nprocesses 3\nk 3\nat 0 P1 asks\n", 3, "has no k"},
+		{"algorithm central\nprocesses 3\nk 3\nat 0 P1 asks\n", 3, "k"},
 		{"algorithm maekawa\nsets 1:1,2;2:1,2;3:3\nprocesses 3\nat 0 P1 asks\n", 2, ""},
-		{"algorithm maekawa\ntopology plane\nprocesses 5\nat 0 P1 asks\n", 2, "does not exist"},
+		{"algorithm maekawa\ntopology plane\nprocesses 5\nat 0 P1 asks\n", 2, "7 and 13"},
 		{"algorithm central\ncoordinator 4\nprocesses 4\npatience 10\nat 0 P1 asks\n", 4, "patience"},
 		{"algorithm wait-die\nprocesses 3\nat 0 P1 asks\n", 1, "run at sites"},
-		{"processes 2\nalgorithm central\nsite 1 P1 L1\nsite 2 P2 L2\nat 0 P1 takes L1\n", 2, "no method"},
+		{"processes 2\nalgorithm central\nsite 1 P1 L1\nsite 2 P2 L2\nat 0 P1 takes L1\n", 2, "central"},
 		{"algorithm wait-die\nmode foo\nprocesses 2\nsite 1 P1 L1\nsite 2 P2 L2\nat 0 P1 takes L1\n", 2, "mode"},
 	} {
 		for _, file := range []string{"", "f.stile"} {
@@ -42,7 +42,7 @@ func TestRunEndsEarly(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{ring, ""},
 		{ring + "until 20\n", ""},
-		{ring + "until 100000000\n", "The run ended at 202, before 100000000: events went on and on, and nothing came of them. For more to happen, let somebody ask later."},
+		{ring + "until 100000000\n", "The run ended at 202, before 100000000, because events went on without progress. To see more, let a process ask later."},
 		{"algorithm central\nprocesses 5\nat 0 P1 asks\nuntil 1000\n", ""},
 	} {
 		if d := run(c.text, Options{}, undrawn); d.Error != nil || d.Early != c.want || d.Cut != nil {

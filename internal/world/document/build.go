@@ -40,14 +40,14 @@ func (r *recorder) document(back *sim.Playback, o Options, draw drawer) (*Docume
 		return nil, err
 	}
 	if early := back.Early(sc); early != "" {
-		d.Early = "The run ended " + early + ". For more to happen, let somebody ask later."
+		d.Early = "The run ended " + early + ". To see more, let a process ask later."
 	}
 	if back.Stopped {
-		why := "which is all that can be shown"
+		why := "the most that can be shown"
 		if o.Over != nil && o.Over() {
-			why = "but takes too long"
+			why = "but it takes too long"
 		}
-		d.Cut = &Cut{len(d.Events), fmt.Sprintf("The run goes on after %s events, %s, and nothing that is expected was checked: end it earlier by a line such as until 50, have fewer processes, or run it by 'stile replay'.", words.Grouped(len(d.Events)), why)}
+		d.Cut = &Cut{len(d.Events), fmt.Sprintf("The run goes on after %s events, %s. Expectations were not checked. Add a line such as until 50, use fewer processes, or run it with 'stile replay'.", words.Grouped(len(d.Events)), why)}
 	}
 	if d.Lines == nil {
 		d.Lines = []LineEvents{}

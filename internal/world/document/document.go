@@ -113,7 +113,7 @@ type Key struct {
 	Timers [][]Timer     `json:"timers,omitempty"` // running timers of each lane; absent if no timer runs
 }
 
-// A Timer is a running timer: a line, or a deed, can let it expire now.
+// A Timer is a running timer: a line, or a user action, can let it expire now.
 type Timer struct {
 	Timer   int    `json:"timer"`
 	Section string `json:"section,omitempty"` // if there are several

@@ -14,16 +14,16 @@ func ExampleRun() {
 		}
 	}
 	// Output:
-	// after "P1 sends REQUEST (time 1) to P2." P1 waits for OK from P2; REQUEST is on its way from P1 to P2
-	// after "P2 sends OK (time 2) to P1." P1 waits for OK from P2; OK is on its way
-	// after "P2 sends REQUEST (time 2) to P1." P2 waits for OK from P1, which is inside; REQUEST is on its way from P2 to P1
+	// after "P1 sends REQUEST (time 1) to P2." P1 waits for OK from P2; REQUEST is in flight from P1 to P2
+	// after "P2 sends OK (time 2) to P1." P1 waits for OK from P2; OK is in flight
+	// after "P2 sends REQUEST (time 2) to P1." P2 waits for OK from P1, which is inside; REQUEST is in flight from P2 to P1
 	// after "P1 receives REQUEST (time 2) from P2." P2 waits for OK from P1, which is inside
-	// after "P1 sends OK (time 3) to P2." P2 waits for OK from P1; OK is on its way
+	// after "P1 sends OK (time 3) to P2." P2 waits for OK from P1; OK is in flight
 }
 
 func ExampleAct() {
 	const text = "algorithm central\nprocesses 2\nat 0 P2 asks\n"
-	e, err := document.Act(text, document.Options{}, 2, document.Deed{Verb: "drop", Msg: 1})
+	e, err := document.Act(text, document.Options{}, 2, document.UserAction{Verb: "drop", Msg: 1})
 	if err != nil {
 		fmt.Println(err)
 		return

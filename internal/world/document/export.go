@@ -49,7 +49,7 @@ func ExportAs(text, as string, o Options) (*Export, error) {
 	t := back.Trace()
 	entries := len(t.Events) * (sc.Processes + sc.Sites)
 	if back.Stopped || as == "shiviz" && entries > mostClocks {
-		return nil, fmt.Errorf("the run is too long for a page to export it as %s: 'stile replay --trace' writes it; or end it earlier by a line such as until 50", as)
+		return nil, fmt.Errorf("the run is too long to export as %s: use 'stile replay --trace', or add a line such as until 50", as)
 	}
 	switch as {
 	case "svg":
@@ -74,7 +74,7 @@ func exportGraph(text, as string, o Options) (*Export, error) {
 		return e, nil
 	}
 	if as != "svg" {
-		return nil, errors.New("a graph of resources is not run: want svg, scenario or command")
+		return nil, errors.New("a resource graph has no run: want svg, scenario or command")
 	}
 	d := runGraph(g)
 	if d.Error != nil {

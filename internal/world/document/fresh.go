@@ -52,10 +52,10 @@ func Fresh(w Wish, o Options) (string, error) {
 		}
 	}
 	if strings.ContainsAny(w.Algorithm, " \t") {
-		return "", fmt.Errorf("an algorithm called %q: want one word, since a text names it by one", w.Algorithm)
+		return "", fmt.Errorf("algorithm %q: want a name of one word", w.Algorithm)
 	}
 	if w.Algorithm == "" {
-		return "", errors.New("a scenario of no algorithm: name one, such as ricart-agrawala; one of your own needs a Name in its Spec")
+		return "", errors.New("no algorithm: name one, such as ricart-agrawala; your own needs a Name in its Spec")
 	}
 	w.Processes = cmp.Or(w.Processes, 3)
 	_, noMethod := deadlock.Find(w.Algorithm)

@@ -56,10 +56,10 @@ func TestFreshRefuses(t *testing.T) {
 	}{
 		{Wish{Algorithm: "sanders", Inform: "1:1;2:2;3:3"}, "inform sets without request sets"},
 		{Wish{Algorithm: "sanders", Sets: "1:1;2:2;3:3"}, "could both be inside"},
-		{Wish{Algorithm: "raymond", Experiment: true}, "raymond has no experiment to choose"},
+		{Wish{Algorithm: "raymond", Experiment: true}, "raymond has no option experiment"},
 		{Wish{Algorithm: "raymond", Inform: "x\ny"}, "on one line"},
 		{Wish{Algorithm: "raymond", Workload: "much"}, "unknown workload"},
-		{Wish{Processes: 3}, "of no algorithm: name one"},
+		{Wish{Processes: 3}, "no algorithm"},
 	} {
 		if text, err := Fresh(c.wish, Options{}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v, want %q\n%s", c.wish, err, c.want, text)

@@ -51,7 +51,7 @@ func runGraph(g *scenario.Graph) *Document {
 		d.Deltas = append(d.Deltas, differ(i+1, before, h.key())...)
 		d.Graph = append(d.Graph, h.waitsFor(i+1))
 	}
-	verdict := Event{At: int64(len(v.Steps)), Kind: "end", Proc: -1, Peer: -1, Text: "All have ended: there is no deadlock."}
+	verdict := Event{At: int64(len(v.Steps)), Kind: "end", Proc: -1, Peer: -1, Text: "All processes have ended: there is no deadlock."}
 	if p := d.Properties[0]; !p.Holds {
 		verdict.Kind, verdict.Name, verdict.Text = "violation", "deadlock", p.Text+"."
 		d.Violations = append(d.Violations, Violation{d.Ended, "deadlock", p.Text})
@@ -65,7 +65,7 @@ func runGraph(g *scenario.Graph) *Document {
 
 // benches puts processes on the left and resources on the right.
 func benches(g *scenario.Graph) Scene {
-	s := Scene{Shape: AtResources, Title: "who has what, and who asks for what", Links: []Link{}, Groups: []Group{}, Units: g.Resources}
+	s := Scene{Shape: AtResources, Title: "what each process holds and asks for", Links: []Link{}, Groups: []Group{}, Units: g.Resources}
 	column := func(x float64, n int) (all []Place) {
 		for i := range n {
 			all = append(all, Place{x, (float64(i) + 0.5) / float64(n)})
@@ -82,11 +82,11 @@ func benches(g *scenario.Graph) Scene {
 // provenOf says whether there is a deadlock, and how that is known.
 func provenOf(v *sim.Verdict) Property {
 	if len(v.Deadlocked) == 0 {
-		return Property{Name: family.NoDeadlock, Holds: true, Event: -1, Text: "all can get what they ask for and end, in the order " + list(namesOf(v.Order()))}
+		return Property{Name: family.NoDeadlock, Holds: true, Event: -1, Text: "every process can get what it asks for and end, in the order " + list(namesOf(v.Order()))}
 	}
-	what := "are deadlocked: none of them can ever get all that it asks for, even if everybody else ends and gives everything back"
+	what := "are deadlocked: none of them can ever get all that it asks for, even if all other processes end and release everything"
 	if len(v.Deadlocked) == 1 {
-		what = "is deadlocked: it can never get all that it asks for, even if everybody else ends and gives everything back"
+		what = "is deadlocked: it can never get all that it asks for, even if all other processes end and release everything"
 	}
 	return Property{Name: family.NoDeadlock, Event: len(v.Steps), Text: list(namesOf(v.Deadlocked)) + " " + what}
 }
@@ -98,9 +98,9 @@ func countedOf(v *sim.Verdict) []Measure {
 		rings = append(rings, strings.Join(append(namesOf(c), c[0].String()), " → "))
 	}
 	return []Measure{
-		{Name: "cycles", Here: cmp.Or(list(rings), "none"), Theory: "a deadlock needs one", Formula: "where resources have several units it is not enough", Fits: true},
-		{Name: "can end, in this order", Here: cmp.Or(list(namesOf(v.Order())), "nobody"), Theory: "any order leaves the same ones over", Fits: true},
-		{Name: "left over", Here: cmp.Or(list(namesOf(v.Deadlocked)), "nobody"), Theory: "these are deadlocked", Fits: true},
+		{Name: "cycles", Here: cmp.Or(list(rings), "none"), Theory: "a deadlock needs one", Formula: "with several units per resource, a cycle alone does not prove one", Fits: true},
+		{Name: "can end, in this order", Here: cmp.Or(list(namesOf(v.Order())), "none"), Theory: "any order leaves the same processes", Fits: true},
+		{Name: "left over", Here: cmp.Or(list(namesOf(v.Deadlocked)), "none"), Theory: "these are deadlocked", Fits: true},
 	}
 }
 
@@ -178,7 +178,7 @@ func (h *holdings) why(p int) string {
 		var owners []string
 		for q := range h.have {
 			if m := h.have[q][r]; m > 0 {
-				owners = append(owners, fmt.Sprintf("%v has %d", algorithm.ID(q), m))
+				owners = append(owners, fmt.Sprintf("%v holds %d", algorithm.ID(q), m))
 			}
 		}
 		reasons = append(reasons, fmt.Sprintf("%d %s: %d of %d free, %s", n, deadlock.ResourceName(r), h.free[r], h.units[r], list(owners)))

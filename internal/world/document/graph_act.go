@@ -19,13 +19,13 @@ func graphVerbs() []string { return []string{"ask", "withdraw", "grant", "releas
 // actGraph changes a graph of resources by one unit: a process asks for one, withdraws its
 // request, is granted one, or releases one. It changes, adds or removes the line that says
 // so.
-func actGraph(text string, d Deed, o Options) (*Edit, error) {
+func actGraph(text string, d UserAction, o Options) (*Edit, error) {
 	graph, err := parseGraph(text, o)
 	if err != nil {
 		return nil, located(err)
 	}
 	if !slices.Contains(graphVerbs(), d.Verb) {
-		return nil, fmt.Errorf("unknown verb %q: want %s of a graph of resources", d.Verb, spell.Either(graphVerbs()...))
+		return nil, fmt.Errorf("unknown verb %q: want %s in a resource graph", d.Verb, spell.Either(graphVerbs()...))
 	}
 	if d.Proc < 0 || d.Proc >= graph.Processes || len(d.Locks) != 1 || d.Locks[0] < 0 || d.Locks[0] >= len(graph.Resources) {
 		return nil, fmt.Errorf("%s: want a process from 0 to %d, and one resource from 0 to %d", d.Verb, graph.Processes-1, len(graph.Resources)-1)
@@ -44,11 +44,11 @@ func actGraph(text string, d Deed, o Options) (*Edit, error) {
 		}
 		g.more(has)
 	case d.Verb == "withdraw" && wish == 0:
-		return nil, fmt.Errorf("%v asks for no %s", asks.Proc, name)
+		return nil, fmt.Errorf("%v does not ask for %s", asks.Proc, name)
 	case d.Verb == "withdraw":
 		g.less(asks)
 	case own == 0:
-		return nil, fmt.Errorf("%v has no %s", has.Proc, name)
+		return nil, fmt.Errorf("%v does not hold %s", has.Proc, name)
 	default:
 		g.less(has)
 	}

@@ -79,11 +79,11 @@ func TestGraphsAreTold(t *testing.T) {
 // TestWhyInGraph: the sentence says what is asked for, and who has it.
 func TestWhyInGraph(t *testing.T) {
 	d := Run("processes 3\nresources R1 3\nP1 has R1 2\nP2 has R1\nP3 asks R1 2\n", Options{})
-	if got, want := d.Keys[0].Waits[2], "waits for 2 R1: 0 of 3 free, P1 has 2 and P2 has 1"; got != want {
+	if got, want := d.Keys[0].Waits[2], "waits for 2 R1: 0 of 3 free, P1 holds 2 and P2 holds 1"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	two := Run("processes 3\nresources R1 1 R2 3\nP1 has R1\nP2 has R2 3\nP3 asks R1\nP3 asks R2\n", Options{})
-	if got, want := two.Keys[0].Waits[2], "waits for 1 R1: 0 of 1 free, P1 has 1; and for 1 R2: 0 of 3 free, P2 has 3"; got != want {
+	if got, want := two.Keys[0].Waits[2], "waits for 1 R1: 0 of 1 free, P1 holds 1; and for 1 R2: 0 of 3 free, P2 holds 3"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	if got := d.at(1).Status; !slices.Equal(got, []string{Ended, Idle, Idle}) {
@@ -98,7 +98,7 @@ func TestGraphDeeds(t *testing.T) {
 		r := rand.New(rand.NewPCG(1, 2))
 		done := 0
 		for range 300 {
-			d := Deed{Verb: graphVerbs()[r.IntN(len(graphVerbs()))], Proc: r.IntN(g.Processes), Locks: []int{r.IntN(len(g.Resources))}}
+			d := UserAction{Verb: graphVerbs()[r.IntN(len(graphVerbs()))], Proc: r.IntN(g.Processes), Locks: []int{r.IntN(len(g.Resources))}}
 			e, err := Act(text, Options{}, 0, d)
 			if err != nil {
 				continue
@@ -147,7 +147,7 @@ func sameHoldings(a, b *holdings) bool {
 // TestGraphAnyOrder: who is given one unit of two that it asks for still asks for the
 // other, and the document says of all orders of the lines what a replay does.
 func TestGraphAnyOrder(t *testing.T) {
-	e, err := Act("processes 2\nresources R1 2\n\nP1 asks R1 2\nP2 has R1\nP2 asks R1\n", Options{}, 0, Deed{Verb: "grant", Locks: []int{0}})
+	e, err := Act("processes 2\nresources R1 2\n\nP1 asks R1 2\nP2 has R1\nP2 asks R1\n", Options{}, 0, UserAction{Verb: "grant", Locks: []int{0}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,26 +177,26 @@ func TestGraphAnyOrder(t *testing.T) {
 func TestGraphDeedsRefused(t *testing.T) {
 	text := "processes 2\nresources R1 1\n\nP1 has R1 # the only one\nP2 asks R1\n"
 	for _, c := range []struct {
-		deed Deed
+		deed UserAction
 		want string
 	}{
-		{Deed{Verb: "grant", Proc: 1, Locks: []int{0}}, "of which 0 are free"},
-		{Deed{Verb: "ask", Proc: 1, Locks: []int{0}}, "could never have 2"},
-		{Deed{Verb: "release", Proc: 1, Locks: []int{0}}, "P2 has no R1"},
-		{Deed{Verb: "withdraw", Proc: 0, Locks: []int{0}}, "P1 asks for no R1"},
-		{Deed{Verb: "crash", Proc: 0}, "unknown verb"},
-		{Deed{Verb: "ask", Proc: 7, Locks: []int{0}}, "want a process"},
-		{Deed{Verb: "ask", Proc: 0, Locks: []int{4}}, "one resource"},
+		{UserAction{Verb: "grant", Proc: 1, Locks: []int{0}}, "0 are free"},
+		{UserAction{Verb: "ask", Proc: 1, Locks: []int{0}}, "could never get 2"},
+		{UserAction{Verb: "release", Proc: 1, Locks: []int{0}}, "P2 does not hold R1"},
+		{UserAction{Verb: "withdraw", Proc: 0, Locks: []int{0}}, "P1 does not ask for R1"},
+		{UserAction{Verb: "crash", Proc: 0}, "unknown verb"},
+		{UserAction{Verb: "ask", Proc: 7, Locks: []int{0}}, "want a process"},
+		{UserAction{Verb: "ask", Proc: 0, Locks: []int{4}}, "one resource"},
 	} {
 		if _, err := Act(text, Options{}, 0, c.deed); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v: got %v, want %q", c.deed, err, c.want)
 		}
 	}
-	e, err := Act(text, Options{}, 0, Deed{Verb: "release", Proc: 0, Locks: []int{0}})
+	e, err := Act(text, Options{}, 0, UserAction{Verb: "release", Proc: 0, Locks: []int{0}})
 	if err != nil || e.Text != "processes 2\nresources R1 1\n\nP2 asks R1\n" {
 		t.Errorf("%v: %+v", err, e)
 	}
-	e, err = Act("processes 2\nresources R1 3\nP1 has R1 # some\n", Options{}, 0, Deed{Verb: "grant", Proc: 0, Locks: []int{0}})
+	e, err = Act("processes 2\nresources R1 3\nP1 has R1 # some\n", Options{}, 0, UserAction{Verb: "grant", Proc: 0, Locks: []int{0}})
 	if err != nil || e.Text != "processes 2\nresources R1 3\nP1 has R1 2 # some\n" || e.Line != 3 {
 		t.Errorf("%v: %+v", err, e)
 	}

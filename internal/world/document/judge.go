@@ -80,7 +80,7 @@ func ofLock(m *sim.Result, back *sim.Playback, sc *scenario.Scenario, spec algor
 	}
 	x := Measure{Name: in + "longest bypass", Here: itoa(m.MaxBypass), Fits: true}
 	if most := m.Theory.Bypass; most != nil {
-		x.Theory = "at most " + itoa(*most) + " entries of others once the request has arrived"
+		x.Theory = "at most " + itoa(*most) + " entries of other processes after the request has arrived"
 		x.Fits = seenWaiting(back.Events, m.Section, sc.Processes) <= *most
 	}
 	return append(all, x)
@@ -99,7 +99,7 @@ func entriesOf(m *sim.Result, back *sim.Playback, sc *scenario.Scenario) string 
 		}
 	}
 	if begun > m.Entries {
-		return itoa(begun) + ", " + itoa(m.Entries) + " over"
+		return itoa(begun) + ", " + itoa(m.Entries) + " ended"
 	}
 	return itoa(begun)
 }
@@ -146,24 +146,24 @@ func (r *recorder) properties(back *sim.Playback, d *Document) []Property {
 // gets in.
 func (r *recorder) answered(d *Document, p *Property) {
 	denied := slices.IndexFunc(d.Events, func(e Event) bool { return e.Kind == trace.Deny.String() })
-	who, end := "whoever asks", "gets in"
+	who, end := "every process that asks", "enters"
 	if r.bereft {
-		who += " and lives"
+		who += " and does not crash"
 	}
 	if r.spec.TryLock {
-		end = "is let in or denied"
+		end = "enters or is denied"
 	}
 	p.Text = who + " " + end
 	switch ring := r.ring(); {
 	case len(ring) > 0:
 		p.Holds, p.Event = false, lastAsk(d, ring)
-		p.Text = list(named(d, ring)) + " wait for ever, unless one of them leaves a section first: each is inside one, and waits for one that the next is inside of"
+		p.Text = list(named(d, ring)) + " wait forever unless one of them leaves a section first: each is inside one section and waits for one that the next process is inside"
 	case denied >= 0 && r.spec.TryLock:
 		p.Event = denied
 		p.Text += ", as " + d.Names[d.Events[denied].Proc] + " is"
 	case denied >= 0:
 		p.Holds, p.Event = false, denied
-		p.Text = d.Names[d.Events[denied].Proc] + " asked and was denied, which " + r.spec.Name + " does not say that it does"
+		p.Text = d.Names[d.Events[denied].Proc] + " asked and was denied, but " + r.spec.Name + " does not claim to deny requests"
 	}
 }
 
@@ -173,9 +173,9 @@ func (r *recorder) stuck(d *Document, p *Property) {
 	if len(who) == 0 {
 		return
 	}
-	p.Holds, p.Text = false, list(who)+" wait for ever"
+	p.Holds, p.Text = false, list(who)+" wait forever"
 	if len(who) == 1 {
-		p.Text = who[0] + " waits for ever"
+		p.Text = who[0] + " waits forever"
 	}
 	if n := len(d.Graph); n > 0 && len(d.Graph[n-1].Cycles) > 0 {
 		p.Event = d.Graph[n-1].Event - 1
@@ -240,28 +240,28 @@ func badges(sc *scenario.Scenario, spec algorithm.Spec) []string {
 		}
 	}
 	reorders := spec.Network != algorithm.FIFO && spec.Network != algorithm.Lossy
-	say(sc.Network > spec.Network || sc.Network == algorithm.Unordered && !reorders, "the network is %v, but %s needs one that is %v", sc.Network, spec.Name, spec.Network)
+	say(sc.Network > spec.Network || sc.Network == algorithm.Unordered && !reorders, "the network is %v, but %s needs a %v one", sc.Network, spec.Name, spec.Network)
 	mortal := families.Of(spec).Detects
 	say(sc.Experiment, "the sets break the rules")
 	who := "process"
 	if sc.Transacts() {
 		who = "site"
 	}
-	say(mortal && slandered(sc), "a %s that is alive is taken for dead, which %s does not bear", who, spec.Name)
+	say(mortal && slandered(sc), "a live %s is suspected; %s does not tolerate that", who, spec.Name)
 	for _, a := range sc.Actions {
 		switch a.Kind {
 		case script.Drop:
-			say(spec.Network != algorithm.Lossy && !patient(sc, spec), "a message is lost, which %s does not bear", spec.Name)
+			say(spec.Network != algorithm.Lossy && !patient(sc, spec), "a message is lost; %s does not tolerate that", spec.Name)
 		case script.Duplicate:
-			say(spec.Network != algorithm.Duplicating, "a message comes twice, which %s does not bear", spec.Name)
+			say(spec.Network != algorithm.Duplicating, "a message is duplicated; %s does not tolerate that", spec.Name)
 		case script.Reorder:
-			say(!reorders, "a message overtakes another, which %s does not bear", spec.Name)
+			say(!reorders, "a message overtakes another; %s does not tolerate that", spec.Name)
 		case script.Deliver:
-			say(!reorders && a.Overtakes, "a message overtakes another, which %s does not bear", spec.Name)
+			say(!reorders && a.Overtakes, "a message overtakes another; %s does not tolerate that", spec.Name)
 		case script.Crash, script.Restart, script.CrashSite:
-			say(!mortal, "a process crashes, which %s does not bear", spec.Name)
+			say(!mortal, "a process crashes; %s does not tolerate that", spec.Name)
 		case script.Suspect, script.SuspectSite, script.Trust:
-			say(!mortal, "a process is told who is dead, which %s has no use for", spec.Name)
+			say(!mortal, "a process is notified of a crash; %s ignores that", spec.Name)
 		}
 	}
 	return all

@@ -44,7 +44,7 @@ func (r *recorder) whyLocked(i int) string {
 		return s + r.whyUnheld(i)
 	}
 	to := r.edges[at].To
-	s += ", which " + r.name(to) + " has"
+	s += ", held by " + r.name(to)
 	chain := []int{i, to}
 	for {
 		at = slices.IndexFunc(r.edges, func(e Edge) bool { return e.From == to })
@@ -79,25 +79,25 @@ func (r *recorder) whyUnheld(i int) string {
 	}
 	keeper, bank := r.keeper(i, k)
 	if r.lanes[keeper].status == Crashed {
-		return ": " + r.name(int(keeper)) + ", which is to give it, has crashed"
+		return ": " + r.name(int(keeper)) + ", which must grant it, has crashed"
 	}
 	switch h := r.held[k]; {
 	case h.by > 0 && r.lanes[h.by].status == Crashed:
-		return ", which " + r.name(h.by) + " had, which has crashed"
+		return ", last held by " + r.name(h.by) + ", which has crashed"
 	case h.by > 0 && !h.given:
-		s := ", which " + r.name(h.by) + " has; "
+		s := ", held by " + r.name(h.by) + "; "
 		if m, ok := r.about(h.by); ok {
 			return s + r.onItsWay(m)
 		}
-		return s + "nothing about it is under way"
+		return s + "no message about it is in flight"
 	case h.by > 0:
-		if m, ok := r.letter(r.home(h.by), keeper, h.by, "RELEASE"); ok {
-			return ", which " + r.name(h.by) + " has given back: " + r.onItsWay(m)
+		if m, ok := r.messageAbout(r.home(h.by), keeper, h.by, "RELEASE"); ok {
+			return ", released by " + r.name(h.by) + ": " + r.onItsWay(m)
 		}
 	}
 	for q := r.sites; q < len(r.lanes); q++ {
-		if m, ok := r.letter(keeper, r.home(q), q, "GRANT"); ok && m.field("lock") == itoa(k+1) {
-			s := ", which is given to " + r.name(q)
+		if m, ok := r.messageAbout(keeper, r.home(q), q, "GRANT"); ok && m.field("lock") == itoa(k+1) {
+			s := ", granted to " + r.name(q)
 			if r.lanes[q].status == Crashed {
 				s += ", which has crashed"
 			}
@@ -105,9 +105,9 @@ func (r *recorder) whyUnheld(i int) string {
 		}
 	}
 	if bank {
-		return ", which nobody has" + r.whyKept(i, k, keeper)
+		return ", which is free" + r.whyKept(i, k, keeper)
 	}
-	return ", which nobody has; nothing about it is under way"
+	return ", which is free; no message about it is in flight"
 }
 
 // whyKept says why the banker withholds a free lock, according to the state of its site.
@@ -131,15 +131,15 @@ func (r *recorder) whyKept(i, k int, site algorithm.ID) string {
 	}
 	at := slices.IndexFunc(all, func(q queued) bool { return q.tx == me && q.lock == k })
 	if at < 0 {
-		return "; nothing about it is under way"
+		return "; no message about it is in flight"
 	}
 	if !r.opened(site) {
-		return ": " + r.name(int(site)) + " is not the banker before all others have told it that the one before it is dead"
+		return ": " + r.name(int(site)) + " becomes the banker only when all other sites have reported that its predecessor has crashed"
 	}
 	begun := slices.Contains(have[me], 1)
 	have[me][k] = 1
 	if !deadlock.Safe(units, claims, have) {
-		return ": the banker keeps it, since if " + r.name(i) + " had it, not all could be sure to end"
+		return ": the banker keeps it, because granting it to " + r.name(i) + " would not be safe"
 	}
 	for _, q := range all {
 		if !begun && q.tx != me && claims[q.tx][k] == 1 && cmp.Or(q.stamp-all[at].stamp, int(q.tx-me)) < 0 {
@@ -200,41 +200,41 @@ func (r *recorder) keeper(lane, lock int) (site algorithm.ID, bank bool) {
 
 // about returns a message in flight about the current attempt of a process: its request, or
 // the answer to it.
-func (r *recorder) about(lane int) (letter, bool) {
+func (r *recorder) about(lane int) (message, bool) {
 	home := r.home(lane)
 	for site := range algorithm.ID(r.sites) {
-		if m, ok := r.letter(home, site, lane, "REQUEST"); ok {
+		if m, ok := r.messageAbout(home, site, lane, "REQUEST"); ok {
 			return m, true
 		}
-		if m, ok := r.letter(site, home, lane, "GRANT", "DIE", "WOUND", "ABORT"); ok {
+		if m, ok := r.messageAbout(site, home, lane, "GRANT", "DIE", "WOUND", "ABORT"); ok {
 			return m, true
 		}
 	}
-	return letter{}, false
+	return message{}, false
 }
 
-// letter returns a message in flight between two sites about a process, of one of these
+// messageAbout returns a message in flight between two sites about a process, of one of these
 // kinds. Of the messages to and from its home, only those about its current attempt count;
 // a RELEASE ends one.
-func (r *recorder) letter(from, to algorithm.ID, lane int, kinds ...string) (letter, bool) {
+func (r *recorder) messageAbout(from, to algorithm.ID, lane int, kinds ...string) (message, bool) {
 	p := algorithm.ID(lane - r.sites)
 	attempt := r.lanes[r.home(lane)].field(p.String() + ".attempt")
 	for _, n := range r.wire.links[link{from, to}] {
-		m := r.wire.letters[n]
+		m := r.wire.messages[n]
 		if slices.Contains(kinds, m.name) && m.field("tx") == itoa(int(p)+1) && (m.name == "RELEASE" || m.field("attempt") == attempt) {
 			return m, true
 		}
 	}
-	return letter{}, false
+	return message{}, false
 }
 
 // field returns the value of a field of the message, or nothing.
-func (l *letter) field(name string) string {
+func (l *message) field(name string) string {
 	v, _ := value(l.fields, 0, name)
 	return v
 }
 
 // onItsWay says that a message between sites is in flight.
-func (r *recorder) onItsWay(m letter) string {
-	return m.name + " is on its way from " + r.name(int(m.from)) + " to " + r.name(int(m.to))
+func (r *recorder) onItsWay(m message) string {
+	return m.name + " is in flight from " + r.name(int(m.from)) + " to " + r.name(int(m.to))
 }

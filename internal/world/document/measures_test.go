@@ -44,13 +44,13 @@ func TestMeasuresBesideTheory(t *testing.T) {
 		here, theory string
 	}{
 		// Entries that are not over have cost messages, too.
-		{asks + "schedule steps\nP1 asks\nP2 asks\ndeliver all\nP1 leaves\ndeliver all\n", "messages per entry", "8", "when all is over:"},
-		{asks + "schedule steps\nP1 asks\ndeliver all\nP1 leaves\nP2 asks\n", "messages per entry", "6", "when all is over:"},
+		{asks + "schedule steps\nP1 asks\nP2 asks\ndeliver all\nP1 leaves\ndeliver all\n", "messages per entry", "8", "when all requests are done:"},
+		{asks + "schedule steps\nP1 asks\ndeliver all\nP1 leaves\nP2 asks\n", "messages per entry", "6", "when all requests are done:"},
 		{asks + "schedule steps\nP1 asks\ndeliver all\nP1 leaves\n", "messages per entry", "4", "4"},
 		// Who still waits is overtaken, and waits.
-		{central + "until 30\nat 0 P3 asks\nat 0.1 delay 3 -> 1 REQUEST by 100\nat 0.2 P2 asks\nat 8 P2 asks\nat 16 P2 asks\n", "longest bypass", "3", "at most 2 entries of others once the request has arrived"},
+		{central + "until 30\nat 0 P3 asks\nat 0.1 delay 3 -> 1 REQUEST by 100\nat 0.2 P2 asks\nat 8 P2 asks\nat 16 P2 asks\n", "longest bypass", "3", "at most 2 entries of other processes after the request has arrived"},
 		{central + "until 30\nat 0 P3 asks\nat 0.1 delay 3 -> 1 REQUEST by 100\nat 0.2 P2 asks\n", "longest wait", "30 T", ""},
-		{central + "schedule steps\nP3 asks\nP2 asks\ndeliver 2 -> 1\ndeliver 1 -> 2\nP2 leaves\nP2 asks\ndeliver 2 -> 1\ndeliver 2 -> 1\ndeliver 1 -> 2\n", "longest bypass", "2", "at most 2 entries of others once the request has arrived"},
+		{central + "schedule steps\nP3 asks\nP2 asks\ndeliver 2 -> 1\ndeliver 1 -> 2\nP2 leaves\nP2 asks\ndeliver 2 -> 1\ndeliver 2 -> 1\ndeliver 1 -> 2\n", "longest bypass", "2", "at most 2 entries of other processes after the request has arrived"},
 		// Delays are counted in messages that take T.
 		{asks + "at 0 P1 asks\n", "client delay", "2 T", "2 T"},
 		{asks + "latency 2\nat 0 P1 asks\n", "client delay", "4 T", "if all messages take T:"},
@@ -63,9 +63,9 @@ func TestMeasuresBesideTheory(t *testing.T) {
 		{doubts + "at 0 P1 asks for 30\nat 1 P2 asks\n", "messages per entry", "6.5", "in one view:"},
 		{mortal + "at 0 P1 asks\n", "messages per entry", "3", "0..3"},
 		// Who is inside at the start is one of those who enter, and leave.
-		{star + "P2 asks\ndeliver all\n", "entries", "1, 0 over", ""},
+		{star + "P2 asks\ndeliver all\n", "entries", "1, 0 ended", ""},
 		{star + "P2 asks\ndeliver all\nP1 leaves\ndeliver all\nP2 leaves\n", "entries", "2", ""},
-		{star + "P2 asks\ndeliver all\nP1 leaves\ndeliver all\nP2 leaves\n", "messages per entry", "1", "if all had asked:"},
+		{star + "P2 asks\ndeliver all\nP1 leaves\ndeliver all\nP2 leaves\n", "messages per entry", "1", "if all processes had asked:"},
 	} {
 		if got := row(t, c.text, c.name); got.Here != c.here || got.Theory != c.theory || !got.Fits {
 			t.Errorf("%s%s: %q beside %q, fits %v; want %q beside %q", c.text, c.name, got.Here, got.Theory, got.Fits, c.here, c.theory)
@@ -187,7 +187,7 @@ func (c tally) wrong(d *Document) string {
 			want = itoa(c.sent)
 		case "entries":
 			if want = itoa(c.entered); c.entered > c.left {
-				want += ", " + itoa(c.left) + " over"
+				want += ", " + itoa(c.left) + " ended"
 			}
 		case "messages per entry":
 			want = words.Plain(float64(c.sent) / float64(c.left))

@@ -14,7 +14,7 @@ import (
 // misdone says what is wrong with an edit of a document's text: the line is done
 // too early or too late, changes what was before it, or is not the deed. It
 // returns nothing if all is well.
-func misdone(was *Document, cursor int, deed Deed, e *Edit) string {
+func misdone(was *Document, cursor int, deed UserAction, e *Edit) string {
 	now := run(e.Text, Options{}, undrawn)
 	if now.Error != nil {
 		return now.Error.Text
@@ -59,7 +59,7 @@ var kindsOf = map[string]string{
 
 // otherDeed says what was done instead of a deed, by the events from one to
 // before another; nothing if it was that.
-func otherDeed(d *Document, from, to int, deed Deed) string {
+func otherDeed(d *Document, from, to int, deed UserAction) string {
 	var first Event
 	if from < to {
 		first = d.Events[from]
@@ -104,7 +104,7 @@ func sending(d *Document, msg int) Event {
 }
 
 // hasty says that a message was delayed and came earlier, if no line had it come.
-func hasty(d *Document, deed Deed) string {
+func hasty(d *Document, deed UserAction) string {
 	for _, e := range d.Events {
 		if e.Msg == deed.Msg && e.Kind == "receive" && e.Line == 0 && e.At < sending(d, deed.Msg).At+int64(deed.By*scenario.T) {
 			return "it is delayed and comes early: " + e.Text
@@ -115,7 +115,7 @@ func hasty(d *Document, deed Deed) string {
 
 // clicks clicks at random cursors of a run, all over again, and calls f with
 // each edit.
-func clicks(t *testing.T, start string, n int, f func(d *Document, cursor int, deed Deed, text string, e *Edit)) {
+func clicks(t *testing.T, start string, n int, f func(d *Document, cursor int, deed UserAction, text string, e *Edit)) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(3, 4))
 	text, done := start, 0
@@ -148,7 +148,7 @@ func TestClickIsNow(t *testing.T) {
 		for _, byStep := range []bool{false, true} {
 			t.Run(name+map[bool]string{true: "/steps", false: "/timed"}[byStep], func(t *testing.T) {
 				t.Parallel()
-				clicks(t, bare(name, byStep), *steps, func(d *Document, cursor int, deed Deed, text string, e *Edit) {
+				clicks(t, bare(name, byStep), *steps, func(d *Document, cursor int, deed UserAction, text string, e *Edit) {
 					if wrong := misdone(d, cursor, deed, e); wrong != "" {
 						t.Fatalf("%+v at %d: %s: line %d of\n%s\nwhich was\n%s", deed, cursor, wrong, e.Line, e.Text, text)
 					}
@@ -162,7 +162,7 @@ func TestClickIsNow(t *testing.T) {
 // they had been done, is found to be wrong.
 func TestLateClickIsFound(t *testing.T) {
 	moved, found := 0, 0
-	clicks(t, bare("ricart-agrawala", false), 200, func(d *Document, cursor int, deed Deed, _ string, e *Edit) {
+	clicks(t, bare("ricart-agrawala", false), 200, func(d *Document, cursor int, deed UserAction, _ string, e *Edit) {
 		late, ok := behindOthers(e)
 		if !ok {
 			return
@@ -206,17 +206,17 @@ func TestBeforeWhatIsDue(t *testing.T) {
 	const head = "algorithm ricart-agrawala\nprocesses 3\n\nat 0 P1 asks\n"
 	for _, c := range []struct {
 		rest  string
-		deed  Deed
+		deed  UserAction
 		added string
 		event int
 		cut   int
 	}{
-		{"at 0.1 deliver 1 -> 2 REQUEST\nat 5 P1 asks\n", Deed{Verb: "drop", Msg: 1}, "at 0.1 drop 1 -> 2 REQUEST", 4, 2},
-		{"# so does P2\nat 0.1 P2 asks\n", Deed{Verb: "ask", Proc: 1}, "at 0.1 P2 asks", 6, 1},
-		{"at 0.1 P2 asks\n", Deed{Verb: "crash", Proc: 1}, "at 0.1 crash P2", 4, 1},
-		{"at 0 P2 asks\n", Deed{Verb: "pause", Proc: 2}, "at 0 pause P3", 4, 0},
-		{"at 0.1 P2 asks\n", Deed{Verb: "delay", Msg: 1, By: 3}, "at 0.1 delay 1 -> 2 REQUEST by 3", 3, 0},
-		{"at 7 drop 2 -> 3\n", Deed{Verb: "ask", Proc: 2}, "at 0.1 P3 asks", 6, 0}, // what shows nothing has its own time
+		{"at 0.1 deliver 1 -> 2 REQUEST\nat 5 P1 asks\n", UserAction{Verb: "drop", Msg: 1}, "at 0.1 drop 1 -> 2 REQUEST", 4, 2},
+		{"# so does P2\nat 0.1 P2 asks\n", UserAction{Verb: "ask", Proc: 1}, "at 0.1 P2 asks", 6, 1},
+		{"at 0.1 P2 asks\n", UserAction{Verb: "crash", Proc: 1}, "at 0.1 crash P2", 4, 1},
+		{"at 0 P2 asks\n", UserAction{Verb: "pause", Proc: 2}, "at 0 pause P3", 4, 0},
+		{"at 0.1 P2 asks\n", UserAction{Verb: "delay", Msg: 1, By: 3}, "at 0.1 delay 1 -> 2 REQUEST by 3", 3, 0},
+		{"at 7 drop 2 -> 3\n", UserAction{Verb: "ask", Proc: 2}, "at 0.1 P3 asks", 6, 0}, // what shows nothing has its own time
 	} {
 		e, err := Act(head+c.rest, Options{}, 3, c.deed)
 		if err != nil {
@@ -235,8 +235,8 @@ func TestNoLineBetween(t *testing.T) {
 	const text = "algorithm ricart-agrawala\nprocesses 3\n\nat 0 P1 asks\n"
 	d := run(text, Options{}, undrawn)
 	at := slices.IndexFunc(d.Events, func(e Event) bool { return e.Kind == "receive" }) + 1
-	_, err := Act(text, Options{}, at, Deed{Verb: "drop", Msg: 2})
-	if err == nil || !strings.Contains(err.Error(), "no line comes between") {
+	_, err := Act(text, Options{}, at, UserAction{Verb: "drop", Msg: 2})
+	if err == nil || !strings.Contains(err.Error(), "no longer in flight") {
 		t.Errorf("got %v", err)
 	}
 }

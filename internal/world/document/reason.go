@@ -71,7 +71,7 @@ func (o *room) is(p algorithm.ID) string {
 
 // who names a process, and says what it is doing if that matters.
 func (o *room) who(p algorithm.ID) string {
-	if o.clerk.short || int(p) >= len(o.lanes) || p < 0 {
+	if o.rewriter.short || int(p) >= len(o.lanes) || p < 0 {
 		return p.String()
 	}
 	switch o.is(p) {
@@ -80,7 +80,7 @@ func (o *room) who(p algorithm.ID) string {
 	case Crashed:
 		return p.String() + ", which has crashed"
 	case Paused:
-		return p.String() + ", which stands still"
+		return p.String() + ", which is paused"
 	}
 	return p.String()
 }
@@ -130,7 +130,7 @@ func (o *room) names(p algorithm.ID, who []algorithm.ID) string {
 }
 
 // between returns a message in flight in this section, of the given kind if name is set.
-func (o *room) between(from, to algorithm.ID, name string) (letter, bool) {
+func (o *room) between(from, to algorithm.ID, name string) (message, bool) {
 	return o.wire.between(from, to, o.section, name)
 }
 
@@ -142,7 +142,7 @@ func (o *room) why(p algorithm.ID) string {
 	}
 	switch {
 	case o.field(p, shape.Fresh) == "yes":
-		return "waits until the group takes it in: it is new"
+		return "is new, and waits until the group admits it"
 	case o.field(p, shape.Stopped) == "yes":
 		return o.whyStopped(p)
 	case shape.Pointer != "" && shape.Asked != "":
@@ -175,7 +175,7 @@ func (o *room) whyPointer(p algorithm.ID) string {
 		return s + ": it has not asked " + o.aside(q) + " yet"
 	}
 	s += ": it asked " + o.who(q)
-	if o.clerk.short {
+	if o.rewriter.short {
 		return s
 	}
 	for seen := []algorithm.ID{p, q}; ; seen = append(seen, q) {
@@ -184,17 +184,17 @@ func (o *room) whyPointer(p algorithm.ID) string {
 		case !ok || o.is(q) == Crashed:
 			return s
 		case next == q && o.is(q) != Inside:
-			return s + "; " + q.String() + " has it"
+			return s + "; " + q.String() + " holds it"
 		case next == q:
 			return s
 		case o.carried(next, q) || o.carried(q, next):
-			return s + "; the token is on its way between " + q.String() + " and " + o.who(next)
+			return s + "; the token is in flight between " + q.String() + " and " + o.who(next)
 		case o.field(q, asked) != "yes":
 			return s + "; " + q.String() + " has not asked " + o.aside(next) + " yet"
 		}
 		s += "; " + q.String() + " asked " + o.who(next)
 		if q = next; slices.Contains(seen, q) {
-			return s + "; and so on round in a circle"
+			return s + "; and so on, in a circle"
 		}
 	}
 }
@@ -213,12 +213,12 @@ func (o *room) carried(from, to algorithm.ID) bool {
 // whyToken says where the token is.
 func (o *room) whyToken(p algorithm.ID) string {
 	s := "waits for the token"
-	if o.clerk.short {
+	if o.rewriter.short {
 		return s
 	}
 	for _, t := range o.wire.tokens {
 		if t.section == o.section {
-			return s + ", which is on its way from " + o.aside(t.from) + " to " + o.who(t.to)
+			return s + ", which is in flight from " + o.aside(t.from) + " to " + o.who(t.to)
 		}
 	}
 	shape := &o.spec.Shape
@@ -234,23 +234,23 @@ func (o *room) whyToken(p algorithm.ID) string {
 			return s + o.whoHas(p, q)
 		}
 	}
-	return s + ", which nobody has"
+	return s + ", which no process holds"
 }
 
 // whoHas says what the holder of the token is doing, and what it knows of waiting
 // processes.
 func (o *room) whoHas(p, q algorithm.ID) string {
-	s := ", which " + q.String() + " has"
+	s := ", held by " + q.String()
 	switch o.is(q) {
 	case Inside:
 		s += ": " + q.String() + " is inside"
 	case Crashed:
 		s += ": " + q.String() + " has crashed"
 	case Paused:
-		s += ": " + q.String() + " stands still"
+		s += ": " + q.String() + " is paused"
 	}
 	if at := o.queued(p, q); at > 0 {
-		return s + "; " + p.String() + " is number " + itoa(at) + " in the queue of " + q.String()
+		return s + "; " + p.String() + " is number " + itoa(at) + " in the queue at " + q.String()
 	}
 	return s + o.asks(p, q)
 }
@@ -262,10 +262,10 @@ func (o *room) queued(p, at algorithm.ID) int {
 }
 
 // sent returns the message by which a process asked another, if it is in flight.
-func (o *room) sent(p, to algorithm.ID) (letter, bool) {
+func (o *room) sent(p, to algorithm.ID) (message, bool) {
 	by := o.phase(p).by
 	if by == "" {
-		return letter{}, false
+		return message{}, false
 	}
 	return o.between(p, to, by)
 }
@@ -273,7 +273,7 @@ func (o *room) sent(p, to algorithm.ID) (letter, bool) {
 // asks says that the message by which a process asked another is in flight, if it is.
 func (o *room) asks(p, to algorithm.ID) string {
 	if m, ok := o.sent(p, to); ok {
-		return "; " + m.name + " is on its way from " + p.String() + " to " + to.String()
+		return "; " + m.name + " is in flight from " + p.String() + " to " + to.String()
 	}
 	return ""
 }
@@ -289,7 +289,7 @@ func (o *room) whyHub(p algorithm.ID) string {
 		hub = asked[0]
 	}
 	s := "waits for " + shape.Answer + " from "
-	if hub == algorithm.None || o.clerk.short {
+	if hub == algorithm.None || o.rewriter.short {
 		return s + hub.String()
 	}
 	if is := o.is(hub); hub != p && (is == Crashed || is == Paused) {
@@ -299,12 +299,12 @@ func (o *room) whyHub(p algorithm.ID) string {
 		return s + hub.String() + m
 	}
 	if m, ok := o.between(hub, p, ""); ok {
-		return s + hub.String() + "; " + m.name + " is on its way from there"
+		return s + hub.String() + "; " + m.name + " is in flight from there"
 	}
 	q, ok := o.one(o.field(hub, shape.Vote))
 	switch first := ok && q != p; {
 	case first && hub == p:
-		s = "waits, for it has let " + o.aside(q) + " go first"
+		s = "waits because it has let " + o.aside(q) + " go first"
 	case hub == p:
 		s += "itself"
 	case first && q == hub:
@@ -315,7 +315,7 @@ func (o *room) whyHub(p algorithm.ID) string {
 		s += hub.String()
 	}
 	if at := o.queued(p, hub); at > 0 {
-		s += "; " + p.String() + " is number " + itoa(at) + " in the queue of " + hub.String()
+		s += "; " + p.String() + " is number " + itoa(at) + " in the queue at " + hub.String()
 	}
 	return s
 }
@@ -359,7 +359,7 @@ func (o *room) whyAwaited(p algorithm.ID, who []algorithm.ID) string {
 		s += itoa(more) + " of "
 	}
 	s += o.names(p, who)
-	if o.clerk.short {
+	if o.rewriter.short {
 		return s
 	}
 	if len(who) == 1 {
@@ -367,7 +367,7 @@ func (o *room) whyAwaited(p algorithm.ID, who []algorithm.ID) string {
 			return s + m
 		}
 		if _, ok := o.between(who[0], p, shape.Answer); ok {
-			return s + "; " + shape.Answer + " is on its way"
+			return s + "; " + shape.Answer + " is in flight"
 		}
 	}
 	s += o.votes(p, who)

@@ -12,12 +12,12 @@ import (
 
 // A recorder watches a replay and notes what changes.
 type recorder struct {
-	sc    *scenario.Scenario
-	spec  algorithm.Spec
-	sites int // number of lanes that are sites; processes follow them
-	lanes []lane
-	wire  wire
-	clerk clerk
+	sc       *scenario.Scenario
+	spec     algorithm.Spec
+	sites    int // number of lanes that are sites; processes follow them
+	lanes    []lane
+	wire     wire
+	rewriter rewriter
 
 	lines  []LineEvents
 	steps  []stepNote  // one for each step with events

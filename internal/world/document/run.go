@@ -83,7 +83,7 @@ func run(text string, o Options, draw drawer) *Document {
 // checkSize rejects a text that is too large to show.
 func checkSize(text string) error {
 	if len(text) > MaxText {
-		return fmt.Errorf("this text has %d bytes, and at most %d can be shown: 'stile replay' runs longer ones", len(text), MaxText)
+		return fmt.Errorf("the scenario has %d bytes, and at most %d can be shown: use 'stile replay' for longer ones", len(text), MaxText)
 	}
 	return nil
 }
@@ -98,7 +98,7 @@ func parse(text string, o Options) (*scenario.Scenario, error) {
 		return nil, err
 	}
 	if n := sc.Processes + sc.Sites; n > MaxLanes {
-		return nil, fmt.Errorf("%d processes, and at most %d can be shown: have fewer, or run it by 'stile replay'", n, MaxLanes)
+		return nil, fmt.Errorf("%d processes, and at most %d can be shown: use fewer, or run it with 'stile replay'", n, MaxLanes)
 	}
 	return sc, nil
 }
@@ -142,13 +142,13 @@ func specOf(sc *scenario.Scenario, find finder) (algorithm.Spec, error) {
 	_, noMethod := deadlock.Find(sc.Algorithm)
 	switch {
 	case sc.Transacts() && err == nil:
-		err = fmt.Errorf("%s is no method against deadlocks, but there are sites: remove the lines that say site, or choose a method such as wait-die", sc.Algorithm)
+		err = fmt.Errorf("%s is not a method against deadlocks, but there are sites: remove the site lines, or choose a method such as wait-die", sc.Algorithm)
 	case sc.Transacts():
 		return sim.SiteSpec(sc)
 	case err == nil:
 		return spec, nil
 	case noMethod == nil:
-		err = fmt.Errorf("%s is a method against deadlocks, and its transactions run at sites: say where processes and locks are, by lines such as site 1 P1 L1", sc.Algorithm)
+		err = fmt.Errorf("%s is a method against deadlocks, whose transactions run at sites: add lines such as site 1 P1 L1", sc.Algorithm)
 	}
 	return algorithm.Spec{}, err
 }

@@ -277,11 +277,11 @@ func TestPanicOfTheAlgorithm(t *testing.T) {
 		return spec, err
 	}}
 	const steps = "algorithm shaky\nprocesses 2\nholder 1 busy\nschedule steps\n"
-	want := "shaky: P1 in step 1: mistake in the algorithm: it panics when its application releases: no way out, at run_test.go:"
+	want := "shaky: P1 in step 1: bug in the algorithm: panic when its application releases: no way out, at run_test.go:"
 	if d := run(steps+"P1 leaves\n", o, undrawn); d.Error == nil || d.Error.Line != 5 || !strings.Contains(d.Error.Text, want) {
 		t.Errorf("got %+v, want %s", d.Error, want)
 	}
-	if _, err := Act(steps, o, 0, Deed{Verb: "leave", Proc: 0}); err == nil || !strings.Contains(err.Error(), want) {
+	if _, err := Act(steps, o, 0, UserAction{Verb: "leave", Proc: 0}); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("of a click: got %v, want %s", err, want)
 	}
 }

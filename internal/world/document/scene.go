@@ -22,7 +22,7 @@ func sceneOf(sc *scenario.Scenario, spec algorithm.Spec) Scene {
 		s.atSites(sc)
 		return s
 	case len(sc.Sections) > 0:
-		s = Scene{Shape: string(algorithm.Mesh), Title: "who uses which section", Links: []Link{}, Groups: []Group{}, Places: circle(n)}
+		s = Scene{Shape: string(algorithm.Mesh), Title: "which process uses which section", Links: []Link{}, Groups: []Group{}, Places: circle(n)}
 		for _, x := range sc.Sections {
 			s.Groups = append(s.Groups, Group{Name: x.Name, Members: ints(x.Members)})
 		}

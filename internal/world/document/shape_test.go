@@ -95,19 +95,19 @@ func TestWhy(t *testing.T) {
 		{"algorithm ricart-agrawala\nprocesses 3\nhold 9\nat 0 P3 asks\nat 4 P1 asks\n", "waits for OK from P3, which is inside"},
 		{"algorithm raymond\ntopology 1-2,1-3\nprocesses 3\nholder 3 busy\nhold 9\nat 1 P2 asks\n", "waits for the token: it asked P1; P1 asked P3, which is inside"},
 		{"algorithm maekawa\nprocesses 4\nhold 9\nat 0 P4 asks\nat 4 P1 asks\n", "P2 and P3 have voted for P4, which is inside"},
-		{"algorithm central\nprocesses 3\nhold 9\nat 0 P3 asks\nat 4 P2 asks\n", "waits for GRANT from P1, which has let P3, which is inside, go first; P2 is number 1 in the queue of P1"},
-		{"algorithm suzuki-kasami\nprocesses 3\nhold 9\nat 0 P1 asks\nat 4 P2 asks\n", "waits for the token, which P1 has: P1 is inside"},
-		{"algorithm token-ring\nprocesses 3\nhold 9\nat 0 P1 asks\nat 0.5 P2 asks\nuntil 12\n", "waits for the token, which P1 has: P1 is inside"},
+		{"algorithm central\nprocesses 3\nhold 9\nat 0 P3 asks\nat 4 P2 asks\n", "waits for GRANT from P1, which has let P3, which is inside, go first; P2 is number 1 in the queue at P1"},
+		{"algorithm suzuki-kasami\nprocesses 3\nhold 9\nat 0 P1 asks\nat 4 P2 asks\n", "waits for the token, held by P1: P1 is inside"},
+		{"algorithm token-ring\nprocesses 3\nhold 9\nat 0 P1 asks\nat 0.5 P2 asks\nuntil 12\n", "waits for the token, held by P1: P1 is inside"},
 		{"algorithm naimi-trehel\nprocesses 3\nhold 9\nat 0 P1 asks\nat 1 P2 asks\n", "waits for the token: P1, which is inside, passes it on to P2"},
 		{"algorithm bully\nprocesses 5\nat 0 crash P5\nat 0 crash P4\nat 1 P3 asks\n", "waits for an answer from P4, which has crashed, and P5, which has crashed"},
-		{"algorithm bully\nprocesses 4\nat 0 crash P4\nat 1 P1 asks\n", "was answered, and waits until P3 says that it has won"},
-		{"algorithm ring-election\nprocesses 3\nat 1 P1 asks\n", "takes part, and waits to hear who has won"},
+		{"algorithm bully\nprocesses 4\nat 0 crash P4\nat 1 P1 asks\n", "got an answer, and waits until P3 announces that it has won"},
+		{"algorithm ring-election\nprocesses 3\nat 1 P1 asks\n", "takes part, and waits for the result"},
 		{"algorithm ricart-agrawala\nprocesses 3\nsection printer among 2,3\nsection disk among 1,3\nhold 9\nat 0 P3 asks printer\nat 3 P2 asks printer\n", "printer: waits for OK from P3, which is inside"},
-		{"algorithm lamport\nprocesses 3\nat 0 P1 asks\nat 0.1 P2 asks\n", "waits for RELEASE from P1; the request of P1 is older, and RELEASE is on its way"},
-		{"algorithm lamport\nprocesses 3\nhold 9\nsection a among 2,3\nsection b among 1,2\nat 0 P2 asks a\nat 0.1 P3 asks a\n", "a: waits for RELEASE from P2, which is inside; the request of P2 is older"},
+		{"algorithm lamport\nprocesses 3\nat 0 P1 asks\nat 0.1 P2 asks\n", "waits for RELEASE from P1; P1's request is older, and RELEASE is in flight"},
+		{"algorithm lamport\nprocesses 3\nhold 9\nsection a among 2,3\nsection b among 1,2\nat 0 P2 asks a\nat 0.1 P3 asks a\n", "a: waits for RELEASE from P2, which is inside; P2's request is older"},
 		{"algorithm dijkstra\nprocesses 4\nuntil 9\nat 0 P3 asks\nat 0.2 P1 asks\n", "waits for FLAG from P4; P3 is inside"},
-		{"algorithm suzuki-kasami\nprocesses 3\nhold 9\nat 0 P1 asks\nat 4 P2 asks\n", "which P1 has: P1 is inside; REQUEST is on its way from P2 to P1"},
-		{"algorithm bakery+bully\nprocesses 3\nat 0 P3 asks\nat 0.1 crash P2\n", "waits for the next view, without which the lock stands still"},
+		{"algorithm suzuki-kasami\nprocesses 3\nhold 9\nat 0 P1 asks\nat 4 P2 asks\n", "held by P1: P1 is inside; REQUEST is in flight from P2 to P1"},
+		{"algorithm bakery+bully\nprocesses 3\nat 0 P3 asks\nat 0.1 crash P2\n", "waits for the next view"},
 		{"algorithm none\nprocesses 2\nsite 1 P1 L1\nsite 2 P2 L2\nat 0 P1 takes L1 L2\nat 0 P2 takes L2 L1\n", "P2 waits for P1: a deadlock"},
 	} {
 		d := run(c.text, Options{}, undrawn)
@@ -152,7 +152,7 @@ func TestLeaveKeepsThePast(t *testing.T) {
 			inside = i + 1
 		}
 	}
-	e, err := Act(text, Options{}, inside, Deed{Verb: "leave", Proc: 1})
+	e, err := Act(text, Options{}, inside, UserAction{Verb: "leave", Proc: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -226,7 +226,7 @@ func TestOver(t *testing.T) {
 			t.Fatalf("%v %+v, %d events", d.Error, d.Cut, len(d.Events))
 		}
 		asked = 0
-		if _, err := Act(text, o, 1_000_000, Deed{Verb: "ask", Proc: 2}); err == nil || !strings.Contains(err.Error(), "takes too long") {
+		if _, err := Act(text, o, 1_000_000, UserAction{Verb: "ask", Proc: 2}); err == nil || !strings.Contains(err.Error(), "takes too long") {
 			t.Errorf("got %v", err)
 		}
 	}

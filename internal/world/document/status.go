@@ -15,14 +15,14 @@ func itoa(n int) string { return strconv.Itoa(n) }
 
 // A wire tracks the messages in flight.
 type wire struct {
-	letters map[int]letter
-	links   map[link][]int // message numbers on each link, in the order of sending
-	carrier string         // kind of message that carries the token
-	tokens  []letter       // those in flight
+	messages map[int]message
+	links    map[link][]int // message numbers on each link, in the order of sending
+	carrier  string         // kind of message that carries the token
+	tokens   []message      // those in flight
 }
 
-// A letter is a message in flight.
-type letter struct {
+// A message is one in flight.
+type message struct {
 	msg int
 	link
 	name    string
@@ -33,38 +33,38 @@ type letter struct {
 type link struct{ from, to algorithm.ID }
 
 func newWire(carrier string) wire {
-	return wire{letters: map[int]letter{}, links: map[link][]int{}, carrier: carrier}
+	return wire{messages: map[int]message{}, links: map[link][]int{}, carrier: carrier}
 }
 
 // happen notes what an event does to messages.
 func (w *wire) happen(e *trace.Event) {
-	l, known := w.letters[e.Msg]
+	l, known := w.messages[e.Msg]
 	switch e.Kind {
 	case trace.Send, trace.Duplicate:
 		if known {
 			return
 		}
-		l = letter{e.Msg, link{e.Proc, e.Peer}, e.Name, e.Section, e.Fields}
-		w.letters[e.Msg] = l
+		l = message{e.Msg, link{e.Proc, e.Peer}, e.Name, e.Section, e.Fields}
+		w.messages[e.Msg] = l
 		w.links[l.link] = append(w.links[l.link], e.Msg)
 		if e.Name == w.carrier {
 			w.tokens = append(w.tokens, l)
 		}
 	case trace.Receive, trace.Drop:
-		delete(w.letters, e.Msg)
+		delete(w.messages, e.Msg)
 		w.links[l.link] = slices.DeleteFunc(w.links[l.link], func(n int) bool { return n == e.Msg })
-		w.tokens = slices.DeleteFunc(w.tokens, func(t letter) bool { return t.msg == e.Msg })
+		w.tokens = slices.DeleteFunc(w.tokens, func(t message) bool { return t.msg == e.Msg })
 	}
 }
 
 // between returns a message in flight in a section, of the given kind if name is set.
-func (w *wire) between(from, to algorithm.ID, section, name string) (letter, bool) {
+func (w *wire) between(from, to algorithm.ID, section, name string) (message, bool) {
 	for _, n := range w.links[link{from, to}] {
-		if l := w.letters[n]; l.section == section && (name == "" || l.name == name) {
+		if l := w.messages[n]; l.section == section && (name == "" || l.name == name) {
 			return l, true
 		}
 	}
-	return letter{}, false
+	return message{}, false
 }
 
 // happen notes what an event means to its process. Asking says that the event is part of a
@@ -206,5 +206,5 @@ func (r *recorder) waitFor(now *deadlock.Graph) {
 	}
 	r.graph = append(r.graph, g)
 	r.bytes += 40 + 40*len(edges)
-	r.clerk.all = true
+	r.rewriter.all = true
 }

@@ -126,7 +126,7 @@ func TestTimerOfItsOwnAccord(t *testing.T) {
 	if got := d.timersAt(1, end); len(got) > 0 {
 		t.Errorf("P2, which is dead, has %v", got)
 	}
-	if _, err := Act(text, Options{}, end, Deed{Verb: "expire", Proc: 0, Timer: new(int)}); err != nil {
+	if _, err := Act(text, Options{}, end, UserAction{Verb: "expire", Proc: 0, Timer: new(int)}); err != nil {
 		t.Error(err)
 	}
 }
@@ -148,7 +148,7 @@ func TestTimersCanExpire(t *testing.T) {
 			}
 			for lane := range d.Names {
 				for _, x := range d.timersAt(lane, cursor) {
-					if _, err := Act(text, Options{}, cursor, Deed{Verb: "expire", Proc: lane, Timer: &x.Timer, Section: x.Section}); err != nil {
+					if _, err := Act(text, Options{}, cursor, UserAction{Verb: "expire", Proc: lane, Timer: &x.Timer, Section: x.Section}); err != nil {
 						t.Errorf("%sat %d: timer %d of %s: %v", text, cursor, x.Timer, d.Names[lane], err)
 					}
 					done++
@@ -169,11 +169,11 @@ func TestSitesInTime(t *testing.T) {
 	for _, c := range []struct {
 		algorithm, then string
 		event           string // the one before the cursor
-		deed            Deed
+		deed            UserAction
 		line            string
 	}{
-		{"detect-central", "at 0 P2 takes L2 L1", "enter", Deed{Verb: "expire", Timer: &first}, "site 1 timer 0 expires"},
-		{"none", "at 1.5 crash site 2", "crash", Deed{Verb: "suspect", To: 1}, "site 1 suspects site 2"},
+		{"detect-central", "at 0 P2 takes L2 L1", "enter", UserAction{Verb: "expire", Timer: &first}, "site 1 timer 0 expires"},
+		{"none", "at 1.5 crash site 2", "crash", UserAction{Verb: "suspect", To: 1}, "site 1 suspects site 2"},
 	} {
 		text := fmt.Sprintf(sites, c.algorithm, c.then)
 		d := Run(text, Options{})

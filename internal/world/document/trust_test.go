@@ -22,7 +22,7 @@ func beliefs(d *Document) []string {
 func TestTrustIsAnEvent(t *testing.T) {
 	const back = "P1 believes that P3 is back."
 	text := "algorithm ricart-agrawala\nprocesses 3\nschedule steps\nP1 suspects P3\n"
-	e, err := Act(text, Options{}, 1, Deed{Verb: "trust", Proc: 0, To: 2})
+	e, err := Act(text, Options{}, 1, UserAction{Verb: "trust", Proc: 0, To: 2})
 	if err != nil || e.Event != 2 || e.Text != text+"P1 trusts P3\n" {
 		t.Fatalf("%+v, %v", e, err)
 	}

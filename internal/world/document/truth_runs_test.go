@@ -160,8 +160,8 @@ func TestUntruths(t *testing.T) {
 			return &s
 		}},
 		{banker, "a message where none is", func(_ *Document, _ *Delta, s string) *string {
-			if before, _, ok := strings.Cut(s, ", which nobody has"); ok {
-				s = before + ": a message about it is on its way"
+			if before, _, ok := strings.Cut(s, ", which is free"); ok {
+				s = before + ": a message about it is in flight"
 			}
 			return &s
 		}},

@@ -140,8 +140,8 @@ func (w *witness) doubts(i int) []string {
 		return nil
 	case w.dead[i] || !waits && w.d.Kind != "election":
 		return []string{"it does not wait"}
-	case strings.HasPrefix(said, "stands still") != w.still[i]:
-		return []string{"it is not told, or wrongly, that it stands still"}
+	case strings.HasPrefix(said, "is paused") != w.still[i]:
+		return []string{"the sentence does not say correctly whether it is paused"}
 	}
 	var wrong []string
 	section := ""
@@ -163,16 +163,16 @@ func (w *witness) doubts(i int) []string {
 
 var (
 	insideOf = regexp.MustCompile(`(P\d+)(?:, which)? is inside`)
-	goesFrom = regexp.MustCompile(`(?:([A-Z]+)|token, which) is on its way from ((?:P|site )\d+)(?:, which [a-z ]+,)? to ((?:P|site )\d+)`)
-	goesTo   = regexp.MustCompile(`([A-Z]+) is on its way(?: from there)?$`)
-	goesIn   = regexp.MustCompile(`the token is on its way between (P\d+) and (P\d+)`)
-	count    = regexp.MustCompile(`(a|\d+) messages? (?:is|are) under way`)
+	goesFrom = regexp.MustCompile(`(?:([A-Z]+)|token, which) is in flight from ((?:P|site )\d+)(?:, which [a-z ]+,)? to ((?:P|site )\d+)`)
+	goesTo   = regexp.MustCompile(`([A-Z]+) is in flight(?: from there)?$`)
+	goesIn   = regexp.MustCompile(`the token is in flight between (P\d+) and (P\d+)`)
+	count    = regexp.MustCompile(`(one|\d+) messages? (?:is|are) in flight`)
 	process  = regexp.MustCompile(`P\d+`)
 	waitsFor = regexp.MustCompile(`waits for ([A-Z]+) from (.*)`)
-	owner    = regexp.MustCompile(`waits for (L\d+), which (P\d+) has(?: given)?`)
+	owner    = regexp.MustCompile(`waits for (L\d+), (held|released) by (P\d+)`)
 )
 
-// stays holds against the events who is said to be inside.
+// stays checks against the events which processes are said to be inside.
 func (w *witness) stays(part, section string) []string {
 	var wrong []string
 	for _, m := range insideOf.FindAllStringSubmatch(part, -1) {
@@ -180,7 +180,7 @@ func (w *witness) stays(part, section string) []string {
 			wrong = append(wrong, m[1]+" is not inside")
 		}
 	}
-	if strings.Contains(part, "nobody is inside") {
+	if strings.Contains(part, "no process is inside") {
 		for q := range w.does {
 			if w.in(q, section) {
 				wrong = append(wrong, w.d.Names[q]+" is inside")
@@ -190,7 +190,7 @@ func (w *witness) stays(part, section string) []string {
 	return wrong
 }
 
-// travels holds against the events what is said to be on its way. What cannot be
+// travels checks against the events which messages are said to be in flight. What cannot be
 // checked must not be said.
 func (w *witness) travels(i int, part, section string) []string {
 	carrier, ok := w.spec.Shape.Carrier, true
@@ -205,11 +205,11 @@ func (w *witness) travels(i int, part, section string) []string {
 	case in != nil:
 		a, b := w.lane(in[1]), w.lane(in[2])
 		ok = w.sent(carrier, a, b, section) || w.sent(carrier, b, a, section)
-	case strings.Contains(part, "nothing about it is under way"):
+	case strings.Contains(part, "no message about it is in flight"):
 		for _, m := range w.flying {
 			ok = ok && (m.Name == "RELEASE" || !slices.Contains(m.Fields, [2]string{"tx", strconv.Itoa(i - len(w.d.Scene.Groups) + 1)}))
 		}
-	case strings.Contains(part, "nothing is"):
+	case strings.Contains(part, "no message is in flight"):
 		ok = len(w.flying) == 0
 	case n != nil:
 		want, err := strconv.Atoi(n[1])
@@ -218,7 +218,7 @@ func (w *witness) travels(i int, part, section string) []string {
 		}
 		ok = len(w.flying) == want
 	default:
-		ok = !strings.Contains(part, "on its way") && !strings.Contains(part, "under way")
+		ok = !strings.Contains(part, "in flight")
 	}
 	if !ok {
 		return []string{"not by the events: " + part}
@@ -226,8 +226,8 @@ func (w *witness) travels(i int, part, section string) []string {
 	return nil
 }
 
-// answers: nobody waits for one whose answer came after all that it was sent. Where
-// flags go round nobody is sent anything for one.
+// answers: no process waits for one whose answer came after all that it was sent. Where
+// flags go round, no process is asked for one.
 func (w *witness) answers(i int, part string) []string {
 	m := waitsFor.FindStringSubmatch(part)
 	if m == nil || m[1] != w.spec.Shape.Answer || w.spec.Shape.Picture == algorithm.Flags || w.d.Kind == KindSections {
@@ -244,15 +244,15 @@ func (w *witness) answers(i int, part string) []string {
 	return wrong
 }
 
-// owns holds against the events who is said to have a lock.
+// owns checks against the events which process is said to hold a lock.
 func (w *witness) owns(part, said string) []string {
 	if m := owner.FindStringSubmatch(part); m != nil {
-		if w.has[w.lane(m[2])][m[1]] == strings.HasSuffix(m[0], "given") {
+		if w.has[w.lane(m[3])][m[1]] == (m[2] == "released") {
 			return []string{"not by the events: " + m[0]}
 		}
 	}
-	if lock, why, ok := strings.Cut(strings.TrimPrefix(part, "waits for "), ", which nobody has"); ok {
-		if w.d.Scene.Shape == string(algorithm.AtSites) && why == "" && !strings.Contains(said, "nothing about it is under way") {
+	if lock, why, ok := strings.Cut(strings.TrimPrefix(part, "waits for "), ", which is free"); ok {
+		if w.d.Scene.Shape == string(algorithm.AtSites) && why == "" && !strings.Contains(said, "no message about it is in flight") {
 			return []string{"nothing says why it does not get " + lock}
 		}
 		for q := range w.has {
@@ -264,11 +264,11 @@ func (w *witness) owns(part, said string) []string {
 	return nil
 }
 
-// buries: of everybody dead who is named it is said.
+// buries checks that the sentence says of every dead process it names that it has crashed.
 func (w *witness) buries(said string) []string {
 	var wrong []string
 	for _, name := range process.FindAllString(said, -1) {
-		if w.dead[w.lane(name)] && !regexp.MustCompile(name+`( had)?(, which)? has crashed|`+name+` had, which has crashed`).MatchString(said) {
+		if w.dead[w.lane(name)] && !regexp.MustCompile(name+`(, which)? has crashed`).MatchString(said) {
 			wrong = append(wrong, name+" is dead")
 		}
 	}

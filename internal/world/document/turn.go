@@ -29,12 +29,12 @@ func (o *room) first(p algorithm.ID) algorithm.ID {
 func (o *room) whyOlder(p, q algorithm.ID) string {
 	release := o.spec.Shape.Release
 	s := "waits for " + release + " from " + o.who(q)
-	if o.clerk.short {
+	if o.rewriter.short {
 		return s
 	}
-	s += "; the request of " + q.String() + " is older"
+	s += "; " + q.String() + "'s request is older"
 	if _, ok := o.between(q, p, release); ok {
-		s += ", and " + release + " is on its way"
+		s += ", and " + release + " is in flight"
 	}
 	return s
 }
@@ -46,13 +46,13 @@ func (o *room) whyFlag(p algorithm.ID) string {
 	before := func(i int) algorithm.ID { return o.proc(algorithm.ID((me - i + n) % n)) }
 	answer := o.spec.Shape.Answer
 	s := "waits for " + answer + " from " + o.who(before(1))
-	if o.clerk.short || o.is(before(1)) == Crashed {
+	if o.rewriter.short || o.is(before(1)) == Crashed {
 		return s
 	}
 	for i := 1; i < n; i++ {
 		q, next := before(i), before(i-1)
 		if _, ok := o.between(q, next, answer); ok {
-			return s + "; " + answer + " is on its way from " + o.aside(q) + " to " + next.String()
+			return s + "; " + answer + " is in flight from " + o.aside(q) + " to " + next.String()
 		}
 		if i > 1 && o.is(q) == Inside {
 			return s + "; " + q.String() + " is inside"
@@ -67,35 +67,35 @@ func (o *room) whyFlag(p algorithm.ID) string {
 // whyStopped says which process must get a stopped lock going again after a crash or a
 // restart.
 func (o *room) whyStopped(p algorithm.ID) string {
-	const s = "waits for the next view, without which the lock stands still"
+	const s = "waits for the next view, which the lock needs to go on"
 	switch q, ok := o.one(o.field(p, o.spec.Shape.Maker)); {
 	case !ok:
-		return s + ": " + p.String() + " does not know yet who makes it"
+		return s + ": " + p.String() + " does not know yet which process makes it"
 	case q == p:
-		return s + ": " + p.String() + " is to make it"
+		return s + ": " + p.String() + " must make it"
 	default:
-		return s + ": " + o.aside(q) + " is to make it"
+		return s + ": " + o.aside(q) + " must make it"
 	}
 }
 
 // whyElse says what can be said for any algorithm.
 func (o *room) whyElse(p algorithm.ID) string {
 	asked := o.phase(p).askedAt
-	s := "waits since " + scenario.FormatTime(asked)
+	s := "has been waiting since " + scenario.FormatTime(asked)
 	if o.sc.Steps {
-		s = "waits since step " + strconv.FormatInt(asked, 10)
+		s = "has been waiting since step " + strconv.FormatInt(asked, 10)
 	}
-	if o.clerk.short {
+	if o.rewriter.short {
 		return s
 	}
 	if in := o.insider(); in != algorithm.None {
 		return s + "; " + in.String() + " is inside"
 	}
-	switch len(o.wire.letters) {
+	switch len(o.wire.messages) {
 	case 0:
-		return s + "; nobody is inside, and nothing is under way"
+		return s + "; no process is inside, and no message is in flight"
 	case 1:
-		return s + "; nobody is inside, and a message is under way"
+		return s + "; no process is inside, and one message is in flight"
 	}
-	return s + "; nobody is inside, and " + itoa(len(o.wire.letters)) + " messages are under way"
+	return s + "; no process is inside, and " + itoa(len(o.wire.messages)) + " messages are in flight"
 }

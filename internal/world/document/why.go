@@ -6,10 +6,10 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 )
 
-// A clerk decides which sentences are rewritten. In a run that is not too long, these are
+// A rewriter decides which sentences are rewritten. In a run that is not too long, these are
 // the sentences of all waiting lanes, after each step. In a long one, only lanes that have
 // changed get a new sentence, which mentions no other lane's state so that it stays true.
-type clerk struct {
+type rewriter struct {
 	all     bool // rewrite all sentences
 	written int  // number of sentences written
 	bytes   int  // size of those that differed
@@ -25,15 +25,15 @@ const (
 // touch notes that a lane has changed.
 func (r *recorder) touch(i int) {
 	r.lanes[i].stale = true
-	if !r.clerk.short {
-		r.clerk.all = true
+	if !r.rewriter.short {
+		r.rewriter.all = true
 	}
 }
 
 // mail notes that the messages in flight have changed, because full sentences mention them.
 func (r *recorder) mail() {
-	if !r.clerk.short {
-		r.clerk.all = true
+	if !r.rewriter.short {
+		r.rewriter.all = true
 	}
 }
 
@@ -44,23 +44,23 @@ func (r *recorder) waits(l *lane) bool {
 
 // why writes the sentences of waiting lanes.
 func (r *recorder) why() {
-	if !r.clerk.short && (r.clerk.written > fullSentences || r.clerk.bytes > fullBytes) {
-		r.clerk.short, r.clerk.all = true, true
+	if !r.rewriter.short && (r.rewriter.written > fullSentences || r.rewriter.bytes > fullBytes) {
+		r.rewriter.short, r.rewriter.all = true, true
 	}
 	for i := range r.lanes {
 		l := &r.lanes[i]
-		if !r.waits(l) || !l.stale && !r.clerk.all {
+		if !r.waits(l) || !l.stale && !r.rewriter.all {
 			continue
 		}
 		l.stale = false
-		r.clerk.written++
+		r.rewriter.written++
 		if s := r.still(l, r.sentence(i)); s != l.wait {
 			l.wait = s
-			r.clerk.bytes += len(s)
+			r.rewriter.bytes += len(s)
 			r.delta(Delta{Event: r.seen, Proc: i, Wait: &s})
 		}
 	}
-	r.clerk.all = false
+	r.rewriter.all = false
 }
 
 // sentence says why a lane waits; it is empty if the lane does not.
@@ -89,9 +89,9 @@ func (r *recorder) still(l *lane, why string) string {
 	case why == "" || l.status != Paused:
 		return why
 	case len(r.sc.Sections) > 0: // section names come first
-		return "stands still; " + why
+		return "is paused; " + why
 	}
-	return "stands still, and " + why
+	return "is paused, and " + why
 }
 
 // whyShaped says what a process waits for, according to the shape of its algorithm.
@@ -117,8 +117,8 @@ func (r *recorder) whyShaped(p algorithm.ID) string {
 			}
 			return strings.Replace(w.Why, "%s", o.aside(best), 1)
 		}
-		if len(r.wire.letters) == 0 {
-			return w.Why + "; nothing is on its way any more"
+		if len(r.wire.messages) == 0 {
+			return w.Why + "; no message is in flight"
 		}
 		return w.Why
 	}

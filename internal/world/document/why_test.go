@@ -19,10 +19,10 @@ func TestWaitFollowsMessages(t *testing.T) {
 		proc int
 		want string
 	}{
-		{"algorithm suzuki-kasami\nprocesses 2\nat 0 P2 asks\nat 1.5 drop 1 -> 2 TOKEN\n", "drop", "TOKEN", 1, "waits for the token, which nobody has"},
-		{"algorithm raymond\ntopology line\nprocesses 60\nhold 9\nat 0 P1 asks\nat 0 P3 asks\nat 9.5 drop 1 -> 2 PRIVILEGE\nat 9.6 P1 asks\n", "violation", "lost-request", 2, "waits for the token: it asked P2; P2 asked P1; P1 asked P2; and so on round in a circle"},
-		{"algorithm bakery\nprocesses 2\nat 0 P1 asks\n", "send", "VALUE", 0, "waits for VALUE from P2; VALUE is on its way"},
-		{"algorithm central-deny\nprocesses 3\nhold 9\nat 0 P2 asks\nat 4 P3 asks\n", "send", "DENIED", 2, "waits for GRANT from P1; DENIED is on its way from there"},
+		{"algorithm suzuki-kasami\nprocesses 2\nat 0 P2 asks\nat 1.5 drop 1 -> 2 TOKEN\n", "drop", "TOKEN", 1, "waits for the token, which no process holds"},
+		{"algorithm raymond\ntopology line\nprocesses 60\nhold 9\nat 0 P1 asks\nat 0 P3 asks\nat 9.5 drop 1 -> 2 PRIVILEGE\nat 9.6 P1 asks\n", "violation", "lost-request", 2, "waits for the token: it asked P2; P2 asked P1; P1 asked P2; and so on, in a circle"},
+		{"algorithm bakery\nprocesses 2\nat 0 P1 asks\n", "send", "VALUE", 0, "waits for VALUE from P2; VALUE is in flight"},
+		{"algorithm central-deny\nprocesses 3\nhold 9\nat 0 P2 asks\nat 4 P3 asks\n", "send", "DENIED", 2, "waits for GRANT from P1; DENIED is in flight from there"},
 	} {
 		d := run(c.text, Options{}, undrawn)
 		if d.Error != nil {
@@ -104,19 +104,19 @@ func TestWhyAt(t *testing.T) {
 	}{
 		{rooms, "P1 receives seats REQUEST (time 2) from P2.", 0, "films: waits for OK from P2, which is inside"},
 		{rooms, "P1 receives seats REQUEST (time 2) from P2.", 1, "seats: waits for OK from P1, which is inside"},
-		{banker, "site 1: P2 asks for L2.", 2, "waits for L2, which nobody has: the banker keeps it, since if P2 had it, not all could be sure to end"},
-		{heir, "site 2: P2 asks for L2.", 4, "waits for L2, which nobody has: site 2 is not the banker before all others have told it that the one before it is dead"},
-		{lost, "REQUEST (clock 1, tx 2, attempt 1, stamp 1, ext no, lock 2, claims 2) from site 2 to site 1 is lost.", 3, "waits for L2, which nobody has; nothing about it is under way"},
-		{older, "site 1: P3 asks for L2.", 3, "waits for L2, which nobody has: the banker keeps it for P2, which is older and claims it too"},
-		{all, "P1 receives OK (time 2) from P2.", 0, "waits for OK from P3; OK is on its way"},
+		{banker, "site 1: P2 asks for L2.", 2, "waits for L2, which is free: the banker keeps it, because granting it to P2 would not be safe"},
+		{heir, "site 2: P2 asks for L2.", 4, "waits for L2, which is free: site 2 becomes the banker only when all other sites have reported that its predecessor has crashed"},
+		{lost, "REQUEST (clock 1, tx 2, attempt 1, stamp 1, ext no, lock 2, claims 2) from site 2 to site 1 is lost.", 3, "waits for L2, which is free; no message about it is in flight"},
+		{older, "site 1: P3 asks for L2.", 3, "waits for L2, which is free: the banker keeps it for P2, which is older and claims it too"},
+		{all, "P1 receives OK (time 2) from P2.", 0, "waits for OK from P3; OK is in flight"},
 		{raymond, "P2 enters.", 2, "waits for the token: it asked P2, which is inside"},
-		{die, "DIE (clock 1, tx 2, attempt 1, stamp 1, ext no) from site 1 to site 2 is lost.", 3, "waits for L1, which P1 has; nothing about it is under way"},
-		{dead, "P2 crashes.", 3, "waits for L2: site 2, which is to give it, has crashed"},
-		{still, "P2 stands still.", 1, "stands still, and waits for OK from P1, which is inside"},
-		{two, "P2 stands still.", 1, "stands still; a: waits for GRANT from P1, which has gone first itself; P2 is number 1 in the queue of P1"},
-		{hub, "P1 stands still.", 0, "stands still, and waits, for it has let P2, which is inside, go first; P1 is number 1 in the queue of P1"},
-		{calls, "P1 stands still.", 0, "stands still, and waits for an answer from P2 and P3"},
-		{steps, "site 1 receives REQUEST (clock 1, tx 2, attempt 1, stamp 1, ext no, lock 1, claims none) from site 2.", 4, "waits for L1, which P1 has"},
+		{die, "DIE (clock 1, tx 2, attempt 1, stamp 1, ext no) from site 1 to site 2 is lost.", 3, "waits for L1, held by P1; no message about it is in flight"},
+		{dead, "P2 crashes.", 3, "waits for L2: site 2, which must grant it, has crashed"},
+		{still, "P2 is paused.", 1, "is paused, and waits for OK from P1, which is inside"},
+		{two, "P2 is paused.", 1, "is paused; a: waits for GRANT from P1, which has gone first itself; P2 is number 1 in the queue at P1"},
+		{hub, "P1 is paused.", 0, "is paused, and waits because it has let P2, which is inside, go first; P1 is number 1 in the queue at P1"},
+		{calls, "P1 is paused.", 0, "is paused, and waits for an answer from P2 and P3"},
+		{steps, "site 1 receives REQUEST (clock 1, tx 2, attempt 1, stamp 1, ext no, lock 1, claims none) from site 2.", 4, "waits for L1, held by P1"},
 	} {
 		d := run(c.text, Options{}, undrawn)
 		if d.Error != nil {
@@ -150,12 +150,12 @@ func TestWhyNew(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const first, then = "waits until the group takes it in: it is new", "waits for the token, which P1 has: P1 is inside"
+	const first, then = "is new, and waits until the group admits it", "waits for the token, held by P1: P1 is inside"
 	if got := said(spec); len(got) < 2 || got[0] != first || got[1] != then {
 		t.Errorf("P4 is said to wait so: %q", got)
 	}
 	spec.Shape.Fresh = "" // then its view of itself is believed in
-	if got := said(spec); len(got) == 0 || got[0] == first || strings.Contains(strings.Join(got, " "), "which P4 has") {
+	if got := said(spec); len(got) == 0 || got[0] == first || strings.Contains(strings.Join(got, " "), "held by P4") {
 		t.Errorf("if it is not known who is new, P4 is said to wait so: %q", got)
 	}
 }
@@ -173,7 +173,7 @@ func TestWhyUnshaped(t *testing.T) {
 	if d.Error != nil {
 		t.Fatal(d.Error.Text)
 	}
-	if got, want := d.at(len(d.Events)).Waits[1], "waits since 4; P1 is inside"; got != want {
+	if got, want := d.at(len(d.Events)).Waits[1], "has been waiting since 4; P1 is inside"; got != want {
 		t.Errorf("P2 %q, want %q", got, want)
 	}
 }

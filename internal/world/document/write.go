@@ -80,27 +80,27 @@ func (a *actor) finish(e *Edit, v *trial) (*Edit, error) {
 	case !samePast(a.past, v.back.Events):
 		return nil, errPast
 	case !v.done:
-		return nil, fmt.Errorf("%v: the run is over before this can happen", a.action)
+		return nil, fmt.Errorf("%v: the run ends before this can happen", a.action)
 	case v.from != len(a.past) || v.lines != a.now.lines || !a.hits(v):
-		return nil, fmt.Errorf("%v: this would happen at another moment, or to another message: step back, or write the line by hand", a.action)
+		return nil, fmt.Errorf("%v: this would happen at another time, or to another message: step back, or write the line yourself", a.action)
 	}
 	e.Event = v.event
 	return e, nil
 }
 
-// hits reports whether a deed to a message affected that very message, as far as visible
-// events can show: a deed to a message that is yet to be sent shows nothing.
+// hits reports whether an action on a message affected that very message, as far as visible
+// events can show: an action on a message that is yet to be sent shows nothing.
 func (a *actor) hits(v *trial) bool {
 	switch a.action.Kind {
 	case script.Duplicate:
 		return v.from < v.event
 	case script.Drop, script.Deliver:
-		return v.from < v.event && renumber(v.back.Events)[v.back.Events[v.from].Msg] == a.deed.Msg
+		return v.from < v.event && renumber(v.back.Events)[v.back.Events[v.from].Msg] == a.user.Msg
 	}
 	return true
 }
 
-// refused says why the deed is impossible.
+// refused says why the action is impossible.
 func (a *actor) refused(err error, line int) error {
 	if at := located(err); at.Line == line {
 		return errors.New(at.Text)

@@ -30,7 +30,7 @@ func Allocation(a *deadlock.Allocation, title string) string {
 		p.has, p.asks = append(p.has, a.Assigned(tx)), append(p.asks, a.Requested(tx))
 	}
 	width, height := max(p.width()+32, 360, 32+8.7*float64(len(title))), lower+64
-	note := "nobody is deadlocked"
+	note := "no deadlock"
 	if len(left) > 0 {
 		note = "deadlocked: " + strings.Join(names(left), " ")
 	}
@@ -69,16 +69,16 @@ func unit(c *Canvas, at point) {
 
 // signs returns the legend of the drawing, given the number of deadlocked transactions.
 func (p *plan) signs(deadlocked int) []sign {
-	all := []sign{{means: "a unit of a resource, the box", draw: unit}}
+	all := []sign{{means: "a unit of a resource (box)", draw: unit}}
 	if deadlocked < len(p.has) {
 		wait := waitSign()
-		wait.means = "to a box: asks; from a unit: is had by"
-		end := sign{means: "who can end, in this order", draw: func(c *Canvas, at point) { place(c, point{at.x, at.y + 4}, 1) }}
+		wait.means = "to a box: asks for; from a unit: held by"
+		end := sign{means: "can end, in this order", draw: func(c *Canvas, at point) { place(c, point{at.x, at.y + 4}, 1) }}
 		all = append(all, wait, end)
 	}
 	if deadlocked > 0 {
 		ring := ringSign()
-		ring.means = "the same, of who is deadlocked"
+		ring.means = "the same, for deadlocked processes"
 		all = append(all, ring)
 	}
 	return all
@@ -147,7 +147,7 @@ func (p *plan) edges(c *Canvas, tx algorithm.ID, stuck bool) {
 			first += p.has[other][r]
 		}
 		for i := range p.has[tx][r] {
-			look.straight(c, p.dot(r, first+i), at, 5, radius+5, fmt.Sprintf("%v has %s", tx, deadlock.ResourceName(r)))
+			look.straight(c, p.dot(r, first+i), at, 5, radius+5, fmt.Sprintf("%v holds %s", tx, deadlock.ResourceName(r)))
 		}
 		if n := p.asks[tx][r]; n > 0 {
 			left, right := p.sides(r)

@@ -32,7 +32,7 @@ func TestWaitForText(t *testing.T) {
 			t.Errorf("a line of %d columns: %s", len(line), line)
 		}
 	}
-	if WaitForText(&deadlock.Graph{}) != "  nobody waits\n" {
+	if WaitForText(&deadlock.Graph{}) != "  no process waits\n" {
 		t.Error("the empty graph says something else")
 	}
 }
@@ -52,7 +52,7 @@ func TestWaitFor(t *testing.T) {
 		t.Errorf("%d edges of rings and signs for them, want 3 and 1", n)
 	}
 	for means, want := range map[string]bool{
-		waitSign().means: true, ringSign().means: true, "told to abort": true, saidSign().means: false,
+		waitSign().means: true, ringSign().means: true, "chosen to abort": true, saidSign().means: false,
 	} {
 		if strings.Contains(svg, ">"+means+"<") != want {
 			t.Errorf("%q in the legend: %t, want %t", means, !want, want)
@@ -68,7 +68,7 @@ func TestWaitFor(t *testing.T) {
 func TestReported(t *testing.T) {
 	g := graphOf([2]int{2, 3}, [2]int{3, 1}, [2]int{5, 6}, [2]int{6, 5})
 	svg := WaitFor(g, Caption{Title: "a", Victim: 1, Reported: []algorithm.ID{0, 1, 2}})
-	for what, want := range map[string]int{"url(#said)": 1 + 1, "stroke-dasharray=\"5 4\"": 1 + 1, "url(#wait)": 2 + 1, "url(#ring)": 2 + 1, "P1 was said to wait for P2": 1} {
+	for what, want := range map[string]int{"url(#said)": 1 + 1, "stroke-dasharray=\"5 4\"": 1 + 1, "url(#wait)": 2 + 1, "url(#ring)": 2 + 1, "P1 was reported to wait for P2": 1} {
 		if n := strings.Count(svg, what); n != want {
 			t.Errorf("%s is there %d times, want %d", what, n, want)
 		}

@@ -16,13 +16,13 @@ type stroke struct{ colour, head, width, dash string }
 
 // The signs of edges.
 func waitSign() sign {
-	return sign{edge: stroke{Blue, "wait", "1.6", ""}, means: "waits for who has the lock"}
+	return sign{edge: stroke{Blue, "wait", "1.6", ""}, means: "waits for the lock's holder"}
 }
 func ringSign() sign {
 	return sign{edge: stroke{alarm, "ring", "2.4", ""}, means: "the same, in a deadlock"}
 }
 func saidSign() sign {
-	return sign{edge: stroke{Grey, "said", "1.6", "5 4"}, means: "said, but no longer so"}
+	return sign{edge: stroke{Grey, "said", "1.6", "5 4"}, means: "reported, but no longer true"}
 }
 
 // heads defines the arrowheads of the edges.

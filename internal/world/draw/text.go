@@ -29,7 +29,7 @@ func WaitForText(g *deadlock.Graph) string {
 		}
 	}
 	if b.Len() == 0 {
-		return "  nobody waits\n"
+		return "  no process waits\n"
 	}
 	return b.String()
 }

@@ -279,10 +279,10 @@ func (d *drawing) edge(c *Canvas, e deadlock.Edge) {
 	start := point{from.x + ux*(radius+3), from.y + uy*(radius+3)}
 	end := point{to.x - ux*(radius+5), to.y - uy*(radius+5)}
 	mid := point{(start.x+end.x)/2 - uy*bend, (start.y+end.y)/2 + ux*bend}
-	s, tip := waitSign(), fmt.Sprintf("%v waits for %s of %v", e.From, e.Label, e.To)
+	s, tip := waitSign(), fmt.Sprintf("%v waits for %s, held by %v", e.From, e.Label, e.To)
 	switch n := d.ring[e.From]; {
 	case !d.real.Has(e.From, e.To):
-		s, tip = saidSign(), fmt.Sprintf("%v was said to wait for %v", e.From, e.To)
+		s, tip = saidSign(), fmt.Sprintf("%v was reported to wait for %v", e.From, e.To)
 	case n != 0 && n == d.ring[e.To] && d.sound(d.cycles[n-1]):
 		s = ringSign()
 	}
@@ -306,9 +306,9 @@ func (d *drawing) node(c *Canvas, tx algorithm.ID) {
 	look := circle{fill: Paper, text: Ink, line: Ink}
 	switch {
 	case tx == d.p.Victim:
-		look = circle{fill: Ink, text: Paper, line: Ink, means: "told to abort"}
+		look = circle{fill: Ink, text: Paper, line: Ink, means: "chosen to abort"}
 	case len(d.real.From(tx)) > 0:
-		look = circle{fill: Paper, text: Ink, line: amber, waits: true, means: "who waits"}
+		look = circle{fill: Paper, text: Ink, line: amber, waits: true, means: "waiting"}
 	}
 	look.draw(c, d.at[tx], radius)
 	look.label(c, d.at[tx], tx.String())

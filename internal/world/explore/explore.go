@@ -175,7 +175,7 @@ func (e *explorer) room() {
 	switch {
 	case !e.table.full():
 	case e.Memory > 0 && e.memory()+2*size > e.Memory:
-		e.end(OutOfMemory + ": --memory allows no larger table")
+		e.end(OutOfMemory + ": --memory does not allow a larger table")
 		if e.table.brim() {
 			e.table.grow() // grow all the same: running workers must be able to finish
 		}

@@ -102,7 +102,7 @@ func BuildGraph(m Model, l GraphLimits) (*Graph, error) {
 			err = l.Seen(g, now)
 		}
 		if now&l.Stop != 0 {
-			g.Unfinished, failed = "it ended where something was broken", nil
+			g.Unfinished, failed = "the search stopped at a violation", nil
 		} else if at&0x3ff == 0x3ff {
 			g.goOn()
 		}

@@ -29,10 +29,10 @@ const (
 // kinds names them, and says what happens.
 var kinds = [...]struct{ name, means string }{
 	Lost:       {"lost", "one message is lost"},
-	Duplicated: {"duplicated", "one message comes twice"},
-	Idle:       {"idle", "a process dies while it is idle"},
-	Waiting:    {"waiting", "a process dies while it waits"},
-	Inside:     {"inside", "a process dies inside"},
+	Duplicated: {"duplicated", "one message is duplicated"},
+	Idle:       {"idle", "a process crashes while idle"},
+	Waiting:    {"waiting", "a process crashes while waiting"},
+	Inside:     {"inside", "a process crashes inside"},
 }
 
 // Kinds lists the faults.
@@ -90,7 +90,7 @@ type Report struct {
 }
 
 // ErrAlone is the error of an algorithm that fails without any fault.
-var ErrAlone = errors.New("it fails without a fault, so nothing can be said about what a fault does")
+var ErrAlone = errors.New("it fails even without a fault, so the effect of a fault cannot be judged")
 
 // Try applies the fault wherever it can happen.
 func Try(c Config) (*Report, error) {

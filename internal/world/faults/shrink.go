@@ -90,7 +90,7 @@ func (t *trial) expect(r *run) error {
 		return err
 	}
 	if len(r.back.Differences) > 0 {
-		return fmt.Errorf("the scenario of the worst run comes out otherwise: %v", r.back.Differences[0])
+		return fmt.Errorf("the scenario of the worst run has a different outcome: %v", r.back.Differences[0])
 	}
 	return nil
 }
@@ -101,11 +101,11 @@ func (t *trial) what(r *run) string {
 	for _, a := range r.sc.Actions {
 		switch a.Kind {
 		case script.Crash:
-			s = fmt.Sprintf("%v dies %s", a.Proc, [...]string{Idle: "while it is idle", Waiting: "while it waits", Inside: "inside"}[t.Kind])
+			s = fmt.Sprintf("%v crashes %s", a.Proc, [...]string{Idle: "while idle", Waiting: "while waiting", Inside: "inside"}[t.Kind])
 		case script.Drop:
-			s = fmt.Sprintf("%s of %v to %v is lost", a.Message, a.Proc, a.Peer)
+			s = fmt.Sprintf("%s from %v to %v is lost", a.Message, a.Proc, a.Peer)
 		case script.Duplicate:
-			s = fmt.Sprintf("%s of %v to %v comes twice", a.Message, a.Proc, a.Peer)
+			s = fmt.Sprintf("%s from %v to %v is duplicated", a.Message, a.Proc, a.Peer)
 		}
 	}
 	return s + ", and " + r.says()
@@ -115,21 +115,21 @@ func (t *trial) what(r *run) string {
 func (r *run) says() string {
 	switch r.outcome {
 	case Unsafe:
-		return "two are inside"
+		return "two processes are inside"
 	case AllWait:
-		return "all wait for ever"
+		return "all processes wait forever"
 	case SomeWait:
 		var names []string
 		for _, p := range r.waiting {
 			names = append(names, p.String())
 		}
 		if len(names) == 1 {
-			return names[0] + " waits for ever"
+			return names[0] + " waits forever"
 		}
-		return strings.Join(names, " and ") + " wait for ever"
+		return strings.Join(names, " and ") + " wait forever"
 	}
 	if !slices.ContainsFunc(r.sc.Actions, func(a script.Action) bool { return a.Kind == script.Crash }) {
-		return "all go on"
+		return "all processes go on"
 	}
 	return "the others go on"
 }

@@ -11,5 +11,5 @@ import (
 // Unreadable returns the error for bytes, a state or a message, that an algorithm wrote
 // itself and cannot read: the algorithm's mistake.
 func Unreadable(what string, err error) error {
-	return fmt.Errorf("%w: a %s that it has written does not load: %v", host.ErrAlgorithm, what, err)
+	return fmt.Errorf("%w: it cannot read a %s that it wrote: %v", host.ErrAlgorithm, what, err)
 }

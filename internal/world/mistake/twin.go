@@ -49,11 +49,11 @@ func (t *Twin) After(self host.ID, in host.Input, m host.Machine, out *host.Outp
 // that is missing from Fields, perhaps one of the given fields. If there are none, it may
 // depend on something outside its state.
 func Forgets(self host.ID, fields []string) error {
-	guess := ", or it goes by more than its state and what it is told: by chance, the order of a map, a clock or a variable that others have, too"
+	guess := ", or its behaviour depends on more than its state and inputs: randomness, the order of a map, a clock or a shared variable"
 	if len(fields) > 0 {
 		guess = " (perhaps " + strings.Join(fields, " or ") + ")"
 	}
-	return fmt.Errorf("%w: %v does not do the same when its state is written out and read back: a field that changes is missing from Fields%s", host.ErrAlgorithm, self, guess)
+	return fmt.Errorf("%w: %v behaves differently after its state is written and read back: a field that changes is missing from Fields%s", host.ErrAlgorithm, self, guess)
 }
 
 // Unwritten returns the names of fields that are missing from Fields: those in which m,

@@ -19,7 +19,7 @@ func (r *reference) shadows(kinds bool) map[string]bool {
 	set := map[string]bool{}
 	for _, s := range r.seen {
 		var list []string
-		for _, l := range s.letters {
+		for _, l := range s.messages {
 			list = append(list, fmt.Sprint(l.from, l.to, l.bytes[0]))
 		}
 		set[shadow(s.phase, list, kinds)] = true
@@ -27,12 +27,12 @@ func (r *reference) shadows(kinds bool) map[string]bool {
 	return set
 }
 
-func shadow(phase []uint8, letters []string, kinds bool) string {
+func shadow(phase []uint8, messages []string, kinds bool) string {
 	if !kinds {
-		letters = nil
+		messages = nil
 	}
-	slices.Sort(letters)
-	return fmt.Sprint(phase, letters)
+	slices.Sort(messages)
+	return fmt.Sprint(phase, messages)
 }
 
 // shadowsOf returns the same of a checked group.
@@ -45,7 +45,7 @@ func shadowsOf(t testing.TB, h *Model, kinds bool) map[string]bool {
 		for p := range g.seats {
 			phase = append(phase, phaseOf(g, algorithm.ID(p)))
 		}
-		for _, l := range g.letters {
+		for _, l := range g.messages {
 			list = append(list, fmt.Sprint(int(l.link)/h.Seats, int(l.link)%h.Seats, w.info(l.blob).bytes[0]))
 		}
 		set[shadow(phase, list, kinds)] = true

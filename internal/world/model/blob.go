@@ -62,7 +62,7 @@ func tooManyTimes(t uint64, spreads bool) error {
 }
 
 func tooManyBlobs() error {
-	return TooMuch{fmt.Sprintf("there are more than %d different machine states and messages", maxBlobs)}
+	return TooMuch{fmt.Sprintf("more than %d different machine states and messages", maxBlobs)}
 }
 
 // key returns the key under which a blob is stored.

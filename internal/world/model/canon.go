@@ -90,8 +90,8 @@ func (w *worker) timesOf(g *state) uint64 {
 			set |= w.times[g.seats[p].blob]
 		}
 	}
-	for i := range g.letters {
-		set |= w.times[g.letters[i].blob]
+	for i := range g.messages {
+		set |= w.times[g.messages[i].blob]
 	}
 	return set
 }
@@ -169,7 +169,7 @@ func (w *worker) give(g *state, r rule, s explore.Step) {
 			w.spare.copyFrom(g)
 			g = w.spare
 		}
-		slices.SortFunc(g.letters, compareLetters)
+		slices.SortFunc(g.messages, compareLetters)
 	}
 	if w.err == nil {
 		w.buf = w.pack(w.buf[:0], g)
@@ -177,7 +177,7 @@ func (w *worker) give(g *state, r rule, s explore.Step) {
 	}
 }
 
-func compareLetters(a, b letter) int {
+func compareLetters(a, b message) int {
 	old := 0
 	if a.old != b.old {
 		old = 1
@@ -253,8 +253,8 @@ func (w *worker) mapped(g *state, m *mapping) *state {
 			out.seats[p].blob = w.rename(out.seats[p].blob, m)
 		}
 	}
-	for i := range out.letters {
-		out.letters[i].blob = w.rename(out.letters[i].blob, m)
+	for i := range out.messages {
+		out.messages[i].blob = w.rename(out.messages[i].blob, m)
 	}
 	if m.anchor != nil {
 		w.collapse(out)
@@ -265,14 +265,14 @@ func (w *worker) mapped(g *state, m *mapping) *state {
 // collapse removes a second copy, right behind the first, of a message if it would change
 // nothing.
 func (w *worker) collapse(g *state) {
-	kept := g.letters[:0]
-	for i, x := range g.letters {
+	kept := g.messages[:0]
+	for i, x := range g.messages {
 		if i > 0 && w.info(x.blob).idem && x == kept[len(kept)-1] {
 			continue
 		}
 		kept = append(kept, x)
 	}
-	g.letters = kept
+	g.messages = kept
 }
 
 // rename returns what a blob becomes under a mapping.

@@ -31,7 +31,7 @@ func (c *columns) Anchor(column algorithm.ID, v *uint64) {
 }
 
 // measured returns the states with every counter measured from the token's,
-// and letters as a set: what columns and collapsing should come to.
+// and messages as a set: what columns and collapsing should come to.
 func (r *reference) measured() map[string]bool {
 	set := map[string]bool{}
 	for _, s := range r.seen {
@@ -39,14 +39,14 @@ func (r *reference) measured() map[string]bool {
 		r.visit(s, c)
 		c.cut = true
 		s = r.visit(s, c)
-		set[measure(s.machines, s.phase, s.letters)] = true
+		set[measure(s.machines, s.phase, s.messages)] = true
 	}
 	return set
 }
 
-func measure(machines []string, phase []uint8, letters []refLetter) string {
+func measure(machines []string, phase []uint8, messages []refLetter) string {
 	var list []string
-	for _, l := range letters {
+	for _, l := range messages {
 		list = append(list, fmt.Sprintf("%#v", l))
 	}
 	slices.Sort(list)
@@ -58,15 +58,15 @@ func measuredOf(t *testing.T, h *Model) map[string]bool {
 	walk(t, h, func(w *worker, g *state) {
 		var machines []string
 		var phase []uint8
-		var letters []refLetter
+		var messages []refLetter
 		for i, p := range g.seats {
 			machines = append(machines, string(w.info(p.blob).bytes))
 			phase = append(phase, phaseOf(g, algorithm.ID(i)))
 		}
-		for _, l := range g.letters {
-			letters = append(letters, refLetter{from: int(l.link) / h.Seats, to: int(l.link) % h.Seats, bytes: string(w.info(l.blob).bytes)})
+		for _, l := range g.messages {
+			messages = append(messages, refLetter{from: int(l.link) / h.Seats, to: int(l.link) % h.Seats, bytes: string(w.info(l.blob).bytes)})
 		}
-		set[measure(machines, phase, letters)] = true
+		set[measure(machines, phase, messages)] = true
 	})
 	return set
 }

@@ -16,8 +16,8 @@ func (w *worker) anchorOf(g *state) string {
 			return small(a)
 		}
 	}
-	for i := range g.letters {
-		if a := w.infos[g.letters[i].blob].anchor; a != nil {
+	for i := range g.messages {
+		if a := w.infos[g.messages[i].blob].anchor; a != nil {
 			return small(a)
 		}
 	}
@@ -44,8 +44,8 @@ func (w *worker) ranksOf(g *state) string {
 			all = append(all, w.infos[g.seats[p].blob].counters...)
 		}
 	}
-	for i := range g.letters {
-		all = append(all, w.infos[g.letters[i].blob].counters...)
+	for i := range g.messages {
+		all = append(all, w.infos[g.messages[i].blob].counters...)
 	}
 	slices.SortFunc(all, func(x, y counter) int {
 		return cmp.Or(cmp.Compare(x.column, y.column), cmp.Compare(x.value, y.value))

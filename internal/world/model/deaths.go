@@ -17,17 +17,17 @@ import (
 
 // counts reports whether a message still matters: one to a dead process does not, unless
 // each loss is a step of its own.
-func (w *worker) counts(g *state, l *letter) bool { return !w.losses || !g.seats[g.to(l)].dead }
+func (w *worker) counts(g *state, l *message) bool { return !w.losses || !g.seats[g.to(l)].dead }
 
 // lose removes the messages to dead processes, or only those that are due.
 func (w *worker) lose(g *state, due bool) {
-	kept := g.letters[:0]
-	for i := range g.letters {
-		if l := g.letters[i]; w.counts(g, &l) || due && !l.old {
+	kept := g.messages[:0]
+	for i := range g.messages {
+		if l := g.messages[i]; w.counts(g, &l) || due && !l.old {
 			kept = append(kept, l)
 		}
 	}
-	g.letters = kept
+	g.messages = kept
 }
 
 // fate lets a seat crash, or return.
@@ -57,9 +57,9 @@ func (w *worker) fate(p algorithm.ID) {
 // lossesTo calls f with every set of messages to p that may have been lost when it
 // returns, one bit for each message: on a FIFO link, the first ones.
 func (w *worker) lossesTo(p algorithm.ID, f func(set uint64)) {
-	list := w.from.letters
+	list := w.from.messages
 	if len(list) > 64 {
-		w.err = fmt.Errorf("%d messages are under way, more than 64: too many to say which of them are lost", len(list))
+		w.err = fmt.Errorf("%d messages are in flight, more than 64: too many to choose which are lost", len(list))
 		return
 	}
 	var choose func(i int, set uint64, kept int)
@@ -84,10 +84,10 @@ func (w *worker) lossesTo(p algorithm.ID, f func(set uint64)) {
 // dead.
 func (w *worker) rise(p algorithm.ID) {
 	g := w.begin()
-	g.letters = g.letters[:0]
-	for i := range w.from.letters {
+	g.messages = g.messages[:0]
+	for i := range w.from.messages {
 		if w.lost>>i&1 == 0 {
-			g.letters = append(g.letters, w.from.letters[i])
+			g.messages = append(g.messages, w.from.messages[i])
 		}
 	}
 	g.comebacks--

@@ -63,16 +63,16 @@ func receiveKey(state uint32, from algorithm.ID, msg uint32) uint64 {
 func (w *worker) effect(state uint32, in *host.Input, msg uint32) (*effect, error) {
 	k, ok := stepKey(state, in, msg)
 	if !ok {
-		return nil, TooMuch{fmt.Sprintf("seat or transaction %d, lock %d, timer %d, logical time %d: one of these is more than the checker can tell apart", in.From+1, in.Arg+1, in.Timer, in.Time)}
+		return nil, TooMuch{fmt.Sprintf("seat or transaction %d, lock %d, timer %d, logical time %d: one of these exceeds the checker's range", in.From+1, in.Arg+1, in.Timer, in.Time)}
 	}
 	if i, ok := w.steps[k]; ok {
 		return &w.effects[i], nil
 	}
-	var letter *blob
+	var message *blob
 	if in.Kind == host.Receive {
-		letter = w.info(msg)
+		message = w.info(msg)
 	}
-	e, err := w.run(w.info(state), *in, letter, w.tried.first(k))
+	e, err := w.run(w.info(state), *in, message, w.tried.first(k))
 	if err != nil {
 		return nil, err
 	}
@@ -137,7 +137,7 @@ func (w *worker) caught(when func() string, err *error) {
 }
 
 // reading describes when a machine runs without taking a step.
-func reading() string { return "when what it has written is read" }
+func reading() string { return "when its own bytes are read" }
 
 // run makes a machine take a step, and tries it in other ways if it should.
 func (w *worker) run(state *blob, in host.Input, msg *blob, try bool) (effect, error) {
@@ -175,7 +175,7 @@ func (w *worker) run(state *blob, in host.Input, msg *blob, try bool) (effect, e
 			return effect{}, err
 		}
 		if b.times&^allowed != 0 {
-			return effect{}, LiftError{what: fmt.Sprintf("a message of %v has a time that was counted up by more than one", w.name(state.seat))}
+			return effect{}, LiftError{what: fmt.Sprintf("a message from %v has a time that was incremented by more than one", w.name(state.seat))}
 		}
 		e.sends = append(e.sends, sent{b.id, uint16(int(state.seat)*w.Seats + int(s.To)), b.idem})
 	}
@@ -184,7 +184,7 @@ func (w *worker) run(state *blob, in host.Input, msg *blob, try bool) (effect, e
 		return effect{}, err
 	}
 	if b.times&^allowed != 0 {
-		return effect{}, LiftError{what: fmt.Sprintf("%v counts up by more than one in one step", w.name(state.seat))}
+		return effect{}, LiftError{what: fmt.Sprintf("%v increments a number by more than one in one step", w.name(state.seat))}
 	}
 	e.state = b.id
 	return e, nil

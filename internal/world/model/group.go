@@ -134,19 +134,19 @@ func newModel(c Config, r reductions) (*Model, error) {
 func (c *Config) check() error {
 	switch {
 	case c.Seats > maxSeats:
-		return fmt.Errorf("%d processes: the checker takes at most %d", c.Seats, maxSeats)
+		return fmt.Errorf("%d processes: the checker supports at most %d", c.Seats, maxSeats)
 	case c.Network > algorithm.Lossy:
 		return fmt.Errorf("unknown %v", c.Network)
 	case len(c.Waiters) == 0:
-		return errors.New("nobody may ask: name at least one requester")
+		return errors.New("no process may ask: name at least one requester")
 	case len(c.Waiters) > maxWaiters && !c.Settles:
-		return fmt.Errorf("%d who may ask: the checker takes at most %d; name fewer requesters", len(c.Waiters), maxWaiters)
+		return fmt.Errorf("%d requesters: the checker supports at most %d; name fewer", len(c.Waiters), maxWaiters)
 	case c.Crashes < 0 || c.Crashes > maxEvents || c.Comebacks < 0 || c.Comebacks > maxEvents:
 		return fmt.Errorf("%d crashes and %d comebacks: want 0 to %d of each", c.Crashes, c.Comebacks, maxEvents)
 	case c.Losses < 0 || c.Losses > maxEvents:
 		return fmt.Errorf("%d lost messages: want 0 to %d", c.Losses, maxEvents)
 	case c.Clock == Units && c.Network != algorithm.FIFO && c.Network != algorithm.Unordered:
-		return fmt.Errorf("a network that is %v: where processes crash it must lose and double nothing, fifo or unordered", c.Network)
+		return fmt.Errorf("a network that is %v: with crashes it must be fifo or unordered", c.Network)
 	}
 	for _, v := range c.Starts {
 		if err := v.Check(); err != nil {

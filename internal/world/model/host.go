@@ -62,7 +62,7 @@ func (w *worker) flush() {
 	}
 	for i := range e.sends {
 		m := &e.sends[i]
-		l := letter{blob: m.blob, tag: tag, link: m.link}
+		l := message{blob: m.blob, tag: tag, link: m.link}
 		if m.idem || w.Upset {
 			if last := g.last(m.link); last != nil && *last == l {
 				continue // a second copy right behind changes nothing
@@ -122,8 +122,8 @@ func (w *worker) readClock(m algorithm.Machine) (now uint64, err error) {
 
 // Retag implements family.Host.
 func (w *worker) Retag(f func(t family.Tag) family.Tag) {
-	for i := range w.to.letters {
-		w.to.letters[i].tag = f(w.to.letters[i].tag)
+	for i := range w.to.messages {
+		w.to.messages[i].tag = f(w.to.messages[i].tag)
 	}
 	for i := range w.to.timers {
 		w.to.timers[i].tag = f(w.to.timers[i].tag)

@@ -223,7 +223,7 @@ func (w *worker) moved(m algorithm.Machine, state *blob, in host.Input, msg *blo
 	case err != nil:
 		return err
 	case l.odd:
-		return LiftError{w.name(state.seat) + " counts up by more than one in one step", true}
+		return LiftError{w.name(state.seat) + " increments a counter by more than one in one step", true}
 	case !alike || !bytes.Equal(got, want):
 		what, err := w.tellStep(m, state, in, msg)
 		return cmp.Or(err, error(LiftError{what, l.up == 0}))

@@ -174,8 +174,8 @@ func (w *worker) look() explore.Broken {
 		tokens += b.tokens
 		alibis |= b.alibis
 	}
-	for i := range g.letters {
-		tokens += w.infos[g.letters[i].blob].tokens
+	for i := range g.messages {
+		tokens += w.infos[g.messages[i].blob].tokens
 	}
 	if tokens > 1 {
 		w.broken |= w.bits.token
@@ -193,13 +193,13 @@ func (w *worker) look() explore.Broken {
 const maxLetters = 24
 
 // Piled says that messages accumulate.
-const Piled = "messages pile up: more than 24 on one link"
+const Piled = "messages accumulate: more than 24 on one link"
 
 // deliverAll does everything that the network can do with the messages.
 func (w *worker) deliverAll() {
 	first := 0 // first message of the link
-	for i := range w.from.letters {
-		l := w.from.letters
+	for i := range w.from.messages {
+		l := w.from.messages
 		if l[i].link != l[first].link {
 			first = i
 		}
@@ -231,7 +231,7 @@ func (w *worker) deliverAll() {
 // deliver hands over a message, the nth of its link. If the network duplicates, it may
 // stay.
 func (w *worker) deliver(i, nth int, take bool) {
-	m := w.from.letters[i]
+	m := w.from.messages[i]
 	from, to := w.ends(&m)
 	g := w.begin()
 	kind := doDeliver
@@ -256,7 +256,7 @@ func (w *worker) deliver(i, nth int, take bool) {
 // drop loses a message, the nth of its link: one of those that may be lost, if they are
 // counted.
 func (w *worker) drop(i, nth int) {
-	from, to := w.ends(&w.from.letters[i])
+	from, to := w.ends(&w.from.messages[i])
 	g := w.begin()
 	g.remove(i)
 	if w.Losses > 0 {

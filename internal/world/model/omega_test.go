@@ -66,7 +66,7 @@ func TestGapsCoverReference(t *testing.T) {
 				wide++ // a gap of more than 2
 			}
 			s = r.visit(s, g)
-			if m := measure(s.machines, s.phase, s.letters); !got[m] {
+			if m := measure(s.machines, s.phase, s.messages); !got[m] {
 				t.Fatalf("%s, N=%d: the checker does not find %s", c.spec.Name, c.n, m)
 			}
 		}

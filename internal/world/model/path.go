@@ -177,7 +177,7 @@ func (w *worker) describeStep(m move) Step {
 // arrivals returns the losses of a step as lines of a scenario: in the simulator, too, a
 // dead process receives nothing.
 func (w *worker) arrivals(m move) []script.Action {
-	list := w.from.letters
+	list := w.from.messages
 	set := uint64(0)
 	switch {
 	case w.Clock != Units || !w.losses:
@@ -216,15 +216,15 @@ func (w *worker) words(m move) string {
 	var all []string
 	switch m.kind {
 	case doDeliver:
-		i := slices.IndexFunc(w.from.letters, func(l letter) bool { return int(l.link) == int(m.peer)*w.Seats+int(m.p) })
-		kind := w.Spec.Kinds[w.infos[w.from.letters[i+m.nth].blob].bytes[0]]
-		all = append(all, fmt.Sprintf("%s gets %s of %s", w.name(m.p), kind, w.name(m.peer)))
+		i := slices.IndexFunc(w.from.messages, func(l message) bool { return int(l.link) == int(m.peer)*w.Seats+int(m.p) })
+		kind := w.Spec.Kinds[w.infos[w.from.messages[i+m.nth].blob].bytes[0]]
+		all = append(all, fmt.Sprintf("%s receives %s from %s", w.name(m.p), kind, w.name(m.peer)))
 	case doExpire:
-		all = append(all, fmt.Sprintf("a timer of %s runs out", w.name(m.p)))
+		all = append(all, fmt.Sprintf("a timer of %s expires", w.name(m.p)))
 	case doCrash:
-		all = append(all, w.name(m.p)+" dies")
+		all = append(all, w.name(m.p)+" crashes")
 	case doSuspect:
-		all = append(all, fmt.Sprintf("%s is told that %s is dead", w.name(m.p), w.name(m.peer)))
+		all = append(all, fmt.Sprintf("%s is notified that %s is dead", w.name(m.p), w.name(m.peer)))
 	}
 	for _, e := range w.told {
 		all = append(all, e.Name)

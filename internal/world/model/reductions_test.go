@@ -83,7 +83,7 @@ func (v vote) compare(t *testing.T, r reductions, age bool) {
 				name += string(m.blobs.get(s.blob).bytes)
 			}
 		}
-		for _, l := range g.letters {
+		for _, l := range g.messages {
 			if !g.seats[g.to(&l)].dead {
 				name += fmt.Sprintf("|%d %v %v", l.link, l.tag, age && l.old) + string(m.blobs.get(l.blob).bytes)
 			}
@@ -126,7 +126,7 @@ func TestVainTimers(t *testing.T) {
 					name += string(m.blobs.get(s.blob).bytes)
 				}
 			}
-			for _, l := range g.letters {
+			for _, l := range g.messages {
 				name += fmt.Sprintf("|%d ", l.link) + string(m.blobs.get(l.blob).bytes)
 			}
 			return name

@@ -75,8 +75,8 @@ func (p *poll) round() {
 	if p.winner = -1; p.agreed() {
 		p.winner = p.highest()
 	}
-	for i := range p.letters {
-		p.letters[i].fresh = false
+	for i := range p.messages {
+		p.messages[i].fresh = false
 	}
 	for i := range p.timers {
 		p.timers[i].fresh = false
@@ -156,7 +156,7 @@ func (x *polling) rise(p *poll, i int) {
 // network lets messages arrive, timers run out and time pass. It reports
 // whether any of that is possible.
 func (x *polling) network(p *poll) bool {
-	due := slices.ContainsFunc(p.letters, func(l post) bool { return l.old })
+	due := slices.ContainsFunc(p.messages, func(l post) bool { return l.old })
 	least := 1 << 20
 	for k, a := range p.timers {
 		if least = min(least, a.left); a.left == 0 && !due {
@@ -167,19 +167,19 @@ func (x *polling) network(p *poll) bool {
 		}
 	}
 	for _, k := range p.heads() {
-		n, l := p.clone(), p.letters[k]
-		n.letters = slices.Delete(n.letters, k, k+1)
+		n, l := p.clone(), p.messages[k]
+		n.messages = slices.Delete(n.messages, k, k+1)
 		if !n.dead[l.to] {
 			x.do(n, l.to, host.Input{Kind: host.Receive, From: algorithm.ID(l.from), Bytes: []byte(l.bytes)}, l.fresh)
 		}
 		x.add(n)
 	}
-	if some := len(p.letters)+len(p.timers) > 0; due || least == 0 || !some {
+	if some := len(p.messages)+len(p.timers) > 0; due || least == 0 || !some {
 		return some
 	}
 	n := p.clone()
-	for i := range n.letters {
-		n.letters[i].old = true
+	for i := range n.messages {
+		n.messages[i].old = true
 	}
 	for i := range n.timers {
 		n.timers[i].left--

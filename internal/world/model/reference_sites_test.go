@@ -74,13 +74,13 @@ func (x *dealing) add(d *deal) {
 				d.machines[i] = string(m.AppendState(nil))
 			}
 		}
-		for i := range d.letters {
-			b, err := x.machine(0, "").RecodeMessage(nil, []byte(d.letters[i].bytes), r)
+		for i := range d.messages {
+			b, err := x.machine(0, "").RecodeMessage(nil, []byte(d.messages[i].bytes), r)
 			if err != nil {
 				x.t.Fatal(err)
 			}
 			if r.put {
-				d.letters[i].bytes = string(b)
+				d.messages[i].bytes = string(b)
 			}
 		}
 		r.put = true
@@ -177,7 +177,7 @@ func (x *dealing) judge(d *deal, p int, cycle []algorithm.ID) {
 }
 
 func (x *dealing) next(d *deal) {
-	fair := len(d.letters)+len(d.timers) > 0
+	fair := len(d.messages)+len(d.timers) > 0
 	for i := range d.procs {
 		p := d.procs[i]
 		if p.wants >= 0 || !p.active && p.left == 0 {
@@ -202,8 +202,8 @@ func (x *dealing) next(d *deal) {
 		x.add(n)
 	}
 	for _, k := range d.heads() {
-		n, l := d.clone(), d.letters[k]
-		n.letters = slices.Delete(n.letters, k, k+1)
+		n, l := d.clone(), d.messages[k]
+		n.messages = slices.Delete(n.messages, k, k+1)
 		x.do(n, algorithm.ID(l.to), host.Input{Kind: host.Receive, From: algorithm.ID(l.from), Bytes: []byte(l.bytes)})
 		x.add(n)
 	}

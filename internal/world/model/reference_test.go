@@ -34,7 +34,7 @@ type refState struct {
 	phase    []uint8
 	left     []int
 	start    []bool
-	letters  []refLetter
+	messages []refLetter
 
 	watch watch
 }
@@ -52,13 +52,13 @@ type watch struct {
 func (s *refState) clone() *refState {
 	w := s.watch
 	w.past, w.before, w.count = slices.Clone(w.past), slices.Clone(w.before), slices.Clone(w.count)
-	return &refState{slices.Clone(s.machines), slices.Clone(s.phase), slices.Clone(s.left), slices.Clone(s.start), slices.Clone(s.letters), w}
+	return &refState{slices.Clone(s.machines), slices.Clone(s.phase), slices.Clone(s.left), slices.Clone(s.start), slices.Clone(s.messages), w}
 }
 
 func (s *refState) key() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%q %v %v %v", s.machines, s.phase, s.left, s.start)
-	for _, l := range s.letters {
+	for _, l := range s.messages {
 		fmt.Fprintf(&b, " %d>%d %q %d %d", l.from, l.to, l.bytes, l.past, l.count)
 	}
 	fmt.Fprint(&b, s.watch)
@@ -108,7 +108,7 @@ func (r *reference) do(s *refState, i int, in host.Input) bool {
 		if r.watching {
 			l.past, l.count = s.watch.past[i], s.watch.count[i]
 		}
-		s.letters = append(s.letters, l)
+		s.messages = append(s.messages, l)
 	}
 	for _, n := range out.Notices {
 		if n.Kind == host.Denied {
@@ -126,10 +126,10 @@ func (r *reference) do(s *refState, i int, in host.Input) bool {
 
 func (r *reference) add(s *refState) {
 	if r.spec.Network == algorithm.Unordered {
-		sort.Slice(s.letters, func(a, b int) bool { return fmt.Sprint(s.letters[a]) < fmt.Sprint(s.letters[b]) })
+		sort.Slice(s.messages, func(a, b int) bool { return fmt.Sprint(s.messages[a]) < fmt.Sprint(s.messages[b]) })
 	} else {
-		sort.SliceStable(s.letters, func(a, b int) bool {
-			x, y := s.letters[a], s.letters[b]
+		sort.SliceStable(s.messages, func(a, b int) bool {
+			x, y := s.messages[a], s.messages[b]
 			return x.from < y.from || x.from == y.from && x.to < y.to
 		})
 	}
@@ -196,7 +196,7 @@ func (r *reference) entered(s *refState, i int) {
 }
 
 func (r *reference) next(s *refState) {
-	in, waiting, can := 0, false, len(s.letters) > 0
+	in, waiting, can := 0, false, len(s.messages) > 0
 	for i := range r.n {
 		next := s.clone()
 		switch {
@@ -225,12 +225,12 @@ func (r *reference) next(s *refState) {
 			r.add(next)
 		}
 	}
-	for k, l := range s.letters {
-		if r.spec.Network != algorithm.Unordered && k > 0 && s.letters[k-1].from == l.from && s.letters[k-1].to == l.to {
+	for k, l := range s.messages {
+		if r.spec.Network != algorithm.Unordered && k > 0 && s.messages[k-1].from == l.from && s.messages[k-1].to == l.to {
 			continue
 		}
 		next := s.clone()
-		next.letters = slices.Delete(next.letters, k, k+1)
+		next.messages = slices.Delete(next.messages, k, k+1)
 		if r.spec.Network == algorithm.Lossy {
 			r.add(next.clone())
 		}
@@ -285,15 +285,15 @@ func (r *reference) visit(s *refState, v host.TimeVisitor) *refState {
 		s.machines[i] = string(m.AppendState(nil))
 	}
 	m := r.machine(0, "")
-	for i := range s.letters {
-		b, err := m.RecodeMessage(nil, []byte(s.letters[i].bytes), v)
+	for i := range s.messages {
+		b, err := m.RecodeMessage(nil, []byte(s.messages[i].bytes), v)
 		if err != nil {
 			r.t.Fatal(err)
 		}
-		s.letters[i].bytes = string(b)
+		s.messages[i].bytes = string(b)
 	}
 	if r.spec.Network == algorithm.Unordered {
-		sort.Slice(s.letters, func(a, b int) bool { return fmt.Sprint(s.letters[a]) < fmt.Sprint(s.letters[b]) })
+		sort.Slice(s.messages, func(a, b int) bool { return fmt.Sprint(s.messages[a]) < fmt.Sprint(s.messages[b]) })
 	}
 	return s
 }

@@ -17,7 +17,7 @@ import (
 type crew struct {
 	machines []string
 	dead     []bool
-	letters  []post
+	messages []post
 	timers   []alarm
 }
 
@@ -36,13 +36,13 @@ type alarm struct {
 }
 
 func (c *crew) clone() crew {
-	return crew{slices.Clone(c.machines), slices.Clone(c.dead), slices.Clone(c.letters), slices.Clone(c.timers)}
+	return crew{slices.Clone(c.machines), slices.Clone(c.dead), slices.Clone(c.messages), slices.Clone(c.timers)}
 }
 
 // key writes a crew down, links one after the other.
 func (c *crew) key() string {
-	sort.SliceStable(c.letters, func(a, b int) bool {
-		x, y := c.letters[a], c.letters[b]
+	sort.SliceStable(c.messages, func(a, b int) bool {
+		x, y := c.messages[a], c.messages[b]
 		return x.from < y.from || x.from == y.from && x.to < y.to
 	})
 	sort.Slice(c.timers, func(a, b int) bool {
@@ -51,7 +51,7 @@ func (c *crew) key() string {
 	})
 	var b strings.Builder
 	fmt.Fprintf(&b, "%q %v %v", c.machines, c.dead, c.timers)
-	for _, l := range c.letters {
+	for _, l := range c.messages {
 		fmt.Fprintf(&b, " %d>%d %q %v %v", l.from, l.to, l.bytes, l.old, l.fresh)
 	}
 	return b.String()
@@ -60,8 +60,8 @@ func (c *crew) key() string {
 // heads returns which messages are first on their links.
 func (c *crew) heads() []int {
 	var first []int
-	for k, l := range c.letters {
-		if k == 0 || c.letters[k-1].from != l.from || c.letters[k-1].to != l.to {
+	for k, l := range c.messages {
+		if k == 0 || c.messages[k-1].from != l.from || c.messages[k-1].to != l.to {
 			first = append(first, k)
 		}
 	}
@@ -134,7 +134,7 @@ func (b *book[S]) moves(c crew, i int, in host.Input) bool {
 // send puts what a step wants sent on its way, and sets its timers.
 func (c *crew) send(i int, out *host.Output, fresh, timed bool) {
 	for k, s := range out.Sends {
-		c.letters = append(c.letters, post{from: i, to: int(s.To), bytes: string(out.Bytes(k)), fresh: fresh})
+		c.messages = append(c.messages, post{from: i, to: int(s.To), bytes: string(out.Bytes(k)), fresh: fresh})
 	}
 	for _, n := range out.Notices {
 		if n.Kind != host.SetTimer {

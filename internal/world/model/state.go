@@ -15,8 +15,8 @@ type seat struct {
 	dead bool
 }
 
-// A letter is a message in flight.
-type letter struct {
+// A message is one in flight.
+type message struct {
 	blob uint32
 	tag  family.Tag
 	link uint16 // from*n + to
@@ -41,10 +41,10 @@ type timer struct {
 // A state is a whole global state, unpacked. Messages are sorted by link, and those of
 // one link are in order of sending. Timers are sorted by seat and number.
 type state struct {
-	seats   []seat
-	letters []letter
-	timers  []timer
-	env     family.Env
+	seats    []seat
+	messages []message
+	timers   []timer
+	env      family.Env
 
 	crashes, comebacks, errors, losses uint8 // how many are still possible
 
@@ -59,7 +59,7 @@ func newState(n int, env family.Env) *state {
 
 func (g *state) copyFrom(o *state) {
 	copy(g.seats, o.seats)
-	g.letters = append(g.letters[:0], o.letters...)
+	g.messages = append(g.messages[:0], o.messages...)
 	if len(g.timers)+len(o.timers) > 0 {
 		g.timers = append(g.timers[:0], o.timers...)
 	}
@@ -68,31 +68,31 @@ func (g *state) copyFrom(o *state) {
 }
 
 // to returns the receiver of a message.
-func (g *state) to(l *letter) int { return int(l.link) % len(g.seats) }
+func (g *state) to(l *message) int { return int(l.link) % len(g.seats) }
 
 // add puts a message behind the others of its link.
-func (g *state) add(l letter) {
-	i := len(g.letters)
-	g.letters = append(g.letters, l)
-	for i > 0 && g.letters[i-1].link > l.link {
-		g.letters[i] = g.letters[i-1]
+func (g *state) add(l message) {
+	i := len(g.messages)
+	g.messages = append(g.messages, l)
+	for i > 0 && g.messages[i-1].link > l.link {
+		g.messages[i] = g.messages[i-1]
 		i--
 	}
-	g.letters[i] = l
+	g.messages[i] = l
 }
 
 // last returns the newest message on a link, or nil.
-func (g *state) last(link uint16) *letter {
-	for i := len(g.letters) - 1; i >= 0; i-- {
-		if g.letters[i].link == link {
-			return &g.letters[i]
+func (g *state) last(link uint16) *message {
+	for i := len(g.messages) - 1; i >= 0; i-- {
+		if g.messages[i].link == link {
+			return &g.messages[i]
 		}
 	}
 	return nil
 }
 
 // remove removes one message.
-func (g *state) remove(i int) { g.letters = append(g.letters[:i], g.letters[i+1:]...) }
+func (g *state) remove(i int) { g.messages = append(g.messages[:i], g.messages[i+1:]...) }
 
 // compare orders timers by seat and number.
 func (t *timer) compare(seat uint8, id int32) int {
@@ -153,19 +153,19 @@ func (m *Model) pack(b []byte, g *state) []byte {
 	b = g.env.Append(b)
 	b = m.packTimers(b, g)
 	if m.plain {
-		for i := range g.letters {
-			b = append(b, byte(g.letters[i].link))
-			b = appendUvarint(b, g.letters[i].blob)
+		for i := range g.messages {
+			b = append(b, byte(g.messages[i].link))
+			b = appendUvarint(b, g.messages[i].blob)
 		}
 		return b
 	}
-	for i := range g.letters {
-		b = m.packLetter(b, &g.letters[i])
+	for i := range g.messages {
+		b = m.packLetter(b, &g.messages[i])
 	}
 	return b
 }
 
-func (m *Model) packLetter(b []byte, l *letter) []byte {
+func (m *Model) packLetter(b []byte, l *message) []byte {
 	b = append(b, byte(l.link))
 	if m.Seats > 16 {
 		b = append(b, byte(l.link>>8))
@@ -248,9 +248,9 @@ func (m *Model) unpack(b []byte, g *state) {
 		t.id, t.tag = int32(r.uvarint()), family.Tag(r.uvarint())
 		g.timers = append(g.timers, t)
 	}
-	g.letters = g.letters[:0]
+	g.messages = g.messages[:0]
 	for len(r) > 0 {
-		l := letter{link: uint16(r.byte())}
+		l := message{link: uint16(r.byte())}
 		if m.Seats > 16 {
 			l.link |= uint16(r.byte()) << 8
 		}
@@ -261,11 +261,11 @@ func (m *Model) unpack(b []byte, g *state) {
 		if m.Tagged {
 			l.tag = family.Tag(r.uvarint())
 		}
-		g.letters = append(g.letters, l)
+		g.messages = append(g.messages, l)
 	}
 }
 
 // ends returns the sender and the receiver of a message.
-func (m *Model) ends(l *letter) (from, to algorithm.ID) {
+func (m *Model) ends(l *message) (from, to algorithm.ID) {
 	return algorithm.ID(int(l.link) / m.Seats), algorithm.ID(int(l.link) % m.Seats)
 }

@@ -17,7 +17,7 @@ func (w *worker) setTimer(n *host.Notice, tag family.Tag) {
 		w.to.stop(t.seat, t.id)
 		return
 	case w.Clock == Units && n.After > maxUnits:
-		w.fail(w.sender, TooMuch{fmt.Sprintf("timer %d was set for %d units: the checker counts no more than %d", n.Timer, n.After, maxUnits)})
+		w.fail(w.sender, TooMuch{fmt.Sprintf("timer %d was set for %d units: the checker supports at most %d", n.Timer, n.After, maxUnits)})
 		return
 	case w.Clock == Units:
 		t.left = uint16(n.After)
@@ -26,7 +26,7 @@ func (w *worker) setTimer(n *host.Notice, tag family.Tag) {
 	}
 	w.to.start(t)
 	if running := len(w.to.timers); running > maxTimers {
-		w.fail(w.sender, TooMuch{fmt.Sprintf("%d timers run at the same time: the checker tells no more than %d apart", running, maxTimers)})
+		w.fail(w.sender, TooMuch{fmt.Sprintf("%d timers run at the same time: the checker supports at most %d", running, maxTimers)})
 	}
 }
 
@@ -79,8 +79,8 @@ func (w *worker) expire(i int, right bool) {
 
 // due reports whether a message must arrive before time advances.
 func (w *worker) due(g *state) bool {
-	for i := range g.letters {
-		if l := &g.letters[i]; l.old && w.counts(g, l) {
+	for i := range g.messages {
+		if l := &g.messages[i]; l.old && w.counts(g, l) {
 			return true
 		}
 	}
@@ -89,8 +89,8 @@ func (w *worker) due(g *state) bool {
 
 // busy reports whether a message is in flight that will arrive.
 func (w *worker) busy(g *state) bool {
-	for i := range g.letters {
-		if w.counts(g, &g.letters[i]) {
+	for i := range g.messages {
+		if w.counts(g, &g.messages[i]) {
 			return true
 		}
 	}
@@ -127,8 +127,8 @@ func (w *worker) tick() {
 	for i := range g.timers {
 		g.timers[i].left -= units
 	}
-	for i := range g.letters {
-		g.letters[i].old = true
+	for i := range g.messages {
+		g.messages[i].old = true
 	}
 	l := label(doTick, 0, 0, 0)
 	w.settle(explore.Step{Label: l, Class: l, Fair: true})

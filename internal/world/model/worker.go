@@ -139,8 +139,8 @@ func (w *worker) know(g *state) {
 	for i := range g.seats {
 		w.info(g.seats[i].blob)
 	}
-	for i := range g.letters {
-		w.info(g.letters[i].blob)
+	for i := range g.messages {
+		w.info(g.messages[i].blob)
 	}
 }
 
@@ -236,7 +236,7 @@ func (w *worker) bornAs(seat algorithm.ID, v algorithm.View) (state []byte, err 
 // bear makes w.to a state in which nothing has happened yet.
 func (w *worker) bear() *state {
 	g := w.to
-	g.letters, g.timers = g.letters[:0], g.timers[:0]
+	g.messages, g.timers = g.messages[:0], g.timers[:0]
 	g.crashes, g.comebacks, g.errors, g.losses = uint8(w.Crashes), uint8(w.Comebacks), 0, uint8(w.Losses)
 	if w.Wrong {
 		g.errors = 1
@@ -312,8 +312,8 @@ func (w *worker) Waiting(state []byte) (waiting, calm uint32) {
 		}
 	}
 	calm = waiting
-	for i := range g.letters {
-		from, _ := w.ends(&g.letters[i])
+	for i := range g.messages {
+		from, _ := w.ends(&g.messages[i])
 		if bit := slices.Index(w.Waiters, from); bit >= 0 && !w.Sites {
 			calm &^= 1 << bit
 		}

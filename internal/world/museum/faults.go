@@ -15,21 +15,21 @@ import (
 // faultNodes is the number of processes with which faults are tried.
 const faultNodes = 3
 
-// A sufferer is a row of docs/results/faults.md: a lock, and the processes with the
+// A faultRow is a row of docs/results/faults.md: a lock, and the processes with the
 // fault.
-type sufferer struct {
+type faultRow struct {
 	lock string
 	role string // role of those with the fault in the lock; empty means all
 	at   string // those processes, in the form of --at
 }
 
-// sufferers lists the sound locks, or the named ones: for those with a coordinator, it
+// faultRows lists the sound locks, or the named ones: for those with a coordinator, it
 // and its clients have rows of their own.
-func sufferers(names []string, suffix string, coordinator int) []sufferer {
-	var all []sufferer
+func faultRows(names []string, suffix string, coordinator int) []faultRow {
+	var all []faultRow
 	for _, name := range names {
 		if _, err := catalog.Make(name, algorithm.Options{Coordinator: 1}); err != nil {
-			all = append(all, sufferer{lock: name + suffix})
+			all = append(all, faultRow{lock: name + suffix})
 			continue
 		}
 		var clients []string
@@ -39,8 +39,8 @@ func sufferers(names []string, suffix string, coordinator int) []sufferer {
 			}
 		}
 		all = append(all,
-			sufferer{name + suffix, "its coordinator", fmt.Sprint(coordinator)},
-			sufferer{name + suffix, "a client", strings.Join(clients, ",")})
+			faultRow{name + suffix, "its coordinator", fmt.Sprint(coordinator)},
+			faultRow{name + suffix, "a client", strings.Join(clients, ",")})
 	}
 	return all
 }
@@ -48,7 +48,7 @@ func sufferers(names []string, suffix string, coordinator int) []sufferer {
 // A faultTable is a part of docs/results/faults.md.
 type faultTable struct {
 	title, text string
-	rows        []sufferer
+	rows        []faultRow
 }
 
 func faultTables() []faultTable {
@@ -58,12 +58,12 @@ func faultTables() []faultTable {
 	}
 	return []faultTable{{
 		title: "Locks as they are",
-		text:  "No lock here is made for this: each assumes that nobody dies, and that every message comes, and comes once. The table says what that assumption is worth. A process that has died is not told of to anybody. The wrong algorithms are not in it: they fail without a fault.",
-		rows:  sufferers(sound, "", 1),
+		text:  "No lock here is made for faults: each assumes that no process crashes, and that every message arrives exactly once. The table shows what that assumption is worth. Processes are not notified of a crash. The wrong algorithms are omitted, because they fail even without a fault.",
+		rows:  faultRows(sound, "", 1),
 	}, {
-		title: "Locks that survive deaths",
-		text:  "The same locks, each with an election beside it: a perfect failure detector tells who has died, the highest alive is elected and makes a new view. That repairs every death, and nothing else: a message that is lost while nobody dies stays lost, unless the lock itself does something about it, or who waits loses patience ([elections](../elections.md)). One that comes twice does what it does above, as a rule, since nothing is recovered while everybody lives.",
-		rows:  sufferers(recovered(), "+bully", faultNodes),
+		title: "Locks that survive crashes",
+		text:  "The same locks, each combined with an election: a perfect failure detector reports crashes, and the highest live process is elected and makes a new view. That repairs every crash, and nothing else. A message that is lost while no process crashes stays lost, unless the lock itself tolerates it or a waiting process loses patience ([elections](../elections.md)). A duplicated message usually has the same effect as above, because nothing is recovered while all processes live.",
+		rows:  faultRows(recovered(), "+bully", faultNodes),
 	}}
 }
 
@@ -71,9 +71,9 @@ func faultTables() []faultTable {
 // row as soon as it is known.
 func Faults(l check.Limits, told func(line string)) (string, error) {
 	b := newPage("What one fault does", "faults", l, told)
-	b.text("One message is lost, or comes twice; or one process dies: while it is idle, while it waits, or inside. What becomes of the others?")
-	b.text(fmt.Sprintf("**How it was found.** %d processes ask up to three times each, in every order of asking, with messages that all take as long, and again with links of which each takes its own time. In each of these runs the fault happens once, everywhere that it can: to every message; or to every process right before anything that happens anywhere, as long as it does what the column says. The copy of a message comes right behind it, or shortly after anybody asks, enters or leaves within the next 12 message times; all else stays in order. Afterwards, when all has long been over, everybody who is alive and idle asks again, and again if it is refused: who does not get in waits for ever. The cell is the worst of all that. A step is never cut in two: who dies has sent all messages of a step or none, and those still arrive.", faultNodes))
-	b.text("**What a cell says.** *goes on*: everybody who is alive gets in again, wherever the fault was. *one waits*, *two wait*: for ever, while others go on. *all wait*: everybody who is alive. *unsafe*: two are inside. It is what can happen, not what must: the lists below say in how many of the runs it did, with the command for each cell, which tells its worst run; `--svg` draws it, and `--trace x.stile` writes it as a scenario. A cell that is bad has a run that shows it. One that is good was not found bad: every place of the fault was tried, but not every timing of the rest. That no number of losses lets two in, in any timing, the checker says where it is so: `stile check ricart-agrawala --network lossy --property mutual-exclusion`.")
+	b.text("One message is lost or duplicated, or one process crashes: while idle, while waiting, or inside. What happens to the other processes?")
+	b.text(fmt.Sprintf("**How it was found.** %d processes ask up to three times each, in every order, first with the same latency on all links and then with a different one on each. In each of these runs the fault happens once, at every possible place: to every message, or to every process right before any event, as long as the process is in the state that the column names. The copy of a message arrives right after it, or shortly after a process asks, enters or leaves within the next 12 message times; all other messages stay in order. Long afterwards, every live idle process asks again, and once more if it is denied: a process that does not enter waits forever. The cell shows the worst of these outcomes. A step is atomic: a process that crashes has sent all messages of a step or none, and those still arrive.", faultNodes))
+	b.text("**What a cell means.** *goes on*: every live process enters again, wherever the fault was. *one waits*, *two wait*: forever, while others go on. *all wait*: every live process waits forever. *unsafe*: two processes are inside. This is what can happen, not what must: the lists below say in how many runs it did, with the command for each cell, which prints its worst run; `--svg` draws it, and `--trace x.stile` writes it as a scenario. A bad cell has a run that shows it. A good cell was not found bad: every place of the fault was tried, but not every timing of the rest. Where no number of lost messages lets two processes in, the checker can prove it: `stile check ricart-agrawala --network lossy --property mutual-exclusion`.")
 	all := faultTables()
 	b.things = "rows"
 	for _, t := range all {
@@ -91,7 +91,7 @@ func Faults(l check.Limits, told func(line string)) (string, error) {
 func (b *builder) faults(t faultTable) error {
 	b.line("\n## %s", t.title)
 	b.text(t.text)
-	b.line("\n| lock | message lost | message twice | dies idle | dies waiting | dies inside |\n|---|---|---|---|---|---|")
+	b.line("\n| lock | message lost | message duplicated | crash while idle | crash while waiting | crash inside |\n|---|---|---|---|---|---|")
 	var list strings.Builder
 	for _, s := range t.rows {
 		err := b.part(s.name(), func() error { return b.suffers(&list, s) })
@@ -104,7 +104,7 @@ func (b *builder) faults(t faultTable) error {
 	return nil
 }
 
-func (s sufferer) name() string {
+func (s faultRow) name() string {
 	if s.role == "" {
 		return s.lock
 	}
@@ -112,7 +112,7 @@ func (s sufferer) name() string {
 }
 
 // command returns the command that tries one cell.
-func (s sufferer) command(k faults.Kind) string {
+func (s faultRow) command(k faults.Kind) string {
 	c := fmt.Sprintf("stile check %s --fault %v", s.lock, k)
 	if s.at != "" {
 		c += " --at " + s.at
@@ -121,7 +121,7 @@ func (s sufferer) command(k faults.Kind) string {
 }
 
 // suffers gives a lock its row, and its lines in the list of commands.
-func (b *builder) suffers(list *strings.Builder, s sufferer) error {
+func (b *builder) suffers(list *strings.Builder, s faultRow) error {
 	spec, err := catalog.Make(s.lock, algorithm.Options{})
 	if err != nil {
 		return err
@@ -143,7 +143,7 @@ func (b *builder) suffers(list *strings.Builder, s sufferer) error {
 			return err
 		}
 		row += " " + cell(r) + " |"
-		fmt.Fprintf(&lines, "| `%s` | %s | %s of %s |\n", s.command(c.Kind), cmp.Or(r.What, "it cannot happen"), words.Grouped(r.Count[r.Worst]), words.Grouped(r.Runs))
+		fmt.Fprintf(&lines, "| `%s` | %s | %s of %s |\n", s.command(c.Kind), cmp.Or(r.What, "cannot happen"), words.Grouped(r.Count[r.Worst]), words.Grouped(r.Runs))
 	}
 	b.row("%s", row)
 	list.WriteString(lines.String())

@@ -121,7 +121,7 @@ func claim(property string) string {
 	case check.MutualExclusion:
 		return "mutual exclusion"
 	case check.OrderOpen:
-		return "order, also when applications talk"
+		return "order, even when applications talk"
 	case check.Token:
 		return "never two tokens"
 	case check.Start:
@@ -158,7 +158,7 @@ func replay(name string) (string, error) {
 // bounds finds, for each way to move, how few values are enough for Dijkstra's ring of
 // every size that can be checked in a few seconds.
 func (b *builder) bounds() (string, error) {
-	table := "| who moves | N=2 | N=3 | N=4 | N=5 | N=6 |\n|---|---|---|---|---|---|"
+	table := "| movers | N=2 | N=3 | N=4 | N=5 | N=6 |\n|---|---|---|---|---|---|"
 	for m, most := range [...]int{ring.OneMoves: 6, ring.SeveralMove: 6, ring.AllMove: 6, ring.EmptyLinks: 3, ring.LitteredLinks: 2} {
 		table += fmt.Sprintf("\n| %v |", ring.Mover(m))
 		for n := 2; n <= most; n++ {

@@ -70,7 +70,7 @@ func TestFaultRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	table, rows := faultTables()[0], 0
-	table.rows = slices.DeleteFunc(table.rows, func(s sufferer) bool { return s.lock != "central-deny" })
+	table.rows = slices.DeleteFunc(table.rows, func(s faultRow) bool { return s.lock != "central-deny" })
 	b := newPage("P", "faults", check.Limits{}, func(string) { rows++ })
 	if err := b.faults(table); err != nil {
 		t.Fatal(err)
@@ -136,7 +136,7 @@ func TestInterruptedPages(t *testing.T) {
 	if !errors.As(err, &early) || !strings.HasPrefix(early.After, "2 of ") || !strings.HasSuffix(early.After, " rows") {
 		t.Fatalf("proofs: got the error %v", err)
 	}
-	line := "\n\n**Interrupted after " + early.After + ".** All from central with N = 4 on a fifo network on is missing.\n"
+	line := "\n\n**Interrupted after " + early.After + ".** Everything from central with N = 4 on a fifo network on is missing.\n"
 	if !strings.HasSuffix(text, line) || strings.Count(text, "\n| central | ") != 2 {
 		t.Errorf("proofs: %s", text[max(0, len(text)-600):])
 	}
@@ -162,7 +162,7 @@ func TestPart(t *testing.T) {
 	}
 	err := b.part("two", func() error { b.line("half"); return fmt.Errorf("a check: %w", errInterrupted) })
 	text, err := b.ended(err)
-	if want := before + "whole\n\n**Interrupted after 1 of 3 parts.** All from two on is missing.\n"; text != want || !errors.Is(err, Interrupted{"1 of 3 parts"}) {
+	if want := before + "whole\n\n**Interrupted after 1 of 3 parts.** Everything from two on is missing.\n"; text != want || !errors.Is(err, Interrupted{"1 of 3 parts"}) {
 		t.Errorf("got %v and\n%s", err, text)
 	}
 	if text, err := b.ended(b.part("three", func() error { return errors.New("broken") })); err == nil || err.Error() != "three: broken" || text != "" {

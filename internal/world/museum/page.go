@@ -47,7 +47,7 @@ func (b *builder) part(title string, do func() error) error {
 		page := b.String()[:before]
 		b.Reset()
 		b.WriteString(page)
-		b.text(fmt.Sprintf("**Interrupted after %s.** All from %s on is missing.", far, title))
+		b.text(fmt.Sprintf("**Interrupted after %s.** Everything from %s on is missing.", far, title))
 		return Interrupted{far}
 	case err != nil:
 		return fmt.Errorf("%s: %w", title, err)

@@ -26,8 +26,8 @@ const (
 // of the table as soon as it is known.
 func Proofs(parse Parser, l check.Limits, told func(line string)) (string, error) {
 	b := newPage("What was proved", "proofs", l, told)
-	b.text(fmt.Sprintf("Every algorithm, in every order of events, with N = 2, 3 and 4 on FIFO channels, and with N = 2 and 3 on the weakest network it claims, where that is a weaker one; without those groups that take very long, which are in [proofs-long.md](proofs-long.md). *Requests* is how often each process may ask: *any* means without bound, and then what holds is proved for this N; where that does not end within %v the number of requests is bounded. States, transitions and depth are those of the pass without monitors. The counts of the smaller ones, on the weakest network that the algorithm claims, are pinned in tests. The time is that of all passes together, %s.", patience, machine()))
-	b.text("The properties: **M**utual exclusion, no **D**eadlock, no **S**tarvation, **O**rder (closed), order among applications that **T**alk, **B**ypass, **K** one token, **F**ence, **C**hannels, st**A**rt (all that it claims, from every start of a view: any holder, inside or not, as far as it fits), al**I**bi, con**V**ergence. A letter in upper case: it holds; in lower case: it holds up to the bound on requests; ! before it: violated; ? before it: not finished, and then the states are those so far; absent: not claimed, or nothing to check.")
+	b.text(fmt.Sprintf("Every algorithm, in every order of events, with N = 2, 3 and 4 on FIFO channels, and with N = 2 and 3 on the weakest network that it claims, if that is weaker. Groups that take very long are in [proofs-long.md](proofs-long.md). *Requests* is how often each process may ask. *Any* means without bound: what holds is then proved for this N. If such a check does not end within %v, the number of requests is bounded. States, transitions and depth are those of the pass without monitors. Tests pin the counts of the smaller groups, on the weakest network that the algorithm claims. The time is that of all passes together, %s.", patience, machine()))
+	b.text("The properties: **M**utual exclusion, no **D**eadlock, no **S**tarvation, **O**rder (closed), order among applications that **T**alk, **B**ypass, **K** one token, **F**ence, **C**hannels, st**A**rt (all its claims, from every start of a view: any holder, inside or not, if possible), al**I**bi, con**V**ergence. An upper-case letter means that the property holds; a lower-case letter, that it holds up to the bound on requests; a leading !, that it is violated; a leading ?, that the check did not finish, and the states are those so far. An absent letter means that the property is not claimed, or that there is nothing to check.")
 	b.line("\n| algorithm | N | network | requests | states | transitions | depth | properties | on a link | bypass | seconds |")
 	b.line("|---|--:|---|--:|--:|--:|--:|---|--:|--:|--:|")
 	large, err := longer(parse)
@@ -51,7 +51,7 @@ func Proofs(parse Parser, l check.Limits, told func(line string)) (string, error
 			return b.ended(err)
 		}
 	}
-	b.text("*On a link*: the most messages that were under way on one link at a time. *Bypass*: the most entries of others that a process can see while it waits, from its request on, and once none of its own messages is under way.")
+	b.text("*On a link*: the largest number of messages in flight on one link at a time. *Bypass*: the largest number of entries of other processes that a process can see while it waits, from its request on, and after none of its own messages is in flight.")
 	for _, t := range all {
 		if err := b.table(t); err != nil {
 			return b.ended(err)

@@ -37,7 +37,7 @@ func longer(parse Parser) ([]check.Config, error) {
 func Long(parse Parser, l check.Limits, told func(line string)) (string, error) {
 	started := time.Now()
 	b := newPage("What took longer to prove", "proofs-long", l, told)
-	b.text(fmt.Sprintf("Proofs that [proofs.md](proofs.md) has no time for, one row for each pass over the states: the first without a monitor, the others with one, or from every start of a view. *Requests* is how often each process may ask; what holds for *any* number is proved for this N. Groups of four may use 8 GiB for states and queue; if the first pass does not fit, the others, which are larger, are not tried. Made %s.", machine()))
+	b.text(fmt.Sprintf("Proofs that take too long for [proofs.md](proofs.md), one row for each pass over the states: the first without a monitor, the others with one, or from every start of a view. *Requests* is how often each process may ask; what holds for *any* number is proved for this N. Groups of four may use 8 GiB for states and queue; if the first pass does not fit, the others, which are larger, are not tried. Made %s.", machine()))
 	b.line("\n| algorithm | N | network | requests | property | verdict | states | transitions | depth | seconds |")
 	b.line("|---|--:|---|--:|---|---|--:|--:|--:|--:|")
 	b.things = "passes"
@@ -52,7 +52,7 @@ func Long(parse Parser, l check.Limits, told func(line string)) (string, error) 
 		lists := passes(c)
 		for i, names := range lists {
 			if l.Time > 0 && time.Since(started) > l.Time {
-				b.text(fmt.Sprintf("What follows was not begun: the time limit of %v was over.", l.Time))
+				b.text(fmt.Sprintf("The rest was not started, because the time limit of %v was reached.", l.Time))
 				return b.ended(nil)
 			}
 			fits := false

@@ -24,7 +24,7 @@ func tables(parse Parser) ([]table, error) {
 	pace := [...]string{check.AnyPace: "any", check.Quick: "quick", check.Slow: "slow"}
 	all := []table{{
 		title:   "Elections",
-		text:    "Any process may crash and come back at any step, as often as the row says in all, and whoever follows nobody alive may hold an election. *Messages*: *any*, each takes any time up to the longest, which timeouts are counted in; *quick*, none compared with timeouts; *slow*, always the longest. The properties: **O**ne leader in each round, and **A**greement on the highest alive in the end.",
+		text:    "Any process may crash and come back at any step, as often in total as the row says, and a process that does not follow a live one may call an election. *Messages*: *any*, each takes any time up to the longest, which is the unit of timeouts; *quick*, no time compared with timeouts; *slow*, always the longest. The properties: **O**ne leader in each round, and **A**greement on the highest live process in the end.",
 		columns: "election | N | crashes | comebacks | messages | network", align: "---|--:|--:|--:|---|---",
 		letters: "OA",
 		say: func(name string, c check.Config) string {
@@ -32,8 +32,8 @@ func tables(parse Parser) ([]table, error) {
 		},
 		commands: elections(),
 	}, {
-		title:   "Locks that survive deaths",
-		text:    "Each process asks once, and any may die at any step, as often as the row says in all. The properties: **M**utual exclusion, and no **S**tarvation of anybody alive.",
+		title:   "Locks that survive crashes",
+		text:    "Each process asks once, and any process may crash at any step, as often in total as the row says. The properties: **M**utual exclusion, and no **S**tarvation of live processes.",
 		columns: "lock | N | crashes | messages", align: "---|--:|--:|---",
 		letters: "MS",
 		say: func(name string, c check.Config) string {
@@ -42,8 +42,8 @@ func tables(parse Parser) ([]table, error) {
 		commands: deaths(),
 	}, {
 		title:   "Methods against deadlock",
-		text:    "Each process takes its own lock and then the next one's, in as many transactions as the row says; a transaction that is aborted is tried again, any number of times. With *any* number of transactions what holds is proved for these processes and sites. The properties: **M**utual exclusion, no **D**eadlock (of detection: none that stays), no **S**tarvation, no **F**alse report before anybody has aborted, exactly the right **V**ictim.",
-		columns: "method | sites | processes | transactions | a site dies", align: "---|--:|--:|--:|---",
+		text:    "Each process takes its own lock and then the next one's, in as many transactions as the row says; an aborted transaction is retried, any number of times. With *any* number of transactions, what holds is proved for these processes and sites. The properties: **M**utual exclusion, no **D**eadlock (for detection methods: none that persists), no **S**tarvation, no **F**alse report before any transaction has aborted, exactly the right **V**ictim.",
+		columns: "method | sites | processes | transactions | site crash", align: "---|--:|--:|--:|---",
 		letters: "MDSFV",
 		say: func(name string, c check.Config) string {
 			dies := ""

@@ -63,7 +63,7 @@ func (r Ring) Check(l check.Limits) (*Report, error) {
 	case k == 2:
 		p.Note += "; 2 values are the fewest that a flag can have"
 	default:
-		p.Note += fmt.Sprintf("; %d values are the fewest, since with %d it may never", k, k-1)
+		p.Note += fmt.Sprintf("; %d values are the fewest: with %d it may never converge", k, k-1)
 	}
 	report.Properties, report.Verdict = []check.Property{p}, p.Verdict
 	report.Seconds = time.Since(started).Seconds()
@@ -82,7 +82,7 @@ func (r *Report) try(m Ring, l check.Limits) (check.Property, error) {
 	r.Values, r.States, r.Transitions, r.Depth = m.K, g.States(), g.Transitions(), g.Levels()
 	r.Collision = min(1, r.Collision+explore.Collision(g.States()))
 	if _, found := g.Found(brokenClosure); found {
-		p.Verdict, p.Note = check.Violated, "it is right, and then no longer"
+		p.Verdict, p.Note = check.Violated, "it does not stay converged"
 		return p, nil
 	}
 	var loop []uint32
@@ -93,7 +93,7 @@ func (r *Report) try(m Ring, l check.Limits) (check.Property, error) {
 		} else if run, _ := c.Longest(); g.Unfinished == "" {
 			r.Longest, err = m.lines(g, run)
 			r.Steps = max(1, len(r.Longest)) - 1
-			p.Verdict, p.Note = check.Holds, "from every state it is right after at most "+words.Plural(r.Steps, "step")
+			p.Verdict, p.Note = check.Holds, "from every state it converges within "+words.Plural(r.Steps, "step")
 			return p, err
 		}
 	}
@@ -103,7 +103,7 @@ func (r *Report) try(m Ring, l check.Limits) (check.Property, error) {
 	}
 	stem := g.PathTo(loop[0])
 	p.Verdict, p.Loop = check.Violated, len(stem)
-	p.Note = "it never comes right: " + words.Plural(len(loop)-1, "step") + " that can be repeated without end"
+	p.Note = "it never converges: " + words.Plural(len(loop)-1, "step") + " that can be repeated without end"
 	p.Trace, err = m.lines(g, append(stem, loop[1:]...))
 	return p, err
 }

@@ -37,7 +37,7 @@ func Always(ticks int64) Dist { return Dist{A: ticks} }
 // CheckLatency returns an error if d is impossible as a message latency.
 func (d Dist) CheckLatency() error {
 	if d.Mean() < 1 || d.Shape == Uniform && d.A < 1 {
-		return fmt.Errorf("a latency of %v: a message must take some time", d)
+		return fmt.Errorf("a latency of %v: want a time above 0", d)
 	}
 	return nil
 }
@@ -67,7 +67,7 @@ func ParseDist(s string) (Dist, error) {
 			return Dist{}, err
 		}
 		if b < a {
-			return Dist{}, fmt.Errorf("time %q: the upper end is below the lower", s)
+			return Dist{}, fmt.Errorf("time %q: the upper bound is below the lower", s)
 		}
 		return Dist{Uniform, a, b}, nil
 	}

@@ -58,7 +58,7 @@ func (g *Graph) Check() error {
 		return err
 	}
 	if len(g.Resources) == 0 {
-		return fmt.Errorf("no resources: say which, such as resources R1 2 R2 1")
+		return fmt.Errorf("no resources: add a line such as resources R1 2 R2 1")
 	}
 	if g.Processes < 1 || g.Processes > maxTransactions || len(g.Resources) > maxResources {
 		return fmt.Errorf("%d processes and %d resources: want 1 to %d and at most %d", g.Processes, len(g.Resources), maxTransactions, maxResources)
@@ -75,7 +75,7 @@ func (g *Graph) Check() error {
 	}
 	for _, e := range g.Expect {
 		if e.Kind != Cycle && e.Kind < NoCycle {
-			return fmt.Errorf("%q: of a graph of resources a cycle, a deadlock or an order is expected", e)
+			return fmt.Errorf("%q: in a resource graph, expect a cycle, a deadlock or an order", e)
 		}
 		if slices.ContainsFunc(e.Procs, func(p algorithm.ID) bool { return !g.has(p) }) {
 			return fmt.Errorf("%q: there are processes 1 to %d", e, g.Processes)
@@ -87,7 +87,7 @@ func (g *Graph) Check() error {
 // arcFits returns an error if an arc cannot be added to those before it.
 func (g *Graph) arcFits(before []Arc, a Arc) error {
 	if !g.has(a.Proc) || a.Resource < 0 || a.Resource >= len(g.Resources) || a.Units < 1 || a.Units > maxUnits {
-		return fmt.Errorf("there are processes 1 to %d and resources R1 to R%d, and 1 unit at least", g.Processes, len(g.Resources))
+		return fmt.Errorf("want processes 1 to %d, resources R1 to R%d, and at least 1 unit", g.Processes, len(g.Resources))
 	}
 	all, taken, own := g.Resources[a.Resource], 0, 0
 	for _, b := range before {
@@ -104,9 +104,9 @@ func (g *Graph) arcFits(before []Arc, a Arc) error {
 	name := resourceName(a.Resource)
 	switch {
 	case a.Has && taken+a.Units > all:
-		return fmt.Errorf("%s has %d units, of which %d are free here", name, all, all-taken)
+		return fmt.Errorf("%s has %d units, of which only %d are free here", name, all, all-taken)
 	case own+a.Units > all:
-		return fmt.Errorf("%s has %d units, and %v could never have %d of them", name, all, a.Proc, own+a.Units)
+		return fmt.Errorf("%s has %d units: %v could never get %d of them", name, all, a.Proc, own+a.Units)
 	}
 	return nil
 }

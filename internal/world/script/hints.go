@@ -41,20 +41,20 @@ func didYouMean(found string, words ...string) string {
 func timeHint(found string) string {
 	switch {
 	case strings.HasPrefix(found, "-"):
-		return "; time begins at 0"
+		return "; time starts at 0"
 	case strings.Contains(found, ",") && !strings.Contains(found, ":"):
-		return "; a decimal has a point"
+		return "; use a decimal point"
 	case strings.HasPrefix(found, "."):
 		return "; write 0" + found
 	case found != "" && unicode.IsLetter(rune(found[len(found)-1])) && unicode.IsDigit(rune(found[0])):
-		return "; times have no unit, 1 being one message latency"
+		return "; times have no unit: 1 is one message latency"
 	}
 	return ""
 }
 
 func smallP(found string) string {
 	if strings.HasPrefix(found, "p") && len(found) > 1 {
-		return "; the P is a capital"
+		return "; the P must be a capital"
 	}
 	return ""
 }
@@ -63,7 +63,7 @@ func smallP(found string) string {
 func arrowHint(found string) string {
 	for _, arrow := range []string{"=>", "→", "-", ">", "to"} {
 		if strings.Contains(found, arrow) {
-			return "; an arrow is written ->"
+			return "; write an arrow as ->"
 		}
 	}
 	return ""

@@ -30,7 +30,7 @@ func undocumented(page string) []string {
 }
 
 func TestPageHasEveryWord(t *testing.T) {
-	data, err := os.ReadFile("../docs/scenarios.md")
+	data, err := os.ReadFile("../../../docs/scenarios.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -49,7 +49,7 @@ func Parse(file, text string) (*Scenario, error) {
 		return nil, err
 	}
 	if p.s.Processes == 0 {
-		return nil, p.lacks("how many processes there are, such as processes 3")
+		return nil, p.lacks("the number of processes, such as processes 3")
 	}
 	p.finish()
 	p.s.Said = p.said
@@ -62,7 +62,7 @@ func Parse(file, text string) (*Scenario, error) {
 // open splits the text of a file into lines.
 func open(file, text string) (*source, error) {
 	if len(text) > MaxSize {
-		return nil, &Error{file, 1, 1, fmt.Sprintf("this is too large for a scenario: want at most %d bytes", MaxSize)}
+		return nil, &Error{file, 1, 1, fmt.Sprintf("the scenario is too large: want at most %d bytes", MaxSize)}
 	}
 	p := &source{reader: reader{file: file}, said: map[string]int{}}
 	for text := range strings.SplitSeq(strings.TrimPrefix(text, "\ufeff"), "\n") {
@@ -93,7 +93,7 @@ func (p *source) each(read func()) error {
 // once refuses a setting that was said before.
 func (p *source) once(name word) {
 	if line := p.said[name.text]; line > 0 {
-		p.failAt(name, fmt.Sprintf("%s was said before, on line %d: remove one of the two", name.text, line))
+		p.failAt(name, fmt.Sprintf("%s is already on line %d: remove one of the two", name.text, line))
 	}
 	p.said[name.text] = p.line
 }
@@ -106,7 +106,7 @@ func (p *source) title(name word) string {
 
 // lacks is the error for a file without a line that it needs.
 func (p *source) lacks(what string) error {
-	return &Error{p.file, len(p.lines), 1, "the file ends without a line that says " + what}
+	return &Error{p.file, len(p.lines), 1, "the file has no line for " + what}
 }
 
 // look finds what the meaning of other lines depends on, wherever it is: the number of
@@ -119,7 +119,7 @@ func (p *parser) look() error {
 		case p.has("schedule"):
 			p.s.Steps = p.has("steps")
 		case p.has("resources"):
-			p.failAt(w, "this is a graph of resources, which is examined for deadlock and not run: there is nothing to simulate or check")
+			p.failAt(w, "this is a resource graph, which has no run: it can be examined for deadlock, but not simulated or checked")
 		}
 	}); err != nil {
 		return err
@@ -155,7 +155,7 @@ func (p *parser) statement() {
 	case first.text == "expect":
 		p.expectation()
 	case first.text == "at" && p.s.Steps:
-		p.failAt(first, `found "at": in steps the lines are done in order and have no times; remove the time, or the line schedule steps`)
+		p.failAt(first, `found "at": in steps, actions happen in order and have no times; remove the time, or the line schedule steps`)
 	case first.text == "at":
 		p.take()
 		at := p.time()
@@ -163,7 +163,7 @@ func (p *parser) statement() {
 	case p.s.Steps && (isAction(first.text) || p.siteActs()):
 		p.action(0)
 	case isAction(first.text) || p.siteActs():
-		p.failAt(first, fmt.Sprintf("found %q: an action begins with its time, such as at 3 %s; or say schedule steps for actions in order, without times", first.text, strings.TrimLeft(p.text, blanks)))
+		p.failAt(first, fmt.Sprintf("found %q: an action begins with its time, such as at 3 %s; for actions in order, without times, add the line schedule steps", first.text, strings.TrimLeft(p.text, blanks)))
 	default:
 		words := append(slices.Clone(settings[:]), "at", "expect")
 		if p.s.Steps {
@@ -232,7 +232,7 @@ func (p *parser) setting() {
 func (p *parser) timing(name word) {
 	s := p.s
 	if s.Steps && slices.Contains([]string{"latency", "hold", "backoff", "until"}, name.text) {
-		p.failAt(name, fmt.Sprintf("found %q: in steps nothing takes time; remove this line, or the line schedule steps", name.text))
+		p.failAt(name, fmt.Sprintf("found %q: steps take no time; remove this line, or the line schedule steps", name.text))
 	}
 	switch name.text {
 	case "latency":
@@ -244,14 +244,14 @@ func (p *parser) timing(name word) {
 			s.Hold = p.dist()
 		}
 		if s.Manual && s.Transacts() {
-			p.failAt(name, "hold manual: nobody leaves by a line where transactions run; say how long they stay after each lock")
+			p.failAt(name, "hold manual: transactions do not leave by a line; give the time that they stay after each lock")
 		}
 	case "backoff":
 		s.Backoff = p.dist()
 	case "until":
 		w := p.here()
 		if s.Until = p.time(); p.err == nil && s.Until == 0 {
-			p.failAt(w, "until 0: nothing would happen; want a later time, or leave the line out to go on to the end")
+			p.failAt(w, "until 0: nothing would happen; give a later time, or remove the line to run to the end")
 		}
 	case "seed":
 		w := p.take()

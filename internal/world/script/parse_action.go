@@ -42,7 +42,7 @@ func (p *parser) deed(a *Action) {
 		p.takes(verb, a)
 		return
 	case verb.text == "takes" || verb.text == "goes":
-		p.failAt(verb, fmt.Sprintf("found %q: a transaction takes locks at sites; say where processes and locks are, by lines such as site 1 P1 L1", verb.text))
+		p.failAt(verb, fmt.Sprintf("found %q: a transaction takes locks at sites; add lines such as site 1 P1 L1", verb.text))
 		return
 	}
 	var words []string
@@ -65,7 +65,7 @@ func (p *parser) deed(a *Action) {
 		a.Section = p.within(a.Proc)
 		if w := p.here(); p.has("now") {
 			if a.Now = true; p.s.Steps {
-				p.failAt(w, `found "now": in steps nothing takes time, and whoever is inside leaves by such a line only; leave the word out`)
+				p.failAt(w, `found "now": steps take no time, and a process leaves only by such a line; remove the word`)
 			}
 		}
 	case Suspect, Trust, Tell:
@@ -88,9 +88,9 @@ func (p *parser) hold(a *Action) {
 	switch {
 	case w.text == "":
 	case w.text != "for":
-		p.fail(w, "for and how long it stays, such as P2 asks for 5, or nothing")
+		p.fail(w, "nothing, or for and the length of its stay, such as P2 asks for 5")
 	case p.s.Steps:
-		p.failAt(w, `found "for": in steps nothing takes time; let the process leave by a line of its own, such as P2 leaves`)
+		p.failAt(w, `found "for": steps take no time; let the process leave by a separate line, such as P2 leaves`)
 	default:
 		d := p.dist()
 		a.Hold = &d
@@ -113,7 +113,7 @@ func (p *parser) order(first word, a *Action) {
 	}
 	switch {
 	case a.Kind == Crash && p.peek() == "site":
-		p.failAt(p.here(), `found "site": there are no sites here; say where processes and locks are, by lines such as site 1 P1 L1, or crash a process`)
+		p.failAt(p.here(), `found "site": there are no sites here; add lines such as site 1 P1 L1, or crash a process`)
 	case !found:
 		hint := didYouMean(first.text, words...)
 		if isNumber(first.text) {
@@ -145,11 +145,11 @@ func (p *parser) onLink(a *Action) {
 		return
 	}
 	if p.s.Steps {
-		p.failAt(p.here(), "in steps nothing takes time, so nothing can be delayed: deliver other messages first")
+		p.failAt(p.here(), "steps take no time, so a message cannot be delayed: deliver other messages first")
 		return
 	}
 	if w := p.take(); w.text != "by" {
-		p.fail(w, "by and how much longer it takes, such as delay 1 -> 3 REQUEST by 2")
+		p.fail(w, "by and the extra time, such as delay 1 -> 3 REQUEST by 2")
 	}
 	w := p.here()
 	if a.By = p.time(); a.By == 0 {

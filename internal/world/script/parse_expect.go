@@ -19,7 +19,7 @@ func (p *parser) expectation() {
 	case p.s.Transacts():
 		p.ofTransactions(w, &e)
 	case slices.Contains(transacting[:], w.text):
-		p.failAt(w, fmt.Sprintf("found %q: transactions run at sites; say where processes and locks are, by lines such as site 1 P1 L1", w.text))
+		p.failAt(w, fmt.Sprintf("found %q: transactions run at sites; add lines such as site 1 P1 L1", w.text))
 	case w.text == "entries":
 		p.entries(&e)
 	case w.text == "bypass":
@@ -90,7 +90,7 @@ func (p *parser) property(w word) string {
 func (p *parser) state(w word, e *Expectation) {
 	switch {
 	case w.text == "at" && p.s.Steps:
-		p.failAt(w, `found "at": in steps there are no times; put the line where it is to be true, between the actions`)
+		p.failAt(w, `found "at": steps have no times; put the line between the actions, where it must hold`)
 	case w.text == "at":
 		e.When = Moment{Kind: AtTime, At: p.time()}
 		w = p.take()
@@ -131,7 +131,7 @@ func (p *parser) about(e *Expectation) {
 	case field.text == "":
 		p.fail(field, "waits, inside, idle, enters at a time, or a field and its value such as queue 4 1")
 	case field.text == "enters" && e.When.Kind == OnEntry || field.text == "enters" && e.When.Kind == AtTime:
-		p.fail(field, "a field or waits, inside or idle; for the time of an entry write expect %v enters at 4", e.Proc)
+		p.fail(field, "a field, waits, inside or idle; for the time of an entry write expect %v enters at 4", e.Proc)
 	case field.text == "enters":
 		p.entersAt(field, e)
 	case alone && field.text == Waits.String():
@@ -152,7 +152,7 @@ func (p *parser) about(e *Expectation) {
 func (p *parser) entersAt(verb word, e *Expectation) {
 	e.Kind, e.When = EntersAt, Moment{}
 	if p.s.Steps {
-		p.failAt(verb, "in steps there are no times: expect entries says who enters, in order")
+		p.failAt(verb, "steps have no times: use expect entries for the order of entries")
 		return
 	}
 	e.Section = p.within(e.Proc)

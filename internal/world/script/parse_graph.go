@@ -36,7 +36,7 @@ func ParseGraph(file, text string) (*Graph, error) {
 		return nil, err
 	}
 	if len(p.g.Resources) == 0 {
-		return nil, p.lacks("which resources there are, such as resources R1 2 R2 1")
+		return nil, p.lacks("the resources, such as resources R1 2 R2 1")
 	}
 	if p.n = p.g.Processes; p.n == 0 {
 		p.n = MaxProcesses // other errors are reported first
@@ -45,7 +45,7 @@ func ParseGraph(file, text string) (*Graph, error) {
 		return nil, err
 	}
 	if p.g.Processes == 0 {
-		return nil, p.lacks("how many processes there are, such as processes 3")
+		return nil, p.lacks("the number of processes, such as processes 3")
 	}
 	if err := p.g.Check(); err != nil {
 		return nil, &Error{file, p.said["processes"], 1, err.Error()}
@@ -70,12 +70,12 @@ func (p *graphParser) resources() {
 	for first := true; first || len(p.words) > 0 && p.err == nil; first = false {
 		w := p.take()
 		if want := resourceName(len(g.Resources)); w.text != want {
-			p.fail(w, "%s and how many units it has, such as resources R1 2 R2 1: resources are numbered from R1 without a gap", want)
+			p.fail(w, "%s and its number of units, such as resources R1 2 R2 1: resources are numbered from R1 without gaps", want)
 			return
 		}
 		n := p.here()
 		if g.Resources = append(g.Resources, p.number(1, maxUnits)); len(g.Resources) > maxResources {
-			p.failAt(n, fmt.Sprintf("more than %d resources: they could not be drawn", maxResources))
+			p.failAt(n, fmt.Sprintf("more than %d resources: they cannot be drawn", maxResources))
 		}
 	}
 }
@@ -95,7 +95,7 @@ func (p *graphParser) statement() {
 	case strings.HasPrefix(first.text, "P"):
 		p.arc()
 	case slices.Contains(settings[:], first.text) || first.text == "at" || isAction(first.text):
-		p.failAt(first, fmt.Sprintf("found %q: a graph of resources is not run; remove this line, or the line resources", first.text))
+		p.failAt(first, fmt.Sprintf("found %q: a resource graph has no run; remove this line, or the line resources", first.text))
 	default:
 		p.fail(first, "title, processes, resources, expect or a process such as P2%s%s", didYouMean(first.text, slices.Clone(graphWords[:])...), smallP(first.text))
 	}
@@ -150,7 +150,7 @@ func (p *graphParser) resource() int {
 	case !isResource || !isNumber(number):
 		hint := ""
 		if strings.HasPrefix(w.text, "r") {
-			hint = "; the R is a capital"
+			hint = "; the R must be a capital"
 		}
 		p.fail(w, "a resource such as R2%s", hint)
 	case err != nil || x < 1 || x > len(p.g.Resources):
@@ -179,13 +179,13 @@ func (p *graphParser) kind(e *Expectation) {
 	switch w := p.take(); w.text {
 	case "cycle":
 		e.Kind = Cycle
-		p.processes(e, "the members of a cycle, each asking for what the next one has, such as cycle P1 P3")
+		p.processes(e, "the members of a cycle, each asking for what the next one holds, such as cycle P1 P3")
 	case "deadlock":
 		e.Kind = Deadlocked
-		p.processes(e, "who is deadlocked, such as deadlock P1 P2, or no deadlock")
+		p.processes(e, "the deadlocked processes, such as deadlock P1 P2, or no deadlock")
 	case "order":
 		if e.Kind = EndOrder; !p.has("none") {
-			p.processes(e, "the processes in the order in which they can end, such as order P2 P1, or none")
+			p.processes(e, "the processes in an order in which they can end, such as order P2 P1, or none")
 		}
 	case "no":
 		switch what := p.take(); what.text {

@@ -33,7 +33,7 @@ func (p *parser) lookForSites() error {
 		w := p.here()
 		site := p.asSite(p.take())
 		if line := said[site]; line > 0 {
-			p.failAt(w, fmt.Sprintf("site %d was said before, on line %d: put all that is there on one line", site+1, line))
+			p.failAt(w, fmt.Sprintf("site %d is already on line %d: put all of it on one line", site+1, line))
 		}
 		said[site], last = i+1, i+1
 		for len(p.words) > 0 && p.err == nil {
@@ -59,10 +59,10 @@ func (p *parser) member(site int, home map[algorithm.ID]int, locks map[int]int) 
 		id := p.asProcess(w)
 		twice, home[id] = home[id], site
 	default:
-		p.fail(w, "a process or a lock that is there, such as site 1 P1 P2 L1%s", smallP(w.text))
+		p.fail(w, "the processes and locks of the site, such as site 1 P1 P2 L1%s", smallP(w.text))
 	}
 	if twice > 0 {
-		p.failAt(w, fmt.Sprintf("%s is at site %d already: want it at one site, once", w.text, twice))
+		p.failAt(w, fmt.Sprintf("%s is already at site %d: name it once, at one site", w.text, twice))
 	}
 }
 
@@ -81,12 +81,12 @@ func (p *parser) settleSites(home map[algorithm.ID]int, locks map[int]int, line 
 	}
 	for k := range len(locks) {
 		if locks[k] == 0 {
-			return fault("%s is at no site, but locks with larger numbers are: number them from L1 without a gap", lockName(k))
+			return fault("%s is at no site, but locks with larger numbers are: number locks from L1 without gaps", lockName(k))
 		}
 		s.Locks = append(s.Locks, algorithm.ID(locks[k]-1))
 	}
 	if len(locks) == 0 {
-		return fault("no lock is at any site: say where they are, such as site 1 P1 L1")
+		return fault("there are no locks: add them to the site lines, such as site 1 P1 L1")
 	}
 	return nil
 }
@@ -112,7 +112,7 @@ func lockHint(found string) string {
 	case isNumber(found):
 		return "; did you mean L" + found + "?"
 	case strings.HasPrefix(found, "l"):
-		return "; the L is a capital"
+		return "; the L must be a capital"
 	}
 	return ""
 }
@@ -128,9 +128,9 @@ var (
 func (p *parser) fits(name word) {
 	switch {
 	case p.s.Transacts() && slices.Contains(lockOnly[:], name.text):
-		p.failAt(name, fmt.Sprintf("found %q: a scenario with sites is about transactions, which have none; remove this line, or those that say site", name.text))
+		p.failAt(name, fmt.Sprintf("found %q: transactions do not have this setting; remove this line, or the site lines", name.text))
 	case !p.s.Transacts() && slices.Contains(siteOnly[:], name.text):
-		p.failAt(name, fmt.Sprintf("found %q: this is for transactions, which run at sites; say where processes and locks are, by lines such as site 1 P1 L1", name.text))
+		p.failAt(name, fmt.Sprintf("found %q: this is for transactions, which run at sites; add lines such as site 1 P1 L1", name.text))
 	}
 }
 
@@ -169,7 +169,7 @@ func (p *parser) takes(verb word, a *Action) {
 			p.fail(w, "on, as in %v goes on", a.Proc)
 		}
 		if a.Kind = Proceed; !p.s.Steps {
-			p.failAt(verb, "goes on: in a timed schedule a transaction goes on by itself; remove this line, or say schedule steps")
+			p.failAt(verb, "goes on: in a timed schedule a transaction goes on by itself; remove this line, or add the line schedule steps")
 		}
 		return
 	}
@@ -192,7 +192,7 @@ func (p *parser) takes(verb word, a *Action) {
 		w := p.take()
 		if w.text == "for" && !first {
 			if p.s.Steps {
-				p.failAt(w, `found "for": in steps nothing takes time; let the transaction go on by a line of its own, such as P2 goes on`)
+				p.failAt(w, `found "for": steps take no time; let the transaction go on by a separate line, such as P2 goes on`)
 				return
 			}
 			d := p.dist()
@@ -202,7 +202,7 @@ func (p *parser) takes(verb word, a *Action) {
 		w.text = strings.TrimSuffix(w.text, ",")
 		k := p.asLock(w, len(p.s.Locks))
 		if slices.Contains(a.Locks, k) {
-			p.failAt(w, fmt.Sprintf("%s is named twice: a transaction takes a lock once, and has it to its end", w.text))
+			p.failAt(w, fmt.Sprintf("%s is named twice: a transaction takes a lock once and holds it until it ends", w.text))
 		}
 		a.Locks = append(a.Locks, k)
 	}
@@ -227,7 +227,7 @@ func (p *parser) siteOrder(first word, a *Action) {
 	case first.text != "crash":
 		p.fail(first, "a process such as P2, deliver 1 -> 2, crash site 2, site 1 suspects site 2 or site 1 timer 3 expires: a scenario with sites is about transactions%s%s", didYouMean(first.text, "crash", "deliver", "site"), smallP(first.text))
 	case p.peek() != "site":
-		p.fail(p.here(), "site and its number, such as crash site 2: processes die with their site")
+		p.fail(p.here(), "site and its number, such as crash site 2: processes crash with their site")
 	default:
 		p.take()
 		a.Proc = p.asSite(p.take())
@@ -242,7 +242,7 @@ func (p *parser) violation(e *Expectation) {
 	e.Kind = Violated
 	w := p.take()
 	if e.Name = w.text; e.Name != MutualExclusion {
-		p.fail(w, "%s: what else goes wrong with transactions is a cycle, a false cycle or stuck", MutualExclusion)
+		p.fail(w, "%s: for transactions, expect a cycle, a false cycle or stuck instead", MutualExclusion)
 	}
 }
 
@@ -257,7 +257,7 @@ func (p *parser) ofTransactions(w word, e *Expectation) {
 	case "commits":
 		list(Commits, true, "the processes in the order of their commits, such as commits P5 P1, or none")
 	case "aborts":
-		list(Aborts, true, "the processes in the order in which they are told to abort, such as aborts P2, or none")
+		list(Aborts, true, "the processes in the order in which they abort, such as aborts P2, or none")
 	case "stuck":
 		list(Stuck, true, "the processes whose transactions never end, such as stuck P1 P2, or none")
 	case "cycle":
@@ -266,7 +266,7 @@ func (p *parser) ofTransactions(w word, e *Expectation) {
 		p.falseCycle()
 		list(FalseCycle, false, "the members of a deadlock that was reported but never was, such as false cycle P1 P2")
 	case "phantom":
-		list(Phantom, false, "the members of a deadlock that was reported though an abort or a death had just broken it, such as phantom P1 P2")
+		list(Phantom, false, "the members of a deadlock that was reported although an abort or a crash had just broken it, such as phantom P1 P2")
 	case "no":
 		e.Kind = NoFalseCycle
 		if f := p.here(); !p.has("false") {
@@ -292,7 +292,7 @@ func (p *parser) falseCycle() {
 func (p *parser) ofProcess(w word, e *Expectation) {
 	switch {
 	case w.text == "at" && p.s.Steps:
-		p.failAt(w, `found "at": in steps there are no times; put the line where it is to be true, between the actions`)
+		p.failAt(w, `found "at": steps have no times; put the line between the actions, where it must hold`)
 	case w.text == "at":
 		e.When = Moment{Kind: AtTime, At: p.time()}
 		w = p.take()
@@ -301,7 +301,7 @@ func (p *parser) ofProcess(w word, e *Expectation) {
 	}
 	if !strings.HasPrefix(w.text, "P") {
 		words := append(slices.Clone(transacting[:]), "no", "violation", "messages", "at")
-		p.fail(w, "a process such as P2, or %s, since this is about transactions%s%s", spell.Either(words...), didYouMean(w.text, words...), smallP(w.text))
+		p.fail(w, "a process such as P2, or %s, because this is about transactions%s%s", spell.Either(words...), didYouMean(w.text, words...), smallP(w.text))
 		return
 	}
 	e.Proc = p.asProcess(w)
@@ -318,7 +318,7 @@ func (p *parser) ofProcess(w word, e *Expectation) {
 	case verb.text == "waits":
 		e.Kind, e.Phase = PhaseIs, Waits
 	case (verb.text == "commits" || verb.text == "aborts") && p.s.Steps:
-		p.failAt(verb, fmt.Sprintf("in steps there are no times: expect %s says who %s, in order", verb.text, verb.text))
+		p.failAt(verb, fmt.Sprintf("steps have no times: use expect %s for the order", verb.text))
 	case (verb.text == "commits" || verb.text == "aborts") && e.When.Kind == AtEnd:
 		if e.Kind = CommitsAt; verb.text == "aborts" {
 			e.Kind = AbortsAt

@@ -69,7 +69,7 @@ func (s *Scenario) Check() error {
 		return err
 	}
 	if s.Algorithm == "" {
-		return fmt.Errorf("no algorithm: say which, such as algorithm raymond")
+		return fmt.Errorf("no algorithm: add a line such as algorithm raymond")
 	}
 	if s.Processes < 1 || s.Processes > MaxProcesses {
 		return fmt.Errorf("%d processes: want 1 to %d", s.Processes, MaxProcesses)
@@ -96,7 +96,7 @@ func (s *Scenario) Check() error {
 	}
 	for _, e := range s.Expect {
 		if s.Until > 0 && e.When.Kind == AtTime && e.When.At > s.Until {
-			return fmt.Errorf("something is expected at %s, but the run ends at %s", FormatTime(e.When.At), FormatTime(s.Until))
+			return fmt.Errorf("an expectation is for %s, but the run ends at %s", FormatTime(e.When.At), FormatTime(s.Until))
 		}
 	}
 	return nil
@@ -114,16 +114,16 @@ func checkTitle(title string) error {
 func (s *Scenario) checkSteps() error {
 	zero := Dist{}
 	if s.Latency != zero || s.Hold != zero || s.Backoff != zero || s.Manual || s.Until != 0 || len(s.Links) > 0 {
-		return fmt.Errorf("latency, hold, backoff and until say how long things take, but in steps nothing takes time: remove them or the line schedule steps")
+		return fmt.Errorf("latency, hold, backoff and until are times, but steps take no time: remove them, or the line schedule steps")
 	}
 	for _, a := range s.Actions {
 		if a.At != 0 || a.Hold != nil || a.By != 0 {
-			return fmt.Errorf("%q says when or how long, but in steps nothing takes time", a)
+			return fmt.Errorf("%q has a time, but steps take no time", a)
 		}
 	}
 	for _, e := range s.Expect {
 		if e.Kind == CommitsAt || e.Kind == AbortsAt {
-			return fmt.Errorf("%q: in steps there are no times", e)
+			return fmt.Errorf("%q: steps have no times", e)
 		}
 	}
 	return nil

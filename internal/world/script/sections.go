@@ -26,10 +26,10 @@ var reserved = [...]string{"none", "for", "at", "by", "all", "among", "when", "w
 func CheckSectionName(name string) error {
 	letters := func(r rune) bool { return r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' }
 	if name == "" || name[0] < 'a' || name[0] > 'z' || strings.ContainsFunc(name, func(r rune) bool { return !letters(r) }) {
-		return fmt.Errorf("a section called %q: want a word of small letters, digits and dashes, such as seats", name)
+		return fmt.Errorf("section %q: want a word of lower-case letters, digits and dashes, such as seats", name)
 	}
 	if slices.Contains(reserved[:], name) {
-		return fmt.Errorf("a section called %q: that word means something else here; choose another", name)
+		return fmt.Errorf("section %q: this word has another meaning here; choose another", name)
 	}
 	return nil
 }
@@ -38,7 +38,7 @@ func CheckSectionName(name string) error {
 // n.
 func (s Section) CheckMembers(n int) error {
 	if len(s.Members) == 0 {
-		return fmt.Errorf("section %s has no processes: say which, such as section %s among 1,2,4", s.Name, s.Name)
+		return fmt.Errorf("section %s has no processes: name them, such as section %s among 1,2,4", s.Name, s.Name)
 	}
 	for i, p := range s.Members {
 		if p < 0 || int(p) >= n {
@@ -66,14 +66,14 @@ func (s *Scenario) checkSections() error {
 		return fmt.Errorf("%d sections: want at most %d", len(s.Sections), MaxSections)
 	}
 	if len(s.Sections) > 0 && (s.Transacts() || s.Busy) {
-		return fmt.Errorf("there are sections: they do not go with sites, nor with a holder that is busy")
+		return fmt.Errorf("sections cannot be combined with sites, or with a busy holder")
 	}
 	for i, x := range s.Sections {
 		if err := CheckSectionName(x.Name); err != nil {
 			return err
 		}
 		if s.section(x.Name) != &s.Sections[i] {
-			return fmt.Errorf("there are two sections called %s: want one", x.Name)
+			return fmt.Errorf("two sections are called %s: rename one", x.Name)
 		}
 		if err := x.CheckMembers(s.Processes); err != nil {
 			return err
@@ -118,11 +118,11 @@ func (s *Scenario) within(name string, must bool, procs ...algorithm.ID) error {
 	x := s.section(name)
 	switch {
 	case name == "" && must:
-		return fmt.Errorf("it does not say which of the sections %s", s.sectionNames())
+		return fmt.Errorf("name one of the sections %s", s.sectionNames())
 	case name == "":
 		return nil
 	case x == nil && len(s.Sections) == 0:
-		return fmt.Errorf("there is no section %s: say who uses it, such as section %s among 1,2,4", name, name)
+		return fmt.Errorf("there is no section %s: add a line such as section %s among 1,2,4", name, name)
 	case x == nil || !must:
 		return fmt.Errorf("there is no section %s here: the sections are %s", name, s.sectionNames())
 	}
@@ -163,7 +163,7 @@ func (p *parser) lookForSections() error {
 			p.failAt(w, err.Error())
 		}
 		if p.s.section(x.Name) != nil {
-			p.failAt(w, fmt.Sprintf("section %s was said before: want all of its processes on one line", x.Name))
+			p.failAt(w, fmt.Sprintf("section %s is already defined: put all of its processes on one line", x.Name))
 		}
 		if among := p.here(); !p.has("among") {
 			p.fail(among, "among and the processes that use it, such as section %s among 1,2,4", x.Name)
@@ -193,7 +193,7 @@ func (p *parser) within(procs ...algorithm.ID) string {
 		for _, x := range p.s.Sections {
 			names = append(names, x.Name)
 		}
-		p.fail(w, "which section: %s%s", spell.Either(names...), didYouMean(w.text, names...))
+		p.fail(w, "a section: %s%s", spell.Either(names...), didYouMean(w.text, names...))
 		return ""
 	}
 	if err := p.s.within(w.text, true, procs...); err != nil {

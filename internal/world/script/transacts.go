@@ -24,7 +24,7 @@ func (s *Scenario) Transacts() bool { return s.Sites > 0 }
 func (s *Scenario) checkTransacts() error {
 	if !s.Transacts() {
 		if s.Homes != nil || s.Locks != nil || s.Mode != "" || s.Backoff != (Dist{}) {
-			return fmt.Errorf("homes, locks, mode and backoff are for transactions, which need sites: say where processes and locks are, such as site 1 P1 L1")
+			return fmt.Errorf("homes, locks, mode and backoff are for transactions, which need sites: add lines such as site 1 P1 L1")
 		}
 		return s.eachFits()
 	}
@@ -32,10 +32,10 @@ func (s *Scenario) checkTransacts() error {
 		return fmt.Errorf("%d sites, %d processes and %d locks: want at most %d, %d and %d", s.Sites, s.Processes, len(s.Locks), maxSites, maxTransactions, maxLocks)
 	}
 	if len(s.Locks) == 0 {
-		return fmt.Errorf("there are sites but no locks: say where they are, such as site 1 P1 L1")
+		return fmt.Errorf("there are sites but no locks: add them to the site lines, such as site 1 P1 L1")
 	}
 	if len(s.Homes) != s.Processes {
-		return fmt.Errorf("%d processes are at sites, but there are %d: every process is at one site", len(s.Homes), s.Processes)
+		return fmt.Errorf("%d of %d processes are at sites: put every process at one site", len(s.Homes), s.Processes)
 	}
 	for _, at := range slices.Concat(s.Homes, s.Locks) {
 		if at < 0 || int(at) >= s.Sites {
@@ -44,7 +44,7 @@ func (s *Scenario) checkTransacts() error {
 	}
 	if s.Options != (algorithm.Options{}) || s.Holder != 0 || s.Busy ||
 		s.Network != algorithm.FIFO || s.Manual || len(s.Set) > 0 {
-		return fmt.Errorf("a scenario with sites is about transactions: it has no options of an algorithm, holder, network, hold manual or set")
+		return fmt.Errorf("a scenario with sites is about transactions: it cannot have algorithm options, holder, network, hold manual or set")
 	}
 	for _, l := range s.Links {
 		if min(l.From, l.To) < 0 || int(max(l.From, l.To)) >= s.Sites {
@@ -72,11 +72,11 @@ func (s *Scenario) eachFits() error {
 	}
 	for _, e := range s.Expect {
 		if e.Kind >= NoCycle {
-			return fmt.Errorf("%q: this can be expected only of a graph of resources", e)
+			return fmt.Errorf("%q: only a resource graph can have this expectation", e)
 		}
 		both := e.Kind == Messages || e.Kind == Violated && e.Name == MutualExclusion || e.Kind == PhaseIs && e.Phase != Inside && e.When.Kind != OnEntry
 		if !both && (e.Kind >= Commits) != s.Transacts() {
-			return fmt.Errorf("%q: a scenario with sites expects something of transactions, and one without sites of a critical section", e)
+			return fmt.Errorf("%q: scenarios with sites have expectations about transactions, those without about critical sections", e)
 		}
 		if s.Transacts() && (!s.has(e.Proc) || !s.has(e.Peer) || slices.ContainsFunc(e.Procs, func(p algorithm.ID) bool { return !s.has(p) })) {
 			return fmt.Errorf("%q: there are processes 1 to %d", e, s.Processes)
@@ -98,7 +98,7 @@ func (s *Scenario) kindFits(a Action) error {
 		}
 	case Proceed:
 		if s.Transacts() && !s.Steps {
-			return fmt.Errorf("%q: this is for schedule steps; in a timed schedule it happens by itself", a)
+			return fmt.Errorf("%q: only for schedule steps; in a timed schedule it happens by itself", a)
 		}
 		if s.Transacts() {
 			return nil
@@ -108,7 +108,7 @@ func (s *Scenario) kindFits(a Action) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%q: only a scenario with sites has transactions, and it has nothing else", a)
+	return fmt.Errorf("%q: only scenarios with sites have transactions, and they have nothing else", a)
 }
 
 func (s *Scenario) isSite(id algorithm.ID) bool { return id >= 0 && int(id) < s.Sites }

@@ -126,7 +126,7 @@ func (r *reader) failAt(w word, msg string) {
 // end requires that nothing follows.
 func (r *reader) end() {
 	if w := r.take(); w.text != "" {
-		r.fail(w, "nothing more on this line (a comment begins with #)")
+		r.fail(w, "the end of the line (a comment begins with #)")
 	}
 }
 
@@ -179,7 +179,7 @@ func (r *reader) link() (from, to algorithm.ID) {
 	w := r.take()
 	to = end(w)
 	if r.err == nil && from == to {
-		r.failAt(w, fmt.Sprintf("a link from %s to itself: messages to oneself are never under way", r.endName(from)))
+		r.failAt(w, fmt.Sprintf("a link from %s to itself: messages to itself are never in flight", r.endName(from)))
 	}
 	return from, to
 }
@@ -232,7 +232,7 @@ func (r *reader) span(w word) []algorithm.ID {
 		hi = r.asProcess(word{b, w.at + len(a) + 1})
 	}
 	if r.err == nil && hi < lo {
-		r.fail(w, "a range that rises, such as 5-7")
+		r.fail(w, "an ascending range, such as 5-7")
 	}
 	var ids []algorithm.ID
 	for id := lo; id <= hi && r.err == nil; id++ {

@@ -93,7 +93,7 @@ func New(c Config) (*Model, error) {
 	if len(m.procs) > 8 || slices.IndexFunc(m.procs, func(p process) bool { return !p.ghost }) < 0 {
 		return nil, errors.New("want 2 to 8 processes, one of which stays")
 	}
-	if _, err := m.moulds(); err != nil {
+	if _, err := m.templates(); err != nil {
 		return nil, err
 	}
 	return m, nil
@@ -126,13 +126,13 @@ func (m *Model) view(epoch uint64) int {
 	return slices.IndexFunc(m.Views, func(v member.View) bool { return v.Epoch == epoch })
 }
 
-// moulds makes a template member for each process.
-func (m *Model) moulds() ([]*member.Template, error) {
+// templates makes a template member for each process.
+func (m *Model) templates() ([]*member.Template, error) {
 	settings := member.Usual()
 	if m.Handover > 0 {
 		settings.Handover = m.Handover
 	}
-	var moulds []*member.Template
+	var templates []*member.Template
 	for _, p := range m.procs {
 		d, err := member.NewTemplate(member.Config{Inc: p.Inc, Settings: settings, Spec: m.Spec}, m.Lock, m.Views)
 		if err != nil {
@@ -141,7 +141,7 @@ func (m *Model) moulds() ([]*member.Template, error) {
 		if m.Later {
 			d.Later()
 		}
-		moulds = append(moulds, d)
+		templates = append(templates, d)
 	}
-	return moulds, nil
+	return templates, nil
 }

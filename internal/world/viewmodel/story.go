@@ -58,7 +58,7 @@ func (m *Model) tell(states [][]byte, last *explore.Step, bit explore.Broken) ([
 		}
 	}
 	if last == nil {
-		story = append(story, "nothing need happen any more, and "+w.waiters()+" for ever")
+		story = append(story, "nothing more need happen, and "+w.waiters()+" forever")
 	}
 	return append(story, "broken: "+strings.Join(Names(bit), ", ")), nil
 }
@@ -92,11 +92,11 @@ func (w *worker) describe(l uint32) string {
 			part = w.now.procs[a].state.Before
 		}
 		ghost := w.Views[w.view(part.Epoch)].Ghosts[b].Inc
-		return fmt.Sprintf("%s counts the rest of %s as over in epoch %d", name, w.procs[w.index(ghost)].Name, part.Epoch)
+		return fmt.Sprintf("%s discards what is left of %s in epoch %d", name, w.procs[w.index(ghost)].Name, part.Epoch)
 	}
 	return name + map[Kind]string{
-		Ask: " asks", Unlock: " unlocks", Cancel: " cancels", Again: " unlocks once more with its old token", Warn: " is told that its lease ends for good", End: ": its lease ends for good",
-		Crash: " crashes", Lapse: " is told that its lease ends for a while", Pass: ": its lease ends", Renew: ": its lease is renewed", Leave: " leaves",
+		Ask: " asks", Unlock: " unlocks", Cancel: " cancels", Again: " unlocks again with its old token", Warn: " is notified that its lease expires for good", End: ": its lease expires for good",
+		Crash: " crashes", Lapse: " is notified that its lease expires for a while", Pass: ": its lease expires", Renew: ": its lease is renewed", Leave: " leaves",
 	}[kind]
 }
 
@@ -114,9 +114,9 @@ func (w *worker) delivery(view, from, to int) string {
 		text += " (" + s.Text + ")"
 	}
 	if s.More {
-		text += ", not the last part,"
+		text += " (not the last part)"
 	}
-	return fmt.Sprintf("%s gets %s of %s in epoch %d", w.procs[to].Name, text, w.procs[from].Name, w.Views[view].Epoch)
+	return fmt.Sprintf("%s receives %s from %s in epoch %d", w.procs[to].Name, text, w.procs[from].Name, w.Views[view].Epoch)
 }
 
 // message describes an algorithm's message.
@@ -148,7 +148,7 @@ func (w *worker) news() string {
 		}
 	}
 	if w.next.opened > w.now.opened {
-		all = append(all, fmt.Sprintf("the home of epoch %d lets somebody in", w.next.opened))
+		all = append(all, fmt.Sprintf("the home of epoch %d grants the lock", w.next.opened))
 	}
 	if len(all) == 0 {
 		return ""

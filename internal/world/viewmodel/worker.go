@@ -43,24 +43,24 @@ func (w *worker) left(d deed) bool {
 // A worker makes states.
 type worker struct {
 	*Model
-	moulds []*member.Template
-	err    error
-	codec  algorithm.Codec
-	now    world
-	next   world
-	load   member.State // state that the acting member is loaded with
-	saved  member.State
-	state  []byte // state of the acting member afterwards
-	sent   []byte // links that have become longer
-	bytes  []byte
-	emit   func(explore.Step, []byte)
-	must   int // number of steps that must eventually happen
+	templates []*member.Template
+	err       error
+	codec     algorithm.Codec
+	now       world
+	next      world
+	load      member.State // state that the acting member is loaded with
+	saved     member.State
+	state     []byte // state of the acting member afterwards
+	sent      []byte // links that have become longer
+	bytes     []byte
+	emit      func(explore.Step, []byte)
+	must      int // number of steps that must eventually happen
 }
 
 // Worker implements explore.Model.
 func (m *Model) Worker() explore.Worker {
 	w := &worker{Model: m}
-	w.moulds, w.err = m.moulds()
+	w.templates, w.err = m.templates()
 	w.now.make(m)
 	w.next.make(m)
 	return w
@@ -82,7 +82,7 @@ func (w *worker) Init(emit func([]byte) bool) error {
 		s := member.State{Lease: member.Runs}
 		s.Present.Lendee, s.Before.Lendee = -1, -1
 		if w.Views[0].Rank(w.procs[i].Inc) >= 0 {
-			d := w.moulds[i]
+			d := w.templates[i]
 			if err := d.Load(&s); err != nil {
 				return err
 			}
@@ -163,14 +163,14 @@ func (w *worker) do(d deed, f func(n *world, m *member.Member) error) {
 	if w.err != nil || w.left(d) {
 		return
 	}
-	mould := w.moulds[d.proc]
+	template := w.templates[d.proc]
 	n := &w.next
 	n.copy(&w.now)
 	p := &n.procs[d.proc]
-	if w.err = mould.Load(d.state); w.err != nil {
+	if w.err = template.Load(d.state); w.err != nil {
 		return
 	}
-	m := mould.Member
+	m := template.Member
 	var broken explore.Broken
 	switch err := f(n, m); {
 	case errors.Is(err, errLate):
@@ -182,7 +182,7 @@ func (w *worker) do(d deed, f func(n *world, m *member.Member) error) {
 		for !w.Later && m.More(0, o.Inc) {
 		}
 	}
-	if w.err = mould.Save(&w.saved); w.err != nil {
+	if w.err = template.Save(&w.saved); w.err != nil {
 		return
 	}
 	w.saved.Renumber()

@@ -117,7 +117,7 @@ func (r *reader) bytes() []byte {
 	return b
 }
 
-var errState = errors.New("this is no state of the model")
+var errState = errors.New("this is not a state of the model")
 
 // read reads a world, except the states of its members. It refers to b.
 func (w *world) read(b []byte) error {

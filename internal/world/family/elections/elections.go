@@ -95,7 +95,7 @@ func (e *Env) Acts(h family.Host, yield func(a family.Act)) (first bool) {
 // May implements family.Env: any process may notice.
 func (e *Env) May(a family.Act) error {
 	if a.Kind == script.Leave {
-		return errors.New("cannot leave: in an election nobody is inside")
+		return errors.New("cannot leave: an election has no critical section")
 	}
 	return nil
 }
@@ -103,7 +103,7 @@ func (e *Env) May(a family.Act) error {
 // Do implements family.Env.
 func (e *Env) Do(h family.Host, a family.Act) {
 	if h.Hears() {
-		h.Tell(trace.Event{Kind: trace.Note, Proc: a.Proc, Name: a.Proc.String() + " holds an election"})
+		h.Tell(trace.Event{Kind: trace.Note, Proc: a.Proc, Name: a.Proc.String() + " calls an election"})
 	}
 	h.Step(a.Proc, host.Input{Kind: host.Request, From: algorithm.None})
 }

@@ -16,21 +16,21 @@ const (
 // the highest.
 func Family() *family.Family {
 	return &family.Family{
-		Name: "Elections", Means: "all who are alive agree on the highest of them", Kind: "election", May: "any may call an election", Calls: "calls an election",
+		Name: "Elections", Means: "all live processes agree on the highest of them", Kind: "election", May: "any process may call an election", Calls: "calls an election",
 		Tags: true, Timers: family.InUnits, Detects: true, Returns: 15,
 		Env:  func(o family.Options) (family.Env, error) { return New(o.Nodes), nil },
 		Born: func(n int) algorithm.View { return algorithm.View{N: n, Holder: algorithm.ID(n - 1), Busy: true} },
 		Rules: []family.Rule{
-			{Name: OneLeader, Means: "at most one wins in each round", Broken: "%[1]v and %[2]v won in the same round"},
+			{Name: OneLeader, Means: "at most one process wins in each round", Broken: "%[1]v and %[2]v won in the same round"},
 			{
-				Name: Agreement, Means: "when all is quiet everybody alive follows the highest", AtRest: true,
-				Broken: "in the end not everybody alive follows %[1]v, the highest",
-				Cut:    "not everybody alive followed %[1]v, the highest, when the run was cut",
+				Name: Agreement, Means: "when all is quiet, every live process follows the highest", AtRest: true,
+				Broken: "in the end not every live process follows %[1]v, the highest",
+				Cut:    "not every live process followed %[1]v, the highest, when the run was cut",
 			},
 		},
 		Properties: []family.Property{
-			{Name: OneLeader, Means: "at most one wins in each round"},
-			{Name: Agreement, Means: "in the end all alive follow the highest", Found: family.InTheEnd},
+			{Name: OneLeader, Means: "at most one process wins in each round"},
+			{Name: Agreement, Means: "finally all live processes follow the highest", Found: family.InTheEnd},
 		},
 		Signs: []family.Sign{family.Shown(OneLeader, family.Violates(OneLeader)), {Name: Agreement}},
 	}

@@ -20,18 +20,18 @@ func Family() *family.Family {
 			})
 		},
 		Properties: []family.Property{
-			{Name: family.MutualExclusion, Means: "never two inside, and nobody who has not asked"},
-			{Name: family.Deadlock, Means: "while somebody waits, something can happen"},
-			{Name: family.Starvation, Means: "nobody waits for ever", Found: family.InRuns},
-			{Name: family.Order, Means: "granted in the order in which requests happened", Found: family.ByMonitor},
-			{Name: family.OrderOpen, Means: "the same when applications talk, too", Found: family.ByMonitor},
+			{Name: family.MutualExclusion, Means: "never two inside, and none without a request"},
+			{Name: family.Deadlock, Means: "while a process waits, something can happen"},
+			{Name: family.Starvation, Means: "no process waits forever", Found: family.InRuns},
+			{Name: family.Order, Means: "requests are granted in the order they happened", Found: family.ByMonitor},
+			{Name: family.OrderOpen, Means: "the same when applications talk to each other", Found: family.ByMonitor},
 			{Name: family.Bypass, Found: family.ByCounting},
 			{Name: family.Token, Means: "never two tokens"},
 			{Name: family.Fence, Means: "the entry count rises by one at each entry", Found: family.ByMonitor},
 			{Name: family.Channels},
-			{Name: family.Start, Means: "all this from every start of a view", Found: family.AtStarts},
-			{Name: family.Alibi, Means: "who is given an alibi is not inside"},
-			{Name: family.Convergence, Means: "it comes right by itself from every state", Found: family.Anywhere},
+			{Name: family.Start, Means: "all of this from every start of a view", Found: family.AtStarts},
+			{Name: family.Alibi, Means: "a process with an alibi is not inside"},
+			{Name: family.Convergence, Means: "it converges from every state", Found: family.Anywhere},
 		},
 		Signs: append(signs(),
 			family.Shown(family.Order, family.Violates(script.Order), family.Order, family.OrderOpen),
@@ -43,15 +43,15 @@ func Family() *family.Family {
 // What hosts print about every lock.
 const (
 	kind = "lock"
-	may  = "each may ask %s"
+	may  = "each process may ask %s"
 )
 
 // rules lists what one run of a lock is judged by.
 func rules() []family.Rule {
 	return []family.Rule{
-		{Name: family.MutualExclusion, Means: "at most one is inside at a time", Broken: "%[1]v entered while %[2]v was inside"},
-		{Name: family.LostRequest, Means: "whoever asks gets in", Broken: "%[1]v asked and was never granted", Cut: "%[1]v asked and was not granted before the run was cut"},
-		{Name: family.UnaskedEntry, Means: "nobody gets in without having asked", Broken: "%[1]v entered without having asked"},
+		{Name: family.MutualExclusion, Means: "at most one process is inside at a time", Broken: "%[1]v entered while %[2]v was inside"},
+		{Name: family.LostRequest, Means: "every process that asks enters", Broken: "%[1]v asked and was never granted", Cut: "%[1]v asked and was not granted before the run was cut"},
+		{Name: family.UnaskedEntry, Means: "no process enters without having asked", Broken: "%[1]v entered without having asked"},
 		{Name: family.Order, Means: "requests are granted in the order of happened-before", Broken: "%[1]v entered before %[2]v, whose request happened before"},
 	}
 }
@@ -69,17 +69,17 @@ func signs() []family.Sign {
 // Detects.
 func Survivors() *family.Family {
 	return &family.Family{
-		Name: "Locks that survive deaths", Kind: kind, May: may, Rules: rules(),
+		Name: "Locks that survive crashes", Kind: kind, May: may, Rules: rules(),
 		Timers: family.InUnits, Detects: true, Returns: 1, Enters: true, Loses: true, Vast: true, Bounded: bounded,
 		Env: func(o family.Options) (family.Env, error) {
 			if o.Requests == 0 {
-				return nil, fmt.Errorf("any number of requests and processes that die: times and epochs would grow without end, so give a number of requests")
+				return nil, fmt.Errorf("with crashes the number of requests must be bounded, because times and epochs would grow without end: give a number")
 			}
 			return New(Config{Nodes: o.Nodes, Asks: o.Asks, Requests: o.Requests, AtOnce: true})
 		},
 		Properties: []family.Property{
-			{Name: family.MutualExclusion, Means: "never two inside, and nobody who has not asked"},
-			{Name: family.Starvation, Means: "nobody waits for ever", Found: family.InRuns},
+			{Name: family.MutualExclusion, Means: "never two inside, and none without a request"},
+			{Name: family.Starvation, Means: "no process waits forever", Found: family.InRuns},
 		},
 		Signs: signs(),
 	}
@@ -89,7 +89,7 @@ func bounded(requests int) string {
 	if requests == 0 {
 		return ""
 	}
-	return "up to " + words.Plural(requests, "request") + " of each process"
+	return "up to " + words.Plural(requests, "request") + " per process"
 }
 
 // Claims returns the properties that a lock claims.

@@ -101,7 +101,7 @@ const seenTag family.Tag = 1 << maxOrdered
 // New returns the applications of a group.
 func New(c Config) (*Env, error) {
 	if c.Requests < 0 || c.Requests > maxRequests {
-		return nil, fmt.Errorf("%d requests of each process: want 1 to %d, or 0 for any number", c.Requests, maxRequests)
+		return nil, fmt.Errorf("%d requests per process: want 1 to %d, or 0 for any number", c.Requests, maxRequests)
 	}
 	if c.Stuck == "" {
 		c.Stuck = family.Deadlock
@@ -116,7 +116,7 @@ func New(c Config) (*Env, error) {
 		}
 	}
 	if c.Order && asks > maxOrdered {
-		return nil, fmt.Errorf("%d who may ask: the order of requests can be watched among at most %d; name fewer requesters", asks, maxOrdered)
+		return nil, fmt.Errorf("%d requesters: the order of requests can be checked for at most %d; name fewer", asks, maxOrdered)
 	}
 	return &Env{shared: s, procs: make([]proc, c.Nodes)}, nil
 }

@@ -29,20 +29,20 @@ func (c Config) Family() *family.Family {
 			if rounds == 0 {
 				return "any number of transactions and restarts"
 			}
-			return "up to " + words.Plural(rounds, "transaction") + " of each process, any number of restarts"
+			return "up to " + words.Plural(rounds, "transaction") + " per process, any number of restarts"
 		},
 		Rules: []family.Rule{
 			{Name: family.MutualExclusion, Means: "no lock has two holders", Broken: "%[1]v entered while %[2]v was inside"},
-			{Name: family.UnaskedGrant, Means: "nobody gets a lock without having asked", Broken: "%[1]v has got a lock without having asked"},
-			{Name: family.IdleVictim, Means: "nobody is told to abort who has no transaction", Broken: "%[1]v was told to abort, but has no transaction"},
-			{Name: family.NoDeadlock, Means: "nobody waits for ever"},
+			{Name: family.UnaskedGrant, Means: "no process acquires a lock without having asked", Broken: "%[1]v acquired a lock without having asked"},
+			{Name: family.IdleVictim, Means: "only processes with a transaction are chosen to abort", Broken: "%[1]v was chosen to abort, but has no transaction"},
+			{Name: family.NoDeadlock, Means: "no process waits forever"},
 		},
 		Properties: []family.Property{
-			{Name: family.MutualExclusion, Means: "never two holders of a lock"},
-			{Name: family.Deadlock, Means: "nobody waits for ever for a lock"},
+			{Name: family.MutualExclusion, Means: "no lock has two holders"},
+			{Name: family.Deadlock, Means: "no process waits forever for a lock"},
 			{Name: family.Starvation, Means: "every transaction commits", Found: family.InRuns},
-			{Name: family.FalseReport, Means: "what is reported is a deadlock", Moot: moot},
-			{Name: family.OneVictim, Means: "of a deadlock the youngest aborts", Moot: moot},
+			{Name: family.FalseReport, Means: "every reported deadlock is real", Moot: moot},
+			{Name: family.OneVictim, Means: "the youngest transaction in a deadlock aborts", Moot: moot},
 		},
 		Signs: []family.Sign{
 			family.Shown(family.MutualExclusion, family.Violates(script.MutualExclusion)),
@@ -79,7 +79,7 @@ func (c Config) bounded(rounds int) (family.Env, error) {
 		return nil, fmt.Errorf("%d programs: want one for each process, and at most %d", len(c.Programs), maxProcesses)
 	}
 	if rounds > maxTransactions {
-		return nil, fmt.Errorf("%d transactions of each process: want 1 to %d, or 0 for any number", rounds, maxTransactions)
+		return nil, fmt.Errorf("%d transactions per process: want 1 to %d, or 0 for any number", rounds, maxTransactions)
 	}
 	for p := range c.Programs {
 		if n := max(1, rounds) * c.turns(p); n > maxTransactions {

@@ -28,7 +28,7 @@ func (e *Env) Took(h family.Host, site algorithm.ID, in host.Input, _ bool, noti
 			e.victim(h, n.Who, n.Cycle, in.Kind == host.Suspect)
 		case host.Denied:
 			if h.Hears() {
-				e.say(h, e.Layout.Home[n.Who], "%v is refused", n.Who)
+				e.say(h, e.Layout.Home[n.Who], "%v is denied", n.Who)
 			}
 			e.abort(h, n.Who)
 		case host.Leader:

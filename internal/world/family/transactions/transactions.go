@@ -103,10 +103,10 @@ func New(c Config, rounds int) (*Env, error) {
 		return nil, fmt.Errorf("%d programs for %d processes: want one for each", len(c.Programs), len(c.Layout.Home))
 	}
 	if c.Later != nil && len(c.Later) != len(c.Programs) {
-		return nil, fmt.Errorf("what comes later is said of %d processes, and %d have programs: say it of each, or of none", len(c.Later), len(c.Programs))
+		return nil, fmt.Errorf("%d processes have later programs, but %d have programs: give later ones to all processes or to none", len(c.Later), len(c.Programs))
 	}
 	if rounds < 0 {
-		return nil, fmt.Errorf("%d transactions of each process: want at least 1, or 0 for any number", rounds)
+		return nil, fmt.Errorf("%d transactions per process: want at least 1, or 0 for any number", rounds)
 	}
 	return (&Env{shared: &shared{Config: c, rounds: rounds}}).empty(), nil
 }
@@ -206,9 +206,9 @@ func (e *Env) May(a family.Act) error {
 	case c.waits:
 		return fmt.Errorf("waits for %s", deadlock.LockName(c.program[c.got]))
 	case a.Kind == script.Take && c.active:
-		return errors.New("cannot take anything: its transaction is under way, let it go on")
+		return errors.New("cannot begin a transaction: one is running; let it go on")
 	case a.Kind == script.Proceed && !c.active:
-		return errors.New("cannot go on: it runs no transaction")
+		return errors.New("cannot go on: it has no transaction")
 	}
 	return nil
 }
@@ -264,7 +264,7 @@ func (e *Env) commit(h family.Host, p algorithm.ID) {
 func (e *Env) giveUp(h family.Host, p algorithm.ID) {
 	c, home := &e.clients[p], e.Layout.Home[p]
 	if h.Hears() {
-		e.say(h, home, "%v gives up: the site of %s is dead", p, deadlock.LockName(c.program[c.got]))
+		e.say(h, home, "%v gives up: the site of %s has crashed", p, deadlock.LockName(c.program[c.got]))
 	}
 	if e.watch != nil {
 		e.watch.Loses(p)

@@ -70,17 +70,17 @@ func TestRefusedDeeds(t *testing.T) {
 	less := -1
 	for _, c := range []struct {
 		text string
-		deed Deed
+		deed UserAction
 		want string
 	}{
-		{lock, Deed{Verb: "ask", Section: "\nat 5 P2 asks"}, "there is one critical section here"},
-		{lock, Deed{Verb: "ask", Section: "for 3"}, "there is one critical section here"},
-		{sections, Deed{Verb: "ask", Section: "disk for 3"}, `unknown section "disk for 3": want disk`},
-		{sections, Deed{Verb: "ask", Section: "disc"}, "did you mean disk?"},
-		{lock, Deed{Verb: "expire", Timer: &less}, "timer -1: want one from 0 on"},
-		{lock, Deed{Verb: "ask", For: -1}, "a stay of -1"},
-		{lock, Deed{Verb: "ask", For: math.NaN()}, "a stay of NaN"},
-		{sites, Deed{Verb: "take", Proc: 2, Locks: []int{0, 0}}, "L1"},
+		{lock, UserAction{Verb: "ask", Section: "\nat 5 P2 asks"}, "critical section"},
+		{lock, UserAction{Verb: "ask", Section: "for 3"}, "critical section"},
+		{sections, UserAction{Verb: "ask", Section: "disk for 3"}, `unknown section "disk for 3": want disk`},
+		{sections, UserAction{Verb: "ask", Section: "disc"}, "did you mean disk?"},
+		{lock, UserAction{Verb: "expire", Timer: &less}, "timer -1"},
+		{lock, UserAction{Verb: "ask", For: -1}, "a stay of -1"},
+		{lock, UserAction{Verb: "ask", For: math.NaN()}, "a stay of NaN"},
+		{sites, UserAction{Verb: "take", Proc: 2, Locks: []int{0, 0}}, "L1"},
 	} {
 		if e, err := Act(c.text, Options{}, 0, c.deed); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: got %v and %+v, want %s", c.deed, err, e, c.want)
@@ -94,7 +94,7 @@ func TestUntilKeepsItsComment(t *testing.T) {
 		"until 2 # stop here at 2": "until 7 # stop here at 2",
 		"  until\t2 # 2":           "  until\t7 # 2",
 	} {
-		e, err := Act("algorithm raymond\nprocesses 3\n"+line+"\nat 2 P1 asks\n", Options{}, 1000, Deed{Verb: "ask", Proc: 1})
+		e, err := Act("algorithm raymond\nprocesses 3\n"+line+"\nat 2 P1 asks\n", Options{}, 1000, UserAction{Verb: "ask", Proc: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -122,7 +122,7 @@ func FuzzAct(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, which uint8, event int, verb, section string, proc, to, msg int, by, stay float64, timer, lock int) {
 		text := texts[int(which)%len(texts)]
-		d := Deed{Verb: verb, Section: section, Proc: proc, To: to, Msg: msg, By: by, For: stay, Parts: [][]int{{proc}, {to, lock}}, Locks: []int{lock, to}}
+		d := UserAction{Verb: verb, Section: section, Proc: proc, To: to, Msg: msg, By: by, For: stay, Parts: [][]int{{proc}, {to, lock}}, Locks: []int{lock, to}}
 		if timer != 0 {
 			d.Timer = &timer
 		}

@@ -24,9 +24,9 @@ var verbs = [...]struct {
 	{"take", script.Take}, {"go", script.Proceed},
 }
 
-// choose finds the action for the deed.
+// choose finds the scenario action for the user action.
 func (a *actor) choose() error {
-	d, x := &a.deed, &a.action
+	d, x := &a.user, &a.action
 	var words []string
 	at := -1
 	for i, v := range verbs {
@@ -76,11 +76,11 @@ func (a *actor) section() error {
 	for _, s := range a.sc.Sections {
 		names = append(names, s.Name)
 	}
-	switch name := a.deed.Section; {
+	switch name := a.user.Section; {
 	case name == "" || slices.Contains(names, name):
 		return nil
 	case names == nil:
-		return fmt.Errorf("section %q: there is one critical section here, which has no name", name)
+		return fmt.Errorf("section %q: the only critical section here has no name", name)
 	default:
 		return fmt.Errorf("unknown section %q: want %s%s", name, spell.Either(names...), spell.DidYouMean(name, names...))
 	}
@@ -88,12 +88,12 @@ func (a *actor) section() error {
 
 // stay sets how long the process that asks will stay.
 func (a *actor) stay() error {
-	if a.deed.For == 0 || a.action.Kind != script.Ask && a.action.Kind != script.Take {
+	if a.user.For == 0 || a.action.Kind != script.Ask && a.action.Kind != script.Take {
 		return nil
 	}
-	hold, err := ticks(a.deed.For)
+	hold, err := ticks(a.user.For)
 	if err != nil || a.sc.Steps {
-		return fmt.Errorf("a stay of %g: want a time from 0.000001 on, and none in steps", a.deed.For)
+		return fmt.Errorf("a stay of %g: want a time of at least 0.000001, and none in steps", a.user.For)
 	}
 	dist := scenario.Always(hold)
 	a.action.Hold = &dist
@@ -111,7 +111,7 @@ func ticks(units float64) (int64, error) {
 
 // atSites finds the action of a site, or of a process at one.
 func (a *actor) atSites() error {
-	d, x := &a.deed, &a.action
+	d, x := &a.user, &a.action
 	site := d.Proc < a.sc.Sites
 	switch {
 	case site && x.Kind == script.Crash:
@@ -141,25 +141,25 @@ func (a *actor) atSites() error {
 	case site:
 		return fmt.Errorf("%s of a site: want crash, expire or suspect", d.Verb)
 	default:
-		return fmt.Errorf("%s of a process that runs transactions: want take or go; it dies with its site", d.Verb)
+		return fmt.Errorf("%s of a process that runs transactions: want take or go; it crashes with its site", d.Verb)
 	}
 	return nil
 }
 
 // timer finds the timer that expires.
 func (a *actor) timer() error {
-	if t := a.deed.Timer; t != nil {
+	if t := a.user.Timer; t != nil {
 		if *t < 0 {
-			return fmt.Errorf("timer %d: want one from 0 on", *t)
+			return fmt.Errorf("timer %d: want a number from 0", *t)
 		}
 		a.action.Timer = *t
 		return nil
 	}
 	i := slices.IndexFunc(a.now.timers, func(t sim.Alarm) bool {
-		return t.Proc == a.action.Proc && (a.deed.Section == "" || t.Section == a.deed.Section)
+		return t.Proc == a.action.Proc && (a.user.Section == "" || t.Section == a.user.Section)
 	})
 	if i < 0 {
-		return fmt.Errorf("no timer runs there now")
+		return fmt.Errorf("no timer is running there now")
 	}
 	a.action.Timer, a.action.Section = a.now.timers[i].Timer, a.now.timers[i].Section
 	return nil
@@ -168,14 +168,14 @@ func (a *actor) timer() error {
 // parts reads the parts of a partition.
 func (a *actor) parts() error {
 	if a.sc.Transacts() {
-		return fmt.Errorf("partition: where transactions run the network is whole")
+		return fmt.Errorf("partition: not possible with transactions")
 	}
 	seen := make([]bool, a.sc.Processes)
-	for _, part := range a.deed.Parts {
+	for _, part := range a.user.Parts {
 		var ids []algorithm.ID
 		for _, p := range part {
 			if p < 0 || p >= a.sc.Processes || seen[p] {
-				return fmt.Errorf("partition: want each process once at most, from 0 to %d", a.sc.Processes-1)
+				return fmt.Errorf("partition: want each process at most once, from 0 to %d", a.sc.Processes-1)
 			}
 			seen[p] = true
 			ids = append(ids, algorithm.ID(p))
@@ -185,21 +185,21 @@ func (a *actor) parts() error {
 		}
 	}
 	if len(a.action.Parts) == 0 {
-		return fmt.Errorf("partition: want the processes of a part")
+		return fmt.Errorf("partition: name the processes of a part")
 	}
 	return nil
 }
 
 // message finds the message on its link.
 func (a *actor) message() error {
-	d, x := &a.deed, &a.action
+	d, x := &a.user, &a.action
 	numbers, under := renumber(a.past), a.now.underWay
 	at := slices.IndexFunc(under, func(p sim.Passage) bool { return numbers[p.Msg] == d.Msg && d.Msg > 0 })
 	switch {
 	case at < 0 && a.now.events > a.event:
-		return fmt.Errorf("message %d is not under way any more when this could be done: no line comes between what happens at the same time, or by the same line; step back to before that", d.Msg)
+		return fmt.Errorf("message %d is no longer in flight when this could happen: no line can come between events of the same time or line; step back to before them", d.Msg)
 	case at < 0:
-		return fmt.Errorf("message %d is not under way now: step to where it is", d.Msg)
+		return fmt.Errorf("message %d is not in flight now: step to where it is", d.Msg)
 	}
 	m := under[at]
 	x.Proc, x.Peer, x.Message = m.From, m.To, m.Name
@@ -218,7 +218,7 @@ func (a *actor) message() error {
 	x.Overtakes = x.Kind == script.Deliver && ordered && ahead > 1
 	if x.Kind == script.Delay {
 		if a.sc.Steps {
-			return fmt.Errorf("in steps nothing takes time, so nothing can be delayed: deliver other messages first")
+			return fmt.Errorf("steps take no time, so a message cannot be delayed: deliver other messages first")
 		}
 		if d.By == 0 {
 			d.By = 1

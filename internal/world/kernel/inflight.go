@@ -19,9 +19,9 @@ func (e *Event) on(l link) bool {
 
 func (k *Kernel) called(slot int32) string { return k.handler.Called(&k.slots[slot]) }
 
-// underWay returns the messages on a link in the order in which they would arrive; all
+// inFlight returns the messages on a link in the order in which they would arrive; all
 // messages if the link is nil.
-func (k *Kernel) underWay(l *link) []Event {
+func (k *Kernel) inFlight(l *link) []Event {
 	var all []Event
 	add := func(list []Event) {
 		for i := range list {
@@ -72,14 +72,14 @@ func (k *Kernel) remove(seq uint64) Event {
 // in flight, it does so to the next one sent.
 func (k *Kernel) Harm(a *script.Action) error {
 	l := link{a.Proc, a.Peer}
-	on := k.underWay(&l)
+	on := k.inFlight(&l)
 	mine := slices.DeleteFunc(slices.Clone(on), func(e Event) bool {
 		return a.Message != "" && k.called(e.slot) != a.Message
 	})
 	nth := max(a.Nth, 1)
 	if nth > len(mine) {
 		if a.Kind == script.Deliver || k.manual || nth > 1 {
-			return k.notUnderWay(a, on)
+			return k.notInFlight(a, on)
 		}
 		k.faults.tricks = append(k.faults.tricks, trick{l, a.Message, a.Kind, a.By, a.Line})
 		return nil
@@ -103,25 +103,25 @@ func (k *Kernel) Harm(a *script.Action) error {
 	return nil
 }
 
-func (k *Kernel) notUnderWay(a *script.Action, on []Event) error {
+func (k *Kernel) notInFlight(a *script.Action, on []Event) error {
 	what := "message"
 	if a.Message != "" {
 		what = a.Message
 	}
 	if len(on) == 0 {
-		return fmt.Errorf("no message is under way from %s to %s", k.Name(a.Proc), k.Name(a.Peer))
+		return fmt.Errorf("no message is in flight from %s to %s", k.Name(a.Proc), k.Name(a.Peer))
 	}
 	names := ""
 	for _, e := range on {
 		names += " " + k.called(e.slot)
 	}
-	return fmt.Errorf("no such %s is under way from %s to %s: there is%s", what, k.Name(a.Proc), k.Name(a.Peer), names)
+	return fmt.Errorf("no such %s is in flight from %s to %s: there is%s", what, k.Name(a.Proc), k.Name(a.Peer), names)
 }
 
-// UnderWay calls yield with all messages in flight, those of each link in the order in
+// InFlight calls yield with all messages in flight, those of each link in the order in
 // which they would arrive: the number of the message, and its name.
-func (k *Kernel) UnderWay(yield func(number int, from, to algorithm.ID, name string)) {
-	for _, e := range k.underWay(nil) {
+func (k *Kernel) InFlight(yield func(number int, from, to algorithm.ID, name string)) {
+	for _, e := range k.inFlight(nil) {
 		yield(int(e.Seq), algorithm.ID(e.arg), algorithm.ID(e.proc), k.called(e.slot))
 	}
 }
@@ -135,7 +135,7 @@ func (k *Kernel) DeliverAll(over func() bool) error {
 			return nil
 		}
 		if limit == 0 {
-			return fmt.Errorf("the network does not get empty: the algorithm goes on sending for ever")
+			return fmt.Errorf("the network never empties: the algorithm keeps sending forever")
 		}
 		e := k.remove(k.ahead(first).Seq)
 		k.deliver(&e)
@@ -161,7 +161,7 @@ func (k *Kernel) ahead(e Event) Event {
 	if !k.fifo {
 		return e
 	}
-	return k.underWay(&link{algorithm.ID(e.arg), algorithm.ID(e.proc)})[0]
+	return k.inFlight(&link{algorithm.ID(e.arg), algorithm.ID(e.proc)})[0]
 }
 
 // deliverNow delivers a message before its time.
@@ -171,10 +171,10 @@ func (k *Kernel) deliverNow(e, first Event, overtakes bool) error {
 		if k.faults.paused[to] {
 			return fmt.Errorf("%s is paused", k.Name(to))
 		}
-		return fmt.Errorf("%s and %s are in different parts", k.Name(from), k.Name(to))
+		return fmt.Errorf("%s and %s are in different parts of the network", k.Name(from), k.Name(to))
 	}
 	if k.fifo && e.Seq != first.Seq && !overtakes {
-		return fmt.Errorf("on a fifo link %s comes first: deliver it, or reorder it, or say network unordered, or say overtaking behind this line", k.called(first.slot))
+		return fmt.Errorf("on a fifo link %s arrives first: deliver it, reorder it, add the line network unordered, or end this line with overtaking", k.called(first.slot))
 	}
 	e = k.remove(e.Seq)
 	k.deliver(&e)
