@@ -79,7 +79,7 @@ func TestFaultRefused(t *testing.T) {
 		"stile check raymond --at 2":                           "there is none",
 		"stile check bully --fault idle":                       "is an election",
 		"stile check wait-die --fault idle":                    "is a method against deadlock",
-		"stile check maekawa-naive --fault idle":               "fails without a fault",
+		"stile check maekawa-naive --fault idle":               "without a fault",
 		"stile check raymond --fault idle --at 4":              "numbered 1 to 3",
 		"stile check raymond --fault idle --nodes 10":          "at most 9",
 		"stile check raymond --fault idle --network lossy":     "--network does not apply to --fault",
