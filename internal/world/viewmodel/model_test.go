@@ -96,7 +96,7 @@ func TestStory(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := strings.Join(story, "\n")
-	for _, want := range []string{"b is inside with 1.1", "a is inside with 1.2", "b installs view 2", "REPORT (holds nothing, waits for ", " of c in epoch 2", " is inside with 2.1", "broken: mutual"} {
+	for _, want := range []string{"b is inside with 1.1", "a is inside with 1.2", "b installs view 2", "REPORT (holds nothing, waits for ", " from c in epoch 2", " is inside with 2.1", "broken: mutual"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the story does not say %q:\n%s", want, got)
 		}
