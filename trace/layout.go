@@ -9,7 +9,7 @@ package trace
 //
 //   - A [point] is in the plot: x is measured from where the plot begins, and the height
 //     is a lane and a distance below it. On the page that is (page.left + x, page.top +
-//     lane*page.pitch + dy); see Layout.xy.
+//     lane*page.pitch + dy).
 //   - Anything with its own x and y (words, legend) is measured from the upper left
 //     corner of the page.
 //
@@ -245,13 +245,10 @@ type sample struct {
 	TextY length `json:"texty"` // baseline of the words
 }
 
-// XY returns the position of a point of the plot on the page.
-func (l *Layout) xy(p point) (x, y length) { return l.Page.Left + p.X, l.y(p) }
-
-// Y returns the distance of a point below the upper edge of the page.
+// y returns the distance of a point below the upper edge of the page.
 func (l *Layout) y(p point) length { return l.Page.Top + length(p.Lane)*l.Page.Pitch + p.DY }
 
-// Path returns the control points of an arrow in the plot, with heights measured from the
+// path returns the control points of an arrow in the plot, with heights measured from the
 // upper edge of the page: two for a line, three for a quadratic curve, four for a cubic
 // one.
 func (l *Layout) path(a *arrow) []offset {
