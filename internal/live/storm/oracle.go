@@ -273,6 +273,9 @@ func (c *client) heard() {
 
 // died records the end of a process, with everything it held.
 func (o *oracle) died(q *proc) {
+	if i, ok := o.w.find(q.inc); ok {
+		o.w.incarnations[i].died = o.w.Now()
+	}
 	o.acted(q)
 	for _, x := range q.asks {
 		if x.held {

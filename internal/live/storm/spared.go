@@ -19,15 +19,19 @@ type spared struct {
 }
 
 // reporting is how long a lock may be idle, in total, after a view that evicts a member:
-// the view must be known everywhere, members report to homes, homes ask witnesses, and the
-// lock is passed on.
-func (w *world) reporting() int64 { return int64(len(w.procs)+8) * slowest }
+// members report to homes, homes ask witnesses (see viewing), and the lock is passed on.
+func (w *world) reporting() int64 { return w.viewing() + w.passing() }
 
-// uses records that a member has requested a lock.
+// uses records that a member has requested a lock. If it does not know the latest view, the
+// home may release the lock in an older one, and then no member can rule out that the
+// evicted one is inside.
 func (w *world) uses(inc uint64, lock int) {
 	i, ok := w.find(inc)
 	if !ok {
 		return
+	}
+	if l := &w.oracle.locks[lock]; w.incarnations[i].q.epoch() < l.spared.epoch {
+		l.spared = spared{}
 	}
 	u := &w.incarnations[i].used
 	for len(*u) <= lock/64 {
@@ -73,10 +77,13 @@ func (o *oracle) spares(r *views.Record) {
 }
 
 // clear reports whether the evicted members have never requested a lock, and its home knows
-// by their reports that they were not inside before.
+// by their reports that they were not inside before. The lock must have come to rest before
+// they crashed: a member that has not requested it may still have to pass it on.
 func (w *world) clear(home *proc, r *views.Record, lock int) bool {
 	return !slices.ContainsFunc(r.Ghosts, func(g views.Ghost) bool {
-		return w.used(g.Inc, lock) || !slices.ContainsFunc(home.reports, func(x report) bool { return x.from == g.Inc })
+		i, ok := w.find(g.Inc)
+		moved := ok && w.incarnations[i].died > 0 && w.oracle.locks[lock].usage.touched > w.incarnations[i].died-w.passing()
+		return moved || w.used(g.Inc, lock) || !slices.ContainsFunc(home.reports, func(x report) bool { return x.from == g.Inc })
 	})
 }
 

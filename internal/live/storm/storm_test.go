@@ -270,6 +270,9 @@ func TestSeeds(t *testing.T) {
 		{"the timer of a process that stood still was late when it went on", []uint64{5634}},
 		{"a timer was late by more than the margin, by a clock that runs too fast", []uint64{24952}},
 		{"a client that resumes at the moment at which another process enters had not had its timer yet", []uint64{35930, 61109}},
+		{"a lock was on its way through a member that crashed and had never requested it", []uint64{42522}},
+		{"reports about thousands of locks take many rounds", []uint64{46557}},
+		{"a lock was requested in a view older than the one that spares it", []uint64{50153}},
 		{"a disk had healed before its failed save was acknowledged", []uint64{11704, 13560}},
 	} {
 		for _, seed := range x.seeds {

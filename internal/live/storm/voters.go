@@ -18,6 +18,7 @@ type incarnation struct {
 	inc  uint64
 	q    *proc
 	used []uint64 // the locks that it has requested, a bit for each
+	died int64    // when its process ended; 0 if it has not
 }
 
 // find returns the index of an incarnation among all there were.
