@@ -164,7 +164,7 @@ func (w *world) three(t *testing.T) (at []string) {
 		at = append(at, w.address(i)+":7420")
 		args := []string{"serve", "--memory", "--insecure", "--name", fmt.Sprint("n", i), "--listen", at[i]}
 		if i == 0 {
-			args = append(args, "--lease", "2s")
+			args = append(args, "--lease", "6s") // longer than a busy machine stalls
 		} else {
 			args = append(args, "--join", at[0])
 		}
