@@ -145,13 +145,14 @@ setsid sh -c 'trap "" TERM; while :; do sleep 0.05; done' & two=$!
 echo "pids $$ $one $two"
 loop`
 
-// look is a command that says which of some processes are there. Those who are dead
-// and not buried are not.
+// look is a command that prints which of some processes are alive. One that is dead and not
+// reaped is not, nor is one whose KILL is pending: on a busy machine it may wait for a
+// processor, but it never executes another instruction of its program.
 func look(pids string) string {
 	return `for p in ` + pids + `; do
 	case $(sed 's/.*) //' /proc/$p/stat 2>/dev/null) in
 	''|Z*|X*) ;;
-	*) echo "alive $p" ;;
+	*) grep -qs 'Pnd:.*[13579bdf]..$' /proc/$p/status || ! test -e /proc/$p/status || echo "alive $p" ;;
 	esac
 done
 echo checked`
