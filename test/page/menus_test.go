@@ -73,7 +73,7 @@ func TestMenuOfMessage(t *testing.T) {
 	}
 }
 
-// The tour says that who waits tells what for, and so it does, above the tour.
+// The tour says that a click on a waiting process shows what it waits for, and so it does.
 func TestTourWaits(t *testing.T) {
 	t.Parallel()
 	v := &visit{page: open(t, serve(t, labOf(t, &bench{})))}
@@ -82,7 +82,7 @@ func TestTourWaits(t *testing.T) {
 	for range 3 {
 		v.press("Next")
 	}
-	v.says(".tour-card", "tells you what for")
+	v.says(".tour-card", "to see what it waits for")
 	v.until(`document.querySelectorAll(".process.is-waiting").length == 2`)
 	for _, c := range []struct{ proc, want string }{{"0", "It waits for OK from P2"}, {"1", "It waits for OK from P1"}} {
 		v.click(`.process[data-proc="` + c.proc + `"] .body`)

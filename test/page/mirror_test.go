@@ -13,9 +13,9 @@ import (
 	"github.com/stile-lock/stile/internal/world/document"
 )
 
-// renamed are types that the page calls otherwise, since a browser has something else
-// of that name.
-var renamed = map[string]string{"Document": "Doc", "Error": "Fault", "Event": "Happening"}
+// renamed are types that the page gives other names: some are taken in browsers, some in Go.
+// Names that are private in Go begin with a capital letter on the page.
+var renamed = map[string]string{"Document": "Doc", "Error": "Fault", "Event": "Happening", "strip": "Bar", "frame": "Box", "sign": "Mark", "caption": "Words"}
 
 // unlike says in what the types of a document in Go and in TypeScript differ: keys, and
 // which may be missing.
@@ -34,6 +34,8 @@ func unlike(source string) []string {
 		name := t.Name()
 		if other := renamed[name]; other != "" {
 			name = other
+		} else if name != "" {
+			name = strings.ToUpper(name[:1]) + name[1:]
 		}
 		want := map[string]bool{} // whether it may be missing
 		for i := range t.NumField() {

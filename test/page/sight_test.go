@@ -67,7 +67,7 @@ func TestOneToken(t *testing.T) {
 	}
 	p.at("76 of 105")
 	p.until(`document.querySelectorAll(".picture .token").length == 1`)
-	if got := p.text(".why"); !strings.Contains(got, "P4 waits until the group takes it in") {
+	if got := p.text(".why"); !strings.Contains(got, "P4 is new, and waits until the group admits it") {
 		t.Errorf("why: %q", got)
 	}
 }
