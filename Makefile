@@ -129,7 +129,7 @@ site: ## build the lab as a static site in site/, for any web server
 	web/build.sh site --site
 	@cd site && wc -c *
 
-storm: ## storms of seeds 1 to SEEDS (default 2000)
+storm: ## storms of seeds 1 to SEEDS (default 1000)
 	go build -o bin/stile ./cmd/stile
 	bin/stile storm --seeds $(SEEDS)
 

@@ -21,7 +21,7 @@ const (
 )
 
 // A Shape describes how an algorithm is drawn, and what the fields of its state, as named
-// by Describe and Apart, mean. It is for hosts that show states to people. Nothing else
+// by Machine.Describe, mean. It is for hosts that show states to people. Nothing else
 // uses it, and an algorithm can do without one.
 type Shape struct {
 	Picture Picture

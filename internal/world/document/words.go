@@ -7,7 +7,7 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 )
 
-// one parses a process as algorithm.Describe writes it.
+// one parses a process as Machine.Describe writes it.
 func one(s string, n int) (algorithm.ID, bool) {
 	if s == "" || s[0] < '0' || s[0] > '9' {
 		return algorithm.None, false

@@ -100,7 +100,7 @@ type Expectation struct {
 	Peer    algorithm.ID   // WaitsFor: the process waited for
 	At      int64          // EntersAt, CommitsAt, AbortsAt
 	Name    string         // Messages: the kind, empty for all; FieldIs: the field; Violated, NotViolated: the property, empty for all
-	Value   string         // FieldIs, as algorithm.Describe shows it
+	Value   string         // FieldIs, as Machine.Describe shows it
 	Phase   Phase          // PhaseIs
 	N       int            // Messages, Bypass, Deadlocks
 	Section string         // Entries, EntersAt, FieldIs, PhaseIs: the section, if there are several; Messages, Bypass: if only that one is meant

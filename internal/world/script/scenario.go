@@ -54,7 +54,7 @@ type Link struct {
 }
 
 // A Setting gives one field of the state of one process its initial value, in the words
-// of algorithm.Describe.
+// of Machine.Describe.
 type Setting struct {
 	Proc    algorithm.ID
 	Section string // section, if there are several
