@@ -176,7 +176,7 @@ func (d *Server) hello(now member.Instant, m *member.Member, conn uint64, f *Fra
 		d.sessions[s.id] = s
 	}
 	d.bind(conn, s)
-	d.send(s, &Frame{Kind: Welcome, Number: f.Number, Session: s.id, Secret: s.secret, Length: s.length, Span: span,
+	d.send(s, &Frame{Kind: Welcome, Number: f.Number, Session: s.id, Secret: s.secret, Inc: m.Inc, Length: s.length, Span: span,
 		Act: act, Nodes: d.nodes()})
 	if d.leaves {
 		d.bye(conn, Leaving, false)
