@@ -40,6 +40,7 @@ type flags uint8
 const (
 	touched flags = 1 << iota // the instance has left the state that it was born in
 	cleared                   // its home has released it in this epoch
+	opened                    // at the home: it has entered or lent it in this epoch
 )
 
 func (l *lock) is(f flags) bool { return l.flags&f != 0 }

@@ -66,6 +66,11 @@ func (d *Template) Load(s *State) error {
 		return err
 	}
 	m.frozen, err = d.load(d.frozen, &s.Before)
+	if m.epoch != nil {
+		for _, u := range m.epoch.uses {
+			u.rests = m.lapse
+		}
+	}
 	return err
 }
 

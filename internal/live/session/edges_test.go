@@ -226,6 +226,9 @@ type notes []string
 func (w *notes) Asked(t member.Ticket, name string, try bool) {
 	*w = append(*w, fmt.Sprint("asked ", name, " ", try))
 }
+func (w *notes) Claimed(t member.Ticket, name string, _ member.Token) {
+	*w = append(*w, "claimed "+name)
+}
 func (w *notes) Cancelled(member.Ticket) { *w = append(*w, "cancelled") }
 func (w *notes) Unlocked(member.Ticket)  { *w = append(*w, "unlocked") }
 

@@ -22,6 +22,7 @@ const usualSessions = 100_000
 // A Watcher observes what a Server does with the member.
 type Watcher interface {
 	Asked(t member.Ticket, name string, try bool)
+	Claimed(t member.Ticket, name string, token member.Token)
 	Cancelled(t member.Ticket) // the request was waiting
 	Unlocked(t member.Ticket)  // the lock was held
 }

@@ -81,6 +81,7 @@ func (c *Config) Check() error {
 type Result struct {
 	Entries   int
 	Tries     int // tries that were refused
+	Claims    int // claims that were honoured
 	Views     int
 	Terms     int // terms with a leader
 	Revotes   int // changes of the set of voters
@@ -106,6 +107,7 @@ type Result struct {
 func (r *Result) Add(o *Result) {
 	r.Entries += o.Entries
 	r.Tries += o.Tries
+	r.Claims += o.Claims
 	r.Views += o.Views
 	r.Terms += o.Terms
 	r.Revotes += o.Revotes
