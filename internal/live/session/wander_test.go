@@ -558,7 +558,7 @@ func (l *land) run() string {
 
 func TestWander(t *testing.T) {
 	entries, moves, lost := 0, 0, 0
-	for seed := range uint64(60) {
+	for seed := range uint64(100) {
 		l := newLand(seed)
 		if wrong := l.run(); wrong != "" {
 			t.Fatalf("seed %d at %d ms: %s", seed, l.now/member.Instant(ms), wrong)
