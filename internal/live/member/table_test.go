@@ -88,6 +88,29 @@ func TestTableGivesBack(t *testing.T) {
 	}
 }
 
+// A state takes the memory that its size needs, whatever sizes it had before.
+func TestTableResizes(t *testing.T) {
+	var x table
+	n := add(&x, "a", hashName("a"))
+	took := map[int]int{}
+	for i := range 5 {
+		for _, size := range []int{0, inline, inline + 1, 240, inline, 241, 300, inline, 100, 0, 300} {
+			x.setState(n, make([]byte, size))
+			if len(x.state(n)) != size {
+				t.Errorf("a state of %d bytes has %d", size, len(x.state(n)))
+			}
+			took[size] = x.bytes()
+		}
+		want := took[0] + (64 + 2*hugeState)
+		if i == 0 {
+			continue // it takes places for the first time
+		}
+		if took[300] != want || took[241] != want || took[inline] != took[0] || took[240] != took[0] {
+			t.Fatalf("bytes by sizes: %v", took)
+		}
+	}
+}
+
 // The record of a lock in use is reused for the next one.
 func TestUsesAreRecycled(t *testing.T) {
 	f := newFleet(t, "central", 1)
