@@ -88,25 +88,27 @@ func TestTableGivesBack(t *testing.T) {
 	}
 }
 
-// A state takes the memory that its size needs, whatever sizes it had before.
+// A state takes the memory that its size needs, whatever sizes it had before and however
+// often that has changed.
 func TestTableResizes(t *testing.T) {
 	var x table
 	n := add(&x, "a", hashName("a"))
-	took := map[int]int{}
-	for i := range 5 {
-		for _, size := range []int{0, inline, inline + 1, 240, inline, 241, 300, inline, 100, 0, 300} {
+	sizes := []int{0, inline, inline + 1, 240, inline, 241, 300, inline, 100, 0, 300}
+	least := 0
+	for i := range 20 {
+		if i == 1 { // there are all shelves, with places that are free
+			x.setState(n, nil)
+			least = x.bytes()
+		}
+		for _, size := range sizes {
 			x.setState(n, make([]byte, size))
-			if len(x.state(n)) != size {
-				t.Errorf("a state of %d bytes has %d", size, len(x.state(n)))
+			want := least
+			if size > 240 {
+				want += 64 + 2*hugeState
 			}
-			took[size] = x.bytes()
-		}
-		want := took[0] + (64 + 2*hugeState)
-		if i == 0 {
-			continue // it takes places for the first time
-		}
-		if took[300] != want || took[241] != want || took[inline] != took[0] || took[240] != took[0] {
-			t.Fatalf("bytes by sizes: %v", took)
+			if len(x.state(n)) != size || i > 0 && x.bytes() != want {
+				t.Fatalf("round %d: a state of %d bytes has %d; it takes %d, want %d", i, size, len(x.state(n)), x.bytes(), want)
+			}
 		}
 	}
 }
