@@ -187,18 +187,39 @@ func TestTemplateLater(t *testing.T) {
 }
 
 // A lost lock is passed on as soon as the member is called, if the state says so, and
-// not otherwise.
+// not otherwise. Then no holder is left, and no token.
 func TestTemplatePasses(t *testing.T) {
 	f := newFleet(t, "central", 2)
 	v := f.next()
 	d := newTemplate(t, f, Limits{}, away(f.view, v, 1, 1), v)
-	p := Part{Epoch: 2, Known: true, Busy: true, Lapsed: true, Carried: true, Token: Token{1, 1}, Lendee: -1}
+	p := Part{Epoch: 2, Known: true, Busy: true, Lapsed: true, Carried: true, Token: Token{1, 1}, Back: true, Lendee: -1}
+	p.Waiters = []Request{{Stamp: Stamp{1, 1, 1}}}
 	for _, pass := range []bool{false, true, false} {
-		m := load(t, d, &State{Lease: Over, Pass: pass, Present: p})
+		m := load(t, d, &State{Lease: Over, Pass: pass, Present: p, tickets: []Ticket{1 << 32}})
 		m.Wake(0)
+		var s State
+		if err := d.Save(&s); err != nil || s.Present.Lapsed == pass || (s.Present.Token == Token{}) != pass || len(s.Present.Waiters) != 1 {
+			t.Errorf("pass %v: its state is %+v (%v)", pass, s.Present, err)
+		}
 		released := len(m.Out.Frames) == 1 && frameKind(m.Out.Frames[0].Bytes[0]) == releasedFrame
 		if released != pass || m.Inside() != map[bool]int{false: 1, true: 0}[pass] {
 			t.Errorf("pass %v: it is passed on: %v, and %d are inside", pass, released, m.Inside())
+		}
+	}
+}
+
+// The report of a state lists the holds of that state, not those of the state before.
+func TestTemplateReports(t *testing.T) {
+	f := newFleet(t, "central", 2)
+	v := f.next()
+	d := newTemplate(t, f, Limits{}, away(f.view, v, 1, 1), v)
+	holds := Part{Epoch: 2, Known: true, Busy: true, Lapsed: true, Carried: true, Token: Token{1, 1}, Owes: 0b10, OwesHold: true, Lendee: -1}
+	for want, p := range []Part{1: holds, 0: {Epoch: 2, Owes: 0b10}} {
+		load(t, d, &State{Lease: Runs, Present: holds})
+		m := load(t, d, &State{Lease: Runs, Present: p})
+		var r frame
+		if !m.More(0, 2) || r.parse(m.Out.Frames[0].Bytes) != nil || r.kind != reportFrame || len(r.held) != want {
+			t.Errorf("it reports %+v, want %d holds", r, want)
 		}
 	}
 }
@@ -246,8 +267,8 @@ func TestTemplateSavesAsks(t *testing.T) {
 	m.More(0, 2)
 	asks(0b0100)
 	for _, l := range f.mail {
-		if l.to == 1 {
-			f.deliver(l)
+		if l.to == 1 && m.Deliver(0, l.from, l.bytes) != nil {
+			t.Fatal("it refuses a report")
 		}
 	}
 	if !f.holds(0, name) {
