@@ -13,7 +13,7 @@ func (m *Member) testimony(name string) set {
 	}
 	hash := hashName(name)
 	if n := find(&e.table, name, hash); n >= 0 {
-		if u := e.found(n); u != nil && u.taken() && u.carried {
+		if u := e.found(n); u != nil && u.carried {
 			return e.those(m.Inc)
 		}
 	}
