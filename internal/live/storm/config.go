@@ -94,7 +94,7 @@ type Result struct {
 	Deposits  int         // writes that the fenced resource accepted
 	Refused   int         // writes that it refused
 	Books     Books       // if there is a bank
-	Frames    [13]int     // number by kind, in the order of FrameNames
+	Frames    [15]int     // number by kind, in the order of FrameNames
 	Simulated member.Span // duration of the run
 	Longest   member.Span // longest wait of a request made after the grace period
 	Bound     member.Span // largest bound of such a wait, given what others did meanwhile
