@@ -386,8 +386,10 @@ func (n *node) stop() {
 		}
 	}
 	for _, g := range c.callers {
-		if g.node == n {
-			g.disconnect()
+		for _, l := range slices.Clone(g.lines) {
+			if l.node == n {
+				l.breaks()
+			}
 		}
 	}
 }

@@ -2,6 +2,7 @@ package session
 
 import (
 	"errors"
+	"maps"
 	"math"
 	"slices"
 	"testing"
@@ -9,20 +10,20 @@ import (
 	"github.com/stile-lock/stile/internal/live/member"
 )
 
-// A pair is a client and a node, with a connection between them that takes no time.
+// A pair is a client and a node, with connections between them that take no time.
 type pair struct {
 	*node
 	g      *Client
-	conn   uint64 // of the node's
+	conn   uint64 // of the node's last
 	dials  []Dial
-	up     bool // there is a connection
-	deaf   bool // what the node says does not arrive yet
+	up     map[uint64]uint64 // connections: the client's number, and the node's
+	deaf   bool              // what the node says does not arrive yet
 	events []Event
-	stuck  [][]byte // what the node has said meanwhile
+	stuck  []Outgoing // what the node has said meanwhile
 }
 
 func newPair(t testing.TB, c ClientConfig) *pair {
-	p := &pair{node: newNode(t)}
+	p := &pair{node: newNode(t), up: map[uint64]uint64{}}
 	if c.Nodes == nil {
 		c.Nodes = []string{"a", "b"}
 	}
@@ -34,20 +35,29 @@ func newPair(t testing.TB, c ClientConfig) *pair {
 	return p
 }
 
-// connect lets the client's attempt succeed.
+// connect lets the client's attempt at its current node succeed.
 func (p *pair) connect() {
 	p.conn++
-	p.up = true
-	p.g.Connected(p.now, p.g.conn)
+	p.up[p.g.cur.conn] = p.conn
+	p.g.Connected(p.now, p.g.cur.conn)
 	p.settle()
 }
 
-// breaks lets the connection break.
+// breaks lets the connection to the current node break.
 func (p *pair) breaks() {
-	p.up, p.stuck = false, nil
-	p.d.Closed(p.conn)
-	p.g.Disconnected(p.now, p.g.conn)
+	p.stuck = nil
+	conn := p.g.cur.conn
+	p.cut(conn)
+	p.g.Disconnected(p.now, conn)
 	p.settle()
+}
+
+// cut ends a connection at the node.
+func (p *pair) cut(conn uint64) {
+	if at, ok := p.up[conn]; ok {
+		delete(p.up, conn)
+		p.d.Closed(at)
+	}
 }
 
 // settle carries frames to and fro.
@@ -56,30 +66,30 @@ func (p *pair) settle() {
 	for busy := true; busy; {
 		busy = false
 		p.events = append(p.events, p.g.Out.Events...)
-		if d := p.g.Out.Dial; d != (Dial{}) {
-			p.dials = append(p.dials, d)
-			if p.up {
-				p.up = false
-				p.d.Closed(p.conn)
-			}
-		}
-		frames := p.g.Out.Frames
-		p.g.Out.Reset()
-		for _, b := range frames {
-			if busy = true; p.up {
-				if err := p.d.Receive(p.now, p.m, p.conn, b); err != nil {
+		p.dials = append(p.dials, p.g.Out.Dials...)
+		out := p.g.Out
+		p.g.Out = ClientOut{Wake: out.Wake}
+		for _, f := range out.Frames {
+			busy = true
+			if at, ok := p.up[f.Conn]; ok {
+				if err := p.d.Receive(p.now, p.m, at, f.Bytes); err != nil {
 					p.t.Fatal(err)
 				}
 			}
 		}
-		p.take()
-		for _, f := range p.hears(p.conn) {
-			p.stuck = append(p.stuck, f.AppendTo(nil))
+		for _, conn := range out.HangUps {
+			p.cut(conn)
 		}
-		for len(p.stuck) > 0 && !p.deaf && p.up {
-			b := p.stuck[0]
+		p.take()
+		for _, conn := range slices.Sorted(maps.Keys(p.up)) {
+			for _, f := range p.hears(p.up[conn]) {
+				p.stuck = append(p.stuck, Outgoing{conn, f.AppendTo(nil)})
+			}
+		}
+		for len(p.stuck) > 0 && !p.deaf {
+			f := p.stuck[0]
 			p.stuck, busy = p.stuck[1:], true
-			if err := p.g.Receive(p.now, p.g.conn, b); err != nil {
+			if err := p.g.Receive(p.now, f.Conn, f.Bytes); err != nil {
 				p.t.Fatal(err)
 			}
 		}
@@ -205,13 +215,13 @@ func TestGuestUnwanted(t *testing.T) {
 	p := newPair(t, ClientConfig{})
 	p.connect()
 	b := (&Frame{Kind: Held, Number: 99, Token: member.Token{Epoch: 1, Count: 1}}).AppendTo(nil)
-	if err := p.g.Receive(p.now, p.g.conn, b); err != nil {
+	if err := p.g.Receive(p.now, p.g.cur.conn, b); err != nil {
 		t.Fatal(err)
 	}
 	if len(p.g.Out.Frames) != 1 {
 		t.Fatalf("%d frames", len(p.g.Out.Frames))
 	}
-	if f, err := Parse(p.g.Out.Frames[0]); err != nil || f.Kind != Unlock || f.Number != 99 {
+	if f, err := Parse(p.g.Out.Frames[0].Bytes); err != nil || f.Kind != Unlock || f.Number != 99 {
 		t.Errorf("%+v, %v", f, err)
 	}
 }
@@ -243,12 +253,12 @@ func TestGuestOver(t *testing.T) {
 	one, two := p.lock("a", Opts{}), p.lock("a", Opts{})
 	p.told(one)
 	before, _, _ := p.g.Session()
-	p.pass(p.g.length / 5)
+	p.pass(p.g.cur.length / 5)
 	p.deaf = true
-	p.now = p.g.renewAt
+	p.now = p.g.cur.renewAt
 	p.g.Wake(p.now) // a renewal, whose answer is late
 	p.settle()
-	end := p.g.limit()
+	end := p.g.cur.limit()
 	if p.g.Out.Wake > end {
 		t.Errorf("to be woken at %d, and its time is over at %d", p.g.Out.Wake, end)
 	}
@@ -282,8 +292,8 @@ func TestGuestWelcomedTooLate(t *testing.T) {
 	p.m.Wake(p.now)
 	p.deaf = false
 	p.settle()
-	if s, _, _ := p.g.Session(); s != 0 || p.g.phase != resting {
-		t.Errorf("session %d, phase %d: want none, and a rest", s, p.g.phase)
+	if s, _, _ := p.g.Session(); s != 0 || p.g.cur.phase != resting {
+		t.Errorf("session %d, phase %d: want none, and a rest", s, p.g.cur.phase)
 	}
 }
 
@@ -293,15 +303,15 @@ func TestGuestNested(t *testing.T) {
 	p.connect()
 	p.pass(settings().Lease)
 	p.mute = true // from now on the node's lease is not renewed
-	p.now = p.g.renewAt
+	p.now = p.g.cur.renewAt
 	p.deaf = true
 	p.g.Wake(p.now)
 	p.settle()
 	p.now += member.Instant(300 * ms)
 	p.deaf = false // the answer comes late
 	p.settle()
-	if p.g.until > p.m.Deadline() {
-		t.Errorf("the client acts until %d, its node until %d", p.g.until, p.m.Deadline())
+	if p.g.cur.until > p.m.Deadline() {
+		t.Errorf("the client acts until %d, its node until %d", p.g.cur.until, p.m.Deadline())
 	}
 }
 
@@ -344,36 +354,48 @@ func TestGuestNodeStartsAnew(t *testing.T) {
 }
 
 // If it holds nothing, the client goes to the next node after some attempts; if it holds
-// locks, only when its time expires.
+// locks, after the first one, and goes on trying the node that it holds them through.
 func TestGuestGoesElsewhere(t *testing.T) {
 	for _, holds := range []bool{false, true} {
-		p := newPair(t, ClientConfig{Retry: 5 * ms, MaxRetry: 10 * ms, Dial: 20 * ms})
+		p := newPair(t, ClientConfig{Retry: 5 * ms, MaxRetry: 10 * ms})
 		p.connect()
 		r := p.lock("a", Opts{})
-		if end := p.g.limit(); holds {
-			p.told(r)
-			p.breaks()
-			p.dials = nil
-			p.pass(member.Span(end-p.now) - 1)
-		} else {
+		p.told(r)
+		if !holds {
 			p.g.Unlock(p.now, r)
 			p.settle()
-			p.breaks()
-			p.dials = nil
-			p.pass(120 * ms)
 		}
-		elsewhere := slices.ContainsFunc(p.dials, func(d Dial) bool { return d.Address == "b" })
-		if elsewhere == holds || len(p.dials) < 3 {
-			t.Errorf("holding: %v, dialled %v", holds, p.dials)
+		p.dials = nil
+		p.breaks()
+		want := []string{"a", "a", "b"}
+		if holds {
+			want = []string{"a", "b", "a"}
 		}
-		if p.pass(100 * ms); !slices.ContainsFunc(p.dials, func(d Dial) bool { return d.Address == "b" }) {
-			t.Errorf("holding: %v, never elsewhere: %v", holds, p.dials)
+		var got []string
+		for len(got) < len(want) {
+			if len(p.dials) == 0 {
+				p.pass(1 * ms)
+				continue
+			}
+			d := p.dials[0]
+			p.dials = p.dials[1:]
+			got = append(got, d.Address)
+			if d.Address == "a" {
+				p.g.Disconnected(p.now, d.Conn)
+				p.settle()
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("holding: %v, dialled %v, want %v", holds, got, want)
+		}
+		if p.g.Valid(r, p.now) != holds {
+			t.Errorf("holding: %v, valid: %v", holds, !holds)
 		}
 	}
 }
 
-// When a node leaves, waiting requests move to another node at once, and a holder when it
-// has released its lock.
+// When a node leaves, its clients go to another one at once. What is held stays with it,
+// on its connection, until it is released there or claimed at the other node.
 func TestGuestOfALeaver(t *testing.T) {
 	p := newPair(t, ClientConfig{})
 	p.d.Nodes = []string{"a", "c"}
@@ -384,14 +406,19 @@ func TestGuestOfALeaver(t *testing.T) {
 	p.take()
 	p.settle()
 	p.wants("waits", two, Again)
-	if !p.g.Valid(one, p.now) || !p.up {
+	if !p.g.Valid(one, p.now) || len(p.up) != 1 {
 		t.Error("what is held is let go of in peace")
+	}
+	if last := p.dials[len(p.dials)-1]; last.Address != "b" || !slices.Contains(p.g.nodes, "c") {
+		t.Errorf("dialled %v, knows %v", p.dials, p.g.nodes)
 	}
 	p.g.Unlock(p.now, one)
 	p.settle()
-	p.wants("let go", one, Left)
-	if last := p.dials[len(p.dials)-1]; last.Address != "b" || !slices.Contains(p.g.nodes, "c") {
-		t.Errorf("dialled %v, knows %v", p.dials, p.g.nodes)
+	if e := p.wants("let go", one, Left); !e.OK {
+		t.Error("it was held until then")
+	}
+	if len(p.up) != 0 || len(p.d.all) != 0 || len(p.g.old) != 0 {
+		t.Errorf("%d connections, %d sessions, %d attachments are kept", len(p.up), len(p.d.all), len(p.g.old))
 	}
 	p.free("a")
 }
@@ -435,14 +462,14 @@ func TestGuestWaitsForEver(t *testing.T) {
 // Questions that are no business of sessions go through.
 func TestAsk(t *testing.T) {
 	p := newPair(t, ClientConfig{})
-	if p.g.Ask(1, 2, nil) {
+	if p.g.Ask(1, 2, nil) != 0 {
 		t.Error("asked without a node")
 	}
 	p.connect()
-	if !p.g.Ask(1, 2, []byte("what")) {
+	if p.g.Ask(1, 2, []byte("what")) != p.g.cur.conn {
 		t.Fatal("not asked")
 	}
-	b := slices.Clone(p.g.Out.Frames[0])
+	b := slices.Clone(p.g.Out.Frames[0].Bytes)
 	p.g.Out.Reset()
 	if err := p.d.Receive(p.now, p.m, p.conn, b); err != nil {
 		t.Fatal(err)
@@ -456,7 +483,7 @@ func TestAsk(t *testing.T) {
 	}
 	b = slices.Clone(p.d.Out.Frames[0].Bytes)
 	p.d.Out.Reset()
-	if err := p.g.Receive(p.now, p.g.conn, b); err != nil {
+	if err := p.g.Receive(p.now, p.g.cur.conn, b); err != nil {
 		t.Fatal(err)
 	}
 	if a := p.g.Out.Answers; len(a) != 1 || string(a[0].Bytes) != "that" || !a[0].Last {

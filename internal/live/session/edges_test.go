@@ -43,28 +43,28 @@ func TestGuestDials(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if g.Out.Dial != (Dial{1, "a"}) || g.Out.Wake != 100+member.Instant(2*member.Second) {
-		t.Fatalf("dials %+v, is woken at %d", g.Out.Dial, g.Out.Wake)
+	if !slices.Equal(g.Out.Dials, []Dial{{1, "a"}}) || g.Out.Wake != 100+member.Instant(2*member.Second) {
+		t.Fatalf("dials %+v, is woken at %d", g.Out.Dials, g.Out.Wake)
 	}
 	g.Out.Reset()
 	g.Wake(g.Out.Wake - 1)
-	if g.phase != dialing {
+	if g.cur.phase != dialing {
 		t.Error("it gives up too soon")
 	}
 	g.Wake(g.Out.Wake) // it fails, and rests
-	if g.phase != resting || g.Out.Dial != (Dial{}) {
-		t.Errorf("it does not rest: %+v", g.Out.Dial)
+	if g.cur.phase != resting || len(g.Out.Dials) > 0 || !slices.Equal(g.Out.HangUps, []uint64{1}) {
+		t.Errorf("it does not rest: %+v, %v", g.Out.Dials, g.Out.HangUps)
 	}
 	g.Wake(g.Out.Wake)
-	if g.Out.Dial != (Dial{2, "b"}) {
-		t.Errorf("dials %+v", g.Out.Dial)
+	if !slices.Equal(g.Out.Dials, []Dial{{2, "b"}}) {
+		t.Errorf("dials %+v", g.Out.Dials)
 	}
 	g.Connected(g.now, 1)
 	g.Disconnected(g.now, 1)
-	if g.phase != dialing || len(g.Out.Frames) > 0 {
+	if g.cur.phase != dialing || len(g.Out.Frames) > 0 {
 		t.Error("an older attempt counts")
 	}
-	if g.Connected(g.now, 2); g.phase != greeting || len(g.Out.Frames) != 1 {
+	if g.Connected(g.now, 2); g.cur.phase != greeting || len(g.Out.Frames) != 1 {
 		t.Error("it does not say hello")
 	}
 }
@@ -79,7 +79,7 @@ func TestGuestRests(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, most := range []member.Span{20 * ms, 40 * ms, 80 * ms, 100 * ms, 100 * ms} {
-			g.Disconnected(g.now, g.conn)
+			g.Disconnected(g.now, g.cur.conn)
 			wait := g.Out.Wake - g.now
 			if wait < member.Instant(most/2) || wait > member.Instant(most) {
 				t.Fatalf("it rests for %d, want at most %v", wait, most)
@@ -98,22 +98,22 @@ func TestGuestRests(t *testing.T) {
 func TestGuestRenews(t *testing.T) {
 	p := newPair(t, ClientConfig{})
 	p.connect()
-	length := member.Instant(p.g.length)
+	length := member.Instant(p.g.cur.length)
 	p.pass(member.Span(length))
 	p.deaf = true
-	at := p.g.renewAt
+	at := p.g.cur.renewAt
 	p.pass(member.Span(at - p.now))
-	if len(p.g.renews) != 1 || p.g.renewAt != at+length/5 {
-		t.Errorf("renewed %d times, the next is at %d, want %d", len(p.g.renews), p.g.renewAt-at, length/5)
+	if len(p.g.cur.renews) != 1 || p.g.cur.renewAt != at+length/5 {
+		t.Errorf("renewed %d times, the next is at %d, want %d", len(p.g.cur.renews), p.g.cur.renewAt-at, length/5)
 	}
-	if p.g.silent() != at+length/3 {
-		t.Errorf("broken after %d, want %d", p.g.silent()-at, length/3)
+	if p.g.cur.silent() != at+length/3 {
+		t.Errorf("broken after %d, want %d", p.g.cur.silent()-at, length/3)
 	}
-	p.pass(member.Span(p.g.silent() - p.now - 1))
-	if p.g.phase != open {
+	p.pass(member.Span(p.g.cur.silent() - p.now - 1))
+	if p.g.cur.phase != open {
 		t.Error("broken too soon")
 	}
-	if p.g.Wake(p.now + 1); p.g.phase == open {
+	if p.g.Wake(p.now + 1); p.g.cur.phase == open {
 		t.Error("not broken")
 	}
 }
@@ -142,7 +142,7 @@ func TestGuestBounds(t *testing.T) {
 	if _, err := p.g.Lock(p.now, "c", Opts{}); !errors.Is(err, ErrRequests) {
 		t.Errorf("a third request: %v", err)
 	}
-	if !p.g.Ask(1, 2, make([]byte, MaxBytes)) || p.g.Ask(1, 2, make([]byte, MaxBytes+1)) {
+	if p.g.Ask(1, 2, make([]byte, MaxBytes)) == 0 || p.g.Ask(1, 2, make([]byte, MaxBytes+1)) != 0 {
 		t.Error("questions of at most MaxBytes")
 	}
 }
@@ -183,7 +183,7 @@ func TestGuestRefusesFrames(t *testing.T) {
 	p.connect()
 	for _, k := range []Kind{Hello, Renew, Lock, Check, Unlock, Close} {
 		f := Frame{Kind: k, Number: 1, Name: "a", Protocol: Protocol}
-		if err := p.g.Receive(p.now, p.g.conn, f.AppendTo(nil)); !errors.Is(err, ErrFrame) {
+		if err := p.g.Receive(p.now, p.g.cur.conn, f.AppendTo(nil)); !errors.Is(err, ErrFrame) {
 			t.Errorf("%v: %v", k, err)
 		}
 	}
@@ -200,7 +200,7 @@ func TestGuestOtherEntry(t *testing.T) {
 	r := p.lock("a", Opts{})
 	e := p.wants("first", r, Granted)
 	other := Frame{Kind: Held, Number: r, Token: member.Token{Epoch: e.Token.Epoch, Count: e.Token.Count + 5}}
-	if err := p.g.Receive(p.now, p.g.conn, other.AppendTo(nil)); err != nil {
+	if err := p.g.Receive(p.now, p.g.cur.conn, other.AppendTo(nil)); err != nil {
 		t.Fatal(err)
 	}
 	if p.g.Valid(r, p.now) {
@@ -215,7 +215,7 @@ func TestGuestOtherEntry(t *testing.T) {
 	r = p.lock("a", Opts{})
 	e = p.wants("again", r, Granted)
 	same := Frame{Kind: Held, Number: r, Token: e.Token}
-	if err := p.g.Receive(p.now, p.g.conn, same.AppendTo(nil)); err != nil || !p.g.Valid(r, p.now) {
+	if err := p.g.Receive(p.now, p.g.cur.conn, same.AppendTo(nil)); err != nil || !p.g.Valid(r, p.now) {
 		t.Errorf("it is not held any more: %v", err)
 	}
 }
@@ -349,7 +349,7 @@ func TestGuestIgnores(t *testing.T) {
 		{Kind: Lost, Number: waits}, {Kind: Done, Number: waits}, {Kind: Done, Number: held, OK: true}, {Kind: Over, Number: held, Why: Busy},
 		{Kind: Renewed, Number: held}, {Kind: Renewed, Number: waits, Span: member.Second},
 	} {
-		if err := p.g.Receive(p.now, p.g.conn, f.AppendTo(nil)); err != nil {
+		if err := p.g.Receive(p.now, p.g.cur.conn, f.AppendTo(nil)); err != nil {
 			t.Fatal(err)
 		}
 		if p.settle(); len(p.events) > 0 || !p.g.Valid(held, p.now) || p.g.find(waits) == nil {
@@ -368,30 +368,30 @@ func TestGuestConnectsLate(t *testing.T) {
 	p.breaks()
 	p.g.Wake(p.g.Out.Wake) // it dials
 	p.settle()
-	p.g.Connected(p.g.limit(), p.g.conn)
-	if e := p.g.Out.Events; len(e) != 1 || e[0].Kind != Taken || p.g.session != 0 {
-		t.Errorf("events %+v, session %d", e, p.g.session)
+	p.g.Connected(p.g.cur.limit(), p.g.cur.conn)
+	if e := p.g.Out.Events; len(e) != 1 || e[0].Kind != Taken || p.g.cur.session != 0 {
+		t.Errorf("events %+v, session %d", e, p.g.cur.session)
 	}
-	if f, err := Parse(p.g.Out.Frames[0]); err != nil || f.Kind != Hello || f.Session != 0 {
+	if f, err := Parse(p.g.Out.Frames[0].Bytes); err != nil || f.Kind != Hello || f.Session != 0 {
 		t.Errorf("it says %+v, %v", f, err)
 	}
 }
 
-// While a node leaves, its session is not renewed, and requests that wait are not asked
+// While the only node leaves, its session is not renewed, and requests that wait are not asked
 // for there.
 func TestGuestOfALeaverIsQuiet(t *testing.T) {
-	p := newPair(t, ClientConfig{})
+	p := newPair(t, ClientConfig{Nodes: []string{"a"}})
 	p.connect()
 	p.lock("a", Opts{})
 	leaving := Frame{Kind: Bye, Why: Leaving}
-	if err := p.g.Receive(p.now, p.g.conn, leaving.AppendTo(nil)); err != nil || !p.g.parting {
+	if err := p.g.Receive(p.now, p.g.cur.conn, leaving.AppendTo(nil)); err != nil || !p.g.cur.parting {
 		t.Fatalf("it stays: %v", err)
 	}
 	p.settle()
 	if _, err := p.g.Lock(p.now, "b", Opts{}); err != nil {
 		t.Fatal(err)
 	}
-	if p.g.Wake(max(p.now, p.g.renewAt)); len(p.g.Out.Frames) > 0 {
+	if p.g.Wake(max(p.now, p.g.cur.renewAt)); len(p.g.Out.Frames) > 0 {
 		t.Errorf("it says %d things to a node that leaves", len(p.g.Out.Frames))
 	}
 }

@@ -52,7 +52,7 @@ type visitor struct {
 	clock  watch
 	still  bool
 	queue  []func() // what came while it stood still
-	conn   int
+	conns  []int    // those that it uses: places among all
 	wakeAt int64
 	wants  map[uint64]string
 }
@@ -69,7 +69,7 @@ type claim struct {
 func (c *claim) valid() bool {
 	end := c.until
 	if end == 0 {
-		end = c.v.g.Deadline(c.request) + member.Instant(c.v.g.act)
+		end = c.v.g.Deadline(c.request) + member.Instant(c.v.g.Act(c.request))
 	}
 	return c.v.clock.at(c.v.w.now) < end
 }
@@ -227,37 +227,47 @@ func (v *visitor) take() {
 	}
 	for _, c := range w.holds {
 		if end := v.g.Deadline(c.request); c.v == v && end != 0 {
-			c.last = end + member.Instant(v.g.act)
+			c.last = end + member.Instant(v.g.Act(c.request))
 		}
 		if c.v == v && c.until == 0 && v.now() >= v.g.Deadline(c.request) {
 			w.fault("a guest holds %s after its time, and was not told", c.name)
 		}
 	}
-	if d := out.Dial; d != (Dial{}) {
-		if v.conn != 0 {
-			w.snap(v.conn, 3)
-		}
-		v.conn = len(w.conns)
+	for _, d := range out.Dials {
+		id := len(w.conns)
+		v.conns = append(v.conns, id)
 		w.conns = append(w.conns, &conn{of: v, number: d.Conn, dead: d.Address != "a" || w.down})
-		if !w.conns[v.conn].dead {
+		if !w.conns[id].dead {
 			w.after(w.below(3*ms), func() { v.step(func() { v.g.Connected(v.now(), d.Conn) }) })
+		} else if w.chance.IntN(2) == 0 {
+			w.after(w.below(3*ms), func() { v.step(func() { v.g.Disconnected(v.now(), d.Conn) }) })
 		}
 	}
-	id := v.conn
-	for _, b := range out.Frames {
+	for _, f := range out.Frames {
+		id := v.conns[v.place(f.Conn)]
 		w.carry(uint64(id), 0, func(c *conn) {
 			w.atNode(func(n *node) {
-				if err := n.d.Receive(n.now, n.m, uint64(id), b); err != nil {
+				if err := n.d.Receive(n.now, n.m, uint64(id), f.Bytes); err != nil {
 					w.fault("the desk: %v", err)
 				}
 			})
 		})
+	}
+	for _, number := range out.HangUps {
+		i := v.place(number)
+		w.snap(v.conns[i], 3)
+		v.conns = slices.Delete(v.conns, i, i+1)
 	}
 	if v.wakeAt <= w.now && out.Wake != member.Never {
 		d := max(1, int64(out.Wake-v.now()))
 		v.wakeAt = w.now + min(d-d/50, int64(20*ms)) // it looks often, and not later than it is asked to
 		w.after(v.wakeAt-w.now, func() { v.step(func() { v.wakeAt = 0; v.g.Wake(v.now()) }) })
 	}
+}
+
+// place returns the place of a connection among the client's.
+func (v *visitor) place(number uint64) int {
+	return slices.IndexFunc(v.conns, func(id int) bool { return v.w.conns[id].number == number })
 }
 
 // act lets an application ask for something, or take it back.
@@ -342,8 +352,8 @@ func (w *world) strike() {
 	lease := settings().Lease
 	switch w.chance.IntN(10) {
 	case 0, 1, 2, 3:
-		if v.conn != 0 {
-			w.snap(v.conn, 2)
+		if len(v.conns) > 0 {
+			w.snap(v.conns[w.chance.IntN(len(v.conns))], 2)
 		}
 	case 4, 5, 6:
 		if !v.still {
