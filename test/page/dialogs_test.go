@@ -134,7 +134,7 @@ func galleryByKeyboard(v *visit) {
 	v.keys("frame by frame") // the search has the focus
 	v.until(`document.querySelectorAll(".exhibit").length == 1`)
 	v.keys(" nothing of the kind")
-	v.says(".panel-body", "Nothing here has all of these words")
+	v.says(".panel-body", "No scenario has all of these words")
 	v.keys("a", kb.ModifierCtrl)
 	v.keys("raymond frame")
 	v.keys(kb.ArrowDown)
@@ -185,7 +185,7 @@ func checkProves(v *visit) {
 	v.desk.verdict <- provedJSON
 	v.show("check")
 	v.press("Check")
-	v.says(".check-verdict.is-proved", "Proved. central with 2 processes on a network that is fifo, when each process asks at most twice: in every order of events mutual-exclusion holds.")
+	v.says(".check-verdict.is-proved", "Proved. central with 2 processes on a network that is fifo, when each process asks at most twice: mutual-exclusion holds in every order of events.")
 	v.says("[data-number=depth]", "17")
 	v.says(".check-properties", "up to 2 requests")
 }
@@ -320,7 +320,7 @@ func TestServerGoesAwayFromCheck(t *testing.T) {
 	v.press("Check")
 	v.says("[data-number=states]", "12,345")
 	s.CloseClientConnections()
-	v.says(".check-standing .trouble", "went away")
+	v.says(".check-standing .trouble", "connection to the lab was lost")
 	d.verdict <- provedJSON
 	v.press("Check again")
 	v.says(".check-verdict", "Proved")

@@ -19,7 +19,7 @@ var inDocs = told{
 	"\"New\" makes a scenario":               {"dialogs/fresh", "fresh/write it"},
 	"of an algorithm":                        {"fresh/Algorithm"},
 	"a number of processes":                  {"fresh/Processes"},
-	"a network, latencies and a load":        {"fresh/Network", "fresh/Latency", "fresh/Who asks"},
+	"a network, latencies and a load":        {"fresh/Network", "fresh/Latency", "fresh/Requests"},
 	"step, go back, play":                    {"time/step", "time/step back", "time/play"},
 	"jump to the next entry or violation":    {"time/next entry", "broken/next violation"},
 	"click a process to make it ask":         {"processes/asks"},
