@@ -9,7 +9,7 @@ import (
 )
 
 // told is what a page of the documentation, or the page of keys, says that can be done,
-// and the controls that are tried for it: station and name.
+// and the controls that are tried for it: fixture and name.
 type told map[string][]string
 
 // inDocs is what docs/lab.md says that can be done.
@@ -52,7 +52,7 @@ var inHelp = told{
 // untried lists what is told and not tried.
 func (all told) untried(t testing.TB) []string {
 	tried := map[string]bool{}
-	for _, s := range stations(t) {
+	for _, s := range fixtures(t) {
 		for _, c := range s.controls {
 			tried[s.name+"/"+c.name] = true
 		}
