@@ -78,7 +78,7 @@ func TestMalformed(t *testing.T) {
 		"a name that is too long":            "0201" + "8104" + strings.Repeat("61", 513) + "00",
 		"a request over by BYE":              "0a0105",
 		"a session over by OVER":             "0d0000",
-		"a reason of clients":                "0d0c00",
+		"a reason of guests":                 "0d0c00",
 		"no such cause":                      "0b0107",
 		"a session without number":           "07010" + "0" + key + "8094ebdc03" + "000000",
 		"a session without length":           "070101" + key + "00" + "000000",
