@@ -2,10 +2,10 @@ package controls
 
 // Source files of clients and their sessions.
 const (
-	deskFile  = "internal/live/session/server.go"
-	guestFile = "internal/live/session/client.go"
-	serveFile = "internal/live/session/serve.go"
-	taskFile  = "internal/live/session/task.go"
+	serverFile        = "internal/live/session/server.go"
+	sessionClientFile = "internal/live/session/client.go"
+	serveFile         = "internal/live/session/serve.go"
+	taskFile          = "internal/live/session/task.go"
 )
 
 // clientControls breaks rules about clients and their sessions.
@@ -13,18 +13,18 @@ func clientControls() []Control {
 	return []Control{
 		{
 			Name: "LateCount", Section: "10", Text: "a client counts its time from the answer",
-			Rewrites: []Rewrite{{guestFile, `	from := g.renews[i].at
+			Rewrites: []Rewrite{{sessionClientFile, `	from := g.renews[i].at
 `, `	from := g.renews[i].at
 	if broken("LateCount") {
 		from = g.now
 	}
 `}},
-			Tests: []Test{storm("late", 400), test(clientPackage, "TestGuestNested")},
+			Tests: []Test{storm("late", 400), test(clientPackage, "TestClientNested")},
 		},
 		{
 			Name: "Revives", Section: "10", Text: "a client's time is not over while an answer may come",
-			Rewrites: []Rewrite{{guestFile, `if g.session != 0 && g.now >= g.limit() {`, `if g.session != 0 && g.now >= g.limit() && !(broken("Revives") && len(g.renews) > 0) {`}},
-			Tests:    []Test{storm("late", 100), test(clientPackage, "TestGuestOver"), test(clientPackage, "TestWorld")},
+			Rewrites: []Rewrite{{sessionClientFile, `if g.session != 0 && g.now >= g.limit() {`, `if g.session != 0 && g.now >= g.limit() && !(broken("Revives") && len(g.renews) > 0) {`}},
+			Tests:    []Test{storm("late", 100), test(clientPackage, "TestClientOver"), test(clientPackage, "TestWorld")},
 		},
 		{
 			Name: "SaysOnce", Section: "10", Text: "an unlock is not repeated on a new connection",
@@ -51,15 +51,15 @@ func clientControls() []Control {
 		f.Kind = Check`},
 				{taskFile, `t.state == inside && t.token != f.Token:`, `t.state == inside && t.token != f.Token && !broken("AsksHeld"):`},
 			},
-			Tests: []Test{test(clientPackage, "TestGuestChecks")},
+			Tests: []Test{test(clientPackage, "TestClientChecks")},
 		},
 		{
 			Name: "StaleCounts", Section: "10", Text: "frames on a superseded connection count",
 			Rewrites: []Rewrite{
-				{deskFile, `	case !fresh && f.Number <= s.hello:
+				{serverFile, `	case !fresh && f.Number <= s.hello:
 `, `	case !fresh && f.Number <= s.hello && !broken("StaleCounts"):
 `},
-				{deskFile, `		delete(d.conns, s.conn)
+				{serverFile, `		delete(d.conns, s.conn)
 		d.Out.Frames`, `		if !broken("StaleCounts") {
 			delete(d.conns, s.conn)
 		}
@@ -69,7 +69,7 @@ func clientControls() []Control {
 		},
 		{
 			Name: "AnySecret", Section: "10", Text: "a node does not check the secret of a session",
-			Rewrites: []Rewrite{{deskFile, `!s.secret.equal(&f.Secret) {`, `!s.secret.equal(&f.Secret) && !broken("AnySecret") {`}},
+			Rewrites: []Rewrite{{serverFile, `!s.secret.equal(&f.Secret) {`, `!s.secret.equal(&f.Secret) && !broken("AnySecret") {`}},
 			Tests:    []Test{test(clientPackage, "TestSecret")},
 		},
 		{
