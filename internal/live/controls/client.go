@@ -2,13 +2,13 @@ package controls
 
 // Source files of clients and their sessions.
 const (
-	attachmentFile = "internal/live/session/attachment.go"
-	claimFile      = "internal/live/session/claim.go"
-	dialFile       = "internal/live/session/dial.go"
-	deskFile       = "internal/live/session/server.go"
-	guestFile      = "internal/live/session/client.go"
-	serveFile      = "internal/live/session/serve.go"
-	taskFile       = "internal/live/session/task.go"
+	attachmentFile    = "internal/live/session/attachment.go"
+	claimFile         = "internal/live/session/claim.go"
+	dialFile          = "internal/live/session/dial.go"
+	serverFile        = "internal/live/session/server.go"
+	sessionClientFile = "internal/live/session/client.go"
+	serveFile         = "internal/live/session/serve.go"
+	taskFile          = "internal/live/session/task.go"
 )
 
 // clientControls breaks rules about clients and their sessions.
@@ -22,12 +22,12 @@ func clientControls() []Control {
 		from = g.now
 	}
 `}},
-			Tests: []Test{storm("late", 400), test(clientPackage, "TestGuestNested")},
+			Tests: []Test{storm("late", 400), test(clientPackage, "TestClientNested")},
 		},
 		{
 			Name: "Revives", Section: "10", Text: "a client's time is not over while an answer may come",
-			Rewrites: []Rewrite{{guestFile, `if a := g.cur; a.session != 0 && g.now >= a.limit() {`, `if a := g.cur; a.session != 0 && g.now >= a.limit() && !(broken("Revives") && len(a.renews) > 0) {`}},
-			Tests:    []Test{storm("late", 100), test(clientPackage, "TestGuestOver"), test(clientPackage, "TestWorld")},
+			Rewrites: []Rewrite{{sessionClientFile, `if a := g.cur; a.session != 0 && g.now >= a.limit() {`, `if a := g.cur; a.session != 0 && g.now >= a.limit() && !(broken("Revives") && len(a.renews) > 0) {`}},
+			Tests:    []Test{storm("late", 100), test(clientPackage, "TestClientOver"), test(clientPackage, "TestWorld")},
 		},
 		{
 			Name: "SaysOnce", Section: "10", Text: "an unlock is not repeated on a new connection",
@@ -53,11 +53,11 @@ func clientControls() []Control {
 		f.Kind = Check`},
 				{taskFile, `t.state == inside && t.token != f.Token:`, `t.state == inside && t.token != f.Token && !broken("AsksHeld"):`},
 			},
-			Tests: []Test{test(clientPackage, "TestGuestChecks")},
+			Tests: []Test{test(clientPackage, "TestClientChecks")},
 		},
 		{
 			Name: "LateClaim", Section: "10", Text: "a hold outlives its deadline while a claim of it is not answered",
-			Rewrites: []Rewrite{{guestFile, `		if a.session != 0 && g.now >= a.limit() {
+			Rewrites: []Rewrite{{sessionClientFile, `		if a.session != 0 && g.now >= a.limit() {
 `, `		if a.session != 0 && g.now >= a.limit() && !broken("LateClaim") {
 `}},
 			Tests: []Test{test(clientPackage, "TestClaimHonouredTooLate")},
@@ -89,10 +89,10 @@ func clientControls() []Control {
 		{
 			Name: "StaleCounts", Section: "10", Text: "frames on a superseded connection count",
 			Rewrites: []Rewrite{
-				{deskFile, `	case !fresh && f.Number <= s.hello:
+				{serverFile, `	case !fresh && f.Number <= s.hello:
 `, `	case !fresh && f.Number <= s.hello && !broken("StaleCounts"):
 `},
-				{deskFile, `		delete(d.conns, s.conn)
+				{serverFile, `		delete(d.conns, s.conn)
 		d.Out.Frames`, `		if !broken("StaleCounts") {
 			delete(d.conns, s.conn)
 		}
@@ -102,7 +102,7 @@ func clientControls() []Control {
 		},
 		{
 			Name: "AnySecret", Section: "10", Text: "a node does not check the secret of a session",
-			Rewrites: []Rewrite{{deskFile, `!s.secret.equal(&f.Secret) {`, `!s.secret.equal(&f.Secret) && !broken("AnySecret") {`}},
+			Rewrites: []Rewrite{{serverFile, `!s.secret.equal(&f.Secret) {`, `!s.secret.equal(&f.Secret) && !broken("AnySecret") {`}},
 			Tests:    []Test{test(clientPackage, "TestSecret")},
 		},
 		{

@@ -258,7 +258,7 @@ func TestEvictedWhileDraining(t *testing.T) {
 
 // A process that leaves and does not reach the others keeps asking, and leaves when it
 // reaches them; or it is evicted, which is then the same.
-func TestLeaveParted(t *testing.T) {
+func TestLeaveIsolated(t *testing.T) {
 	for _, apart := range []member.Instant{10 * ms, lease, 5 * lease} {
 		c := formed(t, 3, names(4)...)
 		n := c.nodes[3]

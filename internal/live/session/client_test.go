@@ -137,7 +137,7 @@ func (p *pair) wants(what string, r uint64, want ...EventKind) Event {
 	return last
 }
 
-func TestGuest(t *testing.T) {
+func TestClient(t *testing.T) {
 	p := newPair(t, ClientConfig{})
 	early := p.lock("a", Opts{}) // there is no connection yet
 	p.connect()
@@ -181,7 +181,7 @@ func TestGuest(t *testing.T) {
 }
 
 // A session survives a broken connection, with its locks and its waiting requests.
-func TestGuestResumes(t *testing.T) {
+func TestClientResumes(t *testing.T) {
 	p := newPair(t, ClientConfig{})
 	p.connect()
 	one, two, three := p.lock("a", Opts{}), p.lock("a", Opts{}), p.lock("b", Opts{})
@@ -211,7 +211,7 @@ func TestGuestResumes(t *testing.T) {
 
 // A grant that is no longer wanted, because the client has already been told that it lost
 // the request, is released.
-func TestGuestUnwanted(t *testing.T) {
+func TestClientUnwanted(t *testing.T) {
 	p := newPair(t, ClientConfig{})
 	p.connect()
 	b := (&Frame{Kind: Held, Number: 99, Token: member.Token{Epoch: 1, Count: 1}}).AppendTo(nil)
@@ -227,7 +227,7 @@ func TestGuestUnwanted(t *testing.T) {
 }
 
 // A lock that was lost without a connection is reported as lost, even if it is free again.
-func TestGuestChecks(t *testing.T) {
+func TestClientChecks(t *testing.T) {
 	p := newPair(t, ClientConfig{})
 	p.connect()
 	one := p.lock("a", Opts{})
@@ -247,7 +247,7 @@ func TestGuestChecks(t *testing.T) {
 
 // When the client's own time expires, all its locks are lost, whatever arrives later; and
 // waiting requests are made again in a new session.
-func TestGuestOver(t *testing.T) {
+func TestClientOver(t *testing.T) {
 	p := newPair(t, ClientConfig{})
 	p.connect()
 	one, two := p.lock("a", Opts{}), p.lock("a", Opts{})
@@ -284,7 +284,7 @@ func TestGuestOver(t *testing.T) {
 }
 
 // A session that ends before the client hears of it is not begun again at once.
-func TestGuestWelcomedTooLate(t *testing.T) {
+func TestClientWelcomedTooLate(t *testing.T) {
 	p := newPair(t, ClientConfig{})
 	p.deaf = true
 	p.connect()
@@ -298,7 +298,7 @@ func TestGuestWelcomedTooLate(t *testing.T) {
 }
 
 // A client's time counts from before it asked, and is nested in the node's lease.
-func TestGuestNested(t *testing.T) {
+func TestClientNested(t *testing.T) {
 	p := newPair(t, ClientConfig{})
 	p.connect()
 	p.pass(settings().Lease)
@@ -317,7 +317,7 @@ func TestGuestNested(t *testing.T) {
 
 // A restarted node does not know the session. Locks are held for the rest of its time, and
 // no longer.
-func TestGuestNodeStartsAnew(t *testing.T) {
+func TestClientNodeStartsAnew(t *testing.T) {
 	p := newPair(t, ClientConfig{})
 	p.connect()
 	one, two, other := p.lock("a", Opts{}), p.lock("a", Opts{}), p.lock("b", Opts{})
@@ -355,7 +355,7 @@ func TestGuestNodeStartsAnew(t *testing.T) {
 
 // If it holds nothing, the client goes to the next node after some attempts; if it holds
 // locks, after the first one, and goes on trying the node that it holds them through.
-func TestGuestGoesElsewhere(t *testing.T) {
+func TestClientGoesElsewhere(t *testing.T) {
 	for _, holds := range []bool{false, true} {
 		p := newPair(t, ClientConfig{Retry: 5 * ms, MaxRetry: 10 * ms})
 		p.connect()
@@ -396,7 +396,7 @@ func TestGuestGoesElsewhere(t *testing.T) {
 
 // When a node leaves, its clients go to another one at once. What is held stays with it,
 // on its connection, until it is released there or claimed at the other node.
-func TestGuestOfALeaver(t *testing.T) {
+func TestClientOfALeaver(t *testing.T) {
 	p := newPair(t, ClientConfig{})
 	p.d.Nodes = []string{"a", "c"}
 	p.connect()
@@ -424,7 +424,7 @@ func TestGuestOfALeaver(t *testing.T) {
 }
 
 // Requests end by their own clock, with a node and without.
-func TestGuestLimits(t *testing.T) {
+func TestClientLimits(t *testing.T) {
 	p := newPair(t, ClientConfig{Patience: 3 * member.Second})
 	lone := p.lock("a", Opts{})
 	limited := p.lock("a", Opts{Wait: 50 * ms})
@@ -452,7 +452,7 @@ func TestGuestLimits(t *testing.T) {
 }
 
 // However patient a client is, it is patient.
-func TestGuestWaitsForEver(t *testing.T) {
+func TestClientWaitsForever(t *testing.T) {
 	p := newPair(t, ClientConfig{Patience: math.MaxInt64})
 	lone := p.lock("a", Opts{})
 	p.pass(3600 * member.Second)
@@ -491,7 +491,7 @@ func TestAsk(t *testing.T) {
 	}
 }
 
-func TestGuestConfig(t *testing.T) {
+func TestClientConfig(t *testing.T) {
 	for _, c := range []ClientConfig{{}, {Nodes: make([]string, MaxNodes+1)}, {Nodes: []string{"a"}, Name: string(make([]byte, MaxLabel+1))}, {Nodes: []string{"a"}, Length: -1}} {
 		if _, err := NewClient(0, c); err == nil {
 			t.Errorf("%+v is taken", c)

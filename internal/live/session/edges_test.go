@@ -12,7 +12,7 @@ import (
 
 // What a client may be called, how many nodes it may know, and how long its session may
 // be: bounds belong to what is allowed.
-func TestGuestConfigBounds(t *testing.T) {
+func TestClientConfigBounds(t *testing.T) {
 	good := ClientConfig{Nodes: make([]string, MaxNodes), Name: strings.Repeat("x", MaxLabel), Length: member.MaxSpan}
 	if _, err := NewClient(0, good); err != nil {
 		t.Error(err)
@@ -38,7 +38,7 @@ func TestGuestConfigBounds(t *testing.T) {
 
 // Each attempt to connect has its own number, and a timeout. Results of older attempts do
 // not count.
-func TestGuestDials(t *testing.T) {
+func TestClientDials(t *testing.T) {
 	g, err := NewClient(100, ClientConfig{Nodes: []string{"a", "b"}})
 	if err != nil {
 		t.Fatal(err)
@@ -71,7 +71,7 @@ func TestGuestDials(t *testing.T) {
 
 // After failed attempts a client rests twice as long each time, up to a bound, and for
 // at least half of that; not all clients for as long.
-func TestGuestRests(t *testing.T) {
+func TestClientRests(t *testing.T) {
 	waits := map[member.Instant]bool{}
 	for seed := range uint64(50) {
 		g, err := NewClient(0, ClientConfig{Nodes: []string{"a"}, Retry: 20 * ms, MaxRetry: 100 * ms, Seed: seed << 40})
@@ -95,7 +95,7 @@ func TestGuestRests(t *testing.T) {
 
 // A session is renewed five times in its length. A connection on which nothing is
 // answered for a third of it counts as broken.
-func TestGuestRenews(t *testing.T) {
+func TestClientRenews(t *testing.T) {
 	p := newPair(t, ClientConfig{})
 	p.connect()
 	length := member.Instant(p.g.cur.length)
@@ -119,7 +119,7 @@ func TestGuestRenews(t *testing.T) {
 }
 
 // A client learns of nodes, of each once, up to a bound.
-func TestGuestLearns(t *testing.T) {
+func TestClientLearns(t *testing.T) {
 	p := newPair(t, ClientConfig{Nodes: []string{"a", "b"}})
 	p.g.learn([]string{"b", "", "c", "c"})
 	if !slices.Equal(p.g.nodes, []string{"a", "b", "c"}) {
@@ -134,7 +134,7 @@ func TestGuestLearns(t *testing.T) {
 }
 
 // The number of concurrent requests is limited, and so is the length of questions.
-func TestGuestBounds(t *testing.T) {
+func TestClientBounds(t *testing.T) {
 	p := newPair(t, ClientConfig{Requests: 2})
 	p.connect()
 	p.lock("a", Opts{})
@@ -148,7 +148,7 @@ func TestGuestBounds(t *testing.T) {
 }
 
 // When a client is closed, each of its requests gets one final event.
-func TestGuestCloses(t *testing.T) {
+func TestClientCloses(t *testing.T) {
 	p := newPair(t, ClientConfig{})
 	p.connect()
 	held, waits, left := p.lock("a", Opts{}), p.lock("a", Opts{}), p.lock("b", Opts{})
@@ -178,7 +178,7 @@ func TestGuestCloses(t *testing.T) {
 }
 
 // A node that says what only clients say, or has unknown reasons, is not understood.
-func TestGuestRefusesFrames(t *testing.T) {
+func TestClientRefusesFrames(t *testing.T) {
 	p := newPair(t, ClientConfig{})
 	p.connect()
 	for _, k := range []Kind{Hello, Renew, Lock, Check, Unlock, Close} {
@@ -194,7 +194,7 @@ func TestGuestRefusesFrames(t *testing.T) {
 
 // If a node grants a lock with another token than before, that is another entry: the
 // previous one is lost, and this one is released silently.
-func TestGuestOtherEntry(t *testing.T) {
+func TestClientOtherEntry(t *testing.T) {
 	p := newPair(t, ClientConfig{})
 	p.connect()
 	r := p.lock("a", Opts{})
@@ -311,7 +311,7 @@ func TestDeskWakes(t *testing.T) {
 
 // A waiting request is made once in a session, and is notified once that it has lost its
 // place.
-func TestGuestAgainOnce(t *testing.T) {
+func TestClientAgainOnce(t *testing.T) {
 	p := newPair(t, ClientConfig{})
 	p.connect()
 	p.lock("a", Opts{})
@@ -343,7 +343,7 @@ func TestDeskTurnsAway(t *testing.T) {
 }
 
 // What a node says of a request that is in another state says nothing.
-func TestGuestIgnores(t *testing.T) {
+func TestClientIgnores(t *testing.T) {
 	p := newPair(t, ClientConfig{})
 	p.connect()
 	held, waits := p.lock("a", Opts{}), p.lock("a", Opts{})
@@ -363,7 +363,7 @@ func TestGuestIgnores(t *testing.T) {
 
 // A client whose time has expired when the connection is established greets without a
 // session.
-func TestGuestConnectsLate(t *testing.T) {
+func TestClientConnectsLate(t *testing.T) {
 	p := newPair(t, ClientConfig{})
 	p.connect()
 	held := p.lock("a", Opts{})
@@ -382,7 +382,7 @@ func TestGuestConnectsLate(t *testing.T) {
 
 // While the only node leaves, its session is not renewed, and requests that wait are not asked
 // for there.
-func TestGuestOfALeaverIsQuiet(t *testing.T) {
+func TestClientOfALeaverIsQuiet(t *testing.T) {
 	p := newPair(t, ClientConfig{Nodes: []string{"a"}})
 	p.connect()
 	p.lock("a", Opts{})

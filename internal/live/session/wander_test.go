@@ -17,9 +17,9 @@ import (
 type land struct {
 	chance *rand.Rand
 	now    member.Instant
-	events agenda
+	events queue
 	seq    int
-	inns   []*inn
+	inns   []*testNode
 	all    []*road
 	locks  map[string]*entry
 	people []*wanderer
@@ -30,19 +30,19 @@ type land struct {
 	entries, moves, lost int
 }
 
-// An inn is a node.
-type inn struct {
+// A testNode is a node.
+type testNode struct {
 	l        *land
 	name     string
 	inc      uint64
 	down     bool
 	leaving  bool
-	sessions []*guest
+	sessions []*nodeSession
 }
 
-// A guest is a session at a node. It outlives the node, as its lease does.
-type guest struct {
-	at    *inn
+// A nodeSession is a session at a node. It outlives the node, as its lease does.
+type nodeSession struct {
+	at    *testNode
 	id    uint64
 	hello uint64
 	road  *road
@@ -59,17 +59,17 @@ type entry struct {
 
 // A spot is a request of a session.
 type spot struct {
-	g      *guest
+	g      *nodeSession
 	number uint64
 }
 
 // A road is a connection.
 type road struct {
 	of     *wanderer
-	to     *inn
+	to     *testNode
 	inc    uint64
 	number uint64
-	g      *guest
+	g      *nodeSession
 	dead   bool
 	at     [2]member.Instant // when the last frame arrives
 }
@@ -105,7 +105,7 @@ func newLand(seed uint64) *land {
 	for i := range 2 + l.chance.IntN(3) {
 		names = append(names, fmt.Sprint("n", i))
 		l.last++
-		l.inns = append(l.inns, &inn{l: l, name: names[i], inc: l.last})
+		l.inns = append(l.inns, &testNode{l: l, name: names[i], inc: l.last})
 	}
 	for i := range 3 {
 		at := i % len(names)
@@ -165,7 +165,7 @@ func (v *wanderer) take() {
 		v.told(&out.Events[i])
 	}
 	for _, d := range out.Dials {
-		i := slices.IndexFunc(l.inns, func(n *inn) bool { return n.name == d.Address })
+		i := slices.IndexFunc(l.inns, func(n *testNode) bool { return n.name == d.Address })
 		r := &road{of: v, to: l.inns[i], inc: l.inns[i].inc, number: d.Conn, dead: l.inns[i].down}
 		v.roads = append(v.roads, r)
 		l.after(1+l.below(3*ms), func() {
@@ -304,7 +304,7 @@ func (v *wanderer) goOn() {
 }
 
 // crash ends a node, and starts another one in its place.
-func (l *land) crash(n *inn, rest member.Span) {
+func (l *land) crash(n *testNode, rest member.Span) {
 	if n.down {
 		return
 	}
@@ -323,7 +323,7 @@ func (l *land) crash(n *inn, rest member.Span) {
 }
 
 // leave lets a node leave: it withdraws what waits, and goes when nothing is held.
-func (n *inn) leave() {
+func (n *testNode) leave() {
 	if n.down || n.leaving {
 		return
 	}
@@ -351,13 +351,13 @@ func (n *inn) leave() {
 	look()
 }
 
-func (g *guest) say(f *Frame) {
+func (g *nodeSession) say(f *Frame) {
 	if r := g.road; r != nil {
 		r.to.reply(r, f)
 	}
 }
 
-func (n *inn) reply(r *road, f *Frame) {
+func (n *testNode) reply(r *road, f *Frame) {
 	b := f.AppendTo(nil)
 	n.l.carry(r, 1, func() {
 		r.of.step(func() {
@@ -369,8 +369,8 @@ func (n *inn) reply(r *road, f *Frame) {
 }
 
 // over ends a session: what it holds is free.
-func (n *inn) over(g *guest) {
-	n.sessions = slices.DeleteFunc(n.sessions, func(o *guest) bool { return o == g })
+func (n *testNode) over(g *nodeSession) {
+	n.sessions = slices.DeleteFunc(n.sessions, func(o *nodeSession) bool { return o == g })
 	for _, name := range []string{"l0", "l1", "l2"} {
 		if e := n.l.locks[name]; e != nil {
 			mine := func(s spot) bool { return s.g == g }
@@ -382,7 +382,7 @@ func (n *inn) over(g *guest) {
 }
 
 // watch ends a session that is not renewed.
-func (n *inn) watch(g *guest) {
+func (n *testNode) watch(g *nodeSession) {
 	n.l.after(member.Span(g.until-n.l.now), func() {
 		if n.l.now < g.until {
 			n.watch(g)
@@ -403,7 +403,7 @@ func (l *land) pass(e *entry) {
 	}
 }
 
-func (n *inn) receive(r *road, b []byte) {
+func (n *testNode) receive(r *road, b []byte) {
 	l := n.l
 	if n.down || n.inc != r.inc {
 		return
@@ -422,9 +422,9 @@ func (n *inn) receive(r *road, b []byte) {
 	}
 }
 
-func (n *inn) hello(r *road, f *Frame) {
+func (n *testNode) hello(r *road, f *Frame) {
 	l := n.l
-	i := slices.IndexFunc(n.sessions, func(g *guest) bool { return g.id == f.Session })
+	i := slices.IndexFunc(n.sessions, func(g *nodeSession) bool { return g.id == f.Session })
 	if i < 0 && n.leaving {
 		n.reply(r, &Frame{Kind: Bye, Why: Leaving})
 		return
@@ -432,7 +432,7 @@ func (n *inn) hello(r *road, f *Frame) {
 	if i < 0 {
 		l.last++
 		i = len(n.sessions)
-		n.sessions = append(n.sessions, &guest{at: n, id: l.last, until: l.now + member.Instant(1000*ms), asks: map[uint64]bool{}})
+		n.sessions = append(n.sessions, &nodeSession{at: n, id: l.last, until: l.now + member.Instant(1000*ms), asks: map[uint64]bool{}})
 		n.watch(n.sessions[i])
 	}
 	g := n.sessions[i]
@@ -455,7 +455,7 @@ func (n *inn) hello(r *road, f *Frame) {
 }
 
 // span renews a session.
-func (n *inn) span(g *guest) member.Span {
+func (n *testNode) span(g *nodeSession) member.Span {
 	if n.leaving {
 		return 0
 	}
@@ -476,7 +476,7 @@ func (l *land) find(s spot) (e *entry, held bool) {
 	return nil, false
 }
 
-func (n *inn) serve(g *guest, f *Frame) {
+func (n *testNode) serve(g *nodeSession, f *Frame) {
 	l, s := n.l, spot{g, f.Number}
 	e, held := l.find(s)
 	switch {
@@ -511,7 +511,7 @@ func (n *inn) serve(g *guest, f *Frame) {
 }
 
 // decide honours a claim or refuses it.
-func (n *inn) decide(s spot, name string, token member.Token) {
+func (n *testNode) decide(s spot, name string, token member.Token) {
 	if !s.g.asks[s.number] || n.down || !slices.Contains(n.sessions, s.g) {
 		return
 	}

@@ -64,7 +64,7 @@ func (l *line) send(from algorithm.ID, frame []byte) {
 	if l.broken {
 		return
 	}
-	kind, to := guestMsg, l.q.id
+	kind, to := clientMsg, l.q.id
 	if from == l.q.id {
 		kind, to = nodeMsg, l.c.id
 	}

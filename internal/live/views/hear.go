@@ -57,7 +57,7 @@ func (w *Leader) elsewhere(from string, m *Message) {
 // only the leader knows.
 func (w *Leader) stranger(from string, m *Message) {
 	if m.Kind == Leave {
-		w.parted = w.now
+		w.leftAt = w.now
 	}
 	switch {
 	case m.Kind == Leave && m.Voter != 0 && !w.leads:
@@ -95,7 +95,7 @@ func (w *Leader) leave(from string, m *Message) {
 // log can do without their voters, and none of them has asked for as long as it takes
 // to ask several times.
 func (w *Leader) told() bool {
-	return w.agreed() && (w.parted == 0 || w.now-w.parted > member.Instant(w.record.Settings.Renew))
+	return w.agreed() && (w.leftAt == 0 || w.now-w.leftAt > member.Instant(w.record.Settings.Renew))
 }
 
 // Evict evicts a member, whatever it does, unless no member would stay.

@@ -14,7 +14,7 @@ const absence = 3
 func (w *Leader) Voters(ids []uint64, growing, steady bool) {
 	if growing != w.growing || steady != w.steady || !slices.Equal(ids, w.list) {
 		w.revoted = 0 // reconcile at once
-		w.parted = w.now
+		w.leftAt = w.now
 	}
 	w.list, w.growing, w.steady = ids, growing, steady
 }
