@@ -315,8 +315,7 @@ func TestClientNested(t *testing.T) {
 	}
 }
 
-// A restarted node does not know the session. Locks are held for the rest of its time, and
-// no longer.
+// A restarted node does not know the session. The client claims its locks in a new one.
 func TestClientNodeStartsAnew(t *testing.T) {
 	p := newPair(t, ClientConfig{})
 	p.connect()
@@ -341,13 +340,17 @@ func TestClientNodeStartsAnew(t *testing.T) {
 	}
 	p.settle()
 	p.wants("let go", other, Left)
-	p.pass(member.Span(end-p.now) - 1)
-	p.wants("not over yet", one)
-	p.pass(1)
-	p.wants("over", one, Taken)
-	p.wants("nobody yet", two)
-	p.pass(settings().Lease)
-	p.wants("when the ghost is over", two, Granted)
+	p.pass(2 * settings().Lease)
+	if p.wants("claimed", one); p.g.Deadline(one) <= end {
+		t.Errorf("valid until %d, and until %d before", p.g.Deadline(one), end)
+	}
+	p.wants("while it is held", two)
+	if err := p.g.Unlock(p.now, one); err != nil {
+		t.Error(err)
+	}
+	p.settle()
+	p.wants("released", one, Left)
+	p.wants("the next one", two, Granted)
 	if s, _, _ := p.g.Session(); s == 0 {
 		t.Error("the new session ended with the old one's time")
 	}
