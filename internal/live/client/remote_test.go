@@ -45,7 +45,7 @@ func TestReconnect(t *testing.T) {
 	release(t, next)
 }
 
-// If its node dies, a client learns from its own timer that it lost its locks. Waiting
+// If its node dies, a client claims its locks at another node, if there is time. Waiting
 // requests move to another node, and are granted there.
 func TestNodeDies(t *testing.T) {
 	all := start(t, 3, time.Second)
