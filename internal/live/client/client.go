@@ -1,11 +1,12 @@
 package client
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 
@@ -48,9 +49,8 @@ type Client struct {
 	woken   []chan struct{} // to be closed when the mutex is released: the woken goroutines need it
 	opened  chan struct{}   // closed when there is a session
 	welcome bool
-	lately  error         // why the last attempt to connect or to open a session failed
-	refusal error         // reason given by a node, which says more
-	idle    chan struct{} // closed when no lock is held or awaited; nil unless Idle was called
+	lately  map[string]error // by address: why the last attempt to connect or to open a session failed
+	idle    chan struct{}    // closed when no lock is held or awaited; nil unless Idle was called
 	closed  bool
 }
 
@@ -74,9 +74,14 @@ func TurnedAway(err error) bool {
 	return errors.As(err, &r)
 }
 
-// Dial creates a client and waits until it has a session with a node.
+// NeedsTLS reports whether an error stays until the client is configured for TLS, or to be
+// insecure.
+func NeedsTLS(err error) bool { return errors.Is(err, transport.ErrPlain) }
+
+// Dial creates a client and waits until it has a session with a node. Its error lists the
+// nodes that it tried, each with the reason.
 func Dial(ctx context.Context, c Config) (*Client, error) {
-	x := &Client{c: c, holds: map[uint64]*Hold{}, asks: map[uint64]*question{}, opened: make(chan struct{}), armed: member.Never}
+	x := &Client{c: c, holds: map[uint64]*Hold{}, asks: map[uint64]*question{}, opened: make(chan struct{}), lately: map[string]error{}, armed: member.Never}
 	var err error
 	if x.dial, err = c.wire(); err != nil {
 		return nil, err
@@ -96,14 +101,30 @@ func Dial(ctx context.Context, c Config) (*Client, error) {
 		return x, nil
 	case <-ctx.Done():
 	}
-	x.mu.Lock()
-	lately := x.lately
-	x.mu.Unlock()
+	err = x.reasons()
 	x.Close()
-	if lately == nil {
-		return nil, fmt.Errorf("no node answers: %w", lock.Done(ctx))
+	return nil, fmt.Errorf("no node opens a session: %w: %w", err, lock.Done(ctx))
+}
+
+// reasons returns why no node opens a session, for each node.
+func (x *Client) reasons() error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	nodes := slices.AppendSeq(slices.Clone(x.c.Nodes), maps.Keys(x.lately)) // nodes may have named others
+	slices.Sort(nodes)
+	var all error
+	for _, node := range slices.Compact(nodes) {
+		why := x.lately[node]
+		if why == nil {
+			why = fmt.Errorf("%s was not tried", node)
+		}
+		if all == nil {
+			all = why
+		} else {
+			all = fmt.Errorf("%w; %w", all, why)
+		}
 	}
-	return nil, fmt.Errorf("no node answers: %w: %w", lately, lock.Done(ctx))
+	return all
 }
 
 // wire returns how nodes are dialled.
@@ -150,7 +171,7 @@ func (x *Client) leave() {
 	wake := out.Wake
 	out.Reset()
 	if session, _, up := x.session.Session(); session != 0 && up && !x.welcome {
-		x.welcome, x.refusal = true, nil
+		x.welcome = true
 		close(x.opened)
 	}
 	if wake < x.armed && !x.closed {
@@ -195,11 +216,15 @@ func (x *Client) connect(d session.Dial) {
 	}
 	ctx, cancel := context.WithCancel(x.ctx)
 	x.conn, x.cancel = d.Conn, cancel
+	if x.lately[d.Address] == nil {
+		x.lately[d.Address] = fmt.Errorf("%s does not answer", d.Address) // for all that is known
+	}
 	x.wg.Go(func() { x.run(ctx, d) })
 }
 
 // run runs a connection from start to end.
 func (x *Client) run(ctx context.Context, d session.Dial) {
+	refused := false
 	link, err := transport.DialClient(ctx, d.Address, x.dial, &x.wg)
 	if err == nil {
 		x.use(func(now member.Instant) {
@@ -211,12 +236,13 @@ func (x *Client) run(ctx context.Context, d session.Dial) {
 		stop := context.AfterFunc(ctx, func() { link.Fail(ErrClosed) })
 		err = link.Run(func(b []byte) (err error) {
 			x.use(func(now member.Instant) {
-				x.listen(d, b)
+				refused = x.listen(d, b) || refused
 				err = x.session.Receive(now, d.Conn, b)
 			})
 			return err
 		})
 		stop()
+		err = fmt.Errorf("%s: %w", d.Address, err)
 	}
 	x.use(func(now member.Instant) {
 		if x.conn != d.Conn {
@@ -225,20 +251,25 @@ func (x *Client) run(ctx context.Context, d session.Dial) {
 		if x.link == link {
 			x.link = nil
 		}
-		x.lately = cmp.Or(x.refusal, err)
+		if !refused { // the node's own reason says more
+			x.lately[d.Address] = err
+		}
 		x.failAsks(err)
 		x.session.Disconnected(now, d.Conn)
 	})
 }
 
 // listen notes why nodes refuse a session, for callers that wait for the first one.
-func (x *Client) listen(d session.Dial, b []byte) {
-	if x.welcome || x.conn != d.Conn {
-		return
+func (x *Client) listen(d session.Dial, b []byte) (refused bool) {
+	if x.welcome {
+		return false
 	}
-	if f, err := session.Parse(b); err == nil && f.Kind == session.Bye {
-		x.refusal = &Refused{d.Address, f.Why}
+	f, err := session.Parse(b)
+	if err != nil || f.Kind != session.Bye {
+		return false
 	}
+	x.lately[d.Address] = &Refused{d.Address, f.Why}
+	return true
 }
 
 // Busy returns how many locks are held or awaited.
@@ -271,6 +302,21 @@ func (x *Client) Node() string {
 	defer x.mu.Unlock()
 	_, node, _ := x.session.Session()
 	return node
+}
+
+// Trouble returns why the session is not renewed at present, or nil if it is, as far as is
+// known.
+func (x *Client) Trouble() error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	_, node, up := x.session.Session()
+	switch {
+	case x.session.Parting():
+		return fmt.Errorf("%s was told to stop or to leave the cluster", node)
+	case !up:
+		return x.lately[node]
+	}
+	return nil
 }
 
 // Close ends the session and releases all locks held in it, which others can acquire at

@@ -250,6 +250,9 @@ func (g *Client) renewed(number uint64, span member.Span) {
 // the next one. The node need not hear of it, because an application that has just
 // checked the clock may still act until the node itself ends the session.
 func (g *Client) over(why member.Cause) {
+	if g.parting && why == member.Session {
+		why = member.Leaving // that is why it was not renewed
+	}
 	g.drop(func(t *task) bool {
 		g.tell(Event{Request: t.number, Kind: Taken, Token: t.token, Cause: why})
 		return false
@@ -319,6 +322,9 @@ func (g *Client) Ask(number, what uint64, b []byte) bool {
 func (g *Client) Session() (session uint64, node string, connected bool) {
 	return g.session, g.nodes[g.at], g.phase == open
 }
+
+// Parting reports whether the node is about to leave, and no longer renews the session.
+func (g *Client) Parting() bool { return g.parting }
 
 func (g *Client) tell(e Event) { g.Out.Events = append(g.Out.Events, e) }
 
