@@ -101,7 +101,7 @@ func (h *house) step(in process.Input) {
 			h.ended = append(h.ended, e.How)
 		case process.Send:
 			h.w.mail = append(h.w.mail, mail{h.w.now + ms, e.To, process.Input{Kind: process.Message, Text: h.address, Bytes: slices.Clone(e.Bytes)}})
-		case process.Save, process.Erase:
+		case process.Save, process.Erase, process.Remember:
 			h.saves = append(h.saves, e.Number)
 		case process.HangUp, process.Cut, process.LinkEnded:
 			h.w.t.Errorf("%s: %s", h.address, did(e))

@@ -46,7 +46,7 @@ func (q *proc) open() (err error) {
 	c := process.Config{
 		Begin: process.Begin{
 			Name: w.Name(q.id), Address: w.Name(q.id), Contacts: w.contacts(q), Seed: q.seed(),
-			Settings: w.Settings, Limits: w.Limits, Links: w.Links,
+			Past: d.past, Settings: w.Settings, Limits: w.Limits, Links: w.Links,
 		},
 		Logs: w.Logs, Spec: w.spec, Observe: true,
 	}
@@ -61,7 +61,8 @@ func (q *proc) open() (err error) {
 	if err != nil && d.rotten {
 		w.wiped = append(w.wiped, id)
 		w.remark(q.id, "its disk is damaged and is replaced")
-		d.disk, c.State = w.Disk(), nil
+		d.lose()
+		d.disk, c.State, c.Past = w.Disk(), nil, nil
 		q.p, err = process.New(c)
 	}
 	d.ill, d.rotten = false, false

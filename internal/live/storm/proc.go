@@ -160,7 +160,7 @@ func (q *proc) effect(e *process.Effect) {
 		q.send(e.To, e.Bytes)
 	case process.Reply:
 		q.reply(e)
-	case process.Save, process.Erase:
+	case process.Save, process.Erase, process.Remember:
 		q.drive.add(e)
 	case process.FrameSent:
 		o.sent(q, e.Peer, e.Bytes)
@@ -327,7 +327,7 @@ func (q *proc) installed(r *views.Record) {
 // join again, as another incarnation.
 func (q *proc) gone(how views.Ending) {
 	q.w.oracle.stopped(q)
-	q.w.remark(q.id, "m%d %s", q.no, [...]string{"is still a member", "is evicted", "has left", "finds another cluster"}[how])
+	q.w.remark(q.id, "m%d %s", q.no, [...]string{"is still a member", "is evicted", "has left", "finds another cluster", "has stopped"}[how])
 	q.state, q.view, q.draining = joining, nil, false
 	q.lease, q.sent, q.lamport = 0, q.sent[:0], 0
 }

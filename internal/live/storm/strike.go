@@ -256,7 +256,8 @@ func (w *world) strikeDisk(s *Strike, q *proc) bool {
 		q.rest = int64(s.For)
 		q.die(true)
 		if s.Kind == Wipe {
-			d.disk, w.wiped = nil, append(w.wiped, w.lost[len(w.lost)-1])
+			d.lose()
+			w.wiped = append(w.wiped, w.lost[len(w.lost)-1])
 			return true
 		}
 		for range 1 + s.Peer%3 {
