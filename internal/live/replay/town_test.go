@@ -235,8 +235,12 @@ func live(t *testing.T) (first, second []byte) {
 	}
 	a.step(process.Input{Kind: process.Down, Text: b.address})
 	w.run(50 * ms)
-	a.ask(process.Input{Kind: process.Leave})
+	a.ask(process.Input{Kind: process.Stop})
+	a.ask(process.Input{Kind: process.Leave}) // which is too late
 	w.run(100 * ms)
+	if !slices.Equal(a.ended, []views.Ending{views.Stopped}) {
+		t.Errorf("the first one has not stopped: %v", a.ended)
+	}
 	for _, h := range w.houses {
 		h.tape.End("the node has ended")
 	}
