@@ -237,7 +237,7 @@ func live(t *testing.T) (first, second []byte) {
 	w.run(50 * ms)
 	a.ask(process.Input{Kind: process.Stop})
 	a.ask(process.Input{Kind: process.Leave}) // which is too late
-	w.run(100 * ms)
+	w.run(400 * ms)
 	if !slices.Equal(a.ended, []views.Ending{views.Stopped}) {
 		t.Errorf("the first one has not stopped: %v", a.ended)
 	}
