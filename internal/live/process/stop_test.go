@@ -272,7 +272,9 @@ func TestDownVotersStay(t *testing.T) {
 	if c.now-from < replace || c.now-from > 2*replace {
 		t.Errorf("d votes after %d ms", (c.now-from)/ms)
 	}
-	c.until("three vote", func() bool { return len(c.leader().voters()) == 3 && slices.Contains(c.leader().voters(), d.Voter().ID()) })
+	c.until("three vote", func() bool {
+		return len(c.leader().voters()) == 3 && slices.Contains(c.leader().voters(), d.Voter().ID())
+	})
 }
 
 // A voter that returns under its name without its disk has lost it, and is replaced by
