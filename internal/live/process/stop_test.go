@@ -293,3 +293,30 @@ func TestLostDiskIsReplacedAtOnce(t *testing.T) {
 		t.Errorf("it votes after %d ms, as %d after %d", (c.now-from)/ms, n.Voter().ID(), id)
 	}
 }
+
+// The mark is not made while a client can still act on a lock. A node that crashes while
+// it stops is a ghost until its lease has expired; the host sees if a lock is held twice.
+func TestMarkWaitsForClients(t *testing.T) {
+	c := formed(t, 3, "a", "b", "c")
+	n := c.follower()
+	g := c.call("g", n.name)
+	g.lock("x")
+	n.step(Input{Kind: Stop})
+	c.pass(20 * ms)
+	if n.remembers().Stopped != 0 {
+		t.Error("the mark is made while a client holds a lock")
+	}
+	n.crash()
+	n.boot(false)
+	ghosts := 0
+	c.until("it is back", func() bool {
+		ghosts = max(ghosts, len(c.nodes[0].Record().Ghosts))
+		return c.whole()
+	})
+	if ghosts == 0 {
+		t.Error("its lease is not waited for")
+	}
+	for _, o := range c.nodes {
+		o.unlock(o.lock("x"))
+	}
+}

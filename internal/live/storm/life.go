@@ -21,7 +21,7 @@ func (q *proc) boot() error {
 	q.boots++
 	q.chance = kernel.NewRand(w.Seed, uint64(1000+1000*q.place()+q.boots))
 	q.clock = clock{base: w.Now(), read: member.Instant(1 + q.chance.Below(1000*ms)), rate: w.rate(&q.chance)}
-	q.state, q.view, q.draining = joining, nil, false
+	q.state, q.view, q.draining, q.halts = joining, nil, false, false
 	q.lease, q.sent, q.lamport = 0, q.sent[:0], 0
 	q.wakeAt, q.wakeNo = 0, q.wakeNo+1
 	if err := q.open(); err != nil {
@@ -128,7 +128,10 @@ func (w *world) rate(r *kernel.Rand) int64 {
 }
 
 // departs makes the process leave gracefully, as soon as it runs.
-func (q *proc) departs() { q.w.At(q.w.Now(), depart, q.id, q.boots) }
+func (q *proc) departs() {
+	q.halts = false
+	q.w.At(q.w.Now(), depart, q.id, q.boots)
+}
 
 // exit ends a process that has finished. Its disk completes what it has begun.
 func (q *proc) exit() {

@@ -29,7 +29,8 @@ type proc struct {
 	inc      uint64 // of the member, or of the last one if there is none now
 	no       int    // number of the incarnation in reports
 	state    state
-	draining bool // it leaves as soon as no lock is held through it
+	draining bool // it leaves or stops as soon as no lock is held through it
+	halts    bool // it is to stop rather than to leave
 	boots    int  // number of processes that have run here
 	p        *process.Process
 	in       process.Input // the current input
@@ -101,7 +102,11 @@ func (q *proc) happen(kind kernel.EventKind, arg int) {
 	case depart:
 		if arg == q.boots && q.state == taking && !q.draining {
 			q.draining = true
-			q.step(process.Input{Kind: process.Leave})
+			in := process.Input{Kind: process.Leave}
+			if q.halts {
+				in.Kind = process.Stop
+			}
+			q.step(in)
 		}
 	}
 }
@@ -135,6 +140,9 @@ func (q *proc) carryOut() {
 		return
 	case phase == process.Leaving && q.state == taking:
 		q.state = leaving
+		if i, ok := w.find(q.inc); ok {
+			w.incarnations[i].promised = true
+		}
 		w.oracle.stopped(q)
 	}
 	if v := q.p.Voter(); v != nil {

@@ -391,6 +391,7 @@ func TestLeaversGo(t *testing.T) {
 	})
 	t.Run("and an overdue voter stays", func(t *testing.T) {
 		d := lead(t, 5, 5)
+		d.record.Settings.Replace = 30 * member.Second
 		d.live(3*second, all...)
 		if x := d.live(9*second, all[:4]...); x == nil || !slices.Equal(x.Drop, all[4:]) {
 			t.Fatalf("%+v", x)
