@@ -35,7 +35,7 @@ func (n *Node) missesDisk(r *views.Record) {
 
 // rolledBack reports that the cluster has lost an epoch.
 func (n *Node) rolledBack(seen uint64, r *views.Record) {
-	n.c.Log.Error(fmt.Sprintf("the cluster has gone back from epoch %d to %d: voters were restored from older copies of their data directories", seen, r.Before), "now", r.Epoch)
+	n.c.Log.Error(fmt.Sprintf("the cluster has gone back from epoch %d to %d: voters were restored from older copies of their data directories: if this node is a voter, move its data directory away and start it again with --join", seen, r.Before), "now", r.Epoch)
 }
 
 // keepLinks dials all members, so that a broken connection is detected before it is needed.
