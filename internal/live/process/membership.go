@@ -159,8 +159,8 @@ func (p *Process) held() bool {
 
 // leave continues leaving or stopping. When no lock is held, and no application can still
 // act on one that was lost, the member promises never to enter again. The process
-// remembers that, so that its lease is not waited for even if nobody hears of it, and
-// reports it to the view service. One that stops reports it when it is durable: it may
+// remembers that, so that its lease is not waited for even if no other process hears of
+// it, and reports it to the view service. One that stops reports it when it is durable: it may
 // end as soon as the others know.
 func (p *Process) leave() {
 	if p.err != nil || p.held() {

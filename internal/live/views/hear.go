@@ -106,14 +106,14 @@ func (w *Leader) told(stops bool) bool {
 	return (stops || w.agreed()) && (w.parted == 0 || w.now-w.parted > member.Instant(w.record.Settings.Renew))
 }
 
-// heir returns the voter that should lead instead of this one, whose own member stops, or
+// heir returns the voter that should lead instead of this one, whose own process stops, or
 // 0 if there is none. If none takes over within two renewals, this one continues.
 func (w *Leader) heir() uint64 {
 	i := slices.IndexFunc(w.record.Members, func(m Member) bool { return m.Voter == w.self })
 	if i < 0 {
 		return 0
 	}
-	if s := &w.standings[i]; !s.stops || w.now-s.asked > 2*member.Instant(w.record.Settings.Renew) {
+	if s := &w.standings[i]; !s.stops || s.ended || w.now-s.asked > 2*member.Instant(w.record.Settings.Renew) {
 		return 0
 	}
 	for k, m := range w.record.Members {

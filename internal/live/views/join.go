@@ -64,7 +64,7 @@ func (w *Leader) testify(inc uint64) {
 		if !s.leaves {
 			s.asked = w.now
 		}
-		s.heard, s.leaves, s.stops = w.now, true, true
+		s.heard, s.leaves, s.stops, s.ended = w.now, true, true, true
 	}
 	w.ghosts = slices.DeleteFunc(w.ghosts, func(t timed) bool { return t.id == inc })
 }

@@ -77,6 +77,7 @@ type standing struct {
 	proven bool           // it has renewed with this leader
 	leaves bool           // it has promised never to enter again
 	stops  bool           // and will return: its voter stays
+	ended  bool           // its process has ended, as the next one says
 	asked  member.Instant // when it first reported that to this leader
 	called member.Instant // when it was last asked whether it runs
 	lived  member.Instant // when the call was sent that it has answered: it ran then, or later

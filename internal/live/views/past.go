@@ -1,9 +1,6 @@
 package views
 
-import (
-	"fmt"
-	"hash/crc32"
-)
+import "fmt"
 
 // A Past is what a process remembers of its cluster when it starts again: the highest
 // epoch that it has seen, and the incarnation that it stopped cleanly, if it did. That
@@ -15,13 +12,24 @@ type Past struct {
 	Stopped uint64 // 0 if the last incarnation was not stopped cleanly
 }
 
-// pastForm is the text of a past; a checksum of it follows.
+// pastForm is the text of a past; a checksum follows.
 const pastForm = "cluster %016x\nepoch %d\nstopped %d\n"
 
 // AppendTo appends the past as text.
 func (p Past) AppendTo(b []byte) []byte {
 	text := fmt.Sprintf(pastForm, p.Cluster, p.Epoch, p.Stopped)
-	return fmt.Appendf(append(b, text...), "check %08x\n", crc32.ChecksumIEEE([]byte(text)))
+	return fmt.Appendf(append(b, text...), "check %016x\n", p.sum())
+}
+
+// sum returns a checksum, so that a damaged past is not believed.
+func (p Past) sum() uint64 {
+	sum := uint64(14695981039346656037)
+	for _, n := range [...]uint64{p.Cluster, p.Epoch, p.Stopped} {
+		for range 8 {
+			sum, n = (sum^n&0xff)*1099511628211, n>>8
+		}
+	}
+	return sum
 }
 
 // ParsePast reads a past. Empty bytes are that of a process that remembers nothing.

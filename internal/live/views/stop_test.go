@@ -278,3 +278,13 @@ func TestPast(t *testing.T) {
 		t.Errorf("%+v, %v", p, err)
 	}
 }
+
+// A leader that has returned does not hand over because its earlier process had stopped.
+func TestHeirOfTheReturned(t *testing.T) {
+	d := lead(t, 3, 3)
+	d.live(3*second, 64, 65, 66)
+	d.say("A", Message{Kind: Join, Name: "A", Address: "A", Nonce: 900, Voter: 64, Stopped: 64, Who: []uint64{65, 66}})
+	if x := d.tick(1); d.Out.HandOver != 0 || x == nil || !slices.Equal(x.Left, []uint64{64}) || len(x.Join) != 1 {
+		t.Errorf("handed over to %d: %+v", d.Out.HandOver, x)
+	}
+}
