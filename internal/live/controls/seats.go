@@ -23,7 +23,7 @@ func seatControls() []Control {
 			p.refresh()
 `, `		if p.held() {
 			if broken("EarlyMark") {
-				p.remember(memory, views.Past{Cluster: p.asks.Record().Cluster, Epoch: p.view, Stopped: p.inc})
+				p.remember(memory, views.Past{Cluster: p.asks.Record().Cluster, Epoch: p.view, Stopped: p.asks.Nonce()})
 			}
 			p.refresh()
 `}, {processFile, `	if p.phase == Leaving {
@@ -35,7 +35,7 @@ func seatControls() []Control {
 			Name: "UnnamedMark", Section: "17", Text: "the clean-stop mark counts for whichever incarnation has the name",
 			Rewrites: []Rewrite{{joinFile, `	w.testify(m.Stopped)
 `, `	if i := r.named(m.Name); broken("UnnamedMark") && i >= 0 && m.Stopped != 0 {
-		w.testify(r.Members[i].Inc)
+		w.testify(r.Members[i].Nonce)
 	}
 	w.testify(m.Stopped)
 `}},

@@ -170,7 +170,7 @@ func (p *Process) leave() {
 	if p.m != nil {
 		p.m.Leave(p.clock)
 		p.take()
-		p.remember(promise, views.Past{Cluster: p.asks.Record().Cluster, Epoch: p.asks.Seen(), Stopped: p.inc})
+		p.remember(promise, views.Past{Cluster: p.asks.Record().Cluster, Epoch: p.asks.Seen(), Stopped: p.asks.Nonce()})
 	}
 	switch {
 	case p.asks == nil && p.stops: // its first state is not durable yet
@@ -276,7 +276,7 @@ func (p *Process) install() {
 	p.view = v.Epoch
 	past := views.Past{Cluster: r.Cluster, Epoch: p.asks.Seen()}
 	if p.phase == Leaving {
-		past.Stopped = p.inc
+		past.Stopped = p.asks.Nonce()
 	}
 	p.remember(memory, past)
 	p.meet(r)

@@ -68,13 +68,13 @@ func TestStopKeepsSeat(t *testing.T) {
 	seats := c.seats()
 	for round := range 2 {
 		for _, n := range c.nodes {
-			id, inc, held := n.Voter().ID(), n.Inc(), n.drive.Voter()
+			id, inc, nonce, held := n.Voter().ID(), n.Inc(), n.asks.Nonce(), n.drive.Voter()
 			n.stops()
 			c.until("another one leads", func() bool { return c.leader() != nil })
 			if r := c.leader().Record(); r.Rank(inc) >= 0 || len(r.Ghosts) > 0 || !slices.Equal(c.seats(), seats) {
 				t.Fatalf("round %d: %s has stopped: %+v", round, n.name, r)
 			}
-			if n.drive.Voter() != held || n.remembers().Stopped != inc {
+			if n.drive.Voter() != held || n.remembers().Stopped != nonce {
 				t.Errorf("its disk is that of voter %d, and it remembers %+v", n.drive.Voter(), n.remembers())
 			}
 			from := c.now
@@ -177,7 +177,7 @@ func TestLastStops(t *testing.T) {
 func TestMarkNamesIncarnation(t *testing.T) {
 	for what, change := range map[string]func(p *views.Past){
 		"no mark":             func(p *views.Past) { p.Stopped = 0 },
-		"another incarnation": func(p *views.Past) { p.Stopped -= 64 },
+		"another incarnation": func(p *views.Past) { p.Stopped-- },
 		"another cluster":     func(p *views.Past) { p.Cluster++ },
 	} {
 		c := stopOneByOne(t)

@@ -56,17 +56,22 @@ func (w *Leader) join(from string, m *Message) {
 	w.send(from, &x)
 }
 
-// testify notes that an incarnation has promised never to enter again, as the folder of
-// its process says, which has returned. It leaves the view without a ghost; if it is one,
-// it no longer is from the next change on.
-func (w *Leader) testify(inc uint64) {
-	if s := w.standing(inc); s != nil && !w.doomed(inc) {
+// testify notes that the incarnation with a nonce has promised never to enter again, as
+// its process remembers, which has returned. It leaves the view without a ghost; if it is
+// one, it no longer is from the next change on.
+func (w *Leader) testify(nonce uint64) {
+	if i := w.record.bearer(nonce); i >= 0 && !w.doomed(w.record.Members[i].Inc) {
+		s := &w.standings[i]
 		if !s.leaves {
 			s.asked = w.now
 		}
 		s.heard, s.leaves, s.stops, s.ended = w.now, true, true, true
 	}
-	w.ghosts = slices.DeleteFunc(w.ghosts, func(t timed) bool { return t.id == inc })
+	for _, g := range w.record.Ghosts {
+		if g.Nonce == nonce {
+			w.ghosts = slices.DeleteFunc(w.ghosts, func(t timed) bool { return t.id == g.Inc })
+		}
+	}
 }
 
 // against returns the reason against admitting a joiner beside these members.

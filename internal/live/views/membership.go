@@ -106,6 +106,9 @@ func NewMembership(c MembershipConfig) (*Membership, error) {
 // Inc returns its incarnation; 0 before it is admitted.
 func (p *Membership) Inc() uint64 { return p.inc }
 
+// Nonce returns the number that it has drawn.
+func (p *Membership) Nonce() uint64 { return p.config.Nonce }
+
 // Record returns the newest known record.
 func (p *Membership) Record() *Record { return &p.record }
 

@@ -69,7 +69,7 @@ type Message struct {
 	Number  uint64   // Renew, Renewed, Status, State, Call, Here: identifies it
 	Epoch   uint64   // Join, Renew, Renewed, Fetch, NotLeader: the sender's
 	Seen    uint64   // Join, Renew, Fetch, Leave: the highest epoch of the cluster that the sender has heard of
-	Stopped uint64   // Join: incarnation that the sender's folder says has promised never to enter again; 0 if none
+	Stopped uint64   // Join: nonce of the incarnation that has promised never to enter again, as the sender remembers; 0 if none
 	Voter   uint64   // Join, Leave: number of the voter whose disk the sender has
 	Name    string   // Join
 	Address string   // Join: the sender's; NotLeader: the leader's, if known

@@ -3,13 +3,14 @@ package views
 import "fmt"
 
 // A Past is what a process remembers of its cluster when it starts again: the highest
-// epoch that it has seen, and the incarnation that it stopped cleanly, if it did. That
+// epoch that it has seen, and the incarnation that stopped cleanly, if one did. That
 // incarnation had promised never to enter again, and no application or client could
-// still act on a lock held through it. So its lease need not be waited for.
+// still act on a lock held through it. So its lease need not be waited for. It is named
+// by its nonce: even if the log goes back, no other incarnation has the same.
 type Past struct {
 	Cluster uint64
 	Epoch   uint64
-	Stopped uint64 // 0 if the last incarnation was not stopped cleanly
+	Stopped uint64 // nonce of the last incarnation; 0 if it did not stop cleanly
 }
 
 // pastForm is the text of a past; a checksum follows.

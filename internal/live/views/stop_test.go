@@ -53,7 +53,7 @@ func TestHeir(t *testing.T) {
 func TestTestimony(t *testing.T) {
 	d := lead(t, 3, 3)
 	d.live(3*second, 64, 65, 66)
-	again := Message{Kind: Join, Name: "C", Address: "C", Nonce: 900, Voter: 66, Stopped: 66, Who: []uint64{64, 65}}
+	again := Message{Kind: Join, Name: "C", Address: "C", Nonce: 900, Voter: 66, Stopped: 103, Who: []uint64{64, 65}}
 	d.say("C", again)
 	x := d.tick(1)
 	if x == nil || !slices.Equal(x.Left, []uint64{66}) || len(x.Drop)+len(x.Ghosts)+len(x.Retire) > 0 || len(x.Join) != 1 {
@@ -70,7 +70,7 @@ func TestTestimony(t *testing.T) {
 		t.Fatalf("%+v", d.record)
 	}
 	other := again
-	other.Stopped = 67
+	other.Stopped = 104
 	d.say("C", other)
 	if d.Out.Reset(); len(d.ghosts) != 1 {
 		t.Error("another incarnation ends the ghost")
@@ -283,7 +283,7 @@ func TestPast(t *testing.T) {
 func TestHeirOfTheReturned(t *testing.T) {
 	d := lead(t, 3, 3)
 	d.live(3*second, 64, 65, 66)
-	d.say("A", Message{Kind: Join, Name: "A", Address: "A", Nonce: 900, Voter: 64, Stopped: 64, Who: []uint64{65, 66}})
+	d.say("A", Message{Kind: Join, Name: "A", Address: "A", Nonce: 900, Voter: 64, Stopped: 101, Who: []uint64{65, 66}})
 	if x := d.tick(1); d.Out.HandOver != 0 || x == nil || !slices.Equal(x.Left, []uint64{64}) || len(x.Join) != 1 {
 		t.Errorf("handed over to %d: %+v", d.Out.HandOver, x)
 	}
