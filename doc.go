@@ -74,9 +74,10 @@
 // 'stile cert' makes the certificates, and stile refuses plain TCP to other machines unless
 // [Config.Insecure] is set.
 //
-// [Node.Close] waits for holders, up to [Config.Drain], and then leaves the cluster, so
-// that other nodes do not have to wait for its lease. If locks are still held then, its
-// error names them.
+// [Node.Close] waits for holders, up to [Config.Drain], and then stops the node, so that
+// other nodes do not have to wait for its lease. If locks are still held then, its error
+// names them. A node with [Config.Data] keeps its place in the cluster; one without leaves
+// it.
 //
 // What is guaranteed, and under which assumptions, is in docs/guarantees.md; how to run a
 // cluster is in docs/operating.md; how it works is in docs/protocol.md.

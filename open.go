@@ -90,11 +90,12 @@ func (n *Node) Done() <-chan struct{} { return n.node.Done() }
 // if the node ended by itself.
 func (n *Node) Err() error { return worded(n.node.Err()) }
 
-// Close leaves the cluster: it refuses new requests, waits up to Config.Drain until no
-// lock is held through the node, and then leaves. If a lock is still held then, or the
-// other nodes do not answer, the node ends as if it had crashed, and others wait for its
-// lease. Close returns an error in that case, which names the locks, and if the node had
-// already ended by itself.
+// Close stops the node: it refuses new requests, waits up to Config.Drain until no lock is
+// held through the node, and then ends. A node with Config.Data keeps its place in the
+// cluster, and returns to it when it is opened again; one without leaves the cluster. If a
+// lock is still held after Config.Drain, the node ends as if it had crashed, and others
+// wait for its lease. Close returns an error in that case, which names the locks, and if
+// the node had already ended by itself.
 func (n *Node) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), n.drain)
 	defer cancel()

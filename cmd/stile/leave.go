@@ -24,7 +24,11 @@ func newLeave() *cobra.Command {
 		Short: "Make a node leave the cluster cleanly",
 		Long: `Asks a node to leave: it accepts no new requests, stops renewing locks held
 through it (they expire within one lease), leaves the cluster, and exits. The
-command waits until the node has exited.`,
+command waits until the node has exited.
+
+The node gives up its place. If it was a voter, another node votes instead, or
+the cluster has fewer voters. To restart a node, stop it with TERM instead: it
+then keeps its place.`,
 		Example: `  stile leave --addr 127.0.0.1:7430`,
 		Args:    noArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return l.leave(c) },

@@ -24,7 +24,7 @@ import (
 const maxServedNodes = 9
 
 // serveSettings lists the flags that the environment and a file can set.
-const serveSettings = "name listen advertise join data memory lease voters algorithm nodes max-clients drain record record-limit ca cert key insecure log log-level"
+const serveSettings = "name listen advertise join data memory lease voters algorithm replace-after ephemeral nodes max-clients drain record record-limit ca cert key insecure log log-level"
 
 // serveFlags holds the flags of 'stile serve'.
 type serveFlags struct {
@@ -38,6 +38,8 @@ type serveFlags struct {
 	lease     time.Duration
 	voters    string
 	algorithm string
+	replace   time.Duration
+	ephemeral bool
 	nodes     int
 	clients   int
 	drain     time.Duration
@@ -50,7 +52,7 @@ type serveFlags struct {
 }
 
 func newServe() *cobra.Command {
-	f := &serveFlags{listen: node.DefaultListen, lease: 10 * time.Second, voters: "3", nodes: 1, clients: node.DefaultClients, drain: -1, limit: node.DefaultRecord, log: "text", level: "info"}
+	f := &serveFlags{listen: node.DefaultListen, lease: 10 * time.Second, voters: "3", replace: 10 * time.Minute, nodes: 1, clients: node.DefaultClients, drain: -1, limit: node.DefaultRecord, log: "text", level: "info"}
 	c := &cobra.Command{
 		Use:   "serve [flags]",
 		Short: "Run a node of a cluster",
@@ -65,8 +67,10 @@ is stored. Such a node numbers its tokens from the time of the clock, and a
 cluster of such nodes is lost if a majority of them stops at once.
 
 On Ctrl-C or TERM the node accepts no new requests, stops renewing locks held
-through it (they expire within one lease), and then leaves the cluster. A second
-signal ends it at once.
+through it (they expire within one lease), and then exits. It keeps its place in
+the cluster: start it again with its data directory, and no lock has to wait.
+With --ephemeral or --memory it leaves the cluster instead, as with 'stile
+leave'. A second signal ends it at once.
 
 Every flag can also be set by the environment, such as STILE_LISTEN for
 --listen, and by a TOML file with the names of flags as keys, such as listen =
@@ -94,6 +98,8 @@ func (f *serveFlags) define(c *cobra.Command) {
 	fs.Var(durationFlag(&f.lease, 100*time.Millisecond, time.Hour), "lease", "time a node may be unreachable before its locks are lost; first node only")
 	fs.Var(choiceFlag(&f.voters, "1", "3", "5"), "voters", "number `N` of nodes that store the views: 1, 3 or 5; first node only")
 	fs.Var(choiceFlag(&f.algorithm, liveNames()...), "algorithm", "`NAME` of the algorithm that passes locks on; first node only (default "+liveNames()[0]+")")
+	fs.Var(durationFlag(&f.replace, time.Second, 24*time.Hour), "replace-after", "time a voter may be down before another node votes in its place; first node only")
+	fs.BoolVar(&f.ephemeral, "ephemeral", false, "leave the cluster when the node stops, because it will not return")
 	fs.Var(countFlag(&f.nodes, 1, maxServedNodes), "nodes", "number of nodes to run in this process, to try things out; in memory unless --data is given")
 	fs.Var(countFlag(&f.clients, 1, 1_000_000), "max-clients", "maximum number of connected clients; lower if the system allows fewer open files")
 	fs.Var(durationFlag(&f.drain, 0, time.Hour), "drain", "maximum wait for holders on shutdown (default lease + 2s)")
@@ -134,8 +140,11 @@ func (f *serveFlags) settle(c *cobra.Command) error {
 		return errors.New("--record records one node, but --nodes runs several: run the node to record in its own process")
 	case f.record == "" && set("record-limit"):
 		return errors.New("--record-limit needs --record: give both, or leave it out")
-	case len(f.join) > 0 && (set("lease") || set("voters") || set("algorithm")):
-		return errors.New("--lease, --voters and --algorithm are set on the first node of a cluster: leave them out with --join")
+	case len(f.join) > 0 && (set("lease") || set("voters") || set("algorithm") || set("replace-after")):
+		return errors.New("--lease, --voters, --algorithm and --replace-after are set on the first node of a cluster: leave them out with --join")
+	}
+	if !set("replace-after") {
+		f.replace = max(f.replace, f.lease)
 	}
 	if f.record != "" {
 		if err := checkNewFile("record", f.record); err != nil {
@@ -155,7 +164,7 @@ func (f *serveFlags) configs(log *slog.Logger) ([]node.Config, error) {
 	var all []node.Config
 	for i := range f.nodes {
 		c := node.Config{
-			Name: f.name, Advertise: f.advertise, Join: f.join, Voters: voters, Lease: f.lease, Algorithm: f.algorithm,
+			Name: f.name, Advertise: f.advertise, Join: f.join, Voters: voters, Lease: f.lease, Algorithm: f.algorithm, Replace: f.replace, Ephemeral: f.ephemeral,
 			TLS: f.tls, Insecure: f.insecure, Clients: f.clients, Log: log,
 			Record: node.Record{File: f.record, Bytes: f.limit, By: buildVersion().String()},
 		}
@@ -282,13 +291,13 @@ func (p *servedNodes) stop(release func()) error {
 	if drain < 0 { // sessions that are no longer renewed end within a lease
 		drain = time.Duration(p.nodes[0].Status().Lease*float64(time.Second)) + 2*time.Second
 	}
-	p.log.Info("node stopping: leaves when no lock is held through it", "drain", drain)
+	p.log.Info("node stopping: exits when no lock is held through it", "drain", drain)
 	ctx, cancel := context.WithTimeoutCause(context.Background(), drain, fmt.Errorf("waited for %v", drain))
 	defer cancel()
 	var f findings
 	for i := len(p.nodes) - 1; i >= 0; i-- {
 		if err := p.nodes[i].Stop(ctx); err != nil {
-			f.lines = append(f.lines, fmt.Sprintf("node %s could not leave cleanly: %v; locks held through it are free when its lease expires", p.nodes[i].Name(), err))
+			f.lines = append(f.lines, fmt.Sprintf("node %s could not stop cleanly: %v; locks held through it are free when its lease expires", p.nodes[i].Name(), err))
 		}
 	}
 	if len(f.lines) > 0 {

@@ -123,8 +123,8 @@ func hostControls() []Control {
 	return []Control{
 		{
 			Name: "KeepHolds", Section: "11", Text: "an evicted process keeps its holds",
-			Rewrites: []Rewrite{{"internal/live/process/membership.go", `	if p.m != nil && how != views.Left {
-`, `	if p.m != nil && how != views.Left && !broken("KeepHolds") {
+			Rewrites: []Rewrite{{"internal/live/process/membership.go", `	if p.m != nil && !parts {
+`, `	if p.m != nil && !parts && !broken("KeepHolds") {
 `}},
 			Tests: []Test{storm("usual", 50)},
 		},

@@ -29,11 +29,11 @@ func engineControls() []Control {
 			Name: "Readmit", Section: "2", Text: "an evicted incarnation joins again",
 			Rewrites: []Rewrite{
 				{hearFile, `	default:
-		if m.Kind == Leave && m.Voter != 0 {
+		if votes {
 `, `	case broken("Readmit") && w.leads:
 		w.readmit(from, m)
 	default:
-		if m.Kind == Leave && m.Voter != 0 {
+		if votes {
 `},
 				{joinFile, `	case r.isGhost(m.Nonce): //`, `	case r.isGhost(m.Nonce) && !broken("Readmit"): //`},
 				{joinFile, `// against returns the reason`, `func (w *Leader) readmit(from string, m *Message) {
@@ -195,8 +195,8 @@ func engineControls() []Control {
 		},
 		{
 			Name: "LeavesVote", Section: "17", Text: "a leaver stops while its vote is needed",
-			Rewrites: []Rewrite{{answersFile, `	case p.phase == leaving && r.voter(p.config.Voter) >= 0:
-`, `	case p.phase == leaving && r.voter(p.config.Voter) >= 0 && !broken("LeavesVote"):
+			Rewrites: []Rewrite{{answersFile, `	case p.phase == leaving && !p.stops && r.voter(p.config.Voter) >= 0:
+`, `	case p.phase == leaving && !p.stops && r.voter(p.config.Voter) >= 0 && !broken("LeavesVote"):
 `}},
 			Tests: []Test{test(processPackage, "TestVoterComesAndGoes")},
 		},

@@ -106,7 +106,7 @@ func (n *node) carryOut() {
 		switch e := &n.Out.Effects[i]; e.Kind {
 		case process.Send:
 			n.send(e.To, e.Bytes)
-		case process.Save, process.Erase:
+		case process.Save, process.Erase, process.Remember:
 			n.saves = append(n.saves, e.Number)
 		case process.HangUp, process.Cut, process.LinkEnded, process.Failed:
 			h.fail(fmt.Errorf("%s: %w", n.address, e.Err))

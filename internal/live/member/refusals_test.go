@@ -218,7 +218,7 @@ func TestSet(t *testing.T) {
 
 // The usual settings are those that docs/protocol.md and operators know.
 func TestUsualSettings(t *testing.T) {
-	want := Settings{Lease: 10_000_000_000, Renew: 2_000_000_000, Drift: 10_000, Act: 10, Handover: 16, ViewLife: 1_000_000_000}
+	want := Settings{Lease: 10_000_000_000, Renew: 2_000_000_000, Drift: 10_000, Act: 10, Handover: 16, ViewLife: 1_000_000_000, Replace: 600_000_000_000}
 	if got := Usual(); got != want {
 		t.Errorf("%+v", got)
 	}

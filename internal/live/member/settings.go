@@ -15,11 +15,12 @@ type Settings struct {
 	Act      int64 // per cent of the lease, at its end, in which nothing is begun and holds are given up
 	Handover int   // number of local waiters that enter in a row while others wait
 	ViewLife Span  // minimum life of a view, unless members die
+	Replace  Span  // how long a voter may be absent before another member replaces it
 }
 
 // Usual returns the default settings.
 func Usual() Settings {
-	return Settings{Lease: 10 * Second, Renew: 2 * Second, Drift: 10_000, Act: 10, Handover: 16, ViewLife: Second}
+	return Settings{Lease: 10 * Second, Renew: 2 * Second, Drift: 10_000, Act: 10, Handover: 16, ViewLife: Second, Replace: 600 * Second}
 }
 
 // Check reports why such settings cannot work.
@@ -39,6 +40,8 @@ func (s Settings) Check() error {
 		return fmt.Errorf("%d local handovers in a row: want 1 to 1000000", s.Handover)
 	case s.ViewLife < 0 || s.ViewLife > s.Lease:
 		return fmt.Errorf("minimum view life of %v with a lease of %v: want 0 to the lease", s.ViewLife, s.Lease)
+	case s.Replace < s.Lease || s.Replace > MaxSpan:
+		return fmt.Errorf("replacement of absent voters after %v: want at least the lease, %v, and at most %v", s.Replace, s.Lease, MaxSpan)
 	}
 	return nil
 }

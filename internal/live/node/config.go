@@ -32,6 +32,8 @@ type Config struct {
 	Lease     time.Duration
 	Settings  *member.Settings // only for the founder of a cluster; nil: the defaults, with Lease
 	Algorithm string           // only for the founder of a cluster (default naimi-trehel)
+	Replace   time.Duration    // time after which a member replaces a voter that is down; only for the founder of a cluster (default 10 min)
+	Ephemeral bool             // leave the cluster when the node stops
 	TLS       cert.Config      // certificate files; empty: plain TCP
 	Insecure  bool             // allow plain TCP where others can listen in
 	Clients   int              // maximum number of clients (default DefaultClients, or fewer if open files are limited)
@@ -109,6 +111,7 @@ func (c Config) withDefaults() (Config, error) {
 		if c.Lease != 0 {
 			s = settingsFor(c.Lease)
 		}
+		s.Replace = cmp.Or(member.Span(c.Replace), s.Replace)
 		c.Settings = &s
 	}
 	if err := c.Settings.Check(); err != nil {
@@ -151,6 +154,7 @@ func settingsFor(lease time.Duration) member.Settings {
 	s.Renew = member.Span(lease) / (s.Lease / s.Renew) // the product might overflow
 	s.ViewLife = member.Span(lease) / (s.Lease / s.ViewLife)
 	s.Lease = member.Span(lease)
+	s.Replace = max(s.Replace, s.Lease)
 	return s
 }
 

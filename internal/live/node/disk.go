@@ -25,8 +25,8 @@ type keeper struct {
 // A job is one operation of the disk.
 type job struct {
 	number uint64
+	kind   process.EffectKind
 	record []byte
-	erase  bool
 	view   *views.Record // if not nil: remember the addresses of these members
 }
 
@@ -55,7 +55,7 @@ func (k *keeper) run() {
 
 // put queues a save. The node's mutex must be held.
 func (k *keeper) put(e *process.Effect) {
-	j := job{number: e.Number, record: e.Bytes, erase: e.Kind == process.Erase}
+	j := job{number: e.Number, kind: e.Kind, record: e.Bytes}
 	if k.done == nil {
 		k.n.acks = append(k.n.acks, k.saved(&j))
 		return
@@ -116,10 +116,13 @@ func (k *keeper) do(j *job) {
 // saved makes a record durable and returns the input that acknowledges it.
 func (k *keeper) saved(j *job) process.Input {
 	var err error
-	if j.erase {
+	switch {
+	case j.kind == process.Erase:
 		err = k.storage.Erase()
-	} else {
+	case j.kind == process.Save:
 		err = raft.Write(k.storage, j.record)
+	case k.n.folder != nil:
+		err = k.n.folder.remember(j.record)
 	}
 	in := process.Input{Kind: process.Saved, Number: j.number}
 	if err != nil {

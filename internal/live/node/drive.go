@@ -163,7 +163,9 @@ func (n *Node) carry(e *process.Effect) {
 		q := *e.Question
 		q.Bytes = append([]byte(nil), q.Bytes...)
 		n.asks = append(n.asks, q)
-	case process.Save, process.Erase:
+	case process.RolledBack:
+		n.rolledBack(e.Number, e.Record)
+	case process.Save, process.Erase, process.Remember:
 		n.disk.put(e)
 	case process.HangUp:
 		n.hung = e.Err
@@ -252,6 +254,8 @@ func (n *Node) ending(how views.Ending) {
 	switch {
 	case how == views.Left:
 		n.c.Log.Info("node left the cluster", "name", n.c.Name)
+	case how == views.Stopped:
+		n.c.Log.Info("node stopped, and keeps its place in the cluster", "name", n.c.Name)
 	case n.p.Phase() == process.Over:
 		n.c.Log.Warn("node is no longer a member", "name", n.c.Name, "why", why)
 	default:

@@ -53,16 +53,44 @@ func (f *folder) keep(r *views.Record) error {
 	if slices.Equal(all, f.known) && f.cluster == r.Cluster {
 		return nil
 	}
-	tmp := f.path() + ".new"
-	if err := write(tmp, heading(r.Cluster)+strings.Join(all, "\n")+"\n"); err != nil {
-		return err
-	}
-	if err := os.Rename(tmp, f.path()); err != nil {
+	if err := f.replace(f.path(), heading(r.Cluster)+strings.Join(all, "\n")+"\n"); err != nil {
 		return err
 	}
 	f.known, f.cluster = all, r.Cluster
+	return nil
+}
+
+// replace writes a file in place of another one, durably.
+func (f *folder) replace(path, text string) error {
+	tmp := path + ".new"
+	if err := write(tmp, text); err != nil {
+		return err
+	}
+	if err := os.Rename(tmp, path); err != nil {
+		return err
+	}
 	return disk.SyncFolder(f.dir)
 }
+
+func (f *folder) pastPath() string { return filepath.Join(f.dir, "past") }
+
+// past reads what the last process remembers. It may be nothing.
+func (f *folder) past() ([]byte, error) {
+	b, err := os.ReadFile(f.pastPath())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err == nil {
+		_, err = views.ParsePast(b)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot read %s: %w: remove this file; it only says whether the node was stopped cleanly, and in which epoch", f.pastPath(), err)
+	}
+	return b, nil
+}
+
+// remember writes what the process remembers.
+func (f *folder) remember(b []byte) error { return f.replace(f.pastPath(), string(b)) }
 
 // heading is the first line of the file.
 func heading(cluster uint64) string { return fmt.Sprintf("cluster %016x\n", cluster) }

@@ -13,6 +13,7 @@ import (
 // installed handles a new view of the member.
 func (n *Node) installed(r *views.Record) {
 	n.keepLinks(r)
+	n.missesDisk(r)
 	n.logView(r)
 	if err := n.pool.SetExtra(greeting(r.Cluster)); err != nil {
 		n.c.Log.Error("cluster not added to greetings", "err", err)
@@ -20,6 +21,21 @@ func (n *Node) installed(r *views.Record) {
 	n.disk.remember(r)
 	n.cluster = r.Cluster
 	n.cease()
+}
+
+// missesDisk reports, when the node becomes a member, that a voter had its name, and that
+// the node does not have the disk of that voter.
+func (n *Node) missesDisk(r *views.Record) {
+	i := slices.IndexFunc(r.Voters, func(v views.Voter) bool { return v.Name == n.c.Name && !v.Leaves })
+	if i < 0 || len(n.lastView) > 0 || slices.ContainsFunc(r.Members, func(m views.Member) bool { return m.Voter == r.Voters[i].ID }) {
+		return
+	}
+	n.c.Log.Warn("voter's data directory lost: the node was a voter, and its directory is not the one that it had then; it votes again as a new voter, if the other voters are a majority", "name", n.c.Name, "data", n.c.Data)
+}
+
+// rolledBack reports that the cluster has lost an epoch.
+func (n *Node) rolledBack(seen uint64, r *views.Record) {
+	n.c.Log.Error(fmt.Sprintf("the cluster has gone back from epoch %d to %d: voters were restored from older copies of their data directories: if this node is a voter, move its data directory away and start it again with --join", seen, r.Before), "now", r.Epoch)
 }
 
 // keepLinks dials all members, so that a broken connection is detected before it is needed.

@@ -33,6 +33,7 @@ type Node struct {
 	mux     *transport.Mux
 	pool    *transport.Pool
 	folder  *folder // nil without a data directory
+	past    []byte  // what the folder says of an earlier process
 	disk    keeper
 	print   printer
 	tape    *recorder       // nil without a recording
@@ -84,7 +85,7 @@ type State uint8
 const (
 	Joining  State = iota // not, or no longer, a member of the cluster
 	Member                // a member
-	Draining              // accepts nothing new, and leaves when no lock is held
+	Draining              // accepts nothing new, and leaves or stops when no lock is held
 	Leaving               // has promised never to enter again
 	Ended
 )
@@ -236,6 +237,9 @@ func (n *Node) store() (founds bool, err error) {
 		return false, err
 	}
 	n.cluster = n.folder.cluster
+	if n.past, err = n.folder.past(); err != nil {
+		return false, err
+	}
 	founds = len(n.c.Join)+len(known) == 0
 	n.c.Join = append(slices.Clone(n.c.Join), known...)
 	return founds, nil
@@ -249,7 +253,7 @@ func (n *Node) begin(founds bool) error {
 	}
 	c := process.Config{
 		Begin: process.Begin{
-			Name: n.c.Name, Address: n.address, Contacts: n.others(n.c.Join), Cluster: n.cluster, State: state,
+			Name: n.c.Name, Address: n.address, Contacts: n.others(n.c.Join), Cluster: n.cluster, State: state, Past: n.past,
 			Settings: *n.c.Settings, Limits: member.Limits{Waiters: maxWaiters},
 		},
 		Logs: raft.Logs{Election: process.Election, Heartbeat: process.Heartbeat, MaxLog: maxLog},
@@ -376,9 +380,23 @@ func (n *Node) Address() string { return n.address }
 func (n *Node) Name() string { return n.c.Name }
 
 // Stop shuts the node down gracefully: it accepts nothing new, waits until no lock is held
-// through it, leaves the cluster, and then ends. If the context is done first, the node
-// ends at once, as if it had crashed: other members then wait for its lease.
+// through it, and then ends. It keeps its seat in the cluster, and returns to it when it
+// starts again with its data directory. An ephemeral node, and one without a directory,
+// leaves the cluster instead. If the context is done first, the node ends at once, as if it
+// had crashed: other members then wait for its lease.
 func (n *Node) Stop(ctx context.Context) error {
+	if n.folder == nil || n.c.Ephemeral {
+		return n.Leave(ctx)
+	}
+	return n.part(ctx, process.Stop)
+}
+
+// Leave is like Stop, but the node leaves the cluster: it gives up its seat, and if it was a
+// voter, another member votes in its place, or there are fewer voters.
+func (n *Node) Leave(ctx context.Context) error { return n.part(ctx, process.Leave) }
+
+// part stops the node, or makes it leave.
+func (n *Node) part(ctx context.Context, how process.Kind) error {
 	n.enter()
 	if n.over {
 		n.mu.Unlock()
@@ -387,8 +405,8 @@ func (n *Node) Stop(ctx context.Context) error {
 			n.stopping = true
 			n.drain()
 			n.cease()
-			n.step(process.Input{Kind: process.Leave})
 		}
+		n.step(process.Input{Kind: how})
 		n.leave()
 	}
 	err := n.wait(ctx, func() bool { return n.left })
@@ -423,14 +441,14 @@ func (n *Node) Kill() {
 	n.close()
 }
 
-// stopSoon stops the node at the request of an operator over the network.
-func (n *Node) stopSoon() {
+// leaveSoon makes the node leave at the request of an operator over the network.
+func (n *Node) leaveSoon() {
 	n.mu.Lock()
 	lease := cmp.Or(n.p.Record().Settings.Lease, n.c.Settings.Lease)
 	n.mu.Unlock()
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Duration(lease))
 	defer cancel()
-	if err := n.Stop(ctx); err != nil {
+	if err := n.Leave(ctx); err != nil {
 		n.c.Log.Error("node stopped without leaving the cluster", "err", err)
 	}
 }

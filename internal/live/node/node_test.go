@@ -164,7 +164,7 @@ func TestNeverReady(t *testing.T) {
 // others wait for a lease.
 func TestDrain(t *testing.T) {
 	long := member.Usual()
-	long.Lease, long.ViewLife = 3600*member.Second, 0
+	long.Lease, long.ViewLife, long.Replace = 3600*member.Second, 0, 3600*member.Second
 	all := start(t, 2, func(i int, c *Config) { c.Settings = &long })
 	a, b := all[0], all[1]
 	h := acquire(t, b, "x")

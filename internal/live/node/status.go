@@ -72,7 +72,7 @@ func (n *Node) tellAbout(q *session.Question) ([]byte, error) {
 		}
 		return json.Marshal(r)
 	case AskLeave:
-		go n.stopSoon()
+		go n.leaveSoon()
 		return []byte("{}"), nil
 	}
 	return nil, fmt.Errorf("the node does not know query %d: use the same version of stile on both sides", q.What)

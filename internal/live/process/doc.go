@@ -17,7 +17,7 @@
 //			switch e := &p.Out.Effects[i]; e.Kind {
 //			case process.Notify:
 //				notify the application whose ticket is e.Event.Ticket
-//			case process.View, process.Ended:
+//			case process.View, process.Ended, process.RolledBack:
 //				membership has changed: dial the members, write a log line
 //			case process.Send:
 //				queue e.Bytes for the node at e.To
@@ -25,7 +25,7 @@
 //				queue e.Bytes for the client on connection e.Conn
 //			case process.Ask:
 //				answer the client's question, which does not concern the process
-//			case process.Save, process.Erase:
+//			case process.Save, process.Erase, process.Remember:
 //				pass e to the disk, which handles one after the other; then
 //				pass in Input{Kind: process.Saved, Number: e.Number, Text: failure}
 //			case process.HangUp, process.Cut, process.LinkEnded:
@@ -64,8 +64,12 @@
 //   - A process is a voter from the moment that a record says so and its first state is
 //     durable, until a record says that the others can do without it. Its state is then
 //     erased.
-//   - A process that leaves promises never to enter again only when no lock is held
-//     through it and no application can still act on one that was lost.
+//   - A process that leaves or stops promises never to enter again only when no lock is
+//     held through it and no application or client can still act on one that was lost.
+//     It then remembers the promise; one that stops reports it only when that is durable,
+//     so that it has ended cleanly as soon as it has ended.
+//   - What a process remembers is the highest epoch that it has seen, and the promise of
+//     its last incarnation. Only a stop waits until it is durable.
 //   - An evicted process asks to join again by itself, as another incarnation.
 //
 // A Tape is shown every input and its output; package replay writes recordings of them.

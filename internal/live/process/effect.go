@@ -9,17 +9,19 @@ import (
 // An EffectKind is the type of an effect.
 type EffectKind uint8
 
-// The effects. Those up to Ended come before all others of a step.
+// The effects. Those up to RolledBack come before all others of a step.
 const (
-	Notify EffectKind = iota // notify an application of this process of what happened to its request: Event
-	View                     // the member has installed a view: Record
-	Ended                    // the process is no longer a member: How
+	Notify     EffectKind = iota // notify an application of this process of what happened to its request: Event
+	View                         // the member has installed a view: Record
+	Ended                        // the process is no longer a member: How
+	RolledBack                   // the cluster has lost an epoch that this process has seen: Number, Record
 
 	Send      // send a message to a node: To, Bytes, Lossy
 	Reply     // send a frame to a client: Conn, Bytes, which are empty if the connection must only be closed: Last
 	Ask       // answer a client's question: Question
 	Save      // make Bytes durable, and then pass in Saved: Number
 	Erase     // erase everything that was saved, and then pass in Saved: Number
+	Remember  // make Bytes durable in place of what was remembered before, and then pass in Saved: Number
 	HangUp    // close the connection to a node that has sent what no correct node sends: To, Err
 	Cut       // the same for a client: Conn, Err
 	LinkEnded // the link to a member has ended until the next view: To, Peer, Err
@@ -64,7 +66,7 @@ type Output struct {
 	Effects []Effect       // to carry out, in this order
 	Wake    member.Instant // when to pass in Wake, if nothing happens before
 	Ticket  member.Ticket  // Lock: identifies the request; its outcome is an effect
-	Err     error          // Lock, Unlock, Release, Leave: why the request is refused
+	Err     error          // Lock, Unlock, Release: why the request is refused
 
 	acts []Effect // effects that come after the others
 }

@@ -68,7 +68,7 @@ func (n *node) hash() uint64 {
 }
 
 // first reports whether an effect must come before those of which others can learn.
-func first(k EffectKind) bool { return k <= Ended || k > Failed }
+func first(k EffectKind) bool { return k <= RolledBack || k > Failed }
 
 // check judges what came of a step: the order of the effects, and that nothing comes
 // of one that has ended.
@@ -155,11 +155,13 @@ func (n *node) carryOut() {
 			n.reply(e)
 		case Ask:
 			n.asked = append(n.asked, keep(e))
-		case Save, Erase:
+		case RolledBack:
+			n.back = append(n.back, [2]uint64{e.Number, e.Record.Before})
+		case Save, Erase, Remember:
 			if n.number++; e.Number != n.number {
 				c.t.Fatalf("%s: save %d after %d others", n.name, e.Number, n.number-1)
 			}
-			n.saves = append(n.saves, save{e.Number, e.Kind == Erase, slices.Clone(e.Bytes)})
+			n.saves = append(n.saves, save{e.Number, e.Kind == Erase, e.Kind == Remember, slices.Clone(e.Bytes)})
 			n.runDisk()
 		case HangUp:
 			n.hangUps = append(n.hangUps, keep(e))
@@ -239,8 +241,9 @@ func (n *node) promised(b []byte) {
 	t.Helper()
 	to, k := binary.Uvarint(b)
 	from, l := binary.Uvarint(b[k:])
+	_, j := binary.Uvarint(b[k+l:])
 	m := new(pb.Message)
-	if err := proto.Unmarshal(b[k+l+1+8:], m); err != nil {
+	if err := proto.Unmarshal(b[k+l+j+1+8:], m); err != nil {
 		t.Fatal(err)
 	}
 	switch {
@@ -294,6 +297,10 @@ func (n *node) runDisk() {
 
 // do has the disk do something.
 func (n *node) do(s save) error {
+	if s.past {
+		n.past = s.bytes
+		return nil
+	}
 	if s.erase {
 		n.durable = raft.State{}
 		return n.drive.Erase()

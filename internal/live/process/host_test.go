@@ -16,7 +16,7 @@ import (
 const ms = member.Instant(member.Millisecond)
 
 func settings() member.Settings {
-	return member.Settings{Lease: 200 * member.Millisecond, Renew: 40 * member.Millisecond, Drift: 1000, Act: 10, Handover: 4, ViewLife: 20 * member.Millisecond}
+	return member.Settings{Lease: 200 * member.Millisecond, Renew: 40 * member.Millisecond, Drift: 1000, Act: 10, Handover: 4, ViewLife: 20 * member.Millisecond, Replace: 600 * member.Millisecond}
 }
 
 // lease and act are the same as instants: how long a lease runs, and how long before
@@ -106,6 +106,7 @@ type node struct {
 
 	drive   *raft.Drive
 	durable raft.State // what is on the drive
+	past    []byte     // what the process remembers
 	saves   []save     // not acknowledged yet
 	saving  bool
 	slow    member.Instant // how long a save takes
@@ -117,6 +118,7 @@ type node struct {
 	lease    member.Instant // when it ends
 	views    []uint64
 	ended    []views.Ending
+	back     [][2]uint64 // epochs that were seen, and those that the cluster had gone back to
 	failed   error
 	told     []member.Event
 	requests map[member.Ticket]string // the lock's name, of requests that have not ended
@@ -137,6 +139,7 @@ type node struct {
 type save struct {
 	number uint64
 	erase  bool
+	past   bool
 	bytes  []byte
 }
 
@@ -263,7 +266,7 @@ func (n *node) config(found bool) Config {
 		c.t.Fatalf("%s: %v", n.name, err)
 	}
 	config := Config{
-		Begin:   Begin{Name: n.name, Address: n.name, State: state, Settings: settings()},
+		Begin:   Begin{Name: n.name, Address: n.name, State: state, Past: n.past, Settings: settings()},
 		Logs:    c.logs,
 		Spec:    catalog.MakeLive,
 		Observe: c.observe,
@@ -298,7 +301,7 @@ func (n *node) bootWith(config Config) {
 		c.t.Fatal(err)
 	}
 	*n = node{
-		Process: p, c: c, name: n.name, life: n.life + 1, drive: n.drive, durable: state, slow: n.slow, stalled: n.stalled,
+		Process: p, c: c, name: n.name, life: n.life + 1, drive: n.drive, durable: state, past: n.past, slow: n.slow, stalled: n.stalled,
 		requests: map[member.Ticket]string{}, held: map[member.Ticket]*hold{}, digests: n.digests, sums: n.sums,
 	}
 	n.sum = n.hash()

@@ -13,6 +13,7 @@ type Kind uint8
 const (
 	Start   Kind = iota // the first input: found a cluster if the config says so, and join
 	Leave               // accept nothing new, and leave the cluster when no lock is held
+	Stop                // the same, but the process keeps its vote, and will return
 	Wake                // the clock has reached Output.Wake
 	Up                  // there is a connection to a node
 	Down                // the connection to a node has broken
@@ -31,7 +32,7 @@ const (
 	Kinds               // number of kinds
 )
 
-var kindNames = [...]string{"start", "leave", "wake", "up", "down", "message", "frame", "closed", "lock", "cancel", "unlock", "release", "saved", "evict", "choose", "refresh", "resize"}
+var kindNames = [...]string{"start", "leave", "stop", "wake", "up", "down", "message", "frame", "closed", "lock", "cancel", "unlock", "release", "saved", "evict", "choose", "refresh", "resize"}
 
 // String returns the name of a kind.
 func (k Kind) String() string {

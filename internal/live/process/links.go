@@ -95,7 +95,7 @@ func (p *Process) packet(b []byte) error {
 	}
 	err = p.links.Receive(p.clock, b, p.deliver)
 	if newer := p.links.Newer(); newer > p.view {
-		p.asks.Seen(p.clock, newer)
+		p.asks.Newer(p.clock, newer)
 	}
 	return err
 }

@@ -85,7 +85,7 @@ func (p *Process) join() {
 	if p.nonce = 0; nonce == 0 {
 		nonce = p.draw()
 	}
-	c := views.MembershipConfig{Name: p.config.Name, Address: p.config.Address, Nonce: nonce, Voters: p.contacts(), Cluster: p.config.Cluster, Retry: 4 * p.tick}
+	c := views.MembershipConfig{Name: p.config.Name, Address: p.config.Address, Nonce: nonce, Voters: p.contacts(), Cluster: p.config.Cluster, Past: p.past, Retry: 4 * p.tick}
 	if p.voter != nil {
 		c.Voter, c.Cluster = p.voter.ID(), p.cluster
 	}
@@ -125,50 +125,91 @@ func addresses(r *views.Record) []string {
 	return all
 }
 
-// drain begins to leave: nothing new is granted, waiting requests are refused, and
-// clients are asked to use another node.
-func (p *Process) drain() {
+// drain begins to leave or to stop: nothing new is granted, waiting requests are refused,
+// and clients are asked to use another node. A view of the same members carries over what
+// is held. A process that stops can still be asked to leave instead.
+func (p *Process) drain(stops bool) {
 	if p.phase >= Draining {
+		p.stops = p.stops && (stops || p.phase > Draining)
 		return
 	}
-	p.phase = Draining
+	p.phase, p.stops = Draining, stops
 	if p.m != nil {
 		p.clients.Drain(p.clock, p.m)
 		p.m.Drain(p.clock)
 		p.take()
+		if p.held() {
+			p.refresh()
+		}
 	}
 }
 
-// leave continues leaving. When no lock is held, and no application can still act on
-// one that was lost, the member promises never to enter again, and the process reports
-// that to the view service.
+// refresh asks for a view later than the installed one.
+func (p *Process) refresh() {
+	if p.asks != nil && p.view != 0 {
+		p.asks.Refresh(p.clock, p.view)
+	}
+}
+
+// held reports whether a lock is held through this process, or an application or a
+// client can still act on one that was lost.
+func (p *Process) held() bool {
+	return p.m != nil && (p.m.Inside() > 0 || p.clients.Holds() > 0)
+}
+
+// leave continues leaving or stopping. When no lock is held, and no application can still
+// act on one that was lost, the member promises never to enter again. The process
+// remembers that, so that its lease is not waited for even if no other process hears of
+// it, and reports it to the view service. One that stops reports it when it is durable: it may
+// end as soon as the others know.
 func (p *Process) leave() {
-	if p.err != nil || p.m != nil && (p.m.Inside() > 0 || p.clients.Holds() > 0) {
+	if p.err != nil || p.held() {
 		return
 	}
 	p.phase = Leaving
-	if p.asks == nil { // its first state is not durable yet
-		p.end(views.Left)
-		return
-	}
 	if p.m != nil {
 		p.m.Leave(p.clock)
 		p.take()
+		p.remember(promise, views.Past{Cluster: p.asks.Record().Cluster, Epoch: p.asks.Seen(), Stopped: p.asks.Nonce()})
 	}
-	p.asks.Leave(p.clock)
+	switch {
+	case p.asks == nil && p.stops: // its first state is not durable yet
+		p.end(views.Stopped)
+		return
+	case p.asks == nil:
+		p.end(views.Left)
+		return
+	case !p.stops:
+		p.asks.Leave(p.clock)
+	case p.m == nil:
+		p.asks.Stop(p.clock)
+	}
 	p.settle()
+}
+
+// remember makes durable what the process must know when it starts again.
+func (p *Process) remember(what what, past views.Past) {
+	p.past = past
+	p.save(pending{what: what, state: past.AppendTo(nil)})
 }
 
 // petition handles the effects of the membership, and reports whether there were any.
 func (p *Process) request() bool {
 	if p.voter != nil {
 		p.asks.Know(p.clock, p.voter.Record())
+		if p.asks.Record().Cluster == p.cluster {
+			p.voter.Raise(p.asks.Seen())
+		}
 	}
 	out := &p.asks.Out
 	for _, l := range out.Send {
 		p.send(l.To, serviceMessage, l.Bytes)
 	}
 	view, renewed, ending := out.View, out.Renewed, out.Ending
+	if out.Back != 0 {
+		now := p.asks.Record().Clone()
+		p.now(Effect{Kind: RolledBack, Number: out.Back, Record: &now})
+	}
 	busy := len(out.Send)+len(renewed) > 0 || view || ending != views.Running
 	out.Reset()
 	for _, number := range renewed {
@@ -186,7 +227,8 @@ func (p *Process) request() bool {
 
 // end ends the membership. Unless the process is leaving, it asks to join again.
 func (p *Process) end(how views.Ending) {
-	if p.m != nil && how != views.Left {
+	parts := how == views.Left || how == views.Stopped
+	if p.m != nil && !parts {
 		p.m.Gone(p.clock)
 		p.take()
 	}
@@ -195,7 +237,7 @@ func (p *Process) end(how views.Ending) {
 		p.known = addresses(r)
 	}
 	why := session.Evicted
-	if how == views.Left {
+	if parts {
 		why = session.Leaving
 	}
 	p.clients.End(why)
@@ -232,6 +274,11 @@ func (p *Process) install() {
 		return
 	}
 	p.view = v.Epoch
+	past := views.Past{Cluster: r.Cluster, Epoch: p.asks.Seen()}
+	if p.phase == Leaving {
+		past.Stopped = p.asks.Nonce()
+	}
+	p.remember(memory, past)
 	p.meet(r)
 	now := r.Clone() // the process may learn of a newer record in this very step
 	p.now(Effect{Kind: View, Record: &now})

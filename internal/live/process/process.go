@@ -19,6 +19,7 @@ type Begin struct {
 	Cluster  uint64          // cluster that it was a member of before; 0 joins whichever it finds
 	Seed     [32]byte        // seed of all randomness, session secrets included: drawn by the host
 	State    []byte          // state saved before, as one record; empty if there is none
+	Past     []byte          // what was last remembered; empty if nothing was
 	Settings member.Settings // used until the cluster's settings are known (default member.Usual)
 	Limits   member.Limits
 	Links    member.LinkLimits // their times follow from the cluster's settings
@@ -99,14 +100,14 @@ const (
 	Idle     Phase = iota // before Start
 	Joining               // asks to become a member
 	Member                // is a member
-	Draining              // is a member, grants nothing new, and leaves when no lock is held
+	Draining              // is a member, grants nothing new, and leaves or stops when no lock is held
 	Leaving               // has promised never to enter again
-	Over                  // has left, was evicted while leaving, or has failed
+	Over                  // has left or stopped, was evicted while leaving, or has failed
 )
 
 // Errors of inputs.
 var (
-	// ErrLeaving is why a process that is about to leave accepts no request.
+	// ErrLeaving is why a process that is about to leave or to stop accepts no request.
 	ErrLeaving = errors.New("the node is leaving the cluster")
 	// ErrOver is why a process that has ended accepts no request.
 	ErrOver = errors.New("the node has stopped")
@@ -119,7 +120,9 @@ type Process struct {
 	rng    *rand.ChaCha8
 	clock  member.Instant
 	phase  Phase
+	stops  bool  // it keeps its vote when it ends
 	err    error // why it has failed
+	past   views.Past
 
 	inc    uint64
 	m      *member.Member // nil unless it is a member
@@ -161,6 +164,9 @@ func New(c Config) (*Process, error) {
 	_, voter, err := c.Logs.Voter(c.State)
 	if err != nil {
 		return nil, err
+	}
+	if p.past, err = views.ParsePast(c.Past); err != nil {
+		return nil, fmt.Errorf("read what the process remembers: %w", err)
 	}
 	switch f, x := c.Found, c.Restore; {
 	case voter != 0:
@@ -223,8 +229,8 @@ func (p *Process) step(in *Input) {
 	switch in.Kind {
 	case Start:
 		p.start()
-	case Leave:
-		p.drain()
+	case Leave, Stop:
+		p.drain(in.Kind == Stop)
 	case Wake:
 		p.wake()
 	case Up, Down:

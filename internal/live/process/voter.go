@@ -31,6 +31,8 @@ const (
 	logRecord  what = iota // a record of the voter's log
 	firstState             // the state that a new voter begins with
 	nothing                // the disk is erased
+	memory                 // what the process remembers
+	promise                // the same, with the promise never to enter again
 )
 
 // save emits a save.
@@ -39,8 +41,13 @@ func (p *Process) save(s pending) {
 	s.number = p.disk.saves
 	p.disk.queue = append(p.disk.queue, s)
 	e := Effect{Kind: Save, Number: s.number, Bytes: s.state}
-	if p.disk.held = true; s.what == nothing {
+	switch s.what {
+	case nothing:
 		e.Kind, p.disk.held = Erase, false
+	case memory, promise:
+		e.Kind = Remember
+	default:
+		p.disk.held = true
 	}
 	p.do(e)
 }
@@ -65,6 +72,8 @@ func (p *Process) saved(number uint64, failure string) {
 		if p.asks == nil && p.phase < Leaving { // it has founded a cluster
 			p.join()
 		}
+	case s.what == promise && p.stops && p.asks != nil:
+		p.asks.Stop(p.clock)
 	}
 }
 
@@ -89,6 +98,9 @@ func (p *Process) open(state []byte) {
 		return
 	}
 	p.voter = v
+	if p.past.Cluster == p.cluster {
+		v.Raise(p.past.Epoch)
+	}
 	if r := v.Record(); r.Cluster != 0 {
 		p.tick = Tick(r.Settings)
 	}

@@ -45,11 +45,13 @@ func outcome(out *process.Output) Outcome {
 			o.Effects[changes].begin(e).bytes(e.Record.AppendTo(nil))
 		case process.Ended:
 			o.Effects[changes].begin(e).number(uint64(e.How))
+		case process.RolledBack:
+			o.Effects[changes].begin(e).number(e.Number)
 		case process.Send:
 			o.Effects[sends].begin(e).text(e.To).bytes(e.Bytes)
 		case process.Reply:
 			o.Effects[replies].begin(e).number(e.Conn).flag(e.Last).bytes(e.Bytes)
-		case process.Save, process.Erase:
+		case process.Save, process.Erase, process.Remember:
 			o.Effects[saves].begin(e).number(e.Number).bytes(e.Bytes)
 		case process.Ask:
 			o.Effects[closings].begin(e).number(e.Conn).number(e.Question.Number)

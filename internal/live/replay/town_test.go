@@ -101,7 +101,7 @@ func (h *house) step(in process.Input) {
 			h.ended = append(h.ended, e.How)
 		case process.Send:
 			h.w.mail = append(h.w.mail, mail{h.w.now + ms, e.To, process.Input{Kind: process.Message, Text: h.address, Bytes: slices.Clone(e.Bytes)}})
-		case process.Save, process.Erase:
+		case process.Save, process.Erase, process.Remember:
 			h.saves = append(h.saves, e.Number)
 		case process.HangUp, process.Cut, process.LinkEnded:
 			h.w.t.Errorf("%s: %s", h.address, did(e))
@@ -235,8 +235,12 @@ func live(t *testing.T) (first, second []byte) {
 	}
 	a.step(process.Input{Kind: process.Down, Text: b.address})
 	w.run(50 * ms)
-	a.ask(process.Input{Kind: process.Leave})
-	w.run(100 * ms)
+	a.ask(process.Input{Kind: process.Stop})
+	a.ask(process.Input{Kind: process.Leave}) // which is too late
+	w.run(400 * ms)
+	if !slices.Equal(a.ended, []views.Ending{views.Stopped}) {
+		t.Errorf("the first one has not stopped: %v", a.ended)
+	}
 	for _, h := range w.houses {
 		h.tape.End("the node has ended")
 	}

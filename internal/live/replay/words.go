@@ -20,6 +20,8 @@ func (p *player) describe(in *process.Input) string {
 		return "the node starts"
 	case process.Leave:
 		return "the node begins to leave"
+	case process.Stop:
+		return "the node begins to stop"
 	case process.Wake:
 		return "the wake time is reached"
 	case process.Up:
@@ -91,6 +93,8 @@ func did(e *process.Effect) string {
 		return fmt.Sprintf("installs the view of epoch %d", e.Record.Epoch)
 	case process.Ended:
 		return "is no longer a member: " + ending(e.How)
+	case process.RolledBack:
+		return fmt.Sprintf("finds that epoch %d is not in the history of the view of epoch %d", e.Number, e.Record.Epoch)
 	case process.Send:
 		return fmt.Sprintf("sends %s to %s", message(e.Bytes), words.Quoted(e.To))
 	case process.Reply:
@@ -101,6 +105,8 @@ func did(e *process.Effect) string {
 		return fmt.Sprintf("saves %d bytes, as save %d", len(e.Bytes), e.Number)
 	case process.Erase:
 		return fmt.Sprintf("erases its storage, as save %d", e.Number)
+	case process.Remember:
+		return fmt.Sprintf("saves what it must remember, as save %d", e.Number)
 	case process.HangUp:
 		return fmt.Sprintf("closes the connection to %s: %s", words.Quoted(e.To), words.Quoted(e.Err.Error()))
 	case process.Cut:
@@ -131,6 +137,8 @@ func ending(how views.Ending) string {
 		return "it was evicted"
 	case views.Left:
 		return "it left"
+	case views.Stopped:
+		return "it stopped"
 	case views.Replaced:
 		return "its voters now belong to another cluster"
 	}

@@ -56,6 +56,7 @@ func (h *Header) fields(c *codec.Coder) {
 	c.Number(&b.Cluster)
 	c.Fixed(b.Seed[:])
 	c.Bytes(&b.State, maxHeader)
+	c.Bytes(&b.Past, maxHeader)
 	views.CodeSettings(c, &b.Settings)
 	for _, n := range [...]*int{&b.Limits.Waiters, &b.Limits.Names, &b.Limits.Idle, &b.Limits.Part, &b.Links.Bytes, &b.Links.Window, &b.Links.Early, &b.Sessions} {
 		size(c, n)

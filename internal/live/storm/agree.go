@@ -93,8 +93,7 @@ func (o *oracle) commit(r *views.Record, h uint64) {
 
 // dropped judges the end of a process's membership, and reports whether it was evicted.
 func (o *oracle) dropped(inc uint64) (evicted bool) {
-	q := o.w.at(inc)
-	if q.inc == inc && q.state == leaving {
+	if i, ok := o.w.find(inc); ok && o.w.incarnations[i].promised {
 		return false
 	}
 	o.limits = append(o.limits, limit{inc, 1 << 62})

@@ -35,11 +35,12 @@ const (
 // and acknowledged in the same instant.
 type drive struct {
 	q      *proc
-	disk   Disk  // nil if it was lost
-	ill    bool  // it will fail soon, or has failed
-	rotten bool  // its contents are not what was written
-	stalls int   // number of faults that keep it from writing
-	slow   int64 // maximum additional time of each save
+	disk   Disk   // nil if it was lost
+	ill    bool   // it will fail soon, or has failed
+	rotten bool   // its contents are not what was written
+	past   []byte // what the process remembers, beside the voter's state
+	stalls int    // number of faults that keep it from writing
+	slow   int64  // maximum additional time of each save
 	saves  []save
 	acks   []ack // not yet taken by the process
 	number int   // of the save in progress; others are void
@@ -48,7 +49,7 @@ type drive struct {
 // A save is what the process wants to be durable.
 type save struct {
 	number uint64
-	erase  bool
+	kind   process.EffectKind
 	bytes  []byte
 }
 
@@ -60,7 +61,7 @@ type ack struct {
 
 // add queues a save.
 func (d *drive) add(e *process.Effect) {
-	d.saves = append(d.saves, save{e.Number, e.Kind == process.Erase, slices.Clone(e.Bytes)})
+	d.saves = append(d.saves, save{e.Number, e.Kind, slices.Clone(e.Bytes)})
 	if len(d.saves) == 1 {
 		d.begin()
 	}
@@ -115,11 +116,18 @@ func (d *drive) written(number int) {
 
 // do makes a save durable.
 func (d *drive) do(s *save) error {
-	if s.erase {
+	switch s.kind {
+	case process.Erase:
 		return d.disk.Erase()
+	case process.Remember:
+		d.past = s.bytes
+		return nil
 	}
 	return d.disk.Write(s.bytes)
 }
+
+// lose empties the drive: its disk is lost.
+func (d *drive) lose() { d.disk, d.past = nil, nil }
 
 // saved hands an acknowledgement to the process.
 func (q *proc) saved(boots int) {

@@ -178,6 +178,6 @@ func some(f Faults, r *kernel.Rand) Faults {
 // Quick returns settings for storms: leases are short, so that much happens.
 func Quick() member.Settings {
 	s := member.Usual()
-	s.Lease, s.Renew, s.ViewLife = 200*member.Millisecond, 30*member.Millisecond, 10*member.Millisecond
+	s.Lease, s.Renew, s.ViewLife, s.Replace = 200*member.Millisecond, 30*member.Millisecond, 10*member.Millisecond, 600*member.Millisecond
 	return s
 }

@@ -26,7 +26,7 @@ const (
 	Beyond                        // clocks drift beyond the margin: exclusion is then left to fences
 	Join                          // more processes join, and leave again
 	Leave                         // members leave gracefully
-	Roll                          // all members are restarted, one after another
+	Roll                          // all members stop and start again, one after another
 	Evict                         // a healthy member is evicted
 	Skip                          // views follow each other fast, and some are never seen
 	Switch                        // the algorithms change
@@ -43,6 +43,7 @@ const (
 	Release                       // an operator takes a lock from its holder
 	Garble                        // some of what a process sends is malformed, or of an unknown kind
 	Restore                       // all processes end, all disks are lost, and a backup is restored
+	Stop                          // a member, or all of them, stop gracefully and return with their disks, or crash meanwhile
 	faultKinds = iota
 )
 
@@ -53,7 +54,7 @@ const AllFaults = 1<<faultKinds - 1 - Beyond
 var faultNames = [faultKinds]string{
 	"crash", "pause", "loss", "delay", "duplicate", "break", "oneway", "partition", "slow", "drift", "beyond",
 	"join", "leave", "roll", "evict", "skip", "switch", "forget", "client", "sever", "lead", "disk", "wipe",
-	"stall", "late", "jump", "gone", "release", "garble", "restore",
+	"stall", "late", "jump", "gone", "release", "garble", "restore", "stop",
 }
 
 // FaultNames returns the names of all kinds of faults.

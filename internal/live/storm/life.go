@@ -21,7 +21,7 @@ func (q *proc) boot() error {
 	q.boots++
 	q.chance = kernel.NewRand(w.Seed, uint64(1000+1000*q.place()+q.boots))
 	q.clock = clock{base: w.Now(), read: member.Instant(1 + q.chance.Below(1000*ms)), rate: w.rate(&q.chance)}
-	q.state, q.view, q.draining = joining, nil, false
+	q.state, q.view, q.draining, q.halts = joining, nil, false, false
 	q.lease, q.sent, q.lamport = 0, q.sent[:0], 0
 	q.wakeAt, q.wakeNo = 0, q.wakeNo+1
 	if err := q.open(); err != nil {
@@ -46,7 +46,7 @@ func (q *proc) open() (err error) {
 	c := process.Config{
 		Begin: process.Begin{
 			Name: w.Name(q.id), Address: w.Name(q.id), Contacts: w.contacts(q), Seed: q.seed(),
-			Settings: w.Settings, Limits: w.Limits, Links: w.Links,
+			Past: d.past, Settings: w.Settings, Limits: w.Limits, Links: w.Links,
 		},
 		Logs: w.Logs, Spec: w.spec, Observe: true,
 	}
@@ -61,7 +61,8 @@ func (q *proc) open() (err error) {
 	if err != nil && d.rotten {
 		w.wiped = append(w.wiped, id)
 		w.remark(q.id, "its disk is damaged and is replaced")
-		d.disk, c.State = w.Disk(), nil
+		d.lose()
+		d.disk, c.State, c.Past = w.Disk(), nil, nil
 		q.p, err = process.New(c)
 	}
 	d.ill, d.rotten = false, false
@@ -127,7 +128,10 @@ func (w *world) rate(r *kernel.Rand) int64 {
 }
 
 // departs makes the process leave gracefully, as soon as it runs.
-func (q *proc) departs() { q.w.At(q.w.Now(), depart, q.id, q.boots) }
+func (q *proc) departs() {
+	q.halts = false
+	q.w.At(q.w.Now(), depart, q.id, q.boots)
+}
 
 // exit ends a process that has finished. Its disk completes what it has begun.
 func (q *proc) exit() {

@@ -29,7 +29,8 @@ type proc struct {
 	inc      uint64 // of the member, or of the last one if there is none now
 	no       int    // number of the incarnation in reports
 	state    state
-	draining bool // it leaves as soon as no lock is held through it
+	draining bool // it leaves or stops as soon as no lock is held through it
+	halts    bool // it is to stop rather than to leave
 	boots    int  // number of processes that have run here
 	p        *process.Process
 	in       process.Input // the current input
@@ -102,7 +103,11 @@ func (q *proc) happen(kind kernel.EventKind, arg int) {
 	case depart:
 		if arg == q.boots && q.state == taking && !q.draining {
 			q.draining = true
-			q.step(process.Input{Kind: process.Leave})
+			in := process.Input{Kind: process.Leave}
+			if q.halts {
+				in.Kind = process.Stop
+			}
+			q.step(in)
 		}
 	}
 }
@@ -136,6 +141,9 @@ func (q *proc) carryOut() {
 		return
 	case phase == process.Leaving && q.state == taking:
 		q.state = leaving
+		if i, ok := w.find(q.inc); ok {
+			w.incarnations[i].promised = true
+		}
 		w.oracle.stopped(q)
 	}
 	if v := q.p.Voter(); v != nil {
@@ -161,7 +169,7 @@ func (q *proc) effect(e *process.Effect) {
 		q.send(e.To, e.Bytes)
 	case process.Reply:
 		q.reply(e)
-	case process.Save, process.Erase:
+	case process.Save, process.Erase, process.Remember:
 		q.drive.add(e)
 	case process.FrameSent:
 		o.sent(q, e.Peer, e.Bytes)
@@ -333,7 +341,7 @@ func (q *proc) installed(r *views.Record) {
 // join again, as another incarnation.
 func (q *proc) gone(how views.Ending) {
 	q.w.oracle.stopped(q)
-	q.w.remark(q.id, "m%d %s", q.no, [...]string{"is still a member", "is evicted", "has left", "finds another cluster"}[how])
+	q.w.remark(q.id, "m%d %s", q.no, [...]string{"is still a member", "is evicted", "has left", "finds another cluster", "has stopped"}[how])
 	q.state, q.view, q.draining = joining, nil, false
 	q.lease, q.sent, q.lamport = 0, q.sent[:0], 0
 }

@@ -190,6 +190,9 @@ func (o *oracle) turn(l *judged, q *proc, x *ask) {
 		return
 	}
 	known := w.Now() - 2*int64(len(w.procs)+4)*slowest
+	if w.Links.Window > 0 { // a request may be queued behind reports about all locks
+		known -= 2 * slowest * int64(w.Locks) * 16 / int64(w.Links.Window)
+	}
 	for _, p := range w.procs {
 		if p == q || p.state != taking || p.epoch() != q.epoch() {
 			continue

@@ -94,7 +94,7 @@ func (w *world) ruin(q *proc, rest int64) {
 	case q.place() < w.Nodes:
 		w.again(q, rest)
 	}
-	if q.drive.disk = nil; id != 0 {
+	if q.drive.lose(); id != 0 {
 		w.wiped = append(w.wiped, id)
 	}
 }

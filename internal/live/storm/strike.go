@@ -30,7 +30,7 @@ func (w *world) strike(i int) {
 // a lock: the next one from the place that was drawn.
 func (w *world) target(s *Strike) algorithm.ID {
 	id := w.aim(s)
-	if w.Shelter && id == firstProc && s.Kind.has(Crash|Pause|Oneway|Partition|Slow|Leave|Roll|Evict|Lead|Broken|Wipe|Stall|Late|Jump|Gone) {
+	if w.Shelter && id == firstProc && s.Kind.has(Crash|Pause|Oneway|Partition|Slow|Leave|Roll|Stop|Evict|Lead|Broken|Wipe|Stall|Late|Jump|Gone) {
 		id += 1 + algorithm.ID(s.Peer%(len(w.procs)-1))
 	}
 	return id
@@ -90,6 +90,24 @@ func (w *world) release(q *proc, which int) bool {
 // other, or one has lost its disk, no process that votes, or may be about to, must leave.
 func (w *world) mayLeave(q *proc) bool {
 	return q.state == taking && !w.wounded() && !(q.votes() && w.severed)
+}
+
+// halt stops a member, or all of them.
+func (w *world) halt(s *Strike, q *proc) bool {
+	all := []*proc{q}
+	if s.Kind == Stop && s.How%5 == 0 && !w.Shelter {
+		all = w.procs
+	}
+	any := false
+	for i, q := range all {
+		if q.state != taking || q.draining || w.Paused(q.id) {
+			continue
+		}
+		any, q.halts = true, true
+		q.rest = ms + int64(s.For)
+		q.w.At(w.Now()+int64(s.Peer*i)*ms, depart, q.id, q.boots)
+	}
+	return any
 }
 
 // linger lets all holders through a process stay inside for longer than its lease may last.
@@ -165,12 +183,14 @@ func (w *world) begins(s *Strike, id algorithm.ID) bool {
 			return false
 		}
 		q.again()
-	case Leave, Roll:
+	case Leave:
 		if !w.mayLeave(q) || w.Paused(id) {
 			return false
 		}
 		q.rest = ms + int64(s.For)
 		q.departs()
+	case Stop, Roll:
+		return w.halt(s, q)
 	case Gone:
 		if !w.mayLeave(q) || w.Paused(id) {
 			return false
@@ -256,7 +276,8 @@ func (w *world) strikeDisk(s *Strike, q *proc) bool {
 		q.rest = int64(s.For)
 		q.die(true)
 		if s.Kind == Wipe {
-			d.disk, w.wiped = nil, append(w.wiped, w.lost[len(w.lost)-1])
+			d.lose()
+			w.wiped = append(w.wiped, w.lost[len(w.lost)-1])
 			return true
 		}
 		for range 1 + s.Peer%3 {
@@ -415,6 +436,10 @@ func (w *world) cease(i int) {
 		}
 	case Gone:
 		if dies := s.How/2%2 == 0; dies && q.state != dead && (q.draining || q.state == leaving) {
+			q.die(s.Peer%2 == 0)
+		}
+	case Stop:
+		if dies := s.How%3 == 0; dies && q.state != dead && (q.draining || q.state == leaving) {
 			q.die(s.Peer%2 == 0)
 		}
 	case Late:

@@ -109,13 +109,29 @@ func (w *world) tellCut(s *Strike, who, peer string) string {
 	return who + " is disconnected from all others"
 }
 
+// tellStop describes a stop.
+func (w *world) tellStop(s *Strike, who, long string) string {
+	if s.How%5 == 0 && !w.Shelter {
+		who = "every member, among them " + who + ","
+	}
+	text := fmt.Sprintf("%s stops and returns %s later", who, long)
+	if s.How%3 == 0 {
+		text += ", or crashes then if it has not stopped"
+	}
+	return text
+}
+
 // tellChange describes how the members, their views or their clients change.
 func (w *world) tellChange(s *Strike, who, long string) string {
 	switch s.Kind {
 	case Join:
 		return fmt.Sprintf("%s joins and leaves after %s", w.Name(w.procs[w.Nodes+s.Who%spare].id), long)
-	case Leave, Roll:
+	case Leave:
 		return fmt.Sprintf("%s leaves and returns %s later", who, long)
+	case Roll:
+		return fmt.Sprintf("%s stops and returns %s later", who, long)
+	case Stop:
+		return w.tellStop(s, who, long)
 	case Gone:
 		if s.How/2%2 == 0 {
 			return fmt.Sprintf("%s leaves, and crashes %s later if it has not left by then", who, long)

@@ -26,7 +26,7 @@ func tunings() []tuning {
 	return []tuning{
 		{"usual", func(*Config) {}}, {"steady", steady}, {"reigns", reigns}, {"curiosity", curiosity}, {"power", power},
 		{"skips", skips}, {"crowd", crowd}, {"waves", waves}, {"clients", clients}, {"late", late}, {"flaky", flaky},
-		{"edge", edge}, {"quorums", quorums}, {"garbled", garbled}, {"restores", restores},
+		{"edge", edge}, {"quorums", quorums}, {"garbled", garbled}, {"restores", restores}, {"stops", stops},
 	}
 }
 
@@ -43,6 +43,12 @@ func reigns(c *Config) {
 func curiosity(c *Config) {
 	reigns(c)
 	c.Clients, c.Questions = 3, true
+}
+
+// stops has members stop, crash and return, with clients that hold locks meanwhile.
+func stops(c *Config) {
+	c.Nodes, c.Voters, c.Shelter, c.Clients = 3+int(c.Seed%3), 3, false, 3
+	c.Faults, c.Intensity = Stop|Roll|Crash|Lead|Pause|Partition|Evict|Drift|Client|Stall, 40
 }
 
 // power has voters whose power fails.

@@ -15,10 +15,11 @@ const orderEvery = 5 * ms
 
 // An incarnation is an incarnation of a member, and its place.
 type incarnation struct {
-	inc  uint64
-	q    *proc
-	used []uint64 // the locks that it has requested, a bit for each
-	died int64    // when its process ended; 0 if it has not
+	inc      uint64
+	q        *proc
+	used     []uint64 // the locks that it has requested, a bit for each
+	promised bool     // never to enter again
+	died     int64    // when its process ended; 0 if it has not
 }
 
 // find returns the index of an incarnation among all there were.

@@ -211,7 +211,7 @@ func TestFlapsAreRemembered(t *testing.T) {
 // However often a name is evicted, its wait does not overflow.
 func TestFlapsDoNotOverflow(t *testing.T) {
 	d := leader(t, 1, 1)
-	d.record.Settings = member.Settings{Lease: 3600 * member.Second, Renew: member.Millisecond, Act: 1, Handover: 1}
+	d.record.Settings = member.Settings{Lease: 3600 * member.Second, Renew: member.Millisecond, Act: 1, Handover: 1, Replace: 3600 * member.Second}
 	for range 100 {
 		d.flapped("X")
 	}

@@ -20,10 +20,7 @@ func (p *Membership) Receive(now member.Instant, from string, b []byte) error {
 	if p.phase == ended {
 		return nil
 	}
-	known := p.record.Cluster
-	if known == 0 {
-		known = p.config.Cluster
-	}
+	known := p.cluster()
 	if m.Kind == Other || known != 0 && m.Cluster != known {
 		p.foreign(&m)
 		return nil
@@ -43,7 +40,9 @@ func (p *Membership) Receive(now member.Instant, from string, b []byte) error {
 		}
 		return nil
 	case Wait, Renewed, Gone, View, NotLeader:
-		p.proper = p.now
+		if p.proper = p.now; m.Kind != NotLeader {
+			p.led = p.now
+		}
 		p.heard = p.heard || from == p.target
 		return p.answer(&m)
 	}
@@ -159,7 +158,7 @@ func (p *Membership) renewed(m *Message) {
 // gone handles the notice that the process is no longer a member.
 func (p *Membership) gone() {
 	if p.phase == leaving {
-		p.end(Left)
+		p.end(p.parting())
 	} else {
 		p.end(Evicted)
 	}
@@ -189,7 +188,11 @@ func (p *Membership) take(r Record) {
 	if r.Epoch <= p.record.Epoch {
 		return
 	}
+	old := p.record
 	p.record = r
+	if seen := max(old.Epoch, p.newer, p.past().Epoch); r.Before < seen && seen < r.Epoch {
+		p.Out.Back = seen
+	}
 	if i := r.bearer(p.config.Nonce); p.inc == 0 && i >= 0 {
 		p.inc, p.phase, p.reached = r.Members[i].Inc, taking, nil
 	}
@@ -199,13 +202,13 @@ func (p *Membership) take(r Record) {
 	case i >= 0:
 		p.config.Voter = r.Members[i].Voter
 		p.Out.View = true
-	case p.phase == leaving && r.voter(p.config.Voter) >= 0:
+	case p.phase == leaving && !p.stops && r.voter(p.config.Voter) >= 0:
 		return // the voters cannot do without it yet
 	default:
 		p.gone()
 		return
 	}
-	if p.newer <= r.Epoch && p.renewal == nil && p.phase == taking {
+	if p.newer <= r.Epoch && !p.wants() && p.renewal == nil && p.phase == taking {
 		p.due, p.Out.Wake = member.Never, member.Never
 	}
 }

@@ -31,7 +31,7 @@ func (r *Record) changed(x *Change) (n Record, ok bool) {
 	for _, m := range r.Members {
 		n.Formers = append(n.Formers, m.Inc)
 	}
-	if !n.start(x.Start) || !n.remove(x) || !n.setGhosts(r, x) || !n.admit(x.Join) {
+	if !n.start(x) || !n.remove(x) || !n.setGhosts(r, x) || !n.admit(x.Join) {
 		return n, false
 	}
 	if x.Choices != nil {
@@ -44,11 +44,11 @@ func (r *Record) changed(x *Change) (n Record, ok bool) {
 }
 
 // start sets the cluster and the epoch. Check refuses those that are 0 or too large.
-func (r *Record) start(s *Start) bool {
+func (r *Record) start(x *Change) bool {
 	born := r.Cluster != 0
-	switch {
+	switch s := x.Start; {
 	case s == nil:
-		r.Epoch++
+		r.Epoch = max(r.Epoch, min(x.Above, maxEpoch)) + 1
 		return born
 	case !born:
 		*r = Record{Cluster: s.Cluster, Epoch: s.Epoch, Settings: s.Settings}

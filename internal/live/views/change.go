@@ -38,6 +38,7 @@ const (
 type Change struct {
 	Base    uint64   // epoch that it changes; void in any other
 	Term    uint64   // term of the leader that proposes it; void as an entry of any other
+	Above   uint64   // the next epoch is above this one, too: the highest that the leader has heard of
 	Start   *Start   // nil except in the first change, and in the first after a backup
 	Drop    []uint64 // evicted incarnations
 	Left    []uint64 // incarnations that have promised never to enter again
@@ -73,6 +74,7 @@ func ParseChange(b []byte) (Change, error) {
 func (x *Change) fields(c *codec.Coder) {
 	c.Number(&x.Base)
 	c.Number(&x.Term)
+	c.Number(&x.Above)
 	starts := x.Start != nil
 	if c.Flag(&starts); starts {
 		if x.Start == nil {

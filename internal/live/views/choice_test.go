@@ -29,7 +29,7 @@ const (
 	late                 // a member that has missed three renewals
 	quiet                // a member that is evicted for its silence
 	absent               // not a member, for a short time
-	overdue              // not a member for more than three leases
+	overdue              // not a member for too long
 )
 
 // A profile is a node as its leader knows it.
@@ -117,6 +117,7 @@ func (s *situation) newLeader() *Leader {
 	r := &w.record
 	*r = Record{Cluster: 9, Epoch: 50, Before: 49, Settings: member.Usual(), Wanted: s.wanted, Choices: central()}
 	r.Settings.Renew = member.Second // so that three renewals are less than half a lease
+	r.Settings.Replace = 30 * member.Second
 	since := []member.Instant{answers: now, renews: now, late: now - 4*second, quiet: now - 9*second, absent: now - second, overdue: now - 40*second}
 	for i, p := range s.nodes {
 		name := string(rune('A' + i))

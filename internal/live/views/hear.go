@@ -2,6 +2,7 @@ package views
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/stile-lock/stile/internal/live/member"
 )
@@ -18,6 +19,9 @@ func (w *Leader) Receive(now member.Instant, from string, b []byte) error {
 		return fmt.Errorf("%w: voters do not receive %s: close the connection", errBytes, m.Kind)
 	}
 	r := &w.record
+	if m.Cluster == r.Cluster && r.Cluster != 0 {
+		w.Raise(m.Seen)
+	}
 	switch {
 	case m.Cluster != 0 && m.Cluster != r.Cluster && r.Cluster != 0:
 		w.send(from, &Message{Kind: Other, Cluster: r.Cluster, Inc: m.Inc})
@@ -39,6 +43,9 @@ func (w *Leader) Receive(now member.Instant, from string, b []byte) error {
 		w.leave(from, &m)
 	case m.Kind == Renew:
 		w.renew(from, &m)
+	case m.Kind == Fetch && m.Refresh:
+		w.fresh = r.Epoch
+		w.push(from) // so that it goes on asking here
 	}
 	return nil
 }
@@ -54,18 +61,19 @@ func (w *Leader) elsewhere(from string, m *Message) {
 
 // stranger answers a former member. Any voter can, because no incarnation ever becomes
 // a member again. A leaving voter must stay until the others can do without it, which
-// only the leader knows.
+// only the leader knows; one that only stops need not.
 func (w *Leader) stranger(from string, m *Message) {
 	if m.Kind == Leave {
 		w.leftAt = w.now
 	}
+	votes := m.Kind == Leave && m.Voter != 0 && !m.Stops
 	switch {
-	case m.Kind == Leave && m.Voter != 0 && !w.leads:
+	case votes && !w.leads:
 		w.elsewhere(from, m)
-	case m.Kind == Leave && m.Voter != 0 && (!w.steady || w.listed(m.Voter)) && w.leaving(m.Voter):
+	case votes && (!w.steady || w.listed(m.Voter)) && w.leaving(m.Voter):
 		return
 	default:
-		if m.Kind == Leave && m.Voter != 0 {
+		if votes {
 			w.push(from) // shows it that the others can do without it
 		}
 		w.send(from, &Message{Kind: Gone, Cluster: w.record.Cluster, Inc: m.Inc})
@@ -73,29 +81,72 @@ func (w *Leader) stranger(from string, m *Message) {
 }
 
 // leave notes that a member has promised never to enter again. The member repeats that
-// until it is notified that it is gone. The last member need not wait for a view
-// without members, but must wait for those that left before it: when it ends, no
-// process is left to notify them.
+// until it is notified that it is gone. One that stops is answered at once, so that it
+// does not give up. The last member need not wait for a view without members, but must
+// wait for those that left before it: when it ends, no process is left to notify them.
 func (w *Leader) leave(from string, m *Message) {
 	s := w.standing(m.Inc)
-	s.heard = w.now
+	s.heard, s.stops = w.now, m.Stops
 	if !s.leaves {
 		s.leaves, s.asked = true, w.now
 		w.call(true)
 	}
-	if w.record.Members[w.record.Rank(m.Inc)].Voter != m.Voter {
+	if m.Stops || w.record.Members[w.record.Rank(m.Inc)].Voter != m.Voter {
 		w.push(from) // it has become a voter and has not heard of it: all would wait for it
 	}
-	if len(w.record.Members) == 1 && len(w.joiners) == 0 && w.flying == nil && w.told() {
+	if len(w.record.Members) == 1 && len(w.joiners) == 0 && w.flying == nil && w.told(m.Stops) {
 		w.send(from, &Message{Kind: Gone, Cluster: w.record.Cluster, Inc: m.Inc})
 	}
 }
 
 // told reports whether all members that have left know it, as far as can be judged: the
 // log can do without their voters, and none of them has asked for as long as it takes
-// to ask several times.
-func (w *Leader) told() bool {
-	return w.agreed() && (w.leftAt == 0 || w.now-w.leftAt > member.Instant(w.record.Settings.Renew))
+// to ask several times. If the last one only stops, the log goes on when it returns.
+func (w *Leader) told(stops bool) bool {
+	return (stops || w.agreed()) && (w.leftAt == 0 || w.now-w.leftAt > member.Instant(w.record.Settings.Renew))
+}
+
+// heir returns the voter that should lead instead of this one, whose own process stops, or
+// 0 if there is none. If none takes over within two renewals, this one continues.
+func (w *Leader) heir() uint64 {
+	i := slices.IndexFunc(w.record.Members, func(m Member) bool { return m.Voter == w.self })
+	if i < 0 {
+		return 0
+	}
+	if s := &w.standings[i]; !s.stops || s.ended || w.now-s.asked > 2*member.Instant(w.record.Settings.Renew) {
+		return 0
+	}
+	for k, m := range w.record.Members {
+		if m.Voter != w.self && w.votes(&m) && w.listed(m.Voter) && w.responds(m.Voter) && !w.standings[k].leaves {
+			return m.Voter
+		}
+	}
+	return 0
+}
+
+// Raise reports an epoch that a process of the cluster has seen. The next view is above
+// it, even if the disks of most voters were replaced by older copies. What no cluster
+// can have reached is not believed, so that there is always room for a next epoch.
+func (w *Leader) Raise(epoch uint64) {
+	if epoch < maxEpoch/2 {
+		w.floor = max(w.floor, epoch)
+	}
+}
+
+// Spoke reports that a message from another voter has arrived, with the highest epoch
+// that its process has seen.
+func (w *Leader) Spoke(voter, epoch uint64) {
+	w.Raise(epoch)
+	if !slices.Contains(w.spoke, voter) && len(w.spoke) < maxLeaving {
+		w.spoke = append(w.spoke, voter)
+	}
+}
+
+// surveyed reports whether all voters have reported the highest epochs that they have
+// seen since this one began to lead, or have had time to.
+func (w *Leader) surveyed() bool {
+	others := slices.DeleteFunc(without(w.list, w.spoke), func(id uint64) bool { return id == w.self })
+	return len(others) == 0 || w.now-w.began >= member.Instant(w.record.Settings.Renew/2)
 }
 
 // Evict evicts a member, whatever it does, unless no member would stay.

@@ -42,6 +42,7 @@ func (w *Leader) join(from string, m *Message) {
 		w.send(from, &Message{Kind: Gone, Cluster: r.Cluster, Nonce: m.Nonce})
 		return
 	}
+	w.testify(m.Stopped)
 	j := joiner{Joiner{m.Name, m.Address, m.Nonce, m.Voter}, m.Who, w.now}
 	if i := slices.IndexFunc(w.joiners, func(o joiner) bool { return o.Name == m.Name }); i >= 0 {
 		w.joiners[i] = j // another process, or a repeated request
@@ -53,6 +54,24 @@ func (w *Leader) join(from string, m *Message) {
 		x.Record = w.bytes
 	}
 	w.send(from, &x)
+}
+
+// testify notes that the incarnation with a nonce has promised never to enter again, as
+// its process remembers, which has returned. It leaves the view without a ghost; if it is
+// one, it no longer is from the next change on.
+func (w *Leader) testify(nonce uint64) {
+	if i := w.record.bearer(nonce); i >= 0 && !w.doomed(w.record.Members[i].Inc) {
+		s := &w.standings[i]
+		if !s.leaves {
+			s.asked = w.now
+		}
+		s.heard, s.leaves, s.stops, s.ended = w.now, true, true, true
+	}
+	for _, g := range w.record.Ghosts {
+		if g.Nonce == nonce {
+			w.ghosts = slices.DeleteFunc(w.ghosts, func(t timed) bool { return t.id == g.Inc })
+		}
+	}
 }
 
 // against returns the reason against admitting a joiner beside these members.

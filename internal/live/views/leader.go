@@ -22,6 +22,9 @@ type Leader struct {
 	ticked member.Instant
 
 	leads  bool
+	began  member.Instant // when it began to lead
+	spoke  []uint64       // voters heard from since then
+	floor  uint64         // highest epoch that a process of the cluster has reported; kept from term to term
 	term   uint64
 	leader uint64 // the voter that leads, as far as is known
 	since  member.Instant
@@ -32,6 +35,7 @@ type Leader struct {
 	flaps     []flap
 	grudges   []grudge
 	forget    bool
+	fresh     uint64          // epoch after which a member wants another view as soon as possible; 0 if none does
 	choices   []member.Choice // requested by the operator; nil if none
 	wanted    int             // number of voters requested by the operator; 0 if none
 
@@ -72,6 +76,8 @@ type standing struct {
 	number uint64         // number of its last renewal
 	proven bool           // it has renewed with this leader
 	leaves bool           // it has promised never to enter again
+	stops  bool           // and will return: its voter stays
+	ended  bool           // its process has ended, as the next one says
 	asked  member.Instant // when it first reported that to this leader
 	called member.Instant // when it was last asked whether it runs
 	lived  member.Instant // when the call was sent that it has answered: it ran then, or later
@@ -119,9 +125,9 @@ func (w *Leader) Lead(now member.Instant, term uint64, r Record) {
 	if w.leads && w.term == term {
 		return
 	}
-	*w = Leader{Out: w.Out, self: w.self, now: w.now, list: w.list, growing: w.growing, steady: w.steady, reads: w.reads}
+	*w = Leader{Out: w.Out, self: w.self, now: w.now, list: w.list, growing: w.growing, steady: w.steady, reads: w.reads, floor: w.floor}
 	w.adopt(r)
-	w.leads, w.term, w.leader, w.since, w.ticked = true, term, w.self, w.now, w.now
+	w.leads, w.term, w.leader, w.began, w.since, w.ticked = true, term, w.self, w.now, w.now, w.now
 	full := w.now + w.patience()
 	for _, m := range r.Members {
 		w.standings = append(w.standings, standing{inc: m.Inc, heard: w.now, until: full})
@@ -228,6 +234,9 @@ func (w *Leader) Tick(now member.Instant) {
 	w.call(false)
 	w.propose()
 	w.reconcile()
+	if id := w.heir(); id != 0 {
+		w.Out.HandOver = id
+	}
 }
 
 func (w *Leader) send(to string, m *Message) {

@@ -1,6 +1,7 @@
 package views
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -30,6 +31,9 @@ type Membership struct {
 	proper  member.Instant // when a voter of its cluster last answered
 	renewal *Message       // not confirmed yet
 	newer   uint64         // epoch of a newer view that exists
+	fresh   uint64         // epoch after which it wants another view; 0 if it does not
+	stops   bool           // it leaves the view, but keeps its vote
+	led     member.Instant // when a leader last answered
 	reached []timed        // members that answered a probe, and when
 }
 
@@ -39,7 +43,7 @@ const (
 	idle phase = iota
 	joining
 	taking  // it is a member
-	leaving // it has promised never to enter again
+	leaving // it has promised never to enter again; it leaves or stops
 	ended
 )
 
@@ -50,6 +54,7 @@ type MembershipConfig struct {
 	Nonce   uint64 // random, above 0, new for every process and every attempt
 	Voter   uint64 // number of the voter whose disk it has; 0 if it has none
 	Cluster uint64 // if known; 0 joins whichever it finds
+	Past    Past   // what it remembers; ignored by another cluster
 	Voters  []string
 	Retry   member.Span // pause before asking again, until the settings are known (default 0.5 s)
 }
@@ -63,6 +68,7 @@ const (
 	Evicted                // the others continue without it
 	Left                   // it has left
 	Replaced               // its voters belong to another cluster now
+	Stopped                // it has stopped, and keeps its vote
 )
 
 // MembershipOut holds the effects that a Membership wants. The host that takes them
@@ -72,6 +78,7 @@ type MembershipOut struct {
 	View    bool     // there is a new view, with this process in it: install it
 	Renewed []uint64 // confirmed renewals
 	Ending  Ending   // stop; nothing more is sent
+	Back    uint64   // if not 0: epoch that was seen, and that the new record's history does not have
 	Wake    member.Instant
 }
 
@@ -98,6 +105,9 @@ func NewMembership(c MembershipConfig) (*Membership, error) {
 
 // Inc returns its incarnation; 0 before it is admitted.
 func (p *Membership) Inc() uint64 { return p.inc }
+
+// Nonce returns the number that it has drawn.
+func (p *Membership) Nonce() uint64 { return p.config.Nonce }
 
 // Record returns the newest known record.
 func (p *Membership) Record() *Record { return &p.record }
@@ -137,15 +147,58 @@ func (p *Membership) Leave(now member.Instant) {
 	p.hear(now)
 	switch p.phase {
 	case taking:
-		p.phase, p.renewal = leaving, nil
+		p.phase, p.renewal, p.led = leaving, nil, p.now
 		p.ask()
 	case idle, joining: // it never was a member, as far as it knows
-		p.end(Left)
+		p.end(p.parting())
 	}
 }
 
-// Seen reports that a member has installed a view of this epoch.
-func (p *Membership) Seen(now member.Instant, epoch uint64) {
+// Stop is like Leave, but the process keeps its vote. It gives up if no leader answers
+// for two renewals. The others then evict it, and when it returns they learn from its
+// past that it had promised.
+func (p *Membership) Stop(now member.Instant) {
+	p.stops = p.stops || p.phase < leaving
+	p.Leave(now)
+}
+
+// parting returns how the membership of a process ends that leaves or stops.
+func (p *Membership) parting() Ending {
+	if p.stops {
+		return Stopped
+	}
+	return Left
+}
+
+// Refresh asks for a view later than an epoch, of the same members if nothing else
+// happens. It is repeated until there is one.
+func (p *Membership) Refresh(now member.Instant, epoch uint64) {
+	p.hear(now)
+	if p.phase == taking && epoch > p.fresh && epoch >= p.record.Epoch {
+		p.fresh = epoch
+		p.ask()
+	}
+}
+
+// wants reports whether it asks for another view.
+func (p *Membership) wants() bool { return p.fresh != 0 && p.fresh >= p.record.Epoch }
+
+// Seen returns the highest epoch of its cluster that it has heard of.
+func (p *Membership) Seen() uint64 { return max(p.past().Epoch, p.record.Epoch, p.newer) }
+
+// past returns what it remembers of the cluster that it asks.
+func (p *Membership) past() Past {
+	if past := p.config.Past; past.Cluster == p.cluster() {
+		return past
+	}
+	return Past{}
+}
+
+// cluster returns its cluster; 0 if it is not known yet.
+func (p *Membership) cluster() uint64 { return cmp.Or(p.record.Cluster, p.config.Cluster) }
+
+// Newer reports that a member has installed a view of this epoch.
+func (p *Membership) Newer(now member.Instant, epoch uint64) {
 	p.hear(now)
 	if (p.phase == taking || p.phase == leaving) && epoch > max(p.newer, p.record.Epoch) {
 		p.newer = epoch
@@ -159,6 +212,10 @@ func (p *Membership) Wake(now member.Instant) {
 	if p.now < p.due {
 		return
 	}
+	if p.stops && p.now-p.led >= 2*member.Instant(p.record.Settings.Renew) {
+		p.end(Stopped)
+		return
+	}
 	if !p.heard {
 		p.rotate()
 	}
@@ -167,10 +224,7 @@ func (p *Membership) Wake(now member.Instant) {
 }
 
 func (p *Membership) send(to string, m *Message) {
-	m.Cluster = p.record.Cluster
-	if m.Cluster == 0 {
-		m.Cluster = p.config.Cluster
-	}
+	m.Cluster = p.cluster()
 	p.Out.Send = append(p.Out.Send, Envelope{to, m.AppendTo(nil)})
 }
 
@@ -181,16 +235,16 @@ func (p *Membership) ask() {
 	wait := p.retry()
 	switch p.phase {
 	case joining:
-		p.send(p.target, &Message{Kind: Join, Nonce: p.config.Nonce, Epoch: p.record.Epoch, Voter: p.config.Voter, Name: p.config.Name, Address: p.config.Address, Who: p.reaches()})
+		p.send(p.target, &Message{Kind: Join, Nonce: p.config.Nonce, Epoch: p.record.Epoch, Seen: p.Seen(), Voter: p.config.Voter, Stopped: p.past().Stopped, Name: p.config.Name, Address: p.config.Address, Who: p.reaches()})
 	case leaving:
-		p.send(p.target, &Message{Kind: Leave, Inc: p.inc, Voter: p.config.Voter})
+		p.send(p.target, &Message{Kind: Leave, Inc: p.inc, Seen: p.Seen(), Voter: p.config.Voter, Stops: p.stops})
 	}
 	if p.renewal != nil {
-		p.renewal.Epoch = p.record.Epoch
+		p.renewal.Epoch, p.renewal.Seen = p.record.Epoch, p.Seen()
 		p.send(p.target, p.renewal)
 	}
-	if p.newer > p.record.Epoch {
-		p.send(p.target, &Message{Kind: Fetch, Inc: p.inc, Epoch: p.record.Epoch})
+	if p.newer > p.record.Epoch || p.wants() {
+		p.send(p.target, &Message{Kind: Fetch, Inc: p.inc, Epoch: p.record.Epoch, Seen: p.Seen(), Refresh: p.wants()})
 	}
 	if p.due = member.Never; len(p.Out.Send) > n {
 		p.due = p.now + wait
@@ -255,5 +309,5 @@ func (p *Membership) Refer(now member.Instant, from string, b []byte) error {
 
 func (p *Membership) end(how Ending) {
 	p.phase, p.Out.Ending = ended, how
-	p.renewal, p.newer, p.due, p.Out.Wake = nil, 0, member.Never, member.Never
+	p.renewal, p.newer, p.fresh, p.due, p.Out.Wake = nil, 0, 0, member.Never, member.Never
 }

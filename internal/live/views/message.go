@@ -18,9 +18,9 @@ type Kind uint8
 // The messages between voters, members and joiners.
 const (
 	Join      Kind = iota // to a voter: request to join, with the members that the sender reaches
-	Leave                 // the sender has promised never to enter again, and leaves
+	Leave                 // the sender has promised never to enter again, and leaves or stops
 	Renew                 // renew the sender's lease; with the members that it does not reach
-	Fetch                 // request for the view
+	Fetch                 // request for a later view, if there is one, or for one to be made
 	Status                // request for the current record
 	Here                  // answer to a Call: the sender runs
 	Wait                  // from a voter to a joiner: why it has to wait, and which members to reach
@@ -68,11 +68,15 @@ type Message struct {
 	Nonce   uint64   // Join, Wait, Gone, Probe, Probed
 	Number  uint64   // Renew, Renewed, Status, State, Call, Here: identifies it
 	Epoch   uint64   // Join, Renew, Renewed, Fetch, NotLeader: the sender's
+	Seen    uint64   // Join, Renew, Fetch, Leave: the highest epoch of the cluster that the sender has heard of
+	Stopped uint64   // Join: nonce of the incarnation that has promised never to enter again, as the sender remembers; 0 if none
 	Voter   uint64   // Join, Leave: number of the voter whose disk the sender has
 	Name    string   // Join
 	Address string   // Join: the sender's; NotLeader: the leader's, if known
 	Who     []uint64 // Join: incarnations that the sender reaches; Renew: those that it does not
 	Forget  bool     // Renew: a view of the same members would help
+	Refresh bool     // Fetch: make a later view if there is none
+	Stops   bool     // Leave: the sender keeps its vote, and will return
 	Reason  Reason   // Wait
 	Record  []byte   // View, State, and Wait to a joiner with an older epoch
 }
@@ -118,6 +122,10 @@ func (m *Message) fields(c *codec.Coder) {
 	case Join, Renew, Renewed, Fetch, NotLeader:
 		c.Number(&m.Epoch)
 	}
+	switch m.Kind {
+	case Join, Leave, Renew, Fetch:
+		c.Number(&m.Seen)
+	}
 	m.rest(c)
 }
 
@@ -126,11 +134,15 @@ func (m *Message) rest(c *codec.Coder) {
 	switch m.Kind {
 	case Join:
 		c.Number(&m.Voter)
+		c.Number(&m.Stopped)
 		c.Text(&m.Name, maxName)
 		c.Text(&m.Address, member.MaxAddress)
 		c.Numbers(&m.Who, member.MaxMembers)
 	case Leave:
 		c.Number(&m.Voter)
+		c.Flag(&m.Stops)
+	case Fetch:
+		c.Flag(&m.Refresh)
 	case Renew:
 		c.Flag(&m.Forget)
 		c.Numbers(&m.Who, member.MaxMembers)

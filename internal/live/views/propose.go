@@ -18,7 +18,7 @@ func (w *Leader) propose() {
 		}
 		return
 	}
-	if w.now-w.since < member.Instant(s.ViewLife) {
+	if w.now-w.since < member.Instant(s.ViewLife) || !w.surveyed() {
 		return
 	}
 	x, ok := w.next()
@@ -35,7 +35,7 @@ func (w *Leader) propose() {
 
 // next returns the next change, and whether there is a reason for it.
 func (w *Leader) next() (x Change, ok bool) {
-	x = Change{Base: w.record.Epoch, Term: w.term, Choices: w.choices, Wanted: w.wanted}
+	x = Change{Base: w.record.Epoch, Term: w.term, Above: w.floor, Choices: w.choices, Wanted: w.wanted}
 	for mercy := all; mercy <= silent; mercy++ {
 		x.Drop, x.Left = w.goers(mercy)
 		w.keepOne(&x)
@@ -54,7 +54,8 @@ func (w *Leader) next() (x Change, ok bool) {
 	}
 	x.Ghosts = w.runningGhosts(x.Drop)
 	old := w.now-w.since > 4*member.Instant(w.record.Settings.ViewLife)
-	return x, len(x.Drop)+len(x.Left)+len(x.Join)+len(x.Promote)+len(x.Retire) > 0 || x.Choices != nil || x.Wanted != 0 || w.forget && old
+	due := w.fresh == w.record.Epoch || w.floor > w.record.Epoch
+	return x, due || len(x.Drop)+len(x.Left)+len(x.Join)+len(x.Promote)+len(x.Retire) > 0 || x.Choices != nil || x.Wanted != 0 || w.forget && old
 }
 
 // keepOne keeps one of the leaving members if all leave and none joins: the others can
@@ -82,14 +83,15 @@ const (
 	silent // members that are silent
 )
 
-// goers returns the members to evict and those that leave.
+// goers returns the members to evict and those that leave. A member that stops and whose
+// voter leads first hands leadership over.
 func (w *Leader) goers(mercy int) (drop, left []uint64) {
 	for i := range w.standings {
 		s := &w.standings[i]
 		switch {
 		case w.now-s.heard > w.quiet(w.record.Members[i].Name) || s.evict && mercy == all && !s.leaves:
 			drop = append(drop, s.inc)
-		case s.leaves && mercy <= leaver:
+		case s.leaves && mercy <= leaver && (w.record.Members[i].Voter != w.self || w.heir() == 0):
 			left = append(left, s.inc)
 		}
 	}

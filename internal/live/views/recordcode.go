@@ -66,6 +66,7 @@ func CodeSettings(c *codec.Coder, s *member.Settings) {
 	codec.Within(c, &s.Act, 0, 100)
 	codec.Within(c, &s.Handover, 0, 1_000_000)
 	s.ViewLife.Code(c)
+	s.Replace.Code(c)
 }
 
 func ghosts(c *codec.Coder, all *[]Ghost) {

@@ -23,6 +23,7 @@ type Replica struct {
 	m      *machine
 	lead   Lead
 	seen   []place // where other voters are, as far as they have announced it themselves
+	epoch  uint64  // highest epoch that its process has seen
 }
 
 // ReplicaOut holds what a voter wants saved and sent. The host that takes it resets it.
@@ -152,18 +153,26 @@ func (c *Replica) Step(now member.Instant, from string, b []byte) error {
 	}
 	to, n := binary.Uvarint(b)
 	sender, k := binary.Uvarint(b[max(n, 0):])
-	if n <= 0 || k <= 0 {
-		return fmt.Errorf("%w: message between voters without sender and receiver", errBytes)
+	epoch, l := binary.Uvarint(b[max(n, 0)+max(k, 0):])
+	if n <= 0 || k <= 0 || l <= 0 {
+		return fmt.Errorf("%w: message between voters without sender, receiver and epoch", errBytes)
 	}
 	if to != c.id {
 		return nil // for an earlier voter
 	}
-	err := c.log.Step(sender, b[n+k:])
+	err := c.log.Step(sender, b[n+k+l:])
 	if err == nil {
 		c.note(sender, from)
+		c.leader.Spoke(sender, epoch)
 	}
 	c.settle(now)
 	return err
+}
+
+// Raise reports an epoch of its cluster that its process has seen.
+func (c *Replica) Raise(epoch uint64) {
+	c.epoch = max(c.epoch, epoch)
+	c.leader.Raise(epoch)
 }
 
 // note notes the address of a voter, because the record with it may not have arrived
@@ -272,7 +281,8 @@ func (c *Replica) post(all []Post) {
 		if address == "" {
 			continue
 		}
-		b := binary.AppendUvarint(binary.AppendUvarint(make([]byte, 0, len(p.Bytes)+20), p.To), c.id)
+		b := binary.AppendUvarint(binary.AppendUvarint(make([]byte, 0, len(p.Bytes)+30), p.To), c.id)
+		b = binary.AppendUvarint(b, max(c.epoch, c.m.record.Epoch))
 		c.Out.Post = append(c.Out.Post, Envelope{address, append(b, p.Bytes...)})
 	}
 }

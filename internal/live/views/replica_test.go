@@ -163,7 +163,7 @@ func TestReplicaFails(t *testing.T) {
 }
 
 func letterTo(to, from uint64, s string) []byte {
-	return append(binary.AppendUvarint(binary.AppendUvarint(nil, to), from), s...)
+	return append(binary.AppendUvarint(binary.AppendUvarint(binary.AppendUvarint(nil, to), from), 1), s...)
 }
 
 // The address of a voter is known from its own messages before any record has it; refused

@@ -330,15 +330,15 @@ func TestMembershipConfirmed(t *testing.T) {
 	}
 	p, r := joined(t)
 	for _, epoch := range []uint64{2, 1} {
-		if p.Seen(second, epoch); len(p.Out.Send) > 0 {
+		if p.Newer(second, epoch); len(p.Out.Send) > 0 {
 			t.Errorf("it fetches epoch %d, and has epoch 2", epoch)
 		}
 	}
-	p.Seen(second, 3)
+	p.Newer(second, 3)
 	if all, _ := p.sent(t); len(all) != 1 || all[0].Kind != Fetch || all[0].Epoch != 2 || p.Out.Wake != second+second/2 {
 		t.Errorf("%v, again at %d", all, p.Out.Wake)
 	}
-	p.Seen(second, 3)
+	p.Newer(second, 3)
 	p.told(t, second, "A", Message{Kind: Renewed, Inc: 128, Number: 1, Epoch: 3})
 	if len(p.Out.Send) > 0 {
 		t.Errorf("it fetches twice: %v", p.Out.Send)
@@ -355,7 +355,7 @@ func TestMembershipConfirmed(t *testing.T) {
 	if p.told(t, second, "A", Message{Kind: View, Record: next.AppendTo(nil)}); p.Out.View {
 		t.Error("the same view is new")
 	}
-	p.Seen(2*second, 9)
+	p.Newer(2*second, 9)
 	p.sent(t)
 	last := must(t, next, Change{Base: 3})
 	if p.told(t, 2*second, "A", Message{Kind: View, Record: last.AppendTo(nil)}); p.Out.Wake == member.Never {
@@ -374,7 +374,7 @@ func TestMembershipPhases(t *testing.T) {
 	p := joins(t, MembershipConfig{Voters: []string{"A"}})
 	p.Join(2)
 	p.Renew(2, 1, false, nil)
-	p.Seen(2, 9)
+	p.Newer(2, 9)
 	if len(p.Out.Send) > 0 {
 		t.Errorf("it is not a member, and sends %v", p.Out.Send)
 	}
@@ -396,7 +396,7 @@ func TestMembershipPhases(t *testing.T) {
 	if all, _ := p.sent(t); len(all) != 1 || all[0].Kind != Leave || all[0].Inc != 128 {
 		t.Errorf("%v", all)
 	}
-	p.Seen(second, 3)
+	p.Newer(second, 3)
 	if all, _ := p.sent(t); len(all) != 2 || all[1].Kind != Fetch {
 		t.Errorf("one that leaves does not fetch: %v", all)
 	}
@@ -425,11 +425,11 @@ func TestMembershipPhases(t *testing.T) {
 func TestMembershipEnds(t *testing.T) {
 	p, _ := joined(t)
 	p.Renew(second, 1, false, nil)
-	p.Seen(second, 7)
+	p.Newer(second, 7)
 	p.told(t, second, "A", Message{Kind: Gone, Inc: 128})
 	p.Out.Reset()
 	p.Wake(member.Never - 1)
-	p.Seen(3*second, 8)
+	p.Newer(3*second, 8)
 	p.Renew(3*second, 2, false, nil)
 	p.Leave(3 * second)
 	p.Join(3 * second)

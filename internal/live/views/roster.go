@@ -15,16 +15,17 @@ import "slices"
 //
 //   - There are 1, 3 or 5 voters. They become three with the third member and five
 //     with the fifth, if so many are wanted, and fewer if fewer are wanted.
-//   - A voter is replaced when it leaves, or when it is overdue: absent for more
-//     than three leases. Overdue voters are replaced one at a time.
+//   - A voter is replaced when it leaves, or when it is overdue: absent for longer
+//     than the cluster's settings allow, or its disk is lost, because a member with
+//     its name does not have it. Overdue voters are replaced one at a time.
 //   - If a leaving voter has no replacement, the voters become fewer: they continue
-//     without it, without overdue ones, and without one more if an even number
-//     would be left. Before that, all members get time to answer the leader's call,
-//     because any of them may be a replacement. Voters do not become fewer because
-//     members do.
+//     without it, and without one more if an even number would be left. Before that,
+//     all members get time to answer the leader's call, because any of them may be a
+//     replacement. There is no other way, apart from the operator, in which voters
+//     become fewer: not because members do, and not because voters are absent.
 //   - Nothing begins before the log's list agrees with the record, with one
 //     exception: a new voter that dies or leaves before the log has it is treated
-//     like a leaving voter.
+//     like a leaving voter, but the voters never become fewer than the log has.
 type roster struct {
 	list    []uint64 // voters of the log
 	steady  bool     // the list is known, and no change of it is in flight
@@ -38,7 +39,7 @@ type roster struct {
 	// last asked to leave.
 	present []uint64
 	leaving []uint64 // voters that want to leave
-	overdue []uint64 // voters that have been absent for too long
+	overdue []uint64 // voters that have been absent for too long, or whose disks are lost
 	spares  []uint64 // nonces of members that can become voters, as present as voters must be, oldest first
 	awaited bool     // some member still has time to answer the leader's call
 }
@@ -109,11 +110,14 @@ func (r *roster) goal() int {
 }
 
 // fewest returns the smallest allowed number of voters when some are gone: what the
-// others and the spares add up to, without overdue voters.
+// others and the spares add up to.
 func (r *roster) fewest(gone []uint64) int {
 	n := min(len(r.voters), r.goal())
 	if len(gone) > 0 {
-		n = min(n, len(without(without(r.voters, gone), r.overdue))+len(r.spares))
+		n = min(n, len(without(r.voters, gone))+len(r.spares))
+	}
+	if !r.agreed() {
+		n = max(n, min(len(r.voters), len(r.list)))
 	}
 	return max(1, odd(n))
 }

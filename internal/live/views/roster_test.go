@@ -98,8 +98,10 @@ func (f *facts) forbids(v set) string {
 		return "a voter is replaced that neither goes nor is overdue"
 	}
 	if least := min(had, f.goal()); n < least {
-		left := (f.voters &^ (retired & going) &^ f.overdue).len() + f.fit.len()
+		left := (f.voters &^ (retired & going)).len() + f.fit.len()
 		switch {
+		case !f.agreed() && n+2 <= min(least, f.list.len()):
+			return "fewer voters than the log has"
 		case retired&going == 0:
 			return "fewer voters, though none goes"
 		case n+2 <= min(least, left):

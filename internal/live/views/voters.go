@@ -6,9 +6,6 @@ import (
 	"github.com/stile-lock/stile/internal/live/member"
 )
 
-// absence is the number of leases after which an absent voter is overdue.
-const absence = 3
-
 // Voters reports the voters that the log has, whether it has learners as well, and
 // whether it is settled: no change of either is in flight.
 func (w *Leader) Voters(ids []uint64, growing, steady bool) {
@@ -46,10 +43,10 @@ func (w *Leader) here(m *Message) {
 }
 
 // asks returns when the last of these leaving members asked to leave that has a
-// voter which the record does not retire yet, or 0.
+// voter which the record does not retire yet, or 0. The voter of one that stops stays.
 func (w *Leader) asks(left []uint64) (last member.Instant) {
 	for _, inc := range left {
-		if w.votes(&w.record.Members[w.record.Rank(inc)]) {
+		if !w.standing(inc).stops && w.votes(&w.record.Members[w.record.Rank(inc)]) {
 			last = max(last, w.standing(inc).asked)
 		}
 	}
@@ -96,7 +93,7 @@ func (w *Leader) agreed() bool {
 }
 
 // revote adds to a change what it does to the voters. Leaving voters that are kept
-// do not leave with it.
+// do not leave with it, except those that stop.
 func (w *Leader) revote(x *Change) {
 	x.Forget = nil
 	for _, v := range w.record.Voters {
@@ -108,7 +105,7 @@ func (w *Leader) revote(x *Change) {
 	s := r.choose()
 	x.Promote, x.Retire = s.add, without(r.voters, s.keep)
 	x.Left = slices.DeleteFunc(x.Left, func(inc uint64) bool {
-		return slices.Contains(s.keep, w.record.Members[w.record.Rank(inc)].Voter)
+		return !w.standing(inc).stops && slices.Contains(s.keep, w.record.Members[w.record.Rank(inc)].Voter)
 	})
 }
 
@@ -121,13 +118,8 @@ func (w *Leader) roster(x *Change) *roster {
 		r.wanted = x.Wanted
 	}
 	for _, m := range w.record.Members {
-		if w.votes(&m) && slices.Contains(x.Left, m.Inc) {
+		if w.votes(&m) && slices.Contains(x.Left, m.Inc) && !w.standing(m.Inc).stops {
 			r.leaving = append(r.leaving, m.Voter)
-		}
-	}
-	for _, t := range w.absent {
-		if w.now-t.at > absence*w.patience() {
-			r.overdue = append(r.overdue, t.id)
 		}
 	}
 	asked := w.asks(x.Left)
@@ -145,7 +137,24 @@ func (w *Leader) roster(x *Change) *roster {
 		}
 	}
 	slices.Sort(r.present)
+	for _, t := range w.absent {
+		switch i := slices.IndexFunc(r.spares, func(nonce uint64) bool { return w.successor(t.id, nonce) }); {
+		case i >= 0:
+			r.overdue = slices.Insert(r.overdue, 0, t.id)
+			nonce := r.spares[i]
+			r.spares = slices.Insert(slices.Delete(r.spares, i, i+1), 0, nonce)
+		case w.now-t.at > member.Instant(w.record.Settings.Replace):
+			r.overdue = append(r.overdue, t.id)
+		}
+	}
 	return r
+}
+
+// successor reports whether the member with a nonce has the name of an absent voter and
+// not its disk, which is therefore lost: the voter will never return.
+func (w *Leader) successor(voter, nonce uint64) bool {
+	m := &w.record.Members[w.record.bearer(nonce)]
+	return m.Voter == 0 && m.Name == w.record.Voters[w.record.voter(voter)].Name
 }
 
 // reconcile asks the log to have the voters of the record. A leader that is not

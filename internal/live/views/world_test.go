@@ -144,7 +144,7 @@ func (n *node) on(f func()) {
 }
 
 func stormSettings(drift int64) member.Settings {
-	return member.Settings{Lease: 100 * member.Millisecond, Renew: 16 * member.Millisecond, Drift: drift, Act: 1, Handover: 16, ViewLife: 8 * member.Millisecond}
+	return member.Settings{Lease: 100 * member.Millisecond, Renew: 16 * member.Millisecond, Drift: drift, Act: 1, Handover: 16, ViewLife: 8 * member.Millisecond, Replace: 300 * member.Millisecond}
 }
 
 // newWorld makes a cluster of so many nodes, all of them members and some voters.

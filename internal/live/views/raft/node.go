@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	etcd "go.etcd.io/raft/v3"
 	pb "go.etcd.io/raft/v3/raftpb"
@@ -243,11 +244,14 @@ func (n *Node) Step(from uint64, message []byte) (err error) {
 	}
 	term, vote := n.status().GetTerm(), n.status().GetVote()
 	if m.GetTerm() >= term {
-		if err := n.trust(m); err != nil {
-			return err
+		if n.trust(m); n.err != nil {
+			return n.err
 		}
 	}
 	n.hears(from)
+	if m.GetTerm() >= term && n.conflicts(m) || n.ahead(m) {
+		return nil
+	}
 	err = n.raw().Step(m)
 	if errors.Is(err, etcd.ErrStepPeerNotFound) {
 		return nil // a late answer of a removed voter
@@ -262,18 +266,35 @@ func (n *Node) Step(from uint64, message []byte) (err error) {
 
 // trust compares a current message with the log. A leader that counts on entries that
 // this voter lacks has this voter's acknowledgement of them: the disk has lost what was
-// promised, and this voter must not vote again. A leader has sent whatever others have
-// stored; but if it crashed before its own disk had it, a confirmation can reach the
-// process that has taken its place.
-func (n *Node) trust(m *pb.Message) error {
-	switch last := n.log.last(); {
-	case m.GetType() == pb.MsgHeartbeat && m.GetCommit() > last:
+// promised, and this voter must not vote again.
+func (n *Node) trust(m *pb.Message) {
+	if last := n.log.last(); m.GetType() == pb.MsgHeartbeat && m.GetCommit() > last {
 		n.die(fmt.Errorf("voter %d knows that index %d was stored here, but the log ends at %d: the disk has lost saved entries; start the node with an empty data directory, and let it join again", m.GetFrom(), m.GetCommit(), last))
-		return n.err
-	case m.GetType() == pb.MsgAppResp && n.leads() && m.GetTerm() == n.status().GetTerm() && !m.GetReject() && m.GetIndex() > n.last:
-		return fmt.Errorf("voter %d claims to have stored index %d, but the log ends at %d", m.GetFrom(), m.GetIndex(), n.last)
 	}
-	return nil
+}
+
+// conflicts reports whether a leader sends other entries than those that this voter knows
+// to be committed: the disks of most voters were replaced by older copies. It must not
+// count on this voter's.
+func (n *Node) conflicts(m *pb.Message) bool {
+	if m.GetType() != pb.MsgApp {
+		return false
+	}
+	differs := func(index, term uint64) bool {
+		mine, err := n.log.Term(index)
+		return err == nil && mine != term && index <= n.status().GetCommit()
+	}
+	return differs(m.GetIndex(), m.GetLogTerm()) || slices.ContainsFunc(m.GetEntries(), func(e *pb.Entry) bool {
+		return differs(e.GetIndex(), e.GetTerm())
+	})
+}
+
+// ahead reports whether a voter confirms entries that this one, which leads, has not sent.
+// Either this one crashed before its own disk had them, or the disks of most voters were
+// replaced by older copies, and the sender's was not. The entries are not those that this
+// voter will send, so they must not count.
+func (n *Node) ahead(m *pb.Message) bool {
+	return m.GetType() == pb.MsgAppResp && n.leads() && m.GetTerm() == n.status().GetTerm() && !m.GetReject() && m.GetIndex() > n.last
 }
 
 func fromLeader(t pb.MessageType) bool {
