@@ -158,6 +158,7 @@ func TestLeaveWaitsForClients(t *testing.T) {
 		x := g.lock("x")
 		z := waits.ask("z")
 		c.pass(20 * ms)
+		g.only = n.name
 		n.step(Input{Kind: Leave})
 		began := c.now
 		c.pass(30 * ms)
@@ -178,6 +179,7 @@ func TestLeaveWaitsForClients(t *testing.T) {
 		if taken := slices.ContainsFunc(g.told, func(e session.Event) bool { return e.Kind == session.Taken }); taken != slow {
 			t.Errorf("slow %t: the client is told %+v", slow, g.told)
 		}
+		g.only = ""
 		for _, v := range []*caller{g, waits} { // both have gone to another node
 			v.unlock(v.lock("elsewhere of " + v.name))
 		}
@@ -200,7 +202,9 @@ func leaveWaitsForLapsed(t *testing.T, who string) {
 	name := o.elsewhere("x")
 	lost := func() bool { return len(n.lostOnes(member.Lost)) > 0 }
 	if who == "client" {
-		c.call("g", n.name).lock(name)
+		g := c.call("g", n.name)
+		g.lock(name)
+		g.only = n.name
 		lost = func() bool { return n.clients.Holds() == 0 }
 	} else {
 		n.lock(name)
