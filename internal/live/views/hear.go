@@ -2,6 +2,7 @@ package views
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/stile-lock/stile/internal/live/member"
 )
@@ -20,7 +21,7 @@ func (w *Leader) Receive(now member.Instant, from string, b []byte) error {
 	r := &w.record
 	switch {
 	case m.Cluster != 0 && m.Cluster != r.Cluster && r.Cluster != 0:
-		w.send(from, &Message{Kind: Other, Cluster: r.Cluster, Inc: m.Inc})
+		w.send(from, &Message{Kind: Other, Cluster: r.Cluster, Inc: m.Inc, Newer: slices.Contains(r.Earlier, m.Cluster)})
 	case m.Kind == Here:
 		w.here(&m)
 	case m.Kind == Join && w.leads:

@@ -28,9 +28,12 @@ type Membership struct {
 	heard   bool   // the target has answered since
 	due     member.Instant
 	proper  member.Instant // when a voter of its cluster last answered
+	served  member.Instant // the same, without its own voter if that does not lead
 	renewal *Message       // not confirmed yet
 	newer   uint64         // epoch of a newer view that exists
 	reached []timed        // members that answered a probe, and when
+	why     Reason         // why it was not admitted when it last asked
+	refused error          // why it must not go on
 }
 
 type phase uint8
@@ -51,6 +54,7 @@ type MembershipConfig struct {
 	Voter   uint64 // number of the voter whose disk it has; 0 if it has none
 	Cluster uint64 // if known; 0 joins whichever it finds
 	Voters  []string
+	Join    []string    // those of Voters that the operator has named: they must be of this cluster
 	Retry   member.Span // pause before asking again, until the settings are known (default 0.5 s)
 }
 
@@ -63,6 +67,7 @@ const (
 	Evicted                // the others continue without it
 	Left                   // it has left
 	Replaced               // its voters belong to another cluster now
+	Refused                // it must not go on: see Err
 )
 
 // MembershipOut holds the effects that a Membership wants. The host that takes them
@@ -99,6 +104,9 @@ func NewMembership(c MembershipConfig) (*Membership, error) {
 // Inc returns its incarnation; 0 before it is admitted.
 func (p *Membership) Inc() uint64 { return p.inc }
 
+// Err returns why the process must not go on, if its membership has ended as Refused.
+func (p *Membership) Err() error { return p.refused }
+
 // Record returns the newest known record.
 func (p *Membership) Record() *Record { return &p.record }
 
@@ -116,7 +124,7 @@ func (p *Membership) retry() member.Instant {
 func (p *Membership) Join(now member.Instant) {
 	p.hear(now)
 	if p.phase == idle {
-		p.phase, p.proper = joining, p.now
+		p.phase, p.proper, p.served = joining, p.now, p.now
 		p.ask()
 	}
 }
@@ -167,10 +175,7 @@ func (p *Membership) Wake(now member.Instant) {
 }
 
 func (p *Membership) send(to string, m *Message) {
-	m.Cluster = p.record.Cluster
-	if m.Cluster == 0 {
-		m.Cluster = p.config.Cluster
-	}
+	m.Cluster = p.cluster()
 	p.Out.Send = append(p.Out.Send, Envelope{to, m.AppendTo(nil)})
 }
 
