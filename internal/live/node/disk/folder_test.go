@@ -118,12 +118,12 @@ func settleStorm(t *testing.T, settle func(syncer, *tree) error) (bad []string) 
 			t.Fatal(err)
 		}
 	}
-	older, _ := os.ReadFile(s.path())
+	older, _ := os.ReadFile(s.Path())
 	was := w.state()
 	if err := s.Save(w.next()); err != nil {
 		t.Fatal(err)
 	}
-	newer, _ := os.ReadFile(s.path())
+	newer, _ := os.ReadFile(s.Path())
 	if len(newer) != len(older) {
 		t.Fatal("the file has grown just now: take another seed")
 	}
