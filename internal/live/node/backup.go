@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc64"
+	"strconv"
 	"strings"
 
 	"github.com/stile-lock/stile/internal/live/views"
@@ -24,7 +25,7 @@ var errCut = errors.New("it was changed or cut off")
 func (b *Backup) Text() string {
 	var names []string
 	for _, m := range b.Record.Members {
-		names = append(names, m.Name)
+		names = append(names, strconv.Quote(m.Name))
 	}
 	return seal(fmt.Sprintf("stile backup, format 1\ncluster %016x\nmembers %s\nepoch %d\nrecord %s\n",
 		b.Record.Cluster, strings.Join(names, " "), b.Seen, base64.StdEncoding.EncodeToString(b.Record.AppendTo(nil))))
