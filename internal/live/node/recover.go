@@ -17,7 +17,7 @@ type Recovery struct {
 	Cluster   string       `json:"cluster"`      // the new cluster
 	Lost      string       `json:"lost_cluster"` // empty if it is not known
 	Seen      uint64       `json:"epoch_seen"`   // highest epoch that was found or given
-	First     uint64       `json:"first_epoch"`  // the new cluster begins here, or later
+	First     uint64       `json:"first_epoch"`  // the new cluster begins here
 	Lease     float64      `json:"lease_s"`      // 0 if it is not known
 	Voters    int          `json:"voters"`       // wanted number; 0 if it is not known
 	Algorithm string       `json:"algorithm"`    // empty if it is not known
