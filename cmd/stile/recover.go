@@ -111,12 +111,9 @@ func printRecovery(p *printer, r *node.Recovery) {
 
 // recoveryLosses returns what may be lost, one sentence or two for each.
 func recoveryLosses(r *node.Recovery) []string {
-	var members, voters []string
+	var members []string
 	for _, m := range r.Members {
 		members = append(members, m.Name+" at "+m.Address)
-		if m.Voter {
-			voters = append(voters, m.Name)
-		}
 	}
 	all := []string{
 		fmt.Sprintf("Views after epoch %d that only other nodes knew, with the members that joined in them.", r.Seen),
@@ -125,8 +122,8 @@ func recoveryLosses(r *node.Recovery) []string {
 	if len(members) > 0 {
 		all = append(all, fmt.Sprintf("Members of the lost cluster: %s. They count as crashed: locks wait up to %gs for their leases.", strings.Join(members, ", "), r.Lease))
 	}
-	if len(voters) > 0 {
-		all = append(all, fmt.Sprintf("The votes of %s. Their data directories are refused from now on.", strings.Join(voters, ", ")))
+	if len(r.Forgotten) > 0 {
+		all = append(all, fmt.Sprintf("The votes of %s. These data directories are refused from now on.", strings.Join(r.Forgotten, ", ")))
 	}
 	return all
 }

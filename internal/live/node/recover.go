@@ -22,6 +22,7 @@ type Recovery struct {
 	Voters    int          `json:"voters"`       // wanted number; 0 if it is not known
 	Algorithm string       `json:"algorithm"`    // empty if it is not known
 	Members   []MemberInfo `json:"members"`      // of the lost cluster: the next view counts them as ghosts
+	Forgotten []string     `json:"forgotten"`    // voters of the lost cluster whose directories are refused from now on
 	Kept      []string     `json:"kept"`         // files of the lost cluster
 }
 
@@ -66,17 +67,24 @@ func Recover(dir string, from *Backup, seen uint64) (*Recovery, error) {
 // completes what is missing.
 func (f *folder) begin(x *recovery) (*Recovery, error) {
 	r := x.record()
-	all := &Recovery{Data: f.dir, Cluster: clusterID(x.Cluster), Seen: x.Seen, First: x.First(r), Lease: seconds(time.Duration(r.Settings.Lease)), Voters: r.Wanted, Algorithm: usual(r), Members: []MemberInfo{}}
+	all := &Recovery{Data: f.dir, Cluster: clusterID(x.Cluster), Seen: x.Seen, First: x.First(r), Lease: seconds(time.Duration(r.Settings.Lease)), Voters: r.Wanted, Algorithm: usual(r), Members: []MemberInfo{}, Forgotten: []string{}, Kept: []string{}}
 	if r.Cluster != 0 {
 		all.Lost = clusterID(r.Cluster)
 	}
 	for _, m := range r.Members {
 		all.Members = append(all.Members, MemberInfo{Name: m.Name, Address: m.Address, Voter: votes(r, m.Voter), Incarnation: m.Inc})
 	}
+	for _, v := range r.Voters {
+		if !v.Leaves && v.ID != f.voter {
+			all.Forgotten = append(all.Forgotten, v.Name)
+		}
+	}
 	err := f.write(recoverFile, x.text())
 	if err == nil {
 		f.recovers = x
-		all.Kept, err = f.setAside()
+		var kept []string
+		kept, err = f.setAside()
+		all.Kept = append(all.Kept, kept...)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("recover %s: %w", f.dir, err)
@@ -139,7 +147,7 @@ func (f *folder) logged() (*Backup, error) {
 	if err != nil || v.Record().Cluster == 0 {
 		return nil, err
 	}
-	return &Backup{v.Record().Clone(), v.Record().Epoch + uint64(len(all.Entries))}, nil
+	return &Backup{v.Record().Clone(), v.Record().Epoch + all.Last() - all.Hard.Commit}, nil
 }
 
 // backup returns a backup of the cluster of a node that runs.
