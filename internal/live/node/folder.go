@@ -101,26 +101,31 @@ func (f *folder) cluster() uint64 {
 }
 
 // known returns the last known addresses of the members.
-func (f *folder) known() (all []string) {
-	if f.last != nil && f.recovers == nil {
-		for _, m := range f.last.Record.Members {
-			all = append(all, m.Address)
-		}
+func (f *folder) known() []string {
+	if f.last == nil {
+		return nil
+	}
+	return addresses(&f.last.Record)
+}
+
+// addresses returns the addresses of the members.
+func addresses(r *views.Record) (all []string) {
+	for _, m := range r.Members {
+		all = append(all, m.Address)
 	}
 	return all
 }
 
-// owner returns the name and the address of the node that last used the voter in this
-// folder, as far as is known.
-func (f *folder) owner() (name, address string) {
+// owner returns the node that last used the voter in this folder, as far as is known.
+func (f *folder) owner() views.Voter {
 	if f.last != nil {
 		for _, v := range f.last.Record.Voters {
 			if v.ID == f.voter {
-				return v.Name, v.Address
+				return v
 			}
 		}
 	}
-	return "", ""
+	return views.Voter{}
 }
 
 // keep writes the record of a view.

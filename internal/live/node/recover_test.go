@@ -37,6 +37,11 @@ func TestRecover(t *testing.T) {
 	if _, err := Recover(data("b"), nil, 0); err == nil {
 		t.Error("recovered twice")
 	}
+	left := run(t, Config{Name: "c", Listen: all[2].Address(), Lease: lease, Data: data("c")})
+	if _, err := Start(Config{Name: "b", Listen: "127.0.0.1:0", Data: data("b")}); err == nil || !strings.Contains(err.Error(), "still runs") {
+		t.Errorf("a node of the lost cluster runs: %v", err)
+	}
+	left.Kill()
 	b := run(t, Config{Name: "b", Listen: "127.0.0.1:0", Data: data("b")})
 	ready(t, b)
 	if s := b.Status(); s.Cluster != r.Cluster || s.Epoch < r.First || s.Lease != 1 || len(s.Recovered) != 1 || s.Recovered[0] != r.Lost {

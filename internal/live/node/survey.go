@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -25,23 +26,30 @@ type answered struct {
 	Status
 }
 
+// An identity is what a node knows of itself before it starts.
+type identity struct {
+	name    string
+	cluster uint64
+	join    []string    // addresses that an operator has given
+	owner   views.Voter // the node that last used the voter of this folder; empty if none is known
+	lost    uint64      // cluster that is recovered by this start; 0 if there is none
+}
+
 // survey returns why this node must not start, as far as nodes that run can tell.
 func (n *Node) survey(known []string) error {
 	if n.cluster == 0 {
 		return nil
 	}
-	name, address := n.folder.owner()
-	all := slices.Concat(n.c.Join, known)
-	if address != "" {
-		all = append(all, address)
+	x := identity{name: n.c.Name, cluster: n.cluster, join: n.c.Join, owner: n.folder.owner()}
+	all := append(slices.Concat(x.join, known), x.owner.Address)
+	if r := n.folder.recovers; r != nil {
+		x.lost = r.record().Cluster
+		all = append(all, addresses(r.record())...)
 	}
 	slices.Sort(all)
-	self := n.c.Listen
-	if n.c.Advertise != "" {
-		self = n.c.Advertise
-	}
-	all = slices.DeleteFunc(slices.Compact(all), func(a string) bool { return a == self })
-	return judge(n.c.Name, n.cluster, n.c.Join, views.Voter{Name: name, Address: address}, n.statuses(all))
+	self := cmp.Or(n.c.Advertise, n.c.Listen)
+	all = slices.DeleteFunc(slices.Compact(all), func(a string) bool { return a == self || a == "" })
+	return x.judge(n.statuses(all))
 }
 
 // statuses returns the status of the nodes that answer.
@@ -67,24 +75,26 @@ func (n *Node) statuses(addresses []string) (all []answered) {
 }
 
 // judge returns why a node of a cluster must not start: another cluster is where it was told
-// to join, its cluster was recovered, or the node that its voter belongs to runs elsewhere. If
-// one of the nodes to join is in its own cluster, the others do not count.
-func judge(name string, cluster uint64, join []string, owner views.Voter, all []answered) error {
+// to join, its cluster was recovered, the cluster that it recovers is still there, or the
+// node that its voter belongs to runs elsewhere. If a node of its own cluster answers, those
+// of others at addresses to join do not count.
+func (x *identity) judge(all []answered) error {
 	var other error
 	met := false
-	own := clusterID(cluster)
 	for _, a := range all {
 		theirs := uint64(0)
 		_, _ = fmt.Sscanf(a.Cluster, "%x", &theirs) // 0 if it is none
 		switch {
-		case slices.Contains(a.Recovered, own):
-			return &views.Recovered{Own: cluster, Theirs: theirs, Address: a.address}
-		case theirs == cluster && a.address == owner.Address && a.Node == owner.Name:
-			return &views.InUse{Name: name, Copy: true, Bearer: a.Node, Address: a.address}
-		case theirs == cluster:
+		case slices.Contains(a.Recovered, clusterID(x.cluster)):
+			return &views.Recovered{Own: x.cluster, Theirs: theirs, Address: a.address}
+		case x.lost != 0 && theirs == x.lost:
+			return fmt.Errorf("node %s at %s still runs in cluster %s, which this node recovers as cluster %s: stop all nodes of that cluster first", a.Node, a.address, a.Cluster, clusterID(x.cluster))
+		case theirs == x.cluster && a.address == x.owner.Address && a.Node == x.owner.Name:
+			return &views.InUse{Name: x.name, Copy: true, Bearer: a.Node, Address: a.address}
+		case theirs == x.cluster:
 			met = true
-		case theirs != 0 && slices.Contains(join, a.address):
-			other = &views.OtherCluster{Own: cluster, Theirs: theirs, Address: a.address}
+		case theirs != 0 && slices.Contains(x.join, a.address):
+			other = &views.OtherCluster{Own: x.cluster, Theirs: theirs, Address: a.address}
 		}
 	}
 	if met {
