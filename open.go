@@ -19,7 +19,7 @@ type Config struct {
 	Name      string        // node name, unique in the cluster; default the host name
 	Listen    string        // host:port for nodes and clients; default a free port of 127.0.0.1
 	Advertise string        // host:port that others connect to; default Listen
-	Join      []string      // addresses of nodes to join; default none: found a cluster, or resume that of Data
+	Join      []string      // addresses of nodes to join, which must be of the cluster of Data, if any; default none: found a cluster, or resume that of Data
 	Data      string        // folder for what must survive a restart; default memory only
 	Voters    int           // number of nodes that store the view log, 1, 3 or 5, set by the first node; default 3
 	Lease     time.Duration // how long an unreachable process keeps its locks, set by the first node; default 10 s

@@ -52,6 +52,15 @@ func (p *printer) text(indent int, text string) {
 	}
 }
 
+// item prints a paragraph of a list.
+func (p *printer) item(text string) {
+	mark := "-"
+	for _, line := range wrap(text, screenWidth-4) {
+		p.line("  %s %s", mark, line)
+		mark = " "
+	}
+}
+
 // row prints a label and wrapped text beside it.
 func (p *printer) row(label, format string, args ...any) {
 	for _, line := range wrap(fmt.Sprintf(format, args...), screenWidth-labelWidth) {

@@ -249,7 +249,7 @@ func (n *Node) ending(how views.Ending) {
 	if how == views.Replaced {
 		why = "its voters now belong to another cluster"
 		n.cluster = 0
-		_ = n.pool.SetExtra(greeting(0)) // it is not too long
+		_ = n.pool.SetExtra(greeting(0, &views.Record{})) // it is not too long
 	}
 	switch {
 	case how == views.Left:

@@ -1,9 +1,11 @@
 package node
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/stile-lock/stile/internal/live/session"
@@ -16,7 +18,13 @@ const (
 	AskLocks                     // locks in use, with a LockQuery as JSON; a LockPage
 	AskRelease                   // force-release, with the name of a lock; a Released
 	AskLeave                     // the node leaves the cluster gracefully
+	AskBackup                    // a BackupFile
 )
+
+// A BackupFile is a backup of the cluster, as the contents of a file.
+type BackupFile struct {
+	Text string `json:"text"`
+}
 
 // A Status is the status of a node and its cluster.
 type Status struct {
@@ -25,6 +33,7 @@ type Status struct {
 	State     string       `json:"state"`
 	Why       string       `json:"why,omitempty"` // why it takes no part at present
 	Cluster   string       `json:"cluster"`
+	Recovered []string     `json:"recovered_from,omitempty"` // earlier clusters that this one was recovered from
 	Epoch     uint64       `json:"epoch"`
 	Lease     float64      `json:"lease_s"`      // duration of a lease
 	Left      float64      `json:"lease_left_s"` // time left of this node's own lease
@@ -71,6 +80,12 @@ func (n *Node) tellAbout(q *session.Question) ([]byte, error) {
 			return nil, err
 		}
 		return json.Marshal(r)
+	case AskBackup:
+		b, err := n.backup()
+		if err != nil {
+			return nil, err
+		}
+		return json.Marshal(BackupFile{b.Text()})
 	case AskLeave:
 		go n.leaveSoon()
 		return []byte("{}"), nil
@@ -91,22 +106,20 @@ func (n *Node) status() Status {
 	r := n.p.Record()
 	now := n.clock()
 	s := Status{
-		Node: n.c.Name, Address: n.address, State: n.state().String(), Cluster: fmt.Sprintf("%016x", r.Cluster),
-		Epoch: r.Epoch, Lease: seconds(time.Duration(r.Settings.Lease)), Members: []MemberInfo{}, Ghosts: len(r.Ghosts),
+		Node: n.c.Name, Address: n.address, State: n.state().String(), Cluster: clusterID(cmp.Or(r.Cluster, n.cluster)),
+		Epoch: r.Epoch, Lease: seconds(time.Duration(r.Settings.Lease)), Algorithm: usual(r), Members: []MemberInfo{}, Ghosts: len(r.Ghosts),
+	}
+	for _, c := range r.Earlier {
+		s.Recovered = append(s.Recovered, clusterID(c))
 	}
 	if n.state() == Joining {
-		s.Why = n.lately
+		s.Why = n.waits()
 		if c := n.fallback.client; c != nil {
 			s.State = "client of " + c.Node()
 		}
 	}
 	if n.state() == Member && !n.usable() {
 		s.Why = "no lease, because a majority of the voters is unreachable: start the other nodes, or check the network"
-	}
-	for _, c := range r.Choices {
-		if c.Prefix == "" {
-			s.Algorithm = c.Algorithm
-		}
 	}
 	for _, m := range r.Members {
 		s.Members = append(s.Members, MemberInfo{m.Name, m.Address, votes(r, m.Voter), m.Inc, m.Address == n.address || n.p.Linked(m.Address)})
@@ -131,6 +144,30 @@ func (n *Node) status() Status {
 		}
 	}
 	return s
+}
+
+// usual returns the algorithm of names without a special one.
+func usual(r *views.Record) (algorithm string) {
+	for _, c := range r.Choices {
+		if c.Prefix == "" {
+			algorithm = c.Algorithm
+		}
+	}
+	return algorithm
+}
+
+// clusterID returns the number of a cluster as people see it.
+func clusterID(cluster uint64) string { return fmt.Sprintf("%016x", cluster) }
+
+// waits says why the node is not a member, as far as is known.
+func (n *Node) waits() string {
+	switch why := n.p.Waits(); {
+	case why != "":
+		return why
+	case n.cluster == 0 && n.p.Record().Cluster == 0 && len(n.contacts) > 0 && n.lately != "":
+		return fmt.Sprintf("waiting for a node of the cluster to join, at %s: %s", strings.Join(n.contacts, ", "), n.lately)
+	}
+	return n.lately
 }
 
 func votes(r *views.Record, voter uint64) bool {
