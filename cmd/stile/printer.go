@@ -27,10 +27,18 @@ type printer struct {
 
 func newPrinter(w io.Writer) *printer { return &printer{w: w} }
 
-// line prints a line without trailing blanks.
+// line prints a line without trailing blanks. It may contain text from anywhere, so
+// characters that a terminal would obey are escaped.
 func (p *printer) line(format string, args ...any) {
 	if p.err == nil {
-		_, p.err = io.WriteString(p.w, strings.TrimRight(fmt.Sprintf(format, args...), " ")+"\n")
+		_, p.err = io.WriteString(p.w, words.Printable(strings.TrimRight(fmt.Sprintf(format, args...), " "))+"\n")
+	}
+}
+
+// lines prints a text of several lines.
+func (p *printer) lines(text string) {
+	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
+		p.line("%s", line)
 	}
 }
 

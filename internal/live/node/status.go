@@ -13,6 +13,7 @@ import (
 	"github.com/stile-lock/stile/internal/live/process"
 	"github.com/stile-lock/stile/internal/live/session"
 	"github.com/stile-lock/stile/internal/live/views"
+	"github.com/stile-lock/stile/internal/words"
 )
 
 // What a client can ask a node besides locks. The answers are JSON.
@@ -234,7 +235,7 @@ func (n *Node) who(session uint64) string {
 		return n.c.Name
 	}
 	if c, ok := n.p.Client(session); ok && c.Name != "" {
-		return c.Name + " at " + n.c.Name
+		return words.Quoted(c.Name) + " at " + n.c.Name
 	}
 	return fmt.Sprintf("client %x at %s", session, n.c.Name)
 }
