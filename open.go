@@ -1,6 +1,7 @@
 package stile
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -92,7 +93,8 @@ func (n *Node) Err() error { return worded(n.node.Err()) }
 // Close leaves the cluster: it refuses new requests, waits up to Config.Drain until no
 // lock is held through the node, and then leaves. If a lock is still held then, or the
 // other nodes do not answer, the node ends as if it had crashed, and others wait for its
-// lease. Close returns an error in that case, and if the node had already ended by itself.
+// lease. Close returns an error in that case, which names the locks, and if the node had
+// already ended by itself.
 func (n *Node) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), n.drain)
 	defer cancel()
@@ -105,6 +107,7 @@ type DialConfig struct {
 	Name     string        // name of the client in listings; default none
 	Session  time.Duration // how long an unreachable client keeps its locks; default the lease of the cluster
 	Patience time.Duration // how long requests wait while no node is reachable; default forever
+	Timeout  time.Duration // how long Dial waits for a node if its context has no deadline; default 10 s
 	TLS      Certificates  // default none: plain TCP, only on this machine
 	Insecure bool          // allow plain TCP to other machines
 }
@@ -116,10 +119,18 @@ type Client struct {
 	remote *client.Client
 }
 
-// Dial connects to a node of a cluster.
+// Dial connects to a node of a cluster. If no node opens a session before the deadline of
+// the context, or within DialConfig.Timeout if it has none, the error names every address
+// that was tried, with the reason.
 func Dial(ctx context.Context, c DialConfig) (*Client, error) {
 	if len(c.Nodes) == 0 {
 		c.Nodes = []string{node.DefaultListen}
+	}
+	if _, ok := ctx.Deadline(); !ok {
+		timeout := cmp.Or(c.Timeout, 10*time.Second)
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, timeout, fmt.Errorf("waited for %v", timeout))
+		defer cancel()
 	}
 	r, err := client.Dial(ctx, client.Config{
 		Name: c.Name, Nodes: c.Nodes, Session: c.Session, Patience: c.Patience, TLS: cert.Config(c.TLS), Insecure: c.Insecure,

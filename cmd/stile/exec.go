@@ -106,13 +106,8 @@ func (x *execFlags) run(c *cobra.Command) error {
 	}
 	ctx, stop := untilSignal(c.Context())
 	defer stop()
-	client, err := x.target.dial(ctx, clientName(x.args[0]))
+	client, lock, err := x.acquire(ctx, clientName(x.args[0]), x.name, c.ErrOrStderr())
 	if err != nil {
-		return failed("%v", err)
-	}
-	lock, err := x.acquire(ctx, client, x.name, c.ErrOrStderr())
-	if err != nil {
-		_ = client.Close()
 		return err
 	}
 	stop() // from here on signals go to the command
@@ -120,6 +115,12 @@ func (x *execFlags) run(c *cobra.Command) error {
 	if !res.Gone { // remaining processes may still act: the lock must stay taken until the lease expires
 		return failed("lock %q: %v", x.name, err)
 	}
+	if errors.Is(err, child.ErrExpired) {
+		if why := client.Trouble(); why != nil {
+			err = fmt.Errorf("%w: %w", why, err)
+		}
+	}
+	x.verbose = x.verbose && !res.Lost // what is released now was already lost for the command
 	lost := x.release(client, lock, c.ErrOrStderr())
 	switch {
 	case err != nil && res.Lost:

@@ -61,13 +61,8 @@ func (x *lockFlags) run(c *cobra.Command, name string) error {
 	}
 	ctx, stop := untilSignal(c.Context())
 	defer stop()
-	client, err := x.target.dial(ctx, clientName("stile-lock"))
+	client, lock, err := x.acquire(ctx, clientName("stile-lock"), name, c.ErrOrStderr())
 	if err != nil {
-		return failed("%v", err)
-	}
-	lock, err := x.acquire(ctx, client, name, c.ErrOrStderr())
-	if err != nil {
-		_ = client.Close()
 		return err
 	}
 	r := lockReport{name, lock.Token().String(), client.Node()}

@@ -283,7 +283,7 @@ func (p *servedNodes) stop(release func()) error {
 		drain = time.Duration(p.nodes[0].Status().Lease*float64(time.Second)) + 2*time.Second
 	}
 	p.log.Info("node stopping: leaves when no lock is held through it", "drain", drain)
-	ctx, cancel := context.WithTimeoutCause(context.Background(), drain, fmt.Errorf("a lock is still held through it after %v, or the other nodes do not answer", drain))
+	ctx, cancel := context.WithTimeoutCause(context.Background(), drain, fmt.Errorf("waited for %v", drain))
 	defer cancel()
 	var f findings
 	for i := len(p.nodes) - 1; i >= 0; i-- {

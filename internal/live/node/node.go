@@ -395,6 +395,9 @@ func (n *Node) Stop(ctx context.Context) error {
 	if err == nil {
 		err = n.aidIdle(ctx)
 	}
+	if err != nil && ctx.Err() != nil {
+		err = fmt.Errorf("%s: %w", n.undrained(), err)
+	}
 	n.Kill()
 	if end := n.Err(); end != ErrEnded { // it has failed meanwhile
 		return end

@@ -224,6 +224,17 @@ func (g *Client) Session() (session uint64, node string, connected bool) {
 	return g.cur.session, g.cur.address, g.cur.phase == open
 }
 
+// Parting returns the address of a node that is about to leave, and through which locks are
+// held that it no longer renews; empty if there is none.
+func (g *Client) Parting() string {
+	for _, a := range append(g.old[:len(g.old):len(g.old)], g.cur) {
+		if a.parting && a.holds > 0 {
+			return a.address
+		}
+	}
+	return ""
+}
+
 func (g *Client) tell(e Event) { g.Out.Events = append(g.Out.Events, e) }
 
 // send sends a frame on an attachment's connection.
