@@ -182,14 +182,18 @@ func clientName(what string) string {
 	if err != nil {
 		host = "unknown"
 	}
-	return fmt.Sprintf("%.80s@%s:%d", filepath.Base(what), host, os.Getpid())
+	what = filepath.Base(what)
+	what = strings.ToValidUTF8(what[:min(len(what), 48)], "") // nodes accept 128 bytes of UTF-8 in all
+	return fmt.Sprintf("%s@%.64s:%d", what, host, os.Getpid())
 }
 
 // checkLockName refuses invalid lock names.
 func checkLockName(name string) error {
 	switch {
-	case strings.TrimSpace(name) == "" || strings.ContainsRune(name, 0) || !utf8.ValidString(name):
+	case strings.TrimSpace(name) == "" || strings.ContainsRune(name, 0):
 		return fmt.Errorf("invalid lock name %.60q: give some text, such as orders/42", name)
+	case !utf8.ValidString(name):
+		return fmt.Errorf("invalid lock name %.60q: it is invalid UTF-8", name)
 	case len(name) > member.MaxName:
 		return fmt.Errorf("invalid lock name %.60q...: it has %d bytes, at most %d are allowed", name, len(name), member.MaxName)
 	}

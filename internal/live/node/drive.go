@@ -2,6 +2,7 @@ package node
 
 import (
 	"errors"
+	"fmt"
 	"runtime"
 	"time"
 
@@ -267,7 +268,7 @@ func (n *Node) ending(how views.Ending) {
 func (n *Node) answer(q *session.Question) {
 	b, err := n.tellAbout(q)
 	if len(b) > maxAnswer {
-		err = errAnswer
+		err = fmt.Errorf("the answer exceeds %d bytes", maxAnswer)
 	}
 	if err != nil {
 		b = []byte(err.Error())
