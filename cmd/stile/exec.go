@@ -42,6 +42,9 @@ ends the command in the same way. If the watchdog is killed at the same moment,
 or the whole machine is suspended for longer than the lease, the command cannot
 be ended in time: only the token protects the resource then.
 
+Without -n, stile also waits for a node to start and for a majority of the
+nodes; -w is the only limit. After a second it reports what it waits for.
+
 Exit codes: the command's own, or 128 plus the number of the signal that ended
 it; 1, or the value of -E, if -n or -w was given and the lock was not acquired;
 2 if stile was called wrongly; 125 if the lock was lost or stile failed; 126 if

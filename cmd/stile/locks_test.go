@@ -55,7 +55,7 @@ func TestLocksMany(t *testing.T) {
 	const many = 10_000
 	n := serveHere(t, node.Config{Name: "a", Lease: time.Minute})
 	for i := range many {
-		acquireHere(t, n, fmt.Sprintf("orders/%d", i))
+		acquireHere(t, n, fmt.Sprintf("orders/%s/%d", strings.Repeat("n", 100), i))
 	}
 	var s lockSurvey
 	if err := json.Unmarshal([]byte(ok(t, "locks --json --addr "+n.Address())), &s); err != nil || len(s.Locks) != many || len(s.Unasked) > 0 {
