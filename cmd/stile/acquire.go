@@ -199,7 +199,7 @@ func (t *acquireFlags) whyNoSession(ctx context.Context) error {
 func (t *acquireFlags) whyLock(ctx context.Context, c *client.Client, name string) string {
 	s, err := t.target.at(c.Node()).survey(ctx, name)
 	if err != nil {
-		return "the node does not answer"
+		return err.Error()
 	}
 	return waitReason(s, name)
 }
@@ -214,7 +214,7 @@ func waitReason(s *lockSurvey, name string) string {
 			return l.Waiters[0].Why
 		}
 	}
-	return "no node reports a holder"
+	return "no node reports a holder" + missingNodes(s)
 }
 
 // release releases the lock, and returns an error if it was lost before.

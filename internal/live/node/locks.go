@@ -98,9 +98,9 @@ func (n *Node) locks(q *LockQuery) ([]byte, error) {
 // firstNames returns the first names, up to maxPage, that a query asks for.
 func firstNames(m *member.Member, q *LockQuery) []string {
 	var names []string
-	last := "" // none after it is among the first
+	prefix, last := []byte(q.Prefix), "" // no name after the last one is among the first
 	for name := range m.Names {
-		if !bytes.HasPrefix(name, []byte(q.Prefix)) || string(name) <= q.After || last != "" && string(name) > last {
+		if !bytes.HasPrefix(name, prefix) || string(name) <= q.After || last != "" && string(name) > last {
 			continue
 		}
 		if names = append(names, string(name)); len(names) == 2*maxPage {
