@@ -97,19 +97,21 @@ func (t *acquireFlags) acquire(ctx context.Context, who, name string, stderr io.
 	start := time.Now()
 	c, err := t.connect(ctx, who, name, stderr)
 	if err != nil {
-		return nil, nil, t.failure(ctx, name, failed("%v", err))
+		return nil, nil, orSignal(ctx, name, failed("%v", err))
 	}
 	options := lock.Options{Try: !t.waits()}
+	if t.wait > 0 {
+		options.Wait = max(t.wait-time.Since(start), 1) // 0 would be forever
+	}
+	stop := func() {}
 	if t.waits() {
-		defer t.explainLater(ctx, name, stderr, func(ctx context.Context) string { return t.whyLock(ctx, c, name) })()
-		if t.wait > 0 {
-			options.Wait = max(t.wait-time.Since(start), 1) // 0 would be forever
-		}
+		stop = explainLater(ctx, name, stderr, func(ctx context.Context) string { return t.whyLock(ctx, c, name) })
 	}
 	l, err := c.Lock(ctx, name, options)
+	stop()
 	if err != nil {
 		_ = c.Close()
-		return nil, nil, t.failure(ctx, name, t.notAcquired(name, err))
+		return nil, nil, orSignal(ctx, name, t.notAcquired(name, err))
 	}
 	if t.verbose {
 		notify(stderr, "acquired %s with token %s through %s", words.Quoted(name), l.Token(), c.Node())
@@ -130,7 +132,7 @@ func (t *acquireFlags) connect(ctx context.Context, who, name string, stderr io.
 	}
 	ctx, refuse := context.WithCancelCause(ctx)
 	defer refuse(nil)
-	defer t.explainLater(ctx, name, stderr, func(ctx context.Context) string {
+	defer explainLater(ctx, name, stderr, func(ctx context.Context) string {
 		why := t.whyNoSession(ctx)
 		if client.NeedsTLS(why) {
 			refuse(why) // waiting does not help
@@ -147,9 +149,9 @@ func (t *acquireFlags) connect(ctx context.Context, who, name string, stderr io.
 	return nil, t.target.withHint(err)
 }
 
-// failure returns the error of a command that has not acquired the lock, which is that of
+// orSignal returns the error of a command that has not acquired the lock, which is that of
 // the signal if one came.
-func (t *acquireFlags) failure(ctx context.Context, name string, err error) error {
+func orSignal(ctx context.Context, name string, err error) error {
 	var by signalled
 	if errors.As(context.Cause(ctx), &by) {
 		return exitError{code: child.Signalled + int(by.Signal), why: "stopped by a signal while waiting for " + words.Quoted(name)}
@@ -170,21 +172,30 @@ func (t *acquireFlags) notAcquired(name string, err error) error {
 
 // explainLater prints why the command waits, if it still does after a while. The function
 // that it returns ends that.
-func (t *acquireFlags) explainLater(ctx context.Context, name string, stderr io.Writer, why func(context.Context) string) (stop func()) {
+func explainLater(ctx context.Context, name string, stderr io.Writer, why func(context.Context) string) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
 	timer := time.AfterFunc(explainAfter, func() {
+		defer close(done)
 		if why := why(ctx); ctx.Err() == nil {
 			notify(stderr, "waiting for %s: %s", words.Quoted(name), why)
 		}
 	})
 	return func() {
 		cancel()
-		timer.Stop()
+		if !timer.Stop() {
+			<-done
+		}
 	}
 }
 
 // whyNoSession returns why no node opens a session.
 func (t *acquireFlags) whyNoSession(ctx context.Context) error {
+	soon, cancel := context.WithTimeout(ctx, explainAfter)
+	defer cancel()
+	if err := t.target.checkListening(soon); err != nil {
+		return err
+	}
 	s, at, err := t.target.member(ctx)
 	switch {
 	case err != nil:
