@@ -153,7 +153,7 @@
 // What can be expected, besides messages:
 //
 //	expect commits P5 P1 P2       # all commits of the run, in order; or none
-//	expect aborts P2              # all processes told to abort, in order; or none
+//	expect aborts P2              # all processes ordered to abort, in order; or none
 //	expect P2 commits at 19.2     # at exactly this time; also aborts
 //	expect deadlocks 1            # how many arose
 //	expect cycle P1 P5 P2         # this one: P1 waits for P5, P5 for P2, P2 for P1

@@ -19,7 +19,7 @@ type Ledger struct {
 	Seed      uint64 `json:"seed"`
 
 	Committed      int     `json:"committed"`
-	Aborted        int     `json:"aborted"`            // attempts that ended because they were told to abort
+	Aborted        int     `json:"aborted"`            // attempts that ended because they were ordered to abort
 	Unnecessary    int     `json:"unnecessary_aborts"` // of these, those that were part of no deadlock
 	FalsePositives int     `json:"false_positives"`    // reported deadlocks that were none, without the phantoms
 	Deadlocks      int     `json:"deadlocks"`          // deadlocks that arose
@@ -54,7 +54,7 @@ type Ledger struct {
 // A FalseCycle is a reported deadlock that does not exist.
 type FalseCycle struct {
 	Cycle  []algorithm.ID
-	Victim algorithm.ID    // process that was told to abort
+	Victim algorithm.ID    // process that was ordered to abort
 	Graph  *deadlock.Graph // real graph at that time
 	At     int64
 }

@@ -18,11 +18,11 @@ type SitesPlayback struct {
 	Run      Transactions // the run as the scenario describes it
 	Ledger   *Ledger      // ledger, as of any run
 	Commits  []Ending
-	Aborts   []Ending         // aborts of those that were told to
+	Aborts   []Ending         // aborts of transactions that were ordered to
 	Cycles   [][]algorithm.ID // deadlocks that arose
 	False    [][]algorithm.ID // deadlocks that were reported, but never existed
 	Phantoms [][]algorithm.ID // deadlocks that were reported although an abort or a death had just broken them
-	Wrong    []algorithm.ID   // processes told to abort, although another one should have been, or had been
+	Wrong    []algorithm.ID   // processes ordered to abort, although another one should have been, or had been
 	Stuck    []algorithm.ID   // processes whose transactions never end
 }
 

@@ -258,9 +258,9 @@ func idly(events int) string {
 }
 
 // stalls reports whether nothing will come of further events.
-func (r *running) stalls() bool { return !r.Has(leave) && (r.somebodyWaits() || !r.Has(ask)) }
+func (r *running) stalls() bool { return !r.Has(leave) && (r.anyWaits() || !r.Has(ask)) }
 
-func (r *running) somebodyWaits() bool {
+func (r *running) anyWaits() bool {
 	return slices.ContainsFunc(r.loads, func(l *workload) bool {
 		waiting, _ := l.env.Count()
 		return waiting > 0

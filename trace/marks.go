@@ -23,7 +23,7 @@ func (t *Trace) remark(e *Event) (r remark, ok bool) {
 	case Pause:
 		return remark{markPause, "pause"}, true
 	case Resume:
-		return remark{markResume, "goes on"}, true
+		return remark{markResume, "resume"}, true
 	case Suspect:
 		return remark{markSuspect, "suspects " + t.laneName(e.Peer)}, true
 	case Trust:

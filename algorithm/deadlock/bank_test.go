@@ -80,7 +80,7 @@ func TestBankRefuses(t *testing.T) {
 type reducer func(free []int, want, have [][]int) (order, left []algorithm.ID)
 
 // agrees compares a reducer with trying every order, on all kinds of small
-// states: whether all can end, and whether the order that is told works.
+// states: whether all can end, and whether the reported order works.
 func agrees(r reducer) bool {
 	chance := uint64(1)
 	below := func(n int) int {
@@ -114,7 +114,7 @@ func anyOrder(free []int, want, have [][]int, order []algorithm.ID) bool {
 	return false
 }
 
-// works reports whether everybody gets what it wants when those before it have
+// works reports whether each gets what it wants when those before it have
 // ended.
 func works(free []int, want, have [][]int, order []algorithm.ID) bool {
 	free = slices.Clone(free)
@@ -154,7 +154,7 @@ func TestReduce(t *testing.T) {
 		"a cycle is taken for a deadlock": cyclic,
 	} {
 		if agrees(mutant) {
-			t.Errorf("%s, and nobody noticed", bug)
+			t.Errorf("%s, and the bug was not found", bug)
 		}
 	}
 }
@@ -172,7 +172,7 @@ func once(free []int, want, have [][]int) (order, left []algorithm.ID) {
 	return order, left
 }
 
-// cyclic lets nobody end who is part of a cycle of the wait-for graph, as if
+// cyclic lets no process end that is part of a cycle of the wait-for graph, as if
 // there were one instance of each resource.
 func cyclic(free []int, want, have [][]int) (order, left []algorithm.ID) {
 	units := slices.Clone(free)

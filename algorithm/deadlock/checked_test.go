@@ -10,8 +10,8 @@ import (
 )
 
 // A capture is how the checker catches a mutant: in which case, by which
-// property, and by which shortest story. What can be repeated for ever comes
-// after "for ever".
+// property, and by which shortest story. What can be repeated forever comes
+// after "forever".
 type capture struct {
 	bug      string
 	meal     meal
@@ -19,7 +19,7 @@ type capture struct {
 	story    string
 }
 
-// A meal is a case, made for a method: who takes which locks, and in how many
+// A meal is a case, made for a method: which locks each process takes, and in how many
 // transactions; 0 means any number of them.
 type meal struct {
 	of     func(m deadlock.Method, mode string) transactions.Config
@@ -56,25 +56,25 @@ func captures() map[string][]capture {
 		},
 		"priority": {
 			{"the holder is never preempted", two, check.Deadlock, prevented},
-			{"the lowest rank goes first", crowd(1, 1), check.Starvation, "P2 asks for L2, P2 asks for L1, P3 asks for L1, P1 asks for L1; P2 aborts, for ever: P2 asks for L2, P2 asks for L1; P3 aborts, P3 asks for L1; P2 aborts"},
+			{"the lowest rank goes first", crowd(1, 1), check.Starvation, "P2 asks for L2, P2 asks for L1, P3 asks for L1, P1 asks for L1; P2 aborts, forever: P2 asks for L2, P2 asks for L1; P3 aborts, P3 asks for L1; P2 aborts"},
 		},
 		"priority-requester": {
-			{"nobody is removed", two, check.Deadlock, prevented},
+			{"no transaction is removed", two, check.Deadlock, prevented},
 			{"the highest rank goes first", crowd(1, 0), check.Deadlock, "P2 asks for L2, P3 asks for L1, P1 asks for L1, P2 asks for L1, P3 asks for L2; P3 aborts, P1 asks for L2"},
 		},
 		"wait-die": {
-			{"nobody dies", two, check.Deadlock, prevented},
+			{"no transaction dies", two, check.Deadlock, prevented},
 			{"the oldest goes first", crowd(1, 0), check.Deadlock, "P1 asks for L1, P1 asks for L2, P3 asks for L1; P3 aborts, P1 commits, P2 asks for L2, P1 asks for L1, P2 asks for L1, P3 asks for L1, P1 asks for L2; P1 aborts, P3 asks for L2"},
-			{"a restarted one gets a new stamp", dinner(2, 2, 0), check.Starvation, "P1 asks for L1, P1 asks for L2, site 2 receives REQUEST from site 1, P2 asks for L2; P2 aborts, for ever: site 1 receives GRANT from site 2, P1 commits, P1 asks for L1, P1 asks for L2, site 2 receives RELEASE from site 1, site 2 receives REQUEST from site 1, P2 asks for L2; P2 aborts"},
+			{"a restarted one gets a new stamp", dinner(2, 2, 0), check.Starvation, "P1 asks for L1, P1 asks for L2, site 2 receives REQUEST from site 1, P2 asks for L2; P2 aborts, forever: site 1 receives GRANT from site 2, P1 commits, P1 asks for L1, P1 asks for L2, site 2 receives RELEASE from site 1, site 2 receives REQUEST from site 1, P2 asks for L2; P2 aborts"},
 		},
 		"wound-wait": {
 			{"the holder is never wounded", two, check.Deadlock, prevented},
 			{"the youngest goes first", crowd(1, 1), check.Deadlock, "P2 asks for L2, P1 asks for L1, P3 asks for L1, P2 asks for L1; P1 aborts, P3 asks for L2"},
-			{"a restarted one gets a new stamp", dinner(2, 2, 0), check.Starvation, "P1 asks for L1, P1 asks for L2, P2 asks for L2, site 2 receives REQUEST from site 1; P2 aborts, P2 asks for L2, for ever: site 1 receives GRANT from site 2, P1 commits, P1 asks for L1, P1 asks for L2, site 2 receives RELEASE from site 1, site 2 receives REQUEST from site 1; P2 aborts, P2 asks for L2"},
+			{"a restarted one gets a new stamp", dinner(2, 2, 0), check.Starvation, "P1 asks for L1, P1 asks for L2, P2 asks for L2, site 2 receives REQUEST from site 1; P2 aborts, P2 asks for L2, forever: site 1 receives GRANT from site 2, P1 commits, P1 asks for L1, P1 asks for L2, site 2 receives RELEASE from site 1, site 2 receives REQUEST from site 1; P2 aborts, P2 asks for L2"},
 		},
 		"wait-die-restamped": {
-			{"nobody dies", two, check.Deadlock, prevented},
-			{"a free lock is not passed on", two, check.Starvation, "P1 asks for L1, P2 asks for L2, P1 asks for L2, P2 asks for L1; P2 aborts, P2 asks for L2, for ever: P2 asks for L1; P2 aborts, P2 asks for L2"},
+			{"no transaction dies", two, check.Deadlock, prevented},
+			{"a free lock is not passed on", two, check.Starvation, "P1 asks for L1, P2 asks for L2, P1 asks for L2, P2 asks for L1; P2 aborts, P2 asks for L2, forever: P2 asks for L1; P2 aborts, P2 asks for L2"},
 		},
 		"wound-wait-restamped": {
 			{"the holder is never wounded", two, check.Deadlock, prevented},
@@ -85,7 +85,7 @@ func captures() map[string][]capture {
 			{"claims are not remembered", two, check.Deadlock, prevented},
 		},
 		"detect-central demand": {
-			{"an edge is dropped", two, check.Starvation, prevented + ", a timer of site 1 expires, for ever: a timer of site 1 expires"},
+			{"an edge is dropped", two, check.Starvation, prevented + ", a timer of site 1 expires, forever: a timer of site 1 expires"},
 			{"the oldest is the victim", two, check.OneVictim, prevented + ", a timer of site 1 expires; P1 aborts: P1->P2->P1"},
 		},
 		"detect-central change": {
@@ -99,7 +99,7 @@ func captures() map[string][]capture {
 		"detect-distributed": {
 			{"the oldest is the victim", two, check.OneVictim, prevented + "; P1 aborts: P2->P1->P2"},
 			{"every other site has the rule reversed", dinner(3, 3, 1), check.Deadlock, "P1 asks for L1, P1 asks for L2, P2 asks for L2, P2 asks for L3, P3 asks for L3, P3 asks for L1, site 2 receives REQUEST from site 1, site 3 receives REQUEST from site 2, site 3 receives PATH from site 2, site 1 receives REQUEST from site 3, site 2 receives PATH from site 1"},
-			{"nobody is told who waits elsewhere", dinner(2, 2, 1), check.Deadlock, "P1 asks for L1, P1 asks for L2, P2 asks for L2, P2 asks for L1, site 2 receives REQUEST from site 1, site 1 receives REQUEST from site 2"},
+			{"waits at other sites are not reported", dinner(2, 2, 1), check.Deadlock, "P1 asks for L1, P1 asks for L2, P2 asks for L2, P2 asks for L1, site 2 receives REQUEST from site 1, site 1 receives REQUEST from site 2"},
 		},
 	}
 }
@@ -136,7 +136,7 @@ func (c capture) try(t *testing.T, m deadlock.Mutant) {
 	p := c.outcome(t, m.Method, "")
 	if p.Verdict != check.Violated {
 		t.Errorf("%s: %s: %s %s", key(m), c.bug, c.property, p.Verdict)
-	} else if got := told(p); got != c.story {
+	} else if got := story(p); got != c.story {
 		t.Errorf("%s: %s:\n got %q\nwant %q", key(m), c.bug, got, c.story)
 	}
 	sound, err := deadlock.Find(m.Method.Name)
@@ -165,11 +165,11 @@ func (c capture) outcome(t *testing.T, m deadlock.Method, mode string) *check.Pr
 	return r.Find(c.property)
 }
 
-// told is the story of a violation, as one line.
-func told(p *check.Property) string {
+// story is the story of a violation, as one line.
+func story(p *check.Property) string {
 	story := strings.Join(p.Trace, ", ")
 	if p.Name == check.Starvation && p.Loop < len(p.Trace) {
-		story = strings.Join(p.Trace[:p.Loop], ", ") + ", for ever: " + strings.Join(p.Trace[p.Loop:], ", ")
+		story = strings.Join(p.Trace[:p.Loop], ", ") + ", forever: " + strings.Join(p.Trace[p.Loop:], ", ")
 	}
 	return story
 }

@@ -65,7 +65,7 @@ type central struct {
 	changes int    // batch: number of changes since
 
 	reports []report      // at the coordinator: by site
-	told    []uint64      // at the coordinator: the attempt in which each was told to abort
+	told    []uint64      // at the coordinator: the attempt in which each was ordered to abort
 	round   uint64        // demand: round of the coordinator
 	missing algorithm.Set // demand: sites that have not answered yet
 	again   bool          // demand: whether a round has been demanded since this one began
@@ -251,7 +251,7 @@ func (m *central) stamped(s *site) []hold {
 }
 
 // gone reports that a node is no longer part of the graph: its site is dead, or it was
-// told to abort.
+// ordered to abort.
 func (m *central) gone(s *site, n node) bool {
 	return s.dead.Has(s.layout.Home[n.tx]) || m.told[n.tx] == n.attempt && n.attempt != 0
 }
@@ -262,7 +262,7 @@ func (m *central) search(s *site, o *out) {
 	for _, cycle := range cyclesOf(m.memory) {
 		victim := m.victim(cycle)
 		m.told[victim.tx] = victim.attempt
-		s.tell(abort, victim, numbers(cycle), o)
+		s.orderAbort(abort, victim, numbers(cycle), o)
 	}
 }
 

@@ -46,7 +46,7 @@ type pushing struct {
 	away  []wish   // holders here that wait elsewhere: Pn -> EXT
 	paths []route  // received paths
 	sent  []route  // sent paths
-	told  []uint64 // attempt in which each was told to abort
+	told  []uint64 // attempt in which each was ordered to abort
 
 	latest []uint64 // last known attempt of each transaction: those before it have ended
 	gone   []bool   // whether that one has ended too
@@ -211,7 +211,7 @@ func (p *pushing) changed(s *site, o *out) {
 	for cycle := p.web.cycle(); cycle != nil; cycle = p.web.cycle() {
 		victim := p.victim(cycle)
 		p.told[victim.tx] = victim.attempt
-		s.tell(abort, victim, numbers(cycle), o)
+		s.orderAbort(abort, victim, numbers(cycle), o)
 		p.forget(s)
 		p.look(s)
 	}

@@ -38,7 +38,7 @@ func TestCycles(t *testing.T) {
 		{"a way out", graphOf([2]int{1, 2}, [2]int{2, 1}, [2]int{2, 3}), [][]algorithm.ID{ids(1, 2)}, nil},
 		{"itself", graphOf([2]int{5, 5}), [][]algorithm.ID{ids(5)}, [][]algorithm.ID{ids(5)}},
 		{"short within long", graphOf([2]int{1, 2}, [2]int{2, 3}, [2]int{3, 1}, [2]int{3, 2}), [][]algorithm.ID{ids(2, 3)}, [][]algorithm.ID{ids(1, 2, 3)}},
-		{"nobody", graphOf(), nil, nil},
+		{"empty", graphOf(), nil, nil},
 	} {
 		if got := c.graph.Cycles(); !reflect.DeepEqual(got, c.cycles) {
 			t.Errorf("%s: cycles %v, want %v", c.name, got, c.cycles)
@@ -70,7 +70,7 @@ func TestUnion(t *testing.T) {
 }
 
 // TestAllocation: with several instances a cycle is no deadlock as long as
-// somebody outside can give one back.
+// a process outside can release one.
 func TestAllocation(t *testing.T) {
 	a := NewAllocation(4, 2, 2) // L1 and L2, two instances each
 	for _, x := range [][2]int{{0, 0}, {1, 0}, {2, 1}, {3, 1}} {
@@ -84,7 +84,7 @@ func TestAllocation(t *testing.T) {
 		t.Error("no cycle, want one: P1 and P3 wait for each other's resource")
 	}
 	if got := a.Deadlocked(); len(got) != 0 {
-		t.Errorf("%v deadlocked, want nobody: P2 and P4 can end", got)
+		t.Errorf("%v deadlocked, want none: P2 and P4 can end", got)
 	}
 	if err := a.Assign(1, 0); err == nil {
 		t.Error("a third instance of two was given")

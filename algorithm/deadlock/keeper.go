@@ -97,8 +97,8 @@ func (s *site) wishes() []wish {
 	return all
 }
 
-// tell orders a transaction to abort. The kind of the message says why.
-func (s *site) tell(kind uint8, who node, cycle []int, o *out) {
+// orderAbort orders a transaction to abort. The kind of the message says why.
+func (s *site) orderAbort(kind uint8, who node, cycle []int, o *out) {
 	if home := s.layout.Home[who.tx]; !s.dead.Has(home) {
 		if kind != abort && home != s.self {
 			o.Doom(algorithm.ID(who.tx), who.attempt)

@@ -93,7 +93,7 @@ func TestConditions(t *testing.T) {
 	}
 }
 
-// A method of one's own has no sites here, and is told where to put them.
+// A method of one's own has no sites here, and the error says where to put them.
 func TestMethodWithoutSites(t *testing.T) {
 	_, err := deadlock.Method{Name: "mine"}.Spec(deadlock.Spread(1, 2, 2), "")
 	if err == nil || !strings.Contains(err.Error(), `"mine"`) || !strings.Contains(err.Error(), "algorithm.NewSite") {
@@ -124,7 +124,7 @@ func TestMutants(t *testing.T) {
 			t.Parallel()
 			found := complaints(t, m.Method, "")
 			if len(found) == 0 {
-				t.Error("nobody noticed")
+				t.Error("the bug was not found")
 			} else {
 				t.Log(found[0])
 			}

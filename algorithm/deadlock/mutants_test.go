@@ -36,18 +36,18 @@ func Mutants() []Mutant {
 	simple(Priority(), "the holder is never preempted", gentle{preempting{above: byNumber}})
 	simple(Priority(), "the lowest rank goes first", backwards{preempting{above: byNumber}})
 
-	simple(PriorityRequester(), "nobody is removed", plain{})
+	simple(PriorityRequester(), "no transaction is removed", plain{})
 	simple(PriorityRequester(), "the highest rank goes first", patientDie{dying{above: byNumber}})
 
 	simple(WoundWait(), "the holder is never wounded", gentle{preempting{above: node.older}})
 	simple(WoundWait(), "the youngest goes first", backwards{preempting{above: node.older}})
 	simple(WoundWait(), "a restarted one gets a new stamp", forgetting{preempting{above: node.older}})
 
-	simple(WaitDie(), "nobody dies", plain{})
+	simple(WaitDie(), "no transaction dies", plain{})
 	simple(WaitDie(), "the oldest goes first", patientDie{dying{above: node.older}})
 	simple(WaitDie(), "a restarted one gets a new stamp", forgetting{dying{above: node.older}})
 
-	simple(WaitDieRestamped(), "nobody dies", plain{})
+	simple(WaitDieRestamped(), "no transaction dies", plain{})
 	simple(WaitDieRestamped(), "a free lock is not passed on", forgetting{keepsAll{dying{above: node.older}}})
 
 	simple(WoundWaitRestamped(), "the holder is never wounded", forgetting{gentle{preempting{above: node.older}}})
@@ -80,7 +80,7 @@ func Mutants() []Mutant {
 		p.smaller = func(at algorithm.ID, last, first node) bool { return (last.tx < first.tx) == (at%2 == 0) }
 		return p
 	})
-	add(DetectDistributed(), "", "nobody is told who waits elsewhere", func(l *Layout) method { return silent{newPushing(l)} })
+	add(DetectDistributed(), "", "waits at other sites are not reported", func(l *Layout) method { return silent{newPushing(l)} })
 	return all
 }
 
@@ -93,7 +93,7 @@ func Vacancies(mode string) []Mutant {
 		m.make, m.Modes = only(func(l *Layout) method { return wrap(newCentral(mode, l)) }), nil
 		all = append(all, Mutant{bug, mode, m})
 	}
-	add("nobody is elected", func(m *central) method { return vacant{m} })
+	add("no site is elected", func(m *central) method { return vacant{m} })
 	add("an election that was lost is not held anew", func(m *central) method { return lost{m} })
 	add("the new coordinator gets no graphs", func(m *central) method { return uninformed{m} })
 	return all

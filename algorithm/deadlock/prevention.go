@@ -52,7 +52,7 @@ func (p preempting) preempt(s *site, k int, o *out) {
 		return
 	}
 	l.wounded = true
-	s.tell(wound, l.holder, nil, o)
+	s.orderAbort(wound, l.holder, nil, o)
 }
 
 // turn implements method: the highest rank goes first, so that the others again wait for
@@ -130,7 +130,7 @@ func WoundWaitRestamped() Method {
 // WaitDieRestamped returns wait-die with a new stamp for every attempt, which is wrong in
 // the same way.
 func WaitDieRestamped() Method {
-	return restamped(WaitDie(), "told to die")
+	return restamped(WaitDie(), "ordered to die")
 }
 
 // restamped makes the wrong form of a method that goes by age; done is what happens to
@@ -164,7 +164,7 @@ func (d dying) meet(s *site, k int, who node, o *out) {
 	if d.above(who, s.locks[k].holder) {
 		s.enqueue(k, who)
 	} else {
-		s.tell(die, who, nil, o)
+		s.orderAbort(die, who, nil, o)
 	}
 }
 

@@ -37,9 +37,9 @@ func stuckWithout(t *testing.T, m deadlock.Method, mode string, seed uint64) (st
 	return r.Stuck, r.Deadlocks
 }
 
-// TestCoordinatorsDie: whenever the coordinator dies, and whoever dies in the
+// TestCoordinatorsDie: whenever the coordinator dies, and whichever site dies in the
 // middle of the election, there is another one, which finds every deadlock.
-// Without any part of that somebody is stuck.
+// Without any part of that a process is stuck.
 func TestCoordinatorsDie(t *testing.T) {
 	for _, mode := range deadlock.DetectCentral().Modes {
 		all := 0
@@ -62,7 +62,7 @@ func TestCoordinatorsDie(t *testing.T) {
 				found = stuck > 0
 			}
 			if !found {
-				t.Errorf("%s: nobody noticed that %s", mode, m.Bug)
+				t.Errorf("%s: not found: %s", mode, m.Bug)
 			}
 		}
 	}
@@ -113,8 +113,8 @@ func TestCoordinatorDiesInTheChecker(t *testing.T) {
 	}
 }
 
-// TestElectionCosts: if all are told of the death at once, each of those who are
-// left holds an election, and each of these goes round them twice.
+// TestElectionCosts: if all are notified of the death at once, each remaining site
+// calls an election, and each election goes round them twice.
 func TestElectionCosts(t *testing.T) {
 	for sites := 2; sites <= 7; sites++ {
 		var b strings.Builder
@@ -125,7 +125,7 @@ func TestElectionCosts(t *testing.T) {
 		left := sites - 1
 		each := left * left
 		if left == 1 {
-			each = 0 // who is alone asks nobody
+			each = 0 // a site that is alone asks no other
 		}
 		fmt.Fprintf(&b, "at 0 crash site 1\nat 2 P1 takes L1\nexpect messages ELECTION %d\nexpect messages COORDINATOR %d\n", each, each)
 		sc, err := scenario.Parse("", b.String())

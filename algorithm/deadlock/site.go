@@ -11,7 +11,7 @@ const (
 	idle    uint8 = iota // has nothing and wants nothing
 	running              // has what it requested
 	waiting              // waits for a lock
-	doomed               // has been told to abort
+	doomed               // has been ordered to abort
 )
 
 // A transaction is what its home knows about it.
@@ -45,7 +45,7 @@ func (t *transaction) fields(c *algorithm.Coder, tx int, names *fieldNames) {
 // A lock is what its site knows about it.
 type lock struct {
 	holder  node
-	wounded bool   // whether the holder has been told to abort
+	wounded bool   // whether the holder has been ordered to abort
 	queue   []node // waiting nodes, in order of arrival
 }
 
@@ -214,17 +214,17 @@ func (s *site) Receive(from algorithm.ID, m *message, o *out) {
 		}
 	case grant, die, wound, abort:
 		if s.atHome(m.from.tx) {
-			s.told(from, m, o)
+			s.notified(from, m, o)
 		}
 	default:
 		s.method.receive(s, from, m, o)
 	}
 }
 
-// told handles, at a transaction's home, a message addressed to the transaction. A
-// message about another attempt is void. A transaction that is told to abort does so even
+// notified handles, at a transaction's home, a message addressed to the transaction. A
+// message about another attempt is void. A transaction that is ordered to abort does so even
 // if it runs again: the sender considers this attempt ended.
-func (s *site) told(from algorithm.ID, m *message, o *out) {
+func (s *site) notified(from algorithm.ID, m *message, o *out) {
 	t := &s.txs[m.from.tx]
 	if t.attempt != m.from.attempt {
 		return

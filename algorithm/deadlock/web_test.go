@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// anyCycle is web.cycle as one would first write it: who waits for nobody is
-// dropped until nothing changes, and then one goes round.
+// anyCycle is web.cycle as one would first write it: nodes that wait for none
+// are dropped until nothing changes, and then the search goes round.
 func anyCycle(edges []hold) []node {
 	left := slices.Clone(edges)
 	for n := -1; n != len(left); {

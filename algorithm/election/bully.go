@@ -23,10 +23,10 @@ import (
 //
 // Departures. A leader that is asked by a lower process sends COORDINATOR again to that
 // process only. It knows that no higher process is alive, because that one would have
-// held an election when it came back. COORDINATOR from a process lower than the present
+// called an election when it came back. COORDINATOR from a process lower than the present
 // leader may be stale, and is refused. If the leader is dead, however, still older news
 // of an even lower process may arrive later. So the highest refused process is
-// remembered, and none below it is followed, until this process has held an election
+// remembered, and none below it is followed, until this process has called an election
 // itself.
 func Bully() algorithm.Spec {
 	return algorithm.Spec{
@@ -99,7 +99,7 @@ func (s *bully) Fields(c *algorithm.Coder) {
 	c.Maybe("refused", &s.refused)
 }
 
-// Start makes a process that is back hold an election.
+// Start makes a process that is back call an election.
 func (s *bully) Start(out *algorithm.Out[bullyMessage]) {
 	if s.leader == algorithm.None && s.state == quiet {
 		s.elect(out)

@@ -87,7 +87,7 @@ const crRounds = 3
 
 type changRoberts struct{ member[crMessage] }
 
-// Start makes a process that is back hold an election.
+// Start makes a process that is back call an election.
 func (s *changRoberts) Start(out *algorithm.Out[crMessage]) {
 	if s.leader == algorithm.None && !s.part {
 		s.elect(out)

@@ -13,7 +13,7 @@
 //	Trust(id, out)          the host sees that it is back
 //
 // A group can start with a leader: with View.Busy set, View.Holder leads and all
-// processes know it. Without it there is no leader, and each process holds an election
+// processes know it. Without it there is no leader, and each process calls an election
 // when it is started; a process that comes back after a crash starts that way. Outcomes
 // are reported as notices: Lead(id), and Lead(None) when a process no longer knows a
 // leader.
@@ -29,7 +29,7 @@
 //
 // # Departures common to all
 //
-// The papers let a process that comes back hold an election, but not while messages sent
+// The papers let a process that comes back call an election, but not while messages sent
 // earlier are still in flight. Here they may be, and so a process does not follow a
 // leader if it has reason to believe that a higher process is alive: such news is stale.
 // If it was not stale after all, the application notices that there is no leader, and

@@ -105,7 +105,7 @@ func claims() []claim {
 	return all
 }
 
-// sent holds an election and returns how many messages that took.
+// sent calls an election and returns how many messages that took.
 func (c claim) sent(t *testing.T, o election.Outset, latency scenario.Dist, seed uint64) float64 {
 	t.Helper()
 	out := hold(t, sim.Election{Spec: c.spec, Nodes: o.N, Dead: o.Dead, Starters: o.Starters, Latency: latency, Network: c.network, Seed: seed})

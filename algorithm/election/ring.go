@@ -78,7 +78,7 @@ const ringRounds = 2
 
 type ring struct{ member[ringMessage] }
 
-// Start makes a process that is back hold an election.
+// Start makes a process that is back call an election.
 func (s *ring) Start(out *algorithm.Out[ringMessage]) {
 	if s.leader == algorithm.None && !s.part {
 		s.elect(out)

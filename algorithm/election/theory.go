@@ -31,7 +31,7 @@ func (o Outset) alive() []algorithm.ID {
 }
 
 // Bully returns how many messages the bully algorithm sends. Every live process from the
-// lowest starter on holds an election: it asks all higher processes, and all live ones
+// lowest starter on calls an election: it asks all higher processes, and all live ones
 // among them answer.
 //
 // With the highest of all dead, each holds exactly one election, because all have begun,

@@ -211,7 +211,7 @@ func comparisonFindings(m *compare.Map) error {
 // printComparison prints a comparison of algorithms: a table for each load, and then
 // the best algorithms.
 func printComparison(p *printer, m *compare.Map) {
-	p.line("%s, runs of %s, seed %d; times in T, the latency of a message",
+	p.line("%s, %s per run, seed %d; times in T, the message latency",
 		words.Plural(len(m.Specs), "algorithm"), words.Plural(m.Entries, "entry"), m.Seed)
 	if m.Topology != "" {
 		p.line("topology %s", m.Topology)

@@ -170,6 +170,7 @@ type stormReport struct {
 	Revotes    int              `json:"revotes"` // changes of voters
 	Strikes    int              `json:"strikes"` // faults that happened
 	Lost       int              `json:"lost"`    // locks that were lost and reported
+	Claims     int              `json:"claims"`  // locks that clients claimed through another node
 	Busy       int              `json:"busy"`    // tries that were refused
 	Deposits   int              `json:"deposits"`
 	Refused    int              `json:"refused_writes"`
@@ -245,7 +246,7 @@ func (f *stormResult) json(strikes bool) stormReport {
 	sum := &f.Runs
 	r := stormReport{
 		Seeds: f.Sum.Seeds, Faults: []string{}, Entries: sum.Entries, Views: sum.Views, Hours: hours(sum.Simulated),
-		Violations: f.Failures, FirstSeed: f.Config.First, Nodes: f.Nodes, Voters: f.Voters, Terms: sum.Terms, Revotes: sum.Revotes, Strikes: sum.Strikes, Lost: sum.Lost, Busy: sum.Tries,
+		Violations: f.Failures, FirstSeed: f.Config.First, Nodes: f.Nodes, Voters: f.Voters, Terms: sum.Terms, Revotes: sum.Revotes, Strikes: sum.Strikes, Lost: sum.Lost, Claims: sum.Claims, Busy: sum.Tries,
 		Deposits: sum.Deposits, Refused: sum.Refused, Longest: millis(sum.Longest), Frames: []frameReport{},
 		Commit: buildVersion().commit(), Digest: fmt.Sprintf("%016x", sum.Digest), Stopped: f.stopped() != "",
 	}

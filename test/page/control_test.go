@@ -32,11 +32,11 @@ type control struct {
 // A way is how something is done with the keyboard alone.
 type way func(*visit)
 
-// A station is a page with a text, and the controls that are tried there.
-type station struct {
+// A fixture is a page with a text, and the controls that are tried there.
+type fixture struct {
 	name     string
 	text     string
-	desk     bool // checks do as they are told
+	scripted bool // checks end as the test says
 	controls []control
 }
 
@@ -50,7 +50,7 @@ type census struct {
 	told  map[string]bool // what was said to be missing
 }
 
-func newCensus(t testing.TB, all []station) *census {
+func newCensus(t testing.TB, all []fixture) *census {
 	t.Helper()
 	var rows [][3]string
 	for _, s := range all {
@@ -124,12 +124,12 @@ func (c *census) count(v *visit) {
 	}
 }
 
-// visit opens the page of a station.
-func (s *station) visit(t testing.TB) *visit {
+// visit opens the page of a fixture.
+func (s *fixture) visit(t testing.TB) *visit {
 	t.Helper()
-	d := newDesk(s.text)
-	d.real = !s.desk
-	v := &visit{page: open(t, "about:blank"), desk: d, url: serve(t, labOf(t, d))}
+	d := newFakeLab(s.text)
+	d.real = !s.scripted
+	v := &visit{page: open(t, "about:blank"), lab: d, url: serve(t, labOf(t, d))}
 	if _, err := chromedp.Call(v.ctx, cdppage.AddScriptToEvaluateOnNewDocument, cdppage.AddScriptToEvaluateOnNewDocumentParams{Source: watching}); err != nil {
 		t.Fatal(err)
 	}
@@ -138,10 +138,10 @@ func (s *station) visit(t testing.TB) *visit {
 }
 
 // load opens the page anew, without what the last one left behind.
-func (v *visit) load(s *station) {
+func (v *visit) load(s *fixture) {
 	v.t.Helper()
-	v.desk.loads++
-	v.do(chromedp.MouseEvent(chromedp.MouseMoved, 0, 0), chromedp.Navigate(fmt.Sprintf("%s/?%d", v.url, v.desk.loads)))
+	v.lab.loads++
+	v.do(chromedp.MouseEvent(chromedp.MouseMoved, 0, 0), chromedp.Navigate(fmt.Sprintf("%s/?%d", v.url, v.lab.loads)))
 	v.until(`document.querySelector("textarea")?.value == ` + quote(s.text) + ` && document.querySelector(".count")?.innerText.startsWith("0 of ") && document.querySelector("h1").innerText != ""`)
 }
 
@@ -154,7 +154,7 @@ func situation(text string) string {
 
 // back goes back to the beginning, by keys: out of whatever is open, to the text that
 // there was, and to where nothing has happened yet.
-func (v *visit) back(s *station) {
+func (v *visit) back(s *fixture) {
 	v.t.Helper()
 	v.do(chromedp.MouseEvent(chromedp.MouseMoved, 0, 0))
 	for range 40 {
@@ -186,8 +186,8 @@ func (v *visit) frame() {
 	eval[bool](v.page, `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))`)
 }
 
-// try uses the controls of a station, one after the other; only some, if they are named.
-func (s *station) try(t testing.TB, all *census, only ...string) {
+// try uses the controls of a fixture, one after the other; only some, if they are named.
+func (s *fixture) try(t testing.TB, all *census, only ...string) {
 	v := s.visit(t)
 	v.load(s)
 	for _, c := range s.controls {
@@ -197,7 +197,7 @@ func (s *station) try(t testing.TB, all *census, only ...string) {
 		within(t, c.name, func(t testing.TB) {
 			mine := *v.page
 			mine.t = t
-			(&visit{&mine, v.desk, v.url, all}).try(s, &c, all)
+			(&visit{&mine, v.lab, v.url, all}).try(s, &c, all)
 			v.asked = mine.asked
 		})
 	}
@@ -213,7 +213,7 @@ func within(t testing.TB, name string, part func(testing.TB)) {
 }
 
 // try uses a control by mouse, and by each way that the keyboard has.
-func (v *visit) try(s *station, c *control, all *census) {
+func (v *visit) try(s *fixture, c *control, all *census) {
 	mouse, keys := c.mouse, c.keys
 	if mouse == nil {
 		mouse = func(v *visit) { v.clickOn(c.is, c.called) }
@@ -245,7 +245,7 @@ func (v *visit) try(s *station, c *control, all *census) {
 }
 
 // start brings a page to where a control can be used.
-func (v *visit) start(s *station, c *control) {
+func (v *visit) start(s *fixture, c *control) {
 	v.t.Helper()
 	if c.fresh {
 		v.load(s)

@@ -44,7 +44,7 @@ func TestTimersOffered(t *testing.T) {
 	for !strings.Contains(p.text(".why"), "P1 waits") {
 		p.key(kb.ArrowRight)
 	}
-	if got := p.offered(0); !slices.Contains(got, "timer 0 runs out") {
+	if got := p.offered(0); !slices.Contains(got, "timer 0 expires") {
 		t.Errorf("P1 waits for answers, and is offered %q", got)
 	}
 	p.key("t")
@@ -70,7 +70,7 @@ func TestLocksInOrder(t *testing.T) {
 	p.until(`document.querySelector(".menu")?.innerText.includes("takes L1, then L3")`)
 	p.key(kb.ArrowDown + kb.Enter)
 	p.until(`document.querySelector(".menu")?.innerText.includes("takes L1, then L3, then L2")`)
-	if got := p.choices(); !slices.Equal(got, []string{"takes L1, then L3, then L2", "not L2"}) {
+	if got := p.choices(); !slices.Equal(got, []string{"takes L1, then L3, then L2", "remove L2"}) {
 		t.Errorf("all locks are chosen, and there is %q", got)
 	}
 	p.key(kb.Enter)

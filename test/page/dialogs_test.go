@@ -52,7 +52,7 @@ func TestDialogs(t *testing.T) {
 			t.Parallel()
 			p := <-windows
 			t.Cleanup(func() { windows <- p })
-			v := visiting(t, p, newDesk(scenarioText))
+			v := visiting(t, p, newFakeLab(scenarioText))
 			c.test(v)
 			for _, what := range v.complaints() {
 				t.Errorf("the page complains: %s", what)
@@ -61,15 +61,15 @@ func TestDialogs(t *testing.T) {
 	}
 }
 
-// A visit is a page that was just opened, of a desk.
+// A visit is a page that was just opened, of a fake lab.
 type visit struct {
 	*page
-	desk *desk
-	url  string
-	all  *census // that counts whatever comes up, if there is one
+	lab *fakeLab
+	url string
+	all *census // that counts whatever comes up, if there is one
 }
 
-func visiting(t testing.TB, p *page, d *desk) *visit {
+func visiting(t testing.TB, p *page, d *fakeLab) *visit {
 	s := httptest.NewServer(labOf(t, d))
 	t.Cleanup(func() {
 		s.CloseClientConnections()
@@ -77,7 +77,7 @@ func visiting(t testing.TB, p *page, d *desk) *visit {
 	})
 	mine := *p
 	mine.t = t
-	v := &visit{page: &mine, desk: d, url: s.URL}
+	v := &visit{page: &mine, lab: d, url: s.URL}
 	t.Cleanup(func() {
 		p.asked = v.asked
 		_ = chromedp.Do(p.ctx, chromedp.Navigate("about:blank")) // before its server goes
@@ -90,7 +90,7 @@ func visiting(t testing.TB, p *page, d *desk) *visit {
 
 // at opens the page with another text, or with none.
 func (v *visit) at(start string) {
-	v.desk.start = start
+	v.lab.start = start
 	v.do(chromedp.Navigate(v.url + "/?" + url.QueryEscape(start)))
 	v.until(`document.querySelector("textarea") && ` + alive)
 }
@@ -134,7 +134,7 @@ func galleryByKeyboard(v *visit) {
 	v.keys("frame by frame") // the search has the focus
 	v.until(`document.querySelectorAll(".exhibit").length == 1`)
 	v.keys(" nothing of the kind")
-	v.says(".panel-body", "Nothing here has all of these words")
+	v.says(".panel-body", "No scenario has all of these words")
 	v.keys("a", kb.ModifierCtrl)
 	v.keys("raymond frame")
 	v.keys(kb.ArrowDown)
@@ -176,22 +176,22 @@ func checkStopped(v *visit) {
 	v.says("[data-number=states]", "12,345")
 	v.press("Stop")
 	v.says(".check-standing", "Nothing is proved")
-	<-v.desk.stopped // the lab is told
+	<-v.lab.stopped // the lab learns it
 	v.keys(kb.Escape)
 	v.until(`!document.querySelector("dialog[open]")`)
 }
 
 func checkProves(v *visit) {
-	v.desk.verdict <- provedJSON
+	v.lab.verdict <- provedJSON
 	v.show("check")
 	v.press("Check")
-	v.says(".check-verdict.is-proved", "Proved. central with 2 processes on a network that is fifo, when each process asks at most twice: in every order of events mutual-exclusion holds.")
+	v.says(".check-verdict.is-proved", "Proved. central with 2 processes on a network that is fifo, when each process asks at most twice: mutual-exclusion holds in every order of events.")
 	v.says("[data-number=depth]", "17")
 	v.says(".check-properties", "up to 2 requests")
 }
 
 func checkBreaks(v *visit) {
-	v.desk.verdict <- brokenJSON
+	v.lab.verdict <- brokenJSON
 	v.show("check")
 	v.press("Check")
 	v.says(".check-verdict.is-broken", "mutual-exclusion is violated after 9 steps.")
@@ -263,13 +263,13 @@ func tour(v *visit) {
 		case 4: // what it speaks of is in sight
 			v.until(`((row, box) => row?.bottom < innerHeight - 18 && row.right <= box.right)(...[[...document.querySelectorAll(".measures tr")].find((r) => r.innerText.includes("2(N-1)")), document.querySelector(".measures .scroll")].map((e) => e?.getBoundingClientRect()))`)
 		case 5:
-			v.desk.verdict <- provedJSON
+			v.lab.verdict <- provedJSON
 		}
 		v.keys(kb.Enter)
 	}
 	v.says(".check-verdict", "Proved")
-	if !strings.Contains(v.desk.last("check"), "ricart-agrawala") {
-		v.t.Errorf("checked %s", v.desk.last("check"))
+	if !strings.Contains(v.lab.last("check"), "ricart-agrawala") {
+		v.t.Errorf("checked %s", v.lab.last("check"))
 	}
 }
 
@@ -311,16 +311,16 @@ func narrow(v *visit) {
 // A server that goes away in the middle of a check, which cannot be asked again.
 func TestServerGoesAwayFromCheck(t *testing.T) {
 	t.Parallel()
-	d := newDesk(scenarioText)
+	d := newFakeLab(scenarioText)
 	s := httptest.NewServer(labOf(t, d))
 	defer s.Close()
-	v := &visit{page: open(t, s.URL), desk: d}
+	v := &visit{page: open(t, s.URL), lab: d}
 	v.until(`document.querySelector("textarea")?.value.startsWith("title")`)
 	v.show("check")
 	v.press("Check")
 	v.says("[data-number=states]", "12,345")
 	s.CloseClientConnections()
-	v.says(".check-standing .trouble", "went away")
+	v.says(".check-standing .trouble", "connection to the lab was lost")
 	d.verdict <- provedJSON
 	v.press("Check again")
 	v.says(".check-verdict", "Proved")

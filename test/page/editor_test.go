@@ -86,7 +86,7 @@ func address(v *visit) {
 	v.click(".editor-gutter button:nth-child(6)")
 	v.until(`/#s=[\w-]+&c=[1-9]\d*$/.test(location.href)`)
 	here := eval[string](v.page, `location.href`)
-	v.desk.start = "algorithm central\nprocesses 3\n"
+	v.lab.start = "algorithm central\nprocesses 3\n"
 	v.do(chromedp.Navigate("about:blank"), chromedp.Navigate(here))
 	v.until(`document.querySelector("textarea")`)
 	v.holds(scenarioText)

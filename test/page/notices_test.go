@@ -29,7 +29,7 @@ func TestNoticesOverDialogs(t *testing.T) {
 	for _, dialog := range []string{"g", "?", "k", "x"} {
 		p.key(dialog)
 		p.see("dialog[open]")
-		p.until(`document.querySelector("dialog[open] .messages[role=status] .notice")?.innerText.includes("Nothing is broken")`)
+		p.until(`document.querySelector("dialog[open] .messages[role=status] .notice")?.innerText.includes("no violation")`)
 		if !p.onTop(".messages .notice") {
 			t.Errorf("%s: a notice is hidden by the dialog", dialog)
 		}
@@ -81,7 +81,7 @@ func TestEndsEarly(t *testing.T) {
 func TestBrokenIsSaid(t *testing.T) {
 	t.Parallel()
 	p := open(t, serve(t, labOf(t, &bench{start: "algorithm central\nprocesses 2\nat 0 P1 askss\n"})))
-	p.until(`document.querySelector(".plot.empty")?.innerText.includes("it has an error") && document.querySelector(".scene h2").innerText.trim().toLowerCase() == "the group"`)
+	p.until(`document.querySelector(".plot.empty")?.innerText.includes("has an error") && document.querySelector(".scene h2").innerText.trim().toLowerCase() == "the group"`)
 	p.write(example(t, "none-ring"))
 	p.until(`document.querySelector(".measures .broken")?.innerText.includes("P1, P2, P3 and P4 wait forever")`)
 	p.key(kb.Escape + kb.Home + "v")

@@ -68,21 +68,21 @@ func TestRehearsal(t *testing.T) {
 	}
 }
 
-// controlsOf is a check of some controls of a station.
+// controlsOf is a check of some controls of a fixture.
 func controlsOf(t testing.TB, name string, only ...string) func(testing.TB) {
-	all := stations(t)
+	all := fixtures(t)
 	for _, s := range all {
 		if s.name == name {
 			return func(t testing.TB) { s.try(t, newCensus(t, all), only...) }
 		}
 	}
-	t.Fatalf("there is no station %s", name)
+	t.Fatalf("there is no fixture %s", name)
 	return nil
 }
 
 // dialogsOf is a check of a dialog.
 func dialogsOf(check func(*visit)) func(testing.TB) {
-	return func(t testing.TB) { check(visiting(t, open(t, "about:blank"), newDesk(scenarioText))) }
+	return func(t testing.TB) { check(visiting(t, open(t, "about:blank"), newFakeLab(scenarioText))) }
 }
 
 func bugs(t testing.TB) []bug {

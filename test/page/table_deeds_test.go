@@ -115,8 +115,8 @@ func processDeeds() []control {
 				v.tabTo(".process[data-proc='1']", "")
 				v.keys(kb.Enter, kb.ModifierShift)
 			}}},
-		taken(deed("choose, to cut off several", "+", right, process, 3, chosen(1)), "3+"),
-		taken(deed("is not cut off with others", "+", right+"2+3+", process, 3, chosen(1)), "2+"),
+		taken(deed("add to a group to cut off", "+", right, process, 3, chosen(1)), "3+"),
+		taken(deed("remove from the group to cut off", "+", right+"2+3+", process, 3, chosen(1)), "2+"),
 		deed("cut off P2, P3 together", "x", right+"2+3+", process, 1, and(inText("partition 2,3 | 1,4"), chosen(0))),
 		deed("is cut off from the others", "x", right, process, 2, inText("partition 2 | 1,3,4")),
 		deed("asks", "a", right, process, 3, and(inText("P3 asks"), is(3, "waiting"), shows(".editor-line.is-newest", "P3 asks"))),
@@ -169,7 +169,7 @@ func orderDeeds() []control {
 		return selector, map[int]string{2: "m", 3: "m" + right}[n]
 	}
 	return []control{
-		deed("overtakes those ahead", "f", right+right+right, nth, 3, inText("deliver 2 -> 1 REPLY")),
+		deed("overtakes the messages ahead", "f", right+right+right, nth, 3, inText("deliver 2 -> 1 REPLY")),
 		deed("is overtaken by the next", "o", right+right+right, nth, 2, inText("reorder 2 -> 1 REQUEST")),
 	}
 }
@@ -177,10 +177,10 @@ func orderDeeds() []control {
 func struckDeeds() []control {
 	return []control{
 		deed("restarts", "s", kb.End, process, 2, and(inText("restart P2"), is(2, "idle"))),
-		deed("goes on", "r", kb.End, process, 3, and(inText("resume P3"), is(3, "idle"))),
-		deed("the network is whole again", "h", kb.End, process, 4, inText("heal")),
-		deed("is told that P2 is dead", "", kb.End, process, 1, inText("P1 suspects P2")),
-		deed("is told that P5 is back", "", kb.End, process, 1, inText("P1 trusts P5")),
+		deed("resumes", "r", kb.End, process, 3, and(inText("resume P3"), is(3, "idle"))),
+		deed("the network heals", "h", kb.End, process, 4, inText("heal")),
+		deed("suspects that P2 has crashed", "", kb.End, process, 1, inText("P1 suspects P2")),
+		deed("trusts P5 again", "", kb.End, process, 1, inText("P1 trusts P5")),
 	}
 }
 
@@ -192,10 +192,10 @@ func sectionDeeds() []control {
 }
 
 func electionDeeds() []control {
-	die := list{is: ".check-setting select", called: "^Of them die", from: "k", lead: func(v *visit) { v.see("dialog.panel-check") }, values: []string{"0", "1", "2"}, usual: 1}
+	die := list{is: ".check-setting select", called: "^Processes that crash", from: "k", lead: func(v *visit) { v.see("dialog.panel-check") }, values: []string{"0", "1", "2"}, usual: 1}
 	return append([]control{
 		deed("calls an election", "a", right, process, 2, inText("P2 asks")),
-		deed("timer 0 runs out", "t", right, process, 1, inText("schedule steps\nP1 timer 0 expires\n")),
+		deed("timer 0 expires", "t", right, process, 1, inText("schedule steps\nP1 timer 0 expires\n")),
 		{name: "next leader", is: "button", called: "^next leader", want: shows(".event.current", "lead"), keys: []way{typed("e"), tabbed("button", "^next leader", kb.Enter)}},
 	}, die.options()...)
 }
@@ -217,8 +217,8 @@ func siteDeed(label, key, from string, n int, want string) control {
 // timedSiteDeeds are what sites do by themselves too, in time.
 func timedSiteDeeds() []control {
 	return []control{
-		siteDeed("timer 0 runs out", "", kb.End, 1, inText("site 1 timer 0 expires")),
-		siteDeed("is told that site 2 is dead", "", kb.End, 1, inText("site 1 suspects site 2")),
+		siteDeed("timer 0 expires", "", kb.End, 1, inText("site 1 timer 0 expires")),
+		siteDeed("suspects that site 2 has crashed", "", kb.End, 1, inText("site 1 suspects site 2")),
 	}
 }
 
@@ -235,13 +235,13 @@ func siteDeeds() []control {
 		lock("takes locks …", "a", offers("^first L1")),
 		lock("first L2", "2", offers("^takes L2$"), "takes locks …"),
 		lock("then L3", "3", offers("^takes L2, then L3"), "takes locks …", "first L2"),
-		lock("not L2", kb.Backspace, offers("^first L2"), "takes locks …", "first L2"),
+		lock("remove L2", kb.Backspace, offers("^first L2"), "takes locks …", "first L2"),
 		lock("back", kb.Backspace, offers("^takes locks …"), "takes locks …"),
 		lock("takes L2", "a", inText("P3 takes L2\n"), "takes locks …", "first L2"),
 		lock("takes L2, then L3", "a", inText("P3 takes L2 L3\n"), "takes locks …", "first L2", "then L3"),
-		deed("goes on, to its next", "g", right, process, 1, inText("P1 goes")),
+		deed("goes on to its next", "g", right, process, 1, inText("P1 goes")),
 		siteDeed("crashes", "c", right, 1, and(inText("crash site 1"), there(".site[data-proc='0'].is-crashed"))),
-		siteDeed("is told that site 2 is dead", "", kb.End, 1, inText("site 1 suspects site 2")),
+		siteDeed("suspects that site 2 has crashed", "", kb.End, 1, inText("site 1 suspects site 2")),
 	}
 }
 
@@ -260,10 +260,10 @@ func waitDeeds() []control {
 		return c
 	}
 	return []control{
-		{name: "who waits for whom", is: ".wait", from: kb.End, want: shows("[role=menu]", "P2 waits for P1, which has L1, since event 6"),
+		{name: "who waits for whom", is: ".wait", from: kb.End, want: shows("[role=menu]", "P2 waits for P1, which holds L1, since event 6"),
 			keys: []way{tabbed(".wait", "", kb.Enter), tabbed(".wait", "", " ")}},
 		item("go to where that began", shows(".event.current", "P2 asks for L1")),
-		item("P1 goes on, to its next", inText("P1 goes")),
+		item("P1 goes on to its next", inText("P1 goes")),
 	}
 }
 
@@ -275,8 +275,8 @@ func graphDeeds() []control {
 			mouse: clicks(".arc[aria-label^=P2]"), keys: []way{tabbed(".arc", "P2 has", kb.Enter)}},
 		deed("asks for a unit of R1", "", "", process, 3, inText("P3 asks R1\n")),
 		deed("asks for one more R2", "", "", process, 3, inText("P3 asks R2 2\n")),
-		deed("is given a unit of R2", "", "", process, 3, inText("P3 has R2\n")),
-		deed("asks for R2 no more", "", "", process, 3, not(inText("P3 asks R2"))),
-		deed("gives a unit of R1 back", "", "", process, 1, not(inText("P1 has R1"))),
+		deed("is granted a unit of R2", "", "", process, 3, inText("P3 has R2\n")),
+		deed("withdraws its request for R2", "", "", process, 3, not(inText("P3 asks R2"))),
+		deed("releases a unit of R1", "", "", process, 1, not(inText("P1 has R1"))),
 	}
 }

@@ -43,7 +43,7 @@ func checkControls() []control {
 	willSay := func(verdict string) func(*visit) {
 		return func(v *visit) {
 			stopped(v)
-			v.desk.willEnd(verdict)
+			v.lab.willEnd(verdict)
 		}
 	}
 	is := ".check-setting button"
@@ -96,7 +96,7 @@ func compareControls() []control {
 				v.key(kb.Enter)
 			}}}
 	}
-	held := func(v *visit) { plain(v); v.desk.holdBack("compare"); v.key(kb.Enter) }
+	held := func(v *visit) { plain(v); v.lab.holdBack("compare"); v.key(kb.Enter) }
 	shown := list{is: ".compare-measure select", called: "", from: "o", lead: plain, values: []string{"messages_per_entry", "sync_delay", "throughput"}}
 	return append([]control{
 		field("sizes", "Processes", "2", "N = 2"),
@@ -222,16 +222,16 @@ func freshControls() []control {
 		field("Processes", "ricart", "5", "processes 5"),
 		field("Latency", "ricart", "exp:1", "latency exp:1"),
 		field("Mode", "detection by a", "batch", "mode batch"),
-		choice("Who asks", "p1", 1, and(inText("P1 asks"), not(inText("P2 asks")))),
+		choice("Requests", "only", 1, and(inText("P1 asks"), not(inText("P2 asks")))),
 		choice("Algorithm", "raymond", 1, not(inText("algorithm central\n"))),
-		choice("After a death", "chang", 3, inText("algorithm ricart-agrawala+chang-roberts")),
+		choice("After a crash", "chang", 3, inText("algorithm ricart-agrawala+chang-roberts")),
 		choice("Network", "lossy", 3, inText("network lossy")),
 		choice("Schedule", "by hand", 1, inText("schedule steps")),
 		{name: "write it", is: ".fresh button", called: "^Write it", from: "n", want: and(not(there("dialog[open]")), not(inText("algorithm central\n"))),
 			keys: []way{tabbed(".fresh button", "^Write it", kb.Enter), func(v *visit) { v.tabTo(".fresh input", "^Processes"); v.key(kb.Enter) }}},
 		{name: "the algorithms, once more", is: ".panel-fresh button", called: "^Try again", fresh: true, want: there(".fresh select"),
 			lead: func(v *visit) {
-				v.desk.refuse("algorithms")
+				v.lab.refuse("algorithms")
 				v.key("n")
 				v.until(shows(".panel-fresh .trouble", "on fire"))
 			}},
@@ -297,7 +297,7 @@ func galleryControls() []control {
 		{name: "another exhibit", is: ".exhibit", from: "g", lead: all, want: and(not(there("dialog[open]")), shows("h1", "The bank")),
 			keys: []way{typed(down + down + up + kb.Enter)}},
 		{name: "the gallery, once more", is: ".gallery button", called: "^Try again", fresh: true, want: there(".exhibit"),
-			lead: func(v *visit) { v.desk.refuse("gallery"); v.key("g"); v.until(shows(".gallery .trouble", "on fire")) }},
+			lead: func(v *visit) { v.lab.refuse("gallery"); v.key("g"); v.until(shows(".gallery .trouble", "on fire")) }},
 		{name: "new scenario", is: ".gallery button", called: "^New scenario", from: "g", lead: all, want: there("dialog.panel-fresh")},
 		{name: "tour", is: ".gallery button", called: "^Take the tour", from: "g", lead: all, want: and(step(1), shows("h1", "The bank"))},
 		{name: "tour, next", is: card, called: "^Next", from: "g", lead: tour(2), want: step(3),

@@ -68,13 +68,13 @@ func freshLists() []control {
 	of := func(called string, values ...string) []control {
 		return list{is: ".fresh select", called: "^" + called, from: "n", values: values}.options()
 	}
-	afterDeath := list{is: ".fresh select", called: "^After a death", from: "n", values: []string{"nothing", "bully", "ring-election", "chang-roberts", "hasty"},
+	afterCrash := list{is: ".fresh select", called: "^After a crash", from: "n", values: []string{"nothing", "bully", "ring-election", "chang-roberts", "hasty"},
 		lead: func(v *visit) {
 			v.until(`document.activeElement.matches(".fresh select")`)
 			v.pick("token ring (")
 		}}
 	return slices.Concat(of("Network", "fifo", "unordered", "duplicating", "lossy"), of("Schedule", "timed", "steps"),
-		of("Who asks", "all", "one", "none"), afterDeath.options(), []control{everyAlgorithm()})
+		of("Requests", "all", "one", "none"), afterCrash.options(), []control{everyAlgorithm()})
 }
 
 // everyAlgorithm goes through all algorithms of a new scenario, one after the other,

@@ -48,7 +48,7 @@ func timeControls() []control {
 				x, y := v.where(".dot[data-event='2']", "")
 				v.do(chromedp.MouseClickXY(x+14, y+18))
 			}},
-		{name: "past and future of an event", is: ".plot-things", want: and(there(".dot.focus"), shows(".card", "outlined, what is concurrent faded. Messages so far: "), there(".dot.future")),
+		{name: "past and future of an event", is: ".plot-things", want: and(there(".dot.focus"), shows(".card", "outlined, and concurrent events are faded. Messages so far: "), there(".dot.future")),
 			mouse: func(v *visit) { v.pointAt(".dot[data-event='2']", "") }, keys: []way{typed(right + right + "i")}},
 		{name: "what was pointed at is left", is: ".plot-things", from: right + right + "i", want: not(there(".dot.focus")),
 			mouse: func(v *visit) {

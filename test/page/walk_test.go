@@ -25,6 +25,9 @@ func TestControls(t *testing.T) {
 		p.click(c.button)
 		p.at(c.want)
 	}
+	// The last button keeps the focus if it is never disabled for a whole frame, and Space
+	// on a button is a click.
+	eval[bool](p, `document.activeElement.blur(), true`)
 	p.key(kb.Home)
 	for _, c := range []struct{ name, keys, want string }{
 		{"step", kb.ArrowRight, "1 of 39"},
@@ -38,7 +41,7 @@ func TestControls(t *testing.T) {
 		p.key(c.keys)
 		p.at(c.want)
 	}
-	if got := p.text(".notice"); !strings.Contains(got, "Nothing is broken") {
+	if got := p.text(".notice"); !strings.Contains(got, "no violation") {
 		t.Errorf("no violation to go to, and the page says %q", got)
 	}
 	p.key("+++++ ") // fast, and play

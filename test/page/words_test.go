@@ -9,7 +9,7 @@ import (
 )
 
 // told is what a page of the documentation, or the page of keys, says that can be done,
-// and the controls that are tried for it: station and name.
+// and the controls that are tried for it: fixture and name.
 type told map[string][]string
 
 // inDocs is what docs/lab.md says that can be done.
@@ -19,7 +19,7 @@ var inDocs = told{
 	"\"New\" makes a scenario":               {"dialogs/fresh", "fresh/write it"},
 	"of an algorithm":                        {"fresh/Algorithm"},
 	"a number of processes":                  {"fresh/Processes"},
-	"a network, latencies and a load":        {"fresh/Network", "fresh/Latency", "fresh/Who asks"},
+	"a network, latencies and a load":        {"fresh/Network", "fresh/Latency", "fresh/Requests"},
 	"step, go back, play":                    {"time/step", "time/step back", "time/play"},
 	"jump to the next entry or violation":    {"time/next entry", "broken/next violation"},
 	"click a process to make it ask":         {"processes/asks"},
@@ -52,7 +52,7 @@ var inHelp = told{
 // untried lists what is told and not tried.
 func (all told) untried(t testing.TB) []string {
 	tried := map[string]bool{}
-	for _, s := range stations(t) {
+	for _, s := range fixtures(t) {
 		for _, c := range s.controls {
 			tried[s.name+"/"+c.name] = true
 		}

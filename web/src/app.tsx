@@ -80,7 +80,7 @@ function Branches() {
 			{branches.value.map((b, i) => (
 				<span key={i}>
 					<button type="button" aria-pressed={i === branchAt.value} onClick={() => switchTo(i)}>{b.name}</button>
-					{i > 0 && <button type="button" aria-label={`close ${b.name}`} title="Close this branch: its text is gone" onClick={() => closeBranch(i)}>×</button>}
+					{i > 0 && <button type="button" aria-label={`close ${b.name}`} title="Close this branch and discard its text" onClick={() => closeBranch(i)}>×</button>}
 				</span>
 			))}
 		</div>

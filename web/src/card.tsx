@@ -12,7 +12,7 @@ export function Card({ d, relations }: { d: Doc; relations: Relations | undefine
 	return (
 		<div class="card" role="status">
 			{relations && <About d={d} relations={relations} />}
-			{two.length === 1 && <p>Shift-click another event, or step to it and press c: how do they relate?</p>}
+			{two.length === 1 && <p>To see how two events relate, Shift-click another event, or step to it and press c.</p>}
 			{two.length === 2 && <p class="relate">{compare(d, two[0]!, two[1]!, (event) => withDot(d.layout, event))}</p>}
 		</div>
 	);
@@ -32,7 +32,7 @@ function About({ d, relations }: { d: Doc; relations: Relations }) {
 				{e.line ? `, line ${e.line}` : ""}
 			</p>
 			<p class="soft">
-				Its past is bold, its future outlined, what is concurrent faded. Messages so far: {sent}.
+				Its past is bold, its future is outlined, and concurrent events are faded. Messages so far: {sent}.
 			</p>
 		</>
 	);

@@ -104,7 +104,7 @@ export function compare(doc: Doc, one: number, other: number, dotOf: (event: num
 	const [dotA, dotB] = [dotOf(a), dotOf(b)];
 	const pair = caused(doc, [a], [b]) ?? (dotA === dotB ? undefined : caused(doc, dotA, dotB) ?? caused(doc, dotB, dotA));
 	if (!pair) return `“${said(doc, a)}” and “${said(doc, b)}” are concurrent: neither can have caused the other, whatever the clock says.`;
-	return `“${said(doc, pair[0])}” happened before “${said(doc, pair[1])}”: it can have caused it.`;
+	return `“${said(doc, pair[0])}” happened before “${said(doc, pair[1])}”: it may have caused it.`;
 }
 
 /**

@@ -65,7 +65,7 @@ async function start(): Promise<void> {
 		if (now.value.state === "running") tell({ state: "failed", why: "The check ended without a verdict: try again." });
 	} catch (err) {
 		if (mine.signal.aborted) return;
-		tell({ state: "failed", why: err instanceof Lost ? "The lab went away in the middle of it. As soon as it is back you can start the check anew." : String(err) });
+		tell({ state: "failed", why: err instanceof Lost ? "The connection to the lab was lost during the check. Start the check again when the lab is back." : String(err) });
 	}
 }
 
@@ -76,7 +76,7 @@ function hear(line: Said | { error: Fault }, tell: (change: Partial<State>) => v
 }
 
 /** moot says why there is nothing to check; empty if there is something. */
-export const moot = computed(() => (doc.value?.kind === "graph" ? "A graph of resources does not run: there is nothing to check." : ""));
+export const moot = computed(() => (doc.value?.kind === "graph" ? "A resource graph does not run, so there is nothing to check." : ""));
 
 /** askCheck opens the dialog, or says why not. */
 export function askCheck(): void {
@@ -109,7 +109,7 @@ function show(): void {
 
 export function Check() {
 	return (
-		<Panel name="check" title="Check every interleaving" lead="Not one run but all: whatever can happen, in every order in which messages can arrive.">
+		<Panel name="check" title="Check every interleaving" lead="Not one run but all of them: everything that can happen, in every order in which messages can arrive.">
 			<Setting />
 			<Standing />
 		</Panel>
@@ -136,13 +136,13 @@ function Setting() {
 					<select value={requests.value} disabled={runs} onChange={(e) => (requests.value = Number(e.currentTarget.value))}>
 						<option value="1">once</option>
 						<option value="2">twice</option>
-						<option value="-1">without bound</option>
+						<option value="-1">without limit</option>
 					</select>
 				</label>
 			)}
 			{it?.algorithm.deaths && (
 				<label>
-					Of them die at most
+					Processes that crash, at most
 					<select value={deaths.value} disabled={runs} onChange={(e) => (deaths.value = Number(e.currentTarget.value))}>
 						<option value="0">none</option>
 						<option value="1">one</option>
@@ -170,17 +170,17 @@ function Standing() {
 	const stale = state !== "ready" && of !== text.value;
 	return (
 		<div class={`check-standing is-${state}`}>
-			{state === "ready" && <p>It can take a moment, or, with many processes, longer than you want to wait: you see how far it is, and can stop it.</p>}
+			{state === "ready" && <p>A check can take a moment or, with many processes, longer than you want to wait. You see its progress and can stop it.</p>}
 			{(state === "running" || state === "stopped") && (
 				<>
-					<p role="status">{state === "running" ? "Checking …" : "Stopped. Nothing is proved: what was looked at so far held, or you would read here what broke."}</p>
+					<p role="status">{state === "running" ? "Checking …" : "Stopped. Nothing is proved, but no violation has been found so far."}</p>
 					{state === "running" && <progress aria-label="Checking" />}
 					<Numbers of={progress ?? { states: 0, depth: 0 }} />
 				</>
 			)}
 			{state === "failed" && <p class="trouble" role="alert">{why}</p>}
 			{state === "over" && verdict && <Outcome verdict={verdict} />}
-			{stale && state !== "running" && <p class="check-stale">This is about a text that you have changed since.</p>}
+			{stale && state !== "running" && <p class="check-stale">The text has changed since this check.</p>}
 		</div>
 	);
 }
@@ -199,9 +199,9 @@ function Numbers({ of: { states, depth, seconds } }: { of: Progress }) {
 function proved({ algorithm, nodes, network, requests, losses, properties }: Verdict, crashes: number): string {
 	const all = properties.filter((p) => p.verdict.startsWith("holds")).map((p) => called(p.name));
 	const asks = typeof requests === "number" ? `, when each process asks at most ${requests === 1 ? "once" : requests === 2 ? "twice" : `${requests} times`}` : requests === "unbounded" ? ", however often they ask" : "";
-	const die = crashes > 0 ? ` of which at most ${crashes === 1 ? "one dies" : `${crashes} die`}` : "";
+	const crash = crashes > 0 ? `, of which at most ${crashes === 1 ? "one crashes" : `${crashes} crash`},` : "";
 	const lost = losses ? `, and at most ${losses} messages are lost` : "";
-	return `${algorithm} with ${nodes} processes${die} on a network that is ${network}${asks}${lost}: in every order of events ${all.join(", ")} ${all.length === 1 ? "holds" : "hold"}.`;
+	return `${algorithm} with ${nodes} processes${crash} on a network that is ${network}${asks}${lost}: ${all.join(", ")} ${all.length === 1 ? "holds" : "hold"} in every order of events.`;
 }
 
 function Outcome({ verdict }: { verdict: Verdict }) {
@@ -211,12 +211,12 @@ function Outcome({ verdict }: { verdict: Verdict }) {
 		<>
 			<p class={`check-verdict ${broken ? "is-broken" : good ? "is-proved" : ""}`} role="status">
 				<strong>{broken ? "Broken." : good ? "Proved." : "Not finished."}</strong>{" "}
-				{broken ? `${called(broken.name)} is violated${broken.note.startsWith("after ") ? " " : ": "}${broken.note}.` : good ? proved(verdict, now.value.crashes) : "It ended early, for lack of time or memory: take fewer processes or requests, or use the command line."}
+				{broken ? `${called(broken.name)} is violated${broken.note.startsWith("after ") ? " " : ": "}${broken.note}.` : good ? proved(verdict, now.value.crashes) : "The check ran out of time or memory. Use fewer processes or requests, or the command line."}
 			</p>
 			<Numbers of={verdict} />
-			{now.value.checked && <p class="check-what"><b>What was tried:</b> {now.value.checked}</p>}
+			{now.value.checked && <p class="check-what"><b>Checked:</b> {now.value.checked}</p>}
 			{verdict.hint && <p>{verdict.hint}</p>}
-			{verdict.shown && <p>This shows it: <code>{verdict.shown}</code></p>}
+			{verdict.shown && <p>To reproduce it: <code>{verdict.shown}</code></p>}
 			{now.value.counterexample && (
 				<p>
 					<button type="button" class="is-main" onClick={show}>Open the shortest counterexample as a branch</button>
@@ -226,7 +226,7 @@ function Outcome({ verdict }: { verdict: Verdict }) {
 				<table class="check-properties">
 					<caption class="unseen">What was checked</caption>
 					<thead>
-						<tr><th>property</th><th>verdict</th><th>that is</th></tr>
+						<tr><th>property</th><th>verdict</th><th>details</th></tr>
 					</thead>
 					<tbody>
 						{verdict.properties.map((p, i) => (

@@ -77,7 +77,7 @@ function list(words: string, whole: boolean): number[] | undefined {
 async function start(): Promise<void> {
 	const [n, rests, holds] = [list(sizes.value, true), list(rest.value, false), list(hold.value, false)];
 	if (!n || !rests || !holds) {
-		trouble.value = n ? "Say times as numbers such as 0, 10, 100." : "Say how many processes: whole numbers such as 3, 5, 9.";
+		trouble.value = n ? "Enter times as numbers, such as 0, 10, 100." : "Enter the numbers of processes as whole numbers, such as 3, 5, 9.";
 		return;
 	}
 	stop();
@@ -94,7 +94,7 @@ async function start(): Promise<void> {
 		}, mine.signal);
 	} catch (err) {
 		if (mine.signal.aborted) return;
-		trouble.value = err instanceof Lost ? "The lab went away in the middle of it. As soon as it is back you can start anew." : String(err);
+		trouble.value = err instanceof Lost ? "The connection to the lab was lost during the comparison. Start it again when the lab is back." : String(err);
 	}
 	if (mine === running) state.value = "over";
 }
@@ -113,7 +113,7 @@ function stop(): void {
 
 export function Compare() {
 	return (
-		<Panel name="compare" title="Compare" lead="All sound algorithms, measured beside what theory says. Every cell opens such a run in the lab.">
+		<Panel name="compare" title="Compare" lead="All correct algorithms, measured and set beside theory. Every cell opens such a run in the lab.">
 			<form
 				class="compare-form"
 				onSubmit={(e) => {
@@ -130,8 +130,8 @@ export function Compare() {
 			{trouble.value !== "" && <p class="trouble" role="alert">{trouble.value}</p>}
 			<p role="status" class="said">
 				{state.value === "running" && `Measuring … ${done.value} of ${cells.value.length} runs`}
-				{state.value === "stopped" && `Stopped after ${done.value} of ${cells.value.length} runs: what was measured is below.`}
-				{state.value === "over" && trouble.value === "" && `${cells.value.length} runs${answer.value.stopped ? ", not all of them finished" : ""}. The best of each column is marked.`}
+				{state.value === "stopped" && `Stopped after ${done.value} of ${cells.value.length} runs: the results so far are below.`}
+				{state.value === "over" && trouble.value === "" && `${cells.value.length} runs${answer.value.stopped ? ", not all of them finished" : ""}. The best in each column is marked.`}
 			</p>
 			{state.value === "running" && <progress aria-label="Measuring" max={cells.value.length || 1} value={done.value} />}
 			{cells.value.length > 0 && <Chart />}
@@ -190,7 +190,7 @@ function said(range: Range | null | undefined): string {
 function One({ cell, best }: { cell: Cell | undefined; best: boolean }) {
 	if (!cell) return null;
 	if (cell.stopped && state.value === "running") return <span class="compare-skipped" aria-label="not measured yet">…</span>;
-	const why = cell.skipped || (cell.stopped ? "it was stopped before it was over" : "");
+	const why = cell.skipped || (cell.stopped ? "the comparison was stopped before this run finished" : "");
 	if (why) return <span class="compare-skipped" title={why}>–<span class="unseen">{why}</span></span>;
 	const found = cell[measure.value];
 	const theory = said(cell.theory[measure.value]);
@@ -199,7 +199,7 @@ function One({ cell, best }: { cell: Cell | undefined; best: boolean }) {
 		<button
 			type="button"
 			class={best ? "compare-cell is-best" : "compare-cell"}
-			aria-label={`${cell.algorithm}, ${cell.nodes} processes, rest ${cell.think}, hold ${cell.hold}: measured ${measured}${best ? ", the best" : ""}, theory ${theory || "says nothing"}. Open in the lab`}
+			aria-label={`${cell.algorithm}, ${cell.nodes} processes, rest ${cell.think}, hold ${cell.hold}: measured ${measured}${best ? ", the best" : ""}, theory ${theory || "has no value"}. Open in the lab`}
 			onClick={() => {
 				close();
 				void edit(cell.text, { cursor: 0 });

@@ -59,14 +59,14 @@ export function Controls() {
 				<Button label="last" hint="End" idle={none || at >= total.value} onClick={() => seek(total.value)} icon="M13 3v10M3 3l8 5-8 5z" />
 				<label class="speed">
 					<span class="unseen">speed</span>
-					<select value={String(speed.value)} onChange={(e) => (speed.value = Number(e.currentTarget.value))} title={calm.value ? "how fast it plays; things jump, as your system asks" : "how fast it plays (+ and -)"}>
+					<select value={String(speed.value)} onChange={(e) => (speed.value = Number(e.currentTarget.value))} title={calm.value ? "speed; nothing moves smoothly, because your system asks for reduced motion" : "speed (+ and -)"}>
 						{speeds.map((s) => <option key={s} value={String(s)}>{s}×</option>)}
 					</select>
 				</label>
 			</div>
 			<div class="buttons">
 				<Press idle={none || nextOf("entry") < 0} onClick={() => jump("entry")} title="to the next entry (e)">next {d?.algorithm.calls ? "leader" : "entry"}</Press>
-				<Press idle={none || nextOf("violation") < 0} onClick={() => jump("violation")} title="to what breaks next (v)">next violation</Press>
+				<Press idle={none || nextOf("violation") < 0} onClick={() => jump("violation")} title="to the next violation (v)">next violation</Press>
 				<span class="count">{at} of {total.value}</span>
 			</div>
 		</div>

@@ -15,14 +15,14 @@ export async function copy(words: string, what: string): Promise<void> {
 		notice.value = `${what} is on the clipboard.`;
 	} catch {
 		byHand.value = words;
-		notice.value = `The browser does not let this page use the clipboard: it stands below the scenario, to be copied by hand.`;
+		notice.value = `The browser does not let this page use the clipboard. Copy it by hand from the field below the scenario.`;
 	}
 }
 
 /** copyCommand copies the command line that replays the scenario. */
 export async function copyCommand(): Promise<void> {
 	const answer = await lab.call<{ data: string }>("export", { text: text.value, as: "command" });
-	if (refused(answer)) notice.value = `There is no command line: ${answer.error.text}`;
+	if (refused(answer)) notice.value = `No command line can be made: ${answer.error.text}`;
 	else await copy(answer.data, "The command line (save the scenario under the name in it)");
 }
 

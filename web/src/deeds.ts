@@ -37,7 +37,7 @@ export function forProcess(d: Doc, proc: number): { title: string; items: Item[]
 	const items: Item[] = [];
 	if (status === "crashed") items.push(does("restarts", "s", { verb: "restart", proc }, { breaks: true }));
 	else if (status === "paused") { // it does nothing until it is resumed
-		items.push(does("goes on", "r", { verb: "resume", proc }));
+		items.push(does("resumes", "r", { verb: "resume", proc }));
 		items.push(does("crashes", "c", { verb: "crash", proc }, { breaks: true }));
 	} else {
 		items.push(...wishes(d, proc, status));
@@ -70,9 +70,9 @@ function atResources(d: Doc, proc: number): Item[] {
 		const item = (label: string, verb: string): Item => ({ label, run: () => void act({ verb, proc, locks: [r] }) });
 		return [
 			...(has + asks < units ? [item(`asks for ${asks > 0 ? "one more" : "a unit of"} ${name}`, "ask")] : []),
-			...(taken(r) < units && (asks > 0 || has < units) ? [item(`is given a unit of ${name}`, "grant")] : []),
-			...(asks > 0 ? [item(`asks for ${name} no more`, "withdraw")] : []),
-			...(has > 0 ? [item(`gives a unit of ${name} back`, "release")] : []),
+			...(taken(r) < units && (asks > 0 || has < units) ? [item(`is granted a unit of ${name}`, "grant")] : []),
+			...(asks > 0 ? [item(`withdraws its request for ${name}`, "withdraw")] : []),
+			...(has > 0 ? [item(`releases a unit of ${name}`, "release")] : []),
 		];
 	});
 }
@@ -80,7 +80,7 @@ function atResources(d: Doc, proc: number): Item[] {
 /** alarms: every running timer can expire now. */
 function alarms(d: Doc, proc: number): Item[] {
 	return timersAt(d, proc, cursor.value).map(({ timer, section }, i) => {
-		const label = `timer ${timer}${section ? ` of ${section}` : ""} runs out`;
+		const label = `timer ${timer}${section ? ` of ${section}` : ""} expires`;
 		const run = () => void act({ verb: "expire", proc, timer, ...(section ? { section } : {}) });
 		return { label, run, ...(i === 0 ? { key: "t" } : {}) };
 	});
@@ -121,7 +121,7 @@ export const picks = signal<number[] | undefined>(undefined);
  * releases all of them.
  */
 function transactionWishes(d: Doc, proc: number, status: string): Item[] {
-	if (status === "inside") return d.steps ? [does("goes on, to its next lock or its end", "g", { verb: "go", proc })] : [];
+	if (status === "inside") return d.steps ? [does("goes on to its next lock or its end", "g", { verb: "go", proc })] : [];
 	if (status !== "idle") return [];
 	if (d.steps && aborted(d, proc)) return [does("tries again", "g", { verb: "go", proc })];
 	const chosen = picks.value;
@@ -134,7 +134,7 @@ function transactionWishes(d: Doc, proc: number, status: string): Item[] {
 		items.push({ label: chosen.length > 0 ? `then ${name}` : `first ${name}`, ...(k < 9 ? { key: String(k + 1) } : {}), stays: true, run: () => (picks.value = [...chosen, k]) });
 	}
 	const back = chosen.length > 0 ? chosen.slice(0, -1) : undefined;
-	items.push({ label: back ? `not ${locks[chosen.at(-1)!]}` : "back", key: "Backspace", stays: true, run: () => (picks.value = back) });
+	items.push({ label: back ? `remove ${locks[chosen.at(-1)!]}` : "back", key: "Backspace", stays: true, run: () => (picks.value = back) });
 	return items;
 }
 
@@ -153,8 +153,8 @@ function beliefs(d: Doc, proc: number, status: string[]): Item[] {
 		if (to === proc) continue;
 		const name = d.names[to];
 		const dead = status[to] === "crashed";
-		if (dead && !suspected.has(to)) items.push({ label: `is told that ${name} is dead`, run: () => void act({ verb: "suspect", proc, to }) });
-		else if (!dead && sitesOf(d) === 0 && suspected.has(to)) items.push({ label: `is told that ${name} is back`, run: () => void act({ verb: "trust", proc, to }) });
+		if (dead && !suspected.has(to)) items.push({ label: `suspects that ${name} has crashed`, run: () => void act({ verb: "suspect", proc, to }) });
+		else if (!dead && sitesOf(d) === 0 && suspected.has(to)) items.push({ label: `trusts ${name} again`, run: () => void act({ verb: "trust", proc, to }) });
 	}
 	return items.slice(0, 8);
 }
@@ -180,7 +180,7 @@ function suspectedBy(d: Doc, proc: number): Set<number> {
 function cuts(d: Doc, proc: number): Item[] {
 	for (let i = cursor.value - 1; i >= 0; i--) {
 		const { kind } = d.events[i]!;
-		if (kind === "partition") return [does("the network is whole again", "h", { verb: "heal" })];
+		if (kind === "partition") return [does("the network heals", "h", { verb: "heal" })];
 		if (kind === "heal") break;
 	}
 	if (d.names.length < 2) return [];
@@ -188,7 +188,7 @@ function cuts(d: Doc, proc: number): Item[] {
 	const items: Item[] = [];
 	if (group.value.length > 1 && group.value.length < d.names.length) items.push(cut(d, group.value, `cut off ${group.value.map((i) => d.names[i]).join(", ")} together`, "x"));
 	else items.push(cut(d, [proc], "is cut off from the others", "x"));
-	if (d.names.length > 2) items.push({ label: chosen ? "is not cut off with others" : "choose, to cut off several", key: "+", title: "or click with Shift", run: () => choose(proc) });
+	if (d.names.length > 2) items.push({ label: chosen ? "remove from the group to cut off" : "add to a group to cut off", key: "+", title: "or click with Shift", run: () => choose(proc) });
 	return items;
 }
 
@@ -203,14 +203,14 @@ export function forMessage(d: Doc, msg: number): { title: string; items: Item[] 
 	if (!m) return { title: "a message", items: [] };
 	const title = `${m.name} ${d.names[m.from]} → ${d.names[m.to]}`;
 	if (cursor.value <= m.sent) return { title, items: [{ label: "go to where it is sent", key: "Enter", run: () => seek(m.sent + 1) }] };
-	if (cursor.value > m.ended) return { title, items: [{ label: "go back to where it is under way", key: "Enter", run: () => seek(m.ended) }] };
+	if (cursor.value > m.ended) return { title, items: [{ label: "go back to where it is in flight", key: "Enter", run: () => seek(m.ended) }] };
 	const items: Item[] = [];
 	const comes = reaches(d, m);
 	if (comes) items.push(does("arrives now", "d", { verb: "deliver", msg }));
 	if (!d.steps) items.push(does("takes 1 T longer", "1", { verb: "delay", msg, by: 1 }), does("takes 5 T longer", "5", { verb: "delay", msg, by: 5 }));
 	items.push(does("is lost", "x", { verb: "drop", msg }, { breaks: true }), does("arrives twice", "2", { verb: "duplicate", msg }, { breaks: true }));
 	const others = underWay(d, cursor.value).filter((o) => o.from === m.from && o.to === m.to && d.events[o.sent]!.kind === "send");
-	if (comes && others.some((o) => o.sent < m.sent)) items.push(does("overtakes those ahead of it", "f", { verb: "overtake", msg }, { breaks: d.network === "fifo" }));
+	if (comes && others.some((o) => o.sent < m.sent)) items.push(does("overtakes the messages ahead of it", "f", { verb: "overtake", msg }, { breaks: d.network === "fifo" }));
 	if (!d.steps || (others.some((o) => o.sent > m.sent) && !shuffled(d, m))) items.push(does("is overtaken by the next one", "o", { verb: "reorder", msg }, { breaks: true }));
 	return { title, items };
 }

@@ -83,8 +83,8 @@ export function Diagram() {
 			<h2>
 				{d && !d.layout ? "The graph" : "Space and time"}
 				{(!d || d.layout) && <span class="choice" role="group" aria-label="spacing">
-					<button type="button" aria-pressed={!byEvent} onClick={() => space("time")} title="as far apart as time says (t)">by time</button>
-					<button type="button" aria-pressed={byEvent} onClick={() => space("event")} title="each step as far from the next as any other (t)">by event</button>
+					<button type="button" aria-pressed={!byEvent} onClick={() => space("time")} title="space events by their times (t)">by time</button>
+					<button type="button" aria-pressed={byEvent} onClick={() => space("event")} title="space all steps evenly (t)">by event</button>
 				</span>}
 			</h2>
 			{d?.layout && d.events.length > 0 ? <Plot d={d} /> : <Still d={d} />}
@@ -98,8 +98,8 @@ export function Diagram() {
 /** Still is shown if nothing runs. */
 function Still({ d }: { d: Doc | undefined }) {
 	if (d?.kind === "graph") return <Whole d={d} />;
-	if (!d) return <p class="plot empty">{fault.value && "There is no picture of this text yet, since it has an error: put it right, or open something else from the gallery."}</p>;
-	return <p class="plot empty">Nothing happens in this scenario yet: click a process to ask, or write a line.</p>;
+	if (!d) return <p class="plot empty">{fault.value && "This text has an error, so there is no diagram yet. Correct the error, or open something else from the gallery."}</p>;
+	return <p class="plot empty">Nothing happens in this scenario yet: click a process to make it ask, or write a line.</p>;
 }
 
 function Plot({ d }: { d: Doc }) {

@@ -18,7 +18,7 @@ export function linkKey(link: Link): string {
 
 /** waitSaid says what an edge of a wait-for graph means. */
 export function waitSaid(d: Doc, { from, to, label }: Edge): string {
-	return `${d.names[from]} waits for ${d.names[to]}, which has ${label}`;
+	return `${d.names[from]} waits for ${d.names[to]}, which holds ${label}`;
 }
 
 /** arcSaid says what an edge of a graph of resources means. */
@@ -75,5 +75,5 @@ function meaning(d: Doc, { proc, resource, units, has }: Arc): string {
 	}
 	const left = (d.scene.units?.[resource] ?? 0) - all.reduce((n, a) => n + (a.has ? a.units : 0), 0);
 	if (units <= left) return `${left} free, so it can get ${units === 1 ? "it" : "them"}`;
-	return `${left} free, so it waits for ${others(true).join(", ") || "more than there is"}`;
+	return `${left} free, so it waits for ${others(true).join(", ") || "more than exist"}`;
 }

@@ -77,7 +77,7 @@ const expects = computed(() => {
 	const by = new Map<number, { ok: boolean; text: string }>();
 	for (const { line, ok, want, got } of own.value?.expects ?? []) {
 		const before = by.get(line);
-		if (!before || before.ok) by.set(line, { ok, text: ok ? "" : got || `not so: ${want}` });
+		if (!before || before.ok) by.set(line, { ok, text: ok ? "" : got || `not met: ${want}` });
 	}
 	return by;
 });
@@ -89,7 +89,7 @@ async function goTo(line: number): Promise<void> {
 	await state.settle();
 	const it = comes.value.get(line);
 	if (it) state.seek(stepEnd(it));
-	else state.notice.value = state.fault.value ? "Put the error in the text right first: then its lines can be gone to." : `Nothing happens by line ${line} itself.`;
+	else state.notice.value = state.fault.value ? "Correct the error in the text first. Then you can go to its lines." : `Line ${line} causes no event of its own.`;
 }
 
 /** stepEnd returns the cursor after the first of some events, and what belongs to the same step. */
@@ -307,12 +307,12 @@ function Findings({ area }: { area: { current: HTMLTextAreaElement | null } }) {
 							</button>
 						)}
 						<p>{fault.text}</p>
-						{state.doc.value && <small>The picture is that of the last text that was right.</small>}
+						{state.doc.value && <small>The picture shows the last text without errors.</small>}
 					</div>
 				)}
 			</div>
 			{unmet.value.length > 0 && (
-				<ul class="editor-unmet" aria-label="Came otherwise than expected">
+				<ul class="editor-unmet" aria-label="Expectations that are not met">
 					{unmet.value.slice(0, 3).map((e, i) => (
 						<li key={i} class="finding is-unmet">
 							{e.line > 0 && (
@@ -321,7 +321,7 @@ function Findings({ area }: { area: { current: HTMLTextAreaElement | null } }) {
 								</button>
 							)}
 							<p>
-								{e.line === 0 && "expected "}{e.want}{e.got ? `, but ${e.got}` : ": it is not so"}
+								{e.line === 0 && "expected "}{e.want}{e.got ? `, but ${e.got}` : ": not met"}
 							</p>
 						</li>
 					))}
@@ -343,7 +343,7 @@ function Buttons() {
 		<div class="editor-buttons">
 			<Press idle={!state.undoable.value} onClick={() => flushed(state.undo)}>Undo</Press>
 			<Press idle={!state.redoable.value} onClick={() => flushed(state.redo)}>Redo</Press>
-			<button type="button" title="Go on in a copy; this text stays as it is" onClick={() => flushed(state.branch)}>Branch</button>
+			<button type="button" title="Continue in a copy; this text stays as it is" onClick={() => flushed(state.branch)}>Branch</button>
 			<button type="button" title="Copy the command that replays this in a terminal" onClick={() => flushed(() => void copyCommand())}>Copy CLI</button>
 			<button type="button" onClick={() => flushed(() => (state.dialog.value = "export"))}>Export</button>
 		</div>

@@ -50,7 +50,7 @@ async function pixels(it: Exported): Promise<void> {
 		save(file, png);
 		notice.value = `${file} is saved.`;
 	} catch (err) {
-		notice.value = `There is no PNG (${err instanceof Error ? err.message : "the browser cannot paint the picture"}): save the SVG instead.`;
+		notice.value = `The PNG cannot be made (${err instanceof Error ? err.message : "the browser cannot paint the picture"}): save the SVG instead.`;
 	} finally {
 		URL.revokeObjectURL(url);
 	}
@@ -59,7 +59,7 @@ async function pixels(it: Exported): Promise<void> {
 async function take(way: Way): Promise<void> {
 	notice.value = "";
 	const answer: Exported | Refusal = await lab.call<Exported>("export", { text: text.value, as: way.as });
-	if (refused(answer)) notice.value = `There is no ${way.name}: ${answer.error.text}`;
+	if (refused(answer)) notice.value = `The ${way.name} cannot be made: ${answer.error.text}`;
 	else await way.then(answer);
 }
 
@@ -74,10 +74,10 @@ async function saveText(): Promise<void> {
 
 export function Export() {
 	return (
-		<Panel name="export" title="Share and export" lead="Take the run with you. All of it is made from the text alone.">
-			{fault.value && <p class="trouble" role="alert">The text has an error in line {fault.value.line}: put that right first; the scenario itself can be saved as it is.</p>}
+		<Panel name="export" title="Share and export" lead="Take the run with you. Everything is made from the text.">
+			{fault.value && <p class="trouble" role="alert">Line {fault.value.line} of the text has an error: correct it first. The scenario itself can be saved as it is.</p>}
 			<ul class="exports">
-				<Row name="Address" about="Holds the text and where you are in it. Whoever opens it sees what you see; nothing is stored elsewhere.">
+				<Row name="Address" about="Contains the text and your position in it. Anyone who opens it sees what you see; nothing is stored elsewhere.">
 					<button type="button" data-first aria-label="Copy Address" onClick={() => void share()}>Copy</button>
 				</Row>
 				{ways.map((way) => (
@@ -89,7 +89,7 @@ export function Export() {
 					<button type="button" aria-label="Copy Scenario" onClick={() => void copy(text.value, "The scenario")}>Copy</button>
 					<button type="button" aria-label="Save Scenario" onClick={() => void saveText()}>Save</button>
 				</Row>
-				<Row name="Command line" about="What replays the saved scenario in a terminal.">
+				<Row name="Command line" about="Replays the saved scenario in a terminal.">
 					<button type="button" aria-label="Copy Command line" onClick={() => void copyCommand()}>Copy</button>
 				</Row>
 			</ul>

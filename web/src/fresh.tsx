@@ -28,20 +28,20 @@ const families = computed(() => [...new Set(plain.value.map((a) => a.family))]);
 
 /** The options of an algorithm, and how they are presented. */
 const abouts: Record<string, { label: string; hint: string; numeric?: boolean; yes?: boolean }> = {
-	topology: { label: "Topology", hint: "its shape" },
-	sets: { label: "Sets", hint: "whom each asks, such as 1:1,2;2:1,2,3;3:1,3" },
-	inform: { label: "Inform sets", hint: "whom each tells, such as 1:1;2:1,2;3:1,3; as the sets, if it says nothing" },
-	experiment: { label: "Experiment", hint: "also sets that break the rules", yes: true },
-	k: { label: "K", hint: "how many values a variable has", numeric: true },
-	coordinator: { label: "Coordinator", hint: "the number of the process", numeric: true },
-	patience: { label: "Patience", hint: "after how many latencies it doubts", numeric: true },
-	mode: { label: "Mode", hint: "when the sites tell" },
+	topology: { label: "Topology", hint: "shape of the network" },
+	sets: { label: "Sets", hint: "the processes that each one asks, such as 1:1,2;2:1,2,3;3:1,3" },
+	inform: { label: "Inform sets", hint: "the processes that each one informs, such as 1:1;2:1,2;3:1,3; by default its set" },
+	experiment: { label: "Experiment", hint: "allow sets that break the rules", yes: true },
+	k: { label: "K", hint: "number of values of a variable", numeric: true },
+	coordinator: { label: "Coordinator", hint: "number of the coordinating process", numeric: true },
+	patience: { label: "Patience", hint: "latencies after which a waiting process doubts", numeric: true },
+	mode: { label: "Mode", hint: "when sites report" },
 };
 
 /** ranged says what is wrong with the number of processes; empty if it is valid. */
 function ranged(of: Known | undefined): string {
 	const n = Number(processes.value);
-	if (!Number.isInteger(n) || n < 1) return "Say how many processes there are: a whole number.";
+	if (!Number.isInteger(n) || n < 1) return "Enter the number of processes as a whole number.";
 	if (of && n < of.least) return `${of.title} needs at least ${of.least} processes.`;
 	if (of && n > of.most) return `${of.title} has at most ${of.most} processes here.`;
 	return "";
@@ -54,7 +54,7 @@ async function write(): Promise<void> {
 	const words = set.map(([name, value]) => [name, abouts[name]?.yes ? true : abouts[name]?.numeric ? Number(value) : value.trim()] as const);
 	const odd = [...words, ["seed", Number(seed.value)] as const].find(([, value]) => typeof value === "number" && !Number.isInteger(value));
 	if (odd) {
-		trouble.value = `The ${odd[0]} is a whole number.`;
+		trouble.value = `The ${odd[0]} must be a whole number.`;
 		return;
 	}
 	const answer = await lab.call<{ text: string }>("fresh", {
@@ -78,7 +78,7 @@ async function write(): Promise<void> {
 
 export function Fresh() {
 	return (
-		<Panel name="fresh" title="A new scenario" lead="Choose, and the lab writes the text. All of it can be changed afterwards.">
+		<Panel name="fresh" title="A new scenario" lead="Choose, and the lab writes the text. You can change all of it afterwards.">
 			<Form />
 		</Panel>
 	);
@@ -91,7 +91,7 @@ function Form() {
 	if (refused(answer))
 		return (
 			<>
-				<Trouble what="The algorithms are not there" of={answer} />
+				<Trouble what="The algorithms could not be loaded" of={answer} />
 				<button type="button" onClick={() => void known.fetch()}>Try again</button>
 			</>
 		);
@@ -143,7 +143,7 @@ function Choices() {
 			)}
 			{surviving.value.length > 0 && (
 				<label>
-					After a death
+					After a crash
 					<select
 						value={after.value}
 						onChange={(e) => {
@@ -151,7 +151,7 @@ function Choices() {
 							options.value = {};
 						}}
 					>
-						<option value={nothing}>nothing is done</option>
+						<option value={nothing}>do nothing</option>
 						{surviving.value.map((a) => <option key={a.name} value={a.after}>{a.after}{a.wrong ? " · wrong" : ""}</option>)}
 					</select>
 				</label>
@@ -171,14 +171,14 @@ function Choices() {
 				</>
 			)}
 			<label>
-				Who asks
+				Requests
 				<select value={workload.value} onChange={(e) => (workload.value = e.currentTarget.value)}>
-					<option value="all">everybody, in turn</option>
-					<option value="one">P1 alone</option>
-					<option value="none">nobody yet</option>
+					<option value="all">all processes, in turn</option>
+					<option value="one">only P1</option>
+					<option value="none">none yet</option>
 				</select>
 			</label>
-			<Field label="Seed" value={seed} numeric hint="which of many runs" />
+			<Field label="Seed" value={seed} numeric hint="selects one of many runs" />
 			{trouble.value !== "" && <p class="trouble is-wide" role="alert">{trouble.value}</p>}
 			<div class="is-wide fresh-do">
 				<button type="submit" class="is-main">Write it</button>
@@ -220,7 +220,7 @@ function Option({ name }: { name: string }) {
 	return (
 		<label>
 			{label}
-			<input list={values && id} inputMode={numeric ? "numeric" : "text"} value={value} placeholder="as usual" onInput={(e) => say(e.currentTarget.value)} />
+			<input list={values && id} inputMode={numeric ? "numeric" : "text"} value={value} placeholder="default" onInput={(e) => say(e.currentTarget.value)} />
 			{values && <datalist id={id}>{values.map((v) => <option key={v} value={v} />)}</datalist>}
 			<small>{hint}{values && `: ${values.join(", ")}`}{values?.includes("star") && ", or edges such as 1-2,1-3"}</small>
 		</label>

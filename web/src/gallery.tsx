@@ -47,8 +47,8 @@ function Shelves() {
 				<input
 					type="search"
 					data-first
-					aria-label="Look for a scenario"
-					placeholder="Look for an algorithm, a name, a word"
+					aria-label="Search the gallery"
+					placeholder="Search for an algorithm, a name, a word"
 					value={wanted.value}
 					onInput={(e) => (wanted.value = e.currentTarget.value)}
 					onKeyDown={(e) => e.key === "Enter" && first && open(first)}
@@ -59,14 +59,14 @@ function Shelves() {
 			{!answer && <p role="status">Fetching the gallery …</p>}
 			{answer && refused(answer) && (
 				<>
-					<Trouble what="The gallery is not there" of={answer} />
+					<Trouble what="The gallery could not be loaded" of={answer} />
 					<button type="button" onClick={() => void shelf.fetch()}>Try again</button>
 				</>
 			)}
 			{answer && !refused(answer) && (
 				<p class="unseen" role="status">{found.value.reduce((sum, g) => sum + g.items.length, 0)} scenarios</p>
 			)}
-			{answer && !refused(answer) && !first && <p>Nothing here has all of these words. Look for fewer, or write a new scenario.</p>}
+			{answer && !refused(answer) && !first && <p>No scenario has all of these words. Search for fewer, or write a new scenario.</p>}
 			{found.value.map((group, i) => (
 				<section key={group.title} aria-label={group.title}>
 					<h3>{group.title}</h3>

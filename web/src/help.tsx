@@ -5,7 +5,7 @@ import { Panel } from "./panel";
 
 export function Help() {
 	return (
-		<Panel name="help" title="Keys" lead="All that the mouse does, keys do too. Tab goes from one thing to the next, Enter chooses it, Escape leaves it.">
+		<Panel name="help" title="Keys" lead="Everything the mouse does, keys do too. Tab moves to the next thing, Enter chooses it, Escape leaves it.">
 			<dl class="keys">
 				{all.map((k) => (
 					<div key={k.shown}>

@@ -84,7 +84,7 @@ function Open({ about, title, why, items }: { about: About; title: string; why: 
 		<div class="menu" role="menu" aria-label={title} ref={box} tabIndex={-1} onKeyDown={(e) => keys(e, items)}>
 			<p class="menu-title">{title}{about.what === "message" && neighbour(about.msg, 1) !== undefined && <kbd title="left and right go to other messages">← →</kbd>}</p>
 			{why && <p class="menu-why">It {why}.</p>}
-			{items.length === 0 && <p class="soft">There is nothing to be done here now.</p>}
+			{items.length === 0 && <p class="soft">Nothing can be done here now.</p>}
 			{items.map((item) => (
 				<button key={item.label} type="button" role="menuitem" class={item.breaks ? "breaks" : ""} tabIndex={-1} title={item.title} onClick={() => choose(item)}>
 					{item.label}

@@ -13,7 +13,7 @@ export function Messages() {
 	const ended = dialog.value === "" && known.value !== doc.value ? doc.value?.cut?.text ?? doc.value?.early : undefined;
 	return (
 		<div class="messages" role="status">
-			{value.state === "lost" && <p class="lost">The lab is out of reach ({value.why}): {lab.advice} Trying again.</p>}
+			{value.state === "lost" && <p class="lost">The lab cannot be reached ({value.why}): {lab.advice} Retrying.</p>}
 			{notice.value && (
 				<p class="notice">
 					{notice.value} <button type="button" class="link" onClick={() => (notice.value = "")}>close</button>

@@ -48,7 +48,7 @@ async function inflate(packed: Uint8Array<ArrayBuffer>): Promise<string> {
 		size += value.length;
 		if (size > largest) {
 			await reader.cancel();
-			throw new Error("it holds a text that is too long");
+			throw new Error("its text is too long");
 		}
 		parts.push(value as Uint8Array<ArrayBuffer>);
 	}
@@ -62,7 +62,7 @@ function base64url(bytes: Uint8Array): string {
 }
 
 function bytesOf(words: string): Uint8Array<ArrayBuffer> {
-	if (!/^[\w-]*$/.test(words)) throw new Error("it has characters that do not belong there");
+	if (!/^[\w-]*$/.test(words)) throw new Error("it has invalid characters");
 	return Uint8Array.from(atob(words.replaceAll("-", "+").replaceAll("_", "/")), (c) => c.charCodeAt(0));
 }
 
@@ -71,7 +71,7 @@ export async function share(): Promise<void> {
 	const url = new URL(location.href);
 	url.hash = await fragment({ text: text.value, cursor: cursor.value });
 	if (url.href.length > longest) {
-		notice.value = `The text is too long for an address (${url.href.length.toLocaleString("en")} characters, and some programs cut off after ${longest.toLocaleString("en")}): export the scenario and send the file.`;
+		notice.value = `The text is too long for an address (${url.href.length.toLocaleString("en")} characters, but some programs cut addresses off after ${longest.toLocaleString("en")}): export the scenario and send the file.`;
 		return;
 	}
 	await copy(url.href, "The address of what you see");

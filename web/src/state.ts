@@ -232,7 +232,7 @@ async function add(deed: Deed, click: Click, before: Click | undefined): Promise
 	const from = [before, click].find((v) => v?.branch === click.branch && v.text === textOf(v.branch));
 	const answer = from && (await whileHere(from, (signal) => lab.call<Edited>("act", { text: from.text, event: from.cursor, deed }, signal)));
 	if (!answer) {
-		notice.value = "The text changed before the click was a line of it: click again.";
+		notice.value = "The text changed before the click could become a line: click again.";
 		return { good: false, end: undefined };
 	}
 	if (refused(answer)) {
@@ -247,8 +247,8 @@ async function add(deed: Deed, click: Click, before: Click | undefined): Promise
 		return { good: true, end };
 	}
 	const good = await edit(answer.text, { cursor: answer.event, line: answer.line });
-	if (answer.text === from.text) notice.value = "This is what the text says next: it has happened now, and no line is new.";
-	else if (answer.cut && text.value === answer.text) notice.value = `${answer.cut} later ${answer.cut === 1 ? "line" : "lines"} could happen no more, and ${answer.cut === 1 ? "is" : "are"} gone: undo brings ${answer.cut === 1 ? "it" : "them"} back.`;
+	if (answer.text === from.text) notice.value = "The text already has this as its next line, so no line was added.";
+	else if (answer.cut && text.value === answer.text) notice.value = `${answer.cut} later ${answer.cut === 1 ? "line" : "lines"} could no longer happen and ${answer.cut === 1 ? "was" : "were"} removed: undo brings ${answer.cut === 1 ? "it" : "them"} back.`;
 	return { good, end };
 }
 
@@ -378,5 +378,5 @@ export function nextOf(wanted: Wanted, from = cursor.value): number {
 export function jump(wanted: Wanted): void {
 	const to = nextOf(wanted);
 	if (to >= 0) seek(to);
-	else notice.value = wanted === "entry" ? "Nobody enters after this." : "Nothing is broken after this.";
+	else notice.value = wanted === "entry" ? "No process enters after this." : "There is no violation after this.";
 }

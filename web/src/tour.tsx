@@ -24,13 +24,13 @@ const sound = "ricart-agrawala";
 const stops: Stop[] = [
 	{
 		title: "10,000 are lost",
-		text: "Two tellers read the balance of an account, add to it, and write it back. Their lock is wrong: both are inside at once, read the same, and what one of them paid in is gone. Time goes from left to right, a line is a process, an arrow is a message.",
+		text: "Two tellers read the balance of an account, add to it, and write it back. Their lock is wrong: both are inside at once and read the same balance, so one deposit is lost. Time goes from left to right, a line is a process, an arrow is a message.",
 		at: "[data-tour=diagram]",
 		show: () => open(bank, Number.MAX_SAFE_INTEGER),
 	},
 	{
 		title: "Go through it",
-		text: "Step forwards and back here, or with the arrow keys. You are now at the moment at which it breaks.",
+		text: "Step forwards and back here, or with the arrow keys. You are now at the moment when it breaks.",
 		at: "[data-tour=controls]",
 		show: () => seek(broken()),
 	},
@@ -47,13 +47,13 @@ const stops: Stop[] = [
 	},
 	{
 		title: "Measured beside theory",
-		text: "What this run cost, beside what theory says: 2(N-1) messages for each entry. Beside it stands what must hold in every run, and where it broke if it did not.",
+		text: "The cost of this run beside what theory predicts: 2(N-1) messages for each entry. Beside it are the properties that must hold in every run, and where each one was violated.",
 		at: "[data-tour=measures]",
 		show: () => seek(total.value),
 	},
 	{
 		title: "From a run to a proof",
-		text: "One good run proves nothing. Check goes through every order in which messages can arrive, and ends in a proof, or in the shortest way to break it.",
+		text: "One good run proves nothing. Check tries every order in which messages can arrive, and ends with a proof or with the shortest counterexample.",
 		at: "[data-tour=check]",
 	},
 ];

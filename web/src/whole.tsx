@@ -44,7 +44,7 @@ export function Whole({ d }: { d: Doc }) {
 					</g>
 				))}
 			</svg>
-			<p>An arrow to a resource: asks for a unit; from one: has it. {order.length > 0 && "1. ends first. "}{order.length < d.names.length && <b>Who is drawn bold is deadlocked.</b>}</p>
+			<p>An arrow to a resource is a request for a unit; an arrow from one is a unit that is held. {order.length > 0 && "1. ends first. "}{order.length < d.names.length && <b>Processes drawn in bold are deadlocked.</b>}</p>
 		</div>
 	);
 }

@@ -26,7 +26,7 @@ export function Why({ d }: { d: Doc }) {
 				<div class={fit.value.whole ? "why-list" : "why-list scrolls"} ref={list} style={{ maxHeight: `${fit.value.high}px` }} onScroll={(e) => edges(e.currentTarget)()}>
 					<div ref={inner}>
 						{cycles.map((c) => <p key={c.join()} class="cycle">{[...c, c[0]!].map((i) => d.names[i]).join(" → ")}: {d.kind === "graph" ? "a cycle: each asks for what the next one holds." : "each waits for the next, forever."}</p>)}
-						{d.kind === "graph" && <p>{cursor.value < d.events.length ? "Step: the processes that can get all they ask for end, one after the other." : d.events.at(-1)!.text}</p>}
+						{d.kind === "graph" && <p>{cursor.value < d.events.length ? "Step through it: processes that can get everything they ask for end, one after the other." : d.events.at(-1)!.text}</p>}
 						{said.map(({ i, w }) => <p key={i} class="reason"><b>{d.names[i]}</b> {w}.</p>)}
 						{waiting.length === 0 && cycles.length === 0 && <p class="soft">No process waits. Click a process or a message: what you choose becomes a line.</p>}
 					</div>

@@ -32,7 +32,7 @@ async function load(): Promise<void> {
 	const go = new lab.Go();
 	const { instance } = await WebAssembly.instantiate(await plain(await response.arrayBuffer()), go.importObject);
 	await go.run(instance);
-	throw new Error("the lab ended by itself");
+	throw new Error("the lab stopped unexpectedly");
 }
 
 // plain decompresses what is compressed. If the web server has declared the compression,

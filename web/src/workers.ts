@@ -126,7 +126,7 @@ export class Workers implements Backend {
 		try {
 			await Promise.race([aborted, hand.ask(name, body, (line) => signal.aborted || onLine(JSON.parse(line) as T | Refusal))]);
 		} finally {
-			hand.end("the stream is over");
+			hand.end("the stream ended");
 		}
 	}
 }

@@ -61,14 +61,14 @@ func (s *site) spread(o *order) (answer, error) {
 
 // client locks and unlocks one lock, as a client of a node.
 func (s *site) client(o *order) (a answer, err error) {
-	if s.guest == nil {
-		if s.guest, err = s.dial(o.Address); err != nil {
+	if s.dialed == nil {
+		if s.dialed, err = s.dial(o.Address); err != nil {
 			return a, err
 		}
 	}
 	return run(&order{Users: 1, For: o.For}, func(_ int, t *tally, over *atomic.Bool) error {
 		for ; !over.Load(); t.count++ {
-			if err := once(s.guest, o.Lock); err != nil {
+			if err := once(s.dialed, o.Lock); err != nil {
 				return err
 			}
 		}

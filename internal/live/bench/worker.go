@@ -103,15 +103,15 @@ func listen(orders chan<- order) {
 
 // A site is the state of such a process.
 type site struct {
-	name  string
-	files stile.Certificates
-	node  *stile.Node
-	pair  *node.Node
-	raw   *tls.Conn
-	held  holder
-	guest *stile.Client
-	crowd *crowd
-	rush  *rush
+	name   string
+	files  stile.Certificates
+	node   *stile.Node
+	pair   *node.Node
+	raw    *tls.Conn
+	held   holder
+	dialed *stile.Client
+	crowd  *crowd
+	rush   *rush
 }
 
 func (s *site) do(o *order) (answer, error) {

@@ -16,6 +16,7 @@ import (
 
 // A question is a question that is not answered yet.
 type question struct {
+	conn  uint64 // number of the connection that it was asked on
 	bytes []byte
 	err   error
 	done  chan struct{}
@@ -34,7 +35,7 @@ func (x *Client) Ask(ctx context.Context, what uint64, b []byte) ([]byte, error)
 		number = x.asked
 		if x.closed {
 			err = ErrClosed
-		} else if !x.session.Ask(number, what, b) {
+		} else if q.conn = x.session.Ask(number, what, b); q.conn == 0 {
 			err = fmt.Errorf("no session with a node at present: %w: try again soon", cmp.Or(x.lately, errAnother))
 		}
 		if err == nil {
@@ -74,12 +75,14 @@ func (q *question) take(f *session.Frame) bool {
 	return f.Last
 }
 
-// failAsks ends all questions with an error. The mutex must be held.
-func (x *Client) failAsks(err error) {
+// failAsks ends all questions on a connection with an error. The mutex must be held.
+func (x *Client) failAsks(conn uint64, err error) {
 	for number, q := range x.asks {
-		delete(x.asks, number)
-		q.err = fmt.Errorf("the node did not answer: %w", err)
-		close(q.done)
+		if q.conn == conn {
+			delete(x.asks, number)
+			q.err = fmt.Errorf("the node did not answer: %w", err)
+			close(q.done)
+		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 
@@ -27,7 +28,8 @@ type Config struct {
 	Insecure bool          // allow plain TCP where others can listen in
 }
 
-// A Client has a session with a node. Several goroutines may call its methods at a time.
+// A Client has a session with a node, and possibly older ones with others, through which
+// it still holds locks. Several goroutines may call its methods at a time.
 type Client struct {
 	c    Config
 	dial transport.ClientConfig
@@ -37,9 +39,7 @@ type Client struct {
 
 	mu      sync.Mutex
 	session *session.Client
-	link    *transport.Link // nil if there is none
-	conn    uint64          // number of the connection
-	cancel  func()          // cancels the attempt to connect
+	lines   map[uint64]*line // connections and attempts, by number
 	timer   *time.Timer
 	armed   member.Instant
 	holds   map[uint64]*Hold
@@ -52,6 +52,12 @@ type Client struct {
 	refusal error         // reason given by a node, which says more
 	idle    chan struct{} // closed when no lock is held or awaited; nil unless Idle was called
 	closed  bool
+}
+
+// A line is a connection, or an attempt at one.
+type line struct {
+	link   *transport.Link // nil: not connected yet
+	cancel func()
 }
 
 var errAnother = errors.New("connecting to a node")
@@ -76,7 +82,7 @@ func TurnedAway(err error) bool {
 
 // Dial creates a client and waits until it has a session with a node.
 func Dial(ctx context.Context, c Config) (*Client, error) {
-	x := &Client{c: c, holds: map[uint64]*Hold{}, asks: map[uint64]*question{}, opened: make(chan struct{}), armed: member.Never}
+	x := &Client{c: c, holds: map[uint64]*Hold{}, asks: map[uint64]*question{}, lines: map[uint64]*line{}, opened: make(chan struct{}), armed: member.Never}
 	var err error
 	if x.dial, err = c.wire(); err != nil {
 		return nil, err
@@ -137,16 +143,22 @@ func (x *Client) leave() {
 	for i := range out.Answers {
 		x.answered(&out.Answers[i])
 	}
-	if out.Dial.Conn != 0 {
-		x.connect(out.Dial)
+	for _, d := range out.Dials {
+		x.connect(d)
 	}
-	link := x.link
-	for _, b := range out.Frames {
-		if link != nil {
-			_ = link.Send(b, false) // its reader sees the error
+	var few [4]*transport.Link
+	flushes := few[:0]
+	for _, f := range out.Frames {
+		if l := x.lines[f.Conn]; l != nil && l.link != nil {
+			_ = l.link.Send(f.Bytes, false) // its reader sees the error
+			if !slices.Contains(flushes, l.link) {
+				flushes = append(flushes, l.link)
+			}
 		}
 	}
-	flush := link != nil && len(out.Frames) > 0
+	for _, conn := range out.HangUps {
+		x.hangUp(conn)
+	}
 	wake := out.Wake
 	out.Reset()
 	if session, _, up := x.session.Session(); session != 0 && up && !x.welcome {
@@ -163,16 +175,16 @@ func (x *Client) leave() {
 		x.woken = append(x.woken, x.idle)
 		x.idle = nil
 	}
-	var few [4]chan struct{}
-	woken := append(few[:0], x.woken...)
+	var some [4]chan struct{}
+	woken := append(some[:0], x.woken...)
 	clear(x.woken)
 	x.woken = x.woken[:0]
 	x.mu.Unlock()
 	for _, c := range woken {
 		close(c)
 	}
-	if flush {
-		link.Flush()
+	for _, l := range flushes {
+		l.Flush()
 	}
 }
 
@@ -183,32 +195,44 @@ func (x *Client) wake() {
 	})
 }
 
-// connect starts a connection that replaces the current one.
+// connect starts a connection.
 func (x *Client) connect(d session.Dial) {
-	if x.link != nil {
-		x.link.Fail(errAnother)
-		x.link = nil
-	}
-	x.failAsks(errAnother) // they were asked on the previous connection
-	if x.cancel != nil {
-		x.cancel()
-	}
 	ctx, cancel := context.WithCancel(x.ctx)
-	x.conn, x.cancel = d.Conn, cancel
+	x.lines[d.Conn] = &line{cancel: cancel}
 	x.wg.Go(func() { x.run(ctx, d) })
+}
+
+// hangUp closes a connection when everything is sent, or gives up an attempt.
+func (x *Client) hangUp(conn uint64) {
+	l := x.lines[conn]
+	if l == nil {
+		return
+	}
+	why := errAnother
+	if x.closed {
+		why = ErrClosed
+	}
+	delete(x.lines, conn)
+	x.failAsks(conn, why)
+	if l.link == nil {
+		l.cancel()
+		return
+	}
+	l.link.Close(why)
+	time.AfterFunc(time.Second, l.cancel) // a node that reads nothing does not keep it open
 }
 
 // run runs a connection from start to end.
 func (x *Client) run(ctx context.Context, d session.Dial) {
 	link, err := transport.DialClient(ctx, d.Address, x.dial, &x.wg)
 	if err == nil {
+		stop := context.AfterFunc(ctx, func() { link.Fail(ErrClosed) })
 		x.use(func(now member.Instant) {
-			if x.conn == d.Conn && !x.closed {
-				x.link = link
+			if l := x.lines[d.Conn]; l != nil {
+				l.link = link
 				x.session.Connected(now, d.Conn)
 			}
 		})
-		stop := context.AfterFunc(ctx, func() { link.Fail(ErrClosed) })
 		err = link.Run(func(b []byte) (err error) {
 			x.use(func(now member.Instant) {
 				x.listen(d, b)
@@ -219,25 +243,28 @@ func (x *Client) run(ctx context.Context, d session.Dial) {
 		stop()
 	}
 	x.use(func(now member.Instant) {
-		if x.conn != d.Conn {
+		l := x.lines[d.Conn]
+		if l != nil || link == nil { // not one that the session has given up
+			x.lately = cmp.Or(x.refusal, err)
+		}
+		if l == nil {
 			return
 		}
-		if x.link == link {
-			x.link = nil
-		}
-		x.lately = cmp.Or(x.refusal, err)
-		x.failAsks(err)
+		delete(x.lines, d.Conn)
+		l.cancel()
+		x.failAsks(d.Conn, err)
 		x.session.Disconnected(now, d.Conn)
 	})
 }
 
 // listen notes why nodes refuse a session, for callers that wait for the first one.
 func (x *Client) listen(d session.Dial, b []byte) {
-	if x.welcome || x.conn != d.Conn {
+	if x.welcome || x.lines[d.Conn] == nil {
 		return
 	}
 	if f, err := session.Parse(b); err == nil && f.Kind == session.Bye {
 		x.refusal = &Refused{d.Address, f.Why}
+		x.lately = x.refusal
 	}
 }
 
@@ -276,44 +303,30 @@ func (x *Client) Node() string {
 // Close ends the session and releases all locks held in it, which others can acquire at
 // once: the caller asserts that nothing acts under them any longer.
 func (x *Client) Close() error {
-	x.end(func(l *transport.Link) { l.Close(ErrClosed) })
+	x.end(true)
 	return nil
 }
 
 // Kill ends the client as if its process had crashed: others can acquire its locks when the
 // session expires.
-func (x *Client) Kill() {
-	x.end(func(l *transport.Link) { l.Fail(ErrClosed) })
-}
+func (x *Client) Kill() { x.end(false) }
 
-// end ends the client, and its connection by how.
-func (x *Client) end(how func(*transport.Link)) {
+// end ends the client. Nodes are notified if that is wanted, and if they can be reached
+// soon.
+func (x *Client) end(notify bool) {
 	x.mu.Lock()
-	link, first := x.link, !x.closed
-	if first {
+	if !x.closed {
 		x.closed = true
 		x.session.Close(clock.Now())
-		x.failAsks(ErrClosed)
 		x.timer.Stop()
-		if link != nil {
-			x.part(link, how)
+		if !notify {
+			x.stop()
+			x.session.Out.Frames = nil
 		}
 	}
 	x.leave()
 	late := time.AfterFunc(time.Second, x.stop)
 	defer late.Stop()
-	if first && link == nil {
-		x.stop()
-	}
 	x.wg.Wait()
 	x.stop()
-}
-
-// part sends the last frames on the last connection, if possible, and closes it.
-func (x *Client) part(l *transport.Link, how func(*transport.Link)) {
-	x.link = nil
-	for _, b := range x.session.Out.Frames {
-		_ = l.Send(b, false)
-	}
-	how(l)
 }

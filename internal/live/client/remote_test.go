@@ -45,7 +45,7 @@ func TestReconnect(t *testing.T) {
 	release(t, next)
 }
 
-// If its node dies, a client learns from its own timer that it lost its locks. Waiting
+// If its node dies, a client claims its locks at another node, if there is time. Waiting
 // requests move to another node, and are granted there.
 func TestNodeDies(t *testing.T) {
 	all := start(t, 3, time.Second)
@@ -58,15 +58,15 @@ func TestNodeDies(t *testing.T) {
 	go func() { got <- acquire(t, x, "y") }()
 	becomes(t, "waiting", func() bool { return dies.Status().Waiting == 1 })
 	dies.Kill()
-	<-h.Context().Done()
-	if err := h.Unlock(); !errors.Is(err, lock.ErrLost) || !errors.Is(h.Err(), lock.ErrLost) || !errors.Is(context.Cause(h.Context()), lock.ErrLost) {
-		t.Error(err, h.Err(), context.Cause(h.Context()))
+	release(t, y)
+	release(t, <-got)
+	// The client claims what it holds at another node. That may come too late.
+	if err := h.Unlock(); err != nil && !errors.Is(err, lock.ErrLost) {
+		t.Error(err)
 	}
 	if after := acquire(t, stays, "x"); !h.Token().Less(after.Token()) {
 		t.Errorf("%v after %v", after.Token(), h.Token())
 	}
-	release(t, y)
-	release(t, <-got)
 	if x.Node() == dies.Address() {
 		t.Error("it stays with a dead node")
 	}

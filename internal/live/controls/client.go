@@ -2,10 +2,13 @@ package controls
 
 // Source files of clients and their sessions.
 const (
-	deskFile  = "internal/live/session/server.go"
-	guestFile = "internal/live/session/client.go"
-	serveFile = "internal/live/session/serve.go"
-	taskFile  = "internal/live/session/task.go"
+	attachmentFile    = "internal/live/session/attachment.go"
+	claimFile         = "internal/live/session/claim.go"
+	dialFile          = "internal/live/session/dial.go"
+	serverFile        = "internal/live/session/server.go"
+	sessionClientFile = "internal/live/session/client.go"
+	serveFile         = "internal/live/session/serve.go"
+	taskFile          = "internal/live/session/task.go"
 )
 
 // clientControls breaks rules about clients and their sessions.
@@ -13,18 +16,18 @@ func clientControls() []Control {
 	return []Control{
 		{
 			Name: "LateCount", Section: "10", Text: "a client counts its time from the answer",
-			Rewrites: []Rewrite{{guestFile, `	from := g.renews[i].at
-`, `	from := g.renews[i].at
+			Rewrites: []Rewrite{{attachmentFile, `	from := a.renews[i].at
+`, `	from := a.renews[i].at
 	if broken("LateCount") {
 		from = g.now
 	}
 `}},
-			Tests: []Test{storm("late", 400), test(clientPackage, "TestGuestNested")},
+			Tests: []Test{storm("late", 400), test(clientPackage, "TestClientNested")},
 		},
 		{
 			Name: "Revives", Section: "10", Text: "a client's time is not over while an answer may come",
-			Rewrites: []Rewrite{{guestFile, `if g.session != 0 && g.now >= g.limit() {`, `if g.session != 0 && g.now >= g.limit() && !(broken("Revives") && len(g.renews) > 0) {`}},
-			Tests:    []Test{storm("late", 100), test(clientPackage, "TestGuestOver"), test(clientPackage, "TestWorld")},
+			Rewrites: []Rewrite{{sessionClientFile, `if a := g.cur; a.session != 0 && g.now >= a.limit() {`, `if a := g.cur; a.session != 0 && g.now >= a.limit() && !(broken("Revives") && len(a.renews) > 0) {`}},
+			Tests:    []Test{storm("late", 100), test(clientPackage, "TestClientOver"), test(clientPackage, "TestWorld")},
 		},
 		{
 			Name: "SaysOnce", Section: "10", Text: "an unlock is not repeated on a new connection",
@@ -45,21 +48,51 @@ func clientControls() []Control {
 		f.Kind = Check`, `	case inside:
 		if broken("AsksHeld") {
 			f.Kind, f.Name, f.Try = Lock, t.name, t.try
-			t.asked = true
 			break
 		}
 		f.Kind = Check`},
 				{taskFile, `t.state == inside && t.token != f.Token:`, `t.state == inside && t.token != f.Token && !broken("AsksHeld"):`},
 			},
-			Tests: []Test{test(clientPackage, "TestGuestChecks")},
+			Tests: []Test{test(clientPackage, "TestClientChecks")},
+		},
+		{
+			Name: "LateClaim", Section: "10", Text: "a hold outlives its deadline while a claim of it is not answered",
+			Rewrites: []Rewrite{{sessionClientFile, `		if a.session != 0 && g.now >= a.limit() {
+`, `		if a.session != 0 && g.now >= a.limit() && !broken("LateClaim") {
+`}},
+			Tests: []Test{test(clientPackage, "TestClaimHonouredTooLate")},
+		},
+		{
+			Name: "SaysMoved", Section: "10", Text: "a node that is not leaving is notified that a hold has moved",
+			Rewrites: []Rewrite{
+				{attachmentFile, `a.phase == open && !a.parting {
+			return false`, `a.phase == open && !a.parting && !broken("SaysMoved") {
+			return false`},
+				{attachmentFile, `(a.parting || a.moved == 0) {`, `(a.parting || a.moved == 0 || broken("SaysMoved")) {`},
+			},
+			Tests: []Test{test(clientPackage, "TestBlip")},
+		},
+		{
+			Name: "ReleasesOne", Section: "10", Text: "a hold that has moved is released only where it rests",
+			Rewrites: []Rewrite{{claimFile, `		} else {
+			g.owe(a, t.number)
+`, `		} else if !broken("ReleasesOne") {
+			g.owe(a, t.number)
+`}},
+			Tests: []Test{test(clientPackage, "TestBlip")},
+		},
+		{
+			Name: "LeavesWaiter", Section: "10", Text: "a request that waits at another node is not withdrawn at the former one",
+			Rewrites: []Rewrite{{dialFile, `if kept && !a.parting {`, `if kept && !a.parting && !broken("LeavesWaiter") {`}},
+			Tests:    []Test{test(clientPackage, "TestBlip")},
 		},
 		{
 			Name: "StaleCounts", Section: "10", Text: "frames on a superseded connection count",
 			Rewrites: []Rewrite{
-				{deskFile, `	case !fresh && f.Number <= s.hello:
+				{serverFile, `	case !fresh && f.Number <= s.hello:
 `, `	case !fresh && f.Number <= s.hello && !broken("StaleCounts"):
 `},
-				{deskFile, `		delete(d.conns, s.conn)
+				{serverFile, `		delete(d.conns, s.conn)
 		d.Out.Frames`, `		if !broken("StaleCounts") {
 			delete(d.conns, s.conn)
 		}
@@ -69,7 +102,7 @@ func clientControls() []Control {
 		},
 		{
 			Name: "AnySecret", Section: "10", Text: "a node does not check the secret of a session",
-			Rewrites: []Rewrite{{deskFile, `!s.secret.equal(&f.Secret) {`, `!s.secret.equal(&f.Secret) && !broken("AnySecret") {`}},
+			Rewrites: []Rewrite{{serverFile, `!s.secret.equal(&f.Secret) {`, `!s.secret.equal(&f.Secret) && !broken("AnySecret") {`}},
 			Tests:    []Test{test(clientPackage, "TestSecret")},
 		},
 		{

@@ -119,7 +119,7 @@ func reportControls() []Control {
 		},
 		{
 			Name: "LapsedDenied", Section: "7", Text: "a witness forgets its own hold that is lost and not yet passed on",
-			Rewrites: []Rewrite{{witnessFile, `u != nil && u.taken() && u.carried {`, `u != nil && (u.taken() && !broken("LapsedDenied") || u.holder != nil) && u.carried {`}},
+			Rewrites: []Rewrite{{witnessFile, `u != nil && u.carried {`, `u != nil && u.carried && !(u.lapsed && broken("LapsedDenied")) {`}},
 			Tests:    []Test{test(memberPackage, "TestLapsedWitness"), model("LapsedDenied")},
 		},
 		{

@@ -9,7 +9,7 @@ const (
 	joinFile     = "internal/live/views/join.go"
 	proposeFile  = "internal/live/views/propose.go"
 	renewFile    = "internal/live/views/renew.go"
-	wardenFile   = "internal/live/views/leader.go"
+	leaderFile   = "internal/live/views/leader.go"
 )
 
 // engineControls breaks rules about the view service.
@@ -35,7 +35,7 @@ func engineControls() []Control {
 	default:
 		if votes {
 `},
-				{joinFile, `	case r.haunts(m.Nonce): //`, `	case r.haunts(m.Nonce) && !broken("Readmit"): //`},
+				{joinFile, `	case r.isGhost(m.Nonce): //`, `	case r.isGhost(m.Nonce) && !broken("Readmit"): //`},
 				{joinFile, `// against returns the reason`, `func (w *Leader) readmit(from string, m *Message) {
 	i := slices.IndexFunc(w.record.Ghosts, func(g Ghost) bool { return g.Inc == m.Inc })
 	if i < 0 {
@@ -59,7 +59,7 @@ func engineControls() []Control {
 		},
 		{
 			Name: "NoMargin", Section: "8", Text: "the service counts leases without a margin for drift",
-			Rewrites: []Rewrite{{wardenFile, `func (w *Leader) patience() member.Instant {
+			Rewrites: []Rewrite{{leaderFile, `func (w *Leader) patience() member.Instant {
 `, `func (w *Leader) patience() member.Instant {
 	if broken("NoMargin") {
 		return member.Instant(w.record.Settings.Lease)
@@ -92,9 +92,9 @@ func engineControls() []Control {
 		{
 			Name: "KeptLeases", Section: "17", Text: "a new leader counts leases from what it last knew",
 			Rewrites: []Rewrite{
-				{wardenFile, `	*w = Leader{Out: w.Out, self`, `	old := *w
+				{leaderFile, `	*w = Leader{Out: w.Out, self`, `	old := *w
 	*w = Leader{Out: w.Out, self`},
-				{wardenFile, `		w.standings = append(w.standings, standing{inc: m.Inc, heard: w.now, until: full})
+				{leaderFile, `		w.standings = append(w.standings, standing{inc: m.Inc, heard: w.now, until: full})
 `, `		s := standing{inc: m.Inc, heard: w.now, until: full}
 		if broken("KeptLeases") {
 			s.until = old.until(m.Inc)
@@ -106,7 +106,7 @@ func engineControls() []Control {
 		},
 		{
 			Name: "LostGhosts", Section: "17", Text: "a new leader forgets the ghosts of the record",
-			Rewrites: []Rewrite{{wardenFile, `		w.ghosts = append(w.ghosts, timed{g.Inc, full})
+			Rewrites: []Rewrite{{leaderFile, `		w.ghosts = append(w.ghosts, timed{g.Inc, full})
 `, `		if !broken("LostGhosts") {
 			w.ghosts = append(w.ghosts, timed{g.Inc, full})
 		}
@@ -116,7 +116,7 @@ func engineControls() []Control {
 		{
 			Name: "KeptQueue", Section: "17", Text: "a new leader keeps the joiners of an older term",
 			Rewrites: []Rewrite{
-				{wardenFile, `	if len(w.list) > len(r.staying()) ||`, `	if broken("KeptQueue") {
+				{leaderFile, `	if len(w.list) > len(r.staying()) ||`, `	if broken("KeptQueue") {
 		w.joiners = old.joiners
 	}
 	if len(w.list) > len(r.staying()) ||`},
@@ -176,7 +176,7 @@ func engineControls() []Control {
 	}
 	if w.flying != nil {
 `}},
-			Tests: []Test{test(enginePackage, "TestDoomedAreNotRenewed"), test(enginePackage, "TestClerkProposes")},
+			Tests: []Test{test(enginePackage, "TestDoomedAreNotRenewed"), test(enginePackage, "TestReplicaProposes")},
 		},
 		{
 			Name: "DropsAll", Section: "17", Text: "a leaver and the member that it complains about are both removed",
@@ -190,7 +190,7 @@ func engineControls() []Control {
 		},
 		{
 			Name: "NoGrace", Section: "17", Text: "a leader that was paused treats all others as silent",
-			Rewrites: []Rewrite{{wardenFile, `stood > renew {`, `stood > renew && !broken("NoGrace") {`}},
+			Rewrites: []Rewrite{{leaderFile, `stood > renew {`, `stood > renew && !broken("NoGrace") {`}},
 			Tests:    []Test{test(enginePackage, "TestGrace")},
 		},
 		{

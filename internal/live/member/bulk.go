@@ -82,6 +82,9 @@ func (m *Member) reportPart(rank int) bool {
 		e.reporting--
 	}
 	m.send(rank, &f)
+	if !r.owed {
+		m.pursueAll(rank)
+	}
 	return true
 }
 

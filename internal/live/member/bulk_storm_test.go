@@ -141,7 +141,7 @@ func (s *bulkStorm) lapse(p *process) {
 					delete(p.inside, name)
 				}
 			}
-			p.Member.lapse = 0
+			p.restsOver()
 			p.Wake(s.now)
 		default:
 			p.renewals = []renewal{{number: 1, at: Never / 2}}

@@ -81,7 +81,11 @@ func (m *Member) close(c *session, why Cause) {
 		w = next
 	}
 	for c.first != nil {
-		m.drop(c.first.at, why)
+		if u := c.first.at; why == Session {
+			m.expired(u, m.now, why)
+		} else {
+			m.drop(u, why)
+		}
 	}
 }
 

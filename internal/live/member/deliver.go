@@ -89,9 +89,15 @@ func (m *Member) about(n int32, rank int, f *frame) error {
 	case touchFrame:
 		u.interest = true
 	case releasedFrame:
-		if place := e.place(e.view.Members[rank].Inc); place >= 0 {
-			u.held.drop(place)
+		u.released(e, rank)
+	case claimFrame:
+		return m.claimant(u, rank, f)
+	case claimedFrame:
+		if !home {
+			return fmt.Errorf("%w: CLAIMED of %q, which has another home", errUnexpected, f.name)
 		}
+		m.claimAnswered(u, f.try, !f.again)
+		return nil
 	case lendFrame:
 		if !home || u.lent {
 			return fmt.Errorf("%w: LEND of %q, which is already lent or has another home", errUnexpected, f.name)

@@ -21,5 +21,13 @@ func (m *Member) Inside() int {
 	if m.epoch == nil {
 		return 0
 	}
-	return m.epoch.holders + m.epoch.lapses
+	n := m.epoch.holders
+	if m.epoch.lapses > 0 {
+		for _, u := range m.epoch.uses {
+			if u != nil && u.lapsed && m.now < u.rests {
+				n++
+			}
+		}
+	}
+	return n
 }

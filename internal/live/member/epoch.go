@@ -33,6 +33,7 @@ type epoch struct {
 	witnesses int      // number of other members that can be asked which processes may be inside a lock
 	queries   []int32  // locks that they must be asked about
 	asked     []int    // by rank: how many of these a witness has been asked about
+	claims    []int32  // locks that a client here claims, or did
 }
 
 // A school runs all locks of one algorithm in a view: one machine for each seat that
@@ -209,7 +210,7 @@ func (e *epoch) use(n int32) *use {
 func (m *Member) idle(u *use) {
 	e := m.epoch
 	l := e.table.lock(u.lock)
-	if u.taken() || u.first != nil || u.asked || u.inside || u.back || u.lent {
+	if u.taken() || u.first != nil || u.asked || u.inside || u.back || u.lent || u.claimed() {
 		return
 	}
 	if e.isHome(l) && (u.lendee >= 0 || len(u.queue) > 0 || !u.held.empty() || u.interest || u.may != e.everybody) {
@@ -268,6 +269,9 @@ func (m *Member) install(v View) error {
 	if e.place(m.Inc) >= 0 { // a member that joins has nothing to report
 		m.beginReports()
 	}
+	for rank := range e.view.Members {
+		m.pursueAll(rank)
+	}
 	m.reconsider()
 	return nil
 }
@@ -291,13 +295,14 @@ func (m *Member) beginReports() {
 func (m *Member) carry(old *epoch) {
 	e := m.epoch
 	for _, was := range old.uses {
-		if was == nil || !was.taken() && was.first == nil {
+		if was == nil || !was.taken() && was.first == nil && (was.claims == nil || was.claims.mine == nil) {
 			continue
 		}
 		n := lockOf(e, old.table.name(was.lock))
 		u := e.use(n)
 		if was.taken() {
 			u.holder, u.lapsed, u.token, u.since, u.carried = was.holder, was.lapsed, was.token, was.since, true
+			u.client, u.rests, u.proof = was.client, was.rests, was.proof
 			if was.lapsed {
 				e.lapses++
 			} else {
@@ -310,6 +315,11 @@ func (m *Member) carry(old *epoch) {
 			w := was.first
 			was.take(w)
 			u.push(w)
+		}
+		if c := was.claims; c != nil && c.mine != nil {
+			u.claim().mine, c.mine = c.mine, nil
+			u.claims.mine.at, u.claims.mine.claim.sent = u, false
+			e.claims = append(e.claims, n)
 		}
 		m.again(u)
 		m.owe(e, n)

@@ -22,6 +22,8 @@ const (
 	probeFrame                     // a try for the lock: is the receiver inside, or does it wait?
 	busyFrame                      // yes; or the lock is not usable yet
 	freeFrame                      // no
+	claimFrame                     // a client of the sender holds the lock by an older epoch, through other members
+	claimedFrame                   // the home is inside on behalf of the claiming member, or refuses
 	frameKinds
 
 	// optionalKinds is the bit of kinds that a member may ignore. A later version sets
@@ -47,8 +49,11 @@ type frame struct {
 	more  bool     // report: another part follows
 	names []string // query
 	may   []mayBe  // answer
-	try   uint64   // probe, busy, free: which try
-	again bool     // busy: not in use, but recovering
+	try   uint64   // probe, busy, free: which try; claim, claimed: which claim
+	again bool     // busy: not in use, but recovering; claimed: refused
+
+	token   Token    // claim
+	through []uint64 // claim: incarnations through which the client was confirmed to hold the lock
 }
 
 // A wanted is a lock with waiters.
@@ -211,9 +216,17 @@ func (f *frame) appendOne(w *writer) {
 		w.stamp(f.next)
 	case probeFrame, freeFrame:
 		w.number(f.try)
-	case busyFrame:
+	case busyFrame, claimedFrame:
 		w.number(f.try)
 		w.bool(f.again)
+	case claimFrame:
+		w.number(f.try)
+		w.number(f.token.Epoch)
+		w.number(f.token.Count)
+		w.number(uint64(len(f.through)))
+		for _, inc := range f.through {
+			w.number(inc)
+		}
 	}
 }
 
@@ -279,7 +292,12 @@ func (f *frame) parseOne(s *scanner) {
 		f.count, f.next = s.number(), s.stamp()
 	case probeFrame, freeFrame:
 		f.try = s.number()
-	case busyFrame:
+	case busyFrame, claimedFrame:
 		f.try, f.again = s.number(), s.bool()
+	case claimFrame:
+		f.try, f.token = s.number(), Token{s.number(), s.number()}
+		for range s.many() {
+			f.through = append(f.through, s.number())
+		}
 	}
 }

@@ -11,10 +11,15 @@ import (
 // suspects returns the processes that may be inside a lock by an older epoch.
 func (m *Member) suspects(e *epoch, u *use) set {
 	left := e.everybody
-	for i := range left {
-		left[i] &= u.may[i] &^ e.over[i] & (u.held[i] | ^e.reported[i])
+	for i := range left { // no witness strikes out a member that has itself reported the lock
+		left[i] &= ^e.over[i] & (u.held[i] | u.may[i] & ^e.reported[i])
 	}
 	return left
+}
+
+// vacant reports whether no process may be inside a lock by an older epoch.
+func (m *Member) vacant(u *use) bool {
+	return (u.claims == nil || u.claims.by == 0) && m.suspects(m.epoch, u).empty()
 }
 
 // reconsider visits all wanted locks whose home is here, because a member has reported
@@ -22,7 +27,7 @@ func (m *Member) suspects(e *epoch, u *use) set {
 func (m *Member) reconsider() {
 	e := m.epoch
 	for i := range e.uses {
-		if u := e.uses[i]; u != nil && !u.taken() && e.isHome(e.table.lock(u.lock)) {
+		if u := e.uses[i]; u != nil && (!u.taken() || u.claimed()) && e.isHome(e.table.lock(u.lock)) {
 			m.settle(u)
 		}
 	}
@@ -36,12 +41,12 @@ func (m *Member) serve(u *use) {
 	if u.lendee >= 0 {
 		return
 	}
-	if u.first == nil && len(u.queue) == 0 && !u.interest {
+	if u.first == nil && len(u.queue) == 0 && !u.interest && (u.claims == nil || len(u.claims.asked) == 0) {
 		m.idle(u)
 		return
 	}
-	if !m.suspects(m.epoch, u).empty() {
-		if m.question(u); !m.suspects(m.epoch, u).empty() {
+	if !m.vacant(u) {
+		if m.question(u); !m.vacant(u) {
 			return
 		}
 	}
@@ -85,6 +90,7 @@ func (m *Member) lend(u *use) {
 		until = u.first.stamp
 	}
 	u.lendee, u.handed = t.rank, 0
+	e.table.lock(u.lock).flags |= opened
 	m.send(t.rank, &frame{kind: lendFrame, name: e.table.name(u.lock), count: e.table.lock(u.lock).count, until: until})
 }
 

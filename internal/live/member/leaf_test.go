@@ -268,6 +268,8 @@ func frames() []frame {
 		{kind: probeFrame, name: []byte("a"), try: 1 << 40},
 		{kind: busyFrame, name: []byte("a"), try: 9, again: true},
 		{kind: freeFrame, name: []byte("a"), try: 9},
+		{kind: claimFrame, name: []byte("a"), try: 9, token: Token{3, 4}, through: []uint64{5, 6}},
+		{kind: claimedFrame, name: []byte("a"), try: 9, again: true},
 	}
 }
 

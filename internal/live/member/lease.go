@@ -34,6 +34,10 @@ func (m *Member) Renewed(now Instant, number uint64) {
 	}
 	from := m.renewals[i].at
 	m.renewals = slices.Delete(m.renewals, 0, i+1)
+	m.proven = number
+	if m.epoch.lapses > 0 {
+		m.pass()
+	}
 	had := m.usable()
 	m.lease = max(m.lease, from+Instant(m.Settings.Lease))
 	if had || !m.usable() {

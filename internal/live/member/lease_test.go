@@ -82,10 +82,24 @@ func TestClients(t *testing.T) {
 	if len(*heard) != 2 {
 		t.Fatalf("before the end: %v", *heard)
 	}
+	early := m.renewal
+	m.renewAt = Instant(Second + Second/2) // the last one was sent half a second ago
 	m.Wake(Instant(Second))
 	f.take(0)
-	if n := len(*heard); n != 5 {
+	if n := len(*heard); n != 4 {
 		t.Fatalf("at the end: %v", *heard)
+	}
+	// The lock is passed on when a renewal is confirmed that was sent after the end.
+	if m.renewals = append(m.renewals, renewal{early, 0}); m.renewal == early {
+		t.Fatal("no renewal is sent")
+	}
+	m.Renewed(Instant(Second), early)
+	if f.take(0); len(*heard) != 4 {
+		t.Fatalf("after an older renewal: %v", *heard)
+	}
+	m.Renewed(Instant(Second), m.renewal)
+	if f.take(0); len(*heard) != 5 {
+		t.Fatalf("after the renewal: %v", *heard)
 	}
 	for _, e := range (*heard)[2:] {
 		if e.Kind == Lost && e.Cause != Session || e.Kind == Held && e.Ticket != waits {

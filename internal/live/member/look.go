@@ -26,7 +26,7 @@ func (k frameKind) String() string {
 		return fmt.Sprintf("0x%02x", uint8(k))
 	}
 	return [...]string{
-		"ALG", "TOUCH", "REPORT", "RELEASED", "QUERY", "ANSWER", "LEND", "RETURN", "DONE", "PROBE", "BUSY", "FREE",
+		"ALG", "TOUCH", "REPORT", "RELEASED", "QUERY", "ANSWER", "LEND", "RETURN", "DONE", "PROBE", "BUSY", "FREE", "CLAIM", "CLAIMED",
 	}[k]
 }
 
@@ -63,6 +63,12 @@ func Look(b []byte) (FrameInfo, error) {
 	case busyFrame:
 		if f.again {
 			s.Text = "recovering"
+		}
+	case claimFrame:
+		s.Text = "token " + f.token.String()
+	case claimedFrame:
+		if f.again {
+			s.Text = "refused"
 		}
 	}
 	return s, nil

@@ -54,7 +54,8 @@ type Member struct {
 
 	lease    Instant   // until when it may act; 0 before the first lease
 	margin   Instant   // how long before that it stops acting
-	lapse    Instant   // until when holders may act that were notified of the loss of their locks
+	lapse    Instant   // when some lost lock may be passed on, if nothing happens before
+	proven   uint64    // number of the last confirmed renewal
 	renewals []renewal // not confirmed yet
 	renewal  uint64    // number of the last renewal
 	renewAt  Instant   // when the next renewal is due
@@ -157,7 +158,7 @@ func New(c Config) (*Member, error) {
 		return nil, err
 	}
 	c.Limits = c.Limits.usual()
-	return &Member{Config: c, margin: Instant(c.Settings.act()), clients: map[uint64]*session{}, Out: Out{Wake: Never}}, nil
+	return &Member{Config: c, margin: Instant(c.Settings.act()), clients: map[uint64]*session{}, lapse: Never, Out: Out{Wake: Never}}, nil
 }
 
 // Wake reports that time has passed.
@@ -173,15 +174,15 @@ func (m *Member) begin(now Instant) {
 	if m.lease > 0 && !m.usable() {
 		m.warn()
 	}
-	if m.epoch != nil && m.epoch.lapses > 0 && m.now >= m.lapse {
-		m.pass()
-	}
 	if e := m.epoch; e != nil && m.now >= e.next {
 		e.bury(m.now)
 		m.reconsider()
 	}
 	if m.schedule.first() <= m.now {
 		m.expire()
+	}
+	if m.epoch != nil && m.epoch.lapses > 0 && m.now >= m.lapse {
+		m.pass()
 	}
 }
 
@@ -213,25 +214,52 @@ func (m *Member) warn() {
 	if e == nil || e.holders == 0 {
 		return
 	}
-	m.lapse = m.lease
 	for i := range e.uses {
 		if u := e.uses[i]; u != nil && u.holder != nil {
-			m.Out.Events = append(m.Out.Events, Event{Ticket: u.holder.ticket, Kind: Lost, Cause: Lease, Token: u.token})
-			m.forget(u.holder)
-			u.holder, u.lapsed = nil, true
-			e.holders--
-			e.lapses++
+			m.expired(u, m.lease, Lease)
 		}
 	}
 }
 
-// pass releases the locks that were lost.
+// expired notifies a holder that it has lost its lock by time, without its word. It may
+// still act until rests. A lock that a client held is passed on only when a renewal that
+// was sent after that end is confirmed: the client may hold the lock through another
+// member by now, but only if the cluster has evicted this one.
+func (m *Member) expired(u *use, rests Instant, why Cause) {
+	e := m.epoch
+	m.Out.Events = append(m.Out.Events, Event{Ticket: u.holder.ticket, Kind: Lost, Cause: why, Token: u.token})
+	m.forget(u.holder)
+	u.holder, u.lapsed, u.rests, u.proof = nil, true, rests, 0
+	m.lapse = min(m.lapse, rests)
+	e.holders--
+	e.lapses++
+}
+
+// pass passes on the locks that were lost, as far as their former holders can no longer
+// act, and asks for a renewal if some still need one.
 func (m *Member) pass() {
+	m.lapse = Never
 	for i := range m.epoch.uses {
-		if u := m.epoch.uses[i]; u != nil && u.lapsed {
+		u := m.epoch.uses[i]
+		if u == nil || !u.lapsed {
+			continue
+		}
+		switch {
+		case m.now < u.rests:
+			m.lapse = min(m.lapse, u.rests)
+		case !u.client || u.proof > 0 && m.proven >= u.proof:
 			m.leave(u)
+		case u.proof == 0:
+			u.proof = m.renewal + 1
+			m.prove()
 		}
 	}
+}
+
+// prove has a renewal sent soon: at once, or some time after the last one.
+func (m *Member) prove() {
+	last := m.renewAt - Instant(m.Settings.Renew)
+	m.renewAt = min(m.renewAt, max(m.now, last+Instant(m.Settings.Renew/20)))
 }
 
 // lose gives up all holds.
@@ -261,6 +289,9 @@ func (m *Member) stop(why Cause) {
 		return
 	}
 	for i := range m.epoch.uses {
+		if u := m.epoch.uses[i]; u != nil && u.claims != nil && u.claims.mine != nil {
+			m.finish(u.claims.mine, Stopped, why)
+		}
 		for u := m.epoch.uses[i]; u != nil && u.first != nil; u = m.epoch.uses[i] { // the last one may end the use
 			m.finish(u.first, Stopped, why)
 		}

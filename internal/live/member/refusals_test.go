@@ -163,6 +163,9 @@ func TestLook(t *testing.T) {
 		{frame{kind: returnFrame, name: []byte("a")}, ""},
 		{frame{kind: busyFrame, name: []byte("a"), again: true}, "recovering"},
 		{frame{kind: busyFrame, name: []byte("a")}, ""},
+		{frame{kind: claimFrame, name: []byte("a"), token: Token{3, 4}}, "token 3.4"},
+		{frame{kind: claimedFrame, name: []byte("a")}, ""},
+		{frame{kind: claimedFrame, name: []byte("a"), again: true}, "refused"},
 		{frame{kind: touchFrame, name: []byte("a")}, ""},
 	} {
 		x.f.clock = 9
@@ -174,7 +177,7 @@ func TestLook(t *testing.T) {
 	if err != nil || !got.Cleared || got.Count != 4 || string(got.Message) != "m" {
 		t.Errorf("%+v, %v", got, err)
 	}
-	if got := frameKinds.String(); got != "0x0c" {
+	if got := frameKinds.String(); got != "0x0e" {
 		t.Errorf("the first unknown kind is %s", got)
 	}
 	if got, err := Look([]byte{0x40}); err != nil || got.Kind != "0x40" {

@@ -76,13 +76,23 @@ func (w *town) lapse(inc uint64) {
 		m.lease = 1
 		m.Wake(w.now)
 	case m.epoch.lapses > 0:
-		m.lapse = 0
+		m.restsOver()
 		m.Wake(w.now)
 	default:
 		m.renewals = []renewal{{number: 1}}
 		m.Renewed(w.now, 1)
 	}
 	w.take(inc)
+}
+
+// restsOver has the time pass in which former holders may act.
+func (m *Member) restsOver() {
+	m.lapse = 0
+	for _, u := range m.epoch.uses {
+		if u != nil {
+			u.rests = 0
+		}
+	}
 }
 
 // postpone has members make bulk frames later than in the step that calls for them.

@@ -40,6 +40,7 @@ type flags uint8
 const (
 	touched flags = 1 << iota // the instance has left the state that it was born in
 	cleared                   // its home has released it in this epoch
+	opened                    // at the home: it has entered or lent it in this epoch
 )
 
 func (l *lock) is(f flags) bool { return l.flags&f != 0 }
@@ -118,10 +119,6 @@ func (t *table) state(n int32) []byte {
 // setState stores the state of a lock's instance.
 func (t *table) setState(n int32, b []byte) {
 	l := t.lock(n)
-	if len(b) <= inline && l.size <= inline {
-		l.size = uint8(copy(l.state[:], b))
-		return
-	}
 	was, is := class(int(l.size)), class(len(b))
 	if was != is {
 		t.drop(n)
@@ -182,13 +179,10 @@ type shelf struct {
 // class returns the shelf for a state of this size: 0 if it fits into its record,
 // shelves if it fits on none.
 func class(size int) int {
-	switch {
-	case size <= inline:
+	if size <= inline {
 		return 0
-	case size > (shelves-1)*step:
-		return shelves
 	}
-	return (size + step - 1) / step
+	return min((size+step-1)/step, shelves)
 }
 
 func (s *shelf) take(size int) uint32 {

@@ -88,6 +88,31 @@ func TestTableGivesBack(t *testing.T) {
 	}
 }
 
+// A state takes the memory that its size needs, whatever sizes it had before and however
+// often that has changed.
+func TestTableResizes(t *testing.T) {
+	var x table
+	n := add(&x, "a", hashName("a"))
+	sizes := []int{0, inline, inline + 1, 240, inline, 241, 300, inline, 100, 0, 300}
+	least := 0
+	for i := range 20 {
+		if i == 1 { // there are all shelves, with places that are free
+			x.setState(n, nil)
+			least = x.bytes()
+		}
+		for _, size := range sizes {
+			x.setState(n, make([]byte, size))
+			want := least
+			if size > 240 {
+				want += 64 + 2*hugeState
+			}
+			if len(x.state(n)) != size || i > 0 && x.bytes() != want {
+				t.Fatalf("round %d: a state of %d bytes has %d; it takes %d, want %d", i, size, len(x.state(n)), x.bytes(), want)
+			}
+		}
+	}
+}
+
 // The record of a lock in use is reused for the next one.
 func TestUsesAreRecycled(t *testing.T) {
 	f := newFleet(t, "central", 1)

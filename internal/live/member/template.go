@@ -40,20 +40,16 @@ func NewTemplate(c Config, name string, views []View) (*Template, error) {
 // later time.
 func (d *Template) Later() { d.Member.later = true }
 
-// Load puts the member into a state. Its clock reads 0.
+// Load puts the member into a state. Its clock reads 0, and renewal 1 can be confirmed.
 func (d *Template) Load(s *State) error {
 	m := d.Member
 	m.now, m.clock, m.gone, m.ghost = 0, s.Clock, s.Gone, s.Ghost
-	m.renewals, m.renewal, m.renewAt = m.renewals[:0], 0, Never
+	m.renewals, m.renewAt = append(m.renewals[:0], renewal{number: 1}), Never
 	switch m.lease = 0; s.Lease {
 	case Runs:
 		m.lease = Never - 1
 	case Over:
 		m.lease = 1
-	}
-	if s.Lease != Runs {
-		m.renewal = 1
-		m.renewals = append(m.renewals, renewal{number: 1})
 	}
 	if m.lapse = Never - 1; s.Pass {
 		m.lapse = 0
@@ -66,19 +62,24 @@ func (d *Template) Load(s *State) error {
 		return err
 	}
 	m.frozen, err = d.load(d.frozen, &s.Before)
+	if m.epoch != nil {
+		for _, u := range m.epoch.uses {
+			u.rests = m.lapse
+		}
+	}
 	return err
 }
 
 // requests makes room for all tickets of a state.
 func (d *Template) requests(s *State) {
 	m := d.Member
-	for len(d.pool) < len(s.tickets) {
-		d.pool = append(d.pool, &waiter{})
+	for i, t := range s.tickets {
+		if i == len(d.pool) {
+			d.pool = append(d.pool, &waiter{})
+		}
+		*d.pool[i] = waiter{ticket: t}
 	}
 	m.waiters = append(m.waiters[:0], d.pool[:len(s.tickets)]...)
-	for i, t := range s.tickets {
-		*m.waiters[i] = waiter{ticket: t}
-	}
 	m.spare = append(m.spare[:0], s.spare...)
 }
 
@@ -136,17 +137,15 @@ func (d *Template) load(all []*epoch, p *Part) (*epoch, error) {
 func (d *Template) use(e *epoch, u *use, p *Part) {
 	if p.home {
 		u.held[0], u.may[0], u.queried, u.interest, u.lendee = p.Held, p.May, p.Queried, p.Interest, p.Lendee
-		u.queue = u.queue[:0]
 		for _, t := range p.Queue {
 			u.queue = append(u.queue, turn{t.Stamp, t.Rank})
 		}
 	}
 	if p.Holds() {
-		u.holder, u.token, u.carried = d.waiter(u, p.Holder), p.Token, p.Carried
+		u.holder = d.waiter(u, p.Holder)
 		e.holders++
 	}
-	if p.Lapsed {
-		u.lapsed, u.token, u.carried = true, p.Token, p.Carried
+	if u.lapsed, u.token, u.carried = p.Lapsed, p.Token, p.Carried; u.lapsed {
 		e.lapses++
 	}
 	for _, r := range p.Waiters {
@@ -180,7 +179,7 @@ func (d *Template) bulk(e *epoch, u *use, p *Part) {
 func (d *Template) waiter(u *use, r Request) *waiter {
 	m := d.Member
 	w := m.waiters[r.slot]
-	w.client, w.late.waiter, w.stamp, w.try, w.missing, w.at = &m.own, w, r.Stamp, r.Try, r.missing, u
+	w.client, w.stamp, w.try, w.missing, w.at = &m.own, r.Stamp, r.Try, r.missing, u
 	m.own.put(w)
 	return w
 }
@@ -188,7 +187,7 @@ func (d *Template) waiter(u *use, r Request) *waiter {
 // reset forgets all locks.
 func (e *epoch) reset() {
 	t := &e.table
-	t.records.n, t.names.n, t.huge = 0, 0, nil
+	t.records.n, t.names.n = 0, 0
 	clear(t.index)
 	for i := range t.shelves {
 		t.shelves[i].n, t.shelves[i].free = 0, t.shelves[i].free[:0]
@@ -199,7 +198,7 @@ func (e *epoch) reset() {
 		}
 	}
 	e.uses, e.free = e.uses[:0], e.free[:0]
-	e.busy, e.holders, e.lapses, e.next, e.since = 0, 0, 0, Never, 0
+	e.busy, e.holders, e.lapses, e.next = 0, 0, 0, Never
 	e.reporting, e.queries = 0, e.queries[:0]
 	clear(e.reports)
 	clear(e.asked)
@@ -213,12 +212,12 @@ func (e *epoch) reset() {
 // Save copies the state out of the member.
 func (d *Template) Save(s *State) error {
 	m := d.Member
-	s.Clock, s.Gone, s.Ghost, s.Lease = m.clock, m.gone, m.ghost, NoLease
+	s.Clock, s.Gone, s.Ghost, s.Lease = m.clock, m.gone, m.ghost, Over
 	switch {
-	case m.lease > 0 && m.now < m.deadline():
+	case m.lease == 0:
+		s.Lease = NoLease
+	case m.now < m.deadline():
 		s.Lease = Runs
-	case m.lease > 0:
-		s.Lease = Over
 	}
 	if len(m.schedule.heap) > 0 || len(m.clients) > 0 {
 		return errNotSmall
@@ -266,11 +265,9 @@ func (d *Template) save(e *epoch, p *Part) error {
 	}
 	p.Busy = true
 	if w := u.holder; w != nil {
-		p.Holder, p.Token, p.Carried = w.request(), u.token, u.carried
+		p.Holder = w.request()
 	}
-	if u.lapsed {
-		p.Lapsed, p.Token, p.Carried = true, u.token, u.carried
-	}
+	p.Lapsed, p.Token, p.Carried = u.lapsed, u.token, u.carried
 	for w := u.first; w != nil; w = w.next {
 		p.Waiters = append(p.Waiters, w.request())
 	}

@@ -56,3 +56,27 @@ func TestTestimonyWithoutState(t *testing.T) {
 		t.Errorf("%v may be inside, want all", got)
 	}
 }
+
+// What a witness holds by the new view says nothing about the older one.
+func TestTestimonyOfNewHolder(t *testing.T) {
+	f := newFleet(t, "central", 3)
+	v := f.next(3)
+	v.Ghosts = []Ghost{{3, Second}}
+	name := away(f.view, v, 0, 0)
+	f.lock(1, name)
+	f.settle()
+	f.unlock(1, name)
+	f.settle()
+	f.install(v)
+	f.settle()
+	m := f.members[1]
+	before := m.testimony(name)
+	f.lock(1, name)
+	f.settle()
+	if !f.holds(1, name) || m.frozen == nil {
+		t.Fatal("want a holder by the new view that can be asked about the older one")
+	}
+	if got := m.testimony(name); got != before || got == m.epoch.those(2) {
+		t.Errorf("%v may be inside, and before it was granted %v", got.list(), before.list())
+	}
+}

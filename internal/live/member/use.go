@@ -13,7 +13,10 @@ type use struct {
 	holder      *waiter // request that is inside here, or nil
 	token       Token   // of holder
 	since       Instant // when holder entered
-	lapsed      bool    // the holder was notified that the lock is lost, and may still act until the lease expires
+	lapsed      bool    // the holder was notified that the lock is lost; it is not passed on yet: see pass
+	rests       Instant // of lapsed: until when the former holder may act
+	proof       uint64  // of lapsed: the renewal that must be confirmed before the lock is passed on; 0 if none
+	client      bool    // a client holds it, or held it, not the member's own process
 	carried     bool    // holder entered in an older epoch: the home is inside for it
 	first, last *waiter // requests that wait here
 	waiting     int
@@ -24,6 +27,7 @@ type use struct {
 	owed        owed // what the REPORT to the home has not said yet
 	lent        bool // the home has lent the lock
 	until       Stamp
+	claims      *claims // nil if there are none
 
 	// Of the home, until it releases the lock.
 	held     set    // of the universe: processes that hold it by an older epoch, as they reported
@@ -152,11 +156,11 @@ func (m *Member) leave(u *use) {
 		m.forget(u.holder)
 		e.holders--
 	}
-	u.holder, u.lapsed, u.token = nil, false, Token{}
+	u.holder, u.lapsed, u.token, u.client = nil, false, Token{}, false
 	if u.carried {
 		u.carried = false
 		if home := int(e.table.lock(u.lock).home); home == e.me {
-			u.held.drop(e.place(m.Inc))
+			u.released(e, e.me)
 		} else if u.owed&owedHold != 0 {
 			u.owed &^= owedHold // the home never hears of it
 		} else {
@@ -169,6 +173,12 @@ func (m *Member) leave(u *use) {
 // settle lets the next waiter enter if the member has the right to, or else sees to it
 // that it will; and gives the right back if no request here needs it.
 func (m *Member) settle(u *use) {
+	if u.claims != nil && len(u.claims.asked) > 0 {
+		n := u.lock
+		if m.honour(u); u.lock != n {
+			return
+		}
+	}
 	switch {
 	case u.taken():
 	case m.epoch.isHome(m.epoch.table.lock(u.lock)):
@@ -235,13 +245,19 @@ func (m *Member) enter(u *use) {
 		return
 	}
 	e := m.epoch
+	if u.claims != nil && u.claims.mine != nil { // whatever its client held has been passed on
+		m.Out.Events = append(m.Out.Events, Event{Ticket: u.claims.mine.ticket, Kind: Lost, Token: u.claims.mine.claim.token})
+		m.disclaim(u)
+	}
 	w := u.first
 	u.take(w)
 	m.schedule.remove(&w.late)
 	l := e.table.lock(u.lock)
-	l.count++
+	if l.count++; int(l.home) == e.me {
+		l.flags |= opened
+	}
 	u.handed++
-	u.holder, u.token, u.since = w, Token{e.view.Epoch, l.count}, m.now
+	u.holder, u.token, u.since, u.client = w, Token{e.view.Epoch, l.count}, m.now, w.client != &m.own
 	e.holders++
 	m.Out.Events = append(m.Out.Events, Event{Ticket: w.ticket, Kind: Held, Token: u.token})
 }

@@ -10,6 +10,7 @@ type waiter struct {
 	late       due     // its deadline
 	try        bool    // it does not wait behind other requests
 	missing    int     // answers missing for a try
+	claim      *claim  // nil unless it is a claim: it is then not among the waiters
 	at         *use    // the lock that it waits for or holds
 	prev, next *waiter // among the waiters for that lock here
 	before     *waiter // among the requests of its client
@@ -89,6 +90,11 @@ func (m *Member) finish(w *waiter, kind EventKind, why Cause) {
 // withdraw removes a waiting request.
 func (m *Member) withdraw(w *waiter) {
 	u := w.at
+	if w.claim != nil {
+		m.disclaim(u)
+		m.settle(u)
+		return
+	}
 	u.take(w)
 	m.forget(w)
 	m.cancelled(u)

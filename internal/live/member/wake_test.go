@@ -85,10 +85,21 @@ func TestOnlyHoldersLose(t *testing.T) {
 		m.Wake(m.lease)
 		f.take(0)
 		f.settle()
+		if !leaves {
+			if f.lock(1, held); f.holds(1, held) {
+				t.Error("the lock is passed on before a renewal is confirmed")
+			}
+			f.settle()
+			m.Renewed(m.now, m.renewal)
+			f.take(0)
+			f.settle()
+		}
 		if m.Inside() != 0 {
 			t.Errorf("leaves %v: %d inside when the lease has expired", leaves, m.Inside())
 		}
-		f.lock(1, held)
+		if leaves {
+			f.lock(1, held)
+		}
 		f.settle()
 		if !f.holds(1, held) || f.holds(0, waited) {
 			t.Errorf("leaves %v: the next member holds it: %v; the waiter is inside: %v", leaves, f.holds(1, held), f.holds(0, waited))

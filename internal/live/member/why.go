@@ -117,9 +117,8 @@ func (m *Member) explain(n int32) Why {
 	for w := u.first; w != nil; w = w.next {
 		y.Waiters = append(y.Waiters, Waiter{w.ticket, w.client.id, w.stamp, w.since, w.try})
 	}
-	y.Asked, y.Borrows, y.Lapsed = u.asked, u.lent, u.lapsed
+	y.Asked, y.Carried, y.Borrows, y.Lapsed = u.asked, u.back, u.lent, u.lapsed
 	y.Pending = u.inside && !u.taken() && u.first != nil
-	y.Carried = u.back && !e.isHome(l)
 	if e.isHome(l) {
 		m.explainHome(u, &y)
 	}

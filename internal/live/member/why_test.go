@@ -29,7 +29,7 @@ func TestExplain(t *testing.T) {
 	f.lock(2, name)
 	f.settle()
 	y := why(1)
-	if y.Algorithm != "naimi-trehel" || y.Home.Inc != 1 || y.Here || !y.Cleared || y.Count != 1 {
+	if y.Algorithm != "naimi-trehel" || y.Home.Inc != 1 || y.Here || !y.Cleared || y.Count != 1 || y.Carried {
 		t.Errorf("it is %+v", y)
 	}
 	if h := y.Holder; h == nil || h.Token != (Token{1, 1}) || h.Since != 70 || h.Client != 0 || h.Carried {
@@ -82,5 +82,33 @@ func TestExplain(t *testing.T) {
 	}
 	if seen != 1 {
 		t.Errorf("it is listed %d times", seen)
+	}
+}
+
+// A home explains which processes it waits for, also the first member and each ghost, and
+// whom it has lent the lock to.
+func TestExplainRecovery(t *testing.T) {
+	f := newFleet(t, "central", 5)
+	v := f.next(4, 5)
+	v.Ghosts = []Ghost{{4, Second}, {5, 2 * Second}}
+	name := away(f.view, v, 4, 2) // no witness speaks for it
+	f.lock(4, name)
+	f.settle()
+	f.lock(0, name)
+	f.settle()
+	f.install(v)
+	f.lock(2, name)
+	home := f.members[2]
+	y, _ := home.Explain(name)
+	until := func(rest Span) Instant { return Instant(home.Settings.outwait(rest)) }
+	want := []Suspect{{1, "m1", Unreported, 0, Never}, {2, "m2", Unreported, 0, Never}, {4, "", Ghostly, 0, until(Second)}, {5, "", Ghostly, 0, until(2 * Second)}}
+	if !slices.Equal(y.Recovering, want) {
+		t.Errorf("the home waits for %+v, want %+v", y.Recovering, want)
+	}
+	f.settle()
+	home.Wake(until(2 * Second))
+	f.take(2)
+	if y, _ = home.Explain(name); len(y.Recovering) > 0 || y.Lent == nil || y.Lent.Inc != 1 {
+		t.Errorf("the home says %+v", y)
 	}
 }

@@ -1,5 +1,7 @@
 package member
 
+import "math/bits"
+
 // What a member knows of the previous view: which processes may still be inside a lock
 // by it.
 
@@ -13,7 +15,10 @@ func (m *Member) testimony(name string) set {
 	}
 	hash := hashName(name)
 	if n := find(&e.table, name, hash); n >= 0 {
-		if u := e.found(n); u != nil && u.taken() && u.carried {
+		if u := e.found(n); u != nil && u.carried {
+			if u.client && u.token.Epoch != f.view.Epoch {
+				return e.everybody // its client may hold the lock through others as well
+			}
 			return e.those(m.Inc)
 		}
 	}
@@ -57,6 +62,11 @@ func (m *Member) asHome(n int32) set {
 	}
 	if u.lendee >= 0 {
 		may = may.or(e.those(f.view.Members[u.lendee].Inc))
+	}
+	if u.claims != nil {
+		for by := u.claims.by; by != 0; by &= by - 1 {
+			may = may.or(e.those(f.view.Members[bits.TrailingZeros64(by)].Inc))
+		}
 	}
 	return may
 }

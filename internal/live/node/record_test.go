@@ -66,7 +66,7 @@ func busy(t *testing.T, all []*Node) {
 	t.Helper()
 	ctx, cancel := soon(t)
 	defer cancel()
-	c, err := client.Dial(ctx, client.Config{Name: "guest", Nodes: []string{all[1].Address()}})
+	c, err := client.Dial(ctx, client.Config{Name: "client", Nodes: []string{all[1].Address()}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -161,7 +161,7 @@ func TestMalformedFrame(t *testing.T) {
 	cuts := len(n.cuts)
 	// The client's own connection is cut; it comes back to its session.
 	session, _, _ := g.Session()
-	n.step(Input{Kind: Frame, Number: g.conn, Bytes: []byte{200}})
+	n.step(Input{Kind: Frame, Number: g.lines[0].conn, Bytes: []byte{200}})
 	if len(n.cuts) != cuts+1 {
 		t.Fatalf("%d connections are cut", len(n.cuts)-cuts)
 	}

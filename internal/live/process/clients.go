@@ -35,6 +35,11 @@ func (w watch) Asked(t member.Ticket, name string, try bool) {
 	w.p.now(Effect{Kind: Asked, Event: member.Event{Ticket: t}, To: name, Lossy: try})
 }
 
+// Claimed implements session.Watcher.
+func (w watch) Claimed(t member.Ticket, name string, token member.Token) {
+	w.p.now(Effect{Kind: Claimed, Event: member.Event{Ticket: t, Token: token}, To: name})
+}
+
 // Cancelled implements session.Watcher.
 func (w watch) Cancelled(t member.Ticket) {
 	w.p.now(Effect{Kind: Cancelled, Event: member.Event{Ticket: t}})

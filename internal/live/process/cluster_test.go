@@ -191,7 +191,7 @@ func TestEvictedJoinsAgain(t *testing.T) {
 }
 
 // A node that the others do not reach is evicted, and comes back when they do.
-func TestPartedJoinsAgain(t *testing.T) {
+func TestIsolatedJoinsAgain(t *testing.T) {
 	c := formed(t, 3, "a", "b", "c")
 	n := c.follower()
 	n.lock("x")

@@ -38,7 +38,8 @@ const (
 	Confirmed   // now it does
 	Applied     // the voter has applied an entry of its log: Number, Record
 	Asked       // a client's request has reached the member: Event.Ticket, To is the lock's name, Lossy if it is a try
-	Cancelled   // a waiting request was withdrawn: Event.Ticket
+	Claimed     // a client claims a lock: Event.Ticket, Event.Token, To is the lock's name
+	Cancelled   // a waiting request, or a claim, was withdrawn: Event.Ticket
 	Unlocked    // a held lock was released: Event.Ticket
 )
 

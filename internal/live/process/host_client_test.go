@@ -7,20 +7,28 @@ import (
 	"github.com/stile-lock/stile/internal/live/session"
 )
 
-// A caller is a client process and its connection.
+// A caller is a client process and its connections.
 type caller struct {
 	*session.Client
-	c      *cluster
-	name   string
-	node   *node // that it is connected to, or nil
-	conn   uint64
-	number uint64 // of the connection, as the client counts
-	asked  uint64 // the number of the last request
-	told   []session.Event
-	names  map[uint64]string // of requests that have not ended
-	held   map[uint64]*hold
-	last   map[uint64]member.Instant // until when each hold could be acted on
-	gone   bool
+	c     *cluster
+	name  string
+	lines []*line
+	asked uint64 // the number of the last request
+	told  []session.Event
+	names map[uint64]string // of requests that have not ended
+	held  map[uint64]*hold
+	last  map[uint64]member.Instant // until when each hold could be acted on
+	act   map[uint64]member.Span    // how long after it was checked
+	gone  bool
+	only  string // if not empty: the only node that it reaches
+}
+
+// A line is a connection of a client.
+type line struct {
+	g      *caller
+	node   *node
+	conn   uint64 // as the host counts
+	number uint64 // as the client counts
 }
 
 // call starts a client that knows some nodes.
@@ -32,17 +40,29 @@ func (c *cluster) call(name string, nodes ...string) *caller {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	v := &caller{Client: g, c: c, name: name, names: map[uint64]string{}, held: map[uint64]*hold{}, last: map[uint64]member.Instant{}}
+	v := &caller{Client: g, c: c, name: name, names: map[uint64]string{}, held: map[uint64]*hold{}, last: map[uint64]member.Instant{}, act: map[uint64]member.Span{}}
 	c.callers = append(c.callers, v)
 	v.take()
 	return v
 }
 
-// caller returns the client of a connection, or nil.
-func (c *cluster) caller(conn uint64) *caller {
+// line returns a connection, or nil.
+func (c *cluster) line(conn uint64) *line {
 	for _, g := range c.callers {
-		if conn != 0 && g.conn == conn {
-			return g
+		for _, l := range g.lines {
+			if l.conn == conn {
+				return l
+			}
+		}
+	}
+	return nil
+}
+
+// line returns the client's connection of this number, or nil.
+func (g *caller) line(number uint64) *line {
+	for _, l := range g.lines {
+		if l.number == number {
+			return l
 		}
 	}
 	return nil
@@ -57,15 +77,22 @@ func (g *caller) take() {
 	}
 	for r := range g.held {
 		if end := g.Deadline(r); end != 0 {
-			g.last[r] = end + member.Instant(g.Act())
+			g.act[r] = g.Act(r)
+			g.last[r] = end + member.Instant(g.act[r])
 		}
 	}
-	if d := g.Out.Dial; d != (session.Dial{}) {
-		g.disconnect()
+	for _, d := range g.Out.Dials {
 		g.dial(d)
 	}
-	for _, b := range g.Out.Frames {
-		g.post(slices.Clone(b))
+	for _, f := range g.Out.Frames {
+		if l := g.line(f.Conn); l != nil {
+			l.post(slices.Clone(f.Bytes))
+		}
+	}
+	for _, number := range g.Out.HangUps {
+		if l := g.line(number); l != nil {
+			l.end()
+		}
 	}
 	g.Out.Reset()
 }
@@ -73,9 +100,8 @@ func (g *caller) take() {
 // dial makes a connection.
 func (g *caller) dial(d session.Dial) {
 	c := g.c
-	g.number = d.Conn
 	n := c.at(d.Address)
-	if n == nil || n.down || g.gone {
+	if n == nil || n.down || g.gone || g.only != "" && g.only != d.Address {
 		c.after(ms, func() {
 			g.Disconnected(c.now, d.Conn)
 			g.take()
@@ -83,9 +109,10 @@ func (g *caller) dial(d session.Dial) {
 		return
 	}
 	c.conns++
-	g.node, g.conn = n, c.conns
+	l := &line{g, n, c.conns, d.Conn}
+	g.lines = append(g.lines, l)
 	c.after(ms, func() {
-		if g.number == d.Conn && g.node != nil {
+		if g.line(d.Conn) == l {
 			g.Connected(c.now, d.Conn)
 			g.take()
 		}
@@ -93,15 +120,11 @@ func (g *caller) dial(d session.Dial) {
 }
 
 // post sends a frame to the node.
-func (g *caller) post(b []byte) {
-	n, conn := g.node, g.conn
-	if n == nil {
-		return
-	}
-	life := n.life
-	g.c.after(ms, func() {
-		if !n.down && n.life == life && g.conn == conn {
-			n.step(Input{Kind: Frame, Number: conn, Bytes: b})
+func (l *line) post(b []byte) {
+	n, life := l.node, l.node.life
+	l.g.c.after(ms, func() {
+		if !n.down && n.life == life {
+			n.step(Input{Kind: Frame, Number: l.conn, Bytes: b})
 		}
 	})
 }
@@ -109,42 +132,56 @@ func (g *caller) post(b []byte) {
 // reply sends a frame to a client.
 func (n *node) reply(e *Effect) {
 	c := n.c
-	g := c.caller(e.Conn)
-	if g == nil {
+	l := c.line(e.Conn)
+	if l == nil {
 		return
 	}
-	b, last, conn, number := slices.Clone(e.Bytes), e.Last, e.Conn, g.number
+	g, b, last := l.g, slices.Clone(e.Bytes), e.Last
 	c.after(ms, func() {
-		if g.conn != conn {
+		if g.line(l.number) == nil {
 			return
 		}
 		if len(b) > 0 {
-			if err := g.Receive(c.now, number, b); err != nil {
+			if err := g.Receive(c.now, l.number, b); err != nil {
 				c.t.Fatalf("%s refuses a frame: %v", g.name, err)
 			}
 			g.take()
 		}
-		if last && g.conn == conn {
-			g.disconnect()
+		if last {
+			l.breaks()
 		}
 	})
 }
 
-// disconnect breaks the connection of a client. Both ends hear of it.
-func (g *caller) disconnect() {
-	n, c, conn, number := g.node, g.c, g.conn, g.number
-	if n == nil {
+// end closes a connection of a client. Its node hears of it.
+func (l *line) end() {
+	n, life := l.node, l.node.life
+	l.g.lines = slices.DeleteFunc(l.g.lines, func(o *line) bool { return o == l })
+	l.g.c.after(ms, func() {
+		if !n.down && n.life == life {
+			n.step(Input{Kind: Closed, Number: l.conn})
+		}
+	})
+}
+
+// breaks breaks a connection of a client. Both ends hear of it.
+func (l *line) breaks() {
+	g := l.g
+	if g.line(l.number) == nil {
 		return
 	}
-	g.node, g.conn = nil, 0
-	life := n.life
-	c.after(ms, func() {
-		if !n.down && n.life == life {
-			n.step(Input{Kind: Closed, Number: conn})
-		}
-		g.Disconnected(c.now, number)
+	l.end()
+	g.c.after(ms, func() {
+		g.Disconnected(g.c.now, l.number)
 		g.take()
 	})
+}
+
+// disconnect breaks all connections of a client.
+func (g *caller) disconnect() {
+	for len(g.lines) > 0 {
+		g.lines[0].breaks()
+	}
 }
 
 // event takes what a client tells its application.
@@ -156,13 +193,13 @@ func (g *caller) event(e *session.Event) {
 	case session.Granted:
 		h = &hold{who: g.name, name: g.names[e.Request], token: e.Token}
 		r := e.Request
-		h.until = func() member.Instant { return g.Deadline(r) + member.Instant(g.Act()) }
+		h.until = func() member.Instant { return g.Deadline(r) + member.Instant(g.Act(r)) }
 		g.held[r] = h
 		c.grant(h)
 	case session.Taken:
 		until := c.now
 		if e.Cause == member.Session || e.Cause == member.Lease { // one that looked just before may still act
-			until = min(g.last[e.Request], c.now+member.Instant(g.Act()))
+			until = min(g.last[e.Request], c.now+member.Instant(g.act[e.Request]))
 		}
 		h.until = func() member.Instant { return until }
 		delete(g.held, e.Request)

@@ -168,8 +168,8 @@ func (n *node) carryOut() {
 			n.hangUp(e.To)
 		case Cut:
 			n.cuts = append(n.cuts, keep(e))
-			if g := c.caller(e.Conn); g != nil {
-				g.disconnect()
+			if l := c.line(e.Conn); l != nil {
+				l.breaks()
 			}
 		case LinkEnded:
 			n.linkEnds = append(n.linkEnds, keep(e))

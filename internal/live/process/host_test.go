@@ -347,13 +347,13 @@ func (c *cluster) join(a, b *node) {
 	}
 }
 
-// isolate parts a node from all others, or joins it again.
-func (c *cluster) isolate(n *node, parted bool) {
+// isolate cuts a node off from all others, or connects it again.
+func (c *cluster) isolate(n *node, cut bool) {
 	for _, o := range c.nodes {
 		if o == n {
 			continue
 		}
-		if parted {
+		if cut {
 			c.part(n, o)
 		} else {
 			c.join(n, o)
@@ -389,8 +389,10 @@ func (n *node) stop() {
 		}
 	}
 	for _, g := range c.callers {
-		if g.node == n {
-			g.disconnect()
+		for _, l := range slices.Clone(g.lines) {
+			if l.node == n {
+				l.breaks()
+			}
 		}
 	}
 }

@@ -148,13 +148,15 @@ func TestLeaveWaitsForApplications(t *testing.T) {
 }
 
 // It waits for clients, too. They are notified to move to another node; waiters do so, and
-// a client that does not release its lock loses it with its session, which is not renewed.
+// a client that reaches no other node and does not release its lock loses it with its
+// session, which is not renewed.
 func TestLeaveWaitsForClients(t *testing.T) {
 	for _, slow := range []bool{false, true} {
 		c := formed(t, 3, names(4)...)
 		n, o := c.nodes[1], c.nodes[2]
 		o.lock("z")
 		g, waits := c.call("g", n.name), c.call("waits", n.name)
+		g.only = n.name
 		x := g.lock("x")
 		z := waits.ask("z")
 		c.pass(20 * ms)
@@ -178,6 +180,7 @@ func TestLeaveWaitsForClients(t *testing.T) {
 		if taken := slices.ContainsFunc(g.told, func(e session.Event) bool { return e.Kind == session.Taken }); taken != slow {
 			t.Errorf("slow %t: the client is told %+v", slow, g.told)
 		}
+		g.only = ""
 		for _, v := range []*caller{g, waits} { // both have gone to another node
 			v.unlock(v.lock("elsewhere of " + v.name))
 		}
@@ -200,7 +203,9 @@ func leaveWaitsForLapsed(t *testing.T, who string) {
 	name := o.elsewhere("x")
 	lost := func() bool { return len(n.lostOnes(member.Lost)) > 0 }
 	if who == "client" {
-		c.call("g", n.name).lock(name)
+		g := c.call("g", n.name)
+		g.only = n.name
+		g.lock(name)
 		lost = func() bool { return n.clients.Holds() == 0 }
 	} else {
 		n.lock(name)
@@ -258,7 +263,7 @@ func TestEvictedWhileDraining(t *testing.T) {
 
 // A process that leaves and does not reach the others keeps asking, and leaves when it
 // reaches them; or it is evicted, which is then the same.
-func TestLeaveParted(t *testing.T) {
+func TestLeaveIsolated(t *testing.T) {
 	for _, apart := range []member.Instant{10 * ms, lease, 5 * lease} {
 		c := formed(t, 3, names(4)...)
 		n := c.nodes[3]

@@ -184,11 +184,11 @@ func New(c Config) (*Process, error) {
 		}
 	}
 	p.tick = Tick(c.Settings)
-	desk := session.ServerConfig{Draw: p.drawSession, Sessions: c.Sessions}
+	server := session.ServerConfig{Draw: p.drawSession, Sessions: c.Sessions}
 	if c.Observe {
-		desk.Watch = watch{p}
+		server.Watch = watch{p}
 	}
-	p.clients = session.NewServer(desk)
+	p.clients = session.NewServer(server)
 	p.clients.Nodes = c.Contacts
 	return p, nil
 }

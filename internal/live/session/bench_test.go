@@ -16,7 +16,7 @@ func BenchmarkLockUnlock(b *testing.B) {
 	var buf []byte
 	carry := func() {
 		for _, f := range p.g.Out.Frames {
-			p.d.Receive(p.now, p.m, p.conn, f)
+			p.d.Receive(p.now, p.m, p.conn, f.Bytes)
 		}
 		p.g.Out.Reset()
 		for i := range p.m.Out.Events {
@@ -25,7 +25,7 @@ func BenchmarkLockUnlock(b *testing.B) {
 		p.m.Out.Reset()
 		for _, f := range p.d.Out.Frames {
 			buf = append(buf[:0], f.Bytes...)
-			p.g.Receive(p.now, p.g.conn, buf)
+			p.g.Receive(p.now, p.g.cur.conn, buf)
 		}
 		p.d.Out.Reset()
 	}

@@ -39,73 +39,55 @@ var (
 )
 
 // A Client is a client of the cluster. It keeps a session with a node, and uses it to
-// request the locks that the applications of its process want. Its methods must be
-// called one at a time. Its effects are in Out; take them after each call.
+// request the locks that the applications of its process want. If it loses the node, it
+// attaches to another one and claims there what it holds. Its methods must be called one
+// at a time. Its effects are in Out; take them after each call.
 type Client struct {
 	Out    ClientOut
 	config ClientConfig
 	now    member.Instant
 	chance uint64
 
-	nodes []string
-	at    int    // index of the node that it is connected to, or tries
-	conn  uint64 // number of the connection, or of the attempt at one
-	phase phase
-	since member.Instant // start of the phase; resting: its end
-	fails int            // failed attempts in a row
-
-	session uint64 // 0 if there is none
-	secret  Secret
-	length  member.Span
-	act     member.Span
-	until   member.Instant // deadline of the session
-	parting bool           // the node leaves
+	nodes   []string
+	at      int // index of the current node
+	cur     *attachment
+	old     []*attachment  // through which locks are still held
+	conns   uint64         // number of the last connection
 	renewal uint64         // number of the last renewal
-	hello   uint64         // number of the HELLO that began, or will begin, the session on this connection
-	renews  []renewal      // not answered yet
-	renewAt member.Instant
-	alone   member.Instant // since when there is no session
+	alone   member.Instant // since when there is no session with the current node
+	closed  bool
 
 	requests []*task // by number
 	last     uint64  // number of the last request
 	soonest  member.Instant
 }
 
-// A phase is how far a client has got with its node.
-type phase uint8
-
-const (
-	resting phase = iota
-	dialing
-	greeting // connected, but HELLO is not answered yet
-	open
-	closed
-)
-
-// A renewal is one that was sent, and when.
-type renewal struct {
-	number uint64
-	at     member.Instant
-}
-
-// ClientOut holds the effects that a Client wants. The host that takes them resets it.
+// ClientOut holds the effects that a Client wants: connections to open, frames to send,
+// connections to close, in this order. The host that takes them resets it.
 type ClientOut struct {
-	Dial    Dial     // unless zero: close the connection, if there is one, and open this one
-	Frames  [][]byte // to send on the connection, in this order; valid until Out is reset
-	Events  []Event  // for applications
-	Answers []Frame  // to the host's questions
+	Dials   []Dial     // connections to open
+	Frames  []Outgoing // to send, in this order
+	HangUps []uint64   // connections to close when their frames are sent, or attempts to give up
+	Events  []Event    // for applications
+	Answers []Frame    // to the host's questions
 	Wake    member.Instant
 	arena   []byte
 }
 
 // Reset empties it.
 func (o *ClientOut) Reset() {
-	o.Dial = Dial{}
-	o.Frames, o.Events, o.Answers, o.arena = o.Frames[:0], o.Events[:0], o.Answers[:0], o.arena[:0]
+	o.Dials, o.Frames, o.HangUps = o.Dials[:0], o.Frames[:0], o.HangUps[:0]
+	o.Events, o.Answers, o.arena = o.Events[:0], o.Answers[:0], o.arena[:0]
+}
+
+// An Outgoing is a frame for a connection. Its bytes are valid until Out is reset.
+type Outgoing struct {
+	Conn  uint64
+	Bytes []byte
 }
 
 // A Dial is an attempt to connect. The host reports its outcome, and everything that
-// arrives on the connection, with its number.
+// arrives on the connection, with its number. Numbers begin at 1 and are not reused.
 type Dial struct {
 	Conn    uint64
 	Address string
@@ -145,7 +127,8 @@ func NewClient(now member.Instant, c ClientConfig) (*Client, error) {
 		return nil, fmt.Errorf("session length of %v: want up to 24h", c.Length)
 	}
 	g := &Client{config: c.usual(), now: now, chance: c.Seed, nodes: slices.Clone(c.Nodes), soonest: member.Never, alone: now}
-	g.dial()
+	g.cur = &attachment{address: g.nodes[0]}
+	g.dial(g.cur)
 	g.end()
 	return g, nil
 }
@@ -156,135 +139,52 @@ func (g *Client) Wake(now member.Instant) {
 	g.end()
 }
 
-// begin runs at the start of every call and handles what has become due. The session
-// ends when the client's own clock says so, before anything that has just arrived can
-// renew it.
+// begin runs at the start of every call and handles what has become due. A session ends
+// when the client's own clock says so, before anything that has just arrived can renew
+// it, or move its locks to another.
 func (g *Client) begin(now member.Instant) {
 	g.now = max(g.now, now)
-	if g.session != 0 && g.now >= g.limit() {
+	for _, a := range g.old {
+		if a.session != 0 && g.now >= a.limit() {
+			g.hangUp(a)
+			g.lose(a, member.Session)
+		}
+	}
+	if a := g.cur; a.session != 0 && g.now >= a.limit() {
 		g.over(member.Session)
 	}
 	if g.now >= g.soonest {
 		g.pass()
 	}
-	switch {
-	case g.phase == resting && g.now >= g.since:
-		g.dial()
-	case (g.phase == dialing || g.phase == greeting) && g.now >= g.since+member.Instant(g.config.Dial):
-		g.fail()
-	case g.phase == open && g.silent() <= g.now:
-		g.fail()
+	for _, a := range g.old {
+		g.tick(a)
 	}
+	g.tick(g.cur)
 }
 
 // end runs at the end of every call: it sends what is due, and sets when to wake.
 func (g *Client) end() {
-	if g.parting && !g.granted() {
+	if g.cur.parting {
 		g.move()
 	}
-	if g.phase == open && !g.parting && g.now >= g.renewAt {
-		g.renew()
+	if len(g.old) > 0 {
+		g.sweep()
 	}
 	wake := g.soonest
-	if g.session != 0 && g.now < g.limit() {
-		wake = min(wake, g.limit())
-	}
-	switch g.phase {
-	case resting:
-		wake = min(wake, g.since)
-	case dialing, greeting:
-		wake = min(wake, g.since+member.Instant(g.config.Dial))
-	case open:
-		if wake = min(wake, g.silent()); !g.parting {
-			wake = min(wake, g.renewAt)
+	for _, a := range g.old {
+		if g.renewing(a) && g.now >= a.renewAt {
+			g.renew(a)
 		}
+		wake = min(wake, g.due(a))
 	}
-	g.Out.Wake = wake
-}
-
-// limit is when everything held is lost, unless the session is renewed before. It is
-// some time before others can acquire it, so that an application that has just checked
-// may still act.
-func (g *Client) limit() member.Instant { return g.until - member.Instant(g.act) }
-
-// silent is when the connection counts as broken, unless a renewal is answered.
-func (g *Client) silent() member.Instant {
-	if len(g.renews) == 0 {
-		return member.Never
+	if g.renewing(g.cur) && g.now >= g.cur.renewAt {
+		g.renew(g.cur)
 	}
-	return g.renews[0].at + member.Instant(g.length/3)
+	g.Out.Wake = min(wake, g.due(g.cur))
 }
 
-// renew renews the session. The new span counts from now, which is before the frame is
-// sent.
-func (g *Client) renew() {
-	g.renewAt = g.now + member.Instant(g.length/5)
-	g.send(&Frame{Kind: Renew, Number: g.count()})
-}
-
-// count numbers a renewal.
-func (g *Client) count() uint64 {
-	g.renewal++
-	g.renews = append(g.renews, renewal{g.renewal, g.now})
-	return g.renewal
-}
-
-// renewed handles the answer to a renewal.
-func (g *Client) renewed(number uint64, span member.Span) {
-	i := slices.IndexFunc(g.renews, func(r renewal) bool { return r.number == number })
-	if i < 0 {
-		return // of another connection, or never sent
-	}
-	from := g.renews[i].at
-	g.renews = slices.Delete(g.renews, 0, i+1)
-	if span > 0 {
-		g.until = max(g.until, from+member.Instant(span))
-	}
-	// Retry soon if the node could not give much: it will when its own lease is
-	// renewed.
-	wait := min(g.length/5, max((span-g.act)/3, g.length/50))
-	g.renewAt = min(g.renewAt, g.now+member.Instant(wait))
-}
-
-// over ends the session: locks held in it are lost, and waiting requests are sent in
-// the next one. The node need not hear of it, because an application that has just
-// checked the clock may still act until the node itself ends the session.
-func (g *Client) over(why member.Cause) {
-	g.drop(func(t *task) bool {
-		g.tell(Event{Request: t.number, Kind: Taken, Token: t.token, Cause: why})
-		return false
-	})
-	switch {
-	case g.parting:
-		g.move()
-	case g.phase == greeting || g.phase == open:
-		g.greet()
-	}
-}
-
-// drop ends the session for all requests. Held locks are kept if keep says so.
-func (g *Client) drop(keep func(t *task) bool) {
-	g.session, g.renews, g.hello = 0, g.renews[:0], 0
-	g.alone = g.now
-	g.requests = slices.DeleteFunc(g.requests, func(t *task) bool {
-		switch {
-		case t.state == inside && t.until == 0:
-			return !keep(t)
-		case t.state == leaving:
-			g.left(t, false)
-			return true
-		}
-		g.unask(t)
-		return false
-	})
-	g.soonest = member.Never
-	for _, t := range g.requests {
-		g.soonest = min(g.soonest, g.due(t))
-	}
-}
-
-// Close ends the session, and with it every hold and every waiting request. It asserts
-// that the applications of this process have stopped: they must have.
+// Close ends the client's sessions, and with them every hold and every waiting request.
+// It asserts that the applications of this process have stopped: they must have.
 func (g *Client) Close(now member.Instant) {
 	g.begin(now)
 	for _, t := range g.requests {
@@ -297,33 +197,38 @@ func (g *Client) Close(now member.Instant) {
 			g.left(t, false)
 		}
 	}
-	if g.phase == open {
-		g.send(&Frame{Kind: Close})
+	for _, a := range append(g.old, g.cur) {
+		if a.phase == open {
+			g.send(a, &Frame{Kind: Close})
+		}
+		g.hangUp(a)
 	}
-	g.requests, g.session, g.phase, g.parting, g.soonest = nil, 0, closed, false, member.Never
+	g.cur = &attachment{address: g.cur.address, phase: ended}
+	g.requests, g.old, g.closed, g.soonest = nil, nil, true, member.Never
 	g.end()
 }
 
-// Ask asks the node something unrelated to sessions: see Out.Answers. It reports false
-// if there is no node now.
-func (g *Client) Ask(number, what uint64, b []byte) bool {
-	if g.phase != open || len(b) > MaxBytes {
-		return false
+// Ask asks the current node something unrelated to sessions: see Out.Answers. It returns
+// the number of the connection on which the answer will come, 0 if there is no node now.
+func (g *Client) Ask(number, what uint64, b []byte) (conn uint64) {
+	if g.cur.phase != open || len(b) > MaxBytes {
+		return 0
 	}
-	g.send(&Frame{Kind: Ask, Number: number, What: what, Bytes: b})
-	return true
+	g.send(g.cur, &Frame{Kind: Ask, Number: number, What: what, Bytes: b})
+	return g.cur.conn
 }
 
-// Session returns the session, 0 if there is none; the node that it is with, or that
-// the client tries; and whether there is a connection.
+// Session returns the session with the current node, 0 if there is none; the node that
+// it is with, or that the client tries; and whether there is a connection.
 func (g *Client) Session() (session uint64, node string, connected bool) {
-	return g.session, g.nodes[g.at], g.phase == open
+	return g.cur.session, g.cur.address, g.cur.phase == open
 }
 
 func (g *Client) tell(e Event) { g.Out.Events = append(g.Out.Events, e) }
 
-func (g *Client) send(f *Frame) {
+// send sends a frame on an attachment's connection.
+func (g *Client) send(a *attachment, f *Frame) {
 	from := len(g.Out.arena)
 	g.Out.arena = f.AppendTo(g.Out.arena)
-	g.Out.Frames = append(g.Out.Frames, g.Out.arena[from:len(g.Out.arena):len(g.Out.arena)])
+	g.Out.Frames = append(g.Out.Frames, Outgoing{a.conn, g.Out.arena[from:len(g.Out.arena):len(g.Out.arena)]})
 }

@@ -2,6 +2,7 @@ package session
 
 import (
 	"errors"
+	"maps"
 	"math"
 	"slices"
 	"testing"
@@ -9,20 +10,20 @@ import (
 	"github.com/stile-lock/stile/internal/live/member"
 )
 
-// A pair is a client and a node, with a connection between them that takes no time.
+// A pair is a client and a node, with connections between them that take no time.
 type pair struct {
 	*node
 	g      *Client
-	conn   uint64 // of the node's
+	conn   uint64 // of the node's last
 	dials  []Dial
-	up     bool // there is a connection
-	deaf   bool // what the node says does not arrive yet
+	up     map[uint64]uint64 // connections: the client's number, and the node's
+	deaf   bool              // what the node says does not arrive yet
 	events []Event
-	stuck  [][]byte // what the node has said meanwhile
+	stuck  []Outgoing // what the node has said meanwhile
 }
 
 func newPair(t testing.TB, c ClientConfig) *pair {
-	p := &pair{node: newNode(t)}
+	p := &pair{node: newNode(t), up: map[uint64]uint64{}}
 	if c.Nodes == nil {
 		c.Nodes = []string{"a", "b"}
 	}
@@ -34,20 +35,29 @@ func newPair(t testing.TB, c ClientConfig) *pair {
 	return p
 }
 
-// connect lets the client's attempt succeed.
+// connect lets the client's attempt at its current node succeed.
 func (p *pair) connect() {
 	p.conn++
-	p.up = true
-	p.g.Connected(p.now, p.g.conn)
+	p.up[p.g.cur.conn] = p.conn
+	p.g.Connected(p.now, p.g.cur.conn)
 	p.settle()
 }
 
-// breaks lets the connection break.
+// breaks lets the connection to the current node break.
 func (p *pair) breaks() {
-	p.up, p.stuck = false, nil
-	p.d.Closed(p.conn)
-	p.g.Disconnected(p.now, p.g.conn)
+	p.stuck = nil
+	conn := p.g.cur.conn
+	p.cut(conn)
+	p.g.Disconnected(p.now, conn)
 	p.settle()
+}
+
+// cut ends a connection at the node.
+func (p *pair) cut(conn uint64) {
+	if at, ok := p.up[conn]; ok {
+		delete(p.up, conn)
+		p.d.Closed(at)
+	}
 }
 
 // settle carries frames to and fro.
@@ -56,30 +66,30 @@ func (p *pair) settle() {
 	for busy := true; busy; {
 		busy = false
 		p.events = append(p.events, p.g.Out.Events...)
-		if d := p.g.Out.Dial; d != (Dial{}) {
-			p.dials = append(p.dials, d)
-			if p.up {
-				p.up = false
-				p.d.Closed(p.conn)
-			}
-		}
-		frames := p.g.Out.Frames
-		p.g.Out.Reset()
-		for _, b := range frames {
-			if busy = true; p.up {
-				if err := p.d.Receive(p.now, p.m, p.conn, b); err != nil {
+		p.dials = append(p.dials, p.g.Out.Dials...)
+		out := p.g.Out
+		p.g.Out = ClientOut{Wake: out.Wake}
+		for _, f := range out.Frames {
+			busy = true
+			if at, ok := p.up[f.Conn]; ok {
+				if err := p.d.Receive(p.now, p.m, at, f.Bytes); err != nil {
 					p.t.Fatal(err)
 				}
 			}
 		}
-		p.take()
-		for _, f := range p.hears(p.conn) {
-			p.stuck = append(p.stuck, f.AppendTo(nil))
+		for _, conn := range out.HangUps {
+			p.cut(conn)
 		}
-		for len(p.stuck) > 0 && !p.deaf && p.up {
-			b := p.stuck[0]
+		p.take()
+		for _, conn := range slices.Sorted(maps.Keys(p.up)) {
+			for _, f := range p.hears(p.up[conn]) {
+				p.stuck = append(p.stuck, Outgoing{conn, f.AppendTo(nil)})
+			}
+		}
+		for len(p.stuck) > 0 && !p.deaf {
+			f := p.stuck[0]
 			p.stuck, busy = p.stuck[1:], true
-			if err := p.g.Receive(p.now, p.g.conn, b); err != nil {
+			if err := p.g.Receive(p.now, f.Conn, f.Bytes); err != nil {
 				p.t.Fatal(err)
 			}
 		}
@@ -127,7 +137,7 @@ func (p *pair) wants(what string, r uint64, want ...EventKind) Event {
 	return last
 }
 
-func TestGuest(t *testing.T) {
+func TestClient(t *testing.T) {
 	p := newPair(t, ClientConfig{})
 	early := p.lock("a", Opts{}) // there is no connection yet
 	p.connect()
@@ -171,7 +181,7 @@ func TestGuest(t *testing.T) {
 }
 
 // A session survives a broken connection, with its locks and its waiting requests.
-func TestGuestResumes(t *testing.T) {
+func TestClientResumes(t *testing.T) {
 	p := newPair(t, ClientConfig{})
 	p.connect()
 	one, two, three := p.lock("a", Opts{}), p.lock("a", Opts{}), p.lock("b", Opts{})
@@ -201,23 +211,23 @@ func TestGuestResumes(t *testing.T) {
 
 // A grant that is no longer wanted, because the client has already been told that it lost
 // the request, is released.
-func TestGuestUnwanted(t *testing.T) {
+func TestClientUnwanted(t *testing.T) {
 	p := newPair(t, ClientConfig{})
 	p.connect()
 	b := (&Frame{Kind: Held, Number: 99, Token: member.Token{Epoch: 1, Count: 1}}).AppendTo(nil)
-	if err := p.g.Receive(p.now, p.g.conn, b); err != nil {
+	if err := p.g.Receive(p.now, p.g.cur.conn, b); err != nil {
 		t.Fatal(err)
 	}
 	if len(p.g.Out.Frames) != 1 {
 		t.Fatalf("%d frames", len(p.g.Out.Frames))
 	}
-	if f, err := Parse(p.g.Out.Frames[0]); err != nil || f.Kind != Unlock || f.Number != 99 {
+	if f, err := Parse(p.g.Out.Frames[0].Bytes); err != nil || f.Kind != Unlock || f.Number != 99 {
 		t.Errorf("%+v, %v", f, err)
 	}
 }
 
 // A lock that was lost without a connection is reported as lost, even if it is free again.
-func TestGuestChecks(t *testing.T) {
+func TestClientChecks(t *testing.T) {
 	p := newPair(t, ClientConfig{})
 	p.connect()
 	one := p.lock("a", Opts{})
@@ -237,18 +247,18 @@ func TestGuestChecks(t *testing.T) {
 
 // When the client's own time expires, all its locks are lost, whatever arrives later; and
 // waiting requests are made again in a new session.
-func TestGuestOver(t *testing.T) {
+func TestClientOver(t *testing.T) {
 	p := newPair(t, ClientConfig{})
 	p.connect()
 	one, two := p.lock("a", Opts{}), p.lock("a", Opts{})
 	p.told(one)
 	before, _, _ := p.g.Session()
-	p.pass(p.g.length / 5)
+	p.pass(p.g.cur.length / 5)
 	p.deaf = true
-	p.now = p.g.renewAt
+	p.now = p.g.cur.renewAt
 	p.g.Wake(p.now) // a renewal, whose answer is late
 	p.settle()
-	end := p.g.limit()
+	end := p.g.cur.limit()
 	if p.g.Out.Wake > end {
 		t.Errorf("to be woken at %d, and its time is over at %d", p.g.Out.Wake, end)
 	}
@@ -274,7 +284,7 @@ func TestGuestOver(t *testing.T) {
 }
 
 // A session that ends before the client hears of it is not begun again at once.
-func TestGuestWelcomedTooLate(t *testing.T) {
+func TestClientWelcomedTooLate(t *testing.T) {
 	p := newPair(t, ClientConfig{})
 	p.deaf = true
 	p.connect()
@@ -282,32 +292,31 @@ func TestGuestWelcomedTooLate(t *testing.T) {
 	p.m.Wake(p.now)
 	p.deaf = false
 	p.settle()
-	if s, _, _ := p.g.Session(); s != 0 || p.g.phase != resting {
-		t.Errorf("session %d, phase %d: want none, and a rest", s, p.g.phase)
+	if s, _, _ := p.g.Session(); s != 0 || p.g.cur.phase != resting {
+		t.Errorf("session %d, phase %d: want none, and a rest", s, p.g.cur.phase)
 	}
 }
 
 // A client's time counts from before it asked, and is nested in the node's lease.
-func TestGuestNested(t *testing.T) {
+func TestClientNested(t *testing.T) {
 	p := newPair(t, ClientConfig{})
 	p.connect()
 	p.pass(settings().Lease)
 	p.mute = true // from now on the node's lease is not renewed
-	p.now = p.g.renewAt
+	p.now = p.g.cur.renewAt
 	p.deaf = true
 	p.g.Wake(p.now)
 	p.settle()
 	p.now += member.Instant(300 * ms)
 	p.deaf = false // the answer comes late
 	p.settle()
-	if p.g.until > p.m.Deadline() {
-		t.Errorf("the client acts until %d, its node until %d", p.g.until, p.m.Deadline())
+	if p.g.cur.until > p.m.Deadline() {
+		t.Errorf("the client acts until %d, its node until %d", p.g.cur.until, p.m.Deadline())
 	}
 }
 
-// A restarted node does not know the session. Locks are held for the rest of its time, and
-// no longer.
-func TestGuestNodeStartsAnew(t *testing.T) {
+// A restarted node does not know the session. The client claims its locks in a new one.
+func TestClientNodeStartsAnew(t *testing.T) {
 	p := newPair(t, ClientConfig{})
 	p.connect()
 	one, two, other := p.lock("a", Opts{}), p.lock("a", Opts{}), p.lock("b", Opts{})
@@ -331,50 +340,66 @@ func TestGuestNodeStartsAnew(t *testing.T) {
 	}
 	p.settle()
 	p.wants("let go", other, Left)
-	p.pass(member.Span(end-p.now) - 1)
-	p.wants("not over yet", one)
-	p.pass(1)
-	p.wants("over", one, Taken)
-	p.wants("nobody yet", two)
-	p.pass(settings().Lease)
-	p.wants("when the ghost is over", two, Granted)
+	p.pass(2 * settings().Lease)
+	if p.wants("claimed", one); p.g.Deadline(one) <= end {
+		t.Errorf("valid until %d, and until %d before", p.g.Deadline(one), end)
+	}
+	p.wants("while it is held", two)
+	if err := p.g.Unlock(p.now, one); err != nil {
+		t.Error(err)
+	}
+	p.settle()
+	p.wants("released", one, Left)
+	p.wants("the next one", two, Granted)
 	if s, _, _ := p.g.Session(); s == 0 {
 		t.Error("the new session ended with the old one's time")
 	}
 }
 
 // If it holds nothing, the client goes to the next node after some attempts; if it holds
-// locks, only when its time expires.
-func TestGuestGoesElsewhere(t *testing.T) {
+// locks, after the first one, and goes on trying the node that it holds them through.
+func TestClientGoesElsewhere(t *testing.T) {
 	for _, holds := range []bool{false, true} {
-		p := newPair(t, ClientConfig{Retry: 5 * ms, MaxRetry: 10 * ms, Dial: 20 * ms})
+		p := newPair(t, ClientConfig{Retry: 5 * ms, MaxRetry: 10 * ms})
 		p.connect()
 		r := p.lock("a", Opts{})
-		if end := p.g.limit(); holds {
-			p.told(r)
-			p.breaks()
-			p.dials = nil
-			p.pass(member.Span(end-p.now) - 1)
-		} else {
+		p.told(r)
+		if !holds {
 			p.g.Unlock(p.now, r)
 			p.settle()
-			p.breaks()
-			p.dials = nil
-			p.pass(120 * ms)
 		}
-		elsewhere := slices.ContainsFunc(p.dials, func(d Dial) bool { return d.Address == "b" })
-		if elsewhere == holds || len(p.dials) < 3 {
-			t.Errorf("holding: %v, dialled %v", holds, p.dials)
+		p.dials = nil
+		p.breaks()
+		want := []string{"a", "a", "b"}
+		if holds {
+			want = []string{"a", "b", "a"}
 		}
-		if p.pass(100 * ms); !slices.ContainsFunc(p.dials, func(d Dial) bool { return d.Address == "b" }) {
-			t.Errorf("holding: %v, never elsewhere: %v", holds, p.dials)
+		var got []string
+		for len(got) < len(want) {
+			if len(p.dials) == 0 {
+				p.pass(1 * ms)
+				continue
+			}
+			d := p.dials[0]
+			p.dials = p.dials[1:]
+			got = append(got, d.Address)
+			if d.Address == "a" {
+				p.g.Disconnected(p.now, d.Conn)
+				p.settle()
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("holding: %v, dialled %v, want %v", holds, got, want)
+		}
+		if p.g.Valid(r, p.now) != holds {
+			t.Errorf("holding: %v, valid: %v", holds, !holds)
 		}
 	}
 }
 
-// When a node leaves, waiting requests move to another node at once, and a holder when it
-// has released its lock.
-func TestGuestOfALeaver(t *testing.T) {
+// When a node leaves, its clients go to another one at once. What is held stays with it,
+// on its connection, until it is released there or claimed at the other node.
+func TestClientOfALeaver(t *testing.T) {
 	p := newPair(t, ClientConfig{})
 	p.d.Nodes = []string{"a", "c"}
 	p.connect()
@@ -384,20 +409,25 @@ func TestGuestOfALeaver(t *testing.T) {
 	p.take()
 	p.settle()
 	p.wants("waits", two, Again)
-	if !p.g.Valid(one, p.now) || !p.up {
+	if !p.g.Valid(one, p.now) || len(p.up) != 1 {
 		t.Error("what is held is let go of in peace")
+	}
+	if last := p.dials[len(p.dials)-1]; last.Address != "b" || !slices.Contains(p.g.nodes, "c") {
+		t.Errorf("dialled %v, knows %v", p.dials, p.g.nodes)
 	}
 	p.g.Unlock(p.now, one)
 	p.settle()
-	p.wants("let go", one, Left)
-	if last := p.dials[len(p.dials)-1]; last.Address != "b" || !slices.Contains(p.g.nodes, "c") {
-		t.Errorf("dialled %v, knows %v", p.dials, p.g.nodes)
+	if e := p.wants("let go", one, Left); !e.OK {
+		t.Error("it was held until then")
+	}
+	if len(p.up) != 0 || len(p.d.all) != 0 || len(p.g.old) != 0 {
+		t.Errorf("%d connections, %d sessions, %d attachments are kept", len(p.up), len(p.d.all), len(p.g.old))
 	}
 	p.free("a")
 }
 
 // Requests end by their own clock, with a node and without.
-func TestGuestLimits(t *testing.T) {
+func TestClientLimits(t *testing.T) {
 	p := newPair(t, ClientConfig{Patience: 3 * member.Second})
 	lone := p.lock("a", Opts{})
 	limited := p.lock("a", Opts{Wait: 50 * ms})
@@ -425,7 +455,7 @@ func TestGuestLimits(t *testing.T) {
 }
 
 // However patient a client is, it is patient.
-func TestGuestWaitsForEver(t *testing.T) {
+func TestClientWaitsForever(t *testing.T) {
 	p := newPair(t, ClientConfig{Patience: math.MaxInt64})
 	lone := p.lock("a", Opts{})
 	p.pass(3600 * member.Second)
@@ -435,14 +465,14 @@ func TestGuestWaitsForEver(t *testing.T) {
 // Questions that are no business of sessions go through.
 func TestAsk(t *testing.T) {
 	p := newPair(t, ClientConfig{})
-	if p.g.Ask(1, 2, nil) {
+	if p.g.Ask(1, 2, nil) != 0 {
 		t.Error("asked without a node")
 	}
 	p.connect()
-	if !p.g.Ask(1, 2, []byte("what")) {
+	if p.g.Ask(1, 2, []byte("what")) != p.g.cur.conn {
 		t.Fatal("not asked")
 	}
-	b := slices.Clone(p.g.Out.Frames[0])
+	b := slices.Clone(p.g.Out.Frames[0].Bytes)
 	p.g.Out.Reset()
 	if err := p.d.Receive(p.now, p.m, p.conn, b); err != nil {
 		t.Fatal(err)
@@ -456,7 +486,7 @@ func TestAsk(t *testing.T) {
 	}
 	b = slices.Clone(p.d.Out.Frames[0].Bytes)
 	p.d.Out.Reset()
-	if err := p.g.Receive(p.now, p.g.conn, b); err != nil {
+	if err := p.g.Receive(p.now, p.g.cur.conn, b); err != nil {
 		t.Fatal(err)
 	}
 	if a := p.g.Out.Answers; len(a) != 1 || string(a[0].Bytes) != "that" || !a[0].Last {
@@ -464,7 +494,7 @@ func TestAsk(t *testing.T) {
 	}
 }
 
-func TestGuestConfig(t *testing.T) {
+func TestClientConfig(t *testing.T) {
 	for _, c := range []ClientConfig{{}, {Nodes: make([]string, MaxNodes+1)}, {Nodes: []string{"a"}, Name: string(make([]byte, MaxLabel+1))}, {Nodes: []string{"a"}, Length: -1}} {
 		if _, err := NewClient(0, c); err == nil {
 			t.Errorf("%+v is taken", c)

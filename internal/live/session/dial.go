@@ -7,67 +7,191 @@ import (
 	"github.com/stile-lock/stile/internal/live/member"
 )
 
-// Which node a client uses. It stays with its node, or returns to it, while it holds a
-// lock there, because only that node can renew the session. Otherwise it moves to the
-// next node after some attempts, and sends its waiting requests there, behind others.
+// Which node a client uses. After it has lost the connection it tries the same node
+// again, because that costs nothing if it succeeds. Then it goes to the next node: at
+// once if it holds locks, because there may be just enough time to claim them there;
+// otherwise after some attempts, because its waiting requests lose their places.
 
-// stubborn is the number of attempts at the same node while there is a session in which
-// nothing is held.
-const stubborn = 2
+const (
+	// stubborn is the number of attempts at the same node while there is a session in
+	// which nothing is held.
+	stubborn = 2
 
-// dial tries to connect to the current node.
-func (g *Client) dial() {
-	g.conn++
-	g.phase, g.since = dialing, g.now
-	g.renews, g.hello = g.renews[:0], 0
-	g.Out.Frames, g.Out.arena = g.Out.Frames[:0], g.Out.arena[:0]
-	g.Out.Dial = Dial{g.conn, g.nodes[g.at]}
-}
+	// maxOld is the maximum number of older attachments.
+	maxOld = 16
+)
 
-// fail handles a failed attempt or a broken connection.
-func (g *Client) fail() {
-	g.fails++
-	if g.session == 0 || g.fails > stubborn && !g.granted() {
-		g.next()
+// fail handles a failed attempt or a lost connection.
+func (g *Client) fail(a *attachment, silent bool) {
+	a.fails++
+	g.rest(a)
+	if a != g.cur {
+		return
 	}
-	g.rest()
-}
-
-// rest waits before the next attempt: longer each time, and not equally long at all
-// clients.
-func (g *Client) rest() {
-	longest := min(g.config.Retry<<min(max(g.fails-1, 0), 20), g.config.MaxRetry)
-	g.chance = g.chance*6364136223846793005 + 1442695040888963407
-	wait := longest/2 + member.Span(g.chance>>33)%(longest/2+1)
-	g.phase, g.since = resting, g.now+member.Instant(wait)
-	g.renews, g.hello = g.renews[:0], 0
-}
-
-// next gives up the session, if there is one, and the node.
-func (g *Client) next() {
-	if g.session != 0 {
-		g.drop(func(*task) bool { return true }) // nothing is held
+	urgent := a.holds > 0 || len(g.old) > 0
+	switch {
+	case a.session == 0:
+		if g.elsewhere() && g.cur.phase == resting {
+			g.cur.fails = a.fails
+			g.rest(g.cur)
+		}
+	case urgent && (silent || a.fails > 1) || a.fails > stubborn:
+		if g.elsewhere() {
+			g.start()
+		} else if a.holds == 0 && a.fails > stubborn {
+			g.over(member.NoCause)
+		}
 	}
-	g.at = (g.at + 1) % len(g.nodes)
 }
 
-// move goes to the next node at once, because this one leaves.
+// elsewhere makes another node the current one. It reports false, and changes nothing,
+// if there is none: a node with an older attachment is one only if that is in order.
+func (g *Client) elsewhere() bool {
+	if g.cur.holds > 0 && len(g.old) >= maxOld {
+		return false
+	}
+	for i := 1; i < len(g.nodes); i++ {
+		at := (g.at + i) % len(g.nodes)
+		o := g.attached(g.nodes[at])
+		if o != nil && (o.phase != open || o.parting || len(o.owed) > 0) {
+			continue
+		}
+		had := g.cur.session != 0
+		g.leaveBehind()
+		g.at = at
+		if o == nil {
+			if g.cur = (&attachment{address: g.nodes[at]}); had {
+				g.lonely()
+			}
+			return true
+		}
+		g.old = slices.DeleteFunc(g.old, func(a *attachment) bool { return a == o })
+		g.cur = o
+		for _, t := range g.requests {
+			if t.state == wanted {
+				g.repeat(t)
+			}
+		}
+		g.claims()
+		return true
+	}
+	return false
+}
+
+// attached returns the older attachment to an address, or nil.
+func (g *Client) attached(address string) *attachment {
+	for _, a := range g.old {
+		if a.address == address && a.phase != ended {
+			return a
+		}
+	}
+	return nil
+}
+
+// leaveBehind makes the current attachment an older one if locks rest on it, and drops
+// it otherwise. Requests that wait there are sent again to another node, and what is
+// claimed there is claimed at another node.
+func (g *Client) leaveBehind() {
+	a := g.cur
+	kept := a.holds > 0
+	for _, t := range g.requests {
+		if t.claim == a {
+			t.claim = nil
+			if kept {
+				g.owe(a, t.number)
+			}
+		}
+		if t.on == a && t.state == wanted {
+			if kept && !a.parting { // a node that leaves has withdrawn them itself
+				g.owe(a, t.number)
+			}
+			g.unask(t)
+		}
+	}
+	if kept {
+		g.old = append(g.old, a)
+	} else {
+		g.retire(a)
+	}
+}
+
+// lonely notes that there is no session with the current node any more.
+func (g *Client) lonely() {
+	g.alone = g.now
+	g.soonest = member.Never
+	for _, t := range g.requests {
+		g.soonest = min(g.soonest, g.waits(t))
+	}
+}
+
+// start connects to the current node, unless there is a connection already.
+func (g *Client) start() {
+	if g.cur.phase == resting {
+		g.dial(g.cur)
+	}
+}
+
+// move goes elsewhere because the current node leaves. If there is no other node, what
+// is held stays with it until its deadline.
 func (g *Client) move() {
-	g.parting = false
-	g.next()
-	g.dial()
+	a := g.cur
+	switch {
+	case g.elsewhere():
+	case a.holds == 0:
+		g.retire(a)
+		g.cur = &attachment{address: a.address}
+		g.lonely()
+	default:
+		return
+	}
+	g.start()
 }
 
-// granted reports whether a lock is held in the session, or released but not confirmed.
-func (g *Client) granted() bool {
-	return slices.ContainsFunc(g.requests, func(t *task) bool { return t.state != wanted && t.until == 0 })
+// over ends the session with the current node, and with it what rests on it. Waiting
+// requests are sent in the next one.
+func (g *Client) over(why member.Cause) {
+	a := g.cur
+	n := g.succeed()
+	g.lose(a, why)
+	g.lonely()
+	switch {
+	case a.parting:
+		g.hangUp(n)
+		n.phase = resting
+		g.elsewhere()
+		g.start()
+	case n.phase == greeting || n.phase == open:
+		g.greet(n)
+	}
+}
+
+// succeed makes another attachment to the same node the current one, without a session,
+// and on the same connection.
+func (g *Client) succeed() *attachment {
+	a := g.cur
+	g.cur = &attachment{address: a.address, conn: a.conn, phase: a.phase, since: a.since, fails: a.fails, hello: a.hello, renews: a.renews}
+	a.conn, a.phase, a.renews = 0, ended, nil
+	return g.cur
+}
+
+// connected returns the attachment of a connection, or nil.
+func (g *Client) connected(conn uint64) *attachment {
+	if conn != 0 && conn == g.cur.conn {
+		return g.cur
+	}
+	for _, a := range g.old {
+		if conn != 0 && conn == a.conn {
+			return a
+		}
+	}
+	return nil
 }
 
 // Connected reports that a connection is established.
 func (g *Client) Connected(now member.Instant, conn uint64) {
 	g.begin(now)
-	if conn == g.conn && g.phase == dialing {
-		g.greet()
+	if a := g.connected(conn); a != nil && a.phase == dialing {
+		g.greet(a)
 	}
 	g.end()
 }
@@ -75,22 +199,11 @@ func (g *Client) Connected(now member.Instant, conn uint64) {
 // Disconnected reports that a connection has broken, or cannot be established.
 func (g *Client) Disconnected(now member.Instant, conn uint64) {
 	g.begin(now)
-	if conn == g.conn && (g.phase == dialing || g.phase == greeting || g.phase == open) {
-		g.fail()
+	if a := g.connected(conn); a != nil && (a.phase == dialing || a.phase == greeting || a.phase == open) {
+		a.conn = 0
+		g.fail(a, false)
 	}
 	g.end()
-}
-
-// greet sends HELLO, to resume the current session or to begin one.
-func (g *Client) greet() {
-	g.phase, g.since = greeting, g.now
-	g.renews = g.renews[:0]
-	g.hello = g.count()
-	f := Frame{Kind: Hello, Number: g.hello, Protocol: Protocol, Session: g.session, Name: g.config.Name, Length: g.config.Length}
-	if g.session != 0 {
-		f.Secret = g.secret
-	}
-	g.send(&f)
 }
 
 // Receive handles a frame that arrived on a connection. After an error the host must
@@ -98,7 +211,8 @@ func (g *Client) greet() {
 func (g *Client) Receive(now member.Instant, conn uint64, b []byte) error {
 	g.begin(now)
 	defer g.end()
-	if conn != g.conn || g.phase != greeting && g.phase != open {
+	a := g.connected(conn)
+	if a == nil || a.phase != greeting && a.phase != open {
 		return nil
 	}
 	f, err := Parse(b)
@@ -112,11 +226,11 @@ func (g *Client) Receive(now member.Instant, conn uint64, b []byte) error {
 		f.Bytes = slices.Clone(f.Bytes)
 		g.Out.Answers = append(g.Out.Answers, f)
 	case f.Kind == Welcome:
-		g.welcomed(&f)
+		g.welcomed(a, &f)
 	case f.Kind == Bye:
-		g.dismissed(&f)
-	case g.phase == open: // otherwise it is of the previous session
-		g.heard(&f)
+		g.dismissed(a, &f)
+	case a.phase == open: // otherwise it is of the previous session
+		g.heard(a, &f)
 	}
 	return nil
 }
@@ -124,36 +238,76 @@ func (g *Client) Receive(now member.Instant, conn uint64, b []byte) error {
 // welcomed handles the answer to HELLO. If it names another session than the client's,
 // the node has restarted and forgotten that one. Locks held in it stay held until its
 // deadline, because other members wait for that, but it cannot be renewed.
-func (g *Client) welcomed(f *Frame) {
-	if g.phase != greeting || f.Number != g.hello {
+func (g *Client) welcomed(a *attachment, f *Frame) {
+	if a.phase != greeting || f.Number != a.hello {
 		return // it answers an older HELLO
 	}
 	g.learn(f.Nodes)
-	sent := g.renews
-	if g.session != 0 && g.session != f.Session {
-		limit := g.limit()
-		g.drop(func(t *task) bool {
-			t.until = limit
-			return true
-		})
-		g.until = 0
-	} else if g.session == 0 {
-		g.until = 0
+	if a.session != 0 && a.session != f.Session {
+		if a = g.forgotten(a); a == nil {
+			return
+		}
 	}
-	g.renews = sent
-	g.phase, g.parting = open, false
-	g.session, g.secret, g.length, g.act = f.Session, f.Secret, f.Length, f.Act
-	g.renewAt = member.Never
-	g.renewed(f.Number, f.Span)
-	if g.now >= g.limit() { // in flight for too long to be of use
-		g.drop(func(*task) bool { return true })
-		g.fail()
+	fresh := a.session == 0
+	a.phase, a.parting = open, false
+	a.session, a.secret, a.length, a.act, a.inc = f.Session, f.Secret, f.Length, f.Act, f.Inc
+	a.renewAt = member.Never
+	g.renewed(a, f.Number, f.Span)
+	if g.now >= a.limit() { // in flight for too long to be of use
+		g.hangUp(a)
+		a.session = 0
+		g.fail(a, false)
 		return
 	}
-	g.fails = 0
-	for _, t := range g.requests {
-		g.repeat(t)
+	a.fails = 0
+	for _, number := range a.owed {
+		g.send(a, &Frame{Kind: Unlock, Number: number})
 	}
+	for _, t := range g.requests {
+		switch {
+		case t.on == a, a == g.cur && t.state == wanted:
+			g.repeat(t)
+		case t.claim == a:
+			g.assert(t)
+		}
+	}
+	if fresh {
+		g.claims()
+	}
+}
+
+// forgotten handles that a node does not know an attachment's session. It returns the
+// attachment to which the session that the node has begun instead belongs, or nil if
+// that is not wanted, because the client is elsewhere.
+func (g *Client) forgotten(a *attachment) *attachment {
+	n := a
+	if a == g.cur {
+		n = g.succeed()
+	} else {
+		g.send(a, &Frame{Kind: Close})
+		g.hangUp(a)
+		a.phase, n = ended, nil
+	}
+	g.requests = slices.DeleteFunc(g.requests, func(t *task) bool {
+		if t.claim == a {
+			t.claim = nil
+		}
+		switch {
+		case t.on != a:
+		case t.state == wanted:
+			g.unask(t)
+		case t.state == leaving:
+			a.holds--
+			g.left(t, false)
+			return true
+		}
+		return false
+	})
+	a.owed = nil
+	if n != nil && a.holds > 0 {
+		g.old = append(g.old, a)
+	}
+	return n
 }
 
 // learn adds addresses to the known ones.
@@ -166,25 +320,30 @@ func (g *Client) learn(nodes []string) {
 }
 
 // dismissed handles a BYE.
-func (g *Client) dismissed(f *Frame) {
+func (g *Client) dismissed(a *attachment, f *Frame) {
 	g.learn(f.Nodes)
 	switch {
-	case g.phase == greeting && f.Why == Expired: // of the previous session, on this connection
-	case g.phase == greeting:
-		g.fail()
+	case a.phase == greeting && f.Why == Expired: // of the previous session, on this connection
+	case a.phase == greeting:
+		g.hangUp(a)
+		g.fail(a, false)
+	case f.Why == Leaving: // at the end of this call it goes elsewhere
+		a.parting = true
+		for _, t := range g.requests {
+			if t.on == a {
+				g.unask(t)
+			}
+		}
+	case a != g.cur:
+		g.hangUp(a)
+		g.lose(a, causes[f.Why-Expired])
 	case f.Why == Expired:
 		g.over(member.Session)
-	case f.Why == Leaving && g.granted():
-		g.parting = true // it moves when nothing is held any more
-		for _, t := range g.requests {
-			g.unask(t)
-		}
-	case f.Why == Leaving:
-		g.move()
 	default:
-		g.phase, g.parting = resting, false
+		g.hangUp(a)
+		a.phase, a.parting = resting, false
 		g.over(causes[f.Why-Expired])
-		g.fail()
+		g.fail(g.cur, false)
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 
 // What a client may be called, how many nodes it may know, and how long its session may
 // be: bounds belong to what is allowed.
-func TestGuestConfigBounds(t *testing.T) {
+func TestClientConfigBounds(t *testing.T) {
 	good := ClientConfig{Nodes: make([]string, MaxNodes), Name: strings.Repeat("x", MaxLabel), Length: member.MaxSpan}
 	if _, err := NewClient(0, good); err != nil {
 		t.Error(err)
@@ -38,40 +38,40 @@ func TestGuestConfigBounds(t *testing.T) {
 
 // Each attempt to connect has its own number, and a timeout. Results of older attempts do
 // not count.
-func TestGuestDials(t *testing.T) {
+func TestClientDials(t *testing.T) {
 	g, err := NewClient(100, ClientConfig{Nodes: []string{"a", "b"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if g.Out.Dial != (Dial{1, "a"}) || g.Out.Wake != 100+member.Instant(2*member.Second) {
-		t.Fatalf("dials %+v, is woken at %d", g.Out.Dial, g.Out.Wake)
+	if !slices.Equal(g.Out.Dials, []Dial{{1, "a"}}) || g.Out.Wake != 100+member.Instant(2*member.Second) {
+		t.Fatalf("dials %+v, is woken at %d", g.Out.Dials, g.Out.Wake)
 	}
 	g.Out.Reset()
 	g.Wake(g.Out.Wake - 1)
-	if g.phase != dialing {
+	if g.cur.phase != dialing {
 		t.Error("it gives up too soon")
 	}
 	g.Wake(g.Out.Wake) // it fails, and rests
-	if g.phase != resting || g.Out.Dial != (Dial{}) {
-		t.Errorf("it does not rest: %+v", g.Out.Dial)
+	if g.cur.phase != resting || len(g.Out.Dials) > 0 || !slices.Equal(g.Out.HangUps, []uint64{1}) {
+		t.Errorf("it does not rest: %+v, %v", g.Out.Dials, g.Out.HangUps)
 	}
 	g.Wake(g.Out.Wake)
-	if g.Out.Dial != (Dial{2, "b"}) {
-		t.Errorf("dials %+v", g.Out.Dial)
+	if !slices.Equal(g.Out.Dials, []Dial{{2, "b"}}) {
+		t.Errorf("dials %+v", g.Out.Dials)
 	}
 	g.Connected(g.now, 1)
 	g.Disconnected(g.now, 1)
-	if g.phase != dialing || len(g.Out.Frames) > 0 {
+	if g.cur.phase != dialing || len(g.Out.Frames) > 0 {
 		t.Error("an older attempt counts")
 	}
-	if g.Connected(g.now, 2); g.phase != greeting || len(g.Out.Frames) != 1 {
+	if g.Connected(g.now, 2); g.cur.phase != greeting || len(g.Out.Frames) != 1 {
 		t.Error("it does not say hello")
 	}
 }
 
 // After failed attempts a client rests twice as long each time, up to a bound, and for
 // at least half of that; not all clients for as long.
-func TestGuestRests(t *testing.T) {
+func TestClientRests(t *testing.T) {
 	waits := map[member.Instant]bool{}
 	for seed := range uint64(50) {
 		g, err := NewClient(0, ClientConfig{Nodes: []string{"a"}, Retry: 20 * ms, MaxRetry: 100 * ms, Seed: seed << 40})
@@ -79,7 +79,7 @@ func TestGuestRests(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, most := range []member.Span{20 * ms, 40 * ms, 80 * ms, 100 * ms, 100 * ms} {
-			g.Disconnected(g.now, g.conn)
+			g.Disconnected(g.now, g.cur.conn)
 			wait := g.Out.Wake - g.now
 			if wait < member.Instant(most/2) || wait > member.Instant(most) {
 				t.Fatalf("it rests for %d, want at most %v", wait, most)
@@ -95,31 +95,31 @@ func TestGuestRests(t *testing.T) {
 
 // A session is renewed five times in its length. A connection on which nothing is
 // answered for a third of it counts as broken.
-func TestGuestRenews(t *testing.T) {
+func TestClientRenews(t *testing.T) {
 	p := newPair(t, ClientConfig{})
 	p.connect()
-	length := member.Instant(p.g.length)
+	length := member.Instant(p.g.cur.length)
 	p.pass(member.Span(length))
 	p.deaf = true
-	at := p.g.renewAt
+	at := p.g.cur.renewAt
 	p.pass(member.Span(at - p.now))
-	if len(p.g.renews) != 1 || p.g.renewAt != at+length/5 {
-		t.Errorf("renewed %d times, the next is at %d, want %d", len(p.g.renews), p.g.renewAt-at, length/5)
+	if len(p.g.cur.renews) != 1 || p.g.cur.renewAt != at+length/5 {
+		t.Errorf("renewed %d times, the next is at %d, want %d", len(p.g.cur.renews), p.g.cur.renewAt-at, length/5)
 	}
-	if p.g.silent() != at+length/3 {
-		t.Errorf("broken after %d, want %d", p.g.silent()-at, length/3)
+	if p.g.cur.silent() != at+length/3 {
+		t.Errorf("broken after %d, want %d", p.g.cur.silent()-at, length/3)
 	}
-	p.pass(member.Span(p.g.silent() - p.now - 1))
-	if p.g.phase != open {
+	p.pass(member.Span(p.g.cur.silent() - p.now - 1))
+	if p.g.cur.phase != open {
 		t.Error("broken too soon")
 	}
-	if p.g.Wake(p.now + 1); p.g.phase == open {
+	if p.g.Wake(p.now + 1); p.g.cur.phase == open {
 		t.Error("not broken")
 	}
 }
 
 // A client learns of nodes, of each once, up to a bound.
-func TestGuestLearns(t *testing.T) {
+func TestClientLearns(t *testing.T) {
 	p := newPair(t, ClientConfig{Nodes: []string{"a", "b"}})
 	p.g.learn([]string{"b", "", "c", "c"})
 	if !slices.Equal(p.g.nodes, []string{"a", "b", "c"}) {
@@ -134,7 +134,7 @@ func TestGuestLearns(t *testing.T) {
 }
 
 // The number of concurrent requests is limited, and so is the length of questions.
-func TestGuestBounds(t *testing.T) {
+func TestClientBounds(t *testing.T) {
 	p := newPair(t, ClientConfig{Requests: 2})
 	p.connect()
 	p.lock("a", Opts{})
@@ -142,13 +142,13 @@ func TestGuestBounds(t *testing.T) {
 	if _, err := p.g.Lock(p.now, "c", Opts{}); !errors.Is(err, ErrRequests) {
 		t.Errorf("a third request: %v", err)
 	}
-	if !p.g.Ask(1, 2, make([]byte, MaxBytes)) || p.g.Ask(1, 2, make([]byte, MaxBytes+1)) {
+	if p.g.Ask(1, 2, make([]byte, MaxBytes)) == 0 || p.g.Ask(1, 2, make([]byte, MaxBytes+1)) != 0 {
 		t.Error("questions of at most MaxBytes")
 	}
 }
 
 // When a client is closed, each of its requests gets one final event.
-func TestGuestCloses(t *testing.T) {
+func TestClientCloses(t *testing.T) {
 	p := newPair(t, ClientConfig{})
 	p.connect()
 	held, waits, left := p.lock("a", Opts{}), p.lock("a", Opts{}), p.lock("b", Opts{})
@@ -178,12 +178,12 @@ func TestGuestCloses(t *testing.T) {
 }
 
 // A node that says what only clients say, or has unknown reasons, is not understood.
-func TestGuestRefusesFrames(t *testing.T) {
+func TestClientRefusesFrames(t *testing.T) {
 	p := newPair(t, ClientConfig{})
 	p.connect()
 	for _, k := range []Kind{Hello, Renew, Lock, Check, Unlock, Close} {
 		f := Frame{Kind: k, Number: 1, Name: "a", Protocol: Protocol}
-		if err := p.g.Receive(p.now, p.g.conn, f.AppendTo(nil)); !errors.Is(err, ErrFrame) {
+		if err := p.g.Receive(p.now, p.g.cur.conn, f.AppendTo(nil)); !errors.Is(err, ErrFrame) {
 			t.Errorf("%v: %v", k, err)
 		}
 	}
@@ -194,13 +194,13 @@ func TestGuestRefusesFrames(t *testing.T) {
 
 // If a node grants a lock with another token than before, that is another entry: the
 // previous one is lost, and this one is released silently.
-func TestGuestOtherEntry(t *testing.T) {
+func TestClientOtherEntry(t *testing.T) {
 	p := newPair(t, ClientConfig{})
 	p.connect()
 	r := p.lock("a", Opts{})
 	e := p.wants("first", r, Granted)
 	other := Frame{Kind: Held, Number: r, Token: member.Token{Epoch: e.Token.Epoch, Count: e.Token.Count + 5}}
-	if err := p.g.Receive(p.now, p.g.conn, other.AppendTo(nil)); err != nil {
+	if err := p.g.Receive(p.now, p.g.cur.conn, other.AppendTo(nil)); err != nil {
 		t.Fatal(err)
 	}
 	if p.g.Valid(r, p.now) {
@@ -215,7 +215,7 @@ func TestGuestOtherEntry(t *testing.T) {
 	r = p.lock("a", Opts{})
 	e = p.wants("again", r, Granted)
 	same := Frame{Kind: Held, Number: r, Token: e.Token}
-	if err := p.g.Receive(p.now, p.g.conn, same.AppendTo(nil)); err != nil || !p.g.Valid(r, p.now) {
+	if err := p.g.Receive(p.now, p.g.cur.conn, same.AppendTo(nil)); err != nil || !p.g.Valid(r, p.now) {
 		t.Errorf("it is not held any more: %v", err)
 	}
 }
@@ -225,6 +225,9 @@ type notes []string
 
 func (w *notes) Asked(t member.Ticket, name string, try bool) {
 	*w = append(*w, fmt.Sprint("asked ", name, " ", try))
+}
+func (w *notes) Claimed(t member.Ticket, name string, _ member.Token) {
+	*w = append(*w, "claimed "+name)
 }
 func (w *notes) Cancelled(member.Ticket) { *w = append(*w, "cancelled") }
 func (w *notes) Unlocked(member.Ticket)  { *w = append(*w, "unlocked") }
@@ -308,7 +311,7 @@ func TestDeskWakes(t *testing.T) {
 
 // A waiting request is made once in a session, and is notified once that it has lost its
 // place.
-func TestGuestAgainOnce(t *testing.T) {
+func TestClientAgainOnce(t *testing.T) {
 	p := newPair(t, ClientConfig{})
 	p.connect()
 	p.lock("a", Opts{})
@@ -340,7 +343,7 @@ func TestDeskTurnsAway(t *testing.T) {
 }
 
 // What a node says of a request that is in another state says nothing.
-func TestGuestIgnores(t *testing.T) {
+func TestClientIgnores(t *testing.T) {
 	p := newPair(t, ClientConfig{})
 	p.connect()
 	held, waits := p.lock("a", Opts{}), p.lock("a", Opts{})
@@ -349,7 +352,7 @@ func TestGuestIgnores(t *testing.T) {
 		{Kind: Lost, Number: waits}, {Kind: Done, Number: waits}, {Kind: Done, Number: held, OK: true}, {Kind: Over, Number: held, Why: Busy},
 		{Kind: Renewed, Number: held}, {Kind: Renewed, Number: waits, Span: member.Second},
 	} {
-		if err := p.g.Receive(p.now, p.g.conn, f.AppendTo(nil)); err != nil {
+		if err := p.g.Receive(p.now, p.g.cur.conn, f.AppendTo(nil)); err != nil {
 			t.Fatal(err)
 		}
 		if p.settle(); len(p.events) > 0 || !p.g.Valid(held, p.now) || p.g.find(waits) == nil {
@@ -360,7 +363,7 @@ func TestGuestIgnores(t *testing.T) {
 
 // A client whose time has expired when the connection is established greets without a
 // session.
-func TestGuestConnectsLate(t *testing.T) {
+func TestClientConnectsLate(t *testing.T) {
 	p := newPair(t, ClientConfig{})
 	p.connect()
 	held := p.lock("a", Opts{})
@@ -368,30 +371,30 @@ func TestGuestConnectsLate(t *testing.T) {
 	p.breaks()
 	p.g.Wake(p.g.Out.Wake) // it dials
 	p.settle()
-	p.g.Connected(p.g.limit(), p.g.conn)
-	if e := p.g.Out.Events; len(e) != 1 || e[0].Kind != Taken || p.g.session != 0 {
-		t.Errorf("events %+v, session %d", e, p.g.session)
+	p.g.Connected(p.g.cur.limit(), p.g.cur.conn)
+	if e := p.g.Out.Events; len(e) != 1 || e[0].Kind != Taken || p.g.cur.session != 0 {
+		t.Errorf("events %+v, session %d", e, p.g.cur.session)
 	}
-	if f, err := Parse(p.g.Out.Frames[0]); err != nil || f.Kind != Hello || f.Session != 0 {
+	if f, err := Parse(p.g.Out.Frames[0].Bytes); err != nil || f.Kind != Hello || f.Session != 0 {
 		t.Errorf("it says %+v, %v", f, err)
 	}
 }
 
-// While a node leaves, its session is not renewed, and requests that wait are not asked
+// While the only node leaves, its session is not renewed, and requests that wait are not asked
 // for there.
-func TestGuestOfALeaverIsQuiet(t *testing.T) {
-	p := newPair(t, ClientConfig{})
+func TestClientOfALeaverIsQuiet(t *testing.T) {
+	p := newPair(t, ClientConfig{Nodes: []string{"a"}})
 	p.connect()
 	p.lock("a", Opts{})
 	leaving := Frame{Kind: Bye, Why: Leaving}
-	if err := p.g.Receive(p.now, p.g.conn, leaving.AppendTo(nil)); err != nil || !p.g.parting {
+	if err := p.g.Receive(p.now, p.g.cur.conn, leaving.AppendTo(nil)); err != nil || !p.g.cur.parting {
 		t.Fatalf("it stays: %v", err)
 	}
 	p.settle()
 	if _, err := p.g.Lock(p.now, "b", Opts{}); err != nil {
 		t.Fatal(err)
 	}
-	if p.g.Wake(max(p.now, p.g.renewAt)); len(p.g.Out.Frames) > 0 {
+	if p.g.Wake(max(p.now, p.g.cur.renewAt)); len(p.g.Out.Frames) > 0 {
 		t.Errorf("it says %d things to a node that leaves", len(p.g.Out.Frames))
 	}
 }

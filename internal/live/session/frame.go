@@ -19,6 +19,10 @@ const (
 	MaxNodes = 64            // addresses that a node sends
 	MaxLabel = 128           // bytes of a client's name
 
+	// MaxThrough is the number of incarnations in a Claim. A client that has held a lock
+	// through more names the last ones.
+	MaxThrough = 16
+
 	shortest = 10 * member.Millisecond // minimum length of a session
 )
 
@@ -36,12 +40,13 @@ const (
 	Check               // this lock is held, as far as the client knows: is it?
 	Unlock              // the lock is released, or no longer wanted
 	Close               // the client has stopped: end the session
+	Claim               // this lock is held through another node, with this token: hold it through this one
 	Ask                 // something unrelated to sessions
 	Welcome             // the session; counts as a Renewed too
 	Renewed             // the client may act for this long, counted from before it asked
-	Held                // the lock is granted, or still held
+	Held                // the lock is granted, still held, or now held through this node as claimed
 	Over                // the lock is not held, and will not be
-	Lost                // the lock was held, and no longer is
+	Lost                // the lock was held, and no longer is; or a claim was refused
 	Done                // the lock is released
 	Bye                 // the session is over, or about to end, and why
 	Answer              // answer to an Ask, or a part of it
@@ -49,7 +54,7 @@ const (
 )
 
 var kindNames = [...]string{
-	"HELLO", "RENEW", "LOCK", "CHECK", "UNLOCK", "CLOSE", "ASK",
+	"HELLO", "RENEW", "LOCK", "CHECK", "UNLOCK", "CLOSE", "CLAIM", "ASK",
 	"WELCOME", "RENEWED", "HELD", "OVER", "LOST", "DONE", "BYE", "ANSWER",
 }
 
@@ -130,12 +135,14 @@ type Frame struct {
 	Protocol uint64       // Hello
 	Session  uint64       // Hello, 0 for a new session; Welcome
 	Secret   Secret       // Hello, Welcome
-	Name     string       // Hello: the client's display name; Lock
+	Name     string       // Hello: the client's display name; Lock, Claim
 	Length   member.Span  // Hello: wanted length of the session, 0 for the maximum; Welcome: its actual length
 	Span     member.Span  // Welcome, Renewed; 0: not renewed
 	Act      member.Span  // Welcome: how long before its deadline the session's locks count as lost at the client
 	Try      bool         // Lock: do not wait behind other requests
-	Token    member.Token // Held
+	Token    member.Token // Held, Claim
+	Inc      uint64       // Welcome: incarnation of the node
+	Through  []uint64     // Claim: incarnations through which the client was confirmed to hold the lock
 	Why      Why          // Over, Bye
 	Cause    member.Cause // Lost; NoCause if the node no longer knows
 	OK       bool         // Done: the request was held, or waited, until now; Answer
@@ -177,6 +184,11 @@ func (f *Frame) fields(c *codec.Coder) {
 	case Lock:
 		c.Text(&f.Name, member.MaxName)
 		c.Flag(&f.Try)
+	case Claim:
+		c.Text(&f.Name, member.MaxName)
+		c.Number(&f.Token.Epoch)
+		c.Number(&f.Token.Count)
+		c.Numbers(&f.Through, MaxThrough)
 	case Ask:
 		c.Number(&f.What)
 		c.Bytes(&f.Bytes, MaxBytes)
@@ -193,6 +205,7 @@ func (f *Frame) answers(c *codec.Coder) {
 			c.Fail("session without a number")
 		}
 		c.Fixed(f.Secret[:])
+		c.Number(&f.Inc)
 		codec.Within(c, &f.Length, uint64(shortest), uint64(member.MaxSpan))
 		f.Span.Code(c)
 		f.Act.Code(c)

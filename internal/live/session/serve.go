@@ -1,6 +1,7 @@
 package session
 
 import (
+	"errors"
 	"slices"
 
 	"github.com/stile-lock/stile/internal/live/member"
@@ -11,7 +12,7 @@ type key struct{ session, request uint64 }
 
 // The states of a request, at the node.
 const (
-	waiting uint8 = iota
+	waiting uint8 = iota // or claimed, and not answered yet
 	held
 	gone // no longer wanted by the client, but the member still has an event to report
 )
@@ -40,6 +41,15 @@ func (d *Server) serve(now member.Instant, m *member.Member, s *session, f *Fram
 			d.grant(r)
 		case r == nil && !d.leaves:
 			d.lock(now, m, s, f)
+		}
+	case Claim:
+		switch {
+		case r != nil && r.state == held:
+			d.grant(r)
+		case r == nil && d.leaves:
+			d.send(s, &Frame{Kind: Lost, Number: f.Number})
+		case r == nil:
+			d.claim(now, m, s, f)
 		}
 	case Check:
 		if r != nil && r.state == held {
@@ -84,15 +94,38 @@ func (d *Server) lock(now member.Instant, m *member.Member, s *session, f *Frame
 		}
 		return
 	}
+	d.add(s, f, t)
+	if w := d.config.Watch; w != nil {
+		w.Asked(t, f.Name, f.Try)
+	}
+}
+
+// claim has the member claim a lock that the client holds through another node. The
+// member reports the outcome.
+func (d *Server) claim(now member.Instant, m *member.Member, s *session, f *Frame) {
+	t, err := m.Claim(now, f.Name, f.Token, s.id, f.Through)
+	switch {
+	case errors.Is(err, member.ErrSession):
+		d.expire(s)
+		return
+	case err != nil:
+		d.send(s, &Frame{Kind: Lost, Number: f.Number})
+		return
+	}
+	d.add(s, f, t)
+	if w := d.config.Watch; w != nil {
+		w.Claimed(t, f.Name, f.Token)
+	}
+}
+
+// add adds a request to a session.
+func (d *Server) add(s *session, f *Frame, t member.Ticket) {
 	r := &request{of: s, number: f.Number, ticket: t, name: f.Name, next: s.first}
 	if s.first != nil {
 		s.first.prev = r
 	}
 	s.first = r
 	d.requests[key{s.id, f.Number}], d.tickets[t] = r, r
-	if w := d.config.Watch; w != nil {
-		w.Asked(t, f.Name, f.Try)
-	}
 }
 
 // withdraw takes back a waiting request. The member may have granted it in this very

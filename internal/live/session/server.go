@@ -22,6 +22,7 @@ const usualSessions = 100_000
 // A Watcher observes what a Server does with the member.
 type Watcher interface {
 	Asked(t member.Ticket, name string, try bool)
+	Claimed(t member.Ticket, name string, token member.Token)
 	Cancelled(t member.Ticket) // the request was waiting
 	Unlocked(t member.Ticket)  // the lock was held
 }
@@ -176,7 +177,7 @@ func (d *Server) hello(now member.Instant, m *member.Member, conn uint64, f *Fra
 		d.sessions[s.id] = s
 	}
 	d.bind(conn, s)
-	d.send(s, &Frame{Kind: Welcome, Number: f.Number, Session: s.id, Secret: s.secret, Length: s.length, Span: span,
+	d.send(s, &Frame{Kind: Welcome, Number: f.Number, Session: s.id, Secret: s.secret, Inc: m.Inc, Length: s.length, Span: span,
 		Act: act, Nodes: d.nodes()})
 	if d.leaves {
 		d.bye(conn, Leaving, false)

@@ -39,7 +39,7 @@ func (n *node) free(name string) {
 		n.t.Errorf("%s is in use: %+v", name, y)
 	}
 	if n.d.Holds() != 0 || len(n.d.requests) != 0 || len(n.d.tickets) != 0 {
-		n.t.Errorf("the desk keeps %d holds, %d requests, %d tickets", n.d.Holds(), len(n.d.requests), len(n.d.tickets))
+		n.t.Errorf("the server keeps %d holds, %d requests, %d tickets", n.d.Holds(), len(n.d.requests), len(n.d.tickets))
 	}
 	if len(n.strange) > 0 {
 		n.t.Errorf("events of nobody: %+v", n.strange)

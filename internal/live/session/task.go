@@ -21,10 +21,11 @@ type task struct {
 	token  member.Token
 	since  member.Instant // when it was made
 	late   member.Instant // deadline of the wait
-	until  member.Instant // not 0: held until then, in a session that the node has forgotten
+	on     *attachment    // to which it was sent, and through which it is held; nil if it must be sent
+	claim  *attachment    // at which the lock is claimed; nil if none
+	past   *past          // through what it was held before; nil if it has not moved
 	state  uint8
 	try    bool
-	asked  bool // sent in this session
 	mute   bool // already reported to the application as refused
 }
 
@@ -41,7 +42,7 @@ func (g *Client) Lock(now member.Instant, name string, o Opts) (uint64, error) {
 	switch err := member.CheckName(name); {
 	case err != nil:
 		return 0, err
-	case g.phase == closed:
+	case g.closed:
 		return 0, ErrClosed
 	case len(g.requests) >= g.config.Requests:
 		return 0, ErrRequests
@@ -52,14 +53,20 @@ func (g *Client) Lock(now member.Instant, name string, o Opts) (uint64, error) {
 		t.late = g.now + member.Instant(min(o.Wait, member.MaxSpan))
 	}
 	g.requests = append(g.requests, t)
-	g.soonest = min(g.soonest, g.due(t))
+	g.soonest = min(g.soonest, g.waits(t))
 	g.repeat(t)
 	return t.number, nil
 }
 
 // repeat sends what the node must know about a request, again if it was sent before.
 func (g *Client) repeat(t *task) {
-	if g.phase != open || g.parting && t.state == wanted || t.until != 0 {
+	if t.on == nil {
+		if g.cur.phase != open || g.cur.parting {
+			return
+		}
+		t.on = g.cur
+	}
+	if t.on.phase != open {
 		return
 	}
 	f := Frame{Kind: Unlock, Number: t.number}
@@ -68,15 +75,14 @@ func (g *Client) repeat(t *task) {
 		f.Kind = Check // a lock lost meanwhile must not be acquired again unnoticed
 	case wanted:
 		f.Kind, f.Name, f.Try = Lock, t.name, t.try
-		t.asked = true
 	}
-	g.send(&f)
+	g.send(t.on, &f)
 }
 
 // unask reports that a waiting request must be sent again, in another session.
 func (g *Client) unask(t *task) {
-	if t.state == wanted && t.asked {
-		t.asked = false
+	if t.state == wanted && t.on != nil {
+		t.on = nil
 		g.tell(Event{Request: t.number, Kind: Again})
 	}
 }
@@ -91,7 +97,11 @@ func (g *Client) Unlock(now member.Instant, request uint64) error {
 	switch {
 	case t == nil || t.state == leaving:
 		return member.ErrNotHeld
-	case t.state == wanted && !t.asked || t.until != 0:
+	case t.on == nil:
+		g.left(t, true)
+		g.remove(t)
+	case t.on.phase == ended: // the node has forgotten the session
+		g.withdraw(t, false)
 		g.left(t, true)
 		g.remove(t)
 	default:
@@ -100,12 +110,23 @@ func (g *Client) Unlock(now member.Instant, request uint64) error {
 	return nil
 }
 
-// letGo notifies the node that a request is over, now or when there is a connection.
+// letGo notifies all nodes that know of a request that it is over, now or when there is
+// a connection. The one that it rests on confirms it.
 func (g *Client) letGo(t *task) {
-	t.state = leaving
-	if g.phase == open {
-		g.send(&Frame{Kind: Unlock, Number: t.number})
+	g.withdraw(t, false)
+	if t.state == wanted {
+		t.on.holds++
 	}
+	t.state = leaving
+	g.repeat(t)
+}
+
+// taken reports that a lock is lost. An application may still act on it, so nodes are
+// not notified that it is released.
+func (g *Client) taken(t *task, why member.Cause) {
+	g.tell(Event{Request: t.number, Kind: Taken, Token: t.token, Cause: why})
+	g.withdraw(t, true)
+	t.on.quiet = true
 }
 
 func (g *Client) left(t *task, ok bool) {
@@ -114,26 +135,35 @@ func (g *Client) left(t *task, ok bool) {
 	}
 }
 
-// heard handles what the node reports about a request or the session.
-func (g *Client) heard(f *Frame) {
+// heard handles what a node reports about a request or its session.
+func (g *Client) heard(a *attachment, f *Frame) {
 	if f.Kind == Renewed {
-		g.renewed(f.Number, f.Span)
+		g.renewed(a, f.Number, f.Span)
+		return
+	}
+	if f.Kind == Done && a.paid(f.Number) {
 		return
 	}
 	t := g.find(f.Number)
 	switch {
-	case t == nil && f.Kind == Held: // it had ended, but was sent again on another connection before the client heard so
-		g.send(&Frame{Kind: Unlock, Number: f.Number})
-	case t == nil || t.until != 0:
+	case t == nil || t.on != a && t.claim != a:
+		// A grant of a request that had ended or moved, but was sent again on another
+		// connection before the client heard so; or of a claim that is no longer made.
+		if f.Kind == Held && !t.was(a) {
+			g.send(a, &Frame{Kind: Unlock, Number: f.Number})
+		}
+	case t.on != a:
+		g.answered(t, f)
 	case f.Kind == Held && t.state == wanted:
 		t.state, t.token = inside, f.Token
+		a.holds++
 		g.tell(Event{Request: t.number, Kind: Granted, Token: t.token})
 	case f.Kind == Held && t.state == inside && t.token != f.Token:
-		g.tell(Event{Request: t.number, Kind: Taken, Token: t.token}) // another entry
+		g.taken(t, member.NoCause) // another entry
 		t.mute = true
 		g.letGo(t)
 	case f.Kind == Lost && t.state == inside:
-		g.tell(Event{Request: t.number, Kind: Taken, Token: t.token, Cause: f.Cause})
+		g.taken(t, f.Cause)
 		g.remove(t)
 	case f.Kind == Over && t.state == wanted:
 		g.tell(Event{Request: t.number, Kind: Refused, Why: f.Why})
@@ -148,33 +178,28 @@ func (g *Client) heard(f *Frame) {
 func (g *Client) pass() {
 	g.soonest = member.Never
 	g.requests = slices.DeleteFunc(g.requests, func(t *task) bool {
-		switch due := g.due(t); {
-		case g.now < due:
-			g.soonest = min(g.soonest, due)
+		switch end := g.waits(t); {
+		case g.now < end:
+			g.soonest = min(g.soonest, end)
 			return false
-		case t.state == inside:
-			g.tell(Event{Request: t.number, Kind: Taken, Token: t.token, Cause: member.Session})
-			return true
 		case g.now >= t.late:
 			g.tell(Event{Request: t.number, Kind: Refused, Why: Late})
 		default:
 			g.tell(Event{Request: t.number, Kind: Refused, Why: Unreachable})
 		}
-		if t.mute = true; t.asked {
+		if t.mute = true; t.on != nil {
 			g.letGo(t)
 		}
-		return !t.asked
+		return t.on == nil
 	})
 }
 
-// due returns when pass must handle a request.
-func (g *Client) due(t *task) member.Instant {
+// waits returns until when a request may wait.
+func (g *Client) waits(t *task) member.Instant {
 	switch {
-	case t.state == inside && t.until != 0:
-		return t.until
 	case t.state != wanted:
 		return member.Never
-	case g.session == 0 && g.config.Patience > 0:
+	case g.cur.session == 0 && g.config.Patience > 0:
 		return min(t.late, max(t.since, g.alone)+member.Instant(g.config.Patience))
 	}
 	return t.late
@@ -183,17 +208,22 @@ func (g *Client) due(t *task) member.Instant {
 // Valid reports whether a lock is held at this reading of the clock.
 func (g *Client) Valid(request uint64, now member.Instant) bool { return now < g.Deadline(request) }
 
-// Deadline returns until when a lock is held, unless the session is renewed before; 0
-// if it is not held.
+// Deadline returns until when a lock is held, unless the session that it rests on is
+// renewed before; 0 if it is not held.
 func (g *Client) Deadline(request uint64) member.Instant {
-	t := g.find(request)
-	switch {
-	case t == nil || t.state != inside:
-		return 0
-	case t.until != 0:
-		return t.until
+	if t := g.find(request); t != nil && t.state == inside {
+		return t.on.limit()
 	}
-	return g.limit()
+	return 0
+}
+
+// Act returns how long an application that has just checked Valid may still act; 0 if
+// the lock is not held.
+func (g *Client) Act(request uint64) member.Span {
+	if t := g.find(request); t != nil && t.state == inside {
+		return t.on.act
+	}
+	return 0
 }
 
 func (g *Client) find(request uint64) *task {
@@ -208,10 +238,10 @@ func (g *Client) place(request uint64) (int, bool) {
 }
 
 func (g *Client) remove(t *task) {
+	if t.state != wanted {
+		t.on.holds--
+	}
 	if i, ok := g.place(t.number); ok {
 		g.requests = slices.Delete(g.requests, i, i+1)
 	}
 }
-
-// Act returns how long an application that has just checked Valid may still act.
-func (g *Client) Act() member.Span { return g.act }

@@ -13,19 +13,19 @@ import (
 // A world is a node and some clients with clocks of their own, whose connections break and
 // whose processes are paused. The storm has a whole cluster.
 type world struct {
-	t      testing.TB
-	chance *rand.Rand
-	now    int64 // true time
-	events agenda
-	seq    int
-	n      *node
-	clock  watch // of the node
-	down   bool  // there is no node
-	conns  []*conn
-	guests []*visitor
-	holds  []*claim
-	calm   bool // no more faults and requests
-	broken string
+	t       testing.TB
+	chance  *rand.Rand
+	now     int64 // true time
+	events  queue
+	seq     int
+	n       *node
+	clock   watch // of the node
+	down    bool  // there is no node
+	conns   []*conn
+	clients []*testClient
+	holds   []*claim
+	calm    bool // no more faults and requests
+	broken  string
 
 	entries, lost int
 }
@@ -39,27 +39,27 @@ func (c watch) at(t int64) member.Instant {
 
 // A conn is a connection: what is sent arrives in order, until it breaks.
 type conn struct {
-	of      *visitor
+	of      *testClient
 	number  uint64 // as the client counts; its place among all is that of the node
 	dead    bool
 	arrives [2]int64
 }
 
-// A visitor is a client and its applications.
-type visitor struct {
+// A testClient is a client and its applications.
+type testClient struct {
 	w      *world
 	g      *Client
 	clock  watch
 	still  bool
 	queue  []func() // what came while it stood still
-	conn   int
+	conns  []int    // those that it uses: places among all
 	wakeAt int64
 	wants  map[uint64]string
 }
 
 // A claim is a client that believes it holds a lock.
 type claim struct {
-	v       *visitor
+	v       *testClient
 	request uint64
 	name    string
 	last    member.Instant // until when it may act, as it knew last
@@ -69,7 +69,7 @@ type claim struct {
 func (c *claim) valid() bool {
 	end := c.until
 	if end == 0 {
-		end = c.v.g.Deadline(c.request) + member.Instant(c.v.g.act)
+		end = c.v.g.Deadline(c.request) + member.Instant(c.v.g.Act(c.request))
 	}
 	return c.v.clock.at(c.v.w.now) < end
 }
@@ -80,15 +80,15 @@ type happening struct {
 	do  func()
 }
 
-type agenda []happening
+type queue []happening
 
-func (a agenda) Len() int { return len(a) }
-func (a agenda) Less(i, j int) bool {
+func (a queue) Len() int { return len(a) }
+func (a queue) Less(i, j int) bool {
 	return a[i].at < a[j].at || a[i].at == a[j].at && a[i].seq < a[j].seq
 }
-func (a agenda) Swap(i, j int) { a[i], a[j] = a[j], a[i] }
-func (a *agenda) Push(x any)   { *a = append(*a, x.(happening)) }
-func (a *agenda) Pop() any {
+func (a queue) Swap(i, j int) { a[i], a[j] = a[j], a[i] }
+func (a *queue) Push(x any)   { *a = append(*a, x.(happening)) }
+func (a *queue) Pop() any {
 	x := (*a)[len(*a)-1]
 	*a = (*a)[:len(*a)-1]
 	return x
@@ -119,13 +119,13 @@ func newWorld(t testing.TB, seed uint64) *world {
 	w.n.take()
 	w.conns = []*conn{nil} // there is no connection 0
 	for range 2 + w.chance.IntN(4) {
-		v := &visitor{w: w, clock: rate(), wants: map[uint64]string{}}
+		v := &testClient{w: w, clock: rate(), wants: map[uint64]string{}}
 		c := ClientConfig{Nodes: []string{"a", "nowhere"}, Retry: 10 * ms, MaxRetry: 100 * ms, Dial: 100 * ms, Seed: w.chance.Uint64()}
 		if w.chance.IntN(2) == 0 {
 			c.Length = 300 * ms
 		}
 		v.g, _ = NewClient(v.clock.at(0), c)
-		w.guests = append(w.guests, v)
+		w.clients = append(w.clients, v)
 		v.take()
 		w.after(1, v.act)
 	}
@@ -156,7 +156,7 @@ func (w *world) atNode(f func(n *node)) {
 		w.carry(s.Conn, 1, func(c *conn) {
 			c.of.step(func() {
 				if err := c.of.g.Receive(c.of.now(), c.number, b); err != nil {
-					w.fault("a guest: %v", err)
+					w.fault("a client: %v", err)
 				}
 			})
 		})
@@ -205,10 +205,10 @@ func (w *world) snap(id, odds int) {
 	}
 }
 
-func (v *visitor) now() member.Instant { return v.clock.at(v.w.now) }
+func (v *testClient) now() member.Instant { return v.clock.at(v.w.now) }
 
 // step lets a client do something, or later if it is paused.
-func (v *visitor) step(f func()) {
+func (v *testClient) step(f func()) {
 	if v.still {
 		v.queue = append(v.queue, f)
 		return
@@ -218,7 +218,7 @@ func (v *visitor) step(f func()) {
 }
 
 // take carries out what a client wants done.
-func (v *visitor) take() {
+func (v *testClient) take() {
 	w := v.w
 	out := v.g.Out
 	v.g.Out = ClientOut{Wake: out.Wake}
@@ -227,31 +227,36 @@ func (v *visitor) take() {
 	}
 	for _, c := range w.holds {
 		if end := v.g.Deadline(c.request); c.v == v && end != 0 {
-			c.last = end + member.Instant(v.g.act)
+			c.last = end + member.Instant(v.g.Act(c.request))
 		}
 		if c.v == v && c.until == 0 && v.now() >= v.g.Deadline(c.request) {
-			w.fault("a guest holds %s after its time, and was not told", c.name)
+			w.fault("a client holds %s after its time, and was not told", c.name)
 		}
 	}
-	if d := out.Dial; d != (Dial{}) {
-		if v.conn != 0 {
-			w.snap(v.conn, 3)
-		}
-		v.conn = len(w.conns)
+	for _, d := range out.Dials {
+		id := len(w.conns)
+		v.conns = append(v.conns, id)
 		w.conns = append(w.conns, &conn{of: v, number: d.Conn, dead: d.Address != "a" || w.down})
-		if !w.conns[v.conn].dead {
+		if !w.conns[id].dead {
 			w.after(w.below(3*ms), func() { v.step(func() { v.g.Connected(v.now(), d.Conn) }) })
+		} else if w.chance.IntN(2) == 0 {
+			w.after(w.below(3*ms), func() { v.step(func() { v.g.Disconnected(v.now(), d.Conn) }) })
 		}
 	}
-	id := v.conn
-	for _, b := range out.Frames {
+	for _, f := range out.Frames {
+		id := v.conns[v.place(f.Conn)]
 		w.carry(uint64(id), 0, func(c *conn) {
 			w.atNode(func(n *node) {
-				if err := n.d.Receive(n.now, n.m, uint64(id), b); err != nil {
-					w.fault("the desk: %v", err)
+				if err := n.d.Receive(n.now, n.m, uint64(id), f.Bytes); err != nil {
+					w.fault("the server: %v", err)
 				}
 			})
 		})
+	}
+	for _, number := range out.HangUps {
+		i := v.place(number)
+		w.snap(v.conns[i], 3)
+		v.conns = slices.Delete(v.conns, i, i+1)
 	}
 	if v.wakeAt <= w.now && out.Wake != member.Never {
 		d := max(1, int64(out.Wake-v.now()))
@@ -260,8 +265,13 @@ func (v *visitor) take() {
 	}
 }
 
+// place returns the place of a connection among the client's.
+func (v *testClient) place(number uint64) int {
+	return slices.IndexFunc(v.conns, func(id int) bool { return v.w.conns[id].number == number })
+}
+
 // act lets an application ask for something, or take it back.
-func (v *visitor) act() {
+func (v *testClient) act() {
 	w := v.w
 	if w.calm {
 		return
@@ -287,7 +297,7 @@ func (v *visitor) act() {
 }
 
 // leave releases a lock, or withdraws a request, if it still exists.
-func (v *visitor) leave(r uint64) {
+func (v *testClient) leave(r uint64) {
 	v.step(func() {
 		if v.g.Unlock(v.now(), r) == nil {
 			v.w.holds = slices.DeleteFunc(v.w.holds, func(c *claim) bool { return c.v == v && c.request == r })
@@ -295,7 +305,7 @@ func (v *visitor) leave(r uint64) {
 	})
 }
 
-func (v *visitor) told(e *Event) {
+func (v *testClient) told(e *Event) {
 	w := v.w
 	name, known := v.wants[e.Request]
 	if !known {
@@ -338,12 +348,12 @@ func (w *world) strike() {
 	if w.calm {
 		return
 	}
-	v := w.guests[w.chance.IntN(len(w.guests))]
+	v := w.clients[w.chance.IntN(len(w.clients))]
 	lease := settings().Lease
 	switch w.chance.IntN(10) {
 	case 0, 1, 2, 3:
-		if v.conn != 0 {
-			w.snap(v.conn, 2)
+		if len(v.conns) > 0 {
+			w.snap(v.conns[w.chance.IntN(len(v.conns))], 2)
 		}
 	case 4, 5, 6:
 		if !v.still {
@@ -361,7 +371,7 @@ func (w *world) strike() {
 	w.after(w.below(400*ms), w.strike)
 }
 
-func (v *visitor) goOn() {
+func (v *testClient) goOn() {
 	v.still = false
 	queue := v.queue
 	v.queue = nil
@@ -395,7 +405,7 @@ func (w *world) run() string {
 		if w.now = e.at; !w.calm && w.now > 20*lease {
 			w.calm = true
 			w.n.mute = false
-			for _, v := range w.guests {
+			for _, v := range w.clients {
 				if v.still {
 					v.goOn()
 				}
@@ -406,9 +416,9 @@ func (w *world) run() string {
 	if w.broken != "" {
 		return w.broken
 	}
-	for i, v := range w.guests {
+	for i, v := range w.clients {
 		if len(v.wants) > 0 || len(v.g.requests) > 0 {
-			return fmt.Sprintf("guest %d has %d requests that have not ended", i, len(v.g.requests))
+			return fmt.Sprintf("client %d has %d requests that have not ended", i, len(v.g.requests))
 		}
 	}
 	for y := range w.n.m.Each {

@@ -70,7 +70,7 @@ func (o *oracle) commit(r *views.Record, h uint64) {
 			}
 		}
 	}
-	o.haunted(r)
+	o.judgeGhosts(r)
 	if evicts {
 		o.spares(r)
 	}
@@ -110,9 +110,9 @@ type limit struct {
 	until int64
 }
 
-// haunted judges the ghosts of a view: no member evicted in this view or before can act for
+// judgeGhosts judges the ghosts of a view: no member evicted in this view or before can act for
 // longer than the view says.
-func (o *oracle) haunted(r *views.Record) {
+func (o *oracle) judgeGhosts(r *views.Record) {
 	for i := range o.limits {
 		l := &o.limits[i]
 		rest := int64(0)

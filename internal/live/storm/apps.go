@@ -2,6 +2,7 @@ package storm
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/internal/live/member"
@@ -44,7 +45,7 @@ func (q *proc) begin() {
 	if q.apps == nil {
 		q.apps = make([]app, q.w.Apps)
 	}
-	q.asks = q.asks[:0]
+	q.asks, q.claims = q.asks[:0], q.claims[:0]
 	for i := range q.apps {
 		q.apps[i] = app{seq: q.apps[i].seq}
 		q.later(i, q.chance.Below(int64(q.w.Think)+1))
@@ -252,6 +253,10 @@ func (q *proc) lateUnlock(a *app) {
 // told handles an event of the member.
 func (q *proc) told(e *member.Event) {
 	w := q.w
+	if x := q.disclaimed(e.Ticket); x != nil {
+		q.toldClaim(e, x)
+		return
+	}
 	x := q.asked(e.Ticket)
 	if x == nil {
 		w.broken(Events, "m%d reports %s for a finished request", q.no, eventNames[e.Kind])
@@ -280,6 +285,32 @@ func (q *proc) told(e *member.Event) {
 		q.forget(x)
 		w.mark(trace.Deny, q, x.lock, eventNames[e.Kind])
 		q.over(x)
+	}
+}
+
+// disclaimed removes a claim from those that wait, and returns it; nil if there is none.
+func (q *proc) disclaimed(t member.Ticket) *ask {
+	for i, x := range q.claims {
+		if x.ticket == t {
+			q.claims = slices.Delete(q.claims, i, i+1)
+			return x
+		}
+	}
+	return nil
+}
+
+// toldClaim handles the outcome of a claim: it is honoured or refused.
+func (q *proc) toldClaim(e *member.Event, x *ask) {
+	switch {
+	case e.Kind == member.Held && (e.Token != x.token || q.state == leaving):
+		q.w.broken(Events, "m%d reports a claim of %s with %v as honoured with %v", q.no, q.w.names[x.lock], x.token, e.Token)
+	case e.Kind == member.Held:
+		x.held, x.asked = true, q.w.Now()
+		q.asks = append(q.asks, x)
+		q.w.oracle.claimed(q, x)
+		q.w.result.Claims++
+	case e.Kind != member.Lost && e.Kind != member.Stopped:
+		q.w.broken(Events, "m%d reports %s for a claim of %s", q.no, eventNames[e.Kind], q.w.names[x.lock])
 	}
 }
 

@@ -22,7 +22,7 @@ type client struct {
 	boots   int
 	up      bool
 	session *talk.Client
-	line    *line // its current or last connection; nil before the first
+	lines   []*line // its connections
 	hands   []hand
 	ponder  int64 // when its applications may request something again
 	seq     int
@@ -97,7 +97,9 @@ func (c *client) crash() {
 	}
 	c.w.oracle.clientGone(c)
 	c.up = false
-	c.hang()
+	for len(c.lines) > 0 {
+		c.hang(c.lines[0])
+	}
 }
 
 func (c *client) pulse(d int64) {
@@ -124,7 +126,7 @@ func (h *hand) valid() bool {
 // is valid.
 func (h *hand) look() {
 	if end := h.c.session.Deadline(h.request); h.holds && end != 0 {
-		h.until = end + member.Instant(h.c.session.Act())
+		h.until = end + member.Instant(h.c.session.Act(h.request))
 	}
 }
 
@@ -248,14 +250,21 @@ func (c *client) take() {
 			w.broken(Told, "%s: %s holds the lock with %v, its session has expired, and it has not been notified", w.names[h.lock], w.Name(c.id), h.token)
 		}
 	}
-	if d := out.Dial; d != (talk.Dial{}) {
+	for _, d := range out.Dials {
 		c.dial(d)
 	}
-	for _, b := range out.Frames {
-		c.line.send(c.id, b)
+	for _, f := range out.Frames {
+		if l := c.lined(f.Conn); l != nil {
+			l.send(c.id, f.Bytes)
+		}
 	}
-	if out.Dial != (talk.Dial{}) {
-		c.session.Connected(c.now(), out.Dial.Conn)
+	for _, conn := range out.HangUps {
+		if l := c.lined(conn); l != nil {
+			c.hang(l)
+		}
+	}
+	for _, d := range out.Dials {
+		c.session.Connected(c.now(), d.Conn)
 		c.take()
 	}
 	c.rewake()

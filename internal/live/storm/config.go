@@ -81,6 +81,7 @@ func (c *Config) Check() error {
 type Result struct {
 	Entries   int
 	Tries     int // tries that were refused
+	Claims    int // claims that were honoured
 	Views     int
 	Terms     int // terms with a leader
 	Revotes   int // changes of the set of voters
@@ -93,7 +94,7 @@ type Result struct {
 	Deposits  int         // writes that the fenced resource accepted
 	Refused   int         // writes that it refused
 	Books     Books       // if there is a bank
-	Frames    [13]int     // number by kind, in the order of FrameNames
+	Frames    [15]int     // number by kind, in the order of FrameNames
 	Simulated member.Span // duration of the run
 	Longest   member.Span // longest wait of a request made after the grace period
 	Bound     member.Span // largest bound of such a wait, given what others did meanwhile
@@ -106,6 +107,7 @@ type Result struct {
 func (r *Result) Add(o *Result) {
 	r.Entries += o.Entries
 	r.Tries += o.Tries
+	r.Claims += o.Claims
 	r.Views += o.Views
 	r.Terms += o.Terms
 	r.Revotes += o.Revotes

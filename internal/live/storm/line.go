@@ -30,14 +30,30 @@ type line struct {
 // dial starts another connection.
 func (c *client) dial(d talk.Dial) {
 	w := c.w
-	c.hang()
-	c.line = &line{w: w, no: len(w.lines) + 1, number: d.Conn, c: c, of: c.boots, q: w.addressed(d.Address)}
-	w.lines = append(w.lines, c.line)
+	l := &line{w: w, no: len(w.lines) + 1, number: d.Conn, c: c, of: c.boots, q: w.addressed(d.Address)}
+	w.lines = append(w.lines, l)
+	c.lines = append(c.lines, l)
 }
 
-// hang closes the client's connection; the process may be notified.
-func (c *client) hang() {
-	if l := c.line; l != nil && !l.broken && c.chance.Below(2) == 0 {
+// lined returns the client's connection of this number, or nil.
+func (c *client) lined(number uint64) *line {
+	for _, l := range c.lines {
+		if l.number == number {
+			return l
+		}
+	}
+	return nil
+}
+
+// drop forgets a connection of the client.
+func (c *client) drop(l *line) {
+	c.lines = slices.DeleteFunc(c.lines, func(o *line) bool { return o == l })
+}
+
+// hang closes a connection of the client; the process may be notified.
+func (c *client) hang(l *line) {
+	c.drop(l)
+	if !l.broken && c.chance.Below(2) == 0 {
 		l.send(c.id, nil)
 	}
 }
@@ -48,7 +64,7 @@ func (l *line) send(from algorithm.ID, frame []byte) {
 	if l.broken {
 		return
 	}
-	kind, to := guestMsg, l.q.id
+	kind, to := clientMsg, l.q.id
 	if from == l.q.id {
 		kind, to = nodeMsg, l.c.id
 	}
@@ -105,6 +121,7 @@ func (l *line) hand(end int, frame []byte) {
 	}
 	c.rush()
 	if len(frame) == 0 {
+		c.drop(l)
 		c.session.Disconnected(c.now(), l.number)
 	} else if err := c.session.Receive(c.now(), l.number, frame); err != nil {
 		c.w.broken(Errors, "%s refuses frame %x: %v", c.w.Name(c.id), frame, err)
@@ -112,10 +129,14 @@ func (l *line) hand(end int, frame []byte) {
 	c.take()
 }
 
-// snap breaks the connection of a client, and notifies both ends.
+// snap breaks a connection of a client, and notifies both ends.
 func (c *client) snap() {
-	l := c.line
+	if len(c.lines) == 0 {
+		return
+	}
+	l := c.lines[c.chance.Below(int64(len(c.lines)))]
 	l.broken = true
+	c.drop(l)
 	c.session.Disconnected(c.now(), l.number)
 	c.take()
 	if l.q.state != dead && l.boots == l.q.boots && !c.w.Paused(l.q.id) {

@@ -12,12 +12,12 @@ import (
 
 // The kinds of messages, by their first byte: those between processes, and then these.
 const (
-	guestMsg = process.Messages + iota // from a client to a node: connection and frame; no frame if it is closed
-	nodeMsg                            // from a node to a client
-	readMsg                            // to the store: lock, fencing token (token below); with a bank, two accounts
-	valueMsg                           // from the store: lock, token, value; with a bank, two accounts and their balances
-	writeMsg                           // lock, token, value, deposit; with a bank, two accounts, their balances, the amount
-	savedMsg                           // from the store, if it has a bank: lock, token
+	clientMsg = process.Messages + iota // from a client to a node: connection and frame; no frame if it is closed
+	nodeMsg                             // from a node to a client
+	readMsg                             // to the store: lock, fencing token (token below); with a bank, two accounts
+	valueMsg                            // from the store: lock, token, value; with a bank, two accounts and their balances
+	writeMsg                            // lock, token, value, deposit; with a bank, two accounts, their balances, the amount
+	savedMsg                            // from the store, if it has a bank: lock, token
 )
 
 var msgNames = [...]string{
@@ -141,7 +141,7 @@ func (x *network) send(from, to algorithm.ID, b []byte) bool {
 	if w.SendLate(from, to, slot, more); more > 0 {
 		x.blocked = max(x.blocked, w.Now()+more+slowest)
 	}
-	if x.twice > 0 && b[0] < guestMsg && x.chance.Below(1000) < x.twice {
+	if x.twice > 0 && b[0] < clientMsg && x.chance.Below(1000) < x.twice {
 		more += x.chance.Below(20 * ms)
 		w.SendLate(from, to, w.Keep(b, 0, kernel.Tag(x.broken[int(from)*x.n+int(to)]), 1), more)
 		x.blocked = max(x.blocked, w.Now()+more+slowest)
@@ -165,7 +165,7 @@ func sum(b []byte) uint64 {
 }
 
 // spoken reports whether a message is on a connection of a client.
-func spoken(b []byte) bool { return b[0] == guestMsg || b[0] == nodeMsg }
+func spoken(b []byte) bool { return b[0] == clientMsg || b[0] == nodeMsg }
 
 // tell sends a message made of a kind and some numbers.
 func (w *world) tell(from, to algorithm.ID, kind byte, values ...uint64) {

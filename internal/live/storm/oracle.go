@@ -116,6 +116,17 @@ func (o *oracle) entered(q *proc, x *ask) {
 	q.watch()
 }
 
+// claimed judges a claim that was honoured: the process is inside for a client, with the
+// fencing token of the client's entry.
+func (o *oracle) claimed(q *proc, x *ask) {
+	l := &o.locks[x.lock]
+	h := hold{q: q, inc: q.inc, token: x.token}
+	o.exclude(l, o.w.names[x.lock], &h)
+	l.holds = append(l.holds, h)
+	l.usage.enters(o.w.Now(), q.inc)
+	q.watch()
+}
+
 // count judges the fencing token of an entry. Whatever clocks do, counts are dense, so no
 // token occurs twice. Tokens rise from epoch to epoch if clocks are within the margin.
 func (o *oracle) count(lock int, t member.Token) {
@@ -282,7 +293,7 @@ func (o *oracle) died(q *proc) {
 			o.left(q, x)
 		}
 	}
-	q.asks = q.asks[:0]
+	q.asks, q.claims = q.asks[:0], q.claims[:0]
 }
 
 // acted records that applications of a process no longer act by what it has lost.

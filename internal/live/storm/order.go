@@ -80,7 +80,7 @@ func (o *oracle) sent(q *proc, to uint64, b []byte) {
 func FrameNames() []string { return slices.Clone(frameNames[:]) }
 
 var frameNames = [...]string{
-	"ALG", "TOUCH", "REPORT", "RELEASED", "QUERY", "ANSWER", "LEND", "RETURN", "DONE", "PROBE", "BUSY", "FREE", "OTHER",
+	"ALG", "TOUCH", "REPORT", "RELEASED", "QUERY", "ANSWER", "LEND", "RETURN", "DONE", "PROBE", "BUSY", "FREE", "CLAIM", "CLAIMED", "OTHER",
 }
 
 func frameNumber(kind string) int {

@@ -39,8 +39,9 @@ type proc struct {
 	chance   kernel.Rand
 	view     *member.View // the installed view; nil before the first
 
-	apps []app
-	asks []*ask // waiting and holding requests, in the order in which they were made
+	apps   []app
+	asks   []*ask // waiting and holding requests, in the order in which they were made
+	claims []*ask // claims of clients that wait
 
 	lease    member.Instant // how long it may act, by its own clock, as the oracle counts
 	ended    member.Instant // in the step that renews the lease: when it ended before; otherwise 0
@@ -188,7 +189,12 @@ func (q *proc) effect(e *process.Effect) {
 		o.applied(q, e.Number, e.Record)
 	case process.Asked:
 		q.stands(&ask{ticket: e.Event.Ticket, lock: q.w.lockOf(e.To), app: -1, try: e.Lossy, deadline: member.Never})
+	case process.Claimed:
+		q.claims = append(q.claims, &ask{ticket: e.Event.Ticket, lock: q.w.lockOf(e.To), app: -1, token: e.Event.Token, deadline: member.Never})
 	case process.Cancelled:
+		if q.disclaimed(e.Event.Ticket) != nil {
+			return
+		}
 		q.known(e.Event.Ticket, q.takenBack)
 	case process.Unlocked:
 		q.known(e.Event.Ticket, q.exits)

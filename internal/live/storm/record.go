@@ -94,7 +94,7 @@ func (w *world) describe(e *trace.Event, b []byte) {
 	case process.Service:
 		e.Name = views.Kind(b[1]).String()
 		e.Fields = []host.Field{{Name: "says", Value: w.official(b[1:])}}
-	case guestMsg, nodeMsg:
+	case clientMsg, nodeMsg:
 		if f, ok := frameOf(b); ok {
 			e.Name = f.Kind.String()
 			e.Section, e.Fields = inWords(&f)

@@ -21,7 +21,7 @@ func TestShrink(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if s.Violation.Invariant != r.Violation.Invariant || len(s.Config.Strikes) > 5 || s.Tries > 150 {
+		if s.Violation.Invariant != r.Violation.Invariant || len(s.Config.Strikes) > 6 || s.Tries > 150 {
 			t.Errorf("%d tries for\n%v", s.Tries, s)
 		}
 		if lines := strings.Count(s.String(), "\n"); lines > 8 {

@@ -71,7 +71,7 @@ func TestPresentInOrder(t *testing.T) {
 // afterwards, also if the clock has just begun.
 func TestLogIsAskedWhenSettled(t *testing.T) {
 	r := born(t, 3, 3)
-	d := &desk{NewLeader(64, r), t, 1, 1}
+	d := &testLeader{NewLeader(64, r), t, 1, 1}
 	d.Voters([]uint64{64}, false, false)
 	d.Lead(d.now, 1, r)
 	if d.tick(1); d.Out.Revote != nil {
@@ -124,9 +124,9 @@ func TestGoneAtOnce(t *testing.T) {
 // A renewal of a member that leaves, or whose eviction is under way, is not taken: no
 // read begins for it.
 func TestRenewalIsNotTaken(t *testing.T) {
-	for what, end := range map[string]func(d *desk){
-		"leaves":     func(d *desk) { d.leaves(65, 0) },
-		"is evicted": func(d *desk) { _ = d.Evict(65); d.tick(2 * second) },
+	for what, end := range map[string]func(d *testLeader){
+		"leaves":     func(d *testLeader) { d.leaves(65, 0) },
+		"is evicted": func(d *testLeader) { _ = d.Evict(65); d.tick(2 * second) },
 	} {
 		d := lead(t, 3, 1)
 		end(d)
@@ -177,7 +177,7 @@ func TestRestoreByTheClock(t *testing.T) {
 }
 
 // A membership that has nothing to ask is not woken again.
-func TestPetitionerFallsSilent(t *testing.T) {
+func TestMembershipFallsSilent(t *testing.T) {
 	p, _ := joined(t)
 	p.Renew(10*second, 5, false, nil)
 	due := p.Out.Wake

@@ -9,13 +9,13 @@ import (
 )
 
 // leader makes a leader of a cluster that breaks no rule.
-func leader(t *testing.T, members, wanted int) *desk {
+func leader(t *testing.T, members, wanted int) *testLeader {
 	t.Helper()
 	return lead(t, members, wanted)
 }
 
 // join asks for membership and returns the answer.
-func (d *desk) join(name string, nonce uint64, reached ...uint64) Message {
+func (d *testLeader) join(name string, nonce uint64, reached ...uint64) Message {
 	d.t.Helper()
 	all := d.say(name, Message{Kind: Join, Name: name, Address: name, Nonce: nonce, Who: reached})
 	if len(all) != 1 {
@@ -25,7 +25,7 @@ func (d *desk) join(name string, nonce uint64, reached ...uint64) Message {
 }
 
 // incs returns the incarnations of all members.
-func (d *desk) incs() (all []uint64) {
+func (d *testLeader) incs() (all []uint64) {
 	for _, m := range d.Record().Members {
 		all = append(all, m.Inc)
 	}

@@ -31,7 +31,7 @@ func (r *Record) changed(x *Change) (n Record, ok bool) {
 	for _, m := range r.Members {
 		n.Formers = append(n.Formers, m.Inc)
 	}
-	if !n.start(x) || !n.remove(x) || !n.haunt(r, x) || !n.admit(x.Join) {
+	if !n.start(x) || !n.remove(x) || !n.setGhosts(r, x) || !n.admit(x.Join) {
 		return n, false
 	}
 	if x.Choices != nil {
@@ -73,9 +73,9 @@ func (r *Record) remove(x *Change) bool {
 	return true
 }
 
-// haunt sets the ghosts: the earlier ones, and the members evicted now. No others can
+// setGhosts sets the ghosts: the earlier ones, and the members evicted now. No others can
 // be ghosts, because a leaving member has promised not to act.
-func (r *Record) haunt(old *Record, x *Change) bool {
+func (r *Record) setGhosts(old *Record, x *Change) bool {
 	r.Ghosts = nil
 	for _, g := range x.Ghosts {
 		n := Ghost{Inc: g.Inc, Rest: g.Rest}

@@ -268,7 +268,7 @@ func TestRestoredFull(t *testing.T) {
 		t.Errorf("%d ghosts", len(n.Ghosts))
 	}
 	for _, m := range r.Members {
-		if !n.haunts(m.Nonce) {
+		if !n.isGhost(m.Nonce) {
 			t.Errorf("%s is no ghost", m.Name)
 		}
 	}

@@ -110,8 +110,8 @@ func (s *situation) facts(lonely bool) *facts {
 	return f
 }
 
-// warden returns the leader.
-func (s *situation) warden() *Leader {
+// newLeader returns the leader.
+func (s *situation) newLeader() *Leader {
 	const now = 1000 * second
 	w := &Leader{self: uint64(firstVoter + s.leader), now: now, leads: true, term: 1, steady: !s.joint, growing: s.learners}
 	r := &w.record
@@ -155,7 +155,7 @@ func (s *situation) warden() *Leader {
 // decide returns the voters after the leader's next change, those that leave with it, and
 // what is wrong with it.
 func (s *situation) decide() (voters, left set, wrong string) {
-	w := s.warden()
+	w := s.newLeader()
 	old := s.facts(false).voters
 	x, ok := w.next()
 	if !ok {

@@ -9,7 +9,7 @@ import (
 
 // complaining lets members renew, each with its complaints, until a change is proposed
 // or so long has passed. It returns who is evicted, and after how long.
-func (d *desk) complaining(most member.Instant, complaints map[uint64][]uint64) ([]uint64, member.Instant) {
+func (d *testLeader) complaining(most member.Instant, complaints map[uint64][]uint64) ([]uint64, member.Instant) {
 	d.t.Helper()
 	begun := d.now
 	for d.now-begun < most {

@@ -64,7 +64,7 @@ func (w *Leader) elsewhere(from string, m *Message) {
 // only the leader knows; one that only stops need not.
 func (w *Leader) stranger(from string, m *Message) {
 	if m.Kind == Leave {
-		w.parted = w.now
+		w.leftAt = w.now
 	}
 	votes := m.Kind == Leave && m.Voter != 0 && !m.Stops
 	switch {
@@ -103,7 +103,7 @@ func (w *Leader) leave(from string, m *Message) {
 // log can do without their voters, and none of them has asked for as long as it takes
 // to ask several times. If the last one only stops, the log goes on when it returns.
 func (w *Leader) told(stops bool) bool {
-	return (stops || w.agreed()) && (w.parted == 0 || w.now-w.parted > member.Instant(w.record.Settings.Renew))
+	return (stops || w.agreed()) && (w.leftAt == 0 || w.now-w.leftAt > member.Instant(w.record.Settings.Renew))
 }
 
 // heir returns the voter that should lead instead of this one, whose own process stops, or

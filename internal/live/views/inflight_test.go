@@ -57,11 +57,11 @@ func TestProposalIsNeverRebuilt(t *testing.T) {
 func TestLateConfirmation(t *testing.T) {
 	for what, x := range map[string]struct {
 		inc uint64
-		end func(d *desk)
+		end func(d *testLeader)
 	}{
-		"it leaves":               {65, func(d *desk) { d.say("B", Message{Kind: Leave, Inc: 65}) }},
-		"it has to wait to leave": {64, func(d *desk) { d.say("A", Message{Kind: Leave, Inc: 64, Voter: 64}) }},
-		"it is evicted":           {65, func(d *desk) { _ = d.Evict(65) }},
+		"it leaves":               {65, func(d *testLeader) { d.say("B", Message{Kind: Leave, Inc: 65}) }},
+		"it has to wait to leave": {64, func(d *testLeader) { d.say("A", Message{Kind: Leave, Inc: 64, Voter: 64}) }},
+		"it is evicted":           {65, func(d *testLeader) { _ = d.Evict(65) }},
 	} {
 		d := lead(t, 3, 1)
 		d.tick(2 * second)

@@ -38,7 +38,7 @@ func (w *Leader) join(from string, m *Message) {
 	case r.bearer(m.Nonce) >= 0:
 		w.push(from)
 		return
-	case r.haunts(m.Nonce): // admitted and evicted before it heard of it
+	case r.isGhost(m.Nonce): // admitted and evicted before it heard of it
 		w.send(from, &Message{Kind: Gone, Cluster: r.Cluster, Nonce: m.Nonce})
 		return
 	}

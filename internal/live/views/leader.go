@@ -40,7 +40,7 @@ type Leader struct {
 	wanted    int             // number of voters requested by the operator; 0 if none
 
 	last     uint64         // member kept although it leaves, because all do; 0 if none
-	parted   member.Instant // when a member that has left may last have waited to be notified
+	leftAt   member.Instant // when a member that has left may last have waited to be notified
 	flying   *Change        // proposed change in flight
 	entry    []byte         // its bytes
 	proposed member.Instant
@@ -136,7 +136,7 @@ func (w *Leader) Lead(now member.Instant, term uint64, r Record) {
 		w.ghosts = append(w.ghosts, timed{g.Inc, full})
 	}
 	if len(w.list) > len(r.staying()) || slices.ContainsFunc(r.Formers, r.out) {
-		w.parted = w.now
+		w.leftAt = w.now
 	}
 	w.missing()
 }
@@ -206,7 +206,7 @@ func (w *Leader) settle(old *Record) {
 		if w.record.Rank(m.Inc) >= 0 {
 			continue
 		}
-		w.parted = w.now
+		w.leftAt = w.now
 		if w.flying != nil && slices.Contains(w.flying.Drop, m.Inc) {
 			w.flapped(m.Name)
 		}

@@ -8,8 +8,8 @@ import (
 	"github.com/stile-lock/stile/internal/live/member"
 )
 
-// A desk is a leader that is spoken to directly, and what it says.
-type desk struct {
+// A testLeader is a leader that gets messages directly, and what it answers.
+type testLeader struct {
 	*Leader
 	t    *testing.T
 	now  member.Instant
@@ -20,16 +20,16 @@ const second = member.Instant(member.Second)
 
 // lead makes a leader of a cluster with so many members; the first one is the leader's own
 // process.
-func lead(t *testing.T, members, wanted int) *desk {
+func lead(t *testing.T, members, wanted int) *testLeader {
 	r := born(t, members, wanted)
-	d := &desk{NewLeader(64, r), t, 100 * second, 1}
+	d := &testLeader{NewLeader(64, r), t, 100 * second, 1}
 	d.Voters(r.staying(), false, true)
 	d.Lead(d.now, 1, r)
 	return d
 }
 
 // say brings a message, and returns what is said to it.
-func (d *desk) say(from string, m Message) []Message {
+func (d *testLeader) say(from string, m Message) []Message {
 	d.t.Helper()
 	m.Cluster = 9
 	if err := d.Receive(d.now, from, m.AppendTo(nil)); err != nil {
@@ -38,7 +38,7 @@ func (d *desk) say(from string, m Message) []Message {
 	return d.said()
 }
 
-func (d *desk) said() []Message {
+func (d *testLeader) said() []Message {
 	var all []Message
 	for _, l := range d.Out.Send {
 		m, err := ParseMessage(l.Bytes)
@@ -52,7 +52,7 @@ func (d *desk) said() []Message {
 }
 
 // tick advances the time, and returns what is proposed then.
-func (d *desk) tick(by member.Instant) *Change {
+func (d *testLeader) tick(by member.Instant) *Change {
 	d.t.Helper()
 	d.now += by
 	d.Out.Reset()
@@ -68,7 +68,7 @@ func (d *desk) tick(by member.Instant) *Change {
 }
 
 // commit applies what was proposed.
-func (d *desk) commit() Record {
+func (d *testLeader) commit() Record {
 	d.t.Helper()
 	r, ok := Apply(*d.Record(), d.term, d.entry)
 	if !ok {
@@ -80,7 +80,7 @@ func (d *desk) commit() Record {
 }
 
 // here has these answer a call of this moment.
-func (d *desk) here(who ...uint64) {
+func (d *testLeader) here(who ...uint64) {
 	d.t.Helper()
 	for _, inc := range who {
 		d.say("m", Message{Kind: Here, Inc: inc, Number: uint64(d.now)})
@@ -88,7 +88,7 @@ func (d *desk) here(who ...uint64) {
 }
 
 // live lets time pass, in which these renew, and answer calls.
-func (d *desk) live(by member.Instant, who ...uint64) *Change {
+func (d *testLeader) live(by member.Instant, who ...uint64) *Change {
 	d.t.Helper()
 	for end := d.now + by; d.now < end; {
 		for _, inc := range who {

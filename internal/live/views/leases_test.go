@@ -11,7 +11,7 @@ import (
 )
 
 // renews brings a renewal, confirms it, and reports whether it was answered.
-func (d *desk) renews(inc, number uint64) bool {
+func (d *testLeader) renews(inc, number uint64) bool {
 	d.t.Helper()
 	d.say("m", Message{Kind: Renew, Inc: inc, Number: number, Epoch: d.Record().Epoch})
 	d.tick(0)
@@ -347,11 +347,11 @@ func TestRenewalsWhileAChangeIsUnderWay(t *testing.T) {
 // When the log's voters change, in whatever way, the leader looks at once whether there is
 // something to be done, and counts from then how long leavers have been silent.
 func TestVotersOfTheLogChange(t *testing.T) {
-	for what, change := range map[string]func(d *desk){
-		"nothing":          func(d *desk) { d.Voters([]uint64{64}, true, true) },
-		"the list":         func(d *desk) { d.Voters([]uint64{64, 65}, true, true) },
-		"a learner":        func(d *desk) { d.Voters([]uint64{64}, false, true) },
-		"that it is going": func(d *desk) { d.Voters([]uint64{64}, true, false) },
+	for what, change := range map[string]func(d *testLeader){
+		"nothing":          func(d *testLeader) { d.Voters([]uint64{64}, true, true) },
+		"the list":         func(d *testLeader) { d.Voters([]uint64{64, 65}, true, true) },
+		"a learner":        func(d *testLeader) { d.Voters([]uint64{64}, false, true) },
+		"that it is going": func(d *testLeader) { d.Voters([]uint64{64}, true, false) },
 	} {
 		d := leader(t, 1, 1)
 		d.Voters([]uint64{64}, true, true)
@@ -359,10 +359,10 @@ func TestVotersOfTheLogChange(t *testing.T) {
 		if d.Out.Revote == nil {
 			t.Fatal("nothing is asked of the log")
 		}
-		before := d.parted
+		before := d.leftAt
 		change(d)
-		if at := d.Leader.now; (d.revoted == 0 && d.parted == at) != (what != "nothing") || (d.parted == before) != (what == "nothing") {
-			t.Errorf("%s changes: asked at %d, parted at %d, now %d", what, d.revoted, d.parted, at)
+		if at := d.Leader.now; (d.revoted == 0 && d.leftAt == at) != (what != "nothing") || (d.leftAt == before) != (what == "nothing") {
+			t.Errorf("%s changes: asked at %d, leftAt at %d, now %d", what, d.revoted, d.leftAt, at)
 		}
 	}
 }

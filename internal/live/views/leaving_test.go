@@ -8,7 +8,7 @@ import (
 )
 
 // leaves lets a member ask to leave, and returns the answers to it.
-func (d *desk) leaves(inc, voter uint64) []Message {
+func (d *testLeader) leaves(inc, voter uint64) []Message {
 	d.t.Helper()
 	return d.say("m", Message{Kind: Leave, Inc: inc, Voter: voter})
 }
@@ -42,13 +42,13 @@ func TestLastLeaverWaits(t *testing.T) {
 // The last member stays as long as there is something to be done: another one wants to
 // join, a change is under way, the log has other voters, or there are more members.
 func TestLastLeaverStays(t *testing.T) {
-	for what, keep := range map[string]func(d *desk){
-		"nothing":             func(*desk) {},
-		"a joiner":            func(d *desk) { d.join("X", 5, 64) },
-		"a change":            func(d *desk) { _ = d.Choose(central()); d.tick(second) },
-		"another voter":       func(d *desk) { d.Voters([]uint64{64, 65}, false, true); d.parted = 0 },
-		"a learner":           func(d *desk) { d.Voters([]uint64{64}, true, true); d.parted = 0 },
-		"a change of the log": func(d *desk) { d.Voters([]uint64{64}, false, false); d.parted = 0 },
+	for what, keep := range map[string]func(d *testLeader){
+		"nothing":             func(*testLeader) {},
+		"a joiner":            func(d *testLeader) { d.join("X", 5, 64) },
+		"a change":            func(d *testLeader) { _ = d.Choose(central()); d.tick(second) },
+		"another voter":       func(d *testLeader) { d.Voters([]uint64{64, 65}, false, true); d.leftAt = 0 },
+		"a learner":           func(d *testLeader) { d.Voters([]uint64{64}, true, true); d.leftAt = 0 },
+		"a change of the log": func(d *testLeader) { d.Voters([]uint64{64}, false, false); d.leftAt = 0 },
 	} {
 		d := leader(t, 1, 1)
 		keep(d)
@@ -141,7 +141,7 @@ func TestWhoStays(t *testing.T) {
 // A change that would be void, here for too many ghosts, is not proposed.
 func TestTooManyGhosts(t *testing.T) {
 	d := leader(t, 2, 1)
-	haunted(&d.record, member.MaxGhosts)
+	withGhosts(&d.record, member.MaxGhosts)
 	for _, g := range d.record.Ghosts {
 		d.ghosts = append(d.ghosts, timed{g.Inc, member.Never})
 	}
@@ -154,7 +154,7 @@ func TestTooManyGhosts(t *testing.T) {
 // A voter without a record belongs to no other cluster, and a voter of the future is sent
 // to the leader.
 func TestVoterKnowsLittle(t *testing.T) {
-	d := &desk{NewLeader(64, Record{}), t, 0, 0}
+	d := &testLeader{NewLeader(64, Record{}), t, 0, 0}
 	if all := d.say("m", Message{Kind: Renew, Inc: 65}); len(all) != 1 || all[0].Kind != NotLeader {
 		t.Errorf("%v", all)
 	}
@@ -169,7 +169,7 @@ func TestVoterKnowsLittle(t *testing.T) {
 
 // If all leave and no process joins, the member whose voter leads stays until the others
 // have left; without such a member it is the first. If a process joins, none has to stay.
-func TestOneIsDetained(t *testing.T) {
+func TestOneLeaverIsKept(t *testing.T) {
 	for _, x := range []struct {
 		self uint64
 		last uint64
@@ -189,13 +189,13 @@ func TestOneIsDetained(t *testing.T) {
 		}
 		change := Change{}
 		change.Drop, change.Left = d.goers(all)
-		d.detain(&change)
+		d.keepOne(&change)
 		want := slices.DeleteFunc([]uint64{64, 65, 66}, func(inc uint64) bool { return inc == x.last })
 		if d.last != x.last || !slices.Equal(change.Left, want) {
 			t.Errorf("voter %d leads, a process joins: %v: %d stays, %v leave", x.self, x.join, d.last, change.Left)
 		}
 		d.join("X", 5, 64, 65, 66)
-		if d.detain(&change); d.last != 0 && !x.join {
+		if d.keepOne(&change); d.last != 0 && !x.join {
 			t.Errorf("%d stays though a process joins", d.last)
 		}
 	}

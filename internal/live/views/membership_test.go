@@ -6,7 +6,7 @@ import (
 	"github.com/stile-lock/stile/internal/live/member"
 )
 
-func petitioner(t *testing.T, voters ...string) *Membership {
+func testMembership(t *testing.T, voters ...string) *Membership {
 	t.Helper()
 	p, err := NewMembership(MembershipConfig{Name: "X", Address: "x", Nonce: 500, Voters: voters})
 	if err != nil {
@@ -41,7 +41,7 @@ func (p *Membership) told(t *testing.T, now member.Instant, from string, m Messa
 
 // joined returns a membership that is a member, beside A and B, and its record.
 func joined(t *testing.T) (*Membership, Record) {
-	p := petitioner(t, "A", "B")
+	p := testMembership(t, "A", "B")
 	p.Join(1)
 	r := must(t, born(t, 2, 1), Change{Base: 1, Join: []Joiner{{"X", "x", 500, 0}}})
 	p.told(t, 2, "A", Message{Kind: View, Record: r.AppendTo(nil)})
@@ -52,8 +52,8 @@ func joined(t *testing.T) (*Membership, Record) {
 	return p, r
 }
 
-func TestPetitionerJoins(t *testing.T) {
-	p := petitioner(t, "N", "M")
+func TestMembershipJoins(t *testing.T) {
+	p := testMembership(t, "N", "M")
 	p.Join(1)
 	if all, to := p.sent(t); len(all) != 1 || all[0].Kind != Join || to[0] != "N" {
 		t.Fatalf("%v %v", all, to)
@@ -93,7 +93,7 @@ func TestPetitionerJoins(t *testing.T) {
 	}
 }
 
-func TestPetitionerRenews(t *testing.T) {
+func TestMembershipRenews(t *testing.T) {
 	p, r := joined(t)
 	p.Renew(10, 1, true, []uint64{65})
 	if all, _ := p.sent(t); len(all) != 1 || all[0].Number != 1 || !all[0].Forget || len(all[0].Who) != 1 || all[0].Epoch != 2 {
@@ -134,7 +134,7 @@ func TestPetitionerRenews(t *testing.T) {
 	}
 }
 
-func TestPetitionerLeaves(t *testing.T) {
+func TestMembershipLeaves(t *testing.T) {
 	p, r := joined(t)
 	p.Renew(5, 1, false, nil)
 	p.Leave(10)
@@ -156,7 +156,7 @@ func TestPetitionerLeaves(t *testing.T) {
 }
 
 // A member whose voters are of another cluster for long is none of anything.
-func TestPetitionerReplaced(t *testing.T) {
+func TestMembershipReplaced(t *testing.T) {
 	p, _ := joined(t)
 	p.told(t, 5*second, "A", Message{Kind: Other, Cluster: 77, Inc: 128})
 	if p.Out.Ending != Running {
@@ -174,7 +174,7 @@ func TestPetitionerReplaced(t *testing.T) {
 
 // A process that knows its cluster believes nothing that is said in another one, even
 // before it has heard from its own.
-func TestPetitionerForeign(t *testing.T) {
+func TestMembershipForeign(t *testing.T) {
 	p, err := NewMembership(MembershipConfig{Name: "X", Address: "x", Nonce: 500, Cluster: 8, Voters: []string{"A"}})
 	if err != nil {
 		t.Fatal(err)
@@ -208,7 +208,7 @@ func TestRefer(t *testing.T) {
 
 // A process answers calls with the number of the call, as long as it is that incarnation,
 // and also while it leaves.
-func TestPetitionerIsCalled(t *testing.T) {
+func TestMembershipIsCalled(t *testing.T) {
 	p, _ := joined(t)
 	p.Leave(20 * second)
 	p.sent(t)

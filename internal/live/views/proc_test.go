@@ -17,8 +17,8 @@ func (n *node) boot() {
 	for i := range n.cuts {
 		c.Voters = append(c.Voters, fmt.Sprintf("p%d", i))
 	}
-	if n.keeper != nil {
-		c.Voter = n.keeper.id
+	if n.voter != nil {
+		c.Voter = n.voter.id
 	}
 	q.p, _ = NewMembership(c)
 	n.proc = q

@@ -38,7 +38,7 @@ func (w *Leader) next() (x Change, ok bool) {
 	x = Change{Base: w.record.Epoch, Term: w.term, Above: w.floor, Choices: w.choices, Wanted: w.wanted}
 	for mercy := all; mercy <= silent; mercy++ {
 		x.Drop, x.Left = w.goers(mercy)
-		w.detain(&x)
+		w.keepOne(&x)
 		w.revote(&x)
 		stay := w.rest(&x)
 		x.Join = w.admissible(stay)
@@ -52,16 +52,16 @@ func (w *Leader) next() (x Change, ok bool) {
 			w.standings[i].evict = false
 		}
 	}
-	x.Ghosts = w.haunting(x.Drop)
+	x.Ghosts = w.runningGhosts(x.Drop)
 	old := w.now-w.since > 4*member.Instant(w.record.Settings.ViewLife)
 	due := w.fresh == w.record.Epoch || w.floor > w.record.Epoch
 	return x, due || len(x.Drop)+len(x.Left)+len(x.Join)+len(x.Promote)+len(x.Retire) > 0 || x.Choices != nil || x.Wanted != 0 || w.forget && old
 }
 
-// detain keeps one of the leaving members if all leave and none joins: the others can
+// keepOne keeps one of the leaving members if all leave and none joins: the others can
 // then leave, and the last one need not wait for any other. It is the member of the
 // voter that leads.
-func (w *Leader) detain(x *Change) {
+func (w *Leader) keepOne(x *Change) {
 	w.last = 0
 	if len(x.Left) == 0 || len(x.Drop) > 0 || len(w.rest(x)) > 0 || len(w.admissible(nil)) > 0 {
 		return
@@ -134,9 +134,9 @@ func (w *Leader) rest(x *Change) []Member {
 	return stay
 }
 
-// haunting returns all ghosts whose leases may still run, and for how long: those of
+// runningGhosts returns all ghosts whose leases may still run, and for how long: those of
 // earlier changes, and the members evicted now.
-func (w *Leader) haunting(drop []uint64) []member.Ghost {
+func (w *Leader) runningGhosts(drop []uint64) []member.Ghost {
 	var ghosts []member.Ghost
 	add := func(inc uint64, until member.Instant) {
 		if until > w.now {

@@ -90,8 +90,8 @@ func (r *Record) named(name string) int {
 	return slices.IndexFunc(r.Members, func(m Member) bool { return m.Name == name })
 }
 
-// haunts reports whether the bearer of a nonce is a ghost.
-func (r *Record) haunts(nonce uint64) bool {
+// isGhost reports whether the bearer of a nonce is a ghost.
+func (r *Record) isGhost(nonce uint64) bool {
 	return slices.ContainsFunc(r.Ghosts, func(g Ghost) bool { return g.Nonce == nonce })
 }
 
@@ -143,7 +143,7 @@ func (r *Record) Check() error {
 		switch {
 		case m.Name == "" || r.named(m.Name) != i:
 			return fmt.Errorf("member %q: want unique names that are not empty", m.Name)
-		case m.Nonce == 0 || r.bearer(m.Nonce) != i || r.haunts(m.Nonce):
+		case m.Nonce == 0 || r.bearer(m.Nonce) != i || r.isGhost(m.Nonce):
 			return fmt.Errorf("nonce %d of %q: want a unique number above 0", m.Nonce, m.Name)
 		case m.Inc/places > r.Epoch || i > 0 && m.Inc <= r.Members[i-1].Inc:
 			return fmt.Errorf("incarnation %d of %q in epoch %d: want ascending incarnations up to this epoch", m.Inc, m.Name, r.Epoch)

@@ -110,7 +110,7 @@ func TestRecordBounds(t *testing.T) {
 		"the handover":     func(r *Record, over int) { r.Settings.Handover = 1_000_000 + over },
 		"members":          func(r *Record, over int) { many(r, member.MaxMembers+over) },
 		"former members":   func(r *Record, over int) { r.Formers = numbers(member.MaxMembers + over) },
-		"ghosts":           func(r *Record, over int) { haunted(r, member.MaxGhosts+over) },
+		"ghosts":           func(r *Record, over int) { withGhosts(r, member.MaxGhosts+over) },
 		"voters that were": func(r *Record, over int) { r.Voters = manyVoters(3, maxLeaving-3+over); many(r, 1) },
 	} {
 		for over := range 2 {
@@ -132,8 +132,8 @@ func many(r *Record, n int) {
 	}
 }
 
-// haunted gives a record so many ghosts.
-func haunted(r *Record, n int) {
+// withGhosts gives a record so many ghosts.
+func withGhosts(r *Record, n int) {
 	for i := range n {
 		inc := uint64(1000 + i)
 		r.Ghosts = append(r.Ghosts, Ghost{Inc: inc, Nonce: inc, Rest: 1})

@@ -7,7 +7,7 @@ import (
 )
 
 // Applied entries are shown with their index, and so are restored ones.
-func TestClerkShows(t *testing.T) {
+func TestReplicaShows(t *testing.T) {
 	var indexes, epochs []uint64
 	s := &script{t: t, record: born(t, 3, 1)}
 	c, err := OpenReplica(ReplicaConfig{Logs: s, Seen: func(index uint64, r *Record) {
@@ -31,9 +31,9 @@ func TestClerkShows(t *testing.T) {
 
 // Members hear of a changed record, also if a void entry follows before the leader looks,
 // and if it was restored.
-func TestClerkNotices(t *testing.T) {
+func TestReplicaNotices(t *testing.T) {
 	for _, restored := range []bool{false, true} {
-		c, s := clerk(t)
+		c, s := leadingReplica(t)
 		x := Change{Base: 1, Term: 1, Left: []uint64{66}}
 		if restored {
 			r := must(t, *c.Record(), x)
@@ -52,7 +52,7 @@ func TestClerkNotices(t *testing.T) {
 }
 
 // A voter does not start from a state that cannot be read.
-func TestClerkIsNotOpened(t *testing.T) {
+func TestReplicaIsNotOpened(t *testing.T) {
 	planted := errors.New("planted")
 	good := script{t: t, record: born(t, 1, 1)}
 	for what, s := range map[string]Logs{
@@ -84,32 +84,32 @@ func (s *failing) Start(state []byte, m Machine, seed uint64) (Log, error) {
 	return s.script.Start(state, m, seed)
 }
 
-// letters is a log that notes the messages it gets, refuses some of them, and has a fixed
+// A messageLog is a log that notes the messages it gets, refuses some of them, and has a fixed
 // rest.
-type letters struct {
+type messageLog struct {
 	*script
 	got             []string
 	noRead, noOrder bool
 }
 
-func (l *letters) Step(from uint64, letter []byte) error {
-	l.got = append(l.got, string(letter))
+func (l *messageLog) Step(from uint64, message []byte) error {
+	l.got = append(l.got, string(message))
 	return nil
 }
-func (l *letters) Rest() int { return 7 }
-func (l *letters) Revote(want []uint64) error {
+func (l *messageLog) Rest() int { return 7 }
+func (l *messageLog) Revote(want []uint64) error {
 	if l.noOrder {
 		return errors.New("busy")
 	}
 	return l.script.Revote(want)
 }
-func (l *letters) HandOver(to uint64) error {
+func (l *messageLog) HandOver(to uint64) error {
 	if l.noOrder {
 		return errors.New("busy")
 	}
 	return l.script.HandOver(to)
 }
-func (l *letters) Read(number uint64) error {
+func (l *messageLog) Read(number uint64) error {
 	if l.noRead {
 		return errors.New("busy")
 	}
@@ -118,9 +118,9 @@ func (l *letters) Read(number uint64) error {
 
 // A message from another voter reaches the log as it was sent, and what the log has to say
 // to it goes out at once.
-func TestClerkSteps(t *testing.T) {
-	c, s := clerk(t)
-	l := &letters{script: s}
+func TestReplicaSteps(t *testing.T) {
+	c, s := leadingReplica(t)
+	l := &messageLog{script: s}
 	c.log = l
 	s.next = []LogOut{{Send: []Post{{To: 5, Bytes: []byte("answer")}}}}
 	if err := c.Step(100*second, "there", letterTo(64, 5, "hello")); err != nil || !slices.Equal(l.got, []string{"hello"}) {
@@ -152,8 +152,8 @@ func TestClerkSteps(t *testing.T) {
 }
 
 // When too many voters were heard of, the last one is known at the cost of another.
-func TestClerkKnowsTheLast(t *testing.T) {
-	c, s := clerk(t)
+func TestReplicaKnowsTheLast(t *testing.T) {
+	c, s := leadingReplica(t)
 	for id := range uint64(3 * maxSeen) {
 		_ = c.Step(100*second, "crowd", letterTo(64, 1000+id, "x"))
 	}
@@ -166,8 +166,8 @@ func TestClerkKnowsTheLast(t *testing.T) {
 
 // What the log has applied by a tick is known before the leader decides: it does not
 // propose again what has already happened.
-func TestClerkLooksFirst(t *testing.T) {
-	c, s := clerk(t)
+func TestReplicaLooksFirst(t *testing.T) {
+	c, s := leadingReplica(t)
 	_ = c.Leader().Choose(central())
 	for now := 101 * second; len(s.proposed) == 0; now += second / 10 {
 		c.Tick(now)
@@ -181,8 +181,8 @@ func TestClerkLooksFirst(t *testing.T) {
 // The leader knows which voters the log has, and asks for others, or that another one
 // leads, when the record wants that. If the log has something to do it is asked at once
 // what comes of it, also if it refuses something else.
-func TestClerkRevotes(t *testing.T) {
-	c, s := clerk(t)
+func TestReplicaRevotes(t *testing.T) {
+	c, s := leadingReplica(t)
 	s.lead.Learners = []uint64{70}
 	c.Tick(101 * second)
 	if w := c.Leader(); !slices.Equal(w.list, []uint64{64}) || !w.growing || !w.steady {
@@ -217,16 +217,16 @@ func TestClerkRevotes(t *testing.T) {
 
 // A log that has taken something is asked what comes of it, though it refuses something
 // else.
-func TestClerkAsksAgain(t *testing.T) {
+func TestReplicaAsksAgain(t *testing.T) {
 	for _, out := range []LeaderOut{{Read: 1}, {Read: 1, Revote: []uint64{1}}, {Read: 1, HandOver: 1}} {
-		c, s := clerk(t)
-		c.log = &letters{script: s, noOrder: true}
+		c, s := leadingReplica(t)
+		c.log = &messageLog{script: s, noOrder: true}
 		if !c.ask(&out) {
 			t.Errorf("%+v: nothing comes of it", out)
 		}
 	}
-	c, s := clerk(t)
-	c.log = &letters{script: s, noRead: true}
+	c, s := leadingReplica(t)
+	c.log = &messageLog{script: s, noRead: true}
 	_ = c.Leader().Choose(central())
 	c.hears(t, 101*second, "b", Message{Kind: Renew, Inc: 65, Number: 3, Epoch: 1})
 	s.next = []LogOut{{}, {}, {}}

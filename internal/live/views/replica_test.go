@@ -62,9 +62,9 @@ func (s *script) Flush() (LogOut, error) {
 	return out, s.flushErr
 }
 
-// clerk returns one that leads three members, with itself as the only voter, and
+// leadingReplica returns one that leads three members, with itself as the only voter, and
 // its log.
-func clerk(t *testing.T) (*Replica, *script) {
+func leadingReplica(t *testing.T) (*Replica, *script) {
 	t.Helper()
 	s := &script{t: t, record: born(t, 3, 1), lead: Lead{Leader: 64, Term: 1, Serves: true, Voters: []uint64{64}, Settled: true}}
 	c, err := OpenReplica(ReplicaConfig{Logs: s})
@@ -87,8 +87,8 @@ func (c *Replica) hears(t *testing.T, now member.Instant, from string, m Message
 
 // A renewal, and a question for the record, are answered when a read that began
 // after they came is confirmed, and not before.
-func TestClerkReads(t *testing.T) {
-	c, s := clerk(t)
+func TestReplicaReads(t *testing.T) {
+	c, s := leadingReplica(t)
 	c.hears(t, 100*second, "b", Message{Kind: Renew, Inc: 65, Number: 3, Epoch: 1})
 	c.hears(t, 100*second, "x", Message{Kind: Status, Number: 8})
 	if len(c.Out.Send)+len(s.reads) > 0 {
@@ -114,8 +114,8 @@ func TestClerkReads(t *testing.T) {
 }
 
 // A voter that no longer leads answers nothing, even if an old read is confirmed.
-func TestClerkLeadsNoMore(t *testing.T) {
-	c, s := clerk(t)
+func TestReplicaStopsLeading(t *testing.T) {
+	c, s := leadingReplica(t)
 	c.hears(t, 100*second, "b", Message{Kind: Renew, Inc: 65, Number: 3, Epoch: 1})
 	c.Tick(101 * second)
 	s.lead = Lead{Leader: 77, Term: 2, Voters: []uint64{64, 77, 78}}
@@ -131,13 +131,13 @@ func TestClerkLeadsNoMore(t *testing.T) {
 
 // A log that fails leaves an error and no output, whatever was about to be sent,
 // and whatever comes then.
-func TestClerkFails(t *testing.T) {
+func TestReplicaFails(t *testing.T) {
 	planted := errors.New("planted")
 	for what, fail := range map[string]func(s *script){
 		"flush": func(s *script) { s.flushErr = planted },
 		"tick":  func(s *script) { s.tickErr = planted },
 	} {
-		c, s := clerk(t)
+		c, s := leadingReplica(t)
 		s.lead.Serves, s.lead.Leader = false, 0
 		c.Tick(100 * second)
 		if what == "flush" { // there is an answer, and it must not go out
@@ -168,8 +168,8 @@ func letterTo(to, from uint64, s string) []byte {
 
 // The address of a voter is known from its own messages before any record has it; refused
 // messages do not count, and no sender can make a voter remember more and more.
-func TestClerkAddresses(t *testing.T) {
-	c, s := clerk(t)
+func TestReplicaAddresses(t *testing.T) {
+	c, s := leadingReplica(t)
 	posts := func(to uint64) string {
 		t.Helper()
 		c.Out.Reset()
@@ -217,8 +217,8 @@ func TestClerkAddresses(t *testing.T) {
 
 // What the leader wants reaches the log, is wanted again if it is refused, and members are
 // notified of what is then applied.
-func TestClerkProposes(t *testing.T) {
-	c, s := clerk(t)
+func TestReplicaProposes(t *testing.T) {
+	c, s := leadingReplica(t)
 	s.refuse = errors.New("busy")
 	if err := c.Leader().Choose(central()); err != nil {
 		t.Fatal(err)
@@ -247,7 +247,7 @@ func TestClerkProposes(t *testing.T) {
 }
 
 // A voter needs a state.
-func TestClerkWithoutState(t *testing.T) {
+func TestReplicaWithoutState(t *testing.T) {
 	if _, err := OpenReplica(ReplicaConfig{Logs: &stateless{}}); err == nil {
 		t.Error("a voter starts without a state")
 	}
@@ -266,8 +266,8 @@ func (s *stateless) Voter(state []byte) (cluster, voter uint64, err error) { ret
 
 // Saves come out in their order, and are acknowledged to the log. What waits for one is
 // sent when it is durable, unless the log has failed.
-func TestClerkSaves(t *testing.T) {
-	c, s := clerk(t)
+func TestReplicaSaves(t *testing.T) {
+	c, s := leadingReplica(t)
 	s.next = []LogOut{{Saves: []Save{{Number: 1, Record: []byte("a")}, {Number: 2, Record: []byte("b")}}}}
 	c.Tick(101 * second)
 	if len(c.Out.Saves) != 2 || c.Out.Saves[1].Number != 2 {

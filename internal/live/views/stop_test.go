@@ -172,15 +172,15 @@ func TestStopGivesUp(t *testing.T) {
 // The next epoch is above every epoch that the leader has heard of, whoever said so. That
 // alone is a reason for a view. What no cluster reaches is not believed.
 func TestFloor(t *testing.T) {
-	for what, hear := range map[string]func(d *desk, epoch uint64){
-		"a member": func(d *desk, epoch uint64) {
+	for what, hear := range map[string]func(d *testLeader, epoch uint64){
+		"a member": func(d *testLeader, epoch uint64) {
 			d.say("B", Message{Kind: Renew, Inc: 65, Number: 99, Epoch: 1, Seen: epoch})
 		},
-		"an unknown": func(d *desk, epoch uint64) {
+		"an unknown": func(d *testLeader, epoch uint64) {
 			d.say("X", Message{Kind: Renew, Inc: 7000, Number: 99, Epoch: 1, Seen: epoch})
 		},
-		"a joiner":      func(d *desk, epoch uint64) { d.say("X", Message{Kind: Join, Name: "X", Nonce: 5, Seen: epoch}) },
-		"another voter": func(d *desk, epoch uint64) { d.Spoke(65, epoch) },
+		"a joiner":      func(d *testLeader, epoch uint64) { d.say("X", Message{Kind: Join, Name: "X", Nonce: 5, Seen: epoch}) },
+		"another voter": func(d *testLeader, epoch uint64) { d.Spoke(65, epoch) },
 	} {
 		d := lead(t, 3, 3)
 		d.live(3*second, 64, 65, 66)

@@ -30,7 +30,7 @@ func (w *world) strike() {
 	a, b := w.node(), w.node()
 	switch w.r.IntN(9) {
 	case 0:
-		if k := a.keeper; k != nil && slices.Contains(w.list, k.id) && k != w.leader {
+		if k := a.voter; k != nil && slices.Contains(w.list, k.id) && k != w.leader {
 			w.elect(k)
 		}
 	case 1:
@@ -48,12 +48,12 @@ func (w *world) strike() {
 	case 6:
 		a.leave()
 	case 7:
-		if k := w.leader; k.warden.leads {
-			r := k.warden.Record()
-			_ = k.warden.Evict(r.Members[w.r.IntN(len(r.Members))].Inc) // one that does not lead refuses
+		if k := w.leader; k.leader.leads {
+			r := k.leader.Record()
+			_ = k.leader.Evict(r.Members[w.r.IntN(len(r.Members))].Inc) // one that does not lead refuses
 		}
 	case 8:
-		_ = w.leader.warden.Forget()
+		_ = w.leader.leader.Forget()
 	}
 }
 
@@ -89,10 +89,10 @@ func (w *world) heal() {
 		n.paused = 0
 		clear(n.cuts)
 	}
-	if w.leader.n.keeper != w.leader || !w.leader.warden.leads {
+	if w.leader.n.voter != w.leader || !w.leader.leader.leads {
 		for _, n := range w.nodes {
-			if n.keeper != nil && slices.Contains(w.list, n.keeper.id) {
-				w.elect(n.keeper)
+			if n.voter != nil && slices.Contains(w.list, n.voter.id) {
+				w.elect(n.voter)
 				break
 			}
 		}

@@ -8,7 +8,7 @@ import (
 
 // A voter answers by the record on its disk, before it has heard of a leader.
 func TestVoterBeginsWithItsRecord(t *testing.T) {
-	d := &desk{NewLeader(64, born(t, 2, 1)), t, 0, 0}
+	d := &testLeader{NewLeader(64, born(t, 2, 1)), t, 0, 0}
 	if all := d.say("m", Message{Kind: Fetch, Inc: 65}); !has(all, View) {
 		t.Errorf("%v", all)
 	}
@@ -49,16 +49,16 @@ func TestNewLeaderAndLeavers(t *testing.T) {
 		"the log has nobody so far":  {one, nil, false},
 		"the log waits for somebody": {left, []uint64{64, 65}, false},
 	} {
-		d := &desk{NewLeader(64, x.r), t, second, 2} // its clock may show little
+		d := &testLeader{NewLeader(64, x.r), t, second, 2} // its clock may show little
 		d.Voters(x.list, false, true)
-		d.parted = 0
+		d.leftAt = 0
 		d.Lead(d.now, 2, x.r)
-		if got := has(d.leaves(64, 64), Gone); got != x.gone || (d.parted == d.now) != (!x.gone && x.list != nil) {
-			t.Errorf("%s: the last member goes at once: %v, parted at %d", what, got, d.parted)
+		if got := has(d.leaves(64, 64), Gone); got != x.gone || (d.leftAt == d.now) != (!x.gone && x.list != nil) {
+			t.Errorf("%s: the last member goes at once: %v, leftAt at %d", what, got, d.leftAt)
 		}
 	}
 	r := must(t, born(t, 3, 3), Change{Base: 1, Drop: []uint64{66}})
-	d := &desk{NewLeader(64, r), t, 100 * second, 2}
+	d := &testLeader{NewLeader(64, r), t, 100 * second, 2}
 	d.Lead(d.now, 2, r)
 	if len(d.absent) != 1 || d.absent[0].id != 66 || d.absent[0].at != d.now {
 		t.Errorf("missing voters: %+v", d.absent)

@@ -11,7 +11,7 @@ import (
 func (w *Leader) Voters(ids []uint64, growing, steady bool) {
 	if growing != w.growing || steady != w.steady || !slices.Equal(ids, w.list) {
 		w.revoted = 0 // reconcile at once
-		w.parted = w.now
+		w.leftAt = w.now
 	}
 	w.list, w.growing, w.steady = ids, growing, steady
 }

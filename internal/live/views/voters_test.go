@@ -9,7 +9,7 @@ import (
 
 // settle commits what is proposed, and does what is asked of the log, until
 // nothing more is.
-func (d *desk) settle(who ...uint64) {
+func (d *testLeader) settle(who ...uint64) {
 	d.t.Helper()
 	for range 20 {
 		if x := d.live(8*second, who...); x != nil {
@@ -20,7 +20,7 @@ func (d *desk) settle(who ...uint64) {
 }
 
 // revoteNow has the log's list changed as the leader asks.
-func (d *desk) revoteNow() {
+func (d *testLeader) revoteNow() {
 	d.now += 2 * second
 	d.hear(d.now)
 	d.Out.Reset()
@@ -34,7 +34,7 @@ func (d *desk) revoteNow() {
 	}
 }
 
-func (d *desk) votersAre(want ...uint64) {
+func (d *testLeader) votersAre(want ...uint64) {
 	d.t.Helper()
 	if got := d.record.staying(); !slices.Equal(got, want) || !slices.Equal(d.list, want) {
 		d.t.Errorf("voters %v, and the log has %v: want %v", got, d.list, want)
@@ -236,7 +236,7 @@ func TestStillborn(t *testing.T) {
 // A member that has missed three renewals may be dead with its disk: it is not a candidate,
 // and not one of those that stay, although it is still a member.
 func TestCandidatesAreFresh(t *testing.T) {
-	quick := func(members, wanted int) *desk {
+	quick := func(members, wanted int) *testLeader {
 		d := lead(t, members, wanted)
 		d.record.Settings.Renew = member.Second
 		return d
@@ -270,7 +270,7 @@ func TestCandidatesAreFresh(t *testing.T) {
 // member and has renewed a moment ago: it waits until that one has answered, or is evicted.
 // Then all the rest leave, and the last one stays until they have.
 func TestLeaversWaitForAnAnswer(t *testing.T) {
-	leave := func() *desk {
+	leave := func() *testLeader {
 		d := lead(t, 3, 3)
 		d.live(3*second, 64, 65, 66)
 		d.here(66) // under way since before
@@ -374,7 +374,7 @@ func TestStillbornLeavesNoDeadVoter(t *testing.T) {
 // Leaving voters go as far as they can, also when another number of voters is wanted.
 func TestLeaversGo(t *testing.T) {
 	all := []uint64{64, 65, 66, 67, 68}
-	leave := func(d *desk, who ...uint64) {
+	leave := func(d *testLeader, who ...uint64) {
 		for _, inc := range who {
 			d.say("m", Message{Kind: Leave, Inc: inc, Voter: inc})
 		}

@@ -22,7 +22,7 @@ type world struct {
 	calm     bool // all has been well for long
 	nodes    []*node
 
-	leader  *keeper
+	leader  *voter
 	term    uint64
 	list    []uint64
 	pending []*proposal
@@ -47,16 +47,16 @@ type node struct {
 	offset  int64
 	rate    int64 // millionths
 	paused  int64 // until when
-	keeper  *keeper
+	voter   *voter
 	proc    *proc
 	cuts    []int64 // by nodes: since when it does not reach them; 0 if it does
 }
 
-// A keeper is a voter.
-type keeper struct {
+// A voter is a node that stores the view log.
+type voter struct {
 	n       *node
 	id      uint64
-	warden  *Leader
+	leader  *Leader
 	applied int // how many entries
 	term    uint64
 }
@@ -74,7 +74,7 @@ type proc struct {
 }
 
 type proposal struct {
-	by    *keeper
+	by    *voter
 	term  uint64
 	bytes []byte
 }
@@ -170,24 +170,24 @@ func newWorld(seed uint64, nodes, voters int) *world {
 		w.list = append(w.list, v.ID)
 		w.keep(w.nodes[i], v.ID)
 	}
-	w.elect(w.nodes[0].keeper)
+	w.elect(w.nodes[0].voter)
 	return w
 }
 
 // keep begins a voter.
 func (w *world) keep(n *node, id uint64) {
-	k := &keeper{n: n, id: id, warden: NewLeader(id, w.last()), applied: len(w.records)}
-	k.warden.Voters(slices.Clone(w.list), false, true)
+	k := &voter{n: n, id: id, leader: NewLeader(id, w.last()), applied: len(w.records)}
+	k.leader.Voters(slices.Clone(w.list), false, true)
 	if w.leader != nil {
-		k.warden.Follow(w.leader.id)
+		k.leader.Follow(w.leader.id)
 	}
-	n.keeper = k
+	n.voter = k
 	var tick func()
 	tick = func() {
-		if n.keeper != k {
+		if n.voter != k {
 			return
 		}
-		n.on(func() { k.warden.Tick(n.clock()); k.take() })
+		n.on(func() { k.leader.Tick(n.clock()); k.take() })
 		w.after(2*ms, tick)
 	}
 	w.after(w.below(2*ms), tick)
@@ -197,7 +197,7 @@ func (w *world) last() Record { return w.records[len(w.records)-1] }
 
 // elect makes a voter the leader. What the old one had proposed is in the log
 // before the new term, or nowhere. The old one may not notice for long.
-func (w *world) elect(k *keeper) {
+func (w *world) elect(k *voter) {
 	old := w.leader
 	w.leader, w.term = k, w.term+1
 	term := w.term
@@ -209,14 +209,14 @@ func (w *world) elect(k *keeper) {
 	}
 	w.pending = nil
 	for _, n := range w.nodes {
-		if o := n.keeper; o != nil && o != k {
+		if o := n.voter; o != nil && o != k {
 			d := w.below(10 * ms)
 			if o == old && w.stormy {
 				d = w.below(3 * int64(w.settings.Lease))
 			}
 			w.after(d, func() {
 				if w.term == term {
-					o.warden.Follow(k.id)
+					o.leader.Follow(k.id)
 				}
 			})
 		}
@@ -226,7 +226,7 @@ func (w *world) elect(k *keeper) {
 			if w.leader == k && w.term == term {
 				k.catchUp(len(w.records))
 				k.term = term
-				k.warden.Lead(k.n.clock(), term, w.last())
+				k.leader.Lead(k.n.clock(), term, w.last())
 				k.take()
 			}
 		})
@@ -247,23 +247,23 @@ func (w *world) append(term uint64, b []byte) {
 	}
 	at := len(w.records)
 	for _, n := range w.nodes {
-		if k := n.keeper; k != nil {
+		if k := n.voter; k != nil {
 			w.after(w.below(4*ms), func() { n.on(func() { k.catchUp(at) }) })
 		}
 	}
 }
 
-func (k *keeper) catchUp(to int) {
+func (k *voter) catchUp(to int) {
 	for ; k.applied < to; k.applied++ {
-		k.warden.Applied(k.n.clock(), k.n.w.records[k.applied])
+		k.leader.Applied(k.n.clock(), k.n.w.records[k.applied])
 	}
 	k.take()
 }
 
 // take carries out what a leader wants done.
-func (k *keeper) take() {
-	w, out := k.n.w, k.warden.Out
-	k.warden.Out = LeaderOut{}
+func (k *voter) take() {
+	w, out := k.n.w, k.leader.Out
+	k.leader.Out = LeaderOut{}
 	term := k.term
 	for _, l := range out.Send {
 		w.deliver(k.n, l)
@@ -275,7 +275,7 @@ func (k *keeper) take() {
 		w.after(w.below(3*ms), func() {
 			if w.leader == k && w.term == term && !w.chance(5) {
 				w.after(w.below(3*ms), func() {
-					k.n.on(func() { k.warden.Confirmed(k.n.clock(), out.Read); k.take() })
+					k.n.on(func() { k.leader.Confirmed(k.n.clock(), out.Read); k.take() })
 				})
 			}
 		})
@@ -289,14 +289,14 @@ func (k *keeper) take() {
 	}
 	if out.HandOver != 0 {
 		for _, n := range w.nodes {
-			if n.keeper != nil && n.keeper.id == out.HandOver && w.leader == k && slices.Contains(w.list, out.HandOver) {
-				w.elect(n.keeper)
+			if n.voter != nil && n.voter.id == out.HandOver && w.leader == k && slices.Contains(w.list, out.HandOver) {
+				w.elect(n.voter)
 			}
 		}
 	}
 }
 
-func (w *world) propose(k *keeper, term uint64, b []byte) {
+func (w *world) propose(k *voter, term uint64, b []byte) {
 	if w.leader != k || w.term != term || w.chance(10) {
 		return
 	}
@@ -337,8 +337,8 @@ func (w *world) revote(want []uint64) {
 		if i := slices.Index(w.list, id); i >= 0 && w.leader.id != id {
 			w.list = slices.Delete(w.list, i, i+1)
 			for _, n := range w.nodes {
-				if n.keeper != nil && n.keeper.id == id {
-					n.keeper = nil
+				if n.voter != nil && n.voter.id == id {
+					n.voter = nil
 				}
 			}
 		}
@@ -346,8 +346,8 @@ func (w *world) revote(want []uint64) {
 	slices.Sort(w.list)
 	w.note("voters %v", w.list)
 	for _, n := range w.nodes {
-		if n.keeper != nil {
-			n.keeper.warden.Voters(slices.Clone(w.list), false, true)
+		if n.voter != nil {
+			n.voter.leader.Voters(slices.Clone(w.list), false, true)
 		}
 	}
 }
@@ -382,9 +382,9 @@ func (w *world) deliver(from *node, l Envelope) {
 func (n *node) receive(from string, b []byte) {
 	var err error
 	if ForVoter(b) {
-		if n.keeper != nil {
-			err = n.keeper.warden.Receive(n.clock(), from, b)
-			n.keeper.take()
+		if n.voter != nil {
+			err = n.voter.leader.Receive(n.clock(), from, b)
+			n.voter.take()
 		} else if !n.proc.dead {
 			err = n.proc.p.Refer(n.clock(), from, b)
 			n.proc.take()

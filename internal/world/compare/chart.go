@@ -17,7 +17,7 @@ func (m *Map) SVG() string {
 	by := Measures()[0]
 	p := draw.Charts{
 		Title:   by.Title + " by number of processes N",
-		Note:    interrupted(m.Stopped()) + fmt.Sprintf("runs of %d entries, seed %d; times in T, the message latency", m.Entries, m.Seed),
+		Note:    interrupted(m.Stopped()) + fmt.Sprintf("%d entries per run, seed %d; times in T, the message latency", m.Entries, m.Seed),
 		Columns: min(len(m.Think), 3), Width: 400, Height: 300,
 	}
 	for h, hold := range m.Hold {

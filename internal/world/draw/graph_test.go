@@ -76,7 +76,7 @@ func TestReported(t *testing.T) {
 	if g.Has(0, 1) {
 		t.Error("drawing a graph has changed it")
 	}
-	if empty := WaitFor(&deadlock.Graph{}, Caption{Victim: algorithm.None}); !strings.Contains(empty, "Nobody waits") {
+	if empty := WaitFor(&deadlock.Graph{}, Caption{Victim: algorithm.None}); !strings.Contains(empty, "No process waits") {
 		t.Error("the empty graph says nothing")
 	}
 }

@@ -43,7 +43,7 @@ func WaitFor(g *deadlock.Graph, p Caption) string {
 	d.place()
 	c := &Canvas{}
 	if len(d.nodes) == 0 {
-		c.Text("16", "84", "Nobody waits.", "fill", Ink)
+		c.Text("16", "84", "No process waits.", "fill", Ink)
 	}
 	for _, e := range d.edges {
 		d.edge(c, e)

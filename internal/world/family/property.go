@@ -7,7 +7,7 @@ import "github.com/stile-lock/stile/internal/world/script"
 const (
 	MutualExclusion = script.MutualExclusion  // never two inside; never two holders of one lock
 	UnaskedGrant    = "granted-unasked"       // a process that is granted a lock has asked for it
-	IdleVictim      = "victim-idle"           // a process told to abort has a transaction
+	IdleVictim      = "victim-idle"           // a process ordered to abort has a transaction
 	UnaskedEntry    = script.UnaskedEntry     // a process that enters has asked, and is not inside already
 	LostRequest     = script.LostRequest      // a process that asks gets in before the run ends
 	NoDeadlock      = "freedom from deadlock" // no process waits forever, in one run
@@ -23,6 +23,6 @@ const (
 	Alibi           = "alibi"                 // a process given an alibi is not inside
 	Convergence     = "convergence"           // it stabilizes from every state
 	FalseReport     = "false-report"          // a reported deadlock does not exist, though no transaction has aborted yet
-	OneVictim       = "one-victim"            // in a deadlock exactly the youngest is told to abort
+	OneVictim       = "one-victim"            // in a deadlock exactly the youngest is ordered to abort
 	Cycle           = "cycle"                 // transactions wait for each other in a cycle, where that must never happen: a deadlock
 )

@@ -154,7 +154,7 @@ func (d *deal) ring(p int) []int {
 	return all
 }
 
-// judge looks at who is told to abort, and for which deadlock.
+// judge looks at who is ordered to abort, and for which deadlock.
 func (x *dealing) judge(d *deal, p int, cycle []algorithm.ID) {
 	ring := d.ring(p)
 	if len(cycle) > 0 {

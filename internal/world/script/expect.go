@@ -25,9 +25,9 @@ const (
 
 	// Of transactions:
 	Commits      // processes that commit, in this order, in the whole run
-	Aborts       // processes told to abort, in this order, in the whole run
+	Aborts       // processes ordered to abort, in this order, in the whole run
 	CommitsAt    // a process commits at exactly this time
-	AbortsAt     // a process is told to abort at exactly this time
+	AbortsAt     // a process is ordered to abort at exactly this time
 	Stuck        // processes whose transactions never end
 	Deadlocks    // number of deadlocks that arise
 	Cycle        // this deadlock arises: each waits for the next, and the last for the first

@@ -457,8 +457,8 @@ func TestUnsound(t *testing.T) {
 	}
 }
 
-// Letters that are not sound are refused, or end the node: never the process.
-func TestUnsoundLetters(t *testing.T) {
+// Messages that are not sound are refused, or end the node: never the process.
+func TestUnsoundMessages(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	refused, ended := 0, 0
 	for seed := range uint64(60) {

@@ -1,6 +1,6 @@
 // Package transactions is the environment of a method against deadlock: processes that
 // run transactions, which acquire locks at several sites one by one and commit. A
-// transaction that is told to abort does so at once, and may start again at any time.
+// transaction that is ordered to abort does so at once, and may start again at any time.
 package transactions
 
 import (

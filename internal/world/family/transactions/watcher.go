@@ -9,7 +9,7 @@ type Watcher interface {
 	Asks(p algorithm.ID, lock int) // asks for a lock
 	Got(p algorithm.ID, lock int)  // has acquired the lock
 	Commits(p algorithm.ID)
-	// Told reports which process has been told to abort, for which deadlock, what is
+	// Told reports which process has been ordered to abort, for which deadlock, what is
 	// wrong with that, if anything, and whether the reason is a dead site.
 	Told(p algorithm.ID, cycle []algorithm.ID, wrong string, burying bool)
 	Aborts(p algorithm.ID)  // is ending its attempt

@@ -9,9 +9,9 @@ import (
 	"github.com/stile-lock/stile/internal/world/calls"
 )
 
-// A desk is the lab, started with a text, and with a check that does what a test
+// A fakeLab is the lab, started with a text, and with a check that does what a test
 // tells it: it goes on until then.
-type desk struct {
+type fakeLab struct {
 	calls.Calls
 	start string
 	real  bool // checks are real ones
@@ -27,40 +27,40 @@ type desk struct {
 	stopped chan bool   // a check was stopped
 }
 
-func newDesk(start string) *desk {
-	return &desk{start: start, asked: map[string]string{}, verdict: make(chan string, 1), stopped: make(chan bool, 10)}
+func newFakeLab(start string) *fakeLab {
+	return &fakeLab{start: start, asked: map[string]string{}, verdict: make(chan string, 1), stopped: make(chan bool, 10)}
 }
 
 // last is the body of the last call of a name.
-func (d *desk) last(name string) string {
+func (d *fakeLab) last(name string) string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.asked[name]
 }
 
 // holdBack has the next answer to a call not come.
-func (d *desk) holdBack(name string) {
+func (d *fakeLab) holdBack(name string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.held = name
 }
 
 // willEnd has the next check that is begun end at once.
-func (d *desk) willEnd(said string) {
+func (d *fakeLab) willEnd(said string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.ends = said
 }
 
 // refuse has the next answer to a call be that it failed.
-func (d *desk) refuse(name string) {
+func (d *fakeLab) refuse(name string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.fails = name
 }
 
 // Call implements Caller.
-func (d *desk) Call(ctx context.Context, name string, body []byte, emit func([]byte) error) error {
+func (d *fakeLab) Call(ctx context.Context, name string, body []byte, emit func([]byte) error) error {
 	d.mu.Lock()
 	d.asked[name] = string(body)
 	held := d.held == name
@@ -99,7 +99,7 @@ func (d *desk) Call(ctx context.Context, name string, body []byte, emit func([]b
 	return d.Calls.Call(ctx, name, body, emit)
 }
 
-func (d *desk) check(ctx context.Context, emit func([]byte) error) error {
+func (d *fakeLab) check(ctx context.Context, emit func([]byte) error) error {
 	if err := emit([]byte(`{"progress":{"states":12345,"depth":7,"seconds":1}}`)); err != nil {
 		return err
 	}

@@ -11,10 +11,10 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// stations are all pages on which controls are tried: together they have every control
+// fixtures are all pages on which controls are tried: together they have every control
 // of the lab.
-func stations(t testing.TB) []station {
-	return []station{
+func fixtures(t testing.TB) []fixture {
+	return []fixture{
 		{name: "time", text: example(t, "raymond-a"), controls: timeControls()},
 		{name: "wide", text: example(t, "maekawa-grid-3-23"), controls: wideControls()},
 		{name: "broken", text: broken, controls: brokenControls()},
@@ -30,7 +30,7 @@ func stations(t testing.TB) []station {
 		{name: "elections", text: election, controls: electionDeeds()},
 		{name: "editor", text: scenarioText, controls: editorControls()},
 		{name: "faulty", text: faulty, controls: faultyControls()},
-		{name: "dialogs", text: scenarioText, desk: true, controls: dialogControls()},
+		{name: "dialogs", text: scenarioText, scripted: true, controls: dialogControls()},
 		{name: "fresh", text: scenarioText, controls: freshControls()},
 		{name: "lists", text: scenarioText, controls: freshLists()},
 		{name: "export", text: scenarioText, controls: exportControls()},
@@ -38,7 +38,7 @@ func stations(t testing.TB) []station {
 	}
 }
 
-// everyday are the stations that are visited in every run. The others are visited in
+// everyday are the fixtures that are visited in every run. The others are visited in
 // nightly runs, with STILE_NIGHTLY=1.
 const everyday = "time processes messages sites editor dialogs"
 
@@ -61,7 +61,7 @@ func some[T any](n int, all []T) []T {
 // if there is one that it does not know, or that it knows and that is nowhere.
 func TestEveryControl(t *testing.T) {
 	t.Parallel()
-	all := stations(t)
+	all := fixtures(t)
 	c := newCensus(t, all)
 	t.Run("at", func(t *testing.T) {
 		for _, s := range all {

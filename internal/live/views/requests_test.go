@@ -35,7 +35,7 @@ func (p *Membership) asks(t *testing.T, times int) (all []string) {
 }
 
 // Invalid configurations are refused, at the bounds too.
-func TestPetitionerConfig(t *testing.T) {
+func TestMembershipConfig(t *testing.T) {
 	long := string(make([]byte, maxName))
 	far := string(make([]byte, member.MaxAddress))
 	good := MembershipConfig{Name: long, Address: far, Nonce: 1, Voters: []string{"A"}}
@@ -64,7 +64,7 @@ func refused(c MembershipConfig) error {
 }
 
 // Bytes that no voter sends are an error, and change nothing.
-func TestPetitionerRefuses(t *testing.T) {
+func TestMembershipRefuses(t *testing.T) {
 	p, r := joined(t)
 	broken := r.Clone()
 	broken.Epoch, broken.Wanted = 9, 2
@@ -95,7 +95,7 @@ func TestPetitionerRefuses(t *testing.T) {
 }
 
 // Answers to others, and to what was asked before, have no effect.
-func TestPetitionerIgnores(t *testing.T) {
+func TestMembershipIgnores(t *testing.T) {
 	member2, r := joined(t)
 	later := must(t, r, Change{Base: 2, Join: []Joiner{{"Y", "y", 501, 0}}})
 	fresh := joins(t, MembershipConfig{Voters: []string{"A", "B"}})
@@ -137,7 +137,7 @@ func TestPetitionerIgnores(t *testing.T) {
 
 // It asks again after the time of its config, or of a quarter renewal once it knows the
 // settings, and four times as late if the answer was to wait.
-func TestPetitionerWaits(t *testing.T) {
+func TestMembershipWaits(t *testing.T) {
 	p := joins(t, MembershipConfig{Voters: []string{"A"}})
 	const ms = member.Instant(member.Millisecond)
 	wake := func(want member.Instant) {
@@ -167,7 +167,7 @@ func TestPetitionerWaits(t *testing.T) {
 // It asks the voters of the record in turn, and between two rounds one other process: the
 // configured contacts, then the members. Without a record the first contact stands for the
 // voters.
-func TestPetitionerRotates(t *testing.T) {
+func TestMembershipRotates(t *testing.T) {
 	p := joins(t, MembershipConfig{Voters: []string{"N", "M", "A"}})
 	if got, want := p.asks(t, 5), []string{"M", "N", "A", "N", "M"}; !slices.Equal(got, want) {
 		t.Errorf("without a record it asks %v, want %v", got, want)
@@ -193,7 +193,7 @@ func TestPetitionerRotates(t *testing.T) {
 
 // A voter that has answered since is asked again; an answer from another does not count,
 // and neither does one that names no voter.
-func TestPetitionerStays(t *testing.T) {
+func TestMembershipStays(t *testing.T) {
 	p := joins(t, MembershipConfig{Voters: []string{"A", "B"}})
 	p.told(t, 2, "A", Message{Kind: Wait, Nonce: 500})
 	p.told(t, 3, "B", Message{Kind: Wait, Nonce: 500})
@@ -221,7 +221,7 @@ func TestPetitionerStays(t *testing.T) {
 }
 
 // It is sent on four times in a row; then it waits.
-func TestPetitionerHops(t *testing.T) {
+func TestMembershipHops(t *testing.T) {
 	p := joins(t, MembershipConfig{Voters: []string{"A"}})
 	for range 2 {
 		for i := range 6 {
@@ -237,7 +237,7 @@ func TestPetitionerHops(t *testing.T) {
 
 // One that wants to join any cluster forgets what it knew when its voters are those of
 // another one; one that wants to join a certain cluster does not.
-func TestPetitionerMeetsAnotherCluster(t *testing.T) {
+func TestMembershipMeetsAnotherCluster(t *testing.T) {
 	r := born(t, 2, 1)
 	for _, cluster := range []uint64{0, 9} {
 		p := joins(t, MembershipConfig{Voters: []string{"A"}, Cluster: cluster})
@@ -260,7 +260,7 @@ func TestPetitionerMeetsAnotherCluster(t *testing.T) {
 
 // A member believes that its cluster no longer exists after two leases without an answer
 // from it.
-func TestPetitionerIsPatient(t *testing.T) {
+func TestMembershipIsPatient(t *testing.T) {
 	for _, x := range []struct {
 		after member.Instant
 		want  Ending
@@ -279,7 +279,7 @@ func TestPetitionerIsPatient(t *testing.T) {
 
 // A member counts as reached for twelve retries, also if it answers twice, and only as
 // long as it is a member.
-func TestPetitionerReaches(t *testing.T) {
+func TestMembershipReaches(t *testing.T) {
 	p := joins(t, MembershipConfig{Voters: []string{"A"}})
 	r := born(t, 3, 1)
 	p.told(t, 2, "A", Message{Kind: Wait, Nonce: 500, Reason: Reach, Record: r.AppendTo(nil)})
@@ -315,7 +315,7 @@ func TestPetitionerReaches(t *testing.T) {
 
 // A renewal is repeated until it or a later one is confirmed. A higher epoch, and only a
 // higher one, is fetched.
-func TestPetitionerConfirmed(t *testing.T) {
+func TestMembershipConfirmed(t *testing.T) {
 	for number, repeats := range map[uint64]bool{4: true, 5: false, 6: false} {
 		p, _ := joined(t)
 		p.Renew(second, 5, false, nil)
@@ -370,7 +370,7 @@ func TestPetitionerConfirmed(t *testing.T) {
 }
 
 // Only members renew, fetch and leave; one that is none yet has left at once.
-func TestPetitionerPhases(t *testing.T) {
+func TestMembershipPhases(t *testing.T) {
 	p := joins(t, MembershipConfig{Voters: []string{"A"}})
 	p.Join(2)
 	p.Renew(2, 1, false, nil)
@@ -381,7 +381,7 @@ func TestPetitionerPhases(t *testing.T) {
 	if p.Leave(2); p.Out.Ending != Left || p.Out.Wake != member.Never {
 		t.Errorf("%+v", p.Out)
 	}
-	idle := petitioner(t, "A")
+	idle := testMembership(t, "A")
 	if idle.Leave(1); idle.Out.Ending != Left || len(idle.Out.Send) > 0 {
 		t.Errorf("%+v", idle.Out)
 	}
@@ -422,7 +422,7 @@ func TestPetitionerPhases(t *testing.T) {
 }
 
 // After the end nothing is sent, whatever was under way.
-func TestPetitionerEnds(t *testing.T) {
+func TestMembershipEnds(t *testing.T) {
 	p, _ := joined(t)
 	p.Renew(second, 1, false, nil)
 	p.Newer(second, 7)
@@ -441,7 +441,7 @@ func TestPetitionerEnds(t *testing.T) {
 
 // One that leaves waits until the voters can do without the one in its process, be it
 // the first of them; one that is evicted does not wait.
-func TestPetitionerLeavesAsVoter(t *testing.T) {
+func TestMembershipLeavesAsVoter(t *testing.T) {
 	for _, leaves := range []bool{true, false} {
 		p := joins(t, MembershipConfig{Voters: []string{"A"}})
 		x := Birth(Start{Cluster: 9, Epoch: 1, Settings: member.Usual()}, 3, central(), Joiner{"X", "x", 500, 0}, Joiner{"B", "b", 102, 0}, Joiner{"C", "c", 103, 0})
@@ -470,7 +470,7 @@ func TestPetitionerLeavesAsVoter(t *testing.T) {
 
 // A process that runs no voter names the one that it asks, if that is one by the record
 // and it has not ended.
-func TestPetitionerRefers(t *testing.T) {
+func TestMembershipRefers(t *testing.T) {
 	m := Message{Kind: Renew, Inc: 65, Number: 1}
 	p, _ := joined(t)
 	p.target = "B"
@@ -489,7 +489,7 @@ func TestPetitionerRefers(t *testing.T) {
 }
 
 // Messages carry the cluster of the record, or else that of the config.
-func TestPetitionerNamesItsCluster(t *testing.T) {
+func TestMembershipNamesItsCluster(t *testing.T) {
 	for _, cluster := range []uint64{0, 9} {
 		c := MembershipConfig{Name: "X", Address: "x", Nonce: 500, Voter: 70, Voters: []string{"A"}, Cluster: cluster}
 		p, err := NewMembership(c)

@@ -1,0 +1,241 @@
+package member
+
+import (
+	"fmt"
+	"math/bits"
+	"slices"
+)
+
+// Claims. A client that holds a lock through a member and loses that member attaches to
+// another one, which claims the lock from its home. The home then is inside on behalf of
+// the claiming member, as it is for members that have reported the lock as held.
+//
+// A claim is made only in views later than the one in which the lock was entered, and
+// behind the member's REPORT. The home refuses it if it has released, lent or entered
+// the lock in this view. Otherwise it waits until the only processes left that may be
+// inside are those through which the client was confirmed to hold the lock. These are
+// ghosts, or members that have reported or claimed the lock themselves: none of them can
+// pass it on without the client's word, and none can be inside on its own account.
+
+// claims is what a member knows of the claims of one lock.
+type claims struct {
+	mine  *waiter // claim of a client of this member, not answered yet; nil if there is none
+	asked []asked // at the home: claims that wait
+	by    uint64  // at the home: members, by rank, whose claims were honoured
+}
+
+// An asked is a claim that waits at the home.
+type asked struct {
+	rank    int
+	number  uint64   // the claiming member's number for it
+	through []uint64 // incarnations through which the client was confirmed to hold the lock
+}
+
+// A claim is a client's claim, at the member that it has attached to.
+type claim struct {
+	token   Token
+	through []uint64
+	sent    bool // to the home of this view
+}
+
+// Claim claims a lock that a client holds, with this token, through other incarnations.
+// The event is Held if the home honours the claim, and Lost if it is refused.
+func (m *Member) Claim(now Instant, name string, t Token, client uint64, through []uint64) (Ticket, error) {
+	m.begin(now)
+	defer m.end()
+	if err := CheckName(name); err != nil {
+		return 0, err
+	}
+	if m.gone || m.epoch == nil {
+		return 0, ErrGone
+	}
+	c := m.clients[client]
+	switch {
+	case c == nil:
+		return 0, ErrSession
+	case c.uses >= m.Limits.Names:
+		return 0, ErrNames
+	}
+	e := m.epoch
+	u := e.use(lockOf(e, name))
+	if u.taken() || u.claims != nil && u.claims.mine != nil && !u.claims.mine.claim.token.Less(t) {
+		m.settle(u)
+		return 0, ErrNotHeld
+	}
+	if u.claims != nil && u.claims.mine != nil {
+		m.refuseClaim(u) // which may end the use
+		u = e.use(lockOf(e, name))
+	}
+	w := m.newWaiter(c)
+	w.at, w.claim = u, &claim{token: t, through: slices.Clone(through)}
+	u.claim().mine = w
+	e.claims = append(e.claims, u.lock)
+	ticket := w.ticket
+	m.pursue(u)
+	return ticket, nil
+}
+
+// claim returns the claims of a lock, to be changed.
+func (u *use) claim() *claims {
+	if u.claims == nil {
+		u.claims = &claims{}
+	}
+	return u.claims
+}
+
+// claimed reports whether a claim of this lock waits here, or was honoured.
+func (u *use) claimed() bool {
+	return u.claims != nil && (u.claims.mine != nil || len(u.claims.asked) > 0 || u.claims.by != 0)
+}
+
+// pursue sends the claim of a client here to the home, unless it must wait for a later
+// view or for the end of the REPORT.
+func (m *Member) pursue(u *use) {
+	e := m.epoch
+	w := u.claims.mine
+	home := int(e.table.lock(u.lock).home)
+	if w.claim.sent || e.view.Epoch <= w.claim.token.Epoch || e.reports[home].owed {
+		return
+	}
+	w.claim.sent = true
+	if home == e.me {
+		m.consider(u, asked{home, uint64(w.ticket), w.claim.through})
+		return
+	}
+	m.send(home, &frame{kind: claimFrame, name: e.table.name(u.lock), token: w.claim.token, through: w.claim.through, try: uint64(w.ticket)})
+}
+
+// pursueAll sends the claims whose home is the member of a rank.
+func (m *Member) pursueAll(rank int) {
+	e := m.epoch
+	for _, n := range e.claims {
+		if u := e.found(n); u != nil && u.claims != nil && u.claims.mine != nil && int(e.table.lock(n).home) == rank {
+			m.pursue(u)
+		}
+	}
+}
+
+// consider handles a claim at the home.
+func (m *Member) consider(u *use, a asked) {
+	l := m.epoch.table.lock(u.lock)
+	if l.is(cleared) || l.is(opened) {
+		m.answerClaim(u, a, false)
+		return
+	}
+	c := u.claim()
+	c.asked = slices.DeleteFunc(c.asked, func(o asked) bool { return o.rank == a.rank })
+	c.asked = append(c.asked, a)
+	m.settle(u)
+}
+
+// honour honours the claims for which no other process is left that may be inside.
+func (m *Member) honour(u *use) {
+	n := u.lock
+	for u.lock == n && u.claims != nil && len(u.claims.asked) > 0 {
+		c := u.claims
+		free := func(a asked) bool { return !m.blocked(u, a.through) }
+		i := slices.IndexFunc(c.asked, free)
+		if i < 0 {
+			m.question(u)
+			if i = slices.IndexFunc(c.asked, free); i < 0 {
+				return
+			}
+		}
+		a := c.asked[i]
+		c.asked = slices.Delete(c.asked, i, i+1)
+		c.by |= 1 << a.rank
+		m.answerClaim(u, a, true) // which may refuse it, and end the use
+	}
+}
+
+// blocked reports whether a process may be inside that is not among those through which
+// a client holds a lock, or one of those has not reported it yet.
+func (m *Member) blocked(u *use, through []uint64) bool {
+	e := m.epoch
+	for _, i := range m.suspects(e, u).list() {
+		if !slices.Contains(through, e.universe[i]) || i < e.survivors() && !u.held.has(i) {
+			return true
+		}
+	}
+	for by := u.claims.by; by != 0; by &= by - 1 {
+		if !slices.Contains(through, e.view.Members[bits.TrailingZeros64(by)].Inc) {
+			return true
+		}
+	}
+	return false
+}
+
+// answerClaim answers a claim.
+func (m *Member) answerClaim(u *use, a asked, ok bool) {
+	e := m.epoch
+	if a.rank == e.me {
+		m.claimAnswered(u, a.number, ok)
+		return
+	}
+	m.send(a.rank, &frame{kind: claimedFrame, name: e.table.name(u.lock), try: a.number, again: !ok})
+}
+
+// claimAnswered handles the home's answer to a claim. If the claim was withdrawn, the
+// home has been notified.
+func (m *Member) claimAnswered(u *use, number uint64, ok bool) {
+	if u.claims == nil || u.claims.mine == nil || uint64(u.claims.mine.ticket) != number {
+		return
+	}
+	w := u.claims.mine
+	if !ok || !m.usable() {
+		w.claim.sent = ok // the home has nothing to forget of a claim that it refuses
+		m.refuseClaim(u)
+		return
+	}
+	u.claims.mine = nil
+	u.holder, u.token, u.since, u.carried, u.client = w, w.claim.token, m.now, true, true
+	w.claim = nil
+	m.epoch.holders++
+	m.Out.Events = append(m.Out.Events, Event{Ticket: w.ticket, Kind: Held, Token: u.token})
+}
+
+// refuseClaim refuses the claim of a client here.
+func (m *Member) refuseClaim(u *use) {
+	w := u.claims.mine
+	m.Out.Events = append(m.Out.Events, Event{Ticket: w.ticket, Kind: Lost, Token: w.claim.token})
+	m.withdraw(w)
+}
+
+// disclaim withdraws the claim of a client here. The home is notified, because it may
+// have honoured the claim.
+func (m *Member) disclaim(u *use) {
+	e := m.epoch
+	w := u.claims.mine
+	sent := w.claim.sent
+	u.claims.mine = nil
+	m.forget(w)
+	if !sent {
+		return
+	}
+	if home := int(e.table.lock(u.lock).home); home != e.me {
+		m.send(home, &frame{kind: releasedFrame, name: e.table.name(u.lock)})
+	} else {
+		u.released(e, e.me)
+	}
+}
+
+// released notes at the home that a member no longer holds or claims a lock by an older
+// epoch.
+func (u *use) released(e *epoch, rank int) {
+	if place := e.place(e.view.Members[rank].Inc); place >= 0 {
+		u.held.drop(place)
+	}
+	if u.claims != nil {
+		u.claims.by &^= 1 << rank
+		u.claims.asked = slices.DeleteFunc(u.claims.asked, func(a asked) bool { return a.rank == rank })
+	}
+}
+
+// claimant handles a CLAIM.
+func (m *Member) claimant(u *use, rank int, f *frame) error {
+	if home := int(m.epoch.table.lock(u.lock).home); home != m.epoch.me {
+		return fmt.Errorf("%w: CLAIM of %q, which has another home", errUnexpected, f.name)
+	}
+	m.consider(u, asked{rank, f.try, slices.Clone(f.through)})
+	return nil
+}
