@@ -2,12 +2,15 @@ package node
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stile-lock/stile/internal/live/member"
+	"github.com/stile-lock/stile/internal/live/views"
 )
 
 // All nodes of a cluster that are stopped at the same moment stop, and none of them because
@@ -85,4 +88,45 @@ func TestStopLast(t *testing.T) {
 	becomes(t, all[0], "one of two", func(s Status) bool { return len(s.Members) == 2 })
 	all[1].Kill()
 	stop(t, all[0])
+}
+
+// A node that stops notes so in its folder, each time for another incarnation. It refuses
+// a damaged note, and does without a lost one.
+func TestCleanStop(t *testing.T) {
+	c := Config{Name: "a", Listen: "127.0.0.1:0", Lease: lease, Data: filepath.Join(t.TempDir(), "a")}
+	file := filepath.Join(c.Data, "past")
+	remembers := func() views.Past {
+		t.Helper()
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := views.ParsePast(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	var last views.Past
+	for i := range 3 {
+		n := run(t, c)
+		ready(t, n)
+		epoch := n.Status().Epoch
+		stop(t, n)
+		p := remembers()
+		if p.Epoch != epoch || p.Epoch <= last.Epoch || p.Stopped == 0 || p.Stopped == last.Stopped {
+			t.Errorf("start %d, epoch %d: %+v after %+v", i, epoch, p, last)
+		}
+		last = p
+	}
+	if err := os.WriteFile(file, []byte("damaged"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Start(c); err == nil || !strings.Contains(err.Error(), file) {
+		t.Errorf("a damaged note: %v", err)
+	}
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	ready(t, run(t, c))
 }

@@ -389,3 +389,25 @@ func TestCrashedNodeOfHolder(t *testing.T) {
 	}
 	t.Logf("%d of 20 survive", survived)
 }
+
+// A client that holds a lock through a node that stops moves to another node, and keeps
+// the lock. The node stops when it has moved.
+func TestStopMovesClients(t *testing.T) {
+	c := formed(t, 3, "a", "b", "c")
+	n := c.follower()
+	g := c.call("g", n.name)
+	x := g.lock("x")
+	token := g.held[x].token
+	n.stops()
+	c.pass(2 * lease)
+	if h := g.held[x]; h == nil || h.token != token {
+		t.Fatalf("it is told %+v", g.told)
+	}
+	n.boot(false)
+	c.until("it is back", c.whole)
+	if g.held[x] == nil {
+		t.Fatalf("it is told %+v", g.told)
+	}
+	g.unlock(x)
+	c.soon("x")
+}
