@@ -159,7 +159,7 @@ func TestLiveDrained(t *testing.T) {
 	node.signal(syscall.SIGTERM)
 	for _, p := range []*proc{p, held} {
 		p.waitExit(125)
-		p.waitFor("told to stop")
+		p.waitFor("stopping or leaving|told to stop")
 		if strings.Contains(p.output(), "released") {
 			t.Errorf("it says that the lock was released and lost:\n%s", p.output())
 		}

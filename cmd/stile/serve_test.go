@@ -76,10 +76,14 @@ func TestLiveCluster(t *testing.T) {
 	waiter.waitFor("^in$")
 
 	leave := begin(t, nil, "leave", "--addr", c)
-	waiter.waitExit(125) // it holds through c, and is not given more time
 	leave.waitExit(0)
 	third.waitExit(0)
 	third.waitFor("left the cluster")
+	if text := at(t, a, 0, "locks", "demo"); !strings.Contains(text, "held by sh@") { // it has moved to another node
+		t.Errorf("after c has left: %s", text)
+	}
+	waiter.signal(syscall.SIGTERM)
+	waiter.waitExit(143)
 	read(t, at(t, a, 0, "members", "--json"), &members)
 	if len(members) != 2 {
 		t.Errorf("without c the members are %v", members)
