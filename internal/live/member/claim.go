@@ -190,7 +190,7 @@ func (m *Member) claimAnswered(u *use, number uint64, ok bool) {
 		return
 	}
 	u.claims.mine = nil
-	u.holder, u.token, u.since, u.carried, u.client = w, w.claim.token, m.now, true, true
+	u.holder, u.token, u.since, u.carried, u.client, u.byClaim = w, w.claim.token, m.now, true, true, true
 	w.claim = nil
 	m.epoch.holders++
 	m.Out.Events = append(m.Out.Events, Event{Ticket: w.ticket, Kind: Held, Token: u.token})

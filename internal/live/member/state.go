@@ -57,6 +57,7 @@ type Part struct {
 	Token                       Token
 	Carried                     bool
 	Client                      bool // the client holds or held it, not the member's own process
+	ByClaim                     bool // of Client: it has claimed the lock here
 	Proof                       bool // of Lapsed and Client: the former holder no longer acts, and only proof of membership is missing
 	Waiters                     []Request
 	Handed                      int
@@ -177,11 +178,12 @@ func (p *Part) fields(c *algorithm.Coder) {
 	}
 	p.Holder.fields(c)
 	if c.Bool("lapsed", &p.Lapsed); !p.Holds() && !p.Lapsed {
-		p.Token, p.Carried, p.Client, p.Proof = Token{}, false, false, false
+		p.Token, p.Carried, p.Client, p.ByClaim, p.Proof = Token{}, false, false, false, false
 	} else {
 		p.Token.fields(c)
 		c.Bool("carried", &p.Carried)
 		c.Bool("client", &p.Client)
+		c.Bool("by claim", &p.ByClaim)
 		c.Bool("proof", &p.Proof)
 	}
 	n := len(p.Waiters)
@@ -224,7 +226,7 @@ func (p *Part) forget() {
 func (p *Part) rest() {
 	p.letGo()
 	p.Busy, p.Holder, p.Lapsed, p.Token, p.Carried, p.Waiters = false, Request{}, false, Token{}, false, p.Waiters[:0]
-	p.Client, p.Proof, p.Claim, p.Claimants, p.ClaimedBy = false, false, Claim{}, p.Claimants[:0], 0
+	p.Client, p.ByClaim, p.Proof, p.Claim, p.Claimants, p.ClaimedBy = false, false, false, Claim{}, p.Claimants[:0], 0
 	p.Handed, p.Asked, p.Inside, p.Back, p.IsLent, p.Until = 0, false, false, false, false, Stamp{}
 	p.OwesHold, p.OwesWait = false, false
 }

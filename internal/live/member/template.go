@@ -181,7 +181,7 @@ func (d *Template) use(e *epoch, u *use, p *Part) {
 		u.holder = d.waiter(u, p.Holder)
 		e.holders++
 	}
-	u.client = p.Client
+	u.client, u.byClaim = p.Client, p.ByClaim
 	if p.Proof {
 		u.proof = AfterLoss
 	}
@@ -330,7 +330,7 @@ func (d *Template) save(e *epoch, p *Part) error {
 	if u.holder != nil {
 		p.Holder = d.request(u.holder)
 	}
-	p.Lapsed, p.Token, p.Carried, p.Client = u.lapsed, u.token, u.carried, u.client
+	p.Lapsed, p.Token, p.Carried, p.Client, p.ByClaim = u.lapsed, u.token, u.carried, u.client, u.byClaim
 	p.Proof = u.lapsed && u.proof > 0
 	for w := u.first; w != nil; w = w.next {
 		p.Waiters = append(p.Waiters, d.request(w))
