@@ -1,6 +1,7 @@
 package viewmodel
 
 import (
+	"encoding/binary"
 	"errors"
 	"slices"
 
@@ -28,6 +29,7 @@ type client struct {
 	claims  int          // claims that it may still make
 	token   member.Token // what it was granted
 	holds   int          // 1 + the process through which it holds the lock, and which its deadline follows; 0 if it does not
+	by      uint64       // epoch in which it was confirmed to hold the lock by a claim; 0 if it was not
 	through byte         // processes through which it was confirmed to hold the lock
 	told    byte         // processes whose confirmation is on the way to it
 	proved  byte         // processes to which a confirmed renewal is on the way that they sent after the client's hold was lost
@@ -39,16 +41,16 @@ const sessionLength = member.Second
 
 func (c *client) append(b []byte) []byte {
 	b = append(b, byte(c.asks), byte(c.claims), byte(c.holds), byte(c.newest), c.through, c.told, c.proved)
-	return appendToken(b, c.token)
+	return binary.AppendUvarint(appendToken(b, c.token), c.by)
 }
 
 func (c *client) read(r *reader) {
 	c.asks, c.claims, c.holds, c.newest = r.byte(), r.byte(), r.byte(), r.byte()
 	c.through, c.told, c.proved = byte(r.byte()), byte(r.byte()), byte(r.byte())
-	c.token = r.token()
+	c.token, c.by = r.token(), r.number()
 }
 
-// stops reports whether the client has held the lock, and no longer does.
+// stopped reports whether the client has held the lock, and no longer does.
 func (c *client) stopped() bool { return c.holds == 0 && !c.token.IsNone() }
 
 // ended notes that the client's time through a process is over.
@@ -63,7 +65,7 @@ func (w *worker) clients() {
 	c := &w.now.client
 	if c.holds > 0 {
 		w.alone(deed{label: label(Quit, w.index(w.Client.Through), 0), proc: c.holds - 1, must: true}, func(n *world) explore.Broken {
-			n.client.holds, n.client.told = 0, 0
+			n.client.holds, n.client.by, n.client.told = 0, 0, 0
 			return 0
 		})
 	}
@@ -71,7 +73,7 @@ func (w *worker) clients() {
 		if c.told>>i&1 == 1 {
 			w.alone(deed{label: label(Confirmed, i, 0), proc: i}, func(n *world) explore.Broken {
 				n.client.holds = i + 1
-				n.client.through |= 1 << i
+				n.client.by, n.client.through = w.epoch(i), n.client.through|1<<i
 				n.client.told &^= 1 << i
 				return n.alone()
 			})

@@ -58,8 +58,8 @@ func (w *worker) opens(n *world, at int, events []member.Event) explore.Broken {
 			return Older
 		}
 	}
-	if c := &n.client; c.holds > 0 && c.token.Epoch < part.Epoch {
-		return Older
+	if c := &n.client; c.holds > 0 && c.token.Epoch < part.Epoch && c.by <= part.Epoch {
+		return Older // homes before the one that has honoured its claim no longer matter: no process of theirs can get in
 	}
 	return 0
 }

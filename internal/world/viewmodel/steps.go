@@ -203,6 +203,7 @@ func (w *worker) crash(i int) {
 	n := &w.next
 	n.copy(&w.now)
 	n.procs[i] = proc{dead: true, ended: n.procs[i].ended}
+	n.client.ended(i)
 	w.deafen(n, i)
 	w.give(d, 0)
 }
