@@ -33,6 +33,7 @@ type asked struct {
 
 // A claim is a client's claim, at the member that it has attached to.
 type claim struct {
+	number  uint64 // counts the claims of this member
 	token   Token
 	through []uint64
 	sent    bool // to the home of this view
@@ -67,7 +68,8 @@ func (m *Member) Claim(now Instant, name string, t Token, client uint64, through
 		u = e.use(lockOf(e, name))
 	}
 	w := m.newWaiter(c)
-	w.at, w.claim = u, &claim{token: t, through: slices.Clone(through)}
+	m.claims++
+	w.at, w.claim = u, &claim{number: m.claims, token: t, through: slices.Clone(through)}
 	u.claim().mine = w
 	e.claims = append(e.claims, u.lock)
 	ticket := w.ticket
@@ -99,10 +101,10 @@ func (m *Member) pursue(u *use) {
 	}
 	w.claim.sent = true
 	if home == e.me {
-		m.consider(u, asked{home, uint64(w.ticket), w.claim.through})
+		m.consider(u, asked{home, w.claim.number, w.claim.through})
 		return
 	}
-	m.send(home, &frame{kind: claimFrame, name: e.table.name(u.lock), token: w.claim.token, through: w.claim.through, try: uint64(w.ticket)})
+	m.send(home, &frame{kind: claimFrame, name: e.table.name(u.lock), token: w.claim.token, through: w.claim.through, try: w.claim.number})
 }
 
 // pursueAll sends the claims whose home is the member of a rank.
@@ -178,7 +180,7 @@ func (m *Member) answerClaim(u *use, a asked, ok bool) {
 // claimAnswered handles the home's answer to a claim. If the claim was withdrawn, the
 // home has been notified.
 func (m *Member) claimAnswered(u *use, number uint64, ok bool) {
-	if u.claims == nil || u.claims.mine == nil || uint64(u.claims.mine.ticket) != number {
+	if u.claims == nil || u.claims.mine == nil || u.claims.mine.claim.number != number {
 		return
 	}
 	w := u.claims.mine
@@ -188,7 +190,7 @@ func (m *Member) claimAnswered(u *use, number uint64, ok bool) {
 		return
 	}
 	u.claims.mine = nil
-	u.holder, u.token, u.since, u.carried, u.client = w, w.claim.token, m.now, true, true
+	u.holder, u.token, u.since, u.carried, u.client, u.byClaim = w, w.claim.token, m.now, true, true, true
 	w.claim = nil
 	m.epoch.holders++
 	m.Out.Events = append(m.Out.Events, Event{Ticket: w.ticket, Kind: Held, Token: u.token})

@@ -65,6 +65,7 @@ type Member struct {
 
 	waiters  []*waiter // by the lower half of their tickets
 	spare    []uint32  // indices of unused waiters
+	claims   uint64    // number of claims made here
 	clients  map[uint64]*session
 	own      session // of the member's own process
 	schedule schedule

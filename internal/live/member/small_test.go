@@ -29,7 +29,8 @@ type town struct {
 	held    map[uint64]map[string]Token
 	last    map[string]Token
 	entries int
-	later   bool // bulk frames are made some time later
+	claims  []Event // of claims
+	later   bool    // bulk frames are made some time later
 }
 
 func newTown(t *testing.T, seed uint64, alg string, n int) *town {
@@ -75,6 +76,10 @@ func (w *town) take(inc uint64) {
 	}
 	for _, e := range m.Out.Events {
 		name := w.tickets[inc][e.Ticket]
+		if name == "" {
+			w.claims = append(w.claims, e)
+			continue
+		}
 		switch e.Kind {
 		case Held:
 			if other, in := w.inside[name]; in {

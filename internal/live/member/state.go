@@ -7,15 +7,20 @@ import (
 )
 
 // A State is everything that a member keeps between two calls and that can matter
-// later, if it knows at most one lock and only its own process uses it, without
-// deadlines. Equal states have equal fields. A State contains no time: a lease runs or
-// has expired, and so does a ghost's.
+// later, if it knows at most one lock and only its own process and one client, with one
+// request, use it, without deadlines. Equal states have equal fields. A State contains no time: a lease
+// runs or has expired, and so does a ghost's.
 type State struct {
-	Clock   uint64
-	Gone    bool // it leaves, or was evicted
-	Ghost   bool // it was evicted
-	Lease   LeaseState
-	Pass    bool // lost locks are passed on as soon as the member is called: not coded, set by the driver
+	Clock uint64
+	Gone  bool // it leaves, or was evicted
+	Ghost bool // it was evicted
+	Lease LeaseState
+	Pass  bool // lost locks are passed on as soon as the member is called: not coded, set by the driver
+
+	Session     bool   // the client has a session
+	SessionOver bool   // it ends as soon as the member is called: not coded, set by the driver
+	Claims      uint64 // number of claims made here
+
 	Present Part
 	Before  Part // the previous epoch, frozen
 	tickets []Ticket
@@ -42,14 +47,18 @@ type Part struct {
 	Known   bool // the lock is known
 	Touched bool
 	Cleared bool
+	Opened  bool // of the home: it has entered or lent the lock
 	Count   uint64
 	Bytes   []byte // of the algorithm's instance
 
 	Busy                        bool
-	Holder                      Request // zero stamp if the lock is not held
+	Holder                      Request // of the zero Stamp and no client if the lock is not held
 	Lapsed                      bool    // the holder was notified that the lock is lost, and may still act
 	Token                       Token
 	Carried                     bool
+	Client                      bool // the client holds or held it, not the member's own process
+	ByClaim                     bool // of Client: it has claimed the lock here
+	Proof                       bool // of Lapsed and Client: the former holder no longer acts, and only proof of membership is missing
 	Waiters                     []Request
 	Handed                      int
 	Asked, Inside, Back, IsLent bool
@@ -65,12 +74,36 @@ type Part struct {
 	Lendee    int // a rank, or -1
 	Queue     []Turn
 
+	Claim     Claim      // of the client here, not answered yet
+	Claimants []Claimant // of the home: claims that wait
+	ClaimedBy uint64     // of the home: members, by rank, whose claims were honoured
+
 	home bool // it is the home and has not released the lock
 }
 
-// A Request is a request of the member's own process.
+// A Claim is a client's claim, at the member that it has attached to.
+type Claim struct {
+	Token   Token
+	Through []uint64
+	Sent    bool
+	number  uint64
+	slot    int
+}
+
+// Is reports whether there is a claim.
+func (c *Claim) Is() bool { return c.number != 0 }
+
+// A Claimant is a member with a claim that waits at the home.
+type Claimant struct {
+	Rank    int
+	Through []uint64
+	number  uint64
+}
+
+// A Request is a request of the member's own process or of the client.
 type Request struct {
-	Stamp   Stamp
+	Stamp   Stamp // zero of a hold that was claimed
+	Client  bool
 	Try     bool
 	missing int
 	slot    int
@@ -82,8 +115,8 @@ type Turn struct {
 	Rank  int
 }
 
-// Holds reports whether the member's own process holds the lock.
-func (p *Part) Holds() bool { return p.Holder.Stamp != Stamp{} }
+// Holds reports whether the member's own process or the client holds the lock.
+func (p *Part) Holds() bool { return p.Holder.Stamp != Stamp{} || p.Holder.Client }
 
 const (
 	most      = 1 << 30 // bound of everything that is counted here
@@ -96,6 +129,8 @@ func (s *State) Fields(c *algorithm.Coder) {
 	c.Bool("gone", &s.Gone)
 	c.Bool("ghost", &s.Ghost)
 	c.Uint8("lease", (*uint8)(&s.Lease), "none", "runs", "over")
+	c.Bool("session", &s.Session)
+	counter(c, "claims", &s.Claims)
 	s.Present.fields(c)
 	s.Before.frozenFields(c)
 	n := len(s.tickets)
@@ -134,6 +169,7 @@ func (p *Part) fields(c *algorithm.Coder) {
 	}
 	c.Bool("touched", &p.Touched)
 	c.Bool("cleared", &p.Cleared)
+	c.Bool("opened", &p.Opened)
 	counter(c, "count", &p.Count)
 	c.Bytes("instance", &p.Bytes)
 	if c.Bool("busy", &p.Busy); !p.Busy {
@@ -142,11 +178,13 @@ func (p *Part) fields(c *algorithm.Coder) {
 	}
 	p.Holder.fields(c)
 	if c.Bool("lapsed", &p.Lapsed); !p.Holds() && !p.Lapsed {
-		p.Token, p.Carried = Token{}, false
+		p.Token, p.Carried, p.Client, p.ByClaim, p.Proof = Token{}, false, false, false, false
 	} else {
-		counter(c, "token epoch", &p.Token.Epoch)
-		counter(c, "token", &p.Token.Count)
+		p.Token.fields(c)
 		c.Bool("carried", &p.Carried)
+		c.Bool("client", &p.Client)
+		c.Bool("by claim", &p.ByClaim)
+		c.Bool("proof", &p.Proof)
 	}
 	n := len(p.Waiters)
 	c.Int("waiters", &n, most)
@@ -154,6 +192,7 @@ func (p *Part) fields(c *algorithm.Coder) {
 	for i := range p.Waiters {
 		p.Waiters[i].fields(c)
 	}
+	p.claimFields(c)
 	c.Int("handed", &p.Handed, most)
 	c.Bool("asked", &p.Asked)
 	c.Bool("inside", &p.Inside)
@@ -178,7 +217,7 @@ func (p *Part) fields(c *algorithm.Coder) {
 // in use, and of one whose home is elsewhere, or has released it.
 func (p *Part) forget() {
 	p.rest()
-	p.Known, p.Touched, p.Cleared, p.Count, p.Bytes = false, false, false, 0, p.Bytes[:0]
+	p.Known, p.Touched, p.Cleared, p.Opened, p.Count, p.Bytes = false, false, false, false, 0, p.Bytes[:0]
 	if p.Epoch == 0 {
 		p.Reported, p.Over, p.Owes, p.Asks = 0, 0, 0, 0
 	}
@@ -187,6 +226,7 @@ func (p *Part) forget() {
 func (p *Part) rest() {
 	p.letGo()
 	p.Busy, p.Holder, p.Lapsed, p.Token, p.Carried, p.Waiters = false, Request{}, false, Token{}, false, p.Waiters[:0]
+	p.Client, p.ByClaim, p.Proof, p.Claim, p.Claimants, p.ClaimedBy = false, false, false, Claim{}, p.Claimants[:0], 0
 	p.Handed, p.Asked, p.Inside, p.Back, p.IsLent, p.Until = 0, false, false, false, false, Stamp{}
 	p.OwesHold, p.OwesWait = false, false
 }
@@ -227,9 +267,56 @@ func (p *Part) frozenFields(c *algorithm.Coder) {
 	c.Bytes("instance", &p.Bytes)
 	if c.Bool("home", &p.home); p.home {
 		p.suspectFields(c)
+		counter(c, "claimed by", &p.ClaimedBy)
 	} else {
 		p.letGo()
+		p.ClaimedBy = 0
 	}
+}
+
+// claimFields codes the claims of a lock.
+func (p *Part) claimFields(c *algorithm.Coder) {
+	any := p.Claim.Is() || len(p.Claimants) > 0 || p.ClaimedBy != 0
+	if c.Bool("claims", &any); !any {
+		p.Claim, p.Claimants, p.ClaimedBy = Claim{}, p.Claimants[:0], 0
+		return
+	}
+	if counter(c, "claim", &p.Claim.number); p.Claim.Is() {
+		p.Claim.Token.fields(c)
+		through(c, &p.Claim.Through)
+		c.Bool("sent", &p.Claim.Sent)
+		c.Int("slot", &p.Claim.slot, most)
+	} else {
+		p.Claim = Claim{}
+	}
+	n := len(p.Claimants)
+	c.Int("claimants", &n, most)
+	p.Claimants = sized(p.Claimants, n)
+	for i := range p.Claimants {
+		a := &p.Claimants[i]
+		c.Int("rank", &a.Rank, mostRanks-1)
+		counter(c, "claim", &a.number)
+		through(c, &a.Through)
+	}
+	counter(c, "claimed by", &p.ClaimedBy)
+}
+
+// through codes a list of incarnations. It may be shared with another state, so it is
+// never written into.
+func through(c *algorithm.Coder, all *[]uint64) {
+	n := len(*all)
+	c.Int("through", &n, most)
+	list := make([]uint64, n)
+	copy(list, *all)
+	for i := range list {
+		counter(c, "incarnation", &list[i])
+	}
+	*all = list
+}
+
+func (t *Token) fields(c *algorithm.Coder) {
+	counter(c, "token epoch", &t.Epoch)
+	counter(c, "token", &t.Count)
 }
 
 // suspectFields codes what a home knows about which processes may be inside.
@@ -242,7 +329,8 @@ func (p *Part) suspectFields(c *algorithm.Coder) {
 }
 
 func (r *Request) fields(c *algorithm.Coder) {
-	if r.Stamp.fields(c); r.Stamp == (Stamp{}) {
+	r.Stamp.fields(c)
+	if c.Bool("client", &r.Client); r.Stamp == (Stamp{}) && !r.Client {
 		*r = Request{}
 		return // there is none
 	}
@@ -290,10 +378,18 @@ func (s *State) Renumber() {
 	for i := range s.Present.Waiters {
 		next(&s.Present.Waiters[i])
 	}
+	if s.Present.Claim.Is() {
+		r := Request{}
+		next(&r)
+		s.Present.Claim.slot = r.slot
+	}
 }
 
 // Ticket returns the ticket of a request in this state.
 func (s *State) Ticket(r Request) Ticket { return s.tickets[r.slot] }
 
+// ClaimTicket returns the ticket of the claim in this state.
+func (s *State) ClaimTicket() Ticket { return s.tickets[s.Present.Claim.slot] }
+
 // errNotSmall is the error for a member whose state is more than a State.
-var errNotSmall = errors.New("cannot save the member's state: it knows several locks, or has clients or deadlines")
+var errNotSmall = errors.New("cannot save the member's state: it knows several locks, or has several clients, a client with several requests, or deadlines")

@@ -14,8 +14,9 @@ import (
 func full() Part {
 	return Part{
 		Epoch: 9, Reported: 9, Over: 9, Known: true, Touched: true, Cleared: true, Count: 9, Bytes: []byte("bytes"),
-		Busy: true, Holder: Request{Stamp{9, 9, 9}, true, 9, 9}, Lapsed: true, Token: Token{9, 9}, Carried: true,
-		Waiters: []Request{{Stamp{9, 9, 9}, true, 9, 9}}, Handed: 9, Asked: true, Inside: true, Back: true, IsLent: true, Until: Stamp{9, 9, 9},
+		Busy: true, Holder: Request{Stamp{9, 9, 9}, true, true, 9, 9}, Lapsed: true, Token: Token{9, 9}, Carried: true, Opened: true, Client: true, ByClaim: true, Proof: true,
+		Claim: Claim{Token{9, 9}, []uint64{9}, true, 9, 9}, Claimants: []Claimant{{9, []uint64{9}, 9}}, ClaimedBy: 9,
+		Waiters: []Request{{Stamp{9, 9, 9}, true, true, 9, 9}}, Handed: 9, Asked: true, Inside: true, Back: true, IsLent: true, Until: Stamp{9, 9, 9},
 		Owes: 9, OwesHold: true, OwesWait: true, Asks: 9, Held: 9, May: 9, Queried: true, Interest: true, Lendee: 9, Queue: []Turn{{Stamp{9, 9, 9}, 9}}, home: true,
 	}
 }
@@ -43,7 +44,7 @@ func TestStateFields(t *testing.T) {
 				if seen[string(b)]++; seen[string(b)] > 1 {
 					continue
 				}
-				used := State{Clock: 9, Gone: true, Ghost: true, Lease: Over, Present: full(), Before: full(), tickets: []Ticket{9, 9, 9}, spare: []uint32{9, 9, 9}}
+				used := State{Clock: 9, Gone: true, Ghost: true, Lease: Over, Session: true, Claims: 9, Present: full(), Before: full(), tickets: []Ticket{9, 9, 9}, spare: []uint32{9, 9, 9}}
 				used.Before.freeze()
 				if err := errors.Join(codec.Load(b, 3, &fresh), codec.Load(b, 3, &used)); err != nil {
 					t.Fatal(err)
@@ -66,17 +67,18 @@ func TestStateFields(t *testing.T) {
 func TestRenumber(t *testing.T) {
 	for _, holds := range []bool{false, true} {
 		s := State{Present: full(), tickets: []Ticket{7, 8, 9}, spare: []uint32{5}}
-		s.Present.Waiters = []Request{{Stamp{1, 2, 3}, false, 0, 2}, {Stamp{1, 3, 3}, false, 0, 1}}
+		s.Present.Waiters = []Request{{Stamp{1, 2, 3}, false, false, 0, 2}, {Stamp{1, 3, 3}, true, false, 0, 1}}
+		s.Present.Claim = Claim{number: 7, slot: 3}
 		if s.Present.Holder = (Request{}); holds {
 			s.Present.Holder = Request{Stamp: Stamp{1, 1, 3}, slot: 8}
 		}
 		s.Renumber()
-		want := []Ticket{1 << 32, 1<<32 + 1, 1<<32 + 2}
+		want := []Ticket{1 << 32, 1<<32 + 1, 1<<32 + 2, 1<<32 + 3}
 		requests := s.Present.Waiters
 		if holds {
 			requests = append([]Request{s.Present.Holder}, requests...)
 		}
-		if !slices.Equal(s.tickets, want[:len(requests)]) || len(s.spare) > 0 {
+		if !slices.Equal(s.tickets, want[:len(requests)+1]) || len(s.spare) > 0 || s.ClaimTicket() != want[len(requests)] {
 			t.Errorf("held %v: tickets %v, %d places to spare", holds, s.tickets, len(s.spare))
 		}
 		for i, r := range requests {
@@ -127,9 +129,20 @@ func TestMouldRefuses(t *testing.T) {
 	saves("a deadline", false, m)
 	m.Wake(5)
 	saves("a deadline that has passed", true, m)
-	m.clients[7] = &session{id: 7}
-	saves("a client", false, m)
-	delete(m.clients, 7)
+	for id, ok := range map[uint64]bool{TheClient: true, 7: false} {
+		if _, err := m.Renew(5, id, Second); err != nil {
+			t.Fatal(err)
+		}
+		saves("a client", ok, m)
+		for range 2 {
+			if _, err := m.Lock(5, "a", Ask{Client: id, Deadline: Never}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		saves("a client with two requests", false, m)
+		m.Close(5, id)
+	}
+	saves("no client any more", true, m)
 	f.lock(0, "b")
 	f.settle()
 	saves("two locks", false, m)

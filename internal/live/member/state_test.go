@@ -2,6 +2,7 @@ package member
 
 import (
 	"bytes"
+	"errors"
 	"maps"
 	"math/rand/v2"
 	"reflect"
@@ -14,6 +15,7 @@ import (
 // TestRestored runs two towns step for step. In one of them every member is encoded and
 // restored after every step, and no difference can be observed.
 func TestRestored(t *testing.T) {
+	claimed := map[EventKind]int{}
 	for _, alg := range []string{"central", "naimi-trehel", "maekawa", "ricart-agrawala", "suzuki-kasami"} {
 		entries := 0
 		for seed := range uint64(8) {
@@ -26,19 +28,26 @@ func TestRestored(t *testing.T) {
 				plain.oneLock(whim, i)
 				restored.oneLock(again, i)
 				restored.restore()
-				if !reflect.DeepEqual(plain.links, restored.links) || !reflect.DeepEqual(plain.tickets, restored.tickets) || !reflect.DeepEqual(plain.held, restored.held) {
+				if !reflect.DeepEqual(plain.links, restored.links) || !reflect.DeepEqual(plain.tickets, restored.tickets) || !reflect.DeepEqual(plain.held, restored.held) || !slices.Equal(plain.claims, restored.claims) {
 					t.Fatalf("%s, seed %d, step %d: restored members do something else", alg, seed, i)
 				}
 			}
 			entries += plain.entries
+			for _, e := range plain.claims {
+				claimed[e.Kind]++
+			}
 		}
 		if entries < 60 {
 			t.Errorf("%s: %d entries: want a livelier town", alg, entries)
 		}
 	}
+	if claimed[Held] < 20 || claimed[Lost] < 20 {
+		t.Errorf("%d claims are honoured and %d refused or lost: want more", claimed[Held], claimed[Lost])
+	}
 }
 
-// oneLock lets one thing happen in a town with one lock: with tries and cancels.
+// oneLock lets one thing happen in a town with one lock: with tries, cancels, a client
+// and its claims.
 func (w *town) oneLock(whim *rand.Rand, i int) {
 	if i%70 == 69 {
 		w.change()
@@ -46,6 +55,8 @@ func (w *town) oneLock(whim *rand.Rand, i int) {
 	inc := w.live[whim.IntN(len(w.live))]
 	m := w.members[inc]
 	switch tickets := slices.Sorted(maps.Keys(w.tickets[inc])); {
+	case whim.IntN(6) == 0 && w.epochOf[inc] > 0:
+		w.clientStep(whim, inc, len(tickets) < 4)
 	case whim.IntN(12) == 0 && w.epochOf[inc] > 0 && len(tickets) < 4:
 		ticket, err := m.Lock(w.now, "lock0", Ask{Deadline: Never, Try: true})
 		if err != nil {
@@ -67,6 +78,61 @@ func (w *town) oneLock(whim *rand.Rand, i int) {
 	}
 }
 
+// clientStep lets a client of a member do something, or time pass for it.
+func (w *town) clientStep(whim *rand.Rand, inc uint64, asks bool) {
+	m := w.members[inc]
+	c := m.clients[TheClient]
+	does := whim.IntN(8)
+	token, through := Token{1 + whim.Uint64N(w.epochOf[inc]), 1}, whim.Perm(len(w.live))
+	switch {
+	case c == nil:
+		if _, err := m.Renew(w.now, TheClient, Second); err != nil && m.usable() {
+			w.t.Fatal(err)
+		}
+	case does == 0 && asks && c.uses == 0:
+		ticket, err := m.Lock(w.now, "lock0", Ask{Client: TheClient, Deadline: Never})
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		w.tickets[inc][ticket] = "lock0"
+	case does < 5 && (c.uses == 0 || c.first.claim != nil):
+		var incs []uint64
+		for _, i := range through[:does%len(through)] {
+			incs = append(incs, w.live[i])
+		}
+		if _, err := m.Claim(w.now, "lock0", token, TheClient, incs); err != nil && !errors.Is(err, ErrNotHeld) {
+			w.t.Fatal(err)
+		}
+	case does < 7:
+		m.schedule.put(&c.end, 0)
+		m.Wake(w.now)
+	default:
+		m.Close(w.now, TheClient)
+	}
+	w.take(inc)
+	if whim.IntN(2) == 0 {
+		w.prove(inc)
+	}
+}
+
+// prove confirms a renewal that was sent after a client has lost a lock.
+func (w *town) prove(inc uint64) {
+	m := w.members[inc]
+	for _, u := range m.epoch.uses {
+		if u != nil && u.lapsed && u.proof > 0 {
+			m.renewals = []renewal{{number: u.proof}}
+			m.Renewed(w.now, u.proof)
+			w.take(inc)
+			return
+		}
+	}
+}
+
+// unproven reports whether all lost locks only lack proof of membership.
+func (m *Member) unproven() bool {
+	return !slices.ContainsFunc(m.epoch.uses, func(u *use) bool { return u != nil && u.lapsed && u.proof == 0 })
+}
+
 // lapse takes a member one step further: its lease is about to end, what it has
 // lost is passed on, it has a lease again.
 func (w *town) lapse(inc uint64) {
@@ -75,7 +141,7 @@ func (w *town) lapse(inc uint64) {
 	case m.usable():
 		m.lease = 1
 		m.Wake(w.now)
-	case m.epoch.lapses > 0:
+	case !m.unproven():
 		m.restsOver()
 		m.Wake(w.now)
 	default:

@@ -1,6 +1,9 @@
 package member
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // A Template loads states into one member and saves them from it, again and again.
 type Template struct {
@@ -10,7 +13,17 @@ type Template struct {
 	epochs []*epoch // of each view: the current one and, separately, the frozen one
 	frozen []*epoch
 	pool   []*waiter
+	client session
 }
+
+// TheClient is the only client whose session a State can have.
+const TheClient = 1
+
+// Renewals that are not confirmed yet, in a member that was put into a state.
+const (
+	BeforeLoss uint64 = 1 + iota // sent before any hold was lost
+	AfterLoss                    // sent afterwards: it proves that the member was a member then
+)
 
 // NewTemplate returns a member that can be put into any state that it can have with one
 // lock of this name in these views.
@@ -40,11 +53,13 @@ func NewTemplate(c Config, name string, views []View) (*Template, error) {
 // later time.
 func (d *Template) Later() { d.Member.later = true }
 
-// Load puts the member into a state. Its clock reads 0, and renewal 1 can be confirmed.
+// Load puts the member into a state. Its clock reads 0, and both renewals can be
+// confirmed.
 func (d *Template) Load(s *State) error {
 	m := d.Member
 	m.now, m.clock, m.gone, m.ghost = 0, s.Clock, s.Gone, s.Ghost
-	m.renewals, m.renewAt = append(m.renewals[:0], renewal{number: 1}), Never
+	m.renewals, m.renewal, m.renewAt = append(m.renewals[:0], renewal{number: BeforeLoss}, renewal{number: AfterLoss}), AfterLoss, Never
+	m.proven, m.claims = 0, s.Claims
 	switch m.lease = 0; s.Lease {
 	case Runs:
 		m.lease = Never - 1
@@ -55,6 +70,7 @@ func (d *Template) Load(s *State) error {
 		m.lapse = 0
 	}
 	m.own = session{}
+	d.session(s)
 	m.Out.Reset()
 	d.requests(s)
 	var err error
@@ -64,10 +80,27 @@ func (d *Template) Load(s *State) error {
 	m.frozen, err = d.load(d.frozen, &s.Before)
 	if m.epoch != nil {
 		for _, u := range m.epoch.uses {
-			u.rests = m.lapse
+			if u.proof == 0 {
+				u.rests = m.lapse
+			}
 		}
 	}
 	return err
+}
+
+// session begins the session of the client, or not.
+func (d *Template) session(s *State) {
+	m := d.Member
+	clear(m.clients)
+	m.schedule.heap = m.schedule.heap[:0]
+	if d.client = (session{id: TheClient}); !s.Session {
+		return
+	}
+	d.client.end.session = &d.client
+	m.clients[TheClient] = &d.client
+	if m.schedule.put(&d.client.end, Never-1); s.SessionOver {
+		m.schedule.put(&d.client.end, 0)
+	}
 }
 
 // requests makes room for all tickets of a state.
@@ -126,6 +159,9 @@ func (d *Template) load(all []*epoch, p *Part) (*epoch, error) {
 	if p.Cleared {
 		l.flags |= cleared
 	}
+	if p.Opened {
+		l.flags |= opened
+	}
 	e.table.setState(n, p.Bytes)
 	if p.Busy || p.home {
 		d.use(e, e.use(n), p)
@@ -145,14 +181,35 @@ func (d *Template) use(e *epoch, u *use, p *Part) {
 		u.holder = d.waiter(u, p.Holder)
 		e.holders++
 	}
+	u.client, u.byClaim = p.Client, p.ByClaim
+	if p.Proof {
+		u.proof = AfterLoss
+	}
 	if u.lapsed, u.token, u.carried = p.Lapsed, p.Token, p.Carried; u.lapsed {
 		e.lapses++
 	}
 	for _, r := range p.Waiters {
 		u.push(d.waiter(u, r))
 	}
+	d.claims(e, u, p)
 	d.bulk(e, u, p)
 	u.handed, u.asked, u.inside, u.back, u.lent, u.until = p.Handed, p.Asked, p.Inside, p.Back, p.IsLent, p.Until
+}
+
+// claims puts the claims of a lock into a state.
+func (d *Template) claims(e *epoch, u *use, p *Part) {
+	if p.Claim.Is() {
+		w := d.waiter(u, Request{Client: true, slot: p.Claim.slot})
+		w.claim = &claim{p.Claim.number, p.Claim.Token, slices.Clone(p.Claim.Through), p.Claim.Sent}
+		u.claim().mine = w
+		e.claims = append(e.claims, u.lock)
+	}
+	for _, a := range p.Claimants {
+		u.claim().asked = append(u.claim().asked, asked{a.Rank, a.number, slices.Clone(a.Through)})
+	}
+	if p.ClaimedBy != 0 {
+		u.claim().by = p.ClaimedBy
+	}
 }
 
 // bulk puts the bulk frames that a lock still needs into a state.
@@ -180,7 +237,10 @@ func (d *Template) waiter(u *use, r Request) *waiter {
 	m := d.Member
 	w := m.waiters[r.slot]
 	w.client, w.stamp, w.try, w.missing, w.at = &m.own, r.Stamp, r.Try, r.missing, u
-	m.own.put(w)
+	if r.Client {
+		w.client = &d.client
+	}
+	w.client.put(w)
 	return w
 }
 
@@ -199,7 +259,7 @@ func (e *epoch) reset() {
 	}
 	e.uses, e.free = e.uses[:0], e.free[:0]
 	e.busy, e.holders, e.lapses, e.next = 0, 0, 0, Never
-	e.reporting, e.queries = 0, e.queries[:0]
+	e.reporting, e.queries, e.claims = 0, e.queries[:0], e.claims[:0]
 	clear(e.reports)
 	clear(e.asked)
 	for i := range e.schools {
@@ -219,7 +279,9 @@ func (d *Template) Save(s *State) error {
 	case m.now < m.deadline():
 		s.Lease = Runs
 	}
-	if len(m.schedule.heap) > 0 || len(m.clients) > 0 {
+	c := m.clients[TheClient]
+	s.Session, s.Claims = c != nil, m.claims
+	if len(m.schedule.heap) != len(m.clients) || len(m.clients) > 0 && (len(m.clients) > 1 || c == nil || c.uses > 1) {
 		return errNotSmall
 	}
 	s.tickets = s.tickets[:0]
@@ -238,7 +300,7 @@ func (d *Template) Save(s *State) error {
 }
 
 func (d *Template) save(e *epoch, p *Part) error {
-	*p = Part{Bytes: p.Bytes[:0], Waiters: p.Waiters[:0], Queue: p.Queue[:0], Lendee: -1}
+	*p = Part{Bytes: p.Bytes[:0], Waiters: p.Waiters[:0], Claimants: p.Claimants[:0], Queue: p.Queue[:0], Lendee: -1}
 	if e == nil {
 		return nil
 	}
@@ -257,6 +319,7 @@ func (d *Template) save(e *epoch, p *Part) error {
 	}
 	l := e.table.lock(0)
 	p.Known, p.Touched, p.Cleared, p.Count = true, l.is(touched), l.is(cleared), l.count
+	p.Opened = l.is(opened)
 	e.keep(0)
 	p.Bytes = append(p.Bytes, e.table.state(0)...)
 	u := e.found(0)
@@ -264,13 +327,15 @@ func (d *Template) save(e *epoch, p *Part) error {
 		return nil
 	}
 	p.Busy = true
-	if w := u.holder; w != nil {
-		p.Holder = w.request()
+	if u.holder != nil {
+		p.Holder = d.request(u.holder)
 	}
-	p.Lapsed, p.Token, p.Carried = u.lapsed, u.token, u.carried
+	p.Lapsed, p.Token, p.Carried, p.Client, p.ByClaim = u.lapsed, u.token, u.carried, u.client, u.byClaim
+	p.Proof = u.lapsed && u.proof > 0
 	for w := u.first; w != nil; w = w.next {
-		p.Waiters = append(p.Waiters, w.request())
+		p.Waiters = append(p.Waiters, d.request(w))
 	}
+	p.saveClaims(u)
 	p.Handed, p.Asked, p.Inside, p.Back, p.IsLent = u.handed, u.asked, u.inside, u.back, u.lent
 	if u.lent {
 		p.Until = u.until
@@ -292,14 +357,33 @@ func (d *Template) save(e *epoch, p *Part) error {
 	return nil
 }
 
-func (w *waiter) request() Request {
-	return Request{Stamp: w.stamp, Try: w.try, missing: w.missing, slot: int(uint32(w.ticket))}
+func (d *Template) request(w *waiter) Request {
+	return Request{Stamp: w.stamp, Client: w.client != &d.Member.own, Try: w.try, missing: w.missing, slot: int(uint32(w.ticket))}
+}
+
+// saveClaims copies the claims of a lock.
+func (p *Part) saveClaims(u *use) {
+	c := u.claims
+	if c == nil {
+		return
+	}
+	if w := c.mine; w != nil {
+		p.Claim = Claim{w.claim.token, slices.Clone(w.claim.through), w.claim.sent, w.claim.number, int(uint32(w.ticket))}
+	}
+	for _, a := range c.asked {
+		p.Claimants = append(p.Claimants, Claimant{a.rank, slices.Clone(a.through), a.number})
+	}
+	p.ClaimedBy = c.by
 }
 
 // freeze leaves only what a frozen epoch is asked about.
 func (p *Part) freeze() {
+	by := p.ClaimedBy
 	*p = Part{
 		Epoch: p.Epoch, Reported: p.Reported, Over: p.Over, Known: p.Known, Cleared: p.Cleared, Count: p.Count, Bytes: p.Bytes,
-		Waiters: p.Waiters[:0], Queue: p.Queue[:0], home: p.home, Held: p.Held, May: p.May, Lendee: p.Lendee,
+		Waiters: p.Waiters[:0], Claimants: p.Claimants[:0], Queue: p.Queue[:0], home: p.home, Held: p.Held, May: p.May, Lendee: p.Lendee,
+	}
+	if p.home {
+		p.ClaimedBy = by
 	}
 }

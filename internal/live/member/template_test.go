@@ -139,7 +139,8 @@ func TestTemplateKeepsAll(t *testing.T) {
 	home, elsewhere := full(), full()
 	for _, p := range []*Part{&home, &elsewhere} {
 		p.Epoch, p.Reported, p.Over = 2, 0b011, 1
-		p.Holder.slot, p.Waiters[0].slot = 1, 0
+		p.Holder.slot, p.Waiters[0].slot, p.Claim.slot = 1, 0, 2
+		p.Holder.Client, p.Waiters[0].Client = false, false // a client has one request
 	}
 	home.Cleared, home.Owes, home.OwesHold, home.OwesWait, home.Asks = false, 0, false, false, 0b100
 	home.Held, home.May, home.Lendee = 0b100, 0b101, 2
@@ -153,7 +154,7 @@ func TestTemplateKeepsAll(t *testing.T) {
 		lease   LeaseState
 	}{{0, home, Runs}, {1, elsewhere, Over}, {1, idle, NoLease}} {
 		d := newTemplate(t, f, Limits{}, away(f.view, v, 3, x.then), f.view, v)
-		s := State{Clock: 9, Gone: true, Ghost: true, Lease: x.lease, Present: x.present, Before: frozen, tickets: []Ticket{3 << 32, 5<<32 + 1}, spare: []uint32{9}}
+		s := State{Clock: 9, Gone: true, Ghost: true, Lease: x.lease, Session: true, Claims: 9, Present: x.present, Before: frozen, tickets: []Ticket{3 << 32, 5<<32 + 1, 7<<32 + 2}, spare: []uint32{9}}
 		load(t, d, &s)
 		saved := State{Lease: 9, Present: full(), Before: full(), tickets: []Ticket{9, 9, 9}, spare: []uint32{8}}
 		err := d.Save(&saved)

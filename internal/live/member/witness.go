@@ -16,7 +16,7 @@ func (m *Member) testimony(name string) set {
 	hash := hashName(name)
 	if n := find(&e.table, name, hash); n >= 0 {
 		if u := e.found(n); u != nil && u.carried {
-			if u.client && u.token.Epoch != f.view.Epoch {
+			if u.byClaim || u.client && u.token.Epoch != f.view.Epoch {
 				return e.everybody // its client may hold the lock through others as well
 			}
 			return e.those(m.Inc)

@@ -25,6 +25,7 @@ type Config struct {
 	Handover int      // local handovers in a row; 0 means the usual bound
 	Later    bool     // a REPORT or QUERY may be made at any time after the step that calls for it
 	Parts    bool     // a REPORT comes in three parts, of which only the second mentions the lock
+	Client   Client
 
 	// Only says which steps of a process in an epoch to explore; nil explores all. A
 	// violation found among some of the steps is real, but then no process is reported to
@@ -92,6 +93,9 @@ func New(c Config) (*Model, error) {
 	}
 	if len(m.procs) > 8 || slices.IndexFunc(m.procs, func(p process) bool { return !p.ghost }) < 0 {
 		return nil, errors.New("want 2 to 8 processes, one of which stays")
+	}
+	if through := c.Client.Through; through != 0 && c.Views[0].Rank(through) < 0 {
+		return nil, fmt.Errorf("a client of incarnation %d: want a member of the first view", through)
 	}
 	if _, err := m.templates(); err != nil {
 		return nil, err

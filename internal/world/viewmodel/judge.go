@@ -10,7 +10,7 @@ func (w *worker) judge(n *world, d deed, events []member.Event) explore.Broken {
 	p := &n.procs[d.proc]
 	for _, e := range events {
 		switch {
-		case e.Kind != member.Lost:
+		case e.Kind != member.Lost || e.Token != p.inside:
 		case e.Cause == member.Lease: // it may have checked just before
 			p.lost = true
 		default:
@@ -19,7 +19,11 @@ func (w *worker) judge(n *world, d deed, events []member.Event) explore.Broken {
 	}
 	broken := w.opens(n, d.proc, events)
 	for _, e := range events {
-		if e.Kind == member.Held {
+		switch {
+		case e.Kind != member.Held:
+		case w.saved.Present.Holder.Client:
+			broken |= w.granted(n, d.proc, e.Token)
+		default:
 			broken |= w.entry(n, d.proc, e.Token)
 			p.inside = e.Token
 		}
@@ -54,6 +58,9 @@ func (w *worker) opens(n *world, at int, events []member.Event) explore.Broken {
 			return Older
 		}
 	}
+	if c := &n.client; c.holds > 0 && c.token.Epoch < part.Epoch && c.by <= part.Epoch {
+		return Older // homes before the one that has honoured its claim no longer matter: no process of theirs can get in
+	}
 	return 0
 }
 
@@ -70,11 +77,9 @@ func (w *worker) survivors(v *member.View) uint64 {
 
 // entry judges one entry.
 func (w *worker) entry(n *world, at int, t member.Token) explore.Broken {
-	var broken explore.Broken
-	for i := range n.procs {
-		if !n.procs[i].inside.IsNone() {
-			broken |= Mutual
-		}
+	broken := n.alone()
+	if n.client.holds > 0 {
+		broken |= Mutual
 	}
 	if t.Epoch < n.opened {
 		broken |= Older

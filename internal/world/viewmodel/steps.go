@@ -42,6 +42,9 @@ func (w *worker) installs(i int) {
 					n.links[w.link(old, from, i)] = nil
 				}
 			}
+			if w.Client.Through != 0 {
+				n.client.newest = max(n.client.newest, v)
+			}
 			return m.Install(0, w.Views[v])
 		})
 	}
@@ -137,14 +140,15 @@ func (w *worker) times(i int) {
 	p := &w.now.procs[i]
 	who := &w.procs[i]
 	switch {
-	case who.ghost && !p.ended && p.state.Lease == member.Runs && !p.inside.IsNone():
+	case w.holdsThrough(i):
+	case who.ghost && !p.ended && p.state.Lease == member.Runs && (!p.inside.IsNone() || p.state.Present.Holder.Client):
 		w.lose(i, Warn)
 	case who.ghost && !p.ended:
 		w.lose(i, End)
 	case who.ghost || w.epoch(i) == 0:
 	case p.state.Lease == member.Over:
 		w.do(deed{label(Renew, i, 0), i, true, &p.state}, func(_ *world, m *member.Member) error {
-			m.Renewed(0, 1)
+			m.Renewed(0, member.BeforeLoss)
 			return nil
 		})
 	case w.now.lapses > 0:
@@ -153,10 +157,10 @@ func (w *worker) times(i int) {
 	if who.ghost && !p.ended && w.Crashes {
 		w.crash(i)
 	}
-	if !who.ghost && p.state.Present.Lapsed {
+	if !who.ghost && p.state.Present.Lapsed && !p.state.Present.Proof {
 		w.lose(i, Pass)
 	}
-	if who.out > 0 && !p.left && !p.state.Present.Lapsed { // its host waits for that
+	if who.out > 0 && !p.left && !p.state.Present.Lapsed && !p.state.Session { // its host waits for that
 		w.do(deed{label(Leave, i, 0), i, true, &p.state}, func(n *world, m *member.Member) error {
 			n.procs[i].left = true
 			m.Leave(0)
@@ -177,6 +181,7 @@ func (w *worker) lose(i int, kind Kind) {
 	}
 	w.load.Pass = kind == End || kind == Pass
 	w.do(deed{label(kind, i, 0), i, kind != Lapse, &w.load}, func(n *world, m *member.Member) error {
+		n.client.ended(i)
 		switch p := &n.procs[i]; kind {
 		case Lapse:
 			n.lapses--
@@ -198,6 +203,7 @@ func (w *worker) crash(i int) {
 	n := &w.next
 	n.copy(&w.now)
 	n.procs[i] = proc{dead: true, ended: n.procs[i].ended}
+	n.client.ended(i)
 	w.deafen(n, i)
 	w.give(d, 0)
 }
@@ -213,11 +219,12 @@ func (w *worker) deafen(n *world, to int) {
 
 // buried is what the passing of time does to a crashed process: its lease expires.
 func (w *worker) buried(i int) {
-	if w.now.procs[i].ended || w.err != nil {
+	if w.now.procs[i].ended || w.holdsThrough(i) || w.err != nil {
 		return
 	}
 	w.next.copy(&w.now)
 	w.next.procs[i].ended = true
+	w.next.client.ended(i)
 	w.give(deed{label: label(End, i, 0), must: true}, 0)
 }
 

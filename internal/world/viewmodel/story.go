@@ -84,6 +84,8 @@ func (w *worker) describe(l uint32) string {
 	switch kind {
 	case More:
 		return fmt.Sprintf("%s reports to %s, or asks it", name, w.procs[b].Name)
+	case Quit:
+		return "the client no longer holds the lock"
 	case Install:
 		return fmt.Sprintf("%s installs view %d", name, w.Views[b].Epoch)
 	case Bury, BuryOld:
@@ -97,6 +99,9 @@ func (w *worker) describe(l uint32) string {
 	return name + map[Kind]string{
 		Ask: " asks", Unlock: " unlocks", Cancel: " cancels", Again: " unlocks again with its old token", Warn: " is notified that its lease expires for good", End: ": its lease expires for good",
 		Crash: " crashes", Lapse: " is notified that its lease expires for a while", Pass: ": its lease expires", Renew: ": its lease is renewed", Leave: " leaves",
+		ClientAsk: ": the client asks through it", Claim: ": the client claims the lock through it", Confirmed: ": the client hears in time that it holds the lock through it",
+		Word: ": the client says that it no longer holds the lock", SessionEnd: ": the client's session ends",
+		Prove: ": a renewal that it sent after the loss is confirmed", Proof: ": that confirmation arrives",
 	}[kind]
 }
 
@@ -146,6 +151,12 @@ func (w *worker) news() string {
 		default:
 			all = append(all, fmt.Sprintf("%s is inside with %v", w.procs[i].Name, is))
 		}
+	}
+	if w.now.client.holds == 0 && w.next.client.holds > 0 {
+		all = append(all, fmt.Sprintf("the client is inside with %v", w.next.client.token))
+	}
+	if w.now.client.told&^w.next.client.told == 0 && w.next.client.told != w.now.client.told {
+		all = append(all, "its claim is honoured")
 	}
 	if w.next.opened > w.now.opened {
 		all = append(all, fmt.Sprintf("the home of epoch %d grants the lock", w.next.opened))

@@ -15,22 +15,31 @@ type Kind uint8
 
 // What can happen. The label of a step is its kind, and up to two numbers.
 const (
-	Deliver Kind = iota // view; sender and receiver in one number
-	Install             // process, view
-	Ask                 // process
-	Unlock              // process
-	Cancel              // process, which of its requests
-	Again               // process: unlocks once more
-	Warn                // process: its lease is about to expire for good, and what it holds is lost
-	End                 // process: its lease expires for good
-	Crash               // process
-	Bury                // process, which ghost: it is over
-	BuryOld             // process, which ghost: only in the previous epoch
-	Lapse               // process: its lease is about to expire for a while, and what it holds is lost
-	Pass                // process: it has expired, and what was lost is passed on
-	Renew               // process
-	Leave               // process
-	More                // process, and the receiver: it makes a REPORT or QUERY
+	Deliver    Kind = iota // view; sender and receiver in one number
+	Install                // process, view
+	Ask                    // process
+	Unlock                 // process
+	Cancel                 // process, which of its requests
+	Again                  // process: unlocks once more
+	Warn                   // process: its lease is about to expire for good, and what it holds is lost
+	End                    // process: its lease expires for good
+	Crash                  // process
+	Bury                   // process, which ghost: it is over
+	BuryOld                // process, which ghost: only in the previous epoch
+	Lapse                  // process: its lease is about to expire for a while, and what it holds is lost
+	Pass                   // process: it has expired, and what was lost is passed on
+	Renew                  // process
+	Leave                  // process
+	More                   // process, and the receiver: it makes a REPORT or QUERY
+	ClientAsk              // process: the client asks through it
+	Claim                  // process: the client attaches to it and claims the lock
+	Confirmed              // process: the client hears in time that it holds the lock through it
+	Quit                   // process that the client asked through: the client no longer holds the lock
+	Word                   // process: it hears that from the client
+	SessionEnd             // process: the client's session there ends by time, or because the client has moved
+	Prove                  // process: a renewal that it sent after the client's hold was lost is confirmed
+	Proof                  // process: the confirmation arrives
+	lastKind
 )
 
 func label(kind Kind, a, b int) uint32 { return uint32(kind)<<16 | uint32(a)<<8 | uint32(b) }
@@ -74,6 +83,9 @@ func (w *worker) Init(emit func([]byte) bool) error {
 	n := &w.next
 	n.make(w.Model)
 	n.cancels, n.late, n.lapses = w.Cancels, w.Late, w.Lapses
+	if w.Client.Through != 0 {
+		n.client.asks, n.client.claims = 1, w.Client.Claims
+	}
 	for i := range n.procs {
 		p := &n.procs[i]
 		if p.asks = w.Asks; slices.Contains(w.Quiet, w.procs[i].Inc) {
@@ -88,6 +100,11 @@ func (w *worker) Init(emit func([]byte) bool) error {
 			}
 			if err := d.Member.Install(0, w.Views[0]); err != nil {
 				return err
+			}
+			if w.procs[i].Inc == w.Client.Through {
+				if _, err := d.Member.Renew(0, member.TheClient, sessionLength); err != nil {
+					return err
+				}
 			}
 			if err := d.Save(&s); err != nil {
 				return err
@@ -117,8 +134,10 @@ func (w *worker) Next(state []byte, emit func(explore.Step, []byte)) (explore.Br
 			w.applies(i)
 			w.times(i)
 			w.reports(i)
+			w.attached(i)
 		}
 	}
+	w.clients()
 	if w.err == nil && w.must == 0 && w.Only == nil && w.waits() {
 		return Waits, w.err
 	}

@@ -17,6 +17,7 @@ type world struct {
 	cancels int
 	late    int
 	lapses  int
+	client  client
 }
 
 // A proc is a process in a world.
@@ -57,6 +58,7 @@ func (w *world) append(b []byte) []byte {
 	b = appendToken(b, w.last)
 	b = binary.AppendUvarint(b, w.opened)
 	b = append(b, bit(w.ordered, 1), byte(w.cancels), byte(w.late), byte(w.lapses))
+	b = w.client.append(b)
 	for i := range w.procs {
 		p := &w.procs[i]
 		b = append(b, bit(p.dead, 1)|bit(p.ended, 2)|bit(p.left, 4)|bit(p.lost, 8), byte(p.asks))
@@ -104,6 +106,16 @@ func (r *reader) number() uint64 {
 	return v
 }
 
+func (r *reader) byte() int {
+	if len(r.b) == 0 {
+		r.bad = true
+		return 0
+	}
+	v := r.b[0]
+	r.b = r.b[1:]
+	return int(v)
+}
+
 func (r *reader) token() member.Token { return member.Token{Epoch: r.number(), Count: r.number()} }
 
 func (r *reader) bytes() []byte {
@@ -125,6 +137,7 @@ func (w *world) read(b []byte) error {
 	w.last = r.token()
 	w.opened, w.ordered = r.number(), r.number() == 1
 	w.cancels, w.late, w.lapses = int(r.number()), int(r.number()), int(r.number())
+	w.client.read(&r)
 	for i := range w.procs {
 		p := &w.procs[i]
 		flags := r.number()
