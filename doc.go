@@ -9,7 +9,9 @@
 //	node, err := stile.Open(ctx, stile.Config{})           // this process is a node
 //	client, err := stile.Dial(ctx, stile.DialConfig{})     // this process uses a node
 //
-// Both are a [Locker], and the rest of the program need not know which one it has.
+// Both are a [Locker], and the rest of the program need not know which one it has. Dial
+// fails if no node opens a session before the deadline of the context, or within
+// [DialConfig.Timeout] if it has none; the error names each address with the reason.
 //
 // # A complete example
 //
@@ -73,8 +75,9 @@
 // [Config.Insecure] is set.
 //
 // [Node.Close] waits for holders, up to [Config.Drain], and then stops the node, so that
-// other nodes do not have to wait for its lease. A node with [Config.Data] keeps its place
-// in the cluster; one without leaves it.
+// other nodes do not have to wait for its lease. If locks are still held then, its error
+// names them. A node with [Config.Data] keeps its place in the cluster; one without leaves
+// it.
 //
 // What is guaranteed, and under which assumptions, is in docs/guarantees.md; how to run a
 // cluster is in docs/operating.md; how it works is in docs/protocol.md.

@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"net"
+	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -190,6 +193,67 @@ func TestToken(t *testing.T) {
 	for _, bad := range []string{"", "7", "7.", ".42", "7.42.1", "-1.2", "a.b", "7.18446744073709551616"} {
 		if _, err := stile.ParseToken(bad); err == nil {
 			t.Errorf("%q is a token", bad)
+		}
+	}
+}
+
+// Dial does not wait forever, and names every address with a reason.
+func TestDialGivesUp(t *testing.T) {
+	listen := func() (net.Listener, string) {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l, l.Addr().String()
+	}
+	closed, refuses := listen()
+	closed.Close()
+	open, silent := listen()
+	defer open.Close()
+	_, err := stile.Dial(context.Background(), stile.DialConfig{Nodes: []string{refuses, silent}, Timeout: 500 * time.Millisecond})
+	if !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, syscall.ECONNREFUSED) || !strings.Contains(err.Error(), refuses) || !strings.Contains(err.Error(), silent) {
+		t.Error(err)
+	}
+}
+
+// A node that is closed while locks are held through it names them, and their holders
+// learn that this is why they have lost them.
+func TestCloseNamesLocks(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	n, err := stile.Open(ctx, stile.Config{Name: "a", Drain: 100 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := stile.Dial(ctx, stile.DialConfig{Nodes: []string{n.Address()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	own, err := n.Lock(ctx, "own")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Lock(ctx, "a client's\n"); err != nil {
+		t.Fatal(err)
+	}
+	err = n.Close()
+	if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "own") || !strings.Contains(err.Error(), `"a client's\n"`) {
+		t.Error(err)
+	}
+	if err := own.Err(); !errors.Is(err, stile.ErrLost) || !strings.Contains(err.Error(), "stop") {
+		t.Error(err)
+	}
+}
+
+// The error of a bad name says what is wrong with it.
+func TestBadNames(t *testing.T) {
+	n, c := pair(t)
+	for name, says := range map[string]string{"": "empty", "a\xff": "UTF-8", strings.Repeat("n", 513): "513"} {
+		for _, x := range []stile.Locker{n, c} {
+			if _, err := x.Lock(t.Context(), name); err == nil || !strings.Contains(err.Error(), says) {
+				t.Errorf("%.9q: %v", name, err)
+			}
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package stile
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -18,7 +19,7 @@ type Config struct {
 	Name      string        // node name, unique in the cluster; default the host name
 	Listen    string        // host:port for nodes and clients; default a free port of 127.0.0.1
 	Advertise string        // host:port that others connect to; default Listen
-	Join      []string      // addresses of nodes to join; default none: found a cluster, or resume that of Data
+	Join      []string      // addresses of nodes to join, which must be of the cluster of Data, if any; default none: found a cluster, or resume that of Data
 	Data      string        // folder for what must survive a restart; default memory only
 	Voters    int           // number of nodes that store the view log, 1, 3 or 5, set by the first node; default 3
 	Lease     time.Duration // how long an unreachable process keeps its locks, set by the first node; default 10 s
@@ -93,8 +94,8 @@ func (n *Node) Err() error { return worded(n.node.Err()) }
 // held through the node, and then ends. A node with Config.Data keeps its place in the
 // cluster, and returns to it when it is opened again; one without leaves the cluster. If a
 // lock is still held after Config.Drain, the node ends as if it had crashed, and others
-// wait for its lease. Close returns an error in that case, and if the node had already
-// ended by itself.
+// wait for its lease. Close returns an error in that case, which names the locks, and if
+// the node had already ended by itself.
 func (n *Node) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), n.drain)
 	defer cancel()
@@ -107,6 +108,7 @@ type DialConfig struct {
 	Name     string        // name of the client in listings; default none
 	Session  time.Duration // how long an unreachable client keeps its locks; default the lease of the cluster
 	Patience time.Duration // how long requests wait while no node is reachable; default forever
+	Timeout  time.Duration // how long Dial waits for a node if its context has no deadline; default 10 s
 	TLS      Certificates  // default none: plain TCP, only on this machine
 	Insecure bool          // allow plain TCP to other machines
 }
@@ -118,10 +120,18 @@ type Client struct {
 	remote *client.Client
 }
 
-// Dial connects to a node of a cluster.
+// Dial connects to a node of a cluster. If no node opens a session before the deadline of
+// the context, or within DialConfig.Timeout if it has none, the error names every address
+// that was tried, with the reason.
 func Dial(ctx context.Context, c DialConfig) (*Client, error) {
 	if len(c.Nodes) == 0 {
 		c.Nodes = []string{node.DefaultListen}
+	}
+	if _, ok := ctx.Deadline(); !ok {
+		timeout := cmp.Or(c.Timeout, 10*time.Second)
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, timeout, fmt.Errorf("waited for %v", timeout))
+		defer cancel()
 	}
 	r, err := client.Dial(ctx, client.Config{
 		Name: c.Name, Nodes: c.Nodes, Session: c.Session, Patience: c.Patience, TLS: cert.Config(c.TLS), Insecure: c.Insecure,

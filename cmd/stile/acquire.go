@@ -15,6 +15,7 @@ import (
 	"github.com/stile-lock/stile/internal/live/child"
 	"github.com/stile-lock/stile/internal/live/client"
 	"github.com/stile-lock/stile/internal/live/lock"
+	"github.com/stile-lock/stile/internal/words"
 )
 
 // maxWait is the longest --wait.
@@ -87,43 +88,131 @@ func untilSignal(parent context.Context) (ctx context.Context, stop func()) {
 	}
 }
 
-// acquire waits for the lock. Its error has the exit code.
-func (t *acquireFlags) acquire(ctx context.Context, c *client.Client, name string, stderr io.Writer) (lock.Handle, error) {
-	options := lock.Options{Try: t.nonblock || t.wait == 0, Wait: max(t.wait, 0)}
-	if !options.Try {
-		late, cancel := context.WithCancel(ctx)
-		timer := time.AfterFunc(explainAfter, func() { t.explain(late, c, name, stderr) })
-		defer timer.Stop()
-		defer cancel()
+// waits reports whether the command waits, for a node as well as for the lock.
+func (t *acquireFlags) waits() bool { return !t.nonblock && t.wait != 0 }
+
+// acquire connects as a client of this name and waits for the lock. --wait limits both
+// together. Its error has the exit code.
+func (t *acquireFlags) acquire(ctx context.Context, who, name string, stderr io.Writer) (*client.Client, lock.Handle, error) {
+	start := time.Now()
+	c, err := t.connect(ctx, who, name, stderr)
+	if err != nil {
+		return nil, nil, orSignal(ctx, name, failed("%v", err))
+	}
+	options := lock.Options{Try: !t.waits()}
+	if t.wait > 0 {
+		options.Wait = max(t.wait-time.Since(start), 1) // 0 would be forever
+	}
+	stop := func() {}
+	if t.waits() {
+		stop = explainLater(ctx, name, stderr, func(ctx context.Context) string { return t.whyLock(ctx, c, name) })
 	}
 	l, err := c.Lock(ctx, name, options)
-	if err == nil {
-		if t.verbose {
-			fmt.Fprintf(stderr, "stile: acquired %s with token %s through %s\n", name, l.Token(), c.Node())
-		}
-		return l, nil
+	stop()
+	if err != nil {
+		_ = c.Close()
+		return nil, nil, orSignal(ctx, name, t.notAcquired(name, err))
 	}
-	var by signalled
-	switch {
-	case errors.As(context.Cause(ctx), &by):
-		return nil, exitError{code: child.Signalled + int(by.Signal), why: "stopped by a signal while waiting for " + name}
-	case errors.Is(err, lock.ErrBusy), errors.Is(err, lock.ErrRecovering):
-		return nil, exitError{code: t.conflict, why: err.Error()}
-	case errors.Is(err, context.DeadlineExceeded):
-		return nil, exitError{code: t.conflict, why: fmt.Sprintf("lock %q: not acquired within %v: 'stile locks' shows who holds it", name, t.wait)}
+	if t.verbose {
+		notify(stderr, "acquired %s with token %s through %s", words.Quoted(name), l.Token(), c.Node())
 	}
-	return nil, failed("%v", err)
+	return c, l, nil
 }
 
-// explain prints why the command waits.
-func (t *acquireFlags) explain(ctx context.Context, c *client.Client, name string, stderr io.Writer) {
-	why := "the node does not answer"
-	if s, err := t.target.at(c.Node()).survey(ctx, name); err == nil {
-		why = waitReason(s, name)
+// connect opens a session with a node. If the command waits, it also waits for a node that
+// can open one: for nodes to start, and for a majority of them.
+func (t *acquireFlags) connect(ctx context.Context, who, name string, stderr io.Writer) (*client.Client, error) {
+	if !t.waits() {
+		return t.target.dial(ctx, who)
 	}
-	if ctx.Err() == nil {
-		fmt.Fprintf(stderr, "stile: waiting for %s: %s\n", name, why)
+	if t.wait > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, t.wait, fmt.Errorf("waited for %v", t.wait))
+		defer cancel()
 	}
+	ctx, refuse := context.WithCancelCause(ctx)
+	defer refuse(nil)
+	defer explainLater(ctx, name, stderr, func(ctx context.Context) string {
+		why := t.whyNoSession(ctx)
+		if client.NeedsTLS(why) {
+			refuse(why) // waiting does not help
+		}
+		return why.Error()
+	})()
+	c, err := client.Dial(ctx, t.target.config(who))
+	switch why := context.Cause(ctx); {
+	case err == nil:
+		return c, nil
+	case client.NeedsTLS(why):
+		return nil, why
+	}
+	return nil, t.target.withHint(err)
+}
+
+// orSignal returns the error of a command that has not acquired the lock, which is that of
+// the signal if one came.
+func orSignal(ctx context.Context, name string, err error) error {
+	var by signalled
+	if errors.As(context.Cause(ctx), &by) {
+		return exitError{code: child.Signalled + int(by.Signal), why: "stopped by a signal while waiting for " + words.Quoted(name)}
+	}
+	return err
+}
+
+// notAcquired returns the error, with the exit code, of a request that failed.
+func (t *acquireFlags) notAcquired(name string, err error) error {
+	switch {
+	case errors.Is(err, lock.ErrBusy), errors.Is(err, lock.ErrRecovering):
+		return exitError{code: t.conflict, why: err.Error()}
+	case errors.Is(err, context.DeadlineExceeded):
+		return exitError{code: t.conflict, why: fmt.Sprintf("lock %q: not acquired within %v: 'stile locks' shows who holds it", name, t.wait)}
+	}
+	return failed("%v", err)
+}
+
+// explainLater prints why the command waits, if it still does after a while. The function
+// that it returns ends that.
+func explainLater(ctx context.Context, name string, stderr io.Writer, why func(context.Context) string) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	timer := time.AfterFunc(explainAfter, func() {
+		defer close(done)
+		if why := why(ctx); ctx.Err() == nil {
+			notify(stderr, "waiting for %s: %s", words.Quoted(name), why)
+		}
+	})
+	return func() {
+		cancel()
+		if !timer.Stop() {
+			<-done
+		}
+	}
+}
+
+// whyNoSession returns why no node opens a session.
+func (t *acquireFlags) whyNoSession(ctx context.Context) error {
+	soon, cancel := context.WithTimeout(ctx, explainAfter)
+	defer cancel()
+	if err := t.target.checkListening(soon); err != nil {
+		return err
+	}
+	s, at, err := t.target.member(ctx)
+	switch {
+	case err != nil:
+		return err
+	case s.Why != "":
+		return fmt.Errorf("node %s at %s has %s", s.Node, at, s.Why)
+	}
+	return fmt.Errorf("node %s at %s has not opened a session yet", s.Node, at)
+}
+
+// whyLock returns why the lock is not acquired yet.
+func (t *acquireFlags) whyLock(ctx context.Context, c *client.Client, name string) string {
+	s, err := t.target.at(c.Node()).survey(ctx, name)
+	if err != nil {
+		return err.Error()
+	}
+	return waitReason(s, name)
 }
 
 func waitReason(s *lockSurvey, name string) string {
@@ -136,7 +225,7 @@ func waitReason(s *lockSurvey, name string) string {
 			return l.Waiters[0].Why
 		}
 	}
-	return "no node reports a holder"
+	return "no node reports a holder" + missingNodes(s)
 }
 
 // release releases the lock, and returns an error if it was lost before.
@@ -144,7 +233,7 @@ func (t *acquireFlags) release(c *client.Client, l lock.Handle, stderr io.Writer
 	err := l.Unlock()
 	_ = c.Close() // it cannot fail
 	if err == nil && t.verbose {
-		fmt.Fprintf(stderr, "stile: released %s\n", l.Name())
+		notify(stderr, "released %s", words.Quoted(l.Name()))
 	}
 	return err
 }

@@ -166,5 +166,5 @@ func printFault(p *printer, c faults.Config, r *faults.Report) {
 		p.line("    %s", strings.TrimRight(line, "\n"))
 	}
 	p.gap()
-	p.line("%s", strings.TrimRight(r.Playback.Trace().Text(trace.TextOptions{Width: screenWidth, MaxRows: 40}), "\n"))
+	p.lines(r.Playback.Trace().Text(trace.TextOptions{Width: screenWidth, MaxRows: 40}))
 }

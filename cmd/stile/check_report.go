@@ -81,7 +81,7 @@ func (v *checkProgress) reportViolation(p check.Property) {
 func printViolation(p *printer, q *check.Property, look trace.TextOptions) {
 	p.line("How %s is violated, in %s:", q.Name, words.Plural(len(q.Trace), "step"))
 	p.gap()
-	p.line("%s", strings.TrimRight(q.Story(look), "\n"))
+	p.lines(q.Story(look))
 }
 
 // progressLine says on one line how far a pass is.
@@ -191,9 +191,11 @@ func printRing(p *printer, r *ring.Report) {
 	lines, loop := r.Longest, -1
 	if first := r.First(); first != nil {
 		lines, loop = first.Trace, first.Loop
-		p.line("\nHow it never converges:")
+		p.gap()
+		p.line("How it never converges:")
 	} else if len(lines) > 0 {
-		p.line("\nA longest run until it converges:")
+		p.gap()
+		p.line("A longest run until it converges:")
 	}
 	for i, line := range lines {
 		p.line("  %3d  %s", i, line)

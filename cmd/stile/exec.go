@@ -42,6 +42,9 @@ ends the command in the same way. If the watchdog is killed at the same moment,
 or the whole machine is suspended for longer than the lease, the command cannot
 be ended in time: only the token protects the resource then.
 
+Without -n, stile also waits for a node to start and for a majority of the
+nodes; -w is the only limit. After a second it reports what it waits for.
+
 Exit codes: the command's own, or 128 plus the number of the signal that ended
 it; 1, or the value of -E, if -n or -w was given and the lock was not acquired;
 2 if stile was called wrongly; 125 if the lock was lost or stile failed; 126 if
@@ -106,13 +109,8 @@ func (x *execFlags) run(c *cobra.Command) error {
 	}
 	ctx, stop := untilSignal(c.Context())
 	defer stop()
-	client, err := x.target.dial(ctx, clientName(x.args[0]))
+	client, lock, err := x.acquire(ctx, clientName(x.args[0]), x.name, c.ErrOrStderr())
 	if err != nil {
-		return failed("%v", err)
-	}
-	lock, err := x.acquire(ctx, client, x.name, c.ErrOrStderr())
-	if err != nil {
-		_ = client.Close()
 		return err
 	}
 	stop() // from here on signals go to the command
@@ -120,6 +118,12 @@ func (x *execFlags) run(c *cobra.Command) error {
 	if !res.Gone { // remaining processes may still act: the lock must stay taken until the lease expires
 		return failed("lock %q: %v", x.name, err)
 	}
+	if errors.Is(err, child.ErrExpired) {
+		if why := client.Trouble(); why != nil {
+			err = fmt.Errorf("%w: %w", why, err)
+		}
+	}
+	x.verbose = x.verbose && !res.Lost // what is released now was already lost for the command
 	lost := x.release(client, lock, c.ErrOrStderr())
 	switch {
 	case err != nil && res.Lost:

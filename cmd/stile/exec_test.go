@@ -3,12 +3,17 @@
 package main
 
 import (
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
+
+	"github.com/stile-lock/stile/internal/live/node"
 )
 
 // The command gets its environment and input, and stile exits with its exit code.
@@ -35,7 +40,8 @@ func TestLiveExec(t *testing.T) {
 		{2, "exec demo -n -w 3 true", "give one of them"},
 		{2, "exec demo -c echo x", "quote the command"},
 		{0, "exec demo --help", "Exit codes:"},
-		{125, "exec --addr 127.0.0.1:1 demo true", "'stile serve'"},
+		{125, "exec -n --addr 127.0.0.1:1 demo true", "'stile serve'"},
+		{125, "exec -w 0.3 --addr 127.0.0.1:1 demo true", "'stile serve'"},
 	} {
 		args := strings.Fields(test.line)
 		for i := range args {
@@ -83,6 +89,81 @@ func TestLiveConflict(t *testing.T) {
 	holder.waitFor(`"token": "\d+\.\d+"`)
 	holder.signal(os.Interrupt)
 	holder.waitExit(0)
+}
+
+// A command that waits also waits for a node to start, says so, and can be told to stop.
+func TestLiveWithoutNode(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := l.Addr().String()
+	l.Close() // perhaps another process takes the port: then the node below does not start
+	ended := begin(t, nil, "exec", "--addr", a, "demo", "true")
+	holder := begin(t, nil, "lock", "--addr", a, "-w", "1h", "demo")
+	ended.waitFor("waiting for demo: no node at " + a + ": connection refused: .*stile serve")
+	holder.waitFor("waiting for demo: no node at " + a)
+	ended.signal(syscall.SIGTERM)
+	ended.waitExit(128 + 15)
+	begin(t, nil, "serve", "--memory", "--listen", a)
+	holder.waitFor(`^\d+\.\d+$`)
+}
+
+// A command that waits also waits for a majority of the nodes.
+func TestLiveWithoutMajority(t *testing.T) {
+	t.Parallel()
+	var all []*node.Node
+	configs := make([]node.Config, 3)
+	for i := range configs {
+		name := string(rune('a' + i))
+		c := node.Config{Name: name, Data: filepath.Join(t.TempDir(), name), Lease: 2 * time.Second}
+		if i > 0 {
+			c.Join = []string{all[0].Address()}
+		}
+		all = append(all, serveHere(t, c))
+		c.Listen = all[i].Address()
+		configs[i] = c
+	}
+	first := all[0]
+	becomes(t, "the leader of three voters", func() bool { // it founded the cluster
+		s := first.Status()
+		return s.Settled && len(s.Members) == 3 && !slices.ContainsFunc(s.Members, func(m node.MemberInfo) bool { return !m.Voter })
+	})
+	for _, n := range all[1:] {
+		n.Kill()
+	}
+	becomes(t, "without a majority", func() bool { return first.Status().Why != "" })
+	waiter := begin(t, nil, "exec", "--addr", first.Address(), "demo", "echo", "in")
+	waiter.waitFor("waiting for demo: .*majority")
+	for _, c := range configs[1:] {
+		n, err := node.Start(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(n.Kill)
+	}
+	waiter.waitFor("^in$")
+	waiter.waitExit(0)
+}
+
+// If a node stops, the commands under its locks learn that this is why they are ended, and
+// not that the lock was released.
+func TestLiveDrained(t *testing.T) {
+	t.Parallel()
+	node, a := serve(t, "--memory", "--lease", "1s")
+	p := begin(t, nil, "exec", "--verbose", "--addr", a, "demo", "--", "sh", "-c", "echo up; "+loop)
+	p.waitFor("^up$")
+	held := begin(t, nil, "lock", "--verbose", "--addr", a, "other")
+	held.waitFor(`^\d+\.\d+$`)
+	node.signal(syscall.SIGTERM)
+	for _, p := range []*proc{p, held} {
+		p.waitExit(125)
+		p.waitFor("stopping or leaving|told to stop")
+		if strings.Contains(p.output(), "released") {
+			t.Errorf("it says that the lock was released and lost:\n%s", p.output())
+		}
+	}
 }
 
 // Signals reach the command, which decides how to react.

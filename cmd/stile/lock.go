@@ -26,6 +26,9 @@ input ends or a signal arrives. This lets a script hold a lock over several
 commands. If the lock is lost the exit code is 125. The script must watch for
 that, because its commands keep running; 'stile exec' kills them.
 
+Without -n, stile also waits for a node to start and for a majority of the
+nodes; -w is the only limit. After a second it reports what it waits for.
+
 Exit codes: 0 if the lock was held to the end; 1, or the value of -E, if -n or
 -w was given and the lock was not acquired; 2 if stile was called wrongly; 125
 if the lock was lost or stile failed; 128 plus the number of a signal that
@@ -61,13 +64,8 @@ func (x *lockFlags) run(c *cobra.Command, name string) error {
 	}
 	ctx, stop := untilSignal(c.Context())
 	defer stop()
-	client, err := x.target.dial(ctx, clientName("stile-lock"))
+	client, lock, err := x.acquire(ctx, clientName("stile-lock"), name, c.ErrOrStderr())
 	if err != nil {
-		return failed("%v", err)
-	}
-	lock, err := x.acquire(ctx, client, name, c.ErrOrStderr())
-	if err != nil {
-		_ = client.Close()
 		return err
 	}
 	r := lockReport{name, lock.Token().String(), client.Node()}

@@ -3,14 +3,17 @@ package main
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/stile-lock/stile/internal/live/node"
+	"github.com/stile-lock/stile/internal/words"
 )
 
 // locksFlags holds the flags of 'stile locks'.
@@ -27,7 +30,8 @@ func newLocks() *cobra.Command {
 		Short: "Show who holds each lock and who is waiting for it",
 		Long: `Asks all nodes of the cluster about the locks in use, or about those whose names
 begin with PREFIX. Waiting clients are listed in the order of their requests,
-each with the reason that its node gives.`,
+each with the reason that its node gives. The exit code is 1 if a node did not
+answer: locks held through it are then missing.`,
 		Example: `  stile locks orders/
   stile locks --watch
   stile locks --json`,
@@ -49,7 +53,12 @@ each with the reason that its node gives.`,
 			if err != nil {
 				return err
 			}
-			return l.report(s).print(c.OutOrStdout(), l.json)
+			if err := l.report(s).print(c.OutOrStdout(), l.json); err != nil {
+				return err
+			}
+			return findingsOf(s.Unasked, "node", " without an answer", func(u silentNode) string {
+				return fmt.Sprintf("node %s did not answer: locks held through it are missing", words.Quoted(u.Node))
+			})
 		},
 	}
 	c.Flags().BoolVar(&l.watch, "watch", false, "refresh every second, until q or Ctrl-C")
@@ -63,20 +72,24 @@ func (l *locksFlags) report(s *lockSurvey) outcome {
 
 // printLocks prints the locks in use.
 func printLocks(p *printer, s *lockSurvey) {
-	if len(s.Locks) == 0 {
+	switch {
+	case len(s.Locks) > 0:
+	case len(s.Unasked) > 0:
+		p.line("no node that answered reports a lock")
+	default:
 		p.line("no lock is held or requested")
 	}
 	for _, l := range s.Locks {
 		printLock(p, &l)
 	}
 	for _, u := range s.Unasked {
-		p.text(0, fmt.Sprintf("node %s did not answer: %s", u.Node, u.Why))
+		p.text(0, fmt.Sprintf("node %s did not answer: %s", words.Quoted(u.Node), u.Why))
 	}
 }
 
 func printLock(p *printer, l *surveyedLock) {
 	line := func(format string, args ...any) { p.line("%s", truncate(fmt.Sprintf(format, args...), screenWidth)) }
-	line("%s", l.Name)
+	line("%s", words.Quoted(l.Name))
 	if h := l.Holder; h != nil {
 		line("  held by %s", h.Who)
 		line("     token %s, held for %.1f s, lease expires in %.1f s", h.Token, h.Held, h.Left)
@@ -86,6 +99,9 @@ func printLock(p *printer, l *surveyedLock) {
 	for i, w := range l.Waiters {
 		line("%3d. %s, waiting for %.1f s", i+1, w.Who, w.Waited)
 		line("     %s", w.Why)
+	}
+	if l.Unlisted > 0 {
+		line("     and %s", words.Plural(l.Unlisted, "more waiting client"))
 	}
 }
 
@@ -102,6 +118,7 @@ type surveyedLock struct {
 	Home      string       `json:"home"`
 	Holder    *lockHolder  `json:"holder"` // null if no node reports one
 	Waiters   []lockWaiter `json:"waiters"`
+	Unlisted  int          `json:"unlisted,omitempty"` // number of other waiters
 }
 
 // A lockHolder holds a lock.
@@ -141,7 +158,7 @@ func (t *target) survey(ctx context.Context, prefix string) (*lockSurvey, error)
 	errs := make([]error, len(s.Members))
 	var wg sync.WaitGroup
 	for i, m := range s.Members {
-		wg.Go(func() { _, errs[i] = t.at(m.Address).query(ctx, node.AskLocks, prefix, &answers[i]) })
+		wg.Go(func() { answers[i], errs[i] = t.at(m.Address).locks(ctx, prefix) })
 	}
 	wg.Wait()
 	all := &lockSurvey{Locks: []surveyedLock{}, Unasked: []silentNode{}}
@@ -160,6 +177,29 @@ func (t *target) survey(ctx context.Context, prefix string) (*lockSurvey, error)
 	}
 	slices.SortFunc(all.Locks, func(a, b surveyedLock) int { return cmp.Compare(a.Name, b.Name) })
 	return all, nil
+}
+
+// locks asks one node about the locks whose names begin with prefix. If it fails between
+// two pages, the locks so far are returned with the error.
+func (t *target) locks(ctx context.Context, prefix string) (all []node.LockInfo, err error) {
+	for q := (node.LockQuery{Prefix: prefix}); ; {
+		about, err := json.Marshal(&q)
+		if err != nil {
+			return all, err
+		}
+		var page node.LockPage[node.LockInfo]
+		if _, err := t.query(ctx, node.AskLocks, string(about), &page); err != nil {
+			return all, err
+		}
+		all = append(all, page.Locks...)
+		switch {
+		case page.Next == "":
+			return all, nil
+		case page.Next <= q.After:
+			return all, fmt.Errorf("the node at %s repeats its answer: use the same version of stile on both sides", strings.Join(t.addr, ", "))
+		}
+		q.After = page.Next
+	}
 }
 
 // member returns the status of the first node that is a member, and the address at
@@ -194,9 +234,6 @@ func notMember(s *node.Status, at string) error {
 
 // mergeLock adds what one node reports about a lock to what others reported.
 func mergeLock(found map[string]*surveyedLock, l *node.LockInfo, address string) {
-	if l.Holder == nil && len(l.Waiters) == 0 {
-		return // not in use there
-	}
 	x := found[l.Name]
 	if x == nil {
 		x = &surveyedLock{Name: l.Name, Algorithm: l.Algorithm, Home: l.Home, Waiters: []lockWaiter{}}
@@ -205,6 +242,7 @@ func mergeLock(found map[string]*surveyedLock, l *node.LockInfo, address string)
 	if l.Holder != nil {
 		x.Holder = &lockHolder{l.Node, *l.Holder, address}
 	}
+	x.Unlisted += l.Unlisted
 	for _, w := range l.Waiters {
 		x.Waiters = append(x.Waiters, lockWaiter{l.Node, w, l.Why})
 	}

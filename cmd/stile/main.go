@@ -14,12 +14,12 @@ import (
 	"io"
 	"os"
 	"strings"
-	"unicode"
 
 	"github.com/spf13/cobra"
 
 	"github.com/stile-lock/stile/internal/live/bench"
 	"github.com/stile-lock/stile/internal/live/child"
+	"github.com/stile-lock/stile/internal/words"
 )
 
 func main() {
@@ -75,23 +75,20 @@ func reportError(err error, stderr io.Writer) int {
 		}
 	}
 	for _, line := range lines {
-		line = oneLine(line)
 		if code == exitUsage {
-			line = shorten(line)
+			line = shorten(oneLine(line))
 		}
-		fmt.Fprintf(stderr, "stile: %s\n", line)
+		notify(stderr, "%s", line)
 	}
 	return code
 }
 
-// oneLine puts a message, which may quote any user input, on one printable line.
-func oneLine(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) {
-			return r
-		}
-		return unicode.ReplacementChar
-	}, strings.Join(strings.Fields(s), " "))
+// oneLine puts a message, which may contain text from anywhere, on one printable line.
+func oneLine(s string) string { return words.Printable(strings.Join(strings.Fields(s), " ")) }
+
+// notify prints a message on standard error.
+func notify(stderr io.Writer, format string, args ...any) {
+	fmt.Fprintf(stderr, "stile: %s\n", oneLine(fmt.Sprintf(format, args...)))
 }
 
 // shorten cuts the middle out of a very long message: its beginning says what
@@ -116,8 +113,8 @@ and checks these algorithms.
 
 For locks, start with 'stile serve' in one terminal and 'stile exec demo -- ls'
 in another. 'stile lock' holds a lock for a script. The commands status,
-members, locks, force-release, leave and cert manage a cluster, and bench
-measures one.
+members, locks, force-release, leave, backup, recover and cert manage a cluster,
+and bench measures one.
 
 For the algorithms, start with 'stile bank', which shows what goes wrong without
 a lock. 'stile storm' runs whole processes under every fault.
@@ -140,7 +137,7 @@ results so far and exits with code 3.`,
 	root.SetHelpCommand(newHelp(root))
 	root.AddCommand(
 		newAlgorithms(), newSim(), newCompare(), newCheck(), newReplay(), newLab(), newBank(), newScene(), newDeadlock(), newStorm(), newBench(), newServe(), newExec(), newLock(),
-		newStatus(), newMembers(), newLocks(), newForceRelease(), newLeave(), newCert(), newGlossary(), newVersion(),
+		newStatus(), newMembers(), newLocks(), newForceRelease(), newLeave(), newBackup(), newRecover(), newCert(), newGlossary(), newVersion(),
 	)
 	root.InitDefaultCompletionCmd()
 	for _, c := range root.Commands() {

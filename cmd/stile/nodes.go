@@ -58,7 +58,7 @@ func (t *target) at(address string) *target {
 }
 
 // dial connects to one of the nodes as a client of this name. It does not wait for
-// a node to start.
+// a node to start, and only briefly for an answer.
 func (t *target) dial(ctx context.Context, name string) (*client.Client, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, answerTimeout, errNoAnswer)
 	defer cancel()
@@ -66,7 +66,7 @@ func (t *target) dial(ctx context.Context, name string) (*client.Client, error) 
 	defer refuse(nil)
 	probe := time.AfterFunc(probeDelay, func() { refuse(t.probe(ctx)) })
 	defer probe.Stop()
-	c, err := client.Dial(ctx, client.Config{Name: name, Nodes: t.addr, TLS: t.tls, Insecure: t.insecure})
+	c, err := client.Dial(ctx, t.config(name))
 	var none *noNodeError
 	switch {
 	case err == nil:
@@ -77,20 +77,30 @@ func (t *target) dial(ctx context.Context, name string) (*client.Client, error) 
 	return nil, t.withHint(err)
 }
 
-// withHint adds what to do about a node that cannot be talked to.
+// config returns the configuration of a client of this name.
+func (t *target) config(name string) client.Config {
+	return client.Config{Name: name, Nodes: t.addr, TLS: t.tls, Insecure: t.insecure}
+}
+
+// withHint adds what to do about nodes that cannot be talked to.
 func (t *target) withHint(err error) error {
-	hint := "if it uses TLS, give --ca, --cert and --key"
+	hint := "if the node uses TLS, give --ca, --cert and --key"
 	var refused *client.Refused
 	switch {
-	case client.TurnedAway(err):
-		return fmt.Errorf("cannot talk to the node at %s: %w", strings.Join(t.addr, ", "), err) // the node says what to do
+	case client.TurnedAway(err), client.NeedsTLS(err):
+		return err // it says what to do
 	case errors.As(err, &refused):
 		hint = "run 'stile status' for details"
+	case errors.Is(err, syscall.ECONNREFUSED):
+		hint = startNode
 	case t.tls.CA != "":
-		hint = "check that it uses TLS with certificates from the same authority; its log says more"
+		hint = "check that the node uses TLS with certificates from the same authority; its log says more"
 	}
-	return fmt.Errorf("cannot talk to the node at %s: %w: %s", strings.Join(t.addr, ", "), err, hint)
+	return fmt.Errorf("%w: %s", err, hint)
 }
+
+// startNode says what to do if no node is listening.
+const startNode = "start one with 'stile serve', or set --addr or STILE_ADDR"
 
 // probeDelay is the time after which dial checks that any node is listening.
 const probeDelay = 50 * time.Millisecond
@@ -99,7 +109,7 @@ const probeDelay = 50 * time.Millisecond
 type noNodeError struct{ addr, why string }
 
 func (a *noNodeError) Error() string {
-	return fmt.Sprintf("no node at %s: %s: start one with 'stile serve', or set --addr or STILE_ADDR", a.addr, a.why)
+	return fmt.Sprintf("no node at %s: %s: %s", a.addr, a.why, startNode)
 }
 
 // probe returns an error at once if no node is listening at any of the addresses,
@@ -142,14 +152,14 @@ var errNoAnswer = errors.New("no answer in time")
 func (t *target) query(ctx context.Context, what uint64, about string, to any) (at string, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, answerTimeout, errNoAnswer)
 	defer cancel()
-	b, at, err := client.Query(ctx, client.Config{Nodes: t.addr, TLS: t.tls, Insecure: t.insecure}, what, []byte(about))
+	b, at, err := client.Query(ctx, t.config(""), what, []byte(about))
 	if at != "" {
 		return at, decodeAnswer(at, b, err, to)
 	}
 	if err := t.checkListening(ctx); err != nil {
 		return "", err
 	}
-	return "", t.withHint(err)
+	return "", t.withHint(fmt.Errorf("cannot talk to the node at %s: %w", strings.Join(t.addr, ", "), err))
 }
 
 // decodeAnswer decodes the answer of a node, if to is not nil.
@@ -172,14 +182,18 @@ func clientName(what string) string {
 	if err != nil {
 		host = "unknown"
 	}
-	return fmt.Sprintf("%.80s@%s:%d", filepath.Base(what), host, os.Getpid())
+	what = filepath.Base(what)
+	what = strings.ToValidUTF8(what[:min(len(what), 48)], "") // nodes accept 128 bytes of UTF-8 in all
+	return fmt.Sprintf("%s@%.64s:%d", what, host, os.Getpid())
 }
 
 // checkLockName refuses invalid lock names.
 func checkLockName(name string) error {
 	switch {
-	case strings.TrimSpace(name) == "" || strings.ContainsRune(name, 0) || !utf8.ValidString(name):
+	case strings.TrimSpace(name) == "" || strings.ContainsRune(name, 0):
 		return fmt.Errorf("invalid lock name %.60q: give some text, such as orders/42", name)
+	case !utf8.ValidString(name):
+		return fmt.Errorf("invalid lock name %.60q: it is invalid UTF-8", name)
 	case len(name) > member.MaxName:
 		return fmt.Errorf("invalid lock name %.60q...: it has %d bytes, at most %d are allowed", name, len(name), member.MaxName)
 	}

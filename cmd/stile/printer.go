@@ -27,10 +27,18 @@ type printer struct {
 
 func newPrinter(w io.Writer) *printer { return &printer{w: w} }
 
-// line prints a line without trailing blanks.
+// line prints a line without trailing blanks. It may contain text from anywhere, so
+// characters that a terminal would obey are escaped.
 func (p *printer) line(format string, args ...any) {
 	if p.err == nil {
-		_, p.err = io.WriteString(p.w, strings.TrimRight(fmt.Sprintf(format, args...), " ")+"\n")
+		_, p.err = io.WriteString(p.w, words.Printable(strings.TrimRight(fmt.Sprintf(format, args...), " "))+"\n")
+	}
+}
+
+// lines prints a text of several lines.
+func (p *printer) lines(text string) {
+	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
+		p.line("%s", line)
 	}
 }
 
@@ -41,6 +49,15 @@ func (p *printer) gap() { p.line("") }
 func (p *printer) text(indent int, text string) {
 	for _, line := range wrap(text, screenWidth-indent) {
 		p.line("%*s%s", indent, "", line)
+	}
+}
+
+// item prints a paragraph of a list.
+func (p *printer) item(text string) {
+	mark := "-"
+	for _, line := range wrap(text, screenWidth-4) {
+		p.line("  %s %s", mark, line)
+		mark = " "
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stile-lock/stile/internal/live/node"
 	"github.com/stile-lock/stile/internal/tty"
+	"github.com/stile-lock/stile/internal/words"
 )
 
 // releaseFlags holds the flags of 'stile force-release'.
@@ -63,7 +64,7 @@ func (l *releaseFlags) run(c *cobra.Command, name string) error {
 		return err
 	}
 	text := func(p *printer) {
-		p.text(0, fmt.Sprintf("released %s, held by %s with token %s", done.Name, done.Who, done.Token))
+		p.text(0, fmt.Sprintf("released %s, held by %s with token %s", words.Quoted(done.Name), done.Who, done.Token))
 	}
 	return outcome{json: done, text: text}.print(c.OutOrStdout(), l.json)
 }
@@ -88,7 +89,7 @@ func (l *releaseFlags) confirm(c *cobra.Command, name string, h *lockHolder) err
 	if !tty.Is(int(os.Stdin.Fd())) {
 		return fmt.Errorf("%s holds %q with token %s: give --yes to take it, because standard input is not a terminal", h.Who, name, h.Token)
 	}
-	fmt.Fprintf(c.ErrOrStderr(), "%s holds %s with token %s. Take it? [y/N] ", h.Who, name, h.Token)
+	fmt.Fprint(c.ErrOrStderr(), words.Printable(fmt.Sprintf("%s holds %s with token %s. Take it? [y/N] ", h.Who, words.Quoted(name), h.Token)))
 	answer, _ := bufio.NewReader(os.Stdin).ReadString('\n')
 	if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
 		return fmt.Errorf("lock %q was not released", name)

@@ -188,7 +188,7 @@ func printReplay(p *printer, sc *scenario.Scenario, b *sim.Playback, look trace.
 
 // printProcesses prints the diagram and the entries.
 func printProcesses(p *printer, sc *scenario.Scenario, b *sim.Playback, look trace.TextOptions) {
-	p.line("%s", strings.TrimRight(b.Trace().Text(look), "\n"))
+	p.lines(b.Trace().Text(look))
 	p.gap()
 	if lead := leaderText(b.Events); len(b.Entries) == 0 && lead != "" {
 		p.row("leader", "%s", lead)
@@ -249,7 +249,7 @@ func printSites(p *printer, sc *scenario.Scenario, b *sim.Playback) {
 		p.line("%s", sc.Title)
 		p.gap()
 	}
-	p.line("%s", strings.TrimRight(sim.Story(s.Run.Layout, b.Trace()), "\n"))
+	p.lines(sim.Story(s.Run.Layout, b.Trace()))
 	p.gap()
 	p.line("%s:", l.When())
 	p.graph(l.Graph)
@@ -334,7 +334,7 @@ func printResourceGraph(p *printer, g *scenario.Graph, v *sim.Verdict) {
 		p.gap()
 	}
 	p.line("Units of each resource, the processes that hold them, and requests for more:")
-	p.line("%s", strings.TrimRight(draw.UnitsText(v.Graph), "\n"))
+	p.lines(draw.UnitsText(v.Graph))
 	p.gap()
 	p.line("Reduced, step by step:")
 	for i, s := range v.Steps {

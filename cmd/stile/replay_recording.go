@@ -82,9 +82,9 @@ func replayLogs(h *replay.Header) views.Logs {
 func newRecordingReport(path string, r *replay.Result) *recordingReport {
 	h := r.Header
 	report := &recordingReport{
-		File: path, Node: replay.Plain(h.Begin.Name), Address: replay.Plain(h.Begin.Address), By: replay.Plain(h.By), Foreign: buildDifferences(h),
+		File: path, Node: words.Quoted(h.Begin.Name), Address: words.Quoted(h.Begin.Address), By: words.Quoted(h.By), Foreign: buildDifferences(h),
 		Begun: time.UnixMilli(h.Wall).UTC(), Seconds: secondsSinceStart(r, r.Last), Inputs: r.Inputs, ByKind: map[string]int{},
-		Views: r.Views, Epoch: r.Epoch, Entries: r.Granted, Lost: r.Lost, Ends: endReason(r), Torn: r.Torn, Crashed: r.Crashed, Failed: replay.Plain(r.Failed), Panic: replay.Plain(r.Panicked),
+		Views: r.Views, Epoch: r.Epoch, Entries: r.Granted, Lost: r.Lost, Ends: endReason(r), Torn: r.Torn, Crashed: r.Crashed, Failed: words.Quoted(r.Failed), Panic: words.Quoted(r.Panicked),
 		Stopped: r.Stopped, Members: []string{}, Locks: []lockState{},
 	}
 	for k, n := range r.ByKind {
@@ -104,7 +104,7 @@ func newRecordingReport(path string, r *replay.Result) *recordingReport {
 // state adds the members and the locks in use.
 func (r *recordingReport) state(p *process.Process) {
 	for _, m := range p.Record().Members {
-		r.Members = append(r.Members, replay.Plain(m.Name))
+		r.Members = append(r.Members, words.Quoted(m.Name))
 	}
 	m := p.Member()
 	if m == nil {
@@ -133,13 +133,13 @@ func endReason(r *replay.Result) string {
 	case r.Crashed:
 		return "the node panicked in the last input"
 	case r.Failed != "":
-		return "the node failed: " + replay.Plain(r.Failed)
+		return "the node failed: " + words.Quoted(r.Failed)
 	case r.Torn:
 		return "within an entry: the node was killed, or the file is incomplete"
 	case r.End == "":
 		return "without a reason: the node was killed, or the file is incomplete"
 	}
-	return replay.Plain(r.End)
+	return words.Quoted(r.End)
 }
 
 // buildDifferences says why this build may legitimately behave differently.
@@ -152,7 +152,7 @@ func buildDifferences(h *replay.Header) []string {
 		spec, err := catalog.Make(s.Name, algorithm.Options{})
 		switch {
 		case err != nil:
-			all = append(all, "this version lacks the algorithm "+replay.Plain(s.Name))
+			all = append(all, "this version lacks the algorithm "+words.Quoted(s.Name))
 		case spec.Version != s.Version:
 			all = append(all, fmt.Sprintf("%s has version %d in this build, and %d in the recording", s.Name, spec.Version, s.Version))
 		}

@@ -57,8 +57,9 @@ func newServe() *cobra.Command {
 		Use:   "serve [flags]",
 		Short: "Run a node of a cluster",
 		Long: `Runs a node until Ctrl-C, TERM or 'stile leave'. The node founds a cluster,
-joins one with --join, or returns to the one in its data directory. Three nodes
-tolerate one failure. One address serves other nodes and clients.
+joins one with --join, or returns to the one in its data directory. With --join
+it never founds one, and does not start if its directory belongs to another one.
+Three nodes tolerate one failure. One address serves other nodes and clients.
 
 The data directory holds what must survive a restart: the agreed views, so that
 tokens never go back, and the addresses of the other nodes. The default is
@@ -292,7 +293,7 @@ func (p *servedNodes) stop(release func()) error {
 		drain = time.Duration(p.nodes[0].Status().Lease*float64(time.Second)) + 2*time.Second
 	}
 	p.log.Info("node stopping: exits when no lock is held through it", "drain", drain)
-	ctx, cancel := context.WithTimeoutCause(context.Background(), drain, fmt.Errorf("a lock is still held through it after %v, or the other nodes do not answer", drain))
+	ctx, cancel := context.WithTimeoutCause(context.Background(), drain, fmt.Errorf("waited for %v", drain))
 	defer cancel()
 	var f findings
 	for i := len(p.nodes) - 1; i >= 0; i-- {

@@ -70,6 +70,9 @@ func printStatus(p *printer, s *node.Status) {
 		p.row("why", "%s", s.Why)
 	}
 	p.row("cluster", "%s, epoch %d, %s", s.Cluster, s.Epoch, words.Plural(len(s.Members), "member"))
+	if len(s.Recovered) > 0 {
+		p.row("recovered", "from %s", s.Recovered[len(s.Recovered)-1])
+	}
 	leader := "unknown"
 	if s.Leader != "" {
 		leader = fmt.Sprintf("%s, term %d", s.Leader, s.Term)

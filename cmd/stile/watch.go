@@ -50,7 +50,7 @@ func (l *locksFlags) repeat(c *cobra.Command) error {
 			break
 		}
 		if err != nil && l.json { // standard output is for programs
-			fmt.Fprintln(c.ErrOrStderr(), "stile:", err)
+			notify(c.ErrOrStderr(), "%v", err)
 		} else if err := l.redraw(w, screen, s, err); err != nil {
 			return err
 		}
@@ -66,7 +66,7 @@ func (l *locksFlags) repeat(c *cobra.Command) error {
 func (l *locksFlags) redraw(w io.Writer, screen bool, s *lockSurvey, failed error) error {
 	var page bytes.Buffer
 	if failed != nil {
-		fmt.Fprintln(&page, strings.Join(wrap(failed.Error(), screenWidth), "\n"))
+		newPrinter(&page).text(0, failed.Error())
 	} else if err := l.report(s).print(&page, l.json); err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-// Package words formats numbers for people.
+// Package words formats numbers, names and texts for people.
 package words
 
 import (

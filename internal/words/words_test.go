@@ -19,3 +19,28 @@ func TestWords(t *testing.T) {
 		}
 	}
 }
+
+// No character of a name reaches a terminal that would obey it, and what is quoted cannot
+// be confused with what is not.
+func TestQuoted(t *testing.T) {
+	for _, test := range []struct{ text, quoted, printable string }{
+		{"orders/42", "orders/42", "orders/42"},
+		{"", "", ""},
+		{"größe 7 ✗", "größe 7 ✗", "größe 7 ✗"},
+		{" a", `" a"`, " a"},
+		{`"a"`, `"\"a\""`, `"a"`},
+		{`a"b\n`, `a"b\n`, `a"b\n`},
+		{"a\x1b[31mb\n", `"a\x1b[31mb\n"`, `a\x1b[31mb\n`},
+		{"\u009b2J", `"\u009b2J"`, `\u009b2J`},
+		{"a\u202eb", `"a\u202eb"`, `a\u202eb`},
+		{"a\xff", `"a\xff"`, `a\xff`},
+		{"\ufffd", "\ufffd", "\ufffd"},
+	} {
+		if got := Quoted(test.text); got != test.quoted {
+			t.Errorf("Quoted(%q) is %s, want %s", test.text, got, test.quoted)
+		}
+		if got := Printable(test.text); got != test.printable {
+			t.Errorf("Printable(%q) is %s, want %s", test.text, got, test.printable)
+		}
+	}
+}

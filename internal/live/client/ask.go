@@ -36,7 +36,8 @@ func (x *Client) Ask(ctx context.Context, what uint64, b []byte) ([]byte, error)
 		if x.closed {
 			err = ErrClosed
 		} else if q.conn = x.session.Ask(number, what, b); q.conn == 0 {
-			err = fmt.Errorf("no session with a node at present: %w: try again soon", cmp.Or(x.lately, errAnother))
+			_, node, _ := x.session.Session()
+			err = fmt.Errorf("no session with a node at present: %w: try again soon", cmp.Or(x.lately[node], errAnother))
 		}
 		if err == nil {
 			x.asks[number] = q

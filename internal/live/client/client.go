@@ -1,10 +1,10 @@
 package client
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -48,9 +48,8 @@ type Client struct {
 	woken   []chan struct{} // to be closed when the mutex is released: the woken goroutines need it
 	opened  chan struct{}   // closed when there is a session
 	welcome bool
-	lately  error         // why the last attempt to connect or to open a session failed
-	refusal error         // reason given by a node, which says more
-	idle    chan struct{} // closed when no lock is held or awaited; nil unless Idle was called
+	lately  map[string]error // by address: why the last attempt to connect or to open a session failed
+	idle    chan struct{}    // closed when no lock is held or awaited; nil unless Idle was called
 	closed  bool
 }
 
@@ -80,9 +79,14 @@ func TurnedAway(err error) bool {
 	return errors.As(err, &r)
 }
 
-// Dial creates a client and waits until it has a session with a node.
+// NeedsTLS reports whether an error stays until the client is configured for TLS, or to be
+// insecure.
+func NeedsTLS(err error) bool { return errors.Is(err, transport.ErrPlain) }
+
+// Dial creates a client and waits until it has a session with a node. Its error lists the
+// nodes that it tried, each with the reason.
 func Dial(ctx context.Context, c Config) (*Client, error) {
-	x := &Client{c: c, holds: map[uint64]*Hold{}, asks: map[uint64]*question{}, lines: map[uint64]*line{}, opened: make(chan struct{}), armed: member.Never}
+	x := &Client{c: c, holds: map[uint64]*Hold{}, asks: map[uint64]*question{}, lines: map[uint64]*line{}, opened: make(chan struct{}), lately: map[string]error{}, armed: member.Never}
 	var err error
 	if x.dial, err = c.wire(); err != nil {
 		return nil, err
@@ -102,14 +106,30 @@ func Dial(ctx context.Context, c Config) (*Client, error) {
 		return x, nil
 	case <-ctx.Done():
 	}
-	x.mu.Lock()
-	lately := x.lately
-	x.mu.Unlock()
+	err = x.reasons()
 	x.Close()
-	if lately == nil {
-		return nil, fmt.Errorf("no node answers: %w", lock.Done(ctx))
+	return nil, fmt.Errorf("no node opens a session: %w: %w", err, lock.Done(ctx))
+}
+
+// reasons returns why no node opens a session, for each node.
+func (x *Client) reasons() error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	nodes := slices.AppendSeq(slices.Clone(x.c.Nodes), maps.Keys(x.lately)) // nodes may have named others
+	slices.Sort(nodes)
+	var all error
+	for _, node := range slices.Compact(nodes) {
+		why := x.lately[node]
+		if why == nil {
+			why = fmt.Errorf("%s was not tried", node)
+		}
+		if all == nil {
+			all = why
+		} else {
+			all = fmt.Errorf("%w; %w", all, why)
+		}
 	}
-	return nil, fmt.Errorf("no node answers: %w: %w", lately, lock.Done(ctx))
+	return all
 }
 
 // wire returns how nodes are dialled.
@@ -162,7 +182,7 @@ func (x *Client) leave() {
 	wake := out.Wake
 	out.Reset()
 	if session, _, up := x.session.Session(); session != 0 && up && !x.welcome {
-		x.welcome, x.refusal = true, nil
+		x.welcome = true
 		close(x.opened)
 	}
 	if wake < x.armed && !x.closed {
@@ -199,6 +219,9 @@ func (x *Client) wake() {
 func (x *Client) connect(d session.Dial) {
 	ctx, cancel := context.WithCancel(x.ctx)
 	x.lines[d.Conn] = &line{cancel: cancel}
+	if x.lately[d.Address] == nil {
+		x.lately[d.Address] = fmt.Errorf("%s does not answer", d.Address) // for all that is known
+	}
 	x.wg.Go(func() { x.run(ctx, d) })
 }
 
@@ -224,6 +247,7 @@ func (x *Client) hangUp(conn uint64) {
 
 // run runs a connection from start to end.
 func (x *Client) run(ctx context.Context, d session.Dial) {
+	refused := false
 	link, err := transport.DialClient(ctx, d.Address, x.dial, &x.wg)
 	if err == nil {
 		stop := context.AfterFunc(ctx, func() { link.Fail(ErrClosed) })
@@ -235,17 +259,20 @@ func (x *Client) run(ctx context.Context, d session.Dial) {
 		})
 		err = link.Run(func(b []byte) (err error) {
 			x.use(func(now member.Instant) {
-				x.listen(d, b)
+				refused = x.listen(d, b) || refused
 				err = x.session.Receive(now, d.Conn, b)
 			})
 			return err
 		})
 		stop()
+		err = fmt.Errorf("%s: %w", d.Address, err)
 	}
 	x.use(func(now member.Instant) {
 		l := x.lines[d.Conn]
 		if l != nil || link == nil { // not one that the session has given up
-			x.lately = cmp.Or(x.refusal, err)
+			if !refused { // the node's own reason says more
+				x.lately[d.Address] = err
+			}
 		}
 		if l == nil {
 			return
@@ -258,14 +285,16 @@ func (x *Client) run(ctx context.Context, d session.Dial) {
 }
 
 // listen notes why nodes refuse a session, for callers that wait for the first one.
-func (x *Client) listen(d session.Dial, b []byte) {
+func (x *Client) listen(d session.Dial, b []byte) (refused bool) {
 	if x.welcome || x.lines[d.Conn] == nil {
-		return
+		return false
 	}
-	if f, err := session.Parse(b); err == nil && f.Kind == session.Bye {
-		x.refusal = &Refused{d.Address, f.Why}
-		x.lately = x.refusal
+	f, err := session.Parse(b)
+	if err != nil || f.Kind != session.Bye {
+		return false
 	}
+	x.lately[d.Address] = &Refused{d.Address, f.Why}
+	return true
 }
 
 // Busy returns how many locks are held or awaited.
@@ -298,6 +327,22 @@ func (x *Client) Node() string {
 	defer x.mu.Unlock()
 	_, node, _ := x.session.Session()
 	return node
+}
+
+// Trouble returns why the session is not renewed at present, or nil if it is, as far as is
+// known.
+func (x *Client) Trouble() error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	_, node, up := x.session.Session()
+	parts := x.session.Parting()
+	switch {
+	case parts != "":
+		return fmt.Errorf("%s is stopping or leaving the cluster", parts)
+	case !up:
+		return x.lately[node]
+	}
+	return nil
 }
 
 // Close ends the session and releases all locks held in it, which others can acquire at

@@ -117,6 +117,19 @@ func (x *Client) told(e *session.Event) {
 	}
 }
 
+// Held returns the names of the locks that are held.
+func (x *Client) Held() []string {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	var names []string
+	for _, h := range x.holds {
+		if h.state == inside {
+			names = append(names, h.name)
+		}
+	}
+	return names
+}
+
 // lose notifies the holder that it has lost the lock.
 func (h *Hold) lose(why member.Cause) {
 	h.state, h.lost = lost, lock.Lost(h.name, why)
@@ -179,8 +192,7 @@ func (h *Hold) Unlock() error {
 		left = make(chan struct{})
 		h.left = left
 		if err := h.client.session.Unlock(now, h.request); err != nil {
-			h.lose(member.Session)
-			return
+			return // lost in this very step, which its event is about to report
 		}
 		if h.state == inside {
 			h.state = released

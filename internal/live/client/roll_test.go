@@ -230,15 +230,25 @@ func TestRollingRestart(t *testing.T) {
 // waiting reports whether a request waits for a lock at a node.
 func waiting(t *testing.T, n *node.Node, name string) bool {
 	t.Helper()
-	b, _, err := client.Query(soon(t), client.Config{Nodes: []string{n.Address()}}, node.AskLocks, []byte(name))
+	b, _, err := client.Query(soon(t), client.Config{Nodes: []string{n.Address()}}, node.AskLocks, lockQuery(t, name))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var all []node.LockInfo
-	if err := json.Unmarshal(b, &all); err != nil {
+	var page node.LockPage[node.LockInfo]
+	if err := json.Unmarshal(b, &page); err != nil {
 		t.Fatal(err)
 	}
-	return slices.ContainsFunc(all, func(l node.LockInfo) bool { return len(l.Waiters) > 0 })
+	return slices.ContainsFunc(page.Locks, func(l node.LockInfo) bool { return len(l.Waiters) > 0 })
+}
+
+// lockQuery asks for the locks with a prefix.
+func lockQuery(t *testing.T, prefix string) []byte {
+	t.Helper()
+	b, err := json.Marshal(node.LockQuery{Prefix: prefix})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
 }
 
 // The check itself: nodes that are killed instead lose something.

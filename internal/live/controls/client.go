@@ -142,17 +142,8 @@ func hostControls() []Control {
 		},
 		{
 			Name: "LapsedLeave", Section: "11", Text: "a process leaves while a lock that it has lost can still be acted on",
-			Rewrites: []Rewrite{{"internal/live/member/drain.go", `m.epoch.holders + m.epoch.lapses
-`, `m.epoch.holders + lapsesUnless(broken("LapsedLeave"), m.epoch.lapses)
-`}, {"internal/live/member/drain.go", `// Inside returns`, `func lapsesUnless(broken bool, lapses int) int {
-	if broken {
-		return 0
-	}
-	return lapses
-}
-
-// Inside returns`}},
-			Tests: []Test{test(processPackage, "TestLeaveWaitsForLapsed")},
+			Rewrites: []Rewrite{{"internal/live/member/drain.go", `u.lapsed && m.now < u.rests {`, `u.lapsed && m.now < u.rests && !broken("LapsedLeave") {`}},
+			Tests:    []Test{test(processPackage, "TestLeaveWaitsForLapsed")},
 		},
 		{
 			Name: "SavesIgnored", Section: "18", Text: "a new voter starts before its first state is saved",

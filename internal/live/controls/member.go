@@ -116,10 +116,11 @@ func leaseControls() []Control {
 		},
 		{
 			Name: "PassAtOnce", Section: "8", Text: "a lost lock is passed on before the lease expires",
-			Rewrites: []Rewrite{{memberFile, `	m.lapse = m.lease
-`, `	if m.lapse = m.lease; broken("PassAtOnce") {
-		m.lapse = m.now
+			Rewrites: []Rewrite{{memberFile, `	m.lapse = min(m.lapse, rests)
+`, `	if broken("PassAtOnce") {
+		rests, u.rests = m.now, m.now
 	}
+	m.lapse = min(m.lapse, rests)
 `}},
 			Tests: []Test{storm("usual", 200)},
 		},

@@ -62,14 +62,12 @@ func reportControls() []Control {
 		},
 		{
 			Name: "NotOnBehalf", Section: "7", Text: "the home does not stay inside for reported holders",
-			Rewrites: []Rewrite{{homeFile, `	for i := range left {
-		left[i] &= u.may`, `	if broken("NotOnBehalf") {
+			Rewrites: []Rewrite{{homeFile, `	for i := range left { // no witness`, `	if broken("NotOnBehalf") {
 		alone := *u
 		alone.held = set{}
 		u = &alone
 	}
-	for i := range left {
-		left[i] &= u.may`}},
+	for i := range left { // no witness`}},
 			Tests: []Test{storm("usual", 50), model("NotOnBehalf")},
 		},
 		{

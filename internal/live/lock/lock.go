@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/stile-lock/stile/internal/live/member"
+	"github.com/stile-lock/stile/internal/words"
 )
 
 // A Handle is a lock that is, or was, held.
@@ -51,7 +52,7 @@ func Done(ctx context.Context) error {
 
 // Lost returns the error of a lock that was lost.
 func Lost(name string, why member.Cause) error {
-	return fmt.Errorf("%w: %s: %s", ErrLost, name, causes[why])
+	return fmt.Errorf("%w: %s: %s", ErrLost, words.Quoted(name), causes[why])
 }
 
 // causes explains why locks are lost.
@@ -60,7 +61,7 @@ var causes = [...]string{
 	member.Lease:    "the node's lease was not renewed in time",
 	member.Session:  "the client's session was not renewed in time",
 	member.Closed:   "the client closed its session",
-	member.Leaving:  "the node is leaving the cluster",
+	member.Leaving:  "the node was told to stop or to leave the cluster",
 	member.Evicted:  "the cluster evicted the node",
 	member.Released: "an operator released it by force",
 }

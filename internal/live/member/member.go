@@ -143,7 +143,7 @@ type Event struct {
 
 // Errors of an application's calls.
 var (
-	ErrName    = errors.New("invalid lock name: want 1 to 512 bytes of UTF-8")
+	ErrName    = errors.New("invalid lock name")
 	ErrWaiters = errors.New("too many requests wait for this lock at this node: try again later")
 	ErrNames   = errors.New("the client uses too many locks: release some first")
 	ErrNotHeld = errors.New("the lock is not held with this token: it was released or lost")
@@ -318,8 +318,13 @@ func (m *Member) Gone(now Instant) {
 
 // CheckName reports why a name is not valid for a lock.
 func CheckName(name string) error {
-	if name == "" || len(name) > MaxName || !utf8.ValidString(name) {
-		return fmt.Errorf("%w: got %d bytes", ErrName, len(name))
+	switch {
+	case name == "":
+		return fmt.Errorf("%w: it is empty", ErrName)
+	case len(name) > MaxName:
+		return fmt.Errorf("%w: it has %d bytes, at most %d are allowed", ErrName, len(name), MaxName)
+	case !utf8.ValidString(name):
+		return fmt.Errorf("%w: it is invalid UTF-8", ErrName)
 	}
 	return nil
 }

@@ -245,18 +245,19 @@ func (m *Member) enter(u *use) {
 		return
 	}
 	e := m.epoch
-	if u.claims != nil && u.claims.mine != nil { // whatever its client held has been passed on
+	w := u.first
+	if u.claims != nil && u.claims.mine != nil { // what its client held has been passed on
 		m.Out.Events = append(m.Out.Events, Event{Ticket: u.claims.mine.ticket, Kind: Lost, Token: u.claims.mine.claim.token})
 		m.disclaim(u)
 	}
-	w := u.first
 	u.take(w)
 	m.schedule.remove(&w.late)
 	l := e.table.lock(u.lock)
-	if l.count++; int(l.home) == e.me {
+	l.count++
+	u.handed++
+	if int(l.home) == e.me {
 		l.flags |= opened
 	}
-	u.handed++
 	u.holder, u.token, u.since, u.client = w, Token{e.view.Epoch, l.count}, m.now, w.client != &m.own
 	e.holders++
 	m.Out.Events = append(m.Out.Events, Event{Ticket: w.ticket, Kind: Held, Token: u.token})

@@ -86,6 +86,19 @@ func (m *Member) Each(yield func(Why) bool) {
 	}
 }
 
+// Names returns the names of all locks that are in use here, in no particular order, until
+// yield returns false. Each is valid only until yield returns.
+func (m *Member) Names(yield func([]byte) bool) {
+	if m.epoch == nil {
+		return
+	}
+	for _, u := range m.epoch.uses {
+		if u != nil && !yield(m.epoch.table.name(u.lock)) {
+			return
+		}
+	}
+}
+
 // Known returns how many locks the member knows, how many of them are in use, and how
 // many bytes they take, with those of the previous view.
 func (m *Member) Known() (known, busy, bytes int) {

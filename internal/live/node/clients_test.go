@@ -4,42 +4,83 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/stile-lock/stile/internal/live/client"
+	"github.com/stile-lock/stile/internal/live/lock"
 	"github.com/stile-lock/stile/internal/live/member"
 	"github.com/stile-lock/stile/internal/live/node/transport"
 	"github.com/stile-lock/stile/internal/live/session"
 )
 
-// Locks that are too many for an answer are not all gathered before that is noticed.
-func TestTooManyLocks(t *testing.T) {
+// Locks that are too many for one answer are listed page by page, each of them once.
+func TestLockPages(t *testing.T) {
 	n := start(t, 1, func(i int, c *Config) { c.Lease = time.Hour })[0]
-	long := strings.Repeat("n", 500)
-	for i := range maxAnswer / 500 {
-		acquire(t, n, fmt.Sprint(long, i))
+	long := strings.Repeat("<", 500) // JSON needs six bytes for each
+	var want []string
+	for i := range 2*maxPage + 1 {
+		want = append(want, fmt.Sprintf("%s%d", long[:i%500], i))
+		acquire(t, n, want[i])
 	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if all, err := n.locks(""); !errors.Is(err, errAnswer) || len(all) > 0 {
-		t.Errorf("%d locks, %v", len(all), err)
-	}
-	all, err := n.locks(long + "1")
-	if err != nil || len(all) == 0 {
-		t.Errorf("%d locks, %v", len(all), err)
-	}
-	for _, l := range all {
-		l.Waiters = []WaiterInfo{{Who: "w"}}
-		b, err := json.Marshal(l)
-		if low := lockBytes + holderBytes + waiterBytes + len(l.Name) + len(l.Node) + len(l.Holder.Who) + 1; err != nil || len(b) < low-len("null") {
-			t.Fatalf("%s has %d bytes, and at least %d were counted: %v", b, len(b), low, err)
+	release(t, acquire(t, n, "no longer in use"))
+	for _, prefix := range []string{"", "1", "<<", long[:400], "none"} {
+		all, pages := allLocks(t, n, prefix)
+		var got []string
+		for _, l := range all {
+			got = append(got, l.Name)
+			if l.Holder == nil {
+				t.Errorf("%q has no holder", l.Name)
+			}
+		}
+		with := slices.DeleteFunc(slices.Clone(want), func(s string) bool { return !strings.HasPrefix(s, prefix) })
+		if slices.Sort(with); !slices.Equal(got, with) {
+			t.Errorf("prefix %.5q: %d locks of %d, in %d pages", prefix, len(got), len(with), pages)
+		}
+		if prefix == "" && pages < 3 {
+			t.Errorf("%d pages", pages)
 		}
 	}
+}
+
+// allLocks asks a node for all locks with a prefix, and returns the number of pages too.
+func allLocks(t *testing.T, n *Node, prefix string) (all []LockInfo, pages int) {
+	t.Helper()
+	for q := (LockQuery{Prefix: prefix}); ; pages++ {
+		n.mu.Lock()
+		b, err := n.locks(&q)
+		n.mu.Unlock()
+		var page LockPage[LockInfo]
+		if err != nil || len(b) > maxAnswer || json.Unmarshal(b, &page) != nil {
+			t.Fatalf("%d bytes: %v", len(b), err)
+		}
+		if all = append(all, page.Locks...); page.Next == "" {
+			return all, pages + 1
+		}
+		q.After = page.Next
+	}
+}
+
+// Of very many waiters only the first are listed, and the others are counted.
+func TestManyWaiters(t *testing.T) {
+	n := start(t, 1, func(i int, c *Config) { c.Lease = time.Hour })[0]
+	held := acquire(t, n, "x")
+	ctx, cancel := context.WithCancel(t.Context())
+	var wg sync.WaitGroup
+	for range maxListed + 5 {
+		wg.Go(func() { _, _ = n.Lock(ctx, "x", lock.Options{}) })
+	}
+	becomes(t, n, "awaited", func(s Status) bool { return s.Waiting == maxListed+5 })
+	if all, _ := allLocks(t, n, "x"); len(all) != 1 || len(all[0].Waiters) != maxListed || all[0].Unlisted != 5 {
+		t.Errorf("%d locks", len(all))
+	}
+	cancel()
+	wg.Wait()
+	release(t, held)
 }
 
 // A node has a maximum number of clients, and refuses the next one at once; other nodes can

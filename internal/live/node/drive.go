@@ -2,6 +2,7 @@ package node
 
 import (
 	"errors"
+	"fmt"
 	"runtime"
 	"time"
 
@@ -248,7 +249,7 @@ func (n *Node) ending(how views.Ending) {
 	if how == views.Replaced {
 		why = "its voters now belong to another cluster"
 		n.cluster = 0
-		_ = n.pool.SetExtra(greeting(0)) // it is not too long
+		_ = n.pool.SetExtra(greeting(0, &views.Record{})) // it is not too long
 	}
 	switch {
 	case how == views.Left:
@@ -271,7 +272,7 @@ func (n *Node) ending(how views.Ending) {
 func (n *Node) answer(q *session.Question) {
 	b, err := n.tellAbout(q)
 	if len(b) > maxAnswer {
-		err = errAnswer
+		err = fmt.Errorf("the answer exceeds %d bytes", maxAnswer)
 	}
 	if err != nil {
 		b = []byte(err.Error())

@@ -90,7 +90,7 @@ func (n *Node) members() []string {
 	for _, m := range n.p.Record().Members {
 		all = append(all, m.Address)
 	}
-	all = n.others(append(all, n.c.Join...))
+	all = n.others(append(all, n.contacts...))
 	slices.Sort(all)
 	all = slices.Compact(all)
 	return all[:min(len(all), session.MaxNodes)]

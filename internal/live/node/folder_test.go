@@ -71,17 +71,17 @@ func TestFolderRefused(t *testing.T) {
 			t.Errorf("a port in use: %v", err)
 		}
 	}
-	good, err := os.ReadFile(filepath.Join(dir, "members"))
+	good, err := os.ReadFile(filepath.Join(dir, recordFile))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, bad := range []string{"", "\n", "cluster 0000000000000001\n", "cluster x\n127.0.0.1:1\n", string(good[1:]), string(good[:len(good)-1]), "127.0.0.1:1\n"} {
-		put(t, filepath.Join(dir, "members"), bad)
+		put(t, filepath.Join(dir, recordFile), bad)
 		if _, err := Start(c); err == nil || !strings.Contains(err.Error(), "is damaged") {
 			t.Errorf("members %q: %v", bad, err)
 		}
 	}
-	put(t, filepath.Join(dir, "members"), string(good))
+	put(t, filepath.Join(dir, recordFile), string(good))
 	b, err := os.ReadFile(filepath.Join(dir, "voter.db"))
 	if err != nil {
 		t.Fatal(err)

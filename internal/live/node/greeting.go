@@ -7,12 +7,16 @@ import (
 	"github.com/stile-lock/stile/algorithm/catalog"
 	"github.com/stile-lock/stile/internal/codec"
 	"github.com/stile-lock/stile/internal/live/node/transport"
+	"github.com/stile-lock/stile/internal/live/views"
 )
 
 // A hello is what nodes send each other before anything else: their cluster, 0 if they do
-// not know it yet, and the algorithms they run.
+// not know it yet, the clusters that it was recovered from, the highest epoch they know, and
+// the algorithms they run.
 type hello struct {
 	cluster uint64
+	earlier []uint64
+	epoch   uint64
 	runs    []runnable
 }
 
@@ -25,6 +29,8 @@ type runnable struct {
 // fields writes or reads it: the algorithms continue to the end.
 func (g *hello) fields(c *codec.Coder) {
 	c.Number(&g.cluster)
+	c.Numbers(&g.earlier, maxEarlier)
+	c.Number(&g.epoch)
 	for i := 0; i < len(g.runs) || c.Reads() && len(c.B) > 0; i++ {
 		if c.Reads() {
 			g.runs = append(g.runs, runnable{})
@@ -34,9 +40,12 @@ func (g *hello) fields(c *codec.Coder) {
 	}
 }
 
+// maxEarlier is above the number of clusters that a record names.
+const maxEarlier = 256
+
 // greeting returns the bytes of this node's hello.
-func greeting(cluster uint64) []byte {
-	g := hello{cluster: cluster}
+func greeting(cluster uint64, r *views.Record) []byte {
+	g := hello{cluster: cluster, earlier: r.Earlier, epoch: r.Epoch}
 	for _, s := range catalog.Live() {
 		g.runs = append(g.runs, runnable{s.Name, s.Version})
 	}

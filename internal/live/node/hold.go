@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/stile-lock/stile/internal/live/lock"
 	"github.com/stile-lock/stile/internal/live/member"
 	"github.com/stile-lock/stile/internal/live/process"
+	"github.com/stile-lock/stile/internal/words"
 )
 
 // A Hold is a lock that an application in this process holds or waits for.
@@ -219,6 +222,35 @@ func (n *Node) loseAll(why member.Cause) {
 			n.unseat(h, refused)
 		}
 	}
+}
+
+// undrained returns why the node cannot stop: the locks that are still held through it, and
+// only the first of many.
+func (n *Node) undrained() string {
+	n.mu.Lock()
+	var names []string
+	if m := n.p.Member(); m != nil {
+		for w := range m.Each {
+			if w.Holder != nil {
+				names = append(names, words.Quoted(w.Name))
+			}
+		}
+	}
+	if c := n.fallback.client; c != nil {
+		for _, name := range c.Held() {
+			names = append(names, words.Quoted(name))
+		}
+	}
+	n.mu.Unlock()
+	if len(names) == 0 {
+		return "no lock is held, but the other nodes do not confirm that the node has left"
+	}
+	slices.Sort(names)
+	const most = 10
+	if more := len(names) - most; more > 0 {
+		names = append(names[:most], fmt.Sprintf("and %d more", more))
+	}
+	return "still held: " + strings.Join(names, ", ")
 }
 
 // Name returns the lock's name.

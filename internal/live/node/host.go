@@ -15,7 +15,7 @@ func (n *Node) installed(r *views.Record) {
 	n.keepLinks(r)
 	n.missesDisk(r)
 	n.logView(r)
-	if err := n.pool.SetExtra(greeting(r.Cluster)); err != nil {
+	if err := n.pool.SetExtra(greeting(r.Cluster, r)); err != nil {
 		n.c.Log.Error("cluster not added to greetings", "err", err)
 	}
 	n.disk.remember(r)
@@ -111,17 +111,38 @@ func (o owner) Check(p *transport.Peer) error {
 		return err
 	}
 	o.mu.Lock()
-	defer o.mu.Unlock()
-	ours := cmp.Or(o.p.Record().Cluster, o.cluster)
-	if ours != 0 && theirs.cluster != 0 && ours != theirs.cluster {
-		return fmt.Errorf("%s belongs to cluster %016x, and %s to cluster %016x: clusters cannot be merged; start one of the nodes with an empty data directory", p.Name, theirs.cluster, o.c.Name, ours)
+	r, inc := o.p.Record().Clone(), o.p.Inc()
+	ours := hello{cluster: cmp.Or(r.Cluster, o.cluster), earlier: r.Earlier, epoch: r.Epoch}
+	o.mu.Unlock()
+	if err := strangers(o.c.Name, &ours, p.Name, &theirs); err != nil {
+		if p.Dialled != "" { // what the view service there would answer
+			m := views.Message{Kind: views.Other, Cluster: theirs.cluster, Inc: inc, Newer: slices.Contains(theirs.earlier, ours.cluster)}
+			o.use(process.Input{Kind: process.Message, Text: p.Dialled, Bytes: m.AppendTo([]byte{process.Service})})
+		}
+		return err
 	}
-	for _, c := range o.p.Record().Choices {
+	for _, c := range r.Choices {
 		if !theirs.knows(c.Algorithm, c.Version) {
 			return fmt.Errorf("%s lacks version %d of %s, which the cluster uses: run the same version of stile on all nodes", p.Name, c.Version, c.Algorithm)
 		}
 	}
 	return nil
+}
+
+// strangers returns why two nodes must not be linked; nil if their clusters are the same, or
+// one of them is not known yet.
+func strangers(us string, ours *hello, them string, theirs *hello) error {
+	older, old, newer, now := us, ours, them, theirs
+	if slices.Contains(ours.earlier, theirs.cluster) {
+		older, old, newer, now = them, theirs, us, ours
+	}
+	switch {
+	case ours.cluster == 0 || theirs.cluster == 0 || ours.cluster == theirs.cluster:
+		return nil
+	case slices.Contains(now.earlier, old.cluster):
+		return fmt.Errorf("%s belongs to cluster %016x (epoch %d), which was recovered as cluster %016x of %s: move the data directory of %s away, and start it with --join", older, old.cluster, old.epoch, now.cluster, newer, older)
+	}
+	return fmt.Errorf("%s belongs to cluster %016x, and %s to cluster %016x: clusters cannot be merged; start one of the nodes with an empty data directory", them, theirs.cluster, us, ours.cluster)
 }
 
 // Up reports that there is a connection to a node.

@@ -16,7 +16,6 @@ import (
 	"github.com/stile-lock/stile/internal/live/lock"
 	"github.com/stile-lock/stile/internal/live/member"
 	"github.com/stile-lock/stile/internal/live/node/cert"
-	"github.com/stile-lock/stile/internal/live/node/disk"
 	"github.com/stile-lock/stile/internal/live/node/transport"
 	"github.com/stile-lock/stile/internal/live/process"
 	"github.com/stile-lock/stile/internal/live/session"
@@ -61,6 +60,7 @@ type Node struct {
 	stopping bool           // it accepts nothing new
 	left     bool           // it is no longer a member, and does not join again
 	cluster  uint64         // its current or last cluster; 0 if unknown
+	contacts []string       // addresses where members may be: those to join, and those that the folder knows
 	conns    map[uint64]*clientConn
 	dirty    []*clientConn // with something to send
 	sent     bool          // something is queued in the pool
@@ -113,8 +113,8 @@ func (n *Node) state() State {
 // ErrEnded is the error of every call on a node that has ended.
 var ErrEnded = errors.New("the node has stopped")
 
-// maxLog is the maximum length of a voter's log, in entries.
-const maxLog = 256
+// logKind starts the logs of voters. They have up to 256 entries.
+var logKind = raft.Logs{Election: process.Election, Heartbeat: process.Heartbeat, MaxLog: 256}
 
 // maxWaiters is the maximum number of requests that wait for one lock at a node: as many as
 // one client may make.
@@ -173,7 +173,7 @@ func (n *Node) start() error {
 // listen opens the address and creates the pool of connections to other nodes.
 func (n *Node) listen() (err error) {
 	m := transport.MuxConfig{Listen: n.c.listen, Insecure: n.c.Insecure, Clients: n.c.room(files()), Log: n.c.Log}
-	p := transport.Config{Name: n.c.Name, Nonce: n.nonce, Extra: greeting(n.cluster), Insecure: n.c.Insecure, Dial: n.c.dial, Log: n.c.Log}
+	p := transport.Config{Name: n.c.Name, Nonce: n.nonce, Extra: greeting(n.cluster, n.lastRecord()), Insecure: n.c.Insecure, Dial: n.c.dial, Log: n.c.Log}
 	if n.keys != nil {
 		m.TLS, p.TLS, p.Fits = n.keys.Server(), n.keys.Client, cert.Fits
 	}
@@ -221,28 +221,33 @@ func (n *Node) store() (founds bool, err error) {
 		if n.c.storage != nil {
 			n.disk.storage = n.c.storage(n.disk.storage)
 		}
+		n.contacts = n.c.Join
 		return len(n.c.Join) == 0, nil
 	}
-	s, err := disk.Open(n.c.Data)
-	if err != nil {
+	if n.folder, err = openFolder(n.c.Data); err != nil {
 		return false, err
 	}
-	n.folder = &folder{dir: n.c.Data, store: s}
-	n.disk.storage = s
+	n.disk.storage = n.folder.store
 	if n.c.storage != nil {
-		n.disk.storage = n.c.storage(s)
+		n.disk.storage = n.c.storage(n.folder.store)
 	}
-	known, err := n.folder.contacts()
-	if err != nil {
+	n.cluster = n.folder.cluster()
+	known := n.folder.known()
+	if err := n.survey(known); err != nil {
 		return false, err
 	}
-	n.cluster = n.folder.cluster
-	if n.past, err = n.folder.past(); err != nil {
-		return false, err
-	}
+	n.past = n.folder.past
 	founds = len(n.c.Join)+len(known) == 0
-	n.c.Join = append(slices.Clone(n.c.Join), known...)
+	n.contacts = append(slices.Clone(n.c.Join), known...)
 	return founds, nil
+}
+
+// lastRecord returns the record of the last view that the node knows from its folder.
+func (n *Node) lastRecord() *views.Record {
+	if n.folder == nil || n.folder.last == nil {
+		return &views.Record{}
+	}
+	return &n.folder.last.Record
 }
 
 // begin creates the process.
@@ -253,15 +258,19 @@ func (n *Node) begin(founds bool) error {
 	}
 	c := process.Config{
 		Begin: process.Begin{
-			Name: n.c.Name, Address: n.address, Contacts: n.others(n.c.Join), Cluster: n.cluster, State: state, Past: n.past,
+			Name: n.c.Name, Address: n.address, Contacts: n.others(n.contacts), Join: n.others(n.c.Join), Cluster: n.cluster, State: state, Past: n.past,
 			Settings: *n.c.Settings, Limits: member.Limits{Waiters: maxWaiters},
 		},
-		Logs: raft.Logs{Election: process.Election, Heartbeat: process.Heartbeat, MaxLog: maxLog},
+		Logs: logKind,
 		Spec: n.c.Spec,
 	}
 	_, _ = rand.Read(c.Seed[:]) // never fails
 	switch {
 	case len(state) > 0:
+	case n.folder != nil && n.folder.recovers != nil:
+		if err := n.recover(&c); err != nil {
+			return err
+		}
 	case founds:
 		if c.Found, err = n.founding(); err != nil {
 			return err
@@ -288,6 +297,20 @@ func (n *Node) founding() (*process.Founding, error) {
 	}
 	n.c.Log.Info("cluster founded", "name", n.c.Name, "address", n.address, "cluster", fmt.Sprintf("%016x", f.Cluster))
 	return f, nil
+}
+
+// recover begins the cluster that 'stile recover' has prepared.
+func (n *Node) recover(c *process.Config) (err error) {
+	x := n.folder.recovers
+	n.c.Log.Info("cluster recovered", "name", n.c.Name, "address", n.address, "cluster", fmt.Sprintf("%016x", x.Cluster), "epoch", x.First(x.record()))
+	if x.backup != nil {
+		c.Restore = &process.Restoring{Cluster: x.Cluster, Backup: x.backup.Record.AppendTo(nil), Seen: x.Seen, Clock: x.Clock}
+		return nil
+	}
+	if c.Found, err = n.founding(); err == nil {
+		c.Found.Cluster, c.Found.Epoch = x.Cluster, x.First(x.record())
+	}
+	return err
 }
 
 // others returns the addresses without the node's own.
@@ -412,6 +435,9 @@ func (n *Node) part(ctx context.Context, how process.Kind) error {
 	err := n.wait(ctx, func() bool { return n.left })
 	if err == nil {
 		err = n.aidIdle(ctx)
+	}
+	if err != nil && ctx.Err() != nil {
+		err = fmt.Errorf("%s: %w", n.undrained(), err)
 	}
 	n.Kill()
 	if end := n.Err(); end != ErrEnded { // it has failed meanwhile

@@ -62,7 +62,7 @@ func newRecorder(c Record, log *slog.Logger, h *replay.Header) (*recorder, error
 		return nil, fmt.Errorf("record: %w", err)
 	}
 	h.By, h.Wall = c.By, time.Now().UnixMilli()
-	h.Election, h.Heartbeat, h.MaxLog = process.Election, process.Heartbeat, maxLog
+	h.Election, h.Heartbeat, h.MaxLog = logKind.Election, logKind.Heartbeat, logKind.MaxLog
 	for _, s := range catalog.Live() {
 		h.Specs = append(h.Specs, replay.Spec{Name: s.Name, Version: s.Version})
 	}

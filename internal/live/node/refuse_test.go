@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/stile-lock/stile/algorithm/catalog"
 	"github.com/stile-lock/stile/internal/live/member"
 	"github.com/stile-lock/stile/internal/live/node/cert"
+	"github.com/stile-lock/stile/internal/live/views"
 )
 
 // certify makes a certificate of a node, by the authority in a folder.
@@ -62,20 +64,6 @@ func TestCertificates(t *testing.T) {
 	if s := all[0].Status(); len(s.Members) != 3 {
 		t.Errorf("%+v", s.Members)
 	}
-}
-
-// A node of another cluster is refused, and both logs say so.
-func TestOtherCluster(t *testing.T) {
-	var one, two journal
-	a := start(t, 1, func(i int, c *Config) { c.Log = one.logger() })[0]
-	dir := filepath.Join(t.TempDir(), "b")
-	b := run(t, Config{Name: "b", Listen: "127.0.0.1:0", Data: dir})
-	ready(t, b)
-	b.Kill()
-	run(t, Config{Name: "b", Listen: "127.0.0.1:0", Data: dir, Join: []string{a.Address()}, Log: two.logger()})
-	a.pool.Dial(b.Address())
-	one.says(t, "clusters cannot be merged")
-	two.says(t, "clusters cannot be merged")
 }
 
 // A node that does not run the cluster's version of the algorithm is refused.
@@ -133,12 +121,13 @@ func TestGarbage(t *testing.T) {
 }
 
 func TestGreeting(t *testing.T) {
-	g, err := readGreeting(greeting(7))
-	if err != nil || g.cluster != 7 || !g.knows(catalog.Live()[0].Name, catalog.Live()[0].Version) || g.knows("x", 1) {
+	known := &views.Record{Epoch: 9, Earlier: []uint64{5, 6}}
+	g, err := readGreeting(greeting(7, known))
+	if err != nil || g.cluster != 7 || g.epoch != 9 || !slices.Equal(g.earlier, known.Earlier) || !g.knows(catalog.Live()[0].Name, catalog.Live()[0].Version) || g.knows("x", 1) {
 		t.Errorf("%+v, %v", g, err)
 	}
-	b := greeting(7)
-	for _, bad := range [][]byte{nil, {0x80}, b[:len(b)-1], append(b[:1:1], 200), append(greeting(7), 1, 'x')} {
+	b := greeting(7, known)
+	for _, bad := range [][]byte{nil, {0x80}, b[:len(b)-1], append(b[:1:1], 200), append(greeting(7, known), 1, 'x')} {
 		if _, err := readGreeting(bad); err == nil {
 			t.Errorf("%x is read", bad)
 		}
@@ -146,7 +135,7 @@ func TestGreeting(t *testing.T) {
 }
 
 func FuzzGreeting(f *testing.F) {
-	f.Add(greeting(7))
+	f.Add(greeting(7, &views.Record{Epoch: 9, Earlier: []uint64{5, 6}}))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if g, err := readGreeting(b); err == nil && len(g.runs) > len(b) {
 			t.Errorf("%d versions of %d bytes", len(g.runs), len(b))

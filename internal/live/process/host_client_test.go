@@ -20,7 +20,7 @@ type caller struct {
 	last  map[uint64]member.Instant // until when each hold could be acted on
 	act   map[uint64]member.Span    // how long after it was checked
 	gone  bool
-	only  string // if not empty: the only node that it reaches
+	only  string // if not empty: it reaches no other node
 }
 
 // A line is a connection of a client.
@@ -101,7 +101,7 @@ func (g *caller) take() {
 func (g *caller) dial(d session.Dial) {
 	c := g.c
 	n := c.at(d.Address)
-	if n == nil || n.down || g.gone || g.only != "" && g.only != d.Address {
+	if n == nil || n.down || g.gone || g.only != "" && g.only != n.name {
 		c.after(ms, func() {
 			g.Disconnected(c.now, d.Conn)
 			g.take()

@@ -148,18 +148,17 @@ func TestLeaveWaitsForApplications(t *testing.T) {
 }
 
 // It waits for clients, too. They are notified to move to another node; waiters do so, and
-// a client that reaches no other node and does not release its lock loses it with its
-// session, which is not renewed.
+// a client that does not release its lock loses it with its session, which is not renewed.
 func TestLeaveWaitsForClients(t *testing.T) {
 	for _, slow := range []bool{false, true} {
 		c := formed(t, 3, names(4)...)
 		n, o := c.nodes[1], c.nodes[2]
 		o.lock("z")
 		g, waits := c.call("g", n.name), c.call("waits", n.name)
-		g.only = n.name
 		x := g.lock("x")
 		z := waits.ask("z")
 		c.pass(20 * ms)
+		g.only = n.name
 		n.step(Input{Kind: Leave})
 		began := c.now
 		c.pass(30 * ms)
@@ -204,8 +203,8 @@ func leaveWaitsForLapsed(t *testing.T, who string) {
 	lost := func() bool { return len(n.lostOnes(member.Lost)) > 0 }
 	if who == "client" {
 		g := c.call("g", n.name)
-		g.only = n.name
 		g.lock(name)
+		g.only = n.name
 		lost = func() bool { return n.clients.Holds() == 0 }
 	} else {
 		n.lock(name)

@@ -85,7 +85,7 @@ func (p *Process) join() {
 	if p.nonce = 0; nonce == 0 {
 		nonce = p.draw()
 	}
-	c := views.MembershipConfig{Name: p.config.Name, Address: p.config.Address, Nonce: nonce, Voters: p.contacts(), Cluster: p.config.Cluster, Past: p.past, Retry: 4 * p.tick}
+	c := views.MembershipConfig{Name: p.config.Name, Address: p.config.Address, Nonce: nonce, Voters: p.contacts(), Join: p.config.Join, Cluster: p.config.Cluster, Past: p.past, Retry: 4 * p.tick}
 	if p.voter != nil {
 		c.Voter, c.Cluster = p.voter.ID(), p.cluster
 	}
@@ -193,7 +193,7 @@ func (p *Process) remember(what what, past views.Past) {
 	p.save(pending{what: what, state: past.AppendTo(nil)})
 }
 
-// petition handles the effects of the membership, and reports whether there were any.
+// request handles the effects of the membership, and reports whether there were any.
 func (p *Process) request() bool {
 	if p.voter != nil {
 		p.asks.Know(p.clock, p.voter.Record())
@@ -217,6 +217,8 @@ func (p *Process) request() bool {
 	}
 	switch {
 	case p.err != nil:
+	case ending == views.Refused:
+		p.broken(p.asks.Err())
 	case ending != views.Running:
 		p.end(ending)
 	case view:

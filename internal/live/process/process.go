@@ -16,6 +16,7 @@ type Begin struct {
 	Name     string
 	Address  string          // where other nodes reach it
 	Contacts []string        // addresses of nodes that may know the cluster
+	Join     []string        // those of Contacts that an operator has named: it fails if they belong to another cluster than Cluster
 	Cluster  uint64          // cluster that it was a member of before; 0 joins whichever it finds
 	Seed     [32]byte        // seed of all randomness, session secrets included: drawn by the host
 	State    []byte          // state saved before, as one record; empty if there is none
@@ -414,6 +415,14 @@ func (p *Process) Record() *views.Record {
 		return p.voter.Record()
 	}
 	return p.asks.Record()
+}
+
+// Waits returns why the process is not a member yet, as far as the view service has said.
+func (p *Process) Waits() string {
+	if p.asks == nil {
+		return ""
+	}
+	return p.asks.Waits()
 }
 
 // Linked reports whether there is a connection to a node.

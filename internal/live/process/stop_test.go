@@ -1,6 +1,7 @@
 package process
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -300,8 +301,8 @@ func TestMarkWaitsForClients(t *testing.T) {
 	c := formed(t, 3, "a", "b", "c")
 	n := c.follower()
 	g := c.call("g", n.name)
-	g.only = n.name
 	g.lock("x")
+	g.only = n.name
 	n.step(Input{Kind: Stop})
 	c.pass(20 * ms)
 	if n.remembers().Stopped != 0 {
@@ -320,6 +321,73 @@ func TestMarkWaitsForClients(t *testing.T) {
 	for _, o := range c.nodes {
 		o.unlock(o.lock("x"))
 	}
+}
+
+// Clients of a node that stops claim their locks at another node, and lose none in a
+// rolling restart, whoever is home or leads. Each node stops without waiting for a lease,
+// and no voter changes.
+func TestRollingRestart(t *testing.T) {
+	c := formed(t, 3, "a", "b", "c")
+	var all []*caller
+	var held []uint64
+	for i := range 12 {
+		g := c.call(fmt.Sprint("client ", i), c.nodes[i%3].name)
+		all = append(all, g)
+		held = append(held, g.lock(fmt.Sprint("lock ", i)))
+	}
+	voters := slices.Clone(c.leader().Voter().Lead().Voters)
+	for range 2 {
+		for _, n := range c.nodes {
+			from := c.now
+			n.step(Input{Kind: Stop})
+			c.until("it has stopped", func() bool { return n.down })
+			if d := c.now - from; d > lease {
+				t.Errorf("%s stops after %d ms", n.name, d/ms)
+			}
+			for i, g := range all {
+				if g.held[held[i]] == nil || !g.Valid(held[i], c.now) {
+					t.Fatalf("%s has lost its lock when %s stops: %+v", g.name, n.name, g.told)
+				}
+			}
+			n.boot(false)
+			c.until("it is back", c.whole)
+		}
+	}
+	c.until("there is a leader", func() bool { return c.leader() != nil })
+	if now := c.leader().Voter().Lead().Voters; !slices.Equal(now, voters) {
+		t.Errorf("the voters were %d and are %d", voters, now)
+	}
+	c.pass(2 * lease)
+	for i, g := range all {
+		if g.held[held[i]] == nil {
+			t.Fatalf("%s has lost its lock: %+v", g.name, g.told)
+		}
+		g.unlock(held[i])
+	}
+}
+
+// A client whose node crashes claims its lock at another one, and holds it on.
+func TestCrashedNodeOfHolder(t *testing.T) {
+	survived := 0
+	for i := range 20 {
+		c := formed(t, 3, "a", "b", "c")
+		n := c.nodes[i%3]
+		g := c.call("g", n.name)
+		x := g.lock("x")
+		c.pass(member.Instant(i) * 13 * ms)
+		n.crash()
+		c.pass(3 * lease)
+		if g.held[x] != nil {
+			survived++
+			g.unlock(x)
+		}
+		o := c.nodes[(i+1)%3]
+		o.unlock(o.lock("x"))
+	}
+	if survived < 10 {
+		t.Errorf("%d of 20 survive", survived)
+	}
+	t.Logf("%d of 20 survive", survived)
 }
 
 // A client that holds a lock through a node that stops moves to another node, and keeps

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stile-lock/stile/internal/codec"
 	"github.com/stile-lock/stile/internal/live/member"
+	"github.com/stile-lock/stile/internal/words"
 )
 
 // ErrDamaged is the error of a recording that no node can have written.
@@ -66,7 +67,7 @@ func other(was byte, header []byte) error {
 	if text(&c, &by); by == "" {
 		by = "an unknown version of stile"
 	}
-	return fmt.Errorf("the recording has format %d and was made by %s, but this version reads format %d: replay it with the version that made it", was, Plain(by), format)
+	return fmt.Errorf("the recording has format %d and was made by %s, but this version reads format %d: replay it with the version that made it", was, words.Quoted(by), format)
 }
 
 // maxInstant bounds instants, so that no sum with one overflows.

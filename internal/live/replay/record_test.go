@@ -118,7 +118,7 @@ func TestHeader(t *testing.T) {
 	want := Header{
 		By: "stile 1", Wall: -1, Specs: []Spec{{"central", 2}}, Election: 3, Heartbeat: 4, MaxLog: 5,
 		Begin: process.Begin{
-			Name: "a", Address: "b", Contacts: []string{"c", "d"}, Cluster: 6, Seed: [32]byte{7, 31: 8}, State: []byte("state"), Past: []byte("past"), Settings: settings(),
+			Name: "a", Address: "b", Contacts: []string{"c", "d"}, Join: []string{"d"}, Cluster: 6, Seed: [32]byte{7, 31: 8}, State: []byte("state"), Past: []byte("past"), Settings: settings(),
 			Limits: member.Limits{Waiters: 9, Names: 10, Idle: 11, Part: 17}, Links: member.LinkLimits{Bytes: 12, Window: 18, Early: 13, Patience: 14, Complain: 15}, Sessions: 16,
 			Found:   &process.Founding{Cluster: 17, Epoch: 18, Settings: settings(), Voters: 19, Choices: choice()},
 			Restore: &process.Restoring{Cluster: 20, Backup: []byte("record"), Seen: 21, Clock: 22},

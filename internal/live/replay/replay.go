@@ -10,6 +10,7 @@ import (
 	"github.com/stile-lock/stile/internal/live/member"
 	"github.com/stile-lock/stile/internal/live/process"
 	"github.com/stile-lock/stile/internal/live/views"
+	"github.com/stile-lock/stile/internal/words"
 )
 
 // Options are the options of a replay.
@@ -99,7 +100,7 @@ func (p *player) begin() (err error) {
 		err = errors.New(p.result.Panicked)
 	}
 	if err != nil {
-		return fmt.Errorf("create the process of node %s: %w", Plain(h.Begin.Name), err)
+		return fmt.Errorf("create the process of node %s: %w", words.Quoted(h.Begin.Name), err)
 	}
 	return nil
 }
@@ -132,7 +133,7 @@ func (p *player) take(e *Entry) (over bool) {
 	case panicked && e.Crashed:
 		return true
 	case panicked:
-		how = []string{"the process panics now, but did not when recorded: " + Plain(r.Panicked)}
+		how = []string{"the process panics now, but did not when recorded: " + words.Quoted(r.Panicked)}
 	case e.Crashed:
 		how = []string{"the process panicked when recorded, but does not now"}
 	default:

@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/stile-lock/stile/internal/live/member"
 	"github.com/stile-lock/stile/internal/live/process"
 	"github.com/stile-lock/stile/internal/live/session"
 	"github.com/stile-lock/stile/internal/live/views"
+	"github.com/stile-lock/stile/internal/words"
 )
 
 // describe describes an input.
@@ -25,11 +25,11 @@ func (p *player) describe(in *process.Input) string {
 	case process.Wake:
 		return "the wake time is reached"
 	case process.Up:
-		return "a connection to " + Plain(in.Text) + " is established"
+		return "a connection to " + words.Quoted(in.Text) + " is established"
 	case process.Down:
-		return "the connection to " + Plain(in.Text) + " breaks"
+		return "the connection to " + words.Quoted(in.Text) + " breaks"
 	case process.Message:
-		return fmt.Sprintf("%s arrives from %s", message(in.Bytes), Plain(in.Text))
+		return fmt.Sprintf("%s arrives from %s", message(in.Bytes), words.Quoted(in.Text))
 	case process.Frame:
 		return fmt.Sprintf("%s arrives from the client on connection %d", frame(in.Bytes), in.Number)
 	case process.Closed:
@@ -42,7 +42,7 @@ func (p *player) describe(in *process.Input) string {
 		return fmt.Sprintf("an application releases %q with token %v", in.Text, in.Token)
 	case process.Saved:
 		if in.Text != "" {
-			return fmt.Sprintf("save %d fails: %s", in.Number, Plain(in.Text))
+			return fmt.Sprintf("save %d fails: %s", in.Number, words.Quoted(in.Text))
 		}
 		return fmt.Sprintf("save %d is durable", in.Number)
 	}
@@ -71,7 +71,7 @@ func order(in *process.Input) string {
 	case process.Choose:
 		var all []string
 		for _, c := range in.Choice {
-			all = append(all, fmt.Sprintf("%q %s", c.Prefix, Plain(c.Algorithm)))
+			all = append(all, fmt.Sprintf("%q %s", c.Prefix, words.Quoted(c.Algorithm)))
 		}
 		return "an operator chooses algorithms by prefix: " + cmp.Or(strings.Join(all, ", "), "none")
 	case process.Refresh:
@@ -96,7 +96,7 @@ func did(e *process.Effect) string {
 	case process.RolledBack:
 		return fmt.Sprintf("finds that epoch %d is not in the history of the view of epoch %d", e.Number, e.Record.Epoch)
 	case process.Send:
-		return fmt.Sprintf("sends %s to %s", message(e.Bytes), Plain(e.To))
+		return fmt.Sprintf("sends %s to %s", message(e.Bytes), words.Quoted(e.To))
 	case process.Reply:
 		return reply(e)
 	case process.Ask:
@@ -108,13 +108,13 @@ func did(e *process.Effect) string {
 	case process.Remember:
 		return fmt.Sprintf("saves what it must remember, as save %d", e.Number)
 	case process.HangUp:
-		return fmt.Sprintf("closes the connection to %s: %s", Plain(e.To), Plain(e.Err.Error()))
+		return fmt.Sprintf("closes the connection to %s: %s", words.Quoted(e.To), words.Quoted(e.Err.Error()))
 	case process.Cut:
-		return fmt.Sprintf("closes client connection %d: %s", e.Conn, Plain(e.Err.Error()))
+		return fmt.Sprintf("closes client connection %d: %s", e.Conn, words.Quoted(e.Err.Error()))
 	case process.LinkEnded:
-		return fmt.Sprintf("ends the link to member %d at %s: %s", e.Peer, Plain(e.To), Plain(e.Err.Error()))
+		return fmt.Sprintf("ends the link to member %d at %s: %s", e.Peer, words.Quoted(e.To), words.Quoted(e.Err.Error()))
 	case process.Failed:
-		return "fails: " + Plain(e.Err.Error())
+		return "fails: " + words.Quoted(e.Err.Error())
 	}
 	return ""
 }
@@ -223,12 +223,4 @@ func (p *player) moment(at member.Instant) string {
 		return "never"
 	}
 	return fmt.Sprintf("at %.6f s", float64(at-p.result.First)/float64(member.Second))
-}
-
-// Plain returns a text from outside in a form that is safe to print.
-func Plain(s string) string {
-	if strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }) {
-		return strconv.Quote(s)
-	}
-	return s
 }

@@ -52,7 +52,9 @@ func (h *Header) fields(c *codec.Coder) {
 	b := &h.Begin
 	text(c, &b.Name)
 	text(c, &b.Address)
-	codec.List(c, &b.Contacts, 1<<16, func(s *string) { text(c, s) })
+	for _, list := range [...]*[]string{&b.Contacts, &b.Join} {
+		codec.List(c, list, 1<<16, func(s *string) { text(c, s) })
+	}
 	c.Number(&b.Cluster)
 	c.Fixed(b.Seed[:])
 	c.Bytes(&b.State, maxHeader)

@@ -210,6 +210,9 @@ func (a *attachment) paid(number uint64) bool {
 // because an application that has just checked the clock may still act until the node
 // itself ends the session.
 func (g *Client) lose(a *attachment, why member.Cause) {
+	if a.parting && why == member.Session {
+		why = member.Leaving // that is why it was not renewed
+	}
 	g.requests = slices.DeleteFunc(g.requests, func(t *task) bool {
 		switch {
 		case t.on != a:

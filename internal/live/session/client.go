@@ -224,6 +224,20 @@ func (g *Client) Session() (session uint64, node string, connected bool) {
 	return g.cur.session, g.cur.address, g.cur.phase == open
 }
 
+// Parting returns the address of a node through which locks are held and that is about
+// to stop or to leave, and no longer renews its session; empty if there is none.
+func (g *Client) Parting() string {
+	if g.cur.parting {
+		return g.cur.address
+	}
+	for _, a := range g.old {
+		if a.parting {
+			return a.address
+		}
+	}
+	return ""
+}
+
 func (g *Client) tell(e Event) { g.Out.Events = append(g.Out.Events, e) }
 
 // send sends a frame on an attachment's connection.

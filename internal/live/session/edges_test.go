@@ -397,4 +397,8 @@ func TestClientOfALeaverIsQuiet(t *testing.T) {
 	if p.g.Wake(max(p.now, p.g.cur.renewAt)); len(p.g.Out.Frames) > 0 {
 		t.Errorf("it says %d things to a node that leaves", len(p.g.Out.Frames))
 	}
+	p.g.Wake(p.g.cur.limit())
+	if e := p.g.Out.Events; len(e) != 1 || e[0].Kind != Taken || e[0].Cause != member.Leaving {
+		t.Errorf("what it holds is lost because the node leaves, but the events are %+v", e)
+	}
 }

@@ -170,7 +170,7 @@ func TestRestoreByTheClock(t *testing.T) {
 	const floor = 100 + Jump
 	for clock, want := range map[uint64]uint64{0: floor + spread + 5, floor: floor + spread + 5, floor + 1: floor + 1 + 5} {
 		how := Restore{Cluster: spread + 5, Clock: clock}
-		if got := how.epoch(&Record{Epoch: 100}); got != want {
+		if got := how.First(&Record{Epoch: 100}); got != want {
 			t.Errorf("with the clock at %d: %d, want %d", clock, got, want)
 		}
 	}

@@ -20,9 +20,8 @@ func (p *Membership) Receive(now member.Instant, from string, b []byte) error {
 	if p.phase == ended {
 		return nil
 	}
-	known := p.cluster()
-	if m.Kind == Other || known != 0 && m.Cluster != known {
-		p.foreign(&m)
+	if known := p.cluster(); m.Kind == Other || known != 0 && m.Cluster != known {
+		p.foreign(from, &m)
 		return nil
 	}
 	switch m.Kind {
@@ -42,6 +41,9 @@ func (p *Membership) Receive(now member.Instant, from string, b []byte) error {
 	case Wait, Renewed, Gone, View, NotLeader:
 		if p.proper = p.now; m.Kind != NotLeader {
 			p.led = p.now
+		}
+		if m.Kind != NotLeader || from != p.config.Address {
+			p.served = p.now
 		}
 		p.heard = p.heard || from == p.target
 		return p.answer(&m)
@@ -68,13 +70,18 @@ func (p *Membership) answer(m *Message) error {
 
 // foreign handles a message from another cluster. A member whose own cluster has not
 // answered for two leases believes that it no longer exists. A process that wants to
-// join has nothing to lose.
-func (p *Membership) foreign(m *Message) {
+// join has nothing to lose, unless it knows its cluster: see refuse.go.
+func (p *Membership) foreign(from string, m *Message) {
+	long := 2 * member.Instant(p.record.Settings.Lease)
 	switch {
 	case m.Kind != Other || m.Inc != p.inc:
 	case p.inc == 0 && p.config.Cluster == 0:
 		p.record, p.reached = Record{}, nil
-	case p.inc != 0 && p.now-p.proper > 2*member.Instant(p.record.Settings.Lease):
+	case m.Newer && (p.inc == 0 || p.now-p.served > long):
+		p.refuse(&Recovered{p.cluster(), m.Cluster, from})
+	case p.inc == 0 && p.misled(from):
+		p.refuse(&OtherCluster{p.cluster(), m.Cluster, from})
+	case p.inc != 0 && p.now-p.proper > long:
 		p.end(Replaced)
 	}
 }
@@ -99,8 +106,12 @@ func (p *Membership) wait(m *Message) error {
 			return err
 		}
 	}
-	if p.due = p.now + 4*p.retry(); m.Reason == Reach {
+	p.why, p.due = m.Reason, p.now+4*p.retry()
+	if m.Reason == Reach {
 		p.probe()
+	}
+	if o := p.bearer(); o != nil && o.Address != p.config.Address {
+		p.send(o.Address, &Message{Kind: Probe, Nonce: p.config.Nonce})
 	}
 	p.Out.Wake = p.due
 	return nil
@@ -117,6 +128,10 @@ func (p *Membership) probe() {
 // at once.
 func (p *Membership) probed(m *Message) {
 	if p.phase != joining || m.Nonce != p.config.Nonce || p.record.Rank(m.Inc) < 0 {
+		return
+	}
+	if o := p.bearer(); o != nil && o.Inc == m.Inc && o.Address != p.config.Address {
+		p.refuse(&InUse{p.config.Name, p.config.Voter != 0 && p.config.Voter == o.Voter, o.Name, o.Address})
 		return
 	}
 	was := len(p.reaches())

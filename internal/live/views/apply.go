@@ -55,6 +55,8 @@ func (r *Record) start(x *Change) bool {
 	case s.Cluster == r.Cluster || s.Epoch < r.Epoch+Jump:
 		return false
 	default:
+		r.Earlier = append(r.Earlier, r.Cluster)
+		r.Earlier = r.Earlier[max(0, len(r.Earlier)-maxEarlier):]
 		r.Cluster, r.Epoch = s.Cluster, s.Epoch
 		r.Voters = nil // the log starts from scratch
 	}

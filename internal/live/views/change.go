@@ -123,7 +123,8 @@ type Restore struct {
 	Clock   uint64 // wall clock, in milliseconds since 1970; 0 if there is none
 }
 
-// epoch returns the first epoch after a restore.
+// First returns the first epoch after a restore of a record, or, if that is empty, of a
+// cluster that is founded again without one.
 //
 // It must be above everything that the lost cluster has reached; Jump ensures that. It
 // must also differ between two restores of the same backup by more than the first one
@@ -139,7 +140,7 @@ type Restore struct {
 // behind the backup it provides no order, and the number is larger. Two restores at the
 // same time still share epochs with a probability of 2^-19 for each view that one of
 // them has made.
-func (x *Restore) epoch(r *Record) uint64 {
+func (x *Restore) First(r *Record) uint64 {
 	floor := max(r.Epoch, min(x.Seen, maxEpoch)) + Jump
 	if clock := min(x.Clock, maxEpoch); clock > floor {
 		return clock + x.Cluster%spread
@@ -153,7 +154,7 @@ func (x *Restore) epoch(r *Record) uint64 {
 // them runs. A view has no room for more than MaxGhosts. Because all of these rest for
 // the same time, they also stand for ghosts of the backup that are left out.
 func Restored(r *Record, how Restore, first Joiner) (Change, error) {
-	x := Change{Base: r.Epoch, Start: &Start{Cluster: how.Cluster, Epoch: how.epoch(r)}, Join: []Joiner{first}, Promote: []uint64{first.Nonce}}
+	x := Change{Base: r.Epoch, Start: &Start{Cluster: how.Cluster, Epoch: how.First(r)}, Join: []Joiner{first}, Promote: []uint64{first.Nonce}}
 	if x.Start.Epoch >= maxEpoch {
 		return x, fmt.Errorf("restore epoch %d as %d: epochs must stay below %d: set the clock, or found a new cluster", r.Epoch, x.Start.Epoch, uint64(maxEpoch))
 	}

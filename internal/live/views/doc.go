@@ -14,7 +14,8 @@
 //   - A roster is what the leader knows when it decides which members vote. Its predicate
 //     mayRest states the invariant: which voters the log may rest on.
 //   - A Membership is the other end: what the host of a member, or of a process that wants
-//     to join, sends to voters, and to which of them.
+//     to join, sends to voters, and to which of them. It ends the process if another one
+//     has its name or its disk, or if it was told to join another cluster.
 //   - A Past is what a process remembers of its cluster when it starts again.
 //   - A Replica is a running voter: its log, the record that the entries make, and a
 //     Leader. Logs starts the logs of voters, and a Log is the log itself, as far as a

@@ -80,6 +80,9 @@ func (w *Leader) against(j *joiner, stay []Member) Reason {
 		if m.Name == j.Name {
 			return NameUse
 		}
+		if m.Voter != 0 && m.Voter == j.Voter {
+			return VoterUse
+		}
 	}
 	for _, m := range stay {
 		if !slices.Contains(j.reached, m.Inc) {

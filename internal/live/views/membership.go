@@ -29,12 +29,15 @@ type Membership struct {
 	heard   bool   // the target has answered since
 	due     member.Instant
 	proper  member.Instant // when a voter of its cluster last answered
+	served  member.Instant // the same, without its own voter if that does not lead
 	renewal *Message       // not confirmed yet
 	newer   uint64         // epoch of a newer view that exists
 	fresh   uint64         // epoch after which it wants another view; 0 if it does not
 	stops   bool           // it leaves the view, but keeps its vote
 	led     member.Instant // when a leader last answered
 	reached []timed        // members that answered a probe, and when
+	why     Reason         // why it was not admitted when it last asked
+	refused error          // why it must not go on
 }
 
 type phase uint8
@@ -56,6 +59,7 @@ type MembershipConfig struct {
 	Cluster uint64 // if known; 0 joins whichever it finds
 	Past    Past   // what it remembers; ignored by another cluster
 	Voters  []string
+	Join    []string    // those of Voters that the operator has named: they must be of this cluster
 	Retry   member.Span // pause before asking again, until the settings are known (default 0.5 s)
 }
 
@@ -69,6 +73,7 @@ const (
 	Left                   // it has left
 	Replaced               // its voters belong to another cluster now
 	Stopped                // it has stopped, and keeps its vote
+	Refused                // it must not go on: see Err
 )
 
 // MembershipOut holds the effects that a Membership wants. The host that takes them
@@ -108,6 +113,8 @@ func (p *Membership) Inc() uint64 { return p.inc }
 
 // Nonce returns the number that it has drawn.
 func (p *Membership) Nonce() uint64 { return p.config.Nonce }
+// Err returns why the process must not go on, if its membership has ended as Refused.
+func (p *Membership) Err() error { return p.refused }
 
 // Record returns the newest known record.
 func (p *Membership) Record() *Record { return &p.record }
@@ -126,7 +133,7 @@ func (p *Membership) retry() member.Instant {
 func (p *Membership) Join(now member.Instant) {
 	p.hear(now)
 	if p.phase == idle {
-		p.phase, p.proper = joining, p.now
+		p.phase, p.proper, p.served = joining, p.now, p.now
 		p.ask()
 	}
 }

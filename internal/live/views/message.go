@@ -51,11 +51,12 @@ type Reason uint8
 
 // The reasons.
 const (
-	Soon    Reason = iota // nothing is against it
-	Reach                 // it does not reach all members
-	NameUse               // a member has its name
-	Full                  // the number of members is at its maximum
-	Flaps                 // others of its name were evicted repeatedly
+	Soon     Reason = iota // nothing is against it
+	Reach                  // it does not reach all members
+	NameUse                // a member has its name
+	Full                   // the number of members is at its maximum
+	Flaps                  // others of its name were evicted repeatedly
+	VoterUse               // a member has its voter
 	reasons
 )
 
@@ -77,6 +78,7 @@ type Message struct {
 	Forget  bool     // Renew: a view of the same members would help
 	Refresh bool     // Fetch: make a later view if there is none
 	Stops   bool     // Leave: the sender keeps its vote, and will return
+	Newer   bool     // Other: the receiver's cluster was recovered as this one
 	Reason  Reason   // Wait
 	Record  []byte   // View, State, and Wait to a joiner with an older epoch
 }
@@ -148,6 +150,8 @@ func (m *Message) rest(c *codec.Coder) {
 		c.Numbers(&m.Who, member.MaxMembers)
 	case NotLeader:
 		c.Text(&m.Address, member.MaxAddress)
+	case Other:
+		c.Flag(&m.Newer)
 	case Wait:
 		codec.Within(c, &m.Reason, 0, uint64(reasons-1))
 		c.Bytes(&m.Record, maxRecord)

@@ -44,7 +44,8 @@ type Record struct {
 	Formers  []uint64 // incarnations of the previous members
 	Ghosts   []Ghost  // all of them, not only those of the last change
 	Choices  []member.Choice
-	Voters   []Voter // by number
+	Voters   []Voter  // by number
+	Earlier  []uint64 // clusters that this one was recovered from, oldest first
 }
 
 // Bounds of what is replicated.
@@ -53,6 +54,7 @@ const (
 	maxName    = 128 // bytes of a member's name
 	maxChoices = 255
 	maxLeaving = 2 * MaxVoters // voters that leave are few
+	maxEarlier = 16            // older generations are forgotten
 
 	// places is how many incarnations, or voters, one epoch can make.
 	places   = member.MaxMembers
@@ -123,7 +125,7 @@ func (r *Record) staying() []uint64 {
 func (r *Record) Clone() Record {
 	n := *r
 	n.Members, n.Formers, n.Ghosts = slices.Clone(r.Members), slices.Clone(r.Formers), slices.Clone(r.Ghosts)
-	n.Choices, n.Voters = slices.Clone(r.Choices), slices.Clone(r.Voters)
+	n.Choices, n.Voters, n.Earlier = slices.Clone(r.Choices), slices.Clone(r.Voters), slices.Clone(r.Earlier)
 	return n
 }
 

@@ -56,6 +56,7 @@ func (r *Record) fields(c *codec.Coder) {
 		c.Text(&v.Address, member.MaxAddress)
 		c.Flag(&v.Leaves)
 	})
+	c.Numbers(&r.Earlier, maxEarlier)
 }
 
 // CodeSettings codes the settings of a cluster.

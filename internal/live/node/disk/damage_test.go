@@ -34,7 +34,7 @@ func newSpecimen(t testing.TB, seed uint64, saves int) specimen {
 			t.Fatal(err)
 		}
 	}
-	b, err := os.ReadFile(s.path())
+	b, err := os.ReadFile(s.Path())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,7 +28,7 @@ func replaceFile(t *testing.T, s *Store, device string) {
 	for _, e := range all {
 		fd, _ := strconv.Atoi(e.Name())
 		name, _ := os.Readlink("/proc/self/fd/" + e.Name())
-		if name == s.path() && fd != int(s.file.Fd()) {
+		if name == s.Path() && fd != int(s.file.Fd()) {
 			if err := syscall.Dup3(int(dev.Fd()), fd, syscall.O_CLOEXEC); err != nil {
 				t.Fatal(err)
 			}
@@ -99,7 +99,7 @@ func TestFault(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := change(s.path()); err != nil {
+		if err := change(s.Path()); err != nil {
 			t.Fatal(err)
 		}
 		first := s.Save(w.next())

@@ -35,6 +35,17 @@ func makeFolder(dir string) error {
 	return nil
 }
 
+// Rename renames a file within its folder, durably. It never overwrites a file.
+func Rename(from, to string) error {
+	if _, err := os.Lstat(to); !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("rename %s: %s exists", from, to)
+	}
+	if err := os.Rename(from, to); err != nil {
+		return err
+	}
+	return SyncFolder(filepath.Dir(to))
+}
+
 // SyncFolder makes the names in a folder durable.
 func SyncFolder(dir string) error {
 	f, err := os.Open(dir)

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/stile-lock/stile/internal/live/views/raft"
 )
 
 // The folder is created, readable only by its owner, but not its parents.
@@ -118,12 +120,12 @@ func settleStorm(t *testing.T, settle func(syncer, *tree) error) (bad []string) 
 			t.Fatal(err)
 		}
 	}
-	older, _ := os.ReadFile(s.path())
+	older, _ := os.ReadFile(s.Path())
 	was := w.state()
 	if err := s.Save(w.next()); err != nil {
 		t.Fatal(err)
 	}
-	newer, _ := os.ReadFile(s.path())
+	newer, _ := os.ReadFile(s.Path())
 	if len(newer) != len(older) {
 		t.Fatal("the file has grown just now: take another seed")
 	}
@@ -169,5 +171,40 @@ func TestSettle(t *testing.T) {
 		} else {
 			t.Logf("%s: caught: %s", name, bad[0])
 		}
+	}
+}
+
+// A file that is set aside stays as it is, and the store begins with an empty one. No file
+// is overwritten.
+func TestSetAside(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, dir)
+	if err := bootstrap(s, 1, 2, []byte("machine")); err != nil {
+		t.Fatal(err)
+	}
+	old := load(t, s)
+	if err := s.SetAside(".old"); err != nil {
+		t.Fatal(err)
+	}
+	if got := load(t, s); got.ID != 0 {
+		t.Errorf("%+v", got)
+	}
+	if err := bootstrap(s, 3, 4, nil); err != nil {
+		t.Fatal(err)
+	}
+	now := load(t, s)
+	if err := s.SetAside(".old"); err == nil || s.Save(raft.Batch{}) == nil {
+		t.Errorf("it overwrites a file, or goes on: %v", err)
+	}
+	s.Close()
+	if got := load(t, open(t, dir)); !same(got, now) {
+		t.Errorf("%+v, want %+v", got, now)
+	}
+	other := filepath.Join(t.TempDir(), "voter.db")
+	if err := os.Rename(filepath.Join(dir, "voter.db.old"), other); err != nil {
+		t.Fatal(err)
+	}
+	if got := load(t, open(t, filepath.Dir(other))); !same(got, old) {
+		t.Errorf("%+v, want %+v", got, old)
 	}
 }

@@ -37,7 +37,7 @@ func TestManifest(t *testing.T) {
 		}
 	}
 	snap := func() specimen {
-		b, err := os.ReadFile(s.path())
+		b, err := os.ReadFile(s.Path())
 		must(err)
 		c, err := readBytes(b)
 		must(err)

@@ -64,7 +64,12 @@ func (s *Store) open() (err error) {
 	if s.lock, err = lockFolder(s.dir); err != nil {
 		return err
 	}
-	path := s.path()
+	return s.openFile()
+}
+
+// openFile opens the voter's file.
+func (s *Store) openFile() (err error) {
+	path := s.Path()
 	if err := ensureFile(path); err != nil {
 		return err
 	}
@@ -92,7 +97,8 @@ func (s *Store) open() (err error) {
 	return nil
 }
 
-func (s *Store) path() string { return filepath.Join(s.dir, "voter.db") }
+// Path returns the name of the voter's file.
+func (s *Store) Path() string { return filepath.Join(s.dir, "voter.db") }
 
 // Load reads and checks everything that is stored.
 func (s *Store) Load() (raft.State, error) {
@@ -120,10 +126,10 @@ func (s *Store) read() (c content, err error) {
 		return err
 	})
 	if f := errFormat(0); errors.As(err, &f) {
-		return content{}, fmt.Errorf("read %s: %w", s.path(), err)
+		return content{}, fmt.Errorf("read %s: %w", s.Path(), err)
 	}
 	if err != nil {
-		return content{}, damaged(s.path(), err)
+		return content{}, damaged(s.Path(), err)
 	}
 	return c, nil
 }
@@ -143,6 +149,28 @@ func (s *Store) Erase() error {
 	return s.commit((*ledger).erase)
 }
 
+// SetAside adds a suffix to the name of the voter's file, and starts with an empty one. It
+// never overwrites a file. After an error the Store must be closed.
+func (s *Store) SetAside(suffix string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err != nil {
+		return s.err
+	}
+	err := errors.Join(guard(s.db.Close), s.file.Close())
+	s.db, s.file = nil, nil
+	if err == nil {
+		err = Rename(s.Path(), s.Path()+suffix)
+	}
+	if err == nil {
+		err = s.openFile()
+	}
+	if err != nil {
+		s.err = fmt.Errorf("set %s aside: %w", s.Path(), err)
+	}
+	return s.err
+}
+
 // commit makes a change as one transaction. If that fails the Store is dead.
 func (s *Store) commit(change func(*ledger) error) error {
 	s.mu.Lock()
@@ -152,7 +180,7 @@ func (s *Store) commit(change func(*ledger) error) error {
 	}
 	err := guard(func() error { return s.now.commit(s.db, change) })
 	if err != nil {
-		s.err = fmt.Errorf("save to %s: %w; nothing more can be saved, so the node stops: free some space or check the disk, then restart", s.path(), err)
+		s.err = fmt.Errorf("save to %s: %w; nothing more can be saved, so the node stops: free some space or check the disk, then restart", s.Path(), err)
 	}
 	return s.err
 }

@@ -172,7 +172,7 @@ func TestSize(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	info, err := os.Stat(s.path())
+	info, err := os.Stat(s.Path())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,7 +33,7 @@ func steps(t *testing.T, seed uint64, n int) []step {
 		if err := s.Save(w.next()); err != nil {
 			t.Fatal(err)
 		}
-		newer, err := os.ReadFile(s.path())
+		newer, err := os.ReadFile(s.Path())
 		if err != nil {
 			t.Fatal(err)
 		}

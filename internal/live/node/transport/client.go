@@ -28,6 +28,10 @@ func (l Limits) usual() Limits {
 func DialClient(ctx context.Context, addr string, c ClientConfig, wg *sync.WaitGroup) (*Link, error) {
 	raw, err := new(net.Dialer).DialContext(ctx, "tcp", addr)
 	if err != nil {
+		var op *net.OpError
+		if errors.As(err, &op) {
+			err = op.Err // the rest repeats the address
+		}
 		return nil, fmt.Errorf("cannot connect to %s: %w", addr, err)
 	}
 	stop := context.AfterFunc(ctx, func() { raw.Close() })

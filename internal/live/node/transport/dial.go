@@ -171,11 +171,14 @@ func (p *Pool) secure(ctx context.Context, raw net.Conn, addr string) (net.Conn,
 	return secure(ctx, raw, addr, PeerProto, p.c.TLS, p.c.Insecure)
 }
 
+// ErrPlain is the error of a connection that would be plain TCP to another machine.
+var ErrPlain = errors.New("connections to other machines need TLS: give certificates ('stile cert' creates them), or --insecure")
+
 func secure(ctx context.Context, raw net.Conn, addr, proto string, config func(host string) *tls.Config, insecure bool) (net.Conn, error) {
 	s := newSocket(raw)
 	if config == nil {
 		if !insecure && !local(raw.RemoteAddr()) {
-			return nil, errors.New("connections to other machines need TLS: give certificates ('stile cert' creates them), or --insecure")
+			return nil, ErrPlain
 		}
 		return s, nil
 	}

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"strings"
-	"unicode"
+
+	"github.com/stile-lock/stile/internal/words"
 )
 
 // The protocols, which ALPN distinguishes.
@@ -149,12 +149,7 @@ func unanswered(err error) error {
 
 // reason returns the text of a refusal, made safe to show.
 func reason(b []byte) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) {
-			return r
-		}
-		return unicode.ReplacementChar
-	}, strings.ToValidUTF8(string(b[:min(len(b), maxReason)]), string(unicode.ReplacementChar)))
+	return words.Printable(string(b[:min(len(b), maxReason)]))
 }
 
 func remote(c net.Conn) string {

@@ -81,7 +81,7 @@ func TestAgree(t *testing.T) {
 
 // What a refusal says can be shown.
 func TestReason(t *testing.T) {
-	for in, want := range map[string]string{"a b": "a b", "a\x1b[2J\n": "a�[2J�", "\xff": "�", strings.Repeat("x", 2*maxReason): strings.Repeat("x", maxReason)} {
+	for in, want := range map[string]string{"a b": "a b", "a\x1b[2J\n": `a\x1b[2J\n`, "\xff": `\xff`, strings.Repeat("x", 2*maxReason): strings.Repeat("x", maxReason)} {
 		if got := reason([]byte(in)); got != want {
 			t.Errorf("%q: %q", in, got)
 		}

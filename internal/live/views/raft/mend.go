@@ -9,7 +9,7 @@ import (
 )
 
 // ErrDamaged means that what a voter has promised is no longer known.
-var ErrDamaged = errors.New("the storage is damaged, and the votes of this voter are lost: do not repair it; start the node with an empty data directory, or, if it was the only voter, found a new cluster: see docs/operating.md")
+var ErrDamaged = errors.New("the storage is damaged, and the votes of this voter are lost: do not repair it; start the node with an empty data directory, or, if it was the only voter, recover the cluster: see docs/operating.md")
 
 // Load reads the storage. A torn record was never promised, and is dropped; anything
 // else that is not as it was written is damage.

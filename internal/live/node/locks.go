@@ -1,0 +1,198 @@
+package node
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/stile-lock/stile/internal/live/member"
+	"github.com/stile-lock/stile/internal/live/process"
+	"github.com/stile-lock/stile/internal/words"
+)
+
+// A LockQuery asks for locks in use, page by page: everything else waits for the mutex
+// while a node answers, and what waits to be sent is bounded.
+type LockQuery struct {
+	Prefix string `json:"prefix"` // of their names
+	After  string `json:"after"`  // what names must come after: Next of the previous page; empty for the first
+}
+
+// A LockPage lists locks in the order of their names. L is LockInfo, or the JSON of one.
+type LockPage[L any] struct {
+	Locks []L    `json:"locks"`
+	Next  string `json:"next"` // After of the next page; empty if this is the last one
+}
+
+// A LockInfo is a lock in use, as one node knows it.
+type LockInfo struct {
+	Name      string       `json:"name"`
+	Node      string       `json:"node"` // the node that reports it
+	Algorithm string       `json:"algorithm"`
+	Home      string       `json:"home"`
+	Holder    *HolderInfo  `json:"holder"` // holder through this node; null if there is none
+	Waiters   []WaiterInfo `json:"waiters"`
+	Unlisted  int          `json:"unlisted,omitempty"` // number of other waiters
+	Why       string       `json:"why"`                // why requests wait here
+}
+
+// A HolderInfo is the holder of a lock.
+type HolderInfo struct {
+	Who   string  `json:"who"`
+	Token string  `json:"token"`
+	Held  float64 `json:"held_s"` // time since it was acquired
+	Left  float64 `json:"lease_left_s"`
+}
+
+// A WaiterInfo is a request that waits for a lock.
+type WaiterInfo struct {
+	Who    string  `json:"who"`
+	Waited float64 `json:"waited_s"`
+}
+
+// A Released is the outcome of a forced release.
+type Released struct {
+	Name  string `json:"name"`
+	Token string `json:"token"` // fencing token of the entry that was ended
+	Who   string `json:"who"`
+}
+
+// Bounds of a page. A lock with the longest names and maxListed waiters fits.
+const (
+	maxPage   = 1000 // locks
+	maxListed = 1000 // waiters of a lock
+)
+
+// locks answers a query for locks in use at this node.
+func (n *Node) locks(q *LockQuery) ([]byte, error) {
+	page := LockPage[json.RawMessage]{Locks: []json.RawMessage{}}
+	m := n.p.Member()
+	if m == nil {
+		return json.Marshal(page)
+	}
+	names := firstNames(m, q)
+	size := 0
+	for i, name := range names {
+		w, _ := m.Explain(name)
+		if w.Holder != nil || len(w.Waiters) > 0 {
+			b, err := json.Marshal(n.describe(m, &w))
+			if err != nil {
+				return nil, err
+			}
+			if size += len(b) + 1; size > maxAnswer/2 && len(page.Locks) > 0 {
+				page.Next = names[i-1]
+				return json.Marshal(page)
+			}
+			page.Locks = append(page.Locks, b)
+		}
+	}
+	if len(names) == maxPage {
+		page.Next = names[maxPage-1]
+	}
+	return json.Marshal(page)
+}
+
+// firstNames returns the first names, up to maxPage, that a query asks for.
+func firstNames(m *member.Member, q *LockQuery) []string {
+	var names []string
+	prefix, last := []byte(q.Prefix), "" // no name after the last one is among the first
+	for name := range m.Names {
+		if !bytes.HasPrefix(name, prefix) || string(name) <= q.After || last != "" && string(name) > last {
+			continue
+		}
+		if names = append(names, string(name)); len(names) == 2*maxPage {
+			slices.Sort(names)
+			names = names[:maxPage]
+			last = names[maxPage-1]
+		}
+	}
+	slices.Sort(names)
+	return names[:min(len(names), maxPage)]
+}
+
+// describe describes a lock.
+func (n *Node) describe(m *member.Member, w *member.Why) LockInfo {
+	now := n.clock()
+	l := LockInfo{Name: w.Name, Node: n.c.Name, Algorithm: w.Algorithm, Home: w.Home.Name, Waiters: []WaiterInfo{}}
+	if h := w.Holder; h != nil {
+		l.Holder = &HolderInfo{n.who(h.Client), h.Token.String(), seconds(until(h.Since, now)), seconds(until(now, m.Deadline()))}
+	}
+	listed := w.Waiters[:min(len(w.Waiters), maxListed)]
+	l.Unlisted = len(w.Waiters) - len(listed)
+	for _, x := range listed {
+		l.Waiters = append(l.Waiters, WaiterInfo{n.who(x.Client), seconds(until(x.Since, now))})
+	}
+	if len(l.Waiters) > 0 {
+		l.Why = n.reason(w, now)
+	}
+	return l
+}
+
+// who names a holder or a waiter.
+func (n *Node) who(session uint64) string {
+	if session == 0 {
+		return n.c.Name
+	}
+	if c, ok := n.p.Client(session); ok && c.Name != "" {
+		return words.Quoted(c.Name) + " at " + n.c.Name
+	}
+	return fmt.Sprintf("client %x at %s", session, n.c.Name)
+}
+
+// reason explains why requests wait here.
+func (n *Node) reason(w *member.Why, now member.Instant) string {
+	switch {
+	case w.Holder != nil:
+		return "held by " + n.who(w.Holder.Client)
+	case w.Pending:
+		return "granted, but " + n.c.Name + " has no lease at present, because a majority of the voters is unreachable"
+	case w.Lapsed:
+		return "the previous holder was notified that it lost the lock; waiting for its lease to expire"
+	case len(w.Recovering) > 0:
+		return "recovering: " + suspects(w, now)
+	case w.Lent != nil:
+		return "lent to " + w.Lent.Name
+	case w.Carried:
+		return "waiting since an earlier view, for its turn from home " + w.Home.Name
+	case w.Asked:
+		return "requested from the other members with " + w.Algorithm
+	}
+	return "about to request it from the other members"
+}
+
+// suspects lists the members that may still hold a lock, as far as is known.
+func suspects(w *member.Why, now member.Instant) string {
+	var all []string
+	for _, s := range w.Recovering {
+		name := cmp.Or(s.Name, fmt.Sprintf("evicted member %d", s.Inc))
+		switch {
+		case s.Reason == member.Holds:
+			all = append(all, "held by "+name+" since an earlier view")
+		case s.Reason == member.Ghostly && s.Until > now:
+			all = append(all, fmt.Sprintf("waiting up to %.1f s for the lease of %s", seconds(until(now, s.Until)), name))
+		case s.Reason == member.Ghostly:
+			all = append(all, "the lease of "+name+" has expired")
+		default:
+			all = append(all, "waiting for the report of "+name)
+		}
+	}
+	return strings.Join(all, "; ")
+}
+
+// forceRelease takes a lock from its holder, if it is held through this node.
+func (n *Node) forceRelease(name string) (Released, error) {
+	m := n.p.Member()
+	if m == nil {
+		return Released{}, errors.New("the node is not a member at present: no lock is held through it")
+	}
+	w, ok := m.Explain(name)
+	if !ok || w.Holder == nil {
+		return Released{}, fmt.Errorf("force-release %q: not held through %s: 'stile locks' shows through which node it is held", name, n.c.Name)
+	}
+	r := Released{name, w.Holder.Token.String(), n.who(w.Holder.Client)}
+	n.step(process.Input{Kind: process.Release, Text: name, Token: w.Holder.Token})
+	return r, n.p.Out.Err
+}
