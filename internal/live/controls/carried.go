@@ -98,10 +98,9 @@ func carriedControls() []Control {
 		},
 		{
 			Name: "PassAtRenewal", Section: "8", Text: "a lost lock is passed on when the lease is renewed",
-			Rewrites: []Rewrite{{leaseFile, `	for i := range m.epoch.uses { // what was granted`, `	if broken("PassAtRenewal") {
-		m.pass()
-	}
-	for i := range m.epoch.uses { // what was granted`}},
+			Rewrites: []Rewrite{{memberFile, `		case m.now < u.rests:
+`, `		case m.now < u.rests && !broken("PassAtRenewal"):
+`}},
 			Tests: rule("PassAtRenewal"),
 		},
 		{
