@@ -142,16 +142,9 @@ func hostControls() []Control {
 		},
 		{
 			Name: "LapsedLeave", Section: "11", Text: "a process leaves while a lock that it has lost can still be acted on",
-			Rewrites: []Rewrite{{"internal/live/member/drain.go", `m.epoch.holders + m.epoch.lapses
-`, `m.epoch.holders + lapsesUnless(broken("LapsedLeave"), m.epoch.lapses)
-`}, {"internal/live/member/drain.go", `// Inside returns`, `func lapsesUnless(broken bool, lapses int) int {
-	if broken {
-		return 0
-	}
-	return lapses
-}
-
-// Inside returns`}},
+			Rewrites: []Rewrite{{"internal/live/member/drain.go", `	if m.epoch.lapses > 0 {
+`, `	if m.epoch.lapses > 0 && !broken("LapsedLeave") {
+`}},
 			Tests: []Test{test(processPackage, "TestLeaveWaitsForLapsed")},
 		},
 		{

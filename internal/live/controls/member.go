@@ -40,11 +40,11 @@ func memberControls() []Control {
 		return
 	}
 	e := m.epoch
-	w := u.first`, `	if !m.usable() && !(broken("Unleased") && !m.gone) {
+	if u.claims`, `	if !m.usable() && !(broken("Unleased") && !m.gone) {
 		return
 	}
 	e := m.epoch
-	w := u.first`}},
+	if u.claims`}},
 			Tests: []Test{storm("usual", 50), model("Unleased")},
 		},
 		{
@@ -56,11 +56,10 @@ func memberControls() []Control {
 		},
 		{
 			Name: "HandoverSame", Section: "4", Text: "a local handover reuses the fencing token",
-			Rewrites: []Rewrite{{useFile, `	l.count++
-`, `	if u.handed == 0 || !broken("HandoverSame") {
-		l.count++
+			Rewrites: []Rewrite{{useFile, `	if l.count++; int(l.home)`, `	if u.handed > 0 && broken("HandoverSame") {
+		l.count--
 	}
-`}},
+	if l.count++; int(l.home)`}},
 			Tests: []Test{storm("usual", 50), model("HandoverSame")},
 		},
 		{
@@ -116,10 +115,10 @@ func leaseControls() []Control {
 		},
 		{
 			Name: "PassAtOnce", Section: "8", Text: "a lost lock is passed on before the lease expires",
-			Rewrites: []Rewrite{{memberFile, `	m.lapse = m.lease
-`, `	if m.lapse = m.lease; broken("PassAtOnce") {
-		m.lapse = m.now
-	}
+			Rewrites: []Rewrite{{memberFile, `			m.expired(u, m.lease, Lease)
+`, `			if m.expired(u, m.lease, Lease); broken("PassAtOnce") {
+				u.rests, m.lapse = m.now, m.now
+			}
 `}},
 			Tests: []Test{storm("usual", 200)},
 		},

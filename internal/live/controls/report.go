@@ -6,7 +6,7 @@ func reportControls() []Control {
 		{
 			Name: "StaleReport", Section: "7", Text: "a report lacks what was entered just before the view change",
 			Rewrites: []Rewrite{{epochFile, `			u.owed |= owedHold
-`, `			if (!broken("StaleReport") || m.now-u.since > Instant(m.Settings.Lease/8)) && !(broken("LoanUnreported") && was.lent) && !(broken("ExpiredUnreported") && was.lapsed) {
+`, `			if (!broken("StaleReport") || m.now-u.since > Instant(m.Settings.Lease/8)) && !(broken("LoanUnreported") && was.lent) && !(broken("ExpiredUnreported") && was.lapsed) && !(broken("ClaimUnreported") && was.byClaim) {
 				u.owed |= owedHold
 			}
 `}},
@@ -62,14 +62,12 @@ func reportControls() []Control {
 		},
 		{
 			Name: "NotOnBehalf", Section: "7", Text: "the home does not stay inside for reported holders",
-			Rewrites: []Rewrite{{homeFile, `	for i := range left {
-		left[i] &= u.may`, `	if broken("NotOnBehalf") {
+			Rewrites: []Rewrite{{homeFile, `	for i := range left { // no witness`, `	if broken("NotOnBehalf") {
 		alone := *u
 		alone.held = set{}
 		u = &alone
 	}
-	for i := range left {
-		left[i] &= u.may`}},
+	for i := range left { // no witness`}},
 			Tests: []Test{storm("usual", 50), model("NotOnBehalf")},
 		},
 		{
