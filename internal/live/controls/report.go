@@ -116,7 +116,7 @@ func reportControls() []Control {
 			Tests: []Test{storm("skips", 400), model("UntouchedProves")},
 		},
 		{
-			Name: "LapsedDenied", Section: "7", Text: "a witness forgets its own hold that is lost and not yet passed on",
+			Name: "LapsedDenied", Section: "7", Text: "a witness forgets its own hold that is lost and not yet passed on", With: "StrikesReported",
 			Rewrites: []Rewrite{{witnessFile, `u != nil && u.carried {`, `u != nil && u.carried && !(u.lapsed && broken("LapsedDenied")) {`}},
 			Tests:    []Test{test(memberPackage, "TestLapsedWitness"), model("LapsedDenied")},
 		},

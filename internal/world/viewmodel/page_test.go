@@ -102,8 +102,9 @@ These settings have a home that enters without a message, because no other proce
 These settings have a client that acquires the lock through a, once, and may claim it through b, once, at any time. Here the home of view 2 is b, if a is evicted, and a otherwise. The client holds the lock through one member at a time. Until it stops holding it, that member keeps its lease and the client's session. It stops at any time: because it releases the lock, crashes, or its deadline passes. After that, each member hears it from the client at any time, or ends the session. A claim may arrive late, after the client has stopped, and so may its confirmation, which is then ignored. A renewal that proves membership is confirmed only for a member of the newest view that was installed anywhere, and the confirmation arrives at any time after that:
 
 - *claim, a evicted*: a and b; *of three*: a, b and c, with home c, and only c asks. *home stays*: the same, with c as home of both views. *all*: two claims, a may crash, and b may lose its lease and get it back.
-- *claim, nobody evicted*, *late reports*: a and b, and view 2 has the same members. *claim at the home*: b is the home, of both views or of the second one. *and back*: the client may claim the lock through b and through a, in two more views.
+- *claim, nobody evicted*, *late reports*: a and b, and view 2 has the same members. *claim at the home*: b is the home, of both views or of the second one. *and back*: the client may claim the lock through b and through a, in two more views. *another home evicted*: a, b and c; c, the home, is evicted, and b is the next home.
 - *claim through a joiner*: c replaces a, and the client claims through c. *a home joins*: a and b stay, and c joins as home.
+- *claim twice*: like *of three*, with two claims, through b and c. *b evicted*: the client acquires the lock through b, which is evicted, and may claim it twice, through a and c. *both evicted*: c replaces a, then b is evicted; the client may claim the lock through b and c.
 - *nothing, a evicted*, *a evicted, a home joins*, *nothing, twice* and *nothing, a home joins* have three views.
 - *move*: when the client holds the lock through b, it closes its session at a, which makes no requests of its own. *a leaves*: view 2 has the same members, and a leaves in view 3.
 
@@ -116,7 +117,7 @@ These settings have a client that acquires the lock through a, once, and may cla
 const controlProse = `
 ## Negative controls
 
-Each rule of [the protocol](../protocol.md) broken in turn, in a setting that is as small as possible. The table shows which property is violated, and how many steps the shortest counterexample has. The rules are broken by rewriting the source in a test build: see [internal/live/controls](../../internal/live/controls/doc.go). Some of the rules about claims are broken together with another rule, which internal/live/controls names. Rules about drift, about the start of a lease and about the length of sessions are missing, because the model has no clocks. So are rules about tries, because no process tries, and the bound on local handovers, because the model bounds requests.
+Each rule of [the protocol](../protocol.md) broken in turn, in a setting that is as small as possible. The table shows which property is violated, and how many steps the shortest counterexample has. The rules are broken by rewriting the source in a test build: see [internal/live/controls](../../internal/live/controls/doc.go). Some rules matter only if another one is broken too, which internal/live/controls names. Rules about drift, about the start of a lease and about the length of sessions are missing, because the model has no clocks. So are rules about tries, because no process tries, and the bound on local handovers, because the model bounds requests.
 
 `
 

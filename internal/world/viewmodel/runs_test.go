@@ -121,6 +121,10 @@ func settings() map[string]setting {
 		"claim, nothing, twice":                {2, views(same, same), []uint64{1, 1, 1}, claims(quiet(asks, 1), 1, 2)},
 		"claim, nothing, twice, all ask":       {2, views(same, same), []uint64{1, 1, 1}, claims(asks, 1, 2)},
 		"claim and back":                       {2, views(same, same), []uint64{1, 1, 1}, claims(quiet(asks, 2), 2, 2, 1)},
+		"claim, another home evicted":          {3, evict(3), []uint64{3, 2}, claims(quiet(asks, 2), 1, 2)},
+		"claim twice":                          {3, evict(1), []uint64{1, 3}, claims(quiet(asks, 1, 2), 2, 2, 3)},
+		"claim twice, b evicted":               {3, evict(2), []uint64{1, 1}, Config{Asks: 1, Quiet: []uint64{2}, Client: Client{Through: 2, To: []uint64{1, 3}, Claims: 2}}},
+		"claim twice, both evicted":            {2, views(replaces(3, 1), evicts(2)), []uint64{1, 2, 3}, claims(quiet(asks, 1, 2), 2, 2, 3)},
 		"claim, move, a leaves":                {2, views(same, leaves(1)), []uint64{1, 1, 2}, moves(quiet(asks, 1))},
 		"claim, move, a evicted":               {3, evict(1), []uint64{3, 3}, moves(quiet(asks, 1, 2))},
 	}
