@@ -46,7 +46,7 @@ systems    = ./internal/live/child ./internal/live/node/clock ./internal/live/no
 fuzzed     = $(shell grep -rl --include='*_test.go' --exclude-dir=test '^func Fuzz' . | xargs -r dirname | sort -u)
 golden     = $(shell grep -rl --include='*_test.go' 'flag.Bool.*"update"' . | xargs -r dirname | sort -u)
 
-.PHONY: help check computed nightly tools fmt vet lint test tests race fuzz storm cluster check-cluster ledger bench numbers compare-instructions numbers-live numbers-node numbers-lab golden museum faults controls live mutants proofs proofs-long proofs-view web web-check skeleton site screenshots
+.PHONY: help check computed nightly tools fmt vet lint test tests race fuzz storm cluster check-cluster restarts ledger bench numbers compare-instructions numbers-live numbers-node numbers-lab golden museum faults controls live mutants proofs proofs-long proofs-view web web-check skeleton site screenshots
 
 help: ## list all targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -62,7 +62,7 @@ nightly: check ## the long settings, and every page of docs/results; hours
 	cd test && STILE_NIGHTLY=1 go test ./page -count 1 -timeout 1h
 	STILE_NIGHTLY=1 go test ./cmd/stile -count 1 -walk 200 -seeds 3 -timeout 2h
 	$(MAKE) ledger FROM=$$(tools/ledger.sh next) SEEDS=100000
-	$(MAKE) mutants proofs museum faults controls live check-cluster site
+	$(MAKE) mutants proofs museum faults controls live check-cluster restarts site
 
 computed:
 	@$(MAKE) --no-print-directory -j 1 race fuzz storm
@@ -138,6 +138,10 @@ cluster: ## real processes on a faulty network; a few minutes, needs Linux and r
 
 check-cluster: ## make docs/results/cluster-run.txt: the same for longer; about 10 minutes
 	tools/cluster.sh 190 docs/results/cluster-run.txt
+
+restarts: ## make docs/results/restarts.md: stops, crashes and lost disks of real processes; about 25 minutes, needs Linux
+	cd test && go test -vet off ./cluster -run '^TestRestarts$$' -count 1 -v -timeout 2h -args -page ../../docs/results/restarts.md -at $$(git rev-parse --short HEAD) \
+		-rolling 20m -jobs 100 -working 1m -kills 200
 
 ledger: ## add a row to docs/results/storm-ledger.md: FROM=N SEEDS=N FLAGS="..."
 	tools/ledger.sh $(FROM) $(SEEDS) $(FLAGS)

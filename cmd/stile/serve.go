@@ -246,25 +246,13 @@ func (p *servedNodes) start(ctx context.Context, c node.Config) error {
 	}
 	p.nodes = append(p.nodes, n)
 	hint := time.AfterFunc(joinWarningAfter, func() {
-		p.log.Warn("not yet a member, retrying", "name", c.Name, "join", c.Join, "why", joinReason(n))
+		p.log.Warn("not yet a member, retrying", "name", c.Name, "join", c.Join, "why", n.Status().Why)
 	})
 	defer hint.Stop()
 	if err := n.Ready(ctx); err != nil && ctx.Err() == nil {
 		return fmt.Errorf("node %s: %w", c.Name, err)
 	}
 	return nil
-}
-
-// joinReason says why a node is not a member yet.
-func joinReason(n *node.Node) string {
-	s := n.Status()
-	switch {
-	case s.Why != "":
-		return s.Why
-	case len(s.Members) > 0:
-		return "no contact with a majority of the voters: start the other nodes"
-	}
-	return "no member has admitted it yet"
 }
 
 // printAddresses prints the addresses of the nodes and a command to try.

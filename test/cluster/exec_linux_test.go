@@ -46,8 +46,8 @@ type shell struct {
 	late  bool
 }
 
-// run starts a program in a namespace. It is ended with the test, and its process
-// group with it.
+// run starts a program in a namespace, or in that of the test if there is no world. It is
+// ended with the test, and its process group with it.
 func (w *world) run(t *testing.T, i int, path string, args ...string) *shell {
 	t.Helper()
 	s := &shell{t: t, cmd: exec.Command(path), gone: make(chan struct{})}
@@ -62,7 +62,11 @@ func (w *world) run(t *testing.T, i int, path string, args ...string) *shell {
 	if _, err = s.cmd.StdinPipe(); err != nil { // it stays open: 'stile lock' waits for its end
 		t.Fatal(err)
 	}
-	if err := w.within(i, s.cmd.Start); err != nil {
+	start := s.cmd.Start
+	if w != nil {
+		start = func() error { return w.within(i, s.cmd.Start) }
+	}
+	if err := start(); err != nil {
 		t.Fatal(err)
 	}
 	in.Close()

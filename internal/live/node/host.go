@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/stile-lock/stile/internal/live/node/transport"
 	"github.com/stile-lock/stile/internal/live/process"
@@ -18,6 +19,7 @@ func (n *Node) installed(r *views.Record) {
 	if err := n.pool.SetExtra(greeting(r.Cluster, r)); err != nil {
 		n.c.Log.Error("cluster not added to greetings", "err", err)
 	}
+	n.pool.SetHeartbeat(min(time.Duration(r.Settings.Renew)/2, time.Second))
 	n.disk.remember(r)
 	n.cluster = r.Cluster
 	n.cease()

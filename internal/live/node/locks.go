@@ -148,7 +148,7 @@ func (n *Node) reason(w *member.Why, now member.Instant) string {
 	case w.Holder != nil:
 		return "held by " + n.who(w.Holder.Client)
 	case w.Pending:
-		return "granted, but " + n.c.Name + " has no lease at present, because a majority of the voters is unreachable"
+		return "granted, but " + n.c.Name + " has no lease at present, because no majority of the voters answers"
 	case w.Lapsed:
 		return "the previous holder was notified that it lost the lock; waiting for its lease to expire"
 	case len(w.Recovering) > 0:

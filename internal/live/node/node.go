@@ -170,6 +170,10 @@ func (n *Node) start() error {
 	return n.Err()
 }
 
+// early is the heartbeat of a node that does not know the lease of its cluster yet. Members
+// with a short lease do not tolerate a long silence, not even of a node that wants to join.
+const early = 50 * time.Millisecond
+
 // listen opens the address and creates the pool of connections to other nodes.
 func (n *Node) listen() (err error) {
 	m := transport.MuxConfig{Listen: n.c.listen, Insecure: n.c.Insecure, Clients: n.c.room(files()), Log: n.c.Log}
@@ -178,7 +182,7 @@ func (n *Node) listen() (err error) {
 		m.TLS, p.TLS, p.Fits = n.keys.Server(), n.keys.Client, cert.Fits
 	}
 	renew := time.Duration(n.c.Settings.Renew)
-	p.Heartbeat, p.MaxBackoff = min(renew/2, time.Second), min(renew, 2*time.Second)
+	p.Heartbeat, p.Timeout, p.MaxBackoff = early, 5*time.Second, min(renew, 2*time.Second)
 	if n.mux, err = transport.Listen(n.c.Listen, m); err != nil {
 		return err
 	}

@@ -119,7 +119,7 @@ func (n *Node) status() Status {
 		}
 	}
 	if n.state() == Member && !n.usable() {
-		s.Why = "no lease, because a majority of the voters is unreachable: start the other nodes, or check the network"
+		s.Why = "no lease, because " + n.noMajority(r)
 	}
 	for _, m := range r.Members {
 		s.Members = append(s.Members, MemberInfo{m.Name, m.Address, votes(r, m.Voter), m.Inc, m.Address == n.address || n.p.Linked(m.Address)})
@@ -161,13 +161,37 @@ func clusterID(cluster uint64) string { return fmt.Sprintf("%016x", cluster) }
 
 // waits says why the node is not a member, as far as is known.
 func (n *Node) waits() string {
-	switch why := n.p.Waits(); {
+	why, r, at := n.p.Waits(), n.p.Record(), strings.Join(n.contacts, ", ")
+	switch {
 	case why != "":
 		return why
-	case n.cluster == 0 && n.p.Record().Cluster == 0 && len(n.contacts) > 0 && n.lately != "":
-		return fmt.Sprintf("waiting for a node of the cluster to join, at %s: %s", strings.Join(n.contacts, ", "), n.lately)
+	case n.cluster != 0 || r.Cluster != 0:
+		return n.noMajority(r)
+	case slices.ContainsFunc(n.contacts, n.p.Linked):
+		return "waiting for the nodes at " + at + " to admit it: " + n.noMajority(r)
+	case at != "" && n.lately != "":
+		return fmt.Sprintf("waiting for a node of the cluster to join, at %s: %s", at, n.lately)
 	}
 	return n.lately
+}
+
+// noMajority says that no majority of the voters answers, as far as this node sees, and what
+// to do. The node cannot know which voters will come back, and which have their directories.
+func (n *Node) noMajority(r *views.Record) string {
+	why := "no majority of the voters answers"
+	var missing []string
+	for _, v := range r.Voters {
+		if !v.Leaves && v.Address != n.address && !n.p.Linked(v.Address) {
+			missing = append(missing, v.Name+" at "+v.Address)
+		}
+	}
+	if len(missing) > 0 {
+		why += ", and there is no connection to " + strings.Join(missing, ", ")
+		if n.lately != "" {
+			why += " (" + n.lately + ")"
+		}
+	}
+	return why + ": start the other nodes, or check the network; if most voters' data directories are lost for good, see 'stile recover'"
 }
 
 func votes(r *views.Record, voter uint64) bool {

@@ -47,7 +47,7 @@ type Config struct {
 	Handshake  time.Duration // maximum duration of a greeting (default 5 s)
 	Pending    int           // maximum number of greetings at a time (default 64)
 	Peers      int           // maximum number of links made by others, besides those of wanted addresses (default 256)
-	Heartbeat  time.Duration // maximum silence of a live link (default 1 s)
+	Heartbeat  time.Duration // maximum silence of a live link (default 1 s), until SetHeartbeat
 	Timeout    time.Duration // silence after which a link is dead (default 5 s)
 	Backoff    time.Duration // wait after the first failure to dial, then doubled (default 50 ms)
 	MaxBackoff time.Duration // default 2 s
@@ -56,6 +56,9 @@ type Config struct {
 
 	min, max uint16 // range of versions
 }
+
+// tolerated is how many heartbeats may be missing, unless Timeout says otherwise.
+const tolerated = 5
 
 // DefaultPeers is the default number of links that other nodes may make, several times the
 // members of a cluster.
@@ -69,7 +72,7 @@ func (c Config) withDefaults() Config {
 	c.Pending = cmp.Or(c.Pending, 64)
 	c.Peers = cmp.Or(c.Peers, DefaultPeers)
 	c.Heartbeat = cmp.Or(c.Heartbeat, time.Second)
-	c.Timeout = cmp.Or(c.Timeout, 5*c.Heartbeat)
+	c.Timeout = cmp.Or(c.Timeout, tolerated*c.Heartbeat)
 	c.Backoff = cmp.Or(c.Backoff, 50*time.Millisecond)
 	c.MaxBackoff = max(cmp.Or(c.MaxBackoff, 2*time.Second), c.Backoff)
 	c.Seed = cmp.Or(c.Seed, rand.Uint64())
@@ -96,9 +99,11 @@ type Pool struct {
 	ctx     context.Context
 	cancel  context.CancelFunc
 	wg      sync.WaitGroup
+	pace    chan time.Duration // the heartbeat that was set last, if beats has not seen it
 
 	mu     sync.Mutex
 	extra  []byte
+	beat   time.Duration // that was set last; 0 if none was
 	peers  map[string]*peer
 	told   map[string]string // last logged reason, by address that cannot be reached
 	dirty  []*tie            // links to be flushed
@@ -130,7 +135,7 @@ func NewPool(c Config, owner Owner) (*Pool, error) {
 	case c.Timeout < c.Heartbeat:
 		return nil, fmt.Errorf("timeout of %v with a heartbeat every %v: want a timeout of several heartbeats", c.Timeout, c.Heartbeat)
 	}
-	p := &Pool{c: c, owner: owner, pending: pending{most: c.Pending}, extra: c.Extra, peers: map[string]*peer{}, told: map[string]string{}, random: rand.New(rand.NewPCG(c.Seed, 0))}
+	p := &Pool{c: c, owner: owner, pending: pending{most: c.Pending}, extra: c.Extra, pace: make(chan time.Duration, 1), peers: map[string]*peer{}, told: map[string]string{}, random: rand.New(rand.NewPCG(c.Seed, 0))}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	p.wg.Go(p.beats)
 	return p, nil
@@ -145,6 +150,22 @@ func (p *Pool) SetExtra(b []byte) error {
 	defer p.mu.Unlock()
 	p.extra = append([]byte(nil), b...)
 	return nil
+}
+
+// SetHeartbeat changes the maximum silence of a live link. The timeout is that of several
+// heartbeats.
+func (p *Pool) SetHeartbeat(d time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if d == p.beat {
+		return
+	}
+	p.beat = d
+	select {
+	case <-p.pace: // a later one replaces it
+	default:
+	}
+	p.pace <- d
 }
 
 // Send queues a message; Flush sends it. A lossy message may be dropped if many wait. Send
@@ -250,9 +271,13 @@ func (p *Pool) beats() {
 	defer tick.Stop()
 	var links []*tie
 	for {
+		changed := false
 		select {
 		case <-p.ctx.Done():
 			return
+		case beat := <-p.pace:
+			changed, often = true, tolerated
+			tick.Reset(beat)
 		case <-tick.C:
 		}
 		p.mu.Lock()
@@ -261,7 +286,11 @@ func (p *Pool) beats() {
 		}
 		p.mu.Unlock()
 		for _, t := range links {
-			t.beat(often)
+			if changed {
+				t.silent = 0 // it has counted other heartbeats
+			} else {
+				t.beat(often)
+			}
 		}
 		clear(links)
 		links = links[:0]
