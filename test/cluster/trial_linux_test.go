@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -31,7 +30,6 @@ type trial struct {
 type voter struct {
 	name, address, data string
 	serve               *shell // nil if it does not run
-	logs                string // of earlier starts
 }
 
 // trials counts trials, which have different addresses.
@@ -203,18 +201,4 @@ func (c *trial) acquire(n *voter, within time.Duration) error {
 		return fmt.Errorf("the session is with %s", at)
 	}
 	return c.ledger.use(ctx, x, "served", 0)
-}
-
-// reasons returns why the running nodes do not take part, one line each; nothing if one of
-// them takes part.
-func (c *trial) reasons() string {
-	var all []string
-	for _, n := range c.running() {
-		s, err := n.status()
-		if err != nil || s.State == node.Member.String() && s.Why == "" {
-			return ""
-		}
-		all = append(all, fmt.Sprintf("%s, %s: %s", n.name, s.State, s.Why))
-	}
-	return strings.Join(all, "\n")
 }

@@ -119,6 +119,7 @@ func newStreet(t *testing.T, lease member.Span) *street {
 	s := &street{t: t, ledger: newLedger(), dir: t.TempDir(), address: make([]string, count), nodes: make([]atomic.Pointer[node.Node], count), over: make(chan struct{})}
 	s.settings = member.Usual()
 	s.settings.Lease, s.settings.Renew, s.settings.ViewLife = lease, 400*member.Millisecond, 50*member.Millisecond
+	s.settings.Replace = max(s.settings.Replace, lease)
 	for i := range count {
 		s.open(i)
 	}

@@ -47,7 +47,7 @@ func carriedControls() []Control {
 			Tests: rule("LoanUnreported"),
 		},
 		{
-			Name: "WitnessDeniesExpired", Section: "7", Text: "a witness with a hold that the lease has lost says that no process is inside",
+			Name: "WitnessDeniesExpired", Section: "7", Text: "a witness with a hold that the lease has lost says that no process is inside", With: "StrikesReported",
 			Rewrites: []Rewrite{{witnessFile, `			return e.those(m.Inc)
 `, `			if broken("WitnessDeniesExpired") && u.lapsed {
 				return set{}
@@ -59,7 +59,7 @@ func carriedControls() []Control {
 			Tests: rule("WitnessDeniesExpired"),
 		},
 		{
-			Name: "WitnessForgetsOwn", Section: "7", Text: "a witness does not count its own hold",
+			Name: "WitnessForgetsOwn", Section: "7", Text: "a witness does not count its own hold", With: "StrikesReported",
 			Tests: rule("WitnessForgetsOwn"),
 		},
 		{
@@ -98,10 +98,9 @@ func carriedControls() []Control {
 		},
 		{
 			Name: "PassAtRenewal", Section: "8", Text: "a lost lock is passed on when the lease is renewed",
-			Rewrites: []Rewrite{{leaseFile, `	for i := range m.epoch.uses { // what was granted`, `	if broken("PassAtRenewal") {
-		m.pass()
-	}
-	for i := range m.epoch.uses { // what was granted`}},
+			Rewrites: []Rewrite{{memberFile, `		case m.now < u.rests:
+`, `		case m.now < u.rests && !broken("PassAtRenewal"):
+`}},
 			Tests: rule("PassAtRenewal"),
 		},
 		{

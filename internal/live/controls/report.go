@@ -6,7 +6,7 @@ func reportControls() []Control {
 		{
 			Name: "StaleReport", Section: "7", Text: "a report lacks what was entered just before the view change",
 			Rewrites: []Rewrite{{epochFile, `			u.owed |= owedHold
-`, `			if (!broken("StaleReport") || m.now-u.since > Instant(m.Settings.Lease/8)) && !(broken("LoanUnreported") && was.lent) && !(broken("ExpiredUnreported") && was.lapsed) {
+`, `			if (!broken("StaleReport") || m.now-u.since > Instant(m.Settings.Lease/8)) && !(broken("LoanUnreported") && was.lent) && !(broken("ExpiredUnreported") && was.lapsed) && !(broken("ClaimUnreported") && was.byClaim) {
 				u.owed |= owedHold
 			}
 `}},
@@ -116,7 +116,7 @@ func reportControls() []Control {
 			Tests: []Test{storm("skips", 400), model("UntouchedProves")},
 		},
 		{
-			Name: "LapsedDenied", Section: "7", Text: "a witness forgets its own hold that is lost and not yet passed on",
+			Name: "LapsedDenied", Section: "7", Text: "a witness forgets its own hold that is lost and not yet passed on", With: "StrikesReported",
 			Rewrites: []Rewrite{{witnessFile, `u != nil && u.carried {`, `u != nil && u.carried && !(u.lapsed && broken("LapsedDenied")) {`}},
 			Tests:    []Test{test(memberPackage, "TestLapsedWitness"), model("LapsedDenied")},
 		},

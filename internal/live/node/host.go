@@ -117,6 +117,10 @@ func (o owner) Check(p *transport.Peer) error {
 	ours := hello{cluster: cmp.Or(r.Cluster, o.cluster), earlier: r.Earlier, epoch: r.Epoch}
 	o.mu.Unlock()
 	if err := strangers(o.c.Name, &ours, p.Name, &theirs); err != nil {
+		if slices.Contains(ours.earlier, theirs.cluster) { // it is refused, but no epoch may be below its own
+			m := views.Message{Kind: views.Fetch, Cluster: theirs.cluster, Seen: theirs.epoch}
+			o.use(process.Input{Kind: process.Message, Text: p.Addr, Bytes: m.AppendTo([]byte{process.Service})})
+		}
 		if p.Dialled != "" { // what the view service there would answer
 			m := views.Message{Kind: views.Other, Cluster: theirs.cluster, Inc: inc, Newer: slices.Contains(theirs.earlier, ours.cluster)}
 			o.use(process.Input{Kind: process.Message, Text: p.Dialled, Bytes: m.AppendTo([]byte{process.Service})})

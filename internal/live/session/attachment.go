@@ -30,7 +30,14 @@ type attachment struct {
 	holds int      // locks that rest on it: held, or released and not confirmed
 	moved int      // locks held through it before, and now through another attachment
 	owed  []uint64 // requests to withdraw here, until the node has confirmed that
+	late  []late   // requests to withdraw here when applications can no longer act on them
 	quiet bool     // an application may still act on a lock that was lost: the node must not be notified of the end
+}
+
+// A late is a request to withdraw at some time.
+type late struct {
+	number uint64
+	at     member.Instant
 }
 
 // A phase is how far a client has got with a node.
@@ -85,6 +92,9 @@ func (g *Client) due(a *attachment) member.Instant {
 	if g.renewing(a) {
 		at = min(at, a.renewAt)
 	}
+	for _, l := range a.late {
+		at = min(at, l.at)
+	}
 	return at
 }
 
@@ -100,6 +110,12 @@ func (g *Client) patience() member.Span {
 
 // tick handles what has become due at an attachment.
 func (g *Client) tick(a *attachment) {
+	a.late = slices.DeleteFunc(a.late, func(l late) bool {
+		if g.now >= l.at {
+			g.owe(a, l.number)
+		}
+		return g.now >= l.at
+	})
 	switch {
 	case a.phase == resting && g.now >= a.since:
 		g.dial(a)
@@ -237,7 +253,7 @@ func (g *Client) finish(a *attachment) {
 			t.claim = nil
 		}
 	}
-	a.session, a.phase, a.holds, a.owed = 0, ended, 0, nil
+	a.session, a.phase, a.holds, a.owed, a.late = 0, ended, 0, nil, nil
 }
 
 // sweep removes older attachments through which nothing is held any more. If all their

@@ -77,7 +77,8 @@ func rests(t *task, a *attachment) {
 }
 
 // withdraw ends what attachments other than the one that a request rests on know of it.
-// If an application may still act, those that held the lock are not notified.
+// If an application may still act, those that held the lock are notified when it no
+// longer can, as far as they still exist.
 func (g *Client) withdraw(t *task, acts bool) {
 	if t.claim != nil {
 		g.owe(t.claim, t.number)
@@ -88,7 +89,7 @@ func (g *Client) withdraw(t *task, acts bool) {
 	}
 	for _, a := range t.past.at {
 		if a.moved--; acts {
-			a.quiet = true
+			a.quiet, a.late = true, append(a.late, late{t.number, t.on.until})
 		} else {
 			g.owe(a, t.number)
 		}

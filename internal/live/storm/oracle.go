@@ -35,6 +35,7 @@ type judged struct {
 	turn   uint64 // current turn: the incarnation that entered last
 	row    int    // its entries in a row while another member waits
 	freed  []freed
+	done   []member.Token // of clients that have released or lost the lock
 	usage  usage
 	spared spared
 }
@@ -49,12 +50,13 @@ type freed struct {
 // A hold is a process inside a lock, or a client through one. The member that a client
 // holds through counts as inside too, with the same fencing token.
 type hold struct {
-	q     *proc
-	c     *hand
-	inc   uint64 // of the process; of a client, the number of its starts
-	token member.Token
-	until member.Instant // if not 0: it was notified of the loss, and may still act until then, by its clock
-	freed bool           // an operator has ended it
+	q         *proc
+	c         *hand
+	inc       uint64 // of the process; of a client, the number of its starts
+	token     member.Token
+	until     member.Instant // if not 0: it was notified of the loss, and may still act until then, by its clock
+	freed     bool           // an operator has ended it
+	forClient bool           // of a process: for a client
 }
 
 // A loan is the last loan of a lock.
@@ -104,7 +106,7 @@ func (o *oracle) entered(q *proc, x *ask) {
 	if t.Epoch < l.letGo && w.within() {
 		w.broken(Clearing, "%s: m%d enters with %v after the home of epoch %d has released or lent the lock", name, q.no, t, l.letGo)
 	}
-	h := hold{q: q, inc: q.inc, token: t}
+	h := hold{q: q, inc: q.inc, token: t, forClient: x.app < 0}
 	o.exclude(l, name, &h)
 	o.idled(x.lock, x)
 	o.stalls(x.lock, x)
@@ -120,7 +122,7 @@ func (o *oracle) entered(q *proc, x *ask) {
 // fencing token of the client's entry.
 func (o *oracle) claimed(q *proc, x *ask) {
 	l := &o.locks[x.lock]
-	h := hold{q: q, inc: q.inc, token: x.token}
+	h := hold{q: q, inc: q.inc, token: x.token, forClient: true, freed: l.freedAt(x.token) > 0}
 	o.exclude(l, o.w.names[x.lock], &h)
 	l.holds = append(l.holds, h)
 	l.usage.enters(o.w.Now(), q.inc)
@@ -153,7 +155,7 @@ func (o *oracle) exclude(l *judged, name string, h *hold) {
 	}
 	for i := range l.holds {
 		switch other := &l.holds[i]; {
-		case other.token == h.token || other.freed || h.freed:
+		case other.token == h.token || other.freed || h.freed || l.idle(other) || l.idle(h):
 		case other.valid():
 			o.w.broken(Exclusion, "%s: %s holds the lock with %v while %s holds it with %v", name, h.name(), h.token, other.name(), other.token)
 		case other.sees():
@@ -162,6 +164,12 @@ func (o *oracle) exclude(l *judged, name string, h *hold) {
 			o.w.broken(Told, "%s: %s holds the lock with %v while %s runs and has not been notified that it lost %v", name, h.name(), h.token, other.name(), other.token)
 		}
 	}
+}
+
+// idle reports whether a process is inside only for a client that no longer is. A client
+// that holds a lock through several processes releases it at one after the other.
+func (l *judged) idle(h *hold) bool {
+	return h.forClient && slices.Contains(l.done, h.token)
 }
 
 // sees reports whether the application sees its lock as held, by what it can query and its
@@ -330,7 +338,9 @@ func (o *oracle) clientEntered(c *hand) {
 // clientLeft records that a client is no longer inside, if it was.
 func (o *oracle) clientLeft(c *hand) {
 	if c.holds {
-		o.locks[c.lock].out(nil, c, c.token)
+		l := &o.locks[c.lock]
+		l.out(nil, c, c.token)
+		l.done = append(l.done, c.token)
 	}
 }
 

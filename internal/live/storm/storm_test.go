@@ -274,6 +274,9 @@ func TestSeeds(t *testing.T) {
 		{"reports about thousands of locks take many rounds", []uint64{46557}},
 		{"a lock was requested in a view older than the one that spares it", []uint64{50153}},
 		{"a disk had healed before its failed save was acknowledged", []uint64{11704, 13560}},
+		{"a client lost a lock that had moved, and went on with a session in which it was still held", []uint64{204478}},
+		{"a late answer to a process of an older generation reached one of the new cluster", []uint64{208552, 210563, 212778, 214299, 215036}},
+		{"a process was still inside for a client that had released the lock, or from which an operator had taken it", []uint64{211245, 216546, 221996}},
 	} {
 		for _, seed := range x.seeds {
 			c := pick(seed)

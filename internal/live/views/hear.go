@@ -19,8 +19,8 @@ func (w *Leader) Receive(now member.Instant, from string, b []byte) error {
 		return fmt.Errorf("%w: voters do not receive %s: close the connection", errBytes, m.Kind)
 	}
 	r := &w.record
-	if m.Cluster == r.Cluster && r.Cluster != 0 {
-		w.Raise(m.Seen)
+	if r.Cluster != 0 && (m.Cluster == r.Cluster || slices.Contains(r.Earlier, m.Cluster)) {
+		w.Raise(m.Seen) // also by a process of an older generation, which is refused
 	}
 	switch {
 	case m.Cluster != 0 && m.Cluster != r.Cluster && r.Cluster != 0:

@@ -113,6 +113,7 @@ func (p *Membership) Inc() uint64 { return p.inc }
 
 // Nonce returns the number that it has drawn.
 func (p *Membership) Nonce() uint64 { return p.config.Nonce }
+
 // Err returns why the process must not go on, if its membership has ended as Refused.
 func (p *Membership) Err() error { return p.refused }
 

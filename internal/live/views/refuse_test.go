@@ -150,9 +150,10 @@ func TestEarlier(t *testing.T) {
 	}
 	l := NewLeader(r.Voters[0].ID, r)
 	for cluster, newer := range map[uint64]bool{want[0]: true, r.Cluster - 1: true, 9: false, 5: false} {
-		m := Message{Kind: Fetch, Cluster: cluster, Inc: 1}
-		if err := l.Receive(1, "X", m.AppendTo(nil)); err != nil {
-			t.Fatal(err)
+		l.floor = 0
+		m := Message{Kind: Fetch, Cluster: cluster, Inc: 1, Seen: 77}
+		if err := l.Receive(1, "X", m.AppendTo(nil)); err != nil || (l.floor == 77) != newer {
+			t.Fatalf("%v, floor %d", err, l.floor)
 		}
 		got, err := ParseMessage(l.Out.Send[len(l.Out.Send)-1].Bytes)
 		if err != nil || got.Kind != Other || got.Newer != newer || got.Cluster != r.Cluster {

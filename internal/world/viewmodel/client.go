@@ -21,6 +21,7 @@ type Client struct {
 	Through uint64   // the member through which it acquires the lock; 0 if there is no client
 	To      []uint64 // members that it may attach to
 	Claims  int      // number of claims, each at any time after it has acquired the lock
+	Moves   bool     // it closes its session at a member when it holds the lock through another one
 }
 
 // A client is the client in a world. Sets of processes are bits.
@@ -124,6 +125,12 @@ func (w *worker) attached(i int) {
 		w.do(deed{label(SessionEnd, i, 0), i, c.stopped(), &w.load}, func(n *world, m *member.Member) error {
 			n.client.ended(i)
 			m.Wake(0)
+			return nil
+		})
+	}
+	if w.Client.Moves && part.Holder.Client && c.holds > 0 && !w.holdsThrough(i) && c.through>>i&1 == 1 {
+		w.do(deed{label(Moved, i, 0), i, false, &p.state}, func(n *world, m *member.Member) error {
+			m.Close(0, member.TheClient)
 			return nil
 		})
 	}

@@ -10,4 +10,7 @@
 // learns of its eviction: it continues in its last epoch, or crashes. With bounded
 // requests every run ends, so a process can starve only in a state in which nothing more
 // need happen.
+//
+// There may be one [Client], which acquires the lock through a member and claims it
+// through others.
 package viewmodel

@@ -40,7 +40,7 @@ func (m watched) Worker() explore.Worker { return m.w }
 // step, and every frame but those of tries.
 func TestNothingIsLeftOut(t *testing.T) {
 	kinds, frames := map[Kind]bool{}, map[string]bool{}
-	for _, name := range []string{"home evicted", "nobody evicted", "home leaves", "home evicted, a home joins", "only c asks, twice, late reports", "everything"} {
+	for _, name := range []string{"home evicted", "nobody evicted", "home leaves", "home evicted, a home joins", "only c asks, twice, late reports", "claim, nobody evicted", "claim, move, a leaves", "everything"} {
 		s := settings()[name]
 		switch name {
 		case "home leaves":
@@ -62,7 +62,7 @@ func TestNothingIsLeftOut(t *testing.T) {
 			t.Errorf("no step of kind %d", k)
 		}
 	}
-	for _, want := range strings.Fields("ALG REPORT RELEASED QUERY ANSWER LEND RETURN DONE") {
+	for _, want := range strings.Fields("ALG REPORT RELEASED QUERY ANSWER LEND RETURN DONE CLAIM CLAIMED") {
 		if !frames[want] {
 			t.Errorf("no %s is delivered", want)
 		}
@@ -114,6 +114,7 @@ func TestBadModel(t *testing.T) {
 		"a bad view":   func(c *Config) { c.Views = slices.Clone(c.Views); c.Views[1].Epoch = 0 },
 		"no name":      func(c *Config) { c.Lock = "" },
 		"no algorithm": func(c *Config) { c.Views = Script("none", 3) },
+		"no member":    func(c *Config) { c.Client.Through = 9 },
 	} {
 		c := good
 		if spoil(&c); !refused(c) {

@@ -90,3 +90,18 @@ func TestLeaverActs(t *testing.T) {
 		t.Errorf("%v, unfinished %q, violated %v:\n%s", err, e.Unfinished, e.Broken, strings.Join(story, "\n"))
 	}
 }
+
+// TestClosesMoved explores a client that closes its session at a former member, of which
+// it cannot know whether it was evicted. That is safe if nothing waits at the member, and
+// therefore only a member that leaves is notified: see internal/live/session.
+func TestClosesMoved(t *testing.T) {
+	s := settings()["claim, a evicted"]
+	s.Client.Moves = true
+	for asks, violated := range map[uint64]bool{1: true, 2: false} {
+		s.Quiet = []uint64{3 - asks}
+		e, err := explore.Explore(s.model(t, "naimi-trehel"), explore.Limits{Stop: Mutual})
+		if _, got := e.Broken[Mutual]; err != nil || got != violated {
+			t.Errorf("only %d asks: violated %v, want %v (%v)", asks, got, violated, err)
+		}
+	}
+}

@@ -45,6 +45,16 @@ func settings() map[string]setting {
 	joins := func(inc uint64) Change { return Change{Join: []uint64{inc}} }
 	leaves := func(inc uint64) Change { return Change{Leave: []uint64{inc}} }
 	replaces := func(inc, old uint64) Change { return Change{Evict: []uint64{old}, Join: []uint64{inc}} }
+	asks := Config{Asks: 1}
+	claims := func(c Config, n int, to ...uint64) Config {
+		c.Client = Client{Through: 1, To: to, Claims: n}
+		return c
+	}
+	moves := func(c Config) Config {
+		c = claims(c, 1, 2)
+		c.Client.Moves = true
+		return c
+	}
 	return map[string]setting{
 		"home evicted":                {3, evict(1), []uint64{1, 2}, once},
 		"home evicted, to c":          {3, evict(1), []uint64{1, 3}, once},
@@ -90,6 +100,33 @@ func settings() map[string]setting {
 		"home evicted, next home leaves":       {3, views(evicts(1), leaves(2)), []uint64{1, 2, 3}, once},
 		"a home joins, leaves":                 {2, views(joins(3), leaves(3)), []uint64{1, 3, 1}, once},
 		"home evicted, reports in parts":       {3, evict(1), []uint64{1, 2}, Config{Asks: 1, Crashes: true, Parts: true}},
+
+		"claim, a evicted":                     {2, evict(1), []uint64{1, 2}, claims(asks, 1, 2)},
+		"claim, a evicted, all":                {2, evict(1), []uint64{1, 2}, claims(expires, 2, 2)},
+		"claim, a of three evicted":            {3, evict(1), []uint64{1, 3}, claims(quiet(asks, 1, 2), 1, 2)},
+		"claim at the home, a evicted":         {3, evict(1), []uint64{1, 2}, claims(quiet(asks, 2), 1, 2)},
+		"claim, home stays":                    {3, evict(1), []uint64{3, 3}, claims(quiet(asks, 1, 2), 1, 2)},
+		"claim, home stays, a asks":            {3, evict(1), []uint64{3, 3}, claims(quiet(asks, 2), 1, 2)},
+		"claim, nobody evicted":                {2, views(same), []uint64{1, 1}, claims(asks, 1, 2)},
+		"claim at the home, nobody evicted":    {2, views(same), []uint64{2, 2}, claims(asks, 1, 2)},
+		"claim, nobody of three evicted":       {3, views(same), []uint64{3, 3}, claims(quiet(asks, 2), 1, 2)},
+		"claim, nobody evicted, lease expires": {2, views(same), []uint64{1, 1}, claims(Config{Asks: 1, Lapses: 1}, 1, 2)},
+		"claim, late reports":                  {2, views(same), []uint64{1, 1}, claims(Config{Asks: 1, Later: true, Quiet: []uint64{1}}, 1, 2)},
+		"claim through a joiner":               {2, views(replaces(3, 1)), []uint64{1, 2}, claims(quiet(asks, 1, 3), 1, 3)},
+		"claim through a joiner, all ask":      {2, views(replaces(3, 1)), []uint64{1, 2}, claims(asks, 1, 3)},
+		"claim, a home joins":                  {2, views(joins(3)), []uint64{1, 3}, claims(quiet(asks, 1, 2), 1, 2)},
+		"claim, nothing, a evicted":            {2, views(same, evicts(1)), []uint64{1, 1, 2}, claims(quiet(asks, 2), 1, 2)},
+		"claim, a evicted, a home joins":       {2, views(evicts(1), joins(3)), []uint64{1, 2, 3}, claims(quiet(asks, 1, 2), 1, 2)},
+		"claim, nothing, a home joins":         {2, views(same, joins(3)), []uint64{2, 2, 3}, claims(quiet(asks, 1, 2), 1, 2)},
+		"claim, nothing, twice":                {2, views(same, same), []uint64{1, 1, 1}, claims(quiet(asks, 1), 1, 2)},
+		"claim, nothing, twice, all ask":       {2, views(same, same), []uint64{1, 1, 1}, claims(asks, 1, 2)},
+		"claim and back":                       {2, views(same, same), []uint64{1, 1, 1}, claims(quiet(asks, 2), 2, 2, 1)},
+		"claim, another home evicted":          {3, evict(3), []uint64{3, 2}, claims(quiet(asks, 2), 1, 2)},
+		"claim twice":                          {3, evict(1), []uint64{1, 3}, claims(quiet(asks, 1, 2), 2, 2, 3)},
+		"claim twice, b evicted":               {3, evict(2), []uint64{1, 1}, Config{Asks: 1, Quiet: []uint64{2}, Client: Client{Through: 2, To: []uint64{1, 3}, Claims: 2}}},
+		"claim twice, both evicted":            {2, views(replaces(3, 1), evicts(2)), []uint64{1, 2, 3}, claims(quiet(asks, 1, 2), 2, 2, 3)},
+		"claim, move, a leaves":                {2, views(same, leaves(1)), []uint64{1, 1, 2}, moves(quiet(asks, 1))},
+		"claim, move, a evicted":               {3, evict(1), []uint64{3, 3}, moves(quiet(asks, 1, 2))},
 	}
 }
 

@@ -21,7 +21,7 @@ type small struct {
 
 // smallest has a setting for every rule that the model can express. internal/live/controls
 // breaks each of them. Not here are the rules about drift, about what a lease counts
-// from and about sessions of clients, because the model has no clocks; about tries,
+// from and about the length of sessions, because the model has no clocks; about tries,
 // because no process tries; and about the bound of local handovers, because requests
 // are bounded.
 func smallest() []small {
@@ -35,6 +35,7 @@ func smallest() []small {
 		s.Quiet = who
 		return s
 	}
+	evicted, stays := all["claim, a evicted"], all["claim at the home, nobody evicted"]
 	third := setting{2, []Change{{}, {}}, []uint64{1, 1, 1}, Config{Asks: 1}}
 	return []small{
 		{"NoTouch", "maekawa", setting{4, nil, []uint64{1}, Config{Asks: 1, Quiet: []uint64{1, 2}}}, Waits, 5},
@@ -62,6 +63,18 @@ func smallest() []small {
 		{"UnlockAny", "naimi-trehel", quiet(with(home, 0, 0, 1, 2), 2, 3), Fenced, 4},
 		{"AskOnce", "naimi-trehel", home, Waits, 9},
 		{"CancelLeaks", "naimi-trehel", with(home, 1, 0, 0, 1), Waits, 13},
+		{"LateConfirmation", "naimi-trehel", quiet(evicted, 2), Mutual, 7},
+		{"ClaimAfterRelease", "naimi-trehel", all["claim, a of three evicted"], Mutual, 14},
+		{"ClaimInOwnView", "naimi-trehel", quiet(stays, 2), Mutual, 9},
+		{"ClaimUnawaited", "naimi-trehel", quiet(stays, 2), Mutual, 10},
+		{"ClaimInside", "naimi-trehel", all["claim, nobody evicted"], Mutual, 14},
+		{"ClaimUnreported", "naimi-trehel", all["claim, a evicted, a home joins"], Mutual, 11},
+		{"ReleasedForAll", "naimi-trehel", quiet(stays, 1), Mutual, 11},
+		{"NoProof", "naimi-trehel", quiet(evicted, 2), Mutual, 6},
+		{"StrikesReported", "naimi-trehel", all["claim, a home joins"], Mutual, 16},
+		{"OlderTestifies", "naimi-trehel", all["claim, nothing, a home joins"], Mutual, 18},
+		{"ClaimTestifies", "naimi-trehel", all["claim, a of three evicted"], Mutual, 15},
+		{"WitnessForgetsClaims", "naimi-trehel", quiet(all["claim, nothing, twice"], 2), Mutual, 14},
 	}
 }
 

@@ -100,7 +100,7 @@ func (w *worker) describe(l uint32) string {
 		Ask: " asks", Unlock: " unlocks", Cancel: " cancels", Again: " unlocks again with its old token", Warn: " is notified that its lease expires for good", End: ": its lease expires for good",
 		Crash: " crashes", Lapse: " is notified that its lease expires for a while", Pass: ": its lease expires", Renew: ": its lease is renewed", Leave: " leaves",
 		ClientAsk: ": the client asks through it", Claim: ": the client claims the lock through it", Confirmed: ": the client hears in time that it holds the lock through it",
-		Word: ": the client says that it no longer holds the lock", SessionEnd: ": the client's session ends",
+		Word: ": the client says that it no longer holds the lock", SessionEnd: ": the client's session ends", Moved: ": the client closes its session",
 		Prove: ": a renewal that it sent after the loss is confirmed", Proof: ": that confirmation arrives",
 	}[kind]
 }

@@ -36,7 +36,8 @@ const (
 	Confirmed              // process: the client hears in time that it holds the lock through it
 	Quit                   // process that the client asked through: the client no longer holds the lock
 	Word                   // process: it hears that from the client
-	SessionEnd             // process: the client's session there ends by time, or because the client has moved
+	SessionEnd             // process: the client's session there ends by time
+	Moved                  // process: the client closes its session there
 	Prove                  // process: a renewal that it sent after the client's hold was lost is confirmed
 	Proof                  // process: the confirmation arrives
 	lastKind
