@@ -89,6 +89,19 @@ func TestSettings(t *testing.T) {
 	}
 }
 
+// Nodes that join do not know the lease, and are admitted all the same if it is short, and
+// they ask each other first.
+func TestJoinShortLease(t *testing.T) {
+	a := run(t, Config{Name: "a", Listen: "127.0.0.1:0", Lease: lease})
+	ready(t, a)
+	at := []string{nobody(t), nobody(t)}
+	b := run(t, Config{Name: "b", Listen: at[0], Join: []string{at[1], a.Address()}})
+	c := run(t, Config{Name: "c", Listen: at[1], Join: []string{a.Address(), at[0]}})
+	for _, n := range []*Node{a, b, c} {
+		becomes(t, n, "with all members", func(s Status) bool { return s.State == Member.String() && len(s.Members) == 3 })
+	}
+}
+
 // However a node stops, and in whichever state: it stops, and waiters are notified.
 func TestEnds(t *testing.T) {
 	ways := map[string]func(t *testing.T, n *Node){

@@ -165,7 +165,7 @@ func (n *Node) waits() string {
 	switch {
 	case why != "":
 		return why
-	case n.cluster != 0 || r.Cluster != 0:
+	case r.Cluster != 0:
 		return n.noMajority(r)
 	case slices.ContainsFunc(n.contacts, n.p.Linked):
 		return "waiting for the nodes at " + at + " to admit it: " + n.noMajority(r)

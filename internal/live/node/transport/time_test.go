@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net"
@@ -91,9 +92,18 @@ func TestIdleLinkStays(t *testing.T) {
 // A link on which nothing is heard is dead after the timeout: the other end is
 // there, but says nothing and closes nothing.
 func TestSilentLinkIsDead(t *testing.T) {
+	for name, set := range map[string]time.Duration{"default": 0, "shorter": 100 * time.Millisecond, "longer": 1500 * time.Millisecond} {
+		t.Run(name, func(t *testing.T) { silent(t, set) })
+	}
+}
+
+// silent links a process that then says nothing to a pool, whose heartbeat is set unless it
+// is 0.
+func silent(t *testing.T, set time.Duration) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &pipes{to: map[string]*node{}}
 		a := p.join(t, "a", nil)
+		beat := cmp.Or(set, a.pool.c.Heartbeat)
 		near, far := net.Pipe()
 		defer far.Close()
 		go a.pool.Serve(near)
@@ -121,8 +131,14 @@ func TestSilentLinkIsDead(t *testing.T) {
 			}
 		}()
 		since := time.Now()
+		if set != 0 {
+			time.Sleep(a.pool.c.Timeout - a.pool.c.Heartbeat/2) // silence that has not ended the link
+			a.pool.SetHeartbeat(set / 2)                        // replaced at once
+			a.pool.SetHeartbeat(set)
+			since = time.Now()
+		}
 		says(t, take(t, "end", a.downs), "5 heartbeats")
-		if d := time.Since(since); d > a.pool.c.Timeout+a.pool.c.Heartbeat {
+		if d := time.Since(since); d < 4*beat || d > 6*beat {
 			t.Errorf("it took %v", d)
 		}
 		if n := <-beats; n < 4 {
