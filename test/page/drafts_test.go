@@ -82,7 +82,9 @@ func TestUndoOfTyping(t *testing.T) {
 	t.Parallel()
 	p := show(t, draftText)
 	p.key("l")
+	p.until(`document.activeElement == document.querySelector("textarea")`)
 	p.keys(kb.End, kb.ModifierCtrl)
+	p.until(`(t => t.selectionStart == t.value.length)(document.querySelector("textarea"))`)
 	texts := []string{draftText}
 	typed := func(keys, text string) {
 		t.Helper()
