@@ -92,15 +92,8 @@ func (c *trial) strike(k int) (s toll) {
 	defer cancel()
 	var all []lock.Handle
 	for j := range holders {
-		x := c.dial(fmt.Sprint("holder ", j), i)
-		defer x.Close()
-		h, err := x.Lock(ctx, fmt.Sprint("job ", j), lock.Options{})
-		if err != nil {
-			c.t.Fatal(err)
-		}
-		if x.Node() != c.nodes[i].address {
-			c.t.Fatalf("holder %d is at %s", j, x.Node())
-		}
+		h, done := c.holder(ctx, i, fmt.Sprint("job ", j))
+		defer done()
 		c.ledger.enter(h)
 		all = append(all, h)
 	}
@@ -149,6 +142,22 @@ func (c *trial) strike(k int) (s toll) {
 		c.t.Fatal(err)
 	}
 	return s
+}
+
+// holder acquires a lock through a node. The function that it returns closes the client.
+func (c *trial) holder(ctx context.Context, i int, name string) (h lock.Handle, done func()) {
+	c.t.Helper()
+	for {
+		x := c.dial("holder of "+name, i)
+		h, err := x.Lock(ctx, name, lock.Options{})
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		if x.Node() == c.nodes[i].address {
+			return h, func() { x.Close() }
+		}
+		x.Close() // the node had lost its lease for a moment, and its client went elsewhere
+	}
 }
 
 // survives reports whether a lock is still held after a time.
