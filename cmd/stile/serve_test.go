@@ -240,7 +240,7 @@ func TestLiveTLS(t *testing.T) {
 	at(t, a, 0, append([]string{"locks"}, with("me")...)...)
 	p := begin(t, []string{"STILE_ADDR=" + a, "STILE_CA=" + dir + "/ca.crt", "STILE_CERT=" + dir + "/me.crt", "STILE_KEY=" + dir + "/me.key"}, "status")
 	p.waitExit(0)
-	if said := at(t, a, 125, "exec", "demo", "true"); !strings.Contains(said, "TLS") {
+	if said := at(t, a, 125, "exec", "-w", "1", "demo", "true"); !strings.Contains(said, "TLS") {
 		t.Errorf("without a certificate: %s", said)
 	}
 }

@@ -16,13 +16,13 @@ type fleet struct {
 	tb      testing.TB
 	members []*Member
 	view    View
-	mail    []letter // that arrives in the next round
+	mail    []posted // that arrives in the next round
 	rounds  int
 	frames  map[string]int // by kind
 	events  func(rank int, e Event)
 }
 
-type letter struct {
+type posted struct {
 	from, to uint64
 	bytes    []byte
 }
@@ -88,7 +88,7 @@ func (f *fleet) take(i int) {
 	all(m)
 	for _, x := range m.Out.Frames {
 		f.frames[frameKind(x.Bytes[0]).String()]++
-		f.mail = append(f.mail, letter{m.Inc, x.To, slices.Clone(x.Bytes)})
+		f.mail = append(f.mail, posted{m.Inc, x.To, slices.Clone(x.Bytes)})
 	}
 	events := slices.Clone(m.Out.Events)
 	m.Out.Reset()
@@ -107,7 +107,7 @@ func (f *fleet) round() {
 	}
 }
 
-func (f *fleet) deliver(l letter) {
+func (f *fleet) deliver(l posted) {
 	i := int(l.to) - 1
 	if err := f.members[i].Deliver(f.members[i].now, l.from, l.bytes); err != nil {
 		f.tb.Fatal(err)

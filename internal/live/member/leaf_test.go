@@ -221,7 +221,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-func TestAgenda(t *testing.T) {
+func TestSchedule(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	var a schedule
 	var all []*due

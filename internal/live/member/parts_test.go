@@ -41,7 +41,7 @@ func (f *fleet) sent(i int) (all []FrameInfo) {
 			f.tb.Fatal(err)
 		}
 		all = append(all, s)
-		f.mail = append(f.mail, letter{m.Inc, x.To, slices.Clone(x.Bytes)})
+		f.mail = append(f.mail, posted{m.Inc, x.To, slices.Clone(x.Bytes)})
 	}
 	m.Out.Reset()
 	return all

@@ -65,7 +65,7 @@ func TestDone(t *testing.T) {
 
 // hold continues until everything in flight is for one member, which has not joined yet.
 func (f *fleet) hold(inc uint64) {
-	var kept []letter
+	var kept []posted
 	for len(f.mail) > 0 {
 		l := f.mail[0]
 		f.mail = slices.Delete(f.mail, 0, 1)
@@ -116,7 +116,7 @@ func TestFirstPart(t *testing.T) {
 		f.settle()
 	}
 	f.install(v)
-	parts := slices.DeleteFunc(slices.Clone(f.mail), func(l letter) bool { return l.from != 1 })
+	parts := slices.DeleteFunc(slices.Clone(f.mail), func(l posted) bool { return l.from != 1 })
 	if len(parts) < 3 {
 		t.Fatalf("the report has %d parts, want more", len(parts))
 	}
@@ -229,7 +229,7 @@ func TestLapsedWitness(t *testing.T) {
 	m.Wake(m.deadline())
 	f.take(0)
 	f.install(v)
-	f.mail = slices.DeleteFunc(f.mail, func(l letter) bool { return l.from == 2 && l.to == 1 }) // m1 still needs its old epoch
+	f.mail = slices.DeleteFunc(f.mail, func(l posted) bool { return l.from == 2 && l.to == 1 }) // m1 still needs its old epoch
 	f.lock(2, name)
 	f.settle()
 	if f.holds(2, name) {
@@ -260,7 +260,7 @@ func TestLeaverEnters(t *testing.T) {
 	for _, l := range grant { // the leaver is still in the old view
 		f.deliver(l)
 	}
-	f.mail = slices.DeleteFunc(f.mail, func(l letter) bool { return l.from == 3 })
+	f.mail = slices.DeleteFunc(f.mail, func(l posted) bool { return l.from == 3 })
 	f.lock(0, name)
 	f.settle()
 	if !f.holds(0, name) || f.holds(2, name) {

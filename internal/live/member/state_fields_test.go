@@ -91,7 +91,7 @@ func TestRenumber(t *testing.T) {
 
 // A template refuses invalid states, names and views;
 // and it does not take a state out of a member that has more than fits into one.
-func TestMouldRefuses(t *testing.T) {
+func TestTemplateRefuses(t *testing.T) {
 	f := newFleet(t, "central", 2)
 	config := f.members[0].Config
 	if _, err := NewTemplate(config, "", []View{f.view}); !errors.Is(err, ErrName) {
@@ -152,7 +152,7 @@ func TestMouldRefuses(t *testing.T) {
 
 // A template that is loaded time and again takes no additional memory, also with states
 // that do not fit into the record of a lock.
-func TestMouldDoesNotGrow(t *testing.T) {
+func TestTemplateDoesNotGrow(t *testing.T) {
 	f := newFleet(t, "central", 2)
 	d, err := NewTemplate(f.members[0].Config, "a", []View{f.view})
 	if err != nil {
@@ -176,7 +176,7 @@ func TestMouldDoesNotGrow(t *testing.T) {
 }
 
 // A template keeps the state of a lease.
-func TestMouldLease(t *testing.T) {
+func TestTemplateLease(t *testing.T) {
 	f := newFleet(t, "central", 2)
 	for lease, want := range map[Instant]LeaseState{0: NoLease, 1: Over, f.members[0].margin: Over, f.members[0].margin + 1: Runs} {
 		m := f.members[0]
@@ -189,7 +189,7 @@ func TestMouldLease(t *testing.T) {
 }
 
 // A state says whether its member leaves or was evicted.
-func TestMouldGone(t *testing.T) {
+func TestTemplateGone(t *testing.T) {
 	f := newFleet(t, "central", 3)
 	f.members[1].Leave(0)
 	f.members[2].Gone(0)
@@ -209,7 +209,7 @@ func TestMouldGone(t *testing.T) {
 }
 
 // A member that is put into a state without a lease can be given one.
-func TestMouldRenews(t *testing.T) {
+func TestTemplateRenews(t *testing.T) {
 	f := newFleet(t, "central", 2)
 	d, err := NewTemplate(f.members[0].Config, "a", []View{f.view})
 	if err != nil {
@@ -227,7 +227,7 @@ func TestMouldRenews(t *testing.T) {
 
 // Leases of ghosts have expired, are due, or neither; those that are due expire as soon as
 // the member is called. A lost lock is passed on at once if the state says so.
-func TestMouldGhosts(t *testing.T) {
+func TestTemplateGhosts(t *testing.T) {
 	f := newFleet(t, "central", 5)
 	v := f.next(2, 3, 4, 5)
 	v.Ghosts = []Ghost{{2, Second}, {3, Second}, {4, Second}, {5, Second}}
@@ -257,7 +257,7 @@ func TestMouldGhosts(t *testing.T) {
 
 // A state that is loaded replaces what the algorithm's instance has done since the one
 // before.
-func TestMouldForgetsSteps(t *testing.T) {
+func TestTemplateForgetsSteps(t *testing.T) {
 	f := newFleet(t, "central", 2)
 	name := away(f.view, f.view, 1, 1)
 	d, err := NewTemplate(f.members[0].Config, name, []View{f.view})
@@ -285,7 +285,7 @@ func TestMouldForgetsSteps(t *testing.T) {
 
 // Nothing is held in a state that is loaded after one in which something was, or was
 // lost and may still be acted on.
-func TestMouldCountsHolds(t *testing.T) {
+func TestTemplateCountsHolds(t *testing.T) {
 	f := newFleet(t, "central", 2)
 	d, err := NewTemplate(f.members[0].Config, "a", []View{f.view})
 	if err != nil {
@@ -311,7 +311,7 @@ func TestMouldCountsHolds(t *testing.T) {
 
 // A state says which survivors have not been asked about the lock yet, and if none has,
 // there is nothing to ask.
-func TestMouldAsks(t *testing.T) {
+func TestTemplateAsks(t *testing.T) {
 	f := newFleet(t, "central", 3)
 	v := f.next()
 	name := away(f.view, v, 0, 0)

@@ -186,21 +186,21 @@ func (w *town) restore() {
 		if err := codec.Load(b, len(w.view.Members), &back); err != nil {
 			w.t.Fatal(err)
 		}
-		mould, err := NewTemplate(old.Config, "lock0", w.views)
+		template, err := NewTemplate(old.Config, "lock0", w.views)
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		if err := mould.Load(&back); err != nil {
+		if err := template.Load(&back); err != nil {
 			w.t.Fatal(err)
 		}
-		if err := mould.Save(&s); err != nil {
+		if err := template.Save(&s); err != nil {
 			w.t.Fatal(err)
 		}
 		if b2 := codec.Append(nil, len(w.view.Members), &s); !bytes.Equal(b, b2) {
 			w.t.Fatalf("%s: %x is %x after it was restored", w.alg, b, b2)
 		}
-		mould.Member.later = w.later
-		w.members[inc] = mould.Member
+		template.Member.later = w.later
+		w.members[inc] = template.Member
 	}
 }
 
@@ -224,7 +224,7 @@ func TestRestoredTwice(t *testing.T) {
 	var codec algorithm.Codec
 	var is State
 	for inc, all := range seen {
-		mould, err := NewTemplate(w.members[inc].Config, "lock0", w.views)
+		template, err := NewTemplate(w.members[inc].Config, "lock0", w.views)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -233,10 +233,10 @@ func TestRestoredTwice(t *testing.T) {
 			if err := codec.Load(want, 3, &is); err != nil {
 				t.Fatal(err)
 			}
-			if err := mould.Load(&is); err != nil {
+			if err := template.Load(&is); err != nil {
 				t.Fatal(err)
 			}
-			if err := mould.Save(&is); err != nil {
+			if err := template.Save(&is); err != nil {
 				t.Fatal(err)
 			}
 			if got := codec.Append(nil, 3, &is); !bytes.Equal(got, want) {

@@ -11,9 +11,9 @@ import (
 	"github.com/stile-lock/stile/algorithm/host"
 )
 
-// A slab begins small, doubles up to a piece, and then grows by whole pieces. Runs do not
+// An arena begins small, doubles up to a piece, and then grows by whole pieces. Runs do not
 // cross the end of a piece.
-func TestSlab(t *testing.T) {
+func TestArena(t *testing.T) {
 	var s arena[byte]
 	for _, x := range []struct{ k, at, cap int }{
 		{1, 0, 64}, {63, 1, 64}, {1, 64, 128}, {200, 65, 265}, {pieceLen - 300, 265, pieceLen - 35},

@@ -489,3 +489,26 @@ func TestManyMoves(t *testing.T) {
 		}
 	}
 }
+
+// A lock that is lost after it has moved is not kept by the session of the node through
+// which it was held before: the client begins another one there.
+func TestLostAfterMove(t *testing.T) {
+	s := newStage(t, "a", "b")
+	a := s.opens("a", 7)
+	r := s.grants(a)
+	s.dies(a, "a")
+	b := s.opens("b", 9)
+	a = s.opens("a", 7)
+	s.says(b, Frame{Kind: Held, Number: r, Token: token})
+	s.hears("resumed", a, "CHECK 1")
+	s.says(b, Frame{Kind: Bye, Why: Evicted})
+	s.wants("lost", r, Taken)
+	if s.hears("an application may still act", a); !slices.Contains(s.hung, a) {
+		t.Error("the old connection is kept")
+	}
+	for _, at := range append(slices.Clone(s.g.old), s.g.cur) {
+		if at.session != 0 {
+			t.Errorf("it goes on with its session at %s", at.address)
+		}
+	}
+}

@@ -42,6 +42,16 @@ func TestMisled(t *testing.T) {
 	}
 }
 
+// A late answer to a process that did not know the new cluster yet does not end one that
+// does.
+func TestLateOther(t *testing.T) {
+	p := joins(t, MembershipConfig{Voters: []string{"A", "B"}, Join: []string{"A"}, Cluster: 7})
+	p.told(t, 100*second, "A", Message{Kind: Other, Cluster: 7, Newer: true})
+	if p.Err() != nil || p.Out.Ending != Running {
+		t.Errorf("%v, ending %d", p.Err(), p.Out.Ending)
+	}
+}
+
 // A member of an older generation ends when its own cluster has been silent for two leases,
 // and does not join the new one.
 func TestOlderMember(t *testing.T) {

@@ -169,7 +169,7 @@ func (w *worker) give(g *state, r rule, s explore.Step) {
 			w.spare.copyFrom(g)
 			g = w.spare
 		}
-		slices.SortFunc(g.messages, compareLetters)
+		slices.SortFunc(g.messages, compareMessages)
 	}
 	if w.err == nil {
 		w.buf = w.pack(w.buf[:0], g)
@@ -177,7 +177,7 @@ func (w *worker) give(g *state, r rule, s explore.Step) {
 	}
 }
 
-func compareLetters(a, b message) int {
+func compareMessages(a, b message) int {
 	old := 0
 	if a.old != b.old {
 		old = 1

@@ -188,9 +188,9 @@ func (w *worker) look() explore.Broken {
 	return w.broken
 }
 
-// maxLetters is the maximum number of messages on a link. No algorithm comes near it,
+// maxMessages is the maximum number of messages on a link. No algorithm comes near it,
 // unless its messages accumulate without bound.
-const maxLetters = 24
+const maxMessages = 24
 
 // Piled says that messages accumulate.
 const Piled = "messages accumulate: more than 24 on one link"
@@ -203,7 +203,7 @@ func (w *worker) deliverAll() {
 		if l[i].link != l[first].link {
 			first = i
 		}
-		w.piled = w.piled || i-first >= maxLetters
+		w.piled = w.piled || i-first >= maxMessages
 		if i-first >= w.longest {
 			w.longest = i - first + 1
 			w.see(w.longest)
