@@ -34,10 +34,12 @@ with STILE_LOCK and STILE_TOKEN added; stile exits with its exit code.
 STILE_TOKEN is a fencing token, higher than those of all earlier holders. A
 resource that refuses tokens lower than it has seen is safe whatever happens.
 
-The lock is lost if the node crashes, if the node has no contact with a majority
-for the length of a lease, or if an operator takes the lock. The command and its
-children then get TERM, and KILL after --grace, before the lock can be acquired
-again, and the exit code is 125. If stile itself is killed with -9, a watchdog
+If the node stops or crashes, stile claims the lock through another node. The
+lock is lost if none confirms that before the lease, less --grace, expires; if
+there is no contact with a majority for that long; or if an operator takes it.
+The command and its children then get TERM, and KILL after --grace, before the
+lock can be acquired again, and the exit code is 125. The shorter --grace is, the
+more crashes a command survives. If stile itself is killed with -9, a watchdog
 ends the command in the same way. If the watchdog is killed at the same moment,
 or the whole machine is suspended for longer than the lease, the command cannot
 be ended in time: only the token protects the resource then.

@@ -65,6 +65,8 @@ func (w *world) run(t *testing.T, i int, path string, args ...string) *shell {
 	start := s.cmd.Start
 	if w != nil {
 		start = func() error { return w.within(i, s.cmd.Start) }
+	} else {
+		s.cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL // if the test is killed, too
 	}
 	if err := start(); err != nil {
 		t.Fatal(err)
