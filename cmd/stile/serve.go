@@ -58,7 +58,7 @@ func newServe() *cobra.Command {
 		Short: "Run a node of a cluster",
 		Long: `Runs a node until Ctrl-C, TERM or 'stile leave'. The node founds a cluster,
 joins one with --join, or returns to the one in its data directory. With --join
-it never founds one, and does not start if its directory belongs to another one.
+it never founds one, and refuses a data directory of a different cluster.
 Three nodes tolerate one failure. One address serves other nodes and clients.
 
 The data directory holds what must survive a restart: the agreed views, so that
