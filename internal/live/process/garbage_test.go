@@ -114,7 +114,7 @@ func wellMade(b []byte) bool {
 		return err == nil && len(m.Record) > 0
 	case b[0] == voterMessage:
 		b = b[1:]
-		for range 2 {
+		for range 3 { // two voters and the generation
 			_, n := binary.Uvarint(b)
 			b = b[max(n, 0):]
 		}
