@@ -384,10 +384,9 @@ func TestCrashedNodeOfHolder(t *testing.T) {
 		o := c.nodes[(i+1)%3]
 		o.unlock(o.lock("x"))
 	}
-	if survived < 10 {
+	if survived < 20 { // a leader is evicted as fast as any other member
 		t.Errorf("%d of 20 survive", survived)
 	}
-	t.Logf("%d of 20 survive", survived)
 }
 
 // A client that holds a lock through a node that stops moves to another node, and keeps

@@ -395,3 +395,37 @@ func TestStaleVoter(t *testing.T) {
 		t.Errorf("%v", all)
 	}
 }
+
+// A new leader evicts the member of the former one sooner than others, unless that one
+// renews.
+func TestFormerLeader(t *testing.T) {
+	for _, renews := range []bool{false, true} {
+		r := born(t, 3, 3)
+		w := NewLeader(r.Voters[0].ID, r)
+		w.Voters([]uint64{r.Voters[0].ID, r.Voters[1].ID, r.Voters[2].ID}, false, true)
+		w.Follow(r.Voters[1].ID)
+		w.Follow(0)
+		w.Follow(r.Voters[0].ID) // it is elected, and does not serve yet
+		w.Lead(100*second, 2, r)
+		renew := member.Instant(r.Settings.Renew)
+		at := member.Instant(0)
+		for now := 100 * second; now < 100*second+2*renew && at == 0; now += renew / 20 {
+			if renews {
+				m := Message{Kind: Renew, Cluster: r.Cluster, Inc: r.Members[1].Inc, Number: uint64(now), Epoch: r.Epoch}
+				if err := w.Receive(now, "b", m.AppendTo(nil)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			w.Out.Reset()
+			if w.Tick(now); w.Out.Propose != nil {
+				if x, err := ParseChange(w.Out.Propose); err != nil || len(x.Drop) != 1 || x.Drop[0] != r.Members[1].Inc {
+					t.Fatalf("%+v, %v", x, err)
+				}
+				at = now - 100*second
+			}
+		}
+		if renews != (at == 0) {
+			t.Errorf("renews %t: evicted after %d ms", renews, at/member.Instant(member.Millisecond))
+		}
+	}
+}
