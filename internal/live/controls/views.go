@@ -94,12 +94,11 @@ func engineControls() []Control {
 			Rewrites: []Rewrite{
 				{leaderFile, `	*w = Leader{Out: w.Out, self`, `	old := *w
 	*w = Leader{Out: w.Out, self`},
-				{leaderFile, `		w.standings = append(w.standings, standing{inc: m.Inc, heard: w.now, until: full})
-`, `		s := standing{inc: m.Inc, heard: w.now, until: full}
-		if broken("KeptLeases") {
+				{leaderFile, `		if m.Voter != 0 && m.Voter == former.id {
+`, `		if broken("KeptLeases") {
 			s.until = old.until(m.Inc)
 		}
-		w.standings = append(w.standings, s)
+		if m.Voter != 0 && m.Voter == former.id {
 `},
 			},
 			Tests: []Test{storm("reigns", 200), found},

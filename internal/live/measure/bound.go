@@ -50,14 +50,18 @@ func (o *Outage) Bound(g *Group) Outcome {
 		}
 		return b
 	}
-	late := int64(0) // how much later the member's silence is counted from
+	late := int64(0) // how much later leases are counted from
 	if o.leads() {
 		late = g.election(tries)
 		b.Serves = late
 		b.Renewal += late + g.finding()
 	}
-	rest := patience/2 + patience*s.Drift/1_000_000 // of the lease, when the process is evicted
-	b.Other += rest                                 // if the lock is handed over when the view changes
+	rest := patience / 2 // of the lease, when the process is evicted
+	if o.leads() {       // its silence counts from before the election, its lease from after it
+		rest = min(rest+late, patience-min(3*renew/2, rest))
+	}
+	rest += patience * s.Drift / 1_000_000
+	b.Other += rest // if the lock is handed over when the view changes
 	b.View = late + patience/2 + 2*tick + 8*slowest
 	if o.held() {
 		b.Next = b.View + rest + 12*slowest

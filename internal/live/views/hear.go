@@ -135,8 +135,12 @@ func (w *Leader) Raise(epoch uint64) {
 
 // Spoke reports that a message from another voter has arrived, with the highest epoch
 // that its process has seen.
-func (w *Leader) Spoke(voter, epoch uint64) {
+func (w *Leader) Spoke(now member.Instant, voter, epoch uint64) {
+	w.hear(now)
 	w.Raise(epoch)
+	if voter == w.former.id {
+		w.former.at = w.now
+	}
 	if !slices.Contains(w.spoke, voter) && len(w.spoke) < maxLeaving {
 		w.spoke = append(w.spoke, voter)
 	}

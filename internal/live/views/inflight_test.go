@@ -106,7 +106,7 @@ func TestLeavingVoterIsToldLate(t *testing.T) {
 		t.Errorf("the log may still need it: %+v", all)
 	}
 	d.Voters([]uint64{64, 65, 128}, false, true)
-	d.Follow(65)
+	d.Follow(d.now, 65)
 	if all := d.say("C", leave); len(all) != 1 || all[0].Kind != NotLeader {
 		t.Errorf("a follower does not know: %+v", all)
 	}

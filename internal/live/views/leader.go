@@ -27,7 +27,7 @@ type Leader struct {
 	floor  uint64         // highest epoch that a process of the cluster has reported; kept from term to term
 	term   uint64
 	leader uint64 // the voter that leads, as far as is known
-	former uint64 // the voter that led before this one, as far as is known
+	former timed  // the voter that led before this one, as far as is known, and when it last spoke
 	since  member.Instant
 
 	standings []standing // of the members, by rank
@@ -115,9 +115,10 @@ func (w *Leader) patience() member.Instant {
 
 // Follow reports that this voter does not lead, and which one does; 0 if that is
 // unknown.
-func (w *Leader) Follow(leader uint64) {
-	if w.leads, w.leader = false, leader; leader != 0 && leader != w.self {
-		w.former = leader
+func (w *Leader) Follow(now member.Instant, leader uint64) {
+	w.hear(now)
+	if w.leads, w.leader = false, leader; leader != 0 && leader != w.self && leader != w.former.id {
+		w.former = timed{leader, w.now}
 	}
 }
 
@@ -128,15 +129,16 @@ func (w *Leader) Lead(now member.Instant, term uint64, r Record) {
 	if w.leads && w.term == term {
 		return
 	}
-	*w = Leader{Out: w.Out, self: w.self, now: w.now, list: w.list, growing: w.growing, steady: w.steady, reads: w.reads, floor: w.floor, former: w.former}
+	former := w.former
+	*w = Leader{Out: w.Out, self: w.self, now: w.now, list: w.list, growing: w.growing, steady: w.steady, reads: w.reads, floor: w.floor}
 	w.adopt(r)
 	w.leads, w.term, w.leader, w.began, w.since, w.ticked = true, term, w.self, w.now, w.now, w.now
 	full := w.now + w.patience()
 	for _, m := range r.Members {
 		s := standing{inc: m.Inc, heard: w.now, until: full}
-		if m.Voter != 0 && m.Voter == w.former {
-			// It is most likely dead. Clients that held locks through it have little time left.
-			s.heard -= max(0, w.silence()-3*member.Instant(r.Settings.Renew)/2)
+		if m.Voter != 0 && m.Voter == former.id {
+			// It may be dead: it has been silent since it last led. If not, it has time to renew.
+			s.heard = max(former.at, w.now-max(0, w.silence()-3*member.Instant(r.Settings.Renew)/2))
 		}
 		w.standings = append(w.standings, s)
 	}

@@ -177,7 +177,7 @@ func TestDoomedAreNotRenewed(t *testing.T) {
 func TestNewLeaderBeginsAnew(t *testing.T) {
 	d := lead(t, 3, 1)
 	d.say("X", Message{Kind: Join, Name: "X", Nonce: 5, Who: []uint64{64, 65, 66}})
-	d.Follow(65)
+	d.Follow(d.now, 65)
 	d.now += 100 * second
 	d.Lead(d.now, 3, *d.Record())
 	d.term = 3
@@ -193,7 +193,7 @@ func TestNewLeaderBeginsAnew(t *testing.T) {
 		t.Errorf("rest %v after %v", x.Ghosts[0].Rest, waited)
 	}
 	r := d.commit()
-	d.Follow(65)
+	d.Follow(d.now, 65)
 	d.Lead(d.now, 5, r)
 	d.term = 5
 	if err := d.Forget(); err != nil {
@@ -380,7 +380,7 @@ func TestStaleVoter(t *testing.T) {
 	if all := d.say("X", Message{Kind: Renew, Inc: 1*64 + 9, Number: 1, Epoch: 1}); !has(all, Gone) {
 		t.Errorf("one that is not there: %v", all)
 	}
-	d.Follow(64 + 1)
+	d.Follow(d.now, 64+1)
 	d.record.Voters = append(d.record.Voters, Voter{ID: 65, Address: "there"})
 	all := d.say("A", Message{Kind: Renew, Inc: 64, Number: 1, Epoch: 1})
 	if len(all) != 1 || all[0].Kind != NotLeader || all[0].Address != "there" {
@@ -396,36 +396,51 @@ func TestStaleVoter(t *testing.T) {
 	}
 }
 
-// A new leader evicts the member of the former one sooner than others, unless that one
-// renews.
+// A new leader has heard from the member of the former one when its voter last spoke, but
+// leaves it the time to renew.
 func TestFormerLeader(t *testing.T) {
-	for _, renews := range []bool{false, true} {
-		r := born(t, 3, 3)
+	r := born(t, 3, 3)
+	renew, quiet := member.Instant(r.Settings.Renew), member.Instant(r.Settings.Patience())/2
+	for name, c := range map[string]struct {
+		spoke, evicted member.Instant // before and after it is elected
+		renews         bool
+	}{
+		"silent since an election": {spoke: renew, evicted: quiet - renew},
+		"silent for long":          {spoke: 10 * renew, evicted: renew + renew/2},
+		"just spoke":               {evicted: quiet},
+		"renews":                   {spoke: renew, renews: true, evicted: -1},
+	} {
+		now := 100 * second
 		w := NewLeader(r.Voters[0].ID, r)
 		w.Voters([]uint64{r.Voters[0].ID, r.Voters[1].ID, r.Voters[2].ID}, false, true)
-		w.Follow(r.Voters[1].ID)
-		w.Follow(0)
-		w.Follow(r.Voters[0].ID) // it is elected, and does not serve yet
-		w.Lead(100*second, 2, r)
-		renew := member.Instant(r.Settings.Renew)
-		at := member.Instant(0)
-		for now := 100 * second; now < 100*second+2*renew && at == 0; now += renew / 20 {
-			if renews {
-				m := Message{Kind: Renew, Cluster: r.Cluster, Inc: r.Members[1].Inc, Number: uint64(now), Epoch: r.Epoch}
-				if err := w.Receive(now, "b", m.AppendTo(nil)); err != nil {
+		w.Follow(now-20*renew, r.Voters[2].ID)
+		w.Follow(now-15*renew, r.Voters[1].ID)
+		w.Spoke(now-c.spoke, r.Voters[1].ID, 1)
+		w.Spoke(now, r.Voters[2].ID, 1)
+		w.Follow(now, 0)
+		w.Follow(now, r.Voters[0].ID) // it is elected, and does not serve yet
+		w.Lead(now, 2, r)
+		at := member.Instant(-1)
+		for i := member.Instant(0); at < 0 && i <= quiet+renew; i += renew / 20 {
+			for _, m := range r.Members[:3] {
+				if m.Voter == r.Voters[1].ID && !c.renews {
+					continue
+				}
+				b := Message{Kind: Renew, Cluster: r.Cluster, Inc: m.Inc, Number: uint64(now + i), Epoch: r.Epoch}
+				if err := w.Receive(now+i, m.Address, b.AppendTo(nil)); err != nil {
 					t.Fatal(err)
 				}
 			}
 			w.Out.Reset()
-			if w.Tick(now); w.Out.Propose != nil {
+			if w.Tick(now + i); w.Out.Propose != nil {
 				if x, err := ParseChange(w.Out.Propose); err != nil || len(x.Drop) != 1 || x.Drop[0] != r.Members[1].Inc {
-					t.Fatalf("%+v, %v", x, err)
+					t.Fatalf("%s: %+v, %v", name, x, err)
 				}
-				at = now - 100*second
+				at = i
 			}
 		}
-		if renews != (at == 0) {
-			t.Errorf("renews %t: evicted after %d ms", renews, at/member.Instant(member.Millisecond))
+		if c.evicted < 0 != (at < 0) || at >= 0 && (at < c.evicted || at > c.evicted+renew/20) {
+			t.Errorf("%s: evicted %d ms after the election, want %d", name, at/member.Instant(member.Millisecond), c.evicted/member.Instant(member.Millisecond))
 		}
 	}
 }

@@ -214,7 +214,7 @@ func TestOrders(t *testing.T) {
 	if x := d.tick(second); x == nil || x.Wanted != 5 || !slices.Equal(x.Choices, central()) || len(x.Drop) != 2 {
 		t.Errorf("%+v", x)
 	}
-	d.Follow(65)
+	d.Follow(d.now, 65)
 	for i, err := range []error{d.Evict(64), d.Choose(central()), d.Forget(), d.Want(1)} {
 		if !errors.Is(err, ErrNotLeader) {
 			t.Errorf("order %d to one that does not lead: %v", i, err)
@@ -229,7 +229,7 @@ func TestFollower(t *testing.T) {
 	d.tick(second)
 	d.say("m", Message{Kind: Renew, Inc: 65, Number: 1, Epoch: 1})
 	d.tick(1)
-	d.Follow(66)
+	d.Follow(d.now, 66)
 	if d.Confirmed(d.now, d.reads); len(d.Out.Send) > 0 {
 		t.Error("a follower confirms")
 	}
@@ -238,7 +238,7 @@ func TestFollower(t *testing.T) {
 	}
 	for _, kind := range []Kind{Join, Status, Renew, Leave} {
 		for leader, address := range map[uint64]string{0: "", 64: "", 66: "C"} {
-			d.Follow(leader)
+			d.Follow(d.now, leader)
 			all := d.say("m", Message{Kind: kind, Inc: 65, Epoch: 1, Name: "X", Nonce: 5})
 			if len(all) != 1 || all[0].Kind != NotLeader || all[0].Address != address || all[0].Epoch != 1 {
 				t.Errorf("%v, while %d leads: %+v", kind, leader, all)

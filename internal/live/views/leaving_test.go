@@ -90,7 +90,7 @@ func TestLeaverIsTold(t *testing.T) {
 	if all := d.leaves(66, 0); len(all) != 1 || all[0].Kind != Gone {
 		t.Errorf("%v, want GONE", all)
 	}
-	d.Follow(65)
+	d.Follow(d.now, 65)
 	if all := d.leaves(66, 66); len(all) != 1 || all[0].Kind != NotLeader {
 		t.Errorf("%v, want NOTLEADER", all)
 	}

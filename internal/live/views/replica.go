@@ -163,7 +163,7 @@ func (c *Replica) Step(now member.Instant, from string, b []byte) error {
 	err := c.log.Step(sender, b[n+k+l:])
 	if err == nil {
 		c.note(sender, from)
-		c.leader.Spoke(sender, epoch)
+		c.leader.Spoke(now, sender, epoch)
 	}
 	c.settle(now)
 	return err
@@ -238,7 +238,7 @@ func (c *Replica) settle(now member.Instant) {
 		if c.lead.Serves {
 			c.leader.Lead(now, c.lead.Term, c.m.record)
 		} else {
-			c.leader.Follow(c.lead.Leader)
+			c.leader.Follow(now, c.lead.Leader)
 		}
 		if c.m.fresh {
 			c.m.fresh = false

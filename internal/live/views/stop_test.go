@@ -25,7 +25,7 @@ func TestStopper(t *testing.T) {
 	if got := d.say("C", Message{Kind: Leave, Inc: 66, Voter: 66, Stops: true}); !has(got, Gone) {
 		t.Errorf("it asks again, and is answered %+v", got)
 	}
-	d.Follow(65)
+	d.Follow(d.now, 65)
 	if got := d.say("C", Message{Kind: Leave, Inc: 66, Voter: 66, Stops: true}); !has(got, Gone) {
 		t.Errorf("it asks a voter that does not lead, and is answered %+v", got)
 	}
@@ -180,7 +180,7 @@ func TestFloor(t *testing.T) {
 			d.say("X", Message{Kind: Renew, Inc: 7000, Number: 99, Epoch: 1, Seen: epoch})
 		},
 		"a joiner":      func(d *testLeader, epoch uint64) { d.say("X", Message{Kind: Join, Name: "X", Nonce: 5, Seen: epoch}) },
-		"another voter": func(d *testLeader, epoch uint64) { d.Spoke(65, epoch) },
+		"another voter": func(d *testLeader, epoch uint64) { d.Spoke(d.now, 65, epoch) },
 	} {
 		d := lead(t, 3, 3)
 		d.live(3*second, 64, 65, 66)
@@ -224,10 +224,10 @@ func TestSurvey(t *testing.T) {
 		}
 	}
 	d.Leader.now = d.now
-	if d.Spoke(65, 1); d.surveyed() {
+	if d.Spoke(d.now, 65, 1); d.surveyed() {
 		t.Error("one has not spoken")
 	}
-	if d.Spoke(66, 1); !d.surveyed() {
+	if d.Spoke(d.now, 66, 1); !d.surveyed() {
 		t.Error("all have spoken")
 	}
 }

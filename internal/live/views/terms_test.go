@@ -23,7 +23,7 @@ func TestLeadAgain(t *testing.T) {
 	if d.Lead(d.now+second, 1, r); len(d.joiners) != 1 || !d.leads {
 		t.Error("it begins anew in the same term")
 	}
-	d.Follow(65)
+	d.Follow(d.now, 65)
 	if d.Lead(d.now+2*second, 1, r); len(d.joiners) > 0 || !d.leads || d.since != d.now+2*second {
 		t.Error("it does not begin anew")
 	}

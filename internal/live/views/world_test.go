@@ -179,7 +179,7 @@ func (w *world) keep(n *node, id uint64) {
 	k := &voter{n: n, id: id, leader: NewLeader(id, w.last()), applied: len(w.records)}
 	k.leader.Voters(slices.Clone(w.list), false, true)
 	if w.leader != nil {
-		k.leader.Follow(w.leader.id)
+		k.leader.Follow(n.clock(), w.leader.id)
 	}
 	n.voter = k
 	var tick func()
@@ -216,7 +216,7 @@ func (w *world) elect(k *voter) {
 			}
 			w.after(d, func() {
 				if w.term == term {
-					o.leader.Follow(k.id)
+					o.leader.Follow(n.clock(), k.id)
 				}
 			})
 		}
