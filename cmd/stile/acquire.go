@@ -165,7 +165,7 @@ func (t *acquireFlags) notAcquired(name string, err error) error {
 	case errors.Is(err, lock.ErrBusy), errors.Is(err, lock.ErrRecovering):
 		return exitError{code: t.conflict, why: err.Error()}
 	case errors.Is(err, context.DeadlineExceeded):
-		return exitError{code: t.conflict, why: fmt.Sprintf("lock %q: not acquired within %v: 'stile locks' shows who holds it", name, t.wait)}
+		return exitError{code: t.conflict, why: fmt.Sprintf("lock %q: not acquired within %v; to see who holds it, run 'stile locks'", name, t.wait)}
 	}
 	return failed("%v", err)
 }

@@ -116,7 +116,7 @@ func TestLiveJoining(t *testing.T) {
 		}
 	}
 	s := at(t, n.Address(), 1, "status")
-	for _, want := range []string{"b at " + n.Address() + ", joining", "why        waiting for a node of the cluster to join, at " + nobody.Addr().String(), "stile: node b is not an active member: it is joining"} {
+	for _, want := range []string{"b at " + n.Address() + ", joining", "why        looking for a node of the cluster, at " + nobody.Addr().String(), "stile: node b is not an active member: it is joining"} {
 		if !strings.Contains(s, want) {
 			t.Errorf("the status is\n%s\nwithout %q", s, want)
 		}
@@ -124,7 +124,7 @@ func TestLiveJoining(t *testing.T) {
 	at(t, n.Address(), 0, "members")
 	for _, args := range [][]string{{"locks"}, {"locks", "--watch"}, {"force-release", "demo", "--yes"}} {
 		s := at(t, n.Address(), 2, args...)
-		for _, want := range []string{"node b at " + n.Address() + " is not a member at present (joining: waiting for a node of the cluster to join, at " + nobody.Addr().String(), "name another node with --addr", "'stile status'"} {
+		for _, want := range []string{"node b at " + n.Address() + " is not a member at present (joining: looking for a node of the cluster, at " + nobody.Addr().String(), "name another node with --addr", "'stile status'"} {
 			if !strings.Contains(s, want) {
 				t.Errorf("%q says %s\nwithout %q", args, s, want)
 			}

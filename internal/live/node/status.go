@@ -170,7 +170,7 @@ func (n *Node) waits() string {
 	case slices.ContainsFunc(n.contacts, n.p.Linked):
 		return "waiting for the nodes at " + at + " to admit it: " + n.noMajority(r)
 	case at != "" && n.lately != "":
-		return fmt.Sprintf("waiting for a node of the cluster to join, at %s: %s", at, n.lately)
+		return fmt.Sprintf("looking for a node of the cluster, at %s: %s", at, n.lately)
 	}
 	return n.lately
 }
