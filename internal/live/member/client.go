@@ -35,8 +35,9 @@ func (c *session) takeOut(w *waiter) {
 }
 
 // Renew begins a client's session or renews it, for this length. It returns how long
-// the client may act, by its own clock, counted from before it asked: less than the
-// member may, whatever the two clocks do. The client 0 is the member's own process, and
+// the client may act, by its own clock, counted from before it asked: what it does ends
+// before the member's lease does, whatever the two clocks do. Like the member, it must
+// begin nothing for some time before that. The client 0 is the member's own process, and
 // needs no session.
 func (m *Member) Renew(now Instant, client uint64, length Span) (Span, error) {
 	m.begin(now)
@@ -56,7 +57,19 @@ func (m *Member) Renew(now Instant, client uint64, length Span) (Span, error) {
 		m.clients[client] = c
 	}
 	m.schedule.put(&c.end, max(c.end.at, m.now+Instant(length)))
-	return m.Settings.within(min(length, Span(m.deadline()-m.now))), nil
+	return m.Settings.within(min(length, Span(m.lease-m.now))), nil
+}
+
+// Again returns how long a client should wait, after a renewal, before the next. It renews
+// about five times in the length of its session, and soon after the member has renewed its
+// own lease: the client may act for as long as that lets it.
+func (m *Member) Again(now Instant, length Span) Span {
+	step, late := length/5, m.Settings.Renew/10
+	wait := Span(max(0, m.renewAt-now)) + late
+	if wait > step+step/5 {
+		return step
+	}
+	return wait + max(0, step-wait)/m.Settings.Renew*m.Settings.Renew
 }
 
 // Close ends a client's session: the client holds nothing and waits for nothing any

@@ -20,9 +20,28 @@ func TestSessionsNeedALease(t *testing.T) {
 	}
 	m.lease = Instant(m.Settings.Lease)
 	now := Instant(5 * Second)
-	want := m.Settings.within(Span(m.Deadline() - now))
-	if d, err := m.Renew(now, 7, 100*Second); err != nil || d != want || d > 4*Second {
+	want := m.Settings.within(Span(m.lease - now))
+	if d, err := m.Renew(now, 7, 100*Second); err != nil || d != want || d > 5*Second {
 		t.Errorf("at %d it may act for %v, want %v (%v)", now, d, want, err)
+	}
+}
+
+// A client renews soon after the member, about five times in a session, whenever it asks.
+func TestAgain(t *testing.T) {
+	m := newFleet(t, "central", 2).members[0]
+	renew := m.Settings.Renew
+	for _, c := range []struct{ due, length, want Span }{
+		{renew, 5 * renew, renew + renew/10},
+		{renew / 2, 5 * renew, renew/2 + renew/10},
+		{0, 5 * renew, renew / 10}, // and again a period later
+		{-renew, 5 * renew, renew / 10},
+		{renew / 2, 20 * renew, renew/2 + renew/10 + 3*renew},
+		{renew, renew, renew / 5}, // a short session: it cannot wait
+	} {
+		m.renewAt = Instant(100 * Second)
+		if got := m.Again(m.renewAt-Instant(c.due), c.length); got != c.want {
+			t.Errorf("the member renews in %v: a client with a session of %v in %v, want %v", c.due, c.length, got, c.want)
+		}
 	}
 }
 

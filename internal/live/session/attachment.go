@@ -180,20 +180,19 @@ func (g *Client) count(a *attachment) uint64 {
 }
 
 // renewed handles the answer to a renewal.
-func (g *Client) renewed(a *attachment, number uint64, span member.Span) {
-	i := slices.IndexFunc(a.renews, func(r renewal) bool { return r.number == number })
+func (g *Client) renewed(a *attachment, f *Frame) {
+	i := slices.IndexFunc(a.renews, func(r renewal) bool { return r.number == f.Number })
 	if i < 0 {
 		return // of another connection, or never sent
 	}
 	from := a.renews[i].at
 	a.renews = slices.Delete(a.renews, 0, i+1)
-	if span > 0 {
-		a.until = max(a.until, from+member.Instant(span))
+	if f.Span > 0 {
+		a.until = max(a.until, from+member.Instant(f.Span))
 	}
 	// Retry soon if the node could not give much: it will when its own lease is
 	// renewed.
-	wait := min(a.length/5, max((span-a.act)/3, a.length/50))
-	a.renewAt = min(a.renewAt, g.now+member.Instant(wait))
+	a.renewAt = g.now + member.Instant(max(min(f.Again, a.length/4, (f.Span-a.act)/3), a.length/50))
 }
 
 // owe withdraws a request at an attachment where it waits or is held, now and after each

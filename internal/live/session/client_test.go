@@ -310,8 +310,29 @@ func TestClientNested(t *testing.T) {
 	p.now += member.Instant(300 * ms)
 	p.deaf = false // the answer comes late
 	p.settle()
-	if p.g.cur.until > p.m.Deadline() {
-		t.Errorf("the client acts until %d, its node until %d", p.g.cur.until, p.m.Deadline())
+	if p.g.cur.limit() > p.m.Deadline() || !p.m.Usable(p.g.cur.limit()-1) {
+		t.Errorf("the client counts on its locks until %d, its node until %d", p.g.cur.limit(), p.m.Deadline())
+	}
+}
+
+// A client renews soon after its node has, so that it may act for as long as that lets it,
+// whenever it has connected.
+func TestClientRenewsAfterItsNode(t *testing.T) {
+	for first := member.Span(0); first < settings().Renew; first += settings().Renew / 8 {
+		p := newPair(t, ClientConfig{})
+		p.pass(first)
+		p.connect()
+		p.pass(2 * settings().Lease)
+		late := 0
+		for range 100 {
+			p.pass(settings().Renew / 20)
+			if p.g.cur.limit() < p.m.Deadline()-member.Instant(settings().Renew/2) {
+				late++
+			}
+		}
+		if late > 30 {
+			t.Errorf("connected after %v, it could act longer for %d %% of the time", first, late)
+		}
 	}
 }
 

@@ -251,8 +251,7 @@ func (g *Client) welcomed(a *attachment, f *Frame) {
 	fresh := a.session == 0
 	a.phase, a.parting = open, false
 	a.session, a.secret, a.length, a.act, a.inc = f.Session, f.Secret, f.Length, f.Act, f.Inc
-	a.renewAt = member.Never
-	g.renewed(a, f.Number, f.Span)
+	g.renewed(a, f)
 	if g.now >= a.limit() { // in flight for too long to be of use
 		g.hangUp(a)
 		a.session = 0

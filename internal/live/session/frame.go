@@ -138,6 +138,7 @@ type Frame struct {
 	Name     string       // Hello: the client's display name; Lock, Claim
 	Length   member.Span  // Hello: wanted length of the session, 0 for the maximum; Welcome: its actual length
 	Span     member.Span  // Welcome, Renewed; 0: not renewed
+	Again    member.Span  // Welcome, Renewed: how long the client should wait before it renews again
 	Act      member.Span  // Welcome: how long before its deadline the session's locks count as lost at the client
 	Try      bool         // Lock: do not wait behind other requests
 	Token    member.Token // Held, Claim
@@ -208,10 +209,12 @@ func (f *Frame) answers(c *codec.Coder) {
 		c.Number(&f.Inc)
 		codec.Within(c, &f.Length, uint64(shortest), uint64(member.MaxSpan))
 		f.Span.Code(c)
+		f.Again.Code(c)
 		f.Act.Code(c)
 		codec.List(c, &f.Nodes, MaxNodes, func(t *string) { c.Text(t, member.MaxAddress) })
 	case Renewed:
 		f.Span.Code(c)
+		f.Again.Code(c)
 	case Held:
 		c.Number(&f.Token.Epoch)
 		c.Number(&f.Token.Count)

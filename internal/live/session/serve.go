@@ -34,7 +34,7 @@ func (d *Server) serve(now member.Instant, m *member.Member, s *session, f *Fram
 	r := d.requests[key{s.id, f.Number}]
 	switch f.Kind {
 	case Renew:
-		d.send(s, &Frame{Kind: Renewed, Number: f.Number, Span: d.prolong(now, m, s)})
+		d.send(s, &Frame{Kind: Renewed, Number: f.Number, Span: d.prolong(now, m, s), Again: m.Again(now, s.length)})
 	case Lock:
 		switch {
 		case r != nil && r.state == held:

@@ -178,7 +178,7 @@ func (d *Server) hello(now member.Instant, m *member.Member, conn uint64, f *Fra
 	}
 	d.bind(conn, s)
 	d.send(s, &Frame{Kind: Welcome, Number: f.Number, Session: s.id, Secret: s.secret, Inc: m.Inc, Length: s.length, Span: span,
-		Act: act, Nodes: d.nodes()})
+		Again: m.Again(now, s.length), Act: act, Nodes: d.nodes()})
 	if d.leaves {
 		d.bye(conn, Leaving, false)
 	}

@@ -10,7 +10,7 @@ import (
 func TestDeskServes(t *testing.T) {
 	n := newNode(t)
 	w := n.hello(1, Frame{})
-	if w.Length != settings().Lease || w.Act != w.Length/10 || w.Span <= 0 || w.Span >= w.Length-w.Act {
+	if w.Length != settings().Lease || w.Act != w.Length/10 || w.Span <= w.Length-w.Act || w.Span >= w.Length {
 		t.Errorf("welcome %+v: want a session of a lease, nested in the node's", w)
 	}
 	n.hello(2, Frame{})
@@ -207,7 +207,7 @@ func TestNoLease(t *testing.T) {
 	expect(t, "who comes", n.hears(2), Frame{Kind: Bye, Why: NoLease})
 	n = newNode(t)
 	n.mute = true
-	n.wake(member.Instant(settings().Lease * 85 / 100))
+	n.wake(member.Instant(settings().Lease * 899 / 1000))
 	if !n.m.Usable(n.now) {
 		t.Fatal("the node has no lease: want one that is about to end")
 	}

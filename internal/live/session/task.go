@@ -138,7 +138,7 @@ func (g *Client) left(t *task, ok bool) {
 // heard handles what a node reports about a request or its session.
 func (g *Client) heard(a *attachment, f *Frame) {
 	if f.Kind == Renewed {
-		g.renewed(a, f.Number, f.Span)
+		g.renewed(a, f)
 		return
 	}
 	if f.Kind == Done && a.paid(f.Number) {
