@@ -1,11 +1,16 @@
 package storm
 
-import "github.com/stile-lock/stile/internal/live/views"
+import (
+	"slices"
+
+	"github.com/stile-lock/stile/internal/live/views"
+)
 
 // A cluster is what the oracle knows of one cluster: its views, its log and the leases that
 // it has granted. When a backup is restored, another cluster takes its place. What was
 // granted before still counts: fencing tokens, holds and the resource belong to no cluster.
 type cluster struct {
+	earlier  []uint64    // clusters that it was restored from
 	past     uint64      // the highest epoch of earlier clusters; 0 if there was none
 	first    uint64      // its first epoch; 0 before its first view is committed
 	agreed   []agreed    // committed views by epoch, from the first
@@ -63,7 +68,7 @@ func (o *oracle) begins(q *proc, r *views.Record) {
 	if o.first = r.Epoch; r.Epoch <= o.past {
 		o.w.broken(Views, "%s starts a cluster in epoch %d, but an earlier one has reached epoch %d", o.w.Name(q.id), r.Epoch, o.past)
 	}
-	if o.past > 0 {
+	if o.earlier = slices.Clone(r.Earlier); o.past > 0 {
 		o.w.backups.noted = r.Epoch
 	}
 }

@@ -27,6 +27,7 @@ func tunings() []tuning {
 		{"usual", func(*Config) {}}, {"steady", steady}, {"reigns", reigns}, {"curiosity", curiosity}, {"power", power},
 		{"skips", skips}, {"crowd", crowd}, {"waves", waves}, {"clients", clients}, {"late", late}, {"flaky", flaky},
 		{"edge", edge}, {"quorums", quorums}, {"garbled", garbled}, {"restores", restores}, {"stops", stops},
+		{"rollbacks", rollbacks}, {"returns", returns},
 	}
 }
 
@@ -112,6 +113,18 @@ func restores(c *Config) {
 	clients(c)
 	c.Nodes, c.Voters, c.Shelter = 2+int(c.Seed%4), 3, false
 	c.Faults, c.Intensity = Restore|Client|Crash|Evict|Join|Switch, 15
+}
+
+// rollbacks has voters that start again from older copies of their disks.
+func rollbacks(c *Config) {
+	c.Nodes, c.Voters, c.Shelter = 3+int(c.Seed%4), 3+2*int(c.Seed/4%2), false
+	c.Faults, c.Intensity = Rollback|Stop|Crash|Evict|Skip|Client, 30
+}
+
+// returns has disasters, and processes with disks of the lost cluster after them.
+func returns(c *Config) {
+	restores(c)
+	c.Faults, c.Intensity = Restore|Return|Crash|Evict|Partition, 30
 }
 
 // quorums runs maekawa, where a request need not reach the home.
