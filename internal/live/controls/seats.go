@@ -84,7 +84,7 @@ func seatControls() []Control {
 			Rewrites: []Rewrite{{hearFile, `	if epoch < maxEpoch/2 {
 `, `	if epoch < maxEpoch/2 && !broken("NoFloor") {
 `}},
-			Tests: []Test{test(processPackage, "TestRollback")},
+			Tests: []Test{storm("rollbacks", 40), test(processPackage, "TestRollback")},
 		},
 		{
 			Name: "NoSurvey", Section: "18", Text: "a new leader makes a view before the other voters have reported which epochs they have seen",

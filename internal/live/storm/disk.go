@@ -52,6 +52,7 @@ type drive struct {
 	copies []copied  // made earlier in the present cluster, oldest first
 	relic  *copied   // made in the last one
 	next   *copied   // what the process starts with next
+	goes   bool      // whatever the others have, because the cluster goes back
 	lacks  *promise  // what the voter had promised before its disk was replaced by an older copy
 	aside  *contents // the disk of the present cluster, while one of a lost cluster is in its place
 }
@@ -137,7 +138,7 @@ func (d *drive) do(s *save) error {
 }
 
 // lose empties the drive: its disk is lost.
-func (d *drive) lose() { d.contents, d.next, d.lacks = contents{}, nil, nil }
+func (d *drive) lose() { d.contents, d.next, d.goes, d.lacks = contents{}, nil, false, nil }
 
 // saved hands an acknowledgement to the process.
 func (q *proc) saved(boots int) {

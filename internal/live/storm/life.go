@@ -56,7 +56,7 @@ func (q *proc) open() (err error) {
 		c.Found = &process.Founding{Cluster: 1, Epoch: 1, Settings: w.Settings, Voters: w.Voters, Choices: w.choices(0)}
 	}
 	if c.Restore = w.restoring(q); q.isRelic() {
-		if c.Cluster = clusterOf(d.past); !slices.Contains(w.oracle.earlier, c.Cluster) {
+		if c.Cluster = pastOf(d.past).Cluster; !slices.Contains(w.oracle.earlier, c.Cluster) {
 			c.Join = c.Contacts
 		}
 	}

@@ -56,6 +56,7 @@ type proc struct {
 	rest     int64 // how long the place stays empty
 	late     bool  // its timers fire late
 	garbled  bool  // the current input is malformed
+	forked   bool  // its log does not match the others' any more
 }
 
 type renewal struct {
@@ -135,6 +136,10 @@ func (q *proc) carryOut() {
 	}
 	switch phase := q.p.Phase(); {
 	case q.state == dead: // it has failed
+		return
+	case q.forked:
+		q.forked = false
+		q.empties("it notices that the cluster has gone back")
 		return
 	case phase == process.Over:
 		q.exit()
@@ -220,6 +225,11 @@ func (q *proc) trouble(e *process.Effect) {
 		}
 		w.remark(q.id, "its disk fails, and it stops")
 		q.crash()
+	case process.RolledBack:
+		if w.oracle.former == nil {
+			w.broken(Errors, "m%d reports that epoch %d is lost", q.no, e.Number)
+		}
+		q.forked = slices.Contains(w.kept, q)
 	case process.HangUp:
 		if q.garbled {
 			w.hangUp(q, w.addressed(e.To))

@@ -70,6 +70,14 @@ func (w *world) disaster(s *Strike) bool {
 	for _, q := range w.procs {
 		w.ruin(q, int64(s.For))
 	}
+	w.kept = nil
+	w.succeed()
+	w.result.Restores++
+	return true
+}
+
+// succeed makes the oracle expect another cluster, or the same after it has lost views.
+func (w *world) succeed() {
 	for _, c := range w.clients {
 		c.curious.open = c.curious.open[:0] // an answer may be from the cluster that is lost
 	}
@@ -79,8 +87,6 @@ func (w *world) disaster(s *Strike) bool {
 	}
 	o.cluster = newCluster(w.Locks, o.epoch())
 	w.orders, w.lost = orders{}, nil
-	w.result.Restores++
-	return true
 }
 
 // ruin ends the process in a place and destroys its disk. The place is filled again; soon,

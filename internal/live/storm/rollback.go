@@ -4,25 +4,21 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/internal/live/views"
 )
 
-// Disks that are not what they should be: a process starts again from an older copy of its
-// own disk, or, after a backup was restored, with one of the lost cluster.
+// A process may start again from an older copy of its own disk.
 //
 // A voter whose disk is rolled back has forgotten votes and entries that others count on.
 // That is harmless if the other voters still have what it has forgotten: a majority of all
 // voters, without it, has its log, and can no longer vote in a term in which it has voted.
-// Only then is a disk rolled back. The voter must then catch up, or end with
+// Only then is a single disk rolled back. The voter must then catch up, or end with
 // views.ErrRolledBack; its operator empties the disk in that case. Until then, no other
 // voter loses its disk.
 //
-// A process with a disk of a lost cluster must end with views.Recovered when it hears of
-// the restored one, and must not become a member before. If a backup from before that
-// cluster was restored, the restored one does not know it; its operator names nodes to join,
-// and it must end with views.OtherCluster. The operator then puts the right disk back. Only one such process runs at a time, and only if its voter is not a majority
-// of the lost cluster by itself: otherwise that cluster would be back.
+// If most voters go back at once, the cluster loses views. The next epoch must then be above
+// all that the remaining voter knows of, which must be heard in time. No lease may run any
+// longer: the members of the lost views are not known. See goBack.
 
 // A copied is a copy of the disk of a place.
 type copied struct {
@@ -105,19 +101,11 @@ func (q *proc) copyDisk() {
 	d.copies = append(d.copies, x)
 }
 
-// bury keeps the last copy of a disk that is about to be lost with its cluster.
-func (d *drive) bury() {
-	d.putAway()
-	for i := range d.copies {
-		if x := &d.copies[i]; len(x.past) > 0 && (x.voter() == 0 || len(x.voters) > 1) {
-			d.relic = x
-		}
-	}
-	d.copies = nil
-}
-
 // rollBack makes a process crash. It starts again from an older copy of its disk.
 func (w *world) rollBack(s *Strike, q *proc) bool {
+	if s.How%4 == 3 {
+		return w.goBack(s)
+	}
 	d := &q.drive
 	if q.state == dead || q.isRelic() || len(d.copies) == 0 {
 		return false
@@ -158,22 +146,73 @@ func (w *world) mayForget(q *proc, x *copied) bool {
 	return 2*keep > len(voters)
 }
 
-// putBack makes a process crash. It starts again with the disk that it had in a lost
-// cluster.
-func (w *world) putBack(s *Strike, q *proc) bool {
-	d := &q.drive
-	if d.relic == nil || d.ill || d.rotten || d.next != nil || len(w.oracle.agreed) == 0 ||
-		slices.ContainsFunc(w.procs, func(o *proc) bool { return o.isRelic() || o.drive.next != nil && o.drive.next == o.drive.relic }) {
+// goBack makes all processes crash, and stay away until no lease can run any longer. The
+// disks of most voters are then replaced by older copies. There must be a voter that knows
+// the last epoch, and nothing may keep it from speaking to the others when they start.
+func (w *world) goBack(s *Strike) bool {
+	rest := 2 * int64(w.Settings.Lease)
+	if w.Shelter || !w.within() || w.disturbed() || w.severed || !w.sound() || w.Now()+rest+maxRest > w.times.heal {
 		return false
 	}
-	if q.state == dead {
-		w.At(w.Now()+int64(s.For)/8, boot, algorithm.None, q.place())
-	} else {
-		q.rest = 1 + int64(s.For)/8
-		q.die(false)
+	voters := w.leader().voter().Lead().Voters
+	var back, kept []*proc
+	for i := range w.procs {
+		q := w.procs[(s.Who+i)%len(w.procs)]
+		d := &q.drive
+		switch {
+		case d.stalls > 0 || d.slow > 0 || q.isRelic() || d.next != nil:
+			return false
+		case !slices.Contains(voters, d.voter()):
+		case q.state == dead || d.ill || d.rotten:
+			return false
+		case len(back) <= len(voters)/2 && q.copyOf(voters) != nil:
+			back = append(back, q)
+		default:
+			kept = append(kept, q)
+		}
 	}
-	d.next = d.relic
+	if len(back) <= len(voters)/2 || !slices.ContainsFunc(kept, func(q *proc) bool { return pastOf(q.drive.past).Epoch >= w.oracle.epoch() }) {
+		return false
+	}
+	for _, q := range w.procs {
+		if q.state != dead {
+			q.rest = rest + q.chance.Below(ms)
+			q.die(false)
+		}
+	}
+	for _, q := range back {
+		q.drive.next, q.drive.goes = q.copyOf(voters), true
+	}
+	for _, q := range w.procs {
+		q.drive.copies = nil // they may have what is lost now
+	}
+	w.kept, w.backups.by = kept, nil
+	w.result.Setbacks++
+	old := w.oracle.cluster
+	w.succeed()
+	w.oracle.former = &old
 	return true
+}
+
+// copyOf returns the oldest copy of the disk of a process as one of these voters, or nil.
+func (q *proc) copyOf(voters []uint64) *copied {
+	for i := range q.drive.copies {
+		if x := &q.drive.copies[i]; x.voter() == q.drive.voter() && slices.Equal(x.voters, voters) {
+			return x
+		}
+	}
+	return nil
+}
+
+// goesBack reports whether the cluster has gone back, and has not made a view since that all
+// voters know of, except those whose disks were emptied.
+func (w *world) goesBack() bool {
+	w.kept = slices.DeleteFunc(w.kept, func(q *proc) bool {
+		v := q.voter()
+		return q.drive.voter() == 0 || slices.Contains(w.lost, q.drive.voter()) ||
+			len(w.oracle.agreed) > 0 && v != nil && v.Record().Epoch >= w.oracle.first
+	})
+	return len(w.kept) > 0
 }
 
 // replaceDisk puts the disk into a place that its process starts with, if it is not the one
@@ -184,6 +223,8 @@ func (q *proc) replaceDisk() {
 	if d.next = nil; x == nil {
 		return
 	}
+	all := d.goes
+	d.goes = false
 	disk := w.Disk()
 	if x.voter() != 0 {
 		if err := disk.Write(x.disk.Copy()); err != nil {
@@ -195,12 +236,12 @@ func (q *proc) replaceDisk() {
 		own := d.contents
 		d.aside = &own
 	} else {
-		if !w.mayForget(q, x) {
+		if !all && !w.mayForget(q, x) {
 			return
 		}
 		w.remark(q.id, "its disk is replaced by an older copy")
 		w.result.Rollbacks++
-		if x.voter() != 0 {
+		if x.voter() != 0 && !all {
 			p := d.promise()
 			d.lacks = &p
 		}
@@ -208,31 +249,10 @@ func (q *proc) replaceDisk() {
 	d.contents = contents{disk, slices.Clone(x.past)}
 }
 
-// putAway replaces a disk of a lost cluster by that of the present one.
-func (d *drive) putAway() {
-	if d.aside != nil {
-		d.contents, d.aside = *d.aside, nil
-	}
-}
-
-// isRelic reports whether the process has a disk of a lost cluster.
-func (q *proc) isRelic() bool { return q.drive.aside != nil }
-
-// clusterOf returns the cluster that a process remembers.
-func clusterOf(past []byte) uint64 {
-	p, err := views.ParsePast(past)
-	if err != nil {
-		return 0
-	}
-	return p.Cluster
-}
-
-// judgeRelic judges a process with a disk of a lost cluster: it is not a member, and its
-// voter does not lead.
-func (q *proc) judgeRelic() {
-	if v := q.p.Voter(); q.p.Inc() != 0 || v != nil && v.Lead().Serves {
-		q.w.broken(Views, "%s serves with a disk of a lost cluster", q.w.Name(q.id))
-	}
+// pastOf returns what a process remembers.
+func pastOf(b []byte) views.Past {
+	p, _ := views.ParsePast(b) // the process would not start if it were damaged
+	return p
 }
 
 // obeys does what the error of a process that ends instructs its operator to do, and reports
@@ -243,12 +263,7 @@ func (q *proc) obeys(err error) bool {
 	var other *views.OtherCluster
 	switch {
 	case d.behind() && errors.Is(err, views.ErrRolledBack):
-		w.remark(q.id, "it notices that its disk is an older copy, and its disk is emptied")
-		w.result.Noticed++
-		id := d.voter()
-		q.die(false)
-		d.lose()
-		w.lost, w.wiped = append(w.lost, id), append(w.wiped, id)
+		q.empties("it notices that its disk is an older copy")
 	case q.isRelic() && (errors.As(err, &old) || errors.As(err, &other) && !slices.Contains(w.oracle.earlier, other.Own)):
 		w.remark(q.id, "it is refused: %v", err)
 		w.result.Returns++
@@ -259,12 +274,24 @@ func (q *proc) obeys(err error) bool {
 	return true
 }
 
+// empties ends a process and empties its disk, as its operator is told to.
+func (q *proc) empties(why string) {
+	w, id := q.w, q.drive.voter()
+	w.remark(q.id, "%s, and its disk is emptied", why)
+	w.result.Noticed++
+	q.die(false)
+	q.drive.lose()
+	w.lost, w.wiped = append(w.lost, id), append(w.wiped, id)
+}
+
 // judgeDisks judges at the end what has become of disks that were replaced.
 func (w *world) judgeDisks() {
 	for _, q := range w.procs {
 		switch {
 		case q.isRelic():
 			w.broken(Views, "%s has a disk of a lost cluster, and has not been refused", w.Name(q.id))
+		case w.goesBack() && slices.Contains(w.kept, q):
+			w.broken(Voters, "the cluster has gone back, and %s has neither noticed it nor caught up", w.Name(q.id))
 		case q.drive.behind():
 			w.broken(Voters, "%s started from an older copy of its disk, and its voter has neither caught up nor ended", w.Name(q.id))
 		}

@@ -11,6 +11,9 @@ import (
 // strike starts a fault, if it can.
 func (w *world) strike(i int) {
 	s := &w.Strikes[i]
+	if w.goesBack() && !s.Kind.has(Client) {
+		return
+	}
 	id := w.target(s)
 	w.hit[i] = id
 	if !w.begins(s, id) {
@@ -542,7 +545,7 @@ func (w *world) heal() {
 	}
 	w.orders.hurry = 0
 	for _, q := range w.procs {
-		q.drive.next = nil
+		q.drive.next, q.drive.goes = nil, false
 		if d := &q.drive; d.ill && q.state != dead {
 			d.disk.Heal()
 			d.ill = false

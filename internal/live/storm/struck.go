@@ -165,6 +165,9 @@ func (w *world) tellChange(s *Strike, who, long string) string {
 	case Restore:
 		return w.tellDisaster(s)
 	case Rollback:
+		if s.How%4 == 3 {
+			return "all processes crash, and the disks of most voters are replaced by older copies"
+		}
 		return fmt.Sprintf("%s crashes and starts again after %s, from an older copy of its disk", who, long)
 	case Return:
 		return fmt.Sprintf("%s crashes and starts again with the disk that it had in an earlier cluster, for at most %s if the cluster needs its own", who, long)

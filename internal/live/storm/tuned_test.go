@@ -170,6 +170,26 @@ func TestTuned(t *testing.T) {
 	}
 }
 
+// Disks are rolled back, by themselves and so that the cluster goes back, which is noticed;
+// and disks of lost clusters are refused.
+func TestReplacedDisks(t *testing.T) {
+	var sum Result
+	for seed := range uint64(30) {
+		for _, tune := range []func(*Config){rollbacks, returns} {
+			c := pick(seed)
+			tune(&c)
+			r, err := Run(c)
+			if err != nil || r.Violation != nil {
+				t.Fatalf("seed %d: %v, %v", seed, r.Violation, err)
+			}
+			sum.Add(r)
+		}
+	}
+	if sum.Rollbacks < 20 || sum.Noticed < 5 || sum.Setbacks < 2 || sum.Returns < 10 {
+		t.Errorf("%+v", sum)
+	}
+}
+
 // A tallied is how many runs broke something, what, and with which algorithms.
 type tallied struct {
 	Runs, Broke int

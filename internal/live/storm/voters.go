@@ -243,7 +243,7 @@ func (w *world) sound() bool {
 // wounded reports whether a voter has lost its disk, or some of it, and the others have not
 // replaced it yet: they must not lose another one.
 func (w *world) wounded() bool {
-	if slices.ContainsFunc(w.procs, func(q *proc) bool { return q.drive.behind() }) {
+	if w.goesBack() || slices.ContainsFunc(w.procs, func(q *proc) bool { return q.drive.behind() }) {
 		return true
 	}
 	for _, id := range w.lost {
