@@ -171,7 +171,11 @@ type stormReport struct {
 	Strikes    int              `json:"strikes"` // faults that happened
 	Lost       int              `json:"lost"`    // locks that were lost and reported
 	Claims     int              `json:"claims"`  // locks that clients claimed through another node
-	Busy       int              `json:"busy"`    // tries that were refused
+	Restores   int              `json:"restores"`
+	Rollbacks  int              `json:"rollbacks"` // disks replaced by older copies
+	Noticed    int              `json:"noticed"`   // processes that ended because of that
+	Returns    int              `json:"returns"`   // processes refused because of disks of lost clusters
+	Busy       int              `json:"busy"`      // tries that were refused
 	Deposits   int              `json:"deposits"`
 	Refused    int              `json:"refused_writes"`
 	Longest    float64          `json:"longest_wait_ms"` // once healed
@@ -247,6 +251,7 @@ func (f *stormResult) json(strikes bool) stormReport {
 	r := stormReport{
 		Seeds: f.Sum.Seeds, Faults: []string{}, Entries: sum.Entries, Views: sum.Views, Hours: hours(sum.Simulated),
 		Violations: f.Failures, FirstSeed: f.Config.First, Nodes: f.Nodes, Voters: f.Voters, Terms: sum.Terms, Revotes: sum.Revotes, Strikes: sum.Strikes, Lost: sum.Lost, Claims: sum.Claims, Busy: sum.Tries,
+		Restores: sum.Restores, Rollbacks: sum.Rollbacks, Noticed: sum.Noticed, Returns: sum.Returns,
 		Deposits: sum.Deposits, Refused: sum.Refused, Longest: millis(sum.Longest), Frames: []frameReport{},
 		Commit: buildVersion().commit(), Digest: fmt.Sprintf("%016x", sum.Digest), Stopped: f.stopped() != "",
 	}

@@ -78,6 +78,8 @@ func printTotals(p *printer, x *stormResult) {
 	p.row("views", "%s; %s, %s", words.Grouped(r.Views), words.Plural(r.Terms, "leader term"), words.Plural(r.Revotes, "voter change"))
 	p.row("entries", "%s; %s lost and reported, %s refused", words.Grouped(r.Entries), words.Plural(r.Lost, "lock"), words.Plural(r.Tries, "try"))
 	p.row("claims", "%s by clients through another node", words.Plural(r.Claims, "lock"))
+	p.row("disks", "%s rolled back, %s noticed; %s restored, %s refused",
+		words.Plural(r.Rollbacks, "disk"), words.Grouped(r.Noticed), words.Plural(r.Restores, "backup"), words.Plural(r.Returns, "return"))
 	p.row("writes", "%s accepted, %s refused because of their tokens", words.Grouped(r.Deposits), words.Grouped(r.Refused))
 	if x.Bank {
 		printBank(p, x)

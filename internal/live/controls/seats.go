@@ -64,11 +64,27 @@ func seatControls() []Control {
 			Tests: []Test{test(processPackage, "TestDownVotersStay")},
 		},
 		{
+			Name: "RollbackUnnoticed", Section: "18", Text: "a voter ignores that a leader counts on entries that its disk has lost",
+			Rewrites: []Rewrite{{nodeFile, `m.GetType() == pb.MsgHeartbeat && m.GetCommit() > last {
+`, `m.GetType() == pb.MsgHeartbeat && m.GetCommit() > last {
+		if broken("RollbackUnnoticed") {
+			m.Commit = &last
+			return
+		}
+`}},
+			Tests: []Test{storm("rollbacks", 40)},
+		},
+		{
+			Name: "OldGeneration", Section: "18", Text: "a process of a lost cluster does not hear that its cluster was recovered",
+			Rewrites: []Rewrite{{hearFile, `Newer: slices.Contains(r.Earlier, m.Cluster)})`, `Newer: slices.Contains(r.Earlier, m.Cluster) && !broken("OldGeneration")})`}},
+			Tests:    []Test{storm("returns", 40)},
+		},
+		{
 			Name: "NoFloor", Section: "18", Text: "a leader ignores the epochs that others have seen",
 			Rewrites: []Rewrite{{hearFile, `	if epoch < maxEpoch/2 {
 `, `	if epoch < maxEpoch/2 && !broken("NoFloor") {
 `}},
-			Tests: []Test{test(processPackage, "TestRollback")},
+			Tests: []Test{storm("rollbacks", 40), test(processPackage, "TestRollback")},
 		},
 		{
 			Name: "NoSurvey", Section: "18", Text: "a new leader makes a view before the other voters have reported which epochs they have seen",

@@ -26,6 +26,9 @@ func (o *oracle) applied(q *proc, index uint64, r *views.Record) {
 	w := o.w
 	o.buf = r.AppendTo(o.buf[:0])
 	h := sum(o.buf)
+	if o.was(r.Epoch, h) {
+		return // it is applied again by a voter that has gone back
+	}
 	i, known := slices.BinarySearchFunc(o.log, index, func(s settled, index uint64) int { return int(int64(s.index - index)) })
 	switch {
 	case known && o.log[i].hash != h:

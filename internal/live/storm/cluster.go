@@ -1,11 +1,17 @@
 package storm
 
-import "github.com/stile-lock/stile/internal/live/views"
+import (
+	"slices"
+
+	"github.com/stile-lock/stile/internal/live/views"
+)
 
 // A cluster is what the oracle knows of one cluster: its views, its log and the leases that
 // it has granted. When a backup is restored, another cluster takes its place. What was
 // granted before still counts: fencing tokens, holds and the resource belong to no cluster.
 type cluster struct {
+	earlier  []uint64    // clusters that it was restored from
+	former   *cluster    // the same cluster before it went back; nil if it did not
 	past     uint64      // the highest epoch of earlier clusters; 0 if there was none
 	first    uint64      // its first epoch; 0 before its first view is committed
 	agreed   []agreed    // committed views by epoch, from the first
@@ -43,6 +49,11 @@ func (c *cluster) isView(epoch, hash uint64) bool {
 	return ok && c.agreed[at].hash == hash
 }
 
+// was reports whether a view was committed before the cluster went back.
+func (c *cluster) was(epoch, hash uint64) bool {
+	return c.former != nil && epoch <= c.past && (c.former.isView(epoch, hash) || c.former.was(epoch, hash))
+}
+
 // counted returns the last count of a lock in an epoch.
 func (c *cluster) counted(lock int, epoch uint64) *uint64 {
 	at, ok := c.place(epoch)
@@ -56,14 +67,14 @@ func (c *cluster) counted(lock int, epoch uint64) *uint64 {
 	return &(*all)[at]
 }
 
-// begins judges the first view of a cluster. Epochs must also rise across a restore;
-// otherwise its members, voters and fencing tokens would be mistaken for those of an
+// begins judges the first view of a cluster, or the first since it went back. Epochs must
+// also rise across a restore; otherwise its members, voters and fencing tokens would be mistaken for those of an
 // earlier cluster.
 func (o *oracle) begins(q *proc, r *views.Record) {
 	if o.first = r.Epoch; r.Epoch <= o.past {
 		o.w.broken(Views, "%s starts a cluster in epoch %d, but an earlier one has reached epoch %d", o.w.Name(q.id), r.Epoch, o.past)
 	}
-	if o.past > 0 {
+	if o.earlier = slices.Clone(r.Earlier); o.past > 0 && o.former == nil {
 		o.w.backups.noted = r.Epoch
 	}
 }

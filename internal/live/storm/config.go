@@ -89,6 +89,10 @@ type Result struct {
 	Strikes   int
 	Full      int         // links that ended because their peer confirmed nothing
 	Restores  int         // restored backups
+	Rollbacks int         // disks that were replaced by an older copy
+	Setbacks  int         // number of times that this happened to most voters at once
+	Noticed   int         // processes that ended because of that
+	Returns   int         // processes that were refused because they had a disk of a lost cluster
 	Reads     int         // answered questions for the record
 	Spared    int         // number of times an eviction was judged not to stall a lock
 	Deposits  int         // writes that the fenced resource accepted
@@ -115,6 +119,10 @@ func (r *Result) Add(o *Result) {
 	r.Strikes += o.Strikes
 	r.Full += o.Full
 	r.Restores += o.Restores
+	r.Rollbacks += o.Rollbacks
+	r.Setbacks += o.Setbacks
+	r.Noticed += o.Noticed
+	r.Returns += o.Returns
 	r.Reads += o.Reads
 	r.Spared += o.Spared
 	r.Deposits += o.Deposits

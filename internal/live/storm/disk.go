@@ -22,6 +22,11 @@ type Disk interface {
 	Rot(bit uint64)
 	Voter() uint64 // the voter whose state is on it; 0 if there is none
 	Saves() int    // number of writes
+	Copy() []byte  // what was written, as one record; unlike Read, it leaves the disk alone
+	// Promised returns what the voter has acknowledged: its term and vote, and the index and
+	// term of its last entry.
+	Promised() (term, vote, last, of uint64)
+	Has(index, term uint64) bool // it has the log up to this entry, or a later snapshot
 }
 
 // The latency of a healthy disk.
@@ -34,16 +39,22 @@ const (
 // another, whether or not the process is paused: a save is written when its time has come,
 // and acknowledged in the same instant.
 type drive struct {
-	q      *proc
-	disk   Disk   // nil if it was lost
-	ill    bool   // it will fail soon, or has failed
-	rotten bool   // its contents are not what was written
-	past   []byte // what the process remembers, beside the voter's state
-	stalls int    // number of faults that keep it from writing
-	slow   int64  // maximum additional time of each save
+	q *proc
+	contents
+	ill    bool  // it will fail soon, or has failed
+	rotten bool  // its contents are not what was written
+	stalls int   // number of faults that keep it from writing
+	slow   int64 // maximum additional time of each save
 	saves  []save
 	acks   []ack // not yet taken by the process
 	number int   // of the save in progress; others are void
+
+	copies []copied  // made earlier in the present cluster, oldest first
+	relic  *copied   // made in the last one
+	next   *copied   // what the process starts with next
+	goes   bool      // whatever the others have, because the cluster goes back
+	lacks  *promise  // what the voter had promised before its disk was replaced by an older copy
+	aside  *contents // the disk of the present cluster, while one of a lost cluster is in its place
 }
 
 // A save is what the process wants to be durable.
@@ -127,7 +138,7 @@ func (d *drive) do(s *save) error {
 }
 
 // lose empties the drive: its disk is lost.
-func (d *drive) lose() { d.disk, d.past = nil, nil }
+func (d *drive) lose() { d.contents, d.next, d.goes, d.lacks = contents{}, nil, false, nil }
 
 // saved hands an acknowledgement to the process.
 func (q *proc) saved(boots int) {
@@ -167,11 +178,3 @@ func (d *drive) crash(power bool) {
 }
 
 func (d *drive) empty() { d.saves, d.acks, d.number = d.saves[:0], d.acks[:0], d.number+1 }
-
-// voter returns the voter whose state is on the disk, or 0.
-func (d *drive) voter() uint64 {
-	if d.disk == nil {
-		return 0
-	}
-	return d.disk.Voter()
-}

@@ -131,7 +131,7 @@ func Pick(seed uint64, from Choice) Config {
 	if r.Below(8) == 0 {
 		c.Think = member.Span(ms)
 	}
-	c.Faults = some(from.Faults&^Beyond, &r)
+	c.Faults = some(from.Faults&^(Beyond|Rollback|Return), &r)
 	if r.Below(8) == 0 {
 		c.Faults |= from.Faults & Beyond
 	}
@@ -142,6 +142,7 @@ func Pick(seed uint64, from Choice) Config {
 	if r.Below(50) == 0 {
 		c.large(&r)
 	}
+	c.Faults |= some(from.Faults&(Rollback|Return), &r) // last, so that they change nothing else of a seed
 	return c
 }
 
@@ -161,7 +162,7 @@ func (c *Config) large(r *kernel.Rand) {
 
 // some picks all of a set, half of it, or a few.
 func some(f Faults, r *kernel.Rand) Faults {
-	kinds := int64(bits.OnesCount32(uint32(f)))
+	kinds := int64(bits.OnesCount64(uint64(f)))
 	if kinds < 2 {
 		return f
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // Faults is a set of kinds of faults.
-type Faults uint32
+type Faults uint64
 
 // The kinds of faults.
 const (
@@ -44,6 +44,8 @@ const (
 	Garble                        // some of what a process sends is malformed, or of an unknown kind
 	Restore                       // all processes end, all disks are lost, and a backup is restored
 	Stop                          // a member, or all of them, stop gracefully and return with their disks, or crash meanwhile
+	Rollback                      // a process crashes and starts again from an older copy of its disk
+	Return                        // after a backup was restored, a process starts with a disk of the lost cluster
 	faultKinds = iota
 )
 
@@ -54,7 +56,7 @@ const AllFaults = 1<<faultKinds - 1 - Beyond
 var faultNames = [faultKinds]string{
 	"crash", "pause", "loss", "delay", "duplicate", "break", "oneway", "partition", "slow", "drift", "beyond",
 	"join", "leave", "roll", "evict", "skip", "switch", "forget", "client", "sever", "lead", "disk", "wipe",
-	"stall", "late", "jump", "gone", "release", "garble", "restore", "stop",
+	"stall", "late", "jump", "gone", "release", "garble", "restore", "stop", "rollback", "return",
 }
 
 // FaultNames returns the names of all kinds of faults.

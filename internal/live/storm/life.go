@@ -2,6 +2,7 @@ package storm
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/internal/live/member"
@@ -40,6 +41,7 @@ func (q *proc) boot() error {
 // open creates the process. If its disk has rotted, the operator replaces it.
 func (q *proc) open() (err error) {
 	w, d := q.w, &q.drive
+	q.replaceDisk()
 	if d.disk == nil {
 		d.disk = w.Disk()
 	}
@@ -53,7 +55,11 @@ func (q *proc) open() (err error) {
 	if w.oracle.epoch() == 0 && q.place() == 0 && q.boots == 1 {
 		c.Found = &process.Founding{Cluster: 1, Epoch: 1, Settings: w.Settings, Voters: w.Voters, Choices: w.choices(0)}
 	}
-	c.Restore = w.restoring(q)
+	if c.Restore = w.restoring(q); q.isRelic() {
+		if c.Cluster = pastOf(d.past).Cluster; !slices.Contains(w.oracle.earlier, c.Cluster) {
+			c.Join = c.Contacts
+		}
+	}
 	id := d.disk.Voter()
 	if c.State, err = d.disk.Read(); err == nil {
 		q.p, err = process.New(c)
@@ -137,11 +143,13 @@ func (q *proc) departs() {
 func (q *proc) exit() {
 	q.w.oracle.died(q)
 	q.drive.finish()
+	q.copyDisk()
 	q.vacate()
 }
 
 // vacate empties the place, and fills it again some time later.
 func (q *proc) vacate() {
+	q.drive.putAway()
 	q.state, q.view = dead, nil
 	rest := ms + q.chance.Below(maxRest-ms)
 	if q.rest > 0 && q.w.phase == stormy {

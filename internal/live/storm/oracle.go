@@ -395,6 +395,7 @@ func (q *proc) checkTold() {
 // final judges the end of a run.
 func (o *oracle) final() {
 	w := o.w
+	w.judgeDisks()
 	switch w.phase {
 	case drained:
 		return

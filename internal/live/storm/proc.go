@@ -56,6 +56,7 @@ type proc struct {
 	rest     int64 // how long the place stays empty
 	late     bool  // its timers fire late
 	garbled  bool  // the current input is malformed
+	forked   bool  // its log does not match the others' any more
 }
 
 type renewal struct {
@@ -76,9 +77,9 @@ func (q *proc) epoch() uint64 {
 	return q.view.Epoch
 }
 
-// voter returns the voter of a running process, or nil.
+// voter returns the voter of a running process, or nil. That of a lost cluster is none.
 func (q *proc) voter() *views.Replica {
-	if q.state == dead {
+	if q.state == dead || q.isRelic() {
 		return nil
 	}
 	return q.p.Voter()
@@ -136,6 +137,10 @@ func (q *proc) carryOut() {
 	switch phase := q.p.Phase(); {
 	case q.state == dead: // it has failed
 		return
+	case q.forked:
+		q.forked = false
+		q.empties("it notices that the cluster has gone back")
+		return
 	case phase == process.Over:
 		q.exit()
 		return
@@ -146,7 +151,9 @@ func (q *proc) carryOut() {
 		}
 		w.oracle.stopped(q)
 	}
-	if v := q.p.Voter(); v != nil {
+	if q.isRelic() {
+		q.judgeRelic()
+	} else if v := q.p.Voter(); v != nil {
 		w.oracle.reigns(v.Lead())
 		if slices.Contains(w.wiped, v.ID()) {
 			w.broken(Voters, "%s is voter %d again, although the disk of that voter was lost", w.Name(q.id), v.ID())
@@ -186,7 +193,9 @@ func (q *proc) effect(e *process.Effect) {
 	case process.Confirmed:
 		q.confirmed()
 	case process.Applied:
-		o.applied(q, e.Number, e.Record)
+		if !q.isRelic() {
+			o.applied(q, e.Number, e.Record)
+		}
 	case process.Asked:
 		q.stands(&ask{ticket: e.Event.Ticket, lock: q.w.lockOf(e.To), app: -1, try: e.Lossy, deadline: member.Never})
 	case process.Claimed:
@@ -208,11 +217,19 @@ func (q *proc) trouble(e *process.Effect) {
 	w := q.w
 	switch e.Kind {
 	case process.Failed:
+		if q.obeys(e.Err) {
+			return
+		}
 		if !q.drive.ill {
 			w.broken(Errors, "m%d in epoch %d fails: %v", q.no, q.epoch(), e.Err)
 		}
 		w.remark(q.id, "its disk fails, and it stops")
 		q.crash()
+	case process.RolledBack:
+		if w.oracle.former == nil {
+			w.broken(Errors, "m%d reports that epoch %d is lost", q.no, e.Number)
+		}
+		q.forked = slices.Contains(w.kept, q)
 	case process.HangUp:
 		if q.garbled {
 			w.hangUp(q, w.addressed(e.To))

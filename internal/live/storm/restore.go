@@ -16,7 +16,8 @@ import (
 // backups are what an operator can restore the cluster from.
 type backups struct {
 	chance kernel.Rand
-	kept   [][]byte // the last ones, oldest first
+	copies kernel.Rand // draws which disks are copied when
+	kept   [][]byte    // the last ones, oldest first
 
 	by    *proc  // process that restores or has restored; nil if none has
 	from  []byte // the backup that it restores
@@ -34,7 +35,9 @@ const (
 // wallClock is the reading of the wall clock when a run begins, in milliseconds.
 const wallClock = 1_800_000_000_000
 
-func newBackups(c *Config) backups { return backups{chance: kernel.NewRand(c.Seed, 29)} }
+func newBackups(c *Config) backups {
+	return backups{chance: kernel.NewRand(c.Seed, 29), copies: kernel.NewRand(c.Seed, 31)}
+}
 
 // backUp stores the record of a serving voter now and then.
 func (w *world) backUp(c *views.Replica) {
@@ -67,6 +70,14 @@ func (w *world) disaster(s *Strike) bool {
 	for _, q := range w.procs {
 		w.ruin(q, int64(s.For))
 	}
+	w.kept = nil
+	w.succeed()
+	w.result.Restores++
+	return true
+}
+
+// succeed makes the oracle expect another cluster, or the same after it has lost views.
+func (w *world) succeed() {
 	for _, c := range w.clients {
 		c.curious.open = c.curious.open[:0] // an answer may be from the cluster that is lost
 	}
@@ -76,14 +87,11 @@ func (w *world) disaster(s *Strike) bool {
 	}
 	o.cluster = newCluster(w.Locks, o.epoch())
 	w.orders, w.lost = orders{}, nil
-	w.result.Restores++
-	return true
 }
 
 // ruin ends the process in a place and destroys its disk. The place is filled again; soon,
 // if its process restores.
 func (w *world) ruin(q *proc, rest int64) {
-	id := q.drive.voter()
 	if q != w.backups.by {
 		rest += q.chance.Below(rest + 1)
 	}
@@ -94,6 +102,8 @@ func (w *world) ruin(q *proc, rest int64) {
 	case q.place() < w.Nodes:
 		w.again(q, rest)
 	}
+	q.drive.bury()
+	id := q.drive.voter()
 	if q.drive.lose(); id != 0 {
 		w.wiped = append(w.wiped, id)
 	}

@@ -77,7 +77,7 @@ func (c *client) learn(m *views.Message) {
 		w.result.Reads++
 		r, err := views.ParseRecord(m.Record)
 		switch {
-		case err != nil || !w.oracle.isView(r.Epoch, sum(m.Record)):
+		case err != nil || !w.oracle.isView(r.Epoch, sum(m.Record)) && !w.oracle.was(r.Epoch, sum(m.Record)):
 			w.broken(Views, "%s receives a view of epoch %d that was not committed: %v", w.Name(c.id), r.Epoch, err)
 		case r.Epoch < x.epoch:
 			w.broken(Reads, "%s receives the view of epoch %d, but that of epoch %d was committed when it asked", w.Name(c.id), r.Epoch, x.epoch)

@@ -65,7 +65,7 @@ func TestStorm(t *testing.T) {
 		sum.Add(r)
 	}
 	t.Logf("%+v", sum)
-	if sum.Entries < 200*seeds || sum.Views < 8*seeds || sum.Strikes < 8*seeds || sum.Lost < seeds/2 || sum.Tries < seeds || sum.Deposits < 50*seeds || sum.Refused < seeds || sum.Reads < 5*seeds || sum.Terms < 2*seeds || sum.Revotes < seeds || sum.Restores < seeds/8 || sum.Claims < seeds/8 {
+	if sum.Entries < 200*seeds || sum.Views < 8*seeds || sum.Strikes < 8*seeds || sum.Lost < seeds/2 || sum.Tries < seeds || sum.Deposits < 50*seeds || sum.Refused < seeds || sum.Reads < 5*seeds || sum.Terms < 2*seeds || sum.Revotes < seeds || sum.Restores < seeds/8 || sum.Claims < seeds/8 || sum.Rollbacks < seeds/16 || sum.Noticed == 0 || sum.Returns == 0 {
 		t.Error("that was no storm")
 	}
 	for i, name := range FrameNames() {
@@ -146,8 +146,11 @@ func TestFaults(t *testing.T) {
 		for seed := range uint64(4) {
 			c := pick(seed)
 			c.Faults, c.Clients, c.Intensity = f, 1, 15
-			if f.has(Lead | Broken | Wipe | Restore) {
+			if f.has(Lead | Broken | Wipe | Restore | Rollback | Return) {
 				c.Nodes, c.Voters, c.Shelter = 5, 3, false
+			}
+			if f == Return { // there must be a lost cluster
+				c.Faults |= Restore
 			}
 			r, err := Run(c)
 			if err != nil || r.Violation != nil {
@@ -251,7 +254,8 @@ func TestClock(t *testing.T) {
 }
 
 // Every seed that has ever broken something, of this harness, breaks nothing now.
-// Those up to 3000 are from before clients asked for the record.
+// All are from before there was Rollback or Return, and those up to 3000 from before clients
+// asked for the record.
 func TestSeeds(t *testing.T) {
 	for _, x := range []struct {
 		what  string
@@ -281,6 +285,7 @@ func TestSeeds(t *testing.T) {
 		for _, seed := range x.seeds {
 			c := pick(seed)
 			c.Questions = c.Questions && seed > 3000
+			c.Faults &^= Rollback | Return
 			if r, err := Run(c); err != nil || r.Violation != nil {
 				t.Errorf("%s: seed %d: %v, %v", x.what, seed, r.Violation, err)
 			}

@@ -11,6 +11,9 @@ import (
 // strike starts a fault, if it can.
 func (w *world) strike(i int) {
 	s := &w.Strikes[i]
+	if w.goesBack() && !s.Kind.has(Client) {
+		return
+	}
 	id := w.target(s)
 	w.hit[i] = id
 	if !w.begins(s, id) {
@@ -30,7 +33,7 @@ func (w *world) strike(i int) {
 // a lock: the next one from the place that was drawn.
 func (w *world) target(s *Strike) algorithm.ID {
 	id := w.aim(s)
-	if w.Shelter && id == firstProc && s.Kind.has(Crash|Pause|Oneway|Partition|Slow|Leave|Roll|Stop|Evict|Lead|Broken|Wipe|Stall|Late|Jump|Gone) {
+	if w.Shelter && id == firstProc && s.Kind.has(Crash|Pause|Oneway|Partition|Slow|Leave|Roll|Stop|Evict|Lead|Broken|Wipe|Stall|Late|Jump|Gone|Rollback) {
 		id += 1 + algorithm.ID(s.Peer%(len(w.procs)-1))
 	}
 	return id
@@ -50,9 +53,16 @@ func (w *world) aim(s *Strike) algorithm.ID {
 	if lead := w.leader(); lead != nil && s.Kind == Lead {
 		return lead.id
 	}
-	if s.Kind.has(Broken | Wipe | Stall) {
+	if s.Kind.has(Broken|Wipe|Stall) || aimed && s.Kind == Rollback {
 		for i := range w.procs {
 			if q := w.procs[(s.Who+i)%len(w.procs)]; q.voter() != nil {
+				return q.id
+			}
+		}
+	}
+	if s.Kind == Return {
+		for i := range w.procs {
+			if q := w.procs[(s.Who+i)%len(w.procs)]; q.drive.relic != nil {
 				return q.id
 			}
 		}
@@ -238,6 +248,10 @@ func (w *world) strikeService(s *Strike, q *proc) bool {
 		q.drive.stall(s, true)
 	case Restore:
 		return w.disaster(s)
+	case Rollback:
+		return w.rollBack(s, q)
+	case Return:
+		return w.putBack(s, q)
 	}
 	return true
 }
@@ -442,6 +456,10 @@ func (w *world) cease(i int) {
 		if dies := s.How%3 == 0; dies && q.state != dead && (q.draining || q.state == leaving) {
 			q.die(s.Peer%2 == 0)
 		}
+	case Return:
+		if q.isRelic() && q.drive.aside.voter() != 0 { // the cluster may need its voter
+			q.die(false)
+		}
 	case Late:
 		q.late = false
 	case Garble:
@@ -527,6 +545,7 @@ func (w *world) heal() {
 	}
 	w.orders.hurry = 0
 	for _, q := range w.procs {
+		q.drive.next, q.drive.goes = nil, false
 		if d := &q.drive; d.ill && q.state != dead {
 			d.disk.Heal()
 			d.ill = false

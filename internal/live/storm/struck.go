@@ -164,6 +164,13 @@ func (w *world) tellChange(s *Strike, who, long string) string {
 		return who + ", whose voter leads," + [...]string{" crashes and restarts after ", " is paused for ", " is disconnected from all others for "}[s.How%3] + long
 	case Restore:
 		return w.tellDisaster(s)
+	case Rollback:
+		if s.How%4 == 3 {
+			return "all processes crash, and the disks of most voters are replaced by older copies"
+		}
+		return fmt.Sprintf("%s crashes and starts again after %s, from an older copy of its disk", who, long)
+	case Return:
+		return fmt.Sprintf("%s crashes and starts again with the disk that it had in an earlier cluster, for at most %s if the cluster needs its own", who, long)
 	case Wipe:
 		return who + " crashes, its disk is lost, and it is back after " + long
 	case Broken:

@@ -17,6 +17,9 @@ func TestBlows(t *testing.T) {
 		if seed%10 == 0 {
 			c.Faults |= Beyond // which few storms have
 		}
+		if seed%10 == 5 {
+			returns(&c)
+		}
 		tr, r, err := Record(c, member.Span(math.MaxInt64), 1_000_000)
 		if err != nil {
 			t.Fatal(err)

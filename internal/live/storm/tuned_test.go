@@ -27,6 +27,7 @@ func tunings() []tuning {
 		{"usual", func(*Config) {}}, {"steady", steady}, {"reigns", reigns}, {"curiosity", curiosity}, {"power", power},
 		{"skips", skips}, {"crowd", crowd}, {"waves", waves}, {"clients", clients}, {"late", late}, {"flaky", flaky},
 		{"edge", edge}, {"quorums", quorums}, {"garbled", garbled}, {"restores", restores}, {"stops", stops},
+		{"rollbacks", rollbacks}, {"returns", returns},
 	}
 }
 
@@ -114,6 +115,18 @@ func restores(c *Config) {
 	c.Faults, c.Intensity = Restore|Client|Crash|Evict|Join|Switch, 15
 }
 
+// rollbacks has voters that start again from older copies of their disks.
+func rollbacks(c *Config) {
+	c.Nodes, c.Voters, c.Shelter = 3+int(c.Seed%4), 3+2*int(c.Seed/4%2), false
+	c.Faults, c.Intensity = Rollback|Stop|Crash|Evict|Skip|Client, 30
+}
+
+// returns has disasters, and processes with disks of the lost cluster after them.
+func returns(c *Config) {
+	restores(c)
+	c.Faults, c.Intensity = Restore|Return|Crash|Evict|Partition, 30
+}
+
 // quorums runs maekawa, where a request need not reach the home.
 func quorums(c *Config) {
 	c.Nodes = 4 + int(c.Seed%6)
@@ -154,6 +167,26 @@ func TestTuned(t *testing.T) {
 				sum.print(t)
 			}
 		})
+	}
+}
+
+// Disks are rolled back, by themselves and so that the cluster goes back, which is noticed;
+// and disks of lost clusters are refused.
+func TestReplacedDisks(t *testing.T) {
+	var sum Result
+	for seed := range uint64(30) {
+		for _, tune := range []func(*Config){rollbacks, returns} {
+			c := pick(seed)
+			tune(&c)
+			r, err := Run(c)
+			if err != nil || r.Violation != nil {
+				t.Fatalf("seed %d: %v, %v", seed, r.Violation, err)
+			}
+			sum.Add(r)
+		}
+	}
+	if sum.Rollbacks < 20 || sum.Noticed < 5 || sum.Setbacks < 2 || sum.Returns < 10 {
+		t.Errorf("%+v", sum)
 	}
 }
 

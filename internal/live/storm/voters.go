@@ -111,6 +111,7 @@ const calmViews = 40 * ms
 // tick checks whether the cluster has formed, and hands the operator's orders to the
 // service.
 func (w *world) tick() {
+	w.copyDisks()
 	lead := w.leader()
 	if lead == nil || !lead.voter().Lead().Serves {
 		return
@@ -239,9 +240,12 @@ func (w *world) sound() bool {
 	return l.Settled && len(l.Learners) == 0
 }
 
-// wounded reports whether a voter has lost its disk and the others have not replaced it
-// yet: they must not lose another one.
+// wounded reports whether a voter has lost its disk, or some of it, and the others have not
+// replaced it yet: they must not lose another one.
 func (w *world) wounded() bool {
+	if w.goesBack() || slices.ContainsFunc(w.procs, func(q *proc) bool { return q.drive.behind() }) {
+		return true
+	}
 	for _, id := range w.lost {
 		for _, q := range w.procs {
 			if c := q.voter(); c != nil && (slices.Contains(c.Lead().Voters, id) || slices.ContainsFunc(c.Record().Voters, func(v views.Voter) bool { return v.ID == id })) {

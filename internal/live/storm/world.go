@@ -83,6 +83,7 @@ type world struct {
 	hit          []algorithm.ID         // by strike: the process it hit
 	lost         []uint64               // voters whose disks were lost
 	wiped        []uint64               // those of them whose disks are empty since
+	kept         []*proc                // voters that know what a cluster that has gone back has lost
 	severed      bool                   // two processes never hear each other again
 	resumed      map[algorithm.ID]int64 // when a process was last resumed
 	stirred      int64                  // when a fault last began or ended

@@ -1,5 +1,10 @@
 package views
 
+import "errors"
+
+// ErrRolledBack ends a log whose voter has acknowledged entries that its disk does not have.
+var ErrRolledBack = errors.New("the disk has lost saved entries; start the node with an empty data directory, and let it join again")
+
 // A Log is the replicated log of a group of voters, as one of them keeps it. The next
 // Flush carries out what is passed in. Nothing in it waits, and nothing has a clock:
 // the caller decides how long a tick is.

@@ -65,5 +65,27 @@ func (d *Drive) Rot(bit uint64) { d.disk.Rot(bit) }
 // does not read the disk.
 func (d *Drive) Voter() uint64 { return d.disk.state.ID }
 
+// Copy returns what the drive holds, as one record, without reading the disk.
+func (d *Drive) Copy() []byte {
+	b := d.disk.state.Whole()
+	return b.AppendTo(nil)
+}
+
+// Promised returns what the voter has acknowledged: its term and vote, and the index and
+// term of its last entry.
+func (d *Drive) Promised() (term, vote, last, of uint64) {
+	s := &d.disk.state
+	if of = s.Snapshot.Term; len(s.Entries) > 0 {
+		of = s.Entries[len(s.Entries)-1].Term
+	}
+	return s.Hard.Term, s.Hard.Vote, s.Last(), of
+}
+
+// Has reports whether the drive holds the log up to an entry, or a later snapshot.
+func (d *Drive) Has(index, term uint64) bool {
+	s := &d.disk.state
+	return index <= s.Snapshot.Index || index <= s.Last() && s.Entries[index-s.Snapshot.Index-1].Term == term
+}
+
 // Saves returns the number of saves.
 func (d *Drive) Saves() int { return d.saves }

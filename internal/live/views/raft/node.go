@@ -269,7 +269,7 @@ func (n *Node) Step(from uint64, message []byte) (err error) {
 // promised, and this voter must not vote again.
 func (n *Node) trust(m *pb.Message) {
 	if last := n.log.last(); m.GetType() == pb.MsgHeartbeat && m.GetCommit() > last {
-		n.die(fmt.Errorf("voter %d knows that index %d was stored here, but the log ends at %d: the disk has lost saved entries; start the node with an empty data directory, and let it join again", m.GetFrom(), m.GetCommit(), last))
+		n.die(fmt.Errorf("voter %d knows that index %d was stored here, but the log ends at %d: %w", m.GetFrom(), m.GetCommit(), last, views.ErrRolledBack))
 	}
 }
 
