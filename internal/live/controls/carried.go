@@ -125,13 +125,13 @@ func carriedControls() []Control {
 		},
 		{
 			Name: "LastPart", Section: "6", Text: "only the last part of a REPORT counts",
-			Rewrites: []Rewrite{{homeFile, `	for _, name := range f.held {
+			Rewrites: []Rewrite{{homeFile, `	for _, x := range f.held {
 `, `	for _, u := range e.uses {
 		if u != nil && broken("LastPart") {
 			u.held.drop(place)
 		}
 	}
-	for _, name := range f.held {
+	for _, x := range f.held {
 `}},
 			Tests: rule("LastPart"),
 		},

@@ -32,14 +32,34 @@ func claimControls() []Control {
 			Tests: []Test{test(memberPackage, "TestClaimTooLate"), model("ClaimAfterRelease")},
 		},
 		{
-			Name: "ClaimInOwnView", Section: "10", Text: "a lock is claimed in the view in which it was entered", With: "ClaimAfterRelease",
+			Name: "ClaimInOwnView", Section: "10", Text: "a lock is claimed in the view in which it was entered",
 			Rewrites: []Rewrite{{memberClaimFile, `e.view.Epoch <= w.claim.token.Epoch || `, `e.view.Epoch <= w.claim.token.Epoch && !broken("ClaimInOwnView") || `}},
 			Tests:    []Test{test(memberPackage, "TestClaim"), model("ClaimInOwnView")},
 		},
 		{
 			Name: "ClaimUnawaited", Section: "10", Text: "a claim does not wait for the report of a member through which the client held the lock",
-			Rewrites: []Rewrite{{memberClaimFile, `i < e.survivors() && !u.held.has(i) {`, `i < e.survivors() && !u.held.has(i) && !broken("ClaimUnawaited") {`}},
-			Tests:    []Test{test(memberPackage, "TestClaimWaits"), model("ClaimUnawaited")},
+			Rewrites: []Rewrite{
+				{memberClaimFile, `i < e.survivors() && !u.held.has(i) {`, `i < e.survivors() && !u.held.has(i) && !broken("ClaimUnawaited") {`},
+				{memberClaimFile, `	return false, place < 0 || e.reported.has(place)
+`, `	known = place < 0 || e.reported.has(place)
+	return !known && broken("ClaimUnawaited"), known || broken("ClaimUnawaited")
+`},
+			},
+			Tests: []Test{test(memberPackage, "TestClaimWaits"), model("ClaimUnawaited")},
+		},
+		{
+			Name: "ClaimPassedOn", Section: "10", Text: "a home honours a claim although a later entry was reported or claimed",
+			Rewrites: []Rewrite{{memberClaimFile, `	case a.token.Less(m.epoch.newest[u.lock]):
+`, `	case a.token.Less(m.epoch.newest[u.lock]) && !broken("ClaimPassedOn"):
+`}},
+			Tests: []Test{test(memberPackage, "TestClaimReleased")},
+		},
+		{
+			Name: "ClaimForced", Section: "10", Text: "a home honours a claim although the member that the hold rests on no longer has it",
+			Rewrites: []Rewrite{{memberClaimFile, `	case known && !rests:
+`, `	case known && !rests && !broken("ClaimForced"):
+`}},
+			Tests: []Test{test(memberPackage, "TestClaimReleased")},
 		},
 		{
 			Name: "ClaimInside", Section: "10", Text: "a member that is inside a lock does not refuse to claim it",

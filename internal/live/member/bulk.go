@@ -70,7 +70,7 @@ func (m *Member) reportPart(rank int) bool {
 		}
 		name := string(e.table.name(n))
 		if u.owed&owedHold != 0 {
-			f.held = append(f.held, name)
+			f.held = append(f.held, holding{name, u.token})
 		}
 		if u.owed&owedWait != 0 && e.older(u.first) {
 			f.waits = append(f.waits, wanted{name, u.first.stamp})
@@ -108,6 +108,7 @@ func (m *Member) owe(e *epoch, n int32) {
 	}
 	if u.owed&owedHold != 0 {
 		u.held.add(e.place(m.Inc))
+		e.note(n, u.token)
 	}
 	u.owed = 0
 }

@@ -233,8 +233,9 @@ func (s *bulkStorm) judge(p *process, to uint64, b []byte) {
 		if len(b) > s.limits.Part+100 {
 			fail("%d bytes, want about %d", len(b), s.limits.Part)
 		}
-		for _, name := range f.held {
-			if h, ok := p.inside[name]; !ok || h.Epoch >= e.view.Epoch || !all.had[name] || all.listed[name] || !homed(name) {
+		for _, x := range f.held {
+			name := x.name
+			if h, ok := p.inside[name]; !ok || h.Token != x.token || h.Epoch >= e.view.Epoch || !all.had[name] || all.listed[name] || !homed(name) {
 				fail("it lists %q: held %v %v, held at the start %v, listed before %v", name, ok, h, all.had[name], all.listed[name])
 			}
 			all.listed[name] = true

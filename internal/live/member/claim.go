@@ -16,6 +16,12 @@ import (
 // inside are those through which the client was confirmed to hold the lock. These are
 // ghosts, or members that have reported or claimed the lock themselves: none of them can
 // pass it on without the client's word, and none can be inside on its own account.
+//
+// An operator can: a member passes on what is released by force without the client's
+// word, and the client may not have heard of it. So the home also refuses a claim if it
+// knows of a later entry, by a token that was reported or claimed, or if the member that
+// the hold rests on says that it no longer has it. If that member was evicted and the
+// next holder has not reported, the home cannot know.
 
 // claims is what a member knows of the claims of one lock.
 type claims struct {
@@ -27,9 +33,20 @@ type claims struct {
 // An asked is a claim that waits at the home.
 type asked struct {
 	rank    int
-	number  uint64   // the claiming member's number for it
-	through []uint64 // incarnations through which the client was confirmed to hold the lock
+	number  uint64 // the claiming member's number for it
+	token   Token
+	through []uint64 // incarnations through which the client was confirmed to hold the lock, last the one that it rests on
 }
+
+// A verdict is the home's answer to a claim.
+type verdict uint8
+
+const (
+	honoured verdict = iota
+	refused
+	passedOn // refused: an operator has taken the lock, and another process has entered since
+	undecided
+)
 
 // A claim is a client's claim, at the member that it has attached to.
 type claim struct {
@@ -40,7 +57,9 @@ type claim struct {
 }
 
 // Claim claims a lock that a client holds, with this token, through other incarnations.
-// The event is Held if the home honours the claim, and Lost if it is refused.
+// Its hold rests on the last of them. The event is Held if the home honours the claim, and
+// Lost if it is refused; the cause is Released if an operator has taken the lock from the
+// client.
 func (m *Member) Claim(now Instant, name string, t Token, client uint64, through []uint64) (Ticket, error) {
 	m.begin(now)
 	defer m.end()
@@ -64,7 +83,7 @@ func (m *Member) Claim(now Instant, name string, t Token, client uint64, through
 		return 0, ErrNotHeld
 	}
 	if u.claims != nil && u.claims.mine != nil {
-		m.refuseClaim(u) // which may end the use
+		m.refuseClaim(u, NoCause) // which may end the use
 		u = e.use(lockOf(e, name))
 	}
 	w := m.newWaiter(c)
@@ -101,7 +120,7 @@ func (m *Member) pursue(u *use) {
 	}
 	w.claim.sent = true
 	if home == e.me {
-		m.consider(u, asked{home, w.claim.number, w.claim.through})
+		m.consider(u, asked{home, w.claim.number, w.claim.token, w.claim.through})
 		return
 	}
 	m.send(home, &frame{kind: claimFrame, name: e.table.name(u.lock), token: w.claim.token, through: w.claim.through, try: w.claim.number})
@@ -121,33 +140,78 @@ func (m *Member) pursueAll(rank int) {
 func (m *Member) consider(u *use, a asked) {
 	l := m.epoch.table.lock(u.lock)
 	if l.is(cleared) || l.is(opened) {
-		m.answerClaim(u, a, false)
+		m.answerClaim(u, a, refused)
 		return
 	}
 	c := u.claim()
 	c.asked = slices.DeleteFunc(c.asked, func(o asked) bool { return o.rank == a.rank })
-	c.asked = append(c.asked, a)
+	i := 0
+	for i < len(c.asked) && !c.asked[i].token.Less(a.token) { // the latest entry first
+		i++
+	}
+	c.asked = slices.Insert(c.asked, i, a)
 	m.settle(u)
 }
 
-// honour honours the claims for which no other process is left that may be inside.
+// honour answers the claims that can be decided.
 func (m *Member) honour(u *use) {
 	n := u.lock
 	for u.lock == n && u.claims != nil && len(u.claims.asked) > 0 {
-		c := u.claims
-		free := func(a asked) bool { return !m.blocked(u, a.through) }
-		i := slices.IndexFunc(c.asked, free)
-		if i < 0 {
+		i, v := m.decide(u)
+		if v == undecided {
 			m.question(u)
-			if i = slices.IndexFunc(c.asked, free); i < 0 {
+			if i, v = m.decide(u); v == undecided {
 				return
 			}
 		}
+		c := u.claims
 		a := c.asked[i]
 		c.asked = slices.Delete(c.asked, i, i+1)
-		c.by |= 1 << a.rank
-		m.answerClaim(u, a, true) // which may refuse it, and end the use
+		if v == honoured {
+			c.by |= 1 << a.rank
+			m.epoch.note(n, a.token)
+		}
+		m.answerClaim(u, a, v) // which may refuse it, and end the use
 	}
+}
+
+// decide returns the first claim that can be decided, and how.
+func (m *Member) decide(u *use) (int, verdict) {
+	for i, a := range u.claims.asked {
+		if v := m.judge(u, &a); v != undecided {
+			return i, v
+		}
+	}
+	return 0, undecided
+}
+
+// judge decides a claim. It is honoured if no other process is left that may be inside.
+func (m *Member) judge(u *use, a *asked) verdict {
+	rests, known := m.rests(u, a.through)
+	switch {
+	case a.token.Less(m.epoch.newest[u.lock]):
+		return passedOn
+	case known && !rests:
+		return refused
+	case !known || m.blocked(u, a.through):
+		return undecided
+	}
+	return honoured
+}
+
+// rests reports whether the process that a client's hold rests on still has it, and
+// whether that is known. A ghost cannot be asked; its client's time bounds the hold.
+func (m *Member) rests(u *use, through []uint64) (rests, known bool) {
+	e := m.epoch
+	if len(through) == 0 {
+		return true, true
+	}
+	on := through[len(through)-1]
+	rank, place := e.view.Rank(on), e.place(on)
+	if rank < 0 || u.claims.by>>rank&1 == 1 || place >= 0 && u.held.has(place) {
+		return true, true
+	}
+	return false, place < 0 || e.reported.has(place)
 }
 
 // blocked reports whether a process may be inside that is not among those through which
@@ -168,25 +232,29 @@ func (m *Member) blocked(u *use, through []uint64) bool {
 }
 
 // answerClaim answers a claim.
-func (m *Member) answerClaim(u *use, a asked, ok bool) {
+func (m *Member) answerClaim(u *use, a asked, v verdict) {
 	e := m.epoch
 	if a.rank == e.me {
-		m.claimAnswered(u, a.number, ok)
+		m.claimAnswered(u, a.number, v)
 		return
 	}
-	m.send(a.rank, &frame{kind: claimedFrame, name: e.table.name(u.lock), try: a.number, again: !ok})
+	m.send(a.rank, &frame{kind: claimedFrame, name: e.table.name(u.lock), try: a.number, verdict: v})
 }
 
 // claimAnswered handles the home's answer to a claim. If the claim was withdrawn, the
 // home has been notified.
-func (m *Member) claimAnswered(u *use, number uint64, ok bool) {
+func (m *Member) claimAnswered(u *use, number uint64, v verdict) {
 	if u.claims == nil || u.claims.mine == nil || u.claims.mine.claim.number != number {
 		return
 	}
 	w := u.claims.mine
-	if !ok || !m.usable() {
-		w.claim.sent = ok // the home has nothing to forget of a claim that it refuses
-		m.refuseClaim(u)
+	if v != honoured || !m.usable() {
+		w.claim.sent = v == honoured // the home has nothing to forget of a claim that it refuses
+		why := NoCause
+		if v == passedOn {
+			why = Released
+		}
+		m.refuseClaim(u, why)
 		return
 	}
 	u.claims.mine = nil
@@ -197,9 +265,9 @@ func (m *Member) claimAnswered(u *use, number uint64, ok bool) {
 }
 
 // refuseClaim refuses the claim of a client here.
-func (m *Member) refuseClaim(u *use) {
+func (m *Member) refuseClaim(u *use, why Cause) {
 	w := u.claims.mine
-	m.Out.Events = append(m.Out.Events, Event{Ticket: w.ticket, Kind: Lost, Token: w.claim.token})
+	m.Out.Events = append(m.Out.Events, Event{Ticket: w.ticket, Kind: Lost, Cause: why, Token: w.claim.token})
 	m.withdraw(w)
 }
 
@@ -238,6 +306,6 @@ func (m *Member) claimant(u *use, rank int, f *frame) error {
 	if home := int(m.epoch.table.lock(u.lock).home); home != m.epoch.me {
 		return fmt.Errorf("%w: CLAIM of %q, which has another home", errUnexpected, f.name)
 	}
-	m.consider(u, asked{rank, f.try, slices.Clone(f.through)})
+	m.consider(u, asked{rank, f.try, f.token, slices.Clone(f.through)})
 	return nil
 }

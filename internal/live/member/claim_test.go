@@ -344,3 +344,51 @@ func TestClaimProvesNothing(t *testing.T) {
 		}
 	})
 }
+
+// A claim of a lock that an operator has taken from the client is refused, wherever the
+// lock is by then. If another process has entered since, the client is notified why.
+func TestClaimReleased(t *testing.T) {
+	for _, stays := range []bool{true, false} {
+		for _, next := range []string{"free", "free in the next view", "at the same member", "elsewhere", "elsewhere, and released"} {
+			if !stays && (next == "free" || next == "free in the next view" || next == "at the same member") {
+				continue // only the evicted member knows
+			}
+			for _, alg := range live() {
+				for _, atHome := range []bool{false, true} {
+					c := newClaimed(t, alg, atHome, stays)
+					a := c.members[c.a]
+					switch next {
+					case "at the same member":
+						c.lock(c.a, c.name)
+					case "elsewhere", "elsewhere, and released":
+						c.lock(1, c.name)
+					}
+					c.settle()
+					force := func() {
+						if err := a.Release(a.now, c.name, c.token); err != nil {
+							t.Fatal(err)
+						}
+						c.take(c.a)
+						c.settle()
+					}
+					if next != "free in the next view" {
+						force()
+					}
+					c.install(c.then)
+					c.settle()
+					switch next {
+					case "free in the next view":
+						force()
+					case "elsewhere, and released":
+						c.unlock(1, c.name)
+						c.settle()
+					}
+					c.claim()
+					if c.settle(); !c.refused() || next[0] != 'f' && (*c.heard)[0].Cause != Released {
+						t.Errorf("%s, home %v, stays %v, %s: %v", alg, atHome, stays, next, *c.heard)
+					}
+				}
+			}
+		}
+	}
+}

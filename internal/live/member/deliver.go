@@ -96,7 +96,7 @@ func (m *Member) about(n int32, rank int, f *frame) error {
 		if !home {
 			return fmt.Errorf("%w: CLAIMED of %q, which has another home", errUnexpected, f.name)
 		}
-		m.claimAnswered(u, f.try, !f.again)
+		m.claimAnswered(u, f.try, f.verdict)
 		return nil
 	case lendFrame:
 		if !home || u.lent {

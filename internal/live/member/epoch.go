@@ -34,6 +34,8 @@ type epoch struct {
 	queries   []int32  // locks that they must be asked about
 	asked     []int    // by rank: how many of these a witness has been asked about
 	claims    []int32  // locks that a client here claims, or did
+
+	newest map[int32]Token // at homes that have not released the lock: the highest token reported or claimed; kept when no use is
 }
 
 // A school runs all locks of one algorithm in a view: one machine for each seat that
@@ -90,6 +92,16 @@ func (e *epoch) open(specs func(string, int) (algorithm.Spec, error)) error {
 		e.schools = append(e.schools, s)
 	}
 	return nil
+}
+
+// note notes at the home that a lock was held with a token.
+func (e *epoch) note(n int32, t Token) {
+	if e.newest[n].Less(t) {
+		if e.newest == nil {
+			e.newest = map[int32]Token{}
+		}
+		e.newest[n] = t
+	}
 }
 
 // survivors is the number of members in the universe.

@@ -23,7 +23,7 @@ const (
 	busyFrame                      // yes; or the lock is not usable yet
 	freeFrame                      // no
 	claimFrame                     // a client of the sender holds the lock by an older epoch, through other members
-	claimedFrame                   // the home is inside on behalf of the claiming member, or refuses
+	claimedFrame                   // the home is inside on behalf of the claiming member, or refuses, and why
 	frameKinds
 
 	// optionalKinds is the bit of kinds that a member may ignore. A later version sets
@@ -44,16 +44,23 @@ type frame struct {
 	until Stamp // lend
 	next  Stamp // return; the zero Stamp if no request waits any more
 
-	held  []string // report
-	waits []wanted // report
-	more  bool     // report: another part follows
-	names []string // query
-	may   []mayBe  // answer
-	try   uint64   // probe, busy, free: which try; claim, claimed: which claim
-	again bool     // busy: not in use, but recovering; claimed: refused
+	held  []holding // report
+	waits []wanted  // report
+	more  bool      // report: another part follows
+	names []string  // query
+	may   []mayBe   // answer
+	try   uint64    // probe, busy, free: which try; claim, claimed: which claim
+	again bool      // busy: not in use, but recovering
 
 	token   Token    // claim
-	through []uint64 // claim: incarnations through which the client was confirmed to hold the lock
+	through []uint64 // claim: incarnations through which the client was confirmed to hold the lock, last the one that it rests on
+	verdict verdict  // claimed
+}
+
+// A holding is a lock that is held by an older epoch.
+type holding struct {
+	name  string
+	token Token
 }
 
 // A wanted is a lock with waiters.
@@ -82,6 +89,7 @@ type writer []byte
 func (w *writer) number(v uint64) { *w = binary.AppendUvarint(*w, v) }
 func (w *writer) text(s string)   { w.number(uint64(len(s))); *w = append(*w, s...) }
 func (w *writer) blob(b []byte)   { w.number(uint64(len(b))); *w = append(*w, b...) }
+func (w *writer) token(t Token)   { w.number(t.Epoch); w.number(t.Count) }
 func (w *writer) stamp(s Stamp)   { w.number(s.Epoch); w.number(s.Clock); w.number(s.Inc) }
 func (w *writer) set(s set) {
 	for _, x := range s {
@@ -128,6 +136,14 @@ func (s *scanner) bool() bool {
 	return v == 1
 }
 
+func (s *scanner) verdict() verdict {
+	v := s.number()
+	if v > uint64(passedOn) {
+		s.fail("answer to a claim is neither 0, 1 nor 2")
+	}
+	return verdict(v)
+}
+
 func (s *scanner) blob() []byte {
 	n := s.number()
 	if n > uint64(len(s.b)) {
@@ -148,6 +164,7 @@ func (s *scanner) text() string {
 	return string(b)
 }
 
+func (s *scanner) token() Token { return Token{s.number(), s.number()} }
 func (s *scanner) stamp() Stamp { return Stamp{s.number(), s.number(), s.number()} }
 
 func (s *scanner) set() (x set) {
@@ -175,8 +192,9 @@ func (f *frame) append(b []byte) []byte {
 	case reportFrame:
 		w.bool(f.more)
 		w.number(uint64(len(f.held)))
-		for _, name := range f.held {
-			w.text(name)
+		for _, x := range f.held {
+			w.text(x.name)
+			w.token(x.token)
 		}
 		w.number(uint64(len(f.waits)))
 		for _, x := range f.waits {
@@ -216,13 +234,15 @@ func (f *frame) appendOne(w *writer) {
 		w.stamp(f.next)
 	case probeFrame, freeFrame:
 		w.number(f.try)
-	case busyFrame, claimedFrame:
+	case busyFrame:
 		w.number(f.try)
 		w.bool(f.again)
+	case claimedFrame:
+		w.number(f.try)
+		w.number(uint64(f.verdict))
 	case claimFrame:
 		w.number(f.try)
-		w.number(f.token.Epoch)
-		w.number(f.token.Count)
+		w.token(f.token)
 		w.number(uint64(len(f.through)))
 		for _, inc := range f.through {
 			w.number(inc)
@@ -241,7 +261,7 @@ func (f *frame) parse(b []byte) error {
 	case reportFrame:
 		f.more = s.bool()
 		for range s.many() {
-			f.held = append(f.held, s.text())
+			f.held = append(f.held, holding{s.text(), s.token()})
 		}
 		for range s.many() {
 			f.waits = append(f.waits, wanted{s.text(), s.stamp()})
@@ -292,10 +312,12 @@ func (f *frame) parseOne(s *scanner) {
 		f.count, f.next = s.number(), s.stamp()
 	case probeFrame, freeFrame:
 		f.try = s.number()
-	case busyFrame, claimedFrame:
+	case busyFrame:
 		f.try, f.again = s.number(), s.bool()
+	case claimedFrame:
+		f.try, f.verdict = s.number(), s.verdict()
 	case claimFrame:
-		f.try, f.token = s.number(), Token{s.number(), s.number()}
+		f.try, f.token = s.number(), s.token()
 		for range s.many() {
 			f.through = append(f.through, s.number())
 		}

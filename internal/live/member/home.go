@@ -73,6 +73,7 @@ func (m *Member) clear(u *use) {
 	m.epoch.table.lock(u.lock).flags |= cleared
 	u.handed, u.interest, u.back = 0, false, false
 	u.held, u.queue = set{}, u.queue[:0]
+	delete(m.epoch.newest, u.lock) // claims are refused from now on
 	m.release(u)
 }
 
@@ -108,15 +109,18 @@ func (m *Member) heed(place int, f *frame) error {
 	e := m.epoch
 	inc := e.universe[place]
 	rank := e.view.Rank(inc)
-	for _, name := range f.held {
-		n, err := m.homed(name)
-		if err != nil {
+	for _, x := range f.held {
+		n, err := m.homed(x.name)
+		switch {
+		case err != nil:
 			return err
-		}
-		if !e.isHome(e.table.lock(n)) {
-			return fmt.Errorf("%w: REPORT: incarnation %d holds %q, which its home has released: mutual exclusion is violated", errUnexpected, inc, name)
+		case x.token.IsNone() || x.token.Epoch >= e.view.Epoch:
+			return fmt.Errorf("%w: REPORT: the token %v of %q is not from an earlier epoch", errUnexpected, x.token, x.name)
+		case !e.isHome(e.table.lock(n)):
+			return fmt.Errorf("%w: REPORT: incarnation %d holds %q, which its home has released: mutual exclusion is violated", errUnexpected, inc, x.name)
 		}
 		e.use(n).held.add(place)
+		e.note(n, x.token)
 	}
 	for _, x := range f.waits {
 		n, err := m.homed(x.name)

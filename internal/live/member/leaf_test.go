@@ -258,7 +258,7 @@ func frames() []frame {
 	return []frame{
 		{kind: algFrame, name: []byte("a"), cleared: true, count: 5, bytes: []byte{1, 2}},
 		{kind: touchFrame, name: []byte("a")},
-		{kind: reportFrame, held: []string{"a", "b"}, waits: []wanted{{"c", s}}, more: true},
+		{kind: reportFrame, held: []holding{{"a", Token{1, 2}}, {"b", Token{3, 4}}}, waits: []wanted{{"c", s}}, more: true},
 		{kind: releasedFrame, name: []byte("a")},
 		{kind: queryFrame, names: []string{"a", "b"}},
 		{kind: answerFrame, may: []mayBe{{"a", set{1, 2, 3, 4}}}},
@@ -269,7 +269,7 @@ func frames() []frame {
 		{kind: busyFrame, name: []byte("a"), try: 9, again: true},
 		{kind: freeFrame, name: []byte("a"), try: 9},
 		{kind: claimFrame, name: []byte("a"), try: 9, token: Token{3, 4}, through: []uint64{5, 6}},
-		{kind: claimedFrame, name: []byte("a"), try: 9, again: true},
+		{kind: claimedFrame, name: []byte("a"), try: 9, verdict: passedOn},
 	}
 }
 

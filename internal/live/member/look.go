@@ -39,7 +39,10 @@ func Look(b []byte) (FrameInfo, error) {
 	} else if err != nil {
 		return FrameInfo{}, err
 	}
-	s := FrameInfo{Kind: f.kind.String(), Clock: f.clock, Name: string(f.name), Cleared: f.cleared, Count: f.count, Message: f.bytes, Held: f.held, More: f.more}
+	s := FrameInfo{Kind: f.kind.String(), Clock: f.clock, Name: string(f.name), Cleared: f.cleared, Count: f.count, Message: f.bytes, More: f.more}
+	for _, x := range f.held {
+		s.Held = append(s.Held, x.name)
+	}
 	for _, x := range f.waits {
 		s.Waits = append(s.Waits, x.name)
 	}
@@ -67,8 +70,11 @@ func Look(b []byte) (FrameInfo, error) {
 	case claimFrame:
 		s.Text = "token " + f.token.String()
 	case claimedFrame:
-		if f.again {
+		switch f.verdict {
+		case refused:
 			s.Text = "refused"
+		case passedOn:
+			s.Text = "refused: passed on"
 		}
 	}
 	return s, nil

@@ -40,8 +40,10 @@ func TestFramesAreRefused(t *testing.T) {
 		{"without a name", 2, frame{kind: touchFrame}, errFrame},
 		{"algorithm without a name", 2, frame{kind: algFrame}, errFrame},
 		{"algorithm with bytes that are no message", 2, frame{kind: algFrame, name: []byte(mine), bytes: []byte("rubbish")}, errFrame},
-		{"held lock of another home", 2, frame{kind: reportFrame, held: []string{other}}, errUnexpected},
-		{"held lock without a name", 2, frame{kind: reportFrame, held: []string{""}}, errFrame},
+		{"held lock of another home", 2, frame{kind: reportFrame, held: []holding{{other, Token{1, 1}}}}, errUnexpected},
+		{"held lock with a token of this epoch", 2, frame{kind: reportFrame, held: []holding{{mine, Token{v.Epoch, 1}}}}, errUnexpected},
+		{"held lock without a token", 2, frame{kind: reportFrame, held: []holding{{mine, Token{}}}}, errUnexpected},
+		{"held lock without a name", 2, frame{kind: reportFrame, held: []holding{{"", Token{1, 1}}}}, errFrame},
 		{"waiter of another home", 2, frame{kind: reportFrame, waits: []wanted{{other, old}}}, errUnexpected},
 		{"waiter for a lock without a name", 2, frame{kind: reportFrame, waits: []wanted{{"", old}}}, errFrame},
 		{"waiter of another process", 2, frame{kind: reportFrame, waits: []wanted{{mine, Stamp{1, 1, 3}}}}, errUnexpected},
@@ -153,7 +155,7 @@ func TestLook(t *testing.T) {
 		f    frame
 		want string
 	}{
-		{frame{kind: reportFrame, held: []string{"a", "b"}}, "holds a, b, waits for nothing"},
+		{frame{kind: reportFrame, held: []holding{{"a", Token{1, 1}}, {"b", Token{1, 2}}}}, "holds a, b, waits for nothing"},
 		{frame{kind: reportFrame, waits: []wanted{{"c", s}, {"d", s}}}, "holds nothing, waits for c, d"},
 		{frame{kind: queryFrame, names: []string{"a", "b"}}, "a, b"},
 		{frame{kind: answerFrame, may: []mayBe{{"a", set{3, 0, 1}}, {"b", set{}}}}, "a: 3 may be inside, b: 0 may be inside"},
@@ -165,7 +167,8 @@ func TestLook(t *testing.T) {
 		{frame{kind: busyFrame, name: []byte("a")}, ""},
 		{frame{kind: claimFrame, name: []byte("a"), token: Token{3, 4}}, "token 3.4"},
 		{frame{kind: claimedFrame, name: []byte("a")}, ""},
-		{frame{kind: claimedFrame, name: []byte("a"), again: true}, "refused"},
+		{frame{kind: claimedFrame, name: []byte("a"), verdict: refused}, "refused"},
+		{frame{kind: claimedFrame, name: []byte("a"), verdict: passedOn}, "refused: passed on"},
 		{frame{kind: touchFrame, name: []byte("a")}, ""},
 	} {
 		x.f.clock = 9

@@ -50,6 +50,7 @@ type Part struct {
 	Opened  bool // of the home: it has entered or lent the lock
 	Count   uint64
 	Bytes   []byte // of the algorithm's instance
+	Newest  Token  // of the home, until it releases the lock: the highest token reported or claimed; kept only with Clients
 
 	Busy                        bool
 	Holder                      Request // of the zero Stamp and no client if the lock is not held
@@ -96,6 +97,7 @@ func (c *Claim) Is() bool { return c.number != 0 }
 // A Claimant is a member with a claim that waits at the home.
 type Claimant struct {
 	Rank    int
+	Token   Token
 	Through []uint64
 	number  uint64
 }
@@ -172,6 +174,11 @@ func (p *Part) fields(c *algorithm.Coder) {
 	c.Bool("opened", &p.Opened)
 	counter(c, "count", &p.Count)
 	c.Bytes("instance", &p.Bytes)
+	if counter(c, "newest epoch", &p.Newest.Epoch); p.Newest.Epoch != 0 {
+		counter(c, "newest", &p.Newest.Count)
+	} else {
+		p.Newest.Count = 0
+	}
 	if c.Bool("busy", &p.Busy); !p.Busy {
 		p.rest()
 		return
@@ -217,7 +224,7 @@ func (p *Part) fields(c *algorithm.Coder) {
 // in use, and of one whose home is elsewhere, or has released it.
 func (p *Part) forget() {
 	p.rest()
-	p.Known, p.Touched, p.Cleared, p.Opened, p.Count, p.Bytes = false, false, false, false, 0, p.Bytes[:0]
+	p.Known, p.Touched, p.Cleared, p.Opened, p.Count, p.Bytes, p.Newest = false, false, false, false, 0, p.Bytes[:0], Token{}
 	if p.Epoch == 0 {
 		p.Reported, p.Over, p.Owes, p.Asks = 0, 0, 0, 0
 	}
@@ -296,6 +303,7 @@ func (p *Part) claimFields(c *algorithm.Coder) {
 		a := &p.Claimants[i]
 		c.Int("rank", &a.Rank, mostRanks-1)
 		counter(c, "claim", &a.number)
+		a.Token.fields(c)
 		through(c, &a.Through)
 	}
 	counter(c, "claimed by", &p.ClaimedBy)

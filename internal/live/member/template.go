@@ -14,6 +14,7 @@ type Template struct {
 	frozen []*epoch
 	pool   []*waiter
 	client session
+	claims bool // Save keeps what only claims need
 }
 
 // TheClient is the only client whose session a State can have.
@@ -52,6 +53,9 @@ func NewTemplate(c Config, name string, views []View) (*Template, error) {
 // Later has Install leave all parts of reports to More, so that they can be made at any
 // later time.
 func (d *Template) Later() { d.Member.later = true }
+
+// Clients has Save keep what only the claims of clients need.
+func (d *Template) Clients() { d.claims = true }
 
 // Load puts the member into a state. Its clock reads 0, and both renewals can be
 // confirmed.
@@ -163,6 +167,7 @@ func (d *Template) load(all []*epoch, p *Part) (*epoch, error) {
 		l.flags |= opened
 	}
 	e.table.setState(n, p.Bytes)
+	e.note(n, p.Newest)
 	if p.Busy || p.home {
 		d.use(e, e.use(n), p)
 	}
@@ -191,13 +196,13 @@ func (d *Template) use(e *epoch, u *use, p *Part) {
 	for _, r := range p.Waiters {
 		u.push(d.waiter(u, r))
 	}
-	d.claims(e, u, p)
+	d.loadClaims(e, u, p)
 	d.bulk(e, u, p)
 	u.handed, u.asked, u.inside, u.back, u.lent, u.until = p.Handed, p.Asked, p.Inside, p.Back, p.IsLent, p.Until
 }
 
-// claims puts the claims of a lock into a state.
-func (d *Template) claims(e *epoch, u *use, p *Part) {
+// loadClaims puts the claims of a lock into a state.
+func (d *Template) loadClaims(e *epoch, u *use, p *Part) {
 	if p.Claim.Is() {
 		w := d.waiter(u, Request{Client: true, slot: p.Claim.slot})
 		w.claim = &claim{p.Claim.number, p.Claim.Token, slices.Clone(p.Claim.Through), p.Claim.Sent}
@@ -205,7 +210,7 @@ func (d *Template) claims(e *epoch, u *use, p *Part) {
 		e.claims = append(e.claims, u.lock)
 	}
 	for _, a := range p.Claimants {
-		u.claim().asked = append(u.claim().asked, asked{a.Rank, a.number, slices.Clone(a.Through)})
+		u.claim().asked = append(u.claim().asked, asked{a.Rank, a.number, a.Token, slices.Clone(a.Through)})
 	}
 	if p.ClaimedBy != 0 {
 		u.claim().by = p.ClaimedBy
@@ -262,6 +267,7 @@ func (e *epoch) reset() {
 	e.reporting, e.queries, e.claims = 0, e.queries[:0], e.claims[:0]
 	clear(e.reports)
 	clear(e.asked)
+	clear(e.newest)
 	for i := range e.schools {
 		for seat := range e.schools[i].loaded {
 			e.schools[i].loaded[seat] = -1
@@ -322,6 +328,9 @@ func (d *Template) save(e *epoch, p *Part) error {
 	p.Opened = l.is(opened)
 	e.keep(0)
 	p.Bytes = append(p.Bytes, e.table.state(0)...)
+	if d.claims {
+		p.Newest = e.newest[0]
+	}
 	u := e.found(0)
 	if u == nil {
 		return nil
@@ -371,7 +380,7 @@ func (p *Part) saveClaims(u *use) {
 		p.Claim = Claim{w.claim.token, slices.Clone(w.claim.through), w.claim.sent, w.claim.number, int(uint32(w.ticket))}
 	}
 	for _, a := range c.asked {
-		p.Claimants = append(p.Claimants, Claimant{a.rank, slices.Clone(a.through), a.number})
+		p.Claimants = append(p.Claimants, Claimant{a.rank, a.token, slices.Clone(a.through), a.number})
 	}
 	p.ClaimedBy = c.by
 }

@@ -40,7 +40,7 @@ func TestTemplateIsAsNew(t *testing.T) {
 			w.oneLock(whim, i)
 			for inc, m := range w.members {
 				var s State
-				if err := (&Template{Member: m}).Save(&s); err != nil {
+				if err := (&Template{Member: m, claims: true}).Save(&s); err != nil {
 					t.Fatal(err)
 				}
 				seen[inc] = append(seen[inc], s)
@@ -53,12 +53,14 @@ func TestTemplateIsAsNew(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			used.Clients()
 			for range 150 {
 				s, luck := &all[whim.IntN(len(all))], whim.Uint64()
 				fresh, err := NewTemplate(config, "lock0", w.views)
 				if err != nil {
 					t.Fatal(err)
 				}
+				fresh.Clients()
 				want, got := w.played(t, fresh, s, luck), w.played(t, used, s, luck)
 				for i := range want {
 					if got[i] != want[i] {
@@ -145,6 +147,7 @@ func TestTemplateKeepsAll(t *testing.T) {
 	home.Cleared, home.Owes, home.OwesHold, home.OwesWait, home.Asks = false, 0, false, false, 0b100
 	home.Held, home.May, home.Lendee = 0b100, 0b101, 2
 	elsewhere.letGo()
+	elsewhere.Newest = Token{}
 	elsewhere.Owes, elsewhere.Asks = 0b110, 0
 	idle := Part{Epoch: 2, Known: true, Lendee: -1, Bytes: []byte("bytes")}
 	frozen := Part{Epoch: 1, Reported: 0b011, Known: true, Cleared: true, Count: 9, Bytes: []byte("other bytes"), Lendee: -1}
@@ -155,6 +158,7 @@ func TestTemplateKeepsAll(t *testing.T) {
 	}{{0, home, Runs}, {1, elsewhere, Over}, {1, idle, NoLease}} {
 		d := newTemplate(t, f, Limits{}, away(f.view, v, 3, x.then), f.view, v)
 		s := State{Clock: 9, Gone: true, Ghost: true, Lease: x.lease, Session: true, Claims: 9, Present: x.present, Before: frozen, tickets: []Ticket{3 << 32, 5<<32 + 1, 7<<32 + 2}, spare: []uint32{9}}
+		d.Clients()
 		load(t, d, &s)
 		saved := State{Lease: 9, Present: full(), Before: full(), tickets: []Ticket{9, 9, 9}, spare: []uint32{8}}
 		err := d.Save(&saved)

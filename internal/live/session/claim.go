@@ -1,6 +1,10 @@
 package session
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/stile-lock/stile/internal/live/member"
+)
 
 // Claims: how a lock that is held through one node comes to be held through another. A
 // hold rests on one attachment, always. It moves when the current node confirms a claim
@@ -49,6 +53,10 @@ func (g *Client) answered(t *task, f *Frame) {
 	case f.Kind == Held: // of another entry
 		t.claim = nil
 		g.owe(a, t.number)
+	case f.Kind == Lost && f.Cause == member.Released: // which the node that it rests on could not report
+		t.claim = nil
+		g.taken(t, f.Cause)
+		g.remove(t)
 	case f.Kind == Lost || f.Kind == Over: // refused: another node may honour it
 		t.claim = nil
 	}

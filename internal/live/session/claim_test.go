@@ -109,6 +109,21 @@ func TestClaimRefused(t *testing.T) {
 	s.rests("then", r, false)
 }
 
+// If a claim is refused because an operator has taken the lock, the hold is lost at once,
+// although the node that it rests on cannot be reached.
+func TestClaimReleased(t *testing.T) {
+	s := newStage(t, "a", "b")
+	a := s.opens("a", 7)
+	r := s.grants(a)
+	s.dies(a, "a")
+	b := s.opens("b", 9)
+	s.hears("claimed", b, "CLAIM 1")
+	s.says(b, Frame{Kind: Lost, Number: r, Cause: member.Released})
+	s.wants("taken", r, Taken)
+	s.rests("taken", r, false)
+	s.hears("nothing is left to release", b)
+}
+
 // A claim is repeated after each reconnect. Grants of another entry, and of claims that are
 // no longer made, are given up.
 func TestClaimRepeated(t *testing.T) {

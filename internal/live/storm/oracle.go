@@ -123,10 +123,26 @@ func (o *oracle) entered(q *proc, x *ask) {
 func (o *oracle) claimed(q *proc, x *ask) {
 	l := &o.locks[x.lock]
 	h := hold{q: q, inc: q.inc, token: x.token, forClient: true, freed: l.freedAt(x.token) > 0}
+	o.undone(l, o.w.names[x.lock], &h)
 	o.exclude(l, o.w.names[x.lock], &h)
 	l.holds = append(l.holds, h)
 	l.usage.enters(o.w.Now(), q.inc)
 	q.watch()
+}
+
+// undone judges a claim of a lock that an operator had taken from the client: whatever the
+// client does until it is notified, no home confirms its hold beside a later one that was
+// reported to it.
+func (o *oracle) undone(l *judged, name string, h *hold) {
+	if !h.freed || !o.w.within() {
+		return
+	}
+	for i := range l.holds {
+		other := &l.holds[i]
+		if other.c == nil && h.token.Less(other.token) && other.q.epoch() == h.q.epoch() && other.valid() && !l.idle(other) {
+			o.w.broken(Exclusion, "%s: %s holds the lock with %v by a claim, although an operator had taken it, while %s holds it with %v", name, h.name(), h.token, other.name(), other.token)
+		}
+	}
 }
 
 // count judges the fencing token of an entry. Whatever clocks do, counts are dense, so no

@@ -31,6 +31,7 @@ type client struct {
 	token   member.Token // what it was granted
 	holds   int          // 1 + the process through which it holds the lock, and which its deadline follows; 0 if it does not
 	by      uint64       // epoch in which it was confirmed to hold the lock by a claim; 0 if it was not
+	rests   int          // the last of holds that was not 0
 	through byte         // processes through which it was confirmed to hold the lock
 	told    byte         // processes whose confirmation is on the way to it
 	proved  byte         // processes to which a confirmed renewal is on the way that they sent after the client's hold was lost
@@ -41,12 +42,12 @@ type client struct {
 const sessionLength = member.Second
 
 func (c *client) append(b []byte) []byte {
-	b = append(b, byte(c.asks), byte(c.claims), byte(c.holds), byte(c.newest), c.through, c.told, c.proved)
+	b = append(b, byte(c.asks), byte(c.claims), byte(c.holds), byte(c.rests), byte(c.newest), c.through, c.told, c.proved)
 	return binary.AppendUvarint(appendToken(b, c.token), c.by)
 }
 
 func (c *client) read(r *reader) {
-	c.asks, c.claims, c.holds, c.newest = r.byte(), r.byte(), r.byte(), r.byte()
+	c.asks, c.claims, c.holds, c.rests, c.newest = r.byte(), r.byte(), r.byte(), r.byte(), r.byte()
 	c.through, c.told, c.proved = byte(r.byte()), byte(r.byte()), byte(r.byte())
 	c.token, c.by = r.token(), r.number()
 }
@@ -73,7 +74,7 @@ func (w *worker) clients() {
 	for i := range w.now.procs {
 		if c.told>>i&1 == 1 {
 			w.alone(deed{label: label(Confirmed, i, 0), proc: i}, func(n *world) explore.Broken {
-				n.client.holds = i + 1
+				n.client.holds, n.client.rests = i+1, i+1
 				n.client.by, n.client.through = w.epoch(i), n.client.through|1<<i
 				n.client.told &^= 1 << i
 				return n.alone()
@@ -166,10 +167,11 @@ func (w *worker) claim(i int) {
 		n.client.ended(i)
 		var through []uint64
 		for j := range w.procs {
-			if n.client.through>>j&1 == 1 {
+			if n.client.through>>j&1 == 1 && j+1 != n.client.rests {
 				through = append(through, w.procs[j].Inc)
 			}
 		}
+		through = append(through, w.procs[n.client.rests-1].Inc)
 		if _, err := m.Renew(0, member.TheClient, sessionLength); err != nil {
 			return err
 		}
@@ -228,6 +230,6 @@ func (w *worker) granted(n *world, at int, t member.Token) explore.Broken {
 		return 0
 	}
 	broken := w.entry(n, at, t)
-	c.token, c.holds, c.through = t, at+1, 1<<at
+	c.token, c.holds, c.rests, c.through = t, at+1, at+1, 1<<at
 	return broken
 }

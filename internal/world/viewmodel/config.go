@@ -41,7 +41,7 @@ const (
 	Leased                             // no process enters without a lease, and holds end with it
 	Waits                              // every waiting process gets in
 	Order                              // if the home had all reports when it began, no process enters before one that waited longer in older epochs
-	Refused                            // no correct frame or unlock is rejected
+	Refused                            // no correct frame or unlock is rejected, nor a claim of what the client holds
 	Fenced                             // no late unlock is accepted
 	all     = iota
 )
@@ -144,6 +144,9 @@ func (m *Model) templates() ([]*member.Template, error) {
 		}
 		if m.Later {
 			d.Later()
+		}
+		if m.Client.Through != 0 {
+			d.Clients()
 		}
 		templates = append(templates, d)
 	}

@@ -65,7 +65,7 @@ func smallest() []small {
 		{"CancelLeaks", "naimi-trehel", with(home, 1, 0, 0, 1), Waits, 13},
 		{"LateConfirmation", "naimi-trehel", quiet(evicted, 2), Mutual, 7},
 		{"ClaimAfterRelease", "naimi-trehel", all["claim, a of three evicted"], Mutual, 14},
-		{"ClaimInOwnView", "naimi-trehel", quiet(stays, 2), Mutual, 9},
+		{"ClaimInOwnView", "naimi-trehel", quiet(stays, 2), Refused, 4},
 		{"ClaimUnawaited", "naimi-trehel", quiet(stays, 2), Mutual, 10},
 		{"ClaimInside", "naimi-trehel", all["claim, nobody evicted"], Mutual, 14},
 		{"ClaimUnreported", "naimi-trehel", all["claim, a evicted, a home joins"], Mutual, 11},
