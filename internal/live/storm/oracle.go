@@ -43,8 +43,10 @@ type judged struct {
 // A freed is an entry that an operator has ended. A client that is not notified yet may
 // still act, and only the fence stops it: that is the operator's responsibility.
 type freed struct {
-	token member.Token
-	at    int64
+	token  member.Token
+	at     int64
+	inc    uint64 // of the process at which it ended
+	undone bool   // the client's claim was honoured when that process was no longer a member
 }
 
 // A hold is a process inside a lock, or a client through one. The member that a client
@@ -122,8 +124,12 @@ func (o *oracle) entered(q *proc, x *ask) {
 // fencing token of the client's entry.
 func (o *oracle) claimed(q *proc, x *ask) {
 	l := &o.locks[x.lock]
-	h := hold{q: q, inc: q.inc, token: x.token, forClient: true, freed: l.freedAt(x.token) > 0}
+	f := l.freedBy(x.token)
+	h := hold{q: q, inc: q.inc, token: x.token, forClient: true, freed: f != nil}
 	o.undone(l, o.w.names[x.lock], &h)
+	if f != nil && q.view.Rank(f.inc) < 0 {
+		f.undone = true // the home cannot have known
+	}
 	o.exclude(l, o.w.names[x.lock], &h)
 	l.holds = append(l.holds, h)
 	l.usage.enters(o.w.Now(), q.inc)
@@ -255,7 +261,7 @@ func (o *oracle) lost(q *proc, x *ask, why member.Cause) {
 	case why == member.Lease && x.app >= 0 && !x.back: // an application that releases it no longer acts
 		l.holds = append(l.holds, hold{q: q, inc: q.inc, token: x.token, until: cmp.Or(q.ended, q.lease)})
 	case why == member.Released:
-		o.freed(l, x.token)
+		o.freed(l, x.token, q.inc)
 	}
 	if o.w.calm() {
 		o.w.broken(Calm, "m%d loses %s, although there is no fault", q.no, o.w.names[x.lock])
@@ -264,8 +270,8 @@ func (o *oracle) lost(q *proc, x *ask, why member.Cause) {
 
 // freed records that an operator has taken a lock from its holder. A client may act until
 // it is notified, or until its session expires.
-func (o *oracle) freed(l *judged, t member.Token) {
-	l.freed = append(l.freed, freed{t, o.w.Now()})
+func (o *oracle) freed(l *judged, t member.Token, inc uint64) {
+	l.freed = append(l.freed, freed{token: t, at: o.w.Now(), inc: inc})
 	for i := range l.holds {
 		if h := &l.holds[i]; h.c != nil && h.token == t {
 			h.freed = true
@@ -278,14 +284,13 @@ func (o *oracle) freed(l *judged, t member.Token) {
 // its session has expired, or everything late on its connection has arrived.
 func (w *world) freedFor() int64 { return 2 * int64(w.Settings.Lease) }
 
-// freedAt returns when an operator ended an entry, or 0.
-func (l *judged) freedAt(t member.Token) int64 {
-	for _, f := range l.freed {
-		if f.token == t {
-			return f.at
-		}
+// freedBy returns how an operator ended an entry, or nil.
+func (l *judged) freedBy(t member.Token) *freed {
+	i := slices.IndexFunc(l.freed, func(f freed) bool { return f.token == t })
+	if i < 0 {
+		return nil
 	}
-	return 0
+	return &l.freed[i]
 }
 
 // heard judges whether a running client was notified of what an operator has taken from it.
@@ -300,8 +305,8 @@ func (c *client) heard() {
 		if !c.up || !h.holds {
 			continue
 		}
-		if at := w.oracle.locks[h.lock].freedAt(h.token); at > 0 && w.Now()-at >= w.freedFor() {
-			w.broken(Told, "%s: an operator took it from %s %[3]d ms ago, and %[2]s has not been notified", w.names[h.lock], w.Name(c.id), (w.Now()-at)/ms)
+		if f := w.oracle.locks[h.lock].freedBy(h.token); f != nil && !f.undone && w.Now()-f.at >= w.freedFor() {
+			w.broken(Told, "%s: an operator took it from %s %[3]d ms ago, and %[2]s has not been notified", w.names[h.lock], w.Name(c.id), (w.Now()-f.at)/ms)
 		}
 	}
 }
@@ -340,7 +345,7 @@ func (o *oracle) stopped(q *proc) {
 // clientEntered judges a client that has entered.
 func (o *oracle) clientEntered(c *hand) {
 	l := &o.locks[c.lock]
-	h := hold{c: c, inc: uint64(c.c.boots), token: c.token, freed: l.freedAt(c.token) > 0}
+	h := hold{c: c, inc: uint64(c.c.boots), token: c.token, freed: l.freedBy(c.token) != nil}
 	if h.freed {
 		o.w.At(o.w.Now()+o.w.freedFor(), hear, algorithm.None, c.c.number)
 	}
@@ -367,7 +372,7 @@ func (o *oracle) clientLost(c *hand, why member.Cause) {
 	l := &o.locks[c.lock]
 	l.holds = slices.DeleteFunc(l.holds, func(h hold) bool { return h.until > 0 && !h.valid() })
 	if o.clientLeft(c); why == member.Session {
-		l.holds = append(l.holds, hold{c: c, inc: uint64(c.c.boots), token: c.token, until: c.until, freed: l.freedAt(c.token) > 0})
+		l.holds = append(l.holds, hold{c: c, inc: uint64(c.c.boots), token: c.token, until: c.until, freed: l.freedBy(c.token) != nil})
 	}
 }
 
