@@ -35,7 +35,8 @@ type judged struct {
 	turn   uint64 // current turn: the incarnation that entered last
 	row    int    // its entries in a row while another member waits
 	freed  []freed
-	done   []member.Token // of clients that have released or lost the lock
+	claims map[member.Token]uint64 // last epoch in which an entry was claimed
+	done   []member.Token          // of clients that have released or lost the lock
 	usage  usage
 	spared spared
 }
@@ -132,6 +133,10 @@ func (o *oracle) claimed(q *proc, x *ask) {
 	}
 	o.exclude(l, o.w.names[x.lock], &h)
 	l.holds = append(l.holds, h)
+	if l.claims == nil {
+		l.claims = map[member.Token]uint64{}
+	}
+	l.claims[x.token] = max(l.claims[x.token], q.epoch())
 	l.usage.enters(o.w.Now(), q.inc)
 	q.watch()
 }
@@ -260,8 +265,8 @@ func (o *oracle) lost(q *proc, x *ask, why member.Cause) {
 	switch {
 	case why == member.Lease && x.app >= 0 && !x.back: // an application that releases it no longer acts
 		l.holds = append(l.holds, hold{q: q, inc: q.inc, token: x.token, until: cmp.Or(q.ended, q.lease)})
-	case why == member.Released:
-		o.freed(l, x.token, q.inc)
+	case why == member.Released && !slices.ContainsFunc(l.holds, func(h hold) bool { return h.c == nil && h.token == x.token }):
+		o.freed(l, x.token, q.inc) // unless the client has moved, and holds it through another process
 	}
 	if o.w.calm() {
 		o.w.broken(Calm, "m%d loses %s, although there is no fault", q.no, o.w.names[x.lock])

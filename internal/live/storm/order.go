@@ -93,8 +93,10 @@ func frameNumber(kind string) int {
 }
 
 // letsGo judges a home that releases or lends a lock: no process may be inside by an older
-// epoch with a running lease. The release shows in the home's first frame that implies it:
-// one of the algorithm, or a DONE to a member that reported later.
+// epoch with a running lease, unless its client has claimed the lock in a later epoch: then
+// every process that could enter in this one is gone, or leaves. The release shows in the
+// home's first frame that implies it: one of the algorithm, or a DONE to a member that
+// reported later.
 func (o *oracle) letsGo(q *proc, lock int, to uint64, kind string) {
 	w := o.w
 	l := &o.locks[lock]
@@ -119,7 +121,7 @@ func (o *oracle) letsGo(q *proc, lock int, to uint64, kind string) {
 	}
 	l.letGo = e
 	for i := range l.holds {
-		if h := &l.holds[i]; h.token.Epoch < e && !h.freed && h.valid() {
+		if h := &l.holds[i]; h.token.Epoch < e && !h.freed && h.valid() && l.claims[h.token] <= e {
 			w.broken(Clearing, "%s: the home m%d of epoch %d releases or lends it while %s holds it with %v", w.names[lock], q.no, e, h.name(), h.token)
 		}
 	}

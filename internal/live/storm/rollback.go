@@ -264,7 +264,8 @@ func (q *proc) obeys(err error) bool {
 	switch {
 	case d.behind() && errors.Is(err, views.ErrRolledBack):
 		q.empties("it notices that its disk is an older copy")
-	case q.isRelic() && (errors.As(err, &old) || errors.As(err, &other) && !slices.Contains(w.oracle.earlier, other.Own)):
+	case q.isRelic() && (errors.As(err, &old) || errors.As(err, &other) && !slices.Contains(w.oracle.earlier, other.Own) ||
+		errors.Is(err, views.ErrRolledBack)): // the last by a message of its own cluster that was late
 		w.remark(q.id, "it is refused: %v", err)
 		w.result.Returns++
 		q.die(false)
@@ -288,7 +289,7 @@ func (q *proc) empties(why string) {
 func (w *world) judgeDisks() {
 	for _, q := range w.procs {
 		switch {
-		case q.isRelic():
+		case q.isRelic() && !w.severed:
 			w.broken(Views, "%s has a disk of a lost cluster, and has not been refused", w.Name(q.id))
 		case w.goesBack() && slices.Contains(w.kept, q):
 			w.broken(Voters, "the cluster has gone back, and %s has neither noticed it nor caught up", w.Name(q.id))
