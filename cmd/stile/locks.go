@@ -119,13 +119,13 @@ type surveyedLock struct {
 	Holder    *lockHolder  `json:"holder"` // null if no node reports one
 	Waiters   []lockWaiter `json:"waiters"`
 	Unlisted  int          `json:"unlisted,omitempty"` // number of other waiters
+	through   []string     // addresses of the nodes that report a holder: several if a client has moved
 }
 
 // A lockHolder holds a lock.
 type lockHolder struct {
 	Node string `json:"node"` // through which it is held
 	node.HolderInfo
-	address string
 }
 
 // A lockWaiter waits for a lock.
@@ -240,7 +240,10 @@ func mergeLock(found map[string]*surveyedLock, l *node.LockInfo, address string)
 		found[l.Name] = x
 	}
 	if l.Holder != nil {
-		x.Holder = &lockHolder{l.Node, *l.Holder, address}
+		x.through = append(x.through, address)
+		if x.Holder == nil || l.Holder.Held < x.Holder.Held { // it has moved there
+			x.Holder = &lockHolder{l.Node, *l.Holder}
+		}
 	}
 	x.Unlisted += l.Unlisted
 	for _, w := range l.Waiters {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -118,5 +119,19 @@ func TestLocksQuoted(t *testing.T) {
 	var s lockSurvey
 	if err := json.Unmarshal([]byte(ok(t, "locks again --json --addr "+n.Address())), &s); err != nil || len(s.Locks) != 1 || s.Locks[0].Name != "again"+evil {
 		t.Errorf("%+v, %v", s.Locks, err)
+	}
+}
+
+// A client that has moved holds its lock through two nodes for a while.
+func TestMovedHolder(t *testing.T) {
+	found := map[string]*surveyedLock{}
+	for _, x := range []struct {
+		node string
+		held float64
+	}{{"a", 7}, {"b", 1}, {"c", 8}} {
+		mergeLock(found, &node.LockInfo{Name: "demo", Node: x.node, Holder: &node.HolderInfo{Token: "3.1", Held: x.held}}, x.node+":1")
+	}
+	if l := found["demo"]; l.Holder.Node != "b" || !slices.Equal(l.through, []string{"a:1", "b:1", "c:1"}) {
+		t.Errorf("held through %s, to be released at %v", l.Holder.Node, l.through)
 	}
 }

@@ -25,7 +25,7 @@ func newForceRelease() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "force-release LOCK [flags]",
 		Short: "Take a lock from its holder",
-		Long: `Finds the node through which a lock is held, and takes the lock from its holder.
+		Long: `Finds the nodes through which a lock is held, and takes it from its holder.
 The holder is notified, and 'stile exec' kills its command. The lock can be
 acquired again when the holder can no longer act on it. A program that ignores
 the notice may still act; only a resource that checks tokens keeps it out.`,
@@ -55,13 +55,14 @@ func (l *releaseFlags) run(c *cobra.Command, name string) error {
 	if i < 0 {
 		return fmt.Errorf("lock %q is not held%s: 'stile locks' lists the locks in use", name, missingNodes(s))
 	}
-	h := s.Locks[i].Holder
-	if err := l.confirm(c, name, h); err != nil {
+	if err := l.confirm(c, name, s.Locks[i].Holder); err != nil {
 		return err
 	}
 	var done node.Released
-	if _, err := l.target.at(h.address).query(c.Context(), node.AskRelease, name, &done); err != nil {
-		return err
+	for _, at := range s.Locks[i].through {
+		if _, err := l.target.at(at).query(c.Context(), node.AskRelease, name, &done); err != nil {
+			return err
+		}
 	}
 	text := func(p *printer) {
 		p.text(0, fmt.Sprintf("released %s, held by %s with token %s", words.Quoted(done.Name), done.Who, done.Token))
