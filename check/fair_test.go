@@ -161,6 +161,47 @@ func starvation(t *testing.T, c Config) *Property {
 	return mustRun(t, c).Find(Starvation)
 }
 
+// A chattering lock asks process 2, which always agrees, while a NEWS goes to and fro on the
+// same links: if a link delivered that alone, it would be busy all the same.
+type chattering struct{ self algorithm.ID }
+
+func (*chattering) Fields(*algorithm.Coder) {}
+
+func (s *chattering) Start(out *algorithm.Out[fairMessage]) {
+	if s.self == 0 {
+		out.Send(1, fairMessage{Kind: fairNews})
+	}
+}
+
+func (s *chattering) Request(out *algorithm.Out[fairMessage]) {
+	if s.self == 0 {
+		out.Send(1, fairMessage{Kind: fairAsk})
+	} else {
+		out.Enter()
+	}
+}
+
+func (*chattering) Release(*algorithm.Out[fairMessage]) {}
+
+func (*chattering) Receive(from algorithm.ID, m *fairMessage, out *algorithm.Out[fairMessage]) {
+	switch m.Kind {
+	case fairNews:
+		out.Send(from, *m)
+	case fairAsk:
+		out.Send(from, fairMessage{Kind: fairYes})
+	default:
+		out.Enter()
+	}
+}
+
+// On an unordered network each message arrives, whatever else its link delivers.
+func TestFairnessToEachMessage(t *testing.T) {
+	spec := fairSpec("chattering", false, func(self algorithm.ID) algorithm.Mutex[fairMessage] { return &chattering{self} })
+	if p := starvation(t, Config{Spec: spec, Nodes: 2}); p.Verdict != Holds {
+		t.Errorf("%s: %s, want %s", p.Verdict, p.Note, Holds)
+	}
+}
+
 // A steady lock lets the waiter in a few times without asking. Then it must ask process 2,
 // which always agrees. The others enter at will, and have another time meanwhile, right
 // after the smallest: if the gap above that is wide, the waiter's message is renumbered

@@ -521,6 +521,7 @@ func TestLivenessByHand(t *testing.T) {
 		{"the end of everything", all[:1], [][]arrow{nil}, true, 0},
 		{"another goes in once", []bool{true, true, false}, [][]arrow{{{1, 1, true, 0}}, {{2, 1, true, 0}}, nil}, false, 1},
 		{"another goes in again and again", []bool{true, true, false}, [][]arrow{{{1, 1, true, 0}, {2, 2, false, 0}}, {{0, 1, false, 0}, {2, 2, false, 0}}, nil}, false, Unbounded},
+		{"two fair actions that lead to the same state, of which one is taken", []bool{true, true}, [][]arrow{{{1, 1, false, 0}, {1, 2, false, 0}}, {{0, 3, false, 0}, {0, 1, false, 0}, {0, 2, false, 0}}}, true, 0},
 		{"a loop in which nobody waits", []bool{false, false}, [][]arrow{{{1, 1, true, 0}}, {{0, 1, true, 0}}}, false, 0},
 	} {
 		d := &drawn{waiting: c.waiting, calm: all, edges: c.edges}

@@ -7,7 +7,10 @@ import (
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/catalog"
+	"github.com/stile-lock/stile/algorithm/election"
+	"github.com/stile-lock/stile/algorithm/mutex"
 	"github.com/stile-lock/stile/internal/world/explore"
+	"github.com/stile-lock/stile/internal/world/family"
 )
 
 // identified is a model in which every message has an identity: its place in the order of
@@ -156,7 +159,7 @@ func (w *identities) places(m move) []int {
 		for w.to.messages[at].link != w.from.messages[i].link {
 			at++
 		}
-		if w.to.messages[at] != w.from.messages[i] {
+		if w.to.messages[at].blob != w.from.messages[i].blob {
 			panic("a message is not where it should be")
 		}
 		place = append(place, at)
@@ -168,6 +171,83 @@ func (w *identities) places(m move) []int {
 func (w *identities) Waiting(state []byte) (waiting, calm uint32) {
 	packed, _ := decode(state)
 	return w.worker.Waiting(packed)
+}
+
+// What a message is called after a step is what the step makes of its name: its numbers,
+// its tag and its age.
+func TestRenamedAgainstIdentities(t *testing.T) {
+	units := vote{election.Bully(), 3, 1, 0, AnyPace}.config()
+	units.Network = algorithm.Unordered
+	rounds := vote{election.ChangRoberts(false), 3, 1, 0, Quick}.config()
+	rounds.Network = algorithm.Unordered
+	changed := map[string]int{}
+	for _, c := range []Config{
+		setup{Spec: mutex.RicartAgrawala(), Nodes: 3, Network: algorithm.Unordered}.config(t),
+		setup{Spec: mutex.SuzukiKasami(), Nodes: 3, Network: algorithm.Duplicating}.config(t),
+		setup{Spec: mutex.CentralStamped(0), Nodes: 3, Network: algorithm.Unordered, Watch: family.Fence}.config(t),
+		setup{Spec: mutex.RicartAgrawala(), Nodes: 3, Network: algorithm.Unordered, Watch: family.Order}.config(t),
+		units, rounds,
+	} {
+		m, err := New(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := &identities{m.worker(), newState(m.Seats, m.Env)}
+		name := func(m message) uint32 {
+			from, to := w.ends(&m)
+			return w.classOf(class{label(doDeliver, to, from, 0), m.blob, m.tag, m.old})
+		}
+		var queue [][]byte
+		seen := map[string]bool{}
+		add := func(b []byte) bool {
+			if len(queue) < 3000 && !seen[string(b)] {
+				seen[string(b)] = true
+				queue = append(queue, slices.Clone(b))
+			}
+			return true
+		}
+		if err := w.worker.Init(add); err != nil {
+			t.Fatal(err)
+		}
+		for i := 0; i < len(queue); i++ {
+			_, err := w.worker.Next(queue[i], func(s explore.Step, b []byte) {
+				if add(b); moveOf(s.Label).kind == doCrash {
+					return // messages get lost
+				}
+				g := w.next
+				g.copyFrom(w.to)
+				var by renaming
+				if by.mapping = s.Renaming; by.mapping&moreThanNumbers != 0 {
+					by = w.renamed[by.mapping&^moreThanNumbers]
+				}
+				if by.mapping != 0 {
+					w.renumber(g, w.mappings[by.mapping-1])
+				}
+				for i, place := range w.places(moveOf(s.Label)) {
+					if place < 0 {
+						continue
+					}
+					old, now := w.from.messages[i], g.messages[place]
+					if got, want := w.Renamed(s.Renaming, name(old)), name(now); s.Renaming != 0 && got != want || s.Renaming == 0 && old != now {
+						t.Fatalf("%s: %+v becomes %+v, but its name becomes %+v", c.Spec.Name, old, now, w.named[got-firstClass])
+					}
+					for what, differs := range map[string]bool{"numbers": old.blob != now.blob, "tags": old.tag != now.tag, "ages": old.old != now.old} {
+						if differs {
+							changed[what]++
+						}
+					}
+				}
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, what := range []string{"numbers", "tags", "ages"} {
+		if changed[what] < 20 {
+			t.Errorf("%d %s of messages change: too few to tell", changed[what], what)
+		}
+	}
 }
 
 // Who starves on an unordered network is the same as with explicit identities of
