@@ -225,6 +225,9 @@ func TestRenamedAgainstIdentities(t *testing.T) {
 				}
 				for i, place := range w.places(moveOf(s.Label)) {
 					if place < 0 {
+						if want := name(w.from.messages[i]); s.Fair && s.Class != want {
+							t.Fatalf("%s: the delivery of %+v is action %d, want %d", c.Spec.Name, w.from.messages[i], s.Class, want)
+						}
 						continue
 					}
 					old, now := w.from.messages[i], g.messages[place]

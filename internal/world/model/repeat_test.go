@@ -46,6 +46,50 @@ func TestRepeatingMustBeFair(t *testing.T) {
 	}
 }
 
+// A real run does what the path says, even if another step leads to the same state.
+func TestRunDoesWhatThePathSays(t *testing.T) {
+	m := mustModel(t, setup{Spec: mutex.SuzukiKasami(), Nodes: 3, Network: algorithm.Duplicating})
+	w := m.Worker()
+	var paths [][][]byte
+	if err := w.Init(func(s []byte) bool { paths = [][][]byte{{slices.Clone(s)}}; return false }); err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for i := 0; i < len(paths); i++ {
+		at := paths[i][len(paths[i])-1]
+		labels := map[string][]uint32{} // of the steps to each state
+		_, err := w.Next(at, func(s explore.Step, b []byte) {
+			labels[string(b)] = append(labels[string(b)], s.Label)
+			if !seen[string(b)] {
+				seen[string(b)] = true
+				paths = append(paths, append(slices.Clone(paths[i]), slices.Clone(b)))
+			}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for next, all := range labels {
+			if len(all) < 2 {
+				continue
+			}
+			told := map[string]bool{}
+			for _, l := range all {
+				steps, _, err := m.Run(Path{States: append(slices.Clone(paths[i]), []byte(next)), Labels: []uint32{l}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				actions := steps[len(steps)-1].Actions
+				told[actions[len(actions)-1].String()] = true
+			}
+			if len(told) != len(all) {
+				t.Errorf("%d steps to the same state are told as %v", len(all), told)
+			}
+			return
+		}
+	}
+	t.Error("no two steps lead to the same state")
+}
+
 // Gaps between times, and which of them are at least as wide as others.
 func TestNoNarrower(t *testing.T) {
 	for _, c := range []struct {
