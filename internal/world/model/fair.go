@@ -18,9 +18,18 @@ import (
 // an unordered network, or a timer.
 type class struct {
 	label uint32
-	what  uint32 // content of the message; or the timer, and whether it was set anew
+	what  uint32 // content of the message, and in the lowest bit its age; or the timer, and whether it was set anew
 	tag   family.Tag
-	old   bool
+}
+
+// arrival returns the class of the delivery of a message.
+func (w *worker) arrival(m *message) class {
+	from, to := w.ends(m)
+	k := class{label(doDeliver, to, from, 0), m.blob << 1, m.tag}
+	if m.old {
+		k.what |= 1
+	}
+	return k
 }
 
 // firstClass is above all labels that serve as classes themselves.
@@ -50,15 +59,17 @@ const moreThanNumbers = 1 << 31
 // renaming numbers what the step that was just made changes, if m renumbers the state
 // after it.
 func (w *worker) renaming(m *mapping, s *explore.Step) uint32 {
-	r := renaming{aged: moveOf(s.Label).kind == doTick}
+	var numbers uint32
 	if m != nil && !m.same {
-		r.mapping = m.id + 1
+		numbers = m.id + 1
 	}
-	if len(w.retags) > 0 {
-		r.tags = w.retagged()
+	aged := moveOf(s.Label).kind == doTick
+	if !aged && len(w.retags) == 0 {
+		return numbers
 	}
-	if !r.aged && r.tags == "" {
-		return r.mapping
+	r := renaming{numbers, aged, w.retagged()}
+	if !aged && r.tags == "" {
+		return numbers
 	}
 	n, ok := w.renamings[r]
 	if !ok {
@@ -100,9 +111,11 @@ func (w *worker) Renamed(number, action uint32) uint32 {
 		r = w.renamed[number&^moreThanNumbers]
 	}
 	if r.mapping > 0 {
-		k.what = w.rename(k.what, w.mappings[r.mapping-1])
+		k.what = w.rename(k.what>>1, w.mappings[r.mapping-1])<<1 | k.what&1
 	}
-	k.old = k.old || r.aged
+	if r.aged {
+		k.what |= 1
+	}
 	for tags := []byte(r.tags); len(tags) > 0; tags = tags[8:] {
 		if binary.BigEndian.Uint32(tags) == uint32(k.tag) {
 			k.tag = family.Tag(binary.BigEndian.Uint32(tags[4:]))

@@ -27,8 +27,8 @@ type identities struct {
 	next *state
 }
 
-// An arrival is a step and the state after it.
-type arrival struct {
+// An outcome is a step and the state after it.
+type outcome struct {
 	step  explore.Step
 	state []byte
 	owed  []uint32 // what remains of what was owed
@@ -89,7 +89,7 @@ func (w *identities) owedIn(state []byte) (owed []uint32) {
 
 func (w *identities) Next(state []byte, emit func(s explore.Step, next []byte)) (explore.Broken, error) {
 	packed, owed := decode(state)
-	var all []arrival
+	var all []outcome
 	_, err := w.worker.Next(packed, func(s explore.Step, _ []byte) { all = append(all, w.arrive(s, owed)) })
 	for _, a := range all {
 		now := w.owedIn(a.state)
@@ -108,7 +108,7 @@ func (w *identities) Next(state []byte, emit func(s explore.Step, next []byte)) 
 }
 
 // arrive follows all that is owed through the step that was just made.
-func (w *identities) arrive(s explore.Step, owed []uint32) arrival {
+func (w *identities) arrive(s explore.Step, owed []uint32) outcome {
 	place := w.places(moveOf(s.Label))
 	g := w.next
 	g.copyFrom(w.to)
@@ -125,7 +125,7 @@ func (w *identities) arrive(s explore.Step, owed []uint32) arrival {
 		to[i] = len(kept) - 1
 	}
 	g.messages = kept
-	a := arrival{step: s, state: w.pack(nil, g)}
+	a := outcome{step: s, state: w.pack(nil, g)}
 	for i, k := range owed {
 		switch {
 		case k&other != 0 && k == s.Class|other && s.Fair, k&other == 0 && place[k] < 0:
@@ -193,9 +193,14 @@ func TestRenamedAgainstIdentities(t *testing.T) {
 			t.Fatal(err)
 		}
 		w := &identities{m.worker(), newState(m.Seats, m.Env)}
+		called := map[uint32]message{}
 		name := func(m message) uint32 {
-			from, to := w.ends(&m)
-			return w.classOf(class{label(doDeliver, to, from, 0), m.blob, m.tag, m.old})
+			k := w.classOf(w.arrival(&m))
+			if other, ok := called[k]; ok && other != m {
+				t.Fatalf("%s: %+v and %+v are one action", c.Spec.Name, m, other)
+			}
+			called[k] = m
+			return k
 		}
 		var queue [][]byte
 		seen := map[string]bool{}

@@ -224,7 +224,7 @@ func (w *worker) deliver(i, nth int, take bool) {
 	}
 	s := explore.Step{Label: label(kind, to, from, nth), Class: label(doDeliver, to, from, 0), Fair: take}
 	if !w.ordered() && take {
-		s.Class = w.classOf(class{s.Class, m.blob, m.tag, m.old}) // each message is an action of its own
+		s.Class = w.classOf(w.arrival(&m)) // each message is an action of its own
 	}
 	if !g.seats[to].dead {
 		if w.Tagged {
