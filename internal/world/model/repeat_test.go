@@ -28,7 +28,7 @@ func TestRepeatingMustBeFair(t *testing.T) {
 		for _, l := range p.Labels {
 			var next []byte
 			_, err := w.Next(p.States[len(p.States)-1], func(s explore.Step, b []byte) {
-				if s.Label == l && (next == nil || bytes.Compare(b, p.States[len(p.States)-2]) == 0) {
+				if s.Label == l && (next == nil || bytes.Equal(b, p.States[len(p.States)-2])) {
 					next = slices.Clone(b)
 				}
 			})
