@@ -39,7 +39,7 @@ type Path struct {
 // and messages are in the order of sending. It can be repeated without end from step
 // number loop on, if the path can; otherwise loop is the number of steps.
 func (m *Model) Run(p Path) (steps []Step, loop int, err error) {
-	r := &realRun{worker: m.worker(), path: p, named: newState(m.Seats, m.Env)}
+	r := &realRun{worker: m.worker(), path: p, scratch: newState(m.Seats, m.Env)}
 	r.exact, r.telling = true, true
 	start := p.Start
 	err = r.Init(func([]byte) bool {
@@ -65,12 +65,12 @@ func (m *Model) Run(p Path) (steps []Step, loop int, err error) {
 // A realRun is a real run along a path.
 type realRun struct {
 	*worker
-	path   Path
-	at     []byte // real state
-	steps  []Step
-	taken  uint32 // fair action of the last step, or none
-	narrow bool   // some step has put a time into a gap of exactly 2
-	named  *state // for unpacking
+	path    Path
+	at      []byte // real state
+	steps   []Step
+	taken   uint32 // fair action of the last step, or none
+	narrow  bool   // some step has put a time into a gap of exactly 2
+	scratch *state // for unpacking
 }
 
 // none is no class.
@@ -110,14 +110,14 @@ func (r *realRun) doing(canonical []byte, l uint32) func(label uint32) bool {
 		first := slices.IndexFunc(g.messages, func(m message) bool { return m.link == link })
 		return g.messages[max(first, 0):]
 	}
-	r.unpack(canonical, r.named)
-	message := onLink(r.named)[want.nth]
-	r.unpack(r.at, r.named)
-	r.know(r.named)
+	r.unpack(canonical, r.scratch)
+	message := onLink(r.scratch)[want.nth]
+	r.unpack(r.at, r.scratch)
+	r.know(r.scratch)
 	if r.Form != (Form{}) {
-		r.renumber(r.named, r.mapping(r.ruleOf(r.named)))
+		r.renumber(r.scratch, r.mapping(r.ruleOf(r.scratch)))
 	}
-	here := slices.Clone(onLink(r.named))
+	here := slices.Clone(onLink(r.scratch))
 	return func(label uint32) bool {
 		got := moveOf(label)
 		return got.kind == want.kind && got.p == want.p && got.peer == want.peer && here[got.nth] == message

@@ -64,7 +64,7 @@ func (r *realRun) repeat() (begin int, err error) {
 // visit notes the present state. If it may be renumbered, its times are shifted, which
 // changes nothing, so that they do not grow beyond what can be distinguished.
 func (r *realRun) visit(before []visit, shift bool) visit {
-	g := r.named
+	g := r.scratch
 	r.unpack(r.at, g)
 	r.know(g)
 	rule := r.ruleOf(g)
