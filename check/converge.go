@@ -66,7 +66,7 @@ func (r *run) comesRight(p *Property, m *model.Model, g *explore.Graph) error {
 	g.MarkBefore(model.TwoInside, model.Mark)
 	c := g.Cut(model.Mark)
 	if bad := c.Starves(); bad != nil {
-		return r.lasso(p, m, g, c.Loop(bad), algorithm.None, "it never converges", nil)
+		return r.lasso(p, m, g, c.Loop(bad), "it never converges", nil)
 	}
 	for i := 0; i < len(m.Waiters) && g.Unfinished == ""; i++ {
 		c = g.Cut(i)

@@ -74,7 +74,7 @@ func (r *run) dive(m *model.Model, name string, first *explore.Exploration) (fou
 	}
 	r.report.counted(first)
 	p := Property{Name: name, Verdict: Violated}
-	steps, err := m.Run(model.Path{Start: c.Start, States: c.States})
+	steps, _, err := m.Run(model.Path{Start: c.Start, States: c.States})
 	if err != nil {
 		err = r.spurious(&p, err)
 		r.add(p)

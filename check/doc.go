@@ -51,14 +51,19 @@
 //
 // Times that drift apart without bound (Spec.Spreads) are distinguished only as "next to"
 // and "further". This can add behaviours but removes none, so holds is right, and a
-// violation is reported only if a real run shows it.
+// violation is reported only if a real run shows it. If the violation is an infinite run,
+// the real run must be known to have no end: the times at two visits of a state differ
+// only by a shift, or no gap between them has become narrower and no step has used a gap
+// in which only one time fits. Otherwise the verdict is unfinished.
 //
 // # Infinite runs
 //
 // Starvation is a question about infinite runs, so it is answered on the state graph: by
 // the strongly connected components in which a process waits. Deliveries and exits are
 // fair: what remains possible forever happens. Requests are not: no process must request
-// again. With a bound on requests most graphs have no cycle. A depth-first search shows
+// again. On an ordered network a link that has messages delivers one eventually; on an
+// unordered network every message arrives. A message remains the same one when its times
+// are renumbered, so each step of the graph says what it renumbers. With a bound on requests most graphs have no cycle. A depth-first search shows
 // that; then every run ends, and starvation is deadlock. An election agrees if no
 // component in which a fair run can stay has a state without agreement.
 //

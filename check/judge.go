@@ -42,7 +42,7 @@ func (r *run) way(m *model.Model, name string, bits explore.Broken, used int64) 
 		r.ways[wayTo{m, bits}], r.ways[wayTo{m, w.bit}] = w, w
 	}
 	p = &Property{Name: name, Verdict: Violated}
-	steps, err := m.Run(model.Path{Start: w.start, States: w.states})
+	steps, _, err := m.Run(model.Path{Start: w.start, States: w.states})
 	if err != nil {
 		return p, "", r.spurious(p, err)
 	}
@@ -89,7 +89,7 @@ func (r *run) search(m *model.Model, bits explore.Broken, used int64) (w way, wh
 		return w, g.Unfinished, nil
 	}
 	w.bit = bit
-	if w.start, w.states, err = g.Along(g.PathTo(at.State)); err != nil || at.Step == nil {
+	if w.start, w.states, _, err = g.Along(g.PathTo(at.State), nil); err != nil || at.Step == nil {
 		return w, "", err
 	}
 	var next []byte
@@ -128,9 +128,10 @@ func first(g *explore.Graph, bits explore.Broken) (best explore.Place, bit explo
 	return best, bit
 }
 
-// spurious reports a violation that exists only among renumbered states.
+// spurious reports a violation that exists only among renumbered states, as far as is
+// known.
 func (r *run) spurious(p *Property, err error) error {
-	if !errors.Is(err, model.ErrSpurious) {
+	if !errors.As(err, new(model.Spurious)) {
 		return err
 	}
 	p.Verdict, p.Note = Unfinished, err.Error()+"; try a bound on "+r.asked()
@@ -216,35 +217,34 @@ func (r *run) tell(p *Property, m *model.Model, start int, steps []model.Step, l
 }
 
 // waits reports that an application waits forever.
-func (r *run) waits(p *Property, m *model.Model, g *explore.Graph, loop []uint32, who algorithm.ID) error {
+func (r *run) waits(p *Property, m *model.Model, g *explore.Graph, loop *explore.Walk, who algorithm.ID) error {
 	what := fmt.Sprintf("%v waits forever", who)
 	if m.Sites {
 		what = fmt.Sprintf("%v never commits", who)
 	}
-	return r.lasso(p, m, g, loop, who, what, []script.Expectation{{Kind: script.PhaseIs, Proc: who, Phase: script.Waits}})
+	return r.lasso(p, m, g, loop, what, []script.Expectation{{Kind: script.PhaseIs, Proc: who, Phase: script.Waits}})
 }
 
-// lasso reports a run that goes on forever, in which process who waits, or none does.
-func (r *run) lasso(p *Property, m *model.Model, g *explore.Graph, loop []uint32, who algorithm.ID, what string, expect []script.Expectation) error {
+// lasso reports a run that goes on forever.
+func (r *run) lasso(p *Property, m *model.Model, g *explore.Graph, loop *explore.Walk, what string, expect []script.Expectation) error {
 	if loop == nil {
 		p.Verdict, p.Note = Unfinished, fmt.Sprintf("%s in some run, but that run was not found: %s", what, g.Unfinished)
 		return nil
 	}
-	stem := g.PathTo(loop[0])
-	start, states, err := g.Along(slices.Concat(stem, loop[1:]))
+	start, states, labels, err := g.Along(g.PathTo(loop.From), loop.Edges)
 	if err != nil {
 		return err
 	}
-	steps, err := m.Run(model.Path{Start: start, States: states, Loop: len(stem) - 1, Waits: who})
+	steps, begin, err := m.Run(model.Path{Start: start, States: states, Labels: labels, Loop: len(loop.Edges), Fair: true})
 	if err != nil {
 		return r.spurious(p, err)
 	}
 	p.Verdict = Violated
-	after := words.Plural(len(stem)-1, "step")
-	p.Note = fmt.Sprintf("%s: after %s, %s that can be repeated without end", what, after, words.Plural(len(loop)-1, "step"))
-	if len(loop) == 1 {
+	after := words.Plural(begin, "step")
+	p.Note = fmt.Sprintf("%s: after %s, %s that can be repeated without end", what, after, words.Plural(len(steps)-begin, "step"))
+	if len(loop.Edges) == 0 {
 		p.Note = fmt.Sprintf("%s: after %s nothing more need happen", what, after)
 	}
-	r.tell(p, m, start, steps, len(stem)-1, expect)
+	r.tell(p, m, start, steps, begin, expect)
 	return nil
 }

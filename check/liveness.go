@@ -31,7 +31,7 @@ func (r *run) liveness(m *model.Model, e *explore.Exploration) error {
 			r.add(r.passed(e, Starvation)) // and there is no deadlock
 		}
 	}
-	if need := explore.GraphBytes(e.States, e.Transitions) + m.Bytes(); e.Unfinished == "" && r.Memory > 0 && need > r.Memory {
+	if need := explore.GraphBytes(e.States, e.Transitions, m.Renames()) + m.Bytes(); e.Unfinished == "" && r.Memory > 0 && need > r.Memory {
 		e.Unfinished = fmt.Sprintf("the state graph needs %d MiB, more than --memory allows", need>>20)
 	}
 	if e.Unfinished != "" {
@@ -102,7 +102,7 @@ func (r *run) infinite(m *model.Model, g *explore.Graph, p, b Property) error {
 // A starved application waits forever.
 type starved struct {
 	state uint32 // state in which that becomes certain
-	loop  []uint32
+	loop  *explore.Walk
 	who   algorithm.ID
 }
 
@@ -110,8 +110,9 @@ type starved struct {
 type overtaking struct {
 	any                   bool
 	fromRequest, fromCalm int
-	stem, rest            []uint32 // a run that shows it, if it is too often
-	loop                  int
+	stem                  []uint32 // a run that shows it, if it is too often: states, and then edges
+	rest                  []uint64
+	loop                  int // number of the edge from which it can be repeated, or -1
 }
 
 // add takes one process into account, with a run if show is set.
@@ -153,19 +154,20 @@ func (r *run) bypass(p *Property, m *model.Model, g *explore.Graph, most overtak
 		p.Verdict, p.Note = Unfinished, p.Note+"; no run that shows it was found: "+g.Unfinished
 		return nil
 	}
-	start, states, err := g.Along(slices.Concat(most.stem, most.rest))
+	start, states, labels, err := g.Along(most.stem, most.rest)
 	if err != nil {
 		return err
 	}
-	steps, err := m.Run(model.Path{Start: start, States: states})
+	path := model.Path{Start: start, States: states, Labels: labels}
+	if most.loop >= 0 {
+		path.Loop = len(most.rest) - most.loop
+	}
+	steps, loop, err := m.Run(path)
 	if err != nil {
 		return r.spurious(p, err)
 	}
 	p.Verdict = Violated
-	if most.loop < 0 {
-		most.loop = len(most.rest)
-	}
-	r.tell(p, m, start, steps, len(most.stem)-1+most.loop, nil)
+	r.tell(p, m, start, steps, loop, nil)
 	return nil
 }
 
@@ -185,11 +187,11 @@ func (r *run) agreement(m *model.Model, g *explore.Graph, p Property) error {
 		if i < 0 || !c.Bad(members) {
 			continue
 		}
-		start, states, err := g.Along(g.PathTo(members[i]))
+		start, states, _, err := g.Along(g.PathTo(members[i]), nil)
 		if err != nil {
 			return err
 		}
-		steps, err := m.Run(model.Path{Start: start, States: states})
+		steps, _, err := m.Run(model.Path{Start: start, States: states})
 		if err != nil {
 			err = r.spurious(&p, err)
 			r.add(p)

@@ -66,10 +66,10 @@ func Worse(a, b int) int {
 }
 
 // Run returns a run in which the process, with none of its messages in flight, is
-// overtaken as often as possible: the states up to that point, and from there on. If the
-// bypass is unbounded, the run ends where it can be repeated from state number loop on;
-// otherwise loop is -1. There is no run if it ends early.
-func (b *Bypass) Run() (stem, rest []uint32, loop int) {
+// overtaken as often as possible: the states up to that point, and the edges from there
+// on. If the bypass is unbounded, the run ends where it can be repeated from edge number
+// loop on; otherwise loop is -1. There is no run if it ends early.
+func (b *Bypass) Run() (stem []uint32, rest []uint64, loop int) {
 	at := uint32(0)
 	for b.calm[at]&b.bit == 0 || b.best[b.comp[at]] != b.FromCalm {
 		at++
@@ -77,20 +77,19 @@ func (b *Bypass) Run() (stem, rest []uint32, loop int) {
 	stem = b.PathTo(at)
 	for b.best[b.comp[at]] != 0 {
 		id := b.comp[at]
-		inner, _ := b.search(at, id, func(t uint32, e uint64) bool { return b.comp[t] == id && b.count(e) > 0 })
+		inner := b.search(at, id, func(t uint32, e uint64) bool { return b.comp[t] == id && b.count(e) > 0 })
 		if inner != nil {
 			loop = len(rest)
 			rest = append(rest, inner...)
-			if last := inner[len(inner)-1]; last != at {
-				back, _ := b.search(last, id, func(t uint32, _ uint64) bool { return t == at })
-				rest = append(rest, back...)
+			if last := b.to[inner[len(inner)-1]]; last != at {
+				rest = append(rest, b.search(last, id, func(t uint32, _ uint64) bool { return t == at })...)
 			}
 			if b.Unfinished != "" {
 				break
 			}
 			return stem, rest, loop
 		}
-		on, _ := b.search(at, id, func(t uint32, e uint64) bool {
+		on := b.search(at, id, func(t uint32, e uint64) bool {
 			next := b.comp[t]
 			switch {
 			case next < 0 || next == id:
@@ -104,7 +103,7 @@ func (b *Bypass) Run() (stem, rest []uint32, loop int) {
 			break
 		}
 		rest = append(rest, on...)
-		at = on[len(on)-1]
+		at = b.to[on[len(on)-1]]
 	}
 	if b.Unfinished != "" {
 		return nil, nil, -1

@@ -3,13 +3,13 @@ package explore
 import (
 	"math/bits"
 	"slices"
+	"sort"
 )
 
 // Infinite behaviours. A process starves if there is an infinite run, fair to every
 // delivery and every exit, in which it waits forever. Such a run ends in a strongly
 // connected part of the graph in which the process waits, so it is enough to look at the
-// largest such parts: one is bad if each fair action that is possible in all its states
-// is also taken inside it.
+// largest such parts: owed.go says which of them are bad.
 
 // A Cut is the part of a graph in which one process waits, divided into components.
 type Cut struct {
@@ -18,7 +18,8 @@ type Cut struct {
 	comp  []int32  // component of each state; -1 outside
 	order []uint32 // the states, component by component
 	ends  []uint32 // end of each component in order
-	via   []uint32 // search: 1 + the state that each state was found from
+	via   []uint64 // search: 1 + the edge that each state was found by
+	seen  []uint64 // search for payments: a set of edges
 }
 
 // Parts returns the number of components.
@@ -127,21 +128,6 @@ func (c *Cut) close(stack *[]uint32, root uint32) {
 	c.ends = append(c.ends, uint32(len(c.order)))
 }
 
-// inner calls f for each edge inside a component.
-func (c *Cut) inner(members []uint32, f func(edge uint64)) {
-	id := c.comp[members[0]]
-	for i, s := range members {
-		if !c.often(i) {
-			return
-		}
-		for e := c.first[s]; e < c.first[s+1]; e++ {
-			if c.comp[c.to[e]] == id {
-				f(e)
-			}
-		}
-	}
-}
-
 // Starves returns a component in which a fair run can stay forever, or nil. If there are
 // several, it is the one that is reached in the fewest steps; the state in which that
 // happens is the last of the list. If it ends early, the graph is unfinished, and there
@@ -161,61 +147,15 @@ func (c *Cut) Starves() []uint32 {
 	return worst
 }
 
-// Bad reports whether a fair run can stay in a component forever. It also returns false
-// if the graph is unfinished.
-func (c *Cut) Bad(members []uint32) bool {
-	g := c.Graph
-	taken := map[uint32]bool{}
-	edges := 0
-	c.inner(members, func(e uint64) {
-		edges++
-		if g.class[e]&classFair != 0 {
-			taken[g.class[e]&^classEnters] = true
-		}
-	})
-	if edges == 0 {
-		return len(c.fair(members[0], nil)) == 0 // nothing more need happen
-	}
-	enabled := map[uint32]int{} // number of states in which each is possible
-	var classes []uint32
-	for i, s := range members {
-		if !c.often(i) {
-			return false
-		}
-		classes = c.fair(s, classes[:0])
-		if len(classes) == 0 {
-			return true
-		}
-		for _, k := range classes {
-			enabled[k]++
-		}
-	}
-	for k, n := range enabled {
-		if n == len(members) && !taken[k] {
-			return false
-		}
-	}
-	return true
-}
-
-// fair appends the fair actions that are possible in a state.
-func (c *Cut) fair(s uint32, classes []uint32) []uint32 {
-	for e := c.first[s]; e < c.first[s+1]; e++ {
-		if k := c.class[e] &^ classEnters; k&classFair != 0 && !slices.Contains(classes, k) {
-			classes = append(classes, k)
-		}
-	}
-	return classes
-}
-
-// search finds a shortest path through a component that ends with an edge, inside it or
-// out of it, for which done holds. It returns the states after the first, and the class
-// of the last edge; or nothing, if there is no such path or the search ends early.
-func (c *Cut) search(from uint32, id int32, done func(to uint32, edge uint64) bool) (path []uint32, class uint32) {
+// search finds a shortest walk through a component that ends with an edge, inside it or
+// out of it, for which done holds. It returns nothing if there is no such walk or the
+// search ends early.
+func (c *Cut) search(from uint32, id int32, done func(to uint32, edge uint64) bool) []uint64 {
 	if c.via == nil {
-		c.via = make([]uint32, len(c.comp))
+		c.via = make([]uint64, len(c.comp))
 	}
-	c.via[from] = from + 1
+	const start = ^uint64(0)
+	c.via[from] = start
 	queue := []uint32{from}
 	defer func() {
 		for _, s := range queue {
@@ -227,20 +167,26 @@ func (c *Cut) search(from uint32, id int32, done func(to uint32, edge uint64) bo
 		for e := c.first[s]; e < c.first[s+1]; e++ {
 			t := c.to[e]
 			if done(t, e) {
-				path = []uint32{t}
-				for ; s != from; s = c.via[s] - 1 {
-					path = append(path, s)
+				walk := []uint64{e}
+				for c.via[s] != start {
+					walk = append(walk, c.via[s]-1)
+					s = c.source(c.via[s] - 1)
 				}
-				slices.Reverse(path)
-				return path, c.class[e] &^ classEnters
+				slices.Reverse(walk)
+				return walk
 			}
 			if c.via[t] == 0 && c.comp[t] == id {
-				c.via[t] = s + 1
+				c.via[t] = e + 1
 				queue = append(queue, t)
 			}
 		}
 	}
-	return nil, 0
+	return nil
+}
+
+// source returns the state that an edge begins in.
+func (g *Graph) source(edge uint64) uint32 {
+	return uint32(sort.Search(len(g.first)-1, func(s int) bool { return g.first[s+1] > edge }))
 }
 
 // Waiters returns the processes that ever wait.

@@ -8,6 +8,7 @@
 //
 // A whole [Graph] also answers questions about infinite runs: a [Cut] is the part of it
 // in which a process waits, divided into strongly connected components. Fair steps that
-// remain possible forever eventually happen. [OutlookOf] finds out, with less memory,
+// remain possible forever eventually happen, even if their names change on the way: see
+// [Renames]. [OutlookOf] finds out, with less memory,
 // whether there are infinite runs at all.
 package explore

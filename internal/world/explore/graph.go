@@ -25,6 +25,7 @@ type Graph struct {
 	first   []uint64 // first edge of each state
 	to      []uint32 // targets of edges, by source
 	class   []uint32 // what each edge does: see Step.Class
+	renamed []uint32 // how each edge renames fair actions: see Step.Renaming; nil if none does
 	found   map[Broken]Place
 	queue   frontier
 	extra   int64 // bytes that a question about the graph takes
@@ -54,16 +55,23 @@ type GraphLimits struct {
 	States, Transitions int64 // expected numbers, if known
 }
 
-// perState and perEdge are the maximum numbers of bytes that the graph and its components
-// take, if room was made beforehand.
+// perState, perEdge and perRenamed are the maximum numbers of bytes that the graph and its
+// components take, if room was made beforehand.
 const (
-	perState = 28 + 16 + perPart
-	perPart  = 32
-	perEdge  = 8
+	perState   = 28 + 16 + perPart
+	perPart    = 32
+	perEdge    = 8
+	perRenamed = 4 // more for an edge, if some edges rename fair actions
 )
 
 // GraphBytes returns the memory that a graph of this size takes, with its components.
-func GraphBytes(states, transitions int64) int64 { return states*perState + transitions*perEdge }
+func GraphBytes(states, transitions int64, renames bool) int64 {
+	all := states*perState + transitions*perEdge
+	if renames {
+		all += transitions * perRenamed
+	}
+	return all
+}
 
 // BuildGraph explores a model in one thread, remembering everything. An error ends it;
 // but if it should stop at a violation, the error ends it only at the end of the level,
@@ -145,6 +153,12 @@ func (g *Graph) expand(at uint32, state []byte) (now Broken, err error) {
 			now |= g.saw(s.Broken, Place{at, &step})
 		}
 		if g.edges {
+			if s.Renaming != 0 && g.renamed == nil {
+				g.renamed = make([]uint32, len(g.to), cap(g.to)+1)
+			}
+			if g.renamed != nil {
+				g.renamed = append(g.renamed, s.Renaming)
+			}
 			g.to = append(g.to, n)
 			g.class = append(g.class, classOf(s))
 		}
@@ -195,7 +209,7 @@ func (g *Graph) goOn() bool {
 func (g *Graph) bytes() int64 {
 	all := int64(len(g.slots))*4 + g.queue.bytes() + g.extra + bytesOf(g.model) + bytesOf(g.worker)
 	most := int64(len(g.slots)) * 8
-	for _, array := range []int{cap(g.prints) * 8, cap(g.first) * 8, cap(g.parent) * 4, cap(g.waiting) * 4, cap(g.calm) * 4, cap(g.to) * 4, cap(g.class) * 4} {
+	for _, array := range []int{cap(g.prints) * 8, cap(g.first) * 8, cap(g.parent) * 4, cap(g.waiting) * 4, cap(g.calm) * 4, cap(g.to) * 4, cap(g.class) * 4, cap(g.renamed) * 4} {
 		all += int64(array)
 		most = max(most, int64(array)*5/4)
 	}
@@ -250,9 +264,16 @@ func (g *Graph) PathTo(n uint32) []uint32 {
 	return path
 }
 
-// Along returns the states along a path of state numbers, and the number of the start
-// that it begins with.
-func (g *Graph) Along(path []uint32) (start int, states [][]byte, err error) {
+// A Walk is a way through a graph. It consists of edges, not only of states: steps between
+// the same two states may be different actions.
+type Walk struct {
+	From  uint32
+	Edges []uint64
+}
+
+// Along returns the states along a path of state numbers and a walk that continues it,
+// the number of the start that the path begins with, and the labels of the walk's steps.
+func (g *Graph) Along(path []uint32, walk []uint64) (start int, states [][]byte, labels []uint32, err error) {
 	i := 0
 	err = g.worker.Init(func(s []byte) bool {
 		if g.prints[path[0]] == Fingerprint(s) {
@@ -262,19 +283,33 @@ func (g *Graph) Along(path []uint32) (start int, states [][]byte, err error) {
 		i++
 		return states == nil
 	})
-	for _, want := range path[1:] {
+	follow := func(wanted func(edge uint64, to []byte) bool) (label uint32) {
 		if err != nil {
-			return 0, nil, err
+			return 0
 		}
 		var next []byte
-		_, err = g.worker.Next(states[len(states)-1], func(_ Step, b []byte) {
-			if next == nil && Fingerprint(b) == g.prints[want] {
-				next = slices.Clone(b)
+		n := uint64(0)
+		_, err = g.worker.Next(states[len(states)-1], func(s Step, b []byte) {
+			if next == nil && wanted(n, b) {
+				next, label = slices.Clone(b), s.Label
 			}
+			n++
 		})
 		states = append(states, next)
+		return label
 	}
-	return start, states, err
+	for _, want := range path[1:] {
+		follow(func(_ uint64, to []byte) bool { return Fingerprint(to) == g.prints[want] })
+	}
+	at := path[len(path)-1]
+	for _, e := range walk {
+		labels = append(labels, follow(func(edge uint64, _ []byte) bool { return g.first[at]+edge == e }))
+		at = g.to[e]
+	}
+	if err != nil {
+		return 0, nil, nil, err
+	}
+	return start, states, labels, nil
 }
 
 // States returns the number of states.

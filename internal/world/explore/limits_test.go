@@ -165,7 +165,7 @@ func TestLoopEnds(t *testing.T) {
 		t.Fatalf("the bad component is %v, its loop %v", bad, c.Loop(bad))
 	}
 	g.Unfinished = Interrupted
-	if loop := c.around(bad, bad[1]); loop != nil {
+	if loop := c.around(bad[1]); loop != nil {
 		t.Errorf("interrupted, but there is the loop %v", loop)
 	}
 }

@@ -25,6 +25,10 @@ type Step struct {
 	Broken Broken // properties that it violates
 	Class  uint32 // number of the fair action, below 1<<30: steps of one class are one action
 	Enters int8   // 1 + the process that enters by it, or 0
+
+	// Renaming says which classes the fair actions of the state before it have in the
+	// state after it: see Renames. If it is 0, they keep their classes.
+	Renaming uint32
 }
 
 // Broken is a set of properties.
@@ -35,6 +39,13 @@ type Broken uint16
 // messages in flight.
 type Waits interface {
 	Waiting(state []byte) (waiting, calm uint32)
+}
+
+// Renames is implemented by workers whose steps change the classes of fair actions. It
+// returns the class that an action has after a step with this renaming, if the action is
+// neither taken nor made impossible by the step.
+type Renames interface {
+	Renamed(renaming, class uint32) uint32
 }
 
 // Sized is implemented by models and workers that keep a significant amount of memory of

@@ -37,6 +37,7 @@ const (
 type rule struct {
 	times  uint64 // times that occur
 	wide   uint64 // times kept apart from their predecessor though they could be next to it
+	whole  bool   // all gaps between times are kept
 	anchor string // what counters are relative to, as bytes
 	ranks  string // counters that occur, if they are not 1, 2, ... already
 }
@@ -110,13 +111,7 @@ func (w *worker) settle(s explore.Step) {
 	if w.Sites && w.vain {
 		g.timers = slices.DeleteFunc(g.timers, w.isVain)
 	}
-	r := rule{times: w.timesOf(g)}
-	switch {
-	case w.Form.Counters == Measured && w.blobs.anchors.Load():
-		r.anchor = w.anchorOf(g)
-	case w.Form.Counters == Ranked:
-		r.ranks = w.ranksOf(g)
-	}
+	r := w.ruleOf(g)
 	if w.Form.Times != Spread || w.old == 0 || w.exact {
 		w.give(g, r, s)
 		return
@@ -129,6 +124,18 @@ func (w *worker) settle(s explore.Step) {
 			return
 		}
 	}
+}
+
+// ruleOf returns how a state is renumbered.
+func (w *worker) ruleOf(g *state) rule {
+	r := rule{times: w.timesOf(g)}
+	switch {
+	case w.Form.Counters == Measured && w.blobs.anchors.Load():
+		r.anchor = w.anchorOf(g)
+	case w.Form.Counters == Ranked:
+		r.ranks = w.ranksOf(g)
+	}
+	return r
 }
 
 // isVain reports whether the expiry of a timer would change nothing. Then it need not
@@ -159,12 +166,14 @@ func shrunk(old, now uint64) uint64 {
 
 // give emits a state, renumbered by a rule.
 func (w *worker) give(g *state, r rule, s explore.Step) {
+	var m *mapping
 	if w.Form != (Form{}) {
-		if m := w.mapping(r); !m.same {
+		if m = w.mapping(r); !m.same {
 			g = w.mapped(g, m)
 		}
 	}
 	if !w.ordered() {
+		s.Renaming = w.renaming(m, &s)
 		if g != w.spare {
 			w.spare.copyFrom(g)
 			g = w.spare
@@ -190,7 +199,7 @@ func compareMessages(a, b message) int {
 
 // mapping returns the mapping of a rule.
 func (w *worker) mapping(r rule) *mapping {
-	plain := r.wide == 0 && r.anchor == "" && r.ranks == ""
+	plain := r.wide == 0 && !r.whole && r.anchor == "" && r.ranks == ""
 	if plain {
 		if w.last != nil && w.lastTimes == r.times {
 			return w.last
@@ -203,6 +212,7 @@ func (w *worker) mapping(r rule) *mapping {
 		return m
 	}
 	m := w.newMapping(r)
+	w.mappings = append(w.mappings, m)
 	if plain {
 		w.shifts[r.times] = m
 	} else {
@@ -212,7 +222,7 @@ func (w *worker) mapping(r rule) *mapping {
 }
 
 func (w *worker) newMapping(r rule) *mapping {
-	m := &mapping{id: uint32(len(w.rules) + len(w.shifts)), same: true, kept: w.Form.Times == Kept}
+	m := &mapping{id: uint32(len(w.mappings)), same: true, kept: w.Form.Times == Kept}
 	next, last := uint64(1), -1
 	if r.times&1 == 1 {
 		next = 0
@@ -221,7 +231,7 @@ func (w *worker) newMapping(r rule) *mapping {
 		t := bits.TrailingZeros64(rest)
 		if last >= 0 {
 			gap := t - last
-			if w.Form.Times == Spread && (gap > 2 || r.wide>>t&1 == 1) {
+			if w.Form.Times == Spread && !r.whole && (gap > 2 || r.wide>>t&1 == 1) {
 				gap = 2
 			}
 			next += uint64(gap)
@@ -248,18 +258,23 @@ func (w *worker) newMapping(r rule) *mapping {
 func (w *worker) mapped(g *state, m *mapping) *state {
 	out := w.spare
 	out.copyFrom(g)
-	for p := range out.seats {
-		if !out.seats[p].dead {
-			out.seats[p].blob = w.rename(out.seats[p].blob, m)
-		}
-	}
-	for i := range out.messages {
-		out.messages[i].blob = w.rename(out.messages[i].blob, m)
-	}
+	w.renumber(out, m)
 	if m.anchor != nil {
 		w.collapse(out)
 	}
 	return out
+}
+
+// renumber renumbers every blob of a state.
+func (w *worker) renumber(g *state, m *mapping) {
+	for p := range g.seats {
+		if !g.seats[p].dead {
+			g.seats[p].blob = w.rename(g.seats[p].blob, m)
+		}
+	}
+	for i := range g.messages {
+		g.messages[i].blob = w.rename(g.messages[i].blob, m)
+	}
 }
 
 // collapse removes a second copy, right behind the first, of a message if it would change

@@ -122,6 +122,9 @@ func (w *worker) readClock(m algorithm.Machine) (now uint64, err error) {
 
 // Retag implements family.Host.
 func (w *worker) Retag(f func(t family.Tag) family.Tag) {
+	if !w.ordered() {
+		w.retags = append(w.retags, f)
+	}
 	for i := range w.to.messages {
 		w.to.messages[i].tag = f(w.to.messages[i].tag)
 	}

@@ -42,30 +42,12 @@ func moveOf(label uint32) move {
 	return move{int(label & 15), algorithm.ID(label >> 4 & 63), algorithm.ID(label >> 10 & 63), int(label >> 16)}
 }
 
-// A class is a fair action that is more than its kind and the two processes: the same
-// message on an unordered network, or the same timer.
-type class struct {
-	label uint32
-	what  uint32
-}
-
-// classOf numbers a class.
-func (w *worker) classOf(label, what uint32) uint32 {
-	k := class{label, what}
-	n, ok := w.classes[k]
-	if !ok {
-		n = 1<<24 + uint32(len(w.classes)) // above all labels that serve as classes themselves
-		w.classes[k] = n
-	}
-	return n
-}
-
 // begin makes w.to a copy of the current state, to be changed.
 func (w *worker) begin() *state {
 	w.forgive()
 	w.to.copyFrom(w.from)
 	w.at, w.broken, w.enters, w.unsent = w.to, 0, 0, nil
-	w.told = w.told[:0]
+	w.told, w.retags = w.told[:0], w.retags[:0]
 	return w.to
 }
 
@@ -242,7 +224,7 @@ func (w *worker) deliver(i, nth int, take bool) {
 	}
 	s := explore.Step{Label: label(kind, to, from, nth), Class: label(doDeliver, to, from, 0), Fair: take}
 	if !w.ordered() && take {
-		s.Class = w.classOf(s.Class, m.blob) // each message is an action of its own
+		s.Class = w.classOf(w.arrival(&m)) // each message is an action of its own
 	}
 	if !g.seats[to].dead {
 		if w.Tagged {

@@ -13,9 +13,11 @@ import (
 	"github.com/stile-lock/stile/internal/world/script"
 )
 
-// ErrSpurious means that a path exists only among renumbered states: what they leave open
-// has no real counterpart.
-var ErrSpurious = errors.New("the path exists only in the approximation of logical times")
+// Spurious is the error of a path that exists only among renumbered states: what they
+// leave open has no real counterpart, or none is known.
+type Spurious struct{ why string }
+
+func (e Spurious) Error() string { return e.why }
 
 // A Step is one step of a real run: as lines of a scenario, which are none if time passes
 // and several if messages get lost on the way, and in words for the user.
@@ -28,63 +30,117 @@ type Step struct {
 type Path struct {
 	Start  int
 	States [][]byte
-	Loop   int          // number of the state from which it can be repeated; 0 if it cannot
-	Waits  algorithm.ID // with Loop: application that waits all the time, or None
+	Labels []uint32 // what is done in the last steps: other steps may lead to the same states
+	Loop   int      // number of steps at the end that can be repeated; 0 if it ends
+	Fair   bool     // repeating them must be fair
 }
-
-// rounds is how often a real run must go around a loop, because a loop may be one only
-// for renumbered states.
-const rounds = 5
 
 // Run finds a real run along a path: one in which logical times have not been renumbered
-// and messages are in the order of sending.
-func (m *Model) Run(p Path) ([]Step, error) {
-	w := m.worker()
-	w.exact, w.telling = true, true
-	var at []byte
+// and messages are in the order of sending. It can be repeated without end from step
+// number loop on, if the path can; otherwise loop is the number of steps.
+func (m *Model) Run(p Path) (steps []Step, loop int, err error) {
+	r := &realRun{worker: m.worker(), path: p, scratch: newState(m.Seats, m.Env)}
+	r.exact, r.telling = true, true
 	start := p.Start
-	err := w.Init(func([]byte) bool {
+	err = r.Init(func([]byte) bool {
 		if start == 0 {
-			at = m.pack(nil, w.to)
+			r.at = m.pack(nil, r.to)
 		}
 		start--
-		return at == nil
+		return r.at == nil
 	})
+	begin := len(p.States) - 1 - p.Loop
+	for i := 0; i < begin && err == nil; i++ {
+		err = r.step(i)
+	}
+	if err == nil && p.Loop > 0 {
+		begin, err = r.repeat()
+	}
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	var steps []Step
-	var labels []uint32
-	for _, want := range p.States[1:] {
-		next, err := w.along(at, func(s explore.Step, canonical []byte) bool {
-			if !bytes.Equal(canonical, want) {
-				return false
-			}
-			steps, labels = append(steps, w.describeStep(moveOf(s.Label))), append(labels, s.Label)
-			return true
-		})
-		if err != nil {
-			return nil, err
-		}
-		at = next
-	}
-	if p.Loop == 0 || m.Form.Times != Spread {
-		return steps, nil
-	}
-	for range rounds - 1 {
-		for _, label := range labels[p.Loop:] {
-			next, err := w.along(at, func(s explore.Step, _ []byte) bool { return s.Label == label && w.waits(p.Waits) })
-			if err != nil {
-				return nil, err
-			}
-			at = next
-		}
-	}
-	return steps, nil
+	return r.steps, begin, nil
 }
 
-// waits reports whether an application waits in w.to, or p is None.
-func (w *worker) waits(p algorithm.ID) bool { return p == algorithm.None || w.to.env.Waits(p) }
+// A realRun is a real run along a path.
+type realRun struct {
+	*worker
+	path    Path
+	at      []byte // real state
+	steps   []Step
+	taken   uint32 // fair action of the last step, or none
+	narrow  bool   // some step has put a time into a gap of exactly 2
+	scratch *state // for unpacking
+}
+
+// none is no class.
+const none = ^uint32(0)
+
+// step takes the step from state number i of the path.
+func (r *realRun) step(i int) error {
+	does := func(uint32) bool { return true }
+	if unknown := len(r.path.States) - 1 - len(r.path.Labels); i >= unknown {
+		does = r.doing(r.path.States[i], r.path.Labels[i-unknown])
+	}
+	next, err := r.along(r.at, func(s explore.Step, canonical []byte) bool {
+		if !bytes.Equal(canonical, r.path.States[i+1]) || !does(s.Label) {
+			return false
+		}
+		if r.taken = none; s.Fair {
+			r.taken = s.Class
+		}
+		r.steps = append(r.steps, r.describeStep(moveOf(s.Label)))
+		r.narrow = r.narrow || shrunk(r.old, r.timesOf(r.to))&(r.old<<2) != 0
+		return true
+	})
+	r.at = next
+	return err
+}
+
+// doing returns whether a step out of the real state does what a labelled step out of its
+// canonical state does. On unordered networks the messages of a link are in another order
+// there.
+func (r *realRun) doing(canonical []byte, l uint32) func(label uint32) bool {
+	want := moveOf(l)
+	if r.ordered() || want.kind != doDeliver && want.kind != doKeep && want.kind != doDrop {
+		return func(label uint32) bool { return label == l }
+	}
+	link := uint16(int(want.peer)*r.Seats + int(want.p))
+	onLink := func(g *state) []message {
+		first := slices.IndexFunc(g.messages, func(m message) bool { return m.link == link })
+		return g.messages[max(first, 0):]
+	}
+	r.unpack(canonical, r.scratch)
+	message := onLink(r.scratch)[want.nth]
+	r.unpack(r.at, r.scratch)
+	r.know(r.scratch)
+	if r.Form != (Form{}) {
+		r.renumber(r.scratch, r.mapping(r.ruleOf(r.scratch)))
+	}
+	here := slices.Clone(onLink(r.scratch))
+	return func(label uint32) bool {
+		got := moveOf(label)
+		return got.kind == want.kind && got.p == want.p && got.peer == want.peer && here[got.nth] == message
+	}
+}
+
+// along takes the first wanted step from a real state. If there is none, or numbers grow
+// beyond what can be distinguished, there is no real run.
+func (w *worker) along(at []byte, wanted func(s explore.Step, canonical []byte) bool) (next []byte, err error) {
+	_, err = w.Next(at, func(s explore.Step, canonical []byte) {
+		if next == nil && wanted(s, canonical) {
+			next = w.pack(nil, w.to)
+		}
+	})
+	var much TooMuch
+	switch {
+	case next != nil:
+		return next, nil // whatever happened to the others
+	case err == nil || errors.As(err, &much):
+		return nil, Spurious{"the path exists only in the approximation of logical times"}
+	}
+	return nil, err
+}
 
 // Started returns an application's start that is possible in start number start, as a step.
 func (m *Model) Started(start int) (Step, bool) {
@@ -104,24 +160,6 @@ func (m *Model) Started(start int) (Step, bool) {
 		return Step{}, false
 	}
 	return Step{Actions: []script.Action{w.to.env.Action(found[i])}}, true
-}
-
-// along takes the first wanted step from a real state. If there is none, or numbers grow
-// beyond what can be distinguished, there is no real run.
-func (w *worker) along(at []byte, wanted func(s explore.Step, canonical []byte) bool) (next []byte, err error) {
-	_, err = w.Next(at, func(s explore.Step, canonical []byte) {
-		if next == nil && wanted(s, canonical) {
-			next = w.pack(nil, w.to)
-		}
-	})
-	var much TooMuch
-	switch {
-	case next != nil:
-		return next, nil // whatever happened to the others
-	case err == nil || errors.As(err, &much):
-		return nil, ErrSpurious
-	}
-	return nil, err
 }
 
 // describeStep describes the step from w.from that was just made.

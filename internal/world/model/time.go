@@ -74,7 +74,7 @@ func (w *worker) expire(i int, right bool) {
 	g.env.Caused(algorithm.ID(t.seat), t.tag)
 	w.take(algorithm.ID(t.seat), &host.Input{Kind: host.Expire, From: algorithm.None, Timer: int(t.id)}, 0)
 	l := label(doExpire, algorithm.ID(t.seat), 0, i)
-	w.settle(explore.Step{Label: l, Class: w.classOf(label(doExpire, algorithm.ID(t.seat), 0, 0), uint32(t.id)|uint32(t.left)<<20), Fair: right})
+	w.settle(explore.Step{Label: l, Class: w.classOf(class{label: label(doExpire, algorithm.ID(t.seat), 0, 0), what: uint32(t.id) | uint32(t.left)<<20}), Fair: right})
 }
 
 // due reports whether a message must arrive before time advances.
@@ -107,8 +107,8 @@ func (w *worker) tick() {
 		return
 	}
 	w.lose(g, w.Pace != Quick)
-	const none = maxUnits + 1
-	least := uint16(none)
+	const never = maxUnits + 1
+	least := uint16(never)
 	for i := range g.timers {
 		least = min(least, g.timers[i].left)
 	}
@@ -121,7 +121,7 @@ func (w *worker) tick() {
 	}
 	// Messages age only for the sake of timers: without one, nothing can happen
 	// afterwards that could not happen now.
-	if least == none && (w.Pace != Slow && w.still || !w.busy(g)) {
+	if least == never && (w.Pace != Slow && w.still || !w.busy(g)) {
 		return
 	}
 	for i := range g.timers {

@@ -35,9 +35,14 @@ type worker struct {
 	last   *mapping            // most recently used of those, and its times
 
 	lastTimes uint64
-	counters  []counter // counters of a state
+	mappings  []*mapping // by number
+	counters  []counter  // counters of a state
 
-	classes map[class]uint32 // fair actions that are not labels
+	classes   map[class]uint32 // fair actions that are not labels: see fair.go
+	named     []class          // the same, by number
+	renamings map[renaming]uint32
+	renamed   []renaming
+	retags    []func(t family.Tag) family.Tag // changes of tags in the current step
 
 	from, to, spare *state
 	at              *state // state that the Env asks about
@@ -69,7 +74,7 @@ func (m *Model) Worker() explore.Worker { return m.worker() }
 func (m *Model) worker() *worker {
 	w := &worker{
 		Model: m, ids: map[string]*blob{}, steps: map[uint64]uint32{}, maps: map[uint64]uint32{},
-		rules: map[rule]*mapping{}, shifts: map[uint64]*mapping{}, classes: map[class]uint32{},
+		rules: map[rule]*mapping{}, shifts: map[uint64]*mapping{}, classes: map[class]uint32{}, renamings: map[renaming]uint32{},
 		from: newState(m.Seats, m.Env), to: newState(m.Seats, m.Env), spare: newState(m.Seats, m.Env),
 	}
 	w.note = func(a family.Act) { w.acts = append(w.acts, a) }

@@ -85,13 +85,13 @@ func (r *Report) try(m Ring, l check.Limits) (check.Property, error) {
 		p.Verdict, p.Note = check.Violated, "it does not stay converged"
 		return p, nil
 	}
-	var loop []uint32
+	var loop *explore.Walk
 	if g.Unfinished == "" {
 		c := g.Cut(0)
 		if bad := c.Starves(); bad != nil {
 			loop = c.Loop(bad)
 		} else if run, _ := c.Longest(); g.Unfinished == "" {
-			r.Longest, err = m.lines(g, run)
+			r.Longest, err = m.lines(g, run, nil)
 			r.Steps = max(1, len(r.Longest)) - 1
 			p.Verdict, p.Note = check.Holds, "from every state it converges within "+words.Plural(r.Steps, "step")
 			return p, err
@@ -101,20 +101,20 @@ func (r *Report) try(m Ring, l check.Limits) (check.Property, error) {
 		p.Verdict, p.Note = check.Unfinished, fmt.Sprintf("%s after %d states, with %d values", g.Unfinished, r.States, m.K)
 		return p, nil
 	}
-	stem := g.PathTo(loop[0])
+	stem := g.PathTo(loop.From)
 	p.Verdict, p.Loop = check.Violated, len(stem)
-	p.Note = "it never converges: " + words.Plural(len(loop)-1, "step") + " that can be repeated without end"
-	p.Trace, err = m.lines(g, append(stem, loop[1:]...))
+	p.Note = "it never converges: " + words.Plural(len(loop.Edges), "step") + " that can be repeated without end"
+	p.Trace, err = m.lines(g, stem, loop.Edges)
 	return p, err
 }
 
 // lines describes a run: where it begins, and each step. With messages it is not shown.
-func (r Ring) lines(g *explore.Graph, run []uint32) ([]string, error) {
+func (r Ring) lines(g *explore.Graph, run []uint32, loop []uint64) ([]string, error) {
 	lines := []string{}
 	if !r.shared() || len(run) == 0 {
 		return lines, nil
 	}
-	_, states, err := g.Along(run)
+	_, states, _, err := g.Along(run, loop)
 	for i, state := range states {
 		what := "at the start"
 		if i > 0 {

@@ -23,7 +23,7 @@ func (m *Model) Story(some explore.Broken, l explore.Limits) ([]string, error) {
 		if !ok || bit&some == 0 {
 			continue
 		}
-		_, states, err := g.Along(g.PathTo(at.State))
+		_, states, _, err := g.Along(g.PathTo(at.State), nil)
 		if err != nil {
 			return nil, err
 		}

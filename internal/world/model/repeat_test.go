@@ -1,0 +1,108 @@
+package model
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/mutex"
+	"github.com/stile-lock/stile/internal/world/explore"
+	"github.com/stile-lock/stile/internal/world/script"
+)
+
+// A loop that leaves a message undelivered can be repeated without end, but is not fair:
+// so it is refused where it must be.
+func TestRepeatingMustBeFair(t *testing.T) {
+	for _, network := range []algorithm.Network{algorithm.FIFO, algorithm.Unordered} {
+		m := mustModel(t, setup{Spec: mutex.CentralStamped(0), Nodes: 2, Network: network})
+		request, release := label(doAct, 0, 0, int(script.Ask)), label(doAct, 0, 0, int(script.Leave))
+		// P2 asks, and then the coordinator enters again and again. It has a clock of its
+		// own, which P2 does not hear of: once there is a gap, it only becomes wider.
+		p := Path{Labels: []uint32{label(doAct, 1, 0, int(script.Ask)), request, release, request, release, request, release}, Loop: 2}
+		w := m.Worker()
+		if err := w.Init(func(s []byte) bool { p.States = [][]byte{slices.Clone(s)}; return false }); err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range p.Labels {
+			var next []byte
+			_, err := w.Next(p.States[len(p.States)-1], func(s explore.Step, b []byte) {
+				if s.Label == l && (next == nil || bytes.Equal(b, p.States[len(p.States)-2])) {
+					next = slices.Clone(b)
+				}
+			})
+			if err != nil || next == nil {
+				t.Fatalf("no step %x: %v", l, err)
+			}
+			p.States = append(p.States, next)
+		}
+		for _, fair := range []bool{false, true} {
+			p.Fair = fair
+			if _, _, err := m.Run(p); errors.As(err, new(Spurious)) != fair || err != nil && !fair {
+				t.Errorf("%v, must be fair %v: %v", network, fair, err)
+			}
+		}
+	}
+}
+
+// A real run does what the path says, even if another step leads to the same state.
+func TestRunDoesWhatThePathSays(t *testing.T) {
+	m := mustModel(t, setup{Spec: mutex.SuzukiKasami(), Nodes: 3, Network: algorithm.Duplicating})
+	w := m.Worker()
+	var paths [][][]byte
+	if err := w.Init(func(s []byte) bool { paths = [][][]byte{{slices.Clone(s)}}; return false }); err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for i := 0; i < len(paths); i++ {
+		at := paths[i][len(paths[i])-1]
+		labels := map[string][]uint32{} // of the steps to each state
+		_, err := w.Next(at, func(s explore.Step, b []byte) {
+			labels[string(b)] = append(labels[string(b)], s.Label)
+			if !seen[string(b)] {
+				seen[string(b)] = true
+				paths = append(paths, append(slices.Clone(paths[i]), slices.Clone(b)))
+			}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for next, all := range labels {
+			if len(all) < 2 {
+				continue
+			}
+			told := map[string]bool{}
+			for _, l := range all {
+				steps, _, err := m.Run(Path{States: append(slices.Clone(paths[i]), []byte(next)), Labels: []uint32{l}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				actions := steps[len(steps)-1].Actions
+				told[actions[len(actions)-1].String()] = true
+			}
+			if len(told) != len(all) {
+				t.Errorf("%d steps to the same state are told as %v", len(all), told)
+			}
+			return
+		}
+	}
+	t.Error("no two steps lead to the same state")
+}
+
+// Gaps between times, and which of them are at least as wide as others.
+func TestNoNarrower(t *testing.T) {
+	for _, c := range []struct {
+		times, than uint64
+		want        bool
+	}{
+		{0, 0, true}, {0b10, 0b10, true}, {0b100, 0b10, true},
+		{0b1010, 0b1010, true}, {0b10010, 0b1010, true}, {0b1010, 0b10010, false},
+		{0b100101, 0b10101, true}, {0b10101, 0b100101, false}, {0b101001, 0b100101, false},
+		{0b101010, 0b1010, false}, {0b1010, 0b101010, false},
+	} {
+		if got := noNarrower(c.times, c.than); got != c.want {
+			t.Errorf("%b, compared with %b: %v, want %v", c.times, c.than, got, c.want)
+		}
+	}
+}
