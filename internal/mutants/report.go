@@ -99,17 +99,17 @@ const reportHead = `# Mutants
 
 <!-- made by 'make mutants': do not edit -->
 
-A mutant is the code with one small change: a statement dropped, a condition negated or weakened, a number off by one, operands or arguments exchanged, an assignment skipped, a result replaced. The tests should notice each of them. A mutant is killed if a test fails, or exceeds ten times its usual time plus %v, or runs out of memory; it meets the tests of its own package first, then some of the exhaustive model of view changes (internal/world/viewmodel), then a short storm. Mutants that no test reaches count as survivors. An equivalent mutant does the same as the original, for a reason that is listed below.
+A mutant is the code with one small change: a statement dropped, a condition negated or weakened, a number off by one, operands or arguments exchanged, an assignment skipped, a result replaced. The tests should notice each of them. A mutant is killed if a test fails, or exceeds ten times its usual time plus %v, or runs out of memory; it meets the tests of its own package first; then one of the live core meets some of the exhaustive model of view changes (internal/world/viewmodel) and a short storm, and one of the checker the tests of package check. Mutants that no test reaches count as survivors. An equivalent mutant does the same as the original, for a reason that is listed below.
 
 If fewer mutants of a package were run than it has, they are a random sample: its mutants are ordered by a hash of a seed, here %d, and of what they change, and the first ones are run. Edits of other lines hardly change the sample. The share that is killed is that of the mutants that were run and are not equivalent. Tests were written for survivors of the sample, so the share is lower among mutants that were not run.
 
-| package | mutants | run | killed by own tests | by the model | by the storm | survived | not covered | equivalent | killed |
-|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|
+| package | mutants | run | killed by own tests | by the model | by the storm | by check | survived | not covered | equivalent | killed |
+|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|
 `
 
 // own explains what a page of results by own tests leaves out.
 const own = `
-Only the tests of each package itself were run: the exhaustive model and the storm would kill some of the survivors.
+Only the tests of each package itself were run: others would kill some of the survivors.
 `
 
 // report returns the page. Of mutants that have not run it gives only the number.
@@ -143,7 +143,7 @@ func report(suites []*suite, results map[string]result, equivalent map[string]st
 		if ran > 0 {
 			share = fmt.Sprintf("%.1f %%", 100*float64(counts[killed])/float64(ran))
 		}
-		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d | %d | %d | %d | %d | %s |\n", s.dir, len(s.mutants), ran, by["own tests"], by["views"], by["storm"], counts[survived], counts[unreached], listed, share)
+		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d | %d | %d | %d | %d | %d | %s |\n", s.dir, len(s.mutants), ran, by["own tests"], by["views"], by["storm"], by["check"], counts[survived], counts[unreached], listed, share)
 	}
 	for _, part := range []struct{ title, list string }{{"Survivors", survivors.String()}, {"Equivalent mutants", same.String()}} {
 		lines := slices.Collect(strings.Lines(part.list))

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-const root = "../../.."
+const root = "../.."
 
 var update = flag.Bool("update", false, "rewrite golden files")
 
@@ -30,7 +30,7 @@ func prints(t *testing.T, s *suite, binary, mutant string) []string {
 
 // Each operator changes what it says, and nothing else.
 func TestOperators(t *testing.T) {
-	s, err := load(root, "internal/live/mutants/testdata/operators")
+	s, err := load(root, "internal/mutants/testdata/operators")
 	if err != nil {
 		t.Fatal(err)
 	}

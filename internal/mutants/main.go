@@ -27,7 +27,7 @@ type stage struct {
 	run       []string // patterns of -test.run; nil: every test
 }
 
-// targets are the packages of the pure live core.
+// targets are the packages of the pure live core and of the checker.
 func targets() []target {
 	views := stage{"views", "internal/world/viewmodel", []string{
 		"^TestViewChange$/^(central|naimi-trehel|raymond|token-ring-lazy),_(home|b)_evicted$",
@@ -36,12 +36,15 @@ func targets() []target {
 		"^TestRules$",
 	}}
 	storm := stage{"storm", "internal/live/storm", []string{"^TestCalm$", "^TestSeeds$", "^TestFaults$", "^TestTuned$"}}
+	checks := stage{"check", "check", nil}
 	own := func(dir string) stage { return stage{"own tests", dir, nil} }
 	return []target{
 		{"internal/live/member", []stage{own("internal/live/member"), views, storm}},
 		{"internal/live/views", []stage{own("internal/live/views"), storm}},
 		{"internal/live/session", []stage{own("internal/live/session"), storm}},
 		{"internal/live/process", []stage{own("internal/live/process"), storm}},
+		{"internal/world/explore", []stage{own("internal/world/explore"), checks}},
+		{"internal/world/model", []stage{own("internal/world/model"), checks}},
 	}
 }
 
@@ -63,7 +66,7 @@ func main() {
 	o := options{progress: func(format string, args ...any) { fmt.Fprintf(os.Stderr, format, args...) }}
 	flag.StringVar(&o.root, "root", ".", "folder of the repository")
 	flag.StringVar(&o.results, "results", "bin/mutants.jsonl", "file that results are appended to")
-	flag.StringVar(&o.listed, "equivalent", "internal/live/mutants/equivalent.txt", "file that lists equivalent mutants")
+	flag.StringVar(&o.listed, "equivalent", "internal/mutants/equivalent.txt", "file that lists equivalent mutants")
 	flag.IntVar(&o.sample, "sample", 0, "number of mutants to run in each package (default all)")
 	flag.IntVar(&o.seed, "seed", 1, "seed of the sample")
 	flag.BoolVar(&o.again, "again", false, "run survivors and equivalent mutants again")

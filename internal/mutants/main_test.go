@@ -13,7 +13,7 @@ import (
 // toy returns a small package, and what examines it.
 func toy(t *testing.T) (*suite, options, []stage) {
 	t.Helper()
-	s, err := load(root, "internal/live/mutants/testdata/toy")
+	s, err := load(root, "internal/mutants/testdata/toy")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +67,7 @@ func TestToy(t *testing.T) {
 		t.Errorf("%v run again: want those that were not killed", left)
 	}
 	for _, w := range []string{
-		"| internal/live/mutants/testdata/toy | 15 | 15 | 11 | 0 | 0 | 1 | 3 | 0 | 73.3 % |",
+		"| internal/mutants/testdata/toy | 15 | 15 | 11 | 0 | 0 | 0 | 1 | 3 | 0 | 73.3 % |",
 		"toy.go:8, Sum: `if i > most {`: `i >= most` (survived)\n",
 		"toy.go:17, Unused: `func Unused() bool { return true }`: `return the opposite` (not covered)\n",
 	} {
@@ -89,7 +89,7 @@ func TestEquivalent(t *testing.T) {
 		}
 		return readEquivalent(path)
 	}
-	const first = "internal/live/mutants/testdata/toy/toy.go Sum\n"
+	const first = "internal/mutants/testdata/toy/toy.go Sum\n"
 	list, err := write("# a comment\n\n" + first + "if i > most {\nnever i > most\nNo number\nis so large.\n")
 	if err != nil || len(list) != 1 || stale(list, []*suite{s}) != nil {
 		t.Fatalf("%v, %v, %v", list, err, stale(list, []*suite{s}))
@@ -97,7 +97,7 @@ func TestEquivalent(t *testing.T) {
 	if all := s.chosen(o, list, nil); len(all) != len(s.mutants)-1 {
 		t.Errorf("%d of %d mutants run", len(all), len(s.mutants))
 	}
-	const row = "| 15 | 0 | 0 | 0 | 0 | 0 | 0 | 1 | - |"
+	const row = "| 15 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 1 | - |"
 	if page := report([]*suite{s}, nil, list, options{quick: true}); !strings.Contains(page, row) || !strings.Contains(page, "`never i > most`: No number is so large.\n") || !strings.Contains(page, own) {
 		t.Errorf("%s\nwant %s", page, row)
 	}
