@@ -56,6 +56,16 @@ func newClaimed(t *testing.T, alg string, atHome, stays bool) *claimed {
 	return c
 }
 
+// Only the home of a lock takes claims of it.
+func TestClaimElsewhere(t *testing.T) {
+	f := newFleet(t, "naimi-trehel", 3)
+	name := away(f.view, f.view, 1, 1)
+	c := frame{kind: claimFrame, name: []byte(name), token: Token{1, 1}}
+	if err := f.members[0].Deliver(0, f.members[2].Inc, c.append(nil)); !errors.Is(err, errUnexpected) {
+		t.Errorf("a claim at another member: %v", err)
+	}
+}
+
 // claim claims the lock through b.
 func (c *claimed) claim() Ticket {
 	c.tb.Helper()

@@ -27,7 +27,7 @@ func (m *Member) vacant(u *use) bool {
 func (m *Member) reconsider() {
 	e := m.epoch
 	for i := range e.uses {
-		if u := e.uses[i]; u != nil && (!u.taken() || u.claimed()) && e.isHome(e.table.lock(u.lock)) {
+		if u := e.uses[i]; u != nil && e.isHome(e.table.lock(u.lock)) {
 			m.settle(u)
 		}
 	}

@@ -304,6 +304,10 @@ func TestFrames(t *testing.T) {
 			t.Errorf("it looks like a %v, %v", s, err)
 		}
 	}
+	f := frame{kind: claimedFrame, name: []byte("a"), verdict: undecided}
+	if err := new(frame).parse(f.append(nil)); err == nil {
+		t.Error("an answer to a claim that decides nothing is one")
+	}
 }
 
 // A node ignores frames of an optional kind that it does not know, and refuses
