@@ -218,6 +218,8 @@ type run struct {
 	hidden  []string      // fields that change and are missing from Fields
 	entered bool          // whether any process enters
 	vain    string        // otherwise what to report about that, %s being the algorithm
+
+	validated uint64 // passes that were validated
 }
 
 func newRun(c Config) *run {

@@ -65,7 +65,7 @@ func (w *worker) begin() *state {
 	w.forgive()
 	w.to.copyFrom(w.from)
 	w.at, w.broken, w.enters, w.unsent = w.to, 0, 0, nil
-	w.told = w.told[:0]
+	w.told, w.done = w.told[:0], w.done[:0]
 	return w.to
 }
 
