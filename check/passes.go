@@ -125,6 +125,9 @@ func (r *run) validate(m *model.Model) error {
 	if r.validated++; r.validated > 1 {
 		effort = lessEffort
 	}
+	if r.unproved == nil {
+		r.unproved = m.Unproved()
+	}
 	return m.Validate(effort, r.validated)
 }
 

@@ -110,6 +110,7 @@ func Run(c Config) (*Report, error) {
 		return nil, fmt.Errorf("cannot check %s: %w", c.Spec.Name, err)
 	}
 	r.report.sum(c.Family, r.started)
+	r.report.Assumes = r.assumes()
 	switch {
 	case r.vain != "":
 		r.report.Hint = fmt.Sprintf(r.vain, c.Spec.Name)
@@ -219,7 +220,8 @@ type run struct {
 	entered bool          // whether any process enters
 	vain    string        // otherwise what to report about that, %s being the algorithm
 
-	validated uint64 // passes that were validated
+	validated uint64   // passes that were validated
+	unproved  []string // kinds of messages that are idempotent as far as could be tested
 }
 
 func newRun(c Config) *run {

@@ -13,6 +13,9 @@ import (
 // delivery, the receiver ignores the message. And a receiver that ignores it does so after
 // every further step, except a delivery on the same link if links keep the order.
 
+// That is complete if a message has no logical times. If it has, the second copy may be
+// older than every time in a state, which no renumbered state shows.
+
 // An echo is a message that may arrive once more.
 type echo struct {
 	from algorithm.ID
@@ -41,6 +44,20 @@ func (w *worker) repeats(all []taken) error {
 		}
 	}
 	return nil
+}
+
+// Unproved returns the kinds of messages whose second copy was left out and could not be
+// tested for all times at which it may arrive.
+func (m *Model) Unproved() []string {
+	var kinds []string
+	m.blobs.some(func(b *blob) bool {
+		if b.idem && b.times != 0 && !slices.Contains(kinds, m.Spec.Kinds[b.bytes[0]]) {
+			kinds = append(kinds, m.Spec.Kinds[b.bytes[0]])
+		}
+		return false
+	})
+	slices.Sort(kinds)
+	return kinds
 }
 
 // echoes returns, for each seat, the messages that may arrive there once more: those that
