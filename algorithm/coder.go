@@ -76,7 +76,8 @@ func (c *Coder) Token() {
 	}
 }
 
-// Idempotent marks a message whose second copy changes nothing, whenever it arrives.
+// Idempotent marks a message whose second copy changes nothing, whenever it arrives. The
+// checker leaves such copies out, and tests the claim.
 func (c *Coder) Idempotent() { c.idempotent = true }
 
 // Of labels the following fields, for people, with the thing they belong to where there
@@ -397,7 +398,7 @@ func (c *Coder) Seqs(name string, vs *[]uint64) {
 }
 
 // Anchors codes one counter for each column, the one from which the others in that column
-// are measured: how far they lag behind it does not matter.
+// are measured: how far they lag behind it does not matter. The checker tests that.
 func (c *Coder) Anchors(name string, vs *[]uint64) {
 	c.columns(name, vs, true)
 }

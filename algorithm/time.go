@@ -6,7 +6,7 @@ import "strconv"
 // nothing that an algorithm does may depend on their numbers. No method returns the
 // number, so an algorithm cannot use it by accident. It can on purpose: by counting from
 // First until a time is reached, by printing it with package fmt, or by calling
-// VisitTimes. The checker tries every step with other numbers and catches most such uses:
+// VisitTimes. The checker tries every step with some other numbers and catches most such uses:
 // see package check for what it cannot catch. The zero Time is none, and comes before all
 // others.
 type Time struct{ v uint64 }

@@ -36,6 +36,9 @@ func (r *run) converge() error {
 	}
 	p := r.passed(&explore.Exploration{}, Convergence)
 	g, err := explore.BuildGraph(m, explore.GraphLimits{Limits: r.remaining(Convergence), Edges: true})
+	if err == nil && g.Unfinished == "" {
+		err = r.validate(m)
+	}
 	if beyond(err) {
 		p.Verdict, p.Note = Unfinished, err.Error()
 		r.add(p)

@@ -40,13 +40,13 @@
 // it; those of attempts of a transaction are ranked.
 //
 // That this changes nothing is tested for every single step of every machine, by taking
-// it again with all times and counters shifted in a handful of ways, by little and by
-// much. An algorithm that does more with them fails this test in nearly every case, and
-// the check reports it. These are samples: an algorithm that treats one number unlike all
-// others is not caught if that number, say the time 50, is neither among those that
-// states are renumbered to nor among those they are shifted to. The verdict holds then
-// applies to the algorithm without that exception. So holds rests on this assumption: the
-// author does not obtain the numbers of times on purpose (algorithm.Time has no method
+// it again with all times and counters shifted: by a handful of small and large numbers,
+// and at the end by 1 to 64, all of them if there are few different steps, and otherwise
+// some of them for each step. These are samples. An algorithm that looks at remainders of a
+// division by up to 64 is caught if it has few steps, and probably if it has many. One that
+// treats a single number unlike all others, say the time 500, is not. The verdict holds
+// then applies to the algorithm without that exception. So holds rests on this assumption:
+// the author does not obtain the numbers of times on purpose (algorithm.Time has no method
 // for it) and does no more with counters than algorithm.Coder.Seq allows.
 //
 // Times that drift apart without bound (Spec.Spreads) are distinguished only as "next to"
@@ -55,6 +55,32 @@
 // the real run must be known to have no end: the times at two visits of a state differ
 // only by a shift, or no gap between them has become narrower and no step has used a gap
 // in which only one time fits. Otherwise the verdict is unfinished.
+//
+// # What an author claims
+//
+// Some claims of an author make states one that differ. Before anything is said to hold,
+// they are tested on every different step that was explored; a claim that fails makes the
+// verdicts unfinished, and the note says in which step.
+//
+//   - algorithm.Coder.Anchors: how far a counter lags behind its anchor does not matter.
+//     Each step is taken again with the counters that were seen to lag left further behind,
+//     together and one by one.
+//   - algorithm.Coder.Idempotent: a second copy of a message changes nothing. A receiver
+//     must ignore it right after the first one, and after any step from then on. This is a
+//     proof for the states explored, unless the message has logical times: then it is listed
+//     as an assumption. The same is tested of repeated messages under Spec.Upset.
+//   - For order-open, only a request advances a clock beyond all others. Each step is
+//     tested, and a receiver's clock is compared with those of all others in random runs.
+//
+// # Machines and their bytes
+//
+// A machine is rebuilt from the bytes of its state before each step, so the checker does
+// not see what it keeps elsewhere: behind a pointer, in a variable of a closure, as a member
+// of a Set beyond the view. Before anything is said to hold, machines that are kept alive
+// therefore make random runs beside those that are rebuilt. If they differ, the check ends
+// with an error. These are samples, too: what shows only after thousands of steps is not
+// found, nor is chance that rarely matters, nor a machine that differs from one created
+// before it in a way that no step shows. Report.Assumes lists what is assumed.
 //
 // # Infinite runs
 //

@@ -37,6 +37,8 @@ type tickerState struct {
 	bug   string
 	clock algorithm.Time
 	first algorithm.Time // the clock when it was let in last
+
+	modulo, remainder uint64
 }
 
 func (s *tickerState) Fields(c *algorithm.Coder) {
@@ -62,6 +64,8 @@ func (s *tickerState) Request(out *algorithm.Out[tickerMessage]) {
 		return
 	case s.bug == "absolute":
 		out.Broadcast(tickerMessage{Time: algorithm.First()})
+	case s.modulo > 0 && number(s.clock)%s.modulo == s.remainder:
+		out.Broadcast(tickerMessage{Time: s.clock})
 	case s.bug == "gap" && !before.IsNone() && number(s.clock)-number(before) > 3, s.bug == "far" && number(s.clock) > 1000:
 		out.Broadcast(tickerMessage{Time: s.clock})
 	}
@@ -98,6 +102,23 @@ func TestLiftFindsWhatBreaksTheRule(t *testing.T) {
 			t.Errorf("without a bug: %s, %s", p.Verdict, p.Note)
 		case bug != "" && (p.Verdict != Unfinished || !strings.Contains(p.Note, "when logical times are shifted")):
 			t.Errorf("%s: %s, %s", bug, p.Verdict, p.Note)
+		}
+	}
+}
+
+// A remainder of the clock is found out, whichever it is, though no clock of a renumbered
+// state has it.
+func TestLiftFindsRemainders(t *testing.T) {
+	for _, modulo := range []uint64{3, 5, 8, 10, 11, 16, 37, 50, 64} {
+		for _, remainder := range []uint64{0, 1, modulo / 2, modulo - 1} {
+			spec := ticker("")
+			spec.Plan = algorithm.Always(func(self algorithm.ID, v algorithm.View) algorithm.Machine {
+				return algorithm.New(self, v, &tickerState{clock: algorithm.First(), modulo: modulo, remainder: remainder})
+			})
+			r := mustRun(t, Config{Spec: spec, Nodes: 2, Requests: 1, Properties: []string{Deadlock}})
+			if p := r.Find(Deadlock); p.Verdict != Unfinished || !strings.Contains(p.Note, "when logical times are shifted") {
+				t.Errorf("%d modulo %d: %s, %s", remainder, modulo, p.Verdict, p.Note)
+			}
 		}
 	}
 }

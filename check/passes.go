@@ -81,6 +81,9 @@ func (r *run) explore(m *model.Model, list []family.Property, alone bool) (*expl
 	if e == nil {
 		return nil, err
 	}
+	if err == nil && trouble == nil && e.Unfinished == "" && e.StepsTo(l.Stop) < 0 {
+		err = r.validate(m)
+	}
 	if beyond(err) {
 		e, err = &explore.Exploration{Unfinished: err.Error(), Broken: e.Broken}, nil
 	}
@@ -107,6 +110,25 @@ func (r *run) explore(m *model.Model, list []family.Property, alone bool) (*expl
 	}
 	r.enters(m, e)
 	return e, nil
+}
+
+// The effort of validating a pass: the first one, and each with a monitor, in which the
+// machines do hardly anything else.
+const (
+	fullEffort = 4000
+	lessEffort = 500
+)
+
+// validate tests what the verdict holds rests on, after a search to the end.
+func (r *run) validate(m *model.Model) error {
+	effort := fullEffort
+	if r.validated++; r.validated > 1 {
+		effort = lessEffort
+	}
+	if r.unproved == nil {
+		r.unproved = m.Unproved()
+	}
+	return m.Validate(effort, r.validated)
 }
 
 // enters records whether any process ever enters: everything claimed may be true of a
@@ -138,7 +160,7 @@ func (r *run) all(m *model.Model, e *explore.Exploration, list []family.Property
 
 // beyond reports whether an error means that a model exceeds what the checker can handle.
 func beyond(err error) bool {
-	return errors.As(err, new(model.LiftError)) || errors.As(err, new(model.TooMuch))
+	return errors.As(err, new(model.LiftError)) || errors.As(err, new(model.TooMuch)) || errors.As(err, new(model.ClaimError))
 }
 
 // passName names a pass over the states by what it looks for.

@@ -97,6 +97,10 @@ type Report struct {
 	Collision   float64    `json:"collision_probability"`
 	Properties  []Property `json:"properties"`
 
+	// Assumes lists what the verdicts holds and holds-bounded rest on that was tried, but
+	// cannot be proved by trying.
+	Assumes []string `json:"assumes,omitempty"`
+
 	// Hint is what a reader must know about an algorithm that is wrong or weaker and
 	// passes all the same, and Shown is a command that demonstrates it; or that no
 	// process ever enters.

@@ -110,6 +110,7 @@ func Run(c Config) (*Report, error) {
 		return nil, fmt.Errorf("cannot check %s: %w", c.Spec.Name, err)
 	}
 	r.report.sum(c.Family, r.started)
+	r.report.Assumes = r.assumes()
 	switch {
 	case r.vain != "":
 		r.report.Hint = fmt.Sprintf(r.vain, c.Spec.Name)
@@ -218,6 +219,9 @@ type run struct {
 	hidden  []string      // fields that change and are missing from Fields
 	entered bool          // whether any process enters
 	vain    string        // otherwise what to report about that, %s being the algorithm
+
+	validated uint64   // passes that were validated
+	unproved  []string // kinds of messages that are idempotent as far as could be tested
 }
 
 func newRun(c Config) *run {

@@ -122,6 +122,13 @@ func printTable(p *printer, r *check.Report, written string) {
 	p.line("%-18s%s, %s transitions, depth %d", "states", words.Grouped(r.States), words.Grouped(r.Transitions), r.Depth)
 	p.line("%-18s%.2f s, %s states per second", "time", r.Seconds, words.Grouped(int64(r.Rate)))
 	p.line("%-18s%.1g that two states were taken for one", "probability", r.Collision)
+	for _, text := range r.Assumes {
+		name := "assumed"
+		for _, line := range wrap(text, screenWidth-18) {
+			p.line("%-18s%s", name, line)
+			name = ""
+		}
+	}
 	p.line("%-18s%s", "words", "see 'stile glossary'")
 	if written != "" {
 		p.line("%-18s%s", "written", written)

@@ -18,7 +18,7 @@ import (
 func TestCheckJSONKeys(t *testing.T) {
 	t.Parallel()
 	text := ok(t, "check central --nodes 2 --json")
-	want := strings.Fields("algorithm nodes requests network verdict states transitions depth seconds states_per_second collision_probability properties")
+	want := strings.Fields("algorithm nodes requests network verdict states transitions depth seconds states_per_second collision_probability properties assumes")
 	if got := keys(t, text); !slices.Equal(got, want) {
 		t.Errorf("keys %v, want %v", got, want)
 	}

@@ -56,6 +56,27 @@ func Forgets(self host.ID, fields []string) error {
 	return fmt.Errorf("%w: %v behaves differently after its state is written and read back: a field that changes is missing from Fields%s", host.ErrAlgorithm, self, guess)
 }
 
+// Lives returns the error that the machine at a seat, which was kept alive, differs from
+// one that was rebuilt from the bytes of its state before each step: when, how, and the
+// fields that may be the reason.
+func Lives(self host.ID, when, how string, fields []string) error {
+	guess := ""
+	if len(fields) > 0 {
+		guess = " (perhaps " + strings.Join(fields, " or ") + ")"
+	}
+	return fmt.Errorf("%w: %v %s: kept alive, it %s as rebuilt from its bytes: something that changes is missing from Fields%s, a Set has a member that is not in the view, or Fields changes what it writes", host.ErrAlgorithm, self, when, how, guess)
+}
+
+// Unlike returns the names of the fields in which m, which has taken steps, differs from
+// twin, a machine of the same seat that has taken none, after twin has loaded m's state.
+// Unlike those that Unwritten returns, they may be memory kept for reuse.
+func Unlike(m, twin host.Machine) []string {
+	if twin.LoadState(m.AppendState(nil)) != nil {
+		return nil
+	}
+	return new(likeness).names(m, twin)
+}
+
 // Unwritten returns the names of fields that are missing from Fields: those in which m,
 // which has taken steps, differs from twin, a machine of the same seat that has taken
 // none, although both have loaded the same state. Only numbers, booleans, strings and

@@ -131,7 +131,7 @@ func (w *worker) ruleOf(g *state) rule {
 	r := rule{times: w.timesOf(g)}
 	switch {
 	case w.Form.Counters == Measured && w.blobs.anchors.Load():
-		r.anchor = w.anchorOf(g)
+		r.anchor = cmp.Or(w.anchorOf(g), w.floor)
 	case w.Form.Counters == Ranked:
 		r.ranks = w.ranksOf(g)
 	}
@@ -299,6 +299,9 @@ func (w *worker) rename(id uint32, m *mapping) uint32 {
 	k := uint64(m.id)<<32 | uint64(id)
 	if r, ok := w.maps[k]; ok {
 		return r
+	}
+	if m.anchor != nil {
+		w.err = cmp.Or(w.err, w.visit(b.seat, b.bytes, &lagNoter{placesOf(b.seat, b.bytes), w.Model, m.anchor}))
 	}
 	bytes, err := w.rewrite(b, m)
 	if err == nil {

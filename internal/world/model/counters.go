@@ -12,7 +12,7 @@ import (
 // column, or nothing if it has none.
 func (w *worker) anchorOf(g *state) string {
 	for p := range g.seats {
-		if a := w.infos[g.seats[p].blob].anchor; a != nil {
+		if a := w.infos[g.seats[p].blob].anchor; a != nil && !g.seats[p].dead {
 			return small(a)
 		}
 	}

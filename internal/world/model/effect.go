@@ -88,8 +88,11 @@ type tried struct {
 	steps map[uint64]struct{}
 }
 
-// first reports whether a step should be tried, which is once.
+// first reports whether a step should be tried, which is once, or never if t is nil.
 func (t *tried) first(k uint64) bool {
+	if t == nil {
+		return false
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if _, ok := t.steps[k]; ok {

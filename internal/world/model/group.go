@@ -94,8 +94,11 @@ type Model struct {
 	asked   atomic.Bool  // some machine received a request
 	entered atomic.Bool  // some machine let its application in
 
-	mu   sync.Mutex
-	used [][]algorithm.Machine // machines of former workers
+	torn atomic.Bool // two blobs of a state had different anchors
+
+	mu      sync.Mutex
+	used    [][]algorithm.Machine // machines of former workers
+	lagging map[place]bool        // where counters were seen to lag behind their anchor
 }
 
 // looks are the bits of the properties checked here.
@@ -122,7 +125,7 @@ func newModel(c Config, r reductions) (*Model, error) {
 			return nil, err
 		}
 	}
-	m := &Model{Config: c, reductions: r, birth: birth, blobs: &blobs{ids: map[string]uint32{}}, tried: &tried{steps: map[uint64]struct{}{}}}
+	m := &Model{Config: c, reductions: r, birth: birth, blobs: &blobs{ids: map[string]uint32{}}, tried: &tried{steps: map[uint64]struct{}{}}, lagging: map[place]bool{}}
 	m.mortal = c.Crashes > 0 || c.Wrong
 	m.plain = c.Seats <= 16 && c.Clock != Units && !c.Tagged
 	m.bits = looks{m.Bit(family.Token), m.Bit(family.Alibi), m.Bit(family.Channels)}

@@ -24,6 +24,9 @@ func (w *worker) take(seat algorithm.ID, in *host.Input, msg uint32) {
 		w.fail(seat, err)
 		return
 	}
+	if w.walking {
+		w.done = append(w.done, did{seat, me.blob, *in})
+	}
 	me.blob = e.state
 	if e.entered {
 		w.enters = int8(seat) + 1
@@ -37,7 +40,7 @@ func (w *worker) take(seat algorithm.ID, in *host.Input, msg uint32) {
 // concern the applications: then only its messages need to be sent.
 func (w *worker) receive(from, to algorithm.ID, msg uint32) {
 	me := &w.to.seats[to]
-	if i, ok := w.steps[receiveKey(me.blob, from, msg)]; ok && !w.Tagged {
+	if i, ok := w.steps[receiveKey(me.blob, from, msg)]; ok && !w.Tagged && !w.walking {
 		if e := &w.effects[i]; !e.entered && len(e.notices) == 0 {
 			me.blob = e.state
 			w.unsent, w.sender = e, to

@@ -169,6 +169,56 @@ func (w *worker) lift(state *blob, in host.Input, msg *blob) error {
 	return nil
 }
 
+// residues is how many shifts liftMore has, each by one more than the one before: they meet
+// every remainder of a division by as much or less.
+const residues = 64
+
+// liftMore tries each step with its numbers moved in more ways: by all of 1 to residues if
+// there are few steps, and otherwise by some of these, no two neighbours by the same. It
+// takes about as many steps as effort says, and at least one for each.
+func (w *worker) liftMore(all []taken, effort int) error {
+	each := min(residues, 1+effort/max(1, len(all)))
+	for i := range all {
+		s := &all[i]
+		times, counters := before(s.state, s.in, s.msg)
+		var ways []shift
+		for j := range each {
+			by := uint64((i*each+j)%residues + 1)
+			if w.Form.Times != Kept && times != 0 {
+				ways = append(ways, shift{up: by, wide: by / 2})
+			}
+			switch {
+			case w.Form.Counters == Ranked:
+				ways = append(ways, shift{ranks: by})
+			case s.state.seqs || s.msg != nil && s.msg.seqs:
+				ways = append(ways, shift{seqs: by})
+			}
+		}
+		if err := w.liftBy(s, times, counters, ways); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// liftBy takes a step, and again with its numbers moved in some ways.
+func (w *worker) liftBy(s *taken, times uint64, counters []counter, ways []shift) error {
+	if len(ways) == 0 {
+		return nil
+	}
+	if err := w.step(s.state, s.in, false); err != nil {
+		return err
+	}
+	for _, m := range ways {
+		if l, moves := newLifter(times, counters, m); moves {
+			if err := w.again(s.state, s.in, s.msg, l); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // again takes the step with its numbers moved, and compares. A difference may be due to
 // what the machine remembers of other steps.
 func (w *worker) again(state *blob, in host.Input, msg *blob, l *lifter) error {

@@ -47,7 +47,7 @@ func (w *worker) begin() *state {
 	w.forgive()
 	w.to.copyFrom(w.from)
 	w.at, w.broken, w.enters, w.unsent = w.to, 0, 0, nil
-	w.told, w.retags = w.told[:0], w.retags[:0]
+	w.told, w.retags, w.done = w.told[:0], w.retags[:0], w.done[:0]
 	return w.to
 }
 

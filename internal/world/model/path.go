@@ -2,6 +2,7 @@ package model
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -127,14 +128,17 @@ func (r *realRun) doing(canonical []byte, l uint32) func(label uint32) bool {
 // along takes the first wanted step from a real state. If there is none, or numbers grow
 // beyond what can be distinguished, there is no real run.
 func (w *worker) along(at []byte, wanted func(s explore.Step, canonical []byte) bool) (next []byte, err error) {
+	anchor := ""
 	_, err = w.Next(at, func(s explore.Step, canonical []byte) {
 		if next == nil && wanted(s, canonical) {
 			next = w.pack(nil, w.to)
+			anchor = w.anchorOf(w.to)
 		}
 	})
 	var much TooMuch
 	switch {
 	case next != nil:
+		w.floor = cmp.Or(anchor, w.floor)
 		return next, nil // whatever happened to the others
 	case err == nil || errors.As(err, &much):
 		return nil, Spurious{"the path exists only in the approximation of logical times"}

@@ -58,9 +58,12 @@ type worker struct {
 	piled           bool
 	longest         int // messages on one link
 
-	exact   bool // the states are concrete: nothing is left open
+	exact   bool   // the states are concrete: nothing is left open
+	floor   string // with exact: the last anchors, which canonical states are relative to if there are none any more
 	telling bool
 	told    []trace.Event
+	walking bool  // the steps of machines are noted
+	done    []did // since the current step began
 
 	keyBuf, buf, state []byte
 	emit               func(s explore.Step, next []byte)
@@ -176,7 +179,7 @@ func (w *worker) describe(b *blob) (err error) {
 		if err != nil {
 			return err
 		}
-		b.tokens, b.idem = mark.Tokens, mark.Idempotent
+		b.tokens, b.idem = mark.Tokens, mark.Idempotent && w.Comebacks == 0 // who comes back has forgotten the first copy
 		return l.err
 	}
 	w.loaded[b.seat] = unloaded
