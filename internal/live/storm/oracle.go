@@ -261,12 +261,18 @@ func (o *oracle) left(q *proc, x *ask) { o.locks[x.lock].out(q, nil, x.token) }
 func (o *oracle) lost(q *proc, x *ask, why member.Cause) {
 	l := &o.locks[x.lock]
 	l.holds = slices.DeleteFunc(l.holds, func(h hold) bool { return h.until > 0 && !h.valid() })
+	moved := false // the client holds it through a later process
+	for i := range l.holds {
+		if h := &l.holds[i]; h.c == nil && h.token == x.token {
+			moved = h.q != q
+		}
+	}
 	o.left(q, x)
 	switch {
 	case why == member.Lease && x.app >= 0 && !x.back: // an application that releases it no longer acts
 		l.holds = append(l.holds, hold{q: q, inc: q.inc, token: x.token, until: cmp.Or(q.ended, q.lease)})
-	case why == member.Released && !slices.ContainsFunc(l.holds, func(h hold) bool { return h.c == nil && h.token == x.token }):
-		o.freed(l, x.token, q.inc) // unless the client has moved, and holds it through another process
+	case why == member.Released && !moved:
+		o.freed(l, x.token, q.inc)
 	}
 	if o.w.calm() {
 		o.w.broken(Calm, "m%d loses %s, although there is no fault", q.no, o.w.names[x.lock])

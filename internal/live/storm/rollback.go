@@ -194,10 +194,11 @@ func (w *world) goBack(s *Strike) bool {
 	return true
 }
 
-// copyOf returns the oldest copy of the disk of a process as one of these voters, or nil.
+// copyOf returns the oldest copy of the disk of a process as one of these voters that lacks
+// a view, or nil.
 func (q *proc) copyOf(voters []uint64) *copied {
 	for i := range q.drive.copies {
-		if x := &q.drive.copies[i]; x.voter() == q.drive.voter() && slices.Equal(x.voters, voters) {
+		if x := &q.drive.copies[i]; x.voter() == q.drive.voter() && slices.Equal(x.voters, voters) && pastOf(x.past).Epoch < q.w.oracle.epoch() {
 			return x
 		}
 	}

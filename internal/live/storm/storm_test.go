@@ -286,6 +286,9 @@ func TestSeeds(t *testing.T) {
 		{"an operator took a lock from a process through which the client no longer held it", []uint64{17994}, true},
 		{"a late message told a process with a disk of a lost cluster that it had gone back", []uint64{12954}, true},
 		{"a process with a disk of a lost cluster was severed from the only voter", []uint64{18686}, true},
+		{"an operator took a lock from a client that had moved, and holds it through two processes", []uint64{24883}, true},
+		{"a cluster had gone back without losing a view, and a voter that cannot follow it did not say so", []uint64{36365}, true},
+		{"a late answer to a process of one older generation reached one of the next but one", []uint64{36595}, true},
 	} {
 		for _, seed := range x.seeds {
 			c := pick(seed)

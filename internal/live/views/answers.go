@@ -75,7 +75,7 @@ func (p *Membership) foreign(from string, m *Message) {
 	long := 2 * member.Instant(p.record.Settings.Lease)
 	switch {
 	case m.Kind != Other || m.Inc != p.inc:
-	case m.Cluster == p.cluster(): // late: it answers what was sent before the process knew its cluster
+	case m.Former != p.cluster(): // late: it answers what was sent before the process knew its cluster
 	case p.inc == 0 && p.config.Cluster == 0:
 		p.record, p.reached = Record{}, nil
 	case m.Newer && (p.inc == 0 || p.now-p.served > long):

@@ -24,7 +24,7 @@ func (w *Leader) Receive(now member.Instant, from string, b []byte) error {
 	}
 	switch {
 	case m.Cluster != 0 && m.Cluster != r.Cluster && r.Cluster != 0:
-		w.send(from, &Message{Kind: Other, Cluster: r.Cluster, Inc: m.Inc, Newer: slices.Contains(r.Earlier, m.Cluster)})
+		w.send(from, &Message{Kind: Other, Cluster: r.Cluster, Inc: m.Inc, Former: m.Cluster, Newer: slices.Contains(r.Earlier, m.Cluster)})
 	case m.Kind == Here:
 		w.here(&m)
 	case m.Kind == Join && w.leads:

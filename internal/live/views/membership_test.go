@@ -158,7 +158,7 @@ func TestMembershipLeaves(t *testing.T) {
 // A member whose voters are of another cluster for long is none of anything.
 func TestMembershipReplaced(t *testing.T) {
 	p, _ := joined(t)
-	p.told(t, 5*second, "A", Message{Kind: Other, Cluster: 77, Inc: 128})
+	p.told(t, 5*second, "A", Message{Kind: Other, Cluster: 77, Former: 9, Inc: 128})
 	if p.Out.Ending != Running {
 		t.Error("an address was wrong, perhaps")
 	}
@@ -166,7 +166,7 @@ func TestMembershipReplaced(t *testing.T) {
 	if p.Out.Ending != Running {
 		t.Error("another cluster says that it is gone")
 	}
-	p.told(t, 50*second, "A", Message{Kind: Other, Cluster: 77, Inc: 128})
+	p.told(t, 50*second, "A", Message{Kind: Other, Cluster: 77, Former: 9, Inc: 128})
 	if p.Out.Ending != Replaced {
 		t.Errorf("%v", p.Out.Ending)
 	}

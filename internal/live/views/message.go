@@ -78,7 +78,8 @@ type Message struct {
 	Forget  bool     // Renew: a view of the same members would help
 	Refresh bool     // Fetch: make a later view if there is none
 	Stops   bool     // Leave: the sender keeps its vote, and will return
-	Newer   bool     // Other: the receiver's cluster was recovered as this one
+	Former  uint64   // Other: the receiver's cluster, as it was when it asked
+	Newer   bool     // Other: that was recovered as this one
 	Reason  Reason   // Wait
 	Record  []byte   // View, State, and Wait to a joiner with an older epoch
 }
@@ -151,6 +152,7 @@ func (m *Message) rest(c *codec.Coder) {
 	case NotLeader:
 		c.Text(&m.Address, member.MaxAddress)
 	case Other:
+		c.Number(&m.Former)
 		c.Flag(&m.Newer)
 	case Wait:
 		codec.Within(c, &m.Reason, 0, uint64(reasons-1))

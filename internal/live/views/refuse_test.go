@@ -29,13 +29,13 @@ func TestMisled(t *testing.T) {
 		"its own voter leads":       {"A", 2 + limit, Message{Kind: Wait, Nonce: 500}, "x", nil},
 		"a word for another":        {"A", 2 + limit, Message{Kind: Wait, Cluster: 7, Nonce: 500}, "A", &OtherCluster{9, 7, "A"}},
 		"its own cluster, unheard":  {"A", 2 + limit, Message{Kind: Other, Cluster: 7, Inc: 5}, "A", &OtherCluster{9, 7, "A"}},
-		"a later generation, early": {"A", 3, Message{Kind: Other, Cluster: 7, Newer: true}, "B", &Recovered{9, 7, "B"}},
+		"a later generation, early": {"A", 3, Message{Kind: Other, Cluster: 7, Former: 9, Newer: true}, "B", &Recovered{9, 7, "B"}},
 	} {
 		p := joins(t, MembershipConfig{Voters: []string{"A", "B", "x"}, Join: []string{"A"}, Cluster: 9})
 		if x.before.Kind != Join {
 			p.told(t, 2, x.by, x.before)
 		}
-		p.told(t, x.at, x.from, Message{Kind: Other, Cluster: 7})
+		p.told(t, x.at, x.from, Message{Kind: Other, Cluster: 7, Former: 9})
 		if !reflect.DeepEqual(p.Err(), x.want) || (p.Out.Ending == Refused) != (x.want != nil) {
 			t.Errorf("%s: %v, ending %d, want %v", what, p.Err(), p.Out.Ending, x.want)
 		}
@@ -45,10 +45,12 @@ func TestMisled(t *testing.T) {
 // A late answer to a process that did not know the new cluster yet does not end one that
 // does.
 func TestLateOther(t *testing.T) {
-	p := joins(t, MembershipConfig{Voters: []string{"A", "B"}, Join: []string{"A"}, Cluster: 7})
-	p.told(t, 100*second, "A", Message{Kind: Other, Cluster: 7, Newer: true})
-	if p.Err() != nil || p.Out.Ending != Running {
-		t.Errorf("%v, ending %d", p.Err(), p.Out.Ending)
+	for _, late := range []Message{{Kind: Other, Cluster: 7, Former: 9, Newer: true}, {Kind: Other, Cluster: 8, Former: 9, Newer: true}} {
+		p := joins(t, MembershipConfig{Voters: []string{"A", "B"}, Join: []string{"A"}, Cluster: 7})
+		p.told(t, 100*second, "A", late)
+		if p.Err() != nil || p.Out.Ending != Running {
+			t.Errorf("%+v: %v, ending %d", late, p.Err(), p.Out.Ending)
+		}
 	}
 }
 
@@ -61,7 +63,7 @@ func TestOlderMember(t *testing.T) {
 	}{{20 * second, Running}, {20*second + 1, Refused}} {
 		p, _ := joined(t)
 		p.told(t, 30*second, "B", Message{Kind: NotLeader, Inc: 64})
-		p.told(t, 30*second+x.after, "A", Message{Kind: Other, Cluster: 7, Inc: 128, Newer: true})
+		p.told(t, 30*second+x.after, "A", Message{Kind: Other, Cluster: 7, Former: 9, Inc: 128, Newer: true})
 		if p.Out.Ending != x.want {
 			t.Errorf("after %d: %d, want %d", x.after, p.Out.Ending, x.want)
 		}

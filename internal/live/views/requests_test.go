@@ -243,7 +243,7 @@ func TestMembershipMeetsAnotherCluster(t *testing.T) {
 		p := joins(t, MembershipConfig{Voters: []string{"A"}, Cluster: cluster})
 		p.told(t, 2, "A", Message{Kind: Wait, Nonce: 500, Reason: Reach, Record: r.AppendTo(nil)})
 		p.told(t, 3, "A", Message{Kind: Probed, Nonce: 500, Inc: 64})
-		p.told(t, 4, "A", Message{Kind: Other, Cluster: 7, Inc: 128})
+		p.told(t, 4, "A", Message{Kind: Other, Cluster: 7, Former: 9, Inc: 128})
 		if p.record.Cluster != 9 || len(p.reached) != 1 {
 			t.Error("what another is told counts")
 		}
@@ -251,7 +251,7 @@ func TestMembershipMeetsAnotherCluster(t *testing.T) {
 		if p.record.Cluster != 9 {
 			t.Error("a WAIT of another cluster counts")
 		}
-		p.told(t, 100*second, "A", Message{Kind: Other, Cluster: 7})
+		p.told(t, 100*second, "A", Message{Kind: Other, Cluster: 7, Former: 9})
 		if forgot := p.record.Cluster == 0 && p.reached == nil; forgot != (cluster == 0) || p.Out.Ending != Running {
 			t.Errorf("wants cluster %d, and knows %d of cluster %d", cluster, len(p.reached), p.record.Cluster)
 		}
@@ -267,7 +267,7 @@ func TestMembershipIsPatient(t *testing.T) {
 	}{{20 * second, Running}, {20*second + 1, Replaced}} {
 		p, _ := joined(t)
 		p.told(t, 30*second, "B", Message{Kind: NotLeader, Inc: 64})
-		p.told(t, 30*second+x.after, "A", Message{Kind: Other, Cluster: 7, Inc: 128})
+		p.told(t, 30*second+x.after, "A", Message{Kind: Other, Cluster: 7, Former: 9, Inc: 128})
 		if p.Out.Ending != x.want {
 			t.Errorf("after %d it has ended by %d, want %d", x.after, p.Out.Ending, x.want)
 		}
