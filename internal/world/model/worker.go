@@ -171,7 +171,7 @@ func (w *worker) describe(b *blob) (err error) {
 		if err != nil {
 			return err
 		}
-		b.tokens, b.idem = mark.Tokens, mark.Idempotent
+		b.tokens, b.idem = mark.Tokens, mark.Idempotent && !w.Copies
 		return l.err
 	}
 	w.loaded[b.seat] = unloaded
