@@ -1,10 +1,41 @@
 package main
 
 import (
+	"encoding/json"
 	"os"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 )
+
+// The smaller exports of docs/results/tla.md find what the page says.
+func TestTLAPage(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/results/tla.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := regexp.MustCompile("(?m)^\\| `(stile check .* --tla) Lock.tla` \\| [0-9]+ \\| ([0-9]{1,4}) \\| ([0-9]+) \\| ([0-9]+) \\|").FindAllStringSubmatch(string(page), -1)
+	if len(rows) < 5 {
+		t.Errorf("%d commands found: has the format of the page changed?", len(rows))
+	}
+	module := t.TempDir() + "/Lock.tla"
+	for _, row := range rows {
+		text, err := checkOutput(row[1], module, "--json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var r struct{ States, Generated, Depth int }
+		if err := json.Unmarshal([]byte(text), &r); err != nil {
+			t.Fatal(err)
+		}
+		got := []string{strconv.Itoa(r.States), strconv.Itoa(r.Generated), strconv.Itoa(r.Depth)}
+		if want := row[2:]; strings.Join(got, " ") != strings.Join(want, " ") {
+			t.Errorf("%s: states, generated and depth are %v; the page says %v; if that is better: make tla", row[1], got, want)
+		}
+	}
+}
 
 // The module and its configuration are written, and what TLC should find is printed.
 func TestTLAFiles(t *testing.T) {
