@@ -26,6 +26,9 @@ BENCH ?= .
 # Commit that 'make compare-instructions' compares with.
 OLD ?=
 
+# tla2tools.jar, for 'make tla'
+TLC ?=
+
 # For 'make mutants': the package to mutate, the number of its mutants to run and the seed
 # that draws them, whether survivors run again, and whether only the package's own tests
 # run. By default all mutants that have no result yet run.
@@ -46,7 +49,7 @@ systems    = ./internal/live/child ./internal/live/node/clock ./internal/live/no
 fuzzed     = $(shell grep -rl --include='*_test.go' --exclude-dir=test '^func Fuzz' . | xargs -r dirname | sort -u)
 golden     = $(shell grep -rl --include='*_test.go' 'flag.Bool.*"update"' . | xargs -r dirname | sort -u)
 
-.PHONY: help check computed nightly tools fmt vet lint test tests race fuzz storm cluster check-cluster restarts ledger bench numbers compare-instructions numbers-live numbers-node numbers-lab golden museum faults controls live mutants proofs proofs-long proofs-view web web-check skeleton site screenshots
+.PHONY: help check computed nightly tools fmt vet lint test tests race fuzz storm cluster check-cluster restarts ledger bench numbers compare-instructions numbers-live numbers-node numbers-lab golden museum faults controls live mutants proofs proofs-long proofs-view tla web web-check skeleton site screenshots
 
 help: ## list all targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -212,3 +215,7 @@ proofs-long: ## make docs/results/proofs-long.md: only the largest proofs; 16 Gi
 
 proofs-view: ## check all settings of docs/results/proofs-view.md, and that every run ends
 	go test ./internal/world/viewmodel -run 'TestViewChange|TestLong' -long -v -timeout 0
+
+tla: ## make docs/results/tla.md: locks counted again by TLC; needs Java and TLC=path/to/tla2tools.jar
+	tools/tla.sh "$(TLC)" > docs/results/tla.md.new
+	mv docs/results/tla.md.new docs/results/tla.md

@@ -37,6 +37,7 @@ type checkFlags struct {
 	mode       string // of a method against deadlock
 	sites      int
 	shared     string // for dijkstra with shared flags: how many move at once
+	tla        string // the TLA+ module to write
 
 	sets *quorum.Properties // of the given sets, or nil
 }
@@ -72,6 +73,10 @@ With --fault the check tries what one fault does to a lock, in separate runs: to
 every message, or at every moment. It prints the worst run. The exit code is 0,
 because no lock claims to tolerate all faults.
 
+With --tla a lock is written as a TLA+ module, for TLC, the model checker of TLA+.
+The command prints how many states TLC should find, and whether two processes can
+be inside or all wait. Locks with logical times need a bound on --requests.
+
 A violation is reported as soon as it is found, and the check continues.
 
 Exit code 0: everything that was checked holds; 1: something is violated;
@@ -82,6 +87,7 @@ Exit code 0: everything that was checked holds; 1: something is violated;
   stile check bully --crashes 2 --comebacks 1
   stile check dijkstra --shared one --nodes 4
   stile check central --fault inside --at 2,3
+  stile check raymond --requests unbounded --tla raymond.tla
   stile check maekawa --nodes 4 --requests 1 --memory 8GiB --time 10m`,
 		Args: func(c *cobra.Command, args []string) error {
 			if f.page() != nil {
@@ -101,6 +107,9 @@ Exit code 0: everything that was checked holds; 1: something is violated;
 			}
 			if f.shared != "" {
 				return f.checkRing(c, args[0])
+			}
+			if f.tla != "" {
+				return f.exportTLA(c, args[0])
 			}
 			config, err := f.resolve(c, args[0])
 			if err != nil {
@@ -182,6 +191,7 @@ func (f *checkFlags) define(c *cobra.Command) {
 	f.output.define(fs, ".stile")
 	fs.Lookup("svg").Usage = "SVG `FILE` for a space-time diagram of the first counterexample"
 	fs.Lookup("trace").Usage = "`FILE` for the first counterexample: .stile for 'stile replay', " + traceFormats
+	fs.Var(outputFileFlag(&f.tla, ".tla"), "tla", "for a lock: `FILE` for a TLA+ module that TLC can check; its configuration is written beside it, as .cfg")
 	fs.BoolVar(&f.museum, "museum", false, "print docs/results/museum.md: famous algorithms that fail, and how; without ALGORITHM")
 	fs.BoolVar(&f.proofs, "proofs", false, "print docs/results/proofs.md: what was proved of every algorithm; takes hours")
 	fs.BoolVar(&f.long, "proofs-long", false, "print docs/results/proofs-long.md: the longest proofs, as far as --time allows")

@@ -57,6 +57,7 @@ type Config struct {
 	Clock   Clock
 	Pace    Pace
 	Form    Form
+	Copies  bool // keep a second copy of a message even if it is declared idempotent
 
 	Crashes   int  // maximum number of seats that crash, at any step
 	Comebacks int  // maximum number of them that return, at any step

@@ -179,7 +179,7 @@ func (w *worker) describe(b *blob) (err error) {
 		if err != nil {
 			return err
 		}
-		b.tokens, b.idem = mark.Tokens, mark.Idempotent && w.Comebacks == 0 // who comes back has forgotten the first copy
+		b.tokens, b.idem = mark.Tokens, mark.Idempotent && !w.Copies && w.Comebacks == 0 // who comes back has forgotten the first copy
 		return l.err
 	}
 	w.loaded[b.seat] = unloaded
