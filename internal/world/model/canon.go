@@ -164,6 +164,9 @@ func (w *worker) give(g *state, r rule, s explore.Step) {
 			g = w.mapped(g, m)
 		}
 	}
+	if w.spent != nil {
+		g = w.unspent(g)
+	}
 	if !w.ordered() {
 		if g != w.spare {
 			w.spare.copyFrom(g)

@@ -53,6 +53,8 @@ type worker struct {
 	piled           bool
 	longest         int // messages on one link
 
+	view spentView // with spent messages removed
+
 	exact   bool // the states are concrete: nothing is left open
 	telling bool
 	told    []trace.Event
@@ -69,7 +71,7 @@ func (m *Model) Worker() explore.Worker { return m.worker() }
 func (m *Model) worker() *worker {
 	w := &worker{
 		Model: m, ids: map[string]*blob{}, steps: map[uint64]uint32{}, maps: map[uint64]uint32{},
-		rules: map[rule]*mapping{}, shifts: map[uint64]*mapping{}, classes: map[class]uint32{},
+		rules: map[rule]*mapping{}, shifts: map[uint64]*mapping{}, classes: map[class]uint32{}, view: spentView{assumed: map[inFlight]bool{}},
 		from: newState(m.Seats, m.Env), to: newState(m.Seats, m.Env), spare: newState(m.Seats, m.Env),
 	}
 	w.note = func(a family.Act) { w.acts = append(w.acts, a) }
