@@ -96,8 +96,21 @@
 // # Applications that talk
 //
 // For order-open, messages between applications take no time and are sent only right
-// before the receiver makes a request: the only reduction used for locks. The tests
-// compare it with applications that talk at any time.
+// before the receiver makes a request. The tests compare this with applications that talk
+// at any time.
+//
+// # Spent messages
+//
+// A message whose delivery changes nothing, in any state that its receiver can be in, is
+// spent: a REQUEST that was granted long ago, for instance. With Config.Reduce, spent
+// messages are removed at once. That is a partial order reduction: their delivery commutes
+// with everything. Which messages are spent is not declared but tried: each one in every
+// state in which its receiver is seen. If it changes something in one of them, the search
+// starts over and keeps it.
+//
+// The reduction only proves that there is no violation. If it finds one, all messages are
+// explored, and the counterexample is the shortest. Starvation, bypass and channels are
+// always checked with all messages.
 //
 // # Processes that die, and time
 //

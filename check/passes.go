@@ -15,7 +15,10 @@ import (
 
 // base makes the pass without monitors.
 func (r *run) base() error {
-	steps := r.wanted(family.InSteps)
+	steps, err := r.reduce("", r.wanted(family.InSteps))
+	if err != nil {
+		return err
+	}
 	endless := r.endless()
 	if len(steps)+len(endless) == 0 {
 		return nil
@@ -34,9 +37,16 @@ func (r *run) base() error {
 // watched makes the passes with one monitor each.
 func (r *run) watched() error {
 	for _, p := range r.wanted(family.ByMonitor) {
+		rest, err := r.reduce(p.Name, []family.Property{p})
+		if err != nil {
+			return err
+		}
+		if len(rest) == 0 {
+			continue
+		}
 		m, err := r.model(p.Name, false)
 		if err == nil {
-			_, err = r.explore(m, []family.Property{p}, true)
+			_, err = r.explore(m, rest, true)
 		}
 		if err != nil {
 			return err

@@ -81,7 +81,7 @@ func (b Bound) MarshalJSON() ([]byte, error) {
 }
 
 // A Report is the result of a check. States, transitions and depth are those of the first
-// pass: the one without monitors, if it was needed.
+// pass: the one without monitors, if it was needed, and without spent messages, if Reduced.
 type Report struct {
 	Algorithm   string     `json:"algorithm"`
 	Nodes       int        `json:"nodes"`
@@ -92,6 +92,7 @@ type Report struct {
 	States      int64      `json:"states"`
 	Transitions int64      `json:"transitions"`
 	Depth       int        `json:"depth"`
+	Reduced     bool       `json:"reduced,omitempty"`
 	Seconds     float64    `json:"seconds"`
 	Rate        float64    `json:"states_per_second"`
 	Collision   float64    `json:"collision_probability"`

@@ -51,6 +51,7 @@ type Config struct {
 	Wrong      bool              // whether, once, a timeout is too short, or a live process is taken for dead
 	Properties []string          // nil means all that the algorithm claims
 	First      bool              // whether to stop at the first violation
+	Reduce     bool              // whether to explore without spent messages where that suffices
 	Options    algorithm.Options // options that Spec was made with, for counterexamples
 	Limits                       // Memory: 0 means DefaultMemory, and less than 0 no limit
 

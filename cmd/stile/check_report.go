@@ -120,6 +120,9 @@ func printTable(p *printer, r *check.Report, written string) {
 	p.gap()
 	p.line("%-18s%s", "verdict", r.Verdict)
 	p.line("%-18s%s, %s transitions, depth %d", "states", words.Grouped(r.States), words.Grouped(r.Transitions), r.Depth)
+	if r.Reduced {
+		p.line("%-18s%s", "reduced", "states are counted without messages that no longer change anything")
+	}
 	p.line("%-18s%.2f s, %s states per second", "time", r.Seconds, words.Grouped(int64(r.Rate)))
 	p.line("%-18s%.1g that two states were taken for one", "probability", r.Collision)
 	for _, text := range r.Assumes {

@@ -28,6 +28,7 @@ type blob struct {
 	times    uint64    // logical times that occur in it, one bit for each, if they are renumbered
 	counters []counter // counters that occur in it, if they are renumbered by rank
 	seqs     bool      // it has counters
+	counts   bool      // one of them is not 0
 	anchor   []uint64
 	tokens   int
 	idem     bool
@@ -136,6 +137,7 @@ func (l *lister) Ticket(t *uint64) {
 // Seq implements host.TimeVisitor.
 func (l *lister) Seq(column algorithm.ID, v *uint64) {
 	l.b.seqs = l.form.Counters != Kept
+	l.b.counts = l.b.counts || *v != 0
 	if c := (counter{column, *v}); l.form.Counters == Ranked && *v != 0 && !slices.Contains(l.b.counters, c) {
 		l.b.counters = append(l.b.counters, c)
 	}

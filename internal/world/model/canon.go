@@ -172,6 +172,9 @@ func (w *worker) give(g *state, r rule, s explore.Step) {
 			g = w.mapped(g, m)
 		}
 	}
+	if w.spent != nil {
+		g = w.unspent(g)
+	}
 	if !w.ordered() {
 		s.Renaming = w.renaming(m, &s)
 		if g != w.spare {

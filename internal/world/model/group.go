@@ -90,6 +90,7 @@ type Model struct {
 	mortal bool // a process may crash, or be taken for dead
 	plain  bool // a message in flight is fully described by its link and its content
 	bits   looks
+	spent  *spent // messages that are removed; nil means none
 
 	longest atomic.Int64 // messages on one link, so far
 	asked   atomic.Bool  // some machine received a request

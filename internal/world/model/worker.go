@@ -58,6 +58,8 @@ type worker struct {
 	piled           bool
 	longest         int // messages on one link
 
+	view spentView // with spent messages removed
+
 	exact   bool   // the states are concrete: nothing is left open
 	floor   string // with exact: the last anchors, which canonical states are relative to if there are none any more
 	telling bool
@@ -78,6 +80,7 @@ func (m *Model) worker() *worker {
 	w := &worker{
 		Model: m, ids: map[string]*blob{}, steps: map[uint64]uint32{}, maps: map[uint64]uint32{},
 		rules: map[rule]*mapping{}, shifts: map[uint64]*mapping{}, classes: map[class]uint32{}, renamings: map[renaming]uint32{},
+		view: spentView{assumed: map[inFlight]bool{}},
 		from: newState(m.Seats, m.Env), to: newState(m.Seats, m.Env), spare: newState(m.Seats, m.Env),
 	}
 	w.note = func(a family.Act) { w.acts = append(w.acts, a) }

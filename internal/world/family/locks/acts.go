@@ -142,6 +142,10 @@ func (e *Env) Tag(p algorithm.ID) family.Tag {
 	return t
 }
 
+// Knows reports whether p knows all that a tag says. What a tag says is forgotten
+// everywhere at once, so p knows it as long as the tag says it.
+func (e *Env) Knows(p algorithm.ID, t family.Tag) bool { return t&^e.Tag(p) == 0 }
+
 // Took implements family.Env.
 func (e *Env) Took(h family.Host, p algorithm.ID, _ host.Input, entered bool, notices []host.Notice) {
 	for i := range notices {
