@@ -85,7 +85,7 @@ func captures() map[string][]capture {
 			{"claims are not remembered", two, check.Deadlock, prevented},
 		},
 		"detect-central demand": {
-			{"an edge is dropped", two, check.Starvation, prevented + ", a timer of site 1 expires, forever: a timer of site 1 expires"},
+			{"an edge is dropped", two, check.Starvation, prevented + ", a timer of site 1 expires, forever: a timer of site 1 expires, a timer of site 1 expires"},
 			{"the oldest is the victim", two, check.OneVictim, prevented + ", a timer of site 1 expires; P1 aborts: P1->P2->P1"},
 		},
 		"detect-central change": {
