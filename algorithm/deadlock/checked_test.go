@@ -131,6 +131,33 @@ func TestMutantsInTheChecker(t *testing.T) {
 	}
 }
 
+// TestStalePaths: path pushing must forget the paths of ended attempts, because to the
+// graph a transaction is its number: a later attempt would be part of the old path, and
+// a process would abort that is in no deadlock. Among two processes that is seen only if
+// the grant of a lock does not end the paths to it either.
+func TestStalePaths(t *testing.T) {
+	cases := map[string]struct {
+		meal  meal
+		steps int
+	}{
+		"paths of ended attempts are kept":            {crowd(2, 2), 31},
+		"paths are kept, whatever has become of them": {dinner(2, 2, 2), 17},
+	}
+	for _, m := range deadlock.StalePaths() {
+		steps := cases[m.Bug].steps
+		if testing.Short() && steps > 20 {
+			continue // it takes seconds
+		}
+		c := capture{meal: cases[m.Bug].meal, property: check.OneVictim}
+		if p := c.outcome(t, m.Method, ""); p.Verdict != check.Violated || len(p.Trace) != steps {
+			t.Errorf("%s: %s %s after %d steps, want %d", m.Bug, p.Name, p.Verdict, len(p.Trace), steps)
+		}
+		if p := c.outcome(t, deadlock.DetectDistributed(), ""); p.Verdict != check.HoldsBounded {
+			t.Errorf("%s: %s %s without it", m.Bug, p.Name, p.Verdict)
+		}
+	}
+}
+
 func (c capture) try(t *testing.T, m deadlock.Mutant) {
 	t.Helper()
 	p := c.outcome(t, m.Method, "")

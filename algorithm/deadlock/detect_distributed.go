@@ -119,7 +119,7 @@ func (p *pushing) receive(s *site, from algorithm.ID, m *message, o *out) {
 		}
 		p.see(s, r.nodes...)
 		if p.stale(s, r) {
-			return // two attempts of one transaction
+			return // two attempts of one transaction, which no correct site sends
 		}
 		p.paths = append(slices.DeleteFunc(p.paths, r.equal), r)
 		p.arrived = true
@@ -151,7 +151,8 @@ func (p *pushing) stale(s *site, r route) bool {
 	return slices.ContainsFunc(r.nodes, func(n node) bool { return p.isOver(s, n) })
 }
 
-// forget drops everything about ended attempts.
+// forget drops everything about ended attempts. The web identifies a transaction by its
+// number, so a later attempt would become part of an old path.
 func (p *pushing) forget(s *site) {
 	stale := func(r route) bool { return p.stale(s, r) }
 	p.away = slices.DeleteFunc(p.away, func(w wish) bool { return p.isOver(s, w.from) })
@@ -190,8 +191,9 @@ func (p *pushing) meet(s *site, k int, who node, o *out) {
 	p.news.add(who)
 }
 
-// granted implements method: paths that ended with who waiting are void. Those that still
-// wait now wait for it.
+// granted implements method: paths that ended with who waiting lead nowhere from here
+// now, and need not be stored until its attempt ends. Those that still wait now wait for
+// it.
 func (p *pushing) granted(s *site, k int, who node) {
 	p.paths = slices.DeleteFunc(p.paths, func(r route) bool { return r.lock == k && r.last().same(who) })
 	for _, w := range s.locks[k].queue {

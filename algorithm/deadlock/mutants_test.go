@@ -206,3 +206,56 @@ func (d drops) receive(s *site, from algorithm.ID, m *message, o *out) {
 type silent struct{ *pushing }
 
 func (silent) asked(*site, node, int, *out) {}
+
+// StalePaths returns mutants of path pushing that keep paths after an attempt on them has
+// ended, for tests outside of the package.
+func StalePaths() []Mutant {
+	var all []Mutant
+	for bug, wrap := range map[string]func(h hoarding) method{
+		"paths of ended attempts are kept":            func(h hoarding) method { return h },
+		"paths are kept, whatever has become of them": func(h hoarding) method { return hoardingAll{h} },
+	} {
+		m := DetectDistributed()
+		m.make = only(func(l *Layout) method { return wrap(hoarding{newPushing(l)}) })
+		all = append(all, Mutant{bug, "", m})
+	}
+	return all
+}
+
+// A hoarding method puts back what path pushing forgets.
+type hoarding struct{ *pushing }
+
+func (h hoarding) receive(s *site, from algorithm.ID, m *message, o *out) {
+	kept := slices.Clone(h.paths)
+	if r := (route{slices.Clone(m.path), m.lock}); m.kind == path && h.useful(s, r) {
+		kept = append(slices.DeleteFunc(kept, r.equal), r)
+	}
+	h.pushing.receive(s, from, m, o)
+	h.paths = kept
+}
+
+func (h hoarding) heard(s *site, who node, m *message) {
+	kept := slices.Clone(h.paths)
+	h.pushing.heard(s, who, m)
+	h.paths = kept
+}
+
+func (h hoarding) ended(s *site, who node) {
+	kept := slices.Clone(h.paths)
+	h.pushing.ended(s, who)
+	h.paths = kept
+}
+
+func (h hoarding) changed(s *site, o *out) {
+	kept := slices.Clone(h.paths)
+	h.pushing.changed(s, o)
+	h.paths = kept
+}
+
+type hoardingAll struct{ hoarding }
+
+func (h hoardingAll) granted(s *site, k int, who node) {
+	kept := slices.Clone(h.paths)
+	h.hoarding.granted(s, k, who)
+	h.paths = kept
+}

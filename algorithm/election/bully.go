@@ -23,11 +23,14 @@ import (
 //
 // Departures. A leader that is asked by a lower process sends COORDINATOR again to that
 // process only. It knows that no higher process is alive, because that one would have
-// called an election when it came back. COORDINATOR from a process lower than the present
+// called an election when it came back. If it called an election instead, nothing would
+// break, but in random runs it takes nearly twice as many messages. COORDINATOR from a process lower than the present
 // leader may be stale, and is refused. If the leader is dead, however, still older news
 // of an even lower process may arrive later. So the highest refused process is
 // remembered, and none below it is followed, until this process has called an election
-// itself.
+// itself. This takes four processes: among three the field refused is never used. A
+// process that kept it longer would follow none of those that are left, if the refused
+// one has died.
 func Bully() algorithm.Spec {
 	return algorithm.Spec{
 		Name: "bully", Family: algorithm.Election, Title: "Bully", Authors: "Garcia-Molina", Year: 1982,
@@ -74,7 +77,9 @@ const (
 	yielding              // answered, waiting for COORDINATOR
 )
 
-// How long a process waits, in units of the longest latency.
+// How long a process waits, in units of the longest latency. With less time for an answer
+// two processes may win in one round. Less time for COORDINATOR only costs messages: the
+// election is called again while another process is about to win it.
 const (
 	answerWait      = 2 // there and back
 	coordinatorWait = 4 // there, answerWait over there, and back

@@ -82,7 +82,8 @@ func (m *crMessage) Fields(c *algorithm.Coder) {
 }
 
 // crRounds is how often messages go round the ring at most, from where a process joins:
-// until the highest hears of it, then its number, then COORDINATOR.
+// until the highest hears of it, then its number, then COORDINATOR. With less time the
+// properties hold too, at the cost of more messages.
 const crRounds = 3
 
 type changRoberts struct{ member[crMessage] }
