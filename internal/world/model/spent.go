@@ -81,7 +81,7 @@ func (m *Model) Reducible() bool {
 }
 
 // ExploreUnspent explores a reducible model without spent messages. It finds a violation
-// if and only if Explore does, though not the shortest run to it, and visits no more
+// if and only if Explore does, though not the shortest run to it, and never visits more
 // states. It says nothing about how many messages are on a link. The model that it returns
 // is the one explored.
 func (m *Model) ExploreUnspent(l explore.Limits) (*Model, *explore.Exploration, error) {
