@@ -73,9 +73,10 @@ With --fault the check tries what one fault does to a lock, in separate runs: to
 every message, or at every moment. It prints the worst run. The exit code is 0,
 because no lock claims to tolerate all faults.
 
-With --tla a lock is written as a TLA+ module, for TLC, the model checker of TLA+.
-The command prints how many states TLC should find, and whether two processes can
-be inside or all wait. Locks with logical times need a bound on --requests.
+With --tla a lock is written as a TLA+ module, for TLC, the model checker of
+TLA+. The command prints how many states TLC should find, and whether two
+processes can be inside or all wait. Locks with logical times need a bound on
+--requests.
 
 A violation is reported as soon as it is found, and the check continues.
 

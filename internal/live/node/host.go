@@ -122,7 +122,7 @@ func (o owner) Check(p *transport.Peer) error {
 			o.use(process.Input{Kind: process.Message, Text: p.Addr, Bytes: m.AppendTo([]byte{process.Service})})
 		}
 		if p.Dialled != "" { // what the view service there would answer
-			m := views.Message{Kind: views.Other, Cluster: theirs.cluster, Inc: inc, Newer: slices.Contains(theirs.earlier, ours.cluster)}
+			m := views.Message{Kind: views.Other, Cluster: theirs.cluster, Inc: inc, Former: ours.cluster, Newer: slices.Contains(theirs.earlier, ours.cluster)}
 			o.use(process.Input{Kind: process.Message, Text: p.Dialled, Bytes: m.AppendTo([]byte{process.Service})})
 		}
 		return err

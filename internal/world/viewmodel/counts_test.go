@@ -52,7 +52,7 @@ func runs() []run {
 		{"central", "claim at the home, nobody evicted", 54466, 139280, 26, true},
 		{"naimi-trehel", "claim, late reports", 24847, 68703, 26, true},
 		{"naimi-trehel", "claim through a joiner", 13760, 43598, 25, true},
-		{"naimi-trehel", "claim, a home joins", 296692, 1127640, 28, false},
+		{"naimi-trehel", "claim, a home joins", 292723, 1117875, 28, false},
 		{"naimi-trehel", "claim, nothing, a evicted", 88181, 262464, 23, true},
 		{"naimi-trehel", "claim, a evicted, a home joins", 36586, 124724, 25, true},
 		{"naimi-trehel", "claim, nothing, twice", 77602, 220922, 28, true},
