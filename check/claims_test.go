@@ -460,7 +460,7 @@ type liar struct {
 
 func (s *liar) Alibi(d algorithm.ID) bool { return d == s.of }
 
-// An alibi is examined whoever gives it, and whoever gets it.
+// Alibis are checked for every pair of processes.
 func TestEveryAlibi(t *testing.T) {
 	for by := range algorithm.ID(3) {
 		for of := range algorithm.ID(3) {
@@ -512,7 +512,7 @@ func (s *persistent) Receive(from algorithm.ID, m *toyMessage, out *algorithm.Ou
 	}
 }
 
-// As many messages may be lost as is said, and no more.
+// At most as many messages are lost as the Config allows.
 func TestLossesAreCounted(t *testing.T) {
 	f := locks.Family()
 	f.Loses = true
