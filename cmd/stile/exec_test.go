@@ -213,11 +213,11 @@ func TestLiveGroup(t *testing.T) {
 	if _, err := exec.LookPath("flock"); err != nil {
 		t.Skip("there is no flock on this machine, by which it would be seen")
 	}
-	for what, strike := range map[string]func(node, holder *proc){
-		"its node is killed":  func(node, _ *proc) { node.signal(syscall.SIGKILL) },
-		"its node is stopped": func(node, _ *proc) { node.signal(syscall.SIGSTOP) },
-		"exec is stopped":     func(_, holder *proc) { holder.signal(syscall.SIGSTOP) },
-		"exec is killed":      func(_, holder *proc) { holder.signal(syscall.SIGKILL) },
+	for what, strike := range map[string]func(node, other, holder *proc){
+		"its node is killed, then exec":  func(node, other, holder *proc) { outlive(node, other, holder, syscall.SIGKILL) },
+		"its node is stopped, then exec": func(node, other, holder *proc) { outlive(node, other, holder, syscall.SIGSTOP) },
+		"exec is stopped":                func(_, _, holder *proc) { holder.signal(syscall.SIGSTOP) },
+		"exec is killed":                 func(_, _, holder *proc) { holder.signal(syscall.SIGKILL) },
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
@@ -234,9 +234,17 @@ func TestLiveGroup(t *testing.T) {
 			}
 			waiter := begin(t, nil, "exec", "--addr", c, "demo", "--", "flock", "-n", file, "echo", "free")
 			waiter.waitFor("waiting for demo")
-			strike(node, holder)
+			strike(node, third, holder)
 			waiter.waitFor("^free$")
 			waiter.waitExit(0)
 		})
 	}
+}
+
+// outlive strikes the node of a command, and kills exec when the node is evicted. In most
+// cases the command has outlived the node until then, through another one.
+func outlive(node, other, holder *proc, s syscall.Signal) {
+	node.signal(s)
+	other.waitFor("b was evicted")
+	_ = holder.cmd.Process.Kill() // it may have ended
 }
