@@ -15,7 +15,7 @@ import (
 )
 
 // rounds is how many random runs there are of each algorithm.
-var rounds = flag.Int("truths", 2, "random runs of each algorithm, by time and by steps")
+var rounds = flag.Int("truths", 1, "random runs of each algorithm, by time and by steps")
 
 // TestTruth: in random runs of every algorithm, whatever is said of who waits is
 // so by the events, wherever a page stops.
@@ -55,7 +55,7 @@ func TestTruth(t *testing.T) {
 			}
 		}
 	}
-	if said < 4000 {
+	if said < 2000**rounds {
 		t.Errorf("only %d sentences: this shows little", said)
 	}
 }
