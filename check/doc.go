@@ -114,6 +114,17 @@
 // explored, and the counterexample is the shortest. Starvation, bypass and channels are
 // always checked with all messages.
 //
+// # Several sections
+//
+// Processes may use several critical sections, each an instance of the algorithm among
+// some of them. Sections share nothing but links, so what holds for one holds beside
+// others. The command checks what is new: processes that hold one section while they wait
+// for another. Mutual exclusion is that of each section, a process starves if it waits
+// forever for any of them, and the note names the sections.
+//
+// Times and counters of different sections are not related, and are not renumbered there,
+// so an algorithm that has any needs a bound on requests.
+//
 // # Processes that die, and time
 //
 // Elections, and locks that survive deaths, are checked with crashes, comebacks and
