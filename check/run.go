@@ -53,7 +53,7 @@ type Config struct {
 	First      bool              // whether to stop at the first violation
 	Reduce     bool              // whether to explore without spent messages where that suffices
 	Options    algorithm.Options // options that Spec was made with, for counterexamples
-	Limits                       // Memory: 0 means DefaultMemory, and less than 0 no limit
+	Limits                       // Memory: 0 means DefaultMemory, and less than 0 no limit; Time: 0 means no limit, except for convergence from many states
 
 	// Found is called for each violated property, with its counterexample, as soon as
 	// that is known; the check continues when it returns. It may be nil.

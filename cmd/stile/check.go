@@ -202,7 +202,7 @@ func (f *checkFlags) define(c *cobra.Command) {
 	fs.Var(textFlag(&f.properties, "properties such as mutual-exclusion,deadlock", completeList(propertiesOf)), "property", "`LIST` of properties to check (default all that the algorithm claims)")
 	fs.Var(countFlag(&f.config.Workers, 1, 1024), "workers", "number of cores to use (default all)")
 	fs.Var(sizeFlag(&f.config.Memory), "memory", "memory limit for states, queue, state graph and machines; the whole program takes up to about a third more")
-	fs.Var(checkTimeFlag(&f.config.Time), "time", "time limit, such as 30s or 5m (default none)")
+	fs.Var(checkTimeFlag(&f.config.Time), "time", "time limit, such as 30s or 5m (default none; for convergence from many states 50s)")
 	fs.BoolVar(&f.config.Reduce, "reduce", false, "for a lock: leave out messages that no longer change anything, where that suffices: fewer states, above all with suzuki-kasami and ricart-agrawala-token")
 	jsonFlag(fs, &f.json)
 	f.output.define(fs, ".stile")
