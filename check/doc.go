@@ -83,6 +83,10 @@
 // matters, or a machine that differs from an earlier one in a way that no step shows.
 // Report.Assumes lists what is assumed.
 //
+// These tests count towards the time limit. If they are not finished when it ends, nothing
+// is reported to hold, though all states were explored: the verdict is unfinished, and the
+// note says how far they got.
+//
 // # Infinite runs
 //
 // Starvation is a question about infinite runs, so it is answered on the state graph: by
