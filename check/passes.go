@@ -325,6 +325,9 @@ func (r *run) starts() error {
 		if len(r.hidden) == 0 {
 			r.hidden = all.hidden
 		}
+		if r.unproved == nil {
+			r.unproved = all.unproved
+		}
 		r.report.counted(&explore.Exploration{States: all.report.States, Transitions: all.report.Transitions, Depth: all.report.Depth})
 		all.report.sum(r.Family, r.started)
 		r.report.Collision += all.report.Collision
