@@ -228,8 +228,9 @@ func TestUnmarkedCopiesCount(t *testing.T) {
 	}
 }
 
-// An eager process is told by process 1, twice, that it may enter, and a slip says when it
-// believes that.
+// An eager lock grants requests at process 1. On the first request, process 1 also sends
+// every other process two equal NOTEs, which a correct process ignores. A slip says how a
+// process wrongly takes the second NOTE as permission to enter.
 type eager struct {
 	self  algorithm.ID
 	n     int

@@ -2,8 +2,10 @@ package check
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/internal/words"
 	"github.com/stile-lock/stile/internal/world/explore"
 	"github.com/stile-lock/stile/internal/world/model"
 )
@@ -23,19 +25,23 @@ func (r *run) converge() error {
 		r.add(Property{Name: Convergence, Verdict: NotChecked, Note: "it does not claim to stabilize"})
 		return nil
 	}
-	if r.byDefault {
-		if n, more := r.upsets(); n > manyStarts {
-			note := fmt.Sprintf("starts from %d states%s, which takes long; select it by name", n, more)
-			r.add(Property{Name: Convergence, Verdict: NotChecked, Note: note})
-			return nil
-		}
+	n, more := r.upsets()
+	if r.byDefault && n > manyStarts {
+		note := fmt.Sprintf("starts from %d states%s, which takes long; select it by name", n, more)
+		r.add(Property{Name: Convergence, Verdict: NotChecked, Note: note})
+		return nil
 	}
 	m, err := r.model("", true)
 	if err != nil {
 		return err
 	}
 	p := r.passed(&explore.Exploration{}, Convergence)
-	g, err := explore.BuildGraph(m, explore.GraphLimits{Limits: r.remaining(Convergence), Edges: true})
+	limits := r.remaining(Convergence)
+	hopeless := n > manyStarts && limits.Time == 0
+	if hopeless {
+		limits.Time = manyTime
+	}
+	g, err := explore.BuildGraph(m, explore.GraphLimits{Limits: limits, Edges: true})
 	if err == nil && g.Unfinished == "" {
 		err = r.validate(m)
 	}
@@ -54,7 +60,11 @@ func (r *run) converge() error {
 		return err
 	}
 	if p.Verdict != Violated && g.Unfinished != "" {
-		p.Verdict, p.Note = Unfinished, fmt.Sprintf("%s after %d states", g.Unfinished, g.States())
+		p.Verdict, p.Note = Unfinished, fmt.Sprintf("%s after %d states, within %s of the %d%s it starts from",
+			g.Unfinished, g.States(), words.Plural(g.Levels(), "step"), n, more)
+		if hopeless && g.Unfinished == explore.OutOfTime {
+			p.Note += fmt.Sprintf("; from more than %d, messages in flight usually make far too many states, so the search ends after %v unless --time is given", manyStarts, manyTime)
+		}
 	}
 	r.add(p)
 	return nil
@@ -83,6 +93,9 @@ func (r *run) comesRight(p *Property, m *model.Model, g *explore.Graph) error {
 // manyStarts is the number of starting states above which convergence is checked only on
 // request.
 const manyStarts = 500
+
+// manyTime is how long convergence from so many is checked if there is no time limit.
+const manyTime = 50 * time.Second
 
 // upsets returns how many states of the group there are to start from and, if it gave up
 // counting, that there are more.

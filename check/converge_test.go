@@ -3,6 +3,7 @@ package check
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stile-lock/stile/algorithm/mutex"
 )
@@ -27,6 +28,15 @@ func TestConvergenceOfMachines(t *testing.T) {
 		if p.Verdict == Violated && (p.Counterexample == nil || p.Counterexample.Check() != nil || len(p.Counterexample.Set) == 0) {
 			t.Errorf("N=%d K=%d: no counterexample that can be replayed", c.n, c.k)
 		}
+	}
+}
+
+// A ring of three has too many states to explore, and the note says how many there are to
+// start from.
+func TestConvergenceOfMany(t *testing.T) {
+	r := mustRun(t, Config{Spec: mutex.Dijkstra(0), Nodes: 3, Properties: []string{Convergence}, Limits: Limits{Time: time.Nanosecond}})
+	if p := r.Find(Convergence); p.Verdict != Unfinished || !strings.Contains(p.Note, "of the 46656 it starts from") {
+		t.Errorf("%s: %s", p.Verdict, p.Note)
 	}
 }
 

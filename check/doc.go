@@ -58,9 +58,9 @@
 //
 // # What an author claims
 //
-// Some claims of an author make states one that differ. Before anything is said to hold,
-// they are tested on every different step that was explored; a claim that fails makes the
-// verdicts unfinished, and the note says in which step.
+// Because of some claims of an author, the checker takes different states for one. Before
+// it reports that a property holds, it tests these claims on every different step that it
+// explored. If a claim fails, the verdicts are unfinished, and the note says in which step.
 //
 //   - algorithm.Coder.Anchors: how far a counter lags behind its anchor does not matter.
 //     Each step is taken again with the counters that were seen to lag left further behind,
@@ -75,12 +75,17 @@
 // # Machines and their bytes
 //
 // A machine is rebuilt from the bytes of its state before each step, so the checker does
-// not see what it keeps elsewhere: behind a pointer, in a variable of a closure, as a member
-// of a Set beyond the view. Before anything is said to hold, machines that are kept alive
-// therefore make random runs beside those that are rebuilt. If they differ, the check ends
-// with an error. These are samples, too: what shows only after thousands of steps is not
-// found, nor is chance that rarely matters, nor a machine that differs from one created
-// before it in a way that no step shows. Report.Assumes lists what is assumed.
+// not see what it keeps elsewhere: behind a pointer, in a variable of a closure, or as a
+// member of a Set that is not in the view. Before the checker reports that a property
+// holds, it therefore makes random runs with machines that are kept alive, beside others
+// that are rebuilt. If they differ, the check ends with an error. These runs are samples,
+// too. They do not find what shows only after thousands of steps, randomness that rarely
+// matters, or a machine that differs from an earlier one in a way that no step shows.
+// Report.Assumes lists what is assumed.
+//
+// These tests count towards the time limit. If they are not finished when it ends, nothing
+// is reported to hold, though all states were explored: the verdict is unfinished, and the
+// note says how far they got.
 //
 // # Infinite runs
 //
@@ -89,9 +94,10 @@
 // fair: what remains possible forever happens. Requests are not: no process must request
 // again. On an ordered network a link that has messages delivers one eventually; on an
 // unordered network every message arrives. A message remains the same one when its times
-// are renumbered, so each step of the graph says what it renumbers. With a bound on requests most graphs have no cycle. A depth-first search shows
-// that; then every run ends, and starvation is deadlock. An election agrees if no
-// component in which a fair run can stay has a state without agreement.
+// are renumbered, so each step of the graph says what it renumbers. With a bound on
+// requests most graphs have no cycle. A depth-first search shows that; then every run
+// ends, and starvation is deadlock. An election agrees if no component in which a fair
+// run can stay has a state without agreement.
 //
 // # Applications that talk
 //
@@ -111,6 +117,17 @@
 // The reduction only proves that there is no violation. If it finds one, all messages are
 // explored, and the counterexample is the shortest. Starvation, bypass and channels are
 // always checked with all messages.
+//
+// # Several sections
+//
+// Processes may use several critical sections, each an instance of the algorithm among
+// some of them. Sections share nothing but links, so what holds for one holds beside
+// others. The command checks what is new: processes that hold one section while they wait
+// for another. Mutual exclusion is that of each section, a process starves if it waits
+// forever for any of them, and the note names the sections.
+//
+// Times and counters of different sections are not related, and are not renumbered there,
+// so an algorithm that has any needs a bound on requests.
 //
 // # Processes that die, and time
 //

@@ -123,8 +123,8 @@ func (s *race) Receive(_ algorithm.ID, m *fairMessage, out *algorithm.Out[fairMe
 	}
 }
 
-// A message is renumbered before it is delivered, and there is always another one under
-// its former name. A run that delivers each of them late is fair.
+// Each CHANCE is renumbered before it is delivered, and by then the next CHANCE has the
+// number that it had before. A run that delivers each of them late is fair all the same.
 func TestFairnessFollowsMessages(t *testing.T) {
 	for _, seats := range [][3]algorithm.ID{{0, 1, 2}, {1, 2, 0}, {2, 1, 0}} {
 		for _, three := range []bool{false, true} {

@@ -52,6 +52,7 @@ func (r *run) way(m *model.Model, name string, bits explore.Broken, used int64) 
 		if name == Starvation {
 			p.Note += " nothing more need happen"
 		}
+		p.Note += p.where
 	}
 	return p, "", nil
 }
@@ -212,6 +213,7 @@ func (r *run) tell(p *Property, m *model.Model, start int, steps []model.Step, l
 		sc.Actions, p.Trace = append(sc.Actions, a), append(p.Trace, a.String())
 		p.Loop = len(p.Trace) // there is none
 	}
+	inSections(&sc)
 	p.spec, p.family, p.Counterexample = r.Spec, r.Family, &sc
 	p.confirm()
 }
@@ -246,5 +248,6 @@ func (r *run) lasso(p *Property, m *model.Model, g *explore.Graph, loop *explore
 		p.Note = fmt.Sprintf("%s: after %s nothing more need happen", what, after)
 	}
 	r.tell(p, m, start, steps, begin, expect)
+	p.Note += p.where
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/stile-lock/stile/algorithm/catalog"
 	"github.com/stile-lock/stile/algorithm/host"
 	"github.com/stile-lock/stile/internal/world/family/elections"
+	"github.com/stile-lock/stile/internal/world/family/sections"
 )
 
 // ticker lets everybody in at once and tells everybody its clock. A bug can be
@@ -289,12 +290,16 @@ func (s *secretive) Receive(from algorithm.ID, m *tickerMessage, out *algorithm.
 // A field that is missing from Fields is named: as the reason if the lift test
 // is where it shows, and also if nothing has come of it yet.
 func TestMissingField(t *testing.T) {
-	for _, most := range []int{3, 1 << 40} {
+	for i, most := range []int{3, 1 << 40, 3, 1 << 40} {
 		spec := ticker("")
 		spec.Plan = algorithm.Always(func(self algorithm.ID, v algorithm.View) algorithm.Machine {
 			return algorithm.New(self, v, &secretive{tickerState{clock: algorithm.First()}, 0, most})
 		})
-		r, err := Run(Config{Spec: spec, Nodes: 2, Requests: 2, Properties: []string{Deadlock}, Limits: Limits{Workers: 1}})
+		c := Config{Spec: spec, Nodes: 2, Requests: 2, Properties: []string{Deadlock}, Limits: Limits{Workers: 1}}
+		if i >= 2 {
+			c.Family = sections.InOrder(2, among("a", 0, 1)).Family()
+		}
+		r, err := Run(c)
 		got := ""
 		switch {
 		case err != nil && most == 3:

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -274,6 +275,41 @@ func TestDefaultMemory(t *testing.T) {
 	for memory, want := range map[int64]int64{0: DefaultMemory, 1 << 20: 1 << 20, -1: -1} {
 		if got := (Config{Spec: mutex.Central(0), Nodes: 2, Limits: Limits{Memory: memory}}).Settled().Memory; got != want {
 			t.Errorf("Memory %d is settled as %d, want %d", memory, got, want)
+		}
+	}
+}
+
+// A countdown is a context that is done after it was asked some number of times.
+type countdown struct {
+	context.Context
+	left, asked atomic.Int64
+}
+
+func (c *countdown) Err() error {
+	if c.asked.Add(1) > c.left.Load() {
+		return context.Canceled
+	}
+	return nil
+}
+
+// Nothing holds if there was no time to test what that rests on, though all states were
+// explored, and the note says so.
+func TestValidationHasTime(t *testing.T) {
+	for _, reduce := range []bool{false, true} {
+		run := func(left int64) (*Report, int64) {
+			ctx := &countdown{Context: context.Background()}
+			ctx.left.Store(left)
+			r := mustRun(t, Config{Spec: mutex.SuzukiKasami(), Nodes: 2, Properties: []string{MutualExclusion}, Reduce: reduce, Limits: Limits{Context: ctx, Workers: 1}})
+			return r, ctx.asked.Load()
+		}
+		whole, asked := run(math.MaxInt64)
+		cut, _ := run(asked - 1000)
+		p := cut.Find(MutualExclusion)
+		if whole.Verdict != Holds || len(whole.Assumes) == 0 {
+			t.Errorf("reduced %v: %s", reduce, whole.Verdict)
+		}
+		if p.Verdict != Unfinished || len(cut.Assumes) > 0 || !reduce && (!strings.Contains(p.Note, "before the verdict was validated") || cut.States != whole.States) {
+			t.Errorf("reduced %v: %s, %d states of %d: %s", reduce, p.Verdict, cut.States, whole.States, p.Note)
 		}
 	}
 }

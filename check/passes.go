@@ -94,7 +94,10 @@ func (r *run) explore(m *model.Model, list []family.Property, alone bool) (*expl
 	if err == nil && trouble == nil && e.Unfinished == "" && e.StepsTo(l.Stop) < 0 {
 		err = r.validate(m)
 	}
-	if beyond(err) {
+	switch {
+	case errors.As(err, new(model.Cut)):
+		e.Unfinished, err = err.Error(), nil
+	case beyond(err):
 		e, err = &explore.Exploration{Unfinished: err.Error(), Broken: e.Broken}, nil
 	}
 	r.report.count(e.States)
@@ -129,7 +132,8 @@ const (
 	lessEffort = 500
 )
 
-// validate tests what the verdict holds rests on, after a search to the end.
+// validate tests what the verdict holds rests on, after a search to the end. If there is not
+// enough time for that, nothing is said to hold.
 func (r *run) validate(m *model.Model) error {
 	effort := fullEffort
 	if r.validated++; r.validated > 1 {
@@ -138,7 +142,7 @@ func (r *run) validate(m *model.Model) error {
 	if r.unproved == nil {
 		r.unproved = m.Unproved()
 	}
-	return m.Validate(effort, r.validated)
+	return m.Validate(r.remaining("validation"), effort, r.validated)
 }
 
 // enters records whether any process ever enters: everything claimed may be true of a
@@ -170,7 +174,7 @@ func (r *run) all(m *model.Model, e *explore.Exploration, list []family.Property
 
 // beyond reports whether an error means that a model exceeds what the checker can handle.
 func beyond(err error) bool {
-	return errors.As(err, new(model.LiftError)) || errors.As(err, new(model.TooMuch)) || errors.As(err, new(model.ClaimError))
+	return errors.As(err, new(model.LiftError)) || errors.As(err, new(model.TooMuch)) || errors.As(err, new(model.ClaimError)) || errors.As(err, new(model.Cut))
 }
 
 // passName names a pass over the states by what it looks for.
@@ -320,6 +324,9 @@ func (r *run) starts() error {
 		}
 		if len(r.hidden) == 0 {
 			r.hidden = all.hidden
+		}
+		if r.unproved == nil {
+			r.unproved = all.unproved
 		}
 		r.report.counted(&explore.Exploration{States: all.report.States, Transitions: all.report.Transitions, Depth: all.report.Depth})
 		all.report.sum(r.Family, r.started)

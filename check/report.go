@@ -58,6 +58,7 @@ type Property struct {
 	Counterexample *scenario.Scenario `json:"-"`
 	Loop           int                `json:"-"`
 	Means          string             `json:"-"` // what it means that the property holds
+	where          string             // with several sections: which of them it is about, for the Note
 	spec           algorithm.Spec
 	family         *family.Family
 }

@@ -53,7 +53,7 @@ type Config struct {
 	First      bool              // whether to stop at the first violation
 	Reduce     bool              // whether to explore without spent messages where that suffices
 	Options    algorithm.Options // options that Spec was made with, for counterexamples
-	Limits                       // Memory: 0 means DefaultMemory, and less than 0 no limit
+	Limits                       // Memory: 0 means DefaultMemory, and less than 0 no limit; Time: 0 means no limit, except for convergence from many states
 
 	// Found is called for each violated property, with its counterexample, as soon as
 	// that is known; the check continues when it returns. It may be nil.
@@ -169,7 +169,7 @@ func (c *Config) check() error {
 			return fmt.Errorf("unknown property %q: want %s", p, strings.Join(all, ", "))
 		}
 	}
-	if c.Family.Sites == 0 {
+	if c.Family.Sites == 0 && c.Family.Bundle == nil {
 		if err := c.Spec.Accepts(c.Nodes); err != nil {
 			return err
 		}
@@ -263,8 +263,14 @@ func (r *run) model(watch string, upset bool) (*model.Model, error) {
 	if err != nil {
 		return nil, err
 	}
+	spec := r.Spec
+	if f.Bundle != nil {
+		if spec, err = f.Bundle(spec, r.Requests); err != nil {
+			return nil, err
+		}
+	}
 	c := model.Config{
-		Spec: r.Spec, Seats: r.Nodes, Env: env, Tagged: watch != "" || f.Tags, Sites: f.Sites > 0,
+		Spec: spec, Seats: r.Nodes, Env: env, Tagged: watch != "" || f.Tags, Sites: f.Sites > 0,
 		Waiters: r.Requesters, Network: r.Network, Starts: r.Starts, Upset: upset, Clock: model.Clock(f.Timers), Pace: r.Pace,
 		Form: r.form(), Crashes: r.Crashes, Comebacks: r.Comebacks, Losses: r.Losses, Wrong: r.Wrong, Detects: f.Detects,
 	}

@@ -39,6 +39,12 @@ func (p *Property) confirm() {
 			return
 		}
 	}
+	if len(sc.Sections) > 0 {
+		if back, err = p.apart(back); err != nil {
+			p.Verdict, p.Note = Unfinished, "the simulator does not agree: "+err.Error()
+			return
+		}
+	}
 	for _, v := range back.Violations {
 		expected := slices.ContainsFunc(sc.Expect, func(e script.Expectation) bool {
 			return e.Kind == script.Violated && e.Name == v.Property
@@ -68,6 +74,9 @@ func (p *Property) Story(o trace.TextOptions) string {
 		}
 	default:
 		b.WriteString(tale(back, o) + standstill(back))
+		if stand, ok := strings.CutPrefix(p.where, ": "); ok {
+			fmt.Fprintf(&b, "       Nothing more need happen: %s.\n", stand)
+		}
 	}
 	if (p.Name == Starvation || p.Name == Convergence || p.Name == Bypass) && p.Loop < len(p.Trace) {
 		fmt.Fprintf(&b, "\nThe steps from %d on can be repeated forever.\n", p.Loop+1)

@@ -1,8 +1,6 @@
 package sim
 
 import (
-	"slices"
-
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/host"
 	"github.com/stile-lock/stile/internal/world/family"
@@ -185,10 +183,4 @@ func (l *lock) forget(seat algorithm.ID) {
 		l.order.forget(seat)
 	}
 	l.visits[seat] = visit{}
-}
-
-// sectionView returns the view of a section. The holder has the token at the start if it
-// uses the section, and otherwise the first process that does.
-func sectionView(s script.Section, holder algorithm.ID) algorithm.View {
-	return algorithm.View{N: len(s.Members), Holder: algorithm.ID(max(0, slices.Index(s.Members, holder)))}
 }

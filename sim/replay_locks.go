@@ -35,7 +35,7 @@ func newLockCast(p *player, spec algorithm.Spec, view algorithm.View) (*lockCast
 		return c, c.open(spec, view, script.Section{})
 	}
 	for _, s := range p.sc.Sections {
-		if err := c.open(spec, sectionView(s, p.sc.Holder), s); err != nil {
+		if err := c.open(spec, s.View(p.sc.Holder), s); err != nil {
 			return nil, fmt.Errorf("section %s: %w", s.Name, err)
 		}
 	}

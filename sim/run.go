@@ -160,7 +160,7 @@ func (c Config) prepare(k kernel.Config, sections []script.Section) (*running, e
 // within returns c for one section: processes are its seats, and none is inside at the
 // start.
 func (c Config) within(s script.Section) Config {
-	v := sectionView(s, c.Holder)
+	v := s.View(c.Holder)
 	asks := []algorithm.ID{}
 	for seat, p := range s.Members {
 		if c.Requesters == nil || slices.Contains(c.Requesters, p) {

@@ -12,6 +12,7 @@ import (
 	"github.com/stile-lock/stile/algorithm/deadlock"
 	"github.com/stile-lock/stile/algorithm/quorum"
 	"github.com/stile-lock/stile/check"
+	"github.com/stile-lock/stile/internal/world/family/sections"
 	"github.com/stile-lock/stile/internal/world/museum"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/trace"
@@ -38,8 +39,11 @@ type checkFlags struct {
 	sites      int
 	shared     string // for dijkstra with shared flags: how many move at once
 	tla        string // the TLA+ module to write
+	sections   []string
+	acquire    []string // the order in which processes acquire sections
 
 	sets *quorum.Properties // of the given sets, or nil
+	plan *sections.Config   // how processes use the given sections, or nil
 }
 
 func newCheckFlags() *checkFlags {
@@ -69,6 +73,14 @@ Dijkstra's ring is checked with messages, or with --shared as in the paper,
 where neighbours read each other's flags: whether it converges from every state,
 after how many steps at most, and with how few values of a flag.
 
+With --section there are several critical sections, each an instance of the
+algorithm among the processes that use it. A process acquires all sections that
+it uses, one by one, in the order in which they are given or in that of its
+--acquire. It holds those that it has while it waits for the next one, and
+leaves all of them when it has them all. What holds for one section by itself
+holds beside others; this checks whether processes can wait for each other
+forever.
+
 With --fault the check tries what one fault does to a lock, in separate runs: to
 every message, or at every moment. It prints the worst run. The exit code is 0,
 because no lock claims to tolerate all faults.
@@ -87,6 +99,7 @@ Exit code 0: everything that was checked holds; 1: something is violated;
   stile check raymond --property order-open --topology line
   stile check bully --crashes 2 --comebacks 1
   stile check dijkstra --shared one --nodes 4
+  stile check raymond --section a:1,2 --section b:1,2 --acquire 2:b,a
   stile check central --fault inside --at 2,3
   stile check raymond --requests unbounded --tla raymond.tla
   stile check maekawa --nodes 4 --requests 1 --memory 8GiB --time 10m`,
@@ -184,10 +197,12 @@ func (f *checkFlags) define(c *cobra.Command) {
 	optionFlags(fs, &f.options, maxCheckNodes)
 	fs.Var(textFlag(&f.start, startWanted, cobra.FixedCompletions([]string{"any", "1", "1:busy"}, cobra.ShellCompDirectiveNoFileComp)), "start", "initial state: any, or `HOLDER` or HOLDER:busy, the process with the lock (default 1)")
 	fs.Var(processListFlag(&f.requesters), "requesters", "`LIST` of processes that make requests, such as 1,2,5-7 (default all)")
+	fs.StringArrayVar(&f.sections, "section", nil, "for a lock: critical section and the processes that use it: `NAME:LIST` such as seats:1,2,4; repeatable")
+	fs.StringArrayVar(&f.acquire, "acquire", nil, "for --section: process and the sections that it acquires, in this order: `P:NAMES` such as 2:films,seats; repeatable (default all it uses, as they are given)")
 	fs.Var(textFlag(&f.properties, "properties such as mutual-exclusion,deadlock", completeList(propertiesOf)), "property", "`LIST` of properties to check (default all that the algorithm claims)")
 	fs.Var(countFlag(&f.config.Workers, 1, 1024), "workers", "number of cores to use (default all)")
 	fs.Var(sizeFlag(&f.config.Memory), "memory", "memory limit for states, queue, state graph and machines; the whole program takes up to about a third more")
-	fs.Var(checkTimeFlag(&f.config.Time), "time", "time limit, such as 30s or 5m (default none)")
+	fs.Var(checkTimeFlag(&f.config.Time), "time", "time limit, such as 30s or 5m (default none; for convergence from many states 50s)")
 	fs.BoolVar(&f.config.Reduce, "reduce", false, "for a lock: leave out messages that no longer change anything, where that suffices: fewer states, above all with suzuki-kasami and ricart-agrawala-token")
 	jsonFlag(fs, &f.json)
 	f.output.define(fs, ".stile")
@@ -237,21 +252,24 @@ func (f *checkFlags) run(cmd *cobra.Command, c check.Config) error {
 }
 
 // A checkReport is the JSON form of a result. For a method against deadlock it also has
-// the layout, and for given sets their properties.
+// the layout, for given sets their properties, and for several sections what they are.
 type checkReport struct {
 	Method string `json:"method,omitempty"`
 	Mode   string `json:"mode,omitempty"`
 	Sites  int    `json:"sites,omitempty"`
 	Locks  int    `json:"locks,omitempty"`
 	*check.Report
-	Sets    *quorum.Properties `json:"sets,omitempty"`    // if they were given
-	Stopped bool               `json:"stopped,omitempty"` // by the user
+	Sets     *quorum.Properties `json:"sets,omitempty"`     // if they were given
+	Sections []checkedSection   `json:"sections,omitempty"` // if they were given
+	Acquire  [][]string         `json:"acquire,omitempty"`  // the sections that each process acquires, in order
+	Stopped  bool               `json:"stopped,omitempty"`  // by the user
 }
 
 func (f *checkFlags) report(c check.Config, r *check.Report) checkReport {
 	m, err := deadlock.Find(c.Spec.Name)
 	if err != nil {
-		return checkReport{Report: r, Sets: f.sets}
+		sections, acquire := f.sectionReport()
+		return checkReport{Report: r, Sets: f.sets, Sections: sections, Acquire: acquire}
 	}
 	mode := f.mode
 	if mode == "" && len(m.Modes) > 0 {

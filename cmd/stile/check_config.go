@@ -20,6 +20,7 @@ import (
 	"github.com/stile-lock/stile/internal/words"
 	"github.com/stile-lock/stile/internal/world/family"
 	"github.com/stile-lock/stile/internal/world/family/families"
+	"github.com/stile-lock/stile/internal/world/family/sections"
 	"github.com/stile-lock/stile/internal/world/family/transactions"
 )
 
@@ -102,6 +103,9 @@ func (f *checkFlags) algorithm(c *cobra.Command, name string) (config check.Conf
 		if err == nil {
 			err = refuseFlags(c, "mode sites", "--FLAG does not apply to "+name+", which is not a method against deadlock: leave it out")
 		}
+		if err == nil {
+			err = f.checkSectionFlags(c)
+		}
 	}
 	if err == nil {
 		err = f.checkCrashes()
@@ -112,7 +116,9 @@ func (f *checkFlags) algorithm(c *cobra.Command, name string) (config check.Conf
 	if config, err = f.group(spec, usual); err != nil {
 		return config, err
 	}
-	f.sets, err = catalog.SetProperties(name, f.options, config.Nodes)
+	if f.plan == nil {
+		f.sets, err = catalog.SetProperties(name, f.options, config.Nodes)
+	}
 	return config, err
 }
 
@@ -125,7 +131,7 @@ func (f *checkFlags) head(c check.Config) []string {
 	if f.sets != nil {
 		head = append(head, "sets: "+f.sets.String())
 	}
-	return head
+	return append(head, f.describeSections()...)
 }
 
 // checkCrashes refuses more crashes and restarts than are possible.
@@ -144,7 +150,14 @@ func (f *checkFlags) checkCrashes() error {
 func (f *checkFlags) group(spec algorithm.Spec, usual check.Pace) (check.Config, error) {
 	c := f.config
 	c.Spec, c.Family = spec, families.Of(spec)
-	err := c.Spec.Accepts(c.Nodes)
+	var err error
+	if f.sections == nil {
+		err = c.Spec.Accepts(c.Nodes)
+	} else {
+		var plan sections.Config
+		plan, err = f.together()
+		c.Family, f.plan = plan.Family(), &plan
+	}
 	if err != nil {
 		return c, err
 	}
@@ -159,6 +172,11 @@ func (f *checkFlags) group(spec algorithm.Spec, usual check.Pace) (check.Config,
 	}
 	if c.Requesters, err = parseProcesses("requesters", f.requesters, c.Nodes); err != nil {
 		return c, err
+	}
+	if f.plan != nil {
+		if err = checkMembers(f.plan.Sections, c.Requesters...); err != nil {
+			return c, err
+		}
 	}
 	if c.Properties, err = parseProperties(f.properties, c.Family); err != nil {
 		return c, err

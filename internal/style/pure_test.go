@@ -37,6 +37,7 @@ func layers() []layer {
 		{"scenario", "internal/world/script"},
 		{"internal/world/family", "algorithm/host algorithm trace internal/world/script scenario"},
 		{"internal/world/family/locks", "internal/words algorithm/host algorithm trace internal/world/script scenario internal/world/family"},
+		{"internal/world/family/sections", "internal/words algorithm/host algorithm trace internal/world/script scenario internal/world/family internal/world/family/locks"},
 		{"internal/world/family/elections", "algorithm/host algorithm trace internal/world/script scenario internal/world/family"},
 		{"internal/world/family/transactions", "internal/words algorithm/host algorithm algorithm/deadlock trace internal/world/script scenario internal/world/family"},
 		{"internal/world/family/families", "algorithm/host algorithm internal/world/family internal/world/family/locks internal/world/family/elections internal/world/family/transactions"},

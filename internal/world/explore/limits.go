@@ -43,6 +43,13 @@ type watch struct {
 
 func (l Limits) watch() watch { return watch{Limits: l, start: time.Now()} }
 
+// Ends returns a function that returns why to end now, or nothing. Time counts from the
+// call of Ends; memory is not looked at.
+func (l Limits) Ends() func() string {
+	w := l.watch()
+	return func() string { return w.over(0) }
+}
+
 // over returns why to end now, or nothing.
 func (w *watch) over(memory int64) string {
 	switch {

@@ -36,6 +36,10 @@ type Family struct {
 	// Born is the initial view of the machines; nil means that the first process has the
 	// lock and is not inside.
 	Born func(n int) algorithm.View
+	// Bundle returns the algorithm whose machines run at the processes, if it is not the
+	// one that is checked but made of it; nil means that it is. Each process makes the
+	// given number of requests; 0 means any number.
+	Bundle func(s algorithm.Spec, requests int) (algorithm.Spec, error)
 	// Scene adds to the head of a scenario what there is besides processes; nil means
 	// nothing.
 	Scene func(sc *scenario.Scenario)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/stile-lock/stile/algorithm"
@@ -104,6 +105,15 @@ type likeness struct {
 // names returns the names of the fields, of what the author wrote, in which two machines
 // differ.
 func (l *likeness) names(m, twin host.Machine) []string {
+	if a, ok := m.(bundle); ok {
+		var all []string
+		parts := a.Parts()
+		for i, other := range twin.(bundle).Parts() {
+			all = append(all, l.names(parts[i], other)...)
+		}
+		slices.Sort(all)
+		return slices.Compact(all)
+	}
 	a, ok := innermost(m).(author)
 	b, same := innermost(twin).(author)
 	if !ok || !same {
@@ -114,6 +124,9 @@ func (l *likeness) names(m, twin host.Machine) []string {
 
 // An author is a machine that gives the state that its author wrote.
 type author interface{ Author() any }
+
+// A bundle is a machine that is made of several.
+type bundle interface{ Parts() []host.Machine }
 
 // innermost returns the innermost of nested machines; an outer one has a method Unwrap.
 func innermost(m host.Machine) host.Machine {

@@ -33,6 +33,9 @@ func (w *worker) repeats(all []taken) error {
 		if len(echoes[s.state.seat]) == 0 {
 			continue
 		}
+		if err := w.cut("that second copies change nothing", i, len(all)); err != nil {
+			return err
+		}
 		after, err := w.after(s)
 		if err != nil {
 			return err

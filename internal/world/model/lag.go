@@ -160,6 +160,9 @@ func (w *worker) lags(all []taken) error {
 			if !s.state.seqs && (s.msg == nil || !s.msg.seqs) || known == 0 {
 				continue
 			}
+			if err := w.cut("Coder.Anchors", i, len(all)); err != nil {
+				return err
+			}
 			if err := w.lag(s); err != nil {
 				return err
 			}

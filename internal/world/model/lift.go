@@ -179,6 +179,9 @@ const residues = 64
 func (w *worker) liftMore(all []taken, effort int) error {
 	each := min(residues, 1+effort/max(1, len(all)))
 	for i := range all {
+		if err := w.cut("that numbers are only compared and incremented", i, len(all)); err != nil {
+			return err
+		}
 		s := &all[i]
 		times, counters := before(s.state, s.in, s.msg)
 		var ways []shift

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/host"
+	"github.com/stile-lock/stile/internal/world/explore"
 	"github.com/stile-lock/stile/internal/world/mistake"
 )
 
@@ -21,6 +22,24 @@ type ClaimError struct{ what string }
 
 func (e ClaimError) Error() string { return e.what }
 
+// A Cut says that limits ended a validation early, so that less was tested than a verdict
+// rests on.
+type Cut struct{ what string }
+
+func (e Cut) Error() string { return e.what }
+
+// cut returns a Cut if limits end the validation now, after some of the steps that are to
+// be taken.
+func (w *worker) cut(what string, done, of int) error {
+	if w.over == nil {
+		return nil
+	}
+	if why := w.over(); why != "" {
+		return Cut{fmt.Sprintf("%s after all states were explored, but before the verdict was validated: %s was tested in %d of %d steps", why, what, done, of)}
+	}
+	return nil
+}
+
 // A taken step is one that some machine took in an exploration.
 type taken struct {
 	state *blob
@@ -29,9 +48,12 @@ type taken struct {
 }
 
 // Validate tests what the verdict holds rests on, after an exploration. Effort is the
-// number of steps of walks, which are drawn from seed. No worker may be running.
-func (m *Model) Validate(effort int, seed uint64) error {
-	w, all := m.worker(), m.taken()
+// number of steps of walks, which are drawn from seed. If the limits of time end it early,
+// the error is a Cut. No worker may be running.
+func (m *Model) Validate(l explore.Limits, effort int, seed uint64) error {
+	w := m.worker()
+	w.over = l.Ends()
+	all := m.taken()
 	talks := slices.ContainsFunc(all, func(s taken) bool { return s.in.Kind == host.Hear })
 	tests := []func([]taken) error{
 		func(all []taken) error { return w.liftMore(all, 4*effort) }, w.lags, w.repeats,
@@ -44,7 +66,7 @@ func (m *Model) Validate(effort int, seed uint64) error {
 			return fmt.Errorf("%s: %w", m.Spec.Name, err)
 		}
 	}
-	return m.walk(effort, seed, talks)
+	return m.walk(w.over, effort, seed, talks)
 }
 
 // taken returns all steps that were taken, in an order that does not depend on the order of
@@ -97,6 +119,9 @@ func (w *worker) ticks(all []taken) error {
 		s := &all[i]
 		if s.in.Kind == host.Request {
 			continue
+		}
+		if err := w.cut("that only requests advance clocks", i, len(all)); err != nil {
+			return err
 		}
 		m, err := w.load(s.state)
 		if err != nil {

@@ -30,9 +30,9 @@ type did struct {
 	in    host.Input
 }
 
-// walk makes random runs, of the given number of steps in all. If applications talk, clocks
-// are looked at, too.
-func (m *Model) walk(steps int, seed uint64, talks bool) error {
+// walk makes random runs, of the given number of steps in all, unless over says why to end.
+// If applications talk, clocks are looked at, too.
+func (m *Model) walk(over func() string, steps int, seed uint64, talks bool) error {
 	c := m.Config
 	c.Form = Form{} // real numbers
 	real, err := newModel(c, m.reductions)
@@ -41,12 +41,13 @@ func (m *Model) walk(steps int, seed uint64, talks bool) error {
 	}
 	real.tried = nil
 	w := real.worker()
-	w.walking = true
+	w.walking, w.over = true, over
+	effort := steps
 	draw := rand.New(rand.NewPCG(seed, 0))
 	for written := false; steps > 0; written = !written {
-		l := live{worker: w, written: written, talks: talks}
+		l := live{worker: w, written: written, talks: talks, before: effort - steps, effort: effort}
 		done, err := l.run(min(steps, maxWalk), draw)
-		if errors.Is(err, host.ErrAlgorithm) || errors.As(err, new(ClaimError)) {
+		if errors.Is(err, host.ErrAlgorithm) || errors.As(err, new(ClaimError)) || errors.As(err, new(Cut)) {
 			return err
 		}
 		steps -= max(1, done)
@@ -62,6 +63,8 @@ type live struct {
 	talks    bool // applications talk
 	latest   uint64
 	steps    int
+	before   int // steps of walks before this one
+	effort   int // steps of all walks
 	out      host.Output
 	twin     host.Output
 }
@@ -108,6 +111,9 @@ func (l *live) run(most int, draw *rand.Rand) (steps int, err error) {
 		return 0, err
 	}
 	for ; steps < most; steps++ {
+		if err := l.cut("what machines do that are kept alive", l.before+steps, l.effort); err != nil {
+			return steps, err
+		}
 		var next []byte
 		var chosen uint32
 		var through []did

@@ -64,8 +64,9 @@ type worker struct {
 	floor   string // with exact: the last anchors, which canonical states are relative to if there are none any more
 	telling bool
 	told    []trace.Event
-	walking bool  // the steps of machines are noted
-	done    []did // since the current step began
+	walking bool          // the steps of machines are noted
+	done    []did         // since the current step began
+	over    func() string // why to end a validation now, or nothing; nil if nothing ends it
 
 	keyBuf, buf, state []byte
 	emit               func(s explore.Step, next []byte)

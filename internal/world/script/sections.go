@@ -51,6 +51,12 @@ func (s Section) CheckMembers(n int) error {
 	return nil
 }
 
+// View returns the view of the section at the start. The holder has the token if it uses
+// the section, and otherwise the first process that does.
+func (s Section) View(holder algorithm.ID) algorithm.View {
+	return algorithm.View{N: len(s.Members), Holder: algorithm.ID(max(0, slices.Index(s.Members, holder)))}
+}
+
 // section returns the section with the given name, or nil.
 func (s *Scenario) section(name string) *Section {
 	i := slices.IndexFunc(s.Sections, func(x Section) bool { return x.Name == name })

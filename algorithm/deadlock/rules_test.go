@@ -1,0 +1,144 @@
+package deadlock
+
+import (
+	"slices"
+
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/host"
+)
+
+// A Rule is a rule of sites, or of a method, and what becomes of a site without it, for
+// tests outside of the package.
+type Rule struct {
+	Bug    string
+	Method Method
+	Mode   string
+	site   func(s *site) algorithm.Site[message] // nil: the method is changed
+}
+
+// Rules returns rules that comments say are needed, and that few runs need.
+func Rules() []Rule {
+	without := func(m Method, f func(l *Layout) method) Method {
+		m.make = only(f)
+		return m
+	}
+	return []Rule{
+		{"a message about another attempt is not void", WoundWait(), "", func(s *site) algorithm.Site[message] { return attemptless{s} }},
+		{"a message from a dead site is not void", WaitDie(), "", func(s *site) algorithm.Site[message] { return haunted{s} }},
+		{"a transaction that runs again does not abort", WoundWait(), "", func(s *site) algorithm.Site[message] { return unbowed{s} }},
+		{"transactions with locks at a dead site go on", WaitDie(), "", func(s *site) algorithm.Site[message] { return undaunted{s} }},
+		{"a request that arrives before the news of a death is lost", Banker(), "", func(s *site) algorithm.Site[message] { return unaware{s} }},
+		{"the next banker does not wait for the others", without(Banker(), func(l *Layout) method { return &unready{banker{claimed: make([][]int, len(l.Home))}} }), "", nil},
+		{"a young transaction overtakes an older one", without(Banker(), func(l *Layout) method { return &pushy{banker{claimed: make([][]int, len(l.Home))}} }), "", nil},
+		{"a demand during a round is forgotten", without(DetectCentral(), func(l *Layout) method { return busy{newCentral(OnDemand, l)} }), OnDemand, nil},
+		{"a round waits for a site that has died", without(DetectCentral(), func(l *Layout) method { return loyal{newCentral(OnDemand, l)} }), OnDemand, nil},
+	}
+}
+
+// Spec returns the method without the rule.
+func (r Rule) Spec(l Layout) (algorithm.Spec, error) {
+	spec, err := r.Method.Spec(l, r.Mode)
+	spec.Plan = algorithm.Always(func(self algorithm.ID, v algorithm.View) algorithm.Machine {
+		s := newSite(self, &l, r.Method.make(r.Mode)(&l))
+		broken := algorithm.Site[message](s)
+		if r.site != nil {
+			broken = r.site(s)
+		}
+		m := machine{algorithm.NewSite(self, v, broken, len(l.Home)), s}
+		_ = m.Step(host.Input{Kind: host.Hear, From: algorithm.None, Time: 1}, new(host.Output)) // as transactions begin
+		return m
+	})
+	return spec, err
+}
+
+type attemptless struct{ *site }
+
+func (a attemptless) Receive(from algorithm.ID, m *message, o *out) {
+	if a.atHome(m.from.tx) && m.kind == grant {
+		m.from.attempt = a.txs[m.from.tx].attempt
+	}
+	a.site.Receive(from, m, o)
+}
+
+type haunted struct{ *site }
+
+func (h haunted) Receive(from algorithm.ID, m *message, o *out) {
+	if !h.dead.Has(from) {
+		h.site.Receive(from, m, o)
+		return
+	}
+	h.dead.Remove(from)
+	h.site.Receive(from, m, o)
+	h.dead.Add(from)
+}
+
+type unbowed struct{ *site }
+
+func (u unbowed) Receive(from algorithm.ID, m *message, o *out) {
+	if m.kind == wound && u.atHome(m.from.tx) && u.txs[m.from.tx].phase == running {
+		return
+	}
+	u.site.Receive(from, m, o)
+}
+
+type undaunted struct{ *site }
+
+func (u undaunted) Suspect(d algorithm.ID, o *out) {
+	was := slices.Clone(u.txs)
+	for tx := range u.txs {
+		u.txs[tx].phase = doomed // so it need not be
+	}
+	u.site.Suspect(d, o)
+	for tx := range u.txs {
+		u.txs[tx].phase = was[tx].phase
+	}
+}
+
+type unaware struct{ *site }
+
+func (u unaware) Receive(from algorithm.ID, m *message, o *out) {
+	if m.kind != request || u.lowest() == u.self {
+		u.site.Receive(from, m, o)
+	}
+}
+
+type unready struct{ banker }
+
+func (u *unready) died(s *site, d algorithm.ID, o *out) {
+	for id := range algorithm.ID(s.layout.Sites) {
+		u.ready.Add(id)
+	}
+	u.banker.died(s, d, o)
+}
+
+type pushy struct{ banker }
+
+func (p *pushy) may(s *site, k int, who node) bool { return p.opens(s) && p.safeWith(s, k, who) }
+
+func (p *pushy) pass(s *site, o *out) {
+	for _, w := range p.waiting(s) {
+		if l := &s.locks[w.lock]; l.free() && p.may(s, w.lock, w.from) {
+			l.queue = slices.DeleteFunc(l.queue, w.from.same)
+			s.give(w.lock, w.from, o)
+		}
+	}
+}
+
+type busy struct{ *central }
+
+func (b busy) receive(s *site, from algorithm.ID, m *message, o *out) {
+	if m.kind != demand || b.missing.Empty() {
+		b.central.receive(s, from, m, o)
+	}
+}
+
+type loyal struct{ *central }
+
+func (l loyal) died(s *site, d algorithm.ID, o *out) {
+	waits := l.missing.Has(d)
+	l.missing.Remove(d)
+	l.central.died(s, d, o)
+	if waits {
+		l.missing.Add(d)
+	}
+}
