@@ -402,3 +402,126 @@ func TestClaimReleased(t *testing.T) {
 		}
 	}
 }
+
+// Claim returns an error where Lock does: for an invalid name, for a client that uses too
+// many locks, and at a process that is not a member.
+func TestClaimErrors(t *testing.T) {
+	f := newFleet(t, "central", 2)
+	m := f.members[0]
+	lone, err := New(m.Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Limits.Names = 2
+	if _, err := m.Renew(0, 7, Second); err != nil {
+		t.Fatal(err)
+	}
+	claim := func(m *Member, name string, want error) {
+		t.Helper()
+		if _, err := m.Claim(0, name, Token{1, 1}, 7, nil); !errors.Is(err, want) {
+			t.Errorf("a claim of %q: %v, want %v", name, err, want)
+		}
+	}
+	claim(lone, "a", ErrGone)
+	claim(m, "", ErrName)
+	claim(m, "a", nil)
+	claim(m, "b", nil)
+	claim(m, "c", ErrNames)
+	m.Leave(0)
+	claim(m, "a", ErrGone)
+}
+
+// A claim follows the last part of the REPORT to the lock's home, so that the home knows
+// by then what the claiming member holds.
+func TestClaimBehindReport(t *testing.T) {
+	f, held, _ := parts(t, 2, 0)
+	m := f.members[0]
+	f.sent(0)
+	if _, err := m.Renew(0, 7, Second); err != nil {
+		t.Fatal(err)
+	}
+	name := homed(f.view, 1, 3, 20)[2]
+	if _, err := m.Claim(0, name, Token{1, 1}, 7, nil); err != nil {
+		t.Fatal(err)
+	}
+	if got := text(f.sent(0)); got != "" {
+		t.Errorf("before the last part it sends %s", got)
+	}
+	if !m.More(0, 2) {
+		t.Fatal("the report has one part")
+	}
+	if got, want := text(f.sent(0)), "REPORT["+held[1]+"] []CLAIM[] []"; got != want {
+		t.Errorf("it sends %s, want %s", got, want)
+	}
+}
+
+// Of two clients that held a lock one after the other only the later one can still hold
+// it. Once its claim is honoured, that of the earlier one is refused: an operator had
+// taken the lock.
+func TestClaimOfEarlierEntry(t *testing.T) {
+	for _, atHome := range []bool{false, true} {
+		c := newClaimed(t, "naimi-trehel", atHome, false)
+		a, other := c.members[c.a], c.members[1]
+		for _, m := range []*Member{a, other} {
+			if _, err := m.Renew(0, 8, 100*Second); err != nil {
+				t.Fatal(err)
+			}
+		}
+		entered, heard := told(c.fleet, c.a), told(c.fleet, 1)
+		if _, err := a.Lock(0, c.name, Ask{Client: 8, Deadline: Never}); err != nil {
+			t.Fatal(err)
+		}
+		if err := a.Release(0, c.name, c.token); err != nil {
+			t.Fatal(err)
+		}
+		c.take(c.a)
+		later := (*entered)[1].Token
+		c.install(c.then)
+		c.settle()
+		if _, err := other.Claim(0, c.name, later, 8, []uint64{a.Inc}); err != nil {
+			t.Fatal(err)
+		}
+		c.take(1)
+		if c.settle(); len(*heard) != 1 || (*heard)[0].Kind != Held {
+			t.Fatalf("the later client hears %v", *heard)
+		}
+		c.claim()
+		if c.settle(); !c.refused() || (*c.heard)[0].Cause != Released {
+			t.Errorf("the earlier client hears %v", *c.heard)
+		}
+	}
+}
+
+// A claim that waits for a late report is not forgotten when witnesses have ruled the late
+// member out, and the home therefore releases the lock.
+func TestClaimOutlivesRelease(t *testing.T) {
+	c := newClaimed(t, "naimi-trehel", false, true)
+	a, home := c.members[c.a], c.members[c.home]
+	if err := a.Release(0, c.name, c.token); err != nil {
+		t.Fatal(err)
+	}
+	c.take(c.a)
+	c.settle()
+	for _, i := range []int{1, c.b, c.home} { // a is late
+		if err := c.members[i].Install(0, c.then); err != nil {
+			t.Fatal(err)
+		}
+		c.take(i)
+	}
+	c.claim()
+	c.hold(a.Inc)
+	home.epoch.found(find(&home.epoch.table, c.name, hashName(c.name))).may = set{} // as witnesses may have said
+	c.lock(1, c.name)
+	if c.hold(a.Inc); !c.holds(1, c.name) || len(*c.heard) > 0 {
+		t.Fatalf("another member holds the lock: %v; the client hears %v", c.holds(1, c.name), *c.heard)
+	}
+	if err := a.Install(0, c.then); err != nil {
+		t.Fatal(err)
+	}
+	c.take(c.a)
+	c.settle()
+	c.lock(c.home, c.name)
+	if c.settle(); !c.refused() {
+		t.Errorf("after the report the client hears %v", *c.heard)
+	}
+}

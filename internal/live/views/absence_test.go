@@ -186,3 +186,27 @@ func TestMembershipFallsSilent(t *testing.T) {
 		t.Errorf("woken at %d, after %d", p.Out.Wake, due)
 	}
 }
+
+// A voter whose disk is lost, because a member with its name does not have it, is replaced
+// before voters that have been absent for long, and by that member before all others.
+func TestLostDisk(t *testing.T) {
+	d := lead(t, 5, 3)
+	d.live(3*second, 64, 65, 66, 67, 68)
+	d.Applied(d.now, must(t, d.record, Change{Base: 1, Drop: []uint64{65, 66}, Join: []Joiner{{"C", "C", 900, 0}}}))
+	d.absent[0].at = d.now - member.Instant(d.record.Settings.Replace) - 1
+	for _, proven := range []bool{false, true} { // only a member that has renewed can become a voter
+		overdue, spares := []uint64{65}, []uint64{104, 105}
+		if d.standings[3].proven = proven; proven {
+			overdue, spares = []uint64{66, 65}, []uint64{900, 104, 105}
+		}
+		if r := d.roster(&Change{}); !slices.Equal(r.overdue, overdue) || !slices.Equal(r.spares, spares) {
+			t.Errorf("C has renewed %v: overdue %v, spares %v; want %v and %v", proven, r.overdue, r.spares, overdue, spares)
+		}
+	}
+	d = lead(t, 3, 3)
+	d.live(3*second, 64, 65, 66)
+	d.Applied(d.now, must(t, d.record, Change{Base: 1, Drop: []uint64{66}, Join: []Joiner{{"C", "C", 900, 0}}}))
+	if x := d.live(3*second, 64, 65, 128); x == nil || !slices.Equal(x.Promote, []uint64{900}) || !slices.Equal(x.Retire, []uint64{66}) {
+		t.Errorf("the only spare has the name of the absent voter: %+v", x)
+	}
+}

@@ -315,3 +315,29 @@ func TestOver(t *testing.T) {
 		}
 	}
 }
+
+// What a message from another voter says of the epochs that its process has seen counts,
+// unless the log refuses the message.
+func TestReplicaHearsOfEpochs(t *testing.T) {
+	c, s := leadingReplica(t)
+	letter := append(binary.AppendUvarint(binary.AppendUvarint(binary.AppendUvarint(nil, 64), 777), 50), 'x')
+	for _, refused := range []error{errors.New("refused"), nil} {
+		s.stepErr = refused
+		if err := c.Step(102*second, "there", letter); err != refused {
+			t.Fatal(err)
+		}
+		c.Tick(102 * second)
+		if refused != nil {
+			if len(s.proposed) > 0 {
+				t.Error("a refused message is believed")
+			}
+			continue
+		}
+		if len(s.proposed) != 1 {
+			t.Fatalf("%d proposals", len(s.proposed))
+		}
+		if x, err := ParseChange(s.proposed[0]); err != nil || x.Above != 50 {
+			t.Errorf("%+v, %v", x, err)
+		}
+	}
+}

@@ -288,3 +288,60 @@ func TestHeirOfTheReturned(t *testing.T) {
 		t.Errorf("handed over to %d: %+v", d.Out.HandOver, x)
 	}
 }
+
+// A leader whose own member stops tries to hand over for two renewals, and not longer.
+func TestHeirTakesTooLong(t *testing.T) {
+	d := lead(t, 3, 3)
+	d.live(3*second, 64, 65, 66)
+	d.say("A", Message{Kind: Leave, Inc: 64, Voter: 64, Stops: true})
+	two := 2 * member.Instant(d.record.Settings.Renew)
+	for by, want := range map[member.Instant]uint64{0: 65, two: 65, two + 1: 0} {
+		if d.Leader.now = d.now + by; d.heir() != want {
+			t.Errorf("after %d it hands over to %d, want %d", by, d.heir(), want)
+		}
+	}
+}
+
+// A process that returns testifies for its former incarnation however long that has been
+// silent, as long as it is a member: it does not become a ghost.
+func TestTestimonyForTheSilent(t *testing.T) {
+	d := lead(t, 3, 3)
+	d.live(3*second, 64, 65, 66)
+	if x := d.live(9*second/2, 64, 65); x != nil {
+		t.Fatalf("C is evicted too soon: %+v", x)
+	}
+	d.say("C", Message{Kind: Join, Name: "C", Address: "C", Nonce: 900, Voter: 66, Stopped: 103, Who: []uint64{64, 65}})
+	if x := d.tick(1); x == nil || !slices.Equal(x.Left, []uint64{66}) || len(x.Drop)+len(x.Ghosts) > 0 {
+		t.Errorf("%+v", x)
+	}
+}
+
+// As many voters are surveyed as the log can have, and no further ones are remembered.
+func TestSurveyIsBounded(t *testing.T) {
+	d := lead(t, 3, 3)
+	many := make([]uint64, maxLeaving+1)
+	for i := range many {
+		many[i] = 65 + uint64(i)
+	}
+	d.Voters(many[:maxLeaving], false, true)
+	for _, id := range many {
+		d.Spoke(d.now, id, 1)
+	}
+	if !d.surveyed() || len(d.spoke) != maxLeaving {
+		t.Errorf("all have spoken: %v; %d are remembered, want %d", d.surveyed(), len(d.spoke), maxLeaving)
+	}
+}
+
+// Only a member that stays asks for a later view.
+func TestOnlyMembersRefresh(t *testing.T) {
+	early := testMembership(t, "A")
+	early.Join(1)
+	late, _ := joined(t)
+	late.Leave(3)
+	for what, p := range map[string]*Membership{"joins": early, "leaves": late} {
+		p.sent(t)
+		if p.Refresh(4, 9); len(p.Out.Send) > 0 {
+			t.Errorf("a process that %s asks for another view", what)
+		}
+	}
+}
