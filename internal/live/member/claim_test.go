@@ -455,43 +455,6 @@ func TestClaimBehindReport(t *testing.T) {
 	}
 }
 
-// Of two clients that held a lock one after the other only the later one can still hold
-// it. Once its claim is honoured, that of the earlier one is refused: an operator had
-// taken the lock.
-func TestClaimOfEarlierEntry(t *testing.T) {
-	for _, atHome := range []bool{false, true} {
-		c := newClaimed(t, "naimi-trehel", atHome, false)
-		a, other := c.members[c.a], c.members[1]
-		for _, m := range []*Member{a, other} {
-			if _, err := m.Renew(0, 8, 100*Second); err != nil {
-				t.Fatal(err)
-			}
-		}
-		entered, heard := told(c.fleet, c.a), told(c.fleet, 1)
-		if _, err := a.Lock(0, c.name, Ask{Client: 8, Deadline: Never}); err != nil {
-			t.Fatal(err)
-		}
-		if err := a.Release(0, c.name, c.token); err != nil {
-			t.Fatal(err)
-		}
-		c.take(c.a)
-		later := (*entered)[1].Token
-		c.install(c.then)
-		c.settle()
-		if _, err := other.Claim(0, c.name, later, 8, []uint64{a.Inc}); err != nil {
-			t.Fatal(err)
-		}
-		c.take(1)
-		if c.settle(); len(*heard) != 1 || (*heard)[0].Kind != Held {
-			t.Fatalf("the later client hears %v", *heard)
-		}
-		c.claim()
-		if c.settle(); !c.refused() || (*c.heard)[0].Cause != Released {
-			t.Errorf("the earlier client hears %v", *c.heard)
-		}
-	}
-}
-
 // A claim that waits for a late report is not forgotten when witnesses have ruled the late
 // member out, and the home therefore releases the lock.
 func TestClaimOutlivesRelease(t *testing.T) {

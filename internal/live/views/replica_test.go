@@ -208,7 +208,7 @@ func TestReplicaAddresses(t *testing.T) {
 	if len(c.seen) > maxSeen {
 		t.Errorf("%d places", len(c.seen))
 	}
-	for _, b := range [][]byte{nil, {64}, {255, 255}} {
+	for _, b := range [][]byte{nil, {64}, {255, 255}, {64, 65}, {64, 65, 255}} {
 		if err := c.Step(100*second, "x", b); err == nil {
 			t.Errorf("% x is taken", b)
 		}

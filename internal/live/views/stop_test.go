@@ -345,3 +345,23 @@ func TestOnlyMembersRefresh(t *testing.T) {
 		}
 	}
 }
+
+// A membership that has ended is over: it has seen what it had seen, and does nothing more
+// if it is woken.
+func TestEndIsFinal(t *testing.T) {
+	p, _ := joined(t)
+	p.Stop(3)
+	p.told(t, 4, "A", Message{Kind: Gone, Inc: 128})
+	if p.Out.Ending != Stopped {
+		t.Fatalf("ending %d", p.Out.Ending)
+	}
+	p.Out.Reset()
+	if p.Wake(100 * second); p.Out.Ending != Running || len(p.Out.Send) > 0 || p.Out.Wake != member.Never {
+		t.Errorf("it ends again, or goes on: %+v", p.Out)
+	}
+	early := testMembership(t, "A")
+	early.Join(1)
+	if early.Leave(2); early.Seen() != 0 {
+		t.Errorf("it has seen epoch %d, and has heard of none", early.Seen())
+	}
+}
