@@ -131,8 +131,10 @@ func TestWaits(t *testing.T) {
 	if !strings.Contains(p.Waits(), "node B at B") {
 		t.Errorf("%q", p.Waits())
 	}
-	if p, _ := joined(t); p.Waits() != "" {
-		t.Errorf("a member: %q", p.Waits())
+	p.told(t, 12, "A", Message{Kind: Wait, Nonce: 500, Reason: Full})
+	r = must(t, r, Change{Base: 1, Join: []Joiner{{"X", "x", 500, 0}}})
+	if p.told(t, 13, "A", Message{Kind: View, Record: r.AppendTo(nil)}); p.Inc() == 0 || p.Waits() != "" {
+		t.Errorf("incarnation %d waits: %q", p.Inc(), p.Waits())
 	}
 }
 

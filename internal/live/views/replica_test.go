@@ -341,3 +341,20 @@ func TestReplicaHearsOfEpochs(t *testing.T) {
 		}
 	}
 }
+
+// An epoch that the process has seen counts for the next view, and other voters are told of
+// the highest one.
+func TestReplicaRaises(t *testing.T) {
+	c, s := leadingReplica(t)
+	c.Raise(50)
+	c.Raise(40)
+	s.next = []LogOut{{Send: []Post{{To: 64, Bytes: []byte("x")}}}}
+	c.Tick(102 * second)
+	if x, err := ParseChange(s.proposed[0]); err != nil || x.Above != 50 {
+		t.Errorf("%+v, %v", x, err)
+	}
+	want := append(binary.AppendUvarint(binary.AppendUvarint(binary.AppendUvarint(nil, 64), 64), 50), 'x')
+	if len(c.Out.Post) != 1 || !slices.Equal(c.Out.Post[0].Bytes, want) {
+		t.Errorf("%v, want % x", c.Out.Post, want)
+	}
+}

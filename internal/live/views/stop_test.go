@@ -266,6 +266,14 @@ func TestSurvey(t *testing.T) {
 	if d.Spoke(d.now, 66, 1); !d.surveyed() {
 		t.Error("all have spoken")
 	}
+	d = lead(t, 3, 3)
+	d.record.Settings.ViewLife = member.Second / 2
+	_ = d.Choose(central())
+	for by, want := range []bool{false, true} {
+		if x := d.tick(second / 2); (x != nil) != want {
+			t.Errorf("%d half seconds after it began to lead: %+v", by+1, x)
+		}
+	}
 }
 
 // The silence of a former leader counts from when it was first known to lead, or last spoke.
