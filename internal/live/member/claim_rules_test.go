@@ -254,8 +254,9 @@ func (f *fleet) deliverNext() {
 }
 
 // A claim costs a CLAIM and a CLAIMED, however often the member has to wait before it can
-// send it. RELEASED follows only if the home has something to forget, and witnesses are not
-// asked about what is already decided.
+// send it, and follows the REPORT. RELEASED follows only if the home has something to
+// forget, witnesses are not asked about what is already decided, and in the end the lock is
+// not in use.
 func TestClaimFrames(t *testing.T) {
 	for _, early := range []bool{false, true} {
 		c := newClaimed(t, "naimi-trehel", false, false)
@@ -264,6 +265,9 @@ func TestClaimFrames(t *testing.T) {
 		}
 		clear(c.frames)
 		c.install(c.then)
+		if i := slices.IndexFunc(c.mail, func(l posted) bool { return l.from == c.members[c.b].Inc && l.to == c.members[c.home].Inc }); frameKind(c.mail[i].bytes[0]) != reportFrame {
+			t.Errorf("%v comes before the report", frameKind(c.mail[i].bytes[0]))
+		}
 		if early {
 			for _, m := range c.members {
 				m.frozen = nil // no witness
@@ -280,6 +284,14 @@ func TestClaimFrames(t *testing.T) {
 		c.claimAt(1, 8, Token{1, 0}, c.members[c.a].Inc)
 		if c.settle(); c.frames["CLAIM"] != 2 || c.frames["CLAIMED"] != 2 || c.frames["RELEASED"] != 0 {
 			t.Errorf("after a refusal: %v", c.frames)
+		}
+		c.members[c.b].Close(0, 7)
+		c.take(c.b)
+		c.settle()
+		for _, i := range []int{1, c.b, c.home} {
+			if _, busy, _ := c.members[i].Known(); busy > 0 {
+				t.Errorf("m%d uses %d locks after all claims", i+1, busy)
+			}
 		}
 	}
 }

@@ -197,8 +197,12 @@ func TestClaimTooLate(t *testing.T) {
 			c.unlock(user, c.name)
 			c.settle()
 			c.claim()
-			if c.settle(); !c.refused() {
-				t.Errorf("%s: %v", alg, *c.heard)
+			if c.settle(); !c.refused() || c.frames["CLAIMED"] != 1 {
+				t.Errorf("%s: %v, %d answers", alg, *c.heard, c.frames["CLAIMED"])
+			}
+			c.lock(1, c.name)
+			if c.settle(); !c.holds(1, c.name) {
+				t.Errorf("%s: the lock is not free after the claim", alg)
 			}
 		}
 	}
@@ -227,6 +231,15 @@ func TestClaimWaits(t *testing.T) {
 		c.take(c.a)
 		if c.settle(); !c.honoured() {
 			t.Errorf("%s: after its report: %v", alg, *c.heard)
+		}
+
+		c = newClaimed(t, alg, true, false)
+		c.then.Ghosts = append(c.then.Ghosts, Ghost{Inc: 99, Rest: 3 * Second})
+		c.install(c.then)
+		c.settle()
+		c.claim()
+		if c.settle(); !c.honoured() {
+			t.Errorf("%s: the home knows itself that no other ghost is inside: %v", alg, *c.heard)
 		}
 
 		c = newClaimed(t, alg, false, false)
@@ -444,9 +457,21 @@ func TestClaimBehindReport(t *testing.T) {
 	if _, err := m.Claim(0, name, Token{1, 1}, 7, nil); err != nil {
 		t.Fatal(err)
 	}
+	other := homed(f.view, 1, 4, 20)[3] // a claim of it is withdrawn while a request waits
+	if _, err := m.Renew(0, 8, Second); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Claim(0, other, Token{1, 1}, 8, nil); err != nil {
+		t.Fatal(err)
+	}
+	m.Close(0, 8)
 	if got := text(f.sent(0)); got != "" {
 		t.Errorf("before the last part it sends %s", got)
 	}
+	if _, err := m.Lock(0, other, Ask{Deadline: Never}); err != nil {
+		t.Fatal(err)
+	}
+	f.sent(0)
 	if !m.More(0, 2) {
 		t.Fatal("the report has one part")
 	}
