@@ -177,26 +177,33 @@ func (c *claimed) acquire() Token {
 // A client that has claimed a lock through one member, and claims it through another, has
 // it there only if it names the first one, or when that one has released it.
 func TestClaimThroughAnother(t *testing.T) {
-	for _, x := range []struct {
-		through []uint64
-		waits   bool
-	}{{[]uint64{1}, true}, {[]uint64{1, 3}, false}, {[]uint64{3, 1}, false}} {
-		c := newClaimed(t, "naimi-trehel", false, false)
-		heard := told(c.fleet, 1)
-		c.install(c.then)
-		c.settle()
-		c.claim()
-		if c.settle(); !c.honoured() || c.members[c.b].Inside() != 1 {
-			t.Fatalf("%v, and %d are inside", *c.heard, c.members[c.b].Inside())
-		}
-		c.claimAt(1, 7, c.token, x.through...)
-		if c.settle(); (len(*heard) == 0) != x.waits {
-			t.Errorf("through %v: %v", x.through, *heard)
-		}
-		c.members[c.b].Close(0, 7)
-		c.take(c.b)
-		if c.settle(); len(*heard) != 1 || (*heard)[0].Kind != Held {
-			t.Errorf("through %v, and released by the first: %v", x.through, *heard)
+	for first, second := range map[int]int{1: 2, 2: 1} {
+		const a = 1
+		inc := uint64(first + 1)
+		for _, x := range []struct {
+			through []uint64
+			waits   bool
+		}{{[]uint64{a}, true}, {[]uint64{a, inc}, false}, {[]uint64{inc, a}, false}} {
+			c := newClaimed(t, "naimi-trehel", false, false)
+			had, heard := told(c.fleet, first), told(c.fleet, second)
+			c.install(c.then)
+			c.settle()
+			m := c.members[first]
+			m.Wake(5)
+			c.claimAt(first, 7, c.token, a)
+			c.settle()
+			if y, _ := m.Explain(c.name); len(*had) != 1 || y.Holder == nil || y.Holder.Since != 5 || m.Inside() != 1 {
+				t.Fatalf("%v, held by %+v, and %d are inside", *had, y.Holder, m.Inside())
+			}
+			c.claimAt(second, 7, c.token, x.through...)
+			if c.settle(); (len(*heard) == 0) != x.waits {
+				t.Errorf("through %v: %v", x.through, *heard)
+			}
+			m.Close(m.now, 7)
+			c.take(first)
+			if c.settle(); len(*heard) != 1 || (*heard)[0].Kind != Held {
+				t.Errorf("through %v, and released by the first: %v", x.through, *heard)
+			}
 		}
 	}
 }
