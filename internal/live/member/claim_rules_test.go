@@ -302,3 +302,29 @@ func TestClaimFrames(t *testing.T) {
 		}
 	}
 }
+
+// A home testifies for the members whose claims it has honoured: the client may hold the
+// lock through them. That is part of its state.
+func TestClaimIsTestifiedTo(t *testing.T) {
+	for _, by := range []int{1, 2} {
+		c := newClaimed(t, "naimi-trehel", false, false)
+		heard := told(c.fleet, by)
+		c.install(c.then)
+		c.settle()
+		c.claimAt(by, 7, c.token, c.members[c.a].Inc)
+		if c.settle(); len(*heard) != 1 || (*heard)[0].Kind != Held {
+			t.Fatalf("the client hears %v", *heard)
+		}
+		home, v := c.members[c.home], c.next()
+		v.Ghosts = c.then.Ghosts
+		c.over() // by the home's clock
+		c.install(v)
+		if got, want := home.testimony(c.name), home.epoch.those(c.members[by].Inc); got != want {
+			t.Errorf("claimed through m%d: %v may be inside, want %v", by+1, got.list(), want.list())
+		}
+		var s State
+		if err := (&Template{Member: home}).Save(&s); err != nil || s.Before.ClaimedBy != 1<<c.then.Rank(c.members[by].Inc) {
+			t.Errorf("saved as claimed by %b (%v)", s.Before.ClaimedBy, err)
+		}
+	}
+}

@@ -36,7 +36,8 @@ func TestAgain(t *testing.T) {
 		{0, 5 * renew, renew / 10}, // and again a period later
 		{-renew, 5 * renew, renew / 10},
 		{renew / 2, 20 * renew, renew/2 + renew/10 + 3*renew},
-		{renew, renew, renew / 5}, // a short session: it cannot wait
+		{renew * 86 / 100, 4 * renew, renew * 96 / 100}, // a fifth later than it would renew
+		{renew, renew, renew / 5},                       // a short session: it cannot wait
 	} {
 		m.renewAt = Instant(100 * Second)
 		if got := m.Again(m.renewAt-Instant(c.due), c.length); got != c.want {
@@ -86,7 +87,7 @@ func TestProofIsSentSoon(t *testing.T) {
 		if _, err := m.Lock(sent, "a", Ask{Client: 7, Deadline: Never}); err != nil {
 			t.Fatal(err)
 		}
-		if m.Wake(sent + since); m.renewal > last != (since == want) || m.renewal == last && m.Out.Wake != sent+want {
+		if m.Wake(sent + since); m.renewal > last != (since == want) || m.renewal == last && m.Out.Wake != sent+want || m.Inside() != 0 {
 			t.Errorf("lost after %d: renewal %d, woken after %d, want %d", since, m.renewal, m.Out.Wake-sent, want)
 		}
 		if m.Wake(sent + want); m.renewal != last+1 {

@@ -296,3 +296,29 @@ func TestReleaseLapsed(t *testing.T) {
 		t.Errorf("its holder lets go of it: %v, %d inside", err, m.Inside())
 	}
 }
+
+// Tokens rise across a loan: the home enters with a higher one than the member that it has
+// lent the lock to.
+func TestTokensRiseAcrossLoan(t *testing.T) {
+	f := newFleet(t, "central", 2)
+	v := f.next()
+	name := away(f.view, v, 1, 1)
+	for i := range 3 {
+		f.lock([]int{1, 0, 0}[i], name) // two requests wait at m1
+		f.settle()
+	}
+	f.install(v)
+	f.settle()
+	f.unlock(1, name)
+	heard := told(f, 0)
+	for range 2 {
+		f.settle()
+		f.unlock(0, name)
+	}
+	f.settle()
+	homes := told(f, 1)
+	f.lock(1, name)
+	if f.settle(); len(*heard) != 2 || len(*homes) != 1 || !(*heard)[1].Token.Less((*homes)[0].Token) {
+		t.Errorf("%v, and then at the home %v", *heard, *homes)
+	}
+}
