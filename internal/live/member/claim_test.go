@@ -237,8 +237,7 @@ func TestClaimWaits(t *testing.T) {
 		c.then.Ghosts = append(c.then.Ghosts, Ghost{Inc: 99, Rest: 3 * Second})
 		c.install(c.then)
 		c.settle()
-		c.claim()
-		if c.settle(); !c.honoured() {
+		if c.claim(); !c.honoured() {
 			t.Errorf("%s: the home knows itself that no other ghost is inside: %v", alg, *c.heard)
 		}
 
@@ -464,13 +463,13 @@ func TestClaimBehindReport(t *testing.T) {
 	if _, err := m.Claim(0, other, Token{1, 1}, 8, nil); err != nil {
 		t.Fatal(err)
 	}
-	m.Close(0, 8)
 	if got := text(f.sent(0)); got != "" {
 		t.Errorf("before the last part it sends %s", got)
 	}
 	if _, err := m.Lock(0, other, Ask{Deadline: Never}); err != nil {
 		t.Fatal(err)
 	}
+	m.Close(0, 8)
 	f.sent(0)
 	if !m.More(0, 2) {
 		t.Fatal("the report has one part")

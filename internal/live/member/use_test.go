@@ -297,28 +297,30 @@ func TestReleaseLapsed(t *testing.T) {
 	}
 }
 
-// Tokens rise across a loan: the home enters with a higher one than the member that it has
-// lent the lock to.
-func TestTokensRiseAcrossLoan(t *testing.T) {
-	f := newFleet(t, "central", 2)
+// Tokens rise from loan to loan, and then at the home.
+func TestTokensRiseAcrossLoans(t *testing.T) {
+	f := newFleet(t, "central", 3)
 	v := f.next()
-	name := away(f.view, v, 1, 1)
-	for i := range 3 {
-		f.lock([]int{1, 0, 0}[i], name) // two requests wait at m1
+	name := away(f.view, v, 2, 2)
+	for _, i := range []int{2, 0, 1} { // two members wait for the home
+		f.lock(i, name)
 		f.settle()
 	}
 	f.install(v)
 	f.settle()
-	f.unlock(1, name)
-	heard := told(f, 0)
-	for range 2 {
-		f.settle()
-		f.unlock(0, name)
+	var last Token
+	f.events = func(i int, e Event) {
+		if e.Kind == Held && !last.Less(e.Token) {
+			t.Errorf("m%d enters with %v after %v", i+1, e.Token, last)
+		}
+		last = e.Token
 	}
-	f.settle()
-	homes := told(f, 1)
-	f.lock(1, name)
-	if f.settle(); len(*heard) != 2 || len(*homes) != 1 || !(*heard)[1].Token.Less((*homes)[0].Token) {
-		t.Errorf("%v, and then at the home %v", *heard, *homes)
+	for _, i := range []int{2, 0, 1} {
+		f.unlock(i, name)
+		f.settle()
+	}
+	f.lock(2, name)
+	if f.settle(); last.Epoch != v.Epoch || last.Count != 3 {
+		t.Errorf("the last of three entries has token %v", last)
 	}
 }
