@@ -197,8 +197,12 @@ func TestClaimTooLate(t *testing.T) {
 			c.unlock(user, c.name)
 			c.settle()
 			c.claim()
-			if c.settle(); !c.refused() {
-				t.Errorf("%s: %v", alg, *c.heard)
+			if c.settle(); !c.refused() || c.frames["CLAIMED"] != 1 {
+				t.Errorf("%s: %v, %d answers", alg, *c.heard, c.frames["CLAIMED"])
+			}
+			c.lock(1, c.name)
+			if c.settle(); !c.holds(1, c.name) {
+				t.Errorf("%s: the lock is not free after the claim", alg)
 			}
 		}
 	}
@@ -227,6 +231,14 @@ func TestClaimWaits(t *testing.T) {
 		c.take(c.a)
 		if c.settle(); !c.honoured() {
 			t.Errorf("%s: after its report: %v", alg, *c.heard)
+		}
+
+		c = newClaimed(t, alg, true, false)
+		c.then.Ghosts = append(c.then.Ghosts, Ghost{Inc: 99, Rest: 3 * Second})
+		c.install(c.then)
+		c.settle()
+		if c.claim(); !c.honoured() {
+			t.Errorf("%s: the home knows itself that no other ghost is inside: %v", alg, *c.heard)
 		}
 
 		c = newClaimed(t, alg, false, false)
@@ -400,5 +412,103 @@ func TestClaimReleased(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// Claim returns an error where Lock does: for an invalid name, for a client that uses too
+// many locks, and at a process that is not a member.
+func TestClaimErrors(t *testing.T) {
+	f := newFleet(t, "central", 2)
+	m := f.members[0]
+	lone, err := New(m.Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Limits.Names = 2
+	if _, err := m.Renew(0, 7, Second); err != nil {
+		t.Fatal(err)
+	}
+	claim := func(m *Member, name string, want error) {
+		t.Helper()
+		if _, err := m.Claim(0, name, Token{1, 1}, 7, nil); !errors.Is(err, want) {
+			t.Errorf("a claim of %q: %v, want %v", name, err, want)
+		}
+	}
+	claim(lone, "a", ErrGone)
+	claim(m, "", ErrName)
+	claim(m, "a", nil)
+	claim(m, "b", nil)
+	claim(m, "c", ErrNames)
+	m.Leave(0)
+	claim(m, "a", ErrGone)
+}
+
+// A claim follows the last part of the REPORT to the lock's home, so that the home knows
+// by then what the claiming member holds.
+func TestClaimBehindReport(t *testing.T) {
+	f, held, _ := parts(t, 2, 0)
+	m := f.members[0]
+	f.sent(0)
+	if _, err := m.Renew(0, 7, Second); err != nil {
+		t.Fatal(err)
+	}
+	name := homed(f.view, 1, 3, 20)[2]
+	if _, err := m.Claim(0, name, Token{1, 1}, 7, nil); err != nil {
+		t.Fatal(err)
+	}
+	other := homed(f.view, 1, 4, 20)[3] // a claim of it is withdrawn while a request waits
+	if _, err := m.Renew(0, 8, Second); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Claim(0, other, Token{1, 1}, 8, nil); err != nil {
+		t.Fatal(err)
+	}
+	if got := text(f.sent(0)); got != "" {
+		t.Errorf("before the last part it sends %s", got)
+	}
+	if _, err := m.Lock(0, other, Ask{Deadline: Never}); err != nil {
+		t.Fatal(err)
+	}
+	m.Close(0, 8)
+	f.sent(0)
+	if !m.More(0, 2) {
+		t.Fatal("the report has one part")
+	}
+	if got, want := text(f.sent(0)), "REPORT["+held[1]+"] []CLAIM[] []"; got != want {
+		t.Errorf("it sends %s, want %s", got, want)
+	}
+}
+
+// A claim that waits for a late report is not forgotten when witnesses have ruled the late
+// member out, and the home therefore releases the lock.
+func TestClaimOutlivesRelease(t *testing.T) {
+	c := newClaimed(t, "naimi-trehel", false, true)
+	a, home := c.members[c.a], c.members[c.home]
+	if err := a.Release(0, c.name, c.token); err != nil {
+		t.Fatal(err)
+	}
+	c.take(c.a)
+	c.settle()
+	for _, i := range []int{1, c.b, c.home} { // a is late
+		if err := c.members[i].Install(0, c.then); err != nil {
+			t.Fatal(err)
+		}
+		c.take(i)
+	}
+	c.claim()
+	c.hold(a.Inc)
+	home.epoch.found(find(&home.epoch.table, c.name, hashName(c.name))).may = set{} // as witnesses may have said
+	c.lock(1, c.name)
+	if c.hold(a.Inc); !c.holds(1, c.name) || len(*c.heard) > 0 {
+		t.Fatalf("another member holds the lock: %v; the client hears %v", c.holds(1, c.name), *c.heard)
+	}
+	if err := a.Install(0, c.then); err != nil {
+		t.Fatal(err)
+	}
+	c.take(c.a)
+	c.settle()
+	c.lock(c.home, c.name)
+	if c.settle(); !c.refused() {
+		t.Errorf("after the report the client hears %v", *c.heard)
 	}
 }

@@ -1,6 +1,7 @@
 package member
 
 import (
+	"errors"
 	"slices"
 	"testing"
 )
@@ -72,5 +73,48 @@ func TestInside(t *testing.T) {
 	}
 	if m.Wake(m.lease); m.Inside() != 0 {
 		t.Errorf("%d inside after the lease has expired", m.Inside())
+	}
+}
+
+// A lost lock that its application has released no longer counts, while others do.
+func TestInsideAfterRelease(t *testing.T) {
+	f := newFleet(t, "central", 1)
+	m := f.members[0]
+	heard := told(f, 0)
+	for _, name := range []string{"a", "b", "b"} { // another request waits for b
+		f.lock(0, name)
+	}
+	m.lease = Instant(10 * Second)
+	m.Wake(m.deadline())
+	f.take(0)
+	if err := m.Unlock(m.now, "b", (*heard)[1].Token); !errors.Is(err, ErrNotHeld) {
+		t.Fatalf("unlocking what is lost: %v", err)
+	}
+	if m.Inside() != 1 {
+		t.Errorf("%d inside, want 1", m.Inside())
+	}
+}
+
+// When a member leaves, the claims of its own clients end. Those that wait or were honoured
+// here as the home are not its clients'.
+func TestLeaveWithClaims(t *testing.T) {
+	for _, atHome := range []bool{false, true} {
+		c := newClaimed(t, "central", false, false)
+		who := c.b
+		if atHome {
+			who = c.home
+		}
+		c.install(c.then)
+		c.settle()
+		c.claim()
+		if atHome {
+			c.settle()
+		}
+		heard := told(c.fleet, who)
+		c.members[who].Leave(0)
+		c.take(who)
+		if got := len(*heard) == 1 && (*heard)[0].Kind == Stopped && (*heard)[0].Cause == Leaving; got == atHome || atHome && len(*heard) > 0 {
+			t.Errorf("the home leaves %v: %v", atHome, *heard)
+		}
 	}
 }

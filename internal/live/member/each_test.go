@@ -21,10 +21,28 @@ func TestEach(t *testing.T) {
 		}
 		return names
 	}
+	named := func(most int) (names []string) {
+		for name := range m.Names {
+			if names = append(names, string(name)); len(names) == most {
+				break
+			}
+		}
+		return names
+	}
 	for most, want := range map[int][]string{9: {"a", "c", "d"}, 1: {"a"}, 2: {"a", "c"}} {
 		if got := list(most); !slices.Equal(got, want) {
 			t.Errorf("the first %d are %v, want %v", most, got, want)
 		}
+		if got := named(most); !slices.Equal(got, want) {
+			t.Errorf("the first %d names are %v, want %v", most, got, want)
+		}
+	}
+	lone, err := New(m.Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range lone.Names {
+		t.Errorf("before the first view %s is in use", name)
 	}
 }
 

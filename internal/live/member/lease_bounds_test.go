@@ -36,7 +36,8 @@ func TestAgain(t *testing.T) {
 		{0, 5 * renew, renew / 10}, // and again a period later
 		{-renew, 5 * renew, renew / 10},
 		{renew / 2, 20 * renew, renew/2 + renew/10 + 3*renew},
-		{renew, renew, renew / 5}, // a short session: it cannot wait
+		{renew * 86 / 100, 4 * renew, renew * 96 / 100}, // a fifth later than it would renew
+		{renew, renew, renew / 5},                       // a short session: it cannot wait
 	} {
 		m.renewAt = Instant(100 * Second)
 		if got := m.Again(m.renewAt-Instant(c.due), c.length); got != c.want {
@@ -67,5 +68,30 @@ func TestUsable(t *testing.T) {
 	}
 	if m.Renewed(m.now, m.renewal); m.Usable(m.now) || m.Deadline() != end {
 		t.Errorf("a renewal is confirmed after it has left: usable %v, until %d, want %d", m.Usable(m.now), m.Deadline(), end)
+	}
+}
+
+// The renewal that proves membership after a client has lost a lock is sent at once, but
+// not sooner after the last one than a twentieth of the renewal period, and not later than
+// the next one is due.
+func TestProofIsSentSoon(t *testing.T) {
+	renew := Instant(Usual().Renew)
+	for since, want := range map[Instant]Instant{1: renew / 20, renew / 20: renew / 20, renew/20 + 1: renew/20 + 1, renew - 1: renew - 1} {
+		f := newFleet(t, "central", 1)
+		m, sent := f.members[0], 5*renew
+		m.Wake(sent)
+		last := m.renewal
+		if _, err := m.Renew(sent, 7, Span(since)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := m.Lock(sent, "a", Ask{Client: 7, Deadline: Never}); err != nil {
+			t.Fatal(err)
+		}
+		if m.Wake(sent + since); m.renewal > last != (since == want) || m.renewal == last && m.Out.Wake != sent+want || m.Inside() != 0 {
+			t.Errorf("lost after %d: renewal %d, woken after %d, want %d", since, m.renewal, m.Out.Wake-sent, want)
+		}
+		if m.Wake(sent + want); m.renewal != last+1 {
+			t.Errorf("lost after %d: no renewal is sent after %d", since, want)
+		}
 	}
 }

@@ -54,6 +54,7 @@ func TestFramesAreRefused(t *testing.T) {
 		{"loan from another than the home", 2, frame{kind: lendFrame, name: []byte(mine)}, errUnexpected},
 		{"return of what is not lent", 2, frame{kind: returnFrame, name: []byte(mine)}, errUnexpected},
 		{"done from another than the home", 2, frame{kind: doneFrame, name: []byte(mine)}, errUnexpected},
+		{"answer to a claim from another than the home", 2, frame{kind: claimedFrame, name: []byte(mine)}, errUnexpected},
 		{"report", 2, frame{kind: reportFrame, waits: []wanted{{mine, old}}}, nil},
 		{"report for the second time", 2, frame{kind: reportFrame}, errUnexpected},
 		{"loan", 2, frame{kind: lendFrame, name: []byte(other), until: old}, nil},

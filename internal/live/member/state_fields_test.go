@@ -143,6 +143,14 @@ func TestTemplateRefuses(t *testing.T) {
 		m.Close(5, id)
 	}
 	saves("no client any more", true, m)
+	for _, id := range []uint64{TheClient, 7} {
+		if _, err := m.Renew(5, id, Second); err != nil {
+			t.Fatal(err)
+		}
+	}
+	saves("two clients", false, m)
+	m.Close(5, TheClient)
+	m.Close(5, 7)
 	f.lock(0, "b")
 	f.settle()
 	saves("two locks", false, m)

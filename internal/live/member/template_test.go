@@ -310,3 +310,40 @@ func TestTemplateAsksAgain(t *testing.T) {
 		}
 	}
 }
+
+// A renewal that was confirmed in one state proves nothing in the next.
+func TestTemplateForgetsProof(t *testing.T) {
+	f := newFleet(t, "central", 2)
+	v := f.next()
+	d := newTemplate(t, f, Limits{}, away(f.view, v, 1, 1), v)
+	p := Part{Epoch: 2, Known: true, Busy: true, Lapsed: true, Carried: true, Client: true, Proof: true, Token: Token{1, 1}, Lendee: -1}
+	for _, confirmed := range []uint64{BeforeLoss, AfterLoss, BeforeLoss} {
+		m := load(t, d, &State{Lease: Runs, Pass: true, Present: p})
+		m.Wake(0)
+		m.Renewed(0, confirmed)
+		var s State
+		if err := d.Save(&s); err != nil || s.Present.Lapsed == (confirmed == AfterLoss) {
+			t.Errorf("renewal %d is confirmed: the lock is passed on %v (%v)", confirmed, !s.Present.Lapsed, err)
+		}
+	}
+}
+
+// The lease, the session and what is due of a state are its own, not those of the state
+// before.
+func TestTemplateForgetsTime(t *testing.T) {
+	f := newFleet(t, "central", 2)
+	v := f.next()
+	d := newTemplate(t, f, Limits{}, away(f.view, v, 1, 1), v)
+	p := Part{Epoch: 2, Known: true, Busy: true, Lapsed: true, Carried: true, Token: Token{1, 1}, Lendee: -1}
+	for _, want := range []State{{Lease: Runs, Session: true}, {Lease: NoLease}, {Lease: Over}, {Lease: NoLease, Session: true}} {
+		for _, over := range []bool{true, false} {
+			load(t, d, &State{Lease: Runs, Pass: true, Present: p}) // it is left at once
+			want.Present, want.SessionOver = p, over
+			load(t, d, &want).Wake(0)
+			var s State
+			if err := d.Save(&s); err != nil || s.Lease != want.Lease || s.Session != (want.Session && !over) || !s.Present.Lapsed {
+				t.Errorf("lease %d, session %v, over %v: saved as %d, %v, lapsed %v (%v)", want.Lease, want.Session, over, s.Lease, s.Session, s.Present.Lapsed, err)
+			}
+		}
+	}
+}

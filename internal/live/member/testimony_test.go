@@ -80,3 +80,37 @@ func TestTestimonyOfNewHolder(t *testing.T) {
 		t.Errorf("%v may be inside, and before it was granted %v", got.list(), before.list())
 	}
 }
+
+// What a witness holds by an older view rules out all other processes, unless a client
+// holds it that may hold it through another member as well: since the view in which the
+// client entered has ended, it can have claimed the lock elsewhere.
+func TestTestimonyOfHolder(t *testing.T) {
+	for _, client := range []uint64{0, 7} {
+		f := newFleet(t, "central", 3)
+		m := f.members[0]
+		if _, err := m.Renew(0, 7, 100*Second); err != nil {
+			t.Fatal(err)
+		}
+		name := away(f.view, f.view, 1, 1)
+		if _, err := m.Lock(0, name, Ask{Client: client, Deadline: Never}); err != nil {
+			t.Fatal(err)
+		}
+		f.take(0)
+		if f.settle(); !f.holds(0, name) {
+			t.Fatal("the lock is not acquired")
+		}
+		for views := 1; views <= 2; views++ {
+			f.install(f.next())
+			want := m.epoch.those(m.Inc)
+			if client != 0 && views > 1 {
+				want = m.epoch.everybody
+			}
+			if got := m.testimony(name); got != want {
+				t.Errorf("held by client %d, %d views after it entered: %v may be inside, want %v", client, views, got.list(), want.list())
+			}
+			if views == 1 { // the next view must not begin before the reports are there
+				f.settle()
+			}
+		}
+	}
+}

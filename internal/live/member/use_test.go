@@ -296,3 +296,31 @@ func TestReleaseLapsed(t *testing.T) {
 		t.Errorf("its holder lets go of it: %v, %d inside", err, m.Inside())
 	}
 }
+
+// Tokens rise from loan to loan, and then at the home.
+func TestTokensRiseAcrossLoans(t *testing.T) {
+	f := newFleet(t, "central", 3)
+	v := f.next()
+	name := away(f.view, v, 2, 2)
+	for _, i := range []int{2, 0, 1} { // two members wait for the home
+		f.lock(i, name)
+		f.settle()
+	}
+	f.install(v)
+	f.settle()
+	var last Token
+	f.events = func(i int, e Event) {
+		if e.Kind == Held && !last.Less(e.Token) {
+			t.Errorf("m%d enters with %v after %v", i+1, e.Token, last)
+		}
+		last = e.Token
+	}
+	for _, i := range []int{2, 0, 1} {
+		f.unlock(i, name)
+		f.settle()
+	}
+	f.lock(2, name)
+	if f.settle(); last.Epoch != v.Epoch || last.Count != 3 {
+		t.Errorf("the last of three entries has token %v", last)
+	}
+}

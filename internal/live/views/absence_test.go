@@ -186,3 +186,84 @@ func TestMembershipFallsSilent(t *testing.T) {
 		t.Errorf("woken at %d, after %d", p.Out.Wake, due)
 	}
 }
+
+// A voter whose disk is lost, because a member with its name does not have it, is replaced
+// before voters that have been absent for long, and by that member before all others.
+func TestLostDisk(t *testing.T) {
+	d := lead(t, 5, 3)
+	d.live(3*second, 64, 65, 66, 67, 68)
+	d.Applied(d.now, must(t, d.record, Change{Base: 1, Drop: []uint64{65, 66}, Join: []Joiner{{"C", "C", 900, 0}}}))
+	d.absent[0].at = d.now - member.Instant(d.record.Settings.Replace) - 1
+	for _, proven := range []bool{false, true} { // only a member that has renewed can become a voter
+		overdue, spares := []uint64{65}, []uint64{104, 105}
+		if d.standings[3].proven = proven; proven {
+			overdue, spares = []uint64{66, 65}, []uint64{900, 104, 105}
+		}
+		if r := d.roster(&Change{}); !slices.Equal(r.overdue, overdue) || !slices.Equal(r.spares, spares) {
+			t.Errorf("C has renewed %v: overdue %v, spares %v; want %v and %v", proven, r.overdue, r.spares, overdue, spares)
+		}
+	}
+	d.record.Voters = append(d.record.Voters, Voter{ID: 70, Name: "C", Leaves: true})
+	d.record.Members[3].Voter = 70
+	if r := d.roster(&Change{}); !slices.Equal(r.overdue, []uint64{65}) || !slices.Equal(r.spares, []uint64{104, 105, 900}) {
+		t.Errorf("C has the disk of a retired voter: overdue %v, spares %v", r.overdue, r.spares)
+	}
+	d = lead(t, 3, 3)
+	d.live(3*second, 64, 65, 66)
+	d.Applied(d.now, must(t, d.record, Change{Base: 1, Drop: []uint64{66}, Join: []Joiner{{"C", "C", 900, 0}}}))
+	if x := d.live(3*second, 64, 65, 128); x == nil || !slices.Equal(x.Promote, []uint64{900}) || !slices.Equal(x.Retire, []uint64{66}) {
+		t.Errorf("the only spare has the name of the absent voter: %+v", x)
+	}
+}
+
+// A voter that has left is forgotten when the log no longer has it for sure, and once.
+func TestVoterIsForgotten(t *testing.T) {
+	left := func() *testLeader {
+		d := lead(t, 4, 3)
+		d.live(3*second, 64, 65, 66, 67)
+		d.Applied(d.now, must(t, d.record, Change{Base: 1, Left: []uint64{66}, Retire: []uint64{66}, Promote: []uint64{104}}))
+		return d
+	}
+	for _, x := range []struct{ listed, steady, want bool }{{false, true, true}, {true, true, false}, {false, false, false}} {
+		d, list := left(), []uint64{64, 65, 128}
+		if x.listed {
+			list = []uint64{64, 65, 66}
+		}
+		d.Voters(list, false, x.steady)
+		var c Change
+		if d.revote(&c); slices.Equal(c.Forget, []uint64{66}) != x.want || !x.want && len(c.Forget) > 0 {
+			t.Errorf("the log has it %v, and is steady %v: %v is forgotten", x.listed, x.steady, c.Forget)
+		}
+	}
+	d := left()
+	d.Voters([]uint64{64, 65, 128}, false, true)
+	for _, m := range d.record.Members { // more than one attempt is needed: all cannot go
+		_ = d.Evict(m.Inc)
+	}
+	_ = d.Choose(central())
+	if x := d.tick(2 * second); x == nil || len(x.Drop) > 0 || !slices.Equal(x.Forget, []uint64{66}) {
+		t.Errorf("%+v", x)
+	}
+}
+
+// The log can do without members that have no voter, or one that is retired already: no
+// member is asked whether it runs when they leave. Nor is it when a voter only stops.
+func TestLeavingWithoutVoter(t *testing.T) {
+	for what, x := range map[string]struct {
+		leaves  func(d *testLeader)
+		leaving []uint64
+	}{
+		"a voter":               {func(d *testLeader) { d.leaves(66, 66) }, []uint64{66}},
+		"one that stops":        {func(d *testLeader) { d.say("C", Message{Kind: Leave, Inc: 66, Voter: 66, Stops: true}) }, nil},
+		"one that is retired":   {func(d *testLeader) { d.leaves(66, 66); d.record.Voters[2].Leaves = true }, nil},
+		"one that has no voter": {func(d *testLeader) { d.leaves(66, 66); d.record.Members[2].Voter = 0 }, nil},
+	} {
+		d := lead(t, 4, 3)
+		d.live(3*second, 64, 65, 66, 67)
+		x.leaves(d)
+		all := []uint64{66}
+		if got := d.roster(&Change{Left: all}).leaving; !slices.Equal(got, x.leaving) || (d.asks(all) != 0) != (len(x.leaving) > 0) {
+			t.Errorf("%s leaves: voters %v leave, asked at %d", what, got, d.asks(all))
+		}
+	}
+}

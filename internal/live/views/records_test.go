@@ -151,12 +151,13 @@ func numbers(n int) (all []uint64) {
 // A copy of a record shares nothing with it.
 func TestRecordClone(t *testing.T) {
 	r := must(t, born(t, 3, 3), Change{Base: 1, Drop: []uint64{66}, Ghosts: []member.Ghost{{Inc: 66, Rest: 9}}})
+	r.Earlier = []uint64{8}
 	n := r.Clone()
 	if !reflect.DeepEqual(n, r) {
 		t.Fatalf("%+v is not %+v", n, r)
 	}
-	n.Members[0].Name, n.Formers[0], n.Ghosts[0].Inc, n.Choices[0].Version, n.Voters[0].Leaves = "Z", 1, 1, 99, true
-	if reflect.DeepEqual(n, r) || r.Members[0].Name != "A" || r.Formers[0] != 64 || r.Ghosts[0].Inc != 66 || r.Choices[0].Version != 1 || r.Voters[0].Leaves {
+	n.Members[0].Name, n.Formers[0], n.Ghosts[0].Inc, n.Choices[0].Version, n.Voters[0].Leaves, n.Earlier[0] = "Z", 1, 1, 99, true, 1
+	if reflect.DeepEqual(n, r) || r.Earlier[0] != 8 || r.Members[0].Name != "A" || r.Formers[0] != 64 || r.Ghosts[0].Inc != 66 || r.Choices[0].Version != 1 || r.Voters[0].Leaves {
 		t.Errorf("%+v", r)
 	}
 }

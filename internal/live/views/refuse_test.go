@@ -88,6 +88,7 @@ func TestBearer(t *testing.T) {
 		"a copied disk":              {"A", "x", 64, NameUse, 64, true, &InUse{"A", true, "A", "A"}},
 		"a copy with a name":         {"X", "x", 64, VoterUse, 64, true, &InUse{"X", true, "A", "A"}},
 		"its own disk":               {"X", "A", 64, VoterUse, 64, false, nil},
+		"a name, with another voter": {"B", "x", 70, NameUse, 65, true, &InUse{"B", false, "B", "B"}},
 	} {
 		p, err := NewMembership(MembershipConfig{Name: x.name, Address: x.address, Nonce: 500, Voter: x.voter, Voters: []string{"A"}})
 		if err != nil {
@@ -106,6 +107,9 @@ func TestBearer(t *testing.T) {
 		p.told(t, 3, "B", Message{Kind: Probed, Nonce: 500, Inc: x.by})
 		if !reflect.DeepEqual(p.Err(), x.want) || (p.Out.Ending == Refused) != (x.want != nil) {
 			t.Errorf("%s: %v, want %v", what, p.Err(), x.want)
+		}
+		if copied := strings.Contains(what, "cop"); x.want != nil && strings.Contains(p.Err().Error(), "data directory") != copied {
+			t.Errorf("%s: the operator reads %v", what, p.Err())
 		}
 	}
 }
@@ -127,8 +131,10 @@ func TestWaits(t *testing.T) {
 	if !strings.Contains(p.Waits(), "node B at B") {
 		t.Errorf("%q", p.Waits())
 	}
-	if p, _ := joined(t); p.Waits() != "" {
-		t.Errorf("a member: %q", p.Waits())
+	p.told(t, 12, "A", Message{Kind: Wait, Nonce: 500, Reason: Full})
+	r = must(t, r, Change{Base: 1, Join: []Joiner{{"X", "x", 500, 0}}})
+	if p.told(t, 13, "A", Message{Kind: View, Record: r.AppendTo(nil)}); p.Inc() == 0 || p.Waits() != "" {
+		t.Errorf("incarnation %d waits: %q", p.Inc(), p.Waits())
 	}
 }
 
@@ -170,6 +176,41 @@ func TestEarlier(t *testing.T) {
 		got, err := ParseMessage(l.Out.Send[len(l.Out.Send)-1].Bytes)
 		if err != nil || got.Kind != Other || got.Newer != newer || got.Cluster != r.Cluster {
 			t.Errorf("cluster %d: %+v, %v", cluster, got, err)
+		}
+	}
+}
+
+// A process that is not a member yet does not join an older generation, however short ago
+// that has answered. A member is not misled by an answer from another cluster: it goes on
+// as long as its own may.
+func TestOtherClusterAnswers(t *testing.T) {
+	r := born(t, 2, 1)
+	p := joins(t, MembershipConfig{Voters: []string{"A"}, Cluster: 9})
+	p.told(t, 2, "A", Message{Kind: Wait, Nonce: 500, Reason: Full, Record: r.AppendTo(nil)})
+	p.told(t, 3, "B", Message{Kind: Other, Cluster: 7, Former: 9, Newer: true})
+	if want := (&Recovered{9, 7, "B"}); !reflect.DeepEqual(p.Err(), want) {
+		t.Errorf("its cluster was recovered: %v, want %v", p.Err(), want)
+	}
+	p = joins(t, MembershipConfig{Voters: []string{"A"}, Join: []string{"A"}, Cluster: 9})
+	r = must(t, r, Change{Base: 1, Join: []Joiner{{"X", "x", 500, 0}}})
+	p.told(t, 2, "A", Message{Kind: View, Record: r.AppendTo(nil)})
+	p.told(t, 9*second, "A", Message{Kind: Other, Cluster: 7, Former: 9, Inc: 128})
+	if p.Inc() != 128 || p.Err() != nil || p.Out.Ending != Running {
+		t.Errorf("incarnation %d ends: %d, %v", p.Inc(), p.Out.Ending, p.Err())
+	}
+}
+
+// A process that does not know its cluster is answered by any voter, and not referred to
+// another cluster. A voter without a record believes no epoch.
+func TestWithoutCluster(t *testing.T) {
+	join := Message{Kind: Join, Name: "X", Address: "X", Nonce: 5, Seen: 50}
+	for _, r := range []Record{born(t, 2, 1), {}} {
+		l := NewLeader(64, r)
+		if err := l.Receive(1, "X", join.AppendTo(nil)); err != nil || len(l.Out.Send) != 1 {
+			t.Fatalf("%d answers, %v", len(l.Out.Send), err)
+		}
+		if m, err := ParseMessage(l.Out.Send[0].Bytes); err != nil || m.Kind != NotLeader || l.floor != 0 {
+			t.Errorf("cluster %d: %+v, %v; it believes epoch %d", r.Cluster, m, err, l.floor)
 		}
 	}
 }

@@ -208,7 +208,7 @@ func TestReplicaAddresses(t *testing.T) {
 	if len(c.seen) > maxSeen {
 		t.Errorf("%d places", len(c.seen))
 	}
-	for _, b := range [][]byte{nil, {64}, {255, 255}} {
+	for _, b := range [][]byte{nil, {64}, {255, 255}, {64, 65}, {64, 65, 255}} {
 		if err := c.Step(100*second, "x", b); err == nil {
 			t.Errorf("% x is taken", b)
 		}
@@ -313,5 +313,48 @@ func TestOver(t *testing.T) {
 		if got := x.r.Over(x.id); got != x.want {
 			t.Errorf("%s: %v", x.what, got)
 		}
+	}
+}
+
+// What a message from another voter says of the epochs that its process has seen counts,
+// unless the log refuses the message.
+func TestReplicaHearsOfEpochs(t *testing.T) {
+	c, s := leadingReplica(t)
+	letter := append(binary.AppendUvarint(binary.AppendUvarint(binary.AppendUvarint(nil, 64), 777), 50), 'x')
+	for _, refused := range []error{errors.New("refused"), nil} {
+		s.stepErr = refused
+		if err := c.Step(102*second, "there", letter); err != refused {
+			t.Fatal(err)
+		}
+		c.Tick(102 * second)
+		if refused != nil {
+			if len(s.proposed) > 0 {
+				t.Error("a refused message is believed")
+			}
+			continue
+		}
+		if len(s.proposed) != 1 {
+			t.Fatalf("%d proposals", len(s.proposed))
+		}
+		if x, err := ParseChange(s.proposed[0]); err != nil || x.Above != 50 {
+			t.Errorf("%+v, %v", x, err)
+		}
+	}
+}
+
+// An epoch that the process has seen counts for the next view, and other voters are told of
+// the highest one.
+func TestReplicaRaises(t *testing.T) {
+	c, s := leadingReplica(t)
+	c.Raise(50)
+	c.Raise(40)
+	s.next = []LogOut{{Send: []Post{{To: 64, Bytes: []byte("x")}}}}
+	c.Tick(102 * second)
+	if x, err := ParseChange(s.proposed[0]); err != nil || x.Above != 50 {
+		t.Errorf("%+v, %v", x, err)
+	}
+	want := append(binary.AppendUvarint(binary.AppendUvarint(binary.AppendUvarint(nil, 64), 64), 50), 'x')
+	if len(c.Out.Post) != 1 || !slices.Equal(c.Out.Post[0].Bytes, want) {
+		t.Errorf("%v, want % x", c.Out.Post, want)
 	}
 }

@@ -105,3 +105,18 @@ func TestFirstMemberIsReplaced(t *testing.T) {
 		t.Errorf("%+v", g)
 	}
 }
+
+// A voter that does not lead does nothing by itself, whether it has led before or not.
+func TestFollowersAreIdle(t *testing.T) {
+	d := lead(t, 3, 3)
+	d.live(3*second, 64, 65, 66)
+	_ = d.Evict(66)
+	d.say("C", Message{Kind: Status, Number: 1})
+	d.Follow(d.now, 65)
+	never := &testLeader{NewLeader(65, d.record), t, 100 * second, 1}
+	for what, d := range map[string]*testLeader{"led": d, "never led": never} {
+		if x := d.tick(30 * second); x != nil || len(d.Out.Send) > 0 || d.Out.Read+d.Out.HandOver != 0 || d.Out.Revote != nil {
+			t.Errorf("one that has %s: %+v", what, d.Out)
+		}
+	}
+}
