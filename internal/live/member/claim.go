@@ -211,7 +211,8 @@ func (m *Member) rests(u *use, through []uint64) (rests, known bool) {
 	if rank < 0 || u.claims.by>>rank&1 == 1 || place >= 0 && u.held.has(place) {
 		return true, true
 	}
-	return false, place < 0 || e.reported.has(place)
+	suspects := m.suspects(e, u) // witnesses may have ruled it out
+	return false, place < 0 || e.reported.has(place) || !suspects.has(place)
 }
 
 // blocked reports whether a process may be inside that is not among those through which
