@@ -1,0 +1,204 @@
+// Package conform checks whether what the machines of a lock did elsewhere, for example on
+// live nodes, is a run of the model that the checker explores.
+//
+// What is known is the steps of each machine, in its own order: the input, the state before
+// and after it, and the messages that it sent. Check merges them into one run in which each
+// message is sent before it is received, and walks the model along it: each step must lead
+// to a successor of the model's state. Steps of different machines commute unless a message
+// connects them, so it does not matter which of these runs is walked.
+//
+// So this tests what ran the machines: that each one began in the state that the model
+// begins with, kept its state between steps, received what was sent to it, once and in
+// order, and was asked to enter and to leave only when it may be. It also tests that the
+// machines are the same ones that were checked.
+package conform
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/host"
+	"github.com/stile-lock/stile/internal/world/family"
+	"github.com/stile-lock/stile/internal/world/family/locks"
+	"github.com/stile-lock/stile/internal/world/model"
+)
+
+// A Run is what is known of the machines of one lock.
+type Run struct {
+	Spec  algorithm.Spec
+	View  algorithm.View // how they began
+	Seats []Seat
+}
+
+// A Seat is what is known of one of the machines.
+type Seat struct {
+	Name  string
+	Steps []Step // from its birth on
+	Whole bool   // these are all of them
+}
+
+// A Step is what a machine did with one input.
+type Step struct {
+	In            host.Input // Request, Release or Receive
+	Before, After []byte     // states
+	Out           host.Output
+	Err           error // why it refused the input
+}
+
+// A Result says how much of a run was checked.
+type Result struct {
+	Steps int          // number of steps that the model has
+	Rest  int          // number of steps that were not checked: after a refused one, or because they depend on unknown ones
+	Lacks algorithm.ID // a seat whose unknown steps they depend on; None if there is none
+}
+
+// A Refusal is the error of a run that is not one of the model.
+type Refusal struct {
+	Seat algorithm.ID
+	Step int    // number of the step among those of the seat, from 1
+	Nth  int    // number of the step in the merged run, from 1
+	What string // the step, in words
+	Err  error  // a model.Deviation, or why the machine refused the input
+}
+
+func (e Refusal) Error() string { return fmt.Sprintf("%s: %v", e.What, e.Err) }
+
+// Unwrap returns the reason.
+func (e Refusal) Unwrap() error { return e.Err }
+
+// Check walks the model along a run. The error is a Refusal if the run is not one of the
+// model; the Result then says how far it came. Otherwise the error says why the model
+// cannot be used for it.
+func Check(r *Run) (Result, error) {
+	f, err := r.model()
+	if err != nil {
+		return Result{}, err
+	}
+	w := walk{Run: r, Follower: f, next: make([]int, len(r.Seats))}
+	result := Result{Lacks: algorithm.None}
+	if err = w.all(); err == nil {
+		result.Lacks, err = w.stuck()
+	}
+	result.Steps = w.taken
+	for p, s := range r.Seats {
+		result.Rest += len(s.Steps) - w.next[p]
+	}
+	if err != nil {
+		result.Rest-- // the refused one
+	}
+	return result, err
+}
+
+// model returns a follower in the start of the model.
+func (r *Run) model() (*model.Follower, error) {
+	n := len(r.Seats)
+	env, err := locks.Family().Env(family.Options{Nodes: n})
+	if err != nil {
+		return nil, err
+	}
+	var all []algorithm.ID
+	var names []string
+	for p, s := range r.Seats {
+		all, names = append(all, algorithm.ID(p)), append(names, s.Name)
+	}
+	m, err := model.New(model.Config{
+		Spec: r.Spec, Seats: n, Env: env, Waiters: all, Settles: true, Starts: []algorithm.View{r.View}, Copies: true,
+		Names: []string{family.MutualExclusion, family.UnaskedEntry, family.Channels}, // without the last, links could not have many messages
+	})
+	if err != nil {
+		return nil, err
+	}
+	return m.Follow(names)
+}
+
+// A walk is a walk along a run.
+type walk struct {
+	*Run
+	*model.Follower
+	next  []int // next step of each seat
+	taken int
+}
+
+// all walks until the next step of every seat is one that receives what was not sent.
+func (w *walk) all() error {
+	for on := true; on; {
+		on = false
+		for p := range w.Seats {
+			for w.ready(p) {
+				if err := w.step(p); err != nil {
+					return err
+				}
+				on = true
+			}
+		}
+	}
+	return nil
+}
+
+// head returns the next step of a seat, or nil.
+func (w *walk) head(p int) *Step {
+	if s := w.Seats[p].Steps; w.next[p] < len(s) {
+		return &s[w.next[p]]
+	}
+	return nil
+}
+
+// ready reports whether the next step of a seat can be taken, as far as messages are
+// concerned.
+func (w *walk) ready(p int) bool {
+	s := w.head(p)
+	return s != nil && (s.In.Kind != host.Receive || w.Arrives(s.In.From, algorithm.ID(p)))
+}
+
+// step takes the next step of a seat.
+func (w *walk) step(p int) error {
+	s := w.head(p)
+	o := model.Observed{Seat: algorithm.ID(p), In: s.In, Before: s.Before, After: s.After, Out: s.Out}
+	err := s.Err
+	if err == nil {
+		err = w.Step(&o)
+	}
+	var deviates model.Deviation
+	switch {
+	case err == nil:
+		w.next[p]++
+		w.taken++
+		return nil
+	case s.Err != nil, errors.As(err, &deviates):
+		return Refusal{o.Seat, w.next[p] + 1, w.taken + 1, w.Describe(&o), err}
+	}
+	return fmt.Errorf("%s: %s: the model cannot follow: %w", w.Seats[p].Name, w.Describe(&o), err)
+}
+
+// stuck says why the walk has ended: there are no more steps, or the next message of each
+// seat that is left was not sent. The latter is as it should be only if its sender may have
+// sent it later than in its last known step. Then it returns that one.
+func (w *walk) stuck() (algorithm.ID, error) {
+	lacks := algorithm.None
+	for p := range w.Seats {
+		if w.head(p) == nil {
+			continue
+		}
+		last := w.lacks(p)
+		if last < 0 || w.Seats[last].Whole {
+			return algorithm.None, w.step(p)
+		}
+		lacks = algorithm.ID(last)
+	}
+	return lacks, nil
+}
+
+// lacks returns the seat whose unknown steps a seat waits for: its next step receives a
+// message from that one, or from one that waits for it. It is -1 if seats wait for each
+// other in a circle.
+func (w *walk) lacks(p int) int {
+	for range w.Seats {
+		s := w.head(p)
+		if s == nil {
+			return p
+		}
+		p = int(s.In.From)
+	}
+	return -1
+}
