@@ -51,7 +51,7 @@ type (
 		Algorithm string `json:"algorithm"`
 		Step      int    `json:"step"` // of the lock in this view, from 1
 		Node      string `json:"node"`
-		Input     int    `json:"input"` // of its recording, from 1
+		Input     int    `json:"input"` // of its recording, from 1; 0 for the end of the view
 		What      string `json:"what"`
 		Why       string `json:"why"`
 	}
@@ -229,10 +229,13 @@ func (r *conformReport) lock(v *viewRun, l *lockRun, spec specFinder) error {
 		s := conform.Seat{Name: fmt.Sprintf("%s (%v)", words.Quoted(m.Name), algorithm.ID(seat))} // messages refer to seats
 		if of := v.spans[m.Inc]; of != nil {
 			s.Whole = of.whole
+			for from := range members {
+				s.Arrived = append(s.Arrived, of.Arrived[members[(from+l.home)%len(members)].Inc])
+			}
 		}
 		if i := l.instances[m.Inc]; i != nil {
 			for _, x := range i.Steps {
-				s.Steps = append(s.Steps, conform.Step{In: x.In, Before: x.Before, After: x.After, Out: x.Out, Err: x.Err})
+				s.Steps = append(s.Steps, conform.Step{In: x.In, Before: x.Before, After: x.After, Out: x.Out, Err: x.Err, Came: x.Came, Went: x.Went})
 			}
 		}
 		run.Seats, incs = append(run.Seats, s), append(incs, m.Inc)
@@ -243,9 +246,12 @@ func (r *conformReport) lock(v *viewRun, l *lockRun, spec specFinder) error {
 	why := "a step before them was refused"
 	switch {
 	case errors.As(err, &refusal):
-		step := l.instances[incs[refusal.Seat]].Steps[refusal.Step-1]
+		input := 0
+		if refusal.Step > 0 {
+			input = l.instances[incs[refusal.Seat]].Steps[refusal.Step-1].Input
+		}
 		r.Refused = append(r.Refused, refusedStep{
-			v.Record.Epoch, l.name, is.Name, refusal.Nth, nodeOf(refusal.Seat), step.Input, refusal.What, refusal.Err.Error(),
+			v.Record.Epoch, l.name, is.Name, refusal.Nth, nodeOf(refusal.Seat), input, refusal.What, refusal.Err.Error(),
 		})
 	case err != nil:
 		return err
@@ -263,7 +269,11 @@ func (r *conformReport) lock(v *viewRun, l *lockRun, spec specFinder) error {
 }
 
 func (s refusedStep) String() string {
-	return fmt.Sprintf("epoch %d, %s (%s), step %d, at input %d of node %s: it %s: %s", s.Epoch, lockText(s.Lock), s.Algorithm, s.Step, s.Input, s.Node, s.What, s.Why)
+	at := fmt.Sprintf("input %d", s.Input)
+	if s.Input == 0 {
+		at = "the end"
+	}
+	return fmt.Sprintf("epoch %d, %s (%s), step %d, at %s of node %s: it %s: %s", s.Epoch, lockText(s.Lock), s.Algorithm, s.Step, at, s.Node, s.What, s.Why)
 }
 
 // lockText names a lock.

@@ -17,8 +17,10 @@ import (
 // A Span is the time in which a process was in one view.
 type Span struct {
 	Record    *views.Record
-	Inc       uint64      // its incarnation
-	Instances []*Instance // those that took a step
+	Inc       uint64            // its incarnation
+	Arrived   map[uint64]uint64 // number of frames that have arrived from each incarnation
+	Instances []*Instance       // those that took a step
+	sent      map[uint64]uint64
 	groups    []*group
 }
 
@@ -39,6 +41,12 @@ type Step struct {
 	After  []byte
 	Out    host.Output
 	Err    error // why it refused the input; it then has no output
+
+	// The numbers, from 1, of the frames with its messages among those of their links: of
+	// the one that was received, and of those that were sent. A process that was evicted
+	// sends no more frames: then the latter are fewer.
+	Came uint64
+	Went []uint64
 }
 
 // A group is the machines of one algorithm in one view. The member shares them among all
@@ -59,6 +67,7 @@ type tap struct {
 	input   int
 	groups  []*group // made in this input
 	steps   []tapped // taken in this input
+	numbers []uint64 // of the frames of its effects
 	spans   []*Span
 	err     error
 }
@@ -157,16 +166,35 @@ func (m *machine) Step(in host.Input, out *host.Output) error {
 // to which locks the steps.
 func (t *tap) took() {
 	effects := t.process.Out.Effects
+	t.numbers = t.numbers[:0]
 	for i := range effects {
-		if effects[i].Kind == process.View {
-			t.began(i, effects[i].Record)
-		}
+		t.numbers = append(t.numbers, t.number(i, &effects[i]))
 	}
 	next := 0 // effect from which on to look for the next frame that was sent
 	for _, s := range t.steps {
 		next = t.name(s, effects, max(next, s.at))
 	}
 	t.steps = t.steps[:0]
+}
+
+// number returns the number of the frame that effect number i is about, if there is one.
+func (t *tap) number(i int, e *process.Effect) uint64 {
+	if e.Kind == process.View {
+		t.began(i, e.Record)
+	}
+	if len(t.spans) == 0 {
+		return 0
+	}
+	s := t.spans[len(t.spans)-1]
+	switch e.Kind {
+	case process.FrameSent:
+		s.sent[e.Peer]++
+		return s.sent[e.Peer]
+	case process.Delivering:
+		s.Arrived[e.Peer]++
+		return s.Arrived[e.Peer]
+	}
+	return 0
 }
 
 // began notes a view: the member has made its groups right before effect number i.
@@ -177,7 +205,7 @@ func (t *tap) began(i int, r *views.Record) {
 		return
 	}
 	record := r.Clone()
-	s := &Span{Record: &record, Inc: t.groups[first].inc}
+	s := &Span{Record: &record, Inc: t.groups[first].inc, Arrived: map[uint64]uint64{}, sent: map[uint64]uint64{}}
 	for _, g := range t.groups {
 		if is(g) {
 			s.groups = append(s.groups, g)
@@ -201,16 +229,18 @@ func (t *tap) name(s tapped, effects []process.Effect, next int) int {
 		if i < 0 {
 			t.fail(step, "a message was received, but no frame arrived")
 		} else {
+			step.Came = t.numbers[i]
 			t.frame(s.Instance, step, effects[i].Bytes, step.In.Bytes)
 		}
 	}
 	for k := range step.Out.Sends {
-		for next < len(effects) && !isMessage(&effects[next]) {
+		for next < len(effects) && effects[next].Kind != process.Ended && !isMessage(&effects[next]) {
 			next++
 		}
-		if next == len(effects) {
+		if next == len(effects) || effects[next].Kind == process.Ended {
 			break
 		}
+		step.Went = append(step.Went, t.numbers[next])
 		t.frame(s.Instance, step, effects[next].Bytes, step.Out.Bytes(k))
 		next++
 	}

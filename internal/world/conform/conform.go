@@ -7,6 +7,10 @@
 // to a successor of the model's state. Steps of different machines commute unless a message
 // connects them, so it does not matter which of these runs is walked.
 //
+// Links may carry messages of several locks. If it is known which number each message had on
+// its link, and how many of a link have arrived, then it is also found that a message got
+// lost after which this lock sent no other one.
+//
 // So this tests what ran the machines: that each one began in the state that the model
 // begins with, kept its state between steps, received what was sent to it, once and in
 // order, and was asked to enter and to leave only when it may be. It also tests that the
@@ -14,6 +18,7 @@
 package conform
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 
@@ -36,6 +41,8 @@ type Seat struct {
 	Name  string
 	Steps []Step // from its birth on
 	Whole bool   // these are all of them
+
+	Arrived []uint64 // highest number of a message that has arrived from each seat; nil if they have no numbers
 }
 
 // A Step is what a machine did with one input.
@@ -44,6 +51,11 @@ type Step struct {
 	Before, After []byte     // states
 	Out           host.Output
 	Err           error // why it refused the input
+
+	// The numbers, from 1, of the message that was received and of those that were sent,
+	// among all of their links. They are 0 or missing if unknown.
+	Came uint64
+	Went []uint64
 }
 
 // A Result says how much of a run was checked.
@@ -56,7 +68,7 @@ type Result struct {
 // A Refusal is the error of a run that is not one of the model.
 type Refusal struct {
 	Seat algorithm.ID
-	Step int    // number of the step among those of the seat, from 1
+	Step int    // number of the step among those of the seat, from 1; 0 if it lacks one at its end
 	Nth  int    // number of the step in the merged run, from 1
 	What string // the step, in words
 	Err  error  // a model.Deviation, or why the machine refused the input
@@ -75,16 +87,20 @@ func Check(r *Run) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	w := walk{Run: r, Follower: f, next: make([]int, len(r.Seats))}
+	w := walk{Run: r, Follower: f, next: make([]int, len(r.Seats)), links: map[[2]algorithm.ID][]uint64{}}
 	result := Result{Lacks: algorithm.None}
 	if err = w.all(); err == nil {
 		result.Lacks, err = w.stuck()
+	}
+	if err == nil {
+		err = w.lost()
 	}
 	result.Steps = w.taken
 	for p, s := range r.Seats {
 		result.Rest += len(s.Steps) - w.next[p]
 	}
-	if err != nil {
+	var refusal Refusal
+	if errors.As(err, &refusal) && refusal.Step > 0 {
 		result.Rest-- // the refused one
 	}
 	return result, err
@@ -116,7 +132,8 @@ func (r *Run) model() (*model.Follower, error) {
 type walk struct {
 	*Run
 	*model.Follower
-	next  []int // next step of each seat
+	next  []int                        // next step of each seat
+	links map[[2]algorithm.ID][]uint64 // numbers of messages in flight, by sender and receiver
 	taken int
 }
 
@@ -148,7 +165,7 @@ func (w *walk) head(p int) *Step {
 // concerned.
 func (w *walk) ready(p int) bool {
 	s := w.head(p)
-	return s != nil && (s.In.Kind != host.Receive || w.Arrives(s.In.From, algorithm.ID(p)))
+	return s != nil && (s.In.Kind != host.Receive || w.First(s.In.From, algorithm.ID(p)) != nil)
 }
 
 // step takes the next step of a seat.
@@ -157,6 +174,9 @@ func (w *walk) step(p int) error {
 	o := model.Observed{Seat: algorithm.ID(p), In: s.In, Before: s.Before, After: s.After, Out: s.Out}
 	err := s.Err
 	if err == nil {
+		err = w.numbered(&o, s)
+	}
+	if err == nil {
 		err = w.Step(&o)
 	}
 	var deviates model.Deviation
@@ -164,11 +184,53 @@ func (w *walk) step(p int) error {
 	case err == nil:
 		w.next[p]++
 		w.taken++
+		w.carry(&o, s)
 		return nil
 	case s.Err != nil, errors.As(err, &deviates):
 		return Refusal{o.Seat, w.next[p] + 1, w.taken + 1, w.Describe(&o), err}
 	}
 	return fmt.Errorf("%s: %s: the model cannot follow: %w", w.Seats[p].Name, w.Describe(&o), err)
+}
+
+// numbered compares the number of the message that a step receives with the one that it was
+// sent with. If it is another message, the model will say so.
+func (w *walk) numbered(o *model.Observed, s *Step) error {
+	flight := w.links[[2]algorithm.ID{s.In.From, o.Seat}]
+	if s.Came == 0 || len(flight) == 0 || flight[0] == 0 || s.Came == flight[0] || !bytes.Equal(s.In.Bytes, w.First(s.In.From, o.Seat)) {
+		return nil
+	}
+	return w.Deviates(fmt.Sprintf("it is number %d of the link, but the next message of this lock was sent as number %d", s.Came, flight[0]))
+}
+
+// carry notes the numbers of the messages of a step.
+func (w *walk) carry(o *model.Observed, s *Step) {
+	if s.In.Kind == host.Receive {
+		link := [2]algorithm.ID{s.In.From, o.Seat}
+		w.links[link] = w.links[link][1:]
+	}
+	for i, x := range s.Out.Sends {
+		link, number := [2]algorithm.ID{o.Seat, x.To}, uint64(0)
+		if i < len(s.Went) {
+			number = s.Went[i]
+		}
+		w.links[link] = append(w.links[link], number)
+	}
+}
+
+// lost finds a message that is still in flight in the model, but has arrived. A seat that
+// has taken all its known steps must have received it in one of them.
+func (w *walk) lost() error {
+	for to, s := range w.Seats {
+		for from := range s.Arrived {
+			link := [2]algorithm.ID{algorithm.ID(from), algorithm.ID(to)}
+			flight := w.links[link]
+			if w.head(to) != nil || len(flight) == 0 || flight[0] == 0 || flight[0] > s.Arrived[from] {
+				continue
+			}
+			return Refusal{link[1], 0, w.taken + 1, "does nothing more", w.Unreceived(link[0], link[1])}
+		}
+	}
+	return nil
 }
 
 // stuck says why the walk has ended: there are no more steps, or the next message of each

@@ -51,11 +51,8 @@ func (m *Model) Follow(names []string) (*Follower, error) {
 	})
 }
 
-// Arrives reports whether a message is in flight between two seats.
-func (f *Follower) Arrives(from, to algorithm.ID) bool { return f.first(from, to) != nil }
-
-// first returns the first message in flight between two seats, or nil.
-func (f *Follower) first(from, to algorithm.ID) []byte {
+// First returns the first message in flight between two seats, or nil.
+func (f *Follower) First(from, to algorithm.ID) []byte {
 	f.unpack(f.at, f.from)
 	for i := range f.from.messages {
 		if a, b := f.ends(&f.from.messages[i]); a == from && b == to {
@@ -71,7 +68,7 @@ func (f *Follower) first(from, to algorithm.ID) []byte {
 // model cannot take the step.
 func (f *Follower) Step(o *Observed) error {
 	if why := f.differs(o); why != "" {
-		return f.deviates(why)
+		return f.Deviates(why)
 	}
 	var next []byte
 	var broken explore.Broken
@@ -84,20 +81,26 @@ func (f *Follower) Step(o *Observed) error {
 	case next == nil && err != nil:
 		return err
 	case next == nil:
-		return f.deviates("its application cannot do that now")
+		return f.Deviates("its application cannot do that now")
 	}
 	for i, name := range f.Names {
 		if broken>>i&1 == 1 {
-			return f.deviates("it violates " + name)
+			return f.Deviates("it violates " + name)
 		}
 	}
 	f.unpack(f.at, f.from)
 	before := f.from.seats[o.Seat].blob
 	if why := f.compare(before, o); why != "" {
-		return f.deviates(why)
+		return f.Deviates(why)
 	}
 	f.at = next
 	return nil
+}
+
+// Unreceived returns the Deviation of a seat to which the first message from another one
+// has come, but was not handed over.
+func (f *Follower) Unreceived(from, to algorithm.ID) error {
+	return f.Deviates(fmt.Sprintf("%s from %s has arrived, but the machine did not receive it", f.message(f.First(from, to)), f.names[from]))
 }
 
 // does reports whether a step of the model has the observed input. On ordered links only
@@ -127,9 +130,9 @@ func (f *Follower) differs(o *Observed) string {
 	if o.In.Kind != host.Receive {
 		return ""
 	}
-	switch is := f.first(o.In.From, o.Seat); {
+	switch is := f.First(o.In.From, o.Seat); {
 	case is == nil:
-		return fmt.Sprintf("%s has sent it nothing that has not arrived yet", f.names[o.In.From])
+		return fmt.Sprintf("no message from %s is in flight", f.names[o.In.From])
 	case !bytes.Equal(is, o.In.Bytes):
 		return fmt.Sprintf("the next message from %s is %s", f.names[o.In.From], f.message(is))
 	}
@@ -194,8 +197,8 @@ func list(all []string) string {
 	return strings.Join(all, ", ")
 }
 
-// deviates returns a Deviation in the current state.
-func (f *Follower) deviates(why string) error { return Deviation{why, f.allowed()} }
+// Deviates returns a Deviation in the current state.
+func (f *Follower) Deviates(why string) error { return Deviation{why, f.allowed()} }
 
 // allowed returns what may happen next, in words.
 func (f *Follower) allowed() []string {
@@ -205,7 +208,7 @@ func (f *Follower) allowed() []string {
 	for _, m := range moves {
 		switch {
 		case m.kind == doDeliver:
-			all = append(all, fmt.Sprintf("%s receives %s from %s", f.names[m.p], f.message(f.first(m.peer, m.p)), f.names[m.peer]))
+			all = append(all, fmt.Sprintf("%s receives %s from %s", f.names[m.p], f.message(f.First(m.peer, m.p)), f.names[m.peer]))
 		case m.kind == doAct && m.nth == int(script.Ask):
 			all = append(all, f.names[m.p]+" requests")
 		case m.kind == doAct && m.nth == int(script.Leave):
