@@ -24,12 +24,16 @@ import (
 type (
 	conformReport struct {
 		Recordings []checkedFile   `json:"recordings"`
-		Views      int             `json:"views"`      // number of views in which some lock's algorithm took a step
-		Locks      int             `json:"locks"`      // number of locks in these views, each counted once in each view
+		Views      checkedCount    `json:"views"`      // those in which some lock's algorithm took a step
+		Locks      checkedCount    `json:"locks"`      // those in these views, each counted once in each view
 		Algorithms map[string]int  `json:"algorithms"` // number of checked steps by algorithm
 		Steps      int             `json:"steps"`      // number of steps that the model has
 		Unchecked  []uncheckedLock `json:"unchecked"`
 		Refused    []refusedStep   `json:"refused"`
+	}
+	checkedCount struct {
+		All   int `json:"all"`
+		Whole int `json:"whole"` // number of those of which all steps are steps of the model
 	}
 	checkedFile struct {
 		File       string            `json:"file"`
@@ -175,16 +179,26 @@ func (r *conformReport) view(v *viewRun, spec specFinder) error {
 	if err != nil {
 		return err
 	}
-	if len(runs) > 0 {
-		r.Views++
-	}
-	r.Locks += len(runs)
+	before := r.Locks
 	for _, l := range runs {
+		open := len(r.Unchecked) + len(r.Refused)
 		if err := r.lock(v, l, spec); err != nil {
-			return fmt.Errorf("epoch %d, lock %q: %w", v.Record.Epoch, l.name, err)
+			return fmt.Errorf("epoch %d, %s: %w", v.Record.Epoch, lockText(l.name), err)
 		}
+		r.Locks.add(len(r.Unchecked)+len(r.Refused) == open)
+	}
+	if len(runs) > 0 {
+		r.Views.add(r.Locks.Whole-before.Whole == len(runs))
 	}
 	return nil
+}
+
+// add counts one more.
+func (c *checkedCount) add(whole bool) {
+	c.All++
+	if whole {
+		c.Whole++
+	}
 }
 
 // locks returns the locks of a view. An instance without a name exchanged no message, so it
@@ -311,13 +325,13 @@ func printConformance(p *printer, r *conformReport) {
 			p.row("", "%s", d)
 		}
 	}
-	p.row("views", "%s", words.Grouped(r.Views))
-	p.row("locks", "%s, each counted once in each view", words.Grouped(r.Locks))
+	p.row("views", "%s with steps of locks, %s checked as a whole", words.Grouped(r.Views.All), words.Grouped(r.Views.Whole))
+	p.row("locks", "%s, each counted once in each view, %s checked as a whole", words.Grouped(r.Locks.All), words.Grouped(r.Locks.Whole))
 	var by []string
 	for _, name := range slices.Sorted(maps.Keys(r.Algorithms)) {
 		by = append(by, fmt.Sprintf("%s %s", words.Grouped(r.Algorithms[name]), name))
 	}
-	p.row("steps", "%s", strings.TrimSuffix(words.Grouped(r.Steps)+" as in the model: "+strings.Join(by, ", "), ": "))
+	p.row("steps", "%s", strings.TrimSuffix(words.Grouped(r.Steps)+" are steps of the model: "+strings.Join(by, ", "), ": "))
 	rest := 0
 	for _, u := range r.Unchecked {
 		rest += u.Steps

@@ -242,8 +242,8 @@ func TestReplayCheck(t *testing.T) {
 			c.nodes[0].step(process.Input{Kind: process.Refresh})
 			c.use(6, "x", "y", "z")
 			r := c.check("abc")
-			t.Logf("%d steps of %d locks in %d views", r.Steps, r.Locks, r.Views)
-			if len(r.Refused)+len(r.Unchecked) > 0 || r.Views < 2 || r.Locks < 6 || r.Steps < 200 || r.Algorithms[spec.Name] != r.Steps {
+			t.Logf("%d steps of %d locks in %d views", r.Steps, r.Locks.All, r.Views.All)
+			if len(r.Refused)+len(r.Unchecked) > 0 || r.Views.Whole < 2 || r.Locks.Whole < 6 || r.Steps < 200 || r.Algorithms[spec.Name] != r.Steps {
 				t.Errorf("%+v", r)
 			}
 		})
@@ -276,7 +276,7 @@ func TestReplayCheckFaults(t *testing.T) {
 		if len(r.Refused)+len(r.Unchecked) > 0 {
 			t.Errorf("%s, seed %d: %+v", algorithm, seed, r)
 		}
-		views, steps = views+r.Views, steps+r.Steps
+		views, steps = views+r.Views.Whole, steps+r.Steps
 	}
 	if t.Logf("%d views, %d steps", views, steps); views < 30 || steps < 1000 {
 		t.Errorf("only %d views and %d steps", views, steps)
@@ -387,7 +387,7 @@ func TestReplayCheckUnknown(t *testing.T) {
 			}
 		}
 		t.Logf("%s: %d steps, %d unchecked, of %d", names, r.Steps, rest, all.Steps)
-		if len(r.Refused) > 0 || rest == 0 || r.Steps == 0 || r.Steps+rest >= all.Steps {
+		if len(r.Refused) > 0 || rest == 0 || r.Steps == 0 || r.Steps+rest >= all.Steps || r.Locks.Whole != r.Locks.All-len(r.Unchecked) || r.Views.Whole >= all.Views.Whole {
 			t.Errorf("%s: %+v", names, r)
 		}
 	}
