@@ -268,7 +268,7 @@ func (r *conformReport) lock(v *viewRun, l *lockRun, spec specFinder) error {
 			v.Record.Epoch, l.name, is.Name, refusal.Nth, nodeOf(refusal.Seat), input, refusal.What, refusal.Err.Error(),
 		})
 	case err != nil:
-		return err
+		why = "the model cannot follow: " + err.Error()
 	case result.Rest > 0 && v.spans[incs[result.Lacks]] == nil:
 		why = fmt.Sprintf("they depend on messages from node %s, of which there is no recording", nodeOf(result.Lacks))
 	case result.Rest > 0:

@@ -80,16 +80,15 @@ func (e Refusal) Error() string { return fmt.Sprintf("%s: %v", e.What, e.Err) }
 func (e Refusal) Unwrap() error { return e.Err }
 
 // Check walks the model along a run. The error is a Refusal if the run is not one of the
-// model; the Result then says how far it came. Otherwise the error says why the model
-// cannot be used for it.
+// model. Otherwise it says why the model cannot be used for it, or not to its end.
 func Check(r *Run) (Result, error) {
-	f, err := r.model()
-	if err != nil {
-		return Result{}, err
-	}
-	w := walk{Run: r, Follower: f, next: make([]int, len(r.Seats)), links: map[[2]algorithm.ID][]uint64{}}
+	w := walk{Run: r, next: make([]int, len(r.Seats)), links: map[[2]algorithm.ID][]uint64{}}
 	result := Result{Lacks: algorithm.None}
-	if err = w.all(); err == nil {
+	var err error
+	if w.Follower, err = r.model(); err == nil {
+		err = w.all()
+	}
+	if err == nil {
 		result.Lacks, err = w.stuck()
 	}
 	if err == nil {
@@ -189,7 +188,7 @@ func (w *walk) step(p int) error {
 	case s.Err != nil, errors.As(err, &deviates):
 		return Refusal{o.Seat, w.next[p] + 1, w.taken + 1, w.Describe(&o), err}
 	}
-	return fmt.Errorf("%s: %s: the model cannot follow: %w", w.Seats[p].Name, w.Describe(&o), err)
+	return err
 }
 
 // numbered compares the number of the message that a step receives with the one that it was
@@ -242,25 +241,26 @@ func (w *walk) stuck() (algorithm.ID, error) {
 		if w.head(p) == nil {
 			continue
 		}
-		last := w.lacks(p)
+		waiter, last := w.waits(p)
 		if last < 0 || w.Seats[last].Whole {
-			return algorithm.None, w.step(p)
+			return algorithm.None, w.step(waiter)
 		}
 		lacks = algorithm.ID(last)
 	}
 	return lacks, nil
 }
 
-// lacks returns the seat whose unknown steps a seat waits for: its next step receives a
-// message from that one, or from one that waits for it. It is -1 if seats wait for each
-// other in a circle.
-func (w *walk) lacks(p int) int {
+// waits returns the seat without a known step that a seat waits for, directly or because it
+// waits for one that does, and the one that waits for it directly. The former is -1 if seats
+// wait for each other in a circle.
+func (w *walk) waits(p int) (waiter, last int) {
+	waiter = p
 	for range w.Seats {
-		s := w.head(p)
-		if s == nil {
-			return p
+		next := int(w.head(waiter).In.From)
+		if w.head(next) == nil {
+			return waiter, next
 		}
-		p = int(s.In.From)
+		waiter = next
 	}
-	return -1
+	return p, -1
 }
