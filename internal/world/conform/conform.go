@@ -119,7 +119,7 @@ func (r *Run) model() (*model.Follower, error) {
 	}
 	m, err := model.New(model.Config{
 		Spec: r.Spec, Seats: n, Env: env, Waiters: all, Settles: true, Starts: []algorithm.View{r.View}, Copies: true,
-		Names: []string{family.MutualExclusion, family.UnaskedEntry, family.Channels}, // without the last, links could not have many messages
+		Names: []string{family.MutualExclusion, family.UnaskedEntry},
 	})
 	if err != nil {
 		return nil, err
