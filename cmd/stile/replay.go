@@ -33,13 +33,14 @@ type replayFlags struct {
 	output traceOutput
 	graph  string
 	until  int
+	check  bool
 	json   bool
 }
 
 func newReplay() *cobra.Command {
 	f := &replayFlags{}
 	c := &cobra.Command{
-		Use:   "replay FILE [flags]",
+		Use:   "replay FILE... [flags]",
 		Short: "Run a scenario file, or replay a recording of a node",
 		Long: `Runs a scenario: a .stile file that says when processes request and leave, how
 long messages take, which faults happen and what is expected. Prints the
@@ -61,14 +62,31 @@ FILE can also be a recording of a node, made by 'stile serve --record'. Replay
 feeds the recorded inputs to the same code, without network, disk or clock, and
 compares every step. If one differs, it prints the input, the difference and
 what the code does now, and exits with code 1. With --until it stops after that
-many inputs and prints the members and the locks in use.`,
+many inputs and prints the members and the locks in use.
+
+With --check, give the recordings of all nodes of a cluster. What each lock's
+algorithm did in each view, at all nodes together, must then be a run of the
+model that 'stile check' explores. If a step is not, stile prints it and what
+the model allows instead, and exits with code 1. Steps that depend on a node
+without a recording are counted as unchecked.`,
 		Example: `  stile replay scenarios/raymond-a.stile
   stile replay scenarios/raymond-a.stile --until 12
   stile replay scenarios/raymond-a.stile --clocks
   stile replay scenarios/none-ring.stile --graph ring.svg
-  stile replay node.rec`,
-		Args: oneArg("a scenario file, or a recording of a node: scenarios/ holds examples", "file", "replay them one at a time"),
-		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args[0]) },
+  stile replay node.rec
+  stile replay --check a.rec b.rec c.rec`,
+		Args: func(c *cobra.Command, args []string) error {
+			if f.check && len(args) > 1 {
+				return nil
+			}
+			return oneArg("a scenario file, or a recording of a node: scenarios/ holds examples", "file", "replay them one at a time; only --check takes several recordings")(c, args)
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			if f.check {
+				return f.runCheck(c, args)
+			}
+			return f.run(c, args[0])
+		},
 
 		ValidArgsFunction: cobra.FixedCompletions([]string{"stile", "rec"}, cobra.ShellCompDirectiveFilterFileExt),
 	}
@@ -79,6 +97,7 @@ many inputs and prints the members and the locks in use.`,
 	fs.Var(outputFileFlag(&f.graph, ".svg"), "graph", "SVG `FILE` for the wait-for graph of a scenario with sites: the last one if stuck, otherwise that of the first deadlock")
 	fs.Var(countFlag(&f.until, 1, maxUntil), "until", "number of events, or of inputs of a recording, after which to stop and print the states; steps are completed")
 	hideDefaults(fs, "until")
+	fs.BoolVar(&f.check, "check", false, "check recordings of a cluster's nodes against the model of each lock")
 	jsonFlag(fs, &f.json)
 	return c
 }

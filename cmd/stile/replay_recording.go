@@ -92,13 +92,24 @@ func newRecordingReport(path string, r *replay.Result) *recordingReport {
 			report.ByKind[process.Kind(k).String()] = n
 		}
 	}
-	if d := r.Differs; d != nil {
-		report.Difference = &differenceReport{d.Input, secondsSinceStart(r, d.At), d.What, d.How, append([]string{}, d.Did...)}
-	}
+	report.Difference = newDifferenceReport(r)
 	if r.Process != nil {
 		report.state(r.Process)
 	}
 	return report
+}
+
+// newDifferenceReport returns where a replay differs, or nil.
+func newDifferenceReport(r *replay.Result) *differenceReport {
+	d := r.Differs
+	if d == nil {
+		return nil
+	}
+	return &differenceReport{d.Input, secondsSinceStart(r, d.At), d.What, d.How, append([]string{}, d.Did...)}
+}
+
+func (d *differenceReport) String() string {
+	return fmt.Sprintf("the replay differs at input %d, at %.6f s, when %s: %s", d.Input, d.At, d.What, strings.Join(d.How, "; "))
 }
 
 // state adds the members and the locks in use.
@@ -164,7 +175,7 @@ func buildDifferences(h *replay.Header) []string {
 func (r *recordingReport) wrong() error {
 	switch d := r.Difference; {
 	case d != nil:
-		return findings{lines: []string{fmt.Sprintf("the replay differs at input %d, at %.6f s, when %s: %s", d.Input, d.At, d.What, strings.Join(d.How, "; "))}}
+		return findings{lines: []string{d.String()}}
 	case r.Panic != "":
 		return findings{lines: []string{fmt.Sprintf("the replay panics at input %d, as the node did: %s", r.Inputs, r.Panic)}}
 	}

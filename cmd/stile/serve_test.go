@@ -3,16 +3,20 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/stile-lock/stile/internal/live/client"
+	"github.com/stile-lock/stile/internal/live/lock"
 	"github.com/stile-lock/stile/internal/live/node"
 )
 
@@ -297,6 +301,68 @@ func TestLiveRecording(t *testing.T) {
 		out, err := exec.Command("stile", "replay", file).CombinedOutput()
 		if text := string(out); err != nil || !strings.Contains(text, "\nreplay     no difference\n") || !strings.Contains(text, "\nentries    1 granted, 0 lost\n") && how == syscall.SIGTERM {
 			t.Errorf("after %v: %v\n%s", how, err, text)
+		}
+	}
+}
+
+// What the locks of three nodes do is a run of the model that the checker explores, also
+// if the nodes are killed.
+func TestLiveRecordings(t *testing.T) {
+	t.Parallel()
+	for _, algorithm := range []string{"central", "raymond", "ricart-agrawala", "suzuki-kasami"} {
+		t.Run(algorithm, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			var nodes []*proc
+			var addresses []string
+			args, join := []string{"replay", "--check", "--json"}, []string{"--algorithm", algorithm}
+			for _, name := range []string{"a", "b", "c"} {
+				file := filepath.Join(dir, name+".rec")
+				p, address := serve(t, append([]string{"--memory", "--name", name, "--record", file}, join...)...)
+				args, nodes, addresses, join = append(args, file), append(nodes, p), append(addresses, address), []string{"--join", address}
+			}
+			var users sync.WaitGroup
+			for i, p := range nodes {
+				p.waitFor(`view begun epoch=\d+ members=3`)
+				users.Go(func() { useLocks(t, addresses[i]) })
+			}
+			users.Wait()
+			for _, p := range nodes {
+				p.signal(syscall.SIGKILL)
+				<-p.ended
+			}
+			out, err := exec.Command("stile", args...).Output()
+			if err != nil {
+				t.Errorf("%v: %s", err, out)
+			}
+			var r conformReport
+			read(t, string(out), &r)
+			t.Logf("%d steps of %d locks in %d views; unchecked %+v", r.Steps, r.Locks.All, r.Views.All, r.Unchecked)
+			if len(r.Recordings) != 3 || r.Views.All == 0 || r.Steps < 200 || r.Algorithms[algorithm] != r.Steps || len(r.Refused) > 0 {
+				t.Errorf("%+v", r)
+			}
+		})
+	}
+}
+
+// useLocks has a client of a node use two locks for a while.
+func useLocks(t *testing.T, address string) {
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	c, err := client.Dial(ctx, client.Config{Name: "client", Nodes: []string{address}})
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	defer c.Close()
+	for i := range 40 {
+		l, err := c.Lock(ctx, []string{"x", "y"}[i%2], lock.Options{})
+		if err == nil {
+			err = l.Unlock()
+		}
+		if err != nil {
+			t.Error(err)
+			return
 		}
 	}
 }

@@ -1,11 +1,13 @@
 package cluster
 
 import (
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
@@ -175,6 +177,32 @@ func (n *nemesis) run(count int) {
 	}
 }
 
+// conforms ends all processes, and checks their recordings against the model.
+func (n *nemesis) conforms(folder string) {
+	for _, p := range n.procs {
+		p.kill()
+	}
+	files, err := filepath.Glob(filepath.Join(folder, "*.rec"))
+	if err != nil || len(files) < len(n.nodes) {
+		n.t.Fatal(len(files), err)
+	}
+	path, err := command()
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	begun := time.Now()
+	var r struct {
+		Views, Locks       struct{ All, Whole int }
+		Steps              int
+		Unchecked, Refused []any
+	}
+	out, err := exec.Command(path, append([]string{"replay", "--check", "--json"}, files...)...).Output()
+	if err := errors.Join(err, json.Unmarshal(out, &r)); err != nil || r.Steps == 0 || len(r.Refused) > 0 {
+		n.t.Fatalf("%v\n%s", err, out)
+	}
+	n.t.Logf("%d recordings, checked in %v: %+v", len(files), time.Since(begun), r)
+}
+
 // Five nodes and two clients in a storm of faults.
 func TestCluster(t *testing.T) {
 	if err := traces(); err != nil {
@@ -182,7 +210,10 @@ func TestCluster(t *testing.T) {
 	}
 	for _, voters := range []int{3, 5} {
 		t.Run(fmt.Sprintf("%d voters", voters), func(t *testing.T) {
-			sail(t, plan{nodes: 5, clients: 2, voters: voters}).run(*count / 2)
+			recordings := t.TempDir()
+			n := sail(t, plan{nodes: 5, clients: 2, voters: voters, change: func(o *orders, _ int) { o.Record = recordings }})
+			n.run(*count / 2)
+			n.conforms(recordings)
 		})
 	}
 }

@@ -1,7 +1,8 @@
 // Package cluster tries real processes on a broken network: nodes and clients in
 // network namespaces of their own are killed, stopped, cut off and robbed of their
 // disks while they take locks and use what the locks protect. What they saw is
-// recorded and judged. All of it is tests; 'make check-cluster' runs the long form.
+// recorded and judged, and recordings of the nodes are checked against the model of
+// their locks. All of it is tests; 'make check-cluster' runs the long form.
 //
 // The processes are the test binary itself. All are on one machine and read its
 // one clock, so that their times can be compared. What the locks protect is a

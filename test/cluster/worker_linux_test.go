@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"os"
+	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -30,6 +31,7 @@ type orders struct {
 	Advertise string
 	Join      []string // of a client: the nodes
 	Data      string
+	Record    string // folder for recordings, one for each start; empty: none
 	Voters    int
 	Lease     time.Duration
 
@@ -41,6 +43,9 @@ type orders struct {
 	Careless bool // do not look at the hold between getting the counter and putting it back
 	Contexts bool // judge by the context of a hold, too
 }
+
+// maxRecording is the maximum size of a recording, in bytes.
+const maxRecording = 4 << 20
 
 // What a worker is told later, a line each.
 const (
@@ -130,6 +135,9 @@ func (w *worker) open() (over <-chan struct{}, err error) {
 	c := node.Config{
 		Name: w.Name, Listen: w.Listen, Advertise: w.Advertise, Join: w.Join, Data: w.Data, Voters: w.Voters, Lease: w.Lease, Insecure: true,
 		Log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level})).With("who", w.Who),
+	}
+	if w.Record != "" {
+		c.Record = node.Record{File: filepath.Join(w.Record, w.Who+".rec"), Bytes: maxRecording}
 	}
 	if w.node, err = node.Start(c); err != nil {
 		return nil, err

@@ -127,7 +127,7 @@ func (r *recorder) rouse() {
 // close ends the recording of a node that has ended, and waits until it is written.
 func (r *recorder) close() {
 	r.mu.Lock()
-	r.stop("the node has stopped", false)
+	r.stop(replay.Ended, false)
 	r.mu.Unlock()
 	<-r.done
 }

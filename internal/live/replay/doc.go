@@ -18,6 +18,10 @@
 // the process does the same: the texts of errors, and effects that only an oracle sees. The
 // exception is the reason why a process failed, which is compared as text.
 //
+// With Options.Steps a replay also returns what the machine of each lock did in each view.
+// Recordings of all nodes together can then be compared with the model of the algorithm,
+// which this package knows nothing of: 'stile replay --check' does that.
+//
 // A recording is a line of text, the number of its format, and blocks: the header, the
 // entries, and a last one that says why the recording ends. A block is its length, a check
 // of the length, its bytes, and a checksum that continues the one of the previous block. So

@@ -20,7 +20,8 @@ type Options struct {
 	Logs func(h *Header) views.Logs
 	// Spec returns an algorithm by its name.
 	Spec  func(algorithm string, version int) (algorithm.Spec, error)
-	Until int // number of inputs to stop after; 0: all
+	Until int  // number of inputs to stop after; 0: all
+	Steps bool // return what the machines of all locks did
 }
 
 // A Result is the result of a replay.
@@ -43,6 +44,16 @@ type Result struct {
 	Differs  *Difference
 	Process  *process.Process // state after the last input; nil if it has panicked
 	Panicked string           // value of a panic of the process now
+	Spans    []*Span          // with Options.Steps: the views that it was in
+}
+
+// Ended is the reason why the recording of a node ends that has ended itself.
+const Ended = "the node has stopped"
+
+// Whole reports whether the recording has everything that the process did. If not, it may
+// have sent messages later than in the last input.
+func (r *Result) Whole() bool {
+	return !r.Stopped && r.Differs == nil && (r.End == Ended || r.Crashed || r.Failed != "")
 }
 
 // A Difference is where a process does not do what was recorded.
@@ -66,41 +77,58 @@ func Replay(r io.Reader, o Options) (*Result, error) {
 	if err := p.begin(); err != nil {
 		return nil, err
 	}
-	var e Entry
-	for o.Until == 0 || p.result.Inputs < o.Until {
-		switch err := d.Next(&e); {
-		case err == io.EOF:
-			p.result.End = d.End
-			return &p.result, nil
-		case errors.Is(err, ErrTorn):
-			p.result.Torn = true
-			return &p.result, nil
-		case err != nil:
-			return &p.result, fmt.Errorf("after %d inputs: %w", p.result.Inputs, err)
-		}
-		if over := p.take(&e); over {
-			return &p.result, nil
-		}
+	err = p.run(d)
+	if p.tap != nil && err == nil {
+		p.result.Spans, err = p.tap.result()
 	}
-	p.result.Stopped = true
-	return &p.result, nil
+	return &p.result, err
 }
 
 // A player is the host of a replayed process. It carries out no effects.
 type player struct {
 	options Options
 	result  Result
+	tap     *tap // nil unless the steps of machines are wanted
+}
+
+// run hands in all inputs.
+func (p *player) run(d *Reader) error {
+	var e Entry
+	for p.options.Until == 0 || p.result.Inputs < p.options.Until {
+		switch err := d.Next(&e); {
+		case err == io.EOF:
+			p.result.End = d.End
+			return nil
+		case errors.Is(err, ErrTorn):
+			p.result.Torn = true
+			return nil
+		case err != nil:
+			return fmt.Errorf("after %d inputs: %w", p.result.Inputs, err)
+		}
+		if over := p.take(&e); over {
+			return nil
+		}
+	}
+	p.result.Stopped = true
+	return nil
 }
 
 // begin creates the process.
 func (p *player) begin() (err error) {
 	h := p.result.Header
 	c := process.Config{Begin: h.Begin, Logs: p.options.Logs(h), Spec: p.options.Spec, Observe: true}
+	if p.options.Steps {
+		p.tap = &tap{}
+		c.Spec = p.tap.specs(p.options.Spec)
+	}
 	if p.panics(func() { p.result.Process, err = process.New(c) }) {
 		err = errors.New(p.result.Panicked)
 	}
 	if err != nil {
 		return fmt.Errorf("create the process of node %s: %w", words.Quoted(h.Begin.Name), err)
+	}
+	if p.tap != nil {
+		p.tap.process = p.result.Process
 	}
 	return nil
 }
@@ -125,8 +153,14 @@ func (p *player) take(e *Entry) (over bool) {
 	r.ByKind[e.In.Kind]++
 	r.Last = max(r.Last, e.In.At)
 	now := r.Process
+	if p.tap != nil {
+		p.tap.input = r.Inputs
+	}
 	panicked := p.panics(func() { now.Step(&e.In) })
 	p.count(now.Out.Effects)
+	if p.tap != nil {
+		p.tap.took()
+	}
 	r.Crashed = e.Crashed
 	var how []string
 	switch {
