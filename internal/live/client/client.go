@@ -26,6 +26,9 @@ type Config struct {
 	Patience time.Duration // time without a node after which waiting requests fail; 0: never
 	TLS      cert.Config   // certificate files; empty: plain TCP
 	Insecure bool          // allow plain TCP where others can listen in
+
+	// Connect connects to a node; nil: over TCP, with these certificates.
+	Connect func(ctx context.Context, address string) (transport.Conn, error)
 }
 
 // A Client has a session with a node, and possibly older ones with others, through which
@@ -55,7 +58,7 @@ type Client struct {
 
 // A line is a connection, or an attempt at one.
 type line struct {
-	link   *transport.Link // nil: not connected yet
+	link   transport.Conn // nil: not connected yet
 	cancel func()
 }
 
@@ -166,7 +169,7 @@ func (x *Client) leave() {
 	for _, d := range out.Dials {
 		x.connect(d)
 	}
-	var few [4]*transport.Link
+	var few [4]transport.Conn
 	flushes := few[:0]
 	for _, f := range out.Frames {
 		if l := x.lines[f.Conn]; l != nil && l.link != nil {
@@ -245,10 +248,22 @@ func (x *Client) hangUp(conn uint64) {
 	time.AfterFunc(time.Second, l.cancel) // a node that reads nothing does not keep it open
 }
 
+// reach connects to a node.
+func (x *Client) reach(ctx context.Context, address string) (transport.Conn, error) {
+	if x.c.Connect != nil {
+		return x.c.Connect(ctx, address)
+	}
+	l, err := transport.DialClient(ctx, address, x.dial, &x.wg)
+	if err != nil {
+		return nil, err // and not a Conn without a Link
+	}
+	return l, nil
+}
+
 // run runs a connection from start to end.
 func (x *Client) run(ctx context.Context, d session.Dial) {
 	refused := false
-	link, err := transport.DialClient(ctx, d.Address, x.dial, &x.wg)
+	link, err := x.reach(ctx, d.Address)
 	if err == nil {
 		stop := context.AfterFunc(ctx, func() { link.Fail(ErrClosed) })
 		x.use(func(now member.Instant) {

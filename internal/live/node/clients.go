@@ -2,11 +2,15 @@ package node
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
+	"fmt"
 	"net"
 	"sync/atomic"
 	"time"
 
+	"github.com/stile-lock/stile/internal/live/client"
+	"github.com/stile-lock/stile/internal/live/node/cert"
 	"github.com/stile-lock/stile/internal/live/node/transport"
 	"github.com/stile-lock/stile/internal/live/process"
 	"github.com/stile-lock/stile/internal/live/session"
@@ -20,7 +24,8 @@ const maxAnswer = 2 << 20
 
 // A clientConn is the connection of a client.
 type clientConn struct {
-	*transport.Link
+	transport.Conn
+	who    Caller
 	silent *time.Timer // closes the connection if it has no session for long
 	bound  bool        // it has a session, and the timer is stopped
 	dirty  bool
@@ -42,13 +47,62 @@ func (n *Node) serve(c net.Conn) {
 		n.c.Log.Debug("client refused", "from", c.RemoteAddr(), "err", err)
 		return
 	}
+	who, err := callerOf(c)
+	who.From = l.Remote()
+	if err != nil {
+		n.c.Log.Warn("client refused", "from", who.From, "err", err)
+		l.Fail(err)
+		return
+	}
+	n.host(l, who)
+}
+
+// A Caller is a client, as its connection identifies it.
+type Caller struct {
+	cert.Identity
+	From string // where it connects from
+}
+
+// callerOf returns who the certificate of a connection belongs to.
+func callerOf(c net.Conn) (who Caller, err error) {
+	if t, ok := c.(*tls.Conn); ok {
+		if chain := t.ConnectionState().PeerCertificates; len(chain) > 0 {
+			who.Identity, err = cert.Of(chain[0])
+		}
+	}
+	return who, err
+}
+
+// Connect returns a client in this process, which acts for a caller and uses this node
+// only.
+func (n *Node) Connect(ctx context.Context, who Caller, c client.Config) (*client.Client, error) {
+	c.Nodes = []string{n.address}
+	c.Connect = func(_ context.Context, address string) (transport.Conn, error) {
+		if address != n.address {
+			return nil, fmt.Errorf("%s is another node: sessions over HTTP stay at the node that opened them", address)
+		}
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		if n.over {
+			return nil, ErrEnded
+		}
+		theirs, ours := transport.Pipe()
+		n.visits.Go(func() { n.host(ours, who) })
+		return theirs, nil
+	}
+	return client.Dial(ctx, c)
+}
+
+// host runs the connection of a client until it ends.
+func (n *Node) host(l transport.Conn, who Caller) {
 	n.mu.Lock()
 	n.conn++
 	conn := n.conn
-	v := &clientConn{Link: l, silent: time.AfterFunc(n.c.silence, func() { l.Fail(errSilent) })}
+	v := &clientConn{Conn: l, who: who, silent: time.AfterFunc(n.c.silence, func() { l.Fail(errSilent) })}
 	n.conns[conn] = v
 	over := n.over
 	n.mu.Unlock()
+	var err error
 	if !over {
 		err = l.Run(func(b []byte) error { return n.heard(conn, b) })
 	}
@@ -64,7 +118,7 @@ func (n *Node) serve(c net.Conn) {
 	l.Fail(errClosed)
 	var malformed *transport.Malformed
 	if errors.As(err, &malformed) || errors.Is(err, session.ErrFrame) {
-		n.c.Log.Warn("client disconnected", "from", l.Remote(), "err", err)
+		n.c.Log.Warn("client disconnected", "from", who.From, "err", err)
 	}
 }
 
