@@ -4,6 +4,8 @@ import (
 	"crypto/x509"
 	"fmt"
 	"strings"
+
+	"github.com/stile-lock/stile/internal/words"
 )
 
 // A Kind is what the owner of a certificate is.
@@ -24,17 +26,40 @@ func (k Kind) String() string { return kindNames[k] }
 
 // An Identity is the owner of a certificate, or of a token.
 type Identity struct {
-	Kind Kind
-	Name string // empty for Anyone
+	Kind  Kind
+	Name  string // empty for Anyone
+	Token bool   // it presents a bearer token instead of a certificate
 }
 
 // String returns an identity as people see it.
 func (i Identity) String() string {
-	if i.Kind == Anyone {
+	switch {
+	case i.Kind == Anyone:
 		return i.Kind.String()
+	case i.Token:
+		return i.Kind.String() + " " + words.Quoted(i.Name) + " (token)"
 	}
-	return i.Kind.String() + " " + i.Name
+	return i.Kind.String() + " " + words.Quoted(i.Name)
 }
+
+// Path returns an identity as the rights file names it, such as client/backup. No two
+// identities have the same. That of Anyone is empty.
+func (i Identity) Path() string {
+	switch {
+	case i.Kind == Anyone:
+		return ""
+	case i.Token:
+		return TokenPath + i.Name
+	}
+	return i.Kind.String() + "/" + i.Name
+}
+
+// TokenPath is what the paths of identities with a token begin with: names of tokens are
+// unique, whatever they are for.
+const TokenPath = "token/"
+
+// maxCommon is the maximum length of a name in a certificate made elsewhere.
+const maxCommon = 64
 
 // Of returns the owner of a certificate. One that was made elsewhere, and does not say what
 // its owner is, is that of a client.
@@ -60,8 +85,24 @@ func Of(c *x509.Certificate) (Identity, error) {
 		return Identity{}, fmt.Errorf("the certificate is that of %v and of %v: want one owner", all[0], all[1])
 	case len(all) == 1:
 		return all[0], nil
-	case c.Subject.CommonName == "":
-		return Identity{}, fmt.Errorf("the certificate does not name its owner: create one with 'stile cert'")
 	}
-	return Identity{IsClient, c.Subject.CommonName}, nil
+	name := c.Subject.CommonName
+	if name == "" || len(name) > maxCommon || words.Printable(name) != name {
+		return Identity{}, fmt.Errorf("the certificate does not name its owner: want stile://client/NAME as a URI, or a common name of 1 to %d printable bytes", maxCommon)
+	}
+	return Identity{Kind: IsClient, Name: name}, nil
+}
+
+// Fits returns why a node of this name may not use the certificate.
+func Fits(c *x509.Certificate, name string) error {
+	who, err := Of(c)
+	switch {
+	case err != nil:
+		return err
+	case who.Kind != IsNode:
+		return fmt.Errorf("node %.60q has the certificate of %v, which cannot be a node: create one with 'stile cert node'", name, who)
+	case who.Name != name:
+		return fmt.Errorf("node %.60q has the certificate of node %s: give each node its own certificate", name, who.Name)
+	}
+	return nil
 }
