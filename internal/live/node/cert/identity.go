@@ -100,9 +100,9 @@ func Fits(c *x509.Certificate, name string) error {
 	case err != nil:
 		return err
 	case who.Kind != IsNode:
-		return fmt.Errorf("node %.60q has the certificate of %v, which cannot be a node: create one with 'stile cert node'", name, who)
+		return fmt.Errorf("node %s has the certificate of %v, which cannot be a node: create one with 'stile cert node'", words.Quoted(name), who)
 	case who.Name != name:
-		return fmt.Errorf("node %.60q has the certificate of node %s: give each node its own certificate", name, who.Name)
+		return fmt.Errorf("node %s has the certificate of node %s: give each node its own certificate", words.Quoted(name), who.Name)
 	}
 	return nil
 }

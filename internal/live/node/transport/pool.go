@@ -241,6 +241,25 @@ func (p *Pool) Drop(addr string) {
 	}
 }
 
+// Recheck ends the links whose certificates are no longer accepted. Fits and the TLS
+// configuration decide whether there can be new ones.
+func (p *Pool) Recheck(accepts func(c *x509.Certificate) error) {
+	p.mu.Lock()
+	var links []*tie
+	for _, pr := range p.peers {
+		links = append(links, pr.links...)
+	}
+	p.mu.Unlock()
+	for _, t := range links {
+		if t.peer.Cert == nil {
+			continue
+		}
+		if err := accepts(t.peer.Cert); err != nil {
+			t.Fail(err)
+		}
+	}
+}
+
 // Close ends all links and waits for all goroutines of the pool. What is queued is sent
 // first, if others accept it within a second and the Mux was not closed before.
 func (p *Pool) Close() {
