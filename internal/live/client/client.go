@@ -20,7 +20,7 @@ import (
 
 // A Config says which nodes a client knows. Zero values select the defaults.
 type Config struct {
-	Name     string   // client name, shown to people
+	Name     string   // what the client calls itself, shown to people
 	Nodes    []string // addresses
 	Session  time.Duration
 	Patience time.Duration // time without a node after which waiting requests fail; 0: never
@@ -74,6 +74,9 @@ type Refused struct {
 }
 
 func (r *Refused) Error() string { return fmt.Sprintf("%s says: %s", r.Node, r.Why) }
+
+// Is reports whether a quota is the reason.
+func (r *Refused) Is(err error) bool { return err == lock.ErrQuota && r.Why == session.Crowded }
 
 // TurnedAway reports whether an error is that of a node that refused the connection and
 // gave a reason, such as too many clients.

@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
@@ -26,8 +27,10 @@ const maxAnswer = 2 << 20
 type clientConn struct {
 	transport.Conn
 	who    Caller
-	silent *time.Timer // closes the connection if it has no session for long
-	bound  bool        // it has a session, and the timer is stopped
+	quota  session.Quota // as the process knows it
+	known  bool          // the process knows who it is
+	silent *time.Timer   // closes the connection if it has no session for long
+	bound  bool          // it has a session, and the timer is stopped
 	dirty  bool
 	last   atomic.Bool // close it after what is queued
 }
@@ -47,10 +50,13 @@ func (n *Node) serve(c net.Conn) {
 		n.c.Log.Debug("client refused", "from", c.RemoteAddr(), "err", err)
 		return
 	}
-	who, err := callerOf(c)
-	who.From = l.Remote()
+	var chain []*x509.Certificate
+	if t, ok := c.(*tls.Conn); ok {
+		chain = t.ConnectionState().PeerCertificates
+	}
+	who, err := CallerOf(chain, l.Remote())
 	if err != nil {
-		n.c.Log.Warn("client refused", "from", who.From, "err", err)
+		n.audit.denied(who, "connect", err.Error())
 		l.Fail(err)
 		return
 	}
@@ -60,15 +66,17 @@ func (n *Node) serve(c net.Conn) {
 // A Caller is a client, as its connection identifies it.
 type Caller struct {
 	cert.Identity
-	From string // where it connects from
+	From   string // where it connects from
+	Serial string // of its certificate; empty without one
 }
 
-// callerOf returns who the certificate of a connection belongs to.
-func callerOf(c net.Conn) (who Caller, err error) {
-	if t, ok := c.(*tls.Conn); ok {
-		if chain := t.ConnectionState().PeerCertificates; len(chain) > 0 {
-			who.Identity, err = cert.Of(chain[0])
-		}
+// CallerOf returns the client that presents certificates, its own first. Without any it is
+// anyone.
+func CallerOf(chain []*x509.Certificate, from string) (who Caller, err error) {
+	who.From = from
+	if len(chain) > 0 {
+		who.Serial = cert.Serial(chain[0])
+		who.Identity, err = cert.Of(chain[0])
 	}
 	return who, err
 }
@@ -95,16 +103,21 @@ func (n *Node) Connect(ctx context.Context, who Caller, c client.Config) (*clien
 
 // host runs the connection of a client until it ends.
 func (n *Node) host(l transport.Conn, who Caller) {
-	n.mu.Lock()
+	n.enter()
 	n.conn++
 	conn := n.conn
 	v := &clientConn{Conn: l, who: who, silent: time.AfterFunc(n.c.silence, func() { l.Fail(errSilent) })}
 	n.conns[conn] = v
 	over := n.over
-	n.mu.Unlock()
+	if over {
+		n.mu.Unlock()
+	} else {
+		n.introduce(conn, v)
+		n.leave()
+	}
 	var err error
 	if !over {
-		err = l.Run(func(b []byte) error { return n.heard(conn, b) })
+		err = l.Run(func(b []byte) error { return n.heard(conn, v, b) })
 	}
 	n.enter()
 	delete(n.conns, conn)
@@ -130,16 +143,21 @@ var (
 	errSilent = errors.New("the client opened no session and asked nothing")
 )
 
-// heard handles a frame from a client.
-func (n *Node) heard(conn uint64, b []byte) error {
+// heard handles a frame from a client. It is the only door for clients: whatever they may
+// not do is refused here.
+func (n *Node) heard(conn uint64, v *clientConn, b []byte) error {
 	n.enter()
 	if n.over {
 		n.mu.Unlock()
 		return errClosed
 	}
 	n.cut = nil
-	n.step(process.Input{Kind: process.Frame, Number: conn, Bytes: b})
-	n.carryOut()
+	if f, refused := n.refusal(conn, v, b); refused {
+		n.post(conn, f.AppendTo(nil), false)
+	} else {
+		n.step(process.Input{Kind: process.Frame, Number: conn, Bytes: b})
+		n.carryOut()
+	}
 	err := n.cut
 	n.leave()
 	return err

@@ -95,6 +95,9 @@ func Of(c *x509.Certificate) (Identity, error) {
 
 // Fits returns why a node of this name may not use the certificate.
 func Fits(c *x509.Certificate, name string) error {
+	if c == nil {
+		return fmt.Errorf("node %s has no certificate", words.Quoted(name))
+	}
 	who, err := Of(c)
 	switch {
 	case err != nil:

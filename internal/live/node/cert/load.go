@@ -39,7 +39,7 @@ type Keys struct {
 
 	mu    sync.Mutex
 	now   *material
-	files [3]stamp // state of the files when they were last read, even if that failed
+	files [3]Stamp // state of the files when they were last read, even if that failed
 }
 
 // material is what was read from the files.
@@ -49,11 +49,20 @@ type material struct {
 	roots *x509.CertPool
 }
 
-// A stamp detects whether a file has changed.
-type stamp struct {
+// A Stamp detects whether a file has changed.
+type Stamp struct {
 	time time.Time
 	size int64
 	err  bool
+}
+
+// StampOf returns the stamp of a file.
+func StampOf(path string) Stamp {
+	info, err := os.Stat(path)
+	if err != nil {
+		return Stamp{err: true}
+	}
+	return Stamp{time: info.ModTime(), size: info.Size()}
 }
 
 // Load reads the certificates. Later errors, after the files have changed, are passed to
@@ -103,14 +112,9 @@ func (c Config) read(now time.Time) (*material, error) {
 }
 
 // stamps returns the stamps of all files.
-func (c Config) stamps() (all [3]stamp) {
+func (c Config) stamps() (all [3]Stamp) {
 	for i, path := range []string{c.CA, c.Cert, c.Key} {
-		info, err := os.Stat(path)
-		if err != nil {
-			all[i].err = true
-			continue
-		}
-		all[i] = stamp{time: info.ModTime(), size: info.Size()}
+		all[i] = StampOf(path)
 	}
 	return all
 }

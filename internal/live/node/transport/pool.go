@@ -38,9 +38,9 @@ type Config struct {
 	Nonce uint64 // number of this process; random if 0
 	Extra []byte // bytes for the Owners of other nodes
 
-	TLS      func(host string) *tls.Config                // configuration for dialling a host; nil: plain TCP
-	Fits     func(c *x509.Certificate, name string) error // whether a node with this certificate may use the name; nil: any may
-	Insecure bool                                         // allow plain TCP where others can listen in
+	TLS      func(host string) *tls.Config // configuration for dialling a host; nil: plain TCP
+	Fits     func(p *Peer) error           // whether a peer with its certificate may be a node of its name; nil: any may
+	Insecure bool                          // allow plain TCP where others can listen in
 	Dial     func(ctx context.Context, addr string) (net.Conn, error)
 
 	Limits                   // default 1 MiB for a frame, 8 MiB for a queue
@@ -95,7 +95,7 @@ type Pool struct {
 	c       Config
 	owner   Owner
 	pending pending
-	refused refrain
+	refused Refrain
 	ctx     context.Context
 	cancel  context.CancelFunc
 	wg      sync.WaitGroup
