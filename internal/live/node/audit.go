@@ -23,7 +23,7 @@ const maxCallers = 1024
 
 // done logs what a caller who may administer has done, or why it has failed.
 func (a *audit) done(who Caller, what string, err error, args ...any) {
-	args = append([]any{"who", who.Identity, "from", who.From, "what", what}, args...)
+	args = append([]any{"who", who.Identity.String(), "from", who.From, "what", what}, args...)
 	if err != nil {
 		a.log.Warn("request failed", append(args, "result", "failed", "why", err)...)
 		return
@@ -34,7 +34,7 @@ func (a *audit) done(who Caller, what string, err error, args ...any) {
 // denied logs what a caller may not do. Callers can cause this as often as they like, so each
 // of them gets some lines in a while, and then a count.
 func (a *audit) denied(who Caller, what, why string, args ...any) {
-	args = append([]any{"who", who.Identity, "from", who.From, "what", what}, args...)
+	args = append([]any{"who", who.Identity.String(), "from", who.From, "what", what}, args...)
 	a.refrain(who).Log(a.log, slog.LevelWarn, "request denied", append(args, "result", "denied", "why", why)...)
 }
 

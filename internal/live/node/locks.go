@@ -72,7 +72,7 @@ type Released struct {
 // Bounds of a page. A lock with the longest names and maxListed waiters fits.
 const (
 	maxPage   = 1000 // locks
-	maxListed = 1000 // waiters of a lock
+	maxListed = 500  // waiters of a lock
 )
 
 // locks answers a query for locks in use at this node. It lists only those that the caller
