@@ -23,6 +23,12 @@ var (
 	ErrLost = lock.ErrLost
 	// ErrReleased means that the lock has already been released.
 	ErrReleased = lock.ErrReleased
+	// ErrDenied means that the cluster does not allow this client to do it: see the
+	// rights file of the nodes.
+	ErrDenied = lock.ErrDenied
+	// ErrQuota means that this client's identity has as many locks or sessions at the node
+	// as the rights file allows.
+	ErrQuota = lock.ErrQuota
 	// ErrClosed means that the node or the client was closed.
 	ErrClosed = errors.New("closed")
 )

@@ -24,7 +24,7 @@ import (
 const maxServedNodes = 9
 
 // serveSettings lists the flags that the environment and a file can set.
-const serveSettings = "name listen advertise join data memory lease voters algorithm replace-after ephemeral nodes max-clients drain record record-limit ca cert key insecure log log-level"
+const serveSettings = "name listen advertise join data memory lease voters algorithm replace-after ephemeral nodes max-clients drain record record-limit ca cert key insecure rights revoked tokens log log-level"
 
 // serveFlags holds the flags of 'stile serve'.
 type serveFlags struct {
@@ -45,6 +45,9 @@ type serveFlags struct {
 	drain     time.Duration
 	tls       cert.Config
 	insecure  bool
+	rights    string
+	revoked   string
+	tokens    string
 	record    string
 	limit     int64
 	log       string
@@ -108,6 +111,9 @@ func (f *serveFlags) define(c *cobra.Command) {
 	fs.Var(outputFileFlag(&f.record, ".rec"), "record", "new `FILE` for a recording of all inputs, for 'stile replay'; contains lock names and client secrets")
 	fs.Var(sizeFlag(&f.limit), "record-limit", "maximum size of the recording; the node continues without it")
 	tlsFlags(fs, &f.tls, &f.insecure)
+	fs.Var(inputFileFlag(&f.rights, "the name of a rights file"), "rights", "`FILE` that says which clients may do what; read again when it changes")
+	fs.Var(inputFileFlag(&f.revoked, "the name of a file"), "revoked", "`FILE` with the serial numbers of revoked certificates; read again when it changes")
+	fs.Var(inputFileFlag(&f.tokens, "the name of a file made by 'stile token'"), "tokens", "`FILE` of 'stile token' with the tokens to accept over HTTP; read again when it changes")
 	fs.Var(outputFileFlag(&f.config, ".toml"), "config", "settings `FILE`; also STILE_CONFIG")
 	fs.Var(choiceFlag(&f.log, "text", "json"), "log", "log `FORMAT` on standard error: text or json")
 	fs.Var(choiceFlag(&f.level, "debug", "info", "warn", "error"), "log-level", "lowest `LEVEL` that is logged: debug, info, warn or error")
@@ -166,7 +172,7 @@ func (f *serveFlags) configs(log *slog.Logger) ([]node.Config, error) {
 	for i := range f.nodes {
 		c := node.Config{
 			Name: f.name, Advertise: f.advertise, Join: f.join, Voters: voters, Lease: f.lease, Algorithm: f.algorithm, Replace: f.replace, Ephemeral: f.ephemeral,
-			TLS: f.tls, Insecure: f.insecure, Clients: f.clients, Log: log,
+			TLS: f.tls, Insecure: f.insecure, Rights: f.rights, Revoked: f.revoked, Tokens: f.tokens, Clients: f.clients, Log: log,
 			Record: node.Record{File: f.record, Bytes: f.limit, By: buildVersion().String()},
 		}
 		if f.nodes > 1 {

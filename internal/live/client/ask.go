@@ -70,7 +70,11 @@ func (x *Client) answered(f *session.Frame) {
 // take adds a part of an answer, and reports whether it was the last one.
 func (q *question) take(f *session.Frame) bool {
 	q.bytes = append(q.bytes, f.Bytes...)
-	if f.Last && !f.OK {
+	switch {
+	case !f.Last || f.OK:
+	case f.Denied:
+		q.err = fmt.Errorf("%w: %s", lock.ErrDenied, q.bytes)
+	default:
 		q.err = errors.New(string(q.bytes))
 	}
 	return f.Last

@@ -86,6 +86,10 @@ func (h *Hold) outcome(ctx context.Context, o lock.Options) (lock.Handle, error)
 		return nil, fmt.Errorf("lock %q: %w", h.name, lock.ErrBusy)
 	case session.Recovering:
 		return nil, fmt.Errorf("lock %q: %w", h.name, lock.ErrRecovering)
+	case session.Denied:
+		return nil, fmt.Errorf("lock %q: %w: %s", h.name, lock.ErrDenied, h.why)
+	case session.OverQuota:
+		return nil, fmt.Errorf("lock %q: %w: %s", h.name, lock.ErrQuota, h.why)
 	case session.Late:
 		return nil, fmt.Errorf("lock %q: not acquired within %v: %w", h.name, o.Wait, context.DeadlineExceeded)
 	case session.Finished:

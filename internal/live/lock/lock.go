@@ -38,6 +38,10 @@ var (
 	ErrLost = errors.New("the lock was lost")
 	// ErrReleased means that the lock was already released.
 	ErrReleased = errors.New("the lock was already released")
+	// ErrDenied means that the caller has not the right to do it.
+	ErrDenied = errors.New("permission denied")
+	// ErrQuota means that the caller has as many locks or sessions at the node as it may.
+	ErrQuota = errors.New("quota exceeded")
 )
 
 // Done returns the error of a context that is done, together with its cause if that

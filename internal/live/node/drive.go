@@ -270,7 +270,11 @@ func (n *Node) ending(how views.Ending) {
 
 // answer answers a client's question.
 func (n *Node) answer(q *session.Question) {
-	b, err := n.tellAbout(q)
+	v := n.conns[q.Conn]
+	if v == nil {
+		return // it has disconnected
+	}
+	b, err := n.tellAbout(q, &v.who)
 	if len(b) > maxAnswer {
 		err = fmt.Errorf("the answer exceeds %d bytes", maxAnswer)
 	}

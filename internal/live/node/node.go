@@ -16,6 +16,7 @@ import (
 	"github.com/stile-lock/stile/internal/live/lock"
 	"github.com/stile-lock/stile/internal/live/member"
 	"github.com/stile-lock/stile/internal/live/node/cert"
+	"github.com/stile-lock/stile/internal/live/node/rights"
 	"github.com/stile-lock/stile/internal/live/node/transport"
 	"github.com/stile-lock/stile/internal/live/process"
 	"github.com/stile-lock/stile/internal/live/session"
@@ -35,8 +36,11 @@ type Node struct {
 	past    []byte  // what the folder says of an earlier process
 	disk    keeper
 	print   printer
-	tape    *recorder       // nil without a recording
-	drained context.Context // ends when nothing new is accepted any longer
+	audit   audit
+	files   accessFiles
+	tokens  atomic.Pointer[rights.Tokens] // nil: none are accepted
+	tape    *recorder                     // nil without a recording
+	drained context.Context               // ends when nothing new is accepted any longer
 	drain   context.CancelFunc
 	visits  sync.WaitGroup // goroutines of clients' connections
 
@@ -61,6 +65,7 @@ type Node struct {
 	left     bool           // it is no longer a member, and does not join again
 	cluster  uint64         // its current or last cluster; 0 if unknown
 	contacts []string       // addresses where members may be: those to join, and those that the folder knows
+	rules    *rights.Rules
 	conns    map[uint64]*clientConn
 	dirty    []*clientConn // with something to send
 	sent     bool          // something is queued in the pool
@@ -129,6 +134,7 @@ func Start(c Config) (*Node, error) {
 	n := &Node{c: c, nonce: random(), conns: map[uint64]*clientConn{}, changed: make(chan struct{}), ended: make(chan struct{}), armed: member.Never}
 	n.disk.n = n
 	n.c.Log = n.print.logger(c.Log)
+	n.audit.log = n.c.Log.With("logger", "audit")
 	n.drained, n.drain = context.WithCancel(context.Background())
 	if err := n.start(); err != nil {
 		if n.tape != nil {
@@ -148,6 +154,12 @@ func (n *Node) start() error {
 		if n.keys, err = cert.Load(n.c.TLS, report); err != nil {
 			return err
 		}
+		if err := n.keys.Fits(n.c.Name); err != nil {
+			return err
+		}
+	}
+	if err := n.readAccess(); err != nil {
+		return err
 	}
 	founds, err := n.store()
 	if err != nil {
@@ -164,6 +176,7 @@ func (n *Node) start() error {
 	n.disk.run()
 	n.timer = time.AfterFunc(time.Hour, n.wake)
 	n.mux.Start()
+	n.visits.Go(n.checkAccess)
 	n.seek()
 	n.step(process.Input{Kind: process.Start})
 	n.leave()
@@ -179,7 +192,7 @@ func (n *Node) listen() (err error) {
 	m := transport.MuxConfig{Listen: n.c.listen, Insecure: n.c.Insecure, Clients: n.c.room(files()), Log: n.c.Log}
 	p := transport.Config{Name: n.c.Name, Nonce: n.nonce, Extra: greeting(n.cluster, n.lastRecord()), Insecure: n.c.Insecure, Dial: n.c.dial, Log: n.c.Log}
 	if n.keys != nil {
-		m.TLS, p.TLS, p.Fits = n.keys.Server(), n.keys.Client, cert.Fits
+		m.TLS, p.TLS, p.Fits = n.keys.Server(), n.keys.Client, n.fits
 	}
 	renew := time.Duration(n.c.Settings.Renew)
 	p.Heartbeat, p.Timeout, p.MaxBackoff = early, 5*time.Second, min(renew, 2*time.Second)
@@ -307,6 +320,7 @@ func (n *Node) founding() (*process.Founding, error) {
 func (n *Node) recover(c *process.Config) (err error) {
 	x := n.folder.recovers
 	n.c.Log.Info("cluster recovered", "name", n.c.Name, "address", n.address, "cluster", fmt.Sprintf("%016x", x.Cluster), "epoch", x.First(x.record()))
+	n.audit.done(Caller{From: n.c.Data}, "recover", nil, "cluster", clusterID(x.Cluster), "lost_cluster", clusterID(x.record().Cluster))
 	if x.backup != nil {
 		c.Restore = &process.Restoring{Cluster: x.Cluster, Backup: x.backup.Record.AppendTo(nil), Seen: x.Seen, Clock: x.Clock}
 		return nil

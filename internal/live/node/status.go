@@ -12,7 +12,8 @@ import (
 	"github.com/stile-lock/stile/internal/live/views"
 )
 
-// What a client can ask a node besides locks. The answers are JSON.
+// What a client can ask a node besides locks. The answers are JSON. Node.permission says who
+// may ask what.
 const (
 	AskStatus  uint64 = iota + 1 // a Status
 	AskLocks                     // locks in use, with a LockQuery as JSON; a LockPage
@@ -20,6 +21,9 @@ const (
 	AskLeave                     // the node leaves the cluster gracefully
 	AskBackup                    // a BackupFile
 )
+
+// askNames names the questions, for the audit log.
+var askNames = [...]string{AskStatus: "status", AskLocks: "locks", AskRelease: "force-release", AskLeave: "leave", AskBackup: "backup"}
 
 // A BackupFile is a backup of the cluster, as the contents of a file.
 type BackupFile struct {
@@ -63,8 +67,8 @@ type MemberInfo struct {
 	Linked      bool   `json:"linked"` // this node has a connection to it, or is it
 }
 
-// tellAbout answers a question.
-func (n *Node) tellAbout(q *session.Question) ([]byte, error) {
+// tellAbout answers a question of a caller who may ask it.
+func (n *Node) tellAbout(q *session.Question, who *Caller) ([]byte, error) {
 	switch q.What {
 	case AskStatus:
 		return json.Marshal(n.status())
@@ -73,20 +77,23 @@ func (n *Node) tellAbout(q *session.Question) ([]byte, error) {
 		if err := json.Unmarshal(q.Bytes, &l); err != nil {
 			return nil, fmt.Errorf("malformed query: %w: use the same version of stile on both sides", err)
 		}
-		return n.locks(&l)
+		return n.locks(&l, who)
 	case AskRelease:
 		r, err := n.forceRelease(string(q.Bytes))
+		n.audit.done(*who, askNames[q.What], err, "lock", string(q.Bytes), "holder", r.Who, "token", r.Token)
 		if err != nil {
 			return nil, err
 		}
 		return json.Marshal(r)
 	case AskBackup:
 		b, err := n.backup()
+		n.audit.done(*who, askNames[q.What], err)
 		if err != nil {
 			return nil, err
 		}
 		return json.Marshal(BackupFile{b.Text()})
 	case AskLeave:
+		n.audit.done(*who, askNames[q.What], nil)
 		go n.leaveSoon()
 		return []byte("{}"), nil
 	}

@@ -240,6 +240,9 @@ func (p *Process) step(in *Input) {
 		p.message(in.Text, in.Bytes)
 	case Frame:
 		busy = p.frame(in.Number, in.Bytes)
+	case Opened:
+		p.clients.Opened(in.Number, in.Text, in.Quota)
+		busy = false
 	case Closed:
 		p.clients.Closed(in.Number)
 		busy = false
@@ -430,6 +433,9 @@ func (p *Process) Linked(address string) bool { return p.linked[address] }
 
 // Bound reports whether a connection of a client has a session.
 func (p *Process) Bound(conn uint64) bool { return p.clients.Bound(conn) }
+
+// Knows reports whether a request of a client is waiting or held.
+func (p *Process) Knows(conn, number uint64) bool { return p.clients.Knows(conn, number) }
 
 // Clients calls f for each session.
 func (p *Process) Clients(f func(session.ClientInfo)) { p.clients.Each(f) }

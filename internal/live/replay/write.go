@@ -171,6 +171,12 @@ func (e *Entry) fields(c *codec.Coder, before member.Instant) {
 		text(c, &in.Text)
 	case process.Choose:
 		choices(c, &in.Choice)
+	case process.Opened:
+		c.Number(&in.Number)
+		text(c, &in.Text)
+		for _, n := range [...]*int{&in.Quota.Sessions, &in.Quota.Locks, &in.Quota.Names} {
+			size(c, n)
+		}
 	}
 	if !e.Crashed {
 		e.outcome(c)

@@ -335,16 +335,28 @@ func (g *Client) dismissed(a *attachment, f *Frame) {
 		}
 	case a != g.cur:
 		g.hangUp(a)
-		g.lose(a, causes[f.Why-Expired])
+		g.lose(a, cause(f.Why))
 	case f.Why == Expired:
 		g.over(member.Session)
 	default:
 		g.hangUp(a)
 		a.phase, a.parting = resting, false
-		g.over(causes[f.Why-Expired])
+		g.over(cause(f.Why))
 		g.fail(g.cur, false)
 	}
 }
 
-// causes maps a node's reason for ending a session to the cause of the losses.
-var causes = [...]member.Cause{member.Session, member.Leaving, member.Evicted, member.Lease, member.Session, member.Session, member.Closed}
+// cause maps a node's reason for ending a session to the cause of the losses.
+func cause(why Why) member.Cause {
+	switch why {
+	case Leaving:
+		return member.Leaving
+	case Evicted:
+		return member.Evicted
+	case NoLease:
+		return member.Lease
+	case Finished:
+		return member.Closed
+	}
+	return member.Session
+}

@@ -17,7 +17,7 @@ const (
 	MaxFrame = 1 << 16       // bytes of a whole frame
 	MaxBytes = MaxFrame - 64 // bytes in an Ask, or in one part of an Answer
 	MaxNodes = 64            // addresses that a node sends
-	MaxLabel = 128           // bytes of a client's name
+	MaxLabel = 128           // bytes of a client's label
 
 	// MaxThrough is the number of incarnations in a Claim. A client that has held a lock
 	// through more names the last ones.
@@ -85,6 +85,10 @@ const (
 	Foreign  // the node does not support this protocol
 	Finished // the client has ended the session
 
+	Denied    // the client may not have this lock
+	OverQuota // the client's identity has as many requests, or uses as many locks, as it may
+	Crowded   // a session: the client's identity has as many as it may
+
 	Late        // reported only by the client: its maximum wait is over
 	Unreachable // no node was reachable for too long
 	whys
@@ -103,6 +107,9 @@ var whyNames = [...]string{
 	"the node has too many sessions: use another node",
 	"the node does not support this protocol: use the same version of stile on both sides",
 	"the client ended its session",
+	"the rights of this client do not allow it",
+	"this client's quota of locks at the node is used up: release some first",
+	"this client's quota of sessions at the node is used up: close some first",
 	"the maximum wait is over",
 	"no node could be reached",
 }
@@ -135,7 +142,7 @@ type Frame struct {
 	Protocol uint64       // Hello
 	Session  uint64       // Hello, 0 for a new session; Welcome
 	Secret   Secret       // Hello, Welcome
-	Name     string       // Hello: the client's display name; Lock, Claim
+	Name     string       // Hello: the client's own label; Lock, Claim
 	Length   member.Span  // Hello: wanted length of the session, 0 for the maximum; Welcome: its actual length
 	Span     member.Span  // Welcome, Renewed; 0: not renewed
 	Again    member.Span  // Welcome, Renewed: how long the client should wait before it renews again
@@ -148,6 +155,7 @@ type Frame struct {
 	Cause    member.Cause // Lost; NoCause if the node no longer knows
 	OK       bool         // Done: the request was held, or waited, until now; Answer
 	Last     bool         // Answer: no part follows
+	Denied   bool         // Answer that is not OK: the client may not ask this
 	What     uint64       // Ask
 	Bytes    []byte       // Ask, Answer
 	Nodes    []string     // Welcome, Bye: addresses of nodes
@@ -219,18 +227,27 @@ func (f *Frame) answers(c *codec.Coder) {
 		c.Number(&f.Token.Epoch)
 		c.Number(&f.Token.Count)
 	case Over:
-		codec.Within(c, &f.Why, 0, uint64(ManyWaiters))
+		f.why(c, func(w Why) bool { return w <= ManyWaiters || w == Denied || w == OverQuota })
 	case Lost:
 		codec.Within(c, &f.Cause, 0, uint64(member.Released))
 	case Done:
 		c.Flag(&f.OK)
 	case Bye:
-		codec.Within(c, &f.Why, uint64(Expired), uint64(Finished))
+		f.why(c, func(w Why) bool { return w >= Expired && w <= Finished || w == Crowded })
 		codec.List(c, &f.Nodes, MaxNodes, func(t *string) { c.Text(t, member.MaxAddress) })
 	case Answer:
 		c.Flag(&f.OK)
-		c.Flag(&f.Last)
+		if c.Flag(&f.Last); !f.OK {
+			c.Flag(&f.Denied)
+		}
 		c.Bytes(&f.Bytes, MaxBytes)
+	}
+}
+
+// why codes a reason that is one of those.
+func (f *Frame) why(c *codec.Coder, ends func(Why) bool) {
+	if codec.Within(c, &f.Why, 0, uint64(Crowded)); c.Reads() && !ends(f.Why) {
+		c.Fail("reason of another frame")
 	}
 }
 

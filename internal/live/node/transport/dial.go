@@ -223,8 +223,8 @@ func (p *Pool) greet(c net.Conn, dialled string) (*tie, error) {
 
 // judge returns why a peer may not have a link.
 func (p *Pool) judge(other *Peer) error {
-	if p.c.Fits != nil && other.Cert != nil {
-		if err := p.c.Fits(other.Cert, other.Name); err != nil {
+	if p.c.Fits != nil {
+		if err := p.c.Fits(other); err != nil {
 			return err
 		}
 	}
@@ -261,7 +261,7 @@ func (p *Pool) Serve(c net.Conn) {
 	}
 	stop() // a link is closed by Close
 	if err != nil {
-		p.refused.log(p.c.Log, slog.LevelWarn, "node refused", "from", remote(c), "why", err)
+		p.refused.Log(p.c.Log, slog.LevelWarn, "node refused", "from", remote(c), "why", err)
 		return
 	}
 	pr := p.hold(t.peer.Addr)
