@@ -18,6 +18,7 @@ import (
 
 	"github.com/stile-lock/stile/internal/live/node"
 	"github.com/stile-lock/stile/internal/live/node/cert"
+	"github.com/stile-lock/stile/internal/words"
 )
 
 // maxServedNodes is the maximum of --nodes.
@@ -192,9 +193,10 @@ const joinWarningAfter = 3 * time.Second
 
 // servedNodes are the nodes that run in this process.
 type servedNodes struct {
-	nodes []*node.Node
-	log   *slog.Logger
-	drain time.Duration
+	nodes      []*node.Node
+	log        *slog.Logger
+	drain      time.Duration
+	supervisor *supervisor
 }
 
 func (f *serveFlags) run(c *cobra.Command) error {
@@ -209,7 +211,12 @@ func (f *serveFlags) run(c *cobra.Command) error {
 	ctx, release := signal.NotifyContext(c.Context(), syscall.SIGINT, syscall.SIGTERM)
 	defer release()
 	p := &servedNodes{log: log, drain: f.drain}
+	if p.supervisor, err = findSupervisor(os.Getenv, os.Getpid(), func(err error) { log.Warn("service manager not notified", "err", err) }); err != nil {
+		return err
+	}
 	defer p.kill()
+	defer p.supervisor.close()
+	p.supervisor.notify("", "joining the cluster")
 	for _, one := range configs {
 		if err := p.start(ctx, one); err != nil {
 			return err
@@ -221,6 +228,8 @@ func (f *serveFlags) run(c *cobra.Command) error {
 	if err := p.printAddresses(c, configs); err != nil {
 		return err
 	}
+	p.supervisor.notify("READY=1", p.turn())
+	p.supervisor.watch(p.turn)
 	for _, n := range p.nodes {
 		select {
 		case <-n.Done():
@@ -280,6 +289,7 @@ func (p *servedNodes) stop(release func()) error {
 	if drain < 0 { // sessions that are no longer renewed end within a lease
 		drain = time.Duration(p.nodes[0].Status().Lease*float64(time.Second)) + 2*time.Second
 	}
+	p.supervisor.stopping(drain + stopMargin)
 	p.log.Info("node stopping: exits when no lock is held through it", "drain", drain)
 	ctx, cancel := context.WithTimeoutCause(context.Background(), drain, fmt.Errorf("waited for %v", drain))
 	defer cancel()
@@ -293,6 +303,22 @@ func (p *servedNodes) stop(release func()) error {
 		return f
 	}
 	return nil
+}
+
+// stopMargin is how long a node may take to end after its drain time, on a slow disk.
+const stopMargin = 30 * time.Second
+
+// turn has every node take a turn of its loop, and returns the status of the first.
+func (p *servedNodes) turn() string {
+	for _, n := range p.nodes {
+		n.Turn()
+	}
+	s := p.nodes[0].Status()
+	text := fmt.Sprintf("%s of cluster %s, epoch %d, %s", s.State, s.Cluster, s.Epoch, words.Plural(len(s.Members), "member"))
+	if s.Why != "" {
+		text += ": " + s.Why
+	}
+	return text
 }
 
 // endedError returns the errors of nodes that ended without being stopped here.
