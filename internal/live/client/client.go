@@ -69,11 +69,12 @@ var ErrClosed = errors.New("the client is closed")
 
 // Refused is the error of a node that answers but opens no session.
 type Refused struct {
-	Node string // address of the node
-	Why  session.Why
+	Node   string // address of the node
+	Why    session.Why
+	Reason string // the same as text
 }
 
-func (r *Refused) Error() string { return fmt.Sprintf("%s says: %s", r.Node, r.Why) }
+func (r *Refused) Error() string { return fmt.Sprintf("%s says: %s", r.Node, r.Reason) }
 
 // TurnedAway reports whether an error is that of a node that refused the connection and
 // gave a reason, such as too many clients.
@@ -308,7 +309,7 @@ func (x *Client) listen(d session.Dial, b []byte) (refused bool) {
 	if err != nil || f.Kind != session.Bye {
 		return false
 	}
-	x.lately[d.Address] = &Refused{d.Address, f.Why}
+	x.lately[d.Address] = &Refused{d.Address, f.Why, f.Reason()}
 	return true
 }
 
