@@ -25,7 +25,7 @@ import (
 const maxServedNodes = 9
 
 // serveSettings lists the flags that the environment and a file can set.
-const serveSettings = "name listen advertise join data memory lease voters algorithm replace-after ephemeral nodes max-clients drain record record-limit ca cert key insecure log log-level"
+const serveSettings = "name listen advertise join founder data memory lease voters algorithm replace-after ephemeral nodes max-clients drain record record-limit ca cert key insecure log log-level"
 
 // serveFlags holds the flags of 'stile serve'.
 type serveFlags struct {
@@ -34,6 +34,7 @@ type serveFlags struct {
 	listen    string
 	advertise string
 	join      []string
+	founder   string
 	data      string
 	memory    bool
 	lease     time.Duration
@@ -60,6 +61,9 @@ func newServe() *cobra.Command {
 		Long: `Runs a node until Ctrl-C, TERM or 'stile leave'. The node founds a cluster,
 joins one with --join, or returns to the one in its data directory. With --join
 it never founds one, and refuses a data directory of a different cluster.
+If all nodes must have the same settings, --founder names the one that founds
+the cluster. It does so once: if its directory is empty, all nodes in --join
+answer, and none of them belongs to a cluster.
 Three nodes tolerate one failure. One address serves other nodes and clients.
 
 The data directory holds what must survive a restart: the agreed views, so that
@@ -95,6 +99,7 @@ func (f *serveFlags) define(c *cobra.Command) {
 	fs.Var(addressFlag(&f.listen), "listen", "`HOST:PORT` to listen on for nodes and clients; port 0 is any free port")
 	fs.Var(addressFlag(&f.advertise), "advertise", "`HOST:PORT` at which others reach this node (default that of --listen)")
 	fs.Var(addressesFlag(&f.join), "join", "`HOST:PORT` of a node of the cluster to join; repeatable")
+	fs.Var(nodeNameFlag(&f.founder), "founder", "`NAME` of the node that founds the cluster once, if all nodes in --join answer and none has one")
 	fs.Var(dataDirFlag(&f.data), "data", "`DIR` for what must survive a restart (default below ~/.local/state/stile)")
 	fs.BoolVar(&f.memory, "memory", false, "store nothing on disk")
 	fs.Var(durationFlag(&f.lease, 100*time.Millisecond, time.Hour), "lease", "time a node may be unreachable before its locks are lost; first node only")
@@ -142,8 +147,10 @@ func (f *serveFlags) settle(c *cobra.Command) error {
 		return errors.New("--record records one node, but --nodes runs several: run the node to record in its own process")
 	case f.record == "" && set("record-limit"):
 		return errors.New("--record-limit needs --record: give both, or leave it out")
-	case len(f.join) > 0 && (set("lease") || set("voters") || set("algorithm") || set("replace-after")):
-		return errors.New("--lease, --voters, --algorithm and --replace-after are set on the first node of a cluster: leave them out with --join")
+	case f.founder != "" && len(f.join) == 0:
+		return errors.New("--founder needs --join: give the addresses of all nodes, the same on each of them")
+	case len(f.join) > 0 && f.founder == "" && (set("lease") || set("voters") || set("algorithm") || set("replace-after")):
+		return errors.New("--lease, --voters, --algorithm and --replace-after are set on the first node of a cluster: leave them out with --join, or name the first node with --founder")
 	}
 	if !set("replace-after") {
 		f.replace = max(f.replace, f.lease)
@@ -217,13 +224,21 @@ func (f *serveFlags) run(c *cobra.Command) error {
 	defer p.kill()
 	defer p.supervisor.close()
 	p.supervisor.notify("", "joining the cluster")
-	for _, one := range configs {
-		if err := p.start(ctx, one); err != nil {
+	if f.founder == f.name && ctx.Err() == nil {
+		if err := p.found(ctx, &configs[0]); err != nil {
 			return err
 		}
+	}
+	for _, one := range configs {
 		if ctx.Err() != nil {
 			return p.stop(release)
 		}
+		if err := p.start(ctx, one); err != nil {
+			return err
+		}
+	}
+	if ctx.Err() != nil {
+		return p.stop(release)
 	}
 	if err := p.printAddresses(c, configs); err != nil {
 		return err
@@ -238,6 +253,22 @@ func (f *serveFlags) run(c *cobra.Command) error {
 		}
 	}
 	return p.endedError()
+}
+
+// found waits until it is known whether the founder founds the cluster now. If so, it has
+// no node to join.
+func (p *servedNodes) found(ctx context.Context, c *node.Config) error {
+	founds, err := node.MayFound(ctx, *c, func(waits string) {
+		p.log.Info("waiting to found the cluster: not all nodes answer", "name", c.Name, "waiting_for", waits)
+		p.supervisor.notify("", "waiting to found the cluster: no answer from "+waits)
+	})
+	if err != nil && ctx.Err() == nil {
+		return fmt.Errorf("node %s cannot found a cluster: %w", c.Name, err)
+	}
+	if founds {
+		c.Join, c.Later = nil, true
+	}
+	return nil
 }
 
 // start starts a node and waits until it is a member, or the context ends. Every node
@@ -285,6 +316,9 @@ func (p *servedNodes) printAddresses(c *cobra.Command, configs []node.Config) er
 // process at once.
 func (p *servedNodes) stop(release func()) error {
 	release()
+	if len(p.nodes) == 0 {
+		return nil
+	}
 	drain := p.drain
 	if drain < 0 { // sessions that are no longer renewed end within a lease
 		drain = time.Duration(p.nodes[0].Status().Lease*float64(time.Second)) + 2*time.Second
