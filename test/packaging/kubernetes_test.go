@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os/exec"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -267,25 +265,6 @@ func TestCompose(t *testing.T) {
 	} {
 		if len(wrongCompose(strings.Replace(text, x.old, x.broken, 1))) == 0 {
 			t.Errorf("nothing is wrong with %q", x.broken)
-		}
-	}
-}
-
-// Every setting in the packages is a flag of 'stile serve', or of the commands that ask a
-// node.
-func TestSettings(t *testing.T) {
-	t.Parallel()
-	help, err := exec.Command("go", "run", "-C", root, "./cmd/stile", "serve", "--help").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	known := string(help)
-	for _, file := range []string{"kubernetes/stile.yaml", "compose.yaml", "docker/Dockerfile"} {
-		for _, name := range regexp.MustCompile(`STILE_[A-Z_]+\b`).FindAllString(readFile(t, "packaging", file), -1) {
-			flag := "--" + strings.ReplaceAll(strings.ToLower(strings.TrimPrefix(name, "STILE_")), "_", "-")
-			if !regexp.MustCompile(`(?m)^ +` + flag + `\b`).MatchString(known) && name != "STILE_ADDR" && name != "STILE_" {
-				t.Errorf("%s: %s sets no flag", file, name)
-			}
 		}
 	}
 }
