@@ -136,7 +136,7 @@ func stampOf(info *buildinfo.BuildInfo, dirty bool) (s stamp, err error) {
 	s = stamp{version: info.Main.Version, commit: set["vcs.revision"]}
 	switch {
 	case s.commit == "":
-		return s, fmt.Errorf("the binary has no commit: build in a clone of the repository, with git")
+		return s, fmt.Errorf("the binary has no commit: build with git, in a clone of the repository and not in a worktree")
 	case set["vcs.modified"] == "true" && !dirty:
 		return s, fmt.Errorf("the working tree has changes: commit them first, or give -dirty to try things out")
 	}
