@@ -49,7 +49,7 @@ systems    = ./internal/live/child ./internal/live/node/clock ./internal/live/no
 fuzzed     = $(shell grep -rl --include='*_test.go' --exclude-dir=test '^func Fuzz' . | xargs -r dirname | sort -u)
 golden     = $(shell grep -rl --include='*_test.go' 'flag.Bool.*"update"' . | xargs -r dirname | sort -u)
 
-.PHONY: help check computed nightly tools fmt vet lint test tests race fuzz storm cluster check-cluster restarts ledger bench numbers compare-instructions numbers-live numbers-node numbers-lab golden museum faults controls live mutants proofs proofs-long proofs-view tla web web-check skeleton site screenshots
+.PHONY: help check computed nightly tools fmt vet lint test tests race fuzz storm cluster check-cluster restarts ledger bench numbers compare-instructions numbers-live numbers-node numbers-lab golden museum faults controls live mutants proofs proofs-long proofs-view tla web web-check skeleton site screenshots release release-check
 
 help: ## list all targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -132,6 +132,15 @@ site: ## build the lab as a static site in site/, for any web server
 	rm -rf site
 	web/build.sh site --site
 	@cd site && wc -c *
+
+release: ## build the files of a release in dist/: archives for Linux and macOS, checksums, bills of materials
+	go run ./internal/release
+
+release-check: release ## build the same commit again, in another folder and without a cache, and compare; about 5 minutes
+	@again=$$(mktemp -d); trap 'rm -rf "$$again"' EXIT; \
+	git clone -q . "$$again/another-folder"; git -C "$$again/another-folder" checkout -q $$(git rev-parse HEAD); \
+	(cd "$$again/another-folder" && GOCACHE="$$again/cache" go run ./internal/release -out "$$again/dist"); \
+	diff -r dist "$$again/dist"; echo "release-check: the same bytes twice"
 
 storm: ## storms of seeds 1 to SEEDS (default 1000)
 	go build -o bin/stile ./cmd/stile

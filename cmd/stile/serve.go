@@ -18,13 +18,14 @@ import (
 
 	"github.com/stile-lock/stile/internal/live/node"
 	"github.com/stile-lock/stile/internal/live/node/cert"
+	"github.com/stile-lock/stile/internal/words"
 )
 
 // maxServedNodes is the maximum of --nodes.
 const maxServedNodes = 9
 
 // serveSettings lists the flags that the environment and a file can set.
-const serveSettings = "name listen advertise join data memory lease voters algorithm replace-after ephemeral nodes max-clients drain record record-limit ca cert key insecure rights revoked tokens log log-level"
+const serveSettings = "name listen advertise join founder data memory lease voters algorithm replace-after ephemeral nodes max-clients drain record record-limit ca cert key insecure rights revoked tokens log log-level"
 
 // serveFlags holds the flags of 'stile serve'.
 type serveFlags struct {
@@ -33,6 +34,7 @@ type serveFlags struct {
 	listen    string
 	advertise string
 	join      []string
+	founder   string
 	data      string
 	memory    bool
 	lease     time.Duration
@@ -62,6 +64,9 @@ func newServe() *cobra.Command {
 		Long: `Runs a node until Ctrl-C, TERM or 'stile leave'. The node founds a cluster,
 joins one with --join, or returns to the one in its data directory. With --join
 it never founds one, and refuses a data directory of a different cluster.
+If all nodes must have the same settings, --founder names the one that founds
+the cluster. It does so once: if its directory is empty, all nodes in --join
+answer, and none of them belongs to a cluster.
 Three nodes tolerate one failure. One address serves other nodes and clients.
 
 The data directory holds what must survive a restart: the agreed views, so that
@@ -97,6 +102,7 @@ func (f *serveFlags) define(c *cobra.Command) {
 	fs.Var(addressFlag(&f.listen), "listen", "`HOST:PORT` to listen on for nodes and clients; port 0 is any free port")
 	fs.Var(addressFlag(&f.advertise), "advertise", "`HOST:PORT` at which others reach this node (default that of --listen)")
 	fs.Var(addressesFlag(&f.join), "join", "`HOST:PORT` of a node of the cluster to join; repeatable")
+	fs.Var(nodeNameFlag(&f.founder), "founder", "`NAME` of the node that founds the cluster once, if all nodes in --join answer and none has one")
 	fs.Var(dataDirFlag(&f.data), "data", "`DIR` for what must survive a restart (default below ~/.local/state/stile)")
 	fs.BoolVar(&f.memory, "memory", false, "store nothing on disk")
 	fs.Var(durationFlag(&f.lease, 100*time.Millisecond, time.Hour), "lease", "time a node may be unreachable before its locks are lost; first node only")
@@ -147,8 +153,10 @@ func (f *serveFlags) settle(c *cobra.Command) error {
 		return errors.New("--record records one node, but --nodes runs several: run the node to record in its own process")
 	case f.record == "" && set("record-limit"):
 		return errors.New("--record-limit needs --record: give both, or leave it out")
-	case len(f.join) > 0 && (set("lease") || set("voters") || set("algorithm") || set("replace-after")):
-		return errors.New("--lease, --voters, --algorithm and --replace-after are set on the first node of a cluster: leave them out with --join")
+	case f.founder != "" && len(f.join) == 0:
+		return errors.New("--founder needs --join: give the addresses of all nodes, the same on each of them")
+	case len(f.join) > 0 && f.founder == "" && (set("lease") || set("voters") || set("algorithm") || set("replace-after")):
+		return errors.New("--lease, --voters, --algorithm and --replace-after are set on the first node of a cluster: leave them out with --join, or name the first node with --founder")
 	}
 	if !set("replace-after") {
 		f.replace = max(f.replace, f.lease)
@@ -198,9 +206,10 @@ const joinWarningAfter = 3 * time.Second
 
 // servedNodes are the nodes that run in this process.
 type servedNodes struct {
-	nodes []*node.Node
-	log   *slog.Logger
-	drain time.Duration
+	nodes      []*node.Node
+	log        *slog.Logger
+	drain      time.Duration
+	supervisor *supervisor
 }
 
 func (f *serveFlags) run(c *cobra.Command) error {
@@ -215,18 +224,33 @@ func (f *serveFlags) run(c *cobra.Command) error {
 	ctx, release := signal.NotifyContext(c.Context(), syscall.SIGINT, syscall.SIGTERM)
 	defer release()
 	p := &servedNodes{log: log, drain: f.drain}
+	if p.supervisor, err = findSupervisor(os.Getenv, os.Getpid(), func(err error) { log.Warn("service manager not notified", "err", err) }); err != nil {
+		return err
+	}
 	defer p.kill()
-	for _, one := range configs {
-		if err := p.start(ctx, one); err != nil {
+	defer p.supervisor.close()
+	p.supervisor.notify("", "joining the cluster")
+	if f.founder == f.name && ctx.Err() == nil {
+		if err := p.found(ctx, &configs[0]); err != nil {
 			return err
 		}
+	}
+	for _, one := range configs {
 		if ctx.Err() != nil {
 			return p.stop(release)
 		}
+		if err := p.start(ctx, one); err != nil {
+			return err
+		}
+	}
+	if ctx.Err() != nil {
+		return p.stop(release)
 	}
 	if err := p.printAddresses(c, configs); err != nil {
 		return err
 	}
+	p.supervisor.notify("READY=1", p.turn())
+	p.supervisor.watch(p.turn)
 	for _, n := range p.nodes {
 		select {
 		case <-n.Done():
@@ -235,6 +259,22 @@ func (f *serveFlags) run(c *cobra.Command) error {
 		}
 	}
 	return p.endedError()
+}
+
+// found waits until it is known whether the founder founds the cluster now. If so, it has
+// no node to join.
+func (p *servedNodes) found(ctx context.Context, c *node.Config) error {
+	founds, err := node.MayFound(ctx, *c, func(waits string) {
+		p.log.Info("waiting to found the cluster: not all nodes answer", "name", c.Name, "waiting_for", waits)
+		p.supervisor.notify("", "waiting to found the cluster: no answer from "+waits)
+	})
+	if err != nil && ctx.Err() == nil {
+		return fmt.Errorf("node %s cannot found a cluster: %w", c.Name, err)
+	}
+	if founds {
+		c.Join, c.Later = nil, true
+	}
+	return nil
 }
 
 // start starts a node and waits until it is a member, or the context ends. Every node
@@ -282,10 +322,14 @@ func (p *servedNodes) printAddresses(c *cobra.Command, configs []node.Config) er
 // process at once.
 func (p *servedNodes) stop(release func()) error {
 	release()
+	if len(p.nodes) == 0 {
+		return nil
+	}
 	drain := p.drain
 	if drain < 0 { // sessions that are no longer renewed end within a lease
 		drain = time.Duration(p.nodes[0].Status().Lease*float64(time.Second)) + 2*time.Second
 	}
+	p.supervisor.stopping(drain + stopMargin)
 	p.log.Info("node stopping: exits when no lock is held through it", "drain", drain)
 	ctx, cancel := context.WithTimeoutCause(context.Background(), drain, fmt.Errorf("waited for %v", drain))
 	defer cancel()
@@ -299,6 +343,22 @@ func (p *servedNodes) stop(release func()) error {
 		return f
 	}
 	return nil
+}
+
+// stopMargin is how long a node may take to end after its drain time, on a slow disk.
+const stopMargin = 30 * time.Second
+
+// turn has every node take a turn of its loop, and returns the status of the first.
+func (p *servedNodes) turn() string {
+	for _, n := range p.nodes {
+		n.Turn()
+	}
+	s := p.nodes[0].Status()
+	text := fmt.Sprintf("%s of cluster %s, epoch %d, %s", s.State, s.Cluster, s.Epoch, words.Plural(len(s.Members), "member"))
+	if s.Why != "" {
+		text += ": " + s.Why
+	}
+	return text
 }
 
 // endedError returns the errors of nodes that ended without being stopped here.

@@ -76,11 +76,12 @@ var ErrClosed = errors.New("the client is closed")
 
 // Refused is the error of a node that answers but opens no session.
 type Refused struct {
-	Node string // address of the node
-	Why  session.Why
+	Node   string // address of the node
+	Why    session.Why
+	Reason string // the same as text
 }
 
-func (r *Refused) Error() string { return fmt.Sprintf("%s says: %s", r.Node, r.Why) }
+func (r *Refused) Error() string { return fmt.Sprintf("%s says: %s", r.Node, r.Reason) }
 
 // Is reports whether a quota is the reason.
 func (r *Refused) Is(err error) bool { return err == lock.ErrQuota && r.Why == session.Crowded }
@@ -324,7 +325,7 @@ func (x *Client) listen(d session.Dial, b []byte) (refused bool) {
 	if err != nil || f.Kind != session.Bye {
 		return false
 	}
-	x.lately[d.Address] = &Refused{d.Address, f.Why}
+	x.lately[d.Address] = &Refused{d.Address, f.Why, f.Reason()}
 	return true
 }
 

@@ -183,8 +183,8 @@ func hostControls() []Control {
 		},
 		{
 			Name: "OptionalRefused", Section: "6", Text: "a frame of an optional kind that is unknown ends the link", With: "NewerFrames",
-			Rewrites: []Rewrite{{"internal/live/member/frame.go", `	case frameKind(b[0])&optionalKinds != 0:
-`, `	case frameKind(b[0])&optionalKinds != 0 && !broken("OptionalRefused"):
+			Rewrites: []Rewrite{{"internal/live/member/frame.go", `	case codec.Optional(b[0]):
+`, `	case codec.Optional(b[0]) && !broken("OptionalRefused"):
 `}},
 			Tests: []Test{storm("usual", 12)},
 		},

@@ -33,6 +33,7 @@ type Config struct {
 	Settings  *member.Settings // only for the founder of a cluster; nil: the defaults, with Lease
 	Algorithm string           // only for the founder of a cluster (default naimi-trehel)
 	Replace   time.Duration    // time after which a member replaces a voter that is down; only for the founder of a cluster (default 10 min)
+	Later     bool             // a cluster that it founds may not be the first: number its epochs from the clock, above those of earlier ones
 	Ephemeral bool             // leave the cluster when the node stops
 	TLS       cert.Config      // certificate files; empty: plain TCP
 	Insecure  bool             // allow plain TCP where others can listen in

@@ -216,6 +216,10 @@ func (n *Node) settle() {
 	n.timer.Reset(min(max(until(n.in.At, due), 0), time.Duration(n.c.Settings.Renew)/2))
 }
 
+// Turn takes one turn of the node's loop, as its timer does, and returns when that is done:
+// a node that is stuck never returns. A node that has ended does nothing.
+func (n *Node) Turn() { n.wake() }
+
 // wake is called by the timer.
 func (n *Node) wake() {
 	n.enter()

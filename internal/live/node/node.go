@@ -309,8 +309,8 @@ func (n *Node) founding() (*process.Founding, error) {
 		return nil, err
 	}
 	f := &process.Founding{Cluster: random(), Epoch: 1, Settings: *n.c.Settings, Voters: n.c.Voters, Choices: []member.Choice{choice}}
-	if n.c.Data == "" {
-		f.Epoch = uint64(time.Now().UnixMilli()) // above every epoch that an earlier cluster without a disk has reached
+	if n.c.Data == "" || n.c.Later {
+		f.Epoch = uint64(time.Now().UnixMilli()) // above every epoch that an earlier cluster of this kind has reached
 	}
 	n.c.Log.Info("cluster founded", "name", n.c.Name, "address", n.address, "cluster", fmt.Sprintf("%016x", f.Cluster))
 	return f, nil

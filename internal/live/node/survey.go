@@ -49,11 +49,11 @@ func (n *Node) survey(known []string) error {
 	slices.Sort(all)
 	self := cmp.Or(n.c.Advertise, n.c.Listen)
 	all = slices.DeleteFunc(slices.Compact(all), func(a string) bool { return a == self || a == "" })
-	return x.judge(n.statuses(all))
+	return x.judge(statuses(&n.c, all))
 }
 
 // statuses returns the status of the nodes that answer.
-func (n *Node) statuses(addresses []string) (all []answered) {
+func statuses(c *Config, addresses []string) (all []answered) {
 	ctx, cancel := context.WithTimeout(context.Background(), surveyTime)
 	defer cancel()
 	var wg sync.WaitGroup
@@ -61,7 +61,7 @@ func (n *Node) statuses(addresses []string) (all []answered) {
 	for _, a := range addresses {
 		wg.Go(func() {
 			got := answered{address: a}
-			b, _, err := client.Query(ctx, client.Config{Nodes: []string{a}, TLS: n.c.TLS, Insecure: n.c.Insecure}, AskStatus, nil)
+			b, _, err := client.Query(ctx, client.Config{Nodes: []string{a}, TLS: c.TLS, Insecure: c.Insecure}, AskStatus, nil)
 			if err != nil || json.Unmarshal(b, &got.Status) != nil {
 				return // it may come up later
 			}

@@ -3,6 +3,7 @@ package process
 import (
 	"fmt"
 
+	"github.com/stile-lock/stile/internal/codec"
 	"github.com/stile-lock/stile/internal/live/member"
 	"github.com/stile-lock/stile/internal/live/views"
 )
@@ -59,6 +60,9 @@ func (p *Process) message(from string, b []byte) {
 
 // receive handles a message. An error means that no correct process can have sent it.
 func (p *Process) receive(from string, b []byte) error {
+	if len(b) > 0 && b[0] >= Messages && codec.Optional(b[0]) {
+		return nil // of a later version
+	}
 	if len(b) == 0 || b[0] >= Messages {
 		return fmt.Errorf("message of %d bytes from %s has an unknown kind", len(b), from)
 	}

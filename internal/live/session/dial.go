@@ -216,8 +216,14 @@ func (g *Client) Receive(now member.Instant, conn uint64, b []byte) error {
 		return nil
 	}
 	f, err := Parse(b)
-	if err != nil {
+	switch {
+	case err == errOptional:
+		return nil
+	case err != nil:
 		return err
+	}
+	if f.Cause > member.Released { // of a later version
+		f.Cause = member.NoCause
 	}
 	switch {
 	case f.Kind < Welcome:
@@ -335,20 +341,22 @@ func (g *Client) dismissed(a *attachment, f *Frame) {
 		}
 	case a != g.cur:
 		g.hangUp(a)
-		g.lose(a, cause(f.Why))
+		g.lose(a, causeOf(f.Why))
 	case f.Why == Expired:
 		g.over(member.Session)
 	default:
 		g.hangUp(a)
 		a.phase, a.parting = resting, false
-		g.over(cause(f.Why))
+		g.over(causeOf(f.Why))
 		g.fail(g.cur, false)
 	}
 }
 
-// cause maps a node's reason for ending a session to the cause of the losses.
-func cause(why Why) member.Cause {
+// causeOf returns the cause of the losses, by a node's reason for ending a session.
+func causeOf(why Why) member.Cause {
 	switch why {
+	case Expired, Full, Foreign, Crowded:
+		return member.Session
 	case Leaving:
 		return member.Leaving
 	case Evicted:
@@ -358,5 +366,5 @@ func cause(why Why) member.Cause {
 	case Finished:
 		return member.Closed
 	}
-	return member.Session
+	return member.NoCause // of a later version
 }

@@ -9,8 +9,22 @@ import (
 	"github.com/stile-lock/stile/internal/live/member"
 )
 
-// Protocol is the version of the protocol.
-const Protocol = 1
+// Protocol is the highest version of the protocol that this package speaks, and
+// OldestProtocol the lowest. A client and a node speak the highest that both know. What they
+// need to find that out never changes: the fields of a Hello up to the range, and a Bye that
+// refuses it. So do Ask and Answer, which need no session.
+const (
+	Protocol       = 1
+	OldestProtocol = 1
+)
+
+// agree returns the highest version that both sides speak; 0 if there is none.
+func agree(oldest, newest uint64) uint64 {
+	if v := min(newest, Protocol); v >= max(oldest, OldestProtocol) {
+		return v
+	}
+	return 0
+}
 
 // Bounds of frames.
 const (
@@ -26,8 +40,13 @@ const (
 	shortest = 10 * member.Millisecond // minimum length of a session
 )
 
-// ErrFrame is the error for bytes that no client and no node can have sent.
-var ErrFrame = errors.New("malformed frame")
+// Errors of frames.
+var (
+	// ErrFrame is the error for bytes that no client and no node can have sent.
+	ErrFrame = errors.New("malformed frame")
+
+	errOptional = errors.New("unknown frame of an optional kind") // ignored
+)
 
 // A Kind is the type of a frame.
 type Kind uint8
@@ -105,7 +124,7 @@ var whyNames = [...]string{
 	"the cluster evicted the node",
 	"the node is not a member of the cluster at present, or cannot reach a majority",
 	"the node has too many sessions: use another node",
-	"the node does not support this protocol: use the same version of stile on both sides",
+	"the client and the node have no version of the protocol in common: upgrade the older one",
 	"the client ended its session",
 	"the rights of this client do not allow it",
 	"this client's quota of locks at the node is used up: release some first",
@@ -139,7 +158,8 @@ func (s *Secret) equal(o *Secret) bool {
 type Frame struct {
 	Kind     Kind
 	Number   uint64       // of the renewal: Hello, Renew, Welcome, Renewed; of the question: Ask, Answer; else of the request
-	Protocol uint64       // Hello
+	Protocol uint64       // Hello, and a Bye that refuses it: highest version that the sender speaks; Welcome: the agreed one
+	Oldest   uint64       // Hello, and a Bye that refuses it: lowest version that the sender speaks
 	Session  uint64       // Hello, 0 for a new session; Welcome
 	Secret   Secret       // Hello, Welcome
 	Name     string       // Hello: the client's own label; Lock, Claim
@@ -170,6 +190,9 @@ func (f *Frame) AppendTo(b []byte) []byte {
 
 // Parse reads a frame. The parts of it that point into b are valid as long as b is.
 func Parse(b []byte) (Frame, error) {
+	if len(b) > 0 && Kind(b[0]) >= kinds && codec.Optional(b[0]) {
+		return Frame{}, errOptional
+	}
 	if len(b) == 0 || len(b) > MaxFrame || Kind(b[0]) >= kinds {
 		return Frame{}, fmt.Errorf("%w: unknown kind, or more than %d bytes", ErrFrame, MaxFrame)
 	}
@@ -186,6 +209,11 @@ func (f *Frame) fields(c *codec.Coder) {
 	switch f.Kind {
 	case Hello:
 		c.Number(&f.Protocol)
+		c.Number(&f.Oldest)
+		if c.Reads() && agree(f.Oldest, f.Protocol) == 0 {
+			c.B = c.B[:0] // the rest may be in a format unknown here
+			return
+		}
 		c.Number(&f.Session)
 		c.Fixed(f.Secret[:])
 		c.Text(&f.Name, MaxLabel)
@@ -213,6 +241,7 @@ func (f *Frame) answers(c *codec.Coder) {
 		if c.Number(&f.Session); c.Reads() && f.Session == 0 {
 			c.Fail("session without a number")
 		}
+		c.Number(&f.Protocol)
 		c.Fixed(f.Secret[:])
 		c.Number(&f.Inc)
 		codec.Within(c, &f.Length, uint64(shortest), uint64(member.MaxSpan))
@@ -227,13 +256,17 @@ func (f *Frame) answers(c *codec.Coder) {
 		c.Number(&f.Token.Epoch)
 		c.Number(&f.Token.Count)
 	case Over:
-		f.why(c, func(w Why) bool { return w <= ManyWaiters || w == Denied || w == OverQuota })
+		codec.Within(c, &f.Why, 0, 255)
 	case Lost:
-		codec.Within(c, &f.Cause, 0, uint64(member.Released))
+		codec.Within(c, &f.Cause, 0, 255)
 	case Done:
 		c.Flag(&f.OK)
 	case Bye:
-		f.why(c, func(w Why) bool { return w >= Expired && w <= Finished || w == Crowded })
+		codec.Within(c, &f.Why, 0, 255)
+		if f.Why == Foreign {
+			c.Number(&f.Protocol)
+			c.Number(&f.Oldest)
+		}
 		codec.List(c, &f.Nodes, MaxNodes, func(t *string) { c.Text(t, member.MaxAddress) })
 	case Answer:
 		c.Flag(&f.OK)
@@ -244,11 +277,17 @@ func (f *Frame) answers(c *codec.Coder) {
 	}
 }
 
-// why codes a reason that is one of those.
-func (f *Frame) why(c *codec.Coder, ends func(Why) bool) {
-	if codec.Within(c, &f.Why, 0, uint64(Crowded)); c.Reads() && !ends(f.Why) {
-		c.Fail("reason of another frame")
+// Reason returns the reason in a Bye as text. That of a node without a version in common
+// names the versions.
+func (f *Frame) Reason() string {
+	if f.Why != Foreign {
+		return f.Why.String()
 	}
+	older := "client"
+	if f.Protocol < OldestProtocol {
+		older = "node"
+	}
+	return fmt.Sprintf("the node supports versions %d to %d of the client protocol, and this client %d to %d: upgrade the %s", f.Oldest, f.Protocol, OldestProtocol, Protocol, older)
 }
 
 // KindNames returns the names of all kinds.

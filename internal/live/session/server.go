@@ -119,7 +119,10 @@ func (d *Server) clear() {
 // the host must close the connection.
 func (d *Server) Receive(now member.Instant, m *member.Member, conn uint64, b []byte) error {
 	f, err := Parse(b)
-	if err != nil {
+	switch {
+	case err == errOptional:
+		return nil
+	case err != nil:
 		return err
 	}
 	if f.Kind >= Welcome {
@@ -147,10 +150,10 @@ func (d *Server) hello(now member.Instant, m *member.Member, conn uint64, f *Fra
 	if s != nil && (!s.secret.equal(&f.Secret) || s.who != by.who) {
 		s = nil // as if it were unknown: reveal nothing to a client that guesses
 	}
-	fresh := s == nil
+	fresh, version := s == nil, agree(f.Oldest, f.Protocol)
 	switch {
-	case f.Protocol != Protocol:
-		d.bye(conn, Foreign, true)
+	case version == 0:
+		d.put(conn, &Frame{Kind: Bye, Why: Foreign, Protocol: Protocol, Oldest: OldestProtocol}, true)
 		return
 	case m == nil:
 		d.bye(conn, NoLease, true)
@@ -187,7 +190,7 @@ func (d *Server) hello(now member.Instant, m *member.Member, conn uint64, f *Fra
 	}
 	s.quota = by.quota
 	d.bind(conn, s)
-	d.send(s, &Frame{Kind: Welcome, Number: f.Number, Session: s.id, Secret: s.secret, Inc: m.Inc, Length: s.length, Span: span,
+	d.send(s, &Frame{Kind: Welcome, Number: f.Number, Protocol: version, Session: s.id, Secret: s.secret, Inc: m.Inc, Length: s.length, Span: span,
 		Again: m.Again(now, s.length), Act: act, Nodes: d.nodes()})
 	if d.leaves {
 		d.bye(conn, Leaving, false)
