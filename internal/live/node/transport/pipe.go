@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"sync"
@@ -64,6 +65,7 @@ type flow struct {
 	mu      sync.Mutex
 	message func(b []byte) error // nil: the other end does not run yet
 	busy    bool                 // a goroutine is handing messages over
+	last    error                // ends the pipe when all messages are handed over; nil: nothing does
 	bytes   []byte               // of the messages that wait
 	ends    []int                // where each of them ends
 	spare   []byte
@@ -80,6 +82,9 @@ func (e *End) Send(b []byte, _ bool) error {
 	f := e.out
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if f.last != nil {
+		return f.last
+	}
 	if len(f.bytes)+len(b) > maxPiped {
 		return fmt.Errorf("%w: %d bytes", errPipeFull, len(f.bytes))
 	}
@@ -115,6 +120,9 @@ func (f *flow) handOver(over *ending) {
 		f.spare, f.places = b, ends
 	}
 	f.busy = false
+	if f.last != nil {
+		over.end(f.last)
+	}
 }
 
 // Run handles messages until the pipe ends, and returns why it ended.
@@ -127,10 +135,14 @@ func (e *End) Run(message func(b []byte) error) error {
 	return e.over.reason()
 }
 
-// Close ends the pipe when what is queued has been handed over.
+// Close ends the pipe when what is queued has been handed over, which another goroutine may
+// be doing, or the caller itself. Nothing more can be sent.
 func (e *End) Close(err error) {
+	f := e.out
+	f.mu.Lock()
+	f.last = cmp.Or(f.last, err)
+	f.mu.Unlock()
 	e.Flush()
-	e.over.end(err)
 }
 
 // Fail ends the pipe at once, and returns why it ended.
