@@ -49,6 +49,7 @@ type Client struct {
 	asks    map[uint64]*question
 	asked   uint64
 	woken   []chan struct{} // to be closed when the mutex is released: the woken goroutines need it
+	closing []closing       // the same: the node may answer before Close returns
 	opened  chan struct{}   // closed when there is a session
 	welcome bool
 	lately  map[string]error // by address: why the last attempt to connect or to open a session failed
@@ -60,6 +61,12 @@ type Client struct {
 type line struct {
 	link   transport.Conn // nil: not connected yet
 	cancel func()
+}
+
+// A closing is a connection to be closed, and why.
+type closing struct {
+	link transport.Conn
+	why  error
 }
 
 var errAnother = errors.New("connecting to a node")
@@ -202,12 +209,17 @@ func (x *Client) leave() {
 	woken := append(some[:0], x.woken...)
 	clear(x.woken)
 	x.woken = x.woken[:0]
+	closings := x.closing
+	x.closing = nil
 	x.mu.Unlock()
 	for _, c := range woken {
 		close(c)
 	}
 	for _, l := range flushes {
 		l.Flush()
+	}
+	for _, c := range closings {
+		c.link.Close(c.why)
 	}
 }
 
@@ -228,7 +240,8 @@ func (x *Client) connect(d session.Dial) {
 	x.wg.Go(func() { x.run(ctx, d) })
 }
 
-// hangUp closes a connection when everything is sent, or gives up an attempt.
+// hangUp closes a connection when everything is sent, or gives up an attempt. The mutex must
+// be held.
 func (x *Client) hangUp(conn uint64) {
 	l := x.lines[conn]
 	if l == nil {
@@ -244,7 +257,7 @@ func (x *Client) hangUp(conn uint64) {
 		l.cancel()
 		return
 	}
-	l.link.Close(why)
+	x.closing = append(x.closing, closing{l.link, why})
 	time.AfterFunc(time.Second, l.cancel) // a node that reads nothing does not keep it open
 }
 
@@ -333,6 +346,15 @@ func (x *Client) Idle() <-chan struct{} {
 		x.idle = c
 	}
 	return c
+}
+
+// Session returns the number by which the current node knows the session; 0 if there is
+// none.
+func (x *Client) Session() uint64 {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	number, _, _ := x.session.Session()
+	return number
 }
 
 // Node returns the address of the node that the client has, or tries to open, a session

@@ -131,6 +131,23 @@ func (n *Node) describe(m *member.Member, w *member.Why) LockInfo {
 	return l
 }
 
+// Queue returns the sessions of the requests that wait for a lock at this node, the next one
+// first; 0 for a request of the node's own process.
+func (n *Node) Queue(name string) []uint64 {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	m := n.p.Member()
+	if m == nil {
+		return nil
+	}
+	w, _ := m.Explain(name)
+	var all []uint64
+	for _, x := range w.Waiters {
+		all = append(all, x.Client)
+	}
+	return all
+}
+
 // who names a holder or a waiter.
 func (n *Node) who(session uint64) string {
 	if session == 0 {
