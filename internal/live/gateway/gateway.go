@@ -136,6 +136,15 @@ func (g *Gateway) handler() http.Handler {
 // Address returns the address that the gateway listens on.
 func (g *Gateway) Address() net.Addr { return g.listener.Addr() }
 
+// URL returns the address as clients on this machine write it.
+func (g *Gateway) URL() string {
+	scheme := "http"
+	if g.server.TLSConfig != nil {
+		scheme = "https"
+	}
+	return scheme + "://" + g.Address().String()
+}
+
 // full reports that there are too many connections, once in a while.
 func (g *Gateway) full() {
 	now := time.Now().Unix()
@@ -156,4 +165,3 @@ func (g *Gateway) Close(ctx context.Context) error {
 	g.sessions.kill()
 	return err
 }
-
