@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"os"
 	"testing"
 	"time"
 
@@ -15,7 +16,13 @@ import (
 	"github.com/stile-lock/stile/internal/live/node"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if address := os.Getenv(crowdAt); address != "" {
+		crowd(address)
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // startNode starts a node that is a cluster of its own.
 func startNode(t testing.TB, change func(c *node.Config)) *node.Node {
