@@ -1,5 +1,6 @@
 // Protogen generates the Go code of the API in ../proto, without a network: the compiler
-// and its plugins are Go tools of this module. It takes the path of the repository.
+// and its plugins are Go tools of this module. It takes the path of the repository, and that
+// of the folder to write to, which may be the same.
 package main
 
 import (
@@ -25,17 +26,17 @@ const (
 )
 
 func main() {
-	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: protogen REPOSITORY")
+	if len(os.Args) != 3 {
+		fmt.Fprintln(os.Stderr, "usage: protogen REPOSITORY TO")
 		os.Exit(2)
 	}
-	if err := generate(os.Args[1]); err != nil {
+	if err := generate(os.Args[1], os.Args[2]); err != nil {
 		fmt.Fprintln(os.Stderr, "protogen:", err)
 		os.Exit(1)
 	}
 }
 
-func generate(root string) error {
+func generate(root, to string) error {
 	c := protocompile.Compiler{
 		Resolver:       protocompile.WithStandardImports(&protocompile.SourceResolver{ImportPaths: []string{filepath.Join(root, "proto")}}),
 		SourceInfoMode: protocompile.SourceInfoStandard,
@@ -51,7 +52,7 @@ func generate(root string) error {
 		{"protoc-gen-connect-go", "module=" + module + ",package_suffix,simple"},
 	} {
 		in.Parameter = &p.parameter
-		if err := run(root, p.plugin, in); err != nil {
+		if err := run(to, p.plugin, in); err != nil {
 			return fmt.Errorf("%s: %w", p.plugin, err)
 		}
 	}
@@ -71,7 +72,7 @@ func add(in *pluginpb.CodeGeneratorRequest, f protoreflect.FileDescriptor, done 
 }
 
 // run runs a plugin and writes what it generates.
-func run(root, plugin string, in *pluginpb.CodeGeneratorRequest) error {
+func run(to, plugin string, in *pluginpb.CodeGeneratorRequest) error {
 	b, err := proto.Marshal(in)
 	if err != nil {
 		return err
@@ -89,7 +90,7 @@ func run(root, plugin string, in *pluginpb.CodeGeneratorRequest) error {
 		return errors.New(out.GetError())
 	}
 	for _, f := range out.File {
-		path := filepath.Join(root, filepath.FromSlash(f.GetName()))
+		path := filepath.Join(to, filepath.FromSlash(f.GetName()))
 		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 			return err
 		}
