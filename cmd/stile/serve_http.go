@@ -28,16 +28,19 @@ func httpFlag(to *string) pflag.Value {
 
 // httpAddresses returns where the nodes of this process serve HTTP; empty for those that do
 // not. Ports are consecutive. If --http is not given, they follow the usual ports of the
-// nodes. Nodes at other ports may be several on a machine, and need --http to serve it.
+// nodes, on an address that only this machine can reach. Nodes at other ports may be several
+// on a machine, and need --http to serve it.
 func httpAddresses(listen, http string, nodes int) ([]string, error) {
 	all := make([]string, nodes)
 	if http == "" {
 		_, usual, _ := net.SplitHostPort(node.DefaultListen)
-		_, port, err := net.SplitHostPort(listen)
+		host, port, err := net.SplitHostPort(listen)
 		if err != nil || port != usual {
 			return all, nil
 		}
-		host, _, _ := net.SplitHostPort(gateway.DefaultListen)
+		if !net.ParseIP(host).IsLoopback() {
+			host, _, _ = net.SplitHostPort(gateway.DefaultListen)
+		}
 		first, _ := strconv.Atoi(usual)
 		http = net.JoinHostPort(host, strconv.Itoa(first+nodes))
 	}

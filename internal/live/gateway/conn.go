@@ -18,7 +18,7 @@ import (
 // A listener accepts a limited number of connections at a time. It closes others at once.
 type listener struct {
 	net.Listener
-	most    int64
+	most    atomic.Int64
 	timeout func() time.Duration // after which a connection that acknowledges nothing is dead
 	full    func()               // reports that there are too many
 	count   atomic.Int64
@@ -31,7 +31,7 @@ func (l *listener) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		if l.count.Add(1) > l.most {
+		if l.count.Add(1) > l.most.Load() {
 			l.count.Add(-1)
 			c.Close()
 			l.full()

@@ -113,7 +113,7 @@ func TestCrowd(t *testing.T) {
 // others end.
 func TestFull(t *testing.T) {
 	a := serve(t, nil)
-	a.g.listener.most = 2
+	a.g.listener.most.Store(2)
 	var conns []net.Conn
 	for range 2 {
 		c, err := net.Dial("tcp", a.g.Address().String())

@@ -72,7 +72,8 @@ func New(n *node.Node, c Config) (*Gateway, error) {
 	}
 	g := newGateway(n, c)
 	g.local = transport.Local(l.Addr())
-	g.listener = &listener{Listener: l, most: maxConns, timeout: n.Lease, full: g.full}
+	g.listener = &listener{Listener: l, timeout: n.Lease, full: g.full}
+	g.listener.most.Store(maxConns)
 	g.server = &http.Server{
 		Handler: g.handler(), ConnContext: withConn, ErrorLog: slog.NewLogLogger(g.log.Handler(), slog.LevelDebug),
 		ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,

@@ -88,7 +88,8 @@ func (x *OpenSessionRequest) GetLength() *durationpb.Duration {
 
 type OpenSessionResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The session. Whoever knows it can use it: keep it secret.
+	// The session. Every client with the same identity that knows it can use it: keep it
+	// secret.
 	Session string `protobuf:"bytes,1,opt,name=session,proto3" json:"session,omitempty"`
 	// How long the session may go without a call. A third of it is a good interval for
 	// KeepAlive.
