@@ -91,14 +91,14 @@ func (h *Hold) outcome(ctx context.Context, o lock.Options) (lock.Handle, error)
 	case session.Finished:
 		return nil, fmt.Errorf("lock %q: %w", h.name, ErrClosed)
 	}
-	return nil, fmt.Errorf("lock %q: %w", h.name, Denied(h.why))
+	return nil, fmt.Errorf("lock %q: %w", h.name, NotHeld(h.why))
 }
 
-// Denied is the error of a request that ended without the lock, for a reason that has no
+// NotHeld is the error of a request that ended without the lock, for a reason that has no
 // error of its own.
-type Denied session.Why
+type NotHeld session.Why
 
-func (d Denied) Error() string { return session.Why(d).String() }
+func (n NotHeld) Error() string { return session.Why(n).String() }
 
 // told handles an event of the session. The mutex must be held.
 func (x *Client) told(e *session.Event) {

@@ -60,7 +60,7 @@ func (g *Gateway) guard(next http.Handler) http.Handler {
 	})
 }
 
-// fits refuses requests for another host, if only this machine can connect: the page of a
+// fits refuses plain requests for another host, if only this machine can connect: a page of a
 // web site could make a browser send them, after it has changed the address of its own
 // name to that of this machine.
 func (g *Gateway) fits(r *http.Request) error {
@@ -69,7 +69,7 @@ func (g *Gateway) fits(r *http.Request) error {
 		host = h
 	}
 	host = strings.Trim(host, "[]")
-	if g.local && host != "" && host != "localhost" && net.ParseIP(host) == nil {
+	if g.local && r.TLS == nil && host != "" && host != "localhost" && net.ParseIP(host) == nil {
 		return fmt.Errorf("the request is for host %q: use 127.0.0.1 or localhost", r.Host)
 	}
 	return nil

@@ -68,7 +68,7 @@ var whys = map[protocol.Why]problem{
 // problemOf returns what problem an error of the node is.
 func problemOf(err error) problem {
 	var refused *client.Refused
-	var denied client.Denied
+	var unheld client.NotHeld
 	var declined client.Declined
 	switch {
 	case errors.Is(err, member.ErrName):
@@ -81,8 +81,8 @@ func problemOf(err error) problem {
 		return manyRequests
 	case errors.As(err, &declined):
 		return isDeclined
-	case errors.As(err, &denied):
-		if p, ok := whys[protocol.Why(denied)]; ok {
+	case errors.As(err, &unheld):
+		if p, ok := whys[protocol.Why(unheld)]; ok {
 			return p
 		}
 	case errors.As(err, &refused):

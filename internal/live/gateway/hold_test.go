@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"connectrpc.com/connect"
+	"connectrpc.com/grpcreflect"
 
 	pb "github.com/stile-lock/stile/internal/live/gateway/stilev1"
 	"github.com/stile-lock/stile/internal/live/member"
@@ -211,6 +212,25 @@ func TestPromise(t *testing.T) {
 	}
 	if g := granted(100, 500, 1100, 1000); g != 400 {
 		t.Errorf("%v is granted of 400 left", g)
+	}
+}
+
+// The API describes itself to tools.
+func TestReflection(t *testing.T) {
+	a := serve(t, nil)
+	two := &http.Transport{Protocols: new(http.Protocols)}
+	two.Protocols.SetUnencryptedHTTP2(true)
+	defer two.CloseIdleConnections()
+	s := grpcreflect.NewClient(&http.Client{Transport: two}, a.url, connect.WithGRPC()).NewStream(t.Context())
+	defer s.Close()
+	names, err := s.ListServices()
+	if err != nil || len(names) != 2 {
+		t.Fatalf("services: %v, %v", names, err)
+	}
+	for _, name := range names {
+		if files, err := s.FileContainingSymbol(name); err != nil || len(files) == 0 {
+			t.Errorf("%s: %v, %v", name, files, err)
+		}
 	}
 }
 

@@ -3,7 +3,6 @@ package gateway
 import (
 	"context"
 	"crypto/rand"
-	"errors"
 	"sync"
 	"time"
 
@@ -78,10 +77,11 @@ func (t *table) open(ctx context.Context, n *node.Node, who node.Caller, label s
 	defer t.mu.Unlock()
 	if err != nil {
 		t.room++
-		if dial.Err() != nil && ctx.Err() == nil {
-			return nil, problemOf(errors.Join(err, client.ErrClosed)).error(err)
+		p := problemOf(err)
+		if p == tooLate {
+			p = noNode
 		}
-		return nil, err
+		return nil, p.error(err)
 	}
 	t.all[s.id] = s
 	s.mu.Lock()
@@ -134,8 +134,7 @@ func (s *session) tick() {
 		left = time.Duration(s.until - clock.Now())
 	}
 	if left > 0 {
-		// A timer does not count the time during which the machine is suspended.
-		s.timer.Reset(min(left, time.Second))
+		s.timer.Reset(left) // after the machine was suspended that is later than need be
 		return
 	}
 	go s.end()
