@@ -101,7 +101,7 @@ func bareGRPC(b *testing.B, client *http.Client) func() error {
 	mux := http.NewServeMux()
 	mux.Handle(procedure, connect.NewUnaryHandlerSimple(procedure, func(_ context.Context, in *pb.KeepAliveRequest) (*pb.ReleaseResponse, error) {
 		return &pb.ReleaseResponse{Token: in.GetSession()}, nil
-	}))
+	}, uncompressed))
 	c := connect.NewClient[pb.KeepAliveRequest, pb.ReleaseResponse](client, listen(b, mux)+procedure, connect.WithGRPC())
 	return func() error {
 		for range 2 {

@@ -118,12 +118,15 @@ func (g *Gateway) serve(secure bool) {
 	}
 }
 
+// uncompressed turns off compression: messages are short.
+var uncompressed = connect.WithCompression("gzip", nil, nil)
+
 // handler returns what answers all calls.
 func (g *Gateway) handler() http.Handler {
 	options := connect.WithHandlerOptions(
 		codecs,
 		connect.WithReadMaxBytes(maxBody),
-		connect.WithCompression("gzip", nil, nil), // bodies are short
+		uncompressed,
 	)
 	mux := http.NewServeMux()
 	mux.Handle(pb.NewLocksHandler(locks{g}, options))
