@@ -1,8 +1,9 @@
 module github.com/stile-lock/stile/test
 
-go 1.26
+go 1.26.0
 
 require (
+	connectrpc.com/connect v1.21.1
 	github.com/anishathalye/porcupine v1.3.1
 	github.com/chromedp/cdproto v0.157.8
 	github.com/chromedp/chromedp v0.21.0

@@ -16,6 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/stile-lock/stile/internal/live/gateway"
 	"github.com/stile-lock/stile/internal/live/node"
 	"github.com/stile-lock/stile/internal/live/node/cert"
 	"github.com/stile-lock/stile/internal/words"
@@ -25,13 +26,14 @@ import (
 const maxServedNodes = 9
 
 // serveSettings lists the flags that the environment and a file can set.
-const serveSettings = "name listen advertise join founder data memory lease voters algorithm replace-after ephemeral nodes max-clients drain record record-limit ca cert key insecure rights revoked tokens log log-level"
+const serveSettings = "name listen http advertise join founder data memory lease voters algorithm replace-after ephemeral nodes max-clients drain record record-limit ca cert key insecure rights revoked tokens log log-level"
 
 // serveFlags holds the flags of 'stile serve'.
 type serveFlags struct {
 	config    string
 	name      string
 	listen    string
+	http      string
 	advertise string
 	join      []string
 	founder   string
@@ -68,6 +70,7 @@ If all nodes must have the same settings, --founder names the one that founds
 the cluster. It does so once: if its directory is empty, all nodes in --join
 answer, and none of them belongs to a cluster.
 Three nodes tolerate one failure. One address serves other nodes and clients.
+Another one serves HTTP, for programs in any language: see docs/http.md.
 
 The data directory holds what must survive a restart: the agreed views, so that
 tokens never go back, and the addresses of the other nodes. The default is
@@ -100,6 +103,7 @@ func (f *serveFlags) define(c *cobra.Command) {
 	fs.SortFlags = false
 	fs.Var(nodeNameFlag(&f.name), "name", "node name, unique in the cluster (default the host name)")
 	fs.Var(addressFlag(&f.listen), "listen", "`HOST:PORT` to listen on for nodes and clients; port 0 is any free port")
+	fs.Var(httpFlag(&f.http), "http", "`HOST:PORT` to serve HTTP on, for every language, or off (default "+gateway.DefaultListen+" if --listen has port 7420)")
 	fs.Var(addressFlag(&f.advertise), "advertise", "`HOST:PORT` at which others reach this node (default that of --listen)")
 	fs.Var(addressesFlag(&f.join), "join", "`HOST:PORT` of a node of the cluster to join; repeatable")
 	fs.Var(nodeNameFlag(&f.founder), "founder", "`NAME` of the node that founds the cluster once, if all nodes in --join answer and none has one")
@@ -113,7 +117,7 @@ func (f *serveFlags) define(c *cobra.Command) {
 	fs.Var(countFlag(&f.nodes, 1, maxServedNodes), "nodes", "number of nodes to run in this process, to try things out; in memory unless --data is given")
 	fs.Var(countFlag(&f.clients, 1, 1_000_000), "max-clients", "maximum number of connected clients; lower if the system allows fewer open files")
 	fs.Var(durationFlag(&f.drain, 0, time.Hour), "drain", "maximum wait for holders on shutdown (default lease + 2s)")
-	hideDefaults(fs, "drain")
+	hideDefaults(fs, "drain", "http")
 	fs.Var(outputFileFlag(&f.record, ".rec"), "record", "new `FILE` for a recording of all inputs, for 'stile replay'; contains lock names and client secrets")
 	fs.Var(sizeFlag(&f.limit), "record-limit", "maximum size of the recording; the node continues without it")
 	tlsFlags(fs, &f.tls, &f.insecure)
@@ -187,7 +191,7 @@ func (f *serveFlags) configs(log *slog.Logger) ([]node.Config, error) {
 			c.Name = fmt.Sprintf("%s-%d", f.name, i+1)
 			c.Log = log.With("node", c.Name)
 		}
-		if c.Listen, err = nthAddress(f.listen, i); err != nil {
+		if c.Listen, err = nthAddress("listen", f.listen, i); err != nil {
 			return nil, err
 		}
 		if c.Data, err = f.dataDir(c.Name); err != nil {
@@ -207,6 +211,7 @@ const joinWarningAfter = 3 * time.Second
 // servedNodes are the nodes that run in this process.
 type servedNodes struct {
 	nodes      []*node.Node
+	gates      []*gateway.Gateway
 	log        *slog.Logger
 	drain      time.Duration
 	supervisor *supervisor
@@ -218,6 +223,10 @@ func (f *serveFlags) run(c *cobra.Command) error {
 	}
 	log := newLogger(c.ErrOrStderr(), f.log, f.level)
 	configs, err := f.configs(log)
+	if err != nil {
+		return err
+	}
+	http, err := httpAddresses(f.listen, f.http, f.nodes)
 	if err != nil {
 		return err
 	}
@@ -235,12 +244,17 @@ func (f *serveFlags) run(c *cobra.Command) error {
 			return err
 		}
 	}
-	for _, one := range configs {
+	for i, one := range configs {
 		if ctx.Err() != nil {
 			return p.stop(release)
 		}
 		if err := p.start(ctx, one); err != nil {
 			return err
+		}
+		if http[i] != "" && ctx.Err() == nil {
+			if err := p.serveHTTP(p.nodes[i], gateway.Config{Listen: http[i], TLS: p.nodes[i].Keys(), Insecure: f.insecure, Log: one.Log}); err != nil {
+				return err
+			}
 		}
 	}
 	if ctx.Err() != nil {
@@ -306,6 +320,9 @@ func (p *servedNodes) printAddresses(c *cobra.Command, configs []node.Config) er
 	w := c.OutOrStdout()
 	for i, n := range p.nodes {
 		fmt.Fprintf(w, "node %s listening on %s, data in %s\n", n.Name(), n.Address(), dataPlace(configs[i].Data))
+	}
+	for _, g := range p.gates {
+		fmt.Fprintf(w, "HTTP on %s\n", g.URL())
 	}
 	where := ""
 	if a := p.nodes[0].Address(); a != node.DefaultListen {
@@ -375,25 +392,30 @@ func (p *servedNodes) endedError() error {
 	return nil
 }
 
-// kill frees the resources of nodes that were not stopped.
+// kill frees the resources of nodes that were not stopped, and stops to serve HTTP.
 func (p *servedNodes) kill() {
 	for _, n := range p.nodes {
 		n.Kill()
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	for _, g := range p.gates {
+		_ = g.Close(ctx) // clients that read no answer
 	}
 }
 
 // nthAddress returns the address of the i-th node in this process. Ports are
 // consecutive, so that they are the same after a restart.
-func nthAddress(listen string, i int) (string, error) {
+func nthAddress(flag, listen string, i int) (string, error) {
 	host, port, err := net.SplitHostPort(listen)
 	n, wrong := strconv.Atoi(port)
 	switch {
 	case err != nil || wrong != nil:
-		return "", fmt.Errorf("--listen %q: must be HOST:PORT", listen)
+		return "", fmt.Errorf("--%s %q: must be HOST:PORT", flag, listen)
 	case n == 0:
 		return listen, nil
 	case n+i > 65535:
-		return "", fmt.Errorf("--listen %q: too few ports above it: give a lower port", listen)
+		return "", fmt.Errorf("--%s %q: too few ports above it: give a lower port", flag, listen)
 	}
 	return net.JoinHostPort(host, strconv.Itoa(n+i)), nil
 }

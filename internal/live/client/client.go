@@ -352,6 +352,15 @@ func (x *Client) Idle() <-chan struct{} {
 	return c
 }
 
+// Session returns the number by which the current node knows the session; 0 if there is
+// none.
+func (x *Client) Session() uint64 {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	number, _, _ := x.session.Session()
+	return number
+}
+
 // Node returns the address of the node that the client has, or tries to open, a session
 // with.
 func (x *Client) Node() string {

@@ -95,8 +95,14 @@ func (h *Hold) outcome(ctx context.Context, o lock.Options) (lock.Handle, error)
 	case session.Finished:
 		return nil, fmt.Errorf("lock %q: %w", h.name, ErrClosed)
 	}
-	return nil, fmt.Errorf("lock %q: %s", h.name, h.why)
+	return nil, fmt.Errorf("lock %q: %w", h.name, NotHeld(h.why))
 }
+
+// NotHeld is the error of a request that ended without the lock, for a reason that has no
+// error of its own.
+type NotHeld session.Why
+
+func (n NotHeld) Error() string { return session.Why(n).String() }
 
 // told handles an event of the session. The mutex must be held.
 func (x *Client) told(e *session.Event) {
@@ -173,13 +179,22 @@ func (h *Hold) Err() error {
 
 // Deadline returns how long the lock is held if nothing more is heard from the node.
 func (h *Hold) Deadline() time.Time {
+	until := h.Until()
+	if until == 0 {
+		return time.Time{}
+	}
+	return lock.Deadline(time.Duration(until - clock.Now()))
+}
+
+// Until is Deadline on the clock that clock.Now reads; 0 if the lock is not held.
+func (h *Hold) Until() member.Instant {
 	x := h.client
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if h.state != inside {
-		return time.Time{}
+		return 0
 	}
-	return lock.Deadline(time.Duration(x.session.Deadline(h.request) - clock.Now()))
+	return x.session.Deadline(h.request)
 }
 
 // Context returns a context that ends when the lock is lost or released.

@@ -84,6 +84,17 @@ func CallerOf(chain []*x509.Certificate, from string) (who Caller, err error) {
 // Connect returns a client in this process, which acts for a caller and uses this node
 // only.
 func (n *Node) Connect(ctx context.Context, who Caller, c client.Config) (*client.Client, error) {
+	return client.Dial(ctx, n.inside(who, c))
+}
+
+// Query asks this node a question for a caller, and returns the answer.
+func (n *Node) Query(ctx context.Context, who Caller, what uint64, b []byte) ([]byte, error) {
+	answer, _, err := client.Query(ctx, n.inside(who, client.Config{}), what, b)
+	return answer, err
+}
+
+// inside makes a client connect to this node only, within this process.
+func (n *Node) inside(who Caller, c client.Config) client.Config {
 	c.Nodes = []string{n.address}
 	c.Connect = func(_ context.Context, address string) (transport.Conn, error) {
 		if address != n.address {
@@ -98,7 +109,7 @@ func (n *Node) Connect(ctx context.Context, who Caller, c client.Config) (*clien
 		n.visits.Go(func() { n.host(ours, who) })
 		return theirs, nil
 	}
-	return client.Dial(ctx, c)
+	return c
 }
 
 // host runs the connection of a client until it ends.

@@ -149,6 +149,23 @@ func (n *Node) describe(m *member.Member, w *member.Why) LockInfo {
 	return l
 }
 
+// Queue returns the sessions of the requests that wait for a lock at this node, the next one
+// first; 0 for a request of the node's own process.
+func (n *Node) Queue(name string) []uint64 {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	m := n.p.Member()
+	if m == nil {
+		return nil
+	}
+	w, _ := m.Explain(name)
+	var all []uint64
+	for _, x := range w.Waiters {
+		all = append(all, x.Client)
+	}
+	return all
+}
+
 // who describes a holder or a waiter. A client is named by its identity: its label is only
 // what it calls itself.
 func (n *Node) who(session uint64) Party {

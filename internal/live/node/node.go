@@ -417,6 +417,20 @@ func (n *Node) Done() <-chan struct{} { return n.ended }
 // Address returns the address where others reach the node.
 func (n *Node) Address() string { return n.address }
 
+// Keys returns the certificates of the node; nil without TLS.
+func (n *Node) Keys() *cert.Keys { return n.keys }
+
+// Lease returns the lease of the cluster, or the configured one before the node has joined.
+func (n *Node) Lease() time.Duration {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.span()
+}
+
+func (n *Node) span() time.Duration {
+	return time.Duration(cmp.Or(n.p.Record().Settings.Lease, n.c.Settings.Lease))
+}
+
 // Name returns the name of the node.
 func (n *Node) Name() string { return n.c.Name }
 
@@ -485,9 +499,9 @@ func (n *Node) Kill() {
 // leaveSoon makes the node leave at the request of an operator over the network.
 func (n *Node) leaveSoon() {
 	n.mu.Lock()
-	lease := cmp.Or(n.p.Record().Settings.Lease, n.c.Settings.Lease)
+	lease := n.span()
 	n.mu.Unlock()
-	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Duration(lease))
+	ctx, cancel := context.WithTimeout(context.Background(), 3*lease)
 	defer cancel()
 	if err := n.Leave(ctx); err != nil {
 		n.c.Log.Error("node stopped without leaving the cluster", "err", err)

@@ -182,6 +182,19 @@ func (k *Keys) Server() *tls.Config {
 	return c
 }
 
+// HTTP returns the configuration for accepting HTTP connections. A client may identify
+// itself in another way than by a certificate, but one that it gives must be valid.
+func (k *Keys) HTTP() *tls.Config {
+	choose := func(*tls.ClientHelloInfo) (*tls.Config, error) {
+		c := k.server()
+		c.ClientAuth, c.NextProtos = tls.VerifyClientCertIfGiven, []string{"h2", "http/1.1"}
+		return c, nil
+	}
+	c, _ := choose(nil)
+	c.GetConfigForClient = choose
+	return c
+}
+
 func (k *Keys) server() *tls.Config {
 	m := k.current()
 	c := k.base(m)

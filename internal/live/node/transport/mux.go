@@ -53,7 +53,16 @@ func Listen(addr string, c MuxConfig) (*Mux, error) {
 	c.Handshake = cmp.Or(c.Handshake, 5*time.Second)
 	c.Pending = cmp.Or(c.Pending, DefaultPending)
 	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
-	listen := c.Listen
+	l, err := Open(addr, c.Listen, c.TLS != nil || c.Insecure)
+	if err != nil {
+		return nil, err
+	}
+	return &Mux{c: c, listener: l, pending: pending{most: c.Pending}, crowded: Refrain{Lines: 1}, handlers: map[string]func(net.Conn){}, conns: map[*socket]struct{}{}}, nil
+}
+
+// Open opens an address to listen on; listen is nil for TCP. Unless others may connect,
+// it must be one of this machine only.
+func Open(addr string, listen func(addr string) (net.Listener, error), others bool) (net.Listener, error) {
 	if listen == nil {
 		listen = func(addr string) (net.Listener, error) { return net.Listen("tcp", addr) }
 	}
@@ -61,11 +70,11 @@ func Listen(addr string, c MuxConfig) (*Mux, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot listen on %s: %w", addr, err)
 	}
-	if c.TLS == nil && !c.Insecure && !local(l.Addr()) {
+	if !others && !Local(l.Addr()) {
 		l.Close()
 		return nil, fmt.Errorf("cannot listen on %s without TLS, because other machines can reach it: give certificates ('stile cert' creates them), an address such as 127.0.0.1:7420, or --insecure", addr)
 	}
-	return &Mux{c: c, listener: l, pending: pending{most: c.Pending}, crowded: Refrain{Lines: 1}, handlers: map[string]func(net.Conn){}, conns: map[*socket]struct{}{}}, nil
+	return l, nil
 }
 
 // Addr returns the address that the Mux listens on.
