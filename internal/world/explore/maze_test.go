@@ -47,7 +47,7 @@ func drawMaze(r *rand.Rand, fails bool) *maze {
 		}
 		var list []passage
 		for range r.IntN(4) {
-			list = append(list, passage{Step{Label: 1 + r.Uint32N(4), Broken: some()}, r.IntN(mazeStates)})
+			list = append(list, passage{Step{Label: r.Uint32N(4), Broken: some()}, r.IntN(mazeStates)})
 		}
 		m.steps = append(m.steps, list)
 	}

@@ -100,6 +100,126 @@ func TestProgressOfGraph(t *testing.T) {
 	}
 }
 
+// Progress of questions about a graph: every 65536 rounds.
+func TestProgressOfQuestions(t *testing.T) {
+	const n = 70_000
+	for name, c := range map[string]struct {
+		ask  func(g *Graph)
+		told int
+	}{
+		"mark":    {func(g *Graph) { g.MarkBefore(0, 5) }, 3}, // once more at the beginning
+		"cut":     {func(g *Graph) { g.Cut(0) }, 2},
+		"starves": {func(g *Graph) { cutOf(g).Starves() }, 1},
+		"bypass":  {func(g *Graph) { cutOf(g).Bypass() }, 1},
+		"longest": {func(g *Graph) { // of a line without a loop, from its end
+			g.to[n-1] = 0
+			c := cutOf(g)
+			slices.Reverse(c.order)
+			slices.Reverse(c.comp)
+			if g.waiting[0] = 0; len(c.order) == n {
+				c.comp[0], c.order, c.ends = -1, c.order[:n-1], c.ends[:n-1]
+			}
+			if run, ok := c.Longest(); !ok || len(run) != n {
+				t.Errorf("the longest run has %d states", len(run))
+			}
+		}, 1},
+		"search": {func(g *Graph) {
+			c := cutOf(g)
+			clear(c.comp)
+			c.search(0, 0, func(uint32, uint64) bool { return false })
+		}, 1},
+	} {
+		told := 0
+		var before, most int64
+		l := Limits{Progress: func(p Progress) {
+			told++
+			most = max(most, p.Memory)
+		}}
+		g, err := BuildGraph(line{starts: 1, length: n}, GraphLimits{Limits: l, Edges: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		told, before, most = 0, g.bytes(), 0
+		c.ask(g)
+		if told != c.told || g.Unfinished != "" || g.bytes() != before {
+			t.Errorf("%s: told %d times, %q, want %d; %d bytes, %d before", name, told, g.Unfinished, c.told, g.bytes(), before)
+		}
+		extra := map[string]int64{"mark": 20*n + 4*n, "cut": 16*n + 4*n, "longest": 8 * (n - 1)}[name]
+		if most < before || name != "cut" && most != before+extra || name == "cut" && (most < before+16*(1<<14) || most > before+2*extra) {
+			t.Errorf("%s: %d bytes, %d before, want %d more", name, most, before, extra)
+		}
+	}
+}
+
+// wheel is a ring of states, in all of which process 0 waits. In each of them it can also
+// leave, and in the last it can do so without going anywhere.
+type wheel struct{ n uint32 }
+
+func (w wheel) Worker() Worker { return w }
+
+func (w wheel) Init(emit func([]byte) bool) error {
+	emit(make([]byte, 4))
+	return nil
+}
+
+func (w wheel) Next(state []byte, emit func(Step, []byte)) (Broken, error) {
+	i := binary.BigEndian.Uint32(state)
+	if i >= w.n {
+		return 0, nil
+	}
+	emit(Step{Fair: true, Class: 1}, binary.BigEndian.AppendUint32(nil, (i+1)%w.n))
+	to := w.n
+	if i == w.n-1 {
+		to = i
+	}
+	emit(Step{Fair: true, Class: 2}, binary.BigEndian.AppendUint32(nil, to))
+	return 0, nil
+}
+
+func (w wheel) Waiting(state []byte) (waiting, calm uint32) {
+	if binary.BigEndian.Uint32(state) < w.n {
+		return 1, 1
+	}
+	return 0, 0
+}
+
+// A payment may be far away: what its search takes is counted, and it can be interrupted.
+func TestPaymentFarAway(t *testing.T) {
+	const n = 70_000
+	ctx, cancel := context.WithCancel(context.Background())
+	told, before := 0, int64(0)
+	l := Limits{Context: ctx, Progress: func(p Progress) {
+		if told++; told == 1 && before > 0 && (p.Memory < before+1<<16*owingBytes+2*n/8 || p.Memory > before+4*n*owingBytes) {
+			t.Errorf("%d bytes more in round 65536", p.Memory-before)
+		}
+	}}
+	g, err := BuildGraph(wheel{n}, GraphLimits{Limits: l, Edges: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := g.Cut(0)
+	told, before = 0, g.bytes()
+	walk := c.payment(0, 2|classFair)
+	if len(walk) != n || told != 1 || g.bytes() != before {
+		t.Fatalf("paid after %d steps, told %d times, %d bytes more", len(walk), told, g.bytes()-before)
+	}
+	for i, e := range walk {
+		if want := 2 * uint64(i); e != want && (i < n-1 || e != want+1) {
+			t.Fatalf("step %d is edge %d", i, e)
+		}
+	}
+	if around := c.around(0); len(around.Edges) != n+1 || !c.fairWalk(*around) {
+		t.Errorf("all is paid after %d steps", len(around.Edges))
+	}
+	if bad := c.Starves(); len(bad) != n || bad[n-1] != 0 {
+		t.Errorf("it starves in %d states", len(bad))
+	}
+	cancel()
+	if walk := c.payment(0, 2|classFair); walk != nil || g.Unfinished != Interrupted {
+		t.Errorf("interrupted: paid after %d steps, %q", len(walk), g.Unfinished)
+	}
+}
+
 // Progress of an outlook: first at once, then every 1024 rounds.
 func TestProgressOfOutlook(t *testing.T) {
 	const n, size = 3000, 1000
@@ -244,6 +364,14 @@ func TestMemoryOfGraph(t *testing.T) {
 				if most := GraphBytes(n, n, false) + g.queue.bytes() + 2*size; want > most {
 					t.Errorf("%d bytes, announced as %d", want, most)
 				}
+			}
+		}
+	}
+	for states, want := range map[uint32]int{2048: 4096, 2049: 8192, 4096: 8192, 4097: 16384} {
+		for _, known := range []int64{0, int64(states)} {
+			g, err := BuildGraph(line{starts: 1, length: states}, GraphLimits{States: known})
+			if err != nil || len(g.slots) != want || g.roomy != (known > 0) {
+				t.Errorf("%d states, known %d: %d slots, %v, want %d", states, known, len(g.slots), err, want)
 			}
 		}
 	}
