@@ -106,3 +106,51 @@ func TestNoNarrower(t *testing.T) {
 		}
 	}
 }
+
+// The first round of a loop may differ from all others: a gap is wide because of what was
+// before. So a loop is followed further.
+func TestLoopsAreFollowedFurther(t *testing.T) {
+	for _, network := range []algorithm.Network{algorithm.FIFO, algorithm.Unordered} {
+		m := mustModel(t, setup{Spec: mutex.CentralStamped(0), Nodes: 2, Network: network})
+		act := func(p algorithm.ID, kind script.ActionKind) uint32 { return label(doAct, p, 0, int(kind)) }
+		arrives := func(to, from algorithm.ID) uint32 { return label(doDeliver, to, from, 0) }
+		var stem []uint32
+		for range 12 {
+			stem = append(stem, act(0, script.Ask), act(0, script.Leave))
+		}
+		// P2 learns the coordinator's clock, which then runs ahead, but not as far as before.
+		round := []uint32{act(1, script.Ask), arrives(0, 1), arrives(1, 0), act(1, script.Leave), arrives(0, 1)}
+		round = append(round, stem[:8]...)
+		p := Path{Labels: slices.Concat(stem, round), Loop: len(round)}
+		w := m.worker()
+		w.exact = true
+		var real []byte
+		if err := w.Init(func(s []byte) bool {
+			p.States, real = [][]byte{slices.Clone(s)}, m.pack(nil, w.to)
+			return false
+		}); err != nil {
+			t.Fatal(err)
+		}
+		for i, l := range p.Labels {
+			var next, canonical []byte
+			if _, err := w.Next(real, func(s explore.Step, b []byte) {
+				if s.Label == l {
+					next, canonical = m.pack(nil, w.to), slices.Clone(b)
+				}
+			}); err != nil || next == nil {
+				t.Fatalf("%v: no step %d: %v", network, i, err)
+			}
+			p.States, real = append(p.States, canonical), next
+		}
+		if first := len(stem); !bytes.Equal(p.States[first], p.States[len(p.States)-1]) {
+			t.Fatalf("%v: the loop is not closed", network)
+		}
+		for _, fair := range []bool{false, true} {
+			p.Fair = fair
+			steps, loop, err := m.Run(p)
+			if err != nil || loop != len(stem)+len(round) || len(steps) != len(stem)+2*len(round) {
+				t.Errorf("%v, must be fair %v: repeated from step %d of %d on, %v; want %d", network, fair, loop, len(steps), err, len(stem)+len(round))
+			}
+		}
+	}
+}
