@@ -344,6 +344,9 @@ func TestMemoryOfGraph(t *testing.T) {
 					continue
 				}
 				bytes := int64(f.Cap()) * int64(f.Type().Elem().Size())
+				if name := v.Type().Field(i).Name; known > 0 && name != "slots" && name != "first" && f.Cap() > 0 && int64(f.Cap()) != known {
+					t.Errorf("edges %v: there is room for %d %s, want %d", edges, f.Cap(), name, known)
+				}
 				want += bytes
 				grown := bytes * 5 / 4
 				if v.Type().Field(i).Name == "slots" {
@@ -359,6 +362,9 @@ func TestMemoryOfGraph(t *testing.T) {
 			}
 			if got := g.bytes(); got != want {
 				t.Errorf("edges %v, known %d: %d bytes, want %d", edges, known, got, want)
+			}
+			if known > 0 && (cap(g.first) != n+1 || cap(g.to) != n || cap(g.class) != n) {
+				t.Errorf("there is room for %d, %d and %d edges", cap(g.first), cap(g.to), cap(g.class))
 			}
 			if known > 0 && edges {
 				if most := GraphBytes(n, n, false) + g.queue.bytes() + 2*size; want > most {
