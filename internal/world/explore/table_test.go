@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// plainPrint is Fingerprint without its shortcuts: the length, then eight bytes at a time.
+// plainPrint is Fingerprint without its shortcuts: the length, then eight bytes at a time,
+// and the number of those left over.
 func plainPrint(b []byte) uint64 {
 	const k0, k1 = 0xa0761d6478bd642f, 0xe7037ed1a0b428db
 	mix := func(x, y uint64) uint64 {
@@ -19,15 +20,15 @@ func plainPrint(b []byte) uint64 {
 	for ; len(b) >= 8; b = b[8:] {
 		h = mix(h^binary.LittleEndian.Uint64(b), k1)
 	}
-	var rest [8]byte
+	rest := [8]byte{7: byte(len(b))}
 	copy(rest[:], b)
 	h = mix(h^binary.LittleEndian.Uint64(rest[:]), k0)
 	return mix(h^k1, k0^h>>32)
 }
 
-// Every byte counts, and so does its place.
+// Every byte counts, and so does its place and the length.
 func TestFingerprint(t *testing.T) {
-	seen := map[uint64][]byte{} // of one size
+	seen := map[uint64][]byte{}
 	try := func(b []byte) {
 		fp := Fingerprint(b)
 		if want := plainPrint(b); fp != want || fp == 0 {
@@ -40,7 +41,6 @@ func TestFingerprint(t *testing.T) {
 	}
 	for size := range 18 {
 		b := make([]byte, size)
-		clear(seen)
 		try(b)
 		for i := range b {
 			for _, x := range []byte{1, 2, 0x40, 0x80, 0xff} {
