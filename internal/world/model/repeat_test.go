@@ -154,3 +154,29 @@ func TestLoopsAreFollowedFurther(t *testing.T) {
 		}
 	}
 }
+
+// Two visits are of one state if the same messages are in flight, on links that keep the
+// order in the same order.
+func TestVisits(t *testing.T) {
+	for _, network := range []algorithm.Network{algorithm.FIFO, algorithm.Unordered} {
+		m := mustModel(t, setup{Spec: mutex.CentralStamped(0), Nodes: 3, Network: network, Requests: 2})
+		swapped := 0
+		walk(t, m, func(w *worker, g *state) {
+			if len(g.messages) < 2 || g.messages[0].link != g.messages[1].link || g.messages[0] == g.messages[1] {
+				return
+			}
+			r := &realRun{worker: w, at: m.pack(nil, g), scratch: newState(m.Seats, m.Env)}
+			first := r.visit(nil, false)
+			g.messages[0], g.messages[1] = g.messages[1], g.messages[0]
+			r.at = m.pack(nil, g)
+			second := r.visit(nil, false)
+			if same := bytes.Equal(first.state, second.state); same == m.ordered() || first.times != second.times || !first.endless(&first) {
+				t.Fatalf("%v: %s, in another order, is the same: %v", network, contents(g), same)
+			}
+			swapped++
+		})
+		if swapped < 10 {
+			t.Errorf("%v: %d states have two messages on a link: too few to tell", network, swapped)
+		}
+	}
+}
