@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/election"
 	"github.com/stile-lock/stile/algorithm/mutex"
 	"github.com/stile-lock/stile/internal/world/explore"
 	"github.com/stile-lock/stile/internal/world/script"
@@ -177,6 +178,45 @@ func TestVisits(t *testing.T) {
 		})
 		if swapped < 10 {
 			t.Errorf("%v: %d states have two messages on a link: too few to tell", network, swapped)
+		}
+	}
+}
+
+// A loop of states whose times are only shifted is one of real states: it is followed once.
+func TestExactLoopsAreFollowedOnce(t *testing.T) {
+	m := mustModel(t, setup{Spec: mutex.Central(0), Nodes: 2})
+	p := Path{Loop: 2}
+	w := m.worker()
+	if err := w.Init(func(s []byte) bool { p.States = [][]byte{slices.Clone(s)}; return false }); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 6 {
+		kind := []script.ActionKind{script.Ask, script.Leave}[i%2]
+		if _, err := w.Next(p.States[i], func(s explore.Step, b []byte) {
+			if s.Label == label(doAct, 0, 0, int(kind)) {
+				p.States, p.Labels = append(p.States, slices.Clone(b)), append(p.Labels, s.Label)
+			}
+		}); err != nil || len(p.Labels) != i+1 {
+			t.Fatalf("%d steps, %v", len(p.Labels), err)
+		}
+	}
+	if steps, loop, err := m.Run(p); err != nil || len(steps) != 6 || loop != 4 {
+		t.Errorf("%d steps, repeated from %d on, %v", len(steps), loop, err)
+	}
+}
+
+// Of at most 64 messages it is chosen which are lost.
+func TestManyLosses(t *testing.T) {
+	m, err := New(vote{election.Bully(), 3, 1, 1, AnyPace}.config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n, want := range map[int]bool{1: true, 64: true, 65: false} {
+		w := m.worker()
+		w.from.messages = make([]message, n)
+		calls := 0
+		if w.lossesTo(1, func(set uint64) { calls++ }); (w.err == nil) != want || (calls == 1) != want {
+			t.Errorf("%d messages: %v, %d choices", n, w.err, calls)
 		}
 	}
 }
