@@ -151,3 +151,43 @@ func TestEveryFailureIsReported(t *testing.T) {
 		}
 	}
 }
+
+// A step that fails is not among those that are made, and all others are.
+func TestOtherStepsAreMade(t *testing.T) {
+	f := &failures{}
+	s := setup{Spec: mutex.Central(0), Nodes: 2, Requests: 1}
+	plan := s.Spec.Plan
+	s.Spec.Plan = func(n int) (algorithm.Birth, error) {
+		birth, err := plan(n)
+		return func(self algorithm.ID, v algorithm.View) algorithm.Machine { return flimsy{birth(self, v), f} }, err
+	}
+	m := mustModel(t, s)
+	made := func(state []byte) (n, calls int, err error) {
+		w, before := m.worker(), f.calls
+		_, err = w.Next(state, func(explore.Step, []byte) { n++ })
+		return n, f.calls - before, err
+	}
+	failed := 0
+	walk(t, m, func(_ *worker, g *state) {
+		state := m.pack(nil, g)
+		f.at = 0
+		all, calls, err := made(state)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k := range calls {
+			f.at = f.calls + k + 1
+			n, _, err := made(state)
+			if err != nil && n != all-1 || err == nil && n != all {
+				t.Fatalf("%s: %d steps with error %v, %d without", contents(g), n, err, all)
+			}
+			if err != nil {
+				failed++
+			}
+		}
+		f.at = 0
+	})
+	if failed < 20 {
+		t.Errorf("%d steps fail: too few to tell", failed)
+	}
+}
