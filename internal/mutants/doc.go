@@ -15,7 +15,7 @@
 // First every test runs alone with STILE_MUTANT=cover, which records the mutants that it
 // reaches and how long it takes. Then each mutant runs with STILE_MUTANT=package:number
 // against the tests that reach it, fast ones first: those of its own package, then those of
-// the model and of the storm, or of the checker (see targets). Results are appended to a file as they arrive,
-// so an interrupted run continues where it stopped. They are keyed by the code of the
-// function, so they survive edits of other functions.
+// the model and of the storm, or the quicker ones of the checker (see targets). Results are
+// appended to a file as they arrive, so an interrupted run continues where it stopped. They
+// are keyed by the code of the function, so they survive edits of other functions.
 package main

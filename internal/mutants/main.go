@@ -24,8 +24,13 @@ type target struct {
 // A stage is a set of tests of a package.
 type stage struct {
 	name, dir string
-	run       []string // patterns of -test.run; nil: every test
+	run       []string      // patterns of -test.run; nil: every test
+	most      time.Duration // tests that take more processor time are left out; 0: none is
 }
+
+// quickCheck is the processor time of the slowest tests of package check that look for
+// mutants, so that a mutant takes seconds.
+const quickCheck = 5 * time.Second
 
 // targets are the packages of the pure live core and of the checker.
 func targets() []target {
@@ -34,10 +39,10 @@ func targets() []target {
 		"^TestViewChange$/^(central|naimi-trehel),_nobody_evicted$",
 		"^TestViewChange$/^naimi-trehel,_home_evicted,_(late_reports|reports_in_parts|a_home_joins)$",
 		"^TestRules$",
-	}}
-	storm := stage{"storm", "internal/live/storm", []string{"^TestCalm$", "^TestSeeds$", "^TestFaults$", "^TestTuned$"}}
-	checks := stage{"check", "check", nil}
-	own := func(dir string) stage { return stage{"own tests", dir, nil} }
+	}, 0}
+	storm := stage{"storm", "internal/live/storm", []string{"^TestCalm$", "^TestSeeds$", "^TestFaults$", "^TestTuned$"}, 0}
+	checks := stage{"check", "check", nil, quickCheck}
+	own := func(dir string) stage { return stage{"own tests", dir, nil, 0} }
 	return []target{
 		{"internal/live/member", []stage{own("internal/live/member"), views, storm}},
 		{"internal/live/views", []stage{own("internal/live/views"), storm}},

@@ -19,7 +19,7 @@ func toy(t *testing.T) (*suite, options, []stage) {
 	}
 	s.limits = limits{time: time.Second, memory: 1 << 20}
 	o := options{root: root, results: filepath.Join(t.TempDir(), "bin", "results"), workers: 2, progress: func(string, ...any) {}}
-	return s, o, []stage{{"own tests", s.dir, nil}}
+	return s, o, []stage{{"own tests", s.dir, nil, 0}}
 }
 
 // Mutants are killed by tests, by time and by memory, or survive, or are not covered.
@@ -139,7 +139,7 @@ func TestErrors(t *testing.T) {
 	if err := run(options{root: root}, "nothing", ""); err == nil || !strings.Contains(err.Error(), "member") {
 		t.Errorf("no such package: %v", err)
 	}
-	if _, err := s.cover(t.TempDir(), []stage{{"own tests", s.dir, []string{"^TestNothing$"}}}, func(string, ...any) {}); err == nil || !strings.Contains(err.Error(), "matches") {
+	if _, err := s.cover(t.TempDir(), []stage{{"own tests", s.dir, []string{"^TestNothing$"}, 0}}, func(string, ...any) {}); err == nil || !strings.Contains(err.Error(), "matches") {
 		t.Errorf("no such test: %v", err)
 	}
 	path := filepath.Join(t.TempDir(), "results")

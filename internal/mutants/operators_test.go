@@ -17,7 +17,7 @@ var update = flag.Bool("update", false, "rewrite golden files")
 // prints returns what the tests of a suite print with a mutant.
 func prints(t *testing.T, s *suite, binary, mutant string) []string {
 	t.Helper()
-	out, err := s.start(&unit{stage: &stage{dir: s.dir}, binary: binary}, ".", mutant, time.Minute)
+	out, _, err := s.start(&unit{stage: &stage{dir: s.dir}, binary: binary}, ".", mutant, time.Minute)
 	text, _, panicked := strings.Cut(string(out), "--- FAIL")
 	if err != nil && !panicked {
 		t.Fatalf("mutant %s: %v\n%s", mutant, err, out)
@@ -86,7 +86,7 @@ func TestNoneSelected(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if out, err := s.start(&unit{stage: &stage{dir: s.dir}, binary: binary}, ".", "", 5*time.Minute); err != nil {
+	if out, _, err := s.start(&unit{stage: &stage{dir: s.dir}, binary: binary}, ".", "", 5*time.Minute); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}
 }

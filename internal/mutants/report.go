@@ -99,7 +99,7 @@ const reportHead = `# Mutants
 
 <!-- made by 'make mutants': do not edit -->
 
-A mutant is the code with one small change: a statement dropped, a condition negated or weakened, a number off by one, operands or arguments exchanged, an assignment skipped, a result replaced. The tests should notice each of them. A mutant is killed if a test fails, or exceeds ten times its usual time plus %v, or runs out of memory; it meets the tests of its own package first; then one of the live core meets some of the exhaustive model of view changes (internal/world/viewmodel) and a short storm, and one of the checker the tests of package check. Mutants that no test reaches count as survivors. An equivalent mutant does the same as the original, for a reason that is listed below.
+A mutant is the code with one small change: a statement dropped, a condition negated or weakened, a number off by one, operands or arguments exchanged, an assignment skipped, a result replaced. The tests should notice each of them. A mutant is killed if a test fails, or exceeds five times its usual processor time plus %v, or runs out of memory; it meets the tests of its own package first; then one of the live core meets some of the exhaustive model of view changes (internal/world/viewmodel) and a short storm, and one of the checker those tests of package check that take at most %v. Mutants that no test reaches count as survivors. An equivalent mutant does the same as the original, for a reason that is listed below.
 
 If fewer mutants of a package were run than it has, they are a random sample: its mutants are ordered by a hash of a seed, here %d, and of what they change, and the first ones are run. Edits of other lines hardly change the sample. The share that is killed is that of the mutants that were run and are not equivalent. Tests were written for survivors of the sample, so the share is lower among mutants that were not run.
 
@@ -115,7 +115,7 @@ Only the tests of each package itself were run: others would kill some of the su
 // report returns the page. Of mutants that have not run it gives only the number.
 func report(suites []*suite, results map[string]result, equivalent map[string]string, o options) string {
 	var b, survivors, same strings.Builder
-	head, table, _ := strings.Cut(fmt.Sprintf(reportHead, usual().time, o.seed), "\n| package")
+	head, table, _ := strings.Cut(fmt.Sprintf(reportHead, usual().time, quickCheck, o.seed), "\n| package")
 	if b.WriteString(head); o.quick {
 		b.WriteString(own)
 	}

@@ -29,24 +29,25 @@ type unit struct {
 	stage   *stage
 	binary  string
 	pattern string
-	time    time.Duration // without a mutant
+	time    time.Duration // of the processor, without a mutant
 	reached []byte        // 1 for each mutant that it reaches
 }
 
 // limits of a run kill a mutant that loops or allocates forever.
 type limits struct {
-	time   time.Duration // of the processor, beyond ten times that of the tests without a mutant
+	time   time.Duration // of the processor, beyond five times that of the tests without a mutant
 	memory int           // KiB of address space
 }
 
-func usual() limits { return limits{time: 10 * time.Second, memory: 6 << 20} }
+func usual() limits { return limits{time: 5 * time.Second, memory: 6 << 20} }
 
 // together is the total duration of the tests that run in one process.
 const together = time.Second
 
-// start runs tests with a mutant; "cover" and "" select none. The limit is of processor
-// time, so that a busy machine kills no mutant; one that only waits gets four times as long.
-func (s *suite) start(u *unit, pattern, mutant string, limit time.Duration, env ...string) ([]byte, error) {
+// start runs tests with a mutant; "cover" and "" select none. It returns their output and
+// the processor time that they took. The limit is of processor time, too, so that a busy
+// machine kills no mutant; one that only waits gets four times as long.
+func (s *suite) start(u *unit, pattern, mutant string, limit time.Duration, env ...string) ([]byte, time.Duration, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 4*limit)
 	defer cancel()
 	limited := fmt.Sprintf(`ulimit -v %d 2>/dev/null; ulimit -t %d; exec "$@"`, s.limits.memory, int(limit.Seconds())+1)
@@ -58,16 +59,20 @@ func (s *suite) start(u *unit, pattern, mutant string, limit time.Duration, env 
 	var out bytes.Buffer
 	c.Stdout, c.Stderr, c.WaitDelay = &out, &out, time.Second
 	err := c.Run()
-	if ctx.Err() != nil || err != nil && c.ProcessState != nil && c.ProcessState.UserTime()+c.ProcessState.SystemTime() >= limit {
-		return out.Bytes(), errTime
+	used := time.Duration(0)
+	if c.ProcessState != nil {
+		used = c.ProcessState.UserTime() + c.ProcessState.SystemTime()
 	}
-	return out.Bytes(), err
+	if ctx.Err() != nil || err != nil && used >= limit {
+		err = errTime
+	}
+	return out.Bytes(), used, err
 }
 
 var errTime = errors.New("out of time")
 
 // cover builds the tests of all stages and runs each alone, without a mutant. It returns
-// them in the order in which they run against mutants.
+// them in the order in which they run against mutants, without those that take too long.
 func (s *suite) cover(tmp string, stages []stage, progress func(string, ...any)) ([]unit, error) {
 	var all []unit
 	for i := range stages {
@@ -94,7 +99,9 @@ func (s *suite) cover(tmp string, stages []stage, progress func(string, ...any))
 			if err := s.measure(&u, tmp); err != nil {
 				return nil, err
 			}
-			units = append(units, u)
+			if g.most == 0 || u.time <= g.most {
+				units = append(units, u)
+			}
 		}
 		slices.SortStableFunc(units, func(a, b unit) int { return cmp.Compare(a.time, b.time) })
 		all = append(all, units...)
@@ -108,15 +115,14 @@ func (s *suite) measure(u *unit, tmp string) error {
 	if err := os.WriteFile(file, make([]byte, max(1, len(s.mutants))), 0o644); err != nil {
 		return err
 	}
-	begun := time.Now()
-	out, err := s.start(u, u.pattern, "cover", 10*time.Minute, "STILE_MUTANT_REACHED="+file)
+	out, used, err := s.start(u, u.pattern, "cover", 10*time.Minute, "STILE_MUTANT_REACHED="+file)
 	if err != nil {
 		return fmt.Errorf("%s fails without a mutant: %w\n%s", u.pattern, err, out)
 	}
 	if bytes.Contains(out, []byte("no tests to run")) {
 		return fmt.Errorf("no test of %s matches %s", u.stage.dir, u.pattern)
 	}
-	u.time = time.Since(begun)
+	u.time = used
 	u.reached, err = os.ReadFile(file)
 	return err
 }
@@ -136,10 +142,10 @@ func (s *suite) try(m *mutant, units []unit) (result, error) {
 		limit := s.limits.time
 		for _, u := range batch {
 			names = append(names, u.pattern)
-			limit += 10 * u.time
+			limit += 5 * u.time
 		}
 		r.Outcome = survived
-		out, err := s.start(&batch[0], strings.Join(names, "|"), fmt.Sprintf("%s:%d", s.name(), m.Number), limit)
+		out, _, err := s.start(&batch[0], strings.Join(names, "|"), fmt.Sprintf("%s:%d", s.name(), m.Number), limit)
 		if err == nil {
 			continue
 		}

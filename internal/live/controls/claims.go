@@ -40,8 +40,8 @@ func claimControls() []Control {
 			Name: "ClaimUnawaited", Section: "10", Text: "a claim does not wait for the report of a member through which the client held the lock",
 			Rewrites: []Rewrite{
 				{memberClaimFile, `i < e.survivors() && !u.held.has(i) {`, `i < e.survivors() && !u.held.has(i) && !broken("ClaimUnawaited") {`},
-				{memberClaimFile, `	return false, place < 0 || e.reported.has(place)
-`, `	known = place < 0 || e.reported.has(place)
+				{memberClaimFile, `	return false, place < 0 || e.reported.has(place) || !suspects.has(place)
+`, `	known = place < 0 || e.reported.has(place) || !suspects.has(place)
 	return !known && broken("ClaimUnawaited"), known || broken("ClaimUnawaited")
 `},
 			},

@@ -13,7 +13,7 @@ func Fingerprint(b []byte) uint64 {
 		h = fold(h^le64(b), k1)
 		b = b[8:]
 	}
-	var tail uint64
+	tail := uint64(len(b)) << 56 // so that zeros at the end count
 	for i, x := range b {
 		tail |= uint64(x) << (8 * uint(i))
 	}

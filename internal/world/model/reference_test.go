@@ -73,6 +73,8 @@ type reference struct {
 	queue    []*refState
 	two, end bool // two were inside; somebody waited with nothing to happen
 
+	upset bool // timer 0 of every machine may expire at any time, and a repeated message is sent once
+
 	watching     bool
 	order, fence bool // ME3 was broken; the count did not rise by one
 }
@@ -108,6 +110,9 @@ func (r *reference) do(s *refState, i int, in host.Input) bool {
 		if r.watching {
 			l.past, l.count = s.watch.past[i], s.watch.count[i]
 		}
+		if r.upset && s.last(l.from, l.to) == l.bytes {
+			continue
+		}
 		s.messages = append(s.messages, l)
 	}
 	for _, n := range out.Notices {
@@ -122,6 +127,16 @@ func (r *reference) do(s *refState, i int, in host.Input) bool {
 		s.phase[i] = inside
 	}
 	return moved
+}
+
+// last returns the newest message on a link.
+func (s *refState) last(from, to int) string {
+	for _, l := range slices.Backward(s.messages) {
+		if l.from == from && l.to == to {
+			return l.bytes
+		}
+	}
+	return ""
 }
 
 func (r *reference) add(s *refState) {
@@ -215,6 +230,11 @@ func (r *reference) next(s *refState) {
 			can = true
 			next.phase[i] = idle
 			r.do(next, i, host.Input{Kind: host.Release})
+			r.add(next)
+		}
+		if r.upset {
+			next := s.clone()
+			r.do(next, i, host.Input{Kind: host.Expire, From: algorithm.None})
 			r.add(next)
 		}
 		if s.start[i] {

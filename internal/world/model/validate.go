@@ -123,21 +123,9 @@ func (w *worker) ticks(all []taken) error {
 		if err := w.cut("that only requests advance clocks", i, len(all)); err != nil {
 			return err
 		}
-		m, err := w.load(s.state)
+		m, last, err := w.before(s)
 		if err != nil {
 			return err
-		}
-		last, err := w.readClock(m)
-		if err != nil {
-			return err
-		}
-		last = max(last, s.in.Time)
-		if s.msg != nil {
-			var sent latest
-			if err := m.VisitMessageTimes(s.in.Bytes, &sent); err != nil {
-				return mistake.Unreadable("message", err)
-			}
-			last = max(last, sent.time+1)
 		}
 		if err := w.step(s.state, s.in, false); err != nil {
 			return err
@@ -151,6 +139,27 @@ func (w *worker) ticks(all []taken) error {
 		}
 	}
 	return nil
+}
+
+// before loads the state that a step is taken in. It returns the machine, and how far the
+// step may advance its clock.
+func (w *worker) before(s *taken) (m host.Machine, last uint64, err error) {
+	defer w.caught(reading, &err)
+	if m, err = w.load(s.state); err != nil {
+		return nil, 0, err
+	}
+	if last, err = w.readClock(m); err != nil {
+		return nil, 0, err
+	}
+	last = max(last, s.in.Time)
+	if s.msg != nil {
+		var sent latest
+		if err := m.VisitMessageTimes(s.in.Bytes, &sent); err != nil {
+			return nil, 0, mistake.Unreadable("message", err)
+		}
+		last = max(last, sent.time+1)
+	}
+	return m, last, nil
 }
 
 // latest finds the latest of the times that it visits.

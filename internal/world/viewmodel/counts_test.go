@@ -49,7 +49,7 @@ func runs() []run {
 		{"maekawa", "claim, a of three evicted", 71745, 242386, 32, false},
 		{"naimi-trehel", "claim, home stays", 47625, 165293, 27, true},
 		{"naimi-trehel", "claim, nobody evicted", 62129, 156332, 26, true},
-		{"central", "claim at the home, nobody evicted", 54466, 139280, 26, true},
+		{"central", "claim at the home, nobody evicted", 53359, 136925, 26, true},
 		{"naimi-trehel", "claim, late reports", 24847, 68703, 26, true},
 		{"naimi-trehel", "claim through a joiner", 13760, 43598, 25, true},
 		{"naimi-trehel", "claim, a home joins", 292723, 1117875, 28, false},
