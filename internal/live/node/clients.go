@@ -103,6 +103,11 @@ func (n *Node) Connect(ctx context.Context, who Caller, c client.Config) (*clien
 
 // host runs the connection of a client until it ends.
 func (n *Node) host(l transport.Conn, who Caller) {
+	if err := n.barred(&who, time.Now()); err != nil {
+		n.audit.denied(who, "connect", err.Error())
+		l.Fail(err)
+		return
+	}
 	n.enter()
 	n.conn++
 	conn := n.conn
