@@ -208,10 +208,13 @@ func (n *Node) reread(now time.Time) {
 	tokens, other := changed(n, &n.files.tokens, "tokens file", rights.ParseTokens)
 	if less {
 		n.keys.Revoke(revoked)
-		n.pool.Recheck(func(c *x509.Certificate) error { return revoked.Check(cert.Serial(c)) })
+		n.pool.Recheck(func(c *x509.Certificate) error { return n.keys.Check(cert.Serial(c)) })
 	}
 	if other {
 		n.tokens.Store(tokens)
+	}
+	if !ruled && !less && n.tokens.Load() == nil { // tokens expire, whether a file has changed or not
+		return
 	}
 	type end struct {
 		*clientConn
@@ -230,14 +233,7 @@ func (n *Node) reread(now time.Time) {
 		if ruled {
 			n.introduce(conn, v)
 		}
-		var why error
-		if less && v.who.Serial != "" {
-			why = revoked.Check(v.who.Serial)
-		}
-		if v.who.Token && why == nil {
-			why = n.tokens.Load().Check(v.who.Identity, now)
-		}
-		if why != nil {
+		if why := n.barred(&v.who, now); why != nil {
 			ends = append(ends, end{v, why})
 		}
 	}
@@ -246,6 +242,18 @@ func (n *Node) reread(now time.Time) {
 		n.audit.denied(e.who, "stay connected", e.why.Error())
 		e.Fail(e.why)
 	}
+}
+
+// barred returns why a caller may no longer be connected: its certificate is revoked, or its
+// token.
+func (n *Node) barred(who *Caller, now time.Time) error {
+	switch {
+	case who.Token:
+		return n.tokens.Load().Check(who.Identity, now)
+	case who.Serial != "" && n.keys != nil:
+		return n.keys.Check(who.Serial)
+	}
+	return nil
 }
 
 // Tokens returns the bearer tokens that the node accepts at present.

@@ -22,6 +22,7 @@ import (
 	"github.com/stile-lock/stile/internal/live/client"
 	"github.com/stile-lock/stile/internal/live/lock"
 	"github.com/stile-lock/stile/internal/live/node/cert"
+	"github.com/stile-lock/stile/internal/live/node/rights"
 	"github.com/stile-lock/stile/internal/live/node/transport"
 )
 
@@ -310,9 +311,17 @@ func TestWhoMayDoWhat(t *testing.T) {
 	ci := identified(cert.Identity{Kind: cert.IsClient, Name: "ci", Token: true})
 	deploy := identified(cert.Identity{Kind: cert.IsAdmin, Name: "deploy", Token: true})
 	nobody := identified(cert.Identity{})
-	file := filepath.Join(dir, "rights.toml")
-	revoked := filepath.Join(dir, "revoked")
-	for path, text := range map[string]string{file: rules, revoked: "# a laptop\n" + serial.Serial + "\n"} {
+	list, err := rights.ParseTokens("")
+	for _, c := range []*caller{&ci, &deploy} {
+		if err == nil {
+			list, _, err = list.Create(c.who.Name, c.who.Kind, time.Now().Add(time.Hour))
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, revoked, tokens := filepath.Join(dir, "rights.toml"), filepath.Join(dir, "revoked"), filepath.Join(dir, "tokens.toml")
+	for path, text := range map[string]string{file: rules, tokens: list.Text(), revoked: "# a laptop\n" + serial.Serial + "\n"} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -347,7 +356,7 @@ func TestWhoMayDoWhat(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var audit trail
 			begin := func() *Node {
-				c := Config{Name: "a", Listen: "127.0.0.1:0", TLS: own.files, Revoked: revoked, Log: audit.jsonLogger()}
+				c := Config{Name: "a", Listen: "127.0.0.1:0", TLS: own.files, Revoked: revoked, Tokens: tokens, Log: audit.jsonLogger()}
 				if name == "rules" {
 					c.Rights = file
 				}

@@ -114,6 +114,11 @@ func (n *Node) inside(who Caller, c client.Config) client.Config {
 
 // host runs the connection of a client until it ends.
 func (n *Node) host(l transport.Conn, who Caller) {
+	if err := n.barred(&who, time.Now()); err != nil {
+		n.audit.denied(who, "connect", err.Error())
+		l.Fail(err)
+		return
+	}
 	n.enter()
 	n.conn++
 	conn := n.conn

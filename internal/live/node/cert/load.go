@@ -156,12 +156,15 @@ func (k *Keys) base(m *material) *tls.Config {
 // verify refuses revoked certificates.
 func (k *Keys) verify(chain []*x509.Certificate) error {
 	for _, c := range chain {
-		if err := k.revoked.Load().Check(Serial(c)); err != nil {
+		if err := k.Check(Serial(c)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
+
+// Check returns an error if a certificate is revoked.
+func (k *Keys) Check(serial string) error { return k.revoked.Load().Check(serial) }
 
 // Revoke replaces the list of revoked certificates. It holds for handshakes from now on.
 func (k *Keys) Revoke(r *Revoked) { k.revoked.Store(r) }
