@@ -24,13 +24,14 @@ import (
 const maxServedNodes = 9
 
 // serveSettings lists the flags that the environment and a file can set.
-const serveSettings = "name listen advertise join data memory lease voters algorithm replace-after ephemeral nodes max-clients drain record record-limit ca cert key insecure log log-level"
+const serveSettings = "name listen http advertise join data memory lease voters algorithm replace-after ephemeral nodes max-clients drain record record-limit ca cert key insecure log log-level"
 
 // serveFlags holds the flags of 'stile serve'.
 type serveFlags struct {
 	config    string
 	name      string
 	listen    string
+	http      string
 	advertise string
 	join      []string
 	data      string
@@ -92,6 +93,7 @@ func (f *serveFlags) define(c *cobra.Command) {
 	fs.SortFlags = false
 	fs.Var(nodeNameFlag(&f.name), "name", "node name, unique in the cluster (default the host name)")
 	fs.Var(addressFlag(&f.listen), "listen", "`HOST:PORT` to listen on for nodes and clients; port 0 is any free port")
+	fs.Var(addressFlag(&f.http), "http", "`HOST:PORT` to listen on for HTTP: metrics and probes (default none)")
 	fs.Var(addressFlag(&f.advertise), "advertise", "`HOST:PORT` at which others reach this node (default that of --listen)")
 	fs.Var(addressesFlag(&f.join), "join", "`HOST:PORT` of a node of the cluster to join; repeatable")
 	fs.Var(dataDirFlag(&f.data), "data", "`DIR` for what must survive a restart (default below ~/.local/state/stile)")
@@ -166,7 +168,7 @@ func (f *serveFlags) configs(log *slog.Logger) ([]node.Config, error) {
 	for i := range f.nodes {
 		c := node.Config{
 			Name: f.name, Advertise: f.advertise, Join: f.join, Voters: voters, Lease: f.lease, Algorithm: f.algorithm, Replace: f.replace, Ephemeral: f.ephemeral,
-			TLS: f.tls, Insecure: f.insecure, Clients: f.clients, Log: log,
+			TLS: f.tls, Insecure: f.insecure, Clients: f.clients, Log: log, Metrics: true,
 			Record: node.Record{File: f.record, Bytes: f.limit, By: buildVersion().String()},
 		}
 		if f.nodes > 1 {
@@ -217,6 +219,13 @@ func (f *serveFlags) run(c *cobra.Command) error {
 		if ctx.Err() != nil {
 			return p.stop(release)
 		}
+	}
+	if f.http != "" {
+		end, err := p.serveHTTP(f.http)
+		if err != nil {
+			return err
+		}
+		defer end()
 	}
 	if err := p.printAddresses(c, configs); err != nil {
 		return err

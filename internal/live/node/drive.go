@@ -37,6 +37,9 @@ func (n *Node) step(in process.Input) {
 	n.in.At = n.clock()
 	n.p.Step(&n.in)
 	n.stepped = true
+	if n.meter != nil {
+		n.meter.Took(&n.in, &n.p.Out)
+	}
 }
 
 // enter acquires the mutex for the network, the disk or the timer. Applications that
@@ -186,6 +189,7 @@ func (n *Node) lease() {
 		d = m.Deadline()
 	}
 	if d != n.known {
+		n.measureLease(n.known, d)
 		n.known = d
 		n.deadline.Store(int64(d))
 	}

@@ -296,7 +296,7 @@ func (h *Hold) giveUp() {
 
 // release hands the release of a lock to the process. The mutex must be held.
 func (n *Node) release(h *Hold) {
-	n.step(process.Input{Kind: process.Unlock, Text: h.name, Token: h.token})
+	n.step(process.Input{Kind: process.Unlock, Text: h.name, Number: uint64(h.ticket), Token: h.token})
 	if n.p.Out.Err == nil {
 		n.unseat(h, released)
 		h.end.Release()

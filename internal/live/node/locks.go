@@ -99,7 +99,8 @@ func (n *Node) locks(q *LockQuery) ([]byte, error) {
 func firstNames(m *member.Member, q *LockQuery) []string {
 	var names []string
 	prefix, last := []byte(q.Prefix), "" // no name after the last one is among the first
-	for name := range m.Names {
+	for l := range m.Queues {
+		name := l.Name
 		if !bytes.HasPrefix(name, prefix) || string(name) <= q.After || last != "" && string(name) > last {
 			continue
 		}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/stile-lock/stile/internal/live/lock"
 	"github.com/stile-lock/stile/internal/live/member"
+	"github.com/stile-lock/stile/internal/live/meter"
 	"github.com/stile-lock/stile/internal/live/node/cert"
 	"github.com/stile-lock/stile/internal/live/node/transport"
 	"github.com/stile-lock/stile/internal/live/process"
@@ -36,6 +37,7 @@ type Node struct {
 	disk    keeper
 	print   printer
 	tape    *recorder       // nil without a recording
+	meter   *meter.Meter    // nil if nothing is measured; needs the mutex
 	drained context.Context // ends when nothing new is accepted any longer
 	drain   context.CancelFunc
 	visits  sync.WaitGroup // goroutines of clients' connections
@@ -127,6 +129,9 @@ func Start(c Config) (*Node, error) {
 		return nil, err
 	}
 	n := &Node{c: c, nonce: random(), conns: map[uint64]*clientConn{}, changed: make(chan struct{}), ended: make(chan struct{}), armed: member.Never}
+	if c.Metrics {
+		n.meter = meter.New()
+	}
 	n.disk.n = n
 	n.c.Log = n.print.logger(c.Log)
 	n.drained, n.drain = context.WithCancel(context.Background())
@@ -265,8 +270,9 @@ func (n *Node) begin(founds bool) error {
 			Name: n.c.Name, Address: n.address, Contacts: n.others(n.contacts), Join: n.others(n.c.Join), Cluster: n.cluster, State: state, Past: n.past,
 			Settings: *n.c.Settings, Limits: member.Limits{Waiters: maxWaiters},
 		},
-		Logs: logKind,
-		Spec: n.c.Spec,
+		Logs:   logKind,
+		Spec:   n.c.Spec,
+		Follow: n.c.Metrics,
 	}
 	_, _ = rand.Read(c.Seed[:]) // never fails
 	switch {

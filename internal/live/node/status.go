@@ -132,7 +132,7 @@ func (n *Node) status() Status {
 			s.Leader = r.Voters[i].Name
 		}
 	}
-	n.p.Clients(func(session.ClientInfo) { s.Clients++ })
+	s.Clients = n.p.Sessions()
 	if m := n.p.Member(); m != nil {
 		s.Left = seconds(until(now, m.Deadline()))
 		s.Known, _, _ = m.Known()
@@ -169,10 +169,12 @@ func (n *Node) waits() string {
 		return n.noMajority(r)
 	case slices.ContainsFunc(n.contacts, n.p.Linked):
 		return "waiting for the nodes at " + at + " to admit it: " + n.noMajority(r)
-	case at != "" && n.lately != "":
-		return fmt.Sprintf("looking for a node of the cluster, at %s: %s", at, n.lately)
+	case at == "":
+		return n.lately
+	case n.lately == "":
+		return "looking for a node of the cluster, at " + at
 	}
-	return n.lately
+	return fmt.Sprintf("looking for a node of the cluster, at %s: %s", at, n.lately)
 }
 
 // noMajority says that no majority of the voters answers, as far as this node sees, and what

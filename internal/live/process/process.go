@@ -67,7 +67,9 @@ type Config struct {
 	Logs views.Logs
 	// Spec returns an algorithm by its name.
 	Spec func(algorithm string, version int) (algorithm.Spec, error)
-	// Observe adds the effects that an oracle judges by.
+	// Follow adds the effects that show what becomes of clients' requests.
+	Follow bool
+	// Observe adds all effects that an oracle judges by.
 	Observe bool
 	Tape    Tape // nil if nothing is recorded
 }
@@ -147,6 +149,7 @@ type Process struct {
 	clients *session.Server
 	linked  map[string]bool // by address: whether there is a connection
 	arena   []byte          // backs effects
+	traffic Traffic
 }
 
 // maxArena is the most memory that is kept from one step to the next.
@@ -186,7 +189,7 @@ func New(c Config) (*Process, error) {
 	}
 	p.tick = Tick(c.Settings)
 	server := session.ServerConfig{Draw: p.drawSession, Sessions: c.Sessions}
-	if c.Observe {
+	if c.Follow || c.Observe {
 		server.Watch = watch{p}
 	}
 	p.clients = session.NewServer(server)
@@ -430,6 +433,12 @@ func (p *Process) Linked(address string) bool { return p.linked[address] }
 
 // Bound reports whether a connection of a client has a session.
 func (p *Process) Bound(conn uint64) bool { return p.clients.Bound(conn) }
+
+// Sessions returns the number of clients' sessions.
+func (p *Process) Sessions() int { return p.clients.Sessions() }
+
+// Traffic returns how many frames members have exchanged with this process.
+func (p *Process) Traffic() Traffic { return p.traffic }
 
 // Clients calls f for each session.
 func (p *Process) Clients(f func(session.ClientInfo)) { p.clients.Each(f) }

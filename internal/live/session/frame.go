@@ -51,6 +51,9 @@ const (
 	Bye                 // the session is over, or about to end, and why
 	Answer              // answer to an Ask, or a part of it
 	kinds
+
+	// Kinds is the number of kinds. A frame's first byte is its kind.
+	Kinds = int(kinds)
 )
 
 var kindNames = [...]string{

@@ -363,6 +363,9 @@ func (d *Server) put(conn uint64, f *Frame, last bool) {
 	d.Out.Frames = append(d.Out.Frames, Sent{conn, d.Out.arena[from:len(d.Out.arena):len(d.Out.arena)], last})
 }
 
+// Sessions returns the number of sessions.
+func (d *Server) Sessions() int { return len(d.all) }
+
 // A ClientInfo describes a session for display.
 type ClientInfo struct {
 	Session      uint64
