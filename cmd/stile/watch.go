@@ -14,6 +14,8 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 
+	"github.com/stile-lock/stile/internal/live/node"
+	"github.com/stile-lock/stile/internal/live/survey"
 	"github.com/stile-lock/stile/internal/tty"
 )
 
@@ -42,7 +44,7 @@ func (l *locksFlags) repeat(c *cobra.Command) error {
 		defer io.WriteString(w, leaveScreen)
 	}
 	for first := true; ctx.Err() == nil; first = false {
-		s, err := l.target.survey(ctx, l.prefix)
+		s, err := l.target.survey(ctx, node.LockQuery{Prefix: l.prefix})
 		if err != nil && first && !screen {
 			return err
 		}
@@ -63,7 +65,7 @@ func (l *locksFlags) repeat(c *cobra.Command) error {
 }
 
 // redraw prints the survey, or the error.
-func (l *locksFlags) redraw(w io.Writer, screen bool, s *lockSurvey, failed error) error {
+func (l *locksFlags) redraw(w io.Writer, screen bool, s *survey.Locks, failed error) error {
 	var page bytes.Buffer
 	if failed != nil {
 		newPrinter(&page).text(0, failed.Error())

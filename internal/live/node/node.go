@@ -64,12 +64,13 @@ type Node struct {
 	cluster  uint64         // its current or last cluster; 0 if unknown
 	contacts []string       // addresses where members may be: those to join, and those that the folder knows
 	conns    map[uint64]*clientConn
-	dirty    []*clientConn // with something to send
-	sent     bool          // something is queued in the pool
-	conn     uint64        // number of the last connection
-	fallback fallback      // holds locks while the node is not a member
-	slots    []*Hold       // by the lower half of their tickets
-	woken    *Hold         // the first of the holds whose callers must be woken
+	dirty    []*clientConn            // with something to send
+	sent     bool                     // something is queued in the pool
+	conn     uint64                   // number of the last connection
+	fallback fallback                 // holds locks while the node is not a member
+	slots    []*Hold                  // by the lower half of their tickets
+	values   map[member.Ticket]string // attached to locks by their holders here; nil if none ever was
+	woken    *Hold                    // the first of the holds whose callers must be woken
 	timer    *time.Timer
 	armed    member.Instant // when the timer fires; Never if it does not
 	changed  chan struct{}  // closed when something changes that goroutines wait for

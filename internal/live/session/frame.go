@@ -18,6 +18,7 @@ const (
 	MaxBytes = MaxFrame - 64 // bytes in an Ask, or in one part of an Answer
 	MaxNodes = 64            // addresses that a node sends
 	MaxLabel = 128           // bytes of a client's name
+	MaxValue = 256           // bytes of the value of a lock
 
 	// MaxThrough is the number of incarnations in a Claim. A client that has held a lock
 	// through more names the last ones.
@@ -32,7 +33,7 @@ var ErrFrame = errors.New("malformed frame")
 // A Kind is the type of a frame.
 type Kind uint8
 
-// The frames, those of clients first.
+// The frames, those of clients first, apart from the last one.
 const (
 	Hello   Kind = iota // begin a session, or resume this one, on this connection
 	Renew               // renew the session
@@ -50,6 +51,7 @@ const (
 	Done                // the lock is released
 	Bye                 // the session is over, or about to end, and why
 	Answer              // answer to an Ask, or a part of it
+	Value               // from a client: what lists show for a lock that it holds or claims
 	kinds
 
 	// Kinds is the number of kinds. A frame's first byte is its kind.
@@ -58,7 +60,7 @@ const (
 
 var kindNames = [...]string{
 	"HELLO", "RENEW", "LOCK", "CHECK", "UNLOCK", "CLOSE", "CLAIM", "ASK",
-	"WELCOME", "RENEWED", "HELD", "OVER", "LOST", "DONE", "BYE", "ANSWER",
+	"WELCOME", "RENEWED", "HELD", "OVER", "LOST", "DONE", "BYE", "ANSWER", "VALUE",
 }
 
 // String returns the name of a kind.
@@ -154,6 +156,7 @@ type Frame struct {
 	What     uint64       // Ask
 	Bytes    []byte       // Ask, Answer
 	Nodes    []string     // Welcome, Bye: addresses of nodes
+	Value    string       // Value
 }
 
 // AppendTo appends the encoded frame.
@@ -193,6 +196,8 @@ func (f *Frame) fields(c *codec.Coder) {
 		c.Number(&f.Token.Epoch)
 		c.Number(&f.Token.Count)
 		c.Numbers(&f.Through, MaxThrough)
+	case Value:
+		c.Text(&f.Value, MaxValue)
 	case Ask:
 		c.Number(&f.What)
 		c.Bytes(&f.Bytes, MaxBytes)

@@ -38,6 +38,7 @@ func golden() []struct {
 		{Frame{Kind: Done, Number: 3, OK: true}, "0d0301"},
 		{Frame{Kind: Bye, Why: Leaving, Nodes: []string{"b"}}, "0e06010162"},
 		{Frame{Kind: Answer, Number: 4, OK: true, Last: true, Bytes: []byte("yz")}, "0f04010102797a"},
+		{Frame{Kind: Value, Number: 3, Value: "job 7"}, "1003056a6f622037"},
 	}
 }
 
@@ -72,11 +73,12 @@ func TestMalformed(t *testing.T) {
 	key := strings.Repeat("00", 16)
 	for what, text := range map[string]string{
 		"nothing":                            "",
-		"an unknown kind":                    "1000",
+		"an unknown kind":                    "1100",
 		"a number in a long form":            "018200",
 		"neither yes nor no":                 "02010161" + "02",
 		"a name that is no UTF-8":            "020101ff00",
 		"a name that is too long":            "0201" + "8104" + strings.Repeat("61", 513) + "00",
+		"a value that is too long":           "1001" + "8102" + strings.Repeat("61", 257),
 		"a request over by BYE":              "0b0105",
 		"a session over by OVER":             "0e0000",
 		"a reason of clients":                "0e0c00",

@@ -117,7 +117,7 @@ func (d *Server) Receive(now member.Instant, m *member.Member, conn uint64, b []
 	if err != nil {
 		return err
 	}
-	if f.Kind >= Welcome {
+	if f.Kind >= Welcome && f.Kind != Value {
 		return fmt.Errorf("%w: only nodes send %v", ErrFrame, f.Kind)
 	}
 	s := d.conns[conn]
@@ -402,6 +402,14 @@ func (s *session) tell() ClientInfo {
 		}
 	}
 	return c
+}
+
+// Value returns the value that a client has attached to a lock that it holds.
+func (d *Server) Value(t member.Ticket) string {
+	if r := d.tickets[t]; r != nil {
+		return r.value
+	}
+	return ""
 }
 
 // refusal returns why the member refuses a request; false if the session is over.
