@@ -44,7 +44,10 @@ answer: locks held through it are then missing.`,
 				return err
 			}
 			if l.watch {
-				return l.repeat(c)
+				return (&watcher{"locks", l.json, func(ctx context.Context) (outcome, error) {
+					s, err := l.target.survey(ctx, node.LockQuery{Prefix: l.prefix})
+					return l.report(s), err
+				}}).run(c)
 			}
 			s, err := l.target.survey(c.Context(), node.LockQuery{Prefix: l.prefix})
 			if err != nil {
@@ -108,6 +111,21 @@ func printLock(p *printer, l *survey.Lock) {
 // survey asks all nodes of the cluster about locks. It needs no session, so it does
 // not wait for one.
 func (t *target) survey(ctx context.Context, q node.LockQuery) (*survey.Locks, error) {
+	members, err := t.members(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return survey.Take(ctx, members, q, t.ask), nil
+}
+
+// ask asks the node at an address.
+func (t *target) ask(ctx context.Context, address string, what uint64, about []byte, to any) error {
+	_, err := t.at(address).query(ctx, what, string(about), to)
+	return err
+}
+
+// members returns the members of the cluster, with addresses that this process can use.
+func (t *target) members(ctx context.Context) ([]node.MemberInfo, error) {
 	s, at, err := t.member(ctx)
 	if err != nil {
 		return nil, err
@@ -117,11 +135,7 @@ func (t *target) survey(ctx context.Context, q node.LockQuery) (*survey.Locks, e
 			m.Address = at // other nodes may use an address that this process cannot
 		}
 	}
-	ask := func(ctx context.Context, address string, what uint64, about []byte, to any) error {
-		_, err := t.at(address).query(ctx, what, string(about), to)
-		return err
-	}
-	return survey.Take(ctx, s.Members, q, ask), nil
+	return s.Members, nil
 }
 
 // member returns the status of the first node that is a member, and the address at

@@ -16,9 +16,17 @@ func newLogger(w io.Writer, format, level string) *slog.Logger {
 	var from slog.Level
 	_ = from.UnmarshalText([]byte(level)) // the flag allows only valid levels
 	if format == "json" {
-		return slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: from}))
+		return slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: from, ReplaceAttr: durationsAsText}))
 	}
 	return slog.New(&textHandler{out: &lockedWriter{w: w}, from: from})
+}
+
+// durationsAsText has durations written like 1.5s, and not as numbers of nanoseconds.
+func durationsAsText(_ []string, a slog.Attr) slog.Attr {
+	if a.Value.Kind() == slog.KindDuration {
+		a.Value = slog.StringValue(a.Value.Duration().String())
+	}
+	return a
 }
 
 // A textHandler is a slog.Handler for readable text: time, level, message, attributes.

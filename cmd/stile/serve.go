@@ -173,7 +173,6 @@ func (f *serveFlags) configs(log *slog.Logger) ([]node.Config, error) {
 		}
 		if f.nodes > 1 {
 			c.Name = fmt.Sprintf("%s-%d", f.name, i+1)
-			c.Log = log.With("node", c.Name)
 		}
 		if c.Listen, err = nthAddress(f.listen, i); err != nil {
 			return nil, err
@@ -255,7 +254,7 @@ func (p *servedNodes) start(ctx context.Context, c node.Config) error {
 	}
 	p.nodes = append(p.nodes, n)
 	hint := time.AfterFunc(joinWarningAfter, func() {
-		p.log.Warn("not yet a member, retrying", "name", c.Name, "join", c.Join, "why", n.Status().Why)
+		p.log.Warn("not yet a member, retrying", "node", c.Name, "join", c.Join, "why", n.Status().Why)
 	})
 	defer hint.Stop()
 	if err := n.Ready(ctx); err != nil && ctx.Err() == nil {

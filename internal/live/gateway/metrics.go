@@ -77,7 +77,13 @@ var families = []family{
 	gauge("client_connections", "Connections of clients.", func(x *node.Metrics) float64 { return float64(x.Connections) }),
 
 	counter("client_messages_total", "Messages between this node and its clients, by direction and kind.", []string{"direction", "kind"}, func(x *node.Metrics, put putter) {
-		both(put, x.ToClients[:], x.FromClients[:], session.KindNames())
+		for i, name := range session.KindNames() {
+			if name = strings.ToLower(name); session.Kind(i).OfNodes() {
+				put(x.ToClients[i], "sent", name)
+			} else {
+				put(x.FromClients[i], "received", name)
+			}
+		}
 	}),
 	counter("node_messages_total", "Messages between this node and others, by direction and kind.", []string{"direction", "kind"}, func(x *node.Metrics, put putter) {
 		names := process.MessageNames()

@@ -25,14 +25,14 @@ type Busy struct {
 }
 
 // acquired counts an acquisition, if the lock is one of the busy ones.
-func (m *Meter) acquired(name string) {
-	s := &m.hot[hash(name)%slots]
+func (s *slot) acquired(name string, of *Series) {
 	switch {
 	case s.name == name:
 		s.votes++
 		s.count++
+		s.of = of
 	case s.votes == 0:
-		*s = slot{name: name, of: m.series(name), votes: 1, count: 1}
+		*s = slot{name: name, of: of, votes: 1, count: 1}
 	default:
 		s.votes--
 	}

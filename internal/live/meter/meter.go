@@ -33,10 +33,11 @@ type label struct{ algorithm, prefix string }
 
 // A request is a request of an application or a client here, until it has ended.
 type request struct {
-	ticket member.Ticket  // 0 if there is none
+	ticket member.Ticket  // 0 if it has ended
 	at     member.Instant // when it was made, or when the lock was acquired
 	step   uint64         // in which it was made
 	name   string
+	slot   *slot // where it may be counted
 	of     *Series
 	held   bool
 	claim  bool // the lock was acquired at another node
@@ -176,7 +177,11 @@ func (m *Meter) asked(now member.Instant, t member.Ticket, name string) {
 	for len(m.requests) <= i {
 		m.requests = append(m.requests, request{})
 	}
-	m.requests[i] = request{ticket: t, at: now, step: m.steps, name: name, of: m.Of(name)}
+	r, s := &m.requests[i], &m.hot[hash(name)%slots]
+	r.ticket, r.at, r.step, r.held, r.claim = t, now, m.steps, false, false
+	if r.name, r.slot, r.of = name, s, s.of; s.name != name || s.of == nil {
+		r.of = m.series(name)
+	}
 }
 
 // find returns a request that has not ended, or nil.
@@ -187,7 +192,7 @@ func (m *Meter) find(t member.Ticket) *request {
 	return nil
 }
 
-func (r *request) end() { *r = request{} }
+func (r *request) end() { r.ticket = 0 }
 
 // left notes that a lock is no longer held.
 func (m *Meter) left(now member.Instant, t member.Ticket) {
@@ -239,7 +244,7 @@ func (m *Meter) held(in *process.Input, r *request) {
 	default:
 		s.Local++
 	}
-	m.acquired(r.name)
+	r.slot.acquired(r.name, s)
 }
 
 // Of returns the series that a lock belongs to.

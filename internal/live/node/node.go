@@ -134,7 +134,7 @@ func Start(c Config) (*Node, error) {
 		n.meter = meter.New()
 	}
 	n.disk.n = n
-	n.c.Log = n.print.logger(c.Log)
+	n.c.Log = n.print.logger(c.Log).With("node", c.Name)
 	n.drained, n.drain = context.WithCancel(context.Background())
 	if err := n.start(); err != nil {
 		if n.tape != nil {
@@ -306,14 +306,14 @@ func (n *Node) founding() (*process.Founding, error) {
 	if n.c.Data == "" {
 		f.Epoch = uint64(time.Now().UnixMilli()) // above every epoch that an earlier cluster without a disk has reached
 	}
-	n.c.Log.Info("cluster founded", "name", n.c.Name, "address", n.address, "cluster", fmt.Sprintf("%016x", f.Cluster))
+	n.c.Log.Info("cluster founded", "address", n.address, "cluster", fmt.Sprintf("%016x", f.Cluster))
 	return f, nil
 }
 
 // recover begins the cluster that 'stile recover' has prepared.
 func (n *Node) recover(c *process.Config) (err error) {
 	x := n.folder.recovers
-	n.c.Log.Info("cluster recovered", "name", n.c.Name, "address", n.address, "cluster", fmt.Sprintf("%016x", x.Cluster), "epoch", x.First(x.record()))
+	n.c.Log.Info("cluster recovered", "address", n.address, "cluster", fmt.Sprintf("%016x", x.Cluster), "epoch", x.First(x.record()))
 	if x.backup != nil {
 		c.Restore = &process.Restoring{Cluster: x.Cluster, Backup: x.backup.Record.AppendTo(nil), Seen: x.Seen, Clock: x.Clock}
 		return nil

@@ -44,9 +44,10 @@ type Status struct {
 	Members   []MemberInfo `json:"members"`
 	Ghosts    int          `json:"ghosts"` // evicted members whose leases may still run
 	Clients   int          `json:"clients"`
-	Held      int          `json:"held"`    // locks held through this node
-	Waiting   int          `json:"waiting"` // requests that wait at this node
-	Known     int          `json:"known"`   // locks that this node knows
+	Held      int          `json:"held"`     // locks held through this node
+	Waiting   int          `json:"waiting"`  // requests that wait at this node
+	Known     int          `json:"known"`    // locks that this node knows
+	Acquired  uint64       `json:"acquired"` // acquisitions through this node since it was started; 0 if it does not count them
 }
 
 // Member reports whether the node is a member of its cluster, including while it leaves.
@@ -133,6 +134,11 @@ func (n *Node) status() Status {
 		}
 	}
 	s.Clients = n.p.Sessions()
+	if n.meter != nil {
+		for x := range n.meter.Series {
+			s.Acquired += x.Acquired
+		}
+	}
 	if m := n.p.Member(); m != nil {
 		s.Left = seconds(until(now, m.Deadline()))
 		s.Known, _, _ = m.Known()

@@ -71,6 +71,9 @@ func (k Kind) String() string {
 	return kindNames[k]
 }
 
+// OfNodes reports whether nodes send frames of this kind, and not clients.
+func (k Kind) OfNodes() bool { return k >= Welcome && k != Value }
+
 // A Why is the reason why a request or a session ended.
 type Why uint8
 

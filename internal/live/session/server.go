@@ -117,7 +117,7 @@ func (d *Server) Receive(now member.Instant, m *member.Member, conn uint64, b []
 	if err != nil {
 		return err
 	}
-	if f.Kind >= Welcome && f.Kind != Value {
+	if f.Kind.OfNodes() {
 		return fmt.Errorf("%w: only nodes send %v", ErrFrame, f.Kind)
 	}
 	s := d.conns[conn]
