@@ -55,7 +55,7 @@ func logKeys(name string, source any) (keys map[string]string, err error) {
 				if s.Sel.Name == "log" { // of a refrain
 					of = "log"
 				}
-				if _, literal := firstOf(n.Args).(*ast.BasicLit); literal && s.Sel.Name == "Add" { // of a slog.Record
+				if l, ok := firstOf(n.Args).(*ast.BasicLit); ok && l.Kind == gotoken.STRING && s.Sel.Name == "Add" { // of a slog.Record
 					add(n.Args)
 				}
 				if logs && strings.EqualFold(of, "log") && len(n.Args) >= skip {

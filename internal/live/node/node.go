@@ -381,7 +381,7 @@ func (n *Node) Ready(ctx context.Context) error {
 	err := n.wait(ctx, func() bool { return n.leased || n.fallback.client != nil })
 	if err != nil && ctx.Err() != nil {
 		n.mu.Lock()
-		why := n.lately
+		why := n.waits()
 		n.mu.Unlock()
 		if why == "" {
 			why = "no node has answered yet"
