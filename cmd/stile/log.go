@@ -49,12 +49,12 @@ func (p *textHandler) Enabled(_ context.Context, l slog.Level) bool { return l >
 // Handle implements slog.Handler.
 func (p *textHandler) Handle(_ context.Context, r slog.Record) error {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "%s %-5s %s%s", r.Time.Format("2006-01-02 15:04:05.000"), r.Level, r.Message, p.attrs)
+	fmt.Fprintf(&b, "%s %-5s %s", r.Time.Format("2006-01-02 15:04:05.000"), r.Level, r.Message)
 	r.Attrs(func(a slog.Attr) bool {
 		b.WriteString(p.word(a))
 		return true
 	})
-	b.WriteByte('\n')
+	b.WriteString(p.attrs + "\n") // last: all lines have these
 	p.out.mu.Lock()
 	defer p.out.mu.Unlock()
 	_, err := p.out.w.Write(b.Bytes())
