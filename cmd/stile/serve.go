@@ -184,12 +184,11 @@ func (f *serveFlags) configs(log *slog.Logger) ([]node.Config, error) {
 	for i := range f.nodes {
 		c := node.Config{
 			Name: f.name, Advertise: f.advertise, Join: f.join, Voters: voters, Lease: f.lease, Algorithm: f.algorithm, Replace: f.replace, Ephemeral: f.ephemeral,
-			TLS: f.tls, Insecure: f.insecure, Rights: f.rights, Revoked: f.revoked, Tokens: f.tokens, Clients: f.clients, Log: log,
+			TLS: f.tls, Insecure: f.insecure, Rights: f.rights, Revoked: f.revoked, Tokens: f.tokens, Clients: f.clients, Log: log, Metrics: true,
 			Record: node.Record{File: f.record, Bytes: f.limit, By: buildVersion().String()},
 		}
 		if f.nodes > 1 {
 			c.Name = fmt.Sprintf("%s-%d", f.name, i+1)
-			c.Log = log.With("node", c.Name)
 		}
 		if c.Listen, err = nthAddress("listen", f.listen, i); err != nil {
 			return nil, err
@@ -306,7 +305,7 @@ func (p *servedNodes) start(ctx context.Context, c node.Config) error {
 	}
 	p.nodes = append(p.nodes, n)
 	hint := time.AfterFunc(joinWarningAfter, func() {
-		p.log.Warn("not yet a member, retrying", "name", c.Name, "join", c.Join, "why", n.Status().Why)
+		p.log.Warn("not yet a member, retrying", "node", c.Name, "join", c.Join, "why", n.Status().Why)
 	})
 	defer hint.Stop()
 	if err := n.Ready(ctx); err != nil && ctx.Err() == nil {

@@ -3,6 +3,7 @@ package client
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -115,6 +116,20 @@ func Query(ctx context.Context, c Config, what uint64, b []byte) (answer []byte,
 		}
 	}
 	return nil, "", err
+}
+
+// Query asks a node, which need not be the one of its session, and decodes the answer.
+func (x *Client) Query(ctx context.Context, address string, what uint64, about []byte, to any) error {
+	if x.ctx.Err() != nil {
+		return ErrClosed
+	}
+	c := x.c
+	c.Nodes = []string{address}
+	b, _, err := Query(ctx, c, what, about)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(b, to)
 }
 
 // put asks one node, when left nodes may still have to be asked.

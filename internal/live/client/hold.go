@@ -197,6 +197,19 @@ func (h *Hold) Until() member.Instant {
 	return x.session.Deadline(h.request)
 }
 
+// SetValue attaches a value to the lock. It does not wait for the node.
+func (h *Hold) SetValue(value string) (err error) {
+	h.client.use(func(now member.Instant) {
+		if err = h.client.session.SetValue(now, h.request, value); errors.Is(err, member.ErrNotHeld) {
+			err = nil // its end says more
+		}
+	})
+	if err != nil {
+		return fmt.Errorf("attach a value to lock %q: %w", h.name, err)
+	}
+	return h.end.Err()
+}
+
 // Context returns a context that ends when the lock is lost or released.
 func (h *Hold) Context() context.Context { return h.end.Context() }
 

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -12,7 +13,6 @@ import (
 
 	"github.com/stile-lock/stile/internal/live/member"
 	"github.com/stile-lock/stile/internal/live/node"
-	"github.com/stile-lock/stile/internal/live/node/cert"
 	"github.com/stile-lock/stile/internal/live/node/clock"
 )
 
@@ -48,7 +48,7 @@ func (g *Gateway) guard(next http.Handler) http.Handler {
 			_ = refuse.Write(w, r, badRequest.error(err))
 			return
 		}
-		who, err := identify(r)
+		who, err := g.identify(r)
 		if err != nil {
 			_ = refuse.Write(w, r, noIdentity.error(err))
 			return
@@ -75,16 +75,20 @@ func (g *Gateway) fits(r *http.Request) error {
 	return nil
 }
 
-// identify returns who makes a request.
-func identify(r *http.Request) (node.Caller, error) {
-	who := node.Caller{From: r.RemoteAddr}
-	if r.TLS == nil {
-		return who, nil
+// identify returns who makes a request: the owner of a bearer token, or of a certificate.
+func (g *Gateway) identify(r *http.Request) (node.Caller, error) {
+	who, err := node.Caller{From: r.RemoteAddr}, error(nil)
+	bearer, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	switch {
+	case ok && r.TLS == nil && !g.local:
+		err = errors.New("a token over plain HTTP can be overheard: use TLS")
+	case ok:
+		who.Identity, err = g.node.Tokens().Find(bearer, time.Now())
+	case r.TLS == nil:
+	case len(r.TLS.PeerCertificates) == 0:
+		err = errors.New("the request does not say who makes it: give a client certificate ('stile cert' creates them) or a token ('stile token' does)")
+	default:
+		return node.CallerOf(r.TLS.PeerCertificates, r.RemoteAddr)
 	}
-	if len(r.TLS.PeerCertificates) == 0 {
-		return who, fmt.Errorf("the request does not say who makes it: give a client certificate ('stile cert' creates them)")
-	}
-	var err error
-	who.Identity, err = cert.Of(r.TLS.PeerCertificates[0])
 	return who, err
 }

@@ -18,7 +18,7 @@ type cluster struct{ *Gateway }
 
 // ask asks the node a question for the caller, and decodes the answer.
 func (g cluster) ask(ctx context.Context, what uint64, query []byte, to any) error {
-	b, err := g.node.Query(ctx, callOf(ctx).who, what, query)
+	b, err := g.node.QueryFor(ctx, callOf(ctx).who, what, query)
 	if err != nil {
 		return answer(err)
 	}
@@ -68,7 +68,7 @@ func (g cluster) ListLocks(ctx context.Context, in *pb.ListLocksRequest) (*pb.Li
 	}
 	out := &pb.ListLocksResponse{NextPageToken: page.Next}
 	for i := range page.Locks {
-		out.Locks = append(out.Locks, describe(&page.Locks[i]))
+		out.Locks = append(out.Locks, describeLock(&page.Locks[i]))
 	}
 	return out, nil
 }
@@ -90,8 +90,8 @@ func (g cluster) page(ctx context.Context, prefix, after string) (*node.LockPage
 	return page, g.ask(ctx, node.AskLocks, query, page)
 }
 
-// describe describes a lock.
-func describe(l *node.LockInfo) *pb.Lock {
+// describeLock describes a lock.
+func describeLock(l *node.LockInfo) *pb.Lock {
 	out := &pb.Lock{Name: l.Name, Node: l.Node, Algorithm: l.Algorithm, Home: l.Home, Unlisted: uint32(l.Unlisted), Why: l.Why}
 	if h := l.Holder; h != nil {
 		out.Holder = &pb.Holder{Who: h.Who, Token: h.Token, HeldFor: seconds(h.Held), LeaseLeft: seconds(h.Left)}

@@ -14,4 +14,6 @@
 //     grants.
 //
 // promise.go has this arithmetic.
+//
+// The same address serves measurements, probes and profiles.
 package gateway

@@ -134,7 +134,15 @@ func (g *Gateway) handler() http.Handler {
 	reflector := grpcreflect.NewStaticReflector(pb.LocksName, pb.ClusterName)
 	mux.Handle(grpcreflect.NewHandlerV1(reflector, options))
 	mux.Handle(grpcreflect.NewHandlerV1Alpha(reflector, options))
-	return g.guard(mux)
+	if g.node.Measured() {
+		mux.Handle("GET /metrics", Metrics(g.node))
+	}
+	mux.Handle("GET /debug/pprof/", Profiles())
+	all := http.NewServeMux()
+	all.Handle("GET /healthz", Health(g.node)) // probes have no identity
+	all.Handle("GET /readyz", Ready(g.node))
+	all.Handle("/", g.guard(mux))
+	return all
 }
 
 // Address returns the address that the gateway listens on.

@@ -47,7 +47,7 @@ func (w *watch) compare(all []node.LockInfo) *pb.WatchLocksResponse {
 		l := &all[i]
 		p := w.print(l)
 		if old, known := w.seen[l.Name]; !known || old != p {
-			out.Changed = append(out.Changed, describe(l))
+			out.Changed = append(out.Changed, describeLock(l))
 		}
 		now[l.Name] = p
 	}

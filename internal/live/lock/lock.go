@@ -16,9 +16,10 @@ import (
 type Handle interface {
 	Name() string
 	Token() member.Token
-	Err() error               // nil while it is held
-	Deadline() time.Time      // end of the hold if the lease is not renewed; wall clock
-	Context() context.Context // ends when it is lost or released
+	Err() error                  // nil while it is held
+	Deadline() time.Time         // end of the hold if the lease is not renewed; wall clock
+	Context() context.Context    // ends when it is lost or released
+	SetValue(value string) error // attach a value that lists show
 	Unlock() error
 }
 

@@ -67,6 +67,15 @@ func BenchmarkLocal(b *testing.B) {
 	}
 }
 
+// BenchmarkMeasured is BenchmarkLocal of a node that is measured.
+func BenchmarkMeasured(b *testing.B) {
+	all, _ := secured(b, func(c *Config) { c.Metrics = true })
+	b.ReportAllocs()
+	for b.Loop() {
+		once(b, all[0], "x")
+	}
+}
+
 // shared has goroutines at each node enter a lock b.N times in all, and returns how
 // often it went from one node to another.
 func shared(b *testing.B, all []*Node, each int) (handoffs int) {

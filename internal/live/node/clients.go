@@ -87,8 +87,8 @@ func (n *Node) Connect(ctx context.Context, who Caller, c client.Config) (*clien
 	return client.Dial(ctx, n.inside(who, c))
 }
 
-// Query asks this node a question for a caller, and returns the answer.
-func (n *Node) Query(ctx context.Context, who Caller, what uint64, b []byte) ([]byte, error) {
+// QueryFor asks this node a question for a caller, and returns the answer.
+func (n *Node) QueryFor(ctx context.Context, who Caller, what uint64, b []byte) ([]byte, error) {
 	answer, _, err := client.Query(ctx, n.inside(who, client.Config{}), what, b)
 	return answer, err
 }

@@ -43,6 +43,7 @@ type Config struct {
 	Clients   int              // maximum number of clients (default DefaultClients, or fewer if open files are limited)
 	Patience  time.Duration    // time to join before falling back to a client (default two leases, at most 5 s)
 	Record    Record           // recording of its inputs
+	Metrics   bool             // measure what the node does: see Node.Metrics
 	Log       *slog.Logger
 
 	// Spec returns an algorithm by its name; nil: those of the catalog.

@@ -21,6 +21,10 @@ import (
 type LockQuery struct {
 	Prefix string `json:"prefix"` // of their names
 	After  string `json:"after"`  // what names must come after: Next of the previous page; empty for the first
+
+	// If not 0: instead of pages, this many locks at most that are acquired most often, in
+	// use or not, and as many whose requests have waited longest.
+	Top int `json:"top,omitempty"`
 }
 
 // A LockPage lists locks in the order of their names. L is LockInfo, or the JSON of one.
@@ -39,6 +43,7 @@ type LockInfo struct {
 	Waiters   []WaiterInfo `json:"waiters"`
 	Unlisted  int          `json:"unlisted,omitempty"` // number of other waiters
 	Why       string       `json:"why"`                // why requests wait here
+	Acquired  uint64       `json:"acquired,omitempty"` // Top: acquisitions here, since the lock is known to be busy
 }
 
 // A Party is a process that holds a lock or waits for one.
@@ -54,6 +59,7 @@ type HolderInfo struct {
 	Token string  `json:"token"`
 	Held  float64 `json:"held_s"` // time since it was acquired
 	Left  float64 `json:"lease_left_s"`
+	Value string  `json:"value,omitempty"` // attached by the holder
 }
 
 // A WaiterInfo is a request that waits for a lock.
@@ -90,6 +96,9 @@ func (n *Node) locks(q *LockQuery, who *Caller) ([]byte, error) {
 	if n.rules.Open() {
 		may = func([]byte) bool { return true }
 	}
+	if q.Top > 0 {
+		return json.Marshal(n.top(m, q, may))
+	}
 	names := firstNames(m, q, may)
 	size := 0
 	for i, name := range names {
@@ -117,7 +126,8 @@ func (n *Node) locks(q *LockQuery, who *Caller) ([]byte, error) {
 func firstNames(m *member.Member, q *LockQuery, may func(name []byte) bool) []string {
 	var names []string
 	prefix, last := []byte(q.Prefix), "" // no name after the last one is among the first
-	for name := range m.Names {
+	for l := range m.Queues {
+		name := l.Name
 		if !bytes.HasPrefix(name, prefix) || string(name) <= q.After || last != "" && string(name) > last || !may(name) {
 			continue
 		}
@@ -136,7 +146,7 @@ func (n *Node) describe(m *member.Member, w *member.Why) LockInfo {
 	now := n.clock()
 	l := LockInfo{Name: w.Name, Node: n.c.Name, Algorithm: w.Algorithm, Home: w.Home.Name, Waiters: []WaiterInfo{}}
 	if h := w.Holder; h != nil {
-		l.Holder = &HolderInfo{n.who(h.Client), h.Token.String(), seconds(until(h.Since, now)), seconds(until(now, m.Deadline()))}
+		l.Holder = &HolderInfo{n.who(h.Client), h.Token.String(), seconds(until(h.Since, now)), seconds(until(now, m.Deadline())), n.value(h)}
 	}
 	listed := w.Waiters[:min(len(w.Waiters), maxListed)]
 	l.Unlisted = len(w.Waiters) - len(listed)
@@ -147,6 +157,14 @@ func (n *Node) describe(m *member.Member, w *member.Why) LockInfo {
 		l.Why = n.reason(w, now)
 	}
 	return l
+}
+
+// value returns the value that a holder has attached to its lock.
+func (n *Node) value(h *member.Holder) string {
+	if h.Client != 0 {
+		return n.p.Value(h.Ticket)
+	}
+	return n.values[h.Ticket]
 }
 
 // Queue returns the sessions of the requests that wait for a lock at this node, the next one

@@ -15,6 +15,7 @@ import (
 
 	"github.com/stile-lock/stile/internal/live/lock"
 	"github.com/stile-lock/stile/internal/live/member"
+	"github.com/stile-lock/stile/internal/live/meter"
 	"github.com/stile-lock/stile/internal/live/node/cert"
 	"github.com/stile-lock/stile/internal/live/node/rights"
 	"github.com/stile-lock/stile/internal/live/node/transport"
@@ -40,6 +41,7 @@ type Node struct {
 	files   accessFiles
 	tokens  atomic.Pointer[rights.Tokens] // nil: none are accepted
 	tape    *recorder                     // nil without a recording
+	meter   *meter.Meter                  // nil if nothing is measured; needs the mutex
 	drained context.Context               // ends when nothing new is accepted any longer
 	drain   context.CancelFunc
 	visits  sync.WaitGroup // goroutines of clients' connections
@@ -67,12 +69,13 @@ type Node struct {
 	contacts []string       // addresses where members may be: those to join, and those that the folder knows
 	rules    *rights.Rules
 	conns    map[uint64]*clientConn
-	dirty    []*clientConn // with something to send
-	sent     bool          // something is queued in the pool
-	conn     uint64        // number of the last connection
-	fallback fallback      // holds locks while the node is not a member
-	slots    []*Hold       // by the lower half of their tickets
-	woken    *Hold         // the first of the holds whose callers must be woken
+	dirty    []*clientConn            // with something to send
+	sent     bool                     // something is queued in the pool
+	conn     uint64                   // number of the last connection
+	fallback fallback                 // holds locks while the node is not a member
+	slots    []*Hold                  // by the lower half of their tickets
+	values   map[member.Ticket]string // attached to locks by their holders here; nil if none ever was
+	woken    *Hold                    // the first of the holds whose callers must be woken
 	timer    *time.Timer
 	armed    member.Instant // when the timer fires; Never if it does not
 	changed  chan struct{}  // closed when something changes that goroutines wait for
@@ -132,8 +135,11 @@ func Start(c Config) (*Node, error) {
 		return nil, err
 	}
 	n := &Node{c: c, nonce: random(), conns: map[uint64]*clientConn{}, changed: make(chan struct{}), ended: make(chan struct{}), armed: member.Never}
+	if c.Metrics {
+		n.meter = meter.New()
+	}
 	n.disk.n = n
-	n.c.Log = n.print.logger(c.Log)
+	n.c.Log = n.print.logger(c.Log).With("node", c.Name)
 	n.audit.log = n.c.Log.With("logger", "audit")
 	n.drained, n.drain = context.WithCancel(context.Background())
 	if err := n.start(); err != nil {
@@ -278,8 +284,9 @@ func (n *Node) begin(founds bool) error {
 			Name: n.c.Name, Address: n.address, Contacts: n.others(n.contacts), Join: n.others(n.c.Join), Cluster: n.cluster, State: state, Past: n.past,
 			Settings: *n.c.Settings, Limits: member.Limits{Waiters: maxWaiters},
 		},
-		Logs: logKind,
-		Spec: n.c.Spec,
+		Logs:   logKind,
+		Spec:   n.c.Spec,
+		Follow: n.c.Metrics,
 	}
 	_, _ = rand.Read(c.Seed[:]) // never fails
 	switch {
@@ -312,14 +319,14 @@ func (n *Node) founding() (*process.Founding, error) {
 	if n.c.Data == "" || n.c.Later {
 		f.Epoch = uint64(time.Now().UnixMilli()) // above every epoch that an earlier cluster of this kind has reached
 	}
-	n.c.Log.Info("cluster founded", "name", n.c.Name, "address", n.address, "cluster", fmt.Sprintf("%016x", f.Cluster))
+	n.c.Log.Info("cluster founded", "address", n.address, "cluster", fmt.Sprintf("%016x", f.Cluster))
 	return f, nil
 }
 
 // recover begins the cluster that 'stile recover' has prepared.
 func (n *Node) recover(c *process.Config) (err error) {
 	x := n.folder.recovers
-	n.c.Log.Info("cluster recovered", "name", n.c.Name, "address", n.address, "cluster", fmt.Sprintf("%016x", x.Cluster), "epoch", x.First(x.record()))
+	n.c.Log.Info("cluster recovered", "address", n.address, "cluster", fmt.Sprintf("%016x", x.Cluster), "epoch", x.First(x.record()))
 	n.audit.done(Caller{From: n.c.Data}, "recover", nil, "cluster", clusterID(x.Cluster), "lost_cluster", clusterID(x.record().Cluster))
 	if x.backup != nil {
 		c.Restore = &process.Restoring{Cluster: x.Cluster, Backup: x.backup.Record.AppendTo(nil), Seen: x.Seen, Clock: x.Clock}
@@ -388,7 +395,7 @@ func (n *Node) Ready(ctx context.Context) error {
 	err := n.wait(ctx, func() bool { return n.leased || n.fallback.client != nil })
 	if err != nil && ctx.Err() != nil {
 		n.mu.Lock()
-		why := n.lately
+		why := n.waits()
 		n.mu.Unlock()
 		if why == "" {
 			why = "no node has answered yet"

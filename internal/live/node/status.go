@@ -48,9 +48,10 @@ type Status struct {
 	Members   []MemberInfo `json:"members"`
 	Ghosts    int          `json:"ghosts"` // evicted members whose leases may still run
 	Clients   int          `json:"clients"`
-	Held      int          `json:"held"`    // locks held through this node
-	Waiting   int          `json:"waiting"` // requests that wait at this node
-	Known     int          `json:"known"`   // locks that this node knows
+	Held      int          `json:"held"`     // locks held through this node
+	Waiting   int          `json:"waiting"`  // requests that wait at this node
+	Known     int          `json:"known"`    // locks that this node knows
+	Acquired  uint64       `json:"acquired"` // acquisitions through this node since it was started; 0 if it does not count them
 }
 
 // Member reports whether the node is a member of its cluster, including while it leaves.
@@ -139,7 +140,12 @@ func (n *Node) status() Status {
 			s.Leader = r.Voters[i].Name
 		}
 	}
-	n.p.Clients(func(session.ClientInfo) { s.Clients++ })
+	s.Clients = n.p.Sessions()
+	if n.meter != nil {
+		for x := range n.meter.Series {
+			s.Acquired += x.Acquired
+		}
+	}
 	if m := n.p.Member(); m != nil {
 		s.Left = seconds(until(now, m.Deadline()))
 		s.Known, _, _ = m.Known()
@@ -176,10 +182,12 @@ func (n *Node) waits() string {
 		return n.noMajority(r)
 	case slices.ContainsFunc(n.contacts, n.p.Linked):
 		return "waiting for the nodes at " + at + " to admit it: " + n.noMajority(r)
-	case at != "" && n.lately != "":
-		return fmt.Sprintf("looking for a node of the cluster, at %s: %s", at, n.lately)
+	case at == "":
+		return n.lately
+	case n.lately == "":
+		return "looking for a node of the cluster, at " + at
 	}
-	return n.lately
+	return fmt.Sprintf("looking for a node of the cluster, at %s: %s", at, n.lately)
 }
 
 // noMajority says that no majority of the voters answers, as far as this node sees, and what

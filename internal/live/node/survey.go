@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/stile-lock/stile/internal/live/client"
+	"github.com/stile-lock/stile/internal/live/node/cert"
+	"github.com/stile-lock/stile/internal/live/session"
 	"github.com/stile-lock/stile/internal/live/views"
 )
 
@@ -72,6 +74,26 @@ func statuses(c *Config, addresses []string) (all []answered) {
 	}
 	wg.Wait()
 	return all
+}
+
+// Query asks a node, possibly this one, and decodes its answer.
+func (n *Node) Query(ctx context.Context, address string, what uint64, about []byte, to any) error {
+	var b []byte
+	var err error
+	if address == n.address && n.p != nil {
+		if err := n.Err(); err != nil {
+			return err
+		}
+		n.enter()
+		b, err = n.tellAbout(&session.Question{What: what, Bytes: about}, &Caller{Identity: cert.Identity{Kind: cert.IsNode, Name: n.c.Name}})
+		n.leave()
+	} else {
+		b, _, err = client.Query(ctx, client.Config{Nodes: []string{address}, TLS: n.c.TLS, Insecure: n.c.Insecure}, what, about)
+	}
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(b, to)
 }
 
 // judge returns why a node of a cluster must not start: another cluster is where it was told

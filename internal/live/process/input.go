@@ -50,7 +50,7 @@ type Input struct {
 	Kind   Kind
 	At     member.Instant // a reading of the process's clock
 	Text   string         // Up, Down, Message: the node's address; Lock, Unlock, Release: the lock's name; Saved: why it failed, or empty; Opened: the identity
-	Number uint64         // Frame, Closed, Opened: the connection; Cancel: the ticket; Saved: the save; Evict: the incarnation; Resize: number of voters
+	Number uint64         // Frame, Closed, Opened: the connection; Cancel: the ticket; Unlock: the ticket, for observers; Saved: the save; Evict: the incarnation; Resize: number of voters
 	Try    bool           // Lock: do not wait
 	Late   member.Instant // Lock: the request's deadline; 0 or member.Never if there is none
 	Token  member.Token   // Unlock, Release

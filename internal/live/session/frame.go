@@ -32,6 +32,7 @@ const (
 	MaxBytes = MaxFrame - 64 // bytes in an Ask, or in one part of an Answer
 	MaxNodes = 64            // addresses that a node sends
 	MaxLabel = 128           // bytes of a client's label
+	MaxValue = 256           // bytes of the value of a lock
 
 	// MaxThrough is the number of incarnations in a Claim. A client that has held a lock
 	// through more names the last ones.
@@ -51,7 +52,7 @@ var (
 // A Kind is the type of a frame.
 type Kind uint8
 
-// The frames, those of clients first.
+// The frames, those of clients first, apart from the last one.
 const (
 	Hello   Kind = iota // begin a session, or resume this one, on this connection
 	Renew               // renew the session
@@ -69,12 +70,16 @@ const (
 	Done                // the lock is released
 	Bye                 // the session is over, or about to end, and why
 	Answer              // answer to an Ask, or a part of it
+	Value               // from a client: what lists show for a lock that it holds or claims
 	kinds
+
+	// Kinds is the number of kinds. A frame's first byte is its kind.
+	Kinds = int(kinds)
 )
 
 var kindNames = [...]string{
 	"HELLO", "RENEW", "LOCK", "CHECK", "UNLOCK", "CLOSE", "CLAIM", "ASK",
-	"WELCOME", "RENEWED", "HELD", "OVER", "LOST", "DONE", "BYE", "ANSWER",
+	"WELCOME", "RENEWED", "HELD", "OVER", "LOST", "DONE", "BYE", "ANSWER", "VALUE",
 }
 
 // String returns the name of a kind.
@@ -84,6 +89,9 @@ func (k Kind) String() string {
 	}
 	return kindNames[k]
 }
+
+// OfNodes reports whether nodes send frames of this kind, and not clients.
+func (k Kind) OfNodes() bool { return k >= Welcome && k != Value }
 
 // A Why is the reason why a request or a session ended.
 type Why uint8
@@ -179,6 +187,7 @@ type Frame struct {
 	What     uint64       // Ask
 	Bytes    []byte       // Ask, Answer
 	Nodes    []string     // Welcome, Bye: addresses of nodes
+	Value    string       // Value
 }
 
 // AppendTo appends the encoded frame.
@@ -226,6 +235,8 @@ func (f *Frame) fields(c *codec.Coder) {
 		c.Number(&f.Token.Epoch)
 		c.Number(&f.Token.Count)
 		c.Numbers(&f.Through, MaxThrough)
+	case Value:
+		c.Text(&f.Value, MaxValue)
 	case Ask:
 		c.Number(&f.What)
 		c.Bytes(&f.Bytes, MaxBytes)

@@ -36,6 +36,7 @@ func examples() []Frame {
 		{Kind: Done, Number: 3, OK: true},
 		{Kind: Bye, Why: Leaving, Nodes: []string{"b"}},
 		{Kind: Answer, Number: 4, OK: true, Last: true, Bytes: []byte("yz")},
+		{Kind: Value, Number: 3, Value: "job 7"},
 	}
 }
 
@@ -148,13 +149,14 @@ func TestMalformed(t *testing.T) {
 	key := strings.Repeat("00", 16)
 	for what, text := range map[string]string{
 		"nothing":                            "",
-		"an unknown kind":                    "1000",
+		"an unknown kind":                    "1100",
 		"a number in a long form":            "018200",
 		"neither yes nor no":                 "02010161" + "02",
 		"a name that is no UTF-8":            "020101ff00",
 		"a name that is too long":            "0201" + "8104" + strings.Repeat("61", 513) + "00",
 		"a session without number":           "08010001" + key + "018094ebdc03" + "000000",
 		"a session without length":           "08010101" + key + "0100" + "000000",
+		"a value that is too long":           "1001" + "8102" + strings.Repeat("61", 257),
 		"a span above a day":                 "0901" + "ffffffffffffff7f",
 		"more nodes than bytes":              "0e05" + "40",
 		"more nodes than a cluster can have": "0e05" + "41" + strings.Repeat("0161", 65),

@@ -24,6 +24,7 @@ type request struct {
 	ticket     member.Ticket
 	token      member.Token // of a held lock
 	name       string
+	value      string
 	state      uint8
 	prev, next *request // in the list of its session
 }
@@ -76,6 +77,10 @@ func (d *Server) serve(now member.Instant, m *member.Member, s *session, f *Fram
 			s.frees++
 		}
 		d.send(s, &Frame{Kind: Done, Number: f.Number, OK: ok})
+	case Value:
+		if r != nil {
+			r.value = f.Value
+		}
 	case Close:
 		m.Close(now, s.id)
 		d.bye(s.conn, Finished, true)

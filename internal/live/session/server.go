@@ -125,7 +125,7 @@ func (d *Server) Receive(now member.Instant, m *member.Member, conn uint64, b []
 	case err != nil:
 		return err
 	}
-	if f.Kind >= Welcome {
+	if f.Kind.OfNodes() {
 		return fmt.Errorf("%w: only nodes send %v", ErrFrame, f.Kind)
 	}
 	s := d.conns[conn]
@@ -378,6 +378,9 @@ func (d *Server) put(conn uint64, f *Frame, last bool) {
 	d.Out.Frames = append(d.Out.Frames, Sent{conn, d.Out.arena[from:len(d.Out.arena):len(d.Out.arena)], last})
 }
 
+// Sessions returns the number of sessions.
+func (d *Server) Sessions() int { return len(d.all) }
+
 // A ClientInfo describes a session for display.
 type ClientInfo struct {
 	Session      uint64
@@ -415,6 +418,14 @@ func (s *session) tell() ClientInfo {
 		}
 	}
 	return c
+}
+
+// Value returns the value that a client has attached to a lock that it holds.
+func (d *Server) Value(t member.Ticket) string {
+	if r := d.tickets[t]; r != nil {
+		return r.value
+	}
+	return ""
 }
 
 // refusal returns why the member refuses a request; false if the session is over.

@@ -87,7 +87,7 @@ func (p *Pool) missed(pr *peer, err error) {
 		return
 	}
 	if aloud {
-		p.c.Log.Warn("no link", "to", pr.addr, "why", err)
+		p.c.Log.Warn("no link", "address", pr.addr, "err", err)
 	}
 	p.owner.Down(pr.addr, err)
 }

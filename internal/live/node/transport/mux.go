@@ -132,7 +132,7 @@ func (m *Mux) accept() {
 		if errors.Is(err, net.ErrClosed) {
 			return
 		}
-		m.stuck.Log(m.c.Log, slog.LevelError, "connections not accepted", "on", m.Addr(), "why", err, "retry_in", wait)
+		m.stuck.Log(m.c.Log, slog.LevelError, "connections not accepted", "listen", m.Addr(), "err", err, "retry_in", wait)
 		if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
 			m.pending.dismiss()
 		}
@@ -182,11 +182,11 @@ var (
 func (m *Mux) refuse(s *socket, why error) {
 	switch {
 	case errors.Is(why, io.EOF): // a probe for an open port
-		m.c.Log.Debug("incoming connection refused", "from", remote(s), "why", why)
+		m.c.Log.Debug("incoming connection refused", "from", remote(s), "err", why)
 	case why == errFull: // worth logging, whatever else is refused
-		m.crowded.Log(m.c.Log, slog.LevelWarn, "client refused", "from", remote(s), "why", why, "clients", m.c.Clients)
+		m.crowded.Log(m.c.Log, slog.LevelWarn, "client refused", "from", remote(s), "err", why, "clients", m.c.Clients)
 	default:
-		m.refused.Log(m.c.Log, slog.LevelWarn, "incoming connection refused", "from", remote(s), "why", why)
+		m.refused.Log(m.c.Log, slog.LevelWarn, "incoming connection refused", "from", remote(s), "err", why)
 	}
 }
 
