@@ -56,7 +56,7 @@ func (a *api) as(c cert.Config) *api {
 // With TLS, callers are the owners of their certificates, and no other caller can use their sessions.
 func TestTLS(t *testing.T) {
 	ca, one, two := certificates(t)
-	n := startNode(t, func(c *node.Config) { c.TLS = one })
+	n := startNode(t, func(c *node.Config) { c.Name, c.TLS = "one", one })
 	g, err := New(n, Config{Listen: "127.0.0.1:0", TLS: n.Keys()})
 	if err != nil {
 		t.Fatal(err)
