@@ -28,8 +28,8 @@ func newToken() *cobra.Command {
 		Use:   "token",
 		Short: "Create and revoke bearer tokens for HTTP",
 		Long: `A bearer token identifies a caller of the HTTP interface that has no certificate.
-Whoever has the token can use it, so send it over TLS only, or on the machine of
-the node. A file lists the tokens that nodes accept; it contains only their
+Anyone who has the token can use it, so send it over TLS only, or on the machine
+of the node. A file lists the tokens that nodes accept; it contains only their
 hashes. Copy it to all nodes, and name it with 'stile serve --tokens'. A node
 that runs notices within a second that the file has changed.`,
 	}

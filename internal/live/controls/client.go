@@ -102,7 +102,7 @@ func clientControls() []Control {
 		},
 		{
 			Name: "AnySecret", Section: "10", Text: "a node does not check the secret of a session",
-			Rewrites: []Rewrite{{serverFile, `!s.secret.equal(&f.Secret) {`, `!s.secret.equal(&f.Secret) && !broken("AnySecret") {`}},
+			Rewrites: []Rewrite{{serverFile, `!s.secret.equal(&f.Secret) ||`, `!s.secret.equal(&f.Secret) && !broken("AnySecret") ||`}},
 			Tests:    []Test{test(clientPackage, "TestSecret")},
 		},
 		{

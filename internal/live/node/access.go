@@ -16,42 +16,50 @@ import (
 // Who may do what at this node. Package rights decides; here is where it is asked, and where
 // its files are read.
 
-// refusal returns the answer to a frame from a client that may not send it. Frames that
-// repeat a known request pass, whatever the rights are by now: to refuse them would be to
-// forget a lock that the client may hold.
-func (n *Node) refusal(conn uint64, v *clientConn, b []byte) (answer session.Frame, refused bool) {
+// refusal returns the answer to a frame from a client that may not send it; nil if it may.
+func (n *Node) refusal(conn uint64, v *clientConn, b []byte) []byte {
 	if n.rules.Open() || len(b) == 0 {
-		return answer, false
+		return nil
 	}
 	switch kind := session.Kind(b[0]); {
 	case kind == session.Ask:
+		return n.unasked(v, b)
 	case kind != session.Lock && kind != session.Claim:
-		return answer, false
+		return nil
 	case !n.rules.Given() && v.who.Kind != cert.Anyone: // everyone with an identity may
-		return answer, false
+		return nil
 	}
+	return n.unlocked(conn, v, b)
+}
+
+// unasked refuses a question.
+func (n *Node) unasked(v *clientConn, b []byte) []byte {
 	f, err := session.Parse(b)
-	if err != nil {
-		return answer, false // the process refuses it, too
+	if err != nil || f.What == AskLocks { // the process refuses it; its answer has only what the caller may read
+		return nil
 	}
-	if f.Kind == session.Ask {
-		action, lock, what := permission(&f)
-		ok, why := n.rules.Decide(v.who.Identity, action, lock)
-		if ok || f.What == AskLocks { // which lists only what the caller may read
-			return answer, false
-		}
-		n.audit.denied(v.who, what, why, lockAttr(lock)...)
-		return session.Frame{Kind: session.Answer, Number: f.Number, Denied: true, Last: true, Bytes: []byte(why)}, true
+	action, lock, what := permission(&f)
+	ok, why := n.rules.Decide(v.who.Identity, action, lock)
+	if ok {
+		return nil
 	}
-	if !n.p.Bound(conn) || n.p.Knows(conn, f.Number) {
-		return answer, false
+	n.audit.denied(v.who, what, why, lockAttr(lock)...)
+	return (&session.Frame{Kind: session.Answer, Number: f.Number, Denied: true, Last: true, Bytes: []byte(why)}).AppendTo(nil)
+}
+
+// unlocked refuses a request for a lock. Frames that repeat a known request pass, whatever
+// the rights are by now: to refuse them would be to forget a lock that the client may hold.
+func (n *Node) unlocked(conn uint64, v *clientConn, b []byte) []byte {
+	f, err := session.Parse(b)
+	if err != nil || !n.p.Bound(conn) || n.p.Knows(conn, f.Number) {
+		return nil
 	}
 	ok, why := n.rules.Decide(v.who.Identity, rights.Lock, f.Name)
 	if ok {
-		return answer, false
+		return nil
 	}
 	n.audit.denied(v.who, "lock", why, lockAttr(f.Name)...)
-	return session.Frame{Kind: session.Over, Number: f.Number, Why: session.Denied}, true
+	return (&session.Frame{Kind: session.Over, Number: f.Number, Why: session.Denied}).AppendTo(nil)
 }
 
 // permission returns what a caller must be allowed to do to ask a question, and its name. A

@@ -168,8 +168,8 @@ func (n *Node) heard(conn uint64, v *clientConn, b []byte) error {
 		return errClosed
 	}
 	n.cut = nil
-	if f, refused := n.refusal(conn, v, b); refused {
-		n.post(conn, f.AppendTo(nil), false)
+	if answer := n.refusal(conn, v, b); answer != nil {
+		n.post(conn, answer, false)
 	} else {
 		n.step(process.Input{Kind: process.Frame, Number: conn, Bytes: b})
 		n.carryOut()

@@ -152,7 +152,6 @@ func (q *proc) serve(l *line, frame []byte) {
 	}
 	if l.boots == 0 {
 		l.boots = q.boots
-		q.step(process.Input{Kind: process.Opened, Number: uint64(l.no), Text: q.w.Name(l.c.id)})
 	}
 	switch {
 	case l.boots != q.boots:
