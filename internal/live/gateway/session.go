@@ -122,7 +122,7 @@ func (s *session) leaveUntil(until member.Instant) {
 	s.until = max(s.until, until)
 }
 
-// tick ends the session if its time has come.
+// tick ends the session if its time has come, and otherwise waits for that.
 func (s *session) tick() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
