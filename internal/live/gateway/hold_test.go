@@ -218,6 +218,33 @@ func TestPromise(t *testing.T) {
 	}
 }
 
+// A node that stops tells streams that their locks are lost, and does not wait for them
+// longer than a lease. Its sessions can release locks meanwhile, and no other is opened.
+func TestStop(t *testing.T) {
+	a := serve(t, func(c *node.Config) { c.Lease = 2 * time.Second })
+	session := a.open(nil)
+	a.call("Locks/Acquire", object{"session": session, "name": "y"})
+	s, err := a.protocols()["JSON"].Hold(t.Context(), &pb.HoldRequest{Name: "x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	next(t, s)
+	stopped := make(chan error)
+	go func() { stopped <- a.g.node.Stop(t.Context()) }()
+	eventually(t, "the node stops", func() bool { return a.g.node.Status().State == "draining" })
+	a.call("Locks/Release", object{"session": session, "name": "y"})
+	for s.Receive() && s.Msg().GetLost() == nil {
+	}
+	if s.Err() != nil || s.Msg().GetLost().GetName() != "x" {
+		t.Errorf("the stream ends with %v, %v", s.Msg(), s.Err())
+	}
+	if err := <-stopped; err != nil {
+		t.Error(err)
+	}
+	a.fails(noNode, "Locks/OpenSession", nil)
+}
+
 // The API describes itself to tools.
 func TestReflection(t *testing.T) {
 	a := serve(t, nil)

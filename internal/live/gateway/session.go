@@ -60,6 +60,11 @@ func (t *table) open(ctx context.Context, n *node.Node, who node.Caller, label s
 	if len(label) > maxLabel {
 		return nil, badRequest.errorf("label of %d bytes: want up to %d", len(label), maxLabel)
 	}
+	select {
+	case <-n.Draining():
+		return nil, noNode.error(errStopping)
+	default:
+	}
 	t.mu.Lock()
 	if t.room == 0 {
 		t.mu.Unlock()
