@@ -45,7 +45,7 @@ async function* stream(method, fields, signal) {
       if ((flag & 2) === 0) {
         yield message;
       } else if (message.error) {
-        throw new Problem(message.error.code, message.metadata?.['stile-reason']?.[0], message.error.message ?? '');
+        throw new Problem(message.error.code, message.metadata?.['Stile-Reason']?.[0], message.error.message ?? '');
       }
     }
   }

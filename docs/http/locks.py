@@ -51,7 +51,7 @@ class Node:
             message = json.loads(answer.read(length))
             if flag & 2:  # the end, with or without an error
                 if "error" in message:
-                    reason = message.get("metadata", {}).get("stile-reason", [""])[0]
+                    reason = message.get("metadata", {}).get("Stile-Reason", [""])[0]
                     raise Problem(message["error"]["code"], reason, message["error"].get("message", ""))
                 return
             yield message

@@ -74,13 +74,14 @@ func New(n *node.Node, c Config) (*Gateway, error) {
 	g.local = transport.Local(l.Addr())
 	g.listener = &listener{Listener: l, timeout: n.Lease, full: g.full}
 	g.listener.most.Store(maxConns)
+	ping := min(max(n.Lease()/2, time.Second), 10*time.Second) // detects a client that is paused
 	g.server = &http.Server{
 		Handler: g.handler(), ConnContext: withConn, ErrorLog: slog.NewLogLogger(g.log.Handler(), slog.LevelDebug),
 		ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
 		Protocols: new(http.Protocols),
 		HTTP2: &http.HTTP2Config{
 			MaxConcurrentStreams: 1000, MaxReceiveBufferPerConnection: 64 << 10, MaxReceiveBufferPerStream: 64 << 10,
-			SendPingTimeout: 10 * time.Second, PingTimeout: 10 * time.Second, WriteByteTimeout: writeTimeout,
+			SendPingTimeout: ping, PingTimeout: ping, WriteByteTimeout: writeTimeout,
 		},
 	}
 	g.server.Protocols.SetHTTP1(true)

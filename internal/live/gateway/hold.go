@@ -58,6 +58,7 @@ func (g locks) Hold(ctx context.Context, in *pb.HoldRequest, out *connect.Server
 		s.end()
 	}
 	s.leaveUntil(h.kept)
+	s.tick()
 	return answer(err)
 }
 

@@ -89,16 +89,17 @@ func TestHold(t *testing.T) {
 // Messages come before what the last one granted has passed, and none grants more than half
 // a lease.
 func TestHoldRenews(t *testing.T) {
-	a := serve(t, func(c *node.Config) { c.Lease = time.Second })
+	const lease = 3 * time.Second
+	a := serve(t, func(c *node.Config) { c.Lease = lease })
 	s, err := a.protocols()["gRPC"].Hold(t.Context(), &pb.HoldRequest{Name: "x"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
 	valid := next(t, s).GetHeld().GetValidFor().AsDuration()
-	for range 4 {
-		if valid <= 0 || valid > time.Second/2 {
-			t.Errorf("valid for %v of a lease of 1s", valid)
+	for range 3 {
+		if valid <= 0 || valid > lease/2 {
+			t.Errorf("valid for %v of a lease of %v", valid, lease)
 		}
 		valid = next(t, s).GetRenewed().GetValidFor().AsDuration()
 	}
@@ -158,7 +159,7 @@ func TestBrokenStream(t *testing.T) {
 			ctx, cancel := context.WithCancel(context.WithValue(t.Context(), connKey{}, broken))
 			r := httptest.NewRequestWithContext(ctx, "POST", "/stile.v1.Locks/Hold", strings.NewReader("\x00\x00\x00\x00\x0c"+`{"name":"x"}`))
 			r.Header.Set("Content-Type", "application/connect+json")
-			w := &firstWrite{ResponseRecorder: httptest.NewRecorder(), then: cancel}
+			w := &whenHeld{ResponseRecorder: httptest.NewRecorder(), then: cancel}
 			start := clock.Now() // before anything was granted
 			g.handler().ServeHTTP(w, r)
 			g.sessions.mu.Lock()
@@ -175,14 +176,16 @@ func TestBrokenStream(t *testing.T) {
 	}
 }
 
-// A firstWrite calls a function when something is written.
-type firstWrite struct {
+// A whenHeld calls a function when it is written that a lock is held.
+type whenHeld struct {
 	*httptest.ResponseRecorder
 	then func()
 }
 
-func (w *firstWrite) Write(b []byte) (int, error) {
-	defer w.then()
+func (w *whenHeld) Write(b []byte) (int, error) {
+	if strings.Contains(string(b), "held") {
+		defer w.then()
+	}
 	return w.ResponseRecorder.Write(b)
 }
 
@@ -213,6 +216,33 @@ func TestPromise(t *testing.T) {
 	if g := granted(100, 500, 1100, 1000); g != 400 {
 		t.Errorf("%v is granted of 400 left", g)
 	}
+}
+
+// A node that stops tells streams that their locks are lost, and does not wait for them
+// longer than a lease. Its sessions can release locks meanwhile, and no other is opened.
+func TestStop(t *testing.T) {
+	a := serve(t, func(c *node.Config) { c.Lease = 2 * time.Second })
+	session := a.open(nil)
+	a.call("Locks/Acquire", object{"session": session, "name": "y"})
+	s, err := a.protocols()["JSON"].Hold(t.Context(), &pb.HoldRequest{Name: "x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	next(t, s)
+	stopped := make(chan error)
+	go func() { stopped <- a.g.node.Stop(t.Context()) }()
+	eventually(t, "the node stops", func() bool { return a.g.node.Status().State == "draining" })
+	a.call("Locks/Release", object{"session": session, "name": "y"})
+	for s.Receive() && s.Msg().GetLost() == nil {
+	}
+	if s.Err() != nil || s.Msg().GetLost().GetName() != "x" {
+		t.Errorf("the stream ends with %v, %v", s.Msg(), s.Err())
+	}
+	if err := <-stopped; err != nil {
+		t.Error(err)
+	}
+	a.fails(noNode, "Locks/OpenSession", nil)
 }
 
 // The API describes itself to tools.

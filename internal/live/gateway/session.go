@@ -60,6 +60,11 @@ func (t *table) open(ctx context.Context, n *node.Node, who node.Caller, label s
 	if len(label) > maxLabel {
 		return nil, badRequest.errorf("label of %d bytes: want up to %d", len(label), maxLabel)
 	}
+	select {
+	case <-n.Draining():
+		return nil, noNode.error(errStopping)
+	default:
+	}
 	t.mu.Lock()
 	if t.room == 0 {
 		t.mu.Unlock()
@@ -122,7 +127,7 @@ func (s *session) leaveUntil(until member.Instant) {
 	s.until = max(s.until, until)
 }
 
-// tick ends the session if its time has come.
+// tick ends the session if its time has come, and otherwise waits for that.
 func (s *session) tick() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

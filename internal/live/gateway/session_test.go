@@ -5,8 +5,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/stile-lock/stile/internal/live/node"
 )
 
 func TestUnary(t *testing.T) {
@@ -76,24 +74,28 @@ func TestRepeatedCalls(t *testing.T) {
 	}
 }
 
+// request returns a session's request for a lock.
+func (a *api) request(session, name string) *request {
+	a.g.sessions.mu.Lock()
+	s := a.g.sessions.all[session]
+	a.g.sessions.mu.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.requests[name]
+}
+
 // A client that polls sees its place, keeps it, and loses it only if it stops polling.
 func TestPolling(t *testing.T) {
-	a := serve(t, func(c *node.Config) { c.Lease = 500 * time.Millisecond })
-	holder := a.open(nil)
-	first, second := a.open(nil), a.open(nil)
-	keep := func(all ...string) {
-		for _, s := range all {
-			a.call("Locks/KeepAlive", object{"session": s})
-		}
-	}
+	a := serve(t, nil)
+	holder, first, second := a.open(nil), a.open(nil), a.open(nil)
 	waits := func(s string) any {
 		return a.call("Locks/Acquire", object{"session": s, "name": "x", "wait": "0s"}).at("waiting", "position")
 	}
 	a.call("Locks/Acquire", object{"session": holder, "name": "x"})
 	eventually(t, "the first waits", func() bool { return waits(first) == 1.0 })
-	eventually(t, "the second waits", func() bool { keep(holder); return waits(first) == 1.0 && waits(second) == 2.0 })
-	eventually(t, "the first has given up", func() bool { keep(holder, first); return waits(second) == 1.0 })
-	keep(holder)
+	eventually(t, "the second waits", func() bool { return waits(first) == 1.0 && waits(second) == 2.0 })
+	a.request(first, "x").idle.Reset(0) // as if a lease had passed
+	eventually(t, "the first has given up", func() bool { return waits(second) == 1.0 })
 	a.call("Locks/Release", object{"session": second, "name": "x"}) // it waits no longer
 	a.call("Locks/Release", object{"session": holder, "name": "x"})
 	if out := a.call("Locks/TryAcquire", object{"session": holder, "name": "x"}); out.at("held") == nil {
@@ -103,15 +105,20 @@ func TestPolling(t *testing.T) {
 
 // A grant of which no call has heard is given back.
 func TestUnheardGrant(t *testing.T) {
-	a := serve(t, func(c *node.Config) { c.Lease = 500 * time.Millisecond })
+	a := serve(t, nil)
 	holder, waiter := a.open(nil), a.open(nil)
 	a.call("Locks/Acquire", object{"session": holder, "name": "x"})
 	if out := a.call("Locks/Acquire", object{"session": waiter, "name": "x", "wait": "0s"}); out.at("waiting") == nil {
 		t.Fatalf("a second holder: %v", out)
 	}
+	r := a.request(waiter, "x")
 	a.call("Locks/Release", object{"session": holder, "name": "x"})
+	<-r.done
+	if out := a.call("Locks/TryAcquire", object{"session": holder, "name": "x"}); out.at("busy") == nil {
+		t.Errorf("it was not granted: %v", out)
+	}
+	r.idle.Reset(0) // as if a lease had passed
 	eventually(t, "the lock is free again", func() bool {
-		a.call("Locks/KeepAlive", object{"session": waiter}) // it lives, but has forgotten its request
 		return a.call("Locks/TryAcquire", object{"session": holder, "name": "x"}).at("held") != nil
 	})
 }
@@ -147,7 +154,7 @@ func TestLoss(t *testing.T) {
 // A session without calls ends, and frees its locks.
 func TestSilence(t *testing.T) {
 	a := serve(t, nil)
-	s, other := a.open(object{"length": "0.2s"}), a.open(nil)
+	s, other := a.open(object{"length": "1s"}), a.open(nil)
 	a.call("Locks/Acquire", object{"session": s, "name": "x"})
 	if out := a.call("Locks/Acquire", object{"session": other, "name": "x"}); out.at("held") == nil {
 		t.Errorf("a silent session keeps its lock: %v", out)

@@ -421,6 +421,9 @@ func (n *Node) Err() error {
 // Done is closed when the node has ended.
 func (n *Node) Done() <-chan struct{} { return n.ended }
 
+// Draining is closed when the node accepts nothing new any longer.
+func (n *Node) Draining() <-chan struct{} { return n.drained.Done() }
+
 // Address returns the address where others reach the node.
 func (n *Node) Address() string { return n.address }
 
