@@ -28,8 +28,8 @@ import (
 	"github.com/stile-lock/stile/internal/live/node"
 )
 
-// serve starts a node, and serves what Mount adds.
-func serve(t *testing.T) (*node.Node, *httptest.Server) {
+// measured starts a node, and serves what Mount adds.
+func measured(t *testing.T) (*node.Node, *httptest.Server) {
 	t.Helper()
 	n, err := node.Start(node.Config{Name: "a", Listen: "127.0.0.1:0", Lease: time.Minute, Metrics: true, Data: t.TempDir()})
 	if err != nil {
@@ -111,7 +111,7 @@ func acquire(t *testing.T, x interface {
 
 // What is measured moves when locks are used, by applications of the node and by clients.
 func TestMetricsMove(t *testing.T) {
-	n, s := serve(t)
+	n, s := measured(t)
 	c, err := client.Dial(t.Context(), client.Config{Nodes: []string{n.Address()}})
 	if err != nil {
 		t.Fatal(err)
@@ -167,7 +167,7 @@ func TestMetricsMove(t *testing.T) {
 
 // However many names there are, the number of series is bounded.
 func TestMetricsBounded(t *testing.T) {
-	n, s := serve(t)
+	n, s := measured(t)
 	series := func() (count int) {
 		for _, f := range scrape(t, s) {
 			count += len(f.Metric)
@@ -195,7 +195,7 @@ func TestMetricsBounded(t *testing.T) {
 
 // The names follow the conventions of Prometheus.
 func TestMetricsLint(t *testing.T) {
-	n, s := serve(t)
+	n, s := measured(t)
 	acquire(t, n, "orders/1").Unlock()
 	lint := func(text string) []promlint.Problem {
 		all, err := promlint.New(strings.NewReader(text)).Lint()
@@ -251,7 +251,7 @@ func TestMetricsDocumented(t *testing.T) {
 
 // The probes say whether and why a node cannot be used.
 func TestProbes(t *testing.T) {
-	n, s := serve(t)
+	n, s := measured(t)
 	for _, path := range []string{"/healthz", "/readyz", "/debug/pprof/cmdline"} {
 		if code, body := get(t, s.URL+path); code != http.StatusOK || body == "" {
 			t.Errorf("%s: %d %q", path, code, body)

@@ -80,7 +80,7 @@ func (n *Node) locks(q *LockQuery) ([]byte, error) {
 		return json.Marshal(page)
 	}
 	if q.Top > 0 {
-		return json.Marshal(n.top(m, q))
+		return json.Marshal(n.top(m, q.Top, func(name []byte) bool { return bytes.HasPrefix(name, []byte(q.Prefix)) }))
 	}
 	names := firstNames(m, q)
 	size := 0

@@ -62,7 +62,7 @@ func (n *Node) statuses(addresses []string) (all []answered) {
 	for _, a := range addresses {
 		wg.Go(func() {
 			got := answered{address: a}
-			if n.Query(ctx, a, AskStatus, nil, &got.Status) != nil {
+			if n.AskAt(ctx, a, AskStatus, nil, &got.Status) != nil {
 				return // it may come up later
 			}
 			mu.Lock()
@@ -74,8 +74,8 @@ func (n *Node) statuses(addresses []string) (all []answered) {
 	return all
 }
 
-// Query asks a node, possibly this one, and decodes its answer.
-func (n *Node) Query(ctx context.Context, address string, what uint64, about []byte, to any) error {
+// AskAt asks a node, possibly this one, and decodes its answer.
+func (n *Node) AskAt(ctx context.Context, address string, what uint64, about []byte, to any) error {
 	var b []byte
 	var err error
 	if address == n.address && n.p != nil {
