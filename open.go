@@ -79,7 +79,7 @@ func Open(ctx context.Context, c Config) (*Node, error) {
 		var err error
 		x.h, err = n.LockIn(ctx, &x.hold, name, a)
 		return &x.Lock, err
-	}}, cluster{n.Address, n.Query}, n, c.Drain}, nil
+	}}, cluster{n.Address, n.AskAt}, n, c.Drain}, nil
 }
 
 // Address returns the address that other nodes and clients connect to.
@@ -146,7 +146,7 @@ func Dial(ctx context.Context, c DialConfig) (*Client, error) {
 	return &Client{locker{func(ctx context.Context, name string, a lock.Options) (*Lock, error) {
 		h, err := r.Lock(ctx, name, a)
 		return &Lock{h}, err
-	}}, cluster{r.Node, r.Query}, r}, nil
+	}}, cluster{r.Node, r.AskAt}, r}, nil
 }
 
 // Node returns the address of the node that the client is connected to.

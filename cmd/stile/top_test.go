@@ -68,10 +68,10 @@ func TestTop(t *testing.T) {
 		t.Errorf("%+v, %v", v, err)
 	}
 	var page node.LockPage[node.LockInfo]
-	if err := n.Query(t.Context(), n.Address(), node.AskLocks, []byte(`{"top":5}`), &page); err != nil || len(page.Locks) != 1 || page.Locks[0].Acquired != 1 || page.Locks[0].Holder == nil {
+	if err := n.AskAt(t.Context(), n.Address(), node.AskLocks, []byte(`{"top":5}`), &page); err != nil || len(page.Locks) != 1 || page.Locks[0].Acquired != 1 || page.Locks[0].Holder == nil {
 		t.Errorf("%+v, %v", page, err)
 	}
-	if err := n.Query(t.Context(), n.Address(), node.AskLocks, []byte(`{"top":5,"prefix":"other"}`), &page); err != nil || len(page.Locks) != 0 {
+	if err := n.AskAt(t.Context(), n.Address(), node.AskLocks, []byte(`{"top":5,"prefix":"other"}`), &page); err != nil || len(page.Locks) != 0 {
 		t.Errorf("%+v, %v", page, err)
 	}
 }

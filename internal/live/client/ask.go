@@ -118,8 +118,8 @@ func Query(ctx context.Context, c Config, what uint64, b []byte) (answer []byte,
 	return nil, "", err
 }
 
-// Query asks a node, which need not be the one of its session, and decodes the answer.
-func (x *Client) Query(ctx context.Context, address string, what uint64, about []byte, to any) error {
+// AskAt asks a node, which need not be the one of its session, and decodes the answer.
+func (x *Client) AskAt(ctx context.Context, address string, what uint64, about []byte, to any) error {
 	if x.ctx.Err() != nil {
 		return ErrClosed
 	}

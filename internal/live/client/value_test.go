@@ -15,7 +15,7 @@ import (
 func shown(t *testing.T, n *node.Node, name string) string {
 	t.Helper()
 	var page node.LockPage[node.LockInfo]
-	if err := n.Query(t.Context(), n.Address(), node.AskLocks, lockQuery(t, name), &page); err != nil {
+	if err := n.AskAt(t.Context(), n.Address(), node.AskLocks, lockQuery(t, name), &page); err != nil {
 		t.Fatal(err)
 	}
 	if len(page.Locks) == 0 || page.Locks[0].Holder == nil {

@@ -135,9 +135,7 @@ func (g *Gateway) handler() http.Handler {
 	reflector := grpcreflect.NewStaticReflector(pb.LocksName, pb.ClusterName)
 	mux.Handle(grpcreflect.NewHandlerV1(reflector, options))
 	mux.Handle(grpcreflect.NewHandlerV1Alpha(reflector, options))
-	if g.node.Measured() {
-		mux.Handle("GET /metrics", Metrics(g.node))
-	}
+	mux.Handle("GET /metrics", Metrics(g.node))
 	mux.Handle("GET /debug/pprof/", Profiles())
 	all := http.NewServeMux()
 	all.Handle("GET /healthz", Health(g.node)) // probes have no identity

@@ -109,19 +109,19 @@ var families = []family{
 
 	gauge("lease_seconds", "Duration of a lease.", func(x *node.Metrics) float64 { return x.Lease.Seconds() }),
 	gauge("lease_left_seconds", "Time left of the lease of this node.", func(x *node.Metrics) float64 { return x.Left.Seconds() }),
-	{describe("lease_margin_seconds", "Least time that was left of the lease when it was renewed, in the last one to two minutes.", nil), prometheus.GaugeValue, func(x *node.Metrics, put putter) {
+	{descOf("lease_margin_seconds", "Least time that was left of the lease when it was renewed, in the last one to two minutes.", nil), prometheus.GaugeValue, func(x *node.Metrics, put putter) {
 		if x.Margin >= 0 {
 			put(x.Margin.Seconds())
 		}
 	}},
 	counter("lease_lapses_total", "How often the lease expired before it was renewed.", nil, func(x *node.Metrics, put putter) { put(x.Lapses) }),
 
-	{describe("disk_save_seconds", "Time until a save was durable, by what was saved.", []string{"what"}), prometheus.UntypedValue, func(x *node.Metrics, put putter) {
+	{descOf("disk_save_seconds", "Time until a save was durable, by what was saved.", []string{"what"}), prometheus.UntypedValue, func(x *node.Metrics, put putter) {
 		put(x.SaveLog, "log")
 		put(x.SavePast, "past")
 	}},
 
-	{describe("build_info", "The program.", []string{"version", "revision", "goversion"}), prometheus.GaugeValue, func(_ *node.Metrics, put putter) { put(1.0, build()...) }},
+	{descOf("build_info", "The program.", []string{"version", "revision", "goversion"}), prometheus.GaugeValue, func(_ *node.Metrics, put putter) { put(1.0, build()...) }},
 }
 
 // losses names the causes of losses.
@@ -130,20 +130,20 @@ var losses = [meter.Losses]string{
 	member.Leaving: "leaving", member.Evicted: "evicted", member.Released: "forced",
 }
 
-func describe(name, help string, labels []string) *prometheus.Desc {
+func descOf(name, help string, labels []string) *prometheus.Desc {
 	return prometheus.NewDesc("stile_"+name, help, labels, nil)
 }
 
 func counter(name, help string, labels []string, get func(*node.Metrics, putter)) family {
-	return family{describe(name, help, labels), prometheus.CounterValue, get}
+	return family{descOf(name, help, labels), prometheus.CounterValue, get}
 }
 
 func gauge(name, help string, get func(*node.Metrics) float64) family {
-	return family{describe(name, help, nil), prometheus.GaugeValue, func(x *node.Metrics, put putter) { put(get(x)) }}
+	return family{descOf(name, help, nil), prometheus.GaugeValue, func(x *node.Metrics, put putter) { put(get(x)) }}
 }
 
 func ofLocks(name, help string, kind prometheus.ValueType, get func(*node.LockMetrics) float64) family {
-	return family{describe(name, help, byLock), kind, func(x *node.Metrics, put putter) {
+	return family{descOf(name, help, byLock), kind, func(x *node.Metrics, put putter) {
 		for i := range x.Locks {
 			l := &x.Locks[i]
 			put(get(l), l.Algorithm, l.Prefix)
@@ -152,7 +152,7 @@ func ofLocks(name, help string, kind prometheus.ValueType, get func(*node.LockMe
 }
 
 func histogram(name, help string, labels []string, get func(*node.LockMetrics) meter.Histogram) family {
-	return family{describe(name, help, labels), prometheus.UntypedValue, func(x *node.Metrics, put putter) {
+	return family{descOf(name, help, labels), prometheus.UntypedValue, func(x *node.Metrics, put putter) {
 		for i := range x.Locks {
 			l := &x.Locks[i]
 			put(get(l), l.Algorithm, l.Prefix)

@@ -6,7 +6,7 @@ import (
 	"github.com/stile-lock/stile/internal/live/member"
 )
 
-// Bounds are the upper bounds of the buckets of a Histogram. Another bucket has no bound.
+// bounds are the upper bounds of the buckets of a Histogram. Another bucket has no bound.
 var bounds = [...]member.Span{
 	10 * microsecond, 30 * microsecond, 100 * microsecond, 300 * microsecond,
 	member.Millisecond, 3 * member.Millisecond, 10 * member.Millisecond, 30 * member.Millisecond,

@@ -8,6 +8,9 @@ import (
 // slots is the size of the table of busy locks, a power of 2.
 const slots = 512
 
+// maxVotes bounds how long a lock that was busy once keeps its place.
+const maxVotes = 1000
+
 // A slot holds one of the names that belong there by their hashes: the one that makes up
 // most of the acquisitions of these, if there is one. Others vote against it, and one of
 // them replaces it when it has no votes left.
@@ -28,7 +31,7 @@ type Busy struct {
 func (s *slot) acquired(name string, of *Series) {
 	switch {
 	case s.name == name:
-		s.votes++
+		s.votes = min(s.votes+1, maxVotes)
 		s.count++
 		s.of = of
 	case s.votes == 0:

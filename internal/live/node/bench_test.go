@@ -132,8 +132,13 @@ func BenchmarkShared(b *testing.B) {
 }
 
 // BenchmarkClient is a lock without competition, acquired by a client of a node.
-func BenchmarkClient(b *testing.B) {
-	all, files := secured(b, nil)
+func BenchmarkClient(b *testing.B) { ofClient(b, nil) }
+
+// BenchmarkMeasuredClient is BenchmarkClient of a node that is measured.
+func BenchmarkMeasuredClient(b *testing.B) { ofClient(b, func(c *Config) { c.Metrics = true }) }
+
+func ofClient(b *testing.B, change func(c *Config)) {
+	all, files := secured(b, change)
 	c, err := client.Dial(b.Context(), client.Config{Nodes: []string{all[0].Address()}, TLS: files})
 	if err != nil {
 		b.Fatal(err)

@@ -97,7 +97,7 @@ func (n *Node) locks(q *LockQuery, who *Caller) ([]byte, error) {
 		may = func([]byte) bool { return true }
 	}
 	if q.Top > 0 {
-		return json.Marshal(n.top(m, q, may))
+		return json.Marshal(n.top(m, q.Top, func(name []byte) bool { return bytes.HasPrefix(name, []byte(q.Prefix)) && may(name) }))
 	}
 	names := firstNames(m, q, may)
 	size := 0

@@ -39,20 +39,20 @@ type LockMetrics struct {
 	Waiting int
 }
 
-// Measured reports whether there are measurements.
-func (n *Node) Measured() bool { return n.meter != nil }
-
-// Metrics returns measurements. Config.Metrics must be set.
+// Metrics returns measurements. Without Config.Metrics, there are only those of the present.
 func (n *Node) Metrics() Metrics {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	r := n.p.Record()
+	r, all := n.p.Record(), n.meter
+	if all == nil {
+		all = meter.New()
+	}
 	x := Metrics{
-		Totals: n.meter.Totals, Traffic: n.p.Traffic(), Sessions: n.p.Sessions(), Connections: len(n.conns),
+		Totals: all.Totals, Traffic: n.p.Traffic(), Sessions: n.p.Sessions(), Connections: len(n.conns),
 		Lease: time.Duration(r.Settings.Lease), Margin: -1,
 		Ready: n.unready() == "", Epoch: r.Epoch, Members: len(r.Members), Ghosts: len(r.Ghosts),
 	}
-	if least, ok := n.meter.Least(); ok {
+	if least, ok := all.Least(); ok {
 		x.Margin = time.Duration(least)
 	}
 	for _, v := range r.Voters {
@@ -63,7 +63,7 @@ func (n *Node) Metrics() Metrics {
 	if v := n.p.Voter(); v != nil {
 		x.Leads = v.Lead().Leader == v.ID()
 	}
-	n.queues(&x)
+	n.queues(&x, all)
 	n.disk.mu.Lock()
 	defer n.disk.mu.Unlock()
 	x.SaveLog, x.SavePast = n.disk.took[saveLog], n.disk.took[savePast]
@@ -72,13 +72,13 @@ func (n *Node) Metrics() Metrics {
 
 // queues adds what is measured by prefix, and how many requests wait. It looks at all locks
 // in use, for a few dozen nanoseconds each.
-func (n *Node) queues(x *Metrics) {
+func (n *Node) queues(x *Metrics, all *meter.Meter) {
 	held, waiting := map[*meter.Series]int{}, map[*meter.Series]int{}
 	if m := n.p.Member(); m != nil {
 		x.Known, _, _ = m.Known()
 		x.Left = max(0, until(n.clock(), m.Deadline()))
 		for q := range m.Queues {
-			s := n.meter.Of(string(q.Name))
+			s := all.Of(string(q.Name))
 			if q.Held {
 				held[s]++
 			}
@@ -86,7 +86,7 @@ func (n *Node) queues(x *Metrics) {
 			x.Longest = max(x.Longest, q.Waiting)
 		}
 	}
-	for s := range n.meter.Series {
+	for s := range all.Series {
 		x.Locks = append(x.Locks, LockMetrics{*s, held[s], waiting[s]})
 	}
 }

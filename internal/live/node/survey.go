@@ -76,8 +76,8 @@ func statuses(c *Config, addresses []string) (all []answered) {
 	return all
 }
 
-// Query asks a node, possibly this one, and decodes its answer.
-func (n *Node) Query(ctx context.Context, address string, what uint64, about []byte, to any) error {
+// AskAt asks a node, possibly this one, and decodes its answer.
+func (n *Node) AskAt(ctx context.Context, address string, what uint64, about []byte, to any) error {
 	var b []byte
 	var err error
 	if address == n.address && n.p != nil {

@@ -1,10 +1,8 @@
 package node
 
 import (
-	"bytes"
 	"cmp"
 	"slices"
-	"strings"
 
 	"github.com/stile-lock/stile/internal/live/member"
 )
@@ -12,10 +10,10 @@ import (
 // maxTop is the maximum of LockQuery.Top, so that the answer is not too long.
 const maxTop = 100
 
-// top returns the busiest locks, and those whose requests have waited longest, of those that
-// may be listed.
-func (n *Node) top(m *member.Member, q *LockQuery, may func(name []byte) bool) LockPage[LockInfo] {
-	most := min(q.Top, maxTop)
+// top returns the busiest locks, and those whose requests have waited longest, of those
+// that may be listed.
+func (n *Node) top(m *member.Member, most int, may func(name []byte) bool) LockPage[LockInfo] {
+	most = min(most, maxTop)
 	page := LockPage[LockInfo]{Locks: []LockInfo{}}
 	at := map[string]int{}
 	add := func(name string) *LockInfo {
@@ -37,13 +35,13 @@ func (n *Node) top(m *member.Member, q *LockQuery, may func(name []byte) bool) L
 	if n.meter != nil {
 		left := most
 		for _, b := range n.meter.Busiest(maxBusy) {
-			if strings.HasPrefix(b.Name, q.Prefix) && left > 0 && may([]byte(b.Name)) {
+			if left > 0 && may([]byte(b.Name)) {
 				left--
 				add(b.Name).Acquired = b.Count
 			}
 		}
 	}
-	for _, name := range longest(m, []byte(q.Prefix), most, may) {
+	for _, name := range longest(m, most, may) {
 		add(name)
 	}
 	return page
@@ -55,7 +53,7 @@ const (
 )
 
 // longest returns the names of locks whose first requests have waited longest.
-func longest(m *member.Member, prefix []byte, most int, may func(name []byte) bool) []string {
+func longest(m *member.Member, most int, may func(name []byte) bool) []string {
 	type wait struct {
 		name  string
 		since member.Instant
@@ -66,7 +64,7 @@ func longest(m *member.Member, prefix []byte, most int, may func(name []byte) bo
 		all = all[:min(len(all), most)]
 	}
 	for q := range m.Queues {
-		if q.Since != member.Never && bytes.HasPrefix(q.Name, prefix) && may(q.Name) {
+		if q.Since != member.Never && may(q.Name) {
 			if all = append(all, wait{string(q.Name), q.Since}); len(all) >= 4*most {
 				cut()
 			}
