@@ -47,7 +47,7 @@ func layers() []layer {
 		{"internal/live/member", "algorithm/host algorithm internal/codec"},
 		{"internal/live/session", "internal/codec internal/live/member"},
 		{"internal/live/views", "internal/codec internal/live/member"},
-		{"internal/live/process", "algorithm/host algorithm internal/live/session internal/live/member internal/live/views"},
+		{"internal/live/process", "algorithm/host algorithm internal/codec internal/live/session internal/live/member internal/live/views"},
 		{"internal/live/meter", "internal/live/member internal/live/session internal/live/views internal/live/process"},
 		{"internal/live/replay", "internal/words algorithm/host algorithm internal/codec internal/live/session internal/live/member internal/live/views internal/live/process"},
 		{"internal/live/storm", "algorithm/host algorithm trace internal/world/script scenario internal/world/kernel internal/live/member internal/live/session internal/live/views internal/live/process internal/words"},

@@ -131,6 +131,42 @@ func TestOptionalKinds(t *testing.T) {
 	}
 }
 
+// A client survives what a later version of its node may send: an optional frame, a cause
+// and a reason that it does not know.
+func TestClientOfALaterNode(t *testing.T) {
+	p := newPair(t, ClientConfig{})
+	p.connect()
+	request, err := p.g.Lock(p.now, "x", Opts{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.settle()
+	conn := p.g.cur.conn
+	if err := p.g.Receive(p.now, conn, []byte{0x43, 1, 2, 3}); err != nil || p.g.cur.conn != conn || p.g.cur.phase != open {
+		t.Fatalf("an optional frame: %v", err)
+	}
+	if err := p.g.Receive(p.now, conn, []byte{byte(kinds)}); !errors.Is(err, ErrFrame) {
+		t.Errorf("an unknown frame: %v", err)
+	}
+	p.events = nil
+	lost := Frame{Kind: Lost, Number: request, Cause: 200}
+	if err := p.g.Receive(p.now, conn, lost.AppendTo(nil)); err != nil {
+		t.Fatal(err)
+	}
+	p.settle()
+	if len(p.events) != 1 || p.events[0].Kind != Taken || p.events[0].Cause != member.NoCause {
+		t.Errorf("an unknown cause: %+v", p.events)
+	}
+	bye := Frame{Kind: Bye, Why: 200}
+	if err := p.g.Receive(p.now, conn, bye.AppendTo(nil)); err != nil {
+		t.Fatal(err)
+	}
+	p.settle()
+	if p.g.cur.session != 0 {
+		t.Error("its session goes on after an unknown reason to end it")
+	}
+}
+
 // A reason or a cause of a later version is no reason to refuse the frame.
 func TestLaterReasons(t *testing.T) {
 	for _, f := range []Frame{{Kind: Over, Number: 1, Why: 200}, {Kind: Bye, Why: 200}, {Kind: Lost, Number: 1, Cause: 200}} {
