@@ -129,10 +129,18 @@ func (s *session) leaveUntil(until member.Instant) {
 
 // tick ends the session if its time has come, and otherwise waits for that.
 func (s *session) tick() {
+	if s.expire() {
+		s.finish((*client.Client).Close)
+	}
+}
+
+// expire reports whether the time of the session has come. From then on no call can begin:
+// one that was answered would count on locks that are about to be released.
+func (s *session) expire() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.over {
-		return
+		return false
 	}
 	left := s.length
 	if s.calls == 0 {
@@ -140,32 +148,44 @@ func (s *session) tick() {
 	}
 	if left > 0 {
 		s.timer.Reset(left) // after the machine was suspended that is later than need be
-		return
+		return false
 	}
-	go s.end()
+	s.over = true
+	return true
 }
 
 // end ends the session and releases its locks, because the caller no longer counts on them.
-func (s *session) end() { s.stop((*client.Client).Close) }
+func (s *session) end() {
+	if s.close() {
+		s.finish((*client.Client).Close)
+	}
+}
 
 // kill ends the session. Its locks are free when the session of the client expires.
 func (s *session) kill() {
-	s.stop(func(c *client.Client) error {
-		c.Kill()
-		return nil
-	})
+	if s.close() {
+		s.finish(func(c *client.Client) error {
+			c.Kill()
+			return nil
+		})
+	}
 }
 
-func (s *session) stop(end func(c *client.Client) error) {
+// close lets no call begin any more, and reports whether one could.
+func (s *session) close() bool {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	first := !s.over
 	s.over = true
+	return first
+}
+
+// finish ends the client of a session that is over.
+func (s *session) finish(end func(c *client.Client) error) {
+	s.mu.Lock()
 	all := s.requests
 	s.requests = nil
 	s.mu.Unlock()
-	if !first {
-		return
-	}
 	s.timer.Stop()
 	for _, r := range all {
 		r.idle.Stop()

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/stile-lock/stile/internal/live/client"
 )
 
 func TestUnary(t *testing.T) {
@@ -160,6 +162,31 @@ func TestSilence(t *testing.T) {
 		t.Errorf("a silent session keeps its lock: %v", out)
 	}
 	a.fails(noSession, "Locks/KeepAlive", object{"session": s})
+}
+
+// No call begins in a session that has expired, even if its locks are not released yet: its
+// answer would grant time that the caller does not have.
+func TestExpiredBeforeItEnds(t *testing.T) {
+	a := serve(t, nil)
+	id := a.open(nil)
+	a.call("Locks/Acquire", object{"session": id, "name": "x"})
+	a.g.sessions.mu.Lock()
+	s := a.g.sessions.all[id]
+	a.g.sessions.mu.Unlock()
+	if s.expire() {
+		t.Error("it expires before its time")
+	}
+	s.mu.Lock()
+	s.until = 0
+	s.mu.Unlock()
+	if !s.expire() {
+		t.Fatal("it does not expire")
+	}
+	a.fails(noSession, "Locks/KeepAlive", object{"session": id})
+	s.finish((*client.Client).Close)
+	if out := a.call("Locks/TryAcquire", object{"session": a.open(nil), "name": "x"}); out.at("held") == nil {
+		t.Errorf("an expired session keeps its lock: %v", out)
+	}
 }
 
 func TestBadCalls(t *testing.T) {
