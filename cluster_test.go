@@ -50,7 +50,7 @@ func TestChanged(t *testing.T) {
 func TestCluster(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	a, err := Open(ctx, Config{Name: "a"})
+	a, err := Open(ctx, Config{Name: "a", Lease: 3 * time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,6 +115,8 @@ func TestCluster(t *testing.T) {
 	if <-together.Done(); !errors.Is(context.Cause(together), ErrReleased) {
 		t.Error(context.Cause(together))
 	}
+	c.Close()
+	b.Close()
 	a.Close()
 	for _, err := range a.Watch(t.Context(), "") {
 		if !errors.Is(err, ErrClosed) {
