@@ -18,7 +18,7 @@ import (
 )
 
 // logCalls maps methods that log to the number of arguments before the keys and values.
-var logCalls = map[string]int{"Debug": 1, "Info": 1, "Warn": 1, "Error": 1, "With": 0, "Log": 3, "log": 3}
+var logCalls = map[string]int{"Debug": 1, "Info": 1, "Warn": 1, "Error": 1, "With": 0, "Log": 3}
 
 // logKeys returns the keys of all log lines in a file: of calls on something called log, and
 // of lists of arguments called args.
@@ -52,7 +52,7 @@ func logKeys(name string, source any) (keys map[string]string, err error) {
 				case *ast.SelectorExpr:
 					of = x.Sel.Name
 				}
-				if s.Sel.Name == "log" { // of a refrain
+				if s.Sel.Name == "Log" { // also of a Refrain
 					of = "log"
 				}
 				if l, ok := firstOf(n.Args).(*ast.BasicLit); ok && l.Kind == gotoken.STRING && s.Sel.Name == "Add" { // of a slog.Record
@@ -118,7 +118,7 @@ func TestLogKeys(t *testing.T) {
 		}
 	}
 	keys, err := logKeys("x.go", `package p
-func f() { n.c.Log.Info("x", "one", 1); log.With("two", 2).Warn("x"); r.log(l, level, "x", "three", 3); log.Error("x", key, 1)
+func f() { n.c.Log.Info("x", "one", 1); log.With("two", 2).Warn("x"); r.Log(l, level, "x", "three", 3); log.Error("x", key, 1)
 	args := []any{"four", 4}; args = append(args, "five", 5); log.Log(ctx, level, "x", args...); fmt.Error("x", "no", 1) }`)
 	if want := []string{"five", "four", "not a literal", "one", "three", "two"}; err != nil || len(keys) != len(want) {
 		t.Errorf("found %v, %v, want %q", keys, err, want)

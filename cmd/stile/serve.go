@@ -278,7 +278,7 @@ func (f *serveFlags) run(c *cobra.Command) error {
 // no node to join.
 func (p *servedNodes) found(ctx context.Context, c *node.Config) error {
 	founds, err := node.MayFound(ctx, *c, func(waits string) {
-		p.log.Info("waiting to found the cluster: not all nodes answer", "name", c.Name, "waiting_for", waits)
+		p.log.Info("waiting to found the cluster: not all nodes answer", "node", c.Name, "missing", waits)
 		p.supervisor.notify("", "waiting to found the cluster: no answer from "+waits)
 	})
 	if err != nil && ctx.Err() == nil {

@@ -23,19 +23,23 @@ const maxCallers = 1024
 
 // done logs what a caller who may administer has done, or why it has failed.
 func (a *audit) done(who Caller, what string, err error, args ...any) {
-	args = append([]any{"who", who.Identity.String(), "from", who.From, "what", what}, args...)
+	log := a.by(who, what).With(args...)
 	if err != nil {
-		a.log.Warn("request failed", append(args, "result", "failed", "why", err)...)
+		log.Warn("request failed", "result", "failed", "err", err)
 		return
 	}
-	a.log.Info("request carried out", append(args, "result", "done")...)
+	log.Info("request carried out", "result", "done")
 }
 
 // denied logs what a caller may not do. Callers can cause this as often as they like, so each
 // of them gets some lines in a while, and then a count.
 func (a *audit) denied(who Caller, what, why string, args ...any) {
-	args = append([]any{"who", who.Identity.String(), "from", who.From, "what", what}, args...)
-	a.refrain(who).Log(a.log, slog.LevelWarn, "request denied", append(args, "result", "denied", "why", why)...)
+	a.refrain(who).Log(a.by(who, what).With(args...), slog.LevelWarn, "request denied", "result", "denied", "why", why)
+}
+
+// by returns the log for what a caller does.
+func (a *audit) by(who Caller, what string) *slog.Logger {
+	return a.log.With("who", who.Identity.String(), "from", who.From, "what", what)
 }
 
 // refrain returns what limits the lines of a caller.
