@@ -28,6 +28,7 @@ type problem struct {
 var (
 	badRequest   = problem{connect.CodeInvalidArgument, "bad-request"}
 	noIdentity   = problem{connect.CodeUnauthenticated, "no-identity"}
+	isDenied     = problem{connect.CodePermissionDenied, "denied"}
 	noSession    = problem{connect.CodeNotFound, "no-session"}
 	noRequest    = problem{connect.CodeNotFound, "no-request"}
 	isLost       = problem{connect.CodeFailedPrecondition, "lost"}
@@ -38,6 +39,7 @@ var (
 	manyCalls    = problem{connect.CodeResourceExhausted, "too-many-calls"}
 	manyRequests = problem{connect.CodeResourceExhausted, "too-many-requests"}
 	manyLocks    = problem{connect.CodeResourceExhausted, "too-many-locks"}
+	overQuota    = problem{connect.CodeResourceExhausted, "over-quota"}
 	isRecovering = problem{connect.CodeUnavailable, "recovering"}
 	noNode       = problem{connect.CodeUnavailable, "no-node"}
 	isOver       = problem{connect.CodeCanceled, "canceled"}
@@ -73,6 +75,10 @@ func problemOf(err error) problem {
 	switch {
 	case errors.Is(err, member.ErrName):
 		return badRequest
+	case errors.Is(err, lock.ErrDenied):
+		return isDenied
+	case errors.Is(err, lock.ErrQuota):
+		return overQuota
 	case errors.Is(err, lock.ErrLost), errors.Is(err, lock.ErrReleased):
 		return isLost
 	case errors.Is(err, lock.ErrRecovering):
