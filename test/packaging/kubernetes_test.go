@@ -113,8 +113,8 @@ func wrong(text string) (found []string) {
 			say("%s asks port %v", probe, p)
 		}
 	}
-	if got := fmt.Sprint(container.at("readinessProbe.exec.command")); got != "[/stile status]" {
-		say("readiness is %s", got)
+	if path, port := container.at("readinessProbe.httpGet.path"), container.at("readinessProbe.httpGet.port"); path != "/readyz" || !ports[fmt.Sprint(port)] {
+		say("readinessProbe asks %v at port %v", path, port)
 	}
 	budget := find("PodDisruptionBudget", "stile")
 	if got := fmt.Sprint(budget.at("spec.selector.matchLabels")); got != pod || budget.at("spec.maxUnavailable") != 1 {
@@ -198,7 +198,7 @@ func TestKubernetes(t *testing.T) {
 		{"serviceName: stile", "serviceName: stiles"},
 		{"clusterIP: None", "clusterIP: ''"},
 		{"targetPort: stile", "targetPort: lock"},
-		{"tcpSocket: {port: stile}", "tcpSocket: {port: http}"},
+		{"tcpSocket: {port: stile}", "tcpSocket: {port: lock}"},
 		{"name: data, mountPath", "name: date, mountPath"},
 		{"value: /data/node", "value: /var/node"},
 		{"stile-2.stile:7420", "stile-3.stile:7420"},
