@@ -49,15 +49,15 @@ systems    = ./internal/live/child ./internal/live/node/clock ./internal/live/no
 fuzzed     = $(shell grep -rl --include='*_test.go' --exclude-dir=test '^func Fuzz' . | xargs -r dirname | sort -u)
 golden     = $(shell grep -rl --include='*_test.go' 'flag.Bool.*"update"' . | xargs -r dirname | sort -u)
 
-.PHONY: help check computed nightly tools fmt vet lint test tests race fuzz storm cluster check-cluster restarts ledger bench numbers compare-instructions numbers-live numbers-node numbers-lab golden museum faults controls live mutants proofs proofs-long proofs-view tla web web-check skeleton site screenshots
+.PHONY: help check computed nightly tools fmt vet lint test tests race fuzz storm cluster check-cluster restarts ledger bench numbers compare-instructions numbers-live numbers-node numbers-lab golden museum faults controls live mutants proofs proofs-long proofs-view tla web web-check skeleton site screenshots release release-check proto proto-check
 
 help: ## list all targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
 
 # Real processes mostly wait, so they run beside what computes.
-check: tools fmt vet lint web-check tests ## everything a change must pass; about 12 minutes
+check: tools fmt vet lint web-check proto-check tests ## everything a change must pass; about 12 minutes
 	@$(MAKE) --no-print-directory -j 2 --output-sync=target cluster computed
-	@left=$$({ tools/race.sh; tools/postgres.sh left; tools/cluster.sh; } | paste -sd ';' - | sed 's/;/; /g'); echo "check: all good$${left:+, but $$left}"
+	@left=$$({ tools/race.sh; tools/postgres.sh left; tools/languages.sh left; tools/cluster.sh; } | paste -sd ';' - | sed 's/;/; /g'); echo "check: all good$${left:+, but $$left}"
 
 # The ledger needs a clean tree, so it comes before the pages.
 nightly: check ## the long settings, and every page of docs/results; hours
@@ -77,6 +77,7 @@ tools: ## download and install what the other targets need
 	cd test && go mod download
 	@tools/postgres.sh
 	@tools/browser.sh
+	@tools/languages.sh
 	@tools/cluster.sh install
 
 fmt: ## check that every Go file is formatted
@@ -121,6 +122,13 @@ web-check: ## check the types of the lab's page, and that web/dist is up to date
 	@new=$$(mktemp -d); trap 'rm -rf "$$new"' EXIT; web/build.sh "$$new"; \
 	diff -rq "$$new" web/dist || { echo "web/dist is not what web/src bundles to: run make web"; exit 1; }
 
+proto: ## generate the Go code of the API in proto, which is committed
+	cd tools && go run ./protogen .. ..
+
+proto-check: ## check that the generated code of the API is up to date
+	@new=$$(mktemp -d); trap 'rm -rf "$$new"' EXIT; (cd tools && go run ./protogen .. "$$new"); \
+	for f in $$(cd "$$new" && find . -type f); do diff -q "$$new/$$f" "$$f" || { echo "$$f is not what proto generates: run make proto"; exit 1; }; done
+
 skeleton: ## write the page's first content into index.html; needs Chromium
 	cd test && go test ./page -run TestSkeleton -count 1 -skeleton
 	$(MAKE) web
@@ -132,6 +140,15 @@ site: ## build the lab as a static site in site/, for any web server
 	rm -rf site
 	web/build.sh site --site
 	@cd site && wc -c *
+
+release: ## build the files of a release in dist/: archives for Linux and macOS, checksums, bills of materials
+	go run ./internal/release
+
+release-check: release ## build the same commit again, in another folder and without a cache, and compare; about 5 minutes
+	@again=$$(mktemp -d); trap 'rm -rf "$$again"' EXIT; \
+	git clone -q . "$$again/another-folder"; git -C "$$again/another-folder" checkout -q $$(git rev-parse HEAD); \
+	(cd "$$again/another-folder" && GOCACHE="$$again/cache" go run ./internal/release -out "$$again/dist"); \
+	diff -r dist "$$again/dist"; echo "release-check: the same bytes twice"
 
 storm: ## storms of seeds 1 to SEEDS (default 1000)
 	go build -o bin/stile ./cmd/stile

@@ -66,6 +66,14 @@
 // the highest it has seen. [Fence] does that in memory, and [FenceTx] in an SQL
 // transaction. See docs/fencing.md.
 //
+// # Who holds what
+//
+// Node.Locks and Client.Locks list the locks in use, with holders and waiters, Watch yields
+// changes of them, and Members lists the members of the cluster. A holder can attach a
+// small value to its lock with [Lock.SetValue], such as the number of a job, which lists
+// show. These are for people and for monitoring: a list is out of date as soon as it is
+// made, so a program must not conclude from it that a lock is free.
+//
 // # Nodes
 //
 // The first node founds a cluster; other nodes join it with [Config.Join]. With three or

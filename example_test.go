@@ -98,6 +98,69 @@ func ExampleNode_LockAll() {
 	// Output: true true <nil>
 }
 
+// A holder attaches a value to its lock, and everyone can see it.
+func ExampleLock_SetValue() {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	node, err := stile.Open(ctx, stile.Config{Name: "a"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer node.Close()
+	lock, err := node.Lock(ctx, "reports/daily")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer lock.Unlock()
+	if err := lock.SetValue("job 42"); err != nil {
+		fmt.Println(err)
+		return
+	}
+	all, err := node.Locks(ctx, "reports/")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, l := range all {
+		fmt.Printf("%s is held by %s: %s\n", l.Name, l.Holder, l.Value)
+	}
+	// Output: reports/daily is held by a: job 42
+}
+
+// Watch yields locks when they change, until the loop or the context ends.
+func ExampleNode_Watch() {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	node, err := stile.Open(ctx, stile.Config{Name: "a"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer node.Close()
+	lock, err := node.Lock(ctx, "leader")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for l, err := range node.Watch(ctx, "lead") {
+		if err != nil {
+			fmt.Println(err)
+			continue
+		}
+		if l.Holder == "" {
+			fmt.Println(l.Name, "is free")
+			break
+		}
+		fmt.Println(l.Name, "is held by", l.Holder)
+		lock.Unlock()
+	}
+	// Output:
+	// leader is held by a
+	// leader is free
+}
+
 // A resource in memory refuses holders with an older token than it has seen.
 func ExampleFence() {
 	var fence stile.Fence

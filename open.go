@@ -26,6 +26,8 @@ type Config struct {
 	Algorithm string        // algorithm that passes locks on, set by the first node; default naimi-trehel
 	TLS       Certificates  // default none: plain TCP, only on this machine
 	Insecure  bool          // allow plain TCP to other machines
+	Rights    string        // file that says which clients may do what; default all clients may use all locks, and only administrators administer
+	Revoked   string        // file with the serial numbers of revoked certificates; default none are
 	Record    string        // new file for a recording of all inputs, up to 1 GiB, for 'stile replay'; default none
 	Log       *slog.Logger  // default no logging
 	Drain     time.Duration // maximum wait of Close for holders; default 10 s
@@ -42,6 +44,7 @@ type Certificates struct {
 // A Node is a member of a cluster, in this process.
 type Node struct {
 	locker
+	cluster
 	node  *node.Node
 	drain time.Duration
 }
@@ -55,7 +58,7 @@ func Open(ctx context.Context, c Config) (*Node, error) {
 	}
 	n, err := node.Start(node.Config{
 		Name: c.Name, Listen: c.Listen, Advertise: c.Advertise, Join: c.Join, Data: c.Data, Voters: c.Voters, Lease: c.Lease,
-		Algorithm: c.Algorithm, TLS: cert.Config(c.TLS), Insecure: c.Insecure, Log: c.Log,
+		Algorithm: c.Algorithm, TLS: cert.Config(c.TLS), Insecure: c.Insecure, Rights: c.Rights, Revoked: c.Revoked, Log: c.Log,
 		Record: node.Record{File: c.Record, By: "package stile"},
 	})
 	if err != nil {
@@ -76,7 +79,7 @@ func Open(ctx context.Context, c Config) (*Node, error) {
 		var err error
 		x.h, err = n.LockIn(ctx, &x.hold, name, a)
 		return &x.Lock, err
-	}}, n, c.Drain}, nil
+	}}, cluster{n.Address, n.AskAt}, n, c.Drain}, nil
 }
 
 // Address returns the address that other nodes and clients connect to.
@@ -105,7 +108,7 @@ func (n *Node) Close() error {
 // A DialConfig describes a client.
 type DialConfig struct {
 	Nodes    []string      // addresses of one or more nodes, from which the client learns the others; default 127.0.0.1:7420
-	Name     string        // name of the client in listings; default none
+	Name     string        // label of the client in listings; default none
 	Session  time.Duration // how long an unreachable client keeps its locks; default the lease of the cluster
 	Patience time.Duration // how long requests wait while no node is reachable; default forever
 	Timeout  time.Duration // how long Dial waits for a node if its context has no deadline; default 10 s
@@ -117,6 +120,7 @@ type DialConfig struct {
 // unreachable.
 type Client struct {
 	locker
+	cluster
 	remote *client.Client
 }
 
@@ -142,7 +146,7 @@ func Dial(ctx context.Context, c DialConfig) (*Client, error) {
 	return &Client{locker{func(ctx context.Context, name string, a lock.Options) (*Lock, error) {
 		h, err := r.Lock(ctx, name, a)
 		return &Lock{h}, err
-	}}, r}, nil
+	}}, cluster{r.Node, r.AskAt}, r}, nil
 }
 
 // Node returns the address of the node that the client is connected to.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/stile-lock/stile/internal/live/client"
@@ -23,6 +24,12 @@ var (
 	ErrLost = lock.ErrLost
 	// ErrReleased means that the lock has already been released.
 	ErrReleased = lock.ErrReleased
+	// ErrDenied means that the cluster does not allow this client to do it: see the
+	// rights file of the nodes.
+	ErrDenied = lock.ErrDenied
+	// ErrQuota means that this client's identity has as many locks or sessions at the node
+	// as the rights file allows.
+	ErrQuota = lock.ErrQuota
 	// ErrClosed means that the node or the client was closed.
 	ErrClosed = errors.New("closed")
 )
@@ -154,8 +161,19 @@ func (l *Lock) Err() error { return l.h.Err() }
 // process may have held it since.
 func (l *Lock) Unlock() error { return l.h.Unlock() }
 
+// SetValue attaches a small value to the lock, up to 256 bytes of UTF-8, in place of the one
+// before. Lists of locks show it, for people and programs that wait for the lock. SetValue
+// does not wait until they do. A client that moves to another node takes the value with it.
+// It is gone when the lock is released or lost; the error is then that of Err.
+func (l *Lock) SetValue(value string) error { return l.h.SetValue(value) }
+
 // Locks are several locks that are held together.
-type Locks struct{ list []*Lock }
+type Locks struct {
+	list   []*Lock
+	once   sync.Once // before Context was called
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+}
 
 // Get returns the lock with this name, or nil.
 func (l *Locks) Get(name string) *Lock {
@@ -165,6 +183,19 @@ func (l *Locks) Get(name string) *Lock {
 		}
 	}
 	return nil
+}
+
+// Context returns a context that ends when one of the locks is lost or released. Its cause
+// is ErrLost or ErrReleased.
+func (l *Locks) Context() context.Context {
+	l.once.Do(func() {
+		l.ctx, l.cancel = context.WithCancelCause(context.Background())
+		for _, x := range l.list {
+			one := x.Context()
+			context.AfterFunc(one, func() { l.cancel(context.Cause(one)) })
+		}
+	})
+	return l.ctx
 }
 
 // Err returns nil while all locks are held.

@@ -15,6 +15,9 @@ import (
 	"github.com/stile-lock/stile/internal/live/child"
 	"github.com/stile-lock/stile/internal/live/client"
 	"github.com/stile-lock/stile/internal/live/lock"
+	"github.com/stile-lock/stile/internal/live/node"
+	"github.com/stile-lock/stile/internal/live/session"
+	"github.com/stile-lock/stile/internal/live/survey"
 	"github.com/stile-lock/stile/internal/words"
 )
 
@@ -31,6 +34,7 @@ type acquireFlags struct {
 	nonblock bool
 	wait     time.Duration
 	conflict int
+	value    string
 	verbose  bool
 }
 
@@ -41,6 +45,7 @@ func (t *acquireFlags) define(fs *pflag.FlagSet) {
 	fs.BoolVarP(&t.nonblock, "nonblock", "n", false, "do not wait if the lock is held or waited for")
 	fs.VarP(durationFlag(&t.wait, 0, maxWait), "wait", "w", "maximum `TIME` to wait, in seconds or with a unit (default forever)")
 	fs.VarP(countFlag(&t.conflict, 0, 255), "conflict-exit-code", "E", "exit code if the lock is not acquired with -n or -w")
+	fs.StringVar(&t.value, "value", "", "`TEXT` that 'stile locks' shows while the lock is held, up to 256 bytes")
 	fs.BoolVar(&t.verbose, "verbose", false, "report on standard error when the lock is acquired and released")
 	hideDefaults(fs, "wait")
 	t.target.define(fs)
@@ -50,6 +55,9 @@ func (t *acquireFlags) define(fs *pflag.FlagSet) {
 func (t *acquireFlags) check() error {
 	if t.nonblock && t.wait >= 0 {
 		return errors.New("--nonblock and --wait contradict each other: give one of them")
+	}
+	if err := session.CheckValue(t.value); err != nil {
+		return fmt.Errorf("--value: %w", err)
 	}
 	return nil
 }
@@ -112,6 +120,9 @@ func (t *acquireFlags) acquire(ctx context.Context, who, name string, stderr io.
 	if err != nil {
 		_ = c.Close()
 		return nil, nil, orSignal(ctx, name, t.notAcquired(name, err))
+	}
+	if t.value != "" {
+		_ = l.SetValue(t.value) // if the lock is lost already, the caller finds out
 	}
 	if t.verbose {
 		notify(stderr, "acquired %s with token %s through %s", words.Quoted(name), l.Token(), c.Node())
@@ -208,19 +219,23 @@ func (t *acquireFlags) whyNoSession(ctx context.Context) error {
 
 // whyLock returns why the lock is not acquired yet.
 func (t *acquireFlags) whyLock(ctx context.Context, c *client.Client, name string) string {
-	s, err := t.target.at(c.Node()).survey(ctx, name)
+	s, err := t.target.at(c.Node()).survey(ctx, node.LockQuery{Prefix: name})
 	if err != nil {
 		return err.Error()
 	}
 	return waitReason(s, name)
 }
 
-func waitReason(s *lockSurvey, name string) string {
+func waitReason(s *survey.Locks, name string) string {
 	for _, l := range s.Locks {
 		switch {
 		case l.Name != name:
 		case l.Holder != nil:
-			return fmt.Sprintf("held by %s with token %s for %.1f s", l.Holder.Who, l.Holder.Token, l.Holder.Held)
+			why := fmt.Sprintf("held by %s with token %s for %.1f s", l.Holder.Who, l.Holder.Token, l.Holder.Held)
+			if l.Holder.Value != "" {
+				why += ", value " + words.Quoted(l.Holder.Value)
+			}
+			return why
 		case len(l.Waiters) > 0:
 			return l.Waiters[0].Why
 		}

@@ -9,12 +9,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/stile-lock/stile/internal/live/node/cert"
+	"github.com/stile-lock/stile/internal/words"
 )
 
 // maxHosts is the maximum number of hosts of a certificate.
 const maxHosts = 50
 
-// certFlags holds the flags of 'stile cert ca' and 'stile cert node'.
+// certFlags holds the flags of the commands that create certificates.
 type certFlags struct {
 	order cert.Order
 	json  bool
@@ -24,13 +25,16 @@ func newCert() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "cert",
 		Short: "Create the certificates of a cluster",
-		Long: `The nodes of a cluster talk over TLS and identify each other by certificates,
-which an authority of your own signs. Create the authority once, create a
-certificate for each node in the same directory, and copy to each node its two
-files and ca.crt. Keep ca.key off the nodes: anyone who has it can impersonate
-any node.`,
+		Long: `The nodes of a cluster and its clients talk over TLS and identify each other by
+certificates, which an authority of your own signs. Create the authority once.
+In the same directory, create a certificate for each node, client and
+administrator, and copy to each its two files and ca.crt. Keep ca.key off the
+nodes: anyone who has it can impersonate any of them.
+
+Clients acquire locks. Administrators may also force-release locks, make nodes
+leave and save backups. Neither can take part as a node.`,
 	}
-	c.AddCommand(newCertCA(), newCertNode())
+	c.AddCommand(newCertCA(), newCertNode(), newCertUser(cert.IsClient), newCertUser(cert.IsAdmin), newCertShow())
 	return c
 }
 
@@ -58,11 +62,7 @@ the hosts at which others reach the node.`,
 		Example: `  stile cert node db1 --dir certs --host 10.0.0.5 --host db1.example.com`,
 		Args:    oneArg("the name of a node, such as db1", "node", "create them one at a time"),
 		RunE: func(c *cobra.Command, args []string) error {
-			f.order.Name = args[0]
-			if strings.HasSuffix(args[0], ".stile") {
-				return fmt.Errorf("%q is a scenario file, not a node: see 'stile replay'", args[0])
-			}
-			if err := cert.CheckName(args[0]); err != nil {
+			if err := f.name(args[0]); err != nil {
 				return err
 			}
 			if len(f.order.Hosts) == 0 {
@@ -76,7 +76,64 @@ the hosts at which others reach the node.`,
 	return c
 }
 
-// define defines the flags that both commands have.
+// newCertUser returns the command for the certificates of clients or of administrators.
+func newCertUser(kind cert.Kind) *cobra.Command {
+	f := &certFlags{order: cert.Order{Dir: ".", Days: cert.NodeDays}}
+	issue, who, example := cert.Client, "a client", "backup"
+	if kind == cert.IsAdmin {
+		issue, who, example = cert.Admin, "an administrator", "alice"
+	}
+	c := &cobra.Command{
+		Use:   kind.String() + " NAME [flags]",
+		Short: "Create the certificate of " + who + ": NAME.crt and NAME.key",
+		Long: fmt.Sprintf(`Creates the certificate of %s, signed by the authority in the same
+directory. Several processes may share it: they are then one and the same to the
+cluster. Lists, the audit log and the rights file show it as %s NAME.`, who, kind),
+		Example: fmt.Sprintf("  stile cert %s %s --dir certs", kind, example),
+		Args:    oneArg("the name of "+who+", such as "+example, "name", "create them one at a time"),
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := f.name(args[0]); err != nil {
+				return err
+			}
+			return f.run(c, issue)
+		},
+	}
+	f.define(c)
+	return c
+}
+
+// name sets the name of the owner.
+func (f *certFlags) name(name string) error {
+	f.order.Name = name
+	if strings.HasSuffix(name, ".stile") {
+		return fmt.Errorf("%q is a scenario file, not a name: see 'stile replay'", name)
+	}
+	return cert.CheckName(name)
+}
+
+func newCertShow() *cobra.Command {
+	f := &certFlags{}
+	c := &cobra.Command{
+		Use:   "show FILE",
+		Short: "Show whose certificate a file contains, and its serial number",
+		Long: `Shows the owner, the serial number, the hosts and the validity of the first
+certificate in a file. To revoke a certificate, add its serial number as a line
+to the file that 'stile serve --revoked' names.`,
+		Example: `  stile cert show certs/backup.crt`,
+		Args:    oneArg("the name of a certificate file", "file", "give one"),
+		RunE: func(c *cobra.Command, args []string) error {
+			m, err := cert.Show(args[0])
+			if err != nil {
+				return err
+			}
+			return outcome{json: certReportOf(m), text: func(p *printer) { printCertFields(p, m) }}.print(c.OutOrStdout(), f.json)
+		},
+	}
+	jsonFlag(c.Flags(), &f.json)
+	return c
+}
+
+// define defines the flags that all commands that create certificates have.
 func (f *certFlags) define(c *cobra.Command) {
 	fs := c.Flags()
 	fs.SortFlags = false
@@ -102,11 +159,25 @@ func (f *certFlags) host(s string) ([]string, error) {
 
 // A certReport is the JSON form of a certificate.
 type certReport struct {
-	Name  string   `json:"name"`
-	Cert  string   `json:"certificate"`
-	Key   string   `json:"key"`
-	Hosts []string `json:"hosts"`
-	Until string   `json:"valid_until"`
+	Name   string   `json:"name"`
+	Kind   string   `json:"kind"` // ca, node, client or admin
+	Cert   string   `json:"certificate"`
+	Key    string   `json:"key,omitempty"`
+	Hosts  []string `json:"hosts"`
+	Until  string   `json:"valid_until"`
+	Serial string   `json:"serial"`
+}
+
+func certReportOf(m *cert.Made) certReport {
+	return certReport{m.Name, certKind(m), m.Cert, m.Key, append([]string{}, m.Hosts...), m.Until.UTC().Format(time.RFC3339), m.Serial}
+}
+
+// certKind returns whose certificate it is.
+func certKind(m *cert.Made) string {
+	if m.Kind == cert.Anyone {
+		return cert.CAName
+	}
+	return m.Kind.String()
 }
 
 func (f *certFlags) run(c *cobra.Command, make func(cert.Order) (*cert.Made, error)) error {
@@ -115,21 +186,34 @@ func (f *certFlags) run(c *cobra.Command, make func(cert.Order) (*cert.Made, err
 	if err != nil {
 		return err
 	}
-	r := certReport{m.Name, m.Cert, m.Key, append([]string{}, m.Hosts...), m.Until.UTC().Format(time.RFC3339)}
-	return outcome{json: r, text: func(p *printer) { printCert(p, m) }}.print(c.OutOrStdout(), f.json)
+	return outcome{json: certReportOf(m), text: func(p *printer) { printCert(p, m) }}.print(c.OutOrStdout(), f.json)
+}
+
+// printCertFields prints what a certificate says.
+func printCertFields(p *printer, m *cert.Made) {
+	if m.Kind == cert.Anyone {
+		p.row("owner", "an authority")
+	} else {
+		p.row("owner", "%s %s", m.Kind, words.Quoted(m.Name))
+	}
+	if len(m.Hosts) > 0 {
+		p.row("hosts", "%s", strings.Join(m.Hosts, ", "))
+	}
+	p.row("valid", "until %s", m.Until.Format(time.DateOnly))
+	p.row("serial", "%s", m.Serial)
 }
 
 // printCert prints what was created and what to do with it.
 func printCert(p *printer, m *cert.Made) {
 	p.row("written", "%s and %s", m.Cert, m.Key)
-	if len(m.Hosts) > 0 {
-		p.row("hosts", "%s", strings.Join(m.Hosts, ", "))
-	}
-	p.row("valid", "until %s", m.Until.Format(time.DateOnly))
+	printCertFields(p, m)
 	p.gap()
-	if m.Name == cert.CAName {
-		p.text(0, "Now create a certificate for each node with 'stile cert node' in the same directory. Nodes need ca.crt; keep ca.key off the nodes.")
-		return
+	switch m.Kind {
+	case cert.Anyone:
+		p.text(0, "Now create a certificate for each node with 'stile cert node' in the same directory, and for clients and administrators with 'stile cert client' and 'stile cert admin'. All of them need ca.crt; keep ca.key off the nodes.")
+	case cert.IsNode:
+		p.text(0, fmt.Sprintf("Copy these two files and ca.crt to node %s. No other machine needs the key.", m.Name))
+	default:
+		p.text(0, fmt.Sprintf("Copy these two files and ca.crt to where %s %s runs, and give them with --ca, --cert and --key.", m.Kind, m.Name))
 	}
-	p.text(0, fmt.Sprintf("Copy these two files and ca.crt to node %s. No other machine needs the key.", m.Name))
 }

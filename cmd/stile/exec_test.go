@@ -76,7 +76,7 @@ func TestLiveConflict(t *testing.T) {
 	at(t, a, 75, "exec", "-w", "50ms", "-E", "75", "demo", "true")
 	at(t, a, 0, "exec", "-n", "-E", "0", "demo", "false")
 	waiter := begin(t, nil, "exec", "--addr", a, "demo", "echo", "in")
-	waiter.waitFor(`waiting for demo: held by stile-lock@.* at a with token ` + first)
+	waiter.waitFor(`waiting for demo: held by a client \(label "stile-lock@.*"\) at a with token ` + first)
 	ended := begin(t, nil, "exec", "--addr", a, "demo", "true")
 	ended.waitFor(`waiting for demo`)
 	ended.signal(syscall.SIGTERM)

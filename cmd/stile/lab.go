@@ -32,7 +32,7 @@ type labFlags struct {
 }
 
 func newLab() *cobra.Command {
-	f := &labFlags{listen: "127.0.0.1:7421"}
+	f := &labFlags{listen: "127.0.0.1:7422"}
 	c := &cobra.Command{
 		Use:   "lab [FILE] [flags]",
 		Short: "Watch, drive and break algorithms in the browser",
@@ -109,7 +109,7 @@ func readScenarioText(path string) (string, error) {
 func (f *labFlags) allowed() error {
 	host, _, err := net.SplitHostPort(f.listen)
 	if err != nil {
-		return fmt.Errorf("--listen %q: must be HOST:PORT, such as 127.0.0.1:7421", f.listen)
+		return fmt.Errorf("--listen %q: must be HOST:PORT, such as 127.0.0.1:7422", f.listen)
 	}
 	ip, err := netip.ParseAddr(host)
 	if f.insecure || host == "localhost" || err == nil && ip.IsLoopback() {

@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +14,7 @@ import (
 	lib "github.com/stile-lock/stile"
 	"github.com/stile-lock/stile/internal/live/lock"
 	"github.com/stile-lock/stile/internal/live/node"
+	"github.com/stile-lock/stile/internal/live/survey"
 )
 
 // serveHere starts a node in this process.
@@ -58,7 +58,7 @@ func TestLocksMany(t *testing.T) {
 	for i := range many {
 		acquireHere(t, n, fmt.Sprintf("orders/%s/%d", strings.Repeat("n", 100), i))
 	}
-	var s lockSurvey
+	var s survey.Locks
 	if err := json.Unmarshal([]byte(ok(t, "locks --json --addr "+n.Address())), &s); err != nil || len(s.Locks) != many || len(s.Unasked) > 0 {
 		t.Errorf("%d locks, %v", len(s.Locks), err)
 	}
@@ -116,22 +116,8 @@ func TestLocksQuoted(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer again.Unlock()
-	var s lockSurvey
+	var s survey.Locks
 	if err := json.Unmarshal([]byte(ok(t, "locks again --json --addr "+n.Address())), &s); err != nil || len(s.Locks) != 1 || s.Locks[0].Name != "again"+evil {
 		t.Errorf("%+v, %v", s.Locks, err)
-	}
-}
-
-// A client that has moved holds its lock through two nodes for a while.
-func TestMovedHolder(t *testing.T) {
-	found := map[string]*surveyedLock{}
-	for _, x := range []struct {
-		node string
-		held float64
-	}{{"a", 7}, {"b", 1}, {"c", 8}} {
-		mergeLock(found, &node.LockInfo{Name: "demo", Node: x.node, Holder: &node.HolderInfo{Token: "3.1", Held: x.held}}, x.node+":1")
-	}
-	if l := found["demo"]; l.Holder.Node != "b" || !slices.Equal(l.through, []string{"a:1", "b:1", "c:1"}) {
-		t.Errorf("held through %s, to be released at %v", l.Holder.Node, l.through)
 	}
 }

@@ -16,9 +16,17 @@ func newLogger(w io.Writer, format, level string) *slog.Logger {
 	var from slog.Level
 	_ = from.UnmarshalText([]byte(level)) // the flag allows only valid levels
 	if format == "json" {
-		return slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: from}))
+		return slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: from, ReplaceAttr: durationsAsText}))
 	}
 	return slog.New(&textHandler{out: &lockedWriter{w: w}, from: from})
+}
+
+// durationsAsText has durations written like 1.5s, and not as numbers of nanoseconds.
+func durationsAsText(_ []string, a slog.Attr) slog.Attr {
+	if a.Value.Kind() == slog.KindDuration {
+		a.Value = slog.StringValue(a.Value.Duration().String())
+	}
+	return a
 }
 
 // A textHandler is a slog.Handler for readable text: time, level, message, attributes.
@@ -41,12 +49,12 @@ func (p *textHandler) Enabled(_ context.Context, l slog.Level) bool { return l >
 // Handle implements slog.Handler.
 func (p *textHandler) Handle(_ context.Context, r slog.Record) error {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "%s %-5s %s%s", r.Time.Format("2006-01-02 15:04:05.000"), r.Level, r.Message, p.attrs)
+	fmt.Fprintf(&b, "%s %-5s %s", r.Time.Format("2006-01-02 15:04:05.000"), r.Level, r.Message)
 	r.Attrs(func(a slog.Attr) bool {
 		b.WriteString(p.word(a))
 		return true
 	})
-	b.WriteByte('\n')
+	b.WriteString(p.attrs + "\n") // last: all lines have these
 	p.out.mu.Lock()
 	defer p.out.mu.Unlock()
 	_, err := p.out.w.Write(b.Bytes())

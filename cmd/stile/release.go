@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/stile-lock/stile/internal/live/node"
+	"github.com/stile-lock/stile/internal/live/survey"
 	"github.com/stile-lock/stile/internal/tty"
 	"github.com/stile-lock/stile/internal/words"
 )
@@ -47,11 +48,11 @@ func (l *releaseFlags) run(c *cobra.Command, name string) error {
 	if err := l.target.resolve(c); err != nil {
 		return err
 	}
-	s, err := l.target.survey(c.Context(), name)
+	s, err := l.target.survey(c.Context(), node.LockQuery{Prefix: name})
 	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(s.Locks, func(x surveyedLock) bool { return x.Name == name && x.Holder != nil })
+	i := slices.IndexFunc(s.Locks, func(x survey.Lock) bool { return x.Name == name && x.Holder != nil })
 	if i < 0 {
 		return fmt.Errorf("lock %q is not held%s: 'stile locks' lists the locks in use", name, missingNodes(s))
 	}
@@ -59,7 +60,7 @@ func (l *releaseFlags) run(c *cobra.Command, name string) error {
 		return err
 	}
 	var done node.Released
-	for _, at := range s.Locks[i].through {
+	for _, at := range s.Locks[i].Through {
 		if _, err := l.target.at(at).query(c.Context(), node.AskRelease, name, &done); err != nil {
 			return err
 		}
@@ -71,7 +72,7 @@ func (l *releaseFlags) run(c *cobra.Command, name string) error {
 }
 
 // missingNodes lists the nodes that did not answer.
-func missingNodes(s *lockSurvey) string {
+func missingNodes(s *survey.Locks) string {
 	var names []string
 	for _, u := range s.Unasked {
 		names = append(names, u.Node)
@@ -83,7 +84,7 @@ func missingNodes(s *lockSurvey) string {
 }
 
 // confirm asks the user, if there is a terminal.
-func (l *releaseFlags) confirm(c *cobra.Command, name string, h *lockHolder) error {
+func (l *releaseFlags) confirm(c *cobra.Command, name string, h *survey.Holder) error {
 	if l.yes {
 		return nil
 	}

@@ -16,23 +16,27 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/stile-lock/stile/internal/live/gateway"
 	"github.com/stile-lock/stile/internal/live/node"
 	"github.com/stile-lock/stile/internal/live/node/cert"
+	"github.com/stile-lock/stile/internal/words"
 )
 
 // maxServedNodes is the maximum of --nodes.
 const maxServedNodes = 9
 
 // serveSettings lists the flags that the environment and a file can set.
-const serveSettings = "name listen advertise join data memory lease voters algorithm replace-after ephemeral nodes max-clients drain record record-limit ca cert key insecure log log-level"
+const serveSettings = "name listen http advertise join founder data memory lease voters algorithm replace-after ephemeral nodes max-clients drain record record-limit ca cert key insecure rights revoked tokens log log-level"
 
 // serveFlags holds the flags of 'stile serve'.
 type serveFlags struct {
 	config    string
 	name      string
 	listen    string
+	http      string
 	advertise string
 	join      []string
+	founder   string
 	data      string
 	memory    bool
 	lease     time.Duration
@@ -45,6 +49,9 @@ type serveFlags struct {
 	drain     time.Duration
 	tls       cert.Config
 	insecure  bool
+	rights    string
+	revoked   string
+	tokens    string
 	record    string
 	limit     int64
 	log       string
@@ -59,7 +66,11 @@ func newServe() *cobra.Command {
 		Long: `Runs a node until Ctrl-C, TERM or 'stile leave'. The node founds a cluster,
 joins one with --join, or returns to the one in its data directory. With --join
 it never founds one, and refuses a data directory of a different cluster.
+If all nodes must have the same settings, --founder names the one that founds
+the cluster. It does so once: if its directory is empty, all nodes in --join
+answer, and none of them belongs to a cluster.
 Three nodes tolerate one failure. One address serves other nodes and clients.
+Another one serves HTTP, for programs in any language: see docs/http.md.
 
 The data directory holds what must survive a restart: the agreed views, so that
 tokens never go back, and the addresses of the other nodes. The default is
@@ -92,8 +103,10 @@ func (f *serveFlags) define(c *cobra.Command) {
 	fs.SortFlags = false
 	fs.Var(nodeNameFlag(&f.name), "name", "node name, unique in the cluster (default the host name)")
 	fs.Var(addressFlag(&f.listen), "listen", "`HOST:PORT` to listen on for nodes and clients; port 0 is any free port")
+	fs.Var(httpFlag(&f.http), "http", "`HOST:PORT` to serve HTTP on, for every language, or off (default "+gateway.DefaultListen+" if --listen has port 7420)")
 	fs.Var(addressFlag(&f.advertise), "advertise", "`HOST:PORT` at which others reach this node (default that of --listen)")
 	fs.Var(addressesFlag(&f.join), "join", "`HOST:PORT` of a node of the cluster to join; repeatable")
+	fs.Var(nodeNameFlag(&f.founder), "founder", "`NAME` of the node that founds the cluster once, if all nodes in --join answer and none has one")
 	fs.Var(dataDirFlag(&f.data), "data", "`DIR` for what must survive a restart (default below ~/.local/state/stile)")
 	fs.BoolVar(&f.memory, "memory", false, "store nothing on disk")
 	fs.Var(durationFlag(&f.lease, 100*time.Millisecond, time.Hour), "lease", "time a node may be unreachable before its locks are lost; first node only")
@@ -104,10 +117,13 @@ func (f *serveFlags) define(c *cobra.Command) {
 	fs.Var(countFlag(&f.nodes, 1, maxServedNodes), "nodes", "number of nodes to run in this process, to try things out; in memory unless --data is given")
 	fs.Var(countFlag(&f.clients, 1, 1_000_000), "max-clients", "maximum number of connected clients; lower if the system allows fewer open files")
 	fs.Var(durationFlag(&f.drain, 0, time.Hour), "drain", "maximum wait for holders on shutdown (default lease + 2s)")
-	hideDefaults(fs, "drain")
+	hideDefaults(fs, "drain", "http")
 	fs.Var(outputFileFlag(&f.record, ".rec"), "record", "new `FILE` for a recording of all inputs, for 'stile replay'; contains lock names and client secrets")
 	fs.Var(sizeFlag(&f.limit), "record-limit", "maximum size of the recording; the node continues without it")
 	tlsFlags(fs, &f.tls, &f.insecure)
+	fs.Var(inputFileFlag(&f.rights, "the name of a rights file"), "rights", "`FILE` that says which clients may do what; read again when it changes")
+	fs.Var(inputFileFlag(&f.revoked, "the name of a file"), "revoked", "`FILE` with the serial numbers of revoked certificates; read again when it changes")
+	fs.Var(inputFileFlag(&f.tokens, "the name of a file made by 'stile token'"), "tokens", "`FILE` of 'stile token' with the tokens to accept over HTTP; read again when it changes")
 	fs.Var(outputFileFlag(&f.config, ".toml"), "config", "settings `FILE`; also STILE_CONFIG")
 	fs.Var(choiceFlag(&f.log, "text", "json"), "log", "log `FORMAT` on standard error: text or json")
 	fs.Var(choiceFlag(&f.level, "debug", "info", "warn", "error"), "log-level", "lowest `LEVEL` that is logged: debug, info, warn or error")
@@ -141,8 +157,10 @@ func (f *serveFlags) settle(c *cobra.Command) error {
 		return errors.New("--record records one node, but --nodes runs several: run the node to record in its own process")
 	case f.record == "" && set("record-limit"):
 		return errors.New("--record-limit needs --record: give both, or leave it out")
-	case len(f.join) > 0 && (set("lease") || set("voters") || set("algorithm") || set("replace-after")):
-		return errors.New("--lease, --voters, --algorithm and --replace-after are set on the first node of a cluster: leave them out with --join")
+	case f.founder != "" && len(f.join) == 0:
+		return errors.New("--founder needs --join: give the addresses of all nodes, the same on each of them")
+	case len(f.join) > 0 && f.founder == "" && (set("lease") || set("voters") || set("algorithm") || set("replace-after")):
+		return errors.New("--lease, --voters, --algorithm and --replace-after are set on the first node of a cluster: leave them out with --join, or name the first node with --founder")
 	}
 	if !set("replace-after") {
 		f.replace = max(f.replace, f.lease)
@@ -166,14 +184,13 @@ func (f *serveFlags) configs(log *slog.Logger) ([]node.Config, error) {
 	for i := range f.nodes {
 		c := node.Config{
 			Name: f.name, Advertise: f.advertise, Join: f.join, Voters: voters, Lease: f.lease, Algorithm: f.algorithm, Replace: f.replace, Ephemeral: f.ephemeral,
-			TLS: f.tls, Insecure: f.insecure, Clients: f.clients, Log: log,
+			TLS: f.tls, Insecure: f.insecure, Rights: f.rights, Revoked: f.revoked, Tokens: f.tokens, Clients: f.clients, Log: log, Metrics: true,
 			Record: node.Record{File: f.record, Bytes: f.limit, By: buildVersion().String()},
 		}
 		if f.nodes > 1 {
 			c.Name = fmt.Sprintf("%s-%d", f.name, i+1)
-			c.Log = log.With("node", c.Name)
 		}
-		if c.Listen, err = nthAddress(f.listen, i); err != nil {
+		if c.Listen, err = nthAddress("listen", f.listen, i); err != nil {
 			return nil, err
 		}
 		if c.Data, err = f.dataDir(c.Name); err != nil {
@@ -192,9 +209,11 @@ const joinWarningAfter = 3 * time.Second
 
 // servedNodes are the nodes that run in this process.
 type servedNodes struct {
-	nodes []*node.Node
-	log   *slog.Logger
-	drain time.Duration
+	nodes      []*node.Node
+	gates      []*gateway.Gateway
+	log        *slog.Logger
+	drain      time.Duration
+	supervisor *supervisor
 }
 
 func (f *serveFlags) run(c *cobra.Command) error {
@@ -206,21 +225,45 @@ func (f *serveFlags) run(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	http, err := httpAddresses(f.listen, f.http, f.nodes)
+	if err != nil {
+		return err
+	}
 	ctx, release := signal.NotifyContext(c.Context(), syscall.SIGINT, syscall.SIGTERM)
 	defer release()
 	p := &servedNodes{log: log, drain: f.drain}
+	if p.supervisor, err = findSupervisor(os.Getenv, os.Getpid(), func(err error) { log.Warn("service manager not notified", "err", err) }); err != nil {
+		return err
+	}
 	defer p.kill()
-	for _, one := range configs {
-		if err := p.start(ctx, one); err != nil {
+	defer p.supervisor.close()
+	p.supervisor.notify("", "joining the cluster")
+	if f.founder == f.name && ctx.Err() == nil {
+		if err := p.found(ctx, &configs[0]); err != nil {
 			return err
 		}
+	}
+	for i, one := range configs {
 		if ctx.Err() != nil {
 			return p.stop(release)
 		}
+		if err := p.start(ctx, one); err != nil {
+			return err
+		}
+		if http[i] != "" && ctx.Err() == nil {
+			if err := p.serveHTTP(p.nodes[i], gateway.Config{Listen: http[i], TLS: p.nodes[i].Keys(), Insecure: f.insecure, Log: one.Log}); err != nil {
+				return err
+			}
+		}
+	}
+	if ctx.Err() != nil {
+		return p.stop(release)
 	}
 	if err := p.printAddresses(c, configs); err != nil {
 		return err
 	}
+	p.supervisor.notify("READY=1", p.turn())
+	p.supervisor.watch(p.turn)
 	for _, n := range p.nodes {
 		select {
 		case <-n.Done():
@@ -229,6 +272,22 @@ func (f *serveFlags) run(c *cobra.Command) error {
 		}
 	}
 	return p.endedError()
+}
+
+// found waits until it is known whether the founder founds the cluster now. If so, it has
+// no node to join.
+func (p *servedNodes) found(ctx context.Context, c *node.Config) error {
+	founds, err := node.MayFound(ctx, *c, func(waits string) {
+		p.log.Info("waiting to found the cluster: not all nodes answer", "node", c.Name, "missing", waits)
+		p.supervisor.notify("", "waiting to found the cluster: no answer from "+waits)
+	})
+	if err != nil && ctx.Err() == nil {
+		return fmt.Errorf("node %s cannot found a cluster: %w", c.Name, err)
+	}
+	if founds {
+		c.Join, c.Later = nil, true
+	}
+	return nil
 }
 
 // start starts a node and waits until it is a member, or the context ends. Every node
@@ -246,7 +305,7 @@ func (p *servedNodes) start(ctx context.Context, c node.Config) error {
 	}
 	p.nodes = append(p.nodes, n)
 	hint := time.AfterFunc(joinWarningAfter, func() {
-		p.log.Warn("not yet a member, retrying", "name", c.Name, "join", c.Join, "why", n.Status().Why)
+		p.log.Warn("not yet a member, retrying", "node", c.Name, "join", c.Join, "why", n.Status().Why)
 	})
 	defer hint.Stop()
 	if err := n.Ready(ctx); err != nil && ctx.Err() == nil {
@@ -260,6 +319,9 @@ func (p *servedNodes) printAddresses(c *cobra.Command, configs []node.Config) er
 	w := c.OutOrStdout()
 	for i, n := range p.nodes {
 		fmt.Fprintf(w, "node %s listening on %s, data in %s\n", n.Name(), n.Address(), dataPlace(configs[i].Data))
+	}
+	for _, g := range p.gates {
+		fmt.Fprintf(w, "HTTP on %s\n", g.URL())
 	}
 	where := ""
 	if a := p.nodes[0].Address(); a != node.DefaultListen {
@@ -276,10 +338,14 @@ func (p *servedNodes) printAddresses(c *cobra.Command, configs []node.Config) er
 // process at once.
 func (p *servedNodes) stop(release func()) error {
 	release()
+	if len(p.nodes) == 0 {
+		return nil
+	}
 	drain := p.drain
 	if drain < 0 { // sessions that are no longer renewed end within a lease
 		drain = time.Duration(p.nodes[0].Status().Lease*float64(time.Second)) + 2*time.Second
 	}
+	p.supervisor.stopping(drain + stopMargin)
 	p.log.Info("node stopping: exits when no lock is held through it", "drain", drain)
 	ctx, cancel := context.WithTimeoutCause(context.Background(), drain, fmt.Errorf("waited for %v", drain))
 	defer cancel()
@@ -293,6 +359,22 @@ func (p *servedNodes) stop(release func()) error {
 		return f
 	}
 	return nil
+}
+
+// stopMargin is how long a node may take to end after its drain time, on a slow disk.
+const stopMargin = 30 * time.Second
+
+// turn has every node take a turn of its loop, and returns the status of the first.
+func (p *servedNodes) turn() string {
+	for _, n := range p.nodes {
+		n.Turn()
+	}
+	s := p.nodes[0].Status()
+	text := fmt.Sprintf("%s of cluster %s, epoch %d, %s", s.State, s.Cluster, s.Epoch, words.Plural(len(s.Members), "member"))
+	if s.Why != "" {
+		text += ": " + s.Why
+	}
+	return text
 }
 
 // endedError returns the errors of nodes that ended without being stopped here.
@@ -309,25 +391,30 @@ func (p *servedNodes) endedError() error {
 	return nil
 }
 
-// kill frees the resources of nodes that were not stopped.
+// kill frees the resources of nodes that were not stopped, and stops to serve HTTP.
 func (p *servedNodes) kill() {
 	for _, n := range p.nodes {
 		n.Kill()
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	for _, g := range p.gates {
+		_ = g.Close(ctx) // clients that read no answer
 	}
 }
 
 // nthAddress returns the address of the i-th node in this process. Ports are
 // consecutive, so that they are the same after a restart.
-func nthAddress(listen string, i int) (string, error) {
+func nthAddress(flag, listen string, i int) (string, error) {
 	host, port, err := net.SplitHostPort(listen)
 	n, wrong := strconv.Atoi(port)
 	switch {
 	case err != nil || wrong != nil:
-		return "", fmt.Errorf("--listen %q: must be HOST:PORT", listen)
+		return "", fmt.Errorf("--%s %q: must be HOST:PORT", flag, listen)
 	case n == 0:
 		return listen, nil
 	case n+i > 65535:
-		return "", fmt.Errorf("--listen %q: too few ports above it: give a lower port", listen)
+		return "", fmt.Errorf("--%s %q: too few ports above it: give a lower port", flag, listen)
 	}
 	return net.JoinHostPort(host, strconv.Itoa(n+i)), nil
 }

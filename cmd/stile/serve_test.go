@@ -41,13 +41,13 @@ func TestLiveCluster(t *testing.T) {
 	}
 
 	holder := begin(t, nil, "exec", "--addr", b, "demo", "sleep", "1000")
-	for late := time.Now().Add(patience); !strings.Contains(at(t, b, 0, "locks", "demo"), "held by sleep@"); {
+	for late := time.Now().Add(patience); !strings.Contains(at(t, b, 0, "locks", "demo"), "(label \"sleep@"); {
 		if time.Now().After(late) {
 			t.Fatalf("exec does not get the lock: %s", holder.output())
 		}
 	}
 	waiter := begin(t, nil, "exec", "--addr", c, "demo", "--", "sh", "-c", "echo in; cat")
-	waiter.waitFor("waiting for demo: held by sleep@.* at b")
+	waiter.waitFor("waiting for demo: held by a client .*sleep@.* at b")
 	var s struct {
 		Locks []struct {
 			Name    string
@@ -61,7 +61,7 @@ func TestLiveCluster(t *testing.T) {
 		t.Fatalf("the locks are %+v", s)
 	}
 	text := at(t, c, 0, "locks", "de")
-	for _, want := range []string{"demo\n", "held by sleep@", "token " + s.Locks[0].Holder.Token, "  1. sh@"} {
+	for _, want := range []string{"demo\n", "held by a client (label \"sleep@", "token " + s.Locks[0].Holder.Token, "  1. a client (label \"sh@"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the locks are\n%s\nwithout %q", text, want)
 		}
@@ -72,7 +72,7 @@ func TestLiveCluster(t *testing.T) {
 
 	at(t, a, 2, "force-release", "demo") // there is no terminal to ask
 	at(t, a, 2, "force-release", "nothing", "--yes")
-	if said := at(t, a, 0, "force-release", "demo", "--yes"); !strings.Contains(said, "token "+s.Locks[0].Holder.Token) {
+	if said := at(t, a, 0, "force-release", "demo", "--yes"); !strings.Contains(strings.Join(strings.Fields(said), " "), "token "+s.Locks[0].Holder.Token) {
 		t.Errorf("released: %s", said)
 	}
 	holder.waitExit(125)
@@ -83,7 +83,7 @@ func TestLiveCluster(t *testing.T) {
 	leave.waitExit(0)
 	third.waitExit(0)
 	third.waitFor("left the cluster")
-	if text := at(t, a, 0, "locks", "demo"); !strings.Contains(text, "held by sh@") { // it has moved to another node
+	if text := at(t, a, 0, "locks", "demo"); !strings.Contains(text, "held by a client (label \"sh@") { // it has moved to another node
 		t.Errorf("after c has left: %s", text)
 	}
 	waiter.signal(syscall.SIGTERM)

@@ -1,11 +1,16 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"runtime"
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
+
+	"github.com/stile-lock/stile/internal/live/node/transport"
+	"github.com/stile-lock/stile/internal/live/replay"
+	"github.com/stile-lock/stile/internal/live/session"
 )
 
 func newVersion() *cobra.Command {
@@ -24,7 +29,10 @@ func newVersion() *cobra.Command {
 
 func printVersion(w io.Writer, asJSON bool) error {
 	v := buildVersion()
-	text := func(p *printer) { p.line("stile %s, %s, %s", v.Version, v.Go, v.Platform) }
+	text := func(p *printer) {
+		p.line("%v, %s, %s", v, v.Go, v.Platform)
+		p.line("protocols: nodes %v, clients %v, recordings %d", v.Protocols.Nodes, v.Protocols.Clients, v.Protocols.Recordings)
+	}
 	return outcome{json: v, text: text}.print(w, asJSON)
 }
 
@@ -35,11 +43,35 @@ type versionInfo struct {
 	Modified bool   `json:"modified"` // built from a changed working tree
 	Go       string `json:"go"`
 	Platform string `json:"platform"`
+
+	Protocols protocols `json:"protocols"`
+}
+
+// protocols are the versions of formats that this program can read and write.
+type protocols struct {
+	Nodes      versionRange `json:"nodes"`      // between nodes
+	Clients    versionRange `json:"clients"`    // between clients and nodes
+	Recordings uint64       `json:"recordings"` // of 'stile serve --record'
+}
+
+// A versionRange is a range of versions.
+type versionRange struct {
+	Min uint64 `json:"min"`
+	Max uint64 `json:"max"`
+}
+
+func (r versionRange) String() string {
+	if r.Min == r.Max {
+		return fmt.Sprint(r.Max)
+	}
+	return fmt.Sprintf("%d to %d", r.Min, r.Max)
 }
 
 // buildVersion returns the version of this program.
 func buildVersion() versionInfo {
-	v := versionInfo{Version: "(devel)", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	v := versionInfo{Version: "(devel)", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Protocols: protocols{
+		Nodes: versionRange{transport.MinVersion, transport.MaxVersion}, Clients: versionRange{session.OldestProtocol, session.Protocol}, Recordings: replay.Format,
+	}}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return v

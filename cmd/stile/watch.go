@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -27,8 +28,15 @@ const (
 	eraseBelow   = "\x1b[J"
 )
 
-// repeat prints the locks every second until the user quits.
-func (l *locksFlags) repeat(c *cobra.Command) error {
+// A watcher prints something every second until the user quits.
+type watcher struct {
+	what string // the command
+	json bool
+	look func(ctx context.Context) (outcome, error)
+}
+
+// run prints until the user quits. On a terminal it redraws the screen.
+func (l *watcher) run(c *cobra.Command) error {
 	ctx, cancel := signal.NotifyContext(c.Context(), syscall.SIGINT, syscall.SIGTERM)
 	defer cancel()
 	w := c.OutOrStdout()
@@ -42,7 +50,7 @@ func (l *locksFlags) repeat(c *cobra.Command) error {
 		defer io.WriteString(w, leaveScreen)
 	}
 	for first := true; ctx.Err() == nil; first = false {
-		s, err := l.target.survey(ctx, l.prefix)
+		o, err := l.look(ctx)
 		if err != nil && first && !screen {
 			return err
 		}
@@ -51,7 +59,7 @@ func (l *locksFlags) repeat(c *cobra.Command) error {
 		}
 		if err != nil && l.json { // standard output is for programs
 			notify(c.ErrOrStderr(), "%v", err)
-		} else if err := l.redraw(w, screen, s, err); err != nil {
+		} else if err := l.redraw(w, screen, o, err); err != nil {
 			return err
 		}
 		select {
@@ -62,17 +70,17 @@ func (l *locksFlags) repeat(c *cobra.Command) error {
 	return nil
 }
 
-// redraw prints the survey, or the error.
-func (l *locksFlags) redraw(w io.Writer, screen bool, s *lockSurvey, failed error) error {
+// redraw prints what was found, or the error.
+func (l *watcher) redraw(w io.Writer, screen bool, o outcome, failed error) error {
 	var page bytes.Buffer
 	if failed != nil {
 		newPrinter(&page).text(0, failed.Error())
-	} else if err := l.report(s).print(&page, l.json); err != nil {
+	} else if err := o.print(&page, l.json); err != nil {
 		return err
 	}
 	text := page.String()
 	if screen {
-		head := fmt.Sprintf("stile locks at %s, refreshed every second; press q to quit\n\n", time.Now().Format(time.TimeOnly))
+		head := fmt.Sprintf("stile %s at %s, refreshed every second; press q to quit\n\n", l.what, time.Now().Format(time.TimeOnly))
 		text = cursorHome + strings.ReplaceAll(head+text, "\n", eraseLineEnd) + eraseBelow
 	} else if !l.json {
 		text += "\n"

@@ -8,6 +8,11 @@ import (
 	"unicode/utf8"
 )
 
+// Optional reports whether a message of an unknown kind may be ignored. A later version
+// chooses a kind from 0x40 to 0x7f if processes without that version can do without the
+// message; any other unknown kind is an error.
+func Optional(kind byte) bool { return kind&0xc0 == 0x40 }
+
 // A Coder writes fields to B, or reads them from it. Every value has only one encoding: a
 // number that is longer than necessary is rejected. After an error, a reader yields only
 // zeros.

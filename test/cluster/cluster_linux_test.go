@@ -27,6 +27,9 @@ func TestMain(m *testing.M) {
 	if text := os.Getenv(workerEnv); text != "" {
 		os.Exit(work(text))
 	}
+	if text := os.Getenv(streamEnv); text != "" {
+		os.Exit(stream(text))
+	}
 	_ = flag.Set("test.parallel", "8") // processes mostly wait; the command line overrides it
 	flag.Parse()
 	code := m.Run()

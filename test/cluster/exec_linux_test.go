@@ -164,16 +164,23 @@ done
 echo checked`
 }
 
-// three starts nodes in the first three namespaces of a world.
-func (w *world) three(t *testing.T) (at []string) {
+// unstalled is a lease that is longer than a busy machine stalls.
+const unstalled = "6s"
+
+// three starts nodes in the first three namespaces of a world. The second one has further
+// flags.
+func (w *world) three(t *testing.T, lease string, flags ...string) (at []string) {
 	t.Helper()
 	for i := range 3 {
 		at = append(at, w.address(i)+":7420")
 		args := []string{"serve", "--memory", "--insecure", "--name", fmt.Sprint("n", i), "--listen", at[i]}
 		if i == 0 {
-			args = append(args, "--lease", "6s") // longer than a busy machine stalls
+			args = append(args, "--lease", lease)
 		} else {
 			args = append(args, "--join", at[0])
+		}
+		if i == 1 {
+			args = append(args, flags...)
 		}
 		s := w.stile(t, i, args...)
 		if s.until("listening on"); i == 2 {
@@ -234,7 +241,7 @@ func TestExecCutOff(t *testing.T) {
 	for what, b := range breaches {
 		t.Run(what, func(t *testing.T) {
 			w := makeWorld(t, 4)
-			at := w.three(t)
+			at := w.three(t, unstalled)
 			holder := w.stile(t, b.exec, "exec", "--insecure", "--addr", at[b.node], "demo", "--", "sh", "-c", toil)
 			pids := holder.until(`^pids (.*)`)
 			if alive := b.successor(t, w, at, pids); len(alive) > 0 {
@@ -253,7 +260,7 @@ func TestExecCutOff(t *testing.T) {
 func TestExecCutOffIsFound(t *testing.T) {
 	needWorld(t)
 	w := makeWorld(t, 4)
-	at, b := w.three(t), breaches["its node"]
+	at, b := w.three(t, unstalled), breaches["its node"]
 	w.stile(t, b.exec, "lock", "--insecure", "--addr", at[b.node], "demo").until(`^\d+\.\d+$`)
 	worker := w.run(t, b.exec, "/bin/sh", "sh", "-c", toil)
 	pids := worker.until(`^pids (.*)`)

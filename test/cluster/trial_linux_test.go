@@ -29,6 +29,7 @@ type trial struct {
 // A voter is a node of a trial, over all its starts.
 type voter struct {
 	name, address, data string
+	binary              string // stile, in the version that the node runs when it is started next
 	serve               *shell // nil if it does not run
 }
 
@@ -41,11 +42,21 @@ const longest = 2 * time.Minute
 // newTrial starts a cluster, and waits until all its nodes vote.
 func newTrial(t *testing.T, voters int, lease time.Duration) *trial {
 	t.Helper()
+	binary, err := command()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return newTrialOf(t, binary, voters, lease)
+}
+
+// newTrialOf is newTrial with nodes of another version.
+func newTrialOf(t *testing.T, binary string, voters int, lease time.Duration) *trial {
+	t.Helper()
 	c := &trial{t: t, lease: lease, ledger: newLedger()}
 	dir, net := t.TempDir(), os.Getpid()<<6+int(trials.Add(1))
 	for i := range voters {
 		name := string(rune('a' + i))
-		c.nodes = append(c.nodes, &voter{name: name, address: fmt.Sprintf("127.%d.%d.%d:7420", 1+net>>8%63, net%256, i+1), data: filepath.Join(dir, name)})
+		c.nodes = append(c.nodes, &voter{name: name, binary: binary, address: fmt.Sprintf("127.%d.%d.%d:7420", 1+net>>8%63, net%256, i+1), data: filepath.Join(dir, name)})
 	}
 	for i := range c.nodes {
 		if i == 0 {
@@ -74,7 +85,7 @@ func newTrial(t *testing.T, voters int, lease time.Duration) *trial {
 func (c *trial) launch(i int, more ...string) {
 	c.t.Helper()
 	n := c.nodes[i]
-	n.serve = (*world)(nil).stile(c.t, 0, append([]string{"serve", "--name", n.name, "--listen", n.address, "--data", n.data}, more...)...)
+	n.serve = (*world)(nil).run(c.t, 0, n.binary, append([]string{"stile", "serve", "--name", n.name, "--listen", n.address, "--data", n.data}, more...)...)
 }
 
 // start starts a node, which is to join the others.

@@ -3,14 +3,13 @@ package client
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/stile-lock/stile/internal/live/lock"
 	"github.com/stile-lock/stile/internal/live/member"
-	"github.com/stile-lock/stile/internal/live/node/transport"
 	"github.com/stile-lock/stile/internal/live/session"
 )
 
@@ -70,11 +69,21 @@ func (x *Client) answered(f *session.Frame) {
 // take adds a part of an answer, and reports whether it was the last one.
 func (q *question) take(f *session.Frame) bool {
 	q.bytes = append(q.bytes, f.Bytes...)
-	if f.Last && !f.OK {
-		q.err = errors.New(string(q.bytes))
+	switch {
+	case !f.Last || f.OK:
+	case f.Denied:
+		q.err = fmt.Errorf("%w: %s", lock.ErrDenied, q.bytes)
+	default:
+		q.err = Declined(q.bytes)
 	}
 	return f.Last
 }
+
+// Declined is the error of a question that the node understood, and why it does not do what
+// was asked.
+type Declined string
+
+func (d Declined) Error() string { return string(d) }
 
 // failAsks ends all questions on a connection with an error. The mutex must be held.
 func (x *Client) failAsks(conn uint64, err error) {
@@ -98,25 +107,39 @@ func Query(ctx context.Context, c Config, what uint64, b []byte) (answer []byte,
 	}
 	f := session.Frame{Kind: session.Ask, Number: 1, What: what, Bytes: b}
 	err = errors.New("no node given: give the address of at least one")
+	x := &Client{c: c, dial: how}
+	defer x.wg.Wait()
 	for i, node := range c.Nodes {
 		var q question
-		if err = q.put(ctx, len(c.Nodes)-i, node, how, f.AppendTo(nil)); err == nil {
+		if err = x.put(ctx, &q, len(c.Nodes)-i, node, f.AppendTo(nil)); err == nil {
 			return q.bytes, node, q.err
 		}
 	}
 	return nil, "", err
 }
 
+// AskAt asks a node, which need not be the one of its session, and decodes the answer.
+func (x *Client) AskAt(ctx context.Context, address string, what uint64, about []byte, to any) error {
+	if x.ctx.Err() != nil {
+		return ErrClosed
+	}
+	c := x.c
+	c.Nodes = []string{address}
+	b, _, err := Query(ctx, c, what, about)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(b, to)
+}
+
 // put asks one node, when left nodes may still have to be asked.
-func (q *question) put(ctx context.Context, left int, node string, how transport.ClientConfig, ask []byte) error {
+func (x *Client) put(ctx context.Context, q *question, left int, node string, ask []byte) error {
 	if end, ok := ctx.Deadline(); ok && left > 1 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, time.Until(end)/time.Duration(left))
 		defer cancel()
 	}
-	var wg sync.WaitGroup
-	defer wg.Wait()
-	link, err := transport.DialClient(ctx, node, how, &wg)
+	link, err := x.reach(ctx, node)
 	if err != nil {
 		return err
 	}

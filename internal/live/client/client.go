@@ -20,12 +20,15 @@ import (
 
 // A Config says which nodes a client knows. Zero values select the defaults.
 type Config struct {
-	Name     string   // client name, shown to people
+	Name     string   // what the client calls itself, shown to people
 	Nodes    []string // addresses
 	Session  time.Duration
 	Patience time.Duration // time without a node after which waiting requests fail; 0: never
 	TLS      cert.Config   // certificate files; empty: plain TCP
 	Insecure bool          // allow plain TCP where others can listen in
+
+	// Connect connects to a node; nil: over TCP, with these certificates.
+	Connect func(ctx context.Context, address string) (transport.Conn, error)
 }
 
 // A Client has a session with a node, and possibly older ones with others, through which
@@ -46,6 +49,7 @@ type Client struct {
 	asks    map[uint64]*question
 	asked   uint64
 	woken   []chan struct{} // to be closed when the mutex is released: the woken goroutines need it
+	closing []closing       // the same: the node may answer before Close returns
 	opened  chan struct{}   // closed when there is a session
 	welcome bool
 	lately  map[string]error // by address: why the last attempt to connect or to open a session failed
@@ -55,8 +59,14 @@ type Client struct {
 
 // A line is a connection, or an attempt at one.
 type line struct {
-	link   *transport.Link // nil: not connected yet
+	link   transport.Conn // nil: not connected yet
 	cancel func()
+}
+
+// A closing is a connection to be closed, and why.
+type closing struct {
+	link transport.Conn
+	why  error
 }
 
 var errAnother = errors.New("connecting to a node")
@@ -66,11 +76,15 @@ var ErrClosed = errors.New("the client is closed")
 
 // Refused is the error of a node that answers but opens no session.
 type Refused struct {
-	Node string // address of the node
-	Why  session.Why
+	Node   string // address of the node
+	Why    session.Why
+	Reason string // the same as text
 }
 
-func (r *Refused) Error() string { return fmt.Sprintf("%s says: %s", r.Node, r.Why) }
+func (r *Refused) Error() string { return fmt.Sprintf("%s says: %s", r.Node, r.Reason) }
+
+// Is reports whether a quota is the reason.
+func (r *Refused) Is(err error) bool { return err == lock.ErrQuota && r.Why == session.Crowded }
 
 // TurnedAway reports whether an error is that of a node that refused the connection and
 // gave a reason, such as too many clients.
@@ -166,7 +180,7 @@ func (x *Client) leave() {
 	for _, d := range out.Dials {
 		x.connect(d)
 	}
-	var few [4]*transport.Link
+	var few [4]transport.Conn
 	flushes := few[:0]
 	for _, f := range out.Frames {
 		if l := x.lines[f.Conn]; l != nil && l.link != nil {
@@ -199,12 +213,17 @@ func (x *Client) leave() {
 	woken := append(some[:0], x.woken...)
 	clear(x.woken)
 	x.woken = x.woken[:0]
+	closings := x.closing
+	x.closing = nil
 	x.mu.Unlock()
 	for _, c := range woken {
 		close(c)
 	}
 	for _, l := range flushes {
 		l.Flush()
+	}
+	for _, c := range closings {
+		c.link.Close(c.why)
 	}
 }
 
@@ -225,7 +244,8 @@ func (x *Client) connect(d session.Dial) {
 	x.wg.Go(func() { x.run(ctx, d) })
 }
 
-// hangUp closes a connection when everything is sent, or gives up an attempt.
+// hangUp closes a connection when everything is sent, or gives up an attempt. The mutex must
+// be held.
 func (x *Client) hangUp(conn uint64) {
 	l := x.lines[conn]
 	if l == nil {
@@ -241,14 +261,26 @@ func (x *Client) hangUp(conn uint64) {
 		l.cancel()
 		return
 	}
-	l.link.Close(why)
+	x.closing = append(x.closing, closing{l.link, why})
 	time.AfterFunc(time.Second, l.cancel) // a node that reads nothing does not keep it open
+}
+
+// reach connects to a node.
+func (x *Client) reach(ctx context.Context, address string) (transport.Conn, error) {
+	if x.c.Connect != nil {
+		return x.c.Connect(ctx, address)
+	}
+	l, err := transport.DialClient(ctx, address, x.dial, &x.wg)
+	if err != nil {
+		return nil, err // and not a Conn without a Link
+	}
+	return l, nil
 }
 
 // run runs a connection from start to end.
 func (x *Client) run(ctx context.Context, d session.Dial) {
 	refused := false
-	link, err := transport.DialClient(ctx, d.Address, x.dial, &x.wg)
+	link, err := x.reach(ctx, d.Address)
 	if err == nil {
 		stop := context.AfterFunc(ctx, func() { link.Fail(ErrClosed) })
 		x.use(func(now member.Instant) {
@@ -293,7 +325,7 @@ func (x *Client) listen(d session.Dial, b []byte) (refused bool) {
 	if err != nil || f.Kind != session.Bye {
 		return false
 	}
-	x.lately[d.Address] = &Refused{d.Address, f.Why}
+	x.lately[d.Address] = &Refused{d.Address, f.Why, f.Reason()}
 	return true
 }
 
@@ -318,6 +350,15 @@ func (x *Client) Idle() <-chan struct{} {
 		x.idle = c
 	}
 	return c
+}
+
+// Session returns the number by which the current node knows the session; 0 if there is
+// none.
+func (x *Client) Session() uint64 {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	number, _, _ := x.session.Session()
+	return number
 }
 
 // Node returns the address of the node that the client has, or tries to open, a session

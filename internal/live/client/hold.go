@@ -86,13 +86,23 @@ func (h *Hold) outcome(ctx context.Context, o lock.Options) (lock.Handle, error)
 		return nil, fmt.Errorf("lock %q: %w", h.name, lock.ErrBusy)
 	case session.Recovering:
 		return nil, fmt.Errorf("lock %q: %w", h.name, lock.ErrRecovering)
+	case session.Denied:
+		return nil, fmt.Errorf("lock %q: %w: %s", h.name, lock.ErrDenied, h.why)
+	case session.OverQuota:
+		return nil, fmt.Errorf("lock %q: %w: %s", h.name, lock.ErrQuota, h.why)
 	case session.Late:
 		return nil, fmt.Errorf("lock %q: not acquired within %v: %w", h.name, o.Wait, context.DeadlineExceeded)
 	case session.Finished:
 		return nil, fmt.Errorf("lock %q: %w", h.name, ErrClosed)
 	}
-	return nil, fmt.Errorf("lock %q: %s", h.name, h.why)
+	return nil, fmt.Errorf("lock %q: %w", h.name, NotHeld(h.why))
 }
+
+// NotHeld is the error of a request that ended without the lock, for a reason that has no
+// error of its own.
+type NotHeld session.Why
+
+func (n NotHeld) Error() string { return session.Why(n).String() }
 
 // told handles an event of the session. The mutex must be held.
 func (x *Client) told(e *session.Event) {
@@ -169,13 +179,35 @@ func (h *Hold) Err() error {
 
 // Deadline returns how long the lock is held if nothing more is heard from the node.
 func (h *Hold) Deadline() time.Time {
+	until := h.Until()
+	if until == 0 {
+		return time.Time{}
+	}
+	return lock.Deadline(time.Duration(until - clock.Now()))
+}
+
+// Until is Deadline on the clock that clock.Now reads; 0 if the lock is not held.
+func (h *Hold) Until() member.Instant {
 	x := h.client
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if h.state != inside {
-		return time.Time{}
+		return 0
 	}
-	return lock.Deadline(time.Duration(x.session.Deadline(h.request) - clock.Now()))
+	return x.session.Deadline(h.request)
+}
+
+// SetValue attaches a value to the lock. It does not wait for the node.
+func (h *Hold) SetValue(value string) (err error) {
+	h.client.use(func(now member.Instant) {
+		if err = h.client.session.SetValue(now, h.request, value); errors.Is(err, member.ErrNotHeld) {
+			err = nil // its end says more
+		}
+	})
+	if err != nil {
+		return fmt.Errorf("attach a value to lock %q: %w", h.name, err)
+	}
+	return h.end.Err()
 }
 
 // Context returns a context that ends when the lock is lost or released.

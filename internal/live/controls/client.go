@@ -102,7 +102,7 @@ func clientControls() []Control {
 		},
 		{
 			Name: "AnySecret", Section: "10", Text: "a node does not check the secret of a session",
-			Rewrites: []Rewrite{{serverFile, `!s.secret.equal(&f.Secret) {`, `!s.secret.equal(&f.Secret) && !broken("AnySecret") {`}},
+			Rewrites: []Rewrite{{serverFile, `!s.secret.equal(&f.Secret) ||`, `!s.secret.equal(&f.Secret) && !broken("AnySecret") ||`}},
 			Tests:    []Test{test(clientPackage, "TestSecret")},
 		},
 		{
@@ -183,8 +183,8 @@ func hostControls() []Control {
 		},
 		{
 			Name: "OptionalRefused", Section: "6", Text: "a frame of an optional kind that is unknown ends the link", With: "NewerFrames",
-			Rewrites: []Rewrite{{"internal/live/member/frame.go", `	case frameKind(b[0])&optionalKinds != 0:
-`, `	case frameKind(b[0])&optionalKinds != 0 && !broken("OptionalRefused"):
+			Rewrites: []Rewrite{{"internal/live/member/frame.go", `	case codec.Optional(b[0]):
+`, `	case codec.Optional(b[0]) && !broken("OptionalRefused"):
 `}},
 			Tests: []Test{storm("usual", 12)},
 		},

@@ -16,9 +16,10 @@ import (
 type Handle interface {
 	Name() string
 	Token() member.Token
-	Err() error               // nil while it is held
-	Deadline() time.Time      // end of the hold if the lease is not renewed; wall clock
-	Context() context.Context // ends when it is lost or released
+	Err() error                  // nil while it is held
+	Deadline() time.Time         // end of the hold if the lease is not renewed; wall clock
+	Context() context.Context    // ends when it is lost or released
+	SetValue(value string) error // attach a value that lists show
 	Unlock() error
 }
 
@@ -38,6 +39,10 @@ var (
 	ErrLost = errors.New("the lock was lost")
 	// ErrReleased means that the lock was already released.
 	ErrReleased = errors.New("the lock was already released")
+	// ErrDenied means that the caller has not the right to do it.
+	ErrDenied = errors.New("permission denied")
+	// ErrQuota means that the caller has as many locks or sessions at the node as it may.
+	ErrQuota = errors.New("quota exceeded")
 )
 
 // Done returns the error of a context that is done, together with its cause if that

@@ -22,8 +22,8 @@ func TestEach(t *testing.T) {
 		return names
 	}
 	named := func(most int) (names []string) {
-		for name := range m.Names {
-			if names = append(names, string(name)); len(names) == most {
+		for q := range m.Queues {
+			if names = append(names, string(q.Name)); len(names) == most {
 				break
 			}
 		}
@@ -41,8 +41,8 @@ func TestEach(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name := range lone.Names {
-		t.Errorf("before the first view %s is in use", name)
+	for q := range lone.Queues {
+		t.Errorf("before the first view %s is in use", q.Name)
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+
+	"github.com/stile-lock/stile/internal/codec"
 )
 
 // The kinds of frames that members send each other within an epoch.
@@ -25,10 +27,6 @@ const (
 	claimFrame                     // a client of the sender holds the lock by an older epoch, through other members
 	claimedFrame                   // the home is inside on behalf of the claiming member, or refuses, and why
 	frameKinds
-
-	// optionalKinds is the bit of kinds that a member may ignore. A later version sets
-	// it in a frame that members without that version can do without.
-	optionalKinds frameKind = 0x40
 )
 
 // A frame is one message between members. Most fields are used by one or two kinds.
@@ -296,7 +294,7 @@ func noFrame(b []byte) error {
 	switch {
 	case len(b) == 0:
 		return fmt.Errorf("%w: empty", errFrame)
-	case frameKind(b[0])&optionalKinds != 0:
+	case codec.Optional(b[0]):
 		return errOptional
 	}
 	return fmt.Errorf("unknown frame kind 0x%02x: the other node runs a newer version", b[0])

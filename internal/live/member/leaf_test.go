@@ -319,7 +319,7 @@ func TestUnknownKinds(t *testing.T) {
 		for _, b := range [][]byte{{byte(kind)}, {byte(kind), 200}, {byte(kind), 200, 1, 1, 'a', 7, 255}} {
 			clock := m.clock
 			err := m.Deliver(0, 2, b)
-			if optional := kind&0x40 != 0; (err == nil) != optional {
+			if optional := kind&0xc0 == 0x40; (err == nil) != optional {
 				t.Errorf("kind %#02x: got %v, optional: %v", kind, err, optional)
 			}
 			if m.clock != clock || len(m.Out.Frames)+len(m.Out.Events) > 0 || m.epoch.table.len() > 0 {

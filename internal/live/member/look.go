@@ -21,13 +21,21 @@ type FrameInfo struct {
 	Text    string // its other fields, as text
 }
 
+// FrameKinds is the number of kinds of frames. A frame's first byte is its kind.
+const FrameKinds = int(frameKinds)
+
+// FrameNames returns the names of the kinds of frames.
+func FrameNames() [FrameKinds]string {
+	return [...]string{
+		"ALG", "TOUCH", "REPORT", "RELEASED", "QUERY", "ANSWER", "LEND", "RETURN", "DONE", "PROBE", "BUSY", "FREE", "CLAIM", "CLAIMED",
+	}
+}
+
 func (k frameKind) String() string {
 	if k >= frameKinds {
 		return fmt.Sprintf("0x%02x", uint8(k))
 	}
-	return [...]string{
-		"ALG", "TOUCH", "REPORT", "RELEASED", "QUERY", "ANSWER", "LEND", "RETURN", "DONE", "PROBE", "BUSY", "FREE", "CLAIM", "CLAIMED",
-	}[k]
+	return FrameNames()[k]
 }
 
 // Look reads a frame. For an unknown frame that members ignore it returns only the

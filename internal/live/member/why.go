@@ -86,14 +86,29 @@ func (m *Member) Each(yield func(Why) bool) {
 	}
 }
 
-// Names returns the names of all locks that are in use here, in no particular order, until
-// yield returns false. Each is valid only until yield returns.
-func (m *Member) Names(yield func([]byte) bool) {
+// A Queue is a lock in use, as far as it can be told without effort.
+type Queue struct {
+	Name    []byte  // valid only until yield returns
+	Held    bool    // it is held here
+	Waiting int     // number of requests that wait here
+	Since   Instant // when the first of them was made; Never if none waits
+}
+
+// Queues describes all locks that are in use here, in no particular order, until yield
+// returns false.
+func (m *Member) Queues(yield func(Queue) bool) {
 	if m.epoch == nil {
 		return
 	}
 	for _, u := range m.epoch.uses {
-		if u != nil && !yield(m.epoch.table.name(u.lock)) {
+		if u == nil {
+			continue
+		}
+		q := Queue{m.epoch.table.name(u.lock), u.holder != nil, u.waiting, Never}
+		if u.first != nil {
+			q.Since = u.first.since
+		}
+		if !yield(q) {
 			return
 		}
 	}

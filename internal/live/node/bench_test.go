@@ -67,6 +67,15 @@ func BenchmarkLocal(b *testing.B) {
 	}
 }
 
+// BenchmarkMeasured is BenchmarkLocal of a node that is measured.
+func BenchmarkMeasured(b *testing.B) {
+	all, _ := secured(b, func(c *Config) { c.Metrics = true })
+	b.ReportAllocs()
+	for b.Loop() {
+		once(b, all[0], "x")
+	}
+}
+
 // shared has goroutines at each node enter a lock b.N times in all, and returns how
 // often it went from one node to another.
 func shared(b *testing.B, all []*Node, each int) (handoffs int) {
@@ -123,8 +132,13 @@ func BenchmarkShared(b *testing.B) {
 }
 
 // BenchmarkClient is a lock without competition, acquired by a client of a node.
-func BenchmarkClient(b *testing.B) {
-	all, files := secured(b, nil)
+func BenchmarkClient(b *testing.B) { ofClient(b, nil) }
+
+// BenchmarkMeasuredClient is BenchmarkClient of a node that is measured.
+func BenchmarkMeasuredClient(b *testing.B) { ofClient(b, func(c *Config) { c.Metrics = true }) }
+
+func ofClient(b *testing.B, change func(c *Config)) {
+	all, files := secured(b, change)
 	c, err := client.Dial(b.Context(), client.Config{Nodes: []string{all[0].Address()}, TLS: files})
 	if err != nil {
 		b.Fatal(err)

@@ -2,11 +2,16 @@ package node
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
+	"fmt"
 	"net"
 	"sync/atomic"
 	"time"
 
+	"github.com/stile-lock/stile/internal/live/client"
+	"github.com/stile-lock/stile/internal/live/node/cert"
 	"github.com/stile-lock/stile/internal/live/node/transport"
 	"github.com/stile-lock/stile/internal/live/process"
 	"github.com/stile-lock/stile/internal/live/session"
@@ -20,9 +25,12 @@ const maxAnswer = 2 << 20
 
 // A clientConn is the connection of a client.
 type clientConn struct {
-	*transport.Link
-	silent *time.Timer // closes the connection if it has no session for long
-	bound  bool        // it has a session, and the timer is stopped
+	transport.Conn
+	who    Caller
+	quota  session.Quota // as the process knows it
+	known  bool          // the process knows who it is
+	silent *time.Timer   // closes the connection if it has no session for long
+	bound  bool          // it has a session, and the timer is stopped
 	dirty  bool
 	last   atomic.Bool // close it after what is queued
 }
@@ -42,15 +50,90 @@ func (n *Node) serve(c net.Conn) {
 		n.c.Log.Debug("client refused", "from", c.RemoteAddr(), "err", err)
 		return
 	}
-	n.mu.Lock()
+	var chain []*x509.Certificate
+	if t, ok := c.(*tls.Conn); ok {
+		chain = t.ConnectionState().PeerCertificates
+	}
+	who, err := CallerOf(chain, l.Remote())
+	if err != nil {
+		n.audit.denied(who, "connect", err.Error())
+		l.Fail(err)
+		return
+	}
+	n.host(l, who)
+}
+
+// A Caller is a client, as its connection identifies it.
+type Caller struct {
+	cert.Identity
+	From   string // where it connects from
+	Serial string // of its certificate; empty without one
+}
+
+// CallerOf returns the client that presents certificates, its own first. Without any it is
+// anyone.
+func CallerOf(chain []*x509.Certificate, from string) (who Caller, err error) {
+	who.From = from
+	if len(chain) > 0 {
+		who.Serial = cert.Serial(chain[0])
+		who.Identity, err = cert.Of(chain[0])
+	}
+	return who, err
+}
+
+// Connect returns a client in this process, which acts for a caller and uses this node
+// only.
+func (n *Node) Connect(ctx context.Context, who Caller, c client.Config) (*client.Client, error) {
+	return client.Dial(ctx, n.inside(who, c))
+}
+
+// QueryFor asks this node a question for a caller, and returns the answer.
+func (n *Node) QueryFor(ctx context.Context, who Caller, what uint64, b []byte) ([]byte, error) {
+	answer, _, err := client.Query(ctx, n.inside(who, client.Config{}), what, b)
+	return answer, err
+}
+
+// inside makes a client connect to this node only, within this process.
+func (n *Node) inside(who Caller, c client.Config) client.Config {
+	c.Nodes = []string{n.address}
+	c.Connect = func(_ context.Context, address string) (transport.Conn, error) {
+		if address != n.address {
+			return nil, fmt.Errorf("%s is another node: sessions over HTTP stay at the node that opened them", address)
+		}
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		if n.over {
+			return nil, ErrEnded
+		}
+		theirs, ours := transport.Pipe()
+		n.visits.Go(func() { n.host(ours, who) })
+		return theirs, nil
+	}
+	return c
+}
+
+// host runs the connection of a client until it ends.
+func (n *Node) host(l transport.Conn, who Caller) {
+	if err := n.barred(&who, time.Now()); err != nil {
+		n.audit.denied(who, "connect", err.Error())
+		l.Fail(err)
+		return
+	}
+	n.enter()
 	n.conn++
 	conn := n.conn
-	v := &clientConn{Link: l, silent: time.AfterFunc(n.c.silence, func() { l.Fail(errSilent) })}
+	v := &clientConn{Conn: l, who: who, silent: time.AfterFunc(n.c.silence, func() { l.Fail(errSilent) })}
 	n.conns[conn] = v
 	over := n.over
-	n.mu.Unlock()
+	if over {
+		n.mu.Unlock()
+	} else {
+		n.introduce(conn, v)
+		n.leave()
+	}
+	var err error
 	if !over {
-		err = l.Run(func(b []byte) error { return n.heard(conn, b) })
+		err = l.Run(func(b []byte) error { return n.heard(conn, v, b) })
 	}
 	n.enter()
 	delete(n.conns, conn)
@@ -64,7 +147,7 @@ func (n *Node) serve(c net.Conn) {
 	l.Fail(errClosed)
 	var malformed *transport.Malformed
 	if errors.As(err, &malformed) || errors.Is(err, session.ErrFrame) {
-		n.c.Log.Warn("client disconnected", "from", l.Remote(), "err", err)
+		n.c.Log.Warn("client disconnected", "from", who.From, "err", err)
 	}
 }
 
@@ -76,16 +159,21 @@ var (
 	errSilent = errors.New("the client opened no session and asked nothing")
 )
 
-// heard handles a frame from a client.
-func (n *Node) heard(conn uint64, b []byte) error {
+// heard handles a frame from a client. It is the only door for clients: whatever they may
+// not do is refused here.
+func (n *Node) heard(conn uint64, v *clientConn, b []byte) error {
 	n.enter()
 	if n.over {
 		n.mu.Unlock()
 		return errClosed
 	}
 	n.cut = nil
-	n.step(process.Input{Kind: process.Frame, Number: conn, Bytes: b})
-	n.carryOut()
+	if answer := n.refusal(conn, v, b); answer != nil {
+		n.post(conn, answer, false)
+	} else {
+		n.step(process.Input{Kind: process.Frame, Number: conn, Bytes: b})
+		n.carryOut()
+	}
 	err := n.cut
 	n.leave()
 	return err

@@ -52,7 +52,7 @@ func allLocks(t *testing.T, n *Node, prefix string) (all []LockInfo, pages int) 
 	t.Helper()
 	for q := (LockQuery{Prefix: prefix}); ; pages++ {
 		n.mu.Lock()
-		b, err := n.locks(&q)
+		b, err := n.locks(&q, &Caller{})
 		n.mu.Unlock()
 		var page LockPage[LockInfo]
 		if err != nil || len(b) > maxAnswer || json.Unmarshal(b, &page) != nil {

@@ -33,21 +33,28 @@ type Config struct {
 	Settings  *member.Settings // only for the founder of a cluster; nil: the defaults, with Lease
 	Algorithm string           // only for the founder of a cluster (default naimi-trehel)
 	Replace   time.Duration    // time after which a member replaces a voter that is down; only for the founder of a cluster (default 10 min)
+	Later     bool             // a cluster that it founds may not be the first: number its epochs from the clock, above those of earlier ones
 	Ephemeral bool             // leave the cluster when the node stops
 	TLS       cert.Config      // certificate files; empty: plain TCP
 	Insecure  bool             // allow plain TCP where others can listen in
+	Rights    string           // file with the rights of clients; empty: rights.Default
+	Revoked   string           // file with the serial numbers of revoked certificates; empty: none are
+	Tokens    string           // file with the bearer tokens that are accepted; empty: none are
 	Clients   int              // maximum number of clients (default DefaultClients, or fewer if open files are limited)
 	Patience  time.Duration    // time to join before falling back to a client (default two leases, at most 5 s)
 	Record    Record           // recording of its inputs
+	Metrics   bool             // measure what the node does: see Node.Metrics
 	Log       *slog.Logger
 
 	// Spec returns an algorithm by its name; nil: those of the catalog.
 	Spec func(algorithm string, version int) (algorithm.Spec, error)
 	// For tests: how a node listens and dials other nodes, how long a client may go without
-	// a session, the process's clock, and a wrapper around the node's disk.
+	// a session, how often files are checked, the process's clock, and a wrapper around the
+	// node's disk.
 	listen  func(address string) (net.Listener, error)
 	dial    func(ctx context.Context, address string) (net.Conn, error)
 	silence time.Duration
+	check   time.Duration
 	clock   func() member.Instant
 	storage func(raft.Storage) raft.Storage
 }
@@ -99,6 +106,7 @@ func (c Config) withDefaults() (Config, error) {
 	c.Listen = cmp.Or(c.Listen, DefaultListen)
 	c.Voters = cmp.Or(c.Voters, 3)
 	c.silence = cmp.Or(c.silence, silence)
+	c.check = cmp.Or(c.check, CheckEvery)
 	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
 	if c.Spec == nil {
 		c.Spec = catalog.MakeLive

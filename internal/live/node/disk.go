@@ -2,7 +2,10 @@ package node
 
 import (
 	"sync"
+	"time"
 
+	"github.com/stile-lock/stile/internal/live/member"
+	"github.com/stile-lock/stile/internal/live/meter"
 	"github.com/stile-lock/stile/internal/live/process"
 	"github.com/stile-lock/stile/internal/live/views"
 	"github.com/stile-lock/stile/internal/live/views/raft"
@@ -20,6 +23,7 @@ type keeper struct {
 	wake  chan struct{}
 	done  chan struct{} // closed when the goroutine has ended; nil without one
 	ended bool
+	took  [saveKinds]meter.Histogram
 }
 
 // A job is one operation of the disk.
@@ -110,7 +114,10 @@ func (k *keeper) do(j *job) {
 		}
 		return
 	}
-	k.n.use(k.saved(j))
+	from := time.Now()
+	done := k.saved(j)
+	k.measure(j.kind, time.Since(from))
+	k.n.use(done)
 }
 
 // saved makes a record durable and returns the input that acknowledges it.
@@ -129,6 +136,24 @@ func (k *keeper) saved(j *job) process.Input {
 		in.Text = err.Error()
 	}
 	return in
+}
+
+// The kinds of saves, for measurements.
+const (
+	saveLog  = iota // entries of the view log
+	savePast        // what the node must know when it starts again
+	saveKinds
+)
+
+// measure notes how long a save took.
+func (k *keeper) measure(kind process.EffectKind, d time.Duration) {
+	i := saveLog
+	if kind == process.Remember {
+		i = savePast
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.took[i].Add(member.Span(d))
 }
 
 // close ends the goroutine, after the job in progress.

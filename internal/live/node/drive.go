@@ -37,6 +37,9 @@ func (n *Node) step(in process.Input) {
 	n.in.At = n.clock()
 	n.p.Step(&n.in)
 	n.stepped = true
+	if n.meter != nil {
+		n.meter.Took(&n.in, &n.p.Out)
+	}
 }
 
 // enter acquires the mutex for the network, the disk or the timer. Applications that
@@ -155,7 +158,7 @@ func (n *Node) carry(e *process.Effect) {
 		n.sent = true
 		err := n.pool.Send(e.To, e.Bytes, e.Lossy)
 		if err != nil && !errors.Is(err, transport.ErrDown) && !errors.Is(err, transport.ErrDropped) {
-			n.c.Log.Debug("message not sent", "to", e.To, "err", err)
+			n.c.Log.Debug("message not sent", "address", e.To, "err", err)
 		}
 	case process.Reply:
 		n.reply(e)
@@ -172,7 +175,7 @@ func (n *Node) carry(e *process.Effect) {
 	case process.Cut:
 		n.cut = e.Err
 	case process.LinkEnded:
-		n.c.Log.Warn("link ended until the next view", "member", n.named(e.Peer), "address", e.To, "err", e.Err)
+		n.c.Log.Warn("link ended until the next view", "peer", n.named(e.Peer), "address", e.To, "err", e.Err)
 	case process.Failed:
 		n.fail(e.Err)
 	}
@@ -186,6 +189,7 @@ func (n *Node) lease() {
 		d = m.Deadline()
 	}
 	if d != n.known {
+		n.measureLease(n.known, d)
 		n.known = d
 		n.deadline.Store(int64(d))
 	}
@@ -215,6 +219,10 @@ func (n *Node) settle() {
 	// now and then to check.
 	n.timer.Reset(min(max(until(n.in.At, due), 0), time.Duration(n.c.Settings.Renew)/2))
 }
+
+// Turn takes one turn of the node's loop, as its timer does, and returns when that is done:
+// a node that is stuck never returns. A node that has ended does nothing.
+func (n *Node) Turn() { n.wake() }
 
 // wake is called by the timer.
 func (n *Node) wake() {
@@ -253,13 +261,13 @@ func (n *Node) ending(how views.Ending) {
 	}
 	switch {
 	case how == views.Left:
-		n.c.Log.Info("node left the cluster", "name", n.c.Name)
+		n.c.Log.Info("node left the cluster")
 	case how == views.Stopped:
-		n.c.Log.Info("node stopped, and keeps its place in the cluster", "name", n.c.Name)
+		n.c.Log.Info("node stopped, and keeps its place in the cluster")
 	case n.p.Phase() == process.Over:
-		n.c.Log.Warn("node is no longer a member", "name", n.c.Name, "why", why)
+		n.c.Log.Warn("node is no longer a member", "why", why)
 	default:
-		n.c.Log.Warn("node is no longer a member: joining again", "name", n.c.Name, "why", why)
+		n.c.Log.Warn("node is no longer a member: joining again", "why", why)
 		n.seek()
 	}
 	if n.p.Phase() == process.Over {
@@ -270,7 +278,11 @@ func (n *Node) ending(how views.Ending) {
 
 // answer answers a client's question.
 func (n *Node) answer(q *session.Question) {
-	b, err := n.tellAbout(q)
+	v := n.conns[q.Conn]
+	if v == nil {
+		return // it has disconnected
+	}
+	b, err := n.tellAbout(q, &v.who)
 	if len(b) > maxAnswer {
 		err = fmt.Errorf("the answer exceeds %d bytes", maxAnswer)
 	}
@@ -282,6 +294,9 @@ func (n *Node) answer(q *session.Question) {
 		b = b[len(f.Bytes):]
 		f.Last = len(b) == 0
 		n.post(q.Conn, f.AppendTo(nil), false)
+		if n.meter != nil {
+			n.meter.ToClients[session.Answer]++
+		}
 		if f.Last {
 			return
 		}

@@ -78,7 +78,7 @@ func (n *Node) assist() {
 		c.Close()
 		return
 	}
-	n.c.Log.Warn("node became a client of a member, because it cannot join", "of", c.Node(), "why", why)
+	n.c.Log.Warn("node became a client of a member, because it cannot join", "address", c.Node(), "why", why)
 }
 
 // members returns addresses where members may be, as far as the node knows.

@@ -11,6 +11,7 @@ import (
 	"github.com/stile-lock/stile/internal/live/lock"
 	"github.com/stile-lock/stile/internal/live/member"
 	"github.com/stile-lock/stile/internal/live/process"
+	"github.com/stile-lock/stile/internal/live/session"
 	"github.com/stile-lock/stile/internal/words"
 )
 
@@ -172,6 +173,9 @@ func (n *Node) seat(h *Hold, t member.Ticket) {
 func (n *Node) unseat(h *Hold, s holding) {
 	h.state = s
 	n.slots[uint32(h.ticket)] = nil
+	if n.values != nil {
+		delete(n.values, h.ticket)
+	}
 	n.wakeUp(h)
 }
 
@@ -296,7 +300,7 @@ func (h *Hold) giveUp() {
 
 // release hands the release of a lock to the process. The mutex must be held.
 func (n *Node) release(h *Hold) {
-	n.step(process.Input{Kind: process.Unlock, Text: h.name, Token: h.token})
+	n.step(process.Input{Kind: process.Unlock, Text: h.name, Number: uint64(h.ticket), Token: h.token})
 	if n.p.Out.Err == nil {
 		n.unseat(h, released)
 		h.end.Release()
@@ -314,6 +318,23 @@ func (h *Hold) Deadline() time.Time {
 		return time.Time{}
 	}
 	return lock.Deadline(left)
+}
+
+// SetValue attaches a value to the lock.
+func (h *Hold) SetValue(value string) error {
+	if err := session.CheckValue(value); err != nil {
+		return fmt.Errorf("attach a value to lock %q: %w", h.name, err)
+	}
+	n := h.node
+	n.enterHere()
+	if h.state == inside {
+		if n.values == nil {
+			n.values = map[member.Ticket]string{}
+		}
+		n.values[h.ticket] = value
+	}
+	n.turnBack()
+	return h.end.Err()
 }
 
 // Context returns a context that ends when the lock is lost or released.

@@ -32,12 +32,12 @@ func (n *Node) missesDisk(r *views.Record) {
 	if i < 0 || len(n.lastView) > 0 || slices.ContainsFunc(r.Members, func(m views.Member) bool { return m.Voter == r.Voters[i].ID }) {
 		return
 	}
-	n.c.Log.Warn("voter's data directory lost: the node was a voter, and its directory is not the one that it had then; it votes again as a new voter, if the other voters are a majority", "name", n.c.Name, "data", n.c.Data)
+	n.c.Log.Warn("voter's data directory lost: the node was a voter, and its directory is not the one that it had then; it votes again as a new voter, if the other voters are a majority", "data", n.c.Data)
 }
 
 // rolledBack reports that the cluster has lost an epoch.
 func (n *Node) rolledBack(seen uint64, r *views.Record) {
-	n.c.Log.Error(fmt.Sprintf("the cluster has gone back from epoch %d to %d: voters were restored from older copies of their data directories: if this node is a voter, move its data directory away and start it again with --join", seen, r.Before), "now", r.Epoch)
+	n.c.Log.Error(fmt.Sprintf("the cluster has gone back from epoch %d to %d: voters were restored from older copies of their data directories: if this node is a voter, move its data directory away and start it again with --join", seen, r.Before), "epoch", r.Epoch)
 }
 
 // keepLinks dials all members, so that a broken connection is detected before it is needed.
@@ -95,7 +95,7 @@ func (n *Node) logView(r *views.Record) {
 		args = append(args, "gone", gone)
 	}
 	if len(votes) > 0 {
-		args = append(args, "now", votes)
+		args = append(args, "votes", votes)
 	}
 	if len(r.Ghosts) > 0 {
 		args = append(args, "ghosts", len(r.Ghosts))

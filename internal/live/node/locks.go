@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/stile-lock/stile/internal/live/member"
+	"github.com/stile-lock/stile/internal/live/node/cert"
+	"github.com/stile-lock/stile/internal/live/node/rights"
 	"github.com/stile-lock/stile/internal/live/process"
 	"github.com/stile-lock/stile/internal/words"
 )
@@ -19,6 +21,10 @@ import (
 type LockQuery struct {
 	Prefix string `json:"prefix"` // of their names
 	After  string `json:"after"`  // what names must come after: Next of the previous page; empty for the first
+
+	// If not 0: instead of pages, this many locks at most that are acquired most often, in
+	// use or not, and as many whose requests have waited longest.
+	Top int `json:"top,omitempty"`
 }
 
 // A LockPage lists locks in the order of their names. L is LockInfo, or the JSON of one.
@@ -37,19 +43,28 @@ type LockInfo struct {
 	Waiters   []WaiterInfo `json:"waiters"`
 	Unlisted  int          `json:"unlisted,omitempty"` // number of other waiters
 	Why       string       `json:"why"`                // why requests wait here
+	Acquired  uint64       `json:"acquired,omitempty"` // Top: acquisitions here, since the lock is known to be busy
+}
+
+// A Party is a process that holds a lock or waits for one.
+type Party struct {
+	Who      string `json:"who"`      // for people: the identity, the label, and the node
+	Identity string `json:"identity"` // such as client/backup; empty without TLS
+	Label    string `json:"label"`    // what the client calls itself, which nothing proves
 }
 
 // A HolderInfo is the holder of a lock.
 type HolderInfo struct {
-	Who   string  `json:"who"`
+	Party
 	Token string  `json:"token"`
 	Held  float64 `json:"held_s"` // time since it was acquired
 	Left  float64 `json:"lease_left_s"`
+	Value string  `json:"value,omitempty"` // attached by the holder
 }
 
 // A WaiterInfo is a request that waits for a lock.
 type WaiterInfo struct {
-	Who    string  `json:"who"`
+	Party
 	Waited float64 `json:"waited_s"`
 }
 
@@ -63,17 +78,28 @@ type Released struct {
 // Bounds of a page. A lock with the longest names and maxListed waiters fits.
 const (
 	maxPage   = 1000 // locks
-	maxListed = 1000 // waiters of a lock
+	maxListed = 500  // waiters of a lock
 )
 
-// locks answers a query for locks in use at this node.
-func (n *Node) locks(q *LockQuery) ([]byte, error) {
+// locks answers a query for locks in use at this node. It lists only those that the caller
+// may read.
+func (n *Node) locks(q *LockQuery, who *Caller) ([]byte, error) {
 	page := LockPage[json.RawMessage]{Locks: []json.RawMessage{}}
 	m := n.p.Member()
 	if m == nil {
 		return json.Marshal(page)
 	}
-	names := firstNames(m, q)
+	may := func(name []byte) bool {
+		ok, _ := n.rules.Decide(who.Identity, rights.Read, string(name))
+		return ok
+	}
+	if n.rules.Open() {
+		may = func([]byte) bool { return true }
+	}
+	if q.Top > 0 {
+		return json.Marshal(n.top(m, q.Top, func(name []byte) bool { return bytes.HasPrefix(name, []byte(q.Prefix)) && may(name) }))
+	}
+	names := firstNames(m, q, may)
 	size := 0
 	for i, name := range names {
 		w, _ := m.Explain(name)
@@ -95,12 +121,14 @@ func (n *Node) locks(q *LockQuery) ([]byte, error) {
 	return json.Marshal(page)
 }
 
-// firstNames returns the first names, up to maxPage, that a query asks for.
-func firstNames(m *member.Member, q *LockQuery) []string {
+// firstNames returns the first names, up to maxPage, that a query asks for and that may be
+// listed.
+func firstNames(m *member.Member, q *LockQuery, may func(name []byte) bool) []string {
 	var names []string
 	prefix, last := []byte(q.Prefix), "" // no name after the last one is among the first
-	for name := range m.Names {
-		if !bytes.HasPrefix(name, prefix) || string(name) <= q.After || last != "" && string(name) > last {
+	for l := range m.Queues {
+		name := l.Name
+		if !bytes.HasPrefix(name, prefix) || string(name) <= q.After || last != "" && string(name) > last || !may(name) {
 			continue
 		}
 		if names = append(names, string(name)); len(names) == 2*maxPage {
@@ -118,7 +146,7 @@ func (n *Node) describe(m *member.Member, w *member.Why) LockInfo {
 	now := n.clock()
 	l := LockInfo{Name: w.Name, Node: n.c.Name, Algorithm: w.Algorithm, Home: w.Home.Name, Waiters: []WaiterInfo{}}
 	if h := w.Holder; h != nil {
-		l.Holder = &HolderInfo{n.who(h.Client), h.Token.String(), seconds(until(h.Since, now)), seconds(until(now, m.Deadline()))}
+		l.Holder = &HolderInfo{n.who(h.Client), h.Token.String(), seconds(until(h.Since, now)), seconds(until(now, m.Deadline())), n.value(h)}
 	}
 	listed := w.Waiters[:min(len(w.Waiters), maxListed)]
 	l.Unlisted = len(w.Waiters) - len(listed)
@@ -131,22 +159,65 @@ func (n *Node) describe(m *member.Member, w *member.Why) LockInfo {
 	return l
 }
 
-// who names a holder or a waiter.
-func (n *Node) who(session uint64) string {
+// value returns the value that a holder has attached to its lock.
+func (n *Node) value(h *member.Holder) string {
+	if h.Client != 0 {
+		return n.p.Value(h.Ticket)
+	}
+	return n.values[h.Ticket]
+}
+
+// Queue returns the sessions of the requests that wait for a lock at this node, the next one
+// first; 0 for a request of the node's own process.
+func (n *Node) Queue(name string) []uint64 {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	m := n.p.Member()
+	if m == nil {
+		return nil
+	}
+	w, _ := m.Explain(name)
+	var all []uint64
+	for _, x := range w.Waiters {
+		all = append(all, x.Client)
+	}
+	return all
+}
+
+// who describes a holder or a waiter. A client is named by its identity: its label is only
+// what it calls itself.
+func (n *Node) who(session uint64) Party {
 	if session == 0 {
-		return n.c.Name
+		return Party{Who: n.c.Name, Identity: n.identity()}
 	}
-	if c, ok := n.p.Client(session); ok && c.Name != "" {
-		return words.Quoted(c.Name) + " at " + n.c.Name
+	c, _ := n.p.Client(session)
+	p := Party{Who: "a client", Identity: c.Who, Label: c.Label}
+	if kind, name, ok := strings.Cut(c.Who, "/"); ok {
+		p.Who = kind + " " + words.Quoted(name)
 	}
-	return fmt.Sprintf("client %x at %s", session, n.c.Name)
+	switch {
+	case c.Label != "":
+		p.Who += fmt.Sprintf(" (label %q)", c.Label)
+	case c.Who == "":
+		p.Who += fmt.Sprintf(" (session %x)", session)
+	}
+	p.Who += " at " + n.c.Name
+	return p
+}
+
+// identity returns the node's own identity; empty without TLS.
+func (n *Node) identity() string {
+	if n.keys == nil {
+		return ""
+	}
+	return cert.Identity{Kind: cert.IsNode, Name: n.c.Name}.Path()
 }
 
 // reason explains why requests wait here.
 func (n *Node) reason(w *member.Why, now member.Instant) string {
 	switch {
 	case w.Holder != nil:
-		return "held by " + n.who(w.Holder.Client)
+		return "held by " + n.who(w.Holder.Client).Who
 	case w.Pending:
 		return "granted, but " + n.c.Name + " has no lease at present, because no majority of the voters answers"
 	case w.Lapsed:
@@ -192,7 +263,7 @@ func (n *Node) forceRelease(name string) (Released, error) {
 	if !ok || w.Holder == nil {
 		return Released{}, fmt.Errorf("force-release %q: not held through %s: 'stile locks' shows through which node it is held", name, n.c.Name)
 	}
-	r := Released{name, w.Holder.Token.String(), n.who(w.Holder.Client)}
+	r := Released{name, w.Holder.Token.String(), n.who(w.Holder.Client).Who}
 	n.step(process.Input{Kind: process.Release, Text: name, Token: w.Holder.Token})
 	return r, n.p.Out.Err
 }

@@ -205,3 +205,5 @@ func (j *journal) says(t *testing.T, text string) {
 		}
 	}
 }
+
+func (j *journal) jsonLogger() *slog.Logger { return slog.New(slog.NewJSONHandler(j, nil)) }

@@ -15,7 +15,9 @@ import (
 
 	"github.com/stile-lock/stile/internal/live/lock"
 	"github.com/stile-lock/stile/internal/live/member"
+	"github.com/stile-lock/stile/internal/live/meter"
 	"github.com/stile-lock/stile/internal/live/node/cert"
+	"github.com/stile-lock/stile/internal/live/node/rights"
 	"github.com/stile-lock/stile/internal/live/node/transport"
 	"github.com/stile-lock/stile/internal/live/process"
 	"github.com/stile-lock/stile/internal/live/session"
@@ -35,8 +37,12 @@ type Node struct {
 	past    []byte  // what the folder says of an earlier process
 	disk    keeper
 	print   printer
-	tape    *recorder       // nil without a recording
-	drained context.Context // ends when nothing new is accepted any longer
+	audit   audit
+	files   accessFiles
+	tokens  atomic.Pointer[rights.Tokens] // nil: none are accepted
+	tape    *recorder                     // nil without a recording
+	meter   *meter.Meter                  // nil if nothing is measured; needs the mutex
+	drained context.Context               // ends when nothing new is accepted any longer
 	drain   context.CancelFunc
 	visits  sync.WaitGroup // goroutines of clients' connections
 
@@ -61,13 +67,15 @@ type Node struct {
 	left     bool           // it is no longer a member, and does not join again
 	cluster  uint64         // its current or last cluster; 0 if unknown
 	contacts []string       // addresses where members may be: those to join, and those that the folder knows
+	rules    *rights.Rules
 	conns    map[uint64]*clientConn
-	dirty    []*clientConn // with something to send
-	sent     bool          // something is queued in the pool
-	conn     uint64        // number of the last connection
-	fallback fallback      // holds locks while the node is not a member
-	slots    []*Hold       // by the lower half of their tickets
-	woken    *Hold         // the first of the holds whose callers must be woken
+	dirty    []*clientConn            // with something to send
+	sent     bool                     // something is queued in the pool
+	conn     uint64                   // number of the last connection
+	fallback fallback                 // holds locks while the node is not a member
+	slots    []*Hold                  // by the lower half of their tickets
+	values   map[member.Ticket]string // attached to locks by their holders here; nil if none ever was
+	woken    *Hold                    // the first of the holds whose callers must be woken
 	timer    *time.Timer
 	armed    member.Instant // when the timer fires; Never if it does not
 	changed  chan struct{}  // closed when something changes that goroutines wait for
@@ -127,8 +135,12 @@ func Start(c Config) (*Node, error) {
 		return nil, err
 	}
 	n := &Node{c: c, nonce: random(), conns: map[uint64]*clientConn{}, changed: make(chan struct{}), ended: make(chan struct{}), armed: member.Never}
+	if c.Metrics {
+		n.meter = meter.New()
+	}
 	n.disk.n = n
-	n.c.Log = n.print.logger(c.Log)
+	n.c.Log = n.print.logger(c.Log).With("node", c.Name)
+	n.audit.log = n.c.Log.With("logger", "audit")
 	n.drained, n.drain = context.WithCancel(context.Background())
 	if err := n.start(); err != nil {
 		if n.tape != nil {
@@ -148,6 +160,12 @@ func (n *Node) start() error {
 		if n.keys, err = cert.Load(n.c.TLS, report); err != nil {
 			return err
 		}
+		if err := n.keys.Fits(n.c.Name); err != nil {
+			return err
+		}
+	}
+	if err := n.readAccess(); err != nil {
+		return err
 	}
 	founds, err := n.store()
 	if err != nil {
@@ -164,6 +182,7 @@ func (n *Node) start() error {
 	n.disk.run()
 	n.timer = time.AfterFunc(time.Hour, n.wake)
 	n.mux.Start()
+	n.visits.Go(n.checkAccess)
 	n.seek()
 	n.step(process.Input{Kind: process.Start})
 	n.leave()
@@ -179,7 +198,7 @@ func (n *Node) listen() (err error) {
 	m := transport.MuxConfig{Listen: n.c.listen, Insecure: n.c.Insecure, Clients: n.c.room(files()), Log: n.c.Log}
 	p := transport.Config{Name: n.c.Name, Nonce: n.nonce, Extra: greeting(n.cluster, n.lastRecord()), Insecure: n.c.Insecure, Dial: n.c.dial, Log: n.c.Log}
 	if n.keys != nil {
-		m.TLS, p.TLS, p.Fits = n.keys.Server(), n.keys.Client, cert.Fits
+		m.TLS, p.TLS, p.Fits = n.keys.Server(), n.keys.Client, n.fits
 	}
 	renew := time.Duration(n.c.Settings.Renew)
 	p.Heartbeat, p.Timeout, p.MaxBackoff = early, 5*time.Second, min(renew, 2*time.Second)
@@ -265,8 +284,9 @@ func (n *Node) begin(founds bool) error {
 			Name: n.c.Name, Address: n.address, Contacts: n.others(n.contacts), Join: n.others(n.c.Join), Cluster: n.cluster, State: state, Past: n.past,
 			Settings: *n.c.Settings, Limits: member.Limits{Waiters: maxWaiters},
 		},
-		Logs: logKind,
-		Spec: n.c.Spec,
+		Logs:   logKind,
+		Spec:   n.c.Spec,
+		Follow: n.c.Metrics,
 	}
 	_, _ = rand.Read(c.Seed[:]) // never fails
 	switch {
@@ -296,17 +316,18 @@ func (n *Node) founding() (*process.Founding, error) {
 		return nil, err
 	}
 	f := &process.Founding{Cluster: random(), Epoch: 1, Settings: *n.c.Settings, Voters: n.c.Voters, Choices: []member.Choice{choice}}
-	if n.c.Data == "" {
-		f.Epoch = uint64(time.Now().UnixMilli()) // above every epoch that an earlier cluster without a disk has reached
+	if n.c.Data == "" || n.c.Later {
+		f.Epoch = uint64(time.Now().UnixMilli()) // above every epoch that an earlier cluster of this kind has reached
 	}
-	n.c.Log.Info("cluster founded", "name", n.c.Name, "address", n.address, "cluster", fmt.Sprintf("%016x", f.Cluster))
+	n.c.Log.Info("cluster founded", "address", n.address, "cluster", fmt.Sprintf("%016x", f.Cluster))
 	return f, nil
 }
 
 // recover begins the cluster that 'stile recover' has prepared.
 func (n *Node) recover(c *process.Config) (err error) {
 	x := n.folder.recovers
-	n.c.Log.Info("cluster recovered", "name", n.c.Name, "address", n.address, "cluster", fmt.Sprintf("%016x", x.Cluster), "epoch", x.First(x.record()))
+	n.c.Log.Info("cluster recovered", "address", n.address, "cluster", fmt.Sprintf("%016x", x.Cluster), "epoch", x.First(x.record()))
+	n.audit.done(Caller{From: n.c.Data}, "recover", nil, "cluster", clusterID(x.Cluster), "lost_cluster", clusterID(x.record().Cluster))
 	if x.backup != nil {
 		c.Restore = &process.Restoring{Cluster: x.Cluster, Backup: x.backup.Record.AppendTo(nil), Seen: x.Seen, Clock: x.Clock}
 		return nil
@@ -374,7 +395,7 @@ func (n *Node) Ready(ctx context.Context) error {
 	err := n.wait(ctx, func() bool { return n.leased || n.fallback.client != nil })
 	if err != nil && ctx.Err() != nil {
 		n.mu.Lock()
-		why := n.lately
+		why := n.waits()
 		n.mu.Unlock()
 		if why == "" {
 			why = "no node has answered yet"
@@ -400,8 +421,25 @@ func (n *Node) Err() error {
 // Done is closed when the node has ended.
 func (n *Node) Done() <-chan struct{} { return n.ended }
 
+// Draining is closed when the node accepts nothing new any longer.
+func (n *Node) Draining() <-chan struct{} { return n.drained.Done() }
+
 // Address returns the address where others reach the node.
 func (n *Node) Address() string { return n.address }
+
+// Keys returns the certificates of the node; nil without TLS.
+func (n *Node) Keys() *cert.Keys { return n.keys }
+
+// Lease returns the lease of the cluster, or the configured one before the node has joined.
+func (n *Node) Lease() time.Duration {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.span()
+}
+
+func (n *Node) span() time.Duration {
+	return time.Duration(cmp.Or(n.p.Record().Settings.Lease, n.c.Settings.Lease))
+}
 
 // Name returns the name of the node.
 func (n *Node) Name() string { return n.c.Name }
@@ -471,9 +509,9 @@ func (n *Node) Kill() {
 // leaveSoon makes the node leave at the request of an operator over the network.
 func (n *Node) leaveSoon() {
 	n.mu.Lock()
-	lease := cmp.Or(n.p.Record().Settings.Lease, n.c.Settings.Lease)
+	lease := n.span()
 	n.mu.Unlock()
-	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Duration(lease))
+	ctx, cancel := context.WithTimeout(context.Background(), 3*lease)
 	defer cancel()
 	if err := n.Leave(ctx); err != nil {
 		n.c.Log.Error("node stopped without leaving the cluster", "err", err)

@@ -56,7 +56,7 @@ func taped(dir string) func(i int, c *Config) {
 	return func(i int, c *Config) {
 		c.Lease, c.Record.File = lease, filepath.Join(dir, c.Name+".rec")
 		if i > 0 {
-			c.Data = filepath.Join(dir, c.Name)
+			c.Data, c.Metrics = filepath.Join(dir, c.Name), true
 		}
 	}
 }
@@ -99,11 +99,18 @@ func busy(t *testing.T, all []*Node) {
 
 // Whatever comes to the nodes of a cluster, their recordings come out the same again:
 // locks of applications and clients, a node that is killed and comes back with its
-// disk, and one that leaves.
+// disk, and one that leaves. That a node is measured changes nothing.
 func TestRecordingsReplay(t *testing.T) {
 	dir := t.TempDir()
 	all := start(t, 3, taped(dir))
 	busy(t, all)
+	for _, n := range all[1:] {
+		for _, l := range n.Metrics().Locks {
+			if l.Acquired == 0 || l.Wait.Count() != l.Acquired || l.Hold.Count() != l.Acquired || l.Held+l.Waiting > 0 {
+				t.Errorf("%s: nothing is held, but %+v", n.Name(), l)
+			}
+		}
+	}
 	third := all[2].c
 	all[2].Kill()
 	release(t, acquire(t, all[0], "after"))

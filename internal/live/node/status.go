@@ -12,7 +12,8 @@ import (
 	"github.com/stile-lock/stile/internal/live/views"
 )
 
-// What a client can ask a node besides locks. The answers are JSON.
+// What a client can ask a node besides locks. The answers are JSON. Node.permission says who
+// may ask what.
 const (
 	AskStatus  uint64 = iota + 1 // a Status
 	AskLocks                     // locks in use, with a LockQuery as JSON; a LockPage
@@ -20,6 +21,9 @@ const (
 	AskLeave                     // the node leaves the cluster gracefully
 	AskBackup                    // a BackupFile
 )
+
+// askNames names the questions, for the audit log.
+var askNames = [...]string{AskStatus: "status", AskLocks: "locks", AskRelease: "force-release", AskLeave: "leave", AskBackup: "backup"}
 
 // A BackupFile is a backup of the cluster, as the contents of a file.
 type BackupFile struct {
@@ -44,9 +48,10 @@ type Status struct {
 	Members   []MemberInfo `json:"members"`
 	Ghosts    int          `json:"ghosts"` // evicted members whose leases may still run
 	Clients   int          `json:"clients"`
-	Held      int          `json:"held"`    // locks held through this node
-	Waiting   int          `json:"waiting"` // requests that wait at this node
-	Known     int          `json:"known"`   // locks that this node knows
+	Held      int          `json:"held"`     // locks held through this node
+	Waiting   int          `json:"waiting"`  // requests that wait at this node
+	Known     int          `json:"known"`    // locks that this node knows
+	Acquired  uint64       `json:"acquired"` // acquisitions through this node since it was started; 0 if it does not count them
 }
 
 // Member reports whether the node is a member of its cluster, including while it leaves.
@@ -63,8 +68,8 @@ type MemberInfo struct {
 	Linked      bool   `json:"linked"` // this node has a connection to it, or is it
 }
 
-// tellAbout answers a question.
-func (n *Node) tellAbout(q *session.Question) ([]byte, error) {
+// tellAbout answers a question of a caller who may ask it.
+func (n *Node) tellAbout(q *session.Question, who *Caller) ([]byte, error) {
 	switch q.What {
 	case AskStatus:
 		return json.Marshal(n.status())
@@ -73,20 +78,23 @@ func (n *Node) tellAbout(q *session.Question) ([]byte, error) {
 		if err := json.Unmarshal(q.Bytes, &l); err != nil {
 			return nil, fmt.Errorf("malformed query: %w: use the same version of stile on both sides", err)
 		}
-		return n.locks(&l)
+		return n.locks(&l, who)
 	case AskRelease:
 		r, err := n.forceRelease(string(q.Bytes))
+		n.audit.done(*who, askNames[q.What], err, "lock", string(q.Bytes), "holder", r.Who, "token", r.Token)
 		if err != nil {
 			return nil, err
 		}
 		return json.Marshal(r)
 	case AskBackup:
 		b, err := n.backup()
+		n.audit.done(*who, askNames[q.What], err)
 		if err != nil {
 			return nil, err
 		}
 		return json.Marshal(BackupFile{b.Text()})
 	case AskLeave:
+		n.audit.done(*who, askNames[q.What], nil)
 		go n.leaveSoon()
 		return []byte("{}"), nil
 	}
@@ -132,7 +140,12 @@ func (n *Node) status() Status {
 			s.Leader = r.Voters[i].Name
 		}
 	}
-	n.p.Clients(func(session.ClientInfo) { s.Clients++ })
+	s.Clients = n.p.Sessions()
+	if n.meter != nil {
+		for x := range n.meter.Series {
+			s.Acquired += x.Acquired
+		}
+	}
 	if m := n.p.Member(); m != nil {
 		s.Left = seconds(until(now, m.Deadline()))
 		s.Known, _, _ = m.Known()
@@ -169,10 +182,12 @@ func (n *Node) waits() string {
 		return n.noMajority(r)
 	case slices.ContainsFunc(n.contacts, n.p.Linked):
 		return "waiting for the nodes at " + at + " to admit it: " + n.noMajority(r)
-	case at != "" && n.lately != "":
-		return fmt.Sprintf("looking for a node of the cluster, at %s: %s", at, n.lately)
+	case at == "":
+		return n.lately
+	case n.lately == "":
+		return "looking for a node of the cluster, at " + at
 	}
-	return n.lately
+	return fmt.Sprintf("looking for a node of the cluster, at %s: %s", at, n.lately)
 }
 
 // noMajority says that no majority of the voters answers, as far as this node sees, and what

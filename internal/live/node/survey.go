@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/stile-lock/stile/internal/live/client"
+	"github.com/stile-lock/stile/internal/live/node/cert"
+	"github.com/stile-lock/stile/internal/live/session"
 	"github.com/stile-lock/stile/internal/live/views"
 )
 
@@ -49,11 +51,11 @@ func (n *Node) survey(known []string) error {
 	slices.Sort(all)
 	self := cmp.Or(n.c.Advertise, n.c.Listen)
 	all = slices.DeleteFunc(slices.Compact(all), func(a string) bool { return a == self || a == "" })
-	return x.judge(n.statuses(all))
+	return x.judge(statuses(&n.c, all))
 }
 
 // statuses returns the status of the nodes that answer.
-func (n *Node) statuses(addresses []string) (all []answered) {
+func statuses(c *Config, addresses []string) (all []answered) {
 	ctx, cancel := context.WithTimeout(context.Background(), surveyTime)
 	defer cancel()
 	var wg sync.WaitGroup
@@ -61,7 +63,7 @@ func (n *Node) statuses(addresses []string) (all []answered) {
 	for _, a := range addresses {
 		wg.Go(func() {
 			got := answered{address: a}
-			b, _, err := client.Query(ctx, client.Config{Nodes: []string{a}, TLS: n.c.TLS, Insecure: n.c.Insecure}, AskStatus, nil)
+			b, _, err := client.Query(ctx, client.Config{Nodes: []string{a}, TLS: c.TLS, Insecure: c.Insecure}, AskStatus, nil)
 			if err != nil || json.Unmarshal(b, &got.Status) != nil {
 				return // it may come up later
 			}
@@ -72,6 +74,26 @@ func (n *Node) statuses(addresses []string) (all []answered) {
 	}
 	wg.Wait()
 	return all
+}
+
+// AskAt asks a node, possibly this one, and decodes its answer.
+func (n *Node) AskAt(ctx context.Context, address string, what uint64, about []byte, to any) error {
+	var b []byte
+	var err error
+	if address == n.address && n.p != nil {
+		if err := n.Err(); err != nil {
+			return err
+		}
+		n.enter()
+		b, err = n.tellAbout(&session.Question{What: what, Bytes: about}, &Caller{Identity: cert.Identity{Kind: cert.IsNode, Name: n.c.Name}})
+		n.leave()
+	} else {
+		b, _, err = client.Query(ctx, client.Config{Nodes: []string{address}, TLS: n.c.TLS, Insecure: n.c.Insecure}, what, about)
+	}
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(b, to)
 }
 
 // judge returns why a node of a cluster must not start: another cluster is where it was told

@@ -71,7 +71,7 @@ func TestSessions(t *testing.T) {
 	c := formed(t, 1, "a", "b")
 	n := c.nodes[1]
 	w := n.hello(1000)
-	if got, ok := n.Client(w.Session); !ok || got.Name != "by hand" || got.Conn != 1000 || !n.Bound(1000) || n.Bound(1001) {
+	if got, ok := n.Client(w.Session); !ok || got.Label != "by hand" || got.Conn != 1000 || !n.Bound(1000) || n.Bound(1001) {
 		t.Errorf("%+v", got)
 	}
 	n.says(1000, session.Frame{Kind: session.Lock, Number: 7, Name: "x"})

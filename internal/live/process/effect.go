@@ -27,20 +27,22 @@ const (
 	LinkEnded // the link to a member has ended until the next view: To, Peer, Err
 	Failed    // the process cannot go on: Err. It is the last effect
 
-	// Shown to an oracle if Config.Observe is set. These come in the order in which
-	// they happen, among those above that come first.
+	// Shown to observers if Config.Follow or Config.Observe is set. These, and those
+	// below, come in the order in which they happen, among those above that come first.
 	ClientEvent // a client's request: Event
-	FrameSent   // the member sends a frame: Peer, Bytes
-	Delivering  // a frame is about to be delivered to the member: Peer, Bytes
-	Delivered   // all its consequences have happened
-	Renewing    // a renewal is sent: Number
-	Confirming  // a renewal is confirmed, but the member does not know yet: Number
-	Confirmed   // now it does
-	Applied     // the voter has applied an entry of its log: Number, Record
 	Asked       // a client's request has reached the member: Event.Ticket, To is the lock's name, Lossy if it is a try
 	Claimed     // a client claims a lock: Event.Ticket, Event.Token, To is the lock's name
 	Cancelled   // a waiting request, or a claim, was withdrawn: Event.Ticket
 	Unlocked    // a held lock was released: Event.Ticket
+
+	// Shown to an oracle if Config.Observe is set.
+	FrameSent  // the member sends a frame: Peer, Bytes
+	Delivering // a frame is about to be delivered to the member: Peer, Bytes
+	Delivered  // all its consequences have happened
+	Renewing   // a renewal is sent: Number
+	Confirming // a renewal is confirmed, but the member does not know yet: Number
+	Confirmed  // now it does
+	Applied    // the voter has applied an entry of its log: Number, Record
 )
 
 // An Effect is something that the host of a process must do. The fields in use depend

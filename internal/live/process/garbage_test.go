@@ -11,6 +11,19 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
+// Messages of a later version that may be ignored are, at each layer.
+func TestOptionalMessages(t *testing.T) {
+	c := formed(t, 1, "a", "b")
+	for _, n := range c.nodes {
+		n.step(Input{Kind: Message, Text: "x", Bytes: []byte{0x40, 1, 2}})
+		ignored := len(n.effects) == 0
+		n.step(Input{Kind: Message, Text: "x", Bytes: []byte{serviceMessage, 0x40, 1, 2}})
+		if !ignored || len(n.effects) != 0 || n.failed != nil {
+			t.Errorf("%s: %s", n.name, list(n.effects))
+		}
+	}
+}
+
 // Bytes that no node sends have the connection closed that they came by, and nothing
 // else.
 func TestGarbage(t *testing.T) {

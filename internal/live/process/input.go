@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/stile-lock/stile/internal/live/member"
+	"github.com/stile-lock/stile/internal/live/session"
 )
 
 // A Kind is the type of an input.
@@ -29,10 +30,11 @@ const (
 	Choose              // an operator chooses other algorithms, from the next view on
 	Refresh             // an operator begins a view of the same members, so that idle names are forgotten
 	Resize              // an operator changes the number of voters
+	Opened              // the client on a connection has an identity or a quota: before its first frame, and when the quota changes
 	Kinds               // number of kinds
 )
 
-var kindNames = [...]string{"start", "leave", "stop", "wake", "up", "down", "message", "frame", "closed", "lock", "cancel", "unlock", "release", "saved", "evict", "choose", "refresh", "resize"}
+var kindNames = [...]string{"start", "leave", "stop", "wake", "up", "down", "message", "frame", "closed", "lock", "cancel", "unlock", "release", "saved", "evict", "choose", "refresh", "resize", "opened"}
 
 // String returns the name of a kind.
 func (k Kind) String() string {
@@ -47,11 +49,12 @@ func (k Kind) String() string {
 type Input struct {
 	Kind   Kind
 	At     member.Instant // a reading of the process's clock
-	Text   string         // Up, Down, Message: the node's address; Lock, Unlock, Release: the lock's name; Saved: why it failed, or empty
-	Number uint64         // Frame, Closed: the connection; Cancel: the ticket; Saved: the save; Evict: the incarnation; Resize: number of voters
+	Text   string         // Up, Down, Message: the node's address; Lock, Unlock, Release: the lock's name; Saved: why it failed, or empty; Opened: the identity
+	Number uint64         // Frame, Closed, Opened: the connection; Cancel: the ticket; Unlock: the ticket, for observers; Saved: the save; Evict: the incarnation; Resize: number of voters
 	Try    bool           // Lock: do not wait
 	Late   member.Instant // Lock: the request's deadline; 0 or member.Never if there is none
 	Token  member.Token   // Unlock, Release
 	Bytes  []byte         // Message, Frame
 	Choice []member.Choice
+	Quota  session.Quota // Opened
 }

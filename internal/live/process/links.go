@@ -3,6 +3,7 @@ package process
 import (
 	"fmt"
 
+	"github.com/stile-lock/stile/internal/codec"
 	"github.com/stile-lock/stile/internal/live/member"
 	"github.com/stile-lock/stile/internal/live/views"
 )
@@ -33,6 +34,22 @@ const Service = serviceMessage
 // Messages is the number of kinds of messages.
 const Messages = voterMessage + 1
 
+// MessageNames returns the names of the kinds of messages.
+func MessageNames() [Messages]string { return [...]string{"locks", "views", "log"} }
+
+// A Traffic counts the frames that the members of this process have sent and received,
+// by their kind.
+type Traffic struct {
+	Sent, Received [member.FrameKinds]uint64
+}
+
+// count counts a frame.
+func count(by *[member.FrameKinds]uint64, frame []byte) {
+	if len(frame) > 0 && int(frame[0]) < len(by) {
+		by[frame[0]]++
+	}
+}
+
 // send sends a message to a process, possibly to this one.
 func (p *Process) send(to string, kind byte, b []byte) {
 	if to == p.config.Address {
@@ -59,6 +76,9 @@ func (p *Process) message(from string, b []byte) {
 
 // receive handles a message. An error means that no correct process can have sent it.
 func (p *Process) receive(from string, b []byte) error {
+	if len(b) > 0 && b[0] >= Messages && codec.Optional(b[0]) {
+		return nil // of a later version
+	}
 	if len(b) == 0 || b[0] >= Messages {
 		return fmt.Errorf("message of %d bytes from %s has an unknown kind", len(b), from)
 	}
@@ -102,6 +122,7 @@ func (p *Process) packet(b []byte) error {
 
 // deliver passes a frame to the member.
 func (p *Process) deliver(from uint64, f []byte) error {
+	count(&p.traffic.Received, f)
 	p.observe(Effect{Kind: Delivering, Peer: from, Bytes: f})
 	err := p.m.Deliver(p.clock, from, f)
 	p.take()

@@ -331,12 +331,13 @@ func (p *Process) take() bool {
 	for i := range out.Events {
 		if e := &out.Events[i]; !p.clients.Told(e) {
 			p.now(Effect{Kind: Notify, Event: *e})
-		} else if p.config.Observe {
+		} else if p.config.Follow || p.config.Observe {
 			p.now(Effect{Kind: ClientEvent, Event: *e})
 		}
 	}
 	for i := range out.Frames {
 		f := &out.Frames[i]
+		count(&p.traffic.Sent, f.Bytes)
 		p.observe(Effect{Kind: FrameSent, Peer: f.To, Bytes: f.Bytes})
 		p.links.Send(f.To, f.Bytes)
 	}

@@ -67,7 +67,9 @@ type Config struct {
 	Logs views.Logs
 	// Spec returns an algorithm by its name.
 	Spec func(algorithm string, version int) (algorithm.Spec, error)
-	// Observe adds the effects that an oracle judges by.
+	// Follow adds the effects that show what becomes of clients' requests.
+	Follow bool
+	// Observe adds all effects that an oracle judges by.
 	Observe bool
 	Tape    Tape // nil if nothing is recorded
 }
@@ -147,6 +149,7 @@ type Process struct {
 	clients *session.Server
 	linked  map[string]bool // by address: whether there is a connection
 	arena   []byte          // backs effects
+	traffic Traffic
 }
 
 // maxArena is the most memory that is kept from one step to the next.
@@ -186,7 +189,7 @@ func New(c Config) (*Process, error) {
 	}
 	p.tick = Tick(c.Settings)
 	server := session.ServerConfig{Draw: p.drawSession, Sessions: c.Sessions}
-	if c.Observe {
+	if c.Follow || c.Observe {
 		server.Watch = watch{p}
 	}
 	p.clients = session.NewServer(server)
@@ -240,6 +243,9 @@ func (p *Process) step(in *Input) {
 		p.message(in.Text, in.Bytes)
 	case Frame:
 		busy = p.frame(in.Number, in.Bytes)
+	case Opened:
+		p.clients.Opened(in.Number, in.Text, in.Quota)
+		busy = false
 	case Closed:
 		p.clients.Closed(in.Number)
 		busy = false
@@ -430,6 +436,18 @@ func (p *Process) Linked(address string) bool { return p.linked[address] }
 
 // Bound reports whether a connection of a client has a session.
 func (p *Process) Bound(conn uint64) bool { return p.clients.Bound(conn) }
+
+// Knows reports whether a request of a client is waiting or held.
+func (p *Process) Knows(conn, number uint64) bool { return p.clients.Knows(conn, number) }
+
+// Sessions returns the number of clients' sessions.
+func (p *Process) Sessions() int { return p.clients.Sessions() }
+
+// Value returns the value that a client has attached to a lock that it holds.
+func (p *Process) Value(t member.Ticket) string { return p.clients.Value(t) }
+
+// Traffic returns how many frames members have exchanged with this process.
+func (p *Process) Traffic() Traffic { return p.traffic }
 
 // Clients calls f for each session.
 func (p *Process) Clients(f func(session.ClientInfo)) { p.clients.Each(f) }

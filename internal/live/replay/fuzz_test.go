@@ -12,7 +12,7 @@ import (
 // sealed makes a recording of the blocks in some bytes, with correct lengths and
 // checksums, so that a fuzzer gets past them.
 func sealed(b []byte) []byte {
-	w := &Writer{B: append([]byte(Magic), format)}
+	w := &Writer{B: append([]byte(Magic), Format)}
 	for len(b) >= 2 {
 		size := min(int(binary.BigEndian.Uint16(b)), len(b)-2)
 		w.block(maxEntry, func(c *codec.Coder) { c.B = append(c.B, b[2:2+size]...) })

@@ -42,7 +42,7 @@ func NewReader(r io.Reader) (*Reader, error) {
 	}
 	d.offset = int64(len(head))
 	b, err := d.block(maxHeader)
-	if f := head[len(Magic)]; f != format {
+	if f := head[len(Magic)]; f != Format {
 		return nil, other(f, b)
 	}
 	switch {
@@ -67,7 +67,7 @@ func other(was byte, header []byte) error {
 	if text(&c, &by); by == "" {
 		by = "an unknown version of stile"
 	}
-	return fmt.Errorf("the recording has format %d and was made by %s, but this version reads format %d: replay it with the version that made it", was, words.Quoted(by), format)
+	return fmt.Errorf("the recording has format %d and was made by %s, but this version reads format %d: replay it with the version that made it", was, words.Quoted(by), Format)
 }
 
 // maxInstant bounds instants, so that no sum with one overflows.

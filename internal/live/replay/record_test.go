@@ -88,6 +88,7 @@ func TestInputs(t *testing.T) {
 		{Kind: process.Cancel, Number: 6}, {Kind: process.Unlock, Text: "x", Token: token}, {Kind: process.Release, Text: "x\xff", Token: token},
 		{Kind: process.Saved, Number: 7}, {Kind: process.Saved, Number: 7, Text: "full"},
 		{Kind: process.Evict, Number: 8}, {Kind: process.Resize, Number: 9},
+		{Kind: process.Opened, Number: 5, Text: "client/a"}, {Kind: process.Opened, Number: 5, Quota: session.Quota{Sessions: 1, Locks: 2, Names: 3}},
 		{Kind: process.Choose}, {Kind: process.Choose, Choice: []member.Choice{{Prefix: "p", Algorithm: "a", Version: -1}, {}}},
 	}
 	w := NewWriter(&Header{Begin: process.Begin{Settings: settings()}})

@@ -32,6 +32,8 @@ func (p *player) describe(in *process.Input) string {
 		return fmt.Sprintf("%s arrives from %s", message(in.Bytes), words.Quoted(in.Text))
 	case process.Frame:
 		return fmt.Sprintf("%s arrives from the client on connection %d", frame(in.Bytes), in.Number)
+	case process.Opened:
+		return fmt.Sprintf("the client on connection %d is %s", in.Number, words.Quoted(cmp.Or(in.Text, "anyone")))
 	case process.Closed:
 		return fmt.Sprintf("the client on connection %d disconnects", in.Number)
 	case process.Lock:

@@ -9,11 +9,11 @@ import (
 	"github.com/stile-lock/stile/internal/live/views"
 )
 
-// Magic is what a recording begins with. The number of its format follows: 3 is that of
+// Magic is what a recording begins with. The number of its Format follows: 3 is that of
 // recordings of a process.Process that may restore a cluster.
 const (
 	Magic  = "stile: recording of a node\n"
-	format = 3
+	Format = 3
 )
 
 // Limits of what is written and read, in bytes.
@@ -171,6 +171,12 @@ func (e *Entry) fields(c *codec.Coder, before member.Instant) {
 		text(c, &in.Text)
 	case process.Choose:
 		choices(c, &in.Choice)
+	case process.Opened:
+		c.Number(&in.Number)
+		text(c, &in.Text)
+		for _, n := range [...]*int{&in.Quota.Sessions, &in.Quota.Locks, &in.Quota.Names} {
+			size(c, n)
+		}
 	}
 	if !e.Crashed {
 		e.outcome(c)
@@ -245,7 +251,7 @@ type Writer struct {
 
 // NewWriter starts a recording. The header may have up to 64 MiB.
 func NewWriter(h *Header) *Writer {
-	w := &Writer{B: append([]byte(Magic), format)}
+	w := &Writer{B: append([]byte(Magic), Format)}
 	w.block(maxHeader, h.fields)
 	return w
 }

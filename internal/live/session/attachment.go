@@ -158,7 +158,7 @@ func (g *Client) greet(a *attachment) {
 	a.phase, a.since = greeting, g.now
 	a.renews = a.renews[:0]
 	a.hello = g.count(a)
-	f := Frame{Kind: Hello, Number: a.hello, Protocol: Protocol, Session: a.session, Name: g.config.Name, Length: g.config.Length}
+	f := Frame{Kind: Hello, Number: a.hello, Protocol: Protocol, Oldest: OldestProtocol, Session: a.session, Name: g.config.Name, Length: g.config.Length}
 	if a.session != 0 {
 		f.Secret = a.secret
 	}

@@ -34,6 +34,7 @@ func (g *Client) assert(t *task) {
 	}
 	f.Through = named(f.Through, t.on.inc)
 	g.send(t.claim, &f)
+	g.show(t, t.claim)
 }
 
 // named returns incarnations with one more, which becomes the last.

@@ -216,8 +216,14 @@ func (g *Client) Receive(now member.Instant, conn uint64, b []byte) error {
 		return nil
 	}
 	f, err := Parse(b)
-	if err != nil {
+	switch {
+	case err == errOptional:
+		return nil
+	case err != nil:
 		return err
+	}
+	if f.Cause > member.Released { // of a later version
+		f.Cause = member.NoCause
 	}
 	switch {
 	case f.Kind < Welcome:
@@ -335,16 +341,30 @@ func (g *Client) dismissed(a *attachment, f *Frame) {
 		}
 	case a != g.cur:
 		g.hangUp(a)
-		g.lose(a, causes[f.Why-Expired])
+		g.lose(a, causeOf(f.Why))
 	case f.Why == Expired:
 		g.over(member.Session)
 	default:
 		g.hangUp(a)
 		a.phase, a.parting = resting, false
-		g.over(causes[f.Why-Expired])
+		g.over(causeOf(f.Why))
 		g.fail(g.cur, false)
 	}
 }
 
-// causes maps a node's reason for ending a session to the cause of the losses.
-var causes = [...]member.Cause{member.Session, member.Leaving, member.Evicted, member.Lease, member.Session, member.Session, member.Closed}
+// causeOf returns the cause of the losses, by a node's reason for ending a session.
+func causeOf(why Why) member.Cause {
+	switch why {
+	case Expired, Full, Foreign, Crowded:
+		return member.Session
+	case Leaving:
+		return member.Leaving
+	case Evicted:
+		return member.Evicted
+	case NoLease:
+		return member.Lease
+	case Finished:
+		return member.Closed
+	}
+	return member.NoCause // of a later version
+}

@@ -329,8 +329,8 @@ func TestClientAgainOnce(t *testing.T) {
 func TestDeskTurnsAway(t *testing.T) {
 	n := newNode(t)
 	w := n.hello(5, Frame{})
-	n.says(6, Frame{Kind: Hello, Number: 1, Protocol: Protocol + 1})
-	expect(t, "another protocol", n.hears(6), Frame{Kind: Bye, Why: Foreign})
+	n.says(6, Frame{Kind: Hello, Number: 1, Protocol: Protocol + 1, Oldest: Protocol + 1})
+	expect(t, "another protocol", n.hears(6), Frame{Kind: Bye, Why: Foreign, Protocol: Protocol, Oldest: OldestProtocol})
 	n.says(7, Frame{Kind: Hello, Number: 5, Protocol: Protocol, Session: w.Session, Secret: w.Secret})
 	expect(t, "a late hello", n.hears(7))
 	if !slices.Equal(n.last, []uint64{6, 7}) {

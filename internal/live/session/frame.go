@@ -9,15 +9,30 @@ import (
 	"github.com/stile-lock/stile/internal/live/member"
 )
 
-// Protocol is the version of the protocol.
-const Protocol = 1
+// Protocol is the highest version of the protocol that this package speaks, and
+// OldestProtocol the lowest. A client and a node speak the highest that both know. What they
+// need to find that out never changes: the fields of a Hello up to the range, and a Bye that
+// refuses it. So do Ask and Answer, which need no session.
+const (
+	Protocol       = 1
+	OldestProtocol = 1
+)
+
+// agree returns the highest version that both sides speak; 0 if there is none.
+func agree(oldest, newest uint64) uint64 {
+	if v := min(newest, Protocol); v >= max(oldest, OldestProtocol) {
+		return v
+	}
+	return 0
+}
 
 // Bounds of frames.
 const (
 	MaxFrame = 1 << 16       // bytes of a whole frame
 	MaxBytes = MaxFrame - 64 // bytes in an Ask, or in one part of an Answer
 	MaxNodes = 64            // addresses that a node sends
-	MaxLabel = 128           // bytes of a client's name
+	MaxLabel = 128           // bytes of a client's label
+	MaxValue = 256           // bytes of the value of a lock
 
 	// MaxThrough is the number of incarnations in a Claim. A client that has held a lock
 	// through more names the last ones.
@@ -26,13 +41,18 @@ const (
 	shortest = 10 * member.Millisecond // minimum length of a session
 )
 
-// ErrFrame is the error for bytes that no client and no node can have sent.
-var ErrFrame = errors.New("malformed frame")
+// Errors of frames.
+var (
+	// ErrFrame is the error for bytes that no client and no node can have sent.
+	ErrFrame = errors.New("malformed frame")
+
+	errOptional = errors.New("unknown frame of an optional kind") // ignored
+)
 
 // A Kind is the type of a frame.
 type Kind uint8
 
-// The frames, those of clients first.
+// The frames, those of clients first, apart from the last one.
 const (
 	Hello   Kind = iota // begin a session, or resume this one, on this connection
 	Renew               // renew the session
@@ -50,12 +70,16 @@ const (
 	Done                // the lock is released
 	Bye                 // the session is over, or about to end, and why
 	Answer              // answer to an Ask, or a part of it
+	Value               // from a client: what lists show for a lock that it holds or claims
 	kinds
+
+	// Kinds is the number of kinds. A frame's first byte is its kind.
+	Kinds = int(kinds)
 )
 
 var kindNames = [...]string{
 	"HELLO", "RENEW", "LOCK", "CHECK", "UNLOCK", "CLOSE", "CLAIM", "ASK",
-	"WELCOME", "RENEWED", "HELD", "OVER", "LOST", "DONE", "BYE", "ANSWER",
+	"WELCOME", "RENEWED", "HELD", "OVER", "LOST", "DONE", "BYE", "ANSWER", "VALUE",
 }
 
 // String returns the name of a kind.
@@ -65,6 +89,9 @@ func (k Kind) String() string {
 	}
 	return kindNames[k]
 }
+
+// OfNodes reports whether nodes send frames of this kind, and not clients.
+func (k Kind) OfNodes() bool { return k >= Welcome && k != Value }
 
 // A Why is the reason why a request or a session ended.
 type Why uint8
@@ -85,6 +112,10 @@ const (
 	Foreign  // the node does not support this protocol
 	Finished // the client has ended the session
 
+	Denied    // the client may not have this lock
+	OverQuota // the client's identity has as many requests, or uses as many locks, as it may
+	Crowded   // a session: the client's identity has as many as it may
+
 	Late        // reported only by the client: its maximum wait is over
 	Unreachable // no node was reachable for too long
 	whys
@@ -101,8 +132,11 @@ var whyNames = [...]string{
 	"the cluster evicted the node",
 	"the node is not a member of the cluster at present, or cannot reach a majority",
 	"the node has too many sessions: use another node",
-	"the node does not support this protocol: use the same version of stile on both sides",
+	"the client and the node have no version of the protocol in common: upgrade the older one",
 	"the client ended its session",
+	"the rights of this client do not allow it",
+	"this client's quota of locks at the node is used up: release some first",
+	"this client's quota of sessions at the node is used up: close some first",
 	"the maximum wait is over",
 	"no node could be reached",
 }
@@ -132,10 +166,11 @@ func (s *Secret) equal(o *Secret) bool {
 type Frame struct {
 	Kind     Kind
 	Number   uint64       // of the renewal: Hello, Renew, Welcome, Renewed; of the question: Ask, Answer; else of the request
-	Protocol uint64       // Hello
+	Protocol uint64       // Hello, and a Bye that refuses it: highest version that the sender speaks; Welcome: the agreed one
+	Oldest   uint64       // Hello, and a Bye that refuses it: lowest version that the sender speaks
 	Session  uint64       // Hello, 0 for a new session; Welcome
 	Secret   Secret       // Hello, Welcome
-	Name     string       // Hello: the client's display name; Lock, Claim
+	Name     string       // Hello: the client's own label; Lock, Claim
 	Length   member.Span  // Hello: wanted length of the session, 0 for the maximum; Welcome: its actual length
 	Span     member.Span  // Welcome, Renewed; 0: not renewed
 	Again    member.Span  // Welcome, Renewed: how long the client should wait before it renews again
@@ -148,9 +183,11 @@ type Frame struct {
 	Cause    member.Cause // Lost; NoCause if the node no longer knows
 	OK       bool         // Done: the request was held, or waited, until now; Answer
 	Last     bool         // Answer: no part follows
+	Denied   bool         // Answer that is not OK: the client may not ask this
 	What     uint64       // Ask
 	Bytes    []byte       // Ask, Answer
 	Nodes    []string     // Welcome, Bye: addresses of nodes
+	Value    string       // Value
 }
 
 // AppendTo appends the encoded frame.
@@ -162,6 +199,9 @@ func (f *Frame) AppendTo(b []byte) []byte {
 
 // Parse reads a frame. The parts of it that point into b are valid as long as b is.
 func Parse(b []byte) (Frame, error) {
+	if len(b) > 0 && Kind(b[0]) >= kinds && codec.Optional(b[0]) {
+		return Frame{}, errOptional
+	}
 	if len(b) == 0 || len(b) > MaxFrame || Kind(b[0]) >= kinds {
 		return Frame{}, fmt.Errorf("%w: unknown kind, or more than %d bytes", ErrFrame, MaxFrame)
 	}
@@ -178,6 +218,11 @@ func (f *Frame) fields(c *codec.Coder) {
 	switch f.Kind {
 	case Hello:
 		c.Number(&f.Protocol)
+		c.Number(&f.Oldest)
+		if c.Reads() && agree(f.Oldest, f.Protocol) == 0 {
+			c.B = c.B[:0] // the rest may be in a format unknown here
+			return
+		}
 		c.Number(&f.Session)
 		c.Fixed(f.Secret[:])
 		c.Text(&f.Name, MaxLabel)
@@ -190,6 +235,8 @@ func (f *Frame) fields(c *codec.Coder) {
 		c.Number(&f.Token.Epoch)
 		c.Number(&f.Token.Count)
 		c.Numbers(&f.Through, MaxThrough)
+	case Value:
+		c.Text(&f.Value, MaxValue)
 	case Ask:
 		c.Number(&f.What)
 		c.Bytes(&f.Bytes, MaxBytes)
@@ -205,6 +252,7 @@ func (f *Frame) answers(c *codec.Coder) {
 		if c.Number(&f.Session); c.Reads() && f.Session == 0 {
 			c.Fail("session without a number")
 		}
+		c.Number(&f.Protocol)
 		c.Fixed(f.Secret[:])
 		c.Number(&f.Inc)
 		codec.Within(c, &f.Length, uint64(shortest), uint64(member.MaxSpan))
@@ -219,19 +267,38 @@ func (f *Frame) answers(c *codec.Coder) {
 		c.Number(&f.Token.Epoch)
 		c.Number(&f.Token.Count)
 	case Over:
-		codec.Within(c, &f.Why, 0, uint64(ManyWaiters))
+		codec.Within(c, &f.Why, 0, 255)
 	case Lost:
-		codec.Within(c, &f.Cause, 0, uint64(member.Released))
+		codec.Within(c, &f.Cause, 0, 255)
 	case Done:
 		c.Flag(&f.OK)
 	case Bye:
-		codec.Within(c, &f.Why, uint64(Expired), uint64(Finished))
+		codec.Within(c, &f.Why, 0, 255)
+		if f.Why == Foreign {
+			c.Number(&f.Protocol)
+			c.Number(&f.Oldest)
+		}
 		codec.List(c, &f.Nodes, MaxNodes, func(t *string) { c.Text(t, member.MaxAddress) })
 	case Answer:
 		c.Flag(&f.OK)
-		c.Flag(&f.Last)
+		if c.Flag(&f.Last); !f.OK {
+			c.Flag(&f.Denied)
+		}
 		c.Bytes(&f.Bytes, MaxBytes)
 	}
+}
+
+// Reason returns the reason in a Bye as text. That of a node without a version in common
+// names the versions.
+func (f *Frame) Reason() string {
+	if f.Why != Foreign {
+		return f.Why.String()
+	}
+	older := "client"
+	if f.Protocol < OldestProtocol {
+		older = "node"
+	}
+	return fmt.Sprintf("the node supports versions %d to %d of the client protocol, and this client %d to %d: upgrade the %s", f.Oldest, f.Protocol, OldestProtocol, Protocol, older)
 }
 
 // KindNames returns the names of all kinds.

@@ -24,6 +24,7 @@ type request struct {
 	ticket     member.Ticket
 	token      member.Token // of a held lock
 	name       string
+	value      string
 	state      uint8
 	prev, next *request // in the list of its session
 }
@@ -76,6 +77,10 @@ func (d *Server) serve(now member.Instant, m *member.Member, s *session, f *Fram
 			s.frees++
 		}
 		d.send(s, &Frame{Kind: Done, Number: f.Number, OK: ok})
+	case Value:
+		if r != nil {
+			r.value = f.Value
+		}
 	case Close:
 		m.Close(now, s.id)
 		d.bye(s.conn, Finished, true)
@@ -85,6 +90,10 @@ func (d *Server) serve(now member.Instant, m *member.Member, s *session, f *Fram
 
 // lock asks the member for a lock. The member reports the outcome.
 func (d *Server) lock(now member.Instant, m *member.Member, s *session, f *Frame) {
+	if s.quota != (Quota{}) && d.count(s.who).full(&s.quota, f.Name) {
+		d.send(s, &Frame{Kind: Over, Number: f.Number, Why: OverQuota})
+		return
+	}
 	t, err := m.Lock(now, f.Name, member.Ask{Client: s.id, Deadline: member.Never, Try: f.Try})
 	if err != nil {
 		if why, alive := refusal(err); alive {
@@ -101,7 +110,8 @@ func (d *Server) lock(now member.Instant, m *member.Member, s *session, f *Frame
 }
 
 // claim has the member claim a lock that the client holds through another node. The
-// member reports the outcome.
+// member reports the outcome. Claims count towards a quota, but are not refused for it:
+// the client already holds the lock.
 func (d *Server) claim(now member.Instant, m *member.Member, s *session, f *Frame) {
 	t, err := m.Claim(now, f.Name, f.Token, s.id, f.Through)
 	switch {
@@ -126,6 +136,7 @@ func (d *Server) add(s *session, f *Frame, t member.Ticket) {
 	}
 	s.first = r
 	d.requests[key{s.id, f.Number}], d.tickets[t] = r, r
+	d.used(s.who).add(f.Name)
 }
 
 // withdraw takes back a waiting request. The member may have granted it in this very
@@ -160,6 +171,9 @@ func (d *Server) letGo(now member.Instant, m *member.Member, r *request) bool {
 
 // abandon is remove for a request about which the member still has an event to report.
 func (d *Server) abandon(r *request) {
+	if r.state != gone && !r.of.over {
+		d.used(r.of.who).remove(r.name)
+	}
 	if r.state == held {
 		d.holds--
 	}

@@ -39,6 +39,8 @@ type Server struct {
 	sessions map[uint64]*session
 	all      []*session // the same sessions
 	conns    map[uint64]*session
+	callers  map[uint64]caller // of connections that Opened has reported
+	usages   map[string]*usage // of identities with sessions and a quota
 	requests map[key]*request
 	tickets  map[member.Ticket]*request
 	due      []*request // granted, but no longer wanted
@@ -80,7 +82,8 @@ type Question struct {
 type session struct {
 	id     uint64
 	secret Secret
-	name   string
+	caller // the client that opened it
+	label  string
 	conn   uint64 // 0 if not connected at present
 	place  int    // index in Server.all
 	hello  uint64 // number of the last HELLO
@@ -88,6 +91,7 @@ type session struct {
 	since  member.Instant
 	until  member.Instant // when the member ends it, unless it is renewed
 	first  *request
+	over   bool      // it has ended
 	freed  [8]uint64 // last requests released: clients may not have received the answer
 	frees  int       // number of releases so far
 }
@@ -97,7 +101,7 @@ func NewServer(c ServerConfig) *Server {
 	if c.Sessions <= 0 {
 		c.Sessions = usualSessions
 	}
-	d := &Server{config: c}
+	d := &Server{config: c, callers: map[uint64]caller{}}
 	d.clear()
 	return d
 }
@@ -105,6 +109,7 @@ func NewServer(c ServerConfig) *Server {
 func (d *Server) clear() {
 	d.sessions, d.conns = map[uint64]*session{}, map[uint64]*session{}
 	d.requests, d.tickets = map[key]*request{}, map[member.Ticket]*request{}
+	d.usages = map[string]*usage{}
 	d.all, d.due, d.holds, d.leaves = nil, nil, 0, false
 	d.sweepAt, d.Out.Wake = member.Never, member.Never
 }
@@ -114,10 +119,13 @@ func (d *Server) clear() {
 // the host must close the connection.
 func (d *Server) Receive(now member.Instant, m *member.Member, conn uint64, b []byte) error {
 	f, err := Parse(b)
-	if err != nil {
+	switch {
+	case err == errOptional:
+		return nil
+	case err != nil:
 		return err
 	}
-	if f.Kind >= Welcome {
+	if f.Kind.OfNodes() {
 		return fmt.Errorf("%w: only nodes send %v", ErrFrame, f.Kind)
 	}
 	s := d.conns[conn]
@@ -138,14 +146,14 @@ func (d *Server) Receive(now member.Instant, m *member.Member, conn uint64, b []
 
 // hello begins a session, or resumes one.
 func (d *Server) hello(now member.Instant, m *member.Member, conn uint64, f *Frame) {
-	s := d.sessions[f.Session]
-	if s != nil && !s.secret.equal(&f.Secret) {
+	s, by := d.sessions[f.Session], d.callers[conn]
+	if s != nil && (!s.secret.equal(&f.Secret) || s.who != by.who) {
 		s = nil // as if it were unknown: reveal nothing to a client that guesses
 	}
-	fresh := s == nil
+	fresh, version := s == nil, agree(f.Oldest, f.Protocol)
 	switch {
-	case f.Protocol != Protocol:
-		d.bye(conn, Foreign, true)
+	case version == 0:
+		d.put(conn, &Frame{Kind: Bye, Why: Foreign, Protocol: Protocol, Oldest: OldestProtocol}, true)
 		return
 	case m == nil:
 		d.bye(conn, NoLease, true)
@@ -156,11 +164,14 @@ func (d *Server) hello(now member.Instant, m *member.Member, conn uint64, f *Fra
 	case fresh && len(d.all) >= d.config.Sessions:
 		d.bye(conn, Full, true)
 		return
+	case fresh && by.quota.Sessions > 0 && d.count(by.who).sessions >= by.quota.Sessions:
+		d.bye(conn, Crowded, true)
+		return
 	case !fresh && f.Number <= s.hello:
 		d.Out.Frames = append(d.Out.Frames, Sent{Conn: conn, Last: true}) // late: the client has a newer connection
 		return
 	case fresh:
-		s = &session{since: now, name: f.Name, length: length(m, f.Length), place: -1}
+		s = &session{since: now, caller: by, label: f.Name, length: length(m, f.Length), place: -1}
 		s.id, s.secret = d.config.Draw()
 	}
 	span := d.prolong(now, m, s)
@@ -175,9 +186,11 @@ func (d *Server) hello(now member.Instant, m *member.Member, conn uint64, f *Fra
 		s.place = len(d.all)
 		d.all = append(d.all, s)
 		d.sessions[s.id] = s
+		d.used(by.who).open(1)
 	}
+	s.quota = by.quota
 	d.bind(conn, s)
-	d.send(s, &Frame{Kind: Welcome, Number: f.Number, Session: s.id, Secret: s.secret, Inc: m.Inc, Length: s.length, Span: span,
+	d.send(s, &Frame{Kind: Welcome, Number: f.Number, Protocol: version, Session: s.id, Secret: s.secret, Inc: m.Inc, Length: s.length, Span: span,
 		Again: m.Again(now, s.length), Act: act, Nodes: d.nodes()})
 	if d.leaves {
 		d.bye(conn, Leaving, false)
@@ -228,6 +241,7 @@ func (d *Server) bind(conn uint64, s *session) {
 // Closed reports to the Server that a connection is closed. Its session goes on until
 // its deadline.
 func (d *Server) Closed(conn uint64) {
+	delete(d.callers, conn)
 	if s := d.conns[conn]; s != nil {
 		delete(d.conns, conn)
 		if s.conn == conn {
@@ -246,6 +260,7 @@ func (d *Server) forget(s *session) {
 		return
 	}
 	delete(d.sessions, s.id)
+	d.uncount(s)
 	if s.conn != 0 {
 		delete(d.conns, s.conn)
 		s.conn = 0
@@ -363,10 +378,14 @@ func (d *Server) put(conn uint64, f *Frame, last bool) {
 	d.Out.Frames = append(d.Out.Frames, Sent{conn, d.Out.arena[from:len(d.Out.arena):len(d.Out.arena)], last})
 }
 
+// Sessions returns the number of sessions.
+func (d *Server) Sessions() int { return len(d.all) }
+
 // A ClientInfo describes a session for display.
 type ClientInfo struct {
 	Session      uint64
-	Name         string // the client's display name
+	Who          string // identity of the client, as Opened was told; empty if it has none
+	Label        string // what the client calls itself
 	Conn         uint64 // 0 if not connected at present
 	Since, Until member.Instant
 	Holds, Waits int
@@ -389,7 +408,7 @@ func (d *Server) Find(session uint64) (ClientInfo, bool) {
 }
 
 func (s *session) tell() ClientInfo {
-	c := ClientInfo{Session: s.id, Name: s.name, Conn: s.conn, Since: s.since, Until: s.until}
+	c := ClientInfo{Session: s.id, Who: s.who, Label: s.label, Conn: s.conn, Since: s.since, Until: s.until}
 	for r := s.first; r != nil; r = r.next {
 		switch r.state {
 		case held:
@@ -399,6 +418,14 @@ func (s *session) tell() ClientInfo {
 		}
 	}
 	return c
+}
+
+// Value returns the value that a client has attached to a lock that it holds.
+func (d *Server) Value(t member.Ticket) string {
+	if r := d.tickets[t]; r != nil {
+		return r.value
+	}
+	return ""
 }
 
 // refusal returns why the member refuses a request; false if the session is over.

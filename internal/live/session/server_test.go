@@ -224,13 +224,13 @@ func TestBounds(t *testing.T) {
 	n.hello(1, Frame{})
 	n.says(2, Frame{Kind: Hello, Protocol: Protocol})
 	expect(t, "too many", n.hears(2), Frame{Kind: Bye, Why: Full})
-	n.says(3, Frame{Kind: Hello, Protocol: 99})
-	expect(t, "another version", n.hears(3), Frame{Kind: Bye, Why: Foreign})
+	n.says(3, Frame{Kind: Hello, Protocol: 99, Oldest: 98})
+	expect(t, "another version", n.hears(3), Frame{Kind: Bye, Why: Foreign, Protocol: Protocol, Oldest: OldestProtocol})
 	n.m.Limits.Names = 1
 	n.says(1, Frame{Kind: Lock, Number: 1, Name: "a"})
 	n.says(1, Frame{Kind: Lock, Number: 2, Name: "b"})
 	expect(t, "too many names", n.hears(1), Frame{Kind: Held, Number: 1}, Frame{Kind: Over, Number: 2, Why: ManyNames})
-	if err := n.d.Receive(n.now, n.m, 1, []byte{99}); !errors.Is(err, ErrFrame) {
+	if err := n.d.Receive(n.now, n.m, 1, []byte{33}); !errors.Is(err, ErrFrame) {
 		t.Error("malformed:", err)
 	}
 	if err := n.d.Receive(n.now, n.m, 1, (&Frame{Kind: Renewed}).AppendTo(nil)); !errors.Is(err, ErrFrame) {

@@ -2,7 +2,9 @@ package session
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/stile-lock/stile/internal/live/member"
 )
@@ -26,7 +28,8 @@ type task struct {
 	past   *past          // through what it was held before; nil if it has not moved
 	state  uint8
 	try    bool
-	mute   bool // already reported to the application as refused
+	mute   bool    // already reported to the application as refused
+	value  *string // attached by the application; nil if none was
 }
 
 // Opts are the options of a request.
@@ -76,7 +79,43 @@ func (g *Client) repeat(t *task) {
 	case wanted:
 		f.Kind, f.Name, f.Try = Lock, t.name, t.try
 	}
-	g.send(t.on, &f)
+	if g.send(t.on, &f); t.state == inside {
+		g.show(t, t.on)
+	}
+}
+
+// SetValue attaches a value to a held lock, for lists of locks. Nodes do not confirm it.
+func (g *Client) SetValue(now member.Instant, request uint64, value string) error {
+	g.begin(now)
+	defer g.end()
+	if err := CheckValue(value); err != nil {
+		return err
+	}
+	t := g.find(request)
+	if t == nil || t.state != inside {
+		return member.ErrNotHeld
+	}
+	t.value = &value
+	g.show(t, t.on)
+	if t.claim != nil {
+		g.show(t, t.claim)
+	}
+	return nil
+}
+
+// CheckValue reports why a value cannot be attached to a lock.
+func CheckValue(value string) error {
+	if len(value) > MaxValue || !utf8.ValidString(value) {
+		return fmt.Errorf("value of %d bytes: want up to %d bytes of UTF-8", len(value), MaxValue)
+	}
+	return nil
+}
+
+// show sends the value of a lock, if there is one, to a node that knows the request.
+func (g *Client) show(t *task, a *attachment) {
+	if t.value != nil && a.phase == open {
+		g.send(a, &Frame{Kind: Value, Number: t.number, Value: *t.value})
+	}
 }
 
 // unask reports that a waiting request must be sent again, in another session.

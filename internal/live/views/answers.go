@@ -14,7 +14,10 @@ const maxHops = 4
 func (p *Membership) Receive(now member.Instant, from string, b []byte) error {
 	p.hear(now)
 	m, err := ParseMessage(b)
-	if err != nil {
+	switch {
+	case err == errOptional:
+		return nil
+	case err != nil:
 		return err
 	}
 	if p.phase == ended {

@@ -9,8 +9,12 @@ import (
 	"github.com/stile-lock/stile/internal/live/member"
 )
 
-// errBytes is the error for bytes that no process can have written.
-var errBytes = errors.New("malformed bytes")
+var (
+	// errBytes is the error for bytes that no process can have written.
+	errBytes = errors.New("malformed bytes")
+
+	errOptional = errors.New("unknown message of an optional kind") // ignored
+)
 
 // A Kind is the type of a message.
 type Kind uint8
@@ -97,6 +101,9 @@ func (m *Message) AppendTo(b []byte) []byte {
 // ParseMessage reads a message. The parts of it that point into b are valid as long as
 // b is.
 func ParseMessage(b []byte) (Message, error) {
+	if len(b) > 0 && Kind(b[0]) >= kinds && codec.Optional(b[0]) {
+		return Message{}, errOptional
+	}
 	if len(b) == 0 || Kind(b[0]) >= kinds {
 		return Message{}, fmt.Errorf("%w: unknown kind", errBytes)
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -102,9 +103,9 @@ func TestBadOrders(t *testing.T) {
 		"--force":         func(*Order) {},
 		"needs a host":    func(o *Order) { o.Name, o.Hosts = "x", nil },
 		"host \"a b\"":    func(o *Order) { o.Name, o.Hosts = "x", []string{"a b"} },
-		"node name \"a/b": func(o *Order) { o.Name = "a/b" },
-		"node name \".x":  func(o *Order) { o.Name = ".x" },
-		"node name CA":    func(o *Order) { o.Name = "CA" },
+		"name \"a/b":      func(o *Order) { o.Name = "a/b" },
+		"name \".x":       func(o *Order) { o.Name = ".x" },
+		"name CA":         func(o *Order) { o.Name = "CA" },
 		"want 1 to 36500": func(o *Order) { o.Name, o.Days = "x", 0 },
 		"no directory":    func(o *Order) { o.Dir = filepath.Join(dir, "none") },
 		"is a file":       func(o *Order) { o.Dir = filepath.Join(dir, "ca.crt") },
@@ -157,22 +158,73 @@ func TestInstallIsAllOrNone(t *testing.T) {
 	says(t, install(false, output{filepath.Join(dir, "no", "x"), nil, 0o600}), "cannot write "+filepath.Join(dir, "no", "x"))
 }
 
+// Only the certificate of a node fits a node, and only under its own name.
 func TestFits(t *testing.T) {
-	c := parse(t, made(t, t.TempDir(), nil).Cert)
+	dir := t.TempDir()
+	c := parse(t, made(t, dir, nil).Cert)
 	if err := Fits(c, "db1"); err != nil {
 		t.Error(err)
 	}
-	for _, name := range []string{"", "db2", "db1.example.com", "127.0.0.1", "/db1"} {
-		says(t, Fits(c, name), "certificate for db1")
+	for _, name := range []string{"", "db2", "db1.example.com", "127.0.0.1", "/db1", "node/db1"} {
+		says(t, Fits(c, name), "certificate of node db1")
+	}
+	for kind, issue := range map[string]func(Order) (*Made, error){"client": Client, "admin": Admin} {
+		m, err := issue(Order{Dir: dir, Name: kind + "1", Days: 30, Now: time.Now()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		says(t, Fits(parse(t, m.Cert), kind+"1"), "certificate of "+kind+" "+kind+"1")
 	}
 	foreign := &x509.Certificate{DNSNames: []string{"db7"}, Subject: pkix.Name{CommonName: "seven"}}
-	for name, fits := range map[string]bool{"db7": true, "seven": true, "db8": false, "": false} {
-		if (Fits(foreign, name) == nil) != fits {
-			t.Errorf("%q: %v", name, Fits(foreign, name))
-		}
+	for _, name := range []string{"db7", "seven", ""} {
+		says(t, Fits(foreign, name), "certificate of client seven")
 	}
 	if Fits(&x509.Certificate{}, "") == nil {
 		t.Error("no name fits no name")
+	}
+}
+
+// What a certificate says of its owner.
+func TestOf(t *testing.T) {
+	uri := func(s string) *url.URL {
+		u, err := url.Parse(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return u
+	}
+	for text, want := range map[string]Identity{
+		"stile://node/db1":      {Kind: IsNode, Name: "db1"},
+		"stile://client/backup": {Kind: IsClient, Name: "backup"},
+		"stile://admin/alice":   {Kind: IsAdmin, Name: "alice"},
+		"spiffe://x/y":          {Kind: IsClient, Name: "common"},
+		"stile://anyone/x":      {},
+		"stile://token/x":       {},
+		"stile://client/":       {},
+		"stile://client/a/b":    {},
+		"stile://client/a%00":   {},
+		"stile:client/a":        {},
+	} {
+		got, err := Of(&x509.Certificate{URIs: []*url.URL{uri(text)}, Subject: pkix.Name{CommonName: "common"}})
+		if got != want || (err != nil) != (want == Identity{}) {
+			t.Errorf("%s: %+v, %v", text, got, err)
+		}
+	}
+	_, err := Of(&x509.Certificate{URIs: []*url.URL{uri("stile://client/a"), uri("stile://admin/a")}})
+	says(t, err, "one owner")
+	for _, name := range []string{"", "a\x1b[2J", strings.Repeat("x", 65)} {
+		_, err := Of(&x509.Certificate{Subject: pkix.Name{CommonName: name}})
+		says(t, err, "does not name its owner")
+	}
+	paths := map[string]bool{}
+	for k := Anyone; k <= IsNode; k++ {
+		for _, token := range []bool{false, true} {
+			i := Identity{Kind: k, Name: "x", Token: token}
+			if paths[i.Path()] && k != Anyone && !token {
+				t.Errorf("%v: its path is that of another one", i)
+			}
+			paths[i.Path()] = true
+		}
 	}
 }
 
@@ -245,6 +297,85 @@ func TestHandshake(t *testing.T) {
 	says(t, err, "protocol version")
 }
 
+// keysOf loads a certificate of a kind, signed by the authority in a folder.
+func keysOf(t *testing.T, dir string, issue func(Order) (*Made, error), name string) (*Keys, *Made) {
+	t.Helper()
+	m, err := issue(Order{Dir: dir, Name: name, Hosts: []string{"127.0.0.1"}, Days: 30, Now: time.Now()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := Load(Config{CA: filepath.Join(dir, "ca.crt"), Cert: m.Cert, Key: m.Key}, func(err error) { t.Error(err) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k, m
+}
+
+// Clients and administrators can dial but not accept connections, even with the right host.
+func TestUsage(t *testing.T) {
+	dir := t.TempDir()
+	made(t, dir, nil)
+	node, _ := keysOf(t, dir, Node, "db2")
+	for kind, issue := range map[string]func(Order) (*Made, error){"client": Client, "admin": Admin} {
+		k, _ := keysOf(t, dir, issue, kind)
+		if _, err := shake(node.Server(), k.Client("127.0.0.1")); err != nil {
+			t.Error(kind, err)
+		}
+		_, err := shake(k.Server(), node.Client("127.0.0.1"))
+		says(t, err, "usage")
+		says(t, k.Fits(kind), "cannot be a node")
+	}
+	if err := node.Fits("db2"); err != nil {
+		t.Error(err)
+	}
+}
+
+// A revoked certificate is refused from the next handshake on, whichever side presents it.
+func TestRevoked(t *testing.T) {
+	dir := t.TempDir()
+	made(t, dir, nil)
+	node, n := keysOf(t, dir, Node, "db2")
+	client, c := keysOf(t, dir, Client, "backup")
+	server := node.Server()
+	meet := func() error {
+		_, err := shake(server, client.Client("127.0.0.1"))
+		return err
+	}
+	if err := meet(); err != nil {
+		t.Fatal(err)
+	}
+	r, err := ParseRevoked("# lost laptop\n\n " + strings.ToUpper(c.Serial) + " # backup\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	node.Revoke(r)
+	says(t, meet(), "revoked")
+	if r, err = ParseRevoked("1:2:ab\n"); err != nil || r.Check("12ab") == nil || r.Check("12") != nil {
+		t.Error(err)
+	}
+	node.Revoke(r)
+	if err := meet(); err != nil {
+		t.Error(err)
+	}
+	if r, err = ParseRevoked(n.Serial); err != nil {
+		t.Fatal(err)
+	}
+	client.Revoke(r)
+	says(t, meet(), "revoked")
+	for _, bad := range []string{"x", "-1", "0", strings.Repeat("f", 41), "12 34"} {
+		_, err := ParseRevoked("12\n" + bad)
+		says(t, err, "line 2")
+	}
+	if got, err := Show(c.Cert); err != nil || got.Serial != c.Serial || got.Kind != IsClient || got.Name != "backup" {
+		t.Errorf("%+v, %v", got, err)
+	}
+	for _, bad := range []string{c.Key, filepath.Join(dir, "none")} {
+		if _, err := Show(bad); err == nil {
+			t.Error(bad)
+		}
+	}
+}
+
 // New files are used by the next handshake. An error in them is reported once, and the
 // previous ones stay in use.
 func TestReload(t *testing.T) {
@@ -306,6 +437,16 @@ func TestReload(t *testing.T) {
 		t.Fatal(err)
 	}
 	if meet() != second || len(told) != 2 {
+		t.Errorf("told %v", told)
+	}
+	// A certificate of another owner is not taken for a new one of this owner.
+	_, other := keysOf(t, dir, Client, "other")
+	for from, to := range map[string]string{other.Key: c.Key, other.Cert: c.Cert} {
+		if err := os.Rename(from, to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if meet() != second || len(told) != 3 || !strings.Contains(told[2].Error(), "client other") {
 		t.Errorf("told %v", told)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"crypto/ecdsa"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -156,4 +157,35 @@ func loadPair(file, keyFile string) (*tls.Certificate, error) {
 		return nil, fmt.Errorf("%s and %s are not a certificate and its key: %w", file, keyFile, err)
 	}
 	return &pair, nil
+}
+
+// Show describes the first certificate in a file.
+func Show(file string) (*Made, error) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the certificate %s: %w", file, reason(err))
+	}
+	block, rest := pem.Decode(data)
+	for block != nil && block.Type != "CERTIFICATE" {
+		block, rest = pem.Decode(rest)
+	}
+	if block == nil {
+		return nil, fmt.Errorf("%s contains no certificate: give a file that 'stile cert' created, such as NAME.crt", file)
+	}
+	c, err := x509.ParseCertificate(block.Bytes)
+	if err != nil {
+		return nil, fmt.Errorf("%s contains no valid certificate: %w", file, err)
+	}
+	m := &Made{Name: CAName, Cert: file, Hosts: c.DNSNames, Until: c.NotAfter, Serial: Serial(c)}
+	for _, ip := range c.IPAddresses {
+		m.Hosts = append(m.Hosts, ip.String())
+	}
+	if !c.IsCA {
+		who, err := Of(c)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+		m.Name, m.Kind = who.Name, who.Kind
+	}
+	return m, nil
 }

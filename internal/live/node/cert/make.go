@@ -31,8 +31,8 @@ const (
 // Order describes a certificate to be made.
 type Order struct {
 	Dir   string   // folder to write to, which also has the authority
-	Name  string   // node name; not used for an authority
-	Hosts []string // IP addresses and host names of the node
+	Name  string   // of the owner; not used for an authority
+	Hosts []string // IP addresses and host names of a node
 	Days  int      // days of validity
 	Force bool     // replace existing files
 	Now   time.Time
@@ -40,11 +40,13 @@ type Order struct {
 
 // Made describes a certificate that was made.
 type Made struct {
-	Name  string
-	Cert  string // file of the certificate
-	Key   string // file of its key
-	Hosts []string
-	Until time.Time // end of its validity
+	Name   string
+	Kind   Kind   // of its owner; Anyone for an authority
+	Cert   string // file of the certificate
+	Key    string // file of its key
+	Hosts  []string
+	Until  time.Time // end of its validity
+	Serial string    // as Serial returns it
 }
 
 // CA makes the authority of a cluster.
@@ -63,13 +65,25 @@ func CA(o Order) (*Made, error) {
 	return m, m.sign(t, t, key, key, o.Force)
 }
 
-// Node makes the certificate of a node, signed by the authority in the folder.
+// Node makes the certificate of a node, signed by the authority in the folder. Nodes both
+// accept and dial connections.
 func Node(o Order) (*Made, error) {
-	if err := CheckName(o.Name); err != nil {
-		return nil, err
-	}
 	if len(o.Hosts) == 0 {
 		return nil, fmt.Errorf("node %s needs a host at which others reach it: give an IP address or a name", o.Name)
+	}
+	return o.issue(IsNode, x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth)
+}
+
+// Client makes the certificate of a client, signed by the authority in the folder.
+func Client(o Order) (*Made, error) { return o.issue(IsClient, x509.ExtKeyUsageClientAuth) }
+
+// Admin makes the certificate of an administrator, signed by the authority in the folder.
+func Admin(o Order) (*Made, error) { return o.issue(IsAdmin, x509.ExtKeyUsageClientAuth) }
+
+// issue makes a certificate, signed by the authority in the folder.
+func (o Order) issue(kind Kind, usage ...x509.ExtKeyUsage) (*Made, error) {
+	if err := CheckName(o.Name); err != nil {
+		return nil, err
 	}
 	m, err := o.start(o.Name)
 	if err != nil {
@@ -87,8 +101,8 @@ func Node(o Order) (*Made, error) {
 		t.NotAfter = ca.NotAfter
 	}
 	t.KeyUsage = x509.KeyUsageDigitalSignature
-	t.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}
-	t.URIs = []*url.URL{nameURI(o.Name)}
+	t.ExtKeyUsage = usage
+	t.URIs = []*url.URL{{Scheme: "stile", Host: kind.String(), Path: "/" + o.Name}}
 	for _, host := range o.Hosts {
 		if err := CheckHost(host); err != nil {
 			return nil, err
@@ -99,7 +113,7 @@ func Node(o Order) (*Made, error) {
 			t.DNSNames = append(t.DNSNames, host)
 		}
 	}
-	m.Hosts, m.Until = o.Hosts, t.NotAfter
+	m.Kind, m.Hosts, m.Until = kind, o.Hosts, t.NotAfter
 	return m, m.sign(t, ca, key, signer, o.Force)
 }
 
@@ -146,23 +160,24 @@ func (m *Made) sign(t, parent *x509.Certificate, key, signer *ecdsa.PrivateKey, 
 	if err != nil {
 		return fmt.Errorf("cannot encode the key of %s: %w", m.Name, err)
 	}
+	m.Serial = Serial(t)
 	return install(force,
 		output{m.Key, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private}), 0o600},
 		output{m.Cert, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o644})
 }
 
 var (
-	nodeName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$`)
-	hostName = regexp.MustCompile(`^(\*\.)?[A-Za-z0-9]([A-Za-z0-9-]{0,62})(\.[A-Za-z0-9]([A-Za-z0-9-]{0,62}))*$`)
+	ownerName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$`)
+	hostName  = regexp.MustCompile(`^(\*\.)?[A-Za-z0-9]([A-Za-z0-9-]{0,62})(\.[A-Za-z0-9]([A-Za-z0-9-]{0,62}))*$`)
 )
 
-// CheckName returns what is wrong with a node name.
+// CheckName returns what is wrong with the name of a node, a client or an administrator.
 func CheckName(name string) error {
 	switch {
-	case !nodeName.MatchString(name):
-		return fmt.Errorf("invalid node name %.60q: want up to 63 letters, digits, dots, hyphens and underscores, with a letter or digit first", name)
+	case !ownerName.MatchString(name):
+		return fmt.Errorf("invalid name %.60q: want up to 63 letters, digits, dots, hyphens and underscores, with a letter or digit first", name)
 	case strings.EqualFold(name, CAName):
-		return fmt.Errorf("invalid node name %s: the authority's files have that name: choose another one", name)
+		return fmt.Errorf("invalid name %s: the authority's files have that name: choose another one", name)
 	}
 	return nil
 }
@@ -174,26 +189,4 @@ func CheckHost(host string) error {
 		return fmt.Errorf("invalid host %.60q: want an IP address such as 10.0.0.5 or a name such as db1.example.com, without a port", host)
 	}
 	return nil
-}
-
-func nameURI(name string) *url.URL { return &url.URL{Scheme: "stile", Host: "node", Path: "/" + name} }
-
-// Fits returns why a node of this name may not use the certificate. A certificate made
-// elsewhere, without a node name, must have the name as a host name or as its subject.
-func Fits(c *x509.Certificate, name string) error {
-	var names []string
-	for _, u := range c.URIs {
-		if u.Scheme == "stile" && u.Host == "node" {
-			names = append(names, strings.TrimPrefix(u.Path, "/"))
-		}
-	}
-	if names == nil {
-		names = append(append(names, c.DNSNames...), c.Subject.CommonName)
-	}
-	for _, n := range names {
-		if n == name && name != "" {
-			return nil
-		}
-	}
-	return fmt.Errorf("node %s has a certificate for %s: give each node its own certificate", name, strings.Join(names, ", "))
 }

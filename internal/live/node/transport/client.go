@@ -48,7 +48,7 @@ func DialClient(ctx context.Context, addr string, c ClientConfig, wg *sync.WaitG
 }
 
 func (c *ClientConfig) greet(ctx context.Context, raw net.Conn, addr string, wg *sync.WaitGroup) (*Link, error) {
-	if err := tune(raw, cmp.Or(c.Timeout, 5*time.Second)); err != nil {
+	if err := Tune(raw, cmp.Or(c.Timeout, 5*time.Second)); err != nil {
 		return nil, err
 	}
 	conn, err := secure(ctx, raw, addr, ClientProto, c.TLS, c.Insecure)
@@ -65,7 +65,7 @@ func (c *ClientConfig) greet(ctx context.Context, raw net.Conn, addr string, wg 
 // client that sends nothing before the deadline is refused.
 func AcceptClient(c net.Conn, limits Limits, deadline, timeout time.Duration, wg *sync.WaitGroup) (*Link, error) {
 	s, c := socketOf(c)
-	tune(s.Conn, timeout) // without it, a dead connection is only detected later
+	Tune(s.Conn, timeout) // without it, a dead connection is only detected later
 	s.SetDeadline(time.Now().Add(deadline))
 	defer s.SetDeadline(time.Time{})
 	if _, err := c.Write([]byte(clientMagic)); err != nil {

@@ -222,13 +222,13 @@ func TestNoFiles(t *testing.T) {
 func TestRefrain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log strings.Builder
-		var r refrain
+		var r Refrain
 		logger := slog.New(slog.NewTextHandler(&log, nil))
 		for range 1000 {
-			r.log(logger, slog.LevelWarn, "x")
+			r.Log(logger, slog.LevelWarn, "x")
 		}
 		time.Sleep(refrainPeriod)
-		r.log(logger, slog.LevelWarn, "x")
+		r.Log(logger, slog.LevelWarn, "x")
 		if lines := strings.Count(log.String(), "\n"); lines != refrainLines+1 || !strings.Contains(log.String(), "suppressed=990") {
 			t.Errorf("%d lines:\n%s", lines, &log)
 		}

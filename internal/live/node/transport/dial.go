@@ -87,7 +87,7 @@ func (p *Pool) missed(pr *peer, err error) {
 		return
 	}
 	if aloud {
-		p.c.Log.Warn("no link", "to", pr.addr, "why", err)
+		p.c.Log.Warn("no link", "address", pr.addr, "err", err)
 	}
 	p.owner.Down(pr.addr, err)
 }
@@ -165,7 +165,7 @@ func alerted(err error) bool {
 
 // secure runs TLS over a dialled connection, or allows it to be plain.
 func (p *Pool) secure(ctx context.Context, raw net.Conn, addr string) (net.Conn, error) {
-	if err := tune(raw, p.c.Timeout); err != nil {
+	if err := Tune(raw, p.c.Timeout); err != nil {
 		return nil, err
 	}
 	return secure(ctx, raw, addr, PeerProto, p.c.TLS, p.c.Insecure)
@@ -177,7 +177,7 @@ var ErrPlain = errors.New("connections to other machines need TLS: give certific
 func secure(ctx context.Context, raw net.Conn, addr, proto string, config func(host string) *tls.Config, insecure bool) (net.Conn, error) {
 	s := newSocket(raw)
 	if config == nil {
-		if !insecure && !local(raw.RemoteAddr()) {
+		if !insecure && !Local(raw.RemoteAddr()) {
 			return nil, ErrPlain
 		}
 		return s, nil
@@ -223,8 +223,8 @@ func (p *Pool) greet(c net.Conn, dialled string) (*tie, error) {
 
 // judge returns why a peer may not have a link.
 func (p *Pool) judge(other *Peer) error {
-	if p.c.Fits != nil && other.Cert != nil {
-		if err := p.c.Fits(other.Cert, other.Name); err != nil {
+	if p.c.Fits != nil {
+		if err := p.c.Fits(other); err != nil {
 			return err
 		}
 	}
@@ -250,7 +250,7 @@ func (p *Pool) Serve(c net.Conn) {
 	s, c := socketOf(c)
 	stop := context.AfterFunc(p.ctx, func() { s.Close() })
 	defer stop()
-	tune(s.Conn, p.c.Timeout) // without it, a dead connection is only detected later
+	Tune(s.Conn, p.c.Timeout) // without it, a dead connection is only detected later
 	var t *tie
 	err := errCrowd
 	if p.pending.enter(s) {
@@ -261,7 +261,7 @@ func (p *Pool) Serve(c net.Conn) {
 	}
 	stop() // a link is closed by Close
 	if err != nil {
-		p.refused.log(p.c.Log, slog.LevelWarn, "node refused", "from", remote(c), "why", err)
+		p.refused.Log(p.c.Log, slog.LevelWarn, "node refused", "from", remote(c), "why", err)
 		return
 	}
 	pr := p.hold(t.peer.Addr)

@@ -21,7 +21,8 @@
 //	acceptor               magic Hello Welcome|Refuse            data ...
 //
 // A Refuse gives the reason, and the connection ends. Anything that is not a frame ends the
-// link with a Malformed error; nothing is ever skipped.
+// link with a Malformed error; nothing is ever skipped but optional frames of later
+// versions (codec.Optional).
 //
 // # One connection for a pair
 //

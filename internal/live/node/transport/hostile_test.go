@@ -61,6 +61,17 @@ func TestRefusalIsTold(t *testing.T) {
 	}
 }
 
+// Frames of a later version that may be ignored do not end a link.
+func TestOptionalFrames(t *testing.T) {
+	n := newNode(t, "a")
+	s := fake(t, n, Hello{Name: "x", Addr: "127.0.0.1:1", Nonce: 7})
+	take(t, "link", n.ups)
+	s.write(t, appendFrame(appendFrame(nil, 0x40, []byte("later")), kindData, []byte("good")))
+	if got := take(t, "message", n.got); got != "x: good" || len(n.downs) > 0 {
+		t.Errorf("%s, and %d links have ended", got, len(n.downs))
+	}
+}
+
 // What a linked node sends must be frames: anything else ends the link, the owner
 // hears why, and what came before was delivered.
 func TestMalformedEndsLink(t *testing.T) {
@@ -74,7 +85,7 @@ func TestMalformedEndsLink(t *testing.T) {
 	}{
 		{"a wrong checksum", "checksum", true, broken},
 		{"a huge length", "2147483647 bytes", true, []byte{0, 0, 0, 0, 0x7f, 0xff, 0xff, 0xff, 6}},
-		{"an unknown kind", "kind 99", true, appendFrame(nil, 99, nil)},
+		{"an unknown kind", "kind 33", true, appendFrame(nil, 33, nil)},
 		{"a second hello", "kind 1 after the greeting", true, appendFrame(nil, kindHello, nil)},
 		{"a cut", "in the middle of a frame", false, good[:7]},
 		{"a refusal", "refused by", false, appendFrame(nil, kindRefuse, []byte("changed my mind"))},

@@ -8,6 +8,8 @@ import (
 	"net"
 	"sync"
 	"sync/atomic"
+
+	"github.com/stile-lock/stile/internal/codec"
 )
 
 const (
@@ -194,6 +196,9 @@ func (l *Link) Run(message func(b []byte) error) error {
 			case kindRefuse:
 				err = &Refused{remote(l.conn), reason(b)}
 			default:
+				if codec.Optional(byte(k)) {
+					break // of a later version
+				}
 				err = malformed("unexpected frame of kind %d after the greeting", k)
 			}
 		}

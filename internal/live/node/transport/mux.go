@@ -37,9 +37,9 @@ type Mux struct {
 	handlers map[string]func(net.Conn)
 	protos   []string
 
-	refused refrain
-	stuck   refrain
-	crowded refrain
+	refused Refrain
+	stuck   Refrain
+	crowded Refrain
 
 	mu      sync.Mutex
 	conns   map[*socket]struct{}
@@ -53,7 +53,16 @@ func Listen(addr string, c MuxConfig) (*Mux, error) {
 	c.Handshake = cmp.Or(c.Handshake, 5*time.Second)
 	c.Pending = cmp.Or(c.Pending, DefaultPending)
 	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
-	listen := c.Listen
+	l, err := Open(addr, c.Listen, c.TLS != nil || c.Insecure)
+	if err != nil {
+		return nil, err
+	}
+	return &Mux{c: c, listener: l, pending: pending{most: c.Pending}, crowded: Refrain{Lines: 1}, handlers: map[string]func(net.Conn){}, conns: map[*socket]struct{}{}}, nil
+}
+
+// Open opens an address to listen on; listen is nil for TCP. Unless others may connect,
+// it must be one of this machine only.
+func Open(addr string, listen func(addr string) (net.Listener, error), others bool) (net.Listener, error) {
 	if listen == nil {
 		listen = func(addr string) (net.Listener, error) { return net.Listen("tcp", addr) }
 	}
@@ -61,11 +70,11 @@ func Listen(addr string, c MuxConfig) (*Mux, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot listen on %s: %w", addr, err)
 	}
-	if c.TLS == nil && !c.Insecure && !local(l.Addr()) {
+	if !others && !Local(l.Addr()) {
 		l.Close()
 		return nil, fmt.Errorf("cannot listen on %s without TLS, because other machines can reach it: give certificates ('stile cert' creates them), an address such as 127.0.0.1:7420, or --insecure", addr)
 	}
-	return &Mux{c: c, listener: l, pending: pending{most: c.Pending}, crowded: refrain{lines: 1}, handlers: map[string]func(net.Conn){}, conns: map[*socket]struct{}{}}, nil
+	return l, nil
 }
 
 // Addr returns the address that the Mux listens on.
@@ -123,7 +132,7 @@ func (m *Mux) accept() {
 		if errors.Is(err, net.ErrClosed) {
 			return
 		}
-		m.stuck.log(m.c.Log, slog.LevelError, "connections not accepted", "on", m.Addr(), "why", err, "retry_in", wait)
+		m.stuck.Log(m.c.Log, slog.LevelError, "connections not accepted", "listen", m.Addr(), "err", err, "retry_in", wait)
 		if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
 			m.pending.dismiss()
 		}
@@ -173,11 +182,11 @@ var (
 func (m *Mux) refuse(s *socket, why error) {
 	switch {
 	case errors.Is(why, io.EOF): // a probe for an open port
-		m.c.Log.Debug("incoming connection refused", "from", remote(s), "why", why)
+		m.c.Log.Debug("incoming connection refused", "from", remote(s), "err", why)
 	case why == errFull: // worth logging, whatever else is refused
-		m.crowded.log(m.c.Log, slog.LevelWarn, "client refused", "from", remote(s), "why", why, "clients", m.c.Clients)
+		m.crowded.Log(m.c.Log, slog.LevelWarn, "client refused", "from", remote(s), "err", why, "clients", m.c.Clients)
 	default:
-		m.refused.log(m.c.Log, slog.LevelWarn, "incoming connection refused", "from", remote(s), "why", why)
+		m.refused.Log(m.c.Log, slog.LevelWarn, "incoming connection refused", "from", remote(s), "err", why)
 	}
 }
 

@@ -96,7 +96,8 @@ func newNode(t testing.TB, name string, changes ...func(p *plan)) *node {
 	n.log, n.ups, n.downs, n.got = new(log), make(chan *Peer, 100), make(chan error, 1000), make(chan string, 10_000)
 	p.config.Log, p.mux.Log = n.log.logger(), n.log.logger()
 	if p.keys != nil {
-		p.mux.TLS, p.config.TLS, p.config.Fits = p.keys.Server(), p.keys.Client, cert.Fits
+		p.mux.TLS, p.config.TLS = p.keys.Server(), p.keys.Client
+		p.config.Fits = func(p *Peer) error { return cert.Fits(p.Cert, p.Name) }
 	}
 	var err error
 	if n.mux, err = Listen("127.0.0.1:0", p.mux); err != nil {

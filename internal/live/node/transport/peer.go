@@ -118,7 +118,7 @@ func (p *Pool) adopt(pr *peer, t *tie) error {
 	p.mu.Unlock()
 	defer pr.turn.Unlock()
 	if first {
-		p.c.Log.Info("linked", "to", pr.addr, "name", t.peer.Name, "dialled", t.dialled)
+		p.c.Log.Info("linked", "address", pr.addr, "peer", t.peer.Name, "dialled", t.dialled)
 		p.owner.Up(pr.addr, t.peer)
 		return nil
 	}
@@ -173,7 +173,7 @@ func (p *Pool) part(pr *peer, t *tie, err error) {
 	last := len(pr.links) == 0
 	p.mu.Unlock()
 	if last {
-		p.c.Log.Warn("link lost", "to", pr.addr, "name", t.peer.Name, "why", err)
+		p.c.Log.Warn("link lost", "address", pr.addr, "peer", t.peer.Name, "err", err)
 		p.owner.Down(pr.addr, err)
 	}
 	close(t.done)

@@ -38,9 +38,9 @@ type Config struct {
 	Nonce uint64 // number of this process; random if 0
 	Extra []byte // bytes for the Owners of other nodes
 
-	TLS      func(host string) *tls.Config                // configuration for dialling a host; nil: plain TCP
-	Fits     func(c *x509.Certificate, name string) error // whether a node with this certificate may use the name; nil: any may
-	Insecure bool                                         // allow plain TCP where others can listen in
+	TLS      func(host string) *tls.Config // configuration for dialling a host; nil: plain TCP
+	Fits     func(p *Peer) error           // whether a peer with its certificate may be a node of its name; nil: any may
+	Insecure bool                          // allow plain TCP where others can listen in
 	Dial     func(ctx context.Context, addr string) (net.Conn, error)
 
 	Limits                   // default 1 MiB for a frame, 8 MiB for a queue
@@ -95,7 +95,7 @@ type Pool struct {
 	c       Config
 	owner   Owner
 	pending pending
-	refused refrain
+	refused Refrain
 	ctx     context.Context
 	cancel  context.CancelFunc
 	wg      sync.WaitGroup
@@ -238,6 +238,25 @@ func (p *Pool) Drop(addr string) {
 	p.mu.Unlock()
 	for _, t := range links {
 		t.Close(errDropped)
+	}
+}
+
+// Recheck ends the links whose certificates are no longer accepted. Fits and the TLS
+// configuration decide whether there can be new ones.
+func (p *Pool) Recheck(accepts func(c *x509.Certificate) error) {
+	p.mu.Lock()
+	var links []*tie
+	for _, pr := range p.peers {
+		links = append(links, pr.links...)
+	}
+	p.mu.Unlock()
+	for _, t := range links {
+		if t.peer.Cert == nil {
+			continue
+		}
+		if err := accepts(t.peer.Cert); err != nil {
+			t.Fail(err)
+		}
 	}
 }
 

@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// A refrain logs events that others can cause as often as they like: a few times in each
+// A Refrain logs events that others can cause as often as they like: a few times in each
 // period, and then how many were left out.
-type refrain struct {
-	lines int // lines per period; 0: refrainLines
+type Refrain struct {
+	Lines int // lines per period; 0: refrainLines
 
 	mu    sync.Mutex
 	since time.Time
@@ -25,13 +25,13 @@ const (
 	refrainLines  = 10
 )
 
-// log logs an event, unless it was logged too often.
-func (r *refrain) log(to *slog.Logger, level slog.Level, text string, args ...any) {
+// Log logs an event, unless it was logged too often.
+func (r *Refrain) Log(to *slog.Logger, level slog.Level, text string, args ...any) {
 	r.mu.Lock()
 	if now := time.Now(); now.Sub(r.since) >= refrainPeriod {
 		r.since, r.told = now, 0
 	}
-	lines := cmp.Or(r.lines, refrainLines)
+	lines := cmp.Or(r.Lines, refrainLines)
 	if r.told >= lines {
 		r.left++
 		r.mu.Unlock()

@@ -2,6 +2,7 @@ package transport
 
 import (
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
@@ -96,10 +97,52 @@ func TestOtherName(t *testing.T) {
 	ca := newAuthority(t)
 	a, b := newNode(t, "a", ca.keyed(t, "a")), newNode(t, "b", ca.keyed(t, "x"))
 	b.pool.Dial(a.addr)
-	says(t, take(t, "refusal", b.downs), "node b has a certificate for x")
-	logs(t, a, "certificate for x")
+	says(t, take(t, "refusal", b.downs), "node b has the certificate of node x")
+	logs(t, a, "certificate of node x")
 	a.pool.Dial(b.addr)
-	says(t, take(t, "refusal", a.downs), "certificate for x")
+	says(t, take(t, "refusal", a.downs), "certificate of node x")
+}
+
+// A client or an administrator is not a node, whichever side dials.
+func TestNotANode(t *testing.T) {
+	ca := newAuthority(t)
+	a := newNode(t, "a", ca.keyed(t, "a"))
+	for kind, issue := range map[string]func(cert.Order) (*cert.Made, error){"client": cert.Client, "admin": cert.Admin} {
+		m, err := issue(cert.Order{Dir: ca.dir, Name: kind, Hosts: []string{"127.0.0.1"}, Days: 1, Now: time.Now()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		k, err := cert.Load(cert.Config{CA: filepath.Join(ca.dir, "ca.crt"), Cert: m.Cert, Key: m.Key}, func(err error) { t.Error(err) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := newNode(t, kind, func(p *plan) { p.keys = k })
+		b.pool.Dial(a.addr)
+		says(t, take(t, "refusal", b.downs), "certificate of "+kind)
+		logs(t, a, "certificate of "+kind)
+		a.pool.Dial(b.addr)
+		says(t, take(t, "refusal", a.downs), "usage")
+	}
+}
+
+// A link ends if its certificate is revoked, and the other links go on.
+func TestRecheck(t *testing.T) {
+	ca := newAuthority(t)
+	a, b, c := newNode(t, "a", ca.keyed(t, "a")), newNode(t, "b", ca.keyed(t, "b")), newNode(t, "c", ca.keyed(t, "c"))
+	link(t, a, b)
+	link(t, a, c)
+	gone := errors.New("revoked a moment ago")
+	a.pool.Recheck(func(x *x509.Certificate) error {
+		if cert.Fits(x, "b") == nil {
+			return gone
+		}
+		return nil
+	})
+	says(t, take(t, "end of the link", a.downs), gone.Error())
+	if err := a.say(c.addr, "you"); err != nil {
+		t.Fatal(err)
+	}
+	take(t, "message", c.got)
 }
 
 // Certificates of another authority, of other hosts, and of before are refused.

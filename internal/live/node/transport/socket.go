@@ -175,8 +175,8 @@ func (s *socket) busy() bool {
 	return s.working
 }
 
-// tune makes a connection fast, and lets the system detect that it is dead.
-func tune(c net.Conn, timeout time.Duration) error {
+// Tune makes a connection fast, and lets the system detect that it is dead.
+func Tune(c net.Conn, timeout time.Duration) error {
 	t, ok := c.(*net.TCPConn)
 	if !ok {
 		return nil
@@ -189,8 +189,8 @@ func tune(c net.Conn, timeout time.Duration) error {
 	)
 }
 
-// local reports whether an address is on this machine.
-func local(a net.Addr) bool {
+// Local reports whether an address is on this machine.
+func Local(a net.Addr) bool {
 	t, ok := a.(*net.TCPAddr)
 	return !ok || t.IP.IsLoopback()
 }

@@ -11,7 +11,7 @@ import (
 func TestUserTimeout(t *testing.T) {
 	n := newNode(t, "a")
 	c := connect(t, n.addr).Conn.(*net.TCPConn)
-	if err := tune(c, 7*time.Second); err != nil {
+	if err := Tune(c, 7*time.Second); err != nil {
 		t.Fatal(err)
 	}
 	raw, err := c.SyscallConn()

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"syscall"
+
+	"github.com/spf13/pflag"
+
+	"github.com/stile-lock/stile/internal/live/gateway"
+	"github.com/stile-lock/stile/internal/live/node"
+)
+
+// noHTTP is the value of --http for nodes that do not serve HTTP.
+const noHTTP = "off"
+
+// httpFlag takes a host and a port, or off.
+func httpFlag(to *string) pflag.Value {
+	return newFlag(to, "HOST:PORT", func(s string) (string, error) {
+		if s == "" || s == noHTTP {
+			return noHTTP, nil
+		}
+		return s, checkAddress(s)
+	}, func(s string) string { return s })
+}
+
+// httpAddresses returns where the nodes of this process serve HTTP; empty for those that do
+// not. Ports are consecutive. If --http is not given, they follow the usual ports of the
+// nodes, on an address that only this machine can reach. Nodes at other ports may be several
+// on a machine, and need --http to serve it.
+func httpAddresses(listen, http string, nodes int) ([]string, error) {
+	all := make([]string, nodes)
+	if http == "" {
+		_, usual, _ := net.SplitHostPort(node.DefaultListen)
+		host, port, err := net.SplitHostPort(listen)
+		if err != nil || port != usual {
+			return all, nil
+		}
+		if !net.ParseIP(host).IsLoopback() {
+			host, _, _ = net.SplitHostPort(gateway.DefaultListen)
+		}
+		first, _ := strconv.Atoi(usual)
+		http = net.JoinHostPort(host, strconv.Itoa(first+nodes))
+	}
+	if http == noHTTP {
+		return all, nil
+	}
+	for i := range all {
+		var err error
+		if all[i], err = nthAddress("http", http, i); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// serveHTTP serves the API of a node.
+func (p *servedNodes) serveHTTP(n *node.Node, c gateway.Config) error {
+	g, err := gateway.New(n, c)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return fmt.Errorf("%s is in use, so node %s cannot serve HTTP there: give another address with --http, such as 127.0.0.1:7431, or --http off", c.Listen, n.Name())
+	}
+	if err != nil {
+		return fmt.Errorf("node %s cannot serve HTTP: %w", n.Name(), err)
+	}
+	p.gates = append(p.gates, g)
+	return nil
+}

@@ -1,0 +1,19 @@
+// Package gateway serves the API of proto/stile/v1 over HTTP: gRPC, gRPC-Web and plain JSON
+// requests reach the same handlers. docs/http.md is its manual.
+//
+// A session over HTTP is a client.Client in this process, which is connected to the node as
+// every other client is: rights, quotas, lists and audits do not know the difference. The
+// client renews its session with the node by itself. What the caller of the API may count
+// on is never more than what this client may, and ends before the gateway releases
+// anything that the caller did not release:
+//
+//   - An answer to a unary call grants time from the moment the call was received, and its
+//     caller counts from before it sent the call.
+//   - A message of a stream grants half of the time that the client has left, and its reader
+//     counts from when it received the message. The message may be delayed by as much as it
+//     grants.
+//
+// promise.go has this arithmetic.
+//
+// The same address serves measurements, probes and profiles.
+package gateway

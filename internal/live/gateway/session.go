@@ -1,0 +1,410 @@
+package gateway
+
+import (
+	"context"
+	"crypto/rand"
+	"sync"
+	"time"
+
+	"github.com/stile-lock/stile/internal/live/client"
+	"github.com/stile-lock/stile/internal/live/lock"
+	"github.com/stile-lock/stile/internal/live/member"
+	"github.com/stile-lock/stile/internal/live/node"
+	"github.com/stile-lock/stile/internal/live/node/clock"
+)
+
+const (
+	// shortest is the minimum length of a session.
+	shortest = 100 * time.Millisecond
+	// openTimeout is the time for a session to open.
+	openTimeout = 5 * time.Second
+	// maxRequests is the maximum number of locks that a session holds or waits for.
+	maxRequests = 10_000
+	// maxOutcomes is the number of released requests that a session remembers: calls that
+	// released them may be repeated.
+	maxOutcomes = 128
+)
+
+// A table holds the sessions, by their secret names.
+type table struct {
+	mu   sync.Mutex
+	all  map[string]*session
+	room int // for further ones
+}
+
+// A session is one over HTTP. It lives while calls are in progress, and for its length
+// after each.
+type session struct {
+	id     string
+	who    node.Caller
+	length time.Duration
+	lease  time.Duration // of the cluster
+	client *client.Client
+	in     *table
+
+	mu       sync.Mutex
+	calls    int            // in progress
+	until    member.Instant // its end, unless calls are in progress or another one comes
+	timer    *time.Timer
+	requests map[string]*request // by key
+	outcomes outcomes
+	over     bool
+}
+
+// open opens a session for a caller.
+func (t *table) open(ctx context.Context, n *node.Node, who node.Caller, label string, length time.Duration) (*session, error) {
+	lease := n.Lease()
+	if length <= 0 {
+		length = lease
+	}
+	if len(label) > maxLabel {
+		return nil, badRequest.errorf("label of %d bytes: want up to %d", len(label), maxLabel)
+	}
+	select {
+	case <-n.Draining():
+		return nil, noNode.error(errStopping)
+	default:
+	}
+	t.mu.Lock()
+	if t.room == 0 {
+		t.mu.Unlock()
+		return nil, manySessions.errorf("the node has too many sessions over HTTP: close some, or use another node")
+	}
+	t.room--
+	t.mu.Unlock()
+	s := &session{id: rand.Text(), who: who, length: min(max(length, shortest), lease), lease: lease, in: t, calls: 1, requests: map[string]*request{}}
+	dial, cancel := context.WithTimeout(ctx, openTimeout)
+	defer cancel()
+	var err error
+	// Patience ends requests that wait while this node is not a member.
+	s.client, err = n.Connect(dial, who, client.Config{Name: label, Patience: lease})
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if err != nil {
+		t.room++
+		p := problemOf(err)
+		if p == tooLate {
+			p = noNode
+		}
+		return nil, p.error(err)
+	}
+	t.all[s.id] = s
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.timer = time.AfterFunc(s.length, s.tick)
+	return s, nil
+}
+
+// find returns a session of a caller, and begins a call in it. The caller ends it with
+// leave.
+func (t *table) find(id string, who node.Caller) (*session, error) {
+	t.mu.Lock()
+	s := t.all[id]
+	t.mu.Unlock()
+	if s == nil || s.who.Identity != who.Identity || !s.enter() {
+		return nil, noSession.errorf("no such session at this node: it was closed, or no call came for its length; or another node has it: open one")
+	}
+	return s, nil
+}
+
+func (s *session) enter() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.over {
+		return false
+	}
+	s.calls++
+	return true
+}
+
+// leave ends a call. The session lives at least until its length has passed since.
+func (s *session) leave() { s.leaveUntil(clock.Now() + member.Instant(s.length)) }
+
+func (s *session) leaveUntil(until member.Instant) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.calls--
+	s.until = max(s.until, until)
+}
+
+// tick ends the session if its time has come, and otherwise waits for that.
+func (s *session) tick() {
+	if s.expire() {
+		s.finish((*client.Client).Close)
+	}
+}
+
+// expire reports whether the time of the session has come. From then on no call can begin:
+// one that was answered would count on locks that are about to be released.
+func (s *session) expire() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.over {
+		return false
+	}
+	left := s.length
+	if s.calls == 0 {
+		left = time.Duration(s.until - clock.Now())
+	}
+	if left > 0 {
+		s.timer.Reset(left) // after the machine was suspended that is later than need be
+		return false
+	}
+	s.over = true
+	return true
+}
+
+// end ends the session and releases its locks, because the caller no longer counts on them.
+func (s *session) end() {
+	if s.close() {
+		s.finish((*client.Client).Close)
+	}
+}
+
+// kill ends the session. Its locks are free when the session of the client expires.
+func (s *session) kill() {
+	if s.close() {
+		s.finish(func(c *client.Client) error {
+			c.Kill()
+			return nil
+		})
+	}
+}
+
+// close lets no call begin any more, and reports whether one could.
+func (s *session) close() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	first := !s.over
+	s.over = true
+	return first
+}
+
+// finish ends the client of a session that is over.
+func (s *session) finish(end func(c *client.Client) error) {
+	s.mu.Lock()
+	all := s.requests
+	s.requests = nil
+	s.mu.Unlock()
+	s.timer.Stop()
+	for _, r := range all {
+		r.idle.Stop()
+	}
+	_ = end(s.client) // never fails
+	s.in.mu.Lock()
+	defer s.in.mu.Unlock()
+	delete(s.in.all, s.id)
+	s.in.room++
+}
+
+// kill ends all sessions.
+func (t *table) kill() {
+	t.mu.Lock()
+	t.room = 0
+	var all []*session
+	for _, s := range t.all {
+		all = append(all, s)
+	}
+	t.mu.Unlock()
+	var wg sync.WaitGroup
+	for _, s := range all {
+		wg.Go(s.kill)
+	}
+	wg.Wait()
+}
+
+// A request is a request for a lock. It ends when it is released, or refused, or when no
+// call has waited for it for some time.
+type request struct {
+	key, name string
+	try       bool
+	withdraw  context.CancelFunc
+	idle      *time.Timer
+	release   sync.Once
+	outcome   *outcome // of the release
+
+	done chan struct{} // closed when it is decided
+	hold *client.Hold  // then: the lock, or
+	err  error         // why it is not held
+
+	// With the session's mutex held.
+	calls     int  // that wait for it
+	told      bool // a call has reported that the lock is held
+	withdrawn bool
+}
+
+// decided reports whether the request is decided.
+func (r *request) decided() bool {
+	select {
+	case <-r.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// attach returns the request with this key, or makes it, for a call that waits for it. The
+// call ends with detach.
+func (s *session) attach(name, key string, try bool) (*request, error) {
+	if err := member.CheckName(name); err != nil {
+		return nil, badRequest.error(err)
+	}
+	if len(key) > maxLabel {
+		return nil, badRequest.errorf("key of %d bytes: want up to %d", len(key), maxLabel)
+	}
+	if key == "" {
+		key = name
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch r := s.requests[key]; {
+	case s.over:
+		return nil, noSession.errorf("the session was closed")
+	case r != nil && r.name != name:
+		return nil, badRequest.errorf("key %q is that of a request for lock %q: use another key", key, r.name)
+	case r != nil:
+		r.calls++
+		r.idle.Stop()
+		return r, nil
+	case key != name && s.outcomes.find(key) != nil:
+		return nil, isReleased.errorf("the request with key %q was released before: use another key for each request", key)
+	case len(s.requests) >= maxRequests:
+		return nil, manyRequests.errorf("the session holds or waits for %d locks, the maximum: release some", maxRequests)
+	}
+	s.outcomes.forget(key)
+	ctx, withdraw := context.WithCancel(context.Background())
+	r := &request{key: key, name: name, try: try, withdraw: withdraw, done: make(chan struct{}), calls: 1}
+	r.idle = time.AfterFunc(time.Hour, func() { s.abandon(r) })
+	r.idle.Stop()
+	s.requests[key] = r
+	go s.run(ctx, r)
+	return r, nil
+}
+
+// run waits until a request is decided.
+func (s *session) run(ctx context.Context, r *request) {
+	defer r.withdraw()
+	h, err := s.client.Lock(ctx, r.name, lock.Options{Try: r.try})
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err != nil {
+		r.err = err
+		if s.requests[r.key] == r {
+			delete(s.requests, r.key)
+		}
+	} else if r.hold = h.(*client.Hold); r.withdrawn {
+		go r.hold.Unlock()
+	}
+	close(r.done)
+}
+
+// detach ends a call that waited for a request; told, if it reports that the lock is held.
+// A request that no call waits for, and of whose grant none has heard, ends after a lease.
+func (s *session) detach(r *request, told bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r.told = r.told || told
+	if r.calls--; r.calls == 0 && !r.told && s.requests[r.key] == r {
+		r.idle.Reset(s.lease)
+	}
+}
+
+// abandon withdraws a request that no call waits for.
+func (s *session) abandon(r *request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r.calls == 0 && !r.told && s.requests[r.key] == r {
+		s.drop(r)
+	}
+}
+
+// drop forgets a request, and withdraws it or releases its lock. The mutex must be held.
+func (s *session) drop(r *request) {
+	delete(s.requests, r.key)
+	r.idle.Stop()
+	r.withdrawn = true
+	r.withdraw()
+	if r.hold != nil {
+		go r.hold.Unlock()
+	}
+}
+
+// release releases a lock, or withdraws a request. A repeated call has the same outcome.
+func (s *session) release(key string) (*outcome, error) {
+	s.mu.Lock()
+	r := s.requests[key]
+	if r == nil {
+		o := s.outcomes.find(key)
+		s.mu.Unlock()
+		if o == nil {
+			return nil, noRequest.errorf("no request with key %q in this session: it was never made, was withdrawn because no call waited for it, or was released long ago", key)
+		}
+		return o, o.err
+	}
+	if r.hold == nil {
+		defer s.mu.Unlock()
+		o := s.outcomes.add(key, "", nil)
+		s.drop(r)
+		return o, nil
+	}
+	s.mu.Unlock()
+	r.release.Do(func() {
+		err := r.hold.Unlock()
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		r.outcome = s.outcomes.add(key, r.hold.Token().String(), err)
+		delete(s.requests, key)
+		r.idle.Stop()
+	})
+	return r.outcome, r.outcome.err
+}
+
+// state returns until when the session's locks are held, 0 if there are none, and which are
+// lost. It also returns when the session ends if no call comes.
+func (s *session) state() (until, end member.Instant, lost []*request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, r := range s.requests {
+		switch {
+		case r.hold == nil:
+		case r.hold.Err() != nil:
+			lost = append(lost, r)
+		case until == 0:
+			until = r.hold.Until()
+		default:
+			until = min(until, r.hold.Until())
+		}
+	}
+	return until, clock.Now() + member.Instant(s.length), lost
+}
+
+// Outcomes are those of the last releases, by key.
+type outcomes struct {
+	by   map[string]*outcome
+	last [maxOutcomes]*outcome
+	next int
+}
+
+// An outcome is that of a release.
+type outcome struct {
+	key, token string
+	err        error
+}
+
+func (o *outcomes) find(key string) *outcome { return o.by[key] }
+
+func (o *outcomes) forget(key string) { delete(o.by, key) }
+
+func (o *outcomes) add(key, token string, err error) *outcome {
+	one := &outcome{key, token, err}
+	if old := o.last[o.next]; old != nil && o.by[old.key] == old {
+		delete(o.by, old.key)
+	}
+	o.last[o.next] = one
+	o.next = (o.next + 1) % maxOutcomes
+	if o.by == nil {
+		o.by = map[string]*outcome{}
+	}
+	o.by[key] = one
+	return one
+}

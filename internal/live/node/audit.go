@@ -1,0 +1,74 @@
+package node
+
+import (
+	"log/slog"
+	"net"
+	"sync"
+
+	"github.com/stile-lock/stile/internal/live/node/transport"
+)
+
+// An audit logs who has administered the cluster, and what was denied to whom, from where,
+// and with which result.
+type audit struct {
+	log *slog.Logger
+
+	mu      sync.Mutex
+	callers map[string]*transport.Refrain
+	others  transport.Refrain // for callers beyond maxCallers
+}
+
+// maxCallers is the maximum number of callers whose denied requests are limited separately.
+const maxCallers = 1024
+
+// done logs what a caller who may administer has done, or why it has failed.
+func (a *audit) done(who Caller, what string, err error, args ...any) {
+	log := a.by(who, what).With(args...)
+	if err != nil {
+		log.Warn("request failed", "result", "failed", "err", err)
+		return
+	}
+	log.Info("request carried out", "result", "done")
+}
+
+// denied logs what a caller may not do. Callers can cause this as often as they like, so each
+// of them gets some lines in a while, and then a count.
+func (a *audit) denied(who Caller, what, why string, args ...any) {
+	a.refrain(who).Log(a.by(who, what).With(args...), slog.LevelWarn, "request denied", "result", "denied", "why", why)
+}
+
+// by returns the log for what a caller does.
+func (a *audit) by(who Caller, what string) *slog.Logger {
+	return a.log.With("who", who.Identity.String(), "from", who.From, "what", what)
+}
+
+// refrain returns what limits the lines of a caller.
+func (a *audit) refrain(who Caller) *transport.Refrain {
+	host, _, err := net.SplitHostPort(who.From)
+	if err != nil {
+		host = who.From
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	key := who.Path() + " " + host
+	if r := a.callers[key]; r != nil {
+		return r
+	}
+	if len(a.callers) >= maxCallers {
+		return &a.others
+	}
+	if a.callers == nil {
+		a.callers = map[string]*transport.Refrain{}
+	}
+	r := new(transport.Refrain)
+	a.callers[key] = r
+	return r
+}
+
+// lockAttr returns the log attribute of a lock, if there is one.
+func lockAttr(name string) []any {
+	if name == "" {
+		return nil
+	}
+	return []any{"lock", name}
+}

@@ -1,0 +1,270 @@
+package packaging
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// A tree is a document of YAML.
+type tree map[string]any
+
+// at returns the value at a path, such as spec.ports.0.name; nil if there is none.
+func (m tree) at(path string) any {
+	var v any = map[string]any(m)
+	for key := range strings.SplitSeq(path, ".") {
+		switch x := v.(type) {
+		case map[string]any:
+			v = x[key]
+		case []any:
+			i := int(key[0] - '0')
+			if i >= len(x) {
+				return nil
+			}
+			v = x[i]
+		default:
+			return nil
+		}
+	}
+	return v
+}
+
+// list returns the elements at a path.
+func (m tree) list(path string) (all []tree) {
+	some, _ := m.at(path).([]any)
+	for _, x := range some {
+		if t, ok := x.(map[string]any); ok {
+			all = append(all, t)
+		}
+	}
+	return all
+}
+
+// documents reads all documents of a file.
+func documents(text string) (all []tree, err error) {
+	for d := yaml.NewDecoder(strings.NewReader(text)); ; {
+		var one map[string]any
+		err := d.Decode(&one)
+		if errors.Is(err, io.EOF) {
+			return all, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, one)
+	}
+}
+
+// A manifest's parts refer to each other by name. wrong returns which references lead
+// nowhere, and which promises of docs/install.md are not kept.
+func wrong(text string) (found []string) {
+	all, err := documents(text)
+	if err != nil {
+		return []string{err.Error()}
+	}
+	say := func(format string, args ...any) { found = append(found, fmt.Sprintf(format, args...)) }
+	find := func(kind, name string) tree {
+		for _, d := range all {
+			if d.at("kind") == kind && d.at("metadata.name") == name {
+				return d
+			}
+		}
+		say("no %s %s", kind, name)
+		return tree{}
+	}
+	set := find("StatefulSet", "stile")
+	pod := fmt.Sprint(set.at("spec.template.metadata.labels"))
+	governing := fmt.Sprint(set.at("spec.serviceName"))
+	headless := find("Service", governing)
+	if headless.at("spec.clusterIP") != "None" || headless.at("spec.publishNotReadyAddresses") != true {
+		say("nodes do not find each other by name before they are ready")
+	}
+	if got := fmt.Sprint(set.at("spec.selector.matchLabels")); got != pod {
+		say("the set selects %s, but its pods are %s", got, pod)
+	}
+	container := tree{}
+	if c := set.list("spec.template.spec.containers"); len(c) == 1 {
+		container = c[0]
+	}
+	ports := map[string]bool{}
+	for _, p := range container.list("ports") {
+		ports[fmt.Sprint(p["name"])] = true
+	}
+	for _, d := range all {
+		if d.at("kind") != "Service" {
+			continue
+		}
+		if got := fmt.Sprint(d.at("spec.selector")); got != pod {
+			say("service %v selects %s, but pods are %s", d.at("metadata.name"), got, pod)
+		}
+		for _, p := range d.list("spec.ports") {
+			if !ports[fmt.Sprint(p["targetPort"])] {
+				say("service %v has port %v, which no container has", d.at("metadata.name"), p["targetPort"])
+			}
+		}
+	}
+	for _, probe := range []string{"startupProbe", "livenessProbe"} {
+		if p := container.at(probe + ".tcpSocket.port"); !ports[fmt.Sprint(p)] {
+			say("%s asks port %v", probe, p)
+		}
+	}
+	if path, port := container.at("readinessProbe.httpGet.path"), container.at("readinessProbe.httpGet.port"); path != "/readyz" || !ports[fmt.Sprint(port)] {
+		say("readinessProbe asks %v at port %v", path, port)
+	}
+	budget := find("PodDisruptionBudget", "stile")
+	if got := fmt.Sprint(budget.at("spec.selector.matchLabels")); got != pod || budget.at("spec.maxUnavailable") != 1 {
+		say("the disruption budget is for %s", got)
+	}
+	found = append(found, wrongVolumes(set, container)...)
+	return append(found, wrongSettings(set, container, governing)...)
+}
+
+// wrongVolumes checks that each mount has a volume, and that what nodes store survives them.
+func wrongVolumes(set, container tree) (found []string) {
+	volumes := map[any]bool{}
+	for _, v := range set.list("spec.template.spec.volumes") {
+		volumes[v["name"]] = true
+	}
+	for _, v := range set.list("spec.volumeClaimTemplates") {
+		volumes[v.at("metadata.name")] = true
+	}
+	mounted := ""
+	for _, m := range container.list("volumeMounts") {
+		if !volumes[m["name"]] {
+			found = append(found, fmt.Sprintf("mount %v has no volume", m["name"]))
+		}
+		if m["name"] == "data" {
+			mounted = fmt.Sprint(m["mountPath"])
+		}
+	}
+	if d := settings(container)["STILE_DATA"]; mounted == "" || !strings.HasPrefix(d, mounted+"/") {
+		found = append(found, fmt.Sprintf("data is stored in %q, and the volume is at %q", d, mounted))
+	}
+	if set.at("spec.persistentVolumeClaimRetentionPolicy.whenDeleted") != "Retain" {
+		found = append(found, "volumes are deleted with the set")
+	}
+	return found
+}
+
+// settings returns the environment of a container.
+func settings(container tree) map[string]string {
+	env := map[string]string{}
+	for _, e := range container.list("env") {
+		env[fmt.Sprint(e["name"])] = fmt.Sprint(e["value"])
+	}
+	return env
+}
+
+// wrongSettings checks that there is an address to join for each replica, that the founder
+// is one of them, and that the set can be founded at all.
+func wrongSettings(set, container tree, service string) (found []string) {
+	env := settings(container)
+	say := func(format string, args ...any) { found = append(found, fmt.Sprintf(format, args...)) }
+	var want []string
+	n, _ := set.at("spec.replicas").(int)
+	for i := range n {
+		want = append(want, fmt.Sprintf("%v-%d.%s:7420", set.at("metadata.name"), i, service))
+	}
+	if got := strings.Split(env["STILE_JOIN"], ","); !slices.Equal(got, want) {
+		say("nodes to join are %q, and replicas %q", got, want)
+	}
+	if f := env["STILE_FOUNDER"]; n == 0 || f+"."+service+":7420" != want[0] {
+		say("the founder is %q", f)
+	}
+	if a := "$(STILE_NAME)." + service + ":7420"; env["STILE_ADVERTISE"] != a {
+		say("a node is reached at %q, want %q", env["STILE_ADVERTISE"], a)
+	}
+	if set.at("spec.podManagementPolicy") != "Parallel" {
+		say("the founder waits for nodes that are started after it")
+	}
+	if set.at("spec.template.spec.enableServiceLinks") != false {
+		say("the service sets STILE_ variables")
+	}
+	return found
+}
+
+func TestKubernetes(t *testing.T) {
+	t.Parallel()
+	text := readFile(t, "packaging", "kubernetes", "stile.yaml")
+	if found := wrong(text); len(found) > 0 {
+		t.Errorf("stile.yaml:\n%s", strings.Join(found, "\n"))
+	}
+	for _, x := range []struct{ old, broken string }{ // what it must find
+		{"serviceName: stile", "serviceName: stiles"},
+		{"clusterIP: None", "clusterIP: ''"},
+		{"targetPort: stile", "targetPort: lock"},
+		{"tcpSocket: {port: stile}", "tcpSocket: {port: lock}"},
+		{"name: data, mountPath", "name: date, mountPath"},
+		{"value: /data/node", "value: /var/node"},
+		{"stile-2.stile:7420", "stile-3.stile:7420"},
+		{"replicas: 3", "replicas: 5"},
+		{"FOUNDER, value: stile-0", "FOUNDER, value: stile-9"},
+		{"labels: {app: stile}\n    spec:", "labels: {app: stale}\n    spec:"},
+		{"Parallel", "OrderedReady"},
+		{"maxUnavailable: 1", "maxUnavailable: 2"},
+		{"whenDeleted: Retain", "whenDeleted: Delete"},
+		{"enableServiceLinks: false", "enableServiceLinks: true"},
+		{"kind: PodDisruptionBudget", "kind: PodDisruption"},
+		{"  replicas: 3", " replicas: 3"},
+	} {
+		if !strings.Contains(text, x.old) {
+			t.Errorf("stile.yaml has no %q", x.old)
+		} else if len(wrong(strings.Replace(text, x.old, x.broken, 1))) == 0 {
+			t.Errorf("nothing is wrong with %q", x.broken)
+		}
+	}
+}
+
+// wrongCompose checks the compose file: each service has its own name, address and volume,
+// and joins all.
+func wrongCompose(text string) (found []string) {
+	all, err := documents(text)
+	if err != nil || len(all) != 1 {
+		return []string{fmt.Sprintf("%d documents, %v", len(all), err)}
+	}
+	services, _ := all[0]["services"].(map[string]any)
+	volumes, _ := all[0]["volumes"].(map[string]any)
+	var join []string
+	for name := range services {
+		join = append(join, name+":7420")
+	}
+	slices.Sort(join)
+	for name, x := range services {
+		s, _ := x.(map[string]any)
+		for key, want := range map[string]string{"STILE_NAME": name, "STILE_ADVERTISE": name + ":7420", "STILE_ADDR": name + ":7420", "STILE_JOIN": strings.Join(join, ","), "STILE_FOUNDER": "a", "STILE_DATA": "/data"} {
+			if got := tree(s).at("environment." + key); got != want {
+				found = append(found, fmt.Sprintf("%s: %s is %v, want %s", name, key, got, want))
+			}
+		}
+		if _, ok := volumes[name]; !ok || fmt.Sprint(s["volumes"]) != "["+name+":/data]" {
+			found = append(found, fmt.Sprintf("%s has volumes %v", name, s["volumes"]))
+		}
+		if s["stop_grace_period"] != "30s" || s["image"] != "stile" {
+			found = append(found, name+" is not a node")
+		}
+	}
+	if len(services) != 3 {
+		found = append(found, fmt.Sprintf("%d services", len(services)))
+	}
+	return found
+}
+
+func TestCompose(t *testing.T) {
+	t.Parallel()
+	text := readFile(t, "packaging", "compose.yaml")
+	if found := wrongCompose(text); len(found) > 0 {
+		t.Errorf("compose.yaml:\n%s", strings.Join(found, "\n"))
+	}
+	for _, x := range []struct{ old, broken string }{
+		{"STILE_NAME: b", "STILE_NAME: a"}, {"a:7420,b:7420,c:7420", "a:7420,b:7420"}, {`["c:/data"]`, `["b:/data"]`}, {"STILE_ADDR: c:7420", "STILE_ADDR: b:7420"},
+	} {
+		if len(wrongCompose(strings.Replace(text, x.old, x.broken, 1))) == 0 {
+			t.Errorf("nothing is wrong with %q", x.broken)
+		}
+	}
+}
