@@ -289,6 +289,7 @@ func TestSeeds(t *testing.T) {
 		{"an operator took a lock from a client that had moved, and holds it through two processes", []uint64{24883}, true},
 		{"a cluster had gone back without losing a view, and a voter that cannot follow it did not say so", []uint64{36365}, true},
 		{"a late answer to a process of one older generation reached one of the next but one", []uint64{36595}, true},
+		{"a voter whose log was not that of the others was elected, and they could not follow it", []uint64{70422}, true},
 	} {
 		for _, seed := range x.seeds {
 			c := pick(seed)

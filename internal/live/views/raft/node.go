@@ -73,6 +73,7 @@ type Node struct {
 	pending pending
 	goal    goal
 	ticks   uint64  // number of ticks so far
+	odd     uint64  // tick before which it does not campaign: see conflicts
 	heard   []heard // learners, and when
 	settle  settling
 }
@@ -184,7 +185,7 @@ func (n *Node) Tick() (err error) {
 		return nil
 	}
 	n.calm()
-	if len(n.writes) > 0 { // another campaign would void the vote that is being saved
+	if len(n.writes) > 0 || n.ticks < n.odd { // another campaign would void the vote that is being saved
 		return nil
 	}
 	return n.raw().Campaign()
@@ -249,7 +250,11 @@ func (n *Node) Step(from uint64, message []byte) (err error) {
 		}
 	}
 	n.hears(from)
-	if m.GetTerm() >= term && n.conflicts(m) || n.ahead(m) {
+	if m.GetTerm() >= term && n.conflicts(m) {
+		n.odd = n.ticks + oddElections*uint64(n.election)
+		return nil
+	}
+	if n.ahead(m) {
 		return nil
 	}
 	err = n.raw().Step(m)
@@ -275,7 +280,8 @@ func (n *Node) trust(m *pb.Message) {
 
 // conflicts reports whether a leader sends other entries than those that this voter knows
 // to be committed: the disks of most voters were replaced by older copies. It must not
-// count on this voter's.
+// count on this voter's. Nor should this voter campaign for a while: its log is longer, so
+// it would be elected, and the others could not follow it.
 func (n *Node) conflicts(m *pb.Message) bool {
 	if m.GetType() != pb.MsgApp {
 		return false
@@ -288,6 +294,10 @@ func (n *Node) conflicts(m *pb.Message) bool {
 		return differs(e.GetIndex(), e.GetTerm())
 	})
 }
+
+// oddElections is how long a voter whose log conflicts with that of a leader does not
+// campaign, in election times.
+const oddElections = 20
 
 // ahead reports whether a voter confirms entries that this one, which leads, has not sent.
 // Either this one crashed before its own disk had them, or the disks of most voters were
