@@ -113,8 +113,8 @@ and checks these algorithms.
 
 For locks, start with 'stile serve' in one terminal and 'stile exec demo -- ls'
 in another. 'stile lock' holds a lock for a script. The commands status,
-members, locks, top, force-release, leave, backup, recover, cert and token manage a
-cluster, and bench measures one.
+members, locks, top, force-release, leave, backup, recover, cert and token
+manage a cluster, and bench measures one.
 
 For the algorithms, start with 'stile bank', which shows what goes wrong without
 a lock. 'stile storm' runs whole processes under every fault.
