@@ -200,6 +200,51 @@ func TestVote(t *testing.T) {
 	}
 }
 
+// A voter that knows other entries to be committed than a leader sends does not campaign for
+// a while: with its longer log it would be elected, and the others could not follow it.
+func TestConflictingVoter(t *testing.T) {
+	for _, conflict := range []bool{true, false} {
+		w := grown(t, 3, 100)
+		n, err := open(w.procs[0].disk, Config{Machine: w.procs[0], Election: 10, Heartbeat: 1, MaxLog: 100})
+		if err != nil {
+			t.Fatal(err)
+		}
+		from, commit := w.procs[1].id, n.status().GetCommit()
+		of, err := n.log.Term(commit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if conflict {
+			of++
+		}
+		b, err := pack(group, &pb.Message{Type: pb.MsgApp.Enum(), From: new(from), To: new(n.id), Term: new(uint64(99)), Index: new(commit), LogTerm: new(of), Commit: new(commit)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.must(n.Step(from, b))
+		campaigned := 0
+		for tick := 1; campaigned == 0; tick++ {
+			w.must(n.Tick())
+			out, err := n.Flush()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, save := range out.Saves {
+				w.must(n.Saved(save.Number))
+			}
+			if slices.ContainsFunc(out.Send, func(x views.Post) bool {
+				m, err := unpack(group, n.id, x.To, x.Bytes)
+				return err == nil && m.GetType() == pb.MsgPreVote
+			}) {
+				campaigned = tick
+			}
+		}
+		if late := campaigned >= oddElections*10; late != conflict {
+			t.Errorf("with a conflict: %t; it campaigns after %d ticks", conflict, campaigned)
+		}
+	}
+}
+
 // hold has a voter's disk make nothing durable, until the function is called.
 func (w *world) hold(q *proc) (release func()) {
 	q.saves = []due{{at: forever}}
