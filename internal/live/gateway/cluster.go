@@ -94,10 +94,10 @@ func (g cluster) page(ctx context.Context, prefix, after string) (*node.LockPage
 func describeLock(l *node.LockInfo) *pb.Lock {
 	out := &pb.Lock{Name: l.Name, Node: l.Node, Algorithm: l.Algorithm, Home: l.Home, Unlisted: uint32(l.Unlisted), Why: l.Why}
 	if h := l.Holder; h != nil {
-		out.Holder = &pb.Holder{Who: h.Who, Token: h.Token, HeldFor: seconds(h.Held), LeaseLeft: seconds(h.Left)}
+		out.Holder = &pb.Holder{Who: h.Who, Token: h.Token, HeldFor: seconds(h.Held), LeaseLeft: seconds(h.Left), Value: h.Value, Identity: h.Identity, Label: h.Label}
 	}
 	for _, w := range l.Waiters {
-		out.Waiters = append(out.Waiters, &pb.Waiter{Who: w.Who, WaitedFor: seconds(w.Waited)})
+		out.Waiters = append(out.Waiters, &pb.Waiter{Who: w.Who, WaitedFor: seconds(w.Waited), Identity: w.Identity, Label: w.Label})
 	}
 	return out
 }

@@ -14,6 +14,7 @@ import (
 	"connectrpc.com/grpcreflect"
 
 	pb "github.com/stile-lock/stile/internal/live/gateway/stilev1"
+	"github.com/stile-lock/stile/internal/live/lock"
 	"github.com/stile-lock/stile/internal/live/member"
 	"github.com/stile-lock/stile/internal/live/node"
 	"github.com/stile-lock/stile/internal/live/node/clock"
@@ -284,11 +285,24 @@ func TestWatch(t *testing.T) {
 	s := a.open(object{"label": "one"})
 	a.call("Locks/Acquire", object{"session": s, "name": "other"})
 	a.call("Locks/Acquire", object{"session": s, "name": "x/1"})
-	if m := receive(); len(m.GetChanged()) != 1 || m.GetChanged()[0].GetName() != "x/1" || !strings.Contains(m.GetChanged()[0].GetHolder().GetWho(), "one") {
+	if m := receive(); len(m.GetChanged()) != 1 || m.GetChanged()[0].GetName() != "x/1" || m.GetChanged()[0].GetHolder().GetLabel() != "one" {
 		t.Errorf("acquired: %v", m)
 	}
 	a.call("Locks/Release", object{"session": s, "name": "x/1"})
 	if m := receive(); len(m.GetGone()) != 1 || m.GetGone()[0] != "x/1" {
 		t.Errorf("released: %v", m)
+	}
+	own, err := a.g.node.Lock(t.Context(), "x/2", lock.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m := receive(); len(m.GetChanged()) != 1 || m.GetChanged()[0].GetHolder().GetValue() != "" {
+		t.Errorf("acquired by the node: %v", m)
+	}
+	if err := own.SetValue("row 7"); err != nil {
+		t.Fatal(err)
+	}
+	if m := receive(); len(m.GetChanged()) != 1 || m.GetChanged()[0].GetHolder().GetValue() != "row 7" {
+		t.Errorf("with a value: %v", m)
 	}
 }

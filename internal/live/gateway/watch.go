@@ -25,13 +25,13 @@ type watch struct {
 	seen map[string]uint64 // fingerprints, by name
 }
 
-// print returns the fingerprint of a lock: its holder and its waiters, but not for how long
-// they are that.
+// print returns the fingerprint of a lock: its holder with its value, and its waiters, but
+// not for how long they are that.
 func (w *watch) print(l *node.LockInfo) uint64 {
 	var h maphash.Hash
 	h.SetSeed(w.seed)
 	if l.Holder != nil {
-		_, _ = h.WriteString(l.Holder.Who + "\x00" + l.Holder.Token)
+		_, _ = h.WriteString(l.Holder.Who + "\x00" + l.Holder.Token + "\x00" + l.Holder.Value)
 	}
 	for _, x := range l.Waiters {
 		_, _ = h.WriteString("\x01" + x.Who)

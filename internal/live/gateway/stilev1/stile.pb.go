@@ -1740,12 +1740,19 @@ func (x *Lock) GetWhy() string {
 }
 
 type Holder struct {
-	state   protoimpl.MessageState `protogen:"open.v1"`
-	Who     string                 `protobuf:"bytes,1,opt,name=who,proto3" json:"who,omitempty"`
-	Token   string                 `protobuf:"bytes,2,opt,name=token,proto3" json:"token,omitempty"`
-	HeldFor *durationpb.Duration   `protobuf:"bytes,3,opt,name=held_for,json=heldFor,proto3" json:"held_for,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// For people: the identity, the label and the node.
+	Who     string               `protobuf:"bytes,1,opt,name=who,proto3" json:"who,omitempty"`
+	Token   string               `protobuf:"bytes,2,opt,name=token,proto3" json:"token,omitempty"`
+	HeldFor *durationpb.Duration `protobuf:"bytes,3,opt,name=held_for,json=heldFor,proto3" json:"held_for,omitempty"`
 	// Time left of the node's lease.
-	LeaseLeft     *durationpb.Duration `protobuf:"bytes,4,opt,name=lease_left,json=leaseLeft,proto3" json:"lease_left,omitempty"`
+	LeaseLeft *durationpb.Duration `protobuf:"bytes,4,opt,name=lease_left,json=leaseLeft,proto3" json:"lease_left,omitempty"`
+	// Text that the holder has attached to the lock.
+	Value string `protobuf:"bytes,5,opt,name=value,proto3" json:"value,omitempty"`
+	// Such as client/backup; empty without TLS.
+	Identity string `protobuf:"bytes,6,opt,name=identity,proto3" json:"identity,omitempty"`
+	// What the client calls itself, which nothing proves.
+	Label         string `protobuf:"bytes,7,opt,name=label,proto3" json:"label,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1808,10 +1815,34 @@ func (x *Holder) GetLeaseLeft() *durationpb.Duration {
 	return nil
 }
 
+func (x *Holder) GetValue() string {
+	if x != nil {
+		return x.Value
+	}
+	return ""
+}
+
+func (x *Holder) GetIdentity() string {
+	if x != nil {
+		return x.Identity
+	}
+	return ""
+}
+
+func (x *Holder) GetLabel() string {
+	if x != nil {
+		return x.Label
+	}
+	return ""
+}
+
 type Waiter struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Who           string                 `protobuf:"bytes,1,opt,name=who,proto3" json:"who,omitempty"`
-	WaitedFor     *durationpb.Duration   `protobuf:"bytes,2,opt,name=waited_for,json=waitedFor,proto3" json:"waited_for,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// As in Holder.
+	Who           string               `protobuf:"bytes,1,opt,name=who,proto3" json:"who,omitempty"`
+	WaitedFor     *durationpb.Duration `protobuf:"bytes,2,opt,name=waited_for,json=waitedFor,proto3" json:"waited_for,omitempty"`
+	Identity      string               `protobuf:"bytes,3,opt,name=identity,proto3" json:"identity,omitempty"`
+	Label         string               `protobuf:"bytes,4,opt,name=label,proto3" json:"label,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1858,6 +1889,20 @@ func (x *Waiter) GetWaitedFor() *durationpb.Duration {
 		return x.WaitedFor
 	}
 	return nil
+}
+
+func (x *Waiter) GetIdentity() string {
+	if x != nil {
+		return x.Identity
+	}
+	return ""
+}
+
+func (x *Waiter) GetLabel() string {
+	if x != nil {
+		return x.Label
+	}
+	return ""
 }
 
 type WatchLocksRequest struct {
@@ -2177,17 +2222,22 @@ const file_stile_v1_stile_proto_rawDesc = "" +
 	"\x06holder\x18\x05 \x01(\v2\x10.stile.v1.HolderR\x06holder\x12*\n" +
 	"\awaiters\x18\x06 \x03(\v2\x10.stile.v1.WaiterR\awaiters\x12\x1a\n" +
 	"\bunlisted\x18\a \x01(\rR\bunlisted\x12\x10\n" +
-	"\x03why\x18\b \x01(\tR\x03why\"\xa0\x01\n" +
+	"\x03why\x18\b \x01(\tR\x03why\"\xe8\x01\n" +
 	"\x06Holder\x12\x10\n" +
 	"\x03who\x18\x01 \x01(\tR\x03who\x12\x14\n" +
 	"\x05token\x18\x02 \x01(\tR\x05token\x124\n" +
 	"\bheld_for\x18\x03 \x01(\v2\x19.google.protobuf.DurationR\aheldFor\x128\n" +
 	"\n" +
-	"lease_left\x18\x04 \x01(\v2\x19.google.protobuf.DurationR\tleaseLeft\"T\n" +
+	"lease_left\x18\x04 \x01(\v2\x19.google.protobuf.DurationR\tleaseLeft\x12\x14\n" +
+	"\x05value\x18\x05 \x01(\tR\x05value\x12\x1a\n" +
+	"\bidentity\x18\x06 \x01(\tR\bidentity\x12\x14\n" +
+	"\x05label\x18\a \x01(\tR\x05label\"\x86\x01\n" +
 	"\x06Waiter\x12\x10\n" +
 	"\x03who\x18\x01 \x01(\tR\x03who\x128\n" +
 	"\n" +
-	"waited_for\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\twaitedFor\"b\n" +
+	"waited_for\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\twaitedFor\x12\x1a\n" +
+	"\bidentity\x18\x03 \x01(\tR\bidentity\x12\x14\n" +
+	"\x05label\x18\x04 \x01(\tR\x05label\"b\n" +
 	"\x11WatchLocksRequest\x12\x16\n" +
 	"\x06prefix\x18\x01 \x01(\tR\x06prefix\x125\n" +
 	"\binterval\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\binterval\"R\n" +
