@@ -41,10 +41,11 @@ QUICK   ?=
 staticcheck := go tool -modfile=tools/go.mod staticcheck
 
 # Packages that start goroutines, packages that give them jobs, and the models that they
-# explore, except cmd/stile, whose tests run whole commands for minutes, and packages only
-# for browsers; packages with files for one system only; packages with fuzz targets;
-# packages that can rewrite golden files.
-concurrent = $(shell { grep -rlE --include='*.go' '^[[:space:]]*go [[:alpha:]]|[.]Go[^[:alnum:][:space:],]' . | xargs -r dirname; echo ./check; echo ./internal/world/model; echo ./internal/world/compare; echo ./internal/live/storm/sweep; echo ./internal/world/calls; } | grep -vE "^./(cmd/stile|web/wasm|internal/(live/bench|mutants)|test/.*)$$" | sort -u)
+# explore, except cmd/stile, whose tests run whole commands for minutes, check, which starts
+# none of its own and hands everything to explore, and packages only for browsers; packages
+# with files for one system only; packages with fuzz targets; packages that can rewrite golden
+# files.
+concurrent = $(shell { grep -rlE --include='*.go' '^[[:space:]]*go [[:alpha:]]|[.]Go[^[:alnum:][:space:],]' . | xargs -r dirname; echo ./internal/world/model; echo ./internal/world/compare; echo ./internal/live/storm/sweep; echo ./internal/world/calls; } | grep -vE "^./(cmd/stile|web/wasm|internal/(live/bench|mutants)|test/.*)$$" | sort -u)
 systems    = ./internal/live/child ./internal/live/node/clock ./internal/live/node/disk ./internal/live/node/transport ./internal/tty
 fuzzed     = $(shell grep -rl --include='*_test.go' --exclude-dir=test '^func Fuzz' . | xargs -r dirname | sort -u)
 golden     = $(shell grep -rl --include='*_test.go' 'flag.Bool.*"update"' . | xargs -r dirname | sort -u)
