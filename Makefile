@@ -97,10 +97,11 @@ lint: ## staticcheck
 test: ## the everyday loop: short tests, within three minutes
 	go test -vet off -short -timeout 30m ./...
 
-# Tests that wait for a browser or for processes run in parallel with those that compute.
+# Tests that wait for a browser or for processes run in parallel with those that compute, and
+# so many packages wait for something else that three at a time keep two cores busy.
 tests: ## all tests, including the module test
 	@(cd test && go test -vet off -timeout 30m ./...) & beside=$$!; bad=0; \
-	go test -vet off -timeout 30m ./... || bad=1; wait $$beside || bad=1; exit $$bad
+	go test -vet off -p 3 -timeout 30m ./... || bad=1; wait $$beside || bad=1; exit $$bad
 
 race: ## tests of concurrent packages with the race detector; needs a C compiler
 	@if [ -n "$(concurrent)" ]; then tools/race.sh $(concurrent); fi
