@@ -66,7 +66,7 @@
 // the highest it has seen. [Fence] does that in memory, and [FenceTx] in an SQL
 // transaction. See docs/fencing.md.
 //
-// # Who holds what
+// # Listing locks
 //
 // Node.Locks and Client.Locks list the locks in use, with holders and waiters, Watch yields
 // changes of them, and Members lists the members of the cluster. A holder can attach a

@@ -8,8 +8,8 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 )
 
-// A noting process enters at once, and sends another one two equal notes. That is right if
-// no other process asks, and none was inside at the start.
+// A noting process enters at once, and sends two equal notes to another process. That is
+// correct if no other process requests, and none was inside at the start.
 type noting struct {
 	kind  uint8 // of the notes
 	clock algorithm.Time

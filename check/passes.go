@@ -132,8 +132,8 @@ const (
 	lessEffort = 500
 )
 
-// validate tests what the verdict holds rests on, after a search to the end. If there is not
-// enough time for that, nothing is said to hold.
+// validate tests what the verdict holds rests on, after a search to the end. If the
+// time does not suffice for that, the verdict is unfinished.
 func (r *run) validate(m *model.Model) error {
 	effort := fullEffort
 	if r.validated++; r.validated > 1 {

@@ -241,8 +241,8 @@ func TestLiveGroup(t *testing.T) {
 	}
 }
 
-// outlive strikes the node of a command, and kills exec when the node is evicted. In most
-// cases the command has outlived the node until then, through another one.
+// outlive strikes the node of a command, and kills exec when the node is evicted. By then
+// the command usually holds its lock through another node.
 func outlive(node, other, holder *proc, s syscall.Signal) {
 	node.signal(s)
 	other.waitFor("b was evicted")

@@ -70,7 +70,7 @@ If all nodes must have the same settings, --founder names the one that founds
 the cluster. It does so once: if its directory is empty, all nodes in --join
 answer, and none of them belongs to a cluster.
 Three nodes tolerate one failure. One address serves other nodes and clients.
-Another one serves HTTP, for programs in any language: see docs/http.md.
+A second address serves HTTP, for programs in any language: see docs/http.md.
 
 The data directory holds what must survive a restart: the agreed views, so that
 tokens never go back, and the addresses of the other nodes. The default is
