@@ -50,13 +50,14 @@ systems    = ./internal/live/child ./internal/live/node/clock ./internal/live/no
 fuzzed     = $(shell grep -rl --include='*_test.go' --exclude-dir=test '^func Fuzz' . | xargs -r dirname | sort -u)
 golden     = $(shell grep -rl --include='*_test.go' 'flag.Bool.*"update"' . | xargs -r dirname | sort -u)
 
-.PHONY: help check computed nightly tools fmt vet lint test tests race fuzz storm cluster check-cluster restarts ledger bench numbers compare-instructions numbers-live numbers-node numbers-lab golden museum faults controls live mutants proofs proofs-long proofs-view tla web web-check skeleton site screenshots release release-check proto proto-check
+.PHONY: help check inspected computed nightly tools fmt vet lint test tests race fuzz storm cluster check-cluster restarts ledger bench numbers compare-instructions numbers-live numbers-node numbers-lab golden museum faults controls live mutants proofs proofs-long proofs-view tla web web-check skeleton site screenshots release release-check proto proto-check
 
 help: ## list all targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
 
-# Real processes mostly wait, so they run beside what computes.
-check: tools fmt vet lint web-check proto-check tests ## everything a change must pass; about 12 minutes
+# Browsers and real processes mostly wait, so they run beside what computes.
+check: tools fmt vet ## everything a change must pass; about 12 minutes
+	@$(MAKE) --no-print-directory -j 2 --output-sync=line tests inspected
 	@$(MAKE) --no-print-directory -j 2 --output-sync=target cluster computed
 	@left=$$({ tools/race.sh; tools/postgres.sh left; tools/languages.sh left; tools/cluster.sh; } | paste -sd ';' - | sed 's/;/; /g'); echo "check: all good$${left:+, but $$left}"
 
@@ -68,6 +69,9 @@ nightly: check ## the long settings, and every page of docs/results; hours
 	go test ./internal/world/document -run TestTruth -count 1 -truths 10 -timeout 1h
 	$(MAKE) ledger FROM=$$(tools/ledger.sh next) SEEDS=100000
 	$(MAKE) mutants proofs museum faults controls live check-cluster restarts site
+
+inspected:
+	@$(MAKE) --no-print-directory -j 1 lint web-check proto-check
 
 computed:
 	@$(MAKE) --no-print-directory -j 1 race fuzz storm
