@@ -346,11 +346,11 @@ type ClusterClient interface {
 	Status(context.Context, *StatusRequest) (*StatusResponse, error)
 	// Members lists the members of the cluster.
 	Members(context.Context, *MembersRequest) (*MembersResponse, error)
-	// ListLocks lists the locks that are held or awaited through this node.
+	// ListLocks lists the locks that are held or awaited, of those that the caller may read.
 	ListLocks(context.Context, *ListLocksRequest) (*ListLocksResponse, error)
 	// WatchLocks lists them, and then reports what changes.
 	WatchLocks(context.Context, *WatchLocksRequest) (*connect.ServerStreamForClient[WatchLocksResponse], error)
-	// ForceRelease takes a lock from its holder, if it is held through this node. The
+	// ForceRelease takes a lock from its holder, through whichever node it is held. The
 	// holder may act for some time: only its fencing token protects against that.
 	ForceRelease(context.Context, *ForceReleaseRequest) (*ForceReleaseResponse, error)
 }
@@ -455,11 +455,11 @@ type ClusterHandler interface {
 	Status(context.Context, *StatusRequest) (*StatusResponse, error)
 	// Members lists the members of the cluster.
 	Members(context.Context, *MembersRequest) (*MembersResponse, error)
-	// ListLocks lists the locks that are held or awaited through this node.
+	// ListLocks lists the locks that are held or awaited, of those that the caller may read.
 	ListLocks(context.Context, *ListLocksRequest) (*ListLocksResponse, error)
 	// WatchLocks lists them, and then reports what changes.
 	WatchLocks(context.Context, *WatchLocksRequest, *connect.ServerStream[WatchLocksResponse]) error
-	// ForceRelease takes a lock from its holder, if it is held through this node. The
+	// ForceRelease takes a lock from its holder, through whichever node it is held. The
 	// holder may act for some time: only its fencing token protects against that.
 	ForceRelease(context.Context, *ForceReleaseRequest) (*ForceReleaseResponse, error)
 }

@@ -1583,10 +1583,13 @@ func (x *ListLocksRequest) GetPageToken() string {
 
 type ListLocksResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// In the order of their names.
+	// In the order of their names. A page may be empty although another one follows.
 	Locks []*Lock `protobuf:"bytes,1,rep,name=locks,proto3" json:"locks,omitempty"`
 	// Empty if this page is the last one.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	// Members that did not answer: what is held or awaited through them is missing in this
+	// page.
+	Unasked       []*Unasked `protobuf:"bytes,3,rep,name=unasked,proto3" json:"unasked,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1635,27 +1638,94 @@ func (x *ListLocksResponse) GetNextPageToken() string {
 	return ""
 }
 
-// Lock is a lock in use, as one node knows it.
+func (x *ListLocksResponse) GetUnasked() []*Unasked {
+	if x != nil {
+		return x.Unasked
+	}
+	return nil
+}
+
+// Unasked is a member of the cluster that did not answer.
+type Unasked struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Node    string                 `protobuf:"bytes,1,opt,name=node,proto3" json:"node,omitempty"`
+	Address string                 `protobuf:"bytes,2,opt,name=address,proto3" json:"address,omitempty"`
+	// Why, as text.
+	Why           string `protobuf:"bytes,3,opt,name=why,proto3" json:"why,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Unasked) Reset() {
+	*x = Unasked{}
+	mi := &file_stile_v1_stile_proto_msgTypes[26]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Unasked) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Unasked) ProtoMessage() {}
+
+func (x *Unasked) ProtoReflect() protoreflect.Message {
+	mi := &file_stile_v1_stile_proto_msgTypes[26]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Unasked.ProtoReflect.Descriptor instead.
+func (*Unasked) Descriptor() ([]byte, []int) {
+	return file_stile_v1_stile_proto_rawDescGZIP(), []int{26}
+}
+
+func (x *Unasked) GetNode() string {
+	if x != nil {
+		return x.Node
+	}
+	return ""
+}
+
+func (x *Unasked) GetAddress() string {
+	if x != nil {
+		return x.Address
+	}
+	return ""
+}
+
+func (x *Unasked) GetWhy() string {
+	if x != nil {
+		return x.Why
+	}
+	return ""
+}
+
+// Lock is a lock in use.
 type Lock struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Name      string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	Node      string                 `protobuf:"bytes,2,opt,name=node,proto3" json:"node,omitempty"`
-	Algorithm string                 `protobuf:"bytes,3,opt,name=algorithm,proto3" json:"algorithm,omitempty"`
-	Home      string                 `protobuf:"bytes,4,opt,name=home,proto3" json:"home,omitempty"`
-	// The holder through this node; not set if there is none.
-	Holder  *Holder   `protobuf:"bytes,5,opt,name=holder,proto3" json:"holder,omitempty"`
-	Waiters []*Waiter `protobuf:"bytes,6,rep,name=waiters,proto3" json:"waiters,omitempty"`
+	Algorithm string                 `protobuf:"bytes,2,opt,name=algorithm,proto3" json:"algorithm,omitempty"`
+	Home      string                 `protobuf:"bytes,3,opt,name=home,proto3" json:"home,omitempty"`
+	// Not set if no node reports one.
+	Holder *Holder `protobuf:"bytes,4,opt,name=holder,proto3" json:"holder,omitempty"`
+	// Those that have waited longest first.
+	Waiters []*Waiter `protobuf:"bytes,5,rep,name=waiters,proto3" json:"waiters,omitempty"`
 	// Number of waiters that are not listed.
-	Unlisted uint32 `protobuf:"varint,7,opt,name=unlisted,proto3" json:"unlisted,omitempty"`
-	// Why requests wait here.
-	Why           string `protobuf:"bytes,8,opt,name=why,proto3" json:"why,omitempty"`
+	Unlisted      uint32 `protobuf:"varint,6,opt,name=unlisted,proto3" json:"unlisted,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Lock) Reset() {
 	*x = Lock{}
-	mi := &file_stile_v1_stile_proto_msgTypes[26]
+	mi := &file_stile_v1_stile_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1667,7 +1737,7 @@ func (x *Lock) String() string {
 func (*Lock) ProtoMessage() {}
 
 func (x *Lock) ProtoReflect() protoreflect.Message {
-	mi := &file_stile_v1_stile_proto_msgTypes[26]
+	mi := &file_stile_v1_stile_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1680,19 +1750,12 @@ func (x *Lock) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Lock.ProtoReflect.Descriptor instead.
 func (*Lock) Descriptor() ([]byte, []int) {
-	return file_stile_v1_stile_proto_rawDescGZIP(), []int{26}
+	return file_stile_v1_stile_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Lock) GetName() string {
 	if x != nil {
 		return x.Name
-	}
-	return ""
-}
-
-func (x *Lock) GetNode() string {
-	if x != nil {
-		return x.Node
 	}
 	return ""
 }
@@ -1732,13 +1795,6 @@ func (x *Lock) GetUnlisted() uint32 {
 	return 0
 }
 
-func (x *Lock) GetWhy() string {
-	if x != nil {
-		return x.Why
-	}
-	return ""
-}
-
 type Holder struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// For people: the identity, the label and the node.
@@ -1752,14 +1808,16 @@ type Holder struct {
 	// Such as client/backup; empty without TLS.
 	Identity string `protobuf:"bytes,6,opt,name=identity,proto3" json:"identity,omitempty"`
 	// What the client calls itself, which nothing proves.
-	Label         string `protobuf:"bytes,7,opt,name=label,proto3" json:"label,omitempty"`
+	Label string `protobuf:"bytes,7,opt,name=label,proto3" json:"label,omitempty"`
+	// Name of the node through which the lock is held.
+	Node          string `protobuf:"bytes,8,opt,name=node,proto3" json:"node,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Holder) Reset() {
 	*x = Holder{}
-	mi := &file_stile_v1_stile_proto_msgTypes[27]
+	mi := &file_stile_v1_stile_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1771,7 +1829,7 @@ func (x *Holder) String() string {
 func (*Holder) ProtoMessage() {}
 
 func (x *Holder) ProtoReflect() protoreflect.Message {
-	mi := &file_stile_v1_stile_proto_msgTypes[27]
+	mi := &file_stile_v1_stile_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1784,7 +1842,7 @@ func (x *Holder) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Holder.ProtoReflect.Descriptor instead.
 func (*Holder) Descriptor() ([]byte, []int) {
-	return file_stile_v1_stile_proto_rawDescGZIP(), []int{27}
+	return file_stile_v1_stile_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *Holder) GetWho() string {
@@ -1836,20 +1894,31 @@ func (x *Holder) GetLabel() string {
 	return ""
 }
 
+func (x *Holder) GetNode() string {
+	if x != nil {
+		return x.Node
+	}
+	return ""
+}
+
 type Waiter struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// As in Holder.
-	Who           string               `protobuf:"bytes,1,opt,name=who,proto3" json:"who,omitempty"`
-	WaitedFor     *durationpb.Duration `protobuf:"bytes,2,opt,name=waited_for,json=waitedFor,proto3" json:"waited_for,omitempty"`
-	Identity      string               `protobuf:"bytes,3,opt,name=identity,proto3" json:"identity,omitempty"`
-	Label         string               `protobuf:"bytes,4,opt,name=label,proto3" json:"label,omitempty"`
+	Who       string               `protobuf:"bytes,1,opt,name=who,proto3" json:"who,omitempty"`
+	WaitedFor *durationpb.Duration `protobuf:"bytes,2,opt,name=waited_for,json=waitedFor,proto3" json:"waited_for,omitempty"`
+	Identity  string               `protobuf:"bytes,3,opt,name=identity,proto3" json:"identity,omitempty"`
+	Label     string               `protobuf:"bytes,4,opt,name=label,proto3" json:"label,omitempty"`
+	// Name of the node at which it waits.
+	Node string `protobuf:"bytes,5,opt,name=node,proto3" json:"node,omitempty"`
+	// Why requests wait there.
+	Why           string `protobuf:"bytes,6,opt,name=why,proto3" json:"why,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Waiter) Reset() {
 	*x = Waiter{}
-	mi := &file_stile_v1_stile_proto_msgTypes[28]
+	mi := &file_stile_v1_stile_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1861,7 +1930,7 @@ func (x *Waiter) String() string {
 func (*Waiter) ProtoMessage() {}
 
 func (x *Waiter) ProtoReflect() protoreflect.Message {
-	mi := &file_stile_v1_stile_proto_msgTypes[28]
+	mi := &file_stile_v1_stile_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1874,7 +1943,7 @@ func (x *Waiter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Waiter.ProtoReflect.Descriptor instead.
 func (*Waiter) Descriptor() ([]byte, []int) {
-	return file_stile_v1_stile_proto_rawDescGZIP(), []int{28}
+	return file_stile_v1_stile_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *Waiter) GetWho() string {
@@ -1905,6 +1974,20 @@ func (x *Waiter) GetLabel() string {
 	return ""
 }
 
+func (x *Waiter) GetNode() string {
+	if x != nil {
+		return x.Node
+	}
+	return ""
+}
+
+func (x *Waiter) GetWhy() string {
+	if x != nil {
+		return x.Why
+	}
+	return ""
+}
+
 type WatchLocksRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// What names begin with.
@@ -1917,7 +2000,7 @@ type WatchLocksRequest struct {
 
 func (x *WatchLocksRequest) Reset() {
 	*x = WatchLocksRequest{}
-	mi := &file_stile_v1_stile_proto_msgTypes[29]
+	mi := &file_stile_v1_stile_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1929,7 +2012,7 @@ func (x *WatchLocksRequest) String() string {
 func (*WatchLocksRequest) ProtoMessage() {}
 
 func (x *WatchLocksRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_stile_v1_stile_proto_msgTypes[29]
+	mi := &file_stile_v1_stile_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1942,7 +2025,7 @@ func (x *WatchLocksRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchLocksRequest.ProtoReflect.Descriptor instead.
 func (*WatchLocksRequest) Descriptor() ([]byte, []int) {
-	return file_stile_v1_stile_proto_rawDescGZIP(), []int{29}
+	return file_stile_v1_stile_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *WatchLocksRequest) GetPrefix() string {
@@ -1965,15 +2048,18 @@ type WatchLocksResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Locks that are used since, or used differently: another holder, or other waiters.
 	Changed []*Lock `protobuf:"bytes,1,rep,name=changed,proto3" json:"changed,omitempty"`
-	// Names of locks that are no longer in use.
-	Gone          []string `protobuf:"bytes,2,rep,name=gone,proto3" json:"gone,omitempty"`
+	// Names of locks that are no longer in use. None while a member does not answer.
+	Gone []string `protobuf:"bytes,2,rep,name=gone,proto3" json:"gone,omitempty"`
+	// Members that do not answer at present: what is held or awaited through them is missing.
+	// A message is sent when others do not answer than before.
+	Unasked       []*Unasked `protobuf:"bytes,3,rep,name=unasked,proto3" json:"unasked,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *WatchLocksResponse) Reset() {
 	*x = WatchLocksResponse{}
-	mi := &file_stile_v1_stile_proto_msgTypes[30]
+	mi := &file_stile_v1_stile_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1985,7 +2071,7 @@ func (x *WatchLocksResponse) String() string {
 func (*WatchLocksResponse) ProtoMessage() {}
 
 func (x *WatchLocksResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_stile_v1_stile_proto_msgTypes[30]
+	mi := &file_stile_v1_stile_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1998,7 +2084,7 @@ func (x *WatchLocksResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchLocksResponse.ProtoReflect.Descriptor instead.
 func (*WatchLocksResponse) Descriptor() ([]byte, []int) {
-	return file_stile_v1_stile_proto_rawDescGZIP(), []int{30}
+	return file_stile_v1_stile_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *WatchLocksResponse) GetChanged() []*Lock {
@@ -2015,6 +2101,13 @@ func (x *WatchLocksResponse) GetGone() []string {
 	return nil
 }
 
+func (x *WatchLocksResponse) GetUnasked() []*Unasked {
+	if x != nil {
+		return x.Unasked
+	}
+	return nil
+}
+
 type ForceReleaseRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
@@ -2024,7 +2117,7 @@ type ForceReleaseRequest struct {
 
 func (x *ForceReleaseRequest) Reset() {
 	*x = ForceReleaseRequest{}
-	mi := &file_stile_v1_stile_proto_msgTypes[31]
+	mi := &file_stile_v1_stile_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2036,7 +2129,7 @@ func (x *ForceReleaseRequest) String() string {
 func (*ForceReleaseRequest) ProtoMessage() {}
 
 func (x *ForceReleaseRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_stile_v1_stile_proto_msgTypes[31]
+	mi := &file_stile_v1_stile_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2049,7 +2142,7 @@ func (x *ForceReleaseRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForceReleaseRequest.ProtoReflect.Descriptor instead.
 func (*ForceReleaseRequest) Descriptor() ([]byte, []int) {
-	return file_stile_v1_stile_proto_rawDescGZIP(), []int{31}
+	return file_stile_v1_stile_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *ForceReleaseRequest) GetName() string {
@@ -2071,7 +2164,7 @@ type ForceReleaseResponse struct {
 
 func (x *ForceReleaseResponse) Reset() {
 	*x = ForceReleaseResponse{}
-	mi := &file_stile_v1_stile_proto_msgTypes[32]
+	mi := &file_stile_v1_stile_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2083,7 +2176,7 @@ func (x *ForceReleaseResponse) String() string {
 func (*ForceReleaseResponse) ProtoMessage() {}
 
 func (x *ForceReleaseResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_stile_v1_stile_proto_msgTypes[32]
+	mi := &file_stile_v1_stile_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2096,7 +2189,7 @@ func (x *ForceReleaseResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForceReleaseResponse.ProtoReflect.Descriptor instead.
 func (*ForceReleaseResponse) Descriptor() ([]byte, []int) {
-	return file_stile_v1_stile_proto_rawDescGZIP(), []int{32}
+	return file_stile_v1_stile_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *ForceReleaseResponse) GetWho() string {
@@ -2210,19 +2303,22 @@ const file_stile_v1_stile_proto_rawDesc = "" +
 	"\x10ListLocksRequest\x12\x16\n" +
 	"\x06prefix\x18\x01 \x01(\tR\x06prefix\x12\x1d\n" +
 	"\n" +
-	"page_token\x18\x02 \x01(\tR\tpageToken\"a\n" +
+	"page_token\x18\x02 \x01(\tR\tpageToken\"\x8e\x01\n" +
 	"\x11ListLocksResponse\x12$\n" +
 	"\x05locks\x18\x01 \x03(\v2\x0e.stile.v1.LockR\x05locks\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xe4\x01\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12+\n" +
+	"\aunasked\x18\x03 \x03(\v2\x11.stile.v1.UnaskedR\aunasked\"I\n" +
+	"\aUnasked\x12\x12\n" +
+	"\x04node\x18\x01 \x01(\tR\x04node\x12\x18\n" +
+	"\aaddress\x18\x02 \x01(\tR\aaddress\x12\x10\n" +
+	"\x03why\x18\x03 \x01(\tR\x03why\"\xbe\x01\n" +
 	"\x04Lock\x12\x12\n" +
-	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
-	"\x04node\x18\x02 \x01(\tR\x04node\x12\x1c\n" +
-	"\talgorithm\x18\x03 \x01(\tR\talgorithm\x12\x12\n" +
-	"\x04home\x18\x04 \x01(\tR\x04home\x12(\n" +
-	"\x06holder\x18\x05 \x01(\v2\x10.stile.v1.HolderR\x06holder\x12*\n" +
-	"\awaiters\x18\x06 \x03(\v2\x10.stile.v1.WaiterR\awaiters\x12\x1a\n" +
-	"\bunlisted\x18\a \x01(\rR\bunlisted\x12\x10\n" +
-	"\x03why\x18\b \x01(\tR\x03why\"\xe8\x01\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1c\n" +
+	"\talgorithm\x18\x02 \x01(\tR\talgorithm\x12\x12\n" +
+	"\x04home\x18\x03 \x01(\tR\x04home\x12(\n" +
+	"\x06holder\x18\x04 \x01(\v2\x10.stile.v1.HolderR\x06holder\x12*\n" +
+	"\awaiters\x18\x05 \x03(\v2\x10.stile.v1.WaiterR\awaiters\x12\x1a\n" +
+	"\bunlisted\x18\x06 \x01(\rR\bunlisted\"\xfc\x01\n" +
 	"\x06Holder\x12\x10\n" +
 	"\x03who\x18\x01 \x01(\tR\x03who\x12\x14\n" +
 	"\x05token\x18\x02 \x01(\tR\x05token\x124\n" +
@@ -2231,19 +2327,23 @@ const file_stile_v1_stile_proto_rawDesc = "" +
 	"lease_left\x18\x04 \x01(\v2\x19.google.protobuf.DurationR\tleaseLeft\x12\x14\n" +
 	"\x05value\x18\x05 \x01(\tR\x05value\x12\x1a\n" +
 	"\bidentity\x18\x06 \x01(\tR\bidentity\x12\x14\n" +
-	"\x05label\x18\a \x01(\tR\x05label\"\x86\x01\n" +
+	"\x05label\x18\a \x01(\tR\x05label\x12\x12\n" +
+	"\x04node\x18\b \x01(\tR\x04node\"\xac\x01\n" +
 	"\x06Waiter\x12\x10\n" +
 	"\x03who\x18\x01 \x01(\tR\x03who\x128\n" +
 	"\n" +
 	"waited_for\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\twaitedFor\x12\x1a\n" +
 	"\bidentity\x18\x03 \x01(\tR\bidentity\x12\x14\n" +
-	"\x05label\x18\x04 \x01(\tR\x05label\"b\n" +
+	"\x05label\x18\x04 \x01(\tR\x05label\x12\x12\n" +
+	"\x04node\x18\x05 \x01(\tR\x04node\x12\x10\n" +
+	"\x03why\x18\x06 \x01(\tR\x03why\"b\n" +
 	"\x11WatchLocksRequest\x12\x16\n" +
 	"\x06prefix\x18\x01 \x01(\tR\x06prefix\x125\n" +
-	"\binterval\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\binterval\"R\n" +
+	"\binterval\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\binterval\"\x7f\n" +
 	"\x12WatchLocksResponse\x12(\n" +
 	"\achanged\x18\x01 \x03(\v2\x0e.stile.v1.LockR\achanged\x12\x12\n" +
-	"\x04gone\x18\x02 \x03(\tR\x04gone\")\n" +
+	"\x04gone\x18\x02 \x03(\tR\x04gone\x12+\n" +
+	"\aunasked\x18\x03 \x03(\v2\x11.stile.v1.UnaskedR\aunasked\")\n" +
 	"\x13ForceReleaseRequest\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\">\n" +
 	"\x14ForceReleaseResponse\x12\x10\n" +
@@ -2278,7 +2378,7 @@ func file_stile_v1_stile_proto_rawDescGZIP() []byte {
 	return file_stile_v1_stile_proto_rawDescData
 }
 
-var file_stile_v1_stile_proto_msgTypes = make([]protoimpl.MessageInfo, 33)
+var file_stile_v1_stile_proto_msgTypes = make([]protoimpl.MessageInfo, 34)
 var file_stile_v1_stile_proto_goTypes = []any{
 	(*OpenSessionRequest)(nil),   // 0: stile.v1.OpenSessionRequest
 	(*OpenSessionResponse)(nil),  // 1: stile.v1.OpenSessionResponse
@@ -2306,72 +2406,75 @@ var file_stile_v1_stile_proto_goTypes = []any{
 	(*Member)(nil),               // 23: stile.v1.Member
 	(*ListLocksRequest)(nil),     // 24: stile.v1.ListLocksRequest
 	(*ListLocksResponse)(nil),    // 25: stile.v1.ListLocksResponse
-	(*Lock)(nil),                 // 26: stile.v1.Lock
-	(*Holder)(nil),               // 27: stile.v1.Holder
-	(*Waiter)(nil),               // 28: stile.v1.Waiter
-	(*WatchLocksRequest)(nil),    // 29: stile.v1.WatchLocksRequest
-	(*WatchLocksResponse)(nil),   // 30: stile.v1.WatchLocksResponse
-	(*ForceReleaseRequest)(nil),  // 31: stile.v1.ForceReleaseRequest
-	(*ForceReleaseResponse)(nil), // 32: stile.v1.ForceReleaseResponse
-	(*durationpb.Duration)(nil),  // 33: google.protobuf.Duration
+	(*Unasked)(nil),              // 26: stile.v1.Unasked
+	(*Lock)(nil),                 // 27: stile.v1.Lock
+	(*Holder)(nil),               // 28: stile.v1.Holder
+	(*Waiter)(nil),               // 29: stile.v1.Waiter
+	(*WatchLocksRequest)(nil),    // 30: stile.v1.WatchLocksRequest
+	(*WatchLocksResponse)(nil),   // 31: stile.v1.WatchLocksResponse
+	(*ForceReleaseRequest)(nil),  // 32: stile.v1.ForceReleaseRequest
+	(*ForceReleaseResponse)(nil), // 33: stile.v1.ForceReleaseResponse
+	(*durationpb.Duration)(nil),  // 34: google.protobuf.Duration
 }
 var file_stile_v1_stile_proto_depIdxs = []int32{
-	33, // 0: stile.v1.OpenSessionRequest.length:type_name -> google.protobuf.Duration
-	33, // 1: stile.v1.OpenSessionResponse.length:type_name -> google.protobuf.Duration
-	33, // 2: stile.v1.KeepAliveResponse.valid_for:type_name -> google.protobuf.Duration
+	34, // 0: stile.v1.OpenSessionRequest.length:type_name -> google.protobuf.Duration
+	34, // 1: stile.v1.OpenSessionResponse.length:type_name -> google.protobuf.Duration
+	34, // 2: stile.v1.KeepAliveResponse.valid_for:type_name -> google.protobuf.Duration
 	15, // 3: stile.v1.KeepAliveResponse.lost:type_name -> stile.v1.Lost
-	33, // 4: stile.v1.AcquireRequest.wait:type_name -> google.protobuf.Duration
+	34, // 4: stile.v1.AcquireRequest.wait:type_name -> google.protobuf.Duration
 	8,  // 5: stile.v1.AcquireResponse.held:type_name -> stile.v1.Held
 	9,  // 6: stile.v1.AcquireResponse.waiting:type_name -> stile.v1.Waiting
-	33, // 7: stile.v1.Held.valid_for:type_name -> google.protobuf.Duration
+	34, // 7: stile.v1.Held.valid_for:type_name -> google.protobuf.Duration
 	8,  // 8: stile.v1.TryAcquireResponse.held:type_name -> stile.v1.Held
 	12, // 9: stile.v1.TryAcquireResponse.busy:type_name -> stile.v1.Busy
-	33, // 10: stile.v1.HoldRequest.wait:type_name -> google.protobuf.Duration
+	34, // 10: stile.v1.HoldRequest.wait:type_name -> google.protobuf.Duration
 	9,  // 11: stile.v1.HoldResponse.waiting:type_name -> stile.v1.Waiting
 	8,  // 12: stile.v1.HoldResponse.held:type_name -> stile.v1.Held
 	18, // 13: stile.v1.HoldResponse.renewed:type_name -> stile.v1.Renewed
 	15, // 14: stile.v1.HoldResponse.lost:type_name -> stile.v1.Lost
-	33, // 15: stile.v1.Renewed.valid_for:type_name -> google.protobuf.Duration
-	33, // 16: stile.v1.StatusResponse.lease:type_name -> google.protobuf.Duration
-	33, // 17: stile.v1.StatusResponse.lease_left:type_name -> google.protobuf.Duration
+	34, // 15: stile.v1.Renewed.valid_for:type_name -> google.protobuf.Duration
+	34, // 16: stile.v1.StatusResponse.lease:type_name -> google.protobuf.Duration
+	34, // 17: stile.v1.StatusResponse.lease_left:type_name -> google.protobuf.Duration
 	23, // 18: stile.v1.MembersResponse.members:type_name -> stile.v1.Member
-	26, // 19: stile.v1.ListLocksResponse.locks:type_name -> stile.v1.Lock
-	27, // 20: stile.v1.Lock.holder:type_name -> stile.v1.Holder
-	28, // 21: stile.v1.Lock.waiters:type_name -> stile.v1.Waiter
-	33, // 22: stile.v1.Holder.held_for:type_name -> google.protobuf.Duration
-	33, // 23: stile.v1.Holder.lease_left:type_name -> google.protobuf.Duration
-	33, // 24: stile.v1.Waiter.waited_for:type_name -> google.protobuf.Duration
-	33, // 25: stile.v1.WatchLocksRequest.interval:type_name -> google.protobuf.Duration
-	26, // 26: stile.v1.WatchLocksResponse.changed:type_name -> stile.v1.Lock
-	0,  // 27: stile.v1.Locks.OpenSession:input_type -> stile.v1.OpenSessionRequest
-	2,  // 28: stile.v1.Locks.KeepAlive:input_type -> stile.v1.KeepAliveRequest
-	4,  // 29: stile.v1.Locks.CloseSession:input_type -> stile.v1.CloseSessionRequest
-	6,  // 30: stile.v1.Locks.Acquire:input_type -> stile.v1.AcquireRequest
-	10, // 31: stile.v1.Locks.TryAcquire:input_type -> stile.v1.TryAcquireRequest
-	13, // 32: stile.v1.Locks.Release:input_type -> stile.v1.ReleaseRequest
-	16, // 33: stile.v1.Locks.Hold:input_type -> stile.v1.HoldRequest
-	19, // 34: stile.v1.Cluster.Status:input_type -> stile.v1.StatusRequest
-	21, // 35: stile.v1.Cluster.Members:input_type -> stile.v1.MembersRequest
-	24, // 36: stile.v1.Cluster.ListLocks:input_type -> stile.v1.ListLocksRequest
-	29, // 37: stile.v1.Cluster.WatchLocks:input_type -> stile.v1.WatchLocksRequest
-	31, // 38: stile.v1.Cluster.ForceRelease:input_type -> stile.v1.ForceReleaseRequest
-	1,  // 39: stile.v1.Locks.OpenSession:output_type -> stile.v1.OpenSessionResponse
-	3,  // 40: stile.v1.Locks.KeepAlive:output_type -> stile.v1.KeepAliveResponse
-	5,  // 41: stile.v1.Locks.CloseSession:output_type -> stile.v1.CloseSessionResponse
-	7,  // 42: stile.v1.Locks.Acquire:output_type -> stile.v1.AcquireResponse
-	11, // 43: stile.v1.Locks.TryAcquire:output_type -> stile.v1.TryAcquireResponse
-	14, // 44: stile.v1.Locks.Release:output_type -> stile.v1.ReleaseResponse
-	17, // 45: stile.v1.Locks.Hold:output_type -> stile.v1.HoldResponse
-	20, // 46: stile.v1.Cluster.Status:output_type -> stile.v1.StatusResponse
-	22, // 47: stile.v1.Cluster.Members:output_type -> stile.v1.MembersResponse
-	25, // 48: stile.v1.Cluster.ListLocks:output_type -> stile.v1.ListLocksResponse
-	30, // 49: stile.v1.Cluster.WatchLocks:output_type -> stile.v1.WatchLocksResponse
-	32, // 50: stile.v1.Cluster.ForceRelease:output_type -> stile.v1.ForceReleaseResponse
-	39, // [39:51] is the sub-list for method output_type
-	27, // [27:39] is the sub-list for method input_type
-	27, // [27:27] is the sub-list for extension type_name
-	27, // [27:27] is the sub-list for extension extendee
-	0,  // [0:27] is the sub-list for field type_name
+	27, // 19: stile.v1.ListLocksResponse.locks:type_name -> stile.v1.Lock
+	26, // 20: stile.v1.ListLocksResponse.unasked:type_name -> stile.v1.Unasked
+	28, // 21: stile.v1.Lock.holder:type_name -> stile.v1.Holder
+	29, // 22: stile.v1.Lock.waiters:type_name -> stile.v1.Waiter
+	34, // 23: stile.v1.Holder.held_for:type_name -> google.protobuf.Duration
+	34, // 24: stile.v1.Holder.lease_left:type_name -> google.protobuf.Duration
+	34, // 25: stile.v1.Waiter.waited_for:type_name -> google.protobuf.Duration
+	34, // 26: stile.v1.WatchLocksRequest.interval:type_name -> google.protobuf.Duration
+	27, // 27: stile.v1.WatchLocksResponse.changed:type_name -> stile.v1.Lock
+	26, // 28: stile.v1.WatchLocksResponse.unasked:type_name -> stile.v1.Unasked
+	0,  // 29: stile.v1.Locks.OpenSession:input_type -> stile.v1.OpenSessionRequest
+	2,  // 30: stile.v1.Locks.KeepAlive:input_type -> stile.v1.KeepAliveRequest
+	4,  // 31: stile.v1.Locks.CloseSession:input_type -> stile.v1.CloseSessionRequest
+	6,  // 32: stile.v1.Locks.Acquire:input_type -> stile.v1.AcquireRequest
+	10, // 33: stile.v1.Locks.TryAcquire:input_type -> stile.v1.TryAcquireRequest
+	13, // 34: stile.v1.Locks.Release:input_type -> stile.v1.ReleaseRequest
+	16, // 35: stile.v1.Locks.Hold:input_type -> stile.v1.HoldRequest
+	19, // 36: stile.v1.Cluster.Status:input_type -> stile.v1.StatusRequest
+	21, // 37: stile.v1.Cluster.Members:input_type -> stile.v1.MembersRequest
+	24, // 38: stile.v1.Cluster.ListLocks:input_type -> stile.v1.ListLocksRequest
+	30, // 39: stile.v1.Cluster.WatchLocks:input_type -> stile.v1.WatchLocksRequest
+	32, // 40: stile.v1.Cluster.ForceRelease:input_type -> stile.v1.ForceReleaseRequest
+	1,  // 41: stile.v1.Locks.OpenSession:output_type -> stile.v1.OpenSessionResponse
+	3,  // 42: stile.v1.Locks.KeepAlive:output_type -> stile.v1.KeepAliveResponse
+	5,  // 43: stile.v1.Locks.CloseSession:output_type -> stile.v1.CloseSessionResponse
+	7,  // 44: stile.v1.Locks.Acquire:output_type -> stile.v1.AcquireResponse
+	11, // 45: stile.v1.Locks.TryAcquire:output_type -> stile.v1.TryAcquireResponse
+	14, // 46: stile.v1.Locks.Release:output_type -> stile.v1.ReleaseResponse
+	17, // 47: stile.v1.Locks.Hold:output_type -> stile.v1.HoldResponse
+	20, // 48: stile.v1.Cluster.Status:output_type -> stile.v1.StatusResponse
+	22, // 49: stile.v1.Cluster.Members:output_type -> stile.v1.MembersResponse
+	25, // 50: stile.v1.Cluster.ListLocks:output_type -> stile.v1.ListLocksResponse
+	31, // 51: stile.v1.Cluster.WatchLocks:output_type -> stile.v1.WatchLocksResponse
+	33, // 52: stile.v1.Cluster.ForceRelease:output_type -> stile.v1.ForceReleaseResponse
+	41, // [41:53] is the sub-list for method output_type
+	29, // [29:41] is the sub-list for method input_type
+	29, // [29:29] is the sub-list for extension type_name
+	29, // [29:29] is the sub-list for extension extendee
+	0,  // [0:29] is the sub-list for field type_name
 }
 
 func init() { file_stile_v1_stile_proto_init() }
@@ -2399,7 +2502,7 @@ func file_stile_v1_stile_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_stile_v1_stile_proto_rawDesc), len(file_stile_v1_stile_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   33,
+			NumMessages:   34,
 			NumExtensions: 0,
 			NumServices:   2,
 		},
