@@ -359,6 +359,20 @@ func (s *session) release(key string) (*outcome, error) {
 	return r.outcome, r.outcome.err
 }
 
+// holds returns the hold of the request with this key.
+func (s *session) holds(key string) (*client.Hold, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch r := s.requests[key]; {
+	case r == nil:
+		return nil, noRequest.errorf("no request with key %q in this session: acquire the lock first", key)
+	case r.hold == nil:
+		return nil, noRequest.errorf("the request with key %q waits: its lock is not held yet", key)
+	default:
+		return r.hold, nil
+	}
+}
+
 // state returns until when the session's locks are held, 0 if there are none, and which are
 // lost. It also returns when the session ends if no call comes.
 func (s *session) state() (until, end member.Instant, lost []*request) {

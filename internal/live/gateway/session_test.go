@@ -125,6 +125,42 @@ func TestUnheardGrant(t *testing.T) {
 	})
 }
 
+// A holder attaches a value to its lock, which lists show until it is released.
+func TestValue(t *testing.T) {
+	a := serve(t, nil)
+	s, other := a.open(nil), a.open(nil)
+	a.fails(noRequest, "Locks/SetValue", object{"session": s, "name": "x", "value": "row 7"})
+	a.call("Locks/Acquire", object{"session": s, "name": "x", "key": "k"})
+	a.call("Locks/Acquire", object{"session": other, "name": "x", "wait": "0s"})
+	shown := func() any {
+		all, _ := a.call("Cluster/ListLocks", object{"prefix": "x"}).at("locks").([]any)
+		if len(all) != 1 {
+			t.Fatalf("%d locks", len(all))
+		}
+		return object(all[0].(map[string]any)).at("holder", "value")
+	}
+	for _, value := range []string{"row 7", "row 8"} {
+		a.call("Locks/SetValue", object{"session": s, "key": "k", "value": value})
+		eventually(t, "the value is shown", func() bool { return shown() == value })
+	}
+	a.fails(noRequest, "Locks/SetValue", object{"session": other, "name": "x", "value": "mine"}) // it waits
+	a.fails(badRequest, "Locks/SetValue", object{"session": s, "key": "k", "value": strings.Repeat("x", 257)})
+	a.fails(noSession, "Locks/SetValue", object{"session": "x", "key": "k"})
+	if v := shown(); v != "row 8" {
+		t.Errorf("shown: %v", v)
+	}
+	a.call("Locks/Release", object{"session": s, "key": "k"})
+	a.call("Locks/Acquire", object{"session": other, "name": "x"})
+	if v := shown(); v != nil {
+		t.Errorf("the next holder has value %v", v)
+	}
+	a.call("Cluster/ForceRelease", object{"name": "x"})
+	eventually(t, "the loss is known", func() bool {
+		return a.call("Locks/KeepAlive", object{"session": other}).at("lost") != nil
+	})
+	a.fails(isLost, "Locks/SetValue", object{"session": other, "name": "x", "value": "late"})
+}
+
 func TestLoss(t *testing.T) {
 	a := serve(t, nil)
 	s := a.open(nil)

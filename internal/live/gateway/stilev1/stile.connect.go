@@ -56,6 +56,8 @@ const (
 	LocksTryAcquireProcedure = "/stile.v1.Locks/TryAcquire"
 	// LocksReleaseProcedure is the fully-qualified name of the Locks's Release RPC.
 	LocksReleaseProcedure = "/stile.v1.Locks/Release"
+	// LocksSetValueProcedure is the fully-qualified name of the Locks's SetValue RPC.
+	LocksSetValueProcedure = "/stile.v1.Locks/SetValue"
 	// LocksHoldProcedure is the fully-qualified name of the Locks's Hold RPC.
 	LocksHoldProcedure = "/stile.v1.Locks/Hold"
 	// ClusterStatusProcedure is the fully-qualified name of the Cluster's Status RPC.
@@ -86,6 +88,9 @@ type LocksClient interface {
 	// Release releases a lock, or withdraws a request that waits. It fails if the lock was
 	// lost before.
 	Release(context.Context, *ReleaseRequest) (*ReleaseResponse, error)
+	// SetValue attaches a value to a lock that is held, in place of the one before. Lists of
+	// locks show it soon, until the lock is released.
+	SetValue(context.Context, *SetValueRequest) (*SetValueResponse, error)
 	// Hold acquires a lock and holds it while the stream lives. The client that ends the
 	// stream releases the lock.
 	Hold(context.Context, *HoldRequest) (*connect.ServerStreamForClient[HoldResponse], error)
@@ -138,6 +143,12 @@ func NewLocksClient(httpClient connect.HTTPClient, baseURL string, opts ...conne
 			connect.WithSchema(locksMethods.ByName("Release")),
 			connect.WithClientOptions(opts...),
 		),
+		setValue: connect.NewClient[SetValueRequest, SetValueResponse](
+			httpClient,
+			baseURL+LocksSetValueProcedure,
+			connect.WithSchema(locksMethods.ByName("SetValue")),
+			connect.WithClientOptions(opts...),
+		),
 		hold: connect.NewClient[HoldRequest, HoldResponse](
 			httpClient,
 			baseURL+LocksHoldProcedure,
@@ -155,6 +166,7 @@ type locksClient struct {
 	acquire      *connect.Client[AcquireRequest, AcquireResponse]
 	tryAcquire   *connect.Client[TryAcquireRequest, TryAcquireResponse]
 	release      *connect.Client[ReleaseRequest, ReleaseResponse]
+	setValue     *connect.Client[SetValueRequest, SetValueResponse]
 	hold         *connect.Client[HoldRequest, HoldResponse]
 }
 
@@ -212,6 +224,15 @@ func (c *locksClient) Release(ctx context.Context, req *ReleaseRequest) (*Releas
 	return nil, err
 }
 
+// SetValue calls stile.v1.Locks.SetValue.
+func (c *locksClient) SetValue(ctx context.Context, req *SetValueRequest) (*SetValueResponse, error) {
+	response, err := c.setValue.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
 // Hold calls stile.v1.Locks.Hold.
 func (c *locksClient) Hold(ctx context.Context, req *HoldRequest) (*connect.ServerStreamForClient[HoldResponse], error) {
 	return c.hold.CallServerStream(ctx, connect.NewRequest(req))
@@ -233,6 +254,9 @@ type LocksHandler interface {
 	// Release releases a lock, or withdraws a request that waits. It fails if the lock was
 	// lost before.
 	Release(context.Context, *ReleaseRequest) (*ReleaseResponse, error)
+	// SetValue attaches a value to a lock that is held, in place of the one before. Lists of
+	// locks show it soon, until the lock is released.
+	SetValue(context.Context, *SetValueRequest) (*SetValueResponse, error)
 	// Hold acquires a lock and holds it while the stream lives. The client that ends the
 	// stream releases the lock.
 	Hold(context.Context, *HoldRequest, *connect.ServerStream[HoldResponse]) error
@@ -281,6 +305,12 @@ func NewLocksHandler(svc LocksHandler, opts ...connect.HandlerOption) (string, h
 		connect.WithSchema(locksMethods.ByName("Release")),
 		connect.WithHandlerOptions(opts...),
 	)
+	locksSetValueHandler := connect.NewUnaryHandlerSimple(
+		LocksSetValueProcedure,
+		svc.SetValue,
+		connect.WithSchema(locksMethods.ByName("SetValue")),
+		connect.WithHandlerOptions(opts...),
+	)
 	locksHoldHandler := connect.NewServerStreamHandlerSimple(
 		LocksHoldProcedure,
 		svc.Hold,
@@ -301,6 +331,8 @@ func NewLocksHandler(svc LocksHandler, opts ...connect.HandlerOption) (string, h
 			locksTryAcquireHandler.ServeHTTP(w, r)
 		case LocksReleaseProcedure:
 			locksReleaseHandler.ServeHTTP(w, r)
+		case LocksSetValueProcedure:
+			locksSetValueHandler.ServeHTTP(w, r)
 		case LocksHoldProcedure:
 			locksHoldHandler.ServeHTTP(w, r)
 		default:
@@ -334,6 +366,10 @@ func (UnimplementedLocksHandler) TryAcquire(context.Context, *TryAcquireRequest)
 
 func (UnimplementedLocksHandler) Release(context.Context, *ReleaseRequest) (*ReleaseResponse, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("stile.v1.Locks.Release is not implemented"))
+}
+
+func (UnimplementedLocksHandler) SetValue(context.Context, *SetValueRequest) (*SetValueResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("stile.v1.Locks.SetValue is not implemented"))
 }
 
 func (UnimplementedLocksHandler) Hold(context.Context, *HoldRequest, *connect.ServerStream[HoldResponse]) error {
