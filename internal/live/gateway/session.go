@@ -77,7 +77,7 @@ func (t *table) open(ctx context.Context, n *node.Node, who node.Caller, label s
 	defer cancel()
 	var err error
 	// Patience ends requests that wait while this node is not a member.
-	s.client, err = n.Connect(dial, who, client.Config{Name: label, Patience: lease})
+	s.client, err = n.Connect(dial, who, client.Config{Name: label, Patience: lease, Once: true})
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if err != nil {

@@ -1,12 +1,20 @@
 package gateway
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"connectrpc.com/connect"
+
 	"github.com/stile-lock/stile/internal/live/client"
+	"github.com/stile-lock/stile/internal/live/node"
+	"github.com/stile-lock/stile/internal/live/node/cert"
 )
 
 func TestUnary(t *testing.T) {
@@ -187,6 +195,33 @@ func TestLoss(t *testing.T) {
 	if out := a.call("Locks/Acquire", object{"session": s, "name": "x"}); out.at("held") == nil {
 		t.Errorf("not acquired again: %v", out)
 	}
+}
+
+// A node that refuses a session is not asked again, and its reason is the answer.
+func TestRefusedSession(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "rights.toml")
+	if err := os.WriteFile(file, []byte("[[rule]]\nwho = 'anyone'\nlocks = '*'\nmay = 'lock'\nquota = { sessions = 1 }\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	a := serve(t, func(c *node.Config) { c.Rights = file })
+	refused := func(p problem, who node.Caller) {
+		t.Helper()
+		s, err := a.g.sessions.open(t.Context(), a.g.node, who, "", 0)
+		if err == nil {
+			s.end()
+			t.Fatal("opened")
+		}
+		var e *connect.Error
+		if !errors.As(err, &e) || e.Meta().Get(ReasonHeader) != p.reason || errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%v: want %s, and no timeout", err, p.reason)
+		}
+	}
+	revoked := node.Caller{Identity: cert.Identity{Kind: cert.IsClient, Name: "ci", Token: true}, From: "192.0.2.1:9"}
+	refused(isDenied, revoked)
+	a.open(nil)
+	refused(overQuota, node.Caller{})
+	a.g.node.Kill()
+	refused(noNode, node.Caller{})
 }
 
 // A session without calls ends, and frees its locks.
