@@ -208,6 +208,7 @@ func TestWholeCluster(t *testing.T) {
 	w.audited(0, map[string]string{"who": "admin alice", "lock": "mine/9", "result": "failed"})
 
 	w.releaseForOthers(t)
+	w.handshakes()
 
 	watch, err := pb.NewClusterClient(reader.client, reader.url).WatchLocks(t.Context(), watchOf("mine/2"))
 	if err != nil {
@@ -226,6 +227,22 @@ func TestWholeCluster(t *testing.T) {
 		t.Errorf("when c is dead: %v", out)
 	}
 	alice.fails(isDeclined, "Cluster/ForceRelease", object{"name": "mine/2"})
+}
+
+// handshakes tries a certificate of another authority over HTTP.
+func (w *town) handshakes() {
+	w.t.Helper()
+	other := &town{t: w.t, dir: w.t.TempDir()}
+	if _, err := cert.CA(cert.Order{Dir: other.dir, Days: 1, Now: time.Now()}); err != nil {
+		w.t.Fatal(err)
+	}
+	wrong := other.order(cert.Client, "reader")
+	wrong.CA = filepath.Join(w.dir, "ca.crt")
+	if r, err := w.api.as(wrong).client.Get(w.api.url + "/healthz"); err == nil {
+		r.Body.Close()
+		w.t.Error("HTTP accepts a certificate of another authority")
+	}
+	w.audited(0, map[string]string{"who": "anyone", "from": "127.0.0.1:", "what": "connect", "result": "denied", "why": "unknown authority"})
 }
 
 func watchOf(prefix string) *pb.WatchLocksRequest {
