@@ -24,7 +24,7 @@ type MuxConfig struct {
 	Log       *slog.Logger
 
 	// Denied is told where a connection came from that failed in the TLS handshake, and why;
-	// nil: it is logged. A connection that merely ends is no failure.
+	// nil: it is logged. A connection that merely ends, or does not use TLS, is no failure.
 	Denied func(from, why string)
 }
 
@@ -231,7 +231,10 @@ func (m *Mux) open(s *socket) (net.Conn, string, error) {
 		return s, proto, err
 	}
 	t := tls.Server(s, m.c.TLS)
-	if err := t.Handshake(); err != nil {
+	var other tls.RecordHeaderError
+	if err := t.Handshake(); errors.As(err, &other) {
+		return nil, "", fmt.Errorf("the other side does not use TLS: %w", err)
+	} else if err != nil {
 		return nil, "", fmt.Errorf("%w: %w", errHandshake, err)
 	}
 	proto := cmp.Or(t.ConnectionState().NegotiatedProtocol, HTTPProto)
