@@ -50,7 +50,7 @@ systems    = ./internal/live/child ./internal/live/node/clock ./internal/live/no
 fuzzed     = $(shell grep -rl --include='*_test.go' --exclude-dir=test '^func Fuzz' . | xargs -r dirname | sort -u)
 golden     = $(shell grep -rl --include='*_test.go' 'flag.Bool.*"update"' . | xargs -r dirname | sort -u)
 
-.PHONY: help check inspected computed nightly tools fmt vet lint test tests race fuzz storm cluster check-cluster restarts ledger bench numbers compare-instructions numbers-live numbers-node numbers-lab golden museum faults controls live mutants proofs proofs-long proofs-view tla web web-check skeleton site screenshots release release-check proto proto-check
+.PHONY: help check inspected computed nightly tools fmt vet lint test tests race fuzz storm cluster check-cluster restarts ledger bench numbers compare-instructions numbers-live numbers-node numbers-http numbers-lab golden museum faults controls live mutants proofs proofs-long proofs-view tla web web-check skeleton site screenshots release release-check proto proto-check
 
 help: ## list all targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -196,6 +196,10 @@ numbers-node: ## make docs/results/bench-node.txt: the speed of a cluster of thr
 	{ echo "made by 'make numbers-node' at commit $$(git rev-parse --short HEAD), of $(strip $(PRIORITY) stile bench $(NODE))"; uptime; $(PRIORITY) ./bench.tmp bench $(NODE); } > docs/results/bench-node.txt.new
 	rm bench.tmp
 	mv docs/results/bench-node.txt.new docs/results/bench-node.txt
+
+numbers-http: ## make docs/results/bench-http.txt: locks over HTTP beside etcd's; needs the Go proxy
+	{ echo "made by 'make numbers-http' at commit $$(git rev-parse --short HEAD)"; uptime; echo; cd tools/beside && go run .; } > docs/results/bench-http.txt.new
+	mv docs/results/bench-http.txt.new docs/results/bench-http.txt
 
 numbers-lab: ## make docs/results/bench-lab.txt: the speed of the lab's page; about 5 minutes, needs Chromium
 	{ echo "made by 'make numbers-lab' at commit $$(git rev-parse --short HEAD)$(if $(PRIORITY), with $(strip $(PRIORITY)))"; tools/numbers-lab.sh $(PRIORITY); } > docs/results/bench-lab.txt.new
