@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -143,7 +144,11 @@ func report(suites []*suite, results map[string]result, equivalent map[string]st
 		if ran > 0 {
 			share = fmt.Sprintf("%.1f %%", 100*float64(counts[killed])/float64(ran))
 		}
-		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d | %d | %d | %d | %d | %d | %s |\n", s.dir, len(s.mutants), ran, by["own tests"], by["views"], by["storm"], by["check"], counts[survived], counts[unreached], listed, share)
+		run := strconv.Itoa(ran)
+		if ran > 0 && ran+listed < len(s.mutants) {
+			run = "sample of " + run
+		}
+		fmt.Fprintf(&b, "| %s | %d | %s | %d | %d | %d | %d | %d | %d | %d | %s |\n", s.dir, len(s.mutants), run, by["own tests"], by["views"], by["storm"], by["check"], counts[survived], counts[unreached], listed, share)
 	}
 	for _, part := range []struct{ title, list string }{{"Survivors", survivors.String()}, {"Equivalent mutants", same.String()}} {
 		lines := slices.Collect(strings.Lines(part.list))
