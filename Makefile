@@ -45,7 +45,7 @@ staticcheck := go tool -modfile=tools/go.mod staticcheck
 # none of its own and hands everything to explore, and packages only for browsers; packages
 # with files for one system only; packages with fuzz targets; packages that can rewrite golden
 # files.
-concurrent = $(shell { grep -rlE --include='*.go' '^[[:space:]]*go [[:alpha:]]|[.]Go[^[:alnum:][:space:],]' . | xargs -r dirname; echo ./internal/world/model; echo ./internal/world/compare; echo ./internal/live/storm/sweep; echo ./internal/world/calls; } | grep -vE "^./(cmd/stile|web/wasm|internal/(live/bench|mutants)|test/.*)$$" | sort -u)
+concurrent = $(shell { grep -rlE --include='*.go' '^[[:space:]]*go [[:alpha:]]|[.]Go[^[:alnum:][:space:],]' . | xargs -r dirname; echo ./internal/world/model; echo ./internal/world/compare; echo ./internal/live/storm/sweep; echo ./internal/world/calls; } | grep -vE "^./(cmd/stile|web/wasm|internal/(live/bench|mutants)|test/.*|tools/.*)$$" | sort -u)
 systems    = ./internal/live/child ./internal/live/node/clock ./internal/live/node/disk ./internal/live/node/transport ./internal/tty
 fuzzed     = $(shell grep -rl --include='*_test.go' --exclude-dir=test '^func Fuzz' . | xargs -r dirname | sort -u)
 golden     = $(shell grep -rl --include='*_test.go' 'flag.Bool.*"update"' . | xargs -r dirname | sort -u)
@@ -57,7 +57,7 @@ help: ## list all targets
 
 # Browsers and real processes mostly wait, so they run beside what computes.
 check: tools fmt vet ## everything a change must pass; about 12 minutes
-	@$(MAKE) --no-print-directory -j 2 --output-sync=line tests inspected
+	@$(MAKE) --no-print-directory -j 2 tests inspected
 	@$(MAKE) --no-print-directory -j 2 --output-sync=target cluster computed
 	@left=$$({ tools/race.sh; tools/postgres.sh left; tools/languages.sh left; tools/cluster.sh; } | paste -sd ';' - | sed 's/;/; /g'); echo "check: all good$${left:+, but $$left}"
 
