@@ -98,8 +98,8 @@ func report(w io.Writer, rounds int, all []*entrant) {
 	fmt.Fprintf(w, `Locks over HTTP beside etcd's, in one run of tools/beside ('make numbers-http').
 
 Three members of stile and three of etcd on loopback, all in one process on a machine with
-%d CPUs that was busy with other work: compare the rows, and do not take the times for those
-of your machine. One client acquires and releases a lock that no other process wants, %d
+%d CPUs, whose load is above: compare the rows, and do not take the times for those of your
+machine. One client acquires and releases a lock that no other process wants, %d
 times in each way, in turns, each time after one that is not counted. stile keeps locks in
 memory and protects them by leases; etcd writes each of them to the logs of its members. The
 second rows of etcd are without fsync, so that the disk does not decide. Plain HTTP
