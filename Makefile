@@ -56,7 +56,7 @@ help: ## list all targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
 
 # Browsers and real processes mostly wait, so they run beside what computes.
-check: tools fmt vet ## everything a change must pass; about 12 minutes
+check: tools fmt vet ## everything a change must pass; about 15 minutes
 	@$(MAKE) --no-print-directory -j 2 tests inspected
 	@$(MAKE) --no-print-directory -j 2 --output-sync=target cluster computed
 	@left=$$({ tools/race.sh; tools/postgres.sh left; tools/languages.sh left; tools/cluster.sh; } | paste -sd ';' - | sed 's/;/; /g'); echo "check: all good$${left:+, but $$left}"

@@ -373,7 +373,7 @@ func TestReleasedHomeForgetsTokens(t *testing.T) {
 	}
 }
 
-// When a claimed hold is over, the next holder at the same member is like any other: it
+// After a claimed hold has ended, the next holder at the same member is an ordinary one: it
 // proves that no other process is inside.
 func TestHolderAfterClaim(t *testing.T) {
 	for _, atHome := range []bool{false, true} {

@@ -1691,7 +1691,7 @@ func (x *ListLocksRequest) GetPageToken() string {
 
 type ListLocksResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// In the order of their names. A page may be empty although another one follows.
+	// In the order of their names. A page can be empty and not be the last one.
 	Locks []*Lock `protobuf:"bytes,1,rep,name=locks,proto3" json:"locks,omitempty"`
 	// Empty if this page is the last one.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`

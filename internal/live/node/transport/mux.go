@@ -23,8 +23,8 @@ type MuxConfig struct {
 	Clients   int                                     // maximum number of clients; 0: unlimited
 	Log       *slog.Logger
 
-	// Denied is told where a connection came from that failed in the TLS handshake, and why;
-	// nil: it is logged. A connection that merely ends, or does not use TLS, is no failure.
+	// Denied is called for each connection that fails in the TLS handshake, with its address
+	// and the reason; nil: it is logged. A connection that merely ends, or does not use TLS, is no failure.
 	Denied func(from, why string)
 }
 
