@@ -11,6 +11,7 @@ import "math/bits"
 type report struct {
 	owed  bool    // its last part has not been made
 	locks []int32 // carried over, homed at that member, and not visited yet
+	parts []*part // the same for kept locks, those for one lock together
 }
 
 // What the REPORT to a lock's home must still say about the lock.
@@ -76,6 +77,9 @@ func (m *Member) reportPart(rank int) bool {
 			f.waits = append(f.waits, wanted{name, u.first.stamp})
 		}
 		u.owed = 0
+	}
+	if !f.more {
+		f.kept, f.more = m.keptPart(r, left, len(f.held)+len(f.waits) > 0)
 	}
 	if !f.more {
 		*r = report{}

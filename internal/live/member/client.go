@@ -88,16 +88,21 @@ func (m *Member) close(c *session, why Cause) {
 	m.schedule.remove(&c.end)
 	for w := c.first; w != nil; { // waiting requests first, so that none of them is granted what another releases
 		next := w.after
-		if w.at.holder != w {
+		if !w.holds() {
 			m.finish(w, Stopped, why)
 		}
 		w = next
 	}
 	for c.first != nil {
-		if u := c.first.at; why == Session {
-			m.expired(u, m.now, why)
-		} else {
-			m.drop(u, why)
+		switch w := c.first; {
+		case w.part != nil && why == Session:
+			m.lapses(w.part, m.now, why)
+		case w.part != nil:
+			m.takes(w.part, why)
+		case why == Session:
+			m.expired(w.at, m.now, why)
+		default:
+			m.drop(w.at, why)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/stile-lock/stile/algorithm/deadlock"
 	"github.com/stile-lock/stile/algorithm/host"
 )
 
@@ -46,12 +47,20 @@ func (m *Member) Deliver(now Instant, from uint64, b []byte) error {
 		m.answered(f)
 		return nil
 	}
+	if !f.kind.named() {
+		return m.aboutTx(rank, f)
+	}
 	n := find(&e.table, f.name, hashName(f.name))
 	if n < 0 {
 		if err := CheckName(string(f.name)); err != nil {
 			return fmt.Errorf("%w: %v: %w", errFrame, f.kind, err)
 		}
 		n = lockOf(e, f.name)
+	}
+	if kept := f.kind >= wantFrame; kept != e.isKept(n) {
+		return fmt.Errorf("%w: %v for %q, whose choice is %s", errUnexpected, f.kind, f.name, e.view.Choices[e.table.lock(n).alg].Algorithm)
+	} else if kept {
+		return m.aboutKept(n, rank, f)
 	}
 	if f.kind == algFrame {
 		return m.message(n, rank, f)
@@ -166,6 +175,62 @@ func (m *Member) heard(all []mayBe) error {
 			u.may = u.may.and(x.who)
 			m.settle(u)
 		}
+	}
+	return nil
+}
+
+// aboutKept handles a frame about a kept lock.
+func (m *Member) aboutKept(n int32, rank int, f *frame) error {
+	e := m.epoch
+	home := int(e.table.lock(n).home)
+	switch f.kind {
+	case wantFrame, endFrame:
+		if home != e.me {
+			return fmt.Errorf("%w: %v of %q, which has another home", errUnexpected, f.kind, f.name)
+		}
+		if f.kind == endFrame {
+			m.ended(n, rank, f.who)
+			return nil
+		}
+		if f.who.Origin != e.view.Members[rank].Inc {
+			return fmt.Errorf("%w: WANT of %q by a transaction of incarnation %d", errUnexpected, f.name, f.who.Origin)
+		}
+		if err := m.requested(n, rank, deadlock.Request{Attempt: f.who, Mode: f.mode, Ext: f.ext}, f.units, f.again); err != nil {
+			return fmt.Errorf("%w: WANT of %q: %w", errUnexpected, f.name, err)
+		}
+		return nil
+	}
+	if home != rank {
+		return fmt.Errorf("%w: %v of %q, which has another home", errUnexpected, f.kind, f.name)
+	}
+	if f.kind == grantFrame {
+		m.got(f.who, f.token)
+	} else {
+		m.refusedKept(f.who, f.refusal)
+	}
+	return nil
+}
+
+// aboutTx handles a frame about a transaction, or the graph of those that wait.
+func (m *Member) aboutTx(rank int, f *frame) error {
+	ofCoordinator := f.kind == collectFrame || f.kind == confirmFrame
+	switch {
+	case ofCoordinator && rank != coordinator, !ofCoordinator && f.kind != doomFrame && m.epoch.me != coordinator:
+		return fmt.Errorf("%w: %v, but the coordinator is %s", errUnexpected, f.kind, m.epoch.view.Members[coordinator].Name)
+	}
+	switch f.kind {
+	case doomFrame:
+		m.doom(f.who, f.victim)
+	case demandFrame:
+		m.demanded()
+	case collectFrame:
+		m.sendGraph(rank, f.round)
+	case graphFrame:
+		m.graph(rank, f.round, f.arcs, f.more)
+	case confirmFrame:
+		m.send(rank, &frame{kind: confirmedFrame, who: f.who, yes: m.stillWaits(f.who)})
+	case confirmedFrame:
+		m.confirmed(f.who, f.yes)
 	}
 	return nil
 }

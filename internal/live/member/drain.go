@@ -6,7 +6,7 @@ func (m *Member) Drain(now Instant) {
 	m.begin(now)
 	for w := m.own.first; w != nil; {
 		next := w.after
-		if w.at.holder != w {
+		if !w.holds() {
 			m.finish(w, Stopped, Leaving)
 		}
 		w = next
@@ -21,10 +21,17 @@ func (m *Member) Inside() int {
 	if m.epoch == nil {
 		return 0
 	}
-	n := m.epoch.holders
+	n := m.epoch.holders + m.kept.holds
 	if m.epoch.lapses > 0 {
 		for _, u := range m.epoch.uses {
 			if u != nil && u.lapsed && m.now < u.rests {
+				n++
+			}
+		}
+	}
+	if m.kept.lapses > 0 {
+		for _, p := range m.kept.parts {
+			if p.state == lapsed && m.now < p.rests {
 				n++
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/deadlock"
 )
 
 // An epoch is the member's state of one view.
@@ -35,12 +36,18 @@ type epoch struct {
 	asked     []int    // by rank: how many of these a witness has been asked about
 	claims    []int32  // locks that a client here claims, or did
 
+	books    map[int32]*book // of the kept locks whose home it is
+	bookList []*book         // the same, in a fixed order
+	mine     []*part         // what the member itself must enter into them
+	detector *detector       // of the coordinator; nil before the first round
+
 	newest map[int32]Token // at homes that have not released the lock: the highest token reported or claimed; kept when no use is
 }
 
 // A school runs all locks of one algorithm in a view: one machine for each seat that
 // the member may have in a lock, and the state that it is born in.
 type school struct {
+	method   *deadlock.Method // of kept locks; nil for others
 	spec     algorithm.Spec
 	machines []algorithm.Machine
 	born     [][]byte
@@ -76,6 +83,14 @@ func (m *Member) newEpoch(v View) (*epoch, error) {
 // open makes the schools of the view's choices.
 func (e *epoch) open(specs func(string, int) (algorithm.Spec, error)) error {
 	for _, c := range e.view.Choices {
+		if name, kept := IsKept(c.Algorithm); kept {
+			method, err := findKept(name)
+			if err != nil {
+				return err
+			}
+			e.schools = append(e.schools, school{method: &method})
+			continue
+		}
 		spec, err := specs(c.Algorithm, c.Version)
 		if err != nil {
 			return err
@@ -140,8 +155,22 @@ func lockOf[S ~string | ~[]byte](e *epoch, name S) int32 {
 	if len(e.schools) > 1 {
 		l.alg = uint8(e.view.Choose(string(name)))
 	}
-	e.table.setState(n, e.schools[l.alg].born[e.seat(l)])
+	if s := &e.schools[l.alg]; s.method == nil {
+		e.table.setState(n, s.born[e.seat(l)])
+	}
 	return n
+}
+
+// isKept reports whether a lock is a kept one.
+func (e *epoch) isKept(n int32) bool { return e.schools[e.table.lock(n).alg].method != nil }
+
+// schoolOf returns what runs the lock of a name.
+func (e *epoch) schoolOf(name string) *school { return &e.schools[e.view.Choose(name)] }
+
+// fits reports why a kept lock cannot be a semaphore with so many units.
+func (s *school) fits(units int) error {
+	_, err := s.method.Keeper(deadlock.KeeperConfig{Units: units})
+	return err
 }
 
 // seat returns the member's own seat in a lock.
@@ -276,7 +305,9 @@ func (m *Member) install(v View) error {
 	if old != nil {
 		clear(old.reports) // they are void, and so are its queries
 		old.reporting, old.queries = 0, nil
+		old.books, old.bookList, old.detector = nil, nil, nil
 		m.carry(old)
+		m.carryKept()
 	}
 	if e.place(m.Inc) >= 0 { // a member that joins has nothing to report
 		m.beginReports()
@@ -285,7 +316,7 @@ func (m *Member) install(v View) error {
 		m.pursueAll(rank)
 	}
 	m.reconsider()
-	return nil
+	return m.reportMine()
 }
 
 // beginReports makes the first part of the REPORT to each other member, which is the

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/stile-lock/stile/algorithm/deadlock"
 	"github.com/stile-lock/stile/internal/codec"
 )
 
@@ -12,20 +13,30 @@ import (
 type frameKind uint8
 
 const (
-	algFrame      frameKind = iota // a message of the lock's algorithm
-	touchFrame                     // the sender uses the lock: its home must know
-	reportFrame                    // locks that the sender holds and waits for, of those whose home is the receiver
-	releasedFrame                  // a holder from an older epoch has released the lock
-	queryFrame                     // which processes may be inside these locks, by the receiver's knowledge of the previous epoch?
-	answerFrame                    // these processes may
-	lendFrame                      // the receiver may enter while its waiters precede a stamp
-	returnFrame                    // the borrower has finished; with the next waiter there
-	doneFrame                      // the home has released the lock: ask through the algorithm
-	probeFrame                     // a try for the lock: is the receiver inside, or does it wait?
-	busyFrame                      // yes; or the lock is not usable yet
-	freeFrame                      // no
-	claimFrame                     // a client of the sender holds the lock by an older epoch, through other members
-	claimedFrame                   // the home is inside on behalf of the claiming member, or refuses, and why
+	algFrame       frameKind = iota // a message of the lock's algorithm
+	touchFrame                      // the sender uses the lock: its home must know
+	reportFrame                     // locks that the sender holds and waits for, of those whose home is the receiver
+	releasedFrame                   // a holder from an older epoch has released the lock
+	queryFrame                      // which processes may be inside these locks, by the receiver's knowledge of the previous epoch?
+	answerFrame                     // these processes may
+	lendFrame                       // the receiver may enter while its waiters precede a stamp
+	returnFrame                     // the borrower has finished; with the next waiter there
+	doneFrame                       // the home has released the lock: ask through the algorithm
+	probeFrame                      // a try for the lock: is the receiver inside, or does it wait?
+	busyFrame                       // yes; or the lock is not usable yet
+	freeFrame                       // no
+	claimFrame                      // a client of the sender holds the lock by an older epoch, through other members
+	claimedFrame                    // the home is inside on behalf of the claiming member, or refuses, and why
+	wantFrame                       // a transaction requests a kept lock of its home
+	grantFrame                      // the home has granted it
+	refuseFrame                     // the home refuses it, and why
+	endFrame                        // the request, or the hold, has ended
+	doomFrame                       // the transaction must abort, and why
+	demandFrame                     // to the coordinator: look for deadlocks
+	collectFrame                    // from the coordinator: send the graph of the kept locks whose home the receiver is
+	graphFrame                      // this is it
+	confirmFrame                    // from the coordinator: does this request still wait?
+	confirmedFrame                  // whether it does
 	frameKinds
 )
 
@@ -33,7 +44,7 @@ const (
 type frame struct {
 	kind  frameKind
 	clock uint64 // the sender's logical clock: all kinds
-	name  []byte // all but report, query, answer
+	name  []byte // those about one lock: see named
 
 	cleared bool   // alg: the home is known to have released the lock
 	count   uint64 // alg, lend, return: of the last known entry
@@ -53,6 +64,22 @@ type frame struct {
 	token   Token    // claim
 	through []uint64 // claim: incarnations through which the client was confirmed to hold the lock, last the one that it rests on
 	verdict verdict  // claimed
+
+	who     deadlock.Attempt // want, grant, refuse, end, doom, confirm, confirmed
+	mode    deadlock.Mode    // want
+	units   int              // want: of the semaphore; again says whether it is a try
+	ext     bool             // want: as in deadlock.Request
+	refusal refusal          // refuse
+	victim  *Victim          // doom
+	round   uint64           // collect, graph
+	arcs    []arc            // graph
+	yes     bool             // confirmed
+	kept    []keptLine       // report
+}
+
+// named reports whether frames of this kind are about one lock.
+func (k frameKind) named() bool {
+	return k != reportFrame && k != queryFrame && k != answerFrame && k < doomFrame
 }
 
 // A holding is a lock that is held by an older epoch.
@@ -199,6 +226,10 @@ func (f *frame) append(b []byte) []byte {
 			w.text(x.name)
 			w.stamp(x.stamp)
 		}
+		w.number(uint64(len(f.kept)))
+		for i := range f.kept {
+			w.line(&f.kept[i])
+		}
 	case queryFrame:
 		w.number(uint64(len(f.names)))
 		for _, name := range f.names {
@@ -211,7 +242,9 @@ func (f *frame) append(b []byte) []byte {
 			w.set(x.who)
 		}
 	default:
-		w.blob(f.name)
+		if f.kind.named() {
+			w.blob(f.name)
+		}
 		f.appendOne(&w)
 	}
 	return w
@@ -245,6 +278,9 @@ func (f *frame) appendOne(w *writer) {
 		for _, inc := range f.through {
 			w.number(inc)
 		}
+	case touchFrame, releasedFrame, doneFrame:
+	default:
+		f.appendKept(w)
 	}
 }
 
@@ -264,6 +300,9 @@ func (f *frame) parse(b []byte) error {
 		for range s.many() {
 			f.waits = append(f.waits, wanted{s.text(), s.stamp()})
 		}
+		for range s.many() {
+			f.kept = append(f.kept, s.line())
+		}
 	case queryFrame:
 		for range s.many() {
 			f.names = append(f.names, s.text())
@@ -273,7 +312,9 @@ func (f *frame) parse(b []byte) error {
 			f.may = append(f.may, mayBe{s.text(), s.set()})
 		}
 	default:
-		f.name = s.blob()
+		if f.kind.named() {
+			f.name = s.blob()
+		}
 		f.parseOne(&s)
 	}
 	switch {
@@ -319,5 +360,8 @@ func (f *frame) parseOne(s *scanner) {
 		for range s.many() {
 			f.through = append(f.through, s.number())
 		}
+	case touchFrame, releasedFrame, doneFrame:
+	default:
+		f.parseKept(s)
 	}
 }

@@ -135,8 +135,12 @@ func (m *Member) heed(place int, f *frame) error {
 			m.send(rank, &frame{kind: doneFrame, name: []byte(x.name)})
 		}
 	}
+	if err := m.heedKept(place, rank, f.kept); err != nil {
+		return err
+	}
 	if !f.more {
 		e.reported.add(place)
+		m.clearedOf(place)
 	}
 	return nil
 }

@@ -35,7 +35,7 @@ func (m *Member) Renewed(now Instant, number uint64) {
 	from := m.renewals[i].at
 	m.renewals = slices.Delete(m.renewals, 0, i+1)
 	m.proven = number
-	if m.epoch.lapses > 0 {
+	if m.lost() {
 		m.pass()
 	}
 	had := m.usable()
@@ -47,6 +47,9 @@ func (m *Member) Renewed(now Instant, number uint64) {
 		if u := m.epoch.uses[i]; u != nil {
 			m.settle(u)
 		}
+	}
+	for _, p := range m.kept.parts {
+		m.enterKept(p)
 	}
 }
 

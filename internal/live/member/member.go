@@ -69,6 +69,7 @@ type Member struct {
 	clients  map[uint64]*session
 	own      session // of the member's own process
 	schedule schedule
+	kept     kept
 
 	later bool  // Install leaves all parts of reports to More: for checkers
 	frame frame // the one being read
@@ -118,6 +119,7 @@ const (
 	Recovering                  // a try: not known yet whether the lock is held
 	Late                        // its deadline has passed
 	Stopped                     // it waited, and will not be granted here any more
+	Doomed                      // the lock is held, but its transaction must abort: release it
 )
 
 // A Cause is why a lock was lost or a request stopped.
@@ -132,6 +134,9 @@ const (
 	Leaving        // the member leaves the cluster
 	Evicted        // the cluster has evicted the member
 	Released       // an operator has taken the lock from its holder
+	Deadlock       // the transaction must abort, because of a deadlock or to prevent one
+	Units          // the semaphore is in use with another number of units
+	Changed        // another kind of lock has been chosen for the name
 )
 
 // An Event notifies an application of what happened to its request.
@@ -139,7 +144,10 @@ type Event struct {
 	Ticket Ticket
 	Kind   EventKind
 	Cause  Cause // Lost, Stopped
-	Token  Token // Held, Lost
+	Token  Token // Held, Lost, Doomed
+
+	Born   uint64  // of a kept lock: stamp of the transaction, which it keeps when it begins again
+	Victim *Victim // Deadlock: why
 }
 
 // Errors of an application's calls.
@@ -176,13 +184,19 @@ func (m *Member) begin(now Instant) {
 		m.warn()
 	}
 	if e := m.epoch; e != nil && m.now >= e.next {
+		over := e.over
 		e.bury(m.now)
 		m.reconsider()
+		for _, i := range e.over.list() {
+			if !over.has(i) {
+				m.clearedOf(i)
+			}
+		}
 	}
 	if m.schedule.first() <= m.now {
 		m.expire()
 	}
-	if m.epoch != nil && m.epoch.lapses > 0 && m.now >= m.lapse {
+	if m.epoch != nil && m.lost() && m.now >= m.lapse {
 		m.pass()
 	}
 }
@@ -192,7 +206,7 @@ func (m *Member) end() {
 	wake := m.schedule.first()
 	if e := m.epoch; e != nil {
 		wake = min(wake, e.next)
-		m.Out.Forget = e.table.len()-e.busy > m.Limits.Idle
+		m.Out.Forget = e.table.len()-e.busy-len(e.books)-len(m.kept.names) > m.Limits.Idle
 	}
 	if m.epoch != nil && !m.gone {
 		m.renew()
@@ -201,7 +215,7 @@ func (m *Member) end() {
 			wake = min(wake, m.deadline())
 		}
 	}
-	if m.epoch != nil && m.epoch.lapses > 0 {
+	if m.epoch != nil && m.lost() {
 		wake = min(wake, m.lapse)
 	}
 	m.Out.Wake = wake
@@ -212,7 +226,7 @@ func (m *Member) end() {
 // checked may still act.
 func (m *Member) warn() {
 	e := m.epoch
-	if e == nil || e.holders == 0 {
+	if e == nil || e.holders+m.kept.holds == 0 {
 		return
 	}
 	for i := range e.uses {
@@ -220,7 +234,15 @@ func (m *Member) warn() {
 			m.expired(u, m.lease, Lease)
 		}
 	}
+	m.kept.each(func(p *part) {
+		if p.state == holds {
+			m.lapses(p, m.lease, Lease)
+		}
+	})
 }
+
+// lost reports whether there are lost locks that were not passed on yet.
+func (m *Member) lost() bool { return m.epoch.lapses+m.kept.lapses > 0 }
 
 // expired notifies a holder that it has lost its lock by time, without its word. It may
 // still act until rests. A lock that a client held is passed on only when a renewal that
@@ -255,6 +277,7 @@ func (m *Member) pass() {
 			m.prove()
 		}
 	}
+	m.passKept()
 }
 
 // prove has a renewal sent soon: at once, or some time after the last one.
@@ -265,7 +288,7 @@ func (m *Member) prove() {
 
 // lose gives up all holds.
 func (m *Member) lose(why Cause) {
-	if m.epoch == nil || m.epoch.holders == 0 {
+	if m.epoch == nil || m.epoch.holders+m.kept.holds == 0 {
 		return
 	}
 	for i := range m.epoch.uses {
@@ -273,6 +296,11 @@ func (m *Member) lose(why Cause) {
 			m.drop(u, why)
 		}
 	}
+	m.kept.each(func(p *part) {
+		if p.state == holds {
+			m.takes(p, why)
+		}
+	})
 }
 
 // drop takes a lock from its holder here, and notifies it.
@@ -297,6 +325,11 @@ func (m *Member) stop(why Cause) {
 			m.finish(u.first, Stopped, why)
 		}
 	}
+	m.kept.each(func(p *part) {
+		if p.state <= granted {
+			m.finish(p.w, Stopped, why)
+		}
+	})
 }
 
 // Leave promises that nothing is entered here any more, so that no process need wait

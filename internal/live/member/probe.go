@@ -64,7 +64,7 @@ func (m *Member) probed(rank int, asked *frame) {
 // answered handles an answer to a try.
 func (m *Member) answered(f *frame) {
 	w := m.waiter(Ticket(f.try))
-	if w == nil || !w.try || w.at.holder == w {
+	if w == nil || w.part != nil || !w.try || w.at.holder == w {
 		return // it is over
 	}
 	switch {

@@ -10,6 +10,7 @@ type due struct {
 	place   int // in the heap, counted from 1; 0 if it is not there
 	waiter  *waiter
 	session *session
+	part    *part
 }
 
 func (a *schedule) first() Instant {
@@ -71,9 +72,12 @@ func (a *schedule) move(d *due) {
 func (m *Member) expire() {
 	for m.schedule.first() <= m.now {
 		d := m.schedule.heap[0]
-		if d.session != nil {
+		switch {
+		case d.session != nil:
 			m.close(d.session, Session)
-		} else {
+		case d.part != nil:
+			m.nudged(d.part)
+		default:
 			m.finish(d.waiter, Late, NoCause)
 		}
 	}

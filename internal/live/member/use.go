@@ -2,6 +2,7 @@ package member
 
 import (
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/deadlock"
 	"github.com/stile-lock/stile/algorithm/host"
 )
 
@@ -54,6 +55,12 @@ type Ask struct {
 	Client   uint64  // 0 for the member's own process
 	Deadline Instant // Never if there is none
 	Try      bool    // do not wait behind other requests
+
+	// Of kept locks.
+	Mode  deadlock.Mode
+	Units int    // of a semaphore, all together; 0 for a lock
+	Tx    uint64 // the client's number of the transaction to which the request belongs; 0 if to none
+	Born  uint64 // stamp of the transaction, if it has begun before
 }
 
 // Lock requests a lock. The outcome is an Event.
@@ -74,7 +81,14 @@ func (m *Member) Lock(now Instant, name string, a Ask) (Ticket, error) {
 		return 0, ErrNames
 	}
 	e := m.epoch
-	u := e.use(lockOf(e, name))
+	n := lockOf(e, name)
+	if e.isKept(n) {
+		return m.want(c, n, name, a)
+	}
+	if a.Mode != deadlock.Exclusive || a.Units != 0 || a.Tx != 0 {
+		return 0, ErrOrdinary
+	}
+	u := e.use(n)
 	if u.waiting >= m.Limits.Waiters {
 		m.settle(u)
 		return 0, ErrWaiters
@@ -98,7 +112,7 @@ func (m *Member) Lock(now Instant, name string, a Ask) (Ticket, error) {
 // Cancel withdraws a waiting request. It does not affect a held lock: see Unlock.
 func (m *Member) Cancel(now Instant, t Ticket) {
 	m.begin(now)
-	if w := m.waiter(t); w != nil && w.at.holder != w {
+	if w := m.waiter(t); w != nil && !w.holds() {
 		m.withdraw(w)
 	}
 	m.end()
@@ -108,6 +122,9 @@ func (m *Member) Cancel(now Instant, t Ticket) {
 func (m *Member) Unlock(now Instant, name string, t Token) error {
 	m.begin(now)
 	defer m.end()
+	if p := m.keptWith(name, t); p != nil {
+		return m.unkeep(p)
+	}
 	u := m.takenWith(name, t)
 	if u == nil {
 		return ErrNotHeld
@@ -124,6 +141,10 @@ func (m *Member) Unlock(now Instant, name string, t Token) error {
 func (m *Member) Release(now Instant, name string, t Token) error {
 	m.begin(now)
 	defer m.end()
+	if p := m.keptWith(name, t); p != nil && p.state == holds {
+		m.takes(p, Released)
+		return nil
+	}
 	u := m.takenWith(name, t)
 	if u == nil || u.lapsed {
 		return ErrNotHeld

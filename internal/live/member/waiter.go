@@ -11,7 +11,8 @@ type waiter struct {
 	try        bool    // it does not wait behind other requests
 	missing    int     // answers missing for a try
 	claim      *claim  // nil unless it is a claim: it is then not among the waiters
-	at         *use    // the lock that it waits for or holds
+	at         *use    // the lock that it waits for or holds; nil if it is a kept one
+	part       *part   // of a kept lock; else nil
 	prev, next *waiter // among the waiters for that lock here
 	before     *waiter // among the requests of its client
 	after      *waiter
@@ -65,7 +66,7 @@ func (m *Member) newWaiter(c *session) *waiter {
 // waiter returns the request with a ticket, or nil.
 func (m *Member) waiter(t Ticket) *waiter {
 	if i := uint64(t) & (1<<32 - 1); i < uint64(len(m.waiters)) {
-		if w := m.waiters[i]; w.ticket == t && w.at != nil {
+		if w := m.waiters[i]; w.ticket == t && (w.at != nil || w.part != nil) {
 			return w
 		}
 	}
@@ -80,6 +81,14 @@ func (m *Member) forget(w *waiter) {
 	m.spare = append(m.spare, uint32(w.ticket))
 }
 
+// holds reports whether the request holds its lock.
+func (w *waiter) holds() bool {
+	if w.part != nil {
+		return w.part.state == holds
+	}
+	return w.at.holder == w
+}
+
 // finish ends a waiting request, and reports why. The algorithm's request stands: what
 // it grants is given back at once.
 func (m *Member) finish(w *waiter, kind EventKind, why Cause) {
@@ -89,6 +98,10 @@ func (m *Member) finish(w *waiter, kind EventKind, why Cause) {
 
 // withdraw removes a waiting request.
 func (m *Member) withdraw(w *waiter) {
+	if w.part != nil {
+		m.done(w.part)
+		return
+	}
 	u := w.at
 	if w.claim != nil {
 		m.disclaim(u)

@@ -1,5 +1,7 @@
 package member
 
+import "github.com/stile-lock/stile/algorithm/deadlock"
+
 // A Why describes the state of a lock, as far as its member knows: its holder here, its
 // waiters here, and, at a home that has not released it, the processes that the home
 // waits for.
@@ -11,7 +13,8 @@ type Why struct {
 	Cleared   bool // the home is known to have released the lock, so that the algorithm decides
 	Count     uint64
 
-	Holder  *Holder  // holder here, or nil
+	Holder  *Holder  // holder here, or nil; of a kept lock, the first one
+	Shared  []Holder // of a kept lock: the other holders here
 	Lapsed  bool     // the holder here was notified that the lock is lost, and may act until the lease expires
 	Waiters []Waiter // waiters here, the next one first
 	Asked   bool     // the algorithm was asked
@@ -31,6 +34,9 @@ type Holder struct {
 	Token   Token
 	Since   Instant // when it entered
 	Carried bool    // it entered in an older view
+	Mode    deadlock.Mode
+	Units   int    // of the semaphore; 0 if it is none
+	Tx      uint64 // number of its transaction, unique at this member; 0 if the lock is not a kept one
 }
 
 // A Waiter is a request that waits for a lock here.
@@ -40,6 +46,9 @@ type Waiter struct {
 	Stamp  Stamp
 	Since  Instant
 	Try    bool
+	Mode   deadlock.Mode
+	Units  int
+	Tx     uint64
 }
 
 // A Reason is why a process may be inside a lock by an older view.
@@ -84,6 +93,7 @@ func (m *Member) Each(yield func(Why) bool) {
 			return
 		}
 	}
+	m.eachKept(func(n int32) bool { return yield(m.explain(n)) })
 }
 
 // A Queue is a lock in use, as far as it can be told without effort.
@@ -112,6 +122,18 @@ func (m *Member) Queues(yield func(Queue) bool) {
 			return
 		}
 	}
+	m.eachKept(func(n int32) bool {
+		q := Queue{Name: m.epoch.table.name(n), Since: Never}
+		for _, p := range m.kept.names[string(q.Name)] {
+			if p.state >= holds {
+				q.Held = q.Held || p.state == holds
+				continue
+			}
+			q.Waiting++
+			q.Since = min(q.Since, p.w.since)
+		}
+		return yield(q)
+	})
 }
 
 // Known returns how many locks the member knows, how many of them are in use, and how
@@ -125,7 +147,9 @@ func (m *Member) Known() (known, busy, bytes int) {
 	if m.epoch == nil {
 		return 0, 0, 0
 	}
-	return m.epoch.table.len(), m.epoch.busy, bytes
+	busy = m.epoch.busy
+	m.eachKept(func(int32) bool { busy++; return true })
+	return m.epoch.table.len(), busy, bytes
 }
 
 func (m *Member) explain(n int32) Why {
@@ -135,15 +159,19 @@ func (m *Member) explain(n int32) Why {
 		Name: string(e.table.name(n)), Algorithm: e.view.Choices[l.alg].Algorithm, Home: e.view.Members[l.home],
 		Here: int(l.home) == e.me, Cleared: l.is(cleared), Count: l.count,
 	}
+	if e.isKept(n) {
+		m.explainKept(n, &y)
+		return y
+	}
 	u := e.found(n)
 	if u == nil {
 		return y
 	}
 	if w := u.holder; w != nil {
-		y.Holder = &Holder{w.ticket, w.client.id, u.token, u.since, u.carried}
+		y.Holder = &Holder{Ticket: w.ticket, Client: w.client.id, Token: u.token, Since: u.since, Carried: u.carried}
 	}
 	for w := u.first; w != nil; w = w.next {
-		y.Waiters = append(y.Waiters, Waiter{w.ticket, w.client.id, w.stamp, w.since, w.try})
+		y.Waiters = append(y.Waiters, Waiter{Ticket: w.ticket, Client: w.client.id, Stamp: w.stamp, Since: w.since, Try: w.try})
 	}
 	y.Asked, y.Carried, y.Borrows, y.Lapsed = u.asked, u.back, u.lent, u.lapsed
 	y.Pending = u.inside && !u.taken() && u.first != nil
@@ -159,16 +187,61 @@ func (m *Member) explainHome(u *use, y *Why) {
 		y.Lent = &e.view.Members[u.lendee]
 	}
 	for _, i := range m.suspects(e, u).list() {
-		s := Suspect{Inc: e.universe[i], Since: e.since, Until: Never}
-		switch {
-		case i >= e.survivors():
-			s.Reason, s.Until = Ghostly, e.ghosts[i-e.survivors()]
-		case u.held.has(i):
-			s.Reason = Holds
+		y.Recovering = append(y.Recovering, e.suspect(i, u.held.has(i)))
+	}
+}
+
+// suspect describes a process that may be inside a lock, by its index in the universe.
+func (e *epoch) suspect(i int, holds bool) Suspect {
+	s := Suspect{Inc: e.universe[i], Since: e.since, Until: Never}
+	switch {
+	case i >= e.survivors():
+		s.Reason, s.Until = Ghostly, e.ghosts[i-e.survivors()]
+	case holds:
+		s.Reason = Holds
+	}
+	if rank := e.view.Rank(s.Inc); rank >= 0 {
+		s.Name = e.view.Members[rank].Name
+	}
+	return s
+}
+
+// eachKept calls f for all kept locks in use here, until it returns false.
+func (m *Member) eachKept(f func(n int32) bool) {
+	for _, p := range m.kept.parts {
+		if m.kept.names[p.name][0] == p && !f(lockOf(m.epoch, p.name)) {
+			return
 		}
-		if rank := e.view.Rank(s.Inc); rank >= 0 {
-			s.Name = e.view.Members[rank].Name
+	}
+	for _, b := range m.epoch.bookList {
+		if len(m.kept.names[string(m.epoch.table.name(b.lock))]) == 0 && !f(b.lock) {
+			return
 		}
-		y.Recovering = append(y.Recovering, s)
+	}
+}
+
+// explainKept describes a kept lock.
+func (m *Member) explainKept(n int32, y *Why) {
+	e := m.epoch
+	for _, p := range m.kept.names[y.Name] {
+		switch p.state {
+		case holds:
+			y.Shared = append(y.Shared, Holder{p.w.ticket, p.w.client.id, p.token, p.since, p.token.Epoch < e.view.Epoch, p.Mode, p.units, uint64(p.Tx)})
+		case lapsed:
+			y.Lapsed = true
+		default:
+			y.Pending = y.Pending || p.state == granted
+			y.Waiters = append(y.Waiters, Waiter{p.w.ticket, p.w.client.id, Stamp{}, p.w.since, p.try, p.Mode, p.units, uint64(p.Tx)})
+		}
+	}
+	if len(y.Shared) > 0 {
+		y.Holder, y.Shared = &y.Shared[0], y.Shared[1:]
+	}
+	b := e.books[n]
+	if b == nil {
+		return
+	}
+	for _, i := range b.keeper.Suspects() {
+		y.Recovering = append(y.Recovering, e.suspect(int(i), false))
 	}
 }

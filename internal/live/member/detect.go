@@ -1,0 +1,201 @@
+package member
+
+import (
+	"github.com/stile-lock/stile/algorithm/deadlock"
+)
+
+// Detection of deadlocks among transactions. The coordinator is the first member of the
+// view. A request that has waited for some time demands a round: the coordinator collects
+// the local graphs of all homes, looks for deadlocks, and asks the members of those in one
+// whether they still wait. Only if all do must one of them abort. Everything of this ends
+// with the view; requests that go on waiting then demand another round.
+
+const (
+	coordinator = 0 // rank
+
+	detectAfter = 50 * Millisecond // how long a request waits before it demands the first round
+	detectMost  = 5 * Second       // and the longest before it demands another one
+
+	// giveUp is how long a transaction waits for a lock whose choice is the timeout.
+	giveUp = 2 * Second
+)
+
+// A detector is the coordinator's state.
+type detector struct {
+	round   uint64
+	missing uint64 // ranks whose graphs of this round have not arrived
+	again   bool   // a round has been demanded since this one began
+	arcs    []deadlock.Arc
+	locks   []string // names of those in arcs
+	asks    deadlock.Inquiries
+	waits   map[deadlock.Attempt]string // what those in a deadlock wait for
+}
+
+// An arc is an edge of a local graph, as frames carry it.
+type arc struct {
+	from, to     deadlock.Attempt
+	lock         string
+	units, spare int
+}
+
+// nudgeLater sets when something must be done about a request that waits.
+func (m *Member) nudgeLater(p *part) {
+	s := m.epoch.schoolOf(p.name)
+	switch {
+	case s.method == nil || p.try:
+	case s.method.Name == deadlock.DetectCentral().Name:
+		after := min(detectAfter<<min(p.waits, 20), detectMost)
+		m.schedule.put(&p.nudge, m.now+Instant(after))
+	case s.method.Name == deadlock.Timeout().Name:
+		m.schedule.put(&p.nudge, m.now+Instant(giveUp))
+	}
+}
+
+// nudged does something about a request that waits.
+func (m *Member) nudged(p *part) {
+	m.schedule.remove(&p.nudge)
+	if m.epoch.schoolOf(p.name).method.Name == deadlock.Timeout().Name {
+		m.doom(p.Attempt, &Victim{How: TimedOut})
+		return
+	}
+	p.waits++
+	m.nudgeLater(p)
+	if m.epoch.me == coordinator {
+		m.demanded()
+	} else {
+		m.send(coordinator, &frame{kind: demandFrame})
+	}
+}
+
+// demanded handles, at the coordinator, the demand of a round.
+func (m *Member) demanded() {
+	d := m.detector()
+	if d.again = true; d.missing == 0 {
+		m.collect(d)
+	}
+}
+
+// detector returns the state of the coordinator.
+func (m *Member) detector() *detector {
+	if m.epoch.detector == nil {
+		m.epoch.detector = &detector{}
+	}
+	return m.epoch.detector
+}
+
+// collect begins a round.
+func (m *Member) collect(d *detector) {
+	e := m.epoch
+	d.round++
+	d.again, d.arcs, d.locks = false, nil, nil
+	d.missing = 1<<len(e.view.Members) - 1
+	for rank := range e.view.Members {
+		if rank != e.me {
+			m.send(rank, &frame{kind: collectFrame, round: d.round})
+		}
+	}
+	m.graph(e.me, d.round, m.localArcs(), false)
+}
+
+// localArcs returns the graph of the kept locks whose home is here.
+func (m *Member) localArcs() []arc {
+	e := m.epoch
+	var all []arc
+	for _, b := range e.bookList {
+		if e.schools[e.table.lock(b.lock).alg].method.Name != deadlock.DetectCentral().Name {
+			continue
+		}
+		for _, a := range b.keeper.Arcs() {
+			all = append(all, arc{a.From, a.To, string(e.table.name(b.lock)), a.Units, a.Spare})
+		}
+	}
+	return all
+}
+
+// sendGraph answers the coordinator, in several parts if there is much to say.
+func (m *Member) sendGraph(rank int, round uint64) {
+	all := m.localArcs()
+	for {
+		left, n := m.Limits.Part, 0
+		for n < len(all) && (n == 0 || left > 0) {
+			left -= len(all[n].lock) + 40
+			n++
+		}
+		m.send(rank, &frame{kind: graphFrame, round: round, arcs: all[:n], more: n < len(all)})
+		if all = all[n:]; len(all) == 0 {
+			return
+		}
+	}
+}
+
+// graph handles, at the coordinator, a part of a member's graph.
+func (m *Member) graph(rank int, round uint64, arcs []arc, more bool) {
+	d := m.detector()
+	if round != d.round || d.missing&(1<<rank) == 0 {
+		return
+	}
+	for _, a := range arcs {
+		if len(d.locks) == 0 || d.locks[len(d.locks)-1] != a.lock {
+			d.locks = append(d.locks, a.lock)
+		}
+		d.arcs = append(d.arcs, deadlock.Arc{From: a.from, To: a.to, Lock: len(d.locks) - 1, Units: a.units, Spare: a.spare})
+	}
+	if more {
+		return
+	}
+	if d.missing &^= 1 << rank; d.missing == 0 {
+		m.search(d)
+	}
+}
+
+// search ends a round: it asks about the deadlocks that it has found.
+func (m *Member) search(d *detector) {
+	found := deadlock.Deadlocks(d.arcs)
+	if len(d.asks) == 0 {
+		d.waits = map[deadlock.Attempt]string{}
+	}
+	for _, a := range d.arcs {
+		d.waits[a.From] = d.locks[a.Lock]
+	}
+	d.arcs, d.locks = nil, nil
+	for _, x := range found {
+		if d.asks.About(x.Victim) {
+			continue
+		}
+		d.asks.Open(x)
+		for _, who := range x.Behind {
+			if rank := m.epoch.view.Rank(who.Origin); rank < 0 {
+				m.confirmed(who, false) // its member has left: so has the transaction
+			} else if rank == m.epoch.me {
+				m.confirmed(who, m.stillWaits(who))
+			} else {
+				m.send(rank, &frame{kind: confirmFrame, who: who})
+			}
+		}
+	}
+	if d.again {
+		m.collect(d)
+	}
+}
+
+// stillWaits reports whether a transaction here waits with this request.
+func (m *Member) stillWaits(who deadlock.Attempt) bool {
+	p := m.partOf(who)
+	return p != nil && p.state == wants && p.tx.doomed == nil
+}
+
+// confirmed handles the answer of a transaction's member.
+func (m *Member) confirmed(who deadlock.Attempt, yes bool) {
+	d := m.detector()
+	x, all := d.asks.Answered(who, yes)
+	if !all {
+		return // if there is a deadlock after all, those in it demand another round
+	}
+	v := &Victim{How: InCycle}
+	for _, a := range x.Cycle {
+		v.Cycle = append(v.Cycle, Wait{Inc: a.Origin, Tx: uint64(a.Tx), Lock: d.waits[a]})
+	}
+	if rank := m.epoch.view.Rank(x.Victim.Origin); rank >= 0 {
+		m.order(rank, x.Victim, v)
+	}
+}

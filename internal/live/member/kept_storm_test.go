@@ -1,0 +1,522 @@
+package member
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stile-lock/stile/algorithm/deadlock"
+)
+
+// A keptStorm is a cluster whose applications run transactions over a few kept locks.
+// Processes crash and pause, members are evicted while they may still act, views change
+// at any time, and requests are cancelled. It judges every hold and every victim.
+type keptStorm struct {
+	tb     testing.TB
+	r      *rand.Rand
+	method string
+	now    Instant
+	view   View
+	procs  []*keptProc // by incarnation - 1
+	wires  map[[3]uint64][][]byte
+	names  []string
+	units  map[string]int
+	tokens map[string][2]Token // the highest token of any hold, and of an exclusive one
+	quiet  bool                // no more faults
+
+	holds, victims, views int
+}
+
+type keptProc struct {
+	*Member
+	dead, out  bool // crashed; evicted
+	paused     Instant
+	granted    Instant // until when the service counts its lease
+	renewals   []keptRenewal
+	apps       []*keptApp
+	early      []keptMail
+	installing bool
+}
+
+type keptRenewal struct {
+	number uint64
+	at     Instant
+}
+
+type keptMail struct {
+	epoch, from uint64
+	bytes       []byte
+}
+
+// A keptApp is one application: it runs one transaction after the other.
+type keptApp struct {
+	p      *keptProc
+	number uint64
+	born   uint64
+	plan   []keptWish
+	waits  *keptHold
+	has    []*keptHold
+	doomed bool
+	left   int // transactions to go
+	rest   Instant
+}
+
+type keptWish struct {
+	name string
+	mode deadlock.Mode
+}
+
+type keptHold struct {
+	keptWish
+	app    *keptApp
+	ticket Ticket
+	token  Token
+	lost   bool
+	since  Instant // when it began to wait
+	inside Instant // when it began to hold
+	ended  Instant // 0 if it has not
+	seq    int
+	tx     int
+}
+
+func newKeptStorm(tb testing.TB, method string, seed uint64) *keptStorm {
+	s := &keptStorm{tb: tb, r: rand.New(rand.NewPCG(seed, 31)), method: method, now: Instant(Second), wires: map[[3]uint64][][]byte{}, units: map[string]int{}, tokens: map[string][2]Token{}}
+	s.view = View{Epoch: 1, Choices: []Choice{{"", keptPrefix + method, 1}}}
+	for i := range 2 + s.r.IntN(3) {
+		name := string(rune('a' + i))
+		if s.names = append(s.names, name); s.r.IntN(3) == 0 {
+			s.units[name] = 2 + s.r.IntN(3)
+		}
+	}
+	for range 2 + s.r.IntN(2) {
+		s.view.Members = append(s.view.Members, s.start())
+	}
+	for _, p := range s.procs {
+		s.install(p)
+	}
+	return s
+}
+
+func (s *keptStorm) start() Who {
+	inc := uint64(len(s.procs) + 1)
+	settings := Usual()
+	settings.Lease, settings.Renew, settings.Drift = 200*Millisecond, 40*Millisecond, 0
+	m, err := New(Config{Inc: inc, Settings: settings, Spec: specs, Limits: Limits{Part: 60}})
+	if err != nil {
+		s.tb.Fatal(err)
+	}
+	p := &keptProc{Member: m, granted: s.now + Instant(settings.Lease)}
+	m.lease = s.now + Instant(settings.Lease)
+	m.later = s.r.IntN(2) == 0
+	for range 1 + s.r.IntN(3) {
+		p.apps = append(p.apps, &keptApp{p: p, left: 1 + s.r.IntN(6)})
+	}
+	s.procs = append(s.procs, p)
+	return Who{fmt.Sprint("m", inc), inc}
+}
+
+func (p *keptProc) acts(s *keptStorm) bool { return !p.dead && s.now >= p.paused }
+
+// install has a process install the view.
+func (s *keptStorm) install(p *keptProc) {
+	if p.out || s.view.Rank(p.Inc) < 0 {
+		if !p.out {
+			p.out = true
+			p.Gone(s.now)
+			s.take(p)
+		}
+		return
+	}
+	if p.epoch != nil && p.epoch.view.Epoch == s.view.Epoch {
+		return
+	}
+	if err := p.Install(s.now, s.view); err != nil {
+		s.tb.Fatal(err)
+	}
+	s.take(p)
+}
+
+// take does what a member wants done.
+func (s *keptStorm) take(p *keptProc) {
+	for _, f := range p.Out.Frames {
+		k := [3]uint64{p.epoch.view.Epoch, p.Inc, f.To}
+		s.wires[k] = append(s.wires[k], slices.Clone(f.Bytes))
+	}
+	if p.Out.Renew > 0 {
+		p.renewals = append(p.renewals, keptRenewal{p.Out.Renew, s.now})
+	}
+	events := slices.Clone(p.Out.Events)
+	p.Out.Reset()
+	for _, e := range events {
+		s.event(p, e)
+	}
+}
+
+func (s *keptStorm) find(p *keptProc, t Ticket) *keptHold {
+	for _, a := range p.apps {
+		if a.waits != nil && a.waits.ticket == t {
+			return a.waits
+		}
+		for _, h := range a.has {
+			if h.ticket == t {
+				return h
+			}
+		}
+	}
+	return nil
+}
+
+func (s *keptStorm) event(p *keptProc, e Event) {
+	h := s.find(p, e.Ticket)
+	if h == nil {
+		s.tb.Fatalf("%v of an unknown ticket", e.Kind)
+	}
+	a := h.app
+	if e.Born != 0 {
+		a.born = e.Born
+	}
+	switch e.Kind {
+	case Held:
+		h.token, h.inside = e.Token, s.now
+		a.waits = nil
+		s.judge(h)
+		a.has = append(a.has, h)
+		s.holds++
+	case Lost:
+		h.lost, h.ended = true, s.now
+		a.doomed = true
+	case Doomed:
+		a.doomed = true
+		s.judgeVictim(h, e.Victim)
+	case Stopped, Busy, Recovering, Late:
+		if e.Cause == Deadlock {
+			s.judgeVictim(h, e.Victim)
+			s.victims++
+		}
+		a.waits, h.ended = nil, s.now
+		a.doomed = true
+	}
+}
+
+// valid reports whether an application may act on a hold now.
+func (s *keptStorm) valid(h *keptHold) bool {
+	return !h.lost && h.ended == 0 && !h.app.p.dead && h.app.p.Usable(s.now)
+}
+
+// judge checks a new hold against all others.
+func (s *keptStorm) judge(h *keptHold) {
+	amount, whole := h.mode.Of(s.units[h.name])
+	for _, p := range s.procs {
+		for _, a := range p.apps {
+			for _, o := range a.has {
+				if o.name == h.name && s.valid(o) {
+					n, _ := o.mode.Of(s.units[h.name])
+					amount += n
+				}
+			}
+		}
+	}
+	if amount > whole {
+		s.tb.Fatalf("%q is held %v at %d with %v, and by others, so that it is %d of %d", h.name, h.mode, h.app.p.Inc, h.token, amount, whole)
+	}
+	top := s.tokens[h.name]
+	if !top[1].Less(h.token) || h.mode == deadlock.Exclusive && !top[0].Less(h.token) {
+		s.tb.Fatalf("%q is held %v with %v after %v", h.name, h.mode, h.token, top)
+	}
+	if top[0].Less(h.token) {
+		top[0] = h.token
+	}
+	if h.mode == deadlock.Exclusive {
+		top[1] = h.token
+	}
+	s.tokens[h.name] = top
+}
+
+// judgeVictim checks that all in a deadlock waited at one time.
+func (s *keptStorm) judgeVictim(h *keptHold, v *Victim) {
+	if v.How != InCycle {
+		return
+	}
+	begin, end := Instant(0), Never
+	for _, w := range v.Cycle {
+		h := s.waited(w)
+		if h == nil {
+			s.tb.Fatalf("phantom: %v did not wait for %q: %v", w, w.Lock, v)
+		}
+		begin = max(begin, h.since)
+		if h.inside > 0 {
+			end = min(end, h.inside)
+		}
+		if h.ended > 0 {
+			end = min(end, h.ended)
+		}
+	}
+	if begin > end {
+		s.tb.Fatalf("phantom: no time at which all of them waited: %v", v)
+	}
+}
+
+// waited returns the last wait of a transaction for a lock.
+func (s *keptStorm) waited(w Wait) (last *keptHold) {
+	for _, a := range s.procs[w.Inc-1].apps {
+		for _, h := range append(slices.Clone(a.has), a.waits) {
+			if h != nil && h.tx == int(w.Tx) && h.name == w.Lock {
+				last = h
+			}
+		}
+	}
+	return last
+}
+
+// act lets an application do something.
+func (s *keptStorm) act(a *keptApp) {
+	p := a.p
+	if p.out || p.epoch == nil || s.now < a.rest {
+		return
+	}
+	switch {
+	case a.doomed:
+		s.end(a, true)
+	case a.waits != nil:
+		if s.r.IntN(40) == 0 && !s.quiet {
+			t := a.waits.ticket
+			a.waits.ended = s.now
+			a.waits = nil
+			p.Cancel(s.now, t)
+			s.take(p)
+		}
+	case len(a.plan) == 0 && len(a.has) > 0:
+		s.end(a, false)
+	case len(a.plan) == 0:
+		if a.left > 0 {
+			s.begin(a)
+		}
+	default:
+		w := a.plan[0]
+		t, err := p.Lock(s.now, w.name, Ask{Deadline: Never, Mode: w.mode, Units: s.units[w.name], Tx: a.number, Born: a.born})
+		if err != nil {
+			s.tb.Fatalf("%v %q: %v", w.mode, w.name, err)
+		}
+		a.plan = a.plan[1:]
+		a.waits = &keptHold{keptWish: w, app: a, ticket: t, since: s.now}
+		if x := p.waiter(t); x != nil {
+			a.waits.seq, a.waits.tx = x.part.Seq, x.part.Tx
+		}
+		s.take(p)
+	}
+}
+
+// begin makes a plan.
+func (s *keptStorm) begin(a *keptApp) {
+	a.left--
+	a.number++
+	a.born = 0
+	s.planFor(a)
+}
+
+func (s *keptStorm) planFor(a *keptApp) {
+	a.plan = nil
+	for _, i := range s.r.Perm(len(s.names))[:1+s.r.IntN(len(s.names))] {
+		w := keptWish{name: s.names[i]}
+		switch n := s.units[w.name]; {
+		case n > 0:
+			w.mode = deadlock.Mode(s.r.IntN(n + 1))
+		case s.r.IntN(2) == 0:
+			w.mode = deadlock.Shared
+		}
+		a.plan = append(a.plan, w)
+	}
+	if s.method == "ordered" || s.method == "none" {
+		slices.SortFunc(a.plan, func(x, y keptWish) int { return int(x.name[0]) - int(y.name[0]) })
+	}
+}
+
+// end ends an attempt, and begins another one if it was aborted.
+func (s *keptStorm) end(a *keptApp, again bool) {
+	p := a.p
+	if a.waits != nil {
+		t := a.waits.ticket
+		a.waits.ended = s.now
+		a.waits = nil
+		p.Cancel(s.now, t)
+		s.take(p)
+	}
+	for _, h := range a.has {
+		if h.ended == 0 {
+			h.ended = s.now
+		}
+		if err := p.Unlock(s.now, h.name, h.token); err != nil && !h.lost {
+			s.tb.Fatalf("release %q: %v", h.name, err)
+		}
+		s.take(p)
+	}
+	a.has, a.doomed, a.plan = nil, false, nil
+	if again {
+		a.number++
+		a.rest = s.now + Instant(s.r.IntN(int(20*Millisecond)))
+		s.planFor(a)
+	}
+}
+
+// commit makes another view.
+func (s *keptStorm) commit() {
+	v := nextView(s.view)
+	v.Ghosts = nil
+	for _, g := range s.view.Ghosts {
+		v.Ghosts = append(v.Ghosts, Ghost{g.Inc, max(0, Span(s.procs[g.Inc-1].granted-s.now))})
+	}
+	switch s.r.IntN(3) {
+	case 0:
+		if len(v.Members) < 4 && len(s.procs) < 8 {
+			v.Members = append(v.Members, s.start())
+		}
+	case 1:
+		if len(v.Members) > 2 {
+			p := s.procs[v.Members[s.r.IntN(len(v.Members))].Inc-1]
+			v.Members = slices.DeleteFunc(slices.Clone(v.Members), func(w Who) bool { return w.Inc == p.Inc })
+			v.Ghosts = append(v.Ghosts, Ghost{p.Inc, max(0, Span(p.granted-s.now))})
+			switch s.r.IntN(3) {
+			case 0:
+				p.dead = true
+			case 1:
+				p.paused = s.now + Instant(s.r.IntN(int(400*Millisecond)))
+			}
+		}
+	}
+	s.view = v
+	s.views++
+}
+
+// renew has the view service handle the renewals of a process.
+func (s *keptStorm) renew(p *keptProc) {
+	if s.view.Rank(p.Inc) < 0 {
+		return // evicted: it hears nothing more
+	}
+	for _, r := range p.renewals {
+		p.granted = max(p.granted, s.now+Instant(p.Settings.Lease))
+		p.Renewed(s.now, r.number)
+		s.take(p)
+	}
+	p.renewals = nil
+}
+
+// carry delivers a frame to a process.
+func (s *keptStorm) carry(p *keptProc) {
+	for _, k := range s.r.Perm(len(s.procs)) {
+		if p.out || p.epoch == nil {
+			return
+		}
+		at := [3]uint64{p.epoch.view.Epoch, uint64(k + 1), p.Inc}
+		if q := s.wires[at]; len(q) > 0 {
+			s.wires[at] = q[1:]
+			if err := p.Deliver(s.now, uint64(k+1), q[0]); err != nil {
+				s.tb.Fatal(err)
+			}
+			s.take(p)
+			return
+		}
+	}
+}
+
+// step lets one thing happen.
+func (s *keptStorm) step() {
+	s.now += Instant(s.r.IntN(int(Millisecond)))
+	p := s.procs[s.r.IntN(len(s.procs))]
+	if !p.acts(s) {
+		return
+	}
+	if s.now >= p.Out.Wake && !p.out {
+		p.Wake(s.now)
+		s.take(p)
+	}
+	switch k := s.r.IntN(100); {
+	case p.epoch == nil || k < 3:
+		s.install(p)
+	case k < 6 && !s.quiet && s.r.IntN(20) == 0:
+		s.commit()
+	case k < 7 && !s.quiet && s.r.IntN(20) == 0:
+		p.paused = s.now + Instant(s.r.IntN(int(300*Millisecond)))
+	case k < 25:
+		s.renew(p)
+	case k < 45:
+		s.act(p.apps[s.r.IntN(len(p.apps))])
+	case k < 60:
+		for _, w := range s.view.Members {
+			if !p.out && p.More(s.now, w.Inc) {
+				s.take(p)
+			}
+		}
+	default:
+		s.carry(p)
+	}
+}
+
+// idle reports whether all transactions of processes that still act have ended.
+func (s *keptStorm) idle() bool {
+	for _, p := range s.procs {
+		for _, a := range p.apps {
+			if !p.dead && !p.out && (a.left > 0 || a.waits != nil || len(a.has) > 0 || len(a.plan) > 0) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func (s *keptStorm) run() {
+	for range 4000 {
+		s.step()
+	}
+	s.quiet = true
+	for i := 0; !s.idle(); i++ {
+		if s.step(); i > 400_000 {
+			s.tb.Fatalf("stuck: %s", s.stuck())
+		}
+	}
+}
+
+func (s *keptStorm) stuck() string {
+	text := ""
+	for _, p := range s.procs {
+		if p.dead || p.out {
+			continue
+		}
+		p.Each(func(y Why) bool {
+			text += fmt.Sprintf("\n%d: %s holder %+v shared %+v waiters %+v recovering %+v", p.Inc, y.Name, y.Holder, y.Shared, y.Waiters, y.Recovering)
+			return true
+		})
+	}
+	return text
+}
+
+// Whatever happens, kept locks are held compatibly, tokens rise, victims were in a
+// deadlock, and all transactions end.
+func TestKeptStorm(t *testing.T) {
+	seeds := uint64(60)
+	if testing.Short() {
+		seeds = 15
+	}
+	for _, m := range KeptMethods() {
+		t.Run(m.Name, func(t *testing.T) {
+			t.Parallel()
+			holds, victims, views := 0, 0, 0
+			for seed := range seeds {
+				s := newKeptStorm(t, m.Name, seed)
+				func() {
+					defer func() {
+						if t.Failed() {
+							t.Logf("seed %d", seed)
+						}
+					}()
+					s.run()
+				}()
+				holds, victims, views = holds+s.holds, victims+s.victims, views+s.views
+			}
+			if holds < 100 || views < 10 {
+				t.Errorf("%d holds, %d victims, %d views: the storms show nothing", holds, victims, views)
+			}
+			t.Logf("%d holds, %d victims, %d views", holds, victims, views)
+		})
+	}
+}
