@@ -45,18 +45,19 @@ staticcheck := go tool -modfile=tools/go.mod staticcheck
 # none of its own and hands everything to explore, and packages only for browsers; packages
 # with files for one system only; packages with fuzz targets; packages that can rewrite golden
 # files.
-concurrent = $(shell { grep -rlE --include='*.go' '^[[:space:]]*go [[:alpha:]]|[.]Go[^[:alnum:][:space:],]' . | xargs -r dirname; echo ./internal/world/model; echo ./internal/world/compare; echo ./internal/live/storm/sweep; echo ./internal/world/calls; } | grep -vE "^./(cmd/stile|web/wasm|internal/(live/bench|mutants)|test/.*)$$" | sort -u)
+concurrent = $(shell { grep -rlE --include='*.go' '^[[:space:]]*go [[:alpha:]]|[.]Go[^[:alnum:][:space:],]' . | xargs -r dirname; echo ./internal/world/model; echo ./internal/world/compare; echo ./internal/live/storm/sweep; echo ./internal/world/calls; } | grep -vE "^./(cmd/stile|web/wasm|internal/(live/bench|mutants)|test/.*|tools/.*)$$" | sort -u)
 systems    = ./internal/live/child ./internal/live/node/clock ./internal/live/node/disk ./internal/live/node/transport ./internal/tty
 fuzzed     = $(shell grep -rl --include='*_test.go' --exclude-dir=test '^func Fuzz' . | xargs -r dirname | sort -u)
 golden     = $(shell grep -rl --include='*_test.go' 'flag.Bool.*"update"' . | xargs -r dirname | sort -u)
 
-.PHONY: help check computed nightly tools fmt vet lint test tests race fuzz storm cluster check-cluster restarts ledger bench numbers compare-instructions numbers-live numbers-node numbers-lab golden museum faults controls live mutants proofs proofs-long proofs-view tla web web-check skeleton site screenshots release release-check proto proto-check
+.PHONY: help check inspected computed nightly tools fmt vet lint test tests race fuzz storm cluster check-cluster restarts ledger bench numbers compare-instructions numbers-live numbers-node numbers-http numbers-lab golden museum faults controls live mutants proofs proofs-long proofs-view tla web web-check skeleton site screenshots release release-check proto proto-check
 
 help: ## list all targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
 
-# Real processes mostly wait, so they run beside what computes.
-check: tools fmt vet lint web-check proto-check tests ## everything a change must pass; about 12 minutes
+# Browsers and real processes mostly wait, so they run beside what computes.
+check: tools fmt vet ## everything a change must pass; about 15 minutes
+	@$(MAKE) --no-print-directory -j 2 tests inspected
 	@$(MAKE) --no-print-directory -j 2 --output-sync=target cluster computed
 	@left=$$({ tools/race.sh; tools/postgres.sh left; tools/languages.sh left; tools/cluster.sh; } | paste -sd ';' - | sed 's/;/; /g'); echo "check: all good$${left:+, but $$left}"
 
@@ -68,6 +69,9 @@ nightly: check ## the long settings, and every page of docs/results; hours
 	go test ./internal/world/document -run TestTruth -count 1 -truths 10 -timeout 1h
 	$(MAKE) ledger FROM=$$(tools/ledger.sh next) SEEDS=100000
 	$(MAKE) mutants proofs museum faults controls live check-cluster restarts site
+
+inspected:
+	@$(MAKE) --no-print-directory -j 1 lint web-check proto-check
 
 computed:
 	@$(MAKE) --no-print-directory -j 1 race fuzz storm
@@ -192,6 +196,10 @@ numbers-node: ## make docs/results/bench-node.txt: the speed of a cluster of thr
 	{ echo "made by 'make numbers-node' at commit $$(git rev-parse --short HEAD), of $(strip $(PRIORITY) stile bench $(NODE))"; uptime; $(PRIORITY) ./bench.tmp bench $(NODE); } > docs/results/bench-node.txt.new
 	rm bench.tmp
 	mv docs/results/bench-node.txt.new docs/results/bench-node.txt
+
+numbers-http: ## make docs/results/bench-http.txt: locks over HTTP beside etcd's; needs the Go proxy
+	{ echo "made by 'make numbers-http' at commit $$(git rev-parse --short HEAD)"; uptime; echo; cd tools/beside && go run .; } > docs/results/bench-http.txt.new
+	mv docs/results/bench-http.txt.new docs/results/bench-http.txt
 
 numbers-lab: ## make docs/results/bench-lab.txt: the speed of the lab's page; about 5 minutes, needs Chromium
 	{ echo "made by 'make numbers-lab' at commit $$(git rev-parse --short HEAD)$(if $(PRIORITY), with $(strip $(PRIORITY)))"; tools/numbers-lab.sh $(PRIORITY); } > docs/results/bench-lab.txt.new

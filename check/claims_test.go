@@ -26,11 +26,11 @@ type bearer struct {
 	slip  slip
 }
 
-// A slip is called when the token arrives, when a request does, and when the section is
-// left. It returns true to end the step.
+// A slip is called when the token arrives, when a request does, when the section is left,
+// and when the token is passed on. It returns true to end the step, or to send no token.
 type slip struct {
-	token, request, leave func(s *bearer, from algorithm.ID, n uint64) bool
-	kind                  uint8 // of requests
+	token, request, leave, pass func(s *bearer, from algorithm.ID, n uint64) bool
+	kind                        uint8 // of requests
 }
 
 type bearerMessage struct {
@@ -115,7 +115,9 @@ func (s *bearer) pass(out *algorithm.Out[bearerMessage]) {
 	n := algorithm.ID(len(s.rn))
 	for d := algorithm.ID(1); d < n; d++ {
 		if j := (s.self + d) % n; s.rn[j] == s.ln[j]+1 {
-			out.Send(j, bearerMessage{Kind: 1, LN: s.ln})
+			if s.slip.pass == nil || !s.slip.pass(s, j, 0) {
+				out.Send(j, bearerMessage{Kind: 1, LN: s.ln})
+			}
 			s.lose()
 			return
 		}
@@ -170,6 +172,7 @@ func TestAnchorsAreTested(t *testing.T) {
 		"drops a token if RN < LN":        {slip{token: drop(func(s *bearer, _ algorithm.ID, _ uint64) bool { return s.lags(0) })}, true},
 		"drops a token if RN + 1 < LN":    {slip{token: drop(func(s *bearer, _ algorithm.ID, _ uint64) bool { return s.lags(1) })}, true},
 		"keeps a token if RN < LN":        {slip{leave: func(s *bearer, _ algorithm.ID, _ uint64) bool { return s.lags(0) }}, true},
+		"sends none if RN < LN":           {slip{pass: func(s *bearer, _ algorithm.ID, _ uint64) bool { return s.lags(0) }}, true},
 		"drops it if RN is still 0":       {slip{token: drop(func(s *bearer, _ algorithm.ID, _ uint64) bool { return slices.Min(s.rn) == 0 && slices.Max(s.ln) > 1 })}, true},
 		"drops it if a REQUEST is late":   {slip{request: drop(func(s *bearer, from algorithm.ID, n uint64) bool { return n < s.ln[from] })}, true},
 		"drops it if RN is 0 and LN is 1": {slip{token: drop(func(s *bearer, _ algorithm.ID, _ uint64) bool { return s.self != 0 && s.rn[0] == 0 && s.ln[0] == 1 })}, true},

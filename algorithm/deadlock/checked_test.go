@@ -1,6 +1,7 @@
 package deadlock_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -23,6 +24,7 @@ type capture struct {
 // A meal is a case, made for a method: which locks each process takes, and in how many
 // transactions; 0 means any number of them.
 type meal struct {
+	name   string
 	of     func(m deadlock.Method, mode string) transactions.Config
 	rounds int
 }
@@ -30,13 +32,15 @@ type meal struct {
 // dinner returns a ring of n processes and n locks, crowd three processes over
 // two locks.
 func dinner(sites, n, rounds int) meal {
-	return meal{func(m deadlock.Method, mode string) transactions.Config {
+	return meal{fmt.Sprintf("dinner of %d at %d sites, %d rounds", n, sites, rounds), func(m deadlock.Method, mode string) transactions.Config {
 		return transactions.Dinner(m, mode, sites, n)
 	}, rounds}
 }
 
 func crowd(sites, rounds int) meal {
-	return meal{func(m deadlock.Method, mode string) transactions.Config { return transactions.Crowd(m, mode, sites) }, rounds}
+	return meal{fmt.Sprintf("crowd at %d sites, %d rounds", sites, rounds), func(m deadlock.Method, mode string) transactions.Config {
+		return transactions.Crowd(m, mode, sites)
+	}, rounds}
 }
 
 // captures lists them by method and mode.
@@ -114,11 +118,12 @@ func key(m deadlock.Mutant) string { return strings.TrimSpace(m.Method.Name + " 
 func TestMutantsInTheChecker(t *testing.T) {
 	all := captures()
 	planted := map[string]int{}
+	sound := map[string]*check.Report{} // by method, mode and case
 	for _, m := range deadlock.Mutants() {
 		for _, c := range all[key(m)] {
 			if c.bug == m.Bug {
 				planted[key(m)]++
-				c.try(t, m)
+				c.try(t, m, sound)
 			}
 		}
 	}
@@ -149,58 +154,62 @@ func TestStalePaths(t *testing.T) {
 		if testing.Short() && steps > 20 {
 			continue // it takes seconds
 		}
-		c := capture{meal: cases[r.Bug].meal, property: check.FalseReport}
-		d := c.meal.of(r.Method, "")
+		c := cases[r.Bug].meal
+		d := c.of(r.Method, "")
 		spec, err := r.Spec(d.Layout)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if p := c.check(t, d, spec); p.Verdict != check.Violated || len(p.Trace) != steps {
+		if p := c.run(t, d, spec).Find(check.FalseReport); p.Verdict != check.Violated || len(p.Trace) != steps {
 			t.Errorf("%s: %s %s after %d steps, want %d: %s %v", r.Bug, p.Name, p.Verdict, len(p.Trace), steps, p.Note, p.Trace)
 		}
-		if p := c.outcome(t, deadlock.DetectDistributed(), ""); p.Verdict != check.HoldsBounded {
+		if p := c.check(t, deadlock.DetectDistributed(), "").Find(check.FalseReport); p.Verdict != check.HoldsBounded {
 			t.Errorf("%s: %s %s without it", r.Bug, p.Name, p.Verdict)
 		}
 	}
 }
 
-func (c capture) try(t *testing.T, m deadlock.Mutant) {
+func (c capture) try(t *testing.T, m deadlock.Mutant, sound map[string]*check.Report) {
 	t.Helper()
-	p := c.outcome(t, m.Method, "")
+	p := c.meal.check(t, m.Method, "").Find(c.property)
 	if p.Verdict != check.Violated {
 		t.Errorf("%s: %s: %s %s", key(m), c.bug, c.property, p.Verdict)
 	} else if got := story(p); got != c.story {
 		t.Errorf("%s: %s:\n got %q\nwant %q", key(m), c.bug, got, c.story)
 	}
-	sound, err := deadlock.Find(m.Method.Name)
-	if err != nil {
-		t.Fatal(err)
+	name := key(m) + ", " + c.meal.name
+	if sound[name] == nil {
+		method, err := deadlock.Find(m.Method.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sound[name] = c.meal.check(t, method, m.Mode)
 	}
-	if p := c.outcome(t, sound, m.Mode); p.Verdict == check.Violated {
-		t.Errorf("%s: %s is violated without a bug: %v", key(m), c.property, p.Trace)
+	if p := sound[name].Find(c.property); p.Verdict == check.Violated {
+		t.Errorf("%s: %s is violated without a bug: %v", name, c.property, p.Trace)
 	}
 }
 
-// outcome checks a method, or a mutant of it. The one that does nothing about
+// check checks a method, or a mutant of it. The one that does nothing about
 // deadlocks is asked for its locks in order: then there are none.
-func (c capture) outcome(t *testing.T, m deadlock.Method, mode string) *check.Property {
+func (c meal) check(t *testing.T, m deadlock.Method, mode string) *check.Report {
 	t.Helper()
 	m.Sorted = m.Sorted || m.Family == deadlock.Ignore
-	d := c.meal.of(m, mode)
+	d := c.of(m, mode)
 	spec, err := d.Spec()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return c.check(t, d, spec)
+	return c.run(t, d, spec)
 }
 
-func (c capture) check(t *testing.T, d transactions.Config, spec algorithm.Spec) *check.Property {
+func (c meal) run(t *testing.T, d transactions.Config, spec algorithm.Spec) *check.Report {
 	t.Helper()
-	r, err := check.Run(check.Config{Spec: spec, Family: d.Family(), Nodes: len(d.Programs), Requests: c.meal.rounds})
+	r, err := check.Run(check.Config{Spec: spec, Family: d.Family(), Nodes: len(d.Programs), Requests: c.rounds})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return r.Find(c.property)
+	return r
 }
 
 // story is the story of a violation, as one line.

@@ -152,7 +152,7 @@ func TestTwoInsideAndADeath(t *testing.T) {
 		t.Skip("it takes long")
 	}
 	spec := recovery.With(plain(mutex.BakeryNaive), election.Bully())
-	r, err := check.Run(check.Config{Spec: spec, Nodes: 3, Requests: 1, Crashes: 1, Pace: check.Quick})
+	r, err := check.Run(check.Config{Spec: spec, Nodes: 3, Requests: 1, Requesters: []algorithm.ID{0, 1}, Crashes: 1, Pace: check.Quick})
 	if err != nil {
 		t.Fatal(err)
 	}

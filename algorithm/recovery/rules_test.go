@@ -43,13 +43,18 @@ func TestRulesAreNeeded(t *testing.T) {
 		"a waiting process does not request again":         {1, 0, check.Starvation, 11},
 		"a view with a dead member is kept":                {2, 0, check.Starvation, 14},
 	}
+	sound := map[need]bool{}
 	for _, m := range recovery.Mutants() {
 		c, ok := all[m.Bug]
 		if !ok {
 			t.Errorf("%s: no case", m.Bug)
 		}
 		c.try(t, m.Bug, m.Spec(mutex.Central, election.Bully()), true)
-		c.try(t, m.Bug, recovery.With(mutex.Central, election.Bully()), false)
+		c.steps = 0
+		if !sound[c] {
+			sound[c] = true
+			c.try(t, "all rules", recovery.With(mutex.Central, election.Bully()), false)
+		}
 	}
 }
 

@@ -37,5 +37,11 @@ echo "release says: $(field code <<<"$answer")"
 
 answer=$(call Locks/Acquire "{\"session\":\"$session\",\"name\":\"jobs/nightly\"}")
 echo "held again with token $(field token <<<"$answer")"
+call Locks/SetValue "{\"session\":\"$session\",\"name\":\"jobs/nightly\",\"value\":\"row 7\"}" >/dev/null
+value=
+while [ -z "$value" ]; do # lists show it soon
+	value=$(call Cluster/ListLocks '{"prefix":"jobs/nightly"}' | field value)
+done
+echo "listed with the value $value"
 answer=$(call Locks/Release "{\"session\":\"$session\",\"name\":\"jobs/nightly\"}")
 echo "released token $(field token <<<"$answer")"

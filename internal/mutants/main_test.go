@@ -75,6 +75,10 @@ func TestToy(t *testing.T) {
 			t.Errorf("%s\nwant %s", page, w)
 		}
 	}
+	delete(results, s.mutants[0].key())
+	if page := report([]*suite{s}, results, nil, o); !strings.Contains(page, "| 15 | sample of 14 |") {
+		t.Errorf("%s\nwant a sample of 14", page)
+	}
 }
 
 // A mutant that is listed as equivalent does not run, and counts as such; if it runs

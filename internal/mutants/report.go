@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -99,9 +100,9 @@ const reportHead = `# Mutants
 
 <!-- made by 'make mutants': do not edit -->
 
-A mutant is the code with one small change: a statement dropped, a condition negated or weakened, a number off by one, operands or arguments exchanged, an assignment skipped, a result replaced. The tests should notice each of them. A mutant is killed if a test fails, or exceeds five times its usual processor time plus %v, or runs out of memory; it meets the tests of its own package first; then one of the live core meets some of the exhaustive model of view changes (internal/world/viewmodel) and a short storm, and one of the checker those tests of package check that take at most %v. Mutants that no test reaches count as survivors. An equivalent mutant does the same as the original, for a reason that is listed below.
+A mutant is the code with one small change: a statement dropped, a condition negated or weakened, a number off by one, operands or arguments exchanged, an assignment skipped, a result replaced. The tests should notice each of them. A mutant is killed if a test fails, or exceeds five times its usual processor time plus %v, or runs out of memory; it meets the tests of its own package first; then one of the live core meets some of the exhaustive model of view changes (internal/world/viewmodel) and a short storm, and one of the checker those tests of package check that take at most %v. Mutants that no test reaches count as survivors. An equivalent mutant does the same as the original, apart from the time and memory that it takes, for a reason that is listed below.
 
-If fewer mutants of a package were run than it has, they are a random sample: its mutants are ordered by a hash of a seed, here %d, and of what they change, and the first ones are run. Edits of other lines hardly change the sample. The share that is killed is that of the mutants that were run and are not equivalent. Tests were written for survivors of the sample, so the share is lower among mutants that were not run.
+The mutants that were run do not include equivalent ones. If fewer of the others were run than a package has, they are a random sample: its mutants are ordered by a hash of a seed, here %d, and of what they change, and the first ones are run. Edits of other lines hardly change the sample. The share that is killed is that of the mutants that were run, or a dash if none was. A result counts until the function is edited, also if tests are: a mutant that was killed is not run again. Tests were written for survivors of the sample, so the share is lower among mutants that were not run.
 
 | package | mutants | run | killed by own tests | by the model | by the storm | by check | survived | not covered | equivalent | killed |
 |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|
@@ -143,7 +144,11 @@ func report(suites []*suite, results map[string]result, equivalent map[string]st
 		if ran > 0 {
 			share = fmt.Sprintf("%.1f %%", 100*float64(counts[killed])/float64(ran))
 		}
-		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d | %d | %d | %d | %d | %d | %s |\n", s.dir, len(s.mutants), ran, by["own tests"], by["views"], by["storm"], by["check"], counts[survived], counts[unreached], listed, share)
+		run := strconv.Itoa(ran)
+		if ran > 0 && ran+listed < len(s.mutants) {
+			run = "sample of " + run
+		}
+		fmt.Fprintf(&b, "| %s | %d | %s | %d | %d | %d | %d | %d | %d | %d | %s |\n", s.dir, len(s.mutants), run, by["own tests"], by["views"], by["storm"], by["check"], counts[survived], counts[unreached], listed, share)
 	}
 	for _, part := range []struct{ title, list string }{{"Survivors", survivors.String()}, {"Equivalent mutants", same.String()}} {
 		lines := slices.Collect(strings.Lines(part.list))

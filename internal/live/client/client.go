@@ -27,6 +27,10 @@ type Config struct {
 	TLS      cert.Config   // certificate files; empty: plain TCP
 	Insecure bool          // allow plain TCP where others can listen in
 
+	// Once makes Dial fail when a node refuses the client. By default it tries on, because
+	// another node may not, or this one later. A node that is not ready is always waited for.
+	Once bool
+
 	// Connect connects to a node; nil: over TCP, with these certificates.
 	Connect func(ctx context.Context, address string) (transport.Conn, error)
 }
@@ -51,7 +55,9 @@ type Client struct {
 	woken   []chan struct{} // to be closed when the mutex is released: the woken goroutines need it
 	closing []closing       // the same: the node may answer before Close returns
 	opened  chan struct{}   // closed when there is a session
+	refused chan struct{}   // closed if Config.Once is set and a node has refused the client
 	welcome bool
+	gaveUp  bool
 	lately  map[string]error // by address: why the last attempt to connect or to open a session failed
 	idle    chan struct{}    // closed when no lock is held or awaited; nil unless Idle was called
 	closed  bool
@@ -100,7 +106,7 @@ func NeedsTLS(err error) bool { return errors.Is(err, transport.ErrPlain) }
 // Dial creates a client and waits until it has a session with a node. Its error lists the
 // nodes that it tried, each with the reason.
 func Dial(ctx context.Context, c Config) (*Client, error) {
-	x := &Client{c: c, holds: map[uint64]*Hold{}, asks: map[uint64]*question{}, lines: map[uint64]*line{}, opened: make(chan struct{}), lately: map[string]error{}, armed: member.Never}
+	x := &Client{c: c, holds: map[uint64]*Hold{}, asks: map[uint64]*question{}, lines: map[uint64]*line{}, opened: make(chan struct{}), refused: make(chan struct{}), lately: map[string]error{}, armed: member.Never}
 	var err error
 	if x.dial, err = c.wire(); err != nil {
 		return nil, err
@@ -118,6 +124,10 @@ func Dial(ctx context.Context, c Config) (*Client, error) {
 	select {
 	case <-x.opened:
 		return x, nil
+	case <-x.refused:
+		err = x.reasons()
+		x.Close()
+		return nil, fmt.Errorf("no session: %w", err)
 	case <-ctx.Done():
 	}
 	err = x.reasons()
@@ -304,6 +314,7 @@ func (x *Client) run(ctx context.Context, d session.Dial) {
 		if l != nil || link == nil { // not one that the session has given up
 			if !refused { // the node's own reason says more
 				x.lately[d.Address] = err
+				x.giveUp()
 			}
 		}
 		if l == nil {
@@ -326,7 +337,18 @@ func (x *Client) listen(d session.Dial, b []byte) (refused bool) {
 		return false
 	}
 	x.lately[d.Address] = &Refused{d.Address, f.Why, f.Reason()}
+	if f.Why != session.NoLease && f.Why != session.Evicted { // it may be ready soon
+		x.giveUp()
+	}
 	return true
+}
+
+// giveUp makes Dial fail, if that is wanted. The mutex must be held.
+func (x *Client) giveUp() {
+	if x.c.Once && !x.welcome && !x.closed && !x.gaveUp {
+		x.gaveUp = true
+		x.woken = append(x.woken, x.refused)
+	}
 }
 
 // Busy returns how many locks are held or awaited.

@@ -106,6 +106,11 @@ func clientControls() []Control {
 			Tests:    []Test{test(clientPackage, "TestSecret")},
 		},
 		{
+			Name: "AnyIdentity", Section: "10", Text: "a node lets another identity resume a session",
+			Rewrites: []Rewrite{{serverFile, `s.who != by.who) {`, `s.who != by.who && !broken("AnyIdentity")) {`}},
+			Tests:    []Test{storm("clients", 20), test(clientPackage, "TestAnotherIdentity")},
+		},
+		{
 			Name: "KeepsGrant", Section: "10", Text: "a lock granted in the step that takes it back is kept",
 			Rewrites: []Rewrite{{serveFile, `		} else {
 			d.due = append(d.due, r)

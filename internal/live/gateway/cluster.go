@@ -3,14 +3,19 @@ package gateway
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"google.golang.org/protobuf/types/known/durationpb"
 
+	"github.com/stile-lock/stile/internal/live/client"
 	pb "github.com/stile-lock/stile/internal/live/gateway/stilev1"
 	"github.com/stile-lock/stile/internal/live/member"
 	"github.com/stile-lock/stile/internal/live/node"
+	"github.com/stile-lock/stile/internal/live/survey"
+	"github.com/stile-lock/stile/internal/words"
 )
 
 // cluster is the service Cluster.
@@ -62,54 +67,123 @@ func (g cluster) ListLocks(ctx context.Context, in *pb.ListLocksRequest) (*pb.Li
 	if len(in.GetPageToken()) > member.MaxName {
 		return nil, badRequest.errorf("page_token of %d bytes: want the next_page_token of an earlier answer", len(in.GetPageToken()))
 	}
-	page, err := g.page(ctx, in.GetPrefix(), in.GetPageToken())
+	page, next, err := g.readable(ctx, in.GetPrefix(), in.GetPageToken())
 	if err != nil {
 		return nil, err
 	}
-	out := &pb.ListLocksResponse{NextPageToken: page.Next}
+	out := &pb.ListLocksResponse{NextPageToken: next, Unasked: describeUnasked(page.Unasked)}
 	for i := range page.Locks {
 		out.Locks = append(out.Locks, describeLock(&page.Locks[i]))
 	}
 	return out, nil
 }
 
-// page returns locks in use. While the node looks for them all else waits, so only some
+// answerTimeout is how long another member has to answer.
+const answerTimeout = 2 * time.Second
+
+// readable returns a page of the locks in use that the caller may read, and After of the next
+// one. The rules of this node decide. Other members leave out what theirs do not allow.
+func (g cluster) readable(ctx context.Context, prefix, after string) (page *survey.Locks, next string, err error) {
+	who := callOf(ctx).who
+	page, next, err = g.page(ctx, node.LockQuery{Prefix: prefix, After: after, For: who.Path()}, func(ctx context.Context, _ string, what uint64, about []byte, to any) error {
+		return g.ask(ctx, what, about, to) // the node refuses callers that it no longer accepts
+	})
+	if err != nil {
+		return nil, "", err
+	}
+	reads := g.node.Reads(who)
+	page.Locks = slices.DeleteFunc(page.Locks, func(l survey.Lock) bool { return !reads(l.Name) })
+	return page, next, nil
+}
+
+// page asks all members for a page of locks: this node in the given way. While a node looks
+// for locks all else waits there, and the pages of all members are in memory, so only some
 // calls may ask at a time.
-func (g cluster) page(ctx context.Context, prefix, after string) (*node.LockPage[node.LockInfo], error) {
+func (g cluster) page(ctx context.Context, q node.LockQuery, here survey.Ask) (page *survey.Locks, next string, err error) {
 	select {
 	case g.listing <- struct{}{}:
 		defer func() { <-g.listing }()
 	case <-ctx.Done():
-		return nil, answer(ctx.Err())
+		return nil, "", answer(ctx.Err())
 	}
-	query, err := json.Marshal(node.LockQuery{Prefix: prefix, After: after})
-	if err != nil {
-		return nil, err
+	s := g.node.Status()
+	if !s.Member() {
+		return nil, "", noNode.errorf("node %s is not a member at present: use another node", s.Node)
 	}
-	page := new(node.LockPage[node.LockInfo])
-	return page, g.ask(ctx, node.AskLocks, query, page)
+	page, next = survey.Page(ctx, s.Members, q, func(ctx context.Context, address string, what uint64, about []byte, to any) error {
+		if address == s.Address {
+			err = here(ctx, address, what, about, to)
+			return err
+		}
+		return g.askOther(ctx, s.Members, address, what, about, to)
+	})
+	return page, next, err
+}
+
+// errUnlinked is why a member is not asked.
+var errUnlinked = errors.New("there is no connection to it at present")
+
+// askOther asks another member, as this node. One that is known to be out of reach is not
+// waited for.
+func (g cluster) askOther(ctx context.Context, members []node.MemberInfo, address string, what uint64, about []byte, to any) error {
+	if !slices.ContainsFunc(members, func(m node.MemberInfo) bool { return m.Address == address && m.Linked }) {
+		return errUnlinked
+	}
+	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
+	defer cancel()
+	return g.node.AskAt(ctx, address, what, about, to)
 }
 
 // describeLock describes a lock.
-func describeLock(l *node.LockInfo) *pb.Lock {
-	out := &pb.Lock{Name: l.Name, Node: l.Node, Algorithm: l.Algorithm, Home: l.Home, Unlisted: uint32(l.Unlisted), Why: l.Why}
+func describeLock(l *survey.Lock) *pb.Lock {
+	out := &pb.Lock{Name: l.Name, Algorithm: l.Algorithm, Home: l.Home, Unlisted: uint32(l.Unlisted)}
 	if h := l.Holder; h != nil {
-		out.Holder = &pb.Holder{Who: h.Who, Token: h.Token, HeldFor: seconds(h.Held), LeaseLeft: seconds(h.Left), Value: h.Value, Identity: h.Identity, Label: h.Label}
+		out.Holder = &pb.Holder{Who: h.Who, Token: h.Token, HeldFor: seconds(h.Held), LeaseLeft: seconds(h.Left), Value: h.Value, Identity: h.Identity, Label: h.Label, Node: h.Node}
 	}
 	for _, w := range l.Waiters {
-		out.Waiters = append(out.Waiters, &pb.Waiter{Who: w.Who, WaitedFor: seconds(w.Waited), Identity: w.Identity, Label: w.Label})
+		out.Waiters = append(out.Waiters, &pb.Waiter{Who: w.Who, WaitedFor: seconds(w.Waited), Identity: w.Identity, Label: w.Label, Node: w.Node, Why: w.Why})
+	}
+	return out
+}
+
+// describeUnasked describes members that did not answer.
+func describeUnasked(all []survey.Silent) (out []*pb.Unasked) {
+	for _, s := range all {
+		out = append(out, &pb.Unasked{Node: s.Node, Address: s.Address, Why: s.Why})
 	}
 	return out
 }
 
 // ForceRelease implements stile.v1.Cluster.
 func (g cluster) ForceRelease(ctx context.Context, in *pb.ForceReleaseRequest) (*pb.ForceReleaseResponse, error) {
-	if err := member.CheckName(in.GetName()); err != nil {
+	name := in.GetName()
+	if err := member.CheckName(name); err != nil {
 		return nil, badRequest.error(err)
 	}
-	var r node.Released
-	if err := g.ask(ctx, node.AskRelease, []byte(in.GetName()), &r); err != nil {
+	ctx, cancel := context.WithTimeout(ctx, 2*answerTimeout)
+	defer cancel()
+	r, err := g.node.ReleaseFor(ctx, callOf(ctx).who, name, func() ([]string, error) { return g.through(ctx, name) })
+	switch {
+	case err == nil:
+		return &pb.ForceReleaseResponse{Who: r.Who, Token: r.Token}, nil
+	case errors.Is(err, context.DeadlineExceeded):
+		return nil, noNode.error(err)
+	}
+	return nil, answer(err)
+}
+
+// through returns the addresses of the members through which a lock is held.
+func (g cluster) through(ctx context.Context, name string) ([]string, error) {
+	page, _, err := g.page(ctx, node.LockQuery{Prefix: name}, g.node.AskAt) // the name itself comes first
+	if err != nil {
 		return nil, err
 	}
-	return &pb.ForceReleaseResponse{Who: r.Who, Token: r.Token}, nil
+	if len(page.Locks) > 0 && page.Locks[0].Name == name && page.Locks[0].Holder != nil {
+		return page.Locks[0].Through, nil
+	}
+	why := fmt.Sprintf("lock %s is not held", words.Quoted(name))
+	for _, s := range page.Unasked {
+		why += fmt.Sprintf("; or it is held through %s, which did not answer: %s", s.Node, s.Why)
+	}
+	return nil, client.Declined(why)
 }

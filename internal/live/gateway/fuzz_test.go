@@ -14,7 +14,7 @@ import (
 var (
 	methods = []string{
 		pb.LocksOpenSessionProcedure, pb.LocksKeepAliveProcedure, pb.LocksCloseSessionProcedure, pb.LocksAcquireProcedure, pb.LocksTryAcquireProcedure,
-		pb.LocksReleaseProcedure, pb.LocksHoldProcedure, pb.ClusterStatusProcedure, pb.ClusterMembersProcedure, pb.ClusterListLocksProcedure,
+		pb.LocksReleaseProcedure, pb.LocksSetValueProcedure, pb.LocksHoldProcedure, pb.ClusterStatusProcedure, pb.ClusterMembersProcedure, pb.ClusterListLocksProcedure,
 		pb.ClusterWatchLocksProcedure, pb.ClusterForceReleaseProcedure, "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo", "/",
 	}
 	contents = []string{

@@ -3,9 +3,12 @@ package gateway
 import (
 	"context"
 	"errors"
+	"io"
+	"log"
 	"log/slog"
 	"net"
 	"net/http"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -76,7 +79,7 @@ func New(n *node.Node, c Config) (*Gateway, error) {
 	g.listener.most.Store(maxConns)
 	ping := min(max(n.Lease()/2, time.Second), 10*time.Second) // detects a client that is paused
 	g.server = &http.Server{
-		Handler: g.handler(), ConnContext: withConn, ErrorLog: slog.NewLogLogger(g.log.Handler(), slog.LevelDebug),
+		Handler: g.handler(), ConnContext: withConn, ErrorLog: log.New(serverLog{g}, "", 0),
 		ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
 		Protocols: new(http.Protocols),
 		HTTP2: &http.HTTP2Config{
@@ -93,6 +96,23 @@ func New(n *node.Node, c Config) (*Gateway, error) {
 	}
 	go g.serve(c.TLS != nil)
 	return g, nil
+}
+
+// A serverLog gets the lines that the HTTP server logs.
+type serverLog struct{ *Gateway }
+
+// Write implements io.Writer. Connections that fail in the TLS handshake are audited, apart
+// from those that merely end.
+func (g serverLog) Write(b []byte) (int, error) {
+	line := strings.TrimSpace(string(b))
+	rest, failed := strings.CutPrefix(line, "http: TLS handshake error from ")
+	from, why, ok := strings.Cut(rest, ": ")
+	if failed && ok && why != io.EOF.Error() {
+		g.node.DeniedHandshake(from, "the TLS handshake failed: "+why)
+	} else {
+		g.log.Debug(line)
+	}
+	return len(b), nil
 }
 
 // newGateway returns a Gateway that does not listen.

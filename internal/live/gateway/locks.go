@@ -182,6 +182,26 @@ func (g locks) Release(ctx context.Context, in *pb.ReleaseRequest) (*pb.ReleaseR
 	return &pb.ReleaseResponse{Token: o.token}, nil
 }
 
+// SetValue implements stile.v1.Locks.
+func (g locks) SetValue(ctx context.Context, in *pb.SetValueRequest) (*pb.SetValueResponse, error) {
+	if err := protocol.CheckValue(in.GetValue()); err != nil {
+		return nil, badRequest.error(err)
+	}
+	s, err := g.sessions.find(in.GetSession(), callOf(ctx).who)
+	if err != nil {
+		return nil, err
+	}
+	defer s.leave()
+	h, err := s.holds(cmp.Or(in.GetKey(), in.GetName()))
+	if err == nil {
+		err = h.SetValue(in.GetValue())
+	}
+	if err != nil {
+		return nil, answer(err)
+	}
+	return &pb.SetValueResponse{}, nil
+}
+
 // places are the places of requests that wait at the node. All that wait for a lock may ask
 // at about the same time, so the answer of the node is used for a while.
 type places struct {

@@ -77,7 +77,7 @@ func (t *table) open(ctx context.Context, n *node.Node, who node.Caller, label s
 	defer cancel()
 	var err error
 	// Patience ends requests that wait while this node is not a member.
-	s.client, err = n.Connect(dial, who, client.Config{Name: label, Patience: lease})
+	s.client, err = n.Connect(dial, who, client.Config{Name: label, Patience: lease, Once: true})
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if err != nil {
@@ -357,6 +357,20 @@ func (s *session) release(key string) (*outcome, error) {
 		r.idle.Stop()
 	})
 	return r.outcome, r.outcome.err
+}
+
+// holds returns the hold of the request with this key.
+func (s *session) holds(key string) (*client.Hold, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch r := s.requests[key]; {
+	case r == nil:
+		return nil, noRequest.errorf("no request with key %q in this session: acquire the lock first", key)
+	case r.hold == nil:
+		return nil, noRequest.errorf("the request with key %q waits: its lock is not held yet", key)
+	default:
+		return r.hold, nil
+	}
 }
 
 // state returns until when the session's locks are held, 0 if there are none, and which are

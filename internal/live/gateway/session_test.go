@@ -1,12 +1,20 @@
 package gateway
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"connectrpc.com/connect"
+
 	"github.com/stile-lock/stile/internal/live/client"
+	"github.com/stile-lock/stile/internal/live/node"
+	"github.com/stile-lock/stile/internal/live/node/cert"
 )
 
 func TestUnary(t *testing.T) {
@@ -125,6 +133,42 @@ func TestUnheardGrant(t *testing.T) {
 	})
 }
 
+// A holder attaches a value to its lock, which lists show until it is released.
+func TestValue(t *testing.T) {
+	a := serve(t, nil)
+	s, other := a.open(nil), a.open(nil)
+	a.fails(noRequest, "Locks/SetValue", object{"session": s, "name": "x", "value": "row 7"})
+	a.call("Locks/Acquire", object{"session": s, "name": "x", "key": "k"})
+	a.call("Locks/Acquire", object{"session": other, "name": "x", "wait": "0s"})
+	shown := func() any {
+		all, _ := a.call("Cluster/ListLocks", object{"prefix": "x"}).at("locks").([]any)
+		if len(all) != 1 {
+			t.Fatalf("%d locks", len(all))
+		}
+		return object(all[0].(map[string]any)).at("holder", "value")
+	}
+	for _, value := range []string{"row 7", "row 8"} {
+		a.call("Locks/SetValue", object{"session": s, "key": "k", "value": value})
+		eventually(t, "the value is shown", func() bool { return shown() == value })
+	}
+	a.fails(noRequest, "Locks/SetValue", object{"session": other, "name": "x", "value": "mine"}) // it waits
+	a.fails(badRequest, "Locks/SetValue", object{"session": s, "key": "k", "value": strings.Repeat("x", 257)})
+	a.fails(noSession, "Locks/SetValue", object{"session": "x", "key": "k"})
+	if v := shown(); v != "row 8" {
+		t.Errorf("shown: %v", v)
+	}
+	a.call("Locks/Release", object{"session": s, "key": "k"})
+	a.call("Locks/Acquire", object{"session": other, "name": "x"})
+	if v := shown(); v != nil {
+		t.Errorf("the next holder has value %v", v)
+	}
+	a.call("Cluster/ForceRelease", object{"name": "x"})
+	eventually(t, "the loss is known", func() bool {
+		return a.call("Locks/KeepAlive", object{"session": other}).at("lost") != nil
+	})
+	a.fails(isLost, "Locks/SetValue", object{"session": other, "name": "x", "value": "late"})
+}
+
 func TestLoss(t *testing.T) {
 	a := serve(t, nil)
 	s := a.open(nil)
@@ -151,6 +195,33 @@ func TestLoss(t *testing.T) {
 	if out := a.call("Locks/Acquire", object{"session": s, "name": "x"}); out.at("held") == nil {
 		t.Errorf("not acquired again: %v", out)
 	}
+}
+
+// A node that refuses a session is not asked again, and its reason is the answer.
+func TestRefusedSession(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "rights.toml")
+	if err := os.WriteFile(file, []byte("[[rule]]\nwho = 'anyone'\nlocks = '*'\nmay = 'lock'\nquota = { sessions = 1 }\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	a := serve(t, func(c *node.Config) { c.Rights = file })
+	refused := func(p problem, who node.Caller) {
+		t.Helper()
+		s, err := a.g.sessions.open(t.Context(), a.g.node, who, "", 0)
+		if err == nil {
+			s.end()
+			t.Fatal("opened")
+		}
+		var e *connect.Error
+		if !errors.As(err, &e) || e.Meta().Get(ReasonHeader) != p.reason || errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%v: want %s, and no timeout", err, p.reason)
+		}
+	}
+	revoked := node.Caller{Identity: cert.Identity{Kind: cert.IsClient, Name: "ci", Token: true}, From: "192.0.2.1:9"}
+	refused(isDenied, revoked)
+	a.open(nil)
+	refused(overQuota, node.Caller{})
+	a.g.node.Kill()
+	refused(noNode, node.Caller{})
 }
 
 // A session without calls ends, and frees its locks.

@@ -9,7 +9,7 @@ import (
 	"connectrpc.com/connect"
 
 	pb "github.com/stile-lock/stile/internal/live/gateway/stilev1"
-	"github.com/stile-lock/stile/internal/live/node"
+	"github.com/stile-lock/stile/internal/live/survey"
 )
 
 const (
@@ -19,15 +19,16 @@ const (
 	quiet = 10 * time.Second
 )
 
-// A watch compares what a node says about locks with what it said before.
+// A watch compares what nodes say about locks with what they said before.
 type watch struct {
-	seed maphash.Seed
-	seen map[string]uint64 // fingerprints, by name
+	seed    maphash.Seed
+	seen    map[string]uint64 // fingerprints, by name
+	unasked []string          // names of the members that did not answer
 }
 
 // print returns the fingerprint of a lock: its holder with its value, and its waiters, but
 // not for how long they are that.
-func (w *watch) print(l *node.LockInfo) uint64 {
+func (w *watch) print(l *survey.Lock) uint64 {
 	var h maphash.Hash
 	h.SetSeed(w.seed)
 	if l.Holder != nil {
@@ -40,25 +41,34 @@ func (w *watch) print(l *node.LockInfo) uint64 {
 	return h.Sum64()
 }
 
-// compare returns what has changed.
-func (w *watch) compare(all []node.LockInfo) *pb.WatchLocksResponse {
-	out, now := &pb.WatchLocksResponse{}, make(map[string]uint64, len(all))
-	for i := range all {
-		l := &all[i]
+// compare returns what has changed, and whether anything has. While a member does not answer,
+// a lock that is missing counts as unchanged.
+func (w *watch) compare(all *survey.Locks) (out *pb.WatchLocksResponse, differs bool) {
+	out = &pb.WatchLocksResponse{Unasked: describeUnasked(all.Unasked)}
+	now := make(map[string]uint64, len(all.Locks))
+	for i := range all.Locks {
+		l := &all.Locks[i]
 		p := w.print(l)
 		if old, known := w.seen[l.Name]; !known || old != p {
 			out.Changed = append(out.Changed, describeLock(l))
 		}
 		now[l.Name] = p
 	}
-	for name := range w.seen {
-		if _, in := now[name]; !in {
+	for name, p := range w.seen {
+		if _, in := now[name]; !in && len(all.Unasked) > 0 {
+			now[name] = p
+		} else if !in {
 			out.Gone = append(out.Gone, name)
 		}
 	}
 	slices.Sort(out.Gone)
-	w.seen = now
-	return out
+	var unasked []string
+	for _, s := range all.Unasked {
+		unasked = append(unasked, s.Node)
+	}
+	differs = len(out.Changed)+len(out.Gone) > 0 || !slices.Equal(unasked, w.unasked)
+	w.seen, w.unasked = now, unasked
+	return out, differs
 }
 
 // WatchLocks implements stile.v1.Cluster.
@@ -80,7 +90,11 @@ func (g cluster) WatchLocks(ctx context.Context, in *pb.WatchLocksRequest, out *
 		if err != nil {
 			return err
 		}
-		if m := w.compare(all); len(m.Changed)+len(m.Gone) > 0 || time.Since(last) >= quiet {
+		m, differs := w.compare(all)
+		if len(w.seen) > maxWatched {
+			return manyToWatch(in.GetPrefix())
+		}
+		if differs || time.Since(last) >= quiet {
 			last = time.Now()
 			callOf(ctx).writeWithin(writeTimeout)
 			if err := out.Send(m); err != nil {
@@ -97,20 +111,31 @@ func (g cluster) WatchLocks(ctx context.Context, in *pb.WatchLocksRequest, out *
 	}
 }
 
+// manyToWatch is the error of a stream that would watch too many locks.
+func manyToWatch(prefix string) error {
+	return manyLocks.errorf("more than %d locks begin with %q: watch a longer prefix", maxWatched, prefix)
+}
+
 // watched returns all locks in use.
-func (g cluster) watched(ctx context.Context, prefix string) (all []node.LockInfo, err error) {
+func (g cluster) watched(ctx context.Context, prefix string) (*survey.Locks, error) {
+	all := &survey.Locks{}
 	for after := ""; ; {
-		page, err := g.page(ctx, prefix, after)
+		page, next, err := g.readable(ctx, prefix, after)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, page.Locks...)
+		all.Locks = append(all.Locks, page.Locks...)
+		for _, s := range page.Unasked {
+			if !slices.ContainsFunc(all.Unasked, func(x survey.Silent) bool { return x.Node == s.Node }) {
+				all.Unasked = append(all.Unasked, s)
+			}
+		}
 		switch {
-		case len(all) > maxWatched:
-			return nil, manyLocks.errorf("more than %d locks begin with %q: watch a longer prefix", maxWatched, prefix)
-		case page.Next == "":
+		case len(all.Locks) > maxWatched:
+			return nil, manyToWatch(prefix)
+		case next == "":
 			return all, nil
 		}
-		after = page.Next
+		after = next
 	}
 }

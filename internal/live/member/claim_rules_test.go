@@ -328,3 +328,79 @@ func TestClaimIsTestifiedTo(t *testing.T) {
 		}
 	}
 }
+
+// A claim is refused because an operator had taken the lock if the home itself has held it
+// since, and also if it still does.
+func TestClaimOfLockThatTheHomeHolds(t *testing.T) {
+	for _, alg := range live() {
+		c := newClaimed(t, alg, false, false)
+		c.lock(c.home, c.name)
+		c.settle()
+		a := c.members[c.a]
+		if err := a.Release(0, c.name, c.token); err != nil {
+			t.Fatal(err)
+		}
+		c.take(c.a)
+		if c.settle(); !c.holds(c.home, c.name) {
+			t.Fatalf("%s: the home does not hold the lock", alg)
+		}
+		c.install(c.then)
+		c.settle()
+		c.claim()
+		if c.settle(); !c.refused() || (*c.heard)[0].Cause != Released {
+			t.Errorf("%s: %v", alg, *c.heard)
+		}
+	}
+}
+
+// A home that has released a lock keeps no token of those that held it before.
+func TestReleasedHomeForgetsTokens(t *testing.T) {
+	f := newFleet(t, "naimi-trehel", 3)
+	v := f.next()
+	name := away(f.view, v, 0, 0)
+	f.lock(1, name)
+	f.settle()
+	f.install(v)
+	f.settle()
+	home := f.members[0].epoch
+	if len(home.newest) != 1 {
+		t.Fatalf("the home knows %d tokens of what is held", len(home.newest))
+	}
+	f.unlock(1, name)
+	f.lock(2, name)
+	if f.settle(); !f.holds(2, name) || len(home.newest) > 0 {
+		t.Errorf("another member holds the lock: %v; the home keeps %d tokens", f.holds(2, name), len(home.newest))
+	}
+}
+
+// After a claimed hold has ended, the next holder at the same member is an ordinary one: it
+// proves that no other process is inside.
+func TestHolderAfterClaim(t *testing.T) {
+	for _, atHome := range []bool{false, true} {
+		c := newClaimed(t, "naimi-trehel", atHome, false)
+		c.install(c.then)
+		c.settle()
+		c.claim()
+		if c.settle(); !c.honoured() {
+			t.Fatal(*c.heard)
+		}
+		c.lock(c.b, c.name)
+		c.settle()
+		m := c.members[c.b]
+		if err := m.Unlock(m.now, c.name, c.token); err != nil {
+			t.Fatal(err)
+		}
+		c.take(c.b)
+		c.settle()
+		c.over()
+		if !c.holds(c.b, c.name) {
+			t.Fatal("the request that waits is not granted")
+		}
+		v := c.next()
+		v.Ghosts = c.then.Ghosts
+		c.install(v)
+		if got, want := m.testimony(c.name), m.epoch.those(m.Inc); got != want {
+			t.Errorf("home %v: %v may be inside, want %v", atHome, got.list(), want.list())
+		}
+	}
+}

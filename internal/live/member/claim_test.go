@@ -176,21 +176,55 @@ func TestClaimCarried(t *testing.T) {
 		if c.settle(); len(*waits) > 0 {
 			t.Fatalf("another member hears %v", *waits)
 		}
+		var s State
+		if err := (&Template{Member: c.members[c.b]}).Save(&s); err != nil || !s.Present.ByClaim {
+			t.Errorf("carried as claimed %v (%v)", s.Present.ByClaim, err)
+		}
 	})
+}
+
+// A claim that the home has not answered when its view ends is sent to the home of the next
+// view. A home that has only claims of others carries nothing over.
+func TestClaimSentAgain(t *testing.T) {
+	for _, alg := range live() {
+		c := newClaimed(t, alg, false, false)
+		c.install(c.then)
+		c.settle()
+		c.claim()
+		answered := len(c.mail) > 0
+		v := c.next()
+		v.Ghosts = c.then.Ghosts
+		c.install(v)
+		if c.settle(); !answered || !c.honoured() {
+			t.Fatalf("%s: %v", alg, *c.heard)
+		}
+		v = c.next()
+		v.Ghosts = c.then.Ghosts
+		c.install(v)
+		if known, _, _ := c.members[c.home].Known(); known > 0 {
+			t.Errorf("%s: the home knows %d locks before it has a report", alg, known)
+		}
+	}
 }
 
 // The home refuses a claim if it has entered, lent or released the lock in this view.
 func TestClaimTooLate(t *testing.T) {
 	for _, alg := range live() {
-		for who := range 2 { // the home itself, or another member
+		for who := range 3 { // the home itself, another member, or one that has waited since the view before
 			c := newClaimed(t, alg, false, false)
+			if who == 2 {
+				c.lock(1, c.name)
+				c.settle()
+			}
 			c.install(c.then)
 			c.settle()
 			home := c.members[c.home]
 			home.Wake(home.now + 100*Instant(Second)) // the ghost's lease is over, and so is the client's time
 			c.take(c.home)
-			user := []int{c.home, 1}[who]
-			c.lock(user, c.name)
+			user := []int{c.home, 1, 1}[who]
+			if who < 2 {
+				c.lock(user, c.name)
+			}
 			if c.settle(); !c.holds(user, c.name) {
 				t.Fatalf("%s: the lock is not acquired", alg)
 			}

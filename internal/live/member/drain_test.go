@@ -84,6 +84,8 @@ func TestInsideAfterRelease(t *testing.T) {
 	for _, name := range []string{"a", "b", "b"} { // another request waits for b
 		f.lock(0, name)
 	}
+	f.lock(0, "c")
+	f.unlock(0, "c") // it is no longer in use
 	m.lease = Instant(10 * Second)
 	m.Wake(m.deadline())
 	f.take(0)

@@ -37,6 +37,19 @@ func TestEach(t *testing.T) {
 			t.Errorf("the first %d names are %v, want %v", most, got, want)
 		}
 	}
+	m.Wake(5)
+	f.lock(0, "c")
+	m.Wake(6)
+	f.lock(0, "c")
+	for q := range m.Queues {
+		waiting, since := 0, Never
+		if string(q.Name) == "c" {
+			waiting, since = 2, 5
+		}
+		if !q.Held || q.Waiting != waiting || q.Since != since {
+			t.Errorf("%s: held %v, %d wait since %d, want %d since %d", q.Name, q.Held, q.Waiting, q.Since, waiting, since)
+		}
+	}
 	lone, err := New(m.Config)
 	if err != nil {
 		t.Fatal(err)

@@ -380,7 +380,7 @@ func TestSettingsBounds(t *testing.T) {
 		"shortest":            {Settings{10 * Millisecond, Millisecond, 0, 1, 1, 0, 3600 * Second}, true},
 		"longest":             {Settings{3600 * Second, 1200 * Second, 100_000, 33, 1_000_000, 3600 * Second, MaxSpan}, true},
 		"shorter lease":       {Settings{10*Millisecond - 1, Millisecond, 0, 1, 1, 0, 3600 * Second}, false},
-		"longer lease":        {Settings{3600*Second + 1, 1200 * Second, 0, 1, 1, 0, 3600 * Second}, false},
+		"longer lease":        {Settings{3600*Second + 1, 1200 * Second, 0, 1, 1, 0, MaxSpan}, false},
 		"shorter renewal":     {Settings{10 * Millisecond, Millisecond - 1, 0, 1, 1, 0, 3600 * Second}, false},
 		"longer renewal":      {Settings{3600 * Second, 1200*Second + 1, 0, 1, 1, 0, 3600 * Second}, false},
 		"negative drift":      {Settings{10 * Millisecond, Millisecond, -1, 1, 1, 0, 3600 * Second}, false},

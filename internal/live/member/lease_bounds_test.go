@@ -95,3 +95,72 @@ func TestProofIsSentSoon(t *testing.T) {
 		}
 	}
 }
+
+// A lock that is lost shortly before the lease expires is not passed on sooner because the
+// lease is renewed, in the same view or in the next: its application may act until the end
+// that it knew.
+func TestRenewalDoesNotPassOn(t *testing.T) {
+	for _, carried := range []bool{false, true} {
+		f := newFleet(t, "central", 2)
+		v := f.next()
+		name := away(f.view, v, 1, 1)
+		m := f.members[0]
+		f.lock(0, name)
+		f.settle()
+		m.lease = Instant(m.Settings.Lease)
+		rests := m.lease
+		m.Wake(m.deadline())
+		if f.take(0); carried {
+			f.install(v)
+			f.settle()
+		}
+		m.Renewed(m.now, m.renewal)
+		if f.take(0); m.Inside() != 1 || !m.Usable(m.now) || m.Out.Wake > rests {
+			t.Errorf("carried %v: %d inside, and woken at %d, want %d", carried, m.Inside(), m.Out.Wake, rests)
+		}
+		f.lock(1, name)
+		if f.settle(); f.holds(1, name) {
+			t.Errorf("carried %v: another member enters while the application may still act", carried)
+		}
+		for m.now < rests {
+			m.Wake(min(m.Out.Wake, rests))
+			f.take(0)
+		}
+		if f.settle(); !f.holds(1, name) {
+			t.Errorf("carried %v: the lock is not passed on", carried)
+		}
+	}
+}
+
+// What proves that a client's lost lock may be passed on does so in the next view as well:
+// it needs no second renewal.
+func TestProofIsCarried(t *testing.T) {
+	f := newFleet(t, "central", 2)
+	v := f.next()
+	name := away(f.view, v, 1, 1)
+	m := f.members[0]
+	if _, err := m.Renew(0, 7, Second); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Lock(0, name, Ask{Client: 7, Deadline: Never}); err != nil {
+		t.Fatal(err)
+	}
+	f.take(0)
+	f.settle()
+	last := m.renewal
+	if m.Wake(Instant(Second)); m.renewal != last+1 {
+		t.Fatal("no renewal is sent after the client has lost the lock")
+	}
+	f.take(0)
+	f.install(v)
+	f.settle()
+	f.lock(1, name)
+	if f.settle(); f.holds(1, name) {
+		t.Fatal("another member enters before the renewal is confirmed")
+	}
+	m.Renewed(m.now, last+1)
+	f.take(0)
+	if f.settle(); !f.holds(1, name) {
+		t.Error("the lock is not passed on after the renewal")
+	}
+}

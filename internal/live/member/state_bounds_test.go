@@ -12,11 +12,14 @@ import (
 // otherwise.
 func TestStateRanks(t *testing.T) {
 	for _, x := range []struct {
-		queue, lendee int
-		ok            bool
-	}{{0, -1, true}, {MaxMembers - 1, MaxMembers - 1, true}, {MaxMembers, 0, false}, {0, MaxMembers, false}} {
+		queue, lendee, claimant int
+		ok                      bool
+	}{
+		{0, -1, 0, true}, {MaxMembers - 1, MaxMembers - 1, MaxMembers - 1, true},
+		{MaxMembers, 0, 0, false}, {0, MaxMembers, 0, false}, {0, 0, MaxMembers, false},
+	} {
 		p := full()
-		p.Lendee, p.Queue = x.lendee, []Turn{{Stamp{9, 9, 9}, x.queue}}
+		p.Lendee, p.Queue, p.Claimants[0].Rank = x.lendee, []Turn{{Stamp{9, 9, 9}, x.queue}}, x.claimant
 		s := State{Present: p}
 		var codec algorithm.Codec
 		var back State

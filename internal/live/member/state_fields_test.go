@@ -313,6 +313,9 @@ func TestTemplateCountsHolds(t *testing.T) {
 			if _, busy, _ := d.Member.Known(); d.Member.Inside() != x.want || busy != 1 {
 				t.Errorf("%d inside, want %d; %d in use", d.Member.Inside(), x.want, busy)
 			}
+			if e := d.Member.epoch; e.holders+e.lapses != x.want {
+				t.Errorf("%d held and %d lost, want %d", e.holders, e.lapses, x.want)
+			}
 		}
 	}
 }
@@ -339,6 +342,50 @@ func TestTemplateAsks(t *testing.T) {
 			if got := d.Member.More(0, rank+1); got != (asks>>rank&1 == 1) {
 				t.Errorf("asks %b: %d is asked: %v", asks, rank+1, got)
 			}
+		}
+	}
+}
+
+// What is read of a view that has ended, and in which the lock was unknown, is not mixed
+// with what was there before.
+func TestStateOfUnknownLock(t *testing.T) {
+	var codec algorithm.Codec
+	s := State{Present: Part{Epoch: 2, Lendee: -1}, Before: Part{Epoch: 1, Reported: 3, Lendee: -1}}
+	back := State{Present: full(), Before: full()}
+	back.Before.freeze()
+	if err := codec.Load(codec.Append(nil, 3, &s), 3, &back); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := fmt.Sprintf("%+v", back.Before), fmt.Sprintf("%+v", s.Before); got != want {
+		t.Errorf("read as\n%s\nwant\n%s", got, want)
+	}
+}
+
+// A member without a view has no holders to warn when its lease has expired.
+func TestTemplateWithoutView(t *testing.T) {
+	f := newFleet(t, "central", 2)
+	d := newTemplate(t, f, Limits{}, "a", f.view)
+	m := load(t, d, &State{Lease: Over})
+	if m.Wake(0); len(m.Out.Events) > 0 || m.Out.Wake != Never {
+		t.Errorf("%v, woken at %d", m.Out.Events, m.Out.Wake)
+	}
+}
+
+// A lost lock of a state whose proof has not been asked for needs a renewal that is not
+// among those of the state, also in a template that was never used.
+func TestTemplateProofComesLater(t *testing.T) {
+	f := newFleet(t, "central", 2)
+	v := f.next()
+	name := away(f.view, v, 1, 1)
+	p := Part{Epoch: 2, Known: true, Busy: true, Lapsed: true, Carried: true, Client: true, Token: Token{1, 1}, Lendee: -1}
+	for _, confirmed := range []uint64{BeforeLoss, AfterLoss} {
+		d := newTemplate(t, f, Limits{}, name, v)
+		m := load(t, d, &State{Lease: Runs, Pass: true, Present: p})
+		m.Wake(0)
+		m.Renewed(0, confirmed)
+		var s State
+		if err := d.Save(&s); err != nil || !s.Present.Lapsed || !s.Present.Proof {
+			t.Errorf("renewal %d is confirmed: lapsed %v, proof %v (%v)", confirmed, s.Present.Lapsed, s.Present.Proof, err)
 		}
 	}
 }

@@ -1,16 +1,22 @@
 package node
 
 import (
+	"context"
 	"crypto/x509"
+	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
+	"github.com/stile-lock/stile/internal/live/client"
+	"github.com/stile-lock/stile/internal/live/lock"
 	"github.com/stile-lock/stile/internal/live/node/cert"
 	"github.com/stile-lock/stile/internal/live/node/rights"
 	"github.com/stile-lock/stile/internal/live/node/transport"
 	"github.com/stile-lock/stile/internal/live/process"
 	"github.com/stile-lock/stile/internal/live/session"
+	"github.com/stile-lock/stile/internal/live/views"
 )
 
 // Who may do what at this node. Package rights decides; here is where it is asked, and where
@@ -40,7 +46,7 @@ func (n *Node) unasked(v *clientConn, b []byte) []byte {
 	}
 	action, lock, what := permission(&f)
 	ok, why := n.rules.Decide(v.who.Identity, action, lock)
-	if ok {
+	if ok || f.What == AskReleaseFor && n.seats(v.who.Identity) {
 		return nil
 	}
 	n.audit.denied(v.who, what, why, lockAttr(lock)...)
@@ -74,8 +80,74 @@ func permission(f *session.Frame) (a rights.Action, lock, what string) {
 		return rights.Look, "", what
 	case AskRelease:
 		return rights.Administer, string(f.Bytes), what
+	case AskReleaseFor:
+		q, _ := parseRelease(f.Bytes) // without a lock, it is for administrators of the cluster
+		return rights.Administer, q.Name, what
 	}
 	return rights.Administer, "", what
+}
+
+// seats reports whether an identity is that of a member of the cluster. It may ask to release
+// a lock for an administrator who is connected to it: it has checked the rights.
+func (n *Node) seats(who cert.Identity) bool {
+	return who.Kind == cert.IsNode && slices.ContainsFunc(n.p.Record().Members, func(m views.Member) bool { return m.Name == who.Name })
+}
+
+// Reads returns which locks a caller may see in lists, by the rules at present.
+func (n *Node) Reads(who Caller) func(name string) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	rules := n.rules
+	return func(name string) bool {
+		ok, _ := rules.Decide(who.Identity, rights.Read, name)
+		return ok
+	}
+}
+
+// ReleaseFor takes a lock from its holder for a caller, if the caller may do that. The
+// function find returns the addresses of the members through which the lock is held.
+func (n *Node) ReleaseFor(ctx context.Context, who Caller, name string, find func() ([]string, error)) (r Released, err error) {
+	what := askNames[AskRelease]
+	n.mu.Lock()
+	ok, why := n.rules.Decide(who.Identity, rights.Administer, name)
+	n.mu.Unlock()
+	if err := n.barred(&who, time.Now()); err != nil {
+		ok, why = false, err.Error()
+	}
+	if !ok {
+		n.audit.denied(who, what, why, lockAttr(name)...)
+		return r, fmt.Errorf("%w: %s", lock.ErrDenied, why)
+	}
+	all, err := find()
+	for _, address := range all {
+		if r, err = n.releaseAt(ctx, address, ReleaseQuery{Name: name, For: who.Identity.String()}); err != nil {
+			break
+		}
+	}
+	n.audit.done(who, what, err, "lock", name, "holder", r.Who, "token", r.Token)
+	return r, err
+}
+
+// releaseAt takes a lock from its holder at a member, possibly this one.
+func (n *Node) releaseAt(ctx context.Context, address string, q ReleaseQuery) (r Released, err error) {
+	if address != n.address {
+		about, err := json.Marshal(&q)
+		if err != nil {
+			return r, err
+		}
+		err = n.AskAt(ctx, address, AskReleaseFor, about, &r)
+		return r, err
+	}
+	n.enter()
+	if n.over {
+		n.mu.Unlock()
+		return r, ErrEnded
+	}
+	defer n.leave()
+	if r, err = n.forceRelease(q.Name); err != nil {
+		err = client.Declined(err.Error())
+	}
+	return r, err
 }
 
 // introduce reports the identity and the quota of a client to the process, if it has any and

@@ -5,6 +5,7 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
+	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/json"
@@ -393,5 +394,50 @@ func TestWhoMayDoWhat(t *testing.T) {
 				t.Errorf("%+v", s)
 			}
 		})
+	}
+}
+
+// Connections that fail in the TLS handshake are audited, with the reason, at a limited rate.
+func TestFailedHandshakes(t *testing.T) {
+	dir := authority(t)
+	own, _ := issued(t, dir, "a", cert.Node)
+	wrong, _ := issued(t, authority(t), "wrong", cert.Client)
+	lost, serial := issued(t, dir, "lost", cert.Client)
+	old, err := cert.Client(cert.Order{Dir: dir, Name: "old", Days: 1, Now: time.Now().Add(-48 * time.Hour)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	revoked := filepath.Join(dir, "revoked")
+	if err := os.WriteFile(revoked, []byte(serial.Serial), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for why, files := range map[string]cert.Config{"unknown authority": wrong.files, "is revoked": lost.files, "expired": {Cert: old.Cert, Key: old.Key}} {
+		var audit trail
+		n := run(t, Config{Name: "a", Listen: "127.0.0.1:0", TLS: own.files, Revoked: revoked, Log: audit.jsonLogger()})
+		pair, err := tls.LoadX509KeyPair(files.Cert, files.Key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := tls.Dial("tcp", n.Address(), &tls.Config{InsecureSkipVerify: true, Certificates: []tls.Certificate{pair}})
+		if err == nil {
+			_, err = c.Read(make([]byte, 1)) // the client is done before the node has decided
+			c.Close()
+		}
+		if err == nil {
+			t.Errorf("%s: accepted", why)
+		}
+		audit.has(t, why, func(e *entry) bool {
+			return e.Who == "anyone" && e.What == "connect" && e.Result == "denied" && strings.HasPrefix(e.From, "127.0.0.1:") && strings.Contains(e.Why, why)
+		})
+		for range 100 {
+			n.DeniedHandshake("192.0.2.7:1", "flood")
+		}
+		n.DeniedHandshake("192.0.2.8:1", "the next address")
+		audit.has(t, "another address", func(e *entry) bool { return e.Why == "the next address" })
+		audit.mu.Lock()
+		if lines := strings.Count(audit.b.String(), "flood"); lines != 1 {
+			t.Errorf("%d lines for one address", lines)
+		}
+		audit.mu.Unlock()
 	}
 }

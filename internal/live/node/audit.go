@@ -14,6 +14,7 @@ type audit struct {
 	log *slog.Logger
 
 	mu      sync.Mutex
+	lines   int // for a caller in a while; 0: the default
 	callers map[string]*transport.Refrain
 	others  transport.Refrain // for callers beyond maxCallers
 }
@@ -60,9 +61,16 @@ func (a *audit) refrain(who Caller) *transport.Refrain {
 	if a.callers == nil {
 		a.callers = map[string]*transport.Refrain{}
 	}
-	r := new(transport.Refrain)
+	r := &transport.Refrain{Lines: a.lines}
 	a.callers[key] = r
 	return r
+}
+
+// DeniedHandshake logs that a connection failed in the TLS handshake, for the audit. There is
+// no identity, and anyone can cause this from many addresses, so these lines are limited
+// apart from those of callers.
+func (n *Node) DeniedHandshake(from, why string) {
+	n.strangers.denied(Caller{From: from}, "connect", why)
 }
 
 // lockAttr returns the log attribute of a lock, if there is one.

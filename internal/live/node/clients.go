@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/stile-lock/stile/internal/live/client"
+	"github.com/stile-lock/stile/internal/live/lock"
 	"github.com/stile-lock/stile/internal/live/node/cert"
 	"github.com/stile-lock/stile/internal/live/node/transport"
 	"github.com/stile-lock/stile/internal/live/process"
@@ -116,7 +117,7 @@ func (n *Node) inside(who Caller, c client.Config) client.Config {
 func (n *Node) host(l transport.Conn, who Caller) {
 	if err := n.barred(&who, time.Now()); err != nil {
 		n.audit.denied(who, "connect", err.Error())
-		l.Fail(err)
+		l.Fail(fmt.Errorf("%w: %w", lock.ErrDenied, err))
 		return
 	}
 	n.enter()

@@ -22,6 +22,10 @@ type LockQuery struct {
 	Prefix string `json:"prefix"` // of their names
 	After  string `json:"after"`  // what names must come after: Next of the previous page; empty for the first
 
+	// Path of an identity, for which another node asks: only locks that it may read, too, are
+	// listed. Empty if the caller asks for itself.
+	For string `json:"for,omitempty"`
+
 	// If not 0: instead of pages, this many locks at most that are acquired most often, in
 	// use or not, and as many whose requests have waited longest.
 	Top int `json:"top,omitempty"`
@@ -75,6 +79,20 @@ type Released struct {
 	Who   string `json:"who"`
 }
 
+// A ReleaseQuery asks to take a lock from its holder for a caller of another node.
+type ReleaseQuery struct {
+	Name string `json:"name"`
+	For  string `json:"for"` // identity of the caller, for the audit log
+}
+
+// parseRelease reads a ReleaseQuery.
+func parseRelease(b []byte) (q ReleaseQuery, err error) {
+	if err := json.Unmarshal(b, &q); err != nil {
+		return ReleaseQuery{}, fmt.Errorf("malformed query: %w: use the same version of stile on both sides", err)
+	}
+	return q, nil
+}
+
 // Bounds of a page. A lock with the longest names and maxListed waiters fits.
 const (
 	maxPage   = 1000 // locks
@@ -89,9 +107,19 @@ func (n *Node) locks(q *LockQuery, who *Caller) ([]byte, error) {
 	if m == nil {
 		return json.Marshal(page)
 	}
+	readers := []cert.Identity{who.Identity}
+	if q.For != "" {
+		i, err := cert.ParsePath(q.For)
+		if err != nil {
+			return nil, err
+		}
+		readers = append(readers, i)
+	}
 	may := func(name []byte) bool {
-		ok, _ := n.rules.Decide(who.Identity, rights.Read, string(name))
-		return ok
+		return !slices.ContainsFunc(readers, func(i cert.Identity) bool {
+			ok, _ := n.rules.Decide(i, rights.Read, string(name))
+			return !ok
+		})
 	}
 	if n.rules.Open() {
 		may = func([]byte) bool { return true }

@@ -27,24 +27,25 @@ import (
 
 // A Node is one process of a cluster.
 type Node struct {
-	c       Config
-	address string
-	nonce   uint64 // of this process
-	keys    *cert.Keys
-	mux     *transport.Mux
-	pool    *transport.Pool
-	folder  *folder // nil without a data directory
-	past    []byte  // what the folder says of an earlier process
-	disk    keeper
-	print   printer
-	audit   audit
-	files   accessFiles
-	tokens  atomic.Pointer[rights.Tokens] // nil: none are accepted
-	tape    *recorder                     // nil without a recording
-	meter   *meter.Meter                  // nil if nothing is measured; needs the mutex
-	drained context.Context               // ends when nothing new is accepted any longer
-	drain   context.CancelFunc
-	visits  sync.WaitGroup // goroutines of clients' connections
+	c         Config
+	address   string
+	nonce     uint64 // of this process
+	keys      *cert.Keys
+	mux       *transport.Mux
+	pool      *transport.Pool
+	folder    *folder // nil without a data directory
+	past      []byte  // what the folder says of an earlier process
+	disk      keeper
+	print     printer
+	audit     audit
+	strangers audit // for connections without an identity
+	files     accessFiles
+	tokens    atomic.Pointer[rights.Tokens] // nil: none are accepted
+	tape      *recorder                     // nil without a recording
+	meter     *meter.Meter                  // nil if nothing is measured; needs the mutex
+	drained   context.Context               // ends when nothing new is accepted any longer
+	drain     context.CancelFunc
+	visits    sync.WaitGroup // goroutines of clients' connections
 
 	deadline atomic.Int64 // end of the time that locks may be held, by the process's clock; 0 if none may
 
@@ -141,6 +142,7 @@ func Start(c Config) (*Node, error) {
 	n.disk.n = n
 	n.c.Log = n.print.logger(c.Log).With("node", c.Name)
 	n.audit.log = n.c.Log.With("logger", "audit")
+	n.strangers.log, n.strangers.lines, n.strangers.others.Lines = n.audit.log, 1, 1
 	n.drained, n.drain = context.WithCancel(context.Background())
 	if err := n.start(); err != nil {
 		if n.tape != nil {
@@ -198,7 +200,7 @@ func (n *Node) listen() (err error) {
 	m := transport.MuxConfig{Listen: n.c.listen, Insecure: n.c.Insecure, Clients: n.c.room(files()), Log: n.c.Log}
 	p := transport.Config{Name: n.c.Name, Nonce: n.nonce, Extra: greeting(n.cluster, n.lastRecord()), Insecure: n.c.Insecure, Dial: n.c.dial, Log: n.c.Log}
 	if n.keys != nil {
-		m.TLS, p.TLS, p.Fits = n.keys.Server(), n.keys.Client, n.fits
+		m.TLS, m.Denied, p.TLS, p.Fits = n.keys.Server(), n.DeniedHandshake, n.keys.Client, n.fits
 	}
 	renew := time.Duration(n.c.Settings.Renew)
 	p.Heartbeat, p.Timeout, p.MaxBackoff = early, 5*time.Second, min(renew, 2*time.Second)

@@ -15,15 +15,16 @@ import (
 // What a client can ask a node besides locks. The answers are JSON. Node.permission says who
 // may ask what.
 const (
-	AskStatus  uint64 = iota + 1 // a Status
-	AskLocks                     // locks in use, with a LockQuery as JSON; a LockPage
-	AskRelease                   // force-release, with the name of a lock; a Released
-	AskLeave                     // the node leaves the cluster gracefully
-	AskBackup                    // a BackupFile
+	AskStatus     uint64 = iota + 1 // a Status
+	AskLocks                        // locks in use, with a LockQuery as JSON; a LockPage
+	AskRelease                      // force-release, with the name of a lock; a Released
+	AskLeave                        // the node leaves the cluster gracefully
+	AskBackup                       // a BackupFile
+	AskReleaseFor                   // AskRelease of another node, with a ReleaseQuery as JSON; a Released
 )
 
 // askNames names the questions, for the audit log.
-var askNames = [...]string{AskStatus: "status", AskLocks: "locks", AskRelease: "force-release", AskLeave: "leave", AskBackup: "backup"}
+var askNames = [...]string{AskStatus: "status", AskLocks: "locks", AskRelease: "force-release", AskLeave: "leave", AskBackup: "backup", AskReleaseFor: "force-release"}
 
 // A BackupFile is a backup of the cluster, as the contents of a file.
 type BackupFile struct {
@@ -82,6 +83,17 @@ func (n *Node) tellAbout(q *session.Question, who *Caller) ([]byte, error) {
 	case AskRelease:
 		r, err := n.forceRelease(string(q.Bytes))
 		n.audit.done(*who, askNames[q.What], err, "lock", string(q.Bytes), "holder", r.Who, "token", r.Token)
+		if err != nil {
+			return nil, err
+		}
+		return json.Marshal(r)
+	case AskReleaseFor:
+		l, err := parseRelease(q.Bytes)
+		if err != nil {
+			return nil, err
+		}
+		r, err := n.forceRelease(l.Name)
+		n.audit.done(*who, askNames[q.What], err, "for", l.For, "lock", l.Name, "holder", r.Who, "token", r.Token)
 		if err != nil {
 			return nil, err
 		}

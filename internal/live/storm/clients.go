@@ -28,6 +28,7 @@ type client struct {
 	seq     int
 
 	curious curious
+	thief   thief
 }
 
 // hands is the number of applications of a client.
@@ -49,7 +50,7 @@ type hand struct {
 }
 
 func newClient(w *world, number int, id algorithm.ID) *client {
-	c := &client{w: w, id: id, number: number, chance: kernel.NewRand(w.Seed, 500+uint64(number)), hands: make([]hand, hands), curious: curious{chance: kernel.NewRand(w.Seed, 700+uint64(number)), voter: algorithm.None}}
+	c := &client{w: w, id: id, number: number, chance: kernel.NewRand(w.Seed, 500+uint64(number)), hands: make([]hand, hands), curious: curious{chance: kernel.NewRand(w.Seed, 700+uint64(number)), voter: algorithm.None}, thief: thief{chance: kernel.NewRand(w.Seed, 900+uint64(number))}}
 	for i := range c.hands {
 		c.hands[i].c = c
 	}

@@ -24,6 +24,7 @@ type line struct {
 	q      *proc
 	boots  int // how often the process had; 0 before it has received anything
 	broken bool
+	prey   uint64      // the session that a thief tries to resume on it; 0: its client uses it
 	late   [2][][]byte // what has arrived at the client or the process, and is not handed over yet
 }
 
@@ -152,6 +153,7 @@ func (q *proc) serve(l *line, frame []byte) {
 	}
 	if l.boots == 0 {
 		l.boots = q.boots
+		q.step(process.Input{Kind: process.Opened, Number: uint64(l.no), Text: l.c.identity()})
 	}
 	switch {
 	case l.boots != q.boots:
@@ -160,12 +162,16 @@ func (q *proc) serve(l *line, frame []byte) {
 		q.step(process.Input{Kind: process.Closed, Number: uint64(l.no)})
 	default:
 		q.step(process.Input{Kind: process.Frame, Number: uint64(l.no), Bytes: frame})
+		q.robbed(l)
 	}
 }
 
 // reply sends the process's frame to a client.
 func (q *proc) reply(e *process.Effect) {
 	l := q.w.lines[e.Conn-1]
+	if l.overheard(e.Bytes) {
+		return
+	}
 	if len(e.Bytes) > 0 {
 		l.send(q.id, e.Bytes)
 	}

@@ -54,23 +54,52 @@ type Silent struct {
 	Why     string `json:"why"`
 }
 
-// Take asks the members of a cluster about locks.
+// Take asks the members of a cluster about locks. A node that fails between two pages is
+// named, and the locks that it has listed so far stay in the list.
 func Take(ctx context.Context, members []node.MemberInfo, q node.LockQuery, ask Ask) *Locks {
-	answers := make([][]node.LockInfo, len(members))
+	all := &Locks{Locks: []Lock{}, Unasked: []Silent{}}
+	members = slices.Clone(members)
+	for {
+		page, next := Page(ctx, members, q, ask)
+		all.Locks = append(all.Locks, page.Locks...)
+		all.Unasked = append(all.Unasked, page.Unasked...)
+		if next == "" {
+			return all
+		}
+		members = slices.DeleteFunc(members, func(m node.MemberInfo) bool {
+			return slices.ContainsFunc(page.Unasked, func(s Silent) bool { return s.Address == m.Address })
+		})
+		q.After = next
+	}
+}
+
+// Page asks the members for one page each and merges these. It lists all locks up to the
+// first name at which the page of a member ends, and returns that name: After of the next
+// page; empty if this is the last one.
+func Page(ctx context.Context, members []node.MemberInfo, q node.LockQuery, ask Ask) (all *Locks, next string) {
+	pages := make([]node.LockPage[node.LockInfo], len(members))
 	errs := make([]error, len(members))
 	var wg sync.WaitGroup
 	for i, m := range members {
-		wg.Go(func() { answers[i], errs[i] = pages(ctx, m.Address, q, ask) })
+		wg.Go(func() { pages[i], errs[i] = one(ctx, m.Address, q, ask) })
 	}
 	wg.Wait()
-	all := &Locks{Locks: []Lock{}, Unasked: []Silent{}}
+	all = &Locks{Locks: []Lock{}, Unasked: []Silent{}}
+	for i, m := range members {
+		end := pages[i].Next
+		switch {
+		case errs[i] != nil:
+			all.Unasked = append(all.Unasked, Silent{m.Name, m.Address, errs[i].Error()})
+		case end != "" && (next == "" || end < next):
+			next = end
+		}
+	}
 	found := map[string]*Lock{}
 	for i, m := range members {
-		if errs[i] != nil {
-			all.Unasked = append(all.Unasked, Silent{m.Name, m.Address, errs[i].Error()})
-		}
-		for _, l := range answers[i] {
-			merge(found, &l, m.Address)
+		for _, l := range pages[i].Locks {
+			if next == "" || l.Name <= next {
+				merge(found, &l, m.Address)
+			}
 		}
 	}
 	for _, l := range found {
@@ -78,30 +107,22 @@ func Take(ctx context.Context, members []node.MemberInfo, q node.LockQuery, ask 
 		all.Locks = append(all.Locks, *l)
 	}
 	slices.SortFunc(all.Locks, func(a, b Lock) int { return cmp.Compare(a.Name, b.Name) })
-	return all
+	return all, next
 }
 
-// pages asks one node, page by page. If it fails between two pages, the locks so far are
-// returned with the error.
-func pages(ctx context.Context, address string, q node.LockQuery, ask Ask) (all []node.LockInfo, err error) {
-	for {
-		about, err := json.Marshal(&q)
-		if err != nil {
-			return all, err
-		}
-		var page node.LockPage[node.LockInfo]
-		if err := ask(ctx, address, node.AskLocks, about, &page); err != nil {
-			return all, err
-		}
-		all = append(all, page.Locks...)
-		switch {
-		case page.Next == "":
-			return all, nil
-		case page.Next <= q.After:
-			return all, fmt.Errorf("the node at %s repeats its answer: use the same version of stile on both sides", address)
-		}
-		q.After = page.Next
+// one asks one node for a page.
+func one(ctx context.Context, address string, q node.LockQuery, ask Ask) (page node.LockPage[node.LockInfo], err error) {
+	about, err := json.Marshal(&q)
+	if err != nil {
+		return page, err
 	}
+	if err := ask(ctx, address, node.AskLocks, about, &page); err != nil {
+		return node.LockPage[node.LockInfo]{}, err
+	}
+	if page.Next != "" && page.Next <= q.After {
+		return node.LockPage[node.LockInfo]{}, fmt.Errorf("the node at %s repeats its answer: use the same version of stile on both sides", address)
+	}
+	return page, nil
 }
 
 // merge adds what one node reports about a lock to what others reported.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 
@@ -51,5 +52,44 @@ func TestTake(t *testing.T) {
 	}
 	if len(s.Unasked) != 2 || s.Unasked[0].Node != "c" || s.Unasked[1].Node != "d" {
 		t.Errorf("%+v", s.Unasked)
+	}
+}
+
+// A page lists what all nodes know up to the first name at which one of their pages ends, so
+// that no lock is listed in parts, left out or listed twice.
+func TestPage(t *testing.T) {
+	names := map[string][]string{"a": {"a", "b", "c", "f"}, "b": {"c", "e", "f"}, "c": nil}
+	ask := func(_ context.Context, address string, _ uint64, about []byte, to any) error {
+		var q node.LockQuery
+		if err := json.Unmarshal(about, &q); err != nil {
+			t.Error(err)
+		}
+		got := to.(*node.LockPage[node.LockInfo])
+		for _, name := range names[address] {
+			if name <= q.After {
+				continue
+			}
+			if len(got.Locks) == 2 {
+				got.Next = got.Locks[1].Name
+				break
+			}
+			got.Locks = append(got.Locks, node.LockInfo{Name: name, Unlisted: 1})
+		}
+		return nil
+	}
+	members := []node.MemberInfo{{Address: "a"}, {Address: "b"}, {Address: "c"}}
+	var got []string
+	for q := (node.LockQuery{}); ; {
+		page, next := Page(t.Context(), members, q, ask)
+		for _, l := range page.Locks {
+			got = append(got, fmt.Sprint(l.Name, l.Unlisted))
+		}
+		if q.After = next; next == "" {
+			break
+		}
+		got = append(got, "|")
+	}
+	if want := []string{"a1", "b1", "|", "c2", "e1", "|", "f2"}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
 	}
 }

@@ -94,6 +94,25 @@ func TestMembershipRefuses(t *testing.T) {
 	}
 }
 
+// A message of an unknown kind that a later version may send to any process is ignored,
+// whatever it contains.
+func TestOptionalMessages(t *testing.T) {
+	for _, b := range [][]byte{{0x40}, {0x7f}, {0x40, 0, 9}} {
+		p, _ := joined(t)
+		if _, err := ParseMessage(b); err != errOptional {
+			t.Errorf("% x is read: %v", b, err)
+		}
+		if err := p.Receive(3, "A", b); err != nil || len(p.Out.Send) > 0 || p.Out.View || p.Out.Ending != Running {
+			t.Errorf("% x: %v, %+v", b, err, p.Out)
+		}
+	}
+	for _, b := range [][]byte{{0x3f}, {0x80}} {
+		if _, err := ParseMessage(b); !errors.Is(err, errBytes) {
+			t.Errorf("% x is read: %v", b, err)
+		}
+	}
+}
+
 // Answers to others, and to what was asked before, have no effect.
 func TestMembershipIgnores(t *testing.T) {
 	member2, r := joined(t)

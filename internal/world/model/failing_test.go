@@ -1,6 +1,7 @@
 package model
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 	"strings"
@@ -189,5 +190,67 @@ func TestOtherStepsAreMade(t *testing.T) {
 	})
 	if failed < 20 {
 		t.Errorf("%d steps fail: too few to tell", failed)
+	}
+}
+
+// A checked machine fails if it gets an input that it should not, or adds to its output.
+type checked struct {
+	algorithm.Machine
+	step func(in *host.Input, out *host.Output) error
+}
+
+func (m checked) Step(in host.Input, out *host.Output) error {
+	if err := m.Machine.Step(in, out); err != nil {
+		return err
+	}
+	return m.step(&in, out)
+}
+
+// explored explores a group whose machines run step after each of their steps.
+func explored(c Config, step func(self algorithm.ID, in *host.Input, out *host.Output) error) error {
+	plan := c.Spec.Plan
+	c.Spec.Plan = func(n int) (algorithm.Birth, error) {
+		birth, err := plan(n)
+		return func(self algorithm.ID, v algorithm.View) algorithm.Machine {
+			return checked{birth(self, v), func(in *host.Input, out *host.Output) error { return step(self, in, out) }}
+		}, err
+	}
+	m, err := New(c)
+	if err != nil {
+		return err
+	}
+	_, err = explore.Explore(m, explore.Limits{Workers: 1})
+	return err
+}
+
+// A process that returns is trusted by the others, and does not hear about itself.
+func TestTrustedByOthers(t *testing.T) {
+	trusted := 0
+	err := explored(vote{election.Bully(), 2, 1, 1, Quick}.config(), func(self algorithm.ID, in *host.Input, _ *host.Output) error {
+		if in.Kind != host.Trust {
+			return nil
+		}
+		if trusted++; in.From == self {
+			return fmt.Errorf("%v is told to trust itself", self)
+		}
+		return nil
+	})
+	if err != nil || trusted == 0 {
+		t.Errorf("%v, %d times a process was trusted", err, trusted)
+	}
+}
+
+// A timer whose number is out of range is an error of the algorithm.
+func TestTimersOutOfRange(t *testing.T) {
+	for timer, good := range map[int]bool{-1: false, 0: true, host.MaxTimer: true, host.MaxTimer + 1: false} {
+		err := explored(setup{Spec: mutex.RicartAgrawala(), Nodes: 2, Requests: 1}.config(t), func(_ algorithm.ID, in *host.Input, out *host.Output) error {
+			if in.Kind == host.Request {
+				out.Notices = append(out.Notices, host.Notice{Kind: host.SetTimer, Timer: timer, After: 1})
+			}
+			return nil
+		})
+		if good != (err == nil) || !good && !errors.Is(err, host.ErrAlgorithm) {
+			t.Errorf("timer %d: %v", timer, err)
+		}
 	}
 }

@@ -222,7 +222,7 @@ func (w *worker) arrivals(m move) []script.Action {
 	list := w.from.messages
 	set := uint64(0)
 	switch {
-	case w.Clock != Units || !w.losses:
+	case !w.losses:
 	case m.kind == doReturn:
 		set = w.lost
 	case m.kind == doTick, m.kind == doExpire && w.right(&w.from.timers[m.nth]):

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/catalog"
@@ -204,6 +205,26 @@ func TestNotSpent(t *testing.T) {
 	}
 	if bitsOf(e)&bit(family.MutualExclusion) != 0 || !blind.spent.refuted {
 		t.Errorf("without starting over %v is violated: the control shows nothing", e.Broken)
+	}
+}
+
+// An exploration that starts over has the rest of its time.
+func TestStartsOverInTime(t *testing.T) {
+	r, e, err := mustModel(t, setup{Spec: sleepers(false), Nodes: 2, Requests: 1}).ExploreUnspent(explore.Limits{Workers: 1, Time: time.Hour})
+	if err != nil || e.Unfinished != "" || len(r.spent.wrong) == 0 {
+		t.Errorf("%v, unfinished %q, %d messages found not to be spent: want a complete exploration, and some", err, e.Unfinished, len(r.spent.wrong))
+	}
+}
+
+// A message is kept if it says anything about how others are renumbered.
+func TestFixed(t *testing.T) {
+	if b := (blob{}); !b.fixed() {
+		t.Error("a message without times and counters is not fixed")
+	}
+	for _, b := range []blob{{times: 1}, {counts: true}, {anchor: []uint64{0}}, {tokens: 1}} {
+		if b.fixed() {
+			t.Errorf("%+v is fixed", b)
+		}
 	}
 }
 

@@ -56,6 +56,8 @@ const (
 	LocksTryAcquireProcedure = "/stile.v1.Locks/TryAcquire"
 	// LocksReleaseProcedure is the fully-qualified name of the Locks's Release RPC.
 	LocksReleaseProcedure = "/stile.v1.Locks/Release"
+	// LocksSetValueProcedure is the fully-qualified name of the Locks's SetValue RPC.
+	LocksSetValueProcedure = "/stile.v1.Locks/SetValue"
 	// LocksHoldProcedure is the fully-qualified name of the Locks's Hold RPC.
 	LocksHoldProcedure = "/stile.v1.Locks/Hold"
 	// ClusterStatusProcedure is the fully-qualified name of the Cluster's Status RPC.
@@ -86,6 +88,9 @@ type LocksClient interface {
 	// Release releases a lock, or withdraws a request that waits. It fails if the lock was
 	// lost before.
 	Release(context.Context, *ReleaseRequest) (*ReleaseResponse, error)
+	// SetValue attaches a value to a lock that is held, in place of the one before. Lists of
+	// locks show it soon, until the lock is released.
+	SetValue(context.Context, *SetValueRequest) (*SetValueResponse, error)
 	// Hold acquires a lock and holds it while the stream lives. The client that ends the
 	// stream releases the lock.
 	Hold(context.Context, *HoldRequest) (*connect.ServerStreamForClient[HoldResponse], error)
@@ -138,6 +143,12 @@ func NewLocksClient(httpClient connect.HTTPClient, baseURL string, opts ...conne
 			connect.WithSchema(locksMethods.ByName("Release")),
 			connect.WithClientOptions(opts...),
 		),
+		setValue: connect.NewClient[SetValueRequest, SetValueResponse](
+			httpClient,
+			baseURL+LocksSetValueProcedure,
+			connect.WithSchema(locksMethods.ByName("SetValue")),
+			connect.WithClientOptions(opts...),
+		),
 		hold: connect.NewClient[HoldRequest, HoldResponse](
 			httpClient,
 			baseURL+LocksHoldProcedure,
@@ -155,6 +166,7 @@ type locksClient struct {
 	acquire      *connect.Client[AcquireRequest, AcquireResponse]
 	tryAcquire   *connect.Client[TryAcquireRequest, TryAcquireResponse]
 	release      *connect.Client[ReleaseRequest, ReleaseResponse]
+	setValue     *connect.Client[SetValueRequest, SetValueResponse]
 	hold         *connect.Client[HoldRequest, HoldResponse]
 }
 
@@ -212,6 +224,15 @@ func (c *locksClient) Release(ctx context.Context, req *ReleaseRequest) (*Releas
 	return nil, err
 }
 
+// SetValue calls stile.v1.Locks.SetValue.
+func (c *locksClient) SetValue(ctx context.Context, req *SetValueRequest) (*SetValueResponse, error) {
+	response, err := c.setValue.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
 // Hold calls stile.v1.Locks.Hold.
 func (c *locksClient) Hold(ctx context.Context, req *HoldRequest) (*connect.ServerStreamForClient[HoldResponse], error) {
 	return c.hold.CallServerStream(ctx, connect.NewRequest(req))
@@ -233,6 +254,9 @@ type LocksHandler interface {
 	// Release releases a lock, or withdraws a request that waits. It fails if the lock was
 	// lost before.
 	Release(context.Context, *ReleaseRequest) (*ReleaseResponse, error)
+	// SetValue attaches a value to a lock that is held, in place of the one before. Lists of
+	// locks show it soon, until the lock is released.
+	SetValue(context.Context, *SetValueRequest) (*SetValueResponse, error)
 	// Hold acquires a lock and holds it while the stream lives. The client that ends the
 	// stream releases the lock.
 	Hold(context.Context, *HoldRequest, *connect.ServerStream[HoldResponse]) error
@@ -281,6 +305,12 @@ func NewLocksHandler(svc LocksHandler, opts ...connect.HandlerOption) (string, h
 		connect.WithSchema(locksMethods.ByName("Release")),
 		connect.WithHandlerOptions(opts...),
 	)
+	locksSetValueHandler := connect.NewUnaryHandlerSimple(
+		LocksSetValueProcedure,
+		svc.SetValue,
+		connect.WithSchema(locksMethods.ByName("SetValue")),
+		connect.WithHandlerOptions(opts...),
+	)
 	locksHoldHandler := connect.NewServerStreamHandlerSimple(
 		LocksHoldProcedure,
 		svc.Hold,
@@ -301,6 +331,8 @@ func NewLocksHandler(svc LocksHandler, opts ...connect.HandlerOption) (string, h
 			locksTryAcquireHandler.ServeHTTP(w, r)
 		case LocksReleaseProcedure:
 			locksReleaseHandler.ServeHTTP(w, r)
+		case LocksSetValueProcedure:
+			locksSetValueHandler.ServeHTTP(w, r)
 		case LocksHoldProcedure:
 			locksHoldHandler.ServeHTTP(w, r)
 		default:
@@ -336,6 +368,10 @@ func (UnimplementedLocksHandler) Release(context.Context, *ReleaseRequest) (*Rel
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("stile.v1.Locks.Release is not implemented"))
 }
 
+func (UnimplementedLocksHandler) SetValue(context.Context, *SetValueRequest) (*SetValueResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("stile.v1.Locks.SetValue is not implemented"))
+}
+
 func (UnimplementedLocksHandler) Hold(context.Context, *HoldRequest, *connect.ServerStream[HoldResponse]) error {
 	return connect.NewError(connect.CodeUnimplemented, errors.New("stile.v1.Locks.Hold is not implemented"))
 }
@@ -346,11 +382,11 @@ type ClusterClient interface {
 	Status(context.Context, *StatusRequest) (*StatusResponse, error)
 	// Members lists the members of the cluster.
 	Members(context.Context, *MembersRequest) (*MembersResponse, error)
-	// ListLocks lists the locks that are held or awaited through this node.
+	// ListLocks lists the locks that are held or awaited, of those that the caller may read.
 	ListLocks(context.Context, *ListLocksRequest) (*ListLocksResponse, error)
 	// WatchLocks lists them, and then reports what changes.
 	WatchLocks(context.Context, *WatchLocksRequest) (*connect.ServerStreamForClient[WatchLocksResponse], error)
-	// ForceRelease takes a lock from its holder, if it is held through this node. The
+	// ForceRelease takes a lock from its holder, through whichever node it is held. The
 	// holder may act for some time: only its fencing token protects against that.
 	ForceRelease(context.Context, *ForceReleaseRequest) (*ForceReleaseResponse, error)
 }
@@ -455,11 +491,11 @@ type ClusterHandler interface {
 	Status(context.Context, *StatusRequest) (*StatusResponse, error)
 	// Members lists the members of the cluster.
 	Members(context.Context, *MembersRequest) (*MembersResponse, error)
-	// ListLocks lists the locks that are held or awaited through this node.
+	// ListLocks lists the locks that are held or awaited, of those that the caller may read.
 	ListLocks(context.Context, *ListLocksRequest) (*ListLocksResponse, error)
 	// WatchLocks lists them, and then reports what changes.
 	WatchLocks(context.Context, *WatchLocksRequest, *connect.ServerStream[WatchLocksResponse]) error
-	// ForceRelease takes a lock from its holder, if it is held through this node. The
+	// ForceRelease takes a lock from its holder, through whichever node it is held. The
 	// holder may act for some time: only its fencing token protects against that.
 	ForceRelease(context.Context, *ForceReleaseRequest) (*ForceReleaseResponse, error)
 }

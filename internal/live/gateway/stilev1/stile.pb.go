@@ -885,6 +885,114 @@ func (x *ReleaseResponse) GetToken() string {
 	return ""
 }
 
+type SetValueRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The session of the lock; that of a stream is in its held message.
+	Session string `protobuf:"bytes,1,opt,name=session,proto3" json:"session,omitempty"`
+	// Name of the lock, if it is the key of the request.
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// Key of the request.
+	Key string `protobuf:"bytes,3,opt,name=key,proto3" json:"key,omitempty"`
+	// Up to 256 bytes of UTF-8; empty for none.
+	Value         string `protobuf:"bytes,4,opt,name=value,proto3" json:"value,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SetValueRequest) Reset() {
+	*x = SetValueRequest{}
+	mi := &file_stile_v1_stile_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SetValueRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SetValueRequest) ProtoMessage() {}
+
+func (x *SetValueRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_stile_v1_stile_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SetValueRequest.ProtoReflect.Descriptor instead.
+func (*SetValueRequest) Descriptor() ([]byte, []int) {
+	return file_stile_v1_stile_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *SetValueRequest) GetSession() string {
+	if x != nil {
+		return x.Session
+	}
+	return ""
+}
+
+func (x *SetValueRequest) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *SetValueRequest) GetKey() string {
+	if x != nil {
+		return x.Key
+	}
+	return ""
+}
+
+func (x *SetValueRequest) GetValue() string {
+	if x != nil {
+		return x.Value
+	}
+	return ""
+}
+
+type SetValueResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SetValueResponse) Reset() {
+	*x = SetValueResponse{}
+	mi := &file_stile_v1_stile_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SetValueResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SetValueResponse) ProtoMessage() {}
+
+func (x *SetValueResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_stile_v1_stile_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SetValueResponse.ProtoReflect.Descriptor instead.
+func (*SetValueResponse) Descriptor() ([]byte, []int) {
+	return file_stile_v1_stile_proto_rawDescGZIP(), []int{16}
+}
+
 // Lost says that a lock was held, and no longer is.
 type Lost struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -899,7 +1007,7 @@ type Lost struct {
 
 func (x *Lost) Reset() {
 	*x = Lost{}
-	mi := &file_stile_v1_stile_proto_msgTypes[15]
+	mi := &file_stile_v1_stile_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -911,7 +1019,7 @@ func (x *Lost) String() string {
 func (*Lost) ProtoMessage() {}
 
 func (x *Lost) ProtoReflect() protoreflect.Message {
-	mi := &file_stile_v1_stile_proto_msgTypes[15]
+	mi := &file_stile_v1_stile_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -924,7 +1032,7 @@ func (x *Lost) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Lost.ProtoReflect.Descriptor instead.
 func (*Lost) Descriptor() ([]byte, []int) {
-	return file_stile_v1_stile_proto_rawDescGZIP(), []int{15}
+	return file_stile_v1_stile_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Lost) GetName() string {
@@ -969,7 +1077,7 @@ type HoldRequest struct {
 
 func (x *HoldRequest) Reset() {
 	*x = HoldRequest{}
-	mi := &file_stile_v1_stile_proto_msgTypes[16]
+	mi := &file_stile_v1_stile_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -981,7 +1089,7 @@ func (x *HoldRequest) String() string {
 func (*HoldRequest) ProtoMessage() {}
 
 func (x *HoldRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_stile_v1_stile_proto_msgTypes[16]
+	mi := &file_stile_v1_stile_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -994,7 +1102,7 @@ func (x *HoldRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HoldRequest.ProtoReflect.Descriptor instead.
 func (*HoldRequest) Descriptor() ([]byte, []int) {
-	return file_stile_v1_stile_proto_rawDescGZIP(), []int{16}
+	return file_stile_v1_stile_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *HoldRequest) GetName() string {
@@ -1035,7 +1143,7 @@ type HoldResponse struct {
 
 func (x *HoldResponse) Reset() {
 	*x = HoldResponse{}
-	mi := &file_stile_v1_stile_proto_msgTypes[17]
+	mi := &file_stile_v1_stile_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1047,7 +1155,7 @@ func (x *HoldResponse) String() string {
 func (*HoldResponse) ProtoMessage() {}
 
 func (x *HoldResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_stile_v1_stile_proto_msgTypes[17]
+	mi := &file_stile_v1_stile_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1060,7 +1168,7 @@ func (x *HoldResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HoldResponse.ProtoReflect.Descriptor instead.
 func (*HoldResponse) Descriptor() ([]byte, []int) {
-	return file_stile_v1_stile_proto_rawDescGZIP(), []int{17}
+	return file_stile_v1_stile_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *HoldResponse) GetEvent() isHoldResponse_Event {
@@ -1146,7 +1254,7 @@ type Renewed struct {
 
 func (x *Renewed) Reset() {
 	*x = Renewed{}
-	mi := &file_stile_v1_stile_proto_msgTypes[18]
+	mi := &file_stile_v1_stile_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1158,7 +1266,7 @@ func (x *Renewed) String() string {
 func (*Renewed) ProtoMessage() {}
 
 func (x *Renewed) ProtoReflect() protoreflect.Message {
-	mi := &file_stile_v1_stile_proto_msgTypes[18]
+	mi := &file_stile_v1_stile_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1171,7 +1279,7 @@ func (x *Renewed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Renewed.ProtoReflect.Descriptor instead.
 func (*Renewed) Descriptor() ([]byte, []int) {
-	return file_stile_v1_stile_proto_rawDescGZIP(), []int{18}
+	return file_stile_v1_stile_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Renewed) GetValidFor() *durationpb.Duration {
@@ -1189,7 +1297,7 @@ type StatusRequest struct {
 
 func (x *StatusRequest) Reset() {
 	*x = StatusRequest{}
-	mi := &file_stile_v1_stile_proto_msgTypes[19]
+	mi := &file_stile_v1_stile_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1201,7 +1309,7 @@ func (x *StatusRequest) String() string {
 func (*StatusRequest) ProtoMessage() {}
 
 func (x *StatusRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_stile_v1_stile_proto_msgTypes[19]
+	mi := &file_stile_v1_stile_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1214,7 +1322,7 @@ func (x *StatusRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatusRequest.ProtoReflect.Descriptor instead.
 func (*StatusRequest) Descriptor() ([]byte, []int) {
-	return file_stile_v1_stile_proto_rawDescGZIP(), []int{19}
+	return file_stile_v1_stile_proto_rawDescGZIP(), []int{21}
 }
 
 type StatusResponse struct {
@@ -1244,7 +1352,7 @@ type StatusResponse struct {
 
 func (x *StatusResponse) Reset() {
 	*x = StatusResponse{}
-	mi := &file_stile_v1_stile_proto_msgTypes[20]
+	mi := &file_stile_v1_stile_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1256,7 +1364,7 @@ func (x *StatusResponse) String() string {
 func (*StatusResponse) ProtoMessage() {}
 
 func (x *StatusResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_stile_v1_stile_proto_msgTypes[20]
+	mi := &file_stile_v1_stile_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1269,7 +1377,7 @@ func (x *StatusResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatusResponse.ProtoReflect.Descriptor instead.
 func (*StatusResponse) Descriptor() ([]byte, []int) {
-	return file_stile_v1_stile_proto_rawDescGZIP(), []int{20}
+	return file_stile_v1_stile_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *StatusResponse) GetNode() string {
@@ -1378,7 +1486,7 @@ type MembersRequest struct {
 
 func (x *MembersRequest) Reset() {
 	*x = MembersRequest{}
-	mi := &file_stile_v1_stile_proto_msgTypes[21]
+	mi := &file_stile_v1_stile_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1390,7 +1498,7 @@ func (x *MembersRequest) String() string {
 func (*MembersRequest) ProtoMessage() {}
 
 func (x *MembersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_stile_v1_stile_proto_msgTypes[21]
+	mi := &file_stile_v1_stile_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1403,7 +1511,7 @@ func (x *MembersRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MembersRequest.ProtoReflect.Descriptor instead.
 func (*MembersRequest) Descriptor() ([]byte, []int) {
-	return file_stile_v1_stile_proto_rawDescGZIP(), []int{21}
+	return file_stile_v1_stile_proto_rawDescGZIP(), []int{23}
 }
 
 type MembersResponse struct {
@@ -1416,7 +1524,7 @@ type MembersResponse struct {
 
 func (x *MembersResponse) Reset() {
 	*x = MembersResponse{}
-	mi := &file_stile_v1_stile_proto_msgTypes[22]
+	mi := &file_stile_v1_stile_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1428,7 +1536,7 @@ func (x *MembersResponse) String() string {
 func (*MembersResponse) ProtoMessage() {}
 
 func (x *MembersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_stile_v1_stile_proto_msgTypes[22]
+	mi := &file_stile_v1_stile_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1441,7 +1549,7 @@ func (x *MembersResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MembersResponse.ProtoReflect.Descriptor instead.
 func (*MembersResponse) Descriptor() ([]byte, []int) {
-	return file_stile_v1_stile_proto_rawDescGZIP(), []int{22}
+	return file_stile_v1_stile_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *MembersResponse) GetEpoch() uint64 {
@@ -1471,7 +1579,7 @@ type Member struct {
 
 func (x *Member) Reset() {
 	*x = Member{}
-	mi := &file_stile_v1_stile_proto_msgTypes[23]
+	mi := &file_stile_v1_stile_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1483,7 +1591,7 @@ func (x *Member) String() string {
 func (*Member) ProtoMessage() {}
 
 func (x *Member) ProtoReflect() protoreflect.Message {
-	mi := &file_stile_v1_stile_proto_msgTypes[23]
+	mi := &file_stile_v1_stile_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1496,7 +1604,7 @@ func (x *Member) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Member.ProtoReflect.Descriptor instead.
 func (*Member) Descriptor() ([]byte, []int) {
-	return file_stile_v1_stile_proto_rawDescGZIP(), []int{23}
+	return file_stile_v1_stile_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Member) GetName() string {
@@ -1539,7 +1647,7 @@ type ListLocksRequest struct {
 
 func (x *ListLocksRequest) Reset() {
 	*x = ListLocksRequest{}
-	mi := &file_stile_v1_stile_proto_msgTypes[24]
+	mi := &file_stile_v1_stile_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1551,7 +1659,7 @@ func (x *ListLocksRequest) String() string {
 func (*ListLocksRequest) ProtoMessage() {}
 
 func (x *ListLocksRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_stile_v1_stile_proto_msgTypes[24]
+	mi := &file_stile_v1_stile_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1564,7 +1672,7 @@ func (x *ListLocksRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListLocksRequest.ProtoReflect.Descriptor instead.
 func (*ListLocksRequest) Descriptor() ([]byte, []int) {
-	return file_stile_v1_stile_proto_rawDescGZIP(), []int{24}
+	return file_stile_v1_stile_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *ListLocksRequest) GetPrefix() string {
@@ -1583,17 +1691,20 @@ func (x *ListLocksRequest) GetPageToken() string {
 
 type ListLocksResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// In the order of their names.
+	// In the order of their names. A page can be empty and not be the last one.
 	Locks []*Lock `protobuf:"bytes,1,rep,name=locks,proto3" json:"locks,omitempty"`
 	// Empty if this page is the last one.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	// Members that did not answer: what is held or awaited through them is missing in this
+	// page.
+	Unasked       []*Unasked `protobuf:"bytes,3,rep,name=unasked,proto3" json:"unasked,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ListLocksResponse) Reset() {
 	*x = ListLocksResponse{}
-	mi := &file_stile_v1_stile_proto_msgTypes[25]
+	mi := &file_stile_v1_stile_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1605,7 +1716,7 @@ func (x *ListLocksResponse) String() string {
 func (*ListLocksResponse) ProtoMessage() {}
 
 func (x *ListLocksResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_stile_v1_stile_proto_msgTypes[25]
+	mi := &file_stile_v1_stile_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1618,7 +1729,7 @@ func (x *ListLocksResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListLocksResponse.ProtoReflect.Descriptor instead.
 func (*ListLocksResponse) Descriptor() ([]byte, []int) {
-	return file_stile_v1_stile_proto_rawDescGZIP(), []int{25}
+	return file_stile_v1_stile_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *ListLocksResponse) GetLocks() []*Lock {
@@ -1635,27 +1746,94 @@ func (x *ListLocksResponse) GetNextPageToken() string {
 	return ""
 }
 
-// Lock is a lock in use, as one node knows it.
+func (x *ListLocksResponse) GetUnasked() []*Unasked {
+	if x != nil {
+		return x.Unasked
+	}
+	return nil
+}
+
+// Unasked is a member of the cluster that did not answer.
+type Unasked struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Node    string                 `protobuf:"bytes,1,opt,name=node,proto3" json:"node,omitempty"`
+	Address string                 `protobuf:"bytes,2,opt,name=address,proto3" json:"address,omitempty"`
+	// Why, as text.
+	Why           string `protobuf:"bytes,3,opt,name=why,proto3" json:"why,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Unasked) Reset() {
+	*x = Unasked{}
+	mi := &file_stile_v1_stile_proto_msgTypes[28]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Unasked) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Unasked) ProtoMessage() {}
+
+func (x *Unasked) ProtoReflect() protoreflect.Message {
+	mi := &file_stile_v1_stile_proto_msgTypes[28]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Unasked.ProtoReflect.Descriptor instead.
+func (*Unasked) Descriptor() ([]byte, []int) {
+	return file_stile_v1_stile_proto_rawDescGZIP(), []int{28}
+}
+
+func (x *Unasked) GetNode() string {
+	if x != nil {
+		return x.Node
+	}
+	return ""
+}
+
+func (x *Unasked) GetAddress() string {
+	if x != nil {
+		return x.Address
+	}
+	return ""
+}
+
+func (x *Unasked) GetWhy() string {
+	if x != nil {
+		return x.Why
+	}
+	return ""
+}
+
+// Lock is a lock in use.
 type Lock struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Name      string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	Node      string                 `protobuf:"bytes,2,opt,name=node,proto3" json:"node,omitempty"`
-	Algorithm string                 `protobuf:"bytes,3,opt,name=algorithm,proto3" json:"algorithm,omitempty"`
-	Home      string                 `protobuf:"bytes,4,opt,name=home,proto3" json:"home,omitempty"`
-	// The holder through this node; not set if there is none.
-	Holder  *Holder   `protobuf:"bytes,5,opt,name=holder,proto3" json:"holder,omitempty"`
-	Waiters []*Waiter `protobuf:"bytes,6,rep,name=waiters,proto3" json:"waiters,omitempty"`
+	Algorithm string                 `protobuf:"bytes,2,opt,name=algorithm,proto3" json:"algorithm,omitempty"`
+	Home      string                 `protobuf:"bytes,3,opt,name=home,proto3" json:"home,omitempty"`
+	// Not set if no node reports one.
+	Holder *Holder `protobuf:"bytes,4,opt,name=holder,proto3" json:"holder,omitempty"`
+	// Those that have waited longest first.
+	Waiters []*Waiter `protobuf:"bytes,5,rep,name=waiters,proto3" json:"waiters,omitempty"`
 	// Number of waiters that are not listed.
-	Unlisted uint32 `protobuf:"varint,7,opt,name=unlisted,proto3" json:"unlisted,omitempty"`
-	// Why requests wait here.
-	Why           string `protobuf:"bytes,8,opt,name=why,proto3" json:"why,omitempty"`
+	Unlisted      uint32 `protobuf:"varint,6,opt,name=unlisted,proto3" json:"unlisted,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Lock) Reset() {
 	*x = Lock{}
-	mi := &file_stile_v1_stile_proto_msgTypes[26]
+	mi := &file_stile_v1_stile_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1667,7 +1845,7 @@ func (x *Lock) String() string {
 func (*Lock) ProtoMessage() {}
 
 func (x *Lock) ProtoReflect() protoreflect.Message {
-	mi := &file_stile_v1_stile_proto_msgTypes[26]
+	mi := &file_stile_v1_stile_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1680,19 +1858,12 @@ func (x *Lock) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Lock.ProtoReflect.Descriptor instead.
 func (*Lock) Descriptor() ([]byte, []int) {
-	return file_stile_v1_stile_proto_rawDescGZIP(), []int{26}
+	return file_stile_v1_stile_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *Lock) GetName() string {
 	if x != nil {
 		return x.Name
-	}
-	return ""
-}
-
-func (x *Lock) GetNode() string {
-	if x != nil {
-		return x.Node
 	}
 	return ""
 }
@@ -1732,13 +1903,6 @@ func (x *Lock) GetUnlisted() uint32 {
 	return 0
 }
 
-func (x *Lock) GetWhy() string {
-	if x != nil {
-		return x.Why
-	}
-	return ""
-}
-
 type Holder struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// For people: the identity, the label and the node.
@@ -1752,14 +1916,16 @@ type Holder struct {
 	// Such as client/backup; empty without TLS.
 	Identity string `protobuf:"bytes,6,opt,name=identity,proto3" json:"identity,omitempty"`
 	// What the client calls itself, which nothing proves.
-	Label         string `protobuf:"bytes,7,opt,name=label,proto3" json:"label,omitempty"`
+	Label string `protobuf:"bytes,7,opt,name=label,proto3" json:"label,omitempty"`
+	// Name of the node through which the lock is held.
+	Node          string `protobuf:"bytes,8,opt,name=node,proto3" json:"node,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Holder) Reset() {
 	*x = Holder{}
-	mi := &file_stile_v1_stile_proto_msgTypes[27]
+	mi := &file_stile_v1_stile_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1771,7 +1937,7 @@ func (x *Holder) String() string {
 func (*Holder) ProtoMessage() {}
 
 func (x *Holder) ProtoReflect() protoreflect.Message {
-	mi := &file_stile_v1_stile_proto_msgTypes[27]
+	mi := &file_stile_v1_stile_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1784,7 +1950,7 @@ func (x *Holder) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Holder.ProtoReflect.Descriptor instead.
 func (*Holder) Descriptor() ([]byte, []int) {
-	return file_stile_v1_stile_proto_rawDescGZIP(), []int{27}
+	return file_stile_v1_stile_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *Holder) GetWho() string {
@@ -1836,20 +2002,31 @@ func (x *Holder) GetLabel() string {
 	return ""
 }
 
+func (x *Holder) GetNode() string {
+	if x != nil {
+		return x.Node
+	}
+	return ""
+}
+
 type Waiter struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// As in Holder.
-	Who           string               `protobuf:"bytes,1,opt,name=who,proto3" json:"who,omitempty"`
-	WaitedFor     *durationpb.Duration `protobuf:"bytes,2,opt,name=waited_for,json=waitedFor,proto3" json:"waited_for,omitempty"`
-	Identity      string               `protobuf:"bytes,3,opt,name=identity,proto3" json:"identity,omitempty"`
-	Label         string               `protobuf:"bytes,4,opt,name=label,proto3" json:"label,omitempty"`
+	Who       string               `protobuf:"bytes,1,opt,name=who,proto3" json:"who,omitempty"`
+	WaitedFor *durationpb.Duration `protobuf:"bytes,2,opt,name=waited_for,json=waitedFor,proto3" json:"waited_for,omitempty"`
+	Identity  string               `protobuf:"bytes,3,opt,name=identity,proto3" json:"identity,omitempty"`
+	Label     string               `protobuf:"bytes,4,opt,name=label,proto3" json:"label,omitempty"`
+	// Name of the node at which it waits.
+	Node string `protobuf:"bytes,5,opt,name=node,proto3" json:"node,omitempty"`
+	// Why requests wait there.
+	Why           string `protobuf:"bytes,6,opt,name=why,proto3" json:"why,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Waiter) Reset() {
 	*x = Waiter{}
-	mi := &file_stile_v1_stile_proto_msgTypes[28]
+	mi := &file_stile_v1_stile_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1861,7 +2038,7 @@ func (x *Waiter) String() string {
 func (*Waiter) ProtoMessage() {}
 
 func (x *Waiter) ProtoReflect() protoreflect.Message {
-	mi := &file_stile_v1_stile_proto_msgTypes[28]
+	mi := &file_stile_v1_stile_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1874,7 +2051,7 @@ func (x *Waiter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Waiter.ProtoReflect.Descriptor instead.
 func (*Waiter) Descriptor() ([]byte, []int) {
-	return file_stile_v1_stile_proto_rawDescGZIP(), []int{28}
+	return file_stile_v1_stile_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *Waiter) GetWho() string {
@@ -1905,6 +2082,20 @@ func (x *Waiter) GetLabel() string {
 	return ""
 }
 
+func (x *Waiter) GetNode() string {
+	if x != nil {
+		return x.Node
+	}
+	return ""
+}
+
+func (x *Waiter) GetWhy() string {
+	if x != nil {
+		return x.Why
+	}
+	return ""
+}
+
 type WatchLocksRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// What names begin with.
@@ -1917,7 +2108,7 @@ type WatchLocksRequest struct {
 
 func (x *WatchLocksRequest) Reset() {
 	*x = WatchLocksRequest{}
-	mi := &file_stile_v1_stile_proto_msgTypes[29]
+	mi := &file_stile_v1_stile_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1929,7 +2120,7 @@ func (x *WatchLocksRequest) String() string {
 func (*WatchLocksRequest) ProtoMessage() {}
 
 func (x *WatchLocksRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_stile_v1_stile_proto_msgTypes[29]
+	mi := &file_stile_v1_stile_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1942,7 +2133,7 @@ func (x *WatchLocksRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchLocksRequest.ProtoReflect.Descriptor instead.
 func (*WatchLocksRequest) Descriptor() ([]byte, []int) {
-	return file_stile_v1_stile_proto_rawDescGZIP(), []int{29}
+	return file_stile_v1_stile_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *WatchLocksRequest) GetPrefix() string {
@@ -1965,15 +2156,18 @@ type WatchLocksResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Locks that are used since, or used differently: another holder, or other waiters.
 	Changed []*Lock `protobuf:"bytes,1,rep,name=changed,proto3" json:"changed,omitempty"`
-	// Names of locks that are no longer in use.
-	Gone          []string `protobuf:"bytes,2,rep,name=gone,proto3" json:"gone,omitempty"`
+	// Names of locks that are no longer in use. None while a member does not answer.
+	Gone []string `protobuf:"bytes,2,rep,name=gone,proto3" json:"gone,omitempty"`
+	// Members that do not answer at present: what is held or awaited through them is missing.
+	// A message is sent when others do not answer than before.
+	Unasked       []*Unasked `protobuf:"bytes,3,rep,name=unasked,proto3" json:"unasked,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *WatchLocksResponse) Reset() {
 	*x = WatchLocksResponse{}
-	mi := &file_stile_v1_stile_proto_msgTypes[30]
+	mi := &file_stile_v1_stile_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1985,7 +2179,7 @@ func (x *WatchLocksResponse) String() string {
 func (*WatchLocksResponse) ProtoMessage() {}
 
 func (x *WatchLocksResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_stile_v1_stile_proto_msgTypes[30]
+	mi := &file_stile_v1_stile_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1998,7 +2192,7 @@ func (x *WatchLocksResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchLocksResponse.ProtoReflect.Descriptor instead.
 func (*WatchLocksResponse) Descriptor() ([]byte, []int) {
-	return file_stile_v1_stile_proto_rawDescGZIP(), []int{30}
+	return file_stile_v1_stile_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *WatchLocksResponse) GetChanged() []*Lock {
@@ -2015,6 +2209,13 @@ func (x *WatchLocksResponse) GetGone() []string {
 	return nil
 }
 
+func (x *WatchLocksResponse) GetUnasked() []*Unasked {
+	if x != nil {
+		return x.Unasked
+	}
+	return nil
+}
+
 type ForceReleaseRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
@@ -2024,7 +2225,7 @@ type ForceReleaseRequest struct {
 
 func (x *ForceReleaseRequest) Reset() {
 	*x = ForceReleaseRequest{}
-	mi := &file_stile_v1_stile_proto_msgTypes[31]
+	mi := &file_stile_v1_stile_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2036,7 +2237,7 @@ func (x *ForceReleaseRequest) String() string {
 func (*ForceReleaseRequest) ProtoMessage() {}
 
 func (x *ForceReleaseRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_stile_v1_stile_proto_msgTypes[31]
+	mi := &file_stile_v1_stile_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2049,7 +2250,7 @@ func (x *ForceReleaseRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForceReleaseRequest.ProtoReflect.Descriptor instead.
 func (*ForceReleaseRequest) Descriptor() ([]byte, []int) {
-	return file_stile_v1_stile_proto_rawDescGZIP(), []int{31}
+	return file_stile_v1_stile_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *ForceReleaseRequest) GetName() string {
@@ -2071,7 +2272,7 @@ type ForceReleaseResponse struct {
 
 func (x *ForceReleaseResponse) Reset() {
 	*x = ForceReleaseResponse{}
-	mi := &file_stile_v1_stile_proto_msgTypes[32]
+	mi := &file_stile_v1_stile_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2083,7 +2284,7 @@ func (x *ForceReleaseResponse) String() string {
 func (*ForceReleaseResponse) ProtoMessage() {}
 
 func (x *ForceReleaseResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_stile_v1_stile_proto_msgTypes[32]
+	mi := &file_stile_v1_stile_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2096,7 +2297,7 @@ func (x *ForceReleaseResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForceReleaseResponse.ProtoReflect.Descriptor instead.
 func (*ForceReleaseResponse) Descriptor() ([]byte, []int) {
-	return file_stile_v1_stile_proto_rawDescGZIP(), []int{32}
+	return file_stile_v1_stile_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *ForceReleaseResponse) GetWho() string {
@@ -2162,7 +2363,13 @@ const file_stile_v1_stile_proto_rawDesc = "" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x10\n" +
 	"\x03key\x18\x03 \x01(\tR\x03key\"'\n" +
 	"\x0fReleaseResponse\x12\x14\n" +
-	"\x05token\x18\x01 \x01(\tR\x05token\"Z\n" +
+	"\x05token\x18\x01 \x01(\tR\x05token\"g\n" +
+	"\x0fSetValueRequest\x12\x18\n" +
+	"\asession\x18\x01 \x01(\tR\asession\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x12\x10\n" +
+	"\x03key\x18\x03 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x04 \x01(\tR\x05value\"\x12\n" +
+	"\x10SetValueResponse\"Z\n" +
 	"\x04Lost\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x10\n" +
 	"\x03key\x18\x02 \x01(\tR\x03key\x12\x14\n" +
@@ -2210,19 +2417,22 @@ const file_stile_v1_stile_proto_rawDesc = "" +
 	"\x10ListLocksRequest\x12\x16\n" +
 	"\x06prefix\x18\x01 \x01(\tR\x06prefix\x12\x1d\n" +
 	"\n" +
-	"page_token\x18\x02 \x01(\tR\tpageToken\"a\n" +
+	"page_token\x18\x02 \x01(\tR\tpageToken\"\x8e\x01\n" +
 	"\x11ListLocksResponse\x12$\n" +
 	"\x05locks\x18\x01 \x03(\v2\x0e.stile.v1.LockR\x05locks\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xe4\x01\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12+\n" +
+	"\aunasked\x18\x03 \x03(\v2\x11.stile.v1.UnaskedR\aunasked\"I\n" +
+	"\aUnasked\x12\x12\n" +
+	"\x04node\x18\x01 \x01(\tR\x04node\x12\x18\n" +
+	"\aaddress\x18\x02 \x01(\tR\aaddress\x12\x10\n" +
+	"\x03why\x18\x03 \x01(\tR\x03why\"\xbe\x01\n" +
 	"\x04Lock\x12\x12\n" +
-	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
-	"\x04node\x18\x02 \x01(\tR\x04node\x12\x1c\n" +
-	"\talgorithm\x18\x03 \x01(\tR\talgorithm\x12\x12\n" +
-	"\x04home\x18\x04 \x01(\tR\x04home\x12(\n" +
-	"\x06holder\x18\x05 \x01(\v2\x10.stile.v1.HolderR\x06holder\x12*\n" +
-	"\awaiters\x18\x06 \x03(\v2\x10.stile.v1.WaiterR\awaiters\x12\x1a\n" +
-	"\bunlisted\x18\a \x01(\rR\bunlisted\x12\x10\n" +
-	"\x03why\x18\b \x01(\tR\x03why\"\xe8\x01\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1c\n" +
+	"\talgorithm\x18\x02 \x01(\tR\talgorithm\x12\x12\n" +
+	"\x04home\x18\x03 \x01(\tR\x04home\x12(\n" +
+	"\x06holder\x18\x04 \x01(\v2\x10.stile.v1.HolderR\x06holder\x12*\n" +
+	"\awaiters\x18\x05 \x03(\v2\x10.stile.v1.WaiterR\awaiters\x12\x1a\n" +
+	"\bunlisted\x18\x06 \x01(\rR\bunlisted\"\xfc\x01\n" +
 	"\x06Holder\x12\x10\n" +
 	"\x03who\x18\x01 \x01(\tR\x03who\x12\x14\n" +
 	"\x05token\x18\x02 \x01(\tR\x05token\x124\n" +
@@ -2231,24 +2441,28 @@ const file_stile_v1_stile_proto_rawDesc = "" +
 	"lease_left\x18\x04 \x01(\v2\x19.google.protobuf.DurationR\tleaseLeft\x12\x14\n" +
 	"\x05value\x18\x05 \x01(\tR\x05value\x12\x1a\n" +
 	"\bidentity\x18\x06 \x01(\tR\bidentity\x12\x14\n" +
-	"\x05label\x18\a \x01(\tR\x05label\"\x86\x01\n" +
+	"\x05label\x18\a \x01(\tR\x05label\x12\x12\n" +
+	"\x04node\x18\b \x01(\tR\x04node\"\xac\x01\n" +
 	"\x06Waiter\x12\x10\n" +
 	"\x03who\x18\x01 \x01(\tR\x03who\x128\n" +
 	"\n" +
 	"waited_for\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\twaitedFor\x12\x1a\n" +
 	"\bidentity\x18\x03 \x01(\tR\bidentity\x12\x14\n" +
-	"\x05label\x18\x04 \x01(\tR\x05label\"b\n" +
+	"\x05label\x18\x04 \x01(\tR\x05label\x12\x12\n" +
+	"\x04node\x18\x05 \x01(\tR\x04node\x12\x10\n" +
+	"\x03why\x18\x06 \x01(\tR\x03why\"b\n" +
 	"\x11WatchLocksRequest\x12\x16\n" +
 	"\x06prefix\x18\x01 \x01(\tR\x06prefix\x125\n" +
-	"\binterval\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\binterval\"R\n" +
+	"\binterval\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\binterval\"\x7f\n" +
 	"\x12WatchLocksResponse\x12(\n" +
 	"\achanged\x18\x01 \x03(\v2\x0e.stile.v1.LockR\achanged\x12\x12\n" +
-	"\x04gone\x18\x02 \x03(\tR\x04gone\")\n" +
+	"\x04gone\x18\x02 \x03(\tR\x04gone\x12+\n" +
+	"\aunasked\x18\x03 \x03(\v2\x11.stile.v1.UnaskedR\aunasked\")\n" +
 	"\x13ForceReleaseRequest\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\">\n" +
 	"\x14ForceReleaseResponse\x12\x10\n" +
 	"\x03who\x18\x01 \x01(\tR\x03who\x12\x14\n" +
-	"\x05token\x18\x02 \x01(\tR\x05token2\xea\x03\n" +
+	"\x05token\x18\x02 \x01(\tR\x05token2\xad\x04\n" +
 	"\x05Locks\x12J\n" +
 	"\vOpenSession\x12\x1c.stile.v1.OpenSessionRequest\x1a\x1d.stile.v1.OpenSessionResponse\x12D\n" +
 	"\tKeepAlive\x12\x1a.stile.v1.KeepAliveRequest\x1a\x1b.stile.v1.KeepAliveResponse\x12M\n" +
@@ -2256,7 +2470,8 @@ const file_stile_v1_stile_proto_rawDesc = "" +
 	"\aAcquire\x12\x18.stile.v1.AcquireRequest\x1a\x19.stile.v1.AcquireResponse\x12G\n" +
 	"\n" +
 	"TryAcquire\x12\x1b.stile.v1.TryAcquireRequest\x1a\x1c.stile.v1.TryAcquireResponse\x12>\n" +
-	"\aRelease\x12\x18.stile.v1.ReleaseRequest\x1a\x19.stile.v1.ReleaseResponse\x127\n" +
+	"\aRelease\x12\x18.stile.v1.ReleaseRequest\x1a\x19.stile.v1.ReleaseResponse\x12A\n" +
+	"\bSetValue\x12\x19.stile.v1.SetValueRequest\x1a\x1a.stile.v1.SetValueResponse\x127\n" +
 	"\x04Hold\x12\x15.stile.v1.HoldRequest\x1a\x16.stile.v1.HoldResponse0\x012\xe6\x02\n" +
 	"\aCluster\x12;\n" +
 	"\x06Status\x12\x17.stile.v1.StatusRequest\x1a\x18.stile.v1.StatusResponse\x12>\n" +
@@ -2278,7 +2493,7 @@ func file_stile_v1_stile_proto_rawDescGZIP() []byte {
 	return file_stile_v1_stile_proto_rawDescData
 }
 
-var file_stile_v1_stile_proto_msgTypes = make([]protoimpl.MessageInfo, 33)
+var file_stile_v1_stile_proto_msgTypes = make([]protoimpl.MessageInfo, 36)
 var file_stile_v1_stile_proto_goTypes = []any{
 	(*OpenSessionRequest)(nil),   // 0: stile.v1.OpenSessionRequest
 	(*OpenSessionResponse)(nil),  // 1: stile.v1.OpenSessionResponse
@@ -2295,83 +2510,90 @@ var file_stile_v1_stile_proto_goTypes = []any{
 	(*Busy)(nil),                 // 12: stile.v1.Busy
 	(*ReleaseRequest)(nil),       // 13: stile.v1.ReleaseRequest
 	(*ReleaseResponse)(nil),      // 14: stile.v1.ReleaseResponse
-	(*Lost)(nil),                 // 15: stile.v1.Lost
-	(*HoldRequest)(nil),          // 16: stile.v1.HoldRequest
-	(*HoldResponse)(nil),         // 17: stile.v1.HoldResponse
-	(*Renewed)(nil),              // 18: stile.v1.Renewed
-	(*StatusRequest)(nil),        // 19: stile.v1.StatusRequest
-	(*StatusResponse)(nil),       // 20: stile.v1.StatusResponse
-	(*MembersRequest)(nil),       // 21: stile.v1.MembersRequest
-	(*MembersResponse)(nil),      // 22: stile.v1.MembersResponse
-	(*Member)(nil),               // 23: stile.v1.Member
-	(*ListLocksRequest)(nil),     // 24: stile.v1.ListLocksRequest
-	(*ListLocksResponse)(nil),    // 25: stile.v1.ListLocksResponse
-	(*Lock)(nil),                 // 26: stile.v1.Lock
-	(*Holder)(nil),               // 27: stile.v1.Holder
-	(*Waiter)(nil),               // 28: stile.v1.Waiter
-	(*WatchLocksRequest)(nil),    // 29: stile.v1.WatchLocksRequest
-	(*WatchLocksResponse)(nil),   // 30: stile.v1.WatchLocksResponse
-	(*ForceReleaseRequest)(nil),  // 31: stile.v1.ForceReleaseRequest
-	(*ForceReleaseResponse)(nil), // 32: stile.v1.ForceReleaseResponse
-	(*durationpb.Duration)(nil),  // 33: google.protobuf.Duration
+	(*SetValueRequest)(nil),      // 15: stile.v1.SetValueRequest
+	(*SetValueResponse)(nil),     // 16: stile.v1.SetValueResponse
+	(*Lost)(nil),                 // 17: stile.v1.Lost
+	(*HoldRequest)(nil),          // 18: stile.v1.HoldRequest
+	(*HoldResponse)(nil),         // 19: stile.v1.HoldResponse
+	(*Renewed)(nil),              // 20: stile.v1.Renewed
+	(*StatusRequest)(nil),        // 21: stile.v1.StatusRequest
+	(*StatusResponse)(nil),       // 22: stile.v1.StatusResponse
+	(*MembersRequest)(nil),       // 23: stile.v1.MembersRequest
+	(*MembersResponse)(nil),      // 24: stile.v1.MembersResponse
+	(*Member)(nil),               // 25: stile.v1.Member
+	(*ListLocksRequest)(nil),     // 26: stile.v1.ListLocksRequest
+	(*ListLocksResponse)(nil),    // 27: stile.v1.ListLocksResponse
+	(*Unasked)(nil),              // 28: stile.v1.Unasked
+	(*Lock)(nil),                 // 29: stile.v1.Lock
+	(*Holder)(nil),               // 30: stile.v1.Holder
+	(*Waiter)(nil),               // 31: stile.v1.Waiter
+	(*WatchLocksRequest)(nil),    // 32: stile.v1.WatchLocksRequest
+	(*WatchLocksResponse)(nil),   // 33: stile.v1.WatchLocksResponse
+	(*ForceReleaseRequest)(nil),  // 34: stile.v1.ForceReleaseRequest
+	(*ForceReleaseResponse)(nil), // 35: stile.v1.ForceReleaseResponse
+	(*durationpb.Duration)(nil),  // 36: google.protobuf.Duration
 }
 var file_stile_v1_stile_proto_depIdxs = []int32{
-	33, // 0: stile.v1.OpenSessionRequest.length:type_name -> google.protobuf.Duration
-	33, // 1: stile.v1.OpenSessionResponse.length:type_name -> google.protobuf.Duration
-	33, // 2: stile.v1.KeepAliveResponse.valid_for:type_name -> google.protobuf.Duration
-	15, // 3: stile.v1.KeepAliveResponse.lost:type_name -> stile.v1.Lost
-	33, // 4: stile.v1.AcquireRequest.wait:type_name -> google.protobuf.Duration
+	36, // 0: stile.v1.OpenSessionRequest.length:type_name -> google.protobuf.Duration
+	36, // 1: stile.v1.OpenSessionResponse.length:type_name -> google.protobuf.Duration
+	36, // 2: stile.v1.KeepAliveResponse.valid_for:type_name -> google.protobuf.Duration
+	17, // 3: stile.v1.KeepAliveResponse.lost:type_name -> stile.v1.Lost
+	36, // 4: stile.v1.AcquireRequest.wait:type_name -> google.protobuf.Duration
 	8,  // 5: stile.v1.AcquireResponse.held:type_name -> stile.v1.Held
 	9,  // 6: stile.v1.AcquireResponse.waiting:type_name -> stile.v1.Waiting
-	33, // 7: stile.v1.Held.valid_for:type_name -> google.protobuf.Duration
+	36, // 7: stile.v1.Held.valid_for:type_name -> google.protobuf.Duration
 	8,  // 8: stile.v1.TryAcquireResponse.held:type_name -> stile.v1.Held
 	12, // 9: stile.v1.TryAcquireResponse.busy:type_name -> stile.v1.Busy
-	33, // 10: stile.v1.HoldRequest.wait:type_name -> google.protobuf.Duration
+	36, // 10: stile.v1.HoldRequest.wait:type_name -> google.protobuf.Duration
 	9,  // 11: stile.v1.HoldResponse.waiting:type_name -> stile.v1.Waiting
 	8,  // 12: stile.v1.HoldResponse.held:type_name -> stile.v1.Held
-	18, // 13: stile.v1.HoldResponse.renewed:type_name -> stile.v1.Renewed
-	15, // 14: stile.v1.HoldResponse.lost:type_name -> stile.v1.Lost
-	33, // 15: stile.v1.Renewed.valid_for:type_name -> google.protobuf.Duration
-	33, // 16: stile.v1.StatusResponse.lease:type_name -> google.protobuf.Duration
-	33, // 17: stile.v1.StatusResponse.lease_left:type_name -> google.protobuf.Duration
-	23, // 18: stile.v1.MembersResponse.members:type_name -> stile.v1.Member
-	26, // 19: stile.v1.ListLocksResponse.locks:type_name -> stile.v1.Lock
-	27, // 20: stile.v1.Lock.holder:type_name -> stile.v1.Holder
-	28, // 21: stile.v1.Lock.waiters:type_name -> stile.v1.Waiter
-	33, // 22: stile.v1.Holder.held_for:type_name -> google.protobuf.Duration
-	33, // 23: stile.v1.Holder.lease_left:type_name -> google.protobuf.Duration
-	33, // 24: stile.v1.Waiter.waited_for:type_name -> google.protobuf.Duration
-	33, // 25: stile.v1.WatchLocksRequest.interval:type_name -> google.protobuf.Duration
-	26, // 26: stile.v1.WatchLocksResponse.changed:type_name -> stile.v1.Lock
-	0,  // 27: stile.v1.Locks.OpenSession:input_type -> stile.v1.OpenSessionRequest
-	2,  // 28: stile.v1.Locks.KeepAlive:input_type -> stile.v1.KeepAliveRequest
-	4,  // 29: stile.v1.Locks.CloseSession:input_type -> stile.v1.CloseSessionRequest
-	6,  // 30: stile.v1.Locks.Acquire:input_type -> stile.v1.AcquireRequest
-	10, // 31: stile.v1.Locks.TryAcquire:input_type -> stile.v1.TryAcquireRequest
-	13, // 32: stile.v1.Locks.Release:input_type -> stile.v1.ReleaseRequest
-	16, // 33: stile.v1.Locks.Hold:input_type -> stile.v1.HoldRequest
-	19, // 34: stile.v1.Cluster.Status:input_type -> stile.v1.StatusRequest
-	21, // 35: stile.v1.Cluster.Members:input_type -> stile.v1.MembersRequest
-	24, // 36: stile.v1.Cluster.ListLocks:input_type -> stile.v1.ListLocksRequest
-	29, // 37: stile.v1.Cluster.WatchLocks:input_type -> stile.v1.WatchLocksRequest
-	31, // 38: stile.v1.Cluster.ForceRelease:input_type -> stile.v1.ForceReleaseRequest
-	1,  // 39: stile.v1.Locks.OpenSession:output_type -> stile.v1.OpenSessionResponse
-	3,  // 40: stile.v1.Locks.KeepAlive:output_type -> stile.v1.KeepAliveResponse
-	5,  // 41: stile.v1.Locks.CloseSession:output_type -> stile.v1.CloseSessionResponse
-	7,  // 42: stile.v1.Locks.Acquire:output_type -> stile.v1.AcquireResponse
-	11, // 43: stile.v1.Locks.TryAcquire:output_type -> stile.v1.TryAcquireResponse
-	14, // 44: stile.v1.Locks.Release:output_type -> stile.v1.ReleaseResponse
-	17, // 45: stile.v1.Locks.Hold:output_type -> stile.v1.HoldResponse
-	20, // 46: stile.v1.Cluster.Status:output_type -> stile.v1.StatusResponse
-	22, // 47: stile.v1.Cluster.Members:output_type -> stile.v1.MembersResponse
-	25, // 48: stile.v1.Cluster.ListLocks:output_type -> stile.v1.ListLocksResponse
-	30, // 49: stile.v1.Cluster.WatchLocks:output_type -> stile.v1.WatchLocksResponse
-	32, // 50: stile.v1.Cluster.ForceRelease:output_type -> stile.v1.ForceReleaseResponse
-	39, // [39:51] is the sub-list for method output_type
-	27, // [27:39] is the sub-list for method input_type
-	27, // [27:27] is the sub-list for extension type_name
-	27, // [27:27] is the sub-list for extension extendee
-	0,  // [0:27] is the sub-list for field type_name
+	20, // 13: stile.v1.HoldResponse.renewed:type_name -> stile.v1.Renewed
+	17, // 14: stile.v1.HoldResponse.lost:type_name -> stile.v1.Lost
+	36, // 15: stile.v1.Renewed.valid_for:type_name -> google.protobuf.Duration
+	36, // 16: stile.v1.StatusResponse.lease:type_name -> google.protobuf.Duration
+	36, // 17: stile.v1.StatusResponse.lease_left:type_name -> google.protobuf.Duration
+	25, // 18: stile.v1.MembersResponse.members:type_name -> stile.v1.Member
+	29, // 19: stile.v1.ListLocksResponse.locks:type_name -> stile.v1.Lock
+	28, // 20: stile.v1.ListLocksResponse.unasked:type_name -> stile.v1.Unasked
+	30, // 21: stile.v1.Lock.holder:type_name -> stile.v1.Holder
+	31, // 22: stile.v1.Lock.waiters:type_name -> stile.v1.Waiter
+	36, // 23: stile.v1.Holder.held_for:type_name -> google.protobuf.Duration
+	36, // 24: stile.v1.Holder.lease_left:type_name -> google.protobuf.Duration
+	36, // 25: stile.v1.Waiter.waited_for:type_name -> google.protobuf.Duration
+	36, // 26: stile.v1.WatchLocksRequest.interval:type_name -> google.protobuf.Duration
+	29, // 27: stile.v1.WatchLocksResponse.changed:type_name -> stile.v1.Lock
+	28, // 28: stile.v1.WatchLocksResponse.unasked:type_name -> stile.v1.Unasked
+	0,  // 29: stile.v1.Locks.OpenSession:input_type -> stile.v1.OpenSessionRequest
+	2,  // 30: stile.v1.Locks.KeepAlive:input_type -> stile.v1.KeepAliveRequest
+	4,  // 31: stile.v1.Locks.CloseSession:input_type -> stile.v1.CloseSessionRequest
+	6,  // 32: stile.v1.Locks.Acquire:input_type -> stile.v1.AcquireRequest
+	10, // 33: stile.v1.Locks.TryAcquire:input_type -> stile.v1.TryAcquireRequest
+	13, // 34: stile.v1.Locks.Release:input_type -> stile.v1.ReleaseRequest
+	15, // 35: stile.v1.Locks.SetValue:input_type -> stile.v1.SetValueRequest
+	18, // 36: stile.v1.Locks.Hold:input_type -> stile.v1.HoldRequest
+	21, // 37: stile.v1.Cluster.Status:input_type -> stile.v1.StatusRequest
+	23, // 38: stile.v1.Cluster.Members:input_type -> stile.v1.MembersRequest
+	26, // 39: stile.v1.Cluster.ListLocks:input_type -> stile.v1.ListLocksRequest
+	32, // 40: stile.v1.Cluster.WatchLocks:input_type -> stile.v1.WatchLocksRequest
+	34, // 41: stile.v1.Cluster.ForceRelease:input_type -> stile.v1.ForceReleaseRequest
+	1,  // 42: stile.v1.Locks.OpenSession:output_type -> stile.v1.OpenSessionResponse
+	3,  // 43: stile.v1.Locks.KeepAlive:output_type -> stile.v1.KeepAliveResponse
+	5,  // 44: stile.v1.Locks.CloseSession:output_type -> stile.v1.CloseSessionResponse
+	7,  // 45: stile.v1.Locks.Acquire:output_type -> stile.v1.AcquireResponse
+	11, // 46: stile.v1.Locks.TryAcquire:output_type -> stile.v1.TryAcquireResponse
+	14, // 47: stile.v1.Locks.Release:output_type -> stile.v1.ReleaseResponse
+	16, // 48: stile.v1.Locks.SetValue:output_type -> stile.v1.SetValueResponse
+	19, // 49: stile.v1.Locks.Hold:output_type -> stile.v1.HoldResponse
+	22, // 50: stile.v1.Cluster.Status:output_type -> stile.v1.StatusResponse
+	24, // 51: stile.v1.Cluster.Members:output_type -> stile.v1.MembersResponse
+	27, // 52: stile.v1.Cluster.ListLocks:output_type -> stile.v1.ListLocksResponse
+	33, // 53: stile.v1.Cluster.WatchLocks:output_type -> stile.v1.WatchLocksResponse
+	35, // 54: stile.v1.Cluster.ForceRelease:output_type -> stile.v1.ForceReleaseResponse
+	42, // [42:55] is the sub-list for method output_type
+	29, // [29:42] is the sub-list for method input_type
+	29, // [29:29] is the sub-list for extension type_name
+	29, // [29:29] is the sub-list for extension extendee
+	0,  // [0:29] is the sub-list for field type_name
 }
 
 func init() { file_stile_v1_stile_proto_init() }
@@ -2387,7 +2609,7 @@ func file_stile_v1_stile_proto_init() {
 		(*TryAcquireResponse_Held)(nil),
 		(*TryAcquireResponse_Busy)(nil),
 	}
-	file_stile_v1_stile_proto_msgTypes[17].OneofWrappers = []any{
+	file_stile_v1_stile_proto_msgTypes[19].OneofWrappers = []any{
 		(*HoldResponse_Waiting)(nil),
 		(*HoldResponse_Held)(nil),
 		(*HoldResponse_Renewed)(nil),
@@ -2399,7 +2621,7 @@ func file_stile_v1_stile_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_stile_v1_stile_proto_rawDesc), len(file_stile_v1_stile_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   33,
+			NumMessages:   36,
 			NumExtensions: 0,
 			NumServices:   2,
 		},

@@ -184,6 +184,19 @@ func TestFits(t *testing.T) {
 	}
 }
 
+func TestParsePath(t *testing.T) {
+	for _, i := range []Identity{{IsNode, "db1", false}, {IsClient, "a/b", false}, {IsAdmin, "alice", false}, {IsClient, "ci", true}} {
+		if got, err := ParsePath(i.Path()); got != i || err != nil {
+			t.Errorf("%s: %+v, %v", i.Path(), got, err)
+		}
+	}
+	for _, path := range []string{"", "client", "client/", "/x", "anyone/x", "Client/x"} {
+		if got, err := ParsePath(path); err == nil {
+			t.Errorf("%q: %+v", path, got)
+		}
+	}
+}
+
 // What a certificate says of its owner.
 func TestOf(t *testing.T) {
 	uri := func(s string) *url.URL {

@@ -58,6 +58,25 @@ func (i Identity) Path() string {
 // unique, whatever they are for.
 const TokenPath = "token/"
 
+// ParsePath returns the identity with a path. That of a token is for clients: what it is for
+// is not in its path.
+func ParsePath(path string) (Identity, error) {
+	kind, name, _ := strings.Cut(path, "/")
+	i := Identity{Name: name}
+	switch kind {
+	case IsClient.String(), strings.TrimSuffix(TokenPath, "/"):
+		i.Kind, i.Token = IsClient, kind != IsClient.String()
+	case IsAdmin.String():
+		i.Kind = IsAdmin
+	case IsNode.String():
+		i.Kind = IsNode
+	}
+	if i.Kind == Anyone || name == "" {
+		return Identity{}, fmt.Errorf("identity %q: want client/NAME, admin/NAME, node/NAME or token/NAME", path)
+	}
+	return i, nil
+}
+
 // maxCommon is the maximum length of a name in a certificate made elsewhere.
 const maxCommon = 64
 

@@ -22,6 +22,10 @@ type MuxConfig struct {
 	Pending   int                                     // connections that may do so at a time (default 128)
 	Clients   int                                     // maximum number of clients; 0: unlimited
 	Log       *slog.Logger
+
+	// Denied is called for each connection that fails in the TLS handshake, with its address
+	// and the reason; nil: it is logged. A connection that merely ends, or does not use TLS, is no failure.
+	Denied func(from, why string)
 }
 
 // DefaultPending is the default number of connections that may identify themselves at a
@@ -176,6 +180,8 @@ var (
 	errCrowd   = errors.New("too many connections are still unidentified")
 	errEvicted = errors.New("too many connections are still unidentified, and this is the oldest of them")
 	errFull    = errors.New("the maximum number of clients is connected")
+
+	errHandshake = errors.New("the TLS handshake failed")
 )
 
 // refuse logs that a connection was refused.
@@ -183,6 +189,8 @@ func (m *Mux) refuse(s *socket, why error) {
 	switch {
 	case errors.Is(why, io.EOF): // a probe for an open port
 		m.c.Log.Debug("incoming connection refused", "from", remote(s), "err", why)
+	case m.c.Denied != nil && errors.Is(why, errHandshake):
+		m.c.Denied(remote(s), why.Error())
 	case why == errFull: // worth logging, whatever else is refused
 		m.crowded.Log(m.c.Log, slog.LevelWarn, "client refused", "from", remote(s), "err", why, "clients", m.c.Clients)
 	default:
@@ -223,8 +231,11 @@ func (m *Mux) open(s *socket) (net.Conn, string, error) {
 		return s, proto, err
 	}
 	t := tls.Server(s, m.c.TLS)
-	if err := t.Handshake(); err != nil {
-		return nil, "", fmt.Errorf("the TLS handshake failed: %w", err)
+	var other tls.RecordHeaderError
+	if err := t.Handshake(); errors.As(err, &other) {
+		return nil, "", fmt.Errorf("the other side does not use TLS: %w", err)
+	} else if err != nil {
+		return nil, "", fmt.Errorf("%w: %w", errHandshake, err)
 	}
 	proto := cmp.Or(t.ConnectionState().NegotiatedProtocol, HTTPProto)
 	if m.handlers[proto] == nil {
