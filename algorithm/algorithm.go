@@ -27,6 +27,15 @@ type Site[M any] interface {
 	Receive(from ID, m *M, out *Out[M])
 }
 
+// A Sharer is a Site that grants locks not only to one transaction at a time, and whose
+// transactions may cancel a request. In AcquireAs, mode 0 is exclusive, -1 is shared, and a
+// positive mode is that many units of a semaphore. After Cancel a transaction goes on with
+// what it has.
+type Sharer[M any] interface {
+	AcquireAs(tx ID, lock, mode int, out *Out[M])
+	Cancel(tx ID, out *Out[M])
+}
+
 // Elector is the interface that the author of an election implements. There is no
 // critical section: Request comes whenever the application has noticed that the leader is
 // silent, and Out.Lead reports the leader.

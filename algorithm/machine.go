@@ -89,7 +89,7 @@ func (m *machine) Step(in host.Input, out *host.Output) error {
 			return err
 		}
 		m.actor.receive(in.From)
-	case host.Request, host.Release, host.Claim, host.Abort:
+	case host.Request, host.Release, host.Claim, host.Abort, host.Cancel:
 		if err := m.pass(in.Kind); err != nil {
 			return err
 		}

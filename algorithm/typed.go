@@ -105,6 +105,8 @@ func (t *typed[M, P]) ask(in host.Input) {
 	case t.elector != nil && in.Kind == host.Request:
 		t.elector.Request(o)
 	case t.site == nil:
+	case in.Kind == host.Request && in.Mode != 0 || in.Kind == host.Cancel:
+		t.share(in)
 	case in.Kind == host.Request:
 		t.site.Acquire(in.From, in.Arg, o)
 	case in.Kind == host.Release:
@@ -113,5 +115,18 @@ func (t *typed[M, P]) ask(in host.Input) {
 		t.site.Claim(in.From, in.Arg)
 	case in.Kind == host.Abort:
 		t.site.Abort(in.From, o)
+	}
+}
+
+// share passes on what only a Sharer understands. Others refuse a request in another mode.
+func (t *typed[M, P]) share(in host.Input) {
+	s, ok := t.s.(Sharer[M])
+	switch {
+	case ok && in.Kind == host.Cancel:
+		s.Cancel(in.From, &t.out)
+	case ok:
+		s.AcquireAs(in.From, in.Arg, in.Mode, &t.out)
+	case in.Kind == host.Request:
+		t.out.Refuse(in.From)
 	}
 }

@@ -15,9 +15,9 @@ import (
 func (c *siteCast) state(j *judge, e script.Expectation) {
 	is, next := c.stands(e.Proc), c.env.Next(e.Proc)
 	switch {
-	case e.Kind == script.WaitsFor && next != algorithm.None && next != e.Peer:
-		j.differ(e, fmt.Sprintf("%s%v waits for %v", e.When, e.Proc, next))
-	case e.Kind == script.WaitsFor && next == algorithm.None:
+	case e.Kind == script.WaitsFor && len(next) > 0 && !slices.Contains(next, e.Peer):
+		j.differ(e, fmt.Sprintf("%s%v waits for %s", e.When, e.Proc, processNames(next)))
+	case e.Kind == script.WaitsFor && len(next) == 0:
 		j.differ(e, fmt.Sprintf("%s%v %s, but for no process", e.When, e.Proc, is))
 	case e.Kind == script.PhaseIs && is != e.Phase.String():
 		j.differ(e, fmt.Sprintf("%s%v %s", e.When, e.Proc, is))

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/deadlock"
+	"github.com/stile-lock/stile/internal/world/family"
 	"github.com/stile-lock/stile/internal/world/family/transactions"
 	"github.com/stile-lock/stile/internal/world/kernel"
 	"github.com/stile-lock/stile/internal/world/script"
@@ -57,7 +58,7 @@ func transactionsOf(sc *scenario.Scenario) (Transactions, error) {
 // transactionsUnder returns the run that a scenario describes, under a given method.
 func transactionsUnder(m deadlock.Method, sc *scenario.Scenario) Transactions {
 	return Transactions{
-		Method: m, Mode: sc.Mode, Layout: deadlock.Layout{Sites: sc.Sites, Home: sc.Homes, At: sc.Locks},
+		Method: m, Mode: sc.Mode, Layout: deadlock.Layout{Sites: sc.Sites, Home: sc.Homes, At: sc.Locks, Units: sc.Units},
 		Hold: sc.Hold, Backoff: sc.Backoff, Latency: sc.Latency, Links: sc.Links, Seed: sc.Seed,
 		Patient: patience * scenario.T,
 	}
@@ -127,6 +128,8 @@ func (c *siteCast) do(a *script.Action) {
 	switch {
 	case a.Kind == script.Proceed:
 		c.goOn(a.Proc)
+	case a.Kind == script.Cancel || a.Kind == script.Abandon:
+		c.env.Do(c.group, family.Act{Kind: a.Kind, Proc: a.Proc})
 	case a.Kind == script.Take:
 		x.jobs = append(x.jobs, a)
 		if len(x.jobs) == 1 && !c.env.Waits(a.Proc) {

@@ -103,7 +103,8 @@ func (t *transacting) begin(p algorithm.ID) {
 		x.job, x.jobs = x.jobs[0], x.jobs[1:]
 		t.progress = t.w.Now()
 	}
-	t.env.Plan(p, t.draw(p))
+	locks, modes := t.draw(p)
+	t.env.Plan(p, locks, modes)
 }
 
 // committed makes a process that has committed, or given up, think about the next
@@ -133,18 +134,23 @@ func (t *transacting) Got(p algorithm.ID, lock int) {
 	x := &t.procs[p]
 	if t.w.Observed() {
 		t.note(trace.Note, t.Layout.Home[p], 0, fmt.Sprintf("%v holds %s", p, deadlock.LockName(lock)))
-		locks, got := t.env.Program(p)
-		var words []string
-		for _, k := range locks[:got] {
-			words = append(words, deadlock.LockName(k))
-		}
-		t.tells(trace.Enter, p, strings.Join(words, " "))
+		t.tells(trace.Enter, p, t.held(p))
 	}
 	hold := t.Hold
 	if x.job != nil && x.job.Hold != nil {
 		hold = *x.job.Hold
 	}
 	t.later(p, x.rand.Sample(hold))
+}
+
+// held names the locks that a process has.
+func (t *transacting) held(p algorithm.ID) string {
+	locks, got := t.env.Program(p)
+	var words []string
+	for _, k := range locks[:got] {
+		words = append(words, deadlock.LockName(k))
+	}
+	return strings.Join(words, " ")
 }
 
 // Commits implements transactions.Watcher.
@@ -169,8 +175,21 @@ func (t *transacting) Aborts(p algorithm.ID) {
 // Aborted implements transactions.Watcher.
 func (t *transacting) Aborted(p algorithm.ID) {
 	locks, _ := t.env.Program(p)
-	t.env.Plan(p, t.alive(locks))
+	locks, modes := t.alive(locks, t.env.ModesOf(p))
+	t.env.Plan(p, locks, modes)
 	t.later(p, max(1, t.procs[p].rand.Sample(t.Backoff)))
+}
+
+// Cancelled implements transactions.Watcher.
+func (t *transacting) Cancelled(p algorithm.ID) {
+	t.broken(p)
+	t.procs[p].aborted = t.w.Now()
+	if _, got := t.env.Program(p); got > 0 {
+		t.tells(trace.Enter, p, t.held(p))
+	} else {
+		t.tells(trace.Deny, p, "cancels")
+	}
+	t.later(p, 0)
 }
 
 // Loses implements transactions.Watcher.

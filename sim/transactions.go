@@ -34,6 +34,10 @@ type Transactions struct {
 	// in which order, instead of chance.
 	Program func(p algorithm.ID, n int) []int
 
+	// ModeOf, if not nil, decides the mode in which that transaction requests a lock;
+	// otherwise all are exclusive.
+	ModeOf func(p algorithm.ID, n, lock int) deadlock.Mode
+
 	Think   scenario.Dist // time before a transaction
 	Hold    scenario.Dist // time after each lock
 	Backoff scenario.Dist // time after an abort
@@ -166,32 +170,59 @@ func (t *transacting) happen(e *kernel.Event) {
 
 // draw decides what the next transaction of a process requests. Locks of dead sites are
 // left out.
-func (t *transacting) draw(p algorithm.ID) []int {
+func (t *transacting) draw(p algorithm.ID) (locks []int, modes []deadlock.Mode) {
 	x := &t.procs[p]
-	var locks []int
 	switch {
 	case x.job != nil:
 		locks = slices.Clone(x.job.Locks)
+		for _, m := range x.job.Modes {
+			modes = append(modes, deadlock.Mode(m))
+		}
 	case t.Program != nil:
 		locks = slices.Clone(t.Program(p, x.drawn))
 	default:
 		locks = t.chance(p)
 	}
-	x.drawn++
-	locks = t.alive(locks)
-	if t.Method.Sorted && !t.w.Steps() {
-		slices.Sort(locks)
+	if t.ModeOf != nil {
+		for _, k := range locks {
+			modes = append(modes, t.ModeOf(p, x.drawn, k))
+		}
 	}
-	return locks
+	x.drawn++
+	locks, modes = t.alive(locks, modes)
+	switch sorted := t.Method.Sorted && !t.w.Steps(); {
+	case sorted && modes == nil:
+		slices.Sort(locks)
+	case sorted:
+		of := make(map[int]deadlock.Mode)
+		for i, k := range locks {
+			of[k] = modes[i]
+		}
+		slices.Sort(locks)
+		for i, k := range locks {
+			modes[i] = of[k]
+		}
+	}
+	return locks, modes
 }
 
 // alive leaves out the locks of dead sites, which would never be granted. In steps a line
 // must show what comes of that.
-func (t *transacting) alive(locks []int) []int {
+func (t *transacting) alive(locks []int, modes []deadlock.Mode) ([]int, []deadlock.Mode) {
 	if t.w.Steps() {
-		return locks
+		return locks, modes
 	}
-	return slices.DeleteFunc(locks, func(k int) bool { return t.env.Lost(t.group, k) })
+	var left []int
+	var as []deadlock.Mode
+	for i, k := range locks {
+		if t.env.Lost(t.group, k) {
+			continue
+		}
+		if left = append(left, k); modes != nil {
+			as = append(as, modes[i])
+		}
+	}
+	return left, as
 }
 
 func (t *transacting) chance(p algorithm.ID) []int {

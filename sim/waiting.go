@@ -20,7 +20,7 @@ type standing struct {
 func (t *transacting) graph() *deadlock.Graph {
 	g := &deadlock.Graph{}
 	for p := range algorithm.ID(len(t.procs)) {
-		if h := t.env.Next(p); h != algorithm.None {
+		for _, h := range t.env.Next(p) {
 			locks, got := t.env.Program(p)
 			g.Add(p, h, deadlock.LockName(locks[got]))
 		}
@@ -77,7 +77,7 @@ func (t *transacting) Told(p algorithm.ID, cycle []algorithm.ID, wrong string, b
 	if at < 0 {
 		r.Unnecessary++
 		if len(cycle) > 0 {
-			t.phantom(p, slices.Clone(cycle))
+			t.phantom(p, slices.Clone(cycle), wrong)
 		}
 		return
 	}
@@ -96,10 +96,14 @@ func (t *transacting) Told(p algorithm.ID, cycle []algorithm.ID, wrong string, b
 }
 
 // phantom counts a reported deadlock that does not exist: one that was lately broken, or
-// one that never existed.
-func (t *transacting) phantom(victim algorithm.ID, cycle []algorithm.ID) {
+// one that never existed. Of an exact method it is known which; of another, it is guessed.
+func (t *transacting) phantom(victim algorithm.ID, cycle []algorithm.ID, wrong string) {
 	r := &t.ledger
-	if t.recent(victim) || slices.ContainsFunc(cycle, t.recent) {
+	broken := t.recent(victim) || slices.ContainsFunc(cycle, t.recent)
+	if t.Method.Exact != nil && t.Method.Exact(t.Mode) {
+		broken = wrong != family.FalseReport
+	}
+	if broken {
 		r.Phantoms++
 		if t.back != nil {
 			t.back.Phantoms = append(t.back.Phantoms, cycle)

@@ -13,7 +13,7 @@ import (
 // what the dead banker gave them.
 func Banker() Method {
 	return Method{
-		Name: "banker", Title: "Banker's algorithm", Family: Avoid, Claims: true, Exact: always,
+		Name: "banker", Title: "Banker's algorithm", Family: Avoid, Claims: true, single: true, Exact: always,
 		Paper: "E. W. Dijkstra: Cooperating Sequential Processes. EWD 123, 1965",
 		make:  only(func(l *Layout) method { return &banker{claimed: make([][]int, len(l.Home))} }),
 	}
@@ -42,14 +42,20 @@ func (b *banker) keeps(*site, int) bool { return true }
 
 func (b *banker) claims(t *transaction) []int { return t.claims }
 
-// allows implements method: a transaction gets only what it has claimed.
-func (b *banker) allows(t *transaction, k int) bool { return slices.Contains(t.claims, k) }
-
-func (b *banker) heard(s *site, who node, m *message) {
-	b.claimed[who.tx] = slices.DeleteFunc(slices.Clone(m.claims), func(k int) bool { return !s.layout.hasLock(k) })
+// allows implements method: a transaction gets only what it has claimed, and alone.
+func (b *banker) allows(t *transaction, k int, m Mode) bool {
+	return m != Shared && slices.Contains(t.claims, k)
 }
 
-func (b *banker) ended(_ *site, who node) { b.claimed[who.tx] = nil }
+func (b *banker) heard(s *site, who Attempt, m *message) {
+	b.claimed[who.Tx] = slices.DeleteFunc(slices.Clone(m.claims), func(k int) bool { return !s.layout.hasLock(k) })
+}
+
+func (b *banker) ended(_ *site, who Attempt) {
+	if who.Seq == 0 {
+		b.claimed[who.Tx] = nil
+	}
+}
 
 // opens reports whether the bank is open.
 func (b *banker) opens(s *site) bool {
@@ -69,7 +75,7 @@ func (b *banker) opens(s *site) bool {
 func (b *banker) receive(s *site, from algorithm.ID, m *message, o *out) {
 	if m.kind == demand {
 		b.ready.Add(from)
-		b.pass(s, o)
+		b.pass(s, nil, o)
 	}
 }
 
@@ -84,24 +90,11 @@ func (b *banker) died(s *site, d algorithm.ID, o *out) {
 	}
 }
 
-// may implements method: the state after giving the lock must be safe, and a transaction
-// that has nothing yet must not overtake an older one that waits and claims the lock too.
-func (b *banker) may(s *site, k int, who node) bool {
-	holds := slices.ContainsFunc(s.locks, func(l lock) bool { return l.holder.tx == who.tx })
-	return b.opens(s) && (holds || !b.overtakes(s, k, who)) && b.safeWith(s, k, who)
-}
-
-func (b *banker) overtakes(s *site, k int, who node) bool {
-	return slices.ContainsFunc(b.waiting(s), func(w wish) bool {
-		return w.from.older(who) && w.from.tx != who.tx && slices.Contains(b.claimed[w.from.tx], k)
-	})
-}
-
 // safeWith reports whether the state is safe once who has k.
-func (b *banker) safeWith(s *site, k int, who node) bool {
-	s.locks[k].holder = who
+func (b *banker) safeWith(s *site, k int, who Attempt) bool {
+	s.locks[k].holds = append(s.locks[k].holds, Hold{Request: Request{Attempt: who}})
 	safe := b.safe(s)
-	s.locks[k].holder = noTransaction()
+	s.locks[k].holds = s.locks[k].holds[:0]
 	return safe
 }
 
@@ -113,7 +106,7 @@ func (b *banker) safe(s *site) bool {
 	ends = func(tx int) bool {
 		seen[tx] = 1
 		for _, k := range b.claimed[tx] {
-			h := s.locks[k].holder.tx
+			h := s.locks[k].holder()
 			if h >= 0 && h != tx && (seen[h] == 1 || seen[h] == 0 && !ends(h)) {
 				return false
 			}
@@ -131,8 +124,9 @@ func (b *banker) safe(s *site) bool {
 
 // pass implements method: whenever something changes, any lock may have become safe to
 // give. The oldest transactions are examined first, each once: giving a lock makes
-// nothing safe that was not.
-func (b *banker) pass(s *site, o *out) {
+// nothing safe that was not. The state after giving a lock must be safe, and a transaction
+// that has nothing yet must not overtake an older one that waits and claims the lock too.
+func (b *banker) pass(s *site, _ []int, o *out) {
 	if s.lowest() != s.self || !b.opens(s) {
 		return
 	}
@@ -145,20 +139,20 @@ func (b *banker) pass(s *site, o *out) {
 	})
 	holds := make([]bool, len(b.claimed))
 	for k := range s.locks {
-		if l := &s.locks[k]; !l.free() {
-			holds[l.holder.tx] = true
+		if h := s.locks[k].holder(); h >= 0 {
+			holds[h] = true
 		}
 	}
 	older := make([]bool, len(s.locks)) // locks claimed by an older transaction that still waits
 	for _, w := range all {
 		l := &s.locks[w.lock]
-		if l.free() && (holds[w.from.tx] || !older[w.lock]) && b.safeWith(s, w.lock, w.from) {
-			l.queue = slices.DeleteFunc(l.queue, w.from.same)
-			s.give(w.lock, w.from, o)
-			holds[w.from.tx] = true
+		if l.holder() < 0 && (holds[w.from.Tx] || !older[w.lock]) && b.safeWith(s, w.lock, w.from) {
+			i := slices.IndexFunc(l.queue, func(r Request) bool { return r.Attempt == w.from })
+			s.do(w.lock, []Effect{l.grant(i)}, o)
+			holds[w.from.Tx] = true
 			continue
 		}
-		for _, k := range b.claimed[w.from.tx] {
+		for _, k := range b.claimed[w.from.Tx] {
 			older[k] = true
 		}
 	}
@@ -169,8 +163,16 @@ func (b *banker) waiting(s *site) []wish {
 	var all []wish
 	for k := range s.locks {
 		for _, w := range s.locks[k].queue {
-			all = append(all, wish{w, k})
+			all = append(all, wish{w.Attempt, k})
 		}
 	}
 	return all
+}
+
+// holder returns the transaction that has a lock for itself, or -1.
+func (k *Keeper) holder() int {
+	if len(k.holds) == 0 {
+		return -1
+	}
+	return k.holds[0].Tx
 }

@@ -20,9 +20,11 @@ const (
 //
 // Sent on change or in batches, the graphs of different sites are from different times,
 // and the coordinator may see a cycle that never existed. On demand, a request to another
-// site carries a stamp, which here is the number of the transaction's attempt. Its edge
-// counts only if the lock's site reports it and the waiting transaction's home reports it
-// with the same stamp.
+// site carries a stamp, which here is the number of the transaction's attempt and of the
+// request within it. Its edge counts only if the lock's site reports it and the waiting
+// transaction's home reports it with the same stamp. That is not enough if transactions
+// abort or cancel requests during the round. So the coordinator asks the transactions of a
+// cycle whether they still wait, before it chooses a victim.
 func DetectCentral() Method {
 	return Method{
 		Name: "detect-central", Title: "Detection by a coordinator", Family: Detection,
@@ -44,7 +46,7 @@ const (
 
 // A report is the last graph that the coordinator has received from a site.
 type report struct {
-	edges  []hold
+	edges  []Arc
 	wishes []wish
 }
 
@@ -57,26 +59,27 @@ type central struct {
 	plain
 	seat
 	mode   string
-	union  func(s *site) []hold // how the graphs are joined
-	victim func(cycle []node) node
+	union  func(s *site) []Arc // how the graphs are joined
+	victim func(cycle []Attempt) Attempt
 
-	sent    []hold // change, batch: the graph sent last
-	seen    []hold // batch: the graph at the last change
-	changes int    // batch: number of changes since
+	sent    []Arc // change, batch: the graph sent last
+	seen    []Arc // batch: the graph at the last change
+	changes int   // batch: number of changes since
 
 	reports []report      // at the coordinator: by site
-	told    []uint64      // at the coordinator: the attempt in which each was ordered to abort
+	told    []Attempt     // at the coordinator: the attempt in which each was ordered to abort; on demand, while it waits with that request
 	round   uint64        // demand: round of the coordinator
 	missing algorithm.Set // demand: sites that have not answered yet
 	again   bool          // demand: whether a round has been demanded since this one began
+	asks    inquiries     // demand: deadlocks that are being confirmed
 
 	demanded bool // demand: whether this site has, and no round has come since
 
-	memory []hold // not part of the state: scratch memory for joining graphs
+	memory []Arc // not part of the state: scratch memory for joining graphs
 }
 
 func newCentral(mode string, l *Layout) *central {
-	m := &central{seat: newSeat(l.Sites), mode: mode, victim: youngest, reports: make([]report, l.Sites), told: make([]uint64, len(l.Home))}
+	m := &central{seat: newSeat(l.Sites), mode: mode, victim: youngest, reports: make([]report, l.Sites), told: make([]Attempt, len(l.Home))}
 	m.union = m.naive
 	if mode == OnDemand {
 		m.union = m.stamped
@@ -93,21 +96,23 @@ func (m *central) fields(s *site, c *algorithm.Coder) {
 	c.Seq("round", maxIndex, &m.round)
 	c.Set("missing", &m.missing)
 	c.Bool("again", &m.again)
+	list(c, "asks", (*[]inquiry)(&m.asks))
 	for i := range m.reports {
 		c.Of("site ", i)
 		m.reports[i].fields(c)
 	}
 	for tx := range m.told {
 		c.Of("P", tx)
-		c.Seq("told", algorithm.ID(tx), &m.told[tx])
+		c.Seq("told", algorithm.ID(tx), &m.told[tx].Number)
+		c.Int("request", &m.told[tx].Seq, maxIndex)
 	}
 	c.Of("", 0)
 }
 
 // asked implements method: a transaction that waits for long demands a round.
-func (m *central) asked(_ *site, who node, _ int, o *out) {
+func (m *central) asked(_ *site, who Attempt, _ int, o *out) {
 	if m.mode == OnDemand {
-		o.SetTimer(who.tx, patience)
+		o.SetTimer(who.Tx, patience)
 	}
 }
 
@@ -174,6 +179,12 @@ func (m *central) receive(s *site, from algorithm.ID, g *message, o *out) {
 		if m.again = true; lead && m.missing.Empty() {
 			m.collect(s, o)
 		}
+	case g.kind == answer:
+		if q, confirmed := m.asks.answered(g.from, g.yes); confirmed {
+			s.orderAbort(abort, q.victim, numbers(q.cycle), o)
+		} else {
+			m.spare(q)
+		}
 	case g.kind == graph && m.valid(s, g):
 		m.reports[from] = report{slices.Clone(g.edges), slices.Clone(g.wishes)}
 		if m.mode != OnDemand && lead {
@@ -187,8 +198,8 @@ func (m *central) receive(s *site, from algorithm.ID, g *message, o *out) {
 
 // valid reports whether the transactions and locks of a graph exist.
 func (m *central) valid(s *site, g *message) bool {
-	bad := func(n node) bool { return !s.layout.hasTx(n.tx) }
-	return !slices.ContainsFunc(g.edges, func(h hold) bool { return bad(h.from) || bad(h.to) || !s.layout.hasLock(h.lock) }) &&
+	bad := func(n Attempt) bool { return !s.layout.hasTx(n.Tx) }
+	return !slices.ContainsFunc(g.edges, func(h Arc) bool { return bad(h.From) || bad(h.To) || !s.layout.hasLock(h.Lock) }) &&
 		!slices.ContainsFunc(g.wishes, func(w wish) bool { return bad(w.from) })
 }
 
@@ -219,12 +230,12 @@ func (m *central) close(s *site, o *out) {
 
 // naive joins the graphs as they are. In them a transaction is identified by its number:
 // it may have committed, and be another one since.
-func (m *central) naive(s *site) []hold {
+func (m *central) naive(s *site) []Arc {
 	all := m.memory[:0]
 	for i := range m.reports {
 		for _, h := range m.reports[i].edges {
-			if !m.gone(s, h.from) && !m.gone(s, h.to) {
-				h.to.attempt = 0
+			if !m.gone(s, h.From) && !m.gone(s, h.To) {
+				h.To.Number = 0
 				all = append(all, h)
 			}
 		}
@@ -234,15 +245,15 @@ func (m *central) naive(s *site) []hold {
 
 // stamped joins the graphs of one round. An edge of a request to another site counts only
 // if both sites report it, with the same stamp.
-func (m *central) stamped(s *site) []hold {
+func (m *central) stamped(s *site) []Arc {
 	all := m.memory[:0]
 	for site := range m.reports {
 		for _, h := range m.reports[site].edges {
-			home := s.layout.Home[h.from.tx]
+			home := s.layout.Home[h.From.Tx]
 			twice := int(home) == site || slices.ContainsFunc(m.reports[home].wishes, func(w wish) bool {
-				return w.from.same(h.from) && w.lock == h.lock
+				return w.from == h.From && w.lock == h.Lock
 			})
-			if twice && !m.gone(s, h.from) && !m.gone(s, h.to) {
+			if twice && !m.gone(s, h.From) && !m.gone(s, h.To) {
 				all = append(all, h)
 			}
 		}
@@ -252,23 +263,42 @@ func (m *central) stamped(s *site) []hold {
 
 // gone reports that a node is no longer part of the graph: its site is dead, or it was
 // ordered to abort.
-func (m *central) gone(s *site, n node) bool {
-	return s.dead.Has(s.layout.Home[n.tx]) || m.told[n.tx] == n.attempt && n.attempt != 0
+func (m *central) gone(s *site, n Attempt) bool {
+	told := m.told[n.Tx]
+	return s.dead.Has(s.layout.Home[n.Tx]) || told.Number == n.Number && n.Number != 0 && (told.Seq == 0 || told.Seq == n.Seq)
 }
 
 // search looks for cycles and notifies a victim of each.
 func (m *central) search(s *site, o *out) {
 	m.memory = m.union(s)
-	for _, cycle := range cyclesOf(m.memory) {
+	j := newJam(m.memory)
+	for cycle := j.cycle(); cycle != nil; cycle = j.cycle() {
 		victim := m.victim(cycle)
-		m.told[victim.tx] = victim.attempt
-		s.orderAbort(abort, victim, numbers(cycle), o)
+		if m.mode == OnDemand {
+			m.asks.open(s, victim, cycle, j.behind(cycle), o)
+		} else {
+			victim.Seq = 0 // whatever it does by then
+			s.orderAbort(abort, victim, numbers(cycle), o)
+		}
+		m.told[victim.Tx] = Attempt{Number: victim.Number, Seq: victim.Seq}
+		j.end(victim.Tx)
+	}
+}
+
+// spare takes back that a victim was chosen, because the deadlock was not confirmed. If
+// there is one after all, another round will be demanded.
+func (m *central) spare(q *inquiry) {
+	if q != nil && m.told[q.victim.Tx].same(Attempt{Number: q.victim.Number}) {
+		m.told[q.victim.Tx] = Attempt{}
 	}
 }
 
 // died implements method: the graphs of a dead site are void.
 func (m *central) died(s *site, d algorithm.ID, o *out) {
 	m.reports[d] = report{}
+	for _, q := range m.asks.buried(s) {
+		m.spare(&q)
+	}
 	m.fill(s, d, o)
 	m.follow(s, o)
 	if m.coordinator != s.self {
@@ -298,51 +328,11 @@ func (m *central) follow(s *site, o *out) {
 	}
 }
 
-// cyclesOf returns the cycles among edges, of which at most one leaves each node. An edge
-// to attempt 0 leads to whatever attempt waits.
-func cyclesOf(edges []hold) [][]node {
-	last := -1
-	for _, h := range edges {
-		last = max(last, h.from.tx)
-	}
-	next := make([]int, last+1) // 1 + the edge that leaves each transaction
-	for i, h := range edges {
-		next[h.from.tx] = i + 1
-	}
-	seen := make([]int, last+1) // 1 + the walk that visited it
-	var cycles [][]node
-	for tx := range next {
-		at := tx
-		for at <= last && next[at] != 0 && seen[at] == 0 {
-			seen[at] = tx + 1
-			e := edges[next[at]-1]
-			if e.to.tx > last || next[e.to.tx] == 0 || e.to.attempt != 0 && !edges[next[e.to.tx]-1].from.same(e.to) {
-				at = last + 1 // it does not wait, or another attempt does
-				break
-			}
-			at = e.to.tx
-		}
-		if at > last || next[at] == 0 || seen[at] != tx+1 {
-			continue
-		}
-		var cycle []node
-		for end := at; ; {
-			e := edges[next[at]-1]
-			cycle = append(cycle, e.from)
-			if at = e.to.tx; at == end {
-				break
-			}
-		}
-		cycles = append(cycles, cycle)
-	}
-	return cycles
-}
-
 // numbers returns the transactions of nodes.
-func numbers(nodes []node) []int {
+func numbers(nodes []Attempt) []int {
 	txs := make([]int, len(nodes))
 	for i, n := range nodes {
-		txs[i] = n.tx
+		txs[i] = n.Tx
 	}
 	return txs
 }

@@ -21,7 +21,7 @@ import (
 // one.
 func DetectDistributed() Method {
 	return Method{
-		Name: "detect-distributed", Title: "Detection by path pushing", Family: Detection, Exact: always,
+		Name: "detect-distributed", Title: "Detection by path pushing", Family: Detection, single: true, Exact: always,
 		Paper: "R. Obermarck: Distributed Deadlock Detection Algorithm. ACM TODS 7(2), 1982",
 		make: only(func(l *Layout) method {
 			return newPushing(l)
@@ -32,24 +32,26 @@ func DetectDistributed() Method {
 func newPushing(l *Layout) *pushing {
 	return &pushing{
 		victim:  youngest,
-		smaller: func(_ algorithm.ID, last, first node) bool { return last.tx < first.tx },
-		latest:  make([]uint64, len(l.Home)), gone: make([]bool, len(l.Home)), told: make([]uint64, len(l.Home)),
+		smaller: func(_ algorithm.ID, last, first Attempt) bool { return last.Tx < first.Tx },
+		latest:  make([]uint64, len(l.Home)), gone: make([]bool, len(l.Home)), past: make([]int, len(l.Home)),
 		web: newWeb(len(l.Home)), news: news{all: true, is: make([]bool, len(l.Home))},
 	}
 }
 
 type pushing struct {
 	plain
-	victim  func(cycle []node) node
-	smaller func(at algorithm.ID, last, first node) bool // the rule that lets a path go on
+	victim  func(cycle []Attempt) Attempt
+	smaller func(at algorithm.ID, last, first Attempt) bool // the rule that lets a path go on
 
-	away  []wish   // holders here that wait elsewhere: Pn -> EXT
-	paths []route  // received paths
-	sent  []route  // sent paths
-	told  []uint64 // attempt in which each was ordered to abort
+	away  []wish  // holders here that wait elsewhere: Pn -> EXT
+	paths []route // received paths
+	sent  []route // sent paths
 
 	latest []uint64 // last known attempt of each transaction: those before it have ended
 	gone   []bool   // whether that one has ended too
+	past   []int    // requests of that one up to this are over
+
+	asks inquiries // deadlocks that are being confirmed
 
 	// Not part of the state: memory of the search, and what it has not seen yet.
 	web     *web
@@ -59,7 +61,7 @@ type pushing struct {
 
 // A route is a path and the lock that its last node waits for.
 type route struct {
-	nodes []node
+	nodes []Attempt
 	lock  int
 }
 
@@ -68,48 +70,62 @@ func (r *route) fields(c *algorithm.Coder) {
 	c.Index("lock", &r.lock, maxIndex)
 }
 
-func (r *route) first() node { return r.nodes[0] }
-func (r *route) last() node  { return r.nodes[len(r.nodes)-1] }
+func (r *route) first() Attempt { return r.nodes[0] }
+func (r *route) last() Attempt  { return r.nodes[len(r.nodes)-1] }
 
 // equal reports whether two routes are the same.
 func (r *route) equal(t route) bool {
-	return r.lock == t.lock && slices.EqualFunc(r.nodes, t.nodes, node.same)
+	return r.lock == t.lock && slices.Equal(r.nodes, t.nodes)
 }
 
 func (p *pushing) fields(_ *site, c *algorithm.Coder) {
 	list(c, "away", &p.away)
 	list(c, "paths", &p.paths)
 	list(c, "sent", &p.sent)
+	list(c, "asks", (*[]inquiry)(&p.asks))
 	for tx := range p.latest {
 		c.Of("P", tx)
 		c.Seq("latest", algorithm.ID(tx), &p.latest[tx])
 		c.Bool("gone", &p.gone[tx])
-		c.Seq("told", algorithm.ID(tx), &p.told[tx])
+		c.Int("past", &p.past[tx], maxIndex)
 	}
 	c.Of("", 0)
 	p.news.all = true // the state may be another now
 }
 
 // asked notifies the other sites where the transaction has locks that it now waits.
-func (p *pushing) asked(s *site, who node, k int, o *out) {
-	target := s.keeper(k)
-	var told []algorithm.ID
-	for _, h := range s.txs[who.tx].has {
-		if to := s.keeper(h); to != target && !slices.Contains(told, to) {
-			told = append(told, to)
-			s.send(to, message{kind: waits, from: who, lock: k}, o)
+func (p *pushing) asked(s *site, who Attempt, k int, o *out) {
+	for _, to := range p.others(s, who, k) {
+		s.send(to, message{kind: waits, from: who, lock: k}, o)
+	}
+}
+
+// cancelled notifies the same sites that it does not.
+func (p *pushing) cancelled(s *site, who Attempt, k int, o *out) {
+	for _, to := range p.others(s, who, k) {
+		s.send(to, message{kind: cancel, from: who, lock: k}, o)
+	}
+}
+
+// others returns the sites where a transaction has locks, but for that of lock k.
+func (p *pushing) others(s *site, who Attempt, k int) []algorithm.ID {
+	var all []algorithm.ID
+	for _, h := range s.txs[who.Tx].has {
+		if to := s.keeper(h); to != s.keeper(k) && !slices.Contains(all, to) && !s.dead.Has(to) {
+			all = append(all, to)
 		}
 	}
+	return all
 }
 
 func (p *pushing) receive(s *site, from algorithm.ID, m *message, o *out) {
 	switch m.kind {
 	case waits:
-		if !s.layout.hasTx(m.from.tx) || s.layout.Home[m.from.tx] != from || !s.layout.hasLock(m.lock) || p.isOver(s, m.from) {
+		if !s.layout.hasTx(m.from.Tx) || s.layout.Home[m.from.Tx] != from || !s.layout.hasLock(m.lock) || p.isOver(s, m.from) {
 			return
 		}
 		p.see(s, m.from)
-		p.away = slices.DeleteFunc(p.away, func(w wish) bool { return w.from.tx == m.from.tx })
+		p.away = slices.DeleteFunc(p.away, func(w wish) bool { return w.from.Tx == m.from.Tx })
 		p.away = append(p.away, wish{m.from, m.lock})
 		p.news.add(m.from)
 	case path:
@@ -123,6 +139,14 @@ func (p *pushing) receive(s *site, from algorithm.ID, m *message, o *out) {
 		}
 		p.paths = append(slices.DeleteFunc(p.paths, r.equal), r)
 		p.arrived = true
+	case answer:
+		if q, confirmed := p.asks.answered(m.from, m.yes); confirmed {
+			s.orderAbort(abort, q.victim, numbers(q.cycle), o)
+			p.ended(s, q.victim) // it waits no longer, whatever it does
+		} else if q != nil {
+			p.ended(s, m.from)
+			p.news.all = true // the victim is spared, and may be part of another deadlock
+		}
 	default:
 		return
 	}
@@ -134,21 +158,21 @@ func (p *pushing) useful(s *site, r route) bool {
 	if len(r.nodes) < 2 || !s.layout.hasLock(r.lock) || s.keeper(r.lock) != s.self {
 		return false
 	}
-	if slices.ContainsFunc(r.nodes, func(n node) bool { return !s.layout.hasTx(n.tx) }) || p.stale(s, r) {
+	if slices.ContainsFunc(r.nodes, func(n Attempt) bool { return !s.layout.hasTx(n.Tx) }) || p.stale(s, r) {
 		return false
 	}
-	return !s.locks[r.lock].holder.same(r.last())
+	return !slices.ContainsFunc(s.locks[r.lock].holds, func(h Hold) bool { return h.same(r.last()) })
 }
 
 // isOver reports that an attempt has ended, as far as is known here.
-func (p *pushing) isOver(s *site, n node) bool {
-	return n.attempt < p.latest[n.tx] || n.attempt == p.latest[n.tx] && p.gone[n.tx] ||
-		n.attempt == p.told[n.tx] || s.dead.Has(s.layout.Home[n.tx])
+func (p *pushing) isOver(s *site, n Attempt) bool {
+	return n.Number < p.latest[n.Tx] || n.Number == p.latest[n.Tx] && (p.gone[n.Tx] || n.Seq > 0 && n.Seq <= p.past[n.Tx]) ||
+		s.dead.Has(s.layout.Home[n.Tx])
 }
 
 // stale reports that an attempt on a path has ended.
 func (p *pushing) stale(s *site, r route) bool {
-	return slices.ContainsFunc(r.nodes, func(n node) bool { return p.isOver(s, n) })
+	return slices.ContainsFunc(r.nodes, func(n Attempt) bool { return p.isOver(s, n) })
 }
 
 // forget drops everything about ended attempts. The web identifies a transaction by its
@@ -161,11 +185,11 @@ func (p *pushing) forget(s *site) {
 }
 
 // see records attempts: those before them have ended.
-func (p *pushing) see(s *site, nodes ...node) {
+func (p *pushing) see(s *site, nodes ...Attempt) {
 	more := false
 	for _, n := range nodes {
-		if n.attempt > p.latest[n.tx] {
-			p.latest[n.tx], p.gone[n.tx] = n.attempt, false
+		if n.Number > p.latest[n.Tx] {
+			p.latest[n.Tx], p.gone[n.Tx], p.past[n.Tx] = n.Number, false, 0
 			more = true
 		}
 	}
@@ -174,30 +198,42 @@ func (p *pushing) see(s *site, nodes ...node) {
 	}
 }
 
-func (p *pushing) heard(s *site, who node, _ *message) { p.see(s, who) }
+func (p *pushing) heard(s *site, who Attempt, _ *message) { p.see(s, who) }
 
-func (p *pushing) ended(s *site, who node) {
-	if who.attempt >= p.latest[who.tx] {
-		p.latest[who.tx], p.gone[who.tx] = who.attempt, true
+// pass implements method: a new request that waits here, and for whom, are news.
+func (p *pushing) pass(s *site, changed []int, o *out) {
+	p.plain.pass(s, changed, o)
+	for _, k := range changed {
+		if queue := s.locks[k].queue; len(queue) > 0 {
+			p.news.add(queue[len(queue)-1].Attempt)
+		}
+	}
+}
+
+func (p *pushing) ended(s *site, who Attempt) {
+	switch {
+	case who.Number < p.latest[who.Tx]:
+	case who.Seq == 0:
+		p.latest[who.Tx], p.gone[who.Tx], p.past[who.Tx] = who.Number, true, 0
+	default:
+		p.see(s, who)
+		p.past[who.Tx] = max(p.past[who.Tx], who.Seq)
 	}
 	p.forget(s)
 }
 
-func (p *pushing) died(s *site, _ algorithm.ID, _ *out) { p.forget(s) }
-
-// meet implements method: a new waiter here, and its holder, are news.
-func (p *pushing) meet(s *site, k int, who node, o *out) {
-	p.plain.meet(s, k, who, o)
-	p.news.add(who)
+func (p *pushing) died(s *site, _ algorithm.ID, _ *out) {
+	p.forget(s)
+	p.news.all = len(p.asks.buried(s)) > 0 || p.news.all
 }
 
 // granted implements method: paths that ended with who waiting lead nowhere from here
 // now, and need not be stored until its attempt ends. Those that still wait now wait for
 // it.
-func (p *pushing) granted(s *site, k int, who node) {
+func (p *pushing) granted(s *site, k int, who Attempt) {
 	p.paths = slices.DeleteFunc(p.paths, func(r route) bool { return r.lock == k && r.last().same(who) })
 	for _, w := range s.locks[k].queue {
-		p.news.add(w)
+		p.news.add(w.Attempt)
 	}
 }
 
@@ -212,48 +248,41 @@ func (p *pushing) changed(s *site, o *out) {
 	}
 	for cycle := p.web.cycle(); cycle != nil; cycle = p.web.cycle() {
 		victim := p.victim(cycle)
-		p.told[victim.tx] = victim.attempt
-		s.orderAbort(abort, victim, numbers(cycle), o)
-		p.forget(s)
+		p.asks.open(s, victim, cycle, cycle, o)
 		p.look(s)
 	}
-	p.web.walk(&p.news, func(nodes []node) { p.push(s, nodes, o) })
+	p.web.walk(&p.news, func(nodes []Attempt) { p.push(s, nodes, o) })
 	p.news.clear()
 }
 
 // look builds the web of what is known about who waits for whom: here, and on the
 // received paths. After an abort some of it may be stale, so more than one edge may leave
 // a node. EXT -> P1 exists for a transaction that waits here and has locks elsewhere, and
-// where a received path begins.
+// where a received path begins. Victims of deadlocks that are being confirmed do not wait.
 func (p *pushing) look(s *site) {
 	w := p.web
 	w.clear()
 	for _, k := range s.kept {
-		l := &s.locks[k]
-		if l.free() {
-			continue
+		for _, r := range s.locks[k].queue {
+			if r.Ext && !p.isOver(s, r.Attempt) {
+				w.enter(r.Attempt)
+			}
 		}
-		for _, from := range l.queue {
-			if p.isOver(s, from) {
-				continue
-			}
-			if from.ext {
-				w.enter(from)
-			}
-			if !p.isOver(s, l.holder) {
-				w.add(hold{from, l.holder, k})
-			}
+	}
+	for _, a := range s.local() {
+		if !p.isOver(s, a.From) && !p.isOver(s, a.To) && !p.asks.about(a.From) {
+			w.add(a)
 		}
 	}
 	for k, r := range p.paths {
 		fresh := p.arrived && k == len(p.paths)-1
 		for i, to := range r.nodes[1:] {
-			if from := r.nodes[i]; !w.has(from, to) {
-				w.add(hold{from, to, -1})
+			if from := r.nodes[i]; !w.has(from, to) && !p.asks.about(from) {
+				w.add(Arc{From: from, To: to, Lock: -1})
 				p.news.addIf(fresh, from)
 			}
 		}
-		if !w.entered[r.first().tx] {
+		if !w.entered[r.first().Tx] {
 			w.enter(r.first())
 			p.news.addIf(fresh, r.first())
 		}
@@ -265,18 +294,19 @@ func (p *pushing) look(s *site) {
 }
 
 // push forwards a path if it leads to another site, and the rule allows it.
-func (p *pushing) push(s *site, nodes []node, o *out) {
+func (p *pushing) push(s *site, nodes []Attempt, o *out) {
 	last := nodes[len(nodes)-1]
-	i := p.web.exit[last.tx] - 1
+	i := p.web.exit[last.Tx] - 1
 	if i < 0 || !p.smaller(s.self, last, nodes[0]) {
 		return
 	}
+	nodes[len(nodes)-1] = p.away[i].from // with the request that waits there
 	r := route{nodes, p.away[i].lock}
 	to := s.keeper(r.lock)
 	if to == s.self || s.dead.Has(to) || slices.ContainsFunc(p.sent, r.equal) {
 		return
 	}
-	r.nodes = slices.Clone(nodes)
+	r.nodes = slices.Clone(r.nodes)
 	p.sent = append(p.sent, r)
 	s.send(to, message{kind: path, path: r.nodes, lock: r.lock}, o)
 }

@@ -24,8 +24,8 @@
 // A site answers with notices: Granted, tx has the lock; Victim, tx must now abort, with
 // the cycle if there is one; Denied, tx may not have this lock, because the request came
 // out of order or the lock's site is dead. A transaction has at most one outstanding
-// request, a lock has one instance, and all locks are freed together at the end. So every
-// transaction waits for at most one other, and the detectors rely on that.
+// request, which it may cancel, and all locks are freed together at the end. A request has
+// a [Mode]. The part of a site that keeps one lock is a [Keeper].
 //
 // A transaction that aborts keeps its stamp, and so its age, until it commits. Every
 // attempt has a number of its own: messages about another one are void.

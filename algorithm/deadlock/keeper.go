@@ -1,128 +1,423 @@
 package deadlock
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/stile-lock/stile/algorithm"
 )
 
-// The part of a site that keeps locks.
-
-// keep handles a request for a lock, or the end of an attempt.
-func (s *site) keep(m *message, o *out) {
-	who := m.from
-	if m.kind == release {
-		s.method.ended(s, who)
-		s.bury(who.same, o)
-		s.method.changed(s, o)
-		return
-	}
-	o.Hear(algorithm.ID(who.tx), who.attempt)
-	if !s.layout.hasLock(m.lock) || !s.method.keeps(s, m.lock) {
-		return
-	}
-	l := &s.locks[m.lock]
-	if l.holder.tx == who.tx || slices.ContainsFunc(l.queue, func(n node) bool { return n.tx == who.tx }) {
-		return
-	}
-	s.method.heard(s, who, m)
-	if l.free() && s.method.may(s, m.lock, who) {
-		s.give(m.lock, who, o)
-	} else {
-		s.method.meet(s, m.lock, who, o)
-	}
-	s.method.changed(s, o)
+// An Attempt is one attempt of a transaction to get through. It ends when the transaction
+// commits or aborts, so an attempt never comes back. A restarted transaction has the next
+// number and keeps its stamp.
+type Attempt struct {
+	Tx     int // number of the transaction, unique among all that can meet
+	Number uint64
+	Stamp  algorithm.Time // when the transaction began
+	Seq    int            // number of the request, from 1 within the attempt; 0 where none is meant
 }
 
-// give grants a lock.
-func (s *site) give(k int, who node, o *out) {
-	s.locks[k].holder, s.locks[k].wounded = who, false
-	s.method.granted(s, k, who)
-	s.send(s.layout.Home[who.tx], message{kind: grant, from: who, lock: k}, o)
+// same reports whether two requests belong to one attempt.
+func (a Attempt) same(b Attempt) bool { return a.Tx == b.Tx && a.Number == b.Number }
+
+// older reports whether a began before b. No two transactions have the same age.
+func (a Attempt) older(b Attempt) bool {
+	return a.Stamp.Before(b.Stamp) || a.Stamp == b.Stamp && a.Tx < b.Tx
 }
 
-// enqueue makes who wait.
-func (s *site) enqueue(k int, who node) { s.locks[k].queue = append(s.locks[k].queue, who) }
+// A Mode is how much of a lock a request is for: all of it, a share in it, or, as a
+// positive number, so many units of a semaphore.
+type Mode int
 
-// bury removes attempts from all locks here, and passes on what becomes free.
-func (s *site) bury(gone func(n node) bool, o *out) {
-	for _, k := range s.kept {
-		l := &s.locks[k]
-		l.queue = slices.DeleteFunc(l.queue, gone)
-		if !l.free() && gone(l.holder) {
-			l.holder, l.wounded = noTransaction(), false
+// The modes of locks that are not semaphores.
+const (
+	Exclusive Mode = 0  // no other hold; of a semaphore, all units
+	Shared    Mode = -1 // any number of shared holds, but no exclusive one
+)
+
+// String returns the mode in words.
+func (m Mode) String() string {
+	switch {
+	case m == Exclusive:
+		return "exclusive"
+	case m == 1:
+		return "1 unit"
+	case m > 1:
+		return fmt.Sprintf("%d units", int(m))
+	}
+	return "shared"
+}
+
+// Check returns an error that says why a lock with so many units cannot be requested in
+// this mode, or nil. A lock that is not a semaphore has 0 or 1 units.
+func (m Mode) Check(units int) error {
+	switch {
+	case m < Shared:
+		return fmt.Errorf("mode %d: want exclusive, shared, or a number of units", int(m))
+	case m == Shared && units > 1:
+		return fmt.Errorf("a semaphore of %d units cannot be shared: request a number of units", units)
+	case m > Exclusive && int(m) > max(1, units):
+		return fmt.Errorf("%v of %d: there will never be so many", m, max(1, units))
+	}
+	return nil
+}
+
+// Of returns how much of a lock with so many units a mode is, and how much there is in
+// all: holds are compatible if together they are not more. There are more shares in a lock
+// than transactions.
+func (m Mode) Of(units int) (amount, whole int) {
+	if whole = units; units < 2 {
+		whole = 2 * maxIndex
+	}
+	switch {
+	case m == Exclusive || units < 2 && m > 0:
+		return whole, whole
+	case m < 0:
+		return 1, whole
+	}
+	return int(m), whole
+}
+
+// A Request is one request for a lock.
+type Request struct {
+	Attempt
+	Mode Mode
+	Ext  bool // whether the transaction holds locks of other keepers: EXT waits for it
+}
+
+// A Hold is a request that was granted.
+type Hold struct {
+	Request
+	Epoch, Count uint64 // fencing token; higher than those of all grants before
+	Wounded      bool   // whether the transaction has been ordered to abort
+}
+
+// An Arc is an edge of a local wait-for graph: From waits for To. With units, From waits
+// until those it waits for hold no more than Spare units together; without, Units is 1
+// and Spare is 0, so From waits for each of them.
+type Arc struct {
+	From, To     Attempt // To without a Seq
+	Lock         int     // number of the lock, where there are several
+	Units, Spare int
+}
+
+// An Effect is something that a Keeper wants done.
+type Effect struct {
+	Kind EffectKind
+	Hold // the request that it is about; with its fencing token if Kind is Grant
+}
+
+// An EffectKind is the kind of an Effect.
+type EffectKind uint8
+
+// The kinds of effects.
+const (
+	Grant EffectKind = iota // the request is granted
+	Wound                   // the holder must abort; it holds the lock until it releases it
+	Die                     // the waiting transaction must abort; its request is dropped
+)
+
+// A policy is what a method makes of waiting transactions at a keeper.
+type policy struct {
+	first  func(a, b Attempt) bool // whether a is served before b; nil for order of arrival
+	dies   func(w, h Attempt) bool // whether w must die rather than wait for h; nil for never
+	wounds func(w, h Attempt) bool // whether w wounds h; nil for never
+}
+
+// A Keeper keeps one lock, or semaphore: it knows the holds and the requests that wait,
+// grants in order, and applies a method to those that wait. It is the part of a site that
+// a lock service needs too, and is pure: calls are its inputs, and the effects that they
+// return are its outputs. The host sends them, in order, to where the transactions are:
+//
+//	k := method.Keeper(KeeperConfig{Epoch: view.Epoch, Units: 1, Suspects: suspects})
+//	for in := range inputs {
+//		var effects []Effect
+//		switch in.Kind {
+//		case request:
+//			effects = k.Request(in.Request)
+//		case release: // commit, abort, or cancel of one request
+//			effects = k.Release(in.Attempt)
+//		case report: // of a member that was in the view before
+//			effects = k.Report(in.Member, in.Holds, in.Waits)
+//		case over: // the lease of an evicted member
+//			effects = k.Over(in.Member)
+//		}
+//		for _, e := range effects {
+//			switch e.Kind {
+//			case Grant:
+//				send(e.Tx, granted{e.Attempt, e.Epoch, e.Count})
+//			case Wound, Die:
+//				send(e.Tx, mustAbort{e.Attempt})
+//			}
+//		}
+//	}
+//
+// A Keeper lives as long as a view, and begins with an empty book. What it does not know
+// is what the suspects hold: members of the earlier view that have not reported yet, and
+// evicted members whose lease may still run. Report and Over clear them.
+type Keeper struct {
+	policy
+	epoch    uint64
+	units    int // of a semaphore; otherwise 0
+	count    uint64
+	holds    []Hold
+	queue    []Request // in order of arrival
+	suspects []uint64
+	most     int  // units that the suspects hold at most, together
+	readers  bool // whether a report has shown that the suspects hold nothing exclusively
+}
+
+// A KeeperConfig says how a keeper begins.
+type KeeperConfig struct {
+	Epoch    uint64   // epoch of the view, the first part of fencing tokens
+	Count    uint64   // the second part of those granted before in this epoch, at most
+	Units    int      // units of a semaphore; 0 or 1 for a lock
+	Suspects []uint64 // members that may hold the lock: survivors yet to report, and ghosts
+}
+
+// Keeper returns a keeper that applies the method.
+func (m Method) Keeper(c KeeperConfig) (*Keeper, error) {
+	if m.make == nil {
+		return nil, fmt.Errorf("method %q is not in Methods, so its rules are unknown", m.Name)
+	}
+	if m.single && c.Units > 1 {
+		return nil, m.refuses()
+	}
+	p := m.make("")(&Layout{}).policy()
+	return newKeeper(p, c), nil
+}
+
+func newKeeper(p policy, c KeeperConfig) *Keeper {
+	k := &Keeper{policy: p, epoch: c.Epoch, count: c.Count, suspects: slices.Clone(c.Suspects)}
+	if c.Units > 1 {
+		k.units = c.Units
+	}
+	k.most = k.capacity()
+	return k
+}
+
+// capacity returns how much there is of the lock.
+func (k *Keeper) capacity() int {
+	_, whole := Exclusive.Of(k.units)
+	return whole
+}
+
+// amount returns how much of the lock a mode is.
+func (k *Keeper) amount(m Mode) int {
+	n, _ := m.Of(k.units)
+	return n
+}
+
+// held returns how much of the lock is held, as far as is known.
+func (k *Keeper) held() int {
+	n := 0
+	for i := range k.holds {
+		n += k.amount(k.holds[i].Mode)
+	}
+	return n
+}
+
+// fits reports whether a request is compatible with all holds that are known.
+func (k *Keeper) fits(r *Request) bool { return k.held()+k.amount(r.Mode) <= k.capacity() }
+
+// cleared reports whether a request is also compatible with whatever suspects may hold.
+func (k *Keeper) cleared(r *Request) bool {
+	switch {
+	case len(k.suspects) == 0:
+		return true
+	case k.units > 0:
+		return k.held()+k.most+k.amount(r.Mode) <= k.units
+	}
+	return k.readers && r.Mode == Shared
+}
+
+// Request handles a request. A transaction has one request for the lock at a time: a
+// second one is ignored, and so is one that no lock of this kind can grant.
+func (k *Keeper) Request(r Request) []Effect {
+	k.add(r)
+	return k.settle()
+}
+
+// add puts a request into the queue, unless the transaction has or wants the lock already.
+func (k *Keeper) add(r Request) bool {
+	if r.Mode.Check(k.units) != nil || k.knows(r.Tx) {
+		return false
+	}
+	k.queue = append(k.queue, r)
+	return true
+}
+
+// knows reports whether a transaction has or wants the lock.
+func (k *Keeper) knows(tx int) bool {
+	return slices.ContainsFunc(k.holds, func(h Hold) bool { return h.Tx == tx }) ||
+		slices.ContainsFunc(k.queue, func(r Request) bool { return r.Tx == tx })
+}
+
+// Release ends what an attempt has or wants: with a Seq only that request, which is how a
+// request is cancelled, and a lock released early; otherwise whatever there is. A request
+// that was granted while its cancellation was in flight is released.
+func (k *Keeper) Release(who Attempt) []Effect {
+	k.end(func(a Attempt) bool { return a.same(who) && (who.Seq == 0 || who.Seq == a.Seq) })
+	return k.settle()
+}
+
+// end removes requests and holds, and reports whether there were any.
+func (k *Keeper) end(gone func(a Attempt) bool) bool {
+	n := len(k.holds) + len(k.queue)
+	k.holds = slices.DeleteFunc(k.holds, func(h Hold) bool { return gone(h.Attempt) })
+	k.queue = slices.DeleteFunc(k.queue, func(r Request) bool { return gone(r.Attempt) })
+	return n > len(k.holds)+len(k.queue)
+}
+
+// Report handles the report of a member that was in the earlier view: what its
+// transactions hold, including those that must abort, and the requests with which the
+// others wait. Holds enter the book as they are. Beyond that a hold testifies about all
+// suspects: beside an exclusive one they hold nothing, beside a shared one nothing
+// exclusively, and beside units no more than the rest. The testimony remains when the
+// hold is released, because it is about the earlier view.
+func (k *Keeper) Report(member uint64, holds []Hold, waits []Request) []Effect {
+	k.clear(member)
+	for _, h := range holds {
+		h.Wounded = false // the order to abort may be lost: it is sent again
+		k.holds = append(k.holds, h)
+		k.readers = true
+		k.most -= k.amount(h.Mode)
+	}
+	if k.most <= 0 {
+		k.suspects = nil
+	}
+	for _, r := range waits {
+		k.add(r)
+	}
+	return k.settle()
+}
+
+// Over handles the end of an evicted member's lease: it holds nothing any more.
+func (k *Keeper) Over(member uint64) []Effect {
+	k.clear(member)
+	return k.settle()
+}
+
+func (k *Keeper) clear(member uint64) {
+	k.suspects = slices.DeleteFunc(k.suspects, func(m uint64) bool { return m == member })
+}
+
+// Idle reports whether nothing is held, awaited or suspected. A host may drop an idle
+// keeper, and give its Count to the next one for this lock in this epoch.
+func (k *Keeper) Idle() bool { return len(k.holds)+len(k.queue)+len(k.suspects) == 0 }
+
+// Count returns the second part of the last fencing token granted.
+func (k *Keeper) Count() uint64 { return k.count }
+
+// Holds returns the known holds.
+func (k *Keeper) Holds() []Hold { return slices.Clone(k.holds) }
+
+// Waits returns the requests that wait, in order of arrival.
+func (k *Keeper) Waits() []Request { return slices.Clone(k.queue) }
+
+// settle makes one judgement: it grants what can be granted, and applies the method to
+// every pair of a waiting request and an incompatible hold. Against what suspects may
+// hold there is no judgement. Such a request waits until the hold is reported.
+func (k *Keeper) settle() []Effect {
+	effects := k.grants(nil)
+	for i := k.dying(); i >= 0; i = k.dying() {
+		effects = append(effects, Effect{Kind: Die, Hold: Hold{Request: k.queue[i]}})
+		k.queue = slices.Delete(k.queue, i, i+1)
+		effects = k.grants(effects) // the next request may be compatible
+	}
+	return k.preempt(effects)
+}
+
+// grants grants requests from the head of the queue on, until one has to wait.
+func (k *Keeper) grants(effects []Effect) []Effect {
+	for len(k.queue) > 0 {
+		i := k.turn()
+		if r := &k.queue[i]; !k.fits(r) || !k.cleared(r) {
+			break
+		}
+		effects = append(effects, k.grant(i))
+	}
+	return effects
+}
+
+// turn returns the index of the request that is next.
+func (k *Keeper) turn() int {
+	best := 0
+	for i := 1; k.first != nil && i < len(k.queue); i++ {
+		if k.before(i, best) {
+			best = i
 		}
 	}
-	s.method.pass(s, o)
+	return best
 }
 
-// passEach gives each free lock to the next request in turn.
-func (s *site) passEach(o *out) {
-	for _, k := range s.kept {
-		l := &s.locks[k]
-		if !l.free() || len(l.queue) == 0 {
-			continue
-		}
-		i := s.method.turn(l.queue)
-		who := l.queue[i]
-		l.queue = slices.Delete(l.queue, i, i+1)
-		s.give(k, who, o)
+// before reports whether one waiting request is served before another.
+func (k *Keeper) before(i, j int) bool {
+	if k.first == nil {
+		return i < j
 	}
+	return k.first(k.queue[i].Attempt, k.queue[j].Attempt)
 }
 
-// local returns the local wait-for graph: the waiters here, and their holders.
-func (s *site) local() []hold {
-	var edges []hold
-	for _, k := range s.kept {
-		l := &s.locks[k]
-		if l.free() {
-			continue
-		}
-		for _, w := range l.queue {
-			edges = append(edges, hold{w, l.holder, k})
-		}
+// grant grants a request in the queue.
+func (k *Keeper) grant(i int) Effect {
+	k.count++
+	h := Hold{Request: k.queue[i], Epoch: k.epoch, Count: k.count}
+	k.queue = slices.Delete(k.queue, i, i+1)
+	k.holds = append(k.holds, h)
+	return Effect{Kind: Grant, Hold: h}
+}
+
+// dying returns the index of a request that must not wait for a hold, or -1.
+func (k *Keeper) dying() int {
+	if k.dies == nil {
+		return -1
 	}
-	return edges
-}
-
-// wishes returns the outstanding requests of the transactions at home here, including
-// those to other sites.
-func (s *site) wishes() []wish {
-	var all []wish
-	for _, tx := range s.own {
-		if s.txs[tx].phase == waiting {
-			all = append(all, wish{s.node(tx), s.txs[tx].wants})
-		}
-	}
-	return all
-}
-
-// orderAbort orders a transaction to abort. The kind of the message says why.
-func (s *site) orderAbort(kind uint8, who node, cycle []int, o *out) {
-	if home := s.layout.Home[who.tx]; !s.dead.Has(home) {
-		if kind != abort && home != s.self {
-			o.Doom(algorithm.ID(who.tx), who.attempt)
-		}
-		s.send(home, message{kind: kind, from: who, cycle: cycle}, o)
-	}
-}
-
-// youngest returns the node that began last.
-func youngest(all []node) node {
-	return slices.MinFunc(all, func(a, b node) int {
-		if b.older(a) {
-			return -1
-		}
-		return 1
+	return slices.IndexFunc(k.queue, func(r Request) bool {
+		return !k.fits(&r) && slices.ContainsFunc(k.holds, func(h Hold) bool { return k.dies(r.Attempt, h.Attempt) })
 	})
 }
 
-// lowest returns the live site with the smallest number.
-func (s *site) lowest() algorithm.ID {
-	for id := range algorithm.ID(s.layout.Sites) {
-		if !s.dead.Has(id) {
-			return id
+// preempt wounds holders for which requests wait that must not.
+func (k *Keeper) preempt(effects []Effect) []Effect {
+	for i := 0; k.wounds != nil && i < len(k.holds); i++ {
+		h := &k.holds[i]
+		if h.Wounded || !slices.ContainsFunc(k.queue, func(r Request) bool {
+			return !k.fits(&r) && k.wounds(r.Attempt, h.Attempt)
+		}) {
+			continue
+		}
+		h.Wounded = true
+		effects = append(effects, Effect{Kind: Wound, Hold: *h})
+	}
+	return effects
+}
+
+// Arcs returns the local wait-for graph. A request waits for every incompatible hold, and
+// for every incompatible request before it. Where it waits for holds, those requests wait
+// for them too, and the arcs to them are left out: a cycle over them has a shorter one.
+func (k *Keeper) Arcs() []Arc {
+	var all []Arc
+	for i := range k.queue {
+		r := &k.queue[i]
+		fits := k.fits(r)
+		add := func(to *Request) {
+			a := Arc{From: r.Attempt, To: to.Attempt, Units: 1}
+			if a.To.Seq = 0; k.units > 0 {
+				a.Units, a.Spare = k.amount(to.Mode), k.units-k.amount(r.Mode)
+			}
+			all = append(all, a)
+		}
+		for j := range k.holds {
+			if !fits || k.units > 0 {
+				add(&k.holds[j].Request)
+			}
+		}
+		for j := range k.queue {
+			if to := &k.queue[j]; i != j && k.before(j, i) && (k.units > 0 || fits && (r.Mode != Shared || to.Mode != Shared)) {
+				add(to)
+			}
 		}
 	}
-	return s.self
+	return all
 }

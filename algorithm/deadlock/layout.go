@@ -2,6 +2,7 @@ package deadlock
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/stile-lock/stile/algorithm"
 )
@@ -12,6 +13,7 @@ type Layout struct {
 	Sites int
 	Home  []algorithm.ID // home of each transaction
 	At    []algorithm.ID // site of each lock
+	Units []int          // units of each lock that is a semaphore; 0 or 1 for others; nil if there is none
 }
 
 // Spread returns a layout in which transactions and locks are dealt out to the sites in
@@ -46,6 +48,14 @@ func (l Layout) Check() error {
 			return fmt.Errorf("the home of %v is site %d: there are sites 1 to %d", algorithm.ID(tx), s+1, l.Sites)
 		}
 	}
+	if l.Units != nil && len(l.Units) != len(l.At) {
+		return fmt.Errorf("units of %d locks: want those of each of %d, or none", len(l.Units), len(l.At))
+	}
+	for k, n := range l.Units {
+		if n < 0 || n > maxIndex {
+			return fmt.Errorf("%s has %d units: want 0 to %d", LockName(k), n, maxIndex)
+		}
+	}
 	for k, s := range l.At {
 		if s < 0 || int(s) >= l.Sites {
 			return fmt.Errorf("%s is at site %d: there are sites 1 to %d", LockName(k), s+1, l.Sites)
@@ -57,3 +67,16 @@ func (l Layout) Check() error {
 func (l *Layout) hasTx(tx int) bool { return tx >= 0 && tx < len(l.Home) }
 
 func (l *Layout) hasLock(k int) bool { return k >= 0 && k < len(l.At) }
+
+// UnitsOf returns the units of a lock that is a semaphore, and 0 or 1 for others.
+func (l *Layout) UnitsOf(k int) int {
+	if l.Units == nil {
+		return 0
+	}
+	return l.Units[k]
+}
+
+// semaphore reports whether there is a lock with several units.
+func (l *Layout) semaphore() bool {
+	return slices.ContainsFunc(l.Units, func(n int) bool { return n > 1 })
+}

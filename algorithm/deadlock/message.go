@@ -18,55 +18,63 @@ const (
 	path                 // site to site: a path that leads to yours
 	elect                // site to site: a message of the election of a coordinator
 	elected              // site to site: the same, with its outcome
+	cancel               // home to a site: tx no longer wants what it requested
+	confirm              // detector to home: does tx still wait with that request?
+	answer               // home to detector: whether it does
 )
 
 // Kinds returns the names of all kinds of messages, in their order.
 func Kinds() []string {
-	return []string{"REQUEST", "GRANT", "RELEASE", "DIE", "WOUND", "ABORT", "GRAPH", "COLLECT", "DEMAND", "WAITS", "PATH", "ELECTION", "COORDINATOR"}
+	return []string{"REQUEST", "GRANT", "RELEASE", "DIE", "WOUND", "ABORT", "GRAPH", "COLLECT", "DEMAND", "WAITS", "PATH", "ELECTION", "COORDINATOR", "CANCEL", "CONFIRM", "ANSWER"}
 }
 
-// A node is a transaction in one of its attempts. An attempt ends when the transaction
-// commits or aborts, so a node never comes back.
-type node struct {
-	tx      int
-	attempt uint64
-	stamp   algorithm.Time // when the transaction began; kept when it is restarted
-	ext     bool           // of a waiting node: whether it has locks at other sites
+func (a *Attempt) fields(c *algorithm.Coder) {
+	c.Index("tx", &a.Tx, maxIndex)
+	c.Seq("attempt", algorithm.ID(a.Tx), &a.Number)
+	c.Time("stamp", &a.Stamp)
+	c.Int("request", &a.Seq, maxIndex)
 }
 
-// noTransaction is the node of no transaction.
-func noTransaction() node { return node{tx: -1} }
-
-// same reports whether two nodes are equal.
-func (a node) same(b node) bool { return a.tx == b.tx && a.attempt == b.attempt }
-
-// older reports whether a began before b. No two nodes have the same age.
-func (a node) older(b node) bool {
-	return a.stamp.Before(b.stamp) || a.stamp == b.stamp && a.tx < b.tx
+// fields codes what a request is for. A mode is told by whether it is shared, and its units.
+func (m *Mode) fields(c *algorithm.Coder) {
+	shared, units := *m == Shared, max(0, int(*m))
+	c.Bool("shared", &shared)
+	c.Int("units", &units, maxIndex)
+	if *m = Mode(units); shared {
+		*m = Shared
+	}
 }
 
-func (a *node) fields(c *algorithm.Coder) {
-	c.Index("tx", &a.tx, maxIndex)
-	c.Seq("attempt", algorithm.ID(a.tx), &a.attempt)
-	c.Time("stamp", &a.stamp)
-	c.Bool("ext", &a.ext)
+func (r *Request) fields(c *algorithm.Coder) {
+	r.Attempt.fields(c)
+	r.Mode.fields(c)
+	c.Bool("ext", &r.Ext)
 }
 
-// A hold is an edge of a local graph: from waits for a lock that to has.
-type hold struct {
-	from, to node
-	lock     int
+// fields codes a hold without its fencing token, which simulated sites do not use and
+// which would make every state different.
+func (h *Hold) fields(c *algorithm.Coder) {
+	h.Attempt.fields(c)
+	h.Mode.fields(c)
+	c.Bool("wounded", &h.Wounded)
 }
 
-func (h *hold) fields(c *algorithm.Coder) {
-	h.from.fields(c)
-	h.to.fields(c)
-	c.Index("lock", &h.lock, maxIndex)
+func (k *Keeper) fields(c *algorithm.Coder) {
+	list(c, "holds", &k.holds)
+	list(c, "queue", &k.queue)
+}
+
+func (a *Arc) fields(c *algorithm.Coder) {
+	a.From.fields(c)
+	a.To.fields(c)
+	c.Index("lock", &a.Lock, maxIndex)
+	c.Int("units", &a.Units, maxIndex)
+	c.Int("spare", &a.Spare, maxIndex)
 }
 
 // A wish is an outstanding request: from waits for lock.
 type wish struct {
-	from node
+	from Attempt
 	lock int
 }
 
@@ -97,19 +105,22 @@ func list[T any, P interface {
 type message struct {
 	kind   uint8
 	clock  algorithm.Time
-	from   node  // the node it is about
-	lock   int   // request, grant, waits, path
-	claims []int // request
-	cycle  []int // abort
+	from   Attempt // the attempt it is about, and the request
+	lock   int     // request, grant, waits, path, cancel
+	mode   Mode    // request
+	ext    bool    // request: see Request
+	yes    bool    // answer
+	claims []int   // request
+	cycle  []int   // abort
 	round  uint64
-	edges  []hold // graph
-	wishes []wish // graph
-	path   []node // path: the last one waits for lock at the receiver
-	bytes  []byte // elect, elected: the message of the election
+	edges  []Arc     // graph
+	wishes []wish    // graph
+	path   []Attempt // path: the last one waits for lock at the receiver
+	bytes  []byte    // elect, elected: the message of the election
 }
 
 func (m *message) Fields(c *algorithm.Coder) {
-	c.Kind(&m.kind, elected)
+	c.Kind(&m.kind, answer)
 	c.Time("clock", &m.clock)
 	switch m.kind {
 	case collect:
@@ -134,8 +145,12 @@ func (m *message) Fields(c *algorithm.Coder) {
 	switch m.kind {
 	case request:
 		c.Index("lock", &m.lock, maxIndex)
+		m.mode.fields(c)
+		c.Bool("ext", &m.ext)
 		c.Indexes("claims", &m.claims, maxIndex)
-	case grant, waits:
+	case answer:
+		c.Bool("waits", &m.yes)
+	case grant, waits, cancel:
 		c.Index("lock", &m.lock, maxIndex)
 	case abort:
 		c.Indexes("cycle", &m.cycle, maxIndex)

@@ -12,19 +12,18 @@ import (
 // embeds plain and overrides what it must.
 type method interface {
 	fields(s *site, c *algorithm.Coder)                     // codes its own state
+	policy() policy                                         // what keepers do about requests that wait
 	keeper(s *site, k int) algorithm.ID                     // the site that grants a lock
 	keeps(s *site, k int) bool                              // whether this site does, or may have to
-	allows(t *transaction, k int) bool                      // whether t may request this lock
+	allows(t *transaction, k int, m Mode) bool              // whether t may request this lock
 	claims(t *transaction) []int                            // what a request declares about the future
-	asked(s *site, who node, k int, o *out)                 // a transaction of this site has made a request
+	asked(s *site, who Attempt, k int, o *out)              // a transaction of this site has made a request
+	cancelled(s *site, who Attempt, k int, o *out)          // it has given the request up
 	restarts(t *transaction)                                // t has aborted and will try again
-	heard(s *site, who node, m *message)                    // a request has arrived
-	may(s *site, k int, who node) bool                      // whether a free lock may be given
-	meet(s *site, k int, who node, o *out)                  // it may not, or is taken
-	turn(queue []node) int                                  // index of the next one
-	pass(s *site, o *out)                                   // some locks may have become free
-	granted(s *site, k int, who node)                       // a lock was given
-	ended(s *site, who node)                                // an attempt has ended
+	heard(s *site, who Attempt, m *message)                 // a request has arrived
+	pass(s *site, changed []int, o *out)                    // requests and holds of these locks have changed
+	granted(s *site, k int, who Attempt)                    // a lock was given
+	ended(s *site, who Attempt)                             // an attempt has ended; if it has a Seq, only that request
 	changed(s *site, o *out)                                // the local graph may have changed
 	receive(s *site, from algorithm.ID, m *message, o *out) // a message of its own
 	expire(s *site, timer int, o *out)                      // a timer of its own
@@ -36,19 +35,18 @@ type method interface {
 type plain struct{}
 
 func (plain) fields(*site, *algorithm.Coder)              {}
+func (plain) policy() policy                              { return policy{} }
 func (plain) keeper(s *site, k int) algorithm.ID          { return s.layout.At[k] }
 func (plain) keeps(s *site, k int) bool                   { return s.layout.At[k] == s.self }
-func (plain) allows(*transaction, int) bool               { return true }
+func (plain) allows(*transaction, int, Mode) bool         { return true }
 func (plain) claims(*transaction) []int                   { return nil }
-func (plain) asked(*site, node, int, *out)                {}
+func (plain) asked(*site, Attempt, int, *out)             {}
+func (plain) cancelled(*site, Attempt, int, *out)         {}
 func (plain) restarts(*transaction)                       {}
-func (plain) heard(*site, node, *message)                 {}
-func (plain) may(*site, int, node) bool                   { return true }
-func (plain) meet(s *site, k int, who node, _ *out)       { s.enqueue(k, who) }
-func (plain) turn([]node) int                             { return 0 }
-func (plain) pass(s *site, o *out)                        { s.passEach(o) }
-func (plain) granted(*site, int, node)                    {}
-func (plain) ended(*site, node)                           {}
+func (plain) heard(*site, Attempt, *message)              {}
+func (plain) pass(s *site, changed []int, o *out)         { s.settle(changed, o) }
+func (plain) granted(*site, int, Attempt)                 {}
+func (plain) ended(*site, Attempt)                        {}
 func (plain) changed(*site, *out)                         {}
 func (plain) receive(*site, algorithm.ID, *message, *out) {}
 func (plain) expire(*site, int, *out)                     {}
@@ -87,6 +85,7 @@ type Method struct {
 	Exact func(mode string) bool
 
 	make    func(mode string) func(l *Layout) method
+	single  bool // whether it knows no semaphores
 	spreads bool // whether there are more stamps than transactions; see algorithm.Spec
 }
 
@@ -107,6 +106,9 @@ func (m Method) Spec(l Layout, mode string) (algorithm.Spec, error) {
 	if m.make == nil {
 		return algorithm.Spec{}, fmt.Errorf("method %q is not in Methods, so its sites are unknown: make an algorithm.Spec for it, with sites made by algorithm.NewSite, and give the host both", m.Name)
 	}
+	if m.single && l.semaphore() {
+		return algorithm.Spec{}, m.refuses()
+	}
 	born := m.make(mode)
 	return algorithm.Spec{
 		Name: m.Name, Family: algorithm.Transactions, Title: m.Title, Paper: m.Paper, Network: algorithm.FIFO, Kinds: Kinds(),
@@ -124,6 +126,11 @@ func (m Method) Spec(l Layout, mode string) (algorithm.Spec, error) {
 	}, nil
 }
 
+// refuses returns the error of a method that knows no semaphores.
+func (m Method) refuses() error {
+	return fmt.Errorf("%s cannot be used with semaphores: a cycle among units need not be a deadlock; use detect-central, or prevention", m.Name)
+}
+
 // A machine is a site as hosts see it, with the method Stamp.
 type machine struct {
 	algorithm.Machine
@@ -138,17 +145,17 @@ func (m machine) Unwrap() algorithm.Machine { return m.Machine }
 // looks into another.
 func Stamp(m algorithm.Machine, tx algorithm.ID) algorithm.Time {
 	if m, ok := m.(machine); ok && m.site.atHome(int(tx)) {
-		return m.site.txs[tx].stamp
+		return m.site.txs[tx].Stamp
 	}
 	return algorithm.Time{}
 }
 
-// Attempt returns the number of a transaction's present attempt, or of its last one, as
+// AttemptOf returns the number of a transaction's present attempt, or of its last one, as
 // known by its home m. It is 0 if there was none, or if its home is not m. It is for
 // judges, too.
-func Attempt(m algorithm.Machine, tx algorithm.ID) uint64 {
+func AttemptOf(m algorithm.Machine, tx algorithm.ID) uint64 {
 	if m, ok := m.(machine); ok && m.site.atHome(int(tx)) {
-		return m.site.txs[tx].attempt
+		return m.site.txs[tx].Number
 	}
 	return 0
 }

@@ -26,32 +26,32 @@ func Mutants() []Mutant {
 		add(m, "", bug, func(*Layout) method { return mutant })
 	}
 	simple(None(), "a lock is given to two", twice{})
-	simple(None(), "a free lock is not passed on", keeps{})
+	add(None(), "", "a free lock is not passed on", func(*Layout) method { return &passive{method: plain{}} })
 
 	unsorted := Ordered()
 	unsorted.Sorted = false
 	simple(unsorted, "a request out of order is allowed", plain{})
-	simple(Ordered(), "a free lock is not passed on", keeps{})
+	add(Ordered(), "", "a free lock is not passed on", func(*Layout) method { return &passive{method: ordered{}} })
 
 	simple(Priority(), "the holder is never preempted", gentle{preempting{above: byNumber}})
-	simple(Priority(), "the lowest rank goes first", backwards{preempting{above: byNumber}})
+	add(Priority(), "", "the lowest rank goes first", judgedOnce(backwards{preempting{above: byNumber}}))
 
 	simple(PriorityRequester(), "no transaction is removed", plain{})
-	simple(PriorityRequester(), "the highest rank goes first", patientDie{dying{above: byNumber}})
+	add(PriorityRequester(), "", "the highest rank goes first", judgedOnce(patientDie{dying{above: byNumber}}))
 
-	simple(WoundWait(), "the holder is never wounded", gentle{preempting{above: node.older}})
-	simple(WoundWait(), "the youngest goes first", backwards{preempting{above: node.older}})
-	simple(WoundWait(), "a restarted one gets a new stamp", forgetting{preempting{above: node.older}})
+	simple(WoundWait(), "the holder is never wounded", gentle{preempting{above: Attempt.older}})
+	add(WoundWait(), "", "the youngest goes first", judgedOnce(backwards{preempting{above: Attempt.older}}))
+	simple(WoundWait(), "a restarted one gets a new stamp", forgetting{preempting{above: Attempt.older}})
 
 	simple(WaitDie(), "no transaction dies", plain{})
-	simple(WaitDie(), "the oldest goes first", patientDie{dying{above: node.older}})
-	simple(WaitDie(), "a restarted one gets a new stamp", forgetting{dying{above: node.older}})
+	add(WaitDie(), "", "the oldest goes first", judgedOnce(patientDie{dying{above: Attempt.older}}))
+	simple(WaitDie(), "a restarted one gets a new stamp", forgetting{dying{above: Attempt.older}})
 
 	simple(WaitDieRestamped(), "no transaction dies", plain{})
-	simple(WaitDieRestamped(), "a free lock is not passed on", forgetting{keepsAll{dying{above: node.older}}})
+	add(WaitDieRestamped(), "", "a free lock is not passed on", func(*Layout) method { return forgetting{&passive{method: dying{above: Attempt.older}}} })
 
-	simple(WoundWaitRestamped(), "the holder is never wounded", forgetting{gentle{preempting{above: node.older}}})
-	simple(WoundWaitRestamped(), "a free lock is not passed on", forgetting{keepsAll{preempting{above: node.older}}})
+	simple(WoundWaitRestamped(), "the holder is never wounded", forgetting{gentle{preempting{above: Attempt.older}}})
+	add(WoundWaitRestamped(), "", "a free lock is not passed on", func(*Layout) method { return forgetting{&passive{method: preempting{above: Attempt.older}}} })
 
 	add(Banker(), "", "every state is safe", func(l *Layout) method { return &reckless{banker{claimed: make([][]int, len(l.Home))}} })
 	add(Banker(), "", "claims are not remembered", func(l *Layout) method { return &forgetful{banker{claimed: make([][]int, len(l.Home))}} })
@@ -77,7 +77,7 @@ func Mutants() []Mutant {
 	})
 	add(DetectDistributed(), "", "every other site has the rule reversed", func(l *Layout) method {
 		p := newPushing(l)
-		p.smaller = func(at algorithm.ID, last, first node) bool { return (last.tx < first.tx) == (at%2 == 0) }
+		p.smaller = func(at algorithm.ID, last, first Attempt) bool { return (last.Tx < first.Tx) == (at%2 == 0) }
 		return p
 	})
 	add(DetectDistributed(), "", "waits at other sites are not reported", func(l *Layout) method { return silent{newPushing(l)} })
@@ -137,14 +137,14 @@ func Reversed() Method {
 	m := DetectDistributed()
 	m.make = only(func(l *Layout) method {
 		p := newPushing(l)
-		p.smaller = func(_ algorithm.ID, last, first node) bool { return last.tx > first.tx }
+		p.smaller = func(_ algorithm.ID, last, first Attempt) bool { return last.Tx > first.Tx }
 		return p
 	})
 	return m
 }
 
-func oldest(cycle []node) node {
-	return slices.MinFunc(cycle, func(a, b node) int {
+func oldest(cycle []Attempt) Attempt {
+	return slices.MinFunc(cycle, func(a, b Attempt) int {
 		if a.older(b) {
 			return -1
 		}
@@ -154,45 +154,70 @@ func oldest(cycle []node) node {
 
 type twice struct{ plain }
 
-func (twice) meet(s *site, k int, who node, o *out) { s.give(k, who, o) }
+func (twice) pass(s *site, changed []int, o *out) {
+	for _, k := range changed {
+		for len(s.locks[k].queue) > 0 {
+			s.do(k, []Effect{s.locks[k].grant(0)}, o)
+		}
+	}
+}
 
-type keeps struct{ plain }
+// A passive method judges only when a request arrives.
+type passive struct {
+	method
+	request bool
+}
 
-func (keeps) pass(*site, *out) {}
+func (m *passive) heard(s *site, who Attempt, g *message) {
+	m.request = true
+	m.method.heard(s, who, g)
+}
 
-type keepsAll struct{ method }
+func (m *passive) pass(s *site, changed []int, o *out) {
+	if m.request {
+		m.method.pass(s, changed, o)
+	}
+	m.request = false
+}
 
-func (keepsAll) pass(*site, *out) {}
+// A lenient method judges a request when it arrives, and never again: what is passed on must
+// then be passed on in the right order.
+type lenient struct{ passive }
+
+func (m *lenient) pass(s *site, changed []int, o *out) {
+	for _, k := range changed {
+		if !m.request {
+			s.do(k, s.locks[k].grants(nil), o)
+		}
+	}
+	m.passive.pass(s, changed, o)
+}
+
+func judgedOnce(m method) func(*Layout) method {
+	return func(*Layout) method { return &lenient{passive{method: m}} }
+}
 
 type gentle struct{ preempting }
 
-func (g gentle) meet(s *site, k int, who node, _ *out) { s.enqueue(k, who) }
+func (g gentle) policy() policy { return policy{first: g.above} }
 
 type backwards struct{ preempting }
 
-func (b backwards) turn(queue []node) int {
-	worst := 0
-	for i := range queue {
-		if b.above(queue[worst], queue[i]) {
-			worst = i
-		}
-	}
-	return worst
+func (b backwards) policy() policy {
+	return policy{first: dying{above: b.above}.policy().first, wounds: b.above}
 }
 
 type patientDie struct{ dying }
 
-func (p patientDie) turn(queue []node) int { return preempting{above: p.above}.turn(queue) }
+func (p patientDie) policy() policy { return policy{first: p.above, dies: p.dying.policy().dies} }
 
 type reckless struct{ banker }
 
-func (*reckless) may(*site, int, node) bool { return true }
-
-func (r *reckless) pass(s *site, o *out) { s.passEach(o) }
+func (r *reckless) pass(s *site, changed []int, o *out) { s.settle(changed, o) }
 
 type forgetful struct{ banker }
 
-func (*forgetful) heard(*site, node, *message) {}
+func (*forgetful) heard(*site, Attempt, *message) {}
 
 type drops struct{ *central }
 
@@ -205,19 +230,19 @@ func (d drops) receive(s *site, from algorithm.ID, m *message, o *out) {
 
 type silent struct{ *pushing }
 
-func (silent) asked(*site, node, int, *out) {}
+func (silent) asked(*site, Attempt, int, *out) {}
 
-// StalePaths returns mutants of path pushing that keep paths after an attempt on them has
-// ended, for tests outside of the package.
-func StalePaths() []Mutant {
-	var all []Mutant
+// StalePaths returns path pushing that keeps paths after an attempt on them has ended, at
+// homes that confirm every deadlock: where they do not, a stale path does no harm.
+func StalePaths() []Rule {
+	var all []Rule
 	for bug, wrap := range map[string]func(h hoarding) method{
 		"paths of ended attempts are kept":            func(h hoarding) method { return h },
 		"paths are kept, whatever has become of them": func(h hoarding) method { return hoardingAll{h} },
 	} {
 		m := DetectDistributed()
 		m.make = only(func(l *Layout) method { return wrap(hoarding{newPushing(l)}) })
-		all = append(all, Mutant{bug, "", m})
+		all = append(all, Rule{bug, m, "", func(s *site) algorithm.Site[message] { return credulous{s} }})
 	}
 	return all
 }
@@ -234,13 +259,13 @@ func (h hoarding) receive(s *site, from algorithm.ID, m *message, o *out) {
 	h.paths = kept
 }
 
-func (h hoarding) heard(s *site, who node, m *message) {
+func (h hoarding) heard(s *site, who Attempt, m *message) {
 	kept := slices.Clone(h.paths)
 	h.pushing.heard(s, who, m)
 	h.paths = kept
 }
 
-func (h hoarding) ended(s *site, who node) {
+func (h hoarding) ended(s *site, who Attempt) {
 	kept := slices.Clone(h.paths)
 	h.pushing.ended(s, who)
 	h.paths = kept
@@ -254,7 +279,7 @@ func (h hoarding) changed(s *site, o *out) {
 
 type hoardingAll struct{ hoarding }
 
-func (h hoardingAll) granted(s *site, k int, who node) {
+func (h hoardingAll) granted(s *site, k int, who Attempt) {
 	kept := slices.Clone(h.paths)
 	h.hoarding.granted(s, k, who)
 	h.paths = kept

@@ -23,7 +23,7 @@ func TestStrings(t *testing.T) {
 	}
 	step(host.Input{Kind: host.Request, From: 0, Arg: 0}) // P1 has L1
 	step(host.Input{Kind: host.Request, From: 0, Arg: 1}) // and waits for L2 at site 2
-	s.txs[1] = transaction{phase: running, stamp: algorithm.First(), attempt: 1, wants: -1, has: []int{2}}
+	s.txs[1] = transaction{Attempt: Attempt{Tx: 1, Number: 1, Stamp: algorithm.First()}, phase: running, wants: -1, has: []int{2}}
 	step(host.Input{Kind: host.Request, From: 1, Arg: 0}) // P2 has L3 and waits for L1
 	if got := p.strings(s); !slices.Equal(got, []string{"EXT->P2->P1->EXT"}) {
 		t.Errorf("site 1 has %v, want EXT->P2->P1->EXT", got)
@@ -38,12 +38,12 @@ func TestStrings(t *testing.T) {
 func (p *pushing) strings(s *site) []string {
 	var all []string
 	p.look(s)
-	p.web.walk(&news{all: true}, func(nodes []node) {
+	p.web.walk(&news{all: true}, func(nodes []Attempt) {
 		var ids []algorithm.ID
 		for _, n := range nodes {
-			ids = append(ids, algorithm.ID(n.tx))
+			ids = append(ids, algorithm.ID(n.Tx))
 		}
-		if p.web.exit[nodes[len(nodes)-1].tx] > 0 {
+		if p.web.exit[nodes[len(nodes)-1].Tx] > 0 {
 			all = append(all, "EXT->"+Chain(ids)+"->EXT")
 		}
 	})
@@ -67,8 +67,8 @@ func TestNonsense(t *testing.T) {
 		chance = chance*6364136223846793005 + 1442695040888963407
 		return int(chance>>33) % n
 	}
-	some := func() node {
-		return node{tx: below(8) - 1, attempt: uint64(below(4)), stamp: at(below(5)), ext: below(2) == 0}
+	some := func() Attempt {
+		return Attempt{Tx: below(8) - 1, Number: uint64(below(4)), Stamp: at(below(5)), Seq: below(3)}
 	}
 	l := Spread(3, 5, 4)
 	for _, method := range Methods() {
@@ -84,9 +84,9 @@ func TestNonsense(t *testing.T) {
 			other, _ := spec.New(1, algorithm.View{N: 3})
 			var o host.Output
 			for range 4000 {
-				g := message{kind: uint8(below(int(elected) + 1)), from: some(), lock: below(6) - 1, round: uint64(below(3))}
+				g := message{kind: uint8(below(int(answer) + 1)), from: some(), lock: below(6) - 1, round: uint64(below(3)), mode: Mode(below(4) - 1), ext: below(2) == 0, yes: below(2) == 0}
 				for range below(4) {
-					g.edges = append(g.edges, hold{some(), some(), below(6) - 1})
+					g.edges = append(g.edges, Arc{some(), some(), below(6) - 1, below(3), below(3)})
 					g.wishes = append(g.wishes, wish{some(), below(6) - 1})
 					g.path = append(g.path, some())
 				}

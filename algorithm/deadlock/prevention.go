@@ -28,7 +28,7 @@ func Ordered() Method {
 
 type ordered struct{ plain }
 
-func (ordered) allows(t *transaction, k int) bool {
+func (ordered) allows(t *transaction, k int, _ Mode) bool {
 	return len(t.has) == 0 || k > slices.Max(t.has)
 }
 
@@ -37,42 +37,19 @@ func (ordered) allows(t *transaction, k int) bool {
 // is no cycle.
 type preempting struct {
 	plain
-	above func(a, b node) bool // whether a ranks above b
+	above func(a, b Attempt) bool // whether a ranks above b
 }
 
-func (p preempting) meet(s *site, k int, who node, o *out) {
-	s.enqueue(k, who)
-	p.preempt(s, k, o)
-}
-
-// preempt makes the holder abort if a transaction of higher rank waits for it.
-func (p preempting) preempt(s *site, k int, o *out) {
-	l := &s.locks[k]
-	if l.free() || l.wounded || !slices.ContainsFunc(l.queue, func(w node) bool { return p.above(w, l.holder) }) {
-		return
-	}
-	l.wounded = true
-	s.orderAbort(wound, l.holder, nil, o)
-}
-
-// turn implements method: the highest rank goes first, so that the others again wait for
+// policy implements method: the highest rank goes first, so that the others again wait for
 // a higher rank.
-func (p preempting) turn(queue []node) int {
-	best := 0
-	for i := range queue {
-		if p.above(queue[i], queue[best]) {
-			best = i
-		}
-	}
-	return best
-}
+func (p preempting) policy() policy { return policy{first: p.above, wounds: p.above} }
 
 // rosenkrantz is the paper that proposed ages instead of priorities.
 const rosenkrantz = "D. J. Rosenkrantz, R. E. Stearns, P. M. Lewis: System Level Concurrency Control for Distributed Database Systems. ACM TODS 3(2), 1978"
 
 // byNumber is the rank of plain priorities: a small number ranks above a large one,
 // forever.
-func byNumber(a, b node) bool { return a.tx < b.tx }
+func byNumber(a, b Attempt) bool { return a.Tx < b.Tx }
 
 // Priority returns the method of prevention by plain priorities with preemption: a
 // requester of higher rank takes the lock from the holder. The lowest rank may never get
@@ -107,7 +84,7 @@ func WoundWait() Method {
 	return Method{
 		Name: "wound-wait", Title: "Wound-wait", Family: Prevent, Exact: always,
 		Paper: rosenkrantz,
-		make:  only(func(*Layout) method { return preempting{above: node.older} }),
+		make:  only(func(*Layout) method { return preempting{above: Attempt.older} }),
 	}
 }
 
@@ -117,7 +94,7 @@ func WaitDie() Method {
 	return Method{
 		Name: "wait-die", Title: "Wait-die", Family: Prevent, Exact: always,
 		Paper: rosenkrantz,
-		make:  only(func(*Layout) method { return dying{above: node.older} }),
+		make:  only(func(*Layout) method { return dying{above: Attempt.older} }),
 	}
 }
 
@@ -150,33 +127,20 @@ func restamped(m Method, done string) Method {
 // A forgetting method forgets when a transaction began as soon as it aborts.
 type forgetting struct{ method }
 
-func (forgetting) restarts(t *transaction) { t.stamp = algorithm.Time{} }
+func (forgetting) restarts(t *transaction) { t.Stamp = algorithm.Time{} }
 
 // A dying method is one in which a requester of higher rank than the holder waits, and
 // one of lower rank dies. No transaction ever waits for one of higher rank, so there is
 // no cycle.
 type dying struct {
 	plain
-	above func(a, b node) bool // whether a ranks above b
+	above func(a, b Attempt) bool // whether a ranks above b
 }
 
-func (d dying) meet(s *site, k int, who node, o *out) {
-	if d.above(who, s.locks[k].holder) {
-		s.enqueue(k, who)
-	} else {
-		s.orderAbort(die, who, nil, o)
-	}
-}
-
-// turn implements method: the lowest rank goes first, so that those that still wait rank
+// policy implements method: the lowest rank goes first, so that those that still wait rank
 // above the new holder. For a waiting transaction, the holders of its lock only rise in
 // rank, until it is its turn.
-func (d dying) turn(queue []node) int {
-	last := 0
-	for i := range queue {
-		if d.above(queue[last], queue[i]) {
-			last = i
-		}
-	}
-	return last
+func (d dying) policy() policy {
+	below := func(a, b Attempt) bool { return d.above(b, a) }
+	return policy{first: below, dies: below}
 }

@@ -35,6 +35,44 @@ func Rules() []Rule {
 	}
 }
 
+// ModeRules returns the rules that modes and cancelled requests make necessary.
+func ModeRules() []Rule {
+	change := DetectCentral()
+	change.make = only(func(l *Layout) method { return impatient{newCentral(OnChange, l)} })
+	arrival := func(m Method, p policy) Method {
+		m.make = only(func(*Layout) method { return arriving{p: p} })
+		return m
+	}
+	yes := func(s *site) algorithm.Site[message] { return credulous{s} }
+	some := func(s *site) algorithm.Site[message] { return numberless{s} }
+	return []Rule{
+		{"requests do not wait for those before them", change, OnChange, nil},
+		{"wait-die serves in order of arrival", arrival(WaitDie(), policy{dies: dying{above: Attempt.older}.policy().dies}), "", nil},
+		{"wound-wait serves in order of arrival", arrival(WoundWait(), policy{wounds: Attempt.older}), "", nil},
+		{"a deadlock is not confirmed", DetectDistributed(), "", yes},
+		{"attempts and requests have no numbers", DetectDistributed(), "", some},
+	}
+}
+
+// An impatient coordinator forgets that a request waits for those before it.
+type impatient struct{ *central }
+
+func (m impatient) receive(s *site, from algorithm.ID, g *message, o *out) {
+	all := slices.Clone(g.edges)
+	g.edges = slices.DeleteFunc(g.edges, func(a Arc) bool {
+		return slices.ContainsFunc(all, func(b Arc) bool { return b.From.Tx == a.To.Tx && b.Lock == a.Lock })
+	})
+	m.central.receive(s, from, g, o)
+}
+
+// An arriving method judges, but serves in order of arrival.
+type arriving struct {
+	plain
+	p policy
+}
+
+func (a arriving) policy() policy { return a.p }
+
 // Spec returns the method without the rule.
 func (r Rule) Spec(l Layout) (algorithm.Spec, error) {
 	spec, err := r.Method.Spec(l, r.Mode)
@@ -54,10 +92,37 @@ func (r Rule) Spec(l Layout) (algorithm.Spec, error) {
 type attemptless struct{ *site }
 
 func (a attemptless) Receive(from algorithm.ID, m *message, o *out) {
-	if a.atHome(m.from.tx) && m.kind == grant {
-		m.from.attempt = a.txs[m.from.tx].attempt
+	if a.atHome(m.from.Tx) && m.kind == grant {
+		m.from = a.txs[m.from.Tx].Attempt
 	}
 	a.site.Receive(from, m, o)
+}
+
+// A credulous site confirms whatever it is asked, so that detectors go by what they have
+// heard alone.
+type credulous struct{ *site }
+
+func (c credulous) Receive(from algorithm.ID, m *message, o *out) {
+	if m.kind == confirm && c.atHome(m.from.Tx) {
+		c.send(from, message{kind: answer, from: m.from, yes: true}, o)
+		return
+	}
+	c.site.Receive(from, m, o)
+}
+
+// A numberless site confirms that a transaction waits, in whatever attempt and with
+// whatever request, and aborts it as well.
+type numberless struct{ *site }
+
+func (n numberless) Receive(from algorithm.ID, m *message, o *out) {
+	if m.kind == confirm && n.atHome(m.from.Tx) {
+		n.send(from, message{kind: answer, from: m.from, yes: n.txs[m.from.Tx].phase == waiting}, o)
+		return
+	}
+	if m.kind == abort && n.atHome(m.from.Tx) {
+		m.from = n.txs[m.from.Tx].Attempt
+	}
+	n.site.Receive(from, m, o)
 }
 
 type haunted struct{ *site }
@@ -75,7 +140,7 @@ func (h haunted) Receive(from algorithm.ID, m *message, o *out) {
 type unbowed struct{ *site }
 
 func (u unbowed) Receive(from algorithm.ID, m *message, o *out) {
-	if m.kind == wound && u.atHome(m.from.tx) && u.txs[m.from.tx].phase == running {
+	if m.kind == wound && u.atHome(m.from.Tx) && u.txs[m.from.Tx].phase == running {
 		return
 	}
 	u.site.Receive(from, m, o)
@@ -113,13 +178,11 @@ func (u *unready) died(s *site, d algorithm.ID, o *out) {
 
 type pushy struct{ banker }
 
-func (p *pushy) may(s *site, k int, who node) bool { return p.opens(s) && p.safeWith(s, k, who) }
-
-func (p *pushy) pass(s *site, o *out) {
+func (p *pushy) pass(s *site, _ []int, o *out) {
 	for _, w := range p.waiting(s) {
-		if l := &s.locks[w.lock]; l.free() && p.may(s, w.lock, w.from) {
-			l.queue = slices.DeleteFunc(l.queue, w.from.same)
-			s.give(w.lock, w.from, o)
+		if l := &s.locks[w.lock]; p.opens(s) && l.holder() < 0 && p.safeWith(s, w.lock, w.from) {
+			i := slices.IndexFunc(l.queue, func(r Request) bool { return r.Attempt == w.from })
+			s.do(w.lock, []Effect{l.grant(i)}, o)
 		}
 	}
 }

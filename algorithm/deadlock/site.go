@@ -16,9 +16,8 @@ const (
 
 // A transaction is what its home knows about it.
 type transaction struct {
+	Attempt // the present one, or the last; its Stamp is none between transactions
 	phase   uint8
-	stamp   algorithm.Time // none between transactions
-	attempt uint64
 	wants   int   // waiting: the lock
 	has     []int // locks, in the order in which it got them
 	claims  []int // locks that it may request
@@ -26,36 +25,22 @@ type transaction struct {
 
 // fieldNames are the names of the fields of a transaction: made once, because states are
 // written and read far more often than shown.
-type fieldNames struct{ phase, stamp, attempt, wants, has, claims string }
+type fieldNames struct{ phase, stamp, attempt, request, wants, has, claims string }
 
 func namesOf(tx int) fieldNames {
 	p := algorithm.ID(tx).String()
-	return fieldNames{p, p + ".stamp", p + ".attempt", p + ".wants", p + ".has", p + ".claims"}
+	return fieldNames{p, p + ".stamp", p + ".attempt", p + ".request", p + ".wants", p + ".has", p + ".claims"}
 }
 
 func (t *transaction) fields(c *algorithm.Coder, tx int, names *fieldNames) {
 	c.Uint8(names.phase, &t.phase, "idle", "running", "waiting", "doomed")
-	c.Time(names.stamp, &t.stamp)
-	c.Seq(names.attempt, algorithm.ID(tx), &t.attempt)
+	c.Time(names.stamp, &t.Stamp)
+	c.Seq(names.attempt, algorithm.ID(tx), &t.Number)
+	c.Int(names.request, &t.Seq, maxIndex)
 	c.Index(names.wants, &t.wants, maxIndex)
 	c.Indexes(names.has, &t.has, maxIndex)
 	c.Indexes(names.claims, &t.claims, maxIndex)
 }
-
-// A lock is what its site knows about it.
-type lock struct {
-	holder  node
-	wounded bool   // whether the holder has been ordered to abort
-	queue   []node // waiting nodes, in order of arrival
-}
-
-func (l *lock) fields(c *algorithm.Coder) {
-	l.holder.fields(c)
-	c.Bool("wounded", &l.wounded)
-	list(c, "queue", &l.queue)
-}
-
-func (l *lock) free() bool { return l.holder.tx < 0 }
 
 // A site is one site: the home of some transactions, for which it requests locks, and the
 // keeper of some locks, which it grants. What happens when a lock is taken is up to the
@@ -68,7 +53,7 @@ type site struct {
 	clock algorithm.Time
 	dead  algorithm.Set
 	txs   []transaction // only those at home here are in use
-	locks []lock        // only those kept here are in use
+	locks []Keeper      // only those kept here are in use
 	own   []int         // transactions at home here, in order
 	kept  []int         // locks kept here, in order
 	names []fieldNames  // names of the fields of own
@@ -77,15 +62,15 @@ type site struct {
 type out = algorithm.Out[message]
 
 func newSite(self algorithm.ID, l *Layout, m method) *site {
-	s := &site{self: self, layout: l, method: m, txs: make([]transaction, len(l.Home)), locks: make([]lock, len(l.At))}
+	s := &site{self: self, layout: l, method: m, txs: make([]transaction, len(l.Home)), locks: make([]Keeper, len(l.At))}
 	for tx := range s.txs {
-		s.txs[tx].wants = -1
+		s.txs[tx].Tx, s.txs[tx].wants = tx, -1
 		if l.Home[tx] == self {
 			s.own, s.names = append(s.own, tx), append(s.names, namesOf(tx))
 		}
 	}
 	for k := range s.locks {
-		s.locks[k].holder = noTransaction()
+		s.locks[k] = *newKeeper(m.policy(), KeeperConfig{Units: l.UnitsOf(k)})
 		if m.keeps(s, k) {
 			s.kept = append(s.kept, k)
 		}
@@ -110,12 +95,6 @@ func (s *site) Fields(c *algorithm.Coder) {
 // keeper returns the site that grants a lock.
 func (s *site) keeper(k int) algorithm.ID { return s.method.keeper(s, k) }
 
-// node returns a transaction at home here, in its present attempt.
-func (s *site) node(tx int) node {
-	t := &s.txs[tx]
-	return node{tx: tx, attempt: t.attempt, stamp: t.stamp}
-}
-
 // atHome reports whether this is the home of tx.
 func (s *site) atHome(tx int) bool { return s.layout.hasTx(tx) && s.layout.Home[tx] == s.self }
 
@@ -137,9 +116,12 @@ func (s *site) Claim(tx algorithm.ID, k int) {
 	}
 }
 
-// Acquire requests a lock. The first request begins an attempt, and gives the transaction
-// its stamp unless it has one from an earlier attempt.
-func (s *site) Acquire(tx algorithm.ID, k int, o *out) {
+// Acquire requests a lock for tx alone.
+func (s *site) Acquire(tx algorithm.ID, k int, o *out) { s.AcquireAs(tx, k, int(Exclusive), o) }
+
+// AcquireAs requests a lock in a Mode. The first request begins an attempt, and gives the
+// transaction its stamp unless it has one from an earlier attempt.
+func (s *site) AcquireAs(tx algorithm.ID, k, mode int, o *out) {
 	if !s.atHome(int(tx)) || !s.layout.hasLock(k) {
 		return
 	}
@@ -147,23 +129,39 @@ func (s *site) Acquire(tx algorithm.ID, k int, o *out) {
 	if t.phase == waiting || t.phase == doomed || slices.Contains(t.has, k) {
 		return
 	}
-	if s.dead.Has(s.keeper(k)) || !s.method.allows(t, k) {
+	m := Mode(mode)
+	if s.dead.Has(s.keeper(k)) || m.Check(s.layout.UnitsOf(k)) != nil || !s.method.allows(t, k, m) {
 		o.Refuse(tx)
 		return
 	}
 	if t.phase == idle {
-		t.attempt++
-		if t.stamp.IsNone() {
+		t.Number++
+		t.Seq = 0
+		if t.Stamp.IsNone() {
 			s.clock = s.clock.Next()
-			t.stamp = s.clock
+			t.Stamp = s.clock
 		}
 	}
 	t.phase, t.wants = waiting, k
-	who := s.node(int(tx))
+	t.Seq++
 	to := s.keeper(k)
-	who.ext = slices.ContainsFunc(t.has, func(h int) bool { return s.keeper(h) != to })
-	s.send(to, message{kind: request, from: who, lock: k, claims: s.method.claims(t)}, o)
-	s.method.asked(s, who, k, o)
+	ext := slices.ContainsFunc(t.has, func(h int) bool { return s.keeper(h) != to })
+	s.send(to, message{kind: request, from: t.Attempt, lock: k, mode: m, ext: ext, claims: s.method.claims(t)}, o)
+	s.method.asked(s, t.Attempt, k, o)
+}
+
+// Cancel gives up the request with which tx waits. It goes on with what it has.
+func (s *site) Cancel(tx algorithm.ID, o *out) {
+	if !s.atHome(int(tx)) || s.txs[tx].phase != waiting {
+		return
+	}
+	t := &s.txs[tx]
+	k := t.wants
+	t.phase, t.wants = running, -1
+	if to := s.keeper(k); !s.dead.Has(to) {
+		s.send(to, message{kind: cancel, from: t.Attempt, lock: k}, o)
+	}
+	s.method.cancelled(s, t.Attempt, k, o)
 }
 
 // Finish commits tx: all its locks are free.
@@ -172,7 +170,7 @@ func (s *site) Finish(tx algorithm.ID, o *out) {
 		return
 	}
 	s.letGo(int(tx), o)
-	s.txs[tx].stamp, s.txs[tx].claims = algorithm.Time{}, nil
+	s.txs[tx].Stamp, s.txs[tx].claims = algorithm.Time{}, nil
 }
 
 // Abort ends the attempt of tx. It keeps its stamp for the next one.
@@ -193,8 +191,8 @@ func (s *site) letGo(tx int, o *out) {
 			to = append(to, s.keeper(k))
 		}
 	}
-	who := s.node(tx)
-	t.phase, t.wants, t.has = idle, -1, nil
+	who := t.Attempt
+	t.phase, t.wants, t.has, t.Seq, who.Seq = idle, -1, nil, 0, 0
 	for _, site := range to {
 		s.send(site, message{kind: release, from: who}, o)
 	}
@@ -208,13 +206,18 @@ func (s *site) Receive(from algorithm.ID, m *message, o *out) {
 		return
 	}
 	switch m.kind {
-	case request, release:
-		if s.layout.hasTx(m.from.tx) && s.layout.Home[m.from.tx] == from {
+	case request, release, cancel:
+		if s.layout.hasTx(m.from.Tx) && s.layout.Home[m.from.Tx] == from {
 			s.keep(m, o)
 		}
 	case grant, die, wound, abort:
-		if s.atHome(m.from.tx) {
+		if s.atHome(m.from.Tx) {
 			s.notified(from, m, o)
+		}
+	case confirm:
+		if s.atHome(m.from.Tx) {
+			t := &s.txs[m.from.Tx]
+			s.send(from, message{kind: answer, from: m.from, yes: t.phase == waiting && t.Attempt == m.from}, o)
 		}
 	default:
 		s.method.receive(s, from, m, o)
@@ -223,19 +226,20 @@ func (s *site) Receive(from algorithm.ID, m *message, o *out) {
 
 // notified handles, at a transaction's home, a message addressed to the transaction. A
 // message about another attempt is void. A transaction that is ordered to abort does so even
-// if it runs again: the sender considers this attempt ended.
+// if it runs again, unless only a request of it was in a deadlock and waits no longer.
 func (s *site) notified(from algorithm.ID, m *message, o *out) {
-	t := &s.txs[m.from.tx]
-	if t.attempt != m.from.attempt {
+	t := &s.txs[m.from.Tx]
+	ofRequest := m.kind == grant || m.kind == abort && m.from.Seq > 0
+	if t.Number != m.from.Number || ofRequest && (t.phase != waiting || t.Seq != m.from.Seq) {
 		return
 	}
 	switch {
 	case m.kind == grant && t.phase == waiting && t.wants == m.lock && s.keeper(m.lock) == from:
 		t.phase, t.wants = running, -1
 		t.has = append(t.has, m.lock)
-		o.Grant(algorithm.ID(m.from.tx))
+		o.Grant(algorithm.ID(m.from.Tx))
 	case m.kind != grant && (t.phase == waiting || t.phase == running):
-		s.doom(m.from.tx, m.cycle, o)
+		s.doom(m.from.Tx, m.cycle, o)
 	}
 }
 
@@ -273,6 +277,6 @@ func (s *site) Suspect(d algorithm.ID, o *out) {
 		}
 	}
 	s.method.died(s, d, o)
-	s.bury(func(n node) bool { return s.layout.Home[n.tx] == d }, o)
+	s.bury(func(a Attempt) bool { return s.layout.Home[a.Tx] == d }, o)
 	s.method.changed(s, o)
 }

@@ -8,21 +8,21 @@ import (
 
 // anyCycle is web.cycle as one would first write it: nodes that wait for none
 // are dropped until nothing changes, and then the search goes round.
-func anyCycle(edges []hold) []node {
+func anyCycle(edges []Arc) []Attempt {
 	left := slices.Clone(edges)
 	for n := -1; n != len(left); {
 		n = len(left)
-		left = slices.DeleteFunc(slices.Clone(left), func(h hold) bool {
-			return !slices.ContainsFunc(left, func(g hold) bool { return g.from.same(h.to) })
+		left = slices.DeleteFunc(slices.Clone(left), func(h Arc) bool {
+			return !slices.ContainsFunc(left, func(g Arc) bool { return g.From.same(h.To) })
 		})
 	}
 	if len(left) == 0 {
 		return nil
 	}
-	nodes := []node{left[0].from}
+	nodes := []Attempt{left[0].From}
 	for {
 		last := nodes[len(nodes)-1]
-		to := left[slices.IndexFunc(left, func(h hold) bool { return h.from.same(last) })].to
+		to := left[slices.IndexFunc(left, func(h Arc) bool { return h.From.same(last) })].To
 		if i := slices.IndexFunc(nodes, to.same); i >= 0 {
 			return nodes[i:]
 		}
@@ -31,11 +31,11 @@ func anyCycle(edges []hold) []node {
 }
 
 // everyPath visits every path of two nodes or more that begins with these.
-func everyPath(edges []hold, nodes []node, visit func(nodes []node)) {
+func everyPath(edges []Arc, nodes []Attempt, visit func(nodes []Attempt)) {
 	last := nodes[len(nodes)-1]
 	for _, h := range edges {
-		if h.from.same(last) && !slices.ContainsFunc(nodes, h.to.same) {
-			longer := append(slices.Clip(nodes), h.to)
+		if h.From.same(last) && !slices.ContainsFunc(nodes, h.To.same) {
+			longer := append(slices.Clip(nodes), h.To)
 			visit(longer)
 			everyPath(edges, longer, visit)
 		}
@@ -59,24 +59,24 @@ func TestWeb(t *testing.T) {
 		fresh.clear()
 		fresh.all = below(10) == 0
 		for range below(12) {
-			from, to := node{tx: below(n), attempt: 1}, node{tx: below(n), attempt: 1}
+			from, to := Attempt{Tx: below(n), Number: 1}, Attempt{Tx: below(n), Number: 1}
 			if !w.has(from, to) {
-				w.add(hold{from: from, to: to})
+				w.add(Arc{From: from, To: to})
 			}
 		}
 		for range below(4) {
-			w.enter(node{tx: below(n), attempt: 1})
-			fresh.add(node{tx: below(n), attempt: 1})
+			w.enter(Attempt{Tx: below(n), Number: 1})
+			fresh.add(Attempt{Tx: below(n), Number: 1})
 		}
 		if got, want := w.cycle(), anyCycle(w.edges); !reflect.DeepEqual(got, want) {
 			t.Fatalf("cycle %v, want %v, of %v", got, want, w.edges)
 		} else if got != nil {
 			cycles++
 		}
-		var got, want [][]node
-		w.walk(fresh, func(path []node) { got = append(got, slices.Clone(path)) })
+		var got, want [][]Attempt
+		w.walk(fresh, func(path []Attempt) { got = append(got, slices.Clone(path)) })
 		for _, first := range w.entries {
-			everyPath(w.edges, []node{first}, func(path []node) {
+			everyPath(w.edges, []Attempt{first}, func(path []Attempt) {
 				if slices.ContainsFunc(path, fresh.has) {
 					want = append(want, path)
 				}
@@ -116,7 +116,7 @@ func TestBankersSafe(t *testing.T) {
 		}
 		for k := range locks {
 			if tx := below(txs + 1); tx < txs && claims[tx][k] == 1 {
-				s.locks[k].holder = node{tx: tx, attempt: 1, stamp: at(tx + 1)}
+				s.locks[k].holds = []Hold{{Request: Request{Attempt: Attempt{Tx: tx, Number: 1, Stamp: at(tx + 1)}}}}
 				have[tx][k] = 1
 			}
 		}

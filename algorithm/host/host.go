@@ -111,6 +111,7 @@ const (
 	Claim                    // a transaction declares that it may request a lock
 	Abort                    // a transaction gives up: its locks are free, and it will try again
 	Trust                    // the host no longer believes that a peer is dead: it is back
+	Cancel                   // a transaction gives up the request with which it waits, and goes on
 )
 
 // An Input is one thing that happens to a machine.
@@ -118,6 +119,7 @@ type Input struct {
 	Kind  InputKind
 	From  ID     // Receive: the sender; Suspect, Trust: the peer; at a Site: the transaction
 	Arg   int    // at a Site, Request and Claim: the lock
+	Mode  int    // at a Site, Request: how much of the lock; see Site
 	Bytes []byte // Receive: the message
 	Timer int    // Expire: the timer
 	Time  uint64 // Hear: the clock that the message carried

@@ -124,7 +124,7 @@ func (r *recorder) whyKept(i, k int, site algorithm.ID) string {
 	var all []queued
 	for lock := range units {
 		units[lock] = 1
-		if tx, ok := one(bank.field(deadlock.LockName(lock)+".tx"), n); ok {
+		if tx, ok := one(bank.field(deadlock.LockName(lock)+".tx"), n); ok && bank.holds(lock) > 0 {
 			have[tx][lock] = 1
 		}
 		all = append(all, bank.queue(lock, n)...)
@@ -155,12 +155,21 @@ type queued struct {
 	lock, stamp int
 }
 
+// holds returns how many transactions hold a lock at a site.
+func (l *lane) holds(lock int) int {
+	n, _ := strconv.Atoi(l.field(deadlock.LockName(lock) + ".holds"))
+	return n
+}
+
 // queue returns the transactions that wait for a lock at a site, which lists them after its
-// holder.
+// holders.
 func (l *lane) queue(lock, n int) []queued {
 	var all []queued
 	for {
-		place := " (" + itoa(len(all)+2) + ")"
+		place := ""
+		if i := l.holds(lock) + len(all) + 1; i > 1 {
+			place = " (" + itoa(i) + ")"
+		}
 		tx, ok := one(l.field(deadlock.LockName(lock)+".tx"+place), n)
 		if !ok {
 			return all

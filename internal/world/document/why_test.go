@@ -106,17 +106,17 @@ func TestWhyAt(t *testing.T) {
 		{rooms, "P1 receives seats REQUEST (time 2) from P2.", 1, "seats: waits for OK from P1, which is inside"},
 		{banker, "site 1: P2 asks for L2.", 2, "waits for L2, which is free: the banker keeps it, because granting it to P2 would not be safe"},
 		{heir, "site 2: P2 asks for L2.", 4, "waits for L2, which is free: site 2 becomes the banker only when all other sites have reported that its predecessor has crashed"},
-		{lost, "REQUEST (clock 1, tx 2, attempt 1, stamp 1, ext no, lock 2, claims 2) from site 2 to site 1 is lost.", 3, "waits for L2, which is free; no message about it is in flight"},
+		{lost, "REQUEST (clock 1, tx 2, attempt 1, stamp 1, request 1, lock 2, shared no, units 0, ext no, claims 2) from site 2 to site 1 is lost.", 3, "waits for L2, which is free; no message about it is in flight"},
 		{older, "site 1: P3 asks for L2.", 3, "waits for L2, which is free: the banker keeps it for P2, which is older and claims it too"},
 		{all, "P1 receives OK (time 2) from P2.", 0, "waits for OK from P3; OK is in flight"},
 		{raymond, "P2 enters.", 2, "waits for the token: it asked P2, which is inside"},
-		{die, "DIE (clock 1, tx 2, attempt 1, stamp 1, ext no) from site 1 to site 2 is lost.", 3, "waits for L1, held by P1; no message about it is in flight"},
+		{die, "DIE (clock 1, tx 2, attempt 1, stamp 1, request 1) from site 1 to site 2 is lost.", 3, "waits for L1, held by P1; no message about it is in flight"},
 		{dead, "P2 crashes.", 3, "waits for L2: site 2, which must grant it, has crashed"},
 		{still, "P2 is paused.", 1, "is paused, and waits for OK from P1, which is inside"},
 		{two, "P2 is paused.", 1, "is paused; a: waits for GRANT from P1, which has gone first itself; P2 is number 1 in the queue at P1"},
 		{hub, "P1 is paused.", 0, "is paused, and waits because it has let P2, which is inside, go first; P1 is number 1 in the queue at P1"},
 		{calls, "P1 is paused.", 0, "is paused, and waits for an answer from P2 and P3"},
-		{steps, "site 1 receives REQUEST (clock 1, tx 2, attempt 1, stamp 1, ext no, lock 1, claims none) from site 2.", 4, "waits for L1, held by P1"},
+		{steps, "site 1 receives REQUEST (clock 1, tx 2, attempt 1, stamp 1, request 1, lock 1, shared no, units 0, ext no, claims none) from site 2.", 4, "waits for L1, held by P1"},
 	} {
 		d := run(c.text, Options{}, undrawn)
 		if d.Error != nil {

@@ -34,6 +34,7 @@ const (
 	kindBits = 4
 	fromBits = 8
 	argBits  = 24
+	modeBits = 8 // of these, for the mode in which a lock is requested
 )
 
 // stepKey numbers a machine in a state together with an input. It is not ok if that does
@@ -43,6 +44,10 @@ func stepKey(state uint32, in *host.Input, msg uint32) (k uint64, ok bool) {
 	switch in.Kind {
 	case host.Receive:
 		arg = uint64(msg)
+	case host.Request:
+		if arg |= uint64(uint8(in.Mode)) << (argBits - modeBits); in.Arg >= 1<<(argBits-modeBits) || in.Mode != int(int8(in.Mode)) {
+			return 0, false
+		}
 	case host.Expire:
 		arg = uint64(in.Timer)
 	case host.Hear:

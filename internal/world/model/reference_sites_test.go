@@ -94,7 +94,7 @@ func (x *dealing) do(d *deal, site algorithm.ID, in host.Input) {
 	d.send(int(site), out, false, false)
 	now := func(n host.Notice) bool {
 		home, p := x.Layout.Home[n.Who], &d.procs[n.Who]
-		return (p.wants >= 0 || len(p.has) > 0) && deadlock.Attempt(x.machine(int(home), d.machines[home]), n.Who) == n.Attempt
+		return (p.wants >= 0 || len(p.has) > 0) && deadlock.AttemptOf(x.machine(int(home), d.machines[home]), n.Who) == n.Attempt
 	}
 	for _, n := range out.Notices {
 		if n.Kind == host.Heard && now(n) {

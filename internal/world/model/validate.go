@@ -86,6 +86,8 @@ func (m *Model) taken() []taken {
 			s.in.Timer = int(arg)
 		case host.Hear:
 			s.in.Time = arg
+		case host.Request:
+			s.in.Arg, s.in.Mode = int(arg&(1<<(argBits-modeBits)-1)), int(int8(arg>>(argBits-modeBits)))
 		default:
 			s.in.Arg = int(arg)
 		}
@@ -95,7 +97,7 @@ func (m *Model) taken() []taken {
 		return cmp.Or(
 			cmp.Compare(a.state.seat, b.state.seat), bytes.Compare(a.state.bytes, b.state.bytes),
 			cmp.Compare(a.in.Kind, b.in.Kind), cmp.Compare(a.in.From, b.in.From), bytes.Compare(a.in.Bytes, b.in.Bytes),
-			cmp.Compare(a.in.Timer, b.in.Timer), cmp.Compare(a.in.Time, b.in.Time), cmp.Compare(a.in.Arg, b.in.Arg),
+			cmp.Compare(a.in.Timer, b.in.Timer), cmp.Compare(a.in.Time, b.in.Time), cmp.Compare(a.in.Arg, b.in.Arg), cmp.Compare(a.in.Mode, b.in.Mode),
 		)
 	})
 	return all

@@ -38,6 +38,8 @@ const (
 	Proceed                       // a process requests the next lock, tries again after an abort, or commits
 	SuspectSite                   // a site is notified that another is dead
 	ExpireSite                    // a timer of a site expires now
+	Cancel                        // a process gives up the lock that it waits for, and goes on without it
+	Abandon                       // a process that waits for a lock aborts its transaction
 )
 
 // An Action is one line of a schedule.
@@ -53,6 +55,7 @@ type Action struct {
 	Now       bool             // Leave: whether before its time, and only this once
 	Hold      *Dist            // Ask: length of the stay; Take: stay after each lock; nil means the scenario's
 	Locks     []int            // Take: locks, from 0, in this order
+	Modes     []int            // Take: their modes, as in algorithm.Sharer; nil if all are exclusive
 	Timer     int              // Expire: the timer
 	Section   string           // Ask, Leave, Expire: the section, if there are several
 	Parts     [][]algorithm.ID // Partition: the parts; processes not named are one more part
@@ -105,13 +108,17 @@ func (a Action) String() string {
 		}
 		return s
 	case Take:
-		s := fmt.Sprintf("%v takes %s", a.Proc, lockNames(a.Locks))
+		s := fmt.Sprintf("%v takes %s", a.Proc, takenNames(a.Locks, a.Modes))
 		if a.Hold != nil {
 			s += fmt.Sprintf(" for %v", *a.Hold)
 		}
 		return s
 	case Proceed:
 		return a.Proc.String() + " goes on"
+	case Cancel:
+		return a.Proc.String() + " cancels"
+	case Abandon:
+		return a.Proc.String() + " aborts"
 	case CrashSite:
 		return fmt.Sprintf("crash site %d", a.Proc+1)
 	case SuspectSite:

@@ -142,7 +142,7 @@ func (p *parser) look() error {
 
 // settings are the words that a line of the head begins with.
 var settings = [...]string{
-	"title", "algorithm", "topology", "sets", "inform", "k", "coordinator", "experiment", "patience", "mode", "processes", "resources", "site", "section", "holder", "network",
+	"title", "algorithm", "topology", "sets", "inform", "k", "coordinator", "experiment", "patience", "mode", "processes", "resources", "site", "units", "section", "holder", "network",
 	"latency", "hold", "backoff", "until", "seed", "schedule", "set",
 }
 
@@ -187,7 +187,7 @@ func (p *parser) setting() {
 		p.end()
 		return
 	}
-	if name.text == "site" || name.text == "section" {
+	if name.text == "site" || name.text == "section" || name.text == "units" {
 		return // already read by look
 	}
 	if name.text != "set" {

@@ -43,7 +43,20 @@ func (p *parser) lookForSites() error {
 			return p.err
 		}
 	}
-	return p.settleSites(home, locks, last)
+	if err := p.settleSites(home, locks, last); err != nil {
+		return err
+	}
+	for i := range p.lines {
+		if p.begin(i); p.has("units") {
+			if p.units(); p.err == nil {
+				p.end()
+			}
+		}
+		if p.err != nil {
+			return p.err
+		}
+	}
+	return nil
 }
 
 // member reads one process or lock of a site.
@@ -121,7 +134,7 @@ func lockHint(found string) string {
 // that only it has.
 var (
 	lockOnly = [...]string{"topology", "sets", "inform", "k", "coordinator", "experiment", "patience", "holder", "network", "set", "section"}
-	siteOnly = [...]string{"mode", "backoff"}
+	siteOnly = [...]string{"mode", "backoff", "units"}
 )
 
 // fits refuses a setting that is not for this kind of scenario.
@@ -173,8 +186,16 @@ func (p *parser) takes(verb word, a *Action) {
 		}
 		return
 	}
+	switch verb.text {
+	case "cancels":
+		a.Kind = Cancel
+		return
+	case "aborts":
+		a.Kind = Abandon
+		return
+	}
 	if verb.text != "takes" {
-		hint := didYouMean(verb.text, "takes", "goes")
+		hint := didYouMean(verb.text, "takes", "goes", "cancels", "aborts")
 		for _, v := range verbs {
 			if v.word == verb.text {
 				hint = "; a scenario with sites is about transactions"
@@ -184,7 +205,7 @@ func (p *parser) takes(verb word, a *Action) {
 		if p.s.Steps {
 			on = ", or goes on"
 		}
-		p.fail(verb, "takes and the locks in their order, such as %v takes L1 L2%s%s", a.Proc, on, hint)
+		p.fail(verb, "takes and the locks in their order, such as %v takes L1 L2%s, or cancels or aborts%s", a.Proc, on, hint)
 		return
 	}
 	a.Kind = Take
@@ -205,7 +226,53 @@ func (p *parser) takes(verb word, a *Action) {
 			p.failAt(w, fmt.Sprintf("%s is named twice: a transaction takes a lock once and holds it until it ends", w.text))
 		}
 		a.Locks = append(a.Locks, k)
+		if mode := p.lockMode(k); mode != 0 || a.Modes != nil {
+			for len(a.Modes) < len(a.Locks)-1 {
+				a.Modes = append(a.Modes, 0)
+			}
+			a.Modes = append(a.Modes, mode)
+		}
 	}
+}
+
+// lockMode reads the mode in which a lock is taken: shared, exclusive, or a number of
+// units. Without one it is exclusive.
+func (p *parser) lockMode(k int) (mode int) {
+	w := p.here()
+	next := strings.TrimSuffix(p.peek(), ",")
+	switch {
+	case next == "exclusive":
+		p.take()
+	case next == "shared":
+		p.take()
+		mode = -1
+	case isNumber(next):
+		mode = p.number(1, maxUnits)
+		if u := p.here(); !p.has("units") && !p.has("unit") && !p.has("units,") && !p.has("unit,") {
+			p.fail(u, "units, as in %s 2 units", lockName(k))
+		}
+	}
+	if why := p.s.unfit(k, mode); why != "" {
+		p.failAt(w, why)
+	}
+	return mode
+}
+
+// units reads how many units a lock has.
+func (p *parser) units() {
+	w := p.take()
+	k := p.asLock(w, len(p.s.Locks))
+	n := p.number(1, maxUnits)
+	if p.err != nil {
+		return
+	}
+	if p.s.Units == nil {
+		p.s.Units = make([]int, len(p.s.Locks))
+	}
+	if p.s.Units[k] > 0 {
+		p.failAt(w, fmt.Sprintf("the units of %s were set before: remove one of the lines", w.text))
+	}
+	p.s.Units[k] = n
 }
 
 // siteOrder reads an action on a site, or on a message between sites.

@@ -43,6 +43,7 @@ type Scenario struct {
 	Sites   int
 	Homes   []algorithm.ID // site of each process
 	Locks   []algorithm.ID // site of each lock
+	Units   []int          // units of each lock that is a semaphore; nil if there is none
 	Mode    string         // mode of the method against deadlocks; empty means its usual one
 	Backoff Dist           // how long an aborted transaction waits before it tries again
 }

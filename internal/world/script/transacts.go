@@ -23,8 +23,8 @@ func (s *Scenario) Transacts() bool { return s.Sites > 0 }
 // checkTransacts refuses what does not fit a scenario with sites, or one without.
 func (s *Scenario) checkTransacts() error {
 	if !s.Transacts() {
-		if s.Homes != nil || s.Locks != nil || s.Mode != "" || s.Backoff != (Dist{}) {
-			return fmt.Errorf("homes, locks, mode and backoff are for transactions, which need sites: add lines such as site 1 P1 L1")
+		if s.Homes != nil || s.Locks != nil || s.Units != nil || s.Mode != "" || s.Backoff != (Dist{}) {
+			return fmt.Errorf("homes, locks, units, mode and backoff are for transactions, which need sites: add lines such as site 1 P1 L1")
 		}
 		return s.eachFits()
 	}
@@ -40,6 +40,14 @@ func (s *Scenario) checkTransacts() error {
 	for _, at := range slices.Concat(s.Homes, s.Locks) {
 		if at < 0 || int(at) >= s.Sites {
 			return fmt.Errorf("there is no site %d: want 1 to %d", at+1, s.Sites)
+		}
+	}
+	if s.Units != nil && len(s.Units) != len(s.Locks) {
+		return fmt.Errorf("units of %d locks: want those of each of %d, or none", len(s.Units), len(s.Locks))
+	}
+	for k, n := range s.Units {
+		if n < 0 || n > maxUnits {
+			return fmt.Errorf("%s has %d units: want at most %d", lockName(k), n, maxUnits)
 		}
 	}
 	if s.Options != (algorithm.Options{}) || s.Holder != 0 || s.Busy ||
@@ -63,10 +71,13 @@ func (s *Scenario) eachFits() error {
 		if a.Kind == Take && (len(a.Locks) == 0 || slices.Max(a.Locks) >= len(s.Locks) || slices.Min(a.Locks) < 0 || repeats(a.Locks)) {
 			return fmt.Errorf("%q: want locks L1 to L%d, each once", a, len(s.Locks))
 		}
-		if (a.Kind == Take || a.Kind == Proceed) && !s.has(a.Proc) {
+		if err := s.modesFit(a); err != nil {
+			return err
+		}
+		if a.Kind.transacts() && !s.has(a.Proc) {
 			return fmt.Errorf("%q: there are processes 1 to %d", a, s.Processes)
 		}
-		if s.Transacts() && a.Kind != Take && a.Kind != Proceed && (!s.isSite(a.Proc) || !s.isSite(a.Peer)) {
+		if s.Transacts() && !a.Kind.transacts() && (!s.isSite(a.Proc) || !s.isSite(a.Peer)) {
 			return fmt.Errorf("%q: there are sites 1 to %d", a, s.Sites)
 		}
 	}
@@ -85,6 +96,49 @@ func (s *Scenario) eachFits() error {
 	return nil
 }
 
+// transacts reports whether an action is one of a process that runs transactions.
+func (k ActionKind) transacts() bool {
+	return k == Take || k == Proceed || k == Cancel || k == Abandon
+}
+
+// modesFit checks that locks can be taken in their modes.
+func (s *Scenario) modesFit(a Action) error {
+	if a.Modes == nil {
+		return nil
+	}
+	if a.Kind != Take || len(a.Modes) != len(a.Locks) {
+		return fmt.Errorf("%d modes of %d locks: want one for each lock that a transaction takes", len(a.Modes), len(a.Locks))
+	}
+	for i, m := range a.Modes {
+		if why := s.unfit(a.Locks[i], m); why != "" {
+			return fmt.Errorf("%q: %s", a, why)
+		}
+	}
+	return nil
+}
+
+// unfit says why a lock cannot be taken in a mode, or nothing.
+func (s *Scenario) unfit(k, mode int) string {
+	n := s.unitsOf(k)
+	switch {
+	case mode < -1:
+		return fmt.Sprintf("there is no mode %d", mode)
+	case mode < 0 && n > 1:
+		return fmt.Sprintf("%s has units, so it cannot be shared: take a number of units", lockName(k))
+	case mode > max(1, n):
+		return fmt.Sprintf("%s has %d: take at most that many, or add a line such as units %s %d", lockName(k), max(1, n), lockName(k), mode)
+	}
+	return ""
+}
+
+// unitsOf returns the units of a lock.
+func (s *Scenario) unitsOf(k int) int {
+	if k >= len(s.Units) {
+		return 0
+	}
+	return s.Units[k]
+}
+
 // kindFits checks that an action is for this kind of scenario: transactions are for one
 // with sites, which has few other actions, and goes on is only for steps.
 func (s *Scenario) kindFits(a Action) error {
@@ -92,7 +146,7 @@ func (s *Scenario) kindFits(a Action) error {
 		return nil
 	}
 	switch a.Kind {
-	case Take, CrashSite, SuspectSite, ExpireSite:
+	case Take, CrashSite, SuspectSite, ExpireSite, Cancel, Abandon:
 		if s.Transacts() {
 			return nil
 		}
@@ -136,14 +190,29 @@ func (s *Scenario) formatSites(say func(string, ...any)) {
 		}
 		say("%s", line)
 	}
+	for k, n := range s.Units {
+		if n > 1 {
+			say("units %s %d", lockName(k), n)
+		}
+	}
 }
 
 func lockName(k int) string { return "L" + strconv.Itoa(k+1) }
 
-func lockNames(locks []int) string {
-	words := make([]string, len(locks))
+// takenNames formats locks with their modes: L1 shared L2 L3 2 units.
+func takenNames(locks, modes []int) string {
+	var words []string
 	for i, k := range locks {
-		words[i] = lockName(k)
+		words = append(words, lockName(k))
+		switch {
+		case modes == nil || modes[i] == 0:
+		case modes[i] < 0:
+			words = append(words, "shared")
+		case modes[i] == 1:
+			words = append(words, "1 unit")
+		default:
+			words = append(words, strconv.Itoa(modes[i])+" units")
+		}
 	}
 	return strings.Join(words, " ")
 }

@@ -9,6 +9,7 @@ import "github.com/stile-lock/stile/algorithm"
 type edges struct {
 	n     int
 	queue []int32 // for each lock: processes waiting for it whose request has arrived and that are not doomed
+	live  []int32 // for each lock: holders that are not doomed
 }
 
 // Edges returns how many processes wait for another. There must be a Watcher.
@@ -27,18 +28,20 @@ func (e *Env) change(p algorithm.ID, f func(c *client)) {
 	e.count(p, 1)
 }
 
-func (e *Env) count(p algorithm.ID, by int) {
-	c := &e.clients[p]
-	if c.waits && c.arrived && !c.doomed {
+func (e *Env) count(p algorithm.ID, by int32) {
+	c, x := &e.clients[p], &e.edges
+	if c.doomed {
+		return
+	}
+	if c.waits && c.arrived {
 		k := c.program[c.got]
-		e.edges.queue[k] += int32(by)
-		if h := e.holder[k]; h >= 0 && !e.clients[h].doomed {
-			e.edges.n += by
+		if x.queue[k] += by; x.live[k] > 0 {
+			x.n += int(by)
 		}
 	}
 	for _, k := range c.program[:c.got] {
-		if e.holder[k] == int32(p) && !c.doomed {
-			e.edges.n += by * int(e.edges.queue[k])
+		if x.live[k] += by; x.live[k] == max(0, by) { // the first one, or the last
+			x.n += int(by * x.queue[k])
 		}
 	}
 }

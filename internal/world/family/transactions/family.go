@@ -81,7 +81,13 @@ func (c Config) bounded(rounds int) (family.Env, error) {
 	if rounds > maxTransactions {
 		return nil, fmt.Errorf("%d transactions per process: want 1 to %d, or 0 for any number", rounds, maxTransactions)
 	}
-	for p := range c.Programs {
+	if c.Cancels > maxTransactions {
+		return nil, fmt.Errorf("%d times to give up waiting: want at most %d", c.Cancels, maxTransactions)
+	}
+	for p, program := range c.Programs {
+		if c.Cancels > 0 && (len(program) > 8 || c.Later != nil) {
+			return nil, fmt.Errorf("requests of %v can be cancelled only if it has one program, of at most 8 locks", algorithm.ID(p))
+		}
 		if n := max(1, rounds) * c.turns(p); n > maxTransactions {
 			return nil, fmt.Errorf("%d transactions of %v: want at most %d", n, algorithm.ID(p), maxTransactions)
 		}
@@ -91,7 +97,7 @@ func (c Config) bounded(rounds int) (family.Env, error) {
 
 // scene says where processes and locks are.
 func (c Config) scene(sc *scenario.Scenario) {
-	sc.Sites, sc.Homes, sc.Locks, sc.Mode = c.Layout.Sites, c.Layout.Home, c.Layout.At, c.Mode
+	sc.Sites, sc.Homes, sc.Locks, sc.Units, sc.Mode = c.Layout.Sites, c.Layout.Home, c.Layout.At, c.Layout.Units, c.Mode
 }
 
 // Spec returns the method as an algorithm with one machine per site. All clocks begin at

@@ -1,6 +1,8 @@
 package transactions
 
 import (
+	"slices"
+
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/deadlock"
 	"github.com/stile-lock/stile/algorithm/host"
@@ -14,11 +16,14 @@ func (e *Env) Took(h family.Host, site algorithm.ID, in host.Input, _ bool, noti
 	for i := range notices {
 		switch n := &notices[i]; {
 		case n.Kind == host.Heard && e.presents(h, n):
-			e.change(n.Who, func(c *client) { c.arrived = c.waits })
+			e.arrives(n.Who)
 			heard = true
 		case n.Kind == host.Doomed && e.presents(h, n):
 			e.change(n.Who, func(c *client) { c.doomed = true })
 		}
+	}
+	if heard && e.exact {
+		e.jam()
 	}
 	for i := range notices {
 		switch n := &notices[i]; n.Kind {
@@ -54,7 +59,7 @@ func (e *Env) presents(h family.Host, n *host.Notice) bool {
 
 // lasts reports whether a notice is about the last attempt of a transaction in progress.
 func (e *Env) lasts(h family.Host, n *host.Notice) bool {
-	return e.clients[n.Who].active && n.Attempt == deadlock.Attempt(h.Machine(e.Layout.Home[n.Who]), n.Who)
+	return e.clients[n.Who].active && n.Attempt == deadlock.AttemptOf(h.Machine(e.Layout.Home[n.Who]), n.Who)
 }
 
 // granted gives a process the lock that it waits for.
@@ -65,13 +70,13 @@ func (e *Env) granted(h family.Host, p algorithm.ID) {
 		return
 	}
 	k := c.program[c.got]
-	if other := e.holder[k]; other >= 0 && other != int32(p) {
-		h.Break(family.MutualExclusion, p, algorithm.ID(other))
+	if !e.fits(p) {
+		h.Break(family.MutualExclusion, p, algorithm.ID(e.holders[k][0]))
 	}
 	e.change(p, func(c *client) {
-		e.holder[k] = int32(p)
+		e.holders[k] = append(e.holders[k], int32(p))
+		e.unwait(p)
 		c.got++
-		c.waits, c.arrived, c.spared = false, false, false
 	})
 	if e.watch != nil {
 		e.watch.Got(p, k)
@@ -109,8 +114,12 @@ func (e *Env) judge(h family.Host, p algorithm.ID, cycle []algorithm.ID) string 
 	}
 	switch {
 	case len(cycle) == 0:
-	case members == nil && !e.aborts && !e.deaths:
+	case e.exact && !e.clients[p].jammed, !e.exact && members == nil && !e.aborts && !e.deaths:
 		return family.FalseReport
+	case e.shared: // a process may be in several deadlocks
+		if e.stands(cycle) && p != e.Youngest(h, cycle) {
+			return family.OneVictim
+		}
 	case members == nil && e.clients[p].spared && !e.deaths, members != nil && p != e.Youngest(h, members):
 		return family.OneVictim
 	}
@@ -143,33 +152,136 @@ func (e *Env) Youngest(h family.Host, members []algorithm.ID) algorithm.ID {
 	return best
 }
 
-// Next returns the process that p waits for, or None. A doomed process waits for no
-// other, and no process waits for it in vain.
-func (e *Env) Next(p algorithm.ID) algorithm.ID {
+// arrives records that the request of a process has arrived at its lock.
+func (e *Env) arrives(p algorithm.ID) {
+	e.change(p, func(c *client) { c.arrived = c.waits })
+	if c := &e.clients[p]; e.shared && c.waits {
+		k := c.program[c.got]
+		e.queues[k] = append(without(e.queues[k], p), int32(p))
+	}
+}
+
+// jam marks the processes that are in a deadlock.
+func (e *Env) jam() {
+	for i := range e.clients {
+		if p := algorithm.ID(i); !e.clients[i].jammed && e.Cycle(p) != nil {
+			e.clients[i].jammed = true
+		}
+	}
+}
+
+// fits reports whether the lock that a process waits for has room for it.
+func (e *Env) fits(p algorithm.ID) bool {
+	c := &e.clients[p]
+	k := c.program[c.got]
+	n, whole := c.mode(c.got).Of(e.Layout.UnitsOf(k))
+	for _, h := range e.holders[k] {
+		if h != int32(p) {
+			n += e.amount(h, k)
+		}
+	}
+	return n <= whole
+}
+
+// amount returns how much of a lock a process has, or waits for.
+func (e *Env) amount(p int32, k int) int {
+	c := &e.clients[p]
+	n, _ := c.mode(slices.Index(c.program, k)).Of(e.Layout.UnitsOf(k))
+	return n
+}
+
+// arcs appends those for which a process waits. A doomed process waits for no other, and
+// no process waits for it in vain. Where locks have several holders, a process also waits
+// for those that have asked before it, if locks are granted in that order.
+func (e *Env) arcs(all []deadlock.Arc, p algorithm.ID) []deadlock.Arc {
+	c := &e.clients[p]
+	if !c.waits || !c.arrived || c.doomed {
+		return all
+	}
+	k := c.program[c.got]
+	units, fits := e.Layout.UnitsOf(k), e.fits(p)
+	add := func(to int32) {
+		if e.clients[to].doomed || to == int32(p) {
+			return
+		}
+		a := deadlock.Arc{From: deadlock.Attempt{Tx: int(p)}, To: deadlock.Attempt{Tx: int(to)}, Lock: k, Units: 1}
+		if units > 1 {
+			n, whole := c.mode(c.got).Of(units)
+			a.Units, a.Spare = e.amount(to, k), whole-n
+		}
+		all = append(all, a)
+	}
+	for _, h := range e.holders[k] {
+		if !fits || units > 1 {
+			add(h)
+		}
+	}
+	if prevents := e.Method.Family == deadlock.Prevent && !e.Method.Sorted; !e.shared || prevents || !fits && units < 2 {
+		return all
+	}
+	for _, q := range e.queues[k] {
+		if q == int32(p) {
+			break
+		}
+		if o := &e.clients[q]; units > 1 || c.mode(c.got) != deadlock.Shared || o.mode(o.got) != deadlock.Shared {
+			add(q)
+		}
+	}
+	return all
+}
+
+// Next returns the processes that p waits for.
+func (e *Env) Next(p algorithm.ID) []algorithm.ID {
+	var all []algorithm.ID
+	for _, a := range e.arcs(nil, p) {
+		all = append(all, algorithm.ID(a.To.Tx))
+	}
+	return all
+}
+
+// stands reports whether each of these waits for the next.
+func (e *Env) stands(cycle []algorithm.ID) bool {
+	for i, p := range cycle {
+		if !slices.Contains(e.Next(p), cycle[(i+1)%len(cycle)]) {
+			return false
+		}
+	}
+	return true
+}
+
+// only returns the one process that p waits for where locks have one holder, or None.
+func (e *Env) only(p algorithm.ID) algorithm.ID {
 	c := &e.clients[p]
 	if !c.waits || !c.arrived || c.doomed {
 		return algorithm.None
 	}
-	h := e.holder[c.program[c.got]]
-	if h < 0 || e.clients[h].doomed {
+	h := e.holders[c.program[c.got]]
+	if len(h) == 0 || e.clients[h[0]].doomed {
 		return algorithm.None
 	}
-	return algorithm.ID(h)
+	return algorithm.ID(h[0])
 }
 
-// Cycle returns the cycle that a process is part of, beginning with it, or nil.
+// Cycle returns a cycle that a process is part of, beginning with it, or nil.
 func (e *Env) Cycle(p algorithm.ID) []algorithm.ID {
-	at, n := e.Next(p), 1
+	if e.shared {
+		var all []deadlock.Arc
+		for q := range algorithm.ID(len(e.clients)) {
+			all = e.arcs(all, q)
+		}
+		return deadlock.Jammed(all, int(p))
+	}
+	at, n := e.only(p), 1
 	for ; at != p; n++ {
 		if at == algorithm.None || n > len(e.clients) {
 			return nil
 		}
-		at = e.Next(at)
+		at = e.only(at)
 	}
 	members := make([]algorithm.ID, 0, n)
 	for len(members) < n {
 		members = append(members, at)
-		at = e.Next(at)
+		at = e.only(at)
 	}
 	return members
 }

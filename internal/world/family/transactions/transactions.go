@@ -20,14 +20,26 @@ import (
 // for the locks of Programs[i] one by one; none if that is nil. With Later its
 // transactions differ: one for Programs[i], then one for each of Later[i], and so on in
 // turn. A transaction gives up if it needs a lock of a dead site. With Detours it asks
-// all the same, and its host has to plan without such locks.
+// all the same, and its host has to plan without such locks. Modes are the modes of the
+// locks of Programs[i]; all are exclusive if it is nil, as are those of Later. Cancels is
+// how often processes may give up waiting, in all: by cancelling a request, after which
+// the transaction goes on without that lock, or by aborting.
 type Config struct {
 	Method   deadlock.Method
 	Mode     string
 	Layout   deadlock.Layout
 	Programs [][]int
 	Later    [][][]int
+	Modes    [][]deadlock.Mode
+	Cancels  int
 	Detours  bool
+}
+
+// shares reports whether a lock may have several holders.
+func (c Config) shares() bool {
+	return slices.ContainsFunc(c.Modes, func(ms []deadlock.Mode) bool {
+		return slices.ContainsFunc(ms, func(m deadlock.Mode) bool { return m != deadlock.Exclusive })
+	})
 }
 
 // turns returns how many transactions of a process differ, or may.
@@ -66,33 +78,40 @@ func Crowd(m deadlock.Method, mode string, sites int) Config {
 	return c
 }
 
-// shared is what all copies of an Env have in common.
-type shared struct {
+// common is what all copies of an Env have in common.
+type common struct {
 	Config
 	rounds int // repetitions of each process's sequence of transactions; 0 means any number
 	watch  Watcher
+	shared bool // whether a lock may have several holders
+	exact  bool // whether each victim must have been part of a deadlock that existed
 }
 
 // An Env is the processes that run transactions.
 type Env struct {
-	*shared
+	*common
 	clients []client
-	holder  []int32 // holder of each lock, or -1: derived from clients
-	aborts  bool    // a transaction has aborted
-	deaths  bool    // a site has died
+	holders [][]int32 // holders of each lock: derived from clients
+	queues  [][]int32 // if shared: processes whose requests for each lock have arrived, in this order
+	cancels int       // how often processes may still give up waiting
+	aborts  bool      // a transaction has aborted
+	deaths  bool      // a site has died
 	edges   edges
 }
 
 // A client is a process.
 type client struct {
-	program []int // locks that its transaction asks for
-	got     int   // number of these locks that it has
-	left    int   // transactions left to run; if unbounded, until the first one comes again
-	active  bool  // a transaction is in progress, perhaps between two attempts
-	waits   bool  // for program[got]
-	arrived bool  // its request has arrived
-	doomed  bool  // a message that makes it abort is in flight
-	spared  bool  // another process was chosen to break the deadlock it was in
+	program []int           // locks that its transaction asks for
+	modes   []deadlock.Mode // their modes, if not all are exclusive
+	skipped byte            // bits of the locks that it has cancelled, if there is a limit to that
+	got     int             // number of these locks that it has
+	left    int             // transactions left to run; if unbounded, until the first one comes again
+	active  bool            // a transaction is in progress, perhaps between two attempts
+	waits   bool            // for program[got]
+	arrived bool            // its request has arrived
+	doomed  bool            // a message that makes it abort is in flight
+	spared  bool            // another process was chosen to break the deadlock it was in
+	jammed  bool            // if exact: it has been in a deadlock since its request arrived
 }
 
 // New returns the processes, each of which runs its sequence of transactions the given
@@ -108,7 +127,16 @@ func New(c Config, rounds int) (*Env, error) {
 	if rounds < 0 {
 		return nil, fmt.Errorf("%d transactions per process: want at least 1, or 0 for any number", rounds)
 	}
-	return (&Env{shared: &shared{Config: c, rounds: rounds}}).empty(), nil
+	if c.Modes != nil && len(c.Modes) != len(c.Programs) {
+		return nil, fmt.Errorf("%d processes have modes, but %d have programs: give modes to all processes or to none", len(c.Modes), len(c.Programs))
+	}
+	for p, modes := range c.Modes {
+		if modes != nil && len(modes) != len(c.Programs[p]) {
+			return nil, fmt.Errorf("%d modes for the %d locks of %v: want one for each", len(modes), len(c.Programs[p]), algorithm.ID(p))
+		}
+	}
+	exact := c.Method.Family == deadlock.Detection && c.Method.Exact != nil && c.Method.Exact(c.Mode)
+	return (&Env{common: &common{Config: c, rounds: rounds, shared: c.shares(), exact: exact}}).empty(), nil
 }
 
 // New implements family.Env.
@@ -116,7 +144,7 @@ func (e *Env) New() family.Env { return e.empty() }
 
 // empty returns processes that have done nothing.
 func (e *Env) empty() *Env {
-	n := &Env{shared: e.shared, clients: make([]client, len(e.Layout.Home)), holder: make([]int32, len(e.Layout.At))}
+	n := &Env{common: e.common, clients: make([]client, len(e.Layout.Home)), holders: make([][]int32, len(e.Layout.At)), queues: make([][]int32, len(e.Layout.At))}
 	n.Begin(nil, algorithm.View{})
 	return n
 }
@@ -125,8 +153,11 @@ func (e *Env) empty() *Env {
 func (e *Env) Copy(from family.Env) {
 	o := from.(*Env)
 	copy(e.clients, o.clients)
-	copy(e.holder, o.holder)
-	e.aborts, e.deaths = o.aborts, o.deaths
+	for k := range e.holders {
+		e.holders[k] = append(e.holders[k][:0], o.holders[k]...)
+		e.queues[k] = append(e.queues[k][:0], o.queues[k]...)
+	}
+	e.aborts, e.deaths, e.cancels = o.aborts, o.deaths, o.cancels
 }
 
 // Begin implements family.Env.
@@ -135,10 +166,10 @@ func (e *Env) Begin(family.Host, algorithm.View) {
 		e.clients[i] = client{left: max(1, e.rounds) * e.turns(i)}
 		e.turn(i)
 	}
-	for k := range e.holder {
-		e.holder[k] = -1
+	for k := range e.holders {
+		e.holders[k], e.queues[k] = e.holders[k][:0], e.queues[k][:0]
 	}
-	e.aborts, e.deaths = false, false
+	e.aborts, e.deaths, e.cancels = false, false, e.Cancels
 }
 
 // turn gives a process the program of its next transaction.
@@ -146,30 +177,85 @@ func (e *Env) turn(i int) {
 	c, n := &e.clients[i], e.turns(i)
 	switch {
 	case e.Programs == nil || n == 0 || c.left == 0:
+		return
 	case c.left%n == 0:
-		c.program = e.Programs[i]
+		c.program, c.modes = e.Programs[i], nil
+		if e.Modes != nil {
+			c.modes = e.Modes[i]
+		}
 	default:
-		c.program = e.Later[i][n-c.left%n-1]
+		c.program, c.modes = e.Later[i][n-c.left%n-1], nil
+	}
+	for at := 7; c.skipped != 0 && at >= 0; at-- {
+		if c.skipped&(1<<at) != 0 {
+			c.skip(at)
+		}
 	}
 }
 
+// skip takes a lock out of the program of a process.
+func (c *client) skip(at int) {
+	c.program = slices.Delete(slices.Clone(c.program), at, at+1)
+	if c.modes != nil {
+		c.modes = slices.Delete(slices.Clone(c.modes), at, at+1)
+	}
+}
+
+// place returns where the lock that a process waits for is in its whole program.
+func (c *client) place() int {
+	at := 0
+	for n := c.got; n > 0 || c.skipped&(1<<at) != 0; at++ {
+		if c.skipped&(1<<at) == 0 {
+			n--
+		}
+	}
+	return at
+}
+
+// mode returns the mode in which a process asks for a lock of its program.
+func (c *client) mode(at int) deadlock.Mode {
+	if c.modes == nil {
+		return deadlock.Exclusive
+	}
+	return c.modes[at]
+}
+
 // Plan sets what the next transaction of a process asks for, or the rest of the current
-// one.
-func (e *Env) Plan(p algorithm.ID, locks []int) { e.clients[p].program = locks }
+// one. All modes are exclusive if modes is nil.
+func (e *Env) Plan(p algorithm.ID, locks []int, modes []deadlock.Mode) {
+	c := &e.clients[p]
+	c.program, c.modes = locks, modes
+	e.shared = e.shared || slices.ContainsFunc(modes, func(m deadlock.Mode) bool { return m != deadlock.Exclusive })
+}
 
 // Watch installs a watcher, before anything has happened.
-func (e *Env) Watch(w Watcher) { e.watch, e.edges = w, edges{queue: make([]int32, len(e.holder))} }
+func (e *Env) Watch(w Watcher) {
+	e.watch, e.edges = w, edges{queue: make([]int32, len(e.holders)), live: make([]int32, len(e.holders))}
+}
 
 // free takes away what a process has.
 func (e *Env) free(i algorithm.ID) {
 	e.change(i, func(c *client) {
 		for _, k := range c.program[:c.got] {
-			if e.holder[k] == int32(i) {
-				e.holder[k] = -1
-			}
+			e.holders[k] = without(e.holders[k], i)
 		}
-		c.got, c.waits, c.arrived, c.doomed, c.spared = 0, false, false, false, false
+		e.unwait(i)
+		c.got, c.doomed = 0, false
 	})
+}
+
+// unwait ends the waiting of a process.
+func (e *Env) unwait(i algorithm.ID) {
+	c := &e.clients[i]
+	if c.waits {
+		k := c.program[c.got]
+		e.queues[k] = without(e.queues[k], i)
+	}
+	c.waits, c.arrived, c.spared, c.jammed = false, false, false, false
+}
+
+func without(all []int32, p algorithm.ID) []int32 {
+	return slices.DeleteFunc(all, func(q int32) bool { return q == int32(p) })
 }
 
 // Acts implements family.Env. Everything is fair except the beginning of a transaction:
@@ -178,7 +264,11 @@ func (e *Env) Acts(h family.Host, yield func(a family.Act)) (first bool) {
 	for i := range e.clients {
 		c := &e.clients[i]
 		switch {
-		case c.waits || h.Dead(e.Layout.Home[i]):
+		case h.Dead(e.Layout.Home[i]):
+		case c.waits && e.cancels > 0:
+			yield(family.Act{Kind: script.Cancel, Proc: algorithm.ID(i)})
+			yield(family.Act{Kind: script.Abandon, Proc: algorithm.ID(i)})
+		case c.waits:
 		case c.active:
 			yield(family.Act{Kind: script.Proceed, Proc: algorithm.ID(i), Fair: true})
 		case c.left > 0:
@@ -193,13 +283,23 @@ func (e *Env) Action(a family.Act) script.Action {
 	s := script.Action{Kind: a.Kind, Proc: a.Proc}
 	if a.Kind == script.Take {
 		s.Locks = e.clients[a.Proc].program
+		for _, m := range e.clients[a.Proc].modes {
+			s.Modes = append(s.Modes, int(m))
+		}
 	}
 	return s
 }
 
 // May implements family.Env.
 func (e *Env) May(a family.Act) error {
-	if a.Kind != script.Take && a.Kind != script.Proceed {
+	switch a.Kind {
+	case script.Take, script.Proceed:
+	case script.Cancel, script.Abandon:
+		if !e.clients[a.Proc].waits {
+			return errors.New("waits for no lock")
+		}
+		return nil
+	default:
 		return nil // it concerns a site
 	}
 	switch c := &e.clients[a.Proc]; {
@@ -216,6 +316,14 @@ func (e *Env) May(a family.Act) error {
 // Do implements family.Env: a process asks for its next lock, or commits.
 func (e *Env) Do(h family.Host, a family.Act) {
 	switch c := &e.clients[a.Proc]; {
+	case a.Kind == script.Cancel:
+		e.cancel(h, a.Proc)
+	case a.Kind == script.Abandon:
+		e.spend()
+		if h.Hears() {
+			e.say(h, e.Layout.Home[a.Proc], "%v gives up and aborts", a.Proc)
+		}
+		e.abort(h, a.Proc)
 	case c.got == len(c.program):
 		e.commit(h, a.Proc)
 	case !e.Detours && e.Lost(h, c.program[c.got]):
@@ -225,14 +333,42 @@ func (e *Env) Do(h family.Host, a family.Act) {
 	}
 }
 
+// spend counts that a process has given up waiting.
+func (e *Env) spend() { e.cancels = max(0, e.cancels-1) }
+
+// cancel makes a process give up the lock that it waits for, and go on without it.
+func (e *Env) cancel(h family.Host, p algorithm.ID) {
+	c, home := &e.clients[p], e.Layout.Home[p]
+	e.spend()
+	if h.Hears() {
+		e.say(h, home, "%v no longer asks for %s", p, deadlock.LockName(c.program[c.got]))
+	}
+	e.change(p, func(c *client) {
+		e.unwait(p)
+		if e.Cancels > 0 {
+			c.skipped |= 1 << c.place()
+		}
+		c.skip(c.got)
+	})
+	e.aborts = true
+	h.Step(home, host.Input{Kind: host.Cancel, From: p})
+	if e.watch != nil {
+		e.watch.Cancelled(p)
+	}
+}
+
 func (e *Env) ask(h family.Host, p algorithm.ID) {
 	c, home := &e.clients[p], e.Layout.Home[p]
-	k := c.program[c.got]
+	k, m := c.program[c.got], c.mode(c.got)
 	if e.watch != nil {
 		e.watch.Asks(p, k)
 	}
 	if h.Hears() {
-		e.say(h, home, "%v asks for %s", p, deadlock.LockName(k))
+		if m == deadlock.Exclusive {
+			e.say(h, home, "%v asks for %s", p, deadlock.LockName(k))
+		} else {
+			e.say(h, home, "%v asks for %s, %v", p, deadlock.LockName(k), m)
+		}
 	}
 	if !c.active && e.Method.Claims {
 		for _, k := range c.program {
@@ -240,7 +376,7 @@ func (e *Env) ask(h family.Host, p algorithm.ID) {
 		}
 	}
 	c.active, c.waits, c.arrived = true, true, false
-	h.Step(home, host.Input{Kind: host.Request, From: p, Arg: k})
+	h.Step(home, host.Input{Kind: host.Request, From: p, Arg: k, Mode: int(m)})
 }
 
 func (e *Env) commit(h family.Host, p algorithm.ID) {
@@ -252,7 +388,7 @@ func (e *Env) commit(h family.Host, p algorithm.ID) {
 		e.say(h, home, "%v commits", p)
 	}
 	e.free(p)
-	c.active = false
+	c.active, c.skipped = false, 0
 	if c.left--; c.left == 0 && e.rounds == 0 {
 		c.left = e.turns(int(p))
 	}
@@ -270,7 +406,7 @@ func (e *Env) giveUp(h family.Host, p algorithm.ID) {
 		e.watch.Loses(p)
 	}
 	e.free(p)
-	c.active, c.left = false, 0
+	c.active, c.left, c.skipped = false, 0, 0
 	h.Step(home, host.Input{Kind: host.Abort, From: p})
 }
 
@@ -291,7 +427,7 @@ func (e *Env) Crashed(_ family.Host, site algorithm.ID) {
 				e.watch.Dies(algorithm.ID(i))
 			}
 			e.free(algorithm.ID(i))
-			c.active, c.left = false, 0
+			c.active, c.left, c.skipped = false, 0, 0
 		}
 	}
 }
@@ -320,6 +456,10 @@ func (e *Env) Inside(algorithm.ID) bool { return false }
 func (e *Env) Program(p algorithm.ID) (locks []int, got int) {
 	return e.clients[p].program, e.clients[p].got
 }
+
+// ModesOf returns the modes in which the transaction of a process asks for its locks; nil
+// if all are exclusive.
+func (e *Env) ModesOf(p algorithm.ID) []deadlock.Mode { return e.clients[p].modes }
 
 // Blocked reports whether a process waits for a lock.
 func (e *Env) Blocked(p algorithm.ID) bool { return e.clients[p].waits }

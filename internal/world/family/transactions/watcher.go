@@ -12,9 +12,10 @@ type Watcher interface {
 	// Told reports which process has been ordered to abort, for which deadlock, what is
 	// wrong with that, if anything, and whether the reason is a dead site.
 	Told(p algorithm.ID, cycle []algorithm.ID, wrong string, burying bool)
-	Aborts(p algorithm.ID)  // is ending its attempt
-	Aborted(p algorithm.ID) // has ended it, and may try again
-	Loses(p algorithm.ID)   // is giving up its transaction for good
-	Dies(p algorithm.ID)    // dies with its site
-	Arrived(p algorithm.ID) // its request has arrived, which may have closed a cycle
+	Aborts(p algorithm.ID)    // is ending its attempt
+	Aborted(p algorithm.ID)   // has ended it, and may try again
+	Cancelled(p algorithm.ID) // has given up the lock that it waited for, and may go on
+	Loses(p algorithm.ID)     // is giving up its transaction for good
+	Dies(p algorithm.ID)      // dies with its site
+	Arrived(p algorithm.ID)   // its request has arrived, which may have closed a cycle
 }
