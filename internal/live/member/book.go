@@ -196,6 +196,10 @@ type keptLine struct {
 // wait.
 func (m *Member) carryKept() {
 	m.kept.each(func(p *part) {
+		if m.epoch.schoolOf(p.name).method == nil {
+			m.disown(p)
+			return
+		}
 		switch p.state {
 		case granted:
 			p.state = wants

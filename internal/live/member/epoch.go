@@ -342,6 +342,10 @@ func (m *Member) carry(old *epoch) {
 			continue
 		}
 		n := lockOf(e, old.table.name(was.lock))
+		if e.isKept(n) {
+			m.adopt(was, string(old.table.name(was.lock)))
+			continue
+		}
 		u := e.use(n)
 		if was.taken() {
 			u.holder, u.lapsed, u.token, u.since, u.carried = was.holder, was.lapsed, was.token, was.since, true

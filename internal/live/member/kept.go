@@ -156,9 +156,7 @@ func (m *Member) want(c *session, n int32, name string, a Ask) (Ticket, error) {
 	p.Attempt, p.Mode = tx.id, a.Mode
 	p.Seq = tx.last
 	p.w.part, p.w.try, p.nudge.part = p, a.Try, p
-	tx.parts = append(tx.parts, p)
-	k.parts = append(k.parts, p)
-	k.names[name] = append(k.names[name], p)
+	k.add(p)
 	if a.Deadline != Never {
 		m.schedule.put(&p.w.late, a.Deadline)
 	}
@@ -166,6 +164,13 @@ func (m *Member) want(c *session, n int32, name string, a Ask) (Ticket, error) {
 	m.nudgeLater(p)
 	m.ask(p, n)
 	return t, nil
+}
+
+// add adds a request.
+func (k *kept) add(p *part) {
+	p.tx.parts = append(p.tx.parts, p)
+	k.parts = append(k.parts, p)
+	k.names[p.name] = append(k.names[p.name], p)
 }
 
 // begins begins an attempt of a transaction.

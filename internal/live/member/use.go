@@ -55,8 +55,11 @@ type Ask struct {
 	Client   uint64  // 0 for the member's own process
 	Deadline Instant // Never if there is none
 	Try      bool    // do not wait behind other requests
+	Terms
+}
 
-	// Of kept locks.
+// Terms are the options of a request that only kept locks have.
+type Terms struct {
 	Mode  deadlock.Mode
 	Units int    // of a semaphore, all together; 0 for a lock
 	Tx    uint64 // the client's number of the transaction to which the request belongs; 0 if to none
@@ -85,7 +88,7 @@ func (m *Member) Lock(now Instant, name string, a Ask) (Ticket, error) {
 	if e.isKept(n) {
 		return m.want(c, n, name, a)
 	}
-	if a.Mode != deadlock.Exclusive || a.Units != 0 || a.Tx != 0 {
+	if a.Terms != (Terms{}) {
 		return 0, ErrOrdinary
 	}
 	u := e.use(n)

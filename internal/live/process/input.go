@@ -53,6 +53,7 @@ type Input struct {
 	Number uint64         // Frame, Closed, Opened: the connection; Cancel: the ticket; Unlock: the ticket, for observers; Saved: the save; Evict: the incarnation; Resize: number of voters
 	Try    bool           // Lock: do not wait
 	Late   member.Instant // Lock: the request's deadline; 0 or member.Never if there is none
+	Terms  member.Terms   // Lock
 	Token  member.Token   // Unlock, Release
 	Bytes  []byte         // Message, Frame
 	Choice []member.Choice

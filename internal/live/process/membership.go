@@ -386,7 +386,7 @@ func (p *Process) lock(in *Input) bool {
 	if late == 0 {
 		late = member.Never
 	}
-	p.Out.Ticket, p.Out.Err = p.m.Lock(p.clock, in.Text, member.Ask{Deadline: late, Try: in.Try})
+	p.Out.Ticket, p.Out.Err = p.m.Lock(p.clock, in.Text, member.Ask{Deadline: late, Try: in.Try, Terms: in.Terms})
 	return p.take()
 }
 

@@ -79,6 +79,12 @@ type Config struct {
 // start.
 func (c *Config) runs(all []member.Choice) error {
 	for _, o := range all {
+		if method, kept := member.IsKept(o.Algorithm); kept {
+			if err := member.CheckKept(method, o.Version); err != nil {
+				return err
+			}
+			continue
+		}
 		if _, err := c.Spec(o.Algorithm, o.Version); err != nil {
 			return err
 		}

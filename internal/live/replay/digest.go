@@ -104,6 +104,9 @@ func (d *Digest) text(s string) *Digest { return d.number(uint64(len(s))).bytes(
 func (d *Digest) event(e *process.Effect) {
 	x := &e.Event
 	d.begin(e).number(uint64(x.Ticket)).number(uint64(x.Kind)<<8 | uint64(x.Cause)).number(x.Token.Epoch).number(x.Token.Count)
+	if x.Born != 0 {
+		d.number(x.Born)
+	}
 }
 
 const (

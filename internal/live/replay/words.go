@@ -57,6 +57,14 @@ func (p *player) request(in *process.Input) string {
 	if in.Try {
 		s = fmt.Sprintf("an application tries to acquire %q", in.Text)
 	}
+	if t := in.Terms; t != (member.Terms{}) {
+		if s += ", " + t.Mode.String(); t.Units > 0 {
+			s += fmt.Sprintf(" of %d", t.Units)
+		}
+		if t.Tx != 0 {
+			s += fmt.Sprintf(", in transaction %d", t.Tx)
+		}
+	}
 	if in.Late != 0 && in.Late != member.Never {
 		s += ", with its deadline " + p.moment(in.Late)
 	}
@@ -196,6 +204,11 @@ func event(e *member.Event) string {
 		what = "misses its deadline"
 	case member.Stopped:
 		what = "is stopped and will not be granted"
+		if e.Victim != nil {
+			what = "is stopped, because its transaction must abort: " + e.Victim.String()
+		}
+	case member.Doomed:
+		what = "must release its lock, because its transaction must abort: " + e.Victim.String()
 	}
 	return fmt.Sprintf("request %d %s", e.Ticket, what)
 }

@@ -3,6 +3,7 @@ package replay
 import (
 	"encoding/binary"
 
+	"github.com/stile-lock/stile/algorithm/deadlock"
 	"github.com/stile-lock/stile/internal/codec"
 	"github.com/stile-lock/stile/internal/live/member"
 	"github.com/stile-lock/stile/internal/live/process"
@@ -162,6 +163,7 @@ func (e *Entry) fields(c *codec.Coder, before member.Instant) {
 		text(c, &in.Text)
 		c.Flag(&in.Try)
 		e.deadline(c)
+		e.terms(c)
 	case process.Unlock, process.Release:
 		text(c, &in.Text)
 		c.Number(&in.Token.Epoch)
@@ -190,6 +192,21 @@ func (e *Entry) deadline(c *codec.Coder) {
 	if c.Flag(&has); has {
 		since(c, &in.Late, in.At)
 	}
+}
+
+// terms codes what only kept locks have; most requests have none of it.
+func (e *Entry) terms(c *codec.Coder) {
+	t := &e.In.Terms
+	has := *t != member.Terms{}
+	if c.Flag(&has); !has {
+		return
+	}
+	mode, units := int64(t.Mode), int64(t.Units)
+	number(c, &mode)
+	number(c, &units)
+	t.Mode, t.Units = deadlock.Mode(mode), int(units)
+	c.Number(&t.Tx)
+	c.Number(&t.Born)
 }
 
 // outcome codes what can be compared. Most of it is usually empty: the bits of a number say
