@@ -6,9 +6,9 @@ import "strconv"
 // nothing that an algorithm does may depend on their numbers. No method returns the
 // number, so an algorithm cannot use it by accident. It can on purpose: by counting from
 // First until a time is reached, by printing it with package fmt, or by calling
-// VisitTimes. The checker tries every step with some other numbers and catches most such uses:
-// see package check for what it cannot catch. The zero Time is none, and comes before all
-// others.
+// VisitTimes or NumberOf. The checker tries every step with some other numbers and catches
+// most such uses: see package check for what it cannot catch. The zero Time is none, and
+// comes before all others.
 type Time struct{ v uint64 }
 
 // A peer may claim far less than a state may hold, so that no claim can make a clock
@@ -18,6 +18,13 @@ const (
 	maxClaim = 1 << 48
 	maxTime  = 1 << 62
 )
+
+// TimeOf returns the time with a number, and NumberOf the number of a time. They are for
+// hosts that store or send times; an algorithm has no use for them.
+func TimeOf(n uint64) Time { return Time{n} }
+
+// NumberOf returns the number of a time: see TimeOf.
+func NumberOf(t Time) uint64 { return t.v }
 
 // First returns the first time, where a clock begins.
 func First() Time { return Time{1} }

@@ -6,11 +6,16 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 )
 
+// Inquiries are those of one detector, in the order in which they began.
+//
 // A detector has only heard of the waits that make up a deadlock, at different times. So
-// before it chooses a victim it asks the home of each transaction whether that request
+// before it makes a victim abort, it asks the home of each transaction whether that request
 // still waits. If all of them confirm it, all waited when the first question was sent, and
 // the deadlock existed then. If one does not, nothing is aborted: the request is forgotten,
 // and with it what it was part of.
+//
+// Channels are FIFO, so the answer to the first question about a request comes first.
+type Inquiries struct{ all []inquiry }
 
 // An inquiry is about one deadlock.
 type inquiry struct {
@@ -38,72 +43,87 @@ func (q *question) fields(c *algorithm.Coder) {
 	c.Bool("answered", &q.answered)
 }
 
-// inquiries are those of one detector, in the order in which they began. Channels are
-// FIFO, so the answer to the first question about a request comes first.
-type inquiries []inquiry
-
-// open asks all of these, of which cycle is a part, whether they wait.
-func (all *inquiries) open(s *site, victim Attempt, cycle, who []Attempt, o *out) {
-	q := inquiry{victim: victim, cycle: cycle}
-	for _, a := range who {
+// Open begins an inquiry. The host asks the home of each of d.Behind, in order, whether that
+// request still waits.
+func (all *Inquiries) Open(d Deadlock) {
+	q := inquiry{victim: d.Victim, cycle: d.Cycle}
+	for _, a := range d.Behind {
 		q.questions = append(q.questions, question{Attempt: a})
 	}
-	*all = append(*all, q)
-	for _, a := range who {
-		s.send(s.layout.Home[a.Tx], message{kind: confirm, from: a}, o)
-	}
+	all.all = append(all.all, q)
 }
 
-// answered takes an answer. It returns the inquiry if that has decided it, and whether all
-// have confirmed: then the victim must abort.
-func (all *inquiries) answered(who Attempt, yes bool) (decided *inquiry, confirmed bool) {
-	for i := range *all {
-		q := &(*all)[i]
+// Answered handles an answer. It returns the deadlock if that has decided about it, and
+// whether all have confirmed: then the victim must abort. An answer to a question that was
+// not asked is ignored.
+func (all *Inquiries) Answered(who Attempt, yes bool) (decided *Deadlock, confirmed bool) {
+	for i := range all.all {
+		q := &all.all[i]
 		at := slices.Index(q.questions, question{Attempt: who})
 		if at < 0 {
 			continue
 		}
 		q.questions[at].answered = true
-		if was := *q; !yes && !q.void {
+		if !yes && !q.void {
 			q.void = true
-			decided = &was
+			decided = q.deadlock()
 		}
 		if q.closed() {
 			if !q.void {
-				was := *q
-				decided, confirmed = &was, true
+				decided, confirmed = q.deadlock(), true
 			}
-			*all = slices.Delete(*all, i, i+1)
+			all.all = slices.Delete(all.all, i, i+1)
 		}
 		return decided, confirmed
 	}
 	return nil, false
 }
 
-// about reports whether an attempt is the victim of a deadlock that is being confirmed.
-func (all inquiries) about(who Attempt) bool {
-	return slices.ContainsFunc(all, func(q inquiry) bool { return !q.void && q.victim.same(who) })
+// About reports whether an attempt is the victim of a deadlock that is being confirmed.
+func (all *Inquiries) About(who Attempt) bool {
+	return slices.ContainsFunc(all.all, func(q inquiry) bool { return !q.void && q.victim.same(who) })
 }
 
-// buried ends the questions to dead sites, and returns the inquiries that this has made
-// void.
-func (all *inquiries) buried(s *site) (failed []inquiry) {
-	for i := range *all {
-		q := &(*all)[i]
+// Drop ends the questions that will not be answered because the home is gone, and returns
+// the deadlocks that are not confirmed because of that.
+func (all *Inquiries) Drop(gone func(who Attempt) bool) []Deadlock {
+	var failed []Deadlock
+	for i := range all.all {
+		q := &all.all[i]
 		for k := range q.questions {
-			if ask := &q.questions[k]; !ask.answered && s.dead.Has(s.layout.Home[ask.Tx]) {
+			if ask := &q.questions[k]; !ask.answered && gone(ask.Attempt) {
 				if ask.answered = true; !q.void {
-					failed = append(failed, *q)
+					failed = append(failed, *q.deadlock())
 				}
 				q.void = true
 			}
 		}
 	}
-	*all = slices.DeleteFunc(*all, inquiry.closed)
+	all.all = slices.DeleteFunc(all.all, func(q inquiry) bool { return q.closed() })
 	return failed
 }
 
+// deadlock returns what the inquiry is about.
+func (q *inquiry) deadlock() *Deadlock {
+	d := &Deadlock{Victim: q.victim, Cycle: q.cycle}
+	for _, ask := range q.questions {
+		d.Behind = append(d.Behind, ask.Attempt)
+	}
+	return d
+}
+
 // closed reports whether there is no answer to come.
-func (q inquiry) closed() bool {
+func (q *inquiry) closed() bool {
 	return !slices.ContainsFunc(q.questions, func(q question) bool { return !q.answered })
 }
+
+// inquire begins an inquiry of a site, and asks the homes.
+func (s *site) inquire(all *Inquiries, d Deadlock, o *out) {
+	all.Open(d)
+	for _, a := range d.Behind {
+		s.send(s.layout.Home[a.Tx], message{kind: confirm, from: a}, o)
+	}
+}
+
+// buried reports whether the home of an attempt is dead.
+func (s *site) buried(who Attempt) bool { return s.dead.Has(s.layout.Home[who.Tx]) }

@@ -71,7 +71,7 @@ type central struct {
 	round   uint64        // demand: round of the coordinator
 	missing algorithm.Set // demand: sites that have not answered yet
 	again   bool          // demand: whether a round has been demanded since this one began
-	asks    inquiries     // demand: deadlocks that are being confirmed
+	asks    Inquiries     // demand: deadlocks that are being confirmed
 
 	demanded bool // demand: whether this site has, and no round has come since
 
@@ -96,7 +96,7 @@ func (m *central) fields(s *site, c *algorithm.Coder) {
 	c.Seq("round", maxIndex, &m.round)
 	c.Set("missing", &m.missing)
 	c.Bool("again", &m.again)
-	list(c, "asks", (*[]inquiry)(&m.asks))
+	list(c, "asks", &m.asks.all)
 	for i := range m.reports {
 		c.Of("site ", i)
 		m.reports[i].fields(c)
@@ -180,10 +180,10 @@ func (m *central) receive(s *site, from algorithm.ID, g *message, o *out) {
 			m.collect(s, o)
 		}
 	case g.kind == answer:
-		if q, confirmed := m.asks.answered(g.from, g.yes); confirmed {
-			s.orderAbort(abort, q.victim, numbers(q.cycle), o)
-		} else {
-			m.spare(q)
+		if d, confirmed := m.asks.Answered(g.from, g.yes); confirmed {
+			s.orderAbort(abort, d.Victim, numbers(d.Cycle), o)
+		} else if d != nil {
+			m.spare(d.Victim)
 		}
 	case g.kind == graph && m.valid(s, g):
 		m.reports[from] = report{slices.Clone(g.edges), slices.Clone(g.wishes)}
@@ -271,33 +271,30 @@ func (m *central) gone(s *site, n Attempt) bool {
 // search looks for cycles and notifies a victim of each.
 func (m *central) search(s *site, o *out) {
 	m.memory = m.union(s)
-	j := newJam(m.memory)
-	for cycle := j.cycle(); cycle != nil; cycle = j.cycle() {
-		victim := m.victim(cycle)
+	for _, d := range deadlocks(m.memory, m.victim) {
 		if m.mode == OnDemand {
-			m.asks.open(s, victim, cycle, j.behind(cycle), o)
+			s.inquire(&m.asks, d, o)
 		} else {
-			victim.Seq = 0 // whatever it does by then
-			s.orderAbort(abort, victim, numbers(cycle), o)
+			d.Victim.Seq = 0 // whatever it does by then
+			s.orderAbort(abort, d.Victim, numbers(d.Cycle), o)
 		}
-		m.told[victim.Tx] = Attempt{Number: victim.Number, Seq: victim.Seq}
-		j.end(victim.Tx)
+		m.told[d.Victim.Tx] = Attempt{Number: d.Victim.Number, Seq: d.Victim.Seq}
 	}
 }
 
 // spare takes back that a victim was chosen, because the deadlock was not confirmed. If
 // there is one after all, another round will be demanded.
-func (m *central) spare(q *inquiry) {
-	if q != nil && m.told[q.victim.Tx].same(Attempt{Number: q.victim.Number}) {
-		m.told[q.victim.Tx] = Attempt{}
+func (m *central) spare(victim Attempt) {
+	if m.told[victim.Tx].Number == victim.Number {
+		m.told[victim.Tx] = Attempt{}
 	}
 }
 
 // died implements method: the graphs of a dead site are void.
 func (m *central) died(s *site, d algorithm.ID, o *out) {
 	m.reports[d] = report{}
-	for _, q := range m.asks.buried(s) {
-		m.spare(&q)
+	for _, f := range m.asks.Drop(s.buried) {
+		m.spare(f.Victim)
 	}
 	m.fill(s, d, o)
 	m.follow(s, o)

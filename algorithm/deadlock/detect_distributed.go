@@ -51,7 +51,7 @@ type pushing struct {
 	gone   []bool   // whether that one has ended too
 	past   []int    // requests of that one up to this are over
 
-	asks inquiries // deadlocks that are being confirmed
+	asks Inquiries // deadlocks that are being confirmed
 
 	// Not part of the state: memory of the search, and what it has not seen yet.
 	web     *web
@@ -82,7 +82,7 @@ func (p *pushing) fields(_ *site, c *algorithm.Coder) {
 	list(c, "away", &p.away)
 	list(c, "paths", &p.paths)
 	list(c, "sent", &p.sent)
-	list(c, "asks", (*[]inquiry)(&p.asks))
+	list(c, "asks", &p.asks.all)
 	for tx := range p.latest {
 		c.Of("P", tx)
 		c.Seq("latest", algorithm.ID(tx), &p.latest[tx])
@@ -140,10 +140,10 @@ func (p *pushing) receive(s *site, from algorithm.ID, m *message, o *out) {
 		p.paths = append(slices.DeleteFunc(p.paths, r.equal), r)
 		p.arrived = true
 	case answer:
-		if q, confirmed := p.asks.answered(m.from, m.yes); confirmed {
-			s.orderAbort(abort, q.victim, numbers(q.cycle), o)
-			p.ended(s, q.victim) // it waits no longer, whatever it does
-		} else if q != nil {
+		if d, confirmed := p.asks.Answered(m.from, m.yes); confirmed {
+			s.orderAbort(abort, d.Victim, numbers(d.Cycle), o)
+			p.ended(s, d.Victim) // it waits no longer, whatever it does
+		} else if d != nil {
 			p.ended(s, m.from)
 			p.news.all = true // the victim is spared, and may be part of another deadlock
 		}
@@ -224,7 +224,7 @@ func (p *pushing) ended(s *site, who Attempt) {
 
 func (p *pushing) died(s *site, _ algorithm.ID, _ *out) {
 	p.forget(s)
-	p.news.all = len(p.asks.buried(s)) > 0 || p.news.all
+	p.news.all = len(p.asks.Drop(s.buried)) > 0 || p.news.all
 }
 
 // granted implements method: paths that ended with who waiting lead nowhere from here
@@ -247,8 +247,7 @@ func (p *pushing) changed(s *site, o *out) {
 		return // a path with nothing new
 	}
 	for cycle := p.web.cycle(); cycle != nil; cycle = p.web.cycle() {
-		victim := p.victim(cycle)
-		p.asks.open(s, victim, cycle, cycle, o)
+		s.inquire(&p.asks, Deadlock{p.victim(cycle), cycle, cycle}, o)
 		p.look(s)
 	}
 	p.web.walk(&p.news, func(nodes []Attempt) { p.push(s, nodes, o) })
@@ -270,14 +269,14 @@ func (p *pushing) look(s *site) {
 		}
 	}
 	for _, a := range s.local() {
-		if !p.isOver(s, a.From) && !p.isOver(s, a.To) && !p.asks.about(a.From) {
+		if !p.isOver(s, a.From) && !p.isOver(s, a.To) && !p.asks.About(a.From) {
 			w.add(a)
 		}
 	}
 	for k, r := range p.paths {
 		fresh := p.arrived && k == len(p.paths)-1
 		for i, to := range r.nodes[1:] {
-			if from := r.nodes[i]; !w.has(from, to) && !p.asks.about(from) {
+			if from := r.nodes[i]; !w.has(from, to) && !p.asks.About(from) {
 				w.add(Arc{From: from, To: to, Lock: -1})
 				p.news.addIf(fresh, from)
 			}

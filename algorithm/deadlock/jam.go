@@ -1,10 +1,37 @@
 package deadlock
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/stile-lock/stile/algorithm"
 )
+
+// A Deadlock is a set of transactions that wait for each other.
+type Deadlock struct {
+	Victim Attempt   // the youngest of the cycle, which must abort to break it
+	Cycle  []Attempt // each waits for the next, and the last for the first
+	Behind []Attempt // those on whose waiting the deadlock depends: the cycle and, with units, more
+}
+
+// Deadlocks returns the deadlocks of a wait-for graph, the union of local ones. Each is what
+// remains once the victims of those before it are removed, so with all victims gone there
+// is none. A transaction waits with one request: of several, the last counts. An arc to
+// attempt 0 leads to whatever attempt waits.
+func Deadlocks(arcs []Arc) []Deadlock { return deadlocks(arcs, youngest) }
+
+// deadlocks is Deadlocks for any choice of victims.
+func deadlocks(arcs []Arc, victim func(cycle []Attempt) Attempt) []Deadlock {
+	var all []Deadlock
+	j := newJam(arcs)
+	for cycle := j.cycle(); cycle != nil; cycle = j.cycle() {
+		d := Deadlock{Cycle: j.requests(cycle), Behind: j.requests(j.behind(cycle))}
+		d.Victim = victim(d.Cycle)
+		all = append(all, d)
+		j.end(j.index(d.Victim))
+	}
+	return all
+}
 
 // Jammed returns, for a graph in which every transaction waits with one request, a
 // shortest cycle through a transaction among those that are deadlocked. It begins with the
@@ -13,8 +40,8 @@ func Jammed(arcs []Arc, tx int) []algorithm.ID {
 	g := &Graph{}
 	j := newJam(arcs)
 	for i := range arcs {
-		if from, to := arcs[i].From.Tx, arcs[i].To; j.is[from] && j.waits(to) && j.is[to.Tx] {
-			g.Add(algorithm.ID(from), algorithm.ID(to.Tx), "")
+		if j.remains(i) {
+			g.Add(algorithm.ID(arcs[i].From.Tx), algorithm.ID(arcs[i].To.Tx), "")
 		}
 	}
 	return g.around(algorithm.ID(tx), g.Nodes())
@@ -23,40 +50,51 @@ func Jammed(arcs []Arc, tx int) []algorithm.ID {
 // A jam is what remains of a wait-for graph when all transactions that can end have ended,
 // one after the other: those that wait for none, then those that wait only for such, and
 // so on. Where there are units, enough of those it waits for must end. Whatever remains is
-// deadlocked, and has a cycle.
+// deadlocked, and has a cycle. Transactions have indices here, because their numbers may
+// be large.
 type jam struct {
-	arcs []Arc
-	out  [][]int // by transaction: the arcs that leave it
-	in   [][]int // and those that lead to it
-	left []int   // by transaction: the units held by those it waits for that remain
-	is   []bool  // whether it remains
-	ends []int   // transactions that can end, while they are being removed
+	arcs     []Arc
+	txs      []Attempt // those that wait, in order: any request of each
+	from, to []int     // by arc: the indices of its ends, or -1 if To does not wait
+	out      [][]int   // by index: the arcs that leave it
+	in       [][]int   // and those that lead to it
+	left     []int     // by index: the units held by those it waits for that remain
+	is       []bool    // whether it remains
+	ends     []int     // transactions that can end, while they are being removed
 }
 
-// newJam reduces a graph. A transaction waits with one request: of several, the last
-// counts. An arc to attempt 0 leads to whatever attempt waits.
+// newJam reduces a graph.
 func newJam(arcs []Arc) *jam {
-	n := 0
+	j := &jam{arcs: arcs, from: make([]int, len(arcs)), to: make([]int, len(arcs))}
 	for i := range arcs {
-		n = max(n, arcs[i].From.Tx+1)
+		j.txs = append(j.txs, arcs[i].From)
 	}
-	j := &jam{arcs: arcs, out: make([][]int, n), in: make([][]int, n), left: make([]int, n), is: make([]bool, n)}
+	slices.SortFunc(j.txs, byIdentity)
+	j.txs = slices.CompactFunc(j.txs, Attempt.of)
+	n := len(j.txs)
+	j.out, j.in, j.left, j.is = make([][]int, n), make([][]int, n), make([]int, n), make([]bool, n)
 	for i := range arcs {
 		a := &arcs[i]
-		out := j.out[a.From.Tx]
+		from := j.index(a.From)
+		out := j.out[from]
 		if len(out) > 0 && (arcs[out[0]].From != a.From || arcs[out[0]].Lock != a.Lock) {
 			out = out[:0]
 		}
-		j.out[a.From.Tx] = append(out, i)
+		j.from[i], j.out[from] = from, append(out, i)
+	}
+	for i := range arcs {
+		if j.to[i] = j.index(arcs[i].To); j.to[i] >= 0 && arcs[i].To.Number != 0 && !j.request(j.to[i]).same(arcs[i].To) {
+			j.to[i] = -1 // another attempt waits
+		}
 	}
 	for tx, out := range j.out {
 		for _, i := range out {
-			if to := arcs[i].To; j.waits(to) {
-				j.in[to.Tx] = append(j.in[to.Tx], i)
+			if to := j.to[i]; to >= 0 {
+				j.in[to] = append(j.in[to], i)
 				j.left[tx] += arcs[i].Units
 			}
 		}
-		j.is[tx] = len(out) > 0
+		j.is[tx] = true
 	}
 	for tx := range j.is {
 		if j.is[tx] && !j.blocked(tx) {
@@ -66,9 +104,35 @@ func newJam(arcs []Arc) *jam {
 	return j
 }
 
-// waits reports whether an attempt waits.
-func (j *jam) waits(a Attempt) bool {
-	return a.Tx < len(j.out) && len(j.out[a.Tx]) > 0 && (a.Number == 0 || j.arcs[j.out[a.Tx][0]].From.same(a))
+// byIdentity orders attempts by the transactions to which they belong.
+func byIdentity(a, b Attempt) int {
+	return cmp.Or(cmp.Compare(a.Origin, b.Origin), cmp.Compare(a.Tx, b.Tx))
+}
+
+// index returns the index of a transaction, or -1 if it does not wait.
+func (j *jam) index(a Attempt) int {
+	i, ok := slices.BinarySearchFunc(j.txs, a, byIdentity)
+	if !ok {
+		return -1
+	}
+	return i
+}
+
+// request returns the request with which a transaction waits.
+func (j *jam) request(tx int) Attempt { return j.arcs[j.out[tx][0]].From }
+
+// requests returns the requests with which transactions wait.
+func (j *jam) requests(txs []int) []Attempt {
+	var all []Attempt
+	for _, tx := range txs {
+		all = append(all, j.request(tx))
+	}
+	return all
+}
+
+// remains reports whether both ends of an arc remain.
+func (j *jam) remains(arc int) bool {
+	return j.is[j.from[arc]] && j.to[arc] >= 0 && j.is[j.to[arc]]
 }
 
 // blocked reports whether a transaction that waits cannot go on.
@@ -82,7 +146,7 @@ func (j *jam) end(tx int) {
 		tx := j.ends[len(j.ends)-1]
 		j.ends = j.ends[:len(j.ends)-1]
 		for _, i := range j.in[tx] {
-			from := j.arcs[i].From.Tx
+			from := j.from[i]
 			if j.left[from] -= j.arcs[i].Units; j.is[from] && !j.blocked(from) {
 				j.is[from] = false
 				j.ends = append(j.ends, from)
@@ -91,46 +155,42 @@ func (j *jam) end(tx int) {
 	}
 }
 
-// next returns the first arc from a transaction that remains to another one.
-func (j *jam) next(tx int) *Arc {
-	i := slices.IndexFunc(j.out[tx], func(i int) bool { return j.waits(j.arcs[i].To) && j.is[j.arcs[i].To.Tx] })
-	return &j.arcs[j.out[tx][i]]
-}
+// next returns the first transaction that remains and for which another one waits.
+func (j *jam) next(tx int) int { return j.to[j.out[tx][slices.IndexFunc(j.out[tx], j.remains)]] }
 
 // cycle returns a cycle of the deadlock, or nil.
-func (j *jam) cycle() []Attempt {
+func (j *jam) cycle() []int {
 	at := slices.Index(j.is, true)
 	if at < 0 {
 		return nil
 	}
-	var walk []Attempt
+	var walk []int
 	for {
-		if k := slices.IndexFunc(walk, func(a Attempt) bool { return a.Tx == at }); k >= 0 {
+		if k := slices.Index(walk, at); k >= 0 {
 			return walk[k:]
 		}
-		a := j.next(at)
-		walk = append(walk, a.From)
-		at = a.To.Tx
+		walk = append(walk, at)
+		at = j.next(at)
 	}
 }
 
 // behind returns those on whose waiting the deadlock of a cycle depends: its members, and
 // for each that waits for units, all that keep them.
-func (j *jam) behind(cycle []Attempt) []Attempt {
+func (j *jam) behind(cycle []int) []int {
 	all := slices.Clone(cycle)
-	add := func(a *Arc) {
-		if !slices.ContainsFunc(all, func(b Attempt) bool { return a.To.Tx == b.Tx }) {
-			all = append(all, j.arcs[j.out[a.To.Tx][0]].From)
+	add := func(tx int) {
+		if !slices.Contains(all, tx) {
+			all = append(all, tx)
 		}
 	}
 	for i := 0; i < len(all); i++ {
-		out := j.out[all[i].Tx]
-		if j.arcs[out[0]].Spare == 0 && i >= len(cycle) {
-			add(j.next(all[i].Tx)) // any one that remains keeps it waiting
+		tx := all[i]
+		if j.arcs[j.out[tx][0]].Spare == 0 && i >= len(cycle) {
+			add(j.next(tx)) // any one that remains keeps it waiting
 		}
-		for _, k := range out {
-			if a := &j.arcs[k]; a.Spare > 0 && j.waits(a.To) && j.is[a.To.Tx] {
-				add(a)
+		for _, k := range j.out[tx] {
+			if j.arcs[k].Spare > 0 && j.remains(k) {
+				add(j.to[k])
 			}
 		}
 	}

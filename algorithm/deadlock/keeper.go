@@ -11,18 +11,22 @@ import (
 // commits or aborts, so an attempt never comes back. A restarted transaction has the next
 // number and keeps its stamp.
 type Attempt struct {
-	Tx     int // number of the transaction, unique among all that can meet
+	Origin uint64 // incarnation of the member where the transaction began, 0 in simulations
+	Tx     int    // number of the transaction, unique among those of its Origin
 	Number uint64
 	Stamp  algorithm.Time // when the transaction began
 	Seq    int            // number of the request, from 1 within the attempt; 0 where none is meant
 }
 
+// of reports whether two attempts are of one transaction.
+func (a Attempt) of(b Attempt) bool { return a.Origin == b.Origin && a.Tx == b.Tx }
+
 // same reports whether two requests belong to one attempt.
-func (a Attempt) same(b Attempt) bool { return a.Tx == b.Tx && a.Number == b.Number }
+func (a Attempt) same(b Attempt) bool { return a.of(b) && a.Number == b.Number }
 
 // older reports whether a began before b. No two transactions have the same age.
 func (a Attempt) older(b Attempt) bool {
-	return a.Stamp.Before(b.Stamp) || a.Stamp == b.Stamp && a.Tx < b.Tx
+	return a.Stamp.Before(b.Stamp) || a.Stamp == b.Stamp && byIdentity(a, b) < 0
 }
 
 // A Mode is how much of a lock a request is for: all of it, a share in it, or, as a
@@ -67,16 +71,19 @@ func (m Mode) Check(units int) error {
 // than transactions.
 func (m Mode) Of(units int) (amount, whole int) {
 	if whole = units; units < 2 {
-		whole = 2 * maxIndex
+		whole = maxHolds
 	}
 	switch {
-	case m == Exclusive || units < 2 && m > 0:
-		return whole, whole
-	case m < 0:
+	case m == Shared && units < 2:
 		return 1, whole
+	case m > Exclusive && units >= 2:
+		return min(int(m), whole), whole
 	}
-	return int(m), whole
+	return whole, whole
 }
+
+// maxHolds is greater than the number of shared holds may be.
+const maxHolds = 1 << 30
 
 // A Request is one request for a lock.
 type Request struct {
@@ -104,7 +111,8 @@ type Arc struct {
 // An Effect is something that a Keeper wants done.
 type Effect struct {
 	Kind EffectKind
-	Hold // the request that it is about; with its fencing token if Kind is Grant
+	Hold         // the request that it is about; with its fencing token if Kind is Grant
+	By   Attempt // Wound: the waiting request that needs it; Die: the holder for which it must not wait
 }
 
 // An EffectKind is the kind of an Effect.
@@ -134,7 +142,7 @@ type policy struct {
 //		var effects []Effect
 //		switch in.Kind {
 //		case request:
-//			effects = k.Request(in.Request)
+//			effects, _ = k.Request(in.Request)
 //		case release: // commit, abort, or cancel of one request
 //			effects = k.Release(in.Attempt)
 //		case report: // of a member that was in the view before
@@ -231,16 +239,24 @@ func (k *Keeper) cleared(r *Request) bool {
 	return k.readers && r.Mode == Shared
 }
 
-// Request handles a request. A transaction has one request for the lock at a time: a
-// second one is ignored, and so is one that no lock of this kind can grant.
-func (k *Keeper) Request(r Request) []Effect {
-	k.add(r)
-	return k.settle()
+// Request handles a request, and reports whether it was taken. A transaction has one
+// request for the lock at a time: a second one is ignored, and so is one that no lock of
+// this kind can grant.
+func (k *Keeper) Request(r Request) (effects []Effect, ok bool) {
+	if !k.add(r) {
+		return nil, false
+	}
+	return k.settle(), true
+}
+
+// Open reports whether a request would be granted at once.
+func (k *Keeper) Open(r Request) bool {
+	return r.Mode.Check(k.units) == nil && !k.knows(r.Attempt) && len(k.queue) == 0 && k.fits(&r) && k.cleared(&r)
 }
 
 // add puts a request into the queue, unless the transaction has or wants the lock already.
 func (k *Keeper) add(r Request) bool {
-	if r.Mode.Check(k.units) != nil || k.knows(r.Tx) {
+	if r.Mode.Check(k.units) != nil || k.knows(r.Attempt) {
 		return false
 	}
 	k.queue = append(k.queue, r)
@@ -248,9 +264,9 @@ func (k *Keeper) add(r Request) bool {
 }
 
 // knows reports whether a transaction has or wants the lock.
-func (k *Keeper) knows(tx int) bool {
-	return slices.ContainsFunc(k.holds, func(h Hold) bool { return h.Tx == tx }) ||
-		slices.ContainsFunc(k.queue, func(r Request) bool { return r.Tx == tx })
+func (k *Keeper) knows(who Attempt) bool {
+	return slices.ContainsFunc(k.holds, func(h Hold) bool { return h.of(who) }) ||
+		slices.ContainsFunc(k.queue, func(r Request) bool { return r.of(who) })
 }
 
 // Release ends what an attempt has or wants: with a Seq only that request, which is how a
@@ -315,13 +331,19 @@ func (k *Keeper) Holds() []Hold { return slices.Clone(k.holds) }
 // Waits returns the requests that wait, in order of arrival.
 func (k *Keeper) Waits() []Request { return slices.Clone(k.queue) }
 
+// Suspects returns the members that may hold the lock without its being known.
+func (k *Keeper) Suspects() []uint64 { return slices.Clone(k.suspects) }
+
+// Units returns how many units a semaphore has; 1 for a lock.
+func (k *Keeper) Units() int { return max(1, k.units) }
+
 // settle makes one judgement: it grants what can be granted, and applies the method to
 // every pair of a waiting request and an incompatible hold. Against what suspects may
 // hold there is no judgement. Such a request waits until the hold is reported.
 func (k *Keeper) settle() []Effect {
 	effects := k.grants(nil)
-	for i := k.dying(); i >= 0; i = k.dying() {
-		effects = append(effects, Effect{Kind: Die, Hold: Hold{Request: k.queue[i]}})
+	for i, by := k.dying(); i >= 0; i, by = k.dying() {
+		effects = append(effects, Effect{Kind: Die, Hold: Hold{Request: k.queue[i]}, By: by})
 		k.queue = slices.Delete(k.queue, i, i+1)
 		effects = k.grants(effects) // the next request may be compatible
 	}
@@ -368,27 +390,30 @@ func (k *Keeper) grant(i int) Effect {
 	return Effect{Kind: Grant, Hold: h}
 }
 
-// dying returns the index of a request that must not wait for a hold, or -1.
-func (k *Keeper) dying() int {
-	if k.dies == nil {
-		return -1
+// dying returns the index of a request that must not wait for a hold, and that hold; or -1.
+func (k *Keeper) dying() (i int, by Attempt) {
+	for i := range k.queue {
+		r := &k.queue[i]
+		if k.dies == nil || k.fits(r) {
+			continue
+		}
+		if at := slices.IndexFunc(k.holds, func(h Hold) bool { return k.dies(r.Attempt, h.Attempt) }); at >= 0 {
+			return i, k.holds[at].Attempt
+		}
 	}
-	return slices.IndexFunc(k.queue, func(r Request) bool {
-		return !k.fits(&r) && slices.ContainsFunc(k.holds, func(h Hold) bool { return k.dies(r.Attempt, h.Attempt) })
-	})
+	return -1, Attempt{}
 }
 
 // preempt wounds holders for which requests wait that must not.
 func (k *Keeper) preempt(effects []Effect) []Effect {
 	for i := 0; k.wounds != nil && i < len(k.holds); i++ {
 		h := &k.holds[i]
-		if h.Wounded || !slices.ContainsFunc(k.queue, func(r Request) bool {
-			return !k.fits(&r) && k.wounds(r.Attempt, h.Attempt)
-		}) {
+		by := slices.IndexFunc(k.queue, func(r Request) bool { return !k.fits(&r) && k.wounds(r.Attempt, h.Attempt) })
+		if h.Wounded || by < 0 {
 			continue
 		}
 		h.Wounded = true
-		effects = append(effects, Effect{Kind: Wound, Hold: *h})
+		effects = append(effects, Effect{Kind: Wound, Hold: *h, By: k.queue[by].Attempt})
 	}
 	return effects
 }

@@ -164,7 +164,7 @@ func AttemptOf(m algorithm.Machine, tx algorithm.ID) uint64 {
 // last.
 func Methods() []Method {
 	return []Method{
-		None(), Ordered(), Priority(), PriorityRequester(), WaitDie(), WoundWait(), Banker(), DetectCentral(), DetectDistributed(),
+		None(), Ordered(), Priority(), PriorityRequester(), WaitDie(), WoundWait(), Banker(), DetectCentral(), DetectDistributed(), Timeout(),
 		WaitDieRestamped(), WoundWaitRestamped(),
 	}
 }

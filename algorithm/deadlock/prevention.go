@@ -49,7 +49,7 @@ const rosenkrantz = "D. J. Rosenkrantz, R. E. Stearns, P. M. Lewis: System Level
 
 // byNumber is the rank of plain priorities: a small number ranks above a large one,
 // forever.
-func byNumber(a, b Attempt) bool { return a.Tx < b.Tx }
+func byNumber(a, b Attempt) bool { return byIdentity(a, b) < 0 }
 
 // Priority returns the method of prevention by plain priorities with preemption: a
 // requester of higher rank takes the lock from the holder. The lowest rank may never get

@@ -167,7 +167,8 @@ func (s *setting) hear(c *cluster, to int, f frame) {
 	k := &c.keepers[to]
 	switch f.kind {
 	case asks:
-		s.do(c, to, k.Request(s.request(f.tx)))
+		effects, _ := k.Request(s.request(f.tx))
+		s.do(c, to, effects)
 	case gives:
 		s.do(c, to, k.Release(s.attempt(f.tx)))
 	case reports:
