@@ -66,7 +66,7 @@ func (m *Member) requested(n int32, rank int, r deadlock.Request, units int, try
 	if err != nil {
 		return err
 	}
-	switch id := idOf(r.Attempt); {
+	switch {
 	case b.units != units:
 		m.refuseKept(n, rank, r.Attempt, otherUnits)
 	case try && !b.keeper.Open(r):
@@ -76,8 +76,10 @@ func (m *Member) requested(n int32, rank int, r deadlock.Request, units int, try
 		}
 		m.refuseKept(n, rank, r.Attempt, why)
 	default:
-		b.where[id] = rank
-		m.carryOut(b, b.keeper.Request(r))
+		if effects, ok := b.keeper.Request(r); ok {
+			b.where[idOf(r.Attempt)] = rank
+			m.carryOut(b, effects)
+		}
 	}
 	m.shelve(b)
 	return nil

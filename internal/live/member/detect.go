@@ -28,7 +28,7 @@ type detector struct {
 	arcs    []deadlock.Arc
 	locks   []string // names of those in arcs
 	asks    deadlock.Inquiries
-	waits   map[deadlock.Attempt]string // what those in a deadlock wait for
+	waits   map[deadlock.Attempt][]string // by the victim of a deadlock that is being confirmed: what those in it wait for
 }
 
 // An arc is an edge of a local graph, as frames carry it.
@@ -151,11 +151,9 @@ func (m *Member) graph(rank int, round uint64, arcs []arc, more bool) {
 // search ends a round: it asks about the deadlocks that it has found.
 func (m *Member) search(d *detector) {
 	found := deadlock.Deadlocks(d.arcs)
-	if len(d.asks) == 0 {
-		d.waits = map[deadlock.Attempt]string{}
-	}
+	waits := map[deadlock.Attempt]string{}
 	for _, a := range d.arcs {
-		d.waits[a.From] = d.locks[a.Lock]
+		waits[a.From] = d.locks[a.Lock]
 	}
 	d.arcs, d.locks = nil, nil
 	for _, x := range found {
@@ -163,6 +161,13 @@ func (m *Member) search(d *detector) {
 			continue
 		}
 		d.asks.Open(x)
+		if d.waits == nil {
+			d.waits = map[deadlock.Attempt][]string{}
+		}
+		d.waits[x.Victim] = nil
+		for _, who := range x.Cycle {
+			d.waits[x.Victim] = append(d.waits[x.Victim], waits[who])
+		}
 		for _, who := range x.Behind {
 			if rank := m.epoch.view.Rank(who.Origin); rank < 0 {
 				m.confirmed(who, false) // its member has left: so has the transaction
@@ -188,12 +193,17 @@ func (m *Member) stillWaits(who deadlock.Attempt) bool {
 func (m *Member) confirmed(who deadlock.Attempt, yes bool) {
 	d := m.detector()
 	x, all := d.asks.Answered(who, yes)
+	if x == nil {
+		return
+	}
+	names := d.waits[x.Victim]
+	delete(d.waits, x.Victim)
 	if !all {
 		return // if there is a deadlock after all, those in it demand another round
 	}
 	v := &Victim{How: InCycle}
-	for _, a := range x.Cycle {
-		v.Cycle = append(v.Cycle, Wait{Inc: a.Origin, Tx: uint64(a.Tx), Lock: d.waits[a]})
+	for i, a := range x.Cycle {
+		v.Cycle = append(v.Cycle, Wait{Inc: a.Origin, Tx: uint64(a.Tx), Lock: names[i]})
 	}
 	if rank := m.epoch.view.Rank(x.Victim.Origin); rank >= 0 {
 		m.order(rank, x.Victim, v)

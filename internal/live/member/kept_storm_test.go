@@ -30,13 +30,13 @@ type keptStorm struct {
 
 type keptProc struct {
 	*Member
-	dead, out  bool // crashed; evicted
-	paused     Instant
-	granted    Instant // until when the service counts its lease
-	renewals   []keptRenewal
-	apps       []*keptApp
-	early      []keptMail
-	installing bool
+	dead, out bool // crashed; evicted
+	paused    Instant
+	granted   Instant // until when the service counts its lease
+	renewals  []keptRenewal
+	apps      []*keptApp
+	early     []keptMail
+	txs       uint64
 }
 
 type keptRenewal struct {
@@ -57,6 +57,7 @@ type keptApp struct {
 	plan   []keptWish
 	waits  *keptHold
 	has    []*keptHold
+	past   []*keptHold
 	doomed bool
 	left   int // transactions to go
 	rest   Instant
@@ -76,7 +77,6 @@ type keptHold struct {
 	since  Instant // when it began to wait
 	inside Instant // when it began to hold
 	ended  Instant // 0 if it has not
-	seq    int
 	tx     int
 }
 
@@ -101,7 +101,7 @@ func newKeptStorm(tb testing.TB, method string, seed uint64) *keptStorm {
 func (s *keptStorm) start() Who {
 	inc := uint64(len(s.procs) + 1)
 	settings := Usual()
-	settings.Lease, settings.Renew, settings.Drift = 200*Millisecond, 40*Millisecond, 0
+	settings.Lease, settings.Renew, settings.Drift, settings.ViewLife = 200*Millisecond, 40*Millisecond, 0, 0
 	m, err := New(Config{Inc: inc, Settings: settings, Spec: specs, Limits: Limits{Part: 60}})
 	if err != nil {
 		s.tb.Fatal(err)
@@ -110,7 +110,7 @@ func (s *keptStorm) start() Who {
 	m.lease = s.now + Instant(settings.Lease)
 	m.later = s.r.IntN(2) == 0
 	for range 1 + s.r.IntN(3) {
-		p.apps = append(p.apps, &keptApp{p: p, left: 1 + s.r.IntN(6)})
+		p.apps = append(p.apps, &keptApp{p: p, left: 1 + s.r.IntN(25)})
 	}
 	s.procs = append(s.procs, p)
 	return Who{fmt.Sprint("m", inc), inc}
@@ -260,8 +260,8 @@ func (s *keptStorm) judgeVictim(h *keptHold, v *Victim) {
 // waited returns the last wait of a transaction for a lock.
 func (s *keptStorm) waited(w Wait) (last *keptHold) {
 	for _, a := range s.procs[w.Inc-1].apps {
-		for _, h := range append(slices.Clone(a.has), a.waits) {
-			if h != nil && h.tx == int(w.Tx) && h.name == w.Lock {
+		for _, h := range a.past {
+			if h.tx == int(w.Tx) && h.name == w.Lock {
 				last = h
 			}
 		}
@@ -294,14 +294,15 @@ func (s *keptStorm) act(a *keptApp) {
 		}
 	default:
 		w := a.plan[0]
-		t, err := p.Lock(s.now, w.name, Ask{Deadline: Never, Mode: w.mode, Units: s.units[w.name], Tx: a.number, Born: a.born})
+		t, err := p.Lock(s.now, w.name, Ask{Deadline: Never, Terms: Terms{w.mode, s.units[w.name], a.number, a.born}})
 		if err != nil {
 			s.tb.Fatalf("%v %q: %v", w.mode, w.name, err)
 		}
 		a.plan = a.plan[1:]
 		a.waits = &keptHold{keptWish: w, app: a, ticket: t, since: s.now}
+		a.past = append(a.past, a.waits)
 		if x := p.waiter(t); x != nil {
-			a.waits.seq, a.waits.tx = x.part.Seq, x.part.Tx
+			a.waits.tx = x.part.Tx
 		}
 		s.take(p)
 	}
@@ -310,7 +311,8 @@ func (s *keptStorm) act(a *keptApp) {
 // begin makes a plan.
 func (s *keptStorm) begin(a *keptApp) {
 	a.left--
-	a.number++
+	a.p.txs++
+	a.number = a.p.txs
 	a.born = 0
 	s.planFor(a)
 }
@@ -353,7 +355,8 @@ func (s *keptStorm) end(a *keptApp, again bool) {
 	}
 	a.has, a.doomed, a.plan = nil, false, nil
 	if again {
-		a.number++
+		a.p.txs++
+		a.number = a.p.txs
 		a.rest = s.now + Instant(s.r.IntN(int(20*Millisecond)))
 		s.planFor(a)
 	}
@@ -465,7 +468,7 @@ func (s *keptStorm) idle() bool {
 }
 
 func (s *keptStorm) run() {
-	for range 4000 {
+	for range 10_000 {
 		s.step()
 	}
 	s.quiet = true
@@ -490,10 +493,13 @@ func (s *keptStorm) stuck() string {
 	return text
 }
 
+// keptSeeds is the number of storms for each method.
+var keptSeeds = 40
+
 // Whatever happens, kept locks are held compatibly, tokens rise, victims were in a
 // deadlock, and all transactions end.
 func TestKeptStorm(t *testing.T) {
-	seeds := uint64(60)
+	seeds := uint64(keptSeeds)
 	if testing.Short() {
 		seeds = 15
 	}
