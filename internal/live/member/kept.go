@@ -251,7 +251,7 @@ func (m *Member) partOf(who deadlock.Attempt) *part {
 // got handles a grant. A request that has ended meanwhile has already been withdrawn.
 func (m *Member) got(who deadlock.Attempt, t Token) {
 	p := m.partOf(who)
-	if p == nil || p.state != wants || p.owed {
+	if p == nil || p.state != wants {
 		return
 	}
 	p.state, p.token = granted, t
