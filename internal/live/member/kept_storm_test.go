@@ -32,6 +32,7 @@ type keptProc struct {
 	*Member
 	dead, out bool // crashed; evicted
 	paused    Instant
+	cut       Instant // until when its renewals are lost
 	granted   Instant // until when the service counts its lease
 	renewals  []keptRenewal
 	apps      []*keptApp
@@ -77,6 +78,7 @@ type keptHold struct {
 	since  Instant // when it began to wait
 	inside Instant // when it began to hold
 	ended  Instant // 0 if it has not
+	until  Instant // of a lost one: when its application stops acting at the latest
 	tx     int
 }
 
@@ -185,6 +187,9 @@ func (s *keptStorm) event(p *keptProc, e Event) {
 		s.holds++
 	case Lost:
 		h.lost, h.ended = true, s.now
+		if e.Cause == Lease {
+			h.until = p.lease
+		}
 		a.doomed = true
 	case Doomed:
 		a.doomed = true
@@ -201,7 +206,8 @@ func (s *keptStorm) event(p *keptProc, e Event) {
 
 // valid reports whether an application may act on a hold now.
 func (s *keptStorm) valid(h *keptHold) bool {
-	return !h.lost && h.ended == 0 && !h.app.p.dead && h.app.p.Usable(s.now)
+	p := h.app.p
+	return !p.dead && (s.now < h.until || h.ended == 0 && p.Usable(s.now))
 }
 
 // judge checks a new hold against all others.
@@ -279,7 +285,15 @@ func (s *keptStorm) act(a *keptApp) {
 	case a.doomed:
 		s.end(a, true)
 	case a.waits != nil:
-		if s.r.IntN(40) == 0 && !s.quiet {
+		if len(a.has) > 0 && s.r.IntN(100) == 0 && !s.quiet { // it releases a lock early
+			h := a.has[0]
+			h.ended = s.now
+			if err := p.Unlock(s.now, h.name, h.token); err != nil && !h.lost {
+				s.tb.Fatalf("release %q: %v", h.name, err)
+			}
+			s.take(p)
+			a.has = slices.Delete(a.has, 0, 1)
+		} else if s.r.IntN(40) == 0 && !s.quiet {
 			t := a.waits.ticket
 			a.waits.ended = s.now
 			a.waits = nil
@@ -345,6 +359,7 @@ func (s *keptStorm) end(a *keptApp, again bool) {
 		s.take(p)
 	}
 	for _, h := range a.has {
+		h.until = 0 // it has stopped
 		if h.ended == 0 {
 			h.ended = s.now
 		}
@@ -393,8 +408,8 @@ func (s *keptStorm) commit() {
 
 // renew has the view service handle the renewals of a process.
 func (s *keptStorm) renew(p *keptProc) {
-	if s.view.Rank(p.Inc) < 0 {
-		return // evicted: it hears nothing more
+	if s.view.Rank(p.Inc) < 0 || s.now < p.cut {
+		return // evicted, or cut off
 	}
 	for _, r := range p.renewals {
 		p.granted = max(p.granted, s.now+Instant(p.Settings.Lease))
@@ -440,6 +455,9 @@ func (s *keptStorm) step() {
 		s.commit()
 	case k < 7 && !s.quiet && s.r.IntN(20) == 0:
 		p.paused = s.now + Instant(s.r.IntN(int(300*Millisecond)))
+	case k < 8 && !s.quiet && s.r.IntN(10) == 0:
+		p.cut = s.now + Instant(s.r.IntN(int(400*Millisecond)))
+		p.renewals = nil
 	case k < 25:
 		s.renew(p)
 	case k < 45:
