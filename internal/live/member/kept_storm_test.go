@@ -195,7 +195,7 @@ func (s *keptStorm) event(p *keptProc, e Event) {
 		s.holds++
 	case Lost:
 		h.lost, h.ended = true, s.now
-		if e.Cause == Lease {
+		if e.Cause == Lease || e.Cause == Changed {
 			h.until = p.lease
 		}
 		a.doomed = true
