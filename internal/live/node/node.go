@@ -58,7 +58,7 @@ type Node struct {
 	p        *process.Process
 	in       process.Input   // the last input handed in
 	stepped  bool            // its effects are not carried out yet
-	acks     []process.Input // saves that are durable at once
+	acks     []process.Input // saves that are durable, and other inputs for steps of their own
 	asks     []session.Question
 	hung     error          // why to close a connection to a node: it sent what no correct node sends
 	cut      error          // the same for a client

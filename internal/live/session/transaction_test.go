@@ -204,6 +204,20 @@ func TestTransactionForgotten(t *testing.T) {
 	}
 }
 
+// A request that has never been sent ends too.
+func TestTransactionLate(t *testing.T) {
+	s := newStage(t, "a")
+	r, err := s.g.Lock(s.now, "x", Opts{Wait: 5 * ms, Terms: member.Terms{Tx: 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.pass(10 * ms)
+	s.wants("late", r, Refused)
+	if len(s.g.txs) != 0 {
+		t.Errorf("%d transactions are left", len(s.g.txs))
+	}
+}
+
 // forgets lets an attempt succeed at a node that does not know the session.
 func (s *stage) forgets(address string, inc uint64) {
 	s.t.Helper()
