@@ -66,6 +66,15 @@
 // the highest it has seen. [Fence] does that in memory, and [FenceTx] in an SQL
 // transaction. See docs/fencing.md.
 //
+// # Shared locks and transactions
+//
+// Locks whose names begin with "kept/" can be shared: [Locker.RLock] acquires one for
+// reading, while [Locker.Lock] excludes all others. [Locker.Semaphore] has a number of units,
+// of which each holder acquires some. [Locker.Transact] runs a function that acquires several
+// locks one after the other, in any order. If transactions wait for each other in a cycle, one
+// of them gets [ErrDeadlock], and is run again. Which names are kept, and how deadlocks are
+// found or prevented, is chosen by prefix with [Config.Algorithm]. See docs/kept.md.
+//
 // # Listing locks
 //
 // Node.Locks and Client.Locks list the locks in use, with holders and waiters, Watch yields

@@ -429,7 +429,7 @@ func (d *Server) Value(t member.Ticket) string {
 }
 
 // refusals are the errors of the member that have reasons of their own.
-var refusals = []struct {
+var refusals = [...]struct {
 	err error
 	why Why
 }{
