@@ -27,7 +27,7 @@ type vote struct {
 
 func (v vote) config() Config {
 	c := Config{
-		Spec: v.spec, Seats: v.n, Env: elections.New(v.n), Tagged: true, Settles: true, Clock: Units, Pace: v.pace, Detects: true,
+		Spec: v.spec, Seats: v.n, Env: elections.New(v.n), Tagged: true, Settles: true, Clock: Units, Pace: v.pace,
 		Names: []string{elections.OneLeader, elections.Agreement}, Crashes: v.crashes, Comebacks: v.comebacks,
 		Starts: []algorithm.View{{N: v.n, Holder: algorithm.ID(v.n - 1), Busy: true}},
 	}
@@ -157,7 +157,7 @@ func transacts(t testing.TB, c transactions.Config, rounds int) Config {
 		t.Fatal(err)
 	}
 	g := Config{
-		Spec: spec, Seats: c.Layout.Sites, Env: env, Sites: true, Detects: true, Form: Form{Counters: Ranked},
+		Spec: spec, Seats: c.Layout.Sites, Env: env, Sites: true, Form: Form{Counters: Ranked},
 		Names: []string{family.MutualExclusion, family.Deadlock, family.Cycle, family.FalseReport, family.OneVictim},
 	}
 	if rounds == 0 {
