@@ -202,3 +202,28 @@ func (s showing) Waiting(state []byte) (waiting, calm uint32) {
 	s.show(s.from)
 	return 0, 0
 }
+
+// The label of a step that needs no number has none.
+func TestLabelsWithoutNumbers(t *testing.T) {
+	m, err := New(vote{election.Bully(), 2, 1, 1, Quick}.config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	made := map[int]int{}
+	walk(t, m, func(w *worker, g *state) {
+		_, err := w.Next(m.pack(nil, g), func(s explore.Step, _ []byte) {
+			switch l := moveOf(s.Label); l.kind {
+			case doSuspect, doCrash, doReturn:
+				if made[l.kind]++; l.nth != 0 {
+					t.Fatalf("%s: %+v", contents(g), l)
+				}
+			}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	})
+	if len(made) != 3 {
+		t.Errorf("only steps of the kinds %v were made", made)
+	}
+}
