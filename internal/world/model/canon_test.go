@@ -496,3 +496,28 @@ func (m stepped) Step(in host.Input, out *host.Output) error {
 	m.states[string(m.AppendState(nil))] = true
 	return m.Machine.Step(in, out)
 }
+
+// Of neighbours that are copies of an idempotent message, one is kept.
+func TestCollapse(t *testing.T) {
+	m := mustModel(t, setup{Spec: mutex.SuzukiKasami(), Nodes: 2, Requests: 1})
+	kinds := map[bool]int{}
+	walk(t, m, func(w *worker, g *state) {
+		w.know(g)
+		if len(g.messages) != 1 {
+			return
+		}
+		x := g.messages[0]
+		want := 3
+		if w.info(x.blob).idem {
+			want = 1
+		}
+		kinds[want == 1]++
+		g.messages = append(g.messages, x, x)
+		if w.collapse(g); len(g.messages) != want {
+			t.Errorf("%d of 3 copies are kept, want %d", len(g.messages), want)
+		}
+	})
+	if len(kinds) != 2 {
+		t.Errorf("only such messages: %v", kinds)
+	}
+}
