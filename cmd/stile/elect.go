@@ -33,11 +33,11 @@ func newElect() *cobra.Command {
 resigns when it exits. The election is the lock of the same name, and everything
 said of 'stile exec' applies: if the leadership is lost, the command is killed
 before another process can be elected. The command gets STILE_ELECTION and
-STILE_TERM besides STILE_LOCK and STILE_TOKEN. The term is the fencing token, and
+STILE_TERM besides STILE_LOCK and STILE_TOKEN. The term is the fencing token: it
 rises from leader to leader.
 
 Without a command, prints the leader. With --observe, prints the leader and then
-each change, one line each, until Ctrl-C: every leader in the order of the terms,
+each change, one line each, until Ctrl-C: every leader in the order of terms,
 and that there is none. A leader whose node crashed counts until its lease has
 expired. Problems with single nodes are reported on standard error.
 
