@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -33,6 +34,7 @@ type claim struct {
 	Term  stile.Token
 	At    member.Instant // before it was seen to lead; of a beginning, after it was elected
 	Begin bool
+	Late  bool // it does not lead any more, and writes all the same
 }
 
 // candidate campaigns, and reports as long as it leads, until it is killed.
@@ -60,15 +62,16 @@ func candidate(text string) int {
 			fmt.Println(err)
 			continue
 		}
-		err = report.Encode(claim{name, l.Term(), clock.Now(), true})
+		err = report.Encode(claim{name, l.Term(), clock.Now(), true, false})
 		for err == nil {
 			now := clock.Now()
 			if l.Err() != nil {
 				break
 			}
-			err = report.Encode(claim{name, l.Term(), now, false})
+			err = report.Encode(claim{name, l.Term(), now, false, false})
 			time.Sleep(2 * time.Millisecond)
 		}
+		err = errors.Join(err, report.Encode(claim{name, l.Term(), 0, false, true}))
 		fmt.Println("term", l.Term(), "ended:", l.Err(), l.Resign(), err)
 	}
 }
@@ -143,12 +146,19 @@ func (c *chronicle) take(x claim) {
 	}
 	if x.Begin {
 		t.begun = x.At
-	} else {
-		t.last = max(t.last, x.At)
-		if c.writes++; !c.fence.Pass(x.Term) {
-			c.refused++
-		}
+		c.judge(i)
+		return
 	}
+	t.last = max(t.last, x.At)
+	if c.writes++; !c.fence.Pass(x.Term) {
+		c.refused++
+	}
+	c.judge(i)
+}
+
+// judge compares a term with the others.
+func (c *chronicle) judge(i int) {
+	t := c.terms[i]
 	for _, low := range c.terms[:i] {
 		if t.begun != 0 && low.last > t.begun {
 			c.wrong = append(c.wrong, fmt.Errorf("%s leads in term %v %v after %s was elected for term %v", low.who, low.Token, time.Duration(low.last-t.begun), t.who, t.Token))
@@ -159,6 +169,13 @@ func (c *chronicle) take(x claim) {
 			c.wrong = append(c.wrong, fmt.Errorf("%s leads in term %v %v after %s was elected for term %v", t.who, t.Token, time.Duration(t.last-high.begun), high.who, high.Token))
 		}
 	}
+}
+
+// refusals returns how many writes the fence has refused.
+func (c *chronicle) refusals() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.refused
 }
 
 // leads returns the last leader, if it was seen to lead after a time.
@@ -319,6 +336,35 @@ func (e *electoral) strike(node bool) {
 	e.serves()
 }
 
+// pause stops the leader until another one leads, and lets it write then: the fence refuses
+// that.
+func (e *electoral) pause() {
+	e.t.Helper()
+	t, _ := e.leader(clock.Now())
+	p := e.candidates[t.who].cmd.Process
+	if err := p.Signal(syscall.SIGSTOP); err != nil {
+		e.t.Fatal(err)
+	}
+	stopped := clock.Now()
+	e.until("another one leads", func() error {
+		next, err := e.chronicle.leads(stopped)
+		if err == nil && !t.Less(next.Token) {
+			err = fmt.Errorf("%s still leads in term %v", next.who, next.Token)
+		}
+		return err
+	})
+	before := e.chronicle.refusals()
+	if err := p.Signal(syscall.SIGCONT); err != nil {
+		e.t.Fatal(err)
+	}
+	e.until("the fence refuses the leader that was paused", func() error {
+		if e.chronicle.refusals() == before {
+			return errors.New("none was refused")
+		}
+		return nil
+	})
+}
+
 // The leader or its node is killed again and again. Never do two lead at a time, terms rise,
 // and observers see every leader in this order.
 func TestElections(t *testing.T) {
@@ -336,6 +382,7 @@ func TestElections(t *testing.T) {
 			for k := range *leaders / clusters {
 				e.strike(k%2 == 1)
 			}
+			e.pause()
 			e.judge()
 		})
 	}
@@ -372,11 +419,11 @@ func TestChronicle(t *testing.T) {
 		claims []claim
 		wrong  bool
 	}{
-		{[]claim{{"a", one, 1, true}, {"a", one, 2, false}, {"b", two, 3, true}, {"b", two, 4, false}}, false},
-		{[]claim{{"b", two, 3, true}, {"a", one, 1, true}, {"a", one, 2, false}}, false},
-		{[]claim{{"a", one, 1, true}, {"b", two, 3, true}, {"a", one, 4, false}}, true},
-		{[]claim{{"a", one, 4, false}, {"b", two, 3, true}}, true},
-		{[]claim{{"a", one, 1, true}, {"b", one, 3, true}}, true},
+		{[]claim{{"a", one, 1, true, false}, {"a", one, 2, false, false}, {"b", two, 3, true, false}, {"b", two, 4, false, false}}, false},
+		{[]claim{{"b", two, 3, true, false}, {"a", one, 1, true, false}, {"a", one, 2, false, false}}, false},
+		{[]claim{{"a", one, 1, true, false}, {"b", two, 3, true, false}, {"a", one, 4, false, false}}, true},
+		{[]claim{{"a", one, 4, false, false}, {"b", two, 3, true, false}}, true},
+		{[]claim{{"a", one, 1, true, false}, {"b", one, 3, true, false}}, true},
 	} {
 		var c chronicle
 		for _, x := range x.claims {
