@@ -345,9 +345,6 @@ func (d *Server) Holds() int { return d.holds }
 // ends all sessions.
 func (d *Server) End(why Why) {
 	for _, s := range d.all {
-		for r := s.first; r != nil; r = r.next {
-			d.show(r)
-		}
 		if s.conn != 0 {
 			d.bye(s.conn, why, true)
 		}
