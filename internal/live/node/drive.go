@@ -256,7 +256,7 @@ func (n *Node) named(inc uint64) string {
 
 // ending handles the end of the node's membership.
 func (n *Node) ending(how views.Ending) {
-	n.wakeAllPolls()
+	n.loseLeaders()
 	why := "the other members evicted it"
 	if how == views.Replaced {
 		why = "its voters now belong to another cluster"

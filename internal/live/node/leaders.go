@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -226,6 +227,14 @@ func (n *Node) wakeAllPolls() {
 	for name := range n.leaders.polls {
 		n.wakePolls(name)
 	}
+}
+
+// loseLeaders notes that the node is no longer a member: none leads through it.
+func (n *Node) loseLeaders() {
+	for name := range maps.Clone(n.leaders.now) {
+		n.shown(name)
+	}
+	n.wakeAllPolls()
 }
 
 // endPolls removes the queries of a connection that has ended.

@@ -37,13 +37,16 @@ func askLeader(t *testing.T, n *Node, here bool, q LeaderQuery) (r LeaderReport)
 }
 
 // waitsFor waits until so many queries wait.
-func waitsFor(t *testing.T, n *Node, polls int) {
+func waitsFor(t *testing.T, n *Node, want int) {
 	t.Helper()
-	becomes(t, n, fmt.Sprint(polls, " queries wait"), func(Status) bool {
-		n.mu.Lock()
-		defer n.mu.Unlock()
-		return len(n.leaders.polls["x"]) == polls
-	})
+	becomes(t, n, fmt.Sprint(want, " queries wait"), func(Status) bool { return polls(n) == want })
+}
+
+// polls returns how many queries wait.
+func polls(n *Node) int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return len(n.leaders.polls["x"])
 }
 
 // A node reports a leader once its value is attached, wakes those that wait for another one,
@@ -58,11 +61,11 @@ func TestLeaders(t *testing.T) {
 	}
 	defer c.Close()
 	var terms []string
-	for i, acquire := range []func() (lock.Handle, error){
+	for i, campaign := range []func() (lock.Handle, error){
 		func() (lock.Handle, error) { return n.Lock(ctx, "x", lock.Options{}) },
 		func() (lock.Handle, error) { return c.Lock(ctx, "x", lock.Options{}) },
 	} {
-		h, err := acquire()
+		h, err := campaign()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -79,6 +82,9 @@ func TestLeaders(t *testing.T) {
 			if err := h.SetValue(value); err != nil {
 				t.Error(err)
 			}
+			if i == 0 && polls(n) != 0 {
+				t.Error("queries still wait")
+			}
 			for range 2 {
 				if r = <-news; r.Leader == nil || r.Leader.Value != value || r.Leader.Token != h.Token().String() || i == 1 && r.Leader.Label != "me" {
 					t.Errorf("%q: %+v", value, r)
@@ -89,7 +95,11 @@ func TestLeaders(t *testing.T) {
 		if again.State != r.State || again.Leader == nil {
 			t.Errorf("after the wait: %+v", again)
 		}
+		next := make(chan lock.Handle)
+		go func() { next <- acquire(t, n, "x") }()
+		becomes(t, n, "waiting", func(s Status) bool { return s.Waiting == 1 })
 		release(t, h)
+		silent := <-next // holds the lock without a value
 		terms = append(terms, h.Token().String())
 		r = askLeader(t, n, true, LeaderQuery{Name: "x", Since: "0.0", Known: r.State, Wait: 1000})
 		var past []string
@@ -99,6 +109,7 @@ func TestLeaders(t *testing.T) {
 		if r.Leader != nil || strings.Join(past, " ") != strings.Join(terms, " ") {
 			t.Errorf("leaders %v, want %v; %+v", past, terms, r.Leader)
 		}
+		release(t, silent)
 	}
 	if r := askLeader(t, n, false, LeaderQuery{Name: "x", Since: terms[0]}); len(r.Past) != 1 || r.Past[0].Token != terms[1] {
 		t.Errorf("%+v", r)
@@ -123,7 +134,7 @@ func TestLeadersBounded(t *testing.T) {
 	about, _ := json.Marshal(LeaderQuery{Name: "x", Known: known, Wait: 1000})
 	ctx, cancel := soon(t)
 	defer cancel()
-	reader := Caller{Identity: cert.Identity{Kind: cert.IsClient, Name: "reader"}}
+	reader := Caller{Identity: cert.Identity{Kind: cert.IsClient, Name: "backup"}} // it may read mine/*, by the rules
 	c, err := n.Connect(ctx, reader, client.Config{})
 	if err != nil {
 		t.Fatal(err)
@@ -156,6 +167,9 @@ func TestLeadersBounded(t *testing.T) {
 	if _, err := c.Ask(ctx, AskLeader, about); !errors.Is(err, lock.ErrDenied) {
 		t.Errorf("without the right to read: %v", err)
 	}
+	if _, err := c.Ask(ctx, AskLeader, []byte(`{"name": "mine/x"}`)); err != nil {
+		t.Errorf("with the right to read: %v", err)
+	}
 	for _, about := range []string{"", "[]", `{"name":1}`} {
 		if _, err := c.Ask(ctx, AskLeader, []byte(about)); err == nil {
 			t.Errorf("%q is answered", about)
@@ -167,5 +181,12 @@ func TestLeadersBounded(t *testing.T) {
 	go ask()
 	waitsFor(t, n, 1)
 	c.Close()
-	waitsFor(t, n, 0)
+	becomes(t, n, "without connections", func(Status) bool {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		if len(n.conns) == 0 && len(n.leaders.polls) != 0 {
+			t.Error("a query waits whose connection has ended")
+		}
+		return len(n.conns) == 0
+	})
 }

@@ -52,6 +52,18 @@ func TestObserver(t *testing.T) {
 			t.Errorf("%d, %s: %v, want %v", i, x.what, got, x.want)
 		}
 	}
+	if got := o.since(); got != "1.7" {
+		t.Errorf("asks for terms after %s, and would not learn of the end of 1.8", got)
+	}
+	var after observer
+	before := &surveyed{past: list(leads("a", 5, ""))}
+	if got := after.take(before, start); !slices.Equal(got, list(none)) {
+		t.Errorf("an observer that begins after the last leader sees %v", got)
+	}
+	before.past = append(before.past, leads("b", 6, ""))
+	if got := after.take(before, start); !slices.Equal(got, list(leads("b", 6, ""), none)) {
+		t.Errorf("and then %v, want only what came later", got)
+	}
 	var late observer
 	s := &surveyed{now: list(leads("b", 4, ""), leads("a", 3, "")), past: list(leads("a", 2, ""))}
 	if got := late.take(s, start); !slices.Equal(got, list(leads("b", 4, ""))) {
