@@ -95,9 +95,10 @@ func leader(l survey.Leader) Leader { return Leader{l.Who, l.Node, l.Value, Toke
 //
 // A leader whose node crashed may still act, and counts as the leader until its lease has
 // expired or there is another one. Nodes remember leaders, so that even short terms are seen,
-// apart from those that begin and end at a node that crashes before it is asked. If a node
-// does not answer, Observe yields an error, and goes on. It ends when the context does, or
-// after an error that is ErrClosed or ErrDenied.
+// apart from those that begin and end at a node that crashes before it is asked, or does not
+// answer while later leaders are seen. If a node does not answer, Observe yields an error,
+// and goes on. It ends when the context does, or after an error that is ErrClosed or
+// ErrDenied.
 func (e *Election) Observe(ctx context.Context) iter.Seq2[Leader, error] {
 	return func(yield func(Leader, error) bool) {
 		for l, err := range e.survey.Observe(ctx) {
