@@ -88,7 +88,9 @@ func (e *Election) Observe(ctx context.Context) iter.Seq2[Leader, error] {
 			if err != nil && (!yield(Leader{}, err) || final(err)) {
 				return
 			}
-			e.wait(ctx, s, o.due)
+			if !o.more {
+				e.wait(ctx, s, o.due)
+			}
 		}
 	}
 }
@@ -195,6 +197,8 @@ type observer struct {
 	begun bool
 	last  Leader       // yielded last; zero if there was none
 	term  member.Token // of the last leader, which may have ended before the observer began
+	top   member.Token // highest term that was reported, whether yielded or not
+	more  bool         // something was reported that is not yielded yet: ask again at once
 	due   time.Time    // when the lease of the last leader has expired, which no node reports; zero if one does
 }
 
@@ -205,12 +209,20 @@ func (o *observer) since() string {
 	return t.String()
 }
 
-// take returns what is new. If the last leader is not reported to have ended, as after a
+// take returns what is new. When a term is reported for the first time, another node may have
+// answered just before it could report an earlier one. So a leader is yielded when all nodes have
+// been asked again: those that came before it have been reported then. If the last leader is not reported to have ended, as after a
 // crash, it leads until its lease has expired.
 func (o *observer) take(s *surveyed, now time.Time) (news []Leader) {
 	all := slices.Concat(s.now, s.past) // of the same term, the one that leads comes first
 	slices.SortStableFunc(all, func(a, b Leader) int { return compare(a.Term, b.Term) })
 	all = slices.CompactFunc(all, func(a, b Leader) bool { return a.Term == b.Term })
+	complete := o.top
+	if len(all) > 0 && o.top.Less(all[len(all)-1].Term) {
+		o.top = all[len(all)-1].Term
+	}
+	o.more = complete != o.top
+	all = slices.DeleteFunc(all, func(l Leader) bool { return complete.Less(l.Term) })
 	leads := func(l Leader) bool { return slices.Contains(s.now, l) }
 	ended := o.last.Term == member.Token{}
 	for _, l := range all {
@@ -229,6 +241,7 @@ func (o *observer) take(s *surveyed, now time.Time) (news []Leader) {
 		news = news[len(news)-1:]
 	}
 	switch {
+	case o.more: // whether there is a leader is not known before that
 	case slices.ContainsFunc(s.now, func(l Leader) bool { return l.Term == o.term }):
 		o.due = time.Time{}
 	case s.err != nil || o.begun && o.last == Leader{}:

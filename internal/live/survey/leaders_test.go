@@ -48,7 +48,7 @@ func TestObserver(t *testing.T) {
 		{"and another leads", 30, list(leads("c", 8, "")), nil, nil, list(leads("c", 8, ""))},
 	} {
 		s := &surveyed{now: x.now, past: x.past, err: x.err, lease: 10 * time.Second}
-		if got := o.take(s, start.Add(x.at*time.Second)); !slices.Equal(got, x.want) {
+		if got := twice(&o, s, start.Add(x.at*time.Second)); !slices.Equal(got, x.want) {
 			t.Errorf("%d, %s: %v, want %v", i, x.what, got, x.want)
 		}
 	}
@@ -57,16 +57,33 @@ func TestObserver(t *testing.T) {
 	}
 	var after observer
 	before := &surveyed{past: list(leads("a", 5, ""))}
-	if got := after.take(before, start); !slices.Equal(got, list(none)) {
+	if got := twice(&after, before, start); !slices.Equal(got, list(none)) {
 		t.Errorf("an observer that begins after the last leader sees %v", got)
 	}
 	before.past = append(before.past, leads("b", 6, ""))
-	if got := after.take(before, start); !slices.Equal(got, list(leads("b", 6, ""), none)) {
+	if got := twice(&after, before, start); !slices.Equal(got, list(leads("b", 6, ""), none)) {
 		t.Errorf("and then %v, want only what came later", got)
 	}
 	var late observer
 	s := &surveyed{now: list(leads("b", 4, ""), leads("a", 3, "")), past: list(leads("a", 2, ""))}
-	if got := late.take(s, start); !slices.Equal(got, list(leads("b", 4, ""))) {
+	if got := twice(&late, s, start); !slices.Equal(got, list(leads("b", 4, ""))) {
 		t.Errorf("an observer that begins sees %v, want the present leader", got)
 	}
+	var racing observer
+	twice(&racing, &surveyed{now: list(leads("a", 1, ""))}, start)
+	if got := racing.take(&surveyed{now: list(leads("b", 3, "")), past: list(leads("a", 1, ""))}, start); got != nil || !racing.more {
+		t.Errorf("a node that was asked too early to report term 2 is not asked again: %v", got)
+	}
+	if got := racing.take(&surveyed{now: list(leads("b", 3, "")), past: list(leads("a", 1, ""), leads("c", 2, ""))}, start); !slices.Equal(got, list(leads("c", 2, ""), leads("b", 3, ""))) {
+		t.Errorf("an observer that asks again sees %v", got)
+	}
+}
+
+// twice takes a survey as often as the observer asks for.
+func twice(o *observer, s *surveyed, now time.Time) []Leader {
+	news := o.take(s, now)
+	for o.more {
+		news = append(news, o.take(s, now)...)
+	}
+	return news
 }
