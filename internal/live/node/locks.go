@@ -174,7 +174,8 @@ func (n *Node) describe(m *member.Member, w *member.Why) LockInfo {
 	now := n.clock()
 	l := LockInfo{Name: w.Name, Node: n.c.Name, Algorithm: w.Algorithm, Home: w.Home.Name, Waiters: []WaiterInfo{}}
 	if h := w.Holder; h != nil {
-		l.Holder = &HolderInfo{n.who(h.Client), h.Token.String(), seconds(until(h.Since, now)), seconds(until(now, m.Deadline())), n.value(h)}
+		l.Holder = &HolderInfo{n.who(h.Client), h.Token.String(), seconds(until(h.Since, now)), seconds(until(now, m.Deadline())), ""}
+		l.Holder.Value, _ = n.value(h)
 	}
 	listed := w.Waiters[:min(len(w.Waiters), maxListed)]
 	l.Unlisted = len(w.Waiters) - len(listed)
@@ -187,12 +188,14 @@ func (n *Node) describe(m *member.Member, w *member.Why) LockInfo {
 	return l
 }
 
-// value returns the value that a holder has attached to its lock.
-func (n *Node) value(h *member.Holder) string {
+// value returns the value that a holder has attached to its lock; false if it has attached
+// none.
+func (n *Node) value(h *member.Holder) (value string, ok bool) {
 	if h.Client != 0 {
 		return n.p.Value(h.Ticket)
 	}
-	return n.values[h.Ticket]
+	value, ok = n.values[h.Ticket]
+	return value, ok
 }
 
 // Queue returns the sessions of the requests that wait for a lock at this node, the next one

@@ -24,7 +24,7 @@ type request struct {
 	ticket     member.Ticket
 	token      member.Token // of a held lock
 	name       string
-	value      string
+	value      *string // attached by the client; nil if none was
 	state      uint8
 	prev, next *request // in the list of its session
 }
@@ -79,7 +79,9 @@ func (d *Server) serve(now member.Instant, m *member.Member, s *session, f *Fram
 		d.send(s, &Frame{Kind: Done, Number: f.Number, OK: ok})
 	case Value:
 		if r != nil {
-			r.value = f.Value
+			value := f.Value // not &f.Value, which would keep the frame
+			r.value = &value
+			d.show(r)
 		}
 	case Close:
 		m.Close(now, s.id)
@@ -176,6 +178,7 @@ func (d *Server) abandon(r *request) {
 	}
 	if r.state == held {
 		d.holds--
+		d.show(r)
 	}
 	r.state = gone
 	delete(d.requests, key{r.of.id, r.number})
@@ -212,6 +215,7 @@ func (d *Server) Told(e *member.Event) bool {
 		if wanted {
 			r.state = held
 			d.holds++
+			d.show(r)
 			d.grant(r)
 		} else {
 			d.due = append(d.due, r)
@@ -232,4 +236,12 @@ func (d *Server) Told(e *member.Event) bool {
 		d.send(s, &Frame{Kind: Over, Number: r.number, Why: Busy})
 	}
 	return true
+}
+
+// show reports that a lock with a value is held, that its value is another, or that it is no
+// longer held.
+func (d *Server) show(r *request) {
+	if r.value != nil && r.state == held {
+		d.Out.Shown = append(d.Out.Shown, r.name)
+	}
 }
