@@ -101,6 +101,10 @@ func captures() map[string][]capture {
 			{"an edge is dropped", two, check.Deadlock, prevented + ", a timer of site 1 expires"},
 			{"the oldest is the victim", two, check.OneVictim, prevented + ", a timer of site 1 expires; P1 aborts: P1->P2->P1"},
 		},
+		"timeout": {
+			{"no transaction times out", two, check.Deadlock, prevented},
+			{"a lock is given to two", two, check.MutualExclusion, "P1 asks for L1, P2 asks for L1"},
+		},
 		"detect-distributed": {
 			{"the oldest is the victim", two, check.OneVictim, prevented + "; P1 aborts: P2->P1->P2"},
 			{"every other site has the rule reversed", dinner(3, 3, 1), check.Deadlock, "P1 asks for L1, P1 asks for L2, P2 asks for L2, P2 asks for L3, P3 asks for L3, P3 asks for L1, site 2 receives REQUEST from site 1, site 3 receives REQUEST from site 2, site 3 receives PATH from site 2, site 1 receives REQUEST from site 3, site 2 receives PATH from site 1"},
@@ -146,7 +150,7 @@ func TestStalePaths(t *testing.T) {
 		meal  meal
 		steps int
 	}{
-		"paths of ended attempts are kept":            {crowd(2, 2), 31},
+		"paths of ended attempts are kept":            {crowd(2, 2), 27},
 		"paths are kept, whatever has become of them": {dinner(2, 2, 2), 20},
 	}
 	for _, r := range deadlock.StalePaths() {

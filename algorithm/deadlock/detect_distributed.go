@@ -184,12 +184,17 @@ func (p *pushing) forget(s *site) {
 	p.sent = slices.DeleteFunc(p.sent, stale)
 }
 
-// see records attempts: those before them have ended.
+// see records attempts: those before them have ended, and so have the waits of earlier
+// requests.
 func (p *pushing) see(s *site, nodes ...Attempt) {
 	more := false
 	for _, n := range nodes {
 		if n.Number > p.latest[n.Tx] {
 			p.latest[n.Tx], p.gone[n.Tx], p.past[n.Tx] = n.Number, false, 0
+			more = true
+		}
+		if n.Number == p.latest[n.Tx] && n.Seq-1 > p.past[n.Tx] {
+			p.past[n.Tx] = n.Seq - 1
 			more = true
 		}
 	}

@@ -81,7 +81,7 @@ type Method struct {
 	Modes   []string // modes in which it can run, the usual one first; nil if there is only one
 
 	// Exact reports whether, in the given mode, a reported deadlock is always real, as
-	// long as no transaction aborts meanwhile. Prevention reports none.
+	// long as no transaction aborts meanwhile. Prevention and timeouts report none.
 	Exact func(mode string) bool
 
 	make    func(mode string) func(l *Layout) method

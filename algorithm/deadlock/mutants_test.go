@@ -80,6 +80,9 @@ func Mutants() []Mutant {
 		p.smaller = func(at algorithm.ID, last, first Attempt) bool { return (last.Tx < first.Tx) == (at%2 == 0) }
 		return p
 	})
+	simple(Timeout(), "no transaction times out", plain{})
+	simple(Timeout(), "a lock is given to two", twice{})
+
 	add(DetectDistributed(), "", "waits at other sites are not reported", func(l *Layout) method { return silent{newPushing(l)} })
 	return all
 }

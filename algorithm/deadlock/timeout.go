@@ -5,9 +5,8 @@ package deadlock
 // restart together they may time out together, again and again.
 func Timeout() Method {
 	return Method{
-		Name: "timeout", Title: "Timeouts", Family: Detection, Starves: true,
+		Name: "timeout", Title: "Timeouts", Family: Detection, Starves: true, Exact: always,
 		Paper:  "J. N. Gray: Notes on Data Base Operating Systems. Operating Systems: An Advanced Course, LNCS 60, 1978",
-		Exact:  func(string) bool { return false },
 		Weaker: "a transaction that waits for long aborts even if there is no deadlock, and may do so forever", Fixed: "detect-central",
 		Shown: "stile replay scenarios/timeout-no-deadlock.stile",
 		make:  only(func(*Layout) method { return timeout{} }),
