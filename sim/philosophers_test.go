@@ -30,7 +30,7 @@ func standingBound(m deadlock.Method, mode string) int64 {
 	case mode == deadlock.OnDemand:
 		return (4 + 8) * message // patience, DEMAND, COLLECT and GRAPH of the round before and of this one, CONFIRM, ANSWER, ABORT
 	case m.Name == "timeout":
-		return 16 * message // its timer
+		return (15 + 1) * message // its timer, and DIE
 	}
 	return 8 * message // WAITS, four PATHs since five forks at three sites make five hops, CONFIRM, ANSWER, and ABORT
 }
