@@ -80,8 +80,9 @@ type Method struct {
 	Shown   string   // for both: a stile command that demonstrates it
 	Modes   []string // modes in which it can run, the usual one first; nil if there is only one
 
-	// Exact reports whether, in the given mode, a reported deadlock is always real, as
-	// long as no transaction aborts meanwhile. Prevention and timeouts report none.
+	// Exact reports whether, in the given mode, a reported deadlock always existed,
+	// although an abort or a death may have broken it since. Prevention and timeouts
+	// report none.
 	Exact func(mode string) bool
 
 	make    func(mode string) func(l *Layout) method
