@@ -103,7 +103,7 @@ func captures() map[string][]capture {
 		},
 		"timeout": {
 			{"no transaction times out", two, check.Deadlock, prevented},
-			{"a lock is given to two", two, check.MutualExclusion, "P1 asks for L1, P2 asks for L1"},
+			{"a lock is given to two", two, check.MutualExclusion, "P1 asks for L1, P1 asks for L2, P2 asks for L2"},
 		},
 		"detect-distributed": {
 			{"the oldest is the victim", two, check.OneVictim, prevented + "; P1 aborts: P2->P1->P2"},

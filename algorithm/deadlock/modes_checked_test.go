@@ -70,7 +70,7 @@ func TestModes(t *testing.T) {
 			}
 			for _, mode := range modes(m) {
 				large := m.Family == deadlock.Detection && (len(c.programs) > 2 || mode == deadlock.OnDemand)
-				if mode == deadlock.InBatch || large && (testing.Short() || mode == deadlock.OnDemand && c.cancels > 0 && len(c.programs) > 2) {
+				if mode == deadlock.InBatch || large && (testing.Short() || (mode == deadlock.OnDemand || m.Starves) && c.cancels > 0 && len(c.programs) > 2) {
 					continue // it takes seconds, or a minute
 				}
 				t.Run(strings.ReplaceAll(name, " ", "-")+"/"+m.Name+mode, func(t *testing.T) {
