@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/deadlock"
 	"github.com/stile-lock/stile/check"
 	"github.com/stile-lock/stile/internal/world/family/transactions"
@@ -158,16 +157,20 @@ func TestStalePaths(t *testing.T) {
 		if testing.Short() && steps > 20 {
 			continue // it takes seconds
 		}
-		c := cases[r.Bug].meal
-		d := c.of(r.Method, "")
+		c := need{meal: cases[r.Bug].meal, property: check.FalseReport}
+		d := c.meal.of(r.Method, "")
 		spec, err := r.Spec(d.Layout)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if p := c.run(t, d, spec).Find(check.FalseReport); p.Verdict != check.Violated || len(p.Trace) != steps {
+		if p := c.run(t, d, spec).Find(c.property); p.Verdict != check.Violated || len(p.Trace) != steps {
 			t.Errorf("%s: %s %s after %d steps, want %d: %s %v", r.Bug, p.Name, p.Verdict, len(p.Trace), steps, p.Note, p.Trace)
 		}
-		if p := c.check(t, deadlock.DetectDistributed(), "").Find(check.FalseReport); p.Verdict != check.HoldsBounded {
+		d = c.meal.of(deadlock.DetectDistributed(), "")
+		if spec, err = d.Spec(); err != nil {
+			t.Fatal(err)
+		}
+		if p := c.run(t, d, spec).Find(c.property); p.Verdict != check.HoldsBounded {
 			t.Errorf("%s: %s %s without it", r.Bug, p.Name, p.Verdict)
 		}
 	}
@@ -204,11 +207,6 @@ func (c meal) check(t *testing.T, m deadlock.Method, mode string) *check.Report 
 	if err != nil {
 		t.Fatal(err)
 	}
-	return c.run(t, d, spec)
-}
-
-func (c meal) run(t *testing.T, d transactions.Config, spec algorithm.Spec) *check.Report {
-	t.Helper()
 	r, err := check.Run(check.Config{Spec: spec, Family: d.Family(), Nodes: len(d.Programs), Requests: c.rounds})
 	if err != nil {
 		t.Fatal(err)
