@@ -106,7 +106,7 @@ type Hold struct {
 // Units is 1 and Spare is 0, so From waits for each of them.
 type Arc struct {
 	From, To     Attempt
-	Lock         int     // number of the lock, where there are several
+	Lock         int // number of the lock, where there are several
 	Units, Spare int
 }
 
