@@ -277,7 +277,8 @@ func (m *central) search(s *site, o *out) {
 	m.memory = m.union(s)
 	for _, d := range deadlocks(m.memory, m.victim) {
 		if m.mode == OnDemand {
-			s.inquire(&m.asks, d, o)
+			m.asks.Open(d)
+			s.ask(d, o)
 		} else {
 			d.Victim.Seq = 0 // whatever it does by then
 			s.orderAbort(abort, d.Victim, numbers(d.Cycle), o)

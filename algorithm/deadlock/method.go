@@ -11,6 +11,7 @@ import (
 // A method is what distinguishes one way of dealing with deadlocks from another. Each
 // embeds plain and overrides what it must.
 type method interface {
+	begins(s *site)                                         // a site begins
 	fields(s *site, c *algorithm.Coder)                     // codes its own state
 	policy() policy                                         // what keepers do about requests that wait
 	keeper(s *site, k int) algorithm.ID                     // the site that grants a lock
@@ -34,6 +35,7 @@ type method interface {
 // in order of arrival.
 type plain struct{}
 
+func (plain) begins(*site)                                {}
 func (plain) fields(*site, *algorithm.Coder)              {}
 func (plain) policy() policy                              { return policy{} }
 func (plain) keeper(s *site, k int) algorithm.ID          { return s.layout.At[k] }

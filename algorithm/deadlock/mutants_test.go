@@ -255,7 +255,7 @@ type hoarding struct{ *pushing }
 
 func (h hoarding) receive(s *site, from algorithm.ID, m *message, o *out) {
 	kept := slices.Clone(h.paths)
-	if r := (route{slices.Clone(m.path), m.lock}); m.kind == path && h.useful(s, r) {
+	if r := (Path{slices.Clone(m.path), m.lock}); m.kind == path && h.useful(s, r) {
 		kept = append(slices.DeleteFunc(kept, r.equal), r)
 	}
 	h.pushing.receive(s, from, m, o)

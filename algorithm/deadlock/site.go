@@ -75,6 +75,7 @@ func newSite(self algorithm.ID, l *Layout, m method) *site {
 			s.kept = append(s.kept, k)
 		}
 	}
+	m.begins(s)
 	return s
 }
 
