@@ -264,9 +264,9 @@ func (m *central) stamped(s *site) []Arc {
 
 // gone reports that a node is no longer part of the graph: its site is dead, or it was
 // chosen as a victim (on demand, with that request), although the graphs of other sites
-// still have it. All promises hold without this. But each graph that arrived in the meantime
-// would bring the same order again, or an inquiry, and the naive modes would make more
-// transactions abort for cycles that are broken.
+// still have it. The checker has found no promise that depends on this. It saves messages,
+// because each graph that arrives in the meantime would bring the same order again, or an
+// inquiry; and in the naive modes it saves transactions from aborting for a broken cycle.
 func (m *central) gone(s *site, n Attempt) bool {
 	told := m.told[n.Tx]
 	return s.dead.Has(s.layout.Home[n.Tx]) || told.Number == n.Number && n.Number != 0 && (told.Seq == 0 || told.Seq == n.Seq)
