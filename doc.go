@@ -55,6 +55,9 @@
 // Err, Deadline and Context never wait for anything; long operations should check them,
 // or use the context.
 //
+// A lock is not reentrant: a goroutine that locks what it already holds waits for itself.
+// Within [Locker.Do] that is noticed if the context is the one of Do: see [ErrReentrant].
+//
 // A process that is paused for longer than its lease, by the operating system or a
 // debugger, cannot be notified in time. It may go on as if it still held the lock. No
 // lock service can prevent that; the resource can.
@@ -82,6 +85,14 @@
 // small value to its lock with [Lock.SetValue], such as the number of a job, which lists
 // show. These are for people and for monitoring: a list is out of date as soon as it is
 // made, so a program must not conclude from it that a lock is free.
+//
+// # Elections
+//
+// An [Election] is a lock with a value. [Election.Campaign] waits until this process leads;
+// the [Leadership] lasts until [Leadership.Resign] or until it is lost, and its term is the
+// fencing token of the lock. [Election.Leader] returns the present leader, and
+// [Election.Observe] yields every change. Node.Election and Client.Election return elections.
+// See docs/elections-live.md.
 //
 // # Nodes
 //

@@ -161,6 +161,39 @@ func ExampleNode_Watch() {
 	// leader is free
 }
 
+// A process campaigns, leads, and resigns. Any other process can observe that.
+func ExampleElection() {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	node, err := stile.Open(ctx, stile.Config{Name: "a"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer node.Close()
+	election := node.Election("scheduler")
+	leadership, err := election.Campaign(ctx, "10.0.0.7:8080")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for leader, err := range election.Observe(ctx) {
+		if err != nil {
+			fmt.Println(err)
+			continue
+		}
+		if leader == (stile.Leader{}) {
+			fmt.Println("no leader")
+			break
+		}
+		fmt.Println(leader.Name, "leads at", leader.Value)
+		leadership.Resign()
+	}
+	// Output:
+	// a leads at 10.0.0.7:8080
+	// no leader
+}
+
 // A resource in memory refuses holders with an older token than it has seen.
 func ExampleFence() {
 	var fence stile.Fence

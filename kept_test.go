@@ -304,17 +304,17 @@ func begun(t *testing.T, ctx context.Context, x, y Locker, prefix string) (older
 	return older, younger
 }
 
-// held returns the name of a lock that a transaction holds.
-func held(tx *Tx) string { return tx.list[0].Name() }
+// heldBy returns the name of a lock that a transaction holds.
+func heldBy(tx *Tx) string { return tx.list[0].Name() }
 
 // A transaction that begins again is as old as before, and has another number.
 func testRetry(t *testing.T, ctx context.Context, all []Locker) {
 	for i, x := range all {
 		older, younger := begun(t, ctx, x, all[(i+1)%3], "die/r")
-		if _, err := younger.Lock(ctx, held(older)); !errors.Is(err, ErrDeadlock) || !errors.Is(younger.Commit(), ErrDeadlock) {
+		if _, err := younger.Lock(ctx, heldBy(older)); !errors.Is(err, ErrDeadlock) || !errors.Is(younger.Commit(), ErrDeadlock) {
 			t.Errorf("the younger one: %v", err)
 		}
-		name := held(older)
+		name := heldBy(older)
 		for _, tx := range []*Tx{older, younger} {
 			born, number := tx.born, tx.number
 			var l *Lock
@@ -346,8 +346,8 @@ func testTxEnds(t *testing.T, ctx context.Context, all []Locker) {
 		if err := l.Unlock(); err == nil || l.Err() != nil {
 			t.Errorf("one lock of a transaction is released: %v, %v", err, l.Err())
 		}
-		if _, err := tx.RLock(ctx, "detect/e"); err == nil {
-			t.Error("it has the lock twice")
+		if _, err := tx.RLock(ctx, "detect/e"); !errors.Is(err, ErrReentrant) {
+			t.Errorf("it has the lock twice: %v", err)
 		}
 		other := must[*Lock](t)(all[0].Lock(ctx, "detect/f"))
 		short, cancel := brief(ctx)

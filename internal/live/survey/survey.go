@@ -1,5 +1,6 @@
-// Package survey asks all nodes of a cluster about their locks and merges the answers. Each
-// node knows only the holders and waiters that are connected to it.
+// Package survey asks all nodes of a cluster about their locks and merges the answers, and
+// observes the leaders of elections. Each node knows only the holders and waiters that are
+// connected to it.
 package survey
 
 import (
