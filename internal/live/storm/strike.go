@@ -234,7 +234,7 @@ func (w *world) strikeService(s *Strike, q *proc) bool {
 			w.network.skipper = q.id
 		}
 	case Switch:
-		o.next = w.choices(s.How)
+		o.next = w.choices(s.How, w.keptChoice(s.How/2+s.Peer))
 	case Forget:
 		o.forget = true
 	case Lead:
