@@ -61,8 +61,8 @@ func TestRefusedFrame(t *testing.T) {
 		why   string
 	}{
 		{[]byte{3, 1, 255}, "malformed frame: RELEASED: "},
-		{[]byte{2, 1, 0, 0, 0}, "unexpected frame: REPORT "},
-		{[]byte{0x13, 1}, "unknown frame kind 0x13"},
+		{[]byte{2, 1, 0, 0, 0, 0}, "unexpected frame: REPORT "},
+		{[]byte{0x1f, 1}, "unknown frame kind 0x1f"},
 		{nil, "malformed frame: "},
 	} {
 		c := newCluster(t, "central", 3, Limits{}, LinkLimits{})

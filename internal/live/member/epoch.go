@@ -349,7 +349,7 @@ func (m *Member) carry(old *epoch) {
 		u := e.use(n)
 		if was.taken() {
 			u.holder, u.lapsed, u.token, u.since, u.carried = was.holder, was.lapsed, was.token, was.since, true
-			u.client, u.byClaim, u.rests, u.proof = was.client, was.byClaim, was.rests, was.proof
+			u.client, u.byClaim, u.shared, u.rests, u.proof = was.client, was.byClaim, was.shared, was.rests, was.proof
 			if was.lapsed {
 				e.lapses++
 			} else {

@@ -4,6 +4,8 @@ import (
 	"flag"
 	"testing"
 
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/deadlock"
 	"github.com/stile-lock/stile/internal/golden"
 	"github.com/stile-lock/stile/internal/live/node/transport"
 )
@@ -13,11 +15,15 @@ var update = flag.Bool("update", false, "rewrite the golden frames")
 // The bytes of frames and packets are a contract with members of other versions.
 func TestGolden(t *testing.T) {
 	var all []golden.Example
+	who := deadlock.Attempt{Origin: 448, Tx: 12, Number: 1, Stamp: algorithm.TimeOf(290), Seq: 2}
 	for k := range frameKinds {
 		f := frame{
 			kind: k, clock: 300, name: []byte("orders/42"), cleared: true, count: 7, bytes: []byte{1, 2, 3}, until: Stamp{9, 8, 448}, next: Stamp{9, 7, 449},
 			held: []holding{{"a", Token{8, 41}}, {"b", Token{8, 1}}}, waits: []wanted{{"c", Stamp{8, 5, 448}}}, more: true,
 			names: []string{"a", "b"}, may: []mayBe{{"a", set{1, 1 << 40}}}, try: 77, again: true, token: Token{8, 41}, through: []uint64{448, 513}, verdict: passedOn,
+			who: who, mode: 2, units: 4, ext: true, refusal: otherUnits, victim: &Victim{How: InCycle, Cycle: []Wait{{"", 448, 12, "a"}, {"", 449, 3, "b"}}},
+			round: 6, arcs: []arc{{who, deadlock.Attempt{Origin: 449, Tx: 3, Number: 1, Stamp: algorithm.TimeOf(250)}, "a", 1, 0}}, yes: true,
+			kept: []keptLine{{"a", 0, deadlock.Request{Attempt: who, Mode: deadlock.Shared, Ext: true}, Token{8, 41}}, {"b", 4, deadlock.Request{Attempt: who, Mode: 3}, Token{}}},
 		}
 		all = append(all, golden.Example{Name: k.String(), Bytes: f.append(nil)})
 	}

@@ -13,17 +13,20 @@ import (
 // Processes crash and pause, members are evicted while they may still act, views change
 // at any time, and requests are cancelled. It judges every hold and every victim.
 type keptStorm struct {
-	tb     testing.TB
-	r      *rand.Rand
-	method string
-	now    Instant
-	view   View
-	procs  []*keptProc // by incarnation - 1
-	wires  map[[3]uint64][][]byte
-	names  []string
-	units  map[string]int
-	tokens map[string][2]Token // the highest token of any hold, and of an exclusive one
-	quiet  bool                // no more faults
+	tb       testing.TB
+	r        *rand.Rand
+	method   string
+	now      Instant
+	view     View
+	procs    []*keptProc // by incarnation - 1
+	wires    map[[3]uint64][][]byte
+	names    []string
+	units    map[string]int
+	tokens   map[string][2]Token // the highest token of any hold, and of an exclusive one
+	quiet    bool                // no more faults
+	changes  bool                // an operator chooses other kinds of locks
+	lag      [5]int              // how slow links are
+	patience int                 // how seldom a request is cancelled
 
 	holds, victims, views int
 }
@@ -32,6 +35,7 @@ type keptProc struct {
 	*Member
 	dead, out bool // crashed; evicted
 	paused    Instant
+	cut       Instant // until when its renewals are lost
 	granted   Instant // until when the service counts its lease
 	renewals  []keptRenewal
 	apps      []*keptApp
@@ -77,11 +81,17 @@ type keptHold struct {
 	since  Instant // when it began to wait
 	inside Instant // when it began to hold
 	ended  Instant // 0 if it has not
+	until  Instant // of a lost one: when its application stops acting at the latest
 	tx     int
 }
 
 func newKeptStorm(tb testing.TB, method string, seed uint64) *keptStorm {
 	s := &keptStorm{tb: tb, r: rand.New(rand.NewPCG(seed, 31)), method: method, now: Instant(Second), wires: map[[3]uint64][][]byte{}, units: map[string]int{}, tokens: map[string][2]Token{}}
+	for i := range s.lag {
+		s.lag[i] = []int{0, 0, 5, 40}[s.r.IntN(4)]
+	}
+	s.changes = s.r.IntN(3) == 0
+	s.patience = []int{4, 10, 60}[s.r.IntN(3)]
 	s.view = View{Epoch: 1, Choices: []Choice{{"", keptPrefix + method, 1}}}
 	for i := range 2 + s.r.IntN(3) {
 		name := string(rune('a' + i))
@@ -185,6 +195,9 @@ func (s *keptStorm) event(p *keptProc, e Event) {
 		s.holds++
 	case Lost:
 		h.lost, h.ended = true, s.now
+		if e.Cause == Lease || e.Cause == Changed {
+			h.until = p.lease
+		}
 		a.doomed = true
 	case Doomed:
 		a.doomed = true
@@ -201,7 +214,8 @@ func (s *keptStorm) event(p *keptProc, e Event) {
 
 // valid reports whether an application may act on a hold now.
 func (s *keptStorm) valid(h *keptHold) bool {
-	return !h.lost && h.ended == 0 && !h.app.p.dead && h.app.p.Usable(s.now)
+	p := h.app.p
+	return !p.dead && (s.now < h.until || h.ended == 0 && p.Usable(s.now))
 }
 
 // judge checks a new hold against all others.
@@ -279,7 +293,15 @@ func (s *keptStorm) act(a *keptApp) {
 	case a.doomed:
 		s.end(a, true)
 	case a.waits != nil:
-		if s.r.IntN(40) == 0 && !s.quiet {
+		if len(a.has) > 0 && s.r.IntN(2*s.patience) == 0 && !s.quiet { // it releases a lock early
+			h := a.has[0]
+			h.ended = s.now
+			if err := p.Unlock(s.now, h.name, h.token); err != nil && !h.lost {
+				s.tb.Fatalf("release %q: %v", h.name, err)
+			}
+			s.take(p)
+			a.has = slices.Delete(a.has, 0, 1)
+		} else if s.r.IntN(s.patience) == 0 && !s.quiet {
 			t := a.waits.ticket
 			a.waits.ended = s.now
 			a.waits = nil
@@ -294,14 +316,18 @@ func (s *keptStorm) act(a *keptApp) {
 		}
 	default:
 		w := a.plan[0]
-		t, err := p.Lock(s.now, w.name, Ask{Deadline: Never, Terms: Terms{w.mode, s.units[w.name], a.number, a.born}})
+		terms := Terms{w.mode, s.units[w.name], a.number, a.born}
+		if p.epoch.schoolOf(w.name).method == nil {
+			w.mode, terms = deadlock.Exclusive, Terms{}
+		}
+		t, err := p.Lock(s.now, w.name, Ask{Deadline: Never, Terms: terms})
 		if err != nil {
 			s.tb.Fatalf("%v %q: %v", w.mode, w.name, err)
 		}
 		a.plan = a.plan[1:]
 		a.waits = &keptHold{keptWish: w, app: a, ticket: t, since: s.now}
 		a.past = append(a.past, a.waits)
-		if x := p.waiter(t); x != nil {
+		if x := p.waiter(t); x != nil && x.part != nil {
 			a.waits.tx = x.part.Tx
 		}
 		s.take(p)
@@ -329,7 +355,7 @@ func (s *keptStorm) planFor(a *keptApp) {
 		}
 		a.plan = append(a.plan, w)
 	}
-	if s.method == "ordered" || s.method == "none" {
+	if s.changes || s.method == "ordered" || s.method == "none" {
 		slices.SortFunc(a.plan, func(x, y keptWish) int { return int(x.name[0]) - int(y.name[0]) })
 	}
 }
@@ -345,6 +371,7 @@ func (s *keptStorm) end(a *keptApp, again bool) {
 		s.take(p)
 	}
 	for _, h := range a.has {
+		h.until = 0 // it has stopped
 		if h.ended == 0 {
 			h.ended = s.now
 		}
@@ -387,14 +414,17 @@ func (s *keptStorm) commit() {
 			}
 		}
 	}
+	if s.changes && s.r.IntN(3) == 0 {
+		v.Choices = []Choice{{"", []string{keptPrefix + s.method, "central", "naimi-trehel"}[s.r.IntN(3)], 1}}
+	}
 	s.view = v
 	s.views++
 }
 
 // renew has the view service handle the renewals of a process.
 func (s *keptStorm) renew(p *keptProc) {
-	if s.view.Rank(p.Inc) < 0 {
-		return // evicted: it hears nothing more
+	if s.view.Rank(p.Inc) < 0 || s.now < p.cut {
+		return // evicted, or cut off
 	}
 	for _, r := range p.renewals {
 		p.granted = max(p.granted, s.now+Instant(p.Settings.Lease))
@@ -411,7 +441,7 @@ func (s *keptStorm) carry(p *keptProc) {
 			return
 		}
 		at := [3]uint64{p.epoch.view.Epoch, uint64(k + 1), p.Inc}
-		if q := s.wires[at]; len(q) > 0 {
+		if q := s.wires[at]; len(q) > 0 && (s.quiet || s.r.IntN(1+s.lag[(k+int(p.Inc)*3)%len(s.lag)]) == 0) {
 			s.wires[at] = q[1:]
 			if err := p.Deliver(s.now, uint64(k+1), q[0]); err != nil {
 				s.tb.Fatal(err)
@@ -440,6 +470,9 @@ func (s *keptStorm) step() {
 		s.commit()
 	case k < 7 && !s.quiet && s.r.IntN(20) == 0:
 		p.paused = s.now + Instant(s.r.IntN(int(300*Millisecond)))
+	case k < 8 && !s.quiet && s.r.IntN(10) == 0:
+		p.cut = s.now + Instant(s.r.IntN(int(400*Millisecond)))
+		p.renewals = nil
 	case k < 25:
 		s.renew(p)
 	case k < 45:

@@ -81,7 +81,7 @@ func (m *Member) disown(p *part) {
 			u.token = p.token
 		}
 	case state == lapsed:
-		u.lapsed, u.token, u.rests, u.carried, u.client = true, p.token, p.rests, true, client
+		u.lapsed, u.shared, u.token, u.rests, u.carried, u.client = true, !plain, p.token, p.rests, true, client
 		u.owed |= owedHold
 		e.lapses++
 	default:

@@ -19,6 +19,7 @@ type use struct {
 	proof       uint64  // of lapsed: the renewal that must be confirmed before the lock is passed on; 0 if none
 	client      bool    // a client holds it, or held it, not the member's own process
 	byClaim     bool    // of client: it has claimed the lock here, and entered through another member
+	shared      bool    // of lapsed: it was a kept lock, and was shared
 	carried     bool    // holder entered in an older epoch: the home is inside for it
 	first, last *waiter // requests that wait here
 	waiting     int
@@ -181,7 +182,7 @@ func (m *Member) leave(u *use) {
 		m.forget(u.holder)
 		e.holders--
 	}
-	u.holder, u.lapsed, u.token, u.client, u.byClaim = nil, false, Token{}, false, false
+	u.holder, u.lapsed, u.token, u.client, u.byClaim, u.shared = nil, false, Token{}, false, false, false
 	if u.carried {
 		u.carried = false
 		if home := int(e.table.lock(u.lock).home); home == e.me {

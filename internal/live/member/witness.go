@@ -13,11 +13,14 @@ func (m *Member) testimony(name string) set {
 	if f == nil || f.view.Epoch != e.view.BeforeEpoch {
 		return e.everybody
 	}
+	if f.schoolOf(name).method != nil {
+		return e.everybody // a kept lock may have had several holders, of which only its home knew
+	}
 	hash := hashName(name)
 	if n := find(&e.table, name, hash); n >= 0 {
 		if u := e.found(n); u != nil && u.carried {
-			if u.byClaim || u.client && u.token.Epoch != f.view.Epoch {
-				return e.everybody // its client may hold the lock through others as well
+			if u.shared || u.byClaim || u.client && u.token.Epoch != f.view.Epoch {
+				return e.everybody // its client, or another one, may hold the lock through others as well
 			}
 			return e.those(m.Inc)
 		}
