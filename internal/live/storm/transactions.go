@@ -320,7 +320,7 @@ func (q *proc) changed(was *deadlock.Method) {
 			continue
 		}
 		if (was == nil) != (now == nil) { // the member counts it as another transaction, or as none
-			x.terms, x.loose, x.serial = member.Terms{}, true, 0
+			x.terms.Tx, x.loose, x.serial = 0, true, 0
 		}
 	}
 	if (was == nil) != (now == nil) {
