@@ -119,8 +119,12 @@ func (q *proc) transact(i int) {
 	case t.aborts:
 		q.abort(i)
 	case t.waits != nil:
-		if t.waits.patience > 0 && w.Now() >= t.waits.patience {
-			q.withdraw(t.waits)
+		switch x := t.waits; {
+		case x.patience == 0 || w.Now() < x.patience:
+		case q.chance.Below(2) == 0:
+			q.abort(i)
+		default:
+			q.withdraw(x)
 		}
 	case t.plan != nil && (t.next == len(t.plan) || len(t.has) > 0 && !q.mayExtend(t)):
 		q.commit(i)
@@ -199,13 +203,13 @@ func (q *proc) extend(i int) {
 	if q.method() != nil {
 		x.terms = member.Terms{Mode: goal.mode, Units: w.units[goal.lock-w.Locks], Tx: t.number, Born: t.born}
 	}
-	switch q.chance.Below(16) {
+	switch q.chance.Below(12) { // many give up at about the time at which deadlocks are looked for
 	case 0:
 		x.try = true
 	case 1:
-		x.deadline = q.now() + member.Instant(q.chance.Below(60*ms))
-	case 2:
-		x.patience = w.Now() + 1 + q.chance.Below(60*ms)
+		x.deadline = q.now() + member.Instant(q.chance.Below(80*ms))
+	case 2, 3:
+		x.patience = w.Now() + 1 + q.chance.Below(80*ms)
 	}
 	t.waits = x
 	if err := q.lock(x); err != nil {
@@ -283,12 +287,21 @@ func (q *proc) releaseAll(t *transaction) {
 		x := t.has[0]
 		if t.has = t.has[1:]; !x.lost {
 			q.unlock(x)
+			q.waitEnds(t, x)
 			continue
 		}
 		if q.state == taking || q.state == leaving {
 			q.unlockLost(x.lock, x.token)
 		}
 		q.w.oracle.locks[x.lock].out(q, nil, x.token)
+	}
+}
+
+// waitEnds judges a release: the request with which its transaction waits ends before it,
+// because detectors rely on what those hold that wait.
+func (q *proc) waitEnds(t *transaction, x *ask) {
+	if y := t.waits; y != nil && y.terms.Tx == x.terms.Tx && x.terms.Tx != 0 && q.has(y) {
+		q.w.broken(Events, "m%d: a transaction still waits for %s after it has released %s", q.no, q.w.names[y.lock], q.w.names[x.lock])
 	}
 }
 
