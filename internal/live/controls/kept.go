@@ -127,7 +127,7 @@ func keptControls() []Control {
 			Rewrites: []Rewrite{{detectFile, `	return p != nil && p.state == wants && p.tx.doomed == nil
 `, `	return broken("KeptUnconfirmed") || p != nil && p.state == wants && p.tx.doomed == nil
 `}},
-			Tests: []Test{storm("detects", 80), test(memberPackage, "TestKeptPhantom")},
+			Tests: []Test{storm("detects", 200), test(memberPackage, "TestKeptPhantom")},
 		},
 		{
 			Name: "KeptRoundsSurvive", Section: "19", Text: "the detector's state outlives its view",

@@ -143,7 +143,7 @@ func Pick(seed uint64, from Choice) Config {
 		c.large(&r)
 	}
 	c.Faults |= some(from.Faults&(Rollback|Return), &r) // late, so that they change nothing else of a seed
-	if r.Below(4) == 0 { // and so are these
+	if r.Below(4) == 0 {                                // and so are these
 		c.keep(&r)
 	}
 	return c

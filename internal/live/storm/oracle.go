@@ -32,8 +32,8 @@ type judged struct {
 	holds  []hold
 	last   member.Token
 	alone  member.Token // the last one of an exclusive hold
-	letGo  uint64 // last epoch whose home has released or lent the lock
-	free   uint64 // last epoch whose home has released it
+	letGo  uint64       // last epoch whose home has released or lent the lock
+	free   uint64       // last epoch whose home has released it
 	loan   loan
 	turn   uint64 // current turn: the incarnation that entered last
 	row    int    // its entries in a row while another member waits

@@ -151,7 +151,7 @@ func kept(c *Config) {
 // detects is kept with detection, and messages that are late.
 func detects(c *Config) {
 	kept(c)
-	c.Methods, c.Workers, c.Faults = Methods()[:1], 3, Delay|Slow|Evict|Crash
+	c.Methods, c.Workers, c.Faults = Methods()[:1], 3, Slow|Evict
 }
 
 // lapses is kept with leases that expire while members hear each other, and views then.
