@@ -151,9 +151,9 @@ func (w *world) txBound() int64 {
 	return 4*int64(member.Second) + int64(len(w.procs)*w.Workers)*each
 }
 
-// tooLong judges how long transactions have taken. A stream of younger ones may keep an older
-// one from its turn with some methods, so with these only those count that run when no more
-// are begun.
+// tooLong judges how long transactions have taken. With some methods a stream of younger ones
+// may keep an older one from its turn. There, the time counts from when applications begin no
+// new ones.
 func (o *oracle) tooLong(q *proc) {
 	w := o.w
 	m := q.method()
