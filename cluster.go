@@ -35,7 +35,21 @@ type LockInfo struct {
 	Token   Token         // of the hold
 	Held    time.Duration // time since it was acquired
 	Value   string        // attached with SetValue
+	Mode    string        // of a kept lock: exclusive, shared, or a number of units
+	Tx      uint64        // of a kept lock: number of the transaction, unique at the node
+	Shared  []Holder      // of a kept lock: the other holders, those that have held it longest first; up to 100 for each node
 	Waiters []Waiter      // those that have waited longest first; up to 1,000 for each node
+}
+
+// A Holder is another holder of a lock that several hold. Its fields are those of LockInfo.
+type Holder struct {
+	Name  string
+	Node  string
+	Token Token
+	Held  time.Duration
+	Value string
+	Mode  string
+	Tx    uint64
 }
 
 // A Waiter is a request that waits for a lock.
@@ -43,6 +57,8 @@ type Waiter struct {
 	Name   string // of the node or the client, for people
 	Node   string // name of the node at which it waits
 	Waited time.Duration
+	Mode   string // of a kept lock, as that of LockInfo
+	Tx     uint64 // the same
 }
 
 // answers is how long nodes have to answer.
@@ -106,14 +122,23 @@ func (c cluster) Locks(ctx context.Context, prefix string) ([]LockInfo, error) {
 // info describes a lock.
 func info(l *survey.Lock) LockInfo {
 	x := LockInfo{Name: l.Name}
-	if h := l.Holder; h != nil {
-		x.Holder, x.Node, x.Held, x.Value = h.Who, h.Node, seconds(h.Held), h.Value
-		x.Token, _ = ParseToken(h.Token) // a node writes only tokens
+	if l.Holder != nil {
+		h := holder(l.Holder)
+		x.Holder, x.Node, x.Token, x.Held, x.Value, x.Mode, x.Tx = h.Name, h.Node, h.Token, h.Held, h.Value, h.Mode, h.Tx
+	}
+	for i := range l.Shared {
+		x.Shared = append(x.Shared, holder(&l.Shared[i]))
 	}
 	for _, w := range l.Waiters {
-		x.Waiters = append(x.Waiters, Waiter{w.Who, w.Node, seconds(w.Waited)})
+		x.Waiters = append(x.Waiters, Waiter{w.Who, w.Node, seconds(w.Waited), w.Mode, w.Tx})
 	}
 	return x
+}
+
+// holder describes a holder.
+func holder(h *survey.Holder) Holder {
+	t, _ := ParseToken(h.Token) // a node writes only tokens
+	return Holder{h.Who, h.Node, t, seconds(h.Held), h.Value, h.Mode, h.Tx}
 }
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
@@ -181,5 +206,6 @@ func changed(known map[string]LockInfo, list []LockInfo, complete bool) (all []L
 // same reports whether two descriptions differ only in durations.
 func same(a, b *LockInfo) bool {
 	return a.Holder == b.Holder && a.Node == b.Node && a.Token == b.Token && a.Value == b.Value &&
+		slices.EqualFunc(a.Shared, b.Shared, func(g, h Holder) bool { return g.Token == h.Token && g.Value == h.Value }) &&
 		slices.EqualFunc(a.Waiters, b.Waiters, func(v, w Waiter) bool { return v.Name == w.Name && v.Node == w.Node })
 }

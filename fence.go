@@ -39,8 +39,8 @@ ON CONFLICT (name) DO UPDATE SET epoch = excluded.epoch, count = excluded.count
 WHERE f.epoch < excluded.epoch OR f.epoch = excluded.epoch AND f.count <= excluded.count`
 )
 
-// A Tx is a database transaction, such as a *sql.Tx.
-type Tx interface {
+// A DBTx is a database transaction, such as a *sql.Tx.
+type DBTx interface {
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
 }
 
@@ -48,7 +48,7 @@ type Tx interface {
 // that writes. If it returns an error, ErrStale or any other, roll the transaction back.
 // Until the transaction ends, others that present a token of this lock wait for it. See
 // docs/fencing.md.
-func FenceTx(ctx context.Context, tx Tx, name string, t Token) error {
+func FenceTx(ctx context.Context, tx DBTx, name string, t Token) error {
 	r, err := tx.ExecContext(ctx, FenceBump, name, int64(t.Epoch), int64(t.Count))
 	if err != nil {
 		return fmt.Errorf("present token %s for %q: %w", t, name, err)

@@ -23,7 +23,7 @@ type Config struct {
 	Data      string        // folder for what must survive a restart; default memory only
 	Voters    int           // number of nodes that store the view log, 1, 3 or 5, set by the first node; default 3
 	Lease     time.Duration // how long an unreachable process keeps its locks, set by the first node; default 10 s
-	Algorithm string        // algorithm that passes locks on, set by the first node; default naimi-trehel
+	Algorithm string        // algorithm that passes locks on, set by the first node, or PREFIX=ALGORITHM, or several with commas; default naimi-trehel,kept/=kept, see docs/kept.md
 	TLS       Certificates  // default none: plain TCP, only on this machine
 	Insecure  bool          // allow plain TCP to other machines
 	Rights    string        // file that says which clients may do what; default all clients may use all locks, and only administrators administer
@@ -79,7 +79,7 @@ func Open(ctx context.Context, c Config) (*Node, error) {
 		var err error
 		x.h, err = n.LockIn(ctx, &x.hold, name, a)
 		return &x.Lock, err
-	}}, cluster{n.Address, n.AskAt}, n, c.Drain}, nil
+	}, n.Attempt}, cluster{n.Address, n.AskAt}, n, c.Drain}, nil
 }
 
 // Address returns the address that other nodes and clients connect to.
@@ -145,8 +145,8 @@ func Dial(ctx context.Context, c DialConfig) (*Client, error) {
 	}
 	return &Client{locker{func(ctx context.Context, name string, a lock.Options) (*Lock, error) {
 		h, err := r.Lock(ctx, name, a)
-		return &Lock{h}, err
-	}}, cluster{r.Node, r.AskAt}, r}, nil
+		return &Lock{h: h}, err
+	}, r.Attempt}, cluster{r.Node, r.AskAt}, r}, nil
 }
 
 // Node returns the address of the node that the client is connected to.

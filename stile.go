@@ -30,6 +30,9 @@ var (
 	// ErrQuota means that this client's identity has as many locks or sessions at the node
 	// as the rights file allows.
 	ErrQuota = lock.ErrQuota
+	// ErrDeadlock means that a transaction must abort, because it was in a deadlock, or to
+	// prevent one. The text of the error has the cycle, with the names of locks.
+	ErrDeadlock = lock.ErrDeadlock
 	// ErrClosed means that the node or the client was closed.
 	ErrClosed = errors.New("closed")
 )
@@ -44,6 +47,17 @@ type Locker interface {
 	// TryLock does not wait. The error is ErrBusy if the lock is held or waited for, and
 	// ErrRecovering if that is not yet known.
 	TryLock(ctx context.Context, name string) (*Lock, error)
+	// RLock waits until the lock is held in shared mode: others may hold it in shared mode
+	// too, but none exclusively. Only a kept lock can be shared: by default, one whose name
+	// begins with "kept/".
+	RLock(ctx context.Context, name string) (*Lock, error)
+	// Semaphore returns the semaphore of this name and number of units.
+	Semaphore(name string, units int) *Semaphore
+	// Begin begins a transaction, which acquires several kept locks one after the other.
+	Begin(ctx context.Context) (*Tx, error)
+	// Transact calls f with a transaction, commits it if f returns nil, and calls f again if
+	// the transaction must abort because of ErrDeadlock.
+	Transact(ctx context.Context, f func(ctx context.Context, tx *Tx) error) error
 	// LockAll acquires several locks, all or none. It acquires them in the same order in
 	// every process, so that calls of LockAll cannot deadlock with each other.
 	LockAll(ctx context.Context, names ...string) (*Locks, error)
@@ -61,7 +75,8 @@ var (
 
 // A locker is what all Lockers have in common: everything but how a lock is requested.
 type locker struct {
-	ask func(ctx context.Context, name string, a lock.Options) (*Lock, error)
+	ask     func(ctx context.Context, name string, a lock.Options) (*Lock, error)
+	attempt func() uint64 // returns a number for an attempt of a transaction
 }
 
 // Lock waits until the lock is held. The error is nil if and only if it is.
@@ -117,17 +132,16 @@ func (l locker) Do(ctx context.Context, name string, f func(ctx context.Context,
 	if err != nil {
 		return err
 	}
-	inner, cancel := merged(ctx, x)
+	inner, cancel := either(ctx, x.Context())
 	defer cancel()
 	defer func() { err = errors.Join(err, x.Unlock()) }()
 	return f(inner, x.Token())
 }
 
-// merged returns a context that ends with the caller's and with the lock.
-func merged(ctx context.Context, x *Lock) (context.Context, func()) {
+// either returns a context that ends with the first of two. Its values are those of ctx.
+func either(ctx, other context.Context) (context.Context, func()) {
 	inner, cancel := context.WithCancelCause(ctx)
-	lost := x.Context()
-	stop := context.AfterFunc(lost, func() { cancel(context.Cause(lost)) })
+	stop := context.AfterFunc(other, func() { cancel(context.Cause(other)) })
 	return inner, func() {
 		stop()
 		cancel(nil)
@@ -135,17 +149,22 @@ func merged(ctx context.Context, x *Lock) (context.Context, func()) {
 }
 
 // A Lock is a lock that is held, until Unlock or until it is lost.
-type Lock struct{ h lock.Handle }
+type Lock struct {
+	h  lock.Handle
+	tx bool // it belongs to a transaction
+}
 
 // Name returns the name of the lock.
 func (l *Lock) Name() string { return l.h.Name() }
 
 // Token returns the fencing token of this hold. It is greater than the tokens of all
-// earlier holds.
+// earlier holds. See docs/kept.md for how to check the tokens of shared holds.
 func (l *Lock) Token() Token { return Token(l.h.Token()) }
 
 // Context returns a context that ends when the lock is lost or released. Its cause is
-// ErrLost or ErrReleased.
+// ErrLost or ErrReleased. The context of a kept lock also ends, with ErrDeadlock, when an
+// older transaction waits for the lock and the method against deadlock is wound-wait: the
+// lock is still held, and should be released soon.
 func (l *Lock) Context() context.Context { return l.h.Context() }
 
 // Deadline returns when the lock is lost if no lease is renewed from now on. It moves
@@ -158,8 +177,14 @@ func (l *Lock) Deadline() time.Time { return l.h.Deadline() }
 func (l *Lock) Err() error { return l.h.Err() }
 
 // Unlock releases the lock. The error is ErrLost if the lock was lost before: another
-// process may have held it since.
-func (l *Lock) Unlock() error { return l.h.Unlock() }
+// process may have held it since. A lock that belongs to a transaction cannot be released
+// alone.
+func (l *Lock) Unlock() error {
+	if l.tx {
+		return fmt.Errorf("unlock %q: %w", l.Name(), errTxLock)
+	}
+	return l.h.Unlock()
+}
 
 // SetValue attaches a small value to the lock, up to 256 bytes of UTF-8, in place of the one
 // before. Lists of locks show it, for people and programs that wait for the lock. SetValue

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/stile-lock/stile/internal/live/lock"
@@ -61,6 +62,8 @@ type Client struct {
 	lately  map[string]error // by address: why the last attempt to connect or to open a session failed
 	idle    chan struct{}    // closed when no lock is held or awaited; nil unless Idle was called
 	closed  bool
+
+	attempts atomic.Uint64 // of transactions; needs no mutex
 }
 
 // A line is a connection, or an attempt at one.
@@ -350,6 +353,9 @@ func (x *Client) giveUp() {
 		x.woken = append(x.woken, x.refused)
 	}
 }
+
+// Attempt returns a number for an attempt of a transaction, which no other of this client has.
+func (x *Client) Attempt() uint64 { return x.attempts.Add(1) }
 
 // Busy returns how many locks are held or awaited.
 func (x *Client) Busy() int {

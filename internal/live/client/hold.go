@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,6 +19,7 @@ type Hold struct {
 	request uint64
 	name    string
 	token   member.Token
+	born    uint64
 	state   state
 	done    chan struct{} // closed when the request is decided
 	left    chan struct{} // closed when the release is confirmed; nil unless Unlock waits for that
@@ -26,6 +28,7 @@ type Hold struct {
 	// These are set before done or left is closed, and never afterwards.
 	granted bool // if the lock was lost a moment later, Err reports that
 	why     session.Why
+	text    string
 	ok      bool // it was held until it was released
 	lost    error
 }
@@ -42,6 +45,28 @@ const (
 
 // Lock requests a lock and waits for it. The error is nil if and only if the lock is held.
 func (x *Client) Lock(ctx context.Context, name string, o lock.Options) (lock.Handle, error) {
+	for tries, end := 0, time.Now().Add(o.Wait); ; tries++ {
+		h, err := x.lock(ctx, name, o)
+		if !o.Again(ctx, err, tries) {
+			return h, err
+		}
+		if o.Wait > 0 {
+			o.Wait = max(time.Until(end), 1)
+		}
+	}
+}
+
+// With requests another lock of the transaction that holds this one.
+func (h *Hold) With(ctx context.Context, name string, o lock.Options) (lock.Handle, error) {
+	l, err := h.client.Lock(ctx, name, o)
+	if errors.Is(err, ErrClosed) {
+		err = fmt.Errorf("lock %q: %w", name, lock.ErrMoved)
+	}
+	return l, err
+}
+
+// lock makes a request once.
+func (x *Client) lock(ctx context.Context, name string, o lock.Options) (lock.Handle, error) {
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("lock %q: %w", name, lock.Done(ctx))
 	}
@@ -49,7 +74,7 @@ func (x *Client) Lock(ctx context.Context, name string, o lock.Options) (lock.Ha
 	done := h.done
 	var err error
 	x.use(func(now member.Instant) {
-		if h.request, err = x.session.Lock(now, name, session.Opts{Try: o.Try, Wait: member.Span(o.Wait)}); err == nil {
+		if h.request, err = x.session.Lock(now, name, session.Opts{Try: o.Try, Wait: member.Span(o.Wait), Terms: o.Terms}); err == nil {
 			x.holds[h.request] = h
 		}
 	})
@@ -94,6 +119,13 @@ func (h *Hold) outcome(ctx context.Context, o lock.Options) (lock.Handle, error)
 		return nil, fmt.Errorf("lock %q: not acquired within %v: %w", h.name, o.Wait, context.DeadlineExceeded)
 	case session.Finished:
 		return nil, fmt.Errorf("lock %q: %w", h.name, ErrClosed)
+	case session.Deadlock, session.Aborting:
+		return nil, fmt.Errorf("lock %q: %w", h.name, &lock.Deadlock{Why: cmp.Or(h.text, h.why.String()), Born: h.born})
+	case session.Moved:
+		return nil, fmt.Errorf("lock %q: %w", h.name, lock.ErrMoved)
+	}
+	if h.text != "" {
+		return nil, fmt.Errorf("lock %q: %w: %s", h.name, NotHeld(h.why), h.text)
 	}
 	return nil, fmt.Errorf("lock %q: %w", h.name, NotHeld(h.why))
 }
@@ -112,12 +144,14 @@ func (x *Client) told(e *session.Event) {
 	}
 	switch e.Kind {
 	case session.Granted:
-		h.state, h.granted, h.token = inside, true, e.Token
+		h.state, h.granted, h.token, h.born = inside, true, e.Token, e.Born
 		x.woken = append(x.woken, h.done)
+	case session.Doomed:
+		h.end.Doom(&lock.Deadlock{Why: e.Text, Born: h.born})
 	case session.Taken:
 		h.lose(e.Cause)
 	case session.Refused:
-		h.state, h.why = refused, e.Why
+		h.state, h.why, h.text, h.born = refused, e.Why, e.Text, e.Born
 		delete(x.holds, e.Request)
 		x.woken = append(x.woken, h.done)
 	case session.Left:
@@ -161,6 +195,9 @@ func (h *Hold) Name() string { return h.name }
 
 // Token returns the fencing token of this entry.
 func (h *Hold) Token() member.Token { return h.token }
+
+// Born returns the stamp of the transaction of a kept lock; 0 if it is not a kept one.
+func (h *Hold) Born() uint64 { return h.born }
 
 // Err returns nil while the lock is held. It checks the clock too.
 func (h *Hold) Err() error {
@@ -210,7 +247,8 @@ func (h *Hold) SetValue(value string) (err error) {
 	return h.end.Err()
 }
 
-// Context returns a context that ends when the lock is lost or released.
+// Context returns a context that ends when the lock is lost or released, or its transaction
+// must abort.
 func (h *Hold) Context() context.Context { return h.end.Context() }
 
 // Unlock releases the lock, and waits until the node has confirmed that it was held until

@@ -116,7 +116,7 @@ func (h *holding) keep(ctx context.Context, r *request) error {
 	for {
 		select {
 		case <-h.held.Context().Done():
-			return h.lose(r, h.held.Err())
+			return h.lose(r, context.Cause(h.held.Context()))
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-h.g.closing:

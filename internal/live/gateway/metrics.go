@@ -127,7 +127,7 @@ var families = []family{
 // losses names the causes of losses.
 var losses = [meter.Losses]string{
 	member.NoCause: "unknown", member.Lease: "lease", member.Session: "session", member.Closed: "closed",
-	member.Leaving: "leaving", member.Evicted: "evicted", member.Released: "forced",
+	member.Leaving: "leaving", member.Evicted: "evicted", member.Released: "forced", member.Changed: "changed",
 }
 
 func descOf(name, help string, labels []string) *prometheus.Desc {

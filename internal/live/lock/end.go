@@ -11,8 +11,9 @@ import (
 // goroutines may call its methods at a time, and they never block: an application can check
 // whether it still holds a lock, whatever its node is doing.
 type End struct {
-	why atomic.Pointer[error]  // nil while it is held
-	ctx atomic.Pointer[ending] // nil before it is requested
+	why  atomic.Pointer[error]    // nil while it is held
+	ctx  atomic.Pointer[ending]   // nil before it is requested
+	doom atomic.Pointer[Deadlock] // why the lock's transaction must abort; nil if it need not
 }
 
 // An ending is a context that ends with a hold. Most holders request none and need no
@@ -39,6 +40,15 @@ func (e *End) Lose(name string, why member.Cause) {
 // Release records that the lock is released.
 func (e *End) Release() { e.set(&ErrReleased) }
 
+// Doom records that the lock's transaction must abort. The lock is still held.
+func (e *End) Doom(d *Deadlock) {
+	if e.doom.CompareAndSwap(nil, d) {
+		if c := e.ctx.Load(); c != nil {
+			c.cancel(d)
+		}
+	}
+}
+
 func (e *End) set(err *error) {
 	if !e.why.CompareAndSwap(nil, err) {
 		return
@@ -48,7 +58,8 @@ func (e *End) set(err *error) {
 	}
 }
 
-// Context returns a context that ends with the hold.
+// Context returns a context that ends with the hold, or before if its transaction must
+// abort.
 func (e *End) Context() context.Context {
 	c := e.ctx.Load()
 	if c == nil {
@@ -58,6 +69,9 @@ func (e *End) Context() context.Context {
 			cancel(nil)
 			c = e.ctx.Load()
 		}
+	}
+	if d := e.doom.Load(); d != nil {
+		c.cancel(d)
 	}
 	if err := e.Err(); err != nil {
 		c.cancel(err)

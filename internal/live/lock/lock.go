@@ -16,9 +16,10 @@ import (
 type Handle interface {
 	Name() string
 	Token() member.Token
+	Born() uint64                // of a kept lock: stamp of the transaction; 0 of others
 	Err() error                  // nil while it is held
 	Deadline() time.Time         // end of the hold if the lease is not renewed; wall clock
-	Context() context.Context    // ends when it is lost or released
+	Context() context.Context    // ends when it is lost or released, or its transaction must abort
 	SetValue(value string) error // attach a value that lists show
 	Unlock() error
 }
@@ -27,6 +28,8 @@ type Handle interface {
 type Options struct {
 	Try  bool          // do not wait
 	Wait time.Duration // maximum wait; 0: forever
+	member.Terms
+	With Handle // a lock that the transaction holds; nil if it holds none
 }
 
 // Errors of locks.
@@ -43,6 +46,11 @@ var (
 	ErrDenied = errors.New("permission denied")
 	// ErrQuota means that the caller has as many locks or sessions at the node as it may.
 	ErrQuota = errors.New("quota exceeded")
+	// ErrDeadlock means that the transaction must abort. The error is a Deadlock.
+	ErrDeadlock = errors.New("the transaction must abort, because of a deadlock or to prevent one")
+	// ErrMoved means that a transaction cannot go on, because all its locks must be held through
+	// one node.
+	ErrMoved = errors.New("the transaction holds locks through a node that is lost: abort it, and begin again")
 )
 
 // Done returns the error of a context that is done, together with its cause if that
@@ -69,6 +77,7 @@ var causes = [...]string{
 	member.Leaving:  "the node was told to stop or to leave the cluster",
 	member.Evicted:  "the cluster evicted the node",
 	member.Released: "an operator released it by force",
+	member.Changed:  "another kind of lock was chosen for its name",
 }
 
 // Deadline returns the wall-clock time after left. It has no reading of Go's monotonic

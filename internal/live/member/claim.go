@@ -77,7 +77,11 @@ func (m *Member) Claim(now Instant, name string, t Token, client uint64, through
 		return 0, ErrNames
 	}
 	e := m.epoch
-	u := e.use(lockOf(e, name))
+	n := lockOf(e, name)
+	if e.isKept(n) {
+		return 0, ErrNotHeld // what a kept lock's home knows of a hold is not enough to honour it
+	}
+	u := e.use(n)
 	if u.taken() || u.claims != nil && u.claims.mine != nil && !u.claims.mine.claim.token.Less(t) {
 		m.settle(u)
 		return 0, ErrNotHeld

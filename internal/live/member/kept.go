@@ -26,6 +26,9 @@ func IsKept(algorithm string) (method string, kept bool) {
 	return strings.CutPrefix(algorithm, keptPrefix)
 }
 
+// Kept returns the algorithm of a choice that makes locks kept, with a method.
+func Kept(m deadlock.Method) string { return keptPrefix + m.Name }
+
 // KeptMethods returns the methods that kept locks can have, the default first.
 func KeptMethods() []deadlock.Method {
 	return []deadlock.Method{
@@ -132,8 +135,8 @@ func (t *transaction) waiting() *part {
 func (m *Member) want(c *session, n int32, name string, a Ask) (Ticket, error) {
 	e, k := m.epoch, &m.kept
 	choice := &e.view.Choices[e.table.lock(n).alg]
-	if err := a.Mode.Check(a.Units); err != nil {
-		return 0, fmt.Errorf("%w: %w", ErrMode, err)
+	if err := a.Check(); err != nil {
+		return 0, err
 	}
 	method := &e.schools[e.table.lock(n).alg]
 	if err := method.fits(a.Units); err != nil {
@@ -285,7 +288,7 @@ func (m *Member) keptWith(name string, t Token) *part {
 func (m *Member) unkeep(p *part) error {
 	lost := p.state == lapsed
 	if w := p.tx.waiting(); w != nil && !lost {
-		m.finish(w.w, Stopped, NoCause)
+		m.finish(w.w, Stopped, Ended)
 	}
 	if m.done(p); lost {
 		return ErrNotHeld

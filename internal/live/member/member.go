@@ -134,9 +134,12 @@ const (
 	Leaving        // the member leaves the cluster
 	Evicted        // the cluster has evicted the member
 	Released       // an operator has taken the lock from its holder
-	Deadlock       // the transaction must abort, because of a deadlock or to prevent one
-	Units          // the semaphore is in use with another number of units
 	Changed        // another kind of lock has been chosen for the name
+
+	// Only requests are stopped by these.
+	Deadlock // the transaction must abort, because of a deadlock or to prevent one
+	Units    // the semaphore is in use with another number of units
+	Ended    // the transaction has released another lock
 )
 
 // An Event notifies an application of what happened to its request.

@@ -1,6 +1,8 @@
 package member
 
 import (
+	"fmt"
+
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/deadlock"
 	"github.com/stile-lock/stile/algorithm/host"
@@ -65,6 +67,21 @@ type Terms struct {
 	Units int    // of a semaphore, all together; 0 for a lock
 	Tx    uint64 // the client's number of the transaction to which the request belongs; 0 if to none
 	Born  uint64 // stamp of the transaction, if it has begun before
+}
+
+// MaxUnits is the maximum number of units of a semaphore.
+const MaxUnits = 1 << 20
+
+// Check reports why no lock can be requested on these terms.
+func (t *Terms) Check() error {
+	err := t.Mode.Check(t.Units)
+	if t.Units < 0 || t.Units > MaxUnits {
+		err = fmt.Errorf("semaphore of %d units: want 1 to %d", t.Units, MaxUnits)
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrMode, err)
+	}
+	return nil
 }
 
 // Lock requests a lock. The outcome is an Event.

@@ -59,7 +59,7 @@ type Totals struct {
 }
 
 // Losses is the number of causes of losses.
-const Losses = int(member.Released) + 1
+const Losses = int(member.Changed) + 1
 
 // A Cause is why a view began.
 type Cause uint8

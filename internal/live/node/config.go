@@ -9,9 +9,12 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
+	"unicode/utf8"
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/catalog"
@@ -31,7 +34,7 @@ type Config struct {
 	Voters    int      // number of voters: 1, 3 or 5 (default 3); only for the founder of a cluster
 	Lease     time.Duration
 	Settings  *member.Settings // only for the founder of a cluster; nil: the defaults, with Lease
-	Algorithm string           // only for the founder of a cluster (default naimi-trehel)
+	Algorithm string           // only for the founder of a cluster: an algorithm, or PREFIX=ALGORITHM, or several with commas (default naimi-trehel,kept/=kept)
 	Replace   time.Duration    // time after which a member replaces a voter that is down; only for the founder of a cluster (default 10 min)
 	Later     bool             // a cluster that it founds may not be the first: number its epochs from the clock, above those of earlier ones
 	Ephemeral bool             // leave the cluster when the node stops
@@ -166,9 +169,56 @@ func settingsFor(lease time.Duration) member.Settings {
 	return s
 }
 
-// choice returns the algorithm that a new cluster starts with.
-func (c *Config) choice() (member.Choice, error) {
-	name := cmp.Or(c.Algorithm, catalog.Live()[0].Name)
+// KeptPrefix begins the names of locks that a new cluster keeps, unless another algorithm is
+// chosen for them.
+const KeptPrefix = "kept/"
+
+// choices returns the algorithms that a new cluster starts with.
+func (c *Config) choices() ([]member.Choice, error) {
+	var all []member.Choice
+	chosen := func(prefix string) bool {
+		return slices.ContainsFunc(all, func(o member.Choice) bool { return o.Prefix == prefix })
+	}
+	for text := range strings.SplitSeq(c.Algorithm, ",") {
+		prefix, name, ok := strings.Cut(text, "=")
+		if !ok {
+			prefix, name = "", text
+		}
+		switch {
+		case text == "" && c.Algorithm == "":
+			continue
+		case len(prefix) > member.MaxName || !utf8.ValidString(prefix):
+			return nil, fmt.Errorf("algorithm %q: invalid prefix: want up to %d bytes of UTF-8", text, member.MaxName)
+		case chosen(prefix):
+			return nil, fmt.Errorf("algorithm %q: there is another one for the prefix %q: choose one", text, prefix)
+		}
+		choice, err := c.choice(name)
+		if err != nil {
+			return nil, err
+		}
+		choice.Prefix = prefix
+		all = append(all, choice)
+	}
+	for _, usual := range []member.Choice{
+		{Algorithm: catalog.Live()[0].Name, Version: catalog.Live()[0].Version},
+		{Prefix: KeptPrefix, Algorithm: member.Kept(member.KeptMethods()[0]), Version: 1},
+	} {
+		if !chosen(usual.Prefix) {
+			all = append(all, usual)
+		}
+	}
+	slices.SortFunc(all, func(a, b member.Choice) int { return strings.Compare(a.Prefix, b.Prefix) })
+	return all, nil
+}
+
+// choice returns an algorithm, or a method for kept locks, by its name.
+func (c *Config) choice(name string) (member.Choice, error) {
+	if name == "kept" {
+		name = member.Kept(member.KeptMethods()[0])
+	}
+	if method, kept := member.IsKept(name); kept {
+		return member.Choice{Algorithm: name, Version: 1}, member.CheckKept(method, 1)
+	}
 	for _, s := range catalog.Live() {
 		if s.Name == name {
 			return member.Choice{Algorithm: s.Name, Version: s.Version}, nil

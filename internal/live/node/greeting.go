@@ -6,6 +6,7 @@ import (
 
 	"github.com/stile-lock/stile/algorithm/catalog"
 	"github.com/stile-lock/stile/internal/codec"
+	"github.com/stile-lock/stile/internal/live/member"
 	"github.com/stile-lock/stile/internal/live/node/transport"
 	"github.com/stile-lock/stile/internal/live/views"
 )
@@ -48,6 +49,9 @@ func greeting(cluster uint64, r *views.Record) []byte {
 	g := hello{cluster: cluster, earlier: r.Earlier, epoch: r.Epoch}
 	for _, s := range catalog.Live() {
 		g.runs = append(g.runs, runnable{s.Name, s.Version})
+	}
+	for _, m := range member.KeptMethods() {
+		g.runs = append(g.runs, runnable{member.Kept(m), 1})
 	}
 	var c codec.Coder
 	g.fields(&c)

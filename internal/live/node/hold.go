@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/stile-lock/stile/internal/live/client"
 	"github.com/stile-lock/stile/internal/live/lock"
 	"github.com/stile-lock/stile/internal/live/member"
 	"github.com/stile-lock/stile/internal/live/process"
@@ -20,12 +21,14 @@ type Hold struct {
 	node  *Node
 	name  string
 	token member.Token
+	born  uint64
 	end   lock.End // needs no mutex
 
 	// The outcome of a request: set with the node's mutex held, before done is closed.
 	granted bool // if the lock was lost a moment later, Err reports that
 	event   member.EventKind
 	cause   member.Cause
+	victim  *member.Victim
 
 	// The fields below need the node's mutex.
 	state  holding
@@ -52,9 +55,6 @@ func (n *Node) Lock(ctx context.Context, name string, o lock.Options) (lock.Hand
 
 // LockIn is Lock with memory for the hold, which must be unused.
 func (n *Node) LockIn(ctx context.Context, h *Hold, name string, o lock.Options) (lock.Handle, error) {
-	if ctx.Err() != nil {
-		return nil, fmt.Errorf("lock %q: %w", name, lock.Done(ctx))
-	}
 	if err := member.CheckName(name); err != nil {
 		return nil, fmt.Errorf("lock %q: %w", name, err)
 	}
@@ -63,14 +63,25 @@ func (n *Node) LockIn(ctx context.Context, h *Hold, name string, o lock.Options)
 		ctx, cancel = context.WithTimeoutCause(ctx, o.Wait, fmt.Errorf("not acquired within %v: %w", o.Wait, context.DeadlineExceeded))
 		defer cancel()
 	}
+	if c, ok := o.With.(*client.Hold); ok {
+		return c.With(ctx, name, o)
+	}
 	h.node, h.name = n, name
-	for {
-		again, err := n.ask(ctx, h, o)
-		if err != nil {
-			return nil, err
+	for tries := 0; ; {
+		if ctx.Err() != nil {
+			return nil, fmt.Errorf("lock %q: %w", name, lock.Done(ctx))
 		}
-		if !again {
+		again, err := n.ask(ctx, h, o)
+		switch {
+		case o.Again(ctx, err, tries):
+			tries++
+			continue
+		case err != nil:
+			return nil, err
+		case !again:
 			return h, nil
+		case o.With != nil:
+			return nil, fmt.Errorf("lock %q: %w", name, lock.ErrMoved)
 		}
 		// The node is not a member at present: the request is made again when it is.
 		l, again, err := n.elsewhere(ctx, name, o)
@@ -89,7 +100,7 @@ func (n *Node) ask(ctx context.Context, h *Hold, o lock.Options) (again bool, er
 		return n.absent(h, o)
 	}
 	h.state = asking
-	n.step(process.Input{Kind: process.Lock, Text: h.name, Try: o.Try})
+	n.step(process.Input{Kind: process.Lock, Text: h.name, Try: o.Try, Terms: o.Terms})
 	if err = n.p.Out.Err; err == nil {
 		n.seat(h, n.p.Out.Ticket)
 	}
@@ -103,6 +114,8 @@ func (n *Node) ask(ctx context.Context, h *Hold, o lock.Options) (again bool, er
 	switch {
 	case errors.Is(err, member.ErrGone):
 		return true, nil
+	case errors.Is(err, member.ErrDoomed):
+		return false, fmt.Errorf("lock %q: %w", h.name, &lock.Deadlock{Why: err.Error()})
 	case err != nil:
 		return false, fmt.Errorf("lock %q: %w", h.name, err)
 	case done != nil:
@@ -153,8 +166,17 @@ func (h *Hold) outcome(ctx context.Context) (again bool, err error) {
 		return false, fmt.Errorf("lock %q: %w", h.name, lock.ErrBusy)
 	case h.event == member.Recovering:
 		return false, fmt.Errorf("lock %q: %w", h.name, lock.ErrRecovering)
-	case h.event == member.Stopped && h.cause == member.Evicted:
+	case h.event != member.Stopped:
+	case h.cause == member.Evicted:
 		return true, nil
+	case h.cause == member.Deadlock:
+		return false, fmt.Errorf("lock %q: %w", h.name, &lock.Deadlock{Why: h.victim.String(), Born: h.born})
+	case h.cause == member.Units:
+		return false, fmt.Errorf("lock %q: %w", h.name, client.NotHeld(session.OtherUnits))
+	case h.cause == member.Changed:
+		return false, fmt.Errorf("lock %q: %w", h.name, client.NotHeld(session.OtherKind))
+	case h.cause == member.Ended:
+		return false, fmt.Errorf("lock %q: %w", h.name, client.NotHeld(session.Ended))
 	}
 	return false, fmt.Errorf("lock %q: %w", h.name, ErrEnded)
 }
@@ -197,12 +219,14 @@ func (n *Node) notify(e *member.Event) {
 	h := n.slots[i]
 	switch e.Kind {
 	case member.Held:
-		h.state, h.granted, h.token = inside, true, e.Token
+		h.state, h.granted, h.token, h.born = inside, true, e.Token, e.Born
 		n.wakeUp(h)
 	case member.Lost:
 		h.lose(e.Cause)
+	case member.Doomed:
+		h.end.Doom(&lock.Deadlock{Why: e.Victim.String(), Born: e.Born})
 	default:
-		h.event, h.cause = e.Kind, e.Cause
+		h.event, h.cause, h.victim, h.born = e.Kind, e.Cause, e.Victim, e.Born
 		n.unseat(h, refused)
 	}
 }
@@ -262,6 +286,9 @@ func (h *Hold) Name() string { return h.name }
 
 // Token returns the fencing token of this entry.
 func (h *Hold) Token() member.Token { return h.token }
+
+// Born returns the stamp of the transaction of a kept lock; 0 if it is not a kept one.
+func (h *Hold) Born() uint64 { return h.born }
 
 // left returns how long the lock is still held if the lease is not renewed; 0 if its
 // deadline has passed. It never blocks.
@@ -337,7 +364,8 @@ func (h *Hold) SetValue(value string) error {
 	return h.end.Err()
 }
 
-// Context returns a context that ends when the lock is lost or released.
+// Context returns a context that ends when the lock is lost or released, or its transaction
+// must abort.
 func (h *Hold) Context() context.Context { return h.end.Context() }
 
 // Unlock releases the lock. It returns an error if the lock was lost before.

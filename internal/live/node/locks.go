@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/stile-lock/stile/algorithm/deadlock"
 	"github.com/stile-lock/stile/internal/live/member"
 	"github.com/stile-lock/stile/internal/live/node/cert"
 	"github.com/stile-lock/stile/internal/live/node/rights"
@@ -43,9 +44,10 @@ type LockInfo struct {
 	Node      string       `json:"node"` // the node that reports it
 	Algorithm string       `json:"algorithm"`
 	Home      string       `json:"home"`
-	Holder    *HolderInfo  `json:"holder"` // holder through this node; null if there is none
+	Holder    *HolderInfo  `json:"holder"`           // holder through this node; null if there is none
+	Shared    []HolderInfo `json:"shared,omitempty"` // of a kept lock: the other holders through this node
 	Waiters   []WaiterInfo `json:"waiters"`
-	Unlisted  int          `json:"unlisted,omitempty"` // number of other waiters
+	Unlisted  int          `json:"unlisted,omitempty"` // number of other holders and waiters
 	Why       string       `json:"why"`                // why requests wait here
 	Acquired  uint64       `json:"acquired,omitempty"` // Top: acquisitions here, since the lock is known to be busy
 }
@@ -57,9 +59,16 @@ type Party struct {
 	Label    string `json:"label"`    // what the client calls itself, which nothing proves
 }
 
+// A Demand is what a request for a kept lock has. It is empty for others.
+type Demand struct {
+	Mode string `json:"mode,omitempty"` // exclusive, shared, or a number of units
+	Tx   uint64 `json:"tx,omitempty"`   // number of the transaction, unique at the node
+}
+
 // A HolderInfo is the holder of a lock.
 type HolderInfo struct {
 	Party
+	Demand
 	Token string  `json:"token"`
 	Held  float64 `json:"held_s"` // time since it was acquired
 	Left  float64 `json:"lease_left_s"`
@@ -69,6 +78,7 @@ type HolderInfo struct {
 // A WaiterInfo is a request that waits for a lock.
 type WaiterInfo struct {
 	Party
+	Demand
 	Waited float64 `json:"waited_s"`
 }
 
@@ -93,10 +103,12 @@ func parseRelease(b []byte) (q ReleaseQuery, err error) {
 	return q, nil
 }
 
-// Bounds of a page. A lock with the longest names and maxListed waiters fits.
+// Bounds of a page. A lock with the longest names and values, and as many holders and
+// waiters, fits.
 const (
 	maxPage   = 1000 // locks
 	maxListed = 500  // waiters of a lock
+	maxShared = 100  // holders of a lock besides the first
 )
 
 // locks answers a query for locks in use at this node. It lists only those that the caller
@@ -173,18 +185,35 @@ func firstNames(m *member.Member, q *LockQuery, may func(name []byte) bool) []st
 func (n *Node) describe(m *member.Member, w *member.Why) LockInfo {
 	now := n.clock()
 	l := LockInfo{Name: w.Name, Node: n.c.Name, Algorithm: w.Algorithm, Home: w.Home.Name, Waiters: []WaiterInfo{}}
-	if h := w.Holder; h != nil {
-		l.Holder = &HolderInfo{n.who(h.Client), h.Token.String(), seconds(until(h.Since, now)), seconds(until(now, m.Deadline())), n.value(h)}
+	left := seconds(until(now, m.Deadline()))
+	holder := func(h *member.Holder) HolderInfo {
+		return HolderInfo{n.who(h.Client), demand(h.Mode, h.Tx), h.Token.String(), seconds(until(h.Since, now)), left, n.value(h)}
+	}
+	if w.Holder != nil {
+		h := holder(w.Holder)
+		l.Holder = &h
+	}
+	shared := w.Shared[:min(len(w.Shared), maxShared)]
+	for i := range shared {
+		l.Shared = append(l.Shared, holder(&shared[i]))
 	}
 	listed := w.Waiters[:min(len(w.Waiters), maxListed)]
-	l.Unlisted = len(w.Waiters) - len(listed)
+	l.Unlisted = len(w.Waiters) - len(listed) + len(w.Shared) - len(shared)
 	for _, x := range listed {
-		l.Waiters = append(l.Waiters, WaiterInfo{n.who(x.Client), seconds(until(x.Since, now))})
+		l.Waiters = append(l.Waiters, WaiterInfo{n.who(x.Client), demand(x.Mode, x.Tx), seconds(until(x.Since, now))})
 	}
 	if len(l.Waiters) > 0 {
 		l.Why = n.reason(w, now)
 	}
 	return l
+}
+
+// demand describes what a request for a kept lock has. Others have no transaction.
+func demand(m deadlock.Mode, tx uint64) Demand {
+	if tx == 0 {
+		return Demand{}
+	}
+	return Demand{m.String(), tx}
 }
 
 // value returns the value that a holder has attached to its lock.
@@ -244,6 +273,8 @@ func (n *Node) identity() string {
 // reason explains why requests wait here.
 func (n *Node) reason(w *member.Why, now member.Instant) string {
 	switch {
+	case len(w.Shared) > 0:
+		return fmt.Sprintf("held by %s and %s", n.who(w.Holder.Client).Who, words.Plural(len(w.Shared), "other"))
 	case w.Holder != nil:
 		return "held by " + n.who(w.Holder.Client).Who
 	case w.Pending:
@@ -256,10 +287,18 @@ func (n *Node) reason(w *member.Why, now member.Instant) string {
 		return "lent to " + w.Lent.Name
 	case w.Carried:
 		return "waiting since an earlier view, for its turn from home " + w.Home.Name
+	case isKept(w.Algorithm):
+		return "requested from home " + w.Home.Name + ", which grants it in turn"
 	case w.Asked:
 		return "requested from the other members with " + w.Algorithm
 	}
 	return "about to request it from the other members"
+}
+
+// isKept reports whether an algorithm is a method for kept locks.
+func isKept(algorithm string) bool {
+	_, kept := member.IsKept(algorithm)
+	return kept
 }
 
 // suspects lists the members that may still hold a lock, as far as is known.
@@ -281,7 +320,8 @@ func suspects(w *member.Why, now member.Instant) string {
 	return strings.Join(all, "; ")
 }
 
-// forceRelease takes a lock from its holder, if it is held through this node.
+// forceRelease takes a lock from its holder, if it is held through this node; a kept lock,
+// from all its holders here.
 func (n *Node) forceRelease(name string) (Released, error) {
 	m := n.p.Member()
 	if m == nil {
@@ -293,5 +333,8 @@ func (n *Node) forceRelease(name string) (Released, error) {
 	}
 	r := Released{name, w.Holder.Token.String(), n.who(w.Holder.Client).Who}
 	n.step(process.Input{Kind: process.Release, Text: name, Token: w.Holder.Token})
+	for _, h := range w.Shared {
+		n.acks = append(n.acks, process.Input{Kind: process.Release, Text: name, Token: h.Token})
+	}
 	return r, n.p.Out.Err
 }

@@ -47,7 +47,8 @@ type Node struct {
 	drain     context.CancelFunc
 	visits    sync.WaitGroup // goroutines of clients' connections
 
-	deadline atomic.Int64 // end of the time that locks may be held, by the process's clock; 0 if none may
+	attempts atomic.Uint64 // of transactions
+	deadline atomic.Int64  // end of the time that locks may be held, by the process's clock; 0 if none may
 
 	gate   sync.Mutex   // for applications that must wait for mu: only one of them competes with the network
 	gated  bool         // the goroutine that holds mu also holds the gate
@@ -57,7 +58,7 @@ type Node struct {
 	p        *process.Process
 	in       process.Input   // the last input handed in
 	stepped  bool            // its effects are not carried out yet
-	acks     []process.Input // saves that are durable at once
+	acks     []process.Input // saves that are durable, and other inputs for steps of their own
 	asks     []session.Question
 	hung     error          // why to close a connection to a node: it sent what no correct node sends
 	cut      error          // the same for a client
@@ -311,13 +312,16 @@ func (n *Node) begin(founds bool) error {
 	return err
 }
 
+// Attempt returns a number for an attempt of a transaction, which no other has at this node.
+func (n *Node) Attempt() uint64 { return n.attempts.Add(1) }
+
 // founding returns the initial state of the cluster that this node founds.
 func (n *Node) founding() (*process.Founding, error) {
-	choice, err := n.c.choice()
+	choices, err := n.c.choices()
 	if err != nil {
 		return nil, err
 	}
-	f := &process.Founding{Cluster: random(), Epoch: 1, Settings: *n.c.Settings, Voters: n.c.Voters, Choices: []member.Choice{choice}}
+	f := &process.Founding{Cluster: random(), Epoch: 1, Settings: *n.c.Settings, Voters: n.c.Voters, Choices: choices}
 	if n.c.Data == "" || n.c.Later {
 		f.Epoch = uint64(time.Now().UnixMilli()) // above every epoch that an earlier cluster of this kind has reached
 	}

@@ -163,7 +163,7 @@ func (n *Node) status() Status {
 		s.Known, _, _ = m.Known()
 		for w := range m.Each {
 			if w.Holder != nil {
-				s.Held++
+				s.Held += 1 + len(w.Shared)
 			}
 			s.Waiting += len(w.Waiters)
 		}

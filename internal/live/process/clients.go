@@ -31,8 +31,8 @@ func (p *Process) reply() {
 type watch struct{ p *Process }
 
 // Asked implements session.Watcher.
-func (w watch) Asked(t member.Ticket, name string, try bool) {
-	w.p.now(Effect{Kind: Asked, Event: member.Event{Ticket: t}, To: name, Lossy: try})
+func (w watch) Asked(t member.Ticket, name string, try bool, terms member.Terms) {
+	w.p.now(Effect{Kind: Asked, Event: member.Event{Ticket: t}, To: name, Lossy: try, Terms: terms})
 }
 
 // Claimed implements session.Watcher.

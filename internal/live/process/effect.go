@@ -30,7 +30,7 @@ const (
 	// Shown to observers if Config.Follow or Config.Observe is set. These, and those
 	// below, come in the order in which they happen, among those above that come first.
 	ClientEvent // a client's request: Event
-	Asked       // a client's request has reached the member: Event.Ticket, To is the lock's name, Lossy if it is a try
+	Asked       // a client's request has reached the member: Event.Ticket, To is the lock's name, Lossy if it is a try; Terms
 	Claimed     // a client claims a lock: Event.Ticket, Event.Token, To is the lock's name
 	Cancelled   // a waiting request, or a claim, was withdrawn: Event.Ticket
 	Unlocked    // a held lock was released: Event.Ticket
@@ -58,6 +58,7 @@ type Effect struct {
 	Peer     uint64 // incarnation of a member
 	Bytes    []byte
 	Event    member.Event
+	Terms    member.Terms
 	Record   *views.Record
 	Question *session.Question
 	Err      error

@@ -240,6 +240,7 @@ func (g *Client) lose(a *attachment, why member.Cause) {
 			g.unask(t)
 			return false
 		}
+		g.depart(t)
 		return true
 	})
 	g.finish(a)

@@ -59,6 +59,8 @@ type Client struct {
 
 	requests []*task // by number
 	last     uint64  // number of the last request
+	txs      map[uint64]*attempt
+	strays   bool // some requests may be bound to an attachment that is no longer the current one
 	soonest  member.Instant
 }
 
@@ -98,21 +100,24 @@ type Event struct {
 	Request uint64
 	Kind    EventKind
 	Token   member.Token // Granted, Taken
+	Born    uint64       // Granted, Refused: stamp of the transaction, of a kept lock; 0 if not known
 	Cause   member.Cause // Taken; NoCause if the node did not know
 	Why     Why          // Refused
+	Text    string       // Refused, Doomed: the reason in words; of Refused, empty if Why says it all
 	OK      bool         // Left: the node has confirmed that the request was held, or waited, until then
 }
 
 // An EventKind is what happened to a request.
 type EventKind uint8
 
-// What can happen to a request. All but Granted and Again are its last event.
+// What can happen to a request. All but Granted, Again and Doomed are its last event.
 const (
 	Granted EventKind = iota // the lock is held, until further notice
 	Taken                    // the lock was held, and is lost
 	Refused                  // the request ended without holding the lock
 	Left                     // the lock is released, or the request withdrawn, as asked
 	Again                    // the request waits, has lost its place, and is sent again in another session
+	Doomed                   // the lock is held, but its transaction must abort: release it
 )
 
 // NewClient returns a Client that wants to dial at once.
@@ -167,6 +172,9 @@ func (g *Client) end() {
 	if g.cur.parting {
 		g.move()
 	}
+	if g.strays {
+		g.refuseStrays()
+	}
 	if len(g.old) > 0 {
 		g.sweep()
 	}
@@ -204,7 +212,7 @@ func (g *Client) Close(now member.Instant) {
 		g.hangUp(a)
 	}
 	g.cur = &attachment{address: g.cur.address, phase: ended}
-	g.requests, g.old, g.closed, g.soonest = nil, nil, true, member.Never
+	g.requests, g.old, g.txs, g.closed, g.soonest = nil, nil, nil, true, member.Never
 	g.end()
 }
 

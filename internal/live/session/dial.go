@@ -222,7 +222,7 @@ func (g *Client) Receive(now member.Instant, conn uint64, b []byte) error {
 	case err != nil:
 		return err
 	}
-	if f.Cause > member.Released { // of a later version
+	if f.Cause > member.Changed { // of a later version
 		f.Cause = member.NoCause
 	}
 	switch {
@@ -304,6 +304,7 @@ func (g *Client) forgotten(a *attachment) *attachment {
 		case t.state == leaving:
 			a.holds--
 			g.left(t, false)
+			g.depart(t)
 			return true
 		}
 		return false

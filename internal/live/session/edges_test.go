@@ -223,7 +223,7 @@ func TestClientOtherEntry(t *testing.T) {
 // notes are what a watcher has seen.
 type notes []string
 
-func (w *notes) Asked(t member.Ticket, name string, try bool) {
+func (w *notes) Asked(t member.Ticket, name string, try bool, _ member.Terms) {
 	*w = append(*w, fmt.Sprint("asked ", name, " ", try))
 }
 func (w *notes) Claimed(t member.Ticket, name string, _ member.Token) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/stile-lock/stile/algorithm/deadlock"
 	"github.com/stile-lock/stile/internal/codec"
 	"github.com/stile-lock/stile/internal/live/member"
 )
@@ -33,6 +34,7 @@ const (
 	MaxNodes = 64            // addresses that a node sends
 	MaxLabel = 128           // bytes of a client's label
 	MaxValue = 256           // bytes of the value of a lock
+	MaxText  = 4096          // bytes of a reason in words
 
 	// MaxThrough is the number of incarnations in a Claim. A client that has held a lock
 	// through more names the last ones.
@@ -71,6 +73,7 @@ const (
 	Bye                 // the session is over, or about to end, and why
 	Answer              // answer to an Ask, or a part of it
 	Value               // from a client: what lists show for a lock that it holds or claims
+	Abort               // the lock is held, but its transaction must abort: release it
 	kinds
 
 	// Kinds is the number of kinds. A frame's first byte is its kind.
@@ -79,7 +82,7 @@ const (
 
 var kindNames = [...]string{
 	"HELLO", "RENEW", "LOCK", "CHECK", "UNLOCK", "CLOSE", "CLAIM", "ASK",
-	"WELCOME", "RENEWED", "HELD", "OVER", "LOST", "DONE", "BYE", "ANSWER", "VALUE",
+	"WELCOME", "RENEWED", "HELD", "OVER", "LOST", "DONE", "BYE", "ANSWER", "VALUE", "ABORT",
 }
 
 // String returns the name of a kind.
@@ -116,7 +119,20 @@ const (
 	OverQuota // the client's identity has as many requests, or uses as many locks, as it may
 	Crowded   // a session: the client's identity has as many as it may
 
-	Late        // reported only by the client: its maximum wait is over
+	Deadlock    // the transaction must abort, because of a deadlock or to prevent one
+	OtherUnits  // the semaphore is in use with another number of units
+	OtherKind   // another kind of lock has been chosen for the name
+	Ordinary    // the lock is not a kept one
+	BadMode     // the lock cannot be requested in this mode
+	Aborting    // the transaction must abort, and has been notified of that
+	Ended       // the transaction has released a lock while the request waited
+	Waiting     // the transaction already waits for a lock
+	Reentrant   // the transaction already has the lock
+	OtherMethod // the transaction holds locks with another method against deadlock
+	OutOfOrder  // the transaction holds a lock with a later name
+
+	Moved       // reported only by the client: the transaction holds locks through a node that it has lost
+	Late        // the same: its maximum wait is over
 	Unreachable // no node was reachable for too long
 	whys
 )
@@ -137,6 +153,18 @@ var whyNames = [...]string{
 	"the rights of this client do not allow it",
 	"this client's quota of locks at the node is used up: release some first",
 	"this client's quota of sessions at the node is used up: close some first",
+	"the transaction must abort, because of a deadlock or to prevent one: release its locks, and begin again",
+	"the semaphore is in use with another number of units: use the same number everywhere",
+	"another kind of lock has been chosen for this name: try again",
+	member.ErrOrdinary.Error(),
+	"the lock cannot be requested in this mode",
+	member.ErrDoomed.Error(),
+	"the transaction has released a lock, so it cannot acquire others: begin another one",
+	member.ErrWaits.Error(),
+	member.ErrReentrant.Error(),
+	member.ErrMethods.Error(),
+	member.ErrOrder.Error(),
+	"the transaction holds locks through a node that the client has lost: abort it, and begin again",
 	"the maximum wait is over",
 	"no node could be reached",
 }
@@ -176,11 +204,14 @@ type Frame struct {
 	Again    member.Span  // Welcome, Renewed: how long the client should wait before it renews again
 	Act      member.Span  // Welcome: how long before its deadline the session's locks count as lost at the client
 	Try      bool         // Lock: do not wait behind other requests
+	Terms    member.Terms // Lock
 	Token    member.Token // Held, Claim
 	Inc      uint64       // Welcome: incarnation of the node
 	Through  []uint64     // Claim: incarnations through which the client was confirmed to hold the lock
 	Why      Why          // Over, Bye
 	Cause    member.Cause // Lost; NoCause if the node no longer knows
+	Born     uint64       // Held, Over: stamp of the transaction; 0 if it has none
+	Text     string       // Over, Abort: the reason in words; of Over, empty if Why says it all
 	OK       bool         // Done: the request was held, or waited, until now; Answer
 	Last     bool         // Answer: no part follows
 	Denied   bool         // Answer that is not OK: the client may not ask this
@@ -230,6 +261,7 @@ func (f *Frame) fields(c *codec.Coder) {
 	case Lock:
 		c.Text(&f.Name, member.MaxName)
 		c.Flag(&f.Try)
+		f.terms(c)
 	case Claim:
 		c.Text(&f.Name, member.MaxName)
 		c.Number(&f.Token.Epoch)
@@ -243,6 +275,16 @@ func (f *Frame) fields(c *codec.Coder) {
 	default:
 		f.answers(c)
 	}
+}
+
+// terms codes what only requests for kept locks have.
+func (f *Frame) terms(c *codec.Coder) {
+	mode := f.Terms.Mode - deadlock.Shared // the least one
+	codec.Within(c, &mode, 0, member.MaxUnits+1)
+	f.Terms.Mode = mode + deadlock.Shared
+	codec.Within(c, &f.Terms.Units, 0, member.MaxUnits)
+	c.Number(&f.Terms.Tx)
+	c.Number(&f.Terms.Born)
 }
 
 // answers codes the fields of frames that only nodes send.
@@ -266,8 +308,13 @@ func (f *Frame) answers(c *codec.Coder) {
 	case Held:
 		c.Number(&f.Token.Epoch)
 		c.Number(&f.Token.Count)
+		c.Number(&f.Born)
 	case Over:
 		codec.Within(c, &f.Why, 0, 255)
+		c.Number(&f.Born)
+		c.Text(&f.Text, MaxText)
+	case Abort:
+		c.Text(&f.Text, MaxText)
 	case Lost:
 		codec.Within(c, &f.Cause, 0, 255)
 	case Done:

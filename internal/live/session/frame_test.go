@@ -22,7 +22,7 @@ func examples() []Frame {
 	return []Frame{
 		{Kind: Hello, Number: 1, Protocol: Protocol, Oldest: OldestProtocol, Session: 300, Secret: key, Name: "web-7", Length: member.Second},
 		{Kind: Renew, Number: 2},
-		{Kind: Lock, Number: 3, Name: "orders/42", Try: true},
+		{Kind: Lock, Number: 3, Name: "orders/42", Try: true, Terms: member.Terms{Mode: 2, Units: 5, Tx: 9, Born: 1000}},
 		{Kind: Check, Number: 3},
 		{Kind: Unlock, Number: 3},
 		{Kind: Close},
@@ -30,13 +30,14 @@ func examples() []Frame {
 		{Kind: Ask, Number: 4, What: 2, Bytes: []byte("x")},
 		{Kind: Welcome, Number: 1, Protocol: Protocol, Session: 300, Secret: key, Inc: 448, Length: member.Second, Span: 9, Again: 6, Act: 8, Nodes: []string{"a:1", "b"}},
 		{Kind: Renewed, Number: 2, Span: 5, Again: 4},
-		{Kind: Held, Number: 3, Token: member.Token{Epoch: 7, Count: 42}},
-		{Kind: Over, Number: 3, Why: ManyWaiters},
+		{Kind: Held, Number: 3, Token: member.Token{Epoch: 7, Count: 42}, Born: 1000},
+		{Kind: Over, Number: 3, Why: Deadlock, Born: 1000, Text: "it has waited"},
 		{Kind: Lost, Number: 3, Cause: member.Released},
 		{Kind: Done, Number: 3, OK: true},
 		{Kind: Bye, Why: Leaving, Nodes: []string{"b"}},
 		{Kind: Answer, Number: 4, OK: true, Last: true, Bytes: []byte("yz")},
 		{Kind: Value, Number: 3, Value: "job 7"},
+		{Kind: Abort, Number: 3, Text: "an older one waits"},
 	}
 }
 
@@ -184,18 +185,20 @@ func TestLaterReasons(t *testing.T) {
 func TestMalformed(t *testing.T) {
 	key := strings.Repeat("00", 16)
 	for what, text := range map[string]string{
-		"nothing":                            "",
-		"an unknown kind":                    "1100",
-		"a number in a long form":            "018200",
-		"neither yes nor no":                 "02010161" + "02",
-		"a name that is no UTF-8":            "020101ff00",
-		"a name that is too long":            "0201" + "8104" + strings.Repeat("61", 513) + "00",
-		"a session without number":           "08010001" + key + "018094ebdc03" + "000000",
-		"a session without length":           "08010101" + key + "0100" + "000000",
-		"a value that is too long":           "1001" + "8102" + strings.Repeat("61", 257),
-		"a span above a day":                 "0901" + "ffffffffffffff7f",
-		"more nodes than bytes":              "0e05" + "40",
-		"more nodes than a cluster can have": "0e05" + "41" + strings.Repeat("0161", 65),
+		"nothing":                              "",
+		"an unknown kind":                      "1200",
+		"a number in a long form":              "018200",
+		"neither yes nor no":                   "02010161" + "02",
+		"a name that is no UTF-8":              "020101ff00",
+		"a name that is too long":              "0201" + "8104" + strings.Repeat("61", 513) + "00",
+		"a session without number":             "08010001" + key + "018094ebdc03" + "000000",
+		"a session without length":             "08010101" + key + "0100" + "000000",
+		"a value that is too long":             "1001" + "8102" + strings.Repeat("61", 257),
+		"a reason that is too long":            "1101" + "8120" + strings.Repeat("61", 4097),
+		"more units than a semaphore can have": "0201" + "0161" + "00" + "00" + "81808080" + "01" + "0000",
+		"a span above a day":                   "0901" + "ffffffffffffff7f",
+		"more nodes than bytes":                "0e05" + "40",
+		"more nodes than a cluster can have":   "0e05" + "41" + strings.Repeat("0161", 65),
 	} {
 		b, err := hex.DecodeString(text)
 		if err != nil {

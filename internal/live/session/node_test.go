@@ -52,7 +52,7 @@ func (n *node) start(rest member.Span) {
 		n.t.Fatal(err)
 	}
 	n.m = m
-	v := member.View{Epoch: n.inc, Members: []member.Who{{Name: "n", Inc: n.inc}}, Choices: []member.Choice{{Algorithm: "naimi-trehel"}}}
+	v := member.View{Epoch: n.inc, Members: []member.Who{{Name: "n", Inc: n.inc}}, Choices: []member.Choice{{Algorithm: "naimi-trehel"}, {Prefix: "k/", Algorithm: "kept:wound-wait", Version: 1}}}
 	if n.inc > 1 {
 		v.BeforeEpoch, v.Before, v.Ghosts = n.inc-1, []uint64{n.inc - 1}, []member.Ghost{{Inc: n.inc - 1, Rest: rest}}
 	}

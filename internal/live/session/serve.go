@@ -3,6 +3,7 @@ package session
 import (
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/stile-lock/stile/internal/live/member"
 )
@@ -25,6 +26,8 @@ type request struct {
 	token      member.Token // of a held lock
 	name       string
 	value      string
+	born       uint64 // stamp of the transaction, of a kept lock
+	doom       string // of a held lock: why its transaction must abort; empty if it need not
 	state      uint8
 	prev, next *request // in the list of its session
 }
@@ -94,10 +97,10 @@ func (d *Server) lock(now member.Instant, m *member.Member, s *session, f *Frame
 		d.send(s, &Frame{Kind: Over, Number: f.Number, Why: OverQuota})
 		return
 	}
-	t, err := m.Lock(now, f.Name, member.Ask{Client: s.id, Deadline: member.Never, Try: f.Try})
+	t, err := m.Lock(now, f.Name, member.Ask{Client: s.id, Deadline: member.Never, Try: f.Try, Terms: f.Terms})
 	if err != nil {
-		if why, alive := refusal(err); alive {
-			d.send(s, &Frame{Kind: Over, Number: f.Number, Why: why})
+		if why, text, alive := refusal(err); alive {
+			d.send(s, &Frame{Kind: Over, Number: f.Number, Why: why, Text: text})
 		} else {
 			d.expire(s)
 		}
@@ -105,7 +108,7 @@ func (d *Server) lock(now member.Instant, m *member.Member, s *session, f *Frame
 	}
 	d.add(s, f, t)
 	if w := d.config.Watch; w != nil {
-		w.Asked(t, f.Name, f.Try)
+		w.Asked(t, f.Name, f.Try, f.Terms)
 	}
 }
 
@@ -195,9 +198,12 @@ func (d *Server) remove(r *request) {
 	}
 }
 
-// grant notifies a client that it holds a lock.
+// grant notifies a client that it holds a lock, and that its transaction must abort if so.
 func (d *Server) grant(r *request) {
-	d.send(r.of, &Frame{Kind: Held, Number: r.number, Token: r.token})
+	d.send(r.of, &Frame{Kind: Held, Number: r.number, Token: r.token, Born: r.born})
+	if r.doom != "" {
+		d.send(r.of, &Frame{Kind: Abort, Number: r.number, Text: r.doom})
+	}
 }
 
 // Told handles an event of the member, and reports whether it concerns a client.
@@ -207,8 +213,15 @@ func (d *Server) Told(e *member.Event) bool {
 		return false
 	}
 	s, wanted := r.of, r.state != gone
-	if e.Kind == member.Held {
-		r.token = e.Token
+	switch e.Kind {
+	case member.Doomed:
+		r.doom = clip(e.Victim.String())
+		if wanted {
+			d.send(s, &Frame{Kind: Abort, Number: r.number, Text: r.doom})
+		}
+		return true
+	case member.Held:
+		r.token, r.born = e.Token, e.Born
 		if wanted {
 			r.state = held
 			d.holds++
@@ -223,7 +236,12 @@ func (d *Server) Told(e *member.Event) bool {
 	switch {
 	case e.Cause == member.Session:
 		d.expire(s)
-	case !wanted || e.Kind == member.Stopped: // whatever stops all sessions sends each the reason
+	case !wanted:
+	case e.Kind == member.Stopped:
+		if f := stopped(e); f != nil { // otherwise, what stops all sessions sends each the reason
+			f.Number = r.number
+			d.send(s, f)
+		}
 	case e.Kind == member.Lost:
 		d.send(s, &Frame{Kind: Lost, Number: r.number, Cause: e.Cause})
 	case e.Kind == member.Recovering:
@@ -232,4 +250,32 @@ func (d *Server) Told(e *member.Event) bool {
 		d.send(s, &Frame{Kind: Over, Number: r.number, Why: Busy})
 	}
 	return true
+}
+
+// stopped returns the frame about a request that the member has stopped, if that concerns
+// only the request.
+func stopped(e *member.Event) *Frame {
+	f := &Frame{Kind: Over, Born: e.Born}
+	switch e.Cause {
+	case member.Deadlock:
+		f.Why, f.Text = Deadlock, clip(e.Victim.String())
+	case member.Units:
+		f.Why = OtherUnits
+	case member.Changed:
+		f.Why = OtherKind
+	case member.Ended:
+		f.Why = Ended
+	default:
+		return nil
+	}
+	return f
+}
+
+// clip shortens a text to what a frame can carry.
+func clip(text string) string {
+	if len(text) <= MaxText {
+		return text
+	}
+	const more = "..."
+	return strings.ToValidUTF8(text[:MaxText-len(more)], "") + more
 }

@@ -21,7 +21,7 @@ const usualSessions = 100_000
 
 // A Watcher observes what a Server does with the member.
 type Watcher interface {
-	Asked(t member.Ticket, name string, try bool)
+	Asked(t member.Ticket, name string, try bool, terms member.Terms)
 	Claimed(t member.Ticket, name string, token member.Token)
 	Cancelled(t member.Ticket) // the request was waiting
 	Unlocked(t member.Ticket)  // the lock was held
@@ -428,15 +428,33 @@ func (d *Server) Value(t member.Ticket) string {
 	return ""
 }
 
-// refusal returns why the member refuses a request; false if the session is over.
-func refusal(err error) (Why, bool) {
-	switch {
-	case errors.Is(err, member.ErrName):
-		return BadName, true
-	case errors.Is(err, member.ErrNames):
-		return ManyNames, true
-	case errors.Is(err, member.ErrWaiters):
-		return ManyWaiters, true
+// refusals are the errors of the member that have reasons of their own.
+var refusals = []struct {
+	err error
+	why Why
+}{
+	{member.ErrName, BadName},
+	{member.ErrNames, ManyNames},
+	{member.ErrWaiters, ManyWaiters},
+	{member.ErrOrdinary, Ordinary},
+	{member.ErrMode, BadMode},
+	{member.ErrDoomed, Aborting},
+	{member.ErrWaits, Waiting},
+	{member.ErrReentrant, Reentrant},
+	{member.ErrMethods, OtherMethod},
+	{member.ErrOrder, OutOfOrder},
+}
+
+// refusal returns why the member refuses a request, with the words for it if the reason has
+// details; false if the session is over.
+func refusal(err error) (why Why, text string, alive bool) {
+	for _, r := range refusals {
+		switch {
+		case r.why == BadMode && errors.Is(err, r.err):
+			return r.why, clip(err.Error()), true
+		case errors.Is(err, r.err):
+			return r.why, "", true
+		}
 	}
-	return Expired, false
+	return Expired, "", false
 }

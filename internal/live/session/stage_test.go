@@ -53,6 +53,17 @@ func (s *stage) take() {
 		}
 		s.sent[o.Conn] = append(s.sent[o.Conn], f)
 	}
+	parts := map[*attempt]int{}
+	for _, t := range s.g.requests {
+		if t.tx != nil {
+			parts[t.tx]++
+		}
+	}
+	for number, tx := range s.g.txs {
+		if tx.parts == 0 || tx.parts != parts[tx] {
+			s.t.Errorf("transaction %d has %d requests, want %d", number, tx.parts, parts[tx])
+		}
+	}
 	for _, a := range append(slices.Clone(s.g.old), s.g.cur) {
 		holds, moved := 0, 0
 		for _, t := range s.g.requests {

@@ -28,14 +28,17 @@ type task struct {
 	past   *past          // through what it was held before; nil if it has not moved
 	state  uint8
 	try    bool
-	mute   bool    // already reported to the application as refused
-	value  *string // attached by the application; nil if none was
+	terms  member.Terms
+	tx     *attempt // to which it belongs; nil if to none
+	mute   bool     // already reported to the application as refused
+	value  *string  // attached by the application; nil if none was
 }
 
 // Opts are the options of a request.
 type Opts struct {
 	Try  bool        // do not wait behind other requests
 	Wait member.Span // maximum wait (default forever)
+	member.Terms
 }
 
 // Lock requests a lock. The outcome is an Event.
@@ -45,13 +48,18 @@ func (g *Client) Lock(now member.Instant, name string, o Opts) (uint64, error) {
 	switch err := member.CheckName(name); {
 	case err != nil:
 		return 0, err
+	case o.Check() != nil:
+		return 0, o.Check()
 	case g.closed:
 		return 0, ErrClosed
 	case len(g.requests) >= g.config.Requests:
 		return 0, ErrRequests
 	}
 	g.last++
-	t := &task{number: g.last, name: name, try: o.Try, since: g.now, late: member.Never}
+	t := &task{number: g.last, name: name, try: o.Try, terms: o.Terms, since: g.now, late: member.Never}
+	if o.Tx != 0 {
+		g.partake(t)
+	}
 	if o.Wait > 0 {
 		t.late = g.now + member.Instant(min(o.Wait, member.MaxSpan))
 	}
@@ -63,10 +71,14 @@ func (g *Client) Lock(now member.Instant, name string, o Opts) (uint64, error) {
 
 // repeat sends what the node must know about a request, again if it was sent before.
 func (g *Client) repeat(t *task) {
-	if t.on == nil {
-		if g.cur.phase != open || g.cur.parting {
-			return
-		}
+	switch at := t.bound(); {
+	case t.on != nil:
+	case at != nil && (at != g.cur || at.parting):
+		g.strays = true
+		return
+	case at == nil && (g.cur.phase != open || g.cur.parting):
+		return
+	default:
 		t.on = g.cur
 	}
 	if t.on.phase != open {
@@ -77,7 +89,7 @@ func (g *Client) repeat(t *task) {
 	case inside:
 		f.Kind = Check // a lock lost meanwhile must not be acquired again unnoticed
 	case wanted:
-		f.Kind, f.Name, f.Try = Lock, t.name, t.try
+		f.Kind, f.Name, f.Try, f.Terms = Lock, t.name, t.try, t.terms
 	}
 	if g.send(t.on, &f); t.state == inside {
 		g.show(t, t.on)
@@ -120,7 +132,11 @@ func (g *Client) show(t *task, a *attachment) {
 
 // unask reports that a waiting request must be sent again, in another session.
 func (g *Client) unask(t *task) {
-	if t.state == wanted && t.on != nil {
+	switch {
+	case t.state != wanted || t.on == nil:
+	case t.bound() != nil:
+		t.on, g.strays = nil, true
+	default:
 		t.on = nil
 		g.tell(Event{Request: t.number, Kind: Again})
 	}
@@ -195,8 +211,12 @@ func (g *Client) heard(a *attachment, f *Frame) {
 		g.answered(t, f)
 	case f.Kind == Held && t.state == wanted:
 		t.state, t.token = inside, f.Token
-		a.holds++
-		g.tell(Event{Request: t.number, Kind: Granted, Token: t.token})
+		if a.holds++; t.tx != nil && t.tx.at == nil {
+			t.tx.at = a
+		}
+		g.tell(Event{Request: t.number, Kind: Granted, Token: t.token, Born: f.Born})
+	case f.Kind == Abort && t.state == inside:
+		g.tell(Event{Request: t.number, Kind: Doomed, Text: f.Text})
 	case f.Kind == Held && t.state == inside && t.token != f.Token:
 		g.taken(t, member.NoCause) // another entry
 		t.mute = true
@@ -205,7 +225,7 @@ func (g *Client) heard(a *attachment, f *Frame) {
 		g.taken(t, f.Cause)
 		g.remove(t)
 	case f.Kind == Over && t.state == wanted:
-		g.tell(Event{Request: t.number, Kind: Refused, Why: f.Why})
+		g.tell(Event{Request: t.number, Kind: Refused, Why: f.Why, Born: f.Born, Text: f.Text})
 		g.remove(t)
 	case f.Kind == Over && t.state == leaving, f.Kind == Done && t.state == leaving:
 		g.left(t, f.OK)
@@ -228,8 +248,10 @@ func (g *Client) pass() {
 		}
 		if t.mute = true; t.on != nil {
 			g.letGo(t)
+			return false
 		}
-		return t.on == nil
+		g.depart(t)
+		return true
 	})
 }
 
@@ -280,6 +302,7 @@ func (g *Client) remove(t *task) {
 	if t.state != wanted {
 		t.on.holds--
 	}
+	g.depart(t)
 	if i, ok := g.place(t.number); ok {
 		g.requests = slices.Delete(g.requests, i, i+1)
 	}

@@ -27,9 +27,10 @@ type Lock struct {
 	Name      string   `json:"name"`
 	Algorithm string   `json:"algorithm"`
 	Home      string   `json:"home"`
-	Holder    *Holder  `json:"holder"` // null if no node reports one
+	Holder    *Holder  `json:"holder"`           // null if no node reports one
+	Shared    []Holder `json:"shared,omitempty"` // of a kept lock: the other holders, those that have held it longest first
 	Waiters   []Waiter `json:"waiters"`
-	Unlisted  int      `json:"unlisted,omitempty"` // number of other waiters
+	Unlisted  int      `json:"unlisted,omitempty"` // number of other holders and waiters
 	Acquired  uint64   `json:"acquired,omitempty"` // by requests at all nodes, as far as they are counted
 	Through   []string `json:"-"`                  // addresses of the nodes that report a holder: several if a client has moved
 }
@@ -103,6 +104,7 @@ func Page(ctx context.Context, members []node.MemberInfo, q node.LockQuery, ask 
 		}
 	}
 	for _, l := range found {
+		l.rank()
 		slices.SortStableFunc(l.Waiters, func(a, b Waiter) int { return cmp.Compare(b.Waited, a.Waited) })
 		all.Locks = append(all.Locks, *l)
 	}
@@ -125,6 +127,16 @@ func one(ctx context.Context, address string, q node.LockQuery, ask Ask) (page n
 	return page, nil
 }
 
+// rank makes the one that has held a lock longest its holder.
+func (l *Lock) rank() {
+	if len(l.Shared) == 0 {
+		return
+	}
+	all := append([]Holder{*l.Holder}, l.Shared...)
+	slices.SortStableFunc(all, func(a, b Holder) int { return cmp.Compare(b.Held, a.Held) })
+	l.Holder, l.Shared = &all[0], all[1:]
+}
+
 // merge adds what one node reports about a lock to what others reported.
 func merge(found map[string]*Lock, l *node.LockInfo, address string) {
 	x := found[l.Name]
@@ -134,8 +146,17 @@ func merge(found map[string]*Lock, l *node.LockInfo, address string) {
 	}
 	if l.Holder != nil {
 		x.Through = append(x.Through, address)
-		if x.Holder == nil || l.Holder.Held < x.Holder.Held { // it has moved there
-			x.Holder = &Holder{l.Node, *l.Holder}
+		h := Holder{l.Node, *l.Holder}
+		switch {
+		case x.Holder == nil:
+			x.Holder = &h
+		case h.Tx != 0 && x.Holder.Tx != 0: // a kept lock, which does not move
+			x.Shared = append(x.Shared, h)
+		case h.Held < x.Holder.Held: // it has moved there
+			x.Holder = &h
+		}
+		for _, h := range l.Shared {
+			x.Shared = append(x.Shared, Holder{l.Node, h})
 		}
 	}
 	x.Unlisted += l.Unlisted

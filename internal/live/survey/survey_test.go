@@ -25,6 +25,23 @@ func TestMoved(t *testing.T) {
 	}
 }
 
+// Several hold a kept lock, through one node and through others.
+func TestShared(t *testing.T) {
+	held := func(s float64, tx uint64) node.HolderInfo {
+		return node.HolderInfo{Held: s, Demand: node.Demand{Mode: "shared", Tx: tx}}
+	}
+	one, other := held(1, 7), held(5, 7)
+	found := map[string]*Lock{}
+	merge(found, &node.LockInfo{Name: "demo", Node: "a", Holder: &one, Shared: []node.HolderInfo{held(3, 8)}}, "a:1")
+	merge(found, &node.LockInfo{Name: "demo", Node: "b", Holder: &other}, "b:1")
+	merge(found, &node.LockInfo{Name: "demo", Node: "c", Shared: []node.HolderInfo{one}}, "c:1") // as no node answers
+	l := found["demo"]
+	l.rank()
+	if l.Holder.Node != "b" || len(l.Shared) != 2 || l.Shared[0].Tx != 8 || l.Shared[1].Held != 1 {
+		t.Errorf("held by %+v and %+v", l.Holder, l.Shared)
+	}
+}
+
 // What nodes report is merged, page by page, and nodes that do not answer are named.
 func TestTake(t *testing.T) {
 	ask := func(_ context.Context, address string, _ uint64, about []byte, to any) error {

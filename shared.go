@@ -1,0 +1,51 @@
+package stile
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/stile-lock/stile/algorithm/deadlock"
+	"github.com/stile-lock/stile/internal/live/lock"
+	"github.com/stile-lock/stile/internal/live/member"
+)
+
+// RLock waits until the lock is held in shared mode: others may hold it in shared mode too,
+// but none exclusively. Only a kept lock can be shared: by default, one whose name begins
+// with "kept/". The error is nil if and only if the lock is held.
+func (l locker) RLock(ctx context.Context, name string) (*Lock, error) {
+	return l.lock(ctx, name, lock.Options{Terms: member.Terms{Mode: deadlock.Shared}})
+}
+
+// A Semaphore is a kept lock with several units, of which each holder has some.
+type Semaphore struct {
+	l     locker
+	name  string
+	units int
+}
+
+// Semaphore returns the semaphore of this name and number of units, which must be the same
+// in all processes that use it at a time. It does not contact the cluster.
+func (l locker) Semaphore(name string, units int) *Semaphore { return &Semaphore{l, name, units} }
+
+// Acquire waits until k units are held, all at once. They are released together, with
+// Unlock.
+func (s *Semaphore) Acquire(ctx context.Context, k int) (*Lock, error) {
+	t, err := s.terms(k)
+	if err != nil {
+		return nil, err
+	}
+	return s.l.lock(ctx, s.name, lock.Options{Terms: t})
+}
+
+// terms returns the terms of a request for units.
+func (s *Semaphore) terms(k int) (member.Terms, error) {
+	t := member.Terms{Mode: deadlock.Mode(k), Units: s.units}
+	err := t.Check()
+	if s.units < 1 || k < 1 {
+		err = fmt.Errorf("%d units of %d: want at least one", k, s.units)
+	}
+	if err != nil {
+		return t, fmt.Errorf("semaphore %q: %w", s.name, err)
+	}
+	return t, nil
+}
