@@ -356,7 +356,7 @@ var eventNames = [...]string{"held", "lost", "busy", "recovering", "late", "stop
 
 // misplaced says why an event cannot be right.
 func (q *proc) misplaced(e *member.Event, x *ask) string {
-	if (e.Victim != nil) != (e.Cause == member.Deadlock) || e.Victim != nil && !q.isWorker(x) {
+	if (e.Victim != nil) != (e.Cause == member.Deadlock) || e.Victim != nil && !q.w.isKept(x.lock) {
 		return "it is no victim"
 	}
 	if e.Born != 0 && e.Born != x.born && !x.loose {

@@ -196,15 +196,17 @@ func (o *oracle) exclude(l *judged, name string, h *hold) {
 		return
 	}
 	left := h.room()
+	var others []member.Token // a client's hold is that of its member too
 	for i := range l.holds {
 		other := &l.holds[i]
 		if other.token == h.token || other.freed || h.freed || l.idle(other) || l.idle(h) {
 			continue
 		}
 		what, how := other.stays()
-		if what == "" {
+		if what == "" || slices.Contains(others, other.token) {
 			continue
 		}
+		others = append(others, other.token)
 		if left -= h.beside(other); left < 0 {
 			o.w.broken(what, "%s: %s holds the lock with %v while %s", name, h.name(), h.token, how)
 		}
@@ -403,7 +405,7 @@ func (o *oracle) stopped(q *proc) {
 // clientEntered judges a client that has entered.
 func (o *oracle) clientEntered(c *hand) {
 	l := &o.locks[c.lock]
-	h := hold{c: c, inc: uint64(c.c.boots), token: c.token, freed: l.freedBy(c.token) != nil}
+	h := hold{c: c, inc: uint64(c.c.boots), token: c.token, freed: l.freedBy(c.token) != nil, mode: c.terms.Mode, units: c.terms.Units}
 	if h.freed {
 		o.w.At(o.w.Now()+o.w.freedFor(), hear, algorithm.None, c.c.number)
 	}
@@ -430,7 +432,7 @@ func (o *oracle) clientLost(c *hand, why member.Cause) {
 	l := &o.locks[c.lock]
 	l.holds = slices.DeleteFunc(l.holds, func(h hold) bool { return h.until > 0 && !h.valid() })
 	if o.clientLeft(c); why == member.Session {
-		l.holds = append(l.holds, hold{c: c, inc: uint64(c.c.boots), token: c.token, until: c.until, freed: l.freedBy(c.token) != nil})
+		l.holds = append(l.holds, hold{c: c, inc: uint64(c.c.boots), token: c.token, until: c.until, freed: l.freedBy(c.token) != nil, mode: c.terms.Mode, units: c.terms.Units})
 	}
 }
 
@@ -493,7 +495,10 @@ func (o *oracle) final() {
 		}
 	}
 	for _, c := range w.clients {
-		if h := c.waits(); h != nil {
+		if h := c.waits(); h == nil && c.deals() {
+			w.broken(Waits, "%s: a transaction has not ended", w.Name(c.id))
+			return
+		} else if h != nil {
 			w.broken(Waits, "%s: %s is still acquiring or releasing it, at %s", w.names[h.lock], w.Name(c.id), w.Name(c.node().id))
 			return
 		}

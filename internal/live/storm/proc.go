@@ -205,7 +205,7 @@ func (q *proc) effect(e *process.Effect) {
 			o.applied(q, e.Number, e.Record)
 		}
 	case process.Asked:
-		q.stands(&ask{ticket: e.Event.Ticket, lock: q.w.lockOf(e.To), app: -1, try: e.Lossy, deadline: member.Never})
+		q.stands(&ask{ticket: e.Event.Ticket, lock: q.w.lockOf(e.To), app: -1, try: e.Lossy, deadline: member.Never, terms: e.Terms})
 	case process.Claimed:
 		q.claims = append(q.claims, &ask{ticket: e.Event.Ticket, lock: q.w.lockOf(e.To), app: -1, token: e.Event.Token, deadline: member.Never})
 	case process.Cancelled:

@@ -263,6 +263,7 @@ func (o *oracle) look() {
 		}
 	}
 	for _, c := range w.clients {
+		busy = c.deals() || busy
 		for i := range c.hands {
 			h := &c.hands[i]
 			if h.request == 0 {

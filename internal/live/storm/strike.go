@@ -567,6 +567,9 @@ func (w *world) heal() {
 				h.next = min(h.next, w.Now()+longestHold)
 			}
 		}
+		if c.deal.at > 0 {
+			c.deal.at = min(c.deal.at, w.Now()+longestHold)
+		}
 		if c.up {
 			c.rewake()
 		}

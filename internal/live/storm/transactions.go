@@ -22,7 +22,7 @@ const keptNames = "tx/"
 func Methods() []member.Choice {
 	var all []member.Choice
 	for _, m := range member.KeptMethods() {
-		all = append(all, member.Choice{Prefix: keptNames, Algorithm: "kept:" + m.Name, Version: 1})
+		all = append(all, member.Choice{Prefix: keptNames, Algorithm: member.Kept(m), Version: 1})
 	}
 	return all
 }
@@ -110,6 +110,7 @@ type transaction struct {
 	waits    *ask
 	has      []*ask // those that were lost too, until the transaction has aborted
 	aborts   bool   // it must abort
+	gives    bool   // and not begin again: its locks have become ordinary ones
 }
 
 // transact lets a worker do its next action.
@@ -133,7 +134,7 @@ func (q *proc) transact(i int) {
 		q.rested(i)
 	default:
 		if t.plan == nil {
-			q.resolve(t)
+			w.resolve(t, &q.chance, q.mustSort())
 		}
 		q.extend(i)
 	}
@@ -146,8 +147,7 @@ func (q *proc) mayExtend(t *transaction) bool {
 }
 
 // resolve begins a transaction.
-func (q *proc) resolve(t *transaction) {
-	w, r := q.w, &q.chance
+func (w *world) resolve(t *transaction, r *kernel.Rand, sorted bool) {
 	*t = transaction{begun: w.Now()}
 	for i := range w.Kept {
 		if r.Below(2) == 0 {
@@ -167,24 +167,25 @@ func (q *proc) resolve(t *transaction) {
 			t.plan[i].mode = deadlock.Shared
 		}
 	}
-	q.attempt(t)
+	t.attempt(w, sorted)
 }
 
 // attempt begins another attempt of a transaction.
-func (q *proc) attempt(t *transaction) {
-	q.w.attempts++
-	t.number, t.next, t.aborts, t.waits, t.has = q.w.attempts, 0, false, nil, nil
-	if t.attempts++; q.mustSort() {
+func (t *transaction) attempt(w *world, sorted bool) {
+	w.attempts++
+	t.number, t.next, t.aborts, t.waits, t.has = w.attempts, 0, false, nil, nil
+	if t.attempts++; sorted {
 		slices.SortFunc(t.plan, func(a, b wish) int { return cmp.Compare(a.lock, b.lock) })
 	}
 }
 
 // mustSort reports whether transactions must acquire locks in order, because there would be
 // deadlocks otherwise that end late or never.
-func (q *proc) mustSort() bool {
-	m := q.method()
-	return m != nil && (m.Sorted || m.Name == deadlock.None().Name || m.Name == deadlock.Timeout().Name && q.w.phase > stormy)
+func mustSort(m *deadlock.Method, p phase) bool {
+	return m != nil && (m.Sorted || m.Name == deadlock.None().Name || m.Name == deadlock.Timeout().Name && p > stormy)
 }
+
+func (q *proc) mustSort() bool { return mustSort(q.method(), q.w.phase) }
 
 // sorted reports whether a transaction has and wants its locks in order.
 func (t *transaction) sorted() bool {
@@ -267,7 +268,7 @@ func (q *proc) abort(i int) {
 		q.withdraw(t.waits)
 	}
 	q.releaseAll(t) // it may have been granted in this moment
-	q.attempt(t)
+	t.attempt(q.w, q.mustSort())
 	q.later(i, q.chance.Below(20*ms)) // so that those it met have gone on
 }
 
@@ -311,15 +312,18 @@ func (q *proc) isWorker(x *ask) bool { return x.app >= 0 && q.apps[x.app].tx != 
 // abandon handles an event after which a transaction must abort: it is a victim, or has lost
 // a lock.
 func (q *proc) abandon(e *member.Event, x *ask) {
+	if e.Victim != nil {
+		q.w.oracle.victim(q, x, e.Victim)
+	}
+	if x.app < 0 {
+		return // the session server notifies the client
+	}
 	t := q.apps[x.app].tx
 	if t.waits == x {
 		t.waits = nil
 	}
-	if e.Victim != nil {
-		if !t.aborts {
-			q.w.result.Victims++
-		}
-		q.w.oracle.victim(q, x, e.Victim)
+	if e.Victim != nil && !t.aborts {
+		q.w.result.Victims++
 	}
 	q.fails(x.app)
 }
@@ -329,7 +333,7 @@ func (q *proc) abandon(e *member.Event, x *ask) {
 func (q *proc) changed(was *deadlock.Method) {
 	now := q.method()
 	for _, x := range q.asks {
-		if x.app < 0 || !q.w.isKept(x.lock) {
+		if !q.w.isKept(x.lock) {
 			continue
 		}
 		if (was == nil) != (now == nil) { // the member counts it as another transaction, or as none

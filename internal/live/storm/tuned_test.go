@@ -27,7 +27,7 @@ func tunings() []tuning {
 		{"usual", func(*Config) {}}, {"steady", steady}, {"reigns", reigns}, {"curiosity", curiosity}, {"power", power},
 		{"skips", skips}, {"crowd", crowd}, {"waves", waves}, {"clients", clients}, {"late", late}, {"flaky", flaky},
 		{"edge", edge}, {"quorums", quorums}, {"garbled", garbled}, {"restores", restores}, {"stops", stops},
-		{"rollbacks", rollbacks}, {"returns", returns}, {"kept", kept}, {"switches", switches}, {"detects", detects}, {"lapses", lapses},
+		{"rollbacks", rollbacks}, {"returns", returns}, {"kept", kept}, {"switches", switches}, {"detects", detects}, {"lapses", lapses}, {"deals", deals},
 	}
 }
 
@@ -160,10 +160,16 @@ func lapses(c *Config) {
 	c.Settings.Act, c.Intensity, c.Faults = 25, 80, Oneway|Forget
 }
 
+// deals is kept with transactions of clients.
+func deals(c *Config) {
+	kept(c)
+	c.Workers, c.Clients, c.Faults = 1, 4, c.Faults|Client|Release
+}
+
 // switches is kept with changes of the method, and of the kind of the locks.
 func switches(c *Config) {
 	kept(c)
-	c.Intensity, c.Faults = 80, Switch|Crash|Evict
+	c.Intensity, c.Clients, c.Faults = 80, 1, Switch|Crash|Evict
 }
 
 // garbled has processes that send malformed messages while views change.

@@ -1,6 +1,8 @@
 package storm
 
 import (
+	"slices"
+
 	"github.com/stile-lock/stile/algorithm/deadlock"
 	"github.com/stile-lock/stile/internal/live/member"
 )
@@ -12,8 +14,8 @@ import (
 func (q *proc) counts(x *ask) {
 	kept := q.w.isKept(x.lock) && q.method() != nil
 	if x.loose = q.resync; x.terms.Tx != 0 {
-		for _, y := range q.asks {
-			if y.terms.Tx == x.terms.Tx {
+		for _, y := range slices.Backward(q.asks) {
+			if y.terms.Tx == x.terms.Tx && y.held && y.lock != x.lock { // a client's that waits, or is repeated, is from an earlier session
 				x.serial, x.born, x.loose = y.serial, y.born, y.loose
 				return
 			}
@@ -156,12 +158,9 @@ func (w *world) txBound() int64 {
 // new ones.
 func (o *oracle) tooLong(q *proc) {
 	w := o.w
-	m := q.method()
-	from := w.times.demand
-	if m != nil && (m.Name == deadlock.WaitDie().Name || m.Name == deadlock.Timeout().Name) {
-		if from = w.times.drain; w.phase < draining {
-			return
-		}
+	from, ok := w.endless()
+	if !ok {
+		return
 	}
 	for i := range q.apps {
 		t := q.apps[i].tx
@@ -172,6 +171,15 @@ func (o *oracle) tooLong(q *proc) {
 			w.broken(Waits, "m%d: a transaction has not ended after %d ms and %d attempts, above the bound of %d ms", q.no, took/ms, t.attempts, w.txBound()/ms)
 		}
 	}
+}
+
+// endless returns the time from which transactions must end within the bound, and whether it
+// has come.
+func (w *world) endless() (from int64, ok bool) {
+	if m := w.method(); m != nil && (m.Name == deadlock.WaitDie().Name || m.Name == deadlock.Timeout().Name) {
+		return w.times.drain, w.phase >= draining
+	}
+	return w.times.demand, w.phase >= demanding
 }
 
 // running reports whether a process runs a transaction.
