@@ -62,7 +62,7 @@ check: tools fmt vet ## everything a change must pass; about 15 minutes
 	@left=$$({ tools/race.sh; tools/postgres.sh left; tools/languages.sh left; tools/cluster.sh; } | paste -sd ';' - | sed 's/;/; /g'); echo "check: all good$${left:+, but $$left}"
 
 # The ledger needs a clean tree, so it comes before the pages.
-nightly: check ## the long settings, and every page of docs/results; hours
+nightly: check fuzz ## the long settings, and every page of docs/results; hours
 	GOOS=darwin go vet ./...
 	cd test && STILE_NIGHTLY=1 go test ./page -count 1 -timeout 1h
 	STILE_NIGHTLY=1 go test ./cmd/stile -count 1 -walk 200 -seeds 3 -timeout 2h
@@ -74,7 +74,7 @@ inspected:
 	@$(MAKE) --no-print-directory -j 1 lint web-check proto-check
 
 computed:
-	@$(MAKE) --no-print-directory -j 1 race fuzz storm
+	@$(MAKE) --no-print-directory -j 1 race storm
 
 tools: ## download and install what the other targets need
 	go mod download
@@ -110,7 +110,7 @@ tests: ## all tests, including the module test
 race: ## tests of concurrent packages with the race detector; needs a C compiler
 	@if [ -n "$(concurrent)" ]; then tools/race.sh $(concurrent); fi
 
-fuzz: ## every fuzz target, briefly
+fuzz: ## every fuzz target, briefly; the tests run only their known inputs
 	@test=$$(mktemp); trap 'rm -f "$$test"' EXIT; cache=$$(go env GOCACHE)/fuzz/$$(go list -m); \
 	for package in $(fuzzed); do \
 		go test -vet off -c -fuzz . -o "$$test" "$$package"; \

@@ -37,7 +37,7 @@ type LockInfo struct {
 	Value   string        // attached with SetValue
 	Mode    string        // of a kept lock: exclusive, shared, or a number of units
 	Tx      uint64        // of a kept lock: number of the transaction, unique at the node
-	Shared  []Holder      // of a kept lock: the other holders, those that have held it longest first; up to 100 for each node
+	Shared  []Holder      // of a kept lock: the other holders, in the order of their tokens; up to 100 for each node
 	Waiters []Waiter      // those that have waited longest first; up to 1,000 for each node
 }
 

@@ -55,6 +55,9 @@
 // Err, Deadline and Context never wait for anything; long operations should check them,
 // or use the context.
 //
+// A lock is not reentrant: a goroutine that locks what it already holds waits for itself.
+// Within [Locker.Do] that is noticed if the context is the one of Do: see [ErrReentrant].
+//
 // A process that is paused for longer than its lease, by the operating system or a
 // debugger, cannot be notified in time. It may go on as if it still held the lock. No
 // lock service can prevent that; the resource can.
@@ -66,6 +69,15 @@
 // the highest it has seen. [Fence] does that in memory, and [FenceTx] in an SQL
 // transaction. See docs/fencing.md.
 //
+// # Shared locks and transactions
+//
+// Locks whose names begin with "kept/" can be shared: [Locker.RLock] acquires one for
+// reading, while [Locker.Lock] excludes all others. [Locker.Semaphore] has a number of units,
+// of which each holder acquires some. [Locker.Transact] runs a function that acquires several
+// locks one after the other, in any order. If transactions wait for each other in a cycle, one
+// of them gets [ErrDeadlock], and is run again. Which names are kept, and how deadlocks are
+// found or prevented, is chosen by prefix with [Config.Algorithm]. See docs/kept.md.
+//
 // # Listing locks
 //
 // Node.Locks and Client.Locks list the locks in use, with holders and waiters, Watch yields
@@ -73,6 +85,14 @@
 // small value to its lock with [Lock.SetValue], such as the number of a job, which lists
 // show. These are for people and for monitoring: a list is out of date as soon as it is
 // made, so a program must not conclude from it that a lock is free.
+//
+// # Elections
+//
+// An [Election] is a lock with a value. [Election.Campaign] waits until this process leads;
+// the [Leadership] lasts until [Leadership.Resign] or until it is lost, and its term is the
+// fencing token of the lock. [Election.Leader] returns the present leader, and
+// [Election.Observe] yields every change. Node.Election and Client.Election return elections.
+// See docs/elections-live.md.
 //
 // # Nodes
 //

@@ -161,6 +161,39 @@ func ExampleNode_Watch() {
 	// leader is free
 }
 
+// A process campaigns, leads, and resigns. Any other process can observe that.
+func ExampleElection() {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	node, err := stile.Open(ctx, stile.Config{Name: "a"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer node.Close()
+	election := node.Election("scheduler")
+	leadership, err := election.Campaign(ctx, "10.0.0.7:8080")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for leader, err := range election.Observe(ctx) {
+		if err != nil {
+			fmt.Println(err)
+			continue
+		}
+		if leader == (stile.Leader{}) {
+			fmt.Println("no leader")
+			break
+		}
+		fmt.Println(leader.Name, "leads at", leader.Value)
+		leadership.Resign()
+	}
+	// Output:
+	// a leads at 10.0.0.7:8080
+	// no leader
+}
+
 // A resource in memory refuses holders with an older token than it has seen.
 func ExampleFence() {
 	var fence stile.Fence
@@ -172,4 +205,67 @@ func ExampleFence() {
 	// true
 	// true
 	// false
+}
+
+// Readers share a lock; a writer waits for all of them.
+func ExampleNode_RLock() {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	node, err := stile.Open(ctx, stile.Config{Name: "a"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer node.Close()
+	one, err := node.RLock(ctx, "kept/catalogue")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	other, err := node.RLock(ctx, "kept/catalogue")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	_, err = node.TryLock(ctx, "kept/catalogue")
+	fmt.Println("busy:", errors.Is(err, stile.ErrBusy))
+	fmt.Println("released:", one.Unlock(), other.Unlock())
+	// Output:
+	// busy: true
+	// released: <nil> <nil>
+}
+
+// Two transfers in opposite directions acquire the same locks in opposite orders. If they
+// deadlock, one of them is run again.
+func ExampleNode_Transact() {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	node, err := stile.Open(ctx, stile.Config{Name: "a"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer node.Close()
+	accounts := map[string]int{"kept/x": 10, "kept/y": 10} // guarded by the locks of these names
+	transfer := func(from, to string, amount int) error {
+		return node.Transact(ctx, func(ctx context.Context, tx *stile.Tx) error {
+			if _, err := tx.Lock(ctx, from); err != nil {
+				return err
+			}
+			if _, err := tx.Lock(ctx, to); err != nil {
+				return err
+			}
+			accounts[from] -= amount
+			accounts[to] += amount
+			return nil
+		})
+	}
+	done := make(chan error)
+	go func() { done <- transfer("kept/x", "kept/y", 3) }()
+	go func() { done <- transfer("kept/y", "kept/x", 1) }()
+	fmt.Println(<-done, <-done)
+	fmt.Println(accounts["kept/x"], accounts["kept/y"])
+	// Output:
+	// <nil> <nil>
+	// 8 12
 }

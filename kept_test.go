@@ -1,48 +1,85 @@
-package stile_test
+package stile
 
 import (
 	"context"
 	"errors"
-	"fmt"
+	"slices"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
-	"github.com/stile-lock/stile"
+	"github.com/stile-lock/stile/internal/live/lock"
 )
 
-// cluster returns two nodes and a client of the second one, of a cluster with an algorithm.
-func cluster(t *testing.T, algorithm string) (context.Context, []stile.Locker) {
+// methods choose a method for each prefix.
+const methods = "central,detect/=kept,wound/=kept:wound-wait,die/=kept:wait-die,time/=kept:timeout,order/=kept:ordered"
+
+// openNodes opens nodes and a client of the last one.
+func openNodes(t *testing.T, count int) (ctx context.Context, nodes []*Node, c *Client) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
-	a, err := stile.Open(ctx, stile.Config{Name: "a", Lease: 2 * time.Second, Algorithm: algorithm})
-	if err != nil {
-		t.Fatal(err)
+	for i := range count {
+		config := Config{Name: string(rune('a' + i)), Drain: time.Second}
+		if i == 0 {
+			config.Lease, config.Algorithm = 2*time.Second, methods
+		} else {
+			config.Join = []string{nodes[0].Address()}
+		}
+		n, err := Open(ctx, config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { n.Close() })
+		nodes = append(nodes, n)
 	}
-	t.Cleanup(func() { a.Close() })
-	b, err := stile.Open(ctx, stile.Config{Name: "b", Join: []string{a.Address()}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { b.Close() })
-	c, err := stile.Dial(ctx, stile.DialConfig{Nodes: []string{b.Address()}})
+	c, err := Dial(ctx, DialConfig{Nodes: []string{nodes[count-1].Address()}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { c.Close() })
-	return ctx, []stile.Locker{a, b, c}
+	return ctx, nodes, c
 }
 
-// Readers share a lock, a writer excludes them, and tokens rise.
-func TestModes(t *testing.T) {
-	ctx, all := cluster(t, "")
-	var last stile.Token
-	var readers []*stile.Lock
-	for _, x := range all {
-		l, err := x.RLock(ctx, "kept/x")
+// Kept locks have modes, and transactions that deadlock hear of it.
+func TestKept(t *testing.T) {
+	ctx, nodes, c := openNodes(t, 2)
+	all := []Locker{nodes[0], nodes[1], c}
+	for name, test := range map[string]func(*testing.T, context.Context, []Locker){
+		"modes": testModes, "fair": testFair, "semaphore": testSemaphore, "listed": testListed, "deadlock": testDeadlock, "transact": testTransact,
+		"retry": testRetry, "ends": testTxEnds, "wounded": testWounded, "ordered": testOrdered, "plain": testPlain,
+	} {
+		t.Run(name, func(t *testing.T) { test(t, ctx, all) })
+	}
+}
+
+// must fails the test if there is an error.
+func must[T any](t *testing.T) func(x T, err error) T {
+	return func(x T, err error) T {
+		t.Helper()
 		if err != nil {
 			t.Fatal(err)
 		}
+		return x
+	}
+}
+
+func release(t *testing.T, all ...interface{ Unlock() error }) {
+	t.Helper()
+	for _, l := range all {
+		if err := l.Unlock(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// Readers share a lock, a writer excludes them, and tokens rise.
+func testModes(t *testing.T, ctx context.Context, all []Locker) {
+	var last Token
+	var readers []*Lock
+	for _, x := range all {
+		l := must[*Lock](t)(x.RLock(ctx, "detect/x"))
 		if !last.Less(l.Token()) {
 			t.Errorf("token %v after %v", l.Token(), last)
 		}
@@ -50,91 +87,414 @@ func TestModes(t *testing.T) {
 		readers = append(readers, l)
 	}
 	for i, l := range readers {
-		if _, err := all[i].TryLock(ctx, "kept/x"); !errors.Is(err, stile.ErrBusy) {
+		if _, err := all[i].TryLock(ctx, "detect/x"); !errors.Is(err, ErrBusy) {
 			t.Errorf("a writer beside readers: %v", err)
 		}
-		if err := l.Unlock(); err != nil {
-			t.Error(err)
-		}
+		release(t, l)
 	}
-	w, err := all[2].Lock(ctx, "kept/x")
-	if err != nil || !last.Less(w.Token()) {
-		t.Fatal(w, err)
+	w := must[*Lock](t)(all[2].Lock(ctx, "detect/x"))
+	if !last.Less(w.Token()) {
+		t.Errorf("token %v after %v", w.Token(), last)
 	}
-	if err := w.Unlock(); err != nil {
-		t.Error(err)
-	}
+	release(t, w)
 	for _, x := range all {
-		if l, err := x.RLock(ctx, "ordinary"); err == nil {
-			t.Error("a lock that is not kept is shared", l)
+		if _, err := x.RLock(ctx, "ordinary"); err == nil {
+			t.Error("a lock that is not kept is shared")
 		}
 	}
 }
 
-// A semaphore grants as many units as it has.
-func TestSemaphore(t *testing.T) {
-	ctx, all := cluster(t, "")
-	var held []*stile.Lock
-	for i, x := range all {
-		l, err := x.Semaphore("kept/s", 4).Acquire(ctx, []int{2, 1, 1}[i])
-		if err != nil {
-			t.Fatal(err)
+// waits waits until requests wait for a lock.
+func waits(t *testing.T, ctx context.Context, x Locker, name string, count int) LockInfo {
+	t.Helper()
+	for ctx.Err() == nil {
+		list, _ := x.(interface { // a node that is down is missing
+			Locks(context.Context, string) ([]LockInfo, error)
+		}).Locks(ctx, name)
+		if len(list) == 1 && len(list[0].Waiters) == count {
+			return list[0]
 		}
-		held = append(held, l)
 	}
-	short, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
+	t.Fatal("no request waits for", name)
+	return LockInfo{}
+}
+
+// brief is a context that ends before what must not happen would.
+func brief(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, 30*time.Millisecond)
+}
+
+// A reader does not overtake a writer that waits.
+func testFair(t *testing.T, ctx context.Context, all []Locker) {
+	r := must[*Lock](t)(all[0].RLock(ctx, "detect/fair"))
+	wrote := make(chan *Lock)
+	go func() {
+		w, err := all[1].Lock(ctx, "detect/fair")
+		if err != nil {
+			t.Error(err)
+		}
+		wrote <- w
+	}()
+	waits(t, ctx, all[0], "detect/fair", 1)
+	short, cancel := brief(ctx)
+	defer cancel()
+	if _, err := all[2].RLock(short, "detect/fair"); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a reader overtakes: %v", err)
+	}
+	release(t, r)
+	release(t, <-wrote)
+}
+
+// A semaphore grants as many units as it has.
+func testSemaphore(t *testing.T, ctx context.Context, all []Locker) {
+	var held []*Lock
+	for i, x := range all {
+		held = append(held, must[*Lock](t)(x.Semaphore("detect/s", 4).Acquire(ctx, []int{2, 1, 1}[i])))
+	}
+	short, cancel := brief(ctx)
 	defer cancel()
 	for _, x := range all {
-		if _, err := x.Semaphore("kept/s", 4).Acquire(short, 1); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := x.Semaphore("detect/s", 4).Acquire(short, 1); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("a fifth of four units: %v", err)
 		}
 		for _, bad := range [][2]int{{4, 0}, {4, 5}, {0, 1}, {5, 1}, {-1, -1}, {1 << 40, 1}} {
-			if _, err := x.Semaphore("kept/s", bad[0]).Acquire(ctx, bad[1]); err == nil {
+			if _, err := x.Semaphore("detect/s", bad[0]).Acquire(ctx, bad[1]); err == nil {
 				t.Errorf("%d of %d units are acquired", bad[1], bad[0])
 			}
 		}
 	}
 	for _, l := range held {
-		if err := l.Unlock(); err != nil {
+		release(t, l)
+	}
+}
+
+// Lists show all holders and waiters, with modes and transactions.
+func testListed(t *testing.T, ctx context.Context, all []Locker) {
+	a := must[*Lock](t)(all[0].RLock(ctx, "detect/list"))
+	c := must[*Lock](t)(all[2].RLock(ctx, "detect/list"))
+	if err := c.SetValue("row 7"); err != nil {
+		t.Error(err)
+	}
+	done := make(chan error)
+	stopped, stop := context.WithCancel(ctx)
+	go func() {
+		_, err := all[1].Lock(stopped, "detect/list")
+		done <- err
+	}()
+	l := waits(t, ctx, all[2], "detect/list", 1)
+	if l.Token != a.Token() || l.Node != "a" || l.Mode != "shared" || l.Tx == 0 {
+		t.Errorf("%+v", l)
+	}
+	if len(l.Shared) != 1 || l.Shared[0].Token != c.Token() || l.Shared[0].Node != "b" || l.Shared[0].Value != "row 7" || l.Shared[0].Mode != "shared" {
+		t.Errorf("%+v", l.Shared)
+	}
+	if w := l.Waiters[0]; w.Mode != "exclusive" || w.Tx == 0 {
+		t.Errorf("%+v", w)
+	}
+	stop()
+	if err := <-done; !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	release(t, a, c)
+}
+
+// With every method, one of two transactions that wait for each other must abort, and hears
+// for which lock. The other one commits.
+func testDeadlock(t *testing.T, ctx context.Context, all []Locker) {
+	for _, prefix := range []string{"detect/", "wound/", "die/", "time/"} {
+		names := []string{prefix + "x", prefix + "y"}
+		errs := make(chan error)
+		var first sync.WaitGroup
+		first.Add(2)
+		for i, x := range []Locker{all[0], all[2]} {
+			go func() {
+				tx := must[*Tx](t)(x.Begin(ctx))
+				_, err := tx.Lock(ctx, names[i])
+				first.Done()
+				first.Wait()
+				if err == nil {
+					_, err = tx.Lock(ctx, names[1-i])
+				}
+				if ended := tx.Commit(); (ended == nil) != (err == nil) {
+					t.Errorf("%s: commit: %v after %v", prefix, ended, err)
+				}
+				errs <- err
+			}()
+		}
+		victims := 0
+		for range 2 {
+			if err := <-errs; err != nil {
+				victims++
+				named := strings.Contains(err.Error(), names[0]) && strings.Contains(err.Error(), names[1])
+				if !errors.Is(err, ErrDeadlock) || prefix == "detect/" && !named {
+					t.Errorf("%s: %v", prefix, err)
+				}
+			}
+		}
+		if victims == 0 || victims == 2 && prefix != "time/" {
+			t.Errorf("%s: %d victims", prefix, victims)
+		}
+	}
+}
+
+// Transact begins again until both transactions have committed.
+func testTransact(t *testing.T, ctx context.Context, all []Locker) {
+	for _, prefix := range []string{"detect/", "wound/", "die/"} {
+		names := []string{prefix + "x", prefix + "y", prefix + "z"}
+		done := make(chan error)
+		count := 0 // of calls that have both locks: the locks guard it
+		for i, x := range all {
+			go func() {
+				for range 5 {
+					err := x.Transact(ctx, func(ctx context.Context, tx *Tx) error {
+						for _, name := range []string{names[i], names[(i+1)%3]} {
+							if _, err := tx.Lock(ctx, name); err != nil {
+								return err
+							}
+						}
+						_, err := tx.Lock(ctx, prefix+"last")
+						if err == nil {
+							count++
+						}
+						return err
+					})
+					if err != nil {
+						done <- err
+						return
+					}
+				}
+				done <- nil
+			}()
+		}
+		for range all {
+			if err := <-done; err != nil {
+				t.Error(err)
+			}
+		}
+		if count < 15 {
+			t.Errorf("%s: %d transactions, want 15", prefix, count)
+		}
+	}
+	bad := errors.New("bad")
+	if err := all[2].Transact(ctx, func(ctx context.Context, tx *Tx) error {
+		_, err := tx.Lock(ctx, "detect/x")
+		return errors.Join(err, bad)
+	}); !errors.Is(err, bad) {
+		t.Error(err)
+	}
+	release(t, must[*Lock](t)(all[0].Lock(ctx, "detect/x")))
+}
+
+// begun begins two transactions that hold a lock each, and returns the older one first. Ages
+// are logical: of transactions that know nothing of each other, any may be the older one.
+func begun(t *testing.T, ctx context.Context, x, y Locker, prefix string) (older, younger *Tx) {
+	t.Helper()
+	older = must[*Tx](t)(x.Begin(ctx))
+	must[*Lock](t)(older.Lock(ctx, prefix+"1"))
+	for younger == nil || younger.born == older.born {
+		if younger != nil && younger.Abort() != nil {
+			t.Fatal("it cannot be aborted")
+		}
+		younger = must[*Tx](t)(y.Begin(ctx))
+		must[*Lock](t)(younger.Lock(ctx, prefix+"2"))
+	}
+	if younger.born < older.born {
+		return younger, older
+	}
+	return older, younger
+}
+
+// heldBy returns the name of a lock that a transaction holds.
+func heldBy(tx *Tx) string { return tx.list[0].Name() }
+
+// A transaction that begins again is as old as before, and has another number.
+func testRetry(t *testing.T, ctx context.Context, all []Locker) {
+	for i, x := range all {
+		older, younger := begun(t, ctx, x, all[(i+1)%3], "die/r")
+		if _, err := younger.Lock(ctx, heldBy(older)); !errors.Is(err, ErrDeadlock) || !errors.Is(younger.Commit(), ErrDeadlock) {
+			t.Errorf("the younger one: %v", err)
+		}
+		name := heldBy(older)
+		for _, tx := range []*Tx{older, younger} {
+			born, number := tx.born, tx.number
+			var l *Lock
+			for l == nil { // another one may not have been released everywhere yet
+				if err := tx.Retry(ctx); err != nil {
+					t.Fatal(err)
+				}
+				var err error
+				if l, err = tx.Lock(ctx, name); err != nil && !errors.Is(err, ErrDeadlock) {
+					t.Fatal(err)
+				}
+			}
+			if l.h.Born() != born || tx.number == number || born == 0 {
+				t.Errorf("born %d, and then %d", born, l.h.Born())
+			}
+			if err := tx.Commit(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+// The locks of a transaction end together, once.
+func testTxEnds(t *testing.T, ctx context.Context, all []Locker) {
+	for _, x := range all {
+		tx := must[*Tx](t)(x.Begin(ctx))
+		l := must[*Lock](t)(tx.Lock(ctx, "detect/e"))
+		must[*Lock](t)(tx.Acquire(ctx, x.Semaphore("detect/units", 3), 2))
+		if err := l.Unlock(); err == nil || l.Err() != nil {
+			t.Errorf("one lock of a transaction is released: %v, %v", err, l.Err())
+		}
+		if _, err := tx.RLock(ctx, "detect/e"); !errors.Is(err, ErrReentrant) {
+			t.Errorf("it has the lock twice: %v", err)
+		}
+		other := must[*Lock](t)(all[0].Lock(ctx, "detect/f"))
+		short, cancel := brief(ctx)
+		if _, err := tx.Lock(short, "detect/f"); !errors.Is(err, context.DeadlineExceeded) {
+			t.Error(err)
+		}
+		cancel()
+		release(t, other)
+		must[*Lock](t)(tx.RLock(ctx, "detect/f")) // it goes on after a request that was cancelled
+		if tx.Context().Err() != nil || tx.Commit() != nil || tx.Context().Err() == nil {
+			t.Error("it cannot be committed")
+		}
+		if !errors.Is(l.Err(), ErrReleased) || !errors.Is(tx.Commit(), ErrReleased) || tx.Abort() != nil {
+			t.Error("it has not ended")
+		}
+		if _, err := tx.Lock(ctx, "detect/e"); !errors.Is(err, ErrReleased) {
+			t.Errorf("a lock after the end: %v", err)
+		}
+		ended, cancel := context.WithCancel(ctx)
+		cancel()
+		if _, err := x.Begin(ended); !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+		all, err := x.LockAll(ctx, "detect/e", "detect/f")
+		if err != nil {
+			t.Fatal(err)
+		}
+		release(t, all)
+	}
+}
+
+// A younger holder hears that an older transaction waits. It still has its lock, may commit,
+// and then the other one has it.
+func testWounded(t *testing.T, ctx context.Context, all []Locker) {
+	for i, x := range all {
+		older, tx := begun(t, ctx, x, all[(i+1)%3], "wound/w")
+		l := tx.list[0]
+		got := make(chan error)
+		go func() {
+			_, err := older.RLock(ctx, l.Name())
+			got <- err
+		}()
+		<-tx.Context().Done()
+		if cause := context.Cause(l.Context()); !errors.Is(cause, ErrDeadlock) || !strings.Contains(cause.Error(), l.Name()) || l.Err() != nil {
+			t.Errorf("%v, %v", cause, l.Err())
+		}
+		if _, err := tx.Lock(ctx, "wound/c"); !errors.Is(err, ErrDeadlock) {
+			t.Errorf("it acquires another lock: %v", err)
+		}
+		if err := tx.Commit(); err != nil {
+			t.Error(err)
+		}
+		if err := <-got; err != nil || older.Commit() != nil {
 			t.Error(err)
 		}
 	}
 }
 
-// Two transactions that acquire two locks in opposite orders deadlock, whatever the method,
-// unless it is prevented; both succeed at last, and the one that must abort hears why.
-func TestTransact(t *testing.T) {
-	for _, method := range []string{"detect-central", "wound-wait", "wait-die", "timeout"} {
-		t.Run(method, func(t *testing.T) {
-			ctx, all := cluster(t, "central,k/=kept:"+method)
-			both := make(chan struct{}, 2)
-			done := make(chan error, 2)
-			for i, x := range []stile.Locker{all[0], all[2]} {
-				go func() {
-					tries := 0
-					done <- x.Transact(ctx, func(ctx context.Context, tx *stile.Tx) error {
-						names := []string{"k/x", "k/y"}
-						if _, err := tx.Lock(ctx, names[i]); err != nil {
-							return err
-						}
-						if tries++; tries == 1 {
-							both <- struct{}{}
-							for len(both) < 2 && ctx.Err() == nil {
-								time.Sleep(time.Millisecond)
-							}
-						}
-						_, err := tx.Lock(ctx, names[1-i])
-						return err
-					})
-				}()
-			}
-			for range 2 {
-				if err := <-done; err != nil {
-					t.Error(err)
-				}
-			}
-		})
+// With ordered acquisition, the wrong order is an error at once.
+func testOrdered(t *testing.T, ctx context.Context, all []Locker) {
+	for _, x := range all {
+		tx := must[*Tx](t)(x.Begin(ctx))
+		must[*Lock](t)(tx.Lock(ctx, "order/b"))
+		if _, err := tx.Lock(ctx, "order/a"); err == nil || errors.Is(err, ErrDeadlock) {
+			t.Error(err)
+		}
+		if _, err := tx.Lock(ctx, "detect/a"); err == nil {
+			t.Error("a lock with another method")
+		}
+		must[*Lock](t)(tx.Lock(ctx, "order/c"))
+		if err := tx.Commit(); err != nil {
+			t.Error(err)
+		}
 	}
 }
 
-var _ = fmt.Sprint
+// A request outside of transactions that must die is made again until the lock is free.
+func testPlain(t *testing.T, ctx context.Context, all []Locker) {
+	for _, x := range all {
+		l := must[*Lock](t)(all[1].Lock(ctx, "die/p"))
+		short, cancel := brief(ctx)
+		if _, err := x.Lock(short, "die/p"); !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, ErrDeadlock) {
+			t.Errorf("while it is held: %v", err)
+		}
+		cancel()
+		got := make(chan error)
+		go func() {
+			l, err := x.RLock(ctx, "die/p")
+			if err == nil {
+				err = l.Unlock()
+			}
+			got <- err
+		}()
+		release(t, l)
+		if err := <-got; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// A node dies. What was held through it can be acquired again when its lease has expired. A
+// client keeps its kept locks until then, but its transactions must begin again elsewhere.
+func TestKeptNodeDies(t *testing.T) {
+	ctx, nodes, c := openNodes(t, 3)
+	must[*Lock](t)(nodes[2].RLock(ctx, "detect/node"))
+	must[*Lock](t)(c.RLock(ctx, "detect/node"))
+	plain := must[*Lock](t)(c.Lock(ctx, "detect/client"))
+	tx := must[*Tx](t)(c.Begin(ctx))
+	must[*Lock](t)(tx.Lock(ctx, "detect/tx"))
+	tries := 0
+	moved := make(chan error)
+	ready := make(chan struct{}, 1)
+	held := must[*Lock](t)(nodes[0].Lock(ctx, "detect/held"))
+	go func() {
+		moved <- c.Transact(ctx, func(ctx context.Context, tx *Tx) error {
+			if tries++; tries == 1 {
+				if _, err := tx.Lock(ctx, "detect/first"); err != nil {
+					return err
+				}
+				ready <- struct{}{}
+			}
+			_, err := tx.Lock(ctx, "detect/held")
+			return err
+		})
+	}()
+	<-ready
+	waits(t, ctx, nodes[0], "detect/held", 1)
+	nodes[2].node.Kill()
+	waits(t, ctx, nodes[1], "detect/held", 1) // at another node
+	if _, err := tx.Lock(ctx, "detect/more"); !errors.Is(err, lock.ErrMoved) && !errors.Is(err, ErrLost) {
+		t.Errorf("the transaction goes on: %v", err)
+	}
+	release(t, held)
+	if err := <-moved; err != nil || tries < 2 {
+		t.Errorf("after %d tries: %v", tries, err)
+	}
+	release(t, must[*Lock](t)(nodes[0].Lock(ctx, "detect/node")))
+	other := must[*Lock](t)(nodes[1].Lock(ctx, "detect/client"))
+	if plain.Err() == nil {
+		t.Error("two hold a lock")
+	}
+	release(t, other)
+	if !errors.Is(plain.Unlock(), ErrLost) || !errors.Is(tx.Commit(), ErrLost) {
+		t.Error("the client does not hear that its locks are lost")
+	}
+	members := must[[]Member](t)(nodes[0].Members(ctx))
+	if slices.ContainsFunc(members, func(m Member) bool { return m.Name == "c" }) {
+		t.Error("the dead node is a member")
+	}
+}

@@ -43,8 +43,7 @@ type Certificates struct {
 
 // A Node is a member of a cluster, in this process.
 type Node struct {
-	locker
-	cluster
+	electorate
 	node  *node.Node
 	drain time.Duration
 }
@@ -71,7 +70,7 @@ func Open(ctx context.Context, c Config) (*Node, error) {
 	if c.Drain == 0 {
 		c.Drain = 10 * time.Second
 	}
-	return &Node{locker{func(ctx context.Context, name string, a lock.Options) (*Lock, error) {
+	return &Node{electorate{locker{n, func(ctx context.Context, name string, a lock.Options) (*Lock, error) {
 		x := &struct { // in one piece: it is made for every entry
 			Lock
 			hold node.Hold
@@ -79,7 +78,7 @@ func Open(ctx context.Context, c Config) (*Node, error) {
 		var err error
 		x.h, err = n.LockIn(ctx, &x.hold, name, a)
 		return &x.Lock, err
-	}, n.Attempt}, cluster{n.Address, n.AskAt}, n, c.Drain}, nil
+	}, n.Attempt}, cluster{n.Address, n.AskAt}}, n, c.Drain}, nil
 }
 
 // Address returns the address that other nodes and clients connect to.
@@ -119,8 +118,7 @@ type DialConfig struct {
 // A Client acquires locks through a node, and moves to another node if that one becomes
 // unreachable.
 type Client struct {
-	locker
-	cluster
+	electorate
 	remote *client.Client
 }
 
@@ -143,10 +141,10 @@ func Dial(ctx context.Context, c DialConfig) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("dial: %w", err)
 	}
-	return &Client{locker{func(ctx context.Context, name string, a lock.Options) (*Lock, error) {
+	return &Client{electorate{locker{r, func(ctx context.Context, name string, a lock.Options) (*Lock, error) {
 		h, err := r.Lock(ctx, name, a)
 		return &Lock{h: h}, err
-	}, r.Attempt}, cluster{r.Node, r.AskAt}, r}, nil
+	}, r.Attempt}, cluster{r.Node, r.AskAt}}, r}, nil
 }
 
 // Node returns the address of the node that the client is connected to.

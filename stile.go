@@ -22,6 +22,9 @@ var (
 	ErrRecovering = lock.ErrRecovering
 	// ErrLost means that the lock was held and has been lost.
 	ErrLost = lock.ErrLost
+	// ErrReentrant means that the context is that of a Do of the same lock, or that the
+	// transaction holds the lock: to wait for it would be to wait for its own holder, forever.
+	ErrReentrant = errors.New("the caller already holds the lock")
 	// ErrReleased means that the lock has already been released.
 	ErrReleased = lock.ErrReleased
 	// ErrDenied means that the cluster does not allow this client to do it: see the
@@ -43,6 +46,11 @@ type Locker interface {
 	// Lock waits until the lock is held. The error is nil if and only if it is. If the
 	// process loses contact with the cluster while it waits, the request is repeated
 	// after it has reconnected, at the end of the queue.
+	//
+	// A lock is not reentrant. Goroutines of one process exclude each other as processes do,
+	// so a goroutine that locks what it already holds waits for itself, until the context
+	// ends. Within Do that is noticed if the context is the one of Do, or derived from it:
+	// the error is ErrReentrant.
 	Lock(ctx context.Context, name string) (*Lock, error)
 	// TryLock does not wait. The error is ErrBusy if the lock is held or waited for, and
 	// ErrRecovering if that is not yet known.
@@ -75,6 +83,7 @@ var (
 
 // A locker is what all Lockers have in common: everything but how a lock is requested.
 type locker struct {
+	of      any // the node or the client, to tell one Locker from another
 	ask     func(ctx context.Context, name string, a lock.Options) (*Lock, error)
 	attempt func() uint64 // returns a number for an attempt of a transaction
 }
@@ -91,6 +100,9 @@ func (l locker) TryLock(ctx context.Context, name string) (*Lock, error) {
 }
 
 func (l locker) lock(ctx context.Context, name string, a lock.Options) (*Lock, error) {
+	if !a.Try && l.holds(ctx, name) {
+		return nil, fmt.Errorf("lock %q: %w: do not lock it again within Do, or use a context from outside", name, ErrReentrant)
+	}
 	x, err := l.ask(ctx, name, a)
 	if err != nil {
 		return nil, worded(err)
@@ -134,8 +146,32 @@ func (l locker) Do(ctx context.Context, name string, f func(ctx context.Context,
 	}
 	inner, cancel := either(ctx, x.Context())
 	defer cancel()
+	inner = context.WithValue(inner, heldKey{}, &held{l.of, x, ctx})
 	defer func() { err = errors.Join(err, x.Unlock()) }()
 	return f(inner, x.Token())
+}
+
+// A held is a lock that a context of Do holds.
+type held struct {
+	of    any // of the locker
+	lock  *Lock
+	outer context.Context // around Do
+}
+
+type heldKey struct{}
+
+// holds reports whether the context is that of a Do which still holds the lock.
+func (l locker) holds(ctx context.Context, name string) bool {
+	for {
+		h, _ := ctx.Value(heldKey{}).(*held)
+		switch {
+		case h == nil:
+			return false
+		case h.of == l.of && h.lock.Name() == name && h.lock.Err() == nil:
+			return true
+		}
+		ctx = h.outer
+	}
 }
 
 // either returns a context that ends with the first of two. Its values are those of ctx.

@@ -110,7 +110,7 @@ func (t *Tx) Acquire(ctx context.Context, s *Semaphore, k int) (*Lock, error) {
 // acquire requests a lock.
 func (t *Tx) acquire(ctx context.Context, name string, terms member.Terms) (*Lock, error) {
 	t.mu.Lock()
-	err, outer, number := t.unusable(), t.ctx, t.number
+	err, outer, number := t.unusable(name), t.ctx, t.number
 	o := lock.Options{Terms: terms}
 	o.Tx, o.Born = number, t.born
 	if len(t.list) > 0 {
@@ -156,8 +156,8 @@ func (t *Tx) add(x *Lock) {
 	context.AfterFunc(held, func() { cancel(context.Cause(held)) })
 }
 
-// unusable returns why the transaction can acquire no more locks. The mutex must be held.
-func (t *Tx) unusable() error {
+// unusable returns why the transaction cannot acquire a lock. The mutex must be held.
+func (t *Tx) unusable(name string) error {
 	switch {
 	case t.ended:
 		return errTxEnded
@@ -165,6 +165,8 @@ func (t *Tx) unusable() error {
 		return t.dead
 	case t.ctx.Err() != nil:
 		return context.Cause(t.ctx)
+	case slices.ContainsFunc(t.list, func(x *Lock) bool { return x.Name() == name }):
+		return fmt.Errorf("%w: a transaction acquires each lock once", ErrReentrant)
 	}
 	return nil
 }

@@ -272,7 +272,7 @@ func (r *run) model(watch string, upset bool) (*model.Model, error) {
 	c := model.Config{
 		Spec: spec, Seats: r.Nodes, Env: env, Tagged: watch != "" || f.Tags, Sites: f.Sites > 0,
 		Waiters: r.Requesters, Network: r.Network, Starts: r.Starts, Upset: upset, Clock: model.Clock(f.Timers), Pace: r.Pace,
-		Form: r.form(), Crashes: r.Crashes, Comebacks: r.Comebacks, Losses: r.Losses, Wrong: r.Wrong, Detects: f.Detects,
+		Form: r.form(), Crashes: r.Crashes, Comebacks: r.Comebacks, Losses: r.Losses, Wrong: r.Wrong,
 	}
 	for _, s := range f.Signs {
 		c.Names = append(c.Names, s.Name)

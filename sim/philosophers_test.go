@@ -28,9 +28,11 @@ func standingBound(m deadlock.Method, mode string) int64 {
 	case mode == deadlock.InBatch:
 		return (8 + 2) * message // the batch is not full: its timer, GRAPH and ABORT
 	case mode == deadlock.OnDemand:
-		return (4 + 6) * message // patience, DEMAND, COLLECT and GRAPH of the round before and of this one, ABORT
+		return (4 + 8) * message // patience, DEMAND, COLLECT and GRAPH of the round before and of this one, CONFIRM, ANSWER, ABORT
+	case m.Name == "timeout":
+		return (15 + 1) * message // its timer, and DIE
 	}
-	return 6 * message // WAITS, four PATHs since five forks at three sites make five hops, and ABORT
+	return 8 * message // WAITS, four PATHs since five forks at three sites make five hops, CONFIRM, ANSWER, and ABORT
 }
 
 // TestPhilosophers: 100,000 meals of five philosophers over five forks at

@@ -117,9 +117,8 @@ func (q *inquiry) closed() bool {
 	return !slices.ContainsFunc(q.questions, func(q question) bool { return !q.answered })
 }
 
-// inquire begins an inquiry of a site, and asks the homes.
-func (s *site) inquire(all *Inquiries, d Deadlock, o *out) {
-	all.Open(d)
+// ask asks the homes about a deadlock.
+func (s *site) ask(d Deadlock, o *out) {
 	for _, a := range d.Behind {
 		s.send(s.layout.Home[a.Tx], message{kind: confirm, from: a}, o)
 	}

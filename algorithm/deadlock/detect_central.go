@@ -24,7 +24,8 @@ const (
 // request within it. Its edge counts only if the lock's site reports it and the waiting
 // transaction's home reports it with the same stamp. That is not enough if transactions
 // abort or cancel requests during the round. So the coordinator asks the transactions of a
-// cycle whether they still wait, before it chooses a victim.
+// cycle whether they still wait, before it orders a victim to abort. The other modes do
+// without: they are here to show what goes wrong.
 func DetectCentral() Method {
 	return Method{
 		Name: "detect-central", Title: "Detection by a coordinator", Family: Detection,
@@ -67,8 +68,8 @@ type central struct {
 	changes int   // batch: number of changes since
 
 	reports []report      // at the coordinator: by site
-	told    []Attempt     // at the coordinator: the attempt in which each was ordered to abort; on demand, while it waits with that request
-	round   uint64        // demand: round of the coordinator
+	told    []Attempt     // at the coordinator: the last victim's attempt of each transaction; see gone
+	round   uint64        // demand: round of the coordinator; on FIFO channels no correct site sends a graph of another
 	missing algorithm.Set // demand: sites that have not answered yet
 	again   bool          // demand: whether a round has been demanded since this one began
 	asks    Inquiries     // demand: deadlocks that are being confirmed
@@ -221,7 +222,7 @@ func (m *central) collect(s *site, o *out) {
 func (m *central) close(s *site, o *out) {
 	if m.missing.Empty() {
 		m.search(s, o)
-		clear(m.reports)
+		clear(m.reports) // the next round brings all of them anew, so this only keeps states few
 		if m.again {
 			m.collect(s, o)
 		}
@@ -235,7 +236,7 @@ func (m *central) naive(s *site) []Arc {
 	for i := range m.reports {
 		for _, h := range m.reports[i].edges {
 			if !m.gone(s, h.From) && !m.gone(s, h.To) {
-				h.To.Number = 0
+				h.To.Number, h.To.Seq = 0, 0
 				all = append(all, h)
 			}
 		}
@@ -262,7 +263,10 @@ func (m *central) stamped(s *site) []Arc {
 }
 
 // gone reports that a node is no longer part of the graph: its site is dead, or it was
-// ordered to abort.
+// chosen as a victim (on demand, with that request), although the graphs of other sites
+// still have it. The checker has found no promise that depends on this. It saves messages,
+// because each graph that arrives in the meantime would bring the same order again, or an
+// inquiry; and in the naive modes it saves transactions from aborting for a broken cycle.
 func (m *central) gone(s *site, n Attempt) bool {
 	told := m.told[n.Tx]
 	return s.dead.Has(s.layout.Home[n.Tx]) || told.Number == n.Number && n.Number != 0 && (told.Seq == 0 || told.Seq == n.Seq)
@@ -273,7 +277,8 @@ func (m *central) search(s *site, o *out) {
 	m.memory = m.union(s)
 	for _, d := range deadlocks(m.memory, m.victim) {
 		if m.mode == OnDemand {
-			s.inquire(&m.asks, d, o)
+			m.asks.Open(d)
+			s.ask(d, o)
 		} else {
 			d.Victim.Seq = 0 // whatever it does by then
 			s.orderAbort(abort, d.Victim, numbers(d.Cycle), o)

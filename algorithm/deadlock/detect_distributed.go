@@ -31,51 +31,27 @@ func DetectDistributed() Method {
 
 func newPushing(l *Layout) *pushing {
 	return &pushing{
-		victim:  youngest,
+		Paths:   newPaths(PathsConfig{}, len(l.Home)),
 		smaller: func(_ algorithm.ID, last, first Attempt) bool { return last.Tx < first.Tx },
-		latest:  make([]uint64, len(l.Home)), gone: make([]bool, len(l.Home)), past: make([]int, len(l.Home)),
-		web: newWeb(len(l.Home)), news: news{all: true, is: make([]bool, len(l.Home))},
 	}
 }
 
 type pushing struct {
 	plain
-	victim  func(cycle []Attempt) Attempt
+	*Paths
 	smaller func(at algorithm.ID, last, first Attempt) bool // the rule that lets a path go on
-
-	away  []wish  // holders here that wait elsewhere: Pn -> EXT
-	paths []route // received paths
-	sent  []route // sent paths
-
-	latest []uint64 // last known attempt of each transaction: those before it have ended
-	gone   []bool   // whether that one has ended too
-	past   []int    // requests of that one up to this are over
-
-	asks Inquiries // deadlocks that are being confirmed
-
-	// Not part of the state: memory of the search, and what it has not seen yet.
-	web     *web
-	news    news
-	arrived bool // whether the last of paths is new
 }
 
-// A route is a path and the lock that its last node waits for.
-type route struct {
-	nodes []Attempt
-	lock  int
+func (r *Path) fields(c *algorithm.Coder) {
+	list(c, "path", &r.Nodes)
+	c.Index("lock", &r.Lock, maxIndex)
 }
 
-func (r *route) fields(c *algorithm.Coder) {
-	list(c, "path", &r.nodes)
-	c.Index("lock", &r.lock, maxIndex)
-}
-
-func (r *route) first() Attempt { return r.nodes[0] }
-func (r *route) last() Attempt  { return r.nodes[len(r.nodes)-1] }
-
-// equal reports whether two routes are the same.
-func (r *route) equal(t route) bool {
-	return r.lock == t.lock && slices.Equal(r.nodes, t.nodes)
+// begins implements method.
+func (p *pushing) begins(s *site) {
+	p.Gone = s.buried
+	p.Away = func(k int) bool { return s.keeper(k) != s.self && !s.dead.Has(s.keeper(k)) }
+	p.Paths.smaller = func(last, first Attempt) bool { return p.smaller(s.self, last, first) }
 }
 
 func (p *pushing) fields(_ *site, c *algorithm.Coder) {
@@ -83,11 +59,12 @@ func (p *pushing) fields(_ *site, c *algorithm.Coder) {
 	list(c, "paths", &p.paths)
 	list(c, "sent", &p.sent)
 	list(c, "asks", &p.asks.all)
-	for tx := range p.latest {
+	for tx := range p.known {
 		c.Of("P", tx)
-		c.Seq("latest", algorithm.ID(tx), &p.latest[tx])
-		c.Bool("gone", &p.gone[tx])
-		c.Int("past", &p.past[tx], maxIndex)
+		k := &p.known[tx]
+		c.Seq("latest", algorithm.ID(tx), &k.latest)
+		c.Bool("gone", &k.gone)
+		c.Int("past", &k.past, maxIndex)
 	}
 	c.Of("", 0)
 	p.news.all = true // the state may be another now
@@ -121,31 +98,22 @@ func (p *pushing) others(s *site, who Attempt, k int) []algorithm.ID {
 func (p *pushing) receive(s *site, from algorithm.ID, m *message, o *out) {
 	switch m.kind {
 	case waits:
-		if !s.layout.hasTx(m.from.Tx) || s.layout.Home[m.from.Tx] != from || !s.layout.hasLock(m.lock) || p.isOver(s, m.from) {
+		if !s.layout.hasTx(m.from.Tx) || s.layout.Home[m.from.Tx] != from || !s.layout.hasLock(m.lock) {
 			return
 		}
-		p.see(s, m.from)
-		p.away = slices.DeleteFunc(p.away, func(w wish) bool { return w.from.Tx == m.from.Tx })
-		p.away = append(p.away, wish{m.from, m.lock})
-		p.news.add(m.from)
+		p.Waits(m.from, m.lock)
 	case path:
-		r := route{slices.Clone(m.path), m.lock}
+		r := Path{slices.Clone(m.path), m.lock}
 		if !p.useful(s, r) {
 			return
 		}
-		p.see(s, r.nodes...)
-		if p.stale(s, r) {
-			return // two attempts of one transaction, which no correct site sends
-		}
-		p.paths = append(slices.DeleteFunc(p.paths, r.equal), r)
-		p.arrived = true
+		p.Receive(r)
 	case answer:
-		if d, confirmed := p.asks.Answered(m.from, m.yes); confirmed {
+		if !s.layout.hasTx(m.from.Tx) {
+			return
+		}
+		if d := p.Answered(m.from, m.yes); d != nil {
 			s.orderAbort(abort, d.Victim, numbers(d.Cycle), o)
-			p.ended(s, d.Victim) // it waits no longer, whatever it does
-		} else if d != nil {
-			p.ended(s, m.from)
-			p.news.all = true // the victim is spared, and may be part of another deadlock
 		}
 	default:
 		return
@@ -154,158 +122,48 @@ func (p *pushing) receive(s *site, from algorithm.ID, m *message, o *out) {
 }
 
 // useful reports whether a received path can still be part of a deadlock.
-func (p *pushing) useful(s *site, r route) bool {
-	if len(r.nodes) < 2 || !s.layout.hasLock(r.lock) || s.keeper(r.lock) != s.self {
+func (p *pushing) useful(s *site, r Path) bool {
+	if len(r.Nodes) < 2 || !s.layout.hasLock(r.Lock) || s.keeper(r.Lock) != s.self {
 		return false
 	}
-	if slices.ContainsFunc(r.nodes, func(n Attempt) bool { return !s.layout.hasTx(n.Tx) }) || p.stale(s, r) {
+	if slices.ContainsFunc(r.Nodes, func(n Attempt) bool { return !s.layout.hasTx(n.Tx) }) || p.stale(r) {
 		return false
 	}
-	return !slices.ContainsFunc(s.locks[r.lock].holds, func(h Hold) bool { return h.same(r.last()) })
+	return !slices.ContainsFunc(s.locks[r.Lock].holds, func(h Hold) bool { return h.same(r.last()) })
 }
 
-// isOver reports that an attempt has ended, as far as is known here.
-func (p *pushing) isOver(s *site, n Attempt) bool {
-	return n.Number < p.latest[n.Tx] || n.Number == p.latest[n.Tx] && (p.gone[n.Tx] || n.Seq > 0 && n.Seq <= p.past[n.Tx]) ||
-		s.dead.Has(s.layout.Home[n.Tx])
-}
-
-// stale reports that an attempt on a path has ended.
-func (p *pushing) stale(s *site, r route) bool {
-	return slices.ContainsFunc(r.nodes, func(n Attempt) bool { return p.isOver(s, n) })
-}
-
-// forget drops everything about ended attempts. The web identifies a transaction by its
-// number, so a later attempt would become part of an old path.
-func (p *pushing) forget(s *site) {
-	stale := func(r route) bool { return p.stale(s, r) }
-	p.away = slices.DeleteFunc(p.away, func(w wish) bool { return p.isOver(s, w.from) })
-	p.paths = slices.DeleteFunc(p.paths, stale)
-	p.sent = slices.DeleteFunc(p.sent, stale)
-}
-
-// see records attempts: those before them have ended.
-func (p *pushing) see(s *site, nodes ...Attempt) {
-	more := false
-	for _, n := range nodes {
-		if n.Number > p.latest[n.Tx] {
-			p.latest[n.Tx], p.gone[n.Tx], p.past[n.Tx] = n.Number, false, 0
-			more = true
-		}
-	}
-	if more {
-		p.forget(s)
-	}
-}
-
-func (p *pushing) heard(s *site, who Attempt, _ *message) { p.see(s, who) }
+func (p *pushing) heard(_ *site, who Attempt, _ *message) { p.Requested(who) }
 
 // pass implements method: a new request that waits here, and for whom, are news.
 func (p *pushing) pass(s *site, changed []int, o *out) {
 	p.plain.pass(s, changed, o)
 	for _, k := range changed {
 		if queue := s.locks[k].queue; len(queue) > 0 {
-			p.news.add(queue[len(queue)-1].Attempt)
+			p.Queued(queue[len(queue)-1])
 		}
 	}
 }
 
-func (p *pushing) ended(s *site, who Attempt) {
-	switch {
-	case who.Number < p.latest[who.Tx]:
-	case who.Seq == 0:
-		p.latest[who.Tx], p.gone[who.Tx], p.past[who.Tx] = who.Number, true, 0
-	default:
-		p.see(s, who)
-		p.past[who.Tx] = max(p.past[who.Tx], who.Seq)
-	}
-	p.forget(s)
-}
+func (p *pushing) ended(_ *site, who Attempt) { p.Ended(who) }
 
-func (p *pushing) died(s *site, _ algorithm.ID, _ *out) {
-	p.forget(s)
-	p.news.all = len(p.asks.Drop(s.buried)) > 0 || p.news.all
-}
+func (p *pushing) died(*site, algorithm.ID, *out) { p.Drop() }
 
-// granted implements method: paths that ended with who waiting lead nowhere from here
-// now, and need not be stored until its attempt ends. Those that still wait now wait for
-// it.
+// granted implements method: those that still wait now wait for the new holder.
 func (p *pushing) granted(s *site, k int, who Attempt) {
-	p.paths = slices.DeleteFunc(p.paths, func(r route) bool { return r.lock == k && r.last().same(who) })
-	for _, w := range s.locks[k].queue {
-		p.news.add(w.Attempt)
-	}
+	p.Granted(who, k)
+	p.Queued(s.locks[k].queue...)
 }
 
-// changed examines the graph: deadlocks first, then paths to forward. What has
-// disappeared since the last look makes no cycle and no path.
+// changed looks for deadlocks and for paths to forward.
 func (p *pushing) changed(s *site, o *out) {
-	if p.news.none() && !p.arrived {
+	if !p.Due() {
 		return
 	}
-	if p.look(s); p.news.none() {
-		return // a path with nothing new
+	found, push := p.Search(s.local(), s.ext())
+	for _, d := range found {
+		s.ask(d, o)
 	}
-	for cycle := p.web.cycle(); cycle != nil; cycle = p.web.cycle() {
-		s.inquire(&p.asks, Deadlock{p.victim(cycle), cycle, cycle}, o)
-		p.look(s)
+	for _, r := range push {
+		s.send(s.keeper(r.Lock), message{kind: path, path: r.Nodes, lock: r.Lock}, o)
 	}
-	p.web.walk(&p.news, func(nodes []Attempt) { p.push(s, nodes, o) })
-	p.news.clear()
-}
-
-// look builds the web of what is known about who waits for whom: here, and on the
-// received paths. After an abort some of it may be stale, so more than one edge may leave
-// a node. EXT -> P1 exists for a transaction that waits here and has locks elsewhere, and
-// where a received path begins. Victims of deadlocks that are being confirmed do not wait.
-func (p *pushing) look(s *site) {
-	w := p.web
-	w.clear()
-	for _, k := range s.kept {
-		for _, r := range s.locks[k].queue {
-			if r.Ext && !p.isOver(s, r.Attempt) {
-				w.enter(r.Attempt)
-			}
-		}
-	}
-	for _, a := range s.local() {
-		if !p.isOver(s, a.From) && !p.isOver(s, a.To) && !p.asks.About(a.From) {
-			w.add(a)
-		}
-	}
-	for k, r := range p.paths {
-		fresh := p.arrived && k == len(p.paths)-1
-		for i, to := range r.nodes[1:] {
-			if from := r.nodes[i]; !w.has(from, to) && !p.asks.About(from) {
-				w.add(Arc{From: from, To: to, Lock: -1})
-				p.news.addIf(fresh, from)
-			}
-		}
-		if !w.entered[r.first().Tx] {
-			w.enter(r.first())
-			p.news.addIf(fresh, r.first())
-		}
-	}
-	p.arrived = false
-	for i, a := range p.away {
-		w.leave(a.from, i)
-	}
-}
-
-// push forwards a path if it leads to another site, and the rule allows it.
-func (p *pushing) push(s *site, nodes []Attempt, o *out) {
-	last := nodes[len(nodes)-1]
-	i := p.web.exit[last.Tx] - 1
-	if i < 0 || !p.smaller(s.self, last, nodes[0]) {
-		return
-	}
-	nodes[len(nodes)-1] = p.away[i].from // with the request that waits there
-	r := route{nodes, p.away[i].lock}
-	to := s.keeper(r.lock)
-	if to == s.self || s.dead.Has(to) || slices.ContainsFunc(p.sent, r.equal) {
-		return
-	}
-	r.nodes = slices.Clone(r.nodes)
-	p.sent = append(p.sent, r)
-	s.send(to, message{kind: path, path: r.nodes, lock: r.lock}, o)
 }

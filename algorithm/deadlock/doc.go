@@ -25,7 +25,9 @@
 // the cycle if there is one; Denied, tx may not have this lock, because the request came
 // out of order or the lock's site is dead. A transaction has at most one outstanding
 // request, which it may cancel, and all locks are freed together at the end. A request has
-// a [Mode]. The part of a site that keeps one lock is a [Keeper].
+// a [Mode]. The part of a site that keeps one lock is a [Keeper]. [Deadlocks] reduces the
+// graph of a coordinator, [Paths] pushes paths from site to site, and both make [Inquiries]
+// before a transaction aborts. A lock service can host these as well.
 //
 // A transaction that aborts keeps its stamp, and so its age, until it commits. Every
 // attempt has a number of its own: messages about another one are void.

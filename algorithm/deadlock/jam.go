@@ -83,8 +83,8 @@ func newJam(arcs []Arc) *jam {
 		j.from[i], j.out[from] = from, append(out, i)
 	}
 	for i := range arcs {
-		if j.to[i] = j.index(arcs[i].To); j.to[i] >= 0 && arcs[i].To.Number != 0 && !j.request(j.to[i]).same(arcs[i].To) {
-			j.to[i] = -1 // another attempt waits
+		if j.to[i] = j.index(arcs[i].To); j.to[i] >= 0 && !j.request(j.to[i]).answers(arcs[i].To) {
+			j.to[i] = -1 // another attempt waits, or another request
 		}
 	}
 	for tx, out := range j.out {
@@ -102,6 +102,11 @@ func newJam(arcs []Arc) *jam {
 		}
 	}
 	return j
+}
+
+// answers reports whether a request that waits is what an arc leads to.
+func (a Attempt) answers(to Attempt) bool {
+	return to.Number == 0 || a.same(to) && (to.Seq == 0 || to.Seq == a.Seq)
 }
 
 // byIdentity orders attempts by the transactions to which they belong.

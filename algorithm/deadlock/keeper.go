@@ -99,12 +99,14 @@ type Hold struct {
 	Wounded      bool   // whether the transaction has been ordered to abort
 }
 
-// An Arc is an edge of a local wait-for graph: From waits for To. With units, From waits
-// until those it waits for hold no more than Spare units together; without, Units is 1
-// and Spare is 0, so From waits for each of them.
+// An Arc is an edge of a local wait-for graph: From waits for To, either because To holds
+// the lock or because To waits before it. To has no Seq in the first case, since it holds
+// the lock until its attempt ends; in the second it has that of its request. With units,
+// From waits until those it waits for hold no more than Spare units together; without,
+// Units is 1 and Spare is 0, so From waits for each of them.
 type Arc struct {
-	From, To     Attempt // To without a Seq
-	Lock         int     // number of the lock, where there are several
+	From, To     Attempt
+	Lock         int // number of the lock, where there are several
 	Units, Spare int
 }
 
@@ -428,7 +430,7 @@ func (k *Keeper) Arcs() []Arc {
 		fits := k.fits(r)
 		add := func(to *Request) {
 			a := Arc{From: r.Attempt, To: to.Attempt, Units: 1}
-			if a.To.Seq = 0; k.units > 0 {
+			if k.units > 0 {
 				a.Units, a.Spare = k.amount(to.Mode), k.units-k.amount(r.Mode)
 			}
 			all = append(all, a)
@@ -436,6 +438,7 @@ func (k *Keeper) Arcs() []Arc {
 		for j := range k.holds {
 			if !fits || k.units > 0 {
 				add(&k.holds[j].Request)
+				all[len(all)-1].To.Seq = 0
 			}
 		}
 		for j := range k.queue {

@@ -79,6 +79,19 @@ func (s *site) local() []Arc {
 	return all
 }
 
+// ext returns the requests here of transactions that hold locks elsewhere.
+func (s *site) ext() []Attempt {
+	var all []Attempt
+	for _, k := range s.kept {
+		for _, r := range s.locks[k].queue {
+			if r.Ext {
+				all = append(all, r.Attempt)
+			}
+		}
+	}
+	return all
+}
+
 // wishes returns the outstanding requests of the transactions at home here, including
 // those to other sites.
 func (s *site) wishes() []wish {

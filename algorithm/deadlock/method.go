@@ -11,6 +11,7 @@ import (
 // A method is what distinguishes one way of dealing with deadlocks from another. Each
 // embeds plain and overrides what it must.
 type method interface {
+	begins(s *site)                                         // a site begins
 	fields(s *site, c *algorithm.Coder)                     // codes its own state
 	policy() policy                                         // what keepers do about requests that wait
 	keeper(s *site, k int) algorithm.ID                     // the site that grants a lock
@@ -34,6 +35,7 @@ type method interface {
 // in order of arrival.
 type plain struct{}
 
+func (plain) begins(*site)                                {}
 func (plain) fields(*site, *algorithm.Coder)              {}
 func (plain) policy() policy                              { return policy{} }
 func (plain) keeper(s *site, k int) algorithm.ID          { return s.layout.At[k] }
@@ -80,8 +82,9 @@ type Method struct {
 	Shown   string   // for both: a stile command that demonstrates it
 	Modes   []string // modes in which it can run, the usual one first; nil if there is only one
 
-	// Exact reports whether, in the given mode, a reported deadlock is always real, as
-	// long as no transaction aborts meanwhile. Prevention reports none.
+	// Exact reports whether, in the given mode, a reported deadlock always existed,
+	// although an abort or a death may have broken it since. Prevention and timeouts
+	// report none.
 	Exact func(mode string) bool
 
 	make    func(mode string) func(l *Layout) method

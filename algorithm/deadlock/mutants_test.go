@@ -80,6 +80,9 @@ func Mutants() []Mutant {
 		p.smaller = func(at algorithm.ID, last, first Attempt) bool { return (last.Tx < first.Tx) == (at%2 == 0) }
 		return p
 	})
+	simple(Timeout(), "no transaction times out", plain{})
+	simple(Timeout(), "a lock is given to two", twice{})
+
 	add(DetectDistributed(), "", "waits at other sites are not reported", func(l *Layout) method { return silent{newPushing(l)} })
 	return all
 }
@@ -252,7 +255,7 @@ type hoarding struct{ *pushing }
 
 func (h hoarding) receive(s *site, from algorithm.ID, m *message, o *out) {
 	kept := slices.Clone(h.paths)
-	if r := (route{slices.Clone(m.path), m.lock}); m.kind == path && h.useful(s, r) {
+	if r := (Path{slices.Clone(m.path), m.lock}); m.kind == path && h.useful(s, r) {
 		kept = append(slices.DeleteFunc(kept, r.equal), r)
 	}
 	h.pushing.receive(s, from, m, o)

@@ -37,13 +37,13 @@ func TestStrings(t *testing.T) {
 // strings returns the graph of a site as paths: EXT->P2->P1->EXT.
 func (p *pushing) strings(s *site) []string {
 	var all []string
-	p.look(s)
-	p.web.walk(&news{all: true}, func(nodes []Attempt) {
+	p.look(s.local(), s.ext())
+	p.web.walk(&news{all: true, roster: p.roster}, func(nodes []Attempt) {
 		var ids []algorithm.ID
 		for _, n := range nodes {
 			ids = append(ids, algorithm.ID(n.Tx))
 		}
-		if p.web.exit[nodes[len(nodes)-1].Tx] > 0 {
+		if p.web.of(nodes[len(nodes)-1]).exit > 0 {
 			all = append(all, "EXT->"+Chain(ids)+"->EXT")
 		}
 	})

@@ -75,6 +75,7 @@ func newSite(self algorithm.ID, l *Layout, m method) *site {
 			s.kept = append(s.kept, k)
 		}
 	}
+	m.begins(s)
 	return s
 }
 
@@ -257,7 +258,9 @@ func (s *site) doom(tx int, cycle []int, o *out) {
 func (s *site) Expire(timer int, o *out) { s.method.expire(s, timer, o) }
 
 // Suspect buries a dead site: its transactions end, and so must those that have or want
-// locks there.
+// locks there. In a lock service they go on, because another member becomes the home of
+// these locks and is told of their holds: see Keeper.Report. Here a lock has one site, which
+// does not come back, so what was held there is lost.
 func (s *site) Suspect(d algorithm.ID, o *out) {
 	if d == s.self || s.dead.Has(d) {
 		return

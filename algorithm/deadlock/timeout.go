@@ -1,31 +1,54 @@
 package deadlock
 
-// Timeout returns the method in which a transaction that has waited for longer than a bound
-// aborts. It breaks every deadlock, and also aborts transactions that are in none. If two
-// restart together they may time out together, again and again.
+import "slices"
+
+// Timeout returns the method in which a transaction that has waited at a lock for longer
+// than a bound aborts. It breaks every deadlock, and also aborts transactions that are in
+// none. If two restart together they may time out together, again and again.
 func Timeout() Method {
 	return Method{
-		Name: "timeout", Title: "Timeouts", Family: Detection, Starves: true,
+		Name: "timeout", Title: "Timeouts", Family: Detection, Starves: true, Exact: always,
 		Paper:  "J. N. Gray: Notes on Data Base Operating Systems. Operating Systems: An Advanced Course, LNCS 60, 1978",
-		Exact:  func(string) bool { return false },
 		Weaker: "a transaction that waits for long aborts even if there is no deadlock, and may do so forever", Fixed: "detect-central",
 		Shown: "stile replay scenarios/timeout-no-deadlock.stile",
-		make:  only(func(*Layout) method { return timeout{} }),
+		make:  only(func(*Layout) method { return &timeout{arrived: -1} }),
 	}
 }
 
-// waitBound is the longest wait, in units of a latency.
-const waitBound = 16
+// waitBound is the longest wait at a lock, in units of a latency.
+const waitBound = 15
 
-type timeout struct{ plain }
+type timeout struct {
+	plain
+	arrived int // not part of the state: the transaction whose request has just arrived, or -1
+}
 
-// asked implements method. The timer of a transaction begins anew with each request.
-func (timeout) asked(_ *site, who Attempt, _ int, o *out) { o.SetTimer(who.Tx, waitBound) }
+func (m *timeout) heard(_ *site, who Attempt, _ *message) { m.arrived = who.Tx }
 
-func (timeout) cancelled(_ *site, who Attempt, _ int, o *out) { o.StopTimer(who.Tx) }
-
-func (timeout) expire(s *site, timer int, o *out) {
-	if s.atHome(timer) && s.txs[timer].phase == waiting {
-		s.doom(timer, nil, o)
+// pass implements method: the timer of a request that has to wait begins. Each transaction
+// has one at each site, because it has one request at a time.
+func (m *timeout) pass(s *site, changed []int, o *out) {
+	m.plain.pass(s, changed, o)
+	if tx := m.arrived; tx >= 0 && slices.ContainsFunc(changed, func(k int) bool { return s.locks[k].place(tx) >= 0 }) {
+		o.SetTimer(tx, waitBound)
 	}
+	m.arrived = -1
+}
+
+// expire implements method: if the transaction still waits here, it must abort.
+func (m *timeout) expire(s *site, timer int, o *out) {
+	for _, k := range s.kept {
+		l := &s.locks[k]
+		if i := l.place(timer); i >= 0 {
+			who := l.queue[i].Attempt
+			s.orderAbort(die, who, nil, o)
+			s.bury(func(a Attempt) bool { return a == who }, o)
+			return
+		}
+	}
+}
+
+// place returns where a transaction is in the queue, or -1.
+func (k *Keeper) place(tx int) int {
+	return slices.IndexFunc(k.queue, func(r Request) bool { return r.Tx == tx })
 }

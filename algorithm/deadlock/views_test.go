@@ -1,7 +1,7 @@
 package deadlock
 
 import (
-	"fmt"
+	"encoding/binary"
 	"slices"
 	"testing"
 )
@@ -89,15 +89,44 @@ func (c *cluster) copy() *cluster {
 
 // key identifies a state. How often a lock was granted is not part of it.
 func (c *cluster) key() string {
-	b := fmt.Append(nil, c.epochs, c.ghosts, c.gone, c.txs, c.lines, c.evictions, c.cancels, c.homes)
+	b := []byte{byte(c.evictions), byte(c.cancels)}
+	for m := range c.epochs {
+		b = append(b, byte(c.epochs[m]), byte(c.homes[m]), truth(c.ghosts[m]), truth(c.gone[m]))
+	}
+	for _, tx := range c.txs {
+		b = append(b, byte(tx))
+	}
+	for _, line := range c.lines {
+		b = append(b, byte(len(line)))
+		for _, f := range line {
+			b = append(b, byte(f.epoch), byte(f.kind), byte(f.tx), byte(f.member), byte(len(f.holds)), byte(len(f.waits)))
+			for _, tx := range slices.Concat(f.holds, f.waits) {
+				b = append(b, byte(tx))
+			}
+		}
+	}
 	for i := range c.keepers {
 		k := &c.keepers[i]
-		for j := range k.holds {
-			k.holds[j].Count, k.holds[j].Epoch = 0, 0
+		b = append(b, byte(len(k.holds)), byte(len(k.queue)), byte(len(k.suspects)), truth(k.readers))
+		b = binary.AppendVarint(b, int64(k.most))
+		for _, h := range k.holds { // a transaction has one attempt here, and one request
+			b = append(b, byte(h.Tx), truth(h.Wounded))
 		}
-		b = fmt.Append(b, k.holds, k.queue, k.suspects, k.most, k.readers)
+		for _, r := range k.queue {
+			b = append(b, byte(r.Tx))
+		}
+		for _, m := range k.suspects {
+			b = append(b, byte(m))
+		}
 	}
 	return string(b)
+}
+
+func truth(is bool) byte {
+	if is {
+		return 1
+	}
+	return 0
 }
 
 func (s *setting) send(c *cluster, from, to int, f frame) {

@@ -5,42 +5,48 @@ import "slices"
 // A web is the graph that path pushing searches: which transaction waits for which, as
 // far as a site knows. It is rebuilt for every search, but keeps its memory. A site knows
 // at most one attempt of each transaction that has not ended, so a transaction is
-// identified here by its number.
+// identified here by its index in a roster.
 type web struct {
 	edges   []Arc
 	entries []Attempt // P1 of every EXT -> P1
 
-	// By transaction.
-	out, in [][]int32 // the edges that leave it, and those that lead to it
-	entered []bool    // whether it is one of the entries
-	exit    []int32   // 1 + the wish of Pn -> EXT, or 0
-	marks   []int32   // marks of one search; 0 before and after it
-	wakes   []bool    // whether it leads to something new
-	on      []bool    // whether it is part of the current path
+	roster *roster
+	nodes  []node // by index
 
-	exits []int     // transactions that have an exit
-	awake []int     // transactions that wake
+	exits []Attempt // transactions that have an exit
+	awake []int     // indices of transactions that wake
 	path  []Attempt // the current path
 }
 
-func newWeb(transactions int) *web {
-	n := transactions
-	return &web{
-		out: make([][]int32, n), in: make([][]int32, n), entered: make([]bool, n), exit: make([]int32, n),
-		marks: make([]int32, n), wakes: make([]bool, n), on: make([]bool, n),
-	}
+// A node of a web is a transaction.
+type node struct {
+	out, in []int32 // the edges that leave it, and those that lead to it
+	entered bool    // whether it is one of the entries
+	exit    int32   // 1 + the wish of Pn -> EXT, or 0
+	left    int32   // mark of one search for a cycle; 0 before and after it
+	wakes   bool    // whether it leads to something new
+	on      bool    // whether it is part of the current path
 }
+
+func newWeb(r *roster) *web { return &web{roster: r} }
+
+// of returns the node of a transaction. It is valid until the next call for a transaction
+// that is not part of the web.
+func (w *web) of(a Attempt) *node { return grown(&w.nodes, w.roster.index(a)) }
+
+// ends returns the nodes of an edge.
+func (w *web) ends(i int32) (from, to *node) { return w.of(w.edges[i].From), w.of(w.edges[i].To) }
 
 func (w *web) clear() {
 	for i := range w.edges {
-		from, to := w.edges[i].From.Tx, w.edges[i].To.Tx
-		w.out[from], w.in[to] = w.out[from][:0], w.in[to][:0]
+		from, to := w.ends(int32(i))
+		from.out, to.in = from.out[:0], to.in[:0]
 	}
 	for _, e := range w.entries {
-		w.entered[e.Tx] = false
+		w.of(e).entered = false
 	}
-	for _, tx := range w.exits {
-		w.exit[tx] = 0
+	for _, e := range w.exits {
+		w.of(e).exit = 0
 	}
 	w.edges, w.entries, w.exits = w.edges[:0], w.entries[:0], w.exits[:0]
 }
@@ -48,56 +54,58 @@ func (w *web) clear() {
 func (w *web) add(h Arc) {
 	i := int32(len(w.edges))
 	w.edges = append(w.edges, h)
-	w.out[h.From.Tx] = append(w.out[h.From.Tx], i)
-	w.in[h.To.Tx] = append(w.in[h.To.Tx], i)
+	from := w.of(h.From)
+	from.out = append(from.out, i)
+	to := w.of(h.To)
+	to.in = append(to.in, i)
 }
 
 func (w *web) has(from, to Attempt) bool {
-	return slices.ContainsFunc(w.out[from.Tx], func(i int32) bool { return w.edges[i].To.Tx == to.Tx })
+	return slices.ContainsFunc(w.of(from).out, func(i int32) bool { return w.edges[i].To.of(to) })
 }
 
 func (w *web) enter(first Attempt) {
 	w.entries = append(w.entries, first)
-	w.entered[first.Tx] = true
+	w.of(first).entered = true
 }
 
 func (w *web) leave(last Attempt, wish int) {
-	w.exits = append(w.exits, last.Tx)
-	w.exit[last.Tx] = int32(wish) + 1
+	w.exits = append(w.exits, last)
+	w.of(last).exit = int32(wish) + 1
 }
 
 // cycle returns a cycle, or nil.
 func (w *web) cycle() []Attempt {
-	left := w.marks // number of edges of each to a transaction that may be part of a cycle
-	w.prune(left)
+	w.prune()
 	var nodes []Attempt
-	if i := slices.IndexFunc(w.edges, func(h Arc) bool { return left[h.To.Tx] > 0 }); i >= 0 {
-		nodes = w.follow(left, w.edges[i].From)
+	if i := slices.IndexFunc(w.edges, func(h Arc) bool { return w.of(h.To).left > 0 }); i >= 0 {
+		nodes = w.follow(w.edges[i].From)
 	}
 	for i := range w.edges {
-		left[w.edges[i].From.Tx], left[w.edges[i].To.Tx] = 0, 0
+		from, to := w.ends(int32(i))
+		from.left, to.left = 0, 0
 	}
 	return nodes
 }
 
 // prune counts the edges that leave each transaction, without those to transactions that
 // wait for none, then without those to transactions that wait only for such, and so on.
-func (w *web) prune(left []int32) {
-	var ended []int
+func (w *web) prune() {
+	var ended []*node
 	for i := range w.edges {
-		from, to := w.edges[i].From.Tx, w.edges[i].To.Tx
-		left[from]++
-		if len(w.out[to]) == 0 && left[to] == 0 {
-			left[to] = -1
+		from, to := w.ends(int32(i))
+		from.left++
+		if len(to.out) == 0 && to.left == 0 {
+			to.left = -1
 			ended = append(ended, to)
 		}
 	}
 	for len(ended) > 0 {
-		tx := ended[len(ended)-1]
+		last := ended[len(ended)-1]
 		ended = ended[:len(ended)-1]
-		for _, i := range w.in[tx] {
-			from := w.edges[i].From.Tx
-			if left[from]--; left[from] == 0 {
+		for _, i := range last.in {
+			from, _ := w.ends(i)
+			if from.left--; from.left == 0 {
 				ended = append(ended, from)
 			}
 		}
@@ -105,14 +113,14 @@ func (w *web) prune(left []int32) {
 }
 
 // follow walks from a node until it repeats one, and returns the cycle that it reached.
-func (w *web) follow(left []int32, at Attempt) []Attempt {
+func (w *web) follow(at Attempt) []Attempt {
 	nodes := []Attempt{at}
 	for {
-		out := w.out[nodes[len(nodes)-1].Tx]
-		i := slices.IndexFunc(out, func(i int32) bool { return left[w.edges[i].To.Tx] > 0 })
+		out := w.of(nodes[len(nodes)-1]).out
+		i := slices.IndexFunc(out, func(i int32) bool { return w.of(w.edges[i].To).left > 0 })
 		nodes[len(nodes)-1] = w.edges[out[i]].From // the request with which it waits
 		to := w.edges[out[i]].To
-		if k := slices.IndexFunc(nodes, func(a Attempt) bool { return a.Tx == to.Tx }); k >= 0 {
+		if k := slices.IndexFunc(nodes, to.of); k >= 0 {
 			return nodes[k:]
 		}
 		nodes = append(nodes, to)
@@ -124,15 +132,15 @@ func (w *web) follow(left []int32, at Attempt) []Attempt {
 func (w *web) walk(n *news, visit func(path []Attempt)) {
 	w.wake(n)
 	for _, first := range w.entries {
-		if w.wakes[first.Tx] || n.all {
+		if at := w.of(first); at.wakes || n.all {
 			w.path = append(w.path[:0], first)
-			w.on[first.Tx] = true
+			at.on = true
 			w.longer(n, n.has(first), visit)
-			w.on[first.Tx] = false
+			at.on = false
 		}
 	}
 	for _, tx := range w.awake {
-		w.wakes[tx] = false
+		w.nodes[tx].wakes = false
 	}
 }
 
@@ -140,12 +148,12 @@ func (w *web) walk(n *news, visit func(path []Attempt)) {
 func (w *web) wake(n *news) {
 	w.awake = append(w.awake[:0], n.txs...)
 	for _, tx := range w.awake {
-		w.wakes[tx] = true
+		grown(&w.nodes, tx).wakes = true
 	}
 	for i := 0; i < len(w.awake); i++ {
-		for _, e := range w.in[w.awake[i]] {
-			if from := w.edges[e].From.Tx; !w.wakes[from] {
-				w.wakes[from] = true
+		for _, e := range w.nodes[w.awake[i]].in {
+			if from := w.roster.index(w.edges[e].From); !w.nodes[from].wakes {
+				w.nodes[from].wakes = true
 				w.awake = append(w.awake, from)
 			}
 		}
@@ -154,21 +162,21 @@ func (w *web) wake(n *news) {
 
 // longer visits the paths that extend w.path.
 func (w *web) longer(n *news, fresh bool, visit func(path []Attempt)) {
-	last := w.path[len(w.path)-1]
-	for _, i := range w.out[last.Tx] {
+	for _, i := range w.of(w.path[len(w.path)-1]).out {
 		to := w.edges[i].To
+		at := w.of(to)
 		w.path[len(w.path)-1] = w.edges[i].From // the request with which it waits
-		if w.on[to.Tx] || !fresh && !w.wakes[to.Tx] {
+		if at.on || !fresh && !at.wakes {
 			continue
 		}
 		w.path = append(w.path, to)
-		w.on[to.Tx] = true
+		at.on = true
 		now := fresh || n.has(to)
 		if now {
 			visit(w.path)
 		}
 		w.longer(n, now, visit)
-		w.on[to.Tx] = false
+		at.on = false
 		w.path = w.path[:len(w.path)-1]
 	}
 }
@@ -177,15 +185,17 @@ func (w *web) longer(n *news, fresh bool, visit func(path []Attempt)) {
 // one it waits for, that it waits elsewhere, or that a path begins with it. All paths
 // without news have been visited before.
 type news struct {
-	all bool // news about all
-	txs []int
-	is  []bool // by transaction
+	roster *roster
+	all    bool   // news about all
+	txs    []int  // indices of transactions
+	is     []bool // by index
 }
 
 func (n *news) add(who Attempt) {
-	if !n.is[who.Tx] {
-		n.is[who.Tx] = true
-		n.txs = append(n.txs, who.Tx)
+	i := n.roster.index(who)
+	if is := grown(&n.is, i); !*is {
+		*is = true
+		n.txs = append(n.txs, i)
 	}
 }
 
@@ -195,7 +205,7 @@ func (n *news) addIf(fresh bool, who Attempt) {
 	}
 }
 
-func (n *news) has(who Attempt) bool { return n.all || n.is[who.Tx] }
+func (n *news) has(who Attempt) bool { return n.all || *grown(&n.is, n.roster.index(who)) }
 
 func (n *news) none() bool { return !n.all && len(n.txs) == 0 }
 

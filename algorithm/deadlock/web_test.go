@@ -52,21 +52,23 @@ func TestWeb(t *testing.T) {
 		chance = chance*6364136223846793005 + 1442695040888963407
 		return int(chance>>33) % n
 	}
-	w, fresh := newWeb(n), &news{is: make([]bool, n)}
+	some := func() Attempt { return Attempt{Origin: 3, Tx: below(n) << 40, Number: 1} }
+	r := &roster{}
+	w, fresh := newWeb(r), &news{roster: r}
 	cycles := 0
 	for range 5000 {
 		w.clear()
 		fresh.clear()
 		fresh.all = below(10) == 0
 		for range below(12) {
-			from, to := Attempt{Tx: below(n), Number: 1}, Attempt{Tx: below(n), Number: 1}
+			from, to := some(), some()
 			if !w.has(from, to) {
 				w.add(Arc{From: from, To: to})
 			}
 		}
 		for range below(4) {
-			w.enter(Attempt{Tx: below(n), Number: 1})
-			fresh.add(Attempt{Tx: below(n), Number: 1})
+			w.enter(some())
+			fresh.add(some())
 		}
 		if got, want := w.cycle(), anyCycle(w.edges); !reflect.DeepEqual(got, want) {
 			t.Fatalf("cycle %v, want %v, of %v", got, want, w.edges)

@@ -12,7 +12,8 @@ import (
 func (s *process) frame(kind int) frame { return frame{Kind: uint8(s.all + kind), Epoch: s.epoch} }
 
 // report sends the leader, once, what it needs to make a view. From then on only that
-// leader's view counts.
+// leader's view counts. Once is enough, and bounds the number of messages. No run is known
+// in which a second report, or the view of an earlier leader, does harm.
 func (s *process) report(o *out) { s.answer(0, o) }
 
 // answer is report, to the leader that has stopped this process. If stop is not 0 it
@@ -72,8 +73,9 @@ func (s *process) reported(from algorithm.ID, m *frame, o *out) {
 	s.collect(o)
 }
 
-// stirred reports whether a member is frozen for a reason of which this leader may never
-// hear: a message was lost, or a newcomer that led has died.
+// stirred reports whether a member is frozen for a reason of which this leader may not
+// hear: a message was lost, or a newcomer that led has died. No run is known in which a
+// process would otherwise wait forever.
 func (s *process) stirred(from algorithm.ID, m *frame) bool {
 	return !s.frozen && s.leader == s.self && (s.patience > 0 || s.met) && m.Epoch == s.epoch && s.seat(from) != algorithm.None
 }

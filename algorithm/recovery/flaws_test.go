@@ -2,6 +2,7 @@ package recovery_test
 
 import (
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -23,6 +24,7 @@ type flawed struct {
 	kinds []string
 	take  func(f *flawed, in *host.Input) bool   // false: it is not taken
 	give  func(f *flawed, kind string, b []byte) // changes what is sent
+	mute  func(f *flawed, in *host.Input) bool   // true: STOP is not sent
 }
 
 func (f *flawed) Step(in host.Input, out *host.Output) error {
@@ -30,7 +32,11 @@ func (f *flawed) Step(in host.Input, out *host.Output) error {
 	if f.take != nil && !f.take(f, &in) {
 		return nil
 	}
+	mute := f.mute != nil && f.mute(f, &in)
 	err := f.Machine.Step(in, out)
+	if mute {
+		out.Sends = slices.DeleteFunc(out.Sends, func(s host.Send) bool { return f.kinds[s.Kind] == "STOP" })
+	}
 	for i, s := range out.Sends {
 		if f.give != nil {
 			f.give(f, f.kinds[s.Kind], out.Bytes(i))

@@ -7,8 +7,9 @@ import (
 	"github.com/stile-lock/stile/algorithm/host"
 )
 
-// silence is how long a newcomer sends and hears nothing, in units of the longest
-// latency: messages meant for its predecessor have arrived by then.
+// silence is how long a newcomer takes part only in elections, in units of the longest
+// latency: messages meant for its predecessor have arrived by then. Two processes do not
+// need it. Without it, the states of three are too many to explore.
 const silence = 2
 
 // newcomer initializes a process that comes late: a member of no view, that knows no
@@ -35,7 +36,8 @@ func (s *process) knock(o *out) {
 }
 
 // joined handles a JOIN: a process is new. If it was a member before, its predecessor is
-// dead, and the predecessor's report is void.
+// dead, and the predecessor's report is void: either this or what fits refuses is needed.
+// No run is known that needs the predecessor's frames to be dropped.
 func (s *process) joined(id algorithm.ID, o *out) {
 	s.met = true
 	if s.foretold.Has(id) {

@@ -49,6 +49,22 @@ func TestCarelessNewcomers(t *testing.T) {
 	if !breaks(t, check.Config{Spec: mute, Nodes: 2, Crashes: 1, Comebacks: 1}, check.Starvation) {
 		t.Error("nobody noticed that a newcomer is not heard")
 	}
+	for name, c := range map[string]struct {
+		nodes int
+		mute  func(f *flawed, in *host.Input) bool
+	}{
+		"a newcomer that leads does not stop the others": {2, func(f *flawed, _ *host.Input) bool {
+			return f.field("fresh") == "yes"
+		}},
+		"a leader that makes a view does not stop a newcomer": {3, func(f *flawed, in *host.Input) bool {
+			return f.gets(in, "JOIN") && f.field("frozen") == "yes" && f.field("told") == f.field("leader")
+		}},
+	} {
+		spec := spoil(recovery.With(mutex.Central, election.Bully()), flawed{mute: c.mute})
+		if !breaks(t, check.Config{Spec: spec, Nodes: c.nodes, Requesters: []algorithm.ID{0}, Crashes: 1, Comebacks: 1}, check.Starvation) {
+			t.Errorf("no violation: %s", name)
+		}
+	}
 }
 
 // What is not provided for is refused, in words.

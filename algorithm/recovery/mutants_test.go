@@ -1,6 +1,8 @@
 package recovery
 
 import (
+	"slices"
+
 	"github.com/stile-lock/stile/algorithm"
 )
 
@@ -8,17 +10,28 @@ import (
 // package.
 type Mutant struct {
 	Bug  string
+	Run  string // of Newcomers: file of a run that needs the rule
 	wrap func(s *process) algorithm.Mutex[frame]
 }
 
 // Mutants returns mutants, each without a rule that comments say is needed.
 func Mutants() []Mutant {
 	return []Mutant{
-		{"a frozen lock goes on", func(s *process) algorithm.Mutex[frame] { return unfrozen{s} }},
-		{"news of a leader that has died since is believed", func(s *process) algorithm.Mutex[frame] { return credulous{s} }},
-		{"a process that left in between does not release", func(s *process) algorithm.Mutex[frame] { return lingering{s} }},
-		{"a waiting process does not request again", func(s *process) algorithm.Mutex[frame] { return resigned{s} }},
-		{"a view with a dead member is kept", func(s *process) algorithm.Mutex[frame] { return hopeful{s} }},
+		{"a frozen lock goes on", "", func(s *process) algorithm.Mutex[frame] { return unfrozen{s} }},
+		{"news of a leader that has died since is believed", "", func(s *process) algorithm.Mutex[frame] { return credulous{s} }},
+		{"a process that left in between does not release", "", func(s *process) algorithm.Mutex[frame] { return lingering{s} }},
+		{"a waiting process does not request again", "", func(s *process) algorithm.Mutex[frame] { return resigned{s} }},
+		{"a view with a dead member is kept", "", func(s *process) algorithm.Mutex[frame] { return hopeful{s} }},
+	}
+}
+
+// Newcomers returns mutants, each without a rule that is needed only if processes come
+// back.
+func Newcomers() []Mutant {
+	return []Mutant{
+		{"reports are kept by a process that reports to another", "reports-kept.stile", func(s *process) algorithm.Mutex[frame] { return hoarding{s} }},
+		{"a newcomer's report counts although it has been let in", "let-in-twice.stile", func(s *process) algorithm.Mutex[frame] { return forgetful{s} }},
+		{"a predecessor's report counts, and its view is accepted", "predecessor.stile", func(s *process) algorithm.Mutex[frame] { return impostor{s} }},
 	}
 }
 
@@ -109,4 +122,61 @@ func (s hopeful) Receive(from algorithm.ID, m *frame, o *out) {
 		return
 	}
 	s.unaware(func() { s.process.Receive(from, m, o) })
+}
+
+type hoarding struct{ *process }
+
+// keep calls f, and undoes what forget does if f makes the process report to another.
+func (s hoarding) keep(f func()) {
+	told, latest, holder := s.told, s.latest, s.holder
+	reports, news := slices.Collect(s.reports.All()), slices.Collect(s.news.All())
+	if f(); s.told == told || s.told == algorithm.None || s.told == s.self {
+		return
+	}
+	s.latest, s.holder = latest, holder
+	for _, id := range reports {
+		s.reports.Add(id)
+	}
+	for _, id := range news {
+		s.news.Add(id)
+	}
+}
+
+func (s hoarding) Receive(from algorithm.ID, m *frame, o *out) {
+	s.keep(func() { s.process.Receive(from, m, o) })
+}
+
+func (s hoarding) Suspect(id algorithm.ID, o *out) { s.keep(func() { s.process.Suspect(id, o) }) }
+func (s hoarding) Trust(id algorithm.ID, o *out)   { s.keep(func() { s.process.Trust(id, o) }) }
+func (s hoarding) Expire(timer int, o *out)        { s.keep(func() { s.process.Expire(timer, o) }) }
+
+type forgetful struct{ *process }
+
+func (s forgetful) Receive(from algorithm.ID, m *frame, o *out) {
+	again := int(m.Kind) == s.all+report && slices.Contains(m.New, from) && !s.asks.Has(from)
+	if again {
+		s.asks.Add(from)
+	}
+	s.process.Receive(from, m, o)
+	if again {
+		s.asks.Remove(from)
+	}
+}
+
+type impostor struct{ *process }
+
+func (s impostor) Receive(from algorithm.ID, m *frame, o *out) {
+	had, fresh := s.reports.Has(from), s.fresh
+	if s.isView(m) {
+		s.fresh = slices.Contains(m.New, s.self)
+	}
+	s.process.Receive(from, m, o)
+	switch int(m.Kind) - s.all {
+	case view:
+		s.fresh = fresh && s.epoch != m.Epoch
+	case join:
+		if had {
+			s.reports.Add(from)
+		}
+	}
 }

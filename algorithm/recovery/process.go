@@ -293,7 +293,9 @@ func (s *process) change(from algorithm.ID, kind int, m *frame, o *out) {
 }
 
 // fits reports whether a view can be that of this process: it is a member, not its
-// predecessor, and if it is inside the view says so, as it has reported.
+// predecessor, and if it is inside the view says so, as it has reported. The first
+// protects from frames that no leader sends. The second is needed if joined keeps the
+// predecessor's report. No run is known that needs the third.
 func (s *process) fits(m *frame) bool {
 	return slices.Contains(m.Members, s.self) && slices.Contains(m.Members, m.Holder) &&
 		s.fresh == slices.Contains(m.New, s.self) &&

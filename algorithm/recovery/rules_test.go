@@ -1,6 +1,9 @@
 package recovery_test
 
 import (
+	"os"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -10,6 +13,8 @@ import (
 	"github.com/stile-lock/stile/algorithm/mutex"
 	"github.com/stile-lock/stile/algorithm/recovery"
 	"github.com/stile-lock/stile/check"
+	"github.com/stile-lock/stile/scenario"
+	"github.com/stile-lock/stile/sim"
 )
 
 // A need is the smallest case known in which a rule is needed, and what is violated
@@ -93,4 +98,33 @@ func TestRulesOfLossesAreNeeded(t *testing.T) {
 		c.try(t, name, spoil(spec, flawed{take: c.take}), true)
 	}
 	need{0, 1, check.Starvation, 0}.try(t, "all rules", spec, false)
+}
+
+// These rules are needed only if a process comes back, and another one dies or it dies
+// again: without one of them the run of a file lets two in, and with all of them it does
+// not. The checker found the runs, among 400,000 to 900,000 states.
+func TestRulesOfNewcomersAreNeeded(t *testing.T) {
+	for _, m := range recovery.Newcomers() {
+		text, err := os.ReadFile(filepath.Join("testdata", m.Run))
+		if err != nil {
+			t.Fatal(err)
+		}
+		sc, err := scenario.Parse(m.Run, string(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		violated := func(spec algorithm.Spec) bool {
+			back, err := sim.Replay(spec, sc, sim.ReplayOptions{})
+			if err != nil {
+				t.Fatalf("%s: %v", m.Bug, err)
+			}
+			return slices.ContainsFunc(back.Violations, func(v sim.Violation) bool { return v.Property == check.MutualExclusion })
+		}
+		if !violated(m.Spec(mutex.Central, election.Bully())) {
+			t.Errorf("%s: no violation", m.Bug)
+		}
+		if violated(recovery.With(mutex.Central, election.Bully())) {
+			t.Errorf("%s: a violation in spite of all rules", m.Bug)
+		}
+	}
 }

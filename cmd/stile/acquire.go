@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 	"time"
 
@@ -36,6 +37,7 @@ type acquireFlags struct {
 	conflict int
 	value    string
 	verbose  bool
+	elects   bool // a value is attached in any case, which makes the holder the leader
 }
 
 // define defines the flags.
@@ -102,6 +104,9 @@ func (t *acquireFlags) waits() bool { return !t.nonblock && t.wait != 0 }
 // acquire connects as a client of this name and waits for the lock. --wait limits both
 // together. Its error has the exit code.
 func (t *acquireFlags) acquire(ctx context.Context, who, name string, stderr io.Writer) (*client.Client, lock.Handle, error) {
+	if t.waits() && slices.Contains(child.Held(os.Environ()), name) {
+		return nil, nil, fmt.Errorf("lock %q: a command around this one already holds it (%s), so waiting for it would never end: do not acquire it again; for a lock of another cluster, unset %s", name, child.HeldVariable, child.HeldVariable)
+	}
 	start := time.Now()
 	c, err := t.connect(ctx, who, name, stderr)
 	if err != nil {
@@ -121,7 +126,7 @@ func (t *acquireFlags) acquire(ctx context.Context, who, name string, stderr io.
 		_ = c.Close()
 		return nil, nil, orSignal(ctx, name, t.notAcquired(name, err))
 	}
-	if t.value != "" {
+	if t.value != "" || t.elects {
 		_ = l.SetValue(t.value) // if the lock is lost already, the caller finds out
 	}
 	if t.verbose {

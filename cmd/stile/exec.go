@@ -30,7 +30,8 @@ func newExec() *cobra.Command {
 		Short: "Run a command while a lock is held",
 		Long: `Waits for a lock, runs a command while holding it, and releases the lock when
 the command exits. The command gets standard input, signals, and the environment
-with STILE_LOCK and STILE_TOKEN added; stile exits with its exit code.
+with STILE_LOCK and STILE_TOKEN added; stile exits with its exit code. Within the
+command, 'stile exec' refuses to wait for the same lock again (see STILE_HELD).
 STILE_TOKEN is a fencing token, higher than those of all earlier holders. A
 resource that refuses tokens lower than it has seen is safe whatever happens.
 
@@ -71,10 +72,15 @@ before a command that begins with a hyphen.`,
 	fs := c.Flags()
 	fs.SetInterspersed(false)
 	x.define(fs)
+	return c
+}
+
+// define defines the flags.
+func (x *execFlags) define(fs *pflag.FlagSet) {
+	x.acquireFlags.define(fs)
 	fs.BoolVarP(&x.shell, "shell", "c", false, "run the command, given as one argument, in the shell: $SHELL or /bin/sh")
 	fs.Var(durationFlag(&x.grace, 0, time.Hour), "grace", "maximum time for the command to exit when the lock is lost; never longer than the lease")
 	fs.BoolVar(&x.linger, "linger", false, "hold the lock until background processes of the command exit, instead of killing them")
-	return c
 }
 
 // parse parses the name of the lock, the flags after it, and the command.
@@ -82,6 +88,17 @@ func (x *execFlags) parse(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return fmt.Errorf("%s needs the name of a lock and a command, such as 'stile exec demo -- ls'", c.CommandPath())
 	}
+	if err := x.split(c, args); err != nil {
+		return err
+	}
+	if len(x.args) == 0 || x.args[0] == "" {
+		return fmt.Errorf("%s needs a command to run under lock %q, such as 'stile exec demo -- ls'", c.CommandPath(), x.name)
+	}
+	return x.check()
+}
+
+// split parses the name of the lock, the flags after it, and the command, if there is one.
+func (x *execFlags) split(c *cobra.Command, args []string) error {
 	x.name = args[0]
 	if err := checkLockName(x.name); err != nil {
 		return err
@@ -96,13 +113,10 @@ func (x *execFlags) parse(c *cobra.Command, args []string) error {
 		return pflag.ErrHelp
 	}
 	x.args = c.Flags().Args()
-	switch {
-	case len(x.args) == 0 || x.args[0] == "":
-		return fmt.Errorf("%s needs a command to run under lock %q, such as 'stile exec demo -- ls'", c.CommandPath(), x.name)
-	case x.shell && len(x.args) > 1:
+	if x.shell && len(x.args) > 1 {
 		return fmt.Errorf("with --shell the command is one argument, but %q was also given: quote the command", x.args[1])
 	}
-	return x.check()
+	return nil
 }
 
 func (x *execFlags) run(c *cobra.Command) error {
@@ -146,8 +160,12 @@ func (x *execFlags) under(lock lock.Handle) (child.Result, error) {
 	done := make(chan struct{})
 	defer close(done)
 	go extendLease(lock, lease, done)
+	environ := child.Environ
+	if x.elects {
+		environ = child.LeaderEnviron
+	}
 	return child.Run(lock.Context(), child.Config{
-		Args: x.args, Shell: x.shell, Env: child.Environ(os.Environ(), x.name, lock.Token().String()),
+		Args: x.args, Shell: x.shell, Env: environ(os.Environ(), x.name, lock.Token().String()),
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Grace: x.grace, Lease: lease, Linger: x.linger,
 	})
 }

@@ -63,13 +63,14 @@ func knowing(r *repo) ([]string, error) {
 }
 
 // aside reports whether a file names elections, but not as a family: where they are part
-// of a lock that survives crashes or of a method against deadlock, or are those of Raft.
+// of a lock that survives crashes or of a method against deadlock, are those of Raft, or are
+// live elections, which are locks.
 func aside(name string) bool {
 	switch name {
-	case "cmd/stile/catalog.go", "cmd/stile/replay_recording.go", "internal/world/compare/chart.go":
+	case "cmd/stile/catalog.go", "cmd/stile/replay_recording.go", "internal/world/compare/chart.go", "election.go", "cmd/stile/elect.go":
 		return true
 	}
-	dirs := strings.Fields("algorithm/election internal/world/family/elections algorithm/recovery algorithm/deadlock internal/live/views internal/live/measure internal/live/node internal/live/process internal/live/replay internal/live/storm")
+	dirs := strings.Fields("algorithm/election internal/world/family/elections algorithm/recovery algorithm/deadlock internal/live/views internal/live/measure internal/live/node internal/live/process internal/live/replay internal/live/storm internal/live/survey internal/live/child")
 	return slices.ContainsFunc(dirs, func(dir string) bool { return strings.HasPrefix(name, dir+"/") })
 }
 

@@ -52,7 +52,7 @@ func replays(text string) error {
 // heads are the heads that a single line can follow.
 func heads() []string {
 	const lock = "algorithm raymond\nprocesses 5\n"
-	const sites = "algorithm none\nprocesses 5\nsite 1 P1 P2 L1\nsite 2 P3 P4 P5 L2 L3\n"
+	const sites = "algorithm none\nprocesses 5\nsite 1 P1 P2 L1\nsite 2 P3 P4 P5 L2 L3\nunits L3 4\n"
 	const sections = lock + "section seats among 1,2,4\nsection films among 2,3,5\n"
 	const graph = "processes 4\nresources R1 2 R2 2\n"
 	return []string{lock, lock + "schedule steps\n", sections, sites, sites + "schedule steps\n", graph}

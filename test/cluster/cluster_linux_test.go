@@ -30,6 +30,9 @@ func TestMain(m *testing.M) {
 	if text := os.Getenv(streamEnv); text != "" {
 		os.Exit(stream(text))
 	}
+	if text := os.Getenv(candidateEnv); text != "" {
+		os.Exit(candidate(text))
+	}
 	_ = flag.Set("test.parallel", "8") // processes mostly wait; the command line overrides it
 	flag.Parse()
 	code := m.Run()

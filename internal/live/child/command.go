@@ -1,11 +1,13 @@
 package child
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -13,20 +15,43 @@ import (
 // with every grant of the lock: a resource that refuses a smaller one than it has seen is
 // safe even where no process can be ended in time.
 const (
-	LockVariable  = "STILE_LOCK"
-	TokenVariable = "STILE_TOKEN"
+	LockVariable     = "STILE_LOCK"
+	TokenVariable    = "STILE_TOKEN"
+	HeldVariable     = "STILE_HELD"     // names of this lock and of the outer ones, as a JSON array
+	ElectionVariable = "STILE_ELECTION" // of a leader: the name of the election, which is its lock
+	TermVariable     = "STILE_TERM"     // of a leader: its term, which is the token
 )
 
 // Environ returns the environment with the lock's name and fencing token, which replace
-// those of an outer lock.
+// those of an outer lock, and with the names of all locks that are held.
 func Environ(base []string, lock, token string) []string {
-	env := make([]string, 0, len(base)+2)
-	for _, v := range base {
-		if !strings.HasPrefix(v, LockVariable+"=") && !strings.HasPrefix(v, TokenVariable+"=") {
-			env = append(env, v)
+	held, _ := json.Marshal(append(Held(base), lock)) // strings can be encoded
+	return with(base, LockVariable, lock, TokenVariable, token, HeldVariable, string(held))
+}
+
+// LeaderEnviron is Environ for the leader of an election.
+func LeaderEnviron(base []string, election, term string) []string {
+	return with(Environ(base, election, term), ElectionVariable, election, TermVariable, term)
+}
+
+// with returns an environment with variables, given as names and values.
+func with(base []string, set ...string) []string {
+	env := slices.Clone(base)
+	for pair := range slices.Chunk(set, 2) {
+		env = slices.DeleteFunc(env, func(v string) bool { return strings.HasPrefix(v, pair[0]+"=") })
+		env = append(env, pair[0]+"="+pair[1])
+	}
+	return env
+}
+
+// Held returns the names of the locks that a command with this environment runs under.
+func Held(env []string) (names []string) {
+	for _, v := range env {
+		if list, ok := strings.CutPrefix(v, HeldVariable+"="); ok && json.Unmarshal([]byte(list), &names) != nil {
+			return nil // not written by stile
 		}
 	}
-	return append(env, LockVariable+"="+lock, TokenVariable+"="+token)
+	return names
 }
 
 // arguments returns the arguments to run. With a shell, the only argument is a command line

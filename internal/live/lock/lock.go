@@ -65,6 +65,9 @@ func Done(ctx context.Context) error {
 
 // Lost returns the error of a lock that was lost.
 func Lost(name string, why member.Cause) error {
+	if int(why) >= len(causes) {
+		why = member.NoCause
+	}
 	return fmt.Errorf("%w: %s: %s", ErrLost, words.Quoted(name), causes[why])
 }
 

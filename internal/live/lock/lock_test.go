@@ -3,6 +3,8 @@ package lock
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -34,6 +36,50 @@ func TestEnd(t *testing.T) {
 		if e.Context().Err() == nil {
 			t.Error("a context that is asked for late does not end")
 		}
+	}
+}
+
+// A lock whose transaction must abort is still held; only its context ends.
+func TestDoom(t *testing.T) {
+	for _, early := range []bool{true, false} {
+		var e End
+		var ctx context.Context
+		if early {
+			ctx = e.Context()
+		}
+		d := &Deadlock{Why: "a cycle"}
+		e.Doom(d)
+		e.Doom(&Deadlock{})
+		if !early {
+			ctx = e.Context()
+		}
+		if cause := context.Cause(ctx); cause != d || !errors.Is(cause, ErrDeadlock) || e.Err() != nil {
+			t.Errorf("%v, and the hold %v", cause, e.Err())
+		}
+		e.Release()
+		if !errors.Is(e.Err(), ErrReleased) {
+			t.Error("it is not released")
+		}
+	}
+}
+
+// Only a request outside of transactions is made again, and as old as before.
+func TestAgain(t *testing.T) {
+	err := fmt.Errorf("lock: %w", &Deadlock{Born: 7})
+	var plain, part Options
+	part.Tx = 1
+	if !plain.Again(t.Context(), err, 0) || plain.Born != 7 || part.Again(t.Context(), err, 0) || plain.Again(t.Context(), ErrBusy, 0) || plain.Again(t.Context(), nil, 0) {
+		t.Errorf("%+v, %+v", plain, part)
+	}
+}
+
+// Every cause of a loss has a text.
+func TestCauses(t *testing.T) {
+	if len(causes) != int(member.Changed)+1 || slices.Contains(causes[:], "") {
+		t.Errorf("%q", causes)
+	}
+	if Lost("x", member.Ended) == nil || Lost("x", 200) == nil { // which are no causes of losses
+		t.Error("no error")
 	}
 }
 

@@ -202,11 +202,11 @@ func (m *Member) carryKept() {
 			m.disown(p)
 			return
 		}
-		switch p.state {
-		case granted:
+		if p.state == granted {
 			p.state = wants
-			m.nudgeLater(p)
-		case wants:
+		}
+		if p.state == wants {
+			p.waits = 0
 			m.nudgeLater(p)
 		}
 		p.owed = true

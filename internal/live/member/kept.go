@@ -58,7 +58,7 @@ func findKept(method string) (deadlock.Method, error) {
 
 // Errors of requests for kept locks.
 var (
-	ErrOrdinary  = errors.New("the lock is not a kept one, so it can only be held exclusively and outside of transactions: choose a kept method for a prefix of its name")
+	ErrOrdinary  = errors.New("the lock is not a kept one, so it can only be held exclusively and outside of transactions: choose a kept method for a prefix of its name, as a new cluster has for kept/")
 	ErrMode      = errors.New("impossible mode")
 	ErrDoomed    = errors.New("the transaction must abort: release what it holds")
 	ErrWaits     = errors.New("the transaction already waits for a lock: it can request one at a time")

@@ -78,6 +78,9 @@ func permission(f *session.Frame) (a rights.Action, lock, what string) {
 	switch f.What {
 	case AskStatus, AskLocks:
 		return rights.Look, "", what
+	case AskLeader:
+		q, _ := parseLeader(f.Bytes) // malformed ones are refused later
+		return rights.Read, q.Name, what
 	case AskRelease:
 		return rights.Administer, string(f.Bytes), what
 	case AskReleaseFor:
@@ -308,6 +311,7 @@ func (n *Node) reread(now time.Time) {
 	}
 	if ruled {
 		n.rules = rules
+		n.wakeAllPolls()
 	}
 	for conn, v := range n.conns {
 		if ruled {

@@ -33,6 +33,7 @@ type clientConn struct {
 	silent *time.Timer   // closes the connection if it has no session for long
 	bound  bool          // it has a session, and the timer is stopped
 	dirty  bool
+	polls  int         // queries that wait
 	last   atomic.Bool // close it after what is queued
 }
 
@@ -137,6 +138,7 @@ func (n *Node) host(l transport.Conn, who Caller) {
 		err = l.Run(func(b []byte) error { return n.heard(conn, v, b) })
 	}
 	n.enter()
+	n.endPolls(conn)
 	delete(n.conns, conn)
 	v.silent.Stop() // nothing sets it again
 	if n.over {

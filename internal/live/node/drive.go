@@ -131,6 +131,9 @@ func (n *Node) carryOut() {
 		for i := range n.p.Out.Effects {
 			n.carry(&n.p.Out.Effects[i])
 		}
+		for _, name := range n.p.Out.Shown {
+			n.shown(name)
+		}
 		switch {
 		case n.over:
 		case len(n.acks) > 0:
@@ -253,6 +256,7 @@ func (n *Node) named(inc uint64) string {
 
 // ending handles the end of the node's membership.
 func (n *Node) ending(how views.Ending) {
+	n.loseLeaders()
 	why := "the other members evicted it"
 	if how == views.Replaced {
 		why = "its voters now belong to another cluster"
@@ -276,8 +280,15 @@ func (n *Node) ending(how views.Ending) {
 	}
 }
 
-// answer answers a client's question.
+// answer answers a client's question, or makes it wait.
 func (n *Node) answer(q *session.Question) {
+	if q.What != AskLeader || n.conns[q.Conn] == nil || !n.postpone(&poll{Question: *q}) {
+		n.answerNow(q)
+	}
+}
+
+// answerNow answers a client's question.
+func (n *Node) answerNow(q *session.Question) {
 	v := n.conns[q.Conn]
 	if v == nil {
 		return // it has disconnected

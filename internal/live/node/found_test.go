@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -96,4 +97,35 @@ func free(t *testing.T) string {
 	}
 	defer l.Close()
 	return l.Addr().String()
+}
+
+// A new cluster has an algorithm for every name, and keeps some; others can be chosen by
+// prefix.
+func TestChoices(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                              "=naimi-trehel kept/=kept:detect-central",
+		"central":                       "=central kept/=kept:detect-central",
+		"kept":                          "=kept:detect-central kept/=kept:detect-central",
+		"kept/=central,a/=kept:ordered": "=naimi-trehel a/=kept:ordered kept/=central",
+		"=central,b==kept":              "",
+		"kept:other":                    "",
+		"central,":                      "",
+		"a/=":                           "",
+		"central,=raymond":              "",
+		"a/=central,a/=central":         "",
+		"\xff=central":                  "",
+	} {
+		c, err := Config{Algorithm: text}.withDefaults()
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, err := c.choices()
+		var got []string
+		for _, x := range all {
+			got = append(got, x.Prefix+"="+x.Algorithm)
+		}
+		if (err == nil) != (want != "") || strings.Join(got, " ") != want {
+			t.Errorf("%q: %q, %v", text, got, err)
+		}
+	}
 }

@@ -195,8 +195,9 @@ func (n *Node) seat(h *Hold, t member.Ticket) {
 func (n *Node) unseat(h *Hold, s holding) {
 	h.state = s
 	n.slots[uint32(h.ticket)] = nil
-	if n.values != nil {
+	if _, ok := n.values[h.ticket]; ok {
 		delete(n.values, h.ticket)
+		n.shown(h.name)
 	}
 	n.wakeUp(h)
 }
@@ -359,8 +360,9 @@ func (h *Hold) SetValue(value string) error {
 			n.values = map[member.Ticket]string{}
 		}
 		n.values[h.ticket] = value
+		n.shown(h.name)
 	}
-	n.turnBack()
+	n.leaveHere()
 	return h.end.Err()
 }
 

@@ -23,6 +23,7 @@ func (n *Node) installed(r *views.Record) {
 	n.disk.remember(r)
 	n.cluster = r.Cluster
 	n.cease()
+	n.wakeAllPolls()
 }
 
 // missesDisk reports, when the node becomes a member, that a voter had its name, and that

@@ -187,7 +187,8 @@ func (n *Node) describe(m *member.Member, w *member.Why) LockInfo {
 	l := LockInfo{Name: w.Name, Node: n.c.Name, Algorithm: w.Algorithm, Home: w.Home.Name, Waiters: []WaiterInfo{}}
 	left := seconds(until(now, m.Deadline()))
 	holder := func(h *member.Holder) HolderInfo {
-		return HolderInfo{n.who(h.Client), demand(h.Mode, h.Tx), h.Token.String(), seconds(until(h.Since, now)), left, n.value(h)}
+		value, _ := n.value(h)
+		return HolderInfo{n.who(h.Client), demand(h.Mode, h.Tx), h.Token.String(), seconds(until(h.Since, now)), left, value}
 	}
 	if w.Holder != nil {
 		h := holder(w.Holder)
@@ -216,12 +217,14 @@ func demand(m deadlock.Mode, tx uint64) Demand {
 	return Demand{m.String(), tx}
 }
 
-// value returns the value that a holder has attached to its lock.
-func (n *Node) value(h *member.Holder) string {
+// value returns the value that a holder has attached to its lock; false if it has attached
+// none.
+func (n *Node) value(h *member.Holder) (value string, ok bool) {
 	if h.Client != 0 {
 		return n.p.Value(h.Ticket)
 	}
-	return n.values[h.Ticket]
+	value, ok = n.values[h.Ticket]
+	return value, ok
 }
 
 // Queue returns the sessions of the requests that wait for a lock at this node, the next one

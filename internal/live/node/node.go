@@ -77,6 +77,7 @@ type Node struct {
 	fallback fallback                 // holds locks while the node is not a member
 	slots    []*Hold                  // by the lower half of their tickets
 	values   map[member.Ticket]string // attached to locks by their holders here; nil if none ever was
+	leaders  leaders                  // of elections
 	woken    *Hold                    // the first of the holds whose callers must be woken
 	timer    *time.Timer
 	armed    member.Instant // when the timer fires; Never if it does not

@@ -21,10 +21,11 @@ const (
 	AskLeave                        // the node leaves the cluster gracefully
 	AskBackup                       // a BackupFile
 	AskReleaseFor                   // AskRelease of another node, with a ReleaseQuery as JSON; a Released
+	AskLeader                       // leader of an election, with a LeaderQuery as JSON; a LeaderReport, possibly after a while
 )
 
 // askNames names the questions, for the audit log.
-var askNames = [...]string{AskStatus: "status", AskLocks: "locks", AskRelease: "force-release", AskLeave: "leave", AskBackup: "backup", AskReleaseFor: "force-release"}
+var askNames = [...]string{AskStatus: "status", AskLocks: "locks", AskRelease: "force-release", AskLeave: "leave", AskBackup: "backup", AskReleaseFor: "force-release", AskLeader: "leader"}
 
 // A BackupFile is a backup of the cluster, as the contents of a file.
 type BackupFile struct {
@@ -98,6 +99,12 @@ func (n *Node) tellAbout(q *session.Question, who *Caller) ([]byte, error) {
 			return nil, err
 		}
 		return json.Marshal(r)
+	case AskLeader:
+		l, err := parseLeader(q.Bytes)
+		if err != nil {
+			return nil, err
+		}
+		return json.Marshal(n.reportLeader(&l))
 	case AskBackup:
 		b, err := n.backup()
 		n.audit.done(*who, askNames[q.What], err)

@@ -10,8 +10,6 @@ import (
 	"time"
 
 	"github.com/stile-lock/stile/internal/live/client"
-	"github.com/stile-lock/stile/internal/live/node/cert"
-	"github.com/stile-lock/stile/internal/live/session"
 	"github.com/stile-lock/stile/internal/live/views"
 )
 
@@ -84,9 +82,7 @@ func (n *Node) AskAt(ctx context.Context, address string, what uint64, about []b
 		if err := n.Err(); err != nil {
 			return err
 		}
-		n.enter()
-		b, err = n.tellAbout(&session.Question{What: what, Bytes: about}, &Caller{Identity: cert.Identity{Kind: cert.IsNode, Name: n.c.Name}})
-		n.leave()
+		b, err = n.askHere(ctx, what, about)
 	} else {
 		b, _, err = client.Query(ctx, client.Config{Nodes: []string{address}, TLS: n.c.TLS, Insecure: n.c.Insecure}, what, about)
 	}

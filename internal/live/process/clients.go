@@ -13,7 +13,7 @@ func (p *Process) frame(conn uint64, b []byte) (busy bool) {
 // reply emits the frames and questions of the client sessions.
 func (p *Process) reply() {
 	out := &p.clients.Out
-	if len(out.Frames)+len(out.Asks) == 0 {
+	if len(out.Frames)+len(out.Asks)+len(out.Shown) == 0 {
 		return
 	}
 	for i := range out.Frames {
@@ -24,6 +24,7 @@ func (p *Process) reply() {
 		q := out.Asks[i]
 		p.do(Effect{Kind: Ask, Conn: q.Conn, Question: &q})
 	}
+	p.Out.Shown = append(p.Out.Shown, out.Shown...)
 	out.Reset()
 }
 

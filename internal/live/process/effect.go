@@ -70,13 +70,15 @@ type Output struct {
 	Wake    member.Instant // when to pass in Wake, if nothing happens before
 	Ticket  member.Ticket  // Lock: identifies the request; its outcome is an effect
 	Err     error          // Lock, Unlock, Release: why the request is refused
+	Shown   []string       // locks of which a client has become or ceased to be a holder with a value, or has changed the value
 
 	acts []Effect // effects that come after the others
 }
 
 func (o *Output) reset() {
 	clear(o.Effects) // effects hold pointers
-	o.Effects, o.Ticket, o.Err = o.Effects[:0], 0, nil
+	clear(o.Shown)
+	o.Effects, o.Shown, o.Ticket, o.Err = o.Effects[:0], o.Shown[:0], 0, nil
 }
 
 // now adds an effect that comes before those of do.

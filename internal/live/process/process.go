@@ -449,8 +449,9 @@ func (p *Process) Knows(conn, number uint64) bool { return p.clients.Knows(conn,
 // Sessions returns the number of clients' sessions.
 func (p *Process) Sessions() int { return p.clients.Sessions() }
 
-// Value returns the value that a client has attached to a lock that it holds.
-func (p *Process) Value(t member.Ticket) string { return p.clients.Value(t) }
+// Value returns the value that a client has attached to a lock that it holds; false if it
+// has attached none.
+func (p *Process) Value(t member.Ticket) (string, bool) { return p.clients.Value(t) }
 
 // Traffic returns how many frames members have exchanged with this process.
 func (p *Process) Traffic() Traffic { return p.traffic }

@@ -22,6 +22,7 @@ type node struct {
 	mute    bool // its renewals are not confirmed
 	sent    []Sent
 	last    []uint64 // connections that it has closed
+	shown   []string // names of locks with values that have changed
 	strange []member.Event
 }
 
@@ -89,6 +90,7 @@ func (n *node) take() {
 			n.last = append(n.last, s.Conn)
 		}
 	}
+	n.shown = append(n.shown, n.d.Out.Shown...)
 	n.d.Out.Reset()
 }
 

@@ -25,9 +25,9 @@ type request struct {
 	ticket     member.Ticket
 	token      member.Token // of a held lock
 	name       string
-	value      string
-	born       uint64 // stamp of the transaction, of a kept lock
-	doom       string // of a held lock: why its transaction must abort; empty if it need not
+	value      *string // attached by the client; nil if none was
+	born       uint64  // stamp of the transaction, of a kept lock
+	doom       string  // of a held lock: why its transaction must abort; empty if it need not
 	state      uint8
 	prev, next *request // in the list of its session
 }
@@ -82,7 +82,9 @@ func (d *Server) serve(now member.Instant, m *member.Member, s *session, f *Fram
 		d.send(s, &Frame{Kind: Done, Number: f.Number, OK: ok})
 	case Value:
 		if r != nil {
-			r.value = f.Value
+			value := f.Value // not &f.Value, which would keep the frame
+			r.value = &value
+			d.show(r)
 		}
 	case Close:
 		m.Close(now, s.id)
@@ -179,6 +181,7 @@ func (d *Server) abandon(r *request) {
 	}
 	if r.state == held {
 		d.holds--
+		d.show(r)
 	}
 	r.state = gone
 	delete(d.requests, key{r.of.id, r.number})
@@ -225,6 +228,7 @@ func (d *Server) Told(e *member.Event) bool {
 		if wanted {
 			r.state = held
 			d.holds++
+			d.show(r)
 			d.grant(r)
 		} else {
 			d.due = append(d.due, r)
@@ -278,4 +282,12 @@ func clip(text string) string {
 	}
 	const more = "..."
 	return strings.ToValidUTF8(text[:MaxText-len(more)], "") + more
+}
+
+// show reports that a lock with a value is held, that its value is another, or that it is no
+// longer held.
+func (d *Server) show(r *request) {
+	if r.value != nil && r.state == held {
+		d.Out.Shown = append(d.Out.Shown, r.name)
+	}
 }

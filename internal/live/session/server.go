@@ -53,13 +53,15 @@ type Server struct {
 type ServerOut struct {
 	Frames []Sent         // to send, in this order
 	Asks   []Question     // for the host, which calls Answer
+	Shown  []string       // names of locks whose holder or its value is another, if a value was attached
 	Wake   member.Instant // when to call Wake, if nothing happens before
 	arena  []byte         // backs Frames
 }
 
 // Reset empties it.
 func (o *ServerOut) Reset() {
-	o.Frames, o.Asks, o.arena = o.Frames[:0], o.Asks[:0], o.arena[:0]
+	clear(o.Shown)
+	o.Frames, o.Asks, o.Shown, o.arena = o.Frames[:0], o.Asks[:0], o.Shown[:0], o.arena[:0]
 }
 
 // A Sent is a frame for a connection, or only its end. Its bytes are valid until Out is
@@ -420,16 +422,17 @@ func (s *session) tell() ClientInfo {
 	return c
 }
 
-// Value returns the value that a client has attached to a lock that it holds.
-func (d *Server) Value(t member.Ticket) string {
-	if r := d.tickets[t]; r != nil {
-		return r.value
+// Value returns the value that a client has attached to a lock that it holds; false if it
+// has attached none.
+func (d *Server) Value(t member.Ticket) (string, bool) {
+	if r := d.tickets[t]; r != nil && r.value != nil && r.state == held {
+		return *r.value, true
 	}
-	return ""
+	return "", false
 }
 
 // refusals are the errors of the member that have reasons of their own.
-var refusals = []struct {
+var refusals = [...]struct {
 	err error
 	why Why
 }{

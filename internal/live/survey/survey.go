@@ -1,5 +1,6 @@
-// Package survey asks all nodes of a cluster about their locks and merges the answers. Each
-// node knows only the holders and waiters that are connected to it.
+// Package survey asks all nodes of a cluster about their locks and merges the answers, and
+// observes the leaders of elections. Each node knows only the holders and waiters that are
+// connected to it.
 package survey
 
 import (
@@ -8,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/stile-lock/stile/internal/live/node"
@@ -28,7 +30,7 @@ type Lock struct {
 	Algorithm string   `json:"algorithm"`
 	Home      string   `json:"home"`
 	Holder    *Holder  `json:"holder"`           // null if no node reports one
-	Shared    []Holder `json:"shared,omitempty"` // of a kept lock: the other holders, those that have held it longest first
+	Shared    []Holder `json:"shared,omitempty"` // of a kept lock: the other holders, in the order of their tokens
 	Waiters   []Waiter `json:"waiters"`
 	Unlisted  int      `json:"unlisted,omitempty"` // number of other holders and waiters
 	Acquired  uint64   `json:"acquired,omitempty"` // by requests at all nodes, as far as they are counted
@@ -127,15 +129,24 @@ func one(ctx context.Context, address string, q node.LockQuery, ask Ask) (page n
 	return page, nil
 }
 
-// rank makes the one that has held a lock longest its holder.
+// rank makes the one that was the first to acquire a lock its holder.
 func (l *Lock) rank() {
 	if len(l.Shared) == 0 {
 		return
 	}
 	all := append([]Holder{*l.Holder}, l.Shared...)
-	slices.SortStableFunc(all, func(a, b Holder) int { return cmp.Compare(b.Held, a.Held) })
+	slices.SortStableFunc(all, byToken)
 	l.Holder, l.Shared = &all[0], all[1:]
 }
+
+// byToken compares tokens, which are two numbers and a dot.
+func byToken(a, b Holder) int {
+	epoch, count, _ := strings.Cut(a.Token, ".")
+	otherEpoch, otherCount, _ := strings.Cut(b.Token, ".")
+	return cmp.Or(byNumber(epoch, otherEpoch), byNumber(count, otherCount))
+}
+
+func byNumber(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b)) }
 
 // merge adds what one node reports about a lock to what others reported.
 func merge(found map[string]*Lock, l *node.LockInfo, address string) {

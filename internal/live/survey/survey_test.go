@@ -27,17 +27,17 @@ func TestMoved(t *testing.T) {
 
 // Several hold a kept lock, through one node and through others.
 func TestShared(t *testing.T) {
-	held := func(s float64, tx uint64) node.HolderInfo {
-		return node.HolderInfo{Held: s, Demand: node.Demand{Mode: "shared", Tx: tx}}
+	held := func(token string, tx uint64) node.HolderInfo {
+		return node.HolderInfo{Token: token, Demand: node.Demand{Mode: "shared", Tx: tx}}
 	}
-	one, other := held(1, 7), held(5, 7)
+	one, other := held("7.10", 7), held("7.2", 7)
 	found := map[string]*Lock{}
-	merge(found, &node.LockInfo{Name: "demo", Node: "a", Holder: &one, Shared: []node.HolderInfo{held(3, 8)}}, "a:1")
+	merge(found, &node.LockInfo{Name: "demo", Node: "a", Holder: &one, Shared: []node.HolderInfo{held("7.9", 8)}}, "a:1")
 	merge(found, &node.LockInfo{Name: "demo", Node: "b", Holder: &other}, "b:1")
 	merge(found, &node.LockInfo{Name: "demo", Node: "c", Shared: []node.HolderInfo{one}}, "c:1") // as no node answers
 	l := found["demo"]
 	l.rank()
-	if l.Holder.Node != "b" || len(l.Shared) != 2 || l.Shared[0].Tx != 8 || l.Shared[1].Held != 1 {
+	if l.Holder.Node != "b" || len(l.Shared) != 2 || l.Shared[0].Tx != 8 || l.Shared[1].Token != "7.10" {
 		t.Errorf("held by %+v and %+v", l.Holder, l.Shared)
 	}
 }

@@ -56,7 +56,7 @@ func TestChartOfStopped(t *testing.T) {
 	if !strings.Contains(mustRun(t, c).SVG(), "INTERRUPTED after 3 of 16 runs") {
 		t.Error("the chart of algorithms does not say that it was interrupted")
 	}
-	if !strings.Contains(methods(t, until(t, 4)).SVG(), "INTERRUPTED after 4 of 22 runs") {
+	if !strings.Contains(methods(t, until(t, 4)).SVG(), "INTERRUPTED after 4 of 24 runs") {
 		t.Error("the chart of methods does not say that it was interrupted")
 	}
 }

@@ -96,11 +96,11 @@ func TestStoppedDeadlockComparison(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := m.Stopped(); got != "4 of 22 runs" {
-		t.Errorf("stopped after %q, want 4 of 22 runs", got)
+	if got := m.Stopped(); got != "4 of 24 runs" {
+		t.Errorf("stopped after %q, want 4 of 24 runs", got)
 	}
 	text := written(t, m.Report())
-	if n := strings.Count(text, `"result":null,"stopped":true`); n != 18 {
-		t.Errorf("%d runs are missing, want 18: %s", n, text)
+	if n := strings.Count(text, `"result":null,"stopped":true`); n != 20 {
+		t.Errorf("%d runs are missing, want 20: %s", n, text)
 	}
 }

@@ -231,3 +231,10 @@ func TestGraphLimits(t *testing.T) {
 		}
 	}
 }
+
+// A graph without states has no levels.
+func TestNoLevels(t *testing.T) {
+	if n := (&Graph{}).Levels(); n != 0 {
+		t.Errorf("%d levels, want 0", n)
+	}
+}

@@ -9,7 +9,9 @@ import (
 	"testing"
 
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/host"
 	"github.com/stile-lock/stile/algorithm/mutex"
+	"github.com/stile-lock/stile/internal/world/explore"
 	"github.com/stile-lock/stile/internal/world/family"
 )
 
@@ -358,6 +360,9 @@ func TestLifter(t *testing.T) {
 	if _, moves := newLifter(0, nil, shift{up: 2}); moves {
 		t.Error("no time is moved")
 	}
+	if _, moves := newLifter(1, nil, shift{up: 1, seqs: 1}); !moves {
+		t.Error("counters are moved, though the time 0 is not")
+	}
 	for _, s := range timeShifts {
 		if s.up == 0 || s.seqs+s.ranks != 0 {
 			t.Errorf("%+v does not move times", s)
@@ -412,5 +417,107 @@ func TestLagWays(t *testing.T) {
 				t.Errorf("%d counters: %d is left behind by %v", n, i, by)
 			}
 		}
+	}
+}
+
+// A step has several meanings only if gaps are not counted.
+func TestOneMeaning(t *testing.T) {
+	m := mustModel(t, setup{Spec: mutex.CentralStamped(0), Nodes: 3, Requests: 2})
+	if m.Form.Times != Shifted {
+		t.Fatalf("times are %v", m.Form.Times)
+	}
+	filled := 0
+	walk(t, m, func(w *worker, g *state) {
+		made := map[uint32]bool{}
+		_, err := w.Next(m.pack(nil, g), func(s explore.Step, _ []byte) {
+			if made[s.Label] {
+				t.Fatalf("%s: step %x is made twice", contents(g), s.Label)
+			}
+			made[s.Label] = true
+			if shrunk(w.old, w.timesOf(w.to)) != 0 {
+				filled++
+			}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	})
+	if filled == 0 {
+		t.Error("no step puts a time into a gap: too few to tell")
+	}
+}
+
+// Steps are tried with their numbers moved by all of 1 to residues if there are few.
+func TestEveryShift(t *testing.T) {
+	moved := map[string]bool{}
+	c := setup{Spec: mutex.RicartAgrawala(), Nodes: 2, Requests: 1}.config(t)
+	plan := c.Spec.Plan
+	c.Spec.Plan = func(n int) (algorithm.Birth, error) {
+		birth, err := plan(n)
+		return func(self algorithm.ID, v algorithm.View) algorithm.Machine {
+			return stepped{birth(self, v), moved}
+		}, err
+	}
+	m, err := New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := explore.Explore(m, explore.Limits{Workers: 1}); err != nil {
+		t.Fatal(err)
+	}
+	w := m.worker()
+	w.over = explore.Limits{}.Ends()
+	tried := 0
+	for _, s := range m.taken() {
+		if times, _ := before(s.state, s.in, s.msg); times == 0 || s.state.times == 0 {
+			continue
+		}
+		clear(moved)
+		if err := w.liftMore([]taken{s}, residues); err != nil {
+			t.Fatal(err)
+		}
+		delete(moved, string(s.state.bytes))
+		if tried++; len(moved) != residues {
+			t.Fatalf("a step is tried with %d shifts, want %d", len(moved), residues)
+		}
+	}
+	if tried == 0 {
+		t.Error("no step has times")
+	}
+}
+
+// A stepped machine notes the states in which it takes a step.
+type stepped struct {
+	algorithm.Machine
+	states map[string]bool
+}
+
+func (m stepped) Step(in host.Input, out *host.Output) error {
+	m.states[string(m.AppendState(nil))] = true
+	return m.Machine.Step(in, out)
+}
+
+// Of neighbours that are copies of an idempotent message, one is kept.
+func TestCollapse(t *testing.T) {
+	m := mustModel(t, setup{Spec: mutex.SuzukiKasami(), Nodes: 2, Requests: 1})
+	kinds := map[bool]int{}
+	walk(t, m, func(w *worker, g *state) {
+		w.know(g)
+		if len(g.messages) != 1 {
+			return
+		}
+		x := g.messages[0]
+		want := 3
+		if w.info(x.blob).idem {
+			want = 1
+		}
+		kinds[want == 1]++
+		g.messages = append(g.messages, x, x)
+		if w.collapse(g); len(g.messages) != want {
+			t.Errorf("%d of 3 copies are kept, want %d", len(g.messages), want)
+		}
+	})
+	if len(kinds) != 2 {
+		t.Errorf("only such messages: %v", kinds)
 	}
 }

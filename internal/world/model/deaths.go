@@ -112,7 +112,7 @@ func (w *worker) rise(p algorithm.ID) {
 // changes anything.
 func (w *worker) detect(p algorithm.ID) {
 	g := w.from
-	if !w.Detects || !w.mortal || g.seats[p].dead {
+	if !w.mortal || g.seats[p].dead {
 		return
 	}
 	for q := range algorithm.ID(w.Seats) {

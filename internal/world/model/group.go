@@ -59,11 +59,10 @@ type Config struct {
 	Form    Form
 	Copies  bool // keep a second copy of a message even if it is declared idempotent
 
-	Crashes   int  // maximum number of seats that crash, at any step
+	Crashes   int  // maximum number of seats that crash, at any step; all others eventually suspect them
 	Comebacks int  // maximum number of them that return, at any step
 	Losses    int  // maximum number of messages lost, at any step, on a network that otherwise loses none
 	Wrong     bool // once a timeout is too short, or a live seat is taken for dead
-	Detects   bool // the failure detector eventually reports every dead seat
 }
 
 const (

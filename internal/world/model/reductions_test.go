@@ -27,7 +27,7 @@ type vote struct {
 
 func (v vote) config() Config {
 	c := Config{
-		Spec: v.spec, Seats: v.n, Env: elections.New(v.n), Tagged: true, Settles: true, Clock: Units, Pace: v.pace, Detects: true,
+		Spec: v.spec, Seats: v.n, Env: elections.New(v.n), Tagged: true, Settles: true, Clock: Units, Pace: v.pace,
 		Names: []string{elections.OneLeader, elections.Agreement}, Crashes: v.crashes, Comebacks: v.comebacks,
 		Starts: []algorithm.View{{N: v.n, Holder: algorithm.ID(v.n - 1), Busy: true}},
 	}
@@ -157,7 +157,7 @@ func transacts(t testing.TB, c transactions.Config, rounds int) Config {
 		t.Fatal(err)
 	}
 	g := Config{
-		Spec: spec, Seats: c.Layout.Sites, Env: env, Sites: true, Detects: true, Form: Form{Counters: Ranked},
+		Spec: spec, Seats: c.Layout.Sites, Env: env, Sites: true, Form: Form{Counters: Ranked},
 		Names: []string{family.MutualExclusion, family.Deadlock, family.Cycle, family.FalseReport, family.OneVictim},
 	}
 	if rounds == 0 {
@@ -201,4 +201,29 @@ func (s showing) Waiting(state []byte) (waiting, calm uint32) {
 	s.unpack(state, s.from)
 	s.show(s.from)
 	return 0, 0
+}
+
+// The label of a step that needs no number has none.
+func TestLabelsWithoutNumbers(t *testing.T) {
+	m, err := New(vote{election.Bully(), 2, 1, 1, Quick}.config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	made := map[int]int{}
+	walk(t, m, func(w *worker, g *state) {
+		_, err := w.Next(m.pack(nil, g), func(s explore.Step, _ []byte) {
+			switch l := moveOf(s.Label); l.kind {
+			case doSuspect, doCrash, doReturn:
+				if made[l.kind]++; l.nth != 0 {
+					t.Fatalf("%s: %+v", contents(g), l)
+				}
+			}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	})
+	if len(made) != 3 {
+		t.Errorf("only steps of the kinds %v were made", made)
+	}
 }

@@ -220,3 +220,15 @@ func TestManyLosses(t *testing.T) {
 		}
 	}
 }
+
+// A gap that was filled before a visit does not count against it.
+func TestNarrowBefore(t *testing.T) {
+	r := &realRun{narrow: true}
+	visits := []visit{{}}
+	r.pay(visits)
+	visits = append(visits, visit{})
+	r.pay(visits)
+	if !visits[0].narrow || visits[1].narrow {
+		t.Errorf("narrow since the first visit: %v, since the second: %v", visits[0].narrow, visits[1].narrow)
+	}
+}

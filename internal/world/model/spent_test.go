@@ -252,3 +252,22 @@ func TestSpentAndUnknown(t *testing.T) {
 		t.Error("the order is violated all the same: the control shows nothing")
 	}
 }
+
+// An ignorant Env is no knower.
+type ignorant struct{ family.Env }
+
+func (e ignorant) New() family.Env      { return ignorant{e.Env.New()} }
+func (e ignorant) Copy(from family.Env) { e.Env.Copy(from.(ignorant).Env) }
+
+// Without tags, messages are spent whatever is known of them.
+func TestSpentWithoutTags(t *testing.T) {
+	s := setup{Spec: mutex.SuzukiKasami(), Nodes: 3, Requests: 1}
+	_, want := unspentOf(t, s, 1)
+	s.Env = func(e *locks.Env) family.Env { return ignorant{e} }
+	if m := mustModel(t, s); !m.Reducible() {
+		t.Fatal("messages without tags cannot be spent")
+	}
+	if _, got := unspentOf(t, s, 1); got.States != want.States {
+		t.Errorf("%d states, want %d", got.States, want.States)
+	}
+}

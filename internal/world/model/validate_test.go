@@ -3,6 +3,7 @@ package model
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"slices"
 	"testing"
 
@@ -128,5 +129,53 @@ func TestOlder(t *testing.T) {
 		if some != m.blobs.anchors.Load() {
 			t.Errorf("%s: messages become older: %v", spec.Name, some)
 		}
+	}
+}
+
+// A wary process ignores notes until it suspects the other one.
+type wary struct {
+	self            algorithm.ID
+	suspects, heard bool
+}
+
+type note struct{ Kind uint8 }
+
+func (m *note) Fields(c *algorithm.Coder) {
+	c.Kind(&m.Kind, 0)
+	c.Idempotent()
+}
+
+func (s *wary) Fields(c *algorithm.Coder) {
+	c.Bool("suspects", &s.suspects)
+	c.Bool("heard", &s.heard)
+}
+
+func (s *wary) Request(o *algorithm.Out[note]) {
+	if s.self == 0 {
+		o.Send(1, note{})
+	}
+}
+
+func (s *wary) Release(*algorithm.Out[note])                      {}
+func (s *wary) Receive(algorithm.ID, *note, *algorithm.Out[note]) { s.heard = s.suspects }
+func (s *wary) Suspect(_ algorithm.ID, _ *algorithm.Out[note])    { s.suspects = true }
+
+// A second copy must change nothing after a suspicion either, which comes from the sender
+// of the copy no more than from another process.
+func TestEchoAfterSuspicion(t *testing.T) {
+	spec := algorithm.Spec{Name: "wary", Kinds: []string{"NOTE"}, Detects: true, Plan: algorithm.Always(func(self algorithm.ID, v algorithm.View) algorithm.Machine {
+		return algorithm.New(self, v, &wary{self: self})
+	})}
+	c := setup{Spec: spec, Nodes: 2, Requests: 1}.config(t)
+	c.Crashes = 1
+	m, err := New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := explore.Explore(m, explore.Limits{Workers: 1}); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Validate(explore.Limits{}, 10, 1); !errors.As(err, new(ClaimError)) {
+		t.Errorf("got %v, want a claim that does not hold", err)
 	}
 }

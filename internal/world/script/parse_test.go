@@ -212,8 +212,37 @@ func TestParseSteps(t *testing.T) {
 	}
 }
 
+// modes uses every way to take a lock, and to give one up.
+const modes = `algorithm wound-wait
+processes 3
+site 1 P1 P2 L1
+units L3 4
+site 2 P3 L2 L3
+at 0 P1 takes L1 shared, L3 2 units, L2 for 5
+at 1 P2 takes L2 exclusive L3 1 unit
+at 2 P2 cancels
+at 3 P3 aborts
+`
+
+// Locks are taken exclusively unless a mode is given.
+func TestParseModes(t *testing.T) {
+	s := mustParse(t, modes)
+	hold := Always(5 * T)
+	for _, c := range []struct{ got, want any }{
+		{s.Units, []int{0, 0, 4}},
+		{s.Actions[0], Action{Kind: Take, Locks: []int{0, 2, 1}, Modes: []int{-1, 2, 0}, Hold: &hold, Line: 6}},
+		{s.Actions[1], Action{At: T, Kind: Take, Proc: 1, Locks: []int{1, 2}, Modes: []int{0, 1}, Line: 7}},
+		{s.Actions[2], Action{At: 2 * T, Kind: Cancel, Proc: 1, Line: 8}},
+		{s.Actions[3], Action{At: 3 * T, Kind: Abandon, Proc: 2, Line: 9}},
+	} {
+		if !reflect.DeepEqual(c.got, c.want) {
+			t.Errorf("got %+v, want %+v", c.got, c.want)
+		}
+	}
+}
+
 func TestFormatIsReadBack(t *testing.T) {
-	for _, text := range []string{everything, steps, transactions, "algorithm a\nprocesses 1", "algorithm a\nprocesses 2\nhold manual\nseed 0\nholder 2"} {
+	for _, text := range []string{everything, steps, transactions, modes, "algorithm a\nprocesses 1", "algorithm a\nprocesses 2\nhold manual\nseed 0\nholder 2"} {
 		s := blank(mustParse(t, text))
 		if again := blank(mustParse(t, Format(s))); !reflect.DeepEqual(s, again) {
 			t.Errorf("%s\nis read as\n%+v\nand its canonical form\n%s\nas\n%+v", text, s, Format(s), again)
@@ -302,6 +331,21 @@ func TestErrors(t *testing.T) {
 		{sites + "at 3 P2 takes l1", "capital"},
 		{sites + "at 3 P2 takes L3", "5:15:"},
 		{sites + "at 3 P2 takes L1 L2 L1", "5:21:"},
+		{sites + "at 3 P2 takes L1 share", "5:18:"},
+		{sites + "at 3 P2 takes L1 2", "units"},
+		{sites + "at 3 P2 takes L1 2 units", "5:18:"},
+		{sites + "at 3 P2 takes shared L1", "5:15:"},
+		{sites + "units L2 3\nat 3 P2 takes L2 shared", "6:18:"},
+		{sites + "units L2 3\nat 3 P2 takes L2 0 units", "6:18:"},
+		{sites + "units L2 3\nat 3 P2 takes L2 4 units", "6:18:"},
+		{sites + "units L2 3\nunits L2 4", "6:7:"},
+		{sites + "units L3 3", "5:7:"},
+		{sites + "units L2 many", "5:10:"},
+		{sites + "units L2 3 4", "5:12:"},
+		{sites + "units", "5:6:"},
+		{sites + "at 3 P2 cancels L1", "5:17:"},
+		{head + "units L1 3", `3:1: found "units"`},
+		{head + "at 3 P2 cancels", `3:9: found "cancels"`},
 		{sites + "at 3 crash P2", `5:12: found "P2"`},
 		{sites + "at 3 crash site 3", "5:17:"},
 		{sites + "at 3 pause P2", `5:6: found "pause"`},
@@ -490,6 +534,7 @@ func FuzzParse(f *testing.F) {
 	f.Add(everything)
 	f.Add(steps)
 	f.Add(transactions)
+	f.Add(modes)
 	f.Add(siteSteps)
 	f.Add(twoSections)
 	f.Add("algorithm a\nprocesses 2\nexpect P1 is a|b\nat 1 drop 1->2 -> 3rd")

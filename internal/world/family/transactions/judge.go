@@ -17,13 +17,12 @@ func (e *Env) Took(h family.Host, site algorithm.ID, in host.Input, _ bool, noti
 		switch n := &notices[i]; {
 		case n.Kind == host.Heard && e.presents(h, n):
 			e.arrives(n.Who)
-			heard = true
+			if heard = true; e.exact {
+				e.jam(n.Who)
+			}
 		case n.Kind == host.Doomed && e.presents(h, n):
 			e.change(n.Who, func(c *client) { c.doomed = true })
 		}
-	}
-	if heard && e.exact {
-		e.jam()
 	}
 	for i := range notices {
 		switch n := &notices[i]; n.Kind {
@@ -161,10 +160,18 @@ func (e *Env) arrives(p algorithm.ID) {
 	}
 }
 
-// jam marks the processes that are in a deadlock.
-func (e *Env) jam() {
+// jam marks the processes that are in a deadlock, now that the request of p has arrived.
+// Nothing else brings one about: where locks have one holder each, p is part of it.
+func (e *Env) jam(p algorithm.ID) {
+	if !e.shared {
+		for _, m := range e.Cycle(p) {
+			e.clients[m].jammed = true
+		}
+		return
+	}
+	all := e.waits()
 	for i := range e.clients {
-		if p := algorithm.ID(i); !e.clients[i].jammed && e.Cycle(p) != nil {
+		if !e.clients[i].jammed && deadlock.Jammed(all, i) != nil {
 			e.clients[i].jammed = true
 		}
 	}
@@ -230,6 +237,15 @@ func (e *Env) arcs(all []deadlock.Arc, p algorithm.ID) []deadlock.Arc {
 	return all
 }
 
+// waits returns the wait-for graph.
+func (e *Env) waits() []deadlock.Arc {
+	var all []deadlock.Arc
+	for p := range algorithm.ID(len(e.clients)) {
+		all = e.arcs(all, p)
+	}
+	return all
+}
+
 // Next returns the processes that p waits for.
 func (e *Env) Next(p algorithm.ID) []algorithm.ID {
 	var all []algorithm.ID
@@ -265,11 +281,7 @@ func (e *Env) only(p algorithm.ID) algorithm.ID {
 // Cycle returns a cycle that a process is part of, beginning with it, or nil.
 func (e *Env) Cycle(p algorithm.ID) []algorithm.ID {
 	if e.shared {
-		var all []deadlock.Arc
-		for q := range algorithm.ID(len(e.clients)) {
-			all = e.arcs(all, q)
-		}
-		return deadlock.Jammed(all, int(p))
+		return deadlock.Jammed(e.waits(), int(p))
 	}
 	at, n := e.only(p), 1
 	for ; at != p; n++ {
