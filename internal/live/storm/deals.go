@@ -82,7 +82,7 @@ func (c *client) transact() {
 func (c *client) extend() {
 	w, d := c.w, &c.deal
 	goal, patience := d.plan[d.next], int64(0)
-	o := talk.Opts{Terms: member.Terms{Mode: goal.mode, Units: w.units[goal.lock-w.Locks], Tx: d.number, Born: d.born}}
+	o := talk.Opts{Terms: w.terms(w.method(), goal, &d.transaction)}
 	switch d.chance.Below(12) {
 	case 0:
 		o.Try = true

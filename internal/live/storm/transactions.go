@@ -202,7 +202,7 @@ func (q *proc) extend(i int) {
 	goal := t.plan[t.next]
 	x := &ask{lock: goal.lock, app: i, deadline: member.Never}
 	if q.method() != nil {
-		x.terms = member.Terms{Mode: goal.mode, Units: w.units[goal.lock-w.Locks], Tx: t.number, Born: t.born}
+		x.terms = w.terms(q.method(), goal, t)
 	}
 	switch q.chance.Below(12) { // many give up at about the time at which deadlocks are looked for
 	case 0:
@@ -221,6 +221,18 @@ func (q *proc) extend(i int) {
 	if t.waits == x && x.patience > 0 {
 		q.later(i, x.patience-w.Now())
 	}
+}
+
+// terms returns on which terms a transaction requests a lock. If the method does not know
+// semaphores, units are shares.
+func (w *world) terms(m *deadlock.Method, goal wish, t *transaction) member.Terms {
+	x := member.Terms{Mode: goal.mode, Units: w.units[goal.lock-w.Locks], Tx: t.number, Born: t.born}
+	if _, err := m.Keeper(deadlock.KeeperConfig{Units: x.Units}); err != nil {
+		if x.Units = 0; x.Mode > deadlock.Exclusive {
+			x.Mode = deadlock.Shared
+		}
+	}
+	return x
 }
 
 // acquired is what a worker does with a grant.

@@ -76,7 +76,7 @@ func (o *oracle) victim(q *proc, x *ask, v *member.Victim) {
 	fits := false
 	switch v.How {
 	case member.InCycle:
-		fits = m.Name == deadlock.DetectCentral().Name
+		fits = m.Name == deadlock.DetectCentral().Name || m.Name == deadlock.DetectDistributed().Name
 		o.cycle(q, x, v)
 	case member.Wounded:
 		fits = m.Name == deadlock.WoundWait().Name
