@@ -21,6 +21,10 @@ func (q *proc) counts(x *ask) {
 			}
 		}
 	}
+	if q.w.lostSome(q.inc, x.terms.Tx) {
+		x.loose, q.resync, q.unnumbered = true, true, true
+		return
+	}
 	q.lamport++
 	if !kept {
 		return
@@ -32,6 +36,13 @@ func (q *proc) counts(x *ask) {
 	if !q.unnumbered {
 		x.serial = q.serial
 	}
+}
+
+// lostSome reports whether a transaction has lost a lock at its member. If a client does not
+// know that yet and goes on, the member may take what it requests for the same transaction.
+func (w *world) lostSome(inc, tx uint64) bool {
+	i, ok := w.find(inc)
+	return ok && tx != 0 && slices.ContainsFunc(w.incarnations[i].asks, func(x *ask) bool { return x.terms.Tx == tx && x.lost })
 }
 
 // remember keeps a request for a kept lock, to judge victims by.
