@@ -62,15 +62,10 @@ func keptControls() []Control {
 		},
 		{
 			Name: "KeptOldGrant", Section: "19", Text: "a grant of an older epoch is used",
-			Rewrites: []Rewrite{{bookFile, `		case granted:
+			Rewrites: []Rewrite{{bookFile, `		if p.state == granted {
 			p.state = wants
-			m.nudgeLater(p)
-`, `		case granted:
-			if broken("KeptOldGrant") {
-				break
-			}
+`, `		if p.state == granted && !broken("KeptOldGrant") {
 			p.state = wants
-			m.nudgeLater(p)
 `}},
 			Tests: []Test{storm("kept", 40)},
 		},
