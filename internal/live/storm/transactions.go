@@ -227,6 +227,9 @@ func (q *proc) extend(i int) {
 // semaphores, units are shares.
 func (w *world) terms(m *deadlock.Method, goal wish, t *transaction) member.Terms {
 	x := member.Terms{Mode: goal.mode, Units: w.units[goal.lock-w.Locks], Tx: t.number, Born: t.born}
+	if m == nil {
+		return x
+	}
 	if _, err := m.Keeper(deadlock.KeeperConfig{Units: x.Units}); err != nil {
 		if x.Units = 0; x.Mode > deadlock.Exclusive {
 			x.Mode = deadlock.Shared
