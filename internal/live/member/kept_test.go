@@ -240,7 +240,7 @@ func TestKeptEarlyRelease(t *testing.T) {
 	f.settle()
 	f.release(0, "a", h)
 	f.settle()
-	f.is(w, Stopped, NoCause)
+	f.is(w, Stopped, Ended)
 }
 
 // A wounded holder is notified, and holds its lock until it releases it.
