@@ -107,7 +107,7 @@ func keptControls() []Control {
 			Rewrites: []Rewrite{{keptFile, `Event{Ticket: h.w.ticket, Kind: Doomed, Cause: Deadlock, Token: h.token, Born: tx.born(), Victim: v})
 `, `Event{Ticket: h.w.ticket, Kind: Doomed, Cause: Deadlock, Token: h.token, Born: tx.born(), Victim: v})
 			if n := lockOf(m.epoch, h.name); broken("KeptDoomedPassed") && !h.owed && int(m.epoch.table.lock(n).home) == m.epoch.me {
-				m.ended(n, m.epoch.me, h.Attempt)
+				m.ended(n, m.epoch.me, h.Attempt, 0)
 			}
 `}},
 			Tests: []Test{storm("kept", 40)},
@@ -119,18 +119,25 @@ func keptControls() []Control {
 		},
 		{
 			Name: "KeptUnconfirmed", Section: "19", Text: "a victim is chosen although a transaction in the cycle no longer waits",
-			Rewrites: []Rewrite{{detectFile, `	return p != nil && p.state == wants && p.tx.doomed == nil
-`, `	return broken("KeptUnconfirmed") || p != nil && p.state == wants && p.tx.doomed == nil
+			Rewrites: []Rewrite{{detectFile, `p != nil && p.state == wants && p.tx.doomed == nil {
+		return p.name
+	}
+`, `p != nil && (p.state == wants && p.tx.doomed == nil || broken("KeptUnconfirmed")) {
+		return p.name
+	}
+	if broken("KeptUnconfirmed") {
+		return m.epoch.view.Members[0].Name // whatever it was
+	}
 `}},
 			Tests: []Test{storm("detects", 200), test(memberPackage, "TestKeptPhantom")},
 		},
 		{
 			Name: "KeptRoundsSurvive", Section: "19", Text: "the detector's state outlives its view",
-			Rewrites: []Rewrite{{epochFile, `		old.books, old.bookList, old.detector = nil, nil, nil
+			Rewrites: []Rewrite{{epochFile, `		old.books, old.bookList, old.detector, old.paths = nil, nil, nil, nil
 `, `		if broken("KeptRoundsSurvive") {
-			e.detector = old.detector
+			e.detector, e.paths = old.detector, old.paths
 		}
-		old.books, old.bookList, old.detector = nil, nil, nil
+		old.books, old.bookList, old.detector, old.paths = nil, nil, nil, nil
 `}},
 			Tests: []Test{storm("kept", 40)},
 		},
@@ -162,6 +169,15 @@ func keptControls() []Control {
 `, `	if f.schoolOf(name).method != nil && !broken("KeptTestimony") {
 `}},
 			Tests: []Test{storm("switches", 40)},
+		},
+		{
+			Name: "KeptNotAwaited", Section: "19", Text: "the homes of what a transaction holds do not hear that it waits elsewhere",
+			Rewrites: []Rewrite{{keptFile, `		m.awaits(p, true)
+`, `		if !broken("KeptNotAwaited") {
+			m.awaits(p, true)
+		}
+`}},
+			Tests: []Test{storm("kept", 40)},
 		},
 	}
 }
