@@ -171,6 +171,8 @@ type stormReport struct {
 	Strikes    int              `json:"strikes"` // faults that happened
 	Lost       int              `json:"lost"`    // locks that were lost and reported
 	Claims     int              `json:"claims"`  // locks that clients claimed through another node
+	Commits    int              `json:"commits"` // transactions over kept locks that ended well
+	Victims    int              `json:"victims"` // transactions that had to abort
 	Restores   int              `json:"restores"`
 	Rollbacks  int              `json:"rollbacks"` // disks replaced by older copies
 	Noticed    int              `json:"noticed"`   // processes that ended because of that
@@ -251,6 +253,7 @@ func (f *stormResult) json(strikes bool) stormReport {
 	r := stormReport{
 		Seeds: f.Sum.Seeds, Faults: []string{}, Entries: sum.Entries, Views: sum.Views, Hours: hours(sum.Simulated),
 		Violations: f.Failures, FirstSeed: f.Config.First, Nodes: f.Nodes, Voters: f.Voters, Terms: sum.Terms, Revotes: sum.Revotes, Strikes: sum.Strikes, Lost: sum.Lost, Claims: sum.Claims, Busy: sum.Tries,
+		Commits: sum.Commits, Victims: sum.Victims,
 		Restores: sum.Restores, Rollbacks: sum.Rollbacks, Noticed: sum.Noticed, Returns: sum.Returns,
 		Deposits: sum.Deposits, Refused: sum.Refused, Longest: millis(sum.Longest), Frames: []frameReport{},
 		Commit: buildVersion().commit(), Digest: fmt.Sprintf("%016x", sum.Digest), Stopped: f.stopped() != "",

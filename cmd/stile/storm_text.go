@@ -67,7 +67,11 @@ func printOneStorm(p *printer, c storm.Config) {
 
 // describeLoad says how many locks there are and what requests them.
 func describeLoad(c *storm.Config) string {
-	return fmt.Sprintf("%d, requested by %s of each member and %s", c.Locks, words.Plural(c.Apps, "application"), words.Plural(c.Clients, "client"))
+	text := fmt.Sprintf("%d, requested by %s of each member and %s", c.Locks, words.Plural(c.Apps, "application"), words.Plural(c.Clients, "client"))
+	if c.Kept > 0 {
+		text += fmt.Sprintf("; %s (%s), used by transactions of %s of each member", words.Plural(c.Kept, "kept lock"), c.Methods[0].Algorithm, words.Plural(c.Workers, "application"))
+	}
+	return text
 }
 
 // printTotals prints the totals of all storms.
@@ -78,6 +82,7 @@ func printTotals(p *printer, x *stormResult) {
 	p.row("views", "%s; %s, %s", words.Grouped(r.Views), words.Plural(r.Terms, "leader term"), words.Plural(r.Revotes, "voter change"))
 	p.row("entries", "%s; %s lost and reported, %s refused", words.Grouped(r.Entries), words.Plural(r.Lost, "lock"), words.Plural(r.Tries, "try"))
 	p.row("claims", "%s by clients through another node", words.Plural(r.Claims, "lock"))
+	p.row("kept", "%s over kept locks committed, %s aborted", words.Plural(r.Commits, "transaction"), words.Plural(r.Victims, "victim"))
 	p.row("disks", "%s rolled back, %s noticed; %s restored, %s refused",
 		words.Plural(r.Rollbacks, "disk"), words.Grouped(r.Noticed), words.Plural(r.Restores, "backup"), words.Plural(r.Returns, "return"))
 	p.row("writes", "%s accepted, %s refused because of their tokens", words.Grouped(r.Deposits), words.Grouped(r.Refused))

@@ -44,13 +44,13 @@ func layers() []layer {
 		{"internal/world/kernel", "algorithm/host algorithm trace internal/world/script scenario"},
 		{"sim", "algorithm/host algorithm algorithm/deadlock internal/world/draw trace internal/world/script scenario internal/world/family internal/world/family/families internal/world/family/locks internal/world/family/elections internal/world/family/transactions internal/world/kernel internal/world/mistake"},
 		{"internal/world/document", "internal/spell internal/words algorithm/host algorithm algorithm/deadlock algorithm/catalog internal/world/draw trace internal/world/script scenario internal/world/family internal/world/family/families sim"},
-		{"internal/live/member", "algorithm/host algorithm internal/codec"},
+		{"internal/live/member", "algorithm/host algorithm algorithm/deadlock internal/codec"},
 		{"internal/live/session", "internal/codec internal/live/member"},
 		{"internal/live/views", "internal/codec internal/live/member"},
 		{"internal/live/process", "algorithm/host algorithm internal/codec internal/live/session internal/live/member internal/live/views"},
 		{"internal/live/meter", "internal/live/member internal/live/session internal/live/views internal/live/process"},
-		{"internal/live/replay", "internal/words algorithm/host algorithm internal/codec internal/live/session internal/live/member internal/live/views internal/live/process"},
-		{"internal/live/storm", "algorithm/host algorithm trace internal/world/script scenario internal/world/kernel internal/live/member internal/live/session internal/live/views internal/live/process internal/words"},
+		{"internal/live/replay", "internal/words algorithm/host algorithm algorithm/deadlock internal/codec internal/live/session internal/live/member internal/live/views internal/live/process"},
+		{"internal/live/storm", "algorithm/host algorithm algorithm/deadlock trace internal/world/script scenario internal/world/kernel internal/live/member internal/live/session internal/live/views internal/live/process internal/words"},
 		{"internal/live/measure", "algorithm/host algorithm trace internal/world/script scenario internal/world/kernel algorithm/catalog internal/live/member internal/live/views internal/live/process"},
 	}
 }

@@ -101,7 +101,7 @@ func claimControls() []Control {
 		},
 		{
 			Name: "OlderTestifies", Section: "7", Text: "a witness through which a client holds the lock since an older view says that no other process is inside",
-			Rewrites: []Rewrite{{witnessFile, `if u.byClaim || u.client && u.token.Epoch != f.view.Epoch {`, `if u.byClaim && !broken("ClaimTestifies") || u.client && u.token.Epoch != f.view.Epoch && !broken("OlderTestifies") {`}},
+			Rewrites: []Rewrite{{witnessFile, `if u.shared || u.byClaim || u.client && u.token.Epoch != f.view.Epoch {`, `if u.shared || u.byClaim && !broken("ClaimTestifies") || u.client && u.token.Epoch != f.view.Epoch && !broken("OlderTestifies") {`}},
 			Tests:    []Test{model("OlderTestifies")},
 		},
 		{

@@ -57,7 +57,10 @@ func (m *Member) keeper(n int32, units int) (*deadlock.Keeper, error) {
 			c.Suspects = append(c.Suspects, uint64(i))
 		}
 	}
-	return e.schools[l.alg].method.Keeper(c)
+	if s := &e.schools[l.alg]; s.fits(units) == nil {
+		return s.method.Keeper(c)
+	}
+	return deadlock.None().Keeper(c) // for holds that are lost: see outlaw
 }
 
 // requested handles a request for a kept lock whose home is here.
@@ -214,8 +217,12 @@ type keptLine struct {
 // wait.
 func (m *Member) carryKept() {
 	m.kept.each(func(p *part) {
-		if m.epoch.schoolOf(p.name).method == nil {
+		s := m.epoch.schoolOf(p.name)
+		if s.method == nil {
 			m.disown(p)
+			return
+		}
+		if s.fits(p.units) != nil && m.outlaw(p) {
 			return
 		}
 		if p.state == granted {

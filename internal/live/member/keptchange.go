@@ -92,3 +92,18 @@ func (m *Member) disown(p *part) {
 	m.again(u)
 	m.owe(e, n)
 }
+
+// outlaw ends a request for a semaphore whose method has become one that knows none. It
+// reports whether nothing is left of it: a hold is lost, and its home hears of it until the
+// former holder can no longer act.
+func (m *Member) outlaw(p *part) bool {
+	switch p.state {
+	case holds:
+		m.lapses(p, m.lease, Changed)
+	case wants, granted:
+		m.Out.Events = append(m.Out.Events, Event{Ticket: p.w.ticket, Kind: Stopped, Cause: Changed})
+		m.drops(p)
+		return true
+	}
+	return false
+}

@@ -2,6 +2,7 @@ package storm
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/stile-lock/stile/algorithm"
@@ -30,6 +31,15 @@ type ask struct {
 	held     bool
 	token    member.Token
 	errand   visit // visit to the bank
+
+	terms    member.Terms // of a kept lock
+	patience int64        // when it is withdrawn, if it still waits; 0 if it is not
+	inside   int64        // when it was granted; 0 if it was not
+	ended    int64        // when it ended, whether it was granted or not; 0 if it has not
+	lost     bool
+	serial   uint64 // number of its transaction at its member; 0 if that is not known
+	born     uint64 // of its transaction
+	loose    bool   // its stamp is not known exactly
 }
 
 // An app is an application of a process: it requests one lock after another.
@@ -38,16 +48,19 @@ type app struct {
 	ask   *ask
 	lost  member.Token // fencing token of a lost lock, for a late unlock
 	where int          // the lock of that token
+	tx    *transaction // it is a worker, and runs transactions; otherwise nil
 }
 
 // begin starts the applications of a new process.
 func (q *proc) begin() {
 	if q.apps == nil {
-		q.apps = make([]app, q.w.Apps)
+		q.apps = make([]app, q.w.Apps+q.w.Workers)
 	}
 	q.asks, q.claims = q.asks[:0], q.claims[:0]
 	for i := range q.apps {
-		q.apps[i] = app{seq: q.apps[i].seq}
+		if q.apps[i] = (app{seq: q.apps[i].seq}); i >= q.w.Apps {
+			q.apps[i].tx = &transaction{}
+		}
 		q.later(i, q.chance.Below(int64(q.w.Think)+1))
 	}
 }
@@ -75,6 +88,8 @@ func (q *proc) act(arg int) {
 	a := &q.apps[i]
 	switch {
 	case a.seq != arg>>appBits:
+	case a.tx != nil:
+		q.transact(i)
 	case a.ask == nil && !a.lost.IsNone():
 		q.lateUnlock(a)
 		q.rested(i)
@@ -127,7 +142,7 @@ func (w *world) somewhere(r interface{ Below(n int64) int64 }) int {
 // lock requests a lock for an application.
 func (q *proc) lock(x *ask) error {
 	w := q.w
-	out := q.take(process.Input{Kind: process.Lock, Text: w.names[x.lock], Late: x.deadline, Try: x.try})
+	out := q.take(process.Input{Kind: process.Lock, Text: w.names[x.lock], Late: x.deadline, Try: x.try, Terms: x.terms})
 	err := out.Err
 	if x.ticket = out.Ticket; err == nil { // before it can be granted
 		if x.app >= 0 {
@@ -144,10 +159,11 @@ func (q *proc) lock(x *ask) error {
 
 // stands records a request that the member has accepted.
 func (q *proc) stands(x *ask) {
-	q.lamport++
+	q.counts(x)
 	x.mark = q.w.oracle.mark(x.lock)
 	x.asked, x.stamp = q.w.Now(), member.Stamp{Epoch: q.epoch(), Clock: q.lamport, Inc: q.inc}
 	q.asks = append(q.asks, x)
+	q.w.remember(q, x)
 	q.w.uses(q.inc, x.lock)
 	q.w.oracle.stirs(x.lock)
 	if q.w.oracle.locks[x.lock].spared.from > 0 && !x.try {
@@ -179,6 +195,7 @@ func (q *proc) forget(x *ask) {
 	for i, y := range q.asks {
 		if x == y {
 			q.asks = append(q.asks[:i], q.asks[i+1:]...)
+			x.ended = q.w.Now()
 			q.w.oracle.stirs(x.lock)
 			return
 		}
@@ -205,7 +222,10 @@ func (q *proc) takenBack(x *ask) {
 // over notifies the application that made a request that it has ended. The session server
 // notifies clients.
 func (q *proc) over(x *ask) {
-	if x.app >= 0 {
+	switch {
+	case q.isWorker(x):
+		q.misses(x)
+	case x.app >= 0:
 		q.rested(x.app)
 	}
 }
@@ -239,9 +259,13 @@ func (q *proc) exits(x *ask) {
 func (q *proc) lateUnlock(a *app) {
 	where, lost := a.where, a.lost
 	a.lost = member.Token{}
-	if q.state != taking && q.state != leaving {
-		return
+	if q.state == taking || q.state == leaving {
+		q.unlockLost(where, lost)
 	}
+}
+
+// unlockLost unlocks with the fencing token of a lost lock.
+func (q *proc) unlockLost(where int, lost member.Token) {
 	err := q.take(process.Input{Kind: process.Unlock, Text: q.w.names[where], Token: lost}).Err
 	if !errors.Is(err, member.ErrNotHeld) {
 		q.w.broken(Events, "m%d releases %s with %v, which it had lost, and gets the answer %v", q.no, q.w.names[where], lost, err)
@@ -263,16 +287,26 @@ func (q *proc) told(e *member.Event) {
 		return
 	}
 	w.note(uint64(e.Kind)<<32|uint64(x.lock), q.inc<<32|e.Token.Count)
+	if q.isWorker(x) && e.Born != 0 {
+		q.apps[x.app].tx.born = e.Born // its age
+	}
 	switch wrong := q.misplaced(e, x); {
 	case wrong != "":
 		w.broken(Events, "m%d reports %s for %s: %s", q.no, eventNames[e.Kind], w.names[x.lock], wrong)
 	case e.Kind == member.Held:
 		q.entered(x, e.Token)
+	case e.Kind == member.Doomed:
+		q.abandon(e, x)
 	case e.Kind == member.Lost:
 		w.result.Lost++
+		x.lost = true
 		q.forget(x)
 		w.oracle.lost(q, x, e.Cause)
 		w.mark(trace.Exit, q, x.lock, "lost")
+		if q.isWorker(x) {
+			q.abandon(e, x)
+			return
+		}
 		if x.app >= 0 && q.chance.Below(3) == 0 {
 			q.apps[x.app].lost, q.apps[x.app].where = x.token, x.lock
 		}
@@ -284,6 +318,10 @@ func (q *proc) told(e *member.Event) {
 		}
 		q.forget(x)
 		w.mark(trace.Deny, q, x.lock, eventNames[e.Kind])
+		if e.Cause == member.Deadlock {
+			q.abandon(e, x)
+			return
+		}
 		q.over(x)
 	}
 }
@@ -314,10 +352,16 @@ func (q *proc) toldClaim(e *member.Event, x *ask) {
 	}
 }
 
-var eventNames = [...]string{"held", "lost", "busy", "recovering", "late", "stopped"}
+var eventNames = [...]string{"held", "lost", "busy", "recovering", "late", "stopped", "doomed"}
 
 // misplaced says why an event cannot be right.
 func (q *proc) misplaced(e *member.Event, x *ask) string {
+	if (e.Victim != nil) != (e.Cause == member.Deadlock) || e.Victim != nil && !q.w.isKept(x.lock) {
+		return "it is no victim"
+	}
+	if e.Born != 0 && e.Born != x.born && !x.loose {
+		return fmt.Sprintf("its transaction began at %d, not at %d", x.born, e.Born)
+	}
 	switch e.Kind {
 	case member.Held:
 		if x.held {
@@ -326,7 +370,7 @@ func (q *proc) misplaced(e *member.Event, x *ask) string {
 		if q.state == leaving {
 			return "the member is leaving and must not enter again"
 		}
-	case member.Lost:
+	case member.Lost, member.Doomed:
 		if !x.held || x.token != e.Token {
 			return "it is not held with this token"
 		}
@@ -349,11 +393,15 @@ func (q *proc) misplaced(e *member.Event, x *ask) string {
 // entered is what an application does when it has entered.
 func (q *proc) entered(x *ask, t member.Token) {
 	w := q.w
-	x.held, x.token = true, t
+	x.held, x.token, x.inside = true, t, w.Now()
 	w.oracle.entered(q, x)
 	w.mark(trace.Enter, q, x.lock, "")
 	if x.app < 0 {
 		return // the session server notifies the client
+	}
+	if q.isWorker(x) {
+		q.acquired(x)
+		return
 	}
 	hold := q.chance.Below(shortHold)
 	switch q.chance.Below(16) {

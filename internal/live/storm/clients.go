@@ -27,6 +27,7 @@ type client struct {
 	ponder  int64 // when its applications may request something again
 	seq     int
 
+	deal    deal
 	curious curious
 	thief   thief
 }
@@ -39,6 +40,7 @@ type hand struct {
 	c       *client
 	request uint64 // number of the current request; 0 if there is none
 	lock    int
+	terms   member.Terms // of a kept lock
 	asked   int64
 	mark    mark // of the lock, then or at the end of the grace period
 	holds   bool
@@ -50,7 +52,7 @@ type hand struct {
 }
 
 func newClient(w *world, number int, id algorithm.ID) *client {
-	c := &client{w: w, id: id, number: number, chance: kernel.NewRand(w.Seed, 500+uint64(number)), hands: make([]hand, hands), curious: curious{chance: kernel.NewRand(w.Seed, 700+uint64(number)), voter: algorithm.None}, thief: thief{chance: kernel.NewRand(w.Seed, 900+uint64(number))}}
+	c := &client{w: w, id: id, number: number, chance: kernel.NewRand(w.Seed, 500+uint64(number)), hands: make([]hand, hands+w.Kept), deal: deal{chance: kernel.NewRand(w.Seed, 950+uint64(number))}, curious: curious{chance: kernel.NewRand(w.Seed, 700+uint64(number)), voter: algorithm.None}, thief: thief{chance: kernel.NewRand(w.Seed, 900+uint64(number))}}
 	for i := range c.hands {
 		c.hands[i].c = c
 	}
@@ -86,6 +88,7 @@ func (c *client) begin() {
 	for i := range c.hands {
 		c.hands[i] = hand{c: c}
 	}
+	c.deal.transaction, c.deal.at = transaction{}, w.Now()
 	c.ponder = w.Now() + c.chance.Below(10*ms)
 	c.take()
 }
@@ -148,9 +151,10 @@ func (c *client) happen(seq int) {
 			c.wonder()
 		}
 	}
-	for i := range c.hands {
+	for i := range hands {
 		c.hands[i].act(asks)
 	}
+	c.transact()
 	c.rewake()
 }
 
@@ -167,6 +171,9 @@ func (c *client) rush() {
 // rewake schedules what is due next.
 func (c *client) rewake() {
 	next := c.ponder
+	if c.deal.at > 0 && c.w.Workers > 0 {
+		next = min(next, max(c.deal.at, c.w.Now()+1))
+	}
 	if x := c.session.Out.Wake; x != member.Never {
 		next = min(next, c.clock.when(x))
 	}
@@ -280,11 +287,14 @@ func (c *client) told(e *talk.Event) {
 		return
 	}
 	h := &c.hands[i]
+	if h.isPart() && !h.leaves {
+		c.toldDeal(e)
+	}
 	switch e.Kind {
 	case talk.Granted:
 		h.enter(e.Token)
 		return
-	case talk.Again:
+	case talk.Again, talk.Doomed:
 		return
 	case talk.Taken:
 		w.remark(c.id, "loses %s", w.names[h.lock])
@@ -299,6 +309,9 @@ func (h *hand) enter(t member.Token) {
 	h.holds, h.token, h.errand = true, t, visit{}
 	w.oracle.clientEntered(h)
 	w.remark(c.id, "acquires %s with %v", w.names[h.lock], t)
+	if h.isPart() {
+		return
+	}
 	hold := c.chance.Below(shortHold)
 	if w.phase == stormy && c.chance.Below(4) == 0 {
 		hold = c.chance.Below(int64(w.Settings.Lease) * 3 / 2)
@@ -317,6 +330,9 @@ func (c *client) linger() {
 	for i := range c.hands {
 		if h := &c.hands[i]; h.holds && !h.errand.open() { // one that is at the bank continues as soon as it can
 			h.next = c.w.Now() + 2*int64(c.w.Settings.Lease)
+			if h.isPart() {
+				c.deal.at, h.next = h.next, 0
+			}
 		}
 	}
 }

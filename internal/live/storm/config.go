@@ -19,6 +19,9 @@ type Config struct {
 	Apps       int             // applications of each process
 	Hold       member.Span     // maximum time inside while there are faults; 0: a few milliseconds, mostly
 	Clients    int             // processes that are not members
+	Kept       int             // number of kept locks, besides the others
+	Workers    int             // applications of each process that run transactions over them
+	Methods    []member.Choice // of the kept locks; the first serves them to begin with
 	Questions  bool            // they also ask voters for the record
 	Algorithms []member.Choice // without prefixes; the first serves all names to begin with
 	Prefixed   bool            // the second serves a part of them from the start
@@ -50,6 +53,7 @@ const (
 	maxLocks   = 4096
 	maxApps    = 1 << appBits
 	maxClients = 16
+	maxKept    = 10
 )
 
 // Check reports why a run is impossible.
@@ -65,6 +69,8 @@ func (c *Config) Check() error {
 		return fmt.Errorf("%d locks: want 1 to %d", c.Locks, maxLocks)
 	case c.Apps < 0 || c.Apps > maxApps || c.Clients < 0 || c.Clients > maxClients || c.Apps+c.Clients == 0:
 		return fmt.Errorf("%d applications per process and %d clients: want up to %d and %d, and at least one of either", c.Apps, c.Clients, maxApps, maxClients)
+	case c.Kept < 0 || c.Kept > maxKept || c.Workers < 0 || c.Apps+c.Workers > maxApps || (c.Kept == 0) != (c.Workers == 0) || c.Kept > 0 && len(c.Methods) == 0:
+		return fmt.Errorf("%d kept locks, %d methods for them and %d applications that use them: want up to %d locks, and all or none of these", c.Kept, len(c.Methods), c.Workers, maxKept)
 	case len(c.Algorithms) == 0 || c.Spec == nil:
 		return errors.New("no algorithm: want at least one, and a function that creates it")
 	case c.Length < 0 || c.Length > 3600*member.Second:
@@ -95,10 +101,12 @@ type Result struct {
 	Returns   int         // processes that were refused because they had a disk of a lost cluster
 	Reads     int         // answered questions for the record
 	Spared    int         // number of times an eviction was judged not to stall a lock
+	Commits   int         // transactions that have ended well
+	Victims   int         // transactions that had to abort, because of a deadlock or to prevent one
 	Deposits  int         // writes that the fenced resource accepted
 	Refused   int         // writes that it refused
 	Books     Books       // if there is a bank
-	Frames    [15]int     // number by kind, in the order of FrameNames
+	Frames    [kinds]int  // number by kind, in the order of FrameNames
 	Simulated member.Span // duration of the run
 	Longest   member.Span // longest wait of a request made after the grace period
 	Bound     member.Span // largest bound of such a wait, given what others did meanwhile
@@ -125,6 +133,8 @@ func (r *Result) Add(o *Result) {
 	r.Returns += o.Returns
 	r.Reads += o.Reads
 	r.Spared += o.Spared
+	r.Commits += o.Commits
+	r.Victims += o.Victims
 	r.Deposits += o.Deposits
 	r.Refused += o.Refused
 	r.Books.Add(&o.Books)
@@ -154,7 +164,7 @@ type Invariant string
 
 // The invariants.
 const (
-	Exclusion Invariant = "exclusion" // no two processes are inside one lock with running leases
+	Exclusion Invariant = "exclusion" // no two processes are inside one lock with running leases, unless it is shared
 	Tokens    Invariant = "tokens"    // counts are dense within an epoch, and fencing tokens rise
 	Leased    Invariant = "leased"    // no process enters without a lease
 	Epochs    Invariant = "epochs"    // no process acts in an epoch that has ended for it
@@ -164,6 +174,7 @@ const (
 	Spared    Invariant = "spared"    // an eviction stalls no lock that the evicted member had nothing to do with
 	Turns     Invariant = "turns"     // no member enters again and again while another member waits
 	Tries     Invariant = "tries"     // and every try is decided soon
+	Victims   Invariant = "victims"   // no transaction must abort without a reason
 	Order     Invariant = "order"     // requests that wait across views are granted in the order of first requests
 	Fence     Invariant = "fence"     // the resource accepts nothing older than what it has accepted
 	Bank      Invariant = "bank"      // and neither loses nor creates money

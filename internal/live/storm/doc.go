@@ -21,5 +21,8 @@
 // no longer leads renews no lease, and no evicted member acts for longer than the views
 // say.
 //
+// Some runs have kept locks besides the others. Applications and clients run transactions
+// over them, and the oracle also judges modes and victims.
+//
 // A seed gives the same run, to the byte, on every machine.
 package storm

@@ -142,7 +142,10 @@ func Pick(seed uint64, from Choice) Config {
 	if r.Below(50) == 0 {
 		c.large(&r)
 	}
-	c.Faults |= some(from.Faults&(Rollback|Return), &r) // last, so that they change nothing else of a seed
+	c.Faults |= some(from.Faults&(Rollback|Return), &r) // late, so that they change nothing else of a seed
+	if r.Below(4) == 0 {                                // and so are these
+		c.keep(&r)
+	}
 	return c
 }
 

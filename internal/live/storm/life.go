@@ -23,7 +23,7 @@ func (q *proc) boot() error {
 	q.chance = kernel.NewRand(w.Seed, uint64(1000+1000*q.place()+q.boots))
 	q.clock = clock{base: w.Now(), read: member.Instant(1 + q.chance.Below(1000*ms)), rate: w.rate(&q.chance)}
 	q.state, q.view, q.draining, q.halts = joining, nil, false, false
-	q.lease, q.sent, q.lamport = 0, q.sent[:0], 0
+	q.lease, q.sent, q.counted = 0, q.sent[:0], counted{}
 	q.wakeAt, q.wakeNo = 0, q.wakeNo+1
 	if err := q.open(); err != nil {
 		return err
@@ -53,7 +53,7 @@ func (q *proc) open() (err error) {
 		Logs: w.Logs, Spec: w.spec, Observe: true,
 	}
 	if w.oracle.epoch() == 0 && q.place() == 0 && q.boots == 1 {
-		c.Found = &process.Founding{Cluster: 1, Epoch: 1, Settings: w.Settings, Voters: w.Voters, Choices: w.choices(0)}
+		c.Found = &process.Founding{Cluster: 1, Epoch: 1, Settings: w.Settings, Voters: w.Voters, Choices: w.choices(0, w.keptChoice(0))}
 	}
 	if c.Restore = w.restoring(q); q.isRelic() {
 		if c.Cluster = pastOf(d.past).Cluster; !slices.Contains(w.oracle.earlier, c.Cluster) {

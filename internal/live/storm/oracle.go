@@ -2,10 +2,12 @@ package storm
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strconv"
 
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/deadlock"
 	"github.com/stile-lock/stile/internal/live/member"
 )
 
@@ -29,8 +31,9 @@ type oracle struct {
 type judged struct {
 	holds  []hold
 	last   member.Token
-	letGo  uint64 // last epoch whose home has released or lent the lock
-	free   uint64 // last epoch whose home has released it
+	alone  member.Token // the last one of an exclusive hold
+	letGo  uint64       // last epoch whose home has released or lent the lock
+	free   uint64       // last epoch whose home has released it
 	loan   loan
 	turn   uint64 // current turn: the incarnation that entered last
 	row    int    // its entries in a row while another member waits
@@ -60,6 +63,8 @@ type hold struct {
 	until     member.Instant // if not 0: it was notified of the loss, and may still act until then, by its clock
 	freed     bool           // an operator has ended it
 	forClient bool           // of a process: for a client
+	mode      deadlock.Mode
+	units     int
 }
 
 // A loan is the last loan of a lock.
@@ -68,7 +73,7 @@ type loan struct {
 }
 
 func newOracle(w *world) oracle {
-	return oracle{w: w, act: member.Instant(w.Settings.Lease / 100 * member.Span(w.Settings.Act)), locks: make([]judged, w.Locks), cluster: newCluster(w.Locks, 0)}
+	return oracle{w: w, act: member.Instant(w.Settings.Lease / 100 * member.Span(w.Settings.Act)), locks: make([]judged, len(w.names)), cluster: newCluster(len(w.names), 0)}
 }
 
 // valid reports whether the holder sees its lock as valid: its full lease runs, by its own
@@ -105,11 +110,11 @@ func (o *oracle) entered(q *proc, x *ask) {
 	if t.Epoch != q.epoch() {
 		w.broken(Epochs, "%s: m%d enters with %v in epoch %d", name, q.no, t, q.epoch())
 	}
-	o.count(x.lock, t)
+	h := hold{q: q, inc: q.inc, token: t, forClient: x.app < 0, mode: x.terms.Mode, units: x.terms.Units}
+	o.count(x.lock, &h)
 	if t.Epoch < l.letGo && w.within() {
 		w.broken(Clearing, "%s: m%d enters with %v after the home of epoch %d has released or lent the lock", name, q.no, t, l.letGo)
 	}
-	h := hold{q: q, inc: q.inc, token: t, forClient: x.app < 0}
 	o.exclude(l, name, &h)
 	o.idled(x.lock, x)
 	o.stalls(x.lock, x)
@@ -157,40 +162,84 @@ func (o *oracle) undone(l *judged, name string, h *hold) {
 }
 
 // count judges the fencing token of an entry. Whatever clocks do, counts are dense, so no
-// token occurs twice. Tokens rise from epoch to epoch if clocks are within the margin.
-func (o *oracle) count(lock int, t member.Token) {
-	l, name := &o.locks[lock], o.w.names[lock]
+// token occurs twice; those of kept locks are not, because what is granted may be withdrawn.
+// Tokens rise from epoch to epoch if clocks are within the margin: exclusive ones above all
+// others, and shared ones above those of exclusive holds.
+func (o *oracle) count(lock int, h *hold) {
+	l, name, t := &o.locks[lock], o.w.names[lock], h.token
 	c := o.counted(lock, t.Epoch)
-	if *c+1 != t.Count {
+	if kept := o.w.isKept(lock) && h.q.method() != nil; *c+1 != t.Count && !kept {
 		o.w.broken(Tokens, "%s: token %v follows %d.%d in its epoch", name, t, t.Epoch, *c)
 	}
-	*c = t.Count
-	if !l.last.Less(t) && o.w.within() {
-		o.w.broken(Tokens, "%s: token %v follows %v", name, t, l.last)
+	*c = max(*c, t.Count)
+	last := l.last
+	if h.mode != deadlock.Exclusive {
+		last = l.alone
+	}
+	again := slices.ContainsFunc(l.holds, func(o hold) bool { return o.token == t })
+	if (!last.Less(t) || again) && o.w.within() {
+		o.w.broken(Tokens, "%s: token %v (%v) follows %v", name, t, h.mode, last)
 	}
 	if l.last.Less(t) {
 		l.last = t
 	}
+	if h.mode == deadlock.Exclusive && l.alone.Less(t) {
+		l.alone = t
+	}
 }
 
-// exclude judges whether a process may be inside beside the others: their time must have
-// expired, what their applications see must say so, and those that run must have been
-// notified.
+// exclude judges whether a process may be inside beside the others. Those whose holds are
+// not compatible with its own must have no time left, what their applications see must say
+// so, and those that run must have been notified.
 func (o *oracle) exclude(l *judged, name string, h *hold) {
 	if !o.w.within() {
 		return
 	}
+	left := h.room()
+	var others []member.Token // a client's hold is that of its member too
 	for i := range l.holds {
-		switch other := &l.holds[i]; {
-		case other.token == h.token || other.freed || h.freed || l.idle(other) || l.idle(h):
-		case other.valid():
-			o.w.broken(Exclusion, "%s: %s holds the lock with %v while %s holds it with %v", name, h.name(), h.token, other.name(), other.token)
-		case other.sees():
-			o.w.broken(Exclusion, "%s: %s holds the lock with %v while the application of %s still believes that it holds it with %v", name, h.name(), h.token, other.name(), other.token)
-		case other.until == 0 && other.runs():
-			o.w.broken(Told, "%s: %s holds the lock with %v while %s runs and has not been notified that it lost %v", name, h.name(), h.token, other.name(), other.token)
+		other := &l.holds[i]
+		if other.token == h.token || other.freed || h.freed || l.idle(other) || l.idle(h) {
+			continue
+		}
+		what, how := other.stays()
+		if what == "" || slices.Contains(others, other.token) {
+			continue
+		}
+		others = append(others, other.token)
+		if left -= h.beside(other); left < 0 {
+			o.w.broken(what, "%s: %s holds the lock with %v while %s", name, h.name(), h.token, how)
 		}
 	}
+}
+
+// stays returns what is violated, and how, if another process holds the lock exclusively
+// beside this hold; none if this one is over.
+func (h *hold) stays() (what Invariant, how string) {
+	switch {
+	case h.valid():
+		return Exclusion, fmt.Sprintf("%s holds it with %v", h.name(), h.token)
+	case h.sees():
+		return Exclusion, fmt.Sprintf("the application of %s still believes that it holds it with %v", h.name(), h.token)
+	case h.until == 0 && h.runs():
+		return Told, fmt.Sprintf("%s runs and has not been notified that it lost %v", h.name(), h.token)
+	}
+	return "", ""
+}
+
+// room returns how much of the lock others may hold beside a hold, and beside how much of
+// that another one is.
+func (h *hold) room() int {
+	amount, whole := h.mode.Of(h.units)
+	return whole - amount
+}
+
+func (h *hold) beside(other *hold) int {
+	amount, whole := other.mode.Of(other.units)
+	if h.units != other.units {
+		return whole + h.room() // they do not mean the same lock
+	}
+	return amount
 }
 
 // idle reports whether a process is inside only for a client that no longer is. A client
@@ -269,8 +318,8 @@ func (o *oracle) lost(q *proc, x *ask, why member.Cause) {
 	}
 	o.left(q, x)
 	switch {
-	case why == member.Lease && x.app >= 0 && !x.back: // an application that releases it no longer acts
-		l.holds = append(l.holds, hold{q: q, inc: q.inc, token: x.token, until: cmp.Or(q.ended, q.lease)})
+	case (why == member.Lease || why == member.Changed) && x.app >= 0 && !x.back: // an application that releases it no longer acts
+		l.holds = append(l.holds, hold{q: q, inc: q.inc, token: x.token, until: cmp.Or(q.ended, q.lease), mode: x.terms.Mode, units: x.terms.Units})
 	case why == member.Released && !moved:
 		o.freed(l, x.token, q.inc)
 	}
@@ -329,7 +378,7 @@ func (o *oracle) died(q *proc) {
 	}
 	o.acted(q)
 	for _, x := range q.asks {
-		if x.held {
+		if x.ended = o.w.Now(); x.held {
 			o.left(q, x)
 		}
 	}
@@ -356,7 +405,7 @@ func (o *oracle) stopped(q *proc) {
 // clientEntered judges a client that has entered.
 func (o *oracle) clientEntered(c *hand) {
 	l := &o.locks[c.lock]
-	h := hold{c: c, inc: uint64(c.c.boots), token: c.token, freed: l.freedBy(c.token) != nil}
+	h := hold{c: c, inc: uint64(c.c.boots), token: c.token, freed: l.freedBy(c.token) != nil, mode: c.terms.Mode, units: c.terms.Units}
 	if h.freed {
 		o.w.At(o.w.Now()+o.w.freedFor(), hear, algorithm.None, c.c.number)
 	}
@@ -383,7 +432,7 @@ func (o *oracle) clientLost(c *hand, why member.Cause) {
 	l := &o.locks[c.lock]
 	l.holds = slices.DeleteFunc(l.holds, func(h hold) bool { return h.until > 0 && !h.valid() })
 	if o.clientLeft(c); why == member.Session {
-		l.holds = append(l.holds, hold{c: c, inc: uint64(c.c.boots), token: c.token, until: c.until, freed: l.freedBy(c.token) != nil})
+		l.holds = append(l.holds, hold{c: c, inc: uint64(c.c.boots), token: c.token, until: c.until, freed: l.freedBy(c.token) != nil, mode: c.terms.Mode, units: c.terms.Units})
 	}
 }
 
@@ -440,9 +489,16 @@ func (o *oracle) final() {
 			o.waitsTooLong(q, q.asks[0])
 			return
 		}
+		if q.running() && !o.excused(q) {
+			w.broken(Waits, "m%d: a transaction has not ended", q.no)
+			return
+		}
 	}
 	for _, c := range w.clients {
-		if h := c.waits(); h != nil {
+		if h := c.waits(); h == nil && c.deals() {
+			w.broken(Waits, "%s: a transaction has not ended", w.Name(c.id))
+			return
+		} else if h != nil {
 			w.broken(Waits, "%s: %s is still acquiring or releasing it, at %s", w.names[h.lock], w.Name(c.id), w.Name(c.node().id))
 			return
 		}

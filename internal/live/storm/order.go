@@ -62,6 +62,9 @@ func (o *oracle) sent(q *proc, to uint64, b []byte) {
 		w.broken(Errors, "m%d sends m%d a malformed frame: %v", q.no, w.no(to), err)
 		return
 	}
+	if q.resync { // the member has counted requests that became another kind of request
+		q.lamport, q.resync = max(q.lamport, s.Clock), false
+	}
 	// What is due by time happens first in a step, and what it sends is older than the
 	// subject of the step itself: a request, or a frame that has arrived.
 	if s.Clock > q.lamport {
@@ -79,9 +82,14 @@ func (o *oracle) sent(q *proc, to uint64, b []byte) {
 // FrameNames returns the kinds of frames, in the order of Result.Frames.
 func FrameNames() []string { return slices.Clone(frameNames[:]) }
 
-var frameNames = [...]string{
-	"ALG", "TOUCH", "REPORT", "RELEASED", "QUERY", "ANSWER", "LEND", "RETURN", "DONE", "PROBE", "BUSY", "FREE", "CLAIM", "CLAIMED", "OTHER",
-}
+// kinds is the number of kinds of frames, and one more for others.
+const kinds = member.FrameKinds + 1
+
+var frameNames = func() (all [kinds]string) {
+	names := member.FrameNames()
+	copy(all[:], append(names[:], "OTHER"))
+	return all
+}()
 
 func frameNumber(kind string) int {
 	for i, name := range frameNames {
@@ -164,7 +172,7 @@ func (o *oracle) inOrder(q *proc, x *ask) {
 	w := o.w
 	l := &o.locks[x.lock]
 	e := q.epoch()
-	if l.free >= e {
+	if l.free >= e || w.isKept(x.lock) && q.method() != nil {
 		return
 	}
 	home := w.at(q.view.Members[q.view.Home(w.names[x.lock])].Inc)
@@ -180,8 +188,8 @@ func (o *oracle) inOrder(q *proc, x *ask) {
 		}
 		known = l.loan.seq
 	}
-	if home.view == nil || home.epoch() != e {
-		return // it no longer knows what it knew
+	if home.view == nil || home.epoch() != e || x.loose {
+		return // it no longer knows what it knew, or the order is not known
 	}
 	if y := o.before(home, home, x); y != nil && home != q {
 		o.overtaken(home, q, x, y)
@@ -204,7 +212,7 @@ func (o *oracle) before(p, home *proc, x *ask) *ask {
 		return nil
 	}
 	for _, y := range p.asks {
-		if y.lock == x.lock && !y.held && !y.back && !y.try && y.stamp.Epoch < p.epoch() && y.stamp.Less(x.stamp) {
+		if y.lock == x.lock && !y.held && !y.back && !y.try && !y.loose && y.stamp.Epoch < p.epoch() && y.stamp.Less(x.stamp) {
 			return y
 		}
 	}

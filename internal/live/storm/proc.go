@@ -47,7 +47,7 @@ type proc struct {
 	ended    member.Instant // in the step that renews the lease: when it ended before; otherwise 0
 	lapsed   bool           // in that step: it had ended
 	sent     []renewal      // not confirmed yet
-	lamport  uint64         // its logical clock, as the oracle counts
+	counted                 // as the oracle counts
 	reports  []report
 	report   bool  // the frame being delivered is a report
 	wakeNo   int   // of the scheduled wake
@@ -57,6 +57,14 @@ type proc struct {
 	late     bool  // its timers fire late
 	garbled  bool  // the current input is malformed
 	forked   bool  // its log does not match the others' any more
+}
+
+// A counted is what a member counts.
+type counted struct {
+	lamport    uint64 // its logical clock
+	resync     bool   // it has counted more than can be known, until it next sends its clock
+	serial     uint64 // number of its last transaction
+	unnumbered bool   // that is not known, because requests have become transactions
 }
 
 type renewal struct {
@@ -197,7 +205,7 @@ func (q *proc) effect(e *process.Effect) {
 			o.applied(q, e.Number, e.Record)
 		}
 	case process.Asked:
-		q.stands(&ask{ticket: e.Event.Ticket, lock: q.w.lockOf(e.To), app: -1, try: e.Lossy, deadline: member.Never})
+		q.stands(&ask{ticket: e.Event.Ticket, lock: q.w.lockOf(e.To), app: -1, try: e.Lossy, deadline: member.Never, terms: e.Terms})
 	case process.Claimed:
 		q.claims = append(q.claims, &ask{ticket: e.Event.Ticket, lock: q.w.lockOf(e.To), app: -1, token: e.Event.Token, deadline: member.Never})
 	case process.Cancelled:
@@ -349,7 +357,10 @@ func (q *proc) installed(r *views.Record) {
 		q.state = taking
 	}
 	v := r.View()
-	q.view = &v
+	was, first := q.method(), q.view == nil
+	if q.view = &v; !first {
+		q.changed(was)
+	}
 	w.oracle.installing(q, r)
 	w.remark(q.id, "m%d installs epoch %d", q.no, v.Epoch)
 }
@@ -360,7 +371,7 @@ func (q *proc) gone(how views.Ending) {
 	q.w.oracle.stopped(q)
 	q.w.remark(q.id, "m%d %s", q.no, [...]string{"is still a member", "is evicted", "has left", "finds another cluster", "has stopped"}[how])
 	q.state, q.view, q.draining = joining, nil, false
-	q.lease, q.sent, q.lamport = 0, q.sent[:0], 0
+	q.lease, q.sent, q.counted = 0, q.sent[:0], counted{}
 }
 
 // renewing records a renewal that is sent: the lease counts from now.

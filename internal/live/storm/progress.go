@@ -171,7 +171,7 @@ func (o *oracle) waited(q *proc, x *ask) {
 // overtakes judges how many turns others have had while a request waits.
 func (o *oracle) overtakes(q *proc, x *ask) {
 	w := o.w
-	if turns := o.locks[x.lock].usage.turns - x.mark.turns; turns > w.rounds() && !w.severed {
+	if turns := o.locks[x.lock].usage.turns - x.mark.turns; !w.isKept(x.lock) && turns > w.rounds() && !w.severed {
 		w.broken(Turns, "%s: other members entered %d times while m%d waits, above the bound of %d", w.names[x.lock], turns, q.no, w.rounds())
 	}
 }
@@ -186,7 +186,7 @@ func (o *oracle) turn(l *judged, q *proc, x *ask) {
 	if l.turn != q.inc || w.phase < demanding || w.severed {
 		l.turn, l.row = q.inc, 0
 	}
-	if l.free < q.epoch() && x.stamp.Epoch < q.epoch() {
+	if l.free < q.epoch() && x.stamp.Epoch < q.epoch() || w.isKept(x.lock) {
 		return
 	}
 	known := w.Now() - 2*int64(len(w.procs)+4)*slowest
@@ -249,6 +249,8 @@ func (o *oracle) look() {
 		if o.excused(q) {
 			continue
 		}
+		o.tooLong(q)
+		busy = busy || q.running()
 		for _, x := range q.asks {
 			busy = true
 			if x.held {
@@ -261,6 +263,7 @@ func (o *oracle) look() {
 		}
 	}
 	for _, c := range w.clients {
+		busy = c.deals() || busy
 		for i := range c.hands {
 			h := &c.hands[i]
 			if h.request == 0 {

@@ -36,7 +36,7 @@ func Record(c Config, before member.Span, most int) (*trace.Trace, *Result, erro
 	}
 	t := &trace.Trace{
 		N: int(firstProc) + c.Nodes + spare + c.Clients, Title: title(&c), Algorithm: c.Algorithms[0].Algorithm,
-		Kinds: kinds(), Unit: ms, Called: "ms", Names: laneNames(&c), Inside: "inside", Beside: moneyField, Events: r.events(),
+		Kinds: messageKinds(), Unit: ms, Called: "ms", Names: laneNames(&c), Inside: "inside", Beside: moneyField, Events: r.events(),
 	}
 	return t, second, t.Check()
 }
@@ -51,8 +51,8 @@ func title(c *Config) string {
 	return fmt.Sprintf("Storm %d: %s, %d members", c.Seed, c.Algorithms[0].Algorithm, c.Nodes)
 }
 
-// kinds returns the kinds of messages, those of members first.
-func kinds() []string {
+// messageKinds returns the kinds of messages, those of members first.
+func messageKinds() []string {
 	return slices.Concat(frameNames[:], views.KindNames(), talk.KindNames(), msgNames[:])
 }
 

@@ -74,7 +74,7 @@ func TestNoDisaster(t *testing.T) {
 		"no backup":                          func(w *world) { w.backups.kept = nil },
 		"a sheltered process":                func(w *world) { w.Shelter = true },
 		"severed processes":                  func(w *world) { w.severed = true },
-		"a cluster that is not yet restored": func(w *world) { w.oracle.cluster = newCluster(w.Locks, 1) },
+		"a cluster that is not yet restored": func(w *world) { w.oracle.cluster = newCluster(len(w.names), 1) },
 	} {
 		w := ready(t)
 		w.backups.kept = [][]byte{w.leader().voter().Record().AppendTo(nil)}
@@ -106,12 +106,12 @@ func TestPlantedRestores(t *testing.T) {
 			w.oracle.locks[0].last = member.Token{Epoch: r.Epoch + 2*views.Jump, Count: 1}
 			r.Epoch += views.Jump
 			w.oracle.applied(w.procs[0], 1, r)
-			w.oracle.count(0, member.Token{Epoch: r.Epoch, Count: 1})
+			w.oracle.count(0, &hold{token: member.Token{Epoch: r.Epoch, Count: 1}})
 		}},
 		{"a count is left out", Tokens, func(w *world, r *views.Record) {
 			r.Epoch += views.Jump
 			w.oracle.applied(w.procs[0], 1, r)
-			w.oracle.count(0, member.Token{Epoch: r.Epoch, Count: 2})
+			w.oracle.count(0, &hold{token: member.Token{Epoch: r.Epoch, Count: 2}})
 		}},
 		{"the voter of a lost disk votes", Voters, func(w *world, r *views.Record) {
 			q := w.procs[0]

@@ -44,7 +44,7 @@ type shrinker struct {
 
 func (s *shrinker) size() int {
 	c := &s.best
-	return len(c.Strikes) + c.Nodes + c.Locks + c.Apps + c.Clients + len(c.Algorithms) + int(c.Length/member.Millisecond)
+	return len(c.Strikes) + c.Nodes + c.Locks + c.Apps + c.Clients + c.Kept + c.Workers + len(c.Algorithms) + int(c.Length/member.Millisecond)
 }
 
 // try adopts a run if it still breaks the invariant.
@@ -80,6 +80,9 @@ func (s *shrinker) numbers() {
 	for _, f := range [...]func(c *Config){
 		func(c *Config) { c.Length = s.found.At },
 		func(c *Config) { c.Length = s.lastStrike() + 1 },
+		func(c *Config) { c.Kept, c.Workers = 0, 0 },
+		func(c *Config) { c.Kept-- },
+		func(c *Config) { c.Workers-- },
 		func(c *Config) { c.Clients = 0 },
 		func(c *Config) { c.Clients-- },
 		func(c *Config) { c.Locks = 1 },
@@ -104,7 +107,7 @@ func (s *shrinker) numbers() {
 }
 
 func same(a, b *Config) bool {
-	return a.Length >= b.Length && a.Clients == b.Clients && a.Locks == b.Locks && a.Apps == b.Apps &&
+	return a.Length >= b.Length && a.Kept == b.Kept && a.Workers == b.Workers && a.Clients == b.Clients && a.Locks == b.Locks && a.Apps == b.Apps &&
 		len(a.Algorithms) == len(b.Algorithms) && a.Nodes >= b.Nodes && a.Faults == b.Faults
 }
 

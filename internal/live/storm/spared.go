@@ -48,7 +48,7 @@ func (w *world) used(inc uint64, lock int) bool {
 
 // spares records which locks an eviction must not stall: those that the evicted member has
 // never requested, whose home is another member that had its report in the previous view,
-// and that were neither awaited nor passed on lately. Nothing else may happen meanwhile, no
+// and that were neither awaited nor passed on lately. Kept locks have no witnesses. Nothing else may happen meanwhile, no
 // other evicted member may still have a lease, and all members must know the previous view.
 func (o *oracle) spares(r *views.Record) {
 	w := o.w
@@ -70,7 +70,7 @@ func (o *oracle) spares(r *views.Record) {
 	before := w.at(r.Members[0].Inc).view
 	for i := range o.locks {
 		home := before.Members[before.Home(w.names[i])].Inc
-		if l := &o.locks[i]; r.Rank(home) >= 0 && l.usage.touched <= quiet && !w.waitedFor(i) && w.clear(w.at(home), r, i) {
+		if l := &o.locks[i]; !w.isKept(i) && r.Rank(home) >= 0 && l.usage.touched <= quiet && !w.waitedFor(i) && w.clear(w.at(home), r, i) {
 			l.spared = spared{w.Now(), r.Epoch}
 		}
 	}

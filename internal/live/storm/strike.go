@@ -234,7 +234,7 @@ func (w *world) strikeService(s *Strike, q *proc) bool {
 			w.network.skipper = q.id
 		}
 	case Switch:
-		o.next = w.choices(s.How)
+		o.next = w.choices(s.How, w.keptChoice(s.How/2+s.Peer))
 	case Forget:
 		o.forget = true
 	case Lead:
@@ -566,6 +566,9 @@ func (w *world) heal() {
 			if h := &c.hands[i]; h.next > 0 {
 				h.next = min(h.next, w.Now()+longestHold)
 			}
+		}
+		if c.deal.at > 0 {
+			c.deal.at = min(c.deal.at, w.Now()+longestHold)
 		}
 		if c.up {
 			c.rewake()

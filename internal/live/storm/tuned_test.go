@@ -27,7 +27,7 @@ func tunings() []tuning {
 		{"usual", func(*Config) {}}, {"steady", steady}, {"reigns", reigns}, {"curiosity", curiosity}, {"power", power},
 		{"skips", skips}, {"crowd", crowd}, {"waves", waves}, {"clients", clients}, {"late", late}, {"flaky", flaky},
 		{"edge", edge}, {"quorums", quorums}, {"garbled", garbled}, {"restores", restores}, {"stops", stops},
-		{"rollbacks", rollbacks}, {"returns", returns},
+		{"rollbacks", rollbacks}, {"returns", returns}, {"kept", kept}, {"switches", switches}, {"detects", detects}, {"lapses", lapses}, {"deals", deals},
 	}
 }
 
@@ -136,6 +136,40 @@ func quorums(c *Config) {
 			break
 		}
 	}
+}
+
+// kept has transactions over a few kept locks, and little else. Each method has its turn.
+func kept(c *Config) {
+	changing(c)
+	c.Locks, c.Apps, c.Clients, c.Kept, c.Workers = 1, 1, 0, 2+int(c.Seed/6%2), 2
+	c.Think, c.Length, c.Faults = 2*member.Millisecond, 600*member.Millisecond, Crash|Pause|Evict|Skip|Join|Delay|Partition|Oneway|Forget
+	all := Methods()
+	at := c.Seed % uint64(len(all))
+	c.Methods = append(all[at:], all[:at]...)
+}
+
+// detects is kept with detection, and messages that are late.
+func detects(c *Config) {
+	kept(c)
+	c.Methods, c.Workers, c.Faults = Methods()[:1], 3, Slow|Evict
+}
+
+// lapses is kept with leases that expire while members hear each other, and views then.
+func lapses(c *Config) {
+	kept(c)
+	c.Settings.Act, c.Intensity, c.Faults = 25, 80, Oneway|Forget
+}
+
+// deals is kept with transactions of clients.
+func deals(c *Config) {
+	kept(c)
+	c.Workers, c.Clients, c.Faults = 1, 4, c.Faults|Client|Release
+}
+
+// switches is kept with changes of the method, and of the kind of the locks.
+func switches(c *Config) {
+	kept(c)
+	c.Intensity, c.Clients, c.Faults = 80, 1, Switch|Crash|Evict
 }
 
 // garbled has processes that send malformed messages while views change.

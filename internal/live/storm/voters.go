@@ -20,6 +20,7 @@ type incarnation struct {
 	used     []uint64 // the locks that it has requested, a bit for each
 	promised bool     // never to enter again
 	died     int64    // when its process ended; 0 if it has not
+	asks     []*ask   // its requests for kept locks
 }
 
 // find returns the index of an incarnation among all there were.
@@ -90,8 +91,9 @@ func (w *world) leader() *proc {
 	return best
 }
 
-// choices returns the algorithms of a run, with number n serving most names.
-func (w *world) choices(n int) []member.Choice {
+// choices returns the algorithms of a run, with number n serving most names, besides the
+// choice for kept locks.
+func (w *world) choices(n int, kept []member.Choice) []member.Choice {
 	k := len(w.Algorithms)
 	all := []member.Choice{w.Algorithms[n%k]}
 	if w.Prefixed && k > 1 {
@@ -101,7 +103,7 @@ func (w *world) choices(n int) []member.Choice {
 			all = append(all, c)
 		}
 	}
-	return all
+	return append(all, kept...)
 }
 
 // calmViews is the minimum interval between views of the same members while progress is
@@ -123,7 +125,7 @@ func (w *world) tick() {
 	if w.phase == demanding && w.Now()-w.oracle.since > calmViews && w.Faults.has(Forget|Switch) && w.network.chance.Below(6) == 0 {
 		w.orders.forget = true
 		if w.Faults.has(Switch) {
-			w.orders.next = w.choices(int(w.network.chance.Below(10)))
+			w.orders.next = w.choices(int(w.network.chance.Below(10)), keptOf(c.Record().Choices))
 		}
 	}
 	if !w.Paused(lead.id) {

@@ -68,7 +68,8 @@ const (
 type world struct {
 	*kernel.Kernel
 	Config
-	names        []string       // of the locks
+	names        []string       // of the locks, the kept ones last
+	units        []int          // of the kept ones; 0 if they are no semaphores
 	numbers      map[string]int // of the locks, by name
 	procs        []*proc        // by place
 	clients      []*client
@@ -87,6 +88,7 @@ type world struct {
 	severed      bool                   // two processes never hear each other again
 	resumed      map[algorithm.ID]int64 // when a process was last resumed
 	stirred      int64                  // when a fault last began or ended
+	attempts     uint64                 // of transactions
 	phase        phase
 	times        times
 	result       Result
@@ -135,6 +137,7 @@ func newWorld(c Config, observe func(e trace.Event)) *world {
 		w.names = append(w.names, prefixes[i%len(prefixes)]+strconv.Itoa(i))
 		w.numbers[w.names[i]] = i
 	}
+	w.nameKept()
 	names := laneNames(&c)
 	for i := range places {
 		q := &proc{w: w, id: firstProc + algorithm.ID(i)}
@@ -226,6 +229,9 @@ func (w *world) plan() {
 	turn := w.passing() + int64(min(s.Handover, 2*w.Apps+hands*w.Clients))*hold
 	w.times.drain = w.times.demand + demandFor
 	w.times.end = w.times.drain + int64(w.rounds())*turn + int64(s.Lease)
+	if w.Workers > 0 {
+		w.times.end += w.txBound()
+	}
 }
 
 // demandFor is how long requests continue after the grace period.
