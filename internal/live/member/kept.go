@@ -16,7 +16,7 @@ import (
 // as some of the units of a semaphore. Its requests may belong to transactions, which hold
 // several locks; the method of the lock's choice then deals with deadlocks. Package
 // deadlock decides. The member carries its decisions from home to home, over crashes and
-// view changes: docs/kept.md has the rules.
+// view changes: docs/protocol.md, section 19, has the rules.
 
 // keptPrefix begins the names of choices that make locks kept.
 const keptPrefix = "kept:"

@@ -46,18 +46,12 @@ type keptProc struct {
 	granted   Instant // until when the service counts its lease
 	renewals  []keptRenewal
 	apps      []*keptApp
-	early     []keptMail
 	txs       uint64
 }
 
 type keptRenewal struct {
 	number uint64
 	at     Instant
-}
-
-type keptMail struct {
-	epoch, from uint64
-	bytes       []byte
 }
 
 // A keptApp is one application: it runs one transaction after the other.

@@ -25,7 +25,8 @@ func (m *Member) pathsOf(n int32) *deadlock.Paths {
 	return e.paths
 }
 
-var distributed = deadlock.DetectDistributed().Name
+// distributed is the name of the method.
+const distributed = "detect-distributed"
 
 // awaits notifies the homes of what a transaction holds that it waits for another lock, or
 // no longer does.

@@ -88,7 +88,7 @@ func TestEndlessLists(t *testing.T) {
 func TestFlags(t *testing.T) {
 	for flag, ok := range map[byte]bool{0: true, 1: true, 2: false} {
 		var f frame
-		if err := f.parse([]byte{byte(reportFrame), 1, flag, 0, 0}); (err == nil) != ok || f.more != (flag == 1) {
+		if err := f.parse([]byte{byte(reportFrame), 1, flag, 0, 0, 0}); (err == nil) != ok || f.more != (flag == 1) {
 			t.Errorf("flag %d: %v, %v", flag, f.more, err)
 		}
 	}
