@@ -64,6 +64,7 @@ check: tools fmt vet ## everything a change must pass; about 15 minutes
 # The ledger needs a clean tree, so it comes before the pages.
 nightly: check fuzz ## the long settings, and every page of docs/results; hours
 	GOOS=darwin go vet ./...
+	$(MAKE) race ALL=1
 	cd test && STILE_NIGHTLY=1 go test ./page -count 1 -timeout 1h
 	STILE_NIGHTLY=1 go test ./algorithm/deadlock ./internal/live/member -run 'Checker|TestModes|TestKeptModel' -count 1 -timeout 1h
 	STILE_NIGHTLY=1 go test ./cmd/stile -count 1 -walk 200 -seeds 3 -timeout 2h
@@ -108,8 +109,9 @@ tests: ## all tests, including the module test
 	@(cd test && go test -vet off -timeout 30m ./...) & beside=$$!; bad=0; \
 	go test -vet off -p 3 -timeout 30m ./... || bad=1; wait $$beside || bad=1; exit $$bad
 
-race: ## tests of concurrent packages with the race detector; needs a C compiler
-	@if [ -n "$(concurrent)" ]; then tools/race.sh $(concurrent); fi
+# In the laboratory only the workers of the explorer and of comparisons share memory: their tests run nightly.
+race: ## tests of the service's concurrent packages with the race detector, and with ALL=1 the laboratory's; needs a C compiler
+	@tools/race.sh $(if $(ALL),$(concurrent),$(filter-out ./internal/world/% ./algorithm/%,$(concurrent)))
 
 fuzz: ## every fuzz target, briefly; the tests run only their known inputs
 	@test=$$(mktemp); trap 'rm -f "$$test"' EXIT; cache=$$(go env GOCACHE)/fuzz/$$(go list -m); \
