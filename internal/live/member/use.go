@@ -6,6 +6,7 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/deadlock"
 	"github.com/stile-lock/stile/algorithm/host"
+	"github.com/stile-lock/stile/internal/codec"
 )
 
 // A use is a lock in use: it is held or waited for here, or it is wanted and its home
@@ -84,6 +85,16 @@ func (t *Terms) Check() error {
 	return nil
 }
 
+// Code codes them.
+func (t *Terms) Code(c *codec.Coder) {
+	mode := t.Mode - deadlock.Shared // the least one
+	codec.Within(c, &mode, 0, MaxUnits+1)
+	t.Mode = mode + deadlock.Shared
+	codec.Within(c, &t.Units, 0, MaxUnits)
+	c.Number(&t.Tx)
+	c.Number(&t.Born)
+}
+
 // Lock requests a lock. The outcome is an Event.
 func (m *Member) Lock(now Instant, name string, a Ask) (Ticket, error) {
 	m.begin(now)
@@ -149,6 +160,9 @@ func (m *Member) Unlock(now Instant, name string, t Token) error {
 	u := m.takenWith(name, t)
 	if u == nil {
 		return ErrNotHeld
+	}
+	if u.shared {
+		return ErrNotHeld // others have shared it, and may still act
 	}
 	lost := u.lapsed
 	if m.leave(u); lost { // the caller confirms that it no longer acts
