@@ -7,15 +7,18 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"slices"
+	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
 	"github.com/spf13/pflag"
 
+	"github.com/stile-lock/stile/algorithm/deadlock"
 	"github.com/stile-lock/stile/internal/live/child"
 	"github.com/stile-lock/stile/internal/live/client"
 	"github.com/stile-lock/stile/internal/live/lock"
+	"github.com/stile-lock/stile/internal/live/member"
 	"github.com/stile-lock/stile/internal/live/node"
 	"github.com/stile-lock/stile/internal/live/session"
 	"github.com/stile-lock/stile/internal/live/survey"
@@ -37,7 +40,9 @@ type acquireFlags struct {
 	conflict int
 	value    string
 	verbose  bool
-	elects   bool // a value is attached in any case, which makes the holder the leader
+	shared   bool
+	terms    member.Terms // units of a semaphore
+	elects   bool         // a value is attached in any case, which makes the holder the leader
 }
 
 // define defines the flags.
@@ -53,8 +58,41 @@ func (t *acquireFlags) define(fs *pflag.FlagSet) {
 	t.target.define(fs)
 }
 
+// defineModes defines the flags that only kept locks have.
+func (t *acquireFlags) defineModes(fs *pflag.FlagSet) {
+	fs.BoolVarP(&t.shared, "shared", "s", false, "share the lock with other holders that share it; only a kept lock, such as kept/x")
+	fs.Var(unitsFlag(&t.terms), "units", "units of a semaphore: K of the N that it has, such as 2/5; only a kept lock")
+}
+
+// unitsFlag takes a number of units of a semaphore, and the number that it has.
+func unitsFlag(to *member.Terms) pflag.Value {
+	return newFlag(to, "K/N", func(s string) (member.Terms, error) {
+		some, all, _ := strings.Cut(s, "/")
+		k, err := strconv.Atoi(some)
+		n, bad := strconv.Atoi(all)
+		switch {
+		case err != nil || bad != nil:
+			return member.Terms{}, errors.New("must be two numbers, such as 2/5 for two of a semaphore's five units")
+		case k < 1 || n < k || n > member.MaxUnits:
+			return member.Terms{}, fmt.Errorf("must be K/N, with K from 1 to N, and N at most %d", member.MaxUnits)
+		}
+		return member.Terms{Mode: deadlock.Mode(k), Units: n}, nil
+	}, func(t member.Terms) string {
+		if t.Units == 0 {
+			return ""
+		}
+		return fmt.Sprintf("%d/%d", t.Mode, t.Units)
+	})
+}
+
 // check refuses flags that contradict each other.
 func (t *acquireFlags) check() error {
+	switch {
+	case t.shared && t.terms.Units > 0:
+		return errors.New("--shared and --units contradict each other: give one of them")
+	case t.shared:
+		t.terms = member.Terms{Mode: deadlock.Shared}
+	}
 	if t.nonblock && t.wait >= 0 {
 		return errors.New("--nonblock and --wait contradict each other: give one of them")
 	}
@@ -101,43 +139,9 @@ func untilSignal(parent context.Context) (ctx context.Context, stop func()) {
 // waits reports whether the command waits, for a node as well as for the lock.
 func (t *acquireFlags) waits() bool { return !t.nonblock && t.wait != 0 }
 
-// acquire connects as a client of this name and waits for the lock. --wait limits both
-// together. Its error has the exit code.
-func (t *acquireFlags) acquire(ctx context.Context, who, name string, stderr io.Writer) (*client.Client, lock.Handle, error) {
-	if t.waits() && slices.Contains(child.Held(os.Environ()), name) {
-		return nil, nil, fmt.Errorf("lock %q: a command around this one already holds it (%s), so waiting for it would never end: do not acquire it again; for a lock of another cluster, unset %s", name, child.HeldVariable, child.HeldVariable)
-	}
-	start := time.Now()
-	c, err := t.connect(ctx, who, name, stderr)
-	if err != nil {
-		return nil, nil, orSignal(ctx, name, failed("%v", err))
-	}
-	options := lock.Options{Try: !t.waits()}
-	if t.wait > 0 {
-		options.Wait = max(t.wait-time.Since(start), 1) // 0 would be forever
-	}
-	stop := func() {}
-	if t.waits() {
-		stop = explainLater(ctx, name, stderr, func(ctx context.Context) string { return t.whyLock(ctx, c, name) })
-	}
-	l, err := c.Lock(ctx, name, options)
-	stop()
-	if err != nil {
-		_ = c.Close()
-		return nil, nil, orSignal(ctx, name, t.notAcquired(name, err))
-	}
-	if t.value != "" || t.elects {
-		_ = l.SetValue(t.value) // if the lock is lost already, the caller finds out
-	}
-	if t.verbose {
-		notify(stderr, "acquired %s with token %s through %s", words.Quoted(name), l.Token(), c.Node())
-	}
-	return c, l, nil
-}
-
 // connect opens a session with a node. If the command waits, it also waits for a node that
 // can open one: for nodes to start, and for a majority of them.
-func (t *acquireFlags) connect(ctx context.Context, who, name string, stderr io.Writer) (*client.Client, error) {
+func (t *acquireFlags) connect(ctx context.Context, who, what string, stderr io.Writer) (*client.Client, error) {
 	if !t.waits() {
 		return t.target.dial(ctx, who)
 	}
@@ -148,7 +152,7 @@ func (t *acquireFlags) connect(ctx context.Context, who, name string, stderr io.
 	}
 	ctx, refuse := context.WithCancelCause(ctx)
 	defer refuse(nil)
-	defer explainLater(ctx, name, stderr, func(ctx context.Context) string {
+	defer explainLater(ctx, what, stderr, func(ctx context.Context) string {
 		why := t.whyNoSession(ctx)
 		if client.NeedsTLS(why) {
 			refuse(why) // waiting does not help
@@ -167,10 +171,10 @@ func (t *acquireFlags) connect(ctx context.Context, who, name string, stderr io.
 
 // orSignal returns the error of a command that has not acquired the lock, which is that of
 // the signal if one came.
-func orSignal(ctx context.Context, name string, err error) error {
+func orSignal(ctx context.Context, what string, err error) error {
 	var by signalled
 	if errors.As(context.Cause(ctx), &by) {
-		return exitError{code: child.Signalled + int(by.Signal), why: "stopped by a signal while waiting for " + words.Quoted(name)}
+		return exitError{code: child.Signalled + int(by.Signal), why: "stopped by a signal while waiting for " + what}
 	}
 	return err
 }
@@ -188,13 +192,13 @@ func (t *acquireFlags) notAcquired(name string, err error) error {
 
 // explainLater prints why the command waits, if it still does after a while. The function
 // that it returns ends that.
-func explainLater(ctx context.Context, name string, stderr io.Writer, why func(context.Context) string) (stop func()) {
+func explainLater(ctx context.Context, what string, stderr io.Writer, why func(context.Context) string) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
 	timer := time.AfterFunc(explainAfter, func() {
 		defer close(done)
 		if why := why(ctx); ctx.Err() == nil {
-			notify(stderr, "waiting for %s: %s", words.Quoted(name), why)
+			notify(stderr, "waiting for %s: %s", what, why)
 		}
 	})
 	return func() {
@@ -237,6 +241,9 @@ func waitReason(s *survey.Locks, name string) string {
 		case l.Name != name:
 		case l.Holder != nil:
 			why := fmt.Sprintf("held by %s with token %s for %.1f s", l.Holder.Who, l.Holder.Token, l.Holder.Held)
+			if n := len(l.Shared); n > 0 {
+				why = fmt.Sprintf("held by %s and %s", l.Holder.Who, words.Plural(n, "other"))
+			}
 			if l.Holder.Value != "" {
 				why += ", value " + words.Quoted(l.Holder.Value)
 			}
@@ -246,14 +253,4 @@ func waitReason(s *survey.Locks, name string) string {
 		}
 	}
 	return "no node reports a holder" + missingNodes(s)
-}
-
-// release releases the lock, and returns an error if it was lost before.
-func (t *acquireFlags) release(c *client.Client, l lock.Handle, stderr io.Writer) error {
-	err := l.Unlock()
-	_ = c.Close() // it cannot fail
-	if err == nil && t.verbose {
-		notify(stderr, "released %s", words.Quoted(l.Name()))
-	}
-	return err
 }

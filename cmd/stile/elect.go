@@ -79,8 +79,11 @@ func (x *electFlags) parse(c *cobra.Command, args []string) error {
 	if err := x.split(c, args); err != nil {
 		return err
 	}
+	if len(x.names) > 1 {
+		return fmt.Errorf("%s takes one election, but was also given %q: campaign in them one at a time, or put -- before the command", c.CommandPath(), x.names[1])
+	}
 	if len(x.args) > 0 && x.args[0] == "" {
-		return fmt.Errorf("the command is empty: name one to run as the leader of %q", x.name)
+		return fmt.Errorf("the command is empty: name one to run as the leader of %q", x.names[0])
 	}
 	leads := len(x.args) > 0
 	var wrong error
@@ -116,7 +119,7 @@ type leaderJSON struct {
 }
 
 func (x *electFlags) report(l survey.Leader) outcome {
-	r := leaderReport{Election: x.name}
+	r := leaderReport{Election: x.names[0]}
 	line := "no leader"
 	if l != (survey.Leader{}) {
 		r.Leader = &leaderJSON{l.Who, l.Node, l.Value, l.Term.String()}
@@ -133,7 +136,7 @@ func (x *electFlags) show(c *cobra.Command) error {
 	if err := x.target.resolve(c); err != nil {
 		return err
 	}
-	e := &survey.Election{Name: x.name, Members: x.target.members, Ask: x.target.ask}
+	e := &survey.Election{Name: x.names[0], Members: x.target.members, Ask: x.target.ask}
 	if x.observe {
 		return x.watch(c, e)
 	}

@@ -1,16 +1,17 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/stile-lock/stile/internal/live/child"
-	"github.com/stile-lock/stile/internal/live/lock"
 )
 
 // execFlags holds the flags and arguments of 'stile exec'.
@@ -19,21 +20,27 @@ type execFlags struct {
 	shell  bool
 	grace  time.Duration
 	linger bool
-	name   string
+	names  []string // of the locks, as they were given
 	args   []string
 }
 
 func newExec() *cobra.Command {
 	x := &execFlags{grace: 2 * time.Second}
 	c := &cobra.Command{
-		Use:   "exec LOCK [flags] [--] COMMAND [ARGUMENT...]",
-		Short: "Run a command while a lock is held",
+		Use:   "exec LOCK... [flags] [--] COMMAND [ARGUMENT...]",
+		Short: "Run a command while one or more locks are held",
 		Long: `Waits for a lock, runs a command while holding it, and releases the lock when
 the command exits. The command gets standard input, signals, and the environment
 with STILE_LOCK and STILE_TOKEN added; stile exits with its exit code. Within the
 command, 'stile exec' refuses to wait for the same lock again (see STILE_HELD).
 STILE_TOKEN is a fencing token, higher than those of all earlier holders. A
 resource that refuses tokens lower than it has seen is safe whatever happens.
+
+Several locks are acquired all or none, and in the same order everywhere, so
+that commands do not deadlock. STILE_LOCK and STILE_TOKEN are then those of the
+first one given, and STILE_TOKENS is a JSON object with the tokens of all.
+A lock that is kept, such as kept/x, can also be shared, or be a semaphore, with
+--shared and --units, which apply to all locks given: see docs/kept.md.
 
 If the node stops or crashes, stile claims the lock through another node. The
 lock is lost if none confirms that before the lease, less --grace, expires; if
@@ -53,12 +60,15 @@ it; 1, or the value of -E, if -n or -w was given and the lock was not acquired;
 2 if stile was called wrongly; 125 if the lock was lost or stile failed; 126 if
 the command cannot be run; 127 if it was not found.
 
-Flags after the name of the lock are stile's until the command begins. Put --
-before a command that begins with a hyphen.`,
+Everything before -- is the name of a lock or a flag of stile. Without --, the
+first word is the lock, and the next one that is no flag begins the command.`,
 		Example: `  stile exec nightly-backup -- ./backup.sh --full
   stile exec demo -n -- sh -c 'echo $STILE_TOKEN'
   stile exec demo --shell 'echo $STILE_TOKEN'
-  stile exec demo --wait 5 --conflict-exit-code 75 -- ./import.sh`,
+  stile exec demo --wait 5 --conflict-exit-code 75 -- ./import.sh
+  stile exec account/3 account/7 -- ./transfer.sh
+  stile exec --shared kept/catalogue -- ./report.sh
+  stile exec --units 2/5 kept/licences -- ./render.sh`,
 		Args: x.parse,
 		RunE: func(c *cobra.Command, _ []string) error { return x.run(c) },
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
@@ -72,6 +82,7 @@ before a command that begins with a hyphen.`,
 	fs := c.Flags()
 	fs.SetInterspersed(false)
 	x.define(fs)
+	x.defineModes(fs)
 	return c
 }
 
@@ -83,7 +94,7 @@ func (x *execFlags) define(fs *pflag.FlagSet) {
 	fs.BoolVar(&x.linger, "linger", false, "hold the lock until background processes of the command exit, instead of killing them")
 }
 
-// parse parses the name of the lock, the flags after it, and the command.
+// parse parses the names of the locks, the flags, and the command.
 func (x *execFlags) parse(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return fmt.Errorf("%s needs the name of a lock and a command, such as 'stile exec demo -- ls'", c.CommandPath())
@@ -92,27 +103,39 @@ func (x *execFlags) parse(c *cobra.Command, args []string) error {
 		return err
 	}
 	if len(x.args) == 0 || x.args[0] == "" {
-		return fmt.Errorf("%s needs a command to run under lock %q, such as 'stile exec demo -- ls'", c.CommandPath(), x.name)
+		return fmt.Errorf("%s needs a command to run under lock %s, such as 'stile exec demo -- ls'", c.CommandPath(), quotedNames(x.names))
 	}
 	return x.check()
 }
 
-// split parses the name of the lock, the flags after it, and the command, if there is one.
+// split parses the names of locks, the flags after the first one, and the command, if there
+// is one. With --, everything before it is a name or a flag. Without, there is one name.
 func (x *execFlags) split(c *cobra.Command, args []string) error {
-	x.name = args[0]
-	if err := checkLockName(x.name); err != nil {
-		return err
+	fs := c.Flags()
+	flags := args[1:]
+	dash := slices.Index(args, "--")
+	if dash > 0 {
+		flags = args[1:dash]
+		fs.SetInterspersed(true)
 	}
-	if err := c.Flags().Parse(args[1:]); err != nil {
+	if err := fs.Parse(flags); err != nil {
 		if errors.Is(err, pflag.ErrHelp) {
 			return err
 		}
 		return c.FlagErrorFunc()(c, err)
 	}
-	if help, _ := c.Flags().GetBool("help"); help {
+	if help, _ := fs.GetBool("help"); help {
 		return pflag.ErrHelp
 	}
-	x.args = c.Flags().Args()
+	x.names, x.args = args[:1], fs.Args()
+	if dash > 0 {
+		x.names, x.args = append(slices.Clone(x.names), fs.Args()...), args[dash+1:]
+	}
+	for _, name := range x.names {
+		if err := checkLockName(name); err != nil {
+			return err
+		}
+	}
 	if x.shell && len(x.args) > 1 {
 		return fmt.Errorf("with --shell the command is one argument, but %q was also given: quote the command", x.args[1])
 	}
@@ -125,25 +148,25 @@ func (x *execFlags) run(c *cobra.Command) error {
 	}
 	ctx, stop := untilSignal(c.Context())
 	defer stop()
-	client, lock, err := x.acquire(ctx, clientName(x.args[0]), x.name, c.ErrOrStderr())
+	h, err := x.acquire(ctx, clientName(x.args[0]), x.names, c.ErrOrStderr())
 	if err != nil {
 		return err
 	}
 	stop() // from here on signals go to the command
-	res, err := x.under(lock)
-	if !res.Gone { // remaining processes may still act: the lock must stay taken until the lease expires
-		return failed("lock %q: %v", x.name, err)
+	res, err := x.under(h)
+	if !res.Gone { // remaining processes may still act: the locks must stay taken until the lease expires
+		return failed("lock %s: %v", quotedNames(x.names), err)
 	}
 	if errors.Is(err, child.ErrExpired) {
-		if why := client.Trouble(); why != nil {
+		if why := h.client.Trouble(); why != nil {
 			err = fmt.Errorf("%w: %w", why, err)
 		}
 	}
 	x.verbose = x.verbose && !res.Lost // what is released now was already lost for the command
-	lost := x.release(client, lock, c.ErrOrStderr())
+	lost := x.release(h, c.ErrOrStderr())
 	switch {
 	case err != nil && res.Lost:
-		return failed("lock %q: %v", x.name, err)
+		return failed("lock %s: %v", quotedNames(x.names), err)
 	case err != nil:
 		return exitError{code: res.Code, why: err.Error()}
 	case lost != nil:
@@ -154,44 +177,25 @@ func (x *execFlags) run(c *cobra.Command) error {
 	return nil
 }
 
-// under runs the command while the lock is held.
-func (x *execFlags) under(lock lock.Handle) (child.Result, error) {
-	lease := child.NewLease(leaseEnd(lock))
-	done := make(chan struct{})
-	defer close(done)
-	go extendLease(lock, lease, done)
-	environ := child.Environ
-	if x.elects {
-		environ = child.LeaderEnviron
-	}
-	return child.Run(lock.Context(), child.Config{
-		Args: x.args, Shell: x.shell, Env: environ(os.Environ(), x.name, lock.Token().String()),
+// under runs the command while the locks are held.
+func (x *execFlags) under(h *holding) (child.Result, error) {
+	lease := child.NewLease(h.leaseEnd())
+	ctx, stop := h.watch(context.Background(), lease.Extend)
+	defer stop()
+	return child.Run(ctx, child.Config{
+		Args: x.args, Shell: x.shell, Env: x.environ(h),
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Grace: x.grace, Lease: lease, Linger: x.linger,
 	})
 }
 
-// leaseEnd is when the lock expires if the node is not heard from again. The clock is
-// read first, so that a pause in between makes the result earlier, never later.
-func leaseEnd(lock lock.Handle) child.Moment {
-	now := child.Now()
-	until := lock.Deadline()
-	if until.IsZero() {
-		return now // already lost
+// environ returns the environment of the command.
+func (x *execFlags) environ(h *holding) []string {
+	var all []child.Lock
+	for _, name := range x.names {
+		all = append(all, child.Lock{Name: name, Token: h.lock(name).Token().String()})
 	}
-	return now.Add(time.Until(until))
-}
-
-// extendLease extends the lease of the command's watchdog whenever the lock is renewed.
-func extendLease(lock lock.Handle, lease *child.Lease, done <-chan struct{}) {
-	every := min(max(lease.Until().Sub(child.Now())/20, 5*time.Millisecond), time.Second)
-	t := time.NewTicker(every)
-	defer t.Stop()
-	for {
-		select {
-		case <-t.C:
-			lease.Extend(leaseEnd(lock))
-		case <-done:
-			return
-		}
+	if x.elects {
+		return child.LeaderEnviron(os.Environ(), all[0])
 	}
+	return child.Environ(os.Environ(), all[0], all[1:]...)
 }

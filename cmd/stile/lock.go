@@ -6,8 +6,6 @@ import (
 	"io"
 
 	"github.com/spf13/cobra"
-
-	"github.com/stile-lock/stile/internal/live/lock"
 )
 
 // lockFlags holds the flags of 'stile lock'.
@@ -25,6 +23,7 @@ func newLock() *cobra.Command {
 input ends or a signal arrives. This lets a script hold a lock over several
 commands. If the lock is lost the exit code is 125. The script must watch for
 that, because its commands keep running; 'stile exec' kills them.
+With --shared or --units there can be several holders: see docs/kept.md.
 
 Without -n, stile also waits for a node to start and for a majority of the
 nodes; -w is the only limit. After a second it reports what it waits for.
@@ -34,7 +33,8 @@ Exit codes: 0 if the lock was held to the end; 1, or the value of -E, if -n or
 if the lock was lost or stile failed; 128 plus the number of a signal that
 arrived while waiting.`,
 		Example: `  stile lock demo
-  stile lock demo --nonblock --json`,
+  stile lock demo --nonblock --json
+  stile lock kept/licences --units 1/5`,
 		Args: func(c *cobra.Command, args []string) error {
 			if err := oneArg("the name of a lock, such as orders/42", "lock", "acquire them one at a time")(c, args); err != nil {
 				return err
@@ -47,6 +47,7 @@ arrived while waiting.`,
 		RunE: func(c *cobra.Command, args []string) error { return x.run(c, args[0]) },
 	}
 	x.define(c.Flags())
+	x.defineModes(c.Flags())
 	jsonFlag(c.Flags(), &x.json)
 	return c
 }
@@ -64,19 +65,19 @@ func (x *lockFlags) run(c *cobra.Command, name string) error {
 	}
 	ctx, stop := untilSignal(c.Context())
 	defer stop()
-	client, lock, err := x.acquire(ctx, clientName("stile-lock"), name, c.ErrOrStderr())
+	h, err := x.acquire(ctx, clientName("stile-lock"), []string{name}, c.ErrOrStderr())
 	if err != nil {
 		return err
 	}
-	r := lockReport{name, lock.Token().String(), client.Node()}
+	r := lockReport{name, h.lock(name).Token().String(), h.client.Node()}
 	err = outcome{json: r, text: func(p *printer) { p.line("%s", r.Token) }}.print(c.OutOrStdout(), x.json)
 	if err == nil {
 		err = flush(c.OutOrStdout())
 	}
 	if err == nil {
-		waitForEnd(ctx, c.InOrStdin(), lock)
+		waitForEnd(ctx, c.InOrStdin(), h)
 	}
-	if lost := x.release(client, lock, c.ErrOrStderr()); lost != nil {
+	if lost := x.release(h, c.ErrOrStderr()); lost != nil {
 		return failed("%v", lost)
 	}
 	if err != nil {
@@ -86,7 +87,9 @@ func (x *lockFlags) run(c *cobra.Command, name string) error {
 }
 
 // waitForEnd waits until standard input ends, a signal arrives, or the lock is lost.
-func waitForEnd(ctx context.Context, in io.Reader, lock lock.Handle) {
+func waitForEnd(ctx context.Context, in io.Reader, h *holding) {
+	ctx, stop := h.watch(ctx, nil)
+	defer stop()
 	ended := make(chan struct{})
 	go func() {
 		_, _ = io.Copy(io.Discard, in) // an error ends it too
@@ -95,6 +98,5 @@ func waitForEnd(ctx context.Context, in io.Reader, lock lock.Handle) {
 	select {
 	case <-ended:
 	case <-ctx.Done():
-	case <-lock.Context().Done():
 	}
 }

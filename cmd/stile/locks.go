@@ -3,7 +3,9 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -17,6 +19,9 @@ import (
 type locksFlags struct {
 	queryFlags
 	watch  bool
+	graph  bool
+	svg    string
+	home   string
 	prefix string
 }
 
@@ -28,8 +33,15 @@ func newLocks() *cobra.Command {
 		Long: `Asks all nodes of the cluster about the locks in use, or about those whose names
 begin with PREFIX. Waiting clients are listed in the order of their requests,
 each with the reason that its node gives. The exit code is 1 if a node did not
-answer: locks held through it are then missing.`,
+answer: locks held through it are then missing.
+
+With --graph, shows the wait-for graph instead: who waits for whom, and at which
+lock. A transaction is one process in it, with all its locks; so is each request
+outside of transactions. A deadlock is a ring. The home of a kept lock knows who
+waits there: --home shows the local graph of one node. Nodes are asked one after
+the other, so a deadlock that is shown may just have been resolved.`,
 		Example: `  stile locks orders/
+  stile locks --graph --svg graph.svg
   stile locks --watch
   stile locks --json`,
 		Args: func(c *cobra.Command, args []string) error {
@@ -43,30 +55,57 @@ answer: locks held through it are then missing.`,
 			if err := l.target.resolve(c); err != nil {
 				return err
 			}
+			if l.svg != "" && !l.graph {
+				return errors.New("--svg draws the wait-for graph: give --graph too")
+			}
+			if l.watch && l.svg != "" {
+				return errors.New("--watch writes no files: leave out --svg")
+			}
 			if l.watch {
 				return (&watcher{"locks", l.json, func(ctx context.Context) (outcome, error) {
-					s, err := l.target.survey(ctx, node.LockQuery{Prefix: l.prefix})
-					return l.report(s), err
+					s, err := l.take(ctx)
+					if err != nil {
+						return outcome{}, err
+					}
+					return l.report(s), nil
 				}}).run(c)
 			}
-			s, err := l.target.survey(c.Context(), node.LockQuery{Prefix: l.prefix})
-			if err != nil {
-				return err
-			}
-			if err := l.report(s).print(c.OutOrStdout(), l.json); err != nil {
-				return err
-			}
-			return findingsOf(s.Unasked, "node", " without an answer", func(u survey.Silent) string {
-				return fmt.Sprintf("node %s did not answer: locks held through it are missing", words.Quoted(u.Node))
+			var s *survey.Locks
+			files := pictureFile("svg", l.svg, func() string { return drawGraph(s.Graph()) })
+			return runAndReport(c.OutOrStdout(), l.json, files, func() (r outcome, err error) {
+				if s, err = l.take(c.Context()); err != nil {
+					return r, err
+				}
+				r = l.report(s)
+				r.wrong = findingsOf(s.Unasked, "node", " without an answer", func(u survey.Silent) string {
+					return fmt.Sprintf("node %s did not answer: locks held through it are missing", words.Quoted(u.Node))
+				})
+				return r, nil
 			})
 		},
 	}
 	c.Flags().BoolVar(&l.watch, "watch", false, "refresh every second, until q or Ctrl-C")
+	c.Flags().BoolVar(&l.graph, "graph", false, "show the wait-for graph")
+	c.Flags().Var(outputFileFlag(&l.svg, ".svg"), "svg", "SVG `FILE` for the wait-for graph, with --graph")
+	c.Flags().Var(nodeNameFlag(&l.home), "home", "`NAME` of a node: only locks whose home it is")
 	l.define(c.Flags())
 	return c
 }
 
+// take asks all nodes.
+func (l *locksFlags) take(ctx context.Context) (*survey.Locks, error) {
+	s, err := l.target.survey(ctx, node.LockQuery{Prefix: l.prefix, Graph: l.graph})
+	if err == nil && l.home != "" {
+		s.Locks = slices.DeleteFunc(s.Locks, func(x survey.Lock) bool { return x.Home != l.home })
+	}
+	return s, err
+}
+
 func (l *locksFlags) report(s *survey.Locks) outcome {
+	if l.graph {
+		g := s.Graph()
+		return outcome{json: graphReport{g, s.Unasked}, text: func(p *printer) { printGraph(p, g, s.Unasked) }}
+	}
 	return outcome{json: s, text: func(p *printer) { printLocks(p, s) }}
 }
 
@@ -82,7 +121,12 @@ func printLocks(p *printer, s *survey.Locks) {
 	for _, l := range s.Locks {
 		printLock(p, &l)
 	}
-	for _, u := range s.Unasked {
+	printUnasked(p, s.Unasked)
+}
+
+// printUnasked prints which nodes did not answer.
+func printUnasked(p *printer, all []survey.Silent) {
+	for _, u := range all {
 		p.text(0, fmt.Sprintf("node %s did not answer: %s", words.Quoted(u.Node), u.Why))
 	}
 }
@@ -90,22 +134,32 @@ func printLocks(p *printer, s *survey.Locks) {
 func printLock(p *printer, l *survey.Lock) {
 	line := func(format string, args ...any) { p.line("%s", truncate(fmt.Sprintf(format, args...), screenWidth)) }
 	line("%s", words.Quoted(l.Name))
-	if h := l.Holder; h != nil {
-		line("  held by %s", h.Who)
-		line("     token %s, held for %.1f s, lease expires in %.1f s", h.Token, h.Held, h.Left)
-		if h.Value != "" {
-			line("     value %s", words.Quoted(h.Value))
-		}
-	} else {
+	if l.Holder == nil {
 		line("  no node reports a holder")
+	} else {
+		for _, h := range append([]survey.Holder{*l.Holder}, l.Shared...) {
+			line("  held by %s%s", h.Who, demandOf(h.Demand))
+			line("     token %s, held for %.1f s, lease expires in %.1f s", h.Token, h.Held, h.Left)
+			if h.Value != "" {
+				line("     value %s", words.Quoted(h.Value))
+			}
+		}
 	}
 	for i, w := range l.Waiters {
-		line("%3d. %s, waiting for %.1f s", i+1, w.Who, w.Waited)
+		line("%3d. %s%s, waiting for %.1f s", i+1, w.Who, demandOf(w.Demand), w.Waited)
 		line("     %s", w.Why)
 	}
 	if l.Unlisted > 0 {
-		line("     and %s", words.Plural(l.Unlisted, "more waiting client"))
+		line("     and %s", words.Plural(l.Unlisted, "more request"))
 	}
+}
+
+// demandOf describes the mode and the transaction of a request for a kept lock.
+func demandOf(d node.Demand) string {
+	if d.Tx == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %s, transaction %d", d.Mode, d.Tx)
 }
 
 // survey asks all nodes of the cluster about locks. It needs no session, so it does

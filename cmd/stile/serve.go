@@ -15,8 +15,10 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/stile-lock/stile/internal/live/gateway"
+	"github.com/stile-lock/stile/internal/live/member"
 	"github.com/stile-lock/stile/internal/live/node"
 	"github.com/stile-lock/stile/internal/live/node/cert"
 	"github.com/stile-lock/stile/internal/words"
@@ -111,7 +113,7 @@ func (f *serveFlags) define(c *cobra.Command) {
 	fs.BoolVar(&f.memory, "memory", false, "store nothing on disk")
 	fs.Var(durationFlag(&f.lease, 100*time.Millisecond, time.Hour), "lease", "time a node may be unreachable before its locks are lost; first node only")
 	fs.Var(choiceFlag(&f.voters, "1", "3", "5"), "voters", "number `N` of nodes that store the views: 1, 3 or 5; first node only")
-	fs.Var(choiceFlag(&f.algorithm, liveNames()...), "algorithm", "`NAME` of the algorithm that passes locks on; first node only (default "+liveNames()[0]+")")
+	fs.Var(algorithmsFlag(&f.algorithm), "algorithm", "algorithm `NAME` that passes locks on, or PREFIX=NAME for some locks, or several with commas; kept or kept:METHOD for kept locks; first node only (default "+liveNames()[0]+","+node.KeptPrefix+"=kept)")
 	fs.Var(durationFlag(&f.replace, time.Second, 24*time.Hour), "replace-after", "time a voter may be down before another node votes in its place; first node only")
 	fs.BoolVar(&f.ephemeral, "ephemeral", false, "leave the cluster when the node stops, because it will not return")
 	fs.Var(countFlag(&f.nodes, 1, maxServedNodes), "nodes", "number of nodes to run in this process, to try things out; in memory unless --data is given")
@@ -443,4 +445,18 @@ func (f *serveFlags) dataDir(name string) (string, error) {
 		return "", fmt.Errorf("cannot create %s for the node's data: %w: give --data or --memory", dir, err)
 	}
 	return filepath.Join(dir, name), nil
+}
+
+// algorithmsFlag takes the algorithms of a new cluster.
+func algorithmsFlag(to *string) pflag.Value {
+	names := append(liveNames(), "kept")
+	for _, m := range member.KeptMethods() {
+		names = append(names, member.Kept(m))
+	}
+	return textValue{to, func(s string) error {
+		if s == "" {
+			return errors.New("must be the name of an algorithm that runs live, or PREFIX=NAME, or several with commas: 'stile algorithms' lists them")
+		}
+		return node.CheckAlgorithm(s)
+	}, cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp)}
 }

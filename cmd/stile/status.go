@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -82,7 +83,7 @@ func printStatus(p *printer, s *node.Status) {
 		p.row("ghosts", "%d evicted, with leases that may still run", s.Ghosts)
 	}
 	p.row("lease", "%g s, expires in %.1f s", s.Lease, s.Left)
-	p.row("algorithm", "%s", s.Algorithm)
+	p.row("algorithm", "%s", strings.ReplaceAll(s.Algorithm, ",", ", "))
 	p.row("locks", "%d held through this node, %d waiting, %d known", s.Held, s.Waiting, s.Known)
 	p.row("clients", "%d", s.Clients)
 	p.gap()

@@ -11,27 +11,36 @@ import (
 	"strings"
 )
 
-// The variables that tell the command which lock it runs under. The fencing token grows
-// with every grant of the lock: a resource that refuses a smaller one than it has seen is
+// The variables that tell the command which locks it runs under. The fencing token grows
+// with every grant of a lock: a resource that refuses a smaller one than it has seen is
 // safe even where no process can be ended in time.
 const (
-	LockVariable     = "STILE_LOCK"
-	TokenVariable    = "STILE_TOKEN"
-	HeldVariable     = "STILE_HELD"     // names of this lock and of the outer ones, as a JSON array
+	LockVariable     = "STILE_LOCK"     // name of the first lock
+	TokenVariable    = "STILE_TOKEN"    // its token
+	TokensVariable   = "STILE_TOKENS"   // tokens of all locks by name, as a JSON object
+	HeldVariable     = "STILE_HELD"     // names of these locks and of the outer ones, as a JSON array
 	ElectionVariable = "STILE_ELECTION" // of a leader: the name of the election, which is its lock
 	TermVariable     = "STILE_TERM"     // of a leader: its term, which is the token
 )
 
-// Environ returns the environment with the lock's name and fencing token, which replace
-// those of an outer lock, and with the names of all locks that are held.
-func Environ(base []string, lock, token string) []string {
-	held, _ := json.Marshal(append(Held(base), lock)) // strings can be encoded
-	return with(base, LockVariable, lock, TokenVariable, token, HeldVariable, string(held))
+// A Lock is a lock that the command runs under.
+type Lock struct{ Name, Token string }
+
+// Environ returns the environment with the names and fencing tokens of locks, which replace
+// those of outer ones, and with the names of all locks that are held.
+func Environ(base []string, first Lock, others ...Lock) []string {
+	names, tokens := Held(base), map[string]string{}
+	for _, l := range append([]Lock{first}, others...) {
+		names, tokens[l.Name] = append(names, l.Name), l.Token
+	}
+	held, _ := json.Marshal(names) // strings can be encoded
+	all, _ := json.Marshal(tokens)
+	return with(base, LockVariable, first.Name, TokenVariable, first.Token, TokensVariable, string(all), HeldVariable, string(held))
 }
 
 // LeaderEnviron is Environ for the leader of an election.
-func LeaderEnviron(base []string, election, term string) []string {
-	return with(Environ(base, election, term), ElectionVariable, election, TermVariable, term)
+func LeaderEnviron(base []string, election Lock) []string {
+	return with(Environ(base, election), ElectionVariable, election.Name, TermVariable, election.Token)
 }
 
 // with returns an environment with variables, given as names and values.

@@ -73,15 +73,15 @@ func TestArguments(t *testing.T) {
 			t.Errorf("%q, shell %v: %q, %v; want %q", test.args, test.shell, got, err, test.want)
 		}
 	}
-	got := Environ([]string{"A=1", "STILE_LOCK=old", "STILE_LOCKS=x", "STILE_TOKEN=3"}, "disk", "7")
-	if want := []string{"A=1", "STILE_LOCKS=x", "STILE_LOCK=disk", "STILE_TOKEN=7", `STILE_HELD=["disk"]`}; !slices.Equal(got, want) {
+	got := Environ([]string{"A=1", "STILE_LOCK=old", "STILE_LOCKS=x", "STILE_TOKEN=3"}, Lock{"disk", "7"}, Lock{"a", "5"})
+	if want := []string{"A=1", "STILE_LOCKS=x", "STILE_LOCK=disk", "STILE_TOKEN=7", `STILE_TOKENS={"a":"5","disk":"7"}`, `STILE_HELD=["disk","a"]`}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
-	got = Environ(LeaderEnviron(got, `STILE_LOCK`, "8"), "x\n\"", "9")
-	if want := []string{"A=1", "STILE_LOCKS=x", "STILE_ELECTION=STILE_LOCK", "STILE_TERM=8", "STILE_LOCK=x\n\"", "STILE_TOKEN=9", `STILE_HELD=["disk","STILE_LOCK","x\n\""]`}; !slices.Equal(got, want) {
+	got = Environ(LeaderEnviron(got, Lock{"STILE_LOCK", "8"}), Lock{"x\n\"", "9"})
+	if want := []string{"A=1", "STILE_LOCKS=x", "STILE_ELECTION=STILE_LOCK", "STILE_TERM=8", "STILE_LOCK=x\n\"", "STILE_TOKEN=9", `STILE_TOKENS={"x\n\"":"9"}`, `STILE_HELD=["disk","a","STILE_LOCK","x\n\""]`}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if held := Held(got); !slices.Equal(held, []string{"disk", "STILE_LOCK", "x\n\""}) {
+	if held := Held(got); !slices.Equal(held, []string{"disk", "a", "STILE_LOCK", "x\n\""}) {
 		t.Errorf("%q", held)
 	}
 	if held := Held([]string{"STILE_HELD=disk"}); held != nil {

@@ -59,7 +59,7 @@ func front() int {
 	os.Unsetenv(playVariable)
 	syscall.CloseOnExec(3)
 	ctx, lose := context.WithCancelCause(context.Background())
-	cfg := Config{Args: p.Args, Shell: p.Shell, Grace: p.Grace, Linger: p.Linger, Env: Environ(os.Environ(), "disk", "7"),
+	cfg := Config{Args: p.Args, Shell: p.Shell, Grace: p.Grace, Linger: p.Linger, Env: Environ(os.Environ(), Lock{"disk", "7"}),
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}
 	if p.Lease != 0 {
 		cfg.Lease = NewLease(Now().Add(p.Lease))

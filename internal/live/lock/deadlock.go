@@ -23,8 +23,8 @@ func (d *Deadlock) Is(err error) bool { return err == ErrDeadlock }
 // before, longer after more tries, and sees to it that the request keeps its age.
 func (o *Options) Again(ctx context.Context, err error, tries int) bool {
 	var d *Deadlock
-	if o.Tx != 0 || !errors.As(err, &d) {
-		return false
+	if o.Tx != 0 || !errors.As(err, &d) || errors.Is(context.Cause(ctx), ErrDeadlock) {
+		return false // in the last case err may be that of the context, whose transaction must abort
 	}
 	o.Born = d.Born
 	Pause(ctx, tries)

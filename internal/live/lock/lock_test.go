@@ -71,6 +71,11 @@ func TestAgain(t *testing.T) {
 	if !plain.Again(t.Context(), err, 0) || plain.Born != 7 || part.Again(t.Context(), err, 0) || plain.Again(t.Context(), ErrBusy, 0) || plain.Again(t.Context(), nil, 0) {
 		t.Errorf("%+v, %+v", plain, part)
 	}
+	doomed, cancel := context.WithCancelCause(t.Context())
+	cancel(err)
+	if plain.Again(doomed, Done(doomed), 0) {
+		t.Error("it is made again though its context has ended, because another transaction must abort")
+	}
 }
 
 // Every cause of a loss has a text.

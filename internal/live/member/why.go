@@ -245,3 +245,34 @@ func (m *Member) explainKept(n int32, y *Why) {
 		y.Recovering = append(y.Recovering, e.suspect(int(i), false))
 	}
 }
+
+// An Edge is an edge of a wait-for graph: a transaction waits for another at a kept lock.
+// The lock's home knows all of them. Units and Spare are those of a deadlock.Arc.
+type Edge struct {
+	From, To     Wait
+	Holds        bool // To holds the lock; otherwise it waits before From
+	Units, Spare int
+}
+
+// Edges returns the wait-for graph of a kept lock whose home is here.
+func (m *Member) Edges(name string) []Edge {
+	if m.epoch == nil {
+		return nil
+	}
+	n := find(&m.epoch.table, name, hashName(name))
+	if n < 0 || m.epoch.books[n] == nil {
+		return nil
+	}
+	wait := func(a deadlock.Attempt) Wait {
+		w := Wait{Inc: a.Origin, Tx: uint64(a.Tx), Lock: name}
+		if rank := m.epoch.view.Rank(a.Origin); rank >= 0 {
+			w.Node = m.epoch.view.Members[rank].Name
+		}
+		return w
+	}
+	var all []Edge
+	for _, a := range m.epoch.books[n].keeper.Arcs() {
+		all = append(all, Edge{wait(a.From), wait(a.To), a.To.Seq == 0, a.Units, a.Spare})
+	}
+	return all
+}

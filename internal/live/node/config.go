@@ -173,6 +173,13 @@ func settingsFor(lease time.Duration) member.Settings {
 // chosen for them.
 const KeptPrefix = "kept/"
 
+// CheckAlgorithm returns why a new cluster cannot start with these algorithms, which are in
+// the form of Config.Algorithm, or nil.
+func CheckAlgorithm(text string) error {
+	_, err := (&Config{Algorithm: text, Spec: catalog.MakeLive}).choices()
+	return err
+}
+
 // choices returns the algorithms that a new cluster starts with.
 func (c *Config) choices() ([]member.Choice, error) {
 	var all []member.Choice

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/stile-lock/stile/internal/live/views"
 )
 
 // A founder founds only if all others answer, and none of them has a cluster.
@@ -126,6 +128,13 @@ func TestChoices(t *testing.T) {
 		}
 		if (err == nil) != (want != "") || strings.Join(got, " ") != want {
 			t.Errorf("%q: %q, %v", text, got, err)
+		}
+		if err != nil {
+			continue
+		}
+		c.Algorithm = chosen(&views.Record{Choices: all})
+		if again, err := c.choices(); !slices.Equal(again, all) {
+			t.Errorf("%q: the status says %q, which means %v, %v", text, c.Algorithm, again, err)
 		}
 	}
 }

@@ -30,6 +30,10 @@ type LockQuery struct {
 	// If not 0: instead of pages, this many locks at most that are acquired most often, in
 	// use or not, and as many whose requests have waited longest.
 	Top int `json:"top,omitempty"`
+
+	// Whether homes list which transactions wait for which, also for locks that no process
+	// holds or requests through them.
+	Graph bool `json:"graph,omitempty"`
 }
 
 // A LockPage lists locks in the order of their names. L is LockInfo, or the JSON of one.
@@ -50,6 +54,23 @@ type LockInfo struct {
 	Unlisted  int          `json:"unlisted,omitempty"` // number of other holders and waiters
 	Why       string       `json:"why"`                // why requests wait here
 	Acquired  uint64       `json:"acquired,omitempty"` // Top: acquisitions here, since the lock is known to be busy
+	Edges     []EdgeInfo   `json:"edges,omitempty"`    // Graph: which transactions wait for which, if this node is the lock's home
+	Cut       bool         `json:"cut,omitempty"`      // there are more edges
+}
+
+// An EdgeInfo says that a transaction waits for another at a kept lock.
+type EdgeInfo struct {
+	From  TxInfo `json:"from"`
+	To    TxInfo `json:"to"`
+	Holds bool   `json:"holds"` // To holds the lock; otherwise it waits before From
+	Units int    `json:"units"` // of a semaphore: that To has or wants; 1 of others
+	Spare int    `json:"spare"` // From waits until those it waits for have no more units together
+}
+
+// A TxInfo names a transaction.
+type TxInfo struct {
+	Node string `json:"node"` // at which it began
+	Tx   uint64 `json:"tx"`   // its number there
 }
 
 // A Party is a process that holds a lock or waits for one.
@@ -109,6 +130,7 @@ const (
 	maxPage   = 1000 // locks
 	maxListed = 500  // waiters of a lock
 	maxShared = 100  // holders of a lock besides the first
+	maxEdges  = 1000 // edges of a lock
 )
 
 // locks answers a query for locks in use at this node. It lists only those that the caller
@@ -143,8 +165,14 @@ func (n *Node) locks(q *LockQuery, who *Caller) ([]byte, error) {
 	size := 0
 	for i, name := range names {
 		w, _ := m.Explain(name)
-		if w.Holder != nil || len(w.Waiters) > 0 {
-			b, err := json.Marshal(n.describe(m, &w))
+		var edges []member.Edge
+		if q.Graph {
+			edges = m.Edges(name)
+		}
+		if w.Holder != nil || len(w.Waiters) > 0 || len(edges) > 0 {
+			l := n.describe(m, &w)
+			l.graph(edges)
+			b, err := json.Marshal(l)
 			if err != nil {
 				return nil, err
 			}
@@ -207,6 +235,18 @@ func (n *Node) describe(m *member.Member, w *member.Why) LockInfo {
 		l.Why = n.reason(w, now)
 	}
 	return l
+}
+
+// graph describes which transactions wait for which.
+func (l *LockInfo) graph(edges []member.Edge) {
+	if l.Cut = len(edges) > maxEdges; l.Cut {
+		edges = edges[:maxEdges]
+	}
+	tx := func(w *member.Wait) TxInfo { return TxInfo{cmp.Or(w.Node, fmt.Sprint(w.Inc)), w.Tx} }
+	for i := range edges {
+		e := &edges[i]
+		l.Edges = append(l.Edges, EdgeInfo{tx(&e.From), tx(&e.To), e.Holds, e.Units, e.Spare})
+	}
 }
 
 // demand describes what a request for a kept lock has. Others have no transaction.

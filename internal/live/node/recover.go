@@ -67,7 +67,7 @@ func Recover(dir string, from *Backup, seen uint64) (*Recovery, error) {
 // completes what is missing.
 func (f *folder) begin(x *recovery) (*Recovery, error) {
 	r := x.record()
-	all := &Recovery{Data: f.dir, Cluster: clusterID(x.Cluster), Seen: x.Seen, First: x.First(r), Lease: seconds(time.Duration(r.Settings.Lease)), Voters: r.Wanted, Algorithm: usual(r), Members: []MemberInfo{}, Forgotten: []string{}, Kept: []string{}}
+	all := &Recovery{Data: f.dir, Cluster: clusterID(x.Cluster), Seen: x.Seen, First: x.First(r), Lease: seconds(time.Duration(r.Settings.Lease)), Voters: r.Wanted, Algorithm: chosen(r), Members: []MemberInfo{}, Forgotten: []string{}, Kept: []string{}}
 	if r.Cluster != 0 {
 		all.Lost = clusterID(r.Cluster)
 	}

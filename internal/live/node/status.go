@@ -45,8 +45,8 @@ type Status struct {
 	Left      float64      `json:"lease_left_s"` // time left of this node's own lease
 	Leader    string       `json:"leader"`       // leader of the view service; empty if unknown to this node
 	Term      uint64       `json:"term"`
-	Settled   bool         `json:"settled"` // this node leads, and no change of voters is in progress
-	Algorithm string       `json:"algorithm"`
+	Settled   bool         `json:"settled"`   // this node leads, and no change of voters is in progress
+	Algorithm string       `json:"algorithm"` // all of them, in the form of Config.Algorithm
 	Members   []MemberInfo `json:"members"`
 	Ghosts    int          `json:"ghosts"` // evicted members whose leases may still run
 	Clients   int          `json:"clients"`
@@ -134,7 +134,7 @@ func (n *Node) status() Status {
 	now := n.clock()
 	s := Status{
 		Node: n.c.Name, Address: n.address, State: n.state().String(), Cluster: clusterID(cmp.Or(r.Cluster, n.cluster)),
-		Epoch: r.Epoch, Lease: seconds(time.Duration(r.Settings.Lease)), Algorithm: usual(r), Members: []MemberInfo{}, Ghosts: len(r.Ghosts),
+		Epoch: r.Epoch, Lease: seconds(time.Duration(r.Settings.Lease)), Algorithm: chosen(r), Members: []MemberInfo{}, Ghosts: len(r.Ghosts),
 	}
 	for _, c := range r.Earlier {
 		s.Recovered = append(s.Recovered, clusterID(c))
@@ -178,14 +178,16 @@ func (n *Node) status() Status {
 	return s
 }
 
-// usual returns the algorithm of names without a special one.
-func usual(r *views.Record) (algorithm string) {
+// chosen returns the algorithms of a cluster, in the form of Config.Algorithm.
+func chosen(r *views.Record) string {
+	var all []string
 	for _, c := range r.Choices {
-		if c.Prefix == "" {
-			algorithm = c.Algorithm
+		if c.Prefix != "" {
+			c.Algorithm = c.Prefix + "=" + c.Algorithm
 		}
+		all = append(all, c.Algorithm)
 	}
-	return algorithm
+	return strings.Join(all, ",")
 }
 
 // clusterID returns the number of a cluster as people see it.

@@ -26,15 +26,17 @@ type Locks struct {
 
 // A Lock is a lock in use.
 type Lock struct {
-	Name      string   `json:"name"`
-	Algorithm string   `json:"algorithm"`
-	Home      string   `json:"home"`
-	Holder    *Holder  `json:"holder"`           // null if no node reports one
-	Shared    []Holder `json:"shared,omitempty"` // of a kept lock: the other holders, in the order of their tokens
-	Waiters   []Waiter `json:"waiters"`
-	Unlisted  int      `json:"unlisted,omitempty"` // number of other holders and waiters
-	Acquired  uint64   `json:"acquired,omitempty"` // by requests at all nodes, as far as they are counted
-	Through   []string `json:"-"`                  // addresses of the nodes that report a holder: several if a client has moved
+	Name      string          `json:"name"`
+	Algorithm string          `json:"algorithm"`
+	Home      string          `json:"home"`
+	Holder    *Holder         `json:"holder"`           // null if no node reports one
+	Shared    []Holder        `json:"shared,omitempty"` // of a kept lock: the other holders, in the order of their tokens
+	Waiters   []Waiter        `json:"waiters"`
+	Unlisted  int             `json:"unlisted,omitempty"` // number of other holders and waiters
+	Acquired  uint64          `json:"acquired,omitempty"` // by requests at all nodes, as far as they are counted
+	Edges     []node.EdgeInfo `json:"edges,omitempty"`    // if the query asks for the graph, of a kept lock
+	Cut       bool            `json:"cut,omitempty"`      // there are more edges
+	Through   []string        `json:"-"`                  // addresses of the nodes that report a holder: several if a client has moved
 }
 
 // A Holder holds a lock.
@@ -171,6 +173,7 @@ func merge(found map[string]*Lock, l *node.LockInfo, address string) {
 		}
 	}
 	x.Unlisted += l.Unlisted
+	x.Edges, x.Cut = append(x.Edges, l.Edges...), x.Cut || l.Cut
 	x.Acquired += l.Acquired
 	for _, w := range l.Waiters {
 		x.Waiters = append(x.Waiters, Waiter{l.Node, w, l.Why})

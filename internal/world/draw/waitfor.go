@@ -38,7 +38,7 @@ func WaitFor(g *deadlock.Graph, p Caption) string {
 	}
 	d := &drawing{
 		g: shown, real: g, p: p, nodes: shown.Nodes(), edges: shown.Edges(), cycles: shown.Cycles(),
-		at: map[algorithm.ID]point{}, ring: map[algorithm.ID]int{}, done: map[algorithm.ID]bool{},
+		at: map[algorithm.ID]point{}, ring: map[algorithm.ID]int{}, done: map[algorithm.ID]bool{}, far: map[algorithm.ID]int{},
 	}
 	d.place()
 	c := &Canvas{}
@@ -86,6 +86,7 @@ type drawing struct {
 	at            map[algorithm.ID]point
 	ring          map[algorithm.ID]int // 1 + the number of the cycle it is part of
 	done          map[algorithm.ID]bool
+	far           map[algorithm.ID]int // what steps has found
 	width, height float64
 	signs         []sign // entries for the legend
 }
@@ -246,10 +247,14 @@ func (d *drawing) rest(x, top, bottom float64) (float64, float64) {
 
 // steps returns the distance of tx from a transaction that waits for none.
 func (d *drawing) steps(tx algorithm.ID) int {
-	n := 0
+	n, known := d.far[tx]
+	if known {
+		return n
+	}
 	for _, e := range d.g.From(tx) {
 		n = max(n, 1+d.steps(e.To))
 	}
+	d.far[tx] = n
 	return n
 }
 

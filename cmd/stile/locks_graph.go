@@ -1,0 +1,94 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/deadlock"
+	"github.com/stile-lock/stile/internal/live/survey"
+	"github.com/stile-lock/stile/internal/words"
+	"github.com/stile-lock/stile/internal/world/draw"
+)
+
+// Bounds of a wait-for graph that is shown.
+const (
+	maxLabel    = 24  // columns of a lock's name
+	maxVertices = 100 // in a picture
+)
+
+// A graphReport is the JSON output of --graph.
+type graphReport struct {
+	*survey.Graph
+	Unasked []survey.Silent `json:"unasked"`
+}
+
+// waitsFor returns a graph whose processes are the first vertices, numbered from P1 on.
+func waitsFor(g *survey.Graph, most int) *deadlock.Graph {
+	shown := &deadlock.Graph{}
+	for _, e := range g.Edges {
+		if e.From < most && e.To < most {
+			shown.Add(algorithm.ID(e.From), algorithm.ID(e.To), truncate(words.Quoted(e.Lock), maxLabel))
+		}
+	}
+	return shown
+}
+
+// drawGraph draws a wait-for graph.
+func drawGraph(g *survey.Graph) string {
+	c := draw.Caption{Title: "Wait-for graph", Note: graphSummary(g), Victim: algorithm.None}
+	if more := len(g.Vertices) - maxVertices; more > 0 {
+		c.Note += fmt.Sprintf("; %d not shown", more)
+	}
+	return draw.WaitFor(waitsFor(g, maxVertices), c)
+}
+
+// graphSummary says how many wait, and whether there are deadlocks.
+func graphSummary(g *survey.Graph) string {
+	waiting := map[int]bool{}
+	for _, e := range g.Edges {
+		waiting[e.From] = true
+	}
+	deadlocks := "no deadlock"
+	if n := len(g.Deadlocks); n > 0 {
+		deadlocks = words.Plural(n, "deadlock")
+	}
+	return fmt.Sprintf("%s, %s", words.Plural(len(waiting), "waiting process"), deadlocks)
+}
+
+// printGraph prints a wait-for graph, and what its processes are.
+func printGraph(p *printer, g *survey.Graph, unasked []survey.Silent) {
+	p.line("%s", graphSummary(g))
+	if len(g.Edges) > 0 {
+		p.gap()
+		p.graph(waitsFor(g, len(g.Vertices)))
+		p.gap()
+	}
+	for _, cycle := range g.Deadlocks {
+		var ids []algorithm.ID
+		for _, i := range append(cycle, cycle[0]) {
+			ids = append(ids, algorithm.ID(i))
+		}
+		p.text(0, "deadlock: "+deadlock.Chain(ids))
+	}
+	for i, v := range g.Vertices[:min(len(g.Vertices), maxVertices)] {
+		p.line("%s", truncate(fmt.Sprintf("%-4v %s", algorithm.ID(i), vertexText(&v)), screenWidth))
+		if len(v.Holds) > 0 {
+			p.line("%s", truncate("       holds "+quotedNames(v.Holds), screenWidth))
+		}
+	}
+	if more := len(g.Vertices) - maxVertices; more > 0 {
+		p.line("and %s", words.Plural(more, "more process"))
+	}
+	if g.Cut {
+		p.text(0, "A lock has so many waiting requests that some are missing here, and deadlocks with them.")
+	}
+	printUnasked(p, unasked)
+}
+
+// vertexText says what a vertex is.
+func vertexText(v *survey.Vertex) string {
+	if v.Tx == 0 {
+		return v.Who
+	}
+	return fmt.Sprintf("transaction %d of %s: %s", v.Tx, v.Node, v.Who)
+}
