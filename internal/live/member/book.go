@@ -78,6 +78,9 @@ func (m *Member) requested(n int32, rank int, r deadlock.Request, units int, try
 	default:
 		if effects, ok := b.keeper.Request(r); ok {
 			b.where[idOf(r.Attempt)] = rank
+			if paths := m.pathsOf(n); paths != nil {
+				paths.Requested(r.Attempt)
+			}
 			m.carryOut(b, effects)
 		}
 	}
@@ -85,8 +88,9 @@ func (m *Member) requested(n int32, rank int, r deadlock.Request, units int, try
 	return nil
 }
 
-// ended handles the end of a hold, or of a request that waits.
-func (m *Member) ended(n int32, rank int, who deadlock.Attempt) {
+// ended handles the end of a hold, or of a request that waits. The transaction does not wait
+// now, with any of its requests up to the last one.
+func (m *Member) ended(n int32, rank int, who deadlock.Attempt, last int) {
 	b := m.epoch.books[n]
 	if b == nil {
 		return
@@ -95,6 +99,11 @@ func (m *Member) ended(n int32, rank int, who deadlock.Attempt) {
 		return // it was refused, or died
 	}
 	delete(b.where, idOf(who))
+	if paths := m.pathsOf(n); paths != nil {
+		over := who
+		over.Seq = last
+		paths.Ended(over)
+	}
 	m.carryOut(b, b.keeper.Release(who))
 	m.shelve(b)
 }
@@ -120,6 +129,9 @@ func (m *Member) carryOut(b *book, effects []deadlock.Effect) {
 		case deadlock.Grant:
 			t := Token{x.Epoch, x.Count}
 			e.table.lock(b.lock).count = x.Count
+			if paths := m.pathsOf(b.lock); paths != nil {
+				paths.Granted(x.Attempt, int(b.lock))
+			}
 			if rank == e.me {
 				m.got(x.Attempt, t)
 			} else {
@@ -131,6 +143,10 @@ func (m *Member) carryOut(b *book, effects []deadlock.Effect) {
 			delete(b.where, idOf(x.Attempt))
 			m.order(rank, x.Attempt, &Victim{How: Died, Cycle: []Wait{m.waitOf(x.By, b.lock)}})
 		}
+	}
+	if paths := m.pathsOf(b.lock); paths != nil {
+		paths.Queued(b.keeper.Waits()...)
+		m.push()
 	}
 }
 

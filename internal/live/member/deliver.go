@@ -184,12 +184,22 @@ func (m *Member) aboutKept(n int32, rank int, f *frame) error {
 	e := m.epoch
 	home := int(e.table.lock(n).home)
 	switch f.kind {
-	case wantFrame, endFrame:
+	case waitsFrame, waitedFrame:
+		if f.who.Origin != e.view.Members[rank].Inc {
+			return fmt.Errorf("%w: %v by a transaction of incarnation %d", errUnexpected, f.kind, f.who.Origin)
+		}
+		m.awaited(n, f.who, f.kind == waitsFrame)
+		return nil
+	case wantFrame, endFrame, pathFrame:
 		if home != e.me {
 			return fmt.Errorf("%w: %v of %q, which has another home", errUnexpected, f.kind, f.name)
 		}
+		if f.kind == pathFrame {
+			m.pushed(n, f.path)
+			return nil
+		}
 		if f.kind == endFrame {
-			m.ended(n, rank, f.who)
+			m.ended(n, rank, f.who, int(f.round))
 			return nil
 		}
 		if f.who.Origin != e.view.Members[rank].Inc {
@@ -213,9 +223,9 @@ func (m *Member) aboutKept(n int32, rank int, f *frame) error {
 
 // aboutTx handles a frame about a transaction, or the graph of those that wait.
 func (m *Member) aboutTx(rank int, f *frame) error {
-	ofCoordinator := f.kind == collectFrame || f.kind == confirmFrame
-	switch {
-	case ofCoordinator && rank != coordinator, !ofCoordinator && f.kind != doomFrame && m.epoch.me != coordinator:
+	ofCoordinator := f.kind == collectFrame || f.kind == confirmFrame && !f.ext
+	toCoordinator := f.kind == demandFrame || f.kind == graphFrame || f.kind == confirmedFrame && !f.ext
+	if ofCoordinator && rank != coordinator || toCoordinator && m.epoch.me != coordinator {
 		return fmt.Errorf("%w: %v, but the coordinator is %s", errUnexpected, f.kind, m.epoch.view.Members[coordinator].Name)
 	}
 	switch f.kind {
@@ -228,9 +238,9 @@ func (m *Member) aboutTx(rank int, f *frame) error {
 	case graphFrame:
 		m.graph(rank, f.round, f.arcs, f.more)
 	case confirmFrame:
-		m.send(rank, &frame{kind: confirmedFrame, who: f.who, yes: m.stillWaits(f.who)})
+		m.send(rank, &frame{kind: confirmedFrame, who: f.who, lock: m.stillWaits(f.who), ext: f.ext})
 	case confirmedFrame:
-		m.confirmed(f.who, f.yes)
+		m.confirmed(f.who, f.lock, f.ext)
 	}
 	return nil
 }

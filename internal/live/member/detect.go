@@ -20,7 +20,7 @@ const (
 	giveUp = 2 * Second
 )
 
-// A detector is the coordinator's state.
+// A detector is the coordinator's state, and what members need to describe deadlocks.
 type detector struct {
 	round   uint64
 	missing uint64 // ranks whose graphs of this round have not arrived
@@ -28,7 +28,7 @@ type detector struct {
 	arcs    []deadlock.Arc
 	locks   []string // names of those in arcs
 	asks    deadlock.Inquiries
-	waits   map[deadlock.Attempt][]string // by the victim of a deadlock that is being confirmed: what those in it wait for
+	waits   map[deadlock.Attempt]string // what those wait for who have been asked
 }
 
 // An arc is an edge of a local graph, as frames carry it.
@@ -151,31 +151,11 @@ func (m *Member) graph(rank int, round uint64, arcs []arc, more bool) {
 // search ends a round: it asks about the deadlocks that it has found.
 func (m *Member) search(d *detector) {
 	found := deadlock.Deadlocks(d.arcs)
-	waits := map[deadlock.Attempt]string{}
-	for _, a := range d.arcs {
-		waits[a.From] = d.locks[a.Lock]
-	}
 	d.arcs, d.locks = nil, nil
 	for _, x := range found {
-		if d.asks.About(x.Victim) {
-			continue
-		}
-		d.asks.Open(x)
-		if d.waits == nil {
-			d.waits = map[deadlock.Attempt][]string{}
-		}
-		d.waits[x.Victim] = nil
-		for _, who := range x.Cycle {
-			d.waits[x.Victim] = append(d.waits[x.Victim], waits[who])
-		}
-		for _, who := range x.Behind {
-			if rank := m.epoch.view.Rank(who.Origin); rank < 0 {
-				m.confirmed(who, false) // its member has left: so has the transaction
-			} else if rank == m.epoch.me {
-				m.confirmed(who, m.stillWaits(who))
-			} else {
-				m.send(rank, &frame{kind: confirmFrame, who: who})
-			}
+		if !d.asks.About(x.Victim) {
+			d.asks.Open(x)
+			m.inquire(x, false)
 		}
 	}
 	if d.again {
@@ -183,29 +163,62 @@ func (m *Member) search(d *detector) {
 	}
 }
 
-// stillWaits reports whether a transaction here waits with this request.
-func (m *Member) stillWaits(who deadlock.Attempt) bool {
-	p := m.partOf(who)
-	return p != nil && p.state == wants && p.tx.doomed == nil
+// inquire asks the members of the transactions in a deadlock whether they still wait. The
+// answers are for the coordinator's detector, or for that of paths.
+func (m *Member) inquire(x deadlock.Deadlock, paths bool) {
+	for _, who := range x.Behind {
+		switch rank := m.epoch.view.Rank(who.Origin); rank {
+		case -1:
+			m.confirmed(who, "", paths) // its member has left: so has the transaction
+		case m.epoch.me:
+			m.confirmed(who, m.stillWaits(who), paths)
+		default:
+			m.send(rank, &frame{kind: confirmFrame, who: who, ext: paths})
+		}
+	}
 }
 
-// confirmed handles the answer of a transaction's member.
-func (m *Member) confirmed(who deadlock.Attempt, yes bool) {
-	d := m.detector()
-	x, all := d.asks.Answered(who, yes)
-	if x == nil {
-		return
+// stillWaits returns the name of the lock for which a transaction here waits with this
+// request; empty if it does not.
+func (m *Member) stillWaits(who deadlock.Attempt) string {
+	if p := m.partOf(who); p != nil && p.state == wants && p.tx.doomed == nil {
+		return p.name
 	}
-	names := d.waits[x.Victim]
-	delete(d.waits, x.Victim)
+	return ""
+}
+
+// confirmed handles the answer of a transaction's member: what it still waits for.
+func (m *Member) confirmed(who deadlock.Attempt, lock string, paths bool) {
+	d := m.detector()
+	if lock != "" {
+		if len(d.waits) >= maxWaits || d.waits == nil {
+			d.waits = map[deadlock.Attempt]string{}
+		}
+		d.waits[who] = lock
+	}
+	var x *deadlock.Deadlock
+	all := false
+	if paths {
+		if m.epoch.paths != nil {
+			x = m.epoch.paths.Answered(who, lock != "")
+			all = x != nil
+			defer m.push()
+		}
+	} else {
+		x, all = d.asks.Answered(who, lock != "")
+	}
 	if !all {
-		return // if there is a deadlock after all, those in it demand another round
+		return // if there is a deadlock after all, it will be found again
 	}
 	v := &Victim{How: InCycle}
-	for i, a := range x.Cycle {
-		v.Cycle = append(v.Cycle, Wait{Inc: a.Origin, Tx: uint64(a.Tx), Lock: names[i]})
+	for _, a := range x.Cycle {
+		v.Cycle = append(v.Cycle, Wait{Inc: a.Origin, Tx: uint64(a.Tx), Lock: d.waits[a]})
 	}
 	if rank := m.epoch.view.Rank(x.Victim.Origin); rank >= 0 {
 		m.order(rank, x.Victim, v)
 	}
 }
+
+// maxWaits is how many names of locks are kept for descriptions of deadlocks. After that they
+// are forgotten, and a description may lack some.
+const maxWaits = 10_000

@@ -39,6 +39,7 @@ type epoch struct {
 	books    map[int32]*book // of the kept locks whose home it is
 	bookList []*book         // the same, in a fixed order
 	mine     []*part         // what the member itself must enter into them
+	paths    *deadlock.Paths // of distributed detection; nil if it is not in use
 	detector *detector       // of the coordinator; nil before the first round
 
 	newest map[int32]Token // at homes that have not released the lock: the highest token reported or claimed; kept when no use is
@@ -305,7 +306,7 @@ func (m *Member) install(v View) error {
 	if old != nil {
 		clear(old.reports) // they are void, and so are its queries
 		old.reporting, old.queries = 0, nil
-		old.books, old.bookList, old.detector = nil, nil, nil
+		old.books, old.bookList, old.detector, old.paths = nil, nil, nil, nil
 		m.carry(old)
 		m.carryKept()
 	}
@@ -316,7 +317,15 @@ func (m *Member) install(v View) error {
 		m.pursueAll(rank)
 	}
 	m.reconsider()
-	return m.reportMine()
+	if err := m.reportMine(); err != nil {
+		return err
+	}
+	m.kept.each(func(p *part) {
+		if p.state == wants {
+			m.awaits(p, true)
+		}
+	})
+	return nil
 }
 
 // beginReports makes the first part of the REPORT to each other member, which is the

@@ -31,11 +31,14 @@ const (
 	grantFrame                      // the home has granted it
 	refuseFrame                     // the home refuses it, and why
 	endFrame                        // the request, or the hold, has ended
+	waitsFrame                      // a transaction that holds a kept lock of the receiver waits for this one
+	waitedFrame                     // it no longer does
+	pathFrame                       // transactions that wait, each for the next, and the last for this lock
 	doomFrame                       // the transaction must abort, and why
 	demandFrame                     // to the coordinator: look for deadlocks
 	collectFrame                    // from the coordinator: send the graph of the kept locks whose home the receiver is
 	graphFrame                      // this is it
-	confirmFrame                    // from the coordinator: does this request still wait?
+	confirmFrame                    // from a detector: does this request still wait?
 	confirmedFrame                  // whether it does
 	frameKinds
 )
@@ -65,16 +68,17 @@ type frame struct {
 	through []uint64 // claim: incarnations through which the client was confirmed to hold the lock, last the one that it rests on
 	verdict verdict  // claimed
 
-	who     deadlock.Attempt // want, grant, refuse, end, doom, confirm, confirmed
-	mode    deadlock.Mode    // want
-	units   int              // want: of the semaphore; again says whether it is a try
-	ext     bool             // want: as in deadlock.Request
-	refusal refusal          // refuse
-	victim  *Victim          // doom
-	round   uint64           // collect, graph
-	arcs    []arc            // graph
-	yes     bool             // confirmed
-	kept    []keptLine       // report
+	who     deadlock.Attempt   // want, grant, refuse, end, doom, confirm, confirmed
+	mode    deadlock.Mode      // want
+	units   int                // want: of the semaphore; again says whether it is a try
+	ext     bool               // want: as in deadlock.Request; confirm, confirmed: the detector is that of paths
+	refusal refusal            // refuse
+	victim  *Victim            // doom
+	round   uint64             // collect, graph; end: number of the transaction's last request
+	arcs    []arc              // graph
+	path    []deadlock.Attempt // path
+	lock    string             // confirmed: name of the lock that it waits for; empty if it does not wait
+	kept    []keptLine         // report
 }
 
 // named reports whether frames of this kind are about one lock.

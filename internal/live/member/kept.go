@@ -32,7 +32,7 @@ func Kept(m deadlock.Method) string { return keptPrefix + m.Name }
 // KeptMethods returns the methods that kept locks can have, the default first.
 func KeptMethods() []deadlock.Method {
 	return []deadlock.Method{
-		deadlock.DetectCentral(), deadlock.WoundWait(), deadlock.WaitDie(), deadlock.Ordered(), deadlock.Timeout(), deadlock.None(),
+		deadlock.DetectCentral(), deadlock.DetectDistributed(), deadlock.WoundWait(), deadlock.WaitDie(), deadlock.Ordered(), deadlock.Timeout(), deadlock.None(),
 	}
 }
 
@@ -166,6 +166,9 @@ func (m *Member) want(c *session, n int32, name string, a Ask) (Ticket, error) {
 	t := p.w.ticket
 	m.nudgeLater(p)
 	m.ask(p, n)
+	if p.state == wants && p.w != nil {
+		m.awaits(p, true)
+	}
 	return t, nil
 }
 
@@ -299,6 +302,9 @@ func (m *Member) unkeep(p *part) error {
 // done ends a request, whatever its state, and notifies the home.
 func (m *Member) done(p *part) {
 	e := m.epoch
+	if p.state == wants && !p.owed {
+		m.awaits(p, false)
+	}
 	m.drops(p)
 	if p.owed {
 		return // the home never hears of it
@@ -306,9 +312,9 @@ func (m *Member) done(p *part) {
 	n := lockOf(e, p.name)
 	who := p.Attempt
 	if home := int(e.table.lock(n).home); home == e.me {
-		m.ended(n, e.me, who)
+		m.ended(n, e.me, who, p.tx.last)
 	} else {
-		m.send(home, &frame{kind: endFrame, name: e.table.name(n), who: who})
+		m.send(home, &frame{kind: endFrame, name: e.table.name(n), who: who, round: uint64(p.tx.last)})
 	}
 }
 

@@ -24,11 +24,18 @@ type keptStorm struct {
 	units    map[string]int
 	tokens   map[string][2]Token // the highest token of any hold, and of an exclusive one
 	quiet    bool                // no more faults
+	trace    bool                // log what happens
 	changes  bool                // an operator chooses other kinds of locks
 	lag      [5]int              // how slow links are
 	patience int                 // how seldom a request is cancelled
 
 	holds, victims, views int
+}
+
+func (s *keptStorm) logf(format string, args ...any) {
+	if s.trace {
+		s.tb.Logf("%d "+format, append([]any{s.now / 1000}, args...)...)
+	}
 }
 
 type keptProc struct {
@@ -95,7 +102,7 @@ func newKeptStorm(tb testing.TB, method string, seed uint64) *keptStorm {
 	s.view = View{Epoch: 1, Choices: []Choice{{"", keptPrefix + method, 1}}}
 	for i := range 2 + s.r.IntN(3) {
 		name := string(rune('a' + i))
-		if s.names = append(s.names, name); s.r.IntN(3) == 0 {
+		if s.names = append(s.names, name); s.r.IntN(3) == 0 && method != distributed {
 			s.units[name] = 2 + s.r.IntN(3)
 		}
 	}
@@ -141,6 +148,7 @@ func (s *keptStorm) install(p *keptProc) {
 	if p.epoch != nil && p.epoch.view.Epoch == s.view.Epoch {
 		return
 	}
+	s.logf("m%d installs %d", p.Inc, s.view.Epoch)
 	if err := p.Install(s.now, s.view); err != nil {
 		s.tb.Fatal(err)
 	}
@@ -183,6 +191,7 @@ func (s *keptStorm) event(p *keptProc, e Event) {
 		s.tb.Fatalf("%v of an unknown ticket", e.Kind)
 	}
 	a := h.app
+	s.logf("m%d: %q %v: kind %d cause %d token %v", p.Inc, h.name, h.mode, e.Kind, e.Cause, e.Token)
 	if e.Born != 0 {
 		a.born = e.Born
 	}
@@ -255,6 +264,9 @@ func (s *keptStorm) judgeVictim(h *keptHold, v *Victim) {
 	begin, end := Instant(0), Never
 	for _, w := range v.Cycle {
 		h := s.waited(w)
+		if h == nil && s.changes {
+			return // a request for an ordinary lock that has become one of a transaction
+		}
 		if h == nil {
 			s.tb.Fatalf("phantom: %v did not wait for %q: %v", w, w.Lock, v)
 		}
@@ -326,9 +338,12 @@ func (s *keptStorm) act(a *keptApp) {
 		}
 		a.plan = a.plan[1:]
 		a.waits = &keptHold{keptWish: w, app: a, ticket: t, since: s.now}
+		s.logf("m%d requests %q %v, terms %+v", p.Inc, w.name, w.mode, terms)
 		a.past = append(a.past, a.waits)
 		if x := p.waiter(t); x != nil && x.part != nil {
 			a.waits.tx = x.part.Tx
+		} else if len(a.has) > 0 { // it has ended already
+			a.waits.tx = a.has[0].tx
 		}
 		s.take(p)
 	}
@@ -371,6 +386,7 @@ func (s *keptStorm) end(a *keptApp, again bool) {
 		s.take(p)
 	}
 	for _, h := range a.has {
+		s.logf("m%d releases %q %v", p.Inc, h.name, h.token)
 		h.until = 0 // it has stopped
 		if h.ended == 0 {
 			h.ended = s.now
@@ -419,6 +435,7 @@ func (s *keptStorm) commit() {
 	}
 	s.view = v
 	s.views++
+	s.logf("view %+v", v)
 }
 
 // renew has the view service handle the renewals of a process.

@@ -15,6 +15,12 @@ func (f *frame) appendKept(w *writer) {
 	case collectFrame:
 		w.number(f.round)
 		return
+	case pathFrame:
+		w.number(uint64(len(f.path)))
+		for _, a := range f.path {
+			w.attempt(a)
+		}
+		return
 	case graphFrame:
 		w.number(f.round)
 		w.bool(f.more)
@@ -37,10 +43,15 @@ func (f *frame) appendKept(w *writer) {
 		w.bool(f.again)
 	case grantFrame:
 		w.token(f.token)
+	case endFrame:
+		w.number(f.round)
 	case refuseFrame:
 		w.number(uint64(f.refusal))
+	case confirmFrame:
+		w.bool(f.ext)
 	case confirmedFrame:
-		w.bool(f.yes)
+		w.bool(f.ext)
+		w.text(f.lock)
 	case doomFrame:
 		w.number(uint64(f.victim.How))
 		w.number(uint64(len(f.victim.Cycle)))
@@ -60,6 +71,11 @@ func (f *frame) parseKept(s *scanner) {
 	case collectFrame:
 		f.round = s.number()
 		return
+	case pathFrame:
+		for range s.many() {
+			f.path = append(f.path, s.attempt())
+		}
+		return
 	case graphFrame:
 		f.round, f.more = s.number(), s.bool()
 		for range s.many() {
@@ -74,10 +90,14 @@ func (f *frame) parseKept(s *scanner) {
 		f.ext, f.again = s.bool(), s.bool()
 	case grantFrame:
 		f.token = s.token()
+	case endFrame:
+		f.round = uint64(s.count())
 	case refuseFrame:
 		f.refusal = refusal(s.below(uint64(refusals)))
+	case confirmFrame:
+		f.ext = s.bool()
 	case confirmedFrame:
-		f.yes = s.bool()
+		f.ext, f.lock = s.bool(), s.text()
 	case doomFrame:
 		f.victim = &Victim{How: How(s.below(uint64(hows)))}
 		for range s.many() {

@@ -28,7 +28,7 @@ const FrameKinds = int(frameKinds)
 func FrameNames() [FrameKinds]string {
 	return [...]string{
 		"ALG", "TOUCH", "REPORT", "RELEASED", "QUERY", "ANSWER", "LEND", "RETURN", "DONE", "PROBE", "BUSY", "FREE", "CLAIM", "CLAIMED",
-		"WANT", "GRANT", "REFUSE", "END", "DOOM", "DEMAND", "COLLECT", "GRAPH", "CONFIRM", "CONFIRMED",
+		"WANT", "GRANT", "REFUSE", "END", "WAITS", "WAITED", "PATH", "DOOM", "DEMAND", "COLLECT", "GRAPH", "CONFIRM", "CONFIRMED",
 	}
 }
 

@@ -150,6 +150,9 @@ func (m *Member) Unlock(now Instant, name string, t Token) error {
 	if u == nil {
 		return ErrNotHeld
 	}
+	if u.shared {
+		return ErrNotHeld // others have shared it, and may still act
+	}
 	lost := u.lapsed
 	if m.leave(u); lost { // the caller confirms that it no longer acts
 		return ErrNotHeld
