@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/deadlock"
 )
 
@@ -239,7 +240,7 @@ func TestKeptEarlyRelease(t *testing.T) {
 	f.settle()
 	f.release(0, "a", h)
 	f.settle()
-	f.is(w, Stopped, NoCause)
+	f.is(w, Stopped, Ended)
 }
 
 // A wounded holder is notified, and holds its lock until it releases it.
@@ -392,4 +393,24 @@ func TestKeptWhy(t *testing.T) {
 	if known, busy, _ := f.members[0].Known(); !slices.Equal(names, []string{"a"}) || known != 1 || busy != 1 {
 		t.Errorf("%v, %d known, %d busy", names, known, busy)
 	}
+}
+
+// keptFrames returns frames of each kind that is about kept locks.
+func keptFrames() []frame {
+	mine := deadlock.Attempt{Origin: 1, Tx: 1, Number: 1, Stamp: algorithm.TimeOf(1), Seq: 1}
+	other := deadlock.Attempt{Origin: 2, Tx: 1, Number: 1, Stamp: algorithm.TimeOf(2), Seq: 1}
+	v := &Victim{How: InCycle, Cycle: []Wait{{"", 1, 1, "a"}, {"", 2, 1, "b"}}}
+	var all []frame
+	for k := wantFrame; k < frameKinds; k++ {
+		for _, name := range []string{"a", "b", "c"} {
+			for _, who := range []deadlock.Attempt{mine, other} {
+				all = append(all, frame{
+					kind: k, name: []byte(name), who: who, mode: deadlock.Shared, token: Token{1, 9}, victim: v, round: 1,
+					path: []deadlock.Attempt{other, mine}, arcs: []arc{{mine, other, "a", 1, 0}, {other, mine, "b", 1, 0}}, lock: name, ext: name == "a",
+				})
+			}
+		}
+	}
+	line := keptLine{"a", 0, deadlock.Request{Attempt: other, Mode: deadlock.Shared}, Token{1, 4}}
+	return append(all, frame{kind: reportFrame, kept: []keptLine{line}}, frame{kind: reportFrame, kept: []keptLine{line, {"a", 3, deadlock.Request{Attempt: other, Mode: 2}, Token{}}}})
 }

@@ -85,6 +85,8 @@ func Look(b []byte) (FrameInfo, error) {
 		case passedOn:
 			s.Text = "refused: passed on"
 		}
+	default:
+		s.Text = f.keptText()
 	}
 	return s, nil
 }
@@ -94,4 +96,28 @@ func list(all []string) string {
 		return "nothing"
 	}
 	return strings.Join(all, ", ")
+}
+
+// keptText describes a frame about a kept lock or its transactions.
+func (f *frame) keptText() string {
+	if f.kind < wantFrame {
+		return ""
+	}
+	tx := fmt.Sprintf("transaction %d of member %d", f.who.Tx, f.who.Origin)
+	request := fmt.Sprintf("request %d of %s", f.who.Seq, tx)
+	switch f.kind {
+	case wantFrame:
+		return request + ", " + f.mode.String()
+	case grantFrame:
+		return request + ", token " + f.token.String()
+	case doomFrame:
+		return tx + ": " + f.victim.String()
+	case pathFrame:
+		return fmt.Sprintf("%d transactions", len(f.path))
+	case graphFrame:
+		return fmt.Sprintf("%d edges", len(f.arcs))
+	case demandFrame, collectFrame:
+		return ""
+	}
+	return request
 }

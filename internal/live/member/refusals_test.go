@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/deadlock"
 	"github.com/stile-lock/stile/algorithm/host"
 )
 
@@ -152,6 +153,7 @@ func TestMalformedMessage(t *testing.T) {
 // What Look shows of frames.
 func TestLook(t *testing.T) {
 	s := Stamp{1, 2, 3}
+	who := deadlock.Attempt{Origin: 3, Tx: 7, Number: 1, Seq: 1}
 	for _, x := range []struct {
 		f    frame
 		want string
@@ -171,6 +173,11 @@ func TestLook(t *testing.T) {
 		{frame{kind: claimedFrame, name: []byte("a"), verdict: refused}, "refused"},
 		{frame{kind: claimedFrame, name: []byte("a"), verdict: passedOn}, "refused: passed on"},
 		{frame{kind: touchFrame, name: []byte("a")}, ""},
+		{frame{kind: wantFrame, name: []byte("a"), who: who, mode: deadlock.Shared}, "request 1 of transaction 7 of member 3, shared"},
+		{frame{kind: grantFrame, name: []byte("a"), who: who, token: Token{3, 4}}, "request 1 of transaction 7 of member 3, token 3.4"},
+		{frame{kind: doomFrame, who: who, victim: &Victim{How: TimedOut}}, "transaction 7 of member 3: it has waited for too long"},
+		{frame{kind: pathFrame, name: []byte("a"), path: []deadlock.Attempt{who, who}}, "2 transactions"},
+		{frame{kind: graphFrame, arcs: []arc{{who, who, "a", 1, 0}}}, "1 edges"},
 	} {
 		x.f.clock = 9
 		if got, err := Look(x.f.append(nil)); err != nil || got.Text != x.want || got.Clock != 9 || got.Name != string(x.f.name) {
@@ -181,7 +188,7 @@ func TestLook(t *testing.T) {
 	if err != nil || !got.Cleared || got.Count != 4 || string(got.Message) != "m" {
 		t.Errorf("%+v, %v", got, err)
 	}
-	if got := frameKinds.String(); got != "0x0e" {
+	if got := frameKinds.String(); got != "0x1b" {
 		t.Errorf("the first unknown kind is %s", got)
 	}
 	if got, err := Look([]byte{0x40}); err != nil || got.Kind != "0x40" {

@@ -6,6 +6,7 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/deadlock"
 	"github.com/stile-lock/stile/algorithm/host"
+	"github.com/stile-lock/stile/internal/codec"
 )
 
 // A use is a lock in use: it is held or waited for here, or it is wanted and its home
@@ -82,6 +83,16 @@ func (t *Terms) Check() error {
 		return fmt.Errorf("%w: %w", ErrMode, err)
 	}
 	return nil
+}
+
+// Code codes them.
+func (t *Terms) Code(c *codec.Coder) {
+	mode := t.Mode - deadlock.Shared // the least one
+	codec.Within(c, &mode, 0, MaxUnits+1)
+	t.Mode = mode + deadlock.Shared
+	codec.Within(c, &t.Units, 0, MaxUnits)
+	c.Number(&t.Tx)
+	c.Number(&t.Born)
 }
 
 // Lock requests a lock. The outcome is an Event.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/stile-lock/stile/algorithm/deadlock"
 	"github.com/stile-lock/stile/internal/codec"
 	"github.com/stile-lock/stile/internal/live/member"
 )
@@ -261,7 +260,7 @@ func (f *Frame) fields(c *codec.Coder) {
 	case Lock:
 		c.Text(&f.Name, member.MaxName)
 		c.Flag(&f.Try)
-		f.terms(c)
+		f.Terms.Code(c)
 	case Claim:
 		c.Text(&f.Name, member.MaxName)
 		c.Number(&f.Token.Epoch)
@@ -275,16 +274,6 @@ func (f *Frame) fields(c *codec.Coder) {
 	default:
 		f.answers(c)
 	}
-}
-
-// terms codes what only requests for kept locks have.
-func (f *Frame) terms(c *codec.Coder) {
-	mode := f.Terms.Mode - deadlock.Shared // the least one
-	codec.Within(c, &mode, 0, member.MaxUnits+1)
-	f.Terms.Mode = mode + deadlock.Shared
-	codec.Within(c, &f.Terms.Units, 0, member.MaxUnits)
-	c.Number(&f.Terms.Tx)
-	c.Number(&f.Terms.Born)
 }
 
 // answers codes the fields of frames that only nodes send.
