@@ -1,6 +1,7 @@
 package deadlock_test
 
 import (
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -70,7 +71,7 @@ func TestModes(t *testing.T) {
 			}
 			for _, mode := range modes(m) {
 				large := m.Family == deadlock.Detection && (len(c.programs) > 2 || mode == deadlock.OnDemand)
-				if mode == deadlock.InBatch || large && (testing.Short() || (mode == deadlock.OnDemand || m.Starves) && c.cancels > 0 && len(c.programs) > 2) {
+				if mode == deadlock.InBatch || large && (mode == deadlock.OnDemand && !nightly() || testing.Short() || (mode == deadlock.OnDemand || m.Starves) && c.cancels > 0 && len(c.programs) > 2) {
 					continue // it takes seconds, or a minute
 				}
 				t.Run(strings.ReplaceAll(name, " ", "-")+"/"+m.Name+mode, func(t *testing.T) {
@@ -165,3 +166,6 @@ func TestModeRules(t *testing.T) {
 		})
 	}
 }
+
+// nightly reports whether the largest explorations run, too.
+func nightly() bool { return os.Getenv("STILE_NIGHTLY") != "" }

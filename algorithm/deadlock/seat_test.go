@@ -98,7 +98,7 @@ func TestCoordinatorDiesInTheChecker(t *testing.T) {
 		return r
 	}
 	for mode, states := range map[string]int64{deadlock.OnDemand: 652971, deadlock.OnChange: 9319, deadlock.InBatch: 21306} {
-		if mode == deadlock.OnDemand && testing.Short() {
+		if mode == deadlock.OnDemand && !nightly() {
 			continue
 		}
 		r := explored(deadlock.DetectCentral(), mode)
