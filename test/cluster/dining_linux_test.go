@@ -101,6 +101,7 @@ type party struct {
 	lasted  time.Duration // the longest ring
 	aborts  int
 	lost    int
+	faults  int // number of those that struck while they dined
 	wrong   []error
 }
 
@@ -371,7 +372,7 @@ func TestDiningPhilosophers(t *testing.T) {
 	give()
 
 	kills, pauses := 0, 0
-	for !d.over() || kills+pauses < 2 {
+	for kills+pauses < 2 || !d.over() {
 		if kill := kills == pauses; kill {
 			kills++
 			d.strike(true)
@@ -382,6 +383,9 @@ func TestDiningPhilosophers(t *testing.T) {
 		for _, k := range d.tables {
 			if err := k.fine(); err != nil {
 				t.Fatal(err)
+			}
+			if k.dines() {
+				k.faults++
 			}
 		}
 		if kills+pauses == 2 {
@@ -398,21 +402,25 @@ func TestDiningPhilosophers(t *testing.T) {
 // over reports whether the philosophers of all tables have ended.
 func (d *dinner) over() bool {
 	for _, k := range d.tables {
-		k.mu.Lock()
-		left := k.hungry != [diners]time.Time{}
-		k.mu.Unlock()
-		if left {
+		if k.dines() {
 			return false
 		}
 	}
 	return true
 }
 
+// dines reports whether a philosopher of the table has not ended.
+func (t *party) dines() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.hungry != [diners]time.Time{}
+}
+
 // judge judges a table when all have ended.
 func (k *party) judge(t *testing.T) {
 	t.Helper()
 	name := k.method.Name
-	t.Logf("%s: meals %v, %d aborts, %d lost, the longest hunger %v, %d rings, the longest %v", name, k.eaten, k.aborts, k.lost, k.hunger.Round(time.Millisecond), k.rings, k.lasted.Round(time.Millisecond))
+	t.Logf("%s: meals %v over %d faults, %d aborts, %d lost, the longest hunger %v, %d rings, the longest %v", name, k.eaten, k.faults, k.aborts, k.lost, k.hunger.Round(time.Millisecond), k.rings, k.lasted.Round(time.Millisecond))
 	if err := k.fine(); err != nil {
 		t.Error(err)
 	}
