@@ -13,7 +13,7 @@ import (
 )
 
 // methods choose a method for each prefix.
-const methods = "central,detect/=kept,wound/=kept:wound-wait,die/=kept:wait-die,time/=kept:timeout,order/=kept:ordered"
+const methods = "central,detect/=kept,paths/=kept:detect-distributed,wound/=kept:wound-wait,die/=kept:wait-die,time/=kept:timeout,order/=kept:ordered"
 
 // openNodes opens nodes and a client of the last one.
 func openNodes(t *testing.T, count int) (ctx context.Context, nodes []*Node, c *Client) {
@@ -166,6 +166,11 @@ func testSemaphore(t *testing.T, ctx context.Context, all []Locker) {
 	for _, l := range held {
 		release(t, l)
 	}
+	for _, x := range all {
+		if _, err := x.Semaphore("paths/s", 4).Acquire(ctx, 1); err == nil {
+			t.Error("a semaphore with a method that has none")
+		}
+	}
 }
 
 // Lists show all holders and waiters, with modes and transactions.
@@ -201,7 +206,7 @@ func testListed(t *testing.T, ctx context.Context, all []Locker) {
 // With every method, one of two transactions that wait for each other must abort, and hears
 // for which lock. The other one commits.
 func testDeadlock(t *testing.T, ctx context.Context, all []Locker) {
-	for _, prefix := range []string{"detect/", "wound/", "die/", "time/"} {
+	for _, prefix := range []string{"detect/", "paths/", "wound/", "die/", "time/"} {
 		names := []string{prefix + "x", prefix + "y"}
 		errs := make(chan error)
 		var first sync.WaitGroup
@@ -226,7 +231,7 @@ func testDeadlock(t *testing.T, ctx context.Context, all []Locker) {
 			if err := <-errs; err != nil {
 				victims++
 				named := strings.Contains(err.Error(), names[0]) && strings.Contains(err.Error(), names[1])
-				if !errors.Is(err, ErrDeadlock) || prefix == "detect/" && !named {
+				if !errors.Is(err, ErrDeadlock) || (prefix == "detect/" || prefix == "paths/") && !named {
 					t.Errorf("%s: %v", prefix, err)
 				}
 			}
@@ -239,7 +244,7 @@ func testDeadlock(t *testing.T, ctx context.Context, all []Locker) {
 
 // Transact begins again until both transactions have committed.
 func testTransact(t *testing.T, ctx context.Context, all []Locker) {
-	for _, prefix := range []string{"detect/", "wound/", "die/"} {
+	for _, prefix := range []string{"detect/", "paths/", "wound/", "die/"} {
 		names := []string{prefix + "x", prefix + "y", prefix + "z"}
 		done := make(chan error)
 		count := 0 // of calls that have both locks: the locks guard it
