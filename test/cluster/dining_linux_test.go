@@ -251,20 +251,20 @@ func newDinner(t *testing.T) *dinner {
 	return d
 }
 
-// serve lets the philosophers of a table dine, each through a client of its own.
-func (d *dinner) serve(ctx context.Context, t *party, enough func(total int) bool) *stile.Client {
+// serve lets the philosophers of a table dine, each through a client of its own. It returns
+// one of the clients.
+func (d *dinner) serve(ctx context.Context, t *party, enough func(total int) bool) (last *stile.Client) {
 	d.t.Helper()
-	var x *stile.Client
 	for i := range diners {
-		var err error
-		x, err = stile.Dial(ctx, stile.DialConfig{Nodes: d.addresses(i % len(d.nodes)), Name: fmt.Sprint(t.method.Name, " ", i), Timeout: longest})
+		x, err := stile.Dial(ctx, stile.DialConfig{Nodes: d.addresses(i % len(d.nodes)), Name: fmt.Sprint(t.method.Name, " ", i), Timeout: longest})
 		if err != nil {
 			d.t.Fatal(err)
 		}
 		d.t.Cleanup(func() { x.Close() })
 		d.wg.Go(func() { t.dine(ctx, x, i, enough) })
+		last = x
 	}
-	return x
+	return last
 }
 
 // strike kills a node and starts it again, or pauses one.
