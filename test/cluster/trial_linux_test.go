@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stile-lock/stile"
 	"github.com/stile-lock/stile/internal/live/client"
 	"github.com/stile-lock/stile/internal/live/node"
 )
@@ -49,8 +50,39 @@ func newTrial(t *testing.T, voters int, lease time.Duration) *trial {
 	return newTrialOf(t, binary, voters, lease)
 }
 
+// newTrialWith is newTrial with algorithms chosen for prefixes. This process founds the
+// cluster, and then 'stile serve' goes on with its data.
+func newTrialWith(t *testing.T, algorithm string, voters int, lease time.Duration) *trial {
+	t.Helper()
+	binary, err := command()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := planTrial(t, binary, voters, lease)
+	ctx, cancel := context.WithTimeout(context.Background(), longest)
+	defer cancel()
+	first := c.nodes[0]
+	n, err := stile.Open(ctx, stile.Config{Name: first.name, Listen: first.address, Data: first.data, Lease: lease, Voters: voters, Algorithm: algorithm})
+	if err == nil {
+		err = n.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.form()
+	return c
+}
+
 // newTrialOf is newTrial with nodes of another version.
 func newTrialOf(t *testing.T, binary string, voters int, lease time.Duration) *trial {
+	t.Helper()
+	c := planTrial(t, binary, voters, lease)
+	c.form("--lease", lease.String(), "--voters", fmt.Sprint(voters))
+	return c
+}
+
+// planTrial names the nodes of a trial.
+func planTrial(t *testing.T, binary string, voters int, lease time.Duration) *trial {
 	t.Helper()
 	c := &trial{t: t, lease: lease, ledger: newLedger()}
 	dir, net := t.TempDir(), os.Getpid()<<6+int(trials.Add(1))
@@ -58,9 +90,15 @@ func newTrialOf(t *testing.T, binary string, voters int, lease time.Duration) *t
 		name := string(rune('a' + i))
 		c.nodes = append(c.nodes, &voter{name: name, binary: binary, address: fmt.Sprintf("127.%d.%d.%d:7420", 1+net>>8%63, net%256, i+1), data: filepath.Join(dir, name)})
 	}
+	return c
+}
+
+// form starts all nodes, and waits until they vote.
+func (c *trial) form(founding ...string) {
+	c.t.Helper()
 	for i := range c.nodes {
 		if i == 0 {
-			c.launch(0, "--lease", lease.String(), "--voters", fmt.Sprint(voters))
+			c.launch(0, founding...)
 			c.nodes[0].serve.until("listening on")
 		} else {
 			c.start(i)
@@ -78,7 +116,6 @@ func newTrialOf(t *testing.T, binary string, voters int, lease time.Duration) *t
 		}
 		return errors.New("no node is the leader of settled voters")
 	})
-	return c
 }
 
 // launch runs 'stile serve' for a node.

@@ -16,7 +16,7 @@ import (
 )
 
 // find returns a program of PostgreSQL; many systems keep them out of the path.
-func find(t *testing.T, name string) string {
+func find(t testing.TB, name string) string {
 	t.Helper()
 	all, _ := filepath.Glob("/usr/lib/postgresql/*/bin/" + name)
 	if len(all) > 0 {
@@ -31,7 +31,7 @@ func find(t *testing.T, name string) string {
 
 // unprivileged makes a program run as nobody, if this is root, as whom PostgreSQL
 // refuses to run.
-func unprivileged(t *testing.T, c *exec.Cmd, dir string) {
+func unprivileged(t testing.TB, c *exec.Cmd, dir string) {
 	t.Helper()
 	c.Dir, c.Env = dir, append(os.Environ(), "LC_ALL=C")
 	if os.Getuid() != 0 {
@@ -45,7 +45,7 @@ func unprivileged(t *testing.T, c *exec.Cmd, dir string) {
 }
 
 // open starts a server that ends with the test, and connects to it.
-func open(t *testing.T) *sql.DB {
+func open(t testing.TB) *sql.DB {
 	t.Helper()
 	initdb, postgres := find(t, "initdb"), find(t, "postgres")
 	dir, err := os.MkdirTemp("", "stile-pg") // short, as the name of a socket has to be

@@ -58,7 +58,7 @@ func local(b *testing.B, m *Member, name string) {
 // that follows: nine members request a lock, one after the other, and each holds it for a
 // moment.
 func BenchmarkFrame(b *testing.B) {
-	for _, alg := range live() {
+	for _, alg := range append(live(), Kept(KeptMethods()[0])) {
 		b.Run(alg, func(b *testing.B) {
 			f, name := at(b, alg, 9, true)
 			var spent time.Duration

@@ -47,7 +47,7 @@ func (m *Member) nudgeLater(p *part) {
 		after := min(detectAfter<<min(p.waits, 20), detectMost)
 		m.schedule.put(&p.nudge, m.now+Instant(after))
 	case s.method.Name == deadlock.Timeout().Name:
-		m.schedule.put(&p.nudge, m.now+Instant(giveUp))
+		m.schedule.put(&p.nudge, p.w.since+Instant(giveUp)) // over view changes, too
 	}
 }
 

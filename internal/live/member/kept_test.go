@@ -293,6 +293,8 @@ func TestKeptTimeout(t *testing.T) {
 	w := f.want(1, "a", Terms{Tx: 1})
 	f.settle()
 	f.pass(giveUp - Millisecond)
+	f.install(f.next())
+	f.settle()
 	f.waits(w)
 	f.pass(Millisecond)
 	f.is(w, Stopped, Deadlock)
