@@ -31,8 +31,8 @@ func newExec() *cobra.Command {
 		Short: "Run a command while one or more locks are held",
 		Long: `Waits for a lock, runs a command while holding it, and releases the lock when
 the command exits. The command gets standard input, signals, and the environment
-with STILE_LOCK and STILE_TOKEN added; stile exits with its exit code. Within the
-command, 'stile exec' refuses to wait for the same lock again (see STILE_HELD).
+with STILE_LOCK and STILE_TOKEN added; stile exits with its exit code. Within
+the command, 'stile exec' refuses to wait for the same lock again (STILE_HELD).
 STILE_TOKEN is a fencing token, higher than those of all earlier holders. A
 resource that refuses tokens lower than it has seen is safe whatever happens.
 
@@ -46,11 +46,11 @@ If the node stops or crashes, stile claims the lock through another node. The
 lock is lost if none confirms that before the lease, less --grace, expires; if
 there is no contact with a majority for that long; or if an operator takes it.
 The command and its children then get TERM, and KILL after --grace, before the
-lock can be acquired again, and the exit code is 125. The shorter --grace is, the
-more crashes a command survives. If stile itself is killed with -9, a watchdog
-ends the command in the same way. If the watchdog is killed at the same moment,
-or the whole machine is suspended for longer than the lease, the command cannot
-be ended in time: only the token protects the resource then.
+lock can be acquired again, and the exit code is 125. The shorter --grace is,
+the more crashes a command survives. If stile itself is killed with -9, a
+watchdog ends the command in the same way. If the watchdog is killed at the same
+moment, or the whole machine is suspended for longer than the lease, the command
+cannot be ended in time: only the token protects the resource then.
 
 Without -n, stile also waits for a node to start and for a majority of the
 nodes; -w is the only limit. After a second it reports what it waits for.
