@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -157,7 +158,7 @@ func (t *acquireFlags) acquire(ctx context.Context, who string, names []string, 
 func quotedNames(names []string) string {
 	var all []string
 	for _, name := range names {
-		all = append(all, words.Quoted(name))
+		all = append(all, strconv.Quote(name))
 	}
 	return strings.Join(all, ", ")
 }

@@ -38,8 +38,8 @@ answer: locks held through it are then missing.
 With --graph, shows the wait-for graph instead: who waits for whom, and at which
 lock. A transaction is one process in it, with all its locks; so is each request
 outside of transactions. A deadlock is a ring. The home of a kept lock knows who
-waits there: --home shows the local graph of one node. Nodes are asked one after
-the other, so a deadlock that is shown may just have been resolved.`,
+waits there: --home shows the local graph of one node. Nodes answer at different
+times, so a deadlock that is shown may just have been resolved.`,
 		Example: `  stile locks orders/
   stile locks --graph --svg graph.svg
   stile locks --watch

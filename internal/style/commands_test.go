@@ -84,8 +84,12 @@ func commands(page string) []string {
 // unknown says what the command does not recognize in a line: it is asked for help with
 // the rest of the line, which it parses first.
 func unknown(stile, line string) string {
-	line, _, _ = strings.Cut(line, " -- ") // what follows is another command
-	code, out := exitCode(stile, line, "--help")
+	line, _, other := strings.Cut(line, " -- ")
+	args := []string{"--help"}
+	if other { // what follows is another command
+		args = append(args, "--", "true")
+	}
+	code, out := exitCode(stile, line, args...)
 	switch {
 	case code != 0:
 		return out
