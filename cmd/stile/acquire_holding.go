@@ -158,6 +158,15 @@ func (t *acquireFlags) acquire(ctx context.Context, who string, names []string, 
 func quotedNames(names []string) string {
 	var all []string
 	for _, name := range names {
+		all = append(all, words.Quoted(name))
+	}
+	return strings.Join(all, ", ")
+}
+
+// inQuotes lists names of locks, each in quotes.
+func inQuotes(names []string) string {
+	var all []string
+	for _, name := range names {
 		all = append(all, strconv.Quote(name))
 	}
 	return strings.Join(all, ", ")

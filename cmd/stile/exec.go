@@ -155,7 +155,7 @@ func (x *execFlags) run(c *cobra.Command) error {
 	stop() // from here on signals go to the command
 	res, err := x.under(h)
 	if !res.Gone { // remaining processes may still act: the locks must stay taken until the lease expires
-		return failed("lock %s: %v", quotedNames(x.names), err)
+		return failed("lock %s: %v", inQuotes(x.names), err)
 	}
 	if errors.Is(err, child.ErrExpired) {
 		if why := h.client.Trouble(); why != nil {
@@ -166,7 +166,7 @@ func (x *execFlags) run(c *cobra.Command) error {
 	lost := x.release(h, c.ErrOrStderr())
 	switch {
 	case err != nil && res.Lost:
-		return failed("lock %s: %v", quotedNames(x.names), err)
+		return failed("lock %s: %v", inQuotes(x.names), err)
 	case err != nil:
 		return exitError{code: res.Code, why: err.Error()}
 	case lost != nil:
