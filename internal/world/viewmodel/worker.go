@@ -256,16 +256,16 @@ func isReport(frame []byte) bool {
 
 // appendParts appends a REPORT in three parts, as if it were long: the first and the last
 // are about other locks. The format is in docs/protocol.md: kind, clock, whether another
-// part follows, and two lists.
+// part follows, and three lists.
 func appendParts(link, report []byte) []byte {
 	_, n := binary.Uvarint(report[1:])
 	head, lists := report[:1+n], report[2+n:]
 	part := func(more byte, lists ...byte) {
 		link = appendFrame(link, slices.Concat(head, []byte{more}, lists))
 	}
-	part(1, 0, 0)
+	part(1, 0, 0, 0)
 	part(1, lists...)
-	part(0, 0, 0)
+	part(0, 0, 0, 0)
 	return link
 }
 
