@@ -48,6 +48,7 @@ func (r *run) liveness(m *model.Model, e *explore.Exploration) error {
 		return err
 	}
 	r.report.count(g.States())
+	r.report.Memory = max(r.report.Memory, explore.GraphBytes(e.States, e.Transitions, m.Renames())+m.Bytes())
 	if m.Settles {
 		return r.agreement(m, g, r.passed(e, r.wanted(family.InTheEnd)[0].Name))
 	}

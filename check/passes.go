@@ -328,7 +328,7 @@ func (r *run) starts() error {
 		if r.unproved == nil {
 			r.unproved = all.unproved
 		}
-		r.report.counted(&explore.Exploration{States: all.report.States, Transitions: all.report.Transitions, Depth: all.report.Depth})
+		r.report.counted(&explore.Exploration{States: all.report.States, Transitions: all.report.Transitions, Depth: all.report.Depth, Memory: all.report.Memory})
 		all.report.sum(r.Family, r.started)
 		r.report.Collision += all.report.Collision
 		r.add(r.fromStarts(f.Name, all.report))

@@ -96,6 +96,7 @@ type Report struct {
 	Reduced     bool       `json:"reduced,omitempty"`
 	Seconds     float64    `json:"seconds"`
 	Rate        float64    `json:"states_per_second"`
+	Memory      int64      `json:"memory"` // bytes of the largest pass, for all that Limits.Memory limits
 	Collision   float64    `json:"collision_probability"`
 	Properties  []Property `json:"properties"`
 
@@ -144,8 +145,10 @@ func hint(s algorithm.Spec) string {
 // count records that a pass has distinguished the given number of states.
 func (r *Report) count(states int64) { r.Collision += explore.Collision(states) }
 
-// counted puts the size of a pass into the report, if it is the first.
+// counted puts the size of a pass into the report, if it is the first, and its memory, if
+// it is the largest.
 func (r *Report) counted(e *explore.Exploration) {
+	r.Memory = max(r.Memory, e.Memory)
 	if r.States == 0 {
 		r.States, r.Transitions, r.Depth = e.States, e.Transitions, e.Depth
 	}

@@ -124,6 +124,7 @@ func printTable(p *printer, r *check.Report, written string) {
 		p.line("%-18s%s", "reduced", "states are counted without messages that no longer change anything")
 	}
 	p.line("%-18s%.2f s, %s states per second", "time", r.Seconds, words.Grouped(int64(r.Rate)))
+	p.line("%-18s%s", "memory", formatBytes(r.Memory))
 	p.line("%-18s%.1g that two states were taken for one", "probability", r.Collision)
 	for _, text := range r.Assumes {
 		name := "assumed"

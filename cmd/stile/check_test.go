@@ -18,7 +18,7 @@ import (
 func TestCheckJSONKeys(t *testing.T) {
 	t.Parallel()
 	text := ok(t, "check central --nodes 2 --json")
-	want := strings.Fields("algorithm nodes requests network verdict states transitions depth seconds states_per_second collision_probability properties assumes")
+	want := strings.Fields("algorithm nodes requests network verdict states transitions depth seconds states_per_second memory collision_probability properties assumes")
 	if got := keys(t, text); !slices.Equal(got, want) {
 		t.Errorf("keys %v, want %v", got, want)
 	}
@@ -202,7 +202,7 @@ func TestMuseumCommands(t *testing.T) {
 func TestRingJSONKeys(t *testing.T) {
 	t.Parallel()
 	text := ok(t, "check dijkstra --shared one --nodes 4 --json")
-	want := strings.Fields("algorithm nodes requests network verdict states transitions depth seconds states_per_second collision_probability properties movers k worst_steps longest_run")
+	want := strings.Fields("algorithm nodes requests network verdict states transitions depth seconds states_per_second memory collision_probability properties movers k worst_steps longest_run")
 	if got := keys(t, text); !slices.Equal(got, want) {
 		t.Errorf("keys %v, want %v", got, want)
 	}

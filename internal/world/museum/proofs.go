@@ -26,10 +26,10 @@ const (
 // of the table as soon as it is known.
 func Proofs(parse Parser, l check.Limits, told func(line string)) (string, error) {
 	b := newPage("What was proved", "proofs", l, told)
-	b.text(fmt.Sprintf("Every algorithm, in every order of events, with N = 2, 3 and 4 on FIFO channels, and with N = 2 and 3 on the weakest network that it claims, if that is weaker. Groups that take very long are in [proofs-long.md](proofs-long.md). *Requests* is how often each process may ask. *Any* means without bound: what holds is then proved for this N. If such a check does not end within %v, the number of requests is bounded. States, transitions and depth are those of the pass without monitors. Tests pin the counts of the smaller groups, on the weakest network that the algorithm claims. The time is that of all passes together, %s.", patience, machine()))
+	b.text(fmt.Sprintf("Every algorithm, in every order of events, with N = 2, 3 and 4 on FIFO channels, and with N = 2 and 3 on the weakest network that it claims, if that is weaker. Groups that take very long are in [proofs-long.md](proofs-long.md). *Requests* is how often each process may ask. *Any* means without bound: what holds is then proved for this N. If such a check does not end within %v, the number of requests is bounded. States, transitions and depth are those of the pass without monitors. Tests pin the counts of the smaller groups, on the weakest network that the algorithm claims. The time is that of all passes together, and the memory that of the largest pass, %s.", patience, machine()))
 	b.text("The properties: **M**utual exclusion, no **D**eadlock, no **S**tarvation, **O**rder (closed), order among applications that **T**alk, **B**ypass, **K** one token, **F**ence, **C**hannels, st**A**rt (all its claims, from every start of a view: any holder, inside or not, if possible), al**I**bi, con**V**ergence. An upper-case letter means that the property holds; a lower-case letter, that it holds up to the bound on requests; a leading !, that it is violated; a leading ?, that the check did not finish, and the states are those so far. An absent letter means that the property is not claimed, or that there is nothing to check.")
-	b.line("\n| algorithm | N | network | requests | states | transitions | depth | properties | on a link | bypass | seconds |")
-	b.line("|---|--:|---|--:|--:|--:|--:|---|--:|--:|--:|")
+	b.line("\n| algorithm | N | network | requests | states | transitions | depth | properties | on a link | bypass | seconds | MiB |")
+	b.line("|---|--:|---|--:|--:|--:|--:|---|--:|--:|--:|--:|")
 	large, err := longer(parse)
 	if err != nil {
 		return "", err
@@ -66,11 +66,14 @@ func (b *builder) lock(c check.Config) error {
 	if err != nil {
 		return err
 	}
-	b.row("| %s | %d | %v | %s | %s | %s | %d | %s | %s | %s | %.1f |", c.Spec.Name, c.Nodes, c.Network, times(int(r.Requests)),
+	b.row("| %s | %d | %v | %s | %s | %s | %d | %s | %s | %s | %.1f | %s |", c.Spec.Name, c.Nodes, c.Network, times(int(r.Requests)),
 		words.Grouped(r.States), words.Grouped(r.Transitions), r.Depth, verdicts(r, check.Properties(families.Of(c.Spec)), "MDSOTBKFCAIV"),
-		strings.Join(atMost(r, check.Channels, 1), ""), strings.Join(atMost(r, check.Bypass, 2), " / "), r.Seconds)
+		strings.Join(atMost(r, check.Channels, 1), ""), strings.Join(atMost(r, check.Bypass, 2), " / "), r.Seconds, mebibytes(r))
 	return nil
 }
+
+// mebibytes returns the memory of the largest pass of a check, rounded up.
+func mebibytes(r *check.Report) string { return words.Grouped((r.Memory + 1<<20 - 1) >> 20) }
 
 // machine says where and with what the page was made.
 func machine() string {
@@ -85,14 +88,15 @@ func machine() string {
 	return s
 }
 
-// groups lists the groups in which an algorithm is checked, without the large ones.
+// groups lists the groups in which an algorithm is checked, without the large ones that are
+// checked for all properties.
 func groups(s algorithm.Spec, large []check.Config) []check.Config {
 	var all []check.Config
 	for network := algorithm.FIFO; network <= s.Network; network += max(1, s.Network) {
 		for n := 2; n <= 4; n++ {
 			c := check.Config{Spec: s, Nodes: n, Network: network}
 			long := slices.ContainsFunc(large, func(l check.Config) bool {
-				return l.Spec.Name == s.Name && l.Nodes == n && l.Network == network
+				return l.Properties == nil && l.Spec.Name == s.Name && l.Nodes == n && l.Network == network
 			})
 			if s.Accepts(n) == nil && (n < 4 || network == algorithm.FIFO) && !long {
 				all = append(all, c)

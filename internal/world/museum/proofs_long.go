@@ -21,11 +21,18 @@ const eight = 8 << 30
 // no others.
 const reduced = " --reduce --property mutual-exclusion,deadlock,token,alibi,fence"
 
+// four are the flags of a proof for a group of four, without a bound on requests.
+const four = " --nodes 4 --requests unbounded --property mutual-exclusion,deadlock"
+
 // longer returns the proofs worth minutes.
 func longer(parse Parser) ([]check.Config, error) {
 	commands := []string{
 		"lamport --requests unbounded",
-		"ricart-agrawala --nodes 4 --requests unbounded --property mutual-exclusion,deadlock",
+		"ricart-agrawala" + four,
+		"carvalho-roucairol" + four,
+		"maekawa" + four,
+		"maekawa-reject" + four,
+		"sanders" + four,
 		"suzuki-kasami --nodes 4 --requests unbounded" + reduced,
 		"ricart-agrawala-token --nodes 4 --requests unbounded" + reduced,
 		"ricart-agrawala-token --nodes 5 --requests unbounded" + reduced,
@@ -45,8 +52,8 @@ func Long(parse Parser, l check.Limits, told func(line string)) (string, error) 
 	started := time.Now()
 	b := newPage("What took longer to prove", "proofs-long", l, told)
 	b.text(fmt.Sprintf("Proofs that take too long for [proofs.md](proofs.md), one row for each pass over the states: the first without a monitor, the others with one, or from every start of a view. *Requests* is how often each process may ask; what holds for *any* number is proved for this N. Groups of four may use 8 GiB for states and queue; if the first pass does not fit, the others, which are larger, are not tried. *Reduced* means that the states are counted without messages that no longer change anything. Made %s.", machine()))
-	b.line("\n| algorithm | N | network | requests | property | verdict | states | transitions | depth | seconds |")
-	b.line("|---|--:|---|--:|---|---|--:|--:|--:|--:|")
+	b.line("\n| algorithm | N | network | requests | property | verdict | states | transitions | depth | seconds | MiB |")
+	b.line("|---|--:|---|--:|---|---|--:|--:|--:|--:|--:|")
 	b.things = "passes"
 	all, err := longer(parse)
 	if err != nil {
@@ -132,8 +139,8 @@ func (b *builder) longRows(r *check.Report) {
 			}
 		}
 		if names != nil {
-			b.row("| %s | %d | %s | %s | %s | %s%s | %s | %s | %d | %.0f |", r.Algorithm, r.Nodes, r.Network, times(int(r.Requests)),
-				strings.Join(names, ", "), v, note, states, words.Grouped(r.Transitions), r.Depth, r.Seconds)
+			b.row("| %s | %d | %s | %s | %s | %s%s | %s | %s | %d | %.0f | %s |", r.Algorithm, r.Nodes, r.Network, times(int(r.Requests)),
+				strings.Join(names, ", "), v, note, states, words.Grouped(r.Transitions), r.Depth, r.Seconds, mebibytes(r))
 		}
 	}
 }
