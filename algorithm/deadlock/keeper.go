@@ -102,8 +102,8 @@ type Hold struct {
 // An Arc is an edge of a local wait-for graph: From waits for To, either because To holds
 // the lock or because To waits before it. To has no Seq in the first case, since it holds
 // the lock until its attempt ends; in the second it has that of its request. With units,
-// From waits until those it waits for hold no more than Spare units together; without,
-// Units is 1 and Spare is 0, so From waits for each of them.
+// From waits until all To together hold at most Spare units; without, Units is 1 and Spare
+// is 0, so From waits for each of them.
 type Arc struct {
 	From, To     Attempt
 	Lock         int // number of the lock, where there are several
@@ -291,8 +291,8 @@ func (k *Keeper) end(gone func(a Attempt) bool) bool {
 // transactions hold, including those that must abort, and the requests with which the
 // others wait. Holds enter the book as they are. Beyond that a hold testifies about all
 // suspects: beside an exclusive one they hold nothing, beside a shared one nothing
-// exclusively, and beside units no more than the rest. The testimony remains when the
-// hold is released, because it is about the earlier view.
+// exclusively, and beside units no more than the rest. The testimony stays valid
+// after the hold is released, because it is about the earlier view.
 func (k *Keeper) Report(member uint64, holds []Hold, waits []Request) []Effect {
 	k.clear(member)
 	for _, h := range holds {
@@ -310,7 +310,7 @@ func (k *Keeper) Report(member uint64, holds []Hold, waits []Request) []Effect {
 	return k.settle()
 }
 
-// Over handles the end of an evicted member's lease: it holds nothing any more.
+// Over handles the end of an evicted member's lease, after which it holds nothing.
 func (k *Keeper) Over(member uint64) []Effect {
 	k.clear(member)
 	return k.settle()

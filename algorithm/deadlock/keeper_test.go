@@ -130,8 +130,8 @@ func TestDeadlocks(t *testing.T) {
 	}
 }
 
-// TestGivenUp: a request that waits behind another one does not wait for what that
-// transaction waits for next.
+// TestGivenUp: a request waits behind another request, not behind whatever that one's
+// transaction requests later.
 func TestGivenUp(t *testing.T) {
 	k := keeperOf(t, None(), KeeperConfig{})
 	reader, writer, last := begun(1, 1, 1, Shared), begun(1, 2, 2, Exclusive), begun(1, 3, 3, Shared)
@@ -143,7 +143,7 @@ func TestGivenUp(t *testing.T) {
 	next.Seq++
 	stale = append(slices.DeleteFunc(stale, func(a Arc) bool { return a.From == writer.Attempt }), arc(next, last.Attempt, 0))
 	if d := Deadlocks(stale); d != nil {
-		t.Errorf("the last reader waits for no more than the request that was given up: %v", d)
+		t.Errorf("the last reader must wait only for the request that was cancelled: %v", d)
 	}
 	if d := Deadlocks(append(k.Arcs(), arc(reader.Attempt, last.Attempt, 0))); len(d) != 1 || len(d[0].Cycle) != 3 {
 		t.Errorf("the queue is part of a deadlock: %v", d)

@@ -35,7 +35,7 @@ func (a *Attempt) fields(c *algorithm.Coder) {
 	c.Int("request", &a.Seq, maxIndex)
 }
 
-// fields codes what a request is for. A mode is told by whether it is shared, and its units.
+// fields codes a mode, as whether it is shared and how many units it takes.
 func (m *Mode) fields(c *algorithm.Coder) {
 	shared, units := *m == Shared, max(0, int(*m))
 	c.Bool("shared", &shared)

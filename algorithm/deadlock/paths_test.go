@@ -40,7 +40,7 @@ func TestPaths(t *testing.T) {
 	}
 }
 
-// TestPathsForget: a member that serves ever new transactions needs no more memory for that.
+// TestPathsForget: memory does not grow with the number of transactions served.
 func TestPathsForget(t *testing.T) {
 	p := NewPaths(PathsConfig{})
 	kept := begun(9, 9, 9, Exclusive).Attempt

@@ -54,12 +54,7 @@ no node answers.`,
 			}
 			return x.show(c)
 		},
-		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-			if len(args) == 0 {
-				return nil, cobra.ShellCompDirectiveNoFileComp
-			}
-			return nil, cobra.ShellCompDirectiveDefault
-		},
+		ValidArgsFunction:     completeCommand,
 		DisableFlagsInUseLine: true,
 	}
 	fs := c.Flags()

@@ -69,14 +69,9 @@ first word is the lock, and the next one that is no flag begins the command.`,
   stile exec account/3 account/7 -- ./transfer.sh
   stile exec --shared kept/catalogue -- ./report.sh
   stile exec --units 2/5 kept/licences -- ./render.sh`,
-		Args: x.parse,
-		RunE: func(c *cobra.Command, _ []string) error { return x.run(c) },
-		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-			if len(args) == 0 {
-				return nil, cobra.ShellCompDirectiveNoFileComp
-			}
-			return nil, cobra.ShellCompDirectiveDefault
-		},
+		Args:                  x.parse,
+		RunE:                  func(c *cobra.Command, _ []string) error { return x.run(c) },
+		ValidArgsFunction:     completeCommand,
 		DisableFlagsInUseLine: true,
 	}
 	fs := c.Flags()
@@ -84,6 +79,14 @@ first word is the lock, and the next one that is no flag begins the command.`,
 	x.define(fs)
 	x.defineModes(fs)
 	return c
+}
+
+// completeCommand completes files after the name of a lock: a command and its arguments.
+func completeCommand(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	if len(args) == 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return nil, cobra.ShellCompDirectiveDefault
 }
 
 // define defines the flags.

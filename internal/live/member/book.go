@@ -259,13 +259,9 @@ func (m *Member) reportMine() error {
 	e := m.epoch
 	all := e.mine
 	e.mine = nil
-	for len(all) > 0 {
-		n := 1
-		for n < len(all) && all[n].name == all[0].name {
-			n++
-		}
-		lines := m.linesOf(all[:n])
-		if err := m.heedKept(e.place(m.Inc), e.me, lines); err != nil {
+	for len(all) > 0 { // lock by lock: what one book grants or refuses may end what comes later
+		n := firstLock(all, partName)
+		if err := m.heedKept(e.place(m.Inc), e.me, m.linesOf(all[:n])); err != nil {
 			return err
 		}
 		all = all[n:]
@@ -273,18 +269,27 @@ func (m *Member) reportMine() error {
 	return nil
 }
 
-// linesOf returns what a report says about requests for one lock. After that its home
-// knows of them.
+// firstLock returns how many of the first requests, or lines, are about the same lock.
+func firstLock[T any](all []T, name func(T) string) int {
+	n := 1
+	for n < len(all) && name(all[n]) == name(all[0]) {
+		n++
+	}
+	return n
+}
+
+func partName(p *part) string    { return p.name }
+func lineName(x keptLine) string { return x.name }
+
+// linesOf returns what a report says about requests. After that the homes know of them.
 func (m *Member) linesOf(all []*part) []keptLine {
-	e := m.epoch
 	var lines []keptLine
 	for _, p := range all {
 		if !p.owed || p.place >= len(m.kept.parts) || m.kept.parts[p.place] != p {
 			continue // it ended meanwhile
 		}
 		p.owed = false
-		home := e.view.Home(p.name)
-		p.Ext = slices.ContainsFunc(p.tx.parts, func(o *part) bool { return o.state >= holds && e.view.Home(o.name) != home })
+		m.extend(p, m.epoch.view.Home(p.name))
 		x := keptLine{name: p.name, units: p.units, Request: p.Request}
 		if p.state >= holds {
 			x.token = p.token
@@ -298,10 +303,7 @@ func (m *Member) linesOf(all []*part) []keptLine {
 // Those about one lock stay together.
 func (m *Member) keptPart(r *report, left int, some bool) (lines []keptLine, more bool) {
 	for len(r.parts) > 0 {
-		n := 1
-		for n < len(r.parts) && r.parts[n].name == r.parts[0].name {
-			n++
-		}
+		n := firstLock(r.parts, partName)
 		if left -= n * (len(r.parts[0].name) + 40); left < 0 && (some || len(lines) > 0) {
 			return lines, true
 		}
@@ -314,10 +316,7 @@ func (m *Member) keptPart(r *report, left int, some bool) (lines []keptLine, mor
 // heedKept handles the lines of a report, those about one lock together.
 func (m *Member) heedKept(place, rank int, lines []keptLine) error {
 	for len(lines) > 0 {
-		k := 1
-		for k < len(lines) && lines[k].name == lines[0].name {
-			k++
-		}
+		k := firstLock(lines, lineName)
 		n, err := m.keptHome(lines[0].name)
 		if err != nil {
 			return err

@@ -221,20 +221,25 @@ func (t *transaction) mayRequest(name, choice string, sorted bool) error {
 	return nil
 }
 
-// Born returns the stamp of the transaction to which a request belongs: when it began, by
-// the cluster's logical clock. One that must abort and begins again keeps it.
+// born returns the stamp of the transaction: when it began, by the cluster's logical clock.
+// One that must abort and begins again keeps it.
 func (t *transaction) born() uint64 { return algorithm.NumberOf(t.id.Stamp) }
 
 // ask sends a request to its lock's home.
 func (m *Member) ask(p *part, n int32) {
 	e := m.epoch
 	home := int(e.table.lock(n).home)
-	p.Ext = slices.ContainsFunc(p.tx.parts, func(o *part) bool { return o.state == holds && e.view.Home(o.name) != home })
+	m.extend(p, home)
 	if home == e.me {
 		m.requested(n, e.me, p.Request, p.units, p.try)
 		return
 	}
 	m.send(home, &frame{kind: wantFrame, name: e.table.name(n), who: p.Attempt, mode: p.Mode, units: p.units, ext: p.Ext, again: p.try})
+}
+
+// extend notes in a request whether its transaction holds locks of other homes.
+func (m *Member) extend(p *part, home int) {
+	p.Ext = slices.ContainsFunc(p.tx.parts, func(o *part) bool { return o.state >= holds && m.epoch.view.Home(o.name) != home })
 }
 
 // partOf returns the request of a transaction here, or nil.
@@ -398,7 +403,7 @@ func (m *Member) passKept() {
 // A Victim says why a transaction must abort.
 type Victim struct {
 	How   How
-	Cycle []Wait // InCycle: the deadlock; Wounded: the older transaction's wait; Died: its own wait
+	Cycle []Wait // InCycle: the deadlock; Wounded, Died: the older transaction, and the lock
 }
 
 // A How is how a transaction became a victim.
@@ -413,7 +418,8 @@ const (
 	hows
 )
 
-// A Wait is a transaction that waits for a lock, in the description of a deadlock.
+// A Wait is a transaction and the lock that it waits for or holds, in the description of a
+// deadlock.
 type Wait struct {
 	Node string // member at which the transaction began; empty if it is no longer one
 	Inc  uint64
@@ -436,16 +442,11 @@ func (v *Victim) String() string {
 	case Died:
 		return fmt.Sprintf("%v, which is older, holds %q", v.Cycle[0], v.Cycle[0].Lock)
 	}
-	var b strings.Builder
+	var waits []string
 	for i, w := range v.Cycle {
-		switch {
-		case i == 0:
-			fmt.Fprintf(&b, "%v waits for %q, where it waits for ", w, w.Lock)
-		case i > 0:
-			fmt.Fprintf(&b, "%v; that waits for %q, where it waits for ", w, w.Lock)
-		}
+		waits = append(waits, fmt.Sprintf("%v waits for %q behind %v", w, w.Lock, v.Cycle[(i+1)%len(v.Cycle)]))
 	}
-	return b.String() + v.Cycle[0].String()
+	return strings.Join(waits, "; ")
 }
 
 // doom orders a transaction here to abort. If only a request of it was in a deadlock, and
