@@ -42,8 +42,8 @@ type fleet struct {
 const viewService = "views"
 
 // newFleet makes a fleet with a view of the first n processes; the others may join later.
-// All locks use one algorithm.
-func newFleet(spec algorithm.Spec, n, more int, latency scenario.Dist, seed uint64) (*fleet, error) {
+// All locks have the same choice, and spec is its algorithm unless they are kept.
+func newFleet(spec algorithm.Spec, choice member.Choice, n, more int, latency scenario.Dist, seed uint64) (*fleet, error) {
 	all := n + more
 	f := &fleet{
 		harness: newHarness(all, latency, seed), spec: spec, nonces: make([]uint64, all), renewed: make([]int64, all), leaving: none, dead: none,
@@ -52,7 +52,7 @@ func newFleet(spec algorithm.Spec, n, more int, latency scenario.Dist, seed uint
 	f.seen, f.outside = f.see, f.serve
 	f.view = &views.Record{
 		Cluster: 1, Epoch: 1, Settings: member.Usual(), Wanted: 1, Voters: []views.Voter{{ID: 1, Name: viewService, Address: viewService}},
-		Choices: []member.Choice{{Algorithm: spec.Name, Version: spec.Version}},
+		Choices: []member.Choice{choice},
 	}
 	for i := range n {
 		f.view.Members = append(f.view.Members, f.join(i))

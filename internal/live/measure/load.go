@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/deadlock"
 	"github.com/stile-lock/stile/internal/live/member"
 	"github.com/stile-lock/stile/internal/live/process"
 	"github.com/stile-lock/stile/internal/world/kernel"
@@ -30,6 +31,10 @@ type Load struct {
 	Hold    scenario.Dist
 	Think   scenario.Dist // duration of their rests
 	Seed    uint64
+
+	// Kept makes the locks kept, with the default method. Requests are then on these Terms.
+	Kept  bool
+	Terms member.Terms
 }
 
 // An app is an application at a member.
@@ -45,7 +50,7 @@ type app struct {
 // A lock is what an omniscient observer knows of a lock.
 type lock struct {
 	name    string
-	inside  int // the application that holds it, or none
+	inside  int // the application that holds it, or none; the last one of several
 	waiting int // applications that wait
 	left    int64
 	owed    bool   // an application waited when it was released
@@ -72,7 +77,11 @@ type run struct {
 
 // newRun starts the applications of a fleet when the members have their leases.
 func newRun(spec algorithm.Spec, n, more int, l Load) (*run, error) {
-	f, err := newFleet(spec, n, more, l.Latency, l.Seed)
+	choice := member.Choice{Algorithm: spec.Name, Version: spec.Version}
+	if l.Kept {
+		choice = member.Choice{Algorithm: member.Kept(member.KeptMethods()[0]), Version: 1}
+	}
+	f, err := newFleet(spec, choice, n, more, l.Latency, l.Seed)
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +140,7 @@ func (r *run) ask(a, i int) {
 	l.waiting++
 	l.touched |= 1 << x.place
 	n := r.nodes[x.place]
-	n.take(process.Input{Kind: process.Lock, Text: l.name})
+	n.take(process.Input{Kind: process.Lock, Text: l.name, Terms: r.load.Terms})
 	if n.Out.Err != nil {
 		r.fail(n.Out.Err)
 		return
@@ -160,7 +169,7 @@ func (r *run) event(place int, e member.Event) {
 func (r *run) enter(a int, e member.Event) {
 	x := &r.apps[a]
 	l := &r.locks[x.lock]
-	if l.inside != none && r.apps[l.inside].place != r.dead {
+	if l.inside != none && r.apps[l.inside].place != r.dead && !r.several() {
 		r.fail(fmt.Errorf("%s has two holders at once", l.name))
 	}
 	x.token, x.grant = e.Token, e.Ticket
@@ -176,7 +185,7 @@ func (r *run) enter(a int, e member.Event) {
 func (r *run) leave(a int) {
 	x := &r.apps[a]
 	l := &r.locks[x.lock]
-	if x.place == r.dead || l.inside != a {
+	if _, holds := r.tickets[x.place][x.grant]; !holds || x.place == r.dead {
 		return // it has crashed, or lost the lock
 	}
 	r.left(x, l)
@@ -197,6 +206,9 @@ func (r *run) left(x *app, l *lock) {
 	delete(r.tickets[x.place], x.grant)
 	l.inside, l.left, l.owed = none, r.Now(), l.waiting > 0
 }
+
+// several reports whether a lock may have several holders.
+func (r *run) several() bool { return r.load.Terms.Mode != deadlock.Exclusive }
 
 // until lets time pass until a condition holds.
 func (r *run) until(over func() bool) error {

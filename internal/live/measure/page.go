@@ -56,7 +56,7 @@ func tables(logs views.Logs) []table {
 		entries(Local, "19 in 20 requests of a member are for one of its own ten locks, the others for a lock of another member. The home of a lock is random. N = 3 / 5 / 9 / 25."),
 		entries(Hot, "All requests are for the same lock. Applications rest for T on average (exponential), so that nearly all others are waiting at any time. N = 3 / 5 / 9 / 25."),
 		entries(Random, "Every request is for any of the 10 N locks. N = 3 / 5 / 9 / 25."),
-		handover(), varied(), sorts(),
+		handover(), kept(), varied(), sorts(),
 	}
 	for _, n := range []int{one, 5} {
 		all = append(all, crashes(Local, n), crashes(Random, n))

@@ -2,10 +2,13 @@ package measure
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/catalog"
+	"github.com/stile-lock/stile/algorithm/deadlock"
+	"github.com/stile-lock/stile/internal/live/member"
 	"github.com/stile-lock/stile/scenario"
 )
 
@@ -97,6 +100,51 @@ func handover() table {
 		}
 		return join(cells), nil
 	})
+}
+
+// kept is the table of what entries of kept locks cost, beside central.
+func kept() table {
+	t := table{
+		title: "Entries: kept locks", of: "lock",
+		text:    "[Kept locks](../kept.md) have a home that grants them, as central has a coordinator. With one hot lock, *shared* and *units* let all applications in at once. N = 3 / 5 / 9 / 25.",
+		columns: []string{"random locks: frames", "random locks: client delay", "one hot lock: frames", "one hot lock: wait"},
+	}
+	for _, x := range []struct {
+		name  string
+		kept  bool
+		terms member.Terms
+	}{
+		{"central", false, member.Terms{}},
+		{"kept, exclusive", true, member.Terms{}},
+		{"kept, shared", true, member.Terms{Mode: deadlock.Shared}},
+		{"kept, 1 of 25 units", true, member.Terms{Mode: 1, Units: 25}},
+	} {
+		t.rows = append(t.rows, Row{t.title, x.name, func() ([]string, error) {
+			cells := make([][]string, len(t.columns))
+			for _, n := range sizes() {
+				var m [2]Cost
+				for i, c := range []Choice{Random, Hot} {
+					l, b := load(c, n)
+					l.Kept, l.Terms = x.kept, x.terms
+					var err error
+					if m[i], err = Costs(centrally(), n, l, b); err != nil {
+						return nil, err
+					}
+				}
+				for i, v := range []float64{m[0].Frames, m[0].Client, m[1].Frames, m[1].Wait} {
+					cells[i] = append(cells[i], number(v))
+				}
+			}
+			return join(cells), nil
+		}})
+	}
+	return t
+}
+
+// centrally returns central.
+func centrally() algorithm.Spec {
+	all := catalog.Live()
+	return all[slices.IndexFunc(all, func(s algorithm.Spec) bool { return s.Name == "central" })]
 }
 
 // varied is the table of what entries cost if latencies vary.

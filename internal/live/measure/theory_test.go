@@ -53,6 +53,25 @@ func TestTheory(t *testing.T) {
 	}
 }
 
+// TestKeptCost: a kept lock costs no more than central's, however long requests wait.
+func TestKeptCost(t *testing.T) {
+	for _, n := range []int{3, 25} {
+		l, _ := load(Hot, n)
+		central, err := Costs(centrally(), n, l, Budget{Warm: 100, Entries: 1000})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.Kept = true
+		kept, err := Costs(centrally(), n, l, Budget{Warm: 100, Entries: 1000})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if kept.Frames > 1.2*central.Frames || kept.Wait > 1.2*central.Wait {
+			t.Errorf("among %d: %.2f frames and %.1f T, but central needs %.2f and %.1f", n, kept.Frames, kept.Wait, central.Frames, central.Wait)
+		}
+	}
+}
+
 // remote returns the frames per entry that is not at the home of the lock.
 func remote(s algorithm.Spec) (float64, error) {
 	l, b := load(Random, 5)

@@ -1,20 +1,24 @@
 package member
 
 import (
+	"slices"
+
 	"github.com/stile-lock/stile/algorithm/deadlock"
 )
 
 // Detection of deadlocks among transactions. The coordinator is the first member of the
-// view. A request that has waited for some time demands a round: the coordinator collects
-// the local graphs of all homes, looks for deadlocks, and asks the members of those in one
-// whether they still wait. Only if all do must one of them abort. Everything of this ends
-// with the view; requests that go on waiting then demand another round.
+// view. A transaction that holds locks and has waited for another one for some time demands
+// a round: the coordinator collects the local graphs of all homes, looks for deadlocks, and
+// asks the members of those in one whether they still wait. Only if all do must one of them
+// abort. Everything of this ends with the view; requests that go on waiting then demand
+// another round.
 
 const (
 	coordinator = 0 // rank
 
 	detectAfter = 50 * Millisecond // how long a request waits before it demands the first round
 	detectMost  = 5 * Second       // and the longest before it demands another one
+	detectPause = 10 * Millisecond // shortest time from the beginning of a round to that of the next
 
 	// giveUp is how long a transaction waits for a lock whose choice is the timeout.
 	giveUp = 2 * Second
@@ -44,11 +48,19 @@ func (m *Member) nudgeLater(p *part) {
 	switch {
 	case s.method == nil || p.try:
 	case s.method.Name == deadlock.DetectCentral().Name:
+		if !p.tx.holdsOther(p) {
+			return // every deadlock has a transaction that holds something
+		}
 		after := min(detectAfter<<min(p.waits, 20), detectMost)
 		m.schedule.put(&p.nudge, m.now+Instant(after))
 	case s.method.Name == deadlock.Timeout().Name:
 		m.schedule.put(&p.nudge, p.w.since+Instant(giveUp)) // over view changes, too
 	}
+}
+
+// holdsOther reports whether a transaction holds a lock other than that of a request.
+func (t *transaction) holdsOther(than *part) bool {
+	return slices.ContainsFunc(t.parts, func(o *part) bool { return o != than && o.state >= holds })
 }
 
 // nudged does something about a request that waits.
@@ -70,7 +82,14 @@ func (m *Member) nudged(p *part) {
 // demanded handles, at the coordinator, the demand of a round.
 func (m *Member) demanded() {
 	d := m.detector()
-	if d.again = true; d.missing == 0 {
+	d.again = true
+	m.resume(d)
+}
+
+// resume begins a round if one is demanded, but not before the last one has ended, nor just
+// after it began: a round serves all who demand it until then.
+func (m *Member) resume(d *detector) {
+	if d.again && d.missing == 0 && m.rest.place == 0 {
 		m.collect(d)
 	}
 }
@@ -87,6 +106,7 @@ func (m *Member) detector() *detector {
 func (m *Member) collect(d *detector) {
 	e := m.epoch
 	d.round++
+	m.schedule.put(&m.rest, m.now+Instant(detectPause))
 	d.again, d.arcs, d.locks = false, nil, nil
 	d.missing = 1<<len(e.view.Members) - 1
 	for rank := range e.view.Members {
@@ -158,9 +178,7 @@ func (m *Member) search(d *detector) {
 			m.inquire(x, false)
 		}
 	}
-	if d.again {
-		m.collect(d)
-	}
+	m.resume(d)
 }
 
 // inquire asks the members of the transactions in a deadlock whether they still wait. The

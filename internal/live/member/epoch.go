@@ -307,6 +307,7 @@ func (m *Member) install(v View) error {
 		clear(old.reports) // they are void, and so are its queries
 		old.reporting, old.queries = 0, nil
 		old.books, old.bookList, old.detector, old.paths = nil, nil, nil, nil
+		m.schedule.remove(&m.rest)
 		m.carry(old)
 		m.carryKept()
 	}

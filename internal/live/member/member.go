@@ -69,6 +69,7 @@ type Member struct {
 	clients  map[uint64]*session
 	own      session // of the member's own process
 	schedule schedule
+	rest     due // of a coordinator, between rounds that look for deadlocks
 	kept     kept
 
 	later bool  // Install leaves all parts of reports to More: for checkers

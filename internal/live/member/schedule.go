@@ -1,10 +1,10 @@
 package member
 
-// A schedule holds what is due when: deadlines of requests and ends of sessions, as a
-// heap.
+// A schedule holds what is due when, as a heap.
 type schedule struct{ heap []*due }
 
-// A due is the deadline of a request or the end of a session. It is embedded in either.
+// A due is when something must be done: the deadline of a request, the end of a session, or
+// something about a kept lock. It is embedded in that.
 type due struct {
 	at      Instant
 	place   int // in the heap, counted from 1; 0 if it is not there
@@ -75,6 +75,9 @@ func (m *Member) expire() {
 		switch {
 		case d.session != nil:
 			m.close(d.session, Session)
+		case d == &m.rest:
+			m.schedule.remove(d)
+			m.resume(m.detector())
 		case d.part != nil:
 			m.nudged(d.part)
 		default:
