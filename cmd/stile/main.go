@@ -113,8 +113,8 @@ and checks these algorithms.
 
 For locks, start with 'stile serve' in one terminal and 'stile exec demo -- ls'
 in another. 'stile lock' holds a lock for a script, and 'stile elect' elects a
-leader. The commands status, members, locks, top, force-release, leave, backup,
-recover, cert and token manage a cluster, and bench measures one.
+leader. The commands status, members, locks, top, force-release, evict, choose,
+leave, backup, recover, cert and token manage a cluster, and bench measures one.
 
 For the algorithms, start with 'stile bank', which shows what goes wrong without
 a lock. 'stile storm' runs whole processes under every fault.
@@ -137,7 +137,7 @@ results so far and exits with code 3.`,
 	root.SetHelpCommand(newHelp(root))
 	root.AddCommand(
 		newAlgorithms(), newSim(), newCompare(), newCheck(), newReplay(), newLab(), newBank(), newScene(), newDeadlock(), newStorm(), newBench(), newServe(), newExec(), newLock(), newElect(),
-		newStatus(), newMembers(), newLocks(), newTop(), newForceRelease(), newLeave(), newBackup(), newRecover(), newCert(), newToken(), newGlossary(), newVersion(),
+		newStatus(), newMembers(), newLocks(), newTop(), newForceRelease(), newEvict(), newChoose(), newLeave(), newBackup(), newRecover(), newCert(), newToken(), newGlossary(), newVersion(),
 	)
 	root.InitDefaultCompletionCmd()
 	for _, c := range root.Commands() {

@@ -2,12 +2,14 @@ package main
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/stile-lock/stile/internal/live/node"
 	"github.com/stile-lock/stile/internal/live/survey"
@@ -16,9 +18,34 @@ import (
 )
 
 // releaseFlags holds the flags of 'stile force-release'.
-type releaseFlags struct {
+type releaseFlags struct{ consentFlags }
+
+// consentFlags holds the flags of commands that ask a node to do something, and the user
+// whether it should.
+type consentFlags struct {
 	queryFlags
 	yes bool
+}
+
+func (l *consentFlags) define(fs *pflag.FlagSet) {
+	fs.BoolVar(&l.yes, "yes", false, "do not ask for confirmation; required if standard input is not a terminal")
+	l.queryFlags.define(fs)
+}
+
+// consent says what will happen and asks the user, if there is a terminal.
+func (l *consentFlags) consent(c *cobra.Command, what, question string) error {
+	if l.yes {
+		return nil
+	}
+	if !tty.Is(int(os.Stdin.Fd())) {
+		return fmt.Errorf("%s: give --yes to do it, because standard input is not a terminal", what)
+	}
+	fmt.Fprint(c.ErrOrStderr(), words.Printable(what+". "+question+" [y/N] "))
+	answer, _ := bufio.NewReader(os.Stdin).ReadString('\n')
+	if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
+		return errors.New("nothing was changed")
+	}
+	return nil
 }
 
 func newForceRelease() *cobra.Command {
@@ -39,7 +66,6 @@ the notice may still act; only a resource that checks tokens keeps it out.`,
 		},
 		RunE: func(c *cobra.Command, args []string) error { return l.run(c, args[0]) },
 	}
-	c.Flags().BoolVar(&l.yes, "yes", false, "do not ask for confirmation; required if standard input is not a terminal")
 	l.define(c.Flags())
 	return c
 }
@@ -56,7 +82,8 @@ func (l *releaseFlags) run(c *cobra.Command, name string) error {
 	if i < 0 {
 		return fmt.Errorf("lock %q is not held%s: 'stile locks' lists the locks in use", name, missingNodes(s))
 	}
-	if err := l.confirm(c, name, s.Locks[i].Holder); err != nil {
+	h := s.Locks[i].Holder
+	if err := l.consent(c, fmt.Sprintf("%s holds %s with token %s", h.Who, words.Quoted(name), h.Token), "Take it?"); err != nil {
 		return err
 	}
 	var done node.Released
@@ -81,20 +108,4 @@ func missingNodes(s *survey.Locks) string {
 		return ""
 	}
 	return " (no answer from " + strings.Join(names, ", ") + ")"
-}
-
-// confirm asks the user, if there is a terminal.
-func (l *releaseFlags) confirm(c *cobra.Command, name string, h *survey.Holder) error {
-	if l.yes {
-		return nil
-	}
-	if !tty.Is(int(os.Stdin.Fd())) {
-		return fmt.Errorf("%s holds %q with token %s: give --yes to take it, because standard input is not a terminal", h.Who, name, h.Token)
-	}
-	fmt.Fprint(c.ErrOrStderr(), words.Printable(fmt.Sprintf("%s holds %s with token %s. Take it? [y/N] ", h.Who, words.Quoted(name), h.Token)))
-	answer, _ := bufio.NewReader(os.Stdin).ReadString('\n')
-	if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
-		return fmt.Errorf("lock %q was not released", name)
-	}
-	return nil
 }

@@ -79,6 +79,12 @@ func TestLiveCluster(t *testing.T) {
 	holder.waitFor("an operator released it")
 	waiter.waitFor("^in$")
 
+	at(t, c, 2, "choose", "de=raymond") // there is no terminal to ask
+	at(t, c, 0, "choose", "de=raymond", "--yes")
+	if text := at(t, a, 0, "status"); !strings.Contains(text, "de=raymond") {
+		t.Errorf("with another algorithm, the status is\n%s", text)
+	}
+
 	leave := begin(t, nil, "leave", "--addr", c)
 	leave.waitExit(0)
 	third.waitExit(0)
@@ -91,6 +97,28 @@ func TestLiveCluster(t *testing.T) {
 	read(t, at(t, a, 0, "members", "--json"), &members)
 	if len(members) != 2 {
 		t.Errorf("without c the members are %v", members)
+	}
+
+	inc := members[1].Incarnation
+	at(t, a, 2, "evict", "nobody", "--yes")
+	var left struct {
+		Members []struct{ Incarnation uint64 }
+	}
+	read(t, at(t, b, 0, "evict", "b", "--yes", "--json"), &left)
+	for _, m := range left.Members {
+		if m.Incarnation == inc {
+			t.Errorf("b was evicted, but is still a member: %v", left)
+		}
+	}
+	members = members[:1]
+	for late := time.Now().Add(patience); len(members) < 2; { // it joins again
+		if time.Now().After(late) {
+			t.Fatalf("b does not join again: %v", members)
+		}
+		read(t, at(t, a, 0, "members", "--json"), &members)
+	}
+	if members[1].Incarnation <= inc {
+		t.Errorf("b has joined again with incarnation %d, after %d", members[1].Incarnation, inc)
 	}
 }
 

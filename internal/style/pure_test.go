@@ -51,7 +51,7 @@ func layers() []layer {
 		{"internal/live/meter", "internal/live/member internal/live/session internal/live/views internal/live/process"},
 		{"internal/live/replay", "internal/words algorithm/host algorithm algorithm/deadlock internal/codec internal/live/session internal/live/member internal/live/views internal/live/process"},
 		{"internal/live/storm", "algorithm/host algorithm algorithm/deadlock trace internal/world/script scenario internal/world/kernel internal/live/member internal/live/session internal/live/views internal/live/process internal/words"},
-		{"internal/live/measure", "algorithm/host algorithm trace internal/world/script scenario internal/world/kernel algorithm/catalog internal/live/member internal/live/views internal/live/process"},
+		{"internal/live/measure", "algorithm/host algorithm algorithm/deadlock trace internal/world/script scenario internal/world/kernel algorithm/catalog internal/live/member internal/live/views internal/live/process"},
 	}
 }
 

@@ -182,21 +182,41 @@ func CheckAlgorithm(text string) error {
 
 // choices returns the algorithms that a new cluster starts with.
 func (c *Config) choices() ([]member.Choice, error) {
-	var all []member.Choice
-	chosen := func(prefix string) bool {
-		return slices.ContainsFunc(all, func(o member.Choice) bool { return o.Prefix == prefix })
+	all, err := c.chosen(c.Algorithm)
+	if err != nil {
+		return nil, err
 	}
-	for text := range strings.SplitSeq(c.Algorithm, ",") {
+	return merged([]member.Choice{
+		{Algorithm: catalog.Live()[0].Name, Version: catalog.Live()[0].Version},
+		{Prefix: KeptPrefix, Algorithm: member.Kept(member.KeptMethods()[0]), Version: 1},
+	}, all), nil
+}
+
+// merged returns choices with some of them replaced or added, sorted.
+func merged(old, with []member.Choice) []member.Choice {
+	all := slices.Clone(with)
+	for _, c := range old {
+		if !slices.ContainsFunc(with, func(o member.Choice) bool { return o.Prefix == c.Prefix }) {
+			all = append(all, c)
+		}
+	}
+	slices.SortFunc(all, func(a, b member.Choice) int { return strings.Compare(a.Prefix, b.Prefix) })
+	return all
+}
+
+// chosen returns the choices that a text in the form of Config.Algorithm names.
+func (c *Config) chosen(texts string) (all []member.Choice, err error) {
+	for text := range strings.SplitSeq(texts, ",") {
 		prefix, name, ok := strings.Cut(text, "=")
 		if !ok {
 			prefix, name = "", text
 		}
 		switch {
-		case text == "" && c.Algorithm == "":
+		case texts == "":
 			continue
 		case len(prefix) > member.MaxName || !utf8.ValidString(prefix):
 			return nil, fmt.Errorf("algorithm %q: invalid prefix: want up to %d bytes of UTF-8", text, member.MaxName)
-		case chosen(prefix):
+		case slices.ContainsFunc(all, func(o member.Choice) bool { return o.Prefix == prefix }):
 			return nil, fmt.Errorf("algorithm %q: there is another one for the prefix %q: choose one", text, prefix)
 		}
 		choice, err := c.choice(name)
@@ -206,15 +226,6 @@ func (c *Config) choices() ([]member.Choice, error) {
 		choice.Prefix = prefix
 		all = append(all, choice)
 	}
-	for _, usual := range []member.Choice{
-		{Algorithm: catalog.Live()[0].Name, Version: catalog.Live()[0].Version},
-		{Prefix: KeptPrefix, Algorithm: member.Kept(member.KeptMethods()[0]), Version: 1},
-	} {
-		if !chosen(usual.Prefix) {
-			all = append(all, usual)
-		}
-	}
-	slices.SortFunc(all, func(a, b member.Choice) int { return strings.Compare(a.Prefix, b.Prefix) })
 	return all, nil
 }
 

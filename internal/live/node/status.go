@@ -22,10 +22,12 @@ const (
 	AskBackup                       // a BackupFile
 	AskReleaseFor                   // AskRelease of another node, with a ReleaseQuery as JSON; a Released
 	AskLeader                       // leader of an election, with a LeaderQuery as JSON; a LeaderReport, possibly after a while
+	AskEvict                        // the leader of the view service evicts a member, with its name; an Ordered
+	AskChoose                       // the leader of the view service chooses other algorithms, with some in the form of Config.Algorithm; an Ordered
 )
 
 // askNames names the questions, for the audit log.
-var askNames = [...]string{AskStatus: "status", AskLocks: "locks", AskRelease: "force-release", AskLeave: "leave", AskBackup: "backup", AskReleaseFor: "force-release", AskLeader: "leader"}
+var askNames = [...]string{AskStatus: "status", AskLocks: "locks", AskRelease: "force-release", AskLeave: "leave", AskBackup: "backup", AskReleaseFor: "force-release", AskLeader: "leader", AskEvict: "evict", AskChoose: "choose"}
 
 // A BackupFile is a backup of the cluster, as the contents of a file.
 type BackupFile struct {
@@ -95,6 +97,14 @@ func (n *Node) tellAbout(q *session.Question, who *Caller) ([]byte, error) {
 		}
 		r, err := n.forceRelease(l.Name)
 		n.audit.done(*who, askNames[q.What], err, "for", l.For, "lock", l.Name, "holder", r.Who, "token", r.Token)
+		if err != nil {
+			return nil, err
+		}
+		return json.Marshal(r)
+	case AskEvict, AskChoose:
+		about := string(q.Bytes)
+		r, err := n.order(q.What, about)
+		n.audit.done(*who, askNames[q.What], err, map[uint64]string{AskEvict: "node", AskChoose: "algorithm"}[q.What], about)
 		if err != nil {
 			return nil, err
 		}
