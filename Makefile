@@ -50,7 +50,7 @@ systems    = ./internal/live/child ./internal/live/node/clock ./internal/live/no
 fuzzed     = $(shell grep -rl --include='*_test.go' --exclude-dir=test '^func Fuzz' . | xargs -r dirname | sort -u)
 golden     = $(shell grep -rl --include='*_test.go' 'flag.Bool.*"update"' . | xargs -r dirname | sort -u)
 
-.PHONY: help check inspected computed nightly tools fmt vet lint test tests race fuzz storm cluster check-cluster restarts ledger bench numbers compare-instructions numbers-live numbers-node numbers-http numbers-lab golden museum faults controls live mutants proofs proofs-long proofs-view tla web web-check skeleton site screenshots release release-check proto proto-check
+.PHONY: help check inspected computed nightly tools fmt vet lint test tests race fuzz storm cluster check-cluster restarts ledger bench numbers compare-instructions numbers-live numbers-node numbers-http numbers-readers numbers-lab golden museum faults controls live mutants proofs proofs-long proofs-view tla web web-check skeleton site screenshots release release-check proto proto-check
 
 help: ## list all targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -203,6 +203,11 @@ numbers-node: ## make docs/results/bench-node.txt: the speed of a cluster of thr
 numbers-http: ## make docs/results/bench-http.txt: locks over HTTP beside etcd's; needs the Go proxy
 	{ echo "made by 'make numbers-http' at commit $$(git rev-parse --short HEAD)"; uptime; echo; cd tools/beside && go run .; } > docs/results/bench-http.txt.new
 	mv docs/results/bench-http.txt.new docs/results/bench-http.txt
+
+numbers-readers: ## make docs/results/bench-readers.txt: 32 readers of one lock, beside PostgreSQL's
+	@tools/postgres.sh
+	{ echo "made by 'make numbers-readers' at commit $$(git rev-parse --short HEAD)"; uptime; cd test && go test -vet off ./postgres -run '^$$' -bench Readers -benchtime 2s -count 5 -timeout 30m; } > docs/results/bench-readers.txt.new
+	mv docs/results/bench-readers.txt.new docs/results/bench-readers.txt
 
 numbers-lab: ## make docs/results/bench-lab.txt: the speed of the lab's page; about 5 minutes, needs Chromium
 	{ echo "made by 'make numbers-lab' at commit $$(git rev-parse --short HEAD)$(if $(PRIORITY), with $(strip $(PRIORITY)))"; tools/numbers-lab.sh $(PRIORITY); } > docs/results/bench-lab.txt.new

@@ -56,9 +56,7 @@ func BenchmarkReaders(b *testing.B) {
 func nodes(b *testing.B) (all []*stile.Node) {
 	for i := range 3 {
 		c := stile.Config{Name: fmt.Sprint("node", i)}
-		if i == 0 {
-			c.Lease = time.Second
-		} else {
+		if i > 0 {
 			c.Join = []string{all[0].Address()}
 		}
 		n, err := stile.Open(b.Context(), c)
