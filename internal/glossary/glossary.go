@@ -3,7 +3,6 @@
 package glossary
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -27,11 +26,6 @@ func (e Entry) Explains(word string) bool {
 // Entries returns the entries of the page.
 func Entries() []Entry { return parse(docs.Glossary) }
 
-var (
-	foreign = regexp.MustCompile(`(?:Czech|Polish|German): ([^.*]+)\.`)
-	name    = regexp.MustCompile("`([a-z-]+)`")
-)
-
 // parse returns the paragraphs of a page that begin with words in bold. A paragraph may
 // end with terms of other languages: *Czech: term, term. Polish: term.*
 func parse(page string) []Entry {
@@ -47,12 +41,15 @@ func parse(page string) []Entry {
 			Text:  plain.Replace(paragraph),
 		}
 		line := strings.Join(strings.Fields(paragraph), " ")
-		for _, m := range foreign.FindAllStringSubmatch(line, -1) {
-			e.Foreign = append(e.Foreign, strings.Split(m[1], ", ")...)
+		for _, language := range []string{"Czech: ", "Polish: ", "German: "} {
+			if _, after, found := strings.Cut(line, language); found {
+				terms, _, _ := strings.Cut(after, ".")
+				e.Foreign = append(e.Foreign, strings.Split(terms, ", ")...)
+			}
 		}
-		for _, m := range name.FindAllStringSubmatch(line, -1) {
-			if !slices.Contains(e.Names, m[1]) {
-				e.Names = append(e.Names, m[1])
+		for i, name := range strings.Split(line, "`") {
+			if inCode := i%2 == 1; inCode && !slices.Contains(e.Names, name) {
+				e.Names = append(e.Names, name)
 			}
 		}
 		all = append(all, e)
