@@ -118,7 +118,7 @@ func (t *transacting) finish(number int) *Ledger {
 // Graph draws the wait-for graph of a run as a picture: the last one if it is stuck, else
 // that of the first deadlock, else that of the first false one, else the busiest.
 func Graph(c *Transactions, r *Ledger, title string) string {
-	p := draw.Caption{Title: title, Note: r.When(), Victim: algorithm.None}
+	p := draw.Caption{Title: title, Note: r.When(), Victim: algorithm.None, Layout: c.Layout}
 	if title == "" {
 		p.Title = "Wait-for graph: " + c.Method.Title
 	}

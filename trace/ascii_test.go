@@ -50,7 +50,7 @@ func TestASCII(t *testing.T) {
 // Whatever diagrams are drawn with has one ASCII character in its place, and
 // lanes that differ still do.
 func TestASCIIGlyphs(t *testing.T) {
-	if got, want := words.ASCII("┊ ┃ █ ‖ ─►◄ ▶◀ ü"), ": | # = ->< >< ?"; got != want {
+	if got, want := words.ASCII("┊ ┃ █ ‖ ─►◄ ▶◀ üŻ 字"), ": | # = ->< >< uZ ?"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	lanes := words.ASCII("┊┃█‖ ")

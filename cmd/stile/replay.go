@@ -273,6 +273,11 @@ func printSites(p *printer, sc *scenario.Scenario, b *sim.Playback) {
 	p.line("%s:", l.When())
 	p.graph(l.Graph)
 	p.gap()
+	if local := draw.LocalText(l.Graph, s.Run.Layout); local != "" {
+		p.line("The local graphs, where EXT stands for the other sites:")
+		p.lines(local)
+		p.gap()
+	}
 	if f := l.False; f != nil {
 		p.line("%s was reported by %s, but never existed. The actual graph:", deadlock.Round(f.Cycle), l.Moment(f.At))
 		p.graph(f.Graph)

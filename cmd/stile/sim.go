@@ -205,8 +205,9 @@ func (f *simFlags) locks(spec algorithm.Spec) (simulation, error) {
 		}
 		report := struct {
 			*sim.Result
-			Sets *quorum.Properties `json:"sets,omitempty"` // if they were given
-		}{r, sets}
+			Sets  *quorum.Properties `json:"sets,omitempty"` // if they were given
+			Votes int                `json:"votes_needed,omitempty"`
+		}{r, sets, votesNeeded(c)}
 		return outcome{json: report, text: func(p *printer) { printSimRun(p, c, r, sets) }, stopped: simProgress(c, r), wrong: violationFindings(r.Found)}, nil
 	}, checkRunLength(c)
 }

@@ -20,6 +20,9 @@ func printSimRun(p *printer, c sim.Config, r *sim.Result, sets *quorum.Propertie
 	if sets != nil {
 		p.text(0, "sets: "+sets.String())
 	}
+	if enough := votesNeeded(c); enough > 0 {
+		p.line("votes: %d of %d let a process enter", enough, c.Nodes)
+	}
 	p.gap()
 	p.line(tableRow, "", "mean", "p50", "p99", "max", "theory")
 	t := c.Spec.Theory
@@ -47,6 +50,15 @@ func printSimRun(p *printer, c sim.Config, r *sim.Result, sets *quorum.Propertie
 		verdict = "none so far"
 	}
 	p.row("violations", "%s", verdict)
+}
+
+// votesNeeded returns how many votes let a process enter, or 0 if the algorithm does not
+// count votes.
+func votesNeeded(c sim.Config) int {
+	if c.Spec.Shape.Enough == nil {
+		return 0
+	}
+	return c.Spec.Shape.Enough(c.Nodes)
 }
 
 // stalled says that a run was cut short.

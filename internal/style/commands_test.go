@@ -51,6 +51,7 @@ func TestCommand(t *testing.T) {
 	stile := build(t)
 	t.Run("exit codes", func(t *testing.T) { exitCodes(t, stile) })
 	t.Run("pages", func(t *testing.T) { commandsOfPages(t, stile) })
+	t.Run("lectures", func(t *testing.T) { lectureCommands(t, stile) })
 	t.Run("planted", func(t *testing.T) { plantedCommands(t, stile) })
 	t.Run("consoles", func(t *testing.T) { consoles(t, stile) })
 	t.Run("planted consoles", func(t *testing.T) { plantedConsoles(t, stile) })

@@ -6,11 +6,15 @@ import "strings"
 // by its replacement on terminals limited to ASCII.
 const asciiGlyphs = "┊:┃|█#‖=●*○o✗X×x▄#▀#►>◄<▶>◀<├+┤+┠+┨+┼+╂+─-▓!·;→>←<²2▇#…~∞*"
 
+// asciiLetters lists the letters of Czech, Polish and German terms, each followed by the
+// letter without its mark.
+const asciiLetters = "áačcďdéeěeíiňnóořršsťtúuůuýyžząaćcęełlńnśsźzżzäaöoüußs"
+
 // ASCII returns s without any byte above 127, character for character, so that columns
-// stay aligned: drawing characters have replacements, and all others become question
-// marks.
+// stay aligned: drawing characters and letters with marks have replacements, and all
+// others become question marks.
 func ASCII(s string) string {
-	glyphs := []rune(asciiGlyphs)
+	glyphs := []rune(asciiGlyphs + asciiLetters + strings.ToUpper(asciiLetters))
 	return strings.Map(func(r rune) rune {
 		if r < 0x80 {
 			return r

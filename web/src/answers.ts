@@ -14,6 +14,7 @@ export interface Exhibit {
 	title: string;
 	sentence: string; // what the title does not say; empty if there is nothing
 	text: string;
+	words: string; // terms of the glossary that it is about, in every language
 }
 
 export interface Known {

@@ -11,13 +11,16 @@ import { startTour, toured } from "./tour";
 
 const wanted = signal("");
 
+/** bare returns a text in lower case and without marks, as people type it: żeton, zeton. */
+const bare = (text: string) => text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase().replaceAll("ł", "l");
+
 /** What contains every word of the search, group by group. */
 const found = computed(() => {
 	const answer = shelf.answer.value;
 	if (!answer || refused(answer)) return [];
-	const words = wanted.value.toLowerCase().split(/\s+/).filter(Boolean);
-	const fits = (group: string, { file, title, sentence, text }: Exhibit) => {
-		const all = `${group}\n${file}\n${title}\n${sentence}\n${/^\s*algorithm\s+(.*)$/m.exec(text)?.[1] ?? ""}`.toLowerCase();
+	const words = bare(wanted.value).split(/\s+/).filter(Boolean);
+	const fits = (group: string, { file, title, sentence, text, words: terms }: Exhibit) => {
+		const all = bare(`${group}\n${file}\n${title}\n${sentence}\n${terms}\n${/^\s*algorithm\s+(.*)$/m.exec(text)?.[1] ?? ""}`);
 		return words.every((w) => all.includes(w));
 	};
 	return answer.groups.map((g) => ({ ...g, items: g.items.filter((it) => fits(g.title, it)) })).filter((g) => g.items.length > 0);

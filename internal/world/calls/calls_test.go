@@ -107,6 +107,34 @@ func TestGalleryRuns(t *testing.T) {
 	}
 }
 
+// TestGalleryWords: scenarios are found by what they are about, in the languages of the
+// glossary.
+func TestGalleryWords(t *testing.T) {
+	words := map[string]string{}
+	for _, shelf := range Gallery() {
+		for _, x := range shelf.Items {
+			words[x.File] = x.Words
+		}
+	}
+	for file, want := range map[string]string{
+		"bank.stile":                   "safety",
+		"bakery-choosing.stile":        "Bäckerei-Algorithmus",
+		"none-ring.stile":              "zakleszczenie",
+		"token-ring.stile":             "żeton",
+		"maekawa-naive-three.stile":    "liveness",
+		"bully-5-of-8.stile":           "algorytm tyrana",
+		"graph-cycle.stile":            "graf przydziału zasobów",
+		"ricart-agrawala-clocks.stile": "vektorové hodiny",
+	} {
+		if !strings.Contains("\n"+words[file]+"\n", "\n"+want+"\n") {
+			t.Errorf("%s: no %s in %q", file, want, words[file])
+		}
+	}
+	if strings.Contains(words["bully-5-of-8.stile"], "zakleszczenie") {
+		t.Errorf("an election is about %q", words["bully-5-of-8.stile"])
+	}
+}
+
 // What the checker has bounded by itself is not said to be without bound.
 func TestCheckedAsBounded(t *testing.T) {
 	spec := mutex.Central(0)

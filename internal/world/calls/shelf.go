@@ -9,6 +9,7 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/catalog"
 	"github.com/stile-lock/stile/algorithm/deadlock"
+	"github.com/stile-lock/stile/internal/glossary"
 	"github.com/stile-lock/stile/internal/world/family/families"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/scenarios"
@@ -26,6 +27,7 @@ type Item struct {
 	Title    string `json:"title"`
 	Sentence string `json:"sentence"` // what the title does not say
 	Text     string `json:"text"`
+	Words    string `json:"words"` // terms of the glossary that it is about, one on each line
 }
 
 // bank is what every visitor sees first: two tellers inside at the same time.
@@ -79,6 +81,12 @@ func Gallery() []Shelf {
 		title, shelf := about(name, string(data))
 		i := slices.IndexFunc(shelves, func(s Shelf) bool { return s.Title == shelf })
 		shelves[i].Items = append(shelves[i].Items, item(name, title, string(data)))
+	}
+	entries := glossary.Entries()
+	for _, s := range shelves {
+		for i := range s.Items {
+			s.Items[i].Words = strings.Join(glossary.Terms(entries, s.Items[i].Text), "\n")
+		}
 	}
 	return shelves
 }

@@ -70,7 +70,7 @@ func TestGraphsAreTold(t *testing.T) {
 			t.Error(wrong)
 		}
 		d.Deltas = nil
-		if len(untold(d, v)) == 0 {
+		if len(v.Steps) > 0 && len(untold(d, v)) == 0 {
 			t.Error("a document in which nobody ever ends passes")
 		}
 	})

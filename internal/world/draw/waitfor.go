@@ -26,6 +26,10 @@ type Caption struct {
 	// Reported is a cycle that is taken for a deadlock: its edges that are not in the
 	// graph are drawn dashed.
 	Reported []algorithm.ID
+
+	// Layout, if given, has the sites of the locks. If they are at several sites, the graph
+	// of each is drawn below.
+	Layout deadlock.Layout
 }
 
 // WaitFor draws a wait-for graph: each cycle as a ring of its own, the transactions that
@@ -50,6 +54,10 @@ func WaitFor(g *deadlock.Graph, p Caption) string {
 	}
 	for _, tx := range d.nodes {
 		d.node(c, tx)
+	}
+	if parts := locals(g, p.Layout); len(parts) > 0 && len(p.Reported) == 0 {
+		right, bottom, signs := drawLocals(c, parts, d.height)
+		d.width, d.height, d.signs = max(d.width, right+8), bottom, append(d.signs, signs...)
 	}
 	bottom := legend(c, d.signs, d.height, d.width)
 	return graphPage(p.Title, p.Note, d.width, bottom, c)
