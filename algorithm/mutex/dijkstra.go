@@ -44,7 +44,7 @@ func Dijkstra(k int) algorithm.Spec {
 		Plan: func(n int) (algorithm.Birth, error) {
 			values := flagValues(k, n)
 			if values < 2 {
-				return nil, fmt.Errorf("flags with %d values: want at least 2; 2N always suffice", values)
+				return nil, fmt.Errorf("flags with %d values: want at least 2, and 2N if links are empty at the start", values)
 			}
 			return func(self algorithm.ID, v algorithm.View) algorithm.Machine {
 				return algorithm.New(self, v, newDijkstra(self, v, values))
