@@ -1,0 +1,169 @@
+package teller
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/stile-lock/stile/internal/live/client"
+	"github.com/stile-lock/stile/internal/live/node"
+	"github.com/stile-lock/stile/internal/live/survey"
+)
+
+const (
+	down   = lease / 2     // time from the kill of a node to its start
+	paused = lease * 5 / 2 // length of a pause
+)
+
+// wreak returns what brings the faults about, until the run ends.
+func (r *run) wreak() func() {
+	strikes := r.strikes()
+	var times []due
+	for _, s := range strikes {
+		times = append(times, due{s.after, make(chan struct{})})
+	}
+	r.mu.Lock()
+	r.due = slices.Clone(times)
+	r.mu.Unlock()
+	return func() {
+		for i, s := range strikes {
+			select {
+			case <-times[i].now:
+			case <-r.ctx.Done():
+				return
+			}
+			if err := r.strike(s); err != nil && r.ctx.Err() == nil {
+				r.end(err)
+			}
+		}
+	}
+}
+
+// strike brings one fault about, and waits until it is over.
+func (r *run) strike(s strike) error {
+	switch {
+	case s.kind == killFault:
+		return r.killNode(s.victim)
+	case s.worker:
+		return r.pauseWorkers(s.victim)
+	}
+	return r.pauseNode(s.victim)
+}
+
+// killNode kills a node, and starts it again.
+func (r *run) killNode(i int) error {
+	n := r.nodes[i]
+	n.kill()
+	r.event("%s killed", n.name)
+	r.report.Killed++
+	sleep(r.ctx, down)
+	if err := r.family.restart(r.ctx, n, slices.Delete(slices.Clone(r.nodes), i, i+1)); err != nil {
+		return err
+	}
+	r.event("%s started again, and a member", n.name)
+	return nil
+}
+
+// pauseNode pauses a node.
+func (r *run) pauseNode(i int) error {
+	n := r.nodes[i]
+	if err := n.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+		return fmt.Errorf("pause %s: %w", n.name, err)
+	}
+	r.event("%s paused for %v", n.name, paused)
+	r.report.Paused++
+	sleep(r.ctx, paused)
+	if err := n.cmd.Process.Signal(syscall.SIGCONT); err != nil {
+		return fmt.Errorf("resume %s: %w", n.name, err)
+	}
+	r.event("%s resumed", n.name)
+	return nil
+}
+
+// resumeAgain is how often a process is resumed until it says that it runs: the first signal
+// may come before it has stopped.
+const resumeAgain = 100 * time.Millisecond
+
+// pauseWorkers pauses a worker process while one of its workers is between read and write.
+func (r *run) pauseWorkers(i int) error {
+	c := r.crews[i]
+	if err := c.say(order{Pause: true}); err != nil {
+		return fmt.Errorf("pause worker process %d: %w", i+1, err)
+	}
+	select {
+	case <-c.pausing:
+	case <-r.ctx.Done():
+		return nil
+	}
+	r.event("worker process %d paused for %v, between read and write", i+1, paused)
+	r.report.Paused++
+	sleep(r.ctx, paused)
+	for again := time.NewTicker(resumeAgain); ; {
+		if err := c.cmd.Process.Signal(syscall.SIGCONT); err != nil {
+			return fmt.Errorf("resume worker process %d: %w", i+1, err)
+		}
+		select {
+		case <-c.resumed:
+			again.Stop()
+			r.event("worker process %d resumed", i+1)
+			return nil
+		case <-c.gone:
+			return nil
+		case <-again.C:
+		}
+	}
+}
+
+// watchEvery is how often the wait-for graph is asked for. A deadlock that is there twice in
+// a row stands: no transaction waits that long by itself.
+const watchEvery = 250 * time.Millisecond
+
+// watch ends the run when there is a deadlock.
+func (r *run) watch() {
+	var addresses []string
+	var members []node.MemberInfo
+	for _, n := range r.nodes {
+		addresses = append(addresses, n.address)
+		members = append(members, node.MemberInfo{Name: n.name, Address: n.address})
+	}
+	c, err := client.Dial(r.ctx, client.Config{Name: "observer", Nodes: addresses})
+	if err != nil {
+		r.end(fmt.Errorf("watch for deadlocks: %w", err))
+		return
+	}
+	defer c.Close()
+	var before []survey.Vertex
+	for r.ctx.Err() == nil {
+		ctx, cancel := context.WithTimeout(r.ctx, lease)
+		g := survey.Take(ctx, members, node.LockQuery{Prefix: accountPrefix, Graph: true}, c.AskAt).Graph()
+		cancel()
+		now := ring(g)
+		if len(now) > 0 && same(before, now) {
+			r.deadlocked(g)
+			return
+		}
+		before = now
+		sleep(r.ctx, watchEvery)
+	}
+}
+
+// ring returns the transactions of the first deadlock, if any.
+func ring(g *survey.Graph) (all []survey.Vertex) {
+	if len(g.Deadlocks) == 0 {
+		return nil
+	}
+	for _, i := range g.Deadlocks[0] {
+		all = append(all, g.Vertices[i])
+	}
+	return all
+}
+
+// same reports whether two rings have the same transactions, in any order: a ring has no
+// first one.
+func same(a, b []survey.Vertex) bool {
+	return len(a) == len(b) && !slices.ContainsFunc(a, func(v survey.Vertex) bool {
+		return !slices.ContainsFunc(b, func(w survey.Vertex) bool { return v.Node == w.Node && v.Tx == w.Tx })
+	})
+}

@@ -1,0 +1,116 @@
+package teller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// lease is the lease of the cluster. Pauses are longer.
+const lease = time.Second
+
+// A server is a node of the cluster, over all its starts.
+type server struct {
+	name    string
+	address string // empty before it was started
+	*relative
+}
+
+// startNodes starts the cluster.
+func (f *family) startNodes(ctx context.Context, algorithm string) ([]*server, error) {
+	var all []*server
+	for i := range nodes {
+		s := &server{name: fmt.Sprintf("node%d", i+1)}
+		more := []string{"--lease", lease.String(), "--voters", fmt.Sprint(nodes)}
+		if algorithm != "" {
+			more = append(more, "--algorithm", algorithm)
+		}
+		if i > 0 {
+			more = joining(all)
+		}
+		if err := f.serve(ctx, s, more...); err != nil {
+			return nil, err
+		}
+		all = append(all, s)
+	}
+	return all, nil
+}
+
+// joining returns the flags to join nodes.
+func joining(others []*server) (flags []string) {
+	for _, o := range others {
+		flags = append(flags, "--join", o.address)
+	}
+	return flags
+}
+
+// serve starts a node as 'stile serve', and waits until it is a member.
+func (f *family) serve(ctx context.Context, s *server, more ...string) error {
+	listen := s.address
+	if listen == "" {
+		listen = "127.0.0.1:0"
+	}
+	args := append([]string{"stile", "serve", "--name", s.name, "--listen", listen, "--data", filepath.Join(f.dir, s.name), "--http", "off"}, more...)
+	first := make(chan string, 1)
+	r, err := f.start(s.name, func(line []byte) {
+		select {
+		case first <- string(line):
+		default: // only the first one matters
+		}
+	}, args...)
+	if err != nil {
+		return fmt.Errorf("start node %s: %w", s.name, err)
+	}
+	s.relative = r
+	select {
+	case line := <-first:
+		s.address, err = listening(line)
+	case <-ctx.Done():
+		err = context.Cause(ctx)
+	case <-r.gone:
+		err = errors.New(r.lastWords())
+	}
+	if err != nil {
+		r.kill()
+		return fmt.Errorf("start node %s: %w", s.name, err)
+	}
+	return nil
+}
+
+// listening returns the address in the first line of 'stile serve'.
+func listening(line string) (string, error) {
+	_, rest, found := strings.Cut(line, " listening on ")
+	address, _, ok := strings.Cut(rest, ",")
+	if !found || !ok {
+		return "", errors.New("the first line of 'stile serve' has no address: " + strings.TrimSpace(line))
+	}
+	return address, nil
+}
+
+// restart starts a node that was killed, at its address. Another program may use that for a
+// moment, as the end of a connection.
+func (f *family) restart(ctx context.Context, s *server, others []*server) error {
+	for tries := 0; ; tries++ {
+		err := f.serve(ctx, s, joining(others)...)
+		if err == nil || ctx.Err() != nil || tries == maxStarts {
+			return err
+		}
+		sleep(ctx, lease)
+	}
+}
+
+// maxStarts is how often a node is started again before that counts as failed.
+const maxStarts = 20
+
+// sleep waits, until the context ends.
+func sleep(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-ctx.Done():
+	}
+}

@@ -1,0 +1,271 @@
+package teller
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/stile-lock/stile/internal/live/survey"
+	"github.com/stile-lock/stile/internal/words"
+)
+
+// Why a run ends that has not failed.
+var (
+	errComplete = errors.New("all transfers are made")
+	errDeadlock = errors.New("transactions are deadlocked")
+)
+
+// A run is the state of a run.
+type run struct {
+	Config
+	outer  context.Context // the caller's
+	ctx    context.Context // ends with the run
+	end    context.CancelCauseFunc
+	family *family
+	place  Place
+	nodes  []*server
+	crews  []*crew
+	began  time.Time
+
+	mu     sync.Mutex
+	plan   []Transfer // that no worker has yet
+	due    []due      // strikes that are not due yet
+	made   int
+	report *Report
+}
+
+// A crew is the workers of one process, seen from here.
+type crew struct {
+	*relative
+	workers          []int
+	pausing, resumed chan struct{}
+}
+
+// A due is a strike that waits for its time.
+type due struct {
+	after int
+	now   chan struct{} // closed when it is due
+}
+
+// Run makes the transfers, and counts the money. When the context ends, it counts what there
+// is; the report is nil if no transfer was made by then.
+func Run(ctx context.Context, c Config) (*Report, error) {
+	if err := c.Check(); err != nil {
+		return nil, err
+	}
+	r := &run{Config: c, outer: ctx, began: time.Now(), plan: c.plan()}
+	r.report = &Report{
+		Store: "SQLite", Lock: c.Lock, Fence: c.Fence, Chaos: append([]string{}, c.Chaos...), Nodes: nodes, Workers: c.Workers, Processes: c.processes(),
+		Accounts: c.Accounts, Transfers: c.Transfers, Events: []Event{},
+	}
+	r.ctx, r.end = context.WithCancelCause(ctx)
+	defer r.end(nil)
+	var err error
+	if r.family, err = newFamily(); err != nil {
+		return nil, err
+	}
+	defer r.family.end()
+	r.place = Place{File: filepath.Join(r.family.dir, "bank.db")}
+	if c.Postgres != "" {
+		r.report.Store = "PostgreSQL"
+		r.place = Place{Postgres: c.Postgres, Schema: strings.ReplaceAll(filepath.Base(r.family.dir), "-", "_")}
+	}
+	return r.withStore()
+}
+
+// leave is how long the end of a run may take.
+const leave = time.Minute
+
+// withStore opens the store for the run, and closes it after.
+func (r *run) withStore() (report *Report, err error) {
+	s, err := OpenStore(r.place, r.Fence)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	defer func() {
+		late, cancel := context.WithTimeout(context.WithoutCancel(r.ctx), leave)
+		defer cancel()
+		err = errors.Join(err, s.Drop(late))
+	}()
+	if err := s.Found(r.ctx, r.Accounts); err != nil {
+		return nil, err
+	}
+	if err := r.transfers(); err != nil {
+		return nil, err
+	}
+	late, cancel := context.WithTimeout(context.WithoutCancel(r.ctx), leave)
+	defer cancel()
+	if r.report.Audit, err = s.Audit(late); err != nil {
+		return nil, err
+	}
+	return r.report, nil
+}
+
+// transfers makes all transfers, and ends the processes.
+func (r *run) transfers() (err error) {
+	if r.nodes, err = r.family.startNodes(r.ctx, r.algorithm()); err != nil {
+		return err
+	}
+	r.event("three nodes form a cluster, with a lease of %v", lease)
+	defer func() {
+		for _, n := range r.nodes {
+			n.kill()
+		}
+	}()
+	if err := r.hire(); err != nil {
+		return err
+	}
+	var others sync.WaitGroup
+	defer others.Wait()
+	defer r.end(nil)
+	started := time.Now()
+	others.Go(r.wreak())
+	if m, kept := r.method(); kept && m.Name == "none" {
+		others.Go(r.watch)
+	}
+	r.mu.Lock()
+	for _, c := range r.crews {
+		for _, i := range c.workers {
+			r.assign(c, i)
+		}
+	}
+	r.mu.Unlock()
+	<-r.ctx.Done()
+	r.report.Seconds = time.Since(started).Seconds()
+	others.Wait() // which resume what they have paused
+	for _, c := range r.crews {
+		c.dismiss(lease)
+	}
+	cause := context.Cause(r.ctx)
+	if errors.Is(cause, errComplete) || errors.Is(cause, errDeadlock) || r.outer.Err() != nil {
+		return nil
+	}
+	return cause
+}
+
+// hire starts the worker processes, and waits until they are ready.
+func (r *run) hire() error {
+	ready := make(chan struct{}, r.processes())
+	for i := range r.processes() {
+		c := &crew{pausing: make(chan struct{}, 1), resumed: make(chan struct{}, 1)}
+		for w := i; w < r.Workers; w += r.processes() {
+			c.workers = append(c.workers, w)
+		}
+		var err error
+		c.relative, err = r.family.start(fmt.Sprint("worker", i+1), func(line []byte) {
+			var x report
+			if err := json.Unmarshal(line, &x); err != nil {
+				r.end(fmt.Errorf("worker process %d: %w", i+1, err))
+				return
+			}
+			if x.Ready {
+				ready <- struct{}{}
+				return
+			}
+			r.hear(c, &x)
+		}, workerName)
+		if err != nil {
+			return err
+		}
+		go func() {
+			<-c.gone
+			r.end(fmt.Errorf("worker process %d has ended: %s", i+1, c.lastWords()))
+		}()
+		t := task{Workers: c.workers, Place: r.place, Lock: r.Lock, Fence: r.Fence}
+		for _, n := range r.nodes {
+			t.Nodes = append(t.Nodes, n.address)
+		}
+		if err := c.say(t); err != nil {
+			return fmt.Errorf("start worker process %d: %w", i+1, err)
+		}
+		r.crews = append(r.crews, c)
+	}
+	for range r.crews {
+		select {
+		case <-ready:
+		case <-r.ctx.Done():
+			return context.Cause(r.ctx)
+		}
+	}
+	r.event("%s in %s, %s", words.Plural(r.Workers, "worker"), words.Plural(len(r.crews), "process"), words.Plural(r.Accounts, "account"))
+	return nil
+}
+
+// hear takes what a worker process reports.
+func (r *run) hear(c *crew, x *report) {
+	switch {
+	case x.Err != "":
+		r.end(errors.New(x.Err))
+		return
+	case x.Pausing:
+		c.pausing <- struct{}{}
+		return
+	case x.Resumed:
+		c.resumed <- struct{}{}
+		return
+	}
+	r.mu.Lock()
+	r.report.Tally.Add(x.Tally)
+	quarter := 0
+	if x.Made {
+		before := 4 * r.made / r.Transfers
+		r.made++
+		if now := 4 * r.made / r.Transfers; now != before {
+			quarter = r.made
+		}
+		for len(r.due) > 0 && r.made >= r.due[0].after {
+			close(r.due[0].now)
+			r.due = r.due[1:]
+		}
+		r.assign(c, x.Worker)
+	}
+	made, tally := r.made, r.report.Tally
+	r.mu.Unlock()
+	if quarter > 0 {
+		r.event("%s of %s", words.Grouped(quarter), words.Plural(r.Transfers, "transfer"))
+	}
+	if r.Progress != nil {
+		r.Progress(made, tally)
+	}
+	if made == r.Transfers {
+		r.end(errComplete)
+	}
+}
+
+// assign gives a worker its next transfer, if there is one. The mutex must be held.
+func (r *run) assign(c *crew, worker int) {
+	if len(r.plan) == 0 || r.ctx.Err() != nil {
+		return
+	}
+	t := r.plan[0]
+	r.plan = r.plan[1:]
+	if err := c.say(order{Worker: worker, Transfer: t}); err != nil {
+		r.end(fmt.Errorf("send transfer %d to worker %d: %w", t.ID, worker+1, err))
+	}
+}
+
+// event notes that something has happened.
+func (r *run) event(format string, args ...any) {
+	e := Event{time.Since(r.began).Seconds(), fmt.Sprintf(format, args...)}
+	r.mu.Lock()
+	r.report.Events = append(r.report.Events, e)
+	r.mu.Unlock()
+	if r.Event != nil {
+		r.Event(e)
+	}
+}
+
+// deadlocked ends a run because of a deadlock.
+func (r *run) deadlocked(g *survey.Graph) {
+	r.mu.Lock()
+	r.report.Deadlock = g
+	r.mu.Unlock()
+	r.event("deadlock found: the contexts of all transactions end")
+	r.end(errDeadlock)
+}
