@@ -39,7 +39,7 @@ const (
 )
 
 func (f *liveFlags) define(fs *pflag.FlagSet) {
-	*f = liveFlags{transfers: 2000, workers: 8, accounts: 10, fence: "on"}
+	*f = liveFlags{transfers: 5000, workers: 8, accounts: 10, fence: "on"}
 	fs.BoolVar(&f.on, "live", false, "transfers between accounts in a database, with a cluster of real processes")
 	fs.Var(textFlag(&f.postgres, "a URL such as postgres://user@host/database", nil), "postgres", "`URL` of a PostgreSQL database (default an SQLite file); with --live")
 	fs.Var(countFlag(&f.transfers, 1, maxTransfers), "transfers", "number of transfers; with --live")
@@ -151,7 +151,7 @@ func printLiveBank(p *printer, r *teller.Report) {
 	}
 	p.row("bank", "lock %s, fence %s, %s: %s", r.Lock, fence, r.Store, faultsText(r))
 	p.row("transfers", "%s of %s in %.1f s, which moved %s", words.Grouped(r.Made), words.Grouped(r.Transfers), r.Seconds, words.Grouped(r.Moved))
-	p.row("retried", "%s: %s refused by the fence, %s, %s", words.Plural(r.Retried(), "attempt"), words.Grouped(r.Refused),
+	p.row("retried", "%s: %s refused by the fence, %s, %s", words.Plural(r.Retried, "attempt"), words.Grouped(r.Refused),
 		words.Plural(r.Deadlocks, "deadlock victim"), words.Plural(r.Lost, "lost lock"))
 	p.row("expected", "%s in all", words.Grouped(r.Expected))
 	p.row("found", "%s in all: %s", words.Grouped(r.Found), differenceText(r))
@@ -161,10 +161,17 @@ func printLiveBank(p *printer, r *teller.Report) {
 
 // faultsText says what struck.
 func faultsText(r *teller.Report) string {
-	if len(r.Chaos) == 0 {
+	var all []string
+	if r.Killed > 0 {
+		all = append(all, words.Plural(r.Killed, "node")+" killed")
+	}
+	if r.Paused > 0 {
+		all = append(all, words.Plural(r.Paused, "process")+" paused")
+	}
+	if len(all) == 0 {
 		return "no faults"
 	}
-	return fmt.Sprintf("%s killed, %s paused", words.Plural(r.Killed, "node"), words.Plural(r.Paused, "process"))
+	return strings.Join(all, ", ")
 }
 
 // differenceText says how the balances differ from what they should be.

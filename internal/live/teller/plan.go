@@ -40,7 +40,7 @@ func (c *Config) Check() error {
 	case c.Lock == NoLock && c.Fence:
 		return errors.New("without a lock there are no fencing tokens to check: choose a lock, or turn the fence off")
 	case c.Lock == NoLock:
-	case strings.ContainsAny(c.Lock, "=,"):
+	case c.Lock == "" || strings.ContainsAny(c.Lock, "=,"):
 		return fmt.Errorf("lock %q: choose one algorithm or method", c.Lock)
 	default:
 		if err := node.CheckAlgorithm(c.Lock); err != nil {
@@ -161,14 +161,14 @@ func (c *Config) strikes() []strike {
 		return nil
 	}
 	all := make([]strike, max(minStrikes, c.Transfers/strikeEvery))
-	chance := rand.New(rand.NewPCG(c.Seed, 1))
 	for i := range all {
 		all[i] = kinds[i%len(kinds)]
 		all[i].after = (i + 1) * c.Transfers / (len(all) + 1)
-		all[i].victim = chance.IntN(nodes)
+		candidates := nodes
 		if all[i].worker {
-			all[i].victim = chance.IntN(c.processes())
+			candidates = c.processes()
 		}
+		all[i].victim = i / len(kinds) % candidates
 	}
 	return all
 }

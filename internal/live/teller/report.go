@@ -50,6 +50,7 @@ func audit(balances []int64, made []Transfer) (Audit, error) {
 // A Tally counts what happened in transfers.
 type Tally struct {
 	Attempts  int `json:"attempts"`
+	Retried   int `json:"retried"`   // attempts after the first of a transfer
 	Refused   int `json:"refused"`   // by the fence
 	Deadlocks int `json:"deadlocks"` // attempts that ended with ErrDeadlock
 	Lost      int `json:"lost"`      // attempts whose lock was lost before its release
@@ -58,6 +59,7 @@ type Tally struct {
 // Add adds another tally.
 func (n *Tally) Add(o Tally) {
 	n.Attempts += o.Attempts
+	n.Retried += o.Retried
 	n.Refused += o.Refused
 	n.Deadlocks += o.Deadlocks
 	n.Lost += o.Lost
@@ -89,9 +91,6 @@ type Report struct {
 	Events   []Event       `json:"events"`
 }
 
-// Retried returns the number of attempts after the first of a transfer.
-func (r *Report) Retried() int { return max(r.Attempts-r.Made, 0) }
-
 // Failed reports whether money is wrong that lock and fence must have protected.
 func (r *Report) Failed() bool { return !r.Exact() && r.Lock != NoLock && r.Fence }
 
@@ -114,6 +113,9 @@ func (r *Report) Why() string {
 	case r.Refused > 0:
 		cause = fmt.Sprintf("The locks kept workers apart, and the fence refused %s of workers that had lost their locks in a pause.", words.Plural(r.Refused, "late request"))
 		effect = "Refused transfers were made again from the start, with new locks."
+	case r.Deadlocks > 0:
+		cause = "The locks kept workers apart from the read to the write."
+		effect = fmt.Sprintf("Transactions that had to abort because of %s began again, with the age that they had.", r.Lock)
 	case !r.Fence:
 		cause = "The locks kept workers apart from the read to the write."
 		effect = "Without the fence this holds only as long as no worker is paused for longer than its lease: try --chaos pause."

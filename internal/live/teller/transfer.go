@@ -45,6 +45,7 @@ const maxFailures = 60
 // transfer makes a transfer, in as many attempts as it takes. What it did is counted even if
 // there is an error.
 func (w *teller) transfer(ctx context.Context, t Transfer) (n Tally, err error) {
+	defer func() { n.Retried = max(n.Attempts-1, 0) }()
 	for failures := 0; ; {
 		made, err := w.attempt(ctx, t, &n)
 		switch {
