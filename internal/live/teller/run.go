@@ -137,7 +137,7 @@ func (r *run) transfers() (err error) {
 	}
 	r.mu.Unlock()
 	<-r.ctx.Done()
-	r.report.Seconds = time.Since(started).Seconds()
+	r.report.Seconds = time.Since(started).Round(time.Millisecond).Seconds()
 	others.Wait() // which resume what they have paused
 	for _, c := range r.crews {
 		c.dismiss(lease)
@@ -252,7 +252,7 @@ func (r *run) assign(c *crew, worker int) {
 
 // event notes that something has happened.
 func (r *run) event(format string, args ...any) {
-	e := Event{time.Since(r.began).Seconds(), fmt.Sprintf(format, args...)}
+	e := Event{time.Since(r.began).Round(time.Millisecond).Seconds(), fmt.Sprintf(format, args...)}
 	r.mu.Lock()
 	r.report.Events = append(r.report.Events, e)
 	r.mu.Unlock()
