@@ -54,11 +54,11 @@ with the same lock and recovery.
 With --live the bank is real: workers in several processes transfer money
 between accounts in a database, with the locks of three nodes that run on this
 machine for as long as the command does. --lock is then none, an algorithm (by
-default naimi-trehel), or kept:METHOD for transactions that can deadlock. --chaos
-kills nodes, and pauses nodes and workers for longer than the lease. A ledger
-shows whether money was lost. See docs/bank.md.
+default naimi-trehel), or kept:METHOD for transactions that can deadlock.
+--chaos kills nodes, and pauses nodes and workers for longer than the lease. At
+the end a ledger shows whether money was lost. See docs/bank.md.
 
-'stile storm --bank' runs a bank in the simulator, under every fault.`,
+'stile storm --bank' runs a bank with live locks under every simulated fault.`,
 		Example: `  stile bank
   stile bank --lock none --seed 3
   stile bank --crash 1
@@ -88,7 +88,7 @@ shows whether money was lost. See docs/bank.md.
 	fs.Var(countFlag(&f.balance, 0, maxMoney), "balance", "initial balance")
 	fs.Var(seedFlag(&f.seed), "seed", "seed of the run")
 	fs.Var(crashFlag(&f.crash), "crash", "machine that crashes in the critical section: `WHO` is 2, 2@write, 2@late or 2@fenced")
-	fs.BoolVar(&f.json, "json", false, "JSON output, for programs; --lock is then none by default")
+	fs.BoolVar(&f.json, "json", false, "JSON output, for programs; --lock is then none by default, unless --live")
 	f.output.define(fs)
 	f.live.define(fs)
 	return c

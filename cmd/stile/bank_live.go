@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/stile-lock/stile/algorithm/deadlock"
 	"github.com/stile-lock/stile/internal/live/member"
 	"github.com/stile-lock/stile/internal/live/teller"
 	"github.com/stile-lock/stile/internal/words"
@@ -20,6 +21,15 @@ const (
 	maxWorkers   = 256
 	maxAccounts  = 999
 )
+
+// Numbers of transfers that take a few seconds, with most locks and with slowLock.
+const (
+	usualTransfers = 3000
+	slowTransfers  = 100
+)
+
+// slowLock is the lock with which each deadlock lasts for seconds.
+func slowLock() string { return member.Kept(deadlock.Timeout()) }
 
 // liveFlags holds the flags that only 'stile bank --live' has.
 type liveFlags struct {
@@ -39,14 +49,15 @@ const (
 )
 
 func (f *liveFlags) define(fs *pflag.FlagSet) {
-	*f = liveFlags{transfers: 5000, workers: 8, accounts: 10, fence: "on"}
+	*f = liveFlags{workers: 8, accounts: 10, fence: "on"}
 	fs.BoolVar(&f.on, "live", false, "transfers between accounts in a database, with a cluster of real processes")
-	fs.Var(textFlag(&f.postgres, "a URL such as postgres://user@host/database", nil), "postgres", "`URL` of a PostgreSQL database (default an SQLite file); with --live")
-	fs.Var(countFlag(&f.transfers, 1, maxTransfers), "transfers", "number of transfers; with --live")
-	fs.Var(countFlag(&f.workers, 1, maxWorkers), "workers", "number of transfers at a time; with --live")
-	fs.Var(countFlag(&f.accounts, 2, maxAccounts), "accounts", "number of accounts; with --live")
-	fs.Var(choiceFlag(&f.fence, "on", "off"), "fence", "whether the database checks fencing tokens, on or off; with --live")
-	fs.Var(choicesFlag(&f.chaos, teller.Faults(), whyNotChaos, "none"), "chaos", "`FAULTS` that strike meanwhile: "+strings.Join(teller.Faults(), ",")+" or one of them; with --live")
+	fs.Var(textFlag(&f.postgres, "a URL such as postgres://user@host/database", nil), "postgres", "with --live: `URL` of a PostgreSQL database (default an SQLite file)")
+	fs.Var(countFlag(&f.transfers, 1, maxTransfers), "transfers", fmt.Sprintf("with --live: number of transfers (default %d; %d with %s, which waits for long)", usualTransfers, slowTransfers, slowLock()))
+	fs.Var(countFlag(&f.workers, 1, maxWorkers), "workers", "with --live: number of transfers at a time")
+	fs.Var(countFlag(&f.accounts, 2, maxAccounts), "accounts", "with --live: number of accounts")
+	fs.Var(choiceFlag(&f.fence, "on", "off"), "fence", "with --live: `STATE` of the fence, on or off: whether the database checks fencing tokens; off without a lock")
+	fs.Var(choicesFlag(&f.chaos, teller.Faults(), whyNotChaos, "none"), "chaos", "with --live: `FAULTS` that strike: "+strings.Join(teller.Faults(), ",")+" or one of them (default none)")
+	hideDefaults(fs, "transfers")
 }
 
 // whyNotChaos says why there is no such fault.
@@ -82,6 +93,13 @@ func (f *liveFlags) config(c *cobra.Command, lock string, seed uint64) (teller.C
 	if lock == "" {
 		t.Lock = liveNames()[0]
 	}
+	switch {
+	case t.Transfers > 0:
+	case t.Lock == slowLock():
+		t.Transfers = slowTransfers
+	default:
+		t.Transfers = usualTransfers
+	}
 	if t.Lock == bank.NoLock().Name && !c.Flags().Changed("fence") {
 		t.Fence = false
 	}
@@ -112,7 +130,7 @@ func (f *liveFlags) run(c *cobra.Command, lock string, seed uint64, asJSON bool)
 			}
 		}
 		t.Progress = func(made int, n teller.Tally) {
-			prog.show("%s of %s transfers, %s refused, %s", words.Grouped(made), words.Grouped(t.Transfers), words.Grouped(n.Refused), words.Plural(n.Deadlocks, "deadlock"))
+			prog.show("%s of %s, %s refused, %s aborted", words.Grouped(made), words.Plural(t.Transfers, "transfer"), words.Grouped(n.Refused), words.Grouped(n.Deadlocks))
 		}
 		r, err := teller.Run(prog, t)
 		if err == nil {
@@ -151,8 +169,8 @@ func printLiveBank(p *printer, r *teller.Report) {
 	}
 	p.row("bank", "lock %s, fence %s, %s: %s", r.Lock, fence, r.Store, faultsText(r))
 	p.row("transfers", "%s of %s in %.1f s, which moved %s", words.Grouped(r.Made), words.Grouped(r.Transfers), r.Seconds, words.Grouped(r.Moved))
-	p.row("retried", "%s: %s refused by the fence, %s, %s", words.Plural(r.Retried, "attempt"), words.Grouped(r.Refused),
-		words.Plural(r.Deadlocks, "deadlock victim"), words.Plural(r.Lost, "lost lock"))
+	p.row("retried", "%s: %s refused by the fence, %s aborted against deadlock, %s", words.Plural(r.Retried, "attempt"), words.Grouped(r.Refused),
+		words.Grouped(r.Deadlocks), words.Plural(r.Lost, "lost lock"))
 	p.row("expected", "%s in all", words.Grouped(r.Expected))
 	p.row("found", "%s in all: %s", words.Grouped(r.Found), differenceText(r))
 	p.gap()

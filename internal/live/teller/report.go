@@ -52,7 +52,7 @@ type Tally struct {
 	Attempts  int `json:"attempts"`
 	Retried   int `json:"retried"`   // attempts after the first of a transfer
 	Refused   int `json:"refused"`   // by the fence
-	Deadlocks int `json:"deadlocks"` // attempts that ended with ErrDeadlock
+	Deadlocks int `json:"deadlocks"` // attempts that ended with ErrDeadlock, in a deadlock or to prevent one
 	Lost      int `json:"lost"`      // attempts whose lock was lost before its release
 }
 
