@@ -19,7 +19,6 @@ import (
 const (
 	maxTransfers = 10_000_000
 	maxWorkers   = 256
-	maxAccounts  = 999
 )
 
 // Numbers of transfers that take a few seconds, with most locks and with slowLock.
@@ -54,7 +53,7 @@ func (f *liveFlags) define(fs *pflag.FlagSet) {
 	fs.Var(textFlag(&f.postgres, "a URL such as postgres://user@host/database", nil), "postgres", "with --live: `URL` of a PostgreSQL database (default an SQLite file)")
 	fs.Var(countFlag(&f.transfers, 1, maxTransfers), "transfers", fmt.Sprintf("with --live: number of transfers (default %d; %d with %s, which waits for long)", usualTransfers, slowTransfers, slowLock()))
 	fs.Var(countFlag(&f.workers, 1, maxWorkers), "workers", "with --live: number of transfers at a time")
-	fs.Var(countFlag(&f.accounts, 2, maxAccounts), "accounts", "with --live: number of accounts")
+	fs.Var(countFlag(&f.accounts, 2, teller.MaxAccounts), "accounts", "with --live: number of accounts")
 	fs.Var(choiceFlag(&f.fence, "on", "off"), "fence", "with --live: `STATE` of the fence, on or off: whether the database checks fencing tokens; off without a lock")
 	fs.Var(choicesFlag(&f.chaos, teller.Faults(), whyNotChaos, "none"), "chaos", "with --live: `FAULTS` that strike: "+strings.Join(teller.Faults(), ",")+" or one of them (default none)")
 	hideDefaults(fs, "transfers")

@@ -34,8 +34,12 @@ func (r *run) wreak() func() {
 			case <-r.ctx.Done():
 				return
 			}
-			if err := r.strike(s); err != nil && r.ctx.Err() == nil {
+			if r.ctx.Err() != nil {
+				return // both were ready
+			}
+			if err := r.strike(s); err != nil {
 				r.end(err)
+				return
 			}
 		}
 	}
@@ -69,51 +73,42 @@ func (r *run) killNode(i int) error {
 // pauseNode pauses a node.
 func (r *run) pauseNode(i int) error {
 	n := r.nodes[i]
-	if err := n.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
-		return fmt.Errorf("pause %s: %w", n.name, err)
-	}
-	r.event("%s paused for %v", n.name, paused)
-	r.report.Paused++
-	sleep(r.ctx, paused)
-	if err := n.cmd.Process.Signal(syscall.SIGCONT); err != nil {
-		return fmt.Errorf("resume %s: %w", n.name, err)
-	}
-	r.event("%s resumed", n.name)
-	return nil
+	return r.pause(n.relative, n.name)
 }
-
-// resumeAgain is how often a process is resumed until it says that it runs: the first signal
-// may come before it has stopped.
-const resumeAgain = 100 * time.Millisecond
 
 // pauseWorkers pauses a worker process while one of its workers is between read and write.
 func (r *run) pauseWorkers(i int) error {
-	c := r.crews[i]
+	c, name := r.crews[i], fmt.Sprintf("worker process %d", i+1)
 	if err := c.say(order{Pause: true}); err != nil {
-		return fmt.Errorf("pause worker process %d: %w", i+1, err)
+		return fmt.Errorf("pause %s: %w", name, err)
 	}
 	select {
 	case <-c.pausing:
 	case <-r.ctx.Done():
 		return nil
 	}
-	r.event("worker process %d paused for %v, between read and write", i+1, paused)
+	if err := r.pause(c.relative, name); err != nil {
+		return err
+	}
+	if err := c.say(order{Resume: true}); err != nil {
+		return fmt.Errorf("resume %s: %w", name, err)
+	}
+	return nil
+}
+
+// pause stops a process for longer than the lease, or until the run ends.
+func (r *run) pause(p *relative, name string) error {
+	if err := p.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+		return fmt.Errorf("pause %s: %w", name, err)
+	}
+	r.event("%s paused for %v", name, paused)
 	r.report.Paused++
 	sleep(r.ctx, paused)
-	for again := time.NewTicker(resumeAgain); ; {
-		if err := c.cmd.Process.Signal(syscall.SIGCONT); err != nil {
-			return fmt.Errorf("resume worker process %d: %w", i+1, err)
-		}
-		select {
-		case <-c.resumed:
-			again.Stop()
-			r.event("worker process %d resumed", i+1)
-			return nil
-		case <-c.gone:
-			return nil
-		case <-again.C:
-		}
+	if err := p.cmd.Process.Signal(syscall.SIGCONT); err != nil {
+		return fmt.Errorf("resume %s: %w", name, err)
 	}
+	r.event("%s resumed", name)
+	return nil
 }
 
 // watchEvery is how often the wait-for graph is asked for. A deadlock that is there twice in

@@ -113,12 +113,15 @@ func (r *relative) dismiss(patience time.Duration) {
 	late.Stop()
 }
 
-// lastWords returns the last line of the log of a process.
+// lastWords returns the last line of the log of a process, which says why it has ended.
 func (r *relative) lastWords() string {
 	b, err := os.ReadFile(r.log)
 	if err != nil {
 		return err.Error()
 	}
-	lines := strings.Split(strings.TrimSpace(string(b)), "\n")
-	return lines[len(lines)-1]
+	log := strings.TrimSpace(string(b))
+	if log == "" {
+		return "it has logged nothing, so it may have been killed"
+	}
+	return log[strings.LastIndex(log, "\n")+1:]
 }

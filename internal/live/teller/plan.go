@@ -26,8 +26,10 @@ type Config struct {
 	Chaos     []string // faults that strike: some of Faults
 	Seed      uint64   // of the transfers
 
-	Event    func(e Event)              // called when something happens; may be nil
-	Progress func(made int, what Tally) // called after each transfer; may be nil
+	// Event is called when something happens, and Progress after each transfer, one at a
+	// time. Both may be nil.
+	Event    func(e Event)
+	Progress func(made int, n Tally)
 }
 
 // Check returns why there can be no such run.
@@ -35,8 +37,8 @@ func (c *Config) Check() error {
 	switch {
 	case c.Transfers < 1 || c.Workers < 1:
 		return errors.New("a run needs at least one transfer and one worker")
-	case c.Accounts < 2 || c.Accounts > maxAccounts:
-		return fmt.Errorf("%d accounts: want 2 to %d", c.Accounts, maxAccounts)
+	case c.Accounts < 2 || c.Accounts > MaxAccounts:
+		return fmt.Errorf("%d accounts: want 2 to %d", c.Accounts, MaxAccounts)
 	case c.Lock == NoLock && c.Fence:
 		return errors.New("without a lock there are no fencing tokens to check: choose a lock, or turn the fence off")
 	case c.Lock == NoLock:
@@ -81,8 +83,8 @@ func (c *Config) algorithm() string {
 	return c.Lock
 }
 
-// maxAccounts is the number of accounts whose names have the same length.
-const maxAccounts = 999
+// MaxAccounts is the number of accounts whose names have the same length.
+const MaxAccounts = 999
 
 // accountPrefix is what the names of all accounts begin with. An account and its lock have
 // the same name.

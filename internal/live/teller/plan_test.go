@@ -22,7 +22,7 @@ func TestCheck(t *testing.T) {
 		"no transfers":        func(c *Config) { c.Transfers = 0 },
 		"no workers":          func(c *Config) { c.Workers = 0 },
 		"one account":         func(c *Config) { c.Accounts = 1 },
-		"too many accounts":   func(c *Config) { c.Accounts = maxAccounts + 1 },
+		"too many accounts":   func(c *Config) { c.Accounts = MaxAccounts + 1 },
 		"fence without lock":  func(c *Config) { c.Lock = NoLock },
 		"unknown algorithm":   func(c *Config) { c.Lock = "x" },
 		"simulated algorithm": func(c *Config) { c.Lock = "lamport-unordered" },

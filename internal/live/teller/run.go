@@ -42,8 +42,8 @@ type run struct {
 // A crew is the workers of one process, seen from here.
 type crew struct {
 	*relative
-	workers          []int
-	pausing, resumed chan struct{}
+	workers []int
+	pausing chan struct{} // receives that the process waits to be paused
 }
 
 // A due is a strike that waits for its time.
@@ -153,7 +153,7 @@ func (r *run) transfers() (err error) {
 func (r *run) hire() error {
 	ready := make(chan struct{}, r.processes())
 	for i := range r.processes() {
-		c := &crew{pausing: make(chan struct{}, 1), resumed: make(chan struct{}, 1)}
+		c := &crew{pausing: make(chan struct{}, 1)}
 		for w := i; w < r.Workers; w += r.processes() {
 			c.workers = append(c.workers, w)
 		}
@@ -206,37 +206,33 @@ func (r *run) hear(c *crew, x *report) {
 	case x.Pausing:
 		c.pausing <- struct{}{}
 		return
-	case x.Resumed:
-		c.resumed <- struct{}{}
-		return
 	}
 	r.mu.Lock()
+	defer r.mu.Unlock()
 	r.report.Tally.Add(x.Tally)
-	quarter := 0
-	if x.Made {
-		before := 4 * r.made / r.Transfers
-		r.made++
-		if now := 4 * r.made / r.Transfers; now != before {
-			quarter = r.made
-		}
-		for len(r.due) > 0 && r.made >= r.due[0].after {
-			close(r.due[0].now)
-			r.due = r.due[1:]
-		}
-		r.assign(c, x.Worker)
+	if !x.Made {
+		return
 	}
-	made, tally := r.made, r.report.Tally
-	r.mu.Unlock()
-	if quarter > 0 {
-		r.event("%s of %s", words.Grouped(quarter), words.Plural(r.Transfers, "transfer"))
+	before := quarters * r.made / r.Transfers
+	r.made++
+	if quarters*r.made/r.Transfers != before {
+		r.note("%s of %s", words.Grouped(r.made), words.Plural(r.Transfers, "transfer"))
 	}
 	if r.Progress != nil {
-		r.Progress(made, tally)
+		r.Progress(r.made, r.report.Tally)
 	}
-	if made == r.Transfers {
+	for len(r.due) > 0 && r.made >= r.due[0].after {
+		close(r.due[0].now)
+		r.due = r.due[1:]
+	}
+	if r.made == r.Transfers {
 		r.end(errComplete)
 	}
+	r.assign(c, x.Worker)
 }
+
+// quarters is how often the number of transfers is an event.
+const quarters = 4
 
 // assign gives a worker its next transfer, if there is one. The mutex must be held.
 func (r *run) assign(c *crew, worker int) {
@@ -252,10 +248,15 @@ func (r *run) assign(c *crew, worker int) {
 
 // event notes that something has happened.
 func (r *run) event(format string, args ...any) {
-	e := Event{time.Since(r.began).Round(time.Millisecond).Seconds(), fmt.Sprintf(format, args...)}
 	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.note(format, args...)
+}
+
+// note is event for callers that hold the mutex.
+func (r *run) note(format string, args ...any) {
+	e := Event{time.Since(r.began).Round(time.Millisecond).Seconds(), fmt.Sprintf(format, args...)}
 	r.report.Events = append(r.report.Events, e)
-	r.mu.Unlock()
 	if r.Event != nil {
 		r.Event(e)
 	}
@@ -264,8 +265,8 @@ func (r *run) event(format string, args ...any) {
 // deadlocked ends a run because of a deadlock.
 func (r *run) deadlocked(g *survey.Graph) {
 	r.mu.Lock()
+	defer r.mu.Unlock()
 	r.report.Deadlock = g
-	r.mu.Unlock()
-	r.event("deadlock found: the contexts of all transactions end")
+	r.note("deadlock found: the contexts of all transactions end")
 	r.end(errDeadlock)
 }

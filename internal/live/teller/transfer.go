@@ -18,7 +18,7 @@ type teller struct {
 	// think is called between the read and the write, while the locks are held.
 	think func(ctx context.Context)
 	// pause is called right before the write, when nothing checks the locks any longer.
-	pause func()
+	pause func(ctx context.Context)
 }
 
 // accounts are the methods of a Store that a transfer needs.
@@ -80,7 +80,7 @@ func (w *teller) attempt(ctx context.Context, t Transfer, n *Tally) (made bool, 
 			err = lost(held)
 		}
 		if err == nil {
-			w.pause()
+			w.pause(ctx)
 			err = w.store.Write(ctx, t, grants, from-t.Amount, to+t.Amount)
 		}
 		if errors.Is(err, stile.ErrStale) {

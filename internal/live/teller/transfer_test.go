@@ -55,7 +55,7 @@ func newStore(t *testing.T, fence bool) *Store {
 
 // newTeller returns a teller that does not wait.
 func newTeller(s accounts, l locking) *teller {
-	return &teller{lock: l, store: s, think: func(context.Context) {}, pause: func() {}}
+	return &teller{lock: l, store: s, think: func(context.Context) {}, pause: func(context.Context) {}}
 }
 
 // overtake makes a transfer, and another one at the same account while the first is between
@@ -63,8 +63,8 @@ func newTeller(s accounts, l locking) *teller {
 func overtake(t *testing.T, s *Store, l locking) (first Tally, a Audit) {
 	t.Helper()
 	slow, fast := newTeller(s, l), newTeller(s, l)
-	slow.pause = func() {
-		slow.pause = func() {}
+	slow.pause = func(context.Context) {
+		slow.pause = func(context.Context) {}
 		if _, err := fast.transfer(t.Context(), Transfer{ID: 2, From: 2, To: 3, Amount: 7}); err != nil {
 			t.Error(err)
 		}
@@ -187,7 +187,7 @@ func TestKnownLoss(t *testing.T) {
 		})
 	})
 	w.think = func(context.Context) { all[1].lost = len(all) == 2 } // in the first attempt
-	w.pause = func() {
+	w.pause = func(context.Context) {
 		if len(all) == 2 {
 			t.Error("a write under a lock that is lost")
 		}

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-	"syscall"
 
 	"github.com/stile-lock/stile"
 )
@@ -52,7 +51,8 @@ type task struct {
 type order struct {
 	Worker   int
 	Transfer Transfer
-	Pause    bool // stop the process between the read and the write of its next transfer
+	Pause    bool // wait between the read and the write of the next transfer of any worker, to be paused there
+	Resume   bool // go on
 }
 
 // A report is what a worker process says.
@@ -61,8 +61,7 @@ type report struct {
 	Made    bool // the worker has made its transfer
 	Worker  int
 	Tally   Tally
-	Pausing bool   // the process is about to stop
-	Resumed bool   // and was continued
+	Pausing bool   // the process waits to be paused
 	Err     string `json:",omitempty"` // why the process cannot go on
 }
 
@@ -71,8 +70,9 @@ type process struct {
 	task
 	mu    sync.Mutex // of out
 	out   *json.Encoder
-	gate  sync.RWMutex // held for writing by who pauses, so that no transaction of the database is open
-	pause atomic.Bool  // the next worker between read and write must pause the process
+	gate  sync.RWMutex  // held for writing by a worker that waits, so that no transaction of the database is open
+	pause atomic.Bool   // the next worker between read and write must wait
+	went  chan struct{} // receives the order to go on
 }
 
 // work is the main function of a worker process. It ends when its input does.
@@ -83,7 +83,7 @@ func work() error {
 	defer workers.Wait()
 	defer cancel() // which ends waits for locks
 	in := json.NewDecoder(os.Stdin)
-	p := &process{out: json.NewEncoder(os.Stdout)}
+	p := &process{out: json.NewEncoder(os.Stdout), went: make(chan struct{}, 1)}
 	if err := in.Decode(&p.task); err != nil {
 		return fmt.Errorf("read the task: %w", err)
 	}
@@ -111,15 +111,17 @@ func work() error {
 		if err := in.Decode(&o); err != nil {
 			return nil // the run has ended
 		}
-		if o.Pause {
-			p.pause.Store(true)
-			continue
-		}
 		queue, ok := queues[o.Worker]
-		if !ok {
+		switch {
+		case o.Pause:
+			p.pause.Store(true)
+		case o.Resume:
+			p.went <- struct{}{}
+		case !ok:
 			return fmt.Errorf("worker %d is in another process", o.Worker)
+		default:
+			queue <- o.Transfer
 		}
-		queue <- o.Transfer
 	}
 }
 
@@ -167,20 +169,20 @@ func (p *process) say(r report) {
 	}
 }
 
-// stopHere stops the whole process, if it was ordered to, until the parent continues it.
-func (p *process) stopHere() {
+// stopHere waits, if it was ordered to. The parent pauses the process meanwhile. It could do
+// so at any time, but a signal takes a moment, and here the pause is certain to lie between
+// a read and a write.
+func (p *process) stopHere(ctx context.Context) {
 	if !p.pause.CompareAndSwap(true, false) {
 		return
 	}
 	p.gate.Lock()
 	defer p.gate.Unlock()
 	p.say(report{Pausing: true})
-	err := syscall.Kill(os.Getpid(), syscall.SIGSTOP)
-	r := report{Resumed: true}
-	if err != nil {
-		r.Err = fmt.Errorf("stop the process: %w", err).Error()
+	select {
+	case <-p.went:
+	case <-ctx.Done():
 	}
-	p.say(r)
 }
 
 // gated is a store whose requests do not begin while the process is about to pause.
