@@ -168,8 +168,8 @@ func printLiveBank(p *printer, r *teller.Report) {
 	}
 	p.row("bank", "lock %s, fence %s, %s: %s", r.Lock, fence, r.Store, faultsText(r))
 	p.row("transfers", "%s of %s in %.1f s, which moved %s", words.Grouped(r.Made), words.Grouped(r.Transfers), r.Seconds, words.Grouped(r.Moved))
-	p.row("retried", "%s: %s refused by the fence, %s aborted against deadlock, %s", words.Plural(r.Retried, "attempt"), words.Grouped(r.Refused),
-		words.Grouped(r.Deadlocks), words.Plural(r.Lost, "lost lock"))
+	p.row("refused", "%s, by the fence", words.Plural(r.Refused, "request"))
+	p.row("retried", "%s; %s aborted against deadlock, %s", words.Plural(r.Retried, "attempt"), words.Grouped(r.Deadlocks), words.Plural(r.Lost, "lost lock"))
 	p.row("expected", "%s in all", words.Grouped(r.Expected))
 	p.row("found", "%s in all: %s", words.Grouped(r.Found), differenceText(r))
 	p.gap()

@@ -111,7 +111,7 @@ func (r *Report) Why() string {
 		cause = "A worker was paused between its read and its write until its lease expired, and others acquired its locks."
 		effect = "Its late write then replaced newer balances; with --fence on, the store would have refused it."
 	case r.Refused > 0:
-		cause = fmt.Sprintf("The locks kept workers apart, and the fence refused %s of workers that had lost their locks in a pause.", words.Plural(r.Refused, "late request"))
+		cause = fmt.Sprintf("The locks kept workers apart, and the fence refused %s from workers that had lost their locks in a pause.", words.Plural(r.Refused, "late request"))
 		effect = "Refused transfers were made again from the start, with new locks."
 	case r.Deadlocks > 0:
 		cause = "The locks kept workers apart from the read to the write."
