@@ -17,8 +17,8 @@ const (
 	paused = lease * 5 / 2 // length of a pause
 )
 
-// wreak returns what brings the faults about, until the run ends.
-func (r *run) wreak() func() {
+// chaos returns what brings the faults about, until the run ends.
+func (r *run) chaos() func() {
 	strikes := r.strikes()
 	var times []due
 	for _, s := range strikes {
@@ -63,7 +63,7 @@ func (r *run) killNode(i int) error {
 	r.event("%s killed", n.name)
 	r.report.Killed++
 	sleep(r.ctx, down)
-	if err := r.family.restart(r.ctx, n, slices.Delete(slices.Clone(r.nodes), i, i+1)); err != nil {
+	if err := r.group.restart(r.ctx, n, slices.Delete(slices.Clone(r.nodes), i, i+1)); err != nil {
 		return err
 	}
 	r.event("%s started again, and a member", n.name)
@@ -73,12 +73,12 @@ func (r *run) killNode(i int) error {
 // pauseNode pauses a node.
 func (r *run) pauseNode(i int) error {
 	n := r.nodes[i]
-	return r.pause(n.relative, n.name)
+	return r.pause(n.child, n.name)
 }
 
 // pauseWorkers pauses a worker process while one of its workers is between read and write.
 func (r *run) pauseWorkers(i int) error {
-	c, name := r.crews[i], fmt.Sprintf("worker process %d", i+1)
+	c, name := r.workers[i], fmt.Sprintf("worker process %d", i+1)
 	if err := c.say(order{Pause: true}); err != nil {
 		return fmt.Errorf("pause %s: %w", name, err)
 	}
@@ -87,7 +87,7 @@ func (r *run) pauseWorkers(i int) error {
 	case <-r.ctx.Done():
 		return nil
 	}
-	if err := r.pause(c.relative, name); err != nil {
+	if err := r.pause(c.child, name); err != nil {
 		return err
 	}
 	if err := c.say(order{Resume: true}); err != nil {
@@ -97,7 +97,7 @@ func (r *run) pauseWorkers(i int) error {
 }
 
 // pause stops a process for longer than the lease, or until the run ends.
-func (r *run) pause(p *relative, name string) error {
+func (r *run) pause(p *child, name string) error {
 	if err := p.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
 		return fmt.Errorf("pause %s: %w", name, err)
 	}

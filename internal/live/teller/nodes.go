@@ -12,18 +12,18 @@ import (
 // lease is the lease of the cluster. Pauses are longer.
 const lease = time.Second
 
-// A server is a node of the cluster, over all its starts.
-type server struct {
+// A nodeProcess is a node of the cluster, over all its starts.
+type nodeProcess struct {
 	name    string
 	address string // empty before it was started
-	*relative
+	*child
 }
 
-// startNodes starts the cluster.
-func (f *family) startNodes(ctx context.Context, algorithm string) ([]*server, error) {
-	var all []*server
+// startNodes starts the cluster. It returns the nodes that run, even after an error.
+func (g *group) startNodes(ctx context.Context, algorithm string) ([]*nodeProcess, error) {
+	var all []*nodeProcess
 	for i := range nodes {
-		s := &server{name: fmt.Sprintf("node%d", i+1)}
+		s := &nodeProcess{name: fmt.Sprintf("node%d", i+1)}
 		more := []string{"--lease", lease.String(), "--voters", fmt.Sprint(nodes)}
 		if algorithm != "" {
 			more = append(more, "--algorithm", algorithm)
@@ -31,8 +31,8 @@ func (f *family) startNodes(ctx context.Context, algorithm string) ([]*server, e
 		if i > 0 {
 			more = joining(all)
 		}
-		if err := f.serve(ctx, s, more...); err != nil {
-			return nil, err
+		if err := g.serve(ctx, s, more...); err != nil {
+			return all, err
 		}
 		all = append(all, s)
 	}
@@ -40,7 +40,7 @@ func (f *family) startNodes(ctx context.Context, algorithm string) ([]*server, e
 }
 
 // joining returns the flags to join nodes.
-func joining(others []*server) (flags []string) {
+func joining(others []*nodeProcess) (flags []string) {
 	for _, o := range others {
 		flags = append(flags, "--join", o.address)
 	}
@@ -48,14 +48,14 @@ func joining(others []*server) (flags []string) {
 }
 
 // serve starts a node as 'stile serve', and waits until it is a member.
-func (f *family) serve(ctx context.Context, s *server, more ...string) error {
+func (g *group) serve(ctx context.Context, s *nodeProcess, more ...string) error {
 	listen := s.address
 	if listen == "" {
 		listen = "127.0.0.1:0"
 	}
-	args := append([]string{"stile", "serve", "--name", s.name, "--listen", listen, "--data", filepath.Join(f.dir, s.name), "--http", "off"}, more...)
+	args := append([]string{"stile", "serve", "--name", s.name, "--listen", listen, "--data", filepath.Join(g.dir, s.name), "--http", "off"}, more...)
 	first := make(chan string, 1)
-	r, err := f.start(s.name, func(line []byte) {
+	c, err := g.start(s.name, func(line []byte) {
 		select {
 		case first <- string(line):
 		default: // only the first one matters
@@ -64,17 +64,17 @@ func (f *family) serve(ctx context.Context, s *server, more ...string) error {
 	if err != nil {
 		return fmt.Errorf("start node %s: %w", s.name, err)
 	}
-	s.relative = r
+	s.child = c
 	select {
 	case line := <-first:
 		s.address, err = listening(line)
 	case <-ctx.Done():
 		err = context.Cause(ctx)
-	case <-r.gone:
-		err = errors.New(r.lastWords())
+	case <-c.gone:
+		err = errors.New(c.lastLogged())
 	}
 	if err != nil {
-		r.kill()
+		c.kill()
 		return fmt.Errorf("start node %s: %w", s.name, err)
 	}
 	return nil
@@ -92,9 +92,9 @@ func listening(line string) (string, error) {
 
 // restart starts a node that was killed, at its address. Another program may use that for a
 // moment, as the end of a connection.
-func (f *family) restart(ctx context.Context, s *server, others []*server) error {
+func (g *group) restart(ctx context.Context, s *nodeProcess, others []*nodeProcess) error {
 	for tries := 0; ; tries++ {
-		err := f.serve(ctx, s, joining(others)...)
+		err := g.serve(ctx, s, joining(others)...)
 		if err == nil || ctx.Err() != nil || tries == maxStarts {
 			return err
 		}

@@ -23,14 +23,14 @@ var (
 // A run is the state of a run.
 type run struct {
 	Config
-	outer  context.Context // the caller's
-	ctx    context.Context // ends with the run
-	end    context.CancelCauseFunc
-	family *family
-	place  Place
-	nodes  []*server
-	crews  []*crew
-	began  time.Time
+	outer   context.Context // the caller's
+	ctx     context.Context // ends with the run
+	end     context.CancelCauseFunc
+	group   *group
+	place   Place
+	nodes   []*nodeProcess
+	workers []*workerProcess
+	began   time.Time
 
 	mu     sync.Mutex
 	plan   []Transfer // that no worker has yet
@@ -39,10 +39,10 @@ type run struct {
 	report *Report
 }
 
-// A crew is the workers of one process, seen from here.
-type crew struct {
-	*relative
-	workers []int
+// A workerProcess is a process with some of the workers, seen from here.
+type workerProcess struct {
+	*child
+	numbers []int         // of its workers
 	pausing chan struct{} // receives that the process waits to be paused
 }
 
@@ -53,7 +53,7 @@ type due struct {
 }
 
 // Run makes the transfers, and counts the money. When the context ends, it counts what there
-// is; the report is nil if no transfer was made by then.
+// is; the report is nil if the transfers had not begun by then.
 func Run(ctx context.Context, c Config) (*Report, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
@@ -66,14 +66,14 @@ func Run(ctx context.Context, c Config) (*Report, error) {
 	r.ctx, r.end = context.WithCancelCause(ctx)
 	defer r.end(nil)
 	var err error
-	if r.family, err = newFamily(); err != nil {
+	if r.group, err = newGroup(); err != nil {
 		return nil, err
 	}
-	defer r.family.end()
-	r.place = Place{File: filepath.Join(r.family.dir, "bank.db")}
+	defer r.group.end()
+	r.place = Place{File: filepath.Join(r.group.dir, "bank.db")}
 	if c.Postgres != "" {
 		r.report.Store = "PostgreSQL"
-		r.place = Place{Postgres: c.Postgres, Schema: strings.ReplaceAll(filepath.Base(r.family.dir), "-", "_")}
+		r.place = Place{Postgres: c.Postgres, Schema: strings.ReplaceAll(filepath.Base(r.group.dir), "-", "_")}
 	}
 	return r.withStore()
 }
@@ -88,14 +88,16 @@ func (r *run) withStore() (report *Report, err error) {
 		return nil, err
 	}
 	defer s.Close()
-	defer func() {
+	drop := func() error {
 		late, cancel := context.WithTimeout(context.WithoutCancel(r.ctx), leave)
 		defer cancel()
-		err = errors.Join(err, s.Drop(late))
-	}()
+		return s.Drop(late)
+	}
 	if err := s.Found(r.ctx, r.Accounts); err != nil {
+		_ = drop() // what there is of it
 		return nil, err
 	}
+	defer func() { err = errors.Join(err, drop()) }()
 	if err := r.transfers(); err != nil {
 		return nil, err
 	}
@@ -109,29 +111,32 @@ func (r *run) withStore() (report *Report, err error) {
 
 // transfers makes all transfers, and ends the processes.
 func (r *run) transfers() (err error) {
-	if r.nodes, err = r.family.startNodes(r.ctx, r.algorithm()); err != nil {
-		return err
-	}
-	r.event("three nodes form a cluster, with a lease of %v", lease)
 	defer func() {
+		for _, c := range r.workers {
+			c.kill()
+		}
 		for _, n := range r.nodes {
 			n.kill()
 		}
 	}()
-	if err := r.hire(); err != nil {
+	if r.nodes, err = r.group.startNodes(r.ctx, r.algorithm()); err != nil {
+		return err
+	}
+	r.event("three nodes form a cluster, with a lease of %v", lease)
+	if err := r.startWorkers(); err != nil {
 		return err
 	}
 	var others sync.WaitGroup
 	defer others.Wait()
 	defer r.end(nil)
 	started := time.Now()
-	others.Go(r.wreak())
+	others.Go(r.chaos())
 	if m, kept := r.method(); kept && m.Name == "none" {
 		others.Go(r.watch)
 	}
 	r.mu.Lock()
-	for _, c := range r.crews {
-		for _, i := range c.workers {
+	for _, c := range r.workers {
+		for _, i := range c.numbers {
 			r.assign(c, i)
 		}
 	}
@@ -139,8 +144,8 @@ func (r *run) transfers() (err error) {
 	<-r.ctx.Done()
 	r.report.Seconds = time.Since(started).Round(time.Millisecond).Seconds()
 	others.Wait() // which resume what they have paused
-	for _, c := range r.crews {
-		c.dismiss(lease)
+	for _, c := range r.workers {
+		c.stop(lease)
 	}
 	cause := context.Cause(r.ctx)
 	if errors.Is(cause, errComplete) || errors.Is(cause, errDeadlock) || r.outer.Err() != nil {
@@ -149,16 +154,16 @@ func (r *run) transfers() (err error) {
 	return cause
 }
 
-// hire starts the worker processes, and waits until they are ready.
-func (r *run) hire() error {
+// startWorkers starts the worker processes, and waits until they are ready.
+func (r *run) startWorkers() error {
 	ready := make(chan struct{}, r.processes())
 	for i := range r.processes() {
-		c := &crew{pausing: make(chan struct{}, 1)}
+		c := &workerProcess{pausing: make(chan struct{}, 1)}
 		for w := i; w < r.Workers; w += r.processes() {
-			c.workers = append(c.workers, w)
+			c.numbers = append(c.numbers, w)
 		}
 		var err error
-		c.relative, err = r.family.start(fmt.Sprint("worker", i+1), func(line []byte) {
+		c.child, err = r.group.start(fmt.Sprint("worker", i+1), func(line []byte) {
 			var x report
 			if err := json.Unmarshal(line, &x); err != nil {
 				r.end(fmt.Errorf("worker process %d: %w", i+1, err))
@@ -175,30 +180,30 @@ func (r *run) hire() error {
 		}
 		go func() {
 			<-c.gone
-			r.end(fmt.Errorf("worker process %d has ended: %s", i+1, c.lastWords()))
+			r.end(fmt.Errorf("worker process %d has ended: %s", i+1, c.lastLogged()))
 		}()
-		t := task{Workers: c.workers, Place: r.place, Lock: r.Lock, Fence: r.Fence}
+		r.workers = append(r.workers, c)
+		t := task{Workers: c.numbers, Place: r.place, Lock: r.Lock, Fence: r.Fence}
 		for _, n := range r.nodes {
 			t.Nodes = append(t.Nodes, n.address)
 		}
 		if err := c.say(t); err != nil {
 			return fmt.Errorf("start worker process %d: %w", i+1, err)
 		}
-		r.crews = append(r.crews, c)
 	}
-	for range r.crews {
+	for range r.workers {
 		select {
 		case <-ready:
 		case <-r.ctx.Done():
 			return context.Cause(r.ctx)
 		}
 	}
-	r.event("%s in %s, %s", words.Plural(r.Workers, "worker"), words.Plural(len(r.crews), "process"), words.Plural(r.Accounts, "account"))
+	r.event("%s in %s, %s", words.Plural(r.Workers, "worker"), words.Plural(len(r.workers), "process"), words.Plural(r.Accounts, "account"))
 	return nil
 }
 
 // hear takes what a worker process reports.
-func (r *run) hear(c *crew, x *report) {
+func (r *run) hear(c *workerProcess, x *report) {
 	switch {
 	case x.Err != "":
 		r.end(errors.New(x.Err))
@@ -235,7 +240,7 @@ func (r *run) hear(c *crew, x *report) {
 const quarters = 4
 
 // assign gives a worker its next transfer, if there is one. The mutex must be held.
-func (r *run) assign(c *crew, worker int) {
+func (r *run) assign(c *workerProcess, worker int) {
 	if len(r.plan) == 0 || r.ctx.Err() != nil {
 		return
 	}

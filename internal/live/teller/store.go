@@ -56,7 +56,7 @@ func OpenStore(at Place, fence bool) (*Store, error) {
 	}
 	c, err := pgx.ParseConfig(at.Postgres)
 	if err != nil {
-		return nil, fmt.Errorf("read the URL of PostgreSQL: %w", err)
+		return nil, fmt.Errorf("read the URL of PostgreSQL: %w: give one such as postgres://user@host/database", err)
 	}
 	c.RuntimeParams["search_path"] = at.Schema
 	s.db = stdlib.OpenDB(*c)
@@ -68,6 +68,9 @@ func (s *Store) Close() error { return s.db.Close() }
 
 // Found creates the tables, with the opening balance on each account. The schema must be new.
 func (s *Store) Found(ctx context.Context, accounts int) error {
+	if err := s.db.PingContext(ctx); err != nil {
+		return fmt.Errorf("connect to the database: %w: check that it is running, and its address and user", err)
+	}
 	all := []string{
 		stile.FenceTable,
 		"CREATE TABLE account (name text PRIMARY KEY, balance bigint NOT NULL)",

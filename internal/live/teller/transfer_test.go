@@ -25,11 +25,11 @@ func (f *fake) Err() error {
 	return nil
 }
 
-// A turnstile grants every request at once, each time with higher tokens. A lock service
+// A granter grants every request at once, each time with higher tokens. A lock service
 // does that when all earlier holders have lost their locks.
-type turnstile struct{ last uint64 }
+type granter struct{ last uint64 }
 
-func (s *turnstile) lock(_ context.Context, t Transfer, n *Tally, f func(held []hold) error) error {
+func (s *granter) lock(_ context.Context, t Transfer, n *Tally, f func(held []hold) error) error {
 	n.Attempts++
 	s.last++
 	var held []hold
@@ -53,8 +53,8 @@ func newStore(t *testing.T, fence bool) *Store {
 	return s
 }
 
-// newTeller returns a teller that does not wait.
-func newTeller(s accounts, l locking) *teller {
+// testTeller returns a teller that does not wait.
+func testTeller(s accounts, l locking) *teller {
 	return &teller{lock: l, store: s, think: func(context.Context) {}, pause: func(context.Context) {}}
 }
 
@@ -62,7 +62,7 @@ func newTeller(s accounts, l locking) *teller {
 // its read and its write.
 func overtake(t *testing.T, s *Store, l locking) (first Tally, a Audit) {
 	t.Helper()
-	slow, fast := newTeller(s, l), newTeller(s, l)
+	slow, fast := testTeller(s, l), testTeller(s, l)
 	slow.pause = func(context.Context) {
 		slow.pause = func(context.Context) {}
 		if _, err := fast.transfer(t.Context(), Transfer{ID: 2, From: 2, To: 3, Amount: 7}); err != nil {
@@ -85,10 +85,10 @@ func TestOvertaken(t *testing.T) {
 	if n, a := overtake(t, newStore(t, false), unlocked); a.Exact() || a.Found-a.Expected != 7 || n != (Tally{Attempts: 1}) {
 		t.Errorf("without a lock: %+v, %+v", n, a)
 	}
-	if n, a := overtake(t, newStore(t, false), (&turnstile{}).lock); a.Exact() || n != (Tally{Attempts: 1}) {
+	if n, a := overtake(t, newStore(t, false), (&granter{}).lock); a.Exact() || n != (Tally{Attempts: 1}) {
 		t.Errorf("without the fence: %+v, %+v", n, a)
 	}
-	if n, a := overtake(t, newStore(t, true), (&turnstile{}).lock); !a.Exact() || n != (Tally{Attempts: 2, Retried: 1, Refused: 1}) {
+	if n, a := overtake(t, newStore(t, true), (&granter{}).lock); !a.Exact() || n != (Tally{Attempts: 2, Retried: 1, Refused: 1}) {
 		t.Errorf("with the fence: %+v, %+v", n, a)
 	}
 }
@@ -146,18 +146,18 @@ func TestWriteIsAtomic(t *testing.T) {
 	}
 }
 
-// deaf is a store whose answer to the first write is lost.
-type deaf struct {
+// unanswered is a store whose answer to the first write is lost.
+type unanswered struct {
 	*Store
 	said bool
 }
 
-var errDeaf = errors.New("connection lost")
+var errUnanswered = errors.New("connection lost")
 
-func (d *deaf) Write(ctx context.Context, t Transfer, grants []Grant, from, to int64) error {
+func (d *unanswered) Write(ctx context.Context, t Transfer, grants []Grant, from, to int64) error {
 	err := d.Store.Write(ctx, t, grants, from, to)
 	if !d.said {
-		d.said, err = true, errDeaf
+		d.said, err = true, errUnanswered
 	}
 	return err
 }
@@ -165,7 +165,7 @@ func (d *deaf) Write(ctx context.Context, t Transfer, grants []Grant, from, to i
 // A transfer whose answer was lost is not made twice.
 func TestLostAnswer(t *testing.T) {
 	s := newStore(t, true)
-	n, err := newTeller(&deaf{Store: s}, (&turnstile{}).lock).transfer(t.Context(), Transfer{ID: 1, From: 1, To: 2, Amount: 5})
+	n, err := testTeller(&unanswered{Store: s}, (&granter{}).lock).transfer(t.Context(), Transfer{ID: 1, From: 1, To: 2, Amount: 5})
 	if err != nil || n.Attempts != 2 {
 		t.Errorf("%+v, %v", n, err)
 	}
@@ -176,10 +176,10 @@ func TestLostAnswer(t *testing.T) {
 
 // A worker that knows that its lock is lost does not write.
 func TestKnownLoss(t *testing.T) {
-	s, turns := newStore(t, false), &turnstile{}
+	s, grants := newStore(t, false), &granter{}
 	var all []*fake
-	w := newTeller(s, func(ctx context.Context, x Transfer, n *Tally, f func(held []hold) error) error {
-		return turns.lock(ctx, x, n, func(held []hold) error {
+	w := testTeller(s, func(ctx context.Context, x Transfer, n *Tally, f func(held []hold) error) error {
+		return grants.lock(ctx, x, n, func(held []hold) error {
 			for _, l := range held {
 				all = append(all, l.(*fake))
 			}
@@ -201,7 +201,7 @@ func TestKnownLoss(t *testing.T) {
 func TestTransferEnds(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	over := errors.New("over")
-	w := newTeller(newStore(t, true), func(context.Context, Transfer, *Tally, func(held []hold) error) error {
+	w := testTeller(newStore(t, true), func(context.Context, Transfer, *Tally, func(held []hold) error) error {
 		cancel(over)
 		return errors.New("no node")
 	})
@@ -224,7 +224,7 @@ func TestLockings(t *testing.T) {
 	defer ordinary.Close()
 	for name, l := range map[string]locking{"together": together(ordinary), "transacted": transacted(n, false), "sorted": transacted(n, true)} {
 		s := newStore(t, true)
-		w := newTeller(s, l)
+		w := testTeller(s, l)
 		for id := range 3 {
 			tally, err := w.transfer(t.Context(), Transfer{ID: id + 1, From: 3, To: 1, Amount: 5})
 			if err != nil || tally != (Tally{Attempts: 1}) {

@@ -68,11 +68,11 @@ type report struct {
 // A process is the state of a worker process.
 type process struct {
 	task
-	mu    sync.Mutex // of out
-	out   *json.Encoder
-	gate  sync.RWMutex  // held for writing by a worker that waits, so that no transaction of the database is open
-	pause atomic.Bool   // the next worker between read and write must wait
-	went  chan struct{} // receives the order to go on
+	mu     sync.Mutex // of out
+	out    *json.Encoder
+	gate   sync.RWMutex  // held for writing by a worker that waits, so that no transaction of the database is open
+	pause  atomic.Bool   // the next worker between read and write must wait
+	resume chan struct{} // receives the order to go on
 }
 
 // work is the main function of a worker process. It ends when its input does.
@@ -83,7 +83,7 @@ func work() error {
 	defer workers.Wait()
 	defer cancel() // which ends waits for locks
 	in := json.NewDecoder(os.Stdin)
-	p := &process{out: json.NewEncoder(os.Stdout), went: make(chan struct{}, 1)}
+	p := &process{out: json.NewEncoder(os.Stdout), resume: make(chan struct{}, 1)}
 	if err := in.Decode(&p.task); err != nil {
 		return fmt.Errorf("read the task: %w", err)
 	}
@@ -94,7 +94,7 @@ func work() error {
 	defer store.Close()
 	queues := map[int]chan Transfer{}
 	for _, i := range p.Workers {
-		w, closes, err := p.hire(ctx, i, store)
+		w, closes, err := p.newTeller(ctx, i, store)
 		if err != nil {
 			return err
 		}
@@ -116,7 +116,7 @@ func work() error {
 		case o.Pause:
 			p.pause.Store(true)
 		case o.Resume:
-			p.went <- struct{}{}
+			p.resume <- struct{}{}
 		case !ok:
 			return fmt.Errorf("worker %d is in another process", o.Worker)
 		default:
@@ -125,8 +125,8 @@ func work() error {
 	}
 }
 
-// hire returns a worker with a client of its own.
-func (p *process) hire(ctx context.Context, i int, store *Store) (w *teller, closes func() error, err error) {
+// newTeller returns a worker with a client of its own.
+func (p *process) newTeller(ctx context.Context, i int, store *Store) (w *teller, closes func() error, err error) {
 	w = &teller{lock: unlocked, store: gated{&p.gate, store}, think: think, pause: p.stopHere}
 	if p.Lock == NoLock {
 		return w, func() error { return nil }, nil
@@ -180,7 +180,7 @@ func (p *process) stopHere(ctx context.Context) {
 	defer p.gate.Unlock()
 	p.say(report{Pausing: true})
 	select {
-	case <-p.went:
+	case <-p.resume:
 	case <-ctx.Done():
 	}
 }
