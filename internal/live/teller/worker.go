@@ -78,10 +78,6 @@ type process struct {
 // work is the main function of a worker process. It ends when its input does.
 func work() error {
 	signal.Ignore(os.Interrupt) // an interrupt is handled by the parent process
-	ctx, cancel := context.WithCancel(context.Background())
-	var workers sync.WaitGroup
-	defer workers.Wait()
-	defer cancel() // which ends waits for locks
 	in := json.NewDecoder(os.Stdin)
 	p := &process{out: json.NewEncoder(os.Stdout), resume: make(chan struct{}, 1)}
 	if err := in.Decode(&p.task); err != nil {
@@ -92,6 +88,10 @@ func work() error {
 		return err
 	}
 	defer store.Close()
+	ctx, cancel := context.WithCancel(context.Background())
+	var workers sync.WaitGroup
+	defer workers.Wait()
+	defer cancel() // which ends waits for locks
 	queues := map[int]chan Transfer{}
 	for _, i := range p.Workers {
 		w, closes, err := p.newTeller(ctx, i, store)
