@@ -42,15 +42,16 @@ staticcheck := go tool -modfile=tools/go.mod staticcheck
 
 # Packages that start goroutines, packages that give them jobs, and the models that they
 # explore, except cmd/stile, whose tests run whole commands for minutes, check, which starts
-# none of its own and hands everything to explore, and packages only for browsers; packages
+# none of its own and hands everything to explore, teller, whose goroutines run only in whole
+# commands and whose database is slow to compile, and packages only for browsers; packages
 # with files for one system only; packages with fuzz targets; packages that can rewrite golden
 # files.
-concurrent = $(shell { grep -rlE --include='*.go' '^[[:space:]]*go [[:alpha:]]|[.]Go[^[:alnum:][:space:],]' . | xargs -r dirname; echo ./internal/world/model; echo ./internal/world/compare; echo ./internal/live/storm/sweep; echo ./internal/world/calls; } | grep -vE "^./(cmd/stile|web/wasm|internal/(live/bench|mutants)|test/.*|tools/.*)$$" | sort -u)
+concurrent = $(shell { grep -rlE --include='*.go' '^[[:space:]]*go [[:alpha:]]|[.]Go[^[:alnum:][:space:],]' . | xargs -r dirname; echo ./internal/world/model; echo ./internal/world/compare; echo ./internal/live/storm/sweep; echo ./internal/world/calls; } | grep -vE "^./(cmd/stile|web/wasm|internal/(live/(bench|teller)|mutants)|test/.*|tools/.*)$$" | sort -u)
 systems    = ./internal/live/child ./internal/live/node/clock ./internal/live/node/disk ./internal/live/node/transport ./internal/tty
 fuzzed     = $(shell grep -rl --include='*_test.go' --exclude-dir=test '^func Fuzz' . | xargs -r dirname | sort -u)
 golden     = $(shell grep -rl --include='*_test.go' 'flag.Bool.*"update"' . | xargs -r dirname | sort -u)
 
-.PHONY: help check inspected computed nightly tools fmt vet lint test tests race fuzz storm cluster check-cluster restarts ledger bench numbers compare-instructions numbers-live numbers-node numbers-http numbers-readers numbers-lab golden museum faults controls live mutants proofs proofs-long proofs-view tla web web-check skeleton site screenshots release release-check proto proto-check
+.PHONY: help check inspected computed nightly tools fmt vet lint test tests race fuzz storm cluster check-cluster restarts bank ledger bench numbers compare-instructions numbers-live numbers-node numbers-http numbers-readers numbers-lab golden museum faults controls live mutants proofs proofs-long proofs-view tla web web-check skeleton site screenshots release release-check proto proto-check
 
 help: ## list all targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -70,7 +71,7 @@ nightly: check fuzz ## the long settings, and every page of docs/results; hours
 	STILE_NIGHTLY=1 go test ./cmd/stile -count 1 -walk 200 -seeds 3 -timeout 2h
 	go test ./internal/world/document -run TestTruth -count 1 -truths 10 -timeout 1h
 	$(MAKE) ledger FROM=$$(tools/ledger.sh next) SEEDS=100000
-	$(MAKE) mutants proofs museum faults controls live check-cluster restarts site
+	$(MAKE) bank mutants proofs museum faults controls live check-cluster restarts site
 
 inspected:
 	@$(MAKE) --no-print-directory -j 1 lint web-check proto-check
@@ -172,6 +173,9 @@ check-cluster: ## make docs/results/cluster-run.txt: the same for longer; about 
 restarts: ## make docs/results/restarts.md: stops, crashes and lost disks of real processes; about 25 minutes, needs Linux
 	cd test && go test -vet off ./cluster -run '^TestRestarts$$' -count 1 -v -timeout 2h -args -page ../../docs/results/restarts.md -at $$(git rev-parse --short HEAD) \
 		-rolling 20m -jobs 100 -working 1m -kills 200
+
+bank: ## 100,000 transfers of the live bank on PostgreSQL for each of two locks, while nodes are killed and processes paused; up to 30 minutes
+	cd test && go test -vet off ./postgres -run '^TestBank$$' -count 1 -v -timeout 1h -args -transfers 100000
 
 ledger: ## add a row to docs/results/storm-ledger.md: FROM=N SEEDS=N FLAGS="..."
 	tools/ledger.sh $(FROM) $(SEEDS) $(FLAGS)

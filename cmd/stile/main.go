@@ -19,12 +19,14 @@ import (
 
 	"github.com/stile-lock/stile/internal/live/bench"
 	"github.com/stile-lock/stile/internal/live/child"
+	"github.com/stile-lock/stile/internal/live/teller"
 	"github.com/stile-lock/stile/internal/words"
 )
 
 func main() {
 	child.Watchdog()
 	bench.Worker()
+	teller.Child()
 	os.Exit(run(context.Background(), os.Args[1:], !localeIsUnicode(os.Getenv), os.Stdout, os.Stderr))
 }
 

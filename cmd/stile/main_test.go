@@ -16,11 +16,13 @@ import (
 
 	"github.com/stile-lock/stile/internal/live/bench"
 	"github.com/stile-lock/stile/internal/live/child"
+	"github.com/stile-lock/stile/internal/live/teller"
 )
 
 func TestMain(m *testing.M) {
 	child.Watchdog() // the test binary runs as stile, and so also as its watchdog
 	bench.Worker()
+	teller.Child()
 	testscript.Main(m, map[string]func(){"stile": main})
 }
 

@@ -18,7 +18,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/stile-lock/stile/internal/live/gateway"
-	"github.com/stile-lock/stile/internal/live/member"
 	"github.com/stile-lock/stile/internal/live/node"
 	"github.com/stile-lock/stile/internal/live/node/cert"
 	"github.com/stile-lock/stile/internal/words"
@@ -449,10 +448,7 @@ func (f *serveFlags) dataDir(name string) (string, error) {
 
 // algorithmsFlag takes the algorithms of a new cluster.
 func algorithmsFlag(to *string) pflag.Value {
-	names := append(liveNames(), "kept")
-	for _, m := range member.KeptMethods() {
-		names = append(names, member.Kept(m))
-	}
+	names := append(append(liveNames(), "kept"), keptNames()...)
 	return textValue{to, func(s string) error {
 		if s == "" {
 			return errors.New("must be the name of an algorithm that runs live, or PREFIX=NAME, or several with commas: 'stile algorithms' lists them")

@@ -47,6 +47,13 @@ func unprivileged(t testing.TB, c *exec.Cmd, dir string) {
 // open starts a server that ends with the test, and connects to it.
 func open(t testing.TB) *sql.DB {
 	t.Helper()
+	_, db := serve(t)
+	return db
+}
+
+// serve is open that also returns how others connect to the server.
+func serve(t testing.TB) (dsn string, db *sql.DB) {
+	t.Helper()
 	initdb, postgres := find(t, "initdb"), find(t, "postgres")
 	dir, err := os.MkdirTemp("", "stile-pg") // short, as the name of a socket has to be
 	if err != nil {
@@ -73,7 +80,8 @@ func open(t testing.TB) *sql.DB {
 			t.Log(log.String())
 		}
 	})
-	db, err := sql.Open("pgx", fmt.Sprintf("host=%s user=postgres dbname=postgres", dir))
+	dsn = fmt.Sprintf("host=%s user=postgres dbname=postgres", dir)
+	db, err = sql.Open("pgx", dsn)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,5 +95,5 @@ func open(t testing.TB) *sql.DB {
 		case <-time.After(20 * time.Millisecond):
 		}
 	}
-	return db
+	return dsn, db
 }
