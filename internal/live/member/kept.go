@@ -398,7 +398,8 @@ func (m *Member) passKept() {
 // A Victim says why a transaction must abort.
 type Victim struct {
 	How   How
-	Cycle []Wait // InCycle: the deadlock; Wounded: the older transaction's wait; Died: its own wait
+	Cycle []Wait // InCycle: the deadlock; Wounded, Died: the older transaction, and the lock
+	More  int    // InCycle: number of transactions that follow in the cycle, and are left out here
 }
 
 // A How is how a transaction became a victim.
@@ -436,16 +437,15 @@ func (v *Victim) String() string {
 	case Died:
 		return fmt.Sprintf("%v, which is older, holds %q", v.Cycle[0], v.Cycle[0].Lock)
 	}
-	var b strings.Builder
+	var waits []string
 	for i, w := range v.Cycle {
-		switch {
-		case i == 0:
-			fmt.Fprintf(&b, "%v waits for %q, where it waits for ", w, w.Lock)
-		case i > 0:
-			fmt.Fprintf(&b, "%v; that waits for %q, where it waits for ", w, w.Lock)
+		behind := v.Cycle[(i+1)%len(v.Cycle)].String()
+		if v.More > 0 && i+1 == len(v.Cycle) {
+			behind = fmt.Sprintf("%d more", v.More)
 		}
+		waits = append(waits, fmt.Sprintf("%v waits for %q behind %s", w, w.Lock, behind))
 	}
-	return b.String() + v.Cycle[0].String()
+	return strings.Join(waits, "; ")
 }
 
 // doom orders a transaction here to abort. If only a request of it was in a deadlock, and
