@@ -55,11 +55,7 @@ func (s *Semaphore) acquire(ctx context.Context, k int, try bool) (*Lock, error)
 
 // terms returns the terms of a request for units.
 func (s *Semaphore) terms(k int) (member.Terms, error) {
-	t := member.Terms{Mode: deadlock.Mode(k), Units: s.units}
-	err := t.Check()
-	if s.units < 1 || k < 1 {
-		err = fmt.Errorf("%d units of %d: want at least one", k, s.units)
-	}
+	t, err := member.UnitsOf(k, s.units)
 	if err != nil {
 		return t, fmt.Errorf("semaphore %q: %w", s.name, err)
 	}

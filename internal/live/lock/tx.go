@@ -107,8 +107,14 @@ func (t *Tx) unusable(name string) error {
 		return t.dead
 	case t.ctx.Err() != nil:
 		return context.Cause(t.ctx)
-	case slices.ContainsFunc(t.list, func(h Handle) bool { return h.Name() == name }):
-		return fmt.Errorf("%w: a transaction acquires each lock once", ErrReentrant)
+	}
+	for _, h := range t.list {
+		if err := h.Err(); err != nil {
+			return err // the context is about to end
+		}
+		if h.Name() == name {
+			return fmt.Errorf("%w: a transaction acquires each lock once", ErrReentrant)
+		}
 	}
 	return nil
 }
@@ -120,6 +126,16 @@ func (t *Tx) Context() context.Context {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.ctx
+}
+
+// Doomed returns why the transaction must abort; nil if it need not, as far as is known.
+func (t *Tx) Doomed() (d *Deadlock) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !errors.As(t.dead, &d) {
+		errors.As(context.Cause(t.ctx), &d)
+	}
+	return d
 }
 
 // Commit releases all locks, and so ends the transaction. The error is ErrLost if one of them

@@ -19,6 +19,7 @@ type fakeLock struct {
 
 func (f *fakeLock) Name() string             { return f.name }
 func (f *fakeLock) Born() uint64             { return f.born }
+func (f *fakeLock) Err() error               { return f.end.Err() }
 func (f *fakeLock) Context() context.Context { return f.end.Context() }
 func (f *fakeLock) Unlock() error {
 	err := f.end.Err()

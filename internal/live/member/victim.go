@@ -25,7 +25,7 @@ func (v *Victim) Code(c *codec.Coder) {
 		c.Number(&w.Tx)
 		c.Text(&w.Lock, MaxName)
 	})
-	codec.Within(c, &v.More, 0, 1<<32)
+	codec.Within(c, &v.More, 0, 1<<31-1)
 	if c.Reads() && v.How != TimedOut && len(v.Cycle) == 0 {
 		c.Fail("victim without a reason")
 	}

@@ -82,8 +82,10 @@ type Party struct {
 
 // A Demand is what a request for a kept lock has. It is empty for others.
 type Demand struct {
-	Mode string `json:"mode,omitempty"` // exclusive, shared, or a number of units
-	Tx   uint64 `json:"tx,omitempty"`   // number of the transaction, unique at the node
+	Mode  string `json:"mode,omitempty"`  // exclusive, shared, or a number of units
+	Units int    `json:"units,omitempty"` // of a semaphore: how many it holds or wants
+	Of    int    `json:"of,omitempty"`    // and how many there are
+	Tx    uint64 `json:"tx,omitempty"`    // number of the transaction, unique at the node
 }
 
 // A HolderInfo is the holder of a lock.
@@ -216,7 +218,7 @@ func (n *Node) describe(m *member.Member, w *member.Why) LockInfo {
 	left := seconds(until(now, m.Deadline()))
 	holder := func(h *member.Holder) HolderInfo {
 		value, _ := n.value(h)
-		return HolderInfo{n.who(h.Client), demand(h.Mode, h.Tx), h.Token.String(), seconds(until(h.Since, now)), left, value}
+		return HolderInfo{n.who(h.Client), demand(h.Mode, h.Units, h.Tx), h.Token.String(), seconds(until(h.Since, now)), left, value}
 	}
 	if w.Holder != nil {
 		h := holder(w.Holder)
@@ -229,7 +231,7 @@ func (n *Node) describe(m *member.Member, w *member.Why) LockInfo {
 	listed := w.Waiters[:min(len(w.Waiters), maxListed)]
 	l.Unlisted = len(w.Waiters) - len(listed) + len(w.Shared) - len(shared)
 	for _, x := range listed {
-		l.Waiters = append(l.Waiters, WaiterInfo{n.who(x.Client), demand(x.Mode, x.Tx), seconds(until(x.Since, now))})
+		l.Waiters = append(l.Waiters, WaiterInfo{n.who(x.Client), demand(x.Mode, x.Units, x.Tx), seconds(until(x.Since, now))})
 	}
 	if len(l.Waiters) > 0 {
 		l.Why = n.reason(w, now)
@@ -250,11 +252,14 @@ func (l *LockInfo) graph(edges []member.Edge) {
 }
 
 // demand describes what a request for a kept lock has. Others have no transaction.
-func demand(m deadlock.Mode, tx uint64) Demand {
-	if tx == 0 {
+func demand(m deadlock.Mode, units int, tx uint64) Demand {
+	switch {
+	case tx == 0:
 		return Demand{}
+	case m > deadlock.Exclusive:
+		return Demand{m.String(), int(m), units, tx}
 	}
-	return Demand{m.String(), tx}
+	return Demand{Mode: m.String(), Tx: tx}
 }
 
 // value returns the value that a holder has attached to its lock; false if it has attached
