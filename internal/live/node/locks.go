@@ -78,6 +78,7 @@ type Party struct {
 	Who      string `json:"who"`      // for people: the identity, the label, and the node
 	Identity string `json:"identity"` // such as client/backup; empty without TLS
 	Label    string `json:"label"`    // what the client calls itself, which nothing proves
+	Session  uint64 `json:"session"`  // number of the client's session at the node; 0 for the node's own process
 }
 
 // A Demand is what a request for a kept lock has. It is empty for others.
@@ -296,7 +297,7 @@ func (n *Node) who(session uint64) Party {
 		return Party{Who: n.c.Name, Identity: n.identity()}
 	}
 	c, _ := n.p.Client(session)
-	p := Party{Who: "a client", Identity: c.Who, Label: c.Label}
+	p := Party{Who: "a client", Identity: c.Who, Label: c.Label, Session: session}
 	if kind, name, ok := strings.Cut(c.Who, "/"); ok {
 		p.Who = kind + " " + words.Quoted(name)
 	}
