@@ -59,8 +59,8 @@ func TestGraphPossible(t *testing.T) {
 	}
 	elsewhere := lock("y", 2, 1)
 	elsewhere.Holder.Node, elsewhere.Waiters[0].Node = "b", "b"
-	unknown := kept("y", 2, 1)
-	unknown.Holder, unknown.Waiters = nil, nil // its node has not answered
+	unknown := kept("y", 2, 0)
+	unknown.Waiters, unknown.Edges[0].From.Tx = nil, 999 // it has come since
 	for name, test := range map[string]struct {
 		locks []Lock
 		size  int // of the ring; 0 if there is none
@@ -71,7 +71,7 @@ func TestGraphPossible(t *testing.T) {
 		"a chain":                {[]Lock{lock("x", 1, 2), lock("y", 2, 3)}, 0},
 		"one process":            {[]Lock{lock("x", 1, 1)}, 0},
 		"sessions at two nodes":  {[]Lock{lock("x", 1, 2), elsewhere}, 0},
-		"an unknown transaction": {[]Lock{kept("x", 1, 2), unknown}, 0},
+		"an unknown transaction": {[]Lock{kept("x", 0, 2), unknown}, 0},
 	} {
 		g := (&Locks{Locks: test.locks}).Graph()
 		if len(g.Deadlocks) > 0 || len(g.Possible) != min(test.size, 1) || test.size > 0 && len(g.Possible[0]) != test.size {
