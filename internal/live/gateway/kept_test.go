@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"fmt"
+	"hash/maphash"
 	"os"
 	"path/filepath"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	pb "github.com/stile-lock/stile/internal/live/gateway/stilev1"
 	"github.com/stile-lock/stile/internal/live/lock"
 	"github.com/stile-lock/stile/internal/live/node"
+	"github.com/stile-lock/stile/internal/live/survey"
 )
 
 // serveKept starts a node with several kinds of kept locks, and its gateway.
@@ -55,10 +57,13 @@ func TestShared(t *testing.T) {
 	a.call("Locks/Acquire", object{"session": one, "name": "kept/x", "key": "writer", "wait": "0s"})
 	eventually(t, "the list has both readers and the writer", func() bool {
 		all, _ := a.call("Cluster/ListLocks", object{"prefix": "kept/x"}).at("locks").([]any)
+		if len(all) != 1 {
+			return false
+		}
 		l := object(all[0].(map[string]any))
 		others, _ := l.at("others").([]any)
 		waiters, _ := l.at("waiters").([]any)
-		if len(all) != 1 || len(others) != 1 || len(waiters) != 1 {
+		if len(others) != 1 || len(waiters) != 1 {
 			return false
 		}
 		other, waiter := object(others[0].(map[string]any)), object(waiters[0].(map[string]any))
@@ -69,6 +74,22 @@ func TestShared(t *testing.T) {
 	a.call("Locks/Release", object{"session": two, "name": "kept/x"})
 	if out := a.call("Locks/Acquire", object{"session": one, "name": "kept/x", "key": "writer"}); out.at("held", "mode") != "exclusive" {
 		t.Errorf("the writer: %v", out)
+	}
+}
+
+// Watches report that another holder shares a lock, or has another value.
+func TestWatchShared(t *testing.T) {
+	w := watch{seed: maphash.MakeSeed()}
+	holder := func(token, value string) survey.Holder {
+		return survey.Holder{Node: "a", HolderInfo: node.HolderInfo{Token: token, Value: value}}
+	}
+	one, two, three := holder("1.1", ""), holder("1.2", ""), holder("1.2", "v")
+	seen := map[uint64]bool{}
+	for _, l := range []survey.Lock{{Holder: &one}, {Holder: &one, Shared: []survey.Holder{two}}, {Holder: &one, Shared: []survey.Holder{three}}} {
+		seen[w.print(&l)] = true
+	}
+	if len(seen) != 3 {
+		t.Errorf("%d of 3 are different", len(seen))
 	}
 }
 

@@ -33,10 +33,10 @@ func (g cluster) election(ctx context.Context, name string) (*survey.Election, e
 	e.Ask = func(ctx context.Context, address string, what uint64, about []byte, to any) error {
 		s := g.node.Status()
 		switch {
-		case !g.node.Reads(who)(name):
-			return fmt.Errorf("election %q: %w", name, lock.ErrDenied)
 		case address == s.Address:
 			return g.ask(ctx, what, about, to)
+		case !g.node.Reads(who)(name):
+			return fmt.Errorf("election %q: %w", name, lock.ErrDenied)
 		case !linked(s.Members, address):
 			return errUnlinked
 		}

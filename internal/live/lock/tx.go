@@ -78,7 +78,7 @@ func (t *Tx) Acquire(ctx context.Context, name string, terms member.Terms) (Hand
 		return h, nil
 	case t.number != number:
 		return nil, err
-	case ctx.Err() == nil && outer.Err() != nil && !errors.Is(err, ErrDeadlock):
+	case ctx.Err() == nil && outer.Err() != nil && (!errors.Is(err, ErrDeadlock) || errors.Is(err, context.Canceled)):
 		err = fmt.Errorf("lock %q: %w", name, context.Cause(outer)) // which has ended the request
 	}
 	if d := (*Deadlock)(nil); errors.As(err, &d) {
