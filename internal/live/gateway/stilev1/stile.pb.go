@@ -574,8 +574,9 @@ type AcquireRequest struct {
 	// The transaction to which the lock shall belong; a kept lock. It is released with the
 	// transaction.
 	Transaction string `protobuf:"bytes,8,opt,name=transaction,proto3" json:"transaction,omitempty"`
-	// Value to attach when the lock is acquired, as SetValue does. A holder with a value, even
-	// an empty one, leads the election with the lock's name.
+	// Value to attach when the lock is acquired, as SetValue does; of repeated calls, that of
+	// the first. A holder with a value, even an empty one, leads the election with the lock's
+	// name.
 	Value         *string `protobuf:"bytes,9,opt,name=value,proto3,oneof" json:"value,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
