@@ -72,7 +72,7 @@
 // # Shared locks and transactions
 //
 // Locks whose names begin with "kept/" can be shared: [Locker.RLock] acquires one for
-// reading, while [Locker.Lock] excludes all others. [Locker.Semaphore] has a number of units,
+// reading, and [Locker.TryRLock] does not wait, while [Locker.Lock] excludes all others. [Locker.Semaphore] has a number of units,
 // of which each holder acquires some. [Locker.Transact] runs a function that acquires several
 // locks one after the other, in any order. If transactions wait for each other in a cycle, one
 // of them gets [ErrDeadlock], and is run again. Which names are kept, and how deadlocks are

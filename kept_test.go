@@ -47,7 +47,7 @@ func TestKept(t *testing.T) {
 	ctx, nodes, c := openNodes(t, 2)
 	all := []Locker{nodes[0], nodes[1], c}
 	for name, test := range map[string]func(*testing.T, context.Context, []Locker){
-		"modes": testModes, "fair": testFair, "semaphore": testSemaphore, "listed": testListed, "deadlock": testDeadlock, "transact": testTransact,
+		"modes": testModes, "tries": testTries, "fair": testFair, "semaphore": testSemaphore, "listed": testListed, "deadlock": testDeadlock, "transact": testTransact,
 		"retry": testRetry, "ends": testTxEnds, "wounded": testWounded, "ordered": testOrdered, "plain": testPlain,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, ctx, all) })
@@ -100,6 +100,48 @@ func testModes(t *testing.T, ctx context.Context, all []Locker) {
 	for _, x := range all {
 		if _, err := x.RLock(ctx, "ordinary"); err == nil {
 			t.Error("a lock that is not kept is shared")
+		}
+	}
+}
+
+// A try gets what is free, beside the holders that allow it, and never waits.
+func testTries(t *testing.T, ctx context.Context, all []Locker) {
+	busy := func(_ *Lock, err error) {
+		t.Helper()
+		if !errors.Is(err, ErrBusy) {
+			t.Errorf("it is not busy: %v", err)
+		}
+	}
+	for i, x := range all {
+		other := all[(i+1)%3]
+		r := must[*Lock](t)(x.TryRLock(ctx, "detect/t"))
+		release(t, must[*Lock](t)(other.TryRLock(ctx, "detect/t")))
+		wrote := make(chan *Lock)
+		go func() {
+			w, err := x.Lock(ctx, "detect/t")
+			if err != nil {
+				t.Error(err)
+			}
+			wrote <- w
+		}()
+		waits(t, ctx, all[0], "detect/t", 1)
+		busy(other.TryRLock(ctx, "detect/t")) // a writer waits
+		release(t, r)
+		w := <-wrote
+		busy(other.TryRLock(ctx, "detect/t"))
+		release(t, w)
+
+		pool, same := x.Semaphore("detect/pool", 3), other.Semaphore("detect/pool", 3)
+		two := must[*Lock](t)(pool.TryAcquire(ctx, 2))
+		busy(same.TryAcquire(ctx, 2))
+		release(t, must[*Lock](t)(same.TryAcquire(ctx, 1)), two)
+		for _, k := range []int{0, 4} {
+			if _, err := pool.TryAcquire(ctx, k); err == nil || errors.Is(err, ErrBusy) {
+				t.Errorf("%d units of 3: %v", k, err)
+			}
+		}
+		if _, err := x.TryRLock(ctx, "ordinary"); err == nil || errors.Is(err, ErrBusy) {
+			t.Errorf("a lock that is not kept is shared: %v", err)
 		}
 	}
 }
@@ -290,29 +332,38 @@ func testTransact(t *testing.T, ctx context.Context, all []Locker) {
 	release(t, must[*Lock](t)(all[0].Lock(ctx, "detect/x")))
 }
 
+// A begunTx is a transaction that holds a lock.
+type begunTx struct {
+	*Tx
+	first *Lock
+}
+
 // begun begins two transactions that hold a lock each, and returns the older one first. Ages
 // are logical: of transactions that know nothing of each other, any may be the older one.
-func begun(t *testing.T, ctx context.Context, x, y Locker, prefix string) (older, younger *Tx) {
+func begun(t *testing.T, ctx context.Context, x, y Locker, prefix string) (older, younger begunTx) {
 	t.Helper()
-	older = must[*Tx](t)(x.Begin(ctx))
-	must[*Lock](t)(older.Lock(ctx, prefix+"1"))
-	for younger == nil || younger.born == older.born {
-		if younger != nil && younger.Abort() != nil {
+	begin := func(x Locker, name string) begunTx {
+		tx := must[*Tx](t)(x.Begin(ctx))
+		return begunTx{tx, must[*Lock](t)(tx.Lock(ctx, name))}
+	}
+	born := func(tx begunTx) uint64 { return tx.first.h.Born() }
+	older, younger = begin(x, prefix+"1"), begin(y, prefix+"2")
+	for born(younger) == born(older) {
+		if younger.Abort() != nil {
 			t.Fatal("it cannot be aborted")
 		}
-		younger = must[*Tx](t)(y.Begin(ctx))
-		must[*Lock](t)(younger.Lock(ctx, prefix+"2"))
+		younger = begin(y, prefix+"2")
 	}
-	if younger.born < older.born {
+	if born(younger) < born(older) {
 		return younger, older
 	}
 	return older, younger
 }
 
 // heldBy returns the name of a lock that a transaction holds.
-func heldBy(tx *Tx) string { return tx.list[0].Name() }
+func heldBy(tx begunTx) string { return tx.first.Name() }
 
-// A transaction that begins again is as old as before, and has another number.
+// A transaction that begins again is as old as before.
 func testRetry(t *testing.T, ctx context.Context, all []Locker) {
 	for i, x := range all {
 		older, younger := begun(t, ctx, x, all[(i+1)%3], "die/r")
@@ -320,8 +371,8 @@ func testRetry(t *testing.T, ctx context.Context, all []Locker) {
 			t.Errorf("the younger one: %v", err)
 		}
 		name := heldBy(older)
-		for _, tx := range []*Tx{older, younger} {
-			born, number := tx.born, tx.number
+		for _, tx := range []begunTx{older, younger} {
+			born := tx.first.h.Born()
 			var l *Lock
 			for l == nil { // another one may not have been released everywhere yet
 				if err := tx.Retry(ctx); err != nil {
@@ -332,7 +383,7 @@ func testRetry(t *testing.T, ctx context.Context, all []Locker) {
 					t.Fatal(err)
 				}
 			}
-			if l.h.Born() != born || tx.number == number || born == 0 {
+			if l.h.Born() != born || born == 0 {
 				t.Errorf("born %d, and then %d", born, l.h.Born())
 			}
 			if err := tx.Commit(); err != nil {
@@ -389,7 +440,7 @@ func testTxEnds(t *testing.T, ctx context.Context, all []Locker) {
 func testWounded(t *testing.T, ctx context.Context, all []Locker) {
 	for i, x := range all {
 		older, tx := begun(t, ctx, x, all[(i+1)%3], "wound/w")
-		l := tx.list[0]
+		l := tx.first
 		got := make(chan error)
 		go func() {
 			_, err := older.RLock(ctx, l.Name())

@@ -15,16 +15,17 @@ import (
 
 // Errors to compare with errors.Is. If a context ends, its error is wrapped as well.
 var (
-	// ErrBusy is returned by TryLock if the lock is held or waited for.
+	// ErrBusy is returned by TryLock if the lock is held or waited for, and by TryRLock and
+	// Semaphore.TryAcquire if it would have to wait.
 	ErrBusy = lock.ErrBusy
-	// ErrRecovering is returned by TryLock if it is not yet known whether the lock is
-	// held, because a node crashed or joined a moment ago.
+	// ErrRecovering is returned by TryLock and the like if it is not yet known whether the
+	// lock is held, because a node crashed or joined a moment ago.
 	ErrRecovering = lock.ErrRecovering
 	// ErrLost means that the lock was held and has been lost.
 	ErrLost = lock.ErrLost
 	// ErrReentrant means that the context is that of a Do of the same lock, or that the
 	// transaction holds the lock: to wait for it would be to wait for its own holder, forever.
-	ErrReentrant = errors.New("the caller already holds the lock")
+	ErrReentrant = lock.ErrReentrant
 	// ErrReleased means that the lock has already been released.
 	ErrReleased = lock.ErrReleased
 	// ErrDenied means that the cluster does not allow this client to do it: see the
@@ -59,6 +60,9 @@ type Locker interface {
 	// too, but none exclusively. Only a kept lock can be shared: by default, one whose name
 	// begins with "kept/".
 	RLock(ctx context.Context, name string) (*Lock, error)
+	// TryRLock is RLock that does not wait. The error is ErrBusy if the lock is held
+	// exclusively or waited for, and ErrRecovering if that is not yet known.
+	TryRLock(ctx context.Context, name string) (*Lock, error)
 	// Semaphore returns the semaphore of this name and number of units.
 	Semaphore(name string, units int) *Semaphore
 	// Begin begins a transaction, which acquires several kept locks one after the other.
@@ -144,7 +148,7 @@ func (l locker) Do(ctx context.Context, name string, f func(ctx context.Context,
 	if err != nil {
 		return err
 	}
-	inner, cancel := either(ctx, x.Context())
+	inner, cancel := lock.Either(ctx, x.Context())
 	defer cancel()
 	inner = context.WithValue(inner, heldKey{}, &held{l.of, x, ctx})
 	defer func() { err = errors.Join(err, x.Unlock()) }()
@@ -171,16 +175,6 @@ func (l locker) holds(ctx context.Context, name string) bool {
 			return true
 		}
 		ctx = h.outer
-	}
-}
-
-// either returns a context that ends with the first of two. Its values are those of ctx.
-func either(ctx, other context.Context) (context.Context, func()) {
-	inner, cancel := context.WithCancelCause(ctx)
-	stop := context.AfterFunc(other, func() { cancel(context.Cause(other)) })
-	return inner, func() {
-		stop()
-		cancel(nil)
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -124,7 +123,7 @@ func (t *acquireFlags) acquire(ctx context.Context, who string, names []string, 
 		}
 	}
 	end := time.Now().Add(t.wait)
-	what := quotedNames(names)
+	what := listNames(names, words.Quoted)
 	c, err := t.connect(ctx, who, what, stderr)
 	if err != nil {
 		return nil, orSignal(ctx, what, failed("%v", err))
@@ -154,20 +153,11 @@ func (t *acquireFlags) acquire(ctx context.Context, who string, names []string, 
 	return h, nil
 }
 
-// quotedNames lists names of locks.
-func quotedNames(names []string) string {
+// listNames lists names of locks: in errors with strconv.Quote, elsewhere with words.Quoted.
+func listNames(names []string, quote func(string) string) string {
 	var all []string
 	for _, name := range names {
-		all = append(all, words.Quoted(name))
-	}
-	return strings.Join(all, ", ")
-}
-
-// inQuotes lists names of locks, each in quotes.
-func inQuotes(names []string) string {
-	var all []string
-	for _, name := range names {
-		all = append(all, strconv.Quote(name))
+		all = append(all, quote(name))
 	}
 	return strings.Join(all, ", ")
 }

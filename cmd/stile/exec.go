@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -106,7 +107,7 @@ func (x *execFlags) parse(c *cobra.Command, args []string) error {
 		return err
 	}
 	if len(x.args) == 0 || x.args[0] == "" {
-		return fmt.Errorf("%s needs a command to run under lock %s, such as 'stile exec demo -- ls'", c.CommandPath(), quotedNames(x.names))
+		return fmt.Errorf("%s needs a command to run under lock %s, such as 'stile exec demo -- ls'", c.CommandPath(), listNames(x.names, strconv.Quote))
 	}
 	return x.check()
 }
@@ -158,7 +159,7 @@ func (x *execFlags) run(c *cobra.Command) error {
 	stop() // from here on signals go to the command
 	res, err := x.under(h)
 	if !res.Gone { // remaining processes may still act: the locks must stay taken until the lease expires
-		return failed("lock %s: %v", inQuotes(x.names), err)
+		return failed("lock %s: %v", listNames(x.names, strconv.Quote), err)
 	}
 	if errors.Is(err, child.ErrExpired) {
 		if why := h.client.Trouble(); why != nil {
@@ -169,7 +170,7 @@ func (x *execFlags) run(c *cobra.Command) error {
 	lost := x.release(h, c.ErrOrStderr())
 	switch {
 	case err != nil && res.Lost:
-		return failed("lock %s: %v", inQuotes(x.names), err)
+		return failed("lock %s: %v", listNames(x.names, strconv.Quote), err)
 	case err != nil:
 		return exitError{code: res.Code, why: err.Error()}
 	case lost != nil:

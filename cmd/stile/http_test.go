@@ -42,14 +42,16 @@ func TestHTTPScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for program, script := range map[string]string{"bash": "locks.sh", "python3": "locks.py", "node": "locks.mjs"} {
+	for script, program := range map[string]string{
+		"locks.sh": "bash", "locks.py": "python3", "locks.mjs": "node", "kept.sh": "bash", "kept.py": "python3",
+	} {
 		t.Run(script, func(t *testing.T) {
 			needProgram(t, program)
 			if program == "bash" {
 				needProgram(t, "curl")
 			}
 			cmd := exec.Command(program, filepath.Join("..", "..", "docs", "http", script))
-			cmd.Env = append(os.Environ(), "STILE_URL="+url)
+			cmd.Env = append(os.Environ(), "STILE_URL="+url, "PYTHONDONTWRITEBYTECODE=1")
 			out, err := cmd.CombinedOutput()
 			if err != nil {
 				t.Fatalf("%v: %s", err, out)

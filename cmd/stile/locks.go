@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -37,9 +38,11 @@ answer: locks held through it are then missing.
 
 With --graph, shows the wait-for graph instead: who waits for whom, and at which
 lock. A transaction is one process in it, with all its locks; so is each request
-outside of transactions. A deadlock is a ring. The home of a kept lock knows who
-waits there: --home shows the local graph of one node. Nodes answer at different
-times, so a deadlock that is shown may just have been resolved.`,
+outside of transactions. A deadlock is a ring. It is only a possible deadlock if
+the ring goes through several requests of one client, which may be independent.
+The home of a kept lock knows who waits there: --home shows the local graph of
+one node. Nodes answer at different times, so a deadlock that is shown may just
+have been resolved.`,
 		Example: `  stile locks orders/
   stile locks --graph --svg graph.svg
   stile locks --watch
@@ -94,11 +97,34 @@ times, so a deadlock that is shown may just have been resolved.`,
 
 // take asks all nodes.
 func (l *locksFlags) take(ctx context.Context) (*survey.Locks, error) {
-	s, err := l.target.survey(ctx, node.LockQuery{Prefix: l.prefix, Graph: l.graph})
-	if err == nil && l.home != "" {
+	members, err := l.target.members(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := l.checkHome(members); err != nil {
+		return nil, err
+	}
+	s := survey.Take(ctx, members, node.LockQuery{Prefix: l.prefix, Graph: l.graph}, l.target.ask)
+	if l.home != "" {
 		s.Locks = slices.DeleteFunc(s.Locks, func(x survey.Lock) bool { return x.Home != l.home })
 	}
-	return s, err
+	return s, nil
+}
+
+// checkHome refuses a home that is not a member: no lock would be listed.
+func (l *locksFlags) checkHome(members []node.MemberInfo) error {
+	var names []string
+	for _, m := range members {
+		if m.Name == l.home {
+			return nil
+		}
+		names = append(names, m.Name)
+	}
+	if l.home == "" {
+		return nil
+	}
+	slices.Sort(names)
+	return fmt.Errorf("--home: node %q is not a member of the cluster: its members are %s", l.home, listNames(names, strconv.Quote))
 }
 
 func (l *locksFlags) report(s *survey.Locks) outcome {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/deadlock"
@@ -52,6 +53,9 @@ func graphSummary(g *survey.Graph) string {
 	if n := len(g.Deadlocks); n > 0 {
 		deadlocks = words.Plural(n, "deadlock")
 	}
+	if n := len(g.Possible); n > 0 {
+		deadlocks += ", " + words.Plural(n, "possible deadlock")
+	}
 	return fmt.Sprintf("%s, %s", words.Plural(len(waiting), "waiting process"), deadlocks)
 }
 
@@ -70,10 +74,16 @@ func printGraph(p *printer, g *survey.Graph, unasked []survey.Silent) {
 		}
 		p.text(0, "deadlock: "+deadlock.Chain(ids))
 	}
+	for _, cycle := range g.Possible {
+		p.text(0, "possible deadlock: "+possibleChain(g, cycle))
+	}
+	if len(g.Possible) > 0 {
+		p.text(0, "= joins requests of one process, which may hold a lock while it waits for another.")
+	}
 	for i, v := range g.Vertices[:min(len(g.Vertices), maxVertices)] {
 		p.line("%s", truncate(fmt.Sprintf("%-4v %s", algorithm.ID(i), vertexText(&v)), screenWidth))
 		if len(v.Holds) > 0 {
-			p.line("%s", truncate("       holds "+quotedNames(v.Holds), screenWidth))
+			p.line("%s", truncate("       holds "+listNames(v.Holds, words.Quoted), screenWidth))
 		}
 	}
 	if more := len(g.Vertices) - maxVertices; more > 0 {
@@ -83,6 +93,21 @@ func printGraph(p *printer, g *survey.Graph, unasked []survey.Silent) {
 		p.text(0, "A lock has so many waiting requests that some are missing here, and deadlocks with them.")
 	}
 	printUnasked(p, unasked)
+}
+
+// possibleChain describes a possible deadlock: an arrow is a wait, and an equals sign joins
+// requests of one process.
+func possibleChain(g *survey.Graph, cycle []int) string {
+	text := algorithm.ID(cycle[0]).String()
+	for i, from := range cycle {
+		to := cycle[(i+1)%len(cycle)]
+		sign := "="
+		if slices.ContainsFunc(g.Edges, func(e survey.Edge) bool { return e.From == from && e.To == to }) {
+			sign = "->"
+		}
+		text += sign + algorithm.ID(to).String()
+	}
+	return text
 }
 
 // vertexText says what a vertex is.

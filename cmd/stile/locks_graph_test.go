@@ -91,3 +91,38 @@ func TestLocksGraph(t *testing.T) {
 		t.Errorf("the list is:\n%s", text)
 	}
 }
+
+// A ring through two locks of each of two clients is shown as a possible deadlock, and a home
+// that is not a member is an error that lists the members.
+func TestLocksPossibleDeadlock(t *testing.T) {
+	n := serveHere(t, node.Config{Name: "a", Lease: time.Minute})
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	names := []string{"x", "kept/y"}
+	var clients []*lib.Client
+	for i, label := range []string{"ann", "bob"} {
+		c, err := lib.Dial(ctx, lib.DialConfig{Nodes: []string{n.Address()}, Name: label})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		if _, err := c.Lock(ctx, names[i]); err != nil {
+			t.Fatal(err)
+		}
+		clients = append(clients, c)
+	}
+	for i, c := range clients {
+		go func() { _, _ = c.Lock(ctx, names[1-i]) }()
+	}
+	becomes(t, "two waiting", func() bool { return n.Status().Waiting == 2 })
+	text := ok(t, "locks --graph --home a --addr "+n.Address())
+	if !strings.Contains(text, "no deadlock, 1 possible deadlock") || !strings.Contains(text, "possible deadlock: P") || strings.Count(text, "=P") != 2 {
+		t.Errorf("the graph is:\n%s", text)
+	}
+	for _, flags := range []string{"", " --graph", " --json"} {
+		code, stdout, stderr := stile(strings.Fields("locks --home nope --addr " + n.Address() + flags)...)
+		if code != 2 || !strings.Contains(stderr, `"nope"`) || !strings.Contains(stderr, `"a"`) {
+			t.Errorf("%s: exit code %d, output %q, errors %q", flags, code, stdout, stderr)
+		}
+	}
+}

@@ -104,5 +104,6 @@ def streaming(node, operator):
     node.close()
 
 
-unary(Node())
-streaming(Node(), Node())
+if __name__ == "__main__":
+    unary(Node())
+    streaming(Node(), Node())

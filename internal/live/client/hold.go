@@ -29,6 +29,7 @@ type Hold struct {
 	granted bool // if the lock was lost a moment later, Err reports that
 	why     session.Why
 	text    string
+	victim  *member.Victim
 	ok      bool // it was held until it was released
 	lost    error
 }
@@ -120,7 +121,11 @@ func (h *Hold) outcome(ctx context.Context, o lock.Options) (lock.Handle, error)
 	case session.Finished:
 		return nil, fmt.Errorf("lock %q: %w", h.name, ErrClosed)
 	case session.Deadlock, session.Aborting:
-		return nil, fmt.Errorf("lock %q: %w", h.name, &lock.Deadlock{Why: cmp.Or(h.text, h.why.String()), Born: h.born})
+		d := lock.NewDeadlock(h.victim, h.born)
+		if h.victim == nil {
+			d.Why = cmp.Or(h.text, h.why.String())
+		}
+		return nil, fmt.Errorf("lock %q: %w", h.name, d)
 	case session.Moved:
 		return nil, fmt.Errorf("lock %q: %w", h.name, lock.ErrMoved)
 	}
@@ -147,11 +152,11 @@ func (x *Client) told(e *session.Event) {
 		h.state, h.granted, h.token, h.born = inside, true, e.Token, e.Born
 		x.woken = append(x.woken, h.done)
 	case session.Doomed:
-		h.end.Doom(&lock.Deadlock{Why: e.Text, Born: h.born})
+		h.end.Doom(lock.NewDeadlock(e.Victim, h.born))
 	case session.Taken:
 		h.lose(e.Cause)
 	case session.Refused:
-		h.state, h.why, h.text, h.born = refused, e.Why, e.Text, e.Born
+		h.state, h.why, h.text, h.victim, h.born = refused, e.Why, e.Text, e.Victim, e.Born
 		delete(x.holds, e.Request)
 		x.woken = append(x.woken, h.done)
 	case session.Left:
@@ -250,6 +255,9 @@ func (h *Hold) SetValue(value string) (err error) {
 // Context returns a context that ends when the lock is lost or released, or its transaction
 // must abort.
 func (h *Hold) Context() context.Context { return h.end.Context() }
+
+// Doom returns why the lock's transaction must abort; nil if it need not, as far as is known.
+func (h *Hold) Doom() *lock.Deadlock { return h.end.Doomed() }
 
 // Unlock releases the lock, and waits until the node has confirmed that it was held until
 // then, or until its deadline. It returns an error if the lock was lost before.

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,6 +11,7 @@ import (
 
 	"google.golang.org/protobuf/types/known/durationpb"
 
+	"github.com/stile-lock/stile/algorithm/deadlock"
 	"github.com/stile-lock/stile/internal/live/client"
 	pb "github.com/stile-lock/stile/internal/live/gateway/stilev1"
 	"github.com/stile-lock/stile/internal/live/member"
@@ -126,7 +128,7 @@ var errUnlinked = errors.New("there is no connection to it at present")
 // askOther asks another member, as this node. One that is known to be out of reach is not
 // waited for.
 func (g cluster) askOther(ctx context.Context, members []node.MemberInfo, address string, what uint64, about []byte, to any) error {
-	if !slices.ContainsFunc(members, func(m node.MemberInfo) bool { return m.Address == address && m.Linked }) {
+	if !linked(members, address) {
 		return errUnlinked
 	}
 	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
@@ -134,16 +136,42 @@ func (g cluster) askOther(ctx context.Context, members []node.MemberInfo, addres
 	return g.node.AskAt(ctx, address, what, about, to)
 }
 
+// linked reports whether there is a connection to the member at an address.
+func linked(members []node.MemberInfo, address string) bool {
+	return slices.ContainsFunc(members, func(m node.MemberInfo) bool { return m.Address == address && m.Linked })
+}
+
 // describeLock describes a lock.
 func describeLock(l *survey.Lock) *pb.Lock {
 	out := &pb.Lock{Name: l.Name, Algorithm: l.Algorithm, Home: l.Home, Unlisted: uint32(l.Unlisted)}
-	if h := l.Holder; h != nil {
-		out.Holder = &pb.Holder{Who: h.Who, Token: h.Token, HeldFor: seconds(h.Held), LeaseLeft: seconds(h.Left), Value: h.Value, Identity: h.Identity, Label: h.Label, Node: h.Node}
+	if l.Holder != nil {
+		out.Holder = describeHolder(l.Holder)
+	}
+	for i := range l.Shared {
+		out.Others = append(out.Others, describeHolder(&l.Shared[i]))
 	}
 	for _, w := range l.Waiters {
-		out.Waiters = append(out.Waiters, &pb.Waiter{Who: w.Who, WaitedFor: seconds(w.Waited), Identity: w.Identity, Label: w.Label, Node: w.Node, Why: w.Why})
+		out.Waiters = append(out.Waiters, &pb.Waiter{
+			Who: w.Who, WaitedFor: seconds(w.Waited), Identity: w.Identity, Label: w.Label, Node: w.Node, Why: w.Why,
+			Mode: listedMode(&w.Demand), Units: uint32(w.Units), Of: uint32(w.Of), Tx: w.Tx,
+		})
 	}
 	return out
+}
+
+func describeHolder(h *survey.Holder) *pb.Holder {
+	return &pb.Holder{
+		Who: h.Who, Token: h.Token, HeldFor: seconds(h.Held), LeaseLeft: seconds(h.Left), Value: h.Value, Identity: h.Identity, Label: h.Label, Node: h.Node,
+		Mode: listedMode(&h.Demand), Units: uint32(h.Units), Of: uint32(h.Of), Tx: h.Tx,
+	}
+}
+
+// listedMode returns the mode of a request in a list.
+func listedMode(d *node.Demand) string {
+	if d.Units > 0 {
+		return unitsMode
+	}
+	return cmp.Or(d.Mode, deadlock.Exclusive.String())
 }
 
 // describeUnasked describes members that did not answer.

@@ -149,8 +149,11 @@ may = "admin"
 func TestWholeCluster(t *testing.T) {
 	w := newTown(t, townRights)
 	held := w.hold(1, "mine/1")
-	w.hold(1, "theirs/1")
-	w.hold(2, "mine/2")
+	for name, i := range map[string]int{"theirs/1": 1, "mine/2": 2} {
+		if err := w.hold(i, name).SetValue("v"); err != nil {
+			t.Fatal(err)
+		}
+	}
 	wait, cancel := context.WithCancel(t.Context())
 	waited := make(chan struct{})
 	go func() {
@@ -190,6 +193,13 @@ func TestWholeCluster(t *testing.T) {
 	if got := list(alice, ""); got != "" {
 		t.Errorf("an administrator without the right to read sees %s", got)
 	}
+
+	eventually(t, "the reader sees the leader through c", func() bool {
+		l := reader.call("Cluster/Leader", object{"name": "mine/2"})
+		return l.at("leader", "value") == "v" && l.at("leader", "node") == "c"
+	})
+	reader.fails(isDenied, "Cluster/Leader", object{"name": "theirs/1"})
+	w.audited(0, map[string]string{"who": "client reader", "result": "denied", "lock": "theirs/1"})
 
 	reader.fails(isDenied, "Cluster/ForceRelease", object{"name": "mine/1"})
 	if held.Err() != nil {

@@ -31,9 +31,11 @@ var (
 	isDenied     = problem{connect.CodePermissionDenied, "denied"}
 	noSession    = problem{connect.CodeNotFound, "no-session"}
 	noRequest    = problem{connect.CodeNotFound, "no-request"}
+	noTx         = problem{connect.CodeNotFound, "no-transaction"}
 	isLost       = problem{connect.CodeFailedPrecondition, "lost"}
 	isReleased   = problem{connect.CodeFailedPrecondition, "released"}
 	isDeclined   = problem{connect.CodeFailedPrecondition, "declined"}
+	mustAbort    = problem{connect.CodeAborted, "deadlock"}
 	tooLate      = problem{connect.CodeDeadlineExceeded, "late"}
 	manySessions = problem{connect.CodeResourceExhausted, "too-many-sessions"}
 	manyCalls    = problem{connect.CodeResourceExhausted, "too-many-calls"}
@@ -65,6 +67,15 @@ var whys = map[protocol.Why]problem{
 	protocol.ManyNames:   manyLocks,
 	protocol.ManyWaiters: manyRequests,
 	protocol.Full:        manySessions,
+	protocol.BadMode:     badRequest,
+	protocol.Ordinary:    isDeclined,
+	protocol.OtherUnits:  isDeclined,
+	protocol.OtherKind:   isDeclined,
+	protocol.OtherMethod: isDeclined,
+	protocol.OutOfOrder:  isDeclined,
+	protocol.Waiting:     isDeclined,
+	protocol.Reentrant:   isDeclined,
+	protocol.Ended:       isDeclined,
 }
 
 // problemOf returns what problem an error of the node is.
@@ -73,8 +84,14 @@ func problemOf(err error) problem {
 	var unheld client.NotHeld
 	var declined client.Declined
 	switch {
-	case errors.Is(err, member.ErrName):
+	case errors.Is(err, member.ErrName), errors.Is(err, member.ErrMode):
 		return badRequest
+	case errors.Is(err, lock.ErrDeadlock):
+		return mustAbort
+	case errors.Is(err, lock.ErrTxEnded):
+		return isReleased
+	case errors.Is(err, lock.ErrReentrant):
+		return isDeclined
 	case errors.Is(err, lock.ErrDenied):
 		return isDenied
 	case errors.Is(err, lock.ErrQuota):
@@ -110,5 +127,12 @@ func answer(err error) error {
 	if err == nil || errors.As(err, &made) {
 		return err
 	}
-	return problemOf(err).error(err)
+	e := problemOf(err).error(err)
+	var d *lock.Deadlock
+	if errors.As(err, &d) {
+		if detail, err := connect.NewErrorDetail(describeDeadlock(d)); err == nil {
+			e.AddDetail(detail)
+		}
+	}
+	return e
 }

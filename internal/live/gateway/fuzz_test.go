@@ -15,7 +15,8 @@ var (
 	methods = []string{
 		pb.LocksOpenSessionProcedure, pb.LocksKeepAliveProcedure, pb.LocksCloseSessionProcedure, pb.LocksAcquireProcedure, pb.LocksTryAcquireProcedure,
 		pb.LocksReleaseProcedure, pb.LocksSetValueProcedure, pb.LocksHoldProcedure, pb.ClusterStatusProcedure, pb.ClusterMembersProcedure, pb.ClusterListLocksProcedure,
-		pb.ClusterWatchLocksProcedure, pb.ClusterForceReleaseProcedure, "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo", "/",
+		pb.ClusterWatchLocksProcedure, pb.ClusterForceReleaseProcedure, pb.LocksBeginProcedure, pb.LocksCommitProcedure, pb.LocksAbortProcedure, pb.LocksRetryProcedure,
+		pb.ClusterLeaderProcedure, pb.ClusterObserveLeaderProcedure, "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo", "/",
 	}
 	contents = []string{
 		"application/json", "application/json; charset=utf-8", "application/proto", "application/connect+json", "application/connect+proto",
@@ -51,6 +52,8 @@ func FuzzCalls(f *testing.F) {
 		f.Add(uint8(i), uint8(0), "{}")
 		f.Add(uint8(i), uint8(0), `{"session":"SESSION","name":"x","wait":"0s"}`)
 		f.Add(uint8(i), uint8(0), `{"name":"x","wait":"0.001s"}`)
+		f.Add(uint8(i), uint8(0), `{"session":"SESSION","transaction":"1"}`)
+		f.Add(uint8(i), uint8(0), `{"session":"SESSION","name":"kept/x","transaction":"1","units":1,"of":2,"value":"","wait":"0s"}`)
 		f.Add(uint8(i), uint8(3), "\x00\x00\x00\x00\x0c"+`{"name":"x"}`)
 		f.Add(uint8(i), uint8(5), "\x00\x00\x00\x00\x03\x0a\x01x")
 		f.Add(uint8(i), uint8(5), "\x01\xff\xff\xff\xff\x0a")

@@ -37,8 +37,9 @@ func (g locks) Hold(ctx context.Context, in *pb.HoldRequest, out *connect.Server
 	if err != nil {
 		return err
 	}
-	if err := member.CheckName(in.GetName()); err != nil {
-		return badRequest.error(err)
+	a, err := askOf(in, "", in.Units, in.Of, in.Value)
+	if err != nil {
+		return err
 	}
 	if g.streams.Add(1) > maxStreams {
 		g.streams.Add(-1)
@@ -51,7 +52,7 @@ func (g locks) Hold(ctx context.Context, in *pb.HoldRequest, out *connect.Server
 		return answer(err)
 	}
 	h := &holding{g: g, call: c, s: s, out: out}
-	err = h.run(ctx, in.GetName(), wait)
+	err = h.run(ctx, a, wait)
 	// A reader that ended the stream no longer counts on the lock. Any other may, until
 	// it has counted to the end.
 	if h.kept == 0 || errors.Is(ctx.Err(), context.Canceled) && !h.stuck && byPeer(c.ctx) {
@@ -64,8 +65,8 @@ func (g locks) Hold(ctx context.Context, in *pb.HoldRequest, out *connect.Server
 
 // run waits for the lock, and then reports that it is held until it is lost, or the stream
 // ends.
-func (h *holding) run(ctx context.Context, name string, wait time.Duration) error {
-	r, err := h.s.attach(name, "", false)
+func (h *holding) run(ctx context.Context, a ask, wait time.Duration) error {
+	r, err := h.s.attach(a)
 	if err != nil {
 		return err
 	}
@@ -113,10 +114,19 @@ func (h *holding) keep(ctx context.Context, r *request) error {
 	tick := time.NewTimer(0)
 	defer tick.Stop()
 	first := true
+	ended := h.held.Context().Done()
 	for {
 		select {
-		case <-h.held.Context().Done():
-			return h.lose(r, context.Cause(h.held.Context()))
+		case <-ended:
+			d := h.held.Doom()
+			if h.held.Err() != nil || d == nil {
+				return h.lose(r, h.held.Err())
+			}
+			ended = nil // it ends once: a loss is noticed when the timer fires
+			if err := h.send(&pb.HoldResponse{Event: &pb.HoldResponse_MustAbort{MustAbort: r.mustAbort(d)}}); err != nil {
+				return err
+			}
+			continue
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-h.g.closing:
@@ -134,7 +144,7 @@ func (h *holding) keep(ctx context.Context, r *request) error {
 		h.kept = max(h.kept, until) // before it is sent: it may arrive even if an error is reported
 		m := &pb.HoldResponse{Event: &pb.HoldResponse_Renewed{Renewed: &pb.Renewed{ValidFor: durationpb.New(valid)}}}
 		if first {
-			m.Event = &pb.HoldResponse_Held{Held: &pb.Held{Token: h.held.Token().String(), ValidFor: durationpb.New(valid), Session: h.s.id}}
+			m.Event = &pb.HoldResponse_Held{Held: &pb.Held{Token: h.held.Token().String(), ValidFor: durationpb.New(valid), Session: h.s.id, Mode: modeOf(r.terms.Mode)}}
 			first = false
 		}
 		if err := h.send(m); err != nil {

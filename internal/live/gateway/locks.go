@@ -61,21 +61,39 @@ func (g locks) KeepAlive(ctx context.Context, in *pb.KeepAliveRequest) (*pb.Keep
 		return nil, err
 	}
 	defer s.leave()
-	until, end, lost := s.state()
+	x := s.state()
 	out := &pb.KeepAliveResponse{ValidFor: durationpb.New(0)}
-	if until != 0 {
-		out.ValidFor = durationpb.New(granted(c.received, until, end, s.length))
+	if x.until != 0 {
+		out.ValidFor = durationpb.New(granted(c.received, x.until, x.end, s.length))
 	}
-	for _, r := range lost {
+	for _, r := range x.lost {
 		out.Lost = append(out.Lost, r.lost())
 	}
-	slices.SortFunc(out.Lost, func(a, b *pb.Lost) int { return cmp.Compare(a.Key, b.Key) })
+	slices.SortFunc(out.Lost, func(a, b *pb.Lost) int {
+		return cmp.Or(cmp.Compare(a.Transaction, b.Transaction), cmp.Compare(a.Key, b.Key))
+	})
+	for _, r := range x.wanted {
+		out.MustAbort = append(out.MustAbort, r.mustAbort(r.hold.Doom()))
+	}
+	for _, t := range x.aborted {
+		if d := t.tx.Doomed(); d != nil { // it may have ended meanwhile
+			out.MustAbort = append(out.MustAbort, &pb.MustAbort{Transaction: t.id, Deadlock: describeDeadlock(d)})
+		}
+	}
+	slices.SortFunc(out.MustAbort, func(a, b *pb.MustAbort) int {
+		return cmp.Or(cmp.Compare(a.Transaction, b.Transaction), cmp.Compare(a.Key, b.Key))
+	})
 	return out, nil
+}
+
+// mustAbort says that an older transaction waits for a lock outside of transactions.
+func (r *request) mustAbort(d *lock.Deadlock) *pb.MustAbort {
+	return &pb.MustAbort{Name: r.name, Key: r.key, Deadlock: describeDeadlock(d)}
 }
 
 // lost describes the loss of a lock.
 func (r *request) lost() *pb.Lost {
-	return &pb.Lost{Name: r.name, Key: r.key, Token: r.hold.Token().String(), Reason: r.hold.Err().Error()}
+	return &pb.Lost{Name: r.name, Key: r.key, Transaction: r.tx, Token: r.hold.Token().String(), Reason: r.hold.Err().Error()}
 }
 
 // CloseSession implements stile.v1.Locks.
@@ -95,6 +113,11 @@ func (g locks) Acquire(ctx context.Context, in *pb.AcquireRequest) (*pb.AcquireR
 	if err != nil {
 		return nil, err
 	}
+	a, err := askOf(in, in.GetKey(), in.Units, in.Of, in.Value)
+	if err != nil {
+		return nil, err
+	}
+	a.tx = in.GetTransaction()
 	c := callOf(ctx)
 	s, err := g.sessions.find(in.GetSession(), c.who)
 	if err != nil {
@@ -104,7 +127,7 @@ func (g locks) Acquire(ctx context.Context, in *pb.AcquireRequest) (*pb.AcquireR
 	ctx, cancel := context.WithTimeout(ctx, min(wait, maxWait))
 	defer cancel()
 	for {
-		held, decided, err := g.await(ctx, c, s, in.GetName(), in.GetKey(), false)
+		held, decided, err := g.await(ctx, c, s, a)
 		switch {
 		case errors.Is(err, lock.ErrBusy) && ctx.Err() == nil: // it was that of a TryAcquire
 		case err != nil:
@@ -119,6 +142,11 @@ func (g locks) Acquire(ctx context.Context, in *pb.AcquireRequest) (*pb.AcquireR
 
 // TryAcquire implements stile.v1.Locks.
 func (g locks) TryAcquire(ctx context.Context, in *pb.TryAcquireRequest) (*pb.TryAcquireResponse, error) {
+	a, err := askOf(in, in.GetKey(), in.Units, in.Of, in.Value)
+	if err != nil {
+		return nil, err
+	}
+	a.try = true
 	c := callOf(ctx)
 	s, err := g.sessions.find(in.GetSession(), c.who)
 	if err != nil {
@@ -127,7 +155,7 @@ func (g locks) TryAcquire(ctx context.Context, in *pb.TryAcquireRequest) (*pb.Tr
 	defer s.leave()
 	ctx, cancel := context.WithTimeout(ctx, maxWait)
 	defer cancel()
-	held, decided, err := g.await(ctx, c, s, in.GetName(), in.GetKey(), true)
+	held, decided, err := g.await(ctx, c, s, a)
 	switch {
 	case errors.Is(err, lock.ErrBusy), err == nil && !decided:
 		return &pb.TryAcquireResponse{Result: &pb.TryAcquireResponse_Busy{Busy: &pb.Busy{}}}, nil
@@ -139,13 +167,13 @@ func (g locks) TryAcquire(ctx context.Context, in *pb.TryAcquireRequest) (*pb.Tr
 
 // await waits for a request. It is not decided if the context ends before, or if a try finds
 // a request that waits.
-func (g locks) await(ctx context.Context, c *call, s *session, name, key string, try bool) (held *pb.Held, decided bool, err error) {
-	r, err := s.attach(name, key, try)
+func (g locks) await(ctx context.Context, c *call, s *session, a ask) (held *pb.Held, decided bool, err error) {
+	r, err := s.attach(a)
 	if err != nil {
 		return nil, false, err
 	}
 	defer func() { s.detach(r, held != nil && c.ctx.Err() == nil) }()
-	if !r.decided() && !(try && !r.try) {
+	if !r.decided() && !(a.try && !r.try) {
 		select {
 		case <-r.done:
 		case <-ctx.Done():
@@ -165,7 +193,7 @@ func (g locks) await(ctx context.Context, c *call, s *session, name, key string,
 		return nil, true, err
 	}
 	end := clock.Now() + member.Instant(s.length)
-	return &pb.Held{Token: r.hold.Token().String(), ValidFor: durationpb.New(granted(c.received, r.hold.Until(), end, s.length))}, true, nil
+	return &pb.Held{Token: r.hold.Token().String(), ValidFor: durationpb.New(granted(c.received, r.hold.Until(), end, s.length)), Mode: modeOf(r.terms.Mode)}, true, nil
 }
 
 // Release implements stile.v1.Locks.
@@ -175,7 +203,7 @@ func (g locks) Release(ctx context.Context, in *pb.ReleaseRequest) (*pb.ReleaseR
 		return nil, err
 	}
 	defer s.leave()
-	o, err := s.release(cmp.Or(in.GetKey(), in.GetName()))
+	o, err := s.release(requestKey{in.GetTransaction(), cmp.Or(in.GetKey(), in.GetName())})
 	if err != nil {
 		return nil, answer(err)
 	}
@@ -192,7 +220,7 @@ func (g locks) SetValue(ctx context.Context, in *pb.SetValueRequest) (*pb.SetVal
 		return nil, err
 	}
 	defer s.leave()
-	h, err := s.holds(cmp.Or(in.GetKey(), in.GetName()))
+	h, err := s.holds(requestKey{in.GetTransaction(), cmp.Or(in.GetKey(), in.GetName())})
 	if err == nil {
 		err = h.SetValue(in.GetValue())
 	}
@@ -200,6 +228,60 @@ func (g locks) SetValue(ctx context.Context, in *pb.SetValueRequest) (*pb.SetVal
 		return nil, answer(err)
 	}
 	return &pb.SetValueResponse{}, nil
+}
+
+// Begin implements stile.v1.Locks.
+func (g locks) Begin(ctx context.Context, in *pb.BeginRequest) (*pb.BeginResponse, error) {
+	s, err := g.sessions.find(in.GetSession(), callOf(ctx).who)
+	if err != nil {
+		return nil, err
+	}
+	defer s.leave()
+	t, err := s.begin(nil)
+	if err != nil {
+		return nil, err
+	}
+	return &pb.BeginResponse{Transaction: t.id}, nil
+}
+
+// Commit implements stile.v1.Locks.
+func (g locks) Commit(ctx context.Context, in *pb.CommitRequest) (*pb.CommitResponse, error) {
+	s, err := g.sessions.find(in.GetSession(), callOf(ctx).who)
+	if err != nil {
+		return nil, err
+	}
+	defer s.leave()
+	if err := s.commit(in.GetTransaction()); err != nil {
+		return nil, answer(err)
+	}
+	return &pb.CommitResponse{}, nil
+}
+
+// Abort implements stile.v1.Locks.
+func (g locks) Abort(ctx context.Context, in *pb.AbortRequest) (*pb.AbortResponse, error) {
+	s, err := g.sessions.find(in.GetSession(), callOf(ctx).who)
+	if err != nil {
+		return nil, err
+	}
+	defer s.leave()
+	if err := s.abort(in.GetTransaction()); err != nil {
+		return nil, answer(err)
+	}
+	return &pb.AbortResponse{}, nil
+}
+
+// Retry implements stile.v1.Locks.
+func (g locks) Retry(ctx context.Context, in *pb.RetryRequest) (*pb.RetryResponse, error) {
+	s, err := g.sessions.find(in.GetSession(), callOf(ctx).who)
+	if err != nil {
+		return nil, err
+	}
+	defer s.leave()
+	next, err := s.retry(in.GetTransaction())
+	if err != nil {
+		return nil, answer(err)
+	}
+	return &pb.RetryResponse{Transaction: next}, nil
 }
 
 // places are the places of requests that wait at the node. All that wait for a lock may ask

@@ -1,8 +1,10 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
+	"fmt"
 	"sync"
 	"time"
 
@@ -18,11 +20,9 @@ const (
 	shortest = 100 * time.Millisecond
 	// openTimeout is the time for a session to open.
 	openTimeout = 5 * time.Second
-	// maxRequests is the maximum number of locks that a session holds or waits for.
+	// maxRequests is the maximum number of locks that a session holds or waits for, and of its
+	// transactions.
 	maxRequests = 10_000
-	// maxOutcomes is the number of released requests that a session remembers: calls that
-	// released them may be repeated.
-	maxOutcomes = 128
 )
 
 // A table holds the sessions, by their secret names.
@@ -46,8 +46,11 @@ type session struct {
 	calls    int            // in progress
 	until    member.Instant // its end, unless calls are in progress or another one comes
 	timer    *time.Timer
-	requests map[string]*request // by key
-	outcomes outcomes
+	requests map[requestKey]*request
+	outcomes recent[requestKey, *outcome]
+	txs      map[string]*transaction // that have not ended
+	ended    recent[string, *transaction]
+	begun    int // number of transactions
 	over     bool
 }
 
@@ -72,7 +75,7 @@ func (t *table) open(ctx context.Context, n *node.Node, who node.Caller, label s
 	}
 	t.room--
 	t.mu.Unlock()
-	s := &session{id: rand.Text(), who: who, length: min(max(length, shortest), lease), lease: lease, in: t, calls: 1, requests: map[string]*request{}}
+	s := &session{id: rand.Text(), who: who, length: min(max(length, shortest), lease), lease: lease, in: t, calls: 1, requests: map[requestKey]*request{}, txs: map[string]*transaction{}}
 	dial, cancel := context.WithTimeout(ctx, openTimeout)
 	defer cancel()
 	var err error
@@ -184,7 +187,7 @@ func (s *session) close() bool {
 func (s *session) finish(end func(c *client.Client) error) {
 	s.mu.Lock()
 	all := s.requests
-	s.requests = nil
+	s.requests, s.txs = nil, nil
 	s.mu.Unlock()
 	s.timer.Stop()
 	for _, r := range all {
@@ -213,15 +216,24 @@ func (t *table) kill() {
 	wg.Wait()
 }
 
+// A requestKey identifies a request within a session.
+type requestKey struct {
+	tx  string // the transaction; empty if it is none
+	key string
+}
+
+// id returns the key of the request that a call is about. It is known when a has a key.
+func (a *ask) id() requestKey { return requestKey{a.tx, a.key} }
+
 // A request is a request for a lock. It ends when it is released, or refused, or when no
 // call has waited for it for some time.
 type request struct {
-	key, name string
-	try       bool
-	withdraw  context.CancelFunc
-	idle      *time.Timer
-	release   sync.Once
-	outcome   *outcome // of the release
+	ask
+	of       *transaction // nil if it is none
+	withdraw context.CancelFunc
+	idle     *time.Timer
+	release  sync.Once
+	outcome  *outcome // of the release
 
 	done chan struct{} // closed when it is decided
 	hold *client.Hold  // then: the lock, or
@@ -245,35 +257,39 @@ func (r *request) decided() bool {
 
 // attach returns the request with this key, or makes it, for a call that waits for it. The
 // call ends with detach.
-func (s *session) attach(name, key string, try bool) (*request, error) {
-	if err := member.CheckName(name); err != nil {
-		return nil, badRequest.error(err)
+func (s *session) attach(a ask) (*request, error) {
+	if len(a.key) > maxLabel {
+		return nil, badRequest.errorf("key of %d bytes: want up to %d", len(a.key), maxLabel)
 	}
-	if len(key) > maxLabel {
-		return nil, badRequest.errorf("key of %d bytes: want up to %d", len(key), maxLabel)
-	}
-	if key == "" {
-		key = name
-	}
+	a.key = cmp.Or(a.key, a.name)
+	key := a.id()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	switch r := s.requests[key]; {
-	case s.over:
+	if s.over {
 		return nil, noSession.errorf("the session was closed")
-	case r != nil && r.name != name:
-		return nil, badRequest.errorf("key %q is that of a request for lock %q: use another key", key, r.name)
+	}
+	of, err := s.live(a.tx)
+	if err != nil {
+		return nil, err
+	}
+	_, released := s.outcomes.find(key)
+	switch r := s.requests[key]; {
+	case r != nil && r.name != a.name:
+		return nil, badRequest.errorf("key %q is that of a request for lock %q: use another key", key.key, r.name)
+	case r != nil && r.terms != a.terms:
+		return nil, badRequest.errorf("key %q is that of a request for lock %q in another mode: release it first, or use another key", key.key, r.name)
 	case r != nil:
 		r.calls++
 		r.idle.Stop()
 		return r, nil
-	case key != name && s.outcomes.find(key) != nil:
-		return nil, isReleased.errorf("the request with key %q was released before: use another key for each request", key)
+	case key.key != a.name && released:
+		return nil, isReleased.errorf("the request with key %q was released before: use another key for each request", key.key)
 	case len(s.requests) >= maxRequests:
 		return nil, manyRequests.errorf("the session holds or waits for %d locks, the maximum: release some", maxRequests)
 	}
 	s.outcomes.forget(key)
 	ctx, withdraw := context.WithCancel(context.Background())
-	r := &request{key: key, name: name, try: try, withdraw: withdraw, done: make(chan struct{}), calls: 1}
+	r := &request{ask: a, of: of, withdraw: withdraw, done: make(chan struct{}), calls: 1}
 	r.idle = time.AfterFunc(time.Hour, func() { s.abandon(r) })
 	r.idle.Stop()
 	s.requests[key] = r
@@ -284,18 +300,33 @@ func (s *session) attach(name, key string, try bool) (*request, error) {
 // run waits until a request is decided.
 func (s *session) run(ctx context.Context, r *request) {
 	defer r.withdraw()
-	h, err := s.client.Lock(ctx, r.name, lock.Options{Try: r.try})
+	var h lock.Handle
+	var err error
+	if r.of != nil {
+		h, err = r.of.tx.Acquire(ctx, r.name, r.terms)
+	} else {
+		h, err = s.client.Lock(ctx, r.name, lock.Options{Try: r.try, Terms: r.terms})
+	}
+	if err == nil && r.value != nil {
+		_ = h.SetValue(*r.value) // if the lock is lost already, the caller finds out
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	defer close(r.done)
 	if err != nil {
 		r.err = err
-		if s.requests[r.key] == r {
-			delete(s.requests, r.key)
+		if s.requests[r.id()] == r {
+			delete(s.requests, r.id())
 		}
-	} else if r.hold = h.(*client.Hold); r.withdrawn {
-		go r.hold.Unlock()
+		return
 	}
-	close(r.done)
+	r.hold = h.(*client.Hold)
+	switch {
+	case r.withdrawn && r.of == nil:
+		go r.hold.Unlock()
+	case r.withdrawn && s.txs[r.of.id] == r.of && s.requests[r.id()] == nil:
+		s.requests[r.id()] = r // granted in this very moment: it is held as long as its transaction
+	}
 }
 
 // detach ends a call that waited for a request; told, if it reports that the lock is held.
@@ -304,121 +335,130 @@ func (s *session) detach(r *request, told bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r.told = r.told || told
-	if r.calls--; r.calls == 0 && !r.told && s.requests[r.key] == r {
+	if r.calls--; r.calls == 0 && !r.told && s.requests[r.id()] == r {
 		r.idle.Reset(s.lease)
 	}
 }
 
-// abandon withdraws a request that no call waits for.
+// abandon withdraws a request that no call waits for. The lock of a transaction is released
+// with the others.
 func (s *session) abandon(r *request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if r.calls == 0 && !r.told && s.requests[r.key] == r {
+	if r.calls == 0 && !r.told && s.requests[r.id()] == r && (r.of == nil || r.hold == nil) {
 		s.drop(r)
 	}
 }
 
-// drop forgets a request, and withdraws it or releases its lock. The mutex must be held.
+// drop forgets a request, and withdraws it or releases its lock, unless that belongs to a
+// transaction. The mutex must be held.
 func (s *session) drop(r *request) {
-	delete(s.requests, r.key)
+	delete(s.requests, r.id())
 	r.idle.Stop()
 	r.withdrawn = true
 	r.withdraw()
-	if r.hold != nil {
+	if r.hold != nil && r.of == nil {
 		go r.hold.Unlock()
 	}
 }
 
 // release releases a lock, or withdraws a request. A repeated call has the same outcome.
-func (s *session) release(key string) (*outcome, error) {
+func (s *session) release(key requestKey) (*outcome, error) {
 	s.mu.Lock()
 	r := s.requests[key]
-	if r == nil {
-		o := s.outcomes.find(key)
-		s.mu.Unlock()
-		if o == nil {
-			return nil, noRequest.errorf("no request with key %q in this session: it was never made, was withdrawn because no call waited for it, or was released long ago", key)
+	switch {
+	case r == nil:
+		defer s.mu.Unlock()
+		o, ok := s.outcomes.find(key)
+		if !ok {
+			return nil, noRequest.errorf("no request with key %q in this session%s: it was never made, was withdrawn because no call waited for it, or was released long ago", key.key, key.where())
 		}
 		return o, o.err
-	}
-	if r.hold == nil {
+	case r.hold == nil:
 		defer s.mu.Unlock()
-		o := s.outcomes.add(key, "", nil)
+		o := &outcome{}
+		s.outcomes.add(key, o)
 		s.drop(r)
 		return o, nil
+	case r.of != nil:
+		defer s.mu.Unlock()
+		return nil, isDeclined.errorf("lock %q belongs to a transaction, whose locks are released together: commit or abort it", r.name)
 	}
 	s.mu.Unlock()
 	r.release.Do(func() {
 		err := r.hold.Unlock()
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		r.outcome = s.outcomes.add(key, r.hold.Token().String(), err)
+		r.outcome = &outcome{r.hold.Token().String(), err}
+		s.outcomes.add(key, r.outcome)
 		delete(s.requests, key)
 		r.idle.Stop()
 	})
 	return r.outcome, r.outcome.err
 }
 
+// An outcome is that of a release.
+type outcome struct {
+	token string
+	err   error
+}
+
+// where names the transaction of a request, if it has one.
+func (k requestKey) where() string {
+	if k.tx == "" {
+		return ""
+	}
+	return fmt.Sprintf(" and its transaction %q", k.tx)
+}
+
 // holds returns the hold of the request with this key.
-func (s *session) holds(key string) (*client.Hold, error) {
+func (s *session) holds(key requestKey) (*client.Hold, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch r := s.requests[key]; {
 	case r == nil:
-		return nil, noRequest.errorf("no request with key %q in this session: acquire the lock first", key)
+		return nil, noRequest.errorf("no request with key %q in this session%s: acquire the lock first", key.key, key.where())
 	case r.hold == nil:
-		return nil, noRequest.errorf("the request with key %q waits: its lock is not held yet", key)
+		return nil, noRequest.errorf("the request with key %q waits: its lock is not held yet", key.key)
 	default:
 		return r.hold, nil
 	}
 }
 
-// state returns until when the session's locks are held, 0 if there are none, and which are
-// lost. It also returns when the session ends if no call comes.
-func (s *session) state() (until, end member.Instant, lost []*request) {
+// A state is that of a session's locks.
+type state struct {
+	until   member.Instant // until when they are held; 0 if there are none
+	end     member.Instant // when the session ends if no call comes
+	lost    []*request
+	wanted  []*request     // held outside of transactions, but an older transaction waits
+	aborted []*transaction // that must abort
+}
+
+// state returns the state of the session's locks.
+func (s *session) state() (x state) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, r := range s.requests {
 		switch {
 		case r.hold == nil:
+			continue
 		case r.hold.Err() != nil:
-			lost = append(lost, r)
-		case until == 0:
-			until = r.hold.Until()
+			x.lost = append(x.lost, r)
+			continue
+		case x.until == 0:
+			x.until = r.hold.Until()
 		default:
-			until = min(until, r.hold.Until())
+			x.until = min(x.until, r.hold.Until())
+		}
+		if r.of == nil && r.hold.Doom() != nil {
+			x.wanted = append(x.wanted, r)
 		}
 	}
-	return until, clock.Now() + member.Instant(s.length), lost
-}
-
-// Outcomes are those of the last releases, by key.
-type outcomes struct {
-	by   map[string]*outcome
-	last [maxOutcomes]*outcome
-	next int
-}
-
-// An outcome is that of a release.
-type outcome struct {
-	key, token string
-	err        error
-}
-
-func (o *outcomes) find(key string) *outcome { return o.by[key] }
-
-func (o *outcomes) forget(key string) { delete(o.by, key) }
-
-func (o *outcomes) add(key, token string, err error) *outcome {
-	one := &outcome{key, token, err}
-	if old := o.last[o.next]; old != nil && o.by[old.key] == old {
-		delete(o.by, old.key)
+	for _, t := range s.txs {
+		if t.tx.Doomed() != nil {
+			x.aborted = append(x.aborted, t)
+		}
 	}
-	o.last[o.next] = one
-	o.next = (o.next + 1) % maxOutcomes
-	if o.by == nil {
-		o.by = map[string]*outcome{}
-	}
-	o.by[key] = one
-	return one
+	x.end = clock.Now() + member.Instant(s.length)
+	return x
 }

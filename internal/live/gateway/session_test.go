@@ -91,7 +91,7 @@ func (a *api) request(session, name string) *request {
 	a.g.sessions.mu.Unlock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.requests[name]
+	return s.requests[requestKey{"", name}]
 }
 
 // A client that polls sees its place, keeps it, and loses it only if it stops polling.
@@ -288,17 +288,18 @@ func TestBadCalls(t *testing.T) {
 	a.g.calls.Add(-maxCalls)
 }
 
-// Outcomes remember the last releases.
-func TestOutcomes(t *testing.T) {
-	var o outcomes
-	for i := range 3 * maxOutcomes {
-		o.add(fmt.Sprint(i), "", nil)
-		o.add("again", "", nil)
-		if o.find("again") == nil || o.find(fmt.Sprint(i)) == nil {
-			t.Fatalf("outcome %d is not known", i)
+// The last values are remembered.
+func TestRecent(t *testing.T) {
+	var r recent[string, int]
+	for i := range 3 * maxRecent {
+		r.add(fmt.Sprint(i), i)
+		r.add("again", i)
+		again, _ := r.find("again")
+		if one, ok := r.find(fmt.Sprint(i)); !ok || one != i || again != i {
+			t.Fatalf("value %d: %d, %d", i, one, again)
 		}
 	}
-	if o.find("1") != nil || len(o.by) > maxOutcomes {
-		t.Errorf("%d outcomes are known, and the first: %v", len(o.by), o.find("1"))
+	if _, ok := r.find("1"); ok || len(r.by) > maxRecent {
+		t.Errorf("%d values are known, and the first: %v", len(r.by), ok)
 	}
 }

@@ -14,7 +14,7 @@ import (
 
 const (
 	maxWatched = 10_000 // locks that a stream watches
-	maxWatches = 64     // streams that watch locks
+	maxWatches = 64     // streams that watch locks or leaders
 	// quiet is the time after which a stream without changes sends a message.
 	quiet = 10 * time.Second
 )
@@ -26,13 +26,17 @@ type watch struct {
 	unasked []string          // names of the members that did not answer
 }
 
-// print returns the fingerprint of a lock: its holder with its value, and its waiters, but
-// not for how long they are that.
+// print returns the fingerprint of a lock: its holders with their values, and its waiters,
+// but not for how long they are that.
 func (w *watch) print(l *survey.Lock) uint64 {
 	var h maphash.Hash
 	h.SetSeed(w.seed)
+	holder := func(x *survey.Holder) { _, _ = h.WriteString(x.Who + "\x00" + x.Token + "\x00" + x.Value + "\x02") }
 	if l.Holder != nil {
-		_, _ = h.WriteString(l.Holder.Who + "\x00" + l.Holder.Token + "\x00" + l.Holder.Value)
+		holder(l.Holder)
+	}
+	for i := range l.Shared {
+		holder(&l.Shared[i])
 	}
 	for _, x := range l.Waiters {
 		_, _ = h.WriteString("\x01" + x.Who)
@@ -79,7 +83,7 @@ func (g cluster) WatchLocks(ctx context.Context, in *pb.WatchLocksRequest, out *
 	}
 	if g.watches.Add(1) > maxWatches {
 		g.watches.Add(-1)
-		return manyCalls.errorf("%d streams watch locks at this node, the maximum: use another node", maxWatches)
+		return manyWatches()
 	}
 	defer g.watches.Add(-1)
 	w := watch{seed: maphash.MakeSeed()}
@@ -109,6 +113,11 @@ func (g cluster) WatchLocks(ctx context.Context, in *pb.WatchLocksRequest, out *
 			return noNode.error(errStopping)
 		}
 	}
+}
+
+// manyWatches is the error of a stream that watches while too many others do.
+func manyWatches() error {
+	return manyCalls.errorf("%d streams watch locks or leaders at this node, the maximum: use another node", maxWatches)
 }
 
 // manyToWatch is the error of a stream that would watch too many locks.

@@ -5,12 +5,24 @@ import (
 	"errors"
 	"math/rand/v2"
 	"time"
+
+	"github.com/stile-lock/stile/internal/live/member"
 )
 
 // A Deadlock is why a transaction must abort. It is an ErrDeadlock.
 type Deadlock struct {
-	Why  string // the cycle, or which older transaction was in the way, in words
-	Born uint64 // stamp of the transaction, which it keeps when it begins again; 0 if not known
+	Why    string         // the cycle, or which older transaction was in the way, in words
+	Victim *member.Victim // the same as data; nil if it is not known
+	Born   uint64         // stamp of the transaction, which it keeps when it begins again; 0 if not known
+}
+
+// NewDeadlock returns the Deadlock of a victim, which may be nil.
+func NewDeadlock(v *member.Victim, born uint64) *Deadlock {
+	d := &Deadlock{Victim: v, Born: born}
+	if v != nil {
+		d.Why = v.String()
+	}
+	return d
 }
 
 func (d *Deadlock) Error() string { return ErrDeadlock.Error() + ": " + d.Why }

@@ -49,6 +49,9 @@ func (e *End) Doom(d *Deadlock) {
 	}
 }
 
+// Doomed returns why the lock's transaction must abort; nil if it need not.
+func (e *End) Doomed() *Deadlock { return e.doom.Load() }
+
 func (e *End) set(err *error) {
 	if !e.why.CompareAndSwap(nil, err) {
 		return

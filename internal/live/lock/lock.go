@@ -40,6 +40,8 @@ var (
 	ErrRecovering = errors.New("the cluster does not know yet whether the lock is held: try again soon")
 	// ErrLost means that the lock was held and no longer is.
 	ErrLost = errors.New("the lock was lost")
+	// ErrReentrant means that the caller already holds the lock.
+	ErrReentrant = errors.New("the caller already holds the lock")
 	// ErrReleased means that the lock was already released.
 	ErrReleased = errors.New("the lock was already released")
 	// ErrDenied means that the caller has not the right to do it.

@@ -404,6 +404,7 @@ func (m *Member) passKept() {
 type Victim struct {
 	How   How
 	Cycle []Wait // InCycle: the deadlock; Wounded, Died: the older transaction, and the lock
+	More  int    // InCycle: number of transactions that follow in the cycle, and are left out here
 }
 
 // A How is how a transaction became a victim.
@@ -444,7 +445,11 @@ func (v *Victim) String() string {
 	}
 	var waits []string
 	for i, w := range v.Cycle {
-		waits = append(waits, fmt.Sprintf("%v waits for %q behind %v", w, w.Lock, v.Cycle[(i+1)%len(v.Cycle)]))
+		behind := v.Cycle[(i+1)%len(v.Cycle)].String()
+		if v.More > 0 && i+1 == len(v.Cycle) {
+			behind = fmt.Sprintf("%d more", v.More)
+		}
+		waits = append(waits, fmt.Sprintf("%v waits for %q behind %s", w, w.Lock, behind))
 	}
 	return strings.Join(waits, "; ")
 }

@@ -73,6 +73,15 @@ type Terms struct {
 // MaxUnits is the maximum number of units of a semaphore.
 const MaxUnits = 1 << 20
 
+// UnitsOf returns the terms of a request for some of the units of a semaphore.
+func UnitsOf(some, all int) (Terms, error) {
+	t := Terms{Mode: deadlock.Mode(some), Units: all}
+	if some < 1 || all < 1 {
+		return t, fmt.Errorf("%w: %d units of %d: want at least one", ErrMode, some, all)
+	}
+	return t, t.Check()
+}
+
 // Check reports why no lock can be requested on these terms.
 func (t *Terms) Check() error {
 	err := t.Mode.Check(t.Units)

@@ -170,7 +170,7 @@ func (h *Hold) outcome(ctx context.Context) (again bool, err error) {
 	case h.cause == member.Evicted:
 		return true, nil
 	case h.cause == member.Deadlock:
-		return false, fmt.Errorf("lock %q: %w", h.name, &lock.Deadlock{Why: h.victim.String(), Born: h.born})
+		return false, fmt.Errorf("lock %q: %w", h.name, lock.NewDeadlock(h.victim, h.born))
 	case h.cause == member.Units:
 		return false, fmt.Errorf("lock %q: %w", h.name, client.NotHeld(session.OtherUnits))
 	case h.cause == member.Changed:
@@ -225,7 +225,7 @@ func (n *Node) notify(e *member.Event) {
 	case member.Lost:
 		h.lose(e.Cause)
 	case member.Doomed:
-		h.end.Doom(&lock.Deadlock{Why: e.Victim.String(), Born: e.Born})
+		h.end.Doom(lock.NewDeadlock(e.Victim, e.Born))
 	default:
 		h.event, h.cause, h.victim, h.born = e.Kind, e.Cause, e.Victim, e.Born
 		n.unseat(h, refused)

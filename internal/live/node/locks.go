@@ -78,12 +78,15 @@ type Party struct {
 	Who      string `json:"who"`      // for people: the identity, the label, and the node
 	Identity string `json:"identity"` // such as client/backup; empty without TLS
 	Label    string `json:"label"`    // what the client calls itself, which nothing proves
+	Session  uint64 `json:"session"`  // number of the client's session at the node; 0 for the node's own process
 }
 
 // A Demand is what a request for a kept lock has. It is empty for others.
 type Demand struct {
-	Mode string `json:"mode,omitempty"` // exclusive, shared, or a number of units
-	Tx   uint64 `json:"tx,omitempty"`   // number of the transaction, unique at the node
+	Mode  string `json:"mode,omitempty"`  // exclusive, shared, or a number of units
+	Units int    `json:"units,omitempty"` // of a semaphore: how many it holds or wants
+	Of    int    `json:"of,omitempty"`    // and how many there are
+	Tx    uint64 `json:"tx,omitempty"`    // number of the transaction, unique at the node
 }
 
 // A HolderInfo is the holder of a lock.
@@ -216,7 +219,7 @@ func (n *Node) describe(m *member.Member, w *member.Why) LockInfo {
 	left := seconds(until(now, m.Deadline()))
 	holder := func(h *member.Holder) HolderInfo {
 		value, _ := n.value(h)
-		return HolderInfo{n.who(h.Client), demand(h.Mode, h.Tx), h.Token.String(), seconds(until(h.Since, now)), left, value}
+		return HolderInfo{n.who(h.Client), demand(h.Mode, h.Units, h.Tx), h.Token.String(), seconds(until(h.Since, now)), left, value}
 	}
 	if w.Holder != nil {
 		h := holder(w.Holder)
@@ -229,7 +232,7 @@ func (n *Node) describe(m *member.Member, w *member.Why) LockInfo {
 	listed := w.Waiters[:min(len(w.Waiters), maxListed)]
 	l.Unlisted = len(w.Waiters) - len(listed) + len(w.Shared) - len(shared)
 	for _, x := range listed {
-		l.Waiters = append(l.Waiters, WaiterInfo{n.who(x.Client), demand(x.Mode, x.Tx), seconds(until(x.Since, now))})
+		l.Waiters = append(l.Waiters, WaiterInfo{n.who(x.Client), demand(x.Mode, x.Units, x.Tx), seconds(until(x.Since, now))})
 	}
 	if len(l.Waiters) > 0 {
 		l.Why = n.reason(w, now)
@@ -250,11 +253,14 @@ func (l *LockInfo) graph(edges []member.Edge) {
 }
 
 // demand describes what a request for a kept lock has. Others have no transaction.
-func demand(m deadlock.Mode, tx uint64) Demand {
-	if tx == 0 {
+func demand(m deadlock.Mode, units int, tx uint64) Demand {
+	switch {
+	case tx == 0:
 		return Demand{}
+	case m > deadlock.Exclusive:
+		return Demand{m.String(), int(m), units, tx}
 	}
-	return Demand{m.String(), tx}
+	return Demand{Mode: m.String(), Tx: tx}
 }
 
 // value returns the value that a holder has attached to its lock; false if it has attached
@@ -291,7 +297,7 @@ func (n *Node) who(session uint64) Party {
 		return Party{Who: n.c.Name, Identity: n.identity()}
 	}
 	c, _ := n.p.Client(session)
-	p := Party{Who: "a client", Identity: c.Who, Label: c.Label}
+	p := Party{Who: "a client", Identity: c.Who, Label: c.Label, Session: session}
 	if kind, name, ok := strings.Cut(c.Who, "/"); ok {
 		p.Who = kind + " " + words.Quoted(name)
 	}

@@ -99,12 +99,13 @@ type Dial struct {
 type Event struct {
 	Request uint64
 	Kind    EventKind
-	Token   member.Token // Granted, Taken
-	Born    uint64       // Granted, Refused: stamp of the transaction, of a kept lock; 0 if not known
-	Cause   member.Cause // Taken; NoCause if the node did not know
-	Why     Why          // Refused
-	Text    string       // Refused, Doomed: the reason in words; of Refused, empty if Why says it all
-	OK      bool         // Left: the node has confirmed that the request was held, or waited, until then
+	Token   member.Token   // Granted, Taken
+	Born    uint64         // Granted, Refused: stamp of the transaction, of a kept lock; 0 if not known
+	Cause   member.Cause   // Taken; NoCause if the node did not know
+	Why     Why            // Refused
+	Text    string         // Refused: the reason in words; empty if Why says it all
+	Victim  *member.Victim // Doomed, and Refused because of a deadlock
+	OK      bool           // Left: the node has confirmed that the request was held, or waited, until then
 }
 
 // An EventKind is what happened to a request.

@@ -192,32 +192,33 @@ func (s *Secret) equal(o *Secret) bool {
 // A Frame is one message on a connection. The fields in use depend on its kind.
 type Frame struct {
 	Kind     Kind
-	Number   uint64       // of the renewal: Hello, Renew, Welcome, Renewed; of the question: Ask, Answer; else of the request
-	Protocol uint64       // Hello, and a Bye that refuses it: highest version that the sender speaks; Welcome: the agreed one
-	Oldest   uint64       // Hello, and a Bye that refuses it: lowest version that the sender speaks
-	Session  uint64       // Hello, 0 for a new session; Welcome
-	Secret   Secret       // Hello, Welcome
-	Name     string       // Hello: the client's own label; Lock, Claim
-	Length   member.Span  // Hello: wanted length of the session, 0 for the maximum; Welcome: its actual length
-	Span     member.Span  // Welcome, Renewed; 0: not renewed
-	Again    member.Span  // Welcome, Renewed: how long the client should wait before it renews again
-	Act      member.Span  // Welcome: how long before its deadline the session's locks count as lost at the client
-	Try      bool         // Lock: do not wait behind other requests
-	Terms    member.Terms // Lock
-	Token    member.Token // Held, Claim
-	Inc      uint64       // Welcome: incarnation of the node
-	Through  []uint64     // Claim: incarnations through which the client was confirmed to hold the lock
-	Why      Why          // Over, Bye
-	Cause    member.Cause // Lost; NoCause if the node no longer knows
-	Born     uint64       // Held, Over: stamp of the transaction; 0 if it has none
-	Text     string       // Over, Abort: the reason in words; of Over, empty if Why says it all
-	OK       bool         // Done: the request was held, or waited, until now; Answer
-	Last     bool         // Answer: no part follows
-	Denied   bool         // Answer that is not OK: the client may not ask this
-	What     uint64       // Ask
-	Bytes    []byte       // Ask, Answer
-	Nodes    []string     // Welcome, Bye: addresses of nodes
-	Value    string       // Value
+	Number   uint64         // of the renewal: Hello, Renew, Welcome, Renewed; of the question: Ask, Answer; else of the request
+	Protocol uint64         // Hello, and a Bye that refuses it: highest version that the sender speaks; Welcome: the agreed one
+	Oldest   uint64         // Hello, and a Bye that refuses it: lowest version that the sender speaks
+	Session  uint64         // Hello, 0 for a new session; Welcome
+	Secret   Secret         // Hello, Welcome
+	Name     string         // Hello: the client's own label; Lock, Claim
+	Length   member.Span    // Hello: wanted length of the session, 0 for the maximum; Welcome: its actual length
+	Span     member.Span    // Welcome, Renewed; 0: not renewed
+	Again    member.Span    // Welcome, Renewed: how long the client should wait before it renews again
+	Act      member.Span    // Welcome: how long before its deadline the session's locks count as lost at the client
+	Try      bool           // Lock: do not wait behind other requests
+	Terms    member.Terms   // Lock
+	Token    member.Token   // Held, Claim
+	Inc      uint64         // Welcome: incarnation of the node
+	Through  []uint64       // Claim: incarnations through which the client was confirmed to hold the lock
+	Why      Why            // Over, Bye
+	Cause    member.Cause   // Lost; NoCause if the node no longer knows
+	Born     uint64         // Held, Over: stamp of the transaction; 0 if it has none
+	Text     string         // Over: the reason in words; empty if Why says it all
+	Victim   *member.Victim // Abort, and an Over because of a deadlock
+	OK       bool           // Done: the request was held, or waited, until now; Answer
+	Last     bool           // Answer: no part follows
+	Denied   bool           // Answer that is not OK: the client may not ask this
+	What     uint64         // Ask
+	Bytes    []byte         // Ask, Answer
+	Nodes    []string       // Welcome, Bye: addresses of nodes
+	Value    string         // Value
 }
 
 // AppendTo appends the encoded frame.
@@ -300,10 +301,13 @@ func (f *Frame) answers(c *codec.Coder) {
 		c.Number(&f.Born)
 	case Over:
 		codec.Within(c, &f.Why, 0, 255)
-		c.Number(&f.Born)
-		c.Text(&f.Text, MaxText)
+		if c.Number(&f.Born); f.Why == Deadlock {
+			f.victim(c)
+		} else {
+			c.Text(&f.Text, MaxText)
+		}
 	case Abort:
-		c.Text(&f.Text, MaxText)
+		f.victim(c)
 	case Lost:
 		codec.Within(c, &f.Cause, 0, 255)
 	case Done:
@@ -322,6 +326,14 @@ func (f *Frame) answers(c *codec.Coder) {
 		}
 		c.Bytes(&f.Bytes, MaxBytes)
 	}
+}
+
+// victim codes why a transaction must abort.
+func (f *Frame) victim(c *codec.Coder) {
+	if f.Victim == nil {
+		f.Victim = &member.Victim{How: member.TimedOut}
+	}
+	f.Victim.Code(c)
 }
 
 // Reason returns the reason in a Bye as text. That of a node without a version in common

@@ -31,13 +31,13 @@ func examples() []Frame {
 		{Kind: Welcome, Number: 1, Protocol: Protocol, Session: 300, Secret: key, Inc: 448, Length: member.Second, Span: 9, Again: 6, Act: 8, Nodes: []string{"a:1", "b"}},
 		{Kind: Renewed, Number: 2, Span: 5, Again: 4},
 		{Kind: Held, Number: 3, Token: member.Token{Epoch: 7, Count: 42}, Born: 1000},
-		{Kind: Over, Number: 3, Why: Deadlock, Born: 1000, Text: "it has waited"},
+		{Kind: Over, Number: 3, Why: Deadlock, Born: 1000, Victim: &member.Victim{Cycle: []member.Wait{{Node: "a", Inc: 448, Tx: 1, Lock: "x"}, {Inc: 513, Tx: 2, Lock: "y"}}, More: 3}},
 		{Kind: Lost, Number: 3, Cause: member.Released},
 		{Kind: Done, Number: 3, OK: true},
 		{Kind: Bye, Why: Leaving, Nodes: []string{"b"}},
 		{Kind: Answer, Number: 4, OK: true, Last: true, Bytes: []byte("yz")},
 		{Kind: Value, Number: 3, Value: "job 7"},
-		{Kind: Abort, Number: 3, Text: "an older one waits"},
+		{Kind: Abort, Number: 3, Victim: &member.Victim{How: member.Wounded, Cycle: []member.Wait{{Node: "b", Inc: 513, Tx: 2, Lock: "x"}}}},
 	}
 }
 

@@ -25,9 +25,9 @@ type request struct {
 	ticket     member.Ticket
 	token      member.Token // of a held lock
 	name       string
-	value      *string // attached by the client; nil if none was
-	born       uint64  // stamp of the transaction, of a kept lock
-	doom       string  // of a held lock: why its transaction must abort; empty if it need not
+	value      *string        // attached by the client; nil if none was
+	born       uint64         // stamp of the transaction, of a kept lock
+	doom       *member.Victim // of a held lock: why its transaction must abort; nil if it need not
 	state      uint8
 	prev, next *request // in the list of its session
 }
@@ -204,8 +204,8 @@ func (d *Server) remove(r *request) {
 // grant notifies a client that it holds a lock, and that its transaction must abort if so.
 func (d *Server) grant(r *request) {
 	d.send(r.of, &Frame{Kind: Held, Number: r.number, Token: r.token, Born: r.born})
-	if r.doom != "" {
-		d.send(r.of, &Frame{Kind: Abort, Number: r.number, Text: r.doom})
+	if r.doom != nil {
+		d.send(r.of, &Frame{Kind: Abort, Number: r.number, Victim: r.doom})
 	}
 }
 
@@ -218,9 +218,9 @@ func (d *Server) Told(e *member.Event) bool {
 	s, wanted := r.of, r.state != gone
 	switch e.Kind {
 	case member.Doomed:
-		r.doom = clip(e.Victim.String())
+		r.doom = e.Victim.Clip()
 		if wanted {
-			d.send(s, &Frame{Kind: Abort, Number: r.number, Text: r.doom})
+			d.send(s, &Frame{Kind: Abort, Number: r.number, Victim: r.doom})
 		}
 		return true
 	case member.Held:
@@ -262,7 +262,7 @@ func stopped(e *member.Event) *Frame {
 	f := &Frame{Kind: Over, Born: e.Born}
 	switch e.Cause {
 	case member.Deadlock:
-		f.Why, f.Text = Deadlock, clip(e.Victim.String())
+		f.Why, f.Victim = Deadlock, e.Victim.Clip()
 	case member.Units:
 		f.Why = OtherUnits
 	case member.Changed:

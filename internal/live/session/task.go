@@ -216,7 +216,7 @@ func (g *Client) heard(a *attachment, f *Frame) {
 		}
 		g.tell(Event{Request: t.number, Kind: Granted, Token: t.token, Born: f.Born})
 	case f.Kind == Abort && t.state == inside:
-		g.tell(Event{Request: t.number, Kind: Doomed, Text: f.Text})
+		g.tell(Event{Request: t.number, Kind: Doomed, Victim: f.Victim})
 	case f.Kind == Held && t.state == inside && t.token != f.Token:
 		g.taken(t, member.NoCause) // another entry
 		t.mute = true
@@ -225,7 +225,7 @@ func (g *Client) heard(a *attachment, f *Frame) {
 		g.taken(t, f.Cause)
 		g.remove(t)
 	case f.Kind == Over && t.state == wanted:
-		g.tell(Event{Request: t.number, Kind: Refused, Why: f.Why, Born: f.Born, Text: f.Text})
+		g.tell(Event{Request: t.number, Kind: Refused, Why: f.Why, Born: f.Born, Text: f.Text, Victim: f.Victim})
 		g.remove(t)
 	case f.Kind == Over && t.state == leaving, f.Kind == Done && t.state == leaving:
 		g.left(t, f.OK)

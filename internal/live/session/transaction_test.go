@@ -37,8 +37,8 @@ func TestServeKept(t *testing.T) {
 	n.says(3, Frame{Kind: Check, Number: 1})
 	again := n.hears(3)
 	expect(t, "on another connection", again, Frame{Kind: Held, Number: 1}, Frame{Kind: Abort, Number: 1})
-	if abort[0].Text == "" || again[1].Text != abort[0].Text {
-		t.Errorf("why: %q, and then %q", abort[0].Text, again[1].Text)
+	if why := abort[0].Victim; why == nil || why.How != member.Wounded || again[1].Victim.String() != why.String() {
+		t.Errorf("why: %v, and then %v", why, again[1].Victim)
 	}
 	n.says(3, Frame{Kind: Lock, Number: 2, Name: "k/c", Terms: shared}) // another request is not affected
 	expect(t, "another request", n.hears(3), Frame{Kind: Held, Number: 2})
@@ -132,8 +132,9 @@ func TestTransactionStays(t *testing.T) {
 	s.hears("resumed", a, fmt.Sprint("CHECK ", held), fmt.Sprint("LOCK ", waits))
 	s.wants("resumed", waits)
 	s.says(a, Frame{Kind: Held, Number: held, Token: token, Born: 5})
-	s.says(a, Frame{Kind: Abort, Number: held, Text: "why"})
-	if e := s.wants("doomed", held, Doomed); e.Text != "why" || !s.g.Valid(held, s.now) {
+	why := &member.Victim{How: member.Wounded, Cycle: []member.Wait{{Node: "a", Inc: 1, Tx: 2, Lock: "x"}}}
+	s.says(a, Frame{Kind: Abort, Number: held, Victim: why})
+	if e := s.wants("doomed", held, Doomed); e.Victim.String() != why.String() || !s.g.Valid(held, s.now) {
 		t.Errorf("%+v: the lock is still held", e)
 	}
 	s.dies(a, "a")
@@ -150,8 +151,8 @@ func TestTransactionStays(t *testing.T) {
 	}
 	other := s.locks(2, "z") // of another transaction
 	s.hears("only another transaction", b, fmt.Sprint("LOCK ", other))
-	s.says(b, Frame{Kind: Over, Number: other, Why: Deadlock, Born: 6, Text: "cycle"})
-	if e := s.wants("deadlock", other, Refused); e.Why != Deadlock || e.Born != 6 || e.Text != "cycle" {
+	s.says(b, Frame{Kind: Over, Number: other, Why: Deadlock, Born: 6, Victim: why})
+	if e := s.wants("deadlock", other, Refused); e.Why != Deadlock || e.Born != 6 || e.Victim.String() != why.String() {
 		t.Errorf("%+v", e)
 	}
 	s.pass(member.Second)

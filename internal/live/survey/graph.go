@@ -12,15 +12,19 @@ type Graph struct {
 	Vertices  []Vertex `json:"vertices"`
 	Edges     []Edge   `json:"edges"`
 	Deadlocks [][]int  `json:"deadlocks"` // vertices that wait for each other, each for the next, and the last for the first
+	Possible  [][]int  `json:"possible"`  // the same, but some are only requests of the same process as the next
 	Cut       bool     `json:"cut"`       // edges are missing, because there are too many
 }
 
 // A Vertex is a transaction, or a request for a lock outside of transactions.
 type Vertex struct {
-	Who   string   `json:"who"`
-	Node  string   `json:"node"`
-	Tx    uint64   `json:"tx,omitempty"` // number of the transaction at the node; 0 if the lock is not a kept one
-	Holds []string `json:"holds"`
+	Who     string   `json:"who"`
+	Node    string   `json:"node"`
+	Session uint64   `json:"session"`      // number of the client's session at the node; 0 for the node's own process
+	Tx      uint64   `json:"tx,omitempty"` // number of the transaction at the node; 0 if the lock is not a kept one
+	Holds   []string `json:"holds"`
+
+	known bool // its process is known
 }
 
 // An Edge says that a vertex waits for another one, by their indices.
@@ -34,7 +38,7 @@ type Edge struct {
 // for several units of a semaphore, and behind others, waits for those that hold it: the
 // edges to the others are left out.
 func (s *Locks) Graph() *Graph {
-	g := &Graph{Vertices: []Vertex{}, Edges: []Edge{}, Deadlocks: [][]int{}}
+	g := &Graph{Vertices: []Vertex{}, Edges: []Edge{}, Deadlocks: [][]int{}, Possible: [][]int{}}
 	parties := s.parties()
 	known := map[node.TxInfo]int{}
 	index := func(t node.TxInfo) int {
@@ -71,6 +75,7 @@ func (s *Locks) Graph() *Graph {
 		}
 		g.Deadlocks = append(g.Deadlocks, cycle)
 	}
+	g.possible()
 	return g
 }
 
@@ -88,29 +93,29 @@ func (g *Graph) ordinary(l *Lock) {
 		return
 	}
 	to := len(g.Vertices)
-	g.Vertices = append(g.Vertices, Vertex{Who: l.Holder.Who, Node: l.Holder.Node, Holds: []string{l.Name}})
+	g.Vertices = append(g.Vertices, Vertex{Who: l.Holder.Who, Node: l.Holder.Node, Session: l.Holder.Session, Holds: []string{l.Name}, known: true})
 	for _, w := range l.Waiters {
 		g.Edges = append(g.Edges, Edge{len(g.Vertices), to, l.Name})
-		g.Vertices = append(g.Vertices, Vertex{Who: w.Who, Node: w.Node, Holds: []string{}})
+		g.Vertices = append(g.Vertices, Vertex{Who: w.Who, Node: w.Node, Session: w.Session, Holds: []string{}, known: true})
 	}
 }
 
 // parties returns what is known of transactions.
 func (s *Locks) parties() map[node.TxInfo]Vertex {
 	all := map[node.TxInfo]Vertex{}
-	add := func(at string, tx uint64, who string, holds ...string) {
+	add := func(at string, tx uint64, who *node.Party, holds ...string) {
 		t := node.TxInfo{Node: at, Tx: tx}
-		all[t] = Vertex{Who: who, Holds: append(append([]string{}, all[t].Holds...), holds...)}
+		all[t] = Vertex{Who: who.Who, Session: who.Session, Holds: append(append([]string{}, all[t].Holds...), holds...), known: true}
 	}
 	for _, l := range s.Locks {
 		if l.Holder != nil {
-			add(l.Holder.Node, l.Holder.Tx, l.Holder.Who, l.Name)
+			add(l.Holder.Node, l.Holder.Tx, &l.Holder.Party, l.Name)
 		}
 		for _, h := range l.Shared {
-			add(h.Node, h.Tx, h.Who, l.Name)
+			add(h.Node, h.Tx, &h.Party, l.Name)
 		}
 		for _, w := range l.Waiters {
-			add(w.Node, w.Tx, w.Who)
+			add(w.Node, w.Tx, &w.Party)
 		}
 	}
 	return all

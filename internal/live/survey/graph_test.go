@@ -42,3 +42,50 @@ func TestGraph(t *testing.T) {
 		}
 	}
 }
+
+// A ring that exists only because a process has several requests is a possible deadlock, and
+// is found once. Of one whose process is not known, nothing is concluded.
+func TestGraphPossible(t *testing.T) {
+	party := func(session uint64) node.Party { return node.Party{Who: "p", Session: session} }
+	lock := func(name string, holder, waiter uint64) Lock {
+		return Lock{Name: name, Holder: &Holder{"a", node.HolderInfo{Party: party(holder)}}, Waiters: []Waiter{{"a", node.WaiterInfo{Party: party(waiter)}, ""}}}
+	}
+	kept := func(name string, holder, waiter uint64) Lock { // transactions have the number of their session and of their lock
+		l := lock(name, holder, waiter)
+		l.Holder.Tx, l.Waiters[0].Tx = 10*holder+uint64(name[0]), 10*waiter+uint64(name[0])
+		tx := func(n uint64) node.TxInfo { return node.TxInfo{Node: "a", Tx: n} }
+		l.Edges = []node.EdgeInfo{{From: tx(l.Waiters[0].Tx), To: tx(l.Holder.Tx), Holds: true, Units: 1}}
+		return l
+	}
+	elsewhere := lock("y", 2, 1)
+	elsewhere.Holder.Node, elsewhere.Waiters[0].Node = "b", "b"
+	unknown := kept("y", 2, 0)
+	unknown.Waiters, unknown.Edges[0].From.Tx = nil, 999 // it has come since
+	for name, test := range map[string]struct {
+		locks []Lock
+		size  int // of the ring; 0 if there is none
+	}{
+		"two processes":          {[]Lock{lock("x", 1, 2), lock("y", 2, 1)}, 4},
+		"kept locks":             {[]Lock{kept("x", 1, 2), kept("y", 2, 1)}, 4},
+		"three processes":        {[]Lock{lock("x", 1, 2), lock("y", 2, 3), kept("z", 3, 1)}, 6},
+		"a chain":                {[]Lock{lock("x", 1, 2), lock("y", 2, 3)}, 0},
+		"one process":            {[]Lock{lock("x", 1, 1)}, 0},
+		"sessions at two nodes":  {[]Lock{lock("x", 1, 2), elsewhere}, 0},
+		"an unknown transaction": {[]Lock{kept("x", 0, 2), unknown}, 0},
+	} {
+		g := (&Locks{Locks: test.locks}).Graph()
+		if len(g.Deadlocks) > 0 || len(g.Possible) != min(test.size, 1) || test.size > 0 && len(g.Possible[0]) != test.size {
+			t.Errorf("%s: %v, %v", name, g.Deadlocks, g.Possible)
+			continue
+		}
+		for _, ring := range g.Possible {
+			for i, from := range ring {
+				to := ring[(i+1)%len(ring)]
+				waits := slices.ContainsFunc(g.Edges, func(e Edge) bool { return e.From == from && e.To == to })
+				if v, w := g.Vertices[from], g.Vertices[to]; !waits && (v.Node != w.Node || v.Session != w.Session) {
+					t.Errorf("%s: %+v, and then %+v", name, v, w)
+				}
+			}
+		}
+	}
+}

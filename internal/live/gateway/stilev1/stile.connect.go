@@ -58,6 +58,14 @@ const (
 	LocksReleaseProcedure = "/stile.v1.Locks/Release"
 	// LocksSetValueProcedure is the fully-qualified name of the Locks's SetValue RPC.
 	LocksSetValueProcedure = "/stile.v1.Locks/SetValue"
+	// LocksBeginProcedure is the fully-qualified name of the Locks's Begin RPC.
+	LocksBeginProcedure = "/stile.v1.Locks/Begin"
+	// LocksCommitProcedure is the fully-qualified name of the Locks's Commit RPC.
+	LocksCommitProcedure = "/stile.v1.Locks/Commit"
+	// LocksAbortProcedure is the fully-qualified name of the Locks's Abort RPC.
+	LocksAbortProcedure = "/stile.v1.Locks/Abort"
+	// LocksRetryProcedure is the fully-qualified name of the Locks's Retry RPC.
+	LocksRetryProcedure = "/stile.v1.Locks/Retry"
 	// LocksHoldProcedure is the fully-qualified name of the Locks's Hold RPC.
 	LocksHoldProcedure = "/stile.v1.Locks/Hold"
 	// ClusterStatusProcedure is the fully-qualified name of the Cluster's Status RPC.
@@ -68,6 +76,10 @@ const (
 	ClusterListLocksProcedure = "/stile.v1.Cluster/ListLocks"
 	// ClusterWatchLocksProcedure is the fully-qualified name of the Cluster's WatchLocks RPC.
 	ClusterWatchLocksProcedure = "/stile.v1.Cluster/WatchLocks"
+	// ClusterLeaderProcedure is the fully-qualified name of the Cluster's Leader RPC.
+	ClusterLeaderProcedure = "/stile.v1.Cluster/Leader"
+	// ClusterObserveLeaderProcedure is the fully-qualified name of the Cluster's ObserveLeader RPC.
+	ClusterObserveLeaderProcedure = "/stile.v1.Cluster/ObserveLeader"
 	// ClusterForceReleaseProcedure is the fully-qualified name of the Cluster's ForceRelease RPC.
 	ClusterForceReleaseProcedure = "/stile.v1.Cluster/ForceRelease"
 )
@@ -91,6 +103,19 @@ type LocksClient interface {
 	// SetValue attaches a value to a lock that is held, in place of the one before. Lists of
 	// locks show it soon, until the lock is released.
 	SetValue(context.Context, *SetValueRequest) (*SetValueResponse, error)
+	// Begin begins a transaction, which acquires several kept locks one after the other, with
+	// Acquire, and releases them together. It ends with Commit, Abort or Retry, or with its
+	// session.
+	Begin(context.Context, *BeginRequest) (*BeginResponse, error)
+	// Commit releases all locks of a transaction, and so ends it. It fails if one of them was
+	// lost before, or if a request of the transaction has failed because of a deadlock; it
+	// releases the others all the same.
+	Commit(context.Context, *CommitRequest) (*CommitResponse, error)
+	// Abort releases all locks of a transaction, and so ends it.
+	Abort(context.Context, *AbortRequest) (*AbortResponse, error)
+	// Retry aborts a transaction, waits a moment, and begins another one that is as old: at
+	// last it is the oldest, which never has to abort.
+	Retry(context.Context, *RetryRequest) (*RetryResponse, error)
 	// Hold acquires a lock and holds it while the stream lives. The client that ends the
 	// stream releases the lock.
 	Hold(context.Context, *HoldRequest) (*connect.ServerStreamForClient[HoldResponse], error)
@@ -149,6 +174,30 @@ func NewLocksClient(httpClient connect.HTTPClient, baseURL string, opts ...conne
 			connect.WithSchema(locksMethods.ByName("SetValue")),
 			connect.WithClientOptions(opts...),
 		),
+		begin: connect.NewClient[BeginRequest, BeginResponse](
+			httpClient,
+			baseURL+LocksBeginProcedure,
+			connect.WithSchema(locksMethods.ByName("Begin")),
+			connect.WithClientOptions(opts...),
+		),
+		commit: connect.NewClient[CommitRequest, CommitResponse](
+			httpClient,
+			baseURL+LocksCommitProcedure,
+			connect.WithSchema(locksMethods.ByName("Commit")),
+			connect.WithClientOptions(opts...),
+		),
+		abort: connect.NewClient[AbortRequest, AbortResponse](
+			httpClient,
+			baseURL+LocksAbortProcedure,
+			connect.WithSchema(locksMethods.ByName("Abort")),
+			connect.WithClientOptions(opts...),
+		),
+		retry: connect.NewClient[RetryRequest, RetryResponse](
+			httpClient,
+			baseURL+LocksRetryProcedure,
+			connect.WithSchema(locksMethods.ByName("Retry")),
+			connect.WithClientOptions(opts...),
+		),
 		hold: connect.NewClient[HoldRequest, HoldResponse](
 			httpClient,
 			baseURL+LocksHoldProcedure,
@@ -167,6 +216,10 @@ type locksClient struct {
 	tryAcquire   *connect.Client[TryAcquireRequest, TryAcquireResponse]
 	release      *connect.Client[ReleaseRequest, ReleaseResponse]
 	setValue     *connect.Client[SetValueRequest, SetValueResponse]
+	begin        *connect.Client[BeginRequest, BeginResponse]
+	commit       *connect.Client[CommitRequest, CommitResponse]
+	abort        *connect.Client[AbortRequest, AbortResponse]
+	retry        *connect.Client[RetryRequest, RetryResponse]
 	hold         *connect.Client[HoldRequest, HoldResponse]
 }
 
@@ -233,6 +286,42 @@ func (c *locksClient) SetValue(ctx context.Context, req *SetValueRequest) (*SetV
 	return nil, err
 }
 
+// Begin calls stile.v1.Locks.Begin.
+func (c *locksClient) Begin(ctx context.Context, req *BeginRequest) (*BeginResponse, error) {
+	response, err := c.begin.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// Commit calls stile.v1.Locks.Commit.
+func (c *locksClient) Commit(ctx context.Context, req *CommitRequest) (*CommitResponse, error) {
+	response, err := c.commit.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// Abort calls stile.v1.Locks.Abort.
+func (c *locksClient) Abort(ctx context.Context, req *AbortRequest) (*AbortResponse, error) {
+	response, err := c.abort.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// Retry calls stile.v1.Locks.Retry.
+func (c *locksClient) Retry(ctx context.Context, req *RetryRequest) (*RetryResponse, error) {
+	response, err := c.retry.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
 // Hold calls stile.v1.Locks.Hold.
 func (c *locksClient) Hold(ctx context.Context, req *HoldRequest) (*connect.ServerStreamForClient[HoldResponse], error) {
 	return c.hold.CallServerStream(ctx, connect.NewRequest(req))
@@ -257,6 +346,19 @@ type LocksHandler interface {
 	// SetValue attaches a value to a lock that is held, in place of the one before. Lists of
 	// locks show it soon, until the lock is released.
 	SetValue(context.Context, *SetValueRequest) (*SetValueResponse, error)
+	// Begin begins a transaction, which acquires several kept locks one after the other, with
+	// Acquire, and releases them together. It ends with Commit, Abort or Retry, or with its
+	// session.
+	Begin(context.Context, *BeginRequest) (*BeginResponse, error)
+	// Commit releases all locks of a transaction, and so ends it. It fails if one of them was
+	// lost before, or if a request of the transaction has failed because of a deadlock; it
+	// releases the others all the same.
+	Commit(context.Context, *CommitRequest) (*CommitResponse, error)
+	// Abort releases all locks of a transaction, and so ends it.
+	Abort(context.Context, *AbortRequest) (*AbortResponse, error)
+	// Retry aborts a transaction, waits a moment, and begins another one that is as old: at
+	// last it is the oldest, which never has to abort.
+	Retry(context.Context, *RetryRequest) (*RetryResponse, error)
 	// Hold acquires a lock and holds it while the stream lives. The client that ends the
 	// stream releases the lock.
 	Hold(context.Context, *HoldRequest, *connect.ServerStream[HoldResponse]) error
@@ -311,6 +413,30 @@ func NewLocksHandler(svc LocksHandler, opts ...connect.HandlerOption) (string, h
 		connect.WithSchema(locksMethods.ByName("SetValue")),
 		connect.WithHandlerOptions(opts...),
 	)
+	locksBeginHandler := connect.NewUnaryHandlerSimple(
+		LocksBeginProcedure,
+		svc.Begin,
+		connect.WithSchema(locksMethods.ByName("Begin")),
+		connect.WithHandlerOptions(opts...),
+	)
+	locksCommitHandler := connect.NewUnaryHandlerSimple(
+		LocksCommitProcedure,
+		svc.Commit,
+		connect.WithSchema(locksMethods.ByName("Commit")),
+		connect.WithHandlerOptions(opts...),
+	)
+	locksAbortHandler := connect.NewUnaryHandlerSimple(
+		LocksAbortProcedure,
+		svc.Abort,
+		connect.WithSchema(locksMethods.ByName("Abort")),
+		connect.WithHandlerOptions(opts...),
+	)
+	locksRetryHandler := connect.NewUnaryHandlerSimple(
+		LocksRetryProcedure,
+		svc.Retry,
+		connect.WithSchema(locksMethods.ByName("Retry")),
+		connect.WithHandlerOptions(opts...),
+	)
 	locksHoldHandler := connect.NewServerStreamHandlerSimple(
 		LocksHoldProcedure,
 		svc.Hold,
@@ -333,6 +459,14 @@ func NewLocksHandler(svc LocksHandler, opts ...connect.HandlerOption) (string, h
 			locksReleaseHandler.ServeHTTP(w, r)
 		case LocksSetValueProcedure:
 			locksSetValueHandler.ServeHTTP(w, r)
+		case LocksBeginProcedure:
+			locksBeginHandler.ServeHTTP(w, r)
+		case LocksCommitProcedure:
+			locksCommitHandler.ServeHTTP(w, r)
+		case LocksAbortProcedure:
+			locksAbortHandler.ServeHTTP(w, r)
+		case LocksRetryProcedure:
+			locksRetryHandler.ServeHTTP(w, r)
 		case LocksHoldProcedure:
 			locksHoldHandler.ServeHTTP(w, r)
 		default:
@@ -372,6 +506,22 @@ func (UnimplementedLocksHandler) SetValue(context.Context, *SetValueRequest) (*S
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("stile.v1.Locks.SetValue is not implemented"))
 }
 
+func (UnimplementedLocksHandler) Begin(context.Context, *BeginRequest) (*BeginResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("stile.v1.Locks.Begin is not implemented"))
+}
+
+func (UnimplementedLocksHandler) Commit(context.Context, *CommitRequest) (*CommitResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("stile.v1.Locks.Commit is not implemented"))
+}
+
+func (UnimplementedLocksHandler) Abort(context.Context, *AbortRequest) (*AbortResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("stile.v1.Locks.Abort is not implemented"))
+}
+
+func (UnimplementedLocksHandler) Retry(context.Context, *RetryRequest) (*RetryResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("stile.v1.Locks.Retry is not implemented"))
+}
+
 func (UnimplementedLocksHandler) Hold(context.Context, *HoldRequest, *connect.ServerStream[HoldResponse]) error {
 	return connect.NewError(connect.CodeUnimplemented, errors.New("stile.v1.Locks.Hold is not implemented"))
 }
@@ -386,6 +536,11 @@ type ClusterClient interface {
 	ListLocks(context.Context, *ListLocksRequest) (*ListLocksResponse, error)
 	// WatchLocks lists them, and then reports what changes.
 	WatchLocks(context.Context, *WatchLocksRequest) (*connect.ServerStreamForClient[WatchLocksResponse], error)
+	// Leader returns the leader of an election: the holder of the lock with that name, once a
+	// value is attached to it.
+	Leader(context.Context, *LeaderRequest) (*LeaderResponse, error)
+	// ObserveLeader reports the leader of an election, and then each change.
+	ObserveLeader(context.Context, *ObserveLeaderRequest) (*connect.ServerStreamForClient[ObserveLeaderResponse], error)
 	// ForceRelease takes a lock from its holder, through whichever node it is held. The
 	// holder may act for some time: only its fencing token protects against that.
 	ForceRelease(context.Context, *ForceReleaseRequest) (*ForceReleaseResponse, error)
@@ -426,6 +581,18 @@ func NewClusterClient(httpClient connect.HTTPClient, baseURL string, opts ...con
 			connect.WithSchema(clusterMethods.ByName("WatchLocks")),
 			connect.WithClientOptions(opts...),
 		),
+		leader: connect.NewClient[LeaderRequest, LeaderResponse](
+			httpClient,
+			baseURL+ClusterLeaderProcedure,
+			connect.WithSchema(clusterMethods.ByName("Leader")),
+			connect.WithClientOptions(opts...),
+		),
+		observeLeader: connect.NewClient[ObserveLeaderRequest, ObserveLeaderResponse](
+			httpClient,
+			baseURL+ClusterObserveLeaderProcedure,
+			connect.WithSchema(clusterMethods.ByName("ObserveLeader")),
+			connect.WithClientOptions(opts...),
+		),
 		forceRelease: connect.NewClient[ForceReleaseRequest, ForceReleaseResponse](
 			httpClient,
 			baseURL+ClusterForceReleaseProcedure,
@@ -437,11 +604,13 @@ func NewClusterClient(httpClient connect.HTTPClient, baseURL string, opts ...con
 
 // clusterClient implements ClusterClient.
 type clusterClient struct {
-	status       *connect.Client[StatusRequest, StatusResponse]
-	members      *connect.Client[MembersRequest, MembersResponse]
-	listLocks    *connect.Client[ListLocksRequest, ListLocksResponse]
-	watchLocks   *connect.Client[WatchLocksRequest, WatchLocksResponse]
-	forceRelease *connect.Client[ForceReleaseRequest, ForceReleaseResponse]
+	status        *connect.Client[StatusRequest, StatusResponse]
+	members       *connect.Client[MembersRequest, MembersResponse]
+	listLocks     *connect.Client[ListLocksRequest, ListLocksResponse]
+	watchLocks    *connect.Client[WatchLocksRequest, WatchLocksResponse]
+	leader        *connect.Client[LeaderRequest, LeaderResponse]
+	observeLeader *connect.Client[ObserveLeaderRequest, ObserveLeaderResponse]
+	forceRelease  *connect.Client[ForceReleaseRequest, ForceReleaseResponse]
 }
 
 // Status calls stile.v1.Cluster.Status.
@@ -476,6 +645,20 @@ func (c *clusterClient) WatchLocks(ctx context.Context, req *WatchLocksRequest) 
 	return c.watchLocks.CallServerStream(ctx, connect.NewRequest(req))
 }
 
+// Leader calls stile.v1.Cluster.Leader.
+func (c *clusterClient) Leader(ctx context.Context, req *LeaderRequest) (*LeaderResponse, error) {
+	response, err := c.leader.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// ObserveLeader calls stile.v1.Cluster.ObserveLeader.
+func (c *clusterClient) ObserveLeader(ctx context.Context, req *ObserveLeaderRequest) (*connect.ServerStreamForClient[ObserveLeaderResponse], error) {
+	return c.observeLeader.CallServerStream(ctx, connect.NewRequest(req))
+}
+
 // ForceRelease calls stile.v1.Cluster.ForceRelease.
 func (c *clusterClient) ForceRelease(ctx context.Context, req *ForceReleaseRequest) (*ForceReleaseResponse, error) {
 	response, err := c.forceRelease.CallUnary(ctx, connect.NewRequest(req))
@@ -495,6 +678,11 @@ type ClusterHandler interface {
 	ListLocks(context.Context, *ListLocksRequest) (*ListLocksResponse, error)
 	// WatchLocks lists them, and then reports what changes.
 	WatchLocks(context.Context, *WatchLocksRequest, *connect.ServerStream[WatchLocksResponse]) error
+	// Leader returns the leader of an election: the holder of the lock with that name, once a
+	// value is attached to it.
+	Leader(context.Context, *LeaderRequest) (*LeaderResponse, error)
+	// ObserveLeader reports the leader of an election, and then each change.
+	ObserveLeader(context.Context, *ObserveLeaderRequest, *connect.ServerStream[ObserveLeaderResponse]) error
 	// ForceRelease takes a lock from its holder, through whichever node it is held. The
 	// holder may act for some time: only its fencing token protects against that.
 	ForceRelease(context.Context, *ForceReleaseRequest) (*ForceReleaseResponse, error)
@@ -531,6 +719,18 @@ func NewClusterHandler(svc ClusterHandler, opts ...connect.HandlerOption) (strin
 		connect.WithSchema(clusterMethods.ByName("WatchLocks")),
 		connect.WithHandlerOptions(opts...),
 	)
+	clusterLeaderHandler := connect.NewUnaryHandlerSimple(
+		ClusterLeaderProcedure,
+		svc.Leader,
+		connect.WithSchema(clusterMethods.ByName("Leader")),
+		connect.WithHandlerOptions(opts...),
+	)
+	clusterObserveLeaderHandler := connect.NewServerStreamHandlerSimple(
+		ClusterObserveLeaderProcedure,
+		svc.ObserveLeader,
+		connect.WithSchema(clusterMethods.ByName("ObserveLeader")),
+		connect.WithHandlerOptions(opts...),
+	)
 	clusterForceReleaseHandler := connect.NewUnaryHandlerSimple(
 		ClusterForceReleaseProcedure,
 		svc.ForceRelease,
@@ -547,6 +747,10 @@ func NewClusterHandler(svc ClusterHandler, opts ...connect.HandlerOption) (strin
 			clusterListLocksHandler.ServeHTTP(w, r)
 		case ClusterWatchLocksProcedure:
 			clusterWatchLocksHandler.ServeHTTP(w, r)
+		case ClusterLeaderProcedure:
+			clusterLeaderHandler.ServeHTTP(w, r)
+		case ClusterObserveLeaderProcedure:
+			clusterObserveLeaderHandler.ServeHTTP(w, r)
 		case ClusterForceReleaseProcedure:
 			clusterForceReleaseHandler.ServeHTTP(w, r)
 		default:
@@ -572,6 +776,14 @@ func (UnimplementedClusterHandler) ListLocks(context.Context, *ListLocksRequest)
 
 func (UnimplementedClusterHandler) WatchLocks(context.Context, *WatchLocksRequest, *connect.ServerStream[WatchLocksResponse]) error {
 	return connect.NewError(connect.CodeUnimplemented, errors.New("stile.v1.Cluster.WatchLocks is not implemented"))
+}
+
+func (UnimplementedClusterHandler) Leader(context.Context, *LeaderRequest) (*LeaderResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("stile.v1.Cluster.Leader is not implemented"))
+}
+
+func (UnimplementedClusterHandler) ObserveLeader(context.Context, *ObserveLeaderRequest, *connect.ServerStream[ObserveLeaderResponse]) error {
+	return connect.NewError(connect.CodeUnimplemented, errors.New("stile.v1.Cluster.ObserveLeader is not implemented"))
 }
 
 func (UnimplementedClusterHandler) ForceRelease(context.Context, *ForceReleaseRequest) (*ForceReleaseResponse, error) {

@@ -201,7 +201,10 @@ type KeepAliveResponse struct {
 	// lock is held.
 	ValidFor *durationpb.Duration `protobuf:"bytes,1,opt,name=valid_for,json=validFor,proto3" json:"valid_for,omitempty"`
 	// Locks that were lost, in every answer until they are released.
-	Lost          []*Lost `protobuf:"bytes,2,rep,name=lost,proto3" json:"lost,omitempty"`
+	Lost []*Lost `protobuf:"bytes,2,rep,name=lost,proto3" json:"lost,omitempty"`
+	// What should end soon because an older transaction waits for it, in every answer until it
+	// has ended.
+	MustAbort     []*MustAbort `protobuf:"bytes,3,rep,name=must_abort,json=mustAbort,proto3" json:"must_abort,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -250,6 +253,226 @@ func (x *KeepAliveResponse) GetLost() []*Lost {
 	return nil
 }
 
+func (x *KeepAliveResponse) GetMustAbort() []*MustAbort {
+	if x != nil {
+		return x.MustAbort
+	}
+	return nil
+}
+
+// MustAbort says that a transaction, or a lock that is held outside of transactions, keeps an
+// older transaction waiting. All its locks are still held. A transaction may finish its work
+// and commit, but cannot acquire more locks.
+type MustAbort struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The transaction; empty if it is a lock outside of transactions.
+	Transaction string `protobuf:"bytes,1,opt,name=transaction,proto3" json:"transaction,omitempty"`
+	// Name and key of the lock; empty if it is a transaction.
+	Name          string    `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	Key           string    `protobuf:"bytes,3,opt,name=key,proto3" json:"key,omitempty"`
+	Deadlock      *Deadlock `protobuf:"bytes,4,opt,name=deadlock,proto3" json:"deadlock,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MustAbort) Reset() {
+	*x = MustAbort{}
+	mi := &file_stile_v1_stile_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MustAbort) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MustAbort) ProtoMessage() {}
+
+func (x *MustAbort) ProtoReflect() protoreflect.Message {
+	mi := &file_stile_v1_stile_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MustAbort.ProtoReflect.Descriptor instead.
+func (*MustAbort) Descriptor() ([]byte, []int) {
+	return file_stile_v1_stile_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *MustAbort) GetTransaction() string {
+	if x != nil {
+		return x.Transaction
+	}
+	return ""
+}
+
+func (x *MustAbort) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *MustAbort) GetKey() string {
+	if x != nil {
+		return x.Key
+	}
+	return ""
+}
+
+func (x *MustAbort) GetDeadlock() *Deadlock {
+	if x != nil {
+		return x.Deadlock
+	}
+	return nil
+}
+
+// Deadlock says why a transaction must abort. It is a detail of errors with the code aborted.
+type Deadlock struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// In words.
+	Why string `protobuf:"bytes,1,opt,name=why,proto3" json:"why,omitempty"`
+	// How the transaction was chosen: cycle, it was in a deadlock; wounded, an older one waits
+	// for a lock that it holds; died, an older one holds a lock that it requested; timeout, it
+	// waited for too long. Empty if it is not known.
+	How string `protobuf:"bytes,2,opt,name=how,proto3" json:"how,omitempty"`
+	// Of a cycle: the transactions in it, each of which waits for the next, and the last for the
+	// first. Of wounded and died: the older transaction.
+	Waits []*Wait `protobuf:"bytes,3,rep,name=waits,proto3" json:"waits,omitempty"`
+	// Number of transactions of the cycle that follow and are not listed.
+	More          uint32 `protobuf:"varint,4,opt,name=more,proto3" json:"more,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Deadlock) Reset() {
+	*x = Deadlock{}
+	mi := &file_stile_v1_stile_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Deadlock) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Deadlock) ProtoMessage() {}
+
+func (x *Deadlock) ProtoReflect() protoreflect.Message {
+	mi := &file_stile_v1_stile_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Deadlock.ProtoReflect.Descriptor instead.
+func (*Deadlock) Descriptor() ([]byte, []int) {
+	return file_stile_v1_stile_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *Deadlock) GetWhy() string {
+	if x != nil {
+		return x.Why
+	}
+	return ""
+}
+
+func (x *Deadlock) GetHow() string {
+	if x != nil {
+		return x.How
+	}
+	return ""
+}
+
+func (x *Deadlock) GetWaits() []*Wait {
+	if x != nil {
+		return x.Waits
+	}
+	return nil
+}
+
+func (x *Deadlock) GetMore() uint32 {
+	if x != nil {
+		return x.More
+	}
+	return 0
+}
+
+// Wait is a transaction that waits for a lock, or that holds one.
+type Wait struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Node at which the transaction began; empty if it is no longer a member.
+	Node string `protobuf:"bytes,1,opt,name=node,proto3" json:"node,omitempty"`
+	// Number of the transaction there, as in Holder.
+	Tx uint64 `protobuf:"varint,2,opt,name=tx,proto3" json:"tx,omitempty"`
+	// Name of the lock.
+	Lock          string `protobuf:"bytes,3,opt,name=lock,proto3" json:"lock,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Wait) Reset() {
+	*x = Wait{}
+	mi := &file_stile_v1_stile_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Wait) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Wait) ProtoMessage() {}
+
+func (x *Wait) ProtoReflect() protoreflect.Message {
+	mi := &file_stile_v1_stile_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Wait.ProtoReflect.Descriptor instead.
+func (*Wait) Descriptor() ([]byte, []int) {
+	return file_stile_v1_stile_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *Wait) GetNode() string {
+	if x != nil {
+		return x.Node
+	}
+	return ""
+}
+
+func (x *Wait) GetTx() uint64 {
+	if x != nil {
+		return x.Tx
+	}
+	return 0
+}
+
+func (x *Wait) GetLock() string {
+	if x != nil {
+		return x.Lock
+	}
+	return ""
+}
+
 type CloseSessionRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Session       string                 `protobuf:"bytes,1,opt,name=session,proto3" json:"session,omitempty"`
@@ -259,7 +482,7 @@ type CloseSessionRequest struct {
 
 func (x *CloseSessionRequest) Reset() {
 	*x = CloseSessionRequest{}
-	mi := &file_stile_v1_stile_proto_msgTypes[4]
+	mi := &file_stile_v1_stile_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -271,7 +494,7 @@ func (x *CloseSessionRequest) String() string {
 func (*CloseSessionRequest) ProtoMessage() {}
 
 func (x *CloseSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_stile_v1_stile_proto_msgTypes[4]
+	mi := &file_stile_v1_stile_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -284,7 +507,7 @@ func (x *CloseSessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseSessionRequest.ProtoReflect.Descriptor instead.
 func (*CloseSessionRequest) Descriptor() ([]byte, []int) {
-	return file_stile_v1_stile_proto_rawDescGZIP(), []int{4}
+	return file_stile_v1_stile_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *CloseSessionRequest) GetSession() string {
@@ -302,7 +525,7 @@ type CloseSessionResponse struct {
 
 func (x *CloseSessionResponse) Reset() {
 	*x = CloseSessionResponse{}
-	mi := &file_stile_v1_stile_proto_msgTypes[5]
+	mi := &file_stile_v1_stile_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -314,7 +537,7 @@ func (x *CloseSessionResponse) String() string {
 func (*CloseSessionResponse) ProtoMessage() {}
 
 func (x *CloseSessionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_stile_v1_stile_proto_msgTypes[5]
+	mi := &file_stile_v1_stile_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -327,7 +550,7 @@ func (x *CloseSessionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseSessionResponse.ProtoReflect.Descriptor instead.
 func (*CloseSessionResponse) Descriptor() ([]byte, []int) {
-	return file_stile_v1_stile_proto_rawDescGZIP(), []int{5}
+	return file_stile_v1_stile_proto_rawDescGZIP(), []int{8}
 }
 
 type AcquireRequest struct {
@@ -341,14 +564,27 @@ type AcquireRequest struct {
 	Key string `protobuf:"bytes,3,opt,name=key,proto3" json:"key,omitempty"`
 	// How long this call waits; by default, and at most, a minute. The request waits on for a
 	// lease after the last call, and is then withdrawn.
-	Wait          *durationpb.Duration `protobuf:"bytes,4,opt,name=wait,proto3" json:"wait,omitempty"`
+	Wait *durationpb.Duration `protobuf:"bytes,4,opt,name=wait,proto3" json:"wait,omitempty"`
+	// Shared mode: others may hold the lock in shared mode too. Only of a kept lock.
+	Shared bool `protobuf:"varint,5,opt,name=shared,proto3" json:"shared,omitempty"`
+	// Number of units of a semaphore, all at once, and the number that it has, which must be
+	// the same for all processes that use it at a time. Only of a kept lock.
+	Units *uint32 `protobuf:"varint,6,opt,name=units,proto3,oneof" json:"units,omitempty"`
+	Of    *uint32 `protobuf:"varint,7,opt,name=of,proto3,oneof" json:"of,omitempty"`
+	// The transaction to which the lock shall belong; a kept lock. It is released with the
+	// transaction.
+	Transaction string `protobuf:"bytes,8,opt,name=transaction,proto3" json:"transaction,omitempty"`
+	// Value to attach when the lock is acquired, as SetValue does; of repeated calls, that of
+	// the first. A holder with a value, even an empty one, leads the election with the lock's
+	// name.
+	Value         *string `protobuf:"bytes,9,opt,name=value,proto3,oneof" json:"value,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *AcquireRequest) Reset() {
 	*x = AcquireRequest{}
-	mi := &file_stile_v1_stile_proto_msgTypes[6]
+	mi := &file_stile_v1_stile_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -360,7 +596,7 @@ func (x *AcquireRequest) String() string {
 func (*AcquireRequest) ProtoMessage() {}
 
 func (x *AcquireRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_stile_v1_stile_proto_msgTypes[6]
+	mi := &file_stile_v1_stile_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -373,7 +609,7 @@ func (x *AcquireRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AcquireRequest.ProtoReflect.Descriptor instead.
 func (*AcquireRequest) Descriptor() ([]byte, []int) {
-	return file_stile_v1_stile_proto_rawDescGZIP(), []int{6}
+	return file_stile_v1_stile_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *AcquireRequest) GetSession() string {
@@ -404,6 +640,41 @@ func (x *AcquireRequest) GetWait() *durationpb.Duration {
 	return nil
 }
 
+func (x *AcquireRequest) GetShared() bool {
+	if x != nil {
+		return x.Shared
+	}
+	return false
+}
+
+func (x *AcquireRequest) GetUnits() uint32 {
+	if x != nil && x.Units != nil {
+		return *x.Units
+	}
+	return 0
+}
+
+func (x *AcquireRequest) GetOf() uint32 {
+	if x != nil && x.Of != nil {
+		return *x.Of
+	}
+	return 0
+}
+
+func (x *AcquireRequest) GetTransaction() string {
+	if x != nil {
+		return x.Transaction
+	}
+	return ""
+}
+
+func (x *AcquireRequest) GetValue() string {
+	if x != nil && x.Value != nil {
+		return *x.Value
+	}
+	return ""
+}
+
 type AcquireResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Types that are valid to be assigned to Result:
@@ -417,7 +688,7 @@ type AcquireResponse struct {
 
 func (x *AcquireResponse) Reset() {
 	*x = AcquireResponse{}
-	mi := &file_stile_v1_stile_proto_msgTypes[7]
+	mi := &file_stile_v1_stile_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -429,7 +700,7 @@ func (x *AcquireResponse) String() string {
 func (*AcquireResponse) ProtoMessage() {}
 
 func (x *AcquireResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_stile_v1_stile_proto_msgTypes[7]
+	mi := &file_stile_v1_stile_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -442,7 +713,7 @@ func (x *AcquireResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AcquireResponse.ProtoReflect.Descriptor instead.
 func (*AcquireResponse) Descriptor() ([]byte, []int) {
-	return file_stile_v1_stile_proto_rawDescGZIP(), []int{7}
+	return file_stile_v1_stile_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *AcquireResponse) GetResult() isAcquireResponse_Result {
@@ -486,6 +757,368 @@ func (*AcquireResponse_Held) isAcquireResponse_Result() {}
 
 func (*AcquireResponse_Waiting) isAcquireResponse_Result() {}
 
+type BeginRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Session       string                 `protobuf:"bytes,1,opt,name=session,proto3" json:"session,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BeginRequest) Reset() {
+	*x = BeginRequest{}
+	mi := &file_stile_v1_stile_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BeginRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BeginRequest) ProtoMessage() {}
+
+func (x *BeginRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_stile_v1_stile_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BeginRequest.ProtoReflect.Descriptor instead.
+func (*BeginRequest) Descriptor() ([]byte, []int) {
+	return file_stile_v1_stile_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *BeginRequest) GetSession() string {
+	if x != nil {
+		return x.Session
+	}
+	return ""
+}
+
+type BeginResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The transaction, for the other calls of this session.
+	Transaction   string `protobuf:"bytes,1,opt,name=transaction,proto3" json:"transaction,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BeginResponse) Reset() {
+	*x = BeginResponse{}
+	mi := &file_stile_v1_stile_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BeginResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BeginResponse) ProtoMessage() {}
+
+func (x *BeginResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_stile_v1_stile_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BeginResponse.ProtoReflect.Descriptor instead.
+func (*BeginResponse) Descriptor() ([]byte, []int) {
+	return file_stile_v1_stile_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *BeginResponse) GetTransaction() string {
+	if x != nil {
+		return x.Transaction
+	}
+	return ""
+}
+
+type CommitRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Session       string                 `protobuf:"bytes,1,opt,name=session,proto3" json:"session,omitempty"`
+	Transaction   string                 `protobuf:"bytes,2,opt,name=transaction,proto3" json:"transaction,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CommitRequest) Reset() {
+	*x = CommitRequest{}
+	mi := &file_stile_v1_stile_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CommitRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CommitRequest) ProtoMessage() {}
+
+func (x *CommitRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_stile_v1_stile_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CommitRequest.ProtoReflect.Descriptor instead.
+func (*CommitRequest) Descriptor() ([]byte, []int) {
+	return file_stile_v1_stile_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *CommitRequest) GetSession() string {
+	if x != nil {
+		return x.Session
+	}
+	return ""
+}
+
+func (x *CommitRequest) GetTransaction() string {
+	if x != nil {
+		return x.Transaction
+	}
+	return ""
+}
+
+type CommitResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CommitResponse) Reset() {
+	*x = CommitResponse{}
+	mi := &file_stile_v1_stile_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CommitResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CommitResponse) ProtoMessage() {}
+
+func (x *CommitResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_stile_v1_stile_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CommitResponse.ProtoReflect.Descriptor instead.
+func (*CommitResponse) Descriptor() ([]byte, []int) {
+	return file_stile_v1_stile_proto_rawDescGZIP(), []int{14}
+}
+
+type AbortRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Session       string                 `protobuf:"bytes,1,opt,name=session,proto3" json:"session,omitempty"`
+	Transaction   string                 `protobuf:"bytes,2,opt,name=transaction,proto3" json:"transaction,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AbortRequest) Reset() {
+	*x = AbortRequest{}
+	mi := &file_stile_v1_stile_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AbortRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AbortRequest) ProtoMessage() {}
+
+func (x *AbortRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_stile_v1_stile_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AbortRequest.ProtoReflect.Descriptor instead.
+func (*AbortRequest) Descriptor() ([]byte, []int) {
+	return file_stile_v1_stile_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *AbortRequest) GetSession() string {
+	if x != nil {
+		return x.Session
+	}
+	return ""
+}
+
+func (x *AbortRequest) GetTransaction() string {
+	if x != nil {
+		return x.Transaction
+	}
+	return ""
+}
+
+type AbortResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AbortResponse) Reset() {
+	*x = AbortResponse{}
+	mi := &file_stile_v1_stile_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AbortResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AbortResponse) ProtoMessage() {}
+
+func (x *AbortResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_stile_v1_stile_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AbortResponse.ProtoReflect.Descriptor instead.
+func (*AbortResponse) Descriptor() ([]byte, []int) {
+	return file_stile_v1_stile_proto_rawDescGZIP(), []int{16}
+}
+
+type RetryRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Session       string                 `protobuf:"bytes,1,opt,name=session,proto3" json:"session,omitempty"`
+	Transaction   string                 `protobuf:"bytes,2,opt,name=transaction,proto3" json:"transaction,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RetryRequest) Reset() {
+	*x = RetryRequest{}
+	mi := &file_stile_v1_stile_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RetryRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RetryRequest) ProtoMessage() {}
+
+func (x *RetryRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_stile_v1_stile_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RetryRequest.ProtoReflect.Descriptor instead.
+func (*RetryRequest) Descriptor() ([]byte, []int) {
+	return file_stile_v1_stile_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *RetryRequest) GetSession() string {
+	if x != nil {
+		return x.Session
+	}
+	return ""
+}
+
+func (x *RetryRequest) GetTransaction() string {
+	if x != nil {
+		return x.Transaction
+	}
+	return ""
+}
+
+type RetryResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The transaction that has begun.
+	Transaction   string `protobuf:"bytes,1,opt,name=transaction,proto3" json:"transaction,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RetryResponse) Reset() {
+	*x = RetryResponse{}
+	mi := &file_stile_v1_stile_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RetryResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RetryResponse) ProtoMessage() {}
+
+func (x *RetryResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_stile_v1_stile_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RetryResponse.ProtoReflect.Descriptor instead.
+func (*RetryResponse) Descriptor() ([]byte, []int) {
+	return file_stile_v1_stile_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *RetryResponse) GetTransaction() string {
+	if x != nil {
+		return x.Transaction
+	}
+	return ""
+}
+
 // Held says that a lock is held.
 type Held struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -495,14 +1128,16 @@ type Held struct {
 	// How long the lock is held unless the session is kept alive.
 	ValidFor *durationpb.Duration `protobuf:"bytes,2,opt,name=valid_for,json=validFor,proto3" json:"valid_for,omitempty"`
 	// The session; only in answers to Hold.
-	Session       string `protobuf:"bytes,3,opt,name=session,proto3" json:"session,omitempty"`
+	Session string `protobuf:"bytes,3,opt,name=session,proto3" json:"session,omitempty"`
+	// How it is held: exclusive, shared or units.
+	Mode          string `protobuf:"bytes,4,opt,name=mode,proto3" json:"mode,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Held) Reset() {
 	*x = Held{}
-	mi := &file_stile_v1_stile_proto_msgTypes[8]
+	mi := &file_stile_v1_stile_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -514,7 +1149,7 @@ func (x *Held) String() string {
 func (*Held) ProtoMessage() {}
 
 func (x *Held) ProtoReflect() protoreflect.Message {
-	mi := &file_stile_v1_stile_proto_msgTypes[8]
+	mi := &file_stile_v1_stile_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -527,7 +1162,7 @@ func (x *Held) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Held.ProtoReflect.Descriptor instead.
 func (*Held) Descriptor() ([]byte, []int) {
-	return file_stile_v1_stile_proto_rawDescGZIP(), []int{8}
+	return file_stile_v1_stile_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Held) GetToken() string {
@@ -551,6 +1186,13 @@ func (x *Held) GetSession() string {
 	return ""
 }
 
+func (x *Held) GetMode() string {
+	if x != nil {
+		return x.Mode
+	}
+	return ""
+}
+
 // Waiting says that a request waits.
 type Waiting struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -563,7 +1205,7 @@ type Waiting struct {
 
 func (x *Waiting) Reset() {
 	*x = Waiting{}
-	mi := &file_stile_v1_stile_proto_msgTypes[9]
+	mi := &file_stile_v1_stile_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -575,7 +1217,7 @@ func (x *Waiting) String() string {
 func (*Waiting) ProtoMessage() {}
 
 func (x *Waiting) ProtoReflect() protoreflect.Message {
-	mi := &file_stile_v1_stile_proto_msgTypes[9]
+	mi := &file_stile_v1_stile_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -588,7 +1230,7 @@ func (x *Waiting) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Waiting.ProtoReflect.Descriptor instead.
 func (*Waiting) Descriptor() ([]byte, []int) {
-	return file_stile_v1_stile_proto_rawDescGZIP(), []int{9}
+	return file_stile_v1_stile_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Waiting) GetPosition() uint32 {
@@ -602,15 +1244,19 @@ type TryAcquireRequest struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Session string                 `protobuf:"bytes,1,opt,name=session,proto3" json:"session,omitempty"`
 	Name    string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// As in AcquireRequest.
-	Key           string `protobuf:"bytes,3,opt,name=key,proto3" json:"key,omitempty"`
+	// This and the others as in AcquireRequest.
+	Key           string  `protobuf:"bytes,3,opt,name=key,proto3" json:"key,omitempty"`
+	Shared        bool    `protobuf:"varint,4,opt,name=shared,proto3" json:"shared,omitempty"`
+	Units         *uint32 `protobuf:"varint,5,opt,name=units,proto3,oneof" json:"units,omitempty"`
+	Of            *uint32 `protobuf:"varint,6,opt,name=of,proto3,oneof" json:"of,omitempty"`
+	Value         *string `protobuf:"bytes,7,opt,name=value,proto3,oneof" json:"value,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *TryAcquireRequest) Reset() {
 	*x = TryAcquireRequest{}
-	mi := &file_stile_v1_stile_proto_msgTypes[10]
+	mi := &file_stile_v1_stile_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -622,7 +1268,7 @@ func (x *TryAcquireRequest) String() string {
 func (*TryAcquireRequest) ProtoMessage() {}
 
 func (x *TryAcquireRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_stile_v1_stile_proto_msgTypes[10]
+	mi := &file_stile_v1_stile_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -635,7 +1281,7 @@ func (x *TryAcquireRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TryAcquireRequest.ProtoReflect.Descriptor instead.
 func (*TryAcquireRequest) Descriptor() ([]byte, []int) {
-	return file_stile_v1_stile_proto_rawDescGZIP(), []int{10}
+	return file_stile_v1_stile_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *TryAcquireRequest) GetSession() string {
@@ -659,6 +1305,34 @@ func (x *TryAcquireRequest) GetKey() string {
 	return ""
 }
 
+func (x *TryAcquireRequest) GetShared() bool {
+	if x != nil {
+		return x.Shared
+	}
+	return false
+}
+
+func (x *TryAcquireRequest) GetUnits() uint32 {
+	if x != nil && x.Units != nil {
+		return *x.Units
+	}
+	return 0
+}
+
+func (x *TryAcquireRequest) GetOf() uint32 {
+	if x != nil && x.Of != nil {
+		return *x.Of
+	}
+	return 0
+}
+
+func (x *TryAcquireRequest) GetValue() string {
+	if x != nil && x.Value != nil {
+		return *x.Value
+	}
+	return ""
+}
+
 type TryAcquireResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Types that are valid to be assigned to Result:
@@ -672,7 +1346,7 @@ type TryAcquireResponse struct {
 
 func (x *TryAcquireResponse) Reset() {
 	*x = TryAcquireResponse{}
-	mi := &file_stile_v1_stile_proto_msgTypes[11]
+	mi := &file_stile_v1_stile_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -684,7 +1358,7 @@ func (x *TryAcquireResponse) String() string {
 func (*TryAcquireResponse) ProtoMessage() {}
 
 func (x *TryAcquireResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_stile_v1_stile_proto_msgTypes[11]
+	mi := &file_stile_v1_stile_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -697,7 +1371,7 @@ func (x *TryAcquireResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TryAcquireResponse.ProtoReflect.Descriptor instead.
 func (*TryAcquireResponse) Descriptor() ([]byte, []int) {
-	return file_stile_v1_stile_proto_rawDescGZIP(), []int{11}
+	return file_stile_v1_stile_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *TryAcquireResponse) GetResult() isTryAcquireResponse_Result {
@@ -741,7 +1415,7 @@ func (*TryAcquireResponse_Held) isTryAcquireResponse_Result() {}
 
 func (*TryAcquireResponse_Busy) isTryAcquireResponse_Result() {}
 
-// Busy says that a lock is held or awaited.
+// Busy says that a lock is held or awaited, so that the request would have to wait.
 type Busy struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -750,7 +1424,7 @@ type Busy struct {
 
 func (x *Busy) Reset() {
 	*x = Busy{}
-	mi := &file_stile_v1_stile_proto_msgTypes[12]
+	mi := &file_stile_v1_stile_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -762,7 +1436,7 @@ func (x *Busy) String() string {
 func (*Busy) ProtoMessage() {}
 
 func (x *Busy) ProtoReflect() protoreflect.Message {
-	mi := &file_stile_v1_stile_proto_msgTypes[12]
+	mi := &file_stile_v1_stile_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -775,7 +1449,7 @@ func (x *Busy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Busy.ProtoReflect.Descriptor instead.
 func (*Busy) Descriptor() ([]byte, []int) {
-	return file_stile_v1_stile_proto_rawDescGZIP(), []int{12}
+	return file_stile_v1_stile_proto_rawDescGZIP(), []int{23}
 }
 
 type ReleaseRequest struct {
@@ -784,14 +1458,17 @@ type ReleaseRequest struct {
 	// Name of the lock, if it is the key of the request.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	// Key of the request.
-	Key           string `protobuf:"bytes,3,opt,name=key,proto3" json:"key,omitempty"`
+	Key string `protobuf:"bytes,3,opt,name=key,proto3" json:"key,omitempty"`
+	// The transaction of the request. Only a request that waits can be withdrawn: the locks
+	// of a transaction are released together.
+	Transaction   string `protobuf:"bytes,4,opt,name=transaction,proto3" json:"transaction,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ReleaseRequest) Reset() {
 	*x = ReleaseRequest{}
-	mi := &file_stile_v1_stile_proto_msgTypes[13]
+	mi := &file_stile_v1_stile_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -803,7 +1480,7 @@ func (x *ReleaseRequest) String() string {
 func (*ReleaseRequest) ProtoMessage() {}
 
 func (x *ReleaseRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_stile_v1_stile_proto_msgTypes[13]
+	mi := &file_stile_v1_stile_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -816,7 +1493,7 @@ func (x *ReleaseRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReleaseRequest.ProtoReflect.Descriptor instead.
 func (*ReleaseRequest) Descriptor() ([]byte, []int) {
-	return file_stile_v1_stile_proto_rawDescGZIP(), []int{13}
+	return file_stile_v1_stile_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *ReleaseRequest) GetSession() string {
@@ -840,6 +1517,13 @@ func (x *ReleaseRequest) GetKey() string {
 	return ""
 }
 
+func (x *ReleaseRequest) GetTransaction() string {
+	if x != nil {
+		return x.Transaction
+	}
+	return ""
+}
+
 type ReleaseResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The fencing token of the lock; empty if the request was still waiting.
@@ -850,7 +1534,7 @@ type ReleaseResponse struct {
 
 func (x *ReleaseResponse) Reset() {
 	*x = ReleaseResponse{}
-	mi := &file_stile_v1_stile_proto_msgTypes[14]
+	mi := &file_stile_v1_stile_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -862,7 +1546,7 @@ func (x *ReleaseResponse) String() string {
 func (*ReleaseResponse) ProtoMessage() {}
 
 func (x *ReleaseResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_stile_v1_stile_proto_msgTypes[14]
+	mi := &file_stile_v1_stile_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -875,7 +1559,7 @@ func (x *ReleaseResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReleaseResponse.ProtoReflect.Descriptor instead.
 func (*ReleaseResponse) Descriptor() ([]byte, []int) {
-	return file_stile_v1_stile_proto_rawDescGZIP(), []int{14}
+	return file_stile_v1_stile_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *ReleaseResponse) GetToken() string {
@@ -894,14 +1578,16 @@ type SetValueRequest struct {
 	// Key of the request.
 	Key string `protobuf:"bytes,3,opt,name=key,proto3" json:"key,omitempty"`
 	// Up to 256 bytes of UTF-8; empty for none.
-	Value         string `protobuf:"bytes,4,opt,name=value,proto3" json:"value,omitempty"`
+	Value string `protobuf:"bytes,4,opt,name=value,proto3" json:"value,omitempty"`
+	// The transaction to which the lock belongs.
+	Transaction   string `protobuf:"bytes,5,opt,name=transaction,proto3" json:"transaction,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *SetValueRequest) Reset() {
 	*x = SetValueRequest{}
-	mi := &file_stile_v1_stile_proto_msgTypes[15]
+	mi := &file_stile_v1_stile_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -913,7 +1599,7 @@ func (x *SetValueRequest) String() string {
 func (*SetValueRequest) ProtoMessage() {}
 
 func (x *SetValueRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_stile_v1_stile_proto_msgTypes[15]
+	mi := &file_stile_v1_stile_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -926,7 +1612,7 @@ func (x *SetValueRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetValueRequest.ProtoReflect.Descriptor instead.
 func (*SetValueRequest) Descriptor() ([]byte, []int) {
-	return file_stile_v1_stile_proto_rawDescGZIP(), []int{15}
+	return file_stile_v1_stile_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *SetValueRequest) GetSession() string {
@@ -957,6 +1643,13 @@ func (x *SetValueRequest) GetValue() string {
 	return ""
 }
 
+func (x *SetValueRequest) GetTransaction() string {
+	if x != nil {
+		return x.Transaction
+	}
+	return ""
+}
+
 type SetValueResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -965,7 +1658,7 @@ type SetValueResponse struct {
 
 func (x *SetValueResponse) Reset() {
 	*x = SetValueResponse{}
-	mi := &file_stile_v1_stile_proto_msgTypes[16]
+	mi := &file_stile_v1_stile_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -977,7 +1670,7 @@ func (x *SetValueResponse) String() string {
 func (*SetValueResponse) ProtoMessage() {}
 
 func (x *SetValueResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_stile_v1_stile_proto_msgTypes[16]
+	mi := &file_stile_v1_stile_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -990,7 +1683,7 @@ func (x *SetValueResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetValueResponse.ProtoReflect.Descriptor instead.
 func (*SetValueResponse) Descriptor() ([]byte, []int) {
-	return file_stile_v1_stile_proto_rawDescGZIP(), []int{16}
+	return file_stile_v1_stile_proto_rawDescGZIP(), []int{27}
 }
 
 // Lost says that a lock was held, and no longer is.
@@ -1000,14 +1693,16 @@ type Lost struct {
 	Key   string                 `protobuf:"bytes,2,opt,name=key,proto3" json:"key,omitempty"`
 	Token string                 `protobuf:"bytes,3,opt,name=token,proto3" json:"token,omitempty"`
 	// Why, as text.
-	Reason        string `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
+	Reason string `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
+	// The transaction to which it belongs, which ends with Commit, Abort or Retry.
+	Transaction   string `protobuf:"bytes,5,opt,name=transaction,proto3" json:"transaction,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Lost) Reset() {
 	*x = Lost{}
-	mi := &file_stile_v1_stile_proto_msgTypes[17]
+	mi := &file_stile_v1_stile_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1019,7 +1714,7 @@ func (x *Lost) String() string {
 func (*Lost) ProtoMessage() {}
 
 func (x *Lost) ProtoReflect() protoreflect.Message {
-	mi := &file_stile_v1_stile_proto_msgTypes[17]
+	mi := &file_stile_v1_stile_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1032,7 +1727,7 @@ func (x *Lost) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Lost.ProtoReflect.Descriptor instead.
 func (*Lost) Descriptor() ([]byte, []int) {
-	return file_stile_v1_stile_proto_rawDescGZIP(), []int{17}
+	return file_stile_v1_stile_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *Lost) GetName() string {
@@ -1063,6 +1758,13 @@ func (x *Lost) GetReason() string {
 	return ""
 }
 
+func (x *Lost) GetTransaction() string {
+	if x != nil {
+		return x.Transaction
+	}
+	return ""
+}
+
 type HoldRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Name of the lock.
@@ -1070,14 +1772,19 @@ type HoldRequest struct {
 	// Shown to people beside the client's identity; up to 128 bytes.
 	Label string `protobuf:"bytes,2,opt,name=label,proto3" json:"label,omitempty"`
 	// Maximum wait for the lock; without it the request waits as long as the stream lives.
-	Wait          *durationpb.Duration `protobuf:"bytes,3,opt,name=wait,proto3" json:"wait,omitempty"`
+	Wait *durationpb.Duration `protobuf:"bytes,3,opt,name=wait,proto3" json:"wait,omitempty"`
+	// These as in AcquireRequest.
+	Shared        bool    `protobuf:"varint,4,opt,name=shared,proto3" json:"shared,omitempty"`
+	Units         *uint32 `protobuf:"varint,5,opt,name=units,proto3,oneof" json:"units,omitempty"`
+	Of            *uint32 `protobuf:"varint,6,opt,name=of,proto3,oneof" json:"of,omitempty"`
+	Value         *string `protobuf:"bytes,7,opt,name=value,proto3,oneof" json:"value,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *HoldRequest) Reset() {
 	*x = HoldRequest{}
-	mi := &file_stile_v1_stile_proto_msgTypes[18]
+	mi := &file_stile_v1_stile_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1089,7 +1796,7 @@ func (x *HoldRequest) String() string {
 func (*HoldRequest) ProtoMessage() {}
 
 func (x *HoldRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_stile_v1_stile_proto_msgTypes[18]
+	mi := &file_stile_v1_stile_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1102,7 +1809,7 @@ func (x *HoldRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HoldRequest.ProtoReflect.Descriptor instead.
 func (*HoldRequest) Descriptor() ([]byte, []int) {
-	return file_stile_v1_stile_proto_rawDescGZIP(), []int{18}
+	return file_stile_v1_stile_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *HoldRequest) GetName() string {
@@ -1126,8 +1833,36 @@ func (x *HoldRequest) GetWait() *durationpb.Duration {
 	return nil
 }
 
+func (x *HoldRequest) GetShared() bool {
+	if x != nil {
+		return x.Shared
+	}
+	return false
+}
+
+func (x *HoldRequest) GetUnits() uint32 {
+	if x != nil && x.Units != nil {
+		return *x.Units
+	}
+	return 0
+}
+
+func (x *HoldRequest) GetOf() uint32 {
+	if x != nil && x.Of != nil {
+		return *x.Of
+	}
+	return 0
+}
+
+func (x *HoldRequest) GetValue() string {
+	if x != nil && x.Value != nil {
+		return *x.Value
+	}
+	return ""
+}
+
 // HoldResponse is what happens to a lock: waiting, any number of times; held, once;
-// renewed, any number of times; lost, at the end.
+// renewed, any number of times; must_abort, at most once; lost, at the end.
 type HoldResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Types that are valid to be assigned to Event:
@@ -1136,6 +1871,7 @@ type HoldResponse struct {
 	//	*HoldResponse_Held
 	//	*HoldResponse_Renewed
 	//	*HoldResponse_Lost
+	//	*HoldResponse_MustAbort
 	Event         isHoldResponse_Event `protobuf_oneof:"event"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1143,7 +1879,7 @@ type HoldResponse struct {
 
 func (x *HoldResponse) Reset() {
 	*x = HoldResponse{}
-	mi := &file_stile_v1_stile_proto_msgTypes[19]
+	mi := &file_stile_v1_stile_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1155,7 +1891,7 @@ func (x *HoldResponse) String() string {
 func (*HoldResponse) ProtoMessage() {}
 
 func (x *HoldResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_stile_v1_stile_proto_msgTypes[19]
+	mi := &file_stile_v1_stile_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1168,7 +1904,7 @@ func (x *HoldResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HoldResponse.ProtoReflect.Descriptor instead.
 func (*HoldResponse) Descriptor() ([]byte, []int) {
-	return file_stile_v1_stile_proto_rawDescGZIP(), []int{19}
+	return file_stile_v1_stile_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *HoldResponse) GetEvent() isHoldResponse_Event {
@@ -1214,6 +1950,15 @@ func (x *HoldResponse) GetLost() *Lost {
 	return nil
 }
 
+func (x *HoldResponse) GetMustAbort() *MustAbort {
+	if x != nil {
+		if x, ok := x.Event.(*HoldResponse_MustAbort); ok {
+			return x.MustAbort
+		}
+	}
+	return nil
+}
+
 type isHoldResponse_Event interface {
 	isHoldResponse_Event()
 }
@@ -1234,6 +1979,10 @@ type HoldResponse_Lost struct {
 	Lost *Lost `protobuf:"bytes,4,opt,name=lost,proto3,oneof"`
 }
 
+type HoldResponse_MustAbort struct {
+	MustAbort *MustAbort `protobuf:"bytes,5,opt,name=must_abort,json=mustAbort,proto3,oneof"`
+}
+
 func (*HoldResponse_Waiting) isHoldResponse_Event() {}
 
 func (*HoldResponse_Held) isHoldResponse_Event() {}
@@ -1241,6 +1990,8 @@ func (*HoldResponse_Held) isHoldResponse_Event() {}
 func (*HoldResponse_Renewed) isHoldResponse_Event() {}
 
 func (*HoldResponse_Lost) isHoldResponse_Event() {}
+
+func (*HoldResponse_MustAbort) isHoldResponse_Event() {}
 
 // Renewed says that a lock is still held.
 type Renewed struct {
@@ -1254,7 +2005,7 @@ type Renewed struct {
 
 func (x *Renewed) Reset() {
 	*x = Renewed{}
-	mi := &file_stile_v1_stile_proto_msgTypes[20]
+	mi := &file_stile_v1_stile_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1266,7 +2017,7 @@ func (x *Renewed) String() string {
 func (*Renewed) ProtoMessage() {}
 
 func (x *Renewed) ProtoReflect() protoreflect.Message {
-	mi := &file_stile_v1_stile_proto_msgTypes[20]
+	mi := &file_stile_v1_stile_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1279,7 +2030,7 @@ func (x *Renewed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Renewed.ProtoReflect.Descriptor instead.
 func (*Renewed) Descriptor() ([]byte, []int) {
-	return file_stile_v1_stile_proto_rawDescGZIP(), []int{20}
+	return file_stile_v1_stile_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *Renewed) GetValidFor() *durationpb.Duration {
@@ -1297,7 +2048,7 @@ type StatusRequest struct {
 
 func (x *StatusRequest) Reset() {
 	*x = StatusRequest{}
-	mi := &file_stile_v1_stile_proto_msgTypes[21]
+	mi := &file_stile_v1_stile_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1309,7 +2060,7 @@ func (x *StatusRequest) String() string {
 func (*StatusRequest) ProtoMessage() {}
 
 func (x *StatusRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_stile_v1_stile_proto_msgTypes[21]
+	mi := &file_stile_v1_stile_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1322,7 +2073,7 @@ func (x *StatusRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatusRequest.ProtoReflect.Descriptor instead.
 func (*StatusRequest) Descriptor() ([]byte, []int) {
-	return file_stile_v1_stile_proto_rawDescGZIP(), []int{21}
+	return file_stile_v1_stile_proto_rawDescGZIP(), []int{32}
 }
 
 type StatusResponse struct {
@@ -1352,7 +2103,7 @@ type StatusResponse struct {
 
 func (x *StatusResponse) Reset() {
 	*x = StatusResponse{}
-	mi := &file_stile_v1_stile_proto_msgTypes[22]
+	mi := &file_stile_v1_stile_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1364,7 +2115,7 @@ func (x *StatusResponse) String() string {
 func (*StatusResponse) ProtoMessage() {}
 
 func (x *StatusResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_stile_v1_stile_proto_msgTypes[22]
+	mi := &file_stile_v1_stile_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1377,7 +2128,7 @@ func (x *StatusResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatusResponse.ProtoReflect.Descriptor instead.
 func (*StatusResponse) Descriptor() ([]byte, []int) {
-	return file_stile_v1_stile_proto_rawDescGZIP(), []int{22}
+	return file_stile_v1_stile_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *StatusResponse) GetNode() string {
@@ -1486,7 +2237,7 @@ type MembersRequest struct {
 
 func (x *MembersRequest) Reset() {
 	*x = MembersRequest{}
-	mi := &file_stile_v1_stile_proto_msgTypes[23]
+	mi := &file_stile_v1_stile_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1498,7 +2249,7 @@ func (x *MembersRequest) String() string {
 func (*MembersRequest) ProtoMessage() {}
 
 func (x *MembersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_stile_v1_stile_proto_msgTypes[23]
+	mi := &file_stile_v1_stile_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1511,7 +2262,7 @@ func (x *MembersRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MembersRequest.ProtoReflect.Descriptor instead.
 func (*MembersRequest) Descriptor() ([]byte, []int) {
-	return file_stile_v1_stile_proto_rawDescGZIP(), []int{23}
+	return file_stile_v1_stile_proto_rawDescGZIP(), []int{34}
 }
 
 type MembersResponse struct {
@@ -1524,7 +2275,7 @@ type MembersResponse struct {
 
 func (x *MembersResponse) Reset() {
 	*x = MembersResponse{}
-	mi := &file_stile_v1_stile_proto_msgTypes[24]
+	mi := &file_stile_v1_stile_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1536,7 +2287,7 @@ func (x *MembersResponse) String() string {
 func (*MembersResponse) ProtoMessage() {}
 
 func (x *MembersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_stile_v1_stile_proto_msgTypes[24]
+	mi := &file_stile_v1_stile_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1549,7 +2300,7 @@ func (x *MembersResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MembersResponse.ProtoReflect.Descriptor instead.
 func (*MembersResponse) Descriptor() ([]byte, []int) {
-	return file_stile_v1_stile_proto_rawDescGZIP(), []int{24}
+	return file_stile_v1_stile_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *MembersResponse) GetEpoch() uint64 {
@@ -1579,7 +2330,7 @@ type Member struct {
 
 func (x *Member) Reset() {
 	*x = Member{}
-	mi := &file_stile_v1_stile_proto_msgTypes[25]
+	mi := &file_stile_v1_stile_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1591,7 +2342,7 @@ func (x *Member) String() string {
 func (*Member) ProtoMessage() {}
 
 func (x *Member) ProtoReflect() protoreflect.Message {
-	mi := &file_stile_v1_stile_proto_msgTypes[25]
+	mi := &file_stile_v1_stile_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1604,7 +2355,7 @@ func (x *Member) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Member.ProtoReflect.Descriptor instead.
 func (*Member) Descriptor() ([]byte, []int) {
-	return file_stile_v1_stile_proto_rawDescGZIP(), []int{25}
+	return file_stile_v1_stile_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *Member) GetName() string {
@@ -1647,7 +2398,7 @@ type ListLocksRequest struct {
 
 func (x *ListLocksRequest) Reset() {
 	*x = ListLocksRequest{}
-	mi := &file_stile_v1_stile_proto_msgTypes[26]
+	mi := &file_stile_v1_stile_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1659,7 +2410,7 @@ func (x *ListLocksRequest) String() string {
 func (*ListLocksRequest) ProtoMessage() {}
 
 func (x *ListLocksRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_stile_v1_stile_proto_msgTypes[26]
+	mi := &file_stile_v1_stile_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1672,7 +2423,7 @@ func (x *ListLocksRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListLocksRequest.ProtoReflect.Descriptor instead.
 func (*ListLocksRequest) Descriptor() ([]byte, []int) {
-	return file_stile_v1_stile_proto_rawDescGZIP(), []int{26}
+	return file_stile_v1_stile_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *ListLocksRequest) GetPrefix() string {
@@ -1704,7 +2455,7 @@ type ListLocksResponse struct {
 
 func (x *ListLocksResponse) Reset() {
 	*x = ListLocksResponse{}
-	mi := &file_stile_v1_stile_proto_msgTypes[27]
+	mi := &file_stile_v1_stile_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1716,7 +2467,7 @@ func (x *ListLocksResponse) String() string {
 func (*ListLocksResponse) ProtoMessage() {}
 
 func (x *ListLocksResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_stile_v1_stile_proto_msgTypes[27]
+	mi := &file_stile_v1_stile_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1729,7 +2480,7 @@ func (x *ListLocksResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListLocksResponse.ProtoReflect.Descriptor instead.
 func (*ListLocksResponse) Descriptor() ([]byte, []int) {
-	return file_stile_v1_stile_proto_rawDescGZIP(), []int{27}
+	return file_stile_v1_stile_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *ListLocksResponse) GetLocks() []*Lock {
@@ -1766,7 +2517,7 @@ type Unasked struct {
 
 func (x *Unasked) Reset() {
 	*x = Unasked{}
-	mi := &file_stile_v1_stile_proto_msgTypes[28]
+	mi := &file_stile_v1_stile_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1778,7 +2529,7 @@ func (x *Unasked) String() string {
 func (*Unasked) ProtoMessage() {}
 
 func (x *Unasked) ProtoReflect() protoreflect.Message {
-	mi := &file_stile_v1_stile_proto_msgTypes[28]
+	mi := &file_stile_v1_stile_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1791,7 +2542,7 @@ func (x *Unasked) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Unasked.ProtoReflect.Descriptor instead.
 func (*Unasked) Descriptor() ([]byte, []int) {
-	return file_stile_v1_stile_proto_rawDescGZIP(), []int{28}
+	return file_stile_v1_stile_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *Unasked) GetNode() string {
@@ -1825,15 +2576,17 @@ type Lock struct {
 	Holder *Holder `protobuf:"bytes,4,opt,name=holder,proto3" json:"holder,omitempty"`
 	// Those that have waited longest first.
 	Waiters []*Waiter `protobuf:"bytes,5,rep,name=waiters,proto3" json:"waiters,omitempty"`
-	// Number of waiters that are not listed.
-	Unlisted      uint32 `protobuf:"varint,6,opt,name=unlisted,proto3" json:"unlisted,omitempty"`
+	// Number of other holders and waiters that are not listed.
+	Unlisted uint32 `protobuf:"varint,6,opt,name=unlisted,proto3" json:"unlisted,omitempty"`
+	// Of a kept lock: the holders besides holder, in the order of their tokens.
+	Others        []*Holder `protobuf:"bytes,7,rep,name=others,proto3" json:"others,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Lock) Reset() {
 	*x = Lock{}
-	mi := &file_stile_v1_stile_proto_msgTypes[29]
+	mi := &file_stile_v1_stile_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1845,7 +2598,7 @@ func (x *Lock) String() string {
 func (*Lock) ProtoMessage() {}
 
 func (x *Lock) ProtoReflect() protoreflect.Message {
-	mi := &file_stile_v1_stile_proto_msgTypes[29]
+	mi := &file_stile_v1_stile_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1858,7 +2611,7 @@ func (x *Lock) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Lock.ProtoReflect.Descriptor instead.
 func (*Lock) Descriptor() ([]byte, []int) {
-	return file_stile_v1_stile_proto_rawDescGZIP(), []int{29}
+	return file_stile_v1_stile_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *Lock) GetName() string {
@@ -1903,6 +2656,13 @@ func (x *Lock) GetUnlisted() uint32 {
 	return 0
 }
 
+func (x *Lock) GetOthers() []*Holder {
+	if x != nil {
+		return x.Others
+	}
+	return nil
+}
+
 type Holder struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// For people: the identity, the label and the node.
@@ -1918,14 +2678,22 @@ type Holder struct {
 	// What the client calls itself, which nothing proves.
 	Label string `protobuf:"bytes,7,opt,name=label,proto3" json:"label,omitempty"`
 	// Name of the node through which the lock is held.
-	Node          string `protobuf:"bytes,8,opt,name=node,proto3" json:"node,omitempty"`
+	Node string `protobuf:"bytes,8,opt,name=node,proto3" json:"node,omitempty"`
+	// How it is held: exclusive, shared or units.
+	Mode string `protobuf:"bytes,9,opt,name=mode,proto3" json:"mode,omitempty"`
+	// Of a semaphore: how many units it holds, and how many there are.
+	Units uint32 `protobuf:"varint,10,opt,name=units,proto3" json:"units,omitempty"`
+	Of    uint32 `protobuf:"varint,11,opt,name=of,proto3" json:"of,omitempty"`
+	// Of a kept lock: number of the transaction, unique at the node. A lock outside of
+	// transactions has one of its own.
+	Tx            uint64 `protobuf:"varint,12,opt,name=tx,proto3" json:"tx,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Holder) Reset() {
 	*x = Holder{}
-	mi := &file_stile_v1_stile_proto_msgTypes[30]
+	mi := &file_stile_v1_stile_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1937,7 +2705,7 @@ func (x *Holder) String() string {
 func (*Holder) ProtoMessage() {}
 
 func (x *Holder) ProtoReflect() protoreflect.Message {
-	mi := &file_stile_v1_stile_proto_msgTypes[30]
+	mi := &file_stile_v1_stile_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1950,7 +2718,7 @@ func (x *Holder) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Holder.ProtoReflect.Descriptor instead.
 func (*Holder) Descriptor() ([]byte, []int) {
-	return file_stile_v1_stile_proto_rawDescGZIP(), []int{30}
+	return file_stile_v1_stile_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *Holder) GetWho() string {
@@ -2009,6 +2777,34 @@ func (x *Holder) GetNode() string {
 	return ""
 }
 
+func (x *Holder) GetMode() string {
+	if x != nil {
+		return x.Mode
+	}
+	return ""
+}
+
+func (x *Holder) GetUnits() uint32 {
+	if x != nil {
+		return x.Units
+	}
+	return 0
+}
+
+func (x *Holder) GetOf() uint32 {
+	if x != nil {
+		return x.Of
+	}
+	return 0
+}
+
+func (x *Holder) GetTx() uint64 {
+	if x != nil {
+		return x.Tx
+	}
+	return 0
+}
+
 type Waiter struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// As in Holder.
@@ -2019,14 +2815,19 @@ type Waiter struct {
 	// Name of the node at which it waits.
 	Node string `protobuf:"bytes,5,opt,name=node,proto3" json:"node,omitempty"`
 	// Why requests wait there.
-	Why           string `protobuf:"bytes,6,opt,name=why,proto3" json:"why,omitempty"`
+	Why string `protobuf:"bytes,6,opt,name=why,proto3" json:"why,omitempty"`
+	// These as in Holder.
+	Mode          string `protobuf:"bytes,7,opt,name=mode,proto3" json:"mode,omitempty"`
+	Units         uint32 `protobuf:"varint,8,opt,name=units,proto3" json:"units,omitempty"`
+	Of            uint32 `protobuf:"varint,9,opt,name=of,proto3" json:"of,omitempty"`
+	Tx            uint64 `protobuf:"varint,10,opt,name=tx,proto3" json:"tx,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Waiter) Reset() {
 	*x = Waiter{}
-	mi := &file_stile_v1_stile_proto_msgTypes[31]
+	mi := &file_stile_v1_stile_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2038,7 +2839,7 @@ func (x *Waiter) String() string {
 func (*Waiter) ProtoMessage() {}
 
 func (x *Waiter) ProtoReflect() protoreflect.Message {
-	mi := &file_stile_v1_stile_proto_msgTypes[31]
+	mi := &file_stile_v1_stile_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2051,7 +2852,7 @@ func (x *Waiter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Waiter.ProtoReflect.Descriptor instead.
 func (*Waiter) Descriptor() ([]byte, []int) {
-	return file_stile_v1_stile_proto_rawDescGZIP(), []int{31}
+	return file_stile_v1_stile_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *Waiter) GetWho() string {
@@ -2096,6 +2897,34 @@ func (x *Waiter) GetWhy() string {
 	return ""
 }
 
+func (x *Waiter) GetMode() string {
+	if x != nil {
+		return x.Mode
+	}
+	return ""
+}
+
+func (x *Waiter) GetUnits() uint32 {
+	if x != nil {
+		return x.Units
+	}
+	return 0
+}
+
+func (x *Waiter) GetOf() uint32 {
+	if x != nil {
+		return x.Of
+	}
+	return 0
+}
+
+func (x *Waiter) GetTx() uint64 {
+	if x != nil {
+		return x.Tx
+	}
+	return 0
+}
+
 type WatchLocksRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// What names begin with.
@@ -2108,7 +2937,7 @@ type WatchLocksRequest struct {
 
 func (x *WatchLocksRequest) Reset() {
 	*x = WatchLocksRequest{}
-	mi := &file_stile_v1_stile_proto_msgTypes[32]
+	mi := &file_stile_v1_stile_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2120,7 +2949,7 @@ func (x *WatchLocksRequest) String() string {
 func (*WatchLocksRequest) ProtoMessage() {}
 
 func (x *WatchLocksRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_stile_v1_stile_proto_msgTypes[32]
+	mi := &file_stile_v1_stile_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2133,7 +2962,7 @@ func (x *WatchLocksRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchLocksRequest.ProtoReflect.Descriptor instead.
 func (*WatchLocksRequest) Descriptor() ([]byte, []int) {
-	return file_stile_v1_stile_proto_rawDescGZIP(), []int{32}
+	return file_stile_v1_stile_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *WatchLocksRequest) GetPrefix() string {
@@ -2167,7 +2996,7 @@ type WatchLocksResponse struct {
 
 func (x *WatchLocksResponse) Reset() {
 	*x = WatchLocksResponse{}
-	mi := &file_stile_v1_stile_proto_msgTypes[33]
+	mi := &file_stile_v1_stile_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2179,7 +3008,7 @@ func (x *WatchLocksResponse) String() string {
 func (*WatchLocksResponse) ProtoMessage() {}
 
 func (x *WatchLocksResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_stile_v1_stile_proto_msgTypes[33]
+	mi := &file_stile_v1_stile_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2192,7 +3021,7 @@ func (x *WatchLocksResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchLocksResponse.ProtoReflect.Descriptor instead.
 func (*WatchLocksResponse) Descriptor() ([]byte, []int) {
-	return file_stile_v1_stile_proto_rawDescGZIP(), []int{33}
+	return file_stile_v1_stile_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *WatchLocksResponse) GetChanged() []*Lock {
@@ -2216,6 +3045,352 @@ func (x *WatchLocksResponse) GetUnasked() []*Unasked {
 	return nil
 }
 
+type LeaderRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Name of the election.
+	Name          string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LeaderRequest) Reset() {
+	*x = LeaderRequest{}
+	mi := &file_stile_v1_stile_proto_msgTypes[45]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LeaderRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LeaderRequest) ProtoMessage() {}
+
+func (x *LeaderRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_stile_v1_stile_proto_msgTypes[45]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LeaderRequest.ProtoReflect.Descriptor instead.
+func (*LeaderRequest) Descriptor() ([]byte, []int) {
+	return file_stile_v1_stile_proto_rawDescGZIP(), []int{45}
+}
+
+func (x *LeaderRequest) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+type LeaderResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Not set if there is none.
+	Leader        *Leader `protobuf:"bytes,1,opt,name=leader,proto3" json:"leader,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LeaderResponse) Reset() {
+	*x = LeaderResponse{}
+	mi := &file_stile_v1_stile_proto_msgTypes[46]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LeaderResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LeaderResponse) ProtoMessage() {}
+
+func (x *LeaderResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_stile_v1_stile_proto_msgTypes[46]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LeaderResponse.ProtoReflect.Descriptor instead.
+func (*LeaderResponse) Descriptor() ([]byte, []int) {
+	return file_stile_v1_stile_proto_rawDescGZIP(), []int{46}
+}
+
+func (x *LeaderResponse) GetLeader() *Leader {
+	if x != nil {
+		return x.Leader
+	}
+	return nil
+}
+
+// Leader is the leader of an election.
+type Leader struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Its fencing token, greater than those of all earlier leaders.
+	Term  string `protobuf:"bytes,1,opt,name=term,proto3" json:"term,omitempty"`
+	Value string `protobuf:"bytes,2,opt,name=value,proto3" json:"value,omitempty"`
+	// For people: the identity, the label and the node.
+	Who string `protobuf:"bytes,3,opt,name=who,proto3" json:"who,omitempty"`
+	// Name of the node through which it leads.
+	Node          string `protobuf:"bytes,4,opt,name=node,proto3" json:"node,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Leader) Reset() {
+	*x = Leader{}
+	mi := &file_stile_v1_stile_proto_msgTypes[47]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Leader) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Leader) ProtoMessage() {}
+
+func (x *Leader) ProtoReflect() protoreflect.Message {
+	mi := &file_stile_v1_stile_proto_msgTypes[47]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Leader.ProtoReflect.Descriptor instead.
+func (*Leader) Descriptor() ([]byte, []int) {
+	return file_stile_v1_stile_proto_rawDescGZIP(), []int{47}
+}
+
+func (x *Leader) GetTerm() string {
+	if x != nil {
+		return x.Term
+	}
+	return ""
+}
+
+func (x *Leader) GetValue() string {
+	if x != nil {
+		return x.Value
+	}
+	return ""
+}
+
+func (x *Leader) GetWho() string {
+	if x != nil {
+		return x.Who
+	}
+	return ""
+}
+
+func (x *Leader) GetNode() string {
+	if x != nil {
+		return x.Node
+	}
+	return ""
+}
+
+type ObserveLeaderRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Name of the election.
+	Name          string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ObserveLeaderRequest) Reset() {
+	*x = ObserveLeaderRequest{}
+	mi := &file_stile_v1_stile_proto_msgTypes[48]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ObserveLeaderRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ObserveLeaderRequest) ProtoMessage() {}
+
+func (x *ObserveLeaderRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_stile_v1_stile_proto_msgTypes[48]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ObserveLeaderRequest.ProtoReflect.Descriptor instead.
+func (*ObserveLeaderRequest) Descriptor() ([]byte, []int) {
+	return file_stile_v1_stile_proto_rawDescGZIP(), []int{48}
+}
+
+func (x *ObserveLeaderRequest) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+// ObserveLeaderResponse is the leader, or that there is none, or that a node did not answer.
+// Messages without any of these say that the stream lives.
+type ObserveLeaderResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Types that are valid to be assigned to Event:
+	//
+	//	*ObserveLeaderResponse_Leader
+	//	*ObserveLeaderResponse_None
+	//	*ObserveLeaderResponse_Unanswered
+	Event         isObserveLeaderResponse_Event `protobuf_oneof:"event"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ObserveLeaderResponse) Reset() {
+	*x = ObserveLeaderResponse{}
+	mi := &file_stile_v1_stile_proto_msgTypes[49]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ObserveLeaderResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ObserveLeaderResponse) ProtoMessage() {}
+
+func (x *ObserveLeaderResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_stile_v1_stile_proto_msgTypes[49]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ObserveLeaderResponse.ProtoReflect.Descriptor instead.
+func (*ObserveLeaderResponse) Descriptor() ([]byte, []int) {
+	return file_stile_v1_stile_proto_rawDescGZIP(), []int{49}
+}
+
+func (x *ObserveLeaderResponse) GetEvent() isObserveLeaderResponse_Event {
+	if x != nil {
+		return x.Event
+	}
+	return nil
+}
+
+func (x *ObserveLeaderResponse) GetLeader() *Leader {
+	if x != nil {
+		if x, ok := x.Event.(*ObserveLeaderResponse_Leader); ok {
+			return x.Leader
+		}
+	}
+	return nil
+}
+
+func (x *ObserveLeaderResponse) GetNone() *NoLeader {
+	if x != nil {
+		if x, ok := x.Event.(*ObserveLeaderResponse_None); ok {
+			return x.None
+		}
+	}
+	return nil
+}
+
+func (x *ObserveLeaderResponse) GetUnanswered() string {
+	if x != nil {
+		if x, ok := x.Event.(*ObserveLeaderResponse_Unanswered); ok {
+			return x.Unanswered
+		}
+	}
+	return ""
+}
+
+type isObserveLeaderResponse_Event interface {
+	isObserveLeaderResponse_Event()
+}
+
+type ObserveLeaderResponse_Leader struct {
+	Leader *Leader `protobuf:"bytes,1,opt,name=leader,proto3,oneof"`
+}
+
+type ObserveLeaderResponse_None struct {
+	None *NoLeader `protobuf:"bytes,2,opt,name=none,proto3,oneof"`
+}
+
+type ObserveLeaderResponse_Unanswered struct {
+	// Why nodes do not answer, as text. The leader may be another one than the last that was
+	// reported.
+	Unanswered string `protobuf:"bytes,3,opt,name=unanswered,proto3,oneof"`
+}
+
+func (*ObserveLeaderResponse_Leader) isObserveLeaderResponse_Event() {}
+
+func (*ObserveLeaderResponse_None) isObserveLeaderResponse_Event() {}
+
+func (*ObserveLeaderResponse_Unanswered) isObserveLeaderResponse_Event() {}
+
+// NoLeader says that an election has no leader.
+type NoLeader struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *NoLeader) Reset() {
+	*x = NoLeader{}
+	mi := &file_stile_v1_stile_proto_msgTypes[50]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *NoLeader) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*NoLeader) ProtoMessage() {}
+
+func (x *NoLeader) ProtoReflect() protoreflect.Message {
+	mi := &file_stile_v1_stile_proto_msgTypes[50]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use NoLeader.ProtoReflect.Descriptor instead.
+func (*NoLeader) Descriptor() ([]byte, []int) {
+	return file_stile_v1_stile_proto_rawDescGZIP(), []int{50}
+}
+
 type ForceReleaseRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
@@ -2225,7 +3400,7 @@ type ForceReleaseRequest struct {
 
 func (x *ForceReleaseRequest) Reset() {
 	*x = ForceReleaseRequest{}
-	mi := &file_stile_v1_stile_proto_msgTypes[34]
+	mi := &file_stile_v1_stile_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2237,7 +3412,7 @@ func (x *ForceReleaseRequest) String() string {
 func (*ForceReleaseRequest) ProtoMessage() {}
 
 func (x *ForceReleaseRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_stile_v1_stile_proto_msgTypes[34]
+	mi := &file_stile_v1_stile_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2250,7 +3425,7 @@ func (x *ForceReleaseRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForceReleaseRequest.ProtoReflect.Descriptor instead.
 func (*ForceReleaseRequest) Descriptor() ([]byte, []int) {
-	return file_stile_v1_stile_proto_rawDescGZIP(), []int{34}
+	return file_stile_v1_stile_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *ForceReleaseRequest) GetName() string {
@@ -2272,7 +3447,7 @@ type ForceReleaseResponse struct {
 
 func (x *ForceReleaseResponse) Reset() {
 	*x = ForceReleaseResponse{}
-	mi := &file_stile_v1_stile_proto_msgTypes[35]
+	mi := &file_stile_v1_stile_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2284,7 +3459,7 @@ func (x *ForceReleaseResponse) String() string {
 func (*ForceReleaseResponse) ProtoMessage() {}
 
 func (x *ForceReleaseResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_stile_v1_stile_proto_msgTypes[35]
+	mi := &file_stile_v1_stile_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2297,7 +3472,7 @@ func (x *ForceReleaseResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForceReleaseResponse.ProtoReflect.Descriptor instead.
 func (*ForceReleaseResponse) Descriptor() ([]byte, []int) {
-	return file_stile_v1_stile_proto_rawDescGZIP(), []int{35}
+	return file_stile_v1_stile_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *ForceReleaseResponse) GetWho() string {
@@ -2327,63 +3502,124 @@ const file_stile_v1_stile_proto_rawDesc = "" +
 	"\x06length\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\x06length\x12\x12\n" +
 	"\x04node\x18\x03 \x01(\tR\x04node\",\n" +
 	"\x10KeepAliveRequest\x12\x18\n" +
-	"\asession\x18\x01 \x01(\tR\asession\"o\n" +
+	"\asession\x18\x01 \x01(\tR\asession\"\xa3\x01\n" +
 	"\x11KeepAliveResponse\x126\n" +
 	"\tvalid_for\x18\x01 \x01(\v2\x19.google.protobuf.DurationR\bvalidFor\x12\"\n" +
-	"\x04lost\x18\x02 \x03(\v2\x0e.stile.v1.LostR\x04lost\"/\n" +
+	"\x04lost\x18\x02 \x03(\v2\x0e.stile.v1.LostR\x04lost\x122\n" +
+	"\n" +
+	"must_abort\x18\x03 \x03(\v2\x13.stile.v1.MustAbortR\tmustAbort\"\x83\x01\n" +
+	"\tMustAbort\x12 \n" +
+	"\vtransaction\x18\x01 \x01(\tR\vtransaction\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x12\x10\n" +
+	"\x03key\x18\x03 \x01(\tR\x03key\x12.\n" +
+	"\bdeadlock\x18\x04 \x01(\v2\x12.stile.v1.DeadlockR\bdeadlock\"h\n" +
+	"\bDeadlock\x12\x10\n" +
+	"\x03why\x18\x01 \x01(\tR\x03why\x12\x10\n" +
+	"\x03how\x18\x02 \x01(\tR\x03how\x12$\n" +
+	"\x05waits\x18\x03 \x03(\v2\x0e.stile.v1.WaitR\x05waits\x12\x12\n" +
+	"\x04more\x18\x04 \x01(\rR\x04more\">\n" +
+	"\x04Wait\x12\x12\n" +
+	"\x04node\x18\x01 \x01(\tR\x04node\x12\x0e\n" +
+	"\x02tx\x18\x02 \x01(\x04R\x02tx\x12\x12\n" +
+	"\x04lock\x18\x03 \x01(\tR\x04lock\"/\n" +
 	"\x13CloseSessionRequest\x12\x18\n" +
 	"\asession\x18\x01 \x01(\tR\asession\"\x16\n" +
-	"\x14CloseSessionResponse\"\x7f\n" +
+	"\x14CloseSessionResponse\"\x9f\x02\n" +
 	"\x0eAcquireRequest\x12\x18\n" +
 	"\asession\x18\x01 \x01(\tR\asession\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x10\n" +
 	"\x03key\x18\x03 \x01(\tR\x03key\x12-\n" +
-	"\x04wait\x18\x04 \x01(\v2\x19.google.protobuf.DurationR\x04wait\"p\n" +
+	"\x04wait\x18\x04 \x01(\v2\x19.google.protobuf.DurationR\x04wait\x12\x16\n" +
+	"\x06shared\x18\x05 \x01(\bR\x06shared\x12\x19\n" +
+	"\x05units\x18\x06 \x01(\rH\x00R\x05units\x88\x01\x01\x12\x13\n" +
+	"\x02of\x18\a \x01(\rH\x01R\x02of\x88\x01\x01\x12 \n" +
+	"\vtransaction\x18\b \x01(\tR\vtransaction\x12\x19\n" +
+	"\x05value\x18\t \x01(\tH\x02R\x05value\x88\x01\x01B\b\n" +
+	"\x06_unitsB\x05\n" +
+	"\x03_ofB\b\n" +
+	"\x06_value\"p\n" +
 	"\x0fAcquireResponse\x12$\n" +
 	"\x04held\x18\x01 \x01(\v2\x0e.stile.v1.HeldH\x00R\x04held\x12-\n" +
 	"\awaiting\x18\x02 \x01(\v2\x11.stile.v1.WaitingH\x00R\awaitingB\b\n" +
-	"\x06result\"n\n" +
+	"\x06result\"(\n" +
+	"\fBeginRequest\x12\x18\n" +
+	"\asession\x18\x01 \x01(\tR\asession\"1\n" +
+	"\rBeginResponse\x12 \n" +
+	"\vtransaction\x18\x01 \x01(\tR\vtransaction\"K\n" +
+	"\rCommitRequest\x12\x18\n" +
+	"\asession\x18\x01 \x01(\tR\asession\x12 \n" +
+	"\vtransaction\x18\x02 \x01(\tR\vtransaction\"\x10\n" +
+	"\x0eCommitResponse\"J\n" +
+	"\fAbortRequest\x12\x18\n" +
+	"\asession\x18\x01 \x01(\tR\asession\x12 \n" +
+	"\vtransaction\x18\x02 \x01(\tR\vtransaction\"\x0f\n" +
+	"\rAbortResponse\"J\n" +
+	"\fRetryRequest\x12\x18\n" +
+	"\asession\x18\x01 \x01(\tR\asession\x12 \n" +
+	"\vtransaction\x18\x02 \x01(\tR\vtransaction\"1\n" +
+	"\rRetryResponse\x12 \n" +
+	"\vtransaction\x18\x01 \x01(\tR\vtransaction\"\x82\x01\n" +
 	"\x04Held\x12\x14\n" +
 	"\x05token\x18\x01 \x01(\tR\x05token\x126\n" +
 	"\tvalid_for\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\bvalidFor\x12\x18\n" +
-	"\asession\x18\x03 \x01(\tR\asession\"%\n" +
+	"\asession\x18\x03 \x01(\tR\asession\x12\x12\n" +
+	"\x04mode\x18\x04 \x01(\tR\x04mode\"%\n" +
 	"\aWaiting\x12\x1a\n" +
-	"\bposition\x18\x01 \x01(\rR\bposition\"S\n" +
+	"\bposition\x18\x01 \x01(\rR\bposition\"\xd1\x01\n" +
 	"\x11TryAcquireRequest\x12\x18\n" +
 	"\asession\x18\x01 \x01(\tR\asession\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x10\n" +
-	"\x03key\x18\x03 \x01(\tR\x03key\"j\n" +
+	"\x03key\x18\x03 \x01(\tR\x03key\x12\x16\n" +
+	"\x06shared\x18\x04 \x01(\bR\x06shared\x12\x19\n" +
+	"\x05units\x18\x05 \x01(\rH\x00R\x05units\x88\x01\x01\x12\x13\n" +
+	"\x02of\x18\x06 \x01(\rH\x01R\x02of\x88\x01\x01\x12\x19\n" +
+	"\x05value\x18\a \x01(\tH\x02R\x05value\x88\x01\x01B\b\n" +
+	"\x06_unitsB\x05\n" +
+	"\x03_ofB\b\n" +
+	"\x06_value\"j\n" +
 	"\x12TryAcquireResponse\x12$\n" +
 	"\x04held\x18\x01 \x01(\v2\x0e.stile.v1.HeldH\x00R\x04held\x12$\n" +
 	"\x04busy\x18\x02 \x01(\v2\x0e.stile.v1.BusyH\x00R\x04busyB\b\n" +
 	"\x06result\"\x06\n" +
-	"\x04Busy\"P\n" +
+	"\x04Busy\"r\n" +
 	"\x0eReleaseRequest\x12\x18\n" +
 	"\asession\x18\x01 \x01(\tR\asession\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x10\n" +
-	"\x03key\x18\x03 \x01(\tR\x03key\"'\n" +
+	"\x03key\x18\x03 \x01(\tR\x03key\x12 \n" +
+	"\vtransaction\x18\x04 \x01(\tR\vtransaction\"'\n" +
 	"\x0fReleaseResponse\x12\x14\n" +
-	"\x05token\x18\x01 \x01(\tR\x05token\"g\n" +
+	"\x05token\x18\x01 \x01(\tR\x05token\"\x89\x01\n" +
 	"\x0fSetValueRequest\x12\x18\n" +
 	"\asession\x18\x01 \x01(\tR\asession\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x10\n" +
 	"\x03key\x18\x03 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x04 \x01(\tR\x05value\"\x12\n" +
-	"\x10SetValueResponse\"Z\n" +
+	"\x05value\x18\x04 \x01(\tR\x05value\x12 \n" +
+	"\vtransaction\x18\x05 \x01(\tR\vtransaction\"\x12\n" +
+	"\x10SetValueResponse\"|\n" +
 	"\x04Lost\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x10\n" +
 	"\x03key\x18\x02 \x01(\tR\x03key\x12\x14\n" +
 	"\x05token\x18\x03 \x01(\tR\x05token\x12\x16\n" +
-	"\x06reason\x18\x04 \x01(\tR\x06reason\"f\n" +
+	"\x06reason\x18\x04 \x01(\tR\x06reason\x12 \n" +
+	"\vtransaction\x18\x05 \x01(\tR\vtransaction\"\xe4\x01\n" +
 	"\vHoldRequest\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05label\x18\x02 \x01(\tR\x05label\x12-\n" +
-	"\x04wait\x18\x03 \x01(\v2\x19.google.protobuf.DurationR\x04wait\"\xc1\x01\n" +
+	"\x04wait\x18\x03 \x01(\v2\x19.google.protobuf.DurationR\x04wait\x12\x16\n" +
+	"\x06shared\x18\x04 \x01(\bR\x06shared\x12\x19\n" +
+	"\x05units\x18\x05 \x01(\rH\x00R\x05units\x88\x01\x01\x12\x13\n" +
+	"\x02of\x18\x06 \x01(\rH\x01R\x02of\x88\x01\x01\x12\x19\n" +
+	"\x05value\x18\a \x01(\tH\x02R\x05value\x88\x01\x01B\b\n" +
+	"\x06_unitsB\x05\n" +
+	"\x03_ofB\b\n" +
+	"\x06_value\"\xf7\x01\n" +
 	"\fHoldResponse\x12-\n" +
 	"\awaiting\x18\x01 \x01(\v2\x11.stile.v1.WaitingH\x00R\awaiting\x12$\n" +
 	"\x04held\x18\x02 \x01(\v2\x0e.stile.v1.HeldH\x00R\x04held\x12-\n" +
 	"\arenewed\x18\x03 \x01(\v2\x11.stile.v1.RenewedH\x00R\arenewed\x12$\n" +
-	"\x04lost\x18\x04 \x01(\v2\x0e.stile.v1.LostH\x00R\x04lostB\a\n" +
+	"\x04lost\x18\x04 \x01(\v2\x0e.stile.v1.LostH\x00R\x04lost\x124\n" +
+	"\n" +
+	"must_abort\x18\x05 \x01(\v2\x13.stile.v1.MustAbortH\x00R\tmustAbortB\a\n" +
 	"\x05event\"A\n" +
 	"\aRenewed\x126\n" +
 	"\tvalid_for\x18\x01 \x01(\v2\x19.google.protobuf.DurationR\bvalidFor\"\x0f\n" +
@@ -2425,14 +3661,15 @@ const file_stile_v1_stile_proto_rawDesc = "" +
 	"\aUnasked\x12\x12\n" +
 	"\x04node\x18\x01 \x01(\tR\x04node\x12\x18\n" +
 	"\aaddress\x18\x02 \x01(\tR\aaddress\x12\x10\n" +
-	"\x03why\x18\x03 \x01(\tR\x03why\"\xbe\x01\n" +
+	"\x03why\x18\x03 \x01(\tR\x03why\"\xe8\x01\n" +
 	"\x04Lock\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1c\n" +
 	"\talgorithm\x18\x02 \x01(\tR\talgorithm\x12\x12\n" +
 	"\x04home\x18\x03 \x01(\tR\x04home\x12(\n" +
 	"\x06holder\x18\x04 \x01(\v2\x10.stile.v1.HolderR\x06holder\x12*\n" +
 	"\awaiters\x18\x05 \x03(\v2\x10.stile.v1.WaiterR\awaiters\x12\x1a\n" +
-	"\bunlisted\x18\x06 \x01(\rR\bunlisted\"\xfc\x01\n" +
+	"\bunlisted\x18\x06 \x01(\rR\bunlisted\x12(\n" +
+	"\x06others\x18\a \x03(\v2\x10.stile.v1.HolderR\x06others\"\xc6\x02\n" +
 	"\x06Holder\x12\x10\n" +
 	"\x03who\x18\x01 \x01(\tR\x03who\x12\x14\n" +
 	"\x05token\x18\x02 \x01(\tR\x05token\x124\n" +
@@ -2442,7 +3679,12 @@ const file_stile_v1_stile_proto_rawDesc = "" +
 	"\x05value\x18\x05 \x01(\tR\x05value\x12\x1a\n" +
 	"\bidentity\x18\x06 \x01(\tR\bidentity\x12\x14\n" +
 	"\x05label\x18\a \x01(\tR\x05label\x12\x12\n" +
-	"\x04node\x18\b \x01(\tR\x04node\"\xac\x01\n" +
+	"\x04node\x18\b \x01(\tR\x04node\x12\x12\n" +
+	"\x04mode\x18\t \x01(\tR\x04mode\x12\x14\n" +
+	"\x05units\x18\n" +
+	" \x01(\rR\x05units\x12\x0e\n" +
+	"\x02of\x18\v \x01(\rR\x02of\x12\x0e\n" +
+	"\x02tx\x18\f \x01(\x04R\x02tx\"\xf6\x01\n" +
 	"\x06Waiter\x12\x10\n" +
 	"\x03who\x18\x01 \x01(\tR\x03who\x128\n" +
 	"\n" +
@@ -2450,19 +3692,44 @@ const file_stile_v1_stile_proto_rawDesc = "" +
 	"\bidentity\x18\x03 \x01(\tR\bidentity\x12\x14\n" +
 	"\x05label\x18\x04 \x01(\tR\x05label\x12\x12\n" +
 	"\x04node\x18\x05 \x01(\tR\x04node\x12\x10\n" +
-	"\x03why\x18\x06 \x01(\tR\x03why\"b\n" +
+	"\x03why\x18\x06 \x01(\tR\x03why\x12\x12\n" +
+	"\x04mode\x18\a \x01(\tR\x04mode\x12\x14\n" +
+	"\x05units\x18\b \x01(\rR\x05units\x12\x0e\n" +
+	"\x02of\x18\t \x01(\rR\x02of\x12\x0e\n" +
+	"\x02tx\x18\n" +
+	" \x01(\x04R\x02tx\"b\n" +
 	"\x11WatchLocksRequest\x12\x16\n" +
 	"\x06prefix\x18\x01 \x01(\tR\x06prefix\x125\n" +
 	"\binterval\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\binterval\"\x7f\n" +
 	"\x12WatchLocksResponse\x12(\n" +
 	"\achanged\x18\x01 \x03(\v2\x0e.stile.v1.LockR\achanged\x12\x12\n" +
 	"\x04gone\x18\x02 \x03(\tR\x04gone\x12+\n" +
-	"\aunasked\x18\x03 \x03(\v2\x11.stile.v1.UnaskedR\aunasked\")\n" +
+	"\aunasked\x18\x03 \x03(\v2\x11.stile.v1.UnaskedR\aunasked\"#\n" +
+	"\rLeaderRequest\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\":\n" +
+	"\x0eLeaderResponse\x12(\n" +
+	"\x06leader\x18\x01 \x01(\v2\x10.stile.v1.LeaderR\x06leader\"X\n" +
+	"\x06Leader\x12\x12\n" +
+	"\x04term\x18\x01 \x01(\tR\x04term\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value\x12\x10\n" +
+	"\x03who\x18\x03 \x01(\tR\x03who\x12\x12\n" +
+	"\x04node\x18\x04 \x01(\tR\x04node\"*\n" +
+	"\x14ObserveLeaderRequest\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\"\x98\x01\n" +
+	"\x15ObserveLeaderResponse\x12*\n" +
+	"\x06leader\x18\x01 \x01(\v2\x10.stile.v1.LeaderH\x00R\x06leader\x12(\n" +
+	"\x04none\x18\x02 \x01(\v2\x12.stile.v1.NoLeaderH\x00R\x04none\x12 \n" +
+	"\n" +
+	"unanswered\x18\x03 \x01(\tH\x00R\n" +
+	"unansweredB\a\n" +
+	"\x05event\"\n" +
+	"\n" +
+	"\bNoLeader\")\n" +
 	"\x13ForceReleaseRequest\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\">\n" +
 	"\x14ForceReleaseResponse\x12\x10\n" +
 	"\x03who\x18\x01 \x01(\tR\x03who\x12\x14\n" +
-	"\x05token\x18\x02 \x01(\tR\x05token2\xad\x04\n" +
+	"\x05token\x18\x02 \x01(\tR\x05token2\x98\x06\n" +
 	"\x05Locks\x12J\n" +
 	"\vOpenSession\x12\x1c.stile.v1.OpenSessionRequest\x1a\x1d.stile.v1.OpenSessionResponse\x12D\n" +
 	"\tKeepAlive\x12\x1a.stile.v1.KeepAliveRequest\x1a\x1b.stile.v1.KeepAliveResponse\x12M\n" +
@@ -2471,14 +3738,20 @@ const file_stile_v1_stile_proto_rawDesc = "" +
 	"\n" +
 	"TryAcquire\x12\x1b.stile.v1.TryAcquireRequest\x1a\x1c.stile.v1.TryAcquireResponse\x12>\n" +
 	"\aRelease\x12\x18.stile.v1.ReleaseRequest\x1a\x19.stile.v1.ReleaseResponse\x12A\n" +
-	"\bSetValue\x12\x19.stile.v1.SetValueRequest\x1a\x1a.stile.v1.SetValueResponse\x127\n" +
-	"\x04Hold\x12\x15.stile.v1.HoldRequest\x1a\x16.stile.v1.HoldResponse0\x012\xe6\x02\n" +
+	"\bSetValue\x12\x19.stile.v1.SetValueRequest\x1a\x1a.stile.v1.SetValueResponse\x128\n" +
+	"\x05Begin\x12\x16.stile.v1.BeginRequest\x1a\x17.stile.v1.BeginResponse\x12;\n" +
+	"\x06Commit\x12\x17.stile.v1.CommitRequest\x1a\x18.stile.v1.CommitResponse\x128\n" +
+	"\x05Abort\x12\x16.stile.v1.AbortRequest\x1a\x17.stile.v1.AbortResponse\x128\n" +
+	"\x05Retry\x12\x16.stile.v1.RetryRequest\x1a\x17.stile.v1.RetryResponse\x127\n" +
+	"\x04Hold\x12\x15.stile.v1.HoldRequest\x1a\x16.stile.v1.HoldResponse0\x012\xf7\x03\n" +
 	"\aCluster\x12;\n" +
 	"\x06Status\x12\x17.stile.v1.StatusRequest\x1a\x18.stile.v1.StatusResponse\x12>\n" +
 	"\aMembers\x12\x18.stile.v1.MembersRequest\x1a\x19.stile.v1.MembersResponse\x12D\n" +
 	"\tListLocks\x12\x1a.stile.v1.ListLocksRequest\x1a\x1b.stile.v1.ListLocksResponse\x12I\n" +
 	"\n" +
-	"WatchLocks\x12\x1b.stile.v1.WatchLocksRequest\x1a\x1c.stile.v1.WatchLocksResponse0\x01\x12M\n" +
+	"WatchLocks\x12\x1b.stile.v1.WatchLocksRequest\x1a\x1c.stile.v1.WatchLocksResponse0\x01\x12;\n" +
+	"\x06Leader\x12\x17.stile.v1.LeaderRequest\x1a\x18.stile.v1.LeaderResponse\x12R\n" +
+	"\rObserveLeader\x12\x1e.stile.v1.ObserveLeaderRequest\x1a\x1f.stile.v1.ObserveLeaderResponse0\x01\x12M\n" +
 	"\fForceRelease\x12\x1d.stile.v1.ForceReleaseRequest\x1a\x1e.stile.v1.ForceReleaseResponseB;Z9github.com/stile-lock/stile/internal/live/gateway/stilev1b\x06proto3"
 
 var (
@@ -2493,107 +3766,144 @@ func file_stile_v1_stile_proto_rawDescGZIP() []byte {
 	return file_stile_v1_stile_proto_rawDescData
 }
 
-var file_stile_v1_stile_proto_msgTypes = make([]protoimpl.MessageInfo, 36)
+var file_stile_v1_stile_proto_msgTypes = make([]protoimpl.MessageInfo, 53)
 var file_stile_v1_stile_proto_goTypes = []any{
-	(*OpenSessionRequest)(nil),   // 0: stile.v1.OpenSessionRequest
-	(*OpenSessionResponse)(nil),  // 1: stile.v1.OpenSessionResponse
-	(*KeepAliveRequest)(nil),     // 2: stile.v1.KeepAliveRequest
-	(*KeepAliveResponse)(nil),    // 3: stile.v1.KeepAliveResponse
-	(*CloseSessionRequest)(nil),  // 4: stile.v1.CloseSessionRequest
-	(*CloseSessionResponse)(nil), // 5: stile.v1.CloseSessionResponse
-	(*AcquireRequest)(nil),       // 6: stile.v1.AcquireRequest
-	(*AcquireResponse)(nil),      // 7: stile.v1.AcquireResponse
-	(*Held)(nil),                 // 8: stile.v1.Held
-	(*Waiting)(nil),              // 9: stile.v1.Waiting
-	(*TryAcquireRequest)(nil),    // 10: stile.v1.TryAcquireRequest
-	(*TryAcquireResponse)(nil),   // 11: stile.v1.TryAcquireResponse
-	(*Busy)(nil),                 // 12: stile.v1.Busy
-	(*ReleaseRequest)(nil),       // 13: stile.v1.ReleaseRequest
-	(*ReleaseResponse)(nil),      // 14: stile.v1.ReleaseResponse
-	(*SetValueRequest)(nil),      // 15: stile.v1.SetValueRequest
-	(*SetValueResponse)(nil),     // 16: stile.v1.SetValueResponse
-	(*Lost)(nil),                 // 17: stile.v1.Lost
-	(*HoldRequest)(nil),          // 18: stile.v1.HoldRequest
-	(*HoldResponse)(nil),         // 19: stile.v1.HoldResponse
-	(*Renewed)(nil),              // 20: stile.v1.Renewed
-	(*StatusRequest)(nil),        // 21: stile.v1.StatusRequest
-	(*StatusResponse)(nil),       // 22: stile.v1.StatusResponse
-	(*MembersRequest)(nil),       // 23: stile.v1.MembersRequest
-	(*MembersResponse)(nil),      // 24: stile.v1.MembersResponse
-	(*Member)(nil),               // 25: stile.v1.Member
-	(*ListLocksRequest)(nil),     // 26: stile.v1.ListLocksRequest
-	(*ListLocksResponse)(nil),    // 27: stile.v1.ListLocksResponse
-	(*Unasked)(nil),              // 28: stile.v1.Unasked
-	(*Lock)(nil),                 // 29: stile.v1.Lock
-	(*Holder)(nil),               // 30: stile.v1.Holder
-	(*Waiter)(nil),               // 31: stile.v1.Waiter
-	(*WatchLocksRequest)(nil),    // 32: stile.v1.WatchLocksRequest
-	(*WatchLocksResponse)(nil),   // 33: stile.v1.WatchLocksResponse
-	(*ForceReleaseRequest)(nil),  // 34: stile.v1.ForceReleaseRequest
-	(*ForceReleaseResponse)(nil), // 35: stile.v1.ForceReleaseResponse
-	(*durationpb.Duration)(nil),  // 36: google.protobuf.Duration
+	(*OpenSessionRequest)(nil),    // 0: stile.v1.OpenSessionRequest
+	(*OpenSessionResponse)(nil),   // 1: stile.v1.OpenSessionResponse
+	(*KeepAliveRequest)(nil),      // 2: stile.v1.KeepAliveRequest
+	(*KeepAliveResponse)(nil),     // 3: stile.v1.KeepAliveResponse
+	(*MustAbort)(nil),             // 4: stile.v1.MustAbort
+	(*Deadlock)(nil),              // 5: stile.v1.Deadlock
+	(*Wait)(nil),                  // 6: stile.v1.Wait
+	(*CloseSessionRequest)(nil),   // 7: stile.v1.CloseSessionRequest
+	(*CloseSessionResponse)(nil),  // 8: stile.v1.CloseSessionResponse
+	(*AcquireRequest)(nil),        // 9: stile.v1.AcquireRequest
+	(*AcquireResponse)(nil),       // 10: stile.v1.AcquireResponse
+	(*BeginRequest)(nil),          // 11: stile.v1.BeginRequest
+	(*BeginResponse)(nil),         // 12: stile.v1.BeginResponse
+	(*CommitRequest)(nil),         // 13: stile.v1.CommitRequest
+	(*CommitResponse)(nil),        // 14: stile.v1.CommitResponse
+	(*AbortRequest)(nil),          // 15: stile.v1.AbortRequest
+	(*AbortResponse)(nil),         // 16: stile.v1.AbortResponse
+	(*RetryRequest)(nil),          // 17: stile.v1.RetryRequest
+	(*RetryResponse)(nil),         // 18: stile.v1.RetryResponse
+	(*Held)(nil),                  // 19: stile.v1.Held
+	(*Waiting)(nil),               // 20: stile.v1.Waiting
+	(*TryAcquireRequest)(nil),     // 21: stile.v1.TryAcquireRequest
+	(*TryAcquireResponse)(nil),    // 22: stile.v1.TryAcquireResponse
+	(*Busy)(nil),                  // 23: stile.v1.Busy
+	(*ReleaseRequest)(nil),        // 24: stile.v1.ReleaseRequest
+	(*ReleaseResponse)(nil),       // 25: stile.v1.ReleaseResponse
+	(*SetValueRequest)(nil),       // 26: stile.v1.SetValueRequest
+	(*SetValueResponse)(nil),      // 27: stile.v1.SetValueResponse
+	(*Lost)(nil),                  // 28: stile.v1.Lost
+	(*HoldRequest)(nil),           // 29: stile.v1.HoldRequest
+	(*HoldResponse)(nil),          // 30: stile.v1.HoldResponse
+	(*Renewed)(nil),               // 31: stile.v1.Renewed
+	(*StatusRequest)(nil),         // 32: stile.v1.StatusRequest
+	(*StatusResponse)(nil),        // 33: stile.v1.StatusResponse
+	(*MembersRequest)(nil),        // 34: stile.v1.MembersRequest
+	(*MembersResponse)(nil),       // 35: stile.v1.MembersResponse
+	(*Member)(nil),                // 36: stile.v1.Member
+	(*ListLocksRequest)(nil),      // 37: stile.v1.ListLocksRequest
+	(*ListLocksResponse)(nil),     // 38: stile.v1.ListLocksResponse
+	(*Unasked)(nil),               // 39: stile.v1.Unasked
+	(*Lock)(nil),                  // 40: stile.v1.Lock
+	(*Holder)(nil),                // 41: stile.v1.Holder
+	(*Waiter)(nil),                // 42: stile.v1.Waiter
+	(*WatchLocksRequest)(nil),     // 43: stile.v1.WatchLocksRequest
+	(*WatchLocksResponse)(nil),    // 44: stile.v1.WatchLocksResponse
+	(*LeaderRequest)(nil),         // 45: stile.v1.LeaderRequest
+	(*LeaderResponse)(nil),        // 46: stile.v1.LeaderResponse
+	(*Leader)(nil),                // 47: stile.v1.Leader
+	(*ObserveLeaderRequest)(nil),  // 48: stile.v1.ObserveLeaderRequest
+	(*ObserveLeaderResponse)(nil), // 49: stile.v1.ObserveLeaderResponse
+	(*NoLeader)(nil),              // 50: stile.v1.NoLeader
+	(*ForceReleaseRequest)(nil),   // 51: stile.v1.ForceReleaseRequest
+	(*ForceReleaseResponse)(nil),  // 52: stile.v1.ForceReleaseResponse
+	(*durationpb.Duration)(nil),   // 53: google.protobuf.Duration
 }
 var file_stile_v1_stile_proto_depIdxs = []int32{
-	36, // 0: stile.v1.OpenSessionRequest.length:type_name -> google.protobuf.Duration
-	36, // 1: stile.v1.OpenSessionResponse.length:type_name -> google.protobuf.Duration
-	36, // 2: stile.v1.KeepAliveResponse.valid_for:type_name -> google.protobuf.Duration
-	17, // 3: stile.v1.KeepAliveResponse.lost:type_name -> stile.v1.Lost
-	36, // 4: stile.v1.AcquireRequest.wait:type_name -> google.protobuf.Duration
-	8,  // 5: stile.v1.AcquireResponse.held:type_name -> stile.v1.Held
-	9,  // 6: stile.v1.AcquireResponse.waiting:type_name -> stile.v1.Waiting
-	36, // 7: stile.v1.Held.valid_for:type_name -> google.protobuf.Duration
-	8,  // 8: stile.v1.TryAcquireResponse.held:type_name -> stile.v1.Held
-	12, // 9: stile.v1.TryAcquireResponse.busy:type_name -> stile.v1.Busy
-	36, // 10: stile.v1.HoldRequest.wait:type_name -> google.protobuf.Duration
-	9,  // 11: stile.v1.HoldResponse.waiting:type_name -> stile.v1.Waiting
-	8,  // 12: stile.v1.HoldResponse.held:type_name -> stile.v1.Held
-	20, // 13: stile.v1.HoldResponse.renewed:type_name -> stile.v1.Renewed
-	17, // 14: stile.v1.HoldResponse.lost:type_name -> stile.v1.Lost
-	36, // 15: stile.v1.Renewed.valid_for:type_name -> google.protobuf.Duration
-	36, // 16: stile.v1.StatusResponse.lease:type_name -> google.protobuf.Duration
-	36, // 17: stile.v1.StatusResponse.lease_left:type_name -> google.protobuf.Duration
-	25, // 18: stile.v1.MembersResponse.members:type_name -> stile.v1.Member
-	29, // 19: stile.v1.ListLocksResponse.locks:type_name -> stile.v1.Lock
-	28, // 20: stile.v1.ListLocksResponse.unasked:type_name -> stile.v1.Unasked
-	30, // 21: stile.v1.Lock.holder:type_name -> stile.v1.Holder
-	31, // 22: stile.v1.Lock.waiters:type_name -> stile.v1.Waiter
-	36, // 23: stile.v1.Holder.held_for:type_name -> google.protobuf.Duration
-	36, // 24: stile.v1.Holder.lease_left:type_name -> google.protobuf.Duration
-	36, // 25: stile.v1.Waiter.waited_for:type_name -> google.protobuf.Duration
-	36, // 26: stile.v1.WatchLocksRequest.interval:type_name -> google.protobuf.Duration
-	29, // 27: stile.v1.WatchLocksResponse.changed:type_name -> stile.v1.Lock
-	28, // 28: stile.v1.WatchLocksResponse.unasked:type_name -> stile.v1.Unasked
-	0,  // 29: stile.v1.Locks.OpenSession:input_type -> stile.v1.OpenSessionRequest
-	2,  // 30: stile.v1.Locks.KeepAlive:input_type -> stile.v1.KeepAliveRequest
-	4,  // 31: stile.v1.Locks.CloseSession:input_type -> stile.v1.CloseSessionRequest
-	6,  // 32: stile.v1.Locks.Acquire:input_type -> stile.v1.AcquireRequest
-	10, // 33: stile.v1.Locks.TryAcquire:input_type -> stile.v1.TryAcquireRequest
-	13, // 34: stile.v1.Locks.Release:input_type -> stile.v1.ReleaseRequest
-	15, // 35: stile.v1.Locks.SetValue:input_type -> stile.v1.SetValueRequest
-	18, // 36: stile.v1.Locks.Hold:input_type -> stile.v1.HoldRequest
-	21, // 37: stile.v1.Cluster.Status:input_type -> stile.v1.StatusRequest
-	23, // 38: stile.v1.Cluster.Members:input_type -> stile.v1.MembersRequest
-	26, // 39: stile.v1.Cluster.ListLocks:input_type -> stile.v1.ListLocksRequest
-	32, // 40: stile.v1.Cluster.WatchLocks:input_type -> stile.v1.WatchLocksRequest
-	34, // 41: stile.v1.Cluster.ForceRelease:input_type -> stile.v1.ForceReleaseRequest
-	1,  // 42: stile.v1.Locks.OpenSession:output_type -> stile.v1.OpenSessionResponse
-	3,  // 43: stile.v1.Locks.KeepAlive:output_type -> stile.v1.KeepAliveResponse
-	5,  // 44: stile.v1.Locks.CloseSession:output_type -> stile.v1.CloseSessionResponse
-	7,  // 45: stile.v1.Locks.Acquire:output_type -> stile.v1.AcquireResponse
-	11, // 46: stile.v1.Locks.TryAcquire:output_type -> stile.v1.TryAcquireResponse
-	14, // 47: stile.v1.Locks.Release:output_type -> stile.v1.ReleaseResponse
-	16, // 48: stile.v1.Locks.SetValue:output_type -> stile.v1.SetValueResponse
-	19, // 49: stile.v1.Locks.Hold:output_type -> stile.v1.HoldResponse
-	22, // 50: stile.v1.Cluster.Status:output_type -> stile.v1.StatusResponse
-	24, // 51: stile.v1.Cluster.Members:output_type -> stile.v1.MembersResponse
-	27, // 52: stile.v1.Cluster.ListLocks:output_type -> stile.v1.ListLocksResponse
-	33, // 53: stile.v1.Cluster.WatchLocks:output_type -> stile.v1.WatchLocksResponse
-	35, // 54: stile.v1.Cluster.ForceRelease:output_type -> stile.v1.ForceReleaseResponse
-	42, // [42:55] is the sub-list for method output_type
-	29, // [29:42] is the sub-list for method input_type
-	29, // [29:29] is the sub-list for extension type_name
-	29, // [29:29] is the sub-list for extension extendee
-	0,  // [0:29] is the sub-list for field type_name
+	53, // 0: stile.v1.OpenSessionRequest.length:type_name -> google.protobuf.Duration
+	53, // 1: stile.v1.OpenSessionResponse.length:type_name -> google.protobuf.Duration
+	53, // 2: stile.v1.KeepAliveResponse.valid_for:type_name -> google.protobuf.Duration
+	28, // 3: stile.v1.KeepAliveResponse.lost:type_name -> stile.v1.Lost
+	4,  // 4: stile.v1.KeepAliveResponse.must_abort:type_name -> stile.v1.MustAbort
+	5,  // 5: stile.v1.MustAbort.deadlock:type_name -> stile.v1.Deadlock
+	6,  // 6: stile.v1.Deadlock.waits:type_name -> stile.v1.Wait
+	53, // 7: stile.v1.AcquireRequest.wait:type_name -> google.protobuf.Duration
+	19, // 8: stile.v1.AcquireResponse.held:type_name -> stile.v1.Held
+	20, // 9: stile.v1.AcquireResponse.waiting:type_name -> stile.v1.Waiting
+	53, // 10: stile.v1.Held.valid_for:type_name -> google.protobuf.Duration
+	19, // 11: stile.v1.TryAcquireResponse.held:type_name -> stile.v1.Held
+	23, // 12: stile.v1.TryAcquireResponse.busy:type_name -> stile.v1.Busy
+	53, // 13: stile.v1.HoldRequest.wait:type_name -> google.protobuf.Duration
+	20, // 14: stile.v1.HoldResponse.waiting:type_name -> stile.v1.Waiting
+	19, // 15: stile.v1.HoldResponse.held:type_name -> stile.v1.Held
+	31, // 16: stile.v1.HoldResponse.renewed:type_name -> stile.v1.Renewed
+	28, // 17: stile.v1.HoldResponse.lost:type_name -> stile.v1.Lost
+	4,  // 18: stile.v1.HoldResponse.must_abort:type_name -> stile.v1.MustAbort
+	53, // 19: stile.v1.Renewed.valid_for:type_name -> google.protobuf.Duration
+	53, // 20: stile.v1.StatusResponse.lease:type_name -> google.protobuf.Duration
+	53, // 21: stile.v1.StatusResponse.lease_left:type_name -> google.protobuf.Duration
+	36, // 22: stile.v1.MembersResponse.members:type_name -> stile.v1.Member
+	40, // 23: stile.v1.ListLocksResponse.locks:type_name -> stile.v1.Lock
+	39, // 24: stile.v1.ListLocksResponse.unasked:type_name -> stile.v1.Unasked
+	41, // 25: stile.v1.Lock.holder:type_name -> stile.v1.Holder
+	42, // 26: stile.v1.Lock.waiters:type_name -> stile.v1.Waiter
+	41, // 27: stile.v1.Lock.others:type_name -> stile.v1.Holder
+	53, // 28: stile.v1.Holder.held_for:type_name -> google.protobuf.Duration
+	53, // 29: stile.v1.Holder.lease_left:type_name -> google.protobuf.Duration
+	53, // 30: stile.v1.Waiter.waited_for:type_name -> google.protobuf.Duration
+	53, // 31: stile.v1.WatchLocksRequest.interval:type_name -> google.protobuf.Duration
+	40, // 32: stile.v1.WatchLocksResponse.changed:type_name -> stile.v1.Lock
+	39, // 33: stile.v1.WatchLocksResponse.unasked:type_name -> stile.v1.Unasked
+	47, // 34: stile.v1.LeaderResponse.leader:type_name -> stile.v1.Leader
+	47, // 35: stile.v1.ObserveLeaderResponse.leader:type_name -> stile.v1.Leader
+	50, // 36: stile.v1.ObserveLeaderResponse.none:type_name -> stile.v1.NoLeader
+	0,  // 37: stile.v1.Locks.OpenSession:input_type -> stile.v1.OpenSessionRequest
+	2,  // 38: stile.v1.Locks.KeepAlive:input_type -> stile.v1.KeepAliveRequest
+	7,  // 39: stile.v1.Locks.CloseSession:input_type -> stile.v1.CloseSessionRequest
+	9,  // 40: stile.v1.Locks.Acquire:input_type -> stile.v1.AcquireRequest
+	21, // 41: stile.v1.Locks.TryAcquire:input_type -> stile.v1.TryAcquireRequest
+	24, // 42: stile.v1.Locks.Release:input_type -> stile.v1.ReleaseRequest
+	26, // 43: stile.v1.Locks.SetValue:input_type -> stile.v1.SetValueRequest
+	11, // 44: stile.v1.Locks.Begin:input_type -> stile.v1.BeginRequest
+	13, // 45: stile.v1.Locks.Commit:input_type -> stile.v1.CommitRequest
+	15, // 46: stile.v1.Locks.Abort:input_type -> stile.v1.AbortRequest
+	17, // 47: stile.v1.Locks.Retry:input_type -> stile.v1.RetryRequest
+	29, // 48: stile.v1.Locks.Hold:input_type -> stile.v1.HoldRequest
+	32, // 49: stile.v1.Cluster.Status:input_type -> stile.v1.StatusRequest
+	34, // 50: stile.v1.Cluster.Members:input_type -> stile.v1.MembersRequest
+	37, // 51: stile.v1.Cluster.ListLocks:input_type -> stile.v1.ListLocksRequest
+	43, // 52: stile.v1.Cluster.WatchLocks:input_type -> stile.v1.WatchLocksRequest
+	45, // 53: stile.v1.Cluster.Leader:input_type -> stile.v1.LeaderRequest
+	48, // 54: stile.v1.Cluster.ObserveLeader:input_type -> stile.v1.ObserveLeaderRequest
+	51, // 55: stile.v1.Cluster.ForceRelease:input_type -> stile.v1.ForceReleaseRequest
+	1,  // 56: stile.v1.Locks.OpenSession:output_type -> stile.v1.OpenSessionResponse
+	3,  // 57: stile.v1.Locks.KeepAlive:output_type -> stile.v1.KeepAliveResponse
+	8,  // 58: stile.v1.Locks.CloseSession:output_type -> stile.v1.CloseSessionResponse
+	10, // 59: stile.v1.Locks.Acquire:output_type -> stile.v1.AcquireResponse
+	22, // 60: stile.v1.Locks.TryAcquire:output_type -> stile.v1.TryAcquireResponse
+	25, // 61: stile.v1.Locks.Release:output_type -> stile.v1.ReleaseResponse
+	27, // 62: stile.v1.Locks.SetValue:output_type -> stile.v1.SetValueResponse
+	12, // 63: stile.v1.Locks.Begin:output_type -> stile.v1.BeginResponse
+	14, // 64: stile.v1.Locks.Commit:output_type -> stile.v1.CommitResponse
+	16, // 65: stile.v1.Locks.Abort:output_type -> stile.v1.AbortResponse
+	18, // 66: stile.v1.Locks.Retry:output_type -> stile.v1.RetryResponse
+	30, // 67: stile.v1.Locks.Hold:output_type -> stile.v1.HoldResponse
+	33, // 68: stile.v1.Cluster.Status:output_type -> stile.v1.StatusResponse
+	35, // 69: stile.v1.Cluster.Members:output_type -> stile.v1.MembersResponse
+	38, // 70: stile.v1.Cluster.ListLocks:output_type -> stile.v1.ListLocksResponse
+	44, // 71: stile.v1.Cluster.WatchLocks:output_type -> stile.v1.WatchLocksResponse
+	46, // 72: stile.v1.Cluster.Leader:output_type -> stile.v1.LeaderResponse
+	49, // 73: stile.v1.Cluster.ObserveLeader:output_type -> stile.v1.ObserveLeaderResponse
+	52, // 74: stile.v1.Cluster.ForceRelease:output_type -> stile.v1.ForceReleaseResponse
+	56, // [56:75] is the sub-list for method output_type
+	37, // [37:56] is the sub-list for method input_type
+	37, // [37:37] is the sub-list for extension type_name
+	37, // [37:37] is the sub-list for extension extendee
+	0,  // [0:37] is the sub-list for field type_name
 }
 
 func init() { file_stile_v1_stile_proto_init() }
@@ -2601,19 +3911,28 @@ func file_stile_v1_stile_proto_init() {
 	if File_stile_v1_stile_proto != nil {
 		return
 	}
-	file_stile_v1_stile_proto_msgTypes[7].OneofWrappers = []any{
+	file_stile_v1_stile_proto_msgTypes[9].OneofWrappers = []any{}
+	file_stile_v1_stile_proto_msgTypes[10].OneofWrappers = []any{
 		(*AcquireResponse_Held)(nil),
 		(*AcquireResponse_Waiting)(nil),
 	}
-	file_stile_v1_stile_proto_msgTypes[11].OneofWrappers = []any{
+	file_stile_v1_stile_proto_msgTypes[21].OneofWrappers = []any{}
+	file_stile_v1_stile_proto_msgTypes[22].OneofWrappers = []any{
 		(*TryAcquireResponse_Held)(nil),
 		(*TryAcquireResponse_Busy)(nil),
 	}
-	file_stile_v1_stile_proto_msgTypes[19].OneofWrappers = []any{
+	file_stile_v1_stile_proto_msgTypes[29].OneofWrappers = []any{}
+	file_stile_v1_stile_proto_msgTypes[30].OneofWrappers = []any{
 		(*HoldResponse_Waiting)(nil),
 		(*HoldResponse_Held)(nil),
 		(*HoldResponse_Renewed)(nil),
 		(*HoldResponse_Lost)(nil),
+		(*HoldResponse_MustAbort)(nil),
+	}
+	file_stile_v1_stile_proto_msgTypes[49].OneofWrappers = []any{
+		(*ObserveLeaderResponse_Leader)(nil),
+		(*ObserveLeaderResponse_None)(nil),
+		(*ObserveLeaderResponse_Unanswered)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -2621,7 +3940,7 @@ func file_stile_v1_stile_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_stile_v1_stile_proto_rawDesc), len(file_stile_v1_stile_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   36,
+			NumMessages:   53,
 			NumExtensions: 0,
 			NumServices:   2,
 		},
