@@ -222,7 +222,7 @@ type requestKey struct {
 	key string
 }
 
-// id returns the key of the request that a call is about. It is known when a has a key.
+// id identifies the request that a call is about, once the call has a key.
 func (a *ask) id() requestKey { return requestKey{a.tx, a.key} }
 
 // A request is a request for a lock. It ends when it is released, or refused, or when no
