@@ -52,7 +52,7 @@ func (c *trial) keeps() (end func() error) {
 		}
 		select {
 		case err := <-waited:
-			return errors.Join(append(all, fmt.Errorf("the waiting transaction waits no longer: %w", err))...)
+			return errors.Join(append(all, fmt.Errorf("the waiting transaction waits no longer: %v", err))...)
 		default:
 		}
 		for _, tx := range txs {
