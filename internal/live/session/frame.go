@@ -130,7 +130,7 @@ const (
 	OtherMethod // the transaction holds locks with another method against deadlock
 	OutOfOrder  // the transaction holds a lock with a later name
 
-	Moved       // reported only by the client: the transaction holds locks that it could not take along to another node
+	Moved       // reported only by the client: the transaction has lost a lock, or has one that another node cannot take over
 	Late        // the same: its maximum wait is over
 	Unreachable // no node was reachable for too long
 	whys
@@ -163,7 +163,7 @@ var whyNames = [...]string{
 	member.ErrReentrant.Error(),
 	member.ErrMethods.Error(),
 	member.ErrOrder.Error(),
-	"the transaction holds locks through a node that the client has lost, and another node cannot take them over: abort it, and begin again",
+	"the client has lost its node, and another one cannot take over the transaction's locks: abort it, and begin again",
 	"the maximum wait is over",
 	"no node could be reached",
 }
