@@ -38,9 +38,9 @@ func (l locker) Begin(ctx context.Context) (*Tx, error) {
 
 // Transact calls f with a transaction, and commits it if f returns nil. If the transaction
 // must abort because of ErrDeadlock, Transact aborts it and calls f again, with the same
-// age, until the outcome is another one. It also does so if a client loses the node that it
-// holds the locks through before f has acquired them all. The context that f gets is
-// Tx.Context. If f returns an error, the transaction is aborted.
+// age, until the outcome is another one. It also does so if a client loses its node before f
+// has acquired all locks, and another node cannot take over those that it has. The context
+// that f gets is Tx.Context. If f returns an error, the transaction is aborted.
 func (l locker) Transact(ctx context.Context, f func(ctx context.Context, tx *Tx) error) error {
 	tx, err := l.Begin(ctx)
 	if err != nil {

@@ -97,6 +97,7 @@ type Hold struct {
 	Request
 	Epoch, Count uint64 // fencing token; higher than those of all grants before
 	Wounded      bool   // whether the transaction has been ordered to abort
+	Elsewhere    bool   // whether suspects may have the same hold: then it says nothing about them
 }
 
 // An Arc is an edge of a local wait-for graph: From waits for To, either because To holds
@@ -149,6 +150,8 @@ type policy struct {
 //			effects = k.Release(in.Attempt)
 //		case report: // of a member that was in the view before
 //			effects = k.Report(in.Member, in.Holds, in.Waits)
+//		case claim: // of a holder that has moved from one member to another
+//			effects, _ = k.Claim(in.Hold, in.Member)
 //		case over: // the lease of an evicted member
 //			effects = k.Over(in.Member)
 //		}
@@ -165,16 +168,26 @@ type policy struct {
 // A Keeper lives as long as a view, and begins with an empty book. What it does not know
 // is what the suspects hold: members of the earlier view that have not reported yet, and
 // evicted members whose lease may still run. Report and Over clear them.
+//
+// A hold is identified by its token. A holder that has moved from one member to another may
+// have it through both for a while: each of the two releases it, and it ends with the last.
 type Keeper struct {
 	policy
 	epoch    uint64
 	units    int // of a semaphore; otherwise 0
 	count    uint64
 	holds    []Hold
+	owners   []owner   // of holds that several members have, those that do not name them
 	queue    []Request // in order of arrival
 	suspects []uint64
 	most     int  // units that the suspects hold at most, together
 	readers  bool // whether a report has shown that the suspects hold nothing exclusively
+}
+
+// An owner is an attempt by which a member has a hold that another member has too.
+type owner struct {
+	Attempt
+	epoch, count uint64 // token of the hold
 }
 
 // A KeeperConfig says how a keeper begins.
@@ -279,9 +292,16 @@ func (k *Keeper) Release(who Attempt) []Effect {
 	return k.settle()
 }
 
-// end removes requests and holds, and reports whether there were any.
+// end removes requests and holds, and reports whether there were any. A hold that has
+// another owner stays.
 func (k *Keeper) end(gone func(a Attempt) bool) bool {
 	n := len(k.holds) + len(k.queue)
+	k.owners = slices.DeleteFunc(k.owners, func(o owner) bool { return gone(o.Attempt) })
+	for i := range k.holds {
+		if h := &k.holds[i]; gone(h.Attempt) {
+			k.inherit(h)
+		}
+	}
 	k.holds = slices.DeleteFunc(k.holds, func(h Hold) bool { return gone(h.Attempt) })
 	k.queue = slices.DeleteFunc(k.queue, func(r Request) bool { return gone(r.Attempt) })
 	return n > len(k.holds)+len(k.queue)
@@ -292,12 +312,15 @@ func (k *Keeper) end(gone func(a Attempt) bool) bool {
 // others wait. Holds enter the book as they are. Beyond that a hold testifies about all
 // suspects: beside an exclusive one they hold nothing, beside a shared one nothing
 // exclusively, and beside units no more than the rest. The testimony stays valid
-// after the hold is released, because it is about the earlier view.
+// after the hold is released, because it is about the earlier view. A hold that suspects
+// may have too, because its holder has moved, does not testify.
 func (k *Keeper) Report(member uint64, holds []Hold, waits []Request) []Effect {
 	k.clear(member)
 	for _, h := range holds {
 		h.Wounded = false // the order to abort may be lost: it is sent again
-		k.holds = append(k.holds, h)
+		if known := k.enter(h); known || h.Elsewhere {
+			continue
+		}
 		k.readers = true
 		k.most -= k.amount(h.Mode)
 	}
@@ -309,6 +332,61 @@ func (k *Keeper) Report(member uint64, holds []Hold, waits []Request) []Effect {
 	}
 	return k.settle()
 }
+
+// enter adds a hold to the book, and reports whether it was there already: then the attempt
+// becomes the one that is known to have it, and the earlier one another owner.
+func (k *Keeper) enter(h Hold) (known bool) {
+	i := k.with(&h)
+	if i < 0 {
+		k.holds = append(k.holds, h)
+		return false
+	}
+	was := &k.holds[i]
+	k.owners = append(k.owners, owner{was.Attempt, was.Epoch, was.Count})
+	was.Attempt, was.Wounded = h.Attempt, false
+	return true
+}
+
+// with returns the index of the hold with the same token, or -1. Counts begin at 1.
+func (k *Keeper) with(h *Hold) int {
+	return slices.IndexFunc(k.holds, func(o Hold) bool { return o.Epoch == h.Epoch && o.Count == h.Count && o.Count > 0 })
+}
+
+// inherit gives a hold to the owner that was added last, if there is one.
+func (k *Keeper) inherit(h *Hold) {
+	for i, o := range slices.Backward(k.owners) {
+		if o.epoch == h.Epoch && o.count == h.Count {
+			h.Attempt, h.Wounded = o.Attempt, false
+			k.owners = slices.Delete(k.owners, i, i+1)
+			return
+		}
+	}
+}
+
+// Claim handles the claim of a holder that has moved to another member, and reports whether
+// it is honoured. The attempt is the one at that member. Through is the member by which the
+// hold was known before.
+//
+// If the hold is in the book, the claiming member has it too. If it is not, it can only be
+// one that a suspect has not reported: as long as that is a suspect, nothing was granted
+// that is incompatible with it. Otherwise the hold is over. A claim does not testify,
+// because it may be late: its holder may have given up meanwhile, or be about to.
+func (k *Keeper) Claim(h Hold, through uint64) (effects []Effect, ok bool) {
+	if i := k.with(&h); i >= 0 {
+		ok = k.holds[i].Mode == h.Mode
+	} else {
+		ok = slices.Contains(k.suspects, through) && h.Mode.Check(k.units) == nil && k.fits(&h.Request) && k.amount(h.Mode) <= k.most
+	}
+	if !ok {
+		return nil, false
+	}
+	h.Wounded, h.Elsewhere = false, true
+	k.enter(h)
+	return k.settle(), true
+}
+
+// Has reports whether the hold with a token is in the book.
+func (k *Keeper) Has(epoch, count uint64) bool { return k.with(&Hold{Epoch: epoch, Count: count}) >= 0 }
 
 // Over handles the end of an evicted member's lease, after which it holds nothing.
 func (k *Keeper) Over(member uint64) []Effect {

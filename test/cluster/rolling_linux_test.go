@@ -106,6 +106,7 @@ func testLoad(t *testing.T) string {
 	for i := range still { // each holds a lock of its own, over several restarts
 		use(ctx, busy+i, i, func() string { return fmt.Sprint("still ", i) }, func() time.Duration { return min(*rolling/2, time.Minute) })
 	}
+	kept := c.keeps()
 	begun, rounds := time.Now(), 0
 	var most time.Duration
 	for ; rounds == 0 || time.Since(begun) < *rolling; rounds++ {
@@ -116,6 +117,9 @@ func testLoad(t *testing.T) string {
 		}
 	}
 	took := time.Since(begun)
+	if err := kept(); err != nil {
+		t.Errorf("kept locks: %v", err)
+	}
 	cancel()
 	wg.Wait()
 	if err := c.ledger.err(); err != nil {
@@ -127,7 +131,9 @@ func testLoad(t *testing.T) string {
 For %.1f minutes, three nodes were stopped with TERM and started again in turn: %d restarts. The lease was
 %v. %d clients contended for %d locks, and %d clients held a lock each for a minute at a time. Of %d
 holds, %d were lost; of the requests, none failed. The longest wait for a lock was %.1f s, and the
-longest restart took %.1f s.
+longest restart took %.1f s. Three more clients held kept locks all the time: a shared one, units of a
+semaphore, and two locks each in transactions, one of which waited for another. They lost none of them, and
+all transactions committed.
 
 `, took.Minutes(), 3*rounds, usual, busy, names, still, b.entries, b.lost, b.waited.Seconds(), most.Seconds())
 }

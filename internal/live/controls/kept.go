@@ -6,6 +6,7 @@ const (
 	bookFile   = "internal/live/member/book.go"
 	detectFile = "internal/live/member/detect.go"
 	keeperFile = "algorithm/deadlock/keeper.go"
+	keptClaims = "internal/live/member/keptclaim.go"
 )
 
 // keptControls breaks rules about kept locks.
@@ -25,13 +26,13 @@ func keptControls() []Control {
 		{
 			Name: "KeptHoldUnreported", Section: "19", Text: "a report lacks the holds of kept locks",
 			Rewrites: []Rewrite{{bookFile, `		if p.state >= holds {
-			x.token = p.token
+			x.token, x.by = p.token, p.by
 		}
 `, `		if p.state >= holds {
-			if broken("KeptHoldUnreported") || p.state == lapsed && broken("KeptLapsedUnreported") {
+			if broken("KeptHoldUnreported") || p.state == lapsed && broken("KeptLapsedUnreported") || p.by == byClaim && broken("KeptClaimUnreported") {
 				continue
 			}
-			x.token = p.token
+			x.token, x.by = p.token, p.by
 		} else if broken("KeptWaitUnreported") {
 			continue
 		}
@@ -178,6 +179,86 @@ func keptControls() []Control {
 		}
 `}},
 			Tests: []Test{storm("kept", 40)},
+		},
+	}
+}
+
+// keptClaimControls breaks rules about claims of kept locks. The rewrite of
+// KeptClaimUnreported is part of KeptHoldUnreported.
+func keptClaimControls() []Control {
+	return []Control{
+		{
+			Name: "KeptClaimCleared", Section: "19", Text: "a home honours the claim of a kept lock that rests on a ghost whose lease has expired",
+			Rewrites: []Rewrite{
+				{keptClaims, `slices.Contains(b.keeper.Suspects(), uint64(ghost)) && c.hold`, `(slices.Contains(b.keeper.Suspects(), uint64(ghost)) || broken("KeptClaimCleared")) && c.hold`},
+				{keeperFile, `		ok = slices.Contains(k.suspects, through) && h.Mode`, `		ok = (slices.Contains(k.suspects, through) || broken("KeptClaimCleared")) && h.Mode`},
+			},
+			Tests: []Test{test(memberPackage, "TestKeptClaimRefused")},
+		},
+		{
+			Name: "KeptClaimClosed", Section: "19", Text: "a home honours a claim after it has closed the book of the lock",
+			Rewrites: []Rewrite{{keptClaims, `	if !known && !e.table.lock(b.lock).is(opened) && `, `	if !known && (!e.table.lock(b.lock).is(opened) || broken("KeptClaimClosed")) && `}},
+			Tests:    []Test{test(memberPackage, "TestKeptClaimStruckOut")},
+		},
+		{
+			Name: "KeptClaimTwice", Section: "19", Text: "a hold that two members have counts twice",
+			Rewrites: []Rewrite{{keeperFile, `	if i < 0 {
+		k.holds = append(k.holds, h)
+		return false
+`, `	if i < 0 || broken("KeptClaimTwice") {
+		k.holds = append(k.holds, h)
+		return false
+`}},
+			Tests: []Test{test(memberPackage, "TestKeptClaim")},
+		},
+		{
+			Name: "KeptClaimEnded", Section: "19", Text: "a hold that two members have ends when the first of them ends it",
+			Rewrites: []Rewrite{
+				{keeperFile, `		if h := &k.holds[i]; gone(h.Attempt) {
+`, `		if h := &k.holds[i]; gone(h.Attempt) && !broken("KeptClaimEnded") {
+`},
+				{keeperFile, `	k.owners = slices.DeleteFunc(k.owners, func(o owner) bool { return gone(o.Attempt) })
+`, `	if broken("KeptClaimEnded") {
+		for _, o := range k.owners {
+			if gone(o.Attempt) {
+				k.holds = slices.DeleteFunc(k.holds, func(h Hold) bool { return h.Epoch == o.epoch && h.Count == o.count })
+			}
+		}
+	}
+	k.owners = slices.DeleteFunc(k.owners, func(o owner) bool { return gone(o.Attempt) })
+`},
+			},
+			Tests: []Test{test(memberPackage, "TestKeptClaim"), test(memberPackage, "TestKeptClaimEndsFirst"), test(memberPackage, "TestKeptClaimModel"), storm("moves", 40)},
+		},
+		{
+			Name: "KeptClaimAnyToken", Section: "19", Text: "a home honours a claim if the lock is held, with whatever token",
+			Rewrites: []Rewrite{{keeperFile, `func(o Hold) bool { return o.Epoch == h.Epoch && o.Count == h.Count && o.Count > 0 })`, `func(o Hold) bool {
+		return (o.Epoch == h.Epoch && o.Count == h.Count || broken("KeptClaimAnyToken")) && o.Count > 0
+	})`}},
+			Tests: []Test{test(memberPackage, "TestKeptClaimRefused")},
+		},
+		{
+			Name: "KeptClaimTestifies", Section: "19", Text: "a report of a hold that a client has claimed shows that others have nothing",
+			Rewrites: []Rewrite{{bookFile, `	return x.by == byClaim || x.by == byClient && x.token`, `	return x.by == byClaim && !broken("KeptClaimTestifies") || x.by == byClient && !broken("KeptOlderTestifies") && x.token`}},
+			Tests:    []Test{test(memberPackage, "TestKeptClaimProvesNothing")},
+		},
+		{
+			Name: "KeptOlderTestifies", Section: "19", Text: "a report of a client's hold from an older view shows that others have nothing", // in the rewrite above
+			Tests: []Test{test(memberPackage, "TestKeptClaimProvesNothing")},
+		},
+		{
+			Name: "KeptClaimUnreported", Section: "19", Text: "a report lacks the kept locks that clients have claimed",
+			Tests: []Test{test(memberPackage, "TestKeptClaim")},
+		},
+		{
+			Name: "KeptClaimHasty", Section: "19", Text: "the claim of a kept lock does not wait for reports",
+			Rewrites: []Rewrite{{keptClaims, `	return slices.ContainsFunc(b.keeper.Suspects(), `, `	return !broken("KeptClaimHasty") && slices.ContainsFunc(b.keeper.Suspects(), `}},
+			Tests:    []Test{test(memberPackage, "TestKeptClaimWaits")},
+		},
+		{
+			Name: "KeptClaimInOwnView", Section: "19", Text: "a kept lock is claimed in the view in which it was acquired",
+			Rewrites: []Rewrite{{keptClaims, `e.view.Epoch <= p.token.Epoch || `, `e.view.Epoch <= p.token.Epoch && !broken("KeptClaimInOwnView") || `}},
+			Tests:    []Test{test(memberPackage, "TestKeptClaim")},
 		},
 	}
 }

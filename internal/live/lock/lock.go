@@ -51,8 +51,8 @@ var (
 	// ErrDeadlock means that the transaction must abort. The error is a Deadlock.
 	ErrDeadlock = errors.New("the transaction must abort, because of a deadlock or to prevent one")
 	// ErrMoved means that a transaction cannot go on, because all its locks must be held through
-	// one node.
-	ErrMoved = errors.New("the transaction holds locks through a node that is lost: abort it, and begin again")
+	// one node: the client has lost its node, and another one cannot take over one of the locks.
+	ErrMoved = errors.New("the client has lost its node, and another one cannot take over the transaction's locks: abort it, and begin again")
 )
 
 // Done returns the error of a context that is done, together with its cause if that

@@ -18,6 +18,7 @@ type book struct {
 	place  int // among the epoch's books
 	units  int
 	where  map[txID]int // ranks of the members through which its transactions have or want it
+	asked  []keptClaim  // claims that wait
 }
 
 // A txID identifies a transaction.
@@ -102,6 +103,7 @@ func (m *Member) ended(n int32, rank int, who deadlock.Attempt, last int) {
 		return // it was refused, or died
 	}
 	delete(b.where, idOf(who))
+	b.asked = slices.DeleteFunc(b.asked, func(c keptClaim) bool { return c.hold.Attempt == who })
 	if paths := m.pathsOf(n); paths != nil {
 		over := who
 		over.Seq = last
@@ -111,12 +113,14 @@ func (m *Member) ended(n int32, rank int, who deadlock.Attempt, last int) {
 	m.shelve(b)
 }
 
-// shelve drops a book in which nothing is written.
+// shelve drops a book in which nothing is written. Claims are refused from then on, because
+// the lock may have been granted and released.
 func (m *Member) shelve(b *book) {
 	e := m.epoch
 	if !b.keeper.Idle() || e.books[b.lock] != b {
 		return
 	}
+	e.table.lock(b.lock).flags |= opened
 	delete(e.books, b.lock)
 	last := e.bookList[len(e.bookList)-1]
 	e.bookList[b.place], last.place = last, b.place
@@ -210,6 +214,7 @@ type keptLine struct {
 	units int
 	deadlock.Request
 	token Token // none if it waits
+	by    by    // of a hold
 }
 
 // carryKept prepares the requests for kept locks for a new view. What was granted but not
@@ -217,6 +222,7 @@ type keptLine struct {
 // wait.
 func (m *Member) carryKept() {
 	m.kept.each(func(p *part) {
+		p.owed = true
 		s := m.epoch.schoolOf(p.name)
 		if s.method == nil {
 			m.disown(p)
@@ -232,7 +238,6 @@ func (m *Member) carryKept() {
 			p.waits = 0
 			m.nudgeLater(p)
 		}
-		p.owed = true
 		if p.state == wants && p.try {
 			m.Out.Events = append(m.Out.Events, Event{Ticket: p.w.ticket, Kind: Recovering})
 			m.drops(p)
@@ -241,6 +246,9 @@ func (m *Member) carryKept() {
 	e := m.epoch
 	byHome := make([][]*part, len(e.view.Members))
 	for _, p := range m.kept.parts {
+		if p.state == claiming {
+			continue // a claim follows the report
+		}
 		home := e.view.Home(p.name)
 		byHome[home] = append(byHome[home], p)
 	}
@@ -292,7 +300,7 @@ func (m *Member) linesOf(all []*part) []keptLine {
 		m.extend(p, m.epoch.view.Home(p.name))
 		x := keptLine{name: p.name, units: p.units, Request: p.Request}
 		if p.state >= holds {
-			x.token = p.token
+			x.token, x.by = p.token, p.by
 		}
 		lines = append(lines, x)
 	}
@@ -349,7 +357,7 @@ func (m *Member) heedBook(n int32, place, rank int, lines []keptLine) error {
 				return err
 			}
 		}
-		holds = append(holds, deadlock.Hold{Request: x.Request, Epoch: x.token.Epoch, Count: x.token.Count})
+		holds = append(holds, deadlock.Hold{Request: x.Request, Epoch: x.token.Epoch, Count: x.token.Count, Elsewhere: m.epoch.elsewhere(&x)})
 		b.where[idOf(x.Attempt)] = rank
 	}
 	var waits []deadlock.Request
@@ -364,8 +372,16 @@ func (m *Member) heedBook(n int32, place, rank int, lines []keptLine) error {
 		}
 	}
 	m.carryOut(b, b.keeper.Report(uint64(place), holds, waits))
-	m.shelve(b)
+	m.settleBook(b)
 	return nil
+}
+
+// elsewhere reports whether other processes may have the same hold as the sender of a
+// report. A client that has moved may, if the sender has honoured its claim or if it may
+// have claimed the lock in a later view than the one in which it acquired it. Beside a
+// shared hold that was acquired at the sender no other is exclusive, wherever it is.
+func (e *epoch) elsewhere(x *keptLine) bool {
+	return x.by == byClaim || x.by == byClient && x.token.Epoch != e.view.BeforeEpoch && x.Mode != deadlock.Shared
 }
 
 // remake begins a book again, because a report shows that the lock has another number of
@@ -383,6 +399,9 @@ func (m *Member) remake(b *book, units int) error {
 		m.refuseKept(b.lock, b.where[idOf(r.Attempt)], r.Attempt, otherUnits)
 	}
 	b.keeper, b.units, b.where = keeper, units, map[txID]int{}
+	for _, c := range b.asked {
+		b.where[idOf(c.hold.Attempt)] = c.rank
+	}
 	return nil
 }
 
@@ -399,6 +418,6 @@ func (m *Member) keptHome(name string) (int32, error) {
 func (m *Member) clearedOf(place int) {
 	for _, b := range slices.Clone(m.epoch.bookList) {
 		m.carryOut(b, b.keeper.Over(uint64(place)))
-		m.shelve(b)
+		m.settleBook(b)
 	}
 }

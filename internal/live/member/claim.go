@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math/bits"
 	"slices"
+
+	"github.com/stile-lock/stile/algorithm/deadlock"
 )
 
 // Claims. A client that holds a lock through a member and loses that member attaches to
@@ -22,6 +24,8 @@ import (
 // knows of a later entry, by a token that was reported or claimed, or if the member that
 // the hold rests on says that it no longer has it. If that member was evicted and the
 // next holder has not reported, the home cannot know.
+//
+// Kept locks have claims of their own: see keptclaim.go.
 
 // claims is what a member knows of the claims of one lock.
 type claims struct {
@@ -59,8 +63,8 @@ type claim struct {
 // Claim claims a lock that a client holds, with this token, through other incarnations.
 // Its hold rests on the last of them. The event is Held if the home honours the claim, and
 // Lost if it is refused; the cause is Released if an operator has taken the lock from the
-// client.
-func (m *Member) Claim(now Instant, name string, t Token, client uint64, through []uint64) (Ticket, error) {
+// client. The terms are those on which a kept lock was acquired.
+func (m *Member) Claim(now Instant, name string, t Token, client uint64, through []uint64, terms Terms) (Ticket, error) {
 	m.begin(now)
 	defer m.end()
 	if err := CheckName(name); err != nil {
@@ -79,7 +83,10 @@ func (m *Member) Claim(now Instant, name string, t Token, client uint64, through
 	e := m.epoch
 	n := lockOf(e, name)
 	if e.isKept(n) {
-		return 0, ErrNotHeld // what a kept lock's home knows of a hold is not enough to honour it
+		return m.claimKept(c, n, name, t, through, terms)
+	}
+	if terms.Mode != deadlock.Exclusive || terms.Units != 0 {
+		return 0, ErrNotHeld // it was a kept one, and shared
 	}
 	u := e.use(n)
 	if u.taken() || u.claims != nil && u.claims.mine != nil && !u.claims.mine.claim.token.Less(t) {
@@ -137,6 +144,9 @@ func (m *Member) pursueAll(rank int) {
 		if u := e.found(n); u != nil && u.claims != nil && u.claims.mine != nil && int(e.table.lock(n).home) == rank {
 			m.pursue(u)
 		}
+	}
+	if rank != e.me { // what is claimed of itself follows its own report
+		m.pursueKept(rank)
 	}
 }
 

@@ -12,7 +12,7 @@ func (c *claimed) claimAt(i int, client uint64, t Token, through ...uint64) {
 	if _, err := m.Renew(m.now, client, 100*Second); err != nil {
 		c.tb.Fatal(err)
 	}
-	if _, err := m.Claim(m.now, c.name, t, client, through); err != nil {
+	if _, err := m.Claim(m.now, c.name, t, client, through, Terms{}); err != nil {
 		c.tb.Fatal(err)
 	}
 	c.take(i)

@@ -69,7 +69,7 @@ func TestClaimElsewhere(t *testing.T) {
 // claim claims the lock through b.
 func (c *claimed) claim() Ticket {
 	c.tb.Helper()
-	t, err := c.members[c.b].Claim(c.members[c.b].now, c.name, c.token, 7, []uint64{c.members[c.a].Inc})
+	t, err := c.members[c.b].Claim(c.members[c.b].now, c.name, c.token, 7, []uint64{c.members[c.a].Inc}, Terms{})
 	if err != nil {
 		c.tb.Fatal(err)
 	}
@@ -305,10 +305,10 @@ func TestClaimInside(t *testing.T) {
 	}
 	c.take(c.b)
 	c.settle()
-	if _, err := c.members[c.b].Claim(0, other, Token{1, 1}, 7, []uint64{1}); !errors.Is(err, ErrNotHeld) {
+	if _, err := c.members[c.b].Claim(0, other, Token{1, 1}, 7, []uint64{1}, Terms{}); !errors.Is(err, ErrNotHeld) {
 		t.Errorf("a claim of a lock that is held: %v", err)
 	}
-	if _, err := c.members[c.b].Claim(0, "x", Token{1, 1}, 8, nil); !errors.Is(err, ErrSession) {
+	if _, err := c.members[c.b].Claim(0, "x", Token{1, 1}, 8, nil, Terms{}); !errors.Is(err, ErrSession) {
 		t.Errorf("without a session: %v", err)
 	}
 	c.claim()
@@ -369,7 +369,7 @@ func TestClaimTwice(t *testing.T) {
 	m := c.members[c.b]
 	old := c.token
 	c.claim()
-	if _, err := m.Claim(0, c.name, old, 7, nil); !errors.Is(err, ErrNotHeld) {
+	if _, err := m.Claim(0, c.name, old, 7, nil, Terms{}); !errors.Is(err, ErrNotHeld) {
 		t.Errorf("the same claim again: %v", err)
 	}
 	c.token.Count++
@@ -464,7 +464,7 @@ func TestClaimErrors(t *testing.T) {
 	}
 	claim := func(m *Member, name string, want error) {
 		t.Helper()
-		if _, err := m.Claim(0, name, Token{1, 1}, 7, nil); !errors.Is(err, want) {
+		if _, err := m.Claim(0, name, Token{1, 1}, 7, nil, Terms{}); !errors.Is(err, want) {
 			t.Errorf("a claim of %q: %v, want %v", name, err, want)
 		}
 	}
@@ -487,14 +487,14 @@ func TestClaimBehindReport(t *testing.T) {
 		t.Fatal(err)
 	}
 	name := homed(f.view, 1, 3, 20)[2]
-	if _, err := m.Claim(0, name, Token{1, 1}, 7, nil); err != nil {
+	if _, err := m.Claim(0, name, Token{1, 1}, 7, nil, Terms{}); err != nil {
 		t.Fatal(err)
 	}
 	other := homed(f.view, 1, 4, 20)[3] // a claim of it is withdrawn while a request waits
 	if _, err := m.Renew(0, 8, Second); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := m.Claim(0, other, Token{1, 1}, 8, nil); err != nil {
+	if _, err := m.Claim(0, other, Token{1, 1}, 8, nil, Terms{}); err != nil {
 		t.Fatal(err)
 	}
 	if got := text(f.sent(0)); got != "" {

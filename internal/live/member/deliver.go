@@ -190,7 +190,7 @@ func (m *Member) aboutKept(n int32, rank int, f *frame) error {
 		}
 		m.awaited(n, f.who, f.kind == waitsFrame)
 		return nil
-	case wantFrame, endFrame, pathFrame:
+	case wantFrame, endFrame, pathFrame, moveFrame:
 		if home != e.me {
 			return fmt.Errorf("%w: %v of %q, which has another home", errUnexpected, f.kind, f.name)
 		}
@@ -203,7 +203,10 @@ func (m *Member) aboutKept(n int32, rank int, f *frame) error {
 			return nil
 		}
 		if f.who.Origin != e.view.Members[rank].Inc {
-			return fmt.Errorf("%w: WANT of %q by a transaction of incarnation %d", errUnexpected, f.name, f.who.Origin)
+			return fmt.Errorf("%w: %v of %q by a transaction of incarnation %d", errUnexpected, f.kind, f.name, f.who.Origin)
+		}
+		if f.kind == moveFrame {
+			return m.moves(n, keptClaim{rank, deadlock.Hold{Request: deadlock.Request{Attempt: f.who, Mode: f.mode}, Epoch: f.token.Epoch, Count: f.token.Count}, f.units, f.on})
 		}
 		if err := m.requested(n, rank, deadlock.Request{Attempt: f.who, Mode: f.mode, Ext: f.ext}, f.units, f.again); err != nil {
 			return fmt.Errorf("%w: WANT of %q: %w", errUnexpected, f.name, err)
@@ -213,9 +216,12 @@ func (m *Member) aboutKept(n int32, rank int, f *frame) error {
 	if home != rank {
 		return fmt.Errorf("%w: %v of %q, which has another home", errUnexpected, f.kind, f.name)
 	}
-	if f.kind == grantFrame {
+	switch f.kind {
+	case grantFrame:
 		m.got(f.who, f.token)
-	} else {
+	case movedFrame:
+		m.moved(f.who, f.verdict)
+	case refuseFrame:
 		m.refusedKept(f.who, f.refusal)
 	}
 	return nil

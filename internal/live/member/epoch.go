@@ -321,6 +321,7 @@ func (m *Member) install(v View) error {
 	if err := m.reportMine(); err != nil {
 		return err
 	}
+	m.pursueKept(e.me)
 	m.kept.each(func(p *part) {
 		if p.state == wants {
 			m.awaits(p, true)

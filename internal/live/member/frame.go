@@ -34,6 +34,8 @@ const (
 	waitsFrame                      // a transaction that holds a kept lock of the receiver waits for this one
 	waitedFrame                     // it no longer does
 	pathFrame                       // transactions that wait, each for the next, and the last for this lock
+	moveFrame                       // a client of the sender holds a kept lock by an older epoch, through another member
+	movedFrame                      // the home honours that, or refuses
 	doomFrame                       // the transaction must abort, and why
 	demandFrame                     // to the coordinator: look for deadlocks
 	collectFrame                    // from the coordinator: send the graph of the kept locks whose home the receiver is
@@ -64,13 +66,14 @@ type frame struct {
 	try   uint64    // probe, busy, free: which try; claim, claimed: which claim
 	again bool      // busy: not in use, but recovering
 
-	token   Token    // claim
+	token   Token    // claim, move
 	through []uint64 // claim: incarnations through which the client was confirmed to hold the lock, last the one that it rests on
-	verdict verdict  // claimed
+	on      uint64   // move: the one that it rests on
+	verdict verdict  // claimed, moved
 
-	who     deadlock.Attempt   // want, grant, refuse, end, doom, confirm, confirmed
-	mode    deadlock.Mode      // want
-	units   int                // want: of the semaphore; again says whether it is a try
+	who     deadlock.Attempt   // want, grant, refuse, end, move, moved, doom, confirm, confirmed
+	mode    deadlock.Mode      // want, move
+	units   int                // want, move: of the semaphore; again says whether it is a try
 	ext     bool               // want: as in deadlock.Request; confirm, confirmed: the detector is that of paths
 	refusal refusal            // refuse
 	victim  *Victim            // doom

@@ -71,8 +71,9 @@ var (
 type partState uint8
 
 const (
-	wants   partState = iota // its home knows of it, or will hear of it in a report
-	granted                  // the lock is granted, but the member has no lease to use it
+	wants    partState = iota // its home knows of it, or will hear of it in a report
+	granted                   // the lock is granted, but the member has no lease to use it
+	claiming                  // a client holds it through another member, and claims it here
 	holds
 	lapsed // the holder was notified that the lock is lost, and may still act
 )
@@ -86,15 +87,27 @@ type part struct {
 	units int // of the semaphore; 0 if it is none
 	state partState
 	try   bool
-	owed  bool  // carried over from an older epoch, and its home has not heard of it yet
-	place int   // among the member's parts
-	token Token // of holds and lapsed
+	owed  bool   // carried over from an older epoch, or claimed, and its home has not heard of it yet
+	place int    // among the member's parts
+	token Token  // of claiming, holds and lapsed
+	by    by     // of holds and lapsed
+	on    uint64 // of claiming: incarnation that the hold rests on
 	since Instant
 	rests Instant // of lapsed: until when the former holder may act
 	proof uint64  // of lapsed, as in use
 	nudge due     // when to do something about its waiting
 	waits int     // number of times that something was done
 }
+
+// A by is for whom a member holds a kept lock.
+type by uint8
+
+const (
+	byOwn    by = iota // its own process
+	byClient           // a client, which has acquired it here
+	byClaim            // a client, which has claimed it here
+	bys
+)
 
 // A transaction is the attempt of one. It exists as long as it has parts.
 type transaction struct {
@@ -119,6 +132,7 @@ type kept struct {
 	serial int // number of the last transaction
 	lapses int // number of parts that have lapsed
 	holds  int
+	claims int
 }
 
 // waiting returns the request with which a transaction waits, or nil.
@@ -150,7 +164,12 @@ func (m *Member) want(c *session, n int32, name string, a Ask) (Ticket, error) {
 		tx = k.named[txKey{c.id, a.Tx}]
 	}
 	if tx == nil {
-		tx = m.begins(c, choice.Prefix, a)
+		m.clock++
+		born := m.clock
+		if a.Born != 0 {
+			born = min(a.Born, born) // no client can be from the future
+		}
+		tx = m.begins(c, choice.Prefix, a.Tx, born)
 	} else if err := tx.mayRequest(name, choice.Prefix, method.method.Sorted); err != nil {
 		return 0, err
 	}
@@ -180,22 +199,17 @@ func (k *kept) add(p *part) {
 }
 
 // begins begins an attempt of a transaction.
-func (m *Member) begins(c *session, choice string, a Ask) *transaction {
+func (m *Member) begins(c *session, choice string, number, born uint64) *transaction {
 	k := &m.kept
-	m.clock++
-	born := m.clock
-	if a.Born != 0 {
-		born = min(a.Born, born) // no client can be from the future
-	}
 	k.serial++
-	tx := &transaction{client: c, number: a.Tx, choice: choice}
+	tx := &transaction{client: c, number: number, choice: choice}
 	tx.id = deadlock.Attempt{Origin: m.Inc, Tx: k.serial, Number: 1, Stamp: algorithm.TimeOf(born)}
 	if k.txs == nil {
 		k.txs, k.named, k.names = map[int]*transaction{}, map[txKey]*transaction{}, map[string][]*part{}
 	}
 	k.txs[tx.id.Tx] = tx
-	if a.Tx != 0 {
-		k.named[txKey{c.id, a.Tx}] = tx
+	if number != 0 {
+		k.named[txKey{c.id, number}] = tx
 	}
 	return tx
 }
@@ -205,7 +219,7 @@ func (t *transaction) mayRequest(name, choice string, sorted bool) error {
 	switch {
 	case t.doomed != nil:
 		return ErrDoomed
-	case t.waiting() != nil:
+	case t.waiting() != nil || t.moving():
 		return ErrWaits
 	case t.choice != choice:
 		return ErrMethods
@@ -275,7 +289,10 @@ func (m *Member) enterKept(p *part) {
 	if p.state != granted || !m.usable() {
 		return
 	}
-	p.state, p.since = holds, m.now
+	p.state, p.since, p.by = holds, m.now, byOwn
+	if p.tx.client != &m.own {
+		p.by = byClient
+	}
 	m.schedule.remove(&p.w.late)
 	m.kept.holds++
 	m.Out.Events = append(m.Out.Events, Event{Ticket: p.w.ticket, Kind: Held, Token: p.token, Born: p.tx.born()})
@@ -327,6 +344,8 @@ func (m *Member) done(p *part) {
 func (m *Member) drops(p *part) {
 	k, tx := &m.kept, p.tx
 	switch p.state {
+	case claiming:
+		k.claims--
 	case holds:
 		k.holds--
 	case lapsed:

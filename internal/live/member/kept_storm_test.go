@@ -28,8 +28,12 @@ type keptStorm struct {
 	changes  bool                // an operator chooses other kinds of locks
 	lag      [5]int              // how slow links are
 	patience int                 // how seldom a request is cancelled
+	clients  []*keptClient
+	places   map[keptPlace]*keptAsk
+	sessions uint64 // number of the last session of a client
+	attempts uint64 // number of the last transaction of a client
 
-	holds, victims, views int
+	holds, victims, views, moved int
 }
 
 func (s *keptStorm) logf(format string, args ...any) {
@@ -47,6 +51,7 @@ type keptProc struct {
 	renewals  []keptRenewal
 	apps      []*keptApp
 	txs       uint64
+	foreign   map[Ticket]*keptHold // what clients have requested
 }
 
 type keptRenewal struct {
@@ -105,6 +110,9 @@ func newKeptStorm(tb testing.TB, method string, seed uint64) *keptStorm {
 	}
 	for _, p := range s.procs {
 		s.install(p)
+	}
+	if s.places = map[keptPlace]*keptAsk{}; !s.changes {
+		s.addClients()
 	}
 	return s
 }
@@ -180,6 +188,13 @@ func (s *keptStorm) find(p *keptProc, t Ticket) *keptHold {
 }
 
 func (s *keptStorm) event(p *keptProc, e Event) {
+	if a := s.places[keptPlace{p, e.Ticket}]; a != nil {
+		if e.Victim != nil {
+			s.judgeVictim(e.Victim)
+		}
+		s.told(a, e)
+		return
+	}
 	h := s.find(p, e.Ticket)
 	if h == nil {
 		s.tb.Fatalf("%v of an unknown ticket", e.Kind)
@@ -204,10 +219,10 @@ func (s *keptStorm) event(p *keptProc, e Event) {
 		a.doomed = true
 	case Doomed:
 		a.doomed = true
-		s.judgeVictim(h, e.Victim)
+		s.judgeVictim(e.Victim)
 	case Stopped, Busy, Recovering, Late:
 		if e.Cause == Deadlock {
-			s.judgeVictim(h, e.Victim)
+			s.judgeVictim(e.Victim)
 			s.victims++
 		}
 		a.waits, h.ended = nil, s.now
@@ -222,8 +237,12 @@ func (s *keptStorm) valid(h *keptHold) bool {
 }
 
 // judge checks a new hold against all others.
-func (s *keptStorm) judge(h *keptHold) {
+func (s *keptStorm) judge(h *keptHold) { s.judgeHeld(h.keptWish, h.token, h.app.p.Inc, nil, true) }
+
+// judgeHeld checks a hold against all others. A new one has a token above earlier ones.
+func (s *keptStorm) judgeHeld(h keptWish, token Token, inc uint64, of *movedHold, fresh bool) {
 	amount, whole := h.mode.Of(s.units[h.name])
+	amount += s.heldBy(h.name, of)
 	for _, p := range s.procs {
 		for _, a := range p.apps {
 			for _, o := range a.has {
@@ -235,23 +254,26 @@ func (s *keptStorm) judge(h *keptHold) {
 		}
 	}
 	if amount > whole {
-		s.tb.Fatalf("%q is held %v at %d with %v, and by others, so that it is %d of %d", h.name, h.mode, h.app.p.Inc, h.token, amount, whole)
+		s.tb.Fatalf("%q is held %v at %d with %v, and by others, so that it is %d of %d", h.name, h.mode, inc, token, amount, whole)
+	}
+	if !fresh {
+		return
 	}
 	top := s.tokens[h.name]
-	if !top[1].Less(h.token) || h.mode == deadlock.Exclusive && !top[0].Less(h.token) {
-		s.tb.Fatalf("%q is held %v with %v after %v", h.name, h.mode, h.token, top)
+	if !top[1].Less(token) || h.mode == deadlock.Exclusive && !top[0].Less(token) {
+		s.tb.Fatalf("%q is held %v with %v after %v", h.name, h.mode, token, top)
 	}
-	if top[0].Less(h.token) {
-		top[0] = h.token
+	if top[0].Less(token) {
+		top[0] = token
 	}
 	if h.mode == deadlock.Exclusive {
-		top[1] = h.token
+		top[1] = token
 	}
 	s.tokens[h.name] = top
 }
 
 // judgeVictim checks that all in a deadlock waited at one time.
-func (s *keptStorm) judgeVictim(h *keptHold, v *Victim) {
+func (s *keptStorm) judgeVictim(v *Victim) {
 	if v.How != InCycle {
 		return
 	}
@@ -284,6 +306,11 @@ func (s *keptStorm) waited(w Wait) (last *keptHold) {
 			if h.tx == int(w.Tx) && h.name == w.Lock {
 				last = h
 			}
+		}
+	}
+	for _, h := range s.procs[w.Inc-1].foreign {
+		if h.tx == int(w.Tx) && h.name == w.Lock && (last == nil || last.since < h.since) {
+			last = h
 		}
 	}
 	return last
@@ -352,22 +379,7 @@ func (s *keptStorm) begin(a *keptApp) {
 	s.planFor(a)
 }
 
-func (s *keptStorm) planFor(a *keptApp) {
-	a.plan = nil
-	for _, i := range s.r.Perm(len(s.names))[:1+s.r.IntN(len(s.names))] {
-		w := keptWish{name: s.names[i]}
-		switch n := s.units[w.name]; {
-		case n > 0:
-			w.mode = deadlock.Mode(s.r.IntN(n + 1))
-		case s.r.IntN(2) == 0:
-			w.mode = deadlock.Shared
-		}
-		a.plan = append(a.plan, w)
-	}
-	if s.changes || s.method == "ordered" || s.method == "none" {
-		slices.SortFunc(a.plan, func(x, y keptWish) int { return int(x.name[0]) - int(y.name[0]) })
-	}
-}
+func (s *keptStorm) planFor(a *keptApp) { a.plan = s.plan() }
 
 // end ends an attempt, and begins another one if it was aborted.
 func (s *keptStorm) end(a *keptApp, again bool) {
@@ -487,7 +499,11 @@ func (s *keptStorm) step() {
 	case k < 25:
 		s.renew(p)
 	case k < 45:
-		s.act(p.apps[s.r.IntN(len(p.apps))])
+		if i := s.r.IntN(len(p.apps) + len(s.clients)); i >= len(p.apps) {
+			s.clients[i-len(p.apps)].act()
+		} else {
+			s.act(p.apps[i])
+		}
 	case k < 60:
 		for _, w := range s.view.Members {
 			if !p.out && p.More(s.now, w.Inc) {
@@ -508,7 +524,7 @@ func (s *keptStorm) idle() bool {
 			}
 		}
 	}
-	return true
+	return !slices.ContainsFunc(s.clients, func(c *keptClient) bool { return c.left > 0 || c.waits != nil || len(c.has)+len(c.plan) > 0 })
 }
 
 func (s *keptStorm) run() {
@@ -541,7 +557,8 @@ func (s *keptStorm) stuck() string {
 var keptSeeds = 40
 
 // Whatever happens, kept locks are held compatibly, tokens rise, victims were in a
-// deadlock, and all transactions end.
+// deadlock, and all transactions end. Some are those of clients, which move from member to
+// member with what they hold.
 func TestKeptStorm(t *testing.T) {
 	seeds := uint64(keptSeeds)
 	if testing.Short() {
@@ -550,7 +567,7 @@ func TestKeptStorm(t *testing.T) {
 	for _, m := range KeptMethods() {
 		t.Run(m.Name, func(t *testing.T) {
 			t.Parallel()
-			holds, victims, views := 0, 0, 0
+			holds, victims, views, moved := 0, 0, 0, 0
 			for seed := range seeds {
 				s := newKeptStorm(t, m.Name, seed)
 				func() {
@@ -561,12 +578,12 @@ func TestKeptStorm(t *testing.T) {
 					}()
 					s.run()
 				}()
-				holds, victims, views = holds+s.holds, victims+s.victims, views+s.views
+				holds, victims, views, moved = holds+s.holds, victims+s.victims, views+s.views, moved+s.moved
 			}
-			if holds < 100 || views < 10 {
-				t.Errorf("%d holds, %d victims, %d views: the storms show nothing", holds, victims, views)
+			if holds < 100 || views < 10 || moved == 0 {
+				t.Errorf("%d holds, %d victims, %d views, %d moves: the storms show nothing", holds, victims, views, moved)
 			}
-			t.Logf("%d holds, %d victims, %d views", holds, victims, views)
+			t.Logf("%d holds, %d victims, %d views, %d moves", holds, victims, views, moved)
 		})
 	}
 }

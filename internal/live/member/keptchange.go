@@ -10,7 +10,8 @@ import "github.com/stile-lock/stile/algorithm/deadlock"
 func (m *Member) adopt(was *use, name string) {
 	choice := m.epoch.view.Choices[m.epoch.view.Choose(name)].Prefix
 	adopt := func(w *waiter, c *session) *part {
-		tx := m.begins(c, choice, Ask{})
+		m.clock++
+		tx := m.begins(c, choice, 0, m.clock)
 		tx.last = 1
 		p := &part{tx: tx, w: w, name: name, place: len(m.kept.parts), Request: deadlock.Request{Attempt: tx.id}}
 		p.Seq, p.nudge.part = 1, p
@@ -29,6 +30,12 @@ func (m *Member) adopt(was *use, name string) {
 		}
 		p := adopt(was.holder, c)
 		p.token, p.since, p.rests, p.proof = was.token, was.since, was.rests, was.proof
+		switch {
+		case was.byClaim:
+			p.by = byClaim
+		case was.client:
+			p.by = byClient
+		}
 		if p.state = holds; was.lapsed {
 			p.state = lapsed
 			m.kept.lapses++
@@ -53,6 +60,9 @@ func (m *Member) disown(p *part) {
 	e, w, state := m.epoch, p.w, p.state
 	plain := p.Mode == deadlock.Exclusive && p.units == 0
 	switch {
+	case state == claiming:
+		m.disclaimKept(p, Changed)
+		return
 	case state == lapsed:
 	case state == holds && !plain:
 		m.lapses(p, m.lease, Changed)
@@ -72,7 +82,7 @@ func (m *Member) disown(p *part) {
 	switch {
 	case state == holds:
 		w.at = u
-		u.holder, u.token, u.since, u.carried, u.client = w, p.token, p.since, true, client
+		u.holder, u.token, u.since, u.carried, u.client, u.byClaim = w, p.token, p.since, true, client, p.by == byClaim
 		u.owed |= owedHold
 		e.holders++
 	case state == lapsed && u.lapsed: // several have shared it
@@ -81,7 +91,7 @@ func (m *Member) disown(p *part) {
 			u.token = p.token
 		}
 	case state == lapsed:
-		u.lapsed, u.shared, u.token, u.rests, u.carried, u.client = true, !plain, p.token, p.rests, true, client
+		u.lapsed, u.shared, u.token, u.rests, u.carried, u.client, u.byClaim = true, !plain, p.token, p.rests, true, client, p.by == byClaim
 		u.owed |= owedHold
 		e.lapses++
 	default:
@@ -98,6 +108,9 @@ func (m *Member) disown(p *part) {
 // former holder can no longer act.
 func (m *Member) outlaw(p *part) bool {
 	switch p.state {
+	case claiming:
+		m.disclaimKept(p, Changed)
+		return true
 	case holds:
 		m.lapses(p, m.lease, Changed)
 	case wants, granted:

@@ -43,6 +43,12 @@ func (f *frame) appendKept(w *writer) {
 		w.bool(f.again)
 	case grantFrame:
 		w.token(f.token)
+	case moveFrame:
+		w.mode(f.mode, f.units)
+		w.token(f.token)
+		w.number(f.on)
+	case movedFrame:
+		w.number(uint64(f.verdict))
 	case endFrame:
 		w.number(f.round)
 	case refuseFrame:
@@ -90,6 +96,11 @@ func (f *frame) parseKept(s *scanner) {
 		f.ext, f.again = s.bool(), s.bool()
 	case grantFrame:
 		f.token = s.token()
+	case moveFrame:
+		f.mode, f.units = s.mode()
+		f.token, f.on = s.token(), s.number()
+	case movedFrame:
+		f.verdict = s.verdict()
 	case endFrame:
 		f.round = uint64(s.count())
 	case refuseFrame:
@@ -164,13 +175,14 @@ func (w *writer) line(x *keptLine) {
 	w.mode(x.Mode, x.units)
 	w.bool(x.Ext)
 	w.token(x.token)
+	w.number(uint64(x.by))
 }
 
 func (s *scanner) line() keptLine {
 	x := keptLine{name: s.text()}
 	x.Attempt = s.attempt()
 	x.Mode, x.units = s.mode()
-	x.Ext, x.token = s.bool(), s.token()
+	x.Ext, x.token, x.by = s.bool(), s.token(), by(s.below(uint64(bys)))
 	return x
 }
 

@@ -28,7 +28,7 @@ const FrameKinds = int(frameKinds)
 func FrameNames() [FrameKinds]string {
 	return [...]string{
 		"ALG", "TOUCH", "REPORT", "RELEASED", "QUERY", "ANSWER", "LEND", "RETURN", "DONE", "PROBE", "BUSY", "FREE", "CLAIM", "CLAIMED",
-		"WANT", "GRANT", "REFUSE", "END", "WAITS", "WAITED", "PATH", "DOOM", "DEMAND", "COLLECT", "GRAPH", "CONFIRM", "CONFIRMED",
+		"WANT", "GRANT", "REFUSE", "END", "WAITS", "WAITED", "PATH", "MOVE", "MOVED", "DOOM", "DEMAND", "COLLECT", "GRAPH", "CONFIRM", "CONFIRMED",
 	}
 }
 
@@ -110,6 +110,12 @@ func (f *frame) keptText() string {
 		return request + ", " + f.mode.String()
 	case grantFrame:
 		return request + ", token " + f.token.String()
+	case moveFrame:
+		return request + ", " + f.mode.String() + ", token " + f.token.String()
+	case movedFrame:
+		if f.verdict != honoured {
+			return request + ", refused"
+		}
 	case doomFrame:
 		return tx + ": " + f.victim.String()
 	case pathFrame:

@@ -330,7 +330,7 @@ func (m *Member) stop(why Cause) {
 		}
 	}
 	m.kept.each(func(p *part) {
-		if p.state <= granted {
+		if p.state < holds {
 			m.finish(p.w, Stopped, why)
 		}
 	})

@@ -188,7 +188,7 @@ func TestLook(t *testing.T) {
 	if err != nil || !got.Cleared || got.Count != 4 || string(got.Message) != "m" {
 		t.Errorf("%+v, %v", got, err)
 	}
-	if got := frameKinds.String(); got != "0x1b" {
+	if got := frameKinds.String(); got != "0x1d" {
 		t.Errorf("the first unknown kind is %s", got)
 	}
 	if got, err := Look([]byte{0x40}); err != nil || got.Kind != "0x40" {

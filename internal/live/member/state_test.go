@@ -103,7 +103,7 @@ func (w *town) clientStep(whim *rand.Rand, inc uint64, asks bool) {
 		if does != 4 {
 			incs = append(incs, w.next+1) // it rests on a process that is not a member
 		}
-		if _, err := m.Claim(w.now, "lock0", token, TheClient, incs); err != nil && !errors.Is(err, ErrNotHeld) {
+		if _, err := m.Claim(w.now, "lock0", token, TheClient, incs, Terms{}); err != nil && !errors.Is(err, ErrNotHeld) {
 			w.t.Fatal(err)
 		}
 	case does < 7:

@@ -17,7 +17,7 @@ func TestTimeComesFirst(t *testing.T) {
 		"Release": func(m *Member, _ *fleet, now Instant) { _ = m.Release(now, "b", Token{}) },
 		"Renew":   func(m *Member, _ *fleet, now Instant) { _, _ = m.Renew(now, 7, Second) },
 		"Close":   func(m *Member, _ *fleet, now Instant) { m.Close(now, 7) },
-		"Claim":   func(m *Member, _ *fleet, now Instant) { _, _ = m.Claim(now, "b", Token{1, 1}, 7, nil) },
+		"Claim":   func(m *Member, _ *fleet, now Instant) { _, _ = m.Claim(now, "b", Token{1, 1}, 7, nil, Terms{}) },
 		"Renewed": func(m *Member, _ *fleet, now Instant) { m.Renewed(now, 99) },
 		"Drain":   func(m *Member, _ *fleet, now Instant) { m.Drain(now) },
 		"Leave":   func(m *Member, _ *fleet, now Instant) { m.Leave(now) },

@@ -129,6 +129,9 @@ func (m *Member) Queues(yield func(Queue) bool) {
 				q.Held = q.Held || p.state == holds
 				continue
 			}
+			if p.state == claiming {
+				continue
+			}
 			q.Waiting++
 			q.Since = min(q.Since, p.w.since)
 		}
@@ -229,6 +232,7 @@ func (m *Member) explainKept(n int32, y *Why) {
 			y.Shared = append(y.Shared, Holder{p.w.ticket, p.w.client.id, p.token, p.since, p.token.Epoch < e.view.Epoch, p.Mode, p.units, uint64(p.Tx)})
 		case lapsed:
 			y.Lapsed = true
+		case claiming:
 		default:
 			y.Pending = y.Pending || p.state == granted
 			y.Waiters = append(y.Waiters, Waiter{p.w.ticket, p.w.client.id, Stamp{}, p.w.since, p.try, p.Mode, p.units, uint64(p.Tx)})

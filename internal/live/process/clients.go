@@ -37,8 +37,8 @@ func (w watch) Asked(t member.Ticket, name string, try bool, terms member.Terms)
 }
 
 // Claimed implements session.Watcher.
-func (w watch) Claimed(t member.Ticket, name string, token member.Token) {
-	w.p.now(Effect{Kind: Claimed, Event: member.Event{Ticket: t, Token: token}, To: name})
+func (w watch) Claimed(t member.Ticket, name string, token member.Token, terms member.Terms) {
+	w.p.now(Effect{Kind: Claimed, Event: member.Event{Ticket: t, Token: token}, To: name, Terms: terms})
 }
 
 // Cancelled implements session.Watcher.

@@ -31,7 +31,7 @@ const (
 	// below, come in the order in which they happen, among those above that come first.
 	ClientEvent // a client's request: Event
 	Asked       // a client's request has reached the member: Event.Ticket, To is the lock's name, Lossy if it is a try; Terms
-	Claimed     // a client claims a lock: Event.Ticket, Event.Token, To is the lock's name
+	Claimed     // a client claims a lock: Event.Ticket, Event.Token, To is the lock's name, Terms
 	Cancelled   // a waiting request, or a claim, was withdrawn: Event.Ticket
 	Unlocked    // a held lock was released: Event.Ticket
 

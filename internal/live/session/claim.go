@@ -20,7 +20,7 @@ type past struct {
 func (g *Client) claims() {
 	for _, t := range g.requests {
 		if t.state == inside && t.on != g.cur {
-			t.claim = g.cur
+			t.claim, t.refused = g.cur, nil
 			g.assert(t)
 		}
 	}
@@ -28,7 +28,7 @@ func (g *Client) claims() {
 
 // assert sends a claim.
 func (g *Client) assert(t *task) {
-	f := Frame{Kind: Claim, Number: t.number, Name: t.name, Token: t.token}
+	f := Frame{Kind: Claim, Number: t.number, Name: t.name, Token: t.token, Terms: t.terms}
 	if t.past != nil {
 		f.Through = t.past.through
 	}
@@ -51,6 +51,7 @@ func (g *Client) answered(t *task, f *Frame) {
 	switch {
 	case f.Kind == Held && f.Token == t.token:
 		rests(t, a)
+		g.resume(t.tx)
 	case f.Kind == Held: // of another entry
 		t.claim = nil
 		g.owe(a, t.number)
@@ -59,7 +60,7 @@ func (g *Client) answered(t *task, f *Frame) {
 		g.taken(t, f.Cause)
 		g.remove(t)
 	case f.Kind == Lost || f.Kind == Over: // refused: another node may honour it
-		t.claim = nil
+		t.claim, t.refused, g.strays = nil, a, true
 	}
 }
 

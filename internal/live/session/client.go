@@ -60,7 +60,7 @@ type Client struct {
 	requests []*task // by number
 	last     uint64  // number of the last request
 	txs      map[uint64]*attempt
-	strays   bool // some requests may be bound to an attachment that is no longer the current one
+	strays   bool // some requests of transactions may have to be sent or refused
 	soonest  member.Instant
 }
 
@@ -174,7 +174,7 @@ func (g *Client) end() {
 		g.move()
 	}
 	if g.strays {
-		g.refuseStrays()
+		g.settleStrays()
 	}
 	if len(g.old) > 0 {
 		g.sweep()

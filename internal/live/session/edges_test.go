@@ -226,7 +226,7 @@ type notes []string
 func (w *notes) Asked(t member.Ticket, name string, try bool, _ member.Terms) {
 	*w = append(*w, fmt.Sprint("asked ", name, " ", try))
 }
-func (w *notes) Claimed(t member.Ticket, name string, _ member.Token) {
+func (w *notes) Claimed(t member.Ticket, name string, _ member.Token, _ member.Terms) {
 	*w = append(*w, "claimed "+name)
 }
 func (w *notes) Cancelled(member.Ticket) { *w = append(*w, "cancelled") }

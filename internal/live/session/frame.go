@@ -130,7 +130,7 @@ const (
 	OtherMethod // the transaction holds locks with another method against deadlock
 	OutOfOrder  // the transaction holds a lock with a later name
 
-	Moved       // reported only by the client: the transaction holds locks through a node that it has lost
+	Moved       // reported only by the client: the transaction has lost a lock, or has one that another node cannot take over
 	Late        // the same: its maximum wait is over
 	Unreachable // no node was reachable for too long
 	whys
@@ -163,7 +163,7 @@ var whyNames = [...]string{
 	member.ErrReentrant.Error(),
 	member.ErrMethods.Error(),
 	member.ErrOrder.Error(),
-	"the transaction holds locks through a node that the client has lost: abort it, and begin again",
+	"the client has lost its node, and another one cannot take over the transaction's locks: abort it, and begin again",
 	"the maximum wait is over",
 	"no node could be reached",
 }
@@ -203,7 +203,7 @@ type Frame struct {
 	Again    member.Span    // Welcome, Renewed: how long the client should wait before it renews again
 	Act      member.Span    // Welcome: how long before its deadline the session's locks count as lost at the client
 	Try      bool           // Lock: do not wait behind other requests
-	Terms    member.Terms   // Lock
+	Terms    member.Terms   // Lock, Claim
 	Token    member.Token   // Held, Claim
 	Inc      uint64         // Welcome: incarnation of the node
 	Through  []uint64       // Claim: incarnations through which the client was confirmed to hold the lock
@@ -267,6 +267,7 @@ func (f *Frame) fields(c *codec.Coder) {
 		c.Number(&f.Token.Epoch)
 		c.Number(&f.Token.Count)
 		c.Numbers(&f.Through, MaxThrough)
+		f.Terms.Code(c)
 	case Value:
 		c.Text(&f.Value, MaxValue)
 	case Ask:

@@ -26,7 +26,7 @@ func examples() []Frame {
 		{Kind: Check, Number: 3},
 		{Kind: Unlock, Number: 3},
 		{Kind: Close},
-		{Kind: Claim, Number: 3, Name: "orders/42", Token: member.Token{Epoch: 7, Count: 42}, Through: []uint64{448, 513}},
+		{Kind: Claim, Number: 3, Name: "orders/42", Token: member.Token{Epoch: 7, Count: 42}, Through: []uint64{448, 513}, Terms: member.Terms{Mode: 2, Units: 5, Tx: 9, Born: 290}},
 		{Kind: Ask, Number: 4, What: 2, Bytes: []byte("x")},
 		{Kind: Welcome, Number: 1, Protocol: Protocol, Session: 300, Secret: key, Inc: 448, Length: member.Second, Span: 9, Again: 6, Act: 8, Nodes: []string{"a:1", "b"}},
 		{Kind: Renewed, Number: 2, Span: 5, Again: 4},

@@ -118,7 +118,7 @@ func (d *Server) lock(now member.Instant, m *member.Member, s *session, f *Frame
 // member reports the outcome. Claims count towards a quota, but are not refused for it:
 // the client already holds the lock.
 func (d *Server) claim(now member.Instant, m *member.Member, s *session, f *Frame) {
-	t, err := m.Claim(now, f.Name, f.Token, s.id, f.Through)
+	t, err := m.Claim(now, f.Name, f.Token, s.id, f.Through, f.Terms)
 	switch {
 	case errors.Is(err, member.ErrSession):
 		d.expire(s)
@@ -129,7 +129,7 @@ func (d *Server) claim(now member.Instant, m *member.Member, s *session, f *Fram
 	}
 	d.add(s, f, t)
 	if w := d.config.Watch; w != nil {
-		w.Claimed(t, f.Name, f.Token)
+		w.Claimed(t, f.Name, f.Token, f.Terms)
 	}
 }
 

@@ -22,7 +22,7 @@ const usualSessions = 100_000
 // A Watcher observes what a Server does with the member.
 type Watcher interface {
 	Asked(t member.Ticket, name string, try bool, terms member.Terms)
-	Claimed(t member.Ticket, name string, token member.Token)
+	Claimed(t member.Ticket, name string, token member.Token, terms member.Terms)
 	Cancelled(t member.Ticket) // the request was waiting
 	Unlocked(t member.Ticket)  // the lock was held
 }

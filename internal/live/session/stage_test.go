@@ -60,8 +60,8 @@ func (s *stage) take() {
 		}
 	}
 	for number, tx := range s.g.txs {
-		if tx.parts == 0 || tx.parts != parts[tx] {
-			s.t.Errorf("transaction %d has %d requests, want %d", number, tx.parts, parts[tx])
+		if len(tx.tasks) == 0 || len(tx.tasks) != parts[tx] {
+			s.t.Errorf("transaction %d has %d requests, want %d", number, len(tx.tasks), parts[tx])
 		}
 	}
 	for _, a := range append(slices.Clone(s.g.old), s.g.cur) {

@@ -18,20 +18,21 @@ const (
 
 // A task is an application's request.
 type task struct {
-	number uint64
-	name   string
-	token  member.Token
-	since  member.Instant // when it was made
-	late   member.Instant // deadline of the wait
-	on     *attachment    // to which it was sent, and through which it is held; nil if it must be sent
-	claim  *attachment    // at which the lock is claimed; nil if none
-	past   *past          // through what it was held before; nil if it has not moved
-	state  uint8
-	try    bool
-	terms  member.Terms
-	tx     *attempt // to which it belongs; nil if to none
-	mute   bool     // already reported to the application as refused
-	value  *string  // attached by the application; nil if none was
+	number  uint64
+	name    string
+	token   member.Token
+	since   member.Instant // when it was made
+	late    member.Instant // deadline of the wait
+	on      *attachment    // to which it was sent, and through which it is held; nil if it must be sent
+	claim   *attachment    // at which the lock is claimed; nil if none
+	refused *attachment    // that has refused the claim; nil if none has
+	past    *past          // through what it was held before; nil if it has not moved
+	state   uint8
+	try     bool
+	terms   member.Terms
+	tx      *attempt // to which it belongs; nil if to none
+	mute    bool     // already reported to the application as refused
+	value   *string  // attached by the application; nil if none was
 }
 
 // Opts are the options of a request.
@@ -71,12 +72,12 @@ func (g *Client) Lock(now member.Instant, name string, o Opts) (uint64, error) {
 
 // repeat sends what the node must know about a request, again if it was sent before.
 func (g *Client) repeat(t *task) {
-	switch at := t.bound(); {
+	switch {
 	case t.on != nil:
-	case at != nil && (at != g.cur || at.parting):
+	case t.tx.stranded(g.cur):
 		g.strays = true
 		return
-	case at == nil && (g.cur.phase != open || g.cur.parting):
+	case g.cur.phase != open || g.cur.parting || t.tx.away(g.cur):
 		return
 	default:
 		t.on = g.cur
@@ -132,11 +133,7 @@ func (g *Client) show(t *task, a *attachment) {
 
 // unask reports that a waiting request must be sent again, in another session.
 func (g *Client) unask(t *task) {
-	switch {
-	case t.state != wanted || t.on == nil:
-	case t.bound() != nil:
-		t.on, g.strays = nil, true
-	default:
+	if t.state == wanted && t.on != nil {
 		t.on = nil
 		g.tell(Event{Request: t.number, Kind: Again})
 	}
@@ -182,6 +179,9 @@ func (g *Client) taken(t *task, why member.Cause) {
 	g.tell(Event{Request: t.number, Kind: Taken, Token: t.token, Cause: why})
 	g.withdraw(t, true)
 	t.on.quiet = true
+	if t.tx != nil {
+		t.tx.lost, g.strays = true, true
+	}
 }
 
 func (g *Client) left(t *task, ok bool) {
@@ -210,10 +210,8 @@ func (g *Client) heard(a *attachment, f *Frame) {
 	case t.on != a:
 		g.answered(t, f)
 	case f.Kind == Held && t.state == wanted:
-		t.state, t.token = inside, f.Token
-		if a.holds++; t.tx != nil && t.tx.at == nil {
-			t.tx.at = a
-		}
+		t.state, t.token, t.terms.Born = inside, f.Token, f.Born
+		a.holds++
 		g.tell(Event{Request: t.number, Kind: Granted, Token: t.token, Born: f.Born})
 	case f.Kind == Abort && t.state == inside:
 		g.tell(Event{Request: t.number, Kind: Doomed, Victim: f.Victim})

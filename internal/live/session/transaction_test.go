@@ -2,6 +2,7 @@ package session
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -72,7 +73,7 @@ func TestServeKeptRefusals(t *testing.T) {
 	n.says(1, Frame{Kind: Lock, Number: 7, Name: "k/u", Terms: member.Terms{Mode: 1, Units: 2}})
 	n.says(1, Frame{Kind: Lock, Number: 8, Name: "k/u", Terms: member.Terms{Mode: 1, Units: 3}})
 	expect(t, "other units", n.hears(1), Frame{Kind: Held, Number: 7}, Frame{Kind: Over, Number: 8, Why: OtherUnits})
-	n.says(1, Frame{Kind: Claim, Number: 9, Name: "k/c", Token: member.Token{Epoch: 1, Count: 1}, Through: []uint64{5}})
+	n.says(1, Frame{Kind: Claim, Number: 9, Name: "k/c", Token: member.Token{Count: 1}, Through: []uint64{5}})
 	expect(t, "a claim", n.hears(1), Frame{Kind: Lost, Number: 9})
 }
 
@@ -124,7 +125,8 @@ func partHeld(t *testing.T, nodes ...string) (s *stage, a, held, waits uint64) {
 	return s, a, held, waits
 }
 
-// A transaction that holds a lock through a node never sends a request to another one.
+// A transaction that holds a lock through a node sends a request to another one only when
+// that has taken the lock over.
 func TestTransactionStays(t *testing.T) {
 	s, a, held, waits := partHeld(t, "a", "b")
 	s.breaks(a)
@@ -138,13 +140,14 @@ func TestTransactionStays(t *testing.T) {
 		t.Errorf("%+v: the lock is still held", e)
 	}
 	s.dies(a, "a")
-	if e := s.wants("moved", waits, Refused); e.Why != Moved {
-		t.Errorf("%+v", e)
-	}
+	s.wants("moved", waits, Again)
 	b := s.opens("b", 9)
 	s.hears("moved", b, fmt.Sprint("CLAIM ", held))
 	s.says(b, Frame{Kind: Lost, Number: held})
 	s.rests("not honoured", held, true, "a")
+	if e := s.wants("not honoured", waits, Refused); e.Why != Moved {
+		t.Errorf("%+v", e)
+	}
 	late := s.locks(1, "z")
 	if e := s.wants("another request", late, Refused); e.Why != Moved {
 		t.Errorf("%+v", e)
@@ -164,20 +167,49 @@ func TestTransactionStays(t *testing.T) {
 	s.hears("begun again", b, fmt.Sprint("LOCK ", again))
 }
 
-// A transaction is not continued through another node, or session, however the client loses
-// the one that it holds locks through.
+// A transaction moves as a whole: its requests go to another node when that has taken over
+// all its locks, whose claims name the transaction and its age.
+func TestTransactionMoves(t *testing.T) {
+	s, a, held, waits := partHeld(t, "a", "b")
+	s.says(a, Frame{Kind: Held, Number: waits, Token: member.Token{Epoch: 3, Count: 8}, Born: 5})
+	s.wants("granted", waits, Granted)
+	more := s.locks(1, "z")
+	s.hears("asked", a, fmt.Sprint("LOCK ", more))
+	s.dies(a, "a")
+	s.wants("moved", more, Again)
+	b, h := s.greets("b")
+	s.alive[b] = true
+	s.says(b, Frame{Kind: Welcome, Number: h.Number, Session: 5, Inc: 9, Length: 1000 * ms, Span: 900 * ms, Act: 100 * ms})
+	for _, f := range s.sent[b] {
+		if want := (member.Terms{Tx: 1, Born: 5}); f.Kind != Claim || f.Terms != want {
+			t.Errorf("%v on the terms %+v, want %+v", f.Kind, f.Terms, want)
+		}
+	}
+	s.hears("both are claimed", b, fmt.Sprint("CLAIM ", held), fmt.Sprint("CLAIM ", waits))
+	s.says(b, Frame{Kind: Held, Number: held, Token: token, Born: 5})
+	s.hears("one is missing", b)
+	s.says(b, Frame{Kind: Held, Number: waits, Token: member.Token{Epoch: 3, Count: 8}, Born: 5})
+	s.hears("all have moved", b, fmt.Sprint("LOCK ", more))
+	s.pass(member.Second)
+	s.rests("moved", held, true)
+	s.rests("moved", waits, true)
+	s.wants("it goes on waiting", more)
+}
+
+// A transaction is not continued if it has lost a lock, however that happens.
 func TestTransactionStranded(t *testing.T) {
 	for what, end := range map[string]func(s *stage, a uint64){
-		"the node leaves":    func(s *stage, a uint64) { s.says(a, Frame{Kind: Bye, Why: Leaving}) },
+		"the node leaves":    func(s *stage, a uint64) { s.says(a, Frame{Kind: Bye, Why: Leaving}); s.pass(member.Second) },
 		"the session ends":   func(s *stage, a uint64) { s.says(a, Frame{Kind: Bye, Why: Expired}) },
-		"the node restarted": func(s *stage, a uint64) { s.breaks(a); s.last++; s.forgets("a", 8) },
+		"the node restarted": func(s *stage, a uint64) { s.breaks(a); s.last++; s.forgets("a", 8); s.pass(member.Second) },
 		"the time is over":   func(s *stage, a uint64) { s.breaks(a); s.pass(member.Second) },
 	} {
 		for _, nodes := range [][]string{{"a"}, {"a", "b"}} {
-			s, a, _, waits := partHeld(t, nodes...)
+			s, a, held, waits := partHeld(t, nodes...)
 			end(s, a)
-			if e := s.wants(what, waits, Refused); e.Why != Moved {
-				t.Errorf("%s, %d nodes: %+v", what, len(nodes), e)
+			s.wants(what, held, Taken)
+			if !slices.ContainsFunc(s.events, func(e Event) bool { return e.Request == waits && e.Kind == Refused && e.Why == Moved }) {
+				t.Errorf("%s, %d nodes: %+v", what, len(nodes), s.events)
 			}
 		}
 	}

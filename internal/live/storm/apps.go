@@ -40,6 +40,7 @@ type ask struct {
 	serial   uint64 // number of its transaction at its member; 0 if that is not known
 	born     uint64 // of its transaction
 	loose    bool   // its stamp is not known exactly
+	moved    bool   // it is a claim, or was one
 }
 
 // An app is an application of a process: it requests one lock after another.
@@ -331,6 +332,7 @@ func (q *proc) disclaimed(t member.Ticket) *ask {
 	for i, x := range q.claims {
 		if x.ticket == t {
 			q.claims = slices.Delete(q.claims, i, i+1)
+			x.ended = q.w.Now()
 			return x
 		}
 	}
@@ -343,10 +345,12 @@ func (q *proc) toldClaim(e *member.Event, x *ask) {
 	case e.Kind == member.Held && (e.Token != x.token || q.state == leaving):
 		q.w.broken(Events, "m%d reports a claim of %s with %v as honoured with %v", q.no, q.w.names[x.lock], x.token, e.Token)
 	case e.Kind == member.Held:
-		x.held, x.asked = true, q.w.Now()
+		x.held, x.asked, x.inside, x.ended = true, q.w.Now(), q.w.Now(), 0
 		q.asks = append(q.asks, x)
 		q.w.oracle.claimed(q, x)
-		q.w.result.Claims++
+		if q.w.result.Claims++; q.w.isKept(x.lock) && q.method() != nil {
+			q.w.result.KeptClaims++
+		}
 	case e.Kind != member.Lost && e.Kind != member.Stopped:
 		q.w.broken(Events, "m%d reports %s for a claim of %s", q.no, eventNames[e.Kind], q.w.names[x.lock])
 	}

@@ -85,33 +85,34 @@ func (c *Config) Check() error {
 
 // A Result is the result of a run.
 type Result struct {
-	Entries   int
-	Tries     int // tries that were refused
-	Claims    int // claims that were honoured
-	Views     int
-	Terms     int // terms with a leader
-	Revotes   int // changes of the set of voters
-	Lost      int // holds that were lost, with notification
-	Strikes   int
-	Full      int         // links that ended because their peer confirmed nothing
-	Restores  int         // restored backups
-	Rollbacks int         // disks that were replaced by an older copy
-	Setbacks  int         // number of times that this happened to most voters at once
-	Noticed   int         // processes that ended because of that
-	Returns   int         // processes that were refused because they had a disk of a lost cluster
-	Reads     int         // answered questions for the record
-	Spared    int         // number of times an eviction was judged not to stall a lock
-	Commits   int         // transactions that have ended well
-	Victims   int         // transactions that had to abort, because of a deadlock or to prevent one
-	Deposits  int         // writes that the fenced resource accepted
-	Refused   int         // writes that it refused
-	Books     Books       // if there is a bank
-	Frames    [kinds]int  // number by kind, in the order of FrameNames
-	Simulated member.Span // duration of the run
-	Longest   member.Span // longest wait of a request made after the grace period
-	Bound     member.Span // largest bound of such a wait, given what others did meanwhile
-	Violation *Violation  // the first one, or nil
-	Digest    uint64      // of everything that happened
+	Entries    int
+	Tries      int // tries that were refused
+	Claims     int // claims that were honoured
+	KeptClaims int // those of kept locks
+	Views      int
+	Terms      int // terms with a leader
+	Revotes    int // changes of the set of voters
+	Lost       int // holds that were lost, with notification
+	Strikes    int
+	Full       int         // links that ended because their peer confirmed nothing
+	Restores   int         // restored backups
+	Rollbacks  int         // disks that were replaced by an older copy
+	Setbacks   int         // number of times that this happened to most voters at once
+	Noticed    int         // processes that ended because of that
+	Returns    int         // processes that were refused because they had a disk of a lost cluster
+	Reads      int         // answered questions for the record
+	Spared     int         // number of times an eviction was judged not to stall a lock
+	Commits    int         // transactions that have ended well
+	Victims    int         // transactions that had to abort, because of a deadlock or to prevent one
+	Deposits   int         // writes that the fenced resource accepted
+	Refused    int         // writes that it refused
+	Books      Books       // if there is a bank
+	Frames     [kinds]int  // number by kind, in the order of FrameNames
+	Simulated  member.Span // duration of the run
+	Longest    member.Span // longest wait of a request made after the grace period
+	Bound      member.Span // largest bound of such a wait, given what others did meanwhile
+	Violation  *Violation  // the first one, or nil
+	Digest     uint64      // of everything that happened
 }
 
 // Add adds up the results of two runs: sums, and the longest of their waits. It leaves out
@@ -120,6 +121,7 @@ func (r *Result) Add(o *Result) {
 	r.Entries += o.Entries
 	r.Tries += o.Tries
 	r.Claims += o.Claims
+	r.KeptClaims += o.KeptClaims
 	r.Views += o.Views
 	r.Terms += o.Terms
 	r.Revotes += o.Revotes

@@ -133,6 +133,9 @@ func (c *client) toldDeal(e *talk.Event) {
 	case talk.Granted:
 		d.next++
 		d.at = w.Now() + 1 + d.chance.Below(shortHold)
+		if w.phase == stormy && w.Hold > 0 {
+			d.at = w.Now() + 1 + d.chance.Below(int64(w.Hold))
+		}
 	case talk.Doomed, talk.Taken, talk.Refused:
 		if e.Kind == talk.Doomed || e.Why == talk.Deadlock && e.Kind == talk.Refused {
 			w.result.Victims++

@@ -131,7 +131,7 @@ func (o *oracle) entered(q *proc, x *ask) {
 func (o *oracle) claimed(q *proc, x *ask) {
 	l := &o.locks[x.lock]
 	f := l.freedBy(x.token)
-	h := hold{q: q, inc: q.inc, token: x.token, forClient: true, freed: f != nil}
+	h := hold{q: q, inc: q.inc, token: x.token, forClient: true, freed: f != nil, mode: x.terms.Mode, units: x.terms.Units}
 	o.undone(l, o.w.names[x.lock], &h)
 	if f != nil && q.view.Rank(f.inc) < 0 {
 		f.undone = true // the home cannot have known

@@ -207,7 +207,10 @@ func (q *proc) effect(e *process.Effect) {
 	case process.Asked:
 		q.stands(&ask{ticket: e.Event.Ticket, lock: q.w.lockOf(e.To), app: -1, try: e.Lossy, deadline: member.Never, terms: e.Terms})
 	case process.Claimed:
-		q.claims = append(q.claims, &ask{ticket: e.Event.Ticket, lock: q.w.lockOf(e.To), app: -1, token: e.Event.Token, deadline: member.Never})
+		x := &ask{ticket: e.Event.Ticket, lock: q.w.lockOf(e.To), app: -1, token: e.Event.Token, deadline: member.Never, terms: e.Terms, moved: true, asked: q.w.Now()}
+		q.countsClaim(x)
+		q.w.remember(q, x) // its home may honour it long before the process hears of that
+		q.claims = append(q.claims, x)
 	case process.Cancelled:
 		if q.disclaimed(e.Event.Ticket) != nil {
 			return

@@ -27,7 +27,7 @@ func tunings() []tuning {
 		{"usual", func(*Config) {}}, {"steady", steady}, {"reigns", reigns}, {"curiosity", curiosity}, {"power", power},
 		{"skips", skips}, {"crowd", crowd}, {"waves", waves}, {"clients", clients}, {"late", late}, {"flaky", flaky},
 		{"edge", edge}, {"quorums", quorums}, {"garbled", garbled}, {"restores", restores}, {"stops", stops},
-		{"rollbacks", rollbacks}, {"returns", returns}, {"kept", kept}, {"switches", switches}, {"detects", detects}, {"lapses", lapses}, {"deals", deals},
+		{"rollbacks", rollbacks}, {"returns", returns}, {"kept", kept}, {"switches", switches}, {"detects", detects}, {"lapses", lapses}, {"deals", deals}, {"moves", moves},
 	}
 }
 
@@ -164,6 +164,13 @@ func lapses(c *Config) {
 func deals(c *Config) {
 	kept(c)
 	c.Workers, c.Clients, c.Faults = 1, 4, c.Faults|Client|Release
+}
+
+// moves is deals with clients that hold locks while members stop, crash and return.
+func moves(c *Config) {
+	deals(c)
+	c.Voters, c.Shelter, c.Hold = 3, false, c.Settings.Lease/2
+	c.Faults = Stop | Roll | Crash | Evict | Client | Partition | Pause | Forget
 }
 
 // switches is kept with changes of the method, and of the kind of the locks.

@@ -38,6 +38,39 @@ func (q *proc) counts(x *ask) {
 	}
 }
 
+// countsClaim does the same for a claim of a kept lock. It begins a transaction, or is part of
+// one that has claimed others. If the client has requested locks of that transaction here
+// before, in this session or an earlier one, the oracle cannot know which it is.
+func (q *proc) countsClaim(x *ask) {
+	if !q.w.isKept(x.lock) || q.method() == nil {
+		return
+	}
+	x.loose = q.resync
+	for _, y := range slices.Concat(q.claims, q.asks) {
+		switch {
+		case x.terms.Tx == 0 || y.terms.Tx != x.terms.Tx:
+		case y.moved:
+			x.serial, x.born, x.loose = y.serial, y.born, y.loose
+			return
+		default:
+			x.loose, q.resync, q.unnumbered = true, true, true
+			return
+		}
+	}
+	if q.w.lostSome(q.inc, x.terms.Tx) {
+		x.loose, q.resync, q.unnumbered = true, true, true
+		return
+	}
+	q.lamport++
+	q.serial++
+	if x.born = q.lamport; x.terms.Born != 0 {
+		x.born = x.terms.Born
+	}
+	if !q.unnumbered {
+		x.serial = q.serial
+	}
+}
+
 // lostSome reports whether a transaction has lost a lock at its member. If a client does not
 // know that yet and goes on, the member may take what it requests for the same transaction.
 func (w *world) lostSome(inc, tx uint64) bool {

@@ -175,7 +175,7 @@ func (w *worker) claim(i int) {
 		if _, err := m.Renew(0, member.TheClient, sessionLength); err != nil {
 			return err
 		}
-		if _, err := m.Claim(0, w.Lock, n.client.token, member.TheClient, through); !errors.Is(err, member.ErrNotHeld) {
+		if _, err := m.Claim(0, w.Lock, n.client.token, member.TheClient, through, member.Terms{}); !errors.Is(err, member.ErrNotHeld) {
 			return err
 		}
 		return nil // the process is inside

@@ -1,0 +1,207 @@
+package member
+
+import (
+	"slices"
+
+	"github.com/stile-lock/stile/algorithm/deadlock"
+)
+
+// Claims of kept locks. A client that moves to another member claims there what it holds,
+// as it does with other locks: in views later than the one in which it acquired the lock,
+// and behind the member's REPORT. The home identifies a hold by its token.
+//
+//   - If the hold is in the book, because the member that it was held through has reported
+//     it, both have it from then on. Each of them ends it for itself, and the hold ends with
+//     the last: so it is never counted twice, and no member ends it for another.
+//   - Otherwise the home waits for all reports. If the hold then rests on a ghost whose lease
+//     may still run, as far as the book knows, nothing incompatible was granted, and the hold
+//     enters the book. If not, it is over.
+//
+// What a claimed hold says about others cannot be relied on, because the client may be about
+// to give it up, or holds it through another member as well: see deadlock.Hold.
+//
+// The claims of a transaction make it a transaction of this member, with the stamp that it
+// had. It has another identity than at the former member, where it may still be known, and
+// requests nothing before all its claims are answered.
+
+// A keptClaim is a claim of a kept lock that waits at the home.
+type keptClaim struct {
+	rank  int
+	hold  deadlock.Hold
+	units int
+	on    uint64 // incarnation that the hold rests on
+}
+
+// lastBorn is the highest stamp that frames carry.
+const lastBorn = 1<<62 - 1
+
+// moving reports whether a transaction has claims that are not answered.
+func (t *transaction) moving() bool {
+	return slices.ContainsFunc(t.parts, func(p *part) bool { return p.state == claiming })
+}
+
+// claimKept claims a kept lock for a client.
+func (m *Member) claimKept(c *session, n int32, name string, t Token, through []uint64, terms Terms) (Ticket, error) {
+	e, k := m.epoch, &m.kept
+	l := e.table.lock(n)
+	if terms.Check() != nil || e.schools[l.alg].fits(terms.Units) != nil || t.IsNone() || len(through) == 0 {
+		return 0, ErrNotHeld
+	}
+	for _, p := range k.names[name] {
+		if p.token == t {
+			return 0, ErrNotHeld // by an earlier session, which has to end first
+		}
+	}
+	prefix := e.view.Choices[l.alg].Prefix
+	var tx *transaction
+	if terms.Tx != 0 {
+		tx = k.named[txKey{c.id, terms.Tx}]
+	}
+	switch {
+	case tx == nil:
+		m.clock++
+		born := m.clock
+		if terms.Born != 0 {
+			born = min(terms.Born, lastBorn)
+		}
+		tx = m.begins(c, prefix, terms.Tx, born)
+	case tx.choice != prefix || slices.ContainsFunc(tx.parts, func(p *part) bool { return p.name == name }):
+		return 0, ErrNotHeld
+	}
+	tx.last++
+	p := &part{tx: tx, w: m.newWaiter(c), name: name, units: terms.Units, state: claiming, owed: true, place: len(k.parts), token: t, on: through[len(through)-1]}
+	p.Attempt, p.Mode = tx.id, terms.Mode
+	p.Seq = tx.last
+	p.w.part, p.nudge.part = p, p
+	k.add(p)
+	k.claims++
+	ticket := p.w.ticket
+	m.pursueOne(p)
+	return ticket, nil
+}
+
+// pursueKept sends the claims of kept locks whose home is the member of a rank.
+func (m *Member) pursueKept(rank int) {
+	if m.kept.claims == 0 {
+		return
+	}
+	m.kept.each(func(p *part) {
+		if p.state == claiming && m.epoch.view.Home(p.name) == rank {
+			m.pursueOne(p)
+		}
+	})
+}
+
+// pursueOne sends a claim, unless it must wait for a later view or for the end of the
+// REPORT.
+func (m *Member) pursueOne(p *part) {
+	e := m.epoch
+	home := e.view.Home(p.name)
+	if !p.owed || e.view.Epoch <= p.token.Epoch || e.reports[home].owed {
+		return
+	}
+	p.owed = false
+	h := deadlock.Hold{Request: p.Request, Epoch: p.token.Epoch, Count: p.token.Count}
+	if home == e.me {
+		m.moves(lockOf(e, p.name), keptClaim{home, h, p.units, p.on})
+		return
+	}
+	m.send(home, &frame{kind: moveFrame, name: []byte(p.name), who: p.Attempt, mode: p.Mode, units: p.units, token: p.token, on: p.on})
+}
+
+// moves handles a claim at the home.
+func (m *Member) moves(n int32, c keptClaim) error {
+	b, err := m.book(n, c.units)
+	if err != nil {
+		return err
+	}
+	b.where[idOf(c.hold.Attempt)] = c.rank
+	b.asked = append(b.asked, c)
+	m.settleBook(b)
+	return nil
+}
+
+// settleBook answers the claims that can be decided, and drops the book if nothing is left
+// in it.
+func (m *Member) settleBook(b *book) {
+	for i := 0; i < len(b.asked); i++ {
+		if c := b.asked[i]; !m.undecided(b, &c) {
+			v := m.honourKept(b, &c)
+			b.asked = slices.DeleteFunc(b.asked, func(o keptClaim) bool { return o.hold.Attempt == c.hold.Attempt })
+			m.answerKept(b.lock, c, v) // which may end it
+			i = -1
+		}
+	}
+	m.shelve(b)
+}
+
+// undecided reports whether a claim must wait for reports.
+func (m *Member) undecided(b *book, c *keptClaim) bool {
+	e := m.epoch
+	if b.keeper.Has(c.hold.Epoch, c.hold.Count) || e.table.lock(b.lock).is(opened) {
+		return false
+	}
+	return slices.ContainsFunc(b.keeper.Suspects(), func(i uint64) bool { return int(i) < e.survivors() })
+}
+
+// honourKept honours a claim, or refuses it. If the member that the hold rests on has
+// reported, the hold is in the book or over. Until the book is closed for the first time, a
+// ghost that is no longer a suspect has been cleared.
+func (m *Member) honourKept(b *book, c *keptClaim) verdict {
+	e := m.epoch
+	ghost := e.place(c.on)
+	known := b.keeper.Has(c.hold.Epoch, c.hold.Count)
+	ok := known && b.units == c.units
+	if !known && !e.table.lock(b.lock).is(opened) && slices.Contains(b.keeper.Suspects(), uint64(ghost)) && c.hold.Epoch < e.view.Epoch {
+		ok = b.units == c.units || len(b.keeper.Holds()) == 0 && m.remake(b, c.units) == nil
+	}
+	var effects []deadlock.Effect
+	if ok {
+		effects, ok = b.keeper.Claim(c.hold, uint64(ghost))
+	}
+	if !ok {
+		delete(b.where, idOf(c.hold.Attempt))
+		return refused
+	}
+	m.carryOut(b, effects)
+	return honoured
+}
+
+// answerKept answers a claim.
+func (m *Member) answerKept(n int32, c keptClaim, v verdict) {
+	if c.rank == m.epoch.me {
+		m.moved(c.hold.Attempt, v)
+		return
+	}
+	m.send(c.rank, &frame{kind: movedFrame, name: m.epoch.table.name(n), who: c.hold.Attempt, verdict: v})
+}
+
+// moved handles the home's answer to a claim. If the claim was withdrawn, the home has been
+// notified.
+func (m *Member) moved(who deadlock.Attempt, v verdict) {
+	p := m.partOf(who)
+	switch {
+	case p == nil || p.state != claiming:
+		return
+	case v != honoured:
+		p.owed = true // the home has forgotten it
+		m.disclaimKept(p, NoCause)
+		return
+	case !m.usable():
+		m.disclaimKept(p, NoCause)
+		return
+	}
+	p.state, p.since, p.by = holds, m.now, byClaim
+	m.kept.claims--
+	m.kept.holds++
+	m.Out.Events = append(m.Out.Events, Event{Ticket: p.w.ticket, Kind: Held, Token: p.token, Born: p.tx.born()})
+	if v := p.tx.doomed; v != nil {
+		m.Out.Events = append(m.Out.Events, Event{Ticket: p.w.ticket, Kind: Doomed, Cause: Deadlock, Token: p.token, Born: p.tx.born(), Victim: v})
+	}
+}
+
+// disclaimKept refuses the claim of a client here.
+func (m *Member) disclaimKept(p *part, why Cause) {
+	m.Out.Events = append(m.Out.Events, Event{Ticket: p.w.ticket, Kind: Lost, Cause: why, Token: p.token})
+	m.done(p)
+}
