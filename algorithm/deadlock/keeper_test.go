@@ -97,6 +97,76 @@ func TestStrangeHolds(t *testing.T) {
 	}
 }
 
+// TestClaim: a claim is honoured if the hold is in the book, or may be one of a suspect.
+func TestClaim(t *testing.T) {
+	const ghost = 4
+	held := func(origin uint64, mode Mode, count uint64) Hold {
+		return Hold{Request: begun(origin, 1, 1, mode), Epoch: 1, Count: count}
+	}
+	for _, c := range []struct {
+		name   string
+		units  int
+		before []Hold // reported by member 1
+		over   bool   // the ghost's lease
+		claim  Hold
+		want   bool
+	}{
+		{"in the book", 0, []Hold{held(1, Exclusive, 1)}, true, held(2, Exclusive, 1), true},
+		{"in the book, in another mode", 0, []Hold{held(1, Shared, 1)}, true, held(2, Exclusive, 1), false},
+		{"another hold is in the book", 0, []Hold{held(1, Shared, 1)}, true, held(2, Shared, 2), false},
+		{"of the ghost", 0, nil, false, held(2, Exclusive, 1), true},
+		{"of a ghost whose lease has expired", 0, nil, true, held(2, Exclusive, 1), false},
+		{"of the ghost, beside a reader", 0, []Hold{held(1, Shared, 1)}, false, held(2, Shared, 2), true},
+		{"of the ghost, exclusive beside a reader", 0, []Hold{held(1, Shared, 1)}, false, held(2, Exclusive, 2), false},
+		{"of the ghost, beside a writer", 0, []Hold{held(1, Exclusive, 1)}, false, held(2, Shared, 2), false},
+		{"of the ghost, units that are left", 3, []Hold{held(1, 1, 1)}, false, held(2, 2, 2), true},
+		{"of the ghost, too many units", 3, []Hold{held(1, 2, 1)}, false, held(2, 2, 2), false},
+		{"of the ghost, more units than there are", 3, nil, false, held(2, 4, 2), false},
+	} {
+		k := keeperOf(t, None(), KeeperConfig{Epoch: 2, Units: c.units, Suspects: []uint64{1, ghost}})
+		k.Report(1, c.before, nil)
+		if c.over {
+			k.Over(ghost)
+		}
+		_, ok := k.Claim(c.claim, ghost)
+		if ok != c.want || ok && !k.Has(1, c.claim.Count) {
+			t.Errorf("%s: honoured %v, want %v: %+v", c.name, ok, c.want, k.Holds())
+		}
+	}
+}
+
+// TestOwners: a hold that two members have counts once, is that of the last one, and ends
+// with the last.
+func TestOwners(t *testing.T) {
+	for _, first := range []uint64{1, 2} {
+		k := keeperOf(t, WoundWait(), KeeperConfig{Epoch: 2, Units: 3, Suspects: []uint64{1, 2}})
+		one := Hold{Request: begun(1, 1, 5, 2), Epoch: 1, Count: 1, Elsewhere: true}
+		two := one
+		two.Attempt = begun(2, 7, 5, 2).Attempt
+		k.Report(1, []Hold{one}, nil)
+		k.Report(2, []Hold{two}, nil)
+		if all := k.Holds(); len(all) != 1 || all[0].Origin != 2 {
+			t.Fatalf("%+v", all)
+		}
+		effects, _ := k.Request(begun(3, 1, 1, 2))
+		if len(effects) != 1 || effects[0].Kind != Wound || effects[0].Origin != 2 {
+			t.Errorf("an older one waits: %+v", effects)
+		}
+		ends, left := one.Attempt, two.Attempt
+		if first == 2 {
+			ends, left = left, ends
+		}
+		for _, e := range k.Release(ends) {
+			if e.Kind == Grant || e.Origin != left.Origin {
+				t.Errorf("one has ended it: %+v", e)
+			}
+		}
+		if effects := k.Release(left); len(effects) != 1 || effects[0].Kind != Grant {
+			t.Errorf("both have ended it: %+v", effects)
+		}
+	}
+}
+
 // arc makes an arc. The number of the request for which it waits is 0 for a hold.
 func arc(from Attempt, to Attempt, seq int) Arc {
 	to.Seq = seq

@@ -258,7 +258,7 @@ func keptClaimControls() []Control {
 		{
 			Name: "KeptClaimInOwnView", Section: "19", Text: "a kept lock is claimed in the view in which it was acquired",
 			Rewrites: []Rewrite{{keptClaims, `e.view.Epoch <= p.token.Epoch || `, `e.view.Epoch <= p.token.Epoch && !broken("KeptClaimInOwnView") || `}},
-			Tests:    []Test{test(memberPackage, "TestKeptClaim")},
+			Tests:    []Test{test(memberPackage, "TestKeptClaim"), test(memberPackage, "TestKeptClaimModel")},
 		},
 	}
 }
