@@ -349,7 +349,7 @@ func TestKeptClaimProvesNothing(t *testing.T) {
 			k := newKeptMove(t, "none", terms, false, true)
 			k.install(k.then)
 			k.settle()
-			k.is(k.claimsAnd(), Held, NoCause)
+			k.is(k.moves(), Held, NoCause)
 			k.install(k.next())
 			second := keptA + keptB - first
 			reports := k.hold(uint64(second + 1))
@@ -368,7 +368,9 @@ func TestKeptClaimProvesNothing(t *testing.T) {
 	}
 }
 
-func (k *keptMove) claimsAnd() Ticket {
+// moves has the client claim the lock, and waits for the answer.
+func (k *keptMove) moves() Ticket {
+	k.tb.Helper()
 	c := k.claims()
 	k.settle()
 	return c
@@ -426,7 +428,7 @@ func TestKeptClaimWounded(t *testing.T) {
 		k.settle()
 		old := k.want(keptOther, k.name, Terms{Tx: 1, Born: 1})
 		k.settle()
-		c := k.claimsAnd()
+		c := k.moves()
 		k.is(c, Doomed, Deadlock)
 		k.leaves(keptB)
 		if stays {
