@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stile-lock/stile/algorithm"
@@ -31,7 +32,24 @@ func TestReasonsOfLocks(t *testing.T) {
 				}
 				b, err := newBench(spec, n, 1+seed*7919, fired)
 				if err == nil {
-					err = b.lock(400, 1+int(seed%5))
+					err = b.lock(400, 1+4*int(seed%5))
+				}
+				judged(t, b, err)
+			}
+			covered(t, spec, fired)
+		})
+	}
+}
+
+// TestReasonsOfElections does the same for elections, whose processes crash and return.
+func TestReasonsOfElections(t *testing.T) {
+	for _, spec := range Elections() {
+		t.Run(spec.Name, func(t *testing.T) {
+			fired := make(map[int]bool)
+			for seed := range uint64(60) {
+				b, err := newBench(spec, 1+int(seed%6), 1+seed*7919, fired)
+				if err == nil {
+					err = b.elect(300)
 				}
 				judged(t, b, err)
 			}
@@ -68,6 +86,77 @@ func covered(t *testing.T, spec algorithm.Spec, fired map[int]bool) {
 	if len(spec.Rules) == 0 {
 		t.Errorf("%s has no rules", spec.Name)
 	}
+}
+
+// elect runs an election whose processes crash and return at random.
+func (b *bench) elect(steps int) error {
+	for range steps {
+		self := algorithm.ID(b.dice.below(len(b.ms)))
+		var err error
+		switch roll := b.dice.below(20); {
+		case roll < 10 && len(b.flight) > 0:
+			l := b.next()
+			err = b.step(l.to, host.Input{Kind: host.Receive, From: l.from, Bytes: l.bytes})
+		case roll < 13 && len(b.timers) > 0:
+			a := b.timers[b.dice.below(len(b.timers))]
+			b.timers = slices.DeleteFunc(b.timers, func(o alarm) bool { return o == a })
+			err = b.step(a.at, host.Input{Kind: host.Expire, Timer: a.timer})
+		case b.dead.Has(self) && roll > 17:
+			err = b.returns(self)
+		case b.dead.Has(self):
+		case roll == 19 && b.dead.Len() < len(b.ms)-1:
+			err = b.crash(self)
+		case roll > 16:
+			err = b.step(self, host.Input{Kind: host.Request})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// crash ends a process, and notifies the others.
+func (b *bench) crash(self algorithm.ID) error {
+	b.dead.Add(self)
+	b.flight = slices.DeleteFunc(b.flight, func(l letter) bool { return l.to == self })
+	b.timers = slices.DeleteFunc(b.timers, func(a alarm) bool { return a.at == self })
+	return b.others(self, host.Suspect)
+}
+
+// returns replaces a dead process by one that remembers nothing, and notifies the others.
+func (b *bench) returns(self algorithm.ID) error {
+	b.dead.Remove(self)
+	v := algorithm.View{N: len(b.ms), Late: true}
+	var err error
+	if b.ms[self], err = b.spec.New(self, v); err != nil {
+		return err
+	}
+	if b.twins[self], err = b.spec.New(self, v); err != nil {
+		return err
+	}
+	for dead := range b.dead.All() {
+		if err := b.step(self, host.Input{Kind: host.Suspect, From: dead}); err != nil {
+			return err
+		}
+	}
+	if err := b.others(self, host.Trust); err != nil {
+		return err
+	}
+	return b.step(self, host.Input{Kind: host.Start})
+}
+
+// others notifies the other live processes of one.
+func (b *bench) others(of algorithm.ID, kind host.InputKind) error {
+	for id := range algorithm.ID(len(b.ms)) {
+		if id == of || b.dead.Has(id) {
+			continue
+		}
+		if err := b.step(id, host.Input{Kind: kind, From: of}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // lock runs a lock with applications that request and release at random, more seldom the
