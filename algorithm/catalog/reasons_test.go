@@ -163,8 +163,11 @@ func (n notes) Anchor(_ algorithm.ID, v *uint64) { n[*v] = true }
 
 // message notes those of a message. Those of a message that another carries are only in
 // its description.
-func (n notes) message(m algorithm.Machine, b []byte) {
+func (n notes) message(m algorithm.Machine, b []byte, carries bool) {
 	_ = m.VisitMessageTimes(b, n)
+	if !carries {
+		return
+	}
 	fields, _ := m.DescribeMessage(b)
 	for _, f := range fields {
 		var t, id uint64
@@ -214,14 +217,14 @@ func (b *bench) step(self algorithm.ID, in host.Input) error {
 	m, noted := b.ms[self], notes{}
 	m.VisitTimes(noted)
 	if in.Kind == host.Receive {
-		noted.message(m, in.Bytes)
+		noted.message(m, in.Bytes, b.spec.Detects)
 	}
 	if err := m.Step(in, &b.out); err != nil {
 		return fmt.Errorf("%v %s: %w", self, b.spec.When(in), err)
 	}
 	m.VisitTimes(noted)
 	for i := range b.out.Sends {
-		noted.message(m, b.out.Bytes(i))
+		noted.message(m, b.out.Bytes(i), b.spec.Detects)
 	}
 	s := reasoned{spec: b.spec, n: len(b.ms), self: self, in: in, out: &b.out, times: noted}
 	b.faults = append(b.faults, s.judge()...)
