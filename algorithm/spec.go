@@ -327,6 +327,9 @@ func (s Spec) Group(v View) ([]Machine, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := s.checkRules(); err != nil {
+		return nil, err
+	}
 	ms := make([]Machine, v.N)
 	for i := range ms {
 		if ms[i], err = s.born(birth, ID(i), v); err != nil {

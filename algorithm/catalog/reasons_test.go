@@ -80,7 +80,8 @@ func (s *reasoned) stamps(r *host.Reason, rule *algorithm.Rule) {
 		word  string
 		stamp host.Stamp
 	}{{"a", r.A}, {"b", r.B}} {
-		if says(rule, x.word) && (x.stamp.Time == 0 || !s.times[x.stamp.Time]) {
+		known := s.times[x.stamp.Time] || s.spec.Detects && s.times[x.stamp.Time+1] // the clock of a new view may have ticked
+		if says(rule, x.word) && (x.stamp.Time == 0 || !known) {
 			s.fault("the stamp %v of rule %s is in no state and no message", x.stamp, rule.ID)
 		}
 	}
@@ -101,7 +102,10 @@ func (s *reasoned) recipients(r *host.Reason, rule *algorithm.Rule) []algorithm.
 	}
 	var all []algorithm.ID
 	for id := range algorithm.ID(s.n) {
-		all = append(all, id)
+		sent := slices.ContainsFunc(s.out.Sends, func(m host.Send) bool { return m.To == id && s.spec.Kinds[m.Kind] == rule.Sends })
+		if sent || !s.spec.Detects { // all members of a view
+			all = append(all, id)
+		}
 	}
 	return all
 }
@@ -187,6 +191,7 @@ type bench struct {
 	dead   algorithm.Set
 	dice   dice
 	fired  map[int]bool
+	phases []phase // of applications of locks
 	faults []string
 	out    host.Output
 }
@@ -198,7 +203,7 @@ type alarm struct {
 }
 
 func newBench(spec algorithm.Spec, n int, seed uint64, fired map[int]bool) (*bench, error) {
-	b := &bench{spec: spec, dice: dice(seed + 1), fired: fired, out: host.Output{Listen: true}}
+	b := &bench{spec: spec, phases: make([]phase, n), dice: dice(seed + 1), fired: fired, out: host.Output{Listen: true}}
 	v := algorithm.View{N: n, Holder: algorithm.ID(b.dice.below(n))}
 	if spec.Family == algorithm.Election {
 		v.Holder, v.Busy = algorithm.ID(n-1), true
@@ -239,12 +244,18 @@ func (b *bench) step(self algorithm.ID, in host.Input) error {
 		fmt.Sprint(deaf.Notices) != fmt.Sprint(b.out.Notices) || !bytes.Equal(m.AppendState(nil), b.twins[self].AppendState(nil)) {
 		return fmt.Errorf("%v %s: with a host that listens it does something else", self, b.spec.When(in))
 	}
+	if b.out.Entered {
+		b.phases[self] = inside
+	}
 	for i, send := range b.out.Sends {
 		if !b.dead.Has(send.To) {
 			b.flight = append(b.flight, letter{self, send.To, bytes.Clone(b.out.Bytes(i))})
 		}
 	}
 	for _, n := range b.out.Notices {
+		if n.Kind == host.Denied && b.spec.Family == algorithm.MutualExclusion {
+			b.phases[self] = idle
+		}
 		if n.Kind == host.SetTimer {
 			b.timers = slices.DeleteFunc(b.timers, func(a alarm) bool { return a == alarm{self, n.Timer} })
 			if n.After > 0 {
