@@ -117,12 +117,17 @@ func (s Spec) Say(self ID, r host.Reason, members ...ID) string {
 		case "lock":
 			return "L" + strconv.Itoa(r.N+1)
 		case "a":
-			return Stamp{Time{r.A.Time}, c.sits(r.A.ID)}.text()
+			return c.stamp(r.A)
 		case "b":
-			return Stamp{Time{r.B.Time}, c.sits(r.B.ID)}.text()
+			return c.stamp(r.B)
 		}
 		return "{" + word + "}"
 	})
+}
+
+// stamp returns a stamp as in a diagram: (42,P3).
+func (c *Coder) stamp(s host.Stamp) string {
+	return "(" + strconv.FormatUint(s.Time, 10) + "," + c.sits(s.ID).String() + ")"
 }
 
 // listed returns seats as a phrase: P1, P2 and P3.

@@ -63,6 +63,9 @@ func Story(l deadlock.Layout, t *trace.Trace) string {
 			where = fmt.Sprintf("site %d", e.Proc+1)
 		}
 		fmt.Fprintf(&b, "%10s  %s  %s\n", moment(e.At, t.Unit <= 1), where, what)
+		for _, y := range e.Why {
+			fmt.Fprintf(&b, "%10s  %s    %s: %s\n", "", strings.Repeat(" ", len(where)), y.Rule, y.Text)
+		}
 	}
 	return b.String()
 }
