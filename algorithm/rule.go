@@ -181,15 +181,10 @@ func (s Spec) checkRules() error {
 		case r.Sends != "" && r.Silent:
 			return fmt.Errorf("%w: rule %s of the Spec %q sends %s and is Silent: it can be only one of them", host.ErrAlgorithm, r.ID, s.Name, r.Sends)
 		}
-		unknown := ""
-		fill(r.Why, func(word string) string {
-			if !slices.Contains(words[:], word) {
-				unknown = word
+		for _, rest, open := strings.Cut(r.Why, "{"); open; _, rest, open = strings.Cut(rest, "{") {
+			if word, _, _ := strings.Cut(rest, "}"); !slices.Contains(words[:], word) {
+				return fmt.Errorf("%w: rule %s of the Spec %q says {%s}: want one of %s", host.ErrAlgorithm, r.ID, s.Name, word, strings.Join(words[:], ", "))
 			}
-			return ""
-		})
-		if unknown != "" {
-			return fmt.Errorf("%w: rule %s of the Spec %q says {%s}: want one of %s", host.ErrAlgorithm, r.ID, s.Name, unknown, strings.Join(words[:], ", "))
 		}
 	}
 	return nil

@@ -207,10 +207,10 @@ func (s Spec) Birth(n int) (Birth, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.checkRules(); err != nil {
+	if _, err := s.born(birth, 0, View{N: n}); err != nil {
 		return nil, err
 	}
-	if _, err := s.born(birth, 0, View{N: n}); err != nil {
+	if err := s.checkRules(); err != nil {
 		return nil, err
 	}
 	return func(self ID, v View) Machine {
@@ -327,14 +327,11 @@ func (s Spec) Group(v View) ([]Machine, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.checkRules(); err != nil {
-		return nil, err
-	}
 	ms := make([]Machine, v.N)
 	for i := range ms {
 		if ms[i], err = s.born(birth, ID(i), v); err != nil {
 			return nil, err
 		}
 	}
-	return ms, nil
+	return ms, s.checkRules()
 }

@@ -1,6 +1,7 @@
 // What was counted next to what theory says, and what the run was judged by.
 
 import type { Doc } from "./document";
+import { Rules } from "./rules";
 import { Scroll } from "./scroll";
 import { doc, seek } from "./state";
 import { clockOf, numberOf } from "./story";
@@ -30,6 +31,7 @@ export function Measures() {
 						</table>
 					)}
 					<Holding d={d} />
+					<Rules d={d} />
 				</Scroll>
 			)}
 		</section>

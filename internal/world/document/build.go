@@ -68,7 +68,13 @@ func kindOf(sc *scenario.Scenario, spec algorithm.Spec) string {
 func about(s algorithm.Spec) Algorithm {
 	f := families.Of(s)
 	deaths := f.Detects && s.Family != algorithm.Transactions
-	return Algorithm{s.Name, s.Title, s.Authors, s.Year, s.Paper, s.Wrong, s.Weaker, s.Fixed, s.Network.String(), deaths, f.Calls}
+	var rules [][2]string
+	for _, r := range s.Rules {
+		if r.ID != "" {
+			rules = append(rules, [2]string{r.ID, r.Text})
+		}
+	}
+	return Algorithm{s.Name, s.Title, s.Authors, s.Year, s.Paper, s.Wrong, s.Weaker, s.Fixed, s.Network.String(), deaths, f.Calls, rules}
 }
 
 // renumber maps message numbers to their order of first appearance, because the numbers in
@@ -107,9 +113,24 @@ func (r *recorder) events(t *trace.Trace, numbers map[int]int, ended int) []Even
 		for _, f := range e.Fields {
 			x.Fields = append(x.Fields, [2]string{f.Name, f.Value})
 		}
+		for _, y := range e.Why[:explained(i, e)] {
+			x.Why = append(x.Why, [2]string{y.Rule, y.Text})
+		}
 		list[i] = x
 	}
 	return list
+}
+
+// maxExplained is the number of events that carry reasons: with more, a page of a long run
+// would consist mostly of them.
+const maxExplained = 20_000
+
+// explained returns how many of its reasons an event carries.
+func explained(i int, e *trace.Event) int {
+	if i >= maxExplained {
+		return 0
+	}
+	return len(e.Why)
 }
 
 // The width of diagrams, in pixels, and the number of events from which they carry no
