@@ -51,6 +51,9 @@ func (o *outbox) Because(rule int, f Facts) {
 }
 
 func (o *outbox) because(rule int, f *Facts) {
+	if len(o.rules) == 0 {
+		return // the Spec has no rules yet
+	}
 	if rule < 0 || rule >= len(o.rules) {
 		o.fail("%v followed rule %d: its Spec has %d rules, numbered from 0", o.self, rule, len(o.rules))
 		return

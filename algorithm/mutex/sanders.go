@@ -146,7 +146,7 @@ func sanRules(kinds []string) []algorithm.Rule {
 		sanGiveBack: {ID: "3", Text: "A candidate that is not inside gives a vote back on every " + inquire + ".", Why: "{self} gives back the vote of {who}, because it is not inside", Sends: kinds[sanRelinquish]},
 		sanLeave:    {ID: "4", Text: "A process that leaves sends RELEASE to its inform set.", Why: "{self} leaves, and informs {set}", Sends: kinds[sanRelease]},
 		sanLate:     {ID: "5", Text: "A message about a request that no longer waits is void.", Why: "{self} ignores {who}: the message is not about a request that waits", Silent: true},
-		sanHeld:     {ID: "6a", Text: "A voter whose vote is free grants the oldest request, and a process that will inform it has the vote.", Why: "{self} grants {who}, because its vote is free and {a} is the oldest request that waits", Sends: grant},
+		sanHeld:     {ID: "6a", Text: "A voter whose vote is free grants the oldest request, which has the vote until the voter is informed.", Why: "{self} grants {who}, because its vote is free and {a} is the oldest request that waits", Sends: grant},
 		sanFree:     {ID: "6b", Text: "If that process will not inform it, the vote remains free.", Why: "{self} grants {who}, and its vote remains free, because {who} does not inform it", Sends: grant},
 		sanQueue:    {ID: "6c", Text: "As long as its vote is held, a voter makes requests wait.", Why: "{self} queues {who}, because {a} comes before {b}", Silent: true},
 		sanPrompt:   {ID: "6d", Text: "For an older request a voter sends " + inquire + " to the one that has its vote.", Why: "{self} asks {who} for its vote back, because {a} comes before {b}", Sends: inquire},
