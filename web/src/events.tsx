@@ -82,7 +82,7 @@ function Line({ d, i, state }: { d: Doc; i: number; state: string }) {
 				onMouseLeave={() => (hover.value = -1)}
 			>
 				<span class="when">{e.part && i > 0 ? "" : when}</span>
-				<span class="what" title={e.why ? `${e.text} ${reasons(e)}` : e.text}>{e.text}{e.line && !e.part ? <i> line {e.line}</i> : null}{e.why && <i> {reasons(e)}</i>}</span>
+				<span class="what" title={e.why ? `${e.text} ${reasons(e)}` : e.text}>{e.text}{e.line && !e.part ? <i> line {e.line}</i> : null}{e.why && <i> · {reasons(e)}</i>}</span>
 			</button>
 		</li>
 	), [d, i, state]);
