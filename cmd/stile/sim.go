@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -141,8 +140,8 @@ func (f *simFlags) run(c *cobra.Command, name string) error {
 	if err != nil {
 		return err
 	}
-	if f.output.why && f.output.trace == "" {
-		return errors.New("--why has no effect without a trace: give --trace FILE.txt or FILE.json too")
+	if err := f.output.checkWhy(); err != nil {
+		return err
 	}
 	rec := newRecorder(f.config.Nodes, spec)
 	files, err := rec.files(&f.output)

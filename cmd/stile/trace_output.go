@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -51,6 +52,14 @@ func (s *traceOutput) definePart(fs *pflag.FlagSet) {
 // defineWhy defines --why.
 func (s *traceOutput) defineWhy(fs *pflag.FlagSet) {
 	fs.BoolVar(&s.why, "why", false, "say why each process does what it does, by the rules of its algorithm")
+}
+
+// checkWhy refuses --why where only a trace shows reasons, and none is written.
+func (s *traceOutput) checkWhy() error {
+	if s.why && s.trace == "" {
+		return errors.New("--why has no effect without a trace: give --trace FILE.txt or FILE.json too")
+	}
+	return nil
 }
 
 // defineWindow defines --from and --to, in these units.
