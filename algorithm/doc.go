@@ -34,6 +34,15 @@
 //
 // A message that a machine sends to itself is received within the same step.
 //
+// # Reasons
+//
+// A Spec lists the algorithm's rules. A machine names the rule that it follows, and what it
+// knew, with Out.Because; a host that sets host.Output.Listen gets these as data, and
+// [Spec.Say] makes sentences of them:
+//
+//	out.Because(ruleDefer, algorithm.Facts{Who: from, A: ours, B: theirs})
+//	// P2 defers P3, because (1,P2) comes before (1,P3)
+//
 // # Logical time
 //
 // Logical times have their own type, [Time], and their own kind of field ([Coder.Time]);

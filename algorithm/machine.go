@@ -52,7 +52,7 @@ func (m *machine) adopt(s Spec) error {
 	}
 	kinds := s.Kinds
 	m.out.kinds, m.out.coder.kinds, m.in.kinds = kinds, len(kinds), len(kinds)
-	m.out.firm = !s.TryLock
+	m.out.firm, m.out.rules = !s.TryLock, s.Rules
 	m.count()
 	if last := int(m.out.last); last >= len(kinds) {
 		return fmt.Errorf("%w: its messages have kinds 0 to %d, but the Spec names %d kinds: add the missing ones to Kinds", host.ErrAlgorithm, last, len(kinds))

@@ -42,6 +42,7 @@ type outbox struct {
 	kinds []string // names of the message kinds, if known
 	last  uint8    // the last message kind
 	txs   int      // number of transactions, at all sites; 0 where there are no sites
+	rules []Rule   // rules of the Spec
 	firm  bool     // whether no request may be denied: the Spec does not set TryLock
 	err   error    // the first mistake of this step
 }

@@ -171,6 +171,7 @@ type Spec struct {
 	TryLock bool     // whether a request may be denied instead of waiting
 	Detects bool     // whether its host must report dead peers; see Suspect
 	Kinds   []string // names of its message kinds
+	Rules   []Rule   // its rules: every decision of its machines follows one of them; see Out.Because
 	Theory  Theory
 	Shape   Shape // how to draw it
 
@@ -207,6 +208,9 @@ func (s Spec) Birth(n int) (Birth, error) {
 		return nil, err
 	}
 	if _, err := s.born(birth, 0, View{N: n}); err != nil {
+		return nil, err
+	}
+	if err := s.checkRules(); err != nil {
 		return nil, err
 	}
 	return func(self ID, v View) Machine {
@@ -329,5 +333,5 @@ func (s Spec) Group(v View) ([]Machine, error) {
 			return nil, err
 		}
 	}
-	return ms, nil
+	return ms, s.checkRules()
 }

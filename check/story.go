@@ -20,7 +20,12 @@ func (p *Property) Replay() (*sim.Playback, error) {
 	if p.Counterexample == nil {
 		return nil, nil
 	}
-	return sim.Replay(p.spec, p.Counterexample, sim.ReplayOptions{Family: p.family})
+	return p.replay(false)
+}
+
+// replay is Replay, with the reasons for what processes do if explain is set.
+func (p *Property) replay(explain bool) (*sim.Playback, error) {
+	return sim.Replay(p.spec, p.Counterexample, sim.ReplayOptions{Family: p.family, Explain: explain})
 }
 
 // confirm replays a counterexample. If the simulator does not see the violation, there is
@@ -61,9 +66,13 @@ func (p *Property) confirm() {
 }
 
 // Story tells the counterexample: in words, and as a space-time diagram. It is empty if
-// there is none. What the simulator cannot replay is only listed.
+// there is none. What the simulator cannot replay is only listed. With o.Why the words say
+// why each process does what it does.
 func (p *Property) Story(o trace.TextOptions) string {
-	back, _ := p.Replay()
+	var back *sim.Playback
+	if p.Counterexample != nil {
+		back, _ = p.replay(o.Why)
+	}
 	var b strings.Builder
 	switch {
 	case len(p.Trace) == 0:
@@ -82,6 +91,7 @@ func (p *Property) Story(o trace.TextOptions) string {
 		fmt.Fprintf(&b, "\nThe steps from %d on can be repeated forever.\n", p.Loop+1)
 	}
 	if back != nil {
+		o.Why = false // the words have said it
 		b.WriteString("\n" + diagram(back).Text(o))
 	}
 	return b.String()

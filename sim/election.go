@@ -27,9 +27,10 @@ type Election struct {
 	Network algorithm.Network
 	Seed    uint64
 
-	Paged   bool                // whether to rebuild every machine from its bytes before every step
-	Observe func(e trace.Event) // called for every event; may be nil
-	Watch   Watch               // may stop the run early; may be nil
+	Paged   bool                  // whether to rebuild every machine from its bytes before every step
+	Observe func(e trace.Event)   // called for every event; may be nil
+	Explain func(why []trace.Why) // called with the reasons for a step: see Config; may be nil
+	Watch   Watch                 // may stop the run early; may be nil
 }
 
 // An Outage is a crash and, if Back is later than the crash, a comeback.
@@ -120,7 +121,7 @@ func RunElection(c Election) (*Outcome, error) {
 		e.paged()
 	}
 	p := &poll{c, e}
-	w.Happen, w.watch = p.happen, c.Watch
+	w.Happen, w.watch, w.explain = p.happen, c.Watch, c.Explain
 	var o *Outcome
 	err = w.guard(func() error {
 		if err := p.run(); err != nil {

@@ -128,6 +128,7 @@ func (g *group) Step(seat algorithm.ID, in host.Input) {
 	}
 	room := g.out
 	out := &room.Output
+	out.Listen = g.w.explain != nil
 	c := &g.call
 	c.seat, c.kind, c.from, c.which = seat, in.Kind, in.From, in.Arg+in.Timer
 	var err error
@@ -149,6 +150,9 @@ func (g *group) Step(seat algorithm.ID, in host.Input) {
 	}
 	if g.w.stepped != nil {
 		g.w.stepped(g.proc(seat))
+	}
+	if len(out.Reasons) > 0 {
+		g.because(seat, out.Reasons)
 	}
 	switch {
 	case g.tagged || out.Entered || len(out.Notices) > 0:

@@ -31,6 +31,8 @@ type ReplayOptions struct {
 	// Over, if not nil, is called repeatedly and reports whether time is up.
 	Over func() bool
 
+	Explain bool // whether events have reasons: see trace.Event
+
 	// Skip, if not nil, is called for a line that cannot be done, and reports whether the
 	// run goes on as if the line were not there.
 	Skip func(line int, why error) bool
@@ -180,6 +182,9 @@ func newPlayer(spec algorithm.Spec, sc *scenario.Scenario, options ReplayOptions
 		Observe: p.observe,
 	})
 	p.w.Happen = p.happen
+	if options.Explain {
+		p.w.explain = p.explain
+	}
 	if p.watches() {
 		p.w.stepped = p.changed
 	}

@@ -42,6 +42,10 @@ type Config struct {
 	Order   bool                // whether to check happened-before even if the algorithm does not claim it
 	Observe func(e trace.Event) // called for every event; nil is fastest
 	Watch   Watch               // may stop the run early; may be nil
+
+	// Explain, if not nil, is called with the reasons for a step, which belong to the last
+	// event that Observe was called with.
+	Explain func(why []trace.Why)
 }
 
 func (c Config) check() error {
@@ -147,7 +151,7 @@ func (c Config) prepare(k kernel.Config, sections []script.Section) (*running, e
 		}
 	}
 	r := &running{world: newWorld(k)}
-	r.Happen, r.watch = r.happen, c.Watch
+	r.Happen, r.watch, r.explain = r.happen, c.Watch, c.Explain
 	r.far = func() (done, of int) { return r.exits, r.total }
 	for i, s := range sections {
 		if err := r.load(each[i], s); err != nil {

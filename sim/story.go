@@ -63,8 +63,25 @@ func Story(l deadlock.Layout, t *trace.Trace) string {
 			where = fmt.Sprintf("site %d", e.Proc+1)
 		}
 		fmt.Fprintf(&b, "%10s  %s  %s\n", moment(e.At, t.Unit <= 1), where, what)
+		for _, y := range e.Why {
+			indented(&b, 16+len(where), y.Rule+": "+y.Text)
+		}
 	}
 	return b.String()
+}
+
+// indented writes a sentence, on more than one line if it needs them.
+func indented(b *strings.Builder, indent int, text string) {
+	const width = 80
+	line := strings.Repeat(" ", indent-1)
+	for i, word := range strings.Fields(text) {
+		if i > 0 && len(line)+1+len(word) > width {
+			b.WriteString(line + "\n")
+			line = strings.Repeat(" ", indent+1)
+		}
+		line += " " + word
+	}
+	b.WriteString(line + "\n")
 }
 
 // moment formats the time of an event.

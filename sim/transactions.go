@@ -46,9 +46,10 @@ type Transactions struct {
 
 	Crashes []SiteCrash
 	Seed    uint64
-	Patient int64               // ticks after which a standing deadlock ends the run; five times as many without a commit do so too
-	Observe func(e trace.Event) // called for every event; nil is fastest
-	Watch   Watch               // may stop the run early; may be nil
+	Patient int64                 // ticks after which a standing deadlock ends the run; five times as many without a commit do so too
+	Observe func(e trace.Event)   // called for every event; nil is fastest
+	Explain func(why []trace.Why) // called with the reasons for a step: see Config; may be nil
+	Watch   Watch                 // may stop the run early; may be nil
 }
 
 // A SiteCrash is the death of a site.
@@ -136,7 +137,7 @@ func (c *Transactions) start() (*transacting, error) {
 	if err != nil {
 		return nil, err
 	}
-	w.Happen, w.watch = t.happen, c.Watch
+	w.Happen, w.watch, w.explain = t.happen, c.Watch, c.Explain
 	w.far = func() (done, of int) { return t.ledger.Committed, c.Number }
 	for p := range t.procs {
 		t.later(algorithm.ID(p), t.procs[p].rand.Sample(c.Think))

@@ -96,6 +96,12 @@ func (p *player) observe(e trace.Event) {
 	p.back.Events = append(p.back.Events, e)
 }
 
+// explain records the reasons for a step, with the last event.
+func (p *player) explain(why []trace.Why) {
+	e := &p.back.Events[len(p.back.Events)-1]
+	e.Why = append(e.Why, why...)
+}
+
 // watches reports whether a watcher sees all changes.
 func (p *player) watches() bool { return p.options.Watch != nil && !p.options.Brief }
 

@@ -16,7 +16,10 @@ type world struct {
 	groups []*group
 	err    error // first error of a step; nothing happens after it
 
-	stepped func(p algorithm.ID) // called when a process has taken a step, before its output is handled; may be nil
+	explain func(why []trace.Why) // called with the reasons for a step: see Config; may be nil
+	last    trace.Event           // last event, if there are reasons
+	pending []trace.Why           // reasons without an event so far
+	stepped func(p algorithm.ID)  // called when a process has taken a step, before its output is handled; may be nil
 
 	entries, exits int // numbers for all locks together
 	denied         int // requests denied since the last of these
@@ -54,6 +57,15 @@ const (
 // newWorld makes a world without groups.
 func newWorld(c kernel.Config) *world {
 	w := &world{}
+	w.last.Step = -1
+	if observe := c.Observe; observe != nil {
+		c.Observe = func(e trace.Event) {
+			observe(e)
+			if w.explain != nil {
+				w.noted(e)
+			}
+		}
+	}
 	w.Kernel = kernel.New(c, w)
 	return w
 }

@@ -89,4 +89,13 @@ type Event struct {
 	Words  string       // Violation: how the property was violated
 
 	Section string // critical section, if there are several
+
+	Why []Why // of an event after which a process decides: by which rules, if the host was asked
+}
+
+// A Why is one reason for what a process does: the rule of its algorithm, and what the rule
+// says in this case.
+type Why struct {
+	Rule string `json:"rule"`
+	Text string `json:"text"`
 }

@@ -40,6 +40,8 @@ type jsonEvent struct {
 	Words  string      `json:"words,omitempty"` // how a property was violated
 
 	Section string `json:"section,omitempty"`
+
+	Why []Why `json:"why,omitempty"` // the rules by which the process decided, if they were recorded
 }
 
 // jsonFields is an object whose keys keep their order.
@@ -87,7 +89,7 @@ func encode(v any) ([]byte, error) {
 func (e *Event) json(unit int64) jsonEvent {
 	j := jsonEvent{
 		Step: e.Step, Time: json.Number(decimal(e.At, unit)), Kind: e.Kind.String(),
-		Proc: int(e.Proc) + 1, Name: e.Name, Fields: e.Fields, Words: e.Words, Section: e.Section,
+		Proc: int(e.Proc) + 1, Name: e.Name, Fields: e.Fields, Words: e.Words, Section: e.Section, Why: e.Why,
 	}
 	if e.Kind.peer() || e.Kind == Violation {
 		j.Peer = int(e.Peer) + 1
@@ -201,7 +203,7 @@ func (j *jsonEvent) event(unit int64) (Event, error) {
 	}
 	e := Event{
 		Step: j.Step, At: at, Kind: kind, Proc: algorithm.ID(j.Proc - 1), Peer: algorithm.ID(j.Peer - 1),
-		Msg: j.Msg, Name: j.Name, Fields: j.Fields, Words: j.Words, Section: j.Section,
+		Msg: j.Msg, Name: j.Name, Fields: j.Fields, Words: j.Words, Section: j.Section, Why: j.Why,
 	}
 	if j.Msg != 0 && !kind.message() {
 		return Event{}, fmt.Errorf("%v has no message, but is given number %d", kind, j.Msg)

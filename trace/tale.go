@@ -35,6 +35,9 @@ func (t *Trace) Tale(o TextOptions) string {
 			text.line(at + strings.TrimSpace(line))
 			at = strings.Repeat(" ", text.time)
 		}
+		for _, line := range text.reasons(r, text.o.Width-text.time) {
+			text.line(at + line)
+		}
 	}
 	return text.b.String()
 }

@@ -18,6 +18,7 @@ type TextOptions struct {
 	From, To float64 // range of times to show, in units of time (T) or steps; To 0 is the end
 	Fields   bool    // whether to show the fields of messages
 	Clocks   bool    // whether to show logical clocks, if there are no more processes than maxClocks
+	Why      bool    // whether to show the reasons for what processes do, if they were recorded
 	ASCII    bool    // whether to write no byte above 127, for terminals limited to ASCII
 }
 
@@ -62,6 +63,9 @@ func (t *Trace) Text(o TextOptions) string {
 
 // Story tells the trace in plain sentences, one line for each event.
 func (t *Trace) Story(o TextOptions) string {
+	if o.Width == 0 {
+		o.Width = 80
+	}
 	w := &textWriter{t: t, o: o}
 	w.measure()
 	var rows []textRow
@@ -70,8 +74,11 @@ func (t *Trace) Story(o TextOptions) string {
 		if !o.shows(t, e.At) {
 			continue
 		}
-		line := fmt.Sprintf("%*s  %s", w.time-2, w.when(e.At), t.Sentence(e))
-		rows = append(rows, textRow{[]string{line}, e.Kind == Violation})
+		lines := []string{fmt.Sprintf("%*s  %s", w.time-2, w.when(e.At), t.Sentence(e))}
+		for _, s := range w.reasons(row{i, i + 1}, w.o.Width-w.time) {
+			lines = append(lines, strings.Repeat(" ", w.time)+s)
+		}
+		rows = append(rows, textRow{lines, e.Kind == Violation})
 	}
 	w.cut(rows)
 	return w.b.String()
@@ -221,7 +228,7 @@ func (w *textWriter) row(r row, c *Clock) []string {
 		indent = w.time + w.pitch*t.N
 	}
 	indent += w.wide
-	words := wrap(w.plain(t.phrases(r, w.o.Fields)), w.o.Width-indent)
+	words := append(wrap(w.plain(t.phrases(r, w.o.Fields)), w.o.Width-indent), w.reasons(r, w.o.Width-indent)...)
 	lines := make([]string, len(words))
 	for i, s := range words {
 		var lanes string
@@ -238,6 +245,20 @@ func (w *textWriter) row(r row, c *Clock) []string {
 		lines[i] = at + lanes + w.clock(c) + s
 		c = nil
 		at = strings.Repeat(" ", w.time)
+	}
+	return lines
+}
+
+// reasons returns the reasons for what happens in a row, each indented, with the number of
+// its rule.
+func (w *textWriter) reasons(r row, width int) []string {
+	var lines []string
+	for i := r.lo; i < r.hi && w.o.Why; i++ {
+		for _, y := range w.t.Events[i].Why {
+			for _, s := range wrap([]string{draw.Clean(y.Rule + ": " + y.Text)}, width-2) {
+				lines = append(lines, "  "+s)
+			}
+		}
 	}
 	return lines
 }

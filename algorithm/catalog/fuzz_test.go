@@ -87,6 +87,7 @@ func cast(t *testing.T, s *script, specs []algorithm.Spec) *play {
 	if p.birth, err = p.spec.Birth(p.n); err != nil {
 		t.Fatal(err)
 	}
+	p.out.Listen = true // the twins' is not
 	p.phase, p.started = make([]phase, p.n), make([]bool, p.n)
 	if v.Busy {
 		p.phase[v.Holder] = inside
@@ -182,6 +183,9 @@ func (p *play) step(self algorithm.ID, in host.Input) {
 		p.reencode(m, in.Bytes)
 	}
 	err := m.Step(in, &p.out)
+	for _, r := range p.out.Reasons {
+		_ = p.spec.Say(self, r)
+	}
 	twinErr := twin.Step(in, &p.own)
 	after := m.AppendState(nil)
 	switch {

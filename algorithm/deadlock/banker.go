@@ -15,6 +15,7 @@ func Banker() Method {
 	return Method{
 		Name: "banker", Title: "Banker's algorithm", Family: Avoid, Claims: true, single: true, Exact: always,
 		Paper: "E. W. Dijkstra: Cooperating Sequential Processes. EWD 123, 1965",
+		rules: bankerRules,
 		make:  only(func(l *Layout) method { return &banker{claimed: make([][]int, len(l.Home))} }),
 	}
 }
@@ -73,14 +74,18 @@ func (b *banker) opens(s *site) bool {
 }
 
 func (b *banker) receive(s *site, from algorithm.ID, m *message, o *out) {
-	if m.kind == demand {
-		b.ready.Add(from)
-		b.pass(s, nil, o)
+	if m.kind != demand {
+		o.Because(siteVoid, facts{Site: from})
+		return
 	}
+	o.Because(bankReady, facts{Site: from})
+	b.ready.Add(from)
+	b.pass(s, nil, o)
 }
 
 func (b *banker) died(s *site, d algorithm.ID, o *out) {
 	if next := s.lowest(); d < next && next != s.self {
+		o.Because(bankNotify, facts{Site: next})
 		s.send(next, message{kind: demand}, o)
 	}
 	for tx, home := range s.layout.Home {
@@ -128,6 +133,7 @@ func (b *banker) safe(s *site) bool {
 // that has nothing yet must not overtake an older one that waits and claims the lock too.
 func (b *banker) pass(s *site, _ []int, o *out) {
 	if s.lowest() != s.self || !b.opens(s) {
+		o.Because(bankClosed, facts{})
 		return
 	}
 	all := b.waiting(s)
@@ -145,8 +151,14 @@ func (b *banker) pass(s *site, _ []int, o *out) {
 	}
 	older := make([]bool, len(s.locks)) // locks claimed by an older transaction that still waits
 	for _, w := range all {
-		l := &s.locks[w.lock]
-		if l.holder() < 0 && (holds[w.from.Tx] || !older[w.lock]) && b.safeWith(s, w.lock, w.from) {
+		l, f := &s.locks[w.lock], facts{Who: algorithm.ID(w.from.Tx), N: w.lock}
+		switch {
+		case l.holder() >= 0:
+		case !holds[w.from.Tx] && older[w.lock]:
+			o.Because(bankOlder, f)
+		case !b.safeWith(s, w.lock, w.from):
+			o.Because(bankUnsafe, f)
+		default:
 			i := slices.IndexFunc(l.queue, func(r Request) bool { return r.Attempt == w.from })
 			s.do(w.lock, []Effect{l.grant(i)}, o)
 			holds[w.from.Tx] = true

@@ -120,8 +120,19 @@ func (q *inquiry) closed() bool {
 // ask asks the homes about a deadlock.
 func (s *site) ask(d Deadlock, o *out) {
 	for _, a := range d.Behind {
-		s.send(s.layout.Home[a.Tx], message{kind: confirm, from: a}, o)
+		home := s.layout.Home[a.Tx]
+		o.Because(findConfirm, facts{Who: algorithm.ID(a.Tx), Site: home})
+		s.send(home, message{kind: confirm, from: a}, o)
 	}
+}
+
+// because names the transactions of a deadlock, and its victim.
+func because(d Deadlock, o *out) {
+	var cycle algorithm.Set
+	for _, a := range d.Cycle {
+		cycle.Add(algorithm.ID(a.Tx))
+	}
+	o.Because(findDeadlock, facts{Who: algorithm.ID(d.Victim.Tx), Set: &cycle})
 }
 
 // buried reports whether the home of an attempt is dead.

@@ -32,6 +32,7 @@ func DetectCentral() Method {
 		Paper: "J. N. Gray: Notes on Data Base Operating Systems. Operating Systems: An Advanced Course, LNCS 60, 1978; the stamps: G. S. Ho, C. V. Ramamoorthy: Protocols for Deadlock Detection in Distributed Database Systems. IEEE TSE 8(6), 1982",
 		Modes: []string{OnDemand, OnChange, InBatch},
 		Exact: func(mode string) bool { return mode == OnDemand || mode == "" },
+		modal: graphRules,
 		make: func(mode string) func(l *Layout) method {
 			return func(l *Layout) method { return newCentral(mode, l) }
 		},
@@ -124,6 +125,7 @@ func (m *central) expire(s *site, timer int, o *out) {
 	case s.atHome(timer) && s.txs[timer].phase == waiting:
 		if !m.demanded && m.taken() {
 			m.demanded = true
+			o.Because(graphDemand, facts{Who: algorithm.ID(timer), Site: m.coordinator})
 			s.send(m.coordinator, message{kind: demand}, o)
 		}
 		o.SetTimer(timer, patience)
@@ -148,6 +150,7 @@ func (m *central) changed(s *site, o *out) {
 	}
 	m.seen = now
 	m.changes++
+	o.Because(graphCount, facts{N: m.changes})
 	switch m.changes {
 	case 1:
 		o.SetTimer(batchTimer, batchDelay)
@@ -164,6 +167,7 @@ func (m *central) sendGraph(s *site, to algorithm.ID, round uint64, o *out) {
 	} else {
 		m.sent, m.changes = g.edges, 0
 	}
+	o.Because(graphSend, facts{Site: to})
 	s.send(to, g, o)
 }
 
@@ -171,22 +175,27 @@ func (m *central) receive(s *site, from algorithm.ID, g *message, o *out) {
 	lead := m.coordinator == s.self // if not, it may not have heard yet that it was elected
 	switch {
 	case g.kind == elect || g.kind == elected:
+		o.Because(seatVote, facts{Site: from})
 		m.poll(s, host.Input{Kind: host.Receive, From: from, Bytes: g.bytes}, o)
 		m.follow(s, o)
 	case g.kind == collect:
 		m.demanded = false
 		m.sendGraph(s, from, g.round, o) // it leads, although the news may still be in flight
 	case g.kind == demand && m.mode == OnDemand:
+		o.Because(graphAgain, facts{Site: from})
 		if m.again = true; lead && m.missing.Empty() {
 			m.collect(s, o)
 		}
 	case g.kind == answer:
+		o.Because(findAnswer, facts{Who: algorithm.ID(g.from.Tx), Site: from})
 		if d, confirmed := m.asks.Answered(g.from, g.yes); confirmed {
-			s.orderAbort(abort, d.Victim, numbers(d.Cycle), o)
+			s.orderAbort(findAbort, facts{}, abort, d.Victim, numbers(d.Cycle), o)
 		} else if d != nil {
+			o.Because(findSpare, facts{Who: algorithm.ID(d.Victim.Tx)})
 			m.spare(d.Victim)
 		}
 	case g.kind == graph && m.valid(s, g):
+		o.Because(graphKeep, facts{Site: from})
 		m.reports[from] = report{slices.Clone(g.edges), slices.Clone(g.wishes)}
 		if m.mode != OnDemand && lead {
 			m.search(s, o)
@@ -194,6 +203,8 @@ func (m *central) receive(s *site, from algorithm.ID, g *message, o *out) {
 			m.missing.Remove(from)
 			m.close(s, o)
 		}
+	default:
+		o.Because(siteVoid, facts{Site: from})
 	}
 }
 
@@ -214,6 +225,7 @@ func (m *central) collect(s *site, o *out) {
 		}
 	}
 	for id := range m.missing.All() {
+		o.Because(graphCollect, facts{Site: id})
 		s.send(id, message{kind: collect, round: m.round}, o)
 	}
 }
@@ -275,13 +287,18 @@ func (m *central) gone(s *site, n Attempt) bool {
 // search looks for cycles and notifies a victim of each.
 func (m *central) search(s *site, o *out) {
 	m.memory = m.union(s)
-	for _, d := range deadlocks(m.memory, m.victim) {
+	found := deadlocks(m.memory, m.victim)
+	if len(found) == 0 {
+		o.Because(graphNone, facts{})
+	}
+	for _, d := range found {
+		because(d, o)
 		if m.mode == OnDemand {
 			m.asks.Open(d)
 			s.ask(d, o)
 		} else {
 			d.Victim.Seq = 0 // whatever it does by then
-			s.orderAbort(abort, d.Victim, numbers(d.Cycle), o)
+			s.orderAbort(findAbort, facts{}, abort, d.Victim, numbers(d.Cycle), o)
 		}
 		m.told[d.Victim.Tx] = Attempt{Number: d.Victim.Number, Seq: d.Victim.Seq}
 	}
@@ -320,6 +337,7 @@ func (m *central) follow(s *site, o *out) {
 	if !m.settle(s) {
 		return
 	}
+	o.Because(seatLead, facts{Site: m.coordinator})
 	o.Lead(m.coordinator)
 	m.sent, m.seen, m.demanded, m.changes = nil, nil, false, 0
 	switch {

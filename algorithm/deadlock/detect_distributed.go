@@ -23,6 +23,7 @@ func DetectDistributed() Method {
 	return Method{
 		Name: "detect-distributed", Title: "Detection by path pushing", Family: Detection, single: true, Exact: always,
 		Paper: "R. Obermarck: Distributed Deadlock Detection Algorithm. ACM TODS 7(2), 1982",
+		rules: pathRules,
 		make: only(func(l *Layout) method {
 			return newPushing(l)
 		}),
@@ -73,6 +74,7 @@ func (p *pushing) fields(_ *site, c *algorithm.Coder) {
 // asked notifies the other sites where the transaction has locks that it now waits.
 func (p *pushing) asked(s *site, who Attempt, k int, o *out) {
 	for _, to := range p.others(s, who, k) {
+		o.Because(pathWaits, facts{Who: algorithm.ID(who.Tx), Site: to, N: k})
 		s.send(to, message{kind: waits, from: who, lock: k}, o)
 	}
 }
@@ -80,6 +82,7 @@ func (p *pushing) asked(s *site, who Attempt, k int, o *out) {
 // cancelled notifies the same sites that it does not.
 func (p *pushing) cancelled(s *site, who Attempt, k int, o *out) {
 	for _, to := range p.others(s, who, k) {
+		o.Because(pathCancel, facts{Who: algorithm.ID(who.Tx), Site: to, N: k})
 		s.send(to, message{kind: cancel, from: who, lock: k}, o)
 	}
 }
@@ -99,23 +102,32 @@ func (p *pushing) receive(s *site, from algorithm.ID, m *message, o *out) {
 	switch m.kind {
 	case waits:
 		if !s.layout.hasTx(m.from.Tx) || s.layout.Home[m.from.Tx] != from || !s.layout.hasLock(m.lock) {
+			o.Because(siteVoid, facts{Site: from})
 			return
 		}
+		o.Because(pathAway, facts{Who: algorithm.ID(m.from.Tx), N: m.lock})
 		p.Waits(m.from, m.lock)
 	case path:
 		r := Path{slices.Clone(m.path), m.lock}
 		if !p.useful(s, r) {
+			o.Because(pathStale, facts{})
 			return
 		}
+		o.Because(pathTake, facts{Who: algorithm.ID(r.last().Tx), Other: algorithm.ID(r.first().Tx)})
 		p.Receive(r)
 	case answer:
 		if !s.layout.hasTx(m.from.Tx) {
+			o.Because(siteVoid, facts{Site: from})
 			return
 		}
+		o.Because(findAnswer, facts{Who: algorithm.ID(m.from.Tx), Site: from})
 		if d := p.Answered(m.from, m.yes); d != nil {
-			s.orderAbort(abort, d.Victim, numbers(d.Cycle), o)
+			s.orderAbort(findAbort, facts{}, abort, d.Victim, numbers(d.Cycle), o)
+		} else if !m.yes {
+			o.Because(findSpare, facts{Who: algorithm.ID(m.from.Tx)})
 		}
 	default:
+		o.Because(siteVoid, facts{Site: from})
 		return
 	}
 	p.changed(s, o)
@@ -161,9 +173,12 @@ func (p *pushing) changed(s *site, o *out) {
 	}
 	found, push := p.Search(s.local(), s.ext())
 	for _, d := range found {
+		because(d, o)
 		s.ask(d, o)
 	}
 	for _, r := range push {
-		s.send(s.keeper(r.Lock), message{kind: path, path: r.Nodes, lock: r.Lock}, o)
+		to := s.keeper(r.Lock)
+		o.Because(pathPush, facts{Who: algorithm.ID(r.last().Tx), Other: algorithm.ID(r.first().Tx), Site: to, N: r.Lock})
+		s.send(to, message{kind: path, path: r.Nodes, lock: r.Lock}, o)
 	}
 }

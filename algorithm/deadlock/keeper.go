@@ -29,6 +29,11 @@ func (a Attempt) older(b Attempt) bool {
 	return a.Stamp.Before(b.Stamp) || a.Stamp == b.Stamp && byIdentity(a, b) < 0
 }
 
+// stamp returns the age of an attempt, as a reason shows it.
+func (a Attempt) stamp() algorithm.Stamp {
+	return algorithm.Stamp{Time: a.Stamp, ID: algorithm.ID(a.Tx)}
+}
+
 // A Mode is how much of a lock a request is for: all of it, a share in it, or, as a
 // positive number, so many units of a semaphore.
 type Mode int

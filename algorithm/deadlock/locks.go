@@ -10,8 +10,9 @@ import (
 
 // keep handles a request for a lock, the end of an attempt, or that of a request.
 func (s *site) keep(m *message, o *out) {
-	who := m.from
+	who, tx := m.from, algorithm.ID(m.from.Tx)
 	if m.kind != request {
+		o.Because(lockFree, facts{Who: tx})
 		if who.Seq = 0; m.kind == cancel {
 			who.Seq = m.from.Seq
 		}
@@ -20,16 +21,21 @@ func (s *site) keep(m *message, o *out) {
 		s.method.changed(s, o)
 		return
 	}
-	o.Hear(algorithm.ID(who.Tx), who.Number)
-	if !s.layout.hasLock(m.lock) || !s.method.keeps(s, m.lock) {
-		return
-	}
-	k := &s.locks[m.lock]
-	if !k.add(Request{who, m.mode, m.ext}) {
+	o.Hear(tx, who.Number)
+	if !s.layout.hasLock(m.lock) || !s.method.keeps(s, m.lock) || !s.locks[m.lock].add(Request{who, m.mode, m.ext}) {
+		o.Because(siteVoid, facts{Site: s.layout.Home[who.Tx]})
 		return
 	}
 	s.method.heard(s, who, m)
 	s.method.pass(s, []int{m.lock}, o)
+	k := &s.locks[m.lock]
+	switch i := k.place(who.Tx); {
+	case i < 0: // it has the lock, or must abort
+	case len(k.holds) > 0 && !k.fits(&k.queue[i]):
+		o.Because(lockHeld, facts{Who: tx, Other: algorithm.ID(k.holds[0].Tx), N: m.lock})
+	default:
+		o.Because(lockBehind, facts{Who: tx, N: m.lock})
+	}
 	s.method.changed(s, o)
 }
 
@@ -39,11 +45,13 @@ func (s *site) do(k int, effects []Effect, o *out) {
 		switch e.Kind {
 		case Grant:
 			s.method.granted(s, k, e.Attempt)
-			s.send(s.layout.Home[e.Tx], message{kind: grant, from: e.Attempt, lock: k}, o)
+			home := s.layout.Home[e.Tx]
+			o.Because(lockGrant, facts{Who: algorithm.ID(e.Tx), Site: home, N: k})
+			s.send(home, message{kind: grant, from: e.Attempt, lock: k}, o)
 		case Wound:
-			s.orderAbort(wound, e.Attempt, nil, o)
+			s.orderAbort(lockWound, facts{Other: algorithm.ID(e.By.Tx), A: e.By.stamp(), B: e.stamp(), N: k}, wound, e.Attempt, nil, o)
 		case Die:
-			s.orderAbort(die, e.Attempt, nil, o)
+			s.orderAbort(lockDie, facts{Other: algorithm.ID(e.By.Tx), A: e.By.stamp(), B: e.stamp(), N: k}, die, e.Attempt, nil, o)
 		}
 	}
 }
@@ -104,9 +112,12 @@ func (s *site) wishes() []wish {
 	return all
 }
 
-// orderAbort orders a transaction to abort. The kind of the message says why.
-func (s *site) orderAbort(kind uint8, who Attempt, cycle []int, o *out) {
+// orderAbort orders a transaction to abort, by the given rule. The kind of the message says
+// why.
+func (s *site) orderAbort(rule int, f facts, kind uint8, who Attempt, cycle []int, o *out) {
 	if home := s.layout.Home[who.Tx]; !s.dead.Has(home) {
+		f.Who, f.Site = algorithm.ID(who.Tx), home
+		o.Because(rule, f)
 		if kind != abort && home != s.self {
 			o.Doom(algorithm.ID(who.Tx), who.Number)
 		}

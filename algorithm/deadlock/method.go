@@ -35,24 +35,26 @@ type method interface {
 // in order of arrival.
 type plain struct{}
 
-func (plain) begins(*site)                                {}
-func (plain) fields(*site, *algorithm.Coder)              {}
-func (plain) policy() policy                              { return policy{} }
-func (plain) keeper(s *site, k int) algorithm.ID          { return s.layout.At[k] }
-func (plain) keeps(s *site, k int) bool                   { return s.layout.At[k] == s.self }
-func (plain) allows(*transaction, int, Mode) bool         { return true }
-func (plain) claims(*transaction) []int                   { return nil }
-func (plain) asked(*site, Attempt, int, *out)             {}
-func (plain) cancelled(*site, Attempt, int, *out)         {}
-func (plain) restarts(*transaction)                       {}
-func (plain) heard(*site, Attempt, *message)              {}
-func (plain) pass(s *site, changed []int, o *out)         { s.settle(changed, o) }
-func (plain) granted(*site, int, Attempt)                 {}
-func (plain) ended(*site, Attempt)                        {}
-func (plain) changed(*site, *out)                         {}
-func (plain) receive(*site, algorithm.ID, *message, *out) {}
-func (plain) expire(*site, int, *out)                     {}
-func (plain) died(*site, algorithm.ID, *out)              {}
+func (plain) begins(*site)                        {}
+func (plain) fields(*site, *algorithm.Coder)      {}
+func (plain) policy() policy                      { return policy{} }
+func (plain) keeper(s *site, k int) algorithm.ID  { return s.layout.At[k] }
+func (plain) keeps(s *site, k int) bool           { return s.layout.At[k] == s.self }
+func (plain) allows(*transaction, int, Mode) bool { return true }
+func (plain) claims(*transaction) []int           { return nil }
+func (plain) asked(*site, Attempt, int, *out)     {}
+func (plain) cancelled(*site, Attempt, int, *out) {}
+func (plain) restarts(*transaction)               {}
+func (plain) heard(*site, Attempt, *message)      {}
+func (plain) pass(s *site, changed []int, o *out) { s.settle(changed, o) }
+func (plain) granted(*site, int, Attempt)         {}
+func (plain) ended(*site, Attempt)                {}
+func (plain) changed(*site, *out)                 {}
+func (plain) receive(_ *site, from algorithm.ID, _ *message, o *out) {
+	o.Because(siteVoid, facts{Site: from})
+}
+func (plain) expire(*site, int, *out)        {}
+func (plain) died(*site, algorithm.ID, *out) {}
 
 // A Family is the way in which a method deals with deadlocks.
 type Family string
@@ -88,8 +90,10 @@ type Method struct {
 	Exact func(mode string) bool
 
 	make    func(mode string) func(l *Layout) method
-	single  bool // whether it knows no semaphores
-	spreads bool // whether there are more stamps than transactions; see algorithm.Spec
+	rules   func(rules []algorithm.Rule)                   // adds its own rules to those of all sites; nil if it has none
+	modal   func(mode string) func(rules []algorithm.Rule) // the same where modes differ
+	single  bool                                           // whether it knows no semaphores
+	spreads bool                                           // whether there are more stamps than transactions; see algorithm.Spec
 }
 
 // Spec returns the method for a layout, in one of its modes; "" is the usual one.
@@ -112,9 +116,15 @@ func (m Method) Spec(l Layout, mode string) (algorithm.Spec, error) {
 	if m.single && l.semaphore() {
 		return algorithm.Spec{}, m.refuses()
 	}
-	born := m.make(mode)
+	born, rules := m.make(mode), siteRules()
+	if m.modal != nil {
+		m.rules = m.modal(mode)
+	}
+	if m.rules != nil {
+		m.rules(rules)
+	}
 	return algorithm.Spec{
-		Name: m.Name, Family: algorithm.Transactions, Title: m.Title, Paper: m.Paper, Network: algorithm.FIFO, Kinds: Kinds(),
+		Name: m.Name, Family: algorithm.Transactions, Title: m.Title, Paper: m.Paper, Network: algorithm.FIFO, Kinds: Kinds(), Rules: rules,
 		Shape: algorithm.Shape{Picture: algorithm.AtSites, Title: "who waits for whom"},
 		Wrong: m.Wrong, Weaker: m.Weaker, Fixed: m.Fixed, Shown: m.Shown, Spreads: m.spreads,
 		Plan: func(n int) (algorithm.Birth, error) {

@@ -2,6 +2,7 @@ package deadlock
 
 import (
 	"bytes"
+	"errors"
 	"slices"
 	"testing"
 
@@ -82,7 +83,7 @@ func TestNonsense(t *testing.T) {
 				t.Fatal(err)
 			}
 			other, _ := spec.New(1, algorithm.View{N: 3})
-			var o host.Output
+			o := host.Output{Listen: true}
 			for range 4000 {
 				g := message{kind: uint8(below(int(answer) + 1)), from: some(), lock: below(6) - 1, round: uint64(below(3)), mode: Mode(below(4) - 1), ext: below(2) == 0, yes: below(2) == 0}
 				for range below(4) {
@@ -101,7 +102,12 @@ func TestNonsense(t *testing.T) {
 				if in.Kind == host.Suspect && below(20) > 0 {
 					continue
 				}
-				_ = m.Step(in, &o) // an error for what does not decode
+				if err := m.Step(in, &o); errors.Is(err, host.ErrAlgorithm) { // another one if it does not decode
+					t.Fatal(err)
+				}
+				for _, r := range o.Reasons {
+					_ = spec.Say(1, r)
+				}
 				state := m.AppendState(nil)
 				if err := other.LoadState(state); err != nil {
 					t.Fatalf("%s: the state does not load: %v", method.Name, err)

@@ -22,6 +22,7 @@ func Ordered() Method {
 	return Method{
 		Name: "ordered", Title: "Ordered acquisition", Family: Prevent, Sorted: true, Exact: always,
 		Paper: "J. W. Havender: Avoiding deadlock in multitasking systems. IBM Systems Journal 7(2), 1968",
+		rules: orderedRules,
 		make:  only(func(*Layout) method { return ordered{} }),
 	}
 }
@@ -60,6 +61,7 @@ func Priority() Method {
 		Paper:  "The naive form of: " + rosenkrantz,
 		Weaker: "a transaction of low rank may be preempted forever", Fixed: "wound-wait",
 		Shown: "stile replay scenarios/priority-starves.stile",
+		rules: woundRules(false),
 		make:  only(func(*Layout) method { return preempting{above: byNumber} }),
 	}
 }
@@ -73,6 +75,7 @@ func PriorityRequester() Method {
 		Paper:  "The naive form of: " + rosenkrantz,
 		Weaker: "a transaction of low rank may be removed forever, at every request", Fixed: "wait-die",
 		Shown: "stile replay scenarios/priority-requester-starves.stile",
+		rules: dieRules(false),
 		make:  only(func(*Layout) method { return dying{above: byNumber} }),
 	}
 }
@@ -84,6 +87,7 @@ func WoundWait() Method {
 	return Method{
 		Name: "wound-wait", Title: "Wound-wait", Family: Prevent, Exact: always,
 		Paper: rosenkrantz,
+		rules: woundRules(true),
 		make:  only(func(*Layout) method { return preempting{above: Attempt.older} }),
 	}
 }
@@ -94,6 +98,7 @@ func WaitDie() Method {
 	return Method{
 		Name: "wait-die", Title: "Wait-die", Family: Prevent, Exact: always,
 		Paper: rosenkrantz,
+		rules: dieRules(true),
 		make:  only(func(*Layout) method { return dying{above: Attempt.older} }),
 	}
 }

@@ -55,6 +55,7 @@ func (e *seat) poll(s *site, in host.Input, o *out) {
 		return
 	}
 	for i, m := range e.out.Sends {
+		o.Because(seatElect+int(m.Kind), facts{Site: m.To})
 		s.send(m.To, message{kind: elect + m.Kind, bytes: e.out.Bytes(i)}, o)
 	}
 	for _, n := range e.out.Notices {

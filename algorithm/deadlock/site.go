@@ -131,7 +131,8 @@ func (s *site) AcquireAs(tx algorithm.ID, k, mode int, o *out) {
 		return
 	}
 	m := Mode(mode)
-	if s.dead.Has(s.keeper(k)) || m.Check(s.layout.UnitsOf(k)) != nil || !s.method.allows(t, k, m) {
+	if rule := s.forbids(t, k, m); rule >= 0 {
+		o.Because(rule, facts{Who: tx, N: k})
 		o.Refuse(tx)
 		return
 	}
@@ -147,8 +148,22 @@ func (s *site) AcquireAs(tx algorithm.ID, k, mode int, o *out) {
 	t.Seq++
 	to := s.keeper(k)
 	ext := slices.ContainsFunc(t.has, func(h int) bool { return s.keeper(h) != to })
+	o.Because(homeAsk, facts{Who: tx, Site: to, N: k})
 	s.send(to, message{kind: request, from: t.Attempt, lock: k, mode: m, ext: ext, claims: s.method.claims(t)}, o)
 	s.method.asked(s, t.Attempt, k, o)
+}
+
+// forbids returns the rule that forbids a request, or -1.
+func (s *site) forbids(t *transaction, k int, m Mode) int {
+	switch {
+	case s.dead.Has(s.keeper(k)):
+		return homeDead
+	case m.Check(s.layout.UnitsOf(k)) != nil:
+		return homeMode
+	case !s.method.allows(t, k, m):
+		return homeForbidden
+	}
+	return -1
 }
 
 // Cancel gives up the request with which tx waits. It goes on with what it has.
@@ -160,6 +175,7 @@ func (s *site) Cancel(tx algorithm.ID, o *out) {
 	k := t.wants
 	t.phase, t.wants = running, -1
 	if to := s.keeper(k); !s.dead.Has(to) {
+		o.Because(homeCancel, facts{Who: tx, Site: to, N: k})
 		s.send(to, message{kind: cancel, from: t.Attempt, lock: k}, o)
 	}
 	s.method.cancelled(s, t.Attempt, k, o)
@@ -192,9 +208,11 @@ func (s *site) letGo(tx int, o *out) {
 			to = append(to, s.keeper(k))
 		}
 	}
+	o.Because(homeEnd, facts{Who: algorithm.ID(tx)})
 	who := t.Attempt
 	t.phase, t.wants, t.has, t.Seq, who.Seq = idle, -1, nil, 0, 0
 	for _, site := range to {
+		o.Because(homeRelease, facts{Who: algorithm.ID(tx), Site: site})
 		s.send(site, message{kind: release, from: who}, o)
 	}
 }
@@ -204,43 +222,56 @@ func (s *site) letGo(tx int, o *out) {
 func (s *site) Receive(from algorithm.ID, m *message, o *out) {
 	s.clock.See(m.clock)
 	if s.dead.Has(from) {
+		o.Because(siteDead, facts{Site: from})
 		return
 	}
 	switch m.kind {
 	case request, release, cancel:
-		if s.layout.hasTx(m.from.Tx) && s.layout.Home[m.from.Tx] == from {
-			s.keep(m, o)
+		if !s.layout.hasTx(m.from.Tx) || s.layout.Home[m.from.Tx] != from {
+			o.Because(siteVoid, facts{Site: from})
+			return
 		}
-	case grant, die, wound, abort:
-		if s.atHome(m.from.Tx) {
-			s.notified(from, m, o)
+		s.keep(m, o)
+	case grant, die, wound, abort, confirm:
+		if !s.atHome(m.from.Tx) {
+			o.Because(siteVoid, facts{Site: from})
+			return
 		}
-	case confirm:
-		if s.atHome(m.from.Tx) {
-			t := &s.txs[m.from.Tx]
-			s.send(from, message{kind: answer, from: m.from, yes: t.phase == waiting && t.Attempt == m.from}, o)
-		}
+		s.notified(from, m, o)
 	default:
 		s.method.receive(s, from, m, o)
 	}
 }
 
-// notified handles, at a transaction's home, a message addressed to the transaction. A
+// notified handles, at a transaction's home, a message about the transaction. A
 // message about another attempt is void. A transaction that is ordered to abort does so even
 // if it runs again, unless only a request of it was in a deadlock and waits no longer.
 func (s *site) notified(from algorithm.ID, m *message, o *out) {
-	t := &s.txs[m.from.Tx]
-	ofRequest := m.kind == grant || m.kind == abort && m.from.Seq > 0
-	if t.Number != m.from.Number || ofRequest && (t.phase != waiting || t.Seq != m.from.Seq) {
+	t, tx := &s.txs[m.from.Tx], algorithm.ID(m.from.Tx)
+	if m.kind == confirm {
+		waits := t.phase == waiting && t.Attempt == m.from
+		if waits {
+			o.Because(homeWaits, facts{Who: tx, Site: from})
+		} else {
+			o.Because(homeWaitsNot, facts{Who: tx, Site: from})
+		}
+		s.send(from, message{kind: answer, from: m.from, yes: waits}, o)
 		return
 	}
+	ofRequest := m.kind == grant || m.kind == abort && m.from.Seq > 0
 	switch {
+	case t.Number != m.from.Number || ofRequest && (t.phase != waiting || t.Seq != m.from.Seq):
+		o.Because(homeVoid, facts{Who: tx})
 	case m.kind == grant && t.phase == waiting && t.wants == m.lock && s.keeper(m.lock) == from:
 		t.phase, t.wants = running, -1
 		t.has = append(t.has, m.lock)
-		o.Grant(algorithm.ID(m.from.Tx))
+		o.Because(homeGranted, facts{Who: tx, N: m.lock})
+		o.Grant(tx)
 	case m.kind != grant && (t.phase == waiting || t.phase == running):
+		o.Because(homeAbort, facts{Who: tx, Site: from})
 		s.doom(m.from.Tx, m.cycle, o)
+	default:
+		o.Because(homeVoid, facts{Who: tx})
 	}
 }
 
@@ -276,10 +307,12 @@ func (s *site) Suspect(d algorithm.ID, o *out) {
 	s.dead.Add(d)
 	for _, tx := range lost {
 		if s.txs[tx].phase != doomed {
+			o.Because(homeLost, facts{Who: algorithm.ID(tx), Site: d})
 			s.doom(tx, nil, o)
 		}
 	}
 	s.method.died(s, d, o)
+	o.Because(lockBury, facts{Site: d})
 	s.bury(func(a Attempt) bool { return s.layout.Home[a.Tx] == d }, o)
 	s.method.changed(s, o)
 }

@@ -11,6 +11,7 @@ func Timeout() Method {
 		Paper:  "J. N. Gray: Notes on Data Base Operating Systems. Operating Systems: An Advanced Course, LNCS 60, 1978",
 		Weaker: "a transaction that waits for long aborts even if there is no deadlock, and may do so forever", Fixed: "detect-central",
 		Shown: "stile replay scenarios/timeout-no-deadlock.stile",
+		rules: timeoutRules,
 		make:  only(func(*Layout) method { return &timeout{arrived: -1} }),
 	}
 }
@@ -41,7 +42,7 @@ func (m *timeout) expire(s *site, timer int, o *out) {
 		l := &s.locks[k]
 		if i := l.place(timer); i >= 0 {
 			who := l.queue[i].Attempt
-			s.orderAbort(die, who, nil, o)
+			s.orderAbort(lockTimeout, facts{N: k}, die, who, nil, o)
 			s.bury(func(a Attempt) bool { return a == who }, o)
 			return
 		}

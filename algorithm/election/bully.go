@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/host"
 )
 
 // Bully returns the algorithm in which a process that notices the leader's silence asks
@@ -38,6 +39,7 @@ func Bully() algorithm.Spec {
 		Version: 1,
 		Network: algorithm.Unordered,
 		Kinds:   []string{"ELECTION", "ANSWER", "COORDINATOR"},
+		Rules:   bullyRules(),
 		Shape: algorithm.Shape{Picture: algorithm.Rounds, Title: "the highest live process wins", Pointer: "leader", Number: "state", Waits: []algorithm.Wait{
 			{Field: "state", Value: "ELECTING", Why: "waits for an answer from %s", Whom: algorithm.Higher},
 			{Field: "state", Value: "YIELDING", Why: "got an answer, and waits until %s announces that it has won", Whom: algorithm.Highest},
@@ -65,6 +67,45 @@ const (
 	bullyAnswer
 	bullyCoordinator
 )
+
+// The rules.
+const (
+	bullyCall = iota
+	bullyHighest
+	bullyReply
+	bullyBusy
+	bullyRemind
+	bullyYield
+	bullyWin
+	bullyTell
+	bullyAgain
+	bullyFollow
+	bullyForget
+	bullyRefuse
+	bullyKnown
+	bullyLate
+	bullyVoid
+)
+
+func bullyRules() []algorithm.Rule {
+	return []algorithm.Rule{
+		bullyCall:    {ID: "1a", Text: "A process that notices the leader's silence sends ELECTION to all higher ones.", Why: "{self} calls an election, and asks {set}", Sends: "ELECTION"},
+		bullyHighest: {ID: "1b", Text: "The highest process of all need not ask.", Why: "{self} has won: it is the highest of all"},
+		bullyReply:   {ID: "2a", Text: "A process answers ELECTION from a lower one, and calls an election itself.", Why: "{self} answers {who}, because {who} is lower", Sends: "ANSWER"},
+		bullyBusy:    {ID: "2b", Text: "A process holds one election at a time.", Why: "{self} already holds an election"},
+		bullyRemind:  {ID: "2c", Text: "A leader that is asked sends COORDINATOR again.", Why: "{self} sends COORDINATOR to {who}, because it leads", Sends: "COORDINATOR"},
+		bullyYield:   {ID: "3a", Text: "A process that has got ANSWER waits for COORDINATOR.", Why: "{self} yields, because {who} is higher and has answered", Silent: true},
+		bullyWin:     {ID: "3b", Text: "A process that gets no ANSWER in time has won.", Why: "{self} has won: no higher process has answered"},
+		bullyTell:    {ID: "3c", Text: "The winner sends COORDINATOR to all lower processes.", Why: "{self} sends COORDINATOR to {set}", Sends: "COORDINATOR"},
+		bullyAgain:   {ID: "3d", Text: "A process that waits too long for COORDINATOR calls another election.", Why: "{self} has waited too long for COORDINATOR"},
+		bullyFollow:  {ID: "4a", Text: "A process follows the winner.", Why: "{self} follows {who}", Notices: []host.NoticeKind{host.Leader}},
+		bullyForget:  {ID: "4b", Text: "A process that calls an election, or whose leader is dead, follows no leader.", Why: "{self} no longer follows {other}", Notices: []host.NoticeKind{host.Leader}},
+		bullyRefuse:  {ID: "4c", Text: "COORDINATOR from a process lower than one already known is stale.", Why: "{self} does not follow {who}, because {other} is higher", Silent: true},
+		bullyKnown:   {ID: "4d", Text: "A COORDINATOR that is known changes nothing.", Why: "{self} follows {who} already", Silent: true},
+		bullyLate:    {ID: "5", Text: "An ANSWER after the end of the election is late.", Why: "{self} ignores the ANSWER of {who}: it is not waiting for one", Silent: true},
+		bullyVoid:    {ID: "void", Text: "A message that does not apply changes nothing.", Why: "{self} ignores {who}: the message does not apply", Silent: true},
+	}
+}
 
 type bullyMessage struct{ Kind uint8 }
 
@@ -112,9 +153,11 @@ func (s *bully) Start(out *algorithm.Out[bullyMessage]) {
 }
 
 func (s *bully) Request(out *algorithm.Out[bullyMessage]) {
-	if s.state == quiet {
-		s.elect(out)
+	if s.state != quiet {
+		out.Because(bullyBusy, facts{})
+		return
 	}
+	s.elect(out)
 }
 
 // elect asks all higher processes. The highest of all need not ask.
@@ -122,6 +165,7 @@ func (s *bully) elect(out *algorithm.Out[bullyMessage]) {
 	s.forget(out)
 	s.refused = algorithm.None
 	if int(s.self) == s.n-1 {
+		out.Because(bullyHighest, facts{})
 		s.win(out)
 		return
 	}
@@ -130,6 +174,7 @@ func (s *bully) elect(out *algorithm.Out[bullyMessage]) {
 	for id := s.self + 1; int(id) < s.n; id++ {
 		higher.Add(id)
 	}
+	out.Because(bullyCall, facts{Set: &higher})
 	out.Multicast(&higher, bullyMessage{Kind: bullyElection})
 	out.SetTimer(0, answerWait)
 }
@@ -141,6 +186,7 @@ func (s *bully) win(out *algorithm.Out[bullyMessage]) {
 	for id := range s.self {
 		lower.Add(id)
 	}
+	out.Because(bullyTell, facts{Set: &lower})
 	out.Multicast(&lower, bullyMessage{Kind: bullyCoordinator})
 }
 
@@ -153,12 +199,14 @@ func (s *bully) follow(leader algorithm.ID, out *algorithm.Out[bullyMessage]) {
 	s.refused = algorithm.None
 	if s.leader != leader {
 		s.leader = leader
+		out.Because(bullyFollow, facts{Who: leader})
 		out.Lead(leader)
 	}
 }
 
 func (s *bully) forget(out *algorithm.Out[bullyMessage]) {
 	if s.leader != algorithm.None {
+		out.Because(bullyForget, facts{Other: s.leader})
 		s.leader = algorithm.None
 		out.Lead(algorithm.None)
 	}
@@ -167,21 +215,34 @@ func (s *bully) forget(out *algorithm.Out[bullyMessage]) {
 func (s *bully) Receive(from algorithm.ID, m *bullyMessage, out *algorithm.Out[bullyMessage]) {
 	switch {
 	case m.Kind == bullyElection && from < s.self:
+		out.Because(bullyReply, facts{Who: from})
 		out.Send(from, bullyMessage{Kind: bullyAnswer})
 		switch {
-		case s.state != quiet: // already holding one
+		case s.state != quiet:
+			out.Because(bullyBusy, facts{})
 		case s.leader == s.self:
+			out.Because(bullyRemind, facts{Who: from})
 			out.Send(from, bullyMessage{Kind: bullyCoordinator})
 		default:
 			s.elect(out)
 		}
 	case m.Kind == bullyAnswer && from > s.self && s.state == electing:
+		out.Because(bullyYield, facts{Who: from})
 		s.state = yielding
 		out.SetTimer(0, coordinatorWait)
 	case m.Kind == bullyCoordinator && from > max(s.self, s.leader) && from >= s.refused:
 		s.follow(from, out)
-	case m.Kind == bullyCoordinator && from > s.self+1 && from != s.leader: // there are others between
-		s.refused = max(s.refused, from)
+	case m.Kind == bullyCoordinator && from > s.self && from == s.leader:
+		out.Because(bullyKnown, facts{Who: from})
+	case m.Kind == bullyCoordinator && from > s.self:
+		out.Because(bullyRefuse, facts{Who: from, Other: max(s.leader, s.refused)})
+		if from > s.self+1 { // there are others between
+			s.refused = max(s.refused, from)
+		}
+	case m.Kind == bullyAnswer && from > s.self:
+		out.Because(bullyLate, facts{Who: from})
+	default:
+		out.Because(bullyVoid, facts{Who: from})
 	}
 }
 
@@ -190,8 +251,10 @@ func (s *bully) Receive(from algorithm.ID, m *bullyMessage, out *algorithm.Out[b
 func (s *bully) Expire(_ int, out *algorithm.Out[bullyMessage]) {
 	switch s.state {
 	case electing:
+		out.Because(bullyWin, facts{})
 		s.win(out)
 	case yielding:
+		out.Because(bullyAgain, facts{})
 		s.state = quiet
 		s.elect(out)
 	}

@@ -27,6 +27,7 @@ func ChangRoberts(down bool) algorithm.Spec {
 		Version: 1,
 		Network: algorithm.Unordered,
 		Kinds:   []string{"ELECTION", "COORDINATOR"},
+		Rules:   crRules(),
 		Shape:   shape,
 		Theory: algorithm.Theory{
 			Messages:  algorithm.Cost{Text: changRobertsText, Any: changRobertsRange(down)},
@@ -71,6 +72,33 @@ const (
 	crCoordinator
 )
 
+// The rules beside those of every ring.
+const (
+	crCall = ringOwn + iota
+	crAgain
+	crAlone
+	crPass
+	crStop
+	crWin
+	crTell
+	crRound
+	crDead
+)
+
+func crRules() []algorithm.Rule {
+	return ringRules([]algorithm.Rule{
+		crCall - ringOwn:  {ID: "3a", Text: "A process that notices the leader's silence sends its own number round the ring.", Why: "{self} sends its own number to {who}", Sends: "ELECTION"},
+		crAgain - ringOwn: {ID: "3b", Text: "An election that does not end in time is held again.", Why: "{self} has waited too long for the end of the election"},
+		crAlone - ringOwn: {ID: "3c", Text: "A process that is alone wins.", Why: "{self} is alone in the ring"},
+		crPass - ringOwn:  {ID: "4a", Text: "A number higher than its own is passed on.", Why: "{self} passes the number of {other} on to {who}, because {other} is higher", Sends: "ELECTION"},
+		crStop - ringOwn:  {ID: "4b", Text: "A number lower than its own is stopped.", Why: "{self} stops the number of {other}, because {other} is lower"},
+		crWin - ringOwn:   {ID: "4c", Text: "A number that comes back to its owner has won.", Why: "{self} has won: its own number has gone all the way round"},
+		crTell - ringOwn:  {ID: "5a", Text: "COORDINATOR goes round the ring once.", Why: "{self} sends COORDINATOR of {other} to {who}", Sends: "COORDINATOR"},
+		crRound - ringOwn: {ID: "5b", Text: "It ends where it began.", Why: "{self} has its own COORDINATOR back"},
+		crDead - ringOwn:  {ID: "6", Text: "A message whose owner is dead would go round forever, and is dropped.", Why: "{self} drops the message of {other}, because {other} is dead"},
+	}...)
+}
+
 type crMessage struct {
 	Kind   uint8
 	Number algorithm.ID // owner of the message
@@ -96,48 +124,63 @@ func (s *changRoberts) Start(out *algorithm.Out[crMessage]) {
 }
 
 func (s *changRoberts) Request(out *algorithm.Out[crMessage]) {
-	if !s.part {
-		s.elect(out)
+	if s.part {
+		out.Because(ringBusy, facts{})
+		return
 	}
+	s.elect(out)
 }
 
 func (s *changRoberts) elect(out *algorithm.Out[crMessage]) {
 	s.join(crRounds, out)
 	if s.next() == s.self {
+		out.Because(crAlone, facts{})
 		s.follow(s.self, out)
 		return
 	}
-	s.pass(crMessage{Kind: crElection, Number: s.self}, out)
+	s.pass(crCall, crMessage{Kind: crElection, Number: s.self}, out)
 }
 
-func (s *changRoberts) pass(m crMessage, out *algorithm.Out[crMessage]) {
+// pass passes a message on, by the given rule.
+func (s *changRoberts) pass(rule int, m crMessage, out *algorithm.Out[crMessage]) {
 	if to := s.next(); to != s.self {
+		out.Because(rule, facts{Who: to, Other: m.Number})
 		out.Send(to, m)
+	} else {
+		out.Because(crAlone, facts{})
 	}
 }
 
 func (s *changRoberts) Receive(_ algorithm.ID, m *crMessage, out *algorithm.Out[crMessage]) {
 	switch {
 	case s.dead.Has(m.Number): // it would go round forever
+		out.Because(crDead, facts{Other: m.Number})
 	case m.Kind == crElection && m.Number > s.self:
 		s.join(crRounds, out)
-		s.pass(*m, out)
+		s.pass(crPass, *m, out)
 	case m.Kind == crElection && m.Number < s.self:
-		if !s.part {
-			s.elect(out)
+		out.Because(crStop, facts{Other: m.Number})
+		if s.part {
+			out.Because(ringBusy, facts{})
+			return
 		}
+		s.elect(out)
 	case m.Kind == crElection:
+		out.Because(crWin, facts{})
 		if s.follow(s.self, out) {
-			s.pass(crMessage{Kind: crCoordinator, Number: s.self}, out)
+			s.pass(crTell, crMessage{Kind: crCoordinator, Number: s.self}, out)
 		}
-	case m.Number != s.self && s.follow(m.Number, out):
-		s.pass(*m, out)
+	case m.Number == s.self:
+		out.Because(crRound, facts{})
+	case s.follow(m.Number, out):
+		s.pass(crTell, *m, out)
 	}
 }
 
 // Expire handles a timeout: the election was lost.
 func (s *changRoberts) Expire(_ int, out *algorithm.Out[crMessage]) {
 	if s.part {
+		out.Because(crAgain, facts{})
 		s.elect(out)
 	}
 }

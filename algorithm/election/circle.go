@@ -1,6 +1,9 @@
 package election
 
-import "github.com/stile-lock/stile/algorithm"
+import (
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/host"
+)
 
 // A circle is a process's place in a ring of all processes, without those that are
 // believed dead.
@@ -27,6 +30,27 @@ func (c *circle) next() algorithm.ID {
 // toHear returns the reason why a participating process waits.
 func toHear() []algorithm.Wait {
 	return []algorithm.Wait{{Field: "part", Value: "yes", Why: "takes part, and waits for the result"}}
+}
+
+// The rules that both ring algorithms have; their own follow.
+const (
+	ringFollow = iota
+	ringForget
+	ringRefuse
+	ringSkip
+	ringBusy
+	ringOwn
+)
+
+// ringRules returns the rules of both ring algorithms, and then their own.
+func ringRules(own ...algorithm.Rule) []algorithm.Rule {
+	return append([]algorithm.Rule{
+		ringFollow: {ID: "1a", Text: "A process follows the highest process that it does not believe dead.", Why: "{self} follows {who}, because no higher process is alive", Notices: []host.NoticeKind{host.Leader}},
+		ringForget: {ID: "1b", Text: "A process in an election follows no leader, nor does one whose leader is dead or outranked.", Why: "{self} no longer follows {other}", Notices: []host.NoticeKind{host.Leader}},
+		ringRefuse: {ID: "1c", Text: "An outcome is stale if a higher process is alive.", Why: "{self} does not follow {who}, because it believes {other} to be alive"},
+		ringSkip:   {ID: "2a", Text: "Processes that are believed dead are left out of the ring.", Why: "{self} leaves {who} out of the ring, because it is dead", Silent: true},
+		ringBusy:   {ID: "2b", Text: "A process takes part in one election at a time.", Why: "{self} already takes part in an election"},
+	}, own...)
 }
 
 // A member is what the processes of both ring algorithms have in common.
@@ -60,6 +84,7 @@ func (s *member[M]) join(rounds int, out *algorithm.Out[M]) {
 func (s *member[M]) follow(leader algorithm.ID, out *algorithm.Out[M]) bool {
 	for id := leader + 1; int(id) < s.n; id++ {
 		if !s.dead.Has(id) {
+			out.Because(ringRefuse, facts{Who: leader, Other: id})
 			return false
 		}
 	}
@@ -69,6 +94,7 @@ func (s *member[M]) follow(leader algorithm.ID, out *algorithm.Out[M]) bool {
 	}
 	if s.leader != leader {
 		s.leader = leader
+		out.Because(ringFollow, facts{Who: leader})
 		out.Lead(leader)
 	}
 	return true
@@ -76,6 +102,7 @@ func (s *member[M]) follow(leader algorithm.ID, out *algorithm.Out[M]) bool {
 
 func (s *member[M]) forget(out *algorithm.Out[M]) {
 	if s.leader != algorithm.None {
+		out.Because(ringForget, facts{Other: s.leader})
 		s.leader = algorithm.None
 		out.Lead(algorithm.None)
 	}
@@ -86,6 +113,7 @@ func (s *member[M]) Suspect(id algorithm.ID, out *algorithm.Out[M]) {
 	if id == s.self {
 		return
 	}
+	out.Because(ringSkip, facts{Who: id})
 	s.dead.Add(id)
 	if id == s.leader {
 		s.forget(out)

@@ -38,6 +38,9 @@ package election
 
 import "github.com/stile-lock/stile/algorithm"
 
+// facts are what the sentences of rules name.
+type facts = algorithm.Facts
+
 // born returns the leader that a process knows when it is created.
 func born(v algorithm.View) algorithm.ID {
 	if v.Busy {

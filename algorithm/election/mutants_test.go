@@ -113,7 +113,7 @@ func (s *ringTooEarly) Receive(from algorithm.ID, m *ringMessage, out *algorithm
 		leader := slices.Max(append(m.List, s.self))
 		s.leader, s.part = leader, false
 		out.Lead(leader)
-		s.pass(ringMessage{Kind: ringCoordinator, Leader: leader}, out)
+		s.pass(leLannTell, ringMessage{Kind: ringCoordinator, Leader: leader}, out)
 		return
 	}
 	s.ring.Receive(from, m, out)
@@ -146,7 +146,7 @@ type crReversed struct{ changRoberts }
 func (s *crReversed) Receive(from algorithm.ID, m *crMessage, out *algorithm.Out[crMessage]) {
 	if m.Kind == crElection && m.Number < s.self {
 		s.join(crRounds, out)
-		s.pass(*m, out)
+		s.pass(crPass, *m, out)
 		return
 	}
 	if m.Kind == crElection && m.Number > s.self {
@@ -164,7 +164,7 @@ func (s *crTooEarly) Receive(from algorithm.ID, m *crMessage, out *algorithm.Out
 	if m.Kind == crElection && m.Number < s.self && s.leader != s.self {
 		s.leader, s.part = s.self, false // it has beaten one, but not all
 		out.Lead(s.self)
-		s.pass(crMessage{Kind: crCoordinator, Number: s.self}, out)
+		s.pass(crTell, crMessage{Kind: crCoordinator, Number: s.self}, out)
 		return
 	}
 	s.changRoberts.Receive(from, m, out)

@@ -32,6 +32,7 @@ func Ring() algorithm.Spec {
 		Version: 1,
 		Network: algorithm.Unordered,
 		Kinds:   []string{"ELECTION", "COORDINATOR"},
+		Rules:   leLannRules(),
 		Shape:   algorithm.Shape{Picture: algorithm.Ring, Title: "a list goes round, then the name of the leader", Pointer: "leader", Waits: toHear()},
 		Theory: algorithm.Theory{
 			Messages:  algorithm.Cost{Text: "2A with A > 1 live processes, for each that starts", Any: ringRange},
@@ -57,6 +58,29 @@ const (
 	ringElection uint8 = iota
 	ringCoordinator
 )
+
+// The rules beside those of every ring.
+const (
+	leLannCall = ringOwn + iota
+	leLannAgain
+	leLannAlone
+	leLannSign
+	leLannFull
+	leLannTell
+	leLannRound
+)
+
+func leLannRules() []algorithm.Rule {
+	return ringRules([]algorithm.Rule{
+		leLannCall - ringOwn:  {ID: "3a", Text: "A process that notices the leader's silence sends ELECTION round the ring.", Why: "{self} sends ELECTION to {who}", Sends: "ELECTION"},
+		leLannAgain - ringOwn: {ID: "3b", Text: "An election that does not end in time is held again.", Why: "{self} has waited too long for the end of the election"},
+		leLannAlone - ringOwn: {ID: "3c", Text: "In a ring of one process every message has come full circle at once.", Why: "{self} is alone in the ring"},
+		leLannSign - ringOwn:  {ID: "4a", Text: "Each process adds its number to ELECTION and passes it on.", Why: "{self} adds its number to ELECTION, and passes it on to {who}", Sends: "ELECTION"},
+		leLannFull - ringOwn:  {ID: "4b", Text: "ELECTION has come full circle where its list has the process already; the highest in it has won.", Why: "{self} is in the list already, so {who}, the highest in it, has won"},
+		leLannTell - ringOwn:  {ID: "5a", Text: "COORDINATOR goes round the ring once.", Why: "{self} sends COORDINATOR of {other} to {who}", Sends: "COORDINATOR"},
+		leLannRound - ringOwn: {ID: "5b", Text: "COORDINATOR ends where its list has the process already.", Why: "{self} has COORDINATOR back"},
+	}...)
+}
 
 type ringMessage struct {
 	Kind   uint8
@@ -88,23 +112,29 @@ func (s *ring) Start(out *algorithm.Out[ringMessage]) {
 }
 
 func (s *ring) Request(out *algorithm.Out[ringMessage]) {
-	if !s.part {
-		s.elect(out)
+	if s.part {
+		out.Because(ringBusy, facts{})
+		return
 	}
+	s.elect(out)
 }
 
 func (s *ring) elect(out *algorithm.Out[ringMessage]) {
 	s.join(ringRounds, out)
-	s.pass(ringMessage{Kind: ringElection}, out)
+	s.pass(leLannCall, ringMessage{Kind: ringElection}, out)
 }
 
 // pass signs a message and forwards it. In a ring of one process every message has come
 // full circle at once.
-func (s *ring) pass(m ringMessage, out *algorithm.Out[ringMessage]) {
+func (s *ring) pass(rule int, m ringMessage, out *algorithm.Out[ringMessage]) {
 	m.List = append(m.List, s.self)
 	if to := s.next(); to != s.self {
+		out.Because(rule, facts{Who: to, Other: m.Leader})
 		out.Send(to, m)
-	} else if m.Kind == ringElection {
+		return
+	}
+	out.Because(leLannAlone, facts{})
+	if m.Kind == ringElection {
 		s.follow(slices.Max(m.List), out)
 	}
 }
@@ -115,18 +145,25 @@ func (s *ring) Receive(_ algorithm.ID, m *ringMessage, out *algorithm.Out[ringMe
 	case m.Kind == ringElection:
 		if !full {
 			s.join(ringRounds, out)
-			s.pass(*m, out)
-		} else if leader := slices.Max(m.List); s.follow(leader, out) {
-			s.pass(ringMessage{Kind: ringCoordinator, Leader: leader}, out)
+			s.pass(leLannSign, *m, out)
+			return
 		}
-	case !full && s.follow(m.Leader, out):
-		s.pass(*m, out)
+		leader := slices.Max(m.List)
+		out.Because(leLannFull, facts{Who: leader})
+		if s.follow(leader, out) {
+			s.pass(leLannTell, ringMessage{Kind: ringCoordinator, Leader: leader}, out)
+		}
+	case full:
+		out.Because(leLannRound, facts{})
+	case s.follow(m.Leader, out):
+		s.pass(leLannTell, *m, out)
 	}
 }
 
 // Expire handles a timeout: the election was lost.
 func (s *ring) Expire(_ int, out *algorithm.Out[ringMessage]) {
 	if s.part {
+		out.Because(leLannAgain, facts{})
 		s.elect(out)
 	}
 }

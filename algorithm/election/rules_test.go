@@ -109,7 +109,7 @@ type crUndead struct{ changRoberts }
 func (s *crUndead) Receive(from algorithm.ID, m *crMessage, out *algorithm.Out[crMessage]) {
 	if m.Kind == crElection && m.Number > s.self {
 		s.join(crRounds, out)
-		s.pass(*m, out)
+		s.pass(crPass, *m, out)
 		return
 	}
 	s.changRoberts.Receive(from, m, out)

@@ -17,6 +17,9 @@
 //		// self is inside the critical section
 //	}
 //
+// A host that sets out.Listen also gets the reasons for every step, in out.Reasons; see
+// Spec.Say in package algorithm. They change nothing else.
+//
 // # When Step returns an error
 //
 // Nothing from that step is sent, and the process has not entered. The error says where

@@ -131,6 +131,9 @@ type Output struct {
 	Entered bool     // whether the process is now inside the critical section
 	Notices []Notice // anything else to report; usually empty
 	Buffer  []byte   // the messages' bytes; see Bytes
+
+	Listen  bool     // set by the host: whether it wants Reasons; Reset keeps it
+	Reasons []Reason // why the machine did all this, in order; empty unless Listen
 }
 
 // MaxTimer is the largest number of a timer.
@@ -174,6 +177,9 @@ type Send struct {
 func (o *Output) Reset() {
 	o.Sends, o.Notices = o.Sends[:0], o.Notices[:0]
 	o.Buffer = o.Buffer[:0]
+	if o.Listen {
+		o.Reasons = o.Reasons[:0]
+	}
 	o.Entered = false
 }
 

@@ -21,6 +21,7 @@ func Bakery() algorithm.Spec {
 		Network: algorithm.Unordered,
 		Spreads: true,
 		Kinds:   []string{"READ", "VALUE"},
+		Rules:   bakRules(),
 		Shape:   algorithm.Shape{Picture: algorithm.Tickets, Title: "each process draws a number, and the smallest goes first", Number: "number", Awaited: []string{"unread", "choosers", "ahead"}, Answer: "VALUE"},
 		Theory: algorithm.Theory{
 			Messages: algorithm.Cost{Text: "6(N-1)", Any: others(6)},
@@ -53,6 +54,47 @@ const (
 	bakChoosing              // choosing[j], once it is false
 	bakTurn                  // number[j], once it is 0 or behind the reader's
 )
+
+// The rules.
+const (
+	bakChoose = iota
+	bakMore
+	bakTake
+	bakChosen
+	bakAskChoosing
+	bakAskTurn
+	bakPassed
+	bakEnter
+	bakAnswer
+	bakHoldChoosing
+	bakHoldTurn
+	bakLeave
+	bakAgainChoosing
+	bakAgainTurn
+	bakNaive
+	bakVoid
+)
+
+func bakRules() []algorithm.Rule {
+	return []algorithm.Rule{
+		bakChoose:        {ID: "1a", Text: "To choose a number, a process reads the numbers of all others.", Why: "{self} is choosing, and reads the numbers of all others", Sends: "READ"},
+		bakMore:          {ID: "1b", Text: "It is choosing until it has read all numbers.", Why: "{self} has read the number of {who}, and still has to read that of {set}", Silent: true},
+		bakTake:          {ID: "1c", Text: "Its number is one more than the highest that it has read.", Why: "{self} takes a number: {a}, one more than the highest that it has read"},
+		bakChosen:        {ID: "1d", Text: "A process that has chosen notifies those that wait for that.", Why: "{self} is no longer choosing, and notifies {set}", Sends: "VALUE"},
+		bakAskChoosing:   {ID: "2a", Text: "With a number, a process waits for those that are choosing.", Why: "{self} reads whether the others are choosing", Sends: "READ"},
+		bakAskTurn:       {ID: "2b", Text: "Then it waits for those with a smaller number.", Why: "{self} reads the number of {who}, which is not choosing", Sends: "READ"},
+		bakPassed:        {ID: "2c", Text: "It passes a process that has no number, or a larger one.", Why: "{self} no longer waits for {who}: it has no number, or is behind", Silent: true},
+		bakEnter:         {ID: "2d", Text: "It enters when no process is before it.", Why: "{self} enters, because no process is before it", Enters: true},
+		bakAnswer:        {ID: "3a", Text: "A READ is answered by a VALUE.", Why: "{self} answers {who}", Sends: "VALUE"},
+		bakHoldChoosing:  {ID: "3b", Text: "The answer to a READ of choosing is held back while the process is choosing.", Why: "{self} makes {who} wait, because it is choosing", Silent: true},
+		bakHoldTurn:      {ID: "3c", Text: "The answer to a READ of turn is held back until the reader is before the process.", Why: "{self} makes {who} wait, because {a} comes before {b}", Silent: true},
+		bakLeave:         {ID: "4", Text: "A process that leaves gives up its number, and answers those that wait for that.", Why: "{self} leaves, and answers those that wait for it: {set}", Sends: "VALUE"},
+		bakAgainChoosing: {},
+		bakAgainTurn:     {},
+		bakNaive:         {},
+		bakVoid:          ignored(),
+	}
+}
 
 type bakMessage struct {
 	Kind     uint8
@@ -114,6 +156,7 @@ func (s *bakery) Request(out *algorithm.Out[bakMessage]) {
 	s.state = wanted
 	s.choosing = true
 	s.allOthers(&s.unread)
+	out.Because(bakChoose, facts{})
 	out.Broadcast(bakMessage{Kind: bakRead, What: bakNumber})
 	if s.unread.Empty() {
 		s.takeNumber(out)
@@ -130,26 +173,35 @@ func (s *bakery) Receive(from algorithm.ID, m *bakMessage, out *algorithm.Out[ba
 	case m.What == bakNumber && s.unread.Has(from):
 		s.highest.See(m.Number)
 		s.unread.Remove(from)
-		if s.unread.Empty() {
+		if !s.unread.Empty() {
+			out.Because(bakMore, facts{Who: from, Set: &s.unread})
+		} else {
 			s.takeNumber(out)
 			s.allOthers(&s.choosers)
+			out.Because(bakAskChoosing, facts{})
 			out.Broadcast(bakMessage{Kind: bakRead, What: bakChoosing})
 		}
 	case m.What == bakChoosing && s.choosers.Has(from):
 		if m.Choosing {
+			out.Because(bakAgainChoosing, facts{Who: from})
 			out.Send(from, bakMessage{Kind: bakRead, What: bakChoosing})
 			return
 		}
 		s.choosers.Remove(from)
 		s.ahead.Add(from)
+		out.Because(bakAskTurn, facts{Who: from})
 		out.Send(from, s.readTurn())
 	case m.What == bakTurn && s.ahead.Has(from):
 		if !m.Number.IsNone() && s.before(from, m.Number) {
+			out.Because(bakAgainTurn, facts{Who: from, A: algorithm.Stamp{Time: m.Number, ID: from}, B: s.ticket()})
 			out.Send(from, s.readTurn())
 			return
 		}
 		s.ahead.Remove(from)
+		out.Because(bakPassed, facts{Who: from})
 		s.tryEnter(out)
+	default:
+		out.Because(bakVoid, facts{Who: from})
 	}
 }
 
@@ -163,9 +215,15 @@ func (s *bakery) answer(from algorithm.ID, m *bakMessage, out *algorithm.Out[bak
 		wait = !s.number.IsNone() && !s.before(from, m.Number)
 	}
 	if wait && !s.polling {
+		if m.What == bakChoosing {
+			out.Because(bakHoldChoosing, facts{Who: from})
+		} else {
+			out.Because(bakHoldTurn, facts{Who: from, A: s.ticket(), B: algorithm.Stamp{Time: m.Number, ID: from}})
+		}
 		s.readers.Add(from)
 		return
 	}
+	out.Because(bakAnswer, facts{Who: from})
 	out.Send(from, bakMessage{Kind: bakValue, What: m.What, Choosing: s.choosing, Number: s.number})
 }
 
@@ -174,6 +232,10 @@ func (s *bakery) takeNumber(out *algorithm.Out[bakMessage]) {
 	s.number = s.highest.Next()
 	s.highest = algorithm.Time{}
 	s.choosing = false
+	out.Because(bakTake, facts{A: s.ticket()})
+	if !s.readers.Empty() {
+		out.Because(bakChosen, facts{Set: &s.readers})
+	}
 	s.tell(bakMessage{Kind: bakValue, What: bakChoosing}, out)
 }
 
@@ -183,12 +245,16 @@ func (s *bakery) readTurn() bakMessage {
 
 // before reports whether j, with the given number, is served before this process.
 func (s *bakery) before(j algorithm.ID, number algorithm.Time) bool {
-	return algorithm.Stamp{Time: number, ID: j}.Less(algorithm.Stamp{Time: s.number, ID: s.self})
+	return algorithm.Stamp{Time: number, ID: j}.Less(s.ticket())
 }
+
+// ticket returns the number of this process, with its seat.
+func (s *bakery) ticket() algorithm.Stamp { return algorithm.Stamp{Time: s.number, ID: s.self} }
 
 func (s *bakery) tryEnter(out *algorithm.Out[bakMessage]) {
 	if s.choosers.Empty() && s.ahead.Empty() {
 		s.state = held
+		out.Because(bakEnter, facts{})
 		out.Enter()
 	}
 }
@@ -196,6 +262,7 @@ func (s *bakery) tryEnter(out *algorithm.Out[bakMessage]) {
 func (s *bakery) Release(out *algorithm.Out[bakMessage]) {
 	s.state = released
 	s.number = algorithm.Time{}
+	out.Because(bakLeave, facts{Set: &s.readers})
 	s.tell(bakMessage{Kind: bakValue, What: bakTurn}, out)
 }
 

@@ -24,6 +24,7 @@ func CarvalhoRoucairol() algorithm.Spec {
 		Network: algorithm.Unordered,
 		Spreads: true,
 		Kinds:   []string{"REQUEST", "OK"},
+		Rules:   croRules(),
 		Shape:   algorithm.Shape{Picture: algorithm.Mesh, Title: "a process keeps an OK until it is asked for it", Got: "have", Queue: "deferred", Answer: "OK"},
 		Theory: algorithm.Theory{
 			Messages: algorithm.Cost{Text: "0..2(N-1), 2(N-1) full", Any: upTo(2), Saturated: func(n int) algorithm.Range {
@@ -43,6 +44,22 @@ func CarvalhoRoucairol() algorithm.Spec {
 			return algorithm.New(self, v, newCarvalhoRoucairol(self, v))
 		}),
 	}
+}
+
+// The rules beside those of Ricart and Agrawala.
+const (
+	croAtOnce = raVoid + 1 + iota
+	croAgain
+)
+
+func croRules() []algorithm.Rule {
+	rules := append(raRules(),
+		algorithm.Rule{ID: "1b", Text: "A process that still has the OK of all others enters at once.", Why: "{self} enters, because it still has the OK of all others", Enters: true},
+		algorithm.Rule{ID: "2e", Text: "A waiting process that gives up an OK it had asks for it again.", Why: "{self} asks {who} again, because it has just given up the OK of {who}", Sends: "REQUEST"},
+	)
+	rules[raAsk] = algorithm.Rule{ID: "1a", Text: "To enter, a process sends REQUEST to those whose OK it does not have.", Why: "{self} asks {set}, whose OK it does not have, with the stamp {a}", Sends: "REQUEST"}
+	rules[raWait].Why = "{self} has the OK of {who}, and waits for {n} more"
+	return rules
 }
 
 type carvalhoRoucairol struct {
@@ -81,7 +98,9 @@ func (s *carvalhoRoucairol) Fields(c *algorithm.Coder) {
 
 func (s *carvalhoRoucairol) Request(out *algorithm.Out[raMessage]) {
 	s.state = wanted
-	if s.tryEnter(out) {
+	if s.complete() {
+		out.Because(croAtOnce, facts{})
+		s.enter(out)
 		return
 	}
 	s.asked = s.clock.Tick()
@@ -91,6 +110,7 @@ func (s *carvalhoRoucairol) Request(out *algorithm.Out[raMessage]) {
 			missing.Add(j)
 		}
 	}
+	out.Because(raAsk, facts{A: algorithm.Stamp{Time: s.asked, ID: s.self}, Set: &missing})
 	out.Multicast(&missing, raMessage{Kind: raRequest, Time: s.asked})
 }
 
@@ -102,20 +122,38 @@ func (s *carvalhoRoucairol) Receive(from algorithm.ID, m *raMessage, out *algori
 	case s.state == wanted:
 		s.given.Remove(from)
 		s.have.Add(from)
-		s.tryEnter(out)
+		if s.complete() {
+			out.Because(raEnter, facts{})
+			s.enter(out)
+		} else {
+			out.Because(raWait, facts{Who: from, N: s.n - 1 - s.have.Len()})
+		}
+	default:
+		out.Because(raVoid, facts{Who: from})
 	}
 }
 
 func (s *carvalhoRoucairol) receiveRequest(theirs algorithm.Stamp, out *algorithm.Out[raMessage]) {
 	ours := algorithm.Stamp{Time: s.asked, ID: s.self}
-	if s.state == held || s.state == wanted && ours.Less(theirs) {
+	switch {
+	case s.state == held:
+		out.Because(raInside, facts{Who: theirs.ID})
 		s.deferred.Add(theirs.ID)
 		return
+	case s.state == wanted && ours.Less(theirs):
+		out.Because(raDefer, facts{Who: theirs.ID, A: ours, B: theirs})
+		s.deferred.Add(theirs.ID)
+		return
+	case s.state == wanted:
+		out.Because(raYield, facts{Who: theirs.ID, A: theirs, B: ours})
+	default:
+		out.Because(raAnswer, facts{Who: theirs.ID})
 	}
 	had := s.have.Has(theirs.ID)
 	s.give(theirs.ID)
 	out.Send(theirs.ID, raMessage{Kind: raOK, Time: s.clock})
 	if s.state == wanted && had {
+		out.Because(croAgain, facts{Who: theirs.ID})
 		out.Send(theirs.ID, raMessage{Kind: raRequest, Time: s.asked})
 	}
 }
@@ -125,15 +163,13 @@ func (s *carvalhoRoucairol) give(to algorithm.ID) {
 	s.given.Add(to)
 }
 
-// tryEnter enters if all permissions are here, and reports whether they are.
-func (s *carvalhoRoucairol) tryEnter(out *algorithm.Out[raMessage]) bool {
-	if s.have.Len() < s.n-1 {
-		return false
-	}
+// complete reports whether all permissions are here.
+func (s *carvalhoRoucairol) complete() bool { return s.have.Len() >= s.n-1 }
+
+func (s *carvalhoRoucairol) enter(out *algorithm.Out[raMessage]) {
 	s.state = held
 	s.asked = algorithm.Time{}
 	out.Enter()
-	return true
 }
 
 func (s *carvalhoRoucairol) Release(out *algorithm.Out[raMessage]) {
@@ -141,6 +177,7 @@ func (s *carvalhoRoucairol) Release(out *algorithm.Out[raMessage]) {
 	for j := range s.deferred.All() {
 		s.give(j)
 	}
+	out.Because(raLeave, facts{Set: &s.deferred})
 	out.Multicast(&s.deferred, raMessage{Kind: raOK, Time: s.clock})
 	s.deferred.Clear()
 }

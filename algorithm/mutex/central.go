@@ -28,6 +28,7 @@ func Central(coordinator algorithm.ID) algorithm.Spec {
 		Version: 1,
 		Network: algorithm.Unordered,
 		Kinds:   []string{"REQUEST", "GRANT", "RELEASE"},
+		Rules:   centralRules(),
 		Shape:   algorithm.Shape{Picture: algorithm.Star, Title: "the coordinator and its queue", Queue: "queue", Vote: "granted", Answer: "GRANT", Hub: always(coordinator)},
 		Theory:  theory,
 		Plan: coordinated(coordinator, func(self algorithm.ID, v algorithm.View) algorithm.Machine {
@@ -69,6 +70,29 @@ const (
 	centralRelease
 )
 
+// The rules.
+const (
+	centralAsk = iota
+	centralLetIn
+	centralQueue
+	centralEnter
+	centralLeave
+	centralFreed
+	centralVoid
+)
+
+func centralRules() []algorithm.Rule {
+	return []algorithm.Rule{
+		centralAsk:   {ID: "1", Text: "To enter, a process sends REQUEST to the coordinator.", Why: "{self} asks the coordinator, {who}", Sends: "REQUEST"},
+		centralLetIn: {ID: "2a", Text: "When no process is inside, the coordinator grants the first request in its queue.", Why: "{self} grants {who}, which is first in its queue", Sends: "GRANT"},
+		centralQueue: {ID: "2b", Text: "As long as a process is inside, the coordinator queues requests.", Why: "{self} queues {who}, because it has granted {other}", Silent: true},
+		centralEnter: {ID: "3", Text: "A process enters when it receives GRANT.", Why: "{self} enters, because the coordinator granted it", Enters: true},
+		centralLeave: {ID: "4", Text: "A process that leaves sends RELEASE to the coordinator.", Why: "{self} leaves, and sends RELEASE to the coordinator, {who}", Sends: "RELEASE"},
+		centralFreed: {ID: "5", Text: "RELEASE frees the critical section.", Why: "{self} notes that {who} has left", Silent: true},
+		centralVoid:  ignored(),
+	}
+}
+
 type centralMessage struct{ Kind uint8 }
 
 func (m *centralMessage) Fields(c *algorithm.Coder) { c.Kind(&m.Kind, centralRelease) }
@@ -107,23 +131,26 @@ func (s *central) Fields(c *algorithm.Coder) {
 
 func (s *central) Request(out *algorithm.Out[centralMessage]) {
 	s.state = wanted
+	out.Because(centralAsk, facts{Who: s.coordinator})
 	out.Send(s.coordinator, centralMessage{Kind: centralRequest})
 }
 
 func (s *central) Release(out *algorithm.Out[centralMessage]) {
 	s.state = released
+	out.Because(centralLeave, facts{Who: s.coordinator})
 	out.Send(s.coordinator, centralMessage{Kind: centralRelease})
 }
 
 func (s *central) Receive(from algorithm.ID, m *centralMessage, out *algorithm.Out[centralMessage]) {
 	switch {
-	case m.Kind == centralGrant:
-		if from == s.coordinator && s.state == wanted {
-			s.state = held
-			out.Enter()
-		}
-	case s.self == s.coordinator:
+	case m.Kind == centralGrant && from == s.coordinator && s.state == wanted:
+		s.state = held
+		out.Because(centralEnter, facts{})
+		out.Enter()
+	case m.Kind != centralGrant && s.self == s.coordinator:
 		s.coordinate(from, m.Kind, out)
+	default:
+		out.Because(centralVoid, facts{Who: from})
 	}
 }
 
@@ -131,13 +158,20 @@ func (s *central) Receive(from algorithm.ID, m *centralMessage, out *algorithm.O
 func (s *central) coordinate(from algorithm.ID, kind uint8, out *algorithm.Out[centralMessage]) {
 	switch {
 	case kind == centralRequest && !slices.Contains(s.queue, from):
+		if s.granted != algorithm.None {
+			out.Because(centralQueue, facts{Who: from, Other: s.granted})
+		}
 		s.queue = append(s.queue, from)
 	case kind == centralRelease && s.granted == from:
+		out.Because(centralFreed, facts{Who: from})
 		s.granted = algorithm.None
+	default:
+		out.Because(centralVoid, facts{Who: from})
 	}
 	if s.granted == algorithm.None && len(s.queue) > 0 {
 		s.granted = s.queue[0]
 		s.queue = slices.Delete(s.queue, 0, 1)
+		out.Because(centralLetIn, facts{Who: s.granted})
 		out.Send(s.granted, centralMessage{Kind: centralGrant})
 	}
 }

@@ -1,6 +1,9 @@
 package mutex
 
-import "github.com/stile-lock/stile/algorithm"
+import (
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/host"
+)
 
 // CentralDeny returns Central without a queue: a coordinator that cannot let a process in
 // answers DENIED, and the process may request again later. It is a try-lock: no process
@@ -21,6 +24,7 @@ func CentralDeny(coordinator algorithm.ID) algorithm.Spec {
 		Network: algorithm.Unordered,
 		TryLock: true,
 		Kinds:   []string{"REQUEST", "GRANT", "DENIED", "RELEASE"},
+		Rules:   denyRules(),
 		Shape:   algorithm.Shape{Picture: algorithm.Star, Title: "the coordinator denies instead of queueing", Vote: "granted", Answer: "GRANT", Hub: always(coordinator)},
 		Theory: algorithm.Theory{
 			// Light: less than one DENIED for each entry.
@@ -42,6 +46,20 @@ const (
 	denyDenied
 	denyRelease
 )
+
+// The rule beside those of Central.
+const denyGiveUp = centralVoid + 1
+
+func denyRules() []algorithm.Rule {
+	rules := append(centralRules(), algorithm.Rule{
+		ID: "3b", Text: "A process gives up when it receives DENIED.", Why: "{self} gives up, because the coordinator denied it", Notices: []host.NoticeKind{host.Denied},
+	})
+	rules[centralLetIn].Text = "When no process is inside, the coordinator grants a request."
+	rules[centralLetIn].Why = "{self} grants {who}, because no process is inside"
+	rules[centralQueue] = algorithm.Rule{ID: "2b", Text: "As long as a process is inside, the coordinator denies requests.", Why: "{self} denies {who}, because it has granted {other}", Sends: "DENIED"}
+	rules[centralEnter].ID = "3a"
+	return rules
+}
 
 type denyMessage struct{ Kind uint8 }
 
@@ -70,37 +88,39 @@ func (s *centralDeny) Fields(c *algorithm.Coder) {
 
 func (s *centralDeny) Request(out *algorithm.Out[denyMessage]) {
 	s.state = wanted
+	out.Because(centralAsk, facts{Who: s.coordinator})
 	out.Send(s.coordinator, denyMessage{Kind: denyRequest})
 }
 
 func (s *centralDeny) Release(out *algorithm.Out[denyMessage]) {
 	s.state = released
+	out.Because(centralLeave, facts{Who: s.coordinator})
 	out.Send(s.coordinator, denyMessage{Kind: denyRelease})
 }
 
 func (s *centralDeny) Receive(from algorithm.ID, m *denyMessage, out *algorithm.Out[denyMessage]) {
-	switch m.Kind {
-	case denyGrant, denyDenied:
-		if from == s.coordinator && s.state == wanted {
-			s.answered(m.Kind == denyGrant, out)
-		}
-	case denyRequest:
-		if s.self == s.coordinator {
-			s.answer(from, out)
-		}
-	case denyRelease:
-		if s.self == s.coordinator && s.granted == from {
-			s.granted = algorithm.None
-		}
+	answer := m.Kind == denyGrant || m.Kind == denyDenied
+	switch {
+	case answer && from == s.coordinator && s.state == wanted:
+		s.answered(m.Kind == denyGrant, out)
+	case m.Kind == denyRequest && s.self == s.coordinator:
+		s.answer(from, out)
+	case m.Kind == denyRelease && s.self == s.coordinator && s.granted == from:
+		out.Because(centralFreed, facts{Who: from})
+		s.granted = algorithm.None
+	default:
+		out.Because(centralVoid, facts{Who: from})
 	}
 }
 
 func (s *centralDeny) answered(in bool, out *algorithm.Out[denyMessage]) {
 	if in {
 		s.state = held
+		out.Because(centralEnter, facts{})
 		out.Enter()
 	} else {
 		s.state = released
+		out.Because(denyGiveUp, facts{})
 		out.Deny()
 	}
 }
@@ -109,8 +129,11 @@ func (s *centralDeny) answered(in bool, out *algorithm.Out[denyMessage]) {
 func (s *centralDeny) answer(from algorithm.ID, out *algorithm.Out[denyMessage]) {
 	kind := denyDenied
 	if s.granted == algorithm.None {
+		out.Because(centralLetIn, facts{Who: from})
 		s.granted = from
 		kind = denyGrant
+	} else {
+		out.Because(centralQueue, facts{Who: from, Other: s.granted})
 	}
 	out.Send(from, denyMessage{Kind: kind})
 }

@@ -23,12 +23,22 @@ func CentralStamped(coordinator algorithm.ID) algorithm.Spec {
 		Network: algorithm.Unordered,
 		Spreads: true,
 		Kinds:   []string{"REQUEST", "GRANT", "RELEASE"},
+		Rules:   stampedRules(),
 		Shape:   algorithm.Shape{Picture: algorithm.Star, Title: "the coordinator and the stamps of waiting processes", Vote: "granted", Answer: "GRANT", Hub: always(coordinator)},
 		Theory:  centralTheory("by stamp among the requests the coordinator knows; not ME3"),
 		Plan: coordinated(coordinator, func(self algorithm.ID, v algorithm.View) algorithm.Machine {
 			return algorithm.New(self, v, newCentralStamped(self, v, coordinator))
 		}),
 	}
+}
+
+// stampedRules are those of Central, with stamps.
+func stampedRules() []algorithm.Rule {
+	rules := centralRules()
+	rules[centralAsk].Why = "{self} asks the coordinator, {who}, with the stamp {a}"
+	rules[centralLetIn].Text = "When no process is inside, the coordinator grants the oldest request that it knows."
+	rules[centralLetIn].Why = "{self} grants {who}, because {a} is the oldest request that waits"
+	return rules
 }
 
 type stampedMessage struct {
@@ -79,24 +89,27 @@ func (s *centralStamped) Fields(c *algorithm.Coder) {
 func (s *centralStamped) Request(out *algorithm.Out[stampedMessage]) {
 	s.state = wanted
 	asked := s.clock.Tick()
+	out.Because(centralAsk, facts{Who: s.coordinator, A: algorithm.Stamp{Time: asked, ID: s.self}})
 	out.Send(s.coordinator, stampedMessage{Kind: centralRequest, Time: asked})
 }
 
 func (s *centralStamped) Release(out *algorithm.Out[stampedMessage]) {
 	s.state = released
+	out.Because(centralLeave, facts{Who: s.coordinator})
 	out.Send(s.coordinator, stampedMessage{Kind: centralRelease, Time: s.clock})
 }
 
 func (s *centralStamped) Receive(from algorithm.ID, m *stampedMessage, out *algorithm.Out[stampedMessage]) {
 	s.clock.See(m.clock())
 	switch {
-	case m.Kind == centralGrant:
-		if from == s.coordinator && s.state == wanted {
-			s.state = held
-			out.Enter()
-		}
-	case s.self == s.coordinator:
+	case m.Kind == centralGrant && from == s.coordinator && s.state == wanted:
+		s.state = held
+		out.Because(centralEnter, facts{})
+		out.Enter()
+	case m.Kind != centralGrant && s.self == s.coordinator:
 		s.coordinate(from, m, out)
+	default:
+		out.Because(centralVoid, facts{Who: from})
 	}
 }
 
@@ -104,9 +117,15 @@ func (s *centralStamped) Receive(from algorithm.ID, m *stampedMessage, out *algo
 func (s *centralStamped) coordinate(from algorithm.ID, m *stampedMessage, out *algorithm.Out[stampedMessage]) {
 	switch {
 	case m.Kind == centralRequest:
+		if s.granted != algorithm.None {
+			out.Because(centralQueue, facts{Who: from, Other: s.granted})
+		}
 		s.waiting[from] = m.Time
 	case s.granted == from:
+		out.Because(centralFreed, facts{Who: from})
 		s.granted = algorithm.None
+	default:
+		out.Because(centralVoid, facts{Who: from})
 	}
 	if s.granted != algorithm.None {
 		return
@@ -114,6 +133,7 @@ func (s *centralStamped) coordinate(from algorithm.ID, m *stampedMessage, out *a
 	if first := oldest(s.waiting); !first.Time.IsNone() {
 		s.granted = first.ID
 		s.waiting[first.ID] = algorithm.Time{}
+		out.Because(centralLetIn, facts{Who: first.ID, A: first})
 		out.Send(first.ID, stampedMessage{Kind: centralGrant, Time: s.clock})
 	}
 }

@@ -29,6 +29,7 @@ func Dijkstra(k int) algorithm.Spec {
 		Version: 1,
 		Network: algorithm.Unordered,
 		Kinds:   []string{"FLAG"},
+		Rules:   dijRules(),
 		Shape:   algorithm.Shape{Picture: algorithm.Flags, Title: "a process may move if its flag differs from its left neighbour's", Number: "flag", Answer: "FLAG"},
 		Theory: algorithm.Theory{
 			Messages:   algorithm.Cost{Text: "1 per move: 1 full, unbounded idle", Saturated: between(1, 1)},
@@ -50,6 +51,33 @@ func Dijkstra(k int) algorithm.Spec {
 				return algorithm.New(self, v, newDijkstra(self, v, values))
 			}, nil
 		},
+	}
+}
+
+// The rules. The first process goes by the reverse of the others' rule.
+const (
+	dijEnterFirst = iota
+	dijEnterOther
+	dijMoveFirst
+	dijMoveOther
+	dijStayFirst
+	dijStayOther
+	dijInside
+	dijAgain
+	dijVoid
+)
+
+func dijRules() []algorithm.Rule {
+	return []algorithm.Rule{
+		dijEnterFirst: {ID: "1a", Text: "P1 is privileged, and may enter, if its flag equals that of its left neighbour.", Why: "{self} enters: its flag {n} equals that of {other}, its left neighbour", Enters: true},
+		dijMoveFirst:  {ID: "1b", Text: "If P1 is privileged and does not want to enter, it moves: it adds one to its flag.", Why: "{self} moves to flag {n}, because its flag equalled that of {other}, and informs {who}", Sends: "FLAG"},
+		dijStayFirst:  {ID: "1c", Text: "If the flags differ, P1 waits.", Why: "{self} is not privileged: its flag {n} differs from that of {other}"},
+		dijEnterOther: {ID: "2a", Text: "Any other process is privileged, and may enter, if its flag differs from its left neighbour's.", Why: "{self} enters: its flag {n} differs from that of {other}, its left neighbour", Enters: true},
+		dijMoveOther:  {ID: "2b", Text: "If it is privileged and does not want to enter, it moves: it copies the flag.", Why: "{self} copies flag {n} of {other}, because its own differed, and informs {who}", Sends: "FLAG"},
+		dijStayOther:  {ID: "2c", Text: "If the flags are equal, it waits.", Why: "{self} is not privileged: its flag {n} equals that of {other}"},
+		dijInside:     {ID: "3", Text: "A process does not move as long as it is inside, or alone.", Why: "{self} does not move"},
+		dijAgain:      {ID: "4", Text: "Now and then each process repeats its flag.", Why: "{self} repeats its flag {n} to {who}", Sends: "FLAG"},
+		dijVoid:       ignored(),
 	}
 }
 
@@ -152,6 +180,7 @@ func (s *dijkstra) Release(out *algorithm.Out[dijMessage]) {
 
 func (s *dijkstra) Receive(from algorithm.ID, m *dijMessage, out *algorithm.Out[dijMessage]) {
 	if (from+1)%algorithm.ID(s.n) != s.self || m.Flag >= s.values {
+		out.Because(dijVoid, facts{Who: from})
 		return // not from the predecessor, or not a flag
 	}
 	s.left = m.Flag
@@ -162,8 +191,10 @@ func (s *dijkstra) Receive(from algorithm.ID, m *dijMessage, out *algorithm.Out[
 func (s *dijkstra) proceed(out *algorithm.Out[dijMessage]) {
 	switch {
 	case !s.privileged():
+		s.because(dijStayFirst, dijStayOther, out)
 	case s.state == wanted:
 		s.state = held
+		s.because(dijEnterFirst, dijEnterOther, out)
 		out.Enter()
 	case s.state == released && s.n > 1:
 		if s.self == 0 {
@@ -171,19 +202,34 @@ func (s *dijkstra) proceed(out *algorithm.Out[dijMessage]) {
 		} else {
 			s.flag = s.left
 		}
+		s.because(dijMoveFirst, dijMoveOther, out)
 		s.tell(out)
+	default:
+		out.Because(dijInside, facts{})
 	}
+}
+
+// because names the rule of the first process, or that of the others.
+func (s *dijkstra) because(first, other int, out *algorithm.Out[dijMessage]) {
+	if s.self != 0 {
+		first = other
+	}
+	out.Because(first, facts{Who: s.right(), Other: (s.self + algorithm.ID(s.n) - 1) % algorithm.ID(s.n), N: s.flag})
 }
 
 // Expire sends the flag again.
 func (s *dijkstra) Expire(_ int, out *algorithm.Out[dijMessage]) {
 	if s.n > 1 {
+		out.Because(dijAgain, facts{Who: s.right(), N: s.flag})
 		s.tell(out)
 	}
 }
 
+// right returns the process that reads this one's flag.
+func (s *dijkstra) right() algorithm.ID { return (s.self + 1) % algorithm.ID(s.n) }
+
 func (s *dijkstra) tell(out *algorithm.Out[dijMessage]) {
-	out.Send((s.self+1)%algorithm.ID(s.n), dijMessage{Kind: dijFlag, Flag: s.flag})
+	out.Send(s.right(), dijMessage{Kind: dijFlag, Flag: s.flag})
 }
 
 // Alibi implements algorithm.Alibier: while the privilege is here, no other process can

@@ -26,6 +26,7 @@ func Lamport() algorithm.Spec {
 		Gapless: true,
 		Spreads: true,
 		Kinds:   []string{"REQUEST", "REPLY", "RELEASE"},
+		Rules:   lamRules(),
 		Shape:   algorithm.Shape{Picture: algorithm.Mesh, Title: "each process keeps the whole queue", Awaited: []string{"missing"}, Stamps: "requests", Answer: "REPLY", Release: "RELEASE"},
 		Theory: algorithm.Theory{
 			Messages: algorithm.Cost{Text: "3(N-1)", Any: others(3)},
@@ -54,6 +55,31 @@ const (
 	lamReply
 	lamRelease
 )
+
+// The rules, numbered as in the paper.
+const (
+	lamAsk = iota
+	lamAnswer
+	lamLeave
+	lamRemove
+	lamEnter
+	lamMissing
+	lamOlder
+	lamOutdated
+)
+
+func lamRules() []algorithm.Rule {
+	return []algorithm.Rule{
+		lamAsk:      {ID: "1", Text: "To enter, a process queues its request and sends it to all others.", Why: "{self} queues its request {a}, and sends it to all others", Sends: "REQUEST"},
+		lamAnswer:   {ID: "2", Text: "A process queues each REQUEST and sends REPLY.", Why: "{self} queues {a}, the request of {who}, and sends REPLY", Sends: "REPLY"},
+		lamLeave:    {ID: "3", Text: "A process that leaves removes its request and sends RELEASE to all others.", Why: "{self} leaves, and sends RELEASE to all others", Sends: "RELEASE"},
+		lamRemove:   {ID: "4", Text: "A process that receives RELEASE removes the sender's request.", Why: "{self} removes the request of {who} from its queue", Silent: true},
+		lamEnter:    {ID: "5a", Text: "A process enters if its request is the oldest and all others have sent something later.", Why: "{self} enters: its request is the oldest, and all others have sent something later", Enters: true},
+		lamMissing:  {ID: "5b", Text: "It waits as long as another may still send an older request.", Why: "{self} waits for {set}, which may still send an older request"},
+		lamOlder:    {ID: "5c", Text: "It waits as long as an older request is in its queue.", Why: "{self} waits for {who}, because {a} comes before {b}"},
+		lamOutdated: {ID: "5d", Text: "A REPLY counts only for the request that it answers.", Why: "{self} ignores the REPLY of {who} to a request that was granted without it", Silent: true},
+	}
+}
 
 type lamMessage struct {
 	Kind  uint8
@@ -123,6 +149,7 @@ func (s *lamport) Request(out *algorithm.Out[lamMessage]) {
 	s.missing.Fill(s.n)
 	s.missing.Remove(s.self)
 	s.told.Union(&s.missing)
+	out.Because(lamAsk, facts{A: algorithm.Stamp{Time: s.requests[s.self], ID: s.self}})
 	out.Broadcast(lamMessage{Kind: lamRequest, Time: s.requests[s.self]})
 	s.tryEnter(out)
 }
@@ -133,6 +160,7 @@ func (s *lamport) Release(out *algorithm.Out[lamMessage]) {
 	for d := range algorithm.ID(s.n) {
 		s.tell(d)
 	}
+	out.Because(lamLeave, facts{})
 	out.Broadcast(lamMessage{Kind: lamRelease, Clock: s.clock})
 }
 
@@ -145,11 +173,15 @@ func (s *lamport) Receive(from algorithm.ID, m *lamMessage, out *algorithm.Out[l
 	case lamRequest:
 		s.requests[from] = m.Time
 		s.tell(from)
+		out.Because(lamAnswer, facts{Who: from, A: algorithm.Stamp{Time: m.Time, ID: from}})
 		out.Send(from, lamMessage{Kind: lamReply, Clock: s.clock, Time: m.Time})
 	case lamRelease:
 		s.requests[from] = algorithm.Time{}
+		out.Because(lamRemove, facts{Who: from})
 	case lamReply:
-		later = later && m.Time == s.requests[s.self]
+		if later = later && m.Time == s.requests[s.self]; !later {
+			out.Because(lamOutdated, facts{Who: from})
+		}
 	}
 	if later {
 		s.missing.Remove(from)
@@ -161,11 +193,18 @@ func (s *lamport) Receive(from algorithm.ID, m *lamMessage, out *algorithm.Out[l
 
 // tryEnter implements rule 5.
 func (s *lamport) tryEnter(out *algorithm.Out[lamMessage]) {
-	if s.missing.Empty() && oldest(s.requests).ID == s.self {
-		s.state = held
-		s.requests[s.self] = algorithm.Time{}
-		out.Enter()
+	if !s.missing.Empty() {
+		out.Because(lamMissing, facts{Set: &s.missing})
+		return
 	}
+	if first := oldest(s.requests); first.ID != s.self {
+		out.Because(lamOlder, facts{Who: first.ID, A: first, B: algorithm.Stamp{Time: s.requests[s.self], ID: s.self}})
+		return
+	}
+	s.state = held
+	s.requests[s.self] = algorithm.Time{}
+	out.Because(lamEnter, facts{})
+	out.Enter()
 }
 
 // merge merges a received clock.

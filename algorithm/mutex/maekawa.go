@@ -24,6 +24,7 @@ func Maekawa(quorums quorum.Builder) algorithm.Spec {
 		Network: algorithm.FIFO,
 		Spreads: true,
 		Kinds:   maekawaKinds(),
+		Rules:   maekawaRules(),
 		Shape:   votingShape(quorums),
 		Theory:  maekawaTheory(quorums),
 		Plan: func(n int) (algorithm.Birth, error) {
@@ -116,6 +117,51 @@ func maekawaKinds() []string {
 	return []string{"REQUEST", "LOCKED", "FAILED", "INQUIRE", "RELINQUISH", "RELEASE"}
 }
 
+// The rules: first those of a candidate, then those of a voter.
+const (
+	maeAsk = iota
+	maeVote
+	maeEnter
+	maeNoVote
+	maeKeep
+	maeGiveBack
+	maeLeave
+	maeLate
+	maeFree
+	maeFail
+	maePrompt
+	maeOvertaken
+	maePrompted
+	maeNext
+	maeReturned
+	maeGone
+	maeQueue
+	maeVoid
+)
+
+func maekawaRules() []algorithm.Rule {
+	return []algorithm.Rule{
+		maeAsk:       {ID: "1", Text: "To enter, a process sends REQUEST to its voters.", Why: "{self} asks {set} for their votes, with the stamp {a}", Sends: "REQUEST"},
+		maeVote:      {ID: "2a", Text: "A candidate collects votes.", Why: "{self} has the vote of {who}, and needs {n} more", Silent: true},
+		maeEnter:     {ID: "2b", Text: "A candidate enters when it has the votes that it needs.", Why: "{self} enters, because it has the votes that it needs", Enters: true},
+		maeNoVote:    {ID: "2c", Text: "FAILED tells a candidate that it does not get a vote yet.", Why: "{self} notes that it does not get the vote of {who} yet"},
+		maeKeep:      {ID: "3a", Text: "A candidate that may still get all votes does not give back one that is inquired about.", Why: "{self} keeps the vote of {who}, because it may still get all votes", Silent: true},
+		maeGiveBack:  {ID: "3b", Text: "A candidate that has got FAILED gives back the votes that are inquired about.", Why: "{self} gives back the vote of {who}, because it does not get all votes yet", Sends: "RELINQUISH"},
+		maeLeave:     {ID: "4", Text: "A process that leaves sends RELEASE to its voters.", Why: "{self} leaves, and gives back the votes of {set}", Sends: "RELEASE"},
+		maeLate:      {ID: "5", Text: "A message about a request that no longer waits is void.", Why: "{self} ignores {who}: the message is not about a request that waits", Silent: true},
+		maeFree:      {ID: "6a", Text: "A voter whose vote is free gives it to a request.", Why: "{self} votes for {who}, because its vote is free", Sends: "LOCKED"},
+		maeFail:      {ID: "6b", Text: "A request that is not the oldest gets FAILED.", Why: "{self} queues {who} and sends FAILED, because {a} comes before {b}", Sends: "FAILED"},
+		maePrompt:    {ID: "6c", Text: "For an older request a voter sends INQUIRE to the one that has its vote.", Why: "{self} inquires whether {who} needs its vote, because {a} comes before {b}", Sends: "INQUIRE"},
+		maeOvertaken: {ID: "6d", Text: "The oldest request that waits gets FAILED when an older one arrives (not in the paper).", Why: "{self} sends FAILED to {who} too, because {a} comes before {b}", Sends: "FAILED"},
+		maePrompted:  {ID: "6e", Text: "A voter inquires once.", Why: "{self} queues {who}, and has already inquired whether {other} needs its vote", Silent: true},
+		maeNext:      {ID: "7a", Text: "A voter that has its vote back gives it to the oldest request that waits.", Why: "{self} votes for {who}, because {a} is the oldest request that waits", Sends: "LOCKED"},
+		maeReturned:  {ID: "7b", Text: "If no request waits, the vote is free.", Why: "{self} has its vote back from {who}, and no request waits", Silent: true},
+		maeGone:      {},
+		maeQueue:     {},
+		maeVoid:      ignored(),
+	}
+}
+
 type maeMessage struct {
 	Kind  uint8
 	Clock algorithm.Time
@@ -187,11 +233,13 @@ func (v *voter) Fields(c *algorithm.Coder) {
 func (s *maekawa) Request(out *algorithm.Out[maeMessage]) {
 	s.state = wanted
 	s.asked = s.clock.Tick()
+	out.Because(maeAsk, facts{Set: &s.sets[s.self], A: algorithm.Stamp{Time: s.asked, ID: s.self}})
 	out.Multicast(&s.sets[s.self], s.about(maeRequest, s.asked))
 }
 
 func (s *maekawa) Release(out *algorithm.Out[maeMessage]) {
 	s.state = released
+	out.Because(maeLeave, facts{Set: &s.sets[s.self]})
 	out.Multicast(&s.sets[s.self], s.about(maeRelease, s.asked))
 	s.asked = algorithm.Time{}
 }
@@ -206,9 +254,11 @@ func (s *maekawa) Receive(from algorithm.ID, m *maeMessage, out *algorithm.Out[m
 	case maeRequest, maeRelinquish, maeRelease:
 		s.receiveAsVoter(algorithm.Stamp{Time: m.Time, ID: from}, m.Kind, out)
 	default:
-		if s.state == wanted && s.asked == m.Time {
-			s.receiveAsCandidate(from, m.Kind, out)
+		if s.state != wanted || s.asked != m.Time {
+			out.Because(maeLate, facts{Who: from})
+			return
 		}
+		s.receiveAsCandidate(from, m.Kind, out)
 	}
 }
 
@@ -217,24 +267,30 @@ func (s *maekawa) receiveAsVoter(r algorithm.Stamp, kind uint8, out *algorithm.O
 	switch {
 	case kind == maeRequest && v.vote.Time.IsNone():
 		v.vote = r
+		out.Because(maeFree, facts{Who: r.ID})
 		out.Send(r.ID, s.about(maeLocked, r.Time))
 	case kind == maeRequest:
 		s.queue(r, out)
-	case r.Time.IsNone(): // no request has a zero time: void
+	case r.Time.IsNone(): // no request has a zero time
+		out.Because(maeVoid, facts{Who: r.ID})
+	case r != v.vote && kind == maeRelease && v.waiting[r.ID] == r.Time: // it entered without this vote
+		out.Because(maeGone, facts{Who: r.ID})
+		v.waiting[r.ID] = algorithm.Time{}
 	case r != v.vote:
-		if kind == maeRelease && v.waiting[r.ID] == r.Time { // it entered without this vote
-			v.waiting[r.ID] = algorithm.Time{}
-		}
+		out.Because(maeVoid, facts{Who: r.ID})
 	default:
 		if kind == maeRelinquish {
 			v.waiting[r.ID] = r.Time
 		}
 		v.inquired = false
 		v.vote = v.oldest()
-		if !v.vote.Time.IsNone() {
-			v.waiting[v.vote.ID] = algorithm.Time{}
-			out.Send(v.vote.ID, s.about(maeLocked, v.vote.Time))
+		if v.vote.Time.IsNone() {
+			out.Because(maeReturned, facts{Who: r.ID})
+			return
 		}
+		v.waiting[v.vote.ID] = algorithm.Time{}
+		out.Because(maeNext, facts{Who: v.vote.ID, A: v.vote})
+		out.Send(v.vote.ID, s.about(maeLocked, v.vote.Time))
 	}
 }
 
@@ -244,17 +300,40 @@ func (s *maekawa) queue(r algorithm.Stamp, out *algorithm.Out[maeMessage]) {
 	v := &s.voter
 	oldest := v.oldest()
 	v.waiting[r.ID] = r.Time
-	if v.vote.Less(r) || !oldest.Time.IsNone() && oldest.Less(r) {
+	if first := v.before(r, oldest); first != r {
+		out.Because(maeFail, facts{Who: r.ID, A: first, B: r})
 		out.Send(r.ID, s.about(maeFailed, r.Time))
 		return
 	}
 	if !oldest.Time.IsNone() && oldest.Less(v.vote) {
+		out.Because(maeOvertaken, facts{Who: oldest.ID, A: r, B: oldest})
 		out.Send(oldest.ID, s.about(maeFailed, oldest.Time))
 	}
-	if !v.inquired {
-		v.inquired = true
-		out.Send(v.vote.ID, s.about(maeInquire, v.vote.Time))
+	s.inquire(r, out)
+}
+
+// inquire asks, once, whether the request that has the vote needs it, on behalf of r.
+func (s *maekawa) inquire(r algorithm.Stamp, out *algorithm.Out[maeMessage]) {
+	v := &s.voter
+	if v.inquired {
+		out.Because(maePrompted, facts{Who: r.ID, Other: v.vote.ID})
+		return
 	}
+	v.inquired = true
+	out.Because(maePrompt, facts{Who: v.vote.ID, A: r, B: v.vote})
+	out.Send(v.vote.ID, s.about(maeInquire, v.vote.Time))
+}
+
+// before returns a request that is known here and older than r: the one that has the vote,
+// or the oldest that waits. If there is none it returns r.
+func (v *voter) before(r, oldest algorithm.Stamp) algorithm.Stamp {
+	switch {
+	case v.vote.Less(r):
+		return v.vote
+	case !oldest.Time.IsNone() && oldest.Less(r):
+		return oldest
+	}
+	return r
 }
 
 // oldest returns the oldest waiting request.
@@ -270,20 +349,26 @@ func (s *maekawa) receiveAsCandidate(from algorithm.ID, kind uint8, out *algorit
 			s.votes.Clear()
 			s.failed.Clear()
 			s.inquiry.Clear()
+			out.Because(maeEnter, facts{})
 			out.Enter()
+		} else {
+			out.Because(maeVote, facts{Who: from, N: s.sets[s.self].Len() - s.spare - s.votes.Len()})
 		}
 		return
 	case maeFailed:
+		out.Because(maeNoVote, facts{Who: from})
 		s.failed.Add(from)
 	case maeInquire:
 		s.inquiry.Add(from)
 	}
 	if s.failed.Empty() {
+		out.Because(maeKeep, facts{Who: from})
 		return
 	}
 	for v := range s.inquiry.All() {
 		s.votes.Remove(v)
 		s.failed.Add(v)
+		out.Because(maeGiveBack, facts{Who: v})
 		out.Send(v, s.about(maeRelinquish, s.asked))
 	}
 	s.inquiry.Clear()

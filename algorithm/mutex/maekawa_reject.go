@@ -27,6 +27,8 @@ func MaekawaReject(quorums quorum.Builder) algorithm.Spec {
 	s.Shape = votingShape(quorums)
 	s.Shape.Got = "grants"
 	s.Kinds = []string{"REQUEST", "LOCKED", "REJECT", "RELINQUISH", "RELEASE"}
+	s.Rules = sanRules(s.Kinds)
+	s.Rules[sanFree] = algorithm.Rule{} // all that are asked are informed
 	// On top of REQUEST, LOCKED and RELEASE a request can cause, at each voter, one
 	// REJECT, one RELINQUISH and a second LOCKED for the process that gave way. A
 	// process's own voter rejects no request for it: a new request is later than all that

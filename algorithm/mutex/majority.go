@@ -25,6 +25,7 @@ func Majority() algorithm.Spec {
 		Spreads: true,
 		Endless: "no process waits for a slow voter, so messages to it accumulate",
 		Kinds:   maekawaKinds(),
+		Rules:   majorityRules(),
 		Shape:   algorithm.Shape{Picture: algorithm.Mesh, Title: "a majority of the votes lets a process enter", Vote: "vote", Got: "votes", Answer: "LOCKED", Enough: func(n int) int { return n/2 + 1 }},
 		Theory:  majorityTheory(),
 		Plan: func(n int) (algorithm.Birth, error) {
@@ -34,6 +35,14 @@ func Majority() algorithm.Spec {
 			}, nil
 		},
 	}
+}
+
+// majorityRules are those of Maekawa, and one for processes that enter without some votes.
+func majorityRules() []algorithm.Rule {
+	rules := maekawaRules()
+	rules[maeEnter].Text = "A candidate enters when it has the votes of a majority."
+	rules[maeGone] = algorithm.Rule{ID: "7c", Text: "RELEASE removes a request that was granted without this vote.", Why: "{self} removes the request of {who}, which entered without this vote", Silent: true}
+	return rules
 }
 
 // wholeGroup returns the system in which each process has the set of all processes.

@@ -307,7 +307,9 @@ type scanForgets struct{ *ricartAgrawalaToken }
 
 func (s *scanForgets) Release(out *algorithm.Out[ratMessage]) {
 	s.state = released
-	s.scan(out)
+	if to := s.scan(); to != algorithm.None {
+		s.pass(to, out)
+	}
 }
 
 type naimiNoReversal struct{ *naimiTrehel }

@@ -22,6 +22,7 @@ func NaimiTrehel() algorithm.Spec {
 		Version: 1,
 		Network: algorithm.Unordered,
 		Kinds:   []string{"REQUEST", "TOKEN"},
+		Rules:   ntRules(),
 		Shape:   algorithm.Shape{Picture: algorithm.Mesh, Title: "arrows lead to the process believed to have asked last", Pointer: "last", Next: "next", Token: "token", Carrier: "TOKEN"},
 		Theory: algorithm.Theory{
 			// The saturated cost is not 2: a guess is right about the end of the queue
@@ -48,6 +49,33 @@ const (
 	ntRequest uint8 = iota
 	ntToken
 )
+
+// The rules.
+const (
+	ntAtOnce = iota
+	ntAsk
+	ntForward
+	ntGive
+	ntQueue
+	ntEnter
+	ntNext
+	ntKeep
+	ntVoid
+)
+
+func ntRules() []algorithm.Rule {
+	return []algorithm.Rule{
+		ntAtOnce:  {ID: "1a", Text: "A process that has the token enters at once.", Why: "{self} enters, because the token is here", Enters: true},
+		ntAsk:     {ID: "1b", Text: "To enter without the token, a process asks the one that it believes asked last.", Why: "{self} asks {who}, which it believes to be the last to have asked", Sends: "REQUEST"},
+		ntForward: {ID: "2a", Text: "A process that believes another to have asked last forwards REQUEST to it.", Why: "{self} forwards the REQUEST of {other} to {who}, which it believes to be the last to have asked", Sends: "REQUEST"},
+		ntGive:    {ID: "2b", Text: "A process that has the token and does not need it passes it on.", Why: "{self} passes the token to {who}, because it does not need it", Sends: "TOKEN"},
+		ntQueue:   {ID: "2c", Text: "The last process that waits, or is inside, notes its successor.", Why: "{self} will pass the token to {who} when it leaves", Silent: true},
+		ntEnter:   {ID: "3", Text: "A waiting process enters when the token arrives.", Why: "{self} enters, because the token has arrived", Enters: true},
+		ntNext:    {ID: "4a", Text: "A process that leaves passes the token to its successor.", Why: "{self} leaves, and passes the token to {who}, its successor", Sends: "TOKEN"},
+		ntKeep:    {ID: "4b", Text: "Without a successor it keeps the token.", Why: "{self} leaves, and keeps the token, because it has no successor"},
+		ntVoid:    ignored(),
+	}
+}
 
 type ntMessage struct {
 	Kind uint8
@@ -91,9 +119,11 @@ func (s *naimiTrehel) Fields(c *algorithm.Coder) {
 func (s *naimiTrehel) Request(out *algorithm.Out[ntMessage]) {
 	s.state = wanted
 	if s.token {
+		out.Because(ntAtOnce, facts{})
 		s.enter(out)
 		return
 	}
+	out.Because(ntAsk, facts{Who: s.last})
 	out.Send(s.last, ntMessage{Kind: ntRequest, From: s.self})
 	s.last = s.self
 }
@@ -103,15 +133,16 @@ func (s *naimiTrehel) enter(out *algorithm.Out[ntMessage]) {
 	out.Enter()
 }
 
-func (s *naimiTrehel) Receive(_ algorithm.ID, m *ntMessage, out *algorithm.Out[ntMessage]) {
+func (s *naimiTrehel) Receive(from algorithm.ID, m *ntMessage, out *algorithm.Out[ntMessage]) {
 	switch {
-	case m.Kind == ntToken:
-		if s.state == wanted {
-			s.token = true
-			s.enter(out)
-		}
-	case m.From != s.self:
+	case m.Kind == ntToken && s.state == wanted:
+		s.token = true
+		out.Because(ntEnter, facts{})
+		s.enter(out)
+	case m.Kind == ntRequest && m.From != s.self:
 		s.receiveRequest(m.From, out)
+	default:
+		out.Because(ntVoid, facts{Who: from})
 	}
 }
 
@@ -120,10 +151,13 @@ func (s *naimiTrehel) Receive(_ algorithm.ID, m *ntMessage, out *algorithm.Out[n
 func (s *naimiTrehel) receiveRequest(from algorithm.ID, out *algorithm.Out[ntMessage]) {
 	switch {
 	case s.last != s.self:
+		out.Because(ntForward, facts{Who: s.last, Other: from})
 		out.Send(s.last, ntMessage{Kind: ntRequest, From: from})
 	case s.state == released:
+		out.Because(ntGive, facts{Who: from})
 		s.pass(from, out)
 	default:
+		out.Because(ntQueue, facts{Who: from})
 		s.next = from
 	}
 	s.last = from
@@ -136,10 +170,13 @@ func (s *naimiTrehel) pass(to algorithm.ID, out *algorithm.Out[ntMessage]) {
 
 func (s *naimiTrehel) Release(out *algorithm.Out[ntMessage]) {
 	s.state = released
-	if s.next != algorithm.None {
-		s.pass(s.next, out)
-		s.next = algorithm.None
+	if s.next == algorithm.None {
+		out.Because(ntKeep, facts{})
+		return
 	}
+	out.Because(ntNext, facts{Who: s.next})
+	s.pass(s.next, out)
+	s.next = algorithm.None
 }
 
 // Alibi implements algorithm.Alibier: while the token is here, no other process can

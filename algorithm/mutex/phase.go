@@ -2,6 +2,15 @@ package mutex
 
 import "github.com/stile-lock/stile/algorithm"
 
+// facts are what the sentences of rules name.
+type facts = algorithm.Facts
+
+// ignored returns the rule, the last in each list, for a message that cannot be about
+// anything that still matters.
+func ignored() algorithm.Rule {
+	return algorithm.Rule{ID: "void", Text: "A message that does not apply changes nothing.", Why: "{self} ignores {who}: the message does not apply", Silent: true}
+}
+
 // The states of a process, in the words of Ricart and Agrawala.
 const (
 	released uint8 = iota // neither inside nor requesting

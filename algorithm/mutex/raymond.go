@@ -22,6 +22,7 @@ func Raymond(tree TreeOf) algorithm.Spec {
 		Version: 1,
 		Network: algorithm.FIFO,
 		Kinds:   []string{"REQUEST", "PRIVILEGE"},
+		Rules:   raymondRules(),
 		Shape:   algorithm.Shape{Picture: algorithm.TreeLike, Title: "arrows lead to the token", Pointer: "holder", Asked: "asked", Queue: "queue", Carrier: "PRIVILEGE", Links: tree.links},
 		Theory:  raymondTheory(tree),
 		Plan: func(n int) (algorithm.Birth, error) {
@@ -63,6 +64,38 @@ const (
 	raymondPrivilege
 )
 
+// The rules: those about the queue, ASSIGN_PRIVILEGE and MAKE_REQUEST. The last ones are
+// those of variants.
+const (
+	raymondQueue = iota
+	raymondEnter
+	raymondPass
+	raymondInside
+	raymondKeep
+	raymondAsk
+	raymondAsked
+	raymondFirst
+	raymondFlood
+	raymondUnknown
+	raymondVoid
+)
+
+func raymondRules() []algorithm.Rule {
+	return []algorithm.Rule{
+		raymondQueue:   {ID: "1", Text: "A process queues its own request, and each neighbour that sends REQUEST.", Why: "{self} queues {who}"},
+		raymondEnter:   {ID: "2a", Text: "A process with the privilege that is first in its own queue enters.", Why: "{self} enters: it has the privilege, and is first in its queue", Enters: true},
+		raymondPass:    {ID: "2b", Text: "A process with the privilege passes it to the neighbour that is first in its queue.", Why: "{self} passes the privilege to {who}, the first in its queue", Sends: "PRIVILEGE"},
+		raymondInside:  {ID: "2c", Text: "A process that is inside keeps the privilege.", Why: "{self} keeps the privilege, because it is inside"},
+		raymondKeep:    {ID: "2d", Text: "A process with an empty queue keeps the privilege.", Why: "{self} keeps the privilege, because its queue is empty"},
+		raymondAsk:     {ID: "3a", Text: "A process without the privilege asks for it, in its holder's direction, if its queue is not empty.", Why: "{self} asks {who} for the privilege, because its queue is not empty", Sends: "REQUEST"},
+		raymondAsked:   {ID: "3b", Text: "It asks once on behalf of all that wait.", Why: "{self} waits for the privilege, for which it has asked {who}"},
+		raymondFirst:   {},
+		raymondFlood:   {},
+		raymondUnknown: {},
+		raymondVoid:    ignored(),
+	}
+}
+
 type raymondMessage struct{ Kind uint8 }
 
 func (m *raymondMessage) Fields(c *algorithm.Coder) {
@@ -101,14 +134,14 @@ func (s *raymond) Fields(c *algorithm.Coder) {
 }
 
 func (s *raymond) Request(out *algorithm.Out[raymondMessage]) {
-	s.enqueue(s.self)
+	enqueue(s, s.self, out)
 	s.proceed(out)
 }
 
 func (s *raymond) Receive(from algorithm.ID, m *raymondMessage, out *algorithm.Out[raymondMessage]) {
 	switch m.Kind {
 	case raymondRequest:
-		s.enqueue(from)
+		enqueue(s, from, out)
 	case raymondPrivilege:
 		s.holder = s.self
 		s.asked = false
@@ -121,10 +154,13 @@ func (s *raymond) Release(out *algorithm.Out[raymondMessage]) {
 	s.proceed(out)
 }
 
-func (s *raymond) enqueue(id algorithm.ID) {
-	if !slices.Contains(s.queue, id) {
-		s.queue = append(s.queue, id)
+func enqueue[M any](s *raymond, id algorithm.ID, out *algorithm.Out[M]) {
+	if slices.Contains(s.queue, id) {
+		out.Because(raymondVoid, facts{Who: id})
+		return
 	}
+	out.Because(raymondQueue, facts{Who: id})
+	s.queue = append(s.queue, id)
 }
 
 // proceed does what the paper does after every event.
@@ -135,7 +171,7 @@ func (s *raymond) proceed(out *algorithm.Out[raymondMessage]) {
 
 // passOn passes the privilege to the head of the queue, if it is here and not in use.
 func (s *raymond) passOn(out *algorithm.Out[raymondMessage]) {
-	switch to := s.assignPrivilege(); to {
+	switch to := assignPrivilege(s, out); to {
 	case algorithm.None:
 	case s.self:
 		out.Enter()
@@ -146,30 +182,46 @@ func (s *raymond) passOn(out *algorithm.Out[raymondMessage]) {
 
 // ask asks the holder, once, on behalf of all waiting processes.
 func (s *raymond) ask(out *algorithm.Out[raymondMessage]) {
-	if s.makeRequest() {
+	if makeRequest(s, out) {
 		out.Send(s.holder, raymondMessage{Kind: raymondRequest})
 	}
 }
 
 // assignPrivilege is the paper's ASSIGN_PRIVILEGE. It returns the process that gets the
 // privilege now, or None.
-func (s *raymond) assignPrivilege() algorithm.ID {
-	if s.holder != s.self || s.using || len(s.queue) == 0 {
+func assignPrivilege[M any](s *raymond, out *algorithm.Out[M]) algorithm.ID {
+	switch {
+	case s.holder != s.self:
+		return algorithm.None
+	case s.using:
+		out.Because(raymondInside, facts{})
+		return algorithm.None
+	case len(s.queue) == 0:
+		out.Because(raymondKeep, facts{})
 		return algorithm.None
 	}
 	s.holder = s.queue[0]
 	s.queue = slices.Delete(s.queue, 0, 1)
 	s.asked = false
-	s.using = s.holder == s.self
+	if s.using = s.holder == s.self; s.using {
+		out.Because(raymondEnter, facts{})
+	} else {
+		out.Because(raymondPass, facts{Who: s.holder})
+	}
 	return s.holder
 }
 
 // makeRequest is the paper's MAKE_REQUEST. It reports whether the holder must be asked.
-func (s *raymond) makeRequest() bool {
-	if s.holder == s.self || len(s.queue) == 0 || s.asked {
+func makeRequest[M any](s *raymond, out *algorithm.Out[M]) bool {
+	if s.holder == s.self || len(s.queue) == 0 {
+		return false
+	}
+	if s.asked {
+		out.Because(raymondAsked, facts{Who: s.holder})
 		return false
 	}
 	s.asked = true
+	out.Because(raymondAsk, facts{Who: s.holder})
 	return true
 }
 

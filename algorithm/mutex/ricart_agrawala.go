@@ -19,6 +19,7 @@ func RicartAgrawala() algorithm.Spec {
 		Version: 1,
 		Network: algorithm.Unordered,
 		Kinds:   []string{"REQUEST", "OK"},
+		Rules:   raRules(),
 		Shape:   algorithm.Shape{Picture: algorithm.Mesh, Title: "a process enters when all others have sent OK", Awaited: []string{"missing"}, Queue: "deferred", Answer: "OK"},
 		Theory: algorithm.Theory{
 			Messages: algorithm.Cost{Text: "2(N-1)", Any: others(2)},
@@ -52,6 +53,33 @@ const (
 	raRequest uint8 = iota
 	raOK
 )
+
+// The rules.
+const (
+	raAsk = iota
+	raAnswer
+	raYield
+	raInside
+	raDefer
+	raWait
+	raEnter
+	raLeave
+	raVoid
+)
+
+func raRules() []algorithm.Rule {
+	return []algorithm.Rule{
+		raAsk:    {ID: "1", Text: "To enter, a process sends REQUEST with its stamp to all others.", Why: "{self} asks all others, with the stamp {a}", Sends: "REQUEST"},
+		raAnswer: {ID: "2a", Text: "A process that does not want to enter answers REQUEST with OK.", Why: "{self} sends OK to {who}, because it does not want to enter", Sends: "OK"},
+		raYield:  {ID: "2b", Text: "A waiting process sends OK to a request that is earlier than its own.", Why: "{self} sends OK to {who}, because {a} comes before {b}", Sends: "OK"},
+		raInside: {ID: "2c", Text: "A process that is inside defers its OK.", Why: "{self} defers {who}, because it is inside", Silent: true},
+		raDefer:  {ID: "2d", Text: "A waiting process defers its OK to a request that is later than its own.", Why: "{self} defers {who}, because {a} comes before {b}", Silent: true},
+		raWait:   {ID: "3a", Text: "A process waits until all others have sent OK.", Why: "{self} has the OK of {who}, and waits for {set}", Silent: true},
+		raEnter:  {ID: "3b", Text: "When all others have sent OK, the process enters.", Why: "{self} enters, because all others have sent OK", Enters: true},
+		raLeave:  {ID: "4", Text: "A process that leaves sends the OKs that it has deferred.", Why: "{self} leaves, and sends OK to those it deferred: {set}", Sends: "OK"},
+		raVoid:   ignored(),
+	}
+}
 
 type raMessage struct {
 	Kind uint8
@@ -107,8 +135,9 @@ func (s *ricartAgrawala) Request(out *algorithm.Out[raMessage]) {
 	s.asked = s.clock.Tick()
 	s.missing.Fill(s.n)
 	s.missing.Remove(s.self)
+	out.Because(raAsk, facts{A: algorithm.Stamp{Time: s.asked, ID: s.self}})
 	out.Broadcast(raMessage{Kind: raRequest, Time: s.asked})
-	s.tryEnter(out)
+	s.tryEnter(s.self, out)
 }
 
 func (s *ricartAgrawala) Receive(from algorithm.ID, m *raMessage, out *algorithm.Out[raMessage]) {
@@ -117,32 +146,49 @@ func (s *ricartAgrawala) Receive(from algorithm.ID, m *raMessage, out *algorithm
 	case raRequest:
 		theirs := algorithm.Stamp{Time: m.Time, ID: from}
 		ours := algorithm.Stamp{Time: s.asked, ID: s.self}
-		if s.state == held || s.state == wanted && ours.Less(theirs) {
+		switch {
+		case s.state == held:
+			out.Because(raInside, facts{Who: from})
 			s.deferred.Add(from)
 			return
+		case s.state == wanted && ours.Less(theirs):
+			out.Because(raDefer, facts{Who: from, A: ours, B: theirs})
+			s.deferred.Add(from)
+			return
+		case s.state == wanted:
+			out.Because(raYield, facts{Who: from, A: theirs, B: ours})
+		default:
+			out.Because(raAnswer, facts{Who: from})
 		}
 		s.given.Add(from)
 		out.Send(from, raMessage{Kind: raOK, Time: s.clock})
 	case raOK:
 		s.given.Remove(from)
-		if s.state == wanted {
-			s.missing.Remove(from)
-			s.tryEnter(out)
+		if s.state != wanted {
+			out.Because(raVoid, facts{Who: from})
+			return
 		}
+		s.missing.Remove(from)
+		s.tryEnter(from, out)
 	}
 }
 
-func (s *ricartAgrawala) tryEnter(out *algorithm.Out[raMessage]) {
+// tryEnter enters if no OK is missing, now that there is news of a process.
+func (s *ricartAgrawala) tryEnter(news algorithm.ID, out *algorithm.Out[raMessage]) {
 	if s.missing.Empty() {
 		s.state = held
 		s.asked = algorithm.Time{}
+		out.Because(raEnter, facts{})
 		out.Enter()
+	} else if news != s.self {
+		out.Because(raWait, facts{Who: news, Set: &s.missing})
 	}
 }
 
 func (s *ricartAgrawala) Release(out *algorithm.Out[raMessage]) {
 	s.state = released
 	s.given.Union(&s.deferred)
+	out.Because(raLeave, facts{Set: &s.deferred})
 	out.Multicast(&s.deferred, raMessage{Kind: raOK, Time: s.clock})
 	s.deferred.Clear()
 }

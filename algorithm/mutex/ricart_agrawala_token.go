@@ -23,6 +23,7 @@ func RicartAgrawalaToken() algorithm.Spec {
 		Version: 1,
 		Network: algorithm.Unordered,
 		Kinds:   []string{"REQUEST", "TOKEN"},
+		Rules:   ratRules(),
 		Shape:   algorithm.Shape{Picture: algorithm.Ring, Title: "the token goes to the next process in the circle that has asked", Token: "token", Carrier: "TOKEN"},
 		Theory:  tokenTheory("round the circle from the last holder; overtaken at most N-1 times; not ME3"),
 		Plan: algorithm.Always(func(self algorithm.ID, v algorithm.View) algorithm.Machine {
@@ -35,6 +36,35 @@ const (
 	ratRequest uint8 = iota
 	ratToken
 )
+
+// The rules.
+const (
+	ratAtOnce = iota
+	ratAsk
+	ratGive
+	ratNote
+	ratInside
+	ratOld
+	ratEnter
+	ratNext
+	ratKeep
+	ratVoid
+)
+
+func ratRules() []algorithm.Rule {
+	return []algorithm.Rule{
+		ratAtOnce: {ID: "1a", Text: "A process that has the token enters at once.", Why: "{self} enters, because the token is here", Enters: true},
+		ratAsk:    {ID: "1b", Text: "To enter without the token, a process sends its numbered REQUEST to all others.", Why: "{self} asks all others for the token: its request {n}", Sends: "REQUEST"},
+		ratGive:   {ID: "2a", Text: "A process that has the token and does not need it passes it to a process that has requested.", Why: "{self} passes the token to {who}, because it does not need it", Sends: "TOKEN"},
+		ratNote:   {ID: "2b", Text: "A process without the token notes the number of a REQUEST.", Why: "{self} notes request {n} of {who}, because it does not have the token", Silent: true},
+		ratInside: {ID: "2c", Text: "A process that is inside notes the number of a REQUEST.", Why: "{self} notes request {n} of {who}, because it is inside", Silent: true},
+		ratOld:    {ID: "2d", Text: "A REQUEST that the token says was granted is outdated.", Why: "{self} ignores request {n} of {who}, because it was granted", Silent: true},
+		ratEnter:  {ID: "3", Text: "A waiting process enters when the token arrives.", Why: "{self} enters, because the token has arrived", Enters: true},
+		ratNext:   {ID: "4a", Text: "A process that leaves passes the token to the next in the circle that has requested.", Why: "{self} leaves, and passes the token to {who}, the next in the circle that has requested", Sends: "TOKEN"},
+		ratKeep:   {ID: "4b", Text: "If no process has requested, the token stays.", Why: "{self} leaves, and keeps the token, because no process has requested it"},
+		ratVoid:   ignored(),
+	}
+}
 
 type ratMessage struct {
 	Kind uint8
@@ -85,11 +115,13 @@ func (s *ricartAgrawalaToken) Fields(c *algorithm.Coder) {
 func (s *ricartAgrawalaToken) Request(out *algorithm.Out[ratMessage]) {
 	if s.token {
 		s.state = held
+		out.Because(ratAtOnce, facts{})
 		out.Enter()
 		return
 	}
 	s.state = wanted
 	s.r[s.self]++
+	out.Because(ratAsk, facts{N: int(s.r[s.self])})
 	out.Broadcast(ratMessage{Kind: ratRequest, From: s.self, N: s.r[s.self]})
 }
 
@@ -97,35 +129,53 @@ func (s *ricartAgrawalaToken) Receive(from algorithm.ID, m *ratMessage, out *alg
 	switch m.Kind {
 	case ratRequest:
 		s.r[from] = max(s.r[from], m.N)
-		if s.token && s.state == released {
-			s.scan(out)
+		switch {
+		case !s.token:
+			out.Because(ratNote, facts{Who: from, N: int(m.N)})
+		case s.state == released:
+			if to := s.scan(); to != algorithm.None {
+				out.Because(ratGive, facts{Who: to})
+				s.pass(to, out)
+			} else {
+				out.Because(ratOld, facts{Who: from, N: int(m.N)})
+			}
+		default:
+			out.Because(ratInside, facts{Who: from, N: int(m.N)})
 		}
 	case ratToken:
 		s.token = true
 		copy(s.t, m.T)
-		if s.state == wanted {
-			s.state = held
-			out.Enter()
+		if s.state != wanted {
+			out.Because(ratVoid, facts{Who: from})
+			return
 		}
+		s.state = held
+		out.Because(ratEnter, facts{})
+		out.Enter()
 	}
 }
 
 func (s *ricartAgrawalaToken) Release(out *algorithm.Out[ratMessage]) {
 	s.state = released
 	s.t[s.self] = s.r[s.self]
-	s.scan(out)
+	if to := s.scan(); to != algorithm.None {
+		out.Because(ratNext, facts{Who: to})
+		s.pass(to, out)
+	} else {
+		out.Because(ratKeep, facts{})
+	}
 }
 
-// scan passes the token to the first process after this one, around the circle, that has
-// requested.
-func (s *ricartAgrawalaToken) scan(out *algorithm.Out[ratMessage]) {
+// scan returns the first process after this one, around the circle, that has requested,
+// or None.
+func (s *ricartAgrawalaToken) scan() algorithm.ID {
 	n := algorithm.ID(len(s.r))
 	for d := algorithm.ID(1); d < n; d++ {
 		if j := (s.self + d) % n; s.r[j] == s.t[j]+1 {
-			s.pass(j, out)
-			return
+			return j
 		}
 	}
+	return algorithm.None
 }
 
 func (s *ricartAgrawalaToken) pass(to algorithm.ID, out *algorithm.Out[ratMessage]) {

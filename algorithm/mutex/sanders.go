@@ -38,6 +38,7 @@ func SandersExperiment(any StructureOf) algorithm.Spec {
 		}
 		return st, err
 	})
+	kinds := []string{"REQUEST", "GRANT", "INQUIRE", "RELINQUISH", "RELEASE"}
 	return algorithm.Spec{
 		Name: "sanders", Title: "Sanders' information structures", Authors: "Sanders", Year: 1987,
 		Class:   algorithm.Permission,
@@ -47,7 +48,8 @@ func SandersExperiment(any StructureOf) algorithm.Spec {
 		Version: 1,
 		Network: algorithm.FIFO,
 		Spreads: true,
-		Kinds:   []string{"REQUEST", "GRANT", "INQUIRE", "RELINQUISH", "RELEASE"},
+		Kinds:   kinds,
+		Rules:   sanRules(kinds),
 		Shape:   algorithm.Shape{Picture: algorithm.Mesh, Title: "each process asks its request set", Vote: "vote", Got: "grants", Answer: "GRANT", Sets: structures.requests},
 		Theory:  sandersTheory(structures),
 		Plan: func(n int) (algorithm.Birth, error) {
@@ -117,6 +119,43 @@ const (
 	sanRelease
 )
 
+// The rules: first those of a candidate, then those of a voter.
+const (
+	sanAsk = iota
+	sanVote
+	sanEnter
+	sanGiveBack
+	sanLeave
+	sanLate
+	sanHeld
+	sanFree
+	sanQueue
+	sanPrompt
+	sanPrompted
+	sanReturned
+	sanVoid
+)
+
+// sanRules returns the rules, with messages of the given kinds.
+func sanRules(kinds []string) []algorithm.Rule {
+	grant, inquire := kinds[sanGrant], kinds[sanInquire]
+	return []algorithm.Rule{
+		sanAsk:      {ID: "1", Text: "To enter, a process sends REQUEST to its request set.", Why: "{self} asks {set}, with the stamp {a}", Sends: kinds[sanRequest]},
+		sanVote:     {ID: "2a", Text: "A candidate waits until all that it asked have granted.", Why: "{self} has " + grant + " from {who}, and needs {n} more", Silent: true},
+		sanEnter:    {ID: "2b", Text: "When all that it asked have granted, it enters.", Why: "{self} enters, because all that it asked have granted", Enters: true},
+		sanGiveBack: {ID: "3", Text: "A candidate that is not inside gives a vote back on every " + inquire + ".", Why: "{self} gives back the vote of {who}, because it is not inside", Sends: kinds[sanRelinquish]},
+		sanLeave:    {ID: "4", Text: "A process that leaves sends RELEASE to its inform set.", Why: "{self} leaves, and informs {set}", Sends: kinds[sanRelease]},
+		sanLate:     {ID: "5", Text: "A message about a request that no longer waits is void.", Why: "{self} ignores {who}: the message is not about a request that waits", Silent: true},
+		sanHeld:     {ID: "6a", Text: "A voter whose vote is free grants the oldest request, which has the vote until the voter is informed.", Why: "{self} grants {who}, because its vote is free and {a} is the oldest request that waits", Sends: grant},
+		sanFree:     {ID: "6b", Text: "If that process will not inform it, the vote remains free.", Why: "{self} grants {who}, and its vote remains free, because {who} does not inform it", Sends: grant},
+		sanQueue:    {ID: "6c", Text: "As long as its vote is held, a voter makes requests wait.", Why: "{self} queues {who}, because {a} comes before {b}", Silent: true},
+		sanPrompt:   {ID: "6d", Text: "For an older request a voter sends " + inquire + " to the one that has its vote.", Why: "{self} asks {who} for its vote back, because {a} comes before {b}", Sends: inquire},
+		sanPrompted: {ID: "6e", Text: "A voter asks for its vote once.", Why: "{self} queues {who}, and has already asked {other} for its vote", Silent: true},
+		sanReturned: {ID: "7", Text: "A vote that is given back is free.", Why: "{self} has its vote back from {who}"},
+		sanVoid:     ignored(),
+	}
+}
+
 type sanMessage struct {
 	Kind  uint8
 	Clock algorithm.Time
@@ -172,11 +211,13 @@ func (s *sanders) about(kind uint8, time algorithm.Time) sanMessage {
 func (s *sanders) Request(out *algorithm.Out[sanMessage]) {
 	s.state = wanted
 	s.asked = s.clock.Tick()
+	out.Because(sanAsk, facts{Set: &s.sets.Request[s.self], A: algorithm.Stamp{Time: s.asked, ID: s.self}})
 	out.Multicast(&s.sets.Request[s.self], s.about(sanRequest, s.asked))
 }
 
 func (s *sanders) Release(out *algorithm.Out[sanMessage]) {
 	s.state = released
+	out.Because(sanLeave, facts{Set: &s.sets.Inform[s.self]})
 	out.Multicast(&s.sets.Inform[s.self], s.about(sanRelease, s.asked))
 	s.asked = algorithm.Time{}
 }
@@ -185,19 +226,24 @@ func (s *sanders) Receive(from algorithm.ID, m *sanMessage, out *algorithm.Out[s
 	s.clock.See(m.Clock)
 	switch m.Kind {
 	case sanGrant, sanInquire:
-		if s.state == wanted && s.asked == m.Time {
-			s.receiveAsCandidate(from, m.Kind, out)
+		if s.state != wanted || s.asked != m.Time {
+			out.Because(sanLate, facts{Who: from})
+			return
 		}
+		s.receiveAsCandidate(from, m.Kind, out)
 	default:
-		if !m.Time.IsNone() { // no request has a zero time
-			s.receiveAsVoter(algorithm.Stamp{Time: m.Time, ID: from}, m.Kind, out)
+		if m.Time.IsNone() { // no request has a zero time
+			out.Because(sanVoid, facts{Who: from})
+			return
 		}
+		s.receiveAsVoter(algorithm.Stamp{Time: m.Time, ID: from}, m.Kind, out)
 	}
 }
 
 func (s *sanders) receiveAsCandidate(from algorithm.ID, kind uint8, out *algorithm.Out[sanMessage]) {
 	if kind == sanInquire {
 		s.grants.Remove(from)
+		out.Because(sanGiveBack, facts{Who: from})
 		out.Send(from, s.about(sanRelinquish, s.asked))
 		return
 	}
@@ -205,7 +251,10 @@ func (s *sanders) receiveAsCandidate(from algorithm.ID, kind uint8, out *algorit
 	if s.grants.Equal(&s.sets.Request[s.self]) {
 		s.state = held
 		s.grants.Clear()
+		out.Because(sanEnter, facts{})
 		out.Enter()
+	} else {
+		out.Because(sanVote, facts{Who: from, N: s.sets.Request[s.self].Len() - s.grants.Len()})
 	}
 }
 
@@ -213,8 +262,10 @@ func (s *sanders) receiveAsVoter(r algorithm.Stamp, kind uint8, out *algorithm.O
 	v := &s.voter
 	if kind != sanRequest {
 		if r != v.vote {
-			return // about a request that does not have the vote: void
+			out.Because(sanVoid, facts{Who: r.ID}) // about a request that does not have the vote
+			return
 		}
+		out.Because(sanReturned, facts{Who: r.ID})
 		v.vote, v.inquired = algorithm.Stamp{}, false
 	}
 	if kind != sanRelease {
@@ -223,12 +274,22 @@ func (s *sanders) receiveAsVoter(r algorithm.Stamp, kind uint8, out *algorithm.O
 	for first := v.oldest(); v.vote.Time.IsNone() && !first.Time.IsNone(); first = v.oldest() {
 		v.waiting[first.ID] = algorithm.Time{}
 		if s.sets.Inform[first.ID].Has(s.self) {
+			out.Because(sanHeld, facts{Who: first.ID, A: first})
 			v.vote = first
+		} else {
+			out.Because(sanFree, facts{Who: first.ID})
 		}
 		out.Send(first.ID, s.about(sanGrant, first.Time))
 	}
-	if kind == sanRequest && !v.waiting[r.ID].IsNone() && r.Less(v.vote) && !v.inquired {
+	switch {
+	case kind != sanRequest || v.waiting[r.ID].IsNone():
+	case !r.Less(v.vote):
+		out.Because(sanQueue, facts{Who: r.ID, A: v.vote, B: r})
+	case v.inquired:
+		out.Because(sanPrompted, facts{Who: r.ID, Other: v.vote.ID})
+	default:
 		v.inquired = true
+		out.Because(sanPrompt, facts{Who: v.vote.ID, A: r, B: v.vote})
 		out.Send(v.vote.ID, s.about(sanInquire, v.vote.Time))
 	}
 }

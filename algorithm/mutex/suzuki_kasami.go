@@ -19,6 +19,7 @@ func SuzukiKasami() algorithm.Spec {
 		Version: 1,
 		Network: algorithm.Unordered,
 		Kinds:   []string{"REQUEST", "TOKEN"},
+		Rules:   skRules(),
 		Shape:   algorithm.Shape{Picture: algorithm.Mesh, Title: "the token carries the queue", Token: "token", Queue: "Q", Carrier: "TOKEN"},
 		Theory:  tokenTheory("the token's queue; not ME3"),
 		Plan: algorithm.Always(func(self algorithm.ID, v algorithm.View) algorithm.Machine {
@@ -53,6 +54,35 @@ const (
 	skRequest uint8 = iota
 	skToken
 )
+
+// The rules.
+const (
+	skAtOnce = iota
+	skAsk
+	skGive
+	skNote
+	skInside
+	skOld
+	skEnter
+	skNext
+	skKeep
+	skVoid
+)
+
+func skRules() []algorithm.Rule {
+	return []algorithm.Rule{
+		skAtOnce: {ID: "1a", Text: "A process that has the token enters at once.", Why: "{self} enters, because the token is here", Enters: true},
+		skAsk:    {ID: "1b", Text: "To enter without the token, a process sends its numbered REQUEST to all others.", Why: "{self} asks all others for the token: its request {n}", Sends: "REQUEST"},
+		skGive:   {ID: "2a", Text: "A process that has the token and does not need it passes it to an outstanding request.", Why: "{self} passes the token to {who}, because it does not need it", Sends: "TOKEN"},
+		skNote:   {ID: "2b", Text: "A process without the token notes the number of a REQUEST.", Why: "{self} notes request {n} of {who}, because it does not have the token", Silent: true},
+		skInside: {ID: "2c", Text: "A process that is inside notes the number of a REQUEST.", Why: "{self} notes request {n} of {who}, because it is inside", Silent: true},
+		skOld:    {ID: "2d", Text: "A REQUEST that the token says was granted is outdated.", Why: "{self} ignores request {n} of {who}, because it was granted", Silent: true},
+		skEnter:  {ID: "3", Text: "A waiting process enters when the token arrives.", Why: "{self} enters, because the token has arrived", Enters: true},
+		skNext:   {ID: "4a", Text: "A process that leaves queues all outstanding requests, and passes the token to the first.", Why: "{self} leaves, and passes the token to {who}, the first in its queue", Sends: "TOKEN"},
+		skKeep:   {ID: "4b", Text: "If no process has requested, the token stays.", Why: "{self} leaves, and keeps the token, because no process has requested it"},
+		skVoid:   ignored(),
+	}
+}
 
 type skMessage struct {
 	Kind  uint8
@@ -107,11 +137,13 @@ func (s *suzukiKasami) Fields(c *algorithm.Coder) {
 func (s *suzukiKasami) Request(out *algorithm.Out[skMessage]) {
 	if s.token {
 		s.state = held
+		out.Because(skAtOnce, facts{})
 		out.Enter()
 		return
 	}
 	s.state = wanted
 	s.rn[s.self]++
+	out.Because(skAsk, facts{N: int(s.rn[s.self])})
 	out.Broadcast(skMessage{Kind: skRequest, From: s.self, N: s.rn[s.self]})
 }
 
@@ -119,17 +151,28 @@ func (s *suzukiKasami) Receive(from algorithm.ID, m *skMessage, out *algorithm.O
 	switch m.Kind {
 	case skRequest:
 		s.rn[from] = max(s.rn[from], m.N)
-		if s.token && s.state == released && s.outstanding(from) {
+		switch {
+		case !s.token:
+			out.Because(skNote, facts{Who: from, N: int(m.N)})
+		case !s.outstanding(from):
+			out.Because(skOld, facts{Who: from, N: int(m.N)})
+		case s.state == released:
+			out.Because(skGive, facts{Who: from})
 			s.pass(from, out)
+		default:
+			out.Because(skInside, facts{Who: from, N: int(m.N)})
 		}
 	case skToken:
 		s.token = true
 		copy(s.ln, m.LN)
 		s.queue = append(s.queue[:0], m.Queue...)
-		if s.state == wanted {
-			s.state = held
-			out.Enter()
+		if s.state != wanted {
+			out.Because(skVoid, facts{Who: from})
+			return
 		}
+		s.state = held
+		out.Because(skEnter, facts{})
+		out.Enter()
 	}
 }
 
@@ -141,11 +184,14 @@ func (s *suzukiKasami) Release(out *algorithm.Out[skMessage]) {
 			s.queue = append(s.queue, j)
 		}
 	}
-	if len(s.queue) > 0 {
-		next := s.queue[0]
-		s.queue = slices.Delete(s.queue, 0, 1)
-		s.pass(next, out)
+	if len(s.queue) == 0 {
+		out.Because(skKeep, facts{})
+		return
 	}
+	next := s.queue[0]
+	s.queue = slices.Delete(s.queue, 0, 1)
+	out.Because(skNext, facts{Who: next})
+	s.pass(next, out)
 }
 
 // outstanding reports whether the last known request of j is not granted yet.

@@ -18,6 +18,7 @@ func TokenRing() algorithm.Spec {
 		Version: 1,
 		Network: algorithm.Unordered,
 		Kinds:   []string{"TOKEN"},
+		Rules:   ringRules(),
 		Shape:   algorithm.Shape{Picture: algorithm.Ring, Title: "the token goes round", Token: "token", Carrier: "TOKEN"},
 		Theory: algorithm.Theory{
 			Messages:   algorithm.Cost{Text: "1 full, unbounded idle", Saturated: between(1, 1)},
@@ -50,6 +51,23 @@ func ringWait(n int, latency, hold float64) float64 {
 		return 0
 	}
 	return float64(n)*latency + float64(n-1)*hold
+}
+
+// The rules.
+const (
+	ringEnter = iota
+	ringPass
+	ringAwait
+	ringKeep
+)
+
+func ringRules() []algorithm.Rule {
+	return []algorithm.Rule{
+		ringEnter: {ID: "1a", Text: "A process that has the token and wants to enter does so.", Why: "{self} enters, because it has the token", Enters: true},
+		ringAwait: {ID: "1b", Text: "A process that wants to enter waits for the token.", Why: "{self} waits for the token"},
+		ringPass:  {ID: "2", Text: "A process that has the token and does not want to enter passes it to the next.", Why: "{self} passes the token to {who}, because it does not want to enter", Sends: "TOKEN"},
+		ringKeep:  {ID: "3", Text: "A process keeps the token as long as it is inside, or alone.", Why: "{self} keeps the token"},
+	}
 }
 
 type ringMessage struct{ Kind uint8 }
@@ -103,12 +121,20 @@ func (s *tokenRing) Release(out *algorithm.Out[ringMessage]) {
 func (s *tokenRing) use(out *algorithm.Out[ringMessage]) {
 	switch {
 	case !s.token:
+		if s.state == wanted {
+			out.Because(ringAwait, facts{})
+		}
 	case s.state == wanted:
 		s.state = held
+		out.Because(ringEnter, facts{})
 		out.Enter()
 	case s.state == released && s.n > 1:
 		s.token = false
-		out.Send((s.self+1)%algorithm.ID(s.n), ringMessage{})
+		next := (s.self + 1) % algorithm.ID(s.n)
+		out.Because(ringPass, facts{Who: next})
+		out.Send(next, ringMessage{})
+	default:
+		out.Because(ringKeep, facts{})
 	}
 }
 

@@ -45,6 +45,7 @@ func TokenRingLazy() algorithm.Spec {
 		Version: 1,
 		Network: algorithm.FIFO,
 		Kinds:   []string{"WISH", "TOKEN"},
+		Rules:   lazyRules(),
 		Shape:   algorithm.Shape{Picture: algorithm.Ring, Title: "the token rests until a request arrives", Token: "token", Pointer: "goal", Carrier: "TOKEN"},
 		Theory: algorithm.Theory{
 			Messages:   algorithm.Cost{Text: "0 or N light, 2 full", Any: roundTrip, Saturated: between(0, 2)},
@@ -65,6 +66,33 @@ const (
 	lazyWish uint8 = iota
 	lazyToken
 )
+
+// The rules, numbered as above.
+const (
+	lazyAsk = iota
+	lazyForward
+	lazyAtOnce
+	lazyGoal
+	lazyMove
+	lazyEnter
+	lazyRest
+	lazyDrop
+	lazyVoid
+)
+
+func lazyRules() []algorithm.Rule {
+	return []algorithm.Rule{
+		lazyAsk:     {ID: "1a", Text: "To enter without the token, a process sends WISH to its successor.", Why: "{self} sends WISH to {who}, because it does not have the token", Sends: "WISH"},
+		lazyForward: {ID: "1b", Text: "A process that neither has the token nor waits forwards a WISH.", Why: "{self} forwards the WISH of {other} to {who}: it neither has the token nor waits", Sends: "WISH"},
+		lazyAtOnce:  {ID: "1c", Text: "A process where the token rests enters at once.", Why: "{self} enters, because the token rests here", Enters: true},
+		lazyGoal:    {ID: "2a", Text: "Where the token is, a WISH becomes its goal.", Why: "{self} makes {who} the goal of the token"},
+		lazyMove:    {ID: "2b", Text: "The token moves on until it has reached its goal.", Why: "{self} passes the token to {who}, because its goal is {other}", Sends: "TOKEN"},
+		lazyEnter:   {ID: "2c", Text: "Each process on the way that wants to enter does so.", Why: "{self} enters, because the token has arrived", Enters: true},
+		lazyRest:    {ID: "2d", Text: "Without a goal the token rests.", Why: "{self} keeps the token, because no process has asked for it"},
+		lazyDrop:    {ID: "3", Text: "A waiting process swallows the WISHes of others.", Why: "{self} drops the WISH of {who}: the token passes {who} on its way here", Silent: true},
+		lazyVoid:    ignored(),
+	}
+}
 
 type lazyMessage struct {
 	Kind uint8
@@ -108,25 +136,32 @@ func (s *tokenRingLazy) Fields(c *algorithm.Coder) {
 func (s *tokenRingLazy) Request(out *algorithm.Out[lazyMessage]) {
 	if s.token {
 		s.state = held
+		out.Because(lazyAtOnce, facts{})
 		out.Enter()
 		return
 	}
 	s.state = wanted
+	out.Because(lazyAsk, facts{Who: s.next()})
 	s.sendOn(lazyMessage{Kind: lazyWish, Seat: s.self}, out)
 }
 
-func (s *tokenRingLazy) Receive(_ algorithm.ID, m *lazyMessage, out *algorithm.Out[lazyMessage]) {
+func (s *tokenRingLazy) Receive(from algorithm.ID, m *lazyMessage, out *algorithm.Out[lazyMessage]) {
 	if m.Kind == lazyToken {
 		s.receiveToken(m.Seat, out)
 		return
 	}
 	switch {
 	case m.Seat == s.self: // no process needed it
+		out.Because(lazyVoid, facts{Who: from})
 	case s.token:
 		s.goal = m.Seat
+		out.Because(lazyGoal, facts{Who: m.Seat})
 		s.moveOn(out)
 	case s.state == released:
+		out.Because(lazyForward, facts{Who: s.next(), Other: m.Seat})
 		s.sendOn(*m, out)
+	default:
+		out.Because(lazyDrop, facts{Who: m.Seat})
 	}
 }
 
@@ -138,7 +173,9 @@ func (s *tokenRingLazy) receiveToken(goal algorithm.ID, out *algorithm.Out[lazyM
 	}
 	if s.state == wanted {
 		s.state = held
+		out.Because(lazyEnter, facts{})
 		out.Enter()
+		return
 	}
 	s.moveOn(out)
 }
@@ -150,15 +187,23 @@ func (s *tokenRingLazy) Release(out *algorithm.Out[lazyMessage]) {
 
 // moveOn passes the token on, unless it is in use or may rest.
 func (s *tokenRingLazy) moveOn(out *algorithm.Out[lazyMessage]) {
-	if s.state == released && s.goal != algorithm.None {
+	switch {
+	case s.state != released:
+	case s.goal == algorithm.None:
+		out.Because(lazyRest, facts{})
+	default:
+		out.Because(lazyMove, facts{Who: s.next(), Other: s.goal})
 		s.sendOn(lazyMessage{Kind: lazyToken, Seat: s.goal}, out)
 		s.token = false
 		s.goal = algorithm.None
 	}
 }
 
+// next returns the successor in the ring.
+func (s *tokenRingLazy) next() algorithm.ID { return (s.self + 1) % algorithm.ID(s.n) }
+
 func (s *tokenRingLazy) sendOn(m lazyMessage, out *algorithm.Out[lazyMessage]) {
-	out.Send((s.self+1)%algorithm.ID(s.n), m)
+	out.Send(s.next(), m)
 }
 
 // Alibi implements algorithm.Alibier: while the token is here, no other process can

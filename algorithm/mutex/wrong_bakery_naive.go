@@ -25,6 +25,10 @@ func BakeryNaive() algorithm.Spec {
 	}}
 	s.Theory.Client = algorithm.Cost{Text: "4T", Any: between(4, 4)}
 	s.Theory.Sync = algorithm.Cost{Text: "1..4T", Any: between(1, 4)}
+	for _, i := range []int{bakChosen, bakAskChoosing, bakAskTurn, bakHoldChoosing} {
+		s.Rules[i] = algorithm.Rule{}
+	}
+	s.Rules[bakNaive] = algorithm.Rule{ID: "2a", Text: "With a number, a process waits for those with a smaller one.", Why: "{self} reads the numbers of all others again", Sends: "READ"}
 	s.Plan = algorithm.Always(func(self algorithm.ID, v algorithm.View) algorithm.Machine {
 		return algorithm.New(self, v, &bakeryNaive{*newBakery(self, v)})
 	})
@@ -40,9 +44,12 @@ func (s *bakeryNaive) Receive(from algorithm.ID, m *bakMessage, out *algorithm.O
 	}
 	s.highest.See(m.Number)
 	s.unread.Remove(from)
-	if s.unread.Empty() {
+	if !s.unread.Empty() {
+		out.Because(bakMore, facts{Who: from, Set: &s.unread})
+	} else {
 		s.takeNumber(out)
 		s.allOthers(&s.ahead)
+		out.Because(bakNaive, facts{})
 		out.Broadcast(s.readTurn())
 	}
 }

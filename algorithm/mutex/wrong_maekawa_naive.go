@@ -17,6 +17,7 @@ func MaekawaNaive(quorums quorum.Builder) algorithm.Spec {
 	s.Fixed = "maekawa"
 	s.Shown = "stile check maekawa-naive"
 	s.Theory.Messages = algorithm.Cost{Text: "3(K-1)", Any: s.Theory.Messages.Light}
+	naiveRules(s.Rules)
 	s.Plan = func(n int) (algorithm.Birth, error) {
 		sets, err := quorums(n)
 		if err != nil {
@@ -37,6 +38,7 @@ func MajorityNaive() algorithm.Spec {
 	s.Name, s.Title = "majority-naive", "Majority voting without INQUIRE"
 	s.Wrong = "it deadlocks when the votes are split: if three of six processes ask at once, each can get two votes"
 	s.Fixed = "majority"
+	naiveRules(s.Rules)
 	s.Shown = "stile check majority-naive --property deadlock"
 	s.Theory.Messages = algorithm.Cost{Text: "3(N-1)", Any: func(n int) algorithm.Range {
 		return algorithm.Range{Lo: float64(2*(n-1) + n/2), Hi: 3 * float64(n-1)}
@@ -51,12 +53,21 @@ func naiveVoting(sets quorum.System, spare int) algorithm.Birth {
 	}
 }
 
+// naiveRules removes the rules about FAILED and INQUIRE.
+func naiveRules(rules []algorithm.Rule) {
+	for _, i := range []int{maeNoVote, maeKeep, maeGiveBack, maeFail, maePrompt, maeOvertaken, maePrompted} {
+		rules[i] = algorithm.Rule{}
+	}
+	rules[maeQueue] = algorithm.Rule{ID: "6b", Text: "As long as a request has the vote, others wait.", Why: "{self} queues {who}, because {other} has its vote", Silent: true}
+}
+
 type maekawaNaive struct{ maekawa }
 
 // Receive makes a request wait in silence when the vote is taken.
 func (s *maekawaNaive) Receive(from algorithm.ID, m *maeMessage, out *algorithm.Out[maeMessage]) {
 	if m.Kind == maeRequest && !s.voter.vote.Time.IsNone() {
 		s.clock.See(m.Clock)
+		out.Because(maeQueue, facts{Who: from, Other: s.voter.vote.ID})
 		s.voter.waiting[from] = m.Time
 		return
 	}

@@ -20,6 +20,7 @@ func MaekawaPublished(quorums quorum.Builder) algorithm.Spec {
 	s.Wrong = "it can deadlock: the oldest waiting request is not notified when an older one arrives, and keeps its votes"
 	s.Fixed = "maekawa"
 	s.Shown = "stile check maekawa-published --requests 1 --sets '1:1,2,3;2:2,3;3:3'"
+	s.Rules[maeOvertaken] = algorithm.Rule{}
 	s.Plan = func(n int) (algorithm.Birth, error) {
 		sets, err := quorums(n)
 		if err != nil {
@@ -44,10 +45,10 @@ func (s *maekawaPublished) Receive(from algorithm.ID, m *maeMessage, out *algori
 	s.clock.See(m.Clock)
 	r, oldest := algorithm.Stamp{Time: m.Time, ID: from}, v.oldest()
 	v.waiting[from] = m.Time
-	if v.vote.Less(r) || !oldest.Time.IsNone() && oldest.Less(r) {
+	if first := v.before(r, oldest); first != r {
+		out.Because(maeFail, facts{Who: from, A: first, B: r})
 		out.Send(from, s.about(maeFailed, r.Time))
-	} else if !v.inquired {
-		v.inquired = true
-		out.Send(v.vote.ID, s.about(maeInquire, v.vote.Time))
+	} else {
+		s.inquire(r, out)
 	}
 }

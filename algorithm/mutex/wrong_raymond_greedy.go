@@ -21,6 +21,7 @@ func RaymondGreedy(tree TreeOf) algorithm.Spec {
 	s.Weaker = "it is unfair: a process inside the tree overtakes a waiting one as often as it has neighbours, in a star N-1 times"
 	s.Fixed = "raymond"
 	s.Shown = "stile replay scenarios/raymond-greedy-star.stile"
+	s.Rules[raymondFirst] = algorithm.Rule{ID: "2e", Text: "A process that gets the privilege is first in its own queue.", Why: "{self} puts itself first in its queue"}
 	s.Plan = func(n int) (algorithm.Birth, error) {
 		t, err := tree(n)
 		if err != nil {
@@ -38,6 +39,7 @@ type raymondGreedy struct{ raymond }
 func (s *raymondGreedy) Receive(from algorithm.ID, m *raymondMessage, out *algorithm.Out[raymondMessage]) {
 	if m.Kind == raymondPrivilege {
 		if i := slices.Index(s.queue, s.self); i > 0 {
+			out.Because(raymondFirst, facts{})
 			s.queue = slices.Insert(slices.Delete(s.queue, i, i+1), 0, s.self)
 		}
 	}

@@ -18,6 +18,8 @@ func RaymondInitialize(tree TreeOf) algorithm.Spec {
 	s.Shown = "stile replay scenarios/raymond-initialize-early.stile"
 	s.Theory.Sync.Saturated = nil // at first the others cannot request, and the holder enters again
 	s.Kinds = []string{"REQUEST", "PRIVILEGE", "INITIALIZE"}
+	s.Rules[raymondFlood] = algorithm.Rule{ID: "4a", Text: "At the start INITIALIZE goes from the privilege to all, and shows where it is.", Why: "{self} knows where the privilege is, and sends INITIALIZE to {set}", Sends: "INITIALIZE"}
+	s.Rules[raymondUnknown] = algorithm.Rule{ID: "4b", Text: "A process that does not know where the privilege is waits for INITIALIZE.", Why: "{self} waits for INITIALIZE, because it does not know where the privilege is"}
 	s.Plan = func(n int) (algorithm.Birth, error) {
 		t, err := tree(n)
 		if err != nil {
@@ -81,11 +83,12 @@ func (s *raymondInitialize) initializeAllBut(from algorithm.ID, out *algorithm.O
 			to.Add(algorithm.ID(id))
 		}
 	}
+	out.Because(raymondFlood, facts{Set: &to})
 	out.Multicast(&to, raymondInitMessage{Kind: raymondInitialise})
 }
 
 func (s *raymondInitialize) Request(out *algorithm.Out[raymondInitMessage]) {
-	s.enqueue(s.self)
+	enqueue(&s.raymond, s.self, out)
 	s.proceed(out)
 }
 
@@ -101,11 +104,13 @@ func (s *raymondInitialize) Receive(from algorithm.ID, m *raymondInitMessage, ou
 		s.holder = from
 		s.initializeAllBut(from, out)
 	case m.Kind == raymondRequest:
-		s.enqueue(from)
+		enqueue(&s.raymond, from, out)
 	case m.Kind == raymondPrivilege:
 		s.initialized = true
 		s.holder = s.self
 		s.asked = false
+	default:
+		out.Because(raymondVoid, facts{Who: from})
 	}
 	s.proceed(out)
 }
@@ -113,16 +118,17 @@ func (s *raymondInitialize) Receive(from algorithm.ID, m *raymondInitMessage, ou
 // proceed calls Raymond's, once the direction of the privilege is known.
 func (s *raymondInitialize) proceed(out *algorithm.Out[raymondInitMessage]) {
 	if !s.initialized {
+		out.Because(raymondUnknown, facts{})
 		return
 	}
-	switch to := s.assignPrivilege(); to {
+	switch to := assignPrivilege(&s.raymond, out); to {
 	case algorithm.None:
 	case s.self:
 		out.Enter()
 	default:
 		out.Send(to, raymondInitMessage{Kind: raymondPrivilege})
 	}
-	if s.makeRequest() {
+	if makeRequest(&s.raymond, out) {
 		out.Send(s.holder, raymondInitMessage{Kind: raymondRequest})
 	}
 }

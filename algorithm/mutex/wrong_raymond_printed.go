@@ -24,6 +24,8 @@ func RaymondPrinted(tree TreeOf) algorithm.Spec {
 	s.Wrong = "it can deadlock: a process that passes the privilege on does not ask for it again, although others wait"
 	s.Fixed = "raymond"
 	s.Shown = "stile check raymond-printed --requests 1"
+	s.Rules[raymondAsk].Text = "A process without the privilege asks for it when a request arrives, if it has not asked."
+	s.Rules[raymondAsked].Text = "A process that has asked does not ask again."
 	s.Plan = func(n int) (algorithm.Birth, error) {
 		t, err := tree(n)
 		if err != nil {
@@ -60,7 +62,7 @@ func (s *raymondPrinted) Release(out *algorithm.Out[raymondMessage]) {
 
 // queueUp makes id wait, and asks the holder, once.
 func (s *raymondPrinted) queueUp(id algorithm.ID, out *algorithm.Out[raymondMessage]) {
-	s.enqueue(id)
+	enqueue(&s.raymond, id, out)
 	if s.holder == s.self {
 		s.passOn(out)
 		return

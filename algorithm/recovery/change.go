@@ -30,9 +30,11 @@ func (s *process) answer(stop int, o *out) {
 	}
 	if s.leader != s.self {
 		s.forget() // processes that have reported here must report there
+		s.because(viewReport, facts{Who: s.leader}, o)
 		o.Send(s.leader, m)
 		return
 	}
+	s.because(viewOwn, facts{}, o)
 	if s.fresh || !s.asks.Empty() {
 		s.stop(o) // others may not have heard of a death, before the newcomer came
 	}
@@ -51,12 +53,17 @@ func (s *process) reported(from algorithm.ID, m *frame, o *out) {
 	newcomer := slices.Contains(m.New, from)
 	switch {
 	case s.dead.Has(from) || newcomer && from != s.self && !s.asks.Has(from):
+		s.because(viewVoid, facts{Who: from}, o)
 		return // dead, or already let in
 	case !newcomer && s.behind(from, m):
+		s.because(viewAgain, facts{Who: from}, o)
 		if m.Answers == 0 {
 			s.ask(from, o)
 		}
 		return
+	}
+	if from != s.self {
+		s.because(viewGot, facts{Who: from}, o)
 	}
 	s.reports.Add(from)
 	if newcomer {
@@ -93,6 +100,7 @@ func (s *process) ask(id algorithm.ID, o *out) {
 	switch {
 	case s.leader != s.self:
 	case s.frozen:
+		s.because(viewStop, facts{Who: id}, o)
 		o.Send(id, s.frame(stop))
 	default:
 		s.halt(o)
@@ -110,6 +118,7 @@ func (s *process) collect(o *out) {
 		case s.dead.Has(id):
 			continue
 		case !s.reports.Has(id):
+			s.because(viewAwait, facts{Who: id}, o)
 			return
 		case s.news.Has(id):
 			entrants = append(entrants, id)
@@ -122,6 +131,8 @@ func (s *process) collect(o *out) {
 		m.Holder = s.self
 	}
 	s.forget()
+	set := algorithm.SetOf(alive...)
+	s.because(viewMake, facts{N: m.Epoch, Set: &set}, o)
 	for _, id := range alive {
 		if id != s.self {
 			o.Send(id, m)
@@ -135,6 +146,8 @@ func (s *process) collect(o *out) {
 func (s *process) install(maker algorithm.ID, m *frame, o *out) {
 	s.epoch, s.members, s.maker = m.Epoch, slices.Clone(m.Members), maker
 	s.frozen, s.told, s.started, s.fresh = false, algorithm.None, true, false
+	set := algorithm.SetOf(s.members...)
+	s.because(viewBegin, facts{N: s.epoch, Set: &set}, o)
 	s.welcome(m.New)
 	s.heard.Clear()
 	v := algorithm.View{N: len(s.members), Holder: s.seat(m.Holder), Busy: m.Inside}
@@ -175,6 +188,7 @@ func (s *process) halt(o *out) {
 func (s *process) stop(o *out) {
 	for id := range algorithm.ID(s.n) {
 		if id != s.self && !s.dead.Has(id) && !s.reports.Has(id) {
+			s.because(viewStop, facts{Who: id}, o)
 			o.Send(id, s.frame(stop))
 		}
 	}
@@ -185,6 +199,7 @@ func (s *process) stop(o *out) {
 // follows another leader reports to that one, now or when it is known.
 func (s *process) stopped(by algorithm.ID, epoch int, o *out) {
 	s.still(o)
+	s.because(viewFrozen, facts{}, o)
 	if s.told == by {
 		s.told = algorithm.None
 	}
@@ -198,6 +213,7 @@ func (s *process) stopped(by algorithm.ID, epoch int, o *out) {
 // still freezes the lock.
 func (s *process) still(o *out) {
 	if !s.frozen {
+		s.because(viewFreeze, facts{}, o)
 		s.frozen = true
 		s.heard.Clear()
 		s.wind(o)

@@ -31,6 +31,7 @@ func (s *process) expired(o *out) {
 	case s.phase == waits && s.leader == s.self:
 		s.doubted(o)
 	case s.phase == waits && s.leader != algorithm.None:
+		s.because(viewDoubt, facts{Who: s.leader}, o)
 		o.Send(s.leader, s.frame(doubt))
 	}
 }
@@ -54,11 +55,13 @@ func (s *process) urge(o *out) {
 // answered is not asked again.
 func (s *process) doubted(o *out) {
 	if s.frozen || s.leader != s.self || s.phase == inside {
+		s.because(viewHeard, facts{Who: s.self}, o)
 		return
 	}
 	s.heard.Add(s.self)
 	for _, id := range s.members {
 		if !s.heard.Has(id) {
+			s.because(viewWho, facts{Who: id}, o)
 			o.Send(id, s.frame(who))
 		}
 	}
@@ -67,15 +70,19 @@ func (s *process) doubted(o *out) {
 
 // asked answers whether the process is inside.
 func (s *process) asked(by algorithm.ID, o *out) {
-	if !s.frozen {
-		m := s.frame(here)
-		m.Inside = s.phase == inside
-		o.Send(by, m)
+	if s.frozen {
+		s.because(viewFrozen, facts{}, o)
+		return
 	}
+	m := s.frame(here)
+	m.Inside = s.phase == inside
+	s.because(viewHere, facts{Who: by}, o)
+	o.Send(by, m)
 }
 
 // answered records an answer.
 func (s *process) answered(from algorithm.ID, in bool, o *out) {
+	s.because(viewHeard, facts{Who: from}, o)
 	switch {
 	case s.heard.Empty():
 	case in:

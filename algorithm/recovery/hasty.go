@@ -2,6 +2,7 @@ package recovery
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/host"
@@ -20,6 +21,7 @@ func Hasty(lock algorithm.Spec) algorithm.Spec {
 	spec.Network = algorithm.FIFO
 	spec.Spreads, spec.Detects, spec.Upset = false, true, nil
 	spec.Theory.ME3, spec.Theory.Bypass = false, nil
+	spec.Rules = append(slices.Clone(lock.Rules), algorithm.Rule{ID: "H", Text: "A process that has waited too long makes a token.", Why: "{self} has waited too long, and makes a token"})
 	spec.Plan = func(n int) (algorithm.Birth, error) {
 		birth, err := lock.Birth(n)
 		if err != nil {
@@ -29,7 +31,7 @@ func Hasty(lock algorithm.Spec) algorithm.Spec {
 			return nil, fmt.Errorf("%s has no token to lose: want a lock such as token-ring+hasty", lock.Name)
 		}
 		return func(self algorithm.ID, v algorithm.View) algorithm.Machine {
-			s := &hasty{birth: birth, self: self, n: v.N}
+			s := &hasty{birth: birth, self: self, n: v.N, rule: len(lock.Rules)}
 			s.lock = birth(self, v)
 			return algorithm.New(self, v, s)
 		}, nil
@@ -42,6 +44,7 @@ type hasty struct {
 	birth   algorithm.Birth
 	self    algorithm.ID
 	n       int
+	rule    int // index of its own rule
 	lock    algorithm.Machine
 	lockOut host.Output
 }
@@ -81,13 +84,14 @@ func (s *hasty) Receive(from algorithm.ID, m *letter, o *algorithm.Out[letter]) 
 
 // Expire makes a token, without asking any other process.
 func (s *hasty) Expire(_ int, o *algorithm.Out[letter]) {
+	o.Because(s.rule, facts{})
 	s.lock = s.birth(s.self, algorithm.View{N: s.n, Holder: s.self})
 	s.step(host.Input{Kind: host.Request}, o)
 }
 
 // step gives the lock an input, and sends its messages.
 func (s *hasty) step(in host.Input, o *algorithm.Out[letter]) {
-	if err := s.lock.Step(in, &s.lockOut); err != nil {
+	if err := o.StepInner(s.lock, in, &s.lockOut, 0, nil); err != nil {
 		o.Fail(err)
 		return
 	}

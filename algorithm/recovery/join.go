@@ -26,6 +26,7 @@ func (s *process) knock(o *out) {
 	s.silent = false
 	for id := range algorithm.ID(s.n) {
 		if id != s.self && !s.dead.Has(id) {
+			s.because(viewJoin, facts{Who: id}, o)
 			o.Send(id, s.frame(join))
 		}
 	}
@@ -42,8 +43,10 @@ func (s *process) joined(id algorithm.ID, o *out) {
 	s.met = true
 	if s.foretold.Has(id) {
 		s.foretold.Remove(id)
+		s.because(viewForetold, facts{Who: id}, o)
 		return
 	}
+	s.because(viewNew, facts{Who: id}, o)
 	s.dead.Remove(id)
 	s.back.Remove(id)
 	s.reports.Remove(id)

@@ -185,9 +185,10 @@ func (s *process) Release(o *out) {
 // for it.
 func (s *process) step(in host.Input, o *out) error {
 	if s.frozen {
+		s.because(viewFrozen, facts{}, o)
 		return nil
 	}
-	if err := s.lock.Step(in, &s.lockOut); err != nil {
+	if err := o.StepInner(s.lock, in, &s.lockOut, 0, s.members); err != nil {
 		return err
 	}
 	for i, m := range s.lockOut.Sends {
@@ -213,7 +214,7 @@ func (s *process) step(in host.Input, o *out) error {
 
 // poll gives the election an input.
 func (s *process) poll(in host.Input, o *out) {
-	if err := s.vote.Step(in, &s.voteOut); err != nil {
+	if err := o.StepInner(s.vote, in, &s.voteOut, s.lockRules, nil); err != nil {
 		o.Fail(err)
 		return
 	}
@@ -267,6 +268,7 @@ func (s *process) Receive(from algorithm.ID, m *frame, o *out) {
 	case kind < s.all:
 		s.poll(host.Input{Kind: host.Receive, From: from, Bytes: m.Bytes}, o)
 	case s.silent:
+		s.because(viewOther, facts{Who: from}, o)
 	default:
 		s.change(from, kind-s.all, m, o)
 	}
@@ -289,6 +291,8 @@ func (s *process) change(from algorithm.ID, kind int, m *frame, o *out) {
 		s.asked(from, o)
 	case kind == here && m.Epoch == s.epoch:
 		s.answered(from, m.Inside, o)
+	default:
+		s.because(viewOther, facts{Who: from}, o)
 	}
 }
 
@@ -306,10 +310,14 @@ func (s *process) fits(m *frame) bool {
 func (s *process) receive(from algorithm.ID, epoch int, bytes []byte, o *out) error {
 	switch seat := s.seat(from); {
 	case s.silent:
+		s.because(viewOther, facts{Who: from}, o)
 	case epoch == s.epoch && seat != algorithm.None:
 		return s.step(host.Input{Kind: host.Receive, From: seat, Bytes: bytes}, o)
 	case epoch > s.epoch && len(s.early) < maxEarly:
+		s.because(viewEarly, facts{Who: from}, o)
 		s.early = append(s.early, early{from, epoch, slices.Clone(bytes)})
+	default:
+		s.because(viewOther, facts{Who: from}, o)
 	}
 	return nil
 }

@@ -36,7 +36,11 @@ func Patient(lock Lock, elect algorithm.Spec, patience int) algorithm.Spec {
 	spec.Theory.ME3, spec.Theory.Bypass = false, nil
 	spec.Theory.Kinds = len(spec.Kinds) // electing and making a view costs more
 	spec.Theory.Order += "; starts afresh in each view"
-	f := &family{lock: lock, locks: len(spec.Kinds), all: len(spec.Kinds) + len(elect.Kinds), patience: patience}
+	f := &family{
+		lock: lock, locks: len(spec.Kinds), all: len(spec.Kinds) + len(elect.Kinds), patience: patience,
+		lockRules: len(spec.Rules), rules: len(spec.Rules) + len(elect.Rules),
+	}
+	spec.Rules = composed(spec.Rules, elect.Rules, patience)
 	spec.Kinds = slices.Concat(spec.Kinds, elect.Kinds, []string{"REPORT", "VIEW", "JOIN", "STOP"})
 	if patience > 0 {
 		spec.Kinds = append(spec.Kinds, "DOUBT", "WHO", "HERE")
@@ -70,10 +74,12 @@ func LeastPatience(n int) int { return 2*n + 2 }
 
 // A family is what all processes of one composition have in common.
 type family struct {
-	lock     Lock
-	locks    int // number of message kinds of the lock; those of the election follow
-	all      int // number of message kinds of both; those of the views follow
-	patience int // how long a process waits before it doubts; 0 means forever
+	lock      Lock
+	locks     int // number of message kinds of the lock; those of the election follow
+	all       int // number of message kinds of both; those of the views follow
+	lockRules int // number of rules of the lock; those of the election follow
+	rules     int // number of rules of both; those of the views follow
+	patience  int // how long a process waits before it doubts; 0 means forever
 }
 
 // machine makes the lock of one seat. Plan has tried a view of every size up to the whole

@@ -206,6 +206,7 @@ func (f *checkFlags) define(c *cobra.Command) {
 	fs.BoolVar(&f.config.Reduce, "reduce", false, "for a lock: leave out messages that no longer change anything, where that suffices: fewer states, above all with suzuki-kasami and ricart-agrawala-token")
 	jsonFlag(fs, &f.json)
 	f.output.define(fs, ".stile")
+	f.output.defineWhy(fs)
 	fs.Lookup("svg").Usage = "SVG `FILE` for a space-time diagram of the first counterexample"
 	fs.Lookup("trace").Usage = "`FILE` for the first counterexample: .stile for 'stile replay', " + traceFormats
 	fs.Var(outputFileFlag(&f.tla, ".tla"), "tla", "for a lock: `FILE` for a TLA+ module that TLC can check; its configuration is written beside it, as .cfg")

@@ -83,6 +83,7 @@ resource-allocation graphs: 'stile replay scenarios/graph-cycle.stile'.`,
 	fs.Var(outputFileFlag(&f.svg, ".svg"), "svg", "SVG `FILE` for the wait-for graph: the last one if stuck, otherwise that of the first deadlock")
 	f.output.defineTrace(fs)
 	f.output.definePart(fs)
+	f.output.defineWhy(fs)
 	return c
 }
 
@@ -136,8 +137,14 @@ func (f *deadlockFlags) crashes(c *sim.Transactions) error {
 
 // files returns the requested files of a run, whose result will be in r.
 func (f *deadlockFlags) files(c *sim.Transactions, rec *recorder, r **sim.Ledger) ([]outputFile, error) {
+	if err := f.output.checkWhy(); err != nil {
+		return nil, err
+	}
 	if f.output.requested() {
 		c.Observe = rec.observe
+	}
+	if f.output.why {
+		c.Explain = rec.explain
 	}
 	rec.story = func(t *trace.Trace) string { return sim.Story(c.Layout, t) } // its lanes are sites, not processes
 	files, err := rec.files(&f.output)

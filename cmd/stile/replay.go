@@ -72,6 +72,7 @@ without a recording are counted as unchecked.`,
 		Example: `  stile replay scenarios/raymond-a.stile
   stile replay scenarios/raymond-a.stile --until 12
   stile replay scenarios/raymond-a.stile --clocks
+  stile replay scenarios/raymond-a.stile --why
   stile replay scenarios/none-ring.stile --graph ring.svg
   stile replay node.rec
   stile replay --check a.rec b.rec c.rec`,
@@ -93,6 +94,7 @@ without a recording are counted as unchecked.`,
 	fs := c.Flags()
 	fs.SortFlags = false
 	f.output.define(fs)
+	f.output.defineWhy(fs)
 	fs.Lookup("svg").Usage = "SVG `FILE` for a space-time diagram or a resource-allocation graph"
 	fs.Var(outputFileFlag(&f.graph, ".svg"), "graph", "SVG `FILE` for the wait-for graph of a scenario with sites: the last one if stuck, otherwise that of the first deadlock")
 	fs.Var(countFlag(&f.until, 1, maxUntil), "until", "number of events, or of inputs of a recording, after which to stop and print the states; steps are completed")
@@ -157,7 +159,7 @@ func (f *replayFlags) runScenario(c *cobra.Command, path, text string) error {
 		return err
 	}
 	return runAndReport(c.OutOrStdout(), f.json, files, func() (outcome, error) {
-		if back, err = sim.Replay(spec, sc, sim.ReplayOptions{Until: f.until}); err != nil {
+		if back, err = sim.Replay(spec, sc, sim.ReplayOptions{Until: f.until, Explain: f.output.why}); err != nil {
 			return outcome{}, err
 		}
 		r := outcome{text: func(p *printer) { printReplay(p, sc, back, f.output.textOptions()) }, wrong: findingsOf(back.Differences, "difference", "", sim.Difference.String)}

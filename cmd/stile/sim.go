@@ -29,6 +29,7 @@ type simFlags struct {
 	sections   []string
 	json       bool
 	output     traceOutput
+	explain    func(why []trace.Why) // gets the reasons for each step; nil without --why
 
 	given func(flag string) bool
 }
@@ -89,6 +90,7 @@ func (f *simFlags) define(c *cobra.Command) {
 	fs.Var(seedFlag(&f.config.Seed), "seed", "seed of the run")
 	jsonFlag(fs, &f.json)
 	f.output.define(fs)
+	f.output.defineWhy(fs)
 }
 
 // checkEffects refuses flags that would have no effect.
@@ -138,6 +140,9 @@ func (f *simFlags) run(c *cobra.Command, name string) error {
 	if err != nil {
 		return err
 	}
+	if err := f.output.checkWhy(); err != nil {
+		return err
+	}
 	rec := newRecorder(f.config.Nodes, spec)
 	files, err := rec.files(&f.output)
 	if err != nil {
@@ -148,6 +153,9 @@ func (f *simFlags) run(c *cobra.Command, name string) error {
 		defer prog.end()
 		if len(files) == 0 {
 			return run(prog, nil)
+		}
+		if f.output.why {
+			f.explain = rec.explain
 		}
 		r, err := run(prog, rec.observe)
 		rec.interrupted(r.stopped)
@@ -195,7 +203,7 @@ func (f *simFlags) locks(spec algorithm.Spec) (simulation, error) {
 		return nil, err
 	}
 	return func(prog *progress, observe func(trace.Event)) (outcome, error) {
-		c.Observe, c.Watch = observe, prog.watch("entries")
+		c.Observe, c.Explain, c.Watch = observe, f.explain, prog.watch("entries")
 		if sections != nil {
 			return runSections(c, sections)
 		}
@@ -329,7 +337,7 @@ func (f *simFlags) election(spec algorithm.Spec) (simulation, error) {
 		}
 	}
 	return func(prog *progress, observe func(trace.Event)) (outcome, error) {
-		c.Observe, c.Watch = observe, prog.watch("")
+		c.Observe, c.Explain, c.Watch = observe, f.explain, prog.watch("")
 		o, err := sim.RunElection(c)
 		if err != nil {
 			return outcome{}, err

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -21,6 +22,7 @@ type traceOutput struct {
 	prints     bool                              // the command prints a diagram anyway
 	closeup    func(t *trace.Trace) *trace.Trace // the part to draw unless one was requested; nil draws all
 	part       trace.Options
+	why        bool // --why: whether the run's reasons are recorded and shown
 	partial    bool // --from was given
 	ends       bool // --to was given
 }
@@ -47,6 +49,19 @@ func (s *traceOutput) definePart(fs *pflag.FlagSet) {
 	fs.BoolVar(&s.part.Clocks, "clocks", false, "show Lamport clocks and vector clocks beside events in a diagram")
 }
 
+// defineWhy defines --why.
+func (s *traceOutput) defineWhy(fs *pflag.FlagSet) {
+	fs.BoolVar(&s.why, "why", false, "say why each process does what it does, by the rules of its algorithm")
+}
+
+// checkWhy refuses --why where only a trace shows reasons, and none is written.
+func (s *traceOutput) checkWhy() error {
+	if s.why && s.trace == "" {
+		return errors.New("--why has no effect without a trace: give --trace FILE.txt or FILE.json too")
+	}
+	return nil
+}
+
 // defineWindow defines --from and --to, in these units.
 func (s *traceOutput) defineWindow(fs *pflag.FlagSet, units string) {
 	fs.Var(momentFlag{&s.part.From, &s.partial}, "from", "start of the diagram, in "+units+" (default where events begin)")
@@ -65,7 +80,7 @@ func (s *traceOutput) setDefaultWindow(from, to float64) {
 
 // textOptions returns the options of a printed diagram.
 func (s *traceOutput) textOptions() trace.TextOptions {
-	return trace.TextOptions{Width: screenWidth, Clocks: s.part.Clocks}
+	return trace.TextOptions{Width: screenWidth, Clocks: s.part.Clocks, Why: s.why}
 }
 
 // A momentFlag takes a time of a run.
@@ -166,7 +181,7 @@ func (s *traceOutput) form(text func(t *trace.Trace) string) (form traceEncoder,
 			if err := s.part.Check(t); err != nil {
 				return nil, "", err
 			}
-			return []byte(t.Text(trace.TextOptions{From: s.part.From, To: s.part.To, Clocks: s.part.Clocks})), "", nil
+			return []byte(t.Text(trace.TextOptions{From: s.part.From, To: s.part.To, Clocks: s.part.Clocks, Why: s.why})), "", nil
 		}, true
 	}
 	return nil, false // the flag allows no other
@@ -218,6 +233,13 @@ func (r *recorder) observe(e trace.Event) {
 		return
 	}
 	r.Events = append(r.Events, e)
+}
+
+// explain keeps the reasons for a step, with the last event.
+func (r *recorder) explain(why []trace.Why) {
+	if n := len(r.Events); n > 0 && !r.missed {
+		r.Events[n-1].Why = append(r.Events[n-1].Why, why...)
+	}
 }
 
 // interrupted notes that the run was interrupted at this point, if it is not empty.

@@ -7,6 +7,10 @@ import (
 
 // timeControls are those of time, of the diagram and of the list of events.
 func timeControls() []control {
+	toRules := func(v *visit) {
+		v.clickOn(".measures .choice button", "^rules$")
+		v.until(there(".rules li"))
+	}
 	shift := chromedp.ButtonModifiers(chromedp.ModifierShift)
 	dot := func(v *visit, event string, with ...chromedp.MouseOption) {
 		v.clickOn(".dot[data-event='"+event+"']", "", with...)
@@ -42,6 +46,9 @@ func timeControls() []control {
 			keys: []way{typed("t"), tabbed(".choice button", "^by event", kb.Enter)}},
 		{name: "by time", is: ".choice button", called: "^by time", from: "t", want: and(not(shows(".now-line", "now step 0")), there("[aria-pressed=true]")+".innerText == 'by time'"),
 			keys: []way{typed("t"), tabbed(".choice button", "^by time", kb.Enter)}},
+		{name: "the rules", is: ".measures .choice button", called: "^rules$", fresh: true, want: there(".rules li")},
+		{name: "the measures again", is: ".measures .choice button", called: "^measures$", fresh: true, lead: toRules, want: there(".measures table")},
+		{name: "where a rule is followed", is: ".rules button", called: "queues its own request", fresh: true, lead: toRules, want: not(at("0 of 39"))},
 		{name: "an event of the diagram", is: ".plot-things", mouse: func(v *visit) { dot(v, "2") }, want: at("3 of 39"), keys: []way{typed(right + right)}},
 		{name: "a time of the diagram", is: ".plot", want: at("3 of 39"), keys: []way{tabbed(".plot", "", right+right)},
 			mouse: func(v *visit) {

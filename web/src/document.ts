@@ -53,6 +53,7 @@ export interface Algorithm {
 	network: string; // weakest network on which it is correct
 	deaths: boolean; // made for crashes
 	calls?: string; // what a process that asks does, if not a request that it waits for
+	rules?: [id: string, text: string][]; // its rules
 }
 
 export interface Happening {
@@ -67,6 +68,7 @@ export interface Happening {
 	line?: number; // line that caused it; 0 if it happened by itself
 	part?: boolean; // part of the same step as the event before it
 	text: string; // the event as a sentence
+	why?: [rule: string, text: string][]; // why the process does what follows
 }
 
 export interface LineEvents {

@@ -4,6 +4,7 @@
 import { effect } from "@preact/signals";
 import { useLayoutEffect, useMemo } from "preact/hooks";
 import type { Doc } from "./document";
+import { reasons } from "./rules";
 import { Scroll, useRows } from "./scroll";
 import { cursor, doc, hover, playing, seek, speed, step } from "./state";
 import { clockOf, numberOf, stepBefore } from "./story";
@@ -81,7 +82,7 @@ function Line({ d, i, state }: { d: Doc; i: number; state: string }) {
 				onMouseLeave={() => (hover.value = -1)}
 			>
 				<span class="when">{e.part && i > 0 ? "" : when}</span>
-				<span class="what" title={e.text}>{e.text}{e.line && !e.part ? <i> line {e.line}</i> : null}</span>
+				<span class="what" title={e.why ? `${e.text} ${reasons(e)}` : e.text}>{e.text}{e.line && !e.part ? <i> line {e.line}</i> : null}{e.why && <i> · {reasons(e)}</i>}</span>
 			</button>
 		</li>
 	), [d, i, state]);

@@ -1,15 +1,24 @@
 // What was counted next to what theory says, and what the run was judged by.
 
 import type { Doc } from "./document";
+import { Rules, RulesChoice, showsRules } from "./rules";
 import { Scroll } from "./scroll";
 import { doc, seek } from "./state";
 import { clockOf, numberOf } from "./story";
 
 export function Measures() {
 	const d = doc.value;
+	if (d && showsRules(d)) {
+		return (
+			<section class="measures" data-tour="measures" aria-label="rules of the algorithm">
+				<h2>Rules<RulesChoice d={d} /></h2>
+				<Scroll label="rules of the algorithm"><Rules d={d} /></Scroll>
+			</section>
+		);
+	}
 	return (
 		<section class="measures" data-tour="measures" aria-label="measured beside theory">
-			<h2>Measured beside theory</h2>
+			<h2>Measured beside theory{d && <RulesChoice d={d} />}</h2>
 			{d && (
 				<Scroll label="measures and properties">
 					<Broken d={d} />

@@ -3,6 +3,9 @@ package document
 import (
 	"cmp"
 	"fmt"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/internal/words"
@@ -68,7 +71,32 @@ func kindOf(sc *scenario.Scenario, spec algorithm.Spec) string {
 func about(s algorithm.Spec) Algorithm {
 	f := families.Of(s)
 	deaths := f.Detects && s.Family != algorithm.Transactions
-	return Algorithm{s.Name, s.Title, s.Authors, s.Year, s.Paper, s.Wrong, s.Weaker, s.Fixed, s.Network.String(), deaths, f.Calls}
+	return Algorithm{s.Name, s.Title, s.Authors, s.Year, s.Paper, s.Wrong, s.Weaker, s.Fixed, s.Network.String(), deaths, f.Calls, rules(s)}
+}
+
+// rules returns the rules of an algorithm in the order of their numbers. Variants have
+// theirs after those of the algorithm that they derive from.
+func rules(s algorithm.Spec) [][2]string {
+	var all [][2]string
+	for _, r := range s.Rules {
+		if r.ID != "" {
+			all = append(all, [2]string{r.ID, r.Text})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b [2]string) int {
+		groupA, a1, caseA := parts(a[0])
+		groupB, b1, caseB := parts(b[0])
+		return cmp.Or(cmp.Compare(groupA, groupB), cmp.Compare(a1, b1), cmp.Compare(caseA, caseB))
+	})
+	return all
+}
+
+// parts takes the number of a rule apart: V2b is case b of rule 2 of the group V.
+func parts(id string) (group string, number int, letter string) {
+	digits := strings.TrimLeftFunc(id, func(r rune) bool { return r < '0' || r > '9' })
+	letter = strings.TrimLeft(digits, "0123456789")
+	number, _ = strconv.Atoi(strings.TrimSuffix(digits, letter)) // 0 if there is none
+	return strings.TrimSuffix(id, digits), number, letter
 }
 
 // renumber maps message numbers to their order of first appearance, because the numbers in
@@ -107,9 +135,24 @@ func (r *recorder) events(t *trace.Trace, numbers map[int]int, ended int) []Even
 		for _, f := range e.Fields {
 			x.Fields = append(x.Fields, [2]string{f.Name, f.Value})
 		}
+		for _, y := range e.Why[:explained(i, e)] {
+			x.Why = append(x.Why, [2]string{y.Rule, y.Text})
+		}
 		list[i] = x
 	}
 	return list
+}
+
+// maxExplained is the number of events that carry reasons: with more, a page of a long run
+// would consist mostly of them.
+const maxExplained = 20_000
+
+// explained returns how many of its reasons an event carries.
+func explained(i int, e *trace.Event) int {
+	if i >= maxExplained {
+		return 0
+	}
+	return len(e.Why)
 }
 
 // The width of diagrams, in pixels, and the number of events from which they carry no

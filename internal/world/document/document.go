@@ -78,6 +78,8 @@ type Algorithm struct {
 	Network string `json:"network"`         // weakest network on which it is correct
 	Deaths  bool   `json:"deaths"`          // made for crashes: an election, or a lock that survives some
 	Calls   string `json:"calls,omitempty"` // what a process that asks does, if not a request that it waits for
+
+	Rules [][2]string `json:"rules,omitempty"` // its rules: the number and the text of each
 }
 
 // An Event is a trace.Event for a page or, in a graph of resources, a step that reduces the
@@ -94,6 +96,7 @@ type Event struct {
 	Line    int         `json:"line,omitempty"`    // line that caused it; 0 if it happened by itself
 	Part    bool        `json:"part,omitempty"`    // part of the same step as the event before it
 	Text    string      `json:"text"`              // the event as a sentence
+	Why     [][2]string `json:"why,omitempty"`     // why the process does what follows: the number of a rule, and a sentence
 }
 
 // LineEvents are the events that a line of the schedule caused: from From up to, but not

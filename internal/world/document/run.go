@@ -69,7 +69,7 @@ func run(text string, o Options, draw drawer) *Document {
 		return &Document{Error: located(err)}
 	}
 	r := newRecorder(sc, spec)
-	back, err := sim.Replay(spec, sc, sim.ReplayOptions{Until: MaxEvents, Watch: r.watch, Over: o.Over})
+	back, err := sim.Replay(spec, sc, sim.ReplayOptions{Until: MaxEvents, Watch: r.watch, Over: o.Over, Explain: true})
 	if err != nil {
 		return &Document{Error: located(err)}
 	}

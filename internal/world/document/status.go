@@ -75,6 +75,9 @@ func (r *recorder) happen(e *trace.Event, asking bool) {
 	case trace.Send, trace.Receive, trace.Drop, trace.Duplicate:
 		r.mail()
 	}
+	for _, y := range e.Why[:explained(r.seen, e)] {
+		r.bytes += len(y.Rule) + len(y.Text) + 7
+	}
 	r.bytes += 110 + 2*len(e.Name)
 	for _, f := range e.Fields {
 		r.bytes += 2*(len(f.Name)+len(f.Value)) + 8

@@ -1,0 +1,194 @@
+package algorithm
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/stile-lock/stile/algorithm/host"
+)
+
+// A Rule is one rule of an algorithm, or one case of a rule. A machine names it whenever
+// it follows it: see Out.Because.
+//
+// Why is the sentence that says so. It names what the machine knew by the words {self},
+// {who}, {other}, {site}, {set}, {n}, {lock} (L1 if the number is 0), {a} and {b}; see
+// Facts. A sentence that contains "{a} comes before {b}" claims so of two stamps.
+//
+// Sends, Silent, Enters and Notices are what following the rule does, as data: a test
+// compares them, and what a sentence claims, with what each step did. A message goes to
+// {site}, to {who} or to every process of {set}, whichever Why names first in this order,
+// and otherwise to all others.
+//
+// The zero Rule stands where a variant does without a rule of the algorithm that it derives
+// from. It gives no reason.
+type Rule struct {
+	ID      string            // its number in the paper, or in this list, with a letter for a case: 2a
+	Text    string            // the rule in one sentence
+	Why     string            // what is said when a machine follows it
+	Sends   string            // kind of the messages that it sends; empty if none
+	Silent  bool              // whether {who} gets no message: it is deferred, queued or ignored
+	Enters  bool              // whether the process enters
+	Notices []host.NoticeKind // what it reports: about {who}, if Why names it
+}
+
+// Facts are what the sentence of a rule names. Those that it does not name are left out.
+type Facts struct {
+	Who, Other ID    // processes; at a Site, transactions
+	Site       ID    // at a Site: another site
+	A, B       Stamp // stamps that were compared
+	Set        *Set  // processes
+	N          int   // a number, or that of a lock
+}
+
+// Because says which rule of the Spec the machine follows, by its index, and what it knew.
+// It costs next to nothing as long as no host listens, and must not change what is done.
+func (o *outbox) Because(rule int, f Facts) {
+	if o.o.Listen {
+		o.because(rule, &f)
+	}
+}
+
+func (o *outbox) because(rule int, f *Facts) {
+	if len(o.rules) == 0 {
+		return // the Spec has no rules yet
+	}
+	if rule < 0 || rule >= len(o.rules) {
+		o.fail("%v followed rule %d: its Spec has %d rules, numbered from 0", o.self, rule, len(o.rules))
+		return
+	}
+	if o.rules[rule].ID == "" {
+		return
+	}
+	r := host.Reason{Rule: rule, Who: f.Who, Other: f.Other, Site: f.Site, A: f.A.plain(), B: f.B.plain(), N: f.N}
+	if f.Set != nil {
+		r.Set = slices.Collect(f.Set.All())
+	}
+	o.o.Reasons = append(o.o.Reasons, r)
+}
+
+// plain returns the stamp as hosts see it.
+func (s Stamp) plain() host.Stamp { return host.Stamp{Time: s.Time.v, ID: s.ID} }
+
+// StepInner gives an input to a machine inside this one. Its reasons become reasons of
+// this machine: its first rule has the given index in the Spec, and its seats are those of
+// the members; nil means all processes, in order.
+func (o *outbox) StepInner(m Machine, in host.Input, out *host.Output, first int, members []ID) error {
+	out.Listen = o.o.Listen
+	err := m.Step(in, out)
+	if err != nil || !out.Listen {
+		return err
+	}
+	c := Coder{seats: members}
+	for _, r := range out.Reasons {
+		r.Rule += first
+		r.Who, r.Other, r.Site = c.sits(r.Who), c.sits(r.Other), c.sits(r.Site)
+		r.A.ID, r.B.ID = c.sits(r.A.ID), c.sits(r.B.ID)
+		if r.Set != nil {
+			r.Set = c.among(r.Set)
+		}
+		o.o.Reasons = append(o.o.Reasons, r)
+	}
+	return nil
+}
+
+// Say returns the sentence for a reason of the machine at seat self, without a full stop.
+// If given, members names the process at each seat, as for Describe.
+func (s Spec) Say(self ID, r host.Reason, members ...ID) string {
+	if r.Rule < 0 || r.Rule >= len(s.Rules) || s.Rules[r.Rule].ID == "" {
+		return fmt.Sprintf("%v follows rule %d, which %s does not have", self, r.Rule, s.Name)
+	}
+	c := Coder{seats: members}
+	return fill(s.Rules[r.Rule].Why, func(word string) string {
+		switch word {
+		case "self":
+			if s.Family == Transactions {
+				return "site " + number(self)
+			}
+			return c.sits(self).String()
+		case "who":
+			return c.sits(r.Who).String()
+		case "other":
+			return c.sits(r.Other).String()
+		case "site":
+			return "site " + number(r.Site)
+		case "set":
+			return c.listed(r.Set)
+		case "n":
+			return strconv.Itoa(r.N)
+		case "lock":
+			return "L" + strconv.Itoa(r.N+1)
+		case "a":
+			return c.stamp(r.A)
+		case "b":
+			return c.stamp(r.B)
+		}
+		return "{" + word + "}"
+	})
+}
+
+// stamp returns a stamp as in a diagram: (42,P3).
+func (c *Coder) stamp(s host.Stamp) string {
+	return "(" + strconv.FormatUint(s.Time, 10) + "," + c.sits(s.ID).String() + ")"
+}
+
+// listed returns seats as a phrase: P1, P2 and P3.
+func (c *Coder) listed(seats []ID) string {
+	var b strings.Builder
+	for i, seat := range seats {
+		switch {
+		case i == 0:
+		case i == len(seats)-1:
+			b.WriteString(" and ")
+		default:
+			b.WriteString(", ")
+		}
+		b.WriteString(c.sits(seat).String())
+	}
+	if len(seats) == 0 {
+		return "no process"
+	}
+	return b.String()
+}
+
+// words are those that may stand in braces in a sentence.
+var words = [...]string{"self", "who", "other", "site", "set", "n", "lock", "a", "b"}
+
+// fill replaces the words in braces.
+func fill(text string, word func(string) string) string {
+	var b strings.Builder
+	for {
+		before, rest, open := strings.Cut(text, "{")
+		w, after, closed := strings.Cut(rest, "}")
+		b.WriteString(before)
+		if !open || !closed {
+			return b.String()
+		}
+		b.WriteString(word(w))
+		text = after
+	}
+}
+
+// checkRules refuses rules that say nothing, or name what there is not.
+func (s Spec) checkRules() error {
+	for i, r := range s.Rules {
+		switch {
+		case r.ID == "" && r.Text == "" && r.Why == "":
+		case r.ID == "" || r.Text == "" || r.Why == "":
+			return fmt.Errorf("%w: rule %d of the Spec %q lacks its ID, Text or Why: give it all three", host.ErrAlgorithm, i, s.Name)
+		case slices.ContainsFunc(s.Rules[:i], func(o Rule) bool { return o.ID == r.ID }):
+			return fmt.Errorf("%w: the Spec %q has two rules %s: tell them apart by letters", host.ErrAlgorithm, s.Name, r.ID)
+		case r.Sends != "" && !slices.Contains(s.Kinds, r.Sends):
+			return fmt.Errorf("%w: rule %s of the Spec %q sends %s, which is not one of its Kinds", host.ErrAlgorithm, r.ID, s.Name, r.Sends)
+		case r.Sends != "" && r.Silent:
+			return fmt.Errorf("%w: rule %s of the Spec %q sends %s and is Silent: it can be only one of them", host.ErrAlgorithm, r.ID, s.Name, r.Sends)
+		}
+		for _, rest, open := strings.Cut(r.Why, "{"); open; _, rest, open = strings.Cut(rest, "{") {
+			if word, _, _ := strings.Cut(rest, "}"); !slices.Contains(words[:], word) {
+				return fmt.Errorf("%w: rule %s of the Spec %q says {%s}: want one of %s", host.ErrAlgorithm, r.ID, s.Name, word, strings.Join(words[:], ", "))
+			}
+		}
+	}
+	return nil
+}
