@@ -82,7 +82,9 @@ func (o *outbox) StepInner(m Machine, in host.Input, out *host.Output, first int
 	}
 	c := Coder{seats: members}
 	for _, r := range out.Reasons {
-		r.Rule += first
+		if r.Rule += first; r.Rule < 0 || r.Rule >= len(o.rules) {
+			continue // the Spec does not list the rules of its inner machine
+		}
 		r.Who, r.Other, r.Site = c.sits(r.Who), c.sits(r.Other), c.sits(r.Site)
 		r.A.ID, r.B.ID = c.sits(r.A.ID), c.sits(r.B.ID)
 		if r.Set != nil {

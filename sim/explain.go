@@ -15,6 +15,9 @@ func (g *group) because(seat algorithm.ID, reasons []host.Reason) {
 	w := g.w
 	var why []trace.Why
 	for _, r := range reasons {
+		if r.Rule < 0 || r.Rule >= len(g.spec.Rules) {
+			continue // a machine that package algorithm did not make
+		}
 		why = append(why, trace.Why{Rule: g.spec.Rules[r.Rule].ID, Text: g.spec.Say(seat, r, g.members...)})
 	}
 	causes := []trace.Kind{trace.Ask, trace.Exit, trace.Receive, trace.Expire, trace.Suspect, trace.Trust, trace.Note, trace.Abort}
