@@ -1,0 +1,37 @@
+package trace_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stile-lock/stile/trace"
+)
+
+// Every stamp of a small run is beside or upon at least one arrow: stamps decide which
+// request goes first.
+func TestEveryStampIsShown(t *testing.T) {
+	for _, n := range []int{3, 5, 6} {
+		tr := simulate(t, config(t, "ricart-agrawala", n, n, "1", 1))
+		l := layout(t, tr, trace.Options{})
+		if len(l.Arrows) > 150 {
+			t.Fatalf("%d processes send %d messages, which have no stamps", n, len(l.Arrows))
+		}
+		var shown []string
+		for _, a := range l.Arrows {
+			if a.Label != nil {
+				if _, stamp, ok := strings.Cut(a.Label.Text, "("); ok {
+					shown = append(shown, "("+stamp)
+				}
+			}
+		}
+		for _, e := range tr.Events {
+			for _, f := range e.Fields {
+				stamp := "(" + f.Value + "," + e.Proc.String() + ")"
+				if e.Kind == trace.Send && e.Name == "REQUEST" && f.Name == "time" && !slices.Contains(shown, stamp) {
+					t.Errorf("%d processes: no arrow shows the stamp %s", n, stamp)
+				}
+			}
+		}
+	}
+}
