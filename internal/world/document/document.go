@@ -163,6 +163,8 @@ type Scene struct {
 	Got     string   `json:"got,omitempty"`     // processes whose answers it has
 	Votes   string   `json:"votes,omitempty"`   // candidates it has voted for
 	Number  string   `json:"number,omitempty"`  // ticket, flag, or round
+	Stamp   string   `json:"stamp,omitempty"`   // time of its own request
+	Stamps  string   `json:"stamps,omitempty"`  // times of all requests, by process; 0 is none
 	Members string   `json:"members,omitempty"` // participants, if they change
 	Fresh   string   `json:"fresh,omitempty"`   // if yes, it is new and does not take part in anything yet
 }

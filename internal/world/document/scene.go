@@ -15,7 +15,7 @@ func sceneOf(sc *scenario.Scenario, spec algorithm.Spec) Scene {
 	shape, n := spec.Shape, sc.Processes
 	s := Scene{
 		Shape: string(cmp.Or(shape.Picture, algorithm.Mesh)), Title: shape.Title, Links: []Link{}, Groups: []Group{},
-		Pointer: shape.Pointer, Next: shape.Next, Queue: shape.Queue, Token: shape.Token, Awaited: shape.Awaited, Got: shape.Got, Votes: shape.Vote, Number: shape.Number, Members: shape.Members, Fresh: shape.Fresh,
+		Pointer: shape.Pointer, Next: shape.Next, Queue: shape.Queue, Token: shape.Token, Awaited: shape.Awaited, Got: shape.Got, Votes: shape.Vote, Number: shape.Number, Stamp: shape.Stamp, Stamps: shape.Stamps, Members: shape.Members, Fresh: shape.Fresh,
 	}
 	switch {
 	case sc.Transacts():
