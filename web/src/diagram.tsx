@@ -38,7 +38,7 @@ const fitted = computed(() => {
 	const { width, height } = view.value;
 	const bound = (by: number, most: number) => Math.max(1, Math.min(most, Math.floor(by * 50) / 50));
 	// Lanes may move a little closer if all of them are then visible.
-	const closer = (by: number) => (by >= 0.9 && by < 1 ? Math.floor(by * 50) / 50 : bound(by, 2.2));
+	const closer = (by: number) => (by >= 0.9 && by < 1 ? Math.floor(by * 50) / 50 : bound(by, 3.4));
 	const lanes = Math.max(1, d.layout.lanes.length - 1) * page.pitch;
 	return stretched(d, bound((width / zoom.value - page.left - 4) / page.plot, 2.6), closer((height / zoom.value - aboveOf(d.layout) - belowOf(d.layout) - 6) / lanes));
 });

@@ -114,6 +114,8 @@ export interface Scene {
 	got?: string; // processes whose answers it has
 	votes?: string; // candidates it has voted for
 	number?: string; // ticket, flag, or round
+	stamp?: string; // time of its own request
+	stamps?: string; // times of all requests, by process; 0 is none
 	members?: string; // participants, if they change
 	fresh?: string; // if yes, it is new and does not take part in anything yet
 }

@@ -197,6 +197,38 @@ export function awaited({ d, frame }: Stage, lane: number): number[] {
 	return [];
 }
 
+/**
+ * needsOf returns the lanes from which a waiting lane needs something: answers, or the
+ * token. A tree has arrows for that.
+ */
+export function needsOf(stage: Stage, lane: number): number[] {
+	const { d, frame, spots } = stage;
+	const { shape, got, links, token } = d.scene;
+	const named = awaited(stage, lane);
+	if (named.length > 0) return named;
+	if (d.kind === "election" || shape === "tree" || shape === "resources") return [];
+	if (shape === "star") return links.filter((l) => l.to === lane).map((l) => l.from);
+	if (shape === "flags") return links.filter((l) => l.to === lane).map((l) => l.from);
+	const set = setOf(stage, lane);
+	if (got) {
+		const has = namedIn(frame, lane, got);
+		return (set.length > 0 ? set : [...spots.keys()]).filter((i) => i !== lane && !has.includes(i));
+	}
+	return token ? [...spots.keys()].filter((i) => hasToken(stage, i)) : [];
+}
+
+function namedIn(frame: Frame, lane: number, name: string): number[] {
+	return named(field(frame, lane, name));
+}
+
+/** stampOf returns the stamp of a lane's request, or empty. */
+export function stampOf({ d, frame }: Stage, lane: number): string {
+	const { stamp, stamps, members } = d.scene;
+	if (members || !["waiting", "inside"].includes(frame.status[lane] ?? "")) return "";
+	const time = stamp ? field(frame, lane, stamp) : field(frame, lane, stamps).split(" ")[lane] ?? "";
+	return ["", "0", "none", "-"].includes(time) ? "" : `(${time},${d.names[lane]})`;
+}
+
 /** between returns a line from the edge of one circle to that of another. */
 export function between(a: Spot, b: Spot, from: number, to: number): { x1: number; y1: number; x2: number; y2: number } {
 	const long = Math.hypot(b.x - a.x, b.y - a.y) || 1;
