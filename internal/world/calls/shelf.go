@@ -35,6 +35,7 @@ algorithm bakery-naive
 processes 3
 schedule steps
 
+say "The account holds 0. Teller 1 wants to deposit 10,000 and teller 2 wants to deposit 500: it should end with 10,500."
 P1 asks                       # teller 1 wants to deposit 10,000
 P2 asks                       # teller 2 wants to deposit 500
 deliver 1 -> 2 READ
@@ -49,6 +50,7 @@ deliver 1 -> 2 VALUE
 deliver 2 -> 3 READ
 deliver 3 -> 2 VALUE
 expect P2 inside              # and enters
+say "Balance 0. Teller 2 is inside and reads 0. It will write 0 + 500."
 deliver 1 -> 3 READ
 deliver 3 -> 1 VALUE
 expect P1 number 1            # only then P1 writes its 1,
@@ -57,6 +59,11 @@ deliver 2 -> 1 VALUE
 deliver 1 -> 3 READ
 deliver 3 -> 1 VALUE
 expect P1 inside
+say "Balance 0. Teller 1 is inside too, and reads the same 0. It will write 0 + 10,000."
+P1 leaves
+say "Balance 10,000. Teller 1 has written it and left."
+P2 leaves
+say "Balance 500. Teller 2 has written 0 + 500 over the 10,000: they are lost."
 
 expect entries 2 1
 expect violation mutual-exclusion

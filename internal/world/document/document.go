@@ -46,6 +46,8 @@ type Document struct {
 	End json.RawMessage `json:"end"`           // output of 'stile replay --json'
 	Cut *Cut            `json:"cut,omitempty"`
 
+	Captions []Caption `json:"captions,omitempty"` // text for the audience, in the order of the run
+
 	Early string `json:"early,omitempty"` // when and why the run ended, if before the time that the text gives it
 }
 
@@ -234,6 +236,13 @@ type Expect struct {
 	OK   bool   `json:"ok"`
 	Want string `json:"want"`
 	Got  string `json:"got"` // actual outcome, if it differs
+}
+
+// A Caption is text for the audience from a cursor on, until the next one.
+type Caption struct {
+	Event int    `json:"event"` // the cursor
+	Text  string `json:"text"`
+	Line  int    `json:"line"` // 0 if it has none
 }
 
 // A Cut says that the run was too long to show in full.
