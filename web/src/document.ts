@@ -32,6 +32,7 @@ export interface Doc {
 	svg?: string; // picture of a graph of resources
 	end: unknown; // output of 'stile replay --json'
 	cut?: Cut;
+	captions?: Caption[]; // text for the audience, in the order of the run
 	early?: string; // when and why the run ended, if before the time that the text gives it
 }
 
@@ -175,6 +176,12 @@ export interface Expect {
 	ok: boolean;
 	want: string;
 	got: string; // actual outcome, if it differs
+}
+
+export interface Caption {
+	event: number; // the cursor
+	text: string;
+	line: number; // 0 if it has none
 }
 
 export interface Cut {

@@ -6,7 +6,7 @@ import { useEffect } from "preact/hooks";
 import { type Exhibit, shelf } from "./answers";
 import { refused } from "./backend";
 import { Panel, Trouble, close } from "./panel";
-import { dialog, edit } from "./state";
+import { dialog, open as openText } from "./state";
 import { startTour, toured } from "./tour";
 
 const wanted = signal("");
@@ -26,7 +26,7 @@ const found = computed(() => {
 /** open shows an exhibit from its beginning. */
 function open(it: Exhibit): void {
 	close();
-	void edit(it.text, { cursor: 0 });
+	void openText(it.text);
 }
 
 export function Gallery() {

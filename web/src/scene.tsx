@@ -14,12 +14,13 @@ import { Ground, Pointers } from "./scenery";
 import { Resources, boxesIn, arcsAt } from "./resources";
 import { Sites, Waits, signsIn, waitsAt } from "./sites";
 import { type Spot, type Stage, hasHalo, haloOf, least, placesOf } from "./stage";
-import { choose, cursor, doc, frameAt, type Frame, group } from "./state";
+import { choose, cursor, doc, frameAt, type Frame, group, mode } from "./state";
+import { Quiz } from "./quiz";
 import { Why } from "./why";
 
 const size = signal({ width: 320, height: 320 });
 
-const places = computed(() => doc.value && placesOf(doc.value, size.value));
+const places = computed(() => doc.value && placesOf(doc.value, size.value, mode.value === "present" || mode.value === "notes" ? 40 : 25));
 
 /** The process whose wishes are shown, or -1: the one that the last event was about. */
 const minded = signal(-1);
@@ -37,6 +38,7 @@ export function Scene() {
 			<h2>{d ? titles[d.scene.shape] ?? "The group" : "The group"} {d && <span>{d.scene.title}</span>}</h2>
 			<div class="picture" ref={ref}>{d && <Picture d={d} />}</div>
 			{d && <Why d={d} />}
+			{d && <Quiz d={d} />}
 			<Controls />
 		</section>
 	);

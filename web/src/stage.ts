@@ -25,11 +25,9 @@ export interface Stage extends Places {
 	frame: Frame;
 }
 
-const largest = 25; // maximum radius of a process, in pixels
-
-/** placesOf places all lanes in a picture of that size. */
-export function placesOf(d: Doc, { width, height }: Size): Places {
-	const pad = { side: Math.min(50, width / 7), top: 48, bottom: 54 };
+/** placesOf places all lanes in a picture of that size; circles have at most the largest radius. */
+export function placesOf(d: Doc, { width, height }: Size, largest: number): Places {
+	const pad = { side: Math.min(25 + largest, width / 7), top: 23 + largest, bottom: 29 + largest };
 	const across = range((d.scene.places ?? []).map((p) => p.x));
 	const down = range((d.scene.places ?? []).map((p) => p.y));
 	const sites = d.scene.shape === "sites";
