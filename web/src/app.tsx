@@ -67,7 +67,7 @@ function Header() {
 				<button type="button" onClick={() => (dialog.value = "compare")} title="compare algorithms (o)">Compare</button>
 				<button type="button" class="main" data-tour="check" disabled={moot.value !== ""} onClick={askCheck} title={moot.value || "check every interleaving of this setting (k)"}>Check every interleaving</button>
 				<button type="button" onClick={() => (dialog.value = "export")} title="an address, a picture, a file (x)">Share</button>
-				<button type="button" class="round" onClick={present} aria-label="present" title="present: the whole screen, with large type (p)">⛶</button>
+				<button type="button" class="round" onClick={present} aria-label="present" title="present: the whole screen, with large type (p)"><svg width="14" height="14" viewBox="0 0 16 16" aria-hidden="true"><path d="M2 6V2h4M10 2h4v4M14 10v4h-4M6 14H2v-4" fill="none" stroke="currentColor" stroke-width="1.8" /></svg></button>
 				<button type="button" class="round" onClick={() => (dialog.value = "help")} aria-label="keys" title="keys (?)">?</button>
 			</nav>
 			<Branches />

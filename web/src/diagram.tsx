@@ -8,12 +8,13 @@ import { Captions } from "./caption";
 import { Card } from "./card";
 import { relationsTo } from "./causality";
 import type { Doc } from "./document";
+import { folded } from "./fold";
 import { hitArrow, hitDot } from "./hit";
 import { Legend } from "./legend";
 import { useSize } from "./look";
 import { openMenu } from "./menu";
 import { Minimap } from "./minimap";
-import { aboveOf, belowOf, heightOf, tall } from "./place";
+import { aboveOf, belowOf, heightOf, rowOf, tall } from "./place";
 import { Plotted, dotAt, thingsIn, withDot } from "./plot";
 import { quiz } from "./quiz";
 import type { Spot } from "./stage";
@@ -26,6 +27,9 @@ import { Words, wordsIn } from "./words";
 /** The visible part of the plot, in its own pixels, and its magnification. */
 export const view = signal({ left: 0, top: 0, width: 800, height: 400 });
 
+/** Whether all lanes have the same room, even those of processes that only answer. */
+const unfolded = signal(false);
+
 /** zoom magnifies a small group. */
 export const zoom = computed(() => {
 	const d = doc.value;
@@ -34,14 +38,14 @@ export const zoom = computed(() => {
 
 /** The document with its diagram stretched to fill its panel, if it is small. */
 const fitted = computed(() => {
-	const d = doc.value;
+	const d = doc.value && (unfolded.value ? doc.value : folded(doc.value));
 	if (!d?.layout) return d; // a graph, which does not run
 	const { page } = d.layout;
 	const { width, height } = view.value;
 	const bound = (by: number, most: number) => Math.max(1, Math.min(most, Math.floor(by * 50) / 50));
 	// Lanes may move a little closer if all of them are then visible.
 	const closer = (by: number) => (by >= 0.9 && by < 1 ? Math.floor(by * 50) / 50 : bound(by, 3.4));
-	const lanes = Math.max(1, d.layout.lanes.length - 1) * page.pitch;
+	const lanes = Math.max(1, rowOf(d.layout, d.layout.lanes.length - 1)) * page.pitch;
 	return stretched(d, bound((width / zoom.value - page.left - 4) / page.plot, 2.6), closer((height / zoom.value - aboveOf(d.layout) - belowOf(d.layout) - 6) / lanes));
 });
 
@@ -88,6 +92,7 @@ export function Diagram() {
 					<button type="button" aria-pressed={!byEvent} onClick={() => space("time")} title="space events by their times (t)">by time</button>
 					<button type="button" aria-pressed={byEvent} onClick={() => space("event")} title="space all steps evenly (t)">by event</button>
 				</span>}
+				{doc.value?.layout && folded(doc.value) !== doc.value && <button type="button" class="link predict" onClick={() => (unfolded.value = !unfolded.value)} title="processes that only answer lie close together">{unfolded.value ? "fold" : "unfold"}</button>}
 				{d && d.layout && !quizzing.value && (d.kind === "lock" || d.kind === "election") && <button type="button" class="link predict" onClick={quiz} title="quiz: which process enters next? (q)">predict</button>}
 			</h2>
 			{d && <Captions d={d} />}

@@ -7,6 +7,7 @@ import { type Exhibit, shelf } from "./answers";
 import { refused } from "./backend";
 import { Panel, Trouble, close } from "./panel";
 import { dialog, open as openText } from "./state";
+import { Thumbnail } from "./thumbnail";
 import { startTour, toured } from "./tour";
 
 const wanted = signal("");
@@ -74,6 +75,7 @@ function Shelves() {
 						{group.items.map((it, j) => (
 							<li key={it.file}>
 								<button type="button" class={i === 0 && j === 0 && wanted.value === "" ? "exhibit is-first" : "exhibit"} onClick={() => open(it)}>
+									<Thumbnail of={it.outline} />
 									<strong>{it.title}</strong>
 									<span>{it.sentence}</span>
 									<code>{it.file}</code>

@@ -1,5 +1,6 @@
 // The picture of the group as a file: as it is now, or animated, step by step.
 
+import type { Size } from "./look";
 import { cursor, doc, seek } from "./state";
 import { stepAfter } from "./story";
 
@@ -9,7 +10,7 @@ const beat = 0.9; // seconds per step
 /** groupPicture returns the picture of the group as SVG; empty if there is none. */
 export function groupPicture(): string {
 	const svg = document.querySelector<SVGSVGElement>(".picture svg");
-	return svg ? sheet(svg, bare(svg).innerHTML) : "";
+	return svg ? sheet(svg.getBoundingClientRect(), bare(svg).innerHTML) : "";
 }
 
 /**
@@ -25,15 +26,18 @@ export async function groupMovie(): Promise<string> {
 	if (stops.length > mostFrames) return "";
 	const was = cursor.value;
 	const frames: string[] = [];
+	const most = { width: 0, height: 0 };
 	for (const at of stops) {
 		seek(at);
 		await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+		const { width, height } = svg.getBoundingClientRect();
+		Object.assign(most, { width: Math.max(most.width, width), height: Math.max(most.height, height) });
 		frames.push(bare(svg).innerHTML);
 	}
 	seek(was);
 	const all = frames.length * beat;
 	const part = (n: number) => (n / frames.length).toFixed(5);
-	return sheet(svg, frames.map((frame, i) => `<g visibility="hidden"><animate attributeName="visibility" dur="${all}s" repeatCount="indefinite" calcMode="discrete" values="hidden;visible;hidden" keyTimes="0;${part(i)};${part(i + 1)}"/>${frame}</g>`).map((g, i) => (i === 0 ? g.replace('values="hidden;visible;hidden" keyTimes="0;0.00000;', 'values="visible;hidden" keyTimes="0;') : g)).join(""));
+	return sheet(most, frames.map((frame, i) => `<g visibility="hidden"><animate attributeName="visibility" dur="${all}s" repeatCount="indefinite" calcMode="discrete" values="hidden;visible;hidden" keyTimes="0;${part(i)};${part(i + 1)}"/>${frame}</g>`).map((g, i) => (i === 0 ? g.replace('values="hidden;visible;hidden" keyTimes="0;0.00000;', 'values="visible;hidden" keyTimes="0;') : g)).join(""));
 }
 
 /** bare returns a copy of a picture without what is only for the page. */
@@ -45,14 +49,16 @@ function bare(svg: SVGSVGElement): SVGSVGElement {
 }
 
 /** sheet returns an SVG file of that size and contents, with the rules that apply to it. */
-function sheet(svg: SVGSVGElement, inside: string): string {
-	const { width, height } = svg.getBoundingClientRect();
+function sheet({ width, height }: Size, inside: string): string {
+	const box = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+	box.innerHTML = inside;
 	const rules: string[] = [];
 	for (const { cssRules } of document.styleSheets) {
 		for (const rule of cssRules) {
 			if (!(rule instanceof CSSStyleRule)) continue;
 			const root = rule.selectorText === ":root";
-			if (root || matches(svg, rule.selectorText)) rules.push(root ? rule.cssText : rule.cssText.replaceAll(".picture ", ""));
+			const selector = rule.selectorText.replaceAll(".picture ", "");
+			if (root || matches(box, selector)) rules.push(rule.cssText.replace(rule.selectorText, selector));
 		}
 	}
 	const title = (doc.value?.title ?? "").replace(/[&<]/g, (c) => (c === "&" ? "&amp;" : "&lt;"));
@@ -60,12 +66,11 @@ function sheet(svg: SVGSVGElement, inside: string): string {
 	return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}"><title>${title}</title><style>${style}</style><rect width="100%" height="100%" style="fill:var(--paper)"/>${inside}</svg>\n`;
 }
 
-/** matches returns whether a rule is about classes or elements of a picture. */
-function matches(svg: SVGSVGElement, selector: string): boolean {
+/** matches returns whether a rule applies to something in a picture. */
+function matches(box: SVGSVGElement, selector: string): boolean {
 	if (selector.includes("::") || selector.includes(":hover") || selector.includes(":focus")) return false;
-	if (selector.includes(".process") || selector.includes(".pill") || selector.includes(".letter") || selector.includes(".token") || selector.includes(".needs")) return true; // in other frames, too
 	try {
-		return svg.querySelector(selector) !== null;
+		return box.querySelector(selector) !== null;
 	} catch {
 		return false;
 	}

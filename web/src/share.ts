@@ -6,7 +6,7 @@ import { shelf } from "./answers";
 import { refused } from "./backend";
 import { copy } from "./copy";
 import { flush, unsaid } from "./editor";
-import { type Kept, branches, cursor, dialog, edit, keep, lab, mode, notice, opened, restore, text } from "./state";
+import { type Kept, branches, cursor, dialog, edit, keep, lab, mode, notice, opened, prepared, restore, text } from "./state";
 
 /** The maximum length of an address: some programs cut off longer ones. */
 const longest = 16_000;
@@ -104,7 +104,7 @@ async function openAddress(): Promise<boolean> {
 		if (!it) return false;
 		dialog.value = "";
 		flush(); // so that undo can return to what was being typed
-		restore(keptIn(history.state), it.text);
+		if (!restore(keptIn(history.state), it.text)) prepared.value = it.text;
 		await edit(it.text, { cursor: it.cursor });
 	} catch {
 		await openStart();
@@ -118,12 +118,17 @@ async function openStart(): Promise<void> {
 	if (touched()) return;
 	const start = await lab.call<{ text: string }>("start", {});
 	if (touched()) return;
-	if (!refused(start) && start.text !== "") return void (await edit(start.text, { cursor: 0 }));
+	if (!refused(start) && start.text !== "") {
+		prepared.value = start.text;
+		return void (await edit(start.text, { cursor: 0 }));
+	}
 	if (mode.value === "embed") return;
 	if (dialog.value === "") dialog.value = "gallery";
 	const shown = await shelf.fetch();
 	const first = refused(shown) ? undefined : shown.groups[0]?.items[0];
-	if (first && !touched()) await edit(first.text, { cursor: 0 });
+	if (!first || touched()) return;
+	prepared.value = first.text;
+	await edit(first.text, { cursor: 0 });
 }
 
 /** keptIn returns the branches in the state of an entry of the history. */

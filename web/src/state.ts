@@ -323,12 +323,13 @@ export function branch(name = `branch ${++made}`): void {
 export interface Kept {
 	branches: { id: number; parent: number; name: string; text: string; cursor: number }[];
 	at: number;
+	prepared: string;
 }
 
 /** keep returns the branches as they are now. */
 export function keep(): Kept {
 	const now = branches.value.map((b, i) => (i === branchAt.value ? { ...b, ...version() } : b));
-	return { branches: now.map(({ id, parent, name, text, cursor }) => ({ id, parent, name, text, cursor })), at: branchAt.value };
+	return { branches: now.map(({ id, parent, name, text, cursor }) => ({ id, parent, name, text, cursor })), at: branchAt.value, prepared: prepared.value };
 }
 
 /** restore brings branches back whose current one has the given text; it returns whether they do. */
@@ -338,11 +339,15 @@ export function restore(was: Kept | undefined, current: string): boolean {
 	batch(() => {
 		branches.value = was.branches.map((b) => ({ ...b, past: same ? branches.value.find((x) => x.id === b.id)!.past : [], future: [] }));
 		branchAt.value = was.at;
+		if (typeof was.prepared === "string") prepared.value = was.prepared;
 	});
 	ids = Math.max(ids, ...was.branches.map((b) => b.id));
 	made = Math.max(made, ...was.branches.map((b) => Number(/^branch (\d+)$/.exec(b.name)?.[1] ?? 0)));
 	return true;
 }
+
+/** The text as it was opened: what it expects was prepared for that. */
+export const prepared = signal("");
 
 /** How many documents were opened: each is an entry of the browser's history. */
 export const opened = signal(0);
@@ -350,6 +355,7 @@ export const opened = signal(0);
 /** open shows another document from its beginning; Back returns to the one before. */
 export function open(next: string, at = 0): Promise<boolean> {
 	opened.value++;
+	prepared.value = next;
 	return edit(next, { cursor: at });
 }
 

@@ -10,6 +10,12 @@ import (
 	"github.com/stile-lock/stile/scenario"
 )
 
+// Outline returns the picture of a scenario before it runs, for a thumbnail.
+func Outline(sc *scenario.Scenario, spec algorithm.Spec) Scene {
+	s := sceneOf(sc, spec)
+	return Scene{Shape: s.Shape, Places: s.Places, Links: s.Links}
+}
+
 // sceneOf chooses the algorithm's own picture.
 func sceneOf(sc *scenario.Scenario, spec algorithm.Spec) Scene {
 	shape, n := spec.Shape, sc.Processes
