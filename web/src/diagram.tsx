@@ -93,7 +93,7 @@ export function Diagram() {
 					<button type="button" aria-pressed={byEvent} onClick={() => space("event")} title="space all steps evenly (t)">by event</button>
 				</span>}
 				{doc.value?.layout && folded(doc.value) !== doc.value && <button type="button" class="link predict" onClick={() => (unfolded.value = !unfolded.value)} title="processes that only answer lie close together">{unfolded.value ? "fold" : "unfold"}</button>}
-				{d && d.layout && !quizzing.value && (d.kind === "lock" || d.kind === "election") && <button type="button" class="link predict" onClick={quiz} title="quiz: which process enters next? (q)">predict</button>}
+				{d && d.layout && !quizzing.value && (d.kind === "lock" || d.algorithm.calls) && <button type="button" class="link predict" onClick={quiz} title="quiz: which process enters next? (q)">predict</button>}
 			</h2>
 			{d && <Captions d={d} />}
 			{d?.layout && d.events.length > 0 ? <Plot d={d} /> : <Still d={d} />}

@@ -1,16 +1,57 @@
 // The picture of the group as a file: as it is now, or animated, step by step.
 
-import type { Size } from "./look";
 import { cursor, doc, seek } from "./state";
 import { stepAfter } from "./story";
 
 const mostFrames = 200; // steps of an animated picture
 const beat = 0.9; // seconds per step
 
+/** A sheet collects pictures, their size, and the rules that apply to them. */
+class Sheet {
+	private readonly rules = new Set<CSSStyleRule>();
+	private width = 0;
+	private height = 0;
+
+	/** add returns a picture as markup. */
+	add(svg: SVGSVGElement): string {
+		const { width, height } = svg.getBoundingClientRect();
+		[this.width, this.height] = [Math.max(this.width, width), Math.max(this.height, height)];
+		for (const { cssRules } of document.styleSheets) {
+			for (const rule of cssRules) if (rule instanceof CSSStyleRule && !this.rules.has(rule) && applies(svg, rule.selectorText)) this.rules.add(rule);
+		}
+		return [...svg.childNodes].map(markup).join("");
+	}
+
+	/** file returns an SVG file with the given markup in it. */
+	file(inside: string): string {
+		const style = [...this.rules].map((r) => r.cssText.replaceAll(".picture ", "")).join("\n").replace("color-scheme: light dark", "color-scheme: light");
+		return `<svg xmlns="http://www.w3.org/2000/svg" width="${this.width}" height="${this.height}" viewBox="0 0 ${this.width} ${this.height}"><title>${escaped(doc.value?.title ?? "")}</title><style>${escaped(style)}</style><rect width="100%" height="100%" style="fill:var(--paper)"/>${inside}</svg>\n`;
+	}
+}
+
+/** applies returns whether a rule applies to something in a picture. */
+function applies(svg: SVGSVGElement, selector: string): boolean {
+	if (selector === ":root") return true;
+	return !/::|:hover|:focus/.test(selector) && svg.querySelector(selector) !== null;
+}
+
+/** markup returns an element as text, without what is only for the page. */
+function markup(node: Node): string {
+	if (node instanceof Text) return escaped(node.data);
+	if (!(node instanceof SVGElement) || node.matches(".over, .target, .reach")) return "";
+	const all = [...node.attributes].filter(({ name }) => !/^(role|tabindex|aria-|data-)/.test(name)).map(({ name, value }) => ` ${name}="${escaped(value)}"`);
+	return `<${node.localName}${all.join("")}>${[...node.childNodes].map(markup).join("")}</${node.localName}>`;
+}
+
+function escaped(words: string): string {
+	return words.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll('"', "&quot;");
+}
+
 /** groupPicture returns the picture of the group as SVG; empty if there is none. */
 export function groupPicture(): string {
 	const svg = document.querySelector<SVGSVGElement>(".picture svg");
-	return svg ? sheet(svg.getBoundingClientRect(), bare(svg).innerHTML) : "";
+	const sheet = new Sheet();
+	return svg ? sheet.file(sheet.add(svg)) : "";
 }
 
 /**
@@ -19,59 +60,22 @@ export function groupPicture(): string {
  */
 export async function groupMovie(): Promise<string> {
 	const d = doc.value;
-	const svg = document.querySelector<SVGSVGElement>(".picture svg");
-	if (!d || !svg) return "";
+	if (!d || !document.querySelector(".picture svg")) return "";
 	const stops = [0];
 	while (stops.at(-1)! < d.events.length && stops.length <= mostFrames) stops.push(stepAfter(d, stops.at(-1)!));
 	if (stops.length > mostFrames) return "";
 	const was = cursor.value;
+	const sheet = new Sheet();
 	const frames: string[] = [];
-	const most = { width: 0, height: 0 };
 	for (const at of stops) {
 		seek(at);
 		await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
-		const { width, height } = svg.getBoundingClientRect();
-		Object.assign(most, { width: Math.max(most.width, width), height: Math.max(most.height, height) });
-		frames.push(bare(svg).innerHTML);
+		frames.push(sheet.add(document.querySelector<SVGSVGElement>(".picture svg")!));
 	}
 	seek(was);
-	const all = frames.length * beat;
 	const part = (n: number) => (n / frames.length).toFixed(5);
-	return sheet(most, frames.map((frame, i) => `<g visibility="hidden"><animate attributeName="visibility" dur="${all}s" repeatCount="indefinite" calcMode="discrete" values="hidden;visible;hidden" keyTimes="0;${part(i)};${part(i + 1)}"/>${frame}</g>`).map((g, i) => (i === 0 ? g.replace('values="hidden;visible;hidden" keyTimes="0;0.00000;', 'values="visible;hidden" keyTimes="0;') : g)).join(""));
-}
-
-/** bare returns a copy of a picture without what is only for the page. */
-function bare(svg: SVGSVGElement): SVGSVGElement {
-	const copy = svg.cloneNode(true) as SVGSVGElement;
-	for (const e of copy.querySelectorAll(".over, .target, .reach")) e.remove();
-	for (const e of copy.querySelectorAll("*")) for (const { name } of [...e.attributes]) if (/^(role|tabindex|aria-|data-)/.test(name)) e.removeAttribute(name);
-	return copy;
-}
-
-/** sheet returns an SVG file of that size and contents, with the rules that apply to it. */
-function sheet({ width, height }: Size, inside: string): string {
-	const box = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-	box.innerHTML = inside;
-	const rules: string[] = [];
-	for (const { cssRules } of document.styleSheets) {
-		for (const rule of cssRules) {
-			if (!(rule instanceof CSSStyleRule)) continue;
-			const root = rule.selectorText === ":root";
-			const selector = rule.selectorText.replaceAll(".picture ", "");
-			if (root || matches(box, selector)) rules.push(rule.cssText.replace(rule.selectorText, selector));
-		}
-	}
-	const title = (doc.value?.title ?? "").replace(/[&<]/g, (c) => (c === "&" ? "&amp;" : "&lt;"));
-	const style = rules.join("\n").replace("color-scheme: light dark", "color-scheme: light").replaceAll("<", "&lt;");
-	return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}"><title>${title}</title><style>${style}</style><rect width="100%" height="100%" style="fill:var(--paper)"/>${inside}</svg>\n`;
-}
-
-/** matches returns whether a rule applies to something in a picture. */
-function matches(box: SVGSVGElement, selector: string): boolean {
-	if (selector.includes("::") || selector.includes(":hover") || selector.includes(":focus")) return false;
-	try {
-		return box.querySelector(selector) !== null;
-	} catch {
-		return false;
-	}
+	return sheet.file(frames.map((frame, i) => {
+		const [values, times] = i === 0 ? ["visible;hidden", `0;${part(1)}`] : ["hidden;visible;hidden", `0;${part(i)};${part(i + 1)}`];
+		return `<g visibility="hidden"><animate attributeName="visibility" dur="${frames.length * beat}s" repeatCount="indefinite" calcMode="discrete" values="${values}" keyTimes="${times}"/>${frame}</g>`;
+	}).join(""));
 }

@@ -204,7 +204,7 @@ export function needsOf(stage: Stage, lane: number): number[] {
 	const { shape, got, links, token } = d.scene;
 	const named = awaited(stage, lane);
 	if (named.length > 0) return named;
-	if (d.kind === "election" || shape === "tree" || shape === "resources") return [];
+	if (d.algorithm.calls || shape === "tree" || shape === "resources") return [];
 	if (shape === "star") return links.filter((l) => l.to === lane).map((l) => l.from);
 	if (shape === "flags") return links.filter((l) => l.to === lane).map((l) => l.from);
 	const set = setOf(stage, lane);
