@@ -100,6 +100,16 @@
 // message in flight. A run ends when nothing more can happen, at until, or when events go
 // on without any progress. For a token that never rests, give until.
 //
+// # Captions
+//
+// A line that begins with say has text for the audience, in quotes. The lab shows it from that
+// moment on, until the next one; it changes nothing in the run.
+//
+//	say "Two processes ask."      # at the beginning; in steps: where the line stands
+//	at 3 say "P1 sends OK."       # when everything at time 3 has happened
+//	when P2 enters say "P2 has all answers."        # at its first entry
+//	when P2 enters 2nd say "P2 enters again."       # at its second
+//
 // # Sections
 //
 // Several critical sections may be used side by side. Each is an instance of the

@@ -3,7 +3,7 @@
 
 import type { Doc } from "./document";
 import type { Arrow, Label, Layout } from "./layout";
-import { rowOf } from "./place";
+import { type Folded, rowOf } from "./place";
 
 const fewEnough = 20; // maximum number of lanes that are never folded
 const close = 0.28; // height of a folded lane, as a part of a row
@@ -28,7 +28,7 @@ export function folded(d: Doc): Doc {
 	return to;
 }
 
-function layout(l: Layout, quiet: Set<number>): Layout {
+function layout(l: Layout, quiet: Set<number>): Folded {
 	const rows: number[] = [];
 	let y = 0;
 	for (const { lane } of l.lanes) {
@@ -36,7 +36,7 @@ function layout(l: Layout, quiet: Set<number>): Layout {
 		y += quiet.has(lane) && (quiet.has(lane + 1) || lane + 1 === l.lanes.length) ? close : 1;
 	}
 	const { pitch } = l.page;
-	const whole: Layout = { ...l, rows };
+	const whole: Folded = { ...l, rows };
 	/** onWay moves a label that lies on an arrow along with it. */
 	const onWay = ({ label, from, to }: Arrow): { label?: Label } => {
 		if (!label || quiet.has(from.lane) && quiet.has(to.lane)) return {};

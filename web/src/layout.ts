@@ -18,7 +18,6 @@ export interface Layout {
 	ticks: AxisTick[]; // ticks of the time axis
 	axis: Words; // what the axis counts
 	legend: Sample[]; // what occurs in the picture and needs a word
-	rows?: number[]; // row of each lane, if lanes that do little are folded; otherwise that is the lane
 	leftout: number; // number of labels of arrows that found no room
 }
 

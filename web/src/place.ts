@@ -58,9 +58,14 @@ export function tall(l: Layout): number {
 	return aboveOf(l) + rowOf(l, Math.max(0, l.lanes.length - 1)) * l.page.pitch + belowOf(l);
 }
 
-/** rowOf returns the row of a lane, which may be a part of one. */
-export function rowOf(l: Layout, lane: number): number {
-	return l.rows?.[lane] ?? lane;
+/** A layout in which lanes that do little are folded. */
+export interface Folded extends Layout {
+	rows: number[]; // row of each lane
+}
+
+/** rowOf returns the row of a lane, which is part of one if lanes are folded. */
+export function rowOf(l: Layout | Folded, lane: number): number {
+	return "rows" in l ? l.rows[lane] ?? 0 : lane;
 }
 
 /**

@@ -170,10 +170,16 @@ func (o *room) whyLost(p algorithm.ID) string {
 		return ""
 	}
 	x := o.phase(p)
+	name := func(q algorithm.ID) string {
+		if q == p {
+			return q.String()
+		}
+		return o.aside(q)
+	}
 	for i := len(o.wire.lost) - 1; i >= 0; i-- {
 		m := o.wire.lost[i]
 		if m.section == o.section && (m.at >= x.askedAt && o.misses(p, m) || m.name == o.wire.carrier && !o.tokenExists()) {
-			return "; " + m.name + " from " + m.from.String() + " to " + m.to.String() + " was lost"
+			return "; " + m.name + " from " + name(m.from) + " to " + name(m.to) + " was lost"
 		}
 	}
 	return ""
