@@ -12,12 +12,12 @@ export function Moves({ d }: { d: Doc }) {
 	const all = movesOf(d);
 	return (
 		<div class="moves">
+			<Press idle={!undoable.value} onClick={undo} title="undo the last move (u)">Back</Press>
 			<p class="soft">
 				{all.length === 0 ? "Nothing can happen here." : `${all.length} ${all.length === 1 ? "move is" : "moves are"} possible here.`}
 				{cursor.value < total.value && all.length > 0 && " What you choose comes before what the text says next."}
 			</p>
 			<ul aria-label="possible moves">{all.map((m) => <li key={m.label}><Move item={m} /></li>)}</ul>
-			<Press idle={!undoable.value} onClick={undo} title="undo the last move (u)">Back</Press>
 		</div>
 	);
 }
