@@ -86,6 +86,8 @@ func lectureControls() []control {
 			keys: []way{typed("S"), typed(kb.PageUp), tabbed("[aria-label='caption before']", "", kb.Enter)}},
 		{name: "present", is: "[aria-label=present]", after: kb.Escape, want: mode("present"),
 			keys: []way{typed("p"), tabbed("[aria-label=present]", "", kb.Enter)}},
+		{name: "speaker notes", is: "[aria-label='next caption']", from: "p", after: kb.Escape, want: there(".notes li"),
+			mouse: func(v *visit) { v.key("w") }, keys: []way{typed("w")}},
 		{name: "predict", is: ".predict", called: "^predict", after: "q", want: there(".quiz"),
 			keys: []way{typed("q"), tabbed(".predict", "^predict", kb.Enter)}},
 		{name: "an answer", is: ".quiz button", called: "^P", from: "q", after: "q", want: shows(".quiz", "of 1 right"),
