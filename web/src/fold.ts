@@ -50,7 +50,31 @@ function layout(l: Layout, quiet: Set<number>): Folded {
 		const by = label.box.at.dy + label.box.at.lane * pitch - (label.at.dy + label.at.lane * pitch);
 		return { label: { ...label, at, box: { ...label.box, at: { ...label.box.at, lane: 0, dy: at.dy + by } } } };
 	};
-	return { ...whole, lanes: named(l, quiet), arrows: (l.arrows ?? []).map(({ label, ...a }) => ({ ...a, ...onWay({ ...a, ...(label ? { label } : {}) }) })) };
+	const moved = (l.arrows ?? []).map((a) => onWay(a).label);
+	const shown = apart(moved, (label) => aboveRow(label, pitch, rows));
+	return { ...whole, lanes: named(l, quiet), arrows: (l.arrows ?? []).map(({ label: _, ...a }, i) => (shown.has(i) ? { ...a, label: moved[i]! } : a)) };
+}
+
+/** aboveRow returns the height of a label's baseline in the plot. */
+function aboveRow({ at }: Label, pitch: number, rows: number[]): number {
+	return (rows[at.lane] ?? 0) * pitch + at.dy;
+}
+
+/** apart returns the labels that do not lie on others: those with stamps come first. */
+function apart(labels: (Label | undefined)[], high: (label: Label) => number): Set<number> {
+	const order = [...labels.keys()].filter((i) => labels[i]).sort((a, b) => Number(labels[b]!.text.includes("(")) - Number(labels[a]!.text.includes("(")) || a - b);
+	const taken: { x1: number; x2: number; y: number; size: number }[] = [];
+	const shown = new Set<number>();
+	for (const i of order) {
+		const label = labels[i]!;
+		const wide = label.text.length * label.size * 0.6 + 6;
+		const x1 = label.at.x - (label.anchor === "middle" ? wide / 2 : label.anchor === "end" ? wide : 0);
+		const box = { x1, x2: x1 + wide, y: high(label), size: label.size + 4 };
+		if (taken.some((t) => t.x1 < box.x2 && box.x1 < t.x2 && Math.abs(t.y - box.y) < box.size)) continue;
+		taken.push(box);
+		shown.add(i);
+	}
+	return shown;
 }
 
 /** named gives each block of folded lanes one name. */

@@ -79,6 +79,7 @@ export function listen(): void {
 		}
 		if (modal(dialog.value) || e.altKey) return;
 		if (embedded && !inFrame.test(e.key)) return;
+		if (mode.value === "" && e.key.startsWith("Page") && e.target instanceof Element && e.target.closest(".scroll, .plot, .moves")) return; // it scrolls
 		// Space on a button is a click.
 		if (e.key === " " && e.target instanceof HTMLButtonElement) return;
 		if (e.key === "Escape") {
