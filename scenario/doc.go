@@ -30,6 +30,7 @@
 //	until 20                      # the run ends then at the latest
 //	seed 7                        # for random choices; default 1
 //	schedule timed                # or steps
+//	deposit P1 500                # what P1 adds to a shared account: it reads the balance on entry and writes it on exit
 //	set P1 clock 41               # a field of the state at the start, as the lab shows it
 //	section seats among 1,2,4     # one of several critical sections; see Sections
 //

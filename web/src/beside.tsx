@@ -2,6 +2,7 @@
 // where nothing else is. If there is too little room they are shortened, and the full
 // text appears on hover.
 
+import { accountAt, money } from "./account";
 import { sitesOf } from "./deeds";
 import { type Box, type Line, Room, widthOf } from "./room";
 import { type Stage, between, cellOf, field, hasHalo, haloOf, hasToken, named, stampOf, voteRoom } from "./stage";
@@ -54,6 +55,8 @@ function saidOf(stage: Stage, lane: number, level: number): { text: string; whol
 	if (!spots[lane] || radius < 8) return all;
 	const stamp = stampOf(stage, lane); // it decides, so it is never shortened
 	if (stamp) all.push({ text: stamp, whole: stamp });
+	const read = accountAt(d, frame.at)?.read[accountAt(d, frame.at)!.reads.indexOf(lane)];
+	if (read !== undefined) all.push({ text: `read ${money(read)}`, whole: `read the balance ${money(read)}` });
 	if (d.kind === "sections") {
 		const whole = names.groups.filter((g) => g.members.includes(lane)).map((g) => g.name).join(", ");
 		if (whole) all.push({ text: short(whole, longest[level]!), whole });

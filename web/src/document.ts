@@ -33,6 +33,7 @@ export interface Doc {
 	end: unknown; // output of 'stile replay --json'
 	cut?: Cut;
 	captions?: Caption[]; // text for the audience, in the order of the run
+	accounts?: Account[]; // the shared account, if processes deposit something; the first is at cursor 0
 	early?: string; // when and why the run ended, if before the time that the text gives it
 }
 
@@ -176,6 +177,14 @@ export interface Expect {
 	ok: boolean;
 	want: string;
 	got: string; // actual outcome, if it differs
+}
+
+export interface Account {
+	event: number;
+	balance: number;
+	lost: number; // deposits that another process has overwritten
+	reads: number[]; // processes inside,
+	read: number[]; // and the balance that each of them read
 }
 
 export interface Caption {

@@ -3,6 +3,7 @@
 
 import { computed, signal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
+import { Balance } from "./account";
 import { Beside, furnished, linesOf, wordsOf } from "./beside";
 import { Controls } from "./controls";
 import { sitesOf } from "./deeds";
@@ -36,6 +37,7 @@ export function Scene() {
 	return (
 		<section class="scene" data-tour="scene" aria-label="the group">
 			<h2>{d ? titles[d.scene.shape] ?? "The group" : "The group"} {d && <span>{d.scene.title}</span>}</h2>
+			{d && <Balance d={d} />}
 			<div class="picture" ref={ref}>{d && <Picture d={d} />}</div>
 			{d && <Why d={d} />}
 			{d && <Quiz d={d} />}

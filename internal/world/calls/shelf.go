@@ -38,6 +38,8 @@ title The bank that loses 10,000
 algorithm bakery-naive
 processes 3
 schedule steps
+deposit P1 10000
+deposit P2 500
 
 say "The account holds 0. Teller 1 wants to deposit 10,000 and teller 2 wants to deposit 500: it should end with 10,500."
 P1 asks                       # teller 1 wants to deposit 10,000

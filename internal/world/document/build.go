@@ -42,6 +42,7 @@ func (r *recorder) document(back *sim.Playback, o Options, draw drawer) (*Docume
 	if early := back.Early(sc); early != "" {
 		d.Early = "The run ended " + early + ". To see more, let a process ask later."
 	}
+	d.Accounts = accounts(sc, t.Events)
 	d.Captions = captions(back.Captions, d.Events)
 	if back.Stopped {
 		why := "the most that can be shown"

@@ -48,6 +48,8 @@ type Document struct {
 
 	Captions []Caption `json:"captions,omitempty"` // text for the audience, in the order of the run
 
+	Accounts []Account `json:"accounts,omitempty"` // the shared account, if processes deposit something; the first is at cursor 0
+
 	Early string `json:"early,omitempty"` // when and why the run ended, if before the time that the text gives it
 }
 

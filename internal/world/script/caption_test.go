@@ -42,6 +42,23 @@ func TestCaptions(t *testing.T) {
 	}
 }
 
+// Deposits are read, written and read again, and refused where they have no meaning.
+func TestDeposits(t *testing.T) {
+	s, err := script.Parse("a.stile", "algorithm raymond\nprocesses 2\ndeposit P2 500\ndeposit 1 10000\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := script.Parse("b.stile", script.Format(s))
+	if err != nil || len(s.Deposits) != 2 || s.Deposits[1] != (script.Deposit{Proc: 0, Amount: 10000}) || !reflect.DeepEqual(s.Deposits, again.Deposits) {
+		t.Errorf("deposits %+v, written and read %+v, %v", s.Deposits, again, err)
+	}
+	for _, lines := range []string{"deposit P3 5", "deposit P1", "deposit P1 0", "deposit P1 x", "deposit P1 5\ndeposit P1 6", "deposit P1 5\nsite 1 P1 P2 L1", "deposit P1 5\nsection a among 1,2"} {
+		if _, err := script.Parse("a.stile", "algorithm raymond\nprocesses 2\n"+lines+"\n"); err == nil {
+			t.Errorf("%q is accepted", lines)
+		}
+	}
+}
+
 // A caption without a text in quotes is refused where it stands.
 func TestBadCaptions(t *testing.T) {
 	for _, line := range []string{`say`, `say words`, `say "`, `say ""`, `say "a # b"`, `at 1 say`, `when P1 enters`, `when P1 leaves say "x"`, `when P9 enters say "x"`} {

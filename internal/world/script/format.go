@@ -56,6 +56,9 @@ func Format(s *Scenario) string {
 	} else {
 		formatTimes(s, say)
 	}
+	for _, d := range s.Deposits {
+		say("deposit %v %d", d.Proc, d.Amount)
+	}
 	for _, set := range s.Set {
 		say("set %v%s %s %s", set.Proc, behind(set.Section), set.Field, set.Value)
 	}

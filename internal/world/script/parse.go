@@ -142,7 +142,7 @@ func (p *parser) look() error {
 
 // settings are the words that a line of the head begins with.
 var settings = [...]string{
-	"title", "algorithm", "topology", "sets", "inform", "k", "coordinator", "experiment", "patience", "mode", "processes", "resources", "site", "units", "section", "holder", "network",
+	"title", "algorithm", "topology", "sets", "inform", "k", "coordinator", "experiment", "patience", "mode", "processes", "resources", "site", "units", "section", "holder", "network", "deposit",
 	"latency", "hold", "backoff", "until", "seed", "schedule", "set",
 }
 
@@ -198,6 +198,10 @@ func (p *parser) setting() {
 	}
 	if name.text == "site" || name.text == "section" || name.text == "units" {
 		return // already read by look
+	}
+	if name.text == "deposit" {
+		p.deposit()
+		return
 	}
 	if name.text != "set" {
 		p.once(name)

@@ -39,6 +39,7 @@ type Scenario struct {
 	Actions []Action
 	Expect  []Expectation
 
+	Deposits []Deposit // what processes add to a shared account; it changes nothing else
 	Captions []Caption // text for the audience, in the order of the file; it changes nothing
 
 	// Transactions over several locks, if there are sites: see Transacts.
@@ -84,6 +85,9 @@ func (s *Scenario) Check() error {
 		return err
 	}
 	if err := s.checkSections(); err != nil {
+		return err
+	}
+	if err := s.checkDeposits(); err != nil {
 		return err
 	}
 	for _, c := range s.Captions {
