@@ -88,7 +88,7 @@ const expects = computed(() => {
 export const quiet = computed(() => {
 	const was = new Set(state.prepared.value.split("\n").filter((l) => l.startsWith("expect")));
 	const changed = state.prepared.value !== "" && state.text.value !== state.prepared.value;
-	return (line: number) => changed && (line === 0 || was.has(lines.value[line - 1] ?? ""));
+	return (line: number) => changed && was.has(lines.value[line - 1] ?? "");
 });
 const unmet = computed(() => own.value?.expects.filter((e) => !e.ok) ?? []);
 

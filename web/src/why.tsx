@@ -31,7 +31,7 @@ export function Why({ d }: { d: Doc }) {
 						{d.kind === "graph" && <p>{cursor.value < d.events.length ? "Step through it: processes that can get everything they ask for end, one after the other." : d.events.at(-1)!.text}</p>}
 						{said.map(({ i, w }) => <p key={i} class="reason"><b>{d.names[i]}</b> {w}.</p>)}
 						{mid && <p class="soft">In the middle of a step. Next: {d.events[cursor.value]!.text}</p>}
-						{!mid && waiting.length === 0 && cycles.length === 0 && <p class="soft">No process waits. Click a process or a message: what you choose becomes a line.</p>}
+						{!mid && waiting.length === 0 && cycles.length === 0 && <p class="soft advice">No process waits. Click a process or a message: what you choose becomes a line.</p>}
 					</div>
 				</div>
 			</div>
