@@ -93,8 +93,7 @@ func (p *plan) uprights() {
 		case e.Kind == Heal:
 			p.upright(e, uprightHealed, "healed")
 		case p.t.placelessNote(i) && several:
-			p.upright(e, uprightNote, remarkMark(len(p.remarks)))
-			p.remarks = append(p.remarks, draw.Clean(e.Name))
+			p.remark(e)
 		case p.t.placelessNote(i):
 			p.upright(e, uprightNote, words)
 		case e.Kind == Violation:
@@ -113,6 +112,20 @@ func (p *plan) uprights() {
 		e := &p.t.Events[p.focus]
 		p.upright(e, uprightFocus, fmt.Sprintf("step %d · past solid · future outlined · concurrent faded", e.Step))
 	}
+}
+
+// remark adds the number of a remark: to the line of the one before it, if that is at the
+// same time.
+func (p *plan) remark(e *Event) {
+	mark := remarkMark(len(p.remarks))
+	p.remarks = append(p.remarks, draw.Clean(e.Name))
+	if k := len(p.l.Uprights) - 1; k >= 0 && p.l.Uprights[k].Means == uprightNote && p.l.Uprights[k].At == e.At {
+		last := &p.l.Uprights[k]
+		last.Label.Text += " " + mark
+		last.Tip += "\n" + p.tip(e)
+		return
+	}
+	p.upright(e, uprightNote, mark)
 }
 
 // remarkMark returns the number of a remark, from 1, as it is written.
