@@ -166,14 +166,15 @@ func (c *Coder) Bool(name string, v *bool) {
 }
 
 // Derived shows people a fact that follows from the fields before it. It takes no space, and
-// cannot be set.
+// can be set only to what it is.
 func (c *Coder) Derived(name string, v bool) {
 	switch {
 	case c.mode == describe:
 		c.show(name, yesNo(v))
 	case c.mode == assign && c.name == name:
-		c.found = true
-		c.wrong("it follows from other fields, so set those")
+		if c.found = true; c.text != yesNo(v) {
+			c.wrong("it follows from the fields before it, so set those")
+		}
 	}
 }
 

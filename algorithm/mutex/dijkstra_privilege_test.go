@@ -9,7 +9,7 @@ import (
 )
 
 // A process says whether it has a privilege: P1 if its flag equals its left neighbour's, any
-// other process if it differs. That follows from the flags, so it cannot be set.
+// other process if it differs. That follows from the flags, so it cannot be set to the opposite.
 func TestPrivilegeShown(t *testing.T) {
 	birth, err := mutex.Dijkstra(5).Plan(3)
 	if err != nil {
@@ -35,8 +35,12 @@ func TestPrivilegeShown(t *testing.T) {
 		if got != c.want {
 			t.Errorf("%v with flag %s and left %s: privilege %q, want %q", c.self, c.flag, c.left, got, c.want)
 		}
-		if err := m.Assign("privilege", "yes"); err == nil || !strings.Contains(err.Error(), "privilege") {
-			t.Errorf("setting the privilege: %v, want an error", err)
+		if err := m.Assign("privilege", c.want); err != nil {
+			t.Errorf("setting the privilege to what it is: %v", err)
+		}
+		opposite := map[string]string{"yes": "no", "no": "yes"}[c.want]
+		if err := m.Assign("privilege", opposite); err == nil || !strings.Contains(err.Error(), "privilege") {
+			t.Errorf("setting the privilege to %s: %v, want an error", opposite, err)
 		}
 	}
 }
