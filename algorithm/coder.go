@@ -165,6 +165,19 @@ func (c *Coder) Bool(name string, v *bool) {
 	}
 }
 
+// Derived shows people a fact that follows from the fields before it. It takes no space, and
+// can be set only to what it is.
+func (c *Coder) Derived(name string, v bool) {
+	switch {
+	case c.mode == describe:
+		c.show(name, yesNo(v))
+	case c.mode == assign && c.name == name:
+		if c.found = true; c.text != yesNo(v) {
+			c.wrong("it follows from the fields before it, so set those")
+		}
+	}
+}
+
 // Uint8 codes a small number, such as the state of an automaton. Its values are shown to
 // people by name; the first name stands for 0.
 func (c *Coder) Uint8(name string, v *uint8, names ...string) {

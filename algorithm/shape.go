@@ -36,6 +36,7 @@ type Shape struct {
 	Number  string   // field with its ticket, flag or round
 	Got     string   // field with the processes whose answers it has, while waiting
 	Awaited []string // fields with the processes whose answers it needs, while waiting; the first that names any counts
+	Stamp   string   // field with the time of its own request, while waiting or inside
 	Stamps  string   // field with the times of all requests it knows of, by seat; the oldest goes first, and 0 is none
 
 	Members string // field with the participants, by seat; empty if all processes take part forever
@@ -78,7 +79,7 @@ func (s Shape) Fields() []string {
 	for _, w := range s.Waits {
 		names = append(names, w.Field)
 	}
-	for _, name := range append([]string{s.Pointer, s.Next, s.Asked, s.Queue, s.Token, s.Vote, s.Number, s.Got, s.Stamps, s.Members, s.Stopped, s.Maker, s.Fresh}, s.Awaited...) {
+	for _, name := range append([]string{s.Pointer, s.Next, s.Asked, s.Queue, s.Token, s.Vote, s.Number, s.Got, s.Stamp, s.Stamps, s.Members, s.Stopped, s.Maker, s.Fresh}, s.Awaited...) {
 		if name != "" {
 			names = append(names, name)
 		}
@@ -96,7 +97,7 @@ func (s Shape) Within(name string, own ...string) Shape {
 		return field
 	}
 	s.Pointer, s.Next, s.Asked, s.Queue, s.Token = again(s.Pointer), again(s.Next), again(s.Asked), again(s.Queue), again(s.Token)
-	s.Vote, s.Number, s.Got, s.Stamps = again(s.Vote), again(s.Number), again(s.Got), again(s.Stamps)
+	s.Vote, s.Number, s.Got, s.Stamp, s.Stamps = again(s.Vote), again(s.Number), again(s.Got), again(s.Stamp), again(s.Stamps)
 	waits := s.Waits
 	s.Waits = nil
 	for _, w := range waits {

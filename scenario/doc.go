@@ -30,6 +30,7 @@
 //	until 20                      # the run ends then at the latest
 //	seed 7                        # for random choices; default 1
 //	schedule timed                # or steps
+//	deposit P1 500                # what P1 adds to a shared account: it reads the balance on entry and writes it on exit
 //	set P1 clock 41               # a field of the state at the start, as the lab shows it
 //	section seats among 1,2,4     # one of several critical sections; see Sections
 //
@@ -99,6 +100,16 @@
 // A request is lost if it is waiting when the run ends, with no process inside and no
 // message in flight. A run ends when nothing more can happen, at until, or when events go
 // on without any progress. For a token that never rests, give until.
+//
+// # Captions
+//
+// A line that begins with say has text for the audience, in quotes. The lab shows it from that
+// moment on, until the next one; it changes nothing in the run.
+//
+//	say "Two processes ask."      # at the beginning; in steps: where the line stands
+//	at 3 say "P1 sends OK."       # when everything at time 3 has happened
+//	when P2 enters say "P2 has all answers."        # at its first entry
+//	when P2 enters 2nd say "P2 enters again."       # at its second
 //
 // # Sections
 //

@@ -65,6 +65,8 @@ type Playback struct {
 	Timers      []Alarm        // timers running at the end
 	Measured    []*Result      // measurements of each critical section
 
+	Captions []Caption // captions whose moment came, in the order of the run
+
 	frame trace.Trace // what a picture needs besides the events
 }
 
@@ -73,6 +75,40 @@ func (b *Playback) Trace() *trace.Trace {
 	t := b.frame
 	t.Events = b.Events
 	return &t
+}
+
+// A Caption is text of the scenario for the audience.
+type Caption struct {
+	After int // number of events that had happened
+	Text  string
+	Line  int // line in the file; 0 if there is none
+}
+
+// Captioned returns the trace with the captions as remarks.
+func (b *Playback) Captioned() *trace.Trace {
+	t := b.Trace()
+	if len(b.Captions) == 0 {
+		return t
+	}
+	captions := b.Captions
+	t.Events = make([]trace.Event, 0, len(b.Events)+len(captions))
+	for i := 0; i <= len(b.Events); i++ {
+		for len(captions) > 0 && (captions[0].After <= i || i == len(b.Events)) {
+			at := int64(0)
+			if i > 0 {
+				at = b.Events[i-1].At
+			}
+			t.Events = append(t.Events, trace.Event{At: at, Kind: trace.Note, Proc: algorithm.None, Name: captions[0].Text})
+			captions = captions[1:]
+		}
+		if i < len(b.Events) {
+			t.Events = append(t.Events, b.Events[i])
+		}
+	}
+	for i := range t.Events {
+		t.Events[i].Step = i
+	}
+	return t
 }
 
 // frame returns a trace with the title and the unit of a scenario.

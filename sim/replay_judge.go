@@ -32,11 +32,13 @@ type judge struct {
 	p     *player
 	open  []script.Expectation // expectations whose moment has not come yet
 	found []Difference
-	times map[Entry]int // number of entries of each process, at any time
+	times map[Entry]int    // number of entries of each process, at any time
+	ahead []script.Caption // captions whose moment has not come yet
 }
 
 func newJudge(p *player) *judge {
-	j := &judge{p: p, times: map[Entry]int{}}
+	j := &judge{p: p, times: map[Entry]int{}, ahead: slices.Clone(p.sc.Captions)}
+	j.say(func(m script.Moment) bool { return m.Kind == script.AtStart })
 	for _, e := range p.sc.Expect {
 		if e.Kind == script.FieldIs || e.Kind == script.PhaseIs || e.Kind == script.WaitsFor {
 			j.open = append(j.open, e)
@@ -45,13 +47,25 @@ func newJudge(p *player) *judge {
 	return j
 }
 
-// due checks the expectations whose moment has come.
+// due checks the expectations whose moment has come, and notes the captions.
 func (j *judge) due(now func(m script.Moment) bool) {
+	j.say(now)
 	j.open = slices.DeleteFunc(j.open, func(e script.Expectation) bool {
 		if !now(e.When) {
 			return false
 		}
 		j.p.cast.state(j, e)
+		return true
+	})
+}
+
+// say notes the captions whose moment has come.
+func (j *judge) say(now func(m script.Moment) bool) {
+	j.ahead = slices.DeleteFunc(j.ahead, func(c script.Caption) bool {
+		if !now(c.When) {
+			return false
+		}
+		j.p.back.Captions = append(j.p.back.Captions, Caption{len(j.p.back.Events), c.Text, c.Line})
 		return true
 	})
 }

@@ -28,7 +28,7 @@ func (p *plan) arrowLabels() {
 				f.most = anyTraffic
 			}
 			return []form{f}
-		})
+		}, nil)
 		if left == 0 || style == LabelsFull {
 			p.l.LeftOut += left
 			return
@@ -36,26 +36,75 @@ func (p *plan) arrowLabels() {
 		p.paper = before
 	}
 	p.letters = true
+	stamped := p.stampsFirst(many)
 	p.l.LeftOut += p.labelArrows(func(a *arrow, e *Event) []form {
 		letter := p.l.Kinds[a.Kind].Letter
 		var forms []form
 		if stamp := p.t.stamp(e); stamp != "" && many <= stampArrows {
-			forms = append(forms, p.beside(a, strings.TrimSpace(draw.Clean(e.Section)+" "+letter+" "+stamp)))
+			forms = append(forms, p.beside(a, p.stampWords(a, e)))
 		}
 		return append(forms, p.upon(a, letter))
-	})
+	}, stamped)
 }
 
-// labelArrows gives each arrow the first form of its label that has a place, and returns
-// how many have none.
-func (p *plan) labelArrows(forms func(a *arrow, e *Event) []form) (left int) {
-	about := make(map[int]*Event)
-	for i := range p.t.Events {
-		if e := &p.t.Events[i]; e.Kind.message() {
-			about[e.Msg] = e
+// stampWords returns a letter for the kind of a message, and its stamp.
+func (p *plan) stampWords(a *arrow, e *Event) string {
+	return strings.TrimSpace(draw.Clean(e.Section) + " " + p.l.Kinds[a.Kind].Letter + " " + p.t.stamp(e))
+}
+
+// stampsFirst labels one arrow for each stamp, before all others take the room: which request
+// goes first is decided by stamps. Where there is no room beside an arrow, the stamp lies upon
+// it. It returns the arrows that it has labelled.
+func (p *plan) stampsFirst(many int) map[int]bool {
+	done := map[int]bool{}
+	if many > stampArrows {
+		return done
+	}
+	about := p.messages()
+	var order []string
+	with := map[string][]int{} // arrows of each stamp
+	for i := range p.l.Arrows {
+		e := about[p.l.Arrows[i].Message]
+		if p.t.stamp(e) == "" {
+			continue
+		}
+		words := p.stampWords(&p.l.Arrows[i], e)
+		if with[words] == nil {
+			order = append(order, words)
+		}
+		with[words] = append(with[words], i)
+	}
+	for _, words := range order {
+		if i, l := p.firstPlace(with[words], words); l != nil {
+			p.l.Arrows[i].Label, done[i] = l, true
 		}
 	}
+	return done
+}
+
+// firstPlace returns a label for one of several arrows: beside one if there is room, and upon
+// one otherwise.
+func (p *plan) firstPlace(arrows []int, words string) (which int, at *label) {
+	for _, form := range []func(a *arrow, words string) form{p.beside, p.upon} {
+		for _, i := range arrows {
+			f := form(&p.l.Arrows[i], words)
+			var l label
+			if p.put(&l, f.places, f.most) {
+				return i, &l
+			}
+		}
+	}
+	return -1, nil
+}
+
+// labelArrows gives each arrow the first form of its label that has a place, except those that
+// have one, and returns how many have none.
+func (p *plan) labelArrows(forms func(a *arrow, e *Event) []form, except map[int]bool) (left int) {
+	about := p.messages()
 	for i := range p.l.Arrows {
+		if except[i] {
+			continue
+		}
 		a := &p.l.Arrows[i]
 		a.Label = nil
 		for _, f := range forms(a, about[a.Message]) {
@@ -70,6 +119,17 @@ func (p *plan) labelArrows(forms func(a *arrow, e *Event) []form) (left int) {
 		}
 	}
 	return left
+}
+
+// messages returns an event of each message, which says what it is.
+func (p *plan) messages() map[int]*Event {
+	about := make(map[int]*Event)
+	for i := range p.t.Events {
+		if e := &p.t.Events[i]; e.Kind.message() {
+			about[e.Msg] = e
+		}
+	}
+	return about
 }
 
 // sixteenths lists the positions of a label along an arrow, the best first.

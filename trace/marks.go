@@ -77,7 +77,13 @@ func (p *plan) marks() {
 // uprights finds what concerns all lanes. Each violation has its line, and the first says
 // what is violated.
 func (p *plan) uprights() {
-	first, violations := -1, 0
+	first, violations, notes := -1, 0, 0
+	for _, i := range p.shown {
+		if p.t.placelessNote(i) {
+			notes++
+		}
+	}
+	several := notes > 1 // one has room above the lanes
 	for _, i := range p.shown {
 		e := &p.t.Events[i]
 		words := strings.TrimSuffix(p.t.Sentence(e), ".")
@@ -86,6 +92,8 @@ func (p *plan) uprights() {
 			p.upright(e, uprightCut, "cut"+after(": ", draw.Clean(e.Name)))
 		case e.Kind == Heal:
 			p.upright(e, uprightHealed, "healed")
+		case p.t.placelessNote(i) && several:
+			p.remark(e)
 		case p.t.placelessNote(i):
 			p.upright(e, uprightNote, words)
 		case e.Kind == Violation:
@@ -105,6 +113,23 @@ func (p *plan) uprights() {
 		p.upright(e, uprightFocus, fmt.Sprintf("step %d · past solid · future outlined · concurrent faded", e.Step))
 	}
 }
+
+// remark adds the number of a remark: to the line of the one before it, if that is at the
+// same time.
+func (p *plan) remark(e *Event) {
+	mark := remarkMark(len(p.remarks))
+	p.remarks = append(p.remarks, draw.Clean(e.Name))
+	if k := len(p.l.Uprights) - 1; k >= 0 && p.l.Uprights[k].Means == uprightNote && p.l.Uprights[k].At == e.At {
+		last := &p.l.Uprights[k]
+		last.Label.Text += " " + mark
+		last.Tip += "\n" + p.tip(e)
+		return
+	}
+	p.upright(e, uprightNote, mark)
+}
+
+// remarkMark returns the number of a remark, from 1, as it is written.
+func remarkMark(i int) string { return fmt.Sprintf("[%d]", i+1) }
 
 // upright adds a line through all lanes. Its words are placed later.
 func (p *plan) upright(e *Event, means, words string) {

@@ -15,9 +15,13 @@ func (t *Trace) titleLines(width length) []string {
 	if title == "" {
 		title = t.Algorithm
 	}
-	const letter = 9 * pixel // width in bold type, estimated high
+	return broken(title, 9*pixel, width) // in bold type, estimated high
+}
+
+// broken breaks words into lines of at most the given width, of letters of that width.
+func broken(words string, letter, width length) []string {
 	lines := []string{""}
-	for word := range strings.FieldsSeq(draw.Clean(title)) {
+	for word := range strings.FieldsSeq(draw.Clean(words)) {
 		last := &lines[len(lines)-1]
 		switch {
 		case *last == "":
@@ -65,6 +69,12 @@ func (p *plan) close() {
 	if slices.ContainsFunc(p.l.Dots, func(d dot) bool { return d.Clock != nil }) {
 		p.l.Footer = append(p.l.Footer, caption{"at a dot: Lamport's clock, and the vector clock, which counts the known events of each process", edge * pixel, y + 4*pixel})
 		y += 20 * pixel
+	}
+	for i, remark := range p.remarks {
+		for _, line := range broken(fmt.Sprintf("%s %s", remarkMark(i), remark), 7*pixel, p.l.Page.Width-2*edge*pixel) {
+			p.l.Footer = append(p.l.Footer, caption{line, edge * pixel, y + 4*pixel})
+			y += 17 * pixel
+		}
 	}
 	if n := p.l.LeftOut; n > 0 {
 		words := fmt.Sprintf("%d labels omitted for lack of room", n)

@@ -75,6 +75,7 @@ type plan struct {
 	barNames [][]string // possible texts on each bar
 	spans    []span     // state of each lane from event to event
 	paper    placer     // what is occupied on the page
+	remarks  []string   // if there are several: listed below, and numbered above
 	letters  bool       // whether arrows are labelled by letters
 	clocks   []*Clock   // clocks of the events, if they are shown
 }

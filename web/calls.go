@@ -18,6 +18,7 @@ import (
 // A server answers calls, within limits.
 type server struct {
 	calls      Caller
+	policy     string   // content security policy of the page
 	names      []string // names by which it may be addressed, besides those of this machine
 	maxBody    int64
 	callTime   time.Duration

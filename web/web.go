@@ -5,8 +5,10 @@ package web
 
 import (
 	"embed"
+	"fmt"
 	"io/fs"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -34,8 +36,29 @@ const (
 var pagePolicy string
 
 // policy lets the page use what it was served with, and nothing else. Only a server can
-// say who may frame the page, so that part is not in the file.
-var policy = strings.TrimSpace(pagePolicy) + "; frame-ancestors 'none'"
+// say which pages may frame it, so that part is not in the file.
+func policy(frames []string) string {
+	ancestors := "'none'"
+	if len(frames) > 0 {
+		ancestors = strings.Join(frames, " ")
+	}
+	return strings.TrimSpace(pagePolicy) + "; frame-ancestors " + ancestors
+}
+
+// Options say how the lab may be reached.
+type Options struct {
+	Names  []string // names by which it may be addressed, besides localhost and its IP address
+	Frames []string // origins whose pages may show it in a frame: see CheckOrigin
+}
+
+// CheckOrigin returns an error that says why a text is not the origin of a page.
+func CheckOrigin(origin string) error {
+	u, err := url.Parse(origin)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.Scheme+"://"+u.Host != origin || strings.ContainsAny(origin, " ;,*'") {
+		return fmt.Errorf("%q is not an origin: give a scheme and a host, such as https://example.com", origin)
+	}
+	return nil
+}
 
 // Handler serves the page and, below /api/, its calls: POST api/NAME is answered by lines
 // of JSON.
@@ -44,12 +67,12 @@ var policy = strings.TrimSpace(pagePolicy) + "; frame-ancestors 'none'"
 // they arrived or to one of the names given, and that come from no page but its own: a
 // malicious page that is open in a browser on this machine must not reach the lab.
 func Handler(caller Caller, names ...string) http.Handler {
-	return HandlerOf(Bundle, caller, names...)
+	return HandlerOf(Bundle, caller, Options{Names: names})
 }
 
-// HandlerOf is Handler with another bundle.
-func HandlerOf(bundle fs.FS, caller Caller, names ...string) http.Handler {
-	s := &server{calls: caller, names: names, maxBody: maxBody, callTime: callTime, streamTime: streamTime}
+// HandlerOf is Handler with another bundle, or with other options.
+func HandlerOf(bundle fs.FS, caller Caller, o Options) http.Handler {
+	s := &server{calls: caller, names: o.Names, policy: policy(o.Frames), maxBody: maxBody, callTime: callTime, streamTime: streamTime}
 	mux := http.NewServeMux()
 	mux.HandleFunc("/api/{name}", s.call)
 	mux.Handle("/", newFiles(bundle))

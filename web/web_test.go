@@ -131,7 +131,7 @@ func TestRefused(t *testing.T) {
 			if a.StatusCode != c.status || !strings.Contains(text, c.want) {
 				t.Errorf("%d %q, want %d and %q", a.StatusCode, text, c.status, c.want)
 			}
-			if a.Header.Get("Content-Security-Policy") != policy || a.Header.Get("X-Content-Type-Options") != "nosniff" || a.Header.Get("Referrer-Policy") != "no-referrer" {
+			if a.Header.Get("Content-Security-Policy") != policy(nil) || a.Header.Get("X-Content-Type-Options") != "nosniff" || a.Header.Get("Referrer-Policy") != "no-referrer" {
 				t.Errorf("headers %v", a.Header)
 			}
 			if c.status != 200 && strings.HasPrefix(c.path, "/api/") && !strings.HasPrefix(text, `{"error":{"line":0,"col":0,"text":"`) {
@@ -204,4 +204,26 @@ func BenchmarkWeight(b *testing.B) {
 		b.ReportMetric(float64(weight()), "bytes")
 	}
 	b.ReportMetric(0, "ns/op")
+}
+
+// Only the origins given may show the page in a frame.
+func TestFrames(t *testing.T) {
+	for _, c := range []struct {
+		frames []string
+		want   string
+	}{{nil, "frame-ancestors 'none'"}, {[]string{"https://a.example", "http://b.example:8080"}, "frame-ancestors https://a.example http://b.example:8080"}} {
+		w := httptest.NewRecorder()
+		HandlerOf(Bundle, nil, Options{Frames: c.frames}).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "http://localhost/", nil))
+		if got := w.Header().Get("Content-Security-Policy"); !strings.HasSuffix(got, c.want) {
+			t.Errorf("frames %v: policy %q, want %q at its end", c.frames, got, c.want)
+		}
+	}
+	for origin, good := range map[string]bool{
+		"https://a.example": true, "http://127.0.0.1:8080": true,
+		"": false, "a.example": false, "https://a.example/": false, "https://a.example/page": false, "https://a.example; script-src *": false, "*": false, "https://*.example": false, "file:///x": false, "https://a b": false,
+	} {
+		if err := CheckOrigin(origin); (err == nil) != good {
+			t.Errorf("origin %q: %v, want accepted %v", origin, err, good)
+		}
+	}
 }

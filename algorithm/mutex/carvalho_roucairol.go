@@ -25,7 +25,7 @@ func CarvalhoRoucairol() algorithm.Spec {
 		Spreads: true,
 		Kinds:   []string{"REQUEST", "OK"},
 		Rules:   croRules(),
-		Shape:   algorithm.Shape{Picture: algorithm.Mesh, Title: "a process keeps an OK until it is asked for it", Got: "have", Queue: "deferred", Answer: "OK"},
+		Shape:   algorithm.Shape{Picture: algorithm.Mesh, Title: "a process keeps an OK until it is asked for it", Got: "have", Queue: "deferred", Stamp: "asked", Answer: "OK"},
 		Theory: algorithm.Theory{
 			Messages: algorithm.Cost{Text: "0..2(N-1), 2(N-1) full", Any: upTo(2), Saturated: func(n int) algorithm.Range {
 				return algorithm.Range{Lo: float64(n - 1), Hi: 2 * float64(n-1)}

@@ -30,7 +30,7 @@ func Dijkstra(k int) algorithm.Spec {
 		Network: algorithm.Unordered,
 		Kinds:   []string{"FLAG"},
 		Rules:   dijRules(),
-		Shape:   algorithm.Shape{Picture: algorithm.Flags, Title: "a process may move if its flag differs from its left neighbour's", Number: "flag", Answer: "FLAG"},
+		Shape:   algorithm.Shape{Picture: algorithm.Flags, Title: "P1 may move if its flag equals its left neighbour's, any other process if it differs", Number: "flag", Token: "privilege", Answer: "FLAG"},
 		Theory: algorithm.Theory{
 			Messages:   algorithm.Cost{Text: "1 per move: 1 full, unbounded idle", Saturated: between(1, 1)},
 			Multicasts: algorithm.Cost{Text: "the same", Saturated: between(1, 1)},
@@ -154,6 +154,7 @@ func (s *dijkstra) Fields(c *algorithm.Coder) {
 	phase(c, &s.state)
 	c.Int("flag", &s.flag, s.values-1)
 	c.Int("left", &s.left, s.values-1)
+	c.Derived("privilege", s.privileged())
 	if s.privileged() {
 		c.Token()
 	}

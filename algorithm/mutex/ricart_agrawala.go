@@ -20,7 +20,7 @@ func RicartAgrawala() algorithm.Spec {
 		Network: algorithm.Unordered,
 		Kinds:   []string{"REQUEST", "OK"},
 		Rules:   raRules(),
-		Shape:   algorithm.Shape{Picture: algorithm.Mesh, Title: "a process enters when all others have sent OK", Awaited: []string{"missing"}, Queue: "deferred", Answer: "OK"},
+		Shape:   algorithm.Shape{Picture: algorithm.Mesh, Title: "a process enters when all others have sent OK", Awaited: []string{"missing"}, Queue: "deferred", Stamp: "asked", Answer: "OK"},
 		Theory: algorithm.Theory{
 			Messages: algorithm.Cost{Text: "2(N-1)", Any: others(2)},
 			Multicasts: algorithm.Cost{Text: "N, 1 at exit", Any: func(n int) algorithm.Range {

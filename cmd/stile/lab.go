@@ -29,6 +29,7 @@ type labFlags struct {
 	listen   string
 	open     bool
 	insecure bool
+	embed    []string
 }
 
 func newLab() *cobra.Command {
@@ -58,6 +59,7 @@ Only this machine can open the page, unless --insecure is given.`,
 	fs.Var(addressFlag(&f.listen), "listen", "`HOST:PORT` to listen on; port 0 is any free port")
 	fs.BoolVar(&f.open, "open", false, "open the page in the browser")
 	fs.BoolVar(&f.insecure, "insecure", false, "let other machines open the page, without TLS; anyone on the network can then make this machine compute")
+	fs.StringArrayVar(&f.embed, "embed", nil, "`ORIGIN` whose pages may show the lab in a frame, such as https://example.com; may be repeated")
 	return c
 }
 
@@ -78,6 +80,11 @@ func (f *labFlags) run(c *cobra.Command, args []string) error {
 	}
 	if err := f.allowed(); err != nil {
 		return err
+	}
+	for _, origin := range f.embed {
+		if err := web.CheckOrigin(origin); err != nil {
+			return fmt.Errorf("--embed %w", err)
+		}
 	}
 	return f.serve(c, lab)
 }
@@ -139,7 +146,7 @@ func (f *labFlags) serve(c *cobra.Command, lab web.Caller) error {
 		return fmt.Errorf("--listen %q: cannot listen: %w: give an address of this machine and another port", f.listen, listenReason(err))
 	}
 	server := &http.Server{
-		Handler:           web.Handler(lab, labHosts(f.insecure)...),
+		Handler:           web.HandlerOf(web.Bundle, lab, web.Options{Names: labHosts(f.insecure), Frames: f.embed}),
 		ReadHeaderTimeout: readTime, ReadTimeout: readTime, IdleTimeout: idleTime, WriteTimeout: writeTime, MaxHeaderBytes: 1 << 16,
 		BaseContext: func(net.Listener) context.Context { return ctx }, // so that checks end with the server
 	}

@@ -177,7 +177,7 @@ func (f *replayFlags) files(sc *scenario.Scenario, back **sim.Playback) ([]outpu
 		story = func(t *trace.Trace) string { return sim.Story((*back).Sites.Run.Layout, t) }
 	}
 	f.output.prints = story == nil && !f.json
-	files, err := f.output.files(lanes, story, func(algorithm.ID) (*trace.Trace, error) { return (*back).Trace(), nil })
+	files, err := f.output.files(lanes, story, func(algorithm.ID) (*trace.Trace, error) { return (*back).Captioned(), nil })
 	return append(files, pictureFile("graph", f.graph, func() string { return sim.Graph(&(*back).Sites.Run, (*back).Sites.Ledger, sc.Title) })...), err
 }
 

@@ -125,8 +125,8 @@ func galleryByMouse(v *visit) {
 	v.at("") // no file: the gallery is what is seen first
 	v.see("dialog.panel-gallery .exhibit.is-first")
 	v.says(".exhibit.is-first", "The bank that loses 10,000")
-	v.press("Raymond (a), frame by frame")
-	v.until(`!document.querySelector("dialog[open]") && document.title.includes("Raymond (a), frame by frame")`)
+	v.press("Raymond (a): 5, then 2")
+	v.until(`!document.querySelector("dialog[open]") && document.title.includes("Raymond (a): 5, then 2")`)
 }
 
 func galleryByKeyboard(v *visit) {

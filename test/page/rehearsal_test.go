@@ -73,7 +73,7 @@ func (r *rehearsal) Skip(args ...any) { r.Fatal(args...) }
 // labOf is a server of the page that a test is about.
 func labOf(t testing.TB, calls web.Caller) http.Handler {
 	if r, ok := t.(*rehearsal); ok {
-		return web.HandlerOf(r.bundle, calls)
+		return web.HandlerOf(r.bundle, calls, web.Options{})
 	}
 	return web.Handler(calls)
 }

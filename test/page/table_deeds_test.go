@@ -101,7 +101,7 @@ func processDeeds() []control {
 	menu := shows("[role=menu]", "P2: idle")
 	noMenu := not(there("[role=menu]"))
 	return []control{
-		{name: "whom a process needs", is: ".process", from: right, want: not(there(".answers line")),
+		{name: "whom a process needs", is: ".process", from: right, want: not(there(".answers .needs.minded")),
 			mouse: func(v *visit) { v.pointAt(".process[data-proc='2']", "") }, keys: []way{func(v *visit) { v.tabTo(".process[data-proc='2']", "") }}},
 		{name: "a process", is: ".process", from: right, mouse: clicks(".process[data-proc='1']"), want: menu,
 			keys: []way{typed("2"), tabbed(".process[data-proc='1']", "", kb.Enter), tabbed(".process[data-proc='1']", "", " ")}},

@@ -21,7 +21,9 @@ func brokenControls() []control {
 
 // wideControls are those of tables that do not fit.
 func wideControls() []control {
+	high := there(".plot-size") + ".clientHeight"
 	return []control{
+		{name: "all lanes", is: ".predict", called: "^(un)?fold", fresh: true, want: high + " > 1000"},
 		{name: "states to the right", is: ".states .scroll", fresh: true, want: there(".states .scroll") + ".scrollLeft > 30",
 			mouse: func(v *visit) { v.wheel(".states .scroll", 200, 0) }, keys: []way{tabbed(".states .scroll", "", right+right+right)}},
 		{name: "states below", is: ".states .scroll", fresh: true, want: there(".states .scroll") + ".scrollTop > 30",

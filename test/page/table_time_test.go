@@ -79,5 +79,36 @@ func timeControls() []control {
 			keys: []way{tabbed(".minimap", "", kb.End), tabbed(".minimap", "", kb.End+left+kb.Home+kb.End+left)}},
 		{name: "the plot", is: ".plot", want: there(".plot") + ".scrollLeft > 100",
 			mouse: func(v *visit) { v.wheel(".plot", 300, 0) }, keys: []way{tabbed(".plot", "", kb.End)}},
-	}, speed.options()...)
+	}, append(lectureControls(), speed.options()...)...)
+}
+
+// lectureControls are those of captions, presentations and the quiz, and of possible moves.
+func lectureControls() []control {
+	moves := clicks("[aria-label='what is listed'] button:last-child")
+	mode := func(want string) string { return `document.documentElement.dataset.mode == ` + quote(want) }
+	return []control{
+		{name: "next caption", is: "[aria-label='next caption']", want: shows(".caption small", "2 of 8"),
+			keys: []way{typed("s"), typed(kb.PageDown), tabbed("[aria-label='next caption']", "", kb.Enter)}},
+		{name: "the caption before", is: "[aria-label='caption before']", from: "ss", want: shows(".caption small", "2 of 8"),
+			keys: []way{typed("S"), typed(kb.PageUp), tabbed("[aria-label='caption before']", "", kb.Enter)}},
+		{name: "present", is: "[aria-label=present]", after: kb.Escape, want: mode("present"),
+			keys: []way{typed("p"), tabbed("[aria-label=present]", "", kb.Enter)}},
+		{name: "speaker notes", is: "[aria-label='next caption']", from: "p", after: kb.Escape, want: there(".notes li"),
+			mouse: func(v *visit) { v.key("w") }, keys: []way{typed("w")}},
+		{name: "predict", is: ".predict", called: "^predict", after: "q", want: there(".quiz"),
+			keys: []way{typed("q"), tabbed(".predict", "^predict", kb.Enter)}},
+		{name: "an answer", is: ".quiz button", called: "^P", from: "q", after: "q", want: shows(".quiz", "of 1 right"),
+			keys: []way{tabbed(".quiz button", "^P1", kb.Enter)}},
+		{name: "the end of a quiz", is: ".quiz button", called: "^End", from: "q", want: not(there(".quiz")),
+			keys: []way{typed("q"), tabbed(".quiz button", "^End", kb.Enter)}},
+		{name: "next moves", is: ".choice button", called: "^next moves", fresh: true, want: there(".moves li")},
+		{name: "this run", is: ".choice button", called: "^this run", fresh: true, lead: moves, want: there(".events .event")},
+		{name: "a move", is: ".moves li button", fresh: true, from: right, lead: moves, want: there(".editor-line.is-newest")},
+		{name: "back from a move", is: ".moves > button", fresh: true, from: right, want: and(there(".moves"), not(there(".editor-line.is-newest"))),
+			lead: func(v *visit) {
+				moves(v)
+				v.clickOn(".moves li button", "")
+				v.until(there(".editor-line.is-newest"))
+			}},
+	}
 }

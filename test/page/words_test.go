@@ -34,6 +34,13 @@ var inDocs = told{
 	"the scenario, and the command line for": {"export/Save Scenario", "export/Copy Command line"},
 	"Undo works on the text":                 {"editor/undo"},
 	"a branch is a copy of it":               {"editor/branch"},
+	"\"next moves\" lists everything":        {"time/next moves", "time/a move", "time/back from a move"},
+	"`s` goes to the next one":               {"time/next caption"},
+	"`p` presents":                           {"time/present", "time/speaker notes"},
+	"\"Predict\" (`q`) asks":                 {"time/predict", "time/an answer"},
+	"\"Page\" saves one HTML file":           {"export/Save Page"},
+	"\"Frame\" copies an `<iframe>`":         {"export/Copy Frame"},
+	"the picture of the group, as it is or":  {"export/Save Group", "export/Save animated Group"},
 	"`?` on the page lists the keys":         {"dialogs/help"},
 }
 
@@ -46,6 +53,8 @@ var inHelp = told{
 	"m": {"messages/a message"}, "i": {"time/past and future of an event"}, "c": {"time/how two events relate"},
 	"t": {"time/by event", "time/by time"}, "l": {"editor/the text", "editor/the text is left"},
 	"u or Ctrl Z": {"editor/undo"}, "r or Ctrl Y": {"editor/redo"},
+	"s": {"time/next caption"}, "S": {"time/the caption before"}, "Page down": {"time/next caption", "time/the caption before"},
+	"p": {"time/present"}, "w": {"time/speaker notes"}, "q": {"time/predict", "time/the end of a quiz"},
 	"g": {"dialogs/gallery"}, "n": {"dialogs/fresh"}, "k": {"dialogs/check"}, "o": {"dialogs/compare"}, "x": {"dialogs/export"}, "?": {"dialogs/help"},
 }
 

@@ -15,6 +15,14 @@ export interface Exhibit {
 	sentence: string; // what the title does not say; empty if there is nothing
 	text: string;
 	words: string; // terms of the glossary that it is about, in every language
+	outline?: Outline;
+}
+
+/** The processes and links of a group, for a thumbnail; places are from 0 to 1. */
+export interface Outline {
+	shape: string;
+	places: { x: number; y: number }[];
+	links: { from: number; to: number }[];
 }
 
 export interface Known {

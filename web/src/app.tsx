@@ -14,8 +14,9 @@ import { Measures } from "./measures";
 import { Menu } from "./menu";
 import { Messages } from "./messages";
 import { modal } from "./panel";
+import { embedded, present } from "./present";
 import { Scene } from "./scene";
-import { branchAt, branches, busy, closeBranch, dialog, doc, link, switchTo } from "./state";
+import { type Branch, branchAt, branches, busy, closeBranch, dialog, doc, link, switchTo } from "./state";
 import { States } from "./states";
 import { Tour } from "./tour";
 
@@ -32,14 +33,14 @@ export function App() {
 				<Events />
 			</main>
 			{!modal(dialog.value) && <Messages />}
-			<Menu />
-			<Gallery />
-			<Fresh />
-			<Check />
-			<Compare />
-			<Export />
+			{!embedded && <Menu />}
+			{!embedded && <Gallery />}
+			{!embedded && <Fresh />}
+			{!embedded && <Check />}
+			{!embedded && <Compare />}
+			{!embedded && <Export />}
 			<Help />
-			<Tour />
+			{!embedded && <Tour />}
 		</>
 	);
 }
@@ -66,6 +67,7 @@ function Header() {
 				<button type="button" onClick={() => (dialog.value = "compare")} title="compare algorithms (o)">Compare</button>
 				<button type="button" class="main" data-tour="check" disabled={moot.value !== ""} onClick={askCheck} title={moot.value || "check every interleaving of this setting (k)"}>Check every interleaving</button>
 				<button type="button" onClick={() => (dialog.value = "export")} title="an address, a picture, a file (x)">Share</button>
+				<button type="button" class="round" onClick={present} aria-label="present" title="present: the whole screen, with large type (p)"><svg width="14" height="14" viewBox="0 0 16 16" aria-hidden="true"><path d="M2 6V2h4M10 2h4v4M14 10v4h-4M6 14H2v-4" fill="none" stroke="currentColor" stroke-width="1.8" /></svg></button>
 				<button type="button" class="round" onClick={() => (dialog.value = "help")} aria-label="keys" title="keys (?)">?</button>
 			</nav>
 			<Branches />
@@ -73,13 +75,22 @@ function Header() {
 	);
 }
 
+/** treeOf returns branches with their depth: each after the one that it was made from. */
+function treeOf(all: Branch[]): { b: Branch; deep: number }[] {
+	const known = new Set(all.map((b) => b.id));
+	const below = (parent: number, deep: number): { b: Branch; deep: number }[] => all.filter((b) => b.parent === parent).flatMap((b) => [{ b, deep }, ...below(b.id, deep + 1)]);
+	return all.filter((b) => !known.has(b.parent)).flatMap((b) => [{ b, deep: b.id === 0 ? 0 : 1 }, ...below(b.id, b.id === 0 ? 1 : 2)]);
+}
+
 function Branches() {
-	if (branches.value.length < 2) return null;
+	const all = branches.value;
+	if (all.length < 2) return null;
 	return (
 		<div class="branches" role="group" aria-label="branches">
-			{branches.value.map((b, i) => (
-				<span key={i}>
-					<button type="button" aria-pressed={i === branchAt.value} onClick={() => switchTo(i)}>{b.name}</button>
+			{treeOf(all).map(({ b, deep }) => ({ b, deep, i: all.indexOf(b) })).map(({ b, deep, i }) => (
+				<span key={b.id}>
+					{deep > 0 && <i class="fork" aria-hidden="true">{"─".repeat(deep - 1)}└</i>}
+					<button type="button" aria-pressed={i === branchAt.value} title={deep > 0 ? `from ${all.find((p) => p.id === b.parent)?.name ?? "a closed branch"}` : undefined} onClick={() => switchTo(i)}>{b.name}</button>
 					{i > 0 && <button type="button" aria-label={`close ${b.name}`} title="Close this branch and discard its text" onClick={() => closeBranch(i)}>×</button>}
 				</span>
 			))}

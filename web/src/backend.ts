@@ -1,7 +1,8 @@
 // How the page calls the lab: one Backend, which is a server or, in the static build, a
-// worker. Both return the same lines.
+// worker. Both return the same lines. A page that is one file holds its only answers.
 
 import type { Fault } from "./document";
+import { Recorded } from "./recorded";
 import { Server } from "./server";
 import { Workers } from "./workers";
 
@@ -32,8 +33,9 @@ export function refused(answer: unknown): answer is Refusal {
 	return typeof answer === "object" && answer !== null && "error" in answer && Boolean(answer.error);
 }
 
-/** The backend that index.html names: <meta name="stile-backend" content="server"> or "worker". */
+/** The backend that index.html names: <meta name="stile-backend" content="server">, "worker" or "file". */
 export function backend(): Backend {
 	const meta = document.querySelector<HTMLMetaElement>('meta[name="stile-backend"]');
+	if (meta?.content === "file") return new Recorded();
 	return meta?.content === "worker" ? new Workers("worker.js") : new Server("api/");
 }

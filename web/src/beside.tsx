@@ -2,9 +2,10 @@
 // where nothing else is. If there is too little room they are shortened, and the full
 // text appears on hover.
 
+import { accountAt, money } from "./account";
 import { sitesOf } from "./deeds";
 import { type Box, type Line, Room, widthOf } from "./room";
-import { type Stage, between, cellOf, field, hasHalo, haloOf, hasToken, named, voteRoom } from "./stage";
+import { type Stage, between, cellOf, field, hasHalo, haloOf, hasToken, named, stampOf, voteRoom } from "./stage";
 
 /** Words next to a process. */
 export interface Words {
@@ -47,10 +48,15 @@ function arrange(stage: Stage, room: Room, level: number): { words: Words[]; fre
 }
 
 /** saidOf returns what is shown next to a process, shorter at each level. */
-function saidOf({ d, frame, radius, room, spots }: Stage, lane: number, level: number): { text: string; whole: string }[] {
+function saidOf(stage: Stage, lane: number, level: number): { text: string; whole: string }[] {
+	const { d, frame, radius, room, spots } = stage;
 	const names = d.scene;
 	const all: { text: string; whole: string }[] = [];
 	if (!spots[lane] || radius < 8) return all;
+	const stamp = stampOf(stage, lane); // it decides, so it is never shortened
+	if (stamp) all.push({ text: stamp, whole: stamp });
+	const read = accountAt(d, frame.at)?.read[accountAt(d, frame.at)!.reads.indexOf(lane)];
+	if (read !== undefined) all.push({ text: `read ${money(read)}`, whole: `read the balance ${money(read)}` });
 	if (d.kind === "sections") {
 		const whole = names.groups.filter((g) => g.members.includes(lane)).map((g) => g.name).join(", ");
 		if (whole) all.push({ text: short(whole, longest[level]!), whole });
@@ -157,18 +163,18 @@ export function linesOf({ d, frame, spots, radius }: Stage): Line[] {
 export function Beside({ stage, words }: { stage: Stage; words: Words[] }) {
 	return (
 		<g class="badges">
-			{stage.spots.map((_, lane) => lane >= sitesOf(stage.d) && hasToken(stage, lane) && <Token key={lane} {...tokenAt(stage, lane)} />)}
+			{stage.spots.map((_, lane) => lane >= sitesOf(stage.d) && hasToken(stage, lane) && <Token key={lane} {...tokenAt(stage, lane)} privilege={stage.d.scene.shape === "flags"} />)}
 			{words.map((w, i) => <Pill key={`${w.lane} ${i}`} words={w} name={stage.d.names[w.lane] ?? ""} />)}
 		</g>
 	);
 }
 
-function Token({ x, y }: { x: number; y: number }) {
+function Token({ x, y, privilege }: { x: number; y: number; privilege: boolean }) {
 	return (
 		<g class="token" transform={`translate(${x} ${y})`}>
-			<title>the token</title>
+			<title>{privilege ? "a privilege: it may move, or enter" : "the token"}</title>
 			<circle r={tokenSize} />
-			<text dy="0.35em">T</text>
+			<text dy="0.35em">{privilege ? "P" : "T"}</text>
 		</g>
 	);
 }

@@ -26,12 +26,14 @@ function split(line: string): [code: string, comment: string] {
 function words(code: string): Piece[] {
 	const title = /^(\s*)(title)(\s+.*)$/.exec(code);
 	if (title) return [{ look: "", text: title[1]! }, { look: "word", text: title[2]! }, { look: "title", text: title[3]! }];
+	const say = /^(.*?\bsay)(\s+".*)$/.exec(code);
+	if (say) return [...words(say[1]!), { look: "title", text: say[2]! }];
 	let before = "";
 	let subject = true; // so far only words that say when or which process
 	return (code.match(/\s+|[^\s,;:|]+|[,;:|]/g) ?? []).map((text) => {
 		if (/^\s/.test(text)) return { look: "" as const, text };
 		const look = lookOf(text, before, subject);
-		if (look !== "proc" && look !== "time" && text !== "at" && text !== "expect") subject = false;
+		if (look !== "proc" && look !== "time" && text !== "at" && text !== "when" && text !== "enters" && text !== "expect") subject = false;
 		before = text;
 		return { look, text };
 	});

@@ -5,7 +5,7 @@ import { computed, signal } from "@preact/signals";
 import { refused } from "./backend";
 import { Lost } from "./link";
 import { Panel, close } from "./panel";
-import { edit, lab } from "./state";
+import { open, lab } from "./state";
 
 /** A range, as in algorithm.Range. */
 interface Range {
@@ -202,7 +202,7 @@ function One({ cell, best }: { cell: Cell | undefined; best: boolean }) {
 			aria-label={`${cell.algorithm}, ${cell.nodes} processes, rest ${cell.think}, hold ${cell.hold}: measured ${measured}${best ? ", the best" : ""}, theory ${theory || "has no value"}. Open in the lab`}
 			onClick={() => {
 				close();
-				void edit(cell.text, { cursor: 0 });
+				void open(cell.text);
 			}}
 		>
 			<strong>{measured}{best && " ★"}</strong>

@@ -197,6 +197,32 @@ function cut(d: Doc, part: number[], label: string, key: string): Item {
 	return { label, key, run: () => void act({ verb: "partition", parts: [part, others] }).then((done) => done && (group.value = [])) };
 }
 
+/**
+ * movesOf returns everything that can happen next by itself or by a request, without faults:
+ * requests and exits, timers, and messages that can arrive.
+ */
+export function movesOf(d: Doc): Item[] {
+	if (d.kind === "graph") return [];
+	const { status } = frameAt(d, cursor.value);
+	const moves: Item[] = [];
+	for (const [proc, is] of status.entries()) {
+		if (is === "crashed" || is === "paused") continue;
+		const site = proc < sitesOf(d);
+		const own = site ? [] : d.kind === "transactions" ? transactionWishes(d, proc, is).filter((item) => !item.stays) : wishes(d, proc, is);
+		moves.push(...[...own, ...alarms(d, proc)].map((item) => ({ ...item, label: `${d.names[proc]} ${item.label}` })));
+	}
+	const ahead = new Set<string>(); // links on which an earlier message is in flight
+	for (const m of underWay(d, cursor.value)) {
+		const link = `${m.from} ${m.to}`;
+		const blocked = d.network === "fifo" && ahead.has(link);
+		ahead.add(link);
+		if (blocked || !reaches(d, m)) continue;
+		const label = `${m.name}${m.fields.length > 0 ? ` (${m.fields.map((f) => f.join(" ")).join(", ")})` : ""} from ${d.names[m.from]} arrives at ${d.names[m.to]}`;
+		moves.push({ label, run: () => void act({ verb: "deliver", msg: m.msg }) });
+	}
+	return moves;
+}
+
 /** forMessage returns what can be done to a message. */
 export function forMessage(d: Doc, msg: number): { title: string; items: Item[] } {
 	const m = storyOf(d).messages.get(msg);

@@ -4,18 +4,21 @@
 import { computed, effect, signal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { Badges } from "./badges";
+import { Captions } from "./caption";
 import { Card } from "./card";
 import { relationsTo } from "./causality";
 import type { Doc } from "./document";
+import { folded } from "./fold";
 import { hitArrow, hitDot } from "./hit";
 import { Legend } from "./legend";
 import { useSize } from "./look";
 import { openMenu } from "./menu";
 import { Minimap } from "./minimap";
-import { aboveOf, belowOf, heightOf, tall } from "./place";
+import { aboveOf, belowOf, heightOf, rowOf, tall } from "./place";
 import { Plotted, dotAt, thingsIn, withDot } from "./plot";
+import { quiz } from "./quiz";
 import type { Spot } from "./stage";
-import { cursor, doc, fault, hover, laid, picked, seek, space, spacing } from "./state";
+import { cursor, doc, fault, hover, laid, picked, mode, quizzing, seek, space, spacing } from "./state";
 import { stretched } from "./stretch";
 import { clockOf, cursorAt, numberOf, placeOf, timeAt } from "./story";
 import { Whole } from "./whole";
@@ -24,22 +27,25 @@ import { Words, wordsIn } from "./words";
 /** The visible part of the plot, in its own pixels, and its magnification. */
 export const view = signal({ left: 0, top: 0, width: 800, height: 400 });
 
+/** Whether all lanes have the same room, even those of processes that only answer. */
+const unfolded = signal(false);
+
 /** zoom magnifies a small group. */
 export const zoom = computed(() => {
 	const d = doc.value;
-	return d?.layout ? Math.max(1, Math.min(1.2, view.value.height / tall(d.layout))) : 1;
+	return d?.layout ? Math.max(1, Math.min(mode.value === "" ? 1.2 : 1.7, view.value.height / tall(d.layout))) : 1;
 });
 
 /** The document with its diagram stretched to fill its panel, if it is small. */
 const fitted = computed(() => {
-	const d = doc.value;
+	const d = doc.value && (unfolded.value ? doc.value : folded(doc.value));
 	if (!d?.layout) return d; // a graph, which does not run
 	const { page } = d.layout;
 	const { width, height } = view.value;
 	const bound = (by: number, most: number) => Math.max(1, Math.min(most, Math.floor(by * 50) / 50));
 	// Lanes may move a little closer if all of them are then visible.
-	const closer = (by: number) => (by >= 0.9 && by < 1 ? Math.floor(by * 50) / 50 : bound(by, 2.2));
-	const lanes = Math.max(1, d.layout.lanes.length - 1) * page.pitch;
+	const closer = (by: number) => (by >= 0.9 && by < 1 ? Math.floor(by * 50) / 50 : bound(by, 3.4));
+	const lanes = Math.max(1, rowOf(d.layout, d.layout.lanes.length - 1)) * page.pitch;
 	return stretched(d, bound((width / zoom.value - page.left - 4) / page.plot, 2.6), closer((height / zoom.value - aboveOf(d.layout) - belowOf(d.layout) - 6) / lanes));
 });
 
@@ -86,7 +92,10 @@ export function Diagram() {
 					<button type="button" aria-pressed={!byEvent} onClick={() => space("time")} title="space events by their times (t)">by time</button>
 					<button type="button" aria-pressed={byEvent} onClick={() => space("event")} title="space all steps evenly (t)">by event</button>
 				</span>}
+				{doc.value?.layout && folded(doc.value) !== doc.value && <button type="button" class="link predict" onClick={() => (unfolded.value = !unfolded.value)} title="processes that only answer lie close together">{unfolded.value ? "fold" : "unfold"}</button>}
+				{d && d.layout && !quizzing.value && (d.kind === "lock" || d.algorithm.calls) && <button type="button" class="link predict" onClick={quiz} title="quiz: which process enters next? (q)">predict</button>}
 			</h2>
+			{d && <Captions d={d} />}
 			{d?.layout && d.events.length > 0 ? <Plot d={d} /> : <Still d={d} />}
 			<Badges />
 			{d?.layout && <Legend d={d} />}
@@ -177,7 +186,7 @@ function WordsAbove({ d, z, high }: { d: Doc; z: number; high: number }) {
 	const { x1, x2 } = part.value;
 	const wide = Math.max(1, Math.min(x2, d.layout.page.plot) - x1);
 	return (
-		<svg class={`plot-words${relations.value ? " focused" : ""}`} style={{ left: `${(d.layout.page.left + x1) * z}px`, width: `${wide * z}px`, height: `${high}px` }} viewBox={`${x1} 0 ${wide} ${high / z}`} aria-hidden="true">
+		<svg class={`plot-words${relations.value ? " focused" : ""}${quizzing.value ? " quizzing" : ""}`} style={{ left: `${(d.layout.page.left + x1) * z}px`, width: `${wide * z}px`, height: `${high}px` }} viewBox={`${x1} 0 ${wide} ${high / z}`} aria-hidden="true">
 			<Words d={d} things={words.value} relations={relations.value} now={nowAt(d)} edge={view.value.left / z + 2} end={(view.value.left + view.value.width) / z - d.layout.page.left + 1} />
 		</svg>
 	);
@@ -224,7 +233,7 @@ function Now({ d, z }: { d: Doc; z: number }) {
 	const half = halfOf(time);
 	return (
 		<div class="now" aria-hidden="true">
-			{at < d.events.length && <div class="veil" style={{ left: `${from}px`, width: `${Math.max(0, to - from)}px`, height: `${bottom}px` }} />}
+			{at < d.events.length && <div class={quizzing.value ? "veil opaque" : "veil"} style={{ left: `${from}px`, width: `${Math.max(0, to - from)}px`, height: `${bottom}px` }} />}
 			<div class="now-line" style={{ left: `${x}px`, height: `${bottom + 16}px` }}>
 				<span class={x > end - half ? "late" : early.value ? "early" : ""}>now {time}</span>
 			</div>

@@ -32,6 +32,8 @@ export interface Doc {
 	svg?: string; // picture of a graph of resources
 	end: unknown; // output of 'stile replay --json'
 	cut?: Cut;
+	captions?: Caption[]; // text for the audience, in the order of the run
+	accounts?: Account[]; // the shared account, if processes deposit something; the first is at cursor 0
 	early?: string; // when and why the run ended, if before the time that the text gives it
 }
 
@@ -116,6 +118,8 @@ export interface Scene {
 	got?: string; // processes whose answers it has
 	votes?: string; // candidates it has voted for
 	number?: string; // ticket, flag, or round
+	stamp?: string; // time of its own request
+	stamps?: string; // times of all requests, by process; 0 is none
 	members?: string; // participants, if they change
 	fresh?: string; // if yes, it is new and does not take part in anything yet
 }
@@ -175,6 +179,20 @@ export interface Expect {
 	ok: boolean;
 	want: string;
 	got: string; // actual outcome, if it differs
+}
+
+export interface Account {
+	event: number;
+	balance: number;
+	lost: number; // deposits that another process has overwritten
+	reads: number[]; // processes inside,
+	read: number[]; // and the balance that each of them read
+}
+
+export interface Caption {
+	event: number; // the cursor
+	text: string;
+	line: number; // 0 if it has none
 }
 
 export interface Cut {

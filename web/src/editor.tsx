@@ -81,6 +81,15 @@ const expects = computed(() => {
 	}
 	return by;
 });
+/**
+ * What a prepared text expects may differ once the text is changed: that is no error, as long
+ * as the expectation is one of the prepared text.
+ */
+export const quiet = computed(() => {
+	const was = new Set(state.prepared.value.split("\n").filter((l) => l.startsWith("expect")));
+	const changed = state.prepared.value !== "" && state.text.value !== state.prepared.value;
+	return (line: number) => changed && was.has(lines.value[line - 1] ?? "");
+});
 const unmet = computed(() => own.value?.expects.filter((e) => !e.ok) ?? []);
 
 /** goTo moves the cursor after the first step caused by a line. */
@@ -275,7 +284,7 @@ function Line({ n, text }: { n: number; text: string }) {
 		<div class={`editor-line ${looks.filter(Boolean).join(" ")}`} style={{ "--row": n - 1 }}>
 			{pieces(text).map(({ look, text }, i) => (look ? <span key={i} class={`ink-${look}`}>{text}</span> : text))}
 			{fault && fault.col > 0 && <i class="editor-wave" style={{ "--col": fault.col - 1, "--wide": wide(text, fault.col) }} />}
-			{found && <b class={found.ok ? "is-met" : "is-unmet"}>{found.ok ? " ✓" : ` ✗ ${found.text}`}</b>}
+			{found && <b class={found.ok ? "is-met" : quiet.value(n) ? "differs" : "is-unmet"}>{found.ok ? " ✓" : `${quiet.value(n) ? " ≠" : " ✗"} ${found.text}`}</b>}
 			{n === state.newest.value && <em> just clicked</em>}
 		</div>
 	);
@@ -314,18 +323,18 @@ function Findings({ area }: { area: { current: HTMLTextAreaElement | null } }) {
 			{unmet.value.length > 0 && (
 				<ul class="editor-unmet" aria-label="Expectations that are not met">
 					{unmet.value.slice(0, 3).map((e, i) => (
-						<li key={i} class="finding is-unmet">
+						<li key={i} class={quiet.value(e.line) ? "finding differs" : "finding is-unmet"}>
 							{e.line > 0 && (
 								<button type="button" onClick={() => show(e.line, 0)}>
 									Line {e.line}
 								</button>
 							)}
 							<p>
-								{e.line === 0 && "expected "}{e.want}{e.got ? `, but ${e.got}` : ": not met"}
+								{quiet.value(e.line) ? "Differs from the prepared run: " : e.line === 0 && "expected "}{e.want}{e.got ? `, but ${e.got}` : ": not met"}
 							</p>
 						</li>
 					))}
-					{unmet.value.length > 3 && <li class="finding is-unmet">and {unmet.value.length - 3} more, marked ✗</li>}
+					{unmet.value.length > 3 && <li class={unmet.value.every((e) => quiet.value(e.line)) ? "finding differs" : "finding is-unmet"}>and {unmet.value.length - 3} more, marked ✗</li>}
 				</ul>
 			)}
 			{byHand.value !== "" && (

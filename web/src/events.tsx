@@ -1,22 +1,33 @@
 // The list of events: the run in words, which is also what a screen reader gets. Only the
 // visible rows exist.
 
-import { effect } from "@preact/signals";
+import { effect, signal } from "@preact/signals";
 import { useLayoutEffect, useMemo } from "preact/hooks";
 import type { Doc } from "./document";
 import { reasons } from "./rules";
+import { Moves } from "./moves";
+import { embedded } from "./present";
 import { Scroll, useRows } from "./scroll";
 import { cursor, doc, hover, playing, seek, speed, step } from "./state";
 import { clockOf, numberOf, stepBefore } from "./story";
 
 const row = 24; // pixels
 
+/** Whether what can happen next is shown instead of what happens. */
+const ahead = signal(false);
+
 export function Events() {
 	const d = doc.value;
 	return (
 		<section class="events" aria-label="events">
-			<h2>Events</h2>
-			{d && <List d={d} />}
+			<h2>
+				Events
+				{d && d.kind !== "graph" && !embedded && <span class="choice" role="group" aria-label="what is listed">
+					<button type="button" aria-pressed={!ahead.value} onClick={() => (ahead.value = false)} title="what happens in this run">this run</button>
+					<button type="button" aria-pressed={ahead.value} onClick={() => (ahead.value = true)} title="what can happen next, to walk through the states">next moves</button>
+				</span>}
+			</h2>
+			{d && (ahead.value && d.kind !== "graph" ? <Moves d={d} /> : <List d={d} />)}
 			<Said />
 		</section>
 	);

@@ -3,9 +3,12 @@
 import type { Exported } from "./answers";
 import { type Refusal, refused } from "./backend";
 import { copy, copyCommand, save } from "./copy";
+import type { Doc } from "./document";
 import { Panel } from "./panel";
-import { share } from "./share";
-import { fault, lab, notice, text } from "./state";
+import { groupMovie, groupPicture } from "./picture";
+import { type Recording, recordingId } from "./recorded";
+import { addressOf, share } from "./share";
+import { cursor, doc, fault, lab, notice, text } from "./state";
 
 interface Way {
 	name: string;
@@ -63,6 +66,64 @@ async function take(way: Way): Promise<void> {
 	else await way.then(answer);
 }
 
+/** fileName returns a name for a file of the current run. */
+async function fileName(end: string): Promise<string> {
+	const answer = await lab.call<Exported>("export", { text: text.value, as: "scenario" });
+	return `${refused(answer) ? "scenario" : answer.file.replace(/\.stile$/, "")}${end}`;
+}
+
+/** savePicture saves the picture of the group, perhaps animated. */
+async function savePicture(animated: boolean): Promise<void> {
+	const data = animated ? await groupMovie() : groupPicture();
+	if (data === "") notice.value = animated ? "The animation cannot be made: it needs a run of at most 200 steps. Add a line such as until 50." : "There is no picture yet: correct the text first.";
+	else keep({ file: await fileName(animated ? "-animated.svg" : "-group.svg"), media: "image/svg+xml", data });
+}
+
+/** savePage saves one HTML file with the run and everything that shows it. */
+async function savePage(): Promise<void> {
+	const run = async (spacing: string) => lab.call<Doc>("run", { text: text.value, spacing });
+	const [time, event] = [await run("time"), await run("event")];
+	if (refused(time) || refused(event)) {
+		notice.value = "The page cannot be made: the text has an error.";
+		return;
+	}
+	try {
+		const [script, style] = await Promise.all(["app.js", "app.css"].map(async (name) => (await fetch(name)).text()));
+		const recording: Recording = { text: text.value, time, event };
+		const data = JSON.stringify(recording).replaceAll("<", "\\u003c");
+		const title = (doc.value?.title ?? "stile lab").replace(/[&<]/g, (c) => (c === "&" ? "&amp;" : "&lt;"));
+		keep({
+			file: await fileName(".html"), media: "text/html",
+			data: `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="stile-backend" content="file">
+<title>${title}</title>
+<style>${style!.replaceAll("</style", "<\\/style")}</style>
+</head>
+<body>
+<div id="app"></div>
+<script type="application/json" id="${recordingId}">${data}</script>
+<script type="module">${script!.replaceAll("</script", "<\\/script")}</script>
+</body>
+</html>
+`,
+		});
+	} catch {
+		notice.value = "The page cannot be made: its script cannot be fetched. Is the lab still running?";
+	}
+}
+
+/** copyFrame copies the element that shows this run in another page. */
+async function copyFrame(): Promise<void> {
+	const url = await addressOf({ text: text.value, cursor: cursor.value });
+	url.searchParams.set("embed", "");
+	await copy(`<iframe src="${url.href.replaceAll("&", "&amp;")}" width="900" height="500" title="${(doc.value?.title ?? "").replaceAll("&", "&amp;").replaceAll('"', "&quot;")}"></iframe>`, "The frame");
+}
+
 /**
  * saveText saves the scenario, even with an error in it, under the name that the command
  * line uses.
@@ -85,6 +146,16 @@ export function Export() {
 						<button type="button" aria-label={`${way.verb} ${way.name}`} onClick={() => void take(way)}>{way.verb}</button>
 					</Row>
 				))}
+				<Row name="Group" about="The picture of the group as it is now, or animated: the whole run, step by step.">
+					<button type="button" aria-label="Save Group" onClick={() => void savePicture(false)}>Save</button>
+					<button type="button" aria-label="Save animated Group" onClick={() => void savePicture(true)}>Animated</button>
+				</Row>
+				<Row name="Page" about="One HTML file that plays this run anywhere, without a server: for a slide or a blog.">
+					<button type="button" aria-label="Save Page" onClick={() => void savePage()}>Save</button>
+				</Row>
+				<Row name="Frame" about="An element for your own page that shows this run. 'stile lab --embed ORIGIN' allows it.">
+					<button type="button" aria-label="Copy Frame" onClick={() => void copyFrame()}>Copy</button>
+				</Row>
 				<Row name="Scenario" about="The text itself, as a file: open it with stile lab, run it with stile replay.">
 					<button type="button" aria-label="Copy Scenario" onClick={() => void copy(text.value, "The scenario")}>Copy</button>
 					<button type="button" aria-label="Save Scenario" onClick={() => void saveText()}>Save</button>

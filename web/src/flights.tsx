@@ -7,6 +7,7 @@ import type { Doc } from "./document";
 import { calm, kindStyle } from "./look";
 import { menu, openAt, openMenu } from "./menu";
 import type { Room, Round } from "./room";
+import { along, bendOf } from "./routes";
 import type { Spot, Stage } from "./stage";
 import { type Message, stepBefore, storyOf, timeAt, underWay } from "./story";
 
@@ -117,16 +118,15 @@ type Way = (t: number, off?: number) => Spot;
  * wayOf leads from the sender to the receiver, a little to the right, so that messages
  * that meet do not hide each other. In a grid it leads between the rows and columns.
  */
-function wayOf({ d, spots, radius }: Stage, m: Message): Way | undefined {
+function wayOf(stage: Stage, m: Message): Way | undefined {
+	const { d, spots, radius } = stage;
 	const [a, b] = [spots[m.from], spots[m.to]];
 	if (!a || !b) return undefined;
 	const long = Math.hypot(b.x - a.x, b.y - a.y) || 1;
 	const grid = d.scene.shape === "grid" && long > 4.5 * radius;
 	const side = grid ? radius * 1.75 : Math.min(8, radius * 0.5);
-	return (t, off = 0) => {
-		const by = off + side * (grid ? Math.min(1, 5 * t, 5 * (1 - t)) : 1);
-		return { x: a.x + (b.x - a.x) * t - ((b.y - a.y) / long) * by, y: a.y + (b.y - a.y) * t + ((b.x - a.x) / long) * by };
-	};
+	const bend = grid ? 0 : bendOf(stage, m.from, m.to);
+	return (t, off = 0) => along(a, b, bend, t, off + side * (grid ? Math.min(1, 5 * t, 5 * (1 - t)) : 1));
 }
 
 /** kept keeps a letter fully visible. */

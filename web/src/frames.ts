@@ -13,6 +13,7 @@ export interface Frame {
 interface Kept {
 	frame: Frame;
 	next: number; // first delta that is not in it
+	shown: Frame; // what is shown of it
 }
 
 const kept = new WeakMap<Doc, Kept>();
@@ -20,7 +21,7 @@ const kept = new WeakMap<Doc, Kept>();
 /** frameAt returns the state after that many events. */
 export function frameAt(doc: Doc, cursor: number): Frame {
 	const last = kept.get(doc);
-	if (last?.frame.at === cursor) return last.frame;
+	if (last?.frame.at === cursor) return last.shown;
 	const key = keyBefore(doc, cursor);
 	// It is usually not far from where it was last looked at.
 	const from = last && last.frame.at < cursor && last.frame.at >= key.event ? last : { frame: { ...key, at: key.event }, next: after(doc.deltas, key.event) };
@@ -28,8 +29,22 @@ export function frameAt(doc: Doc, cursor: number): Frame {
 	const frame = { at: cursor, states: [...states], status: [...status], waits: [...waits] };
 	let next = from.next;
 	for (; next < doc.deltas.length && doc.deltas[next]!.event <= cursor; next++) apply(frame, doc.deltas[next]!);
-	kept.set(doc, { frame, next });
-	return frame;
+	const shown = midStep(doc, cursor) ? unexplained(frame) : frame;
+	kept.set(doc, { frame, next, shown });
+	return shown;
+}
+
+/**
+ * midStep returns whether a cursor is between two events of one step. States are those after
+ * the step there, and some of its messages are not sent yet.
+ */
+export function midStep(doc: Doc, cursor: number): boolean {
+	return cursor > 0 && doc.events[cursor]?.part === true;
+}
+
+/** unexplained leaves out why lanes wait: the reasons are those before the step. */
+function unexplained(frame: Frame): Frame {
+	return { ...frame, waits: frame.waits.map((why, i) => (why || frame.status[i] === "waiting" ? "waits" : "")) };
 }
 
 /**

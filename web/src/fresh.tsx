@@ -5,7 +5,7 @@ import { useEffect, useId, useRef } from "preact/hooks";
 import { type Known, known } from "./answers";
 import { refused } from "./backend";
 import { Panel, Trouble, close } from "./panel";
-import { edit, lab } from "./state";
+import { open, lab } from "./state";
 
 const name = signal("ricart-agrawala");
 const nothing = "nothing";
@@ -73,7 +73,7 @@ async function write(): Promise<void> {
 		return;
 	}
 	close();
-	await edit(answer.text, { cursor: 0 });
+	await open(answer.text);
 }
 
 export function Fresh() {

@@ -6,7 +6,8 @@ import { useEffect } from "preact/hooks";
 import { type Exhibit, shelf } from "./answers";
 import { refused } from "./backend";
 import { Panel, Trouble, close } from "./panel";
-import { dialog, edit } from "./state";
+import { dialog, open as openText } from "./state";
+import { Thumbnail } from "./thumbnail";
 import { startTour, toured } from "./tour";
 
 const wanted = signal("");
@@ -29,7 +30,7 @@ const found = computed(() => {
 /** open shows an exhibit from its beginning. */
 function open(it: Exhibit): void {
 	close();
-	void edit(it.text, { cursor: 0 });
+	void openText(it.text);
 }
 
 export function Gallery() {
@@ -77,6 +78,7 @@ function Shelves() {
 						{group.items.map((it, j) => (
 							<li key={it.file}>
 								<button type="button" class={i === 0 && j === 0 && wanted.value === "" ? "exhibit is-first" : "exhibit"} onClick={() => open(it)}>
+									<Thumbnail of={it.outline} />
 									<strong>{it.title}</strong>
 									<span>{it.sentence}</span>
 									<code>{it.file}</code>

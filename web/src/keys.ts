@@ -1,11 +1,14 @@
 // The page by keyboard. The help shows what is listed here.
 
+import { toCaption } from "./caption";
 import { askCheck } from "./check";
 import { backward, faster, forward, play } from "./controls";
 import { pick } from "./diagram";
 import { openAt } from "./menu";
 import { modal } from "./panel";
-import { cursor, dialog, doc, hover, jump, picked, playing, redo, seek, space, spacing, total, undo } from "./state";
+import { embedded, leave, notes, present, turn } from "./present";
+import { quiz } from "./quiz";
+import { cursor, dialog, doc, hover, jump, mode, picked, playing, redo, seek, space, spacing, total, undo } from "./state";
 
 interface Key {
 	keys: string[]; // as in KeyboardEvent.key; prefixed with Shift+ or Ctrl+
@@ -35,6 +38,12 @@ export const all: Key[] = [
 	{ keys: ["End"], shown: "End", does: "to the end", run: () => seek(total.value) },
 	{ keys: ["e"], shown: "e", does: "to the next entry", run: () => jump("entry") },
 	{ keys: ["v"], shown: "v", does: "to the next violation", run: () => jump("violation") },
+	{ keys: ["s"], shown: "s", does: "to the next caption", run: () => toCaption(1) },
+	{ keys: ["S"], shown: "S", does: "to the caption before", run: () => toCaption(-1) },
+	{ keys: ["p"], shown: "p", does: "present: the whole screen, with large type; Escape ends it", run: present },
+	{ keys: ["PageDown", "PageUp"], shown: "Page down", does: "to the next caption or, without captions, step; Page up goes back", run: (key) => turn(key === "PageDown" ? 1 : -1) },
+	{ keys: ["w"], shown: "w", does: "in a presentation: show the speaker notes", run: notes },
+	{ keys: ["q"], shown: "q", does: "quiz: predict which process enters next", run: quiz },
 	{ keys: ["+", "="], shown: "+", does: "faster", run: () => faster(1) },
 	{ keys: ["-"], shown: "-", does: "slower", run: () => faster(-1) },
 	{ keys: ["1", "2", "3", "4", "5", "6", "7", "8", "9"], shown: "1 … 9", does: "the menu of a process: ask, leave, crash and so on", run: openProcess },
@@ -54,6 +63,8 @@ export const all: Key[] = [
 	{ keys: ["?"], shown: "?", does: "this help", run: () => (dialog.value = "help") },
 ];
 
+const inFrame = /^(Arrow|Page|Home$|End$|[ evsSitq+=-]$)/; // keys of an embedded page
+
 /** typing returns whether keys belong to an element that text is typed into. */
 function typing(target: EventTarget | null): boolean {
 	return target instanceof HTMLElement && /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName);
@@ -67,9 +78,12 @@ export function listen(): void {
 			return;
 		}
 		if (modal(dialog.value) || e.altKey) return;
+		if (embedded && !inFrame.test(e.key)) return;
+		if (mode.value === "" && e.key.startsWith("Page") && e.target instanceof Element && e.target.closest(".scroll, .plot, .moves")) return; // it scrolls
 		// Space on a button is a click.
 		if (e.key === " " && e.target instanceof HTMLButtonElement) return;
 		if (e.key === "Escape") {
+			if (mode.value !== "") leave();
 			hover.value = -1;
 			picked.value = [];
 			playing.value = false;

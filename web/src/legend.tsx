@@ -21,6 +21,12 @@ export function Legend({ d }: { d: Doc }) {
 						{s.text}
 					</li>
 				))}
+				{d.scene.shape !== "tree" && (d.scene.awaited || d.scene.got || d.scene.token || d.scene.shape === "star") && (
+					<li>
+						<svg width="38" height="18" viewBox="-1 -9 38 18" aria-hidden="true"><path class="needs" d="M2 0H29" /><circle class="need-end" cx="32" cy="0" r="2.6" /></svg>
+						needs (in the group)
+					</li>
+				)}
 			</ul>
 		</div>
 	);

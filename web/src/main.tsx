@@ -8,6 +8,7 @@ import "./editor.css";
 import "./app.css";
 import "./diagram.css";
 import "./panels.css";
+import "./present.css";
 import { listen } from "./keys";
 import { begin } from "./share";
 import { doc } from "./state";

@@ -50,12 +50,22 @@ export function besideUpright(l: Layout, label: Label): Label {
 
 /** heightOf returns a height in the plot. */
 export function heightOf(l: Layout, p: { lane: number; dy?: number }): number {
-	return aboveOf(l) + p.lane * l.page.pitch + (p.dy ?? 0);
+	return aboveOf(l) + rowOf(l, p.lane) * l.page.pitch + (p.dy ?? 0);
 }
 
 /** tall returns the height of the plot. */
 export function tall(l: Layout): number {
-	return aboveOf(l) + Math.max(0, l.lanes.length - 1) * l.page.pitch + belowOf(l);
+	return aboveOf(l) + rowOf(l, Math.max(0, l.lanes.length - 1)) * l.page.pitch + belowOf(l);
+}
+
+/** A layout in which lanes that do little are folded. */
+export interface Folded extends Layout {
+	rows: number[]; // row of each lane
+}
+
+/** rowOf returns the row of a lane, which is part of one if lanes are folded. */
+export function rowOf(l: Layout | Folded, lane: number): number {
+	return "rows" in l ? l.rows[lane] ?? 0 : lane;
 }
 
 /**

@@ -5,7 +5,7 @@ import { Arrows } from "./arrows";
 import { type Relations, dotRelation, relation } from "./causality";
 import type { Doc } from "./document";
 import type { Arrow, Bar, Dot, Layout, Life, Mark, Upright } from "./layout";
-import { Along, aboveOf, belowOf, heightOf, tall } from "./place";
+import { Along, aboveOf, belowOf, heightOf, tall, rowOf } from "./place";
 import { laid } from "./state";
 import { cursorAt, placeOf } from "./story";
 
@@ -61,7 +61,7 @@ export function thingsIn({ d, x1, x2, y1, y2 }: Part): Things {
 	const shelf = shelfOf(l);
 	const least = (y1 - aboveOf(l)) / l.page.pitch - 1;
 	const most = (y2 - aboveOf(l)) / l.page.pitch + 1;
-	const seen = (...lanes: number[]) => Math.max(...lanes) >= least && Math.min(...lanes) <= most;
+	const seen = (...lanes: number[]) => Math.max(...lanes.map((i) => rowOf(l, i))) >= least && Math.min(...lanes.map((i) => rowOf(l, i))) <= most;
 	return {
 		lives: shelf.lives.within(x1, x2).filter((s) => seen(s.lane)),
 		bars: shelf.bars.within(x1, x2).filter((b) => seen(b.lane)),

@@ -3,6 +3,7 @@
 
 import { computed, signal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
+import { Balance } from "./account";
 import { Beside, furnished, linesOf, wordsOf } from "./beside";
 import { Controls } from "./controls";
 import { sitesOf } from "./deeds";
@@ -14,12 +15,13 @@ import { Ground, Pointers } from "./scenery";
 import { Resources, boxesIn, arcsAt } from "./resources";
 import { Sites, Waits, signsIn, waitsAt } from "./sites";
 import { type Spot, type Stage, hasHalo, haloOf, least, placesOf } from "./stage";
-import { choose, cursor, doc, frameAt, type Frame, group } from "./state";
+import { choose, cursor, doc, frameAt, type Frame, group, mode } from "./state";
+import { Quiz } from "./quiz";
 import { Why } from "./why";
 
 const size = signal({ width: 320, height: 320 });
 
-const places = computed(() => doc.value && placesOf(doc.value, size.value));
+const places = computed(() => doc.value && placesOf(doc.value, size.value, mode.value === "present" || mode.value === "notes" ? 40 : 25));
 
 /** The process whose wishes are shown, or -1: the one that the last event was about. */
 const minded = signal(-1);
@@ -35,8 +37,10 @@ export function Scene() {
 	return (
 		<section class="scene" data-tour="scene" aria-label="the group">
 			<h2>{d ? titles[d.scene.shape] ?? "The group" : "The group"} {d && <span>{d.scene.title}</span>}</h2>
+			{d && <Balance d={d} />}
 			<div class="picture" ref={ref}>{d && <Picture d={d} />}</div>
 			{d && <Why d={d} />}
+			{d && <Quiz d={d} />}
 			<Controls />
 		</section>
 	);
@@ -53,6 +57,7 @@ function Picture({ d }: { d: Doc }) {
 		<svg width={width} height={height} viewBox={`0 0 ${width} ${height}`} role="group" aria-label={`${d.names.length - sitesOf(d)} processes`}>
 			<defs>
 				<marker id="tip" markerUnits="userSpaceOnUse" orient="auto" markerWidth="9" markerHeight="8" refX="8" refY="4"><path d="M0 0L9 4L0 8z" class="tip" /></marker>
+				<marker id="need" markerUnits="userSpaceOnUse" markerWidth="8" markerHeight="8" refX="4" refY="4"><circle class="need-end" cx="4" cy="4" r="2.6" /></marker>
 				<marker id="tip-cycle" markerUnits="userSpaceOnUse" orient="auto" markerWidth="10" markerHeight="9" refX="9" refY="4.5"><path d="M0 0L10 4.5L0 9z" class="tip-cycle" /></marker>
 			</defs>
 			<Ground stage={stage} mind={mind} />

@@ -3,34 +3,35 @@
 // another.
 
 import { useMemo, useRef } from "preact/hooks";
-import { type Places, type Stage, awaited, between, cellOf, field, named, setOf } from "./stage";
+import { bendOf, pathBetween } from "./routes";
+import { type Places, type Stage, cellOf, field, named, needsOf, setOf } from "./stage";
 
 const fewEnough = 10; // maximum number of processes of a mesh whose links are drawn
 
 /** Ground draws the links, and what the minded process asks for. */
 export function Ground({ stage, mind }: { stage: Stage; mind: number }) {
-	const { d, spots, radius } = stage;
+	const { d, spots, radius, width, height } = stage;
 	const { shape } = d.scene;
-	const links = useMemo(() => <Links d={d} spots={spots} radius={radius} />, [d, spots, radius]);
+	const links = useMemo(() => <Links places={stage} />, [d, spots, radius, width, height]);
 	return (
 		<g class="ground">
 			{shape === "grid" && <Cells stage={stage} mind={mind} />}
 			{shape === "plane" && <Lines stage={stage} mind={mind} />}
 			{links}
-			{shape !== "grid" && mind >= 0 && <Answers stage={stage} mind={mind} />}
+			{shape !== "grid" && <Answers stage={stage} mind={mind} />}
 		</g>
 	);
 }
 
-function Links({ d, spots, radius }: Pick<Places, "d" | "spots" | "radius">) {
+function Links({ places }: { places: Places }) {
+	const { d, spots, radius } = places;
 	const { shape } = d.scene;
 	const links = shape === "mesh" && d.scene.links.length === 0 && spots.length <= fewEnough && !d.scene.pointer ? mesh(spots.length) : d.scene.links;
 	const directed = shape === "ring" || shape === "flags";
 	return (
 		<>
 			{links.map(({ from, to }) => {
-				const [a, b] = [spots[from], spots[to]];
-				return a && b && <line key={`${from} ${to}`} class={directed ? "link directed" : "link"} {...between(a, b, radius + 2, radius + (directed ? 5 : 2))} />;
+				return spots[from] && spots[to] && <path key={`${from} ${to}`} class={directed ? "link directed" : "link"} d={pathBetween(places, from, to, radius + 2, radius + (directed ? 5 : 2))} />;
 			})}
 		</>
 	);
@@ -91,19 +92,26 @@ function Lines({ stage, mind }: { stage: Stage; mind: number }) {
 	);
 }
 
+const mostAnswers = 12; // with more processes than that, only the minded one's are drawn
+
 /**
- * Answers are dashed lines to those from which the minded process still needs something,
- * and solid ones to those it has.
+ * Answers are dotted lines from each waiting process to those from which it still needs
+ * something, and solid ones from the minded process to those whose answers it has.
  */
 function Answers({ stage, mind }: { stage: Stage; mind: number }) {
-	const { spots, radius, frame } = stage;
-	const me = spots[mind];
-	if (!me || frame.status[mind] !== "waiting" || spots.length > 40) return null;
-	const has = asked(stage, mind).answered;
+	const { d, spots, radius, frame } = stage;
+	if (d.scene.shape === "sites" || spots.length > 40) return null;
+	const needs = (from: number, to: number) => frame.status[from] === "waiting" && needsOf(stage, from).includes(to);
+	const waiters = frame.status.flatMap((is, i) => (is === "waiting" && (i === mind || spots.length <= mostAnswers) ? [i] : []));
+	const has = mind >= 0 && frame.status[mind] === "waiting" ? [...asked(stage, mind).answered].filter((i) => i !== mind && spots[i]) : [];
 	return (
 		<g class="answers">
-			{awaited(stage, mind).map((i) => spots[i] && i !== mind && <line key={i} class="needs" {...between(me, spots[i], radius + 6, radius + 2)} />)}
-			{[...has].map((i) => spots[i] && i !== mind && <line key={`g${i}`} class="has" {...between(me, spots[i], radius + 6, radius + 2)} />)}
+			{waiters.flatMap((from) => needsOf(stage, from).filter((to) => to !== from && spots[to]).map((to) => (
+				<path key={`${from} ${to}`} class={from === mind ? "needs minded" : "needs"} d={pathBetween(stage, from, to, radius + 6, radius + 6, needs(to, from))} marker-end="url(#need)">
+					<title>{`${d.names[from]} needs something from ${d.names[to]}`}</title>
+				</path>
+			)))}
+			{has.map((i) => <path key={`g${i}`} class="has" d={pathBetween(stage, mind, i, radius + 6, radius + 2)} />)}
 		</g>
 	);
 }
@@ -134,9 +142,11 @@ function Pointer({ stage, lane, to, name }: { stage: Stage; lane: number; to: nu
 	}
 	const long = shown ? Math.hypot(target.x - from.x, target.y - from.y) : 2 * radius + 20;
 	const side = name === "pointer" ? 0 : name === "pointer next" ? 6 : -4; // so that the two arrows of a pair do not overlap
+	const bend = shown ? bendOf(stage, lane, to) * long : 0;
+	const end = Math.max(radius + 4, long - radius - 4);
 	return useMemo(() => (
 		<g class={shown ? name : `${name} gone`} style={{ transform: `translate(${from.x}px, ${from.y}px) rotate(${angle.current}deg)` }}>
-			<line x1={radius + 3} x2={Math.max(radius + 4, long - radius - 4)} y1={side} y2={side} marker-end="url(#tip)" />
+			<path d={bend === 0 ? `M${radius + 3} ${side}H${end}` : `M${radius + 3} ${side}Q${long / 2} ${side + bend} ${end} ${side}`} marker-end="url(#tip)" />
 			<title>{shown ? `${d.names[lane]} points at ${d.names[to]}` : ""}</title>
 		</g>
 	), [d, spots, radius, lane, to, shown, name]);

@@ -6,7 +6,7 @@ import { shelf } from "./answers";
 import { refused } from "./backend";
 import { copy } from "./copy";
 import { flush, unsaid } from "./editor";
-import { cursor, dialog, edit, lab, notice, text } from "./state";
+import { type Kept, branches, cursor, dialog, edit, keep, lab, mode, notice, opened, prepared, restore, text } from "./state";
 
 /** The maximum length of an address: some programs cut off longer ones. */
 const longest = 16_000;
@@ -66,10 +66,16 @@ function bytesOf(words: string): Uint8Array<ArrayBuffer> {
 	return Uint8Array.from(atob(words.replaceAll("-", "+").replaceAll("_", "/")), (c) => c.charCodeAt(0));
 }
 
+/** addressOf returns the address of a text and a cursor. */
+export async function addressOf(it: Shared): Promise<URL> {
+	const url = new URL(location.href);
+	url.hash = await fragment(it);
+	return url;
+}
+
 /** share copies the address of what is shown. */
 export async function share(): Promise<void> {
-	const url = new URL(location.href);
-	url.hash = await fragment({ text: text.value, cursor: cursor.value });
+	const url = await addressOf({ text: text.value, cursor: cursor.value });
 	if (url.href.length > longest) {
 		notice.value = `The text is too long for an address (${url.href.length.toLocaleString("en")} characters, but some programs cut addresses off after ${longest.toLocaleString("en")}): export the scenario and send the file.`;
 		return;
@@ -84,7 +90,7 @@ export async function share(): Promise<void> {
 export async function begin(): Promise<void> {
 	addEventListener("hashchange", () => void openAddress());
 	if (!(await openAddress())) await openStart();
-	follow();
+	if (location.protocol !== "file:") follow();
 }
 
 /**
@@ -98,6 +104,7 @@ async function openAddress(): Promise<boolean> {
 		if (!it) return false;
 		dialog.value = "";
 		flush(); // so that undo can return to what was being typed
+		if (!restore(keptIn(history.state), it.text)) prepared.value = it.text;
 		await edit(it.text, { cursor: it.cursor });
 	} catch {
 		await openStart();
@@ -108,31 +115,46 @@ async function openAddress(): Promise<boolean> {
 }
 
 async function openStart(): Promise<void> {
-	if (opened()) return;
+	if (touched()) return;
 	const start = await lab.call<{ text: string }>("start", {});
-	if (opened()) return;
-	if (!refused(start) && start.text !== "") return void (await edit(start.text, { cursor: 0 }));
+	if (touched()) return;
+	if (!refused(start) && start.text !== "") {
+		prepared.value = start.text;
+		return void (await edit(start.text, { cursor: 0 }));
+	}
+	if (mode.value === "embed") return;
 	if (dialog.value === "") dialog.value = "gallery";
 	const shown = await shelf.fetch();
 	const first = refused(shown) ? undefined : shown.groups[0]?.items[0];
-	if (first && !opened()) await edit(first.text, { cursor: 0 });
+	if (!first || touched()) return;
+	prepared.value = first.text;
+	await edit(first.text, { cursor: 0 });
+}
+
+/** keptIn returns the branches in the state of an entry of the history. */
+function keptIn(state: unknown): Kept | undefined {
+	const it = state as Partial<Kept> | null;
+	const good = Array.isArray(it?.branches) && typeof it.at === "number" && it.branches.every((b) => typeof b.text === "string" && typeof b.name === "string" && Number.isSafeInteger(b.id) && Number.isSafeInteger(b.parent) && Number.isSafeInteger(b.cursor));
+	return good ? (it as Kept) : undefined;
 }
 
 /**
- * opened returns whether the user has opened or typed something, which nothing that
+ * touched returns whether the user has opened or typed something, which nothing that
  * arrives late may replace.
  */
-function opened(): boolean {
+function touched(): boolean {
 	return text.value !== "" || unsaid();
 }
 
 let written = ""; // fragment that this page wrote last
+let entered = 0; // document of the entry of the history that was written last
 
 /** follow updates the address with what is shown, a moment later. */
 function follow(): void {
 	let timer: ReturnType<typeof setTimeout>;
 	effect(() => {
 		const it = { text: text.value, cursor: cursor.value };
+		void branches.value;
 		clearTimeout(timer);
 		timer = setTimeout(() => void write(it), 400);
 	});
@@ -144,6 +166,15 @@ async function write(it: Shared): Promise<void> {
 	const url = new URL(location.href);
 	url.hash = hash;
 	if (url.href.length > longest) url.hash = ""; // what it held is no longer shown
-	written = url.hash;
-	history.replaceState(history.state, "", url);
+	const next = opened.value !== entered && written !== "" && written !== url.hash;
+	[written, entered] = [url.hash, opened.value];
+	if (next) history.pushState(small(keep()), "", url);
+	else history.replaceState(small(keep()), "", url);
+}
+
+const mostState = 500_000; // letters of all branches: browsers limit the state of an entry
+
+/** small leaves out branches that are too large to be kept. */
+function small(it: Kept): Kept | null {
+	return it.branches.reduce((n, b) => n + b.text.length, 0) > mostState ? null : it;
 }

@@ -32,7 +32,7 @@ export function Sites({ stage }: { stage: Stage }) {
 			})}
 			{owners(stage).map(({ lock, proc }) => {
 				const [a, b] = [locks[lock], spots[proc]];
-				return a && b && <path key={`${lock} ${proc}`} class="has-lock" d={curve(stage, a, b, [0, 0.12, -0.12, 0.24, -0.24], 12, stage.radius + 2).path} />;
+				return a && b && <path key={`${lock} ${proc}`} class="has-lock" d={curve(stage, a, b, [0, 0.12, -0.12, 0.24, -0.24, 0.36, -0.36, 0.5, -0.5, 0.65, -0.65], 12, stage.radius + 2).path} />;
 			})}
 			{locks.map((s, k) => (
 				<g key={k} class="lock" transform={`translate(${s.x} ${s.y})`}>

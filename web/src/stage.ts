@@ -25,11 +25,9 @@ export interface Stage extends Places {
 	frame: Frame;
 }
 
-const largest = 25; // maximum radius of a process, in pixels
-
-/** placesOf places all lanes in a picture of that size. */
-export function placesOf(d: Doc, { width, height }: Size): Places {
-	const pad = { side: Math.min(50, width / 7), top: 48, bottom: 54 };
+/** placesOf places all lanes in a picture of that size; circles have at most the largest radius. */
+export function placesOf(d: Doc, { width, height }: Size, largest: number): Places {
+	const pad = { side: Math.min(25 + largest, width / 7), top: 23 + largest, bottom: 29 + largest };
 	const across = range((d.scene.places ?? []).map((p) => p.x));
 	const down = range((d.scene.places ?? []).map((p) => p.y));
 	const sites = d.scene.shape === "sites";
@@ -195,6 +193,38 @@ export function awaited({ d, frame }: Stage, lane: number): number[] {
 		if (who.length > 0) return who;
 	}
 	return [];
+}
+
+/**
+ * needsOf returns the lanes from which a waiting lane needs something: answers, or the
+ * token. A tree has arrows for that.
+ */
+export function needsOf(stage: Stage, lane: number): number[] {
+	const { d, frame, spots } = stage;
+	const { shape, got, links, token } = d.scene;
+	const named = awaited(stage, lane);
+	if (named.length > 0) return named;
+	if (d.algorithm.calls || shape === "tree" || shape === "resources") return [];
+	if (shape === "star") return links.filter((l) => l.to === lane).map((l) => l.from);
+	if (shape === "flags") return links.filter((l) => l.to === lane).map((l) => l.from);
+	const set = setOf(stage, lane);
+	if (got) {
+		const has = namedIn(frame, lane, got);
+		return (set.length > 0 ? set : [...spots.keys()]).filter((i) => i !== lane && !has.includes(i));
+	}
+	return token ? [...spots.keys()].filter((i) => hasToken(stage, i)) : [];
+}
+
+function namedIn(frame: Frame, lane: number, name: string): number[] {
+	return named(field(frame, lane, name));
+}
+
+/** stampOf returns the stamp of a lane's request, or empty. */
+export function stampOf({ d, frame }: Stage, lane: number): string {
+	const { stamp, stamps, members } = d.scene;
+	if (members || !["waiting", "inside"].includes(frame.status[lane] ?? "")) return "";
+	const time = stamp ? field(frame, lane, stamp) : field(frame, lane, stamps).split(" ")[lane] ?? "";
+	return ["", "0", "none", "-"].includes(time) ? "" : `(${time},${d.names[lane]})`;
 }
 
 /** between returns a line from the edge of one circle to that of another. */

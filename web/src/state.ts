@@ -48,8 +48,9 @@ interface Version {
 }
 
 /** A copy of the text that evolves separately. */
-interface Branch extends Version {
+export interface Branch extends Version {
 	id: number;
+	parent: number; // id of the branch that it was made from; -1 for the first
 	name: string;
 	past: Version[];
 	future: Version[];
@@ -76,12 +77,16 @@ export const spacing = signal<Spacing>("time");
 /** Their spacing in the document that is shown. */
 export const laid = signal<Spacing>("time");
 export const dialog = signal<Dialog>("");
+/** How the page is shown: as a whole, as a presentation, with speaker notes, or in a frame. */
+export const mode = signal<"" | "present" | "notes" | "embed">("");
+/** Whether the page asks which process enters next. */
+export const quizzing = signal(false);
 /** The line that was just added, or 0. */
 export const newest = signal(0);
 /** What the page has to say about the last click; empty if nothing. */
 export const notice = signal("");
 
-export const branches = signal<Branch[]>([{ id: 0, name: "main", text: "", cursor: 0, past: [], future: [] }]);
+export const branches = signal<Branch[]>([{ id: 0, parent: -1, name: "main", text: "", cursor: 0, past: [], future: [] }]);
 export const branchAt = signal(0);
 export const undoable = computed(() => here().past.length > 0);
 export const redoable = computed(() => here().future.length > 0);
@@ -309,9 +314,49 @@ let ids = 0; // branches other than the first
 export function branch(name = `branch ${++made}`): void {
 	batch(() => {
 		changeBranch(version());
-		branches.value = [...branches.value, { id: ++ids, name, ...version(), past: [], future: [] }];
+		branches.value = [...branches.value, { id: ++ids, parent: here().id, name, ...version(), past: [], future: [] }];
 		branchAt.value = branches.value.length - 1;
 	});
+}
+
+/** The branches of a page, for its history: without what can be undone. */
+export interface Kept {
+	branches: { id: number; parent: number; name: string; text: string; cursor: number }[];
+	at: number;
+	prepared: string;
+}
+
+/** keep returns the branches as they are now. */
+export function keep(): Kept {
+	const now = branches.value.map((b, i) => (i === branchAt.value ? { ...b, ...version() } : b));
+	return { branches: now.map(({ id, parent, name, text, cursor }) => ({ id, parent, name, text, cursor })), at: branchAt.value, prepared: prepared.value };
+}
+
+/** restore brings branches back whose current one has the given text; it returns whether they do. */
+export function restore(was: Kept | undefined, current: string): boolean {
+	if (!was || was.branches[was.at]?.text !== current) return false;
+	const same = branches.value.length === was.branches.length && branches.value.every((b, i) => b.id === was.branches[i]!.id);
+	batch(() => {
+		branches.value = was.branches.map((b) => ({ ...b, past: same ? branches.value.find((x) => x.id === b.id)!.past : [], future: [] }));
+		branchAt.value = was.at;
+		if (typeof was.prepared === "string") prepared.value = was.prepared;
+	});
+	ids = Math.max(ids, ...was.branches.map((b) => b.id));
+	made = Math.max(made, ...was.branches.map((b) => Number(/^branch (\d+)$/.exec(b.name)?.[1] ?? 0)));
+	return true;
+}
+
+/** The text as it was opened: what it expects was prepared for that. */
+export const prepared = signal("");
+
+/** How many documents were opened: each is an entry of the browser's history. */
+export const opened = signal(0);
+
+/** open shows another document from its beginning; Back returns to the one before. */
+export function open(next: string, at = 0): Promise<boolean> {
+	opened.value++;
+	prepared.value = next;
+	return edit(next, { cursor: at });
 }
 
 /** switchTo goes to another branch. */

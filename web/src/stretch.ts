@@ -3,6 +3,7 @@
 
 import type { Doc } from "./document";
 import type { Arrow, Label, Layout } from "./layout";
+import { rowOf } from "./place";
 
 let last: { of: Doc; x: number; y: number; to: Doc } | undefined;
 
@@ -21,9 +22,10 @@ function layout(l: Layout, sx: number, sy: number): Layout {
 	/** onWay moves a label that lies on an arrow: with its middle. */
 	const onWay = ({ label }: Arrow): { label?: Label } => {
 		if (!label) return {};
-		const middle = label.box ? { x: label.box.at.x + label.box.wide / 2, y: label.box.at.lane * pitch + label.box.at.dy + label.box.high / 2 } : { x: label.at.x, y: label.at.lane * pitch + label.at.dy };
+		const y = (p: { lane: number; dy: number }) => rowOf(l, p.lane) * pitch + p.dy;
+		const middle = label.box ? { x: label.box.at.x + label.box.wide / 2, y: y(label.box.at) + label.box.high / 2 } : { x: label.at.x, y: y(label.at) };
 		const by = { x: middle.x * (sx - 1), y: middle.y * (sy - 1) };
-		const move = <P extends { x: number; lane: number; dy: number }>(p: P): P => ({ ...p, x: p.x + by.x, lane: 0, dy: p.lane * pitch + p.dy + by.y });
+		const move = <P extends { x: number; lane: number; dy: number }>(p: P): P => ({ ...p, x: p.x + by.x, lane: 0, dy: y(p) + by.y });
 		return { label: { ...label, at: move(label.at), ...(label.box ? { box: { ...label.box, at: move(label.box.at) } } : {}) } };
 	};
 	return {

@@ -5,6 +5,7 @@ import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import type { Doc } from "./document";
 import { whenResized } from "./look";
 import { edges, useEdges } from "./scroll";
+import { midStep } from "./frames";
 import { cursor, frameAt } from "./state";
 
 const mostReasons = 4;
@@ -15,7 +16,8 @@ const least = 180; // minimum height of the picture above, in pixels, as in app.
 
 export function Why({ d }: { d: Doc }) {
 	const frame = frameAt(d, cursor.value);
-	const waiting = frame.waits.map((w, i) => ({ i, w })).filter(({ w }) => w !== "");
+	const mid = midStep(d, cursor.value);
+	const waiting = mid ? [] : frame.waits.map((w, i) => ({ i, w })).filter(({ w }) => w !== "");
 	const said = waiting.slice(0, mostReasons);
 	const cycles = d.graph?.findLast((g) => g.event <= cursor.value)?.cycles ?? [];
 	const { list, inner, fit } = useWhole(`${cursor.value} ${said.map(({ w }) => w).join()}`, { most: d.kind === "graph" ? mostOfGraph : most, waiting: waiting.length });
@@ -28,7 +30,8 @@ export function Why({ d }: { d: Doc }) {
 						{cycles.map((c) => <p key={c.join()} class="cycle">{[...c, c[0]!].map((i) => d.names[i]).join(" → ")}: {d.kind === "graph" ? "a cycle: each asks for what the next one holds." : "each waits for the next, forever."}</p>)}
 						{d.kind === "graph" && <p>{cursor.value < d.events.length ? "Step through it: processes that can get everything they ask for end, one after the other." : d.events.at(-1)!.text}</p>}
 						{said.map(({ i, w }) => <p key={i} class="reason"><b>{d.names[i]}</b> {w}.</p>)}
-						{waiting.length === 0 && cycles.length === 0 && <p class="soft">No process waits. Click a process or a message: what you choose becomes a line.</p>}
+						{mid && <p class="soft">In the middle of a step. Next: {d.events[cursor.value]!.text}</p>}
+						{!mid && waiting.length === 0 && cycles.length === 0 && <p class="soft advice">No process waits. Click a process or a message: what you choose becomes a line.</p>}
 					</div>
 				</div>
 			</div>

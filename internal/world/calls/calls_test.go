@@ -336,3 +336,11 @@ func TestCompareOpensAll(t *testing.T) {
 		}
 	}
 }
+
+// The bank loses what its title says.
+func TestBankLoses(t *testing.T) {
+	body, _ := json.Marshal(map[string]string{"text": bank})
+	if got, _ := call(t, "run", string(body)); !strings.Contains(got, `"balance":10000,"lost":0,`) || !strings.Contains(got, `"balance":500,"lost":10000,"reads":[],"read":[]}]`) {
+		t.Errorf("the bank does not lose 10,000: %.300s", got)
+	}
+}

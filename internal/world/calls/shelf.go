@@ -3,13 +3,13 @@ package calls
 import (
 	"context"
 	"io/fs"
-	"slices"
 	"strings"
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/catalog"
 	"github.com/stile-lock/stile/algorithm/deadlock"
 	"github.com/stile-lock/stile/internal/glossary"
+	"github.com/stile-lock/stile/internal/world/document"
 	"github.com/stile-lock/stile/internal/world/family/families"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/scenarios"
@@ -28,6 +28,10 @@ type Item struct {
 	Sentence string `json:"sentence"` // what the title does not say
 	Text     string `json:"text"`
 	Words    string `json:"words"` // terms of the glossary that it is about, one on each line
+
+	Outline *document.Scene `json:"outline,omitempty"` // shape, places and links, for a thumbnail
+
+	topic string
 }
 
 // bank is what every visitor sees first: two tellers inside at the same time.
@@ -36,7 +40,10 @@ title The bank that loses 10,000
 algorithm bakery-naive
 processes 3
 schedule steps
+deposit P1 10000
+deposit P2 500
 
+say "The account holds 0. Teller 1 wants to deposit 10,000 and teller 2 wants to deposit 500: it should end with 10,500."
 P1 asks                       # teller 1 wants to deposit 10,000
 P2 asks                       # teller 2 wants to deposit 500
 deliver 1 -> 2 READ
@@ -51,6 +58,7 @@ deliver 1 -> 2 VALUE
 deliver 2 -> 3 READ
 deliver 3 -> 2 VALUE
 expect P2 inside              # and enters
+say "Balance 0. Teller 2 is inside and reads 0. It will write 0 + 500."
 deliver 1 -> 3 READ
 deliver 3 -> 1 VALUE
 expect P1 number 1            # only then P1 writes its 1,
@@ -59,28 +67,67 @@ deliver 2 -> 1 VALUE
 deliver 1 -> 3 READ
 deliver 3 -> 1 VALUE
 expect P1 inside
+say "Balance 0. Teller 1 is inside too, and reads the same 0. It will write 0 + 10,000."
+P1 leaves
+say "Balance 10,000. Teller 1 has written it and left."
+P2 leaves
+say "Balance 500. Teller 2 has written 0 + 500 over the 10,000: they are lost."
 
 expect entries 2 1
 expect violation mutual-exclusion
 `
 
-// Gallery returns all worked examples: the bank, then what works, then what does not.
+// A course is a shelf of examples for one purpose, in the order in which to watch them.
+type course struct {
+	title string
+	files []string
+}
+
+// first is for people who see the lab for the first time.
+var first = course{"First steps", []string{"central-queue", "token-ring", "ricart-agrawala-a", "raymond-a", "bully-5-of-8", "none-two-sites"}}
+
+// lectures follow the usual lectures on distributed algorithms.
+var lectures = [...]course{
+	{"Lecture: clocks and order", []string{"lamport-tells", "ricart-agrawala-tells", "ricart-agrawala-clocks", "ricart-agrawala-clock-41", "bakery-order"}},
+	{"Lecture: mutual exclusion", []string{"central-queue", "lamport-example", "ricart-agrawala-example", "maekawa-three", "token-ring", "suzuki-kasami-queue", "raymond-a"}},
+	{"Lecture: faults", []string{"central-crash", "ricart-agrawala-crash", "suzuki-kasami-lost-token", "central+bully-coordinator", "dijkstra-stabilises"}},
+	{"Lecture: elections", []string{"bully-5-of-8", "bully-comes-back", "chang-roberts-5-of-8", "ring-election-5-of-8"}},
+	{"Lecture: deadlocks", []string{"none-two-sites", "graph-cycle", "graph-no-cycle", "detect-central-two-sites-batch", "wait-die-once", "wound-wait-once"}},
+}
+
+// Gallery returns all worked examples: first steps, then all by topic, with what does not work
+// last, and then some of them again by lecture.
 func Gallery() []Shelf {
-	title, _ := about("bank.stile", bank)
-	shelves := []Shelf{{"Start here", []Item{item("bank.stile", title, bank)}}}
-	for _, f := range families.All() {
-		shelves = append(shelves, Shelf{Title: f.Name})
-	}
-	shelves = append(shelves, Shelf{Title: museum})
+	shelves := []Shelf{{first.title, []Item{item("bank.stile", bank)}}}
+	topics := map[string][]Item{}
 	names, _ := fs.Glob(scenarios.Files, "*.stile")
+	byName := map[string]Item{}
 	for _, name := range names {
 		data, err := fs.ReadFile(scenarios.Files, name)
 		if err != nil {
 			continue
 		}
-		title, shelf := about(name, string(data))
-		i := slices.IndexFunc(shelves, func(s Shelf) bool { return s.Title == shelf })
-		shelves[i].Items = append(shelves[i].Items, item(name, title, string(data)))
+		x := item(name, string(data))
+		byName[strings.TrimSuffix(name, ".stile")] = x
+		topics[x.topic] = append(topics[x.topic], x)
+	}
+	pick := func(c course) []Item {
+		var items []Item
+		for _, name := range c.files {
+			if x, ok := byName[name]; ok {
+				items = append(items, x)
+			}
+		}
+		return items
+	}
+	shelves[0].Items = append(shelves[0].Items, pick(first)...)
+	for _, topic := range topicOrder() {
+		if items := topics[topic]; len(items) > 0 {
+			shelves = append(shelves, Shelf{topic, items})
+		}
+	}
+	for _, c := range lectures {
+		shelves = append(shelves, Shelf{c.title, pick(c)})
 	}
 	entries := glossary.Entries()
 	for _, s := range shelves {
@@ -94,29 +141,78 @@ func Gallery() []Shelf {
 // museum is the shelf of algorithms that do not work.
 const museum = "The museum of wrong algorithms"
 
-// about returns the title of an example, and the shelf that it belongs on.
-func about(name, text string) (title, shelf string) {
+// classes are the topics of locks, by what a process needs in order to enter.
+var classes = [...]struct {
+	class algorithm.Class
+	topic string
+}{
+	{algorithm.Central, "Locks: a coordinator"},
+	{algorithm.Permission, "Locks: permission from all"},
+	{algorithm.Quorum, "Locks: votes"},
+	{algorithm.Token, "Locks: a token"},
+}
+
+// recovering is the topic of locks that survive crashes.
+const recovering = "Locks that survive crashes"
+
+// topicOrder lists all topics.
+func topicOrder() []string {
+	var all []string
+	for _, c := range classes {
+		all = append(all, c.topic)
+	}
+	all = append(all, recovering)
+	for _, f := range families.All() {
+		all = append(all, f.Name)
+	}
+	return append(all, museum)
+}
+
+// topicOf returns the topic of a sound algorithm.
+func topicOf(spec algorithm.Spec) string {
+	if strings.Contains(spec.Name, "+") {
+		return recovering
+	}
+	for _, c := range classes {
+		if spec.Family == algorithm.MutualExclusion && spec.Class == c.class {
+			return c.topic
+		}
+	}
+	return families.Of(spec).Name
+}
+
+// about returns the title of an example, its topic and its outline.
+func about(name, text string) (title, topic string, outline *document.Scene) {
 	deadlocks := families.Of(algorithm.Spec{Family: algorithm.Transactions}).Name
 	if g, err := scenario.ParseGraph(name, text); err == nil {
-		return g.Title, deadlocks
+		return g.Title, deadlocks, nil
 	}
 	sc, err := scenario.Parse(name, text)
 	if err != nil {
-		return "", deadlocks
+		return "", deadlocks, nil
 	}
 	spec, err := catalog.Make(sc.Algorithm, sc.Options)
+	if err == nil || sc.Transacts() {
+		if x := document.Outline(sc, spec); len(x.Places) <= mostOutlined {
+			outline = &x
+		}
+	}
 	switch {
 	case sc.Transacts():
-		return sc.Title, deadlocks
+		return sc.Title, deadlocks, outline
 	case err == nil && !spec.Sound():
-		return sc.Title, museum
+		return sc.Title, museum, outline
 	}
-	return sc.Title, families.Of(spec).Name
+	return sc.Title, topicOf(spec), outline
 }
 
+// mostOutlined is the maximum number of processes in a thumbnail.
+const mostOutlined = 24
+
 // item describes an example by its title and its first comment.
-func item(name, title, text string) Item {
-	x := Item{File: name, Title: title, Text: text}
+func item(name, text string) Item {
+	x := Item{File: name, Text: text}
+	x.Title, x.topic, x.Outline = about(name, text)
 	var words []string
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)

@@ -45,6 +45,8 @@ func (r *recorder) document(back *sim.Playback, o Options, draw drawer) (*Docume
 	if early := back.Early(sc); early != "" {
 		d.Early = "The run ended " + early + ". To see more, let a process ask later."
 	}
+	d.Accounts = accounts(sc, t.Events)
+	d.Captions = captions(back.Captions, d.Events)
 	if back.Stopped {
 		why := "the most that can be shown"
 		if o.Over != nil && o.Over() {
@@ -59,6 +61,20 @@ func (r *recorder) document(back *sim.Playback, o Options, draw drawer) (*Docume
 		d.Deltas = []Delta{}
 	}
 	return d, nil
+}
+
+// captions returns the captions of a run. Each appears when the step is over in which its
+// moment comes.
+func captions(all []sim.Caption, events []Event) []Caption {
+	var list []Caption
+	for _, c := range all {
+		at := min(c.After, len(events))
+		for at > 0 && at < len(events) && events[at].Part {
+			at++
+		}
+		list = append(list, Caption{at, c.Text, c.Line})
+	}
+	return list
 }
 
 func kindOf(sc *scenario.Scenario, spec algorithm.Spec) string {

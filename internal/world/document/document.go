@@ -46,6 +46,10 @@ type Document struct {
 	End json.RawMessage `json:"end"`           // output of 'stile replay --json'
 	Cut *Cut            `json:"cut,omitempty"`
 
+	Captions []Caption `json:"captions,omitempty"` // text for the audience, in the order of the run
+
+	Accounts []Account `json:"accounts,omitempty"` // the shared account, if processes deposit something; the first is at cursor 0
+
 	Early string `json:"early,omitempty"` // when and why the run ended, if before the time that the text gives it
 }
 
@@ -166,6 +170,8 @@ type Scene struct {
 	Got     string   `json:"got,omitempty"`     // processes whose answers it has
 	Votes   string   `json:"votes,omitempty"`   // candidates it has voted for
 	Number  string   `json:"number,omitempty"`  // ticket, flag, or round
+	Stamp   string   `json:"stamp,omitempty"`   // time of its own request
+	Stamps  string   `json:"stamps,omitempty"`  // times of all requests, by process; 0 is none
 	Members string   `json:"members,omitempty"` // participants, if they change
 	Fresh   string   `json:"fresh,omitempty"`   // if yes, it is new and does not take part in anything yet
 }
@@ -235,6 +241,13 @@ type Expect struct {
 	OK   bool   `json:"ok"`
 	Want string `json:"want"`
 	Got  string `json:"got"` // actual outcome, if it differs
+}
+
+// A Caption is text for the audience from a cursor on, until the next one.
+type Caption struct {
+	Event int    `json:"event"` // the cursor
+	Text  string `json:"text"`
+	Line  int    `json:"line"` // 0 if it has none
 }
 
 // A Cut says that the run was too long to show in full.

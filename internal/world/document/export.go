@@ -46,7 +46,7 @@ func ExportAs(text, as string, o Options) (*Export, error) {
 	if err != nil {
 		return nil, located(err)
 	}
-	t := back.Trace()
+	t := back.Captioned()
 	entries := len(t.Events) * (sc.Processes + sc.Sites)
 	if back.Stopped || as == "shiviz" && entries > mostClocks {
 		return nil, fmt.Errorf("the run is too long to export as %s: use 'stile replay --trace', or add a line such as until 50", as)

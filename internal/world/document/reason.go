@@ -163,6 +163,55 @@ func (o *room) why(p algorithm.ID) string {
 	return o.whyElse(p)
 }
 
+// whyLost names the last lost message that a waiting process still feels: one to or from it
+// since it asked, or the token. It is empty if there is none.
+func (o *room) whyLost(p algorithm.ID) string {
+	if o.rewriter.short {
+		return ""
+	}
+	x := o.phase(p)
+	name := func(q algorithm.ID) string {
+		if q == p {
+			return q.String()
+		}
+		return o.aside(q)
+	}
+	for i := len(o.wire.lost) - 1; i >= 0; i-- {
+		m := o.wire.lost[i]
+		if m.section == o.section && (m.at >= x.askedAt && o.misses(p, m) || m.name == o.wire.carrier && !o.tokenExists()) {
+			return "; " + m.name + " from " + name(m.from) + " to " + name(m.to) + " was lost"
+		}
+	}
+	return ""
+}
+
+// misses reports whether a process still waits for what a lost message was about: one that it
+// sent to, or that came from, a process whose answer it needs, and that was not sent again.
+func (o *room) misses(p algorithm.ID, m loss) bool {
+	peer := m.to
+	if m.to == p {
+		peer = m.from
+	} else if m.from != p {
+		return false
+	}
+	if who := o.awaited(p); len(who) > 0 && !slices.Contains(who, peer) {
+		return false
+	}
+	_, again := o.between(m.from, m.to, m.name)
+	return !again
+}
+
+// tokenExists reports whether the token is in flight, or a process has it.
+func (o *room) tokenExists() bool {
+	for i := range o.size() {
+		q := o.proc(algorithm.ID(i))
+		if to, ok := o.pointed(q); o.field(q, o.spec.Shape.Token) == "yes" || ok && to == q {
+			return true
+		}
+	}
+	return len(o.wire.tokens) > 0
+}
+
 // whyPointer follows the arrows to the token.
 func (o *room) whyPointer(p algorithm.ID) string {
 	asked := o.spec.Shape.Asked

@@ -10,12 +10,18 @@ import (
 	"github.com/stile-lock/stile/scenario"
 )
 
+// Outline returns the picture of a scenario before it runs, for a thumbnail.
+func Outline(sc *scenario.Scenario, spec algorithm.Spec) Scene {
+	s := sceneOf(sc, spec)
+	return Scene{Shape: s.Shape, Places: s.Places, Links: s.Links}
+}
+
 // sceneOf chooses the algorithm's own picture.
 func sceneOf(sc *scenario.Scenario, spec algorithm.Spec) Scene {
 	shape, n := spec.Shape, sc.Processes
 	s := Scene{
 		Shape: string(cmp.Or(shape.Picture, algorithm.Mesh)), Title: shape.Title, Links: []Link{}, Groups: []Group{},
-		Pointer: shape.Pointer, Next: shape.Next, Queue: shape.Queue, Token: shape.Token, Awaited: shape.Awaited, Got: shape.Got, Votes: shape.Vote, Number: shape.Number, Members: shape.Members, Fresh: shape.Fresh,
+		Pointer: shape.Pointer, Next: shape.Next, Queue: shape.Queue, Token: shape.Token, Awaited: shape.Awaited, Got: shape.Got, Votes: shape.Vote, Number: shape.Number, Stamp: shape.Stamp, Stamps: shape.Stamps, Members: shape.Members, Fresh: shape.Fresh,
 	}
 	switch {
 	case sc.Transacts():

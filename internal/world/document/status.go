@@ -19,7 +19,16 @@ type wire struct {
 	links    map[link][]int // message numbers on each link, in the order of sending
 	carrier  string         // kind of message that carries the token
 	tokens   []message      // those in flight
+	lost     []loss         // messages that were lost, the last ones
 }
+
+// A loss is a lost message, and when it was lost.
+type loss struct {
+	message
+	at int64
+}
+
+const mostLost = 16 // losses that are remembered
 
 // A message is one in flight.
 type message struct {
@@ -51,6 +60,12 @@ func (w *wire) happen(e *trace.Event) {
 			w.tokens = append(w.tokens, l)
 		}
 	case trace.Receive, trace.Drop:
+		if e.Kind == trace.Drop && known {
+			if len(w.lost) == mostLost {
+				w.lost = slices.Delete(w.lost, 0, 1)
+			}
+			w.lost = append(w.lost, loss{l, e.At})
+		}
 		delete(w.messages, e.Msg)
 		w.links[l.link] = slices.DeleteFunc(w.links[l.link], func(n int) bool { return n == e.Msg })
 		w.tokens = slices.DeleteFunc(w.tokens, func(t message) bool { return t.msg == e.Msg })

@@ -72,12 +72,13 @@ func (r *recorder) sentence(i int) string {
 	case len(r.spec.Shape.Waits) > 0:
 		return r.whyShaped(p)
 	case len(r.sc.Sections) == 0:
-		return (&room{recorder: r}).why(p)
+		o := &room{recorder: r}
+		return o.why(p) + o.whyLost(p)
 	}
 	var all []string
 	for _, x := range r.sc.Sections {
 		if o := (&room{r, x.Name, x.Members}); o.phase(p).is == Waiting {
-			all = append(all, x.Name+": "+o.why(p))
+			all = append(all, x.Name+": "+o.why(p)+o.whyLost(p))
 		}
 	}
 	return strings.Join(all, "; ")

@@ -19,8 +19,8 @@ func TestWaitFollowsMessages(t *testing.T) {
 		proc int
 		want string
 	}{
-		{"algorithm suzuki-kasami\nprocesses 2\nat 0 P2 asks\nat 1.5 drop 1 -> 2 TOKEN\n", "drop", "TOKEN", 1, "waits for the token, which no process holds"},
-		{"algorithm raymond\ntopology line\nprocesses 60\nhold 9\nat 0 P1 asks\nat 0 P3 asks\nat 9.5 drop 1 -> 2 PRIVILEGE\nat 9.6 P1 asks\n", "violation", "lost-request", 2, "waits for the token: it asked P2; P2 asked P1; P1 asked P2; and so on, in a circle"},
+		{"algorithm suzuki-kasami\nprocesses 2\nat 0 P2 asks\nat 1.5 drop 1 -> 2 TOKEN\n", "drop", "TOKEN", 1, "waits for the token, which no process holds; TOKEN from P1 to P2 was lost"},
+		{"algorithm raymond\ntopology line\nprocesses 60\nhold 9\nat 0 P1 asks\nat 0 P3 asks\nat 9.5 drop 1 -> 2 PRIVILEGE\nat 9.6 P1 asks\n", "violation", "lost-request", 2, "waits for the token: it asked P2; P2 asked P1; P1 asked P2; and so on, in a circle; PRIVILEGE from P1 to P2 was lost"},
 		{"algorithm bakery\nprocesses 2\nat 0 P1 asks\n", "send", "VALUE", 0, "waits for VALUE from P2; VALUE is in flight"},
 		{"algorithm central-deny\nprocesses 3\nhold 9\nat 0 P2 asks\nat 4 P3 asks\n", "send", "DENIED", 2, "waits for GRANT from P1; DENIED is in flight from there"},
 	} {

@@ -79,9 +79,10 @@ const (
 	AtTime                         // timed: when everything at that time has happened
 	OnEntry                        // when a process enters
 	AfterActions                   // steps: after a number of actions
+	AtStart                        // timed, of a caption: before anything has happened
 )
 
-// A Moment is when FieldIs, PhaseIs and WaitsFor must be true.
+// A Moment is when FieldIs, PhaseIs and WaitsFor must be true, or a Caption appears.
 type Moment struct {
 	Kind    MomentKind
 	At      int64        // AtTime: ticks

@@ -56,6 +56,9 @@ func Format(s *Scenario) string {
 	} else {
 		formatTimes(s, say)
 	}
+	for _, d := range s.Deposits {
+		say("deposit %v %d", d.Proc, d.Amount)
+	}
 	for _, set := range s.Set {
 		say("set %v%s %s %s", set.Proc, behind(set.Section), set.Field, set.Value)
 	}
@@ -87,16 +90,29 @@ func formatTimes(s *Scenario, say func(string, ...any)) {
 // a place between the actions is written at its place.
 func formatSchedule(s *Scenario, say func(string, ...any)) {
 	placed := func(count int) {
+		for _, c := range s.Captions {
+			if c.When.Kind == AfterActions && c.When.Count == count {
+				say("%v", c)
+			}
+		}
 		for _, e := range s.Expect {
 			if e.When.Kind == AfterActions && e.When.Count == count {
 				say("%v", e)
 			}
 		}
 	}
+	if len(s.Captions) > 0 {
+		say("")
+	}
+	for _, c := range s.Captions {
+		if c.When.Kind != AfterActions {
+			say("%v", c)
+		}
+	}
 	if len(s.Actions) > 0 {
 		say("")
-		placed(0)
 	}
+	placed(0)
 	for i, a := range s.Actions {
 		if s.Steps {
 			say("%v", a)

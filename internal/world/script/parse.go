@@ -142,7 +142,7 @@ func (p *parser) look() error {
 
 // settings are the words that a line of the head begins with.
 var settings = [...]string{
-	"title", "algorithm", "topology", "sets", "inform", "k", "coordinator", "experiment", "patience", "mode", "processes", "resources", "site", "units", "section", "holder", "network",
+	"title", "algorithm", "topology", "sets", "inform", "k", "coordinator", "experiment", "patience", "mode", "processes", "resources", "site", "units", "section", "holder", "network", "deposit",
 	"latency", "hold", "backoff", "until", "seed", "schedule", "set",
 }
 
@@ -154,24 +154,33 @@ func (p *parser) statement() {
 		p.setting()
 	case first.text == "expect":
 		p.expectation()
+	case first.text == "say" && p.s.Steps:
+		p.caption(Moment{Kind: AfterActions, Count: len(p.s.Actions)})
+	case first.text == "say":
+		p.caption(Moment{Kind: AtStart})
+	case first.text == "when":
+		p.captionWhen()
 	case first.text == "at" && p.s.Steps:
 		p.failAt(first, `found "at": in steps, actions happen in order and have no times; remove the time, or the line schedule steps`)
 	case first.text == "at":
 		p.take()
-		at := p.time()
-		p.action(at)
+		if at := p.time(); p.peek() == "say" {
+			p.caption(Moment{Kind: AtTime, At: at})
+		} else {
+			p.action(at)
+		}
 	case p.s.Steps && (isAction(first.text) || p.siteActs()):
 		p.action(0)
 	case isAction(first.text) || p.siteActs():
 		p.failAt(first, fmt.Sprintf("found %q: an action begins with its time, such as at 3 %s; for actions in order, without times, add the line schedule steps", first.text, strings.TrimLeft(p.text, blanks)))
 	default:
-		words := append(slices.Clone(settings[:]), "at", "expect")
+		words := append(slices.Clone(settings[:]), "at", "expect", "say", "when")
 		if p.s.Steps {
 			for _, o := range orders {
 				words = append(words, o.word)
 			}
 		}
-		p.fail(first, "a setting (%s), an action or expect%s", strings.Join(settings[:], ", "), didYouMean(first.text, words...))
+		p.fail(first, "a setting (%s), an action, say or expect%s", strings.Join(settings[:], ", "), didYouMean(first.text, words...))
 	}
 }
 
@@ -189,6 +198,10 @@ func (p *parser) setting() {
 	}
 	if name.text == "site" || name.text == "section" || name.text == "units" {
 		return // already read by look
+	}
+	if name.text == "deposit" {
+		p.deposit()
+		return
 	}
 	if name.text != "set" {
 		p.once(name)
@@ -295,8 +308,8 @@ func (p *parser) dense(what string) string {
 	return strings.ReplaceAll(p.rest(what), " ", "")
 }
 
-// finish puts the expectations in their canonical form: those tied to a place first, and
-// a place behind the last action is the end.
+// finish puts captions and expectations in their canonical form: captions tied to a place
+// last and expectations tied to one first, whose place behind the last action is the end.
 func (p *parser) finish() {
 	s := p.s
 	for i := range s.Expect {
@@ -304,6 +317,7 @@ func (p *parser) finish() {
 			*w = Moment{}
 		}
 	}
+	slices.SortStableFunc(s.Captions, func(a, b Caption) int { return a.When.place() - b.When.place() })
 	slices.SortStableFunc(s.Expect, func(a, b Expectation) int {
 		return place(a) - place(b)
 	})

@@ -95,12 +95,7 @@ func (p *parser) state(w word, e *Expectation) {
 		e.When = Moment{Kind: AtTime, At: p.time()}
 		w = p.take()
 	case w.text == "when":
-		e.When = Moment{Kind: OnEntry, Proc: p.process()}
-		if w := p.take(); w.text != "enters" {
-			p.fail(w, "enters, as in when P5 enters P3 queue 4 1")
-		}
-		e.When.Section = p.within(e.When.Proc)
-		e.When.Nth = p.nth()
+		e.When = p.entry("enters, as in when P5 enters P3 queue 4 1")
 		w = p.take()
 	case p.s.Steps:
 		e.When = Moment{Kind: AfterActions, Count: len(p.s.Actions)}

@@ -39,6 +39,9 @@ type Scenario struct {
 	Actions []Action
 	Expect  []Expectation
 
+	Deposits []Deposit // what processes add to a shared account; it changes nothing else
+	Captions []Caption // text for the audience, in the order of the file; it changes nothing
+
 	// Transactions over several locks, if there are sites: see Transacts.
 	Sites   int
 	Homes   []algorithm.ID // site of each process
@@ -83,6 +86,14 @@ func (s *Scenario) Check() error {
 	}
 	if err := s.checkSections(); err != nil {
 		return err
+	}
+	if err := s.checkDeposits(); err != nil {
+		return err
+	}
+	for _, c := range s.Captions {
+		if err := c.check(); err != nil {
+			return err
+		}
 	}
 	if s.Steps {
 		return s.checkSteps()
