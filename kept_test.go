@@ -3,6 +3,7 @@ package stile
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -112,24 +113,32 @@ func testTries(t *testing.T, ctx context.Context, all []Locker) {
 	}
 	for i, x := range all {
 		other := all[(i+1)%3]
-		r := must[*Lock](t)(x.TryRLock(ctx, "detect/t"))
-		release(t, must[*Lock](t)(other.TryRLock(ctx, "detect/t")))
+		name, units := fmt.Sprint("detect/t", i), fmt.Sprint("detect/pool", i) // a home may hear of a release late
+		r := must[*Lock](t)(x.TryRLock(ctx, name))
+		release(t, must[*Lock](t)(other.TryRLock(ctx, name)))
 		wrote := make(chan *Lock)
 		go func() {
-			w, err := x.Lock(ctx, "detect/t")
+			w, err := x.Lock(ctx, name)
 			if err != nil {
 				t.Error(err)
 			}
 			wrote <- w
 		}()
-		waits(t, ctx, all[0], "detect/t", 1)
-		busy(other.TryRLock(ctx, "detect/t")) // a writer waits
+		waits(t, ctx, all[0], name, 1)
+		for { // until the home knows that a writer waits
+			l, err := other.TryRLock(ctx, name)
+			if err != nil {
+				busy(l, err)
+				break
+			}
+			release(t, l)
+		}
 		release(t, r)
 		w := <-wrote
-		busy(other.TryRLock(ctx, "detect/t"))
+		busy(other.TryRLock(ctx, name))
 		release(t, w)
 
-		pool, same := x.Semaphore("detect/pool", 3), other.Semaphore("detect/pool", 3)
+		pool, same := x.Semaphore(units, 3), other.Semaphore(units, 3)
 		two := must[*Lock](t)(pool.TryAcquire(ctx, 2))
 		busy(same.TryAcquire(ctx, 2))
 		release(t, must[*Lock](t)(same.TryAcquire(ctx, 1)), two)
