@@ -137,8 +137,15 @@ func (c *Coder) stamp(s host.Stamp) string {
 
 // listed returns seats as a phrase: P1, P2 and P3.
 func (c *Coder) listed(seats []ID) string {
+	if len(seats) == 0 {
+		return "no process"
+	}
+	shown := seats
+	if len(seats) > maxListed {
+		shown = seats[:maxListed-1]
+	}
 	var b strings.Builder
-	for i, seat := range seats {
+	for i, seat := range shown {
 		switch {
 		case i == 0:
 		case i == len(seats)-1:
@@ -148,11 +155,14 @@ func (c *Coder) listed(seats []ID) string {
 		}
 		b.WriteString(c.sits(seat).String())
 	}
-	if len(seats) == 0 {
-		return "no process"
+	if n := len(seats) - len(shown); n > 0 {
+		fmt.Fprintf(&b, " and %d others", n)
 	}
 	return b.String()
 }
+
+// maxListed is how many processes a sentence lists, so that it stays one.
+const maxListed = 8
 
 // words are those that may stand in braces in a sentence.
 var words = [...]string{"self", "who", "other", "site", "set", "n", "lock", "a", "b"}

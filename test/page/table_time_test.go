@@ -48,7 +48,9 @@ func timeControls() []control {
 			keys: []way{typed("t"), tabbed(".choice button", "^by time", kb.Enter)}},
 		{name: "the rules", is: ".measures .choice button", called: "^rules$", fresh: true, want: there(".rules li")},
 		{name: "the measures again", is: ".measures .choice button", called: "^measures$", fresh: true, lead: toRules, want: there(".measures table")},
-		{name: "where a rule is followed", is: ".rules button", called: "queues its own request", fresh: true, lead: toRules, want: not(at("0 of 39"))},
+		{name: "where a rule is followed", is: ".rules button", fresh: true, lead: toRules, want: not(at("0 of 39")),
+			mouse: func(v *visit) { v.clickOn(".rules button", "queues its own request") },
+			keys:  []way{tabbed(".rules button", "queues its own request", kb.Enter)}},
 		{name: "an event of the diagram", is: ".plot-things", mouse: func(v *visit) { dot(v, "2") }, want: at("3 of 39"), keys: []way{typed(right + right)}},
 		{name: "a time of the diagram", is: ".plot", want: at("3 of 39"), keys: []way{tabbed(".plot", "", right+right)},
 			mouse: func(v *visit) {

@@ -161,7 +161,7 @@ func (r *recorder) events(t *trace.Trace, numbers map[int]int, ended int) []Even
 
 // maxExplained is the number of events that carry reasons: with more, a page of a long run
 // would consist mostly of them.
-const maxExplained = 20_000
+const maxExplained = 5_000
 
 // explained returns how many of its reasons an event carries.
 func explained(i int, e *trace.Event) int {

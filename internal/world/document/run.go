@@ -39,7 +39,7 @@ const (
 	MaxText   = 1 << 20 // bytes of text
 	MaxLanes  = 400     // processes and sites
 	MaxEvents = 200_000
-	maxBytes  = 14 << 20 // approximate size of events and states
+	maxBytes  = 15 << 20 // approximate size of events and states
 )
 
 // Run runs the text of a scenario, or examines that of a graph of resources. It never
