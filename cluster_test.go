@@ -76,6 +76,11 @@ func TestCluster(t *testing.T) {
 	if all.Get("jobs/1").SetValue("row 7") != nil || own.SetValue("row 8") != nil || own.SetValue("\xff") == nil {
 		t.Error("a value of UTF-8 can be attached, and no other")
 	}
+	for list, err := c.Locks(ctx, "jobs/1"); err != nil || len(list) != 1 || list[0].Value == ""; list, err = c.Locks(ctx, "jobs/1") {
+		if ctx.Err() != nil {
+			t.Fatal("the value of a client does not arrive", list, err)
+		}
+	}
 	for name, x := range map[string]interface {
 		Members(context.Context) ([]Member, error)
 		Locks(context.Context, string) ([]LockInfo, error)

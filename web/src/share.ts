@@ -88,6 +88,7 @@ export async function share(): Promise<void> {
  * else the gallery. From then on the address follows what is shown.
  */
 export async function begin(): Promise<void> {
+	addEventListener("popstate", () => visits++);
 	addEventListener("hashchange", () => void openAddress());
 	if (!(await openAddress())) await openStart();
 	if (location.protocol !== "file:") follow();
@@ -99,17 +100,22 @@ export async function begin(): Promise<void> {
  */
 async function openAddress(): Promise<boolean> {
 	if (written !== "" && location.hash === written) return true;
+	const [hash, kept] = [location.hash, keptIn(history.state)];
+	opening++;
 	try {
-		const it = await unpack(location.hash);
+		const it = await unpack(hash);
 		if (!it) return false;
+		[written, entered] = [hash, opened.value];
 		dialog.value = "";
 		flush(); // so that undo can return to what was being typed
-		if (!restore(keptIn(history.state), it.text)) prepared.value = it.text;
+		if (!restore(kept, it.text)) prepared.value = it.text;
 		await edit(it.text, { cursor: it.cursor });
 	} catch {
 		await openStart();
 		dialog.value = "gallery";
 		notice.value = "The address that you opened is damaged, perhaps cut off: ask for it again, or start with something from the gallery.";
+	} finally {
+		opening--;
 	}
 	return true;
 }
@@ -148,6 +154,8 @@ function touched(): boolean {
 
 let written = ""; // fragment that this page wrote last
 let entered = 0; // document of the entry of the history that was written last
+let visits = 0; // how often the user has gone to another entry of the history
+let opening = 0; // addresses that are being opened: what is shown does not belong to the entry yet
 
 /** follow updates the address with what is shown, a moment later. */
 function follow(): void {
@@ -156,13 +164,14 @@ function follow(): void {
 		const it = { text: text.value, cursor: cursor.value };
 		void branches.value;
 		clearTimeout(timer);
-		timer = setTimeout(() => void write(it), 400);
+		const visit = visits;
+		timer = setTimeout(() => void write(it, visit), 400);
 	});
 }
 
-async function write(it: Shared): Promise<void> {
+async function write(it: Shared, visit: number): Promise<void> {
 	const hash = it.text === "" ? "" : await fragment(it);
-	if (it.text !== text.value || it.cursor !== cursor.value) return;
+	if (it.text !== text.value || it.cursor !== cursor.value || visit !== visits || opening > 0) return;
 	const url = new URL(location.href);
 	url.hash = hash;
 	if (url.href.length > longest) url.hash = ""; // what it held is no longer shown
