@@ -25,7 +25,7 @@ func TestQuestions(t *testing.T) {
 		eval[bool](v.page, `document.activeElement.blur(), true`)
 		v.key(kb.Home)
 		v.key("e")
-		v.until(`[...document.querySelectorAll(".rules li.now p")].some((p) => p.innerText.includes(" enters"))`)
+		v.until(`[...document.querySelectorAll(".rules li.followed p")].some((p) => p.innerText.includes(" enters"))`)
 		v.until(`document.querySelector(".why .reason")?.innerText.match(/^P\d waits/)`)
 	}
 }

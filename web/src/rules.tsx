@@ -2,6 +2,7 @@
 // goes to where a rule is followed next.
 
 import { signal } from "@preact/signals";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import type { Doc } from "./document";
 import "./rules.css";
 import { cursor, seek } from "./state";
@@ -34,12 +35,14 @@ export function Rules({ d }: { d: Doc }) {
 	const rules = d.algorithm.rules ?? [];
 	const at = cursor.value;
 	const now = new Map(d.events.slice(stepBefore(d, at), at).flatMap((e) => e.why ?? []));
+	const list = useRef<HTMLUListElement>(null);
+	useLayoutEffect(() => bringIntoView(list.current?.querySelector(".followed")), [at]);
 	return (
-		<ul class="rules">
+		<ul class="rules" ref={list}>
 			{rules.map(([id, text]) => {
 				const next = followed(d, id, at);
 				return (
-					<li key={id} class={now.has(id) ? "now" : next < 0 ? "never" : ""} aria-current={now.has(id) ? "step" : undefined}>
+					<li key={id} class={now.has(id) ? "followed" : next < 0 ? "never" : ""} aria-current={now.has(id) ? "step" : undefined}>
 						<button type="button" disabled={next < 0} title={next < 0 ? "not followed in this run" : "go to where it is followed next"} onClick={() => seek(next + 1)}>
 							<b>{id}</b> {text}
 						</button>
@@ -49,6 +52,15 @@ export function Rules({ d }: { d: Doc }) {
 			})}
 		</ul>
 	);
+}
+
+/** bringIntoView scrolls the list, and nothing else, as far as a rule needs it. */
+function bringIntoView(rule: Element | null | undefined): void {
+	const box = rule?.closest(".scroll");
+	if (!rule || !box) return;
+	const [inner, outer] = [rule.getBoundingClientRect(), box.getBoundingClientRect()];
+	if (inner.bottom > outer.bottom) box.scrollTop += inner.bottom - outer.bottom;
+	if (inner.top < outer.top || inner.height > outer.height) box.scrollTop += inner.top - outer.top;
 }
 
 /** reasons is why a process does what follows an event, on one line. */
