@@ -73,7 +73,7 @@ func TestLiveConflict(t *testing.T) {
 	at(t, a, 1, "exec", "-n", "demo", "true")
 	at(t, a, 1, "lock", "-n", "demo")
 	at(t, a, 1, "exec", "-w", "0.05", "demo", "true")
-	at(t, a, 75, "exec", "-w", "50ms", "-E", "75", "demo", "true")
+	at(t, a, 75, "exec", "-w", "2s", "-E", "75", "demo", "true")
 	at(t, a, 0, "exec", "-n", "-E", "0", "demo", "false")
 	waiter := begin(t, nil, "exec", "--addr", a, "demo", "echo", "in")
 	waiter.waitFor(`waiting for demo: held by a client \(label "stile-lock@.*"\) at a with token ` + first)
