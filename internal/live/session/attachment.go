@@ -193,6 +193,7 @@ func (g *Client) renewed(a *attachment, f *Frame) {
 	// Retry soon if the node could not give much: it will when its own lease is
 	// renewed.
 	a.renewAt = g.now + member.Instant(max(min(f.Again, a.length/4, (f.Span-a.act)/3), a.length/50))
+	g.strays = g.strays || len(g.txs) > 0 // some may have waited for claims for too long
 }
 
 // owe withdraws a request at an attachment where it waits or is held, now and after each

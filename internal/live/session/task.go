@@ -30,9 +30,10 @@ type task struct {
 	state   uint8
 	try     bool
 	terms   member.Terms
-	tx      *attempt // to which it belongs; nil if to none
-	mute    bool     // already reported to the application as refused
-	value   *string  // attached by the application; nil if none was
+	tx      *attempt       // to which it belongs; nil if to none
+	stray   member.Instant // since when it waits for claims of its transaction; 0 if it does not
+	mute    bool           // already reported to the application as refused
+	value   *string        // attached by the application; nil if none was
 }
 
 // Opts are the options of a request.
@@ -77,10 +78,15 @@ func (g *Client) repeat(t *task) {
 	case t.tx.stranded(g.cur):
 		g.strays = true
 		return
-	case g.cur.phase != open || g.cur.parting || t.tx.away(g.cur):
+	case g.cur.phase != open || g.cur.parting:
+		return
+	case t.tx.away(g.cur):
+		if t.stray == 0 {
+			t.stray = g.now
+		}
 		return
 	default:
-		t.on = g.cur
+		t.on, t.stray = g.cur, 0
 	}
 	if t.on.phase != open {
 		return

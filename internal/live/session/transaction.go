@@ -1,13 +1,18 @@
 package session
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/stile-lock/stile/internal/live/member"
+)
 
 // Transactions of clients. A transaction exists at one node: a request of it that another
 // node received would begin another one there, and no method against deadlock would know
 // that the two are one. So its requests go to the node through which it holds all its
 // locks. If the client loses that one, it claims them at another, and requests that wait
-// meanwhile are sent when all claims are honoured. If one is refused, or a lock is lost,
-// they are refused too: the application aborts the transaction, and begins again.
+// meanwhile are sent when all claims are honoured. If one is refused, or a lock is lost, or
+// no view comes that lets the claims be decided, they are refused too: the application
+// aborts the transaction, and begins again.
 
 // An attempt is the attempt of a transaction that has requests.
 type attempt struct {
@@ -75,7 +80,8 @@ func (g *Client) settleStrays() {
 		if !t.unsent() || t.tx == nil {
 			return false
 		}
-		if !t.tx.stranded(g.cur) {
+		late := t.stray != 0 && g.now >= t.stray+member.Instant(g.cur.length/2)
+		if !t.tx.stranded(g.cur) && !(late && t.tx.away(g.cur)) {
 			g.repeat(t)
 			return false
 		}
