@@ -269,6 +269,8 @@ func TestSeeds(t *testing.T) {
 		{"a grant in the step that leaves", []uint64{887, 1073}, false},
 		{"a full disk was taken for a damaged one", []uint64{1093}, false},
 		{"all members left at once, and waited for each other", []uint64{3416, 20813}, false},
+		{"a transaction waited for claims that no view decides", []uint64{200143, 203107}, true},
+		{"a hold that had moved ended at its old member", []uint64{201257, 203450}, true},
 		{"a request was over, and asked for again on another connection before its client heard so: nobody wanted the grant", []uint64{28037, 31461, 32008}, false},
 		{"what followers write after a commit was taken for noise", []uint64{23, 859, 944, 2968}, false},
 		{"an application that releases a lock as its lease lapses was taken for one that may still act", []uint64{5039}, false},
