@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stile-lock/stile"
 )
@@ -55,7 +56,9 @@ func BenchmarkReaders(b *testing.B) {
 func nodes(b *testing.B) (all []*stile.Node) {
 	for i := range 3 {
 		c := stile.Config{Name: fmt.Sprint("node", i)}
-		if i > 0 {
+		if i == 0 {
+			c.Lease = 2 * time.Second // nodes that close wait for it
+		} else {
 			c.Join = []string{all[0].Address()}
 		}
 		n, err := stile.Open(b.Context(), c)
