@@ -5,9 +5,9 @@ import "github.com/stile-lock/stile/algorithm/host"
 // New returns a Machine for the mutual exclusion algorithm s at seat self.
 func New[M any, P Message[M]](self ID, v View, s Mutex[M]) Machine {
 	t := newTyped[M, P](self, v, s)
-	t.mutex, t.lock = s, true
+	t.mutex, t.machine.lock = s, true
 	if v.Busy && v.Holder == self {
-		t.phase = inside
+		t.machine.phase = inside
 	}
 	return &t.machine
 }
@@ -34,9 +34,10 @@ type receiver[M any] interface {
 }
 
 // typed is a machine together with what depends on the type of its messages. That is kept
-// small, because it is compiled for each of dozens of types.
+// small, because it is compiled for each of dozens of types; so would be the methods of an
+// embedded machine.
 type typed[M any, P Message[M]] struct {
-	machine
+	machine machine
 	s       receiver[M]
 	mutex   Mutex[M]   // s, if it is one
 	site    Site[M]    // s, if it is one

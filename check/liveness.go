@@ -1,9 +1,9 @@
 package check
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
+	"sort"
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/internal/world/explore"
@@ -81,7 +81,7 @@ func (r *run) infinite(m *model.Model, g *explore.Graph, p, b Property) error {
 		p.Verdict, p.Note = Unfinished, g.Unfinished
 		b.Verdict, b.Note = p.Verdict, p.Note
 	}
-	slices.SortStableFunc(starving, func(a, b starved) int { return cmp.Compare(a.state, b.state) })
+	sort.SliceStable(starving, func(i, j int) bool { return starving[i].state < starving[j].state })
 	for _, s := range starving {
 		if r.report.Find(Starvation) != nil || p.Verdict == Violated {
 			break // one that a real run confirms

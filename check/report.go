@@ -3,6 +3,7 @@ package check
 import (
 	"fmt"
 	"slices"
+	"sort"
 	"strconv"
 	"time"
 
@@ -160,7 +161,7 @@ func (r *Report) sum(f *family.Family, started time.Time) {
 	place := func(p Property) int {
 		return slices.IndexFunc(f.Properties, func(q family.Property) bool { return q.Name == p.Name })
 	}
-	slices.SortStableFunc(r.Properties, func(a, b Property) int { return place(a) - place(b) })
+	sort.SliceStable(r.Properties, func(i, j int) bool { return place(r.Properties[i]) < place(r.Properties[j]) })
 	r.Verdict = NotChecked
 	for i := range r.Properties {
 		p := &r.Properties[i]

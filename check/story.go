@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/internal/words"
 	"github.com/stile-lock/stile/internal/world/script"
 	"github.com/stile-lock/stile/sim"
 	"github.com/stile-lock/stile/trace"
@@ -134,8 +135,7 @@ func standstill(b *sim.Playback) string {
 	case 1:
 		return "       Nothing more need happen, and " + who[0] + " waits.\n"
 	}
-	last := len(who) - 1
-	return "       Nothing more need happen, and " + strings.Join(who[:last], ", ") + " and " + who[last] + " wait.\n"
+	return "       Nothing more need happen, and " + words.List(who) + " wait.\n"
 }
 
 // Err returns nil if all that was checked holds, at least up to the bound. The text of

@@ -32,6 +32,9 @@
 //	schedule timed                # or steps
 //	deposit P1 500                # what P1 adds to a shared account: it reads the balance on entry and writes it on exit
 //	set P1 clock 41               # a field of the state at the start, as the lab shows it
+//	begin P1 inside               # the run begins in the middle of a longer one: what a process is doing; also waits, idle
+//	begin P2 waits 02010541       # with its state, in bytes; otherwise its initial one
+//	begin 1 -> 2 REQUEST 0005     # a message in flight, in bytes
 //	section seats among 1,2,4     # one of several critical sections; see Sections
 //
 // # Actions

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"slices"
+	"sort"
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/scenario"
@@ -98,7 +99,7 @@ func summarise(samples []int64) *Stats {
 	if len(samples) == 0 {
 		return nil
 	}
-	slices.Sort(samples)
+	sort.Slice(samples, func(i, j int) bool { return samples[i] < samples[j] })
 	var sum int64
 	for _, s := range samples {
 		sum += s

@@ -56,6 +56,7 @@ type Playback struct {
 	Deadlock    bool           // whether processes wait for each other forever
 	Differences []Difference   // outcomes that differ from the expected ones
 	States      [][]host.Field // state of each process, or site, at the end
+	Saved       [][]byte       // the same of each section's machines, as algorithm.Machine encodes them, one section after the other
 	Stopped     bool           // whether ReplayOptions.Until, Watch or Over stopped it; then no expectation was checked
 	Still       bool           // whether it came to rest by itself: nothing more would happen
 	Stalled     bool           // whether it was ended because events went on without progress
@@ -176,8 +177,14 @@ func Replay(spec algorithm.Spec, sc *scenario.Scenario, options ReplayOptions) (
 
 // run plays the scenario from beginning to end.
 func (p *player) run() error {
-	err := p.set()
+	err := p.load()
 	if err == nil {
+		err = p.set()
+	}
+	if err == nil {
+		if c, ok := p.cast.(*lockCast); ok && len(p.sc.Begin) > 0 {
+			c.resume()
+		}
 		p.born()
 	}
 	switch {
@@ -321,9 +328,10 @@ func at(line int, err error) error {
 	return &LineError{line, err}
 }
 
-// starts reports whether the scenario itself says which processes start when.
+// starts reports whether the scenario itself says which processes start when. In the middle of
+// a run all have started.
 func (p *player) starts() bool {
-	return slices.ContainsFunc(p.sc.Actions, func(a script.Action) bool { return a.Kind == script.Start })
+	return len(p.sc.Begin) > 0 || slices.ContainsFunc(p.sc.Actions, func(a script.Action) bool { return a.Kind == script.Start })
 }
 
 // enough reports whether the run should stop here.
@@ -431,6 +439,11 @@ func (p *player) finish() {
 	}
 	for id := range algorithm.ID(w.Processes()) {
 		b.States = append(b.States, w.describe(id))
+	}
+	for _, g := range w.groups {
+		for _, m := range g.machines {
+			b.Saved = append(b.Saved, m.AppendState(nil))
+		}
 	}
 	if !b.Stopped {
 		b.Differences = p.judge.verdict()

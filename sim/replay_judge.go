@@ -3,6 +3,7 @@ package sim
 import (
 	"fmt"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 
@@ -127,7 +128,7 @@ func (j *judge) verdict() []Difference {
 	}
 	j.p.cast.unsaid(j)
 	j.violations()
-	slices.SortStableFunc(j.found, func(a, b Difference) int { return a.Line - b.Line })
+	sort.SliceStable(j.found, func(x, y int) bool { return j.found[x].Line < j.found[y].Line })
 	return j.found
 }
 

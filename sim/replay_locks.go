@@ -1,9 +1,9 @@
 package sim
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
+	"sort"
 	"strconv"
 
 	"github.com/stile-lock/stile/algorithm"
@@ -160,7 +160,7 @@ func (c *lockCast) finish(still bool) {
 		b.Violations = append(b.Violations, r.found...)
 		b.Measured = append(b.Measured, newResult(c.config(r), r.lock, c.setting()))
 	}
-	slices.SortStableFunc(b.Violations, func(v, w Violation) int { return cmp.Compare(v.At, w.At) })
+	sort.SliceStable(b.Violations, func(i, j int) bool { return b.Violations[i].At < b.Violations[j].At })
 }
 
 // config returns the Config of a run of one section. Its load is unknown and, where lines
@@ -181,7 +181,7 @@ func (c *lockCast) setting() setting {
 	sc, b := c.p.sc, c.p.back
 	spec := c.rooms[0].spec
 	s := setting{
-		calm:   len(sc.Set) == 0 && !sc.Experiment && (sc.Network == algorithm.FIFO || sc.Network == algorithm.Lossy || reorders(spec)),
+		calm:   len(sc.Set)+len(sc.Begin) == 0 && !sc.Experiment && (sc.Network == algorithm.FIFO || sc.Network == algorithm.Lossy || reorders(spec)),
 		prompt: !sc.Steps,
 		over:   b.Still,
 	}

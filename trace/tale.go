@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/internal/words"
 )
 
 // Tale tells the trace as a story for people: one sentence for each row of the diagram,
@@ -89,13 +90,13 @@ func (w *teller) sentence(r row) string {
 	case len(effects) == 0:
 		return e.Sentence()
 	case e.Kind == Send || e.Kind == Enter: // nothing came before it
-		return e.Proc.String() + " " + list(w.does(r, algorithm.None)) + "."
+		return e.Proc.String() + " " + words.List(w.does(r, algorithm.None)) + "."
 	}
 	and := " and "
 	if e.Kind == Expire {
 		and = ", and it "
 	}
-	return strings.TrimSuffix(e.Sentence(), ".") + and + list(effects) + "."
+	return strings.TrimSuffix(e.Sentence(), ".") + and + words.List(effects) + "."
 }
 
 // does tells the events of a row; a message to peer is an answer to it.
@@ -118,7 +119,7 @@ func (w *teller) does(r row, peer algorithm.ID) []string {
 			case len(to) == 1 && e.Peer == peer:
 				all = append(all, "answers "+e.label())
 			default:
-				all = append(all, "sends "+e.label()+" to "+list(to))
+				all = append(all, "sends "+e.label()+" to "+words.List(to))
 			}
 		default:
 			s := strings.TrimSuffix(e.Sentence(), ".")
@@ -146,18 +147,9 @@ func (w *teller) received(e *Event, effects []string) string {
 	s := fmt.Sprintf("%s receives %s from %v", subject, e.label(), from)
 	switch {
 	case len(effects) > 0:
-		return s + " and " + list(effects) + "."
+		return s + " and " + words.List(effects) + "."
 	case silent && w.now[p].phase != idle:
 		return s + " and does not answer."
 	}
 	return s + "."
-}
-
-// list joins phrases: a, b and c.
-func list(words []string) string {
-	if len(words) < 2 {
-		return strings.Join(words, "")
-	}
-	last := len(words) - 1
-	return strings.Join(words[:last], ", ") + " and " + words[last]
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math/bits"
 	"slices"
+	"sort"
 )
 
 // A window is the part of a run that a picture shows.
@@ -119,7 +120,7 @@ func (t *Trace) spread(w window) int {
 	if len(flights) == 0 {
 		return 0
 	}
-	slices.Sort(flights)
+	sort.Slice(flights, func(i, j int) bool { return flights[i] < flights[j] })
 	long := int(min((w.To-w.From)/flights[len(flights)/2], wideMax))
 	return min(peak*wideArrow*long, len(flights)*wideMessage)
 }

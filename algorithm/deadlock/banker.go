@@ -2,6 +2,7 @@ package deadlock
 
 import (
 	"slices"
+	"sort"
 
 	"github.com/stile-lock/stile/algorithm"
 )
@@ -137,12 +138,7 @@ func (b *banker) pass(s *site, _ []int, o *out) {
 		return
 	}
 	all := b.waiting(s)
-	slices.SortFunc(all, func(a, b wish) int {
-		if a.from.older(b.from) {
-			return -1
-		}
-		return 1
-	})
+	sort.SliceStable(all, func(i, j int) bool { return all[i].from.older(all[j].from) })
 	holds := make([]bool, len(b.claimed))
 	for k := range s.locks {
 		if h := s.locks[k].holder(); h >= 0 {

@@ -2,6 +2,7 @@ package deadlock
 
 import (
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/stile-lock/stile/algorithm"
@@ -90,7 +91,7 @@ func (g *Graph) Cycles() [][]algorithm.ID {
 			cycles = append(cycles, g.shortest(part))
 		}
 	}
-	slices.SortFunc(cycles, func(a, b []algorithm.ID) int { return int(a[0] - b[0]) })
+	sort.SliceStable(cycles, func(i, j int) bool { return cycles[i][0] < cycles[j][0] })
 	return cycles
 }
 
@@ -108,7 +109,7 @@ func (g *Graph) Knots() [][]algorithm.ID {
 			knots = append(knots, part)
 		}
 	}
-	slices.SortFunc(knots, func(a, b []algorithm.ID) int { return int(a[0] - b[0]) })
+	sort.SliceStable(knots, func(i, j int) bool { return knots[i][0] < knots[j][0] })
 	return knots
 }
 

@@ -3,6 +3,7 @@ package deadlock
 import (
 	"cmp"
 	"slices"
+	"sort"
 
 	"github.com/stile-lock/stile/algorithm"
 )
@@ -69,7 +70,7 @@ func newJam(arcs []Arc) *jam {
 	for i := range arcs {
 		j.txs = append(j.txs, arcs[i].From)
 	}
-	slices.SortFunc(j.txs, byIdentity)
+	sort.SliceStable(j.txs, func(x, y int) bool { return byIdentity(j.txs[x], j.txs[y]) < 0 })
 	j.txs = slices.CompactFunc(j.txs, Attempt.of)
 	n := len(j.txs)
 	j.out, j.in, j.left, j.is = make([][]int, n), make([][]int, n), make([]int, n), make([]bool, n)

@@ -132,8 +132,7 @@ func (m Method) Spec(l Layout, mode string) (algorithm.Spec, error) {
 				return nil, fmt.Errorf("%s at %d sites: the layout has %d", m.Name, n, l.Sites)
 			}
 			return func(self algorithm.ID, v algorithm.View) algorithm.Machine {
-				s := newSite(self, &l, born(&l))
-				return machine{algorithm.NewSite[message](self, v, s, len(l.Home)), s}
+				return algorithm.NewSite[message](self, v, newSite(self, &l, born(&l)), len(l.Home))
 			}, nil
 		},
 	}, nil
@@ -144,33 +143,27 @@ func (m Method) refuses() error {
 	return fmt.Errorf("%s cannot be used with semaphores: a cycle among units need not be a deadlock; use detect-central, or prevention", m.Name)
 }
 
-// A machine is a site as hosts see it, with the method Stamp.
-type machine struct {
-	algorithm.Machine
-	site *site
-}
-
-// Unwrap returns the site as package algorithm made it.
-func (m machine) Unwrap() algorithm.Machine { return m.Machine }
-
 // Stamp returns the time when a transaction began, by the clock of its home m. It is none
 // if the transaction has not begun, or if its home is not m. It is for judges: no site
 // looks into another.
 func Stamp(m algorithm.Machine, tx algorithm.ID) algorithm.Time {
-	if m, ok := m.(machine); ok && m.site.atHome(int(tx)) {
-		return m.site.txs[tx].Stamp
-	}
-	return algorithm.Time{}
+	return attemptAt(m, tx).Stamp
 }
 
 // AttemptOf returns the number of a transaction's present attempt, or of its last one, as
 // known by its home m. It is 0 if there was none, or if its home is not m. It is for
 // judges, too.
 func AttemptOf(m algorithm.Machine, tx algorithm.ID) uint64 {
-	if m, ok := m.(machine); ok && m.site.atHome(int(tx)) {
-		return m.site.txs[tx].Number
+	return attemptAt(m, tx).Number
+}
+
+func attemptAt(m algorithm.Machine, tx algorithm.ID) Attempt {
+	if m, ok := m.(interface{ Author() any }); ok {
+		if s, ok := m.Author().(interface{ attempt(tx int) Attempt }); ok {
+			return s.attempt(int(tx))
+		}
 	}
-	return 0
+	return Attempt{}
 }
 
 // Methods returns all methods, in the order in which to present them: the wrong ones

@@ -33,25 +33,25 @@ func Mutants() []Mutant {
 	simple(unsorted, "a request out of order is allowed", plain{})
 	add(Ordered(), "", "a free lock is not passed on", func(*Layout) method { return &passive{method: ordered{}} })
 
-	simple(Priority(), "the holder is never preempted", gentle{preempting{above: byNumber}})
-	add(Priority(), "", "the lowest rank goes first", judgedOnce(backwards{preempting{above: byNumber}}))
+	simple(Priority(), "the holder is never preempted", gentle(byNumber))
+	add(Priority(), "", "the lowest rank goes first", judgedOnce(backwards(byNumber)))
 
 	simple(PriorityRequester(), "no transaction is removed", plain{})
-	add(PriorityRequester(), "", "the highest rank goes first", judgedOnce(patientDie{dying{above: byNumber}}))
+	add(PriorityRequester(), "", "the highest rank goes first", judgedOnce(patientDie(byNumber)))
 
-	simple(WoundWait(), "the holder is never wounded", gentle{preempting{above: Attempt.older}})
-	add(WoundWait(), "", "the youngest goes first", judgedOnce(backwards{preempting{above: Attempt.older}}))
-	simple(WoundWait(), "a restarted one gets a new stamp", forgetting{preempting{above: Attempt.older}})
+	simple(WoundWait(), "the holder is never wounded", gentle(Attempt.older))
+	add(WoundWait(), "", "the youngest goes first", judgedOnce(backwards(Attempt.older)))
+	simple(WoundWait(), "a restarted one gets a new stamp", forgetting(preempting(Attempt.older)))
 
 	simple(WaitDie(), "no transaction dies", plain{})
-	add(WaitDie(), "", "the oldest goes first", judgedOnce(patientDie{dying{above: Attempt.older}}))
-	simple(WaitDie(), "a restarted one gets a new stamp", forgetting{dying{above: Attempt.older}})
+	add(WaitDie(), "", "the oldest goes first", judgedOnce(patientDie(Attempt.older)))
+	simple(WaitDie(), "a restarted one gets a new stamp", forgetting(dying(Attempt.older)))
 
 	simple(WaitDieRestamped(), "no transaction dies", plain{})
-	add(WaitDieRestamped(), "", "a free lock is not passed on", func(*Layout) method { return forgetting{&passive{method: dying{above: Attempt.older}}} })
+	add(WaitDieRestamped(), "", "a free lock is not passed on", func(*Layout) method { return &passive{method: forgetting(dying(Attempt.older))} })
 
-	simple(WoundWaitRestamped(), "the holder is never wounded", forgetting{gentle{preempting{above: Attempt.older}}})
-	add(WoundWaitRestamped(), "", "a free lock is not passed on", func(*Layout) method { return forgetting{&passive{method: preempting{above: Attempt.older}}} })
+	simple(WoundWaitRestamped(), "the holder is never wounded", forgetting(gentle(Attempt.older)))
+	add(WoundWaitRestamped(), "", "a free lock is not passed on", func(*Layout) method { return &passive{method: forgetting(preempting(Attempt.older))} })
 
 	add(Banker(), "", "every state is safe", func(l *Layout) method { return &reckless{banker{claimed: make([][]int, len(l.Home))}} })
 	add(Banker(), "", "claims are not remembered", func(l *Layout) method { return &forgetful{banker{claimed: make([][]int, len(l.Home))}} })
@@ -200,19 +200,20 @@ func judgedOnce(m method) func(*Layout) method {
 	return func(*Layout) method { return &lenient{passive{method: m}} }
 }
 
-type gentle struct{ preempting }
+func gentle(above func(a, b Attempt) bool) ranked { return ranked{rank: policy{first: above}} }
 
-func (g gentle) policy() policy { return policy{first: g.above} }
-
-type backwards struct{ preempting }
-
-func (b backwards) policy() policy {
-	return policy{first: dying{above: b.above}.policy().first, wounds: b.above}
+func backwards(above func(a, b Attempt) bool) ranked {
+	return ranked{rank: policy{first: dying(above).rank.first, wounds: above}}
 }
 
-type patientDie struct{ dying }
+func patientDie(above func(a, b Attempt) bool) ranked {
+	return ranked{rank: policy{first: above, dies: dying(above).rank.dies}}
+}
 
-func (p patientDie) policy() policy { return policy{first: p.above, dies: p.dying.policy().dies} }
+func forgetting(r ranked) ranked {
+	r.forgets = true
+	return r
+}
 
 type reckless struct{ banker }
 

@@ -33,17 +33,38 @@ func (ordered) allows(t *transaction, k int, _ Mode) bool {
 	return len(t.has) == 0 || k > slices.Max(t.has)
 }
 
-// A preempting method is one in which a requester of higher rank makes the holder abort,
-// and one of lower rank waits. No transaction ever waits for one of lower rank, so there
-// is no cycle.
-type preempting struct {
+// A ranked method goes by the rank of transactions.
+type ranked struct {
 	plain
-	above func(a, b Attempt) bool // whether a ranks above b
+	rank    policy
+	forgets bool // whether an aborted transaction forgets when it began
 }
 
-// policy implements method: the highest rank goes first, so that the others again wait for
-// a higher rank.
-func (p preempting) policy() policy { return policy{first: p.above, wounds: p.above} }
+func (r ranked) policy() policy { return r.rank }
+
+func (r ranked) restarts(t *transaction) {
+	if r.forgets {
+		t.Stamp = algorithm.Time{}
+	}
+}
+
+// preempting returns a method in which a requester of higher rank makes the holder abort,
+// and one of lower rank waits. No transaction ever waits for one of lower rank, so there
+// is no cycle. The highest rank goes first, so that the others again wait for a higher
+// rank.
+func preempting(above func(a, b Attempt) bool) ranked {
+	return ranked{rank: policy{first: above, wounds: above}}
+}
+
+// dying returns a method in which a requester of higher rank than the holder waits, and
+// one of lower rank dies. No transaction ever waits for one of higher rank, so there is
+// no cycle. The lowest rank goes first, so that those that still wait rank above the new
+// holder. For a waiting transaction, the holders of its lock only rise in rank, until it
+// is its turn.
+func dying(above func(a, b Attempt) bool) ranked {
+	below := func(a, b Attempt) bool { return above(b, a) }
+	return ranked{rank: policy{first: below, dies: below}}
+}
 
 // rosenkrantz is the paper that proposed ages instead of priorities.
 const rosenkrantz = "D. J. Rosenkrantz, R. E. Stearns, P. M. Lewis: System Level Concurrency Control for Distributed Database Systems. ACM TODS 3(2), 1978"
@@ -62,7 +83,7 @@ func Priority() Method {
 		Weaker: "a transaction of low rank may be preempted forever", Fixed: "wound-wait",
 		Shown: "stile replay scenarios/priority-starves.stile",
 		rules: woundRules(false),
-		make:  only(func(*Layout) method { return preempting{above: byNumber} }),
+		make:  only(func(*Layout) method { return preempting(byNumber) }),
 	}
 }
 
@@ -76,7 +97,7 @@ func PriorityRequester() Method {
 		Weaker: "a transaction of low rank may be removed forever, at every request", Fixed: "wait-die",
 		Shown: "stile replay scenarios/priority-requester-starves.stile",
 		rules: dieRules(false),
-		make:  only(func(*Layout) method { return dying{above: byNumber} }),
+		make:  only(func(*Layout) method { return dying(byNumber) }),
 	}
 }
 
@@ -88,7 +109,7 @@ func WoundWait() Method {
 		Name: "wound-wait", Title: "Wound-wait", Family: Prevent, Exact: always,
 		Paper: rosenkrantz,
 		rules: woundRules(true),
-		make:  only(func(*Layout) method { return preempting{above: Attempt.older} }),
+		make:  only(func(*Layout) method { return preempting(Attempt.older) }),
 	}
 }
 
@@ -99,7 +120,7 @@ func WaitDie() Method {
 		Name: "wait-die", Title: "Wait-die", Family: Prevent, Exact: always,
 		Paper: rosenkrantz,
 		rules: dieRules(true),
-		make:  only(func(*Layout) method { return dying{above: Attempt.older} }),
+		make:  only(func(*Layout) method { return dying(Attempt.older) }),
 	}
 }
 
@@ -125,27 +146,10 @@ func restamped(m Method, done string) Method {
 	m.Title += ", with a new stamp after every abort"
 	m.Paper = "The wrong form of: " + rosenkrantz
 	m.Shown = "stile replay scenarios/" + m.Name + "-starves.stile"
-	m.make = only(func(l *Layout) method { return forgetting{born(l)} })
+	m.make = only(func(l *Layout) method {
+		r := born(l).(ranked)
+		r.forgets = true
+		return r
+	})
 	return m
-}
-
-// A forgetting method forgets when a transaction began as soon as it aborts.
-type forgetting struct{ method }
-
-func (forgetting) restarts(t *transaction) { t.Stamp = algorithm.Time{} }
-
-// A dying method is one in which a requester of higher rank than the holder waits, and
-// one of lower rank dies. No transaction ever waits for one of higher rank, so there is
-// no cycle.
-type dying struct {
-	plain
-	above func(a, b Attempt) bool // whether a ranks above b
-}
-
-// policy implements method: the lowest rank goes first, so that those that still wait rank
-// above the new holder. For a waiting transaction, the holders of its lock only rise in
-// rank, until it is its turn.
-func (d dying) policy() policy {
-	below := func(a, b Attempt) bool { return d.above(b, a) }
-	return policy{first: below, dies: below}
 }

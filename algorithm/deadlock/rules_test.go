@@ -47,7 +47,7 @@ func ModeRules() []Rule {
 	some := func(s *site) algorithm.Site[message] { return numberless{s} }
 	return []Rule{
 		{"requests do not wait for those before them", change, OnChange, nil},
-		{"wait-die serves in order of arrival", arrival(WaitDie(), policy{dies: dying{above: Attempt.older}.policy().dies}), "", nil},
+		{"wait-die serves in order of arrival", arrival(WaitDie(), policy{dies: dying(Attempt.older).rank.dies}), "", nil},
 		{"wound-wait serves in order of arrival", arrival(WoundWait(), policy{wounds: Attempt.older}), "", nil},
 		{"a deadlock is not confirmed", DetectDistributed(), "", yes},
 		{"attempts and requests have no numbers", DetectDistributed(), "", some},
@@ -82,7 +82,7 @@ func (r Rule) Spec(l Layout) (algorithm.Spec, error) {
 		if r.site != nil {
 			broken = r.site(s)
 		}
-		m := machine{algorithm.NewSite(self, v, broken, len(l.Home)), s}
+		m := algorithm.NewSite(self, v, broken, len(l.Home))
 		_ = m.Step(host.Input{Kind: host.Hear, From: algorithm.None, Time: 1}, new(host.Output)) // as transactions begin
 		return m
 	})

@@ -99,6 +99,15 @@ func (s *site) keeper(k int) algorithm.ID { return s.method.keeper(s, k) }
 // atHome reports whether this is the home of tx.
 func (s *site) atHome(tx int) bool { return s.layout.hasTx(tx) && s.layout.Home[tx] == s.self }
 
+// attempt returns the present attempt of a transaction, or its last one, if it is at home
+// here.
+func (s *site) attempt(tx int) Attempt {
+	if !s.atHome(tx) {
+		return Attempt{}
+	}
+	return s.txs[tx].Attempt
+}
+
 func (s *site) send(to algorithm.ID, m message, o *out) {
 	m.clock = s.clock
 	o.Send(to, m)

@@ -78,6 +78,24 @@ type Machine interface {
 	Alibi(d ID) bool
 }
 
+// A Phase is what the application of a lock is doing.
+type Phase uint8
+
+// The phases.
+const (
+	Idle Phase = iota
+	Waiting
+	Inside
+)
+
+// String returns the word for people.
+func (p Phase) String() string {
+	if p > Inside {
+		return "phase " + strconv.Itoa(int(p))
+	}
+	return [...]string{"idle", "waiting", "inside"}[p]
+}
+
 // A Field is one labelled value of a state or a message, for people.
 type Field struct{ Name, Value string }
 

@@ -19,6 +19,15 @@ func Grouped[N int | int64](n N) string {
 	return s
 }
 
+// List joins phrases: a, b and c.
+func List(all []string) string {
+	if len(all) < 2 {
+		return strings.Join(all, "")
+	}
+	last := len(all) - 1
+	return strings.Join(all[:last], ", ") + " and " + all[last]
+}
+
 // Plural formats a count with its noun.
 func Plural(n int, one string) string {
 	if n == 1 {

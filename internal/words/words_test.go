@@ -8,6 +8,7 @@ import (
 func TestWords(t *testing.T) {
 	for _, test := range []struct{ got, want string }{
 		{Grouped(0), "0"}, {Grouped(999), "999"}, {Grouped(1000), "1,000"}, {Grouped(int64(-1234567)), "-1,234,567"},
+		{List(nil), ""}, {List([]string{"a"}), "a"}, {List([]string{"a", "b"}), "a and b"}, {List([]string{"a", "b", "c"}), "a, b and c"},
 		{Plural(1, "process"), "1 process"}, {Plural(2, "process"), "2 processes"}, {Plural(0, "entry"), "0 entries"},
 		{Plural(3, "crash"), "3 crashes"}, {Plural(12345, "step"), "12,345 steps"},
 		{Number(0), "0.00"}, {Number(0.05), "0.0500"}, {Number(3.14159), "3.14"}, {Number(-31.4159), "-31.4"}, {Number(314.159), "314"}, {Number(314159.3), "3.14e+05"},

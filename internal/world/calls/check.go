@@ -1,10 +1,10 @@
 package calls
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -117,12 +117,17 @@ func (c *Calls) check(ctx context.Context, body []byte, say func(v any) error) e
 		means[i] = p.Means
 	}
 	return say(struct {
-		Verdict        *check.Report `json:"verdict"`
-		Means          []string      `json:"means"` // what it means that each property holds
-		Counterexample string        `json:"counterexample"`
-		Checked        string        `json:"checked"` // what exactly was checked, in a sentence
-	}{report, means, text, checked(sc, conf.Settled())})
+		Verdict        *verdict `json:"verdict"`
+		Means          []string `json:"means"` // what it means that each property holds
+		Counterexample string   `json:"counterexample"`
+		Checked        string   `json:"checked"` // what exactly was checked, in a sentence
+	}{(*verdict)(report), means, text, checked(sc, conf.Settled())})
 }
+
+// A verdict is a report without methods. Whatever is passed to encoding/json keeps all
+// methods that some interface might call, so a report would bring Err, and with it the
+// diagrams for terminals, into the lab's WebAssembly.
+type verdict check.Report
 
 // config returns the check of a scenario's group.
 func (c *Calls) config(sc *scenario.Scenario) (check.Config, error) {
@@ -130,6 +135,8 @@ func (c *Calls) config(sc *scenario.Scenario) (check.Config, error) {
 	switch {
 	case len(sc.Sections) > 0:
 		return conf, &document.Error{Text: "several sections cannot be checked together, because each is a separate lock: remove the section lines"}
+	case len(sc.Begin) > 0:
+		return conf, &document.Error{Text: "this run begins in the middle of a longer one, but a check explores all runs from the beginning of the group: remove the begin lines and those that set fields"}
 	case sc.Transacts():
 		m, err := deadlock.Find(sc.Algorithm)
 		if err != nil {
@@ -156,7 +163,8 @@ func (c *Calls) config(sc *scenario.Scenario) (check.Config, error) {
 func programs(sc *scenario.Scenario, m deadlock.Method) [][][]int {
 	all := make([][][]int, sc.Processes)
 	said := false
-	byTime := slices.SortedStableFunc(slices.Values(sc.Actions), func(a, b script.Action) int { return cmp.Compare(a.At, b.At) })
+	byTime := slices.Clone(sc.Actions)
+	sort.SliceStable(byTime, func(i, j int) bool { return byTime[i].At < byTime[j].At })
 	for _, a := range byTime {
 		if a.Kind == script.Take {
 			all[a.Proc], said = append(all[a.Proc], slices.Clone(a.Locks)), true

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// A clocked context ends when the clock says so. A context of package context ends when a
-// timer expires, but in a page no timer can expire during a computation: there is one
-// thread, without preemption. A caller of Err learns in time on every platform.
+// A clocked context ends when the clock says so. Only Err reports that: Done would need a
+// timer, and in a page no timer can expire during a computation, because there is one
+// thread, without preemption.
 type clocked struct {
 	context.Context
 	end time.Time
@@ -35,7 +35,7 @@ func (c *Calls) clocked(ctx context.Context, limit time.Duration) (context.Conte
 	if outer, ok := ctx.(*clocked); ok && outer.end.Before(end) {
 		end = outer.end
 	}
-	inner, cancel := context.WithTimeout(ctx, limit)
+	inner, cancel := context.WithCancel(ctx)
 	return &clocked{inner, end, now}, cancel
 }
 

@@ -2,7 +2,6 @@ package calls
 
 import (
 	"context"
-	"io/fs"
 	"strings"
 
 	"github.com/stile-lock/stile/algorithm"
@@ -100,15 +99,15 @@ var lectures = [...]course{
 func Gallery() []Shelf {
 	shelves := []Shelf{{first.title, []Item{item("bank.stile", bank)}}}
 	topics := map[string][]Item{}
-	names, _ := fs.Glob(scenarios.Files, "*.stile")
+	files, _ := scenarios.Files.ReadDir(".")
 	byName := map[string]Item{}
-	for _, name := range names {
-		data, err := fs.ReadFile(scenarios.Files, name)
+	for _, f := range files {
+		data, err := scenarios.Files.ReadFile(f.Name())
 		if err != nil {
 			continue
 		}
-		x := item(name, string(data))
-		byName[strings.TrimSuffix(name, ".stile")] = x
+		x := item(f.Name(), string(data))
+		byName[strings.TrimSuffix(f.Name(), ".stile")] = x
 		topics[x.topic] = append(topics[x.topic], x)
 	}
 	pick := func(c course) []Item {

@@ -3,7 +3,7 @@ package document
 import (
 	"cmp"
 	"fmt"
-	"slices"
+	"sort"
 	"strconv"
 	"strings"
 
@@ -99,10 +99,10 @@ func rules(s algorithm.Spec) [][2]string {
 			all = append(all, [2]string{r.ID, r.Text})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b [2]string) int {
-		groupA, a1, caseA := parts(a[0])
-		groupB, b1, caseB := parts(b[0])
-		return cmp.Or(cmp.Compare(groupA, groupB), cmp.Compare(a1, b1), cmp.Compare(caseA, caseB))
+	sort.SliceStable(all, func(i, j int) bool {
+		groupA, a, caseA := parts(all[i][0])
+		groupB, b, caseB := parts(all[j][0])
+		return cmp.Or(cmp.Compare(groupA, groupB), cmp.Compare(a, b), cmp.Compare(caseA, caseB)) < 0
 	})
 	return all
 }

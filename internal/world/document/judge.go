@@ -1,9 +1,9 @@
 package document
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
+	"sort"
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/internal/words"
@@ -92,6 +92,11 @@ func entriesOf(m *sim.Result, back *sim.Playback, sc *scenario.Scenario) string 
 	begun := 0
 	if sc.Busy && m.Section == "" {
 		begun++
+	}
+	for _, b := range sc.Begin {
+		if b.Message == "" && b.Phase == script.Inside {
+			begun++
+		}
 	}
 	for _, e := range back.Entries {
 		if e.Section == m.Section {
@@ -227,7 +232,7 @@ func compared(differences []sim.Difference, expected []script.Expectation, stopp
 			all = append(all, Expect{Want: d.Want, Got: d.Got})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b Expect) int { return a.Line - b.Line })
+	sort.SliceStable(all, func(i, j int) bool { return all[i].Line < all[j].Line })
 	return all
 }
 
@@ -279,7 +284,7 @@ func patient(sc *scenario.Scenario, spec algorithm.Spec) bool {
 func slandered(sc *scenario.Scenario) bool {
 	inTime := slices.Clone(sc.Actions)
 	if !sc.Steps {
-		slices.SortStableFunc(inTime, func(a, b script.Action) int { return cmp.Compare(a.At, b.At) })
+		sort.SliceStable(inTime, func(i, j int) bool { return inTime[i].At < inTime[j].At })
 	}
 	dead := make([]bool, max(sc.Processes, sc.Sites))
 	for _, a := range inTime {

@@ -1,6 +1,9 @@
 package explore
 
-import "slices"
+import (
+	"slices"
+	"sort"
+)
 
 // The loop of a lasso: a closed walk through a component in which a fair run can stay
 // forever. Repeating it must be fair in itself: it pays all that is owed where it begins.
@@ -13,7 +16,8 @@ const fewStarts = 256
 // one that gives the shortest lasso. If nothing more need happen, it has no edges. It is
 // nil if the search ends early.
 func (c *Cut) Loop(members []uint32) *Walk {
-	starts := slices.Sorted(slices.Values(members))
+	starts := slices.Clone(members)
+	sort.Slice(starts, func(i, j int) bool { return starts[i] < starts[j] })
 	var best *Walk
 	size := 0
 	for _, s := range starts[:min(fewStarts, len(starts))] {

@@ -1,7 +1,6 @@
 package kernel
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
@@ -158,7 +157,7 @@ func (k *Kernel) Bury(p algorithm.ID) {
 	f.crashed[p], f.paused[p] = true, false
 	f.held = slices.DeleteFunc(f.held, func(e Event) bool { return e.Kind != deliver && algorithm.ID(e.proc) == p })
 	k.ticks++
-	maps.DeleteFunc(k.timers, func(t timerKey, _ running) bool { return t.proc == p })
+	k.timers[p] = nil
 	k.Note(trace.Event{Kind: trace.Crash, Proc: p})
 }
 

@@ -1,9 +1,9 @@
 package kernel
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
+	"sort"
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/internal/world/script"
@@ -32,11 +32,10 @@ func (k *Kernel) inFlight(l *link) []Event {
 	}
 	add(k.faults.held)
 	add(k.flight)
-	ahead := len(all)
+	here := len(all)
 	add(k.queue.heap)
-	slices.SortFunc(all[ahead:], func(a, b Event) int {
-		return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Seq, b.Seq))
-	})
+	ahead := all[here:]
+	sort.Slice(ahead, func(i, j int) bool { return ahead[i].before(&ahead[j]) })
 	add(k.faults.late)
 	return all
 }

@@ -51,8 +51,8 @@ type Kernel struct {
 	handler Handler
 	queue   queue
 	now     int64
-	plain   bool // messages are only ever delivered, after a constant time
-	timers  map[timerKey]running
+	plain   bool                // messages are only ever delivered, after a constant time
+	timers  [][]running         // those of each process, in order
 	ticks   int                 // number of timers started or stopped so far
 	faults  *faults             // nil if there are none
 	manual  bool                // messages and timers wait in flight for the adversary
@@ -72,6 +72,7 @@ func New(c Config, h Handler) *Kernel {
 		c.Latency, c.Links, c.Network = scenario.Always(1), nil, algorithm.FIFO // the adversary decides, not chance
 	}
 	k.network.init(c)
+	k.timers = make([][]running, c.Processes)
 	if c.Adversary {
 		k.faults = newFaults(c.Processes)
 		if k.fifo {

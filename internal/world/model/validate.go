@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"sort"
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/host"
@@ -93,12 +94,13 @@ func (m *Model) taken() []taken {
 		}
 		all = append(all, s)
 	}
-	slices.SortFunc(all, func(a, b taken) int {
+	sort.Slice(all, func(i, j int) bool {
+		a, b := &all[i], &all[j]
 		return cmp.Or(
 			cmp.Compare(a.state.seat, b.state.seat), bytes.Compare(a.state.bytes, b.state.bytes),
 			cmp.Compare(a.in.Kind, b.in.Kind), cmp.Compare(a.in.From, b.in.From), bytes.Compare(a.in.Bytes, b.in.Bytes),
 			cmp.Compare(a.in.Timer, b.in.Timer), cmp.Compare(a.in.Time, b.in.Time), cmp.Compare(a.in.Arg, b.in.Arg), cmp.Compare(a.in.Mode, b.in.Mode),
-		)
+		) < 0
 	})
 	return all
 }

@@ -59,6 +59,9 @@ func Format(s *Scenario) string {
 	for _, d := range s.Deposits {
 		say("deposit %v %d", d.Proc, d.Amount)
 	}
+	for _, begin := range s.Begin {
+		say("%v", begin)
+	}
 	for _, set := range s.Set {
 		say("set %v%s %s %s", set.Proc, behind(set.Section), set.Field, set.Value)
 	}

@@ -3,6 +3,7 @@ package script
 import (
 	"fmt"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 
@@ -143,7 +144,7 @@ func (p *parser) look() error {
 // settings are the words that a line of the head begins with.
 var settings = [...]string{
 	"title", "algorithm", "topology", "sets", "inform", "k", "coordinator", "experiment", "patience", "mode", "processes", "resources", "site", "units", "section", "holder", "network", "deposit",
-	"latency", "hold", "backoff", "until", "seed", "schedule", "set",
+	"latency", "hold", "backoff", "until", "seed", "schedule", "begin", "set",
 }
 
 // statement reads one line.
@@ -201,6 +202,10 @@ func (p *parser) setting() {
 	}
 	if name.text == "deposit" {
 		p.deposit()
+		return
+	}
+	if name.text == "begin" {
+		p.beginning()
 		return
 	}
 	if name.text != "set" {
@@ -317,10 +322,8 @@ func (p *parser) finish() {
 			*w = Moment{}
 		}
 	}
-	slices.SortStableFunc(s.Captions, func(a, b Caption) int { return a.When.place() - b.When.place() })
-	slices.SortStableFunc(s.Expect, func(a, b Expectation) int {
-		return place(a) - place(b)
-	})
+	sort.SliceStable(s.Captions, func(i, j int) bool { return s.Captions[i].When.place() < s.Captions[j].When.place() })
+	sort.SliceStable(s.Expect, func(i, j int) bool { return place(s.Expect[i]) < place(s.Expect[j]) })
 }
 
 func place(e Expectation) int {

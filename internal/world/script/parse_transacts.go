@@ -133,7 +133,7 @@ func lockHint(found string) string {
 // lockOnly are the settings that a scenario with sites does not have, and siteOnly those
 // that only it has.
 var (
-	lockOnly = [...]string{"topology", "sets", "inform", "k", "coordinator", "experiment", "patience", "holder", "network", "set", "section", "deposit"}
+	lockOnly = [...]string{"topology", "sets", "inform", "k", "coordinator", "experiment", "patience", "holder", "network", "begin", "set", "section", "deposit"}
 	siteOnly = [...]string{"mode", "backoff", "units"}
 )
 

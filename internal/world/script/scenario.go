@@ -35,6 +35,7 @@ type Scenario struct {
 
 	Sections []Section // critical sections side by side; empty means one, of all processes
 
+	Begin   []Beginning // state at the start of a run that is part of a longer one; empty: nothing has happened yet
 	Set     []Setting
 	Actions []Action
 	Expect  []Expectation
@@ -88,6 +89,9 @@ func (s *Scenario) Check() error {
 		return err
 	}
 	if err := s.checkDeposits(); err != nil {
+		return err
+	}
+	if err := s.checkBegin(); err != nil {
 		return err
 	}
 	for _, c := range s.Captions {

@@ -188,6 +188,11 @@ func (e *Env) Begin(h family.Host, v algorithm.View) {
 	}
 }
 
+// Resume puts an application where it is when a run begins that is part of a longer one.
+func (e *Env) Resume(p algorithm.ID, now script.Phase) {
+	e.put(&e.procs[p], [...]flag{script.Idle: 0, script.Waits: waits, script.Inside: inside}[now])
+}
+
 // Waits implements family.Env.
 func (e *Env) Waits(p algorithm.ID) bool { return e.procs[p].is(waits) }
 
