@@ -65,10 +65,10 @@ func clientControls() []Control {
 		{
 			Name: "SaysMoved", Section: "10", Text: "a node that is not leaving is notified that a hold has moved",
 			Rewrites: []Rewrite{
-				{attachmentFile, `a.phase == open && !a.parting {
-			return false`, `a.phase == open && !a.parting && !broken("SaysMoved") {
+				{attachmentFile, `a.phase == open && !a.parting && !a.asked {
+			return false`, `a.phase == open && !a.parting && !a.asked && !broken("SaysMoved") {
 			return false`},
-				{attachmentFile, `(a.parting || a.moved == 0) {`, `(a.parting || a.moved == 0 || broken("SaysMoved")) {`},
+				{attachmentFile, `(a.parting || a.asked || a.moved == 0) {`, `(a.parting || a.asked || a.moved == 0 || broken("SaysMoved")) {`},
 			},
 			Tests: []Test{test(clientPackage, "TestBlip")},
 		},
@@ -85,6 +85,26 @@ func clientControls() []Control {
 			Name: "LeavesWaiter", Section: "10", Text: "a request that waits at another node is not withdrawn at the former one",
 			Rewrites: []Rewrite{{dialFile, `if kept && !a.parting {`, `if kept && !a.parting && !broken("LeavesWaiter") {`}},
 			Tests:    []Test{test(clientPackage, "TestBlip")},
+		},
+		{
+			Name: "MoveUnrenewed", Section: "10", Text: "a client that is asked to move no longer renews its session, as if its node left",
+			Rewrites: []Rewrite{{dialFile, `		g.shunned = a.inc
+		g.start()
+`, `		g.shunned = a.inc
+		a.parting = broken("MoveUnrenewed")
+		g.start()
+`}},
+			Tests: []Test{test(clientPackage, "TestAskedToMove"), test(processPackage, "TestMoveWithoutLocks")},
+		},
+		{
+			Name: "MoveTrusted", Section: "10", Text: "a node takes the end of the session of a client that it has asked to move for the client's word that it has stopped",
+			Rewrites: []Rewrite{{serveFile, `if s.asked {`, `if s.asked && !broken("MoveTrusted") {`}},
+			Tests:    []Test{test(processPackage, "TestMoveFromEvicted")},
+		},
+		{
+			Name: "MoveUnrefreshed", Section: "10", Text: "there is no later view in which a client that is asked to move could claim its locks",
+			Rewrites: []Rewrite{{"internal/live/process/clients.go", `if p.Out.Err = err; holds {`, `if p.Out.Err = err; holds && !broken("MoveUnrefreshed") {`}},
+			Tests:    []Test{test(processPackage, "TestMoveClient")},
 		},
 		{
 			Name: "StaleCounts", Section: "10", Text: "frames on a superseded connection count",
@@ -107,7 +127,7 @@ func clientControls() []Control {
 		},
 		{
 			Name: "AnyIdentity", Section: "10", Text: "a node lets another identity resume a session",
-			Rewrites: []Rewrite{{serverFile, `s.who != by.who) {`, `s.who != by.who && !broken("AnyIdentity")) {`}},
+			Rewrites: []Rewrite{{serverFile, `s.Who != by.who) {`, `s.Who != by.who && !broken("AnyIdentity")) {`}},
 			Tests:    []Test{storm("clients", 20), test(clientPackage, "TestAnotherIdentity")},
 		},
 		{

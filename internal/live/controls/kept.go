@@ -105,8 +105,8 @@ func keptControls() []Control {
 		},
 		{
 			Name: "KeptDoomedPassed", Section: "19", Text: "the lock of a transaction that must abort is passed on at once",
-			Rewrites: []Rewrite{{keptFile, `Event{Ticket: h.w.ticket, Kind: Doomed, Cause: Deadlock, Token: h.token, Born: tx.born(), Victim: v})
-`, `Event{Ticket: h.w.ticket, Kind: Doomed, Cause: Deadlock, Token: h.token, Born: tx.born(), Victim: v})
+			Rewrites: []Rewrite{{keptFile, `Event{Ticket: h.w.ticket, Kind: Doomed, Cause: Deadlock, Token: h.token, Born: tx.born(), Victim: v, Tx: uint64(tx.id.Tx)})
+`, `Event{Ticket: h.w.ticket, Kind: Doomed, Cause: Deadlock, Token: h.token, Born: tx.born(), Victim: v, Tx: uint64(tx.id.Tx)})
 			if n := lockOf(m.epoch, h.name); broken("KeptDoomedPassed") && !h.owed && int(m.epoch.table.lock(n).home) == m.epoch.me {
 				m.ended(n, m.epoch.me, h.Attempt, 0)
 			}
@@ -131,6 +131,15 @@ func keptControls() []Control {
 	}
 `}},
 			Tests: []Test{storm("detects", 200), test(memberPackage, "TestKeptPhantom")},
+		},
+		{
+			Name: "KeptGraphAtOnce", Section: "19", Text: "all parts of a graph are sent at once, and fill the link",
+			Rewrites: []Rewrite{{deliverFile, `		m.epoch.graph = &localGraph{f.round, m.localArcs()} // sent by More
+`, `		m.epoch.graph = &localGraph{f.round, m.localArcs()}
+		for broken("KeptGraphAtOnce") && m.graphPart(rank) {
+		}
+`}},
+			Tests: []Test{test(memberPackage, "TestLongGraph"), test(memberPackage, "TestGraphWaitsForRoom")},
 		},
 		{
 			Name: "KeptRoundsSurvive", Section: "19", Text: "the detector's state outlives its view",

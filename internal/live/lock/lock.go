@@ -67,10 +67,15 @@ func Done(ctx context.Context) error {
 
 // Lost returns the error of a lock that was lost.
 func Lost(name string, why member.Cause) error {
-	if int(why) >= len(causes) {
-		why = member.NoCause
+	return fmt.Errorf("%w: %s: %s", ErrLost, words.Quoted(name), Why(why))
+}
+
+// Why says in words why a lock was lost.
+func Why(c member.Cause) string {
+	if int(c) >= len(causes) {
+		c = member.NoCause
 	}
-	return fmt.Errorf("%w: %s: %s", ErrLost, words.Quoted(name), causes[why])
+	return causes[c]
 }
 
 // causes explains why locks are lost.

@@ -3,9 +3,11 @@ package member
 import "math/bits"
 
 // Bulk frames. At a view change a member may have to inform others about tens of
-// thousands of locks: a REPORT to each home, and QUERYs to all survivors. It makes
-// these frames part by part, when the host asks for more, so that a link never keeps
-// more of them than fit a window. More has the rules.
+// thousands of locks: a REPORT to each home, and QUERYs to all survivors. At any time the
+// coordinator of deadlock detection may ask it for a GRAPH, whose length grows with the
+// square of the number of requests that wait. It makes these frames part by part, when the
+// host asks for more, so that a link never keeps more of them than fit a window. More has
+// the rules.
 
 // A report is the REPORT to one member that is not complete yet.
 type report struct {
@@ -25,12 +27,12 @@ const (
 // Bulk reports whether a bulk frame must still be made for some member.
 func (m *Member) Bulk() bool {
 	e := m.epoch
-	return e != nil && (e.reporting > 0 || len(e.queries) > 0) && !m.ghost
+	return e != nil && (e.reporting > 0 || len(e.queries) > 0 || e.graph != nil) && !m.ghost
 }
 
 // More appends the next bulk frame for another member to Out, and reports whether there
-// was one: first the parts of the REPORT to it, then QUERYs. It does nothing else,
-// whatever the time is.
+// was one: first the parts of the REPORT to it, then QUERYs, then those of the GRAPH. It
+// does nothing else, whatever the time is.
 //
 // Which locks a REPORT may list is decided when the view is installed, but a part
 // describes the state when it is made. It lists a hold that was carried over only if
@@ -47,7 +49,7 @@ func (m *Member) More(now Instant, to uint64) bool {
 	if rank < 0 || rank == m.epoch.me {
 		return false
 	}
-	return m.reportPart(rank) || m.queryPart(rank)
+	return m.reportPart(rank) || m.queryPart(rank) || m.graphPart(rank)
 }
 
 // reportPart makes the next part of the REPORT to a member.

@@ -83,7 +83,18 @@ func (m *Member) Close(now Instant, client uint64) {
 	m.end()
 }
 
+// Moved ends the session of a client that holds its locks through other members. It is not the
+// client's word that it has stopped: its locks are passed on as when a session expires.
+func (m *Member) Moved(now Instant, client uint64) {
+	m.begin(now)
+	if c := m.clients[client]; c != nil {
+		m.close(c, Moved)
+	}
+	m.end()
+}
+
 func (m *Member) close(c *session, why Cause) {
+	wordless := why == Session || why == Moved
 	delete(m.clients, c.id)
 	m.schedule.remove(&c.end)
 	for w := c.first; w != nil; { // waiting requests first, so that none of them is granted what another releases
@@ -95,11 +106,11 @@ func (m *Member) close(c *session, why Cause) {
 	}
 	for c.first != nil {
 		switch w := c.first; {
-		case w.part != nil && why == Session:
+		case w.part != nil && wordless:
 			m.lapses(w.part, m.now, why)
 		case w.part != nil:
 			m.takes(w.part, why)
-		case why == Session:
+		case wordless:
 			m.expired(w.at, m.now, why)
 		default:
 			m.drop(w.at, why)

@@ -25,6 +25,7 @@ func (m *Member) Deliver(now Instant, from uint64, b []byte) error {
 	if rank < 0 || rank == e.me {
 		return fmt.Errorf("%w: incarnation %d, which sent it, is not another member of epoch %d", errUnexpected, from, e.view.Epoch)
 	}
+	e.came[rank]++
 	f := &m.frame
 	if err := f.parse(b); err != nil {
 		if errors.Is(err, errOptional) {
@@ -33,6 +34,9 @@ func (m *Member) Deliver(now Instant, from uint64, b []byte) error {
 		return err
 	}
 	m.clock = max(m.clock, f.clock)
+	if len(m.trails) > 0 {
+		m.framed(rank, f, false)
+	}
 	switch f.kind {
 	case reportFrame:
 		return m.report(e.place(from), f)
@@ -240,7 +244,7 @@ func (m *Member) aboutTx(rank int, f *frame) error {
 	case demandFrame:
 		m.demanded()
 	case collectFrame:
-		m.sendGraph(rank, f.round)
+		m.epoch.graph = &localGraph{f.round, m.localArcs()} // sent by More
 	case graphFrame:
 		m.graph(rank, f.round, f.arcs, f.more)
 	case confirmFrame:

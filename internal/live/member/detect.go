@@ -35,6 +35,14 @@ type detector struct {
 	waits   map[deadlock.Attempt]string // what those wait for who have been asked
 }
 
+// A localGraph is the answer to the coordinator that is not complete yet: the graph as it
+// was when the coordinator asked for it. If a wait in it ends before the last part is sent,
+// its member says so before any transaction must abort.
+type localGraph struct {
+	round uint64
+	arcs  []arc // not sent yet
+}
+
 // An arc is an edge of a local graph, as frames carry it.
 type arc struct {
 	from, to     deadlock.Attempt
@@ -132,20 +140,24 @@ func (m *Member) localArcs() []arc {
 	return all
 }
 
-// sendGraph answers the coordinator, in several parts if there is much to say.
-func (m *Member) sendGraph(rank int, round uint64) {
-	all := m.localArcs()
-	for {
-		left, n := m.Limits.Part, 0
-		for n < len(all) && (n == 0 || left > 0) {
-			left -= len(all[n].lock) + 40
-			n++
-		}
-		m.send(rank, &frame{kind: graphFrame, round: round, arcs: all[:n], more: n < len(all)})
-		if all = all[n:]; len(all) == 0 {
-			return
+// graphPart makes the next part of the answer to the coordinator.
+func (m *Member) graphPart(rank int) bool {
+	g := m.epoch.graph
+	if g == nil || rank != coordinator {
+		return false
+	}
+	left, n := m.Limits.Part, 0
+	for ; n < len(g.arcs); n++ {
+		if left -= len(g.arcs[n].lock) + 40; left < 0 && n > 0 {
+			break
 		}
 	}
+	f := frame{kind: graphFrame, round: g.round, arcs: g.arcs[:n], more: n < len(g.arcs)}
+	if g.arcs = g.arcs[n:]; !f.more {
+		m.epoch.graph = nil
+	}
+	m.send(rank, &f)
+	return true
 }
 
 // graph handles, at the coordinator, a part of a member's graph.

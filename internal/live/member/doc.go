@@ -27,6 +27,9 @@
 //		transmit(to, p)
 //	}
 //
+// After Trail, Out.Marks shows what happens to a lock, for people: package trail makes a
+// scenario of the marks of all members.
+//
 // The host wakes the member at Out.Wake and the links at Wake. It installs a view in
 // the member and in the links as one step, sends what is in Out, and then calls Early.
 //

@@ -41,21 +41,44 @@ func TestEach(t *testing.T) {
 	f.lock(0, "c")
 	m.Wake(6)
 	f.lock(0, "c")
+	m.Wake(7)
+	f.lock(0, "e")
 	for q := range m.Queues {
-		waiting, since := 0, Never
-		if string(q.Name) == "c" {
+		waiting, since, entered := 0, Never, Instant(0)
+		switch string(q.Name) {
+		case "c":
 			waiting, since = 2, 5
+		case "e":
+			entered = 7
 		}
-		if !q.Held || q.Waiting != waiting || q.Since != since {
-			t.Errorf("%s: held %v, %d wait since %d, want %d since %d", q.Name, q.Held, q.Waiting, q.Since, waiting, since)
+		if !q.Held || q.Entered != entered || q.Waiting != waiting || q.Since != since {
+			t.Errorf("%s: held %v since %d, %d wait since %d, want %d, and %d since %d", q.Name, q.Held, q.Entered, q.Waiting, q.Since, entered, waiting, since)
 		}
 	}
+	f.counts(t)
 	lone, err := New(m.Config)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for q := range lone.Queues {
 		t.Errorf("before the first view %s is in use", q.Name)
+	}
+}
+
+// counts compares what members count with what they describe.
+func (f *fleet) counts(t *testing.T) {
+	t.Helper()
+	for _, m := range f.members {
+		held, waiting := 0, 0
+		for y := range m.Each {
+			waiting += len(y.Waiters)
+			if y.Holder != nil {
+				held += 1 + len(y.Shared)
+			}
+		}
+		if h, w := m.Counts(); h != held || w != waiting || held == 0 {
+			t.Errorf("%d held and %d waiting, want %d and %d", h, w, held, waiting)
+		}
 	}
 }
 

@@ -28,6 +28,8 @@ type epoch struct {
 	ghosts    []Instant // when each ghost's lease has expired
 	next      Instant   // when the next of them has
 	since     Instant   // when it was installed
+	sent      []uint64  // by rank: number of frames sent to each other member
+	came      []uint64  // by rank: number of frames that have arrived from it
 
 	reports   []report // by rank: reports that are not complete yet
 	reporting int      // number of those
@@ -41,6 +43,7 @@ type epoch struct {
 	mine     []*part         // what the member itself must enter into them
 	paths    *deadlock.Paths // of distributed detection; nil if it is not in use
 	detector *detector       // of the coordinator; nil before the first round
+	graph    *localGraph     // that the coordinator waits for; nil if there is none
 
 	newest map[int32]Token // at homes that have not released the lock: the highest token reported or claimed; kept when no use is
 }
@@ -69,6 +72,7 @@ func (m *Member) newEpoch(v View) (*epoch, error) {
 	}
 	e.everybody = firstOf(len(e.universe))
 	e.reports, e.asked = make([]report, len(v.Members)), make([]int, len(v.Members))
+	e.sent, e.came = make([]uint64, len(v.Members)), make([]uint64, len(v.Members))
 	e.witnesses = e.survivors()
 	for _, g := range v.Ghosts {
 		e.ghosts = append(e.ghosts, m.now+Instant(m.Settings.outwait(g.Rest)))
@@ -303,9 +307,12 @@ func (m *Member) install(v View) error {
 		return fmt.Errorf("epoch %d: incarnation %d was in epoch %d, but the view does not list it as an earlier member: the view service is broken", v.Epoch, m.Inc, old.view.Epoch)
 	}
 	m.frozen, m.epoch = old, e
+	if len(m.trails) > 0 {
+		m.beginTrails()
+	}
 	if old != nil {
-		clear(old.reports) // they are void, and so are its queries
-		old.reporting, old.queries = 0, nil
+		clear(old.reports) // they are void, and so are its queries and its graph
+		old.reporting, old.queries, old.graph = 0, nil, nil
 		old.books, old.bookList, old.detector, old.paths = nil, nil, nil, nil
 		m.schedule.remove(&m.rest)
 		m.carry(old)

@@ -71,6 +71,7 @@ func (m *Member) mayGoOn(u *use) bool {
 // process is inside.
 func (m *Member) clear(u *use) {
 	m.epoch.table.lock(u.lock).flags |= cleared
+	m.used(u.lock, MarkCleared, nil, Token{}, "")
 	u.handed, u.interest, u.back = 0, false, false
 	u.held, u.queue = set{}, u.queue[:0]
 	delete(m.epoch.newest, u.lock) // claims are refused from now on

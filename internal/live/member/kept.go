@@ -493,9 +493,9 @@ func (m *Member) doom(who deadlock.Attempt, v *Victim) {
 	for _, h := range slices.Clone(tx.parts) {
 		switch h.state {
 		case holds:
-			m.Out.Events = append(m.Out.Events, Event{Ticket: h.w.ticket, Kind: Doomed, Cause: Deadlock, Token: h.token, Born: tx.born(), Victim: v})
+			m.Out.Events = append(m.Out.Events, Event{Ticket: h.w.ticket, Kind: Doomed, Cause: Deadlock, Token: h.token, Born: tx.born(), Victim: v, Tx: uint64(tx.id.Tx)})
 		case wants, granted:
-			m.Out.Events = append(m.Out.Events, Event{Ticket: h.w.ticket, Kind: Stopped, Cause: Deadlock, Born: tx.born(), Victim: v})
+			m.Out.Events = append(m.Out.Events, Event{Ticket: h.w.ticket, Kind: Stopped, Cause: Deadlock, Born: tx.born(), Victim: v, Tx: uint64(tx.id.Tx)})
 			m.done(h)
 		}
 	}

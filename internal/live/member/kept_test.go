@@ -48,6 +48,9 @@ func (f *keptFleet) is(t Ticket, kind EventKind, cause Cause) {
 	if e, ok := f.last[t]; !ok || e.Kind != kind || e.Cause != cause {
 		f.tb.Fatalf("event %+v (%v), want kind %d and cause %d", e, ok, kind, cause)
 	}
+	if e := f.last[t]; (e.Tx != 0) != (cause == Deadlock) {
+		f.tb.Fatalf("event %+v: want a transaction if it must abort", e)
+	}
 }
 
 // waits fails the test if a request has an event.
@@ -255,6 +258,9 @@ func TestKeptWound(t *testing.T) {
 	old := f.want(0, name, born)
 	f.settle()
 	f.is(young, Doomed, Deadlock)
+	if w, _ := f.members[1].Explain(name); w.Holder == nil || w.Holder.Tx != f.last[young].Tx {
+		t.Errorf("transaction %d is wounded, but the holder is %+v", f.last[young].Tx, w.Holder)
+	}
 	f.waits(old)
 	if _, err := f.members[1].Lock(0, "y", Ask{Deadline: Never, Terms: Terms{Tx: 1}}); !errors.Is(err, ErrDoomed) {
 		t.Errorf("the wounded one requests another lock: %v, want %v", err, ErrDoomed)
@@ -373,23 +379,35 @@ func TestKeptMessages(t *testing.T) {
 // A lock is explained with all its holders here.
 func TestKeptWhy(t *testing.T) {
 	f := newKeptFleet(t, "none", 2)
+	first := f.want(0, "a", Terms{Mode: deadlock.Shared})
+	f.settle()
+	f.pass(5)
 	for range 2 {
 		f.want(0, "a", Terms{Mode: deadlock.Shared})
 	}
 	f.want(0, "a", Terms{Tx: 7})
 	f.settle()
+	for _, entered := range []Instant{0, 5} {
+		f.members[0].Queues(func(q Queue) bool {
+			if q.Waiting != 1 || !q.Held || q.Entered != entered {
+				t.Errorf("%+v, want it held since %d", q, entered)
+			}
+			return true
+		})
+		if entered == 0 {
+			f.release(0, "a", first)
+			f.settle()
+		}
+	}
+	if held, waiting := f.members[0].Counts(); held != 2 || waiting != 1 {
+		t.Errorf("%d held, %d waiting", held, waiting)
+	}
 	y, ok := f.members[0].Explain("a")
 	if !ok || y.Holder == nil || len(y.Shared) != 1 || y.Shared[0].Mode != deadlock.Shared || len(y.Waiters) != 1 {
 		t.Errorf("%+v", y)
 	}
 	var names []string
 	f.members[0].Each(func(y Why) bool { names = append(names, y.Name); return true })
-	f.members[0].Queues(func(q Queue) bool {
-		if q.Waiting != 1 || !q.Held {
-			t.Errorf("%+v", q)
-		}
-		return true
-	})
 	if known, busy, _ := f.members[0].Known(); !slices.Equal(names, []string{"a"}) || known != 1 || busy != 1 {
 		t.Errorf("%v, %d known, %d busy", names, known, busy)
 	}

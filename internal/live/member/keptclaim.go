@@ -196,7 +196,7 @@ func (m *Member) moved(who deadlock.Attempt, v verdict) {
 	m.kept.holds++
 	m.Out.Events = append(m.Out.Events, Event{Ticket: p.w.ticket, Kind: Held, Token: p.token, Born: p.tx.born()})
 	if v := p.tx.doomed; v != nil {
-		m.Out.Events = append(m.Out.Events, Event{Ticket: p.w.ticket, Kind: Doomed, Cause: Deadlock, Token: p.token, Born: p.tx.born(), Victim: v})
+		m.Out.Events = append(m.Out.Events, Event{Ticket: p.w.ticket, Kind: Doomed, Cause: Deadlock, Token: p.token, Born: p.tx.born(), Victim: v, Tx: uint64(p.Tx)})
 	}
 }
 

@@ -65,6 +65,7 @@ type linkPeer struct {
 	up    bool
 	link  *Link   // nil if it is not a member
 	since Instant // since when it owes an answer, or there is no connection; Never if all is well
+	sent  uint64  // frames for it, in all views
 	early earlyPackets
 }
 
@@ -175,7 +176,17 @@ func (s *Links) Send(to uint64, frame []byte) {
 	}
 	if err := p.link.Send(frame); err != nil {
 		s.ended = append(s.ended, LinkEnd{to, err})
+		return
 	}
+	p.sent++
+}
+
+// Sent returns how many frames Send has accepted for an incarnation, in all views.
+func (s *Links) Sent(to uint64) uint64 {
+	if p := s.find(to); p != nil {
+		return p.sent
+	}
+	return 0
 }
 
 // Room reports whether bulk frames may be sent to a member: little of what was sent to

@@ -143,6 +143,31 @@ func TestSessionsComplaints(t *testing.T) {
 	}
 }
 
+// Frames are counted for each peer, in all views, as far as they are accepted.
+func TestSessionsSent(t *testing.T) {
+	a, _ := sessionPair(t, LinkLimits{Bytes: 100})
+	is := func(what string, want uint64) {
+		t.Helper()
+		if got := a.Sent(2); got != want || a.Sent(3) != 0 {
+			t.Errorf("%s: %d frames for 2 and %d for 3, want %d and none", what, got, a.Sent(3), want)
+		}
+	}
+	is("at first", 0)
+	a.Send(2, []byte("one"))
+	a.Send(2, []byte("two"))
+	a.Send(3, []byte("to a stranger"))
+	is("after two", 2)
+	a.Install(1, sessionView(2, 1, 2))
+	a.Send(2, []byte("three"))
+	is("in the next view", 3)
+	a.Send(2, make([]byte, 1000))
+	a.Send(2, []byte("after the end of the link"))
+	is("when the link is full", 3)
+	a.Install(1, sessionView(3, 1))
+	a.Down(1, 2)
+	is("when it is no longer a member", 0)
+}
+
 // Packets of a newer epoch are kept and handed out after Install, before those
 // that come then; beyond the bound they come again.
 func TestSessionsEarly(t *testing.T) {

@@ -71,6 +71,7 @@ type Member struct {
 	schedule schedule
 	rest     due // of a coordinator, between rounds that look for deadlocks
 	kept     kept
+	trails   []trail
 
 	later bool  // Install leaves all parts of reports to More: for checkers
 	frame frame // the one being read
@@ -81,6 +82,7 @@ type Member struct {
 type Out struct {
 	Frames []Frame // to send, in this order
 	Events []Event // for applications
+	Marks  []*Mark // of locks that are followed, for people
 	Wake   Instant // when to call Wake, if nothing happens before
 	Renew  uint64  // if not 0, number of a renewal to send to the view service now
 	Forget bool    // enough idle names have gathered for a view of the same members
@@ -89,6 +91,9 @@ type Out struct {
 
 // Reset empties it.
 func (o *Out) Reset() {
+	if len(o.Marks) > 0 {
+		o.Marks = nil
+	}
 	o.Frames, o.Events, o.arena = o.Frames[:0], o.Events[:0], o.arena[:0]
 	o.Renew = 0
 	if cap(o.arena) > maxArena { // a view change has once sent a lot at once
@@ -141,6 +146,9 @@ const (
 	Deadlock // the transaction must abort, because of a deadlock or to prevent one
 	Units    // the semaphore is in use with another number of units
 	Ended    // the transaction has released another lock
+
+	// Only members hear this: the client still holds the lock, through another member.
+	Moved
 )
 
 // An Event notifies an application of what happened to its request.
@@ -152,6 +160,7 @@ type Event struct {
 
 	Born   uint64  // of a kept lock: stamp of the transaction, which it keeps when it begins again
 	Victim *Victim // Deadlock: why
+	Tx     uint64  // Deadlock: number of the transaction, unique at this member
 }
 
 // Errors of an application's calls.
@@ -373,6 +382,10 @@ func (m *Member) send(rank int, f *frame) {
 		return
 	}
 	f.clock = m.clock
+	m.epoch.sent[rank]++
+	if len(m.trails) > 0 {
+		m.framed(rank, f, true)
+	}
 	from := len(m.Out.arena)
 	m.Out.arena = f.append(m.Out.arena)
 	m.Out.Frames = append(m.Out.Frames, Frame{m.epoch.view.Members[rank].Inc, m.Out.arena[from:len(m.Out.arena):len(m.Out.arena)]})

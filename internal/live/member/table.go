@@ -38,9 +38,10 @@ const MaxName = 512
 type flags uint8
 
 const (
-	touched flags = 1 << iota // the instance has left the state that it was born in
-	cleared                   // its home has released it in this epoch
-	opened                    // at the home: it has entered or lent it in this epoch
+	touched  flags = 1 << iota // the instance has left the state that it was born in
+	cleared                    // its home has released it in this epoch
+	opened                     // at the home: it has entered or lent it in this epoch
+	followed                   // marks show what happens to it: see Trail
 )
 
 func (l *lock) is(f flags) bool { return l.flags&f != 0 }

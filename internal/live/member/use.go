@@ -139,6 +139,7 @@ func (m *Member) Lock(now Instant, name string, a Ask) (Ticket, error) {
 	w.try = a.Try
 	w.stamp = Stamp{e.view.Epoch, m.clock, m.Inc}
 	u.push(w)
+	m.used(n, MarkQueued, w, Token{}, "")
 	if a.Deadline != Never {
 		m.schedule.put(&w.late, a.Deadline)
 	}
@@ -216,6 +217,7 @@ func (m *Member) takenWith(name string, t Token) *use {
 // leave handles a holder that releases the lock, or no longer acts.
 func (m *Member) leave(u *use) {
 	e := m.epoch
+	m.used(u.lock, MarkReleased, u.holder, u.token, "")
 	if u.lapsed {
 		e.lapses--
 	} else {
@@ -326,6 +328,9 @@ func (m *Member) enter(u *use) {
 	}
 	u.holder, u.token, u.since, u.client = w, Token{e.view.Epoch, l.count}, m.now, w.client != &m.own
 	e.holders++
+	if l.is(followed) {
+		m.used(u.lock, MarkGranted, w, u.token, u.how(e.isHome(l)))
+	}
 	m.Out.Events = append(m.Out.Events, Event{Ticket: w.ticket, Kind: Held, Token: u.token})
 }
 
@@ -367,6 +372,9 @@ func (m *Member) step(n int32, in host.Input) error {
 	}
 	l := e.table.lock(n)
 	l.flags |= touched
+	if l.is(followed) {
+		m.stepped(n, &in, machine.AppendState(nil))
+	}
 	for i, s := range m.out.Sends {
 		f := frame{kind: algFrame, name: e.table.name(n), cleared: l.is(cleared), count: l.count, bytes: m.out.Bytes(i)}
 		m.send(e.view.rankOf(s.To, int(l.home)), &f)

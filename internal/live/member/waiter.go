@@ -109,6 +109,7 @@ func (m *Member) withdraw(w *waiter) {
 		return
 	}
 	u.take(w)
+	m.used(u.lock, MarkLeft, w, Token{}, "")
 	m.forget(w)
 	m.cancelled(u)
 	m.settle(u)

@@ -100,6 +100,7 @@ func (m *Member) Each(yield func(Why) bool) {
 type Queue struct {
 	Name    []byte  // valid only until yield returns
 	Held    bool    // it is held here
+	Entered Instant // when the first of its holders here entered; Never if it is not held here
 	Waiting int     // number of requests that wait here
 	Since   Instant // when the first of them was made; Never if none waits
 }
@@ -114,7 +115,10 @@ func (m *Member) Queues(yield func(Queue) bool) {
 		if u == nil {
 			continue
 		}
-		q := Queue{m.epoch.table.name(u.lock), u.holder != nil, u.waiting, Never}
+		q := Queue{m.epoch.table.name(u.lock), u.holder != nil, Never, u.waiting, Never}
+		if q.Held {
+			q.Entered = u.since
+		}
 		if u.first != nil {
 			q.Since = u.first.since
 		}
@@ -123,10 +127,12 @@ func (m *Member) Queues(yield func(Queue) bool) {
 		}
 	}
 	m.eachKept(func(n int32) bool {
-		q := Queue{Name: m.epoch.table.name(n), Since: Never}
+		q := Queue{Name: m.epoch.table.name(n), Entered: Never, Since: Never}
 		for _, p := range m.kept.names[string(q.Name)] {
 			if p.state >= holds {
-				q.Held = q.Held || p.state == holds
+				if p.state == holds {
+					q.Held, q.Entered = true, min(q.Entered, p.since)
+				}
 				continue
 			}
 			if p.state == claiming {
@@ -137,6 +143,32 @@ func (m *Member) Queues(yield func(Queue) bool) {
 		}
 		return yield(q)
 	})
+}
+
+// Counts returns how many holders there are here, and how many requests that wait: as many as
+// Each describes.
+func (m *Member) Counts() (held, waiting int) {
+	if m.epoch == nil {
+		return 0, 0
+	}
+	for _, u := range m.epoch.uses {
+		if u != nil {
+			waiting += u.waiting
+			if u.holder != nil {
+				held++
+			}
+		}
+	}
+	for _, p := range m.kept.parts {
+		switch p.state {
+		case holds:
+			held++
+		case lapsed, claiming:
+		default:
+			waiting++
+		}
+	}
+	return held, waiting
 }
 
 // Known returns how many locks the member knows, how many of them are in use, and how

@@ -1,6 +1,9 @@
 package process
 
-import "github.com/stile-lock/stile/internal/live/member"
+import (
+	"github.com/stile-lock/stile/internal/live/member"
+	"github.com/stile-lock/stile/internal/live/session"
+)
 
 // frame handles a frame from a client, and reports whether it affects other processes.
 func (p *Process) frame(conn uint64, b []byte) (busy bool) {
@@ -8,6 +11,26 @@ func (p *Process) frame(conn uint64, b []byte) (busy bool) {
 		p.do(Effect{Kind: Cut, Conn: conn, Err: err})
 	}
 	return p.m != nil && p.take()
+}
+
+// move asks the client of a session to use another node. It can claim there what it holds
+// from the next view on: whatever is granted after it was asked, it gives back.
+func (p *Process) move(session uint64) {
+	switch {
+	case p.m == nil:
+		p.Out.Err = member.ErrGone
+		return
+	case p.phase >= Draining:
+		p.Out.Err = ErrLeaving
+		return
+	case len(p.others) == 0:
+		p.Out.Err = ErrAlone
+		return
+	}
+	holds, err := p.clients.Redirect(session)
+	if p.Out.Err = err; holds {
+		p.refresh()
+	}
 }
 
 // reply emits the frames and questions of the client sessions.
@@ -32,13 +55,13 @@ func (p *Process) reply() {
 type watch struct{ p *Process }
 
 // Asked implements session.Watcher.
-func (w watch) Asked(t member.Ticket, name string, try bool, terms member.Terms) {
-	w.p.now(Effect{Kind: Asked, Event: member.Event{Ticket: t}, To: name, Lossy: try, Terms: terms})
+func (w watch) Asked(of *session.Owner, t member.Ticket, name string, try bool, terms member.Terms) {
+	w.p.now(Effect{Kind: Asked, Event: member.Event{Ticket: t}, To: name, Lossy: try, Terms: terms, Client: of})
 }
 
 // Claimed implements session.Watcher.
-func (w watch) Claimed(t member.Ticket, name string, token member.Token, terms member.Terms) {
-	w.p.now(Effect{Kind: Claimed, Event: member.Event{Ticket: t, Token: token}, To: name, Terms: terms})
+func (w watch) Claimed(of *session.Owner, t member.Ticket, name string, token member.Token, terms member.Terms) {
+	w.p.now(Effect{Kind: Claimed, Event: member.Event{Ticket: t, Token: token}, To: name, Terms: terms, Client: of})
 }
 
 // Cancelled implements session.Watcher.

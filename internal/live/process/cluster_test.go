@@ -71,6 +71,34 @@ func TestVotersGrow(t *testing.T) {
 	}
 }
 
+// Frames between members are counted by their receivers: as many as by their kinds.
+func TestSentTo(t *testing.T) {
+	c := formed(t, 3, "a", "b", "c")
+	for range 3 {
+		for _, n := range c.nodes {
+			n.unlock(n.lock("x"))
+		}
+	}
+	for _, n := range c.nodes {
+		var sent, kinds uint64
+		for _, m := range n.Record().Members {
+			if m.Inc == n.Inc() && n.SentTo(m.Inc) != 0 {
+				t.Errorf("%s has sent frames to itself", n.name)
+			}
+			sent += n.SentTo(m.Inc)
+		}
+		for _, k := range n.Traffic().Sent {
+			kinds += k
+		}
+		if sent == 0 || sent != kinds {
+			t.Errorf("%s has sent %d frames to others, but %d in all", n.name, sent, kinds)
+		}
+		if all := n.Complaints(); len(all) > 0 {
+			t.Errorf("%s complains about %v", n.name, all)
+		}
+	}
+}
+
 // Views are installed in order, and each once; all members end in the same one.
 func TestViews(t *testing.T) {
 	c := formed(t, 3, names(4)...)

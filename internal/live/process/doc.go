@@ -28,6 +28,8 @@
 //			case process.Save, process.Erase, process.Remember:
 //				pass e to the disk, which handles one after the other; then
 //				pass in Input{Kind: process.Saved, Number: e.Number, Text: failure}
+//			case process.Marked:
+//				keep e.Mark for those who look at the trail of its lock
 //			case process.HangUp, process.Cut, process.LinkEnded:
 //				close a connection, or write a log line
 //			case process.Failed:

@@ -26,12 +26,13 @@ const (
 	Cut       // the same for a client: Conn, Err
 	LinkEnded // the link to a member has ended until the next view: To, Peer, Err
 	Failed    // the process cannot go on: Err. It is the last effect
+	Marked    // something happened to a lock that is followed: Mark, which stays valid. It comes among those that come first
 
 	// Shown to observers if Config.Follow or Config.Observe is set. These, and those
 	// below, come in the order in which they happen, among those above that come first.
 	ClientEvent // a client's request: Event
-	Asked       // a client's request has reached the member: Event.Ticket, To is the lock's name, Lossy if it is a try; Terms
-	Claimed     // a client claims a lock: Event.Ticket, Event.Token, To is the lock's name, Terms
+	Asked       // a client's request has reached the member: Event.Ticket, To is the lock's name, Lossy if it is a try; Terms, Client
+	Claimed     // a client claims a lock: Event.Ticket, Event.Token, To is the lock's name, Terms, Client
 	Cancelled   // a waiting request, or a claim, was withdrawn: Event.Ticket
 	Unlocked    // a held lock was released: Event.Ticket
 
@@ -61,7 +62,9 @@ type Effect struct {
 	Terms    member.Terms
 	Record   *views.Record
 	Question *session.Question
+	Client   *session.Owner // may be kept
 	Err      error
+	Mark     *member.Mark
 }
 
 // An Output is the result of a step.
@@ -69,7 +72,7 @@ type Output struct {
 	Effects []Effect       // to carry out, in this order
 	Wake    member.Instant // when to pass in Wake, if nothing happens before
 	Ticket  member.Ticket  // Lock: identifies the request; its outcome is an effect
-	Err     error          // Lock, Unlock, Release: why the request is refused
+	Err     error          // why the request of an application or an operator is refused
 	Shown   []string       // locks of which a client has become or ceased to be a holder with a value, or has changed the value
 
 	acts []Effect // effects that come after the others

@@ -31,10 +31,12 @@ const (
 	Refresh             // an operator begins a view of the same members, so that idle names are forgotten
 	Resize              // an operator changes the number of voters
 	Opened              // the client on a connection has an identity or a quota: before its first frame, and when the quota changes
+	Move                // an operator asks the client of a session to use another node
+	Trail               // an operator looks at a lock: it is followed until Late
 	Kinds               // number of kinds
 )
 
-var kindNames = [...]string{"start", "leave", "stop", "wake", "up", "down", "message", "frame", "closed", "lock", "cancel", "unlock", "release", "saved", "evict", "choose", "refresh", "resize", "opened"}
+var kindNames = [...]string{"start", "leave", "stop", "wake", "up", "down", "message", "frame", "closed", "lock", "cancel", "unlock", "release", "saved", "evict", "choose", "refresh", "resize", "opened", "move", "trail"}
 
 // String returns the name of a kind.
 func (k Kind) String() string {
@@ -49,10 +51,10 @@ func (k Kind) String() string {
 type Input struct {
 	Kind   Kind
 	At     member.Instant // a reading of the process's clock
-	Text   string         // Up, Down, Message: the node's address; Lock, Unlock, Release: the lock's name; Saved: why it failed, or empty; Opened: the identity
-	Number uint64         // Frame, Closed, Opened: the connection; Cancel: the ticket; Unlock: the ticket, for observers; Saved: the save; Evict: the incarnation; Resize: number of voters
+	Text   string         // Up, Down, Message: the node's address; Lock, Unlock, Release, Trail: the lock's name; Saved: why it failed, or empty; Opened: the identity
+	Number uint64         // Frame, Closed, Opened: the connection; Cancel: the ticket; Unlock: the ticket, for observers; Saved: the save; Evict: the incarnation; Resize: number of voters; Move: the session
 	Try    bool           // Lock: do not wait
-	Late   member.Instant // Lock: the request's deadline; 0 or member.Never if there is none
+	Late   member.Instant // Lock: the request's deadline, 0 or member.Never if there is none; Trail: when it ends
 	Terms  member.Terms   // Lock
 	Token  member.Token   // Unlock, Release
 	Bytes  []byte         // Message, Frame

@@ -43,6 +43,24 @@ type Traffic struct {
 	Sent, Received [member.FrameKinds]uint64
 }
 
+// SentTo returns how many frames the member of this process has sent to another one since
+// both are members with their present incarnations.
+func (p *Process) SentTo(inc uint64) uint64 {
+	if p.links == nil {
+		return 0
+	}
+	return p.links.Sent(inc)
+}
+
+// Complaints returns the incarnations of the members that this one complains about at
+// present, because no exchange with them works.
+func (p *Process) Complaints() []uint64 {
+	if p.links == nil {
+		return nil
+	}
+	return p.links.Complaints(p.clock)
+}
+
 // count counts a frame.
 func count(by *[member.FrameKinds]uint64, frame []byte) {
 	if len(frame) > 0 && int(frame[0]) < len(by) {

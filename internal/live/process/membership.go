@@ -335,6 +335,9 @@ func (p *Process) take() bool {
 			p.now(Effect{Kind: ClientEvent, Event: *e})
 		}
 	}
+	for _, k := range out.Marks {
+		p.now(Effect{Kind: Marked, Mark: k})
+	}
 	for i := range out.Frames {
 		f := &out.Frames[i]
 		count(&p.traffic.Sent, f.Bytes)
@@ -398,6 +401,16 @@ func (p *Process) unlock(in *Input) bool {
 	}
 	p.Out.Err = p.m.Unlock(p.clock, in.Text, in.Token)
 	return p.take()
+}
+
+// trail follows a lock for a while.
+func (p *Process) trail(in *Input) {
+	if p.m == nil {
+		p.Out.Err = member.ErrGone
+		return
+	}
+	p.Out.Err = p.m.Trail(p.clock, in.Text, in.Late)
+	p.take()
 }
 
 // release takes a lock from its holder.

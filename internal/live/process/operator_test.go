@@ -155,7 +155,7 @@ func TestOrdersRefused(t *testing.T) {
 	}
 	leader := views.ErrNotLeader
 	outside := map[Kind]error{
-		Lock: member.ErrGone, Unlock: member.ErrNotHeld, Release: member.ErrGone, Evict: leader, Choose: leader, Refresh: leader, Resize: leader,
+		Lock: member.ErrGone, Unlock: member.ErrNotHeld, Release: member.ErrGone, Move: member.ErrGone, Trail: member.ErrGone, Evict: leader, Choose: leader, Refresh: leader, Resize: leader,
 	}
 	refused("before it has started", outside)
 	if p.Phase() != Idle || p.Err() != nil {

@@ -118,6 +118,8 @@ const (
 var (
 	// ErrLeaving is why a process that is about to leave or to stop accepts no request.
 	ErrLeaving = errors.New("the node is leaving the cluster")
+	// ErrAlone is why no client is asked to use another node: there is none.
+	ErrAlone = errors.New("the cluster has no other node")
 	// ErrOver is why a process that has ended accepts no request.
 	ErrOver = errors.New("the node has stopped")
 )
@@ -265,8 +267,13 @@ func (p *Process) step(in *Input) {
 		p.release(in)
 	case Evict, Choose, Refresh, Resize:
 		p.order(in)
+	case Move:
+		p.move(in.Number)
 	case Saved:
 		p.saved(in.Number, in.Text)
+	case Trail:
+		p.trail(in)
+		busy = false
 	}
 	p.finish(busy)
 }

@@ -122,6 +122,7 @@ func (c *cluster) act() {
 		if l := c.leader(); l != nil {
 			l.step(c.order())
 		}
+		c.moveOne(n)
 	case k < 92:
 		if !n.down {
 			n.step(Input{Kind: Leave})
@@ -229,6 +230,18 @@ func (c *cluster) order() Input {
 		return Input{Kind: Resize, Number: uint64(1 + 2*c.rng.IntN(3))}
 	}
 	return Input{Kind: Refresh}
+}
+
+// moveOne asks a client of a node to use another one.
+func (c *cluster) moveOne(n *node) {
+	if n.down {
+		return
+	}
+	var all []uint64
+	n.Clients(func(i session.ClientInfo) { all = append(all, i.Session) })
+	if len(all) > 0 {
+		n.step(Input{Kind: Move, Number: all[c.rng.IntN(len(all))]})
+	}
 }
 
 // garbage hands in what no correct node or client sends.

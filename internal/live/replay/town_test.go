@@ -199,6 +199,7 @@ func live(t *testing.T) (first, second []byte) {
 	a := w.found()
 	b := w.join(a)
 
+	a.ask(process.Input{Kind: process.Trail, Text: "door", Late: w.now + 50*ms})
 	mine := a.lock("door")
 	theirs := b.lock("door")
 	w.run(5 * ms)
@@ -215,6 +216,8 @@ func live(t *testing.T) (first, second []byte) {
 	a.unlock("door", mine)
 	a.say(session.Frame{Kind: session.Unlock, Number: 1})
 	w.run(5 * ms)
+	a.Clients(func(c session.ClientInfo) { a.ask(process.Input{Kind: process.Move, Number: c.Session}) })
+	w.run(20 * ms)
 	late := b.lock("gate")
 	w.run(5 * ms)
 	b.step(process.Input{Kind: process.Cancel, Number: uint64(late)})

@@ -42,6 +42,8 @@ func (p *player) describe(in *process.Input) string {
 		return fmt.Sprintf("an application withdraws request %d", in.Number)
 	case process.Unlock:
 		return fmt.Sprintf("an application releases %q with token %v", in.Text, in.Token)
+	case process.Trail:
+		return fmt.Sprintf("an operator looks at the trail of %q", in.Text)
 	case process.Saved:
 		if in.Text != "" {
 			return fmt.Sprintf("save %d fails: %s", in.Number, words.Quoted(in.Text))
@@ -88,6 +90,8 @@ func order(in *process.Input) string {
 		return "an operator asks for a view of the same members"
 	case process.Resize:
 		return fmt.Sprintf("an operator sets the number of voters to %d", in.Number)
+	case process.Move:
+		return fmt.Sprintf("an operator asks the client of session %d to use another node", in.Number)
 	}
 	return in.Kind.String()
 }

@@ -157,13 +157,16 @@ func (e *Entry) fields(c *codec.Coder, before member.Instant) {
 	case process.Frame:
 		c.Number(&in.Number)
 		c.Bytes(&in.Bytes, maxEntry)
-	case process.Closed, process.Cancel, process.Evict, process.Resize:
+	case process.Closed, process.Cancel, process.Evict, process.Resize, process.Move:
 		c.Number(&in.Number)
 	case process.Lock:
 		text(c, &in.Text)
 		c.Flag(&in.Try)
 		e.deadline(c)
 		e.terms(c)
+	case process.Trail:
+		text(c, &in.Text)
+		since(c, &in.Late, in.At)
 	case process.Unlock, process.Release:
 		text(c, &in.Text)
 		c.Number(&in.Token.Epoch)

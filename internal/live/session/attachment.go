@@ -23,6 +23,7 @@ type attachment struct {
 	act     member.Span
 	until   member.Instant // deadline of the session
 	parting bool           // the node leaves
+	asked   bool           // the node has asked the client to use another one
 	hello   uint64         // number of the HELLO that began, or will begin, the session on this connection
 	renews  []renewal      // not answered yet
 	renewAt member.Instant
@@ -258,12 +259,12 @@ func (g *Client) finish(a *attachment) {
 }
 
 // sweep removes older attachments through which nothing is held any more. If all their
-// locks have moved, a node that leaves is notified: it waits for that. Another node is
-// not, because it would then grant them to others, which it must not do if it has been
-// evicted without knowing. Its own timeout ends the session.
+// locks have moved, a node that leaves is notified: it waits for that; and so is one that has
+// asked for it. Another node is not, because it would then grant them to others, which it
+// must not do if it has been evicted without knowing. Its own timeout ends the session.
 func (g *Client) sweep() {
 	g.old = slices.DeleteFunc(g.old, func(a *attachment) bool {
-		if a.holds > 0 || a.moved > 0 && a.phase == open && !a.parting {
+		if a.holds > 0 || a.moved > 0 && a.phase == open && !a.parting && !a.asked {
 			return false
 		}
 		g.retire(a)
@@ -273,7 +274,7 @@ func (g *Client) sweep() {
 
 // retire drops an attachment on which nothing rests.
 func (g *Client) retire(a *attachment) {
-	if a.phase == open && !a.quiet && (a.parting || a.moved == 0) {
+	if a.phase == open && !a.quiet && (a.parting || a.asked || a.moved == 0) {
 		g.send(a, &Frame{Kind: Close})
 	}
 	g.hangUp(a)

@@ -49,7 +49,8 @@ type Client struct {
 	chance uint64
 
 	nodes   []string
-	at      int // index of the current node
+	at      int    // index of the current node
+	shunned uint64 // incarnation of the node that has asked the client to move, until another one is found
 	cur     *attachment
 	old     []*attachment  // through which locks are still held
 	conns   uint64         // number of the last connection

@@ -235,6 +235,8 @@ func (g *Client) Receive(now member.Instant, conn uint64, b []byte) error {
 		g.welcomed(a, &f)
 	case f.Kind == Bye:
 		g.dismissed(a, &f)
+	case f.Kind == Redirect:
+		g.asked(a, &f)
 	case a.phase == open: // otherwise it is of the previous session
 		g.heard(a, &f)
 	}
@@ -255,6 +257,9 @@ func (g *Client) welcomed(a *attachment, f *Frame) {
 		}
 	}
 	fresh := a.session == 0
+	if fresh && g.shuns(a, f) {
+		return
+	}
 	a.phase, a.parting = open, false
 	a.session, a.secret, a.length, a.act, a.inc = f.Session, f.Secret, f.Length, f.Act, f.Inc
 	g.renewed(a, f)
@@ -351,6 +356,33 @@ func (g *Client) dismissed(a *attachment, f *Frame) {
 		g.over(causeOf(f.Why))
 		g.fail(g.cur, false)
 	}
+}
+
+// asked handles a REDIRECT. If the client knows another node, it attaches there, as if it had
+// lost this one: but this one is not lost, so what rests on it stays until it has moved, and
+// if no other node accepts the client, it comes back.
+func (g *Client) asked(a *attachment, f *Frame) {
+	g.learn(f.Nodes)
+	if a != g.cur || a.phase != open {
+		return
+	}
+	if a.asked = true; g.elsewhere() {
+		g.shunned = a.inc
+		g.start()
+	}
+}
+
+// shuns reports whether a session that has begun at the current node is not wanted: the node
+// has asked the client to move, and the client has come back to it by another address. It
+// goes on to the next one, once.
+func (g *Client) shuns(a *attachment, f *Frame) bool {
+	again := g.shunned != 0 && g.shunned == f.Inc
+	if g.shunned = 0; again {
+		g.send(a, &Frame{Kind: Close})
+		g.hangUp(a)
+		g.fail(a, false)
+	}
+	return again
 }
 
 // causeOf returns the cause of the losses, by a node's reason for ending a session.

@@ -223,10 +223,10 @@ func TestClientOtherEntry(t *testing.T) {
 // notes are what a watcher has seen.
 type notes []string
 
-func (w *notes) Asked(t member.Ticket, name string, try bool, _ member.Terms) {
-	*w = append(*w, fmt.Sprint("asked ", name, " ", try))
+func (w *notes) Asked(of *Owner, t member.Ticket, name string, try bool, _ member.Terms) {
+	*w = append(*w, fmt.Sprint(of.Who, " ", of.Label, " asked ", name, " ", try))
 }
-func (w *notes) Claimed(t member.Ticket, name string, _ member.Token, _ member.Terms) {
+func (w *notes) Claimed(_ *Owner, t member.Ticket, name string, _ member.Token, _ member.Terms) {
 	*w = append(*w, "claimed "+name)
 }
 func (w *notes) Cancelled(member.Ticket) { *w = append(*w, "cancelled") }
@@ -238,7 +238,7 @@ func TestDeskIsWatched(t *testing.T) {
 	n := newNode(t)
 	seen := &notes{}
 	n.d.config.Watch = seen
-	n.hello(1, Frame{})
+	n.hellos(1, "client/x", Quota{}, Frame{Name: "me"})
 	n.says(1, Frame{Kind: Lock, Number: 1, Name: "a"})
 	n.says(1, Frame{Kind: Lock, Number: 2, Name: "a"})
 	n.says(1, Frame{Kind: Lock, Number: 3, Name: "a", Try: true})
@@ -246,7 +246,7 @@ func TestDeskIsWatched(t *testing.T) {
 	n.says(1, Frame{Kind: Check, Number: 2})
 	expect(t, "it is not held", n.hears(1), Frame{Kind: Lost, Number: 2})
 	n.says(1, Frame{Kind: Unlock, Number: 1})
-	if want := []string{"asked a false", "asked a false", "asked a true", "cancelled", "unlocked"}; !slices.Equal(*seen, want) {
+	if want := []string{"client/x me asked a false", "client/x me asked a false", "client/x me asked a true", "cancelled", "unlocked"}; !slices.Equal(*seen, want) {
 		t.Errorf("seen %q, want %q", *seen, want)
 	}
 	n.free("a")

@@ -14,8 +14,11 @@ import (
 // need to find that out never changes: the fields of a Hello up to the range, and a Bye that
 // refuses it. So do Ask and Answer, which need no session.
 const (
-	Protocol       = 1
+	Protocol       = 2
 	OldestProtocol = 1
+
+	// redirects is the lowest version with Redirect.
+	redirects = 2
 )
 
 // agree returns the highest version that both sides speak; 0 if there is none.
@@ -55,24 +58,25 @@ type Kind uint8
 
 // The frames, those of clients first, apart from the last one.
 const (
-	Hello   Kind = iota // begin a session, or resume this one, on this connection
-	Renew               // renew the session
-	Lock                // acquire a lock
-	Check               // this lock is held, as far as the client knows: is it?
-	Unlock              // the lock is released, or no longer wanted
-	Close               // the client has stopped: end the session
-	Claim               // this lock is held through another node, with this token: hold it through this one
-	Ask                 // something unrelated to sessions
-	Welcome             // the session; counts as a Renewed too
-	Renewed             // the client may act for this long, counted from before it asked
-	Held                // the lock is granted, still held, or now held through this node as claimed
-	Over                // the lock is not held, and will not be
-	Lost                // the lock was held, and no longer is; or a claim was refused
-	Done                // the lock is released
-	Bye                 // the session is over, or about to end, and why
-	Answer              // answer to an Ask, or a part of it
-	Value               // from a client: what lists show for a lock that it holds or claims
-	Abort               // the lock is held, but its transaction must abort: release it
+	Hello    Kind = iota // begin a session, or resume this one, on this connection
+	Renew                // renew the session
+	Lock                 // acquire a lock
+	Check                // this lock is held, as far as the client knows: is it?
+	Unlock               // the lock is released, or no longer wanted
+	Close                // the client has stopped, or has moved as it was asked to: end the session
+	Claim                // this lock is held through another node, with this token: hold it through this one
+	Ask                  // something unrelated to sessions
+	Welcome              // the session; counts as a Renewed too
+	Renewed              // the client may act for this long, counted from before it asked
+	Held                 // the lock is granted, still held, or now held through this node as claimed
+	Over                 // the lock is not held, and will not be
+	Lost                 // the lock was held, and no longer is; or a claim was refused
+	Done                 // the lock is released
+	Bye                  // the session is over, or about to end, and why
+	Answer               // answer to an Ask, or a part of it
+	Value                // from a client: what lists show for a lock that it holds or claims
+	Abort                // the lock is held, but its transaction must abort: release it
+	Redirect             // use another node; the session goes on meanwhile
 	kinds
 
 	// Kinds is the number of kinds. A frame's first byte is its kind.
@@ -81,7 +85,7 @@ const (
 
 var kindNames = [...]string{
 	"HELLO", "RENEW", "LOCK", "CHECK", "UNLOCK", "CLOSE", "CLAIM", "ASK",
-	"WELCOME", "RENEWED", "HELD", "OVER", "LOST", "DONE", "BYE", "ANSWER", "VALUE", "ABORT",
+	"WELCOME", "RENEWED", "HELD", "OVER", "LOST", "DONE", "BYE", "ANSWER", "VALUE", "ABORT", "REDIRECT",
 }
 
 // String returns the name of a kind.
@@ -217,7 +221,7 @@ type Frame struct {
 	Denied   bool           // Answer that is not OK: the client may not ask this
 	What     uint64         // Ask
 	Bytes    []byte         // Ask, Answer
-	Nodes    []string       // Welcome, Bye: addresses of nodes
+	Nodes    []string       // Welcome, Bye, Redirect: addresses of nodes
 	Value    string         // Value
 }
 
@@ -243,7 +247,7 @@ func Parse(b []byte) (Frame, error) {
 }
 
 func (f *Frame) fields(c *codec.Coder) {
-	if f.Kind != Close && f.Kind != Bye {
+	if f.Kind != Close && f.Kind != Bye && f.Kind != Redirect {
 		c.Number(&f.Number)
 	}
 	switch f.Kind {
@@ -292,7 +296,7 @@ func (f *Frame) answers(c *codec.Coder) {
 		f.Span.Code(c)
 		f.Again.Code(c)
 		f.Act.Code(c)
-		codec.List(c, &f.Nodes, MaxNodes, func(t *string) { c.Text(t, member.MaxAddress) })
+		f.nodes(c)
 	case Renewed:
 		f.Span.Code(c)
 		f.Again.Code(c)
@@ -319,7 +323,9 @@ func (f *Frame) answers(c *codec.Coder) {
 			c.Number(&f.Protocol)
 			c.Number(&f.Oldest)
 		}
-		codec.List(c, &f.Nodes, MaxNodes, func(t *string) { c.Text(t, member.MaxAddress) })
+		f.nodes(c)
+	case Redirect:
+		f.nodes(c)
 	case Answer:
 		c.Flag(&f.OK)
 		if c.Flag(&f.Last); !f.OK {
@@ -327,6 +333,11 @@ func (f *Frame) answers(c *codec.Coder) {
 		}
 		c.Bytes(&f.Bytes, MaxBytes)
 	}
+}
+
+// nodes codes addresses of nodes.
+func (f *Frame) nodes(c *codec.Coder) {
+	codec.List(c, &f.Nodes, MaxNodes, func(t *string) { c.Text(t, member.MaxAddress) })
 }
 
 // victim codes why a transaction must abort.

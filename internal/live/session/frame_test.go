@@ -38,6 +38,7 @@ func examples() []Frame {
 		{Kind: Answer, Number: 4, OK: true, Last: true, Bytes: []byte("yz")},
 		{Kind: Value, Number: 3, Value: "job 7"},
 		{Kind: Abort, Number: 3, Victim: &member.Victim{How: member.Wounded, Cycle: []member.Wait{{Node: "b", Inc: 513, Tx: 2, Lock: "x"}}}},
+		{Kind: Redirect, Nodes: []string{"b", "c:2"}},
 	}
 }
 
@@ -186,7 +187,7 @@ func TestMalformed(t *testing.T) {
 	key := strings.Repeat("00", 16)
 	for what, text := range map[string]string{
 		"nothing":                              "",
-		"an unknown kind":                      "1200",
+		"an unknown kind":                      "1300",
 		"a number in a long form":              "018200",
 		"neither yes nor no":                   "02010161" + "02",
 		"a name that is no UTF-8":              "020101ff00",

@@ -82,7 +82,7 @@ func (d *Server) count(who string) *usage {
 	}
 	u = &usage{names: map[string]int{}}
 	for _, s := range d.all {
-		if s.who != who {
+		if s.Who != who {
 			continue
 		}
 		u.sessions++
@@ -99,7 +99,7 @@ func (d *Server) count(who string) *usage {
 // uncount counts the end of a session. Its requests end later, and are not counted then.
 func (d *Server) uncount(s *session) {
 	s.over = true
-	u := d.used(s.who)
+	u := d.used(s.Who)
 	if u == nil {
 		return
 	}
@@ -110,7 +110,7 @@ func (d *Server) uncount(s *session) {
 		}
 	}
 	if u.sessions == 0 {
-		delete(d.usages, s.who)
+		delete(d.usages, s.Who)
 	}
 }
 
@@ -118,5 +118,5 @@ func (d *Server) uncount(s *session) {
 // a frame about it repeats what was sent before.
 func (d *Server) Knows(conn, number uint64) bool {
 	s := d.conns[conn]
-	return s != nil && d.requests[key{s.id, number}] != nil
+	return s != nil && d.requests[key{s.Session, number}] != nil
 }

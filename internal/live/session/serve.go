@@ -35,7 +35,7 @@ type request struct {
 // serve handles a frame of a client. The client may repeat anything that it sent before
 // on a connection that broke.
 func (d *Server) serve(now member.Instant, m *member.Member, s *session, f *Frame) {
-	r := d.requests[key{s.id, f.Number}]
+	r := d.requests[key{s.Session, f.Number}]
 	switch f.Kind {
 	case Renew:
 		d.send(s, &Frame{Kind: Renewed, Number: f.Number, Span: d.prolong(now, m, s), Again: m.Again(now, s.length)})
@@ -87,7 +87,11 @@ func (d *Server) serve(now member.Instant, m *member.Member, s *session, f *Fram
 			d.show(r)
 		}
 	case Close:
-		m.Close(now, s.id)
+		if s.asked {
+			m.Moved(now, s.Session)
+		} else {
+			m.Close(now, s.Session)
+		}
 		d.bye(s.conn, Finished, true)
 		d.forget(s)
 	}
@@ -95,11 +99,11 @@ func (d *Server) serve(now member.Instant, m *member.Member, s *session, f *Fram
 
 // lock asks the member for a lock. The member reports the outcome.
 func (d *Server) lock(now member.Instant, m *member.Member, s *session, f *Frame) {
-	if s.quota != (Quota{}) && d.count(s.who).full(&s.quota, f.Name) {
+	if s.quota != (Quota{}) && d.count(s.Who).full(&s.quota, f.Name) {
 		d.send(s, &Frame{Kind: Over, Number: f.Number, Why: OverQuota})
 		return
 	}
-	t, err := m.Lock(now, f.Name, member.Ask{Client: s.id, Deadline: member.Never, Try: f.Try, Terms: f.Terms})
+	t, err := m.Lock(now, f.Name, member.Ask{Client: s.Session, Deadline: member.Never, Try: f.Try, Terms: f.Terms})
 	if err != nil {
 		if why, text, alive := refusal(err); alive {
 			d.send(s, &Frame{Kind: Over, Number: f.Number, Why: why, Text: text})
@@ -110,7 +114,7 @@ func (d *Server) lock(now member.Instant, m *member.Member, s *session, f *Frame
 	}
 	d.add(s, f, t)
 	if w := d.config.Watch; w != nil {
-		w.Asked(t, f.Name, f.Try, f.Terms)
+		w.Asked(&s.Owner, t, f.Name, f.Try, f.Terms)
 	}
 }
 
@@ -118,7 +122,7 @@ func (d *Server) lock(now member.Instant, m *member.Member, s *session, f *Frame
 // member reports the outcome. Claims count towards a quota, but are not refused for it:
 // the client already holds the lock.
 func (d *Server) claim(now member.Instant, m *member.Member, s *session, f *Frame) {
-	t, err := m.Claim(now, f.Name, f.Token, s.id, f.Through, f.Terms)
+	t, err := m.Claim(now, f.Name, f.Token, s.Session, f.Through, f.Terms)
 	switch {
 	case errors.Is(err, member.ErrSession):
 		d.expire(s)
@@ -129,7 +133,7 @@ func (d *Server) claim(now member.Instant, m *member.Member, s *session, f *Fram
 	}
 	d.add(s, f, t)
 	if w := d.config.Watch; w != nil {
-		w.Claimed(t, f.Name, f.Token, f.Terms)
+		w.Claimed(&s.Owner, t, f.Name, f.Token, f.Terms)
 	}
 }
 
@@ -140,8 +144,8 @@ func (d *Server) add(s *session, f *Frame, t member.Ticket) {
 		s.first.prev = r
 	}
 	s.first = r
-	d.requests[key{s.id, f.Number}], d.tickets[t] = r, r
-	d.used(s.who).add(f.Name)
+	d.requests[key{s.Session, f.Number}], d.tickets[t] = r, r
+	d.used(s.Who).add(f.Name)
 }
 
 // withdraw takes back a waiting request. The member may have granted it in this very
@@ -177,14 +181,14 @@ func (d *Server) letGo(now member.Instant, m *member.Member, r *request) bool {
 // abandon is remove for a request about which the member still has an event to report.
 func (d *Server) abandon(r *request) {
 	if r.state != gone && !r.of.over {
-		d.used(r.of.who).remove(r.name)
+		d.used(r.of.Who).remove(r.name)
 	}
 	if r.state == held {
 		d.holds--
 		d.show(r)
 	}
 	r.state = gone
-	delete(d.requests, key{r.of.id, r.number})
+	delete(d.requests, key{r.of.Session, r.number})
 }
 
 // remove removes a request that has ended.

@@ -21,8 +21,8 @@ const usualSessions = 100_000
 
 // A Watcher observes what a Server does with the member.
 type Watcher interface {
-	Asked(t member.Ticket, name string, try bool, terms member.Terms)
-	Claimed(t member.Ticket, name string, token member.Token, terms member.Terms)
+	Asked(of *Owner, t member.Ticket, name string, try bool, terms member.Terms)
+	Claimed(of *Owner, t member.Ticket, name string, token member.Token, terms member.Terms)
 	Cancelled(t member.Ticket) // the request was waiting
 	Unlocked(t member.Ticket)  // the lock was held
 }
@@ -80,13 +80,22 @@ type Question struct {
 	Bytes        []byte
 }
 
+// An Owner is the client whose a session is. It never changes, and may be kept for longer
+// than the session.
+type Owner struct {
+	Session uint64
+	Who     string // identity, as Opened was told; empty if it has none
+	Label   string // what it calls itself
+}
+
 // A session is the node's record of a client.
 type session struct {
-	id     uint64
+	Owner
 	secret Secret
-	caller // the client that opened it
-	label  string
+	quota  Quota
 	conn   uint64 // 0 if not connected at present
+	speaks uint64 // version of the protocol, on the last connection
+	asked  bool   // to use another node
 	place  int    // index in Server.all
 	hello  uint64 // number of the last HELLO
 	length member.Span
@@ -137,7 +146,7 @@ func (d *Server) Receive(now member.Instant, m *member.Member, conn uint64, b []
 	case f.Kind == Ask:
 		q := Question{Conn: conn, Number: f.Number, What: f.What, Bytes: f.Bytes}
 		if s != nil {
-			q.Session = s.id
+			q.Session = s.Session
 		}
 		d.Out.Asks = append(d.Out.Asks, q)
 	case s != nil && m != nil: // otherwise the connection was superseded, or the session is over
@@ -149,7 +158,7 @@ func (d *Server) Receive(now member.Instant, m *member.Member, conn uint64, b []
 // hello begins a session, or resumes one.
 func (d *Server) hello(now member.Instant, m *member.Member, conn uint64, f *Frame) {
 	s, by := d.sessions[f.Session], d.callers[conn]
-	if s != nil && (!s.secret.equal(&f.Secret) || s.who != by.who) {
+	if s != nil && (!s.secret.equal(&f.Secret) || s.Who != by.who) {
 		s = nil // as if it were unknown: reveal nothing to a client that guesses
 	}
 	fresh, version := s == nil, agree(f.Oldest, f.Protocol)
@@ -173,26 +182,27 @@ func (d *Server) hello(now member.Instant, m *member.Member, conn uint64, f *Fra
 		d.Out.Frames = append(d.Out.Frames, Sent{Conn: conn, Last: true}) // late: the client has a newer connection
 		return
 	case fresh:
-		s = &session{since: now, caller: by, label: f.Name, length: length(m, f.Length), place: -1}
-		s.id, s.secret = d.config.Draw()
+		s = &session{since: now, length: length(m, f.Length), place: -1}
+		s.Session, s.secret = d.config.Draw()
+		s.Who, s.Label = by.who, f.Name
 	}
 	span := d.prolong(now, m, s)
 	act := s.length / 100 * member.Span(m.Settings.Act)
 	if fresh && span <= act { // of no use: the node's own lease is about to expire
-		m.Close(now, s.id)
+		m.Close(now, s.Session)
 		d.bye(conn, NoLease, true)
 		return
 	}
-	s.hello = f.Number
+	s.hello, s.speaks = f.Number, version
 	if fresh {
 		s.place = len(d.all)
 		d.all = append(d.all, s)
-		d.sessions[s.id] = s
+		d.sessions[s.Session] = s
 		d.used(by.who).open(1)
 	}
 	s.quota = by.quota
 	d.bind(conn, s)
-	d.send(s, &Frame{Kind: Welcome, Number: f.Number, Protocol: version, Session: s.id, Secret: s.secret, Inc: m.Inc, Length: s.length, Span: span,
+	d.send(s, &Frame{Kind: Welcome, Number: f.Number, Protocol: version, Session: s.Session, Secret: s.secret, Inc: m.Inc, Length: s.length, Span: span,
 		Again: m.Again(now, s.length), Act: act, Nodes: d.nodes()})
 	if d.leaves {
 		d.bye(conn, Leaving, false)
@@ -216,7 +226,7 @@ func (d *Server) prolong(now member.Instant, m *member.Member, s *session) membe
 	if d.leaves {
 		return 0
 	}
-	span, err := m.Renew(now, s.id, s.length)
+	span, err := m.Renew(now, s.Session, s.length)
 	if err != nil {
 		return 0
 	}
@@ -258,10 +268,10 @@ func (d *Server) Bound(conn uint64) bool { return d.conns[conn] != nil }
 // forget ends a session. Its requests stay until the member has reported their
 // outcomes.
 func (d *Server) forget(s *session) {
-	if d.sessions[s.id] != s {
+	if d.sessions[s.Session] != s {
 		return
 	}
-	delete(d.sessions, s.id)
+	delete(d.sessions, s.Session)
 	d.uncount(s)
 	if s.conn != 0 {
 		delete(d.conns, s.conn)
@@ -338,6 +348,32 @@ func (d *Server) Drain(now member.Instant, m *member.Member) {
 	}
 }
 
+// Errors of Redirect.
+var (
+	ErrNoSession   = errors.New("the node has no such session: it has ended, or is at another node")
+	ErrUnconnected = errors.New("the client of the session is not connected at present: ask again when it is")
+	ErrOlderClient = errors.New("the client of the session has an older version of stile, which cannot be asked to move: it moves when its node stops")
+)
+
+// Redirect asks the client of a session to use another node, and reports whether it holds locks
+// through this one. It can claim them elsewhere in later views only, so the host must ask for
+// one. The session goes on: if the client finds no other node, it stays. When the client ends
+// it, that does not say that the client has stopped: it holds its locks elsewhere.
+func (d *Server) Redirect(session uint64) (holds bool, err error) {
+	s := d.sessions[session]
+	switch {
+	case s == nil:
+		return false, ErrNoSession
+	case s.conn == 0:
+		return false, ErrUnconnected
+	case s.speaks < redirects:
+		return false, ErrOlderClient
+	}
+	s.asked = true
+	d.send(s, &Frame{Kind: Redirect, Nodes: d.nodes()})
+	return s.tell().Holds > 0, nil
+}
+
 // Holds returns how many locks clients hold, as far as the node knows.
 func (d *Server) Holds() int { return d.holds }
 
@@ -385,9 +421,7 @@ func (d *Server) Sessions() int { return len(d.all) }
 
 // A ClientInfo describes a session for display.
 type ClientInfo struct {
-	Session      uint64
-	Who          string // identity of the client, as Opened was told; empty if it has none
-	Label        string // what the client calls itself
+	Owner
 	Conn         uint64 // 0 if not connected at present
 	Since, Until member.Instant
 	Holds, Waits int
@@ -410,7 +444,7 @@ func (d *Server) Find(session uint64) (ClientInfo, bool) {
 }
 
 func (s *session) tell() ClientInfo {
-	c := ClientInfo{Session: s.id, Who: s.who, Label: s.label, Conn: s.conn, Since: s.since, Until: s.until}
+	c := ClientInfo{Owner: s.Owner, Conn: s.conn, Since: s.since, Until: s.until}
 	for r := s.first; r != nil; r = r.next {
 		switch r.state {
 		case held:

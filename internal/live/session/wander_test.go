@@ -273,7 +273,7 @@ func (l *land) strike() {
 		return
 	}
 	v, n := l.people[l.chance.IntN(len(l.people))], l.inns[l.chance.IntN(len(l.inns))]
-	switch l.chance.IntN(8) {
+	switch l.chance.IntN(9) {
 	case 0, 1, 2:
 		for _, r := range slices.Clone(v.roads) {
 			if l.chance.IntN(2) == 0 {
@@ -287,6 +287,8 @@ func (l *land) strike() {
 		}
 	case 4, 5:
 		l.crash(n, l.below(600*ms))
+	case 6:
+		n.move()
 	default:
 		n.leave()
 	}
@@ -349,6 +351,15 @@ func (n *testNode) leave() {
 		n.l.crash(n, n.l.below(300*ms))
 	}
 	look()
+}
+
+// move asks half of the clients to use another node.
+func (n *testNode) move() {
+	for _, g := range n.sessions {
+		if n.l.chance.IntN(2) == 0 && !n.down {
+			g.say(&Frame{Kind: Redirect})
+		}
+	}
 }
 
 func (g *nodeSession) say(f *Frame) {

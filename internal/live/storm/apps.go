@@ -33,6 +33,7 @@ type ask struct {
 	errand   visit // visit to the bank
 
 	terms    member.Terms // of a kept lock
+	session  uint64       // of the client, if it belongs to a transaction; 0 for an application of the process
 	patience int64        // when it is withdrawn, if it still waits; 0 if it is not
 	inside   int64        // when it was granted; 0 if it was not
 	ended    int64        // when it ended, whether it was granted or not; 0 if it has not
@@ -299,7 +300,9 @@ func (q *proc) told(e *member.Event) {
 	case e.Kind == member.Doomed:
 		q.abandon(e, x)
 	case e.Kind == member.Lost:
-		w.result.Lost++
+		if e.Cause != member.Moved {
+			w.result.Lost++
+		}
 		x.lost = true
 		q.forget(x)
 		w.oracle.lost(q, x, e.Cause)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/internal/live/member"
+	"github.com/stile-lock/stile/internal/live/process"
 	"github.com/stile-lock/stile/internal/world/kernel"
 )
 
@@ -335,6 +336,16 @@ func (c *client) linger() {
 			}
 		}
 	}
+}
+
+// move makes an operator ask one of the clients of a process to use another node.
+func (w *world) move(q *proc, which int) bool {
+	if q.state != taking || w.Paused(q.id) {
+		return false
+	}
+	var all []uint64
+	q.p.Clients(func(c talk.ClientInfo) { all = append(all, c.Session) })
+	return len(all) > 0 && q.step(process.Input{Kind: process.Move, Number: all[which%len(all)]}) == nil
 }
 
 // inside reports whether the client holds a lock.

@@ -13,7 +13,7 @@ func Draw(c Config) []Strike {
 	r := kernel.NewRand(c.Seed, 17)
 	var kinds []Faults
 	for i := range faultKinds {
-		if k := Faults(1) << i; c.Faults.has(k) && (k != Client || c.Clients > 0) {
+		if k := Faults(1) << i; c.Faults.has(k) && (!k.has(Client|Move) || c.Clients > 0) {
 			for range weight(k) {
 				kinds = append(kinds, k)
 			}
@@ -56,7 +56,7 @@ func weight(k Faults) int {
 func lasting(c *Config, kind Faults, r *kernel.Rand) member.Span {
 	lease := int64(c.Settings.Lease)
 	switch kind {
-	case Evict, Skip, Switch, Forget, Drift, Beyond, Sever, Release:
+	case Evict, Skip, Switch, Forget, Drift, Beyond, Sever, Release, Move:
 		return 0
 	case Break:
 		return member.Span(1 + r.Below(lease/4))
@@ -131,7 +131,7 @@ func Pick(seed uint64, from Choice) Config {
 	if r.Below(8) == 0 {
 		c.Think = member.Span(ms)
 	}
-	c.Faults = some(from.Faults&^(Beyond|Rollback|Return), &r)
+	c.Faults = some(from.Faults&^(Beyond|Rollback|Return|Move), &r)
 	if r.Below(8) == 0 {
 		c.Faults |= from.Faults & Beyond
 	}
@@ -145,6 +145,9 @@ func Pick(seed uint64, from Choice) Config {
 	c.Faults |= some(from.Faults&(Rollback|Return), &r) // late, so that they change nothing else of a seed
 	if r.Below(4) == 0 {                                // and so are these
 		c.keep(&r)
+	}
+	if r.Below(2) == 0 {
+		c.Faults |= from.Faults & Move
 	}
 	return c
 }

@@ -46,6 +46,7 @@ const (
 	Stop                          // a member, or all of them, stop gracefully and return with their disks, or crash meanwhile
 	Rollback                      // a process crashes and starts again from an older copy of its disk
 	Return                        // after a backup was restored, a process starts with a disk of the lost cluster
+	Move                          // an operator asks a client to use another node
 	faultKinds = iota
 )
 
@@ -56,7 +57,7 @@ const AllFaults = 1<<faultKinds - 1 - Beyond
 var faultNames = [faultKinds]string{
 	"crash", "pause", "loss", "delay", "duplicate", "break", "oneway", "partition", "slow", "drift", "beyond",
 	"join", "leave", "roll", "evict", "skip", "switch", "forget", "client", "sever", "lead", "disk", "wipe",
-	"stall", "late", "jump", "gone", "release", "garble", "restore", "stop", "rollback", "return",
+	"stall", "late", "jump", "gone", "release", "garble", "restore", "stop", "rollback", "return", "move",
 }
 
 // FaultNames returns the names of all kinds of faults.

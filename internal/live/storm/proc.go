@@ -205,9 +205,9 @@ func (q *proc) effect(e *process.Effect) {
 			o.applied(q, e.Number, e.Record)
 		}
 	case process.Asked:
-		q.stands(&ask{ticket: e.Event.Ticket, lock: q.w.lockOf(e.To), app: -1, try: e.Lossy, deadline: member.Never, terms: e.Terms})
+		q.stands(&ask{ticket: e.Event.Ticket, lock: q.w.lockOf(e.To), app: -1, try: e.Lossy, deadline: member.Never, terms: e.Terms, session: q.session(&e.Terms)})
 	case process.Claimed:
-		x := &ask{ticket: e.Event.Ticket, lock: q.w.lockOf(e.To), app: -1, token: e.Event.Token, deadline: member.Never, terms: e.Terms, moved: true, asked: q.w.Now()}
+		x := &ask{ticket: e.Event.Ticket, lock: q.w.lockOf(e.To), app: -1, token: e.Event.Token, deadline: member.Never, terms: e.Terms, session: q.session(&e.Terms), moved: true, asked: q.w.Now()}
 		q.countsClaim(x)
 		q.w.remember(q, x) // its home may honour it long before the process hears of that
 		q.claims = append(q.claims, x)

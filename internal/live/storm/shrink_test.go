@@ -10,6 +10,7 @@ func TestShrink(t *testing.T) {
 	for seed := range uint64(100) {
 		c := pick(seed)
 		c.Spec = vouching
+		c.Faults &^= Move // with it, the first seed that breaks something makes a long story
 		r, err := Run(c)
 		if err != nil {
 			t.Fatal(err)

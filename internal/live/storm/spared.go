@@ -107,7 +107,7 @@ func (w *world) waitedFor(lock int) bool {
 
 // harmless are the faults that keep no message between members from arriving in time, and
 // no member from answering, unless they end its process.
-const harmless = Crash | Wipe | Gone | Join | Leave | Roll | Stop | Drift | Client | Stall | Release | Evict | Switch | Forget
+const harmless = Crash | Wipe | Gone | Join | Leave | Roll | Stop | Drift | Client | Stall | Release | Evict | Switch | Forget | Move
 
 // disturbed reports whether anything delays messages or processes.
 func (w *world) disturbed() bool {

@@ -60,6 +60,13 @@ func (w *world) aim(s *Strike) algorithm.ID {
 			}
 		}
 	}
+	if s.Kind == Move {
+		for i := range w.clients {
+			if c := w.clients[(s.Who+i)%len(w.clients)]; c.up && (!aimed || c.inside()) {
+				return c.node().id
+			}
+		}
+	}
 	if s.Kind == Return {
 		for i := range w.procs {
 			if q := w.procs[(s.Who+i)%len(w.procs)]; q.drive.relic != nil {
@@ -213,6 +220,8 @@ func (w *world) begins(s *Strike, id algorithm.ID) bool {
 		w.network.garble[id] = int64(20 + 10*s.How)
 	case Release:
 		return w.release(q, s.Peer)
+	case Move:
+		return w.move(q, s.Peer)
 	default:
 		return w.strikeService(s, q)
 	}

@@ -139,6 +139,8 @@ func (w *world) tellChange(s *Strike, who, long string) string {
 		return who + " leaves and does not return"
 	case Release:
 		return "an operator takes a lock from the application or client that holds it through " + who
+	case Move:
+		return "an operator asks a client of " + who + " to use another node"
 	case Stall:
 		if s.How%3 == 0 {
 			return fmt.Sprintf("the disk of %s is slow for %s", who, long)

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"math"
+	"strings"
 	"testing"
 
 	"github.com/stile-lock/stile/internal/live/member"
@@ -228,6 +230,36 @@ func TestReplacedDisks(t *testing.T) {
 	}
 	if sum.Rollbacks < 20 || sum.Noticed < 5 || sum.Setbacks < 2 || sum.Returns < 10 {
 		t.Errorf("%+v", sum)
+	}
+}
+
+// Clients that are asked to move lose nothing, however often.
+func TestMoved(t *testing.T) {
+	var sum Result
+	for seed := range uint64(12) {
+		c := pick(seed)
+		if clients(&c); seed%2 == 0 {
+			moves(&c)
+		} else {
+			c.Locks, c.Kept, c.Workers = 4, 0, 0
+		}
+		c.Faults, c.Intensity, c.Length = Move, 100, 400*member.Millisecond
+		tr, r, err := Record(c, member.Span(math.MaxInt64), 1_000_000)
+		if err != nil || r.Violation != nil {
+			t.Fatalf("seed %d: %v, %v", seed, r.Violation, err)
+		}
+		for i := range tr.Events {
+			if e := &tr.Events[i]; strings.HasPrefix(e.Name, "loses ") {
+				t.Errorf("seed %d: process %d %s at %v", seed, e.Proc, e.Name, member.Span(e.At))
+			}
+		}
+		if r.Lost > 0 {
+			t.Errorf("seed %d: members report %d losses", seed, r.Lost)
+		}
+		sum.Add(r)
+	}
+	if t.Logf("%+v", sum); sum.KeptClaims < 30 || sum.Claims-sum.KeptClaims < 15 {
+		t.Errorf("%d claims, %d of kept locks: too few", sum.Claims, sum.KeptClaims)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stile-lock/stile/algorithm/deadlock"
 	"github.com/stile-lock/stile/internal/live/member"
+	"github.com/stile-lock/stile/internal/live/session"
 )
 
 // What the oracle knows of transactions over kept locks, and how it judges victims.
@@ -15,7 +16,7 @@ func (q *proc) counts(x *ask) {
 	kept := q.w.isKept(x.lock) && q.method() != nil
 	if x.loose = q.resync; x.terms.Tx != 0 {
 		for _, y := range slices.Backward(q.asks) {
-			if y.terms.Tx == x.terms.Tx && y.held && y.lock != x.lock { // a client's that waits, or is repeated, is from an earlier session
+			if y.terms.Tx == x.terms.Tx && y.session == x.session && y.held && y.lock != x.lock { // a client's that waits, or is repeated, is from an earlier session
 				x.serial, x.born, x.loose = y.serial, y.born, y.loose
 				return
 			}
@@ -39,8 +40,8 @@ func (q *proc) counts(x *ask) {
 }
 
 // countsClaim does the same for a claim of a kept lock. It begins a transaction, or is part of
-// one that has claimed others. If the client has requested locks of that transaction here
-// before, in this session or an earlier one, the oracle cannot know which it is.
+// one that has claimed others in this session. If the client has requested locks of that
+// transaction here before, the oracle cannot know which it is.
 func (q *proc) countsClaim(x *ask) {
 	if !q.w.isKept(x.lock) || q.method() == nil {
 		return
@@ -48,7 +49,7 @@ func (q *proc) countsClaim(x *ask) {
 	x.loose = q.resync
 	for _, y := range slices.Concat(q.claims, q.asks) {
 		switch {
-		case x.terms.Tx == 0 || y.terms.Tx != x.terms.Tx:
+		case x.terms.Tx == 0 || y.terms.Tx != x.terms.Tx || y.moved && y.session != x.session:
 		case y.moved:
 			x.serial, x.born, x.loose = y.serial, y.born, y.loose
 			return
@@ -69,6 +70,18 @@ func (q *proc) countsClaim(x *ask) {
 	if !q.unnumbered {
 		x.serial = q.serial
 	}
+}
+
+// session returns the session that the current frame belongs to, if it is about a transaction.
+func (q *proc) session(of *member.Terms) (number uint64) {
+	if of.Tx != 0 {
+		q.p.Clients(func(c session.ClientInfo) {
+			if c.Conn == q.in.Number {
+				number = c.Session
+			}
+		})
+	}
+	return number
 }
 
 // lostSome reports whether a transaction has lost a lock at its member. If a client does not

@@ -46,6 +46,8 @@ type Leader struct {
 	entry    []byte         // its bytes
 	proposed member.Instant
 
+	partings []Parting // why members have gone, or will go with the proposed change; the last ones first
+
 	waiting []request // no read has begun for them yet
 	asked   []request // a read has begun for them
 	reads   uint64

@@ -31,6 +31,7 @@ func (w *Leader) propose() {
 	}
 	w.flying, w.entry, w.proposed, w.Out.Propose = &x, entry, w.now, entry
 	w.forget, w.choices, w.wanted = false, nil, 0
+	w.explain(&x)
 }
 
 // next returns the next change, and whether there is a reason for it.
