@@ -3,8 +3,6 @@ package gateway
 import (
 	"context"
 	"errors"
-	"fmt"
-	"net"
 	"net/http"
 	"strings"
 	"time"
@@ -14,6 +12,7 @@ import (
 	"github.com/stile-lock/stile/internal/live/member"
 	"github.com/stile-lock/stile/internal/live/node"
 	"github.com/stile-lock/stile/internal/live/node/clock"
+	"github.com/stile-lock/stile/internal/origin"
 )
 
 // A call is what the handlers know about the HTTP request that they answer.
@@ -34,45 +33,50 @@ func (c *call) writeWithin(d time.Duration) {
 	_ = c.control.SetWriteDeadline(time.Now().Add(d)) // without it, the connection's own timeout holds
 }
 
-// guard limits calls, and finds out who makes them.
-func (g *Gateway) guard(next http.Handler) http.Handler {
-	refuse := connect.NewErrorWriter()
+// A refusal answers a request that is refused.
+type refusal func(w http.ResponseWriter, r *http.Request, err *connect.Error)
+
+// protect refuses the requests of pages of other sites, and tells browsers to keep the answers
+// to pages of this address.
+func (g *Gateway) protect(next http.Handler, static bool, refuse refusal) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		received := clock.Now()
-		defer g.calls.Add(-1)
-		if g.calls.Add(1) > maxCalls {
-			_ = refuse.Write(w, r, manyCalls.errorf("the node answers too many calls: try again soon"))
+		origin.Isolate(w.Header())
+		if err := g.origin.Check(r, static); err != nil {
+			refuse(w, r, otherSite.error(err))
 			return
 		}
-		if err := g.fits(r); err != nil {
-			_ = refuse.Write(w, r, badRequest.error(err))
-			return
-		}
-		who, err := g.identify(r)
-		if err != nil {
-			_ = refuse.Write(w, r, noIdentity.error(err))
-			return
-		}
-		c := &call{ctx: r.Context(), who: who, received: received, control: http.NewResponseController(w)}
-		_ = c.control.SetReadDeadline(time.Now().Add(bodyTimeout)) // recorders in tests have none
-		c.writeWithin(maxWait + writeTimeout)
-		next.ServeHTTP(w, r.WithContext(context.WithValue(c.ctx, callKey{}, c)))
+		next.ServeHTTP(w, r)
 	})
 }
 
-// fits refuses plain requests for another host, if only this machine can connect: a page of a
-// web site could make a browser send them, after it has changed the address of its own
-// name to that of this machine.
-func (g *Gateway) fits(r *http.Request) error {
-	host := r.Host
-	if h, _, err := net.SplitHostPort(host); err == nil {
-		host = h
-	}
-	host = strings.Trim(host, "[]")
-	if g.local && r.TLS == nil && host != "" && host != "localhost" && net.ParseIP(host) == nil {
-		return fmt.Errorf("the request is for host %q: use 127.0.0.1 or localhost", r.Host)
-	}
-	return nil
+// bound limits calls.
+func (g *Gateway) bound(next http.Handler, static bool, refuse refusal) http.Handler {
+	return g.protect(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		received := clock.Now()
+		defer g.calls.Add(-1)
+		if g.calls.Add(1) > maxCalls {
+			refuse(w, r, manyCalls.errorf("the node answers too many calls: try again soon"))
+			return
+		}
+		c := &call{ctx: r.Context(), received: received, control: http.NewResponseController(w)}
+		if r.Body != http.NoBody { // in HTTP/1.1, the deadline would end a call without one
+			_ = c.control.SetReadDeadline(time.Now().Add(bodyTimeout)) // recorders in tests have none
+		}
+		c.writeWithin(maxWait + writeTimeout)
+		next.ServeHTTP(w, r.WithContext(context.WithValue(c.ctx, callKey{}, c)))
+	}), static, refuse)
+}
+
+// guard limits calls, and finds out who makes them.
+func (g *Gateway) guard(next http.Handler, refuse refusal) http.Handler {
+	return g.bound(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var err error
+		if callOf(r.Context()).who, err = g.identify(r); err != nil {
+			refuse(w, r, noIdentity.error(err))
+			return
+		}
+		next.ServeHTTP(w, r)
+	}), false, refuse)
 }
 
 // identify returns who makes a request: the owner of a bearer token, or of a certificate.

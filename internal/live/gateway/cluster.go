@@ -12,22 +12,25 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/stile-lock/stile/algorithm/deadlock"
-	"github.com/stile-lock/stile/internal/live/client"
 	pb "github.com/stile-lock/stile/internal/live/gateway/stilev1"
 	"github.com/stile-lock/stile/internal/live/member"
 	"github.com/stile-lock/stile/internal/live/node"
 	"github.com/stile-lock/stile/internal/live/survey"
-	"github.com/stile-lock/stile/internal/words"
 )
 
 // cluster is the service Cluster.
 type cluster struct{ *Gateway }
 
-// ask asks the node a question for the caller, and decodes the answer.
+// ask asks the node a question for the caller of a method, and decodes the answer.
 func (g cluster) ask(ctx context.Context, what uint64, query []byte, to any) error {
-	b, err := g.node.QueryFor(ctx, callOf(ctx).who, what, query)
+	return answer(g.askFor(ctx, callOf(ctx).who, what, query, to))
+}
+
+// askFor asks the node a question for a caller, and decodes the answer.
+func (g cluster) askFor(ctx context.Context, who node.Caller, what uint64, query []byte, to any) error {
+	b, err := g.node.QueryFor(ctx, who, what, query)
 	if err != nil {
-		return answer(err)
+		return err
 	}
 	if err := json.Unmarshal(b, to); err != nil {
 		return fmt.Errorf("malformed answer of the node: %w", err)
@@ -69,9 +72,9 @@ func (g cluster) ListLocks(ctx context.Context, in *pb.ListLocksRequest) (*pb.Li
 	if len(in.GetPageToken()) > member.MaxName {
 		return nil, badRequest.errorf("page_token of %d bytes: want the next_page_token of an earlier answer", len(in.GetPageToken()))
 	}
-	page, next, err := g.readable(ctx, in.GetPrefix(), in.GetPageToken())
+	page, next, err := g.readable(ctx, callOf(ctx).who, node.LockQuery{Prefix: in.GetPrefix(), After: in.GetPageToken()})
 	if err != nil {
-		return nil, err
+		return nil, answer(err)
 	}
 	out := &pb.ListLocksResponse{NextPageToken: next, Unasked: describeUnasked(page.Unasked)}
 	for i := range page.Locks {
@@ -83,12 +86,13 @@ func (g cluster) ListLocks(ctx context.Context, in *pb.ListLocksRequest) (*pb.Li
 // answerTimeout is how long another member has to answer.
 const answerTimeout = 2 * time.Second
 
-// readable returns a page of the locks in use that the caller may read, and After of the next
-// one. The rules of this node decide. Other members leave out what theirs do not allow.
-func (g cluster) readable(ctx context.Context, prefix, after string) (page *survey.Locks, next string, err error) {
-	who := callOf(ctx).who
-	page, next, err = g.page(ctx, node.LockQuery{Prefix: prefix, After: after, For: who.Path()}, func(ctx context.Context, _ string, what uint64, about []byte, to any) error {
-		return g.ask(ctx, what, about, to) // the node refuses callers that it no longer accepts
+// readable returns a page of the locks that a caller may read, and After of the next one. The
+// rules of this node decide, which also refuses callers that it no longer accepts. Other
+// members leave out what theirs do not allow.
+func (g cluster) readable(ctx context.Context, who node.Caller, q node.LockQuery) (page *survey.Locks, next string, err error) {
+	q.For = who.Path()
+	page, next, err = g.page(ctx, q, func(ctx context.Context, _ string, what uint64, about []byte, to any) error {
+		return g.askFor(ctx, who, what, about, to)
 	})
 	if err != nil {
 		return nil, "", err
@@ -106,11 +110,11 @@ func (g cluster) page(ctx context.Context, q node.LockQuery, here survey.Ask) (p
 	case g.listing <- struct{}{}:
 		defer func() { <-g.listing }()
 	case <-ctx.Done():
-		return nil, "", answer(ctx.Err())
+		return nil, "", ctx.Err()
 	}
-	s := g.node.Status()
-	if !s.Member() {
-		return nil, "", noNode.errorf("node %s is not a member at present: use another node", s.Node)
+	s, err := g.member()
+	if err != nil {
+		return nil, "", err
 	}
 	page, next = survey.Page(ctx, s.Members, q, func(ctx context.Context, address string, what uint64, about []byte, to any) error {
 		if address == s.Address {
@@ -120,6 +124,15 @@ func (g cluster) page(ctx context.Context, q node.LockQuery, here survey.Ask) (p
 		return g.askOther(ctx, s.Members, address, what, about, to)
 	})
 	return page, next, err
+}
+
+// status returns the status of the node, if it is a member.
+func (g cluster) status() (node.Status, error) {
+	s := g.node.Status()
+	if !s.Member() {
+		return s, fmt.Errorf("node %s is not a member at present: use another node", s.Node)
+	}
+	return s, nil
 }
 
 // errUnlinked is why a member is not asked.
@@ -153,7 +166,7 @@ func describeLock(l *survey.Lock) *pb.Lock {
 	for _, w := range l.Waiters {
 		out.Waiters = append(out.Waiters, &pb.Waiter{
 			Who: w.Who, WaitedFor: seconds(w.Waited), Identity: w.Identity, Label: w.Label, Node: w.Node, Why: w.Why,
-			Mode: listedMode(&w.Demand), Units: uint32(w.Units), Of: uint32(w.Of), Tx: w.Tx,
+			Mode: listedMode(&w.Demand), Units: uint32(w.Units), Of: uint32(w.Of), Tx: w.Tx, Session: w.Session,
 		})
 	}
 	return out
@@ -162,7 +175,7 @@ func describeLock(l *survey.Lock) *pb.Lock {
 func describeHolder(h *survey.Holder) *pb.Holder {
 	return &pb.Holder{
 		Who: h.Who, Token: h.Token, HeldFor: seconds(h.Held), LeaseLeft: seconds(h.Left), Value: h.Value, Identity: h.Identity, Label: h.Label, Node: h.Node,
-		Mode: listedMode(&h.Demand), Units: uint32(h.Units), Of: uint32(h.Of), Tx: h.Tx,
+		Mode: listedMode(&h.Demand), Units: uint32(h.Units), Of: uint32(h.Of), Tx: h.Tx, Session: h.Session,
 	}
 }
 
@@ -180,38 +193,4 @@ func describeUnasked(all []survey.Silent) (out []*pb.Unasked) {
 		out = append(out, &pb.Unasked{Node: s.Node, Address: s.Address, Why: s.Why})
 	}
 	return out
-}
-
-// ForceRelease implements stile.v1.Cluster.
-func (g cluster) ForceRelease(ctx context.Context, in *pb.ForceReleaseRequest) (*pb.ForceReleaseResponse, error) {
-	name := in.GetName()
-	if err := member.CheckName(name); err != nil {
-		return nil, badRequest.error(err)
-	}
-	ctx, cancel := context.WithTimeout(ctx, 2*answerTimeout)
-	defer cancel()
-	r, err := g.node.ReleaseFor(ctx, callOf(ctx).who, name, func() ([]string, error) { return g.through(ctx, name) })
-	switch {
-	case err == nil:
-		return &pb.ForceReleaseResponse{Who: r.Who, Token: r.Token}, nil
-	case errors.Is(err, context.DeadlineExceeded):
-		return nil, noNode.error(err)
-	}
-	return nil, answer(err)
-}
-
-// through returns the addresses of the members through which a lock is held.
-func (g cluster) through(ctx context.Context, name string) ([]string, error) {
-	page, _, err := g.page(ctx, node.LockQuery{Prefix: name}, g.node.AskAt) // the name itself comes first
-	if err != nil {
-		return nil, err
-	}
-	if len(page.Locks) > 0 && page.Locks[0].Name == name && page.Locks[0].Holder != nil {
-		return page.Locks[0].Through, nil
-	}
-	why := fmt.Sprintf("lock %s is not held", words.Quoted(name))
-	for _, s := range page.Unasked {
-		why += fmt.Sprintf("; or it is held through %s, which did not answer: %s", s.Node, s.Why)
-	}
-	return nil, client.Declined(why)
 }

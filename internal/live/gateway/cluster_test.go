@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -14,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stile-lock/stile/internal/live/client"
 	pb "github.com/stile-lock/stile/internal/live/gateway/stilev1"
 	"github.com/stile-lock/stile/internal/live/lock"
 	"github.com/stile-lock/stile/internal/live/node"
@@ -79,21 +77,31 @@ func (w *town) order(issue func(cert.Order) (*cert.Made, error), name string) ce
 	return cert.Config{CA: filepath.Join(w.dir, "ca.crt"), Cert: m.Cert, Key: m.Key}
 }
 
+// write writes a file of the cluster.
+func (w *town) write(name, text string) (path string) {
+	w.t.Helper()
+	path = filepath.Join(w.dir, name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		w.t.Fatal(err)
+	}
+	return path
+}
+
 // newTown starts a cluster. Rights are the contents of a rights file.
-func newTown(t *testing.T, rights string) *town {
+func newTown(t *testing.T, rights string, change ...func(c *node.Config)) *town {
 	t.Helper()
 	w := &town{t: t, dir: t.TempDir()}
 	if _, err := cert.CA(cert.Order{Dir: w.dir, Days: 1, Now: time.Now()}); err != nil {
 		t.Fatal(err)
 	}
-	file := filepath.Join(w.dir, "rights.toml")
-	if err := os.WriteFile(file, []byte(rights), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	file := w.write("rights.toml", rights)
 	for i, name := range []string{"a", "b", "c"} {
 		w.nodes[i] = startNode(t, func(c *node.Config) {
 			c.Name, c.TLS, c.Rights = name, w.order(cert.Node, name), file
 			c.Log = slog.New(slog.NewJSONHandler(&w.logs[i], nil))
+			for _, f := range change {
+				f(c)
+			}
 			if i > 0 {
 				c.Join = []string{w.nodes[0].Address()}
 			}
@@ -217,7 +225,7 @@ func TestWholeCluster(t *testing.T) {
 	alice.fails(isDeclined, "Cluster/ForceRelease", object{"name": "mine/9"})
 	w.audited(0, map[string]string{"who": "admin alice", "lock": "mine/9", "result": "failed"})
 
-	w.releaseForOthers(t)
+	w.ordersForOthers(t)
 	w.handshakes()
 
 	watch, err := pb.NewClusterClient(reader.client, reader.url).WatchLocks(t.Context(), watchOf("mine/2"))
@@ -257,32 +265,4 @@ func (w *town) handshakes() {
 
 func watchOf(prefix string) *pb.WatchLocksRequest {
 	return &pb.WatchLocksRequest{Prefix: prefix, Interval: asProto(time.Millisecond)}
-}
-
-// Only members of the cluster may ask to release a lock for others, and no node for itself.
-func (w *town) releaseForOthers(t *testing.T) {
-	held := w.hold(1, "x")
-	about, err := json.Marshal(node.ReleaseQuery{Name: "x", For: "admin alice"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ask := func(files cert.Config, what uint64, about []byte) error {
-		_, _, err := client.Query(t.Context(), client.Config{Nodes: []string{w.nodes[1].Address()}, TLS: files}, what, about)
-		return err
-	}
-	member := w.order(cert.Node, "m")
-	for name, err := range map[string]error{
-		"a client":                     ask(w.order(cert.Client, "other"), node.AskReleaseFor, about),
-		"a node that is not a member":  ask(member, node.AskReleaseFor, about),
-		"a member, for itself":         ask(cert.Config{CA: member.CA, Cert: filepath.Join(w.dir, "a.crt"), Key: filepath.Join(w.dir, "a.key")}, node.AskRelease, []byte("x")),
-		"an administrator of no locks": ask(w.order(cert.Admin, "bob"), node.AskReleaseFor, about),
-		"garbage":                      ask(member, node.AskReleaseFor, []byte("{")),
-	} {
-		if !errors.Is(err, lock.ErrDenied) {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-	if held.Err() != nil {
-		t.Errorf("the lock is lost: %v", held.Err())
-	}
 }

@@ -28,6 +28,7 @@ type problem struct {
 var (
 	badRequest   = problem{connect.CodeInvalidArgument, "bad-request"}
 	noIdentity   = problem{connect.CodeUnauthenticated, "no-identity"}
+	otherSite    = problem{connect.CodePermissionDenied, "other-site"}
 	isDenied     = problem{connect.CodePermissionDenied, "denied"}
 	noSession    = problem{connect.CodeNotFound, "no-session"}
 	noRequest    = problem{connect.CodeNotFound, "no-request"}

@@ -15,10 +15,12 @@ import (
 	"connectrpc.com/connect"
 	"connectrpc.com/grpcreflect"
 
+	"github.com/stile-lock/stile/internal/live/console"
 	pb "github.com/stile-lock/stile/internal/live/gateway/stilev1"
 	"github.com/stile-lock/stile/internal/live/node"
 	"github.com/stile-lock/stile/internal/live/node/cert"
 	"github.com/stile-lock/stile/internal/live/node/transport"
+	"github.com/stile-lock/stile/internal/origin"
 )
 
 // DefaultListen is the default address.
@@ -46,6 +48,7 @@ type Config struct {
 	TLS      *cert.Keys // nil: plain HTTP
 	Insecure bool       // allow plain HTTP where others can listen in
 	Log      *slog.Logger
+	Pages    Pages // for browsers
 }
 
 // A Gateway serves the API of a node.
@@ -55,16 +58,21 @@ type Gateway struct {
 	listener *listener
 	server   *http.Server
 	local    bool // only this machine can connect
+	secure   bool // with TLS; the server changes its own configuration
+	origin   origin.Guard
 
+	console  *console.Console
 	sessions table
 	places   places
 	calls    atomic.Int64
 	streams  atomic.Int64
 	watches  atomic.Int64
 	listing  chan struct{}
-	closing  chan struct{}
-	served   chan struct{} // closed when no connection is accepted any more
-	crowded  atomic.Int64  // when too many connections were last reported
+	life     context.Context // until the gateway is closed
+	end      context.CancelFunc
+	closing  <-chan struct{} // closed with it
+	served   chan struct{}   // closed when no connection is accepted any more
+	crowded  atomic.Int64    // when too many connections were last reported
 }
 
 // New starts to serve the API of a node.
@@ -74,12 +82,13 @@ func New(n *node.Node, c Config) (*Gateway, error) {
 		return nil, err
 	}
 	g := newGateway(n, c)
-	g.local = transport.Local(l.Addr())
+	g.local, g.secure = transport.Local(l.Addr()), c.TLS != nil
+	g.origin.AnyName = !g.local || c.TLS != nil
 	g.listener = &listener{Listener: l, timeout: n.Lease, full: g.full}
 	g.listener.most.Store(maxConns)
 	ping := min(max(n.Lease()/2, time.Second), 10*time.Second) // detects a client that is paused
 	g.server = &http.Server{
-		Handler: g.handler(), ConnContext: withConn, ErrorLog: log.New(serverLog{g}, "", 0),
+		Handler: g.handler(&c.Pages), ConnContext: withConn, ErrorLog: log.New(serverLog{g}, "", 0),
 		ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
 		Protocols: new(http.Protocols),
 		HTTP2: &http.HTTP2Config{
@@ -94,6 +103,7 @@ func New(n *node.Node, c Config) (*Gateway, error) {
 	} else {
 		g.server.Protocols.SetUnencryptedHTTP2(true)
 	}
+	n.SetHTTP(g.reach())
 	go g.serve(c.TLS != nil)
 	return g, nil
 }
@@ -117,10 +127,14 @@ func (g serverLog) Write(b []byte) (int, error) {
 
 // newGateway returns a Gateway that does not listen.
 func newGateway(n *node.Node, c Config) *Gateway {
-	g := &Gateway{node: n, log: c.Log, listing: make(chan struct{}, maxListings), closing: make(chan struct{}), served: make(chan struct{})}
+	host, _, _ := net.SplitHostPort(n.Address())
+	g := &Gateway{node: n, log: c.Log, origin: origin.Guard{Names: []string{strings.ToLower(host)}}, listing: make(chan struct{}, maxListings), served: make(chan struct{})}
+	g.life, g.end = context.WithCancel(context.Background())
+	g.closing = g.life.Done()
 	if g.log == nil {
 		g.log = slog.New(slog.DiscardHandler)
 	}
+	g.console = console.New(forConsole{cluster{g}}, func(r *http.Request) node.Caller { return callOf(r.Context()).who })
 	g.sessions.all, g.sessions.room = map[string]*session{}, maxSessions
 	return g
 }
@@ -143,7 +157,7 @@ func (g *Gateway) serve(secure bool) {
 var uncompressed = connect.WithCompression("gzip", nil, nil)
 
 // handler returns what answers all calls.
-func (g *Gateway) handler() http.Handler {
+func (g *Gateway) handler(pages *Pages) http.Handler {
 	options := connect.WithHandlerOptions(
 		codecs,
 		connect.WithReadMaxBytes(maxBody),
@@ -158,9 +172,12 @@ func (g *Gateway) handler() http.Handler {
 	mux.Handle("GET /metrics", Metrics(g.node))
 	mux.Handle("GET /debug/pprof/", Profiles())
 	all := http.NewServeMux()
-	all.Handle("GET /healthz", Health(g.node)) // probes have no identity
-	all.Handle("GET /readyz", Ready(g.node))
-	all.Handle("/", g.guard(mux))
+	writer := connect.NewErrorWriter()
+	refuse := func(w http.ResponseWriter, r *http.Request, err *connect.Error) { _ = writer.Write(w, r, err) }
+	all.Handle("GET /healthz", g.protect(Health(g.node), false, refuse)) // probes have no identity
+	all.Handle("GET /readyz", g.protect(Ready(g.node), false, refuse))
+	all.Handle("/", g.guard(mux, refuse))
+	g.mount(all, pages)
 	return all
 }
 
@@ -168,12 +185,23 @@ func (g *Gateway) handler() http.Handler {
 func (g *Gateway) Address() net.Addr { return g.listener.Addr() }
 
 // URL returns the address as clients on this machine write it.
-func (g *Gateway) URL() string {
-	scheme := "http"
-	if g.server.TLSConfig != nil {
-		scheme = "https"
+func (g *Gateway) URL() string { return g.scheme() + g.Address().String() }
+
+// reach returns the address as other machines write it, if they can connect: the host of the
+// node if the gateway listens on all addresses.
+func (g *Gateway) reach() string {
+	host, port, err := net.SplitHostPort(g.Address().String())
+	if ip := net.ParseIP(host); err == nil && ip != nil && ip.IsUnspecified() {
+		host, _, _ = net.SplitHostPort(g.node.Address())
 	}
-	return scheme + "://" + g.Address().String()
+	return g.scheme() + net.JoinHostPort(host, port)
+}
+
+func (g *Gateway) scheme() string {
+	if g.secure {
+		return "https://"
+	}
+	return "http://"
 }
 
 // full reports that there are too many connections, once in a while.
@@ -187,7 +215,9 @@ func (g *Gateway) full() {
 // Close ends all calls and sessions. Their locks are free when they expire. If the context
 // ends before all answers are sent, connections are closed without them.
 func (g *Gateway) Close(ctx context.Context) error {
-	close(g.closing)
+	g.end()
+	g.console.Close()
+	g.node.SetHTTP("")
 	err := g.server.Shutdown(ctx)
 	if err != nil {
 		err = errors.Join(err, g.server.Close())

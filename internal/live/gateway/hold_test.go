@@ -159,10 +159,11 @@ func TestBrokenStream(t *testing.T) {
 			broken := &conn{end: x.end}
 			ctx, cancel := context.WithCancel(context.WithValue(t.Context(), connKey{}, broken))
 			r := httptest.NewRequestWithContext(ctx, "POST", "/stile.v1.Locks/Hold", strings.NewReader("\x00\x00\x00\x00\x0c"+`{"name":"x"}`))
+			r.Host = "localhost"
 			r.Header.Set("Content-Type", "application/connect+json")
 			w := &whenHeld{ResponseRecorder: httptest.NewRecorder(), then: cancel}
 			start := clock.Now() // before anything was granted
-			g.handler().ServeHTTP(w, r)
+			g.handler(&Pages{}).ServeHTTP(w, r)
 			g.sessions.mu.Lock()
 			left := len(g.sessions.all)
 			g.sessions.mu.Unlock()

@@ -57,16 +57,7 @@ func (a *api) as(c cert.Config) *api {
 func TestTLS(t *testing.T) {
 	ca, one, two := certificates(t)
 	n := startNode(t, func(c *node.Config) { c.Name, c.TLS = "one", one })
-	g, err := New(n, Config{Listen: "127.0.0.1:0", TLS: n.Keys()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	base := &api{t: t, g: g, url: "https://" + g.Address().String()}
-	t.Cleanup(func() {
-		if err := g.Close(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
+	base := gateWith(t, n, Config{Listen: "127.0.0.1:0", TLS: n.Keys()})
 	base.as(ca).fails(noIdentity, "Cluster/Status", nil)
 	a, b := base.as(one), base.as(two)
 	s := a.open(nil)
@@ -75,21 +66,6 @@ func TestTLS(t *testing.T) {
 	b.fails(noSession, "Locks/Release", object{"session": s, "name": "x"})
 	b.fails(noSession, "Locks/CloseSession", object{"session": s})
 	a.call("Locks/CloseSession", object{"session": s})
-}
-
-// A page of another site cannot use the browser of this machine to reach the node.
-func TestOtherHosts(t *testing.T) {
-	a := serve(t, nil)
-	for host, fits := range map[string]bool{"": true, "localhost": true, "localhost:7421": true, "127.0.0.1:7421": true, "[::1]:7421": true, "::1": true, "evil.example": false, "evil.example:7421": false, "localhost.evil.example": false} {
-		r := &http.Request{Host: host}
-		if err := a.g.fits(r); (err == nil) != fits {
-			t.Errorf("host %q: %v", host, err)
-		}
-	}
-	a.g.local = false
-	if err := a.g.fits(&http.Request{Host: "stile.example"}); err != nil {
-		t.Error(err)
-	}
 }
 
 // Without TLS, only this machine can connect.

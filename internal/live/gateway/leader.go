@@ -24,11 +24,8 @@ func (g cluster) election(ctx context.Context, name string) (*survey.Election, e
 	who := callOf(ctx).who
 	e := &survey.Election{Name: name}
 	e.Members = func(context.Context) ([]node.MemberInfo, error) {
-		s := g.node.Status()
-		if !s.Member() {
-			return nil, noNode.errorf("node %s is not a member at present: use another node", s.Node)
-		}
-		return s.Members, nil
+		s, err := g.status()
+		return s.Members, err
 	}
 	e.Ask = func(ctx context.Context, address string, what uint64, about []byte, to any) error {
 		s := g.node.Status()

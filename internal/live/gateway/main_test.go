@@ -61,12 +61,18 @@ func serve(t testing.TB, change func(c *node.Config)) *api {
 // gate starts the gateway of a node.
 func gate(t testing.TB, n *node.Node) *api {
 	t.Helper()
-	g, err := New(n, Config{Listen: "127.0.0.1:0"})
+	return gateWith(t, n, Config{Listen: "127.0.0.1:0"})
+}
+
+// gateWith is gate with a configuration.
+func gateWith(t testing.TB, n *node.Node, c Config) *api {
+	t.Helper()
+	g, err := New(n, c)
 	if err != nil {
 		t.Fatal(err)
 	}
 	transport := &http.Transport{MaxIdleConnsPerHost: 100}
-	a := &api{t, g, &http.Client{Transport: transport}, "http://" + g.Address().String()}
+	a := &api{t, g, &http.Client{Transport: transport}, g.URL()}
 	t.Cleanup(func() {
 		transport.CloseIdleConnections()
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)

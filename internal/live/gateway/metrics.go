@@ -63,7 +63,7 @@ var families = []family{
 	gauge("lock_queue_longest", "Largest number of requests that wait at this node for the same lock.", func(x *node.Metrics) float64 { return float64(x.Longest) }),
 	gauge("locks_known", "Locks that this node has heard of since the view began.", func(x *node.Metrics) float64 { return float64(x.Known) }),
 	counter("lock_losses_total", "Locks that their holders have lost, by cause.", []string{"cause"}, func(x *node.Metrics, put putter) {
-		for i, name := range losses {
+		for i, name := range meter.LossNames() {
 			put(x.Lost[i], name)
 		}
 	}),
@@ -122,12 +122,6 @@ var families = []family{
 	}},
 
 	{descOf("build_info", "The program.", []string{"version", "revision", "goversion"}), prometheus.GaugeValue, func(_ *node.Metrics, put putter) { put(1.0, build()...) }},
-}
-
-// losses names the causes of losses.
-var losses = [meter.Losses]string{
-	member.NoCause: "unknown", member.Lease: "lease", member.Session: "session", member.Closed: "closed",
-	member.Leaving: "leaving", member.Evicted: "evicted", member.Released: "forced", member.Changed: "changed",
 }
 
 func descOf(name, help string, labels []string) *prometheus.Desc {

@@ -40,7 +40,7 @@ func measured(t *testing.T) (*node.Node, *httptest.Server) {
 	if err := n.Ready(ctx); err != nil {
 		t.Fatal(err)
 	}
-	s := httptest.NewServer(newGateway(n, Config{}).handler())
+	s := httptest.NewServer(newGateway(n, Config{}).handler(&Pages{}))
 	t.Cleanup(s.Close)
 	return n, s
 }

@@ -9,6 +9,7 @@ import (
 	"connectrpc.com/connect"
 
 	pb "github.com/stile-lock/stile/internal/live/gateway/stilev1"
+	"github.com/stile-lock/stile/internal/live/node"
 	"github.com/stile-lock/stile/internal/live/survey"
 )
 
@@ -129,9 +130,9 @@ func manyToWatch(prefix string) error {
 func (g cluster) watched(ctx context.Context, prefix string) (*survey.Locks, error) {
 	all := &survey.Locks{}
 	for after := ""; ; {
-		page, next, err := g.readable(ctx, prefix, after)
+		page, next, err := g.readable(ctx, callOf(ctx).who, node.LockQuery{Prefix: prefix, After: after})
 		if err != nil {
-			return nil, err
+			return nil, answer(err)
 		}
 		all.Locks = append(all.Locks, page.Locks...)
 		for _, s := range page.Unasked {

@@ -15,4 +15,6 @@
 //   - Locks are counted by their prefix, which ends with the first slash. There are at
 //     most MaxPrefixes; names with other prefixes, or without a slash, count as Other.
 //   - The busiest locks are found with a table of fixed size. See Busiest.
+//   - Each place of that table also keeps the last holds of its names that have ended, so
+//     that a busy lock does not replace the holds of all others. See Past.
 package meter

@@ -48,6 +48,14 @@ func (h *Histogram) Add(d member.Span) {
 	h.Sum += d
 }
 
+// Merge adds what another histogram has counted.
+func (h *Histogram) Merge(o *Histogram) {
+	for i, n := range o.Buckets {
+		h.Buckets[i] += n
+	}
+	h.Sum += o.Sum
+}
+
 // Count returns the number of durations.
 func (h *Histogram) Count() (n uint64) {
 	for _, x := range h.Buckets {

@@ -39,8 +39,11 @@ type request struct {
 	name   string
 	slot   *slot // where it may be counted
 	of     *Series
+	owner  *session.Owner // nil: the node's own process
+	token  member.Token   // of held
 	held   bool
 	claim  bool // the lock was acquired at another node
+	single bool // it is not part of a transaction
 }
 
 // A Totals is what is counted of everything together.
@@ -61,6 +64,14 @@ type Totals struct {
 // Losses is the number of causes of losses.
 const Losses = int(member.Changed) + 1
 
+// LossNames returns the names of the causes of losses, as in the metrics.
+func LossNames() [Losses]string {
+	return [...]string{
+		member.NoCause: "unknown", member.Lease: "lease", member.Session: "session", member.Closed: "closed",
+		member.Leaving: "leaving", member.Evicted: "evicted", member.Released: "forced", member.Changed: "changed",
+	}
+}
+
 // A Cause is why a view began.
 type Cause uint8
 
@@ -80,13 +91,16 @@ func (c Cause) String() string { return [...]string{"evict", "leave", "join", "v
 // A Meter measures a process. Its methods must be called one at a time.
 type Meter struct {
 	Totals
+	Victims []Victim // transactions that must abort since the last step
+
 	view     member.View // only its choices
 	members  []views.Member
 	all      []*Series
 	index    map[label]*Series
 	prefixes int
 	hot      [slots]slot
-	requests []request // by the lower half of their tickets
+	marked   member.Instant // when the present period of Hottest began
+	requests []request      // by the lower half of their tickets
 	steps    uint64
 }
 
@@ -110,10 +124,14 @@ func (m *Meter) Series(yield func(*Series) bool) {
 // Took measures a step.
 func (m *Meter) Took(in *process.Input, out *process.Output) {
 	m.steps++
+	if len(m.Victims) > 0 {
+		clear(m.Victims)
+		m.Victims = m.Victims[:0]
+	}
 	switch in.Kind {
 	case process.Lock:
 		if out.Err == nil {
-			m.asked(in.At, out.Ticket, in.Text)
+			m.asked(in.At, out.Ticket, in.Text, nil, in.Terms.Tx)
 		}
 	case process.Unlock:
 		if out.Err == nil {
@@ -144,9 +162,9 @@ func (m *Meter) effect(in *process.Input, e *process.Effect) {
 	case process.Notify, process.ClientEvent:
 		m.event(in, &e.Event)
 	case process.Asked:
-		m.asked(in.At, e.Event.Ticket, e.To)
+		m.asked(in.At, e.Event.Ticket, e.To, e.Client, e.Terms.Tx)
 	case process.Claimed:
-		m.asked(in.At, e.Event.Ticket, e.To)
+		m.asked(in.At, e.Event.Ticket, e.To, e.Client, e.Terms.Tx)
 		m.find(e.Event.Ticket).claim = true
 	case process.Cancelled:
 		if r := m.find(e.Event.Ticket); r != nil {
@@ -172,13 +190,13 @@ func (m *Meter) effect(in *process.Input, e *process.Effect) {
 }
 
 // asked notes a request.
-func (m *Meter) asked(now member.Instant, t member.Ticket, name string) {
+func (m *Meter) asked(now member.Instant, t member.Ticket, name string, owner *session.Owner, tx uint64) {
 	i := int(uint32(t))
 	for len(m.requests) <= i {
 		m.requests = append(m.requests, request{})
 	}
 	r, s := &m.requests[i], &m.hot[hash(name)%slots]
-	r.ticket, r.at, r.step, r.held, r.claim = t, now, m.steps, false, false
+	r.ticket, r.at, r.step, r.owner, r.held, r.claim, r.single = t, now, m.steps, owner, false, false, tx == 0
 	if r.name, r.slot, r.of = name, s, s.of; s.name != name || s.of == nil {
 		r.of = m.series(name)
 	}
@@ -194,14 +212,20 @@ func (m *Meter) find(t member.Ticket) *request {
 
 func (r *request) end() { r.ticket = 0 }
 
-// left notes that a lock is no longer held.
+// left notes that a lock is released.
 func (m *Meter) left(now member.Instant, t member.Ticket) {
 	if r := m.find(t); r != nil {
-		if r.held {
-			r.of.Hold.Add(member.Span(now - r.at))
-		}
-		r.end()
+		r.left(now, false, member.NoCause)
 	}
+}
+
+// left notes that a request has ended.
+func (r *request) left(now member.Instant, lost bool, why member.Cause) {
+	if r.held {
+		r.of.Hold.Add(member.Span(now - r.at))
+		*r.slot.add() = Past{r.name, r.owner, r.token, r.at, now, why, lost, r.claim}
+	}
+	r.end()
 }
 
 // event measures what happened to a request.
@@ -213,9 +237,13 @@ func (m *Meter) event(in *process.Input, e *member.Event) {
 	switch e.Kind {
 	case member.Held:
 		m.held(in, r)
+		r.token = e.Token
+		return
+	case member.Doomed: // it still holds the lock
+		m.doomed(r, e)
 		return
 	case member.Lost:
-		if int(e.Cause) < len(m.Lost) {
+		if int(e.Cause) < len(m.Lost) { // otherwise the client holds it elsewhere
 			m.Lost[e.Cause]++
 		}
 	case member.Busy:
@@ -223,7 +251,10 @@ func (m *Meter) event(in *process.Input, e *member.Event) {
 	case member.Recovering:
 		m.Recovering++
 	}
-	m.left(in.At, e.Ticket)
+	if e.Victim != nil {
+		m.doomed(r, e)
+	}
+	r.left(in.At, e.Kind == member.Lost, e.Cause)
 }
 
 // held notes that a lock is acquired.
@@ -285,7 +316,8 @@ func (m *Meter) series(name string) *Series {
 
 // begun notes that a view has begun.
 func (m *Meter) begun(r *views.Record) {
-	m.Views[m.cause(r)]++
+	d := r.Since(m.members)
+	m.Views[CauseOf(&d)]++
 	m.members = slices.Clone(r.Members)
 	if !slices.Equal(m.view.Choices, r.Choices) {
 		m.view.Choices = slices.Clone(r.Choices)
@@ -295,28 +327,19 @@ func (m *Meter) begun(r *views.Record) {
 	}
 }
 
-// cause returns why a view began.
-func (m *Meter) cause(r *views.Record) Cause {
-	cause := Refresh
-	for _, now := range r.Members {
-		i := slices.IndexFunc(m.members, func(o views.Member) bool { return o.Inc == now.Inc })
-		switch {
-		case i < 0:
-			cause = min(cause, Join)
-		case (m.members[i].Voter == 0) != (now.Voter == 0):
-			cause = min(cause, Vote)
-		}
+// CauseOf returns why a view began.
+func CauseOf(d *views.Difference) Cause {
+	switch {
+	case len(d.Evicted) > 0:
+		return Evict
+	case len(d.Left) > 0:
+		return Leave
+	case len(d.Joined) > 0:
+		return Join
+	case len(d.Promoted)+len(d.Retired) > 0:
+		return Vote
 	}
-	for _, o := range m.members {
-		switch {
-		case r.Rank(o.Inc) >= 0:
-		case slices.ContainsFunc(r.Ghosts, func(g views.Ghost) bool { return g.Inc == o.Inc }):
-			cause = min(cause, Evict)
-		default:
-			cause = min(cause, Leave)
-		}
-	}
-	return cause
+	return Refresh
 }
 
 // period is how long a margin counts at least, and half of how long it counts at most.

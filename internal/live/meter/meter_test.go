@@ -85,7 +85,7 @@ func TestTook(t *testing.T) {
 	m.step(process.Input{Kind: process.Wake}, event(member.Lost, 4<<32, member.Lease))
 	m.step(process.Input{Kind: process.Frame, Bytes: []byte{6}}, asked(process.Claimed, 5<<32), process.Effect{Kind: process.ClientEvent, Event: member.Event{Ticket: 5 << 32, Kind: member.Held}})
 	m.now += 2 * ms
-	m.step(process.Input{Kind: process.Frame, Bytes: []byte{4}}, asked(process.Unlocked, 5<<32), asked(process.Unlocked, 5<<32))
+	m.step(process.Input{Kind: process.Frame, Bytes: []byte{4}}, process.Effect{Kind: process.ClientEvent, Event: member.Event{Ticket: 5 << 32, Kind: member.Lost, Cause: member.Moved}}, asked(process.Unlocked, 5<<32))
 	m.out.Err = member.ErrNames
 	m.lock(6<<32, "a/x", held(6<<32))
 	m.unlock(6 << 32)
@@ -96,7 +96,11 @@ func TestTook(t *testing.T) {
 	if s.Wait.Sum != 260*member.Millisecond || s.Hold.Sum != 46*member.Millisecond {
 		t.Errorf("waited for %v, held for %v", s.Wait.Sum, s.Hold.Sum)
 	}
-	if m.Totals.Busy != 1 || m.Lost[member.Lease] != 1 || m.Claimed != 1 || m.Received[0] != 1 || m.FromClients[2] != 2 {
+	losses := uint64(0)
+	for _, n := range m.Lost {
+		losses += n
+	}
+	if losses != 1 || m.Totals.Busy != 1 || m.Lost[member.Lease] != 1 || m.Claimed != 1 || m.Received[0] != 1 || m.FromClients[2] != 2 {
 		t.Errorf("%+v", m.Totals)
 	}
 }

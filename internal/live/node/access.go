@@ -1,15 +1,12 @@
 package node
 
 import (
-	"context"
 	"crypto/x509"
-	"encoding/json"
 	"fmt"
 	"os"
 	"slices"
 	"time"
 
-	"github.com/stile-lock/stile/internal/live/client"
 	"github.com/stile-lock/stile/internal/live/lock"
 	"github.com/stile-lock/stile/internal/live/node/cert"
 	"github.com/stile-lock/stile/internal/live/node/rights"
@@ -46,7 +43,7 @@ func (n *Node) unasked(v *clientConn, b []byte) []byte {
 	}
 	action, lock, what := permission(&f)
 	ok, why := n.rules.Decide(v.who.Identity, action, lock)
-	if ok || f.What == AskReleaseFor && n.seats(v.who.Identity) {
+	if ok || f.What == AskOrderFor && n.seats(v.who.Identity) {
 		return nil
 	}
 	n.audit.denied(v.who, what, why, lockAttr(lock)...)
@@ -76,22 +73,50 @@ func permission(f *session.Frame) (a rights.Action, lock, what string) {
 	}
 	what = askNames[f.What]
 	switch f.What {
-	case AskStatus, AskLocks:
+	case AskStatus, AskLocks, AskPulse:
 		return rights.Look, "", what
 	case AskLeader:
-		q, _ := parseLeader(f.Bytes) // malformed ones are refused later
+		q, _ := parseQuery[LeaderQuery](f.Bytes) // malformed ones are refused later
+		return rights.Read, q.Name, what
+	case AskPast:
+		q, _ := parseQuery[PastQuery](f.Bytes)
+		return rights.Read, q.Name, what
+	case AskTrail:
+		q, _ := parseTrail(f.Bytes) // malformed ones are refused later
 		return rights.Read, q.Name, what
 	case AskRelease:
 		return rights.Administer, string(f.Bytes), what
-	case AskReleaseFor:
-		q, _ := parseRelease(f.Bytes) // without a lock, it is for administrators of the cluster
-		return rights.Administer, q.Name, what
+	case AskOrderFor:
+		o, _ := parseOrder(f.Bytes) // malformed ones are refused later
+		return rights.Administer, o.lock(), orderName(o.What)
 	}
 	return rights.Administer, "", what
 }
 
-// seats reports whether an identity is that of a member of the cluster. It may ask to release
-// a lock for an administrator who is connected to it: it has checked the rights.
+// mayRead returns which locks a caller may read, if it asks for itself or for another
+// identity, whose path it gives.
+func (n *Node) mayRead(who *Caller, other string) (func(name []byte) bool, error) {
+	readers := []cert.Identity{who.Identity}
+	if other != "" {
+		i, err := cert.ParsePath(other)
+		if err != nil {
+			return nil, err
+		}
+		readers = append(readers, i)
+	}
+	if n.rules.Open() {
+		return func([]byte) bool { return true }, nil
+	}
+	return func(name []byte) bool {
+		return !slices.ContainsFunc(readers, func(i cert.Identity) bool {
+			ok, _ := n.rules.Decide(i, rights.Read, string(name))
+			return !ok
+		})
+	}, nil
+}
+
+// seats reports whether an identity is that of a member of the cluster. It may give orders for
+// an administrator who is connected to it: it has checked the rights.
 func (n *Node) seats(who cert.Identity) bool {
 	return who.Kind == cert.IsNode && slices.ContainsFunc(n.p.Record().Members, func(m views.Member) bool { return m.Name == who.Name })
 }
@@ -107,50 +132,33 @@ func (n *Node) Reads(who Caller) func(name string) bool {
 	}
 }
 
-// ReleaseFor takes a lock from its holder for a caller, if the caller may do that. The
-// function find returns the addresses of the members through which the lock is held.
-func (n *Node) ReleaseFor(ctx context.Context, who Caller, name string, find func() ([]string, error)) (r Released, err error) {
-	what := askNames[AskRelease]
-	n.mu.Lock()
-	ok, why := n.rules.Decide(who.Identity, rights.Administer, name)
-	n.mu.Unlock()
-	if err := n.barred(&who, time.Now()); err != nil {
-		ok, why = false, err.Error()
+// May returns an error if a caller may not do something with a lock, or with the cluster if
+// there is no lock.
+func (n *Node) May(who Caller, a rights.Action, name string) error {
+	if why := n.mayNot(&who, a, name); why != "" {
+		return fmt.Errorf("%w: %s", lock.ErrDenied, why)
 	}
-	if !ok {
-		n.audit.denied(who, what, why, lockAttr(name)...)
-		return r, fmt.Errorf("%w: %s", lock.ErrDenied, why)
-	}
-	all, err := find()
-	for _, address := range all {
-		if r, err = n.releaseAt(ctx, address, ReleaseQuery{Name: name, For: who.Identity.String()}); err != nil {
-			break
-		}
-	}
-	n.audit.done(who, what, err, "lock", name, "holder", r.Who, "token", r.Token)
-	return r, err
+	return nil
 }
 
-// releaseAt takes a lock from its holder at a member, possibly this one.
-func (n *Node) releaseAt(ctx context.Context, address string, q ReleaseQuery) (r Released, err error) {
-	if address != n.address {
-		about, err := json.Marshal(&q)
-		if err != nil {
-			return r, err
-		}
-		err = n.AskAt(ctx, address, AskReleaseFor, about, &r)
-		return r, err
+// Admit is May for something that the caller is about to do: what is denied is audited.
+func (n *Node) Admit(who Caller, what string, a rights.Action, name string) error {
+	if why := n.mayNot(&who, a, name); why != "" {
+		n.audit.denied(who, what, why, lockAttr(name)...)
+		return fmt.Errorf("%w: %s", lock.ErrDenied, why)
 	}
-	n.enter()
-	if n.over {
-		n.mu.Unlock()
-		return r, ErrEnded
+	return nil
+}
+
+// mayNot returns why a caller may not do something; empty if it may.
+func (n *Node) mayNot(who *Caller, a rights.Action, name string) string {
+	if err := n.barred(who, time.Now()); err != nil {
+		return err.Error()
 	}
-	defer n.leave()
-	if r, err = n.forceRelease(q.Name); err != nil {
-		err = client.Declined(err.Error())
-	}
-	return r, err
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	_, why := n.rules.Decide(who.Identity, a, name)
+	return why
 }
 
 // introduce reports the identity and the quota of a client to the process, if it has any and

@@ -173,13 +173,13 @@ func (c *caller) join(t *testing.T, n *Node) error {
 // An entry is a line of the audit log.
 type entry struct{ Logger, Who, From, What, Lock, As, Result, Why string }
 
-// A trail collects the audit log.
-type trail struct {
+// An auditLog collects the audit log.
+type auditLog struct {
 	journal
 }
 
 // has waits until the audit log has a line.
-func (a *trail) has(t *testing.T, what string, is func(e *entry) bool) {
+func (a *auditLog) has(t *testing.T, what string, is func(e *entry) bool) {
 	t.Helper()
 	ctx, cancel := soon(t)
 	defer cancel()
@@ -210,7 +210,7 @@ const (
 
 // operations are what callers try, in this order. The locks begin with "mine/" and
 // "theirs/".
-var operations = []string{"status", "lock mine/x", "lock theirs/x", "force-release mine/y", "force-release theirs/y", "backup", "leave", "join"}
+var operations = []string{"status", "lock mine/x", "lock theirs/x", "force-release mine/y", "force-release theirs/y", "backup", "leave", "join", "pulse", "past mine/x", "past theirs/x"}
 
 // try tries an operation, and returns its outcome.
 func (c *caller) try(t *testing.T, n *Node, op string) string {
@@ -230,6 +230,10 @@ func (c *caller) try(t *testing.T, n *Node, op string) string {
 		if lost := held.Unlock() != nil; lost != (err == nil) {
 			t.Errorf("%s, %s: %v, but the lock is lost: %t", c.name, op, err, lost)
 		}
+	case "pulse":
+		_, err = c.ask(ctx, n, AskPulse, "{}")
+	case "past":
+		_, err = c.ask(ctx, n, AskPast, `{"name":"`+name+`"}`)
 	case "backup":
 		_, err = c.ask(ctx, n, AskBackup, "")
 	case "leave":
@@ -333,35 +337,36 @@ func TestWhoMayDoWhat(t *testing.T) {
 		sees string
 		may  []string // in the order of operations
 	}
-	outside := []string{out, out, out, out, out, out, out, out}
-	nothing := []string{no, no, no, no, no, no, no, no}
-	client := []string{yes, yes, yes, no, no, no, no, no}
-	admin := []string{yes, yes, yes, yes, yes, yes, yes, no}
-	node := []string{yes, yes, yes, no, no, no, no, yes}
+	outside := []string{out, out, out, out, out, out, out, out, out, out, out}
+	nothing := []string{no, no, no, no, no, no, no, no, no, no, no}
+	client := []string{yes, yes, yes, no, no, no, no, no, yes, yes, yes}
+	admin := []string{yes, yes, yes, yes, yes, yes, yes, no, yes, yes, yes}
+	node := []string{yes, yes, yes, no, no, no, no, yes, yes, yes, yes}
 	for name, table := range map[string][]row{
 		"default": {
 			{backup, both, client}, {foreign, both, client}, {alice, both, admin}, {peer, both, node}, {ci, both, client}, {deploy, both, admin},
 			{nobody, "", nothing}, {plain, out, outside}, {wrong, out, outside}, {lost, out, outside},
 		},
 		"rules": {
-			{backup, "mine/held", []string{yes, yes, no, no, no, no, no, no}},
-			{locker, "", []string{no, yes, no, no, no, no, no, no}},
+			{backup, "mine/held", []string{yes, yes, no, no, no, no, no, no, yes, yes, no}},
+			{locker, "", []string{no, yes, no, no, no, no, no, no, no, no, no}},
 			{stranger, "", nothing}, {foreign, "", nothing}, {nobody, "", nothing},
-			{alice, both, []string{yes, no, no, yes, yes, yes, yes, no}},
-			{bob, "", []string{no, no, no, yes, no, no, no, no}},
-			{ci, "", []string{no, yes, no, no, no, no, no, no}},
-			{deploy, both, []string{yes, no, no, yes, yes, yes, yes, no}},
+			{alice, both, []string{yes, no, no, yes, yes, yes, yes, no, yes, yes, yes}},
+			{bob, "", []string{no, no, no, yes, no, no, no, no, no, no, no}},
+			{ci, "", []string{no, yes, no, no, no, no, no, no, no, no, no}},
+			{deploy, both, []string{yes, no, no, yes, yes, yes, yes, no, yes, yes, yes}},
 			{peer, both, node}, {plain, out, outside}, {wrong, out, outside}, {lost, out, outside},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var audit trail
+			var audit auditLog
 			begin := func() *Node {
 				c := Config{Name: "a", Listen: "127.0.0.1:0", TLS: own.files, Revoked: revoked, Tokens: tokens, Log: audit.jsonLogger()}
 				if name == "rules" {
 					c.Rights = file
 				}
 				n := run(t, c)
+				n.audit.lines = 2 * len(operations) // for each caller
 				ready(t, n)
 				return n
 			}
@@ -412,7 +417,7 @@ func TestFailedHandshakes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for why, files := range map[string]cert.Config{"unknown authority": wrong.files, "is revoked": lost.files, "expired": {Cert: old.Cert, Key: old.Key}} {
-		var audit trail
+		var audit auditLog
 		n := run(t, Config{Name: "a", Listen: "127.0.0.1:0", TLS: own.files, Revoked: revoked, Log: audit.jsonLogger()})
 		pair, err := tls.LoadX509KeyPair(files.Cert, files.Key)
 		if err != nil {

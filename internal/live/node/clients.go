@@ -28,6 +28,7 @@ const maxAnswer = 2 << 20
 type clientConn struct {
 	transport.Conn
 	who    Caller
+	inside bool          // the client is in this process, and uses no other node
 	quota  session.Quota // as the process knows it
 	known  bool          // the process knows who it is
 	silent *time.Timer   // closes the connection if it has no session for long
@@ -62,7 +63,7 @@ func (n *Node) serve(c net.Conn) {
 		l.Fail(err)
 		return
 	}
-	n.host(l, who)
+	n.host(l, who, false)
 }
 
 // A Caller is a client, as its connection identifies it.
@@ -108,14 +109,14 @@ func (n *Node) inside(who Caller, c client.Config) client.Config {
 			return nil, ErrEnded
 		}
 		theirs, ours := transport.Pipe()
-		n.visits.Go(func() { n.host(ours, who) })
+		n.visits.Go(func() { n.host(ours, who, true) })
 		return theirs, nil
 	}
 	return c
 }
 
-// host runs the connection of a client until it ends.
-func (n *Node) host(l transport.Conn, who Caller) {
+// host runs the connection of a client until it ends, one inside this process or from outside.
+func (n *Node) host(l transport.Conn, who Caller, inside bool) {
 	if err := n.barred(&who, time.Now()); err != nil {
 		n.audit.denied(who, "connect", err.Error())
 		l.Fail(fmt.Errorf("%w: %w", lock.ErrDenied, err))
@@ -124,7 +125,7 @@ func (n *Node) host(l transport.Conn, who Caller) {
 	n.enter()
 	n.conn++
 	conn := n.conn
-	v := &clientConn{Conn: l, who: who, silent: time.AfterFunc(n.c.silence, func() { l.Fail(errSilent) })}
+	v := &clientConn{Conn: l, who: who, inside: inside, silent: time.AfterFunc(n.c.silence, func() { l.Fail(errSilent) })}
 	n.conns[conn] = v
 	over := n.over
 	if over {

@@ -38,7 +38,9 @@ func (n *Node) step(in process.Input) {
 	n.p.Step(&n.in)
 	n.stepped = true
 	if n.meter != nil {
-		n.meter.Took(&n.in, &n.p.Out)
+		if n.meter.Took(&n.in, &n.p.Out); len(n.meter.Victims) > 0 {
+			n.noteVictims()
+		}
 	}
 }
 
@@ -177,6 +179,8 @@ func (n *Node) carry(e *process.Effect) {
 		n.hung = e.Err
 	case process.Cut:
 		n.cut = e.Err
+	case process.Marked:
+		n.marked(e.Mark)
 	case process.LinkEnded:
 		n.c.Log.Warn("link ended until the next view", "peer", n.named(e.Peer), "address", e.To, "err", e.Err)
 	case process.Failed:
@@ -213,6 +217,9 @@ func (n *Node) settle() {
 		n.tell()
 	}
 	n.endFallback()
+	if len(n.tails) > 0 {
+		n.dropTails()
+	}
 	due := n.p.Out.Wake
 	if due >= n.armed {
 		return

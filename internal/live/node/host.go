@@ -15,6 +15,7 @@ import (
 func (n *Node) installed(r *views.Record) {
 	n.keepLinks(r)
 	n.missesDisk(r)
+	n.noteView(r)
 	n.logView(r)
 	if err := n.pool.SetExtra(greeting(r.Cluster, r)); err != nil {
 		n.c.Log.Error("cluster not added to greetings", "err", err)
@@ -59,26 +60,15 @@ func (n *Node) keepLinks(r *views.Record) {
 
 // logView logs one line for a view, which states what has changed.
 func (n *Node) logView(r *views.Record) {
-	old := n.lastView
+	d := r.Since(n.lastView)
 	var joined, gone, votes []string
-	for _, m := range r.Members {
-		i := slices.IndexFunc(old, func(o views.Member) bool { return o.Inc == m.Inc })
-		switch {
-		case i < 0:
-			joined = append(joined, m.Name)
-		case old[i].Voter == 0 && m.Voter != 0:
-			votes = append(votes, m.Name+" votes")
-		case old[i].Voter != 0 && m.Voter == 0:
-			votes = append(votes, m.Name+" no longer votes")
-		}
-	}
-	for _, m := range old {
-		if r.Rank(m.Inc) < 0 {
-			how := " left"
-			if slices.ContainsFunc(r.Ghosts, func(g views.Ghost) bool { return g.Inc == m.Inc }) {
-				how = " was evicted"
-			}
-			gone = append(gone, m.Name+how)
+	for _, x := range []struct {
+		all  []views.Member
+		to   *[]string
+		what string
+	}{{d.Joined, &joined, ""}, {d.Evicted, &gone, " was evicted"}, {d.Left, &gone, " left"}, {d.Promoted, &votes, " votes"}, {d.Retired, &votes, " no longer votes"}} {
+		for _, m := range x.all {
+			*x.to = append(*x.to, m.Name+x.what)
 		}
 	}
 	n.lastView = slices.Clone(r.Members)

@@ -17,7 +17,7 @@ func TestViewIsExplained(t *testing.T) {
 	a.Voter, b.Voter = 0, 200
 	h.logView(&views.Record{Members: []views.Member{a, b, c}})
 	h.logView(&views.Record{Members: []views.Member{b}, Ghosts: []views.Ghost{{Inc: c.Inc}}})
-	for _, want := range []string{`joined="[a b c]"`, `votes="[a no longer votes b votes]"`, `gone="[a left c was evicted]" ghosts=1`} {
+	for _, want := range []string{`joined="[a b c]"`, `votes="[b votes a no longer votes]"`, `gone="[c was evicted a left]" ghosts=1`} {
 		if !strings.Contains(log.b.String(), want) {
 			t.Errorf("no %s in\n%s", want, &log.b)
 		}

@@ -2,7 +2,6 @@ package node
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -69,13 +68,6 @@ type poll struct {
 	done             chan struct{} // for this process, if it is not nil: closed when it is over
 	name             string
 	timer            *time.Timer
-}
-
-func parseLeader(b []byte) (q LeaderQuery, err error) {
-	if err := json.Unmarshal(b, &q); err != nil {
-		return LeaderQuery{}, fmt.Errorf("malformed query: %w: use the same version of stile on both sides", err)
-	}
-	return q, nil
 }
 
 // shown notes the leader of an election after a holder of its lock with a value has changed.
@@ -148,7 +140,7 @@ func (n *Node) reportLeader(q *LeaderQuery) LeaderReport {
 // postpone makes a query wait, if its caller knows the state. It reports false if the query
 // must be answered now.
 func (n *Node) postpone(p *poll) bool {
-	q, err := parseLeader(p.Bytes)
+	q, err := parseQuery[LeaderQuery](p.Bytes)
 	if err != nil || q.Wait <= 0 || q.Known != n.stateOf(q.Name) || n.over {
 		return false
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/stile-lock/stile/algorithm/deadlock"
 	"github.com/stile-lock/stile/internal/live/member"
 	"github.com/stile-lock/stile/internal/live/node/cert"
-	"github.com/stile-lock/stile/internal/live/node/rights"
 	"github.com/stile-lock/stile/internal/live/process"
+	"github.com/stile-lock/stile/internal/live/session"
 	"github.com/stile-lock/stile/internal/words"
 )
 
@@ -27,14 +27,34 @@ type LockQuery struct {
 	// listed. Empty if the caller asks for itself.
 	For string `json:"for,omitempty"`
 
-	// If not 0: instead of pages, this many locks at most that are acquired most often, in
-	// use or not, and as many whose requests have waited longest.
+	// If not 0: instead of pages, this many locks at most that were acquired most often, in
+	// use or not, and as many whose requests have waited longest. See By.
 	Top int `json:"top,omitempty"`
+
+	// With Top: the first locks by one criterion, ByWait, ByHold or ByRate, instead of both. A
+	// node of an older version lists both all the same.
+	By string `json:"by,omitempty"`
 
 	// Whether homes list which transactions wait for which, also for locks that no process
 	// holds or requests through them.
 	Graph bool `json:"graph,omitempty"`
+
+	// If there are any: these locks, in use or not, instead of those with a prefix.
+	Names []string `json:"names,omitempty"`
+
+	// Only locks that are waited for here (OnlyAwaited), or that leaders of elections hold here
+	// (OnlyLed). Empty: all locks in use.
+	Only string `json:"only,omitempty"`
+
+	// If not 0: at most this many locks in a page, each with its first waiters only.
+	Most int `json:"most,omitempty"`
 }
+
+// The values of LockQuery.Only.
+const (
+	OnlyAwaited = "awaited"
+	OnlyLed     = "led"
+)
 
 // A LockPage lists locks in the order of their names. L is LockInfo, or the JSON of one.
 type LockPage[L any] struct {
@@ -53,7 +73,7 @@ type LockInfo struct {
 	Waiters   []WaiterInfo `json:"waiters"`
 	Unlisted  int          `json:"unlisted,omitempty"` // number of other holders and waiters
 	Why       string       `json:"why"`                // why requests wait here
-	Acquired  uint64       `json:"acquired,omitempty"` // Top: acquisitions here, since the lock is known to be busy
+	Acquired  uint64       `json:"acquired,omitempty"` // acquisitions here, since the lock is known to be busy
 	Edges     []EdgeInfo   `json:"edges,omitempty"`    // Graph: which transactions wait for which, if this node is the lock's home
 	Cut       bool         `json:"cut,omitempty"`      // there are more edges
 }
@@ -106,27 +126,6 @@ type WaiterInfo struct {
 	Waited float64 `json:"waited_s"`
 }
 
-// A Released is the outcome of a forced release.
-type Released struct {
-	Name  string `json:"name"`
-	Token string `json:"token"` // fencing token of the entry that was ended
-	Who   string `json:"who"`
-}
-
-// A ReleaseQuery asks to take a lock from its holder for a caller of another node.
-type ReleaseQuery struct {
-	Name string `json:"name"`
-	For  string `json:"for"` // identity of the caller, for the audit log
-}
-
-// parseRelease reads a ReleaseQuery.
-func parseRelease(b []byte) (q ReleaseQuery, err error) {
-	if err := json.Unmarshal(b, &q); err != nil {
-		return ReleaseQuery{}, fmt.Errorf("malformed query: %w: use the same version of stile on both sides", err)
-	}
-	return q, nil
-}
-
 // Bounds of a page. A lock with the longest names and values, and as many holders and
 // waiters, fits.
 const (
@@ -144,27 +143,14 @@ func (n *Node) locks(q *LockQuery, who *Caller) ([]byte, error) {
 	if m == nil {
 		return json.Marshal(page)
 	}
-	readers := []cert.Identity{who.Identity}
-	if q.For != "" {
-		i, err := cert.ParsePath(q.For)
-		if err != nil {
-			return nil, err
-		}
-		readers = append(readers, i)
-	}
-	may := func(name []byte) bool {
-		return !slices.ContainsFunc(readers, func(i cert.Identity) bool {
-			ok, _ := n.rules.Decide(i, rights.Read, string(name))
-			return !ok
-		})
-	}
-	if n.rules.Open() {
-		may = func([]byte) bool { return true }
+	may, err := n.mayRead(who, q.For)
+	if err != nil {
+		return nil, err
 	}
 	if q.Top > 0 {
-		return json.Marshal(n.top(m, q.Top, func(name []byte) bool { return bytes.HasPrefix(name, []byte(q.Prefix)) && may(name) }))
+		return n.top(m, q, func(name []byte) bool { return bytes.HasPrefix(name, []byte(q.Prefix)) && may(name) })
 	}
-	names := firstNames(m, q, may)
+	names := n.names(m, q, may)
 	size := 0
 	for i, name := range names {
 		w, _ := m.Explain(name)
@@ -172,9 +158,20 @@ func (n *Node) locks(q *LockQuery, who *Caller) ([]byte, error) {
 		if q.Graph {
 			edges = m.Edges(name)
 		}
-		if w.Holder != nil || len(w.Waiters) > 0 || len(edges) > 0 {
+		if w.Holder != nil || len(w.Waiters) > 0 || len(edges) > 0 || len(q.Names) > 0 {
+			more := 0
+			if q.Most > 0 {
+				more = fewWaiters(&w)
+			}
 			l := n.describe(m, &w)
+			l.Unlisted += more
 			l.graph(edges)
+			if n.meter != nil {
+				l.Acquired = n.meter.Count(name)
+			}
+			if w.Name == "" {
+				n.unused(&l, name)
+			}
 			b, err := json.Marshal(l)
 			if err != nil {
 				return nil, err
@@ -186,30 +183,71 @@ func (n *Node) locks(q *LockQuery, who *Caller) ([]byte, error) {
 			page.Locks = append(page.Locks, b)
 		}
 	}
-	if len(names) == maxPage {
-		page.Next = names[maxPage-1]
+	if len(q.Names) == 0 && len(names) == q.most() {
+		page.Next = names[len(names)-1]
 	}
 	return json.Marshal(page)
 }
 
-// firstNames returns the first names, up to maxPage, that a query asks for and that may be
-// listed.
-func firstNames(m *member.Member, q *LockQuery, may func(name []byte) bool) []string {
+// most returns the maximum number of locks in a page.
+func (q *LockQuery) most() int {
+	if q.Most > 0 {
+		return min(q.Most, maxPage)
+	}
+	return maxPage
+}
+
+// fewWaiters leaves out all waiters but the first ones, and returns how many.
+func fewWaiters(w *member.Why) int {
+	listed := w.Waiters[:min(len(w.Waiters), maxTopWaiters)]
+	more := len(w.Waiters) - len(listed)
+	w.Waiters = listed
+	return more
+}
+
+// unused describes a lock that is not known since the view began.
+func (n *Node) unused(l *LockInfo, name string) {
+	v := n.p.Record().View()
+	l.Name = name
+	if len(v.Members) > 0 {
+		l.Home, l.Algorithm = v.Members[v.Home(name)].Name, v.Choices[v.Choose(name)].Algorithm
+	}
+}
+
+// names returns the names of locks to list, sorted: those that a query asks for, or the first
+// ones in use, up to the number of locks in a page.
+func (n *Node) names(m *member.Member, q *LockQuery, may func(name []byte) bool) []string {
+	if len(q.Names) > 0 {
+		names := slices.DeleteFunc(slices.Sorted(slices.Values(q.Names)), func(name string) bool { return name <= q.After || !may([]byte(name)) })
+		return slices.Compact(names)
+	}
+	most := q.most()
 	var names []string
 	prefix, last := []byte(q.Prefix), "" // no name after the last one is among the first
 	for l := range m.Queues {
 		name := l.Name
-		if !bytes.HasPrefix(name, prefix) || string(name) <= q.After || last != "" && string(name) > last || !may(name) {
+		if !bytes.HasPrefix(name, prefix) || string(name) <= q.After || last != "" && string(name) > last || !n.among(q, &l) || !may(name) {
 			continue
 		}
-		if names = append(names, string(name)); len(names) == 2*maxPage {
+		if names = append(names, string(name)); len(names) == 2*most {
 			slices.Sort(names)
-			names = names[:maxPage]
-			last = names[maxPage-1]
+			names = names[:most]
+			last = names[most-1]
 		}
 	}
 	slices.Sort(names)
-	return names[:min(len(names), maxPage)]
+	return names[:min(len(names), most)]
+}
+
+// among reports whether a lock in use is one of those that a query asks for.
+func (n *Node) among(q *LockQuery, l *member.Queue) bool {
+	switch q.Only {
+	case OnlyAwaited:
+		return l.Waiting > 0
+	case OnlyLed:
+		return l.Held && n.leaders.now[string(l.Name)] != nil
+	}
+	return q.Graph || l.Held || l.Waiting > 0
 }
 
 // describe describes a lock.
@@ -245,10 +283,9 @@ func (l *LockInfo) graph(edges []member.Edge) {
 	if l.Cut = len(edges) > maxEdges; l.Cut {
 		edges = edges[:maxEdges]
 	}
-	tx := func(w *member.Wait) TxInfo { return TxInfo{cmp.Or(w.Node, fmt.Sprint(w.Inc)), w.Tx} }
 	for i := range edges {
 		e := &edges[i]
-		l.Edges = append(l.Edges, EdgeInfo{tx(&e.From), tx(&e.To), e.Holds, e.Units, e.Spare})
+		l.Edges = append(l.Edges, EdgeInfo{txOf(&e.From), txOf(&e.To), e.Holds, e.Units, e.Spare})
 	}
 }
 
@@ -294,10 +331,19 @@ func (n *Node) Queue(name string) []uint64 {
 // what it calls itself.
 func (n *Node) who(session uint64) Party {
 	if session == 0 {
-		return Party{Who: n.c.Name, Identity: n.identity()}
+		return n.party(nil)
 	}
 	c, _ := n.p.Client(session)
-	p := Party{Who: "a client", Identity: c.Who, Label: c.Label, Session: session}
+	c.Session = session // also if it has ended
+	return n.party(&c.Owner)
+}
+
+// party describes a client, also after the end of its session; nil is the node's own process.
+func (n *Node) party(c *session.Owner) Party {
+	if c == nil {
+		return Party{Who: n.c.Name, Identity: n.identity()}
+	}
+	p := Party{Who: "a client", Identity: c.Who, Label: c.Label, Session: c.Session}
 	if kind, name, ok := strings.Cut(c.Who, "/"); ok {
 		p.Who = kind + " " + words.Quoted(name)
 	}
@@ -305,7 +351,7 @@ func (n *Node) who(session uint64) Party {
 	case c.Label != "":
 		p.Who += fmt.Sprintf(" (label %q)", c.Label)
 	case c.Who == "":
-		p.Who += fmt.Sprintf(" (session %x)", session)
+		p.Who += fmt.Sprintf(" (session %x)", c.Session)
 	}
 	p.Who += " at " + n.c.Name
 	return p

@@ -41,9 +41,10 @@ type Node struct {
 	strangers audit // for connections without an identity
 	files     accessFiles
 	tokens    atomic.Pointer[rights.Tokens] // nil: none are accepted
-	tape      *recorder                     // nil without a recording
-	meter     *meter.Meter                  // nil if nothing is measured; needs the mutex
-	drained   context.Context               // ends when nothing new is accepted any longer
+	older     olderNodes
+	tape      *recorder       // nil without a recording
+	meter     *meter.Meter    // nil if nothing is measured; needs the mutex
+	drained   context.Context // ends when nothing new is accepted any longer
 	drain     context.CancelFunc
 	visits    sync.WaitGroup // goroutines of clients' connections
 
@@ -77,6 +78,7 @@ type Node struct {
 	fallback fallback                 // holds locks while the node is not a member
 	slots    []*Hold                  // by the lower half of their tickets
 	values   map[member.Ticket]string // attached to locks by their holders here; nil if none ever was
+	tails    map[string]*followed     // of locks that are followed; nil if none ever was
 	leaders  leaders                  // of elections
 	woken    *Hold                    // the first of the holds whose callers must be woken
 	timer    *time.Timer
@@ -84,6 +86,11 @@ type Node struct {
 	changed  chan struct{}  // closed when something changes that goroutines wait for
 	lately   string         // the last connection error, given as the reason for not joining
 	lastView []views.Member
+	history  []ViewChange  // the last views, oldest first
+	choices  string        // algorithms of the last view
+	victims  []victim      // the last ones, oldest first
+	started  int64         // Unix time in milliseconds
+	http     string        // URL of its HTTP interface; empty if there is none
 	failed   error         // why the node ended by itself
 	ended    chan struct{} // closed when the node has ended
 	over     bool
@@ -137,7 +144,7 @@ func Start(c Config) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := &Node{c: c, nonce: random(), conns: map[uint64]*clientConn{}, changed: make(chan struct{}), ended: make(chan struct{}), armed: member.Never}
+	n := &Node{c: c, nonce: random(), conns: map[uint64]*clientConn{}, changed: make(chan struct{}), ended: make(chan struct{}), armed: member.Never, started: time.Now().UnixMilli()}
 	if c.Metrics {
 		n.meter = meter.New()
 	}

@@ -58,7 +58,7 @@ func TestRightsChange(t *testing.T) {
 	file := filepath.Join(dir, "rights.toml")
 	replace(t, file, rule("client/backup", "x*", "lock", "quota.locks = 1"))
 	backup, _ := issued(t, dir, "backup", cert.Client)
-	var log trail
+	var log auditLog
 	c := Config{Name: "a", Listen: "127.0.0.1:0", TLS: certify(t, dir, "a"), Rights: file, Log: log.jsonLogger(), check: often}
 	n := run(t, c)
 	ready(t, n)
@@ -171,7 +171,7 @@ func TestRevocation(t *testing.T) {
 	dir := authority(t)
 	list := filepath.Join(dir, "revoked")
 	replace(t, list, "")
-	var log trail
+	var log auditLog
 	all := start(t, 2, func(i int, c *Config) {
 		c.TLS, c.Revoked, c.check = certify(t, dir, c.Name), list, often
 		if i == 0 {

@@ -15,19 +15,26 @@ import (
 // What a client can ask a node besides locks. The answers are JSON. Node.permission says who
 // may ask what.
 const (
-	AskStatus     uint64 = iota + 1 // a Status
-	AskLocks                        // locks in use, with a LockQuery as JSON; a LockPage
-	AskRelease                      // force-release, with the name of a lock; a Released
-	AskLeave                        // the node leaves the cluster gracefully
-	AskBackup                       // a BackupFile
-	AskReleaseFor                   // AskRelease of another node, with a ReleaseQuery as JSON; a Released
-	AskLeader                       // leader of an election, with a LeaderQuery as JSON; a LeaderReport, possibly after a while
-	AskEvict                        // the leader of the view service evicts a member, with its name; an Ordered
-	AskChoose                       // the leader of the view service chooses other algorithms, with some in the form of Config.Algorithm; an Ordered
+	AskStatus   uint64 = iota + 1 // a Status
+	AskLocks                      // locks in use, with a LockQuery as JSON; a LockPage
+	AskRelease                    // force-release, with the name of a lock; a Released
+	AskLeave                      // the node leaves the cluster gracefully; an Ordered
+	AskBackup                     // a BackupFile
+	AskOrderFor                   // an order of a caller of another member, with an Order as JSON; as the order's own question
+	AskLeader                     // leader of an election, with a LeaderQuery as JSON; a LeaderReport, possibly after a while
+	AskEvict                      // the leader of the view service evicts a member, with its name; an Ordered
+	AskChoose                     // the leader of the view service chooses other algorithms, with some in the form of Config.Algorithm; an Ordered
+	AskPulse                      // what the node tells of itself for the console, with a PulseQuery as JSON; a Pulse
+	AskPast                       // holds of a lock that have ended, with a PastQuery as JSON; a PastPage
+	AskTrail                      // what happens to a lock here, step by step, with a TrailQuery as JSON; a TrailReport
+	AskMove                       // the client of a session is asked to use another node, with the session's number; a Moving
 )
 
 // askNames names the questions, for the audit log.
-var askNames = [...]string{AskStatus: "status", AskLocks: "locks", AskRelease: "force-release", AskLeave: "leave", AskBackup: "backup", AskReleaseFor: "force-release", AskLeader: "leader", AskEvict: "evict", AskChoose: "choose"}
+var askNames = [...]string{
+	AskStatus: "status", AskLocks: "locks", AskRelease: "force-release", AskLeave: "leave", AskBackup: "backup", AskOrderFor: "order", AskLeader: "leader",
+	AskEvict: "evict", AskChoose: "choose", AskPulse: "pulse", AskPast: "past", AskTrail: "trail", AskMove: "move-session",
+}
 
 // A BackupFile is a backup of the cluster, as the contents of a file.
 type BackupFile struct {
@@ -77,44 +84,48 @@ func (n *Node) tellAbout(q *session.Question, who *Caller) ([]byte, error) {
 	switch q.What {
 	case AskStatus:
 		return json.Marshal(n.status())
+	case AskPulse:
+		l, err := parseQuery[PulseQuery](q.Bytes)
+		if err != nil {
+			return nil, err
+		}
+		return n.pulse(&l, who)
+	case AskPast:
+		l, err := parseQuery[PastQuery](q.Bytes)
+		if err != nil {
+			return nil, err
+		}
+		return n.pastHolds(&l, who)
 	case AskLocks:
-		var l LockQuery
-		if err := json.Unmarshal(q.Bytes, &l); err != nil {
-			return nil, fmt.Errorf("malformed query: %w: use the same version of stile on both sides", err)
+		l, err := parseQuery[LockQuery](q.Bytes)
+		if err != nil {
+			return nil, err
 		}
 		return n.locks(&l, who)
-	case AskRelease:
-		r, err := n.forceRelease(string(q.Bytes))
-		n.audit.done(*who, askNames[q.What], err, "lock", string(q.Bytes), "holder", r.Who, "token", r.Token)
+	case AskRelease, AskLeave, AskEvict, AskChoose, AskMove:
+		return n.answerOrder(who, &Order{What: q.What, About: string(q.Bytes)})
+	case AskOrderFor:
+		o, err := parseOrder(q.Bytes)
 		if err != nil {
 			return nil, err
 		}
-		return json.Marshal(r)
-	case AskReleaseFor:
-		l, err := parseRelease(q.Bytes)
-		if err != nil {
-			return nil, err
-		}
-		r, err := n.forceRelease(l.Name)
-		n.audit.done(*who, askNames[q.What], err, "for", l.For, "lock", l.Name, "holder", r.Who, "token", r.Token)
-		if err != nil {
-			return nil, err
-		}
-		return json.Marshal(r)
-	case AskEvict, AskChoose:
-		about := string(q.Bytes)
-		r, err := n.order(q.What, about)
-		n.audit.done(*who, askNames[q.What], err, map[uint64]string{AskEvict: "node", AskChoose: "algorithm"}[q.What], about)
-		if err != nil {
-			return nil, err
-		}
-		return json.Marshal(r)
+		return n.answerOrder(who, &o)
 	case AskLeader:
-		l, err := parseLeader(q.Bytes)
+		l, err := parseQuery[LeaderQuery](q.Bytes)
 		if err != nil {
 			return nil, err
 		}
 		return json.Marshal(n.reportLeader(&l))
+	case AskTrail:
+		l, err := parseTrail(q.Bytes)
+		if err != nil {
+			return nil, err
+		}
+		r, err := n.trail(&l)
+		if err != nil {
+			return nil, err
+		}
+		return json.Marshal(r)
 	case AskBackup:
 		b, err := n.backup()
 		n.audit.done(*who, askNames[q.What], err)
@@ -122,12 +133,16 @@ func (n *Node) tellAbout(q *session.Question, who *Caller) ([]byte, error) {
 			return nil, err
 		}
 		return json.Marshal(BackupFile{b.Text()})
-	case AskLeave:
-		n.audit.done(*who, askNames[q.What], nil)
-		go n.leaveSoon()
-		return []byte("{}"), nil
 	}
 	return nil, fmt.Errorf("the node does not know query %d: use the same version of stile on both sides", q.What)
+}
+
+// parseQuery reads the bytes of a question.
+func parseQuery[Q any](b []byte) (q Q, err error) {
+	if err := json.Unmarshal(b, &q); err != nil {
+		return *new(Q), fmt.Errorf("malformed query: %w: use the same version of stile on both sides", err)
+	}
+	return q, nil
 }
 
 func seconds(d time.Duration) float64 { return max(0, d.Seconds()) }
@@ -178,12 +193,7 @@ func (n *Node) status() Status {
 	if m := n.p.Member(); m != nil {
 		s.Left = seconds(until(now, m.Deadline()))
 		s.Known, _, _ = m.Known()
-		for w := range m.Each {
-			if w.Holder != nil {
-				s.Held += 1 + len(w.Shared)
-			}
-			s.Waiting += len(w.Waiters)
-		}
+		s.Held, s.Waiting = m.Counts()
 	}
 	return s
 }

@@ -26,17 +26,18 @@ type Locks struct {
 
 // A Lock is a lock in use.
 type Lock struct {
-	Name      string          `json:"name"`
-	Algorithm string          `json:"algorithm"`
-	Home      string          `json:"home"`
-	Holder    *Holder         `json:"holder"`           // null if no node reports one
-	Shared    []Holder        `json:"shared,omitempty"` // of a kept lock: the other holders, in the order of their tokens
-	Waiters   []Waiter        `json:"waiters"`
-	Unlisted  int             `json:"unlisted,omitempty"` // number of other holders and waiters
-	Acquired  uint64          `json:"acquired,omitempty"` // by requests at all nodes, as far as they are counted
-	Edges     []node.EdgeInfo `json:"edges,omitempty"`    // if the query asks for the graph, of a kept lock
-	Cut       bool            `json:"cut,omitempty"`      // there are more edges
-	Through   []string        `json:"-"`                  // addresses of the nodes that report a holder: several if a client has moved
+	Name      string            `json:"name"`
+	Algorithm string            `json:"algorithm"`
+	Home      string            `json:"home"`
+	Holder    *Holder           `json:"holder"`           // null if no node reports one
+	Shared    []Holder          `json:"shared,omitempty"` // of a kept lock: the other holders, in the order of their tokens
+	Waiters   []Waiter          `json:"waiters"`
+	Unlisted  int               `json:"unlisted,omitempty"` // number of other holders and waiters
+	Acquired  uint64            `json:"acquired,omitempty"` // by requests at all nodes, as far as they are counted
+	Edges     []node.EdgeInfo   `json:"edges,omitempty"`    // if the query asks for the graph, of a kept lock
+	Cut       bool              `json:"cut,omitempty"`      // there are more edges
+	Counts    map[string]uint64 `json:"-"`                  // of Acquired, by the node that counts; nodes that do not list the lock are missing
+	Through   []string          `json:"-"`                  // addresses of the nodes that report a holder: several if a client has moved
 }
 
 // A Holder holds a lock.
@@ -154,7 +155,7 @@ func byNumber(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), stri
 func merge(found map[string]*Lock, l *node.LockInfo, address string) {
 	x := found[l.Name]
 	if x == nil {
-		x = &Lock{Name: l.Name, Algorithm: l.Algorithm, Home: l.Home, Waiters: []Waiter{}}
+		x = &Lock{Name: l.Name, Algorithm: l.Algorithm, Home: l.Home, Waiters: []Waiter{}, Counts: map[string]uint64{}}
 		found[l.Name] = x
 	}
 	if l.Holder != nil {
@@ -175,6 +176,7 @@ func merge(found map[string]*Lock, l *node.LockInfo, address string) {
 	x.Unlisted += l.Unlisted
 	x.Edges, x.Cut = append(x.Edges, l.Edges...), x.Cut || l.Cut
 	x.Acquired += l.Acquired
+	x.Counts[l.Node] = l.Acquired
 	for _, w := range l.Waiters {
 		x.Waiters = append(x.Waiters, Waiter{l.Node, w, l.Why})
 	}

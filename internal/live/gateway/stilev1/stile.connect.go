@@ -82,6 +82,14 @@ const (
 	ClusterObserveLeaderProcedure = "/stile.v1.Cluster/ObserveLeader"
 	// ClusterForceReleaseProcedure is the fully-qualified name of the Cluster's ForceRelease RPC.
 	ClusterForceReleaseProcedure = "/stile.v1.Cluster/ForceRelease"
+	// ClusterEvictProcedure is the fully-qualified name of the Cluster's Evict RPC.
+	ClusterEvictProcedure = "/stile.v1.Cluster/Evict"
+	// ClusterChooseProcedure is the fully-qualified name of the Cluster's Choose RPC.
+	ClusterChooseProcedure = "/stile.v1.Cluster/Choose"
+	// ClusterLeaveProcedure is the fully-qualified name of the Cluster's Leave RPC.
+	ClusterLeaveProcedure = "/stile.v1.Cluster/Leave"
+	// ClusterMoveSessionProcedure is the fully-qualified name of the Cluster's MoveSession RPC.
+	ClusterMoveSessionProcedure = "/stile.v1.Cluster/MoveSession"
 )
 
 // LocksClient is a client for the stile.v1.Locks service.
@@ -544,6 +552,16 @@ type ClusterClient interface {
 	// ForceRelease takes a lock from its holder, through whichever node it is held. The
 	// holder may act for some time: only its fencing token protects against that.
 	ForceRelease(context.Context, *ForceReleaseRequest) (*ForceReleaseResponse, error)
+	// Evict makes the cluster continue without a node, whether the node runs or not. The locks
+	// that are held through it are lost.
+	Evict(context.Context, *EvictRequest) (*EvictResponse, error)
+	// Choose changes which algorithm runs which locks.
+	Choose(context.Context, *ChooseRequest) (*ChooseResponse, error)
+	// Leave makes a node leave the cluster cleanly, and exit. Its clients move to other nodes.
+	Leave(context.Context, *LeaveRequest) (*LeaveResponse, error)
+	// MoveSession asks one client of a node to use another node. It takes its locks along. If it
+	// reaches no other node, it stays, and loses nothing.
+	MoveSession(context.Context, *MoveSessionRequest) (*MoveSessionResponse, error)
 }
 
 // NewClusterClient constructs a client for the stile.v1.Cluster service. By default, it uses the
@@ -599,6 +617,30 @@ func NewClusterClient(httpClient connect.HTTPClient, baseURL string, opts ...con
 			connect.WithSchema(clusterMethods.ByName("ForceRelease")),
 			connect.WithClientOptions(opts...),
 		),
+		evict: connect.NewClient[EvictRequest, EvictResponse](
+			httpClient,
+			baseURL+ClusterEvictProcedure,
+			connect.WithSchema(clusterMethods.ByName("Evict")),
+			connect.WithClientOptions(opts...),
+		),
+		choose: connect.NewClient[ChooseRequest, ChooseResponse](
+			httpClient,
+			baseURL+ClusterChooseProcedure,
+			connect.WithSchema(clusterMethods.ByName("Choose")),
+			connect.WithClientOptions(opts...),
+		),
+		leave: connect.NewClient[LeaveRequest, LeaveResponse](
+			httpClient,
+			baseURL+ClusterLeaveProcedure,
+			connect.WithSchema(clusterMethods.ByName("Leave")),
+			connect.WithClientOptions(opts...),
+		),
+		moveSession: connect.NewClient[MoveSessionRequest, MoveSessionResponse](
+			httpClient,
+			baseURL+ClusterMoveSessionProcedure,
+			connect.WithSchema(clusterMethods.ByName("MoveSession")),
+			connect.WithClientOptions(opts...),
+		),
 	}
 }
 
@@ -611,6 +653,10 @@ type clusterClient struct {
 	leader        *connect.Client[LeaderRequest, LeaderResponse]
 	observeLeader *connect.Client[ObserveLeaderRequest, ObserveLeaderResponse]
 	forceRelease  *connect.Client[ForceReleaseRequest, ForceReleaseResponse]
+	evict         *connect.Client[EvictRequest, EvictResponse]
+	choose        *connect.Client[ChooseRequest, ChooseResponse]
+	leave         *connect.Client[LeaveRequest, LeaveResponse]
+	moveSession   *connect.Client[MoveSessionRequest, MoveSessionResponse]
 }
 
 // Status calls stile.v1.Cluster.Status.
@@ -668,6 +714,42 @@ func (c *clusterClient) ForceRelease(ctx context.Context, req *ForceReleaseReque
 	return nil, err
 }
 
+// Evict calls stile.v1.Cluster.Evict.
+func (c *clusterClient) Evict(ctx context.Context, req *EvictRequest) (*EvictResponse, error) {
+	response, err := c.evict.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// Choose calls stile.v1.Cluster.Choose.
+func (c *clusterClient) Choose(ctx context.Context, req *ChooseRequest) (*ChooseResponse, error) {
+	response, err := c.choose.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// Leave calls stile.v1.Cluster.Leave.
+func (c *clusterClient) Leave(ctx context.Context, req *LeaveRequest) (*LeaveResponse, error) {
+	response, err := c.leave.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// MoveSession calls stile.v1.Cluster.MoveSession.
+func (c *clusterClient) MoveSession(ctx context.Context, req *MoveSessionRequest) (*MoveSessionResponse, error) {
+	response, err := c.moveSession.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
 // ClusterHandler is an implementation of the stile.v1.Cluster service.
 type ClusterHandler interface {
 	// Status returns the status of the node.
@@ -686,6 +768,16 @@ type ClusterHandler interface {
 	// ForceRelease takes a lock from its holder, through whichever node it is held. The
 	// holder may act for some time: only its fencing token protects against that.
 	ForceRelease(context.Context, *ForceReleaseRequest) (*ForceReleaseResponse, error)
+	// Evict makes the cluster continue without a node, whether the node runs or not. The locks
+	// that are held through it are lost.
+	Evict(context.Context, *EvictRequest) (*EvictResponse, error)
+	// Choose changes which algorithm runs which locks.
+	Choose(context.Context, *ChooseRequest) (*ChooseResponse, error)
+	// Leave makes a node leave the cluster cleanly, and exit. Its clients move to other nodes.
+	Leave(context.Context, *LeaveRequest) (*LeaveResponse, error)
+	// MoveSession asks one client of a node to use another node. It takes its locks along. If it
+	// reaches no other node, it stays, and loses nothing.
+	MoveSession(context.Context, *MoveSessionRequest) (*MoveSessionResponse, error)
 }
 
 // NewClusterHandler builds an HTTP handler from the service implementation. It returns the path on
@@ -737,6 +829,30 @@ func NewClusterHandler(svc ClusterHandler, opts ...connect.HandlerOption) (strin
 		connect.WithSchema(clusterMethods.ByName("ForceRelease")),
 		connect.WithHandlerOptions(opts...),
 	)
+	clusterEvictHandler := connect.NewUnaryHandlerSimple(
+		ClusterEvictProcedure,
+		svc.Evict,
+		connect.WithSchema(clusterMethods.ByName("Evict")),
+		connect.WithHandlerOptions(opts...),
+	)
+	clusterChooseHandler := connect.NewUnaryHandlerSimple(
+		ClusterChooseProcedure,
+		svc.Choose,
+		connect.WithSchema(clusterMethods.ByName("Choose")),
+		connect.WithHandlerOptions(opts...),
+	)
+	clusterLeaveHandler := connect.NewUnaryHandlerSimple(
+		ClusterLeaveProcedure,
+		svc.Leave,
+		connect.WithSchema(clusterMethods.ByName("Leave")),
+		connect.WithHandlerOptions(opts...),
+	)
+	clusterMoveSessionHandler := connect.NewUnaryHandlerSimple(
+		ClusterMoveSessionProcedure,
+		svc.MoveSession,
+		connect.WithSchema(clusterMethods.ByName("MoveSession")),
+		connect.WithHandlerOptions(opts...),
+	)
 	return "/stile.v1.Cluster/", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case ClusterStatusProcedure:
@@ -753,6 +869,14 @@ func NewClusterHandler(svc ClusterHandler, opts ...connect.HandlerOption) (strin
 			clusterObserveLeaderHandler.ServeHTTP(w, r)
 		case ClusterForceReleaseProcedure:
 			clusterForceReleaseHandler.ServeHTTP(w, r)
+		case ClusterEvictProcedure:
+			clusterEvictHandler.ServeHTTP(w, r)
+		case ClusterChooseProcedure:
+			clusterChooseHandler.ServeHTTP(w, r)
+		case ClusterLeaveProcedure:
+			clusterLeaveHandler.ServeHTTP(w, r)
+		case ClusterMoveSessionProcedure:
+			clusterMoveSessionHandler.ServeHTTP(w, r)
 		default:
 			http.NotFound(w, r)
 		}
@@ -788,4 +912,20 @@ func (UnimplementedClusterHandler) ObserveLeader(context.Context, *ObserveLeader
 
 func (UnimplementedClusterHandler) ForceRelease(context.Context, *ForceReleaseRequest) (*ForceReleaseResponse, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("stile.v1.Cluster.ForceRelease is not implemented"))
+}
+
+func (UnimplementedClusterHandler) Evict(context.Context, *EvictRequest) (*EvictResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("stile.v1.Cluster.Evict is not implemented"))
+}
+
+func (UnimplementedClusterHandler) Choose(context.Context, *ChooseRequest) (*ChooseResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("stile.v1.Cluster.Choose is not implemented"))
+}
+
+func (UnimplementedClusterHandler) Leave(context.Context, *LeaveRequest) (*LeaveResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("stile.v1.Cluster.Leave is not implemented"))
+}
+
+func (UnimplementedClusterHandler) MoveSession(context.Context, *MoveSessionRequest) (*MoveSessionResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("stile.v1.Cluster.MoveSession is not implemented"))
 }

@@ -2686,7 +2686,9 @@ type Holder struct {
 	Of    uint32 `protobuf:"varint,11,opt,name=of,proto3" json:"of,omitempty"`
 	// Of a kept lock: number of the transaction, unique at the node. A lock outside of
 	// transactions has one of its own.
-	Tx            uint64 `protobuf:"varint,12,opt,name=tx,proto3" json:"tx,omitempty"`
+	Tx uint64 `protobuf:"varint,12,opt,name=tx,proto3" json:"tx,omitempty"`
+	// Number of the client's session at the node, for MoveSession; 0 for the node's own process.
+	Session       uint64 `protobuf:"varint,13,opt,name=session,proto3" json:"session,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2805,6 +2807,13 @@ func (x *Holder) GetTx() uint64 {
 	return 0
 }
 
+func (x *Holder) GetSession() uint64 {
+	if x != nil {
+		return x.Session
+	}
+	return 0
+}
+
 type Waiter struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// As in Holder.
@@ -2821,6 +2830,7 @@ type Waiter struct {
 	Units         uint32 `protobuf:"varint,8,opt,name=units,proto3" json:"units,omitempty"`
 	Of            uint32 `protobuf:"varint,9,opt,name=of,proto3" json:"of,omitempty"`
 	Tx            uint64 `protobuf:"varint,10,opt,name=tx,proto3" json:"tx,omitempty"`
+	Session       uint64 `protobuf:"varint,11,opt,name=session,proto3" json:"session,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2921,6 +2931,13 @@ func (x *Waiter) GetOf() uint32 {
 func (x *Waiter) GetTx() uint64 {
 	if x != nil {
 		return x.Tx
+	}
+	return 0
+}
+
+func (x *Waiter) GetSession() uint64 {
+	if x != nil {
+		return x.Session
 	}
 	return 0
 }
@@ -3489,6 +3506,401 @@ func (x *ForceReleaseResponse) GetToken() string {
 	return ""
 }
 
+type EvictRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Name of the node.
+	Node          string `protobuf:"bytes,1,opt,name=node,proto3" json:"node,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *EvictRequest) Reset() {
+	*x = EvictRequest{}
+	mi := &file_stile_v1_stile_proto_msgTypes[53]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *EvictRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*EvictRequest) ProtoMessage() {}
+
+func (x *EvictRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_stile_v1_stile_proto_msgTypes[53]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use EvictRequest.ProtoReflect.Descriptor instead.
+func (*EvictRequest) Descriptor() ([]byte, []int) {
+	return file_stile_v1_stile_proto_rawDescGZIP(), []int{53}
+}
+
+func (x *EvictRequest) GetNode() string {
+	if x != nil {
+		return x.Node
+	}
+	return ""
+}
+
+type EvictResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The epoch in which the order was given; a later one carries it out.
+	Epoch         uint64 `protobuf:"varint,1,opt,name=epoch,proto3" json:"epoch,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *EvictResponse) Reset() {
+	*x = EvictResponse{}
+	mi := &file_stile_v1_stile_proto_msgTypes[54]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *EvictResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*EvictResponse) ProtoMessage() {}
+
+func (x *EvictResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_stile_v1_stile_proto_msgTypes[54]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use EvictResponse.ProtoReflect.Descriptor instead.
+func (*EvictResponse) Descriptor() ([]byte, []int) {
+	return file_stile_v1_stile_proto_rawDescGZIP(), []int{54}
+}
+
+func (x *EvictResponse) GetEpoch() uint64 {
+	if x != nil {
+		return x.Epoch
+	}
+	return 0
+}
+
+type ChooseRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Such as raymond, or orders/=suzuki-kasami,accounts/=kept:wound-wait: an algorithm for the
+	// locks whose names begin with a prefix, or without one for all that have no other choice.
+	// Choices that are not named stay.
+	Algorithm     string `protobuf:"bytes,1,opt,name=algorithm,proto3" json:"algorithm,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ChooseRequest) Reset() {
+	*x = ChooseRequest{}
+	mi := &file_stile_v1_stile_proto_msgTypes[55]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ChooseRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ChooseRequest) ProtoMessage() {}
+
+func (x *ChooseRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_stile_v1_stile_proto_msgTypes[55]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ChooseRequest.ProtoReflect.Descriptor instead.
+func (*ChooseRequest) Descriptor() ([]byte, []int) {
+	return file_stile_v1_stile_proto_rawDescGZIP(), []int{55}
+}
+
+func (x *ChooseRequest) GetAlgorithm() string {
+	if x != nil {
+		return x.Algorithm
+	}
+	return ""
+}
+
+type ChooseResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// As in EvictResponse.
+	Epoch         uint64 `protobuf:"varint,1,opt,name=epoch,proto3" json:"epoch,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ChooseResponse) Reset() {
+	*x = ChooseResponse{}
+	mi := &file_stile_v1_stile_proto_msgTypes[56]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ChooseResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ChooseResponse) ProtoMessage() {}
+
+func (x *ChooseResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_stile_v1_stile_proto_msgTypes[56]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ChooseResponse.ProtoReflect.Descriptor instead.
+func (*ChooseResponse) Descriptor() ([]byte, []int) {
+	return file_stile_v1_stile_proto_rawDescGZIP(), []int{56}
+}
+
+func (x *ChooseResponse) GetEpoch() uint64 {
+	if x != nil {
+		return x.Epoch
+	}
+	return 0
+}
+
+type LeaveRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Name of the node; by default the one that is asked.
+	Node          string `protobuf:"bytes,1,opt,name=node,proto3" json:"node,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LeaveRequest) Reset() {
+	*x = LeaveRequest{}
+	mi := &file_stile_v1_stile_proto_msgTypes[57]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LeaveRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LeaveRequest) ProtoMessage() {}
+
+func (x *LeaveRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_stile_v1_stile_proto_msgTypes[57]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LeaveRequest.ProtoReflect.Descriptor instead.
+func (*LeaveRequest) Descriptor() ([]byte, []int) {
+	return file_stile_v1_stile_proto_rawDescGZIP(), []int{57}
+}
+
+func (x *LeaveRequest) GetNode() string {
+	if x != nil {
+		return x.Node
+	}
+	return ""
+}
+
+type LeaveResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The node that has begun to leave. It may take a lease.
+	Node          string `protobuf:"bytes,1,opt,name=node,proto3" json:"node,omitempty"`
+	Address       string `protobuf:"bytes,2,opt,name=address,proto3" json:"address,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LeaveResponse) Reset() {
+	*x = LeaveResponse{}
+	mi := &file_stile_v1_stile_proto_msgTypes[58]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LeaveResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LeaveResponse) ProtoMessage() {}
+
+func (x *LeaveResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_stile_v1_stile_proto_msgTypes[58]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LeaveResponse.ProtoReflect.Descriptor instead.
+func (*LeaveResponse) Descriptor() ([]byte, []int) {
+	return file_stile_v1_stile_proto_rawDescGZIP(), []int{58}
+}
+
+func (x *LeaveResponse) GetNode() string {
+	if x != nil {
+		return x.Node
+	}
+	return ""
+}
+
+func (x *LeaveResponse) GetAddress() string {
+	if x != nil {
+		return x.Address
+	}
+	return ""
+}
+
+type MoveSessionRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Name of the node at which the session is, and its number there, as in Holder and Waiter.
+	Node          string `protobuf:"bytes,1,opt,name=node,proto3" json:"node,omitempty"`
+	Session       uint64 `protobuf:"varint,2,opt,name=session,proto3" json:"session,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MoveSessionRequest) Reset() {
+	*x = MoveSessionRequest{}
+	mi := &file_stile_v1_stile_proto_msgTypes[59]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MoveSessionRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MoveSessionRequest) ProtoMessage() {}
+
+func (x *MoveSessionRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_stile_v1_stile_proto_msgTypes[59]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MoveSessionRequest.ProtoReflect.Descriptor instead.
+func (*MoveSessionRequest) Descriptor() ([]byte, []int) {
+	return file_stile_v1_stile_proto_rawDescGZIP(), []int{59}
+}
+
+func (x *MoveSessionRequest) GetNode() string {
+	if x != nil {
+		return x.Node
+	}
+	return ""
+}
+
+func (x *MoveSessionRequest) GetSession() uint64 {
+	if x != nil {
+		return x.Session
+	}
+	return 0
+}
+
+type MoveSessionResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// For people: the identity, the label and the node.
+	Who string `protobuf:"bytes,1,opt,name=who,proto3" json:"who,omitempty"`
+	// Number of locks that the client holds in the session, and that it waits for.
+	Holds         uint32 `protobuf:"varint,2,opt,name=holds,proto3" json:"holds,omitempty"`
+	Waits         uint32 `protobuf:"varint,3,opt,name=waits,proto3" json:"waits,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MoveSessionResponse) Reset() {
+	*x = MoveSessionResponse{}
+	mi := &file_stile_v1_stile_proto_msgTypes[60]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MoveSessionResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MoveSessionResponse) ProtoMessage() {}
+
+func (x *MoveSessionResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_stile_v1_stile_proto_msgTypes[60]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MoveSessionResponse.ProtoReflect.Descriptor instead.
+func (*MoveSessionResponse) Descriptor() ([]byte, []int) {
+	return file_stile_v1_stile_proto_rawDescGZIP(), []int{60}
+}
+
+func (x *MoveSessionResponse) GetWho() string {
+	if x != nil {
+		return x.Who
+	}
+	return ""
+}
+
+func (x *MoveSessionResponse) GetHolds() uint32 {
+	if x != nil {
+		return x.Holds
+	}
+	return 0
+}
+
+func (x *MoveSessionResponse) GetWaits() uint32 {
+	if x != nil {
+		return x.Waits
+	}
+	return 0
+}
+
 var File_stile_v1_stile_proto protoreflect.FileDescriptor
 
 const file_stile_v1_stile_proto_rawDesc = "" +
@@ -3669,7 +4081,7 @@ const file_stile_v1_stile_proto_rawDesc = "" +
 	"\x06holder\x18\x04 \x01(\v2\x10.stile.v1.HolderR\x06holder\x12*\n" +
 	"\awaiters\x18\x05 \x03(\v2\x10.stile.v1.WaiterR\awaiters\x12\x1a\n" +
 	"\bunlisted\x18\x06 \x01(\rR\bunlisted\x12(\n" +
-	"\x06others\x18\a \x03(\v2\x10.stile.v1.HolderR\x06others\"\xc6\x02\n" +
+	"\x06others\x18\a \x03(\v2\x10.stile.v1.HolderR\x06others\"\xe0\x02\n" +
 	"\x06Holder\x12\x10\n" +
 	"\x03who\x18\x01 \x01(\tR\x03who\x12\x14\n" +
 	"\x05token\x18\x02 \x01(\tR\x05token\x124\n" +
@@ -3684,7 +4096,8 @@ const file_stile_v1_stile_proto_rawDesc = "" +
 	"\x05units\x18\n" +
 	" \x01(\rR\x05units\x12\x0e\n" +
 	"\x02of\x18\v \x01(\rR\x02of\x12\x0e\n" +
-	"\x02tx\x18\f \x01(\x04R\x02tx\"\xf6\x01\n" +
+	"\x02tx\x18\f \x01(\x04R\x02tx\x12\x18\n" +
+	"\asession\x18\r \x01(\x04R\asession\"\x90\x02\n" +
 	"\x06Waiter\x12\x10\n" +
 	"\x03who\x18\x01 \x01(\tR\x03who\x128\n" +
 	"\n" +
@@ -3697,7 +4110,8 @@ const file_stile_v1_stile_proto_rawDesc = "" +
 	"\x05units\x18\b \x01(\rR\x05units\x12\x0e\n" +
 	"\x02of\x18\t \x01(\rR\x02of\x12\x0e\n" +
 	"\x02tx\x18\n" +
-	" \x01(\x04R\x02tx\"b\n" +
+	" \x01(\x04R\x02tx\x12\x18\n" +
+	"\asession\x18\v \x01(\x04R\asession\"b\n" +
 	"\x11WatchLocksRequest\x12\x16\n" +
 	"\x06prefix\x18\x01 \x01(\tR\x06prefix\x125\n" +
 	"\binterval\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\binterval\"\x7f\n" +
@@ -3729,7 +4143,27 @@ const file_stile_v1_stile_proto_rawDesc = "" +
 	"\x04name\x18\x01 \x01(\tR\x04name\">\n" +
 	"\x14ForceReleaseResponse\x12\x10\n" +
 	"\x03who\x18\x01 \x01(\tR\x03who\x12\x14\n" +
-	"\x05token\x18\x02 \x01(\tR\x05token2\x98\x06\n" +
+	"\x05token\x18\x02 \x01(\tR\x05token\"\"\n" +
+	"\fEvictRequest\x12\x12\n" +
+	"\x04node\x18\x01 \x01(\tR\x04node\"%\n" +
+	"\rEvictResponse\x12\x14\n" +
+	"\x05epoch\x18\x01 \x01(\x04R\x05epoch\"-\n" +
+	"\rChooseRequest\x12\x1c\n" +
+	"\talgorithm\x18\x01 \x01(\tR\talgorithm\"&\n" +
+	"\x0eChooseResponse\x12\x14\n" +
+	"\x05epoch\x18\x01 \x01(\x04R\x05epoch\"\"\n" +
+	"\fLeaveRequest\x12\x12\n" +
+	"\x04node\x18\x01 \x01(\tR\x04node\"=\n" +
+	"\rLeaveResponse\x12\x12\n" +
+	"\x04node\x18\x01 \x01(\tR\x04node\x12\x18\n" +
+	"\aaddress\x18\x02 \x01(\tR\aaddress\"B\n" +
+	"\x12MoveSessionRequest\x12\x12\n" +
+	"\x04node\x18\x01 \x01(\tR\x04node\x12\x18\n" +
+	"\asession\x18\x02 \x01(\x04R\asession\"S\n" +
+	"\x13MoveSessionResponse\x12\x10\n" +
+	"\x03who\x18\x01 \x01(\tR\x03who\x12\x14\n" +
+	"\x05holds\x18\x02 \x01(\rR\x05holds\x12\x14\n" +
+	"\x05waits\x18\x03 \x01(\rR\x05waits2\x98\x06\n" +
 	"\x05Locks\x12J\n" +
 	"\vOpenSession\x12\x1c.stile.v1.OpenSessionRequest\x1a\x1d.stile.v1.OpenSessionResponse\x12D\n" +
 	"\tKeepAlive\x12\x1a.stile.v1.KeepAliveRequest\x1a\x1b.stile.v1.KeepAliveResponse\x12M\n" +
@@ -3743,7 +4177,7 @@ const file_stile_v1_stile_proto_rawDesc = "" +
 	"\x06Commit\x12\x17.stile.v1.CommitRequest\x1a\x18.stile.v1.CommitResponse\x128\n" +
 	"\x05Abort\x12\x16.stile.v1.AbortRequest\x1a\x17.stile.v1.AbortResponse\x128\n" +
 	"\x05Retry\x12\x16.stile.v1.RetryRequest\x1a\x17.stile.v1.RetryResponse\x127\n" +
-	"\x04Hold\x12\x15.stile.v1.HoldRequest\x1a\x16.stile.v1.HoldResponse0\x012\xf7\x03\n" +
+	"\x04Hold\x12\x15.stile.v1.HoldRequest\x1a\x16.stile.v1.HoldResponse0\x012\xf4\x05\n" +
 	"\aCluster\x12;\n" +
 	"\x06Status\x12\x17.stile.v1.StatusRequest\x1a\x18.stile.v1.StatusResponse\x12>\n" +
 	"\aMembers\x12\x18.stile.v1.MembersRequest\x1a\x19.stile.v1.MembersResponse\x12D\n" +
@@ -3752,7 +4186,11 @@ const file_stile_v1_stile_proto_rawDesc = "" +
 	"WatchLocks\x12\x1b.stile.v1.WatchLocksRequest\x1a\x1c.stile.v1.WatchLocksResponse0\x01\x12;\n" +
 	"\x06Leader\x12\x17.stile.v1.LeaderRequest\x1a\x18.stile.v1.LeaderResponse\x12R\n" +
 	"\rObserveLeader\x12\x1e.stile.v1.ObserveLeaderRequest\x1a\x1f.stile.v1.ObserveLeaderResponse0\x01\x12M\n" +
-	"\fForceRelease\x12\x1d.stile.v1.ForceReleaseRequest\x1a\x1e.stile.v1.ForceReleaseResponseB;Z9github.com/stile-lock/stile/internal/live/gateway/stilev1b\x06proto3"
+	"\fForceRelease\x12\x1d.stile.v1.ForceReleaseRequest\x1a\x1e.stile.v1.ForceReleaseResponse\x128\n" +
+	"\x05Evict\x12\x16.stile.v1.EvictRequest\x1a\x17.stile.v1.EvictResponse\x12;\n" +
+	"\x06Choose\x12\x17.stile.v1.ChooseRequest\x1a\x18.stile.v1.ChooseResponse\x128\n" +
+	"\x05Leave\x12\x16.stile.v1.LeaveRequest\x1a\x17.stile.v1.LeaveResponse\x12J\n" +
+	"\vMoveSession\x12\x1c.stile.v1.MoveSessionRequest\x1a\x1d.stile.v1.MoveSessionResponseB;Z9github.com/stile-lock/stile/internal/live/gateway/stilev1b\x06proto3"
 
 var (
 	file_stile_v1_stile_proto_rawDescOnce sync.Once
@@ -3766,7 +4204,7 @@ func file_stile_v1_stile_proto_rawDescGZIP() []byte {
 	return file_stile_v1_stile_proto_rawDescData
 }
 
-var file_stile_v1_stile_proto_msgTypes = make([]protoimpl.MessageInfo, 53)
+var file_stile_v1_stile_proto_msgTypes = make([]protoimpl.MessageInfo, 61)
 var file_stile_v1_stile_proto_goTypes = []any{
 	(*OpenSessionRequest)(nil),    // 0: stile.v1.OpenSessionRequest
 	(*OpenSessionResponse)(nil),   // 1: stile.v1.OpenSessionResponse
@@ -3821,41 +4259,49 @@ var file_stile_v1_stile_proto_goTypes = []any{
 	(*NoLeader)(nil),              // 50: stile.v1.NoLeader
 	(*ForceReleaseRequest)(nil),   // 51: stile.v1.ForceReleaseRequest
 	(*ForceReleaseResponse)(nil),  // 52: stile.v1.ForceReleaseResponse
-	(*durationpb.Duration)(nil),   // 53: google.protobuf.Duration
+	(*EvictRequest)(nil),          // 53: stile.v1.EvictRequest
+	(*EvictResponse)(nil),         // 54: stile.v1.EvictResponse
+	(*ChooseRequest)(nil),         // 55: stile.v1.ChooseRequest
+	(*ChooseResponse)(nil),        // 56: stile.v1.ChooseResponse
+	(*LeaveRequest)(nil),          // 57: stile.v1.LeaveRequest
+	(*LeaveResponse)(nil),         // 58: stile.v1.LeaveResponse
+	(*MoveSessionRequest)(nil),    // 59: stile.v1.MoveSessionRequest
+	(*MoveSessionResponse)(nil),   // 60: stile.v1.MoveSessionResponse
+	(*durationpb.Duration)(nil),   // 61: google.protobuf.Duration
 }
 var file_stile_v1_stile_proto_depIdxs = []int32{
-	53, // 0: stile.v1.OpenSessionRequest.length:type_name -> google.protobuf.Duration
-	53, // 1: stile.v1.OpenSessionResponse.length:type_name -> google.protobuf.Duration
-	53, // 2: stile.v1.KeepAliveResponse.valid_for:type_name -> google.protobuf.Duration
+	61, // 0: stile.v1.OpenSessionRequest.length:type_name -> google.protobuf.Duration
+	61, // 1: stile.v1.OpenSessionResponse.length:type_name -> google.protobuf.Duration
+	61, // 2: stile.v1.KeepAliveResponse.valid_for:type_name -> google.protobuf.Duration
 	28, // 3: stile.v1.KeepAliveResponse.lost:type_name -> stile.v1.Lost
 	4,  // 4: stile.v1.KeepAliveResponse.must_abort:type_name -> stile.v1.MustAbort
 	5,  // 5: stile.v1.MustAbort.deadlock:type_name -> stile.v1.Deadlock
 	6,  // 6: stile.v1.Deadlock.waits:type_name -> stile.v1.Wait
-	53, // 7: stile.v1.AcquireRequest.wait:type_name -> google.protobuf.Duration
+	61, // 7: stile.v1.AcquireRequest.wait:type_name -> google.protobuf.Duration
 	19, // 8: stile.v1.AcquireResponse.held:type_name -> stile.v1.Held
 	20, // 9: stile.v1.AcquireResponse.waiting:type_name -> stile.v1.Waiting
-	53, // 10: stile.v1.Held.valid_for:type_name -> google.protobuf.Duration
+	61, // 10: stile.v1.Held.valid_for:type_name -> google.protobuf.Duration
 	19, // 11: stile.v1.TryAcquireResponse.held:type_name -> stile.v1.Held
 	23, // 12: stile.v1.TryAcquireResponse.busy:type_name -> stile.v1.Busy
-	53, // 13: stile.v1.HoldRequest.wait:type_name -> google.protobuf.Duration
+	61, // 13: stile.v1.HoldRequest.wait:type_name -> google.protobuf.Duration
 	20, // 14: stile.v1.HoldResponse.waiting:type_name -> stile.v1.Waiting
 	19, // 15: stile.v1.HoldResponse.held:type_name -> stile.v1.Held
 	31, // 16: stile.v1.HoldResponse.renewed:type_name -> stile.v1.Renewed
 	28, // 17: stile.v1.HoldResponse.lost:type_name -> stile.v1.Lost
 	4,  // 18: stile.v1.HoldResponse.must_abort:type_name -> stile.v1.MustAbort
-	53, // 19: stile.v1.Renewed.valid_for:type_name -> google.protobuf.Duration
-	53, // 20: stile.v1.StatusResponse.lease:type_name -> google.protobuf.Duration
-	53, // 21: stile.v1.StatusResponse.lease_left:type_name -> google.protobuf.Duration
+	61, // 19: stile.v1.Renewed.valid_for:type_name -> google.protobuf.Duration
+	61, // 20: stile.v1.StatusResponse.lease:type_name -> google.protobuf.Duration
+	61, // 21: stile.v1.StatusResponse.lease_left:type_name -> google.protobuf.Duration
 	36, // 22: stile.v1.MembersResponse.members:type_name -> stile.v1.Member
 	40, // 23: stile.v1.ListLocksResponse.locks:type_name -> stile.v1.Lock
 	39, // 24: stile.v1.ListLocksResponse.unasked:type_name -> stile.v1.Unasked
 	41, // 25: stile.v1.Lock.holder:type_name -> stile.v1.Holder
 	42, // 26: stile.v1.Lock.waiters:type_name -> stile.v1.Waiter
 	41, // 27: stile.v1.Lock.others:type_name -> stile.v1.Holder
-	53, // 28: stile.v1.Holder.held_for:type_name -> google.protobuf.Duration
-	53, // 29: stile.v1.Holder.lease_left:type_name -> google.protobuf.Duration
-	53, // 30: stile.v1.Waiter.waited_for:type_name -> google.protobuf.Duration
-	53, // 31: stile.v1.WatchLocksRequest.interval:type_name -> google.protobuf.Duration
+	61, // 28: stile.v1.Holder.held_for:type_name -> google.protobuf.Duration
+	61, // 29: stile.v1.Holder.lease_left:type_name -> google.protobuf.Duration
+	61, // 30: stile.v1.Waiter.waited_for:type_name -> google.protobuf.Duration
+	61, // 31: stile.v1.WatchLocksRequest.interval:type_name -> google.protobuf.Duration
 	40, // 32: stile.v1.WatchLocksResponse.changed:type_name -> stile.v1.Lock
 	39, // 33: stile.v1.WatchLocksResponse.unasked:type_name -> stile.v1.Unasked
 	47, // 34: stile.v1.LeaderResponse.leader:type_name -> stile.v1.Leader
@@ -3880,27 +4326,35 @@ var file_stile_v1_stile_proto_depIdxs = []int32{
 	45, // 53: stile.v1.Cluster.Leader:input_type -> stile.v1.LeaderRequest
 	48, // 54: stile.v1.Cluster.ObserveLeader:input_type -> stile.v1.ObserveLeaderRequest
 	51, // 55: stile.v1.Cluster.ForceRelease:input_type -> stile.v1.ForceReleaseRequest
-	1,  // 56: stile.v1.Locks.OpenSession:output_type -> stile.v1.OpenSessionResponse
-	3,  // 57: stile.v1.Locks.KeepAlive:output_type -> stile.v1.KeepAliveResponse
-	8,  // 58: stile.v1.Locks.CloseSession:output_type -> stile.v1.CloseSessionResponse
-	10, // 59: stile.v1.Locks.Acquire:output_type -> stile.v1.AcquireResponse
-	22, // 60: stile.v1.Locks.TryAcquire:output_type -> stile.v1.TryAcquireResponse
-	25, // 61: stile.v1.Locks.Release:output_type -> stile.v1.ReleaseResponse
-	27, // 62: stile.v1.Locks.SetValue:output_type -> stile.v1.SetValueResponse
-	12, // 63: stile.v1.Locks.Begin:output_type -> stile.v1.BeginResponse
-	14, // 64: stile.v1.Locks.Commit:output_type -> stile.v1.CommitResponse
-	16, // 65: stile.v1.Locks.Abort:output_type -> stile.v1.AbortResponse
-	18, // 66: stile.v1.Locks.Retry:output_type -> stile.v1.RetryResponse
-	30, // 67: stile.v1.Locks.Hold:output_type -> stile.v1.HoldResponse
-	33, // 68: stile.v1.Cluster.Status:output_type -> stile.v1.StatusResponse
-	35, // 69: stile.v1.Cluster.Members:output_type -> stile.v1.MembersResponse
-	38, // 70: stile.v1.Cluster.ListLocks:output_type -> stile.v1.ListLocksResponse
-	44, // 71: stile.v1.Cluster.WatchLocks:output_type -> stile.v1.WatchLocksResponse
-	46, // 72: stile.v1.Cluster.Leader:output_type -> stile.v1.LeaderResponse
-	49, // 73: stile.v1.Cluster.ObserveLeader:output_type -> stile.v1.ObserveLeaderResponse
-	52, // 74: stile.v1.Cluster.ForceRelease:output_type -> stile.v1.ForceReleaseResponse
-	56, // [56:75] is the sub-list for method output_type
-	37, // [37:56] is the sub-list for method input_type
+	53, // 56: stile.v1.Cluster.Evict:input_type -> stile.v1.EvictRequest
+	55, // 57: stile.v1.Cluster.Choose:input_type -> stile.v1.ChooseRequest
+	57, // 58: stile.v1.Cluster.Leave:input_type -> stile.v1.LeaveRequest
+	59, // 59: stile.v1.Cluster.MoveSession:input_type -> stile.v1.MoveSessionRequest
+	1,  // 60: stile.v1.Locks.OpenSession:output_type -> stile.v1.OpenSessionResponse
+	3,  // 61: stile.v1.Locks.KeepAlive:output_type -> stile.v1.KeepAliveResponse
+	8,  // 62: stile.v1.Locks.CloseSession:output_type -> stile.v1.CloseSessionResponse
+	10, // 63: stile.v1.Locks.Acquire:output_type -> stile.v1.AcquireResponse
+	22, // 64: stile.v1.Locks.TryAcquire:output_type -> stile.v1.TryAcquireResponse
+	25, // 65: stile.v1.Locks.Release:output_type -> stile.v1.ReleaseResponse
+	27, // 66: stile.v1.Locks.SetValue:output_type -> stile.v1.SetValueResponse
+	12, // 67: stile.v1.Locks.Begin:output_type -> stile.v1.BeginResponse
+	14, // 68: stile.v1.Locks.Commit:output_type -> stile.v1.CommitResponse
+	16, // 69: stile.v1.Locks.Abort:output_type -> stile.v1.AbortResponse
+	18, // 70: stile.v1.Locks.Retry:output_type -> stile.v1.RetryResponse
+	30, // 71: stile.v1.Locks.Hold:output_type -> stile.v1.HoldResponse
+	33, // 72: stile.v1.Cluster.Status:output_type -> stile.v1.StatusResponse
+	35, // 73: stile.v1.Cluster.Members:output_type -> stile.v1.MembersResponse
+	38, // 74: stile.v1.Cluster.ListLocks:output_type -> stile.v1.ListLocksResponse
+	44, // 75: stile.v1.Cluster.WatchLocks:output_type -> stile.v1.WatchLocksResponse
+	46, // 76: stile.v1.Cluster.Leader:output_type -> stile.v1.LeaderResponse
+	49, // 77: stile.v1.Cluster.ObserveLeader:output_type -> stile.v1.ObserveLeaderResponse
+	52, // 78: stile.v1.Cluster.ForceRelease:output_type -> stile.v1.ForceReleaseResponse
+	54, // 79: stile.v1.Cluster.Evict:output_type -> stile.v1.EvictResponse
+	56, // 80: stile.v1.Cluster.Choose:output_type -> stile.v1.ChooseResponse
+	58, // 81: stile.v1.Cluster.Leave:output_type -> stile.v1.LeaveResponse
+	60, // 82: stile.v1.Cluster.MoveSession:output_type -> stile.v1.MoveSessionResponse
+	60, // [60:83] is the sub-list for method output_type
+	37, // [37:60] is the sub-list for method input_type
 	37, // [37:37] is the sub-list for extension type_name
 	37, // [37:37] is the sub-list for extension extendee
 	0,  // [0:37] is the sub-list for field type_name
@@ -3940,7 +4394,7 @@ func file_stile_v1_stile_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_stile_v1_stile_proto_rawDesc), len(file_stile_v1_stile_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   53,
+			NumMessages:   61,
 			NumExtensions: 0,
 			NumServices:   2,
 		},

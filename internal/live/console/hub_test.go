@@ -1,0 +1,329 @@
+package console
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stile-lock/stile/internal/live/lock"
+	"github.com/stile-lock/stile/internal/live/node"
+	"github.com/stile-lock/stile/internal/live/node/cert"
+)
+
+// A theatre is a hub in virtual time, and a view that shows what the test wants.
+type theatre struct {
+	t     *testing.T
+	h     *hub
+	looks int // of all pollers
+	doc   map[string]any
+	err   error
+	done  bool
+	takes time.Duration
+}
+
+// inTheatre runs a test in virtual time.
+func inTheatre(t *testing.T, test func(t *testing.T, w *theatre)) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &theatre{t: t, h: newHub(), doc: map[string]any{"n": 1}}
+		test(t, w)
+		w.h.close()
+	})
+}
+
+func (w *theatre) look(ctx context.Context) (any, bool, error) {
+	w.looks++
+	select {
+	case <-time.After(w.takes):
+	case <-ctx.Done():
+	}
+	if w.err != nil {
+		return nil, false, w.err
+	}
+	return w.doc, w.done, nil
+}
+
+func person(name string) node.Caller {
+	return node.Caller{Identity: cert.Identity{Kind: cert.IsClient, Name: name}, From: "192.0.2.1:" + fmt.Sprint(len(name))}
+}
+
+func (w *theatre) try(who, query string) (*reader, error) {
+	s, err := w.h.open(person(who), query, time.Second, func() look { return w.look })
+	return &reader{w: w, stream: s}, err
+}
+
+func (w *theatre) open(who, query string) *reader {
+	w.t.Helper()
+	r, err := w.try(who, query)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return r
+}
+
+// A reader reads a stream as a page does.
+type reader struct {
+	w *theatre
+	*stream
+	doc any
+}
+
+// reads reads the next event, which must be of a kind.
+func (r *reader) reads(kind string) string {
+	r.w.t.Helper()
+	e, err := r.next(r.w.t.Context(), time.Minute)
+	if err != nil || e.kind != kind {
+		r.w.t.Fatalf("event %s %s, %v, want %s", e.kind, e.data, err, kind)
+	}
+	switch kind {
+	case "full":
+		r.doc = parse(r.w.t, string(e.data))
+	case "delta":
+		r.doc = merge(r.doc, parse(r.w.t, string(e.data)))
+	}
+	return string(e.data)
+}
+
+// shows compares what the reader knows with the view.
+func (r *reader) shows() {
+	r.w.t.Helper()
+	b, err := json.Marshal(r.w.doc)
+	if err != nil {
+		r.w.t.Fatal(err)
+	}
+	if !reflect.DeepEqual(r.doc, parse(r.w.t, string(b))) {
+		r.w.t.Errorf("the reader knows %v, and the view is %s", r.doc, b)
+	}
+}
+
+// Streams of one topic share a poller, which looks once a second.
+func TestShared(t *testing.T) {
+	inTheatre(t, func(t *testing.T, w *theatre) {
+		var all []*reader
+		for range 10 {
+			all = append(all, w.open("ann", "view=x"))
+		}
+		for _, r := range all {
+			r.reads("full")
+		}
+		time.Sleep(9*time.Second + time.Millisecond) // virtual
+		if w.looks != 10 || len(w.h.pollers) != 1 {
+			t.Errorf("%d looks by %d pollers in 9 s", w.looks, len(w.h.pollers))
+		}
+		w.open("ann", "view=y").reads("full")
+		w.open("bob", "view=x").reads("full")
+		if len(w.h.pollers) != 3 {
+			t.Errorf("%d pollers for three topics", len(w.h.pollers))
+		}
+	})
+}
+
+// A stream sends the document, then what changes, and nothing while nothing does.
+func TestDeltas(t *testing.T) {
+	inTheatre(t, func(t *testing.T, w *theatre) {
+		w.doc["at_ms"] = 1
+		r := w.open("ann", "")
+		r.reads("full")
+		r.shows()
+		w.doc = map[string]any{"at_ms": 2, "n": 2, "m": map[string]any{"x": "y"}}
+		if got := r.reads("delta"); got != `{"at_ms":2,"m":{"x":"y"},"n":2}` {
+			t.Error(got)
+		}
+		w.doc = map[string]any{"at_ms": 3, "n": 2, "m": map[string]any{"x": "y"}}
+		began := time.Now()
+		r.reads("")
+		if time.Since(began) != time.Minute {
+			t.Errorf("it said that it lives after %v", time.Since(began))
+		}
+		w.doc = map[string]any{"at_ms": 4, "m": map[string]any{}}
+		if got := r.reads("delta"); got != `{"at_ms":4,"m":{"x":null},"n":null}` {
+			t.Error(got)
+		}
+		r.shows()
+	})
+}
+
+// A reader that misses changes gets the whole document instead, and so does one that comes
+// later.
+func TestSlowReader(t *testing.T) {
+	inTheatre(t, func(t *testing.T, w *theatre) {
+		quick, slow := w.open("ann", ""), w.open("ann", "")
+		quick.reads("full")
+		slow.reads("full")
+		for n := range 3 {
+			w.doc = map[string]any{"n": 10 + n}
+			quick.reads("delta")
+		}
+		slow.reads("full")
+		slow.shows()
+		w.open("ann", "").reads("full")
+		w.doc = map[string]any{"n": 20}
+		slow.reads("delta")
+		quick.reads("delta")
+		slow.shows()
+		quick.shows()
+	})
+}
+
+// A poller ends 5 s after its last stream, and no earlier.
+func TestLinger(t *testing.T) {
+	inTheatre(t, func(t *testing.T, w *theatre) {
+		r := w.open("ann", "")
+		r.reads("full")
+		r.close()
+		time.Sleep(4 * time.Second)
+		r = w.open("ann", "")
+		r.reads("full")
+		r.close()
+		time.Sleep(4 * time.Second)
+		if len(w.h.pollers) != 1 {
+			t.Error("the poller ended too early")
+		}
+		time.Sleep(3 * time.Second)
+		looks := w.looks
+		time.Sleep(time.Minute)
+		if len(w.h.pollers) != 0 || w.looks != looks || looks > 12 || w.h.count != 0 || len(w.h.streams) != 0 {
+			t.Errorf("%d pollers, %d looks, later %d, %d streams", len(w.h.pollers), looks, w.looks, w.h.count)
+		}
+	})
+}
+
+// While a look fails, readers keep the last document and are told why, once.
+func TestFailure(t *testing.T) {
+	inTheatre(t, func(t *testing.T, w *theatre) {
+		w.err = errors.New("not a member")
+		r := w.open("ann", "")
+		if got := r.reads("error"); got != `{"error":"not a member","reason":"unavailable","final":false}` {
+			t.Error(got)
+		}
+		w.err = nil
+		r.reads("full")
+		w.err = errors.New("not a member again")
+		r.reads("error")
+		r.reads("")
+		w.err = nil
+		if got := r.reads("delta"); got != "{}" {
+			t.Error(got)
+		}
+		w.err = errors.New("and again")
+		r.reads("error")
+		w.err, w.doc = nil, map[string]any{"n": 7}
+		r.reads("delta")
+		r.shows()
+	})
+}
+
+// A caller that is no longer allowed to look is told why, and the stream ends.
+func TestDenied(t *testing.T) {
+	inTheatre(t, func(t *testing.T, w *theatre) {
+		r := w.open("ann", "")
+		r.reads("full")
+		w.err = fmt.Errorf("%w: revoked", lock.ErrDenied)
+		e, err := r.next(t.Context(), time.Minute)
+		if err != nil || !e.last || !strings.Contains(string(e.data), `revoked","reason":"denied","final":true`) {
+			t.Errorf("%s %v %v", e.data, e.last, err)
+		}
+		time.Sleep(time.Minute)
+		if w.looks != 2 || len(w.h.pollers) != 0 {
+			t.Errorf("%d looks, %d pollers", w.looks, len(w.h.pollers))
+		}
+		r.close()
+		w.err = nil
+		w.open("ann", "").reads("full")
+	})
+}
+
+// A view that is complete ends its streams, and is begun anew by the next one.
+func TestDone(t *testing.T) {
+	inTheatre(t, func(t *testing.T, w *theatre) {
+		r := w.open("ann", "")
+		r.reads("full")
+		w.done = true
+		e, err := r.next(t.Context(), time.Minute)
+		if err != nil || !e.last || e.kind != "delta" {
+			t.Errorf("%s %v %v", e.data, e.last, err)
+		}
+		w.done = false
+		again := w.open("ann", "")
+		again.reads("full")
+		w.doc = map[string]any{"n": 2}
+		again.reads("delta")
+	})
+}
+
+// A look that takes long delays only its own topic.
+func TestSlowLook(t *testing.T) {
+	inTheatre(t, func(t *testing.T, w *theatre) {
+		w.takes = 10 * time.Second
+		r := w.open("ann", "slow")
+		if e, err := r.next(t.Context(), time.Second); err != nil || e.kind != "" {
+			t.Errorf("%v %v", e, err)
+		}
+		r.reads("full")
+		if w.looks > 2 {
+			t.Errorf("%d looks at a time", w.looks)
+		}
+	})
+}
+
+func TestBounds(t *testing.T) {
+	inTheatre(t, func(t *testing.T, w *theatre) {
+		var all []*reader
+		for n := range maxStreams / 2 {
+			all = append(all, w.open("ann", fmt.Sprint(n%4)))
+		}
+		if _, err := w.try("ann", "0"); !errors.Is(err, errCrowded) || !strings.Contains(err.Error(), "128 streams of client ann") {
+			t.Error(err)
+		}
+		for range maxStreams / 2 {
+			all = append(all, w.open("bob", "0"))
+		}
+		if _, err := w.try("eve", "0"); !errors.Is(err, errCrowded) || !strings.Contains(err.Error(), "256 streams") {
+			t.Error(err)
+		}
+		for _, r := range all {
+			r.close()
+		}
+		time.Sleep(7 * time.Second)
+		for n := range maxPollers / 2 {
+			w.open("ann", fmt.Sprint(n))
+		}
+		if _, err := w.try("ann", "x"); !errors.Is(err, errCrowded) {
+			t.Error(err)
+		}
+		w.open("ann", "0")
+		for n := range maxPollers / 2 {
+			w.open("bob", fmt.Sprint(n))
+		}
+		if _, err := w.try("eve", "x"); !errors.Is(err, errCrowded) {
+			t.Error(err)
+		}
+	})
+}
+
+// When the hub is closed, streams end, looks are cut short, and none begins.
+func TestClose(t *testing.T) {
+	inTheatre(t, func(t *testing.T, w *theatre) {
+		r := w.open("ann", "")
+		r.reads("full")
+		w.takes = time.Hour
+		ended := make(chan event)
+		go func() {
+			e, _ := r.next(context.Background(), time.Hour)
+			ended <- e
+		}()
+		time.Sleep(2 * time.Second)
+		w.h.close()
+		if e := <-ended; !e.last || !strings.Contains(string(e.data), "stopping") {
+			t.Errorf("%s %v", e.data, e.last)
+		}
+		if _, err := w.try("ann", ""); !errors.Is(err, errStopping) {
+			t.Error(err)
+		}
+	})
+}
