@@ -14,7 +14,6 @@ import (
 // Handler serves the lab with the author's own algorithms in addition to those of the
 // catalog. An algorithm that has the name of one in the catalog replaces it.
 //
-// It answers only requests that are addressed to localhost or to the IP address at which
-// they arrived, and that come from no page but its own: a page of another origin cannot
-// use it.
+// It answers only requests that are addressed to localhost or to an IP address, and that come
+// from no page but its own: a page of another origin cannot use it.
 func Handler(own ...algorithm.Spec) http.Handler { return web.Handler(calls.With(own...)) }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Bundles the page into the folder $1; with --site also what the static build
-# needs. The same sources give the same bytes, on every machine; but for how well the
+# Bundles the pages of the lab and, in its folder console, of the console into the folder
+# $1; with --site only that of the lab, and what the static build needs. The same sources give the same bytes, on every machine; but for how well the
 # WebAssembly is compressed.
 set -euo pipefail
 
@@ -17,6 +17,8 @@ for name in preact signals signals-core; do
 done >"$to/licences.txt"
 if [ "${2-}" != --site ]; then
 	cp src/index.html "$to/index.html"
+	bundle --format=esm --outdir="$to/console" console=src/console/main.tsx
+	cp src/console/index.html "$to/licences.txt" "$to/console"
 	exit
 fi
 
@@ -25,7 +27,8 @@ fi
 sed -e 's|<meta name="stile-backend" content="server">|<meta name="stile-backend" content="worker">|' \
 	-e "s|<meta charset=\"utf-8\">|&\n<meta http-equiv=\"Content-Security-Policy\" content=\"$(cat src/policy.txt)\">|" src/index.html >"$to/index.html"
 bundle --format=iife --outfile="$to/worker.js" src/worker.ts
-cp "$(go env GOROOT)/lib/wasm/wasm_exec.js" "$to/wasm_exec.js"
+bundle --outfile="$to/wasm_exec.js" "$(go env GOROOT)/lib/wasm/wasm_exec.js"
+printf 'go\n\n%s\n\n' "$(cat "$(go env GOROOT)/LICENSE")" >>"$to/licences.txt"
 # Functions are not inlined into each other, which makes the module smaller by an
 # eighth; checks take more time by it, half as much again in one try. Where it costs nothing they are.
 GOOS=js GOARCH=wasm go build -trimpath -buildvcs=false -ldflags '-s -w' -gcflags=all=-l -gcflags=internal/runtime/...= -o "$to/stile.wasm" ./wasm

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/stile-lock/stile/internal/origin"
 	"github.com/stile-lock/stile/internal/words"
 	"github.com/stile-lock/stile/internal/world/calls"
 	"github.com/stile-lock/stile/web/internal/wire"
@@ -18,8 +19,9 @@ import (
 // A server answers calls, within limits.
 type server struct {
 	calls      Caller
-	policy     string   // content security policy of the page
-	names      []string // names by which it may be addressed, besides those of this machine
+	policy     string // content security policy of the page
+	origin     origin.Guard
+	places     chan struct{} // of calls at a time; nil if there may be any number
 	maxBody    int64
 	callTime   time.Duration
 	streamTime time.Duration
@@ -45,6 +47,15 @@ func (s *server) call(w http.ResponseWriter, r *http.Request) {
 	case err != nil:
 		refuse(w, r, http.StatusBadRequest, fmt.Errorf("cannot read the call: %w", err))
 		return
+	}
+	if s.places != nil {
+		select {
+		case s.places <- struct{}{}:
+			defer func() { <-s.places }()
+		default: // the page tries again
+			refuse(w, r, http.StatusServiceUnavailable, fmt.Errorf("the lab of this node answers %s already: try again in a moment", words.Plural(cap(s.places), "call")))
+			return
+		}
 	}
 	s.answer(w, r, body)
 }

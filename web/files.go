@@ -22,7 +22,11 @@ var kinds = map[string]string{
 }
 
 // files are what is served, by path.
-type files map[string]*file
+type files struct {
+	all  map[string]*file
+	root string // path of the page
+	page string // its name
+}
 
 // A file is kept both plain and compressed.
 type file struct {
@@ -31,26 +35,28 @@ type file struct {
 	plain, packed []byte
 }
 
-// newFiles reads the bundle, which is part of the program and so cannot be missing.
-func newFiles(fsys fs.FS) files {
-	all := files{}
-	err := fs.WalkDir(fsys, "dist", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		data, err := fs.ReadFile(fsys, name)
-		if err != nil {
-			return err
-		}
-		f, err := newFile(name, data)
-		all[strings.TrimPrefix(name, "dist")] = f
-		return err
-	})
+// newFiles reads the files of a folder of the bundle, to be served below a path. The bundle is
+// part of the program and so cannot be missing.
+func newFiles(fsys fs.FS, folder, root, page string) files {
+	f := files{map[string]*file{}, root, page}
+	all, err := fs.ReadDir(fsys, folder)
 	if err != nil {
 		panic(err)
 	}
-	all["/"] = all["/index.html"]
-	return all
+	for _, d := range all {
+		if d.IsDir() { // another page
+			continue
+		}
+		data, err := fs.ReadFile(fsys, path.Join(folder, d.Name()))
+		if err == nil {
+			f.all[root+d.Name()], err = newFile(d.Name(), data)
+		}
+		if err != nil {
+			panic(err)
+		}
+	}
+	f.all[root] = f.all[root+"index.html"]
+	return f
 }
 
 func newFile(name string, data []byte) (*file, error) {
@@ -73,11 +79,11 @@ func newFile(name string, data []byte) (*file, error) {
 	return &file{kind, hex.EncodeToString(sum[:12]), data, b.Bytes()}, nil
 }
 
-func (all files) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	f := all[r.URL.Path]
+func (s files) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	f := s.all[r.URL.Path]
 	switch {
 	case f == nil:
-		refuse(w, r, http.StatusNotFound, fmt.Errorf("there is no %s: the lab is at /", r.URL.Path))
+		refuse(w, r, http.StatusNotFound, fmt.Errorf("there is no %s: %s is at %s", r.URL.Path, s.page, s.root))
 		return
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		w.Header().Set("Allow", "GET, HEAD")

@@ -1,6 +1,7 @@
-// Package web is the page of the lab: its sources in src, the bundle that 'make web'
-// makes from them in dist, and a server for both that bundle and the calls that the page
-// makes.
+// Package web is the page of the lab and that of the console: their sources in src, the
+// bundles that 'make web' makes from them in dist, and servers for these. That of the lab
+// also answers the calls that its page makes. What the page of the console shows comes from
+// a node.
 package web
 
 import (
@@ -12,11 +13,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/stile-lock/stile/internal/origin"
 	"github.com/stile-lock/stile/internal/world/calls"
 	"github.com/stile-lock/stile/web/internal/wire"
 )
 
-// Bundle is the page, in its folder dist.
+// Bundle has the lab in its folder dist, and the console in dist/console.
 //
 //go:embed dist
 var Bundle embed.FS
@@ -47,8 +49,10 @@ func policy(frames []string) string {
 
 // Options say how the lab may be reached.
 type Options struct {
-	Names  []string // names by which it may be addressed, besides localhost and its IP address
-	Frames []string // origins whose pages may show it in a frame: see CheckOrigin
+	Names   []string // names by which it may be addressed, besides localhost and IP addresses
+	AnyName bool     // allow other names: the server of which it is a part decides
+	Frames  []string // origins whose pages may show it in a frame: see CheckOrigin
+	Most    int      // maximum number of calls at a time; 0: any number
 }
 
 // CheckOrigin returns an error that says why a text is not the origin of a page.
@@ -63,18 +67,21 @@ func CheckOrigin(origin string) error {
 // Handler serves the page and, below /api/, its calls: POST api/NAME is answered by lines
 // of JSON.
 //
-// It answers only requests that are addressed to localhost, to the IP address at which
-// they arrived or to one of the names given, and that come from no page but its own: a
-// malicious page that is open in a browser on this machine must not reach the lab.
+// It answers only requests that are addressed to localhost, to an IP address or to one of the
+// names given, and that come from no page but its own: a malicious page that is open in a
+// browser on this machine must not reach the lab.
 func Handler(caller Caller, names ...string) http.Handler {
 	return HandlerOf(Bundle, caller, Options{Names: names})
 }
 
 // HandlerOf is Handler with another bundle, or with other options.
 func HandlerOf(bundle fs.FS, caller Caller, o Options) http.Handler {
-	s := &server{calls: caller, names: o.Names, policy: policy(o.Frames), maxBody: maxBody, callTime: callTime, streamTime: streamTime}
+	s := &server{calls: caller, origin: origin.Guard{Names: o.Names, AnyName: o.AnyName}, policy: policy(o.Frames), maxBody: maxBody, callTime: callTime, streamTime: streamTime}
+	if o.Most > 0 {
+		s.places = make(chan struct{}, o.Most)
+	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("/api/{name}", s.call)
-	mux.Handle("/", newFiles(bundle))
+	mux.Handle("/", newFiles(bundle, "dist", "/", "the lab"))
 	return s.guard(mux)
 }

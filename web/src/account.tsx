@@ -1,7 +1,7 @@
 // The account of a bank: what processes inside have read and written.
 
 import type { Account, Doc } from "./document";
-import { cursor } from "./state";
+import { cursor } from "./shown";
 
 /** accountAt returns the account after that many events; undefined if there is none. */
 export function accountAt(d: Doc, at: number): Account | undefined {

@@ -2,7 +2,6 @@
 
 import { Check, askCheck, moot } from "./check";
 import { Compare } from "./compare";
-import { sitesOf } from "./deeds";
 import { Diagram } from "./diagram";
 import { Editor } from "./editor";
 import { Events } from "./events";
@@ -16,7 +15,9 @@ import { Messages } from "./messages";
 import { modal } from "./panel";
 import { embedded, present } from "./present";
 import { Scene } from "./scene";
-import { type Branch, branchAt, branches, busy, closeBranch, dialog, doc, link, switchTo } from "./state";
+import { doc } from "./shown";
+import { sitesOf } from "./stage";
+import { type Branch, branchAt, branches, busy, closeBranch, dialog, link, switchTo } from "./state";
 import { States } from "./states";
 import { Tour } from "./tour";
 

@@ -1,10 +1,10 @@
 // The edges of a graph of resources: which processes have units of which resource, and
-// which ask for more.
+// which ask for more. And what edges mean, those of wait-for graphs too.
 
-import type { Doc } from "./document";
+import type { Doc, Edge } from "./document";
+import type { Frame } from "./frames";
 import type { Line } from "./room";
 import { type Spot, between, field } from "./stage";
-import type { Frame } from "./state";
 
 /** amounts parses the units of resources in a value such as "2 R1, 1 R3". */
 export function amounts(value: string): { resource: number; units: number }[] {
@@ -41,4 +41,14 @@ export function lineOf(arc: Arc, all: Arc[], process: Spot, box: Spot, radius: n
 /** along returns a point on a line. */
 export function along({ x1, y1, x2, y2 }: Line, t: number): Spot {
 	return { x: x1 + (x2 - x1) * t, y: y1 + (y2 - y1) * t };
+}
+
+/** arcSaid says what an edge of a graph of resources means. */
+export function arcSaid(d: Doc, { proc, resource, units, has }: Arc): string {
+	return `${d.names[proc]} ${has ? "has" : "asks for"} ${units} ${d.scene.locknames?.[resource]}`;
+}
+
+/** waitSaid says what an edge of a wait-for graph means. */
+export function waitSaid(d: Doc, { from, to, label }: Edge): string {
+	return `${d.names[from]} waits for ${d.names[to]}, which holds ${label}`;
 }

@@ -1,6 +1,6 @@
 // What the scenario does that the algorithm does not promise to tolerate.
 
-import { doc } from "./state";
+import { doc } from "./shown";
 
 /** Badges are what the scenario does that the algorithm does not promise to tolerate. */
 export function Badges() {

@@ -3,9 +3,8 @@
 // text appears on hover.
 
 import { accountAt, money } from "./account";
-import { sitesOf } from "./deeds";
 import { type Box, type Line, Room, widthOf } from "./room";
-import { type Stage, between, cellOf, field, hasHalo, haloOf, hasToken, named, stampOf, voteRoom } from "./stage";
+import { type Stage, between, cellOf, field, hasHalo, haloOf, hasToken, named, stampOf, voteRoom, sitesOf } from "./stage";
 
 /** Words next to a process. */
 export interface Words {

@@ -2,7 +2,7 @@
 
 import { Press } from "./press";
 import type { Caption, Doc } from "./document";
-import { cursor, doc, mode, notice, seek } from "./state";
+import { cursor, doc, mode, notice, seek } from "./shown";
 
 /** captionAt returns the last caption whose moment has come. */
 export function captionAt(d: Doc, at: number): Caption | undefined {

@@ -3,7 +3,7 @@
 import { type Relations, compare } from "./causality";
 import type { Doc } from "./document";
 import { withDot } from "./plot";
-import { hover, picked } from "./state";
+import { hover, picked } from "./shown";
 import { clockOf, storyOf } from "./story";
 
 export function Card({ d, relations }: { d: Doc; relations: Relations | undefined }) {

@@ -3,11 +3,12 @@
 
 import { batch, computed, signal } from "@preact/signals";
 import { refused } from "./backend";
-import { sitesOf } from "./deeds";
 import type { Fault } from "./document";
 import { Lost } from "./link";
 import { Panel, close } from "./panel";
-import { branch, dialog, doc, edit, lab, notice, text } from "./state";
+import { doc, notice } from "./shown";
+import { sitesOf } from "./stage";
+import { branch, dialog, edit, lab, text } from "./state";
 
 interface Progress {
 	states: number;

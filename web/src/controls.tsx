@@ -3,7 +3,7 @@
 import { computed, effect } from "@preact/signals";
 import { calm } from "./look";
 import { Press } from "./press";
-import { cursor, doc, jump, nextOf, playing, seek, speed, total } from "./state";
+import { cursor, doc, jump, nextOf, playing, seek, speed, total } from "./shown";
 import { stepAfter, stepBefore } from "./story";
 
 const speeds = [0.25, 0.5, 1, 2, 4, 8, 16];

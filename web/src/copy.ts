@@ -2,7 +2,8 @@
 
 import { signal } from "@preact/signals";
 import { refused } from "./backend";
-import { lab, notice, text } from "./state";
+import { notice } from "./shown";
+import { lab, text } from "./state";
 
 /** What could not be copied, to be copied by hand; empty if nothing. */
 export const byHand = signal("");

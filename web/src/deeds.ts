@@ -1,10 +1,13 @@
 // What can be done to a process or to a message now. The lab decides what it means: each
 // is a call of act.
 
-import { signal } from "@preact/signals";
 import { amounts } from "./arcs";
 import type { Doc, Timer } from "./document";
-import { type Deed, act, choose, cursor, frameAt, group, seek, text } from "./state";
+import { frameAt } from "./frames";
+import { picks } from "./opener";
+import { choose, cursor, group, seek } from "./shown";
+import { sitesOf } from "./stage";
+import { type Deed, act, text } from "./state";
 import { type Message, storyOf, underWay } from "./story";
 
 export interface Item {
@@ -16,11 +19,6 @@ export interface Item {
 	/** The menu stays open, with the next choices. */
 	stays?: boolean;
 	run(): void;
-}
-
-/** sitesOf returns the number of lanes that are sites. */
-export function sitesOf(d: Doc): number {
-	return d.kind === "transactions" ? d.scene.groups.length : 0;
 }
 
 function does(label: string, key: string, deed: Deed, more: Partial<Item> = {}): Item {
@@ -112,9 +110,6 @@ function sectionWishes(d: Doc, proc: number, section: string): Item[] {
 	if (phase === "inside") return [{ label: `leaves ${section}`, run: () => void act({ verb: "leave", proc, section }) }];
 	return phase === "idle" ? [{ label: `asks for ${section}`, run: () => void act({ verb: "ask", proc, section }) }] : [];
 }
-
-/** The locks chosen so far in the open menu; undefined if none are being chosen. */
-export const picks = signal<number[] | undefined>(undefined);
 
 /**
  * transactionWishes: a transaction takes locks, which are chosen one after the other, and

@@ -1,11 +1,12 @@
-// The edges of pictures: which process waits for which, and which has or asks for what. A
-// click says what an edge means and since when, and offers what can be done to the
+// What can be done about the edges of pictures: which process waits for which, and which has
+// or asks for what. A click says what an edge means and since when, and offers what can be done to the
 // processes at its ends.
 
-import { type Arc, arcsOf } from "./arcs";
+import { type Arc, arcSaid, arcsOf, waitSaid } from "./arcs";
 import { type Item, forProcess } from "./deeds";
 import type { Doc, Edge } from "./document";
-import { cursor, frameAt, seek } from "./state";
+import { frameAt } from "./frames";
+import { cursor, seek } from "./shown";
 import { clockOf } from "./story";
 
 /** An edge: of a wait-for graph, or of a graph of resources. */
@@ -14,16 +15,6 @@ export type Link = Edge | Arc;
 /** linkKey identifies an edge. */
 export function linkKey(link: Link): string {
 	return Object.values(link).join(" ");
-}
-
-/** waitSaid says what an edge of a wait-for graph means. */
-export function waitSaid(d: Doc, { from, to, label }: Edge): string {
-	return `${d.names[from]} waits for ${d.names[to]}, which holds ${label}`;
-}
-
-/** arcSaid says what an edge of a graph of resources means. */
-export function arcSaid(d: Doc, { proc, resource, units, has }: Arc): string {
-	return `${d.names[proc]} ${has ? "has" : "asks for"} ${units} ${d.scene.locknames?.[resource]}`;
 }
 
 /** forEdge returns what an edge means, and what can be done about it. */

@@ -7,6 +7,7 @@ import type { Doc, LineEvents } from "./document";
 import { pieces } from "./colours";
 import { byHand, copyCommand } from "./copy";
 import { Press } from "./press";
+import * as shown from "./shown";
 import * as state from "./state";
 
 /** Milliseconds without a key until what was typed runs. */
@@ -70,8 +71,8 @@ function lineAt(doc: Doc | undefined, cursor: number): number {
 }
 
 /** The document, if it is that of the text: otherwise its lines are not the ones shown. */
-const own = computed(() => (state.fault.value ? undefined : state.doc.value));
-const present = computed(() => lineAt(own.value, state.cursor.value));
+const own = computed(() => (state.fault.value ? undefined : shown.doc.value));
+const present = computed(() => lineAt(own.value, shown.cursor.value));
 const comes = computed(() => new Map(own.value?.lines.map((l) => [l.line, l]) ?? []));
 const expects = computed(() => {
 	const by = new Map<number, { ok: boolean; text: string }>();
@@ -97,13 +98,13 @@ async function goTo(line: number): Promise<void> {
 	flush();
 	await state.settle();
 	const it = comes.value.get(line);
-	if (it) state.seek(stepEnd(it));
-	else state.notice.value = state.fault.value ? "Correct the error in the text first. Then you can go to its lines." : `Line ${line} causes no event of its own.`;
+	if (it) shown.seek(stepEnd(it));
+	else shown.notice.value = state.fault.value ? "Correct the error in the text first. Then you can go to its lines." : `Line ${line} causes no event of its own.`;
 }
 
 /** stepEnd returns the cursor after the first of some events, and what belongs to the same step. */
 function stepEnd({ from, to }: LineEvents): number {
-	const events = state.doc.value?.events ?? [];
+	const events = shown.doc.value?.events ?? [];
 	let at = from < to ? from + 1 : from;
 	while (at < to && events[at]?.part) at++;
 	return at;
@@ -316,7 +317,7 @@ function Findings({ area }: { area: { current: HTMLTextAreaElement | null } }) {
 							</button>
 						)}
 						<p>{fault.text}</p>
-						{state.doc.value && <small>The picture shows the last text without errors.</small>}
+						{shown.doc.value && <small>The picture shows the last text without errors.</small>}
 					</div>
 				)}
 			</div>

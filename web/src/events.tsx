@@ -8,7 +8,7 @@ import { reasons } from "./rules";
 import { Moves } from "./moves";
 import { embedded } from "./present";
 import { Scroll, useRows } from "./scroll";
-import { cursor, doc, hover, playing, seek, speed, step } from "./state";
+import { cursor, doc, hover, playing, seek, speed, step } from "./shown";
 import { clockOf, numberOf, stepBefore } from "./story";
 
 const row = 24; // pixels

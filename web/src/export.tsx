@@ -8,7 +8,8 @@ import { Panel } from "./panel";
 import { groupMovie, groupPicture } from "./picture";
 import { type Recording, recordingId } from "./recorded";
 import { addressOf, share } from "./share";
-import { cursor, doc, fault, lab, notice, text } from "./state";
+import { cursor, doc, notice } from "./shown";
+import { fault, lab, text } from "./state";
 
 interface Way {
 	name: string;

@@ -2,13 +2,12 @@
 
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { beat } from "./controls";
-import { sitesOf } from "./deeds";
 import type { Doc } from "./document";
 import { calm, kindStyle } from "./look";
-import { menu, openAt, openMenu } from "./menu";
+import { menu, openAt, openMenu } from "./opener";
 import type { Room, Round } from "./room";
 import { along, bendOf } from "./routes";
-import type { Spot, Stage } from "./stage";
+import { type Spot, type Stage, sitesOf } from "./stage";
 import { type Message, stepBefore, storyOf, timeAt, underWay } from "./story";
 
 const most = 150; // maximum number drawn

@@ -3,12 +3,13 @@
 import { toCaption } from "./caption";
 import { askCheck } from "./check";
 import { backward, faster, forward, play } from "./controls";
-import { pick } from "./diagram";
-import { openAt } from "./menu";
+import { pick } from "./canvas";
+import { openAt } from "./opener";
 import { modal } from "./panel";
 import { embedded, leave, notes, present, turn } from "./present";
 import { quiz } from "./quiz";
-import { cursor, dialog, doc, hover, jump, mode, picked, playing, redo, seek, space, spacing, total, undo } from "./state";
+import { cursor, doc, hover, jump, mode, picked, playing, seek, spacing, total } from "./shown";
+import { dialog, redo, space, undo } from "./state";
 
 interface Key {
 	keys: string[]; // as in KeyboardEvent.key; prefixed with Shift+ or Ctrl+

@@ -5,13 +5,17 @@ import { render } from "preact";
 import { App } from "./app";
 import "./dialogs.css";
 import "./editor.css";
+import "./base.css";
 import "./app.css";
+import "./picture.css";
 import "./diagram.css";
+import "./table.css";
 import "./panels.css";
 import "./present.css";
 import { listen } from "./keys";
+import { painted } from "./painted";
 import { begin } from "./share";
-import { doc } from "./state";
+import { doc } from "./shown";
 
 const begun = begin(); // the lab is called at once
 await painted();
@@ -24,14 +28,3 @@ effect(() => {
 });
 
 await begun;
-
-/**
- * painted waits until what index.html shows has been painted, so that the user does not
- * wait for that until the script has done its work.
- */
-function painted(): Promise<void> {
-	return new Promise((done) => {
-		requestAnimationFrame(() => setTimeout(done));
-		setTimeout(done, 100); // a page that is not visible gets no frames
-	});
-}

@@ -4,7 +4,7 @@ import { quiet } from "./editor";
 import type { Doc } from "./document";
 import { Rules, RulesChoice, showsRules } from "./rules";
 import { Scroll } from "./scroll";
-import { doc, seek } from "./state";
+import { doc, seek } from "./shown";
 import { clockOf, numberOf } from "./story";
 
 export function Measures() {

@@ -1,47 +1,13 @@
 // What can be done to a process or a message: a click is a line of the text.
 
-import { signal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { type Item, forMessage, forProcess, picks } from "./deeds";
+import { type Item, forMessage, forProcess } from "./deeds";
 import type { Doc } from "./document";
-import { type Link, forEdge, linkKey } from "./edges";
-import { cursor, doc, frameAt } from "./state";
+import { forEdge, linkKey } from "./edges";
+import { frameAt } from "./frames";
+import { type About, menu, openAt, picks } from "./opener";
+import { cursor, doc } from "./shown";
 import { underWay } from "./story";
-
-/** The subject of a menu, and its position. */
-export type About = { x: number; y: number } & Subject;
-
-type Subject = { what: "process"; proc: number } | { what: "message"; msg: number } | { what: "edge"; link: Link };
-
-export const menu = signal<About | undefined>(undefined);
-
-/** openMenu shows what can be done. */
-export function openMenu(about: About): void {
-	picks.value = undefined;
-	menu.value = about;
-}
-
-/** openAt shows it next to an element, for users without a mouse. */
-export function openAt(element: Element, about: Subject): void {
-	const box = element.getBoundingClientRect();
-	openMenu({ ...about, x: box.right, y: box.bottom });
-}
-
-/** opens returns what makes an element of a picture a button with a menu. */
-export function opens(about: Subject) {
-	return {
-		role: "button" as const,
-		tabindex: 0,
-		"aria-haspopup": "menu" as const,
-		onClick: (e: MouseEvent) => openMenu({ ...about, x: e.clientX + 4, y: e.clientY + 4 }),
-		onKeyDown: (e: KeyboardEvent & { currentTarget: Element }) => {
-			if (e.key !== "Enter" && e.key !== " ") return;
-			e.preventDefault();
-			e.stopPropagation();
-			openAt(e.currentTarget, about);
-		},
-	};
-}
 
 export function Menu() {
 	const about = menu.value;

@@ -2,7 +2,8 @@
 
 import { signal } from "@preact/signals";
 import type { Doc } from "./document";
-import { dialog, doc, lab, link, notice } from "./state";
+import { doc, notice } from "./shown";
+import { dialog, lab, link } from "./state";
 
 /** The document whose early end has been acknowledged. */
 const known = signal<Doc | undefined>(undefined);

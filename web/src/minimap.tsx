@@ -3,10 +3,10 @@
 
 import { signal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
-import { scrollTo, view, zoom } from "./diagram";
+import { scrollTo, view, zoom } from "./canvas";
 import type { Doc } from "./document";
 import { useSize } from "./look";
-import { cursor, laid, seek } from "./state";
+import { cursor, laid, seek } from "./shown";
 import { placeOf, stepAfter, stepBefore } from "./story";
 
 const high = 26;

@@ -5,7 +5,8 @@ import { type Item, movesOf } from "./deeds";
 import type { Doc } from "./document";
 import { midStep } from "./frames";
 import { Press } from "./press";
-import { cursor, total, undo, undoable } from "./state";
+import { cursor, total } from "./shown";
+import { undo, undoable } from "./state";
 
 export function Moves({ d }: { d: Doc }) {
 	if (midStep(d, cursor.value)) return <p class="soft">This is the middle of a step: step to its end to see what can happen next.</p>;

@@ -1,6 +1,6 @@
 // The picture of the group as a file: as it is now, or animated, step by step.
 
-import { cursor, doc, seek } from "./state";
+import { cursor, doc, seek } from "./shown";
 import { stepAfter } from "./story";
 
 const mostFrames = 200; // steps of an animated picture

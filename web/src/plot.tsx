@@ -6,7 +6,7 @@ import { type Relations, dotRelation, relation } from "./causality";
 import type { Doc } from "./document";
 import type { Arrow, Bar, Dot, Layout, Life, Mark, Upright } from "./layout";
 import { Along, aboveOf, belowOf, heightOf, tall, rowOf } from "./place";
-import { laid } from "./state";
+import { laid } from "./shown";
 import { cursorAt, placeOf } from "./story";
 
 /** A layout, indexed so that a part of it is found quickly. */

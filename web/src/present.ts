@@ -4,7 +4,7 @@
 import { effect } from "@preact/signals";
 import { toCaption } from "./caption";
 import { backward, forward } from "./controls";
-import { cursor, doc, mode } from "./state";
+import { cursor, doc, mode } from "./shown";
 
 /** embedded is whether the page shows one run inside another page, or as one file. */
 export const embedded = new URLSearchParams(location.search).has("embed") || document.querySelector('meta[name="stile-backend"]')?.getAttribute("content") === "file";

@@ -1,9 +1,9 @@
 // A quiz: which process enters next? The future is hidden until an answer is given.
 
 import { signal } from "@preact/signals";
-import { sitesOf } from "./deeds";
 import type { Doc } from "./document";
-import { cursor, doc, nextOf, notice, quizzing, seek } from "./state";
+import { cursor, doc, nextOf, notice, quizzing, seek } from "./shown";
+import { sitesOf } from "./stage";
 
 const score = signal({ right: 0, of: 0 });
 const most = 12; // maximum number of processes to choose from

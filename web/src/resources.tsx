@@ -2,8 +2,8 @@
 // is shown as far as it is reduced at the cursor.
 
 import { type Arc, along, arcsOf, lineOf } from "./arcs";
-import { arcSaid } from "./edges";
-import { opens } from "./menu";
+import { arcSaid } from "./arcs";
+import { opens } from "./opener";
 import type { Line, Room } from "./room";
 import { onWay } from "./sites";
 import type { Spot, Stage } from "./stage";

@@ -1,7 +1,6 @@
 // Ways between processes: straight, or bent around the processes between them.
 
-import { sitesOf } from "./deeds";
-import type { Places, Spot } from "./stage";
+import { type Places, type Spot, sitesOf } from "./stage";
 
 const bends = [0, 0.16, -0.16, 0.3, -0.3, 0.45, -0.45, 0.6, -0.6]; // in order of preference, as parts of the length
 const samples = 16; // places of a way that are tried

@@ -5,7 +5,7 @@ import { signal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { Doc } from "./document";
 import "./rules.css";
-import { cursor, seek } from "./state";
+import { cursor, seek } from "./shown";
 import { stepBefore } from "./story";
 
 const chosen = signal(false); // whether the rules are shown instead of the measures

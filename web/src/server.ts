@@ -1,6 +1,7 @@
 // The backend of 'stile lab': POST api/NAME, answered by lines of JSON.
 
 import type { Backend, Refusal } from "./backend";
+import { identity } from "./handed";
 import { Lost, link, pause } from "./link";
 
 export class Server implements Backend {
@@ -14,7 +15,7 @@ export class Server implements Backend {
 				const text = await (await this.post(name, body, signal)).text();
 				const answer = JSON.parse(text) as T | Refusal;
 				link.value = { state: "ready" };
-				return answer;
+				return explained(answer);
 			} catch (err) {
 				await this.lost(err, tries, signal);
 			}
@@ -46,9 +47,9 @@ export class Server implements Backend {
 	private async post(name: string, body: unknown, signal?: AbortSignal): Promise<Response> {
 		const response = await fetch(this.base + name, {
 			method: "POST",
-			headers: { "Content-Type": "application/json" },
+			headers: { "Content-Type": "application/json", ...identity() },
 			body: JSON.stringify(body),
-			credentials: "omit",
+			credentials: "same-origin", // a node asks for a certificate; there are no cookies
 			signal: signal ?? null,
 		});
 		if (response.status >= 500) throw new Error(`${response.status} ${response.statusText}`);
@@ -61,6 +62,12 @@ export class Server implements Backend {
 		link.value = { state: "lost", why: why(err) };
 		await pause(tries, signal);
 	}
+}
+
+/** explained returns an answer; a node says in a word why it refuses a call to its lab. */
+function explained<T>(answer: T | Refusal): T | Refusal {
+	const { error } = answer as { error?: unknown };
+	return typeof error === "string" ? { error: { line: 0, col: 0, text: error } } : answer;
 }
 
 function why(err: unknown): string {

@@ -1,70 +1,15 @@
-// The address of the page holds its text and its cursor: #s=TEXT&c=CURSOR, where TEXT is
-// compressed (deflate) and encoded in base64url. None of it is sent anywhere.
+// The address of the page holds its text and its cursor: see packed.ts. None of it is sent
+// anywhere.
 
 import { effect } from "@preact/signals";
 import { shelf } from "./answers";
 import { refused } from "./backend";
 import { copy } from "./copy";
+import { handed } from "./handed";
 import { flush, unsaid } from "./editor";
-import { type Kept, branches, cursor, dialog, edit, keep, lab, mode, notice, opened, prepared, restore, text } from "./state";
-
-/** The maximum length of an address: some programs cut off longer ones. */
-const longest = 16_000;
-/** The maximum length of a text from an address. */
-const largest = 2_000_000;
-
-/** The contents of an address. */
-interface Shared {
-	text: string;
-	cursor: number;
-}
-
-/** fragment returns the part of an address that holds a text and a cursor. */
-async function fragment(it: Shared): Promise<string> {
-	const bytes = new Blob([it.text]).stream().pipeThrough(new CompressionStream("deflate-raw"));
-	const packed = new Uint8Array(await new Response(bytes).arrayBuffer());
-	return `#s=${base64url(packed)}&c=${it.cursor}`;
-}
-
-/**
- * unpack reads what fragment wrote, and returns undefined if there is no such thing. It
- * throws if that is broken.
- */
-async function unpack(hash: string): Promise<Shared | undefined> {
-	const parts = new URLSearchParams(hash.replace(/^#/, ""));
-	const packed = parts.get("s");
-	if (packed === null) return undefined;
-	const at = Number(parts.get("c") ?? 0);
-	return { text: await inflate(bytesOf(packed)), cursor: Number.isSafeInteger(at) && at > 0 ? at : 0 };
-}
-
-async function inflate(packed: Uint8Array<ArrayBuffer>): Promise<string> {
-	const reader = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate-raw")).getReader();
-	const parts: Uint8Array<ArrayBuffer>[] = [];
-	let size = 0;
-	for (;;) {
-		const { done, value } = await reader.read();
-		if (done) break;
-		size += value.length;
-		if (size > largest) {
-			await reader.cancel();
-			throw new Error("its text is too long");
-		}
-		parts.push(value as Uint8Array<ArrayBuffer>);
-	}
-	return new TextDecoder("utf-8", { fatal: true }).decode(await new Blob(parts).arrayBuffer());
-}
-
-function base64url(bytes: Uint8Array): string {
-	let raw = "";
-	for (const b of bytes) raw += String.fromCharCode(b);
-	return btoa(raw).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
-}
-
-function bytesOf(words: string): Uint8Array<ArrayBuffer> {
-	if (!/^[\w-]*$/.test(words)) throw new Error("it has invalid characters");
-	return Uint8Array.from(atob(words.replaceAll("-", "+").replaceAll("_", "/")), (c) => c.charCodeAt(0));
-}
+import { type Shared, fragment, longest, unpack } from "./packed";
+import { cursor, mode, notice } from "./shown";
+import { type Kept, branches, dialog, edit, keep, lab, opened, prepared, restore, text } from "./state";
 
 /** addressOf returns the address of a text and a cursor. */
 export async function addressOf(it: Shared): Promise<URL> {
@@ -103,7 +48,7 @@ async function openAddress(): Promise<boolean> {
 	const [hash, kept] = [location.hash, keptIn(history.state)];
 	opening++;
 	try {
-		const it = await unpack(hash);
+		const it = handed(hash) ?? (await unpack(hash));
 		if (!it) return false;
 		[written, entered] = [hash, opened.value];
 		dialog.value = "";
@@ -174,7 +119,7 @@ async function write(it: Shared, visit: number): Promise<void> {
 	if (it.text !== text.value || it.cursor !== cursor.value || visit !== visits || opening > 0) return;
 	const url = new URL(location.href);
 	url.hash = hash;
-	if (url.href.length > longest) url.hash = ""; // what it held is no longer shown
+	if (url.href.length > longest) url.hash = handed("#handed")?.text === it.text ? "#handed" : ""; // what it held is no longer shown
 	const next = opened.value !== entered && written !== "" && written !== url.hash;
 	[written, entered] = [url.hash, opened.value];
 	if (next) history.pushState(small(keep()), "", url);

@@ -1,11 +1,10 @@
 // Sites with their processes and locks, the wait-for graph, and each cycle as a ring.
 
-import { sitesOf } from "./deeds";
 import type { Edge } from "./document";
-import { waitSaid } from "./edges";
-import { opens } from "./menu";
+import { waitSaid } from "./arcs";
+import { opens } from "./opener";
 import { type Room, widthOf } from "./room";
-import { type Spot, type Stage, between, boxOf, field, named } from "./stage";
+import { type Spot, type Stage, between, boxOf, field, named, sitesOf } from "./stage";
 
 /** Sites are boxes with their locks, and lines from locks to the processes that have them. */
 export function Sites({ stage }: { stage: Stage }) {

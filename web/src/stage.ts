@@ -2,8 +2,8 @@
 // fields of its state say about others.
 
 import type { Doc } from "./document";
+import type { Frame } from "./frames";
 import type { Size } from "./look";
-import type { Frame } from "./state";
 
 export interface Spot {
 	x: number;
@@ -23,6 +23,11 @@ export interface Places extends Size {
 /** Where every lane is, and the state at a cursor. */
 export interface Stage extends Places {
 	frame: Frame;
+}
+
+/** sitesOf returns the number of lanes that are sites. */
+export function sitesOf(d: Doc): number {
+	return d.kind === "transactions" ? d.scene.groups.length : 0;
 }
 
 /** placesOf places all lanes in a picture of that size; circles have at most the largest radius. */

@@ -3,9 +3,9 @@
 import { Component } from "preact";
 import { useMemo } from "preact/hooks";
 import type { Doc } from "./document";
-import { changedAt } from "./frames";
+import { changedAt, frameAt } from "./frames";
 import { Scroll, useRows } from "./scroll";
-import { cursor, doc, frameAt } from "./state";
+import { cursor, doc } from "./shown";
 import { clockOf, stepBefore, timeAt } from "./story";
 
 const mostColumns = 12; // with more fields than that, they are listed in a row

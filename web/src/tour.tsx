@@ -7,7 +7,8 @@ import { type Exhibit, type Shelf, shelf } from "./answers";
 import { refused } from "./backend";
 import { check } from "./check";
 import { Press } from "./press";
-import { dialog, doc, edit, nextOf, seek, total } from "./state";
+import { doc, nextOf, seek, total } from "./shown";
+import { dialog, edit } from "./state";
 
 interface Stop {
 	title: string;

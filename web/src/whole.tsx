@@ -4,9 +4,10 @@
 import { useSignal } from "@preact/signals";
 import { type Arc, along, arcsOf, lineOf } from "./arcs";
 import type { Doc } from "./document";
+import { frameAt } from "./frames";
 import { useSize } from "./look";
 import type { Line } from "./room";
-import { cursor, frameAt } from "./state";
+import { cursor } from "./shown";
 
 const pitch = { process: 44, resource: 60 }; // minimum room for each
 const row = { processes: 44, resources: 216, high: 258 };

@@ -3,10 +3,10 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import type { Doc } from "./document";
+import { frameAt, midStep } from "./frames";
 import { whenResized } from "./look";
 import { edges, useEdges } from "./scroll";
-import { midStep } from "./frames";
-import { cursor, frameAt } from "./state";
+import { cursor } from "./shown";
 
 const mostReasons = 4;
 const most = 106; // pixels: more would be taken from the picture

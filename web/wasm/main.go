@@ -27,7 +27,7 @@ func main() {
 
 // serve answers one call. A call that is no longer wanted ends with its worker, so its
 // context is never done.
-func serve(lab wire.Caller, name string, body []byte, emit, done js.Value) {
+func serve(lab *calls.Calls, name string, body []byte, emit, done js.Value) {
 	err := lab.Call(context.Background(), name, body, func(line []byte) error {
 		emit.Invoke(string(line))
 		return nil
