@@ -139,7 +139,7 @@ results so far and exits with code 3.`,
 	root.SetHelpCommand(newHelp(root))
 	root.AddCommand(
 		newAlgorithms(), newSim(), newCompare(), newCheck(), newReplay(), newLab(), newBank(), newScene(), newDeadlock(), newStorm(), newBench(), newServe(), newExec(), newLock(), newElect(),
-		newStatus(), newMembers(), newLocks(), newTop(), newForceRelease(), newEvict(), newChoose(), newLeave(), newBackup(), newRecover(), newCert(), newToken(), newGlossary(), newVersion(),
+		newStatus(), newMembers(), newLocks(), newTop(), newForceRelease(), newEvict(), newChoose(), newLeave(), newMoveSession(), newBackup(), newRecover(), newCert(), newToken(), newGlossary(), newVersion(),
 	)
 	root.InitDefaultCompletionCmd()
 	for _, c := range root.Commands() {

@@ -18,7 +18,7 @@ import (
 	"github.com/stile-lock/stile/internal/live/views/raft"
 )
 
-// A recordedCluster is three processes in simulated time. A message takes a millisecond.
+// A recordedCluster is some processes in simulated time. A message takes a millisecond.
 type recordedCluster struct {
 	t     *testing.T
 	now   member.Instant
@@ -27,6 +27,7 @@ type recordedCluster struct {
 	bend  func(from, to string, frames [][]byte) // changes frames on their way; nil changes none
 	lose  func(from, to string) bool             // loses a message; nil loses none
 	spec  specFinder
+	marks func(n *recordedNode, k *member.Mark) // is shown the marks of locks that are followed; nil if none are
 }
 
 type recordedMail struct {
@@ -50,13 +51,17 @@ func (n *recordedNode) Crashed(in *process.Input, out *process.Output) { n.tape.
 
 const simulatedMS = member.Instant(member.Millisecond)
 
-// newRecordedCluster starts three processes, whose locks all have one algorithm.
-func newRecordedCluster(t *testing.T, algorithm string, spec specFinder) *recordedCluster {
+// newRecordedCluster starts three processes, or those with the given names, the first of
+// which is a. Their locks all have one algorithm.
+func newRecordedCluster(t *testing.T, algorithm string, spec specFinder, names ...string) *recordedCluster {
+	if len(names) == 0 {
+		names = []string{"a", "b", "c"}
+	}
 	c := &recordedCluster{t: t, now: simulatedMS, spec: spec}
 	s := member.Usual()
 	s.Lease, s.Renew, s.ViewLife = 2*member.Second, 400*member.Millisecond, 10*member.Millisecond
 	s.Handover = 1
-	for _, name := range []string{"a", "b", "c"} {
+	for _, name := range names {
 		b := process.Begin{Name: name, Address: name, Seed: [32]byte{name[0]}, Settings: s}
 		if name == "a" {
 			b.Found = &process.Founding{Cluster: 9, Epoch: 1, Settings: s, Voters: 1, Choices: []member.Choice{{Algorithm: algorithm, Version: 1}}}
@@ -104,6 +109,8 @@ func (n *recordedNode) step(in process.Input) {
 			n.c.mail = append(n.c.mail, recordedMail{n.c.now + simulatedMS, e.To, process.Input{Kind: process.Message, Text: n.name, Bytes: b}})
 		case process.Save, process.Erase, process.Remember:
 			n.saves = append(n.saves, e.Number)
+		case process.Marked:
+			n.c.marks(n, e.Mark)
 		case process.Failed:
 			n.c.t.Fatal(n.name, e.Err)
 		}

@@ -215,6 +215,7 @@ type servedNodes struct {
 	log        *slog.Logger
 	drain      time.Duration
 	supervisor *supervisor
+	pages      gateway.Pages // made when they are first served
 }
 
 func (f *serveFlags) run(c *cobra.Command) error {

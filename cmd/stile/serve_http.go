@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"strconv"
 	"syscall"
 
@@ -11,6 +12,8 @@ import (
 
 	"github.com/stile-lock/stile/internal/live/gateway"
 	"github.com/stile-lock/stile/internal/live/node"
+	"github.com/stile-lock/stile/internal/world/calls"
+	"github.com/stile-lock/stile/web"
 )
 
 // noHTTP is the value of --http for nodes that do not serve HTTP.
@@ -56,8 +59,22 @@ func httpAddresses(listen, http string, nodes int) ([]string, error) {
 	return all, nil
 }
 
-// serveHTTP serves the API of a node.
+// pages are what a node serves to browsers: the console, and the lab that it opens recordings
+// in. The pages are the same for all; the node decides who may make calls.
+func pages() gateway.Pages {
+	lab := web.Lab(&calls.Calls{Light: true})
+	return gateway.Pages{
+		Static: map[string]http.Handler{web.ConsolePath: web.Console(), web.LabPath: lab},
+		Tools:  map[string]http.Handler{web.LabAPI: lab},
+	}
+}
+
+// serveHTTP serves the API of a node, and its pages.
 func (p *servedNodes) serveHTTP(n *node.Node, c gateway.Config) error {
+	if p.pages.Static == nil {
+		p.pages = pages()
+	}
+	c.Pages = p.pages
 	g, err := gateway.New(n, c)
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return fmt.Errorf("%s is in use, so node %s cannot serve HTTP there: give another address with --http, such as 127.0.0.1:7431, or --http off", c.Listen, n.Name())

@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net"
 	"os"
 	"os/exec"
@@ -50,8 +51,11 @@ func TestLiveCluster(t *testing.T) {
 	waiter.waitFor("waiting for demo: held by a client .*sleep@.* at b")
 	var s struct {
 		Locks []struct {
-			Name    string
-			Holder  struct{ Who, Node, Token string }
+			Name   string
+			Holder struct {
+				Who, Node, Token string
+				Session          uint64
+			}
 			Waiters []struct{ Who, Node, Why string }
 		}
 		Unasked []any
@@ -68,6 +72,17 @@ func TestLiveCluster(t *testing.T) {
 	}
 	if none := at(t, c, 0, "locks", "x"); !strings.Contains(none, "no lock") {
 		t.Errorf("with another name: %s", none)
+	}
+
+	at(t, a, 2, "move-session", "12", "--json")
+	at(t, b, 2, "move-session", "demo")
+	if said := at(t, b, 0, "move-session", fmt.Sprint(s.Locks[0].Holder.Session)); !strings.Contains(strings.Join(strings.Fields(said), " "), "it holds 1 lock and waits for 0") {
+		t.Errorf("moved: %s", said)
+	}
+	for late := time.Now().Add(patience); s.Locks[0].Holder.Node == "b"; read(t, at(t, c, 0, "locks", "--json"), &s) {
+		if time.Now().After(late) {
+			t.Fatalf("it does not move: %+v", s)
+		}
 	}
 
 	at(t, a, 2, "force-release", "demo") // there is no terminal to ask

@@ -138,6 +138,7 @@ func TestUsageErrors(t *testing.T) {
 		{"exec demo", "command"},
 		{"force-release", "'stile locks'"},
 		{"evict", "'stile members'"},
+		{"move-session", "'stile locks --json'"},
 		{"choose", "'stile algorithms'"},
 		{"choose x/=nothing", "nothing"},
 		{"backup", "new file"},

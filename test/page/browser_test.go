@@ -28,6 +28,8 @@ type page struct {
 	asked int  // how often complaints were asked for
 	alone bool // its server was taken away: that it cannot be reached is no complaint
 
+	refused bool // its server refuses what it may not have, which is no complaint either
+
 	trying string // what is being tried, for who reads what went wrong
 }
 
@@ -157,7 +159,7 @@ func (p *page) complaints() []string {
 	for m := range p.heard {
 		switch m.Type {
 		case chromedp.ConsoleError, chromedp.ConsoleWarning, chromedp.ConsoleException:
-			if !p.alone || !strings.Contains(m.Text, "net::ERR_") {
+			if (!p.alone || !strings.Contains(m.Text, "net::ERR_")) && (!p.refused || !strings.Contains(m.Text, "status of 403")) {
 				said = append(said, fmt.Sprintf("%s: %s (%s)", m.Type, m.Text, m.URL))
 			}
 		}

@@ -111,7 +111,7 @@ func bugs(t testing.TB) []bug {
 		{"things move that must not", "flights.tsx", `glides={!calm.value && moves`, `glides={moves`, reducedMotion, "things move"},
 		{"words are too pale", "app.css", `--quiet: light-dark(#5b5d66, #a8adb8)`, `--quiet: light-dark(#9b9da6, #a8adb8)`, readableFirst, "light: "},
 		{"words are too pale on a dark page", "app.css", `--quiet: light-dark(#5b5d66, #a8adb8)`, `--quiet: light-dark(#5b5d66, #585d68)`, readableFirst, "dark: "},
-		{"the focus is not seen", "app.css", ":focus-visible {\n\toutline: 2px solid var(--accent-ink);", ":focus-visible {\n\toutline: none;", tabReachesAll, "does not show that it has the focus"},
+		{"the focus is not seen", "base.css", ":focus-visible {\n\toutline: 2px solid var(--accent-ink);", ":focus-visible {\n\toutline: none;", tabReachesAll, "does not show that it has the focus"},
 		{"words lie on words", "beside.tsx", `translate(${at.x} ${at.y})`, `translate(100 ${at.high})`, crowdedOnce, "lies on"},
 		{"messages cover names", "flights.tsx", `return room.place(places).at;`, `return places[0]!;`, crowdedOnce, "crosses"},
 		{"something leaves the picture", "flights.tsx", `x: kept(x, stage.width), y: kept(y, stage.height), r`, `x: x - 200, y, r`, crowdedOnce, "leaves the picture"},
