@@ -70,7 +70,7 @@ func aside(name string) bool {
 	case "cmd/stile/catalog.go", "cmd/stile/replay_recording.go", "internal/world/compare/chart.go", "election.go", "cmd/stile/elect.go", "internal/live/gateway/leader.go":
 		return true
 	}
-	dirs := strings.Fields("algorithm/election internal/world/family/elections algorithm/recovery algorithm/deadlock internal/live/views internal/live/measure internal/live/node internal/live/process internal/live/replay internal/live/storm internal/live/survey internal/live/child")
+	dirs := strings.Fields("algorithm/election internal/world/family/elections algorithm/recovery algorithm/deadlock internal/live/views internal/live/measure internal/live/node internal/live/process internal/live/replay internal/live/storm internal/live/survey internal/live/child internal/live/console")
 	return slices.ContainsFunc(dirs, func(dir string) bool { return strings.HasPrefix(name, dir+"/") })
 }
 

@@ -45,6 +45,7 @@ func layers() []layer {
 		{"sim", "algorithm/host algorithm algorithm/deadlock internal/world/draw trace internal/world/script scenario internal/world/family internal/world/family/families internal/world/family/locks internal/world/family/elections internal/world/family/transactions internal/world/kernel internal/world/mistake"},
 		{"internal/world/document", "internal/spell internal/words algorithm/host algorithm algorithm/deadlock algorithm/catalog internal/world/draw trace internal/world/script scenario internal/world/family internal/world/family/families sim"},
 		{"internal/live/member", "algorithm/host algorithm algorithm/deadlock internal/codec"},
+		{"internal/live/trail", "internal/words algorithm/host algorithm internal/live/member"},
 		{"internal/live/session", "internal/codec internal/live/member"},
 		{"internal/live/views", "internal/codec internal/live/member"},
 		{"internal/live/process", "algorithm/host algorithm internal/codec internal/live/session internal/live/member internal/live/views"},
