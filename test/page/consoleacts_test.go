@@ -195,3 +195,28 @@ func TestConsoleSleeps(t *testing.T) {
 		t.Error("a page that slept takes its node for gone")
 	}
 }
+
+// A browser keeps pages that were left, but not their streams: there would soon be too many for
+// it to load another page of the node. One that it comes back to is up to date.
+func TestConsoleLeft(t *testing.T) {
+	t.Parallel()
+	f := newFakeNode(t)
+	f.full()
+	lock := "#lock/" + url.PathEscape(lockName)
+	v := consoleAt(t, f, lock, ".queue li")
+	for range 6 {
+		v.do(chromedp.Navigate("about:blank"), chromedp.Navigate(f.url+lock))
+		v.see(".queue li")
+	}
+	for {
+		if open, all := f.streams("trail " + lockName); open == 1 && all >= 7 {
+			break
+		}
+		eval[bool](v.page, `new Promise((done) => requestAnimationFrame(() => done(true)))`)
+	}
+	doc := lockDoc(nowMS(), lockName, 7)
+	v.do(chromedp.Navigate("about:blank"))
+	f.show("lock "+lockName, doc)
+	eval[bool](v.page, `setTimeout(() => history.back()), true`)
+	v.lands(`document.querySelector(".queue-part h2")?.innerText.includes("7 requests")`)
+}

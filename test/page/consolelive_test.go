@@ -48,10 +48,21 @@ type live struct {
 	algorithm string
 	flags     []string
 	nodes     []*exec.Cmd
+	wires     []*wire // through which nodes reach each other, if the network can be cut
 }
 
 // newLive starts three nodes, with an algorithm, and with flags besides.
 func newLive(t testing.TB, algorithm string, flags ...string) *live {
+	t.Helper()
+	l := prepared(t, algorithm, flags...)
+	for i := range l.nodes {
+		l.start(i)
+	}
+	return l
+}
+
+// prepared is three nodes that are not started yet.
+func prepared(t testing.TB, algorithm string, flags ...string) *live {
 	t.Helper()
 	browser(t) // without one, the test is skipped before anything is started
 	path, err := command()
@@ -80,19 +91,24 @@ func newLive(t testing.TB, algorithm string, flags ...string) *live {
 			l.kill(i)
 		}
 	})
-	for i := range l.nodes {
-		l.start(i)
-	}
 	return l
+}
+
+// at is where other nodes reach a node.
+func (l *live) at(i int) string {
+	if l.wires != nil {
+		return l.wires[i].address()
+	}
+	return l.listen[i]
 }
 
 // start starts a node, and waits until clients can use it.
 func (l *live) start(i int) {
 	l.t.Helper()
 	name := string(rune('a' + i))
-	args := append([]string{"serve", "--name", name, "--listen", l.listen[i], "--http", l.http[i], "--data", filepath.Join(l.dir, name), "--log-level", "info"}, l.flags...)
+	args := append([]string{"serve", "--name", name, "--listen", l.listen[i], "--http", l.http[i], "--data", filepath.Join(l.dir, name), "--advertise", l.at(i), "--log-level", "info"}, l.flags...)
 	if i > 0 {
-		args = append(args, "--join", l.listen[0])
+		args = append(args, "--join", l.at(0))
 	} else {
 		args = append(args, "--lease", "10s", "--algorithm", l.algorithm)
 	}
@@ -260,7 +276,7 @@ func (p *page) moves(expression string) {
 		select {
 		case <-p.t.Context().Done():
 			p.t.Fatalf("%s: %v", expression, err)
-		case <-time.After(50 * time.Millisecond): // while it navigates, it evaluates nothing
+		case <-time.After(50 * time.Millisecond): // while it naviwires, it evaluates nothing
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -20,7 +21,9 @@ import (
 
 // A village is a cluster of a, b and c as the console sees it, in virtual time. The node is a.
 type village struct {
-	t      *testing.T
+	t  *testing.T
+	mu sync.Mutex // while a stream looks at the village, the test changes it with the mutex
+
 	begun  time.Time
 	status node.Status
 	pulses map[string]*node.Pulse
@@ -58,9 +61,22 @@ func inVillage(t *testing.T, test func(t *testing.T, w *village)) {
 	})
 }
 
-func (w *village) Status() node.Status { return w.status }
+// change changes the village while a stream looks at it.
+func (w *village) change(f func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	f()
+}
+
+func (w *village) Status() node.Status {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.status
+}
 
 func (w *village) May(node.Caller) (Rights, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	return Rights{Reads: w.reads, Administers: w.barred == nil}, w.barred
 }
 
@@ -73,6 +89,8 @@ func (w *village) Ask(ctx context.Context, _ node.Caller, m node.MemberInfo, wha
 	if w.silent[m.Name] {
 		return errors.New("no connection")
 	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	var v any
 	switch what {
 	case node.AskPulse:
@@ -103,7 +121,7 @@ func (w *village) Ask(ctx context.Context, _ node.Caller, m node.MemberInfo, wha
 
 // Locks asks as the gateway does.
 func (w *village) Locks(ctx context.Context, who node.Caller, q node.LockQuery) (*survey.Locks, string, error) {
-	w.asked = append(w.asked, q)
+	w.change(func() { w.asked = append(w.asked, q) })
 	page, next := survey.Page(ctx, w.status.Members, q, func(ctx context.Context, address string, what uint64, about []byte, to any) error {
 		return w.Ask(ctx, who, node.MemberInfo{Name: strings.TrimSuffix(address, ":1")}, what, about, to)
 	})

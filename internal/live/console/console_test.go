@@ -155,14 +155,14 @@ func TestStream(t *testing.T) {
 		if took := time.Since(quiet); took != 10*time.Second {
 			t.Errorf("it was quiet for %v", took)
 		}
-		w.holds("b", name, 1).Holder.Value = "v"
+		w.change(func() { w.holds("b", name, 1).Holder.Value = "v" })
 		line("id: 2")
 		line("event: delta")
 		if want := merge(doc, parse(t, line("data: "))).(map[string]any)["rows"].(map[string]any)[name].(map[string]any)["value"]; want != "v" {
 			t.Error(want)
 		}
 		line("")
-		w.barred = fmt.Errorf("%w: the certificate is revoked", lock.ErrDenied)
+		w.change(func() { w.barred = fmt.Errorf("%w: the certificate is revoked", lock.ErrDenied) })
 		line("id: 3")
 		line("event: error")
 		if got := line("data: "); !strings.Contains(got, "revoked") || !strings.Contains(got, `"final":true`) {

@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,10 +18,13 @@ import (
 	"github.com/stile-lock/stile/internal/live/node/cert"
 )
 
-// A theatre is a hub in virtual time, and a view that shows what the test wants.
+// A theatre is a hub in virtual time, and a view that shows what the test wants. The test has
+// the mutex, except while it waits: only then do pollers look.
 type theatre struct {
-	t     *testing.T
-	h     *hub
+	t  *testing.T
+	h  *hub
+	mu sync.Mutex
+
 	looks int // of all pollers
 	doc   map[string]any
 	err   error
@@ -31,21 +36,45 @@ type theatre struct {
 func inTheatre(t *testing.T, test func(t *testing.T, w *theatre)) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &theatre{t: t, h: newHub(), doc: map[string]any{"n": 1}}
+		w.mu.Lock()
 		test(t, w)
+		w.mu.Unlock()
 		w.h.close()
 	})
 }
 
 func (w *theatre) look(ctx context.Context) (any, bool, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	w.looks++
-	select {
-	case <-time.After(w.takes):
-	case <-ctx.Done():
-	}
+	takes := time.After(w.takes)
+	w.waits(func() {
+		select {
+		case <-takes:
+		case <-ctx.Done():
+		}
+	})
 	if w.err != nil {
 		return nil, false, w.err
 	}
-	return w.doc, w.done, nil
+	return maps.Clone(w.doc), w.done, nil
+}
+
+// waits lets others have the theatre while a function waits.
+func (w *theatre) waits(wait func()) {
+	w.mu.Unlock()
+	defer w.mu.Lock()
+	wait()
+}
+
+// sleep lets virtual time pass.
+func (w *theatre) sleep(d time.Duration) { w.waits(func() { time.Sleep(d) }) }
+
+// pollers returns the number of pollers.
+func (w *theatre) pollers() int {
+	w.h.mu.Lock()
+	defer w.h.mu.Unlock()
+	return len(w.h.pollers)
 }
 
 func person(name string) node.Caller {
@@ -73,10 +102,16 @@ type reader struct {
 	doc any
 }
 
+// next waits for the next event.
+func (r *reader) next(quiet time.Duration) (e event, err error) {
+	r.w.waits(func() { e, err = r.stream.next(r.w.t.Context(), quiet) })
+	return e, err
+}
+
 // reads reads the next event, which must be of a kind.
 func (r *reader) reads(kind string) string {
 	r.w.t.Helper()
-	e, err := r.next(r.w.t.Context(), time.Minute)
+	e, err := r.next(time.Minute)
 	if err != nil || e.kind != kind {
 		r.w.t.Fatalf("event %s %s, %v, want %s", e.kind, e.data, err, kind)
 	}
@@ -111,14 +146,14 @@ func TestShared(t *testing.T) {
 		for _, r := range all {
 			r.reads("full")
 		}
-		time.Sleep(9*time.Second + time.Millisecond) // virtual
-		if w.looks != 10 || len(w.h.pollers) != 1 {
-			t.Errorf("%d looks by %d pollers in 9 s", w.looks, len(w.h.pollers))
+		w.sleep(9*time.Second + time.Millisecond) // virtual
+		if w.looks != 10 || w.pollers() != 1 {
+			t.Errorf("%d looks by %d pollers in 9 s", w.looks, w.pollers())
 		}
 		w.open("ann", "view=y").reads("full")
 		w.open("bob", "view=x").reads("full")
-		if len(w.h.pollers) != 3 {
-			t.Errorf("%d pollers for three topics", len(w.h.pollers))
+		if w.pollers() != 3 {
+			t.Errorf("%d pollers for three topics", w.pollers())
 		}
 	})
 }
@@ -176,19 +211,19 @@ func TestLinger(t *testing.T) {
 		r := w.open("ann", "")
 		r.reads("full")
 		r.close()
-		time.Sleep(4 * time.Second)
+		w.sleep(4 * time.Second)
 		r = w.open("ann", "")
 		r.reads("full")
 		r.close()
-		time.Sleep(4 * time.Second)
-		if len(w.h.pollers) != 1 {
+		w.sleep(4 * time.Second)
+		if w.pollers() != 1 {
 			t.Error("the poller ended too early")
 		}
-		time.Sleep(3 * time.Second)
+		w.sleep(3 * time.Second)
 		looks := w.looks
-		time.Sleep(time.Minute)
-		if len(w.h.pollers) != 0 || w.looks != looks || looks > 12 || w.h.count != 0 || len(w.h.streams) != 0 {
-			t.Errorf("%d pollers, %d looks, later %d, %d streams", len(w.h.pollers), looks, w.looks, w.h.count)
+		w.sleep(time.Minute)
+		if w.pollers() != 0 || w.looks != looks || looks > 12 || w.h.count != 0 || len(w.h.streams) != 0 {
+			t.Errorf("%d pollers, %d looks, later %d, %d streams", w.pollers(), looks, w.looks, w.h.count)
 		}
 	})
 }
@@ -224,13 +259,13 @@ func TestDenied(t *testing.T) {
 		r := w.open("ann", "")
 		r.reads("full")
 		w.err = fmt.Errorf("%w: revoked", lock.ErrDenied)
-		e, err := r.next(t.Context(), time.Minute)
+		e, err := r.next(time.Minute)
 		if err != nil || !e.last || !strings.Contains(string(e.data), `revoked","reason":"denied","final":true`) {
 			t.Errorf("%s %v %v", e.data, e.last, err)
 		}
-		time.Sleep(time.Minute)
-		if w.looks != 2 || len(w.h.pollers) != 0 {
-			t.Errorf("%d looks, %d pollers", w.looks, len(w.h.pollers))
+		w.sleep(time.Minute)
+		if w.looks != 2 || w.pollers() != 0 {
+			t.Errorf("%d looks, %d pollers", w.looks, w.pollers())
 		}
 		r.close()
 		w.err = nil
@@ -244,7 +279,7 @@ func TestDone(t *testing.T) {
 		r := w.open("ann", "")
 		r.reads("full")
 		w.done = true
-		e, err := r.next(t.Context(), time.Minute)
+		e, err := r.next(time.Minute)
 		if err != nil || !e.last || e.kind != "delta" {
 			t.Errorf("%s %v %v", e.data, e.last, err)
 		}
@@ -261,7 +296,7 @@ func TestSlowLook(t *testing.T) {
 	inTheatre(t, func(t *testing.T, w *theatre) {
 		w.takes = 10 * time.Second
 		r := w.open("ann", "slow")
-		if e, err := r.next(t.Context(), time.Second); err != nil || e.kind != "" {
+		if e, err := r.next(time.Second); err != nil || e.kind != "" {
 			t.Errorf("%v %v", e, err)
 		}
 		r.reads("full")
@@ -289,7 +324,7 @@ func TestBounds(t *testing.T) {
 		for _, r := range all {
 			r.close()
 		}
-		time.Sleep(7 * time.Second)
+		w.sleep(7 * time.Second)
 		for n := range maxPollers / 2 {
 			w.open("ann", fmt.Sprint(n))
 		}
@@ -314,11 +349,11 @@ func TestClose(t *testing.T) {
 		w.takes = time.Hour
 		ended := make(chan event)
 		go func() {
-			e, _ := r.next(context.Background(), time.Hour)
+			e, _ := r.stream.next(context.Background(), time.Hour)
 			ended <- e
 		}()
-		time.Sleep(2 * time.Second)
-		w.h.close()
+		w.sleep(2 * time.Second)
+		w.waits(w.h.close)
 		if e := <-ended; !e.last || !strings.Contains(string(e.data), "stopping") {
 			t.Errorf("%s %v", e.data, e.last)
 		}

@@ -312,7 +312,8 @@ func TestPast(t *testing.T) {
 	}
 }
 
-// A node that asks for a caller is told what the caller may read.
+// A node that asks for a caller is told what the caller may read: past holds, and the trail of
+// a lock.
 func TestPastFor(t *testing.T) {
 	dir := authority(t)
 	peer, _ := issued(t, dir, "peer", cert.Node)
@@ -336,6 +337,12 @@ func TestPastFor(t *testing.T) {
 		}
 		if _, err = peer.ask(t.Context(), n, AskPast, string(b)); (err == nil) != x.ok {
 			t.Errorf("%s for %q: %v", x.name, x.by, err)
+		}
+		if b, err = json.Marshal(TrailQuery{Name: x.name, For: x.by}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err = peer.ask(t.Context(), n, AskTrail, string(b)); (err == nil) != x.ok {
+			t.Errorf("the trail of %s for %q: %v", x.name, x.by, err)
 		}
 	}
 }

@@ -106,3 +106,35 @@ func TestTrailOfKept(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 }
+
+// After a member was evicted, the trails of the others make a run of the new view.
+func TestTrailAfterEviction(t *testing.T) {
+	all := start(t, 3, nil)
+	ctx, cancel := soon(t)
+	defer cancel()
+	logs := make([]trail.Log, len(all))
+	follow := func(what string, so func(*trail.Scenario) bool) {
+		t.Helper()
+		for {
+			for i := range logs {
+				askTrail(t, all[i], &logs[i], "door")
+			}
+			s, err := mergeTrails(logs, trail.Options{Name: "door", First: 300})
+			if err == nil && so(s) {
+				return
+			}
+			if ctx.Err() != nil {
+				t.Fatalf("%s: %v, %+v", what, err, s)
+			}
+		}
+	}
+	defer contend(t, all[:2], "door")()
+	follow("three members", func(s *trail.Scenario) bool { return len(s.Seats) == 3 })
+	gone := all[2].Name()
+	logs = logs[:2]
+	all[2].Kill()
+	if _, err := all[0].QueryFor(ctx, Caller{}, AskEvict, []byte(gone)); err != nil {
+		t.Fatal(err)
+	}
+	follow("two members", func(s *trail.Scenario) bool { return len(s.Seats) == 2 && s.Steps > 50 })
+}

@@ -159,7 +159,7 @@ export function evicting(d: Overview, m: Member): Question {
 		title: <>Evict <Name of={m.name} />?</>,
 		says: [
 			<>The cluster continues without <b><Name of={m.name} /></b>, whether it runs or not.</>,
-			<>{m.held ? `The ${some(m.held, "lock")} held through it` : "Locks held through it"} are lost: {m.held ? "their holders are" : "holders are"} notified, if it runs. They can be acquired again when its lease has expired, within {duration(d.lease_s)}.</>,
+			<>{m.held === 1 ? "The lock held through it is" : m.held ? `The ${some(m.held, "lock")} held through it are` : "Locks held through it are"} lost: {m.held === 1 ? "its holder is" : m.held ? "their holders are" : "holders are"} notified, if it runs. {m.held === 1 ? "It" : "They"} can be acquired again when its lease has expired, within {duration(d.lease_s)}.</>,
 			...(m.waiting ? [<>{some(m.waiting, "request")} {m.waiting === 1 ? "waits" : "wait"} at it, and {m.waiting === 1 ? "loses its place" : "lose their places"}.</>] : []),
 			...(m.voter ? [<>It is a voter: another member votes instead, or the cluster has fewer voters.</>] : []),
 			<>If it runs, it joins again. To stop a node, let it leave instead.</>,
@@ -175,7 +175,7 @@ export function leaving(d: Overview, m: Member): Question {
 		title: <>Let <Name of={m.name} /> leave the cluster?</>,
 		says: [
 			<>Node <b><Name of={m.name} /></b> accepts no new requests, leaves the cluster, and its process ends. Start it again to let it join again.</>,
-			<>It no longer renews {m.held ? `the ${some(m.held, "lock")} held through it, which expire` : "locks held through it, which expire"} within {duration(d.lease_s)}. {m.held ? "Their holders are" : "Holders are"} notified.</>,
+			<>It no longer renews {m.held === 1 ? "the lock held through it, which expires" : m.held ? `the ${some(m.held, "lock")} held through it, which expire` : "locks held through it, which expire"} within {duration(d.lease_s)}. {m.held === 1 ? "Its holder is" : m.held ? "Their holders are" : "Holders are"} notified.</>,
 			<>{m.clients ? some(m.clients, "client") : "Clients"} connected to it must go on at other nodes.</>,
 			...(m.voter ? [<>It gives up its vote: another member votes instead, or the cluster has fewer voters.</>] : []),
 			...(m.name === d.node ? [<b>You are looking through this node: the page then moves to another.</b>] : []),

@@ -137,7 +137,7 @@ export function moveTo({ http }: Elsewhere): void {
 }
 
 /** Whether the page is looked at. One that is not costs its node nothing. */
-export const awake = signal(true);
+export const awake = signal(!document.hidden);
 
 const drowsy = 10_000; // ms from when the page is hidden
 
@@ -150,6 +150,13 @@ export function watchSight(): void {
 		else awake.value = true;
 	};
 	document.addEventListener("visibilitychange", look);
+	// A browser keeps the page that it leaves for a while, with the connections of its streams,
+	// of which it has only six to each node: after three locks it could not load another page.
+	addEventListener("pagehide", () => {
+		clearTimeout(timer);
+		awake.value = false;
+	});
+	addEventListener("pageshow", look);
 	look();
 }
 
