@@ -34,6 +34,11 @@ func (n *Node) use(in process.Input) {
 // step hands an input to the process. Its effects must be carried out next.
 func (n *Node) step(in process.Input) {
 	n.in = in
+	n.take()
+}
+
+// take hands the input that is in place to the process, like step.
+func (n *Node) take() {
 	n.in.At = n.clock()
 	n.p.Step(&n.in)
 	n.stepped = true

@@ -100,7 +100,9 @@ func (n *Node) ask(ctx context.Context, h *Hold, o lock.Options) (again bool, er
 		return n.absent(h, o)
 	}
 	h.state = asking
-	n.step(process.Input{Kind: process.Lock, Text: h.name, Try: o.Try, Terms: o.Terms})
+	n.in = process.Input{Kind: process.Lock}
+	n.in.Text, n.in.Try, n.in.Terms = h.name, o.Try, o.Terms
+	n.take()
 	if err = n.p.Out.Err; err == nil {
 		n.seat(h, n.p.Out.Ticket)
 	}
@@ -328,7 +330,9 @@ func (h *Hold) giveUp() {
 
 // release hands the release of a lock to the process. The mutex must be held.
 func (n *Node) release(h *Hold) {
-	n.step(process.Input{Kind: process.Unlock, Text: h.name, Number: uint64(h.ticket), Token: h.token})
+	n.in = process.Input{Kind: process.Unlock}
+	n.in.Text, n.in.Number, n.in.Token = h.name, uint64(h.ticket), h.token
+	n.take()
 	if n.p.Out.Err == nil {
 		n.unseat(h, released)
 		h.end.Release()
