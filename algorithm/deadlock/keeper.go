@@ -203,13 +203,21 @@ type KeeperConfig struct {
 	Suspects []uint64 // members that may hold the lock: survivors yet to report, and ghosts
 }
 
+// Fits reports why the method has no keeper for a lock of so many units.
+func (m Method) Fits(units int) error {
+	switch {
+	case m.make == nil:
+		return fmt.Errorf("method %q is not in Methods, so its rules are unknown", m.Name)
+	case m.single && units > 1:
+		return m.refuses()
+	}
+	return nil
+}
+
 // Keeper returns a keeper that applies the method.
 func (m Method) Keeper(c KeeperConfig) (*Keeper, error) {
-	if m.make == nil {
-		return nil, fmt.Errorf("method %q is not in Methods, so its rules are unknown", m.Name)
-	}
-	if m.single && c.Units > 1 {
-		return nil, m.refuses()
+	if err := m.Fits(c.Units); err != nil {
+		return nil, err
 	}
 	p := m.make("")(&Layout{}).policy()
 	return newKeeper(p, c), nil

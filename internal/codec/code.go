@@ -139,5 +139,8 @@ func List[T any](c *Coder, p *[]T, most int, one func(*T)) {
 	}
 }
 
-// Numbers codes a list of numbers.
+// Numbers codes a list of numbers. Where it is inlined, the compiler knows nothing about the
+// instance of List that it calls, and moves what is coded to the heap.
+//
+//go:noinline
 func (c *Coder) Numbers(p *[]uint64, most int) { List(c, p, most, c.Number) }

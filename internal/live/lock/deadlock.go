@@ -34,6 +34,9 @@ func (d *Deadlock) Is(err error) bool { return err == ErrDeadlock }
 // abort: outside of transactions it holds nothing, so there is nothing to abort. Again waits
 // before, longer after more tries, and sees to it that the request keeps its age.
 func (o *Options) Again(ctx context.Context, err error, tries int) bool {
+	if err == nil {
+		return false
+	}
 	var d *Deadlock
 	if o.Tx != 0 || !errors.As(err, &d) || errors.Is(context.Cause(ctx), ErrDeadlock) {
 		return false // in the last case err may be that of the context, whose transaction must abort

@@ -173,10 +173,7 @@ func (e *epoch) isKept(n int32) bool { return e.schools[e.table.lock(n).alg].met
 func (e *epoch) schoolOf(name string) *school { return &e.schools[e.view.Choose(name)] }
 
 // fits reports why a kept lock cannot be a semaphore with so many units.
-func (s *school) fits(units int) error {
-	_, err := s.method.Keeper(deadlock.KeeperConfig{Units: units})
-	return err
-}
+func (s *school) fits(units int) error { return s.method.Fits(units) }
 
 // seat returns the member's own seat in a lock.
 func (e *epoch) seat(l *lock) algorithm.ID { return e.view.seat(e.me, int(l.home)) }

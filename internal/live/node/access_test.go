@@ -140,10 +140,10 @@ var errOut = errors.New("no connection")
 // meeting is what a pool of an impostor is told.
 type meeting chan error
 
-func (meeting) Check(*transport.Peer) error           { return nil }
-func (m meeting) Up(string, *transport.Peer)          { m <- nil }
-func (m meeting) Down(_ string, err error)            { m <- err }
-func (meeting) Message(*transport.Peer, []byte) error { return nil }
+func (meeting) Check(*transport.Peer) error                 { return nil }
+func (m meeting) Up(string, *transport.Peer)                { m <- nil }
+func (m meeting) Down(_ string, err error)                  { m <- err }
+func (meeting) Message(*transport.Peer, []byte, bool) error { return nil }
 
 // join tries to link to a node as another one.
 func (c *caller) join(t *testing.T, n *Node) error {

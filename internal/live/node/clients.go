@@ -210,17 +210,20 @@ func (n *Node) post(conn uint64, b []byte, last bool) {
 	}
 }
 
-// dirtied returns the connections with something to send. The mutex must be held.
-func (n *Node) dirtied() []*clientConn {
-	if len(n.dirty) == 0 {
-		return nil
-	}
-	all := n.dirty
-	n.dirty = nil
-	for _, v := range all {
+// dirtied returns the first connection with something to send, and the others. There must be
+// one, and the mutex must be held.
+func (n *Node) dirtied() (first *clientConn, others []*clientConn) {
+	for _, v := range n.dirty {
 		v.dirty = false
 	}
-	return all
+	first, others = n.dirty[0], n.dirty[1:]
+	if len(others) > 0 {
+		n.dirty = nil
+		return first, others
+	}
+	n.dirty[0] = nil
+	n.dirty = n.dirty[:0]
+	return first, nil
 }
 
 func (v *clientConn) flush() {

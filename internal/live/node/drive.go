@@ -15,7 +15,8 @@ import (
 
 // A tail is what remains to be done after the mutex is released.
 type tail struct {
-	clients []*clientConn // with something to send
+	client  *clientConn   // with something to send
+	clients []*clientConn // others with something to send
 	nodes   bool          // something is queued in the pool
 	woken   *Hold         // holds whose callers must be woken
 }
@@ -34,6 +35,11 @@ func (n *Node) use(in process.Input) {
 // step hands an input to the process. Its effects must be carried out next.
 func (n *Node) step(in process.Input) {
 	n.in = in
+	n.take()
+}
+
+// take hands the input that is in place to the process, like step.
+func (n *Node) take() {
 	n.in.At = n.clock()
 	n.p.Step(&n.in)
 	n.stepped = true
@@ -96,13 +102,16 @@ func (n *Node) leave() {
 }
 
 // end carries out the effects of the process, sets the timer, and releases the mutex.
-func (n *Node) end() tail {
+func (n *Node) end() (t tail) {
 	n.carryOut()
 	if !n.over {
 		n.settle()
 	}
-	t := tail{clients: n.dirtied(), nodes: n.sent, woken: n.woken}
-	n.sent, n.woken = false, nil
+	if len(n.dirty) > 0 {
+		t.client, t.clients = n.dirtied()
+	}
+	t.nodes, t.woken = n.sent && !n.follows, n.woken
+	n.sent, n.follows, n.woken = n.sent && n.follows, false, nil
 	n.mu.Unlock()
 	return t
 }
@@ -120,6 +129,9 @@ func (n *Node) finish(t *tail) {
 	}
 	for _, v := range t.clients {
 		v.flush()
+	}
+	if t.client != nil {
+		t.client.flush() // last: it may have released what the others wait for
 	}
 }
 
@@ -234,7 +246,20 @@ func (n *Node) settle() {
 // a node that is stuck never returns. A node that has ended does nothing.
 func (n *Node) Turn() { n.wake() }
 
-// wake is called by the timer.
+// ticks wakes the node whenever its timer fires. A goroutine for each time would have to
+// grow its stack each time.
+func (n *Node) ticks() {
+	for {
+		select {
+		case <-n.timer.C:
+			n.wake()
+		case <-n.ended:
+			return
+		}
+	}
+}
+
+// wake is called when the timer has fired.
 func (n *Node) wake() {
 	n.enter()
 	if n.over {

@@ -55,9 +55,6 @@ func (n *Node) Lock(ctx context.Context, name string, o lock.Options) (lock.Hand
 
 // LockIn is Lock with memory for the hold, which must be unused.
 func (n *Node) LockIn(ctx context.Context, h *Hold, name string, o lock.Options) (lock.Handle, error) {
-	if err := member.CheckName(name); err != nil {
-		return nil, fmt.Errorf("lock %q: %w", name, err)
-	}
 	if o.Wait > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, o.Wait, fmt.Errorf("not acquired within %v: %w", o.Wait, context.DeadlineExceeded))
@@ -100,7 +97,9 @@ func (n *Node) ask(ctx context.Context, h *Hold, o lock.Options) (again bool, er
 		return n.absent(h, o)
 	}
 	h.state = asking
-	n.step(process.Input{Kind: process.Lock, Text: h.name, Try: o.Try, Terms: o.Terms})
+	n.in = process.Input{Kind: process.Lock}
+	n.in.Text, n.in.Try, n.in.Terms = h.name, o.Try, o.Terms
+	n.take()
 	if err = n.p.Out.Err; err == nil {
 		n.seat(h, n.p.Out.Ticket)
 	}
@@ -111,22 +110,31 @@ func (n *Node) ask(ctx context.Context, h *Hold, o lock.Options) (again bool, er
 		h.done, h.woken = done, false
 	}
 	n.leaveHere()
-	switch {
-	case errors.Is(err, member.ErrGone):
-		return true, nil
-	case errors.Is(err, member.ErrDoomed):
-		return false, fmt.Errorf("lock %q: %w", h.name, &lock.Deadlock{Why: err.Error()})
-	case err != nil:
-		return false, fmt.Errorf("lock %q: %w", h.name, err)
-	case done != nil:
+	if err != nil {
+		return h.refusal(err)
+	}
+	if done != nil {
 		n.await(ctx, h, done)
 	}
 	return h.outcome(ctx)
 }
 
+// refusal decides about a request that the process has not accepted.
+func (h *Hold) refusal(err error) (again bool, _ error) {
+	switch {
+	case errors.Is(err, member.ErrGone):
+		return true, nil
+	case errors.Is(err, member.ErrDoomed):
+		err = &lock.Deadlock{Why: err.Error()}
+	}
+	return false, fmt.Errorf("lock %q: %w", h.name, err)
+}
+
 // absent decides about a request at a node that is not a member.
 func (n *Node) absent(h *Hold, o lock.Options) (again bool, err error) {
-	switch {
+	switch err := member.CheckName(h.name); {
+	case err != nil:
+		return h.refusal(err)
 	case n.stopping:
 		return false, fmt.Errorf("lock %q: %w", h.name, ErrEnded)
 	case o.Try && n.fallback.client == nil:
@@ -328,7 +336,9 @@ func (h *Hold) giveUp() {
 
 // release hands the release of a lock to the process. The mutex must be held.
 func (n *Node) release(h *Hold) {
-	n.step(process.Input{Kind: process.Unlock, Text: h.name, Number: uint64(h.ticket), Token: h.token})
+	n.in = process.Input{Kind: process.Unlock}
+	n.in.Text, n.in.Number, n.in.Token = h.name, uint64(h.ticket), h.token
+	n.take()
 	if n.p.Out.Err == nil {
 		n.unseat(h, released)
 		h.end.Release()
@@ -380,7 +390,7 @@ func (h *Hold) Unlock() error {
 	}
 	n.release(h)
 	n.leaveHere()
-	if err := h.end.Err(); !errors.Is(err, lock.ErrReleased) {
+	if err := h.end.Err(); err != lock.ErrReleased {
 		return err
 	}
 	return nil

@@ -159,8 +159,9 @@ func (o owner) Down(address string, err error) {
 	o.leave()
 }
 
-// Message handles a message from another node. An error closes the connection.
-func (o owner) Message(p *transport.Peer, b []byte) error {
+// Message handles a message from another node. An error closes the connection. If another
+// message follows at once, what both want sent is sent after that one.
+func (o owner) Message(p *transport.Peer, b []byte, follows bool) error {
 	o.enter()
 	if o.over {
 		o.mu.Unlock()
@@ -170,6 +171,7 @@ func (o owner) Message(p *transport.Peer, b []byte) error {
 	o.step(process.Input{Kind: process.Message, Text: p.Addr, Bytes: b})
 	o.carryOut()
 	err := o.hung
+	o.follows = follows
 	o.leave()
 	return err
 }

@@ -74,6 +74,7 @@ type Node struct {
 	conns    map[uint64]*clientConn
 	dirty    []*clientConn            // with something to send
 	sent     bool                     // something is queued in the pool
+	follows  bool                     // the next message of a node follows at once, and sends it
 	conn     uint64                   // number of the last connection
 	fallback fallback                 // holds locks while the node is not a member
 	slots    []*Hold                  // by the lower half of their tickets
@@ -191,7 +192,8 @@ func (n *Node) start() error {
 		return err
 	}
 	n.disk.run()
-	n.timer = time.AfterFunc(time.Hour, n.wake)
+	n.timer = time.NewTimer(time.Hour)
+	n.visits.Go(n.ticks)
 	n.mux.Start()
 	n.visits.Go(n.checkAccess)
 	n.seek()

@@ -87,6 +87,13 @@ func (o *Output) reset() {
 // now adds an effect that comes before those of do.
 func (p *Process) now(e Effect) { p.Out.Effects = append(p.Out.Effects, e) }
 
+// notify is now for an effect that only has an event, which is copied once.
+func (p *Process) notify(k EffectKind, e *member.Event) {
+	p.Out.Effects = append(p.Out.Effects, Effect{})
+	last := &p.Out.Effects[len(p.Out.Effects)-1]
+	last.Kind, last.Event = k, *e
+}
+
 // do adds an effect.
 func (p *Process) do(e Effect) { p.Out.acts = append(p.Out.acts, e) }
 

@@ -330,9 +330,9 @@ func (p *Process) take() bool {
 	out := &p.m.Out
 	for i := range out.Events {
 		if e := &out.Events[i]; !p.clients.Told(e) {
-			p.now(Effect{Kind: Notify, Event: *e})
+			p.notify(Notify, e)
 		} else if p.config.Follow || p.config.Observe {
-			p.now(Effect{Kind: ClientEvent, Event: *e})
+			p.notify(ClientEvent, e)
 		}
 	}
 	for _, k := range out.Marks {

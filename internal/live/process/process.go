@@ -303,9 +303,11 @@ func (p *Process) finish(busy bool) {
 		p.flush()
 	}
 	p.Out.Wake = p.due()
-	p.Out.Effects = append(p.Out.Effects, p.Out.acts...)
-	clear(p.Out.acts)
-	p.Out.acts = p.Out.acts[:0]
+	if len(p.Out.acts) > 0 {
+		p.Out.Effects = append(p.Out.Effects, p.Out.acts...)
+		clear(p.Out.acts)
+		p.Out.acts = p.Out.acts[:0]
+	}
 }
 
 // fail ends the process: nothing is sent any more. The host notifies applications that

@@ -233,3 +233,26 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// Requests are read without memory of their own, except for their names.
+func TestParseDoesNotAllocate(t *testing.T) {
+	for _, x := range []struct {
+		frame Frame
+		want  float64
+	}{
+		{Frame{Kind: Lock, Number: 300, Name: "kept/orders"}, 1},
+		{Frame{Kind: Unlock, Number: 300}, 0},
+		{Frame{Kind: Held, Number: 300, Token: member.Token{Epoch: 7, Count: 1000}}, 0},
+		{Frame{Kind: Done, Number: 300, OK: true}, 0},
+	} {
+		b := x.frame.AppendTo(nil)
+		got := testing.AllocsPerRun(1000, func() {
+			if _, err := Parse(b); err != nil {
+				t.Fatal(err)
+			}
+		})
+		if got > x.want {
+			t.Errorf("%v: %v allocations, want %v", x.frame.Kind, got, x.want)
+		}
+	}
+}

@@ -87,6 +87,12 @@ func (r *reader) next() (kind, []byte, error) {
 	return kind(b[8]), b[headerSize:], nil
 }
 
+// ready reports whether the next frame is there, and is a message.
+func (r *reader) ready() bool {
+	b := r.buf[r.at:r.end]
+	return len(b) >= headerSize && kind(b[8]) == kindData && int64(len(b)) >= headerSize-1+int64(binary.BigEndian.Uint32(b[4:]))
+}
+
 // shrink counts frames that would fit into a smaller buffer.
 func (r *reader) shrink(size int) {
 	if len(r.buf) > largeBuf && size <= largeBuf {

@@ -140,6 +140,27 @@ func TestFramesDoNotAllocate(t *testing.T) {
 	}
 }
 
+// A message follows if all of it was read with the frame before it, and another frame does not.
+func TestReady(t *testing.T) {
+	for _, x := range []struct {
+		kind kind
+		cut  int // bytes of the second frame that have not arrived
+		want bool
+	}{{kindData, 0, true}, {kindData, 1, false}, {kindData, 10, false}, {kindBeat, 0, false}} {
+		stream := appendFrame(appendFrame(nil, kindData, []byte("first")), x.kind, []byte("second"))
+		r := newReader(bytes.NewReader(stream[:len(stream)-x.cut]), 10)
+		if r.ready() {
+			t.Error("ready before anything was read")
+		}
+		if _, _, err := r.next(); err != nil {
+			t.Fatal(err)
+		}
+		if got := r.ready(); got != x.want {
+			t.Errorf("%d bytes short of a frame of kind %d: got %v, want %v", x.cut, x.kind, got, x.want)
+		}
+	}
+}
+
 // A source that never sends anything is not read forever.
 func TestNoProgress(t *testing.T) {
 	if _, _, err := newReader(silence{}, 10).next(); err != io.ErrNoProgress {

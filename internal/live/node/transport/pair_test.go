@@ -46,7 +46,7 @@ func (n *node) say(addr, text string) error {
 	return n.pool.Send(addr, []byte(text), false)
 }
 
-func (n *node) Message(p *Peer, b []byte) error {
+func (n *node) Message(p *Peer, b []byte, follows bool) error {
 	if n.on != nil {
 		return n.on(p, b)
 	}

@@ -87,7 +87,8 @@ func (p *Pool) run(pr *peer, t *tie) error {
 		return t.Fail(err)
 	}
 	t.Flush()
-	err := t.Run(func(b []byte) error { return p.owner.Message(t.peer, b) })
+	err := t.Run(func(b []byte) error { return p.owner.Message(t.peer, b, t.in.ready()) })
+	p.Flush() // the message that should have followed may have been malformed
 	p.part(pr, t, err)
 	return err
 }

@@ -27,8 +27,9 @@ type Owner interface {
 	// messages of the process that was there have been delivered before.
 	Down(addr string, err error)
 	// Message delivers a message, which is valid until it returns. An error means that the
-	// message is malformed, and ends the link.
-	Message(p *Peer, b []byte) error
+	// message is malformed, and ends the link. If another message follows at once, the Owner
+	// may leave the Flush after this one to that one.
+	Message(p *Peer, b []byte, follows bool) error
 }
 
 // Config configures a Pool. Zero values select the defaults.
