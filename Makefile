@@ -51,7 +51,7 @@ systems    = ./internal/live/child ./internal/live/node/clock ./internal/live/no
 fuzzed     = $(shell grep -rl --include='*_test.go' --exclude-dir=test '^func Fuzz' . | xargs -r dirname | sort -u)
 golden     = $(shell grep -rl --include='*_test.go' 'flag.Bool.*"update"' . | xargs -r dirname | sort -u)
 
-.PHONY: help check inspected computed nightly tools fmt vet lint test tests race fuzz storm cluster check-cluster restarts bank ledger bench numbers compare-instructions numbers-live numbers-node numbers-http numbers-readers numbers-lab golden museum faults controls live mutants proofs proofs-long proofs-view tla web web-check skeleton site screenshots release release-check proto proto-check
+.PHONY: help check inspected computed nightly tools fmt vet lint test tests race fuzz storm cluster check-cluster restarts bank ledger bench numbers compare-instructions numbers-live numbers-node numbers-http numbers-readers numbers-lab golden pages museum faults controls live mutants proofs proofs-long proofs-view tla web web-check skeleton site screenshots release release-check proto proto-check
 
 help: ## list all targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -71,7 +71,7 @@ nightly: check fuzz ## the long settings, and every page of docs/results; hours
 	STILE_NIGHTLY=1 go test ./cmd/stile -count 1 -walk 200 -seeds 3 -timeout 2h
 	go test ./internal/world/document -run TestTruth -count 1 -truths 10 -timeout 1h
 	$(MAKE) ledger FROM=$$(tools/ledger.sh next) SEEDS=100000
-	$(MAKE) bank mutants proofs museum faults controls live check-cluster restarts site
+	$(MAKE) bank mutants proofs museum faults controls live pages check-cluster restarts site
 
 inspected:
 	@$(MAKE) --no-print-directory -j 1 lint web-check proto-check
@@ -224,6 +224,10 @@ numbers-lab: ## make docs/results/bench-lab.txt: the speed of the lab's page; ab
 golden: ## rewrite the golden files; read the difference before committing
 	go test $(golden) -update
 	git status --short -- '*testdata*' docs
+
+pages: ## make docs/algorithms: a page for every algorithm, from the algorithms, the simulator and docs/results
+	go test ./internal/world/pages -run TestCommitted -count 1 -update
+	git status --short -- docs/algorithms
 
 museum: ## make docs/results/museum.md: famous algorithms that fail
 	go run ./cmd/stile check --museum > docs/results/museum.md.new
