@@ -96,19 +96,22 @@ vet: ## go vet, for Linux and macOS
 	GOOS=linux go vet ./...
 	GOOS=darwin go vet -gcflags='all=-N -l' $(systems)
 	cd test && GOOS=linux go vet ./...
+	cd tools && go vet ./book
 
 # It looks at dependencies too, and SQLite, which is C translated to Go, would take it a minute.
 lint: ## staticcheck
 	$(staticcheck) -tags nosqlite ./...
 	cd test && go tool -modfile=../tools/go.mod staticcheck -tags nosqlite ./...
+	cd tools && go tool staticcheck ./book
 
 test: ## the everyday loop: short tests, within three minutes
 	go test -vet off -short -timeout 30m ./...
+	cd tools && go test -vet off ./book
 
 # Tests that wait for a browser or for processes run in parallel with those that compute, and
 # so many packages wait for something else that three at a time keep two cores busy.
 tests: ## all tests, including the module test
-	@(cd test && go test -vet off -timeout 30m ./...) & beside=$$!; bad=0; \
+	@(cd tools && go test -vet off ./book && cd ../test && go test -vet off -timeout 30m ./...) & beside=$$!; bad=0; \
 	go test -vet off -p 3 -timeout 30m ./... || bad=1; wait $$beside || bad=1; exit $$bad
 
 # In the laboratory only the workers of the explorer and of comparisons share memory: their tests run nightly.
@@ -150,10 +153,11 @@ screenshots: ## make docs/lab-*.png and docs/console-*.png; needs Chromium
 	(cd test && go test ./page -run 'TestConsoleShots/^(overview|lock|graph)$$' -count 1 -console-shots "$$all"); \
 	for name in overview lock graph; do cp "$$all/$$name-1280-light.png" "docs/console-$$name.png"; done
 
-site: ## build the lab as a static site in site/, for any web server
+site: ## build the lab as a static site in site/, for any web server, and the documentation as a book in site/book
 	rm -rf site
 	web/build.sh site --site
-	@cd site && wc -c *
+	cd tools && go run ./book .. ../site/book
+	@cd site && wc -c $$(find . -maxdepth 1 -type f) && du -sh book
 
 release: ## build the files of a release in dist/: archives for Linux and macOS, checksums, bills of materials
 	go run ./internal/release

@@ -173,7 +173,7 @@ func (g group) list(b *strings.Builder) {
 		}
 	default:
 		if g.subjects[0].name == recoveryName {
-			fmt.Fprintf(b, "[Recovery by election](%s.md): any of the locks combined with any of the elections.\n", recoveryName)
+			fmt.Fprintf(b, "| page | content |\n|---|---|\n| [%s](%s.md) | any of the locks combined with any of the elections |\n", recoveryName, recoveryName)
 			return
 		}
 		b.WriteString("| algorithm | year | to enter, a process needs | messages per entry | synchronisation delay | live |\n|---|--:|---|---|---|---|\n")
