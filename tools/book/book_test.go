@@ -23,11 +23,11 @@ func TestBook(t *testing.T) {
 		t.Errorf("broken links: %q", found)
 	}
 	for name, want := range map[string][]string{
-		"index.html":              {`<a href="operating.html"`, `<h1 id="documentation">`},
+		"index.html":              {`<a href="operating.html"`, `<h1 id="documentation">`, `<a href="results/proofs.html">What was proved</a>`},
 		"readme.html":             {`href="../index.html">Lab</a>`},
-		"algorithms/maekawa.html": {`<img src="maekawa.svg"`, `href="../results/museum.html#4-maekawa-as-published"`, `<link rel="stylesheet" href="../book.css">`, `aria-current="page">maekawa</a>`, `rel="prev"`, `rel="next"`},
+		"algorithms/maekawa.html": {`<div class="scroll diagram" tabindex="0"><img src="maekawa.svg"`, `href="../results/museum.html#4-maekawa-as-published"`, `<link rel="stylesheet" href="../book.css">`, `aria-current="page">maekawa</a>`, `rel="prev"`, `rel="next"`},
 		"source/scenarios/maekawa-three.stile.html": {`href="../../../index.html#s=`, `<span id="L1">`},
-		"source/doc.go.html":                        {"<h1>Package stile</h1>", `id="type-Node"`},
+		"source/doc.go.html":                        {"<h1>Package stile</h1>", `id="type-Node"`, `id="hdr-A_complete_example">A complete example<a class="anchor"`},
 		"results/bench.txt.html":                    {"made by &#39;make numbers&#39;"},
 		"lectures.html":                             {`<a href="../index.html#s=`},
 	} {

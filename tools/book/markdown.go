@@ -6,6 +6,7 @@ import (
 	"html/template"
 	"io/fs"
 	"path"
+	"regexp"
 	"strings"
 	"unicode"
 
@@ -18,6 +19,9 @@ import (
 
 // lab is where pages expect the lab that 'stile lab' serves. In the book it is beside it.
 const lab = "http://127.0.0.1:7422/"
+
+// diagram is a paragraph with a drawing, whose words would be too small to read if it were made to fit.
+var diagram = regexp.MustCompile(`<p>(<img src="[^"]*\.svg"[^>]*>)</p>`)
 
 func markup() goldmark.Markdown {
 	return goldmark.New(goldmark.WithExtensions(extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute)), extension.Strikethrough, extension.Linkify))
@@ -44,6 +48,17 @@ func listed(src []byte, from string) []chapter {
 		}
 	}
 	return all
+}
+
+// headline returns the title of a page.
+func headline(src []byte) string {
+	doc := markup().Parser().Parse(text.NewReader(src))
+	for n := doc.FirstChild(); n != nil; n = n.NextSibling() {
+		if h, ok := n.(*ast.Heading); ok && h.Level == 1 {
+			return plain(h, src)
+		}
+	}
+	return ""
 }
 
 // firstLink returns the page that the first link of a cell leads to, or nil.
@@ -150,7 +165,7 @@ func (s *site) markdown(name string, src []byte) error {
 	}
 	body := strings.NewReplacer("<table>", `<div class="scroll" tabindex="0"><table>`, "</table>", "</table></div>",
 		"<!-- raw HTML omitted -->\n", "", "<!-- raw HTML omitted -->", "").Replace(b.String())
-	v.Body = template.HTML(body)
+	v.Body = template.HTML(diagram.ReplaceAllString(body, `<div class="scroll diagram" tabindex="0">$1</div>`))
 	return s.show(name, false, v)
 }
 

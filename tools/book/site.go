@@ -96,6 +96,11 @@ func (s *site) readContents() error {
 	for _, c := range s.chapters {
 		for _, e := range c.Entries {
 			s.order = append(s.order, e)
+			if strings.HasSuffix(e.Title, ".md") { // its title says more than its name
+				if src, err := fs.ReadFile(s.fsys, e.Path); err == nil {
+					e.Title = headline(src)
+				}
+			}
 			if path.Base(e.Path) != "README.md" || path.Dir(e.Path) == "." {
 				continue
 			}
@@ -189,10 +194,9 @@ func (s *site) make(name string) error {
 type view struct {
 	Title, Path string
 	Chapters    []chapter
-	Sections    []section // headings of the page
-	Body        template.HTML
+	Sections    []section     // headings of the page
+	Head, Body  template.HTML // the heading of the page, and what follows it
 	Prev, Next  *entry
-	Wide        bool // whether the body is code
 	site        *site
 	at          string // where the page is in the book
 }
@@ -210,6 +214,9 @@ func (s *site) show(name string, dir bool, v view) error {
 		if i+1 < len(s.order) {
 			v.Next = s.order[i+1]
 		}
+	}
+	if head, rest, ok := strings.Cut(string(v.Body), "</h1>\n"); ok {
+		v.Head, v.Body = template.HTML(head+"</h1>\n"), template.HTML(rest)
 	}
 	var b bytes.Buffer
 	if err := s.layout.Execute(&b, v); err != nil {

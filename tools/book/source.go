@@ -15,6 +15,7 @@ import (
 	"html/template"
 	"io/fs"
 	"path"
+	"regexp"
 	"strings"
 )
 
@@ -37,7 +38,7 @@ func (s *site) code(name string, src []byte) error {
 		fmt.Fprintf(&b, "<span id=\"L%d\">%s</span>\n", i+1, html.EscapeString(line))
 	}
 	b.WriteString("</pre>\n")
-	return s.show(name, false, view{Title: name, Body: template.HTML(b.String()), Wide: true})
+	return s.show(name, false, view{Title: name, Body: template.HTML(b.String())})
 }
 
 // packed returns a text as it stands in an address of the lab.
@@ -84,16 +85,15 @@ func (s *site) folder(name string) error {
 type goDoc struct {
 	strings.Builder
 	*site
-	name  string // its doc.go
-	fset  *token.FileSet
-	pkg   *doc.Package
-	shown map[string]bool // anchors of its declarations
-	view  view
+	name string // its doc.go
+	fset *token.FileSet
+	pkg  *doc.Package
+	view view
 }
 
 // goPackage shows the documentation of the package of a doc.go.
 func (s *site) goPackage(name string) error {
-	g := &goDoc{site: s, name: name, fset: token.NewFileSet(), shown: map[string]bool{}, view: view{Title: "package"}}
+	g := &goDoc{site: s, name: name, fset: token.NewFileSet(), view: view{Title: "package"}}
 	dir := path.Dir(name)
 	all, err := fs.ReadDir(s.fsys, dir)
 	if err != nil {
@@ -122,15 +122,6 @@ func (s *site) goPackage(name string) error {
 }
 
 func (g *goDoc) show() error {
-	for _, t := range g.pkg.Types {
-		g.shown[t.Name] = true
-		for _, f := range append(t.Funcs, t.Methods...) {
-			g.shown[f.Name] = true
-		}
-	}
-	for _, f := range g.pkg.Funcs {
-		g.shown[f.Name] = true
-	}
 	g.view.Title = "Package " + g.pkg.Name
 	fmt.Fprintf(g, "<h1>Package %s</h1>\n<p><code>import \"%s\"</code></p>\n", g.pkg.Name, g.pkg.ImportPath)
 	g.comment(g.pkg.Doc)
@@ -155,7 +146,15 @@ func (g *goDoc) show() error {
 
 func (g *goDoc) heading(id, title string) {
 	g.view.Sections = append(g.view.Sections, section{id, title})
-	fmt.Fprintf(g, "<h2 id=\"%s\">%s<a class=\"anchor\" href=\"#%s\" title=\"link to this section\">#</a></h2>\n", id, html.EscapeString(title), id)
+	fmt.Fprintf(g, "<h2 id=\"%s\">%s%s</h2>\n", id, html.EscapeString(title), anchor(id))
+}
+
+// titled is a heading of a comment.
+var titled = regexp.MustCompile(`<h([23]) id="([^"]*)">(.*?)</h[23]>`)
+
+// anchor returns the link to a section that stands beside its heading.
+func anchor(id string) string {
+	return `<a class="anchor" href="#` + id + `" title="link to this section">#</a>`
 }
 
 // comment writes a comment. A link to a package of the module leads to its page, if it has
@@ -187,7 +186,7 @@ func (g *goDoc) comment(text string) {
 			g.view.Sections = append(g.view.Sections, section{h.DefaultID(), string(p.Text(&comment.Doc{Content: []comment.Block{&comment.Paragraph{Text: h.Text}}}))})
 		}
 	}
-	g.Write(p.HTML(d))
+	g.WriteString(titled.ReplaceAllString(string(p.HTML(d)), `<h$1 id="$2">$3`+anchor("$2")+`</h$1>`))
 }
 
 // decl writes a declaration.
@@ -215,7 +214,7 @@ func (g *goDoc) funcs(all []*doc.Func, of string) {
 			g.heading("func-"+f.Name, "func "+f.Name)
 		} else {
 			id := of + "." + f.Name
-			fmt.Fprintf(g, "<h3 id=\"%s\">%s<a class=\"anchor\" href=\"#%s\" title=\"link to this section\">#</a></h3>\n", id, "func "+html.EscapeString(f.Name), id)
+			fmt.Fprintf(g, "<h3 id=\"%s\">func %s%s</h3>\n", id, html.EscapeString(f.Name), anchor(id))
 		}
 		d := *f.Decl
 		d.Doc, d.Body = nil, nil
