@@ -63,12 +63,12 @@ func (p *page) cost() {
 	case p.name == recoveryName:
 		p.heading("Cost")
 		p.text("Nothing while no process crashes or joins. What a view costs then, by election and size, is in [Elections](../elections.md#what-a-view-costs-and-why-no-process-takes-over-a-voters-role).")
-	case p.spec.Family == algorithm.Election:
-		p.electionCost()
 	case p.spec.Family == algorithm.Transactions:
 		p.methodCost()
-	default:
+	case p.isLock():
 		p.lockCost()
+	default:
+		p.callCost()
 	}
 }
 
@@ -142,39 +142,52 @@ func ranged(r algorithm.Range) string {
 	return words.Range(r.Lo, r.Hi)
 }
 
-// electionCost measures the elections of a group whose highest process is dead.
-func (p *page) electionCost() {
+// callCost counts the messages of elections in a group whose highest process has crashed.
+func (p *page) callCost() {
 	p.heading("Cost")
-	p.text("Theory: %s messages, with N processes of which A are alive. Measured by the simulator, with the highest process dead and every message taking T:", p.spec.Theory.Messages.Text)
-	p.line("\n| | N=3 | N=5 | N=9 | N=25 |\n|---|--:|--:|--:|--:|")
+	p.text("Messages in theory, with N processes of which A are alive: %s. Measured by the simulator, after the crash of the highest process, with every message taking T:", p.spec.Theory.Messages.Text)
+	p.line("\n| messages | N=3 | N=5 | N=9 | N=25 |\n|---|--:|--:|--:|--:|")
 	for _, c := range []struct {
 		title string
-		from  func(n int) []algorithm.ID
+		first func(n int) int
+		last  func(n int) int
 	}{
-		{"the lowest process starts", func(int) []algorithm.ID { return []algorithm.ID{0} }},
-		{"the next leader starts", func(n int) []algorithm.ID { return []algorithm.ID{algorithm.ID(n - 2)} }},
-		{"all start", func(n int) []algorithm.ID {
-			var all []algorithm.ID
-			for i := range n - 1 {
-				all = append(all, algorithm.ID(i))
-			}
-			return all
-		}},
+		{"the lowest process starts", func(int) int { return 1 }, func(int) int { return 1 }},
+		{"the next leader starts", func(n int) int { return n - 1 }, func(n int) int { return n - 1 }},
+		{"all start", func(int) int { return 1 }, func(n int) int { return n - 1 }},
 	} {
-		messages, times := "| **messages, "+c.title+"** |", "| until all know the leader, in T |"
+		line := "| " + c.title + " |"
 		for _, n := range sizes() {
-			r, err := sim.RunElection(sim.Election{
-				Spec: p.spec, Nodes: n, Dead: []algorithm.ID{algorithm.ID(n - 1)}, Starters: c.from(n), Latency: scenario.Always(scenario.T), Seed: 1,
-			})
-			if err != nil || !r.Agreed {
-				messages, times = messages+" – |", times+" – |"
+			count, err := p.called(n, c.first(n), c.last(n))
+			if err != nil {
+				line += " – |"
 				continue
 			}
-			messages += fmt.Sprintf(" %d |", r.Messages)
-			times += " " + words.Plain(r.Time) + " |"
+			line += " " + words.Grouped(count) + " |"
 		}
-		p.line("%s\n%s", messages, times)
+		p.line("%s", line)
 	}
+}
+
+// called counts the messages after the processes from first to last have called, in a group
+// of n that followed the crashed process n.
+func (p *page) called(n, first, last int) (int, error) {
+	text := fmt.Sprintf("algorithm %s\nprocesses %d\nholder %d busy\nat 1 crash P%d\n", p.name, n, n, n)
+	for i := first; i <= last; i++ {
+		text += fmt.Sprintf("at 3 P%d asks\n", i)
+	}
+	sc, err := scenario.Parse(p.name, text)
+	if err != nil {
+		return 0, err
+	}
+	back, err := sim.Replay(p.spec, sc, sim.ReplayOptions{})
+	if err == nil && len(back.Violations) > 0 {
+		err = fmt.Errorf("%s: %v", p.name, back.Violations[0])
+	}
+	if err != nil {
+		return 0, err
+	}
+	return back.Messages, nil
 }
 
 // methodCost shows the comparison of methods.

@@ -9,6 +9,7 @@ import (
 	"github.com/stile-lock/stile/algorithm/catalog"
 	"github.com/stile-lock/stile/algorithm/deadlock"
 	"github.com/stile-lock/stile/internal/world/document"
+	"github.com/stile-lock/stile/internal/world/family/families"
 	"github.com/stile-lock/stile/scenario"
 	"github.com/stile-lock/stile/scenarios"
 	"github.com/stile-lock/stile/sim"
@@ -82,9 +83,14 @@ func groupsOf(notes []note) ([]group, error) {
 	for _, s := range catalog.Sound() {
 		locks.subjects = append(locks.subjects, subject{note: note{name: s.Name}, spec: s})
 	}
-	elections := group{title: "Elections", text: "All live processes agree on the highest of them."}
-	for _, s := range catalog.Elections() {
-		elections.subjects = append(elections.subjects, subject{note: note{name: s.Name}, spec: s})
+	var others []group // one for each other family of the catalog
+	for _, s := range catalog.Every()[len(catalog.All()):] {
+		f := families.Of(s)
+		if k := len(others); k == 0 || others[k-1].title != f.Name {
+			others = append(others, group{title: f.Name, text: sentence(f.Means)})
+		}
+		last := &others[len(others)-1]
+		last.subjects = append(last.subjects, subject{note: note{name: s.Name}, spec: s})
 	}
 	composed, err := catalog.Make("central+bully", algorithm.Options{Patience: catalog.Patience("central+bully", 3)})
 	if err != nil {
@@ -96,7 +102,7 @@ func groupsOf(notes []note) ([]group, error) {
 	if err != nil {
 		return nil, err
 	}
-	groups := []group{locks, elections, recovery, methods}
+	groups := slices.Concat([]group{locks}, others, []group{recovery, methods})
 	for _, g := range groups {
 		for i := range g.subjects {
 			s := &g.subjects[i]
@@ -161,17 +167,12 @@ of a tree, and T the latency of one message.
 // list writes the table of a group.
 func (g group) list(b *strings.Builder) {
 	switch g.subjects[0].spec.Family {
-	case algorithm.Election:
-		b.WriteString("| algorithm | year | messages |\n|---|--:|---|\n")
-		for _, s := range g.subjects {
-			fmt.Fprintf(b, "| [%s](%s.md) | %d | %s |\n", s.name, s.name, s.spec.Year, s.spec.Theory.Messages.Text)
-		}
 	case algorithm.Transactions:
 		b.WriteString("| method | what it is |\n|---|---|\n")
 		for _, s := range g.subjects {
 			fmt.Fprintf(b, "| [%s](%s.md) | %s |\n", s.name, s.name, s.spec.Title)
 		}
-	default:
+	case algorithm.MutualExclusion:
 		if g.subjects[0].name == recoveryName {
 			fmt.Fprintf(b, "| page | content |\n|---|---|\n| [%s](%s.md) | any of the locks combined with any of the elections |\n", recoveryName, recoveryName)
 			return
@@ -186,8 +187,16 @@ func (g group) list(b *strings.Builder) {
 			}
 			fmt.Fprintf(b, "| [%s](%s.md) | %d | %s | %s | %s | %s |\n", s.name, s.name, s.spec.Year, s.spec.Class, s.spec.Theory.Messages.Text, s.spec.Theory.Sync.Text, live)
 		}
+	default:
+		b.WriteString("| algorithm | year | messages |\n|---|--:|---|\n")
+		for _, s := range g.subjects {
+			fmt.Fprintf(b, "| [%s](%s.md) | %d | %s |\n", s.name, s.name, s.spec.Year, s.spec.Theory.Messages.Text)
+		}
 	}
 }
+
+// sentence makes a sentence of a phrase.
+func sentence(phrase string) string { return strings.ToUpper(phrase[:1]) + phrase[1:] + "." }
 
 // scene reads and runs the worked example of the page.
 func (n note) scene() (*scenario.Scenario, *sim.Playback, error) {

@@ -7,20 +7,21 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/catalog"
 	"github.com/stile-lock/stile/algorithm/deadlock"
+	"github.com/stile-lock/stile/internal/world/family/families"
 )
 
 // letters are the properties of docs/results/proofs.md, in words.
 func letters(f algorithm.Family) map[byte]string {
 	switch f {
-	case algorithm.Election:
-		return map[byte]string{'o': "one leader in each round", 'a': "agreement in the end"}
 	case algorithm.Transactions:
 		return map[byte]string{'m': "mutual exclusion", 'd': "no deadlock", 's': "no starvation", 'f': "no false report", 'v': "the right victim"}
+	case algorithm.MutualExclusion:
+		return map[byte]string{
+			'm': "mutual exclusion", 'd': "no deadlock", 's': "no starvation", 'o': "order", 't': "order when applications talk", 'b': "bypass",
+			'k': "one token", 'f': "fencing counts", 'c': "bounded links", 'a': "every start of a view", 'i': "alibis", 'v': "convergence",
+		}
 	}
-	return map[byte]string{
-		'm': "mutual exclusion", 'd': "no deadlock", 's': "no starvation", 'o': "order", 't': "order when applications talk", 'b': "bypass",
-		'k': "one token", 'f': "fencing counts", 'c': "bounded links", 'a': "every start of a view", 'i': "alibis", 'v': "convergence",
-	}
+	return map[byte]string{'o': "one leader in each round", 'a': "agreement in the end"}
 }
 
 // spelled says which properties a cell of letters means.
@@ -72,14 +73,15 @@ func (p *page) proved() {
 	switch {
 	case p.name == recoveryName:
 		p.recoveryProofs()
-	case p.spec.Family == algorithm.Election:
-		p.proofRows("Elections", "election", "N", "crashes", "comebacks", "messages", "network")
-		p.text("In every order of events with that many crashes and comebacks, among N processes: a bound on crashes, not a proof for any number of them. The columns are explained in [proofs.md](../results/proofs.md#elections).")
 	case p.spec.Family == algorithm.Transactions:
 		p.proofRows("Methods against deadlock", "method", "sites", "processes", "transactions", "site crash")
 		p.text("In every order of events, with any number of restarts. *Any* number of transactions is a proof for these processes and sites. For more, see [what is checked](../deadlocks.md#what-is-checked) and [proofs.md](../results/proofs.md#methods-against-deadlock).")
-	default:
+	case p.isLock():
 		p.lockProofs()
+	default:
+		f := families.Of(p.spec)
+		p.proofRows(f.Name, f.Kind, "N", "crashes", "comebacks", "messages", "network")
+		p.text("In every order of events with that many crashes and comebacks, among N processes: a bound on crashes, not a proof for any number of them. The columns are explained in [proofs.md](../results/proofs.md#%s).", strings.ToLower(f.Name))
 	}
 }
 
@@ -225,7 +227,7 @@ func (p *page) live() {
 	switch {
 	case p.name == recoveryName:
 		p.text("Not live: a view change takes its place. The view service agrees on the members through Raft, and leases make sure that an evicted member no longer holds a lock: see [the protocol](../protocol.md).")
-	case p.spec.Family == algorithm.Election:
+	case !p.isLock() && p.spec.Family != algorithm.Transactions:
 		p.text("Not live: leaders of a live cluster come from [elections with leases](../elections-live.md), which need no perfect failure detector.")
 	case p.spec.Family == algorithm.Transactions:
 		p.liveMethod()
