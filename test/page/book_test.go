@@ -70,11 +70,10 @@ func TestBookFits(t *testing.T) {
 	if pale := eval[[]string](p, legible); len(pale) == 0 {
 		t.Error("pale words are not found")
 	}
-	eval[bool](p, `document.querySelector("main").insertAdjacentHTML("beforeend", "<p style='width: 3000px; max-width: none'>wide</p><img src=none.png>") ?? true`)
-	if got := strings.Join(eval[[]string](p, wider), "\n"); !strings.Contains(got, "P wide") || !strings.Contains(got, "none.png") {
+	eval[bool](p, `document.querySelector("main").insertAdjacentHTML("beforeend", "<p style='width: 3000px; max-width: none'>wide</p><img src='data:image/png,none'>") ?? true`)
+	if got := strings.Join(eval[[]string](p, wider), "\n"); !strings.Contains(got, "P wide") || !strings.Contains(got, "data:image/png,none") {
 		t.Errorf("a planted wide paragraph and a missing picture: found %q", got)
 	}
-	p.complaints() // about the planted picture
 }
 
 // TestBookShots makes pictures of the book, to be looked at.
