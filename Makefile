@@ -51,7 +51,7 @@ systems    = ./internal/live/child ./internal/live/node/clock ./internal/live/no
 fuzzed     = $(shell grep -rl --include='*_test.go' --exclude-dir=test '^func Fuzz' . | xargs -r dirname | sort -u)
 golden     = $(shell grep -rl --include='*_test.go' 'flag.Bool.*"update"' . | xargs -r dirname | sort -u)
 
-.PHONY: help check inspected computed nightly tools fmt vet lint test tests race fuzz storm cluster check-cluster restarts bank ledger bench numbers compare-instructions numbers-live numbers-node numbers-http numbers-readers numbers-lab numbers-console golden museum faults controls live mutants proofs proofs-long proofs-view tla web web-check skeleton site screenshots release release-check proto proto-check
+.PHONY: help check inspected computed nightly tools fmt vet lint test tests race fuzz storm cluster check-cluster restarts bank ledger bench numbers compare-instructions numbers-live numbers-node numbers-http numbers-readers numbers-lab numbers-console golden museum faults controls live mutants proofs proofs-long proofs-view tla web web-check skeleton site screenshots release release-check proto proto-check pages
 
 help: ## list all targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -71,7 +71,7 @@ nightly: check fuzz ## the long settings, and every page of docs/results; hours
 	STILE_NIGHTLY=1 go test ./cmd/stile -count 1 -walk 200 -seeds 3 -timeout 2h
 	go test ./internal/world/document -run TestTruth -count 1 -truths 10 -timeout 1h
 	$(MAKE) ledger FROM=$$(tools/ledger.sh next) SEEDS=100000
-	$(MAKE) bank mutants proofs museum faults controls live check-cluster restarts site
+	$(MAKE) bank mutants proofs museum faults controls live pages check-cluster restarts site
 
 inspected:
 	@$(MAKE) --no-print-directory -j 1 lint web-check proto-check
@@ -96,19 +96,22 @@ vet: ## go vet, for Linux and macOS
 	GOOS=linux go vet ./...
 	GOOS=darwin go vet -gcflags='all=-N -l' $(systems)
 	cd test && GOOS=linux go vet ./...
+	cd tools && go vet ./book
 
 # It looks at dependencies too, and SQLite, which is C translated to Go, would take it a minute.
 lint: ## staticcheck
 	$(staticcheck) -tags nosqlite ./...
 	cd test && go tool -modfile=../tools/go.mod staticcheck -tags nosqlite ./...
+	cd tools && go tool staticcheck ./book
 
 test: ## the everyday loop: short tests, within three minutes
 	go test -vet off -short -timeout 30m ./...
+	cd tools && go test -vet off ./book
 
 # Tests that wait for a browser or for processes run in parallel with those that compute, and
 # so many packages wait for something else that three at a time keep two cores busy.
 tests: ## all tests, including the module test
-	@(cd test && go test -vet off -timeout 30m ./...) & beside=$$!; bad=0; \
+	@(cd tools && go test -vet off ./book && cd ../test && go test -vet off -timeout 30m ./...) & beside=$$!; bad=0; \
 	go test -vet off -p 3 -timeout 30m ./... || bad=1; wait $$beside || bad=1; exit $$bad
 
 # In the laboratory only the workers of the explorer and of comparisons share memory: their tests run nightly.
@@ -150,10 +153,11 @@ screenshots: ## make docs/lab-*.png and docs/console-*.png; needs Chromium
 	(cd test && go test ./page -run 'TestConsoleShots/^(overview|lock|graph)$$' -count 1 -console-shots "$$all"); \
 	for name in overview lock graph; do cp "$$all/$$name-1280-light.png" "docs/console-$$name.png"; done
 
-site: ## build the lab as a static site in site/, for any web server
+site: ## build the lab as a static site in site/, for any web server, and the documentation as a book in site/book
 	rm -rf site
 	web/build.sh site --site
-	@cd site && wc -c *
+	cd tools && go run ./book .. ../site/book
+	@cd site && wc -c $$(find . -maxdepth 1 -type f) && du -sh book
 
 release: ## build the files of a release in dist/: archives for Linux and macOS, checksums, bills of materials
 	go run ./internal/release
@@ -228,6 +232,10 @@ numbers-console: ## make docs/results/bench-console.txt: the console with 10,000
 golden: ## rewrite the golden files; read the difference before committing
 	go test $(golden) -update
 	git status --short -- '*testdata*' docs
+
+pages: ## make docs/algorithms: a page for every algorithm, from the algorithms, the simulator and docs/results
+	go test ./internal/world/pages -run TestCommitted -count 1 -update
+	git status --short -- docs/algorithms
 
 museum: ## make docs/results/museum.md: famous algorithms that fail
 	go run ./cmd/stile check --museum > docs/results/museum.md.new
