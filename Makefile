@@ -182,8 +182,8 @@ restarts: ## make docs/results/restarts.md: stops, crashes and lost disks of rea
 	cd test && go test -vet off ./cluster -run '^TestRestarts$$' -count 1 -v -timeout 2h -args -page ../../docs/results/restarts.md -at $$(git rev-parse --short HEAD) \
 		-rolling 20m -jobs 100 -working 1m -kills 200
 
-bank: ## 100,000 transfers of the live bank on PostgreSQL for each of two locks, under all faults; about 20 minutes, needs PostgreSQL
-	cd test && go test -vet off ./postgres -run '^TestBank$$' -count 1 -v -timeout 1h -args -transfers 100000
+bank: ## 160,000 transfers of the live bank on PostgreSQL for each of two locks, under all faults; about 30 minutes, needs PostgreSQL
+	cd test && go test -vet off ./postgres -run '^TestBank$$' -count 1 -v -timeout 2h -args -transfers 160000
 
 ledger: ## add a row to docs/results/storm-ledger.md: FROM=N SEEDS=N FLAGS="..."
 	tools/ledger.sh $(FROM) $(SEEDS) $(FLAGS)

@@ -514,10 +514,25 @@ func (k *Keeper) preempt(effects []Effect) []Effect {
 // Arcs returns the local wait-for graph. A request waits for every incompatible hold, and
 // for every incompatible request before it. Where it waits for holds, those requests wait
 // for them too, and the arcs to them are left out: a cycle over them has a shorter one.
-func (k *Keeper) Arcs() []Arc {
+func (k *Keeper) Arcs() []Arc { return k.arcs(plainArcs) }
+
+// plainArcs is how many requests in a queue have arcs to all those before them. The others
+// have one, to the last: otherwise a graph would have as many arcs as pairs of requests. As
+// requests are granted in order of arrival, one remains deadlocked if any before it does, and
+// then that holds for the last one too. It waits until that has ended, however many units are
+// free, and the holds tell the rest. So deadlocks are the same. After a victim has gone, others
+// that lie behind it may be found only in the next round.
+const plainArcs = 64
+
+// arcs is Arcs where so many requests have arcs to all before them.
+func (k *Keeper) arcs(plain int) []Arc {
 	var all []Arc
+	exclusive := -1 // the last one before a request
 	for i := range k.queue {
 		r := &k.queue[i]
+		if i > 0 && k.queue[i-1].Mode != Shared {
+			exclusive = i - 1
+		}
 		fits := k.fits(r)
 		add := func(to *Request) {
 			a := Arc{From: r.Attempt, To: to.Attempt, Units: 1}
@@ -532,8 +547,22 @@ func (k *Keeper) Arcs() []Arc {
 				all[len(all)-1].To.Seq = 0
 			}
 		}
+		if k.units == 0 && !fits {
+			continue
+		}
+		if k.first == nil && i >= plain {
+			last := i - 1
+			if k.units == 0 && r.Mode == Shared {
+				last = exclusive
+			}
+			if last >= 0 {
+				add(&k.queue[last])
+				all[len(all)-1].Units = max(1, k.units)
+			}
+			continue
+		}
 		for j := range k.queue {
-			if to := &k.queue[j]; i != j && k.before(j, i) && (k.units > 0 || fits && (r.Mode != Shared || to.Mode != Shared)) {
+			if to := &k.queue[j]; i != j && k.before(j, i) && (k.units > 0 || r.Mode != Shared || to.Mode != Shared) {
 				add(to)
 			}
 		}

@@ -55,16 +55,8 @@ func (f *liveFlags) define(fs *pflag.FlagSet) {
 	fs.Var(countFlag(&f.workers, 1, maxWorkers), "workers", "with --live: number of transfers at a time")
 	fs.Var(countFlag(&f.accounts, 2, teller.MaxAccounts), "accounts", "with --live: number of accounts")
 	fs.Var(choiceFlag(&f.fence, "on", "off"), "fence", "with --live: `STATE` of the fence, on or off: whether the database checks fencing tokens; off without a lock")
-	fs.Var(choicesFlag(&f.chaos, teller.Faults(), whyNotChaos, "none"), "chaos", "with --live: `FAULTS` that strike: "+strings.Join(teller.Faults(), ",")+" or one of them (default none)")
+	fs.Var(choicesFlag(&f.chaos, teller.Faults(), nil, "none"), "chaos", "with --live: `FAULTS` that strike: "+strings.Join(teller.Faults(), ",")+" or one of them (default none)")
 	hideDefaults(fs, "transfers")
-}
-
-// whyNotChaos says why there is no such fault.
-func whyNotChaos(word string) string {
-	if word != "partition" {
-		return ""
-	}
-	return "cannot partition the network of one machine without root: use kill or pause here, or 'stile storm' for partitions"
 }
 
 // keptNames returns the locks with which a transfer is a transaction.
@@ -184,6 +176,9 @@ func faultsText(r *teller.Report) string {
 	}
 	if r.Paused > 0 {
 		all = append(all, words.Plural(r.Paused, "process")+" paused")
+	}
+	if r.Isolated > 0 {
+		all = append(all, words.Plural(r.Isolated, "node")+" isolated")
 	}
 	if len(all) == 0 {
 		return "no faults"

@@ -16,9 +16,9 @@ import (
 const (
 	coordinator = 0 // rank
 
-	detectAfter = 50 * Millisecond // how long a request waits before it demands the first round
+	DetectAfter = 50 * Millisecond // how long a request waits before it demands the first round; the storm judges by it
 	detectMost  = 5 * Second       // and the longest before it demands another one
-	detectPause = 10 * Millisecond // shortest time from the beginning of a round to that of the next
+	DetectPause = 10 * Millisecond // shortest time from the beginning of a round to that of the next
 
 	// giveUp is how long a transaction waits for a lock whose choice is the timeout.
 	giveUp = 2 * Second
@@ -59,7 +59,7 @@ func (m *Member) nudgeLater(p *part) {
 		if !p.tx.holdsOther(p) {
 			return // every deadlock has a transaction that holds something
 		}
-		after := min(detectAfter<<min(p.waits, 20), detectMost)
+		after := min(DetectAfter<<min(p.waits, 20), detectMost)
 		m.schedule.put(&p.nudge, m.now+Instant(after))
 	case s.method.Name == deadlock.Timeout().Name:
 		m.schedule.put(&p.nudge, p.w.since+Instant(giveUp)) // over view changes, too
@@ -114,7 +114,7 @@ func (m *Member) detector() *detector {
 func (m *Member) collect(d *detector) {
 	e := m.epoch
 	d.round++
-	m.schedule.put(&m.rest, m.now+Instant(detectPause))
+	m.schedule.put(&m.rest, m.now+Instant(DetectPause))
 	d.again, d.arcs, d.locks = false, nil, nil
 	d.missing = 1<<len(e.view.Members) - 1
 	for rank := range e.view.Members {

@@ -410,7 +410,7 @@ func TestKeptClaimTransaction(t *testing.T) {
 			}
 			other := k.want(keptOther, k.name, Terms{Tx: 1})
 			k.settle()
-			k.pass(detectAfter)
+			k.pass(DetectAfter)
 			k.settle()
 			k.is(other, Stopped, Deadlock)
 			if k.last[c].Born != terms.Born {

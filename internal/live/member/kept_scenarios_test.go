@@ -66,7 +66,7 @@ func newStage(t *testing.T, sc *scenario.Scenario) *stage {
 	}
 	s.unit = Instant(giveUp) / 17 * script.T / Instant(s.longest) // 15 at a site, and two messages
 	if sc.Algorithm == deadlock.DetectCentral().Name {
-		s.unit = Instant(detectAfter) / 4 * script.T / Instant(s.longest)
+		s.unit = Instant(DetectAfter) / 4 * script.T / Instant(s.longest)
 	}
 	for i, home := range sc.Locks {
 		for k := 0; len(s.names) == i; k++ {

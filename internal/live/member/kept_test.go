@@ -191,7 +191,7 @@ func TestKeptPhantom(t *testing.T) {
 		f.settle()
 		wait := f.want(0, a, older) // for the younger one
 		f.settle()
-		f.members[0].Wake(f.members[0].now + Instant(detectAfter))
+		f.members[0].Wake(f.members[0].now + Instant(DetectAfter))
 		f.take(0) // the round begins
 		var late []posted
 		for len(f.mail) > 0 {

@@ -83,12 +83,13 @@ func (c *client) extend() {
 	w, d := c.w, &c.deal
 	goal, patience := d.plan[d.next], int64(0)
 	o := talk.Opts{Terms: w.terms(w.method(), goal, &d.transaction)}
-	switch d.chance.Below(12) {
-	case 0:
+	switch how := d.chance.Below(12); {
+	case w.phase >= draining: // see txBound
+	case how == 0:
 		o.Try = true
-	case 1:
+	case how == 1:
 		o.Wait = member.Span(1 + d.chance.Below(80*ms))
-	case 2, 3:
+	case how <= 3:
 		patience = w.Now() + 1 + d.chance.Below(80*ms)
 	}
 	h := &c.parts()[goal.lock-w.Locks]
@@ -154,8 +155,8 @@ func (c *client) deals() bool {
 		return false
 	}
 	from, ok := w.endless()
-	if took := w.Now() - max(d.begun, from); ok && took > w.txBound() {
-		w.broken(Waits, "%s: a transaction has not ended after %d ms and %d attempts, above the bound of %d ms", w.Name(c.id), took/ms, d.attempts, w.txBound()/ms)
+	if took := w.Now() - max(d.begun, from); ok && took > w.txBound(w.oracle.ended) {
+		w.broken(Waits, "%s: a transaction has not ended after %d ms and %d attempts, above the bound of %d ms", w.Name(c.id), took/ms, d.attempts, w.txBound(w.oracle.ended)/ms)
 	}
 	return true
 }

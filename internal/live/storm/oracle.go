@@ -24,6 +24,7 @@ type oracle struct {
 	quiet bool   // members must no longer send anything
 	still stillness
 	wrote int // batches while nothing seemed to happen
+	ended int // victims of detection since transactions must end within a bound
 	buf   []byte
 }
 

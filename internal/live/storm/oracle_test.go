@@ -199,6 +199,20 @@ func TestPlanted(t *testing.T) {
 			w.oracle.look()
 		}},
 		{"somebody waits at the end", Waits, func(w *world, home, a, b *proc) { waits(a, 1); w.oracle.final() }},
+		{"a transaction takes too long", Waits, func(w *world, home, a, b *proc) {
+			w.phase = draining
+			a.apps[0].tx = &transaction{plan: []wish{{}}, begun: w.Now()}
+			w.Wait(w.times.demand + w.txBound(0) + 1)
+			w.oracle.tooLong(a)
+		}},
+		{"the victim is not the youngest of its cycle", Victims, func(w *world, home, a, b *proc) {
+			x, y := &ask{born: 1, serial: 1, asked: w.Now()}, &ask{born: 2, serial: 1, asked: w.Now()}
+			for q, z := range map[*proc]*ask{a: x, b: y} {
+				i, _ := w.find(q.inc)
+				w.incarnations[i].asks = []*ask{z}
+			}
+			w.oracle.cycle(a, x, &member.Victim{How: member.InCycle, Cycle: []member.Wait{{Inc: a.inc, Tx: 1, Lock: w.names[0]}, {Inc: b.inc, Tx: 1, Lock: w.names[0]}}})
+		}},
 		{"a client waits at the end", Waits, func(w *world, home, a, b *proc) { w.clients[0].hands[0].request = 1; w.oracle.final() }},
 		{"a member goes on and on", Turns, func(w *world, home, a, b *proc) {
 			w.phase = demanding

@@ -292,6 +292,7 @@ func TestSeeds(t *testing.T) {
 		{"a cluster had gone back without losing a view, and a voter that cannot follow it did not say so", []uint64{36365}, true},
 		{"a graph of waits was longer than its link could keep", []uint64{207856}, true},
 		{"a late answer to a process of one older generation reached one of the next but one", []uint64{36595}, true},
+		{"deadlock after deadlock at two locks, for which the bound had no time", []uint64{300267, 301456}, true},
 		{"a voter whose log was not that of the others was elected, and they could not follow it", []uint64{70422}, true},
 	} {
 		for _, seed := range x.seeds {

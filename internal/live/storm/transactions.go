@@ -204,12 +204,13 @@ func (q *proc) extend(i int) {
 	if q.method() != nil {
 		x.terms = w.terms(q.method(), goal, t)
 	}
-	switch q.chance.Below(12) { // many give up at about the time at which deadlocks are looked for
-	case 0:
+	switch how := q.chance.Below(12); { // many give up at about the time at which deadlocks are looked for
+	case w.phase >= draining: // none does: see txBound
+	case how == 0:
 		x.try = true
-	case 1:
+	case how == 1:
 		x.deadline = q.now() + member.Instant(q.chance.Below(80*ms))
-	case 2, 3:
+	case how <= 3:
 		x.patience = w.Now() + 1 + q.chance.Below(80*ms)
 	}
 	t.waits = x

@@ -135,6 +135,9 @@ func (o *oracle) victim(q *proc, x *ask, v *member.Victim) {
 	case member.InCycle:
 		fits = m.Name == deadlock.DetectCentral().Name || m.Name == deadlock.DetectDistributed().Name
 		o.cycle(q, x, v)
+		if w.phase >= draining {
+			o.ended++
+		}
 	case member.Wounded:
 		fits = m.Name == deadlock.WoundWait().Name
 		o.older(q, x, v)
@@ -150,13 +153,17 @@ func (o *oracle) victim(q *proc, x *ask, v *member.Victim) {
 }
 
 // cycle judges a deadlock: there was a time at which every transaction in it waited for its
-// lock, and the next one had that lock, or waited for it too.
+// lock, and the next one had that lock, or waited for it too. The victim is the youngest.
 func (o *oracle) cycle(q *proc, x *ask, v *member.Victim) {
 	w := o.w
 	all := make([][]*ask, len(v.Cycle))
 	for i, c := range v.Cycle {
 		if all[i] = w.meant(c); len(all[i]) == 0 {
 			w.broken(Victims, "%s: a transaction of m%d must abort, but this one never requested its lock: %v", w.names[x.lock], q.no, c)
+			return
+		}
+		if !slices.ContainsFunc(all[i], func(y *ask) bool { return x.loose || y.loose || y.born <= x.born }) {
+			w.broken(Victims, "%s: a transaction of m%d must abort, but this one in the deadlock is younger: %v", w.names[x.lock], q.no, c)
 			return
 		}
 	}
@@ -202,13 +209,40 @@ func (o *oracle) older(q *proc, x *ask, v *member.Victim) {
 	w.broken(Victims, "%s: a transaction of m%d must abort, but this one is not older, or never requested its lock: %v", w.names[x.lock], q.no, v)
 }
 
-// txBound is how long a transaction may take with all its attempts, once all faults are
-// healed: all others may go first. Each may wait until a deadlock is looked for, which is
-// later the longer it has waited.
-func (w *world) txBound() int64 {
-	each := int64(w.Kept)*(shortHold+8*slowest) + longestHold
-	return 4*int64(member.Second) + int64(len(w.procs)*w.Workers)*each
+// txBound is how long a transaction may take with all its attempts, from when they must end
+// within a bound, if so many deadlocks were broken meanwhile. All other transactions may go
+// first. A deadlock that is older than that may still be there, and is looked for later, the
+// longer its transactions have waited.
+//
+// Detection lets transactions run into deadlocks. So besides the time in which one attempt
+// or another goes on, there is that in which all wait, until a victim has aborted. The
+// number of victims is counted, not bounded: the victim is the youngest of its cycle, which
+// cycle judges, whose end moves an older transaction forward in a queue. So victims come
+// to an end, but in the worst case after more of them than a run could wait for.
+//
+// This holds while no request is given up: that sends its transaction to the end of a queue.
+// So none is once applications begin no new transactions.
+func (w *world) txBound(victims int) int64 {
+	attempt := int64(w.Kept) * (shortHold + 8*slowest)
+	return 4*int64(member.Second) + int64(w.transactions())*(attempt+longestHold) + int64(victims)*(attempt+breaks+retries)
 }
+
+// breaks is how long it takes at most to break a deadlock: it is looked for some time after
+// the last of its requests. That is demanded by one message, and may have to wait for a round
+// that has begun, and for a pause after it. A round takes two messages, and two more ask
+// whether all still wait. Then the victim is notified, releases its locks some time later,
+// and the homes hear of it. Distributed detection needs fewer messages, and no pause.
+const breaks = int64(member.DetectAfter+member.DetectPause) + (1+2+2+2+1+1)*slowest + shortHold
+
+// retries is the maximum pause after an attempt.
+const retries = 20 * ms
+
+// transactions is the maximum number of transactions at a time.
+func (w *world) transactions() int { return len(w.procs)*w.Workers + w.Clients }
+
+// mostVictims is after how many victims a run ends in which transactions must end. Seldom are
+// there as many as transactions.
+func (w *world) mostVictims() int { return w.transactions() * w.transactions() }
 
 // tooLong judges how long transactions have taken. With some methods a stream of younger ones
 // may keep an older one from its turn. There, the time counts from when applications begin no
@@ -224,8 +258,8 @@ func (o *oracle) tooLong(q *proc) {
 		if t == nil || t.plan == nil {
 			continue
 		}
-		if took := w.Now() - max(t.begun, from); took > w.txBound() {
-			w.broken(Waits, "m%d: a transaction has not ended after %d ms and %d attempts, above the bound of %d ms", q.no, took/ms, t.attempts, w.txBound()/ms)
+		if took := w.Now() - max(t.begun, from); took > w.txBound(o.ended) {
+			w.broken(Waits, "m%d: a transaction has not ended after %d ms and %d attempts, above the bound of %d ms", q.no, took/ms, t.attempts, w.txBound(o.ended)/ms)
 		}
 	}
 }
@@ -233,7 +267,8 @@ func (o *oracle) tooLong(q *proc) {
 // endless returns the time from which transactions must end within the bound, and whether it
 // has come.
 func (w *world) endless() (from int64, ok bool) {
-	if m := w.method(); m != nil && (m.Name == deadlock.WaitDie().Name || m.Name == deadlock.Timeout().Name) {
+	m := w.method()
+	if m != nil && (m.Family == deadlock.Detection || m.Name == deadlock.WaitDie().Name) {
 		return w.times.drain, w.phase >= draining
 	}
 	return w.times.demand, w.phase >= demanding

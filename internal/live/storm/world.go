@@ -230,7 +230,7 @@ func (w *world) plan() {
 	w.times.drain = w.times.demand + demandFor
 	w.times.end = w.times.drain + int64(w.rounds())*turn + int64(s.Lease)
 	if w.Workers > 0 {
-		w.times.end += w.txBound()
+		w.times.end += w.txBound(w.mostVictims())
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 const (
 	down   = lease / 2     // time from the kill of a node to its start
 	paused = lease * 5 / 2 // length of a pause
+	apart  = paused        // length of a partition
 )
 
 // chaos returns what brings the faults about, until the run ends.
@@ -50,6 +51,9 @@ func (r *run) strike(s strike) error {
 	switch {
 	case s.kind == killFault:
 		return r.killNode(s.victim)
+	case s.kind == partitionFault:
+		r.isolateNode(s.victim)
+		return nil
 	case s.worker:
 		return r.pauseWorkers(s.victim)
 	}
@@ -68,6 +72,18 @@ func (r *run) killNode(i int) error {
 	}
 	r.event("%s started again, and a member", n.name)
 	return nil
+}
+
+// isolateNode cuts a node off from the others, for longer than the lease, or until the run
+// ends. Workers still reach it.
+func (r *run) isolateNode(i int) {
+	n := r.nodes[i]
+	r.network.isolate(n.name)
+	r.event("%s cut off from the other nodes for %v", n.name, apart)
+	r.report.Isolated++
+	sleep(r.ctx, apart)
+	r.network.heal()
+	r.event("%s connected with them again", n.name)
 }
 
 // pauseNode pauses a node.

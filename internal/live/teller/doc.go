@@ -1,6 +1,6 @@
 // Package teller runs a bank on a real cluster: worker processes transfer money between
-// accounts in a database, under locks of three nodes, while nodes are killed and processes
-// are paused. At the end it counts the money.
+// accounts in a database, under locks of three nodes, while nodes are killed, processes are
+// paused, and nodes are cut off from each other. At the end it counts the money.
 //
 // A transfer locks its two accounts, reads both balances, and writes both back. The read
 // and the write are separate transactions of the database, as between a form and its
@@ -21,4 +21,12 @@
 // the process group of the guard, which reads a pipe from this process. When that ends, for
 // whatever reason, the guard removes the folder of the run and kills the group, including
 // processes that are paused.
+//
+// # Partitions
+//
+// No root is needed to cut a node off. If the run has partitions, each node advertises the
+// address of a proxy in this process, and all connections between nodes pass through one.
+// The proxy reads the name of the node that has dialled from the first frame. During a
+// partition it keeps what the two sides send, new connections too, as a network would that
+// delivers it later.
 package teller

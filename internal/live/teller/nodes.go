@@ -15,15 +15,23 @@ const lease = time.Second
 // A nodeProcess is a node of the cluster, over all its starts.
 type nodeProcess struct {
 	name    string
-	address string // empty before it was started
+	address string // where others reach it; empty before it was started
+	proxy   *proxy // nil if they do so directly
 	*child
 }
 
-// startNodes starts the cluster. It returns the nodes that run, even after an error.
-func (g *group) startNodes(ctx context.Context, algorithm string) ([]*nodeProcess, error) {
+// startNodes starts the cluster on a network, which may be nil. It returns the nodes that
+// run, even after an error.
+func (g *group) startNodes(ctx context.Context, algorithm string, w *network) ([]*nodeProcess, error) {
 	var all []*nodeProcess
 	for i := range nodes {
 		s := &nodeProcess{name: fmt.Sprintf("node%d", i+1)}
+		if w != nil {
+			var err error
+			if s.proxy, err = w.proxy(s.name); err != nil {
+				return all, err
+			}
+		}
 		more := []string{"--lease", lease.String(), "--voters", fmt.Sprint(nodes)}
 		if algorithm != "" {
 			more = append(more, "--algorithm", algorithm)
@@ -50,7 +58,11 @@ func joining(others []*nodeProcess) (flags []string) {
 // serve starts a node as 'stile serve', and waits until it is a member.
 func (g *group) serve(ctx context.Context, s *nodeProcess, more ...string) error {
 	listen := s.address
-	if listen == "" {
+	switch {
+	case s.proxy != nil:
+		listen = s.proxy.target
+		more = append(more, "--advertise", s.proxy.listener.Addr().String())
+	case listen == "":
 		listen = "127.0.0.1:0"
 	}
 	args := append([]string{"stile", "serve", "--name", s.name, "--listen", listen, "--data", filepath.Join(g.dir, s.name), "--http", "off"}, more...)

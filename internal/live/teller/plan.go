@@ -124,12 +124,13 @@ func (c *Config) plan() []Transfer {
 
 // The faults of a run.
 const (
-	killFault  = "kill"  // a node is killed and started again
-	pauseFault = "pause" // a worker process or a node is paused for longer than the lease
+	killFault      = "kill"      // a node is killed and started again
+	pauseFault     = "pause"     // a worker process or a node is paused for longer than the lease
+	partitionFault = "partition" // a node is cut off from the others for longer than the lease
 )
 
 // Faults returns the names of faults.
-func Faults() []string { return []string{killFault, pauseFault} }
+func Faults() []string { return []string{killFault, pauseFault, partitionFault} }
 
 // A strike is one fault of a run.
 type strike struct {
@@ -155,6 +156,9 @@ func (c *Config) strikes() []strike {
 	}
 	if slices.Contains(c.Chaos, killFault) {
 		kinds = append(kinds, strike{kind: killFault})
+	}
+	if slices.Contains(c.Chaos, partitionFault) {
+		kinds = append(kinds, strike{kind: partitionFault})
 	}
 	if slices.Contains(c.Chaos, pauseFault) {
 		kinds = append(kinds, strike{kind: pauseFault})

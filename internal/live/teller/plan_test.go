@@ -76,7 +76,7 @@ func TestPlan(t *testing.T) {
 // Faults strike while there are transfers left, and every kind is among them.
 func TestStrikes(t *testing.T) {
 	for _, n := range []int{1, 2, 7, 100, 5000, 100_000} {
-		for _, chaos := range [][]string{{killFault}, {pauseFault}, {killFault, pauseFault}} {
+		for _, chaos := range [][]string{{killFault}, {pauseFault}, {partitionFault}, {killFault, pauseFault}, {killFault, partitionFault, pauseFault}} {
 			c := usual()
 			c.Transfers, c.Chaos = n, chaos
 			before := 0

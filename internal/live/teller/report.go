@@ -87,6 +87,7 @@ type Report struct {
 	Audit
 	Killed   int           `json:"killed"`             // nodes
 	Paused   int           `json:"paused"`             // nodes and worker processes
+	Isolated int           `json:"isolated"`           // nodes, by partitions
 	Deadlock *survey.Graph `json:"deadlock,omitempty"` // that ended the run
 	Events   []Event       `json:"events"`
 }

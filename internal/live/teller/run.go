@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -27,6 +28,7 @@ type run struct {
 	ctx     context.Context // ends with the run
 	end     context.CancelCauseFunc
 	group   *group
+	network *network // nil if it need not be cut
 	place   Place
 	nodes   []*nodeProcess
 	workers []*workerProcess
@@ -119,7 +121,10 @@ func (r *run) transfers() (err error) {
 			n.kill()
 		}
 	}()
-	if r.nodes, err = r.group.startNodes(r.ctx, r.algorithm()); err != nil {
+	if slices.Contains(r.Chaos, partitionFault) {
+		r.network = &network{ctx: r.ctx}
+	}
+	if r.nodes, err = r.group.startNodes(r.ctx, r.algorithm(), r.network); err != nil {
 		return err
 	}
 	r.event("three nodes form a cluster, with a lease of %v", lease)
