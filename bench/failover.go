@@ -74,7 +74,7 @@ func (r *race) fall(ctx context.Context, w *workload, e *entrant, round int) {
 	c := r.result.cell(w.Name, e.Name)
 	if err != nil {
 		c.fail(err)
-		r.say("%s: %s: %v", w.Name, e.Name, err)
+		r.say("%s: %s: %s", w.Name, e.Name, brief(err))
 		return
 	}
 	c.add(figOutage, float64(o.took)/float64(time.Millisecond))

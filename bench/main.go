@@ -26,20 +26,20 @@ func main() {
 
 // Options are the flags of a run.
 type options struct {
-	entrants, workloads string
-	rounds              int
-	seconds             float64
-	background          float64
-	json, page, result  string
-	dir, note, at       string
+	who, what          string
+	rounds             int
+	seconds            float64
+	background         float64
+	json, page, result string
+	dir, note, at      string
 }
 
 // flags returns the flags, and where their values go.
 func flags() (*flag.FlagSet, *options) {
 	o := &options{}
 	f := flag.NewFlagSet("race", flag.ContinueOnError)
-	f.StringVar(&o.entrants, "entrants", "", "`NAMES` of entrants, with commas; a name that ends in * stands for all that begin so (default all)")
-	f.StringVar(&o.workloads, "workloads", "", "`NAMES` of workloads, the same way (default all)")
+	f.StringVar(&o.who, "entrants", "", "`NAMES` of entrants, with commas; a name that ends in * stands for all that begin so (default all)")
+	f.StringVar(&o.what, "workloads", "", "`NAMES` of workloads, the same way (default all)")
 	f.IntVar(&o.rounds, "rounds", 5, "`N` rounds of each workload")
 	f.Float64Var(&o.seconds, "seconds", 0.5, "`SECONDS` of each measurement")
 	f.Float64Var(&o.background, "background", 10, "repeat a measurement if other processes use more than `PERCENT` of the machine")
@@ -95,10 +95,10 @@ type selection struct {
 func choose(o *options) (*selection, error) {
 	var s selection
 	var err error
-	if s.entrants, err = pick("entrant", o.entrants, entrants, func(e *entrant) string { return e.Name }); err != nil {
+	if s.entrants, err = pick("entrant", o.who, entrants, func(e *entrant) string { return e.Name }); err != nil {
 		return nil, err
 	}
-	if s.workloads, err = pick("workload", o.workloads, workloads, func(w *workload) string { return w.Name }); err != nil {
+	if s.workloads, err = pick("workload", o.what, workloads, func(w *workload) string { return w.Name }); err != nil {
 		return nil, err
 	}
 	return &s, nil

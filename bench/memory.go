@@ -35,7 +35,7 @@ func (r *race) inMemory(ctx context.Context) error {
 				c := r.result.cell(w.Name, e.Name)
 				if err != nil {
 					c.fail(err)
-					r.say("%s: %s: %v", w.Name, e.Name, err)
+					r.say("%s: %s: %s", w.Name, e.Name, brief(err))
 					return
 				}
 				c.add(figLock, lock)
@@ -70,6 +70,9 @@ func (r *race) weigh(ctx context.Context, e *entrant) (lock, waiter float64, err
 		return 0, 0, err
 	}
 	defer t.dismiss()
+	if e.kind == kindRedis {
+		t.lease = time.Minute // 5,000 holds take a while, and nothing renews them
+	}
 	if err := t.open(ctx, clientsOfMemory); err != nil {
 		return 0, 0, err
 	}

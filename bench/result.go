@@ -85,8 +85,13 @@ func (c *Cell) add(figure string, v float64) {
 
 // fail notes why a round is missing.
 func (c *Cell) fail(err error) {
+	c.Error = cmp.Or(c.Error, brief(err))
+}
+
+// brief returns the beginning of an error, on one line.
+func brief(err error) string {
 	text := strings.Join(strings.Fields(err.Error()), " ")
-	c.Error = cmp.Or(c.Error, text[:min(len(text), 300)])
+	return text[:min(len(text), 200)]
 }
 
 // A spread is the median of some rounds, with the lowest and highest.

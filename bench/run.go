@@ -156,7 +156,7 @@ func (r *race) versions(ctx context.Context) {
 		}
 		for _, word := range strings.Fields(string(out)) {
 			word = strings.TrimPrefix(strings.TrimPrefix(word, "v="), "go")
-			if word[0] >= '0' && word[0] <= '9' {
+			if word != "" && word[0] >= '0' && word[0] <= '9' {
 				r.result.Versions[name] = word
 				break
 			}
@@ -214,10 +214,10 @@ func (r *race) open(ctx context.Context, all []*entrant) {
 				r.fleets[set] = f
 				return
 			}
-			r.say("%s: %v", set, err)
+			r.say("%s: %s", set, brief(err))
 			for _, e := range all {
 				if e.servers == set {
-					r.result.Missing[e.Name] = strings.Join(strings.Fields(err.Error()), " ")
+					r.result.Missing[e.Name] = brief(err)
 				}
 			}
 		})

@@ -128,7 +128,8 @@ func (f *fleet) stile(ctx context.Context, dir string) error {
 	return nil
 }
 
-// status asks a node of stile which node leads. A node that is no active member fails.
+// status asks a node of stile which node leads, as far as it knows. It fails if the node is
+// not an active member.
 func (f *fleet) status(ctx context.Context, address string) (leader string, err error) {
 	args := []string{"status", "--json", "--addr", address}
 	if f.name != setPlain {
@@ -143,8 +144,8 @@ func (f *fleet) status(ctx context.Context, address string) (leader string, err 
 	if err := json.Unmarshal(out, &is); err != nil {
 		return "", err
 	}
-	if is.State != "member" || is.Leader == "" {
-		return "", fmt.Errorf("stile status: state %s, leader %q", is.State, is.Leader)
+	if is.State != "member" {
+		return "", fmt.Errorf("stile status: state %s", is.State)
 	}
 	return is.Leader, nil
 }

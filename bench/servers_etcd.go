@@ -8,6 +8,7 @@ import (
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
 )
 
 func (f *fleet) etcd(ctx context.Context, dir string) error {
@@ -45,7 +46,7 @@ func (f *fleet) etcdLeader(ctx context.Context) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
 	defer cancel()
 	for i, a := range f.addrs {
-		c, err := clientv3.New(clientv3.Config{Endpoints: []string{a}, TLS: t, Context: ctx})
+		c, err := clientv3.New(clientv3.Config{Endpoints: []string{a}, TLS: t, Context: ctx, Logger: zap.NewNop()})
 		if err != nil {
 			return 0, err
 		}

@@ -93,7 +93,7 @@ func (r *race) speed(ctx context.Context, w *workload, teams map[string]*team) e
 // lose notes that an entrant has failed.
 func (r *race) lose(t *turn, err error) {
 	t.cell.fail(err)
-	r.say("%s: %s: %v", t.cell.Workload, t.name, err)
+	r.say("%s: %s: %s", t.cell.Workload, t.name, brief(err))
 }
 
 // gather opens the clients of all entrants of a workload.
@@ -106,7 +106,7 @@ func (r *race) gather(ctx context.Context, w *workload, teams map[string]*team) 
 		for _, t := range open {
 			wg.Go(func() {
 				if err := t.close(ctx); err != nil {
-					r.say("%s: %v", w.Name, err)
+					r.say("%s: %s", w.Name, brief(err))
 				}
 			})
 		}
