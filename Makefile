@@ -218,7 +218,7 @@ numbers-lab: ## make docs/results/bench-lab.txt: the speed of the lab's page; ab
 	{ echo "made by 'make numbers-lab' at commit $$(git rev-parse --short HEAD)$(if $(PRIORITY), with $(strip $(PRIORITY)))"; tools/numbers-lab.sh $(PRIORITY); } > docs/results/bench-lab.txt.new
 	mv docs/results/bench-lab.txt.new docs/results/bench-lab.txt
 
-race: ## stile beside other lock services, and docs/results/race.json, or RACE="FLAGS"; about 17 minutes, needs Linux
+race: ## stile beside other lock services, and docs/results/race.json, or RACE="FLAGS"; about 16 minutes, needs Linux
 	@tools/race.sh
 	cd bench && go run . -at "$$(git rev-parse --short HEAD)" $(RACE)
 

@@ -17,6 +17,7 @@ import (
 type executor struct {
 	node    *stile.Node
 	clients []client
+	access  access // of the clients
 	holds   []holder
 	cancel  context.CancelFunc // ends the requests that wait
 	waiting sync.WaitGroup
@@ -47,7 +48,7 @@ func (x *executor) do(o *order) (a answer, err error) {
 		a.Lost = x.clients[0].lost()
 		return a, nil
 	case opHammer:
-		x.hammer = strike(x.clients, o.Count, o.First)
+		x.hammer = strike(x.clients, x.again, o.Count, o.First)
 		return a, nil
 	case opGaps:
 		a.Gap, a.Stuck = x.hammer.gaps()
@@ -76,7 +77,7 @@ func (x *executor) open(o *order) (a answer, err error) {
 
 // dial opens clients, some at a time. Of an embedded node all are the node.
 func (x *executor) dial(o *order) error {
-	x.clients = make([]client, o.Count)
+	x.clients, x.access = make([]client, o.Count), o.Access
 	errs := make([]error, o.Count)
 	turn := make(chan struct{}, 16)
 	var wg sync.WaitGroup
@@ -85,16 +86,24 @@ func (x *executor) dial(o *order) error {
 			x.clients[i] = &stileClient{at: x.node, prefix: o.Access.Prefix, end: func() error { return nil }}
 			continue
 		}
-		a := o.Access
-		a.Addrs = preferring(a, i)
 		turn <- struct{}{}
 		wg.Go(func() {
-			x.clients[i], errs[i] = dial(context.Background(), &a)
+			x.clients[i], errs[i] = x.again(i)
 			<-turn
 		})
 	}
 	wg.Wait()
 	return errors.Join(errs...)
+}
+
+// again opens a client anew.
+func (x *executor) again(i int) (client, error) {
+	if x.access.Kind == kindEmbedded {
+		return x.clients[i], nil
+	}
+	a := x.access
+	a.Addrs = preferring(a, i)
+	return dial(context.Background(), &a)
 }
 
 // preferring returns the addresses with another one first for each client, so that clients

@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	outageLimit  = 12 * time.Second // an outage that lasts longer is not followed to its end
+	outageLimit  = 10 * time.Second // an outage that lasts longer is not followed to its end
 	hammered     = 8                // locks that are used while a server is killed
 	afterRestart = 2 * time.Second  // until the next scenario
 )

@@ -19,31 +19,58 @@ type hammer struct {
 	cancel context.CancelFunc
 }
 
-// strike makes each client use its lock.
-func strike(clients []client, locks, round int) *hammer {
+// strike makes each client use its lock. A client that has lost its session is opened again.
+func strike(clients []client, again func(i int) (client, error), locks, round int) *hammer {
 	ctx, cancel := context.WithCancel(context.Background())
 	h := &hammer{make([]atomic.Int64, locks), make([]atomic.Int64, locks), cancel}
 	start := time.Now().UnixNano()
 	for i, c := range clients {
 		h.last[i%locks].Store(start)
-		go h.use(ctx, c, i%locks, "hammer-"+strconv.Itoa(round)+"-"+strconv.Itoa(i%locks))
+		name := "hammer-" + strconv.Itoa(round) + "-" + strconv.Itoa(i%locks)
+		go h.use(ctx, c, func() (client, error) { return again(i) }, i%locks, name)
 	}
 	return h
 }
 
-// use uses a lock. Errors are expected: servers die.
-func (h *hammer) use(ctx context.Context, c client, i int, name string) {
-	for ctx.Err() == nil {
+// patience is how long a client is tried before it is opened again.
+const patience = time.Second
+
+// use uses a lock. Errors are expected, because servers die: a careful application then
+// tries again, and opens another session if that does not help.
+func (h *hammer) use(ctx context.Context, c client, again func() (client, error), i int, name string) {
+	var since time.Time // the first of the errors that have not ended
+	for ; ctx.Err() == nil; _ = sleep(ctx, pace) {
 		held, err := c.acquire(ctx, name, false)
 		if err == nil {
 			now := time.Now().UnixNano()
 			if gap := now - h.last[i].Swap(now); gap > h.most[i].Load() {
 				h.most[i].Store(gap)
 			}
-			_ = held.Unlock()
+			err = unlock(ctx, c, held)
 		}
-		_ = sleep(ctx, pace)
+		switch {
+		case err == nil:
+			since = time.Time{}
+		case since.IsZero():
+			since = time.Now()
+		case time.Since(since) > patience || c.lost():
+			if other, err := again(); err == nil {
+				go c.close() // it may wait for servers that are gone
+				c, since = other, time.Time{}
+			}
+		}
 	}
+}
+
+// unlock releases a hold. It tries until the hold is lost: what is not released stays held
+// while the session of the client lives, and the client would wait for itself.
+func unlock(ctx context.Context, c client, held holder) (err error) {
+	for ; ctx.Err() == nil; _ = sleep(ctx, pace) {
+		if err = held.Unlock(); err == nil || c.lost() {
+			return err
+		}
+	}
+	return err
 }
 
 // gaps returns the longest time without a hold since the last call, and the longest time

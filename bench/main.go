@@ -41,7 +41,7 @@ func flags() (*flag.FlagSet, *options) {
 	f.StringVar(&o.who, "entrants", "", "`NAMES` of entrants, with commas; a name that ends in * stands for all that begin so (default all)")
 	f.StringVar(&o.what, "workloads", "", "`NAMES` of workloads, the same way (default all)")
 	f.IntVar(&o.rounds, "rounds", 5, "`N` rounds of each workload")
-	f.Float64Var(&o.seconds, "seconds", 0.5, "`SECONDS` of each measurement")
+	f.Float64Var(&o.seconds, "seconds", 0.4, "`SECONDS` of each measurement")
 	f.Float64Var(&o.background, "background", 10, "repeat a measurement if other processes use more than `PERCENT` of the machine")
 	f.StringVar(&o.json, "json", "", "write the result to `FILE`")
 	f.StringVar(&o.page, "page", "", "only write the page `FILE` and its charts from the committed result")

@@ -24,6 +24,8 @@ type race struct {
 	mu     sync.Mutex // guards the result where entrants run at the same time
 	fleets map[string]*fleet
 	since  time.Time
+
+	repeated int // measurements, because of the background load
 }
 
 // failoverLease is how long leases are in the failover workloads.
