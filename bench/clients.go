@@ -231,7 +231,11 @@ func (c *zooClient) acquire(_ context.Context, name string, shared bool) (holder
 		return nil, errNoShared
 	}
 	l := zk.NewLock(c.c, "/"+name, zk.WorldACL(zk.PermAll))
-	return l, l.Lock()
+	err := l.Lock()
+	if err != nil {
+		c.gone.Store(true) // its place in the queue may be left behind, until the session is closed
+	}
+	return l, err
 }
 
 func (c *zooClient) lost() bool   { return c.gone.Load() }

@@ -51,15 +51,23 @@ func (h *hammer) use(ctx context.Context, c client, again func() (client, error)
 		switch {
 		case err == nil:
 			since = time.Time{}
+		case c.lost() || !since.IsZero() && time.Since(since) > patience:
+			go c.close() // it may wait for servers that are gone
+			c, since = reopen(ctx, c, again), time.Time{}
 		case since.IsZero():
 			since = time.Now()
-		case time.Since(since) > patience || c.lost():
-			if other, err := again(); err == nil {
-				go c.close() // it may wait for servers that are gone
-				c, since = other, time.Time{}
-			}
 		}
 	}
+}
+
+// reopen opens a client until it succeeds. When the context ends it returns the old one.
+func reopen(ctx context.Context, old client, again func() (client, error)) client {
+	for ; ctx.Err() == nil; _ = sleep(ctx, pace) {
+		if c, err := again(); err == nil {
+			return c
+		}
+	}
+	return old
 }
 
 // unlock releases a hold. It tries until the hold is lost: what is not released stays held
