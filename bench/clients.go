@@ -54,7 +54,7 @@ var errNoShared = errors.New("this client has no shared locks")
 
 // dial opens a client.
 func dial(ctx context.Context, a *access) (client, error) {
-	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	switch a.Kind {
 	case kindStile:
@@ -216,9 +216,9 @@ func openZoo(a *access) (client, error) {
 	select {
 	case <-ready:
 		return z, nil
-	case <-time.After(20 * time.Second):
+	case <-time.After(time.Minute):
 		c.Close()
-		return nil, errors.New("ZooKeeper opens no session within 20 s")
+		return nil, errors.New("ZooKeeper opens no session within a minute")
 	}
 }
 

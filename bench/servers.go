@@ -238,7 +238,7 @@ func (f *fleet) postgres(ctx context.Context, dir string) error {
 	}
 	<-first.done
 	p := &process{name: "postgres", path: server, dir: dir, env: env, user: true, end: os.Interrupt, args: []string{
-		"-D", data, "-k", dir, "-c", "listen_addresses=127.0.0.1", "-c", "port=" + port(at[0]), "-c", "max_connections=400",
+		"-D", data, "-k", dir, "-c", "listen_addresses=127.0.0.1", "-c", "port=" + port(at[0]), "-c", "max_connections=700",
 		"-c", "ssl=on", "-c", "ssl_cert_file=" + filepath.Join(dir, "cert.pem"), "-c", "ssl_key_file=" + filepath.Join(dir, "key.pem")}}
 	p.up = func(ctx context.Context) error {
 		c, err := openPostgres(ctx, &access{Addrs: at})
