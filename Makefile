@@ -23,6 +23,9 @@ PRIORITY ?=
 # Pattern of the benchmarks that 'make bench' runs, such as BENCH=Sim.
 BENCH ?= .
 
+# Flags of 'make race', such as RACE="-entrants stile,redis -workloads uncontended -rounds 1".
+RACE ?= -json ../docs/results/race.json
+
 # Commit that 'make compare-instructions' compares with.
 OLD ?=
 
@@ -51,7 +54,7 @@ systems    = ./internal/live/child ./internal/live/node/clock ./internal/live/no
 fuzzed     = $(shell grep -rl --include='*_test.go' --exclude-dir=test '^func Fuzz' . | xargs -r dirname | sort -u)
 golden     = $(shell grep -rl --include='*_test.go' 'flag.Bool.*"update"' . | xargs -r dirname | sort -u)
 
-.PHONY: help check inspected computed nightly tools fmt vet lint test tests race fuzz storm cluster check-cluster restarts bank ledger bench numbers compare-instructions numbers-live numbers-node numbers-http numbers-readers numbers-lab numbers-console golden museum faults controls live mutants proofs proofs-long proofs-view tla web web-check skeleton site screenshots release release-check proto proto-check pages
+.PHONY: help check inspected computed nightly tools fmt vet lint test tests fuzz storm cluster check-cluster restarts bank ledger bench numbers compare-instructions numbers-live numbers-node numbers-lab numbers-console golden museum faults controls live mutants proofs proofs-long proofs-view tla web web-check skeleton site screenshots release release-check proto proto-check pages detect-races race performance
 
 help: ## list all targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -60,12 +63,12 @@ help: ## list all targets
 check: tools fmt vet ## everything a change must pass; about 15 minutes
 	@$(MAKE) --no-print-directory -j 2 tests inspected
 	@$(MAKE) --no-print-directory -j 2 --output-sync=target cluster computed
-	@left=$$({ tools/race.sh; tools/postgres.sh left; tools/languages.sh left; tools/cluster.sh; } | paste -sd ';' - | sed 's/;/; /g'); echo "check: all good$${left:+, but $$left}"
+	@left=$$({ tools/detect-races.sh; tools/postgres.sh left; tools/languages.sh left; tools/cluster.sh; } | paste -sd ';' - | sed 's/;/; /g'); echo "check: all good$${left:+, but $$left}"
 
 # The ledger needs a clean tree, so it comes before the pages.
 nightly: check fuzz ## the long settings, and every page of docs/results; hours
 	GOOS=darwin go vet ./...
-	$(MAKE) race ALL=1
+	$(MAKE) detect-races ALL=1
 	cd test && STILE_NIGHTLY=1 go test ./page -count 1 -timeout 1h
 	STILE_NIGHTLY=1 go test ./algorithm/deadlock ./internal/live/member -run 'Checker|TestModes|TestKeptModel' -count 1 -timeout 1h
 	STILE_NIGHTLY=1 go test ./cmd/stile -count 1 -walk 200 -seeds 3 -timeout 2h
@@ -77,12 +80,13 @@ inspected:
 	@$(MAKE) --no-print-directory -j 1 lint web-check proto-check
 
 computed:
-	@$(MAKE) --no-print-directory -j 1 race storm
+	@$(MAKE) --no-print-directory -j 1 detect-races storm
 
 tools: ## download and install what the other targets need
 	go mod download
 	go mod download -modfile=tools/go.mod
 	cd test && go mod download
+	cd bench && go mod download
 	@tools/postgres.sh
 	@tools/browser.sh
 	@tools/languages.sh
@@ -97,12 +101,14 @@ vet: ## go vet, for Linux and macOS
 	GOOS=darwin go vet -gcflags='all=-N -l' $(systems)
 	cd test && GOOS=linux go vet ./...
 	cd tools && go vet ./book
+	cd bench && GOOS=linux go vet ./...
 
 # It looks at dependencies too, and SQLite, which is C translated to Go, would take it a minute.
 lint: ## staticcheck
 	$(staticcheck) -tags nosqlite ./...
 	cd test && go tool -modfile=../tools/go.mod staticcheck -tags nosqlite ./...
 	cd tools && go tool staticcheck ./book
+	cd bench && go tool -modfile=../tools/go.mod staticcheck ./...
 
 test: ## the everyday loop: short tests, within three minutes
 	go test -vet off -short -timeout 30m ./...
@@ -110,13 +116,13 @@ test: ## the everyday loop: short tests, within three minutes
 
 # Tests that wait for a browser or for processes run in parallel with those that compute, and
 # so many packages wait for something else that three at a time keep two cores busy.
-tests: ## all tests, including the module test
-	@(cd tools && go test -vet off ./book && cd ../test && go test -vet off -timeout 30m ./...) & beside=$$!; bad=0; \
+tests: ## all tests, including the modules tools, test and bench
+	@(cd tools && go test -vet off ./book && cd ../test && go test -vet off -timeout 30m ./... && cd ../bench && go test -vet off ./...) & beside=$$!; bad=0; \
 	go test -vet off -p 3 -timeout 30m ./... || bad=1; wait $$beside || bad=1; exit $$bad
 
 # In the laboratory only the workers of the explorer and of comparisons share memory: their tests run nightly.
-race: ## tests of the service's concurrent packages with the race detector, and with ALL=1 the laboratory's; needs a C compiler
-	@tools/race.sh $(if $(ALL),$(concurrent),$(filter-out ./internal/world/% ./algorithm/%,$(concurrent)))
+detect-races: ## tests of the service's concurrent packages with the race detector, and with ALL=1 the laboratory's; needs a C compiler
+	@tools/detect-races.sh $(if $(ALL),$(concurrent),$(filter-out ./internal/world/% ./algorithm/%,$(concurrent)))
 
 fuzz: ## every fuzz target, briefly; the tests run only their known inputs
 	@test=$$(mktemp); trap 'rm -f "$$test"' EXIT; cache=$$(go env GOCACHE)/fuzz/$$(go list -m); \
@@ -212,15 +218,6 @@ numbers-node: ## make docs/results/bench-node.txt: the speed of a cluster of thr
 	rm bench.tmp
 	mv docs/results/bench-node.txt.new docs/results/bench-node.txt
 
-numbers-http: ## make docs/results/bench-http.txt: locks over HTTP beside etcd's; needs the Go proxy
-	{ echo "made by 'make numbers-http' at commit $$(git rev-parse --short HEAD)"; uptime; echo; cd tools/beside && go run .; } > docs/results/bench-http.txt.new
-	mv docs/results/bench-http.txt.new docs/results/bench-http.txt
-
-numbers-readers: ## make docs/results/bench-readers.txt: 32 readers of one lock, beside PostgreSQL's
-	@tools/postgres.sh
-	{ echo "made by 'make numbers-readers' at commit $$(git rev-parse --short HEAD)"; uptime; cd test && go test -vet off ./postgres -run '^$$' -bench Readers -benchtime 2s -count 5 -timeout 30m; } > docs/results/bench-readers.txt.new
-	mv docs/results/bench-readers.txt.new docs/results/bench-readers.txt
-
 numbers-lab: ## make docs/results/bench-lab.txt: the speed of the lab's page; about 5 minutes, needs Chromium
 	{ echo "made by 'make numbers-lab' at commit $$(git rev-parse --short HEAD)$(if $(PRIORITY), with $(strip $(PRIORITY)))"; tools/numbers-lab.sh $(PRIORITY); } > docs/results/bench-lab.txt.new
 	mv docs/results/bench-lab.txt.new docs/results/bench-lab.txt
@@ -228,6 +225,13 @@ numbers-lab: ## make docs/results/bench-lab.txt: the speed of the lab's page; ab
 numbers-console: ## make docs/results/bench-console.txt: the console with 10,000 locks and 1,500 requests; about 5 minutes, needs Chromium
 	{ echo "made by 'make numbers-console' at commit $$(git rev-parse --short HEAD)$(if $(PRIORITY), with $(strip $(PRIORITY)))"; tools/numbers-console.sh $(PRIORITY); } > docs/results/bench-console.txt.new
 	mv docs/results/bench-console.txt.new docs/results/bench-console.txt
+
+race: ## stile beside other lock services, and docs/results/race.json, or RACE="FLAGS"; about 16 minutes, needs Linux
+	@tools/race.sh
+	cd bench && go run . -at "$$(git rev-parse --short HEAD)" $(RACE)
+
+performance: ## make docs/performance.md and its charts from docs/results/race.json
+	cd bench && go run . -page ../docs/performance.md
 
 golden: ## rewrite the golden files; read the difference before committing
 	go test $(golden) -update

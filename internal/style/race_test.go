@@ -23,7 +23,7 @@ func TestRaceWithoutCompiler(t *testing.T) {
 		{"CC=/nonexistent CI=true", "cannot run the race tests, which CI must run", true},
 		{"CGO_ENABLED=0 CI=true", "cannot run the race tests, which CI must run", true},
 	} {
-		race := exec.Command("tools/race.sh", "./no/such/package")
+		race := exec.Command("tools/detect-races.sh", "./no/such/package")
 		race.Dir = root
 		race.Env = append(os.Environ(), append([]string{"CI=", "CC=", "CGO_ENABLED="}, strings.Fields(test.env)...)...)
 		out, err := race.CombinedOutput()

@@ -1,0 +1,176 @@
+package main
+
+import (
+	"encoding/xml"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// The page and its charts are what the committed result generates.
+func TestPage(t *testing.T) {
+	r, err := readResult("../docs/results/race.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := pages(r)
+	want["performance.md"] = page(r)
+	for name, text := range want {
+		b, err := os.ReadFile(filepath.Join("../docs", name))
+		if err != nil || string(b) != text {
+			t.Errorf("docs/%s is not what docs/results/race.json generates: run 'make performance' (%v)", name, err)
+		}
+	}
+	old, err := filepath.Glob("../docs/performance*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range old {
+		if _, ok := want[filepath.Base(path)]; !ok {
+			t.Errorf("%s is not generated any longer: delete it", path)
+		}
+	}
+}
+
+// planted is a result with one workload, in which peers are behind or ahead.
+func planted(own, peer float64) *Result {
+	r := &Result{Rounds: 1}
+	for _, e := range append(slices.Clone(limits), entrants...) {
+		for _, f := range []string{figRate, figP50, figMean, figP99, figCPU, figLeast} {
+			v := peer
+			if e.ours {
+				v = own
+			}
+			if f != figRate {
+				v = 1 / v
+			}
+			r.cell("uncontended", e.Name).add(f, v)
+		}
+	}
+	return r
+}
+
+// A peer that is ahead is named, with its figures, and the goal is missed.
+func TestAhead(t *testing.T) {
+	if all, of := peersAhead(planted(2, 1)); len(all) != 0 || of != 10 {
+		t.Errorf("%d of %d figures, though all peers are behind", len(all), of)
+	}
+	r := planted(2, 1)
+	r.find("uncontended", "postgres").Values[figP99] = []float64{0.01}
+	all, _ := peersAhead(r)
+	if len(all) != 1 || all[0].peer.Name != "postgres" || all[0].figure != figP99 || all[0].ours.Name != "stile" {
+		t.Fatalf("%+v", all)
+	}
+	text := page(r)
+	for _, want := range []string{"| Uncontended | p99 | TLS | 0.50 µs | 0.01 µs | PostgreSQL advisory locks |", "| 9 of 10 | **missed** |"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	r.find("uncontended", "postgres").Values[figP99] = []float64{3}
+	r.find("uncontended", "postgres-plain").Values[figRate] = []float64{9}
+	if all, _ := peersAhead(r); len(all) != 1 || all[0].ours.Name != "stile-plain" {
+		t.Errorf("a peer without TLS is compared with the client without TLS: %+v", all)
+	}
+}
+
+// Goals are met at their limit, and missed beyond it.
+func TestGoals(t *testing.T) {
+	r := &Result{}
+	set := func(workload, entrant, figure string, v float64) {
+		r.cell(workload, entrant).Values[figure] = []float64{v}
+	}
+	set("uncontended", limitTLS, figP50, 40)
+	set("uncontended", "stile", figP50, 44)
+	set("uncontended", "stile-embedded", figMean, 0.41)
+	set("clients-2", "stile", figRate, 30_000)
+	set("idle", "stile", figIdle, 0.5)
+	var met []bool
+	for _, g := range goals(r) {
+		met = append(met, g.met)
+	}
+	if !slices.Equal(met, []bool{true, false, true, false}) {
+		t.Errorf("met: %v", met)
+	}
+}
+
+// Failures, two holders at a time and noisy rounds are on the page.
+func TestTrouble(t *testing.T) {
+	r := planted(2, 1)
+	c := r.find("uncontended", "redis")
+	c.Error, c.Noisy, c.Values[figOverlap] = "refused", 1, []float64{3}
+	r.Missing = map[string]string{"zookeeper": "not installed"}
+	text := page(r)
+	for _, want := range []string{"failed: refused", "1 of 1 rounds", "two clients held the lock", "zookeeper is left out: not installed"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+}
+
+// The table of the terminal is at most 80 columns wide.
+func TestTable(t *testing.T) {
+	r, err := readResult("../docs/results/race.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := table(r)
+	for line := range strings.Lines(text) {
+		if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > 80 {
+			t.Errorf("%d columns: %s", n, line)
+		}
+	}
+	for _, w := range workloads {
+		if len(r.rows(w)) > 0 && !strings.Contains(text, "\n"+w.Title+"\n") {
+			t.Errorf("the table lacks %s", w.Title)
+		}
+	}
+}
+
+// Charts are XML, and longer bars are larger values.
+func TestChart(t *testing.T) {
+	r := planted(1000, 10)
+	text := charts[0].draw(r)
+	d := xml.NewDecoder(strings.NewReader(text))
+	for {
+		if _, err := d.Token(); err == io.EOF {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !strings.Contains(text, "prefers-color-scheme:dark") || strings.Count(text, "<rect") != len(entrants)+len(limits)-1 {
+		t.Errorf("the chart lacks something:\n%s", text)
+	}
+	if (chart{workload: "clients-8", figure: figRate, unit: 1}).draw(r) != "" {
+		t.Error("a chart of nothing")
+	}
+}
+
+// A result is the same after it was written and read, and lists are short.
+func TestResult(t *testing.T) {
+	r := planted(3, 2)
+	r.Missing, r.Versions = map[string]string{"a": "b"}, map[string]string{"c": "d"}
+	path := filepath.Join(t.TempDir(), "race.json")
+	if err := r.write(path); err != nil {
+		t.Fatal(err)
+	}
+	again, err := readResult(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if page(again) != page(r) {
+		t.Error("the page is another one")
+	}
+	b, err := os.ReadFile(path)
+	if err != nil || !strings.Contains(string(b), `"rate": [3]`) {
+		t.Errorf("lists are not on one line: %v\n%.600s", err, b)
+	}
+	if _, err := readResult(filepath.Join(t.TempDir(), "none.json")); err == nil {
+		t.Error("a missing file is read")
+	}
+}

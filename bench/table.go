@@ -1,0 +1,117 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"strings"
+)
+
+// rows returns the entrants and limits that have a cell in a workload, in the order of the
+// tables.
+func (r *Result) rows(w *workload) (all []*entrant) {
+	for _, e := range append(append([]*entrant{}, limits...), entrants...) {
+		if r.find(w.Name, e.Name) != nil {
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
+// table returns the result as text, at most 80 columns wide.
+func table(r *Result) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\nservers write to: %s; %d rounds of %g s\n", r.Machine, r.Disk, r.Rounds, r.Seconds)
+	for _, e := range entrants {
+		if why := r.Missing[e.Name]; why != "" {
+			fmt.Fprintf(&b, "left out: %s: %s\n", e.Name, why)
+		}
+	}
+	fmt.Fprintln(&b, "left out: consul: it is no Debian package, and its module needs modules that\n  cannot be verified")
+	for _, w := range workloads {
+		rows := r.rows(w)
+		if len(rows) == 0 {
+			continue
+		}
+		fmt.Fprintf(&b, "\n%s\n", w.Title)
+		fmt.Fprint(&b, header(w))
+		for _, e := range rows {
+			c := r.find(w.Name, e.Name)
+			fmt.Fprintf(&b, "%-15s %-5s %s\n", e.Name, e.Security, line(w, c))
+			if c.Error != "" {
+				fmt.Fprintf(&b, "  failed: %.68s\n", c.Error)
+			}
+		}
+	}
+	return b.String()
+}
+
+func header(w *workload) string {
+	switch w.sort {
+	case sortSpeed:
+		return fmt.Sprintf("%-15s %-5s %8s %15s %8s %8s %8s %6s\n", "", "", "holds/s", "low - high", "p50 µs", "mean", "p99", "CPU µs")
+	case sortIdle:
+		return fmt.Sprintf("%-21s %s\n", "", "% of a core (low - high)")
+	case sortMemory:
+		return fmt.Sprintf("%-21s %s\n", "", "per held lock, per waiter")
+	}
+	return fmt.Sprintf("%-21s %s\n", "", "seconds (low - high)")
+}
+
+// line returns the figures of a row.
+func line(w *workload, c *Cell) string {
+	noisy := ""
+	if c.Noisy > 0 {
+		noisy = " *"
+	}
+	switch w.sort {
+	case sortSpeed:
+		s, ok := c.of(figRate)
+		if !ok {
+			return "-"
+		}
+		return fmt.Sprintf("%8s %15s %8s %8s %8s %6s%s", short(s.median), short(s.low)+" - "+short(s.high), short(c.median(figP50)), short(c.median(figMean)), short(c.median(figP99)), short(c.median(figCPU)), noisy)
+	case sortIdle:
+		s, _ := c.of(figIdle)
+		return fmt.Sprintf("%.2f (%.2f - %.2f)", s.median, s.low, s.high)
+	case sortMemory:
+		return size(c.median(figLock)) + ", " + size(c.median(figWaiter))
+	}
+	return outageText(c)
+}
+
+// outageText returns how long a failover took.
+func outageText(c *Cell) string {
+	s, ok := c.of(figOutage)
+	if !ok {
+		return "-"
+	}
+	if c.median(figNever) >= 0.5 {
+		return fmt.Sprintf("none within %.0f s", outageLimit.Seconds())
+	}
+	return fmt.Sprintf("%.2f (%.2f - %.2f)", s.median/1000, s.low/1000, s.high/1000)
+}
+
+// short returns a number in about three digits.
+func short(v float64) string {
+	switch {
+	case v >= 999_500:
+		return fmt.Sprintf("%.1f M", v/1e6)
+	case v >= 99_950:
+		return fmt.Sprintf("%.0f k", v/1e3)
+	case v >= 9_995:
+		return fmt.Sprintf("%.1f k", v/1e3)
+	case v >= 100:
+		return fmt.Sprintf("%.0f", v)
+	case v >= 10:
+		return fmt.Sprintf("%.1f", v)
+	}
+	return fmt.Sprintf("%.2f", v)
+}
+
+// size returns a number of bytes.
+func size(v float64) string {
+	if math.Abs(v) < 1<<10 {
+		return fmt.Sprintf("%.0f B", v)
+	}
+	return fmt.Sprintf("%.1f KiB", v/(1<<10))
+}
