@@ -196,3 +196,39 @@ func plantedConsoles(t *testing.T, stile string) {
 		}
 	}
 }
+
+// choosing returns the rows that the page about choosing an algorithm must have: for each
+// load frames and wait, of nine members, from the page of measurements.
+func choosing(measured string) map[string]string {
+	rows := map[string]string{}
+	for _, load := range []string{"locality", "random locks", "one hot lock"} {
+		_, table, _ := strings.Cut(measured, "\n## Entries: "+load+"\n")
+		table, _, _ = strings.Cut(table, "\n## ")
+		for _, row := range regexp.MustCompile(`(?m)^\| ([a-z-]+) \|(.*)\|$`).FindAllStringSubmatch(table, -1) {
+			cells := strings.Split(row[2], "|")
+			if len(cells) != 5 || row[1] == "algorithm" {
+				continue
+			}
+			for _, i := range []int{0, 3} {
+				values := strings.Split(cells[i], "/")
+				rows[row[1]] += " " + strings.TrimSpace(values[2]) + " |"
+			}
+		}
+	}
+	return rows
+}
+
+// The page about choosing an algorithm quotes the measurements, and proposes only what was
+// measured.
+func TestChoosing(t *testing.T) {
+	page, rows := readPage(t, "choosing.md"), choosing(readPage(t, "results/live.md"))
+	quoted := regexp.MustCompile(`(?m)^\| ([a-z-]+) \|(( [0-9.]+ \|){6})$`).FindAllStringSubmatch(page, -1)
+	if len(quoted) < 6 {
+		t.Errorf("only %d rows of measurements: how are they written?", len(quoted))
+	}
+	for _, row := range quoted {
+		if rows[row[1]] != row[2] {
+			t.Errorf("docs/choosing.md quotes %s:%s, and docs/results/live.md has%s", row[1], row[2], rows[row[1]])
+		}
+	}
+}

@@ -94,6 +94,7 @@ var blurs = []struct {
 	{regexp.MustCompile(`\d+([.,:-]\d+)*`), "N"},
 	{regexp.MustCompile(`\bN (ns|µs|ms)\b`), "N s"},
 	{regexp.MustCompile(`\s+`), " "},
+	{regexp.MustCompile(`([,:]) "`), `$1"`}, // spaces in JSON are random on purpose
 }
 
 // blur replaces what differs from run to run.
