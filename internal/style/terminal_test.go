@@ -138,7 +138,8 @@ func (t *terminal) run(line string) (code int, err error) {
 	t.mu.Lock()
 	t.start = t.out.Len()
 	t.mu.Unlock()
-	fmt.Fprintf(t.in, "source %s </dev/null; printf '\\n%s %%s\\n' $?\n", file, mark)
+	// As at a prompt, jobs that have ended give their numbers back.
+	fmt.Fprintf(t.in, "jobs >/dev/null; source %s </dev/null; printf '\\n%s %%s\\n' $?\n", file, mark)
 	var m []string
 	if !t.await(longest, func(out string) bool { m = ended.FindStringSubmatch(out); return m != nil }) {
 		return 0, fmt.Errorf("it has not ended after %v; it printed\n%s", longest, t.since())
