@@ -46,7 +46,7 @@ var untried = map[string]string{
 }
 
 // A slow page is tried only by 'make nightly', with STILE_NIGHTLY set.
-var slow = []string{"docs/tour.md", "docs/bank.md", "docs/storm.md", "docs/deadlocks.md"}
+var slow = []string{"docs/tour.md", "docs/bank.md", "docs/storm.md"}
 
 func bookPages(t *testing.T) map[string]string {
 	t.Helper()
