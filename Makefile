@@ -71,6 +71,7 @@ nightly: check fuzz ## the long settings, and every page of docs/results; hours
 	$(MAKE) detect-races ALL=1
 	cd test && STILE_NIGHTLY=1 go test ./page -count 1 -timeout 1h
 	STILE_NIGHTLY=1 go test ./algorithm/deadlock ./internal/live/member -run 'Checker|TestModes|TestKeptModel' -count 1 -timeout 1h
+	STILE_NIGHTLY=1 go test ./internal/style -run TestCommand -count 1 -timeout 1h
 	STILE_NIGHTLY=1 go test ./cmd/stile -count 1 -walk 200 -seeds 3 -timeout 2h
 	go test ./internal/world/document -run TestTruth -count 1 -truths 10 -timeout 1h
 	$(MAKE) ledger FROM=$$(tools/ledger.sh next) SEEDS=100000

@@ -72,9 +72,10 @@
 // # Shared locks and transactions
 //
 // Locks whose names begin with "kept/" can be shared: [Locker.RLock] acquires one for
-// reading, and [Locker.TryRLock] does not wait, while [Locker.Lock] excludes all others. [Locker.Semaphore] has a number of units,
-// of which each holder acquires some. [Locker.Transact] runs a function that acquires several
-// locks one after the other, in any order. If transactions wait for each other in a cycle, one
+// reading, and [Locker.TryRLock] does not wait, while [Locker.Lock] excludes all others.
+// [Locker.Semaphore] has a number of units, of which each holder acquires some.
+// [Locker.Transact] runs a function that acquires several locks one after the other, in any
+// order. If transactions wait for each other in a cycle, one
 // of them gets [ErrDeadlock], and is run again. Which names are kept, and how deadlocks are
 // found or prevented, is chosen by prefix with [Config.Algorithm]. See docs/kept.md.
 //
@@ -107,6 +108,7 @@
 // names them. A node with [Config.Data] keeps its place in the cluster; one without leaves
 // it.
 //
-// What is guaranteed, and under which assumptions, is in docs/guarantees.md; how to run a
-// cluster is in docs/operating.md; how it works is in docs/protocol.md.
+// A tour is in docs/tour.md, what is guaranteed and under which assumptions in
+// docs/guarantees.md, how to run a cluster in docs/operating.md, and how it works in
+// docs/protocol.md. docs/coming-from.md translates from other lock services.
 package stile

@@ -28,24 +28,6 @@ func TestBankPicture(t *testing.T) {
 	}
 }
 
-// The run in docs/algorithms.md is what the command prints.
-func TestRunShown(t *testing.T) {
-	t.Chdir("../..")
-	page, err := os.ReadFile("docs/algorithms.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	const command = "replay scenarios/ricart-agrawala-a.stile"
-	_, after, opened := strings.Cut(string(page), "`stile "+command+"`\n\n```\n")
-	shown, _, closed := strings.Cut(after, "```\n")
-	if !opened || !closed {
-		t.Fatalf("docs/algorithms.md does not show %q", command)
-	}
-	if printed := ok(t, command); printed != shown {
-		t.Errorf("docs/algorithms.md shows\n%s\nbut it prints\n%s", shown, printed)
-	}
-}
-
 // The numbers in docs/algorithms.md are those of the commands that it names.
 
 func algorithmsPage(t *testing.T) string {

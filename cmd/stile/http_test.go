@@ -15,19 +15,12 @@ import (
 // transcript returns the output that a page shows for a command.
 func transcript(t *testing.T, page, command string) string {
 	t.Helper()
-	_, rest, ok := strings.Cut(page, "    $ "+command+"\n")
-	if !ok {
+	_, rest, began := strings.Cut(page, "```console\n$ "+command+"\n")
+	out, _, ended := strings.Cut(rest, "```\n")
+	if !began || !ended {
 		t.Fatalf("docs/http.md does not show %q", command)
 	}
-	var out strings.Builder
-	for line := range strings.Lines(rest) {
-		text, in := strings.CutPrefix(line, "    ")
-		if !in {
-			break
-		}
-		out.WriteString(text)
-	}
-	return out.String()
+	return out
 }
 
 // numbers are what differs from run to run: tokens and durations.

@@ -41,8 +41,8 @@ func openBook(t *testing.T, number int) *book {
 		if i == 0 {
 			heading = "before"
 		}
-		for block := range strings.SplitSeq(text, "\n\n") {
-			if strings.HasPrefix(block, "    ") {
+		for i, block := range strings.Split(text, "```console\n") {
+			if block, _, _ = strings.Cut(block, "```"); i > 0 {
 				b.blocks[heading] = append(b.blocks[heading], block)
 			}
 		}
@@ -57,7 +57,7 @@ func openBook(t *testing.T, number int) *book {
 func (b *book) run(block string) {
 	b.t.Helper()
 	for line := range strings.Lines(block) {
-		line = b.rename.Replace(strings.TrimSpace(line))
+		line = b.rename.Replace(strings.TrimPrefix(strings.TrimSpace(line), "$ "))
 		args := strings.Fields(line)
 		if args[1] == "serve" {
 			b.serve(args[1:]...)

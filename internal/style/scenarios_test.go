@@ -87,17 +87,10 @@ func reads(line string) error {
 
 var cell = regexp.MustCompile("(?m)^\\| (`.*?`) \\| ")
 
-// Every whole example on the page meets its expectations, and every line of its tables is
-// valid.
+// Every line of the tables on the page is valid. TestSnippets replays its whole examples.
 func TestScenariosPage(t *testing.T) {
 	page := readPage(t, "scenarios.md")
-	examples, lines := 0, 0
-	for _, b := range blocks(page) {
-		examples++
-		if err := replays(b.text); err != nil {
-			t.Errorf("%s\n%v", b.text, err)
-		}
-	}
+	lines := 0
 	for _, m := range cell.FindAllStringSubmatch(page, -1) {
 		for _, span := range code.FindAllString(m[1], -1) {
 			lines++
@@ -107,8 +100,8 @@ func TestScenariosPage(t *testing.T) {
 			}
 		}
 	}
-	if examples < 6 || lines < 100 {
-		t.Errorf("only %d examples and %d lines: how are they written?", examples, lines)
+	if lines < 100 {
+		t.Errorf("only %d lines: how are they written?", lines)
 	}
 }
 
