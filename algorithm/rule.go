@@ -31,6 +31,7 @@ type Rule struct {
 	Silent  bool              // whether {who} gets no message: it is deferred, queued or ignored
 	Enters  bool              // whether the process enters
 	Notices []host.NoticeKind // what it reports: about {who}, if Why names it
+	Waits   string            // "who" or "self": that process waits because of it
 }
 
 // Facts are what the sentence of a rule names. Those that it does not name are left out.
@@ -195,6 +196,9 @@ func (s Spec) checkRules() error {
 			return fmt.Errorf("%w: rule %s of the Spec %q sends %s, which is not one of its Kinds", host.ErrAlgorithm, r.ID, s.Name, r.Sends)
 		case r.Sends != "" && r.Silent:
 			return fmt.Errorf("%w: rule %s of the Spec %q sends %s and is Silent: it can be only one of them", host.ErrAlgorithm, r.ID, s.Name, r.Sends)
+		}
+		if r.Waits != "" && (r.Waits != "who" && r.Waits != "self" || !strings.Contains(r.Why, "{"+r.Waits+"}")) {
+			return fmt.Errorf("%w: rule %s of the Spec %q makes %q wait: want who or self, and name it in Why", host.ErrAlgorithm, r.ID, s.Name, r.Waits)
 		}
 		for _, rest, open := strings.Cut(r.Why, "{"); open; _, rest, open = strings.Cut(rest, "{") {
 			if word, _, _ := strings.Cut(rest, "}"); !slices.Contains(words[:], word) {

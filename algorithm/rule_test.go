@@ -84,6 +84,7 @@ func TestWrongRules(t *testing.T) {
 		{"two rules 1", []Rule{good, good}},
 		{"not one of its Kinds", []Rule{{ID: "1", Text: "All.", Why: "{self}", Sends: "BYE"}}},
 		{"is Silent", []Rule{{ID: "1", Text: "All.", Why: "{self}", Sends: "HELLO", Silent: true}}},
+		{"makes \"who\" wait", []Rule{{ID: "1", Text: "All.", Why: "{self} waits", Waits: "who"}}},
 		{"says {whom}", []Rule{{ID: "1", Text: "All.", Why: "{self} asks {whom}"}}},
 	} {
 		for _, err := range []error{talking(0, c.rules...).Accepts(2), second(talking(0, c.rules...).Group(View{N: 2}))} {

@@ -18,7 +18,15 @@ func (g *group) because(seat algorithm.ID, reasons []host.Reason) {
 		if r.Rule < 0 || r.Rule >= len(g.spec.Rules) {
 			continue // a machine that package algorithm did not make
 		}
-		why = append(why, trace.Why{Rule: g.spec.Rules[r.Rule].ID, Text: g.spec.Say(seat, r, g.members...)})
+		rule := &g.spec.Rules[r.Rule]
+		y := trace.Why{Rule: rule.ID, Text: g.spec.Say(seat, r, g.members...)}
+		switch rule.Waits {
+		case "self":
+			y.Waits = int(g.proc(seat)) + 1
+		case "who":
+			y.Waits = int(g.proc(r.Who)) + 1
+		}
+		why = append(why, y)
 	}
 	causes := []trace.Kind{trace.Ask, trace.Exit, trace.Receive, trace.Expire, trace.Suspect, trace.Trust, trace.Note, trace.Abort}
 	here := w.last.Proc == g.proc(seat) || g.spec.Family == algorithm.Transactions // whose applications have lanes of their own

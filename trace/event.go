@@ -98,4 +98,6 @@ type Event struct {
 type Why struct {
 	Rule string `json:"rule"`
 	Text string `json:"text"`
+
+	Waits int `json:"waits,omitempty"` // number of the process that waits because of it, from 1; 0 if none
 }

@@ -15,8 +15,8 @@ func BakeryPolling() algorithm.Spec {
 	s.Theory.Sync = algorithm.Cost{Text: "1..6T", Any: between(1, 10), Saturated: between(1, 6)}
 	s.Rules[bakChosen], s.Rules[bakHoldChoosing], s.Rules[bakHoldTurn] = algorithm.Rule{}, algorithm.Rule{}, algorithm.Rule{}
 	s.Rules[bakLeave] = algorithm.Rule{ID: "4", Text: "A process that leaves gives up its number.", Why: "{self} leaves, and gives up its number"}
-	s.Rules[bakAgainChoosing] = algorithm.Rule{ID: "2e", Text: "A reader reads again as long as the other is choosing.", Why: "{self} reads again whether {who} is choosing", Sends: "READ"}
-	s.Rules[bakAgainTurn] = algorithm.Rule{ID: "2f", Text: "A reader reads again as long as the other is before it.", Why: "{self} reads the number of {who} again, because {a} comes before {b}", Sends: "READ"}
+	s.Rules[bakAgainChoosing] = algorithm.Rule{ID: "2e", Text: "A reader reads again as long as the other is choosing.", Why: "{self} reads again whether {who} is choosing", Sends: "READ", Waits: "self"}
+	s.Rules[bakAgainTurn] = algorithm.Rule{ID: "2f", Text: "A reader reads again as long as the other is before it.", Why: "{self} reads the number of {who} again, because {a} comes before {b}", Sends: "READ", Waits: "self"}
 	s.Plan = algorithm.Always(func(self algorithm.ID, v algorithm.View) algorithm.Machine {
 		b := newBakery(self, v)
 		b.polling = true

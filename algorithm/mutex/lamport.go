@@ -76,7 +76,7 @@ func lamRules() []algorithm.Rule {
 		lamRemove:   {ID: "4", Text: "A process that receives RELEASE removes the sender's request.", Why: "{self} removes the request of {who} from its queue", Silent: true},
 		lamEnter:    {ID: "5a", Text: "A process enters if its request is the oldest and all others have sent something later.", Why: "{self} enters: its request is the oldest, and all others have sent something later", Enters: true},
 		lamMissing:  {ID: "5b", Text: "It waits as long as another may still send an older request.", Why: "{self} waits for {set}, which may still send an older request"},
-		lamOlder:    {ID: "5c", Text: "It waits as long as an older request is in its queue.", Why: "{self} waits for {who}, because {a} comes before {b}"},
+		lamOlder:    {ID: "5c", Text: "It waits as long as an older request is in its queue.", Why: "{self} waits for {who}, because {a} comes before {b}", Waits: "self"},
 		lamOutdated: {ID: "5d", Text: "A REPLY counts only for the request that it answers.", Why: "{self} ignores the REPLY of {who} to a request that was granted without it", Silent: true},
 	}
 }

@@ -148,9 +148,9 @@ func sanRules(kinds []string) []algorithm.Rule {
 		sanLate:     {ID: "5", Text: "A message about a request that no longer waits is void.", Why: "{self} ignores {who}: the message is not about a request that waits", Silent: true},
 		sanHeld:     {ID: "6a", Text: "A voter whose vote is free grants the oldest request, which has the vote until the voter is informed.", Why: "{self} grants {who}, because its vote is free and {a} is the oldest request that waits", Sends: grant},
 		sanFree:     {ID: "6b", Text: "If that process will not inform it, the vote remains free.", Why: "{self} grants {who}, and its vote remains free, because {who} does not inform it", Sends: grant},
-		sanQueue:    {ID: "6c", Text: "As long as its vote is held, a voter makes requests wait.", Why: "{self} queues {who}, because {a} comes before {b}", Silent: true},
+		sanQueue:    {ID: "6c", Text: "As long as its vote is held, a voter makes requests wait.", Why: "{self} queues {who}, because {a} comes before {b}", Silent: true, Waits: "who"},
 		sanPrompt:   {ID: "6d", Text: "For an older request a voter sends " + inquire + " to the one that has its vote.", Why: "{self} asks {who} for its vote back, because {a} comes before {b}", Sends: inquire},
-		sanPrompted: {ID: "6e", Text: "A voter asks for its vote once.", Why: "{self} queues {who}, and has already asked {other} for its vote", Silent: true},
+		sanPrompted: {ID: "6e", Text: "A voter asks for its vote once.", Why: "{self} queues {who}, and has already asked {other} for its vote", Silent: true, Waits: "who"},
 		sanReturned: {ID: "7", Text: "A vote that is given back is free.", Why: "{self} has its vote back from {who}"},
 		sanVoid:     ignored(),
 	}

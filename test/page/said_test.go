@@ -27,7 +27,7 @@ func TestWaitersSeen(t *testing.T) {
 	p := show(t, "title Waiters\nalgorithm central\nprocesses 3\nsection seats among 1,2,3\nsection films among 1,2,3\nhold manual\nat 0 P1 asks seats\nat 0 P2 asks films\nat 3 P1 asks films\nat 6 P3 asks seats\nat 9 pause P3\n")
 	p.key(kb.End)
 	p.until(`document.querySelector(".process.is-inside[data-proc='0'] .halo") && document.querySelector(".process.is-paused[data-proc='2'] .halo") && !document.querySelector("[data-proc='1'] .halo")`)
-	if got := p.text(".why"); !strings.Contains(got, "P1 films: waits because it has let P2, which is inside, go first") || !strings.Contains(got, "P3 is paused; seats: waits for GRANT") {
+	if got := p.text(".why"); !strings.Contains(got, "P1 films: waits for GRANT from itself; P1 is number 1 in the queue at P1; P1 queues P1, because it has granted P2") || !strings.Contains(got, "P3 is paused; seats: waits for GRANT") {
 		t.Errorf("it is said: %q", got)
 	}
 }

@@ -31,7 +31,7 @@ export function Sites({ stage }: { stage: Stage }) {
 			})}
 			{owners(stage).map(({ lock, proc }) => {
 				const [a, b] = [locks[lock], spots[proc]];
-				return a && b && <path key={`${lock} ${proc}`} class="has-lock" d={curve(stage, a, b, [0, 0.12, -0.12, 0.24, -0.24, 0.36, -0.36, 0.5, -0.5, 0.65, -0.65], 12, stage.radius + 2).path} />;
+				return a && b && <path key={`${lock} ${proc}`} class="has-lock" d={curve(stage, a, b, [0, 0.12, -0.12, 0.24, -0.24, 0.36, -0.36, 0.5, -0.5, 0.65, -0.65, 0.85, -0.85], 12, stage.radius + 2).path} />;
 			})}
 			{locks.map((s, k) => (
 				<g key={k} class="lock" transform={`translate(${s.x} ${s.y})`}>
@@ -93,7 +93,7 @@ export function waitsAt(stage: Stage, room: Room): Wait[] {
 		if (!a || !b) return [];
 		// Curved, so that two processes that wait for each other form a ring and not a
 		// line.
-		const { path, way } = curve(stage, a, b, [0.24, 0.4, 0.56, 0.12, -0.24, -0.4, -0.56], stage.radius + 8, stage.radius + 9);
+		const { path, way } = curve(stage, a, b, [0.24, 0.4, 0.56, 0.12, -0.24, -0.4, -0.56, -0.75, 0.75, -1, 1], stage.radius + 8, stage.radius + 9);
 		return [{ ...e, path, at: onWay(room, way, e.label), ring: inCycle(e.from, e.to) }];
 	});
 }

@@ -6,10 +6,11 @@ import type { Doc } from "./document";
 import { frameAt, midStep } from "./frames";
 import { whenResized } from "./look";
 import { edges, useEdges } from "./scroll";
-import { cursor } from "./shown";
+import { cursor, mode } from "./shown";
 
 const mostReasons = 4;
 const most = 106; // pixels: more would be taken from the picture
+const mostOfPresentation = 300; // with large type, and no states beside them
 const mostOfGraph = 150; // its picture needs less
 const line = 23; // height, in pixels, of the line that says how many more wait
 const least = 180; // minimum height of the picture above, in pixels, as in app.css
@@ -20,7 +21,7 @@ export function Why({ d }: { d: Doc }) {
 	const waiting = mid ? [] : frame.waits.map((w, i) => ({ i, w })).filter(({ w }) => w !== "");
 	const said = waiting.slice(0, mostReasons);
 	const cycles = d.graph?.findLast((g) => g.event <= cursor.value)?.cycles ?? [];
-	const { list, inner, fit } = useWhole(`${cursor.value} ${said.map(({ w }) => w).join()}`, { most: d.kind === "graph" ? mostOfGraph : most, waiting: waiting.length });
+	const { list, inner, fit } = useWhole(`${cursor.value} ${said.map(({ w }) => w).join()}`, { most: mode.value === "present" || mode.value === "notes" ? mostOfPresentation : d.kind === "graph" ? mostOfGraph : most, waiting: waiting.length });
 	const more = waiting.length - Math.min(fit.value.reasons, said.length);
 	return (
 		<div class="why" aria-live="off">
@@ -35,7 +36,7 @@ export function Why({ d }: { d: Doc }) {
 					</div>
 				</div>
 			</div>
-			{more > 0 && <p class="soft more">{more < waiting.length && "and "}{more} {more < waiting.length && "more "}{more === 1 ? "waits" : "wait"}: see the states</p>}
+			{more > 0 && <p class="soft more">{more < waiting.length && "and "}{more} {more < waiting.length && "more "}{more === 1 ? "waits" : "wait"}{mode.value === "" && ": see the states"}</p>}
 		</div>
 	);
 }

@@ -2,6 +2,7 @@ package calls
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/stile-lock/stile/algorithm"
@@ -162,7 +163,9 @@ func topicOrder() []string {
 	}
 	all = append(all, recovering)
 	for _, f := range families.All() {
-		all = append(all, f.Name)
+		if !slices.Contains(all, f.Name) {
+			all = append(all, f.Name)
+		}
 	}
 	return append(all, museum)
 }

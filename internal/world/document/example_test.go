@@ -17,7 +17,7 @@ func ExampleRun() {
 	// after "P1 sends REQUEST (time 1) to P2." P1 waits for OK from P2; REQUEST is in flight from P1 to P2
 	// after "P2 sends OK (time 2) to P1." P1 waits for OK from P2; OK is in flight
 	// after "P2 sends REQUEST (time 2) to P1." P2 waits for OK from P1, which is inside; REQUEST is in flight from P2 to P1
-	// after "P1 receives REQUEST (time 2) from P2." P2 waits for OK from P1, which is inside
+	// after "P1 receives REQUEST (time 2) from P2." P2 waits for OK from P1; P1 defers P2, because it is inside
 	// after "P1 sends OK (time 3) to P2." P2 waits for OK from P1; OK is in flight
 }
 

@@ -116,7 +116,7 @@ func (o *room) names(p algorithm.ID, who []algorithm.ID) string {
 			return s.String() + itoa(len(who)-manyNames) + " others"
 		case q == p:
 			s.WriteString("itself")
-		case len(who) > manyNames && o.is(q) != Crashed:
+		case o.tells(q, p) || len(who) > manyNames && o.is(q) != Crashed:
 			s.WriteString(q.String())
 		case o.spec.Shape.Vote != "" && o.is(q) == Inside: // the votes already say so
 			s.WriteString(q.String())
@@ -274,6 +274,9 @@ func (o *room) whyToken(p algorithm.ID) string {
 	for i := range o.size() {
 		q := o.proc(algorithm.ID(i))
 		if shape.Next != "" && o.field(q, shape.Next) == itoa(int(p)+1) {
+			if o.tells(q, p) {
+				return s
+			}
 			return s + ": " + o.aside(q) + " passes it on to " + p.String()
 		}
 	}
@@ -292,7 +295,9 @@ func (o *room) whoHas(p, q algorithm.ID) string {
 	s := ", held by " + q.String()
 	switch o.is(q) {
 	case Inside:
-		s += ": " + q.String() + " is inside"
+		if !o.tells(q, p) {
+			s += ": " + q.String() + " is inside"
+		}
 	case Crashed:
 		s += ": " + q.String() + " has crashed"
 	case Paused:
@@ -352,6 +357,10 @@ func (o *room) whyHub(p algorithm.ID) string {
 	}
 	q, ok := o.one(o.field(hub, shape.Vote))
 	switch first := ok && q != p; {
+	case o.reasons(p) != "" && hub == p:
+		s += "itself"
+	case o.reasons(p) != "":
+		s += hub.String()
 	case first && hub == p:
 		s = "waits because it has let " + o.aside(q) + " go first"
 	case hub == p:

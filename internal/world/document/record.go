@@ -46,6 +46,7 @@ type lane struct {
 	phases []phase // one for each section it is part of, in the order of first use
 	lock   string  // transactions: last lock it asked for
 	stale  bool    // something that wait may depend on has changed
+	cause  int     // number of the event that made it take its last step
 }
 
 // A phase is what a process is doing in one section.
@@ -55,6 +56,7 @@ type phase struct {
 	askedAt int64
 	asked   []algorithm.ID // processes it sent to when it asked
 	by      string         // kind of message it sent them
+	because []because      // decisions by which it waits
 }
 
 func newRecorder(sc *scenario.Scenario, spec algorithm.Spec) *recorder {
@@ -106,6 +108,7 @@ func (r *recorder) watch(s *sim.Step) bool {
 			r.pause(s.Moments)
 		}
 		r.happen(&s.Events[i], s.Events[max(0, i-1)].Kind == trace.Ask || s.Events[0].Kind == trace.Ask)
+		r.decide(&s.Events[i])
 		r.seen++
 	}
 	r.changesUpTo(changes, s.From+len(s.Events))

@@ -105,7 +105,7 @@ func (r *recorder) happen(e *trace.Event, asking bool) {
 	case trace.Ask:
 		l.lock = e.Name
 		x := l.phase(e.Section, Waiting)
-		x.askedAt, x.asked, x.by = e.At, x.asked[:0], ""
+		x.askedAt, x.asked, x.by, x.because = e.At, x.asked[:0], "", nil
 	case trace.Enter:
 		l.phase(e.Section, Inside)
 		r.got(int(e.Proc), e.Name)

@@ -169,6 +169,14 @@ func TestUntruths(t *testing.T) {
 			s = strings.ReplaceAll(s, "from P3", "from P3, which is inside")
 			return &s
 		}},
+		{all, "a decision that was not made", func(_ *Document, _ *Delta, s string) *string {
+			s = strings.ReplaceAll(s, "(1,P1) comes before (1,P2)", "(1,P2) comes before (1,P1)")
+			return &s
+		}},
+		{all, "a decision about another process", func(_ *Document, _ *Delta, s string) *string {
+			s = strings.ReplaceAll(s, "OK is in flight", "P2 defers P1, because (1,P2) comes before (1,P1)")
+			return &s
+		}},
 		{dead, "the dead without a word", func(_ *Document, _ *Delta, s string) *string {
 			s = strings.ReplaceAll(s, ", which has crashed", "")
 			return &s

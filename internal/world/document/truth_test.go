@@ -14,25 +14,28 @@ import (
 // A witness knows what the events of a document tell, and nothing else: what is
 // said of who waits is held against it.
 type witness struct {
-	d      *Document
-	spec   algorithm.Spec
-	events int
-	dead   []bool
-	still  []bool              // they are paused
-	does   []map[string]string // of each lane, by section
-	has    []map[string]bool   // transactions: locks
-	flying map[int]Event       // what was sent, by number
-	spoke  map[[2]int]int      // when somebody last sent what is no answer, by link
-	heard  map[[2]int]int      // when an answer last came, by link
-	waits  []string            // what the document says
-	deltas []Delta             // which come next
+	d       *Document
+	spec    algorithm.Spec
+	events  int
+	dead    []bool
+	still   []bool              // they are paused
+	does    []map[string]string // of each lane, by section
+	has     []map[string]bool   // transactions: locks
+	flying  map[int]Event       // what was sent, by number
+	spoke   map[[2]int]int      // when somebody last sent what is no answer, by link
+	heard   map[[2]int]int      // when an answer last came, by link
+	because map[string]int      // when it was last said that a process makes another one wait
+	asked   map[string]int      // when each last asked, by section
+	gave    map[string]int      // when one last answered another, by section and link
+	waits   []string            // what the document says
+	deltas  []Delta             // which come next
 }
 
 func newWitness(d *Document, spec algorithm.Spec) *witness {
 	n := len(d.Names)
 	w := &witness{
 		d: d, spec: spec, dead: make([]bool, n), still: make([]bool, n), does: make([]map[string]string, n), has: make([]map[string]bool, n),
-		flying: map[int]Event{}, spoke: map[[2]int]int{}, heard: map[[2]int]int{}, waits: slices.Clone(d.Keys[0].Waits), deltas: d.Deltas,
+		because: map[string]int{}, asked: map[string]int{}, gave: map[string]int{}, flying: map[int]Event{}, spoke: map[[2]int]int{}, heard: map[[2]int]int{}, waits: slices.Clone(d.Keys[0].Waits), deltas: d.Deltas,
 	}
 	for i := range n {
 		w.does[i], w.has[i] = map[string]string{}, map[string]bool{}
@@ -73,8 +76,14 @@ func (w *witness) read(cursor int) {
 // see notes an event.
 func (w *witness) see(e *Event) {
 	w.events++
+	for _, y := range e.Why {
+		w.because[y[1]] = w.events
+	}
 	switch e.Kind {
 	case "send", "duplicate":
+		if e.Name == w.spec.Shape.Answer {
+			w.gave[fmt.Sprint(e.Section, e.Proc, e.Peer)] = w.events
+		}
 		if w.flying[e.Msg] = *e; e.Name != w.spec.Shape.Answer {
 			w.spoke[[2]int{e.Proc, e.Peer}] = w.events
 		}
@@ -86,6 +95,7 @@ func (w *witness) see(e *Event) {
 			w.heard[[2]int{e.Peer, e.Proc}] = w.events
 		}
 	case "ask":
+		w.asked[fmt.Sprint(e.Section, e.Proc)] = w.events
 		w.does[e.Proc][e.Section] = Waiting
 	case "enter":
 		w.does[e.Proc][e.Section] = Inside
@@ -145,7 +155,16 @@ func (w *witness) doubts(i int) []string {
 	}
 	var wrong []string
 	section := ""
+	var names []string // parts that say what processes named there are doing
 	for part := range strings.SplitSeq(said, "; ") {
+		if at, ok := w.because[part]; ok {
+			wrong = append(wrong, w.decided(i, part, section, at)...)
+			continue
+		}
+		if strings.Contains(part, ", because ") && w.d.Scene.Shape != string(algorithm.AtSites) {
+			wrong = append(wrong, "no process has decided so: "+part)
+		}
+		names = append(names, part)
 		if w.d.Kind == KindSections {
 			if name, rest, ok := strings.Cut(part, ": "); ok && slices.ContainsFunc(w.d.Scene.Groups, func(g Group) bool { return g.Name == name }) {
 				if section, part = name, rest; w.does[i][section] != Waiting {
@@ -158,7 +177,23 @@ func (w *witness) doubts(i int) []string {
 		wrong = append(wrong, w.answers(i, part)...)
 		wrong = append(wrong, w.owns(part, said)...)
 	}
-	return append(wrong, w.buries(said)...)
+	return append(wrong, w.buries(strings.Join(names, "; "))...)
+}
+
+// decided checks that a decision by which a process waits still stands.
+func (w *witness) decided(i int, part, section string, at int) []string {
+	by := w.lane(process.FindString(part))
+	switch {
+	case at < w.asked[fmt.Sprint(section, i)] || !strings.Contains(part, w.d.Names[i]):
+		return []string{"not about this request: " + part}
+	case w.gave[fmt.Sprint(section, by, i)] > at:
+		return []string{"it has answered since: " + part}
+	case w.dead[by]:
+		return []string{w.d.Names[by] + " is dead"}
+	case strings.HasSuffix(part, "because it is inside") && !w.in(by, section):
+		return []string{w.d.Names[by] + " is not inside"}
+	}
+	return nil
 }
 
 var (

@@ -32,7 +32,9 @@ func (o *room) whyOlder(p, q algorithm.ID) string {
 	if o.rewriter.short {
 		return s
 	}
-	s += "; " + q.String() + "'s request is older"
+	if o.reasons(p) == "" {
+		s += "; " + q.String() + "'s request is older"
+	}
 	if _, ok := o.between(q, p, release); ok {
 		s += ", and " + release + " is in flight"
 	}

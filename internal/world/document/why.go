@@ -73,12 +73,12 @@ func (r *recorder) sentence(i int) string {
 		return r.whyShaped(p)
 	case len(r.sc.Sections) == 0:
 		o := &room{recorder: r}
-		return o.why(p) + o.whyLost(p)
+		return o.why(p) + o.reasons(p) + o.whyLost(p)
 	}
 	var all []string
 	for _, x := range r.sc.Sections {
 		if o := (&room{r, x.Name, x.Members}); o.phase(p).is == Waiting {
-			all = append(all, x.Name+": "+o.why(p)+o.whyLost(p))
+			all = append(all, x.Name+": "+o.why(p)+o.reasons(p)+o.whyLost(p))
 		}
 	}
 	return strings.Join(all, "; ")

@@ -97,13 +97,19 @@ func TestWhyAt(t *testing.T) {
 		hub   = "algorithm central\nprocesses 2\nhold 9\nat 0 P2 asks\nat 3 P1 asks\nat 4 pause P1\n"
 		calls = "algorithm bully\nprocesses 3\nat 0 P1 asks\nat 0.5 pause P1\n"
 	)
+	// Decisions stand as long as what they say.
+	const (
+		stamps  = "algorithm ricart-agrawala\nprocesses 3\nset P1 clock 41\nset P2 clock 34\nat 0 P1 asks\nat 0 P2 asks\n"
+		queue   = "algorithm central\nprocesses 4\nhold 3\nat 0 P2 asks\nat 1 P3 asks\nat 2 P4 asks\n"
+		lamport = "algorithm lamport\nprocesses 2\nset P1 clock 9\nat 0 P1 asks\nat 0 P2 asks\n"
+	)
 	for _, c := range []struct {
 		text, after string // the sentence of the last event
 		proc        int
 		want        string
 	}{
-		{rooms, "P1 receives seats REQUEST (time 2) from P2.", 0, "films: waits for OK from P2, which is inside"},
-		{rooms, "P1 receives seats REQUEST (time 2) from P2.", 1, "seats: waits for OK from P1, which is inside"},
+		{rooms, "P1 receives seats REQUEST (time 2) from P2.", 0, "films: waits for OK from P2; P2 defers P1, because it is inside"},
+		{rooms, "P1 receives seats REQUEST (time 2) from P2.", 1, "seats: waits for OK from P1; P1 defers P2, because it is inside"},
 		{banker, "site 1: P2 asks for L2.", 2, "waits for L2, which is free: the banker keeps it, because granting it to P2 would not be safe"},
 		{heir, "site 2: P2 asks for L2.", 4, "waits for L2, which is free: site 2 becomes the banker only when all other sites have reported that its predecessor has crashed"},
 		{lost, "REQUEST (clock 1, tx 2, attempt 1, stamp 1, request 1, lock 2, shared no, units 0, ext no, claims 2) from site 2 to site 1 is lost.", 3, "waits for L2, which is free; no message about it is in flight"},
@@ -112,9 +118,14 @@ func TestWhyAt(t *testing.T) {
 		{raymond, "P2 enters.", 2, "waits for the token: it asked P2, which is inside"},
 		{die, "DIE (clock 1, tx 2, attempt 1, stamp 1, request 1) from site 1 to site 2 is lost.", 3, "waits for L1, held by P1; no message about it is in flight"},
 		{dead, "P2 crashes.", 3, "waits for L2: site 2, which must grant it, has crashed"},
-		{still, "P2 is paused.", 1, "is paused, and waits for OK from P1, which is inside"},
-		{two, "P2 is paused.", 1, "is paused; a: waits for GRANT from P1, which has gone first itself; P2 is number 1 in the queue at P1"},
-		{hub, "P1 is paused.", 0, "is paused, and waits because it has let P2, which is inside, go first; P1 is number 1 in the queue at P1"},
+		{still, "P2 is paused.", 1, "is paused, and waits for OK from P1; P1 defers P2, because it is inside"},
+		{two, "P2 is paused.", 1, "is paused; a: waits for GRANT from P1; P2 is number 1 in the queue at P1; P1 queues P2, because it has granted P1"},
+		{hub, "P1 is paused.", 0, "is paused, and waits for GRANT from itself; P1 is number 1 in the queue at P1; P1 queues P1, because it has granted P2"},
+		{stamps, "P2 receives REQUEST (time 41) from P1.", 0, "waits for OK from P2 and P3; P2 defers P1, because (34,P2) comes before (41,P1)"},
+		{stamps, "P2 sends OK (time 42) to P1.", 0, "waits for OK from P2; OK is in flight"},
+		{queue, "P1 receives REQUEST from P4.", 3, "waits for GRANT from P1; P4 is number 2 in the queue at P1; P1 queues P4, because it has granted P2"},
+		{queue, "P1 sends GRANT to P3.", 3, "waits for GRANT from P1, which has let P3 go first; P4 is number 1 in the queue at P1"},
+		{lamport, "P1 receives REPLY (clock 10, time 9) from P2.", 0, "waits for RELEASE from P2, which is inside; P1 waits for P2, because (1,P2) comes before (9,P1)"},
 		{calls, "P1 is paused.", 0, "is paused, and waits for an answer from P2 and P3"},
 		{steps, "site 1 receives REQUEST (clock 1, tx 2, attempt 1, stamp 1, request 1, lock 1, shared no, units 0, ext no, claims none) from site 2.", 4, "waits for L1, held by P1"},
 	} {
