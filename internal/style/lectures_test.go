@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/stile-lock/stile/internal/glossary"
 )
 
 // The index of lectures has rows with a command or a link to a page, links to scenarios,
@@ -24,12 +26,14 @@ var (
 	lectureRow  = regexp.MustCompile(`(?m)^\| .* \|$`)
 	scenarioRef = regexp.MustCompile(`\[([^\]]+)\]\(\.\./scenarios/([^)]+)\.stile\)`)
 	labRef      = regexp.MustCompile(`\[open\]\[([^\]]+)\]`)
+	brackets    = regexp.MustCompile(`\([^)]*\)`)
 	labLink     = regexp.MustCompile(`(?m)^\[([^\]]+)\]: (.*)\n`)
 )
 
 // An indexRow is a row of the index: its third last cell has commands and links to pages.
 type indexRow struct {
 	line      string
+	terms     []string
 	shown     string
 	scenarios []string
 	opened    []string
@@ -43,6 +47,11 @@ func indexRows(page string) []indexRow {
 			continue
 		}
 		r := indexRow{line: line, shown: strings.TrimSpace(cells[3])}
+		for term := range strings.FieldsFuncSeq(brackets.ReplaceAllString(cells[1], ""), func(c rune) bool { return c == ',' || c == ';' }) {
+			if term = strings.TrimSpace(term); term != "" {
+				r.terms = append(r.terms, term)
+			}
+		}
 		for _, m := range scenarioRef.FindAllStringSubmatch(cells[4], -1) {
 			r.scenarios = append(r.scenarios, m[2])
 		}
@@ -157,6 +166,34 @@ func TestLectures(t *testing.T) {
 	}
 	if rows := len(indexRows(page)); rows < 150 {
 		t.Errorf("docs/lectures.md: only %d rows: how are they written?", rows)
+	}
+}
+
+// examples of lectures are no terms.
+var examples = []string{"bankomat", "zůstatek", "rezervační systém", "unikátní ID", "konsensus", "O", "bezstavovost", "Ethernet", "IEEE 802.11"}
+
+// unknownTerms returns the terms of an index that no entry of the glossary explains.
+func unknownTerms(page string) []string {
+	entries := glossary.Entries()
+	var all []string
+	for _, r := range indexRows(page) {
+		for _, term := range r.terms {
+			known := func(e glossary.Entry) bool { return e.Explains(term) }
+			if !slices.Contains(examples, term) && !slices.ContainsFunc(entries, known) {
+				all = append(all, term)
+			}
+		}
+	}
+	return all
+}
+
+// The glossary, and with it the search in the lab's gallery, knows the terms of the lectures.
+func TestLectureTerms(t *testing.T) {
+	if all := unknownTerms(readPage(t, "lectures.md")); len(all) > 0 {
+		t.Errorf("docs/glossary.md does not know %q, which docs/lectures.md has as terms", all)
+	}
+	if all := unknownTerms("| what | žeton, żeton (token); kouzlo | ours | `stile bank` | | |\n"); !slices.Equal(all, []string{"žeton", "kouzlo"}) {
+		t.Errorf("unknown are %q", all)
 	}
 }
 
