@@ -164,7 +164,11 @@ func printLock(p *printer, l *survey.Lock) {
 		line("  no node reports a holder")
 	} else {
 		for _, h := range append([]survey.Holder{*l.Holder}, l.Shared...) {
-			line("  held by %s%s", h.Who, demandOf(h.Demand))
+			how := demandOf(h.Demand)
+			if h.Delegated {
+				how = ", delegated"
+			}
+			line("  held by %s%s", h.Who, how)
 			line("     token %s, held for %.1f s, lease expires in %.1f s", h.Token, h.Held, h.Left)
 			if h.Value != "" {
 				line("     value %s", words.Quoted(h.Value))

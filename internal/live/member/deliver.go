@@ -66,6 +66,7 @@ func (m *Member) Deliver(now Instant, from uint64, b []byte) error {
 	} else if kept {
 		return m.aboutKept(n, rank, f)
 	}
+	m.recall(n)
 	if f.kind == algFrame {
 		return m.message(n, rank, f)
 	}

@@ -18,6 +18,7 @@ type epoch struct {
 	spare   []*use
 	busy    int      // number of uses
 	holders int      // number of locks held here
+	full    bool     // a lock has had so many entries that its tokens soon cannot be packed
 	lapses  int      // number of lost locks that may still be acted on
 	schools []school // of the view's choices
 
@@ -259,6 +260,7 @@ func (m *Member) idle(u *use) {
 	if e.isHome(l) && (u.lendee >= 0 || len(u.queue) > 0 || !u.held.empty() || u.interest || u.may != e.everybody) {
 		return
 	}
+	l.flags |= silent
 	e.uses[l.busy] = nil
 	e.free = append(e.free, l.busy)
 	e.busy--
@@ -365,11 +367,16 @@ func (m *Member) carry(old *epoch) {
 		if was.taken() {
 			u.holder, u.lapsed, u.token, u.since, u.carried = was.holder, was.lapsed, was.token, was.since, true
 			u.client, u.byClaim, u.shared, u.rests, u.proof = was.client, was.byClaim, was.shared, was.rests, was.proof
+			if u.block = was.block; u.block != nil {
+				m.schedule.remove(&u.block.end)
+				u.block.probes, u.block.tries, u.block.end.block = nil, 0, u // those tries have ended with the view
+			}
 			if was.lapsed {
 				e.lapses++
 			} else {
 				u.holder.at = u
 				e.holders++
+				m.recallUse(u)
 			}
 			u.owed |= owedHold
 		}

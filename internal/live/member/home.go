@@ -155,6 +155,7 @@ func (m *Member) homed(name string) (int32, error) {
 	if int(m.epoch.table.lock(n).home) != m.epoch.me {
 		return 0, fmt.Errorf("%w: REPORT about %q, which has another home", errUnexpected, name)
 	}
+	m.recall(n)
 	return n, nil
 }
 

@@ -4,7 +4,8 @@ import "github.com/stile-lock/stile/algorithm/deadlock"
 
 // What becomes of requests when an operator chooses another kind of lock for their names.
 // An exclusive hold goes on as the other kind. A hold that only a kept lock can have is
-// lost; its lock is passed on when the former holder can no longer act.
+// lost, and so is one of a lock that is delegated; its lock is passed on when the former holder
+// can no longer act.
 
 // adopt makes the requests of a lock into those of a kept one.
 func (m *Member) adopt(was *use, name string) {
@@ -41,6 +42,12 @@ func (m *Member) adopt(was *use, name string) {
 			m.kept.lapses++
 		} else {
 			m.kept.holds++
+		}
+		if b := was.block; b != nil { // its client may be inside with a later token than the one that is reported
+			m.schedule.remove(&b.end)
+			if p.state == holds {
+				m.lapses(p, m.lease, Changed)
+			}
 		}
 	}
 	for was.first != nil {

@@ -85,7 +85,7 @@ type Out struct {
 	Marks  []*Mark // of locks that are followed, for people
 	Wake   Instant // when to call Wake, if nothing happens before
 	Renew  uint64  // if not 0, number of a renewal to send to the view service now
-	Forget bool    // enough idle names have gathered for a view of the same members
+	Forget bool    // enough idle names have gathered, or a lock has had enough entries, for a view of the same members
 	arena  []byte  // backs Frames
 }
 
@@ -126,6 +126,7 @@ const (
 	Late                        // its deadline has passed
 	Stopped                     // it waited, and will not be granted here any more
 	Doomed                      // the lock is held, but its transaction must abort: release it
+	Wanted                      // the lock is delegated to a client, and wanted here or elsewhere: recall it
 )
 
 // A Cause is why a lock was lost or a request stopped.
@@ -156,8 +157,10 @@ type Event struct {
 	Ticket Ticket
 	Kind   EventKind
 	Cause  Cause // Lost, Stopped
-	Token  Token // Held, Lost, Doomed
+	Token  Token // Held, Lost, Doomed, Wanted
 
+	Last   uint64 // Held: last count with which the client may enter by itself; 0 if the lock is not delegated
+	Silent bool   // Held: no frame about the lock has come since it was last idle here
 	Born   uint64  // of a kept lock: stamp of the transaction, which it keeps when it begins again
 	Victim *Victim // Deadlock: why
 	Tx     uint64  // Deadlock: number of the transaction, unique at this member
@@ -219,7 +222,7 @@ func (m *Member) end() {
 	wake := m.schedule.first()
 	if e := m.epoch; e != nil {
 		wake = min(wake, e.next)
-		m.Out.Forget = e.table.len()-e.busy-len(e.books)-len(m.kept.names) > m.Limits.Idle
+		m.Out.Forget = e.full || e.table.len()-e.busy-len(e.books)-len(m.kept.names) > m.Limits.Idle
 	}
 	if m.epoch != nil && !m.gone {
 		m.renew()

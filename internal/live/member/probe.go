@@ -11,6 +11,8 @@ func (m *Member) probe(w *waiter) {
 	u := w.at
 	l := e.table.lock(u.lock)
 	switch {
+	case m.awaitRecall(u):
+		u.block.tries++
 	case !m.usable(), e.isHome(l) && !m.suspects(e, u).empty():
 		m.refuse(w, Recovering)
 	case u.taken() || u.patient(w) || u.lendee >= 0:
@@ -48,9 +50,14 @@ func (m *Member) probed(rank int, asked *frame) {
 	u, home := &use{lendee: -1, may: e.everybody}, e.view.home(hash) == e.me
 	if n := find(&e.table, asked.name, hash); n >= 0 {
 		home = e.isHome(e.table.lock(n))
+		m.recall(n)
 		if used := e.found(n); used != nil {
 			u = used
 		}
+	}
+	if m.awaitRecall(u) {
+		u.block.probes = append(u.block.probes, probe{rank, asked.try})
+		return
 	}
 	switch {
 	case u.taken() || u.patient(nil) || home && (u.lendee >= 0 || len(u.queue) > 0):

@@ -11,6 +11,7 @@ type due struct {
 	waiter  *waiter
 	session *session
 	part    *part
+	block   *use // whose block is recalled
 }
 
 func (a *schedule) first() Instant {
@@ -80,6 +81,8 @@ func (m *Member) expire() {
 			m.resume(m.detector())
 		case d.part != nil:
 			m.nudged(d.part)
+		case d.block != nil:
+			m.overdue(d.block)
 		default:
 			m.finish(d.waiter, Late, NoCause)
 		}

@@ -42,6 +42,7 @@ const (
 	cleared                    // its home has released it in this epoch
 	opened                     // at the home: it has entered or lent it in this epoch
 	followed                   // marks show what happens to it: see Trail
+	silent                     // no frame about it has come since it was last idle here
 )
 
 func (l *lock) is(f flags) bool { return l.flags&f != 0 }

@@ -21,6 +21,7 @@ type use struct {
 	rests       Instant // of lapsed: until when the former holder may act
 	proof       uint64  // of lapsed: the renewal that must be confirmed before the lock is passed on; 0 if none
 	client      bool    // a client holds it, or held it, not the member's own process
+	block       *block  // of client: the lock is delegated to it; nil if it is not
 	byClaim     bool    // of client: it has claimed the lock here, and entered through another member
 	shared      bool    // of lapsed: it was a kept lock, and was shared
 	carried     bool    // holder entered in an older epoch: the home is inside for it
@@ -59,6 +60,7 @@ type Ask struct {
 	Client   uint64  // 0 for the member's own process
 	Deadline Instant // Never if there is none
 	Try      bool    // do not wait behind other requests
+	Block    uint64  // of a client: number of entries that it may make by itself, if the lock can be delegated
 	Terms
 }
 
@@ -136,7 +138,7 @@ func (m *Member) Lock(now Instant, name string, a Ask) (Ticket, error) {
 	}
 	m.clock++
 	w := m.newWaiter(c)
-	w.try = a.Try
+	w.try, w.block = a.Try, a.Block
 	w.stamp = Stamp{e.view.Epoch, m.clock, m.Inc}
 	u.push(w)
 	m.used(n, MarkQueued, w, Token{}, "")
@@ -144,6 +146,7 @@ func (m *Member) Lock(now Instant, name string, a Ask) (Ticket, error) {
 		m.schedule.put(&w.late, a.Deadline)
 	}
 	t := w.ticket
+	m.recallUse(u)
 	m.settle(u)
 	if a.Try && u.holder != w {
 		m.probe(w)
@@ -216,8 +219,9 @@ func (m *Member) takenWith(name string, t Token) *use {
 
 // leave handles a holder that releases the lock, or no longer acts.
 func (m *Member) leave(u *use) {
-	e := m.epoch
-	m.used(u.lock, MarkReleased, u.holder, u.token, "")
+	e, n, b := m.epoch, u.lock, u.block
+	m.used(n, MarkReleased, u.holder, u.token, "")
+	m.undelegate(u)
 	if u.lapsed {
 		e.lapses--
 	} else {
@@ -236,6 +240,9 @@ func (m *Member) leave(u *use) {
 		}
 	}
 	m.settle(u)
+	if b != nil {
+		m.settleTries(n, b)
+	}
 }
 
 // settle lets the next waiter enter if the member has the right to, or else sees to it
@@ -321,17 +328,25 @@ func (m *Member) enter(u *use) {
 	u.take(w)
 	m.schedule.remove(&w.late)
 	l := e.table.lock(u.lock)
-	l.count++
+	t := Token{e.view.Epoch, l.count + 1}
+	if u.block = m.delegate(u, w); u.block == nil {
+		l.count++
+		e.full = e.full || l.count >= fullCount
+	}
 	u.handed++
 	if int(l.home) == e.me {
 		l.flags |= opened
 	}
-	u.holder, u.token, u.since, u.client = w, Token{e.view.Epoch, l.count}, m.now, w.client != &m.own
+	u.holder, u.token, u.since, u.client = w, t, m.now, w.client != &m.own
 	e.holders++
 	if l.is(followed) {
 		m.used(u.lock, MarkGranted, w, u.token, u.how(e.isHome(l)))
 	}
-	m.Out.Events = append(m.Out.Events, Event{Ticket: w.ticket, Kind: Held, Token: u.token})
+	granted := Event{Ticket: w.ticket, Kind: Held, Token: t, Silent: l.is(silent)}
+	if u.block != nil {
+		granted.Last = u.block.last
+	}
+	m.Out.Events = append(m.Out.Events, granted)
 }
 
 // borrow uses a lock that was lent, for the waiters that precede its limit.

@@ -9,6 +9,7 @@ type waiter struct {
 	since      Instant // the same by the member's clock
 	late       due     // its deadline
 	try        bool    // it does not wait behind other requests
+	block      uint64  // number of entries that its client may make by itself
 	missing    int     // answers missing for a try
 	claim      *claim  // nil unless it is a claim: it is then not among the waiters
 	at         *use    // the lock that it waits for or holds; nil if it is a kept one

@@ -1,6 +1,14 @@
 package member
 
-import "github.com/stile-lock/stile/algorithm/deadlock"
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/deadlock"
+	"github.com/stile-lock/stile/algorithm/host"
+)
 
 // A Why describes the state of a lock, as far as its member knows: its holder here, its
 // waiters here, and, at a home that has not released it, the processes that the home
@@ -18,6 +26,8 @@ type Why struct {
 	Lapsed  bool     // the holder here was notified that the lock is lost, and may act until the lease expires
 	Waiters []Waiter // waiters here, the next one first
 	Asked   bool     // the algorithm was asked
+	Needs   string   // kind of the message that the algorithm needs before it grants; empty if it does not say
+	From    []Who    // members that it needs this message from
 	Pending bool     // the algorithm has granted the lock, but the member has no lease to use it
 	Carried bool     // the waiters here are from an older view: the home will lend to them in turn
 	Lent    *Who     // at the home: member that it has lent the lock to
@@ -37,6 +47,8 @@ type Holder struct {
 	Mode    deadlock.Mode
 	Units   int    // of the semaphore; 0 if it is none
 	Tx      uint64 // number of its transaction, unique at this member; 0 if the lock is not a kept one
+
+	Delegated bool // its client enters and leaves by itself
 }
 
 // A Waiter is a request that waits for a lock here.
@@ -203,17 +215,71 @@ func (m *Member) explain(n int32) Why {
 		return y
 	}
 	if w := u.holder; w != nil {
-		y.Holder = &Holder{Ticket: w.ticket, Client: w.client.id, Token: u.token, Since: u.since, Carried: u.carried}
+		y.Holder = &Holder{Ticket: w.ticket, Client: w.client.id, Token: u.token, Since: u.since, Carried: u.carried, Delegated: u.block != nil}
 	}
 	for w := u.first; w != nil; w = w.next {
 		y.Waiters = append(y.Waiters, Waiter{Ticket: w.ticket, Client: w.client.id, Stamp: w.stamp, Since: w.since, Try: w.try})
 	}
 	y.Asked, y.Carried, y.Borrows, y.Lapsed = u.asked, u.back, u.lent, u.lapsed
 	y.Pending = u.inside && !u.taken() && u.first != nil
+	if u.asked && !u.inside {
+		e.explainNeeds(n, &y)
+	}
 	if e.isHome(l) {
 		m.explainHome(u, &y)
 	}
 	return y
+}
+
+// explainNeeds says which members the algorithm waits for, according to its own state here.
+// Algorithms that ask for a token without knowing where it is do not say.
+func (e *epoch) explainNeeds(n int32, y *Why) {
+	l := e.table.lock(n)
+	machine, err := e.machine(n)
+	if err != nil {
+		return
+	}
+	fields, shape := machine.Describe(), &e.schools[l.alg].spec.Shape
+	read := func(name string) []string {
+		i := slices.IndexFunc(fields, func(f host.Field) bool { return name != "" && f.Name == name })
+		if i < 0 {
+			return nil
+		}
+		return strings.Fields(fields[i].Value)
+	}
+	var seats []string // numbered from 1
+	y.Needs = shape.Answer
+	for _, name := range shape.Awaited {
+		if seats = read(name); len(seats) > 0 && seats[0] != "none" {
+			break
+		}
+	}
+	switch asked := read(shape.Asked); {
+	case len(asked) > 0 && asked[0] == "yes":
+		y.Needs, seats = shape.Carrier, read(shape.Pointer)
+	case shape.Picture == algorithm.Star:
+		hub := 0
+		if shape.Hub != nil {
+			hub = int(shape.Hub(len(e.view.Members)))
+		}
+		seats = []string{strconv.Itoa(hub + 1)}
+	case shape.Got != "" && shape.Enough == nil:
+		got := read(shape.Got)
+		for seat := range algorithm.ID(len(e.view.Members)) {
+			asks := shape.Sets == nil || shape.Sets(len(e.view.Members))[e.seat(l)].Has(seat)
+			if s := strconv.Itoa(int(seat) + 1); asks && !slices.Contains(got, s) && (shape.Sets != nil || seat != e.seat(l)) {
+				seats = append(seats, s)
+			}
+		}
+	}
+	for _, s := range seats {
+		if seat, err := strconv.Atoi(s); err == nil && seat >= 1 && seat <= len(e.view.Members) {
+			y.From = append(y.From, e.view.Members[e.view.rankOf(algorithm.ID(seat-1), int(l.home))])
+		}
+	}
+	if len(y.From) == 0 {
+		y.Needs = ""
+	}
 }
 
 func (m *Member) explainHome(u *use, y *Why) {
@@ -261,7 +327,7 @@ func (m *Member) explainKept(n int32, y *Why) {
 	for _, p := range m.kept.names[y.Name] {
 		switch p.state {
 		case holds:
-			y.Shared = append(y.Shared, Holder{p.w.ticket, p.w.client.id, p.token, p.since, p.token.Epoch < e.view.Epoch, p.Mode, p.units, uint64(p.Tx)})
+			y.Shared = append(y.Shared, Holder{p.w.ticket, p.w.client.id, p.token, p.since, p.token.Epoch < e.view.Epoch, p.Mode, p.units, uint64(p.Tx), false})
 		case lapsed:
 			y.Lapsed = true
 		case claiming:

@@ -112,3 +112,37 @@ func TestExplainRecovery(t *testing.T) {
 		t.Errorf("the home says %+v", y)
 	}
 }
+
+// A member says what its algorithm waits for, and from which members.
+func TestExplainNeeds(t *testing.T) {
+	for _, c := range []struct {
+		algorithm, needs string
+		from             []uint64 // whom the third member waits for; the second is inside
+	}{
+		{"ricart-agrawala", "OK", []uint64{2}},
+		{"carvalho-roucairol", "OK", []uint64{2}},
+		{"central", "GRANT", []uint64{1}},
+		{"raymond", "PRIVILEGE", []uint64{1}},
+		{"suzuki-kasami", "", nil},
+	} {
+		f := newFleet(t, c.algorithm, 3)
+		name := away(f.view, f.view, 0, 0)
+		f.lock(1, name)
+		f.settle()
+		f.lock(2, name)
+		f.settle()
+		y, _ := f.members[2].Explain(name)
+		var from []uint64
+		for _, w := range y.From {
+			from = append(from, w.Inc)
+		}
+		if !y.Asked || y.Needs != c.needs || !slices.Equal(from, c.from) {
+			t.Errorf("%s: it needs %q from %v, want %q from %v", c.algorithm, y.Needs, from, c.needs, c.from)
+		}
+		f.unlock(1, name)
+		f.settle()
+		if y, _ := f.members[2].Explain(name); y.Holder == nil || y.Needs != "" {
+			t.Errorf("%s: it has the lock, and needs %q", c.algorithm, y.Needs)
+		}
+	}
+}

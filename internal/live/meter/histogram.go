@@ -38,14 +38,17 @@ type Histogram struct {
 }
 
 // Add counts a duration.
-func (h *Histogram) Add(d member.Span) {
+func (h *Histogram) Add(d member.Span) { h.add(d, 1) }
+
+// add counts n equal durations.
+func (h *Histogram) add(d member.Span, n uint64) {
 	d = max(d, 0)
 	i := firsts[bits.Len64(uint64(d))]
 	for int(i) < len(bounds) && d > bounds[i] {
 		i++
 	}
-	h.Buckets[i]++
-	h.Sum += d
+	h.Buckets[i] += n
+	h.Sum += d * member.Span(n)
 }
 
 // Merge adds what another histogram has counted.

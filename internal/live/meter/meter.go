@@ -44,6 +44,8 @@ type request struct {
 	held   bool
 	claim  bool // the lock was acquired at another node
 	single bool // it is not part of a transaction
+
+	entries uint64 // of held: how often its client has entered by itself, as far as it has said
 }
 
 // A Totals is what is counted of everything together.
@@ -170,7 +172,10 @@ func (m *Meter) effect(in *process.Input, e *process.Effect) {
 		if r := m.find(e.Event.Ticket); r != nil {
 			r.end()
 		}
+	case process.Kept:
+		m.reached(e.Event.Ticket, e.Event.Token.Count)
 	case process.Unlocked:
+		m.reached(e.Event.Ticket, e.Number)
 		m.left(in.At, e.Event.Ticket)
 	case process.Send:
 		m.Sent[e.Bytes[0]]++
@@ -196,7 +201,7 @@ func (m *Meter) asked(now member.Instant, t member.Ticket, name string, owner *s
 		m.requests = append(m.requests, request{})
 	}
 	r, s := &m.requests[i], &m.hot[hash(name)%slots]
-	r.ticket, r.at, r.step, r.owner, r.held, r.claim, r.single = t, now, m.steps, owner, false, false, tx == 0
+	r.ticket, r.at, r.step, r.owner, r.held, r.claim, r.single, r.entries = t, now, m.steps, owner, false, false, tx == 0, 0
 	if r.name, r.slot, r.of = name, s, s.of; s.name != name || s.of == nil {
 		r.of = m.series(name)
 	}
@@ -212,6 +217,17 @@ func (m *Meter) find(t member.Ticket) *request {
 
 func (r *request) end() { r.ticket = 0 }
 
+// reached counts the entries that a client has made by itself, up to this count, which is 0 if
+// it has not named one. They waited for nothing, and were equally long, for all that is known.
+func (m *Meter) reached(t member.Ticket, count uint64) {
+	if r := m.find(t); r != nil && count > r.token.Count {
+		n := count - r.token.Count
+		r.of.Acquired += n
+		r.of.Wait.add(0, n)
+		r.token.Count, r.entries = count, r.entries+n
+	}
+}
+
 // left notes that a lock is released.
 func (m *Meter) left(now member.Instant, t member.Ticket) {
 	if r := m.find(t); r != nil {
@@ -222,7 +238,7 @@ func (m *Meter) left(now member.Instant, t member.Ticket) {
 // left notes that a request has ended.
 func (r *request) left(now member.Instant, lost bool, why member.Cause) {
 	if r.held {
-		r.of.Hold.Add(member.Span(now - r.at))
+		r.of.Hold.add(member.Span(now-r.at)/member.Span(1+r.entries), 1+r.entries)
 		*r.slot.add() = Past{r.name, r.owner, r.token, r.at, now, why, lost, r.claim}
 	}
 	r.end()
@@ -241,6 +257,8 @@ func (m *Meter) event(in *process.Input, e *member.Event) {
 		return
 	case member.Doomed: // it still holds the lock
 		m.doomed(r, e)
+		return
+	case member.Wanted:
 		return
 	case member.Lost:
 		if int(e.Cause) < len(m.Lost) { // otherwise the client holds it elsewhere

@@ -241,3 +241,18 @@ func BenchmarkTook(b *testing.B) {
 		m.Took(&in, &left)
 	}
 }
+
+// The entries that a client makes by itself count as acquisitions that waited for nothing and
+// were equally long.
+func TestDelegatedEntries(t *testing.T) {
+	m := newTester()
+	frame := process.Input{Kind: process.Frame, Bytes: []byte{2}}
+	m.step(frame, process.Effect{Kind: process.Asked, Event: member.Event{Ticket: 1}, To: "a/x"})
+	m.step(frame, process.Effect{Kind: process.ClientEvent, Event: member.Event{Ticket: 1, Kind: member.Held, Token: member.Token{Epoch: 1, Count: 5}, Last: 99}})
+	m.step(frame, process.Effect{Kind: process.ClientEvent, Event: member.Event{Ticket: 1, Kind: member.Wanted}})
+	m.now += 20 * ms
+	m.step(frame, process.Effect{Kind: process.Unlocked, Number: 8, Event: member.Event{Ticket: 1}})
+	if s := m.Of("a/x"); s.Acquired != 4 || s.Wait.Count() != 4 || s.Hold.Count() != 4 || s.Hold.Sum != member.Span(20*ms) {
+		t.Errorf("got %+v", s)
+	}
+}

@@ -117,6 +117,10 @@ type HolderInfo struct {
 	Held  float64 `json:"held_s"` // time since it was acquired
 	Left  float64 `json:"lease_left_s"`
 	Value string  `json:"value,omitempty"` // attached by the holder
+
+	// Delegated: the client acquires the lock again and again by itself, and returns it when it
+	// is wanted elsewhere. It need not use it at present. The token is that of its first entry.
+	Delegated bool `json:"delegated,omitempty"`
 }
 
 // A WaiterInfo is a request that waits for a lock.
@@ -257,7 +261,7 @@ func (n *Node) describe(m *member.Member, w *member.Why) LockInfo {
 	left := seconds(until(now, m.Deadline()))
 	holder := func(h *member.Holder) HolderInfo {
 		value, _ := n.value(h)
-		return HolderInfo{n.who(h.Client), demand(h.Mode, h.Units, h.Tx), h.Token.String(), seconds(until(h.Since, now)), left, value}
+		return HolderInfo{n.who(h.Client), demand(h.Mode, h.Units, h.Tx), h.Token.String(), seconds(until(h.Since, now)), left, value, h.Delegated}
 	}
 	if w.Holder != nil {
 		h := holder(w.Holder)
@@ -384,10 +388,27 @@ func (n *Node) reason(w *member.Why, now member.Instant) string {
 		return "waiting since an earlier view, for its turn from home " + w.Home.Name
 	case isKept(w.Algorithm):
 		return "requested from home " + w.Home.Name + ", which grants it in turn"
+	case w.Needs != "":
+		return "requested with " + w.Algorithm + ": waits for " + w.Needs + " from " + members(w.From)
 	case w.Asked:
 		return "requested from the other members with " + w.Algorithm
 	}
 	return "about to request it from the other members"
+}
+
+// mostNamed is the maximum number of members that a reason names.
+const mostNamed = 5
+
+// members lists members by name.
+func members(all []member.Who) string {
+	var names []string
+	for _, w := range all[:min(mostNamed, len(all))] {
+		names = append(names, w.Name)
+	}
+	if more := len(all) - len(names); more > 0 {
+		names = append(names, words.Plural(more, "other"))
+	}
+	return words.List(names)
 }
 
 // isKept reports whether an algorithm is a method for kept locks.

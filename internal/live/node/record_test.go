@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -105,6 +106,9 @@ func TestRecordingsReplay(t *testing.T) {
 	all := start(t, 3, taped(dir))
 	busy(t, all)
 	for _, n := range all[1:] {
+		eventually(t, "the end of all delegations", func() bool {
+			return !slices.ContainsFunc(n.Metrics().Locks, func(l LockMetrics) bool { return l.Held+l.Waiting > 0 })
+		})
 		for _, l := range n.Metrics().Locks {
 			if l.Acquired == 0 || l.Wait.Count() != l.Acquired || l.Hold.Count() != l.Acquired || l.Held+l.Waiting > 0 {
 				t.Errorf("%s: nothing is held, but %+v", n.Name(), l)

@@ -70,6 +70,11 @@ func (w watch) Cancelled(t member.Ticket) {
 }
 
 // Unlocked implements session.Watcher.
-func (w watch) Unlocked(t member.Ticket) {
-	w.p.now(Effect{Kind: Unlocked, Event: member.Event{Ticket: t}})
+func (w watch) Unlocked(t member.Ticket, count uint64) {
+	w.p.now(Effect{Kind: Unlocked, Number: count, Event: member.Event{Ticket: t}})
+}
+
+// Kept implements session.Watcher.
+func (w watch) Kept(t member.Ticket, token member.Token) {
+	w.p.now(Effect{Kind: Kept, Event: member.Event{Ticket: t, Token: token}})
 }

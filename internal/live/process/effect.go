@@ -34,7 +34,8 @@ const (
 	Asked       // a client's request has reached the member: Event.Ticket, To is the lock's name, Lossy if it is a try; Terms, Client
 	Claimed     // a client claims a lock: Event.Ticket, Event.Token, To is the lock's name, Terms, Client
 	Cancelled   // a waiting request, or a claim, was withdrawn: Event.Ticket
-	Unlocked    // a held lock was released: Event.Ticket
+	Kept        // a delegated lock is in use and no longer delegated: Event.Ticket, Event.Token is that of the present entry
+	Unlocked    // a held lock was released: Event.Ticket; Number is the count of the last entry that a client has named for a delegated lock, or 0
 
 	// Shown to an oracle if Config.Observe is set.
 	FrameSent  // the member sends a frame: Peer, Bytes

@@ -211,6 +211,8 @@ func event(e *member.Event) string {
 		if e.Victim != nil {
 			what = "is stopped, because its transaction must abort: " + e.Victim.String()
 		}
+	case member.Wanted:
+		what = "must return its delegated lock, which is wanted"
 	case member.Doomed:
 		what = "must release its lock, because its transaction must abort: " + e.Victim.String()
 	}

@@ -236,6 +236,8 @@ func (g *Client) lose(a *attachment, why member.Cause) {
 			return false
 		case t.state == inside:
 			g.taken(t, why)
+		case t.state == idle:
+			a.quiet = true // the application of the last entry may still act
 		case t.state == leaving:
 			g.left(t, false)
 		default:

@@ -20,6 +20,7 @@ type past struct {
 func (g *Client) claims() {
 	for _, t := range g.requests {
 		if t.state == inside && t.on != g.cur {
+			g.keep(t)
 			t.claim, t.refused = g.cur, nil
 			g.assert(t)
 		}
@@ -28,7 +29,7 @@ func (g *Client) claims() {
 
 // assert sends a claim.
 func (g *Client) assert(t *task) {
-	f := Frame{Kind: Claim, Number: t.number, Name: t.name, Token: t.token, Terms: t.terms}
+	f := Frame{Kind: Claim, Number: t.wire, Name: t.name, Token: t.token, Terms: t.terms}
 	if t.past != nil {
 		f.Through = t.past.through
 	}
@@ -54,7 +55,7 @@ func (g *Client) answered(t *task, f *Frame) {
 		g.resume(t.tx)
 	case f.Kind == Held: // of another entry
 		t.claim = nil
-		g.owe(a, t.number)
+		g.owe(a, t.wire)
 	case f.Kind == Lost && f.Cause == member.Released: // which the node that it rests on could not report
 		t.claim = nil
 		g.taken(t, f.Cause)
@@ -81,7 +82,7 @@ func rests(t *task, a *attachment) {
 		from.moved++
 		p.at = append(p.at, from)
 	}
-	t.on, t.claim = a, nil
+	t.on, t.claim, t.granted = a, nil, t.token
 	from.holds--
 	a.holds++
 }
@@ -91,7 +92,7 @@ func rests(t *task, a *attachment) {
 // longer can, as far as they still exist.
 func (g *Client) withdraw(t *task, acts bool) {
 	if t.claim != nil {
-		g.owe(t.claim, t.number)
+		g.owe(t.claim, t.wire)
 		t.claim = nil
 	}
 	if t.past == nil {
@@ -99,9 +100,9 @@ func (g *Client) withdraw(t *task, acts bool) {
 	}
 	for _, a := range t.past.at {
 		if a.moved--; acts {
-			a.quiet, a.late = true, append(a.late, late{t.number, t.on.until})
+			a.quiet, a.late = true, append(a.late, late{t.wire, t.on.until})
 		} else {
-			g.owe(a, t.number)
+			g.owe(a, t.wire)
 		}
 	}
 	t.past = nil

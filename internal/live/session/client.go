@@ -62,7 +62,13 @@ type Client struct {
 	last     uint64  // number of the last request
 	txs      map[uint64]*attempt
 	strays   bool // some requests of transactions may have to be sent or refused
-	soonest  member.Instant
+
+	delegations map[string]*task // by name
+	delegates   map[uint64]*task // those that nodes know by the number of another request, by that
+	idle        idleTasks
+	unqueued    bool // some requests no longer wait in a queue, and were not sent
+
+	soonest member.Instant
 }
 
 // ClientOut holds the effects that a Client wants: connections to open, frames to send,
@@ -163,6 +169,9 @@ func (g *Client) begin(now member.Instant) {
 	if g.now >= g.soonest {
 		g.pass()
 	}
+	for g.now >= g.idle.due() {
+		g.letGo(g.idle.first)
+	}
 	for _, a := range g.old {
 		g.tick(a)
 	}
@@ -177,10 +186,13 @@ func (g *Client) end() {
 	if g.strays {
 		g.settleStrays()
 	}
+	if g.unqueued {
+		g.resend()
+	}
 	if len(g.old) > 0 {
 		g.sweep()
 	}
-	wake := g.soonest
+	wake := min(g.soonest, g.idle.due())
 	for _, a := range g.old {
 		if g.renewing(a) && g.now >= a.renewAt {
 			g.renew(a)
@@ -205,6 +217,10 @@ func (g *Client) Close(now member.Instant) {
 			g.tell(Event{Request: t.number, Kind: Refused, Why: Finished})
 		case leaving:
 			g.left(t, false)
+		case idle:
+			if t.on.phase == open {
+				g.send(t.on, &Frame{Kind: Return, Number: t.wire, Count: t.token.Count})
+			}
 		}
 	}
 	for _, a := range append(g.old, g.cur) {
@@ -215,6 +231,7 @@ func (g *Client) Close(now member.Instant) {
 	}
 	g.cur = &attachment{address: g.cur.address, phase: ended}
 	g.requests, g.old, g.txs, g.closed, g.soonest = nil, nil, nil, true, member.Never
+	g.delegations, g.delegates, g.idle = nil, nil, idleTasks{}
 	g.end()
 }
 

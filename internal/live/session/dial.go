@@ -98,12 +98,20 @@ func (g *Client) leaveBehind() {
 		if t.claim == a {
 			t.claim = nil
 			if kept {
-				g.owe(a, t.number)
+				g.owe(a, t.wire)
+			}
+		}
+		if t.on == a {
+			switch t.state {
+			case idle:
+				g.letGo(t) // only locks in use are claimed elsewhere
+			case inside:
+				g.keep(t)
 			}
 		}
 		if t.on == a && t.state == wanted {
 			if kept && !a.parting { // a node that leaves has withdrawn them itself
-				g.owe(a, t.number)
+				g.owe(a, t.wire)
 			}
 			g.unask(t)
 		}
@@ -226,7 +234,7 @@ func (g *Client) Receive(now member.Instant, conn uint64, b []byte) error {
 		f.Cause = member.NoCause
 	}
 	switch {
-	case f.Kind < Welcome:
+	case !f.Kind.OfNodes():
 		return fmt.Errorf("%w: only clients send %v", ErrFrame, f.Kind)
 	case f.Kind == Answer:
 		f.Bytes = slices.Clone(f.Bytes)
@@ -275,6 +283,8 @@ func (g *Client) welcomed(a *attachment, f *Frame) {
 	}
 	for _, t := range g.requests {
 		switch {
+		case t.on == a && t.state == idle:
+			g.letGo(t)
 		case t.on == a, a == g.cur && t.state == wanted:
 			g.repeat(t)
 		case t.claim == a:
@@ -306,7 +316,9 @@ func (g *Client) forgotten(a *attachment) *attachment {
 		case t.on != a:
 		case t.state == wanted:
 			g.unask(t)
-		case t.state == leaving:
+		case t.state == inside:
+			g.keep(t)
+		default:
 			a.holds--
 			g.left(t, false)
 			g.depart(t)

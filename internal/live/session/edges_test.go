@@ -229,8 +229,9 @@ func (w *notes) Asked(of *Owner, t member.Ticket, name string, try bool, _ membe
 func (w *notes) Claimed(_ *Owner, t member.Ticket, name string, _ member.Token, _ member.Terms) {
 	*w = append(*w, "claimed "+name)
 }
-func (w *notes) Cancelled(member.Ticket) { *w = append(*w, "cancelled") }
-func (w *notes) Unlocked(member.Ticket)  { *w = append(*w, "unlocked") }
+func (w *notes) Cancelled(member.Ticket)          { *w = append(*w, "cancelled") }
+func (w *notes) Kept(member.Ticket, member.Token) { *w = append(*w, "kept") }
+func (w *notes) Unlocked(member.Ticket, uint64)   { *w = append(*w, "unlocked") }
 
 // The oracle sees each request, and how it ends. A request that is checked while it waits
 // is withdrawn.

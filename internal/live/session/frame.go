@@ -14,11 +14,12 @@ import (
 // need to find that out never changes: the fields of a Hello up to the range, and a Bye that
 // refuses it. So do Ask and Answer, which need no session.
 const (
-	Protocol       = 2
+	Protocol       = 3
 	OldestProtocol = 1
 
-	// redirects is the lowest version with Redirect.
+	// redirects is the lowest version with Redirect, and delegates that with Delegated.
 	redirects = 2
+	delegates = 3
 )
 
 // agree returns the highest version that both sides speak; 0 if there is none.
@@ -58,25 +59,29 @@ type Kind uint8
 
 // The frames, those of clients first, apart from the last one.
 const (
-	Hello    Kind = iota // begin a session, or resume this one, on this connection
-	Renew                // renew the session
-	Lock                 // acquire a lock
-	Check                // this lock is held, as far as the client knows: is it?
-	Unlock               // the lock is released, or no longer wanted
-	Close                // the client has stopped, or has moved as it was asked to: end the session
-	Claim                // this lock is held through another node, with this token: hold it through this one
-	Ask                  // something unrelated to sessions
-	Welcome              // the session; counts as a Renewed too
-	Renewed              // the client may act for this long, counted from before it asked
-	Held                 // the lock is granted, still held, or now held through this node as claimed
-	Over                 // the lock is not held, and will not be
-	Lost                 // the lock was held, and no longer is; or a claim was refused
-	Done                 // the lock is released
-	Bye                  // the session is over, or about to end, and why
-	Answer               // answer to an Ask, or a part of it
-	Value                // from a client: what lists show for a lock that it holds or claims
-	Abort                // the lock is held, but its transaction must abort: release it
-	Redirect             // use another node; the session goes on meanwhile
+	Hello     Kind = iota // begin a session, or resume this one, on this connection
+	Renew                 // renew the session
+	Lock                  // acquire a lock
+	Check                 // this lock is held, as far as the client knows: is it?
+	Unlock                // the lock is released, or no longer wanted
+	Close                 // the client has stopped, or has moved as it was asked to: end the session
+	Claim                 // this lock is held through another node, with this token: hold it through this one
+	Ask                   // something unrelated to sessions
+	Welcome               // the session; counts as a Renewed too
+	Renewed               // the client may act for this long, counted from before it asked
+	Held                  // the lock is granted, still held, or now held through this node as claimed
+	Over                  // the lock is not held, and will not be
+	Lost                  // the lock was held, and no longer is; or a claim was refused
+	Done                  // the lock is released
+	Bye                   // the session is over, or about to end, and why
+	Answer                // answer to an Ask, or a part of it
+	Value                 // from a client: what lists show for a lock that it holds or claims
+	Abort                 // the lock is held, but its transaction must abort: release it
+	Redirect              // use another node; the session goes on meanwhile
+	Delegated             // as Held, and the client may enter by itself with the counts up to this one
+	Recall                // the lock is delegated, and wanted: answer with Keep or Return
+	Keep                  // from a client: the lock is in use with this count, and no longer delegated
+	Return                // from a client: the lock is released, and this was the count of the last entry
 	kinds
 
 	// Kinds is the number of kinds. A frame's first byte is its kind.
@@ -86,6 +91,7 @@ const (
 var kindNames = [...]string{
 	"HELLO", "RENEW", "LOCK", "CHECK", "UNLOCK", "CLOSE", "CLAIM", "ASK",
 	"WELCOME", "RENEWED", "HELD", "OVER", "LOST", "DONE", "BYE", "ANSWER", "VALUE", "ABORT", "REDIRECT",
+	"DELEGATED", "RECALL", "KEEP", "RETURN",
 }
 
 // String returns the name of a kind.
@@ -97,7 +103,7 @@ func (k Kind) String() string {
 }
 
 // OfNodes reports whether nodes send frames of this kind, and not clients.
-func (k Kind) OfNodes() bool { return k >= Welcome && k != Value }
+func (k Kind) OfNodes() bool { return k >= Welcome && k != Value && k != Keep && k != Return }
 
 // A Why is the reason why a request or a session ended.
 type Why uint8
@@ -208,7 +214,8 @@ type Frame struct {
 	Act      member.Span    // Welcome: how long before its deadline the session's locks count as lost at the client
 	Try      bool           // Lock: do not wait behind other requests
 	Terms    member.Terms   // Lock, Claim
-	Token    member.Token   // Held, Claim
+	Token    member.Token   // Held, Delegated, Claim
+	Count    uint64         // Delegated: the last one of the block; Keep, Return
 	Inc      uint64         // Welcome: incarnation of the node
 	Through  []uint64       // Claim: incarnations through which the client was confirmed to hold the lock
 	Why      Why            // Over, Bye
@@ -274,6 +281,8 @@ func (f *Frame) fields(c *codec.Coder) {
 		f.Terms.Code(c)
 	case Value:
 		c.Text(&f.Value, MaxValue)
+	case Keep, Return:
+		c.Number(&f.Count)
 	case Ask:
 		c.Number(&f.What)
 		c.Bytes(&f.Bytes, MaxBytes)
@@ -304,6 +313,12 @@ func (f *Frame) answers(c *codec.Coder) {
 		c.Number(&f.Token.Epoch)
 		c.Number(&f.Token.Count)
 		c.Number(&f.Born)
+	case Delegated:
+		c.Number(&f.Token.Epoch)
+		c.Number(&f.Token.Count)
+		if c.Number(&f.Count); c.Reads() && f.Count < f.Token.Count {
+			c.Fail("block that ends before it begins")
+		}
 	case Over:
 		codec.Within(c, &f.Why, 0, 255)
 		if c.Number(&f.Born); f.Why == Deadlock {

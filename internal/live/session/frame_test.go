@@ -39,6 +39,10 @@ func examples() []Frame {
 		{Kind: Value, Number: 3, Value: "job 7"},
 		{Kind: Abort, Number: 3, Victim: &member.Victim{How: member.Wounded, Cycle: []member.Wait{{Node: "b", Inc: 513, Tx: 2, Lock: "x"}}}},
 		{Kind: Redirect, Nodes: []string{"b", "c:2"}},
+		{Kind: Delegated, Number: 3, Token: member.Token{Epoch: 7, Count: 42}, Count: 4137},
+		{Kind: Recall, Number: 3},
+		{Kind: Keep, Number: 3, Count: 50},
+		{Kind: Return, Number: 3, Count: 51},
 	}
 }
 

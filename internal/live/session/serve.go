@@ -2,6 +2,7 @@ package session
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -24,6 +25,8 @@ type request struct {
 	number     uint64
 	ticket     member.Ticket
 	token      member.Token // of a held lock
+	block      uint64       // the last count that the client may enter with by itself; 0 if the lock is not delegated
+	recalled   bool         // of a delegated lock
 	name       string
 	value      *string        // attached by the client; nil if none was
 	born       uint64         // stamp of the transaction, of a kept lock
@@ -34,7 +37,7 @@ type request struct {
 
 // serve handles a frame of a client. The client may repeat anything that it sent before
 // on a connection that broke.
-func (d *Server) serve(now member.Instant, m *member.Member, s *session, f *Frame) {
+func (d *Server) serve(now member.Instant, m *member.Member, s *session, f *Frame) error {
 	r := d.requests[key{s.Session, f.Number}]
 	switch f.Kind {
 	case Renew:
@@ -58,19 +61,26 @@ func (d *Server) serve(now member.Instant, m *member.Member, s *session, f *Fram
 	case Check:
 		if r != nil && r.state == held {
 			d.grant(r)
-			return
+			return nil
 		}
 		if r != nil {
 			d.withdraw(now, m, r)
 		}
 		d.send(s, &Frame{Kind: Lost, Number: f.Number})
-	case Unlock:
+	case Keep:
+		if r != nil && r.state == held && r.block != 0 {
+			return d.keep(now, m, r, f.Count)
+		}
+	case Unlock, Return:
 		ok := false
 		switch {
 		case r == nil: // possibly repeated, because the answer was lost with a connection
 			ok = f.Number != 0 && slices.Contains(s.freed[:], f.Number)
 		case r.state == held:
-			ok = d.letGo(now, m, r)
+			var err error
+			if ok, err = d.letGo(now, m, r, f.Count); err != nil {
+				return err
+			}
 		default:
 			d.withdraw(now, m, r)
 			ok = true
@@ -95,6 +105,7 @@ func (d *Server) serve(now member.Instant, m *member.Member, s *session, f *Fram
 		d.bye(s.conn, Finished, true)
 		d.forget(s)
 	}
+	return nil
 }
 
 // lock asks the member for a lock. The member reports the outcome.
@@ -103,7 +114,11 @@ func (d *Server) lock(now member.Instant, m *member.Member, s *session, f *Frame
 		d.send(s, &Frame{Kind: Over, Number: f.Number, Why: OverQuota})
 		return
 	}
-	t, err := m.Lock(now, f.Name, member.Ask{Client: s.Session, Deadline: member.Never, Try: f.Try, Terms: f.Terms})
+	ask := member.Ask{Client: s.Session, Deadline: member.Never, Try: f.Try, Terms: f.Terms}
+	if s.speaks >= delegates && f.Terms == (member.Terms{}) && d.streaks.longEnough(f.Name, s.Session) {
+		ask.Block = blockLength
+	}
+	t, err := m.Lock(now, f.Name, ask)
 	if err != nil {
 		if why, text, alive := refusal(err); alive {
 			d.send(s, &Frame{Kind: Over, Number: f.Number, Why: why, Text: text})
@@ -165,17 +180,54 @@ func (d *Server) withdraw(now member.Instant, m *member.Member, r *request) {
 }
 
 // letGo releases a held lock, and reports whether it was held until now. If not, the
-// member has reported the loss in this very step.
-func (d *Server) letGo(now member.Instant, m *member.Member, r *request) bool {
+// member has reported the loss in this very step. The count is that of the last entry of a
+// delegated lock, 0 if it is not known.
+func (d *Server) letGo(now member.Instant, m *member.Member, r *request, count uint64) (bool, error) {
+	if r.block != 0 && count != 0 {
+		if err := m.Return(now, r.name, r.token, count); errors.Is(err, member.ErrCount) {
+			return false, fmt.Errorf("%w: RETURN: %w", ErrFrame, err)
+		} else if err == nil {
+			d.streaks.ended(r, count)
+			d.released(r, count)
+			return true, nil
+		}
+	}
 	if m.Unlock(now, r.name, r.token) != nil {
 		d.abandon(r)
-		return false
+		return false, nil
 	}
+	d.released(r, 0)
+	return true, nil
+}
+
+// released removes a request whose lock is released, with the count that a RETURN names.
+func (d *Server) released(r *request, count uint64) {
 	d.remove(r)
 	if w := d.config.Watch; w != nil {
-		w.Unlocked(r.ticket)
+		w.Unlocked(r.ticket, count)
 	}
-	return true
+}
+
+// keep makes a delegated lock an ordinary one, which the client holds with a count.
+func (d *Server) keep(now member.Instant, m *member.Member, r *request, count uint64) error {
+	t, err := m.Keep(now, r.name, r.token, count)
+	if errors.Is(err, member.ErrCount) {
+		return fmt.Errorf("%w: KEEP: %w", ErrFrame, err)
+	}
+	if err == nil {
+		d.streaks.ended(r, count)
+		r.token, r.block = t, 0
+		if w := d.config.Watch; w != nil {
+			w.Kept(r.ticket, t)
+		}
+	}
+	return nil
+}
+
+// recall asks the client of a delegated lock to return it.
+func (d *Server) recall(r *request) {
+	r.recalled = true
+	d.send(r.of, &Frame{Kind: Recall, Number: r.number})
 }
 
 // abandon is remove for a request about which the member still has an event to report.
@@ -207,7 +259,14 @@ func (d *Server) remove(r *request) {
 
 // grant notifies a client that it holds a lock, and that its transaction must abort if so.
 func (d *Server) grant(r *request) {
-	d.send(r.of, &Frame{Kind: Held, Number: r.number, Token: r.token, Born: r.born})
+	if r.block == 0 {
+		d.send(r.of, &Frame{Kind: Held, Number: r.number, Token: r.token, Born: r.born})
+	} else {
+		d.send(r.of, &Frame{Kind: Delegated, Number: r.number, Token: r.token, Count: r.block})
+		if r.recalled {
+			d.recall(r)
+		}
+	}
 	if r.doom != nil {
 		d.send(r.of, &Frame{Kind: Abort, Number: r.number, Victim: r.doom})
 	}
@@ -227,8 +286,14 @@ func (d *Server) Told(e *member.Event) bool {
 			d.send(s, &Frame{Kind: Abort, Number: r.number, Victim: r.doom})
 		}
 		return true
+	case member.Wanted:
+		if r.recalled = true; wanted {
+			d.recall(r)
+		}
+		return true
 	case member.Held:
-		r.token, r.born = e.Token, e.Born
+		r.token, r.born, r.block = e.Token, e.Born, e.Last
+		d.streaks.granted(r.name, s.Session, e.Silent)
 		if wanted {
 			r.state = held
 			d.holds++

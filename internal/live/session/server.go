@@ -24,7 +24,9 @@ type Watcher interface {
 	Asked(of *Owner, t member.Ticket, name string, try bool, terms member.Terms)
 	Claimed(of *Owner, t member.Ticket, name string, token member.Token, terms member.Terms)
 	Cancelled(t member.Ticket) // the request was waiting
-	Unlocked(t member.Ticket)  // the lock was held
+	// Kept and Unlocked: the lock was held.
+	Kept(t member.Ticket, token member.Token) // it was delegated, and is in use with this token
+	Unlocked(t member.Ticket, count uint64)   // the count is that of the last entry of a delegated lock, 0 if the client has not named it
 }
 
 // A Server serves the clients of a node: it keeps their sessions, and asks the member
@@ -44,6 +46,7 @@ type Server struct {
 	requests map[key]*request
 	tickets  map[member.Ticket]*request
 	due      []*request // granted, but no longer wanted
+	streaks  streaks
 	holds    int
 	leaves   bool
 	sweepAt  member.Instant
@@ -150,7 +153,7 @@ func (d *Server) Receive(now member.Instant, m *member.Member, conn uint64, b []
 		}
 		d.Out.Asks = append(d.Out.Asks, q)
 	case s != nil && m != nil: // otherwise the connection was superseded, or the session is over
-		d.serve(now, m, s, &f)
+		return d.serve(now, m, s, &f)
 	}
 	return nil
 }
@@ -297,7 +300,7 @@ func (d *Server) Wake(now member.Instant, m *member.Member) {
 	d.due = nil
 	for _, r := range due {
 		if d.tickets[r.ticket] == r && m != nil {
-			d.letGo(now, m, r)
+			_, _ = d.letGo(now, m, r, r.token.Count) // the client has made no other entry
 		}
 	}
 	if now >= d.sweepAt {
@@ -330,15 +333,18 @@ func (d *Server) wake() {
 }
 
 // Drain notifies all clients that the node is about to leave: sessions are no longer
-// renewed, nothing is granted any more, and clients send waiting requests to other
-// nodes. When Holds is 0 the member may leave.
+// renewed, nothing is granted any more, delegated locks are recalled, and clients send
+// waiting requests to other nodes. When Holds is 0 the member may leave.
 func (d *Server) Drain(now member.Instant, m *member.Member) {
 	d.leaves = true
 	for _, s := range d.all {
 		for r := s.first; r != nil; {
 			next := r.next
-			if r.state == waiting {
+			switch {
+			case r.state == waiting:
 				d.withdraw(now, m, r)
+			case r.state == held && r.block != 0:
+				d.recall(r)
 			}
 			r = next
 		}

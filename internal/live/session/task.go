@@ -14,11 +14,13 @@ const (
 	wanted  uint8 = iota // waiting, whether the node knows of it or not
 	inside               // held
 	leaving              // released or withdrawn, not confirmed by the node yet
+	idle                 // delegated to the client, and no application is inside: see delegate.go
 )
 
 // A task is an application's request.
 type task struct {
-	number  uint64
+	number  uint64 // by which the application knows it
+	wire    uint64 // by which nodes know it: that of the request to which the lock was delegated, or the same
 	name    string
 	token   member.Token
 	since   member.Instant // when it was made
@@ -34,6 +36,14 @@ type task struct {
 	stray   member.Instant // since when it waits for claims of its transaction; 0 if it does not
 	mute    bool           // already reported to the application as refused
 	value   *string        // attached by the application; nil if none was
+
+	granted member.Token   // as the node has granted the lock; token is that of the present entry
+	block   uint64         // last count with which an application may enter without a message; 0 if the lock is not delegated
+	queue   []*task        // of a delegated lock: requests of other applications
+	behind  *task          // in whose queue it is; nil if in none
+	expires member.Instant // of an idle one: when it is returned
+	before  *task          // among the idle ones
+	after   *task
 }
 
 // Opts are the options of a request.
@@ -58,7 +68,23 @@ func (g *Client) Lock(now member.Instant, name string, o Opts) (uint64, error) {
 		return 0, ErrRequests
 	}
 	g.last++
-	t := &task{number: g.last, name: name, try: o.Try, terms: o.Terms, since: g.now, late: member.Never}
+	d := g.delegations[name]
+	if o.Terms != (member.Terms{}) {
+		d = nil
+	}
+	switch {
+	case d != nil && d.state == idle:
+		g.reenter(d)
+		return d.number, nil
+	case d != nil && o.Try:
+		g.tell(Event{Request: g.last, Kind: Refused, Why: Busy})
+		return g.last, nil
+	}
+	t := &task{number: g.last, wire: g.last, name: name, try: o.Try, terms: o.Terms, since: g.now, late: member.Never}
+	if d != nil {
+		t.behind = d
+		d.queue = append(d.queue, t)
+	}
 	if o.Tx != 0 {
 		g.partake(t)
 	}
@@ -75,6 +101,8 @@ func (g *Client) Lock(now member.Instant, name string, o Opts) (uint64, error) {
 func (g *Client) repeat(t *task) {
 	switch {
 	case t.on != nil:
+	case t.behind != nil:
+		return
 	case t.tx.stranded(g.cur):
 		g.strays = true
 		return
@@ -91,8 +119,12 @@ func (g *Client) repeat(t *task) {
 	if t.on.phase != open {
 		return
 	}
-	f := Frame{Kind: Unlock, Number: t.number}
+	f := Frame{Kind: Unlock, Number: t.wire}
 	switch t.state {
+	case leaving:
+		if t.block != 0 {
+			f.Kind, f.Count = Return, t.token.Count
+		}
 	case inside:
 		f.Kind = Check // a lock lost meanwhile must not be acquired again unnoticed
 	case wanted:
@@ -133,7 +165,7 @@ func CheckValue(value string) error {
 // show sends the value of a lock, if there is one, to a node that knows the request.
 func (g *Client) show(t *task, a *attachment) {
 	if t.value != nil && a.phase == open {
-		g.send(a, &Frame{Kind: Value, Number: t.number, Value: *t.value})
+		g.send(a, &Frame{Kind: Value, Number: t.wire, Value: *t.value})
 	}
 }
 
@@ -153,9 +185,12 @@ func (g *Client) Unlock(now member.Instant, request uint64) error {
 	defer g.end()
 	t := g.find(request)
 	switch {
-	case t == nil || t.state == leaving:
+	case t == nil || t.state == leaving || t.state == idle:
 		return member.ErrNotHeld
+	case t.block != 0:
+		g.vacate(t)
 	case t.on == nil:
+		g.dequeue(t)
 		g.left(t, true)
 		g.remove(t)
 	case t.on.phase == ended: // the node has forgotten the session
@@ -171,6 +206,7 @@ func (g *Client) Unlock(now member.Instant, request uint64) error {
 // letGo notifies all nodes that know of a request that it is over, now or when there is
 // a connection. The one that it rests on confirms it.
 func (g *Client) letGo(t *task) {
+	g.scatter(t)
 	g.withdraw(t, false)
 	if t.state == wanted {
 		t.on.holds++
@@ -205,28 +241,36 @@ func (g *Client) heard(a *attachment, f *Frame) {
 	if f.Kind == Done && a.paid(f.Number) {
 		return
 	}
-	t := g.find(f.Number)
+	t := g.known(f.Number)
 	switch {
 	case t == nil || t.on != a && t.claim != a:
 		// A grant of a request that had ended or moved, but was sent again on another
 		// connection before the client heard so; or of a claim that is no longer made.
-		if f.Kind == Held && !t.was(a) {
+		if (f.Kind == Held || f.Kind == Delegated) && !t.was(a) {
 			g.send(a, &Frame{Kind: Unlock, Number: f.Number})
 		}
 	case t.on != a:
 		g.answered(t, f)
-	case f.Kind == Held && t.state == wanted:
+	case f.Kind == Recall:
+		g.recalled(t)
+	case (f.Kind == Held || f.Kind == Delegated) && t.state == wanted:
 		t.state, t.token, t.terms.Born = inside, f.Token, f.Born
 		a.holds++
+		g.delegated(t, f)
 		g.tell(Event{Request: t.number, Kind: Granted, Token: t.token, Born: f.Born})
+	case f.Kind == Delegated && t.state == inside && t.granted == f.Token:
+		// It repeats what the client knows. If KEEP has not arrived, RECALL is repeated behind it.
 	case f.Kind == Abort && t.state == inside:
 		g.tell(Event{Request: t.number, Kind: Doomed, Victim: f.Victim})
-	case f.Kind == Held && t.state == inside && t.token != f.Token:
+	case (f.Kind == Held || f.Kind == Delegated) && t.state == inside && t.token != f.Token:
 		g.taken(t, member.NoCause) // another entry
 		t.mute = true
 		g.letGo(t)
 	case f.Kind == Lost && t.state == inside:
 		g.taken(t, f.Cause)
+		g.remove(t)
+	case f.Kind == Lost && t.state == idle:
+		a.quiet = true // the application of the last entry may still act
 		g.remove(t)
 	case f.Kind == Over && t.state == wanted:
 		g.tell(Event{Request: t.number, Kind: Refused, Why: f.Why, Born: f.Born, Text: f.Text, Victim: f.Victim})
@@ -254,6 +298,7 @@ func (g *Client) pass() {
 			g.letGo(t)
 			return false
 		}
+		g.dequeue(t)
 		g.depart(t)
 		return true
 	})

@@ -44,8 +44,11 @@ func (g *Client) partake(t *task) {
 	t.tx.tasks = append(t.tx.tasks, t)
 }
 
-// depart removes a request that has ended from its transaction.
+// depart removes a request that has ended from its transaction, and the last trace of a
+// delegated lock.
 func (g *Client) depart(t *task) {
+	g.scatter(t)
+	delete(g.delegates, t.wire)
 	if t.tx == nil {
 		return
 	}

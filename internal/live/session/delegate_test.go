@@ -1,0 +1,252 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/stile-lock/stile/internal/live/member"
+)
+
+// delegates lets a client acquire a lock until it is delegated, and returns the grant.
+func (n *node) delegates(conn uint64, name string) Frame {
+	n.t.Helper()
+	for i := range uint64(8) {
+		n.says(conn, Frame{Kind: Lock, Number: 100 + i, Name: name})
+		got := n.hears(conn)
+		if len(got) == 1 && got[0].Kind == Delegated {
+			return got[0]
+		}
+		n.says(conn, Frame{Kind: Unlock, Number: 100 + i})
+		n.hears(conn)
+	}
+	n.t.Fatal("the lock is not delegated")
+	return Frame{}
+}
+
+// A lock is delegated after several silent grants in a row, and its last count is what
+// RETURN names.
+func TestDelegate(t *testing.T) {
+	n := newNode(t)
+	n.hello(1, Frame{})
+	d := n.delegates(1, "x")
+	if d.Number != 100+usualStreak || d.Token != (member.Token{Epoch: 1, Count: 4}) || d.Count != 4+blockLength-1 {
+		t.Fatalf("delegated: %+v", d)
+	}
+	n.says(1, Frame{Kind: Return, Number: d.Number, Count: 9})
+	expect(t, "after RETURN", n.hears(1), Frame{Kind: Done, Number: d.Number, OK: true})
+	n.says(1, Frame{Kind: Return, Number: d.Number, Count: 9})
+	expect(t, "after the same RETURN", n.hears(1), Frame{Kind: Done, Number: d.Number, OK: true})
+	n.hello(2, Frame{})
+	n.says(2, Frame{Kind: Lock, Number: 1, Name: "x"})
+	if got := n.hears(2); len(got) != 1 || got[0].Kind != Held || got[0].Token.Count != 10 {
+		t.Errorf("the next entry: %+v", got)
+	}
+}
+
+// A delegated lock is recalled when another client wants it. In use, it is kept; the recall is
+// repeated behind the repeated grant.
+func TestRecall(t *testing.T) {
+	n := newNode(t)
+	was := n.hello(1, Frame{})
+	d := n.delegates(1, "x")
+	n.hello(2, Frame{})
+	n.says(2, Frame{Kind: Lock, Number: 1, Name: "x"})
+	expect(t, "recalled", n.hears(1), Frame{Kind: Recall, Number: d.Number})
+	n.hello(3, was)
+	n.says(3, Frame{Kind: Check, Number: d.Number})
+	expect(t, "on another connection", n.hears(3), d, Frame{Kind: Recall, Number: d.Number})
+	n.says(3, Frame{Kind: Keep, Number: d.Number, Count: 20})
+	n.says(3, Frame{Kind: Check, Number: d.Number})
+	if got := n.hears(3); len(got) != 1 || got[0].Kind != Held || got[0].Token.Count != 20 {
+		t.Errorf("kept: %+v", got)
+	}
+	expect(t, "a waiter", n.hears(2))
+	n.says(3, Frame{Kind: Unlock, Number: d.Number})
+	if got := n.hears(2); len(got) != 1 || got[0].Kind != Held || got[0].Token.Count != 21 {
+		t.Errorf("the next entry: %+v", got)
+	}
+}
+
+// Every end of a delegation but RETURN and KEEP uses up its counts.
+func TestBlockUsedUp(t *testing.T) {
+	n := newNode(t)
+	n.hello(1, Frame{})
+	d := n.delegates(1, "x")
+	n.says(1, Frame{Kind: Close})
+	n.hello(2, Frame{})
+	n.says(2, Frame{Kind: Lock, Number: 1, Name: "x"})
+	if got := n.hears(2); len(got) != 1 || got[0].Kind != Held || got[0].Token.Count != d.Count+1 {
+		t.Errorf("the next entry: %+v", got)
+	}
+}
+
+// A count outside of the block is refused.
+func TestForeignCount(t *testing.T) {
+	for _, kind := range []Kind{Keep, Return} {
+		n := newNode(t)
+		n.hello(1, Frame{})
+		d := n.delegates(1, "x")
+		for _, count := range []uint64{d.Token.Count - 1, d.Count + 1} {
+			f := Frame{Kind: kind, Number: d.Number, Count: count}
+			if err := n.d.Receive(n.now, n.m, 1, f.AppendTo(nil)); !errors.Is(err, ErrFrame) {
+				t.Errorf("%v of count %d: %v", kind, count, err)
+			}
+		}
+	}
+}
+
+// A try waits for the answer to the recall: an idle lock is free, one in use is not, and no
+// answer counts as use.
+func TestTryRecalls(t *testing.T) {
+	for name, c := range map[string]struct {
+		answer Frame
+		want   Kind
+	}{
+		"idle":   {Frame{Kind: Return, Count: 9}, Held},
+		"in use": {Frame{Kind: Keep, Count: 9}, Over},
+		"silent": {Frame{Kind: Renew}, Over},
+	} {
+		n := newNode(t)
+		n.hello(1, Frame{})
+		d := n.delegates(1, "x")
+		n.hello(2, Frame{})
+		n.says(2, Frame{Kind: Lock, Number: 1, Name: "x", Try: true})
+		expect(t, name+": asked", n.hears(1), Frame{Kind: Recall, Number: d.Number})
+		expect(t, name+": at once", n.hears(2))
+		if c.answer.Kind != Renew {
+			c.answer.Number = d.Number
+			n.says(1, c.answer)
+		} else {
+			n.wake(n.now + member.Instant(60*ms))
+		}
+		if got := n.hears(2); len(got) != 1 || got[0].Kind != c.want {
+			t.Errorf("%s: got %+v, want %v", name, got, c.want)
+		}
+	}
+}
+
+// A delegation that is recalled early makes the next one come later.
+func TestEarlyRecall(t *testing.T) {
+	n := newNode(t)
+	n.hello(1, Frame{})
+	d := n.delegates(1, "x")
+	n.hello(2, Frame{})
+	n.says(2, Frame{Kind: Lock, Number: 1, Name: "x"})
+	n.says(1, Frame{Kind: Return, Number: d.Number, Count: d.Token.Count})
+	n.says(2, Frame{Kind: Unlock, Number: 1})
+	n.hears(1)
+	for i := range uint64(2*usualStreak - 1) {
+		n.says(1, Frame{Kind: Lock, Number: 200 + i, Name: "x"})
+		if got := n.hears(1); len(got) != 1 || got[0].Kind != Held {
+			t.Fatalf("grant %d: %+v", i, got)
+		}
+		n.says(1, Frame{Kind: Unlock, Number: 200 + i})
+		n.hears(1)
+	}
+	n.says(1, Frame{Kind: Lock, Number: 300, Name: "x"})
+	if got := n.hears(1); len(got) != 1 || got[0].Kind != Delegated {
+		t.Errorf("then: %+v", got)
+	}
+}
+
+// given lets the node of a stage delegate the lock that the client requests.
+func (s *stage) given(conn uint64, name string) (request, wire uint64) {
+	s.t.Helper()
+	r := s.lock(name)
+	s.hears("the request", conn, fmt.Sprint("LOCK ", r))
+	s.says(conn, Frame{Kind: Delegated, Number: r, Token: member.Token{Epoch: 1, Count: 5}, Count: 8})
+	s.wants("the grant", r, Granted)
+	return r, r
+}
+
+// The applications of a client enter and leave a delegated lock without a message, one after
+// the other, each with the next count, until the block is used up.
+func TestDelegated(t *testing.T) {
+	s := newStage(t, "a")
+	conn := s.opens("a", 1)
+	first, wire := s.given(conn, "x")
+	second := s.lock("x")
+	s.unlock(first)
+	s.wants("left", first, Left)
+	if e := s.wants("handed over", second, Granted); e.Token.Count != 6 {
+		t.Errorf("the second entry has %v", e.Token)
+	}
+	s.unlock(second)
+	s.pass(5 * ms)
+	third := s.lock("x")
+	if e := s.wants("entered again", third, Granted); e.Token.Count != 7 {
+		t.Errorf("the third entry has %v", e.Token)
+	}
+	s.hears("nothing", conn)
+	s.unlock(third)
+	fourth := s.lock("x")
+	s.wants("and again", fourth, Granted)
+	s.unlock(fourth)
+	s.wants("used up", fourth, Left)
+	if got := s.hears("the block", conn, "RETURN 1"); got[0].Number != wire || got[0].Count != 8 {
+		t.Errorf("returned: %+v", got[0])
+	}
+	s.says(conn, Frame{Kind: Done, Number: wire, OK: true})
+	fifth := s.lock("x")
+	s.hears("an ordinary request", conn, fmt.Sprint("LOCK ", fifth))
+}
+
+// An idle lock goes back after a while, and at once when it is recalled.
+func TestIdleReturns(t *testing.T) {
+	for _, recalled := range []bool{false, true} {
+		s := newStage(t, "a")
+		conn := s.opens("a", 1)
+		r, wire := s.given(conn, "x")
+		s.unlock(r)
+		s.hears("while it is idle", conn)
+		if recalled {
+			s.says(conn, Frame{Kind: Recall, Number: wire})
+		} else {
+			s.pass(idleTime)
+		}
+		if got := s.hears("afterwards", conn, "RETURN 1"); got[0].Count != 5 {
+			t.Errorf("returned: %+v", got[0])
+		}
+	}
+}
+
+// After a recall no other application enters: those that wait are sent to the node.
+func TestRecalledInUse(t *testing.T) {
+	s := newStage(t, "a")
+	conn := s.opens("a", 1)
+	r, wire := s.given(conn, "x")
+	waits := s.lock("x")
+	s.says(conn, Frame{Kind: Recall, Number: wire})
+	if got := s.hears("recalled", conn, "KEEP 1", fmt.Sprint("LOCK ", waits)); got[0].Count != 5 {
+		t.Errorf("answered: %+v", got)
+	}
+	s.says(conn, Frame{Kind: Recall, Number: wire})
+	s.hears("once more", conn, "KEEP 1")
+	s.unlock(r)
+	s.hears("left", conn, "UNLOCK 1")
+}
+
+// A client that loses its node claims a delegated lock with the token of the present entry if
+// it is in use, and otherwise drops it.
+func TestDelegatedMoves(t *testing.T) {
+	s := newStage(t, "a", "b")
+	conn := s.opens("a", 1)
+	first, _ := s.given(conn, "x")
+	s.unlock(first)
+	used := s.lock("x")
+	s.wants("entered again", used, Granted)
+	idle := s.lock("y")
+	s.hears("the request", conn, fmt.Sprint("LOCK ", idle))
+	s.says(conn, Frame{Kind: Delegated, Number: idle, Token: member.Token{Epoch: 1, Count: 1}, Count: 8})
+	s.unlock(idle)
+	s.dies(conn, "a")
+	other := s.opens("b", 2)
+	got := s.hears("at the other node", other, "CLAIM 1")
+	if got[0].Name != "x" || got[0].Token.Count != 6 {
+		t.Errorf("claimed: %+v", got[0])
+	}
+	s.says(other, Frame{Kind: Held, Number: got[0].Number, Token: got[0].Token})
+	s.unlock(used)
+	s.hears("released", other, "UNLOCK 1")
+}
