@@ -14,7 +14,7 @@ type chart struct {
 }
 
 var charts = []chart{
-	{"performance-uncontended.svg", "Acquire and release a free lock: median, µs (shorter is better)", "uncontended", figP50, 1},
+	{"performance-uncontended.svg", "Acquire and release the same lock again: median, µs (shorter is better)", "uncontended", figP50, 1},
 	{"performance-contended.svg", "32 clients on one lock: holds per second (longer is better)", "clients-32", figRate, 1},
 	{"performance-locks.svg", "32 clients on 32 locks: holds per second (longer is better)", "locks-32", figRate, 1},
 	{"performance-tail.svg", "32 clients on 32 locks: 99th percentile, µs (shorter is better)", "locks-32", figP99, 1},

@@ -218,6 +218,12 @@ func (r *stint) names(i int) func() (name string, shared bool) {
 		return func() (string, bool) { return name, false }
 	case r.Load.Names == namesRandom:
 		return func() (string, bool) { return "many-" + strconv.Itoa(random.IntN(manyLocks)), false }
+	case r.Load.Names == namesTurn:
+		at := random.IntN(manyLocks)
+		return func() (string, bool) {
+			at = (at + 1) % manyLocks
+			return "turn-" + strconv.Itoa(at), false
+		}
 	case r.Load.Names == namesHot:
 		return func() (string, bool) {
 			if random.IntN(hotOneIn) == 0 {

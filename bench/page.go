@@ -83,7 +83,10 @@ func meaning(r *Result, p printer) {
 	p("## What the numbers mean")
 	p("")
 	if own, ok := r.find("uncontended", "stile").of(figP50); ok {
-		text := fmt.Sprintf("- A Go client acquires and releases a free lock in %s µs over TLS", short(own.median))
+		text := fmt.Sprintf("- A Go client acquires and releases the same lock again in %s µs", short(own.median))
+		if v, ok := r.find("other-locks", "stile").of(figP50); ok {
+			text += fmt.Sprintf(", another one over TLS in %s µs", short(v.median))
+		}
 		if v, ok := r.find("uncontended", "stile-embedded").of(figMean); ok {
 			text += fmt.Sprintf(", and a program that embeds a node in %s µs", short(v.median))
 		}

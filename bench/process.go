@@ -42,7 +42,7 @@ type process struct {
 	args []string
 	env  []string
 	dir  string
-	user bool                            // runs as nobody if this is root: PostgreSQL refuses to run as root
+	user bool                            // runs as another user if this is root: PostgreSQL refuses to run as root
 	end  os.Signal                       // ends it in an orderly way; nil: it is killed
 	up   func(ctx context.Context) error // reports whether it serves; nil: at once
 	wire func(c *exec.Cmd) error         // connects it to this process
@@ -53,8 +53,8 @@ type process struct {
 	done   chan struct{} // closed when it has ended
 }
 
-// nobody is the user that PostgreSQL runs as.
-const nobody = 65534
+// unprivileged is the user that PostgreSQL runs as.
+const unprivileged = 65534
 
 // start starts a process and waits until it serves.
 func (k *keeper) start(ctx context.Context, p *process) error {
@@ -86,7 +86,7 @@ func (k *keeper) launch(p *process) error {
 	c.Dir, c.Env = p.dir, append(os.Environ(), p.env...)
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	if p.user && os.Getuid() == 0 {
-		c.SysProcAttr.Credential = &syscall.Credential{Uid: nobody, Gid: nobody}
+		c.SysProcAttr.Credential = &syscall.Credential{Uid: unprivileged, Gid: unprivileged}
 	}
 	p.keeper, p.cmd, p.log, p.done = k, c, &tail{}, make(chan struct{})
 	c.Stdout, c.Stderr = p.log, p.log

@@ -225,7 +225,7 @@ func (f *fleet) postgres(ctx context.Context, dir string) error {
 	}
 	if os.Getuid() == 0 {
 		for _, path := range []string{dir, filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")} {
-			if err := os.Chown(path, nobody, nobody); err != nil {
+			if err := os.Chown(path, unprivileged, unprivileged); err != nil {
 				return err
 			}
 		}

@@ -29,11 +29,12 @@ const (
 	namesOne    = "one"    // one lock for all
 	namesOwn    = "own"    // each client has its own
 	namesRandom = "random" // any of many
+	namesTurn   = "turn"   // many, one after the other
 	namesHot    = "hot"    // mostly one of the client's group, sometimes the one lock of all
 )
 
 const (
-	manyLocks   = 10_000 // locks of namesRandom
+	manyLocks   = 10_000 // locks of namesRandom and namesTurn
 	heldLocks   = 5_000  // locks held in the memory workload
 	waiters     = 256    // clients that wait in the memory workload
 	groups      = 4      // groups of clients of namesHot
@@ -44,7 +45,8 @@ const (
 
 // workloads are all workloads, in the order in which they run.
 var workloads = []*workload{
-	{"uncontended", "Uncontended", "One client acquires and releases one lock. The limits are in the same rounds.", sortSpeed, load{1, namesOne, false}},
+	{"uncontended", "Uncontended", "One client acquires and releases the same lock again and again. stile delegates it to the Go client, which then needs no message. The limits are in the same rounds.", sortSpeed, load{1, namesOne, false}},
+	{"other-locks", "Another lock each time", "One client acquires and releases 10,000 locks in turn, so each costs its messages.", sortSpeed, load{1, namesTurn, false}},
 	{"clients-2", "2 clients on one lock", "Two clients want one lock all the time.", sortSpeed, load{2, namesOne, false}},
 	{"clients-8", "8 clients on one lock", "Eight clients want one lock all the time.", sortSpeed, load{8, namesOne, false}},
 	{"clients-32", "32 clients on one lock", "32 clients want one lock all the time.", sortSpeed, load{32, namesOne, false}},
