@@ -159,7 +159,8 @@ func (p *page) complaints() []string {
 	for m := range p.heard {
 		switch m.Type {
 		case chromedp.ConsoleError, chromedp.ConsoleWarning, chromedp.ConsoleException:
-			if (!p.alone || !strings.Contains(m.Text, "net::ERR_")) && (!p.refused || !strings.Contains(m.Text, "status of 403")) {
+			refusal := strings.Contains(m.Text, "status of 401") || strings.Contains(m.Text, "status of 403")
+			if (!p.alone || !strings.Contains(m.Text, "net::ERR_")) && (!p.refused || !refusal) {
 				said = append(said, fmt.Sprintf("%s: %s (%s)", m.Type, m.Text, m.URL))
 			}
 		}

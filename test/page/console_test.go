@@ -78,7 +78,7 @@ func TestConsoleOverview(t *testing.T) {
 	v.until(`!document.querySelector(".notice")`)
 	v.says(".members tbody tr:nth-child(5)", "1,234")
 	v.says(".tiles", "5 of 5")
-	v.press("in all")
+	v.presses(".heat-part", "in all")
 	v.until(`document.querySelector(".heat tbody td:nth-child(3)").innerText === "81.2k"`)
 }
 
@@ -117,7 +117,7 @@ func TestConsoleHostile(t *testing.T) {
 	doc["members"] = object{hostile: object{"name": hostile, "address": hostile, "incarnation": 1, "voter": true, "linked": false, "state": hostile, "why": hostile, "error": hostile, "complains": []string{hostile}}}
 	doc["history"] = object{"1": object{"epoch": 1, "at_ms": at, "cause": hostile, "text": hostile, "members": []string{hostile}}}
 	doc["traffic"] = object{hostile: object{hostile: object{"sent": 1, "rate": 1}}}
-	doc["victims"] = object{hostile: object{"at_ms": at, "node": hostile, "tx": 1, "who": hostile, "how": hostile, "why": hostile, "lock": hostile, "cycle": []object{{"node": hostile, "tx": 1, "lock": hostile}}}}
+	doc["victims"] = object{hostile: object{"at_ms": at, "node": hostile, "tx": 1, "who": hostile, "label": hostile, "how": hostile, "why": hostile, "lock": hostile, "cycle": []object{{"node": hostile, "tx": 1, "lock": hostile}}}}
 	f.show("overview", doc)
 	lock := lockDoc(at, hostile, 3)
 	party := object{"who": hostile, "identity": hostile, "label": hostile, "node": hostile, "session": 1, "token": hostile, "since_ms": at, "lease_until_ms": at + 9000, "value": hostile, "mode": hostile}
@@ -128,7 +128,7 @@ func TestConsoleHostile(t *testing.T) {
 	trail := trailDoc(at, hostile)
 	trail["seats"] = []string{hostile, "b", "c", "d", "e"}
 	f.show("trail "+hostile, trail)
-	f.show("graph", object{"at_ms": at, "vertices": object{"a": object{"who": hostile, "node": hostile, "holds": []string{hostile}}, "__proto__": object{"who": hostile, "node": hostile}}, "edges": object{hostile: object{"from": "a", "to": "__proto__", "lock": hostile}},
+	f.show("graph", object{"at_ms": at, "vertices": object{"a": object{"who": hostile, "identity": hostile, "label": hostile, "node": hostile, "holds": []string{hostile}}, "__proto__": object{"who": hostile, "node": hostile}}, "edges": object{hostile: object{"from": "a", "to": "__proto__", "lock": hostile}},
 		"deadlocks": [][]string{{"a", "__proto__"}}, "silent": []object{{"node": hostile, "why": hostile}}, "victims": doc["victims"]})
 	f.set(func() { f.hello["who"], f.hello["node"] = hostile, hostile })
 
@@ -255,7 +255,7 @@ func TestConsoleLists(t *testing.T) {
 		t.Errorf("the search has %q", got)
 	}
 	f.show("locks", object{"at_ms": nowMS(), "prefix": "", "sort": "hold", "next": "", "rows": object{}, "order": []string{}, "silent": []object{{"node": "c", "why": "no answer for 3 s"}}})
-	v.says(".nothing", "No lock in use has a name that begins with a b&c.")
+	v.says(".nothing", "No lock that is held has a name that begins with a b&c.")
 	v.says(".notice", "No answer from c, whose part is missing: no answer for 3 s.")
 }
 

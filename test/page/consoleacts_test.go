@@ -1,6 +1,7 @@
 package page
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -66,8 +67,8 @@ func TestConsoleActs(t *testing.T) {
 	v.do(chromedp.Navigate(f.url + "#lock/" + url.PathEscape(lockName)))
 	v.see(".holder")
 	v.tap(".lock-head .breaks")
-	v.says("dialog", "client/orders · worker-3 at b at node b is notified that it has lost the lock (fencing token 14.941)")
-	v.says("dialog", "Then client/orders · worker-0 is next.")
+	v.says("dialog", `client orders (label "worker-3") at b is notified that it has lost the lock (fencing token 14.941)`)
+	v.says("dialog", `Then client orders (label "worker-0") at a is next.`)
 	v.key(kb.Enter) // once more is not enough: that is Cancel
 	v.until(`!document.querySelector("dialog")`)
 	if n := len(f.calls()); n != 3 {
@@ -97,7 +98,7 @@ func TestConsoleActs(t *testing.T) {
 	v.refusals()
 }
 
-// Whoever may not administer is not offered to.
+// Readers who may not administer are offered no action.
 func TestConsoleReaders(t *testing.T) {
 	t.Parallel()
 	f := newFakeNode(t)
@@ -118,6 +119,12 @@ func TestConsoleReaders(t *testing.T) {
 	}
 }
 
+// clock stops the clock of the page, or lets it go on.
+func (v *visit) clock(on bool) {
+	v.t.Helper()
+	eval[bool](v.page, fmt.Sprintf(`{ window.clock ??= Date.now; const at = Date.now(); Date.now = %t ? clock : () => at } true`, on))
+}
+
 // A node that does not answer is said to be gone, and the page goes on at another one, unless
 // the user wants to stay.
 func TestConsoleMoves(t *testing.T) {
@@ -134,11 +141,13 @@ func TestConsoleMoves(t *testing.T) {
 	v := consoleAt(t, f, "", ".members tbody tr")
 	v.key("gl")
 	v.see(".list tbody tr")
+	v.clock(false) // so that the countdown waits for the browser, however busy it is
 	f.goes(http.StatusBadGateway)
 	v.see(".gone")
 	v.says(".gone", "Node a has refused since")
 	v.says(".gone .moves", "Moving to b in") // e does not answer, as the overview said
 	v.press("Stay here")
+	v.clock(true)
 	v.says(".gone .moves", "Go on at another node:")
 	if got := eval[[]string](v.page, `[...document.querySelectorAll(".gone .moves button")].map((b) => b.innerText)`); !slices.Equal(got, []string{"b", "e"}) {
 		t.Errorf("it offers %q", got)
@@ -146,9 +155,11 @@ func TestConsoleMoves(t *testing.T) {
 	v.until(`document.querySelector(".standing").innerText.includes("no answer") && document.querySelectorAll(".list tbody tr").length === 100`) // what was known stays
 	f.goes(0)
 	v.until(`!document.querySelector(".gone") && document.querySelector(".standing-live")`)
+	v.clock(false)
 	f.goes(http.StatusServiceUnavailable)
 	v.says(".gone .moves", "Moving to b in") // it is back, and goes again
 	v.refusals()
+	v.clock(true)
 	v.lands(`location.origin === ` + quote(there) + ` && location.hash === "#locks" && document.querySelector(".list tbody tr") && document.querySelector(".standing").textContent === "b live"`)
 	v.refusals()
 }
@@ -168,7 +179,7 @@ func TestConsoleWaits(t *testing.T) {
 	v.refusals()
 }
 
-// A page that nobody looks at costs its node nothing, and is up to date once it is looked at.
+// A hidden page costs its node nothing, and is up to date once it is shown again.
 func TestConsoleSleeps(t *testing.T) {
 	t.Parallel()
 	f := newFakeNode(t)

@@ -2,16 +2,25 @@ package page
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"time"
 )
 
-// hostile is a name that must not do anything but be shown.
+// hostile is a name that must do nothing but be shown.
 const hostile = `<img src=x onerror="document.title='hacked'">` + "\u202egnp.exe\u0000\u200b" + `javascript:alert(1)`
 
 func nowMS() int64 { return time.Now().UnixMilli() }
 
 type object = map[string]any
+
+// client is a client with an identity and a label, and what else is known of it, in the words
+// of a node.
+func client(name, label, at string, more object) object {
+	c := object{"who": fmt.Sprintf("client %s (label %q) at %s", name, label, at), "identity": "client/" + name, "label": label, "node": at}
+	maps.Copy(c, more)
+	return c
+}
 
 // overviewDoc is a cluster of five members, one of which does not answer.
 func overviewDoc(at int64) object {
@@ -74,9 +83,9 @@ func overviewDoc(at int64) object {
 
 func victimsOf(at int64) object {
 	return object{
-		"b 917": object{"at_ms": at - 41_000, "node": "b", "tx": 917, "who": "client/transfer · worker-2 at b", "how": "cycle", "why": "it was the youngest of a deadlock of 2 transactions", "lock": "accounts/17",
-			"cycle": []object{{"node": "b", "tx": 917, "lock": "accounts/17"}, {"node": "a", "tx": 388, "lock": "accounts/4"}}},
-		"a 390": object{"at_ms": at - 12_000, "node": "a", "tx": 390, "who": "client/audit at a", "how": "wound", "why": "an older transaction, 388 of a, needs accounts/4", "lock": "accounts/4"},
+		"b 917": client("transfer", "worker-2", "b", object{"at_ms": at - 41_000, "tx": 917, "how": "cycle", "why": "it was the youngest of a deadlock of 2 transactions", "lock": "accounts/17",
+			"cycle": []object{{"node": "b", "tx": 917, "lock": "accounts/17"}, {"node": "a", "tx": 388, "lock": "accounts/4"}}}),
+		"a 390": client("audit", "nightly", "a", object{"at_ms": at - 12_000, "tx": 390, "how": "wound", "why": "an older transaction, 388 of a, needs accounts/4", "lock": "accounts/4"}),
 	}
 }
 
@@ -96,7 +105,7 @@ func (f *fakeNode) overTime(at int64) {
 // locksDoc is a page of locks.
 func locksDoc(at int64, count int) object {
 	rows, order := object{}, []string{}
-	people := []string{"client/orders", "client/billing", "client/reports", "node/b"}
+	people := []string{"orders", "billing", "reports", "mailer"}
 	for i := range count {
 		name := fmt.Sprintf("orders/2026/%05d", 17*i)
 		switch i {
@@ -110,7 +119,7 @@ func locksDoc(at int64, count int) object {
 		row := object{"name": name, "algorithm": []string{"raymond", "suzuki-kasami", "kept"}[i%3], "home": "c", "holders": 0, "waiters": 0, "rate": float64(count-i) / 7, "acquired": 37 * (count - i)}
 		if i%4 != 3 {
 			row["holders"] = 1 + i%3/2*4
-			row["holder"] = object{"who": "client/orders · worker-3 at b", "identity": people[i%4], "label": fmt.Sprintf("worker-%d", i%7), "node": string(rune('a' + i%5)), "session": 7 + i, "token": fmt.Sprintf("14.%d", 900+i), "since_ms": at - int64(900*(i+1))}
+			row["holder"] = client(people[i%4], fmt.Sprintf("worker-%d", i%7), string(rune('a'+i%5)), object{"session": 7 + i, "token": fmt.Sprintf("14.%d", 900+i), "since_ms": at - int64(900*(i+1))})
 		}
 		if i%3 == 0 {
 			row["waiters"], row["waiting_since_ms"], row["why"] = 3*(i%5)+1, at-int64(400*(i+1)), "waits for the token, which is at b"
@@ -128,8 +137,8 @@ func lockDoc(at int64, name string, waiters int) object {
 	waiting, order := object{}, []string{}
 	for i := range waiters {
 		key := fmt.Sprintf("w%d", i)
-		waiting[key] = object{"who": fmt.Sprintf("client/orders · worker-%d", i), "identity": "client/orders", "label": fmt.Sprintf("worker-%d", i), "node": string(rune('a' + i%5)), "session": 100 + i, "since_ms": at - int64(60*(waiters-i)),
-			"why": []string{"is next: the token comes when the holder releases it", "waits behind 1 request", "waits for the token, which is at b"}[min(i, 2)]}
+		waiting[key] = client("orders", fmt.Sprintf("worker-%d", i), string(rune('a'+i%5)), object{"session": 100 + i, "since_ms": at - int64(60*(waiters-i)),
+			"why": []string{"held by client orders (label \"worker-3\") at b", "requested from the other members with raymond"}[min(i, 1)]})
 		order = append(order, key)
 	}
 	past := object{}
@@ -141,11 +150,11 @@ func lockDoc(at int64, name string, waiters int) object {
 		if i == 7 {
 			end = "forced"
 		}
-		past[fmt.Sprint("14.", 940-i)] = object{"who": "client/billing", "identity": "client/billing", "label": fmt.Sprintf("worker-%d", i%3), "node": string(rune('a' + i%4)), "session": 12, "token": fmt.Sprint("14.", 940-i), "from_ms": at - int64(9000+4000*i), "to_ms": at - int64(8800+3000*i), "end": end}
+		past[fmt.Sprint("14.", 940-i)] = client("billing", fmt.Sprintf("worker-%d", i%3), string(rune('a'+i%4)), object{"session": 12, "token": fmt.Sprint("14.", 940-i), "from_ms": at - int64(9000+4000*i), "to_ms": at - int64(8800+3000*i), "end": end})
 	}
 	return object{
 		"at_ms": at, "name": name, "algorithm": "raymond", "kept": false, "home": "c", "rate": 3.42, "acquired": 18_211, "unlisted": 0,
-		"holders": object{"14.941": object{"who": "client/orders · worker-3 at b", "identity": "client/orders", "label": "worker-3", "node": "b", "session": 44, "token": "14.941", "since_ms": at - 3400, "lease_until_ms": at + 90_300, "value": "http://10.0.0.6:8080/ leader since Tuesday"}},
+		"holders": object{"14.941": client("orders", "worker-3", "b", object{"session": 44, "token": "14.941", "since_ms": at - 3400, "lease_until_ms": at + 90_300, "value": "http://10.0.0.6:8080/ leader since Tuesday"})},
 		"waiters": waiting, "order": order, "history": past,
 	}
 }
@@ -157,16 +166,20 @@ processes 5
 topology 1-2,1-3,3-4,3-5
 schedule steps
 holder 1 busy
+say "P5 (e): a request begins to wait"
 P5 asks
 deliver 5 -> 3
+say "P2 (b): a request begins to wait"
 P2 asks
 deliver 3 -> 1
 deliver 2 -> 1
 P4 asks
+say "P1 (a): the holder releases the lock, token 14.940"
 P1 leaves
 deliver 4 -> 3
 deliver 1 -> 3
 deliver 3 -> 5
+say "P5 (e): a request acquires the lock, token 14.941"
 `
 
 func trailDoc(at int64, name string) object {
@@ -176,30 +189,30 @@ func trailDoc(at int64, name string) object {
 // graphDoc is a deadlock, a possible one, a chain, and many that wait for the same.
 func graphDoc(at int64) object {
 	vertices, edges := object{}, object{}
-	vertex := func(id, who, node string, tx int, holds ...string) {
-		vertices[id] = object{"who": who, "node": node, "session": 3, "tx": tx, "holds": holds}
+	vertex := func(id, name, label, node string, tx int, holds ...string) {
+		vertices[id] = client(name, label, node, object{"session": 3, "tx": tx, "holds": holds})
 	}
 	edge := func(from, to, lock string) {
 		edges[from+" "+to+" "+lock] = object{"from": from, "to": to, "lock": lock}
 	}
-	vertex("t1", "client/transfer · worker-1", "a", 388, "accounts/4")
-	vertex("t2", "client/transfer · worker-2", "b", 917, "accounts/17")
-	vertex("t3", "client/audit", "c", 12, "accounts/9", "accounts/10")
-	vertex("t4", "client/interest", "c", 13)
-	vertex("t5", "client/fees", "d", 71)
+	vertex("t1", "transfer", "worker-1", "a", 388, "accounts/4")
+	vertex("t2", "transfer", "worker-2", "b", 917, "accounts/17")
+	vertex("t3", "audit", "nightly", "c", 12, "accounts/9", "accounts/10")
+	vertex("t4", "interest", "worker-1", "c", 13)
+	vertex("t5", "fees", "worker-1", "d", 71)
 	edge("t1", "t2", "accounts/17")
 	edge("t2", "t3", "accounts/9")
 	edge("t3", "t1", "accounts/4")
 	edge("t4", "t1", "accounts/4")
 	edge("t5", "t4", "fees")
-	vertex("p1", "client/reports", "d", 5, "reports/q3")
-	vertex("p2", "client/exports", "e", 6, "exports/q3")
+	vertex("p1", "reports", "q3", "d", 5, "reports/q3")
+	vertex("p2", "exports", "q3", "e", 6, "exports/q3")
 	edge("p1", "p2", "exports/q3")
 	edge("p2", "p1", "reports/q3")
-	vertex("h", "client/orders · worker-3", "b", 0, "orders/hot")
+	vertex("h", "orders", "worker-3", "b", 0, "orders/hot")
 	for i := range 40 {
 		id := fmt.Sprintf("q%d", i)
-		vertex(id, fmt.Sprintf("client/orders · worker-%d", 10+i), "a", 0)
+		vertex(id, "orders", fmt.Sprintf("worker-%d", 10+i), "a", 0)
 		edge(id, "h", "orders/hot")
 	}
 	return object{"at_ms": at, "vertices": vertices, "edges": edges, "deadlocks": [][]string{{"t1", "t2", "t3"}}, "possible": [][]string{{"p1", "p2"}}, "cut": false, "victims": victimsOf(at)}
@@ -208,7 +221,7 @@ func graphDoc(at int64) object {
 func electionsDoc(at int64) object {
 	rows, order := object{}, []string{}
 	for i, name := range []string{"scheduler", "compactor/eu-west-1", "mailer", hostile} {
-		rows[name] = object{"name": name, "leader": fmt.Sprintf("client/%s · host-%d", name[:4], i), "value": fmt.Sprintf("http://10.0.1.%d:8080/", i+4), "term": fmt.Sprint(14, ".", 80+i), "node": string(rune('a' + i)), "since_ms": at - int64(i+1)*4_000_000, "candidates": 2 + i}
+		rows[name] = client(name[:4], fmt.Sprintf("host-%d", i), string(rune('a'+i)), object{"name": name, "value": fmt.Sprintf("http://10.0.1.%d:8080/", i+4), "term": fmt.Sprint(14, ".", 80+i), "since_ms": at - int64(i+1)*4_000_000, "candidates": 2 + i})
 		order = append(order, name)
 	}
 	return object{"at_ms": at, "rows": rows, "order": order}

@@ -46,6 +46,7 @@ type live struct {
 	listen    []string
 	http      []string
 	algorithm string
+	certs     string // folder of certificates, with which all talk over TLS; empty for none
 	flags     []string
 	nodes     []*exec.Cmd
 	wires     []*wire // through which nodes reach each other, if the network can be cut
@@ -112,6 +113,9 @@ func (l *live) start(i int) {
 	} else {
 		args = append(args, "--lease", "10s", "--algorithm", l.algorithm)
 	}
+	if l.certs != "" {
+		args = append(args, "--ca", l.cert("ca.crt"), "--cert", l.cert(name+".crt"), "--key", l.cert(name+".key"))
+	}
 	var log nodeLog
 	c := exec.Command(l.path, args...)
 	c.Stdout, c.Stderr = &log, &log
@@ -125,7 +129,7 @@ func (l *live) start(i int) {
 	}
 	l.nodes[i] = c
 	for {
-		r, err := http.Get("http://" + l.http[i] + "/readyz")
+		r, err := l.browser().Get(l.origin(i) + "/readyz")
 		if err == nil {
 			r.Body.Close()
 			if r.StatusCode == http.StatusOK {
@@ -170,7 +174,7 @@ func (b *nodeLog) String() string {
 
 // console is the address of a page of the console of a node.
 func (l *live) console(i int, page string) string {
-	return "http://" + l.http[i] + "/console/" + page
+	return l.origin(i) + "/console/" + page
 }
 
 // dial connects a client through one of the nodes.
@@ -225,7 +229,7 @@ func (l *live) call(i int, token, method string, body map[string]any) (status in
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	r, err := http.NewRequestWithContext(l.t.Context(), http.MethodPost, "http://"+l.http[i]+"/stile.v1.Cluster/"+method, bytes.NewReader(b))
+	r, err := http.NewRequestWithContext(l.t.Context(), http.MethodPost, l.origin(i)+"/stile.v1.Cluster/"+method, bytes.NewReader(b))
 	if err != nil {
 		l.t.Fatal(err)
 	}
@@ -233,7 +237,7 @@ func (l *live) call(i int, token, method string, body map[string]any) (status in
 	if token != "" {
 		r.Header.Set("Authorization", "Bearer "+token)
 	}
-	a, err := http.DefaultClient.Do(r)
+	a, err := l.browser().Do(r)
 	if err != nil {
 		l.t.Fatal(err)
 	}
@@ -276,7 +280,7 @@ func (p *page) moves(expression string) {
 		select {
 		case <-p.t.Context().Done():
 			p.t.Fatalf("%s: %v", expression, err)
-		case <-time.After(50 * time.Millisecond): // while it naviwires, it evaluates nothing
+		case <-time.After(50 * time.Millisecond): // while it navigates, it evaluates nothing
 		}
 	}
 }
@@ -307,7 +311,7 @@ func TestLivePages(t *testing.T) {
 	l.wait(second, markup)
 	deadlock(t, l)
 
-	p := open(t, "http://"+l.http[0]+"/")
+	p := open(t, l.origin(0)+"/")
 	p.moves(`location.pathname == "/console/"`)
 	p.until(`document.querySelectorAll("table.members tbody tr").length == 3`)
 	p.has("c joined", "epoch")
@@ -445,29 +449,51 @@ func TestLiveActions(t *testing.T) {
 	p.has("c left")
 }
 
+// reader makes a token that may read some locks. All clients may acquire locks.
+func (l *live) reader(locks string) (token string) {
+	l.t.Helper()
+	rules, tokens := filepath.Join(l.dir, "rights.toml"), filepath.Join(l.dir, "tokens.toml")
+	text := fmt.Sprintf("[[rule]]\nwho = \"token/reader\"\nlocks = %q\nmay = \"read\"\n", locks)
+	for _, who := range []string{"anyone", "client/*"} {
+		text += fmt.Sprintf("[[rule]]\nwho = %q\nlocks = \"*\"\nmay = \"lock\"\n", who)
+	}
+	if err := os.WriteFile(rules, []byte(text), 0o600); err != nil {
+		l.t.Fatal(err)
+	}
+	l.flags = append(l.flags, "--rights", rules, "--tokens", tokens)
+	var made struct{ Token string }
+	if err := json.Unmarshal(l.run("token", "create", "reader", "--file", tokens, "--json"), &made); err != nil || made.Token == "" {
+		l.t.Fatalf("no token was made: %v", err)
+	}
+	return made.Token
+}
+
+// run runs the command, and returns what it prints.
+func (l *live) run(args ...string) []byte {
+	l.t.Helper()
+	out, err := exec.Command(l.path, args...).Output()
+	if err != nil {
+		l.t.Fatalf("stile %q: %v", args, err)
+	}
+	return out
+}
+
+// bears loads the page again, with a token.
+func (p *page) bears(token string) {
+	p.t.Helper()
+	eval[bool](p, fmt.Sprintf(`sessionStorage.setItem("stile-console-token", %q), true`, token))
+	p.do(chromedp.Reload())
+}
+
 // A reader is shown what it may read, and no action; the node refuses what the page leaves
 // out. An administrator of some locks may not evict.
 func TestLiveRights(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	rules, tokens := filepath.Join(dir, "rights.toml"), filepath.Join(dir, "tokens.toml")
-	text := "[[rule]]\nwho = \"token/reader\"\nlocks = \"seen/*\"\nmay = \"read\"\n[[rule]]\nwho = \"anyone\"\nlocks = \"*\"\nmay = \"lock\"\n"
-	if err := os.WriteFile(rules, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
+	l := prepared(t, "naimi-trehel")
+	token := l.reader("seen/*")
+	for i := range l.nodes {
+		l.start(i)
 	}
-	path, err := command()
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := exec.Command(path, "token", "create", "reader", "--file", tokens, "--json").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var made struct{ Token string }
-	if err := json.Unmarshal(b, &made); err != nil || made.Token == "" {
-		t.Fatalf("%v: %s", err, b)
-	}
-	l := newLive(t, "naimi-trehel", "--rights", rules, "--tokens", tokens)
 	c := l.dial(0)
 	l.lock(c, "seen/one")
 	l.lock(c, "hidden/one")
@@ -475,7 +501,7 @@ func TestLiveRights(t *testing.T) {
 	p := open(t, l.console(0, "#locks"))                                      // without certificates, other nodes do not know for whom it asks
 	p.refused = true                                                          // the browser reports each refusal
 	p.until(`document.querySelector(".token input, .notice.alarm") !== null`) // who has no token may lock, but not look
-	eval[bool](p, fmt.Sprintf(`sessionStorage.setItem("stile-console-token", %q), location.reload(), true`, made.Token))
+	p.bears(token)
 	p.has("seen/one")
 	if strings.Contains(p.text("#app"), "hidden/one") {
 		t.Error("the page shows a lock that its reader may not read")
@@ -488,7 +514,7 @@ func TestLiveRights(t *testing.T) {
 	for method, body := range map[string]map[string]any{
 		"ForceRelease": {"name": "seen/one"}, "Evict": {"node": "c"}, "Leave": {"node": "c"}, "Choose": {"algorithm": "raymond"}, "MoveSession": {"node": "a", "session": 1},
 	} {
-		if status, text := l.call(1, made.Token, method, body); status != http.StatusForbidden || !strings.Contains(text, "permission_denied") {
+		if status, text := l.call(1, token, method, body); status != http.StatusForbidden || !strings.Contains(text, "permission_denied") {
 			t.Errorf("%s of a reader: %d %s", method, status, text)
 		}
 	}

@@ -88,7 +88,9 @@ func TestWalkHolderStops(t *testing.T) {
 	t.Parallel()
 	l := newLive(t, "naimi-trehel")
 	holder := l.holds("orders/42")
-	l.next(l.dial(1), "orders/42")
+	for i := range 2 { // one of them still waits when the other has acquired the lock
+		l.next(l.dial(1+i), "orders/42")
+	}
 	if err := holder.Process.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +129,7 @@ func TestWalkPartition(t *testing.T) {
 		g.heal()
 	}
 	w.until(`document.querySelectorAll("table.members tbody tr").length == 3`)
-	w.finds("epoch 6", "c joined")
+	w.until(`((all) => all.findIndex((e) => e.matches(".cause-join")) < all.findIndex((e) => e.matches(".cause-evict")))([...document.querySelectorAll(".changes li")])`) // the last one comes first
 }
 
 // A deadlock is named, with the transactions that are in it.

@@ -29,6 +29,7 @@ type fakeNode struct {
 	opened  []string // queries of all streams
 	acted   []string // calls of the service Cluster, with their bodies
 	refuses string   // why it refuses the next of these
+	busy    int      // number of calls of its lab that it refuses for now
 }
 
 // A reader is a stream that is open.
@@ -53,10 +54,26 @@ func newFakeNode(t testing.TB) *fakeNode {
 	mux.HandleFunc("/console/api/hello", f.greet)
 	mux.HandleFunc("/console/api/stream", f.stream)
 	mux.HandleFunc("/stile.v1.Cluster/", f.act)
-	mux.Handle("/lab/", http.StripPrefix("/lab", web.Handler(&calls.Calls{})))
+	lab := http.StripPrefix("/lab", web.Handler(&calls.Calls{}))
+	mux.Handle("/lab/", lab)
+	mux.HandleFunc("/lab/api/run", func(w http.ResponseWriter, r *http.Request) {
+		if f.crowded() {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		lab.ServeHTTP(w, r)
+	})
 	f.url = serve(t, mux) + "/console/"
 	t.Cleanup(f.drop) // the server waits for its streams
 	return f
+}
+
+// crowded reports whether the lab refuses a call, because it answers too many.
+func (f *fakeNode) crowded() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.busy = max(f.busy-1, -1)
+	return f.busy >= 0
 }
 
 // keyOf is the name of a view: its kind, and the lock that it is about.
@@ -74,8 +91,11 @@ func (f *fakeNode) admits(w http.ResponseWriter, r *http.Request) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	status, why := f.away, "the node is stopping: use another node"
-	if status == 0 && f.token != "" && r.Header.Get("Authorization") != "Bearer "+f.token {
+	if given := r.Header.Get("Authorization"); status == 0 && f.token != "" && given != "Bearer "+f.token {
 		status, why = http.StatusUnauthorized, "this call has no identity: send a token"
+		if given != "" {
+			why = "the token is not known here"
+		}
 	}
 	if status == 0 {
 		return true

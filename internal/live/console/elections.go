@@ -20,11 +20,10 @@ type electionsDoc struct {
 
 // An electionRow is an election with a leader.
 type electionRow struct {
+	party             // the leader
 	Name       string `json:"name"`
-	Leader     string `json:"leader"`
 	Value      string `json:"value"`
 	Term       string `json:"term"`
-	Node       string `json:"node"`
 	Since      int64  `json:"since_ms"`
 	Candidates int    `json:"candidates"` // that wait
 }
@@ -47,7 +46,7 @@ func beginElections(c *Console, who node.Caller, _ url.Values) look {
 			l := &all[i]
 			if h := l.Holder; h != nil {
 				d.Order = append(d.Order, l.Name)
-				d.Rows[l.Name] = electionRow{l.Name, h.Who, h.Value, h.Token, h.Node, m.ago(l.Name+"\x00"+h.Token, h.Held), len(l.Waiters) + l.Unlisted}
+				d.Rows[l.Name] = electionRow{partyOf(&h.Party, h.Node), l.Name, h.Value, h.Token, m.ago(l.Name+"\x00"+h.Token, h.Held), len(l.Waiters) + l.Unlisted}
 			}
 		}
 		return d, false, nil

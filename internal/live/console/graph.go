@@ -26,11 +26,9 @@ type graphDoc struct {
 // A vertex is a transaction, or a request for a lock outside of transactions. Of what it holds,
 // it shows the locks that are waited for.
 type vertex struct {
-	Who     string   `json:"who"`
-	Node    string   `json:"node"`
-	Session string   `json:"session,omitempty"`
-	Tx      uint64   `json:"tx,omitempty"`
-	Holds   []string `json:"holds"`
+	party
+	Tx    uint64   `json:"tx,omitempty"`
+	Holds []string `json:"holds"`
 }
 
 // An edge says that a vertex waits for another one.
@@ -105,7 +103,7 @@ func (d *graphDoc) draw(g *survey.Graph) {
 			id = fmt.Sprintf("%s/%s %s", v.Node, sessionOf(v.Session), what)
 		}
 		ids[i] = free(d.Vertices, id)
-		d.Vertices[ids[i]] = vertex{v.Who, v.Node, sessionOf(v.Session), v.Tx, append([]string{}, v.Holds...)}
+		d.Vertices[ids[i]] = vertex{partyOf(&v.Party, v.Node), v.Tx, append([]string{}, v.Holds...)}
 	}
 	for _, e := range g.Edges {
 		key := free(d.Edges, fmt.Sprintf("%s > %s: %s", ids[e.From], ids[e.To], e.Lock))

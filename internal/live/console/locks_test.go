@@ -297,7 +297,7 @@ func TestElections(t *testing.T) {
 		s := w.sees("view=elections")
 		s.again()
 		s.has(`["e"]`, "order")
-		s.has(`{"candidates":2,"leader":"client x at b","name":"e","node":"b","since_ms":946684799000,"term":"10.1","value":"http://b"}`, "rows", "e")
+		s.has(`{"candidates":2,"name":"e","node":"b","session":"8000000000000000","since_ms":946684799000,"term":"10.1","value":"http://b","who":"client x at b"}`, "rows", "e")
 		for i := range maxElections + 50 {
 			w.holds("c", fmt.Sprintf("f/%04d", i), 1)
 		}

@@ -18,11 +18,10 @@ type Graph struct {
 
 // A Vertex is a transaction, or a request for a lock outside of transactions.
 type Vertex struct {
-	Who     string   `json:"who"`
-	Node    string   `json:"node"`
-	Session uint64   `json:"session"`      // number of the client's session at the node; 0 for the node's own process
-	Tx      uint64   `json:"tx,omitempty"` // number of the transaction at the node; 0 if the lock is not a kept one
-	Holds   []string `json:"holds"`
+	node.Party
+	Node  string   `json:"node"`
+	Tx    uint64   `json:"tx,omitempty"` // number of the transaction at the node; 0 if the lock is not a kept one
+	Holds []string `json:"holds"`
 
 	known bool // its process is known
 }
@@ -48,7 +47,7 @@ func (s *Locks) Graph() *Graph {
 			known[t] = i
 			v, listed := parties[t]
 			if !listed { // it came or went in between, or its node has not answered
-				v = Vertex{Who: "a transaction of " + t.Node, Holds: []string{}}
+				v = Vertex{Party: node.Party{Who: "a transaction of " + t.Node}, Holds: []string{}}
 			}
 			v.Node, v.Tx = t.Node, t.Tx
 			g.Vertices = append(g.Vertices, v)
@@ -93,10 +92,10 @@ func (g *Graph) ordinary(l *Lock) {
 		return
 	}
 	to := len(g.Vertices)
-	g.Vertices = append(g.Vertices, Vertex{Who: l.Holder.Who, Node: l.Holder.Node, Session: l.Holder.Session, Holds: []string{l.Name}, known: true})
+	g.Vertices = append(g.Vertices, Vertex{Party: l.Holder.Party, Node: l.Holder.Node, Holds: []string{l.Name}, known: true})
 	for _, w := range l.Waiters {
 		g.Edges = append(g.Edges, Edge{len(g.Vertices), to, l.Name})
-		g.Vertices = append(g.Vertices, Vertex{Who: w.Who, Node: w.Node, Session: w.Session, Holds: []string{}, known: true})
+		g.Vertices = append(g.Vertices, Vertex{Party: w.Party, Node: w.Node, Holds: []string{}, known: true})
 	}
 }
 
@@ -105,7 +104,7 @@ func (s *Locks) parties() map[node.TxInfo]Vertex {
 	all := map[node.TxInfo]Vertex{}
 	add := func(at string, tx uint64, who *node.Party, holds ...string) {
 		t := node.TxInfo{Node: at, Tx: tx}
-		all[t] = Vertex{Who: who.Who, Session: who.Session, Holds: append(append([]string{}, all[t].Holds...), holds...), known: true}
+		all[t] = Vertex{Party: *who, Holds: append(append([]string{}, all[t].Holds...), holds...), known: true}
 	}
 	for _, l := range s.Locks {
 		if l.Holder != nil {

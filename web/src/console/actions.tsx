@@ -143,7 +143,7 @@ export function releasing(d: Lock): Question {
 	return {
 		title: <>Take <Name of={d.name} /> from {all.length === 1 ? "its holder" : `its ${count(all.length)} holders`}?</>,
 		says: [
-			...all.slice(0, 5).map((h) => <><b><Name of={h.who} /></b> at node <Name of={h.node} /> is notified that it has lost the lock (fencing token <Name of={h.token} />). If it is <code>stile exec</code>, its command is killed.</>),
+			...all.slice(0, 5).map((h) => <><b><Name of={h.who} /></b> is notified that it has lost the lock (fencing token <Name of={h.token} />). If it is <code>stile exec</code>, its command is killed.</>),
 			...(all.length > 5 ? [<>So are {count(all.length - 5)} other holders.</>] : []),
 			<>The lock can be acquired again when {all.length === 1 ? "the holder" : "they"} can no longer act on it{left > 0 ? `, within ${duration(left)}` : ""}. {next ? <>Then <b><Name of={next.who} /></b> is next.</> : "No request waits for it."}</>,
 			<>A program that ignores the notice may still act. Only a resource that checks fencing tokens keeps it out.</>,

@@ -5,7 +5,7 @@ import { blink, second } from "./clock";
 import { contact } from "./contact";
 import { age, ago, clock, duration, iso } from "./format";
 import { Name, plain } from "./name";
-import type { Party, Silent } from "./views";
+import type { Party, Process, Silent } from "./views";
 
 /** Age says how long ago something was, and keeps that up to date. */
 export function Age({ since }: { since: number }): JSX.Element {
@@ -72,15 +72,15 @@ export function Panel({ title, aside, class: name = "", children }: PanelProps):
 	);
 }
 
-/** Who is a holder or a waiter: its proven identity, what it calls itself, and where it is. */
-export function Who({ of, cut = false }: { of: Pick<Party, "who" | "identity" | "label">; cut?: boolean }): JSX.Element {
+/** Who is a process: its proven identity, and what it calls itself. */
+export function Who({ of, cut = false }: { of: Pick<Process, "who" | "identity" | "label">; cut?: boolean }): JSX.Element {
 	const { who, identity, label } = of;
 	if (!identity && !label) return <Name of={who} cut={cut} />;
 	return (
-		<span class={cut ? "who cut" : "who"} title={cut ? undefined : plain(who)}>
-			{identity && <Name of={identity} class="identity" title="identity, which is proven" />}
+		<span class={cut ? "who cut" : "who"} title={plain(who)}>
+			{identity && <Name of={identity} class="identity" title={`${plain(who)}: this is its identity, which is proven`} />}
 			{identity && label && <span class="soft"> · </span>}
-			{label && <Name of={label} title="label, which the client chose" />}
+			{label && <Name of={label} title={`${plain(who)}: this is its label, which the client chose`} />}
 		</span>
 	);
 }

@@ -64,7 +64,7 @@ export function Bars({ of, label, tone }: { of: Histogram | undefined; label: st
 	const tip = (i: number) => `${name(i)}: ${count(of.counts[i]!)} (${percent(of.counts[i]! / total)})`;
 	return (
 		<figure class={`bars ${tone}`}>
-			<svg viewBox={`-6 -20 ${wide + 12} ${high + 38}`} role="img" aria-label={`${label}: ${count(total)} measured, half of them at most ${duration(half.s)}, 99 % at most ${duration(late.s)}`}>
+			<svg viewBox={`-6 -32 ${wide + 12} ${high + 50}`} role="img" aria-label={`${label}: ${count(total)} measured, half of them at most ${duration(half.s)}, 99 % at most ${duration(late.s)}`}>
 				{of.counts.slice(from, to).map((n, k) => (
 					<g key={k} class="bars-bar">
 						<rect class="bars-room" x={k * each} y="0" width={each} height={high} />
@@ -85,8 +85,8 @@ export function Bars({ of, label, tone }: { of: Histogram | undefined; label: st
 function Quantile({ name, x, s, left }: { name: string; x: number; s: number; left: boolean }) {
 	return (
 		<g class="bars-quantile" aria-hidden="true">
-			<line x1={x} x2={x} y1={name === "p99" ? -4 : -16} y2={high} />
-			<text x={x + (left ? -4 : 4)} y={name === "p99" ? 5 : -8} text-anchor={left ? "end" : "start"}>{name} {duration(s)}</text>
+			<line x1={x} x2={x} y1={name === "p99" ? -15 : -28} y2={high} />
+			<text x={x + (left ? -4 : 4)} y={name === "p99" ? -6 : -19} text-anchor={left ? "end" : "start"}>{name} {duration(s)}</text>
 		</g>
 	);
 }

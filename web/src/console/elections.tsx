@@ -1,6 +1,6 @@
 // Elections: locks whose holders have attached a value, by which others find them.
 
-import { Age, Moment, Quiet, Trouble, arrows } from "./bits";
+import { Age, Moment, Quiet, Trouble, Who, arrows } from "./bits";
 import { useFeed } from "./feed";
 import { count } from "./format";
 import { Name } from "./name";
@@ -26,9 +26,9 @@ export function Elections() {
 							{all.map((r) => (
 								<tr key={r.name} role="row">
 									<th scope="row" data-of="name"><a data-row href={toLock(r.name)}><Name of={r.name} cut /></a></th>
-									<td data-of="leader"><b class="leads" aria-hidden="true">★</b> <Name of={r.leader} cut /></td>
+									<td data-of="leader"><b class="leads" aria-hidden="true">★</b> <Who of={r} cut /></td>
 									<td data-of="value">{r.value !== undefined && <Name of={r.value} cut />}</td>
-									<td class="number token-of" data-of="term"><Name of={String(r.term)} /></td>
+									<td class="number token-of" data-of="term"><Name of={r.term} /></td>
 									<td data-of="node"><Name of={r.node} cut /></td>
 									<td class="number" data-of="leads for"><Age since={r.since_ms} /></td>
 									<td class="soft" data-of="since"><Moment at={r.since_ms} /></td>

@@ -61,7 +61,7 @@ export function Gone() {
 	);
 }
 
-/** Whether the user wants to be somebody else. */
+/** Whether the user wants to give another token. */
 export const asking = signal(false);
 
 /** Token asks for what identifies the reader. */

@@ -4,7 +4,7 @@ import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import { useSize } from "../look";
-import { Panel, Quiet, Trouble, arrows } from "./bits";
+import { Panel, Quiet, Trouble, Who, arrows } from "./bits";
 import { useFeed } from "./feed";
 import { count, some } from "./format";
 import { Name, plain, short } from "./name";
@@ -48,15 +48,14 @@ function Parts({ d }: { d: Doc }) {
 	);
 }
 
-/** whoOf returns a vertex in words. */
-function whoOf(d: Doc, id: string): string {
-	const v = at(d.vertices, id);
-	return v ? v.who : id;
+/** vertexOf returns a vertex, also one that only edges mention. */
+function vertexOf(d: Doc, id: string): Vertex {
+	return at(d.vertices, id) ?? { who: id, node: "" };
 }
 
 function Cycles({ d }: { d: Doc }): JSX.Element | null {
 	const line = (cycle: string[], words: string) => (
-		<p key={cycle.join("\n")}>{[...cycle, cycle[0]!].map((id, i) => <span key={i}>{i > 0 && " → "}<b><Name of={whoOf(d, id)} /></b></span>)}: {words}</p>
+		<p key={cycle.join("\n")}>{[...cycle, cycle[0]!].map((id, i) => <span key={i}>{i > 0 && " → "}<b><Who of={vertexOf(d, id)} /></b></span>)}: {words}</p>
 	);
 	const [sure, maybe] = [d.deadlocks ?? [], d.possible ?? []];
 	if (sure.length + maybe.length === 0) return null;
@@ -74,7 +73,7 @@ function Waits({ d, all }: { d: Doc; all: [string, Edge][] }) {
 		<div class="wide">
 			<table class="list waits" role="table" onKeyDown={arrows}>
 				<thead><tr role="row"><th scope="col">who</th><th scope="col">waits for</th><th scope="col">at lock</th></tr></thead>
-				<tbody>{all.slice(0, most.value).map(([key, e]) => <tr key={key} role="row"><th scope="row"><Name of={whoOf(d, e.from)} cut /></th><td><Name of={whoOf(d, e.to)} cut /></td><td><a data-row href={toLock(e.lock)}><Name of={e.lock} cut /></a></td></tr>)}</tbody>
+				<tbody>{all.slice(0, most.value).map(([key, e]) => <tr key={key} role="row"><th scope="row"><Who of={vertexOf(d, e.from)} /></th><td><Who of={vertexOf(d, e.to)} /></td><td><a data-row href={toLock(e.lock)}><Name of={e.lock} cut /></a></td></tr>)}</tbody>
 			</table>
 			{all.length > most.value && <button type="button" class="link" onClick={() => (most.value += 500)}>{count(all.length - most.value)} more</button>}
 		</div>
@@ -97,7 +96,7 @@ interface Drawn {
 export function drawnOf(d: Doc, few: number): Drawn {
 	const known = new Map<string, Vertex>(Object.entries(d.vertices));
 	const edges = Object.entries(d.edges).map(([key, edge]) => ({ key, edge }));
-	for (const { edge } of edges) for (const id of [edge.from, edge.to]) if (!known.has(id)) known.set(id, { who: id, node: "" });
+	for (const { edge } of edges) for (const id of [edge.from, edge.to]) if (!known.has(id)) known.set(id, vertexOf(d, id));
 	const awaited = new Set(edges.map(({ edge }) => edge.to));
 	const out = new Map<string, string[]>();
 	for (const { edge } of edges) out.set(edge.from, [...(out.get(edge.from) ?? []), `${edge.to}\n${edge.lock}`]);
@@ -162,7 +161,7 @@ function Box({ v, spot, kind, wide }: { v: Several; spot: Spot; kind: Sure; wide
 	const about = `${plain(v.who)}${v.node ? `, at ${plain(v.node)}` : ""}${v.tx ? `, transaction ${v.tx}` : ""}${holds.length > 0 ? `; holds ${holds.map(plain).join(", ")}` : ""}`;
 	return (
 		<div class={`vertex ${kind}`} style={place} title={about}>
-			<b><Name of={v.who} cut title={about} /></b>
+			<b><Who of={v} cut /></b>
 			<small>{v.tx ? `tx ${v.tx} · ` : ""}{holds.length === 1 ? <>holds <Name of={holds[0]!} /></> : holds.length > 1 ? `holds ${count(holds.length)}` : <>at <Name of={v.node} /></>}</small>
 		</div>
 	);

@@ -17,6 +17,8 @@ import type { LockRow, Locks as Doc } from "./views";
 const sorts = ["name", "wait", "hold", "rate"] as const;
 type Sort = (typeof sorts)[number];
 const about: Record<Sort, string> = { name: "in the order of their names, page by page", wait: "those first that requests have waited for longest", hold: "those first that are held longest", rate: "those first that are acquired most often" };
+/** What the locks of each list have in common. */
+const listed: Record<Sort, string> = { name: "is in use", wait: "is waited for", hold: "is held", rate: "was acquired lately" };
 
 /** What the names of a page come after, by the same of the page that follows it. */
 const before = new Map<string, string>();
@@ -57,7 +59,7 @@ export function Locks() {
 			</form>
 			<Trouble why={feed.trouble.value} />
 			<Quiet silent={d?.silent} />
-			{d && all.length === 0 && <p class="nothing">{query.prefix ? <>No lock in use has a name that begins with <Name of={query.prefix} />.</> : "No lock is in use."}</p>}
+			{d && all.length === 0 && <p class="nothing">{query.prefix ? <>No lock that {listed[query.sort]} has a name that begins with <Name of={query.prefix} />.</> : `No lock ${listed[query.sort]}.`}</p>}
 			{all.length > 0 && <Table rows={all} busy={!fresh} />}
 		</div>
 	);
@@ -112,7 +114,7 @@ function Search({ prefix, sort }: { prefix: string; sort: Sort }) {
 function Pager({ rows, sort }: { rows: number; sort: Sort }) {
 	return (
 		<nav class="pager" aria-label="pages">
-			<span class="soft" role="status">{sort === "name" ? some(rows, "lock") : `the first ${count(rows)}`}</span>
+			<span class="soft" role="status">{sort !== "name" ? `the first ${count(rows)}` : `${some(rows, "lock")}${page.value.before || page.value.next ? " on this page" : ""}`}</span>
 			{sort === "name" && (
 				<>
 					<Flip to={page.value.before} label="page before ([)">‹</Flip>
@@ -167,7 +169,7 @@ const Row = memo(({ r, first }: { r: LockRow; first: boolean }) => {
 			<td role="cell" class="number" data-of="held">{h && <Age since={h.since_ms} />}</td>
 			<td role="cell" class="number waiters" data-of="waiting">{r.waiters > 0 ? count(r.waiters) : <span class="soft">0</span>}</td>
 			<td role="cell" class="number" data-of="for">{r.waiters > 0 && r.waiting_since_ms !== undefined && <Age since={r.waiting_since_ms} />}</td>
-			<td role="cell" class="because" data-of="because">{r.why && <Name of={r.why} cut class="soft" />}</td>
+			<td role="cell" class="because" data-of="because">{r.why && <Name of={r.why} class="soft" title={plain(r.why)} />}</td>
 			<td role="cell" class="number" data-of="rate">{r.rate ? `${rate(r.rate)}/s` : <span class="soft">–</span>}</td>
 			<td role="cell" class="number soft" data-of="acquired">{r.acquired !== undefined && compact(r.acquired)}</td>
 		</tr>

@@ -1,5 +1,5 @@
-// Names, labels, values and identities are whatever somebody has chosen. They are shown as
-// text that affects nothing around it, and what cannot be seen in it is made visible.
+// Names, labels, values and identities are arbitrary. They are shown as text that affects
+// nothing around it, and characters that cannot be seen are made visible.
 
 import type { JSX } from "preact";
 
@@ -52,7 +52,7 @@ interface NameProps {
 	title?: string;
 }
 
-/** Name is a text that somebody has chosen. */
+/** Name is a text from outside, such as the name of a lock. */
 export function Name({ of, cut, class: name = "", title }: NameProps): JSX.Element {
 	const parts = partsOf(of);
 	return (

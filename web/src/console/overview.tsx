@@ -116,7 +116,7 @@ function Tiles({ d }: { d: Doc | undefined }) {
 			<Tile name="hold" value={d?.hold ? duration(d.hold.p99_s) : "–"} more={<>p99 · p50 {d?.hold ? duration(d.hold.p50_s) : "–"}</>} series={seen.hold} tone="holds" />
 			<Tile name="locks held" value={d ? compact(sum(d, "held")) : "–"} more={d ? `of ${compact(sum(d, "known"))} known` : ""} />
 			<Tile name="waiting" value={d ? compact(sum(d, "waiting")) : "–"} more={d ? `requests · ${count(sum(d, "clients"))} clients` : ""} series={seen.waiting} tone="waits" />
-			<Tile name="members" value={d ? `${answer} of ${all.length}` : "–"} more={d ? `answer · ${voters.length} voters` : ""} tone={d && answer < all.length ? "bad" : ""} />
+			<Tile name="members" value={d ? `${answer} of ${all.length}` : "–"} more={d ? `answer · ${some(voters.length, "voter")}` : ""} tone={d && answer < all.length ? "bad" : ""} />
 			<Tile name="view" value={d ? `epoch ${d.epoch}` : "–"} more={d ? (d.leader ? <>led by <Name of={d.leader} />{d.term ? `, term ${d.term}` : ""}</> : "no leader known") : ""} />
 			<Tile name="cluster" value={d ? <Name of={short(d.cluster, 8)} title={d.cluster} /> : "–"} more={d ? `lease ${duration(d.lease_s)}` : ""} />
 		</dl>

@@ -9,10 +9,10 @@ import { Age, Demand, Who } from "./bits";
 import { hello } from "./contact";
 import { count } from "./format";
 import { memo } from "./memo";
-import { Name } from "./name";
+import { Name, plain } from "./name";
 import type { Waiter } from "./views";
 
-const high = 46; // height of a row, as in locks.css
+const high = 62; // height of a row, as in locks.css
 
 export function Queue({ all }: { all: Waiter[] }) {
 	const { ref, top, from, to } = useRows(all.length, high);
@@ -68,7 +68,7 @@ const Row = memo(({ w, i, size, chosen }: RowProps) => (
 		<span class="queue-number">{count(i + 1)}</span>
 		<span class="queue-who"><Who of={w} cut /> <Demand of={w} /></span>
 		<span class="queue-for"><Age since={w.since_ms} /></span>
-		<span class="queue-why soft"><Name of={w.why ? `at ${w.node} · ${w.why}` : `at ${w.node}`} cut /></span>
+		<span class="queue-why soft"><Name of={w.why ? `at ${w.node} · ${w.why}` : `at ${w.node}`} title={plain(w.why ?? "")} /></span>
 		{movable(w) && <button type="button" class="link small" tabIndex={-1} title="move the session of this client to another node (Enter)" onClick={() => ask(moving(w))}>move …</button>}
 	</li>
 ));

@@ -1,8 +1,8 @@
 // The messages of a lock as they happen, in the lab's picture and diagram. The node writes
 // down what its members do as a scenario, and its lab says what that looks like.
 
-import { type Signal, signal, useSignal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
+import { signal, useSignal } from "@preact/signals";
+import { useEffect, useMemo, useRef } from "preact/hooks";
 import { Badges } from "../badges";
 import { Plot, fitted } from "../canvas";
 import { Captions } from "../caption";
@@ -10,12 +10,13 @@ import { Controls } from "../controls";
 import type { Doc, Fault } from "../document";
 import { Group, titleOf } from "../group";
 import { Legend } from "../legend";
+import { pause } from "../link";
 import { Minimap } from "../minimap";
 import { cursor, doc, seek, total } from "../shown";
 import { States } from "../states";
 import { Why } from "../why";
 import { Ago } from "./bits";
-import { awake, known, post } from "./contact";
+import { Refused, awake, known, post } from "./contact";
 import { useFeed } from "./feed";
 import { follows } from "./keys";
 import { Name, plain } from "./name";
@@ -34,17 +35,38 @@ export function Trail({ name }: { name: string }) {
 		live.value = true;
 		return () => (doc.value = undefined);
 	}, [name]);
+	const gone = useMemo(() => new AbortController(), []);
+	useEffect(() => () => gone.abort(), []);
+	const latest = useRef<View | undefined>(undefined);
+	const waits = useRef(false); // the latest is still to be shown
+	const busy = useRef(false);
+	// The lab lays out one scenario at a time: steps come faster than it may answer.
+	const draw = async () => {
+		busy.current = true;
+		for (let tries = 0; waits.current && !gone.signal.aborted; ) {
+			waits.current = false;
+			const why = await show(latest.current!, () => !gone.signal.aborted && live.value && Boolean(latest.current?.text), gone.signal);
+			if (why === "busy") {
+				waits.current = true;
+				await pause(tries++, gone.signal).catch(() => {});
+			} else {
+				tries = 0;
+				fault.value = why;
+			}
+		}
+		busy.current = false;
+	};
 	useEffect(() => {
-		const ask = new AbortController();
+		latest.current = view;
 		if (view && !view.text) doc.value = undefined;
-		if (view?.text && live.value) void show(view, fault, ask.signal);
-		else fault.value = "";
-		return () => ask.abort();
+		waits.current = Boolean(view?.text) && live.value;
+		if (!waits.current) fault.value = "";
+		else if (!busy.current) void draw();
 	}, [view?.text, live.value]);
 	useEffect(() => {
 		if (follows.value > pressed) (live.value = !live.value), (pressed = follows.value);
 	}, [follows.value]);
-	// Who steps back wants to look at what is there.
+	// Stepping back stops the diagram, to look at what is there.
 	useEffect(() => {
 		if (cursor.value < total.value) live.value = false;
 	}, [cursor.value]);
@@ -93,21 +115,23 @@ function Follow({ view }: { view: View }) {
 	);
 }
 
-/** show has the lab lay out a scenario, and shows its end. */
-async function show(view: View, fault: Signal<string>, signal: AbortSignal): Promise<void> {
+/**
+ * show has the lab lay out a scenario, and shows its end if that is still wanted. It returns why
+ * it could not; busy if the lab has too much to do.
+ */
+async function show(view: View, wanted: () => boolean, signal: AbortSignal): Promise<string> {
+	if (!awake.value) return "";
 	try {
-		if (!awake.value) return;
 		const answer = await post<Doc & { error?: Fault }>("../lab/api/run", { text: view.text, spacing: "time" }, signal);
-		if (signal.aborted) return;
-		if (answer.error) {
-			fault.value = `the lab cannot show it: ${answer.error.text}`;
-			return;
-		}
-		fault.value = "";
+		if (!wanted()) return "";
+		if (answer.error) return `the lab cannot show it: ${answer.error.text}`;
 		doc.value = seated(answer, view.seats ?? []);
 		seek(answer.events.length, true);
+		return "";
 	} catch (err) {
-		if (!signal.aborted) fault.value = `the lab does not answer: ${err instanceof Error ? err.message : String(err)}`;
+		if (!wanted()) return "";
+		if (err instanceof Refused && err.status === 503) return "busy";
+		return `the lab does not answer: ${err instanceof Error ? err.message : String(err)}`;
 	}
 }
 

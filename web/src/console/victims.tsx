@@ -1,6 +1,6 @@
 // Transactions that had to abort, and why.
 
-import { Ago, Moment } from "./bits";
+import { Ago, Moment, Who } from "./bits";
 import { Name } from "./name";
 import { toLock } from "./route";
 import type { Victim } from "./views";
@@ -22,7 +22,7 @@ export function Victims({ victims }: { victims: Record<string, Victim> }) {
 				<li key={key}>
 					<p class="soft small"><Moment at={v.at_ms} /> · <Ago at={v.at_ms} /></p>
 					<p>
-						<span class={`tag how-${v.how in ways ? v.how : "other"}`} title={ways[v.how]}><Name of={v.how} /></span> <b><Name of={v.who} /></b> <span class="soft">tx {v.tx} at <Name of={v.node} /></span>
+						<span class={`tag how-${v.how in ways ? v.how : "other"}`} title={ways[v.how]}><Name of={v.how} /></span> <b><Who of={v} /></b> <span class="soft">tx {v.tx} at <Name of={v.node} /></span>
 					</p>
 					<p><Name of={v.why} /></p>
 					{v.cycle && v.cycle.length > 0 && (

@@ -97,11 +97,9 @@ export interface Traffic {
 	rate: number;
 }
 
-export interface Victim {
+export interface Victim extends Process {
 	at_ms: number;
-	node: string;
 	tx: number;
-	who: string;
 	how: string; // cycle, wound, die, timeout
 	why: string; // a sentence
 	lock?: string;
@@ -129,13 +127,17 @@ export interface LockRow {
 	acquired?: number;
 }
 
-/** What a holder and a waiter have. */
-export interface Party {
+/** A process that uses locks, and the node through which it does. */
+export interface Process {
 	who: string;
 	identity?: string;
 	label?: string;
 	node: string;
 	session?: string; // in hexadecimal; missing for the process of the node
+}
+
+/** What a holder and a waiter have. */
+export interface Party extends Process {
 	since_ms: number;
 	mode?: string;
 	units?: number;
@@ -167,12 +169,7 @@ export interface Lock extends View {
 	history?: Record<string, Past>;
 }
 
-export interface Past {
-	who: string;
-	identity?: string;
-	label?: string;
-	node: string;
-	session?: string;
+export interface Past extends Process {
 	token: string;
 	from_ms: number;
 	to_ms: number;
@@ -188,10 +185,7 @@ export interface Graph extends View {
 	victims?: Record<string, Victim>;
 }
 
-export interface Vertex {
-	who: string;
-	node: string;
-	session?: string;
+export interface Vertex extends Process {
 	tx?: number;
 	holds?: string[];
 }
@@ -207,12 +201,10 @@ export interface Elections extends View {
 	order: string[];
 }
 
-export interface Election {
+export interface Election extends Process { // the leader
 	name: string;
-	leader: string;
 	value?: string;
-	term: string | number;
-	node: string;
+	term: string;
 	since_ms: number;
 	candidates: number;
 }
