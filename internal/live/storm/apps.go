@@ -30,7 +30,8 @@ type ask struct {
 	back     bool         // it is being withdrawn or released in this step
 	held     bool
 	token    member.Token
-	errand   visit // visit to the bank
+	last     uint64 // last count, if the lock is delegated to a client; otherwise 0
+	errand   visit  // visit to the bank
 
 	terms    member.Terms // of a kept lock
 	session  uint64       // of the client, if it belongs to a transaction; 0 for an application of the process
@@ -296,7 +297,9 @@ func (q *proc) told(e *member.Event) {
 	case wrong != "":
 		w.broken(Events, "m%d reports %s for %s: %s", q.no, eventNames[e.Kind], w.names[x.lock], wrong)
 	case e.Kind == member.Held:
+		x.last = e.Last
 		q.entered(x, e.Token)
+	case e.Kind == member.Wanted:
 	case e.Kind == member.Doomed:
 		q.abandon(e, x)
 	case e.Kind == member.Lost:
@@ -359,7 +362,7 @@ func (q *proc) toldClaim(e *member.Event, x *ask) {
 	}
 }
 
-var eventNames = [...]string{"held", "lost", "busy", "recovering", "late", "stopped", "doomed"}
+var eventNames = [...]string{"held", "lost", "busy", "recovering", "late", "stopped", "doomed", "wanted"}
 
 // misplaced says why an event cannot be right.
 func (q *proc) misplaced(e *member.Event, x *ask) string {
@@ -380,6 +383,10 @@ func (q *proc) misplaced(e *member.Event, x *ask) string {
 	case member.Lost, member.Doomed:
 		if !x.held || x.token != e.Token {
 			return "it is not held with this token"
+		}
+	case member.Wanted:
+		if !x.held || x.token != e.Token || x.last == 0 {
+			return "it is not delegated with this token"
 		}
 	case member.Busy, member.Recovering:
 		if x.held || !x.try {

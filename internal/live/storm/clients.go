@@ -50,6 +50,7 @@ type hand struct {
 	until   member.Instant // how long it may act, by the client's clock, as last known
 	errand  visit          // visit to the bank
 	next    int64          // true time of its release or withdrawal; 0 if there is none
+	again   int64          // true time of its next request, for the same lock; 0 if it may be for any
 }
 
 func newClient(w *world, number int, id algorithm.ID) *client {
@@ -179,8 +180,10 @@ func (c *client) rewake() {
 		next = min(next, c.clock.when(x))
 	}
 	for i := range c.hands {
-		if h := &c.hands[i]; h.next > 0 {
-			next = min(next, h.next)
+		for _, at := range []int64{c.hands[i].next, c.hands[i].again} {
+			if at > 0 {
+				next = min(next, at)
+			}
 		}
 	}
 	c.pulse(max(0, next-c.w.Now()-1))
@@ -198,26 +201,37 @@ func (h *hand) act(asks bool) {
 		h.settle()
 	case h.request != 0 && !h.leaves && h.due():
 		h.leave()
-	case asks && h.request == 0 && w.phase < draining && w.phase > forming && session != 0 && c.chance.Below(2) == 0:
-		var o talk.Opts
-		switch c.chance.Below(10) {
-		case 0:
-			o.Try = true
-		case 1:
-			o.Wait = member.Span(1 + c.chance.Below(60*ms))
-		}
-		*h = hand{c: c, lock: w.somewhere(&c.chance), asked: w.Now()}
-		h.mark = w.oracle.mark(h.lock)
-		if c.chance.Below(10) == 0 {
-			h.next = w.Now() + c.chance.Below(60*ms)
-		}
-		r, err := c.session.Lock(c.now(), w.names[h.lock], o)
-		if err != nil {
-			w.broken(Errors, "%s cannot request %s: %v", w.Name(c.id), w.names[h.lock], err)
-		}
-		h.request = r
-		c.take()
+	case h.request != 0 || w.Now() < h.again:
+	case w.phase >= draining || w.phase <= forming || session == 0:
+		h.again = 0
+	case h.again > 0:
+		h.ask(h.lock)
+	case asks && c.chance.Below(2) == 0:
+		h.ask(w.somewhere(&c.chance))
 	}
+}
+
+// ask requests a lock.
+func (h *hand) ask(lock int) {
+	c, w := h.c, h.c.w
+	var o talk.Opts
+	switch c.chance.Below(10) {
+	case 0:
+		o.Try = true
+	case 1:
+		o.Wait = member.Span(1 + c.chance.Below(60*ms))
+	}
+	*h = hand{c: c, lock: lock, asked: w.Now()}
+	h.mark = w.oracle.mark(h.lock)
+	if c.chance.Below(10) == 0 {
+		h.next = w.Now() + c.chance.Below(60*ms)
+	}
+	r, err := c.session.Lock(c.now(), w.names[h.lock], o)
+	if err != nil {
+		w.broken(Errors, "%s cannot request %s: %v", w.Name(c.id), w.names[h.lock], err)
+	}
+	h.request = r
+	c.take()
 }
 
 // leave releases the lock, or withdraws the request.
@@ -301,7 +315,19 @@ func (c *client) told(e *talk.Event) {
 		w.remark(c.id, "loses %s", w.names[h.lock])
 		w.oracle.clientLost(h, e.Cause)
 	}
+	where, again := h.lock, w.Eager && !h.isPart() && e.Kind == talk.Left
 	*h = hand{c: c}
+	if again && w.phase < draining {
+		h.lock, h.again = where, w.Now()+c.eagerly()
+	}
+}
+
+// eagerly draws how soon a client that is eager requests the lock again that it has released.
+func (c *client) eagerly() int64 {
+	if c.chance.Below(16) == 0 {
+		return c.chance.Below(30 * ms)
+	}
+	return c.chance.Below(ms)
 }
 
 // enter is what an application does with a grant.
@@ -314,6 +340,9 @@ func (h *hand) enter(t member.Token) {
 		return
 	}
 	hold := c.chance.Below(shortHold)
+	if w.Eager && c.chance.Below(8) > 0 {
+		hold = c.chance.Below(ms)
+	}
 	if w.phase == stormy && c.chance.Below(4) == 0 {
 		hold = c.chance.Below(int64(w.Settings.Lease) * 3 / 2)
 	}

@@ -19,6 +19,7 @@ type Config struct {
 	Apps       int             // applications of each process
 	Hold       member.Span     // maximum time inside while there are faults; 0: a few milliseconds, mostly
 	Clients    int             // processes that are not members
+	Eager      bool            // they acquire the same lock again and again
 	Kept       int             // number of kept locks, besides the others
 	Workers    int             // applications of each process that run transactions over them
 	Methods    []member.Choice // of the kept locks; the first serves them to begin with
@@ -89,30 +90,34 @@ type Result struct {
 	Tries      int // tries that were refused
 	Claims     int // claims that were honoured
 	KeptClaims int // those of kept locks
-	Views      int
-	Terms      int // terms with a leader
-	Revotes    int // changes of the set of voters
-	Lost       int // holds that were lost, with notification
-	Strikes    int
-	Full       int         // links that ended because their peer confirmed nothing
-	Restores   int         // restored backups
-	Rollbacks  int         // disks that were replaced by an older copy
-	Setbacks   int         // number of times that this happened to most voters at once
-	Noticed    int         // processes that ended because of that
-	Returns    int         // processes that were refused because they had a disk of a lost cluster
-	Reads      int         // answered questions for the record
-	Spared     int         // number of times an eviction was judged not to stall a lock
-	Commits    int         // transactions that have ended well
-	Victims    int         // transactions that had to abort, because of a deadlock or to prevent one
-	Deposits   int         // writes that the fenced resource accepted
-	Refused    int         // writes that it refused
-	Books      Books       // if there is a bank
-	Frames     [kinds]int  // number by kind, in the order of FrameNames
-	Simulated  member.Span // duration of the run
-	Longest    member.Span // longest wait of a request made after the grace period
-	Bound      member.Span // largest bound of such a wait, given what others did meanwhile
-	Violation  *Violation  // the first one, or nil
-	Digest     uint64      // of everything that happened
+
+	Delegations int // grants of a lock as delegated to a client
+	Reentries   int // entries of clients in such locks, without a message
+
+	Views     int
+	Terms     int // terms with a leader
+	Revotes   int // changes of the set of voters
+	Lost      int // holds that were lost, with notification
+	Strikes   int
+	Full      int         // links that ended because their peer confirmed nothing
+	Restores  int         // restored backups
+	Rollbacks int         // disks that were replaced by an older copy
+	Setbacks  int         // number of times that this happened to most voters at once
+	Noticed   int         // processes that ended because of that
+	Returns   int         // processes that were refused because they had a disk of a lost cluster
+	Reads     int         // answered questions for the record
+	Spared    int         // number of times an eviction was judged not to stall a lock
+	Commits   int         // transactions that have ended well
+	Victims   int         // transactions that had to abort, because of a deadlock or to prevent one
+	Deposits  int         // writes that the fenced resource accepted
+	Refused   int         // writes that it refused
+	Books     Books       // if there is a bank
+	Frames    [kinds]int  // number by kind, in the order of FrameNames
+	Simulated member.Span // duration of the run
+	Longest   member.Span // longest wait of a request made after the grace period
+	Bound     member.Span // largest bound of such a wait, given what others did meanwhile
+	Violation *Violation  // the first one, or nil
+	Digest    uint64      // of everything that happened
 }
 
 // Add adds up the results of two runs: sums, and the longest of their waits. It leaves out
@@ -122,6 +127,8 @@ func (r *Result) Add(o *Result) {
 	r.Tries += o.Tries
 	r.Claims += o.Claims
 	r.KeptClaims += o.KeptClaims
+	r.Delegations += o.Delegations
+	r.Reentries += o.Reentries
 	r.Views += o.Views
 	r.Terms += o.Terms
 	r.Revotes += o.Revotes

@@ -149,6 +149,10 @@ func Pick(seed uint64, from Choice) Config {
 	if r.Below(2) == 0 {
 		c.Faults |= from.Faults & Move
 	}
+	if c.Clients > 0 && r.Below(3) == 0 {
+		c.Eager = true
+		c.Locks += 4 // so that a lock is sometimes wanted by one client only
+	}
 	return c
 }
 

@@ -41,6 +41,8 @@ type judged struct {
 	freed  []freed
 	claims map[member.Token]uint64 // last epoch in which an entry was claimed
 	done   []member.Token          // of clients that have released or lost the lock
+	grants map[member.Token]bool // of clients that have not entered yet
+	blocks []block
 	usage  usage
 	spared spared
 }
@@ -59,8 +61,9 @@ type freed struct {
 type hold struct {
 	q         *proc
 	c         *hand
-	inc       uint64 // of the process; of a client, the number of its starts
-	token     member.Token
+	inc       uint64         // of the process; of a client, the number of its starts
+	token     member.Token   // of a delegated lock: that of its client's last entry
+	granted   member.Token   // with which the process was granted the lock
 	until     member.Instant // if not 0: it was notified of the loss, and may still act until then, by its clock
 	freed     bool           // an operator has ended it
 	forClient bool           // of a process: for a client
@@ -111,7 +114,7 @@ func (o *oracle) entered(q *proc, x *ask) {
 	if t.Epoch != q.epoch() {
 		w.broken(Epochs, "%s: m%d enters with %v in epoch %d", name, q.no, t, q.epoch())
 	}
-	h := hold{q: q, inc: q.inc, token: t, forClient: x.app < 0, mode: x.terms.Mode, units: x.terms.Units}
+	h := hold{q: q, inc: q.inc, token: t, granted: t, forClient: x.app < 0, mode: x.terms.Mode, units: x.terms.Units}
 	o.count(x.lock, &h)
 	if t.Epoch < l.letGo && w.within() {
 		w.broken(Clearing, "%s: m%d enters with %v after the home of epoch %d has released or lent the lock", name, q.no, t, l.letGo)
@@ -120,6 +123,9 @@ func (o *oracle) entered(q *proc, x *ask) {
 	o.idled(x.lock, x)
 	o.stalls(x.lock, x)
 	l.holds = append(l.holds, h)
+	if x.app < 0 {
+		o.granted(q, x)
+	}
 	o.inOrder(q, x)
 	o.waited(q, x)
 	l.usage.enters(w.Now(), q.inc)
@@ -132,7 +138,7 @@ func (o *oracle) entered(q *proc, x *ask) {
 func (o *oracle) claimed(q *proc, x *ask) {
 	l := &o.locks[x.lock]
 	f := l.freedBy(x.token)
-	h := hold{q: q, inc: q.inc, token: x.token, forClient: true, freed: f != nil, mode: x.terms.Mode, units: x.terms.Units}
+	h := hold{q: q, inc: q.inc, token: x.token, granted: x.token, forClient: true, freed: f != nil, mode: x.terms.Mode, units: x.terms.Units}
 	o.undone(l, o.w.names[x.lock], &h)
 	if f != nil && q.view.Rank(f.inc) < 0 {
 		f.undone = true // the home cannot have known
@@ -292,7 +298,7 @@ func (o *oracle) extended(q *proc) {
 // out removes a hold.
 func (l *judged) out(q *proc, c *hand, t member.Token) {
 	for i := range l.holds {
-		if h := &l.holds[i]; h.q == q && h.c == c && h.token == t {
+		if h := &l.holds[i]; h.q == q && h.c == c && h.granted == t {
 			if c == nil && h.until == 0 {
 				l.usage.leaves(q.w.Now())
 			}
@@ -300,6 +306,17 @@ func (l *judged) out(q *proc, c *hand, t member.Token) {
 			return
 		}
 	}
+}
+
+// present returns the token of what a process holds: of a delegated lock, that of its
+// client's last entry.
+func (l *judged) present(q *proc, x *ask) member.Token {
+	for i := range l.holds {
+		if h := &l.holds[i]; h.q == q && h.c == nil && h.granted == x.token {
+			return h.token
+		}
+	}
+	return x.token
 }
 
 // left records a release.
@@ -311,18 +328,20 @@ func (o *oracle) left(q *proc, x *ask) { o.locks[x.lock].out(q, nil, x.token) }
 func (o *oracle) lost(q *proc, x *ask, why member.Cause) {
 	l := &o.locks[x.lock]
 	l.holds = slices.DeleteFunc(l.holds, func(h hold) bool { return h.until > 0 && !h.valid() })
+	o.usedUp(x)
+	token := l.present(q, x)
 	moved := false // the client holds it through a later process
 	for i := range l.holds {
-		if h := &l.holds[i]; h.c == nil && h.token == x.token {
+		if h := &l.holds[i]; h.c == nil && h.token == token {
 			moved = h.q != q
 		}
 	}
 	o.left(q, x)
 	switch {
 	case (why == member.Lease || why == member.Changed) && x.app >= 0 && !x.back: // an application that releases it no longer acts
-		l.holds = append(l.holds, hold{q: q, inc: q.inc, token: x.token, until: cmp.Or(q.ended, q.lease), mode: x.terms.Mode, units: x.terms.Units})
+		l.holds = append(l.holds, hold{q: q, inc: q.inc, token: token, granted: token, until: cmp.Or(q.ended, q.lease), mode: x.terms.Mode, units: x.terms.Units})
 	case why == member.Released && !moved:
-		o.freed(l, x.token, q.inc)
+		o.freed(l, token, q.inc)
 	}
 	if o.w.calm() && !moved {
 		o.w.broken(Calm, "m%d loses %s, although there is no fault", q.no, o.w.names[x.lock])
@@ -406,8 +425,8 @@ func (o *oracle) stopped(q *proc) {
 // clientEntered judges a client that has entered.
 func (o *oracle) clientEntered(c *hand) {
 	l := &o.locks[c.lock]
-	h := hold{c: c, inc: uint64(c.c.boots), token: c.token, freed: l.freedBy(c.token) != nil, mode: c.terms.Mode, units: c.terms.Units}
-	if h.freed {
+	h := hold{c: c, inc: uint64(c.c.boots), token: c.token, granted: c.token, freed: l.freedBy(c.token) != nil, mode: c.terms.Mode, units: c.terms.Units}
+	if o.next(l, o.w.names[c.lock], &h); h.freed {
 		o.w.At(o.w.Now()+o.w.freedFor(), hear, algorithm.None, c.c.number)
 	}
 	o.exclude(l, o.w.names[c.lock], &h)
@@ -433,7 +452,7 @@ func (o *oracle) clientLost(c *hand, why member.Cause) {
 	l := &o.locks[c.lock]
 	l.holds = slices.DeleteFunc(l.holds, func(h hold) bool { return h.until > 0 && !h.valid() })
 	if o.clientLeft(c); why == member.Session {
-		l.holds = append(l.holds, hold{c: c, inc: uint64(c.c.boots), token: c.token, until: c.until, freed: l.freedBy(c.token) != nil, mode: c.terms.Mode, units: c.terms.Units})
+		l.holds = append(l.holds, hold{c: c, inc: uint64(c.c.boots), token: c.token, granted: c.token, until: c.until, freed: l.freedBy(c.token) != nil, mode: c.terms.Mode, units: c.terms.Units})
 	}
 }
 

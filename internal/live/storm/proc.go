@@ -216,8 +216,17 @@ func (q *proc) effect(e *process.Effect) {
 			return
 		}
 		q.known(e.Event.Ticket, q.takenBack)
+	case process.Kept:
+		q.known(e.Event.Ticket, func(x *ask) { q.kept(x, e.Event.Token) })
 	case process.Unlocked:
-		q.known(e.Event.Ticket, q.exits)
+		q.known(e.Event.Ticket, func(x *ask) {
+			if e.Number > 0 {
+				o.named(q, x, e.Number)
+			} else {
+				o.usedUp(x)
+			}
+			q.exits(x)
+		})
 	default:
 		q.trouble(e)
 	}

@@ -65,7 +65,7 @@ func TestStorm(t *testing.T) {
 		sum.Add(r)
 	}
 	t.Logf("%+v", sum)
-	if sum.Entries < 200*seeds || sum.Views < 8*seeds || sum.Strikes < 8*seeds || sum.Lost < seeds/2 || sum.Tries < seeds || sum.Deposits < 50*seeds || sum.Refused < seeds || sum.Reads < 5*seeds || sum.Terms < 2*seeds || sum.Revotes < seeds || sum.Restores < seeds/16 || sum.Claims < seeds/8 || sum.Rollbacks < seeds/16 || sum.Noticed == 0 || sum.Returns == 0 || sum.KeptClaims == 0 {
+	if sum.Entries < 200*seeds || sum.Views < 8*seeds || sum.Strikes < 8*seeds || sum.Lost < seeds/2 || sum.Tries < seeds || sum.Deposits < 50*seeds || sum.Refused < seeds || sum.Reads < 5*seeds || sum.Terms < 2*seeds || sum.Revotes < seeds || sum.Restores < seeds/16 || sum.Claims < seeds/8 || sum.Rollbacks < seeds/16 || sum.Returns == 0 || sum.KeptClaims == 0 || sum.Delegations < seeds || sum.Reentries < 10*seeds {
 		t.Error("that was no storm")
 	}
 	for i, name := range FrameNames() {

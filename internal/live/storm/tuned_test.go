@@ -29,7 +29,7 @@ func tunings() []tuning {
 		{"usual", func(*Config) {}}, {"steady", steady}, {"reigns", reigns}, {"curiosity", curiosity}, {"power", power},
 		{"skips", skips}, {"crowd", crowd}, {"waves", waves}, {"clients", clients}, {"late", late}, {"flaky", flaky},
 		{"edge", edge}, {"quorums", quorums}, {"garbled", garbled}, {"restores", restores}, {"stops", stops},
-		{"rollbacks", rollbacks}, {"returns", returns}, {"kept", kept}, {"switches", switches}, {"detects", detects}, {"lapses", lapses}, {"deals", deals}, {"moves", moves},
+		{"rollbacks", rollbacks}, {"returns", returns}, {"kept", kept}, {"switches", switches}, {"detects", detects}, {"lapses", lapses}, {"deals", deals}, {"moves", moves}, {"eager", eager},
 	}
 }
 
@@ -52,6 +52,18 @@ func curiosity(c *Config) {
 func stops(c *Config) {
 	c.Nodes, c.Voters, c.Shelter, c.Clients = 3+int(c.Seed%3), 3, false, 3
 	c.Faults, c.Intensity = Stop|Roll|Crash|Lead|Pause|Partition|Evict|Drift|Client|Stall, 40
+}
+
+// eager has clients that acquire the same lock again and again, so that it is delegated to
+// them, and others that sometimes want it.
+func eager(c *Config) {
+	c.Nodes, c.Voters, c.Shelter = 2+int(c.Seed%2), 1, c.Seed%4 > 0
+	c.Clients, c.Eager, c.Locks, c.Apps = 2, true, 3, 1
+	c.Kept, c.Workers, c.Think, c.Intensity = 0, 0, member.Span(60*ms), 20
+	c.Faults = []Faults{Client, Client | Break | Loss, Evict | Join | Leave | Move, Pause | Partition | Drift | Release, Crash | Stop | Roll | Switch | Forget}[c.Seed%5]
+	if c.Seed%3 == 0 {
+		c.Faults |= Client | Evict | Pause
+	}
 }
 
 // power has voters whose power fails.
