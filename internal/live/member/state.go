@@ -48,6 +48,7 @@ type Part struct {
 	Touched bool
 	Cleared bool
 	Opened  bool // of the home: it has entered or lent the lock
+	Silent  bool // no frame about the lock has come since it was last idle here; kept only with Delegates
 	Count   uint64
 	Bytes   []byte // of the algorithm's instance
 	Newest  Token  // of the home, until it releases the lock: the highest token reported or claimed; kept only with Clients
@@ -57,9 +58,11 @@ type Part struct {
 	Lapsed                      bool    // the holder was notified that the lock is lost, and may still act
 	Token                       Token
 	Carried                     bool
-	Client                      bool // the client holds or held it, not the member's own process
-	ByClaim                     bool // of Client: it has claimed the lock here
-	Proof                       bool // of Lapsed and Client: the former holder no longer acts, and only proof of membership is missing
+	Client                      bool   // the client holds or held it, not the member's own process
+	ByClaim                     bool   // of Client: it has claimed the lock here
+	Last                        uint64 // of Client: last count of the lock, which is delegated; 0 if it is not
+	Recalled                    bool   // of Last
+	Proof                       bool   // of Lapsed and Client: the former holder no longer acts, and only proof of membership is missing
 	Waiters                     []Request
 	Handed                      int
 	Asked, Inside, Back, IsLent bool
@@ -107,6 +110,7 @@ type Request struct {
 	Stamp   Stamp // zero of a hold that was claimed
 	Client  bool
 	Try     bool
+	block   uint64
 	missing int
 	slot    int
 }
@@ -172,6 +176,7 @@ func (p *Part) fields(c *algorithm.Coder) {
 	c.Bool("touched", &p.Touched)
 	c.Bool("cleared", &p.Cleared)
 	c.Bool("opened", &p.Opened)
+	c.Bool("silent", &p.Silent)
 	counter(c, "count", &p.Count)
 	c.Bytes("instance", &p.Bytes)
 	if counter(c, "newest epoch", &p.Newest.Epoch); p.Newest.Epoch != 0 {
@@ -185,13 +190,15 @@ func (p *Part) fields(c *algorithm.Coder) {
 	}
 	p.Holder.fields(c)
 	if c.Bool("lapsed", &p.Lapsed); !p.Holds() && !p.Lapsed {
-		p.Token, p.Carried, p.Client, p.ByClaim, p.Proof = Token{}, false, false, false, false
+		p.Token, p.Carried, p.Client, p.ByClaim, p.Proof, p.Last, p.Recalled = Token{}, false, false, false, false, 0, false
 	} else {
 		p.Token.fields(c)
 		c.Bool("carried", &p.Carried)
 		c.Bool("client", &p.Client)
 		c.Bool("by claim", &p.ByClaim)
 		c.Bool("proof", &p.Proof)
+		counter(c, "last", &p.Last)
+		c.Bool("recalled", &p.Recalled)
 	}
 	n := len(p.Waiters)
 	c.Int("waiters", &n, most)
@@ -224,7 +231,7 @@ func (p *Part) fields(c *algorithm.Coder) {
 // in use, and of one whose home is elsewhere, or has released it.
 func (p *Part) forget() {
 	p.rest()
-	p.Known, p.Touched, p.Cleared, p.Opened, p.Count, p.Bytes, p.Newest = false, false, false, false, 0, p.Bytes[:0], Token{}
+	p.Known, p.Touched, p.Cleared, p.Opened, p.Silent, p.Count, p.Bytes, p.Newest = false, false, false, false, false, 0, p.Bytes[:0], Token{}
 	if p.Epoch == 0 {
 		p.Reported, p.Over, p.Owes, p.Asks = 0, 0, 0, 0
 	}
@@ -233,6 +240,7 @@ func (p *Part) forget() {
 func (p *Part) rest() {
 	p.letGo()
 	p.Busy, p.Holder, p.Lapsed, p.Token, p.Carried, p.Waiters = false, Request{}, false, Token{}, false, p.Waiters[:0]
+	p.Last, p.Recalled = 0, false
 	p.Client, p.ByClaim, p.Proof, p.Claim, p.Claimants, p.ClaimedBy = false, false, false, Claim{}, p.Claimants[:0], 0
 	p.Handed, p.Asked, p.Inside, p.Back, p.IsLent, p.Until = 0, false, false, false, false, Stamp{}
 	p.OwesHold, p.OwesWait = false, false
@@ -343,6 +351,7 @@ func (r *Request) fields(c *algorithm.Coder) {
 		return // there is none
 	}
 	c.Bool("try", &r.Try)
+	counter(c, "block", &r.block)
 	c.Int("missing", &r.missing, most)
 	c.Int("slot", &r.slot, most)
 }

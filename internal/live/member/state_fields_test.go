@@ -14,9 +14,9 @@ import (
 func full() Part {
 	return Part{
 		Epoch: 9, Reported: 9, Over: 9, Known: true, Touched: true, Cleared: true, Count: 9, Bytes: []byte("bytes"), Newest: Token{9, 9},
-		Busy: true, Holder: Request{Stamp{9, 9, 9}, true, true, 9, 9}, Lapsed: true, Token: Token{9, 9}, Carried: true, Opened: true, Client: true, ByClaim: true, Proof: true,
+		Busy: true, Holder: Request{Stamp{9, 9, 9}, true, true, 9, 9, 9}, Lapsed: true, Token: Token{9, 9}, Carried: true, Opened: true, Silent: true, Client: true, Last: 9, Recalled: true, ByClaim: true, Proof: true,
 		Claim: Claim{Token{9, 9}, []uint64{9}, true, 9, 9}, Claimants: []Claimant{{9, Token{9, 9}, []uint64{9}, 9}}, ClaimedBy: 9,
-		Waiters: []Request{{Stamp{9, 9, 9}, true, true, 9, 9}}, Handed: 9, Asked: true, Inside: true, Back: true, IsLent: true, Until: Stamp{9, 9, 9},
+		Waiters: []Request{{Stamp{9, 9, 9}, true, true, 9, 9, 9}}, Handed: 9, Asked: true, Inside: true, Back: true, IsLent: true, Until: Stamp{9, 9, 9},
 		Owes: 9, OwesHold: true, OwesWait: true, Asks: 9, Held: 9, May: 9, Queried: true, Interest: true, Lendee: 9, Queue: []Turn{{Stamp{9, 9, 9}, 9}}, home: true,
 	}
 }
@@ -67,7 +67,7 @@ func TestStateFields(t *testing.T) {
 func TestRenumber(t *testing.T) {
 	for _, holds := range []bool{false, true} {
 		s := State{Present: full(), tickets: []Ticket{7, 8, 9}, spare: []uint32{5}}
-		s.Present.Waiters = []Request{{Stamp{1, 2, 3}, false, false, 0, 2}, {Stamp{1, 3, 3}, true, false, 0, 1}}
+		s.Present.Waiters = []Request{{Stamp{1, 2, 3}, false, false, 0, 0, 2}, {Stamp{1, 3, 3}, true, false, 0, 0, 1}}
 		s.Present.Claim = Claim{number: 7, slot: 3}
 		if s.Present.Holder = (Request{}); holds {
 			s.Present.Holder = Request{Stamp: Stamp{1, 1, 3}, slot: 8}

@@ -15,6 +15,7 @@ type Template struct {
 	pool   []*waiter
 	client session
 	claims bool // Save keeps what only claims need
+	silent bool // Save keeps what only delegations need
 }
 
 // TheClient is the only client whose session a State can have.
@@ -56,6 +57,9 @@ func (d *Template) Later() { d.Member.later = true }
 
 // Clients has Save keep what only the claims of clients need.
 func (d *Template) Clients() { d.claims = true }
+
+// Delegates has Save keep what only the delegation of locks to clients needs.
+func (d *Template) Delegates() { d.silent = true }
 
 // Load puts the member into a state. Its clock reads 0, and both renewals can be
 // confirmed.
@@ -166,6 +170,9 @@ func (d *Template) load(all []*epoch, p *Part) (*epoch, error) {
 	if p.Opened {
 		l.flags |= opened
 	}
+	if p.Silent {
+		l.flags |= silent
+	}
 	e.table.setState(n, p.Bytes)
 	e.note(n, p.Newest)
 	if p.Busy || p.home {
@@ -187,6 +194,10 @@ func (d *Template) use(e *epoch, u *use, p *Part) {
 		e.holders++
 	}
 	u.client, u.byClaim = p.Client, p.ByClaim
+	if p.Last > 0 {
+		u.block = &block{last: p.Last, recalled: p.Recalled}
+		u.block.end.block = u
+	}
 	if p.Proof {
 		u.proof = AfterLoss
 	}
@@ -241,7 +252,7 @@ func (d *Template) bulk(e *epoch, u *use, p *Part) {
 func (d *Template) waiter(u *use, r Request) *waiter {
 	m := d.Member
 	w := m.waiters[r.slot]
-	w.client, w.stamp, w.try, w.missing, w.at = &m.own, r.Stamp, r.Try, r.missing, u
+	w.client, w.stamp, w.try, w.block, w.missing, w.at = &m.own, r.Stamp, r.Try, r.block, r.missing, u
 	if r.Client {
 		w.client = &d.client
 	}
@@ -325,7 +336,7 @@ func (d *Template) save(e *epoch, p *Part) error {
 	}
 	l := e.table.lock(0)
 	p.Known, p.Touched, p.Cleared, p.Count = true, l.is(touched), l.is(cleared), l.count
-	p.Opened = l.is(opened)
+	p.Opened, p.Silent = l.is(opened), d.silent && l.is(silent)
 	e.keep(0)
 	p.Bytes = append(p.Bytes, e.table.state(0)...)
 	if d.claims {
@@ -341,6 +352,9 @@ func (d *Template) save(e *epoch, p *Part) error {
 	}
 	p.Lapsed, p.Token, p.Carried, p.Client, p.ByClaim = u.lapsed, u.token, u.carried, u.client, u.byClaim
 	p.Proof = u.lapsed && u.proof > 0
+	if b := u.block; b != nil {
+		p.Last, p.Recalled = b.last, b.recalled
+	}
 	for w := u.first; w != nil; w = w.next {
 		p.Waiters = append(p.Waiters, d.request(w))
 	}
@@ -367,7 +381,7 @@ func (d *Template) save(e *epoch, p *Part) error {
 }
 
 func (d *Template) request(w *waiter) Request {
-	return Request{Stamp: w.stamp, Client: w.client != &d.Member.own, Try: w.try, missing: w.missing, slot: int(uint32(w.ticket))}
+	return Request{Stamp: w.stamp, Client: w.client != &d.Member.own, Try: w.try, block: w.block, missing: w.missing, slot: int(uint32(w.ticket))}
 }
 
 // saveClaims copies the claims of a lock.

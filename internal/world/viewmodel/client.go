@@ -21,6 +21,7 @@ type Client struct {
 	Through uint64   // the member through which it acquires the lock; 0 if there is no client
 	To      []uint64 // members that it may attach to
 	Claims  int      // number of claims, each at any time after it has acquired the lock
+	Block   uint64   // number of entries of a delegation; 0 if nothing is delegated
 	Moves   bool     // it closes its session at a member when it holds the lock through another one
 }
 
@@ -36,6 +37,8 @@ type client struct {
 	told    byte         // processes whose confirmation is on the way to it
 	proved  byte         // processes to which a confirmed renewal is on the way that they sent after the client's hold was lost
 	newest  int          // newest view that was installed anywhere
+
+	lent delegation
 }
 
 // sessionLength is any: the model says when a session ends.
@@ -43,13 +46,14 @@ const sessionLength = member.Second
 
 func (c *client) append(b []byte) []byte {
 	b = append(b, byte(c.asks), byte(c.claims), byte(c.holds), byte(c.rests), byte(c.newest), c.through, c.told, c.proved)
-	return binary.AppendUvarint(appendToken(b, c.token), c.by)
+	return c.lent.append(binary.AppendUvarint(appendToken(b, c.token), c.by))
 }
 
 func (c *client) read(r *reader) {
 	c.asks, c.claims, c.holds, c.rests, c.newest = r.byte(), r.byte(), r.byte(), r.byte(), r.byte()
 	c.through, c.told, c.proved = byte(r.byte()), byte(r.byte()), byte(r.byte())
 	c.token, c.by = r.token(), r.number()
+	c.lent.read(r)
 }
 
 // stopped reports whether the client has held the lock, and no longer does.
@@ -66,11 +70,13 @@ func (w *worker) holdsThrough(i int) bool { return w.now.client.holds == i+1 }
 func (w *worker) clients() {
 	c := &w.now.client
 	if c.holds > 0 {
-		w.alone(deed{label: label(Quit, w.index(w.Client.Through), 0), proc: c.holds - 1, must: true}, func(n *world) explore.Broken {
+		w.alone(deed{label: label(Quit, w.index(w.Client.Through), 0), proc: c.holds - 1, must: !w.lasts()}, func(n *world) explore.Broken {
 			n.client.holds, n.client.by, n.client.told = 0, 0, 0
+			n.client.lent.ends()
 			return 0
 		})
 	}
+	w.delegates()
 	for i := range w.now.procs {
 		if c.told>>i&1 == 1 {
 			w.alone(deed{label: label(Confirmed, i, 0), proc: i}, func(n *world) explore.Broken {
@@ -113,7 +119,7 @@ func (w *worker) attached(i int) {
 	if inc == w.Client.Through && c.asks > 0 && p.state.Session && !p.left {
 		w.do(deed{label(ClientAsk, i, 0), i, false, &p.state}, func(n *world, m *member.Member) error {
 			n.client.asks--
-			_, err := m.Lock(0, w.Lock, member.Ask{Client: member.TheClient, Deadline: member.Never})
+			_, err := m.Lock(0, w.Lock, member.Ask{Client: member.TheClient, Deadline: member.Never, Block: w.Client.Block})
 			return err
 		})
 	}
@@ -135,6 +141,7 @@ func (w *worker) attached(i int) {
 			return nil
 		})
 	}
+	w.keeps(i)
 	if c.stopped() {
 		w.word(i)
 	}
@@ -153,7 +160,7 @@ func (w *worker) mayClaim(i int) bool {
 	c, s := &w.now.client, &w.now.procs[i].state
 	for _, inc := range w.Client.To {
 		if inc == w.procs[i].Inc {
-			return c.claims > 0 && !c.token.IsNone() && !w.holdsThrough(i) && s.Lease == member.Runs && !s.Gone && !s.Present.Claim.Is() && !s.Present.Client
+			return c.claims > 0 && !c.token.IsNone() && !c.lent.idle && !w.holdsThrough(i) && s.Lease == member.Runs && !s.Gone && !s.Present.Claim.Is() && !s.Present.Client
 		}
 	}
 	return false
@@ -165,6 +172,7 @@ func (w *worker) claim(i int) {
 	w.do(deed{label(Claim, i, 0), i, false, &w.now.procs[i].state}, func(n *world, m *member.Member) error {
 		n.client.claims--
 		n.client.ended(i)
+		n.client.lent.moves()
 		var through []uint64
 		for j := range w.procs {
 			if n.client.through>>j&1 == 1 && j+1 != n.client.rests {
@@ -186,7 +194,9 @@ func (w *worker) claim(i int) {
 func (w *worker) word(i int) {
 	c, s := &w.now.client, &w.now.procs[i].state
 	part := &s.Present
-	if part.Client && part.Token == c.token || part.Claim.Is() {
+	if part.Last > 0 && part.Client && part.Token == c.lent.first {
+		w.giveBack(i)
+	} else if part.Client && part.Token == c.token || part.Claim.Is() {
 		w.do(deed{label(Word, i, 0), i, false, s}, func(_ *world, m *member.Member) error {
 			if part.Claim.Is() {
 				m.Cancel(0, s.ClaimTicket())
@@ -221,7 +231,8 @@ func (w *worker) proof(i int) {
 }
 
 // granted judges what a process grants to the client: the lock, or its claim.
-func (w *worker) granted(n *world, at int, t member.Token) explore.Broken {
+func (w *worker) granted(n *world, at int, e *member.Event) explore.Broken {
+	t := e.Token
 	c := &n.client
 	if c.token == t {
 		if c.holds > 0 {
@@ -231,5 +242,6 @@ func (w *worker) granted(n *world, at int, t member.Token) explore.Broken {
 	}
 	broken := w.entry(n, at, t)
 	c.token, c.holds, c.rests, c.through = t, at+1, at+1, 1<<at
+	c.lent.begins(e)
 	return broken
 }

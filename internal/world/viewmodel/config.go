@@ -148,6 +148,9 @@ func (m *Model) templates() ([]*member.Template, error) {
 		if m.Client.Through != 0 {
 			d.Clients()
 		}
+		if m.Client.Block != 0 {
+			d.Delegates()
+		}
 		templates = append(templates, d)
 	}
 	return templates, nil

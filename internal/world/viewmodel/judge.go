@@ -18,13 +18,16 @@ func (w *worker) judge(n *world, d deed, events []member.Event) explore.Broken {
 		}
 	}
 	broken := w.opens(n, d.proc, events)
+	w.usedUp(n, d)
 	for _, e := range events {
 		switch {
+		case e.Kind == member.Wanted:
+			n.client.lent.wanted = n.client.lent.last > 0
 		case e.Kind == member.Lost && (e.Cause == member.NoCause || e.Cause == member.Released) && n.client.holds > 0 && w.saved.Lease == member.Runs:
 			broken |= Refused // by the home: no operator has taken the lock
 		case e.Kind != member.Held:
 		case w.saved.Present.Holder.Client:
-			broken |= w.granted(n, d.proc, e.Token)
+			broken |= w.granted(n, d.proc, &e)
 		default:
 			broken |= w.entry(n, d.proc, e.Token)
 			p.inside = e.Token

@@ -55,6 +55,11 @@ func settings() map[string]setting {
 		c.Client.Moves = true
 		return c
 	}
+	delegated := func(c Config, n int, to ...uint64) Config {
+		c = claims(c, n, to...)
+		c.Client.Block = 3
+		return c
+	}
 	return map[string]setting{
 		"home evicted":                {3, evict(1), []uint64{1, 2}, once},
 		"home evicted, to c":          {3, evict(1), []uint64{1, 3}, once},
@@ -125,8 +130,21 @@ func settings() map[string]setting {
 		"claim twice":                          {3, evict(1), []uint64{1, 3}, claims(quiet(asks, 1, 2), 2, 2, 3)},
 		"claim twice, b evicted":               {3, evict(2), []uint64{1, 1}, Config{Asks: 1, Quiet: []uint64{2}, Client: Client{Through: 2, To: []uint64{1, 3}, Claims: 2}}},
 		"claim twice, both evicted":            {2, views(replaces(3, 1), evicts(2)), []uint64{1, 2, 3}, claims(quiet(asks, 1, 2), 2, 2, 3)},
-		"claim, move, a leaves":                {2, views(same, leaves(1)), []uint64{1, 1, 2}, moves(quiet(asks, 1))},
-		"claim, move, a evicted":               {3, evict(1), []uint64{3, 3}, moves(quiet(asks, 1, 2))},
+		"delegated":                            {3, nil, []uint64{1}, delegated(asks, 0)},
+		"delegated elsewhere":                  {3, nil, []uint64{2}, delegated(asks, 0)},
+		"delegated, same members":              {2, views(same), []uint64{1, 1}, delegated(asks, 0)},
+		"delegated, a evicted":                 {2, evict(1), []uint64{1, 2}, delegated(expires, 0)},
+		"delegated, b evicted":                 {3, evict(2), []uint64{1, 1}, delegated(quiet(asks, 3), 0)},
+		"delegated, a home joins":              {2, views(joins(3)), []uint64{1, 3}, delegated(quiet(asks, 2), 0)},
+		"delegated, cancel":                    {2, views(same), []uint64{1, 1}, delegated(Config{Asks: 1, Cancels: 1, Late: 1}, 0)},
+		"delegated, claim, a evicted":          {2, evict(1), []uint64{1, 2}, delegated(asks, 1, 2)},
+		"delegated, claim, nobody evicted":     {2, views(same), []uint64{1, 1}, delegated(asks, 1, 2)},
+		"delegated, claim, a home joins":       {2, views(joins(3)), []uint64{1, 3}, delegated(quiet(asks, 1, 2), 1, 2)},
+		"delegated, claim, through a joiner":   {2, views(replaces(3, 1)), []uint64{1, 2}, delegated(quiet(asks, 1, 3), 1, 3)},
+		"delegated, move, a leaves":            {2, views(same, leaves(1)), []uint64{1, 1, 2}, func() Config { c := moves(quiet(asks, 1)); c.Client.Block = 3; return c }()},
+
+		"claim, move, a leaves":  {2, views(same, leaves(1)), []uint64{1, 1, 2}, moves(quiet(asks, 1))},
+		"claim, move, a evicted": {3, evict(1), []uint64{3, 3}, moves(quiet(asks, 1, 2))},
 	}
 }
 

@@ -101,6 +101,7 @@ func (w *worker) describe(l uint32) string {
 		Crash: " crashes", Lapse: " is notified that its lease expires for a while", Pass: ": its lease expires", Renew: ": its lease is renewed", Leave: " leaves",
 		ClientAsk: ": the client asks through it", Claim: ": the client claims the lock through it", Confirmed: ": the client hears in time that it holds the lock through it",
 		Word: ": the client says that it no longer holds the lock", SessionEnd: ": the client's session ends", Moved: ": the client closes its session",
+		Vacate: ": the client leaves the lock that is delegated to it", Reenter: ": the client enters it again", Recalled: ": its RECALL arrives at the client", Kept: ": the client's KEEP arrives",
 		Prove: ": a renewal that it sent after the loss is confirmed", Proof: ": that confirmation arrives",
 	}[kind]
 }

@@ -40,6 +40,10 @@ const (
 	Moved                  // process: the client closes its session there
 	Prove                  // process: a renewal that it sent after the client's hold was lost is confirmed
 	Proof                  // process: the confirmation arrives
+	Vacate                 // process: the client leaves a lock that is delegated to it
+	Reenter                // process: it enters it again
+	Recalled               // process: its RECALL arrives at the client
+	Kept                   // process: the client's KEEP arrives
 	lastKind
 )
 
@@ -64,7 +68,8 @@ type worker struct {
 	sent      []byte // links that have become longer
 	bytes     []byte
 	emit      func(explore.Step, []byte)
-	must      int // number of steps that must eventually happen
+	must      int  // number of steps that must eventually happen
+	named     bool // in this step the client has named the count of its last entry
 }
 
 // Worker implements explore.Model.
@@ -107,6 +112,12 @@ func (w *worker) Init(emit func([]byte) bool) error {
 					return err
 				}
 			}
+			if w.Client.Block > 0 && w.Views[0].Members[w.Views[0].Home(w.Lock)].Inc == w.procs[i].Inc {
+				if err := w.warm(d.Member); err != nil {
+					return err
+				}
+				n.last, n.opened, n.ordered = member.Token{Epoch: w.Views[0].Epoch, Count: 1}, w.Views[0].Epoch, true
+			}
 			if err := d.Save(&s); err != nil {
 				return err
 			}
@@ -115,6 +126,16 @@ func (w *worker) Init(emit func([]byte) bool) error {
 	}
 	emit(n.append(nil))
 	return nil
+}
+
+// warm lets the home use the lock once, so that its next entry is silent.
+func (w *worker) warm(m *member.Member) error {
+	if _, err := m.Lock(0, w.Lock, member.Ask{Deadline: member.Never}); err != nil {
+		return err
+	}
+	err := m.Unlock(0, w.Lock, m.Out.Events[0].Token)
+	m.Out.Reset()
+	return err
 }
 
 // Next implements explore.Worker.
@@ -191,6 +212,7 @@ func (w *worker) do(d deed, f func(n *world, m *member.Member) error) {
 		return
 	}
 	m := template.Member
+	w.named = false
 	var broken explore.Broken
 	switch err := f(n, m); {
 	case errors.Is(err, errLate):
