@@ -6,7 +6,7 @@ func reportControls() []Control {
 		{
 			Name: "StaleReport", Section: "7", Text: "a report lacks what was entered just before the view change",
 			Rewrites: []Rewrite{{epochFile, `			u.owed |= owedHold
-`, `			if (!broken("StaleReport") || m.now-u.since > Instant(m.Settings.Lease/8)) && !(broken("LoanUnreported") && was.lent) && !(broken("ExpiredUnreported") && was.lapsed) && !(broken("ClaimUnreported") && was.byClaim) {
+`, `			if (!broken("StaleReport") || m.now-u.since > Instant(m.Settings.Lease/8)) && !(broken("LoanUnreported") && was.lent) && !(broken("ExpiredUnreported") && was.lapsed) && !(broken("ClaimUnreported") && was.byClaim) && !(broken("DelegatedUnreported") && was.block != nil) {
 				u.owed |= owedHold
 			}
 `}},

@@ -205,8 +205,8 @@ func TestIdleReturns(t *testing.T) {
 		} else {
 			s.pass(idleTime)
 		}
-		if got := s.hears("afterwards", conn, "RETURN 1"); got[0].Count != 5 {
-			t.Errorf("returned: %+v", got[0])
+		if got := s.hears("afterwards", conn, "RETURN 1"); len(got) != 1 || got[0].Count != 5 {
+			t.Errorf("returned: %+v", got)
 		}
 	}
 }
@@ -225,6 +225,41 @@ func TestRecalledInUse(t *testing.T) {
 	s.hears("once more", conn, "KEEP 1")
 	s.unlock(r)
 	s.hears("left", conn, "UNLOCK 1")
+}
+
+// When a client's session has expired, it no longer enters a lock that is delegated to it.
+func TestDelegatedExpires(t *testing.T) {
+	s := newStage(t, "a")
+	conn := s.opens("a", 1)
+	r, _ := s.given(conn, "x")
+	s.alive[conn] = false
+	s.pass(member.Span(s.g.Deadline(r)-s.now) - 2*ms)
+	s.unlock(r)
+	s.wants("left", r, Left)
+	s.pass(3 * ms)
+	s.wants("after the deadline", s.lock("x"))
+}
+
+// A node that is about to stop recalls what it has delegated.
+func TestDrainRecalls(t *testing.T) {
+	n := newNode(t)
+	n.hello(1, Frame{})
+	d := n.delegates(1, "x")
+	n.d.Drain(n.now, n.m)
+	n.take()
+	expect(t, "before it stops", n.hears(1), Frame{Kind: Recall, Number: d.Number}, Frame{Kind: Bye, Why: Leaving})
+}
+
+// A connection that breaks frees nothing, whether an application is inside or not.
+func TestBreakFreesNothing(t *testing.T) {
+	n := newNode(t)
+	n.hello(1, Frame{})
+	n.delegates(1, "x")
+	n.hello(2, Frame{})
+	n.d.Closed(1)
+	n.says(2, Frame{Kind: Lock, Number: 1, Name: "x"})
+	n.wake(n.now + member.Instant(20*ms))
+	expect(t, "beside a client that is away", n.hears(2))
 }
 
 // A client that loses its node claims a delegated lock with the token of the present entry if

@@ -41,7 +41,7 @@ type judged struct {
 	freed  []freed
 	claims map[member.Token]uint64 // last epoch in which an entry was claimed
 	done   []member.Token          // of clients that have released or lost the lock
-	grants map[member.Token]bool // of clients that have not entered yet
+	grants map[member.Token]bool   // of clients that have not entered yet
 	blocks []block
 	usage  usage
 	spared spared

@@ -58,11 +58,22 @@ func runs() []run {
 		{"naimi-trehel", "claim, nothing, twice", 77602, 220922, 28, true},
 		{"naimi-trehel", "claim, move, a leaves", 16919, 40346, 26, true},
 		{"naimi-trehel", "claim, move, a evicted", 47700, 165525, 27, true},
+		{"central", "delegated", 6594, 12688, 23, true},
+		{"naimi-trehel", "delegated", 11596, 21036, 24, true},
+		{"raymond", "delegated", 10456, 18126, 25, true},
+		{"maekawa", "delegated", 81011, 184205, 34, false},
+		{"central", "delegated elsewhere", 3065, 5458, 21, true},
+		{"naimi-trehel", "delegated elsewhere", 6459, 11012, 24, true},
+		{"token-ring-lazy", "delegated elsewhere", 11882, 23687, 27, true},
+		{"naimi-trehel", "delegated, same members", 24674, 55273, 24, true},
+		{"naimi-trehel", "delegated, a evicted", 31895, 97315, 24, true},
+		{"naimi-trehel", "delegated, claim, a evicted", 90333, 253254, 26, false},
+		{"naimi-trehel", "delegated, claim through a joiner", 66072, 208438, 28, false},
 	}
 }
 
 // seenToEnd is how many of longRuns, at the end, were seen to end.
-const seenToEnd = 15
+const seenToEnd = 32
 
 // longRuns are what takes longer.
 func longRuns() []run {
@@ -138,5 +149,21 @@ func longRuns() []run {
 		{"naimi-trehel", "nothing, home leaves", 1241135, 4613635, 31, false},
 		{"central", "a home joins, leaves", 547469, 1905175, 31, false},
 		{"naimi-trehel", "a home joins, leaves", 573800, 2007075, 31, false},
+		{"token-ring-lazy", "delegated", 23288, 53230, 27, false},
+		{"suzuki-kasami", "delegated", 81758, 215341, 26, false},
+		{"ricart-agrawala-token", "delegated", 76583, 202713, 26, false},
+		{"carvalho-roucairol", "delegated", 59714, 152013, 29, false},
+		{"ricart-agrawala", "delegated", 76485, 200215, 29, false},
+		{"raymond", "delegated elsewhere", 7465, 12205, 25, false},
+		{"suzuki-kasami", "delegated elsewhere", 72804, 194593, 26, false},
+		{"ricart-agrawala-token", "delegated elsewhere", 71295, 190793, 26, false},
+		{"carvalho-roucairol", "delegated elsewhere", 36455, 88123, 29, false},
+		{"ricart-agrawala", "delegated elsewhere", 55846, 147919, 28, false},
+		{"maekawa", "delegated elsewhere", 56412, 133063, 33, false},
+		{"naimi-trehel", "delegated, b evicted", 83329, 267083, 27, false},
+		{"naimi-trehel", "delegated, cancel", 88568, 244554, 25, false},
+		{"naimi-trehel", "delegated, a home joins", 326631, 1145777, 31, false},
+		{"naimi-trehel", "delegated, claim, nobody evicted", 378476, 997975, 31, false},
+		{"naimi-trehel", "delegated, move, a leaves", 99417, 244687, 29, false},
 	}
 }

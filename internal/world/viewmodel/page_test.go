@@ -108,6 +108,8 @@ These settings have a client that acquires the lock through a, once, and may cla
 - *nothing, a evicted*, *a evicted, a home joins*, *nothing, twice* and *nothing, a home joins* have three views.
 - *move*: when the client holds the lock through b, it closes its session at a, which makes no requests of its own. *a leaves*: view 2 has the same members, and a leaves in view 3.
 
+In the settings *delegated* the client may be delegated the lock through a, with three counts. It enters and leaves by itself at any time, and without a recall it need not return the lock: a process that then waits forever violates *waits*. The home has used the lock once before. *Elsewhere*: b is the home, and a has used the lock before it delegates it. *Same members*, *a evicted*, *b evicted*, *a home joins*: as above, with one later view. *Cancel*: one request is cancelled, and one unlock is repeated. *Claim*: the client may claim the lock through b, or through the joiner c.
+
 *Late reports*: a member makes a REPORT or QUERY at any time after the step that calls for it, as it does when a link has no room. *Only c asks*, *b and c ask*: the others make no request; in the former one request is cancelled. *Reports in parts*: every REPORT comes in three parts, as if it were long, and only the second part mentions the lock.
 
 ` + "`go test ./internal/world/viewmodel`" + ` explores the first %d rows and the negative controls below, in about 60 seconds of processor time. ` + "`make proofs-view`" + ` explores all rows, and checks that every run ends. Without that check, the 61 rows that there were at commit 01a05c2 took ten minutes on 2 cores of linux/amd64. The counts depend on what is modelled: if one changes, a member behaves differently than before.

@@ -140,7 +140,7 @@ func settings() map[string]setting {
 		"delegated, claim, a evicted":          {2, evict(1), []uint64{1, 2}, delegated(asks, 1, 2)},
 		"delegated, claim, nobody evicted":     {2, views(same), []uint64{1, 1}, delegated(asks, 1, 2)},
 		"delegated, claim, a home joins":       {2, views(joins(3)), []uint64{1, 3}, delegated(quiet(asks, 1, 2), 1, 2)},
-		"delegated, claim, through a joiner":   {2, views(replaces(3, 1)), []uint64{1, 2}, delegated(quiet(asks, 1, 3), 1, 3)},
+		"delegated, claim through a joiner":    {2, views(replaces(3, 1)), []uint64{1, 2}, delegated(quiet(asks, 1, 3), 1, 3)},
 		"delegated, move, a leaves":            {2, views(same, leaves(1)), []uint64{1, 1, 2}, func() Config { c := moves(quiet(asks, 1)); c.Client.Block = 3; return c }()},
 
 		"claim, move, a leaves":  {2, views(same, leaves(1)), []uint64{1, 1, 2}, moves(quiet(asks, 1))},

@@ -75,6 +75,13 @@ func smallest() []small {
 		{"OlderTestifies", "naimi-trehel", all["claim, nothing, a home joins"], Mutual, 18},
 		{"ClaimTestifies", "naimi-trehel", all["claim, a of three evicted"], Mutual, 15},
 		{"WitnessForgetsClaims", "naimi-trehel", quiet(all["claim, nothing, twice"], 2), Mutual, 14},
+		{"DelegatesHeard", "central", all["delegated elsewhere"], Waits, 4},
+		{"DelegatedUnreported", "naimi-trehel", quiet(all["delegated, a home joins"], 1, 2), Mutual, 7},
+		{"KeepUncounted", "naimi-trehel", quiet(all["delegated"], 2, 3), Tokens, 10},
+		{"LossUncounted", "naimi-trehel", quiet(all["delegated"], 2, 3), Tokens, 5},
+		{"NoRecallByFrame", "naimi-trehel", quiet(all["delegated"], 1, 3), Waits, 3},
+		{"NoRecallHere", "naimi-trehel", quiet(all["delegated"], 2, 3), Waits, 2},
+		{"NoRecallByView", "naimi-trehel", quiet(all["delegated, a home joins"], 1, 2), Waits, 13},
 	}
 }
 
