@@ -159,8 +159,8 @@ type Event struct {
 	Cause  Cause // Lost, Stopped
 	Token  Token // Held, Lost, Doomed, Wanted
 
-	Last   uint64 // Held: last count with which the client may enter by itself; 0 if the lock is not delegated
-	Silent bool   // Held: no frame about the lock has come since it was last idle here
+	Last   uint64  // Held: last count with which the client may enter by itself; 0 if the lock is not delegated
+	Silent bool    // Held: no frame about the lock has come since it was last idle here
 	Born   uint64  // of a kept lock: stamp of the transaction, which it keeps when it begins again
 	Victim *Victim // Deadlock: why
 	Tx     uint64  // Deadlock: number of the transaction, unique at this member
