@@ -49,7 +49,7 @@ staticcheck := go tool -modfile=tools/go.mod staticcheck
 # commands and whose database is slow to compile, and packages only for browsers; packages
 # with files for one system only; packages with fuzz targets; packages that can rewrite golden
 # files.
-concurrent = $(shell { grep -rlE --include='*.go' '^[[:space:]]*go [[:alpha:]]|[.]Go[^[:alnum:][:space:],]' . | xargs -r dirname; echo ./internal/world/model; echo ./internal/world/compare; echo ./internal/live/storm/sweep; echo ./internal/world/calls; } | grep -vE "^./(cmd/stile|web/wasm|internal/(live/(bench|teller)|mutants)|test/.*|tools/.*)$$" | sort -u)
+concurrent = $(shell { grep -rlE --include='*.go' '^[[:space:]]*go [[:alpha:]]|[.]Go[^[:alnum:][:space:],]' . | xargs -r dirname; echo ./internal/world/model; echo ./internal/world/compare; echo ./internal/live/storm/sweep; echo ./internal/world/calls; } | grep -vE "^./(cmd/stile|web/wasm|internal/(live/(bench|teller)|mutants)|(test|tools|bench)(/.*)?)$$" | sort -u)
 systems    = ./internal/live/child ./internal/live/node/clock ./internal/live/node/disk ./internal/live/node/transport ./internal/tty
 fuzzed     = $(shell grep -rl --include='*_test.go' --exclude-dir=test '^func Fuzz' . | xargs -r dirname | sort -u)
 golden     = $(shell grep -rl --include='*_test.go' 'flag.Bool.*"update"' . | xargs -r dirname | sort -u)
