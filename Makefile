@@ -9,7 +9,8 @@ SHELL       := bash
 FUZZTIME ?= 5000x
 
 # Number of seeds for 'make storm'. 'make ledger' takes this number, the first seed and
-# other flags of 'stile storm'.
+# other flags of 'stile storm'. 'make check' runs fewer: the same seeds each time, and the
+# tests of package storm run a thousand others.
 SEEDS ?= 1000
 FROM  ?= 1
 FLAGS ?=
@@ -49,7 +50,7 @@ staticcheck := go tool -modfile=tools/go.mod staticcheck
 # commands and whose database is slow to compile, and packages only for browsers; packages
 # with files for one system only; packages with fuzz targets; packages that can rewrite golden
 # files.
-concurrent = $(shell { grep -rlE --include='*.go' '^[[:space:]]*go [[:alpha:]]|[.]Go[^[:alnum:][:space:],]' . | xargs -r dirname; echo ./internal/world/model; echo ./internal/world/compare; echo ./internal/live/storm/sweep; echo ./internal/world/calls; } | grep -vE "^./(cmd/stile|web/wasm|internal/(live/(bench|teller)|mutants)|test/.*|tools/.*)$$" | sort -u)
+concurrent = $(shell { grep -rlE --include='*.go' '^[[:space:]]*go [[:alpha:]]|[.]Go[^[:alnum:][:space:],]' . | xargs -r dirname; echo ./internal/world/model; echo ./internal/world/compare; echo ./internal/live/storm/sweep; echo ./internal/world/calls; } | grep -vE "^./(cmd/stile|web/wasm|internal/(live/(bench|teller)|mutants)|(test|tools|bench)(/.*)?)$$" | sort -u)
 systems    = ./internal/live/child ./internal/live/node/clock ./internal/live/node/disk ./internal/live/node/transport ./internal/tty
 fuzzed     = $(shell grep -rl --include='*_test.go' --exclude-dir=test '^func Fuzz' . | xargs -r dirname | sort -u)
 golden     = $(shell grep -rl --include='*_test.go' 'flag.Bool.*"update"' . | xargs -r dirname | sort -u)
@@ -58,6 +59,11 @@ golden     = $(shell grep -rl --include='*_test.go' 'flag.Bool.*"update"' . | xa
 
 help: ## list all targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
+
+# Tests make much garbage and keep little, so by default collecting it takes up to a third of
+# their time. Real processes in 'make cluster' run as users run them.
+tests test inspected lint storm: export GOGC = 400
+tests test inspected lint storm: export GOMEMLIMIT = 2GiB
 
 # Browsers and real processes mostly wait, so they run beside what computes.
 check: tools fmt vet ## everything a change must pass; about 15 minutes
@@ -81,7 +87,8 @@ inspected:
 	@$(MAKE) --no-print-directory -j 1 lint web-check proto-check
 
 computed:
-	@$(MAKE) --no-print-directory -j 1 detect-races storm
+	@$(MAKE) --no-print-directory -j 1 detect-races
+	@$(MAKE) --no-print-directory storm SEEDS=300
 
 tools: ## download and install what the other targets need
 	go mod download
@@ -96,15 +103,16 @@ tools: ## download and install what the other targets need
 fmt: ## check that every Go file is formatted
 	@bad=$$(gofmt -l .); if [ -n "$$bad" ]; then echo "not formatted (run gofmt -w):"; echo "$$bad"; exit 1; fi
 
-# Code compiled for the other system never runs, so it is not optimised.
-vet: ## go vet, for Linux and macOS
-	GOOS=linux go vet ./...
-	GOOS=darwin go vet -gcflags='all=-N -l' $(systems)
-	cd test && GOOS=linux go vet ./...
+# It looks at dependencies too, and SQLite, which is C translated to Go, would take it long.
+# Code compiled for the other system never runs, so it is not optimised. It is vetted nightly.
+vet: ## go vet, and compile what is special on macOS
+	GOOS=linux go vet -tags nosqlite ./...
+	GOOS=darwin go build -gcflags='all=-N -l' $(systems)
+	cd test && GOOS=linux go vet -tags nosqlite ./...
 	cd tools && go vet ./book
 	cd bench && GOOS=linux go vet ./...
 
-# It looks at dependencies too, and SQLite, which is C translated to Go, would take it a minute.
+# Without SQLite for the same reason as vet.
 lint: ## staticcheck
 	$(staticcheck) -tags nosqlite ./...
 	cd test && go tool -modfile=../tools/go.mod staticcheck -tags nosqlite ./...

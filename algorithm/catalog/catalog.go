@@ -14,7 +14,8 @@ import (
 	"github.com/stile-lock/stile/internal/spell"
 )
 
-// An entry is one algorithm and how to make it.
+// An entry is one algorithm and how to make it. Hosts make algorithms often, and a list of
+// entries makes none.
 type entry struct {
 	name  string
 	knows string // names of the options it accepts, separated by spaces
@@ -28,14 +29,14 @@ func entries() []entry {
 		{"central", "coordinator", coordinated(mutex.Central)},
 		{"central-deny", "coordinator", coordinated(mutex.CentralDeny)},
 		{"central-stamped", "coordinator", coordinated(mutex.CentralStamped)},
-		plain(mutex.TokenRing),
-		plain(mutex.TokenRingLazy),
-		plain(mutex.Lamport),
-		plain(mutex.RicartAgrawala),
-		plain(mutex.CarvalhoRoucairol),
-		plain(mutex.SuzukiKasami),
-		plain(mutex.RicartAgrawalaToken),
-		plain(mutex.Majority),
+		plain("token-ring", mutex.TokenRing),
+		plain("token-ring-lazy", mutex.TokenRingLazy),
+		plain("lamport", mutex.Lamport),
+		plain("ricart-agrawala", mutex.RicartAgrawala),
+		plain("carvalho-roucairol", mutex.CarvalhoRoucairol),
+		plain("suzuki-kasami", mutex.SuzukiKasami),
+		plain("ricart-agrawala-token", mutex.RicartAgrawalaToken),
+		plain("majority", mutex.Majority),
 		{"maekawa", "topology sets", func(o algorithm.Options) (algorithm.Spec, error) {
 			q, err := quorums(o)
 			return drawn(mutex.Maekawa(q), o), err
@@ -49,12 +50,12 @@ func entries() []entry {
 			return mutex.Raymond(t), err
 		}},
 		{"sanders", "topology sets inform experiment", sanders},
-		plain(mutex.Bakery),
-		plain(mutex.BakeryPolling),
+		plain("bakery", mutex.Bakery),
+		plain("bakery-polling", mutex.BakeryPolling),
 		{"dijkstra", "k", func(o algorithm.Options) (algorithm.Spec, error) { return mutex.Dijkstra(o.K), nil }},
-		plain(mutex.NaimiTrehel),
-		plain(mutex.RicartAgrawala1981),
-		plain(mutex.MajorityNaive),
+		plain("naimi-trehel", mutex.NaimiTrehel),
+		plain("ricart-agrawala-1981", mutex.RicartAgrawala1981),
+		plain("majority-naive", mutex.MajorityNaive),
 		{"maekawa-naive", "topology sets", func(o algorithm.Options) (algorithm.Spec, error) {
 			q, err := quorums(o)
 			return drawn(mutex.MaekawaNaive(q), o), err
@@ -75,15 +76,15 @@ func entries() []entry {
 			t, err := tree(o)
 			return mutex.RaymondInitialize(t), err
 		}},
-		plain(mutex.BakeryNaive),
+		plain("bakery-naive", mutex.BakeryNaive),
 	}
 }
 
 // elections returns the elections.
 func elections() []entry {
 	return []entry{
-		plain(election.Bully),
-		plain(election.Ring),
+		plain("bully", election.Bully),
+		plain("ring-election", election.Ring),
 		{"chang-roberts", "topology", func(o algorithm.Options) (algorithm.Spec, error) {
 			switch o.Topology {
 			case "", "up", "down":
@@ -167,8 +168,9 @@ func hurried(lock string, o algorithm.Options) (algorithm.Spec, error) {
 	return recovery.Hasty(one), nil
 }
 
-func plain(f func() algorithm.Spec) entry {
-	return entry{f().Name, "", func(algorithm.Options) (algorithm.Spec, error) { return f(), nil }}
+// plain returns an algorithm that accepts no options.
+func plain(name string, f func() algorithm.Spec) entry {
+	return entry{name, "", func(algorithm.Options) (algorithm.Spec, error) { return f(), nil }}
 }
 
 // Make returns the algorithm with the given name. A lock and an election with a plus

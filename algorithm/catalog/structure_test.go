@@ -66,3 +66,12 @@ func TestWrongOnesNameTheSound(t *testing.T) {
 		}
 	}
 }
+
+// Every entry is found by the name of the algorithm that it makes.
+func TestNames(t *testing.T) {
+	for _, e := range every() {
+		if s, err := e.make(algorithm.Options{}); err != nil || s.Name != e.name {
+			t.Errorf("entry %q makes %q, %v", e.name, s.Name, err)
+		}
+	}
+}

@@ -246,7 +246,7 @@ func TestConsole(t *testing.T) {
 
 	elections := reader.watch("view", "elections")
 	elections.shows(`[`+quote(t, hostile)+`]`, "order")
-	elections.shows(`"b"`, "rows", hostile, "leader")
+	elections.shows(`"b"`, "rows", hostile, "node")
 
 	one := reader.watch("view", "lock", "name", "mine/2")
 	one.shows(`["a//0"]`, "order")

@@ -82,9 +82,10 @@ func (q *proc) method() *deadlock.Method {
 		if c.Prefix != keptNames {
 			continue
 		}
-		for _, m := range member.KeptMethods() {
-			if name, kept := member.IsKept(c.Algorithm); kept && name == m.Name {
-				return &m
+		name, kept := member.IsKept(c.Algorithm)
+		for i := range q.w.methods {
+			if m := &q.w.methods[i]; kept && name == m.Name {
+				return m
 			}
 		}
 	}

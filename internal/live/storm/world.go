@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/algorithm/deadlock"
 	"github.com/stile-lock/stile/internal/live/member"
 	"github.com/stile-lock/stile/internal/world/kernel"
 	"github.com/stile-lock/stile/scenario"
@@ -92,7 +93,8 @@ type world struct {
 	phase        phase
 	times        times
 	result       Result
-	specs        []made // algorithms that were requested
+	specs        []made            // algorithms that were requested
+	methods      []deadlock.Method // of kept locks
 	buf          []byte
 }
 
@@ -132,7 +134,7 @@ func run(c Config, observe func(e trace.Event)) (*Result, error) {
 
 func newWorld(c Config, observe func(e trace.Event)) *world {
 	places := c.Nodes + spare
-	w := &world{Config: c, numbers: map[string]int{}, resumed: map[algorithm.ID]int64{}, active: make([]bool, len(c.Strikes)), hit: make([]algorithm.ID, len(c.Strikes))}
+	w := &world{Config: c, numbers: map[string]int{}, methods: member.KeptMethods(), resumed: map[algorithm.ID]int64{}, active: make([]bool, len(c.Strikes)), hit: make([]algorithm.ID, len(c.Strikes))}
 	for i := range c.Locks {
 		w.names = append(w.names, prefixes[i%len(prefixes)]+strconv.Itoa(i))
 		w.numbers[w.names[i]] = i

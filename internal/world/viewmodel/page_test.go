@@ -112,7 +112,7 @@ In the settings *delegated* the client may be delegated the lock through a, with
 
 *Late reports*: a member makes a REPORT or QUERY at any time after the step that calls for it, as it does when a link has no room. *Only c asks*, *b and c ask*: the others make no request; in the former one request is cancelled. *Reports in parts*: every REPORT comes in three parts, as if it were long, and only the second part mentions the lock.
 
-` + "`go test ./internal/world/viewmodel`" + ` explores the first %d rows and the negative controls below, in about 60 seconds of processor time. ` + "`make proofs-view`" + ` explores all rows, and checks that every run ends. Without that check, the 61 rows that there were at commit 01a05c2 took ten minutes on 2 cores of linux/amd64. The counts depend on what is modelled: if one changes, a member behaves differently than before.
+` + "`go test ./internal/world/viewmodel`" + ` explores the first %d rows and the negative controls below, in about half a minute of processor time. ` + "`make proofs-view`" + ` explores all rows, and checks that every run ends. Without that check, the 61 rows that there were at commit 01a05c2 took ten minutes on 2 cores of linux/amd64. The counts depend on what is modelled: if one changes, a member behaves differently than before.
 
 `
 
