@@ -31,9 +31,9 @@ func clientControls() []Control {
 		},
 		{
 			Name: "SaysOnce", Section: "10", Text: "an unlock is not repeated on a new connection",
-			Rewrites: []Rewrite{{taskFile, `	f := Frame{Kind: Unlock, Number: t.number}
+			Rewrites: []Rewrite{{taskFile, `	f := Frame{Kind: Unlock, Number: t.wire}
 	switch t.state {
-`, `	f := Frame{Kind: Unlock, Number: t.number}
+`, `	f := Frame{Kind: Unlock, Number: t.wire}
 	if t.state == leaving && broken("SaysOnce") {
 		return
 	}
@@ -75,9 +75,9 @@ func clientControls() []Control {
 		{
 			Name: "ReleasesOne", Section: "10", Text: "a hold that has moved is released only where it rests",
 			Rewrites: []Rewrite{{claimFile, `		} else {
-			g.owe(a, t.number)
+			g.owe(a, t.wire)
 `, `		} else if !broken("ReleasesOne") {
-			g.owe(a, t.number)
+			g.owe(a, t.wire)
 `}},
 			Tests: []Test{test(clientPackage, "TestBlip")},
 		},
