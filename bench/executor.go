@@ -153,7 +153,7 @@ func (x *executor) run(o *order) (answer, error) {
 	}
 	time.Sleep(o.Warm + o.For)
 	r.over.Store(true)
-	if o.Access.Kind == kindEtcd && !o.Load.Readers {
+	if o.Access.Kind == kindEtcd && o.Load.Shared == 0 {
 		cancel() // it would take seconds until all have had the lock
 	}
 	wg.Wait()
@@ -211,8 +211,8 @@ func (r *stint) names(i int) func() (name string, shared bool) {
 	random := rand.New(rand.NewPCG(r.Seed, uint64(r.First+i)))
 	group := (r.First + i) % groups
 	switch {
-	case r.Load.Readers:
-		return func() (string, bool) { return sharedName, random.IntN(writerOneIn) != 0 }
+	case r.Load.Shared > 0:
+		return func() (string, bool) { return sharedName, random.IntN(100) < r.Load.Shared }
 	case r.Load.Names == namesOwn:
 		name := "own-" + strconv.Itoa(r.First+i)
 		return func() (string, bool) { return name, false }

@@ -95,8 +95,11 @@ func TestNames(t *testing.T) {
 	if all := seen(load{Names: namesHot}, 5); len(all) != groupLocks+1 || all["hot"] < 300 || all["hot"] > 500 {
 		t.Errorf("hot spot: %v", all)
 	}
-	if all := seen(load{Names: namesOne, Readers: true}, 0); len(all) != 2 || all[sharedName] < 50 || all[sharedName] > 160 {
-		t.Errorf("readers: %v", all)
+	if all := seen(load{Names: namesOne, Shared: 95}, 0); len(all) != 2 || all[sharedName] < 50 || all[sharedName] > 160 {
+		t.Errorf("readers and writers: %v", all)
+	}
+	if all := seen(load{Names: namesOne, Shared: 100}, 0); all[sharedName+" shared"] != 2000 {
+		t.Errorf("only readers: %v", all)
 	}
 }
 

@@ -33,7 +33,7 @@ func clientControls() []Control {
 			Name: "SaysOnce", Section: "10", Text: "an unlock is not repeated on a new connection",
 			Rewrites: []Rewrite{{taskFile, `	f := Frame{Kind: Unlock, Number: t.wire}
 	switch t.state {
-`, `	f := Frame{Kind: Unlock, Number: t.number}
+`, `	f := Frame{Kind: Unlock, Number: t.wire}
 	if t.state == leaving && broken("SaysOnce") {
 		return
 	}

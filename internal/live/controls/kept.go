@@ -210,6 +210,11 @@ func keptClaimControls() []Control {
 			Tests:    []Test{test(memberPackage, "TestKeptClaimStruckOut")},
 		},
 		{
+			Name: "KeptClaimPassedOn", Section: "19", Text: "a client is not notified that its lock was taken and passed on",
+			Rewrites: []Rewrite{{keptClaims, `		if b.passed(c) {`, `		if b.passed(c) && !broken("KeptClaimPassedOn") {`}},
+			Tests:    []Test{test(memberPackage, "TestKeptClaimPassedOn")},
+		},
+		{
 			Name: "KeptClaimTwice", Section: "19", Text: "a hold that two members have counts twice",
 			Rewrites: []Rewrite{{keeperFile, `	if i < 0 {
 		k.holds = append(k.holds, h)

@@ -272,7 +272,7 @@ func TestKeptClaimRefused(t *testing.T) {
 }
 
 // What another member holds, by its own report, shows that a ghost has nothing: a claim is
-// refused, and it stays refused when that hold has ended.
+// refused, and the lock was passed on. It stays refused when that hold has ended.
 func TestKeptClaimStruckOut(t *testing.T) {
 	for _, released := range []bool{false, true} {
 		k := newKeptMove(t, "none", Terms{}, false, false)
@@ -288,7 +288,54 @@ func TestKeptClaimStruckOut(t *testing.T) {
 		}
 		c := k.claims()
 		k.settle()
-		k.is(c, Lost, NoCause)
+		if released {
+			k.is(c, Lost, NoCause)
+		} else {
+			k.is(c, Lost, Released)
+		}
+	}
+}
+
+// A claim of a hold that an operator has taken is refused, and its client is notified of that
+// if a later hold excludes the one that it claims.
+func TestKeptClaimPassedOn(t *testing.T) {
+	all := Terms{Mode: deadlock.Exclusive, Units: 3}
+	for _, x := range []struct {
+		what          string
+		claimed, next Terms
+		why           Cause
+	}{
+		{"exclusive, then shared", Terms{}, Terms{Mode: deadlock.Shared}, Released},
+		{"shared, then exclusive", Terms{Mode: deadlock.Shared}, Terms{}, Released},
+		{"shared, then shared", Terms{Mode: deadlock.Shared}, Terms{Mode: deadlock.Shared}, NoCause},
+		{"units, then all", Terms{Mode: 2, Units: 3}, all, Released},
+		{"units, then too many", Terms{Mode: 2, Units: 3}, Terms{Mode: 2, Units: 3}, Released},
+		{"units, then the rest", Terms{Mode: 2, Units: 3}, Terms{Mode: 1, Units: 3}, NoCause},
+		{"units, then those of another semaphore", Terms{Mode: 2, Units: 3}, Terms{Mode: 1, Units: 4}, Released},
+	} {
+		for _, stays := range []bool{false, true} {
+			k := newKeptMove(t, "none", x.claimed, false, stays)
+			if err := k.members[keptA].Release(0, k.name, k.token); err != nil {
+				t.Fatal(err)
+			}
+			k.take(keptA)
+			k.settle()
+			k.is(k.held, Lost, Released)
+			k.leaves(keptA) // so that the session, which has not heard of it, does not act
+			next := k.want(keptOther, k.name, x.next)
+			k.settle()
+			k.is(next, Held, NoCause)
+			k.install(k.then)
+			k.settle()
+			c := k.claims()
+			if k.settle(); !stays && x.why == NoCause {
+				k.is(c, Held, NoCause) // the ghost may still have it
+				continue
+			}
+			if e := k.last[c]; e.Kind != Lost || e.Cause != x.why {
+				t.Errorf("%s (former member stays: %v): %+v", x.what, stays, e)
+			}
+		}
 	}
 }
 

@@ -15,7 +15,8 @@ import (
 //     the last: so it is never counted twice, and no member ends it for another.
 //   - Otherwise the home waits for all reports. If the hold then rests on a ghost whose lease
 //     may still run, as far as the book knows, nothing incompatible was granted, and the hold
-//     enters the book. If not, it is over.
+//     enters the book. If not, it is over. A later hold that excludes it shows that it was
+//     passed on, which the client may not have heard: an operator may have taken it.
 //
 // What a claimed hold says about others cannot be relied on, because the client may be about
 // to give it up, or holds it through another member as well: see deadlock.Hold.
@@ -161,10 +162,23 @@ func (m *Member) honourKept(b *book, c *keptClaim) verdict {
 	}
 	if !ok {
 		delete(b.where, idOf(c.hold.Attempt))
+		if b.passed(c) {
+			return passedOn
+		}
 		return refused
 	}
 	m.carryOut(b, effects)
 	return honoured
+}
+
+// passed reports whether a later hold excludes the one that is claimed.
+func (b *book) passed(c *keptClaim) bool {
+	mine, whole := c.hold.Mode.Of(b.units)
+	return slices.ContainsFunc(b.keeper.Holds(), func(h deadlock.Hold) bool {
+		later := Token{c.hold.Epoch, c.hold.Count}.Less(Token{h.Epoch, h.Count})
+		its, _ := h.Mode.Of(b.units)
+		return later && (mine+its > whole || b.units != c.units)
+	})
 }
 
 // answerKept answers a claim.
@@ -183,8 +197,12 @@ func (m *Member) moved(who deadlock.Attempt, v verdict) {
 	switch {
 	case p == nil || p.state != claiming:
 		return
-	case v != honoured:
+	case v == passedOn:
 		p.owed = true // the home has forgotten it
+		m.disclaimKept(p, Released)
+		return
+	case v != honoured:
+		p.owed = true // so it has now
 		m.disclaimKept(p, NoCause)
 		return
 	case !m.usable():

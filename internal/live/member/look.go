@@ -113,7 +113,10 @@ func (f *frame) keptText() string {
 	case moveFrame:
 		return request + ", " + f.mode.String() + ", token " + f.token.String()
 	case movedFrame:
-		if f.verdict != honoured {
+		switch f.verdict {
+		case passedOn:
+			return request + ", refused: passed on"
+		case refused:
 			return request + ", refused"
 		}
 	case doomFrame:
