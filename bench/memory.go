@@ -71,7 +71,7 @@ func (r *race) weigh(ctx context.Context, e *entrant) (lock, waiter float64, err
 	}
 	defer t.dismiss()
 	if e.kind == kindRedis {
-		t.lease = time.Minute // 5,000 holds take a while, and nothing renews them
+		t.lease = 10 * time.Minute // 5,000 holds take a while, and nothing renews them
 	}
 	if err := t.open(ctx, clientsOfMemory); err != nil {
 		return 0, 0, err

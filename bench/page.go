@@ -213,7 +213,8 @@ func promises(r *Result, p printer) {
 			p("- %s is left out: %s", e.Name, why)
 		}
 	}
-	p("- Consul is left out: it is no Debian package, and its Go module needs modules that cannot be verified.")
+	p("- Consul is left out: Debian has no package of it, and its Go module builds only in a clone of its repository:")
+	p("  it replaces five modules by folders, and their published versions lack packages or cannot be verified.")
 	p("- stile's locks are protected by leases and kept in memory; only the views of the members are on disk.")
 	p("- A waiter of etcd is notified by a watch that etcd serves every 100 ms when it has fallen behind, which is")
 	p("  why the contended rows of etcd are slow; it is a timer, not consensus.")
@@ -254,7 +255,7 @@ func section(r *Result, w *workload, p printer) {
 	for _, e := range rows {
 		c := r.find(w.Name, e.Name)
 		if c.Error != "" {
-			p("- %s failed: %s", e.Title, c.Error)
+			p("- %s, %s: %s", e.Title, e.Security, c.failures())
 		}
 		if c.Noisy > 0 {
 			p("- %s, %s: %d of %d rounds with too much background load.", e.Title, e.Security, c.Noisy, len(c.Values[figRate]))
@@ -277,10 +278,13 @@ func columns(w *workload, e *entrant, c *Cell) []string {
 		return []string{e.Security, ranged(s, 1), short(c.median(figP50)), short(c.median(figMean)), short(c.median(figP99)),
 			short(c.median(figMax) / 1000), fmt.Sprintf("%.0f %%", c.median(figLeast)), short(c.median(figCPU)), e.brief()}
 	case sortIdle:
-		s, _ := c.of(figIdle)
+		s, ok := c.of(figIdle)
+		if !ok {
+			return []string{"-", e.brief()}
+		}
 		return []string{ranged(s, 1), e.brief()}
 	case sortMemory:
-		return []string{size(c.median(figLock)), size(c.median(figWaiter)), e.brief()}
+		return []string{c.sizes(figLock), c.sizes(figWaiter), e.brief()}
 	}
 	text := outageText(c)
 	if _, ok := c.of(figTold); ok {
@@ -291,6 +295,15 @@ func columns(w *workload, e *entrant, c *Cell) []string {
 		}
 	}
 	return []string{text, e.brief()}
+}
+
+// sizes returns the median of a figure in bytes, with the lowest and highest.
+func (c *Cell) sizes(figure string) string {
+	s, ok := c.of(figure)
+	if !ok {
+		return "-"
+	}
+	return fmt.Sprintf("%s (%s - %s)", size(s.median), size(s.low), size(s.high))
 }
 
 // ranged returns a median with the lowest and highest value.

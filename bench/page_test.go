@@ -106,7 +106,7 @@ func TestTrouble(t *testing.T) {
 	c.Error, c.Noisy, c.Values[figOverlap] = "refused", 1, []float64{3}
 	r.Missing = map[string]string{"zookeeper": "not installed"}
 	text := page(r)
-	for _, want := range []string{"failed: refused", "1 of 1 rounds", "two clients held the lock", "zookeeper is left out: not installed"} {
+	for _, want := range []string{"failed in 1 rounds, first with: refused", "1 of 1 rounds", "two clients held the lock", "zookeeper is left out: not installed"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page lacks %q", want)
 		}
