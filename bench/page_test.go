@@ -66,7 +66,7 @@ func TestAhead(t *testing.T) {
 		t.Fatalf("%+v", all)
 	}
 	text := page(r)
-	for _, want := range []string{"| Uncontended | p99 | TLS | 0.50 µs | 0.01 µs | PostgreSQL advisory locks |", "| 9 of 10 | **missed** |"} {
+	for _, want := range []string{"| Uncontended | p99 | TLS | 0.50 µs | - | 0.01 µs | - | PostgreSQL advisory locks; replicated: no, fair |", "\n## Readers and writers\n", "| 9 of 10 | **missed** |"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page lacks %q", want)
 		}
