@@ -5,7 +5,7 @@ import "time"
 // The times that a run needs for other things than measurements, on two cores with nothing
 // else to do, rounded up.
 const (
-	timeBuild   = 150 * time.Second // stile and etcd, when nothing is built yet
+	timeBuild   = 120 * time.Second // stile, etcd and this program, when nothing is built yet
 	timeStart   = 15 * time.Second  // all servers, at the same time
 	timeClient  = 5 * time.Millisecond
 	timeClose   = 3 * time.Second // all clients of a workload
