@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -30,7 +31,8 @@ type access struct {
 	Addrs  []string // the first is the one to prefer
 	TLS    files    // empty: plain
 	Lease  time.Duration
-	Prefix string // of the names of locks
+	Open   time.Duration // maximum wait for a session, 0: a minute
+	Prefix string        // of the names of locks
 }
 
 // A client acquires locks, as one process of an application does. It is used by one
@@ -54,7 +56,7 @@ var errNoShared = errors.New("this client has no shared locks")
 
 // dial opens a client.
 func dial(ctx context.Context, a *access) (client, error) {
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(a.Open, time.Minute))
 	defer cancel()
 	switch a.Kind {
 	case kindStile:
@@ -66,7 +68,7 @@ func dial(ctx context.Context, a *access) (client, error) {
 	case kindEtcd:
 		return openEtcd(a)
 	case kindZoo:
-		return openZoo(a)
+		return openZoo(ctx, a)
 	case kindRedis:
 		return openRedis(a)
 	case kindPostgres:
@@ -181,7 +183,7 @@ type zooClient struct {
 	gone atomic.Bool
 }
 
-func openZoo(a *access) (client, error) {
+func openZoo(ctx context.Context, a *access) (client, error) {
 	t, err := a.TLS.config()
 	if err != nil {
 		return nil, err
@@ -216,9 +218,9 @@ func openZoo(a *access) (client, error) {
 	select {
 	case <-ready:
 		return z, nil
-	case <-time.After(time.Minute):
+	case <-ctx.Done():
 		c.Close()
-		return nil, errors.New("ZooKeeper opens no session within a minute")
+		return nil, fmt.Errorf("ZooKeeper opens no session: %w", ctx.Err())
 	}
 }
 

@@ -48,7 +48,7 @@ func (x *executor) do(o *order) (a answer, err error) {
 		a.Lost = x.clients[0].lost()
 		return a, nil
 	case opHammer:
-		x.hammer = strike(x.clients, x.again, o.Count, o.First)
+		x.hammer = strike(x.clients, x.soon, o.Count, o.First)
 		return a, nil
 	case opGaps:
 		a.Gap, a.Stuck = x.hammer.gaps()
@@ -88,7 +88,7 @@ func (x *executor) dial(o *order) error {
 		}
 		turn <- struct{}{}
 		wg.Go(func() {
-			x.clients[i], errs[i] = x.again(i)
+			x.clients[i], errs[i] = x.again(i, 0)
 			<-turn
 		})
 	}
@@ -96,15 +96,20 @@ func (x *executor) dial(o *order) error {
 	return errors.Join(errs...)
 }
 
-// again opens a client anew.
-func (x *executor) again(i int) (client, error) {
+// again opens a client anew, within some time.
+func (x *executor) again(i int, within time.Duration) (client, error) {
 	if x.access.Kind == kindEmbedded {
 		return x.clients[i], nil
 	}
 	a := x.access
+	a.Open = within
 	a.Addrs = preferring(a, i)
 	return dial(context.Background(), &a)
 }
+
+// soon opens a client anew while servers die. An answer may never come: the client of
+// ZooKeeper would wait for it for seven times the lease.
+func (x *executor) soon(i int) (client, error) { return x.again(i, x.access.Lease) }
 
 // preferring returns the addresses with another one first for each client, so that clients
 // spread. Redsync asks all servers anyway.

@@ -75,10 +75,12 @@ func command(ctx context.Context, args []string) error {
 		return err
 	}
 	r, err := run(ctx, o, plan)
-	if err != nil {
-		return err
+	if r != nil {
+		fmt.Print(table(r))
 	}
-	fmt.Print(table(r))
+	if err != nil {
+		return err // a part of a result is shown, and not written
+	}
 	if o.json != "" {
 		return r.write(o.json)
 	}

@@ -63,7 +63,7 @@ func (r *race) first(sort string) *workload {
 
 // weigh returns what a held lock and a client that waits cost all servers of an entrant.
 func (r *race) weigh(ctx context.Context, e *entrant) (lock, waiter float64, err error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, 2*hangs, errors.New("it took too long"))
+	ctx, cancel := context.WithTimeoutCause(ctx, 4*hangs, errors.New("it took too long"))
 	defer cancel()
 	t, err := r.hire(ctx, e)
 	if err != nil {
@@ -71,7 +71,7 @@ func (r *race) weigh(ctx context.Context, e *entrant) (lock, waiter float64, err
 	}
 	defer t.dismiss()
 	if e.kind == kindRedis {
-		t.lease = time.Minute // 5,000 holds take a while, and nothing renews them
+		t.lease = 10 * time.Minute // 5,000 holds take a while, and nothing renews them
 	}
 	if err := t.open(ctx, clientsOfMemory); err != nil {
 		return 0, 0, err

@@ -68,6 +68,9 @@ func about(r *Result, p printer) {
 		p("| measured | %s |", r.Date)
 	}
 	p("| rounds | %d, of %g s each; values are medians, in brackets the lowest and the highest |", r.Rounds, r.Seconds)
+	if r.Minutes > 0 {
+		p("| the whole run took | %.0f minutes, builds included |", r.Minutes)
+	}
 	var all []string
 	for _, name := range []string{"etcd", "ZooKeeper", "Redis", "PostgreSQL", "Go"} {
 		if v := r.Versions[name]; v != "" {
@@ -83,14 +86,15 @@ func meaning(r *Result, p printer) {
 	p("## What the numbers mean")
 	p("")
 	if own, ok := r.find("uncontended", "stile").of(figP50); ok {
-		text := fmt.Sprintf("- A Go client acquires and releases the same lock again in %s µs", short(own.median))
-		if v, ok := r.find("other-locks", "stile").of(figP50); ok {
-			text += fmt.Sprintf(", another one over TLS in %s µs", short(v.median))
-		}
-		if v, ok := r.find("uncontended", "stile-embedded").of(figMean); ok {
-			text += fmt.Sprintf(", and a program that embeds a node in %s µs", short(v.median))
-		}
-		p("%s.", text)
+		p("- A Go client acquires and releases the same lock again in %s µs. While no other process wants the lock, the", short(own.median))
+		p("  node delegates it to the client, which then sends no message. Clients of the peers always send messages.")
+	}
+	if v, ok := r.find("other-locks", "stile").of(figP50); ok {
+		p("- A Go client acquires and releases another lock each time in %s µs over TLS. This costs messages, as with", short(v.median))
+		p("  the peers, so compare their clients with this row.")
+	}
+	if v, ok := r.find("uncontended", "stile-embedded").of(figMean); ok {
+		p("- A program that embeds a node acquires and releases the same lock again in %s µs.", short(v.median))
 	}
 	for _, w := range workloads {
 		if w.sort == sortSpeed && w.Name != "uncontended" {
@@ -165,14 +169,26 @@ func aheadList(r *Result, p printer) {
 		p("")
 		return
 	}
-	p("Compared with the Go client of stile that uses the same transport security.")
+	p("Compared with the Go client of stile that uses the same transport security. *Least* says how many holds the")
+	p("client with the fewest had, in percent of the mean. Where it is near 0 %% a few clients have the lock most of")
+	p("the time, which makes a short median and mean, and the others starve.")
 	p("")
-	p("| workload | figure | transport | stile | peer | |")
-	p("|---|---|---|--:|--:|---|")
+	p("| workload | figure | transport | stile | least | peer | least | which peer, and what it promises |")
+	p("|---|---|---|--:|--:|--:|--:|---|")
 	for _, a := range all {
-		p("| %s | %s | %s | %s | %s | %s |", a.workload.Title, figureTitles[a.figure], a.ours.Security, value(a.figure, a.own), value(a.figure, a.best), a.peer.Title)
+		p("| %s | %s | %s | %s | %s | %s | %s | %s; %s |", a.workload.Title, figureTitles[a.figure], a.ours.Security,
+			value(a.figure, a.own), r.least(a.workload, a.ours), value(a.figure, a.best), r.least(a.workload, a.peer), a.peer.Title, a.peer.brief())
 	}
 	p("")
+}
+
+// least returns the share of the client with the fewest holds, if it was measured.
+func (r *Result) least(w *workload, e *entrant) string {
+	s, ok := r.find(w.Name, e.Name).of(figLeast)
+	if !ok || w.load.Clients < 2 {
+		return "-"
+	}
+	return fmt.Sprintf("%.0f %%", s.median)
 }
 
 // figureTitles are the names of figures on the page.
@@ -213,7 +229,8 @@ func promises(r *Result, p printer) {
 			p("- %s is left out: %s", e.Name, why)
 		}
 	}
-	p("- Consul is left out: it is no Debian package, and its Go module needs modules that cannot be verified.")
+	p("- Consul is left out: Debian has no package of it, and its Go module builds only in a clone of its repository:")
+	p("  it replaces five modules by folders, and their published versions lack packages or cannot be verified.")
 	p("- stile's locks are protected by leases and kept in memory; only the views of the members are on disk.")
 	p("- A waiter of etcd is notified by a watch that etcd serves every 100 ms when it has fallen behind, which is")
 	p("  why the contended rows of etcd are slow; it is a timer, not consensus.")
@@ -225,14 +242,16 @@ func promises(r *Result, p printer) {
 
 // section is the table of a workload.
 func section(r *Result, w *workload, p printer) {
-	rows := r.rows(w)
-	if len(rows) == 0 {
-		return
-	}
 	p("## %s", w.Title)
 	p("")
 	p("%s", w.About)
 	p("")
+	rows := r.rows(w)
+	if len(rows) == 0 {
+		p("This run did not measure it.") // other pages link to the section
+		p("")
+		return
+	}
 	switch w.sort {
 	case sortSpeed:
 		p("| | transport | holds/s | p50 µs | mean µs | p99 µs | longest ms | least | CPU µs | promises |")
@@ -254,7 +273,7 @@ func section(r *Result, w *workload, p printer) {
 	for _, e := range rows {
 		c := r.find(w.Name, e.Name)
 		if c.Error != "" {
-			p("- %s failed: %s", e.Title, c.Error)
+			p("- %s, %s: %s", e.Title, e.Security, c.failures())
 		}
 		if c.Noisy > 0 {
 			p("- %s, %s: %d of %d rounds with too much background load.", e.Title, e.Security, c.Noisy, len(c.Values[figRate]))
@@ -277,10 +296,13 @@ func columns(w *workload, e *entrant, c *Cell) []string {
 		return []string{e.Security, ranged(s, 1), short(c.median(figP50)), short(c.median(figMean)), short(c.median(figP99)),
 			short(c.median(figMax) / 1000), fmt.Sprintf("%.0f %%", c.median(figLeast)), short(c.median(figCPU)), e.brief()}
 	case sortIdle:
-		s, _ := c.of(figIdle)
+		s, ok := c.of(figIdle)
+		if !ok {
+			return []string{"-", e.brief()}
+		}
 		return []string{ranged(s, 1), e.brief()}
 	case sortMemory:
-		return []string{size(c.median(figLock)), size(c.median(figWaiter)), e.brief()}
+		return []string{c.sizes(figLock), c.sizes(figWaiter), e.brief()}
 	}
 	text := outageText(c)
 	if _, ok := c.of(figTold); ok {
@@ -291,6 +313,15 @@ func columns(w *workload, e *entrant, c *Cell) []string {
 		}
 	}
 	return []string{text, e.brief()}
+}
+
+// sizes returns the median of a figure in bytes, with the lowest and highest.
+func (c *Cell) sizes(figure string) string {
+	s, ok := c.of(figure)
+	if !ok {
+		return "-"
+	}
+	return fmt.Sprintf("%s (%s - %s)", size(s.median), size(s.low), size(s.high))
 }
 
 // ranged returns a median with the lowest and highest value.
@@ -331,7 +362,7 @@ func method(r *Result, p printer) {
 	p("  Redsync tries forever instead of 32 times.")
 	p("- Each measurement also checks that no two clients of a process hold an exclusive lock at the same time.")
 	p("")
-	p("`make race` repeats the run, as root on Debian: it installs what is missing, takes about a quarter of an hour,")
-	p("and leaves nothing running. `make race RACE=\"-entrants stile,redis -workloads uncontended -rounds 1\"` runs a")
+	p("`make race` repeats the run, as root on Debian: it installs what is missing, takes less than 20 minutes on two")
+	p("cores that have nothing else to do, and leaves nothing running. `make race RACE=\"-entrants stile,redis -workloads uncontended -rounds 1\"` runs a")
 	p("part of it. The values of every round are in [race.json](results/race.json).")
 }

@@ -66,7 +66,7 @@ func TestAhead(t *testing.T) {
 		t.Fatalf("%+v", all)
 	}
 	text := page(r)
-	for _, want := range []string{"| Uncontended | p99 | TLS | 0.50 µs | 0.01 µs | PostgreSQL advisory locks |", "| 9 of 10 | **missed** |"} {
+	for _, want := range []string{"| Uncontended | p99 | TLS | 0.50 µs | - | 0.01 µs | - | PostgreSQL advisory locks; replicated: no, fair |", "\n## Readers and writers\n", "| 9 of 10 | **missed** |"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page lacks %q", want)
 		}
@@ -106,7 +106,7 @@ func TestTrouble(t *testing.T) {
 	c.Error, c.Noisy, c.Values[figOverlap] = "refused", 1, []float64{3}
 	r.Missing = map[string]string{"zookeeper": "not installed"}
 	text := page(r)
-	for _, want := range []string{"failed: refused", "1 of 1 rounds", "two clients held the lock", "zookeeper is left out: not installed"} {
+	for _, want := range []string{"failed in 1 rounds, first with: refused", "1 of 1 rounds", "two clients held the lock", "zookeeper is left out: not installed"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page lacks %q", want)
 		}

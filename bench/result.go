@@ -20,6 +20,7 @@ type Result struct {
 	Versions   map[string]string `json:"versions"`
 	Rounds     int               `json:"rounds"`
 	Seconds    float64           `json:"seconds"`    // of each measurement
+	Minutes    float64           `json:"minutes"`    // that the run took
 	Background float64           `json:"background"` // limit of the background load, in percent
 	Missing    map[string]string `json:"missing"`    // by entrant, why it is not measured
 	Cells      []*Cell           `json:"cells"`
@@ -29,9 +30,10 @@ type Result struct {
 type Cell struct {
 	Workload string               `json:"workload"`
 	Entrant  string               `json:"entrant"`
-	Values   map[string][]float64 `json:"values"`          // by figure
-	Noisy    int                  `json:"noisy"`           // rounds with too much background load, even after repeating
-	Error    string               `json:"error,omitempty"` // why rounds are missing
+	Values   map[string][]float64 `json:"values"`           // by figure
+	Noisy    int                  `json:"noisy"`            // rounds with too much background load, even after repeating
+	Failed   int                  `json:"failed,omitempty"` // rounds
+	Error    string               `json:"error,omitempty"`  // of the first of them
 }
 
 // The figures of cells.
@@ -83,8 +85,9 @@ func (c *Cell) add(figure string, v float64) {
 	c.Values[figure] = append(c.Values[figure], v)
 }
 
-// fail notes why a round is missing.
+// fail notes that a round has failed.
 func (c *Cell) fail(err error) {
+	c.Failed++
 	c.Error = cmp.Or(c.Error, brief(err))
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -32,6 +33,7 @@ type race struct {
 const failoverLease = 3 * time.Second
 
 // run measures. Everything that it starts has ended when it returns, and its folder is gone.
+// With an error it returns what it has measured until then, or nothing.
 func run(ctx context.Context, o *options, plan *selection) (*Result, error) {
 	dir, err := os.MkdirTemp(o.dir, "stile-race-")
 	if err != nil {
@@ -46,18 +48,20 @@ func run(ctx context.Context, o *options, plan *selection) (*Result, error) {
 	r := &race{options: o, selection: plan, site: &site{keeper: k, dir: dir, lease: 10 * time.Second}, since: time.Now()}
 	r.result = &Result{At: o.at, Date: time.Now().UTC().Format(time.DateOnly), Note: o.note, Machine: machine(), Disk: disk(dir), Versions: map[string]string{},
 		Rounds: o.rounds, Seconds: o.seconds, Background: o.background, Missing: map[string]string{}}
+	r.say("all of it takes at most %.0f minutes, if the machine has nothing else to do", math.Ceil(length(plan, o).Minutes()))
 	if err := r.prepare(ctx); err != nil {
 		return nil, err
 	}
 	for _, stage := range []func(context.Context) error{r.atSpeed, r.inMemory, r.inFailover} {
 		if err := stage(ctx); err != nil {
-			return nil, err
+			return r.result, err
 		}
 		if ctx.Err() != nil {
-			return nil, errors.New("interrupted")
+			return r.result, errors.New("interrupted")
 		}
 	}
 	r.say("done")
+	r.result.Minutes = math.Ceil(time.Since(r.since).Minutes())
 	return r.result, nil
 }
 
@@ -70,14 +74,11 @@ func (r *race) say(format string, args ...any) {
 // not installed.
 func (r *race) prepare(ctx context.Context) error {
 	s := r.site
-	r.entrants = slices.DeleteFunc(slices.Clone(r.entrants), func(e *entrant) bool {
-		why := missing(e.servers)
-		if why != "" {
-			r.result.Missing[e.Name] = why
-			r.say("%s is left out: %s", e.Name, why)
+	for _, e := range r.entrants {
+		if why := missing(e.servers); why != "" {
+			r.leaveOut(e.servers, why)
 		}
-		return why != ""
-	})
+	}
 	s.stile, s.etcd = filepath.Join(s.dir, "stile"), filepath.Join(s.dir, "etcd")
 	r.say("building stile")
 	if err := build(ctx, "..", s.stile, "./cmd/stile"); err != nil {
@@ -86,7 +87,8 @@ func (r *race) prepare(ctx context.Context) error {
 	if r.needs(setEtcd) {
 		r.say("building etcd")
 		if err := build(ctx, "servers", s.etcd, "go.etcd.io/etcd/server/v3"); err != nil {
-			return err
+			r.say("%s", err)
+			r.leaveOut(setEtcd, brief(err))
 		}
 	}
 	r.versions(ctx)
@@ -110,6 +112,17 @@ func (r *race) prepare(ctx context.Context) error {
 	var err error
 	s.certs, err = makeCerts(certs)
 	return err
+}
+
+// leaveOut removes the entrants that need a set of servers.
+func (r *race) leaveOut(set, why string) {
+	r.entrants = slices.DeleteFunc(slices.Clone(r.entrants), func(e *entrant) bool {
+		if e.servers == set {
+			r.result.Missing[e.Name] = why
+			r.say("%s is left out: %s", e.Name, why)
+		}
+		return e.servers == set
+	})
 }
 
 func build(ctx context.Context, in, out, what string) error {

@@ -41,6 +41,43 @@ func TestChoose(t *testing.T) {
 	}
 }
 
+// A run of everything takes less than 20 minutes, and each part of it counts.
+func TestLength(t *testing.T) {
+	of := func(args ...string) time.Duration {
+		f, o := flags()
+		if err := f.Parse(args); err != nil {
+			t.Fatal(err)
+		}
+		s, err := choose(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return length(s, o)
+	}
+	all := of()
+	if all >= 20*time.Minute {
+		t.Errorf("a run takes %v", all)
+	}
+	if more := of("-rounds", "6"); more < all+time.Minute {
+		t.Errorf("%v with one more round, %v without", more, all)
+	}
+	for _, w := range workloads {
+		if of("-workloads", w.Name) <= timeBuild {
+			t.Errorf("%s takes no time", w.Name)
+		}
+	}
+	var sum time.Duration
+	for _, e := range entrants {
+		sum += of("-workloads", "clients-8", "-entrants", e.Name) - of("-workloads", "clients-8", "-entrants", "stile")
+	}
+	if sum != 0 {
+		t.Errorf("an entrant with the same clients takes another time: %v", sum)
+	}
+	if a, b := of("-workloads", "clients-8"), of("-workloads", "clients-8", "-entrants", "stile*"); a <= b {
+		t.Errorf("all entrants take %v, some %v", a, b)
+	}
+}
+
 func TestFlags(t *testing.T) {
 	for _, args := range [][]string{{"x"}, {"-rounds", "0"}, {"-seconds", "0"}, {"-workloads", "none"}, {"-page", t.TempDir() + "/p.md", "-result", "none.json"}} {
 		if err := command(t.Context(), args); err == nil {

@@ -10,10 +10,11 @@ import (
 
 const (
 	repeats      = 2                      // times that a measurement with too much background load is repeated
-	repeatsInAll = 150                    // of one run, so that it ends
+	repeatsInAll = 120                    // of one run, so that it ends
 	warmUp       = 300 * time.Millisecond // of each entrant before the first round of a workload
 	warmRound    = 60 * time.Millisecond  // before each measurement
-	hangs        = 60 * time.Second       // time after which a measurement is given up
+	hangs        = 30 * time.Second       // time after which a measurement is given up
+	failures     = 2                      // of an entrant in a workload, after which it is left out of the rest
 )
 
 // atSpeed runs the workloads of speed, and at rest.
@@ -41,9 +42,7 @@ func (r *race) atSpeed(ctx context.Context) error {
 		}
 		switch w.sort {
 		case sortSpeed:
-			if err := r.speed(ctx, w, teams); err != nil {
-				return err
-			}
+			r.speed(ctx, w, teams)
 		case sortIdle:
 			r.idle(ctx, w, teams)
 		}
@@ -53,52 +52,58 @@ func (r *race) atSpeed(ctx context.Context) error {
 
 // A turn measures one entrant once.
 type turn struct {
-	name string
-	cell *Cell
-	pids func() []int
-	run  func(ctx context.Context, warm, took time.Duration, seed uint64) (answer, error)
+	name   string
+	cell   *Cell
+	pids   func() []int
+	run    func(ctx context.Context, warm, took time.Duration, seed uint64) (answer, error)
+	again  func(ctx context.Context) error // begins anew after a failure
+	failed int
 }
 
 // speed runs a workload: all rounds of all entrants, in turns.
-func (r *race) speed(ctx context.Context, w *workload, teams map[string]*team) error {
-	turns, end, err := r.gather(ctx, w, teams)
+func (r *race) speed(ctx context.Context, w *workload, teams map[string]*team) {
+	turns, end := r.gather(ctx, w, teams)
 	defer end()
-	if err != nil {
-		return err
-	}
 	r.say("%s", w.Title)
 	length := time.Duration(r.seconds * float64(time.Second))
 	for round := range r.rounds + 1 {
 		for i := range turns {
 			t := turns[(i+round)%len(turns)]
 			if ctx.Err() != nil {
-				return nil
+				return
 			}
-			if t.cell.Error != "" {
+			if t.failed >= failures {
 				continue
 			}
+			var err error
 			if round == 0 {
-				if _, err := within(ctx, t, 0, min(warmUp, length), 0); err != nil {
-					r.lose(t, err)
-				}
-				continue
+				_, err = within(ctx, t, 0, min(warmUp, length), 0)
+			} else {
+				err = r.round(ctx, t, length, uint64(round))
 			}
-			if err := r.round(ctx, t, length, uint64(round)); err != nil {
-				r.lose(t, err)
+			if err != nil && ctx.Err() == nil {
+				r.lose(ctx, t, err)
 			}
 		}
 	}
-	return nil
 }
 
-// lose notes that an entrant has failed.
-func (r *race) lose(t *turn, err error) {
+// lose notes that a turn has failed, and prepares the entrant's next one. One that cannot
+// begin anew is left out of the rest of the workload.
+func (r *race) lose(ctx context.Context, t *turn, err error) {
 	t.cell.fail(err)
 	r.say("%s: %s: %s", t.cell.Workload, t.name, brief(err))
+	if t.failed++; t.failed >= failures {
+		return
+	}
+	if err := t.again(ctx); err != nil {
+		t.failed = failures
+		r.say("%s: %s: %s", t.cell.Workload, t.name, brief(err))
+	}
 }
 
-// gather opens the clients of all entrants of a workload.
-func (r *race) gather(ctx context.Context, w *workload, teams map[string]*team) (turns []*turn, end func(), err error) {
+// gather opens the clients of all entrants of a workload, and returns what closes them.
+func (r *race) gather(ctx context.Context, w *workload, teams map[string]*team) (turns []*turn, end func()) {
 	var open []*team
 	end = func() {
 		ctx, cancel := context.WithTimeout(context.Background(), hangs)
@@ -113,9 +118,10 @@ func (r *race) gather(ctx context.Context, w *workload, teams map[string]*team) 
 		}
 		wg.Wait()
 	}
-	if w.Name == "uncontended" {
+	if w.Name == limitsWorkload {
+		var err error
 		if turns, err = r.limitTurns(ctx, w); err != nil {
-			return nil, end, err
+			r.say("%s: %s", w.Name, brief(err))
 		}
 	}
 	for _, e := range r.entrants {
@@ -124,9 +130,9 @@ func (r *race) gather(ctx context.Context, w *workload, teams map[string]*team) 
 			continue
 		}
 		x := &turn{name: e.Name, cell: r.result.cell(w.Name, e.Name), pids: t.pids}
+		x.again = func(ctx context.Context) error { return r.renew(ctx, t, w.load.Clients) }
 		if err := t.open(ctx, w.load.Clients); err != nil {
-			r.lose(x, err)
-			continue
+			r.lose(ctx, x, err)
 		}
 		open = append(open, t)
 		x.run = func(ctx context.Context, warm, took time.Duration, seed uint64) (answer, error) {
@@ -136,7 +142,20 @@ func (r *race) gather(ctx context.Context, w *workload, teams map[string]*team) 
 		}
 		turns = append(turns, x)
 	}
-	return turns, end, nil
+	return turns, end
+}
+
+// renew opens the clients of an entrant in a new process: the old one may hang.
+func (r *race) renew(ctx context.Context, t *team, clients int) error {
+	if t.kind != kindEmbedded { // its processes are the servers
+		t.dismiss()
+		w, err := r.site.keeper.hire(ctx, "clients of "+t.Name)
+		t.workers = []*worker{w}
+		if err != nil {
+			return err
+		}
+	}
+	return t.open(ctx, clients)
 }
 
 // limitTurns returns the turns of the limits.
@@ -161,10 +180,12 @@ func (r *race) limitTurns(ctx context.Context, w *workload) (turns []*turn, err 
 			}
 			a.Addrs = []string{at.Address}
 		}
-		turns = append(turns, &turn{l.Name, r.result.cell(w.Name, l.Name), func() []int { return []int{two[0].cmd.Process.Pid, two[1].cmd.Process.Pid} },
-			func(ctx context.Context, warm, took time.Duration, _ uint64) (answer, error) {
+		turns = append(turns, &turn{name: l.Name, cell: r.result.cell(w.Name, l.Name),
+			pids: func() []int { return []int{two[0].cmd.Process.Pid, two[1].cmd.Process.Pid} },
+			run: func(ctx context.Context, warm, took time.Duration, _ uint64) (answer, error) {
 				return two[0].ask(ctx, order{Op: opLimit, Name: l.Name, Access: a, Warm: warm, For: took})
-			}})
+			},
+			again: func(context.Context) error { return nil }})
 	}
 	return turns, nil
 }
@@ -220,11 +241,21 @@ func (c *Cell) record(a *answer, cpu time.Duration, foreign float64) {
 	c.add(figLeast, 100*float64(a.Least)/(float64(h.Count)/float64(max(1, a.Clients))))
 }
 
+const (
+	limitsWorkload = "uncontended" // in whose rounds the limits are measured
+	idleSettles    = time.Second
+)
+
+// idleLength is the length of a round in which nothing happens.
+func idleLength(o *options) time.Duration {
+	return time.Duration(10 * o.seconds * float64(time.Second))
+}
+
 // idle measures all servers at rest, at the same time.
 func (r *race) idle(ctx context.Context, w *workload, teams map[string]*team) {
 	r.say("%s", w.Title)
-	length := time.Duration(20 * r.seconds * float64(time.Second))
-	if sleep(ctx, time.Second) != nil {
+	length := idleLength(r.options)
+	if sleep(ctx, idleSettles) != nil {
 		return
 	}
 	for range r.rounds {

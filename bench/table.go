@@ -26,7 +26,7 @@ func table(r *Result) string {
 			fmt.Fprintf(&b, "left out: %s: %s\n", e.Name, why)
 		}
 	}
-	fmt.Fprintln(&b, "left out: consul: it is no Debian package, and its module needs modules that\n  cannot be verified")
+	fmt.Fprintln(&b, "left out: consul: Debian has no package, and its Go module builds only in a\n  clone of its repository")
 	for _, w := range workloads {
 		rows := r.rows(w)
 		if len(rows) == 0 {
@@ -38,7 +38,7 @@ func table(r *Result) string {
 			c := r.find(w.Name, e.Name)
 			fmt.Fprintf(&b, "%-15s %-5s %s\n", e.Name, e.Security, line(w, c))
 			if c.Error != "" {
-				fmt.Fprintf(&b, "  failed: %.68s\n", c.Error)
+				fmt.Fprintf(&b, "  %.78s\n", c.failures())
 			}
 		}
 	}
@@ -71,10 +71,13 @@ func line(w *workload, c *Cell) string {
 		}
 		return fmt.Sprintf("%8s %15s %8s %8s %8s %6s%s", short(s.median), short(s.low)+" - "+short(s.high), short(c.median(figP50)), short(c.median(figMean)), short(c.median(figP99)), short(c.median(figCPU)), noisy)
 	case sortIdle:
-		s, _ := c.of(figIdle)
+		s, ok := c.of(figIdle)
+		if !ok {
+			return "-"
+		}
 		return fmt.Sprintf("%.2f (%.2f - %.2f)", s.median, s.low, s.high)
 	case sortMemory:
-		return size(c.median(figLock)) + ", " + size(c.median(figWaiter))
+		return c.size(figLock) + ", " + c.size(figWaiter)
 	}
 	return outageText(c)
 }
@@ -106,6 +109,19 @@ func short(v float64) string {
 		return fmt.Sprintf("%.1f", v)
 	}
 	return fmt.Sprintf("%.2f", v)
+}
+
+// failures says which rounds have failed.
+func (c *Cell) failures() string {
+	return fmt.Sprintf("failed in %d rounds, first with: %s", max(c.Failed, 1), c.Error)
+}
+
+// size returns the median of a figure in bytes.
+func (c *Cell) size(figure string) string {
+	if s, ok := c.of(figure); ok {
+		return size(s.median)
+	}
+	return "-"
 }
 
 // size returns a number of bytes.

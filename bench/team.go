@@ -57,6 +57,8 @@ func (t *team) access(first int) access {
 
 // open opens a number of clients, shared out among the workers.
 func (t *team) open(ctx context.Context, clients int) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, 2*hangs, errors.New("the clients do not open"))
+	defer cancel()
 	t.counts = nil
 	for i := range t.workers {
 		t.counts = append(t.counts, (clients+len(t.workers)-1-i)/len(t.workers))

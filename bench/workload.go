@@ -44,8 +44,8 @@ const (
 
 // workloads are all workloads, in the order in which they run.
 var workloads = []*workload{
-	{"uncontended", "Uncontended", "One client acquires and releases the same lock again and again. stile delegates it to the Go client, which then needs no message. The limits are in the same rounds.", sortSpeed, load{1, namesOne, 0}},
-	{"other-locks", "Another lock each time", "One client acquires and releases 10,000 locks in turn, so each costs its messages.", sortSpeed, load{1, namesTurn, 0}},
+	{"uncontended", "Uncontended", "One client acquires and releases the same lock again and again. A node of stile delegates it to the Go client, which then sends no message; the clients of the others send messages each time. The limits are in the same rounds.", sortSpeed, load{1, namesOne, 0}},
+	{"other-locks", "Another lock each time", "One client acquires and releases 10,000 locks in turn. No lock is delegated, so every client sends messages: this row compares like with like.", sortSpeed, load{1, namesTurn, 0}},
 	{"clients-2", "2 clients on one lock", "Two clients want one lock all the time.", sortSpeed, load{2, namesOne, 0}},
 	{"clients-8", "8 clients on one lock", "Eight clients want one lock all the time.", sortSpeed, load{8, namesOne, 0}},
 	{"clients-32", "32 clients on one lock", "32 clients want one lock all the time.", sortSpeed, load{32, namesOne, 0}},

@@ -22,4 +22,10 @@ if [ ! -e $policy ]; then
 	printf '#!/bin/sh\nexit 101\n' >$policy
 	chmod 755 $policy
 fi
-{ apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends "${need[@]}"; } >/dev/null || echo "race: not all of them could be installed"
+# Another installation may be in progress.
+wait=(-o DPkg::Lock::Timeout=300)
+log=$(mktemp)
+apt-get update -q "${wait[@]}" >"$log" 2>&1 || true # what is known may be enough
+DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends "${wait[@]}" "${need[@]}" >>"$log" 2>&1 ||
+	{ tail -n 5 "$log"; echo "race: not all of them could be installed"; }
+rm -f "$log"

@@ -22,7 +22,8 @@ const (
 
 const (
 	headerSize = 9        // checksum, length and kind
-	smallBuf   = 4 << 10  // initial buffer of a reader
+	firstBuf   = 512      // initial buffer of a reader: most connections are of clients that mostly wait
+	smallBuf   = 4 << 10  // its buffer when frames come faster than one at a time
 	largeBuf   = 64 << 10 // buffer that a reader frees when it is no longer needed
 	patience   = 256      // number of small frames after which it does
 )
@@ -61,7 +62,7 @@ type reader struct {
 }
 
 func newReader(src io.Reader, most int) *reader {
-	return &reader{src: src, buf: make([]byte, smallBuf), most: most}
+	return &reader{src: src, buf: make([]byte, firstBuf), most: most}
 }
 
 // next returns the next frame, which is valid until the next call. The error is io.EOF if
@@ -134,6 +135,8 @@ func (r *reader) room(n int) {
 	case r.small > patience && r.end-r.at <= smallBuf:
 		r.move(make([]byte, max(2*smallBuf, 2*(r.end-r.at))))
 		r.small = 0
+	case r.end == len(r.buf) && len(r.buf) < smallBuf: // a read filled it
+		r.move(make([]byte, smallBuf))
 	case r.at == r.end:
 		r.at, r.end = 0, 0
 	case r.at+n > len(r.buf) && r.at > 0:
