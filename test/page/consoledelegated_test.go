@@ -3,13 +3,14 @@ package page
 import (
 	"context"
 	"net/url"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stile-lock/stile"
 )
 
-// visits has a client acquire a lock and release it at once, now and then, until the context
+// visits has a client acquire a lock and release it at once, every second, until the context
 // ends.
 func visits(ctx context.Context, c *stile.Client, name string) {
 	for ctx.Err() == nil {
@@ -20,7 +21,7 @@ func visits(ctx context.Context, c *stile.Client, name string) {
 		_ = k.Unlock()
 		select {
 		case <-ctx.Done():
-		case <-time.After(100 * time.Millisecond):
+		case <-time.After(time.Second): // meanwhile it may be delegated again
 		}
 	}
 }
@@ -40,15 +41,17 @@ func TestLiveDelegated(t *testing.T) {
 	p.until(`document.querySelector(".holder")?.innerText.includes("or a later one") && document.querySelector(".holder .delegated") !== null`)
 	p.has("by itself, without a message, until it is wanted elsewhere")
 
-	go visits(ctx, l.dial(2), "job")
-	p.until(`document.querySelectorAll(".plot svg").length > 0`)
+	visitor := l.dial(2)
 	p.presses(".recorder", "Record 10 s and open in the lab")
 	p.see(".recorder progress")
-	p.see(".holder .delegated") // also while it is recorded
+	go visits(ctx, visitor, "job")
 	p.moves(`location.pathname == "/lab/"`)
 	stop()
 	p.until(`document.querySelector("textarea")?.value.includes("expect entries")`)
 	p.has("as expected")
+	if text := eval[string](p, `document.querySelector("textarea").value`); !strings.Contains(text, "\ndeliver ") {
+		t.Errorf("no message was recorded:\n%s", text)
+	}
 	if bad := eval[[]string](p, `[...document.querySelectorAll(".is-unmet")].map((e) => e.innerText)`); len(bad) > 0 {
 		t.Errorf("the replay ends otherwise: %q", bad)
 	}
