@@ -25,7 +25,10 @@ func TestConsoleShots(t *testing.T) {
 		name, hash, ready string
 		pose              func()
 	}{
-		{"overview", "#overview", ".members", func() { f.overTime(nowMS()) }},
+		{"overview", "#overview", ".members", func() {
+			f.overTime(nowMS())
+			p.until(`/4\d s ago/.test(document.querySelector(".victims")?.innerText)`) // the clock of the page has followed
+		}},
 		{"locks", "#locks", ".list", nil},
 		{"lock", lock, ".plot-things", nil},
 		{"graph", "#graph", ".vertex", nil},

@@ -246,7 +246,7 @@ func (s *sight) has(want string, path ...string) {
 // When the node is not a member, or the caller is barred, there is no document.
 func TestNoLook(t *testing.T) {
 	inVillage(t, func(t *testing.T, w *village) {
-		for _, view := range []string{"overview", "lock&name=x", "graph"} {
+		for _, view := range []string{"overview", "locks", "lock&name=x", "graph", "elections"} {
 			s := w.sees("view=" + view)
 			w.barred = fmt.Errorf("%w: revoked", lock.ErrDenied)
 			if _, _, err := s.look(t.Context()); !errors.Is(err, lock.ErrDenied) {
