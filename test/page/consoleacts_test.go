@@ -104,6 +104,7 @@ func TestConsoleReaders(t *testing.T) {
 	f := newFakeNode(t)
 	f.set(func() { f.hello["administers"], f.hello["who"] = false, "reader bob" })
 	f.full()
+	f.change("lock "+lockName, object{"yours": false})
 	v := consoleAt(t, f, "", ".members tbody tr")
 	v.says(".reader", "reader bob")
 	count := func() int {
@@ -117,6 +118,35 @@ func TestConsoleReaders(t *testing.T) {
 	if n := count(); n != 0 {
 		t.Errorf("a lock offers %d actions", n)
 	}
+	f.change("lock "+lockName, object{"yours": true})
+	v.see(".lock-head .breaks")
+	if n := count(); n != 1 {
+		t.Errorf("a lock offers %d actions to those who administer only that", n)
+	}
+}
+
+// A page that is older than what its node serves now says so, and can be loaded again.
+func TestConsoleOutdated(t *testing.T) {
+	t.Parallel()
+	f := newFakeNode(t)
+	f.full()
+	v := consoleAt(t, f, "", ".members tbody tr")
+	f.goes(http.StatusBadGateway)
+	v.see(".standing-lost")
+	f.goes(0)
+	v.until(`!document.querySelector(".gone") && document.querySelector(".standing-live")`)
+	v.until(`performance.getEntriesByType("resource").filter((r) => r.name.endsWith("console.js")).length >= 3`) // it was loaded, and compared twice
+	if got := v.text("#app"); strings.Contains(got, "another version") {
+		t.Error("the same page is said to be another one")
+	}
+	f.set(func() { f.upgraded = true })
+	f.goes(http.StatusBadGateway)
+	v.see(".standing-lost")
+	f.goes(0)
+	v.says(".outdated", "The node now serves another version of this page")
+	v.tap(".outdated button")
+	v.lands(`!document.querySelector(".outdated") && document.querySelector(".members tbody tr") && document.querySelector(".standing-live")`)
+	v.refusals()
 }
 
 // clock stops the clock of the page, or lets it go on.

@@ -153,7 +153,7 @@ func lockDoc(at int64, name string, waiters int) object {
 		past[fmt.Sprint("14.", 940-i)] = client("billing", fmt.Sprintf("worker-%d", i%3), string(rune('a'+i%4)), object{"session": 12, "token": fmt.Sprint("14.", 940-i), "from_ms": at - int64(9000+4000*i), "to_ms": at - int64(8800+3000*i), "end": end})
 	}
 	return object{
-		"at_ms": at, "name": name, "algorithm": "raymond", "kept": false, "home": "c", "rate": 3.42, "acquired": 18_211, "unlisted": 0,
+		"at_ms": at, "name": name, "algorithm": "raymond", "kept": false, "home": "c", "rate": 3.42, "acquired": 18_211, "unlisted": 0, "yours": true,
 		"holders": object{"14.941": client("orders", "worker-3", "b", object{"session": 44, "token": "14.941", "since_ms": at - 3400, "lease_until_ms": at + 90_300, "value": "http://10.0.0.6:8080/ leader since Tuesday"})},
 		"waiters": waiting, "order": order, "history": past,
 	}

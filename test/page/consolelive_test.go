@@ -449,23 +449,39 @@ func TestLiveActions(t *testing.T) {
 	p.has("c left")
 }
 
-// reader makes a token that may read some locks. All clients may acquire locks.
-func (l *live) reader(locks string) (token string) {
+// A grant is a token that may read some locks.
+type grant struct {
+	name, locks string
+	admin       bool // and administer them
+}
+
+// grants makes tokens. All clients may acquire locks.
+func (l *live) grants(all ...grant) (tokens []string) {
 	l.t.Helper()
-	rules, tokens := filepath.Join(l.dir, "rights.toml"), filepath.Join(l.dir, "tokens.toml")
-	text := fmt.Sprintf("[[rule]]\nwho = \"token/reader\"\nlocks = %q\nmay = \"read\"\n", locks)
+	rules, file := filepath.Join(l.dir, "rights.toml"), filepath.Join(l.dir, "tokens.toml")
+	l.flags = append(l.flags, "--rights", rules, "--tokens", file)
+	text := ""
 	for _, who := range []string{"anyone", "client/*"} {
 		text += fmt.Sprintf("[[rule]]\nwho = %q\nlocks = \"*\"\nmay = \"lock\"\n", who)
+	}
+	for _, g := range all {
+		text += fmt.Sprintf("[[rule]]\nwho = %q\nlocks = %q\nmay = [\"read\"", "token/"+g.name, g.locks)
+		var made struct{ Token string }
+		args := []string{"token", "create", g.name, "--file", file, "--json"}
+		if g.admin {
+			text += `, "admin"`
+			args = append(args, "--for", "admin")
+		}
+		text += "]\n"
+		if err := json.Unmarshal(l.run(args...), &made); err != nil || made.Token == "" {
+			l.t.Fatalf("no token was made: %v", err)
+		}
+		tokens = append(tokens, made.Token)
 	}
 	if err := os.WriteFile(rules, []byte(text), 0o600); err != nil {
 		l.t.Fatal(err)
 	}
-	l.flags = append(l.flags, "--rights", rules, "--tokens", tokens)
-	var made struct{ Token string }
-	if err := json.Unmarshal(l.run("token", "create", "reader", "--file", tokens, "--json"), &made); err != nil || made.Token == "" {
-		l.t.Fatalf("no token was made: %v", err)
-	}
-	return made.Token
+	return tokens
 }
 
 // run runs the command, and returns what it prints.
@@ -486,22 +502,24 @@ func (p *page) bears(token string) {
 }
 
 // A reader is shown what it may read, and no action; the node refuses what the page leaves
-// out. An administrator of some locks may not evict.
+// out. An administrator of some locks may take these away, and nothing else.
 func TestLiveRights(t *testing.T) {
 	t.Parallel()
 	l := prepared(t, "naimi-trehel")
-	token := l.reader("seen/*")
+	tokens := l.grants(grant{"reader", "seen/*", false}, grant{"keeper", "seen/*", true})
 	for i := range l.nodes {
 		l.start(i)
 	}
 	c := l.dial(0)
-	l.lock(c, "seen/one")
+	held := l.lock(c, "seen/one")
 	l.lock(c, "hidden/one")
 
 	p := open(t, l.console(0, "#locks"))                                      // without certificates, other nodes do not know for whom it asks
 	p.refused = true                                                          // the browser reports each refusal
 	p.until(`document.querySelector(".token input, .notice.alarm") !== null`) // who has no token may lock, but not look
-	p.bears(token)
+	p.bears("wrong")
+	p.has("the token is not accepted: it is unknown or revoked")
+	p.bears(tokens[0])
 	p.has("seen/one")
 	if strings.Contains(p.text("#app"), "hidden/one") {
 		t.Error("the page shows a lock that its reader may not read")
@@ -512,10 +530,30 @@ func TestLiveRights(t *testing.T) {
 		t.Errorf("a reader is offered %d actions", n)
 	}
 	for method, body := range map[string]map[string]any{
-		"ForceRelease": {"name": "seen/one"}, "Evict": {"node": "c"}, "Leave": {"node": "c"}, "Choose": {"algorithm": "raymond"}, "MoveSession": {"node": "a", "session": 1},
+		"ForceRelease": {"name": "hidden/one"}, "Evict": {"node": "c"}, "Leave": {"node": "c"}, "Choose": {"algorithm": "raymond"}, "MoveSession": {"node": "a", "session": 1},
 	} {
-		if status, text := l.call(1, token, method, body); status != http.StatusForbidden || !strings.Contains(text, "permission_denied") {
-			t.Errorf("%s of a reader: %d %s", method, status, text)
+		for _, token := range tokens {
+			if status, text := l.call(1, token, method, body); status != http.StatusForbidden || !strings.Contains(text, "permission_denied") {
+				t.Errorf("%s: %d %s", method, status, text)
+			}
+		}
+	}
+	if status, text := l.call(0, tokens[0], "ForceRelease", map[string]any{"name": "seen/one"}); status != http.StatusForbidden {
+		t.Errorf("ForceRelease of a reader: %d %s", status, text)
+	}
+
+	p.bears(tokens[1]) // may take these locks away, and nothing else
+	p.presses(".lock-head", "Force-release …")
+	if n := eval[int](p, `[...document.querySelectorAll("button")].filter((b) => /Force|Move|Evict|Leave|Choose/.test(b.innerText)).length`); n != 1 {
+		t.Errorf("an administrator of some locks is offered %d actions", n)
+	}
+	p.presses("dialog", "Take it away")
+	p.until(`document.querySelector("dialog .outcome:not(.failed)") !== null`)
+	<-held.Context().Done()
+	log := l.nodes[0].Stdout.(*nodeLog).String()
+	for _, want := range []string{`why="client reader (token) may not administer seen/one`, `request carried out result=done node=a logger=audit who="admin keeper (token)"`} {
+		if !strings.Contains(log, want) {
+			t.Errorf("the audit log has nothing with %q", want)
 		}
 	}
 }

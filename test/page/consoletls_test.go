@@ -84,7 +84,7 @@ func TestLiveNames(t *testing.T) {
 	t.Parallel()
 	l := prepared(t, "raymond")
 	l.secure()
-	token := l.reader("*")
+	token := l.grants(grant{"reader", "*", false})[0]
 	for i := range l.nodes {
 		l.start(i)
 	}

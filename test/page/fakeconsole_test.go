@@ -20,16 +20,17 @@ type fakeNode struct {
 	t   testing.TB
 	url string
 
-	mu      sync.Mutex
-	hello   map[string]any
-	token   string                    // that requests must bear; empty for none
-	away    int                       // status of every answer; 0 if it answers
-	views   map[string]map[string]any // by their queries without the view's parameters that are not names
-	readers map[*reader]bool
-	opened  []string // queries of all streams
-	acted   []string // calls of the service Cluster, with their bodies
-	refuses string   // why it refuses the next of these
-	busy    int      // number of calls of its lab that it refuses for now
+	mu       sync.Mutex
+	hello    map[string]any
+	token    string                    // that requests must bear; empty for none
+	away     int                       // status of every answer; 0 if it answers
+	views    map[string]map[string]any // by their queries without the view's parameters that are not names
+	readers  map[*reader]bool
+	opened   []string // queries of all streams
+	acted    []string // calls of the service Cluster, with their bodies
+	refuses  string   // why it refuses the next of these
+	upgraded bool     // it serves another version of the page
+	busy     int      // number of calls of its lab that it refuses for now
 }
 
 // A reader is a stream that is open.
@@ -49,8 +50,18 @@ func newFakeNode(t testing.TB) *fakeNode {
 		t: t, hello: map[string]any{"node": "a", "who": "admin alice", "identity": "admin/alice", "reads": true, "administers": true},
 		views: map[string]map[string]any{}, readers: map[*reader]bool{},
 	}
+	page := web.Console()
 	mux := http.NewServeMux()
-	mux.Handle("/console/", web.Console())
+	mux.HandleFunc("/console/", func(w http.ResponseWriter, r *http.Request) {
+		f.mu.Lock()
+		upgraded := f.upgraded
+		f.mu.Unlock()
+		if upgraded && r.Method == http.MethodHead {
+			w.Header().Set("ETag", `"another"`)
+			return
+		}
+		page.ServeHTTP(w, r)
+	})
 	mux.HandleFunc("/console/api/hello", f.greet)
 	mux.HandleFunc("/console/api/stream", f.stream)
 	mux.HandleFunc("/stile.v1.Cluster/", f.act)

@@ -33,6 +33,7 @@ type village struct {
 	deaf   map[string]bool // members that answer only when the context ends
 	barred error
 	reads  func(name string) bool
+	rules  func(name string) bool // what the caller administers
 	asked  []node.LockQuery
 	slow   time.Duration // how long an answer takes
 }
@@ -43,7 +44,7 @@ func inVillage(t *testing.T, test func(t *testing.T, w *village)) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &village{
 			t: t, begun: time.Now(), pulses: map[string]*node.Pulse{}, locks: map[string]map[string]*node.LockInfo{}, past: map[string][]node.PastHold{},
-			silent: map[string]bool{}, deaf: map[string]bool{}, reads: func(string) bool { return true },
+			silent: map[string]bool{}, deaf: map[string]bool{}, reads: func(string) bool { return true }, rules: func(string) bool { return true },
 		}
 		w.status = node.Status{Node: "a", Address: "a:1", State: "member", Cluster: "c1", Epoch: 10, Leader: "b", Term: 3, Lease: 10, Algorithm: "naimi-trehel"}
 		for i, name := range []string{"a", "b", "c"} {
@@ -77,7 +78,7 @@ func (w *village) Status() node.Status {
 func (w *village) May(node.Caller) (Rights, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return Rights{Reads: w.reads, Administers: w.barred == nil}, w.barred
+	return Rights{Reads: w.reads, Administers: w.rules}, w.barred
 }
 
 func (w *village) Ask(ctx context.Context, _ node.Caller, m node.MemberInfo, what uint64, about []byte, to any) error {
@@ -245,7 +246,7 @@ func (s *sight) has(want string, path ...string) {
 // When the node is not a member, or the caller is barred, there is no document.
 func TestNoLook(t *testing.T) {
 	inVillage(t, func(t *testing.T, w *village) {
-		for _, view := range []string{"overview", "lock&name=x", "graph"} {
+		for _, view := range []string{"overview", "locks", "lock&name=x", "graph", "elections"} {
 			s := w.sees("view=" + view)
 			w.barred = fmt.Errorf("%w: revoked", lock.ErrDenied)
 			if _, _, err := s.look(t.Context()); !errors.Is(err, lock.ErrDenied) {

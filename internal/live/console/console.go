@@ -35,7 +35,7 @@ type Cluster interface {
 // Rights are what a caller may do.
 type Rights struct {
 	Reads       func(name string) bool // see a lock
-	Administers bool                   // administer the cluster
+	Administers func(name string) bool // administer a lock, or without a name the cluster
 }
 
 // A Console serves the views of a cluster.

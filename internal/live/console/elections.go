@@ -32,6 +32,9 @@ func beginElections(c *Console, who node.Caller, _ url.Values) look {
 	var m moments
 	return func(ctx context.Context) (any, bool, error) {
 		d := &electionsDoc{Rows: map[string]electionRow{}, Order: []string{}, Silent: silence{}}
+		if _, err := membersOf(c.cluster); err != nil {
+			return nil, false, err
+		}
 		names, more, err := listed(ctx, c.cluster, who, node.LockQuery{Only: node.OnlyLed, Most: maxElections}, maxElections, &d.Silent)
 		if err != nil {
 			return nil, false, err

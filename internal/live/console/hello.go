@@ -35,7 +35,7 @@ func (c *Console) hello(w http.ResponseWriter, r *http.Request) {
 	who := c.caller(r)
 	may, err := c.cluster.May(who)
 	s := c.cluster.Status()
-	d := helloDoc{At: time.Now().UnixMilli(), Node: s.Node, Who: who.String(), Identity: who.Path(), Reads: err == nil, Administers: may.Administers, Nodes: []nodeHTTP{}}
+	d := helloDoc{At: time.Now().UnixMilli(), Node: s.Node, Who: who.String(), Identity: who.Path(), Reads: err == nil, Administers: err == nil && may.Administers(""), Nodes: []nodeHTTP{}}
 	if err == nil {
 		d.Nodes = c.nodes.ask(r.Context(), c.cluster, who, &s)
 	}

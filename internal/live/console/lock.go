@@ -31,6 +31,7 @@ type lockDoc struct {
 	Rate      *float64            `json:"rate,omitempty"`
 	Acquired  uint64              `json:"acquired,omitempty"`
 	History   map[string]pastHold `json:"history"`
+	Yours     bool                `json:"yours"` // the caller administers it
 	Silent    silence             `json:"silent"`
 }
 
@@ -79,6 +80,11 @@ func (v *lockSight) look(ctx context.Context) (any, bool, error) {
 		return nil, false, err
 	}
 	addReplies(&d.Silent, past)
+	may, err := v.cluster.May(v.who)
+	if err != nil {
+		return nil, false, err
+	}
+	d.Yours = may.Administers(v.name)
 	v.moments.begin()
 	v.counter.count(all)
 	for i := range all {

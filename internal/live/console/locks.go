@@ -77,6 +77,9 @@ func (v *lockList) look(ctx context.Context) (any, bool, error) {
 	if v.sort != sortByName {
 		q.Most, q.Top, q.By = 0, maxRows, v.sort
 	}
+	if _, err := membersOf(v.cluster); err != nil {
+		return nil, false, err
+	}
 	page, next, err := v.cluster.Locks(ctx, v.who, q)
 	if err != nil {
 		return nil, false, err

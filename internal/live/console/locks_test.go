@@ -70,6 +70,22 @@ func TestLockRow(t *testing.T) {
 		s.has(`"b"`, "rows", "x", "holder", "node")
 		s.has(`"v"`, "rows", "x", "holder", "value")
 		s.has("null", "rows", "x", "holder", "mode")
+		s.has("null", "rows", "x", "holder", "delegated")
+		w.locks["b"]["x"].Holder.Delegated = true
+		s.again()
+		s.has("true", "rows", "x", "holder", "delegated")
+	})
+}
+
+// A caller administers the cluster, or only some locks.
+func TestYours(t *testing.T) {
+	inVillage(t, func(t *testing.T, w *village) {
+		w.rules = func(name string) bool { return name == "mine" }
+		for name, want := range map[string]string{"mine": "true", "theirs": "false"} {
+			s := w.sees("view=lock&name=" + name)
+			s.again()
+			s.has(want, "yours")
+		}
 	})
 }
 
@@ -193,6 +209,7 @@ func TestOneLock(t *testing.T) {
 		}
 		s := w.sees("view=lock&name=x")
 		s.again()
+		s.has("true", "yours")
 		s.has(`"moved"`, "history", "10.1@c", "end")
 		s.has(`"moved"`, "history", "10.1@a", "end")
 		s.has(`"moved"`, "history", "10.0@a", "end")

@@ -58,13 +58,15 @@ type holder struct {
 	Since int64  `json:"since_ms"`
 	Until int64  `json:"lease_until_ms"`
 	Value string `json:"value,omitempty"`
+
+	Delegated bool `json:"delegated,omitempty"` // it acquires the lock by itself: Token is that of its first entry
 }
 
 func (m *moments) holder(lock string, h *survey.Holder) holder {
 	key := lock + "\x00" + h.Node + "\x00" + h.Token
 	return holder{
 		partyOf(&h.Party, h.Node), demandOf(&h.Demand), h.Token,
-		m.ago(key+"\x00since", h.Held), m.ago(key+"\x00until", -h.Left), h.Value,
+		m.ago(key+"\x00since", h.Held), m.ago(key+"\x00until", -h.Left), h.Value, h.Delegated,
 	}
 }
 

@@ -20,7 +20,8 @@ func (g forConsole) May(who node.Caller) (console.Rights, error) {
 	if err := g.node.May(who, rights.Look, ""); err != nil {
 		return console.Rights{}, err
 	}
-	return console.Rights{Reads: g.node.Reads(who), Administers: g.node.May(who, rights.Administer, "") == nil}, nil
+	administers := func(name string) bool { return g.node.May(who, rights.Administer, name) == nil }
+	return console.Rights{Reads: g.node.Reads(who), Administers: administers}, nil
 }
 
 // Ask implements console.Cluster.

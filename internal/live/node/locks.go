@@ -144,12 +144,12 @@ const (
 func (n *Node) locks(q *LockQuery, who *Caller) ([]byte, error) {
 	page := LockPage[json.RawMessage]{Locks: []json.RawMessage{}}
 	m := n.p.Member()
-	if m == nil {
-		return json.Marshal(page)
-	}
 	may, err := n.mayRead(who, q.For)
 	if err != nil {
 		return nil, err
+	}
+	if m == nil { // an empty page would say that nothing is held or waits here
+		return nil, errors.New("the node is not a member at present")
 	}
 	if q.Top > 0 {
 		return n.top(m, q, func(name []byte) bool { return bytes.HasPrefix(name, []byte(q.Prefix)) && may(name) })

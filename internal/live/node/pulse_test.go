@@ -123,6 +123,11 @@ func TestPulseUnmeasured(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 	alone := run(t, Config{Name: "b", Listen: "127.0.0.1:0", Join: []string{nobody(t)}, Metrics: true})
+	for _, query := range []string{`{}`, `{"top":1}`, `{"names":["x"]}`} {
+		if b, err := alone.QueryFor(t.Context(), Caller{}, AskLocks, []byte(query)); err == nil || !strings.Contains(err.Error(), "not a member at present") {
+			t.Errorf("locks of a node that is not a member: %s %v", b, err)
+		}
+	}
 	for _, what := range []uint64{AskPulse, AskPast} {
 		for _, n := range []*Node{n, alone} {
 			b, err := n.QueryFor(t.Context(), Caller{}, what, []byte("{}"))

@@ -78,7 +78,7 @@ function Confirm({ q }: { q: Question }) {
 			}}>
 				{!over && q.choice && <Choose prefix={prefix} algorithm={algorithm} />}
 				{!over && !clear && q.choice && <p class="off" role="alert">A prefix with a comma or an equals sign cannot be chosen for.</p>}
-				{!over && <ul class="says">{q.says.map((it, i) => <li key={i}>{it}</li>)}<li class="soft">The node checks that you may do this, and writes it to its audit log.</li></ul>}
+				{!over && <ul class="says">{q.says.map((it, i) => <li key={i}>{it}</li>)}<li class="soft">The node at {location.host} checks that you may do this, and writes it to its audit log.</li></ul>}
 				{!over && wanted !== "" && (
 					<label class="types"><span>Type <b><Name of={wanted} /></b> to confirm</span>
 						<input {...(q.choice ? {} : { "data-first": true })} value={typed.value} onInput={(e) => (typed.value = e.currentTarget.value)} autocomplete="off" autocapitalize="off" spellcheck={false} dir="auto" />
@@ -143,7 +143,7 @@ export function releasing(d: Lock): Question {
 	return {
 		title: <>Take <Name of={d.name} /> from {all.length === 1 ? "its holder" : `its ${count(all.length)} holders`}?</>,
 		says: [
-			...all.slice(0, 5).map((h) => <><b><Name of={h.who} /></b> is notified that it has lost the lock (fencing token <Name of={h.token} />). If it is <code>stile exec</code>, its command is killed.</>),
+			...all.slice(0, 5).map((h) => <><b><Name of={h.who} /></b> is notified that it has lost the lock (fencing token <Name of={h.token} />{h.delegated && " or a later one"}). If it is <code>stile exec</code>, its command is killed.</>),
 			...(all.length > 5 ? [<>So are {count(all.length - 5)} other holders.</>] : []),
 			<>The lock can be acquired again when {all.length === 1 ? "the holder" : "they"} can no longer act on it{left > 0 ? `, within ${duration(left)}` : ""}. {next ? <>Then <b><Name of={next.who} /></b> is next.</> : "No request waits for it."}</>,
 			<>A program that ignores the notice may still act. Only a resource that checks fencing tokens keeps it out.</>,

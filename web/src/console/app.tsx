@@ -4,6 +4,7 @@ import { effect, signal } from "@preact/signals";
 import { Dialogs } from "./actions";
 import { second } from "./clock";
 import { contact, heard, hello } from "./contact";
+import { Outdated } from "./edition";
 import { Elections } from "./elections";
 import { age } from "./format";
 import { Gone, Token, asking } from "./gone";
@@ -27,6 +28,7 @@ export function App() {
 		<>
 			<Header />
 			<Gone />
+			<Outdated />
 			<main id="view" tabIndex={-1} data-contact={contact.value.state}><View /></main>
 			<Dialogs />
 			<Help />
@@ -47,7 +49,7 @@ function Header() {
 				))}
 			</nav>
 			<p class="standing"><Standing /></p>
-			<p class="reader">{it && <span title={it.identity ? `${plain(it.who)}: ${it.administers ? "administers the cluster" : "may only read"}` : "no identity is asked for"}><Name of={it.who} cut />{it.administers && it.identity ? <span class="tag">admin</span> : null}</span>}</p>
+			<p class="reader">{it && <span title={it.identity ? `${plain(it.who)}: ${it.administers ? "administers the cluster" : "does not administer the cluster"}` : "no identity is asked for"}><Name of={it.who} cut />{it.administers && it.identity ? <span class="tag">admin</span> : null}</span>}</p>
 			<a class="to-lab" href="../lab/" title="the lab: every algorithm, simulated">Lab</a>
 			<button type="button" class="round" aria-label="keys" title="keys (?)" onClick={() => (helping.value = true)}>?</button>
 		</header>
@@ -63,7 +65,7 @@ function Standing() {
 	const late = state === "live" && (second.value, Date.now() - heard.value > quiet);
 	const looks = state === "live" ? (late ? "late" : "live") : state;
 	const words = { starting: "connecting", live: "live", late: `no news for ${age((Date.now() - heard.value) / 1000)}`, lost: "no answer", stranger: "not identified", denied: "not allowed" }[looks];
-	return <span class={`standing-${looks}`} title="whether the node answers"><i aria-hidden="true" />{node && <b><Name of={node} cut /></b>} {words}</span>;
+	return <span class={`standing-${looks}`} title={`whether the node at ${location.host} answers`}><i aria-hidden="true" />{node && <b><Name of={node} cut /></b>} {words}</span>;
 }
 
 /** View is what the address says. It goes on to ask for that while the user looks for a token. */

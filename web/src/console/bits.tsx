@@ -5,7 +5,7 @@ import { blink, second } from "./clock";
 import { contact } from "./contact";
 import { age, ago, clock, duration, iso } from "./format";
 import { Name, plain } from "./name";
-import type { Party, Process, Silent } from "./views";
+import type { Holder, Party, Process, Silent } from "./views";
 
 /** Age says how long ago something was, and keeps that up to date. */
 export function Age({ since }: { since: number }): JSX.Element {
@@ -90,6 +90,14 @@ export function Demand({ of: { mode, units, of, tx } }: { of: Party }): JSX.Elem
 	const words = units && of ? `${units} of ${of}` : mode && mode !== "exclusive" ? mode : "";
 	if (words === "" && !tx) return null;
 	return <>{words && <span class="tag"><Name of={words} /></span>}{tx ? <span class="tag">tx {tx}</span> : null}</>;
+}
+
+/** What it means that a lock is delegated. */
+export const delegation = "Its client acquires and releases the lock by itself, without a message, until it is wanted elsewhere. It need not be in use now.";
+
+/** Delegated says that the lock is delegated to the client of its holder. */
+export function Delegated({ of }: { of: Holder }): JSX.Element | null {
+	return of.delegated ? <span class="tag delegated" title={delegation}>delegated</span> : null;
 }
 
 /** Quiet says which members do not answer, so that what is shown may miss what they know. */

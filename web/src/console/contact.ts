@@ -2,6 +2,7 @@
 
 import { effect, signal } from "@preact/signals";
 import { forget, told } from "./clock";
+import { compare } from "./edition";
 import type { Elsewhere, Hello, Member } from "./views";
 
 /** What the page knows of its node. */
@@ -98,9 +99,19 @@ export function headers(more: Record<string, string> = {}): Record<string, strin
 	return token === "" ? more : { ...more, Authorization: `Bearer ${token}` };
 }
 
+/** reach fetches from the node; it throws what the user can do if that is not possible. */
+export async function reach(path: string, init: RequestInit): Promise<Response> {
+	try {
+		return await fetch(path, { ...init, cache: "no-store", credentials: "same-origin" });
+	} catch (err) {
+		if (!(err instanceof TypeError)) throw err; // it is no longer wanted
+		throw new Error(location.protocol === "https:" ? "it cannot be reached, or its certificate or yours has expired: open its address in another tab to see which" : "it cannot be reached");
+	}
+}
+
 /** post makes a call, and returns the answer; it throws why there is none. */
 export async function post<T>(path: string, body: unknown, signal?: AbortSignal): Promise<T> {
-	const response = await fetch(path, { method: "POST", headers: headers({ "Content-Type": "application/json" }), body: JSON.stringify(body), cache: "no-store", credentials: "same-origin", signal: signal ?? null });
+	const response = await reach(path, { method: "POST", headers: headers({ "Content-Type": "application/json" }), body: JSON.stringify(body), signal: signal ?? null });
 	if (!response.ok) throw await refusal(response);
 	return (await response.json()) as T;
 }
@@ -111,12 +122,13 @@ const stale = 60_000; // ms until it is asked again, for where other members are
 /** greet asks the node who it is, and who it takes the reader for, unless it was just asked. */
 export async function greet(signal: AbortSignal, again: boolean): Promise<void> {
 	if (!again && Date.now() - greeted < stale) return;
-	const response = await fetch("api/hello", { headers: headers(), cache: "no-store", credentials: "same-origin", signal });
+	const response = await reach("api/hello", { headers: headers(), signal });
 	if (!response.ok) throw await refusal(response);
 	const it = (await response.json()) as Hello;
 	told(it.at_ms);
 	hello.value = it;
 	greeted = Date.now();
+	void compare(signal).catch(() => {}); // it is compared the next time
 }
 
 /** The origins of other members' consoles, those first that seem to be well. */

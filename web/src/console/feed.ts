@@ -5,7 +5,7 @@ import { effect, signal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 import { pause } from "../link";
 import { told } from "./clock";
-import { Refused, awake, contact, greet, headers, knocks, lost, news, refusal, until } from "./contact";
+import { Refused, awake, contact, greet, headers, knocks, lost, news, reach, refusal, until } from "./contact";
 import { merged } from "./patch";
 import { Parser, type Sent } from "./sse";
 import type { View } from "./views";
@@ -87,7 +87,7 @@ export class Feed<T extends View> {
 		};
 		try {
 			alive();
-			const response = await fetch(this.address, { headers: headers({ Accept: "text/event-stream" }), cache: "no-store", credentials: "same-origin", signal: AbortSignal.any([this.end.signal, cut.signal]) });
+			const response = await reach(this.address, { headers: headers({ Accept: "text/event-stream" }), signal: AbortSignal.any([this.end.signal, cut.signal]) });
 			if (!response.ok) throw await refusal(response);
 			const parser = new Parser();
 			let last = 0;
@@ -134,7 +134,9 @@ async function* pieces(response: Response): AsyncGenerator<string> {
 	const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
 	try {
 		for (;;) {
-			const { done, value } = await reader.read();
+			const { done, value } = await reader.read().catch((err: unknown) => {
+				throw err instanceof TypeError ? new Error("the connection was lost") : err;
+			});
 			if (done) return;
 			yield value;
 		}

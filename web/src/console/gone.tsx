@@ -47,7 +47,7 @@ export function Gone() {
 	return (
 		<div class="notice alarm gone" role="alert" aria-live="assertive">
 			<p>
-				{node ? <>Node <b><Name of={node} /></b></> : "The node"} has {now.busy ? "refused" : "not answered"} since <time>{clock(now.since)}</time>. <span class="soft"><Name of={now.why} />. It is asked again every few seconds.</span>
+				{node ? <>Node <b><Name of={node} /></b></> : "The node"} has {now.busy ? "refused" : "not answered"} since <time>{clock(now.since)}</time>: <Name of={now.why} />. <span class="soft">It is asked again every few seconds.</span>
 			</p>
 			{others.length > 0 && (
 				<p class="moves" aria-live="off">

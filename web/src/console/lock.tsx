@@ -2,7 +2,7 @@
 
 import type { JSX } from "preact";
 import { ask, moving, releasing } from "./actions";
-import { Age, Ago, Demand, Left, Moment, Panel, Quiet, Trouble, Who } from "./bits";
+import { Age, Ago, Delegated, Demand, Left, Moment, Panel, Quiet, Trouble, Who, delegation } from "./bits";
 import { present } from "./clock";
 import { hello } from "./contact";
 import { useFeed } from "./feed";
@@ -23,7 +23,7 @@ export function Lock({ name }: { name: string }) {
 			<div class="lock-head">
 				<h1><Name of={name} /></h1>
 				{d && <About d={d} />}
-				{d && hello.value?.administers && <button type="button" class="breaks" disabled={holders.length === 0} title={holders.length === 0 ? "it is free" : "take it from its holder"} onClick={() => ask(releasing(d))}>Force-release …</button>}
+				{d?.yours && <button type="button" class="breaks" disabled={holders.length === 0} title={holders.length === 0 ? "it is free" : "take it from its holder"} onClick={() => ask(releasing(d))}>Force-release …</button>}
 			</div>
 			<Trouble why={feed.trouble.value} />
 			<Quiet silent={d?.silent} />
@@ -60,16 +60,17 @@ function HolderCard({ h }: { h: Holder }): JSX.Element {
 	return (
 		<article class="holder">
 			<header>
-				<p><Who of={h} /> <Demand of={h} /></p>
+				<p><Who of={h} /> <Demand of={h} /><Delegated of={h} /></p>
 				{hello.value?.administers && h.session ? <button type="button" class="small" title="move the session of this client to another node" onClick={() => ask(moving(h))}>Move …</button> : null}
 			</header>
 			<dl>
 				<div><dt>node</dt><dd><Name of={h.node} />{h.session ? <span class="soft"> session {h.session}</span> : <span class="soft"> the node's own process</span>}</dd></div>
-				<div><dt>fencing token</dt><dd class="token-of"><Name of={h.token} /></dd></div>
+				<div><dt>fencing token</dt><dd class="token-of"><Name of={h.token} />{h.delegated && <span class="soft"> or a later one</span>}</dd></div>
 				<div><dt>held for</dt><dd><Age since={h.since_ms} /> <span class="soft">since <Moment at={h.since_ms} /></span></dd></div>
 				{h.lease_until_ms !== undefined && <div><dt title="time until the lock can be acquired by another if nothing renews the lease">lease left</dt><dd><Left until={h.lease_until_ms} span={spanOf(h.lease_until_ms)} /></dd></div>}
 				{h.value !== undefined && <div><dt>value</dt><dd><Name of={h.value} /></dd></div>}
 			</dl>
+			{h.delegated && <p class="soft small">{delegation} The token is that of its first entry.</p>}
 		</article>
 	);
 }

@@ -4,7 +4,7 @@ import { useSignal } from "@preact/signals";
 import { memo } from "./memo";
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { Age, Quiet, Trouble, Who, arrows } from "./bits";
+import { Age, Delegated, Quiet, Trouble, Who, arrows } from "./bits";
 import { useFeed } from "./feed";
 import { compact, count, rate, some } from "./format";
 import { searching } from "./keys";
@@ -163,9 +163,9 @@ const Row = memo(({ r, first }: { r: LockRow; first: boolean }) => {
 	return (
 		<tr role="row" class={r.waiters > 0 ? "is-awaited" : h ? "is-held" : ""} onClick={(e) => !(e.target as Element).closest("a") && getSelection()?.isCollapsed !== false && go(toLock(r.name))}>
 			<th scope="row" role="rowheader" data-of="name"><a data-row href={toLock(r.name)} tabIndex={first ? 0 : -1}><Name of={r.name} cut /></a><span class="soft small" title={`algorithm; its home is ${plain(r.home)}`}><Name of={r.algorithm} cut /></span></th>
-			<td role="cell" data-of="holder">{h ? <><Who of={h} cut />{r.holders > 1 && <span class="tag" title={some(r.holders, "holder")}>+{count(r.holders - 1)}</span>}</> : <span class="soft">free</span>}</td>
+			<td role="cell" data-of="holder">{h ? <><Who of={h} cut /><Delegated of={h} />{r.holders > 1 && <span class="tag" title={some(r.holders, "holder")}>+{count(r.holders - 1)}</span>}</> : <span class="soft">free</span>}</td>
 			<td role="cell" data-of="node">{h && <Name of={h.node} cut />}</td>
-			<td role="cell" class="number token-of" data-of="token">{h && <Name of={h.token} cut />}</td>
+			<td role="cell" class="number token-of" data-of="token">{h && <Name of={h.token} cut title={`${plain(h.token)}${h.delegated ? ", the token of its first entry" : ""}`} />}</td>
 			<td role="cell" class="number" data-of="held">{h && <Age since={h.since_ms} />}</td>
 			<td role="cell" class="number waiters" data-of="waiting">{r.waiters > 0 ? count(r.waiters) : <span class="soft">0</span>}</td>
 			<td role="cell" class="number" data-of="for">{r.waiters > 0 && r.waiting_since_ms !== undefined && <Age since={r.waiting_since_ms} />}</td>

@@ -149,6 +149,7 @@ export interface Holder extends Party {
 	token: string;
 	lease_until_ms?: number;
 	value?: string;
+	delegated?: boolean; // the client acquires the lock by itself; the token is that of its first entry
 }
 
 export interface Waiter extends Party {
@@ -167,6 +168,7 @@ export interface Lock extends View {
 	rate?: number;
 	acquired?: number;
 	history?: Record<string, Past>;
+	yours?: boolean; // the reader administers it
 }
 
 export interface Past extends Process {

@@ -264,7 +264,7 @@ func (m *Mux) peek(s *socket) (string, error) {
 	if first[0] == 0x16 && first[1] == 3 {
 		return "", errors.New("the other side uses TLS, but this node has no certificates")
 	}
-	io.WriteString(s, "HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Type: text/plain\r\n\r\nThis is a stile node; the request is not in its protocol.\n")
+	io.WriteString(s, "HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Type: text/plain\r\n\r\nThis address of a stile node is for nodes and clients, not for HTTP. The console and the HTTP API are at the address given with --http, by default 127.0.0.1:7421.\n")
 	linger(s)
 	return "", fmt.Errorf("unknown protocol: the first bytes are %q", first)
 }
