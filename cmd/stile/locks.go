@@ -178,6 +178,9 @@ func printLock(p *printer, l *survey.Lock) {
 	for i, w := range l.Waiters {
 		line("%3d. %s%s, waiting for %.1f s", i+1, w.Who, demandOf(w.Demand), w.Waited)
 		line("     %s", w.Why)
+		for _, b := range w.Because {
+			line("     %s", b)
+		}
 	}
 	if l.Unlisted > 0 {
 		line("     and %s", words.Plural(l.Unlisted, "more request"))
