@@ -59,7 +59,7 @@ func (o *outbox) because(rule int, f *Facts) {
 		o.fail("%v followed rule %d: its Spec has %d rules, numbered from 0", o.self, rule, len(o.rules))
 		return
 	}
-	if o.rules[rule].ID == "" {
+	if o.rules[rule].ID == "" || o.o.Waits && o.rules[rule].Waits == "" {
 		return
 	}
 	r := host.Reason{Rule: rule, Who: f.Who, Other: f.Other, Site: f.Site, A: f.A.plain(), B: f.B.plain(), N: f.N}
@@ -76,7 +76,7 @@ func (s Stamp) plain() host.Stamp { return host.Stamp{Time: s.Time.v, ID: s.ID} 
 // this machine: its first rule has the given index in the Spec, and its seats are those of
 // the members; nil means all processes, in order.
 func (o *outbox) StepInner(m Machine, in host.Input, out *host.Output, first int, members []ID) error {
-	out.Listen = o.o.Listen
+	out.Listen, out.Waits = o.o.Listen, o.o.Waits
 	err := m.Step(in, out)
 	if err != nil || !out.Listen {
 		return err
@@ -99,45 +99,50 @@ func (o *outbox) StepInner(m Machine, in host.Input, out *host.Output, first int
 // Say returns the sentence for a reason of the machine at seat self, without a full stop.
 // If given, members names the process at each seat, as for Describe.
 func (s Spec) Say(self ID, r host.Reason, members ...ID) string {
-	if r.Rule < 0 || r.Rule >= len(s.Rules) || s.Rules[r.Rule].ID == "" {
-		return fmt.Sprintf("%v follows rule %d, which %s does not have", self, r.Rule, s.Name)
-	}
 	c := Coder{seats: members}
+	return s.SayWith(self, r, func(seat ID) string { return c.sits(seat).String() })
+}
+
+// SayWith is Say with other names for the processes at the seats.
+func (s Spec) SayWith(self ID, r host.Reason, name func(seat ID) string) string {
+	if r.Rule < 0 || r.Rule >= len(s.Rules) || s.Rules[r.Rule].ID == "" {
+		return fmt.Sprintf("%s follows rule %d, which %s does not have", name(self), r.Rule, s.Name)
+	}
 	return fill(s.Rules[r.Rule].Why, func(word string) string {
 		switch word {
 		case "self":
 			if s.Family == Transactions {
 				return "site " + number(self)
 			}
-			return c.sits(self).String()
+			return name(self)
 		case "who":
-			return c.sits(r.Who).String()
+			return name(r.Who)
 		case "other":
-			return c.sits(r.Other).String()
+			return name(r.Other)
 		case "site":
 			return "site " + number(r.Site)
 		case "set":
-			return c.listed(r.Set)
+			return listed(r.Set, name)
 		case "n":
 			return strconv.Itoa(r.N)
 		case "lock":
 			return "L" + strconv.Itoa(r.N+1)
 		case "a":
-			return c.stamp(r.A)
+			return stamped(r.A, name)
 		case "b":
-			return c.stamp(r.B)
+			return stamped(r.B, name)
 		}
 		return "{" + word + "}"
 	})
 }
 
-// stamp returns a stamp as in a diagram: (42,P3).
-func (c *Coder) stamp(s host.Stamp) string {
-	return "(" + strconv.FormatUint(s.Time, 10) + "," + c.sits(s.ID).String() + ")"
+// stamped returns a stamp as in a diagram: (42,P3).
+func stamped(s host.Stamp, name func(ID) string) string {
+	return "(" + strconv.FormatUint(s.Time, 10) + "," + name(s.ID) + ")"
 }
 
 // listed returns seats as a phrase: P1, P2 and P3.
-func (c *Coder) listed(seats []ID) string {
+func listed(seats []ID, name func(ID) string) string {
 	if len(seats) == 0 {
 		return "no process"
 	}
@@ -154,7 +159,7 @@ func (c *Coder) listed(seats []ID) string {
 		default:
 			b.WriteString(", ")
 		}
-		b.WriteString(c.sits(seat).String())
+		b.WriteString(name(seat))
 	}
 	if n := len(seats) - len(shown); n > 0 {
 		fmt.Fprintf(&b, " and %d others", n)

@@ -151,6 +151,7 @@ type Output struct {
 	Buffer  []byte   // the messages' bytes; see Bytes
 
 	Listen  bool     // set by the host: whether it wants Reasons; Reset keeps it
+	Waits   bool     // set by the host: it wants only those by which a process waits; Reset keeps it
 	Reasons []Reason // why the machine did all this, in order; empty unless Listen
 }
 

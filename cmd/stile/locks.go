@@ -33,8 +33,10 @@ func newLocks() *cobra.Command {
 		Short: "Show who holds each lock and who is waiting for it",
 		Long: `Asks all nodes of the cluster about the locks in use, or about those whose names
 begin with PREFIX. Waiting clients are listed in the order of their requests,
-each with the reason that its node gives. The exit code is 1 if a node did not
-answer: locks held through it are then missing.
+each with the reason that its node gives, and with the decisions of the lock's
+algorithm by which it waits, such as "b defers a, because (34,b) comes before
+(41,a)". The exit code is 1 if a node did not answer: locks held through it are
+then missing.
 
 With --graph, shows the wait-for graph instead: who waits for whom, and at which
 lock. A transaction is one process in it, with all its locks; so is each request
@@ -178,6 +180,9 @@ func printLock(p *printer, l *survey.Lock) {
 	for i, w := range l.Waiters {
 		line("%3d. %s%s, waiting for %.1f s", i+1, w.Who, demandOf(w.Demand), w.Waited)
 		line("     %s", w.Why)
+		for _, b := range w.Because {
+			line("     %s", b)
+		}
 	}
 	if l.Unlisted > 0 {
 		line("     and %s", words.Plural(l.Unlisted, "more request"))

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 	"unicode"
@@ -84,6 +85,27 @@ func TestLocksUnasked(t *testing.T) {
 		if code != exitFound || !strings.Contains(stderr, "node b did not answer") || !strings.Contains(stdout, b.Address()) || strings.Contains(stdout, "no lock is held") {
 			t.Errorf("exit code %d, output %q, errors %q", code, stdout, stderr)
 		}
+	}
+}
+
+// For a request that waits, the decision of the algorithm at another node is printed too.
+func TestLocksBecause(t *testing.T) {
+	a := serveHere(t, node.Config{Name: "a", Algorithm: "ricart-agrawala"})
+	b := serveHere(t, node.Config{Name: "b", Join: []string{a.Address()}})
+	becomes(t, "two members", func() bool { return len(a.Status().Members) == 2 && len(b.Status().Members) == 2 })
+	ctx, cancel := context.WithCancel(t.Context())
+	var waiting sync.WaitGroup
+	defer waiting.Wait()
+	defer cancel()
+	acquireHere(t, a, "demo")
+	waiting.Go(func() { _, _ = b.Lock(ctx, "demo", lock.Options{}) })
+	text := ""
+	becomes(t, "explained", func() bool {
+		text = ok(t, "locks --addr "+b.Address())
+		return strings.Contains(text, "a defers b, because it is inside") && strings.Contains(text, "requested with ricart-agrawala: waits for OK from a")
+	})
+	if js := ok(t, "locks --json --addr "+a.Address()); !strings.Contains(js, `"because": [`) {
+		t.Errorf("as JSON: %s", js)
 	}
 }
 

@@ -271,9 +271,9 @@ func (m *Member) idle(u *use) {
 // recycle keeps a use for another lock. Until then it has no lock's number, so that
 // acting on it panics instead of changing whichever lock is the first.
 func (e *epoch) recycle(u *use) {
-	queue := u.queue[:0]
+	queue, decided := u.queue[:0], u.decided[:0]
 	*u = use{}
-	u.lock, u.queue = -1, queue
+	u.lock, u.queue, u.decided = -1, queue, decided
 	e.spare = append(e.spare, u)
 }
 

@@ -34,7 +34,8 @@ type use struct {
 	owed        owed // what the REPORT to the home has not said yet
 	lent        bool // the home has lent the lock
 	until       Stamp
-	claims      *claims // nil if there are none
+	claims      *claims       // nil if there are none
+	decided     []host.Reason // decisions of the algorithm here by which requests wait: see heed
 
 	// Of the home, until it releases the lock.
 	held     set    // of the universe: processes that hold it by an older epoch, as they reported
@@ -379,6 +380,8 @@ func (m *Member) step(n int32, in host.Input) error {
 	if in.Kind == host.Receive {
 		e.keep(n)
 	}
+	u := e.found(n)
+	m.out.Listen, m.out.Waits = u != nil, true
 	if err := machine.Step(in, &m.out); err != nil {
 		if in.Kind == host.Receive { // a malformed message counts as not received
 			e.unload(n)
@@ -387,6 +390,9 @@ func (m *Member) step(n int32, in host.Input) error {
 	}
 	l := e.table.lock(n)
 	l.flags |= touched
+	if u != nil {
+		u.heed(e.schools[l.alg].spec.Rules, in.Kind, &m.out)
+	}
 	if l.is(followed) {
 		m.stepped(n, &in, machine.AppendState(nil))
 	}

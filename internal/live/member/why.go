@@ -21,18 +21,19 @@ type Why struct {
 	Cleared   bool // the home is known to have released the lock, so that the algorithm decides
 	Count     uint64
 
-	Holder  *Holder  // holder here, or nil; of a kept lock, the first one
-	Shared  []Holder // of a kept lock: the other holders here
-	Lapsed  bool     // the holder here was notified that the lock is lost, and may act until the lease expires
-	Waiters []Waiter // waiters here, the next one first
-	Asked   bool     // the algorithm was asked
-	Needs   string   // kind of the message that the algorithm needs before it grants; empty if it does not say
-	From    []Who    // members that it needs this message from
-	Pending bool     // the algorithm has granted the lock, but the member has no lease to use it
-	Carried bool     // the waiters here are from an older view: the home will lend to them in turn
-	Lent    *Who     // at the home: member that it has lent the lock to
-	Borrows bool     // the lock was lent to this member
-	Queue   int      // at the home: number of other members with waiters from older views
+	Holder  *Holder    // holder here, or nil; of a kept lock, the first one
+	Shared  []Holder   // of a kept lock: the other holders here
+	Lapsed  bool       // the holder here was notified that the lock is lost, and may act until the lease expires
+	Waiters []Waiter   // waiters here, the next one first
+	Asked   bool       // the algorithm was asked
+	Needs   string     // kind of the message that the algorithm needs before it grants; empty if it does not say
+	From    []Who      // members that it needs this message from
+	Decided []Decision // decisions of the algorithm here by which requests wait, also those of other members
+	Pending bool       // the algorithm has granted the lock, but the member has no lease to use it
+	Carried bool       // the waiters here are from an older view: the home will lend to them in turn
+	Lent    *Who       // at the home: member that it has lent the lock to
+	Borrows bool       // the lock was lent to this member
+	Queue   int        // at the home: number of other members with waiters from older views
 
 	Recovering []Suspect // at the home: processes that may still be inside by an older view
 }
@@ -220,6 +221,7 @@ func (m *Member) explain(n int32) Why {
 	for w := u.first; w != nil; w = w.next {
 		y.Waiters = append(y.Waiters, Waiter{Ticket: w.ticket, Client: w.client.id, Stamp: w.stamp, Since: w.since, Try: w.try})
 	}
+	e.explainDecided(u, &y)
 	y.Asked, y.Carried, y.Borrows, y.Lapsed = u.asked, u.back, u.lent, u.lapsed
 	y.Pending = u.inside && !u.taken() && u.first != nil
 	if u.asked && !u.inside {

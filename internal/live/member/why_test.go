@@ -2,6 +2,7 @@ package member
 
 import (
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -144,5 +145,62 @@ func TestExplainNeeds(t *testing.T) {
 		if y, _ := f.members[2].Explain(name); y.Holder == nil || y.Needs != "" {
 			t.Errorf("%s: it has the lock, and needs %q", c.algorithm, y.Needs)
 		}
+	}
+}
+
+// A member says by which decisions of its algorithm others wait, as long as they stand.
+func TestDecided(t *testing.T) {
+	for _, c := range []struct{ algorithm, inside string }{
+		{"ricart-agrawala", "m2 defers m3, because it is inside"},
+		{"suzuki-kasami", "m2 notes request 1 of m3, because it is inside"},
+		{"naimi-trehel", "m2 will pass the token to m3 when it leaves"},
+	} {
+		f := newFleet(t, c.algorithm, 3)
+		name := away(f.view, f.view, 0, 0)
+		decided := func() string {
+			y, _ := f.members[1].Explain(name)
+			var all []string
+			for _, d := range y.Decided {
+				if d.Who.Inc == 3 {
+					all = append(all, d.Text)
+				}
+			}
+			return strings.Join(all, "; ")
+		}
+		f.lock(1, name)
+		f.settle()
+		if got := decided(); got != "" {
+			t.Errorf("%s: before the third member asks: %s", c.algorithm, got)
+		}
+		f.lock(2, name)
+		f.settle()
+		if got := decided(); got != c.inside {
+			t.Errorf("%s: decided %q, want %q", c.algorithm, got, c.inside)
+		}
+		for !f.holds(2, name) {
+			f.lock(1, name) // in the end its turn is after that of the third member
+			f.unlock(1, name)
+			f.settle()
+		}
+		y, _ := f.members[1].Explain(name)
+		if got := decided(); got != "" || len(y.Waiters) != 1 {
+			t.Errorf("%s: after it has left, with %d that wait: %q", c.algorithm, len(y.Waiters), got)
+		}
+	}
+}
+
+// Two members that ask at the same time compare their stamps.
+func TestDecidedByStamp(t *testing.T) {
+	f := newFleet(t, "ricart-agrawala", 3)
+	name := away(f.view, f.view, 0, 0)
+	f.lock(1, name)
+	f.settle()
+	f.lock(0, name) // waits for the second, and is before the third
+	f.settle()
+	f.lock(2, name)
+	f.settle()
+	y, _ := f.members[0].Explain(name)
+	if len(y.Decided) != 1 || y.Decided[0].Who.Inc != 3 || !strings.HasPrefix(y.Decided[0].Text, "m1 defers m3, because (") || !strings.Contains(y.Decided[0].Text, ",m1) comes before (") {
+		t.Errorf("the first member decided %+v", y.Decided)
 	}
 }

@@ -73,9 +73,16 @@ type LockInfo struct {
 	Waiters   []WaiterInfo `json:"waiters"`
 	Unlisted  int          `json:"unlisted,omitempty"` // number of other holders and waiters
 	Why       string       `json:"why"`                // why requests wait here
+	Because   []Decision   `json:"because,omitempty"`  // decisions of the algorithm here by which requests wait, here or at other nodes
 	Acquired  uint64       `json:"acquired,omitempty"` // acquisitions here, since the lock is known to be busy
 	Edges     []EdgeInfo   `json:"edges,omitempty"`    // Graph: which transactions wait for which, if this node is the lock's home
 	Cut       bool         `json:"cut,omitempty"`      // there are more edges
+}
+
+// A Decision is why the requests of a node wait, as the algorithm decided.
+type Decision struct {
+	Node string `json:"node"` // whose requests wait
+	Text string `json:"text"`
 }
 
 // An EdgeInfo says that a transaction waits for another at a kept lock.
@@ -278,6 +285,9 @@ func (n *Node) describe(m *member.Member, w *member.Why) LockInfo {
 	}
 	if len(l.Waiters) > 0 {
 		l.Why = n.reason(w, now)
+	}
+	for _, d := range w.Decided[:min(len(w.Decided), maxListed)] {
+		l.Because = append(l.Because, Decision{d.Who.Name, d.Text})
 	}
 	return l
 }

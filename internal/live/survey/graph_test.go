@@ -48,7 +48,7 @@ func TestGraph(t *testing.T) {
 func TestGraphPossible(t *testing.T) {
 	party := func(session uint64) node.Party { return node.Party{Who: "p", Session: session} }
 	lock := func(name string, holder, waiter uint64) Lock {
-		return Lock{Name: name, Holder: &Holder{"a", node.HolderInfo{Party: party(holder)}}, Waiters: []Waiter{{"a", node.WaiterInfo{Party: party(waiter)}, ""}}}
+		return Lock{Name: name, Holder: &Holder{"a", node.HolderInfo{Party: party(holder)}}, Waiters: []Waiter{{Node: "a", WaiterInfo: node.WaiterInfo{Party: party(waiter)}}}}
 	}
 	kept := func(name string, holder, waiter uint64) Lock { // transactions have the number of their session and of their lock
 		l := lock(name, holder, waiter)

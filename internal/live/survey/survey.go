@@ -36,8 +36,9 @@ type Lock struct {
 	Acquired  uint64            `json:"acquired,omitempty"` // by requests at all nodes, as far as they are counted
 	Edges     []node.EdgeInfo   `json:"edges,omitempty"`    // if the query asks for the graph, of a kept lock
 	Cut       bool              `json:"cut,omitempty"`      // there are more edges
-	Counts    map[string]uint64 `json:"-"`                  // of Acquired, by the node that counts; nodes that do not list the lock are missing
-	Through   []string          `json:"-"`                  // addresses of the nodes that report a holder: several if a client has moved
+	because   []node.Decision   // of all nodes
+	Counts    map[string]uint64 `json:"-"` // of Acquired, by the node that counts; nodes that do not list the lock are missing
+	Through   []string          `json:"-"` // addresses of the nodes that report a holder: several if a client has moved
 }
 
 // A Holder holds a lock.
@@ -50,7 +51,8 @@ type Holder struct {
 type Waiter struct {
 	Node string `json:"node"`
 	node.WaiterInfo
-	Why string `json:"why"`
+	Why     string   `json:"why"`
+	Because []string `json:"because,omitempty"` // by which decisions of the algorithm it waits, at any node
 }
 
 // A Silent is a node that did not answer.
@@ -110,6 +112,7 @@ func Page(ctx context.Context, members []node.MemberInfo, q node.LockQuery, ask 
 	}
 	for _, l := range found {
 		l.rank()
+		l.explain()
 		slices.SortStableFunc(l.Waiters, func(a, b Waiter) int { return cmp.Compare(b.Waited, a.Waited) })
 		all.Locks = append(all.Locks, *l)
 	}
@@ -141,6 +144,22 @@ func (l *Lock) rank() {
 	slices.SortStableFunc(all, byToken)
 	l.Holder, l.Shared = &all[0], all[1:]
 }
+
+// explain gives each waiter the decisions by which it waits: one node knows who waits, and
+// another one why.
+func (l *Lock) explain() {
+	for i := range l.Waiters {
+		w := &l.Waiters[i]
+		for _, d := range l.because {
+			if d.Node == w.Node && len(w.Because) < mostBecause {
+				w.Because = append(w.Because, d.Text)
+			}
+		}
+	}
+}
+
+// mostBecause is the maximum number of decisions for a waiter.
+const mostBecause = 5
 
 // byToken compares tokens, which are two numbers and a dot.
 func byToken(a, b Holder) int {
@@ -174,10 +193,11 @@ func merge(found map[string]*Lock, l *node.LockInfo, address string) {
 		}
 	}
 	x.Unlisted += l.Unlisted
+	x.because = append(x.because, l.Because...)
 	x.Edges, x.Cut = append(x.Edges, l.Edges...), x.Cut || l.Cut
 	x.Acquired += l.Acquired
 	x.Counts[l.Node] = l.Acquired
 	for _, w := range l.Waiters {
-		x.Waiters = append(x.Waiters, Waiter{l.Node, w, l.Why})
+		x.Waiters = append(x.Waiters, Waiter{Node: l.Node, WaiterInfo: w, Why: l.Why})
 	}
 }

@@ -25,6 +25,28 @@ func TestMoved(t *testing.T) {
 	}
 }
 
+// A node knows that requests wait, and others know by which decisions.
+func TestBecause(t *testing.T) {
+	found := map[string]*Lock{}
+	waits := func(of string) node.Decision { return node.Decision{Node: of, Text: of + " is deferred"} }
+	for _, x := range []node.LockInfo{
+		{Node: "a", Waiters: []node.WaiterInfo{{}}, Because: []node.Decision{waits("c")}},
+		{Node: "b", Holder: &node.HolderInfo{}, Because: []node.Decision{waits("a"), waits("c")}},
+		{Node: "c", Waiters: []node.WaiterInfo{{}}},
+	} {
+		x.Name = "demo"
+		merge(found, &x, x.Node+":1")
+	}
+	l := found["demo"]
+	l.explain()
+	want := map[string][]string{"a": {"a is deferred"}, "c": {"c is deferred", "c is deferred"}}
+	for _, w := range l.Waiters {
+		if !slices.Equal(w.Because, want[w.Node]) {
+			t.Errorf("%s waits because %q", w.Node, w.Because)
+		}
+	}
+}
+
 // Several hold a kept lock, through one node and through others.
 func TestShared(t *testing.T) {
 	held := func(token string, tx uint64) node.HolderInfo {
