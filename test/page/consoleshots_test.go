@@ -36,6 +36,10 @@ func TestConsoleShots(t *testing.T) {
 		{"evict", "#overview", ".members", func() { p.click(".members tr:nth-child(2) .breaks") }},
 		{"choose", "#overview", ".members", func() { p.click(".members-part h2 .small") }},
 		{"release", lock, ".holder", func() { p.click(".lock-head .breaks") }},
+		{"delegated", lock, ".holder", func() {
+			f.change("lock "+lockName, object{"holders": object{"14.941": object{"delegated": true}}})
+			p.see(".holder .delegated")
+		}},
 		{"help", lock, ".holder", func() { p.key("?") }},
 		{"gone", "#overview", ".members", func() {
 			p.alone = true
