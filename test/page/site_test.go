@@ -1,6 +1,8 @@
 package page
 
 import (
+	"bytes"
+	"compress/gzip"
 	"encoding/json"
 	"net/http"
 	"os"
@@ -26,8 +28,43 @@ func site(t *testing.T) (dir, url string) {
 	return dir, serve(t, http.FileServer(http.Dir(dir)))
 }
 
-// maxModule is what the WebAssembly may weigh, compressed.
-const maxModule = 2_070_000
+// What the WebAssembly may weigh, and all files of the lab, compressed.
+const (
+	maxModule = 2_070_000
+	maxSite   = 2_150_000
+)
+
+// weight returns how many bytes of the site a browser loads from a server that compresses.
+func weight(t *testing.T, dir string) (all int) {
+	t.Helper()
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		data, err := os.ReadFile(filepath.Join(dir, f.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasSuffix(f.Name(), ".gz") {
+			all += len(data)
+			continue
+		}
+		var packed bytes.Buffer
+		w, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+		if err == nil {
+			_, err = w.Write(data)
+		}
+		if err == nil {
+			err = w.Close()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		all += packed.Len()
+	}
+	return all
+}
 
 // The static site, on a web server that knows nothing of it, shows, runs, checks and
 // stops as the lab does, and answers the same bytes.
@@ -42,6 +79,8 @@ func TestSite(t *testing.T) {
 		t.Logf("there is no libdeflate-gzip, so the module weighs %d bytes, and may", info.Size())
 	} else if info.Size() > maxModule {
 		t.Errorf("the module weighs %d bytes, want at most %d", info.Size(), maxModule)
+	} else if all := weight(t, dir); all > maxSite {
+		t.Errorf("the site weighs %d bytes, want at most %d", all, maxSite)
 	}
 	p := open(t, url)
 	v := &visit{page: p, url: url}

@@ -11,7 +11,7 @@ import (
 // client: it is reported, lost, claimed and released as every other hold is.
 //
 // A lock is delegated only if nothing has been heard of it since the last hold here ended.
-// Then no other process waits for it, and whoever wants it next sends a frame here, at which
+// Then no other process waits for it, and the next process that wants it sends a frame here, at which
 // it is recalled. The client answers a recall with Return, if no application is inside, or
 // with Keep, which makes it an ordinary hold.
 //
