@@ -59,6 +59,7 @@ func TestDelegatesSilent(t *testing.T) {
 		},
 		"a request that waits here": func(f *fleet) {
 			f.lock(0, "a")
+			f.settle()
 			f.ask(7, 3)
 			f.lock(0, "a")
 			f.unlock(0, "a")

@@ -40,7 +40,7 @@ func TestTemplateIsAsNew(t *testing.T) {
 			w.oneLock(whim, i)
 			for inc, m := range w.members {
 				var s State
-				if err := (&Template{Member: m, claims: true}).Save(&s); err != nil {
+				if err := (&Template{Member: m, claims: true, silent: true}).Save(&s); err != nil {
 					t.Fatal(err)
 				}
 				seen[inc] = append(seen[inc], s)
@@ -54,6 +54,7 @@ func TestTemplateIsAsNew(t *testing.T) {
 				t.Fatal(err)
 			}
 			used.Clients()
+			used.Delegates()
 			for range 150 {
 				s, luck := &all[whim.IntN(len(all))], whim.Uint64()
 				fresh, err := NewTemplate(config, "lock0", w.views)
@@ -61,6 +62,7 @@ func TestTemplateIsAsNew(t *testing.T) {
 					t.Fatal(err)
 				}
 				fresh.Clients()
+				fresh.Delegates()
 				want, got := w.played(t, fresh, s, luck), w.played(t, used, s, luck)
 				for i := range want {
 					if got[i] != want[i] {
@@ -159,6 +161,7 @@ func TestTemplateKeepsAll(t *testing.T) {
 		d := newTemplate(t, f, Limits{}, away(f.view, v, 3, x.then), f.view, v)
 		s := State{Clock: 9, Gone: true, Ghost: true, Lease: x.lease, Session: true, Claims: 9, Present: x.present, Before: frozen, tickets: []Ticket{3 << 32, 5<<32 + 1, 7<<32 + 2}, spare: []uint32{9}}
 		d.Clients()
+		d.Delegates()
 		load(t, d, &s)
 		saved := State{Lease: 9, Present: full(), Before: full(), tickets: []Ticket{9, 9, 9}, spare: []uint32{8}}
 		err := d.Save(&saved)
