@@ -10,7 +10,7 @@ import (
 
 const (
 	repeats      = 2                      // times that a measurement with too much background load is repeated
-	repeatsInAll = 120                    // of one run, so that it ends
+	repeatsInAll = 60                     // of one run, so that it ends
 	warmUp       = 300 * time.Millisecond // of each entrant before the first round of a workload
 	warmRound    = 60 * time.Millisecond  // before each measurement
 	hangs        = 30 * time.Second       // time after which a measurement is given up
