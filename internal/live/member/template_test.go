@@ -159,6 +159,7 @@ func TestTemplateKeepsAll(t *testing.T) {
 		d := newTemplate(t, f, Limits{}, away(f.view, v, 3, x.then), f.view, v)
 		s := State{Clock: 9, Gone: true, Ghost: true, Lease: x.lease, Session: true, Claims: 9, Present: x.present, Before: frozen, tickets: []Ticket{3 << 32, 5<<32 + 1, 7<<32 + 2}, spare: []uint32{9}}
 		d.Clients()
+		d.Delegates()
 		load(t, d, &s)
 		saved := State{Lease: 9, Present: full(), Before: full(), tickets: []Ticket{9, 9, 9}, spare: []uint32{8}}
 		err := d.Save(&saved)
