@@ -40,7 +40,7 @@ func (m watched) Worker() explore.Worker { return m.w }
 // step, and every frame but those of tries.
 func TestNothingIsLeftOut(t *testing.T) {
 	kinds, frames := map[Kind]bool{}, map[string]bool{}
-	for _, name := range []string{"home evicted", "nobody evicted", "home leaves", "home evicted, a home joins", "only c asks, twice, late reports", "claim, nobody evicted", "claim, move, a leaves", "everything"} {
+	for _, name := range []string{"home evicted", "nobody evicted", "home leaves", "home evicted, a home joins", "only c asks, twice, late reports", "claim, nobody evicted", "claim, move, a leaves", "delegated", "everything"} {
 		s := settings()[name]
 		switch name {
 		case "home leaves":
