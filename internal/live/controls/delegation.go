@@ -26,12 +26,11 @@ func delegationControls() []Control {
 		},
 		{
 			Name: "DelegatedAfterDeadline", Section: "20", Text: "a client enters by itself when its session has expired",
-			Rewrites: []Rewrite{{attachmentFile, `		case t.state == idle:
-			a.quiet = true // the application of the last entry may still act
-`, `		case t.state == idle && broken("DelegatedAfterDeadline"):
-			return false
-		case t.state == idle:
-			a.quiet = true // the application of the last entry may still act
+			Rewrites: []Rewrite{{attachmentFile, `		case t.state == idle: // no application is inside
+`, `		case t.state == idle: // no application is inside
+			if broken("DelegatedAfterDeadline") {
+				return false
+			}
 `}},
 			Tests: []Test{test(clientPackage, "TestDelegatedExpires"), storm("eager", 100)},
 		},

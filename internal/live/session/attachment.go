@@ -28,11 +28,11 @@ type attachment struct {
 	renews  []renewal      // not answered yet
 	renewAt member.Instant
 
-	holds int      // locks that rest on it: held, or released and not confirmed
-	moved int      // locks held through it before, and now through another attachment
-	owed  []uint64 // requests to withdraw here, until the node has confirmed that
-	late  []late   // requests to withdraw here when applications can no longer act on them
-	quiet bool     // an application may still act on a lock that was lost: the node must not be notified of the end
+	holds int            // locks that rest on it: held, or released and not confirmed
+	moved int            // locks held through it before, and now through another attachment
+	owed  []uint64       // requests to withdraw here, until the node has confirmed that
+	late  []late         // requests to withdraw here when applications can no longer act on them
+	quiet member.Instant // until then an application may still act on a lock that was lost: the node must not be notified of the end
 }
 
 // A late is a request to withdraw at some time.
@@ -236,8 +236,7 @@ func (g *Client) lose(a *attachment, why member.Cause) {
 			return false
 		case t.state == inside:
 			g.taken(t, why)
-		case t.state == idle:
-			a.quiet = true // the application of the last entry may still act
+		case t.state == idle: // no application is inside
 		case t.state == leaving:
 			g.left(t, false)
 		default:
@@ -276,7 +275,7 @@ func (g *Client) sweep() {
 
 // retire drops an attachment on which nothing rests.
 func (g *Client) retire(a *attachment) {
-	if a.phase == open && !a.quiet && (a.parting || a.asked || a.moved == 0) {
+	if a.phase == open && g.now >= a.quiet && (a.parting || a.asked || a.moved == 0) {
 		g.send(a, &Frame{Kind: Close})
 	}
 	g.hangUp(a)

@@ -100,7 +100,7 @@ func (g *Client) withdraw(t *task, acts bool) {
 	}
 	for _, a := range t.past.at {
 		if a.moved--; acts {
-			a.quiet, a.late = true, append(a.late, late{t.wire, t.on.until})
+			a.quiet, a.late = max(a.quiet, t.on.until), append(a.late, late{t.wire, t.on.until})
 		} else {
 			g.owe(a, t.wire)
 		}

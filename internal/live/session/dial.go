@@ -53,7 +53,7 @@ func (g *Client) elsewhere() bool {
 	for i := 1; i < len(g.nodes); i++ {
 		at := (g.at + i) % len(g.nodes)
 		o := g.attached(g.nodes[at])
-		if o != nil && (o.phase != open || o.parting || o.quiet || len(o.owed) > 0) {
+		if o != nil && (o.phase != open || o.parting || g.now < o.quiet || len(o.owed) > 0) {
 			continue
 		}
 		had := g.cur.session != 0

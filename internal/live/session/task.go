@@ -220,7 +220,7 @@ func (g *Client) letGo(t *task) {
 func (g *Client) taken(t *task, why member.Cause) {
 	g.tell(Event{Request: t.number, Kind: Taken, Token: t.token, Cause: why})
 	g.withdraw(t, true)
-	t.on.quiet = true
+	t.on.quiet = max(t.on.quiet, t.on.until)
 	if t.tx != nil {
 		t.tx.lost, g.strays = true, true
 	}
@@ -270,7 +270,6 @@ func (g *Client) heard(a *attachment, f *Frame) {
 		g.taken(t, f.Cause)
 		g.remove(t)
 	case f.Kind == Lost && t.state == idle:
-		a.quiet = true // the application of the last entry may still act
 		g.remove(t)
 	case f.Kind == Over && t.state == wanted:
 		g.tell(Event{Request: t.number, Kind: Refused, Why: f.Why, Born: f.Born, Text: f.Text, Victim: f.Victim})

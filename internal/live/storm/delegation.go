@@ -120,12 +120,14 @@ func (o *oracle) named(q *proc, x *ask, count uint64) {
 }
 
 // usedUp records that a process no longer holds a delegated lock, and has not learned with
-// which count its client has entered last: all of them are used up.
-func (o *oracle) usedUp(x *ask) {
+// which count its client has entered last: all of them are used up. If the process has lost the
+// lock, the client may enter until it is notified or its session expires; until then no other
+// process is granted the lock, unless an operator has released it.
+func (o *oracle) usedUp(x *ask, lost bool) {
 	b := o.locks[x.lock].block(x.token)
 	if x.last == 0 || b == nil {
 		return
 	}
-	b.over = true
+	b.over = !lost
 	*o.counted(x.lock, x.token.Epoch) = x.last
 }

@@ -328,7 +328,7 @@ func (o *oracle) left(q *proc, x *ask) { o.locks[x.lock].out(q, nil, x.token) }
 func (o *oracle) lost(q *proc, x *ask, why member.Cause) {
 	l := &o.locks[x.lock]
 	l.holds = slices.DeleteFunc(l.holds, func(h hold) bool { return h.until > 0 && !h.valid() })
-	o.usedUp(x)
+	o.usedUp(x, true)
 	token := l.present(q, x)
 	moved := false // the client holds it through a later process
 	for i := range l.holds {

@@ -223,7 +223,7 @@ func (q *proc) effect(e *process.Effect) {
 			if e.Number > 0 {
 				o.named(q, x, e.Number)
 			} else {
-				o.usedUp(x)
+				o.usedUp(x, false)
 			}
 			q.exits(x)
 		})
