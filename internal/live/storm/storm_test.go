@@ -311,11 +311,12 @@ func TestSeeds(t *testing.T) {
 	}
 }
 
-// The same, since clients are delegated locks.
-func TestDelegatedSeeds(t *testing.T) {
+// The same, drawn as they are now.
+func TestLaterSeeds(t *testing.T) {
 	for what, seeds := range map[string][]uint64{
 		"a client entered by itself before it heard that its member had lost the lock":                      {402463, 405107},
 		"a client stayed away from its only node, where its transaction held a lock, because of a lost one": {401173},
+		"a member lost the hold of a transaction in the step in which that requested another lock":          {601583},
 	} {
 		for _, seed := range seeds {
 			if r, err := Run(pick(seed)); err != nil || r.Violation != nil {

@@ -17,6 +17,10 @@ func (q *proc) counts(x *ask) {
 	if x.loose = q.resync; x.terms.Tx != 0 {
 		for _, y := range slices.Backward(q.asks) {
 			if y.terms.Tx == x.terms.Tx && y.session == x.session && y.held && y.lock != x.lock { // a client's that waits, or is repeated, is from an earlier session
+				if q.now() >= q.lease-q.w.oracle.act { // the member lost that hold in this step, before the request
+					x.loose, q.resync, q.unnumbered = true, true, true
+					return
+				}
 				x.serial, x.born, x.loose = y.serial, y.born, y.loose
 				return
 			}
