@@ -44,6 +44,22 @@ func TestDelegate(t *testing.T) {
 	}
 }
 
+// Locks that a client acquires in turn are delegated too.
+func TestDelegateTwo(t *testing.T) {
+	n := newNode(t)
+	n.hello(1, Frame{})
+	for i := range uint64(16) {
+		n.says(1, Frame{Kind: Lock, Number: 1 + i, Name: string(rune('x' + i%2))})
+		got := n.hears(1)
+		if len(got) == 1 && got[0].Kind == Delegated {
+			return
+		}
+		n.says(1, Frame{Kind: Unlock, Number: 1 + i})
+		n.hears(1)
+	}
+	t.Error("neither lock is delegated")
+}
+
 // A delegated lock is recalled when another client wants it. In use, it is kept; the recall is
 // repeated behind the repeated grant.
 func TestRecall(t *testing.T) {
@@ -260,6 +276,87 @@ func TestBreakFreesNothing(t *testing.T) {
 	n.says(2, Frame{Kind: Lock, Number: 1, Name: "x"})
 	n.wake(n.now + member.Instant(20*ms))
 	expect(t, "beside a client that is away", n.hears(2))
+}
+
+// Requests of a client for a lock that is delegated to it enter in their order, without those
+// that were withdrawn. After a recall the rest is sent to the node.
+func TestDelegatedQueue(t *testing.T) {
+	s := newStage(t, "a")
+	conn := s.opens("a", 1)
+	first, _ := s.given(conn, "x")
+	second, withdrawn, third, fourth := s.lock("x"), s.lock("x"), s.lock("x"), s.lock("x")
+	s.unlock(withdrawn)
+	s.wants("withdrawn", withdrawn, Left)
+	s.unlock(first)
+	s.wants("the second", second, Granted)
+	s.unlock(second)
+	if e := s.wants("the third", third, Granted); e.Token.Count != 7 {
+		t.Errorf("the third entry has %v", e.Token)
+	}
+	s.hears("without a message", conn)
+	s.says(conn, Frame{Kind: Recall, Number: first})
+	s.hears("recalled", conn, "KEEP 1", fmt.Sprint("LOCK ", fourth))
+	s.unlock(third)
+	s.hears("left", conn, "UNLOCK 1")
+	s.says(conn, Frame{Kind: Done, Number: first, OK: true})
+	s.wants("released", third, Left)
+	s.says(conn, Frame{Kind: Held, Number: fourth, Token: member.Token{Epoch: 1, Count: 9}})
+	s.wants("from the node", fourth, Granted)
+}
+
+// A lock that is entered again by itself, after other requests, is kept and released as any
+// other.
+func TestReenteredKept(t *testing.T) {
+	s := newStage(t, "a")
+	conn := s.opens("a", 1)
+	first, wire := s.given(conn, "x")
+	other := s.lock("y")
+	s.hears("another request", conn, fmt.Sprint("LOCK ", other))
+	s.unlock(first)
+	again := s.lock("x")
+	s.wants("entered again", again, Granted)
+	s.says(conn, Frame{Kind: Recall, Number: wire})
+	s.hears("recalled", conn, "KEEP 1")
+	s.unlock(again)
+	s.hears("left", conn, "UNLOCK 1")
+	s.says(conn, Frame{Kind: Done, Number: wire, OK: true})
+	s.wants("released", again, Left)
+	s.says(conn, Frame{Kind: Held, Number: other, Token: member.Token{Epoch: 1, Count: 1}})
+	s.wants("the other request", other, Granted)
+}
+
+// Idle locks go back in the order in which they became idle.
+func TestIdleOrder(t *testing.T) {
+	s := newStage(t, "a")
+	conn := s.opens("a", 1)
+	x, _ := s.given(conn, "x")
+	s.unlock(x)
+	y := s.lock("y")
+	s.hears("the request", conn, fmt.Sprint("LOCK ", y))
+	s.says(conn, Frame{Kind: Delegated, Number: y, Token: member.Token{Epoch: 1, Count: 1}, Count: 8})
+	s.unlock(y)
+	s.pass(idleTime / 2)
+	x = s.lock("x")
+	s.unlock(x)
+	s.hears("while they are idle", conn)
+	s.pass(idleTime / 2)
+	s.hears("the first", conn, fmt.Sprint("RETURN ", y))
+	s.pass(idleTime / 2)
+	s.hears("the second", conn, "RETURN 1")
+}
+
+// A lock to which an application has attached a value goes back at once, and the value with it.
+func TestValueReturns(t *testing.T) {
+	s := newStage(t, "a")
+	conn := s.opens("a", 1)
+	r, _ := s.given(conn, "x")
+	if err := s.g.SetValue(s.now, r, "v"); err != nil {
+		t.Fatal(err)
+	}
+	s.take()
+	s.hears("the value", conn, "VALUE 1")
+	s.unlock(r)
+	s.hears("left", conn, "RETURN 1")
 }
 
 // A client that loses its node claims a delegated lock with the token of the present entry if
