@@ -84,6 +84,53 @@ func TestDelegatesSilent(t *testing.T) {
 	}
 }
 
+// A home that was asked for a lock before it knew which processes were inside by an older
+// epoch delegates it like any other: what it has learned since is no frame that it may miss.
+func TestDelegatesAfterTestimony(t *testing.T) {
+	for name, change := range map[string]func(f *fleet) View{
+		"before the reports": func(f *fleet) View { return f.next() },
+		"before a ghost's lease has expired": func(f *fleet) View {
+			v := f.next(3)
+			v.Ghosts = []Ghost{{3, Second}}
+			return v
+		},
+	} {
+		for _, alg := range live() {
+			f := newFleet(t, alg, 3)
+			v := change(f)
+			lock := away(f.view, v, 0, 0)
+			f.lock(2, lock)
+			f.settle()
+			f.install(v)
+			events := told(f, 0)
+			f.lock(0, lock)
+			f.settle()
+			if len(v.Ghosts) == 0 {
+				f.unlock(2, lock)
+			}
+			f.settle()
+			m := f.members[0]
+			m.Wake(Instant(2 * Second))
+			f.take(0)
+			f.unlock(0, lock)
+			if _, err := m.Renew(m.now, 7, Second); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := m.Lock(m.now, lock, Ask{Client: 7, Deadline: Never, Block: 5}); err != nil {
+				t.Fatal(err)
+			}
+			f.take(0)
+			if e := (*events)[len(*events)-1]; e.Kind != Held || !e.Silent || e.Last == 0 {
+				t.Errorf("%s, %s: not delegated: %+v", alg, name, *events)
+			}
+			f.lock(1, lock)
+			if f.settle(); recalls(events) != 1 {
+				t.Errorf("%s, %s: recalled %d times", alg, name, recalls(events))
+			}
+		}
+	}
+}
+
 // RETURN and KEEP end a delegation with the count that they name, once.
 func TestReturnAndKeep(t *testing.T) {
 	f, e, _ := delegated(t, "naimi-trehel", 1, 5)

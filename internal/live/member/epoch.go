@@ -250,17 +250,22 @@ func (e *epoch) use(n int32) *use {
 	return u
 }
 
-// idle gives a use back if nothing is kept in it.
+// idle gives a use back if nothing is kept in it. The home keeps what it has learned of older
+// epochs, but the lock is idle nevertheless.
 func (m *Member) idle(u *use) {
 	e := m.epoch
 	l := e.table.lock(u.lock)
 	if u.taken() || u.first != nil || u.asked || u.inside || u.back || u.lent || u.claimed() {
 		return
 	}
-	if e.isHome(l) && (u.lendee >= 0 || len(u.queue) > 0 || !u.held.empty() || u.interest || u.may != e.everybody) {
+	home := e.isHome(l)
+	if home && (u.lendee >= 0 || len(u.queue) > 0 || u.interest) {
 		return
 	}
 	l.flags |= silent
+	if home && (!u.held.empty() || u.may != e.everybody) {
+		return
+	}
 	e.uses[l.busy] = nil
 	e.free = append(e.free, l.busy)
 	e.busy--
