@@ -71,10 +71,10 @@ func dijRules() []algorithm.Rule {
 	return []algorithm.Rule{
 		dijEnterFirst: {ID: "1a", Text: "P1 is privileged, and may enter, if its flag equals that of its left neighbour.", Why: "{self} enters: its flag {n} equals that of {other}, its left neighbour", Enters: true},
 		dijMoveFirst:  {ID: "1b", Text: "If P1 is privileged and does not want to enter, it moves: it adds one to its flag.", Why: "{self} moves to flag {n}, because its flag equalled that of {other}, and informs {who}", Sends: "FLAG"},
-		dijStayFirst:  {ID: "1c", Text: "If the flags differ, P1 waits.", Why: "{self} is not privileged: its flag {n} differs from that of {other}"},
+		dijStayFirst:  {ID: "1c", Text: "If the flags differ, P1 waits.", Why: "{self} is not privileged: its flag {n} differs from that of {other}", Waits: "self"},
 		dijEnterOther: {ID: "2a", Text: "Any other process is privileged, and may enter, if its flag differs from its left neighbour's.", Why: "{self} enters: its flag {n} differs from that of {other}, its left neighbour", Enters: true},
 		dijMoveOther:  {ID: "2b", Text: "If it is privileged and does not want to enter, it moves: it copies the flag.", Why: "{self} copies flag {n} of {other}, because its own differed, and informs {who}", Sends: "FLAG"},
-		dijStayOther:  {ID: "2c", Text: "If the flags are equal, it waits.", Why: "{self} is not privileged: its flag {n} equals that of {other}"},
+		dijStayOther:  {ID: "2c", Text: "If the flags are equal, it waits.", Why: "{self} is not privileged: its flag {n} equals that of {other}", Waits: "self"},
 		dijInside:     {ID: "3", Text: "A process does not move as long as it is inside, or alone.", Why: "{self} does not move"},
 		dijAgain:      {ID: "4", Text: "Now and then each process repeats its flag.", Why: "{self} repeats its flag {n} to {who}", Sends: "FLAG"},
 		dijVoid:       ignored(),

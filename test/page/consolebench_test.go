@@ -5,7 +5,6 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -32,19 +31,7 @@ func (l *live) fill() {
 	for i := range crowdClients {
 		all = append(all, l.dial(i%len(l.nodes)))
 	}
-	var running sync.WaitGroup
-	const atOnce = 16
-	for j := range atOnce * len(all) {
-		running.Go(func() {
-			for i := j; i < crowdLocks; i += atOnce * len(all) {
-				if _, err := all[j%len(all)].Lock(l.t.Context(), crowdLock(i)); err != nil {
-					l.t.Error(err)
-					return
-				}
-			}
-		})
-	}
-	running.Wait()
+	acquires(l.t, all, crowdLocks, crowdLock)
 	for i := range crowdWaiters {
 		l.wait(all[i%len(all)], crowdLock(0))
 	}

@@ -46,6 +46,7 @@ type live struct {
 	listen    []string
 	http      []string
 	algorithm string
+	lease     string // time after which a node that is out of reach loses its locks
 	certs     string // folder of certificates, with which all talk over TLS; empty for none
 	flags     []string
 	nodes     []*exec.Cmd
@@ -70,7 +71,7 @@ func prepared(t testing.TB, algorithm string, flags ...string) *live {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &live{t: t, path: path, dir: t.TempDir(), algorithm: algorithm, flags: flags, nodes: make([]*exec.Cmd, 3)}
+	l := &live{t: t, path: path, dir: t.TempDir(), algorithm: algorithm, lease: "10s", flags: flags, nodes: make([]*exec.Cmd, 3)}
 	var free []net.Listener
 	for range 2 * len(l.nodes) {
 		f, err := net.Listen("tcp", "127.0.0.1:0")
@@ -111,7 +112,7 @@ func (l *live) start(i int) {
 	if i > 0 {
 		args = append(args, "--join", l.at(0))
 	} else {
-		args = append(args, "--lease", "10s", "--algorithm", l.algorithm)
+		args = append(args, "--lease", l.lease, "--algorithm", l.algorithm)
 	}
 	if l.certs != "" {
 		args = append(args, "--ca", l.cert("ca.crt"), "--cert", l.cert(name+".crt"), "--key", l.cert(name+".key"))
@@ -335,24 +336,46 @@ func TestLivePages(t *testing.T) {
 // deadlock has two transactions wait for each other forever.
 func deadlock(t *testing.T, l *live) {
 	t.Helper()
-	var all [2]*stile.Tx
-	for i := range all {
-		tx, err := l.dial(i).Begin(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := tx.Lock(t.Context(), fmt.Sprintf("kept/%d", i)); err != nil {
-			t.Fatal(err)
-		}
-		all[i] = tx
-	}
-	for i, tx := range all {
-		go func() {
-			if _, err := tx.Lock(t.Context(), fmt.Sprintf("kept/%d", 1-i)); err == nil {
+	ends := crossed(t, l, "kept/")
+	go func() {
+		for range 2 {
+			if <-ends == nil {
 				t.Error("a deadlock has ended by itself")
 			}
+		}
+	}()
+}
+
+// crossed has two transactions each hold a lock and want that of the other: what came of that
+// is sent when they have ended.
+func crossed(t *testing.T, l *live, prefix string) (ends chan error) {
+	t.Helper()
+	var all [2]*stile.Tx
+	for i := range all {
+		all[i] = l.begins(i)
+		if _, err := all[i].Lock(t.Context(), fmt.Sprintf("%s%d", prefix, i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ends = make(chan error, len(all))
+	for i, tx := range all {
+		go func() {
+			_, err := tx.Lock(t.Context(), fmt.Sprintf("%s%d", prefix, 1-i))
+			_ = tx.Abort()
+			ends <- err
 		}()
 	}
+	return ends
+}
+
+// begins begins a transaction of a client of one of the nodes.
+func (l *live) begins(i int) *stile.Tx {
+	l.t.Helper()
+	tx, err := l.dial(i).Begin(l.t.Context())
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return tx
 }
 
 // What happens to a contended lock is recorded, and replayed in the lab to the same end: the

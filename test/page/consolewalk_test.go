@@ -2,6 +2,7 @@ package page
 
 import (
 	"bytes"
+	"errors"
 	"os/exec"
 	"runtime"
 	"syscall"
@@ -141,6 +142,41 @@ func TestWalkDeadlock(t *testing.T) {
 	w.view("Wait-for graph")
 	w.finds("a deadlock")
 	w.until(`document.querySelectorAll(".vertex.sure").length == 2 && document.querySelectorAll(".wire.sure").length == 2`)
+}
+
+// A deadlock that the nodes resolve has a victim, and so has a wound. The page says which
+// transaction had to abort, by which cycle, and why.
+func TestWalkVictims(t *testing.T) {
+	t.Parallel()
+	l := newLive(t, "naimi-trehel,found/=kept:detect-central,pushed/=kept:detect-distributed,old/=kept:wound-wait")
+	w := walks(t, l, 2)
+	w.view("Wait-for graph")
+	w.finds("No transaction had to abort.")
+	victim := func(how string) string {
+		return `[...document.querySelectorAll(".victims li")].findLast((e) => e.querySelector(".how-` + how + `"))`
+	}
+	for _, prefix := range []string{"found/", "pushed/"} {
+		ends := crossed(t, l, prefix)
+		if one, two := <-ends, <-ends; errors.Is(one, stile.ErrDeadlock) == errors.Is(two, stile.ErrDeadlock) {
+			t.Fatalf("%s: %v and %v, want one victim", prefix, one, two)
+		}
+		w.until(`((e) => e && ["` + prefix + `0", "` + prefix + `1"].every((name) => e.querySelector(".cycle-line")?.innerText.includes(name)))([...document.querySelectorAll(".victims li")].find((e) => e.innerText.includes("` + prefix + `")))`)
+	}
+	w.until(`/transaction \d+ of [abc] waits for "found\/\d" behind transaction \d+ of [abc]; transaction/.test(` + victim("cycle") + `.innerText)`)
+
+	older, younger := l.begins(0), l.begins(1)
+	if _, err := younger.Lock(t.Context(), "old/x"); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		<-younger.Context().Done() // it is wounded
+		_ = younger.Abort()
+	}()
+	if _, err := older.Lock(t.Context(), "old/x"); err != nil {
+		t.Fatal(err)
+	}
+	w.until(victim("wound") + `?.innerText.includes("old/x")`)
+	t.Log(w.text(".victims"))
 }
 
 // A member is evicted by a click. The members are told who wanted it, and it joins again.

@@ -56,6 +56,45 @@ func TestPresentation(t *testing.T) {
 	v.until(`!document.querySelector(".quiz")`)
 }
 
+// In a quiz nothing on the page gives the answer away: not the text, nor the list of events,
+// nor what is shown of an event that is pointed at.
+func TestQuizHidesTheAnswer(t *testing.T) {
+	t.Parallel()
+	quizHidesTheAnswer(t)
+}
+
+func quizHidesTheAnswer(t testing.TB) {
+	const text = "title P2 is the first\nalgorithm central\nprocesses 3\nhold 9\n\n# P2 enters first\nsay \"Two ask.\"\nat 1 P2 asks\nwhen P2 enters say \"P2 is inside.\"\nat 4 P3 asks\nexpect entries 2 3\n"
+	v := &visit{page: show(t, text)}
+	v.until(`document.querySelectorAll(".event .what").length > 4 && document.title.startsWith("P2")`)
+	// What can be read of the page: not what is hidden, and not what the veil covers.
+	const read = `[...document.querySelectorAll("h1, .editor-painted, .editor-findings, .events ol, .why, .caption, .measures, .card, .plot-words text, textarea")].filter((e) => e.checkVisibility({ visibilityProperty: true, opacityProperty: true })).map((e) => e.value ?? e.innerText ?? e.textContent).join(" | ")`
+	const answers = `/is the first|enters first|is inside|P2 asks|P2 enters|P3|entries 2/`
+	if got := eval[string](v.page, read); !eval[bool](v.page, answers+".test("+quote(got)+")") {
+		t.Fatalf("without a quiz the page does not say what comes: %s", got)
+	}
+	v.key(kb.Home + "q")
+	v.until(`document.querySelector(".veil.opaque")`)
+	v.until("!" + answers + ".test(" + read + ")")
+	v.until(`document.querySelector(".editor").innerText.includes("hold 9") && !document.querySelector("textarea").checkVisibility()`)
+	v.pointAt(".event.later", "")
+	v.until("!" + answers + ".test(" + read + ")")
+	v.key(kb.ArrowRight)
+	v.until(`/P2 asks/.test(` + read + `) && !/is the first|P3|entries 2|is inside/.test(` + read + `)`)
+	v.press("End the quiz")
+	v.until(`/expect entries 2 3/.test(document.querySelector(".editor-painted").innerText) && document.querySelector("textarea").checkVisibility()`)
+}
+
+// The ring of flags says by which rule a process waits, and what the sign of a privilege means.
+func TestRingOfFlags(t *testing.T) {
+	t.Parallel()
+	v := &visit{page: show(t, "algorithm dijkstra\nprocesses 4\nuntil 9\nat 0 P3 asks\nat 0.2 P1 asks\n")}
+	v.until(`document.querySelector(".picture .token text")?.textContent == "P"`)
+	v.key(kb.ArrowRight + kb.ArrowRight)
+	v.until(`document.querySelector(".why").innerText.includes("P3 is not privileged: its flag 0 equals that of P2")`)
+	v.until(`[...document.querySelectorAll(".legend li")].some((e) => e.innerText.includes("a privilege: it may move, or enter") && e.querySelector(".token text").textContent == "P")`)
+}
+
 // Back returns to the example before, and a reload keeps the branches.
 func TestHistory(t *testing.T) {
 	t.Parallel()

@@ -117,6 +117,7 @@ func bugs(t testing.TB) []bug {
 		{"something leaves the picture", "flights.tsx", `x: kept(x, stage.width), y: kept(y, stage.height), r`, `x: x - 200, y, r`, crowdedOnce, "leaves the picture"},
 		{"words do not fit in", "beside.tsx", `small ? 4 : 12`, `-12`, crowdedOnce, "does not fit in"},
 		{"dashes are left out", "arrows.tsx", `stroke-dasharray={k.dash}`, `stroke-dasharray={arrows.length < 600 ? k.dash : undefined}`, dashesAsInLegend, "in the legend"},
+		{"a quiz shows the text", "editor.tsx", `it.from >= shown.cursor.value`, `it.from < shown.cursor.value`, quizHidesTheAnswer, "is the first"},
 		{"the page is too wide", "panels.css", `.top h1 { flex-basis: 100%; order: 2; }`, `.top h1 { flex-basis: 100%; order: 2; min-width: 600px; }`, narrowPage, "scrollWidth <= 400"},
 	}
 }

@@ -3,6 +3,7 @@
 // text appears on hover.
 
 import { accountAt, money } from "./account";
+import type { Doc } from "./document";
 import { type Box, type Line, Room, widthOf } from "./room";
 import { type Stage, between, cellOf, field, hasHalo, haloOf, hasToken, named, stampOf, voteRoom, sitesOf } from "./stage";
 
@@ -162,18 +163,24 @@ export function linesOf({ d, frame, spots, radius }: Stage): Line[] {
 export function Beside({ stage, words }: { stage: Stage; words: Words[] }) {
 	return (
 		<g class="badges">
-			{stage.spots.map((_, lane) => lane >= sitesOf(stage.d) && hasToken(stage, lane) && <Token key={lane} {...tokenAt(stage, lane)} privilege={stage.d.scene.shape === "flags"} />)}
+			{stage.spots.map((_, lane) => lane >= sitesOf(stage.d) && hasToken(stage, lane) && <Token key={lane} {...tokenAt(stage, lane)} of={stage.d} />)}
 			{words.map((w, i) => <Pill key={`${w.lane} ${i}`} words={w} name={stage.d.names[w.lane] ?? ""} />)}
 		</g>
 	);
 }
 
-function Token({ x, y, privilege }: { x: number; y: number; privilege: boolean }) {
+/** tokenName returns what a token means. */
+export function tokenName(d: Doc): string {
+	return d.scene.shape === "flags" ? "a privilege: it may move, or enter" : "the token";
+}
+
+/** Token is the sign of a token or, in a ring of flags, of a privilege. */
+export function Token({ x, y, of }: { x: number; y: number; of: Doc }) {
 	return (
 		<g class="token" transform={`translate(${x} ${y})`}>
-			<title>{privilege ? "a privilege: it may move, or enter" : "the token"}</title>
+			<title>{tokenName(of)}</title>
 			<circle r={tokenSize} />
-			<text dy="0.35em">{privilege ? "P" : "T"}</text>
+			<text dy="0.35em">{of.scene.shape === "flags" ? "P" : "T"}</text>
 		</g>
 	);
 }

@@ -65,7 +65,8 @@ const words = computed(() => wordsIn(things.value));
 
 const relations = computed(() => {
 	const d = fitted.value;
-	return d && hover.value >= 0 && hover.value < d.events.length ? relationsTo(d, hover.value, withDot(d.layout, hover.value)) : undefined;
+	const known = quizzing.value ? cursor.value : d?.events.length ?? 0;
+	return d && hover.value >= 0 && hover.value < known ? relationsTo(d, hover.value, withDot(d.layout, hover.value)) : undefined;
 });
 
 let scroller: HTMLElement | null = null;

@@ -93,6 +93,15 @@ export const quiet = computed(() => {
 });
 const unmet = computed(() => own.value?.expects.filter((e) => !e.ok) ?? []);
 
+/**
+ * tells returns whether a line may say what comes, which a quiz asks: it acts after the
+ * cursor, or is a title, a caption, a comment, an expectation or something for a later moment.
+ */
+const tells = computed(() => (line: number) => {
+	const it = comes.value.get(line);
+	return it ? it.from >= shown.cursor.value : /^\s*(title|expect|at|when)\b|\bsay\b|#/.test(lines.value[line - 1] ?? "");
+});
+
 /** goTo moves the cursor after the first step caused by a line. */
 async function goTo(line: number): Promise<void> {
 	flush();
@@ -137,6 +146,7 @@ export function Editor() {
 						autocapitalize="off"
 						autocomplete="off"
 						wrap="off"
+						hidden={shown.quizzing.value}
 						onInput={(e) => type(e.currentTarget.value)}
 						onBlur={() => {
 							flush();
@@ -149,8 +159,9 @@ export function Editor() {
 			<p id="editor-help" class="unseen">
 				Control and Enter goes to the first event of the line that you are in, Control and Z undoes, Escape leaves the text.
 			</p>
-			<Findings area={area} />
-			<Buttons />
+			{shown.quizzing.value
+				? <p class="soft">What has not happened yet is hidden until the quiz ends.</p>
+				: <><Findings area={area} /><Buttons /></>}
 		</div>
 	);
 }
@@ -279,6 +290,7 @@ function Painted() {
 
 function Line({ n, text }: { n: number; text: string }) {
 	const fault = state.fault.value?.line === n ? state.fault.value : undefined;
+	if (shown.quizzing.value && tells.value(n)) return <div class="editor-line" style={{ "--row": n - 1 }}><span class="ink-comment">…</span></div>;
 	const looks = [n === present.value && "is-present", n === state.newest.value && "is-newest", fault && "is-fault"];
 	const found = expects.value.get(n);
 	return (

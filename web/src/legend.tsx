@@ -1,6 +1,7 @@
 // The meaning of the signs that occur in the diagram.
 
 import { useRef } from "preact/hooks";
+import { Token, tokenName } from "./beside";
 import type { Doc } from "./document";
 import type { Sample } from "./layout";
 import { kindStyle } from "./look";
@@ -25,6 +26,12 @@ export function Legend({ d }: { d: Doc }) {
 					<li>
 						<svg width="38" height="18" viewBox="-1 -9 38 18" aria-hidden="true"><path class="needs" d="M2 0H29" /><circle class="need-end" cx="32" cy="0" r="2.6" /></svg>
 						needs (in the group)
+					</li>
+				)}
+				{(d.scene.token || (d.scene.shape === "tree" && d.scene.pointer)) && (
+					<li>
+						<svg width="38" height="18" viewBox="-1 -9 38 18" aria-hidden="true"><Token x={18} y={0} of={d} /></svg>
+						{tokenName(d)} (in the group)
 					</li>
 				)}
 			</ul>

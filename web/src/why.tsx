@@ -6,7 +6,7 @@ import type { Doc } from "./document";
 import { frameAt, midStep } from "./frames";
 import { whenResized } from "./look";
 import { edges, useEdges } from "./scroll";
-import { cursor, mode } from "./shown";
+import { cursor, mode, quizzing } from "./shown";
 
 const mostReasons = 4;
 const most = 106; // pixels: more would be taken from the picture
@@ -31,7 +31,7 @@ export function Why({ d }: { d: Doc }) {
 						{cycles.map((c) => <p key={c.join()} class="cycle">{[...c, c[0]!].map((i) => d.names[i]).join(" → ")}: {d.kind === "graph" ? "a cycle: each asks for what the next one holds." : "each waits for the next, forever."}</p>)}
 						{d.kind === "graph" && <p>{cursor.value < d.events.length ? "Step through it: processes that can get everything they ask for end, one after the other." : d.events.at(-1)!.text}</p>}
 						{said.map(({ i, w }) => <p key={i} class="reason"><b>{d.names[i]}</b> {w}.</p>)}
-						{mid && <p class="soft">In the middle of a step. Next: {d.events[cursor.value]!.text}</p>}
+						{mid && <p class="soft">In the middle of a step.{!quizzing.value && ` Next: ${d.events[cursor.value]!.text}`}</p>}
 						{!mid && waiting.length === 0 && cycles.length === 0 && <p class="soft advice">No process waits. Click a process or a message: what you choose becomes a line.</p>}
 					</div>
 				</div>

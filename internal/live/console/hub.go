@@ -17,7 +17,7 @@ const (
 	maxStreams = 256
 	maxPollers = 64
 
-	linger = 5 * time.Second // how long a poller goes on after its last stream has ended
+	linger = 5 * time.Second // how long a poller is kept after its last stream has ended
 )
 
 // A look asks the cluster what a view shows at present. Done means that it will not change.
@@ -72,6 +72,9 @@ func (h *hub) open(who node.Caller, query string, every time.Duration, begin fun
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	p := h.pollers[t]
+	if p == nil && (len(h.pollers) >= maxPollers || h.pollersOf(who) >= maxPollers/2) {
+		h.retire(who)
+	}
 	switch {
 	case h.ctx.Err() != nil:
 		return nil, errStopping
@@ -84,14 +87,36 @@ func (h *hub) open(who node.Caller, query string, every time.Duration, begin fun
 	case p == nil && h.pollersOf(who) >= maxPollers/2:
 		return nil, crowded("different views of "+who.String(), maxPollers/2)
 	case p == nil:
-		p = &poller{hub: h, topic: t, every: every, look: begin(), news: make(chan struct{})}
+		p = &poller{hub: h, topic: t, every: every, look: begin(), news: make(chan struct{}), wake: make(chan struct{}, 1)}
+		p.ctx, p.cancel = context.WithCancel(h.ctx)
 		h.pollers[t] = p
 		h.running.Go(p.run)
+	case p.streams == 0:
+		select {
+		case p.wake <- struct{}{}:
+		default:
+		}
 	}
 	p.streams++
 	h.streams[who]++
 	h.count++
 	return &stream{poller: p}, nil
+}
+
+// retire ends the poller that has been without a stream for longest: of a caller, if that has
+// as many as it may have.
+func (h *hub) retire(who node.Caller) {
+	full := h.pollersOf(who) >= maxPollers/2
+	var first *poller
+	for t, p := range h.pollers {
+		if p.streams == 0 && (t.who == who || !full) && (first == nil || p.left.Before(first.left)) {
+			first = p
+		}
+	}
+	if first != nil {
+		delete(h.pollers, first.topic)
+		first.cancel()
+	}
 }
 
 func (h *hub) pollersOf(who node.Caller) (n int) {
@@ -103,12 +128,18 @@ func (h *hub) pollersOf(who node.Caller) (n int) {
 	return n
 }
 
-// A poller looks again and again, and publishes what has changed.
+// A poller looks again and again while it has streams, and publishes what has changed. It
+// remembers what it has seen for a while without: whoever turns pages leaves one behind with
+// each, and a look is work for all nodes.
 type poller struct {
 	hub   *hub
 	topic topic
 	every time.Duration
 	look  look
+
+	ctx    context.Context // done when the poller, or the hub, has ended
+	cancel func()
+	wake   chan struct{} // has a stream again
 
 	streams int       // guarded by hub.mu
 	left    time.Time // when the last stream ended; guarded by hub.mu
@@ -143,20 +174,26 @@ func failureOf(err error) *failure {
 
 // run polls until nothing changes any more, or no stream needs it.
 func (p *poller) run() {
+	defer p.cancel()
 	tick := time.NewTimer(0)
 	defer tick.Stop()
 	for {
 		select {
 		case <-tick.C:
-		case <-p.hub.ctx.Done():
-			return
-		}
-		if p.unused() {
+		case <-p.wake:
+		case <-p.ctx.Done():
 			return
 		}
 		tick.Reset(p.every)
-		doc, done, err := p.look(p.hub.ctx)
-		if p.hub.ctx.Err() != nil {
+		watched, ended := p.use()
+		if ended {
+			return
+		}
+		if !watched {
+			continue
+		}
+		doc, done, err := p.look(p.ctx)
+		if p.ctx.Err() != nil {
 			return
 		}
 		if p.publish(doc, done, err) {
@@ -165,15 +202,18 @@ func (p *poller) run() {
 	}
 }
 
-// unused removes the poller from the hub if it has had no stream for a while.
-func (p *poller) unused() bool {
+// use reports whether the poller has streams. If it has had none for a while, it is removed
+// from the hub and ends.
+func (p *poller) use() (watched, ended bool) {
 	p.hub.mu.Lock()
 	defer p.hub.mu.Unlock()
 	if p.streams > 0 || time.Since(p.left) < linger {
-		return false
+		return p.streams > 0, false
 	}
-	delete(p.hub.pollers, p.topic)
-	return true
+	if p.hub.pollers[p.topic] == p {
+		delete(p.hub.pollers, p.topic)
+	}
+	return false, true
 }
 
 // publish makes the outcome of a look known to the streams. It reports whether that was the
@@ -190,7 +230,9 @@ func (p *poller) publish(v any, done bool, err error) (last bool) {
 	}
 	if last = last || done && err == nil; last { // before streams see it: the next one starts anew
 		p.hub.mu.Lock()
-		delete(p.hub.pollers, p.topic)
+		if p.hub.pollers[p.topic] == p {
+			delete(p.hub.pollers, p.topic)
+		}
 		p.hub.mu.Unlock()
 	}
 	p.mu.Lock()

@@ -205,15 +205,22 @@ func TestSlowReader(t *testing.T) {
 	})
 }
 
-// A poller ends 5 s after its last stream, and no earlier.
+// A poller ends 5 s after its last stream, and no earlier. Meanwhile it does not look, and a
+// stream that comes back is soon shown what has changed.
 func TestLinger(t *testing.T) {
 	inTheatre(t, func(t *testing.T, w *theatre) {
 		r := w.open("ann", "")
 		r.reads("full")
 		r.close()
 		w.sleep(4 * time.Second)
+		if w.looks != 1 {
+			t.Errorf("%d looks, of which no stream has seen all but one", w.looks)
+		}
+		w.doc["n"] = 2
 		r = w.open("ann", "")
 		r.reads("full")
+		r.reads("delta")
+		r.shows()
 		r.close()
 		w.sleep(4 * time.Second)
 		if w.pollers() != 1 {
@@ -222,7 +229,7 @@ func TestLinger(t *testing.T) {
 		w.sleep(3 * time.Second)
 		looks := w.looks
 		w.sleep(time.Minute)
-		if w.pollers() != 0 || w.looks != looks || looks > 12 || w.h.count != 0 || len(w.h.streams) != 0 {
+		if w.pollers() != 0 || w.looks != looks || looks != 2 || w.h.count != 0 || len(w.h.streams) != 0 {
 			t.Errorf("%d pollers, %d looks, later %d, %d streams", w.pollers(), looks, w.looks, w.h.count)
 		}
 	})
@@ -338,6 +345,38 @@ func TestBounds(t *testing.T) {
 		if _, err := w.try("eve", "x"); !errors.Is(err, errCrowded) {
 			t.Error(err)
 		}
+	})
+}
+
+// Whoever turns pages quickly leaves more pollers behind than there may be: those without
+// streams make room, the oldest first, and only one's own if one has too many.
+func TestRetire(t *testing.T) {
+	inTheatre(t, func(t *testing.T, w *theatre) {
+		turn := func(who string, n int) {
+			r := w.open(who, fmt.Sprint(n))
+			r.reads("full")
+			r.close()
+			w.sleep(time.Millisecond)
+		}
+		turn("bob", 0)
+		stays := w.open("ann", "stays")
+		for n := range 10 * maxPollers {
+			turn("ann", n)
+		}
+		if w.pollers() > maxPollers/2+1 {
+			t.Errorf("%d pollers", w.pollers())
+		}
+		looks := w.looks
+		turn("bob", 0)
+		turn("ann", 10*maxPollers-1)
+		if w.looks != looks {
+			t.Error("a poller that there was room for has been forgotten")
+		}
+		stays.reads("full")
+		w.doc["n"] = 2
+		stays.reads("delta")
+		stays.shows()
+		stays.close()
 	})
 }
 

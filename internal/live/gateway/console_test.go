@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stile-lock/stile/internal/live/console"
 	"github.com/stile-lock/stile/internal/live/lock"
@@ -25,6 +26,7 @@ type page struct {
 	next int
 	doc  object
 	last string // the last error event; empty after another one
+	stop context.CancelFunc
 }
 
 // watch opens a stream.
@@ -48,7 +50,7 @@ func (a *api) watch(parameters ...string) *page {
 	if x.StatusCode != http.StatusOK || x.Header.Get("Content-Type") != "text/event-stream" || x.Header.Get("Cache-Control") != "no-store" || x.Header.Get("Content-Encoding") != "" {
 		a.t.Fatalf("%d %v", x.StatusCode, x.Header)
 	}
-	p := &page{t: a.t, r: bufio.NewScanner(x.Body), next: 1}
+	p := &page{t: a.t, r: bufio.NewScanner(x.Body), next: 1, stop: cancel}
 	p.r.Buffer(nil, 1<<24)
 	return p
 }
@@ -121,13 +123,32 @@ func merged(target, patch any) any {
 	return t
 }
 
-// until reads until something is so.
+// until reads until something is so. Reading waits for the node, so a stream on which it is
+// never so is closed after a while.
 func (p *page) until(what string, so func() bool) {
 	p.t.Helper()
+	limit := time.AfterFunc(patience, p.stop)
 	for !so() {
-		if !p.read() {
-			p.t.Fatalf("the stream ended before %s: %s; last: %v", what, p.last, p.doc)
+		if p.read() {
+			continue
 		}
+		ended := "the stream ended"
+		if !limit.Stop() {
+			ended = fmt.Sprintf("%v have passed", patience)
+		}
+		p.t.Fatalf("%s before %s; last error: %q; document: %s", ended, what, p.last, p.text())
+	}
+	limit.Stop()
+}
+
+// end reads until the stream has ended.
+func (p *page) end() {
+	p.t.Helper()
+	limit := time.AfterFunc(patience, p.stop)
+	for p.read() {
+	}
+	if !limit.Stop() {
+		p.t.Fatalf("the stream has not ended in %v; document: %s", patience, p.text())
 	}
 }
 
@@ -341,16 +362,14 @@ func (w *town) trail(alice, reader *api) {
 	live.until("it goes on", func() bool { return live.at("text") != before })
 
 	record := reader.watch("view", "trail", "name", "mine/hot", "seconds", "1")
-	for record.read() {
-	}
+	record.end()
 	text, _ := record.doc.at("text").(string)
 	if record.at("done") != "true" || !strings.Contains(text, "expect") || record.last != "" {
 		w.t.Errorf("%s", record.text())
 	}
 
 	kept := alice.watch("view", "trail", "name", "kept/x")
-	for kept.read() {
-	}
+	kept.end()
 	if kept.at("done") != "true" || kept.at("why") == `""` {
 		w.t.Errorf("%s", kept.text())
 	}
@@ -363,14 +382,12 @@ func (w *town) lessRights(reader *api) {
 	all.read()
 	one.read()
 	w.write("rights.toml", strings.Replace(consoleRights, "mine/*", "mine/hot", 1))
-	for one.read() {
-	}
+	one.end()
 	if !strings.Contains(one.last, `"reason":"denied","final":true`) || !strings.Contains(one.last, "may not read") {
 		w.t.Errorf("%s", one.last)
 	}
 	w.write("rights.toml", strings.Replace(consoleRights, "client/reader", "client/other", 1))
-	for all.read() {
-	}
+	all.end()
 	if !strings.Contains(all.last, `"reason":"denied","final":true`) {
 		w.t.Errorf("%s", all.last)
 	}
@@ -426,8 +443,7 @@ func TestConsolePlain(t *testing.T) {
 	}
 	closed := make(chan error)
 	go func() { closed <- g.Close(t.Context()) }()
-	for p.read() {
-	}
+	p.end()
 	if err := <-closed; err != nil {
 		t.Error(err)
 	}

@@ -160,10 +160,13 @@ func span(t testing.TB, v any) time.Duration {
 	return d
 }
 
+// patience is how long something may take on a machine that has much else to do.
+const patience = 30 * time.Second
+
 // eventually waits until something is so.
 func eventually(t testing.TB, what string, so func() bool) {
 	t.Helper()
-	for end := time.Now().Add(30 * time.Second); !so(); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(patience); !so(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("never so: %s", what)
 		}
