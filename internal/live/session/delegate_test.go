@@ -166,6 +166,49 @@ func TestEarlyRecall(t *testing.T) {
 	}
 }
 
+// A delegation of which the client makes much use, recalled or not, makes the next one come as
+// soon as usual.
+func TestMuchUse(t *testing.T) {
+	for _, recalled := range []bool{false, true} {
+		n := newNode(t)
+		n.hello(1, Frame{})
+		n.hello(2, Frame{})
+		number := uint64(0)
+		grants := func() (until int, d Frame) { // until the lock is delegated
+			for {
+				number++
+				n.says(1, Frame{Kind: Lock, Number: number, Name: "x"})
+				got := n.hears(1)
+				if until++; len(got) != 1 || until > 20 {
+					t.Fatalf("grant %d: %+v", until, got)
+				}
+				if got[0].Kind == Delegated {
+					return until, got[0]
+				}
+				n.says(1, Frame{Kind: Unlock, Number: number})
+				n.hears(1)
+			}
+		}
+		returns := func(d Frame, used uint64, recalled bool) {
+			if recalled {
+				n.says(2, Frame{Kind: Lock, Number: number, Name: "x"})
+			}
+			n.says(1, Frame{Kind: Return, Number: d.Number, Count: d.Token.Count + used})
+			if recalled {
+				n.says(2, Frame{Kind: Unlock, Number: number})
+			}
+			n.hears(1)
+		}
+		_, d := grants()
+		returns(d, littleUse-1, true)
+		late, d := grants()
+		returns(d, littleUse, recalled)
+		if usual, _ := grants(); usual >= late {
+			t.Errorf("recalled %t: delegated after %d grants, and after %d when the last one was recalled early", recalled, usual, late)
+		}
+	}
+}
+
 // given lets the node of a stage delegate the lock that the client requests.
 func (s *stage) given(conn uint64, name string) (request, wire uint64) {
 	s.t.Helper()
