@@ -208,7 +208,7 @@ func TestStormBankPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	text, _ := stormOutput(nil, "--seed 44 --faults pause --bank --no-fence")
-	if _, story, _ := strings.Cut(text, "SHORT COUNTEREXAMPLE"); story == "" || !strings.Contains(string(page), "SHORT COUNTEREXAMPLE"+story+"```\n") {
+	if _, story, _ := strings.Cut(text, "SHORT COUNTEREXAMPLE"); story == "" || !strings.Contains(string(page), "SHORT COUNTEREXAMPLE"+story+"exit code 1\n```\n") {
 		t.Errorf("docs/storm.md does not show\n%s", text)
 	}
 	text, _ = stormOutput(nil, "--bank --seeds 20")

@@ -212,7 +212,7 @@ func (q *proc) withdraw(x *ask) {
 	x.back = false
 	if !x.held && q.has(x) {
 		q.takenBack(x)
-		q.over(x)
+		q.over(x, member.NoCause)
 	}
 }
 
@@ -224,10 +224,10 @@ func (q *proc) takenBack(x *ask) {
 
 // over notifies the application that made a request that it has ended. The session server
 // notifies clients.
-func (q *proc) over(x *ask) {
+func (q *proc) over(x *ask, why member.Cause) {
 	switch {
 	case q.isWorker(x):
-		q.misses(x)
+		q.misses(x, why)
 	case x.app >= 0:
 		q.rested(x.app)
 	}
@@ -317,7 +317,7 @@ func (q *proc) told(e *member.Event) {
 		if x.app >= 0 && q.chance.Below(3) == 0 {
 			q.apps[x.app].lost, q.apps[x.app].where = x.token, x.lock
 		}
-		q.over(x)
+		q.over(x, e.Cause)
 	default:
 		if x.try {
 			w.result.Tries++
@@ -329,7 +329,7 @@ func (q *proc) told(e *member.Event) {
 			q.abandon(e, x)
 			return
 		}
-		q.over(x)
+		q.over(x, e.Cause)
 	}
 }
 

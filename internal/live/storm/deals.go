@@ -141,7 +141,7 @@ func (c *client) toldDeal(e *talk.Event) {
 		if e.Kind == talk.Doomed || e.Why == talk.Deadlock && e.Kind == talk.Refused {
 			w.result.Victims++
 		}
-		d.gives = d.gives || e.Kind == talk.Refused && (e.Why == talk.Ordinary || e.Why == talk.OtherKind)
+		d.gives = d.gives || e.Kind == talk.Refused && (e.Why == talk.Ordinary || e.Why == talk.OtherKind || e.Why == talk.OtherUnits)
 		if d.plan != nil && !d.aborts {
 			d.fails(w)
 		}

@@ -111,7 +111,7 @@ type transaction struct {
 	waits    *ask
 	has      []*ask // those that were lost too, until the transaction has aborted
 	aborts   bool   // it must abort
-	gives    bool   // and not begin again: its locks have become ordinary ones
+	gives    bool   // and not begin again: its locks have become ordinary ones, or one is in use with other units
 }
 
 // transact lets a worker do its next action.
@@ -254,10 +254,15 @@ func (q *proc) acquired(x *ask) {
 
 // misses is what a worker does when a request of it has ended. Some go on with what they
 // have, and request the lock again.
-func (q *proc) misses(x *ask) {
+//
+// Others give up if the semaphore is in use with another number of units: a transaction that
+// asked for it before the method changed. If this one began again and again with its age, and
+// is older, it would always precede that one in the queue for another lock.
+func (q *proc) misses(x *ask, why member.Cause) {
 	t := q.apps[x.app].tx
 	t.waits = nil
-	if q.chance.Below(2) == 0 {
+	t.gives = t.gives || why == member.Units
+	if t.gives || q.chance.Below(2) == 0 {
 		q.fails(x.app)
 		return
 	}
@@ -285,6 +290,11 @@ func (q *proc) abort(i int) {
 		q.withdraw(t.waits)
 	}
 	q.releaseAll(t) // it may have been granted in this moment
+	if t.gives {
+		*t = transaction{}
+		q.rested(i)
+		return
+	}
 	t.attempt(q.w, q.mustSort())
 	q.later(i, q.chance.Below(20*ms)) // so that those it met have gone on
 }
