@@ -118,6 +118,7 @@ func bugs(t testing.TB) []bug {
 		{"words do not fit in", "beside.tsx", `small ? 4 : 12`, `-12`, crowdedOnce, "does not fit in"},
 		{"dashes are left out", "arrows.tsx", `stroke-dasharray={k.dash}`, `stroke-dasharray={arrows.length < 600 ? k.dash : undefined}`, dashesAsInLegend, "in the legend"},
 		{"a quiz shows the text", "editor.tsx", `it.from >= shown.cursor.value`, `it.from < shown.cursor.value`, quizHidesTheAnswer, "is the first"},
+		{"the time covers a lane", "canvas.tsx", `const closest = 0.78;`, `const closest = 0.99;`, roomForSites, "detect-central-two-sites-demand"},
 		{"the page is too wide", "panels.css", `.top h1 { flex-basis: 100%; order: 2; }`, `.top h1 { flex-basis: 100%; order: 2; min-width: 600px; }`, narrowPage, "scrollWidth <= 400"},
 	}
 }

@@ -60,3 +60,25 @@ func TestLegendIsWhole(t *testing.T) {
 	p := show(t, example(t, "suzuki-kasami+bully-joins"))
 	p.until(`((e) => e.scrollHeight <= e.clientHeight + 2 && e.children.length > 12)(document.querySelector(".legend"))`)
 }
+
+// Lanes of transactions below those of sites are all visible beside captions, above the time of
+// the cursor, and the page needs no scrollbar.
+func TestRoomForSites(t *testing.T) {
+	t.Parallel()
+	roomForSites(t)
+}
+
+func roomForSites(t testing.TB) {
+	for _, name := range []string{"detect-central-two-sites-demand", "detect-central-coordinator-dies", "none-two-sites"} {
+		p := show(t, example(t, name))
+		p.trying = name
+		for _, size := range [][2]int64{{1440, 900}, {1280, 800}} {
+			p.do(chromedp.EmulateViewport(size[0], size[1]))
+			for _, key := range []string{kb.Home, "s", kb.End} {
+				p.key(key)
+				p.until(`document.documentElement.scrollHeight <= innerHeight && document.documentElement.scrollWidth <= innerWidth && [...document.querySelectorAll("main > section")].every((e) => e.scrollHeight <= e.clientHeight)`)
+				p.until(`((plot, now, last) => plot.scrollHeight <= plot.clientHeight && last.bottom <= now.top)(document.querySelector(".plot"), document.querySelector(".now-line span").getBoundingClientRect(), [...document.querySelectorAll(".plot-names text")].at(-1).getBoundingClientRect())`)
+			}
+		}
+	}
+}

@@ -30,6 +30,14 @@ export const zoom = computed(() => {
 	return d?.layout ? Math.max(1, Math.min(mode.value === "" ? 1.2 : 1.7, view.value.height / tall(d.layout))) : 1;
 });
 
+const closest = 0.78; // Lanes may move closer, by that factor at most, if all of them are then visible.
+
+/** leastOf returns the height at which all lanes of a document are visible. */
+function leastOf(d: Doc): number {
+	const { layout } = unfolded.value ? d : folded(d);
+	return Math.ceil(aboveOf(layout) + belowOf(layout) + 8 + closest * rowOf(layout, Math.max(0, layout.lanes.length - 1)) * layout.page.pitch);
+}
+
 /** The document with its diagram stretched to fill its panel, if it is small. */
 export const fitted = computed(() => {
 	const d = doc.value && (unfolded.value ? doc.value : folded(doc.value));
@@ -37,8 +45,7 @@ export const fitted = computed(() => {
 	const { page } = d.layout;
 	const { width, height } = view.value;
 	const bound = (by: number, most: number) => Math.max(1, Math.min(most, Math.floor(by * 50) / 50));
-	// Lanes may move a little closer if all of them are then visible.
-	const closer = (by: number) => (by >= 0.9 && by < 1 ? Math.floor(by * 50) / 50 : bound(by, 3.4));
+	const closer = (by: number) => (by >= closest && by < 1 ? Math.floor(by * 50) / 50 : bound(by, 3.4));
 	const lanes = Math.max(1, rowOf(d.layout, d.layout.lanes.length - 1)) * page.pitch;
 	return stretched(d, bound((width / zoom.value - page.left - 4) / page.plot, 2.6), closer((height / zoom.value - aboveOf(d.layout) - belowOf(d.layout) - 6) / lanes));
 });
@@ -93,6 +100,7 @@ export function Plot({ d }: { d: Doc }) {
 	return (
 		<div
 			class="plot"
+			style={{ "--least": `${leastOf(doc.value ?? d)}px` }}
 			ref={ref}
 			tabIndex={0}
 			role="group"
