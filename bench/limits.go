@@ -111,7 +111,8 @@ func mutex() func(int) error {
 	return func(n int) error {
 		for range n {
 			mu.Lock()
-			mu.Unlock() //nolint:staticcheck // nothing is protected
+			//lint:ignore SA2001 nothing is protected
+			mu.Unlock()
 		}
 		return nil
 	}
