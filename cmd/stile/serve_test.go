@@ -388,7 +388,8 @@ func TestLiveRecordings(t *testing.T) {
 	}
 }
 
-// useLocks has a client of a node use two locks for a while.
+// useLocks has a client of a node use eight locks for a while, none so often that it is
+// delegated to the client for more than one entry.
 func useLocks(t *testing.T, address string) {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
@@ -399,7 +400,7 @@ func useLocks(t *testing.T, address string) {
 	}
 	defer c.Close()
 	for i := range 40 {
-		l, err := c.Lock(ctx, []string{"x", "y"}[i%2], lock.Options{})
+		l, err := c.Lock(ctx, string(rune('a'+i%8)), lock.Options{})
 		if err == nil {
 			err = l.Unlock()
 		}
