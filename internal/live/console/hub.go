@@ -129,7 +129,7 @@ func (h *hub) pollersOf(who node.Caller) (n int) {
 }
 
 // A poller looks again and again while it has streams, and publishes what has changed. It
-// remembers what it has seen for a while without: whoever turns pages leaves one behind with
+// remembers what it has seen for a while without: a reader who turns pages leaves one behind with
 // each, and a look is work for all nodes.
 type poller struct {
 	hub   *hub

@@ -18,7 +18,7 @@ func delegationControls() []Control {
 		{
 			Name: "DelegatesAwaited", Section: "20", Text: "a lock is delegated although a request waits at its member",
 			Rewrites: []Rewrite{{delegateFile, `u.first != nil || `, `u.first != nil && !broken("DelegatesAwaited") || `}},
-			Tests:    []Test{storm("eager", 200)},
+			Tests:    []Test{test(memberPackage, "TestDelegatesSilent")},
 		},
 		{
 			Name: "DelegatedUnreported", Section: "20", Text: "a member does not report a delegated lock as held",
@@ -32,7 +32,7 @@ func delegationControls() []Control {
 				return false
 			}
 `}},
-			Tests: []Test{test(clientPackage, "TestDelegatedExpires"), storm("eager", 100)},
+			Tests: []Test{test(clientPackage, "TestDelegatedExpires")},
 		},
 		{
 			Name: "ReturnUncounted", Section: "20", Text: "a member ignores the count of the last entry",
@@ -74,7 +74,7 @@ func delegationControls() []Control {
 		m.recallUse(u)
 	}
 `}},
-			Tests: []Test{model("NoRecallByFrame"), storm("eager", 100)},
+			Tests: []Test{model("NoRecallByFrame")},
 		},
 		{
 			Name: "NoRecallHere", Section: "20", Text: "a request at the member that has delegated a lock does not recall it",
@@ -85,7 +85,7 @@ func delegationControls() []Control {
 	}
 	m.settle(u)
 `}},
-			Tests: []Test{test(clientPackage, "TestRecall"), model("NoRecallHere"), storm("eager", 100)},
+			Tests: []Test{test(clientPackage, "TestRecall"), model("NoRecallHere")},
 		},
 		{
 			Name: "NoRecallByView", Section: "20", Text: "the installation of a view does not recall delegated locks",

@@ -56,9 +56,10 @@ func memberControls() []Control {
 		},
 		{
 			Name: "HandoverSame", Section: "4", Text: "a local handover reuses the fencing token",
-			Rewrites: []Rewrite{{useFile, `	l.count++
-`, `	if u.handed == 0 || !broken("HandoverSame") {
-		l.count++
+			Rewrites: []Rewrite{{useFile, `	t := Token{e.view.Epoch, l.count + 1}
+`, `	t := Token{e.view.Epoch, l.count + 1}
+	if u.handed > 0 && broken("HandoverSame") {
+		t.Count = l.count
 	}
 `}},
 			Tests: []Test{storm("usual", 50), model("HandoverSame")},
