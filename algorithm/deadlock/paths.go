@@ -19,9 +19,9 @@ import "slices"
 // Search returns the deadlocks that must be confirmed, whose questions the host asks, and
 // the paths that it must send. All this is void in the next view.
 //
-// A path is kept until its last transaction no longer waits here. That another one on it has
-// ended at its own site may not be known here before: then a deadlock with that one is not
-// confirmed. So a request that waits for very long may collect many paths.
+// A path is kept until its last transaction no longer waits here. Another transaction on it
+// may have ended at its own site, which this site cannot know: a deadlock that contains it is
+// not confirmed. So a request that waits for very long may collect many paths.
 type Paths struct {
 	PathsConfig
 	victim  func(cycle []Attempt) Attempt

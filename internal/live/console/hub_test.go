@@ -349,8 +349,8 @@ func TestBounds(t *testing.T) {
 	})
 }
 
-// Whoever turns pages quickly leaves more pollers behind than there may be: those without
-// streams make room, the oldest first, and only one's own if one has too many.
+// A reader who turns pages quickly leaves behind more pollers than are allowed. Pollers without
+// streams are removed then, the oldest first; at a reader's own limit only that reader's.
 func TestRetire(t *testing.T) {
 	inTheatre(t, func(t *testing.T, w *theatre) {
 		turn := func(who string, n int) {

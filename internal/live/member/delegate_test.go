@@ -164,7 +164,8 @@ func (f *fleet) why(name string) Why {
 	return y
 }
 
-// A lock is recalled once, by the first that wants it, and is said to be delegated until then.
+// The first request from elsewhere recalls a delegated lock, once. Until then the lock is
+// reported as delegated.
 func TestRecalls(t *testing.T) {
 	f, e, events := delegated(t, "naimi-trehel", 3, 5)
 	if !f.why("a").Holder.Delegated || recalls(events) != 0 {

@@ -15,7 +15,7 @@ import (
 //     the last: so it is never counted twice, and no member ends it for another.
 //   - Otherwise the home waits for all reports. If the hold then rests on a ghost whose lease
 //     may still run, as far as the book knows, nothing incompatible was granted, and the hold
-//     enters the book. If not, it is over. A later hold that excludes it shows that it was
+//     enters the book. If not, the claim is refused. A later hold that excludes it shows that it was
 //     passed on, which the client may not have heard: an operator may have taken it.
 //
 // What a claimed hold says about others cannot be relied on, because the client may be about

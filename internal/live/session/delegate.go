@@ -197,7 +197,7 @@ type streak struct {
 	n, need uint8
 }
 
-// of returns the place of a name. It may be that of another one.
+// of returns the entry of a name. Several names may share one.
 func (a *streaks) of(name string) (s *streak, hash uint64) {
 	hash = 14695981039346656037
 	for i := range len(name) {

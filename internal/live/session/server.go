@@ -333,7 +333,7 @@ func (d *Server) wake() {
 }
 
 // Drain notifies all clients that the node is about to leave: sessions are no longer
-// renewed, nothing is granted any more, delegated locks are recalled, and clients send
+// renewed, no lock is granted, delegated locks are recalled, and clients send
 // waiting requests to other nodes. When Holds is 0 the member may leave.
 func (d *Server) Drain(now member.Instant, m *member.Member) {
 	d.leaves = true

@@ -145,8 +145,8 @@ func (l *Lock) rank() {
 	l.Holder, l.Shared = &all[0], all[1:]
 }
 
-// explain gives each waiter the decisions by which it waits: one node knows who waits, and
-// another one why.
+// explain gives each waiter the decisions by which it waits, which may come from another node
+// than the waiter.
 func (l *Lock) explain() {
 	for i := range l.Waiters {
 		w := &l.Waiters[i]
