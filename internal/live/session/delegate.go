@@ -215,7 +215,7 @@ func (a *streaks) granted(name string, session uint64, silent bool) {
 	case s.session != session || !silent:
 		s.session, s.n = session, 0
 	}
-	if silent && s.n < 255 {
+	if silent && s.n < longStreak {
 		s.n++
 	}
 }
@@ -223,7 +223,7 @@ func (a *streaks) granted(name string, session uint64, silent bool) {
 // longEnough reports whether the next silent grant of a lock may delegate it.
 func (a *streaks) longEnough(name string, session uint64) bool {
 	s, hash := a.of(name)
-	return s.hash == hash && s.session == session && s.n > 0 && s.n+1 >= s.need
+	return s.hash == hash && s.session == session && s.n > 0 && s.n >= s.need-1
 }
 
 // ended notes how a delegation has ended: with this count, and recalled or not.

@@ -44,6 +44,23 @@ func TestDelegate(t *testing.T) {
 	}
 }
 
+// A lock that its client returns again and again is delegated each time.
+func TestDelegateAgain(t *testing.T) {
+	n := newNode(t)
+	n.hello(1, Frame{})
+	d := n.delegates(1, "x")
+	for i := range uint64(1000) {
+		n.says(1, Frame{Kind: Return, Number: d.Number, Count: d.Token.Count})
+		n.hears(1)
+		n.says(1, Frame{Kind: Lock, Number: 1000 + i, Name: "x"})
+		got := n.hears(1)
+		if len(got) != 1 || got[0].Kind != Delegated {
+			t.Fatalf("after %d delegations: %+v", i+1, got)
+		}
+		d = got[0]
+	}
+}
+
 // Locks that a client acquires in turn are delegated too.
 func TestDelegateTwo(t *testing.T) {
 	n := newNode(t)
