@@ -224,9 +224,9 @@ func (r *stint) names(i int) func() (name string, shared bool) {
 	case r.Load.Names == namesRandom:
 		return func() (string, bool) { return "many-" + strconv.Itoa(random.IntN(manyLocks)), false }
 	case r.Load.Names == namesTurn:
-		at := random.IntN(manyLocks)
+		at := random.IntN(turnLocks)
 		return func() (string, bool) {
-			at = (at + 1) % manyLocks
+			at = (at + 1) % turnLocks
 			return "turn-" + strconv.Itoa(at), false
 		}
 	case r.Load.Names == namesHot:

@@ -265,7 +265,7 @@ func section(r *Result, w *workload, p printer) {
 		p("| | transport | holds/s | p50 µs | mean µs | p99 µs | longest ms | least | CPU µs | promises |")
 		p("|---|---|--:|--:|--:|--:|--:|--:|--:|---|")
 	case sortIdle:
-		p("| | % of a core | promises |")
+		p("| | %% of a core | promises |")
 		p("|---|--:|---|")
 	case sortMemory:
 		p("| | per held lock | per waiter | promises |")

@@ -19,6 +19,9 @@ func TestPage(t *testing.T) {
 	}
 	want := pages(r)
 	want["performance.md"] = page(r)
+	if strings.Contains(page(r), "%!") {
+		t.Error("the page has a value of another type than its format")
+	}
 	for name, text := range want {
 		b, err := os.ReadFile(filepath.Join("../docs", name))
 		if err != nil || string(b) != text {

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -186,21 +187,27 @@ func (t *tail) String() string {
 	return string(b[max(0, len(b)-1500):])
 }
 
+// Servers listen on ports that Linux gives to no outgoing connection by default, and no port
+// is used twice: otherwise it could be taken before its server has started.
+const (
+	firstPort = 12_000
+	endPort   = 32_000
+)
+
+var lastPort atomic.Int32 // that has been looked at, above firstPort
+
 // frees returns the addresses of several free ports, all different.
 func frees(n int) ([]string, error) {
-	var open []net.Listener
-	defer func() {
-		for _, l := range open {
-			l.Close()
-		}
-	}()
 	var all []string
-	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			return nil, err
+	for len(all) < n {
+		port := firstPort + int(lastPort.Add(1))
+		if port >= endPort {
+			return nil, fmt.Errorf("no free port from %d to %d", firstPort, endPort-1)
 		}
-		open, all = append(open, l), append(all, l.Addr().String())
+		if l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port)); err == nil {
+			l.Close()
+			all = append(all, l.Addr().String())
+		}
 	}
 	return all, nil
 }

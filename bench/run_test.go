@@ -126,7 +126,7 @@ func TestNames(t *testing.T) {
 	if all := seen(load{Names: namesRandom}, 0); len(all) < 1700 {
 		t.Errorf("%d of many locks", len(all))
 	}
-	if all := seen(load{Names: namesTurn}, 0); len(all) != 2000 {
+	if all := seen(load{Names: namesTurn}, 0); len(all) != turnLocks {
 		t.Errorf("%d locks in turn", len(all))
 	}
 	if all := seen(load{Names: namesHot}, 5); len(all) != groupLocks+1 || all["hot"] < 300 || all["hot"] > 500 {

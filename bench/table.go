@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"github.com/stile-lock/stile/internal/words"
 )
 
 // rows returns the entrants and limits that have a cell in a workload, in the order of the
@@ -23,10 +25,11 @@ func table(r *Result) string {
 	fmt.Fprintf(&b, "%s\nservers write to: %s; %d rounds of %g s\n", r.Machine, r.Disk, r.Rounds, r.Seconds)
 	for _, e := range entrants {
 		if why := r.Missing[e.Name]; why != "" {
-			fmt.Fprintf(&b, "left out: %s: %s\n", e.Name, why)
+			omitted(&b, e.Name, why)
 		}
 	}
-	fmt.Fprintln(&b, "left out: consul: Debian has no package, and its Go module builds only in a\n  clone of its repository")
+	omitted(&b, "consul", "Debian has no package, and its Go module builds only in a clone of its repository")
+	noisy := false
 	for _, w := range workloads {
 		rows := r.rows(w)
 		if len(rows) == 0 {
@@ -36,13 +39,27 @@ func table(r *Result) string {
 		fmt.Fprint(&b, header(w))
 		for _, e := range rows {
 			c := r.find(w.Name, e.Name)
-			fmt.Fprintf(&b, "%-15s %-5s %s\n", e.Name, e.Security, line(w, c))
+			name := e.Name
+			if c.Noisy > 0 {
+				name, noisy = name+"*", true
+			}
+			fmt.Fprintf(&b, "%-15s %-5s %s\n", name, e.Security, line(w, c))
 			if c.Error != "" {
 				fmt.Fprintf(&b, "  %.78s\n", c.failures())
 			}
 		}
 	}
+	if noisy {
+		fmt.Fprintln(&b, "\n* The machine did too much else in some of these rounds.")
+	}
 	return b.String()
+}
+
+// omitted says why an entrant is not in the result.
+func omitted(b *strings.Builder, name, why string) {
+	const begin = "left out: "
+	lines := words.Wrap(name+": "+why, 80-len(begin))
+	fmt.Fprintln(b, begin+strings.Join(lines, "\n"+strings.Repeat(" ", len(begin))))
 }
 
 func header(w *workload) string {
@@ -59,17 +76,13 @@ func header(w *workload) string {
 
 // line returns the figures of a row.
 func line(w *workload, c *Cell) string {
-	noisy := ""
-	if c.Noisy > 0 {
-		noisy = " *"
-	}
 	switch w.sort {
 	case sortSpeed:
 		s, ok := c.of(figRate)
 		if !ok {
 			return "-"
 		}
-		return fmt.Sprintf("%8s %15s %8s %8s %8s %6s%s", short(s.median), short(s.low)+" - "+short(s.high), short(c.median(figP50)), short(c.median(figMean)), short(c.median(figP99)), short(c.median(figCPU)), noisy)
+		return fmt.Sprintf("%8s %15s %8s %8s %8s %6s", short(s.median), short(s.low)+" - "+short(s.high), short(c.median(figP50)), short(c.median(figMean)), short(c.median(figP99)), short(c.median(figCPU)))
 	case sortIdle:
 		s, ok := c.of(figIdle)
 		if !ok {

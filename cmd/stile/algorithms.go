@@ -9,6 +9,7 @@ import (
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/catalog"
+	"github.com/stile-lock/stile/internal/words"
 	"github.com/stile-lock/stile/internal/world/family/families"
 )
 
@@ -152,7 +153,7 @@ func printCells(p *printer, cells ...string) {
 	var columns [][]string
 	height := 0
 	for i, cell := range cells {
-		columns = append(columns, wrap(cell, widths[i]))
+		columns = append(columns, words.Wrap(cell, widths[i]))
 		height = max(height, len(columns[i]))
 	}
 	for row := range height {

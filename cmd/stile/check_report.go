@@ -128,7 +128,7 @@ func printTable(p *printer, r *check.Report, written string) {
 	p.line("%-18s%.1g that two states were taken for one", "probability", r.Collision)
 	for _, text := range r.Assumes {
 		name := "assumed"
-		for _, line := range wrap(text, screenWidth-18) {
+		for _, line := range words.Wrap(text, screenWidth-18) {
 			p.line("%-18s%s", name, line)
 			name = ""
 		}
@@ -162,7 +162,7 @@ func printProperty(p *printer, q check.Property) {
 	if note == "" && q.Verdict != check.Violated {
 		note = q.Means
 	}
-	for _, line := range wrap(note, screenWidth-33) {
+	for _, line := range words.Wrap(note, screenWidth-33) {
 		p.line("%-18s%-15s%s", name, verdict, line)
 		name, verdict = "", ""
 	}

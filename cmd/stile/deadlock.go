@@ -208,10 +208,10 @@ func methodList() string {
 		if fault := methodFault(m); fault == "" {
 			names = append(names, m.Name)
 		} else {
-			fmt.Fprintf(&apart, "  ! %s\n      %s\n      see: %s\n", m.Name, strings.Join(wrap(fault, screenWidth-8), "\n      "), m.Shown)
+			fmt.Fprintf(&apart, "  ! %s\n      %s\n      see: %s\n", m.Name, strings.Join(words.Wrap(fault, screenWidth-8), "\n      "), m.Shown)
 		}
 	}
-	return strings.Join(wrap("Methods: "+strings.Join(names, ", ")+"; and these, which can starve a transaction:", screenWidth), "\n") + "\n" + apart.String()
+	return strings.Join(words.Wrap("Methods: "+strings.Join(names, ", ")+"; and these, which can starve a transaction:", screenWidth), "\n") + "\n" + apart.String()
 }
 
 // methodFault says what is wrong with a method, or "" if it is sound.

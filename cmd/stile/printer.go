@@ -47,7 +47,7 @@ func (p *printer) gap() { p.line("") }
 
 // text prints a paragraph, wrapped and indented.
 func (p *printer) text(indent int, text string) {
-	for _, line := range wrap(text, screenWidth-indent) {
+	for _, line := range words.Wrap(text, screenWidth-indent) {
 		p.line("%*s%s", indent, "", line)
 	}
 }
@@ -55,7 +55,7 @@ func (p *printer) text(indent int, text string) {
 // item prints a paragraph of a list.
 func (p *printer) item(text string) {
 	mark := "-"
-	for _, line := range wrap(text, screenWidth-4) {
+	for _, line := range words.Wrap(text, screenWidth-4) {
 		p.line("  %s %s", mark, line)
 		mark = " "
 	}
@@ -63,7 +63,7 @@ func (p *printer) item(text string) {
 
 // row prints a label and wrapped text beside it.
 func (p *printer) row(label, format string, args ...any) {
-	for _, line := range wrap(fmt.Sprintf(format, args...), screenWidth-labelWidth) {
+	for _, line := range words.Wrap(fmt.Sprintf(format, args...), screenWidth-labelWidth) {
 		p.line("%-*s%s", labelWidth, label, line)
 		label = ""
 	}
@@ -87,23 +87,6 @@ func truncate(s string, n int) string {
 		return s
 	}
 	return string([]rune(s)[:n-1]) + "…"
-}
-
-// wrap breaks text into lines of at most n columns.
-func wrap(text string, n int) []string {
-	var lines []string
-	line := ""
-	for word := range strings.FieldsSeq(text) {
-		if line != "" && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > n {
-			lines = append(lines, line)
-			line = ""
-		}
-		if line != "" {
-			line += " "
-		}
-		line += word
-	}
-	return append(lines, line)
 }
 
 // processNames lists processes, and only the first of many.

@@ -365,7 +365,7 @@ func printResourceGraph(p *printer, g *scenario.Graph, v *sim.Verdict) {
 	p.line("Reduced, step by step:")
 	for i, s := range v.Steps {
 		text := fmt.Sprintf("%v; then free: %s", s, deadlock.Amounts(s.Free, true))
-		for k, line := range wrap(text, screenWidth-6) {
+		for k, line := range words.Wrap(text, screenWidth-6) {
 			if k == 0 {
 				p.line("  %2d. %s", i+1, line)
 			} else {

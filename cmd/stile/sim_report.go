@@ -72,7 +72,7 @@ const (
 
 // printRow prints a row; a long prediction continues on the next lines.
 func printRow(p *printer, name string, x [4]string, theory string) {
-	for i, line := range wrap(theory, screenWidth-theoryCol) {
+	for i, line := range words.Wrap(theory, screenWidth-theoryCol) {
 		if i > 0 {
 			name, x = "", [4]string{}
 		}

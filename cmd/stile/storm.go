@@ -93,7 +93,7 @@ docs/storm.md explains the faults, the checks, and how to read a failure.`,
 
 // wrapNames lists names on lines, the first of which already has some columns.
 func wrapNames(names []string, begun int) string {
-	lines := wrap(strings.Repeat("x", begun)+" "+strings.Join(names, ", "), screenWidth-1)
+	lines := words.Wrap(strings.Repeat("x", begun)+" "+strings.Join(names, ", "), screenWidth-1)
 	return strings.TrimLeft(strings.Join(lines, "\n"), "x ")
 }
 

@@ -225,7 +225,7 @@ func printLost(p *printer, x *stormResult) {
 
 // printIndented prints wrapped text after the beginning of its first line.
 func printIndented(p *printer, begin, text string) {
-	for _, line := range wrap(text, screenWidth-len(begin)) {
+	for _, line := range words.Wrap(text, screenWidth-len(begin)) {
 		p.line("%s%s", begin, line)
 		begin = strings.Repeat(" ", len(begin))
 	}

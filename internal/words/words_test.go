@@ -2,6 +2,7 @@ package words
 
 import (
 	"math"
+	"slices"
 	"testing"
 )
 
@@ -43,5 +44,13 @@ func TestQuoted(t *testing.T) {
 		if got := Printable(test.text); got != test.printable {
 			t.Errorf("Printable(%q) is %s, want %s", test.text, got, test.printable)
 		}
+	}
+}
+
+// Lines have at most as many columns as they may, unless one word has more.
+func TestWrap(t *testing.T) {
+	got := Wrap(" größe of a\nverylongword  in x", 9)
+	if want := []string{"größe of", "a", "verylongword", "in x"}; !slices.Equal(got, want) {
+		t.Errorf("%q instead of %q", got, want)
 	}
 }
