@@ -70,15 +70,16 @@ func reopen(ctx context.Context, old client, again func() (client, error)) clien
 	return old
 }
 
-// unlock releases a hold. It tries until the hold is lost: what is not released stays held
-// while the session of the client lives, and the client would wait for itself.
-func unlock(ctx context.Context, c client, held holder) (err error) {
-	for ; ctx.Err() == nil; _ = sleep(ctx, pace) {
-		if err = held.Unlock(); err == nil || c.lost() {
+// unlock releases a hold, even if the context has ended: an embedded node would keep it. It
+// tries until the hold is lost: what is not released stays held while the session of the
+// client lives, and the client would wait for itself.
+func unlock(ctx context.Context, c client, held holder) error {
+	for {
+		err := held.Unlock()
+		if err == nil || c.lost() || sleep(ctx, pace) != nil {
 			return err
 		}
 	}
-	return err
 }
 
 // gaps returns the longest time without a hold since the last call, and the longest time

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -231,3 +232,29 @@ func TestWorker(t *testing.T) {
 	w.orders.Close()
 	<-w.done
 }
+
+// A client that acquires a lock while the use of locks ends releases it.
+func TestHammerRest(t *testing.T) {
+	released := make(chan bool)
+	x := &last{released: released}
+	x.ending.Add(1)
+	x.hammer = strike([]client{x}, func(int) (client, error) { return x, nil }, 1, 0)
+	x.ending.Done()
+	<-released
+}
+
+// last is a client whose only hold ends the hammer.
+type last struct {
+	hammer   *hammer
+	ending   sync.WaitGroup
+	released chan bool
+}
+
+func (x *last) acquire(context.Context, string, bool) (holder, error) {
+	x.ending.Wait()
+	x.hammer.rest()
+	return release(func() error { close(x.released); return nil }), nil
+}
+
+func (x *last) lost() bool   { return false }
+func (x *last) close() error { return nil }
