@@ -376,7 +376,7 @@ func TestRetire(t *testing.T) {
 		if w.pollers() > maxPollers/2+1 {
 			t.Errorf("%d pollers", w.pollers())
 		}
-		if !w.polls("bob", "0") || !w.polls("ann", fmt.Sprint(10*maxPollers-1)) {
+		if !w.polls("bob", "0") || !w.polls("ann", fmt.Sprint(10*maxPollers-2)) {
 			t.Error("a poller that there was room for has been forgotten")
 		}
 		stays.reads("full")
