@@ -5,9 +5,10 @@
 # integration a failed installation is an error.
 set -euo pipefail
 
-# have PACKAGE LEFT NAME... makes sure that one of the commands NAME... exists.
+# have "PACKAGE..." LEFT NAME... makes sure that one of the commands NAME... exists: it
+# installs the first of the packages that there is.
 have() {
-	local package=$1 left=$2 name
+	local packages=$1 left=$2 name package
 	shift 2
 	for name in "$@"; do
 		if command -v "$name" >/dev/null; then
@@ -16,16 +17,19 @@ have() {
 	done
 	if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
 		echo "tools: there is no $1; installing it"
-		if { apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends "$package"; } >/dev/null; then
-			return
-		fi
+		apt-get update -q >/dev/null || true
+		for package in $packages; do
+			if DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends "$package" >/dev/null; then
+				return
+			fi
+		done
 		if [ "${CI:-}" = true ]; then
-			echo "tools: cannot install $package, which CI must try the lab's page with" >&2
+			echo "tools: cannot install $1, which CI must try the lab's page with" >&2
 			exit 1
 		fi
 	fi
 	echo "tools: $1 is missing and cannot be installed here: $left"
 }
 
-have chromium "tests of the lab's page will be skipped" chromium chromium-browser google-chrome
+have "chromium-headless-shell chromium" "tests of the lab's page will be skipped" chromium-headless-shell chromium chromium-browser google-chrome
 have libdeflate-tools "the WebAssembly of the static site will be larger" libdeflate-gzip

@@ -25,7 +25,7 @@ bench 150x '^Benchmark(Step|Scroll)$' "$@"
 
 cat <<-EOF
 	$(nproc) cores, $(uname -sm), $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo 2>/dev/null | head -n 1)
-	$(for name in chromium chromium-browser google-chrome; do command -v "$name" >/dev/null && "$name" --version && break; done)
+	$(for name in chromium-headless-shell chromium chromium-browser google-chrome; do command -v "$name" >/dev/null && echo "$("$name" --version), $name" && break; done)
 	$(uptime)
 
 	A large run is one of 100 processes and 50,673 events. For steps and scrolls the

@@ -119,13 +119,14 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// browser is where Chromium is. Without one the test is skipped.
+// browser is where Chromium is. Without one the test is skipped. The shell without windows
+// needs much less processor time, and shows pages alike.
 func browser(t testing.TB) string {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("it needs a browser for minutes")
 	}
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+	for _, name := range []string{"chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"} {
 		if path, err := exec.LookPath(name); err == nil {
 			return path
 		}
