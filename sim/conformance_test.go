@@ -130,7 +130,7 @@ func TestVaried(t *testing.T) {
 					if spec.Accepts(n) != nil {
 						continue
 					}
-					for seed := range uint64(15) {
+					for seed := range uint64(5) {
 						c := varied(spec, n, 100, seed)
 						resident := run(t, c)
 						c.Paged = true

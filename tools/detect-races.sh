@@ -41,5 +41,6 @@ if [ -n "$why" ]; then
 	echo "detect-races: the race tests were left out: $why"
 	exit
 fi
+# Many of these tests mostly wait, so four packages at a time keep two cores busy.
 echo "go test -race -short $*"
-CGO_ENABLED=1 go test -race -short -vet off -timeout 30m "$@"
+CGO_ENABLED=1 go test -race -short -vet off -p 4 -timeout 30m "$@"

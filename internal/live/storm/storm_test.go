@@ -79,7 +79,7 @@ func TestStorm(t *testing.T) {
 // nothing either.
 func TestParts(t *testing.T) {
 	reports := func(part, window int) (n int) {
-		for seed := range uint64(12) {
+		for seed := range uint64(6) {
 			c := pick(1000 + seed)
 			c.Locks, c.Apps, c.Limits.Part, c.Links.Window = 64, 16, part, window
 			r, err := Run(c)
@@ -143,7 +143,7 @@ func TestFaults(t *testing.T) {
 			t.Fatalf("%s is %v, %v", name, f, err)
 		}
 		strikes := 0
-		for seed := range uint64(4) {
+		for seed := range uint64(2) {
 			c := pick(seed)
 			c.Faults, c.Clients, c.Intensity = f, 1, 15
 			if f.has(Lead | Broken | Wipe | Restore | Rollback | Return) {
@@ -158,7 +158,7 @@ func TestFaults(t *testing.T) {
 			}
 			strikes += r.Strikes
 		}
-		if strikes < 4 {
+		if strikes < 2 {
 			t.Errorf("%s: %d strikes", name, strikes)
 		}
 	}

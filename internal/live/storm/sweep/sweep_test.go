@@ -42,7 +42,7 @@ func (voucher) Alibi(algorithm.ID) bool { return true }
 // The results do not depend on the number of concurrent runs, and are those of the seeds
 // one by one.
 func TestWorkers(t *testing.T) {
-	one, many := config(t, 3, 24, 1), config(t, 3, 24, 4)
+	one, many := config(t, 3, 10, 1), config(t, 3, 10, 4)
 	one.Change, many.Change = confused, confused
 	a, err := Run(one)
 	if err != nil {
@@ -55,7 +55,7 @@ func TestWorkers(t *testing.T) {
 	if !reflect.DeepEqual(a, b) {
 		t.Errorf("one at a time: %+v\nfour: %+v", a, b)
 	}
-	if a.Failures == 0 || a.Seeds != 24 || a.Runs.Entries == 0 || a.Runs.Views == 0 {
+	if a.Failures == 0 || a.Seeds != 10 || a.Runs.Entries == 0 || a.Runs.Views == 0 {
 		t.Fatalf("%+v: nothing was broken, or nothing happened", a)
 	}
 	last := uint64(0)
@@ -66,7 +66,7 @@ func TestWorkers(t *testing.T) {
 		}
 		last = f.Seed
 	}
-	first, second := config(t, 3, 11, 2), config(t, 14, 13, 2)
+	first, second := config(t, 3, 6, 2), config(t, 9, 4, 2)
 	first.Change, second.Change = confused, confused
 	x, _ := Run(first)
 	y, _ := Run(second)
