@@ -61,6 +61,8 @@ const (
 	sharers = 32     // goroutines on one lock
 	users   = 256    // goroutines of each node that use many locks
 	names   = 10_000 // locks that they use
+
+	clientLocks = 1000 // locks that a client acquires in turn
 )
 
 // The limits of the figures.
@@ -68,6 +70,7 @@ const (
 	localLimit   = 0.5     // microseconds
 	handoffLimit = 1.0     // raw round trips
 	clientLimit  = 1.5 * 2 // raw round trips
+	againLimit   = 2.0     // microseconds
 	sharedLimit  = 200_000 // entries per second
 	manyLimit    = 100_000
 	idleLimit    = 1.0  // percent of a core

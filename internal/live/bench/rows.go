@@ -137,16 +137,27 @@ func rates(name string, sum answer, limit float64) []Row {
 	}
 }
 
-// client measures a lock without contention, held by a client of a node.
+// client measures locks without contention, acquired by a client of a node: another one
+// each time, which costs messages, and the same one again, which the node delegates.
 func (g *group) client() ([]Row, error) {
-	v, raw, err := g.against(func(d time.Duration) (float64, error) {
-		r, err := g.all[1].ask(order{Op: opClient, Address: g.all[0].address, Lock: "client", For: d})
-		return micro(r.Took, r.Count), err
-	})
+	acquired := func(locks int) func(d time.Duration) (float64, error) {
+		return func(d time.Duration) (float64, error) {
+			r, err := g.all[1].ask(order{Op: opClient, Address: g.all[0].address, Lock: "client", Locks: locks, For: d})
+			return micro(r.Took, r.Count), err
+		}
+	}
+	other, raw, err := g.against(acquired(clientLocks))
 	if err != nil {
 		return nil, err
 	}
-	return []Row{bounded("lock+unlock, Go client, uncontended", v, "µs", clientLimit*raw)}, nil
+	same, _, err := g.against(acquired(1))
+	if err != nil {
+		return nil, err
+	}
+	return []Row{
+		bounded("lock+unlock, Go client, another lock", other, "µs", clientLimit*raw),
+		bounded("lock+unlock, Go client, same lock", same, "µs", againLimit),
+	}, nil
 }
 
 // many measures many locks that all nodes use.

@@ -59,16 +59,20 @@ func (s *site) spread(o *order) (answer, error) {
 	})
 }
 
-// client locks and unlocks one lock, as a client of a node.
+// client locks and unlocks locks in turn, as a client of a node.
 func (s *site) client(o *order) (a answer, err error) {
 	if s.dialed == nil {
 		if s.dialed, err = s.dial(o.Address); err != nil {
 			return a, err
 		}
 	}
+	all := make([]string, o.Locks)
+	for i := range all {
+		all[i] = o.Lock + "/" + strconv.Itoa(i)
+	}
 	return run(&order{Users: 1, For: o.For}, func(_ int, t *tally, over *atomic.Bool) error {
 		for ; !over.Load(); t.count++ {
-			if err := once(s.dialed, o.Lock); err != nil {
+			if err := once(s.dialed, all[t.count%len(all)]); err != nil {
 				return err
 			}
 		}
