@@ -66,7 +66,7 @@ tests test inspected lint storm: export GOGC = 400
 tests test inspected lint storm: export GOMEMLIMIT = 2GiB
 
 # Browsers and real processes mostly wait, so they run beside what computes.
-check: tools fmt vet ## everything a change must pass; about 15 minutes
+check: tools fmt vet ## everything a change must pass; 15 to 30 minutes on two cores
 	@$(MAKE) --no-print-directory -j 2 tests inspected
 	@$(MAKE) --no-print-directory -j 2 --output-sync=target cluster computed
 	@left=$$({ tools/detect-races.sh; tools/postgres.sh left; tools/languages.sh left; tools/cluster.sh; } | paste -sd ';' - | sed 's/;/; /g'); echo "check: all good$${left:+, but $$left}"

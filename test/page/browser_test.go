@@ -119,8 +119,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// browser is where Chromium is. Without one the test is skipped. The shell without windows
-// needs much less processor time, and shows pages alike.
+// browser returns the path of Chromium, and skips the test if there is none. The headless
+// shell comes first because it needs much less processor time.
 func browser(t testing.TB) string {
 	t.Helper()
 	if testing.Short() {

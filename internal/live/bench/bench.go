@@ -57,12 +57,11 @@ func atLeast(name string, value float64, unit string, limit float64) Row {
 
 // The numbers of users and locks.
 const (
-	nodes   = 3
-	sharers = 32     // goroutines on one lock
-	users   = 256    // goroutines of each node that use many locks
-	names   = 10_000 // locks that they use
-
-	clientLocks = 1000 // locks that a client acquires in turn
+	nodes       = 3
+	sharers     = 32     // goroutines on one lock
+	users       = 256    // goroutines of each node that use many locks
+	names       = 10_000 // locks that they use
+	clientLocks = 1000   // locks that a client acquires in turn
 )
 
 // The limits of the figures.

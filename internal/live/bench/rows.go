@@ -137,8 +137,8 @@ func rates(name string, sum answer, limit float64) []Row {
 	}
 }
 
-// client measures locks without contention, acquired by a client of a node: another one
-// each time, which costs messages, and the same one again, which the node delegates.
+// client measures a client of a node that acquires locks without contention. Another lock
+// each time costs messages. The same lock again costs none, because the node delegates it.
 func (g *group) client() ([]Row, error) {
 	acquired := func(locks int) func(d time.Duration) (float64, error) {
 		return func(d time.Duration) (float64, error) {

@@ -77,8 +77,8 @@ func (w *theatre) pollers() int {
 	return len(w.h.pollers)
 }
 
-// polls reports whether there is a poller.
-func (w *theatre) polls(who, query string) bool {
+// hasPoller reports whether the hub keeps a poller for a caller and a query.
+func (w *theatre) hasPoller(who, query string) bool {
 	t := topic{who: person(who), query: query}
 	t.who.From = ""
 	w.h.mu.Lock()
@@ -376,7 +376,7 @@ func TestRetire(t *testing.T) {
 		if w.pollers() > maxPollers/2+1 {
 			t.Errorf("%d pollers", w.pollers())
 		}
-		if !w.polls("bob", "0") || !w.polls("ann", fmt.Sprint(10*maxPollers-2)) {
+		if !w.hasPoller("bob", "0") || !w.hasPoller("ann", fmt.Sprint(10*maxPollers-2)) {
 			t.Error("a poller that there was room for has been forgotten")
 		}
 		stays.reads("full")
