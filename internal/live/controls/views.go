@@ -194,6 +194,11 @@ func engineControls() []Control {
 			Tests: []Test{test(enginePackage, "TestDoomedAreNotRenewed"), test(enginePackage, "TestReplicaProposes")},
 		},
 		{
+			Name: "ProposesAgain", Section: "17", Text: "a change that the log has is proposed again and again",
+			Rewrites: []Rewrite{{proposeFile, `!w.appended && w.now`, `(!w.appended || broken("ProposesAgain")) && w.now`}},
+			Tests:    []Test{test(enginePackage, "TestProposedOnceInATerm"), test(enginePackage, "TestReplicaProposes"), test(processPackage, "TestSlowDisksEvict")},
+		},
+		{
 			Name: "DropsAll", Section: "17", Text: "a leaver and the member that it complains about are both removed",
 			Rewrites: []Rewrite{
 				{proposeFile, `		if mercy == silent {`, `		if mercy == silent || broken("DropsAll") {`},

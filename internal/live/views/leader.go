@@ -46,6 +46,7 @@ type Leader struct {
 	leftAt   member.Instant // when a member that has left may last have waited to be notified
 	flying   *Change        // proposed change in flight
 	entry    []byte         // its bytes
+	appended bool           // the log has them
 	proposed member.Instant
 
 	partings []Parting // why members have gone, or will go with the proposed change; the last ones first
@@ -177,9 +178,13 @@ func (w *Leader) standing(inc uint64) *standing {
 	return nil
 }
 
+// Appended reports that the log has the change that was proposed last. It is applied if
+// this voter goes on leading, however slow the disks are: proposed again it would only be
+// one more entry to save.
+func (w *Leader) Appended() { w.appended = true }
+
 // Applied reports that entries of the log were applied, and the resulting record. It
-// does not matter whether they were void: a change in flight is proposed again until
-// its epoch is over.
+// does not matter whether they were void: a change is in flight until its epoch is over.
 func (w *Leader) Applied(now member.Instant, r Record) {
 	w.hear(now)
 	old := w.record
