@@ -51,7 +51,8 @@ func testKills(t *testing.T) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `## kill -9 of a holder's node
 
-One of three nodes, drawn at random, is killed with -9 and started again. %d clients hold a lock each through
+One of three nodes, drawn at random, is killed with -9 and started again: in turn after half a lease, when
+the next view still names it as a ghost, and after one and a half. %d clients hold a lock each through
 that node, and know all three addresses; another client waits for one of these locks. A job survives if its
 lock is still held when everything that the killed node had granted has expired. The kills come at random
 moments between renewals. Several clusters run at the same time, so the machine is busy.
@@ -83,8 +84,10 @@ func share(part, all int) string {
 	return fmt.Sprintf("%.1f %%", 100*float64(part)/float64(all))
 }
 
-// strike kills the node of some holders, starts it again, and counts which of them keep
-// their locks. Every tenth time a command under 'stile exec' is one of them.
+// strike kills the node of some holders, starts it again before or after its lease has
+// expired, and counts which of them keep their locks. If it was before, the record names the
+// ghost from then on, and the next leader must not wait for it. Every tenth time a command
+// under 'stile exec' is one of them.
 func (c *trial) strike(k int) (s toll) {
 	c.t.Helper()
 	i := rand.IntN(len(c.nodes)) // in turn, it would often be the one that leads since the last kill
@@ -110,7 +113,13 @@ func (c *trial) strike(k int) (s toll) {
 	time.Sleep(time.Duration(rand.Int64N(int64(c.lease / 2))))
 	held := slices.DeleteFunc(slices.Clone(all), func(h lock.Handle) bool { return h.Err() != nil }) // on a busy machine, not all
 	c.kill(i)
-	over := time.Now().Add(c.lease) // nothing that the node had granted is valid then
+	killed := time.Now()
+	over := killed.Add(c.lease) // nothing that the node had granted is valid then
+	early := (k+k/10)%2 == 0    // of the commands too, every second one
+	if early {
+		time.Sleep(time.Until(killed.Add(c.lease / 2)))
+		c.start(i)
+	}
 	s = toll{kills: 1, jobs: len(held)}
 	for _, h := range held {
 		if c.survives(h, over) {
@@ -120,7 +129,10 @@ func (c *trial) strike(k int) (s toll) {
 	if led {
 		s.led, s.keptLed = s.jobs, s.kept
 	}
-	c.start(i)
+	if !early {
+		time.Sleep(time.Until(killed.Add(c.lease * 3 / 2)))
+		c.start(i)
+	}
 	for _, h := range all {
 		if err := c.ledger.leave(h); err != nil && !errors.Is(err, lock.ErrLost) {
 			c.t.Error(err)

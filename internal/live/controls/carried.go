@@ -5,12 +5,21 @@ func rule(name string) []Test { return []Test{test(viewsPackage, "TestRules/"+na
 
 // carriedControls breaks rules about ghosts, expired leases and homes that enter on
 // their own. Rewrites of LastChangeGhosts, LoanUnreported and ExpiredUnreported are part
-// of NoGhosts and StaleReport.
+// of NoGhosts and StaleReport, and that of GhostsSkipped of GhostsAnew.
 func carriedControls() []Control {
 	return []Control{
 		{
 			Name: "LastChangeGhosts", Section: "2", Text: "a member counts only the ghosts of the last view change",
 			Tests: rule("LastChangeGhosts"),
+		},
+		{
+			Name: "GhostsAnew", Section: "7", Text: "a member counts the rest of a ghost anew in each view that names it",
+			Rewrites: []Rewrite{{epochFile, `old != nil && old.view.Epoch == v.BeforeEpoch {`, `old != nil && (old.view.Epoch == v.BeforeEpoch || broken("GhostsSkipped")) && !broken("GhostsAnew") {`}},
+			Tests:    []Test{test(memberPackage, "TestGhostsRestOnce"), test(memberPackage, "TestGhostStaysOver")},
+		},
+		{
+			Name: "GhostsSkipped", Section: "7", Text: "a member that has skipped a view counts a ghost's rest from an older one",
+			Tests: []Test{test(memberPackage, "TestGhostsRestOnce")},
 		},
 		{
 			Name: "WitnessForgetsGhosts", Section: "7", Text: "a witness that was home does not name the ghosts that it suspected",

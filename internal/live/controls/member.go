@@ -137,12 +137,12 @@ func leaseControls() []Control {
 		},
 		{
 			Name: "NoDrift", Section: "7", Text: "neither the home nor the service allows for drift", With: "NoMargin",
-			Rewrites: []Rewrite{{epochFile, `		e.ghosts = append(e.ghosts, m.now+Instant(m.Settings.outwait(g.Rest)))
-`, `		rest := m.Settings.outwait(g.Rest)
-		if broken("NoDrift") {
-			rest = g.Rest
-		}
-		e.ghosts = append(e.ghosts, m.now+Instant(rest))
+			Rewrites: []Rewrite{{epochFile, `	at := m.now + Instant(m.Settings.outwait(g.Rest))
+`, `	rest := m.Settings.outwait(g.Rest)
+	if broken("NoDrift") {
+		rest = g.Rest
+	}
+	at := m.now + Instant(rest)
 `}},
 			Tests: []Test{storm("edge", 400)},
 		},

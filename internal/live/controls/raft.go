@@ -105,6 +105,15 @@ func raftControls() []Control {
 			Tests:    []Test{test(raftPackage, "TestTwoToOne")},
 		},
 		{
+			Name: "UnloadsToSlow", Section: "18", Text: "a leader with a slow disk hands over to a voter whose disk is as slow",
+			Rewrites: []Rewrite{{nodeFile, `		most = n.writes[i].entries[0].GetIndex() - 1 // what its own disk has
+`, `		if !broken("UnloadsToSlow") {
+			most = n.writes[i].entries[0].GetIndex() - 1
+		}
+`}},
+			Tests: []Test{test(raftPackage, "TestAllDisksAreSlow"), test(processPackage, "TestSlowDisksEvict")},
+		},
+		{
 			Name: "ReadsAlone", Section: "17", Text: "a leader confirms reads without a majority",
 			Rewrites: []Rewrite{{nodeFile, `	n.raw().ReadIndex(`, `	if broken("ReadsAlone") {
 		n.out.Reads = append(n.out.Reads, number)

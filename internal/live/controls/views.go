@@ -105,12 +105,28 @@ func engineControls() []Control {
 		},
 		{
 			Name: "LostGhosts", Section: "17", Text: "a new leader forgets the ghosts of the record",
-			Rewrites: []Rewrite{{leaderFile, `		w.ghosts = append(w.ghosts, timed{g.Inc, full})
+			Rewrites: []Rewrite{{leaderFile, `		w.ghosts = append(w.ghosts, timed{g.Inc, until})
 `, `		if !broken("LostGhosts") {
-			w.ghosts = append(w.ghosts, timed{g.Inc, full})
+			w.ghosts = append(w.ghosts, timed{g.Inc, until})
 		}
 `}},
 			Tests: []Test{storm("reigns", 200), found},
+		},
+		{
+			Name: "ResurrectsGhosts", Section: "17", Text: "a new leader begins the ghosts of the record anew", With: "GhostsAnew",
+			Rewrites: []Rewrite{{leaderFile, `		if w.took > 0 {
+`, `		if w.took > 0 && !broken("ResurrectsGhosts") {
+`}},
+			Tests: []Test{storm("reigns", 200), test(enginePackage, "TestGhostsRestOnce"), test(processPackage, "TestOldGhostsDelayNoClaim")},
+		},
+		{
+			Name: "EarlyGhosts", Section: "17", Text: "a new leader counts ghosts from when it applied an older record",
+			Rewrites: []Rewrite{{leaderFile, `	w.record, w.bytes, w.took = r, r.AppendTo(nil), w.now
+`, `	if w.record, w.bytes = r, r.AppendTo(nil); w.took == 0 || !broken("EarlyGhosts") {
+		w.took = w.now
+	}
+`}},
+			Tests: []Test{storm("reigns", 200), test(enginePackage, "TestGhostsRestOnce")},
 		},
 		{
 			Name: "KeptQueue", Section: "17", Text: "a new leader keeps the joiners of an older term",
@@ -176,6 +192,11 @@ func engineControls() []Control {
 	if w.flying != nil {
 `}},
 			Tests: []Test{test(enginePackage, "TestDoomedAreNotRenewed"), test(enginePackage, "TestReplicaProposes")},
+		},
+		{
+			Name: "ProposesAgain", Section: "17", Text: "a change that the log has is proposed again and again",
+			Rewrites: []Rewrite{{proposeFile, `!w.appended && w.now`, `(!w.appended || broken("ProposesAgain")) && w.now`}},
+			Tests:    []Test{test(enginePackage, "TestProposedOnceInATerm"), test(enginePackage, "TestReplicaProposes"), test(processPackage, "TestSlowDisksEvict")},
 		},
 		{
 			Name: "DropsAll", Section: "17", Text: "a leaver and the member that it complains about are both removed",

@@ -76,7 +76,7 @@ func (m *Member) newEpoch(v View) (*epoch, error) {
 	e.sent, e.came = make([]uint64, len(v.Members)), make([]uint64, len(v.Members))
 	e.witnesses = e.survivors()
 	for _, g := range v.Ghosts {
-		e.ghosts = append(e.ghosts, m.now+Instant(m.Settings.outwait(g.Rest)))
+		e.ghosts = append(e.ghosts, m.expires(&v, g))
 	}
 	if i := e.place(m.Inc); i >= 0 {
 		e.reported.add(i)
@@ -84,6 +84,20 @@ func (m *Member) newEpoch(v View) (*epoch, error) {
 	}
 	e.bury(m.now)
 	return e, nil
+}
+
+// expires returns when the lease of a ghost of a new view has expired. A member that was in
+// the view before has counted since then if that view names the ghost too: a rest counts
+// once. Without that view it cannot know that the ghost was one all the time: if the disks
+// of most voters were replaced by older copies, it may have been a member again.
+func (m *Member) expires(v *View, g Ghost) Instant {
+	at := m.now + Instant(m.Settings.outwait(g.Rest))
+	if old := m.epoch; old != nil && old.view.Epoch == v.BeforeEpoch {
+		if i := old.place(g.Inc) - old.survivors(); i >= 0 {
+			at = min(at, old.ghosts[i])
+		}
+	}
+	return at
 }
 
 // open makes the schools of the view's choices.

@@ -176,3 +176,54 @@ func TestTimeDoesNotGoBack(t *testing.T) {
 		}
 	}
 }
+
+// A ghost's rest counts once: a view that names it for longer than the one before does not
+// begin it anew. A member that was not in the view before knows only this one: the clusters'
+// disks may have been replaced by older copies in between, and the ghost renewed.
+func TestGhostsRestOnce(t *testing.T) {
+	for what, x := range map[string]struct {
+		rest   Span
+		before uint64
+		over   Instant // when the ghost's lease has expired, by the new view
+	}{
+		"no longer":             {2 * Second, 2, Instant(3*Second + Usual().outwait(2*Second))},
+		"longer":                {10 * Second, 2, Instant(Usual().outwait(8 * Second))},
+		"longer, after another": {10 * Second, 3, Instant(3*Second + Usual().outwait(10*Second))},
+	} {
+		f := newFleet(t, "central", 3)
+		v := f.next(3)
+		v.Ghosts = []Ghost{{3, 8 * Second}}
+		f.install(v)
+		m := f.members[0]
+		m.Wake(Instant(3 * Second))
+		v = f.next()
+		v.Epoch, v.BeforeEpoch, v.Ghosts = 4, x.before, []Ghost{{9, Second}, {3, x.rest}}
+		if err := m.Install(Instant(3*Second), v); err != nil {
+			t.Fatal(err)
+		}
+		if got := m.epoch.ghosts; got[1] != x.over || got[0] != Instant(3*Second+Usual().outwait(Second)) {
+			t.Errorf("%s: the ghosts' leases expire at %d, want the second one at %d", what, got, x.over)
+		}
+	}
+}
+
+// A ghost that is over stays over: a view that names it again delays no lock.
+func TestGhostStaysOver(t *testing.T) {
+	f := newFleet(t, "central", 3)
+	v := f.next(3)
+	v.Ghosts = []Ghost{{3, 8 * Second}}
+	f.install(v)
+	f.settle()
+	for _, m := range f.members[:2] {
+		m.Wake(Instant(9 * Second))
+	}
+	v = f.next()
+	v.Ghosts = []Ghost{{3, 10 * Second}}
+	f.install(v)
+	f.settle()
+	name := away(f.view, v, 0, 0)
+	f.lock(0, name)
+	if f.settle(); !f.holds(0, name) || !f.members[0].epoch.settled() {
+		t.Errorf("a lock waits for a ghost that was over: it counts until %d", f.members[0].epoch.ghosts)
+	}
+}

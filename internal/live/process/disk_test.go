@@ -144,6 +144,36 @@ func TestSlowDisks(t *testing.T) {
 	}
 }
 
+// Disks that take longer than the interval between renewals, and than an election, delay
+// evictions by a few saves, however many there were before.
+func TestSlowDisksEvict(t *testing.T) {
+	for _, slow := range []member.Instant{40 * ms, 60 * ms, 80 * ms} {
+		for _, size := range []int{3, 5} {
+			c := formed(t, size, names(size)...)
+			for _, n := range c.nodes {
+				n.slow = slow
+			}
+			for k := range 6 {
+				n := c.nodes[k%size]
+				from := c.now
+				n.crash()
+				c.until("it is evicted", func() bool { return c.leader() != nil && !c.leader().knows(n.name) })
+				evicted := c.now
+				n.boot(false)
+				c.until("it is back", c.whole)
+				if c.now-evicted > 2*lease || evicted-from > 3*lease {
+					t.Errorf("%d nodes, saves of %d ms, crash %d: evicted after %d ms, and back after %d", size, slow/ms, k, (evicted-from)/ms, (c.now-evicted)/ms)
+				}
+				for _, n := range c.nodes {
+					if len(n.saves) > 4 {
+						t.Errorf("%d nodes, saves of %d ms, crash %d: %s waits for %d saves", size, slow/ms, k, n.name, len(n.saves))
+					}
+				}
+			}
+		}
+	}
+}
+
 // A founder says nothing, and is a member of nothing, before its first state is on its
 // disk.
 func TestFoundWaitsForDisk(t *testing.T) {

@@ -99,7 +99,7 @@ func (o *oracle) dropped(inc uint64) (evicted bool) {
 	if i, ok := o.w.find(inc); ok && o.w.incarnations[i].promised {
 		return false
 	}
-	o.limits = append(o.limits, limit{inc, 1 << 62})
+	o.limits = append(o.limits, limit{inc: inc, until: 1 << 62})
 	if o.w.calm() {
 		o.w.broken(Calm, "m%d is evicted, although there is no fault", o.w.no(inc))
 	}
@@ -111,10 +111,12 @@ func (o *oracle) dropped(inc uint64) (evicted bool) {
 type limit struct {
 	inc   uint64
 	until int64
+	rest  int64 // as the last view says
 }
 
 // judgeGhosts judges the ghosts of a view: no member evicted in this view or before can act for
-// longer than the view says.
+// longer than the view says. No view begins a ghost anew, unless a process has started since
+// the last one: its voter may lead, and does not know when that view began.
 func (o *oracle) judgeGhosts(r *views.Record) {
 	for i := range o.limits {
 		l := &o.limits[i]
@@ -122,7 +124,10 @@ func (o *oracle) judgeGhosts(r *views.Record) {
 		if j := slices.IndexFunc(r.Ghosts, func(g views.Ghost) bool { return g.Inc == l.inc }); j >= 0 {
 			rest = int64(r.Ghosts[j].Rest)
 		}
-		l.until = min(l.until, o.w.Now()+rest)
+		if l.rest > 0 && rest > l.rest && o.w.booted < o.since {
+			o.w.broken(Ghosts, "epoch %d says that m%d may act for %d us, after a view that said %d us", r.Epoch, o.w.no(l.inc), rest/us, l.rest/us)
+		}
+		l.until, l.rest = min(l.until, o.w.Now()+rest), rest
 		o.outlives(o.w.at(l.inc), l)
 	}
 }

@@ -114,6 +114,15 @@ func TestPlantedViews(t *testing.T) {
 			r.Epoch, r.Ghosts = r.Epoch+1, nil
 			w.oracle.applied(lead, index+1, &r)
 		}},
+		{"a ghost begins anew", Ghosts, func(w *world, lead, a, b *proc) {
+			r := following(w, a.inc)
+			r.Ghosts = []views.Ghost{{Inc: a.inc, Nonce: 1, Rest: w.Settings.Lease}}
+			w.oracle.applied(lead, index, &r)
+			w.Wait(w.Now() + ms)
+			r = following(w, a.inc)
+			r.Epoch, r.Ghosts = r.Epoch+1, []views.Ghost{{Inc: a.inc, Nonce: 1, Rest: w.Settings.Lease + 1}}
+			w.oracle.applied(lead, index+1, &r)
+		}},
 		{"one that was evicted is renewed", Ghosts, func(w *world, lead, a, b *proc) {
 			r := following(w, a.inc)
 			rest := member.Span(a.clock.when(a.lease) - w.Now())

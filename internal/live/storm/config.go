@@ -194,7 +194,7 @@ const (
 	Calm      Invariant = "calm"      // once all faults are healed, no lock is lost and no member evicted
 	Silence   Invariant = "silence"   // when there are no requests, members send nothing and nothing is written
 	Views     Invariant = "views"     // an epoch has one view, and no process acts on an uncommitted one
-	Ghosts    Invariant = "ghosts"    // no evicted member may act for longer than views say
+	Ghosts    Invariant = "ghosts"    // no evicted member may act for longer than views say, and no view begins that time anew
 	Voters    Invariant = "voters"    // voters that have applied the same entries have the same record
 	Acks      Invariant = "acks"      // a voter that no longer leads confirms no renewal
 	Reads     Invariant = "reads"     // no answer has a record that was outdated when it was requested

@@ -20,6 +20,7 @@ func (q *proc) boot() error {
 		w.Restart(q.id)
 	}
 	q.boots++
+	w.booted = w.Now()
 	q.chance = kernel.NewRand(w.Seed, uint64(1000+1000*q.place()+q.boots))
 	q.clock = clock{base: w.Now(), read: member.Instant(1 + q.chance.Below(1000*ms)), rate: w.rate(&q.chance)}
 	q.state, q.view, q.draining, q.halts = joining, nil, false, false

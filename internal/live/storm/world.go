@@ -89,6 +89,7 @@ type world struct {
 	severed      bool                   // two processes never hear each other again
 	resumed      map[algorithm.ID]int64 // when a process was last resumed
 	stirred      int64                  // when a fault last began or ended
+	booted       int64                  // when a process last started
 	attempts     uint64                 // of transactions
 	phase        phase
 	times        times

@@ -52,6 +52,34 @@ func TestProposalIsNeverRebuilt(t *testing.T) {
 	}
 }
 
+// A change that the log has is not proposed again in the same term, however long it takes. In
+// the next term it is, if it was lost; and if another one took its place, the next one is new.
+func TestProposedOnceInATerm(t *testing.T) {
+	d := lead(t, 3, 1)
+	d.tick(2 * second)
+	_ = d.Evict(66)
+	if x := d.tick(1); x == nil || !slices.Equal(x.Drop, []uint64{66}) {
+		t.Fatalf("%+v", x)
+	}
+	d.Appended()
+	if x := d.live(60*second, 64, 65); x != nil {
+		t.Errorf("proposed again: %+v", x)
+	}
+	d.Follow(d.now, 65)
+	d.term = 3
+	d.Lead(d.now, 3, *d.Record())
+	if x := d.live(20*second, 64, 65); x == nil || x.Term != 3 || !slices.Equal(x.Drop, []uint64{66}) {
+		t.Fatalf("in the next term: %+v", x)
+	}
+	d.Appended()
+	d.Applied(d.now, must(t, *d.Record(), Change{Base: 1, Wanted: 3})) // the change in flight is void now
+	for range 2 {
+		if x := d.live(3*second, 64, 65); x == nil || x.Base != 2 || !slices.Equal(x.Drop, []uint64{66}) {
+			t.Fatalf("after another view: %+v", x)
+		}
+	}
+}
+
 // A renewal that came before its sender asked to leave, or before its eviction was
 // proposed, is not confirmed afterwards.
 func TestLateConfirmation(t *testing.T) {

@@ -11,13 +11,15 @@ import (
 // take them after each call.
 //
 // It decides only while its voter leads. What it knows beyond the record belongs to the
-// term, and is discarded with it: a new leader begins every lease and every ghost at
-// full length, because it cannot know when they began.
+// term, and is discarded with it: a new leader begins every lease at full length, because
+// it cannot know when it began. A ghost it counts from when its voter applied the record:
+// no process is renewed after its eviction was proposed.
 type Leader struct {
 	Out    LeaderOut
 	self   uint64 // number of its voter
 	record Record
-	bytes  []byte // encoded record
+	bytes  []byte         // encoded record
+	took   member.Instant // when its voter applied the record; 0 if it had it from its disk
 	now    member.Instant
 	ticked member.Instant
 
@@ -44,6 +46,7 @@ type Leader struct {
 	leftAt   member.Instant // when a member that has left may last have waited to be notified
 	flying   *Change        // proposed change in flight
 	entry    []byte         // its bytes
+	appended bool           // the log has them
 	proposed member.Instant
 
 	partings []Parting // why members have gone, or will go with the proposed change; the last ones first
@@ -95,17 +98,19 @@ type timed struct {
 
 // NewLeader returns the Leader of a voter, with the record on the voter's disk.
 func NewLeader(voter uint64, r Record) *Leader {
-	w := &Leader{self: voter}
-	w.adopt(r)
-	return w
+	return &Leader{self: voter, record: r, bytes: r.AppendTo(nil)}
 }
 
 // Record returns the record, as it was last applied.
 func (w *Leader) Record() *Record { return &w.record }
 
-func (w *Leader) adopt(r Record) {
-	w.record = r
-	w.bytes = r.AppendTo(nil)
+// adopt notes the record that its voter has applied, and reports whether it is a new one.
+func (w *Leader) adopt(r Record) bool {
+	if r.Epoch == w.record.Epoch && r.Cluster == w.record.Cluster {
+		return false
+	}
+	w.record, w.bytes, w.took = r, r.AppendTo(nil), w.now
+	return true
 }
 
 func (w *Leader) hear(now member.Instant) { w.now = max(w.now, now) }
@@ -125,15 +130,15 @@ func (w *Leader) Follow(now member.Instant, leader uint64) {
 }
 
 // Lead reports that this voter leads in a term, and has applied an entry of it: the
-// record is up to date. Nothing is carried over from before.
+// record is up to date. Nothing is carried over from before but when it was applied.
 func (w *Leader) Lead(now member.Instant, term uint64, r Record) {
 	w.hear(now)
 	if w.leads && w.term == term {
 		return
 	}
-	former := w.former
-	*w = Leader{Out: w.Out, self: w.self, now: w.now, list: w.list, growing: w.growing, steady: w.steady, reads: w.reads, floor: w.floor}
 	w.adopt(r)
+	former := w.former
+	*w = Leader{Out: w.Out, self: w.self, record: w.record, bytes: w.bytes, took: w.took, now: w.now, list: w.list, growing: w.growing, steady: w.steady, reads: w.reads, floor: w.floor}
 	w.leads, w.term, w.leader, w.began, w.since, w.ticked = true, term, w.self, w.now, w.now, w.now
 	full := w.now + w.patience()
 	for _, m := range r.Members {
@@ -145,7 +150,11 @@ func (w *Leader) Lead(now member.Instant, term uint64, r Record) {
 		w.standings = append(w.standings, s)
 	}
 	for _, g := range r.Ghosts {
-		w.ghosts = append(w.ghosts, timed{g.Inc, full})
+		until := full
+		if w.took > 0 {
+			until = min(full, w.took+member.Instant(g.Rest))
+		}
+		w.ghosts = append(w.ghosts, timed{g.Inc, until})
 	}
 	if len(w.list) > len(r.staying()) || slices.ContainsFunc(r.Formers, r.out) {
 		w.leftAt = w.now
@@ -169,17 +178,17 @@ func (w *Leader) standing(inc uint64) *standing {
 	return nil
 }
 
+// Appended reports that the log has the change that was proposed last. It is applied if
+// this voter goes on leading, however slow the disks are: proposed again it would only be
+// one more entry to save.
+func (w *Leader) Appended() { w.appended = true }
+
 // Applied reports that entries of the log were applied, and the resulting record. It
-// does not matter whether they were void: a change in flight is proposed again until
-// its epoch is over.
+// does not matter whether they were void: a change is in flight until its epoch is over.
 func (w *Leader) Applied(now member.Instant, r Record) {
 	w.hear(now)
-	if r.Epoch == w.record.Epoch && r.Cluster == w.record.Cluster {
-		return
-	}
 	old := w.record
-	w.adopt(r)
-	if !w.leads {
+	if !w.adopt(r) || !w.leads {
 		return
 	}
 	w.since = w.now

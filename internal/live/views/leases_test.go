@@ -135,7 +135,7 @@ func TestRenewalWithAnOlderView(t *testing.T) {
 }
 
 // A change is proposed when the view has lived for long enough, and again, the very same
-// bytes, as often as members renew. A view without a change is made for idle names when
+// bytes, as often as members renew, until the log has it. A view without a change is made for idle names when
 // the present one has lived four times as long.
 func TestWhenToPropose(t *testing.T) {
 	d := leader(t, 2, 1)
@@ -155,6 +155,13 @@ func TestWhenToPropose(t *testing.T) {
 	}
 	if x := d.tick(2*second - 1); x != nil {
 		t.Errorf("proposed a third time too early: %+v", x)
+	}
+	if x := d.tick(1); x == nil || !bytes.Equal(d.Out.Propose, first) {
+		t.Errorf("not proposed a third time: %+v", x)
+	}
+	d.Appended()
+	if x := d.tick(100 * second); x != nil || d.flying == nil {
+		t.Errorf("the log has it, and it is proposed again: %+v", x)
 	}
 	d.commit()
 	d.renews(64, 9)

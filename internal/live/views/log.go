@@ -16,8 +16,10 @@ type Log interface {
 	Rest() int
 	// Step handles a message from another voter. An error means that it was refused.
 	Step(from uint64, message []byte) error
-	// Propose proposes an entry. Its commitment is known when it is applied. An error
-	// means that it was refused: for a while, if voters fail or the leader changes.
+	// Propose proposes an entry. Without an error, the log has it: it is applied, sooner
+	// or later, if this voter goes on leading in its term, and need not be proposed again.
+	// After the term it may be applied or lost. An error means that it was refused: for a
+	// while, if voters fail or the leader changes.
 	Propose(entry []byte) error
 	// Read begins a round of the voters. LogOut.Reads has its number when a majority
 	// has recognized this voter as the leader after the round began, and everything

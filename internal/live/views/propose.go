@@ -7,13 +7,13 @@ import (
 )
 
 // propose proposes a change if there is a reason for one, and the view has lived long
-// enough. At most one change is in flight. Until its outcome is known, the very same
-// bytes are proposed again, and never others: the change may be applied at any time,
-// and it is safe to evict only members that were not renewed since.
+// enough. At most one change is in flight. Until the log has it, the very same bytes are
+// proposed again, and until its outcome is known never others: the change may be applied
+// at any time, and it is safe to evict only members that were not renewed since.
 func (w *Leader) propose() {
 	s := &w.record.Settings
 	if w.flying != nil {
-		if w.now-w.proposed >= member.Instant(s.Renew) {
+		if !w.appended && w.now-w.proposed >= member.Instant(s.Renew) {
 			w.proposed, w.Out.Propose = w.now, w.entry
 		}
 		return
@@ -29,7 +29,7 @@ func (w *Leader) propose() {
 	if _, ok := Apply(w.record, w.term, entry); !ok {
 		return // too many ghosts, for example: later
 	}
-	w.flying, w.entry, w.proposed, w.Out.Propose = &x, entry, w.now, entry
+	w.flying, w.entry, w.appended, w.proposed, w.Out.Propose = &x, entry, false, w.now, entry
 	w.forget, w.choices, w.wanted = false, nil, 0
 	w.explain(&x)
 }

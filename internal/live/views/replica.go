@@ -256,8 +256,9 @@ func (c *Replica) settle(now member.Instant) {
 // ask passes the Leader's requests to the log. The Leader repeats what the log refuses.
 // It reports whether the log has something to do.
 func (c *Replica) ask(out *LeaderOut) (busy bool) {
-	if out.Propose != nil {
-		busy = c.log.Propose(out.Propose) == nil || busy
+	if out.Propose != nil && c.log.Propose(out.Propose) == nil {
+		c.leader.Appended()
+		busy = true
 	}
 	if out.Read != 0 {
 		busy = c.log.Read(out.Read) == nil || busy

@@ -232,9 +232,16 @@ func TestReplicaProposes(t *testing.T) {
 	if len(s.proposed) < 2 || !slices.Equal(s.proposed[0], s.proposed[1]) {
 		t.Fatalf("%d proposals", len(s.proposed))
 	}
+	s.refuse = nil
+	for now := 110 * second; now < 140*second; now += second / 2 { // the log's disk is slow
+		c.Tick(now)
+	}
+	if len(s.proposed) != 3 || !slices.Equal(s.proposed[0], s.proposed[2]) {
+		t.Fatalf("%d proposals, 2 of them refused: want one more", len(s.proposed))
+	}
 	c.Out.Reset()
 	s.machine.Apply(2, 1, s.proposed[0])
-	c.Tick(111 * second)
+	c.Tick(141 * second)
 	views := 0
 	for _, l := range c.Out.Send {
 		if m, err := ParseMessage(l.Bytes); err == nil && m.Kind == View {

@@ -33,6 +33,63 @@ func TestLeadAgain(t *testing.T) {
 	}
 }
 
+// A ghost's rest counts once: a new leader counts it from when its own voter applied the
+// record that names it, and begins it anew only if it does not know when that was.
+func TestGhostsRestOnce(t *testing.T) {
+	const rest = 5 * second
+	old := born(t, 3, 3)
+	r := must(t, old, Change{Base: 1, Drop: []uint64{66}, Ghosts: []member.Ghost{{Inc: 66, Rest: member.Span(rest)}}})
+	later := must(t, r, Change{Base: 2, Ghosts: []member.Ghost{{Inc: 66, Rest: member.Span(second)}}})
+	apply := func(w *Leader, r Record) { w.Applied(100*second, r) }
+	for what, x := range map[string]struct {
+		disk  Record
+		hears func(w *Leader, r Record)
+		led   member.Instant // when it is elected
+		r     Record         // the record then
+		until member.Instant
+	}{
+		"it is elected at once":            {old, apply, 100 * second, r, 100*second + rest},
+		"it is elected later":              {old, apply, 103 * second, r, 100*second + rest},
+		"it is elected after the rest":     {old, apply, 140 * second, r, 100*second + rest},
+		"it has no record at first":        {Record{}, apply, 103 * second, r, 100*second + rest},
+		"it applies a later record":        {old, func(w *Leader, r Record) { w.Applied(90*second, r); w.Applied(100*second, later) }, 103 * second, later, 101 * second},
+		"it applies the record again":      {old, func(w *Leader, r Record) { w.Applied(90*second, r); w.Applied(100*second, r) }, 103 * second, r, 90*second + rest},
+		"it applies it when it is elected": {old, func(w *Leader, _ Record) { w.Applied(90*second, old) }, 103 * second, r, 103*second + rest},
+		"it has skipped a record":          {old, apply, 103 * second, later, 104 * second},
+		"it has led before": {old, func(w *Leader, r Record) {
+			w.Lead(90*second, 1, old)
+			w.Applied(100*second, r)
+			w.Follow(101*second, 65)
+		}, 103 * second, r, 100*second + rest},
+		"it has the record from its disk": {r, func(*Leader, Record) {}, 103 * second, r, 103*second + member.Instant(r.Settings.Patience())},
+		"and hears of it again":           {r, apply, 103 * second, r, 103*second + member.Instant(r.Settings.Patience())},
+	} {
+		w := NewLeader(64, x.disk)
+		x.hears(w, r)
+		w.Follow(101*second, 65)
+		w.Lead(x.led, 5, x.r)
+		if len(w.ghosts) != 1 || w.ghosts[0].id != 66 || w.ghosts[0].at != x.until {
+			t.Errorf("%s: ghosts %v, want one until %d", what, w.ghosts, x.until)
+		}
+	}
+}
+
+// A view that a new leader makes long after an eviction names no ghost.
+func TestGhostIsNotResurrected(t *testing.T) {
+	r := must(t, born(t, 3, 3), Change{Base: 1, Drop: []uint64{66}, Ghosts: []member.Ghost{{Inc: 66, Rest: 5 * member.Second}}})
+	for after, named := range map[member.Instant]bool{2 * second: true, 20 * second: false} {
+		d := &testLeader{NewLeader(64, born(t, 3, 3)), t, 100 * second, 3}
+		d.Voters([]uint64{64, 65}, false, true)
+		d.Applied(d.now, r)
+		d.now += after
+		d.Lead(d.now, 3, r)
+		_ = d.Choose(central())
+		if x := d.live(3*second, 64, 65); x == nil || len(x.Ghosts) > 0 != named {
+			t.Errorf("%d s after the eviction: %+v", after/second, x)
+		}
+	}
+}
+
 // A new leader waits a while before the last member leaves, if another member has left that
 // may not know it, and counts from its beginning how long voters have been missing.
 func TestNewLeaderAndLeavers(t *testing.T) {

@@ -268,8 +268,8 @@ func (k *voter) take() {
 	for _, l := range out.Send {
 		w.deliver(k.n, l)
 	}
-	if out.Propose != nil {
-		w.propose(k, term, out.Propose)
+	if out.Propose != nil && w.propose(k, term, out.Propose) {
+		k.leader.Appended()
 	}
 	if out.Read != 0 {
 		w.after(w.below(3*ms), func() {
@@ -296,9 +296,10 @@ func (k *voter) take() {
 	}
 }
 
-func (w *world) propose(k *voter, term uint64, b []byte) {
+// propose proposes an entry, and reports whether the log has it.
+func (w *world) propose(k *voter, term uint64, b []byte) bool {
 	if w.leader != k || w.term != term || w.chance(10) {
-		return
+		return false
 	}
 	p := &proposal{k, term, b}
 	w.pending = append(w.pending, p)
@@ -311,6 +312,7 @@ func (w *world) propose(k *voter, term uint64, b []byte) {
 	if w.chance(10) {
 		w.after(w.below(60*ms), func() { w.append(w.term, b) })
 	}
+	return true
 }
 
 func (w *world) revote(want []uint64) {

@@ -193,7 +193,9 @@ func (n *Node) Tick() (err error) {
 
 // unload hands over from a leader whose disk has not acknowledged anything for as long
 // as a silent leader is tolerated. It could continue to confirm reads, but would learn of
-// no entry that is committed.
+// no entry that is committed. It hands over only to a voter that has saved more: if the
+// others are as slow, the next leader, which must save its vote and an entry first, would
+// hand over too, and nothing would ever be committed.
 func (n *Node) unload() {
 	if len(n.writes) == 0 {
 		n.stalled = 0
@@ -204,6 +206,9 @@ func (n *Node) unload() {
 	}
 	n.stalled = 0
 	to, most := uint64(0), uint64(0)
+	if i := slices.IndexFunc(n.writes, func(w write) bool { return len(w.entries) > 0 }); i >= 0 {
+		most = n.writes[i].entries[0].GetIndex() - 1 // what its own disk has
+	}
 	n.core.WithProgress(func(id uint64, t etcd.ProgressType, p tracker.Progress) {
 		if id != n.id && t == etcd.ProgressTypePeer && p.RecentActive && p.Match > most {
 			to, most = id, p.Match
@@ -311,10 +316,10 @@ func fromLeader(t pb.MessageType) bool {
 	return t == pb.MsgApp || t == pb.MsgHeartbeat || t == pb.MsgSnap
 }
 
-// Propose proposes an entry. Its commitment is known when it is applied. If that does
-// not happen for long, the entry may be lost, or not: its machine must be able to
-// distinguish a second one from the first. While a change of voters ends the vote of a
-// voter, the error is ErrBusy.
+// Propose appends an entry to the log of this leader. Its commitment is known when it is
+// applied, which may take as long as the disks do. If another voter leads before that,
+// the entry may be lost, or not: its machine must be able to distinguish a second one from
+// the first. While a change of voters ends the vote of a voter, the error is ErrBusy.
 func (n *Node) Propose(entry []byte) (err error) {
 	defer n.guard(&err)
 	if err := n.serves(); err != nil {

@@ -366,6 +366,21 @@ func TestBusyLeader(t *testing.T) {
 	}
 }
 
+// A leader whose disk is as slow as all others does not hand over: the next one would have
+// to save its vote and an entry first, and then hand over too.
+func TestAllDisksAreSlow(t *testing.T) {
+	w := grown(t, 3, 1000)
+	w.lag = 3 * election
+	l := w.leader()
+	w.must(l.node.Propose([]byte("x")))
+	w.flush(l)
+	for applied := l.index; l.index == applied; {
+		if w.rest(t, 1); w.leader() != l || l.node.status().LeadTransferee != 0 {
+			t.Fatalf("it hands over at %d, with %d saves pending", w.now, len(l.node.writes))
+		}
+	}
+}
+
 // A change of voters is in force at a voter only when it is known for good there.
 func TestChangeIsDurable(t *testing.T) {
 	w := grown(t, 3, 100)
