@@ -126,6 +126,7 @@ type jsonRequest struct {
 	Session string `json:"session"`
 	Name    string `json:"name"`
 	Shared  bool   `json:"shared,omitempty"`
+	Token   string `json:"token,omitempty"`
 }
 
 func (c *jsonClient) acquire(ctx context.Context, name string, shared bool) (holder, error) {
@@ -134,12 +135,12 @@ func (c *jsonClient) acquire(ctx context.Context, name string, shared bool) (hol
 	}
 	var got struct{ Held struct{ Token string } }
 	for got.Held.Token == "" { // a call waits for a limited time
-		if err := c.post(ctx, "Acquire", jsonRequest{c.session, name, shared}, &got); err != nil {
+		if err := c.post(ctx, "Acquire", jsonRequest{Session: c.session, Name: name, Shared: shared}, &got); err != nil {
 			return nil, err
 		}
 	}
 	return release(func() error {
-		return c.post(context.Background(), "Release", jsonRequest{Session: c.session, Name: name}, &struct{}{})
+		return c.post(context.Background(), "Release", jsonRequest{Session: c.session, Name: name, Token: got.Held.Token}, &struct{}{})
 	}), nil
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/stile-lock/stile/internal/live/client"
 	"github.com/stile-lock/stile/internal/live/node"
 )
 
@@ -42,21 +43,33 @@ func (l *queryFlags) leave(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	if _, err := l.target.at(at).query(c.Context(), node.AskLeave, "", nil); err != nil {
-		return err
-	}
 	patience := max(time.Duration(3*s.Lease*float64(time.Second)), 30*time.Second) + answerTimeout
-	if !waitUntilGone(c.Context(), at, patience) {
+	ctx, cancel := context.WithTimeout(c.Context(), patience)
+	defer cancel()
+	var d node.Departed
+	b, answered, err := client.Query(ctx, l.target.at(at).config(""), node.AskLeave, []byte(node.LeaveReport))
+	if answered != "" {
+		if err := decodeAnswer(at, b, err, &d); err != nil {
+			return err
+		}
+	}
+	if !waitUntilGone(ctx, at) {
 		return unfinished{why: fmt.Sprintf("node %s is still running %v after it was asked to leave: see its log and 'stile status'", s.Node, patience)}
+	}
+	const then = "; the others wait for its lease, and then go on without it: see 'stile members'"
+	switch {
+	case d.Why != "":
+		return findings{[]string{fmt.Sprintf("node %s has stopped without leaving the cluster: %s%s", s.Node, d.Why, then)}}
+	case !d.Left:
+		return findings{[]string{fmt.Sprintf("node %s has ended and did not report that it has left: it may have been killed%s", s.Node, then)}}
 	}
 	text := func(p *printer) { p.line("node %s at %s has left", s.Node, s.Address) }
 	return outcome{json: leaveReport{s.Node, s.Address}, text: text}.print(c.OutOrStdout(), l.json)
 }
 
-// waitUntilGone waits until no process listens at an address.
-func waitUntilGone(ctx context.Context, address string, patience time.Duration) bool {
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
+// waitUntilGone waits until no process listens at an address, and reports false if the
+// context ends before.
+func waitUntilGone(ctx context.Context, address string) bool {
 	for {
 		c, err := new(net.Dialer).DialContext(ctx, "tcp", address)
 		if ctx.Err() != nil {

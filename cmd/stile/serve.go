@@ -222,6 +222,7 @@ func (f *serveFlags) run(c *cobra.Command) error {
 	if err := f.settle(c); err != nil {
 		return err
 	}
+	signal.Ignore(syscall.SIGPIPE) // a node outlives the reader of its log
 	log := newLogger(c.ErrOrStderr(), f.log, f.level)
 	configs, err := f.configs(log)
 	if err != nil {
@@ -330,7 +331,7 @@ func (p *servedNodes) printAddresses(c *cobra.Command, configs []node.Config) er
 		where = "--addr " + a + " "
 	}
 	fmt.Fprintf(w, "try it: stile exec %sdemo -- sh -c 'echo $STILE_TOKEN'\n", where)
-	if err := flush(w); err != nil {
+	if err := flush(w); err != nil && !errors.Is(err, syscall.EPIPE) {
 		return fmt.Errorf("cannot print the address of the node: %w", err)
 	}
 	return nil

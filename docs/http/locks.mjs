@@ -69,14 +69,15 @@ async function unary() {
     deadline = before + milliseconds(answer.validFor);
     console.log('kept alive:', deadline > performance.now());
   }
-  try {
-    await call('Locks/Release', { session, name: 'jobs/nightly' });
+  try { // the token says which hold is released, if the call is delayed on its way
+    await call('Locks/Release', { session, name: 'jobs/nightly', token: held.token });
   } catch (p) {
     console.log('release says:', p.code, p.reason);
   }
   const again = await call('Locks/Acquire', { session, name: 'jobs/nightly' });
   console.log('held again with token', again.held.token);
-  console.log('released token', (await call('Locks/Release', { session, name: 'jobs/nightly' })).token);
+  const released = await call('Locks/Release', { session, name: 'jobs/nightly', token: again.held.token });
+  console.log('released token', released.token);
   await call('Locks/CloseSession', { session });
 }
 

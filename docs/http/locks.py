@@ -77,13 +77,14 @@ def unary(node):
             break  # stop the work
         deadline = before + seconds(answer["validFor"])
         print("kept alive:", deadline > time.monotonic())
-    try:
-        node.call("Locks/Release", session=session, name="jobs/nightly")
+    try:  # the token says which hold is released, if the call is delayed on its way
+        node.call("Locks/Release", session=session, name="jobs/nightly", token=held["token"])
     except Problem as p:
         print("release says:", p.code, p.reason)
     held = node.call("Locks/Acquire", session=session, name="jobs/nightly")["held"]
     print("held again with token", held["token"])
-    print("released token", node.call("Locks/Release", session=session, name="jobs/nightly")["token"])
+    released = node.call("Locks/Release", session=session, name="jobs/nightly", token=held["token"])
+    print("released token", released["token"])
     node.call("Locks/CloseSession", session=session)
 
 

@@ -17,7 +17,8 @@ trap 'call Locks/CloseSession "{\"session\":\"$session\"}" >/dev/null' EXIT
 before=$SECONDS
 answer=$(call Locks/Acquire "{\"session\":\"$session\",\"name\":\"jobs/nightly\",\"wait\":\"30s\"}")
 valid=$(field validFor <<<"$answer")
-echo "held with token $(field token <<<"$answer"), for $((before + ${valid%%[.s]*} - SECONDS)) s unless kept alive"
+token=$(field token <<<"$answer")
+echo "held with token $token, for $((before + ${valid%%[.s]*} - SECONDS)) s unless kept alive"
 
 # A third of the session's length is a good interval; here, there is nothing to wait for.
 for i in 1 2 3; do
@@ -32,16 +33,18 @@ for i in 1 2 3; do
 	echo "kept alive"
 done
 
-answer=$(call Locks/Release "{\"session\":\"$session\",\"name\":\"jobs/nightly\"}")
+# The token says which hold is released, if the call is delayed on its way.
+answer=$(call Locks/Release "{\"session\":\"$session\",\"name\":\"jobs/nightly\",\"token\":\"$token\"}")
 echo "release says: $(field code <<<"$answer")"
 
 answer=$(call Locks/Acquire "{\"session\":\"$session\",\"name\":\"jobs/nightly\"}")
-echo "held again with token $(field token <<<"$answer")"
+token=$(field token <<<"$answer")
+echo "held again with token $token"
 call Locks/SetValue "{\"session\":\"$session\",\"name\":\"jobs/nightly\",\"value\":\"row 7\"}" >/dev/null
 value=
 while [ -z "$value" ]; do # lists show it soon
 	value=$(call Cluster/ListLocks '{"prefix":"jobs/nightly"}' | field value)
 done
 echo "listed with the value $value"
-answer=$(call Locks/Release "{\"session\":\"$session\",\"name\":\"jobs/nightly\"}")
+answer=$(call Locks/Release "{\"session\":\"$session\",\"name\":\"jobs/nightly\",\"token\":\"$token\"}")
 echo "released token $(field token <<<"$answer")"

@@ -128,10 +128,11 @@ func BenchmarkGRPC(b *testing.B) {
 	c := pb.NewLocksClient(two, a.url, connect.WithGRPC())
 	session := a.open(nil)
 	beside(b, bareGRPC(b, two), func() error {
-		if _, err := c.Acquire(context.Background(), &pb.AcquireRequest{Session: session, Name: "x"}); err != nil {
+		out, err := c.Acquire(context.Background(), &pb.AcquireRequest{Session: session, Name: "x"})
+		if err != nil {
 			return err
 		}
-		_, err := c.Release(context.Background(), &pb.ReleaseRequest{Session: session, Name: "x"})
+		_, err = c.Release(context.Background(), &pb.ReleaseRequest{Session: session, Name: "x", Token: out.GetHeld().GetToken()})
 		return err
 	})
 }

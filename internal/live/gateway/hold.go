@@ -144,6 +144,9 @@ func (h *holding) keep(ctx context.Context, r *request) error {
 		h.kept = max(h.kept, until) // before it is sent: it may arrive even if an error is reported
 		m := &pb.HoldResponse{Event: &pb.HoldResponse_Renewed{Renewed: &pb.Renewed{ValidFor: durationpb.New(valid)}}}
 		if first {
+			if !h.s.tell(r) {
+				return errReleased(r)
+			}
 			m.Event = &pb.HoldResponse_Held{Held: &pb.Held{Token: h.held.Token().String(), ValidFor: durationpb.New(valid), Session: h.s.id, Mode: modeOf(r.terms.Mode)}}
 			first = false
 		}

@@ -236,7 +236,7 @@ func TestPromise(t *testing.T) {
 func TestStop(t *testing.T) {
 	a := serve(t, func(c *node.Config) { c.Lease = 2 * time.Second })
 	session := a.open(nil)
-	a.call("Locks/Acquire", object{"session": session, "name": "y"})
+	held := a.acquire(session, "y")
 	s, err := a.protocols()["JSON"].Hold(t.Context(), &pb.HoldRequest{Name: "x"})
 	if err != nil {
 		t.Fatal(err)
@@ -246,7 +246,7 @@ func TestStop(t *testing.T) {
 	stopped := make(chan error)
 	go func() { stopped <- a.g.node.Stop(t.Context()) }()
 	eventually(t, "the node stops", func() bool { return a.g.node.Status().State == "draining" })
-	a.call("Locks/Release", object{"session": session, "name": "y"})
+	a.release(session, held)
 	for s.Receive() && s.Msg().GetLost() == nil {
 	}
 	if s.Err() != nil || s.Msg().GetLost().GetName() != "x" {
@@ -296,11 +296,11 @@ func TestWatch(t *testing.T) {
 	}
 	s := a.open(object{"label": "one"})
 	a.call("Locks/Acquire", object{"session": s, "name": "other"})
-	a.call("Locks/Acquire", object{"session": s, "name": "x/1"})
+	held := a.acquire(s, "x/1")
 	if m := receive(); len(m.GetChanged()) != 1 || m.GetChanged()[0].GetName() != "x/1" || m.GetChanged()[0].GetHolder().GetLabel() != "one" {
 		t.Errorf("acquired: %v", m)
 	}
-	a.call("Locks/Release", object{"session": s, "name": "x/1"})
+	a.release(s, held)
 	if m := receive(); len(m.GetGone()) != 1 || m.GetGone()[0] != "x/1" {
 		t.Errorf("released: %v", m)
 	}

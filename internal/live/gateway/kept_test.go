@@ -44,14 +44,16 @@ func TestShared(t *testing.T) {
 	a := serveKept(t)
 	one, two := a.open(object{"label": "one"}), a.open(object{"label": "two"})
 	shared := object{"name": "kept/x", "shared": true}
-	if out := a.call("Locks/Acquire", shared.with(object{"session": one})); out.at("held", "mode") != "shared" {
-		t.Errorf("acquired: %v", out)
+	first := a.call("Locks/Acquire", shared.with(object{"session": one}))
+	if first.at("held", "mode") != "shared" {
+		t.Errorf("acquired: %v", first)
 	}
 	if out := a.call("Locks/TryAcquire", object{"session": two, "name": "kept/x"}); out.at("busy") == nil {
 		t.Errorf("a writer beside a reader: %v", out)
 	}
-	if out := a.call("Locks/TryAcquire", shared.with(object{"session": two, "value": "page 7"})); out.at("held") == nil {
-		t.Errorf("no second reader: %v", out)
+	second := a.call("Locks/TryAcquire", shared.with(object{"session": two, "value": "page 7"}))
+	if second.at("held") == nil {
+		t.Errorf("no second reader: %v", second)
 	}
 	a.fails(badRequest, "Locks/Acquire", object{"session": one, "name": "kept/x"}) // in another mode
 	a.call("Locks/Acquire", object{"session": one, "name": "kept/x", "key": "writer", "wait": "0s"})
@@ -70,8 +72,8 @@ func TestShared(t *testing.T) {
 		return l.at("holder", "mode") == "shared" && other.at("mode") == "shared" && other.at("value") == "page 7" && other.at("label") == "two" &&
 			other.at("tx") != nil && waiter.at("mode") == "exclusive"
 	})
-	a.call("Locks/Release", object{"session": one, "name": "kept/x"})
-	a.call("Locks/Release", object{"session": two, "name": "kept/x"})
+	a.release(one, object{"name": "kept/x", "token": first.at("held", "token")})
+	a.release(two, object{"name": "kept/x", "token": second.at("held", "token")})
 	if out := a.call("Locks/Acquire", object{"session": one, "name": "kept/x", "key": "writer"}); out.at("held", "mode") != "exclusive" {
 		t.Errorf("the writer: %v", out)
 	}
@@ -500,7 +502,7 @@ func TestLeader(t *testing.T) {
 		t.Errorf("leader: %v", out)
 	}
 	a.call("Locks/Acquire", object{"session": other, "name": "boss", "value": "10.0.0.8", "wait": "0s"})
-	a.call("Locks/Release", object{"session": s, "name": "boss"})
+	a.release(s, object{"name": "boss", "token": term})
 	for { // it may be seen that there is none in between
 		m := next()
 		if m.GetLeader().GetValue() == "10.0.0.8" {

@@ -172,7 +172,7 @@ func (g locks) await(ctx context.Context, c *call, s *session, a ask) (held *pb.
 	if err != nil {
 		return nil, false, err
 	}
-	defer func() { s.detach(r, held != nil && c.ctx.Err() == nil) }()
+	defer s.detach(r)
 	if !r.decided() && !(a.try && !r.try) {
 		select {
 		case <-r.done:
@@ -192,6 +192,9 @@ func (g locks) await(ctx context.Context, c *call, s *session, a ask) (held *pb.
 	if err := r.hold.Err(); err != nil {
 		return nil, true, err
 	}
+	if !s.tell(r) {
+		return nil, true, errReleased(r)
+	}
 	end := clock.Now() + member.Instant(s.length)
 	return &pb.Held{Token: r.hold.Token().String(), ValidFor: durationpb.New(granted(c.received, r.hold.Until(), end, s.length)), Mode: modeOf(r.terms.Mode)}, true, nil
 }
@@ -203,7 +206,7 @@ func (g locks) Release(ctx context.Context, in *pb.ReleaseRequest) (*pb.ReleaseR
 		return nil, err
 	}
 	defer s.leave()
-	o, err := s.release(requestKey{in.GetTransaction(), cmp.Or(in.GetKey(), in.GetName())})
+	o, err := s.release(requestKey{in.GetTransaction(), cmp.Or(in.GetKey(), in.GetName())}, in.GetToken())
 	if err != nil {
 		return nil, answer(err)
 	}

@@ -149,6 +149,19 @@ func (a *api) open(in object) string {
 	return a.call("Locks/OpenSession", in).at("session").(string)
 }
 
+// acquire acquires a lock, and returns what names the hold.
+func (a *api) acquire(session, name string) (held object) {
+	a.t.Helper()
+	token := a.call("Locks/Acquire", object{"session": session, "name": name}).at("held", "token")
+	return object{"name": name, "token": token}
+}
+
+// release releases a lock.
+func (a *api) release(session string, held object) {
+	a.t.Helper()
+	a.call("Locks/Release", object{"session": session, "name": held["name"], "token": held["token"]})
+}
+
 // span reads a duration.
 func span(t testing.TB, v any) time.Duration {
 	t.Helper()

@@ -212,14 +212,14 @@ func TestMoveSession(t *testing.T) {
 func TestMoveHTTP(t *testing.T) {
 	a := serve(t, nil)
 	s := a.open(nil)
-	a.call("Locks/Acquire", object{"session": s, "name": "x"})
+	held := a.acquire(s, "x")
 	all, _ := a.call("Cluster/ListLocks", nil).at("locks").([]any)
 	session := object(all[0].(map[string]any)).at("holder", "session")
 	out, _, reason := a.try("Cluster/MoveSession", object{"node": "a", "session": session})
 	if text, _ := out.at("message").(string); reason != isDeclined.reason || !strings.Contains(text, "HTTP") {
 		t.Errorf("%v", out)
 	}
-	a.call("Locks/Release", object{"session": s, "name": "x"})
+	a.release(s, held)
 }
 
 // Only members of the cluster may pass on the orders of others, and no node gives its own.

@@ -47,7 +47,7 @@ type session struct {
 	until    member.Instant // its end, unless calls are in progress or another one comes
 	timer    *time.Timer
 	requests map[requestKey]*request
-	outcomes recent[requestKey, *outcome]
+	outcomes recent[releasedKey, *outcome]
 	txs      map[string]*transaction // that have not ended
 	ended    recent[string, *transaction]
 	begun    int // number of transactions
@@ -232,8 +232,6 @@ type request struct {
 	of       *transaction // nil if it is none
 	withdraw context.CancelFunc
 	idle     *time.Timer
-	release  sync.Once
-	outcome  *outcome // of the release
 
 	done chan struct{} // closed when it is decided
 	hold *client.Hold  // then: the lock, or
@@ -241,7 +239,7 @@ type request struct {
 
 	// With the session's mutex held.
 	calls     int  // that wait for it
-	told      bool // a call has reported that the lock is held
+	told      bool // a call has reported that the lock is held, or is about to
 	withdrawn bool
 }
 
@@ -272,7 +270,7 @@ func (s *session) attach(a ask) (*request, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, released := s.outcomes.find(key)
+	_, released := s.outcomes.find(releasedKey{key, ""})
 	switch r := s.requests[key]; {
 	case r != nil && r.name != a.name:
 		return nil, badRequest.errorf("key %q is that of a request for lock %q: use another key", key.key, r.name)
@@ -287,7 +285,7 @@ func (s *session) attach(a ask) (*request, error) {
 	case len(s.requests) >= maxRequests:
 		return nil, manyRequests.errorf("the session holds or waits for %d locks, the maximum: release some", maxRequests)
 	}
-	s.outcomes.forget(key)
+	s.outcomes.forget(releasedKey{key, ""})
 	ctx, withdraw := context.WithCancel(context.Background())
 	r := &request{ask: a, of: of, withdraw: withdraw, done: make(chan struct{}), calls: 1}
 	r.idle = time.AfterFunc(time.Hour, func() { s.abandon(r) })
@@ -329,12 +327,23 @@ func (s *session) run(ctx context.Context, r *request) {
 	}
 }
 
-// detach ends a call that waited for a request; told, if it reports that the lock is held.
-// A request that no call waits for, and of whose grant none has heard, ends after a lease.
-func (s *session) detach(r *request, told bool) {
+// tell notes that a call is about to report that a lock is held. It reports false if the
+// request was released meanwhile. From then on the lock is released only by its token.
+func (s *session) tell(r *request) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	r.told = r.told || told
+	if s.requests[r.id()] != r {
+		return false
+	}
+	r.told = true
+	return true
+}
+
+// detach ends a call that waited for a request. A request that no call waits for, and of whose
+// grant none has heard, ends after a lease.
+func (s *session) detach(r *request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if r.calls--; r.calls == 0 && !r.told && s.requests[r.id()] == r {
 		r.idle.Reset(s.lease)
 	}
@@ -360,47 +369,6 @@ func (s *session) drop(r *request) {
 	if r.hold != nil && r.of == nil {
 		go r.hold.Unlock()
 	}
-}
-
-// release releases a lock, or withdraws a request. A repeated call has the same outcome.
-func (s *session) release(key requestKey) (*outcome, error) {
-	s.mu.Lock()
-	r := s.requests[key]
-	switch {
-	case r == nil:
-		defer s.mu.Unlock()
-		o, ok := s.outcomes.find(key)
-		if !ok {
-			return nil, noRequest.errorf("no request with key %q in this session%s: it was never made, was withdrawn because no call waited for it, or was released long ago", key.key, key.where())
-		}
-		return o, o.err
-	case r.hold == nil:
-		defer s.mu.Unlock()
-		o := &outcome{}
-		s.outcomes.add(key, o)
-		s.drop(r)
-		return o, nil
-	case r.of != nil:
-		defer s.mu.Unlock()
-		return nil, isDeclined.errorf("lock %q belongs to a transaction, whose locks are released together: commit or abort it", r.name)
-	}
-	s.mu.Unlock()
-	r.release.Do(func() {
-		err := r.hold.Unlock()
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		r.outcome = &outcome{r.hold.Token().String(), err}
-		s.outcomes.add(key, r.outcome)
-		delete(s.requests, key)
-		r.idle.Stop()
-	})
-	return r.outcome, r.outcome.err
-}
-
-// An outcome is that of a release.
-type outcome struct {
-	token string
-	err   error
 }
 
 // where names the transaction of a request, if it has one.

@@ -35,7 +35,7 @@ func TestUnary(t *testing.T) {
 	if out := a.call("Cluster/ListLocks", object{"prefix": "x"}); !strings.Contains(fmt.Sprint(out.at("locks")), "one") {
 		t.Errorf("the list does not show the holder: %v", out)
 	}
-	if out := a.call("Locks/Release", object{"session": s, "name": "x"}); out.at("token") != token {
+	if out := a.call("Locks/Release", object{"session": s, "name": "x", "token": token}); out.at("token") != token {
 		t.Errorf("released: %v, want token %v", out, token)
 	}
 	if out := a.call("Locks/TryAcquire", object{"session": other, "name": "x"}); out.at("held", "token") == token || out.at("held") == nil {
@@ -79,8 +79,7 @@ func TestRepeatedCalls(t *testing.T) {
 		t.Errorf("the lock leaked: %v", out)
 	}
 	for range 2 { // without a key, a name can be used again
-		a.call("Locks/Acquire", object{"session": s, "name": "z"})
-		a.call("Locks/Release", object{"session": s, "name": "z"})
+		a.release(s, a.acquire(s, "z"))
 	}
 }
 
@@ -101,13 +100,13 @@ func TestPolling(t *testing.T) {
 	waits := func(s string) any {
 		return a.call("Locks/Acquire", object{"session": s, "name": "x", "wait": "0s"}).at("waiting", "position")
 	}
-	a.call("Locks/Acquire", object{"session": holder, "name": "x"})
+	held := a.acquire(holder, "x")
 	eventually(t, "the first waits", func() bool { return waits(first) == 1.0 })
 	eventually(t, "the second waits", func() bool { return waits(first) == 1.0 && waits(second) == 2.0 })
 	a.request(first, "x").idle.Reset(0) // as if a lease had passed
 	eventually(t, "the first has given up", func() bool { return waits(second) == 1.0 })
 	a.call("Locks/Release", object{"session": second, "name": "x"}) // it waits no longer
-	a.call("Locks/Release", object{"session": holder, "name": "x"})
+	a.release(holder, held)
 	eventually(t, "no request that was withdrawn has the lock", func() bool {
 		return a.call("Locks/TryAcquire", object{"session": holder, "name": "x"}).at("held") != nil
 	})
@@ -117,12 +116,12 @@ func TestPolling(t *testing.T) {
 func TestUnheardGrant(t *testing.T) {
 	a := serve(t, nil)
 	holder, waiter := a.open(nil), a.open(nil)
-	a.call("Locks/Acquire", object{"session": holder, "name": "x"})
+	held := a.acquire(holder, "x")
 	if out := a.call("Locks/Acquire", object{"session": waiter, "name": "x", "wait": "0s"}); out.at("waiting") == nil {
 		t.Fatalf("a second holder: %v", out)
 	}
 	r := a.request(waiter, "x")
-	a.call("Locks/Release", object{"session": holder, "name": "x"})
+	a.release(holder, held)
 	<-r.done
 	if out := a.call("Locks/TryAcquire", object{"session": holder, "name": "x"}); out.at("busy") == nil {
 		t.Errorf("it was not granted: %v", out)
@@ -187,7 +186,7 @@ func TestLoss(t *testing.T) {
 		a.fails(isLost, "Locks/Acquire", object{"session": s, "name": "x"})
 	}
 	for range 2 {
-		a.fails(isLost, "Locks/Release", object{"session": s, "name": "x"})
+		a.fails(isLost, "Locks/Release", object{"session": s, "name": "x", "token": token})
 	}
 	if out := a.call("Locks/KeepAlive", object{"session": s}); out.at("lost") != nil {
 		t.Errorf("lost for ever: %v", out)

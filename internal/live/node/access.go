@@ -329,6 +329,10 @@ func (n *Node) reread(now time.Time) {
 			ends = append(ends, end{v, why})
 		}
 	}
+	if ruled {
+		n.step(process.Input{Kind: process.Recall})
+		n.carryOut()
+	}
 	n.leave()
 	for _, e := range ends {
 		n.audit.denied(e.who, "stay connected", e.why.Error())

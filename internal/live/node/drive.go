@@ -307,14 +307,15 @@ func (n *Node) ending(how views.Ending) {
 		n.seek()
 	}
 	if n.p.Phase() == process.Over {
-		n.left = true
+		n.left, n.how = true, how
 		n.tell()
 	}
 }
 
 // answer answers a client's question, or makes it wait.
 func (n *Node) answer(q *session.Question) {
-	if q.What != AskLeader || n.conns[q.Conn] == nil || !n.postpone(&poll{Question: *q}) {
+	waits := n.awaitsEnd(q) || q.What == AskLeader && n.conns[q.Conn] != nil && n.postpone(&poll{Question: *q})
+	if !waits {
 		n.answerNow(q)
 	}
 }
@@ -329,6 +330,11 @@ func (n *Node) answerNow(q *session.Question) {
 	if len(b) > maxAnswer {
 		err = fmt.Errorf("the answer exceeds %d bytes", maxAnswer)
 	}
+	n.sendAnswer(q, b, err)
+}
+
+// sendAnswer sends the answer to a client's question.
+func (n *Node) sendAnswer(q *session.Question, b []byte, err error) {
 	if err != nil {
 		b = []byte(err.Error())
 	}

@@ -61,15 +61,17 @@ type Node struct {
 	stepped  bool            // its effects are not carried out yet
 	acks     []process.Input // saves that are durable, and other inputs for steps of their own
 	asks     []session.Question
-	hung     error          // why to close a connection to a node: it sent what no correct node sends
-	cut      error          // the same for a client
-	known    member.Instant // the published deadline
-	phase    process.Phase  // as last reported
-	leased   bool           // it has had a lease since it became a member
-	stopping bool           // it accepts nothing new
-	left     bool           // it is no longer a member, and does not join again
-	cluster  uint64         // its current or last cluster; 0 if unknown
-	contacts []string       // addresses where members may be: those to join, and those that the folder knows
+	hung     error              // why to close a connection to a node: it sent what no correct node sends
+	cut      error              // the same for a client
+	known    member.Instant     // the published deadline
+	phase    process.Phase      // as last reported
+	leased   bool               // it has had a lease since it became a member
+	stopping bool               // it accepts nothing new
+	left     bool               // it is no longer a member, and does not join again
+	how      views.Ending       // then: how it has ended
+	leavers  []session.Question // they await the end of the node
+	cluster  uint64             // its current or last cluster; 0 if unknown
+	contacts []string           // addresses where members may be: those to join, and those that the folder knows
 	rules    *rights.Rules
 	conns    map[uint64]*clientConn
 	dirty    []*clientConn            // with something to send
@@ -92,7 +94,7 @@ type Node struct {
 	victims  []victim      // the last ones, oldest first
 	started  int64         // Unix time in milliseconds
 	http     string        // URL of its HTTP interface; empty if there is none
-	failed   error         // why the node ended by itself
+	failed   error         // why the node ended by itself, or could not leave or stop cleanly
 	ended    chan struct{} // closed when the node has ended
 	over     bool
 }
@@ -382,6 +384,7 @@ func (n *Node) stop() {
 		n.timer.Stop()
 	}
 	n.tell()
+	n.tellEnd()
 	close(n.ended)
 }
 
@@ -496,6 +499,13 @@ func (n *Node) part(ctx context.Context, how process.Kind) error {
 	}
 	if err != nil && ctx.Err() != nil {
 		err = fmt.Errorf("%s: %w", n.undrained(), err)
+		n.mu.Lock()
+		if !n.over {
+			n.failed = err
+		}
+		n.mu.Unlock()
+		n.Kill()
+		return err
 	}
 	n.Kill()
 	if end := n.Err(); end != ErrEnded { // it has failed meanwhile

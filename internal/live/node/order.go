@@ -55,7 +55,7 @@ type Moving struct {
 func (m *Moving) audited() []any { return []any{"client", m.Who, "holds", m.Holds, "waits", m.Waits} }
 
 // subjects are the attributes of what orders are about, for the audit log.
-var subjects = map[uint64]string{AskRelease: "lock", AskLeave: "", AskEvict: "node", AskChoose: "algorithm", AskMove: "session"}
+var subjects = map[uint64]string{AskRelease: "lock", AskLeave: "", AskEvict: "member", AskChoose: "algorithm", AskMove: "session"}
 
 // attrs returns the attributes of an order for the audit log.
 func (o *Order) attrs() (all []any) {

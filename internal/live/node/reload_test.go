@@ -132,6 +132,59 @@ func TestRightsChange(t *testing.T) {
 	}
 }
 
+// A client to which a lock is delegated acquires it without asking the node, but not after its
+// right was taken away or its quota lowered.
+func TestRightsRecall(t *testing.T) {
+	for name, c := range map[string]struct {
+		then     string
+		want     error
+		releases bool // before it acquires the lock again
+	}{
+		"right": {rule("anyone", "other", "lock", ""), lock.ErrDenied, true},
+		"quota": {rule("anyone", "*", "lock", "quota.locks = 1"), lock.ErrQuota, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "rights.toml")
+			replace(t, file, rule("anyone", "*", "lock", ""))
+			n := start(t, 1, func(i int, c *Config) { c.Rights, c.check = file, often })[0]
+			ctx, cancel := soon(t)
+			defer cancel()
+			x, err := client.Dial(ctx, client.Config{Nodes: []string{n.Address()}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer x.Close()
+			acquire := func(name string) (lock.Handle, error) { return x.Lock(ctx, name, lock.Options{}) }
+			var held lock.Handle
+			for range 8 { // after some of these it is delegated
+				if held != nil {
+					release(t, held)
+				}
+				if held, err = acquire("x"); err != nil {
+					t.Fatal(err)
+				}
+			}
+			replace(t, file, c.then)
+			eventually(t, "the new rules are in force", func() bool {
+				l, err := acquire("y")
+				if err == nil {
+					release(t, l)
+				}
+				return errors.Is(err, c.want)
+			})
+			if err := held.Err(); err != nil {
+				t.Errorf("a lock that is held is lost: %v", err)
+			}
+			if c.releases {
+				release(t, held)
+			}
+			if _, err := acquire("x"); !errors.Is(err, c.want) {
+				t.Errorf("acquired again: %v, want %v", err, c.want)
+			}
+		})
+	}
+}
+
 // Without TLS, callers have no identity, and rules can be about all of them.
 func TestRightsWithoutTLS(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "rights.toml")

@@ -18,7 +18,7 @@ const (
 	AskStatus   uint64 = iota + 1 // a Status
 	AskLocks                      // locks in use, with a LockQuery as JSON; a LockPage
 	AskRelease                    // force-release, with the name of a lock; a Released
-	AskLeave                      // the node leaves the cluster gracefully; an Ordered
+	AskLeave                      // the node leaves the cluster gracefully; an Ordered, or with LeaveReport a Departed
 	AskBackup                     // a BackupFile
 	AskOrderFor                   // an order of a caller of another member, with an Order as JSON; as the order's own question
 	AskLeader                     // leader of an election, with a LeaderQuery as JSON; a LeaderReport, possibly after a while

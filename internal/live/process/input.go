@@ -33,10 +33,11 @@ const (
 	Opened              // the client on a connection has an identity or a quota: before its first frame, and when the quota changes
 	Move                // an operator asks the client of a session to use another node
 	Trail               // an operator looks at a lock: it is followed until Late
+	Recall              // clients' rights or quotas have changed: delegated locks are recalled
 	Kinds               // number of kinds
 )
 
-var kindNames = [...]string{"start", "leave", "stop", "wake", "up", "down", "message", "frame", "closed", "lock", "cancel", "unlock", "release", "saved", "evict", "choose", "refresh", "resize", "opened", "move", "trail"}
+var kindNames = [...]string{"start", "leave", "stop", "wake", "up", "down", "message", "frame", "closed", "lock", "cancel", "unlock", "release", "saved", "evict", "choose", "refresh", "resize", "opened", "move", "trail", "recall"}
 
 // String returns the name of a kind.
 func (k Kind) String() string {

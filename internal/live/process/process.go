@@ -254,6 +254,9 @@ func (p *Process) step(in *Input) {
 	case Opened:
 		p.clients.Opened(in.Number, in.Text, in.Quota)
 		busy = false
+	case Recall:
+		p.clients.Recall()
+		busy = false
 	case Closed:
 		p.clients.Closed(in.Number)
 		busy = false

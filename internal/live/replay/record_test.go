@@ -89,7 +89,7 @@ func TestInputs(t *testing.T) {
 		{Kind: process.Saved, Number: 7}, {Kind: process.Saved, Number: 7, Text: "full"},
 		{Kind: process.Evict, Number: 8}, {Kind: process.Resize, Number: 9}, {Kind: process.Move, Number: 1 << 60},
 		{Kind: process.Opened, Number: 5, Text: "client/a"}, {Kind: process.Opened, Number: 5, Quota: session.Quota{Sessions: 1, Locks: 2, Names: 3}},
-		{Kind: process.Trail, Text: "x", Late: 88},
+		{Kind: process.Trail, Text: "x", Late: 88}, {Kind: process.Recall},
 		{Kind: process.Choose}, {Kind: process.Choose, Choice: []member.Choice{{Prefix: "p", Algorithm: "a", Version: -1}, {}}},
 	}
 	w := NewWriter(&Header{Begin: process.Begin{Settings: settings()}})

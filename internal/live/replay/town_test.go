@@ -205,6 +205,7 @@ func live(t *testing.T) (first, second []byte) {
 	w.run(5 * ms)
 	a.ask(process.Input{Kind: process.Lock, Text: "door", Try: true}) // it is busy
 	a.ask(process.Input{Kind: process.Lock, Text: "door", Late: w.now + 2*ms})
+	a.step(process.Input{Kind: process.Recall})
 	a.step(process.Input{Kind: process.Opened, Number: 1, Text: "client/worker", Quota: session.Quota{Locks: 2}})
 	a.say(session.Frame{Kind: session.Hello, Number: 1, Protocol: session.Protocol, Name: "worker"})
 	a.say(session.Frame{Kind: session.Lock, Number: 1, Name: "door"})

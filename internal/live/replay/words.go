@@ -42,6 +42,8 @@ func (p *player) describe(in *process.Input) string {
 		return fmt.Sprintf("an application withdraws request %d", in.Number)
 	case process.Unlock:
 		return fmt.Sprintf("an application releases %q with token %v", in.Text, in.Token)
+	case process.Recall:
+		return "rights or quotas of clients have changed"
 	case process.Trail:
 		return fmt.Sprintf("an operator looks at the trail of %q", in.Text)
 	case process.Saved:

@@ -442,3 +442,32 @@ func TestDelegatedMoves(t *testing.T) {
 	s.unlock(used)
 	s.hears("released", other, "UNLOCK 1")
 }
+
+// When rights or quotas change, all delegated locks are recalled: of clients that are away, when
+// they are back.
+func TestRecallAll(t *testing.T) {
+	n := newNode(t)
+	was := n.hello(1, Frame{})
+	x := n.delegates(1, "x")
+	n.says(1, Frame{Kind: Lock, Number: 1, Name: "y"})
+	n.hears(1)
+	n.hello(2, Frame{})
+	z := n.delegates(2, "z")
+	n.says(1, Frame{Kind: Lock, Number: 2, Name: "z2"})
+	n.hears(1)
+	n.says(2, Frame{Kind: Lock, Number: 2, Name: "z2"}) // it waits
+	n.hears(2)
+	n.d.Closed(1)
+	n.d.Recall()
+	n.take()
+	expect(t, "connected", n.hears(2), Frame{Kind: Recall, Number: z.Number})
+	n.hello(3, was)
+	n.says(3, Frame{Kind: Check, Number: x.Number})
+	expect(t, "back", n.hears(3), x, Frame{Kind: Recall, Number: x.Number})
+	n.says(3, Frame{Kind: Return, Number: x.Number, Count: x.Token.Count})
+	expect(t, "returned", n.hears(3), Frame{Kind: Done, Number: x.Number, OK: true})
+	r := n.d.requests[key{n.d.conns[2].Session, 2}]
+	n.d.Told(&member.Event{Ticket: r.ticket, Kind: member.Held, Token: member.Token{Epoch: 1, Count: 9}, Last: 20})
+	n.take()
+	expect(t, "granted later", n.hears(2), Frame{Kind: Delegated, Number: 2, Token: member.Token{Epoch: 1, Count: 9}, Count: 20}, Frame{Kind: Recall, Number: 2})
+}

@@ -66,6 +66,19 @@ func (d *Server) Opened(conn uint64, who string, q Quota) {
 	}
 }
 
+// Recall recalls all delegated locks, because what clients may do is no longer the same: the
+// host has to be asked for the next entry. Of a request that is granted later, the lock is
+// recalled with the grant.
+func (d *Server) Recall() {
+	for _, s := range d.all {
+		for r := s.first; r != nil; r = r.next {
+			if r.recalled = true; r.state == held && r.block != 0 {
+				d.recall(r)
+			}
+		}
+	}
+}
+
 // used returns what an identity uses; nil if that is not counted.
 func (d *Server) used(who string) *usage {
 	if len(d.usages) == 0 {

@@ -26,7 +26,7 @@ type request struct {
 	ticket     member.Ticket
 	token      member.Token // of a held lock
 	block      uint64       // the last count that the client may enter with by itself; 0 if the lock is not delegated
-	recalled   bool         // of a delegated lock
+	recalled   bool         // of a lock that is delegated, or may be when it is granted
 	name       string
 	value      *string        // attached by the client; nil if none was
 	born       uint64         // stamp of the transaction, of a kept lock

@@ -105,8 +105,8 @@ type LocksClient interface {
 	Acquire(context.Context, *AcquireRequest) (*AcquireResponse, error)
 	// TryAcquire acquires a lock if it is free.
 	TryAcquire(context.Context, *TryAcquireRequest) (*TryAcquireResponse, error)
-	// Release releases a lock, or withdraws a request that waits. It fails if the lock was
-	// lost before.
+	// Release releases the lock that is held with a token, or withdraws a request that waits.
+	// It fails if the lock was lost before.
 	Release(context.Context, *ReleaseRequest) (*ReleaseResponse, error)
 	// SetValue attaches a value to a lock that is held, in place of the one before. Lists of
 	// locks show it soon, until the lock is released.
@@ -348,8 +348,8 @@ type LocksHandler interface {
 	Acquire(context.Context, *AcquireRequest) (*AcquireResponse, error)
 	// TryAcquire acquires a lock if it is free.
 	TryAcquire(context.Context, *TryAcquireRequest) (*TryAcquireResponse, error)
-	// Release releases a lock, or withdraws a request that waits. It fails if the lock was
-	// lost before.
+	// Release releases the lock that is held with a token, or withdraws a request that waits.
+	// It fails if the lock was lost before.
 	Release(context.Context, *ReleaseRequest) (*ReleaseResponse, error)
 	// SetValue attaches a value to a lock that is held, in place of the one before. Lists of
 	// locks show it soon, until the lock is released.

@@ -1461,7 +1461,11 @@ type ReleaseRequest struct {
 	Key string `protobuf:"bytes,3,opt,name=key,proto3" json:"key,omitempty"`
 	// The transaction of the request. Only a request that waits can be withdrawn: the locks
 	// of a transaction are released together.
-	Transaction   string `protobuf:"bytes,4,opt,name=transaction,proto3" json:"transaction,omitempty"`
+	Transaction string `protobuf:"bytes,4,opt,name=transaction,proto3" json:"transaction,omitempty"`
+	// The fencing token of the hold to release. It is required, unless the request has a key that
+	// is not the lock's name, or still waits: a call that was delayed on its way must not
+	// release the next hold.
+	Token         string `protobuf:"bytes,5,opt,name=token,proto3" json:"token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1520,6 +1524,13 @@ func (x *ReleaseRequest) GetKey() string {
 func (x *ReleaseRequest) GetTransaction() string {
 	if x != nil {
 		return x.Transaction
+	}
+	return ""
+}
+
+func (x *ReleaseRequest) GetToken() string {
+	if x != nil {
+		return x.Token
 	}
 	return ""
 }
@@ -3993,12 +4004,13 @@ const file_stile_v1_stile_proto_rawDesc = "" +
 	"\x04held\x18\x01 \x01(\v2\x0e.stile.v1.HeldH\x00R\x04held\x12$\n" +
 	"\x04busy\x18\x02 \x01(\v2\x0e.stile.v1.BusyH\x00R\x04busyB\b\n" +
 	"\x06result\"\x06\n" +
-	"\x04Busy\"r\n" +
+	"\x04Busy\"\x88\x01\n" +
 	"\x0eReleaseRequest\x12\x18\n" +
 	"\asession\x18\x01 \x01(\tR\asession\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x10\n" +
 	"\x03key\x18\x03 \x01(\tR\x03key\x12 \n" +
-	"\vtransaction\x18\x04 \x01(\tR\vtransaction\"'\n" +
+	"\vtransaction\x18\x04 \x01(\tR\vtransaction\x12\x14\n" +
+	"\x05token\x18\x05 \x01(\tR\x05token\"'\n" +
 	"\x0fReleaseResponse\x12\x14\n" +
 	"\x05token\x18\x01 \x01(\tR\x05token\"\x89\x01\n" +
 	"\x0fSetValueRequest\x12\x18\n" +
