@@ -336,14 +336,9 @@ func (p *player) starts() bool {
 
 // enough reports whether the run should stop here.
 func (p *player) enough() bool {
-	p.back.Stopped = p.over || p.options.Until > 0 && len(p.back.Events) >= p.options.Until || p.timeUp()
-	return p.back.Stopped
-}
-
-// timeUp reports whether time is up.
-func (p *player) timeUp() bool {
 	p.late = p.late || p.options.Over != nil && p.options.Over()
-	return p.late
+	p.back.Stopped = p.over || p.options.Until > 0 && len(p.back.Events) >= p.options.Until || p.late
+	return p.back.Stopped
 }
 
 func (p *player) runSteps() error {

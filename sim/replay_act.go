@@ -22,7 +22,7 @@ func (p *player) try(a *script.Action) error {
 	var err error
 	switch {
 	case a.Kind == script.DeliverAll:
-		err = p.w.DeliverAll(p.timeUp)
+		err = p.w.DeliverAll(p.enough)
 	case a.Kind.OnLink():
 		err = p.w.Harm(a)
 	default:

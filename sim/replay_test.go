@@ -202,6 +202,18 @@ func TestUntilStops(t *testing.T) {
 	}
 }
 
+// A line that delivers all messages, and never comes to an end, stops there too.
+func TestUntilStopsWithinALine(t *testing.T) {
+	sc, err := scenario.Parse("test.stile", "algorithm token-ring\nprocesses 3\nschedule steps\ndeliver all\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	back, err := Replay(mutex.TokenRing(), sc, ReplayOptions{Until: 100})
+	if err != nil || !back.Stopped || len(back.Events) < 100 || len(back.Events) > 110 {
+		t.Errorf("%v, %+v", err, back)
+	}
+}
+
 // What a scenario does is a valid trace.
 func TestEventsAreATrace(t *testing.T) {
 	back := mustReplay(t, "algorithm suzuki-kasami\nprocesses 3\nholder 2 busy\nnetwork duplicating\nhold exp:2\nlatency exp:1\n"+

@@ -240,14 +240,25 @@ func strokes(key rune, with []kb.Modifier) []*input.DispatchKeyEventParams {
 // every picture that is painted.
 func (p *page) until(expression string) {
 	p.t.Helper()
-	poll := chromedp.Poll[chromedp.Void](expression, chromedp.WithPollingTimeout(patience(p.t)))
-	_, err := chromedp.Run(p.ctx, poll)
+	_, err := chromedp.Run(p.ctx, p.poll(expression))
 	if err != nil && strings.Contains(err.Error(), "Cannot find context") { // another page was just loaded
-		_, err = chromedp.Run(p.ctx, poll)
+		_, err = chromedp.Run(p.ctx, p.poll(expression))
 	}
 	if err != nil {
-		p.t.Fatalf("%s: %s: %v; the page is\n%s", p.trying, expression, err, p.state())
+		p.t.Fatalf("%s: %s: %v: it is %s; the page is\n%s", p.trying, expression, err, p.now(expression), p.state())
 	}
+}
+
+// poll waits for an expression to be true. One about something that is not in the page yet, so
+// that it has no properties, is not true yet.
+func (p *page) poll(expression string) chromedp.Action[chromedp.Void] {
+	return chromedp.PollFunction[chromedp.Void](`() => { try { return (`+expression+`) } catch (e) { if (!(e instanceof TypeError)) throw e } }`, chromedp.WithPollingTimeout(patience(p.t)))
+}
+
+// now is the value of an expression that did not come true, or why it has none.
+func (p *page) now(expression string) string {
+	p.t.Helper()
+	return eval[string](p, `(() => { try { return String(`+expression+`) } catch (e) { return String(e) } })()`)
 }
 
 // state is what is to be known of a page that did not come to what it should.

@@ -36,7 +36,7 @@ func (v *visit) refusals() {
 func (v *visit) lands(expression string) {
 	v.t.Helper()
 	for range 3 {
-		_, err := chromedp.Run(v.ctx, chromedp.Poll[chromedp.Void](expression, chromedp.WithPollingTimeout(patience(v.t))))
+		_, err := chromedp.Run(v.ctx, v.poll(expression))
 		if err == nil {
 			return
 		}

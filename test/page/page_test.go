@@ -10,8 +10,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stile-lock/stile/internal/world/calls"
+	"github.com/stile-lock/stile/web"
 )
 
 // A bench is the real lab, started with a scenario.
@@ -66,6 +68,26 @@ func titleShown(t testing.TB) {
 	p := show(t, "title "+title+"\nalgorithm central\nprocesses 2\nat 0 P1 asks\n")
 	if got := p.text("h1"); got != title {
 		t.Errorf("the title is %q, want %q", got, title)
+	}
+}
+
+// What a test waits for may name what is not in the page yet: it is waited for, too. A name
+// that nothing has is a mistake.
+func TestNotThereYet(t *testing.T) {
+	t.Parallel()
+	p := show(t, example(t, "raymond-a"))
+	eval[bool](p, `window.looks = 0, true`)
+	p.until(`++looks < 3 ? document.querySelector("#none").innerText : looks == 3`)
+	if got := eval[int](p, `looks`); got != 3 {
+		t.Errorf("it looked %d times", got)
+	}
+	err := rehearse(t, web.Bundle, time.Hour, func(t testing.TB) {
+		q := *p
+		q.t = t
+		q.until(`mistaken == 1`)
+	})
+	if err == nil || !strings.Contains(err.Error(), "mistaken") {
+		t.Errorf("a mistake: %v", err)
 	}
 }
 

@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"encoding/json"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -187,4 +188,50 @@ func BenchmarkRecorded(b *testing.B) {
 	if info, err := os.Stat(filepath.Join(dir, "a.rec")); err == nil {
 		b.ReportMetric(float64(info.Size())/float64(b.N), "bytes/entry")
 	}
+}
+
+// BenchmarkListing lists all locks of a node: 100,000 that one client holds in one session. All
+// else waits at the node while it makes a page.
+func BenchmarkListing(b *testing.B) {
+	const locks, workers = 100_000, 50
+	n := start(b, 1, func(_ int, c *Config) { c.Lease = time.Hour })[0]
+	x, err := client.Dial(b.Context(), client.Config{Nodes: []string{n.Address()}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer x.Kill()
+	var wg sync.WaitGroup
+	for w := range workers {
+		wg.Go(func() {
+			for i := w; i < locks; i += workers {
+				if _, err := x.Lock(b.Context(), "lock/"+strconv.Itoa(i), lock.Options{}); err != nil {
+					b.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	longest := time.Duration(0)
+	for b.Loop() {
+		listed := 0
+		for q := (LockQuery{}); ; {
+			var page LockPage[json.RawMessage]
+			n.mu.Lock()
+			begun := time.Now()
+			answer, err := n.locks(&q, &Caller{})
+			longest = max(longest, time.Since(begun))
+			n.mu.Unlock()
+			if err != nil || json.Unmarshal(answer, &page) != nil {
+				b.Fatal(err)
+			}
+			if listed += len(page.Locks); page.Next == "" {
+				break
+			}
+			q.After = page.Next
+		}
+		if listed != locks {
+			b.Fatalf("%d locks are listed", listed)
+		}
+	}
+	b.ReportMetric(float64(longest)/1e6, "ms/longest-page")
 }

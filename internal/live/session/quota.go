@@ -17,12 +17,13 @@ type caller struct {
 	quota Quota
 }
 
-// A usage is what the clients with one identity use. A nil pointer counts nothing: nothing is
-// counted before there is a quota.
+// A usage is what the clients with one identity use. What they lock is counted from when a
+// quota asks for it.
 type usage struct {
+	first    *session // its sessions
 	sessions int
 	locks    int
-	names    map[string]int // number of requests for each
+	names    map[string]int // number of requests for each; nil if locks are not counted
 }
 
 // full reports whether a quota allows no other request for a lock.
@@ -30,16 +31,9 @@ func (u *usage) full(q *Quota, name string) bool {
 	return q.Locks > 0 && u.locks >= q.Locks || q.Names > 0 && len(u.names) >= q.Names && u.names[name] == 0
 }
 
-// open counts sessions.
-func (u *usage) open(n int) {
-	if u != nil {
-		u.sessions += n
-	}
-}
-
 // add counts a request.
 func (u *usage) add(name string) {
-	if u != nil {
+	if u.names != nil {
 		u.locks++
 		u.names[name]++
 	}
@@ -47,7 +41,7 @@ func (u *usage) add(name string) {
 
 // remove counts the end of a request.
 func (u *usage) remove(name string) {
-	if u == nil {
+	if u.names == nil {
 		return
 	}
 	u.locks--
@@ -79,51 +73,67 @@ func (d *Server) Recall() {
 	}
 }
 
-// used returns what an identity uses; nil if that is not counted.
-func (d *Server) used(who string) *usage {
-	if len(d.usages) == 0 {
-		return nil
+// sessionsOf returns the number of an identity's sessions.
+func (d *Server) sessionsOf(who string) int {
+	if u := d.usages[who]; u != nil {
+		return u.sessions
 	}
-	return d.usages[who]
+	return 0
 }
 
-// count returns what an identity uses, and goes on counting it from now on.
+// enlist counts a new session.
+func (d *Server) enlist(s *session) {
+	u := d.usages[s.Who]
+	if u == nil {
+		u = &usage{}
+		d.usages[s.Who] = u
+	}
+	if u.first != nil {
+		u.first.prev = s
+	}
+	s.usage, s.next, u.first = u, u.first, s
+	u.sessions++
+}
+
+// count returns what an identity with sessions uses, and goes on counting what it locks from now
+// on.
 func (d *Server) count(who string) *usage {
 	u := d.usages[who]
-	if u != nil {
+	if u.names != nil {
 		return u
 	}
-	u = &usage{names: map[string]int{}}
-	for _, s := range d.all {
-		if s.Who != who {
-			continue
-		}
-		u.sessions++
-		for r := s.first; r != nil; r = r.next {
+	u.names = map[string]int{}
+	for o := u.first; o != nil; o = o.next {
+		for r := o.first; r != nil; r = r.next {
 			if r.state != gone {
 				u.add(r.name)
 			}
 		}
 	}
-	d.usages[who] = u
 	return u
 }
 
 // uncount counts the end of a session. Its requests end later, and are not counted then.
 func (d *Server) uncount(s *session) {
 	s.over = true
-	u := d.used(s.Who)
-	if u == nil {
+	u := s.usage
+	if s.prev != nil {
+		s.prev.next = s.next
+	} else {
+		u.first = s.next
+	}
+	if s.next != nil {
+		s.next.prev = s.prev
+	}
+	s.prev, s.next = nil, nil
+	if u.sessions--; u.sessions == 0 {
+		delete(d.usages, s.Who)
 		return
 	}
-	u.open(-1)
 	for r := s.first; r != nil; r = r.next {
 		if r.state != gone {
 			u.remove(r.name)
 		}
-	}
-	if u.sessions == 0 {
-		delete(d.usages, s.Who)
 	}
 }
 

@@ -81,8 +81,8 @@ func TestQuotas(t *testing.T) {
 	expect(t, "with a larger quota", n.hears(1), Frame{Kind: Held, Number: 5})
 	n.says(1, Frame{Kind: Close})
 	n.says(2, Frame{Kind: Close})
-	if len(n.d.usages) > 0 {
-		t.Errorf("%+v is counted without a session", n.d.usages)
+	if u := n.d.usages["client/a"]; u != nil {
+		t.Errorf("%+v is counted without a session", u)
 	}
 	if got := n.hellos(6, "client/a", q, Frame{}); got.Kind != Welcome {
 		t.Errorf("%+v", got)
@@ -129,16 +129,31 @@ func TestCounted(t *testing.T) {
 			}
 		}
 		n.sent = n.sent[:0]
-		for _, who := range who {
-			counted := n.d.usages[who]
-			if counted == nil {
-				continue
+		is := map[string]*usage{}
+		for _, s := range n.d.all {
+			u := is[s.Who]
+			if u == nil {
+				u = &usage{names: map[string]int{}}
+				is[s.Who] = u
 			}
-			delete(n.d.usages, who)
-			if is := n.d.count(who); is.sessions != counted.sessions || is.locks != counted.locks || !maps.Equal(is.names, counted.names) {
-				t.Fatalf("step %d: %+v of %q is counted, want %+v", step, counted, who, is)
+			u.sessions++
+			states := map[uint8]int{}
+			for r := s.first; r != nil; r = r.next {
+				if states[r.state]++; r.state != gone {
+					u.add(r.name)
+				}
 			}
-			n.d.usages[who] = counted
+			if got := s.tell(); got.Holds != states[held] || got.Waits != states[waiting] {
+				t.Fatalf("step %d: %d held and %d awaited are counted, want %v", step, got.Holds, got.Waits, states)
+			}
+		}
+		if len(n.d.usages) != len(is) {
+			t.Fatalf("step %d: %d identities are counted, want %d", step, len(n.d.usages), len(is))
+		}
+		for who, u := range n.d.usages {
+			if want := is[who]; u.sessions != want.sessions || u.names != nil && (u.locks != want.locks || !maps.Equal(u.names, want.names)) {
+				t.Fatalf("step %d: %+v of %q is counted, want %+v", step, u, who, want)
+			}
 		}
 	}
 	if refused[OverQuota] == 0 || refused[Crowded] == 0 {

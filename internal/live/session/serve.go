@@ -160,7 +160,8 @@ func (d *Server) add(s *session, f *Frame, t member.Ticket) {
 	}
 	s.first = r
 	d.requests[key{s.Session, f.Number}], d.tickets[t] = r, r
-	d.used(s.Who).add(f.Name)
+	s.waits++
+	s.usage.add(f.Name)
 }
 
 // withdraw takes back a waiting request. The member may have granted it in this very
@@ -233,9 +234,13 @@ func (d *Server) recall(r *request) {
 // abandon is remove for a request about which the member still has an event to report.
 func (d *Server) abandon(r *request) {
 	if r.state != gone && !r.of.over {
-		d.used(r.of.Who).remove(r.name)
+		r.of.usage.remove(r.name)
 	}
-	if r.state == held {
+	switch r.state {
+	case waiting:
+		r.of.waits--
+	case held:
+		r.of.holds--
 		d.holds--
 		d.show(r)
 	}
@@ -296,6 +301,8 @@ func (d *Server) Told(e *member.Event) bool {
 		d.streaks.granted(r.name, s.Session, e.Silent)
 		if wanted {
 			r.state = held
+			s.waits--
+			s.holds++
 			d.holds++
 			d.show(r)
 			d.grant(r)

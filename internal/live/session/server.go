@@ -42,7 +42,7 @@ type Server struct {
 	all      []*session // the same sessions
 	conns    map[uint64]*session
 	callers  map[uint64]caller // of connections that Opened has reported
-	usages   map[string]*usage // of identities with sessions and a quota
+	usages   map[string]*usage // of identities with sessions
 	requests map[key]*request
 	tickets  map[member.Ticket]*request
 	due      []*request // granted, but no longer wanted
@@ -96,6 +96,7 @@ type session struct {
 	Owner
 	secret Secret
 	quota  Quota
+	usage  *usage // of its identity
 	conn   uint64 // 0 if not connected at present
 	speaks uint64 // version of the protocol, on the last connection
 	asked  bool   // to use another node
@@ -105,9 +106,13 @@ type session struct {
 	since  member.Instant
 	until  member.Instant // when the member ends it, unless it is renewed
 	first  *request
+	holds  int       // number of its requests that are held
+	waits  int       // number of those that wait
 	over   bool      // it has ended
 	freed  [8]uint64 // last requests released: clients may not have received the answer
 	frees  int       // number of releases so far
+
+	prev, next *session // in the list of its identity's sessions
 }
 
 // NewServer returns a Server without sessions.
@@ -178,7 +183,7 @@ func (d *Server) hello(now member.Instant, m *member.Member, conn uint64, f *Fra
 	case fresh && len(d.all) >= d.config.Sessions:
 		d.bye(conn, Full, true)
 		return
-	case fresh && by.quota.Sessions > 0 && d.count(by.who).sessions >= by.quota.Sessions:
+	case fresh && by.quota.Sessions > 0 && d.sessionsOf(by.who) >= by.quota.Sessions:
 		d.bye(conn, Crowded, true)
 		return
 	case !fresh && f.Number <= s.hello:
@@ -201,7 +206,7 @@ func (d *Server) hello(now member.Instant, m *member.Member, conn uint64, f *Fra
 		s.place = len(d.all)
 		d.all = append(d.all, s)
 		d.sessions[s.Session] = s
-		d.used(by.who).open(1)
+		d.enlist(s)
 	}
 	s.quota = by.quota
 	d.bind(conn, s)
@@ -377,7 +382,7 @@ func (d *Server) Redirect(session uint64) (holds bool, err error) {
 	}
 	s.asked = true
 	d.send(s, &Frame{Kind: Redirect, Nodes: d.nodes()})
-	return s.tell().Holds > 0, nil
+	return s.holds > 0, nil
 }
 
 // Holds returns how many locks clients hold, as far as the node knows.
@@ -450,16 +455,7 @@ func (d *Server) Find(session uint64) (ClientInfo, bool) {
 }
 
 func (s *session) tell() ClientInfo {
-	c := ClientInfo{Owner: s.Owner, Conn: s.conn, Since: s.since, Until: s.until}
-	for r := s.first; r != nil; r = r.next {
-		switch r.state {
-		case held:
-			c.Holds++
-		case waiting:
-			c.Waits++
-		}
-	}
-	return c
+	return ClientInfo{Owner: s.Owner, Conn: s.conn, Since: s.since, Until: s.until, Holds: s.holds, Waits: s.waits}
 }
 
 // Value returns the value that a client has attached to a lock that it holds; false if it

@@ -45,9 +45,9 @@ func (s *Locks) Graph() *Graph {
 		if !ok {
 			i = len(g.Vertices)
 			known[t] = i
-			v, listed := parties[t]
-			if !listed { // it came or went in between, or its node has not answered
-				v = Vertex{Party: node.Party{Who: "a transaction of " + t.Node}, Holds: []string{}}
+			v := Vertex{Party: node.Party{Who: "a transaction of " + t.Node}, Holds: []string{}}
+			if listed := parties[t]; listed != nil { // otherwise it came or went in between, or its node has not answered
+				v = *listed
 			}
 			v.Node, v.Tx = t.Node, t.Tx
 			g.Vertices = append(g.Vertices, v)
@@ -99,12 +99,20 @@ func (g *Graph) ordinary(l *Lock) {
 	}
 }
 
-// parties returns what is known of transactions.
-func (s *Locks) parties() map[node.TxInfo]Vertex {
-	all := map[node.TxInfo]Vertex{}
+// parties returns what is known of transactions. Requests outside of transactions have no number
+// that tells them apart, and no edges that name it.
+func (s *Locks) parties() map[node.TxInfo]*Vertex {
+	all := map[node.TxInfo]*Vertex{}
 	add := func(at string, tx uint64, who *node.Party, holds ...string) {
 		t := node.TxInfo{Node: at, Tx: tx}
-		all[t] = Vertex{Party: *who, Holds: append(append([]string{}, all[t].Holds...), holds...), known: true}
+		switch {
+		case tx == 0:
+			return
+		case all[t] == nil:
+			all[t] = &Vertex{Holds: []string{}, known: true}
+		}
+		v := all[t]
+		v.Party, v.Holds = *who, append(v.Holds, holds...)
 	}
 	for _, l := range s.Locks {
 		if l.Holder != nil {

@@ -1,7 +1,9 @@
 package survey
 
 import (
+	"runtime"
 	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/stile-lock/stile/internal/live/node"
@@ -88,4 +90,33 @@ func TestGraphPossible(t *testing.T) {
 			}
 		}
 	}
+}
+
+// The graph of very many locks takes work in proportion to them: what a node holds outside of
+// transactions is part of no vertex, and what a transaction holds is not copied for each lock.
+func TestGraphOfMany(t *testing.T) {
+	locks := func(count int, tx uint64) *Locks {
+		s := &Locks{}
+		for i := range count {
+			h := &Holder{Node: "a"}
+			h.Tx = tx
+			s.Locks = append(s.Locks, Lock{Name: strconv.Itoa(i), Holder: h})
+		}
+		return s
+	}
+	for _, tx := range []uint64{0, 7} {
+		const few, more = 500, 5000
+		if a, b := allocated(locks(few, tx)), allocated(locks(more, tx)); b > 3*more/few*a {
+			t.Errorf("transaction %d: %d bytes for %d locks, but %d for %d", tx, a, few, b, more)
+		}
+	}
+}
+
+// allocated returns how many bytes making the graph of some locks allocates.
+func allocated(s *Locks) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	s.Graph()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
 }

@@ -36,7 +36,7 @@ type Calls struct {
 // Limits of a call.
 const (
 	MaxBody  = 4 << 20          // bytes of a request: a text of document.MaxText, however it is quoted
-	CallTime = 30 * time.Second // maximum duration; a run of a scenario is cut before
+	CallTime = 30 * time.Second // maximum duration
 	LongTime = time.Hour        // maximum duration of a check or a comparison, which reports progress
 )
 
@@ -183,15 +183,11 @@ func (c *Calls) start(_ context.Context, body []byte, say func(v any) error) err
 	return say(map[string]string{"text": c.Start})
 }
 
-// runTime is the maximum duration of a run, because a page waits for it.
-const runTime = 10 * time.Second
-
-// within returns options that end a run in time.
-func (c *Calls) within(ctx context.Context) (document.Options, context.CancelFunc) {
+// within returns options that end a run when the time of its call is up.
+func (c *Calls) within(ctx context.Context) document.Options {
 	o := c.Options
-	ctx, cancel := c.clocked(ctx, runTime)
 	o.Over = func() bool { return ctx.Err() != nil }
-	return o, cancel
+	return o
 }
 
 type runCall struct {
@@ -208,8 +204,7 @@ func (c *Calls) run(ctx context.Context, body []byte, say func(v any) error) err
 	if !slices.Contains([]string{"", document.ByEvent, document.ByTime}, in.Spacing) {
 		return fmt.Errorf("unknown spacing %q: want %s", in.Spacing, spell.Either(document.ByEvent, document.ByTime))
 	}
-	o, cancel := c.within(ctx)
-	defer cancel()
+	o := c.within(ctx)
 	o.Spacing, o.File = in.Spacing, in.File
 	d := document.Run(in.Text, o)
 	if d.Error != nil {
@@ -232,8 +227,7 @@ func (c *Calls) act(ctx context.Context, body []byte, say func(v any) error) err
 	if in.Event < 0 {
 		return fmt.Errorf("a cursor after %d events: want 0 or more", in.Event)
 	}
-	o, cancel := c.within(ctx)
-	defer cancel()
+	o := c.within(ctx)
 	e, err := document.Act(in.Text, o, in.Event, in.UserAction)
 	if err != nil {
 		return err
@@ -246,8 +240,7 @@ func (c *Calls) fresh(ctx context.Context, body []byte, say func(v any) error) e
 	if err := read(body, &in); err != nil {
 		return err
 	}
-	o, cancel := c.within(ctx)
-	defer cancel()
+	o := c.within(ctx)
 	text, err := document.Fresh(in, o)
 	if err != nil {
 		return err
@@ -265,8 +258,7 @@ func (c *Calls) export(ctx context.Context, body []byte, say func(v any) error) 
 	if err := read(body, &in); err != nil {
 		return err
 	}
-	o, cancel := c.within(ctx)
-	defer cancel()
+	o := c.within(ctx)
 	e, err := document.ExportAs(in.Text, in.As, o)
 	if err != nil {
 		return err

@@ -48,11 +48,7 @@ func (r *recorder) document(back *sim.Playback, o Options, draw drawer) (*Docume
 	d.Accounts = accounts(sc, t.Events)
 	d.Captions = captions(back.Captions, d.Events)
 	if back.Stopped {
-		why := "the most that can be shown"
-		if o.Over != nil && o.Over() {
-			why = "but it takes too long"
-		}
-		d.Cut = &Cut{len(d.Events), fmt.Sprintf("The run goes on after %s events, %s. Expectations were not checked. Add a line such as until 50, use fewer processes, or run it with 'stile replay'.", words.Grouped(len(d.Events)), why)}
+		d.Cut = &Cut{len(d.Events), fmt.Sprintf("The run goes on after %s events, the most that can be shown. Expectations were not checked. Add a line such as until 50, use fewer processes, or run it with 'stile replay'.", words.Grouped(len(d.Events)))}
 	}
 	if d.Lines == nil {
 		d.Lines = []LineEvents{}

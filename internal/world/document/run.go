@@ -20,8 +20,8 @@ type Options struct {
 	// of its own supplies its own function: see the example.
 	Specs func(name string, o algorithm.Options) (algorithm.Spec, error)
 
-	// Over, if not nil, is called repeatedly to ask whether time is up. The run is then
-	// shown as far as it went.
+	// Over, if not nil, is called repeatedly to ask whether time is up. That is then an
+	// error: a part of the run would be another one on each machine.
 	Over func() bool
 
 	File    string // name of the text in results
@@ -34,7 +34,8 @@ const (
 	ByTime  = "time"  // in proportion to time
 )
 
-// Limits of a document.
+// Limits of a document. A run that is longer is shown up to them, which is the same part
+// everywhere.
 const (
 	MaxText   = 1 << 20 // bytes of text
 	MaxLanes  = 400     // processes and sites
@@ -70,6 +71,9 @@ func run(text string, o Options, draw drawer) *Document {
 	}
 	r := newRecorder(sc, spec)
 	back, err := sim.Replay(spec, sc, sim.ReplayOptions{Until: MaxEvents, Watch: r.watch, Over: o.Over, Explain: true})
+	if err == nil && back.Stopped && o.Over != nil && o.Over() {
+		err = errSlow
+	}
 	if err != nil {
 		return &Document{Error: located(err)}
 	}
@@ -79,6 +83,9 @@ func run(text string, o Options, draw drawer) *Document {
 	}
 	return d
 }
+
+// errSlow is returned if time is up before a run is over.
+var errSlow = errors.New("the run takes too long here: add a line such as until 50, use fewer processes, or run it with 'stile replay'")
 
 // checkSize rejects a text that is too large to show.
 func checkSize(text string) error {

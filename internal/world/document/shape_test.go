@@ -213,7 +213,7 @@ func TestNextMessage(t *testing.T) {
 	}
 }
 
-// TestOver: a run that takes too long is shown as far as it went.
+// TestOver: a run that takes too long is refused. What is shown of it does not depend on time.
 func TestOver(t *testing.T) {
 	asked := 0
 	o := Options{Over: func() bool { asked++; return asked > 500 }}
@@ -223,8 +223,8 @@ func TestOver(t *testing.T) {
 	} {
 		asked = 0
 		d := run(text, o, undrawn)
-		if d.Error != nil || d.Cut == nil || len(d.Events) < 100 || len(d.Events) > 3000 || !strings.Contains(d.Cut.Text, "takes too long") {
-			t.Fatalf("%v %+v, %d events", d.Error, d.Cut, len(d.Events))
+		if d.Error == nil || !strings.Contains(d.Error.Text, "takes too long") || asked > 510 {
+			t.Errorf("%v, %d events; it was asked %d times", d.Error, len(d.Events), asked)
 		}
 		asked = 0
 		if _, err := Act(text, o, 1_000_000, UserAction{Verb: "ask", Proc: 2}); err == nil || !strings.Contains(err.Error(), "takes too long") {
