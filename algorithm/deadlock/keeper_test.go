@@ -167,6 +167,38 @@ func TestOwners(t *testing.T) {
 	}
 }
 
+// TestThreeOwners: a hold that three members have, as they have reported or claimed it, counts
+// once and ends with the last of them, in whatever order they end it.
+func TestThreeOwners(t *testing.T) {
+	for _, order := range [][]uint64{{1, 2, 3}, {1, 3, 2}, {2, 1, 3}, {2, 3, 1}, {3, 1, 2}, {3, 2, 1}} {
+		for _, claimed := range []bool{false, true} {
+			k := keeperOf(t, None(), KeeperConfig{Epoch: 2, Suspects: []uint64{1, 2, 3}})
+			all := map[uint64]Attempt{}
+			for member := range uint64(3) {
+				h := Hold{Request: begun(member+1, int(7*member), 5, Exclusive), Epoch: 1, Count: 1, Elsewhere: true}
+				if all[member+1] = h.Attempt; claimed && member > 0 {
+					k.Report(member+1, nil, nil)
+					if _, ok := k.Claim(h, 1); !ok {
+						t.Fatalf("the claim through member %d is refused", member+1)
+					}
+					continue
+				}
+				k.Report(member+1, []Hold{h}, nil)
+			}
+			next := begun(4, 1, 9, Exclusive)
+			if effects, ok := k.Request(next); !ok || len(effects) > 0 || len(k.Holds()) != 1 {
+				t.Fatalf("beside %+v: %+v", k.Holds(), effects)
+			}
+			for i, member := range order {
+				effects := k.Release(all[member])
+				if last := i == len(order)-1; last != (len(effects) == 1 && effects[0].Kind == Grant) || !last && !k.Has(1, 1) {
+					t.Errorf("claimed %t, ended in the order %d: after %d: %+v, held %+v", claimed, order, member, effects, k.Holds())
+				}
+			}
+		}
+	}
+}
+
 // arc makes an arc. The number of the request for which it waits is 0 for a hold.
 func arc(from Attempt, to Attempt, seq int) Arc {
 	to.Seq = seq

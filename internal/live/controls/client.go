@@ -102,6 +102,18 @@ func clientControls() []Control {
 			Tests:    []Test{test(processPackage, "TestMoveFromEvicted")},
 		},
 		{
+			Name: "MoveForgotten", Section: "10", Text: "a client that was asked to move, and resumes its session on another connection, counts as not asked",
+			Rewrites: []Rewrite{{serverFile, `	s.quota = by.quota
+	d.bind(conn, s)
+`, `	if broken("MoveForgotten") {
+		s.asked = false
+	}
+	s.quota = by.quota
+	d.bind(conn, s)
+`}},
+			Tests: []Test{test(clientPackage, "TestMoveRemembered")},
+		},
+		{
 			Name: "MoveUnrefreshed", Section: "10", Text: "there is no later view in which a client that is asked to move could claim its locks",
 			Rewrites: []Rewrite{{"internal/live/process/clients.go", `if p.Out.Err = err; holds {`, `if p.Out.Err = err; holds && !broken("MoveUnrefreshed") {`}},
 			Tests:    []Test{test(processPackage, "TestMoveClient")},

@@ -55,6 +55,7 @@ func Table() []Control {
 const (
 	memberPackage  = "internal/live/member"
 	clientPackage  = "internal/live/session"
+	keeperPackage  = "algorithm/deadlock"
 	enginePackage  = "internal/live/views"
 	raftPackage    = "internal/live/views/raft"
 	processPackage = "internal/live/process"

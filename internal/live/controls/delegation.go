@@ -117,6 +117,13 @@ func delegationControls() []Control {
 			Tests: []Test{test(clientPackage, "TestRecall")},
 		},
 		{
+			Name: "RecallForgotten", Section: "20", Text: "a node forgets a recall that comes while the client is not connected",
+			Rewrites: []Rewrite{{serveFile, `	r.recalled = true
+	d.send(`, `	r.recalled = r.of.conn != 0 || !broken("RecallForgotten")
+	d.send(`}},
+			Tests: []Test{test(clientPackage, "TestRecallWhileAway")},
+		},
+		{
 			Name: "EntersRecalled", Section: "20", Text: "applications of a client enter after it has kept a recalled lock",
 			Rewrites: []Rewrite{{clientDelegateFile, `		g.keep(t)
 		g.send(t.on, `, `		if !broken("EntersRecalled") {
@@ -155,6 +162,24 @@ func delegationControls() []Control {
 			Tests: []Test{test(memberPackage, "TestDelegationIsHandover")},
 		},
 		{
+			Name: "KeepBeginsAnew", Section: "20", Text: "handovers are counted anew after KEEP",
+			Rewrites: []Rewrite{{delegateFile, `	m.busy(u, b)
+	return u.token, nil
+`, `	if broken("KeepBeginsAnew") {
+		u.handed = 0
+	}
+	if !broken("KeepUnanswered") {
+		m.busy(u, b)
+	}
+	return u.token, nil
+`}},
+			Tests: []Test{test(memberPackage, "TestDelegationIsHandover")},
+		},
+		{
+			Name: "KeepUnanswered", Section: "20", Text: "KEEP does not answer the tries that wait for it", // in the rewrite above
+			Tests: []Test{test(memberPackage, "TestKeepAnswersTries"), test(clientPackage, "TestTryRecalls")},
+		},
+		{
 			Name: "AnotherBlock", Section: "20", Text: "a repeated grant names another block",
 			Rewrites: []Rewrite{{serveFile, `		d.send(r.of, &Frame{Kind: Delegated, Number: r.number, Token: r.token, Count: r.block})
 `, `		if d.send(r.of, &Frame{Kind: Delegated, Number: r.number, Token: r.token, Count: r.block}); broken("AnotherBlock") {
@@ -162,6 +187,25 @@ func delegationControls() []Control {
 		}
 `}},
 			Tests: []Test{test(clientPackage, "TestRecall"), storm("eager", 50)},
+		},
+		{
+			Name: "ResumesKept", Section: "20", Text: "after a reconnect a client sends KEEP for a delegated lock in use, instead of CHECK, and goes on entering by itself",
+			Rewrites: []Rewrite{{taskFile, `	if g.send(t.on, &f); t.state == inside {
+`, `	if t.state == inside && t.block != 0 && broken("ResumesKept") {
+		f.Kind, f.Count = Keep, t.token.Count
+	}
+	if g.send(t.on, &f); t.state == inside {
+`}},
+			Tests: []Test{test(clientPackage, "TestDelegatedChecks"), test(clientPackage, "TestDelegatedTokensOnce"), storm("eager", 100)},
+		},
+		{
+			Name: "HandoverGrants", Section: "20", Text: "after a local handover a client takes the token of an entry for that of the grant",
+			Rewrites: []Rewrite{{clientDelegateFile, `	g.delegations[t.name], g.delegates[t.wire] = next, next
+`, `	if g.delegations[t.name], g.delegates[t.wire] = next, next; broken("HandoverGrants") {
+		next.granted = t.token
+	}
+`}},
+			Tests: []Test{test(clientPackage, "TestHandedOverChecks")},
 		},
 		{
 			Name: "AnyCount", Section: "20", Text: "a count outside of the block is accepted",
@@ -237,6 +281,15 @@ func delegationControls() []Control {
 			}
 `}},
 			Tests: []Test{test(clientPackage, "TestDelegatedMoves")},
+		},
+		{
+			Name: "IdleStays", Section: "20", Text: "the applications of a client that has moved enter a lock that was idle at the former node",
+			Rewrites: []Rewrite{{dialFile, `				g.letGo(t) // only locks in use are claimed elsewhere
+`, `				if !broken("IdleStays") {
+					g.letGo(t) // only locks in use are claimed elsewhere
+				}
+`}},
+			Tests: []Test{test(clientPackage, "TestIdleLeftBehind")},
 		},
 		{
 			Name: "ChangeKeepsDelegated", Section: "20", Text: "a delegated lock whose name becomes a kept one stays held",

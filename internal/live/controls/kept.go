@@ -167,6 +167,11 @@ func keptControls() []Control {
 			Tests: []Test{storm("lapses", 40)},
 		},
 		{
+			Name: "KeptLapsedLeave", Section: "19", Text: "a process leaves or stops while a kept lock that it has lost can still be acted on",
+			Rewrites: []Rewrite{{"internal/live/member/drain.go", `p.state == lapsed && m.now < p.rests {`, `p.state == lapsed && m.now < p.rests && !broken("KeptLapsedLeave") {`}},
+			Tests:    []Test{test(memberPackage, "TestInsideKept"), test(processPackage, "TestLeaveWaitsForLapsed"), storm("partings", 100)},
+		},
+		{
 			Name: "KeptUnleased", Section: "19", Text: "a grant of a kept lock is used without a lease",
 			Rewrites: []Rewrite{{keptFile, `	if p.state != granted || !m.usable() {
 `, `	if p.state != granted || !m.usable() && !broken("KeptUnleased") {
@@ -243,6 +248,15 @@ func keptClaimControls() []Control {
 `},
 			},
 			Tests: []Test{test(memberPackage, "TestKeptClaim"), test(memberPackage, "TestKeptClaimEndsFirst"), test(memberPackage, "TestKeptClaimModel"), storm("moves", 40)},
+		},
+		{
+			Name: "KeptClaimForgotten", Section: "19", Text: "a hold that three members have ends when the second of them ends it",
+			Rewrites: []Rewrite{{keeperFile, `			k.owners = slices.Delete(k.owners, i, i+1)
+`, `			if k.owners = slices.Delete(k.owners, i, i+1); broken("KeptClaimForgotten") {
+				k.owners = slices.DeleteFunc(k.owners, func(o owner) bool { return o.epoch == h.Epoch && o.count == h.Count })
+			}
+`}},
+			Tests: []Test{test(keeperPackage, "TestThreeOwners"), test(memberPackage, "TestKeptClaimThrice")},
 		},
 		{
 			Name: "KeptClaimAnyToken", Section: "19", Text: "a home honours a claim if the lock is held, with whatever token",

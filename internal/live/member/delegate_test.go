@@ -191,27 +191,64 @@ func TestRecalls(t *testing.T) {
 	}
 }
 
-// A delegation counts as one of the handovers in a row, which do not begin anew.
+// A delegation counts as one of the handovers in a row, which do not begin anew when the lock
+// is returned or kept.
 func TestDelegationIsHandover(t *testing.T) {
-	f, e, _ := delegated(t, "naimi-trehel", 2, 5)
-	m := f.members[0]
-	m.Settings.Handover = 2
-	f.lock(1, "a")
-	f.settle()
-	for range 3 {
-		f.lock(0, "a")
+	for _, kept := range []bool{false, true} {
+		f, e, _ := delegated(t, "naimi-trehel", 2, 5)
+		m := f.members[0]
+		m.Settings.Handover = 2
+		f.lock(1, "a")
+		f.settle()
+		for range 3 {
+			f.lock(0, "a")
+		}
+		if !kept {
+			if err := m.Return(m.now, "a", e.Token, e.Last); err != nil {
+				t.Fatal(err)
+			}
+		} else {
+			token, err := m.Keep(m.now, "a", e.Token, e.Last)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := m.Unlock(m.now, "a", token); err != nil {
+				t.Fatal(err)
+			}
+		}
+		f.take(0)
+		entries := 0
+		for ; f.holds(0, "a"); entries++ {
+			f.unlock(0, "a")
+		}
+		f.settle()
+		if entries != 1 || !f.holds(1, "a") {
+			t.Errorf("kept %t: %d entries here before the other member's", kept, entries)
+		}
 	}
-	if err := m.Return(m.now, "a", e.Token, e.Last); err != nil {
+}
+
+// A delegated lock that is kept is in use: the tries that wait for the answer to the recall are
+// refused at once, here and at other members.
+func TestKeepAnswersTries(t *testing.T) {
+	f, e, here := delegated(t, "naimi-trehel", 3, 5)
+	there := told(f, 1)
+	first, second, other := f.try(0, "a"), f.try(0, "a"), f.try(1, "a")
+	f.settle()
+	if recalls(here) != 1 || len(*there) > 0 {
+		t.Fatalf("recalled %d times, and before the answer: %+v", recalls(here), *there)
+	}
+	*here = nil
+	if _, err := f.members[0].Keep(f.members[0].now, "a", e.Token, e.Token.Count+2); err != nil {
 		t.Fatal(err)
 	}
 	f.take(0)
-	entries := 0
-	for ; f.holds(0, "a"); entries++ {
-		f.unlock(0, "a")
-	}
 	f.settle()
-	if entries != 1 || !f.holds(1, "a") {
-		t.Errorf("%d entries here before the other member's", entries)
+	if all := *here; len(all) != 2 || all[0].Kind != Busy || all[1].Kind != Busy || all[0].Ticket+all[1].Ticket != first+second {
+		t.Errorf("the tries here: %+v", all)
+	}
+	if all := *there; len(all) != 1 || all[0].Kind != Busy || all[0].Ticket != other {
+		t.Errorf("the try elsewhere: %+v", all)
 	}
 }
 

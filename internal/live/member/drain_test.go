@@ -4,6 +4,8 @@ import (
 	"errors"
 	"slices"
 	"testing"
+
+	"github.com/stile-lock/stile/algorithm/deadlock"
 )
 
 // A member that is about to leave refuses waiting requests of its own process, and notifies
@@ -69,6 +71,34 @@ func TestInside(t *testing.T) {
 	}
 	m.lease = Instant(10 * Second)
 	if m.Wake(m.deadline()); m.Inside() != 2 {
+		t.Errorf("%d inside before the lease expires", m.Inside())
+	}
+	if m.Wake(m.lease); m.Inside() != 0 {
+		t.Errorf("%d inside after the lease has expired", m.Inside())
+	}
+}
+
+// The same holds for kept locks, shared ones included, of the member's own process and of
+// clients.
+func TestInsideKept(t *testing.T) {
+	f := newKeptFleet(t, "none", 1)
+	m := f.members[0]
+	if _, err := m.Renew(0, 7, 100*Second); err != nil {
+		t.Fatal(err)
+	}
+	held := f.want(0, "a", Terms{})
+	f.want(0, "b", Terms{Mode: deadlock.Shared})
+	if _, err := m.Lock(0, "b", Ask{Client: 7, Deadline: Never, Terms: Terms{Mode: deadlock.Shared}}); err != nil {
+		t.Fatal(err)
+	}
+	f.take(0)
+	if m.Inside() != 3 {
+		t.Errorf("%d inside", m.Inside())
+	}
+	m.lease = Instant(10 * Second)
+	m.Wake(m.deadline())
+	f.take(0)
+	if f.is(held, Lost, Lease); m.Inside() != 3 {
 		t.Errorf("%d inside before the lease expires", m.Inside())
 	}
 	if m.Wake(m.lease); m.Inside() != 0 {

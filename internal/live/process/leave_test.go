@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/stile-lock/stile/algorithm/deadlock"
 	"github.com/stile-lock/stile/internal/live/member"
 	"github.com/stile-lock/stile/internal/live/session"
 	"github.com/stile-lock/stile/internal/live/views"
@@ -189,15 +190,23 @@ func TestLeaveWaitsForClients(t *testing.T) {
 }
 
 // A lock that was lost because the lease was about to end may still be acted on until
-// it has. A process that leaves promises nothing before that, though nothing is held.
+// it has. A process that leaves or stops promises nothing before that, though nothing is held.
 func TestLeaveWaitsForLapsed(t *testing.T) {
 	for _, who := range []string{"application", "client"} {
-		t.Run(who, func(t *testing.T) { leaveWaitsForLapsed(t, who) })
+		for _, kept := range []bool{false, true} {
+			for _, how := range []Kind{Leave, Stop} {
+				t.Run(fmt.Sprintf("%s, kept %t, %v", who, kept, how), func(t *testing.T) { leaveWaitsForLapsed(t, who, kept, how) })
+			}
+		}
 	}
 }
 
-func leaveWaitsForLapsed(t *testing.T, who string) {
-	c := formed(t, 3, names(4)...)
+func leaveWaitsForLapsed(t *testing.T, who string, kept bool, how Kind) {
+	c := newCluster(t, 3, names(4)...)
+	if kept {
+		c.choices = append(c.choices, member.Choice{Prefix: "x", Algorithm: member.Kept(deadlock.None()), Version: 1})
+	}
+	c.form()
 	n, o := c.nodes[1], c.nodes[2]
 	name := o.elsewhere("x")
 	lost := func() bool { return len(n.lostOnes(member.Lost)) > 0 }
@@ -223,13 +232,20 @@ func leaveWaitsForLapsed(t *testing.T, who string) {
 			promised = c.now
 		}
 	}
-	n.step(Input{Kind: Leave})
+	n.step(Input{Kind: how})
 	c.until("its lock is lost", lost)
 	if c.now >= end || n.Phase() != Draining {
 		t.Fatalf("the lock is lost %d ms before the lease ends, in phase %d", (end-c.now)/ms, n.Phase())
 	}
-	c.until("it has left", func() bool { return n.down })
-	n.left()
+	if n.remembers().Stopped != 0 {
+		t.Error("it remembers its promise while the lock may be acted on")
+	}
+	c.until("it has ended", func() bool { return n.down })
+	if how == Stop {
+		n.stopped()
+	} else {
+		n.left()
+	}
 	if promised < end {
 		t.Errorf("it promises never to enter again %d ms before the lease ends", (end-promised)/ms)
 	}

@@ -29,7 +29,7 @@ func tunings() []tuning {
 		{"usual", func(*Config) {}}, {"steady", steady}, {"reigns", reigns}, {"curiosity", curiosity}, {"power", power},
 		{"skips", skips}, {"crowd", crowd}, {"waves", waves}, {"clients", clients}, {"late", late}, {"flaky", flaky},
 		{"edge", edge}, {"quorums", quorums}, {"garbled", garbled}, {"restores", restores}, {"stops", stops},
-		{"rollbacks", rollbacks}, {"returns", returns}, {"kept", kept}, {"switches", switches}, {"detects", detects}, {"lapses", lapses}, {"deals", deals}, {"moves", moves}, {"eager", eager},
+		{"rollbacks", rollbacks}, {"returns", returns}, {"kept", kept}, {"switches", switches}, {"detects", detects}, {"lapses", lapses}, {"partings", partings}, {"deals", deals}, {"moves", moves}, {"eager", eager},
 	}
 }
 
@@ -172,6 +172,15 @@ func detects(c *Config) {
 func lapses(c *Config) {
 	kept(c)
 	c.Settings.Act, c.Intensity, c.Faults = 25, 80, Oneway|Forget
+}
+
+// partings is lapses with members that leave or stop meanwhile, and transactions that hold
+// their locks until then.
+func partings(c *Config) {
+	lapses(c)
+	c.Nodes, c.Voters, c.Shelter = 3+int(c.Seed%3), 1, true
+	c.Settings.Act, c.Hold, c.Length = 40, c.Settings.Lease/2, 2*member.Second
+	c.Faults = Oneway | Leave | Stop | Join
 }
 
 // deals is kept with transactions of clients.
