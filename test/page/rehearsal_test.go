@@ -78,7 +78,7 @@ func labOf(t testing.TB, calls web.Caller) http.Handler {
 	return web.Handler(calls)
 }
 
-var longest = flag.Duration("patience", 30*time.Second, "how long a page may take to come to what a test waits for")
+var longest = flag.Duration("patience", 5*time.Minute, "how long a page may take to come to what a test waits for")
 
 // patience is how long a page may take to come to what a test waits for, on a
 // machine that has much else to do.
