@@ -25,6 +25,7 @@ type Config struct {
 	Nodes    []string // addresses
 	Session  time.Duration
 	Patience time.Duration // time without a node after which waiting requests fail; 0: never
+	Cluster  uint64        // to which the nodes belong; 0: that of the first one
 	TLS      cert.Config   // certificate files; empty: plain TCP
 	Insecure bool          // allow plain TCP where others can listen in
 
@@ -115,7 +116,7 @@ func Dial(ctx context.Context, c Config) (*Client, error) {
 		return nil, err
 	}
 	x.session, err = session.NewClient(clock.Now(), session.ClientConfig{
-		Name: c.Name, Nodes: c.Nodes, Length: member.Span(c.Session), Patience: member.Span(c.Patience), Seed: rand.Uint64(),
+		Name: c.Name, Nodes: c.Nodes, Length: member.Span(c.Session), Patience: member.Span(c.Patience), Cluster: c.Cluster, Seed: rand.Uint64(),
 	})
 	if err != nil {
 		return nil, err
@@ -412,6 +413,22 @@ func (x *Client) Trouble() error {
 		return x.lately[node]
 	}
 	return nil
+}
+
+// strangers returns an error if there is no session with a node at present, and nodes of another
+// cluster answer at all addresses that the client was given.
+func (x *Client) strangers() (err error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if _, _, up := x.session.Session(); up {
+		return nil
+	}
+	for _, node := range x.c.Nodes {
+		if err = x.lately[node]; !errors.As(err, new(*session.OtherCluster)) {
+			return nil
+		}
+	}
+	return err
 }
 
 // Close ends the session and releases all locks held in it, which others can acquire at

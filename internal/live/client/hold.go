@@ -101,38 +101,49 @@ func (x *Client) lock(ctx context.Context, name string, o lock.Options) (lock.Ha
 
 // outcome returns the outcome of a request.
 func (h *Hold) outcome(ctx context.Context, o lock.Options) (lock.Handle, error) {
-	switch {
-	case h.granted:
+	if h.granted {
 		return h, nil
-	case ctx.Err() != nil:
-		return nil, fmt.Errorf("lock %q: %w", h.name, lock.Done(ctx))
+	}
+	err := h.refusal(ctx, o)
+	if ctx.Err() != nil || h.why == session.Unreachable || h.why == session.Late {
+		if why := h.client.strangers(); why != nil {
+			err = fmt.Errorf("%w: %w", err, why)
+		}
+	}
+	return nil, err
+}
+
+// refusal returns why a request has ended without the lock.
+func (h *Hold) refusal(ctx context.Context, o lock.Options) error {
+	if ctx.Err() != nil {
+		return fmt.Errorf("lock %q: %w", h.name, lock.Done(ctx))
 	}
 	switch h.why {
 	case session.Busy:
-		return nil, fmt.Errorf("lock %q: %w", h.name, lock.ErrBusy)
+		return fmt.Errorf("lock %q: %w", h.name, lock.ErrBusy)
 	case session.Recovering:
-		return nil, fmt.Errorf("lock %q: %w", h.name, lock.ErrRecovering)
+		return fmt.Errorf("lock %q: %w", h.name, lock.ErrRecovering)
 	case session.Denied:
-		return nil, fmt.Errorf("lock %q: %w: %s", h.name, lock.ErrDenied, h.why)
+		return fmt.Errorf("lock %q: %w: %s", h.name, lock.ErrDenied, h.why)
 	case session.OverQuota:
-		return nil, fmt.Errorf("lock %q: %w: %s", h.name, lock.ErrQuota, h.why)
+		return fmt.Errorf("lock %q: %w: %s", h.name, lock.ErrQuota, h.why)
 	case session.Late:
-		return nil, fmt.Errorf("lock %q: not acquired within %v: %w", h.name, o.Wait, context.DeadlineExceeded)
+		return fmt.Errorf("lock %q: not acquired within %v: %w", h.name, o.Wait, context.DeadlineExceeded)
 	case session.Finished:
-		return nil, fmt.Errorf("lock %q: %w", h.name, ErrClosed)
+		return fmt.Errorf("lock %q: %w", h.name, ErrClosed)
 	case session.Deadlock, session.Aborting:
 		d := lock.NewDeadlock(h.victim, h.born)
 		if h.victim == nil {
 			d.Why = cmp.Or(h.text, h.why.String())
 		}
-		return nil, fmt.Errorf("lock %q: %w", h.name, d)
+		return fmt.Errorf("lock %q: %w", h.name, d)
 	case session.Moved:
-		return nil, fmt.Errorf("lock %q: %w", h.name, lock.ErrMoved)
+		return fmt.Errorf("lock %q: %w", h.name, lock.ErrMoved)
 	}
 	if h.text != "" {
-		return nil, fmt.Errorf("lock %q: %w: %s", h.name, NotHeld(h.why), h.text)
+		return fmt.Errorf("lock %q: %w: %s", h.name, NotHeld(h.why), h.text)
 	}
-	return nil, fmt.Errorf("lock %q: %w", h.name, NotHeld(h.why))
+	return fmt.Errorf("lock %q: %w", h.name, NotHeld(h.why))
 }
 
 // NotHeld is the error of a request that ended without the lock, for a reason that has no

@@ -124,7 +124,10 @@ func (r *relay) accept() {
 		if err != nil {
 			return
 		}
-		out, err := net.Dial("tcp", r.to)
+		r.mu.Lock()
+		to := r.to
+		r.mu.Unlock()
+		out, err := net.Dial("tcp", to)
 		r.mu.Lock()
 		if err != nil || r.shut {
 			in.Close()
@@ -156,6 +159,14 @@ func (r *relay) set(shut bool) {
 		c.Close()
 	}
 	r.conns = nil
+}
+
+// lead breaks all connections, and makes the others lead to another node.
+func (r *relay) lead(to string) {
+	r.mu.Lock()
+	r.to = to
+	r.mu.Unlock()
+	r.set(false)
 }
 
 // count returns how many connections were made.

@@ -15,6 +15,20 @@ const (
 func clientControls() []Control {
 	return []Control{
 		{
+			Name: "AnyCluster", Section: "10", Text: "a client opens a session with a node of another cluster",
+			Rewrites: []Rewrite{{dialFile, `if !g.belongs(f) {`, `if !g.belongs(f) && !broken("AnyCluster") {`}},
+			Tests:    []Test{test(clientPackage, "TestOtherCluster")},
+		},
+		{
+			Name: "LearnsAll", Section: "10", Text: "a client keeps all addresses that nodes have ever reported",
+			Rewrites: []Rewrite{{dialFile, `		g.nodes = slices.Clone(g.config.Nodes)
+`, `		if !broken("LearnsAll") {
+			g.nodes = slices.Clone(g.config.Nodes)
+		}
+`}},
+			Tests: []Test{test(clientPackage, "TestReplacedNodes")},
+		},
+		{
 			Name: "LateCount", Section: "10", Text: "a client counts its time from the answer",
 			Rewrites: []Rewrite{{attachmentFile, `	from := a.renews[i].at
 `, `	from := a.renews[i].at

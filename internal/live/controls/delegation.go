@@ -292,6 +292,11 @@ func delegationControls() []Control {
 			Tests: []Test{test(clientPackage, "TestIdleLeftBehind")},
 		},
 		{
+			Name: "ClaimKeepsBlock", Section: "20", Text: "a node at which a client claims what that node has delegated to it still counts the lock as delegated",
+			Rewrites: []Rewrite{{serveFile, `if r.block != 0 && f.Token.Epoch`, `if !broken("ClaimKeepsBlock") && r.block != 0 && f.Token.Epoch`}},
+			Tests:    []Test{test(clientPackage, "TestDelegatedMovesBack")},
+		},
+		{
 			Name: "ChangeKeepsDelegated", Section: "20", Text: "a delegated lock whose name becomes a kept one stays held",
 			Rewrites: []Rewrite{{"internal/live/member/keptchange.go", `			if p.state == holds {
 				m.lapses`, `			if p.state == holds && !broken("ChangeKeepsDelegated") {

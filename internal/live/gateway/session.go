@@ -407,16 +407,18 @@ func (s *session) state() (x state) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, r := range s.requests {
-		switch {
-		case r.hold == nil:
+		if r.hold == nil {
 			continue
+		}
+		until := r.hold.Until() // before Err, which reports a loss until then
+		switch {
 		case r.hold.Err() != nil:
 			x.lost = append(x.lost, r)
 			continue
 		case x.until == 0:
-			x.until = r.hold.Until()
+			x.until = until
 		default:
-			x.until = min(x.until, r.hold.Until())
+			x.until = min(x.until, until)
 		}
 		if r.of == nil && r.hold.Doom() != nil {
 			x.wanted = append(x.wanted, r)

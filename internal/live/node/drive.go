@@ -141,10 +141,11 @@ func (n *Node) finish(t *tail) {
 func (n *Node) carryOut() {
 	for n.stepped {
 		n.stepped = false
-		n.lease()
+		n.lease(false)
 		for i := range n.p.Out.Effects {
 			n.carry(&n.p.Out.Effects[i])
 		}
+		n.lease(true)
 		for _, name := range n.p.Out.Shown {
 			n.shown(name)
 		}
@@ -201,17 +202,20 @@ func (n *Node) carry(e *process.Effect) {
 }
 
 // lease publishes how long locks may be held through this node, for holders that check
-// without the mutex. It does so before anything that this step sends leaves the node.
-func (n *Node) lease() {
+// without the mutex. An earlier deadline is published before the effects of the step, so before
+// anything that it sends leaves the node, and a later one after them: a holder whose lock is
+// lost in the step must not read the deadline of those that enter in it.
+func (n *Node) lease(later bool) {
 	d := member.Instant(0)
 	if m := n.p.Member(); m != nil && m.Usable(n.in.At) {
 		d = m.Deadline()
 	}
-	if d != n.known {
-		n.measureLease(n.known, d)
-		n.known = d
-		n.deadline.Store(int64(d))
+	if d == n.known || d > n.known != later || n.over {
+		return
 	}
+	n.measureLease(n.known, d)
+	n.known = d
+	n.deadline.Store(int64(d))
 }
 
 // usable reports whether locks may be held through this node now. The mutex must be held.

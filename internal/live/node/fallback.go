@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -55,12 +56,12 @@ func (n *Node) assist() {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	n.fallback.cancel = cancel
-	nodes := n.members()
+	nodes, cluster := n.members(), cmp.Or(n.p.Record().Cluster, n.cluster)
 	n.visits.Add(1)
 	n.mu.Unlock()
 	defer n.visits.Done()
 	defer cancel()
-	c, err := client.Dial(ctx, client.Config{Name: n.c.Name, Nodes: nodes, TLS: n.c.TLS, Insecure: n.c.Insecure})
+	c, err := client.Dial(ctx, client.Config{Name: n.c.Name, Nodes: nodes, Cluster: cluster, TLS: n.c.TLS, Insecure: n.c.Insecure})
 	if err != nil {
 		if ctx.Err() == nil {
 			n.c.Log.Warn("node is neither a member nor a client of one", "err", err)

@@ -309,10 +309,11 @@ func (h *Hold) left() time.Duration {
 // stopped for longer than its lease is notified here, before any timer fires. It never
 // blocks, whatever the node is doing.
 func (h *Hold) Err() error {
+	left := h.left() // first: a loss is noted before a later deadline is published
 	if err := h.end.Err(); err != nil {
 		return err
 	}
-	if h.left() > 0 {
+	if left > 0 {
 		return nil
 	}
 	h.end.Lose(h.name, member.Lease)

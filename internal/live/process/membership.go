@@ -306,7 +306,7 @@ func (p *Process) meet(r *views.Record) {
 			p.links.Up(p.clock, m.Inc)
 		}
 	}
-	p.clients.Nodes = addresses(r)
+	p.clients.Nodes, p.clients.Cluster, p.clients.Earlier = addresses(r), r.Cluster, r.Earlier
 }
 
 // become makes the member that a record has admitted.

@@ -20,6 +20,7 @@ type ClientConfig struct {
 	MaxRetry member.Span // maximum pause
 	Patience member.Span // time without a node after which waiting requests fail (default: never)
 	Requests int         // maximum number of requests at once
+	Cluster  uint64      // to which its nodes belong; 0: that of the first one that it meets
 	Seed     uint64      // drawn by the host, so that clients do not all reconnect at the same time
 }
 
@@ -38,6 +39,14 @@ var (
 	ErrRequests = errors.New("too many requests at once: wait for some to finish")
 )
 
+// OtherCluster is the error about a node that belongs to another cluster than the client: its
+// address was used before by a node of the client's cluster, or given by mistake.
+type OtherCluster struct{ Own, Theirs uint64 }
+
+func (o *OtherCluster) Error() string {
+	return fmt.Sprintf("the node belongs to cluster %016x, and this client to cluster %016x: give addresses of the client's cluster, or start the client again to use the other one", o.Theirs, o.Own)
+}
+
 // A Client is a client of the cluster. It keeps a session with a node, and uses it to
 // request the locks that the applications of its process want. If it loses the node, it
 // attaches to another one and claims there what it holds. Its methods must be called one
@@ -48,9 +57,9 @@ type Client struct {
 	now    member.Instant
 	chance uint64
 
-	nodes   []string
-	at      int    // index of the current node
-	shunned uint64 // incarnation of the node that has asked the client to move, until another one is found
+	cluster uint64   // to which its nodes belong; 0 before it has met one that says so
+	nodes   []string // addresses: the configured ones, then those that nodes have reported
+	shunned uint64   // incarnation of the node that has asked the client to move, until another one is found
 	cur     *attachment
 	old     []*attachment  // through which locks are still held
 	conns   uint64         // number of the last connection
@@ -139,7 +148,7 @@ func NewClient(now member.Instant, c ClientConfig) (*Client, error) {
 	if c.Length < 0 || c.Length > member.MaxSpan {
 		return nil, fmt.Errorf("session length of %v: want up to 24h", c.Length)
 	}
-	g := &Client{config: c.usual(), now: now, chance: c.Seed, nodes: slices.Clone(c.Nodes), soonest: member.Never, alone: now}
+	g := &Client{config: c.usual(), now: now, chance: c.Seed, cluster: c.Cluster, nodes: slices.Clone(c.Nodes), soonest: member.Never, alone: now}
 	g.cur = &attachment{address: g.nodes[0]}
 	g.dial(g.cur)
 	g.end()

@@ -101,6 +101,43 @@ func TestRecall(t *testing.T) {
 	}
 }
 
+// A client that comes back to the node that has delegated a lock to it claims that lock with the
+// token of the present entry. The delegation ends, and the hold rests on that node again.
+func TestDelegatedComesBack(t *testing.T) {
+	n := newNode(t)
+	was := n.hello(1, Frame{})
+	d := n.delegates(1, "x")
+	n.hello(2, was)
+	claim := Frame{Kind: Claim, Number: d.Number, Name: "x", Token: member.Token{Epoch: d.Token.Epoch, Count: d.Token.Count + 7}, Through: []uint64{n.m.Inc}}
+	for range 2 { // the first answer may be lost with a connection
+		n.says(2, claim)
+		expect(t, "claimed", n.hears(2), Frame{Kind: Held, Number: d.Number, Token: claim.Token})
+	}
+	n.hello(3, Frame{})
+	n.says(3, Frame{Kind: Lock, Number: 1, Name: "x"})
+	expect(t, "no longer recalled", n.hears(2))
+	n.says(2, Frame{Kind: Unlock, Number: d.Number})
+	if got := n.hears(3); len(got) != 1 || got[0].Kind != Held || got[0].Token.Count != claim.Token.Count+1 {
+		t.Errorf("the next entry: %+v", got)
+	}
+}
+
+// A claim with a count outside of the block is refused, as other such frames are. One with
+// another epoch is that of another entry, and ends nothing.
+func TestDelegatedClaimedWrongly(t *testing.T) {
+	n := newNode(t)
+	n.hello(1, Frame{})
+	d := n.delegates(1, "x")
+	for _, count := range []uint64{d.Token.Count - 1, d.Count + 1} {
+		f := Frame{Kind: Claim, Number: d.Number, Name: "x", Token: member.Token{Epoch: d.Token.Epoch, Count: count}}
+		if err := n.d.Receive(n.now, n.m, 1, f.AppendTo(nil)); !errors.Is(err, ErrFrame) {
+			t.Errorf("a claim of count %d: %v", count, err)
+		}
+	}
+	n.says(1, Frame{Kind: Claim, Number: d.Number, Name: "x", Token: member.Token{Epoch: d.Token.Epoch - 1, Count: d.Token.Count}})
+	expect(t, "a claim of another epoch", n.hears(1), d)
+}
+
 // Every end of a delegation but RETURN and KEEP uses up its counts.
 func TestBlockUsedUp(t *testing.T) {
 	n := newNode(t)
@@ -470,4 +507,36 @@ func TestRecallAll(t *testing.T) {
 	n.d.Told(&member.Event{Ticket: r.ticket, Kind: member.Held, Token: member.Token{Epoch: 1, Count: 9}, Last: 20})
 	n.take()
 	expect(t, "granted later", n.hears(2), Frame{Kind: Delegated, Number: 2, Token: member.Token{Epoch: 1, Count: 9}, Count: 20}, Frame{Kind: Recall, Number: 2})
+}
+
+// A delegated lock that has moved to another node moves back when that one is lost. The former
+// node, which still has it as delegated, honours the claim.
+func TestDelegatedMovesBack(t *testing.T) {
+	n := newNode(t)
+	was := n.hello(1, Frame{})
+	d := n.delegates(1, "x")
+	s := newStage(t, "a", "b")
+	conn := s.opens("a", n.m.Inc)
+	s.g.last = d.Number - 1 // the request is that of the delegation at the node
+	r := s.lock("x")
+	s.hears("the request", conn, fmt.Sprint("LOCK ", r))
+	s.says(conn, d)
+	s.unlock(r)
+	r = s.lock("x") // with the second count
+	s.dies(conn, "a")
+	other := s.opens("b", 2)
+	s.hears("at the other node", other, fmt.Sprint("CLAIM ", d.Number))
+	back := s.opens("a", n.m.Inc)
+	n.hello(2, was)
+	s.hears("the former node", back, fmt.Sprint("CHECK ", d.Number))
+	s.says(other, Frame{Kind: Held, Number: d.Number, Token: member.Token{Epoch: d.Token.Epoch, Count: d.Token.Count + 1}})
+	s.dies(other, "b")
+	claims := s.hears("the former node, again", back, fmt.Sprint("CLAIM ", d.Number))
+	n.says(2, claims[0])
+	for _, f := range n.hears(2) {
+		s.says(back, f)
+	}
+	if held := s.g.find(r); held == nil || held.on != s.g.cur || s.g.cur.address != "a" {
+		t.Error("the lock has not moved back")
+	}
 }

@@ -50,17 +50,20 @@ func (g *Client) elsewhere() bool {
 	if g.cur.holds > 0 && len(g.old) >= maxOld {
 		return false
 	}
-	for i := 1; i < len(g.nodes); i++ {
-		at := (g.at + i) % len(g.nodes)
-		o := g.attached(g.nodes[at])
+	at := slices.Index(g.nodes, g.cur.address) // -1 if nodes no longer report it
+	for i := range g.nodes {
+		address := g.nodes[(at+1+i)%len(g.nodes)]
+		if address == g.cur.address {
+			continue
+		}
+		o := g.attached(address)
 		if o != nil && (o.phase != open || o.parting || g.now < o.quiet || len(o.owed) > 0) {
 			continue
 		}
 		had := g.cur.session != 0
 		g.leaveBehind()
-		g.at = at
 		if o == nil {
-			if g.cur = (&attachment{address: g.nodes[at]}); had {
+			if g.cur = (&attachment{address: address}); had {
 				g.lonely()
 			}
 			return true
@@ -240,7 +243,7 @@ func (g *Client) Receive(now member.Instant, conn uint64, b []byte) error {
 		f.Bytes = slices.Clone(f.Bytes)
 		g.Out.Answers = append(g.Out.Answers, f)
 	case f.Kind == Welcome:
-		g.welcomed(a, &f)
+		return g.welcomed(a, &f)
 	case f.Kind == Bye:
 		g.dismissed(a, &f)
 	case f.Kind == Redirect:
@@ -254,19 +257,26 @@ func (g *Client) Receive(now member.Instant, conn uint64, b []byte) error {
 // welcomed handles the answer to HELLO. If it names another session than the client's,
 // the node has restarted and forgotten that one. Locks held in it stay held until its
 // deadline, because other members wait for that, but it cannot be renewed.
-func (g *Client) welcomed(a *attachment, f *Frame) {
+func (g *Client) welcomed(a *attachment, f *Frame) error {
 	if a.phase != greeting || f.Number != a.hello {
-		return // it answers an older HELLO
+		return nil // it answers an older HELLO
 	}
-	g.learn(f.Nodes)
+	if !g.belongs(f) {
+		g.send(a, &Frame{Kind: Close})
+		return &OtherCluster{g.cluster, f.Cluster}
+	}
+	if len(f.Nodes) > 0 { // those that were learned before may no longer be nodes of the cluster
+		g.nodes = slices.Clone(g.config.Nodes)
+		g.learn(f.Nodes)
+	}
 	if a.session != 0 && a.session != f.Session {
 		if a = g.forgotten(a); a == nil {
-			return
+			return nil
 		}
 	}
 	fresh := a.session == 0
 	if fresh && g.shuns(a, f) {
-		return
+		return nil
 	}
 	a.phase, a.parting = open, false
 	a.session, a.secret, a.length, a.act, a.inc = f.Session, f.Secret, f.Length, f.Act, f.Inc
@@ -275,7 +285,7 @@ func (g *Client) welcomed(a *attachment, f *Frame) {
 		g.hangUp(a)
 		a.session = 0
 		g.fail(a, false)
-		return
+		return nil
 	}
 	a.fails = 0
 	for _, number := range a.owed {
@@ -294,6 +304,19 @@ func (g *Client) welcomed(a *attachment, f *Frame) {
 	if fresh {
 		g.claims()
 	}
+	return nil
+}
+
+// belongs reports whether a node belongs to the client's cluster, which is that of the first
+// node, or one that was recovered from it. Other clusters grant the same locks to others.
+func (g *Client) belongs(f *Frame) bool {
+	if f.Cluster != 0 && g.cluster != f.Cluster {
+		if g.cluster != 0 && !slices.Contains(f.Earlier, g.cluster) {
+			return false
+		}
+		g.cluster = f.Cluster
+	}
+	return true
 }
 
 // forgotten handles that a node does not know an attachment's session. It returns the

@@ -14,12 +14,14 @@ import (
 // need to find that out never changes: the fields of a Hello up to the range, and a Bye that
 // refuses it. So do Ask and Answer, which need no session.
 const (
-	Protocol       = 3
+	Protocol       = 4
 	OldestProtocol = 1
 
-	// redirects is the lowest version with Redirect, and delegates that with Delegated.
+	// redirects is the lowest version with Redirect, delegates that with Delegated, and
+	// clusters that in which a Welcome names the cluster.
 	redirects = 2
 	delegates = 3
+	clusters  = 4
 )
 
 // agree returns the highest version that both sides speak; 0 if there is none.
@@ -38,6 +40,8 @@ const (
 	MaxLabel = 128           // bytes of a client's label
 	MaxValue = 256           // bytes of the value of a lock
 	MaxText  = 4096          // bytes of a reason in words
+
+	maxEarlier = 16 // clusters that a Welcome names besides its own; a record names as many
 
 	// MaxThrough is the number of incarnations in a Claim. A client that has held a lock
 	// through more names the last ones.
@@ -229,6 +233,8 @@ type Frame struct {
 	What     uint64         // Ask
 	Bytes    []byte         // Ask, Answer
 	Nodes    []string       // Welcome, Bye, Redirect: addresses of nodes
+	Cluster  uint64         // Welcome: the node's; 0 if it speaks a version that names none
+	Earlier  []uint64       // Welcome: clusters that this one was recovered from
 	Value    string         // Value
 }
 
@@ -305,7 +311,10 @@ func (f *Frame) answers(c *codec.Coder) {
 		f.Span.Code(c)
 		f.Again.Code(c)
 		f.Act.Code(c)
-		f.nodes(c)
+		if f.nodes(c); f.Protocol >= clusters {
+			c.Number(&f.Cluster)
+			c.Numbers(&f.Earlier, maxEarlier)
+		}
 	case Renewed:
 		f.Span.Code(c)
 		f.Again.Code(c)

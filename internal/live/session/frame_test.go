@@ -28,7 +28,7 @@ func examples() []Frame {
 		{Kind: Close},
 		{Kind: Claim, Number: 3, Name: "orders/42", Token: member.Token{Epoch: 7, Count: 42}, Through: []uint64{448, 513}, Terms: member.Terms{Mode: 2, Units: 5, Tx: 9, Born: 290}},
 		{Kind: Ask, Number: 4, What: 2, Bytes: []byte("x")},
-		{Kind: Welcome, Number: 1, Protocol: Protocol, Session: 300, Secret: key, Inc: 448, Length: member.Second, Span: 9, Again: 6, Act: 8, Nodes: []string{"a:1", "b"}},
+		{Kind: Welcome, Number: 1, Protocol: Protocol, Session: 300, Secret: key, Inc: 448, Length: member.Second, Span: 9, Again: 6, Act: 8, Nodes: []string{"a:1", "b"}, Cluster: 9, Earlier: []uint64{7, 8}},
 		{Kind: Renewed, Number: 2, Span: 5, Again: 4},
 		{Kind: Held, Number: 3, Token: member.Token{Epoch: 7, Count: 42}, Born: 1000},
 		{Kind: Over, Number: 3, Why: Deadlock, Born: 1000, Victim: &member.Victim{Cycle: []member.Wait{{Node: "a", Inc: 448, Tx: 1, Lock: "x"}, {Inc: 513, Tx: 2, Lock: "y"}}, More: 3}},

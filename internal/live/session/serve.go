@@ -52,6 +52,11 @@ func (d *Server) serve(now member.Instant, m *member.Member, s *session, f *Fram
 	case Claim:
 		switch {
 		case r != nil && r.state == held:
+			if r.block != 0 && f.Token.Epoch == r.token.Epoch { // the client is back, and uses the lock with this count
+				if err := d.keep(now, m, r, f.Token.Count); err != nil {
+					return err
+				}
+			}
 			d.grant(r)
 		case r == nil && d.leaves:
 			d.send(s, &Frame{Kind: Lost, Number: f.Number})
@@ -213,7 +218,7 @@ func (d *Server) released(r *request, count uint64) {
 func (d *Server) keep(now member.Instant, m *member.Member, r *request, count uint64) error {
 	t, err := m.Keep(now, r.name, r.token, count)
 	if errors.Is(err, member.ErrCount) {
-		return fmt.Errorf("%w: KEEP: %w", ErrFrame, err)
+		return fmt.Errorf("%w: KEEP or CLAIM: %w", ErrFrame, err)
 	}
 	if err == nil {
 		d.streaks.ended(r, count)

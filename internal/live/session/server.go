@@ -34,8 +34,10 @@ type Watcher interface {
 // that take the member only within a step of its process. Its effects are in Out; take
 // them after each call.
 type Server struct {
-	Out   ServerOut
-	Nodes []string // addresses of the cluster's nodes, sent to clients
+	Out     ServerOut
+	Nodes   []string // addresses of the cluster's nodes, sent to clients
+	Cluster uint64   // the same: its number
+	Earlier []uint64 // the same: those of the clusters that it was recovered from
 
 	config   ServerConfig
 	sessions map[uint64]*session
@@ -211,7 +213,7 @@ func (d *Server) hello(now member.Instant, m *member.Member, conn uint64, f *Fra
 	s.quota = by.quota
 	d.bind(conn, s)
 	d.send(s, &Frame{Kind: Welcome, Number: f.Number, Protocol: version, Session: s.Session, Secret: s.secret, Inc: m.Inc, Length: s.length, Span: span,
-		Again: m.Again(now, s.length), Act: act, Nodes: d.nodes()})
+		Again: m.Again(now, s.length), Act: act, Nodes: d.nodes(), Cluster: d.Cluster, Earlier: d.Earlier})
 	if d.leaves {
 		d.bye(conn, Leaving, false)
 	}

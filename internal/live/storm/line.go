@@ -2,6 +2,7 @@ package storm
 
 import (
 	"encoding/binary"
+	"errors"
 	"slices"
 
 	talk "github.com/stile-lock/stile/internal/live/session"
@@ -125,9 +126,22 @@ func (l *line) hand(end int, frame []byte) {
 		c.drop(l)
 		c.session.Disconnected(c.now(), l.number)
 	} else if err := c.session.Receive(c.now(), l.number, frame); err != nil {
+		if f, _ := talk.Parse(frame); c.lost(err, &f) {
+			c.crash()
+			c.begin()
+			return
+		}
 		c.w.broken(Errors, "%s refuses frame %x: %v", c.w.Name(c.id), frame, err)
 	}
 	c.take()
+}
+
+// lost reports whether a client refuses a WELCOME because its own cluster is lost, and was not
+// recovered as the one that there is now: an older backup was. An operator then starts the client
+// again.
+func (c *client) lost(err error, f *talk.Frame) bool {
+	var other *talk.OtherCluster
+	return errors.As(err, &other) && c.w.backups.noted > 0 && !slices.Contains(f.Earlier, other.Own)
 }
 
 // snap breaks a connection of a client, and notifies both ends.
