@@ -199,14 +199,16 @@ func keptClaimControls() []Control {
 		{
 			Name: "KeptClaimCleared", Section: "19", Text: "a home honours the claim of a kept lock that rests on a ghost whose lease has expired",
 			Rewrites: []Rewrite{
-				{keptClaims, `slices.Contains(b.keeper.Suspects(), uint64(ghost)) && c.hold`, `(slices.Contains(b.keeper.Suspects(), uint64(ghost)) || broken("KeptClaimCleared")) && c.hold`},
+				{keptClaims, `		slices.Contains(b.keeper.Suspects(), uint64(e.place(c.on())))
+`, `		(slices.Contains(b.keeper.Suspects(), uint64(e.place(c.on()))) || broken("KeptClaimCleared"))
+`},
 				{keeperFile, `		ok = slices.Contains(k.suspects, through) && h.Mode`, `		ok = (slices.Contains(k.suspects, through) || broken("KeptClaimCleared")) && h.Mode`},
 			},
 			Tests: []Test{test(memberPackage, "TestKeptClaimRefused")},
 		},
 		{
 			Name: "KeptClaimClosed", Section: "19", Text: "a home honours a claim after it has closed the book of the lock",
-			Rewrites: []Rewrite{{keptClaims, `	if !known && !e.table.lock(b.lock).is(opened) && `, `	if !known && (!e.table.lock(b.lock).is(opened) || broken("KeptClaimClosed")) && `}},
+			Rewrites: []Rewrite{{keptClaims, `	return !e.table.lock(b.lock).is(opened) && `, `	return (!e.table.lock(b.lock).is(opened) || broken("KeptClaimClosed")) && `}},
 			Tests:    []Test{test(memberPackage, "TestKeptClaimStruckOut")},
 		},
 		{
@@ -266,8 +268,29 @@ func keptClaimControls() []Control {
 		},
 		{
 			Name: "KeptClaimHasty", Section: "19", Text: "the claim of a kept lock does not wait for reports",
-			Rewrites: []Rewrite{{keptClaims, `	return slices.ContainsFunc(b.keeper.Suspects(), `, `	return !broken("KeptClaimHasty") && slices.ContainsFunc(b.keeper.Suspects(), `}},
-			Tests:    []Test{test(memberPackage, "TestKeptClaimWaits")},
+			Rewrites: []Rewrite{{keptClaims, `		return int(i) < e.survivors() || !slices.Contains(c.through, e.universe[i])
+`, `		if int(i) < e.survivors() {
+			return !broken("KeptClaimHasty")
+		}
+		return !broken("KeptClaimUnnamed") && !slices.Contains(c.through, e.universe[i])
+`}},
+			Tests: []Test{test(memberPackage, "TestKeptClaimWaits")},
+		},
+		{
+			Name: "KeptClaimUnnamed", Section: "19", Text: "the claim of a kept lock does not wait for a ghost that the client does not name", // in the rewrite above
+			Tests: []Test{test(memberPackage, "TestKeptClaimAwaitsGhosts"), test(memberPackage, "TestKeptClaimModel")},
+		},
+		{
+			Name: "KeptClaimFirst", Section: "19", Text: "claims of a kept lock are decided in the order of their arrival",
+			Rewrites: []Rewrite{{keptClaims, `	for i < len(b.asked) && !b.asked[i].token().Less(c.token()) {`, `	for i < len(b.asked) && (broken("KeptClaimFirst") || !b.asked[i].token().Less(c.token())) {`}},
+			Tests:    []Test{test(memberPackage, "TestKeptClaimLatestFirst")},
+		},
+		{
+			Name: "KeptClaimLater", Section: "19", Text: "a home honours the claim of a kept lock although a later hold excluded it",
+			Rewrites: []Rewrite{{keptClaims, ` && !b.passed(c) &&
+`, ` && (!b.passed(c) || broken("KeptClaimLater")) &&
+`}},
+			Tests: []Test{test(memberPackage, "TestKeptClaimAfterLater")},
 		},
 		{
 			Name: "KeptClaimInOwnView", Section: "19", Text: "a kept lock is claimed in the view in which it was acquired",

@@ -18,7 +18,8 @@ type book struct {
 	place  int // among the epoch's books
 	units  int
 	where  map[txID]int // ranks of the members through which its transactions have or want it
-	asked  []keptClaim  // claims that wait
+	asked  []keptClaim  // claims that wait, of the latest hold first
+	latest []latest     // of the holds that were reported, claimed or granted, by mode
 }
 
 // A txID identifies a transaction.
@@ -136,6 +137,7 @@ func (m *Member) carryOut(b *book, effects []deadlock.Effect) {
 		case deadlock.Grant:
 			t := Token{x.Epoch, x.Count}
 			e.table.lock(b.lock).count = x.Count
+			b.knows(x.Mode, t)
 			if paths := m.pathsOf(b.lock); paths != nil {
 				paths.Granted(x.Attempt, int(b.lock))
 			}
@@ -358,6 +360,7 @@ func (m *Member) heedBook(n int32, place, rank int, lines []keptLine) error {
 			}
 		}
 		holds = append(holds, deadlock.Hold{Request: x.Request, Epoch: x.token.Epoch, Count: x.token.Count, Elsewhere: m.epoch.elsewhere(&x)})
+		b.knows(x.Mode, x.token)
 		b.where[idOf(x.Attempt)] = rank
 	}
 	var waits []deadlock.Request
