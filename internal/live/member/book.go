@@ -41,6 +41,9 @@ func (m *Member) book(n int32, units int) (*book, error) {
 		return nil, err
 	}
 	b := &book{keeper: keeper, lock: n, place: len(e.bookList), units: units, where: map[txID]int{}}
+	if was, _, _ := m.former(e.table.name(n)); was != nil {
+		b.latest = slices.Clone(was.latest)
+	}
 	if e.books == nil {
 		e.books = map[int32]*book{}
 	}
@@ -49,13 +52,18 @@ func (m *Member) book(n int32, units int) (*book, error) {
 	return b, nil
 }
 
-// keeper returns a keeper that knows nothing about a lock but who may hold it.
+// keeper returns a keeper that knows nothing about a lock but who may hold it. If the lock's
+// book was closed in this view, no process is left that does.
 func (m *Member) keeper(n int32, units int) (*deadlock.Keeper, error) {
 	e := m.epoch
 	l := e.table.lock(n)
 	c := deadlock.KeeperConfig{Epoch: e.view.Epoch, Count: l.count, Units: units}
+	may := set{}
+	if !l.is(opened) {
+		may = m.keptTestimony(e.table.name(n))
+	}
 	for i := range e.universe {
-		if !e.reported.has(i) && !e.over.has(i) {
+		if !e.reported.has(i) && !e.over.has(i) && may.has(i) {
 			c.Suspects = append(c.Suspects, uint64(i))
 		}
 	}

@@ -92,7 +92,7 @@ func (k *keptMove) claimsLater(t *testing.T, at int, later Token) Ticket {
 // Of two claims that wait, that of the later hold is decided first: the earlier one is over,
 // and its client may not have heard of it.
 func TestKeptClaimLatestFirst(t *testing.T) {
-	k := newKeptMove(t, "none", Terms{}, true, false)
+	k := newKeptMove(t, "none", Terms{}, false, false)
 	later := k.after(t)
 	k.install(k.then)
 	reports := k.hold(keptOther + 1)
@@ -110,6 +110,18 @@ func TestKeptClaimLatestFirst(t *testing.T) {
 	reports()
 	k.is(d, Held, NoCause)
 	k.is(c, Lost, Released)
+}
+
+// A home that was the home in the previous view knows of the later hold.
+func TestKeptClaimOfForced(t *testing.T) {
+	k := newKeptMove(t, "none", Terms{}, true, false)
+	later := k.after(t)
+	k.install(k.then)
+	k.settle()
+	k.is(k.moves(), Lost, Released)
+	d := k.claimsLater(t, keptOther, later)
+	k.settle()
+	k.is(d, Held, NoCause)
 }
 
 // A claim is refused if a later hold excluded it, also when that has ended and says nothing
