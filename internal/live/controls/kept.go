@@ -2,11 +2,12 @@ package controls
 
 // Source files of kept locks.
 const (
-	keptFile   = "internal/live/member/kept.go"
-	bookFile   = "internal/live/member/book.go"
-	detectFile = "internal/live/member/detect.go"
-	keeperFile = "algorithm/deadlock/keeper.go"
-	keptClaims = "internal/live/member/keptclaim.go"
+	keptFile      = "internal/live/member/kept.go"
+	bookFile      = "internal/live/member/book.go"
+	detectFile    = "internal/live/member/detect.go"
+	keeperFile    = "algorithm/deadlock/keeper.go"
+	keptClaims    = "internal/live/member/keptclaim.go"
+	keptWitnesses = "internal/live/member/keptwitness.go"
 )
 
 // keptControls breaks rules about kept locks.
@@ -192,6 +193,62 @@ func keptControls() []Control {
 	}
 }
 
+// keptWitnessControls breaks rules about what the home of a kept lock knows of the view before.
+func keptWitnessControls() []Control {
+	exhaustive := []Test{test(memberPackage, "TestKeptClaimModelOfThree")}
+	return []Control{
+		{
+			Name: "KeptWitnessForgetsHolders", Section: "19", Text: "a former home does not name those that had the lock",
+			Rewrites: []Rewrite{{keptWitnesses, `			may = may.or(e.those(a.Origin))
+`, `			if !broken("KeptWitnessForgetsHolders") {
+				may = may.or(e.those(a.Origin))
+			}
+`}},
+			Tests: exhaustive,
+		},
+		{
+			Name: "KeptWitnessForgetsClaims", Section: "19", Text: "a former home does not name the members whose claims it has honoured",
+			Rewrites: []Rewrite{{keeperFile, `		all = append(all, k.holds[i].Attempt)
+`, `		if !k.holds[i].Elsewhere || !broken("KeptWitnessForgetsClaims") {
+			all = append(all, k.holds[i].Attempt)
+		}
+`}},
+			Tests: exhaustive,
+		},
+		{
+			Name: "KeptWitnessForgetsOwners", Section: "19", Text: "a former home names only the last of the members that had a hold",
+			Rewrites: []Rewrite{{keeperFile, `		all = append(all, o.Attempt)
+`, `		if !broken("KeptWitnessForgetsOwners") {
+			all = append(all, o.Attempt)
+		}
+`}},
+			Tests: exhaustive,
+		},
+		{
+			Name: "KeptWitnessForgetsSuspects", Section: "19", Text: "a former home does not name those that it suspected itself",
+			Rewrites: []Rewrite{{keptWitnesses, `		if !f.over.has(int(i)) {
+`, `		if !f.over.has(int(i)) && !broken("KeptWitnessForgetsSuspects") {
+`}},
+			Tests: append(exhaustive, test(memberPackage, "TestKeptTestimonyOfSuspects")),
+		},
+		{
+			Name: "KeptWitnessUntouched", Section: "19", Text: "a former home with no book of a lock takes it to be free",
+			Rewrites: []Rewrite{{keptWitnesses, `	case !closed: // `, `	case !closed && !broken("KeptWitnessUntouched"): // `}},
+			Tests:    []Test{test(memberPackage, "TestKeptTestimonyOfSuspects")},
+		},
+		{
+			Name: "KeptAnyWitness", Section: "19", Text: "a member that was the home two views ago testifies",
+			Rewrites: []Rewrite{{keptWitnesses, `f.view.Epoch != e.view.BeforeEpoch || `, `f.view.Epoch != e.view.BeforeEpoch && !broken("KeptAnyWitness") || `}},
+			Tests:    []Test{test(memberPackage, "TestKeptTestimonyOfAnotherView")},
+		},
+		{
+			Name: "KeptWitnessElsewhere", Section: "19", Text: "a member that was not the home in the previous view testifies",
+			Rewrites: []Rewrite{{keptWitnesses, ` || f.view.home(hash) != f.me {`, ` || f.view.home(hash) != f.me && !broken("KeptWitnessElsewhere") {`}},
+			Tests:    []Test{test(memberPackage, "TestKeptTestimonyOfAnotherView")},
+		},
+	}
+}
+
 // keptClaimControls breaks rules about claims of kept locks. The rewrite of
 // KeptClaimUnreported is part of KeptHoldUnreported.
 func keptClaimControls() []Control {
@@ -278,7 +335,7 @@ func keptClaimControls() []Control {
 		},
 		{
 			Name: "KeptClaimUnnamed", Section: "19", Text: "the claim of a kept lock does not wait for a ghost that the client does not name", // in the rewrite above
-			Tests: []Test{test(memberPackage, "TestKeptClaimAwaitsGhosts"), test(memberPackage, "TestKeptClaimModel")},
+			Tests: []Test{test(memberPackage, "TestKeptClaimAwaitsGhosts"), test(memberPackage, "TestKeptClaimModelOfThree")},
 		},
 		{
 			Name: "KeptClaimFirst", Section: "19", Text: "claims of a kept lock are decided in the order of their arrival",
