@@ -421,6 +421,19 @@ func (k *Keeper) Count() uint64 { return k.count }
 // Holds returns the known holds.
 func (k *Keeper) Holds() []Hold { return slices.Clone(k.holds) }
 
+// Holders returns the attempts that have the known holds, several of one that has several
+// owners.
+func (k *Keeper) Holders() []Attempt {
+	var all []Attempt
+	for i := range k.holds {
+		all = append(all, k.holds[i].Attempt)
+	}
+	for _, o := range k.owners {
+		all = append(all, o.Attempt)
+	}
+	return all
+}
+
 // Waits returns the requests that wait, in order of arrival.
 func (k *Keeper) Waits() []Request { return slices.Clone(k.queue) }
 

@@ -2,11 +2,12 @@ package controls
 
 // Source files of kept locks.
 const (
-	keptFile   = "internal/live/member/kept.go"
-	bookFile   = "internal/live/member/book.go"
-	detectFile = "internal/live/member/detect.go"
-	keeperFile = "algorithm/deadlock/keeper.go"
-	keptClaims = "internal/live/member/keptclaim.go"
+	keptFile      = "internal/live/member/kept.go"
+	bookFile      = "internal/live/member/book.go"
+	detectFile    = "internal/live/member/detect.go"
+	keeperFile    = "algorithm/deadlock/keeper.go"
+	keptClaims    = "internal/live/member/keptclaim.go"
+	keptWitnesses = "internal/live/member/keptwitness.go"
 )
 
 // keptControls breaks rules about kept locks.
@@ -14,8 +15,8 @@ func keptControls() []Control {
 	return []Control{
 		{
 			Name: "KeptNoGhosts", Section: "19", Text: "the home of a kept lock does not wait for the leases of evicted members",
-			Rewrites: []Rewrite{{bookFile, `		if !e.reported.has(i) && !e.over.has(i) {
-`, `		if !e.reported.has(i) && !e.over.has(i) && !(broken("KeptNoGhosts") && i >= e.survivors()) && !(broken("KeptNoReports") && i < e.survivors()) {
+			Rewrites: []Rewrite{{bookFile, `		if !e.reported.has(i) && !e.over.has(i) && may.has(i) {
+`, `		if !e.reported.has(i) && !e.over.has(i) && may.has(i) && !(broken("KeptNoGhosts") && i >= e.survivors()) && !(broken("KeptNoReports") && i < e.survivors()) {
 `}},
 			Tests: []Test{storm("kept", 40)},
 		},
@@ -143,11 +144,11 @@ func keptControls() []Control {
 		},
 		{
 			Name: "KeptRoundsSurvive", Section: "19", Text: "the detector's state outlives its view",
-			Rewrites: []Rewrite{{epochFile, `		old.books, old.bookList, old.detector, old.paths = nil, nil, nil, nil
+			Rewrites: []Rewrite{{epochFile, `		old.bookList, old.detector, old.paths = nil, nil, nil // its books testify
 `, `		if broken("KeptRoundsSurvive") {
 			e.detector, e.paths = old.detector, old.paths
 		}
-		old.books, old.bookList, old.detector, old.paths = nil, nil, nil, nil
+		old.bookList, old.detector, old.paths = nil, nil, nil
 `}},
 			Tests: []Test{storm("kept", 40)},
 		},
@@ -197,6 +198,62 @@ func keptControls() []Control {
 	}
 }
 
+// keptWitnessControls breaks rules about what the home of a kept lock knows of the view before.
+func keptWitnessControls() []Control {
+	exhaustive := []Test{test(memberPackage, "TestKeptClaimModelOfThree")}
+	return []Control{
+		{
+			Name: "KeptWitnessForgetsHolders", Section: "19", Text: "a former home does not name those that had the lock",
+			Rewrites: []Rewrite{{keptWitnesses, `			may = may.or(e.those(a.Origin))
+`, `			if !broken("KeptWitnessForgetsHolders") {
+				may = may.or(e.those(a.Origin))
+			}
+`}},
+			Tests: exhaustive,
+		},
+		{
+			Name: "KeptWitnessForgetsClaims", Section: "19", Text: "a former home does not name the members whose claims it has honoured",
+			Rewrites: []Rewrite{{keeperFile, `		all = append(all, k.holds[i].Attempt)
+`, `		if !k.holds[i].Elsewhere || !broken("KeptWitnessForgetsClaims") {
+			all = append(all, k.holds[i].Attempt)
+		}
+`}},
+			Tests: exhaustive,
+		},
+		{
+			Name: "KeptWitnessForgetsOwners", Section: "19", Text: "a former home names only the last of the members that had a hold",
+			Rewrites: []Rewrite{{keeperFile, `		all = append(all, o.Attempt)
+`, `		if !broken("KeptWitnessForgetsOwners") {
+			all = append(all, o.Attempt)
+		}
+`}},
+			Tests: exhaustive,
+		},
+		{
+			Name: "KeptWitnessForgetsSuspects", Section: "19", Text: "a former home does not name those that it suspected itself",
+			Rewrites: []Rewrite{{keptWitnesses, `		if !f.over.has(int(i)) {
+`, `		if !f.over.has(int(i)) && !broken("KeptWitnessForgetsSuspects") {
+`}},
+			Tests: append(exhaustive, test(memberPackage, "TestKeptTestimonyOfSuspects")),
+		},
+		{
+			Name: "KeptWitnessUntouched", Section: "19", Text: "a former home with no book of a lock takes it to be free",
+			Rewrites: []Rewrite{{keptWitnesses, `	case !closed: // `, `	case !closed && !broken("KeptWitnessUntouched"): // `}},
+			Tests:    []Test{test(memberPackage, "TestKeptTestimonyOfSuspects")},
+		},
+		{
+			Name: "KeptAnyWitness", Section: "19", Text: "a member that was the home two views ago testifies",
+			Rewrites: []Rewrite{{keptWitnesses, `f.view.Epoch != e.view.BeforeEpoch || `, `f.view.Epoch != e.view.BeforeEpoch && !broken("KeptAnyWitness") || `}},
+			Tests:    []Test{test(memberPackage, "TestKeptTestimonyOfAnotherView")},
+		},
+		{
+			Name: "KeptWitnessElsewhere", Section: "19", Text: "a member that was not the home in the previous view testifies",
+			Rewrites: []Rewrite{{keptWitnesses, ` || f.view.home(hash) != f.me {`, ` || f.view.home(hash) != f.me && !broken("KeptWitnessElsewhere") {`}},
+			Tests:    []Test{test(memberPackage, "TestKeptTestimonyOfAnotherView")},
+		},
+	}
+}
+
 // keptClaimControls breaks rules about claims of kept locks. The rewrite of
 // KeptClaimUnreported is part of KeptHoldUnreported.
 func keptClaimControls() []Control {
@@ -204,14 +261,16 @@ func keptClaimControls() []Control {
 		{
 			Name: "KeptClaimCleared", Section: "19", Text: "a home honours the claim of a kept lock that rests on a ghost whose lease has expired",
 			Rewrites: []Rewrite{
-				{keptClaims, `slices.Contains(b.keeper.Suspects(), uint64(ghost)) && c.hold`, `(slices.Contains(b.keeper.Suspects(), uint64(ghost)) || broken("KeptClaimCleared")) && c.hold`},
+				{keptClaims, `		slices.Contains(b.keeper.Suspects(), uint64(e.place(c.on())))
+`, `		(slices.Contains(b.keeper.Suspects(), uint64(e.place(c.on()))) || broken("KeptClaimCleared"))
+`},
 				{keeperFile, `		ok = slices.Contains(k.suspects, through) && h.Mode`, `		ok = (slices.Contains(k.suspects, through) || broken("KeptClaimCleared")) && h.Mode`},
 			},
 			Tests: []Test{test(memberPackage, "TestKeptClaimRefused")},
 		},
 		{
 			Name: "KeptClaimClosed", Section: "19", Text: "a home honours a claim after it has closed the book of the lock",
-			Rewrites: []Rewrite{{keptClaims, `	if !known && !e.table.lock(b.lock).is(opened) && `, `	if !known && (!e.table.lock(b.lock).is(opened) || broken("KeptClaimClosed")) && `}},
+			Rewrites: []Rewrite{{keptClaims, `	return !e.table.lock(b.lock).is(opened) && `, `	return (!e.table.lock(b.lock).is(opened) || broken("KeptClaimClosed")) && `}},
 			Tests:    []Test{test(memberPackage, "TestKeptClaimStruckOut")},
 		},
 		{
@@ -280,8 +339,29 @@ func keptClaimControls() []Control {
 		},
 		{
 			Name: "KeptClaimHasty", Section: "19", Text: "the claim of a kept lock does not wait for reports",
-			Rewrites: []Rewrite{{keptClaims, `	return slices.ContainsFunc(b.keeper.Suspects(), `, `	return !broken("KeptClaimHasty") && slices.ContainsFunc(b.keeper.Suspects(), `}},
-			Tests:    []Test{test(memberPackage, "TestKeptClaimWaits")},
+			Rewrites: []Rewrite{{keptClaims, `		return int(i) < e.survivors() || !slices.Contains(c.through, e.universe[i])
+`, `		if int(i) < e.survivors() {
+			return !broken("KeptClaimHasty")
+		}
+		return !broken("KeptClaimUnnamed") && !slices.Contains(c.through, e.universe[i])
+`}},
+			Tests: []Test{test(memberPackage, "TestKeptClaimWaits")},
+		},
+		{
+			Name: "KeptClaimUnnamed", Section: "19", Text: "the claim of a kept lock does not wait for a ghost that the client does not name", // in the rewrite above
+			Tests: []Test{test(memberPackage, "TestKeptClaimAwaitsGhosts"), test(memberPackage, "TestKeptClaimModelOfThree")},
+		},
+		{
+			Name: "KeptClaimFirst", Section: "19", Text: "claims of a kept lock are decided in the order of their arrival",
+			Rewrites: []Rewrite{{keptClaims, `	for i < len(b.asked) && !b.asked[i].token().Less(c.token()) {`, `	for i < len(b.asked) && (broken("KeptClaimFirst") || !b.asked[i].token().Less(c.token())) {`}},
+			Tests:    []Test{test(memberPackage, "TestKeptClaimLatestFirst")},
+		},
+		{
+			Name: "KeptClaimLater", Section: "19", Text: "a home honours the claim of a kept lock although a later hold excluded it",
+			Rewrites: []Rewrite{{keptClaims, ` && !b.passed(c) &&
+`, ` && (!b.passed(c) || broken("KeptClaimLater")) &&
+`}},
+			Tests: []Test{test(memberPackage, "TestKeptClaimAfterLater")},
 		},
 		{
 			Name: "KeptClaimInOwnView", Section: "19", Text: "a kept lock is claimed in the view in which it was acquired",

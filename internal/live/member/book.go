@@ -18,7 +18,8 @@ type book struct {
 	place  int // among the epoch's books
 	units  int
 	where  map[txID]int // ranks of the members through which its transactions have or want it
-	asked  []keptClaim  // claims that wait
+	asked  []keptClaim  // claims that wait, of the latest hold first
+	latest []latest     // of the holds that were reported, claimed or granted, by mode
 }
 
 // A txID identifies a transaction.
@@ -40,6 +41,9 @@ func (m *Member) book(n int32, units int) (*book, error) {
 		return nil, err
 	}
 	b := &book{keeper: keeper, lock: n, place: len(e.bookList), units: units, where: map[txID]int{}}
+	if was, _, _ := m.former(e.table.name(n)); was != nil {
+		b.latest = slices.Clone(was.latest)
+	}
 	if e.books == nil {
 		e.books = map[int32]*book{}
 	}
@@ -48,13 +52,18 @@ func (m *Member) book(n int32, units int) (*book, error) {
 	return b, nil
 }
 
-// keeper returns a keeper that knows nothing about a lock but who may hold it.
+// keeper returns a keeper that knows nothing about a lock but who may hold it. If the lock's
+// book was closed in this view, no process is left that does.
 func (m *Member) keeper(n int32, units int) (*deadlock.Keeper, error) {
 	e := m.epoch
 	l := e.table.lock(n)
 	c := deadlock.KeeperConfig{Epoch: e.view.Epoch, Count: l.count, Units: units}
+	may := set{}
+	if !l.is(opened) {
+		may = m.keptTestimony(e.table.name(n))
+	}
 	for i := range e.universe {
-		if !e.reported.has(i) && !e.over.has(i) {
+		if !e.reported.has(i) && !e.over.has(i) && may.has(i) {
 			c.Suspects = append(c.Suspects, uint64(i))
 		}
 	}
@@ -136,6 +145,7 @@ func (m *Member) carryOut(b *book, effects []deadlock.Effect) {
 		case deadlock.Grant:
 			t := Token{x.Epoch, x.Count}
 			e.table.lock(b.lock).count = x.Count
+			b.knows(x.Mode, t)
 			if paths := m.pathsOf(b.lock); paths != nil {
 				paths.Granted(x.Attempt, int(b.lock))
 			}
@@ -358,6 +368,7 @@ func (m *Member) heedBook(n int32, place, rank int, lines []keptLine) error {
 			}
 		}
 		holds = append(holds, deadlock.Hold{Request: x.Request, Epoch: x.token.Epoch, Count: x.token.Count, Elsewhere: m.epoch.elsewhere(&x)})
+		b.knows(x.Mode, x.token)
 		b.where[idOf(x.Attempt)] = rank
 	}
 	var waits []deadlock.Request

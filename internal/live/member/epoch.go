@@ -40,7 +40,7 @@ type epoch struct {
 	claims    []int32  // locks that a client here claims, or did
 
 	books    map[int32]*book // of the kept locks whose home it is
-	bookList []*book         // the same, in a fixed order
+	bookList []*book         // the same, in a fixed order; nil if the epoch is frozen
 	mine     []*part         // what the member itself must enter into them
 	paths    *deadlock.Paths // of distributed detection; nil if it is not in use
 	detector *detector       // of the coordinator; nil before the first round
@@ -331,7 +331,7 @@ func (m *Member) install(v View) error {
 	if old != nil {
 		clear(old.reports) // they are void, and so are its queries and its graph
 		old.reporting, old.queries, old.graph = 0, nil, nil
-		old.books, old.bookList, old.detector, old.paths = nil, nil, nil, nil
+		old.bookList, old.detector, old.paths = nil, nil, nil // its books testify
 		m.schedule.remove(&m.rest)
 		m.carry(old)
 		m.carryKept()

@@ -67,8 +67,7 @@ type frame struct {
 	again bool      // busy: not in use, but recovering
 
 	token   Token    // claim, move
-	through []uint64 // claim: incarnations through which the client was confirmed to hold the lock, last the one that it rests on
-	on      uint64   // move: the one that it rests on
+	through []uint64 // claim, move: incarnations through which the client was confirmed to hold the lock, last the one that it rests on
 	verdict verdict  // claimed, moved
 
 	who     deadlock.Attempt   // want, grant, refuse, end, move, moved, doom, confirm, confirmed
@@ -126,6 +125,13 @@ func (w *writer) stamp(s Stamp)   { w.number(s.Epoch); w.number(s.Clock); w.numb
 func (w *writer) set(s set) {
 	for _, x := range s {
 		w.number(x)
+	}
+}
+
+func (w *writer) incs(all []uint64) {
+	w.number(uint64(len(all)))
+	for _, inc := range all {
+		w.number(inc)
 	}
 }
 
@@ -198,6 +204,13 @@ func (s *scanner) text() string {
 
 func (s *scanner) token() Token { return Token{s.number(), s.number()} }
 func (s *scanner) stamp() Stamp { return Stamp{s.number(), s.number(), s.number()} }
+
+func (s *scanner) incs() (all []uint64) {
+	for range s.many() {
+		all = append(all, s.number())
+	}
+	return all
+}
 
 func (s *scanner) set() (x set) {
 	for i := range x {
@@ -281,10 +294,7 @@ func (f *frame) appendOne(w *writer) {
 	case claimFrame:
 		w.number(f.try)
 		w.token(f.token)
-		w.number(uint64(len(f.through)))
-		for _, inc := range f.through {
-			w.number(inc)
-		}
+		w.incs(f.through)
 	case touchFrame, releasedFrame, doneFrame:
 	default:
 		f.appendKept(w)
@@ -363,10 +373,7 @@ func (f *frame) parseOne(s *scanner) {
 	case claimedFrame:
 		f.try, f.verdict = s.number(), s.verdict()
 	case claimFrame:
-		f.try, f.token = s.number(), s.token()
-		for range s.many() {
-			f.through = append(f.through, s.number())
-		}
+		f.try, f.token, f.through = s.number(), s.token(), s.incs()
 	case touchFrame, releasedFrame, doneFrame:
 	default:
 		f.parseKept(s)

@@ -87,16 +87,17 @@ type part struct {
 	units int // of the semaphore; 0 if it is none
 	state partState
 	try   bool
-	owed  bool   // carried over from an older epoch, or claimed, and its home has not heard of it yet
-	place int    // among the member's parts
-	token Token  // of claiming, holds and lapsed
-	by    by     // of holds and lapsed
-	on    uint64 // of claiming: incarnation that the hold rests on
+	owed  bool  // carried over from an older epoch, or claimed, and its home has not heard of it yet
+	place int   // among the member's parts
+	token Token // of claiming, holds and lapsed
+	by    by    // of holds and lapsed
 	since Instant
 	rests Instant // of lapsed: until when the former holder may act
 	proof uint64  // of lapsed, as in use
 	nudge due     // when to do something about its waiting
 	waits int     // number of times that something was done
+
+	through []uint64 // of claiming: incarnations through which the client holds it, last the one that it rests on
 }
 
 // A by is for whom a member holds a kept lock.

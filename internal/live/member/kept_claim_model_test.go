@@ -12,17 +12,19 @@ import (
 )
 
 // A moveModel explores everything that can happen to a client that holds a kept lock
-// through one of two members, and claims it at the other one, while a process of one of them
-// wants the lock too. The view changes up to twice, the first member may be evicted while it
-// can still act, and sessions expire. It runs the member itself. A state is reached by
+// through the first of two or three members, and claims it at the second one, while a process
+// of one of them wants the lock too. The view changes up to twice, members are evicted while
+// they can still act, and sessions expire. It runs the member itself. A state is reached by
 // repeating the actions that lead to it.
 type moveModel struct {
-	tb    testing.TB
-	name  string
-	terms Terms // of the client
-	other Terms // of the process, which are not compatible with the first
-	at    int   // where that process is
-	views int   // number of changes
+	tb      testing.TB
+	name    string
+	terms   Terms   // of the client
+	other   Terms   // of the process, which are not compatible with the first
+	n       int     // number of members
+	at      int     // where that process is
+	changes [][]int // which members the first change of the view may evict, and the second; none if it is -1
+	brief   bool    // no session expires, and until it has moved the client releases nothing
 
 	*moveRun
 	states, moves int
@@ -30,10 +32,10 @@ type moveModel struct {
 
 // A moveRun is one run.
 type moveRun struct {
-	members [2]*Member
-	wires   [4][2][2][][]byte // by epoch, sender and receiver
+	members [3]*Member
+	wires   [4][3][3][][]byte // by epoch, sender and receiver
 	view    View
-	over    bool // the lease of the first member has ended
+	over    [3]bool // their leases have ended
 	failed  string
 
 	token   Token // of the client's hold
@@ -60,8 +62,8 @@ func (k *moveModel) fail(format string, args ...any) {
 // begin starts a run, in which the client holds the lock through the first member.
 func (k *moveModel) begin() {
 	k.moveRun = &moveRun{holds: true}
-	k.view = View{Epoch: 1, Choices: []Choice{{"", "kept:none", 1}}, Members: []Who{{"m1", 1}, {"m2", 2}}}
-	for i := range k.members {
+	k.view = View{Epoch: 1, Choices: []Choice{{"", "kept:none", 1}}, Members: []Who{{"m1", 1}, {"m2", 2}, {"m3", 3}}[:k.n]}
+	for i := range k.n {
 		m, err := New(Config{Inc: uint64(i + 1), Settings: Usual(), Spec: specs})
 		if err != nil {
 			k.tb.Fatal(err)
@@ -77,12 +79,9 @@ func (k *moveModel) begin() {
 	if err != nil {
 		k.tb.Fatal(err)
 	}
-	for range 2 {
-		k.take(0)
-		for i := range k.members {
-			for len(k.wires[1][1-i][i]) > 0 {
-				k.deliver(1-i, i)
-			}
+	for k.take(0); len(k.flying()) > 0; {
+		for _, x := range k.flying() {
+			k.do(x)
 		}
 	}
 	if p := k.members[0].waiter(ticket); p == nil || !p.holds() {
@@ -132,12 +131,24 @@ func (k *moveModel) take(i int) {
 	}
 }
 
+// flying returns the deliveries that can happen.
+func (k *moveModel) flying() (acts []keptAct) {
+	for i, m := range k.members[:k.n] {
+		for from := range k.n {
+			if !k.over[i] && len(k.wires[m.epoch.view.Epoch][from][i]) > 0 {
+				acts = append(acts, keptAct{'d', k.n*from + i})
+			}
+		}
+	}
+	return acts
+}
+
 // valid reports whether the client may act on its hold.
 func (k *moveModel) valid() bool { return k.holds && (k.rests == 1 || !k.late) }
 
 // judge checks that not both hold the lock.
 func (k *moveModel) judge() {
-	if k.valid() && !k.entered.IsNone() && (k.at == 1 || !k.over) {
+	if k.valid() && !k.entered.IsNone() && !k.over[k.at] {
 		k.fail("the client holds %v of the lock with %v through m%d, and a process of m%d %v with %v", k.terms.Mode, k.token, k.rests+1, k.at+1, k.other.Mode, k.entered)
 	}
 }
@@ -149,37 +160,39 @@ func (k *moveModel) enabled() (acts []keptAct) {
 			acts = append(acts, keptAct{what, who})
 		}
 	}
-	gone := func(i int) bool { return i == 0 && k.over }
 	a := k.members[0]
-	out := k.view.Rank(1) < 0
-	for i, m := range k.members {
-		for from := range k.members {
-			add('d', 2*from+i, !gone(i) && len(k.wires[m.epoch.view.Epoch][from][i]) > 0)
+	out := func(i int) bool { return k.view.Rank(uint64(i+1)) < 0 }
+	acts = k.flying()
+	for i, m := range k.members[:k.n] {
+		add('i', i, !out(i) && m.epoch.view.Epoch < k.view.Epoch)
+		add('u', i, i < 2 && k.owes[min(i, 1)] && !k.over[i]) // it hears that the client has released the lock
+		add('o', i, out(i) && !k.over[i])
+		for j, g := range m.epoch.view.Ghosts {
+			add('g', k.n*i+int(g.Inc)-1, !k.over[i] && k.over[g.Inc-1] && !m.epoch.over.has(m.epoch.survivors()+j))
 		}
-		add('i', i, k.view.Rank(m.Inc) >= 0 && m.epoch.view.Epoch < k.view.Epoch)
-		add('u', i, k.owes[i] && !gone(i)) // it hears that the client has released the lock
 	}
-	add('s', k.at, !gone(k.at) && (!k.asked || !k.entered.IsNone()))
-	add('c', 1, k.valid() && !k.claimed)
-	add('k', 1, k.told)
-	add('x', 0, !k.late)
-	add('e', 0, !k.over && !k.expired && (k.late || k.rests == 1))
-	add('p', 0, !k.over && !out && slices.ContainsFunc(a.kept.parts, func(p *part) bool { return p.state == lapsed && p.proof > 0 }))
-	add('r', 0, k.valid())
-	add('o', 0, out && !k.over)
-	add('g', 1, k.over && k.members[1].epoch.next != Never)
-	add('v', 0, k.view.Epoch <= uint64(k.views) && !out)
-	add('v', 2, k.view.Epoch <= uint64(k.views))
+	add('s', k.at, !k.over[k.at] && (!k.asked || !k.entered.IsNone()))
+	add('c', 1, k.valid() && !k.claimed && !k.over[1])
+	add('k', 1, k.told && !k.over[1])
+	add('x', 0, !k.late && !k.brief)
+	add('e', 0, !k.over[0] && !k.expired && !k.brief && (k.late || k.rests == 1))
+	add('p', 0, !k.over[0] && !out(0) && slices.ContainsFunc(a.kept.parts, func(p *part) bool { return p.state == lapsed && p.proof > 0 }))
+	add('r', 0, k.valid() && (!k.brief || k.rests == 1))
+	if done := int(k.view.Epoch) - 1; done < len(k.changes) {
+		for _, who := range k.changes[done] {
+			add('v', who+1, who < 0 || !out(who))
+		}
+	}
 	return acts
 }
 
 // do lets one thing happen.
 func (k *moveModel) do(x keptAct) {
-	i := x.who % 2
+	i := x.who % k.n
 	m := k.members[i]
 	switch x.what {
 	case 'd':
-		k.deliver(x.who/2, i)
+		k.deliver(x.who/k.n, i)
 		return
 	case 'i':
 		k.install(i)
@@ -219,18 +232,22 @@ func (k *moveModel) do(x keptAct) {
 	case 'u':
 		k.unlock(m, i)
 	case 'o':
-		if k.over = true; k.holds && k.rests == 0 && !k.late {
-			k.late = true
+		k.over[i] = true
+		if i == 0 {
+			k.late = k.late || k.rests == 0
+		}
+		if k.holds && k.rests == i {
 			k.ends(false)
 		}
 		return
-	case 'g':
-		m.Wake(m.epoch.next)
+	case 'g': // the lease of another one has ended
+		i = x.who / k.n
+		k.buries(k.members[i], uint64(x.who%k.n)+1)
 	case 'v':
 		v := View{Epoch: k.view.Epoch + 1, BeforeEpoch: k.view.Epoch, Choices: k.view.Choices, Ghosts: slices.Clone(k.view.Ghosts)}
 		for j, w := range k.view.Members {
 			v.Before = append(v.Before, w.Inc)
-			if j == x.who {
+			if j == slices.IndexFunc(k.view.Members, func(o Who) bool { return int(o.Inc) == x.who }) {
 				v.Ghosts = append(v.Ghosts, Ghost{w.Inc, Second})
 			} else {
 				v.Members = append(v.Members, w)
@@ -240,6 +257,21 @@ func (k *moveModel) do(x keptAct) {
 		return
 	}
 	k.take(i)
+}
+
+// buries has a member note that the lease of a ghost has ended.
+func (k *moveModel) buries(m *Member, ghost uint64) {
+	for _, e := range []*epoch{m.epoch, m.frozen} {
+		if e == nil {
+			continue
+		}
+		for j, g := range e.view.Ghosts {
+			if g.Inc == ghost {
+				e.ghosts[j], e.next = m.now, m.now
+			}
+		}
+	}
+	m.Wake(m.now)
 }
 
 // ends ends the client's hold, by its own will or because its time is over.
@@ -279,22 +311,34 @@ func (k *moveModel) step(m *Member) {
 	k.wants, k.asked = ticket, true
 }
 
+// frozen writes what the previous epoch testifies.
+func (k *moveModel) frozen(h *maphash.Hash, f *epoch) {
+	fmt.Fprint(h, f.view.Epoch, f.reported, f.over)
+	for n, b := range f.books { // there is one lock
+		fmt.Fprint(h, f.table.lock(n).is(opened), b.latest)
+		dump(h, reflect.ValueOf(b.keeper).Elem())
+	}
+}
+
 // key identifies a state.
 func (k *moveModel) key(h *maphash.Hash) uint64 {
 	h.Reset()
-	for _, m := range k.members {
+	for _, m := range k.members[:k.n] {
 		e := m.epoch
+		if f := m.frozen; f != nil {
+			k.frozen(h, f)
+		}
 		fmt.Fprint(h, m.clock, m.kept.serial, e.view.Epoch, e.reported, e.over, e.next == Never, len(m.clients))
 		for _, p := range m.kept.parts {
 			fmt.Fprint(h, p.Attempt, p.Mode, p.state, p.owed, p.token, p.by, p.proof > 0)
 		}
 		for _, b := range e.bookList {
-			fmt.Fprint(h, b.where, b.asked)
+			fmt.Fprint(h, b.where, b.asked, b.latest)
 			dump(h, reflect.ValueOf(b.keeper).Elem())
 		}
 	}
 	r := *k.moveRun
-	r.members = [2]*Member{}
+	r.members = [3]*Member{}
 	fmt.Fprintf(h, "%+v", r)
 	return h.Sum64()
 }
@@ -311,7 +355,7 @@ func (k *moveModel) explore() {
 		k.again(path)
 		k.states++
 		acts := k.enabled()
-		if len(acts) == 0 && !k.over && (!k.asked || !k.entered.IsNone() || k.members[k.at].waiter(k.wants) != nil) {
+		if len(acts) == 0 && !k.over[k.at] && (!k.asked || !k.entered.IsNone() || k.members[k.at].waiter(k.wants) != nil) {
 			k.tb.Fatalf("stuck: %+v, after %s", k.moveRun, actions(path))
 		}
 		for i, a := range acts {
@@ -355,15 +399,44 @@ func TestKeptClaimModel(t *testing.T) {
 				}
 				t.Run(name, func(t *testing.T) {
 					t.Parallel()
-					k := &moveModel{tb: t, name: away(v, v, home, home), terms: terms[0], other: terms[1], at: at, views: 1}
+					k := &moveModel{tb: t, name: away(v, v, home, home), terms: terms[0], other: terms[1], n: 2, at: at, changes: [][]int{{0, -1}}}
 					if long && often {
-						k.views = 2 // which takes a minute
+						k.changes = [][]int{{0, -1}, {0, -1}} // which takes a minute
 					}
 					k.explore()
 					if t.Logf("%d states, %d moves", k.states, k.moves); k.moves == 0 {
 						t.Error("no claim is honoured")
 					}
 				})
+			}
+		}
+	}
+}
+
+// The same with three members and two changes of the view, between which leases end, and
+// homes testify.
+func TestKeptClaimModelOfThree(t *testing.T) {
+	v := View{Members: []Who{{"m1", 1}, {"m2", 2}, {"m3", 3}}}
+	long := os.Getenv("STILE_NIGHTLY") != ""
+	modes := map[string][2]Terms{"exclusive": {{}, {}}, "shared": {{Mode: deadlock.Shared}, {}}, "units": {{Mode: 2, Units: 3}, {Mode: 2, Units: 3}}}
+	usual := []string{"exclusive/1 3/home m3/other m3", "shared/1 3/home m3/other m3", "exclusive/1 2/home m3/other m3", "exclusive/0 1/home m3/other m3"}
+	for what, terms := range modes {
+		for first := range 2 { // the first change evicts m1, or no member
+			for second := range 4 {
+				for home := range 3 {
+					for at := range 3 {
+						name := fmt.Sprintf("%s/%d %d/home m%d/other m%d", what, first, second, home+1, at+1)
+						if first == 1 && second == 1 || !long && !slices.Contains(usual, name) {
+							continue
+						}
+						t.Run(name, func(t *testing.T) {
+							t.Parallel()
+							k := &moveModel{tb: t, name: away(v, v, home, home), terms: terms[0], other: terms[1], n: 3, at: at, brief: true, changes: [][]int{{first - 1}, {second - 1}}}
+							k.explore()
+							t.Logf("%d states, %d moves", k.states, k.moves)
+						})
+					}
+				}
 			}
 		}
 	}

@@ -13,10 +13,13 @@ import (
 //   - If the hold is in the book, because the member that it was held through has reported
 //     it, both have it from then on. Each of them ends it for itself, and the hold ends with
 //     the last: so it is never counted twice, and no member ends it for another.
-//   - Otherwise the home waits for all reports. If the hold then rests on a ghost whose lease
-//     may still run, as far as the book knows, nothing incompatible was granted, and the hold
-//     enters the book. If not, the claim is refused. A later hold that excludes it shows that it was
-//     passed on, which the client may not have heard: an operator may have taken it.
+//   - Otherwise the home waits for all reports, and as long as it suspects a ghost that the
+//     client does not name: that may have been the home in an earlier view, where it goes on
+//     granting, once the lease of the member that the hold rests on is over. If the hold then
+//     rests on a ghost whose lease may still run, as far as the book knows, nothing incompatible
+//     was granted, and the hold enters the book. If not, the claim is refused. A later hold that
+//     excludes it shows that it was passed on, which the client may not have heard: an operator
+//     may have taken it.
 //
 // What a claimed hold says about others cannot be relied on, because the client may be about
 // to give it up, or holds it through another member as well: see deadlock.Hold.
@@ -30,7 +33,19 @@ type keptClaim struct {
 	rank  int
 	hold  deadlock.Hold
 	units int
-	on    uint64 // incarnation that the hold rests on
+
+	through []uint64 // incarnations through which the client holds it, last the one that it rests on
+}
+
+// token returns the token of the hold.
+func (c *keptClaim) token() Token { return Token{c.hold.Epoch, c.hold.Count} }
+
+// on returns the incarnation that the hold rests on.
+func (c *keptClaim) on() uint64 {
+	if len(c.through) == 0 {
+		return 0 // which none has
+	}
+	return c.through[len(c.through)-1]
 }
 
 // lastBorn is the highest stamp that frames carry.
@@ -70,7 +85,7 @@ func (m *Member) claimKept(c *session, n int32, name string, t Token, through []
 		return 0, ErrNotHeld
 	}
 	tx.last++
-	p := &part{tx: tx, w: m.newWaiter(c), name: name, units: terms.Units, state: claiming, owed: true, place: len(k.parts), token: t, on: through[len(through)-1]}
+	p := &part{tx: tx, w: m.newWaiter(c), name: name, units: terms.Units, state: claiming, owed: true, place: len(k.parts), token: t, through: slices.Clone(through)}
 	p.Attempt, p.Mode = tx.id, terms.Mode
 	p.Seq = tx.last
 	p.w.part, p.nudge.part = p, p
@@ -104,10 +119,10 @@ func (m *Member) pursueOne(p *part) {
 	p.owed = false
 	h := deadlock.Hold{Request: p.Request, Epoch: p.token.Epoch, Count: p.token.Count}
 	if home == e.me {
-		m.moves(lockOf(e, p.name), keptClaim{home, h, p.units, p.on})
+		m.moves(lockOf(e, p.name), keptClaim{home, h, p.units, p.through})
 		return
 	}
-	m.send(home, &frame{kind: moveFrame, name: []byte(p.name), who: p.Attempt, mode: p.Mode, units: p.units, token: p.token, on: p.on})
+	m.send(home, &frame{kind: moveFrame, name: []byte(p.name), who: p.Attempt, mode: p.Mode, units: p.units, token: p.token, through: p.through})
 }
 
 // moves handles a claim at the home.
@@ -117,7 +132,11 @@ func (m *Member) moves(n int32, c keptClaim) error {
 		return err
 	}
 	b.where[idOf(c.hold.Attempt)] = c.rank
-	b.asked = append(b.asked, c)
+	i := 0
+	for i < len(b.asked) && !b.asked[i].token().Less(c.token()) { // the latest hold first
+		i++
+	}
+	b.asked = slices.Insert(b.asked, i, c)
 	m.settleBook(b)
 	return nil
 }
@@ -136,29 +155,37 @@ func (m *Member) settleBook(b *book) {
 	m.shelve(b)
 }
 
-// undecided reports whether a claim must wait for reports.
+// undecided reports whether a claim must wait: if the member that the hold rests on is a
+// suspect, for all reports, and for the leases of all ghosts that the client does not name.
 func (m *Member) undecided(b *book, c *keptClaim) bool {
-	e := m.epoch
-	if b.keeper.Has(c.hold.Epoch, c.hold.Count) || e.table.lock(b.lock).is(opened) {
+	if b.keeper.Has(c.hold.Epoch, c.hold.Count) || !m.mayRest(b, c) {
 		return false
 	}
-	return slices.ContainsFunc(b.keeper.Suspects(), func(i uint64) bool { return int(i) < e.survivors() })
+	e := m.epoch
+	return slices.ContainsFunc(b.keeper.Suspects(), func(i uint64) bool {
+		return int(i) < e.survivors() || !slices.Contains(c.through, e.universe[i])
+	})
 }
 
-// honourKept honours a claim, or refuses it. If the member that the hold rests on has
-// reported, the hold is in the book or over. Until the book is closed for the first time, a
-// ghost that is no longer a suspect has been cleared.
-func (m *Member) honourKept(b *book, c *keptClaim) verdict {
+// mayRest reports whether the member that a claimed hold rests on may have it, although the
+// book does not. If that member has reported, the hold is over. Until the book is closed for
+// the first time, a ghost that is no longer a suspect has been cleared.
+func (m *Member) mayRest(b *book, c *keptClaim) bool {
 	e := m.epoch
-	ghost := e.place(c.on)
+	return !e.table.lock(b.lock).is(opened) && c.hold.Epoch < e.view.Epoch && !b.passed(c) &&
+		slices.Contains(b.keeper.Suspects(), uint64(e.place(c.on())))
+}
+
+// honourKept honours a claim, or refuses it.
+func (m *Member) honourKept(b *book, c *keptClaim) verdict {
 	known := b.keeper.Has(c.hold.Epoch, c.hold.Count)
 	ok := known && b.units == c.units
-	if !known && !e.table.lock(b.lock).is(opened) && slices.Contains(b.keeper.Suspects(), uint64(ghost)) && c.hold.Epoch < e.view.Epoch {
+	if !known && m.mayRest(b, c) {
 		ok = b.units == c.units || len(b.keeper.Holds()) == 0 && m.remake(b, c.units) == nil
 	}
 	var effects []deadlock.Effect
 	if ok {
-		effects, ok = b.keeper.Claim(c.hold, uint64(ghost))
+		effects, ok = b.keeper.Claim(c.hold, uint64(m.epoch.place(c.on())))
 	}
 	if !ok {
 		delete(b.where, idOf(c.hold.Attempt))
@@ -167,17 +194,35 @@ func (m *Member) honourKept(b *book, c *keptClaim) verdict {
 		}
 		return refused
 	}
+	b.knows(c.hold.Mode, c.token())
 	m.carryOut(b, effects)
 	return honoured
 }
 
-// passed reports whether a later hold excludes the one that is claimed.
+// A latest is the latest hold of one mode that a home has heard of in a view.
+type latest struct {
+	mode  deadlock.Mode
+	units int
+	token Token
+}
+
+// knows notes a hold that was reported, claimed or granted.
+func (b *book) knows(mode deadlock.Mode, t Token) {
+	i := slices.IndexFunc(b.latest, func(l latest) bool { return l.mode == mode && l.units == b.units })
+	if i < 0 {
+		b.latest = append(b.latest, latest{mode, b.units, t})
+	} else if b.latest[i].token.Less(t) {
+		b.latest[i].token = t
+	}
+}
+
+// passed reports whether a later hold excluded the one that is claimed, even if that hold
+// is over.
 func (b *book) passed(c *keptClaim) bool {
-	mine, whole := c.hold.Mode.Of(b.units)
-	return slices.ContainsFunc(b.keeper.Holds(), func(h deadlock.Hold) bool {
-		later := Token{c.hold.Epoch, c.hold.Count}.Less(Token{h.Epoch, h.Count})
-		its, _ := h.Mode.Of(b.units)
-		return later && (mine+its > whole || b.units != c.units)
+	mine, whole := c.hold.Mode.Of(c.units)
+	return slices.ContainsFunc(b.latest, func(l latest) bool {
+		its, _ := l.mode.Of(c.units)
+		return c.token().Less(l.token) && (l.units != c.units || mine+its > whole)
 	})
 }
 

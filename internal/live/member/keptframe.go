@@ -46,7 +46,7 @@ func (f *frame) appendKept(w *writer) {
 	case moveFrame:
 		w.mode(f.mode, f.units)
 		w.token(f.token)
-		w.number(f.on)
+		w.incs(f.through)
 	case movedFrame:
 		w.number(uint64(f.verdict))
 	case endFrame:
@@ -98,7 +98,7 @@ func (f *frame) parseKept(s *scanner) {
 		f.token = s.token()
 	case moveFrame:
 		f.mode, f.units = s.mode()
-		f.token, f.on = s.token(), s.number()
+		f.token, f.through = s.token(), s.incs()
 	case movedFrame:
 		f.verdict = s.verdict()
 	case endFrame:
