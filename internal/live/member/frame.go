@@ -70,6 +70,7 @@ type frame struct {
 	through []uint64 // claim: incarnations through which the client was confirmed to hold the lock, last the one that it rests on
 	on      uint64   // move: the one that it rests on
 	verdict verdict  // claimed, moved
+	claimer string   // claim, move: identity of the client
 
 	who     deadlock.Attempt   // want, grant, refuse, end, move, moved, doom, confirm, confirmed
 	mode    deadlock.Mode      // want, move
@@ -91,8 +92,8 @@ func (k frameKind) named() bool {
 
 // A holding is a lock that is held by an older epoch.
 type holding struct {
-	name  string
-	token Token
+	name string
+	olderHold
 }
 
 // A wanted is a lock with waiters.
@@ -227,6 +228,9 @@ func (f *frame) append(b []byte) []byte {
 		for _, x := range f.held {
 			w.text(x.name)
 			w.token(x.token)
+			w.number(x.last)
+			w.bool(x.client)
+			w.text(x.who)
 		}
 		w.number(uint64(len(f.waits)))
 		for _, x := range f.waits {
@@ -285,6 +289,7 @@ func (f *frame) appendOne(w *writer) {
 		for _, inc := range f.through {
 			w.number(inc)
 		}
+		w.text(f.claimer)
 	case touchFrame, releasedFrame, doneFrame:
 	default:
 		f.appendKept(w)
@@ -302,7 +307,7 @@ func (f *frame) parse(b []byte) error {
 	case reportFrame:
 		f.more = s.bool()
 		for range s.many() {
-			f.held = append(f.held, holding{s.text(), s.token()})
+			f.held = append(f.held, holding{s.text(), olderHold{s.token(), s.number(), owner{s.bool(), s.text()}}})
 		}
 		for range s.many() {
 			f.waits = append(f.waits, wanted{s.text(), s.stamp()})
@@ -367,6 +372,7 @@ func (f *frame) parseOne(s *scanner) {
 		for range s.many() {
 			f.through = append(f.through, s.number())
 		}
+		f.claimer = s.text()
 	case touchFrame, releasedFrame, doneFrame:
 	default:
 		f.parseKept(s)

@@ -31,6 +31,7 @@ type keptClaim struct {
 	hold  deadlock.Hold
 	units int
 	on    uint64 // incarnation that the hold rests on
+	who   string // identity of the client
 }
 
 // lastBorn is the highest stamp that frames carry.
@@ -49,7 +50,7 @@ func (m *Member) claimKept(c *session, n int32, name string, t Token, through []
 		return 0, ErrNotHeld
 	}
 	for _, p := range k.names[name] {
-		if p.token == t {
+		if p.token == t && (p.state != claiming || p.tx.client.who == c.who) {
 			return 0, ErrNotHeld // by an earlier session, which has to end first
 		}
 	}
@@ -104,10 +105,10 @@ func (m *Member) pursueOne(p *part) {
 	p.owed = false
 	h := deadlock.Hold{Request: p.Request, Epoch: p.token.Epoch, Count: p.token.Count}
 	if home == e.me {
-		m.moves(lockOf(e, p.name), keptClaim{home, h, p.units, p.on})
+		m.moves(lockOf(e, p.name), keptClaim{home, h, p.units, p.on, p.tx.client.who})
 		return
 	}
-	m.send(home, &frame{kind: moveFrame, name: []byte(p.name), who: p.Attempt, mode: p.Mode, units: p.units, token: p.token, on: p.on})
+	m.send(home, &frame{kind: moveFrame, name: []byte(p.name), who: p.Attempt, mode: p.Mode, units: p.units, token: p.token, on: p.on, claimer: p.tx.client.who})
 }
 
 // moves handles a claim at the home.
@@ -146,13 +147,14 @@ func (m *Member) undecided(b *book, c *keptClaim) bool {
 }
 
 // honourKept honours a claim, or refuses it. If the member that the hold rests on has
-// reported, the hold is in the book or over. Until the book is closed for the first time, a
+// reported, the hold is in the book or over. Only the client that was reported may claim it. Until the book is closed for the first time, a
 // ghost that is no longer a suspect has been cleared.
 func (m *Member) honourKept(b *book, c *keptClaim) verdict {
 	e := m.epoch
 	ghost := e.place(c.on)
 	known := b.keeper.Has(c.hold.Epoch, c.hold.Count)
-	ok := known && b.units == c.units
+	t, mine := Token{c.hold.Epoch, c.hold.Count}, owner{true, c.who}
+	ok := known && b.units == c.units && b.owners[t] == mine && e.mayHold(c.on)
 	if !known && !e.table.lock(b.lock).is(opened) && slices.Contains(b.keeper.Suspects(), uint64(ghost)) && c.hold.Epoch < e.view.Epoch {
 		ok = b.units == c.units || len(b.keeper.Holds()) == 0 && m.remake(b, c.units) == nil
 	}
@@ -167,6 +169,7 @@ func (m *Member) honourKept(b *book, c *keptClaim) verdict {
 		}
 		return refused
 	}
+	b.owners[t] = mine
 	m.carryOut(b, effects)
 	return honoured
 }
