@@ -18,7 +18,7 @@ func TestRestored(t *testing.T) {
 	claimed := map[EventKind]int{}
 	for _, alg := range []string{"central", "naimi-trehel", "maekawa", "ricart-agrawala", "suzuki-kasami"} {
 		entries := 0
-		for seed := range uint64(16) {
+		for seed := range uint64(20) {
 			n := 2 + int(seed%4)
 			plain, restored := newTown(t, seed, alg, n), newTown(t, seed, alg, n)
 			plain.postpone(seed >= 4)
