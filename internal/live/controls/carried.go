@@ -78,7 +78,7 @@ func carriedControls() []Control {
 		{
 			Name: "ExpiredNotCarried", Section: "8", Text: "a hold that the lease has lost is not carried to the next view",
 			Rewrites: []Rewrite{
-				{epochFile, `was == nil || !was.taken() && was.first == nil && (was.claims == nil || was.claims.mine == nil) {`, `was == nil || (!was.taken() || broken("ExpiredNotCarried") && was.lapsed) && was.first == nil && (was.claims == nil || was.claims.mine == nil) {`},
+				{epochFile, `was == nil || !was.taken() && was.first == nil && (was.claims == nil || len(was.claims.mine) == 0) {`, `was == nil || (!was.taken() || broken("ExpiredNotCarried") && was.lapsed) && was.first == nil && (was.claims == nil || len(was.claims.mine) == 0) {`},
 				{epochFile, `		if was.taken() {
 `, `		if was.taken() && !(broken("ExpiredNotCarried") && was.lapsed) {
 `},

@@ -2,6 +2,7 @@ package controls
 
 const (
 	memberClaimFile = "internal/live/member/claim.go"
+	ownerFile       = "internal/live/member/owner.go"
 	modelClientFile = "internal/world/viewmodel/client.go"
 )
 
@@ -33,7 +34,7 @@ func claimControls() []Control {
 		},
 		{
 			Name: "ClaimInOwnView", Section: "10", Text: "a lock is claimed in the view in which it was entered",
-			Rewrites: []Rewrite{{memberClaimFile, `e.view.Epoch <= w.claim.token.Epoch || `, `e.view.Epoch <= w.claim.token.Epoch && !broken("ClaimInOwnView") || `}},
+			Rewrites: []Rewrite{{memberClaimFile, `e.view.Epoch <= w.claim.token.Epoch {`, `e.view.Epoch <= w.claim.token.Epoch && !broken("ClaimInOwnView") {`}},
 			Tests:    []Test{test(memberPackage, "TestClaim"), model("ClaimInOwnView")},
 		},
 		{
@@ -49,8 +50,8 @@ func claimControls() []Control {
 		},
 		{
 			Name: "ClaimPassedOn", Section: "10", Text: "a home honours a claim although a later entry was reported or claimed",
-			Rewrites: []Rewrite{{memberClaimFile, `	case a.token.Less(m.epoch.newest[u.lock]):
-`, `	case a.token.Less(m.epoch.newest[u.lock]) && !broken("ClaimPassedOn"):
+			Rewrites: []Rewrite{{memberClaimFile, `	case a.token.Less(newest.token):
+`, `	case a.token.Less(newest.token) && !broken("ClaimPassedOn"):
 `}},
 			Tests: []Test{test(memberPackage, "TestClaimReleased")},
 		},
@@ -63,8 +64,40 @@ func claimControls() []Control {
 		},
 		{
 			Name: "ClaimInside", Section: "10", Text: "a member that is inside a lock does not refuse to claim it",
-			Rewrites: []Rewrite{{memberClaimFile, `	if u.taken() || u.claims`, `	if u.taken() && !broken("ClaimInside") || u.claims`}},
+			Rewrites: []Rewrite{{memberClaimFile, `	if u.taken() || was != nil`, `	if u.taken() && !broken("ClaimInside") || was != nil`}},
 			Tests:    []Test{test(memberPackage, "TestClaimInside"), model("ClaimInside")},
+		},
+		{
+			Name: "ClaimHigher", Section: "10", Text: "a home honours a claim with a higher token than was reported",
+			Rewrites: []Rewrite{{ownerFile, ` && t.Count <= h.last`, ` && (t.Count <= h.last || broken("ClaimHigher"))`}},
+			Tests:    []Test{test(memberPackage, "TestForgedClaim"), test(processPackage, "TestForgedClaims")},
+		},
+		{
+			Name: "ClaimOfAnother", Section: "10", Text: "a home honours the claim of another identity than was reported",
+			Rewrites: []Rewrite{{ownerFile, `h.who == who && `, `(h.who == who || broken("ClaimOfAnother")) && `}},
+			Tests:    []Test{test(memberPackage, "TestForgedClaim"), test(processPackage, "TestForgedClaims")},
+		},
+		{
+			Name: "ClaimOfProcess", Section: "10", Text: "a client claims what the process of a member holds itself",
+			Rewrites: []Rewrite{{ownerFile, `return h.client && `, `return (h.client || broken("ClaimOfProcess")) && `}},
+			Tests:    []Test{test(memberPackage, "TestForgedClaimOfProcess")},
+		},
+		{
+			Name: "ClaimThroughUnknown", Section: "10", Text: "a home honours a claim through a process that was never a member",
+			Rewrites: []Rewrite{{memberClaimFile, `!e.mayHold(through[len(through)-1]) {`, `!e.mayHold(through[len(through)-1]) && !broken("ClaimThroughUnknown") {`}},
+			Tests:    []Test{test(memberPackage, "TestClaimThrough"), test(processPackage, "TestForgedClaimsBeyondQuota")},
+		},
+		{
+			Name: "ClaimsInTheWay", Section: "10", Text: "a member refuses a claim because a claim of another identity waits",
+			Rewrites: []Rewrite{{memberClaimFile, `if w.client.who == who {`, `if w.client.who == who || broken("ClaimsInTheWay") {`}},
+			Tests:    []Test{test(memberPackage, "TestForgedClaimInTheWay"), test(processPackage, "TestClaimBesideForgedOne")},
+		},
+		{
+			Name: "ClaimBeyondQuota", Section: "10", Text: "a node refuses no claim because of a quota",
+			Rewrites: []Rewrite{{serveFile, `	c := d.claimed(s, f)
+	if s.quota != (Quota{}) && `, `	c := d.claimed(s, f)
+	if s.quota != (Quota{}) && !broken("ClaimBeyondQuota") && `}},
+			Tests: []Test{test(processPackage, "TestForgedClaimsBeyondQuota")},
 		},
 		{
 			Name: "ClaimUnreported", Section: "10", Text: "a claimed hold is not reported in later views",

@@ -27,13 +27,13 @@ func keptControls() []Control {
 		{
 			Name: "KeptHoldUnreported", Section: "19", Text: "a report lacks the holds of kept locks",
 			Rewrites: []Rewrite{{bookFile, `		if p.state >= holds {
-			x.token, x.by = p.token, p.by
+			x.token, x.by, x.who = p.token, p.by, p.tx.client.who
 		}
 `, `		if p.state >= holds {
 			if broken("KeptHoldUnreported") || p.state == lapsed && broken("KeptLapsedUnreported") || p.by == byClaim && broken("KeptClaimUnreported") {
 				continue
 			}
-			x.token, x.by = p.token, p.by
+			x.token, x.by, x.who = p.token, p.by, p.tx.client.who
 		} else if broken("KeptWaitUnreported") {
 			continue
 		}
@@ -272,6 +272,11 @@ func keptClaimControls() []Control {
 			Name: "KeptClaimClosed", Section: "19", Text: "a home honours a claim after it has closed the book of the lock",
 			Rewrites: []Rewrite{{keptClaims, `	return !e.table.lock(b.lock).is(opened) && `, `	return (!e.table.lock(b.lock).is(opened) || broken("KeptClaimClosed")) && `}},
 			Tests:    []Test{test(memberPackage, "TestKeptClaimStruckOut")},
+		},
+		{
+			Name: "KeptClaimOfAnother", Section: "19", Text: "a home honours the claim of another identity than was reported",
+			Rewrites: []Rewrite{{keptClaims, ` && b.owners[t] == mine`, ` && (b.owners[t] == mine || broken("KeptClaimOfAnother"))`}},
+			Tests:    []Test{test(memberPackage, "TestForgedKeptClaim"), test(processPackage, "TestForgedClaims")},
 		},
 		{
 			Name: "KeptClaimPassedOn", Section: "19", Text: "a client is not notified that its lock was taken and passed on",

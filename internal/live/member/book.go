@@ -17,9 +17,10 @@ type book struct {
 	lock   int32
 	place  int // among the epoch's books
 	units  int
-	where  map[txID]int // ranks of the members through which its transactions have or want it
-	asked  []keptClaim  // claims that wait, of the latest hold first
-	latest []latest     // of the holds that were reported, claimed or granted, by mode
+	where  map[txID]int    // ranks of the members through which its transactions have or want it
+	asked  []keptClaim     // claims that wait, of the latest hold first
+	latest []latest        // of the holds that were reported, claimed or granted, by mode
+	owners map[Token]owner // of holds from older epochs, by their tokens
 }
 
 // A txID identifies a transaction.
@@ -40,7 +41,7 @@ func (m *Member) book(n int32, units int) (*book, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &book{keeper: keeper, lock: n, place: len(e.bookList), units: units, where: map[txID]int{}}
+	b := &book{keeper: keeper, lock: n, place: len(e.bookList), units: units, where: map[txID]int{}, owners: map[Token]owner{}}
 	if was, _, _ := m.former(e.table.name(n)); was != nil {
 		b.latest = slices.Clone(was.latest)
 	}
@@ -223,8 +224,9 @@ type keptLine struct {
 	name  string
 	units int
 	deadlock.Request
-	token Token // none if it waits
-	by    by    // of a hold
+	token Token  // none if it waits
+	by    by     // of a hold
+	who   string // of a hold: identity of the client
 }
 
 // carryKept prepares the requests for kept locks for a new view. What was granted but not
@@ -310,7 +312,7 @@ func (m *Member) linesOf(all []*part) []keptLine {
 		m.extend(p, m.epoch.view.Home(p.name))
 		x := keptLine{name: p.name, units: p.units, Request: p.Request}
 		if p.state >= holds {
-			x.token, x.by = p.token, p.by
+			x.token, x.by, x.who = p.token, p.by, p.tx.client.who
 		}
 		lines = append(lines, x)
 	}
@@ -370,6 +372,7 @@ func (m *Member) heedBook(n int32, place, rank int, lines []keptLine) error {
 		holds = append(holds, deadlock.Hold{Request: x.Request, Epoch: x.token.Epoch, Count: x.token.Count, Elsewhere: m.epoch.elsewhere(&x)})
 		b.knows(x.Mode, x.token)
 		b.where[idOf(x.Attempt)] = rank
+		b.owners[x.token] = owner{x.by != byOwn, x.who}
 	}
 	var waits []deadlock.Request
 	for _, x := range lines {

@@ -67,13 +67,13 @@ func (m *Member) reportPart(rank int) bool {
 		if u == nil || u.owed == 0 {
 			continue // released or cancelled meanwhile
 		}
-		if left -= e.cost(n) * bits.OnesCount8(uint8(u.owed)); left < 0 && len(f.held)+len(f.waits) > 0 {
+		if left -= (e.cost(n) + len(u.who)) * bits.OnesCount8(uint8(u.owed)); left < 0 && len(f.held)+len(f.waits) > 0 {
 			f.more = true
 			break
 		}
 		name := string(e.table.name(n))
 		if u.owed&owedHold != 0 {
-			f.held = append(f.held, holding{name, u.token})
+			f.held = append(f.held, holding{name, u.olderHold()})
 		}
 		if u.owed&owedWait != 0 && e.older(u.first) {
 			f.waits = append(f.waits, wanted{name, u.first.stamp})
@@ -114,7 +114,7 @@ func (m *Member) owe(e *epoch, n int32) {
 	}
 	if u.owed&owedHold != 0 {
 		u.held.add(e.place(m.Inc))
-		e.note(n, u.token)
+		e.note(n, u.olderHold())
 	}
 	u.owed = 0
 }

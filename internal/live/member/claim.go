@@ -25,13 +25,18 @@ import (
 // the hold rests on says that it no longer has it. If that member was evicted and the
 // next holder has not reported, the home cannot know.
 //
+// Nor may a client make up a claim. Every process that has reported the lock has the same
+// hold, so the home refuses a claim with another token, or of another identity than was
+// reported, and one that rests on a process that was never a member. What an evicted member
+// has not reported is the client's word alone.
+//
 // Kept locks have claims of their own: see keptclaim.go.
 
 // claims is what a member knows of the claims of one lock.
 type claims struct {
-	mine  *waiter // claim of a client of this member, not answered yet; nil if there is none
-	asked []asked // at the home: claims that wait
-	by    uint64  // at the home: members, by rank, whose claims were honoured
+	mine  []*waiter // claims of clients of this member, not answered yet: one for each identity
+	asked []asked   // at the home: claims that wait
+	by    uint64    // at the home: members, by rank, whose claims were honoured
 }
 
 // An asked is a claim that waits at the home.
@@ -40,6 +45,7 @@ type asked struct {
 	number  uint64 // the claiming member's number for it
 	token   Token
 	through []uint64 // incarnations through which the client was confirmed to hold the lock, last the one that it rests on
+	who     string   // identity of the client
 }
 
 // A verdict is the home's answer to a claim.
@@ -89,18 +95,19 @@ func (m *Member) Claim(now Instant, name string, t Token, client uint64, through
 		return 0, ErrNotHeld // it was a kept one, and shared
 	}
 	u := e.use(n)
-	if u.taken() || u.claims != nil && u.claims.mine != nil && !u.claims.mine.claim.token.Less(t) {
+	was := u.claimOf(c.who)
+	if u.taken() || was != nil && !was.claim.token.Less(t) {
 		m.settle(u)
 		return 0, ErrNotHeld
 	}
-	if u.claims != nil && u.claims.mine != nil {
-		m.refuseClaim(u, NoCause) // which may end the use
+	if was != nil {
+		m.refuseClaim(was, NoCause) // which may end the use
 		u = e.use(lockOf(e, name))
 	}
 	w := m.newWaiter(c)
 	m.claims++
 	w.at, w.claim = u, &claim{number: m.claims, token: t, through: slices.Clone(through)}
-	u.claim().mine = w
+	u.claim().mine = append(u.claim().mine, w)
 	e.claims = append(e.claims, u.lock)
 	ticket := w.ticket
 	m.pursue(u)
@@ -115,33 +122,53 @@ func (u *use) claim() *claims {
 	return u.claims
 }
 
-// claimed reports whether a claim of this lock waits here, or was honoured.
-func (u *use) claimed() bool {
-	return u.claims != nil && (u.claims.mine != nil || len(u.claims.asked) > 0 || u.claims.by != 0)
+// claimOf returns the claim of a client here with an identity, or nil.
+func (u *use) claimOf(who string) *waiter {
+	if u.claims == nil {
+		return nil
+	}
+	for _, w := range u.claims.mine {
+		if w.client.who == who {
+			return w
+		}
+	}
+	return nil
 }
 
-// pursue sends the claim of a client here to the home, unless it must wait for a later
-// view or for the end of the REPORT.
+// claimed reports whether a claim of this lock waits here, or was honoured.
+func (u *use) claimed() bool {
+	return u.claims != nil && (len(u.claims.mine) > 0 || len(u.claims.asked) > 0 || u.claims.by != 0)
+}
+
+// pursue sends the claims of clients here to the home, unless they must wait for a later
+// view or for the end of the REPORT. It may end the use.
 func (m *Member) pursue(u *use) {
-	e := m.epoch
-	w := u.claims.mine
-	home := int(e.table.lock(u.lock).home)
-	if w.claim.sent || e.view.Epoch <= w.claim.token.Epoch || e.reports[home].owed {
+	e, n := m.epoch, u.lock
+	home := int(e.table.lock(n).home)
+	if u.claims == nil || e.reports[home].owed {
 		return
 	}
-	w.claim.sent = true
-	if home == e.me {
-		m.consider(u, asked{home, w.claim.number, w.claim.token, w.claim.through})
-		return
+	for _, w := range slices.Clone(u.claims.mine) {
+		if u.lock != n || u.claims == nil || !slices.Contains(u.claims.mine, w) {
+			continue // the answer to another one has ended it
+		}
+		if w.claim.sent || e.view.Epoch <= w.claim.token.Epoch {
+			continue
+		}
+		w.claim.sent = true
+		if home == e.me {
+			m.consider(u, asked{home, w.claim.number, w.claim.token, w.claim.through, w.client.who})
+			continue
+		}
+		m.send(home, &frame{kind: claimFrame, name: e.table.name(n), token: w.claim.token, through: w.claim.through, try: w.claim.number, claimer: w.client.who})
 	}
-	m.send(home, &frame{kind: claimFrame, name: e.table.name(u.lock), token: w.claim.token, through: w.claim.through, try: w.claim.number})
 }
 
 // pursueAll sends the claims whose home is the member of a rank.
 func (m *Member) pursueAll(rank int) {
 	e := m.epoch
 	for _, n := range e.claims {
-		if u := e.found(n); u != nil && u.claims != nil && u.claims.mine != nil && int(e.table.lock(n).home) == rank {
+		if u := e.found(n); u != nil && int(e.table.lock(n).home) == rank {
 			m.pursue(u)
 		}
 	}
@@ -158,7 +185,7 @@ func (m *Member) consider(u *use, a asked) {
 		return
 	}
 	c := u.claim()
-	c.asked = slices.DeleteFunc(c.asked, func(o asked) bool { return o.rank == a.rank })
+	c.asked = slices.DeleteFunc(c.asked, func(o asked) bool { return o.rank == a.rank && o.who == a.who })
 	i := 0
 	for i < len(c.asked) && !c.asked[i].token.Less(a.token) { // the latest entry first
 		i++
@@ -183,7 +210,7 @@ func (m *Member) honour(u *use) {
 		c.asked = slices.Delete(c.asked, i, i+1)
 		if v == honoured {
 			c.by |= 1 << a.rank
-			m.epoch.note(n, a.token)
+			m.epoch.note(n, olderHold{a.token, a.token.Count, owner{true, a.who}})
 		}
 		m.answerClaim(u, a, v) // which may refuse it, and end the use
 	}
@@ -202,9 +229,12 @@ func (m *Member) decide(u *use) (int, verdict) {
 // judge decides a claim. It is honoured if no other process is left that may be inside.
 func (m *Member) judge(u *use, a *asked) verdict {
 	rests, known := m.rests(u, a.through)
+	newest, reported := m.epoch.newest[u.lock]
 	switch {
-	case a.token.Less(m.epoch.newest[u.lock]):
+	case a.token.Less(newest.token):
 		return passedOn
+	case reported && !newest.is(a.token, a.who):
+		return refused
 	case known && !rests:
 		return refused
 	case !known || m.blocked(u, a.through):
@@ -214,11 +244,12 @@ func (m *Member) judge(u *use, a *asked) verdict {
 }
 
 // rests reports whether the process that a client's hold rests on still has it, and
-// whether that is known. A ghost cannot be asked; its client's time bounds the hold.
+// whether that is known. A ghost cannot be asked; its client's time bounds the hold. The
+// hold of a process that is not known, or whose lease has expired, is over.
 func (m *Member) rests(u *use, through []uint64) (rests, known bool) {
 	e := m.epoch
-	if len(through) == 0 {
-		return true, true
+	if len(through) == 0 || !e.mayHold(through[len(through)-1]) {
+		return false, true
 	}
 	on := through[len(through)-1]
 	rank, place := e.view.Rank(on), e.place(on)
@@ -259,44 +290,76 @@ func (m *Member) answerClaim(u *use, a asked, v verdict) {
 // claimAnswered handles the home's answer to a claim. If the claim was withdrawn, the
 // home has been notified.
 func (m *Member) claimAnswered(u *use, number uint64, v verdict) {
-	if u.claims == nil || u.claims.mine == nil || u.claims.mine.claim.number != number {
+	if u.claims == nil {
 		return
 	}
-	w := u.claims.mine
+	i := slices.IndexFunc(u.claims.mine, func(w *waiter) bool { return w.claim.number == number })
+	if i < 0 {
+		return
+	}
+	w := u.claims.mine[i]
 	if v != honoured || !m.usable() {
 		w.claim.sent = v == honoured // the home has nothing to forget of a claim that it refuses
 		why := NoCause
 		if v == passedOn {
 			why = Released
 		}
-		m.refuseClaim(u, why)
+		m.refuseClaim(w, why)
 		return
 	}
-	u.claims.mine = nil
-	u.holder, u.token, u.since, u.carried, u.client, u.byClaim = w, w.claim.token, m.now, true, true, true
+	u.claims.mine = slices.Delete(u.claims.mine, i, i+1)
+	m.loseClaims(u, NoCause, false)
+	u.holder, u.token, u.since, u.carried, u.client, u.who, u.byClaim = w, w.claim.token, m.now, true, true, w.client.who, true
 	w.claim = nil
 	m.epoch.holders++
 	m.Out.Events = append(m.Out.Events, Event{Ticket: w.ticket, Kind: Held, Token: u.token})
 }
 
 // refuseClaim refuses the claim of a client here.
-func (m *Member) refuseClaim(u *use, why Cause) {
-	w := u.claims.mine
+func (m *Member) refuseClaim(w *waiter, why Cause) {
 	m.Out.Events = append(m.Out.Events, Event{Ticket: w.ticket, Kind: Lost, Cause: why, Token: w.claim.token})
 	m.withdraw(w)
 }
 
-// disclaim withdraws the claim of a client here. The home is notified, because it may
-// have honoured the claim.
-func (m *Member) disclaim(u *use) {
-	e := m.epoch
-	w := u.claims.mine
-	sent := w.claim.sent
-	u.claims.mine = nil
+// loseClaims refuses the claims of all clients here, and withdraws them if the home should
+// be notified.
+func (m *Member) loseClaims(u *use, why Cause, notify bool) {
+	if u.claims == nil {
+		return
+	}
+	sent := false
+	for _, w := range u.claims.mine {
+		m.Out.Events = append(m.Out.Events, Event{Ticket: w.ticket, Kind: Lost, Cause: why, Token: w.claim.token})
+		sent = sent || w.claim.sent
+		m.forget(w)
+	}
+	if u.claims.mine = nil; sent && notify {
+		m.unclaim(u)
+	}
+}
+
+// disclaim withdraws the claim of a client here. Its home forgets all claims of this
+// member with it: the others must be pursued again.
+func (m *Member) disclaim(w *waiter) {
+	u, sent := w.at, w.claim.sent
+	u.claims.mine = remove(u.claims.mine, w)
 	m.forget(w)
 	if !sent {
 		return
 	}
+	m.unclaim(u)
+	for _, o := range u.claims.mine {
+		if o.claim.sent {
+			m.claims++
+			o.claim.number, o.claim.sent = m.claims, false // an answer under way no longer counts
+		}
+	}
+}
+
+// unclaim withdraws the claims of a lock that were sent. The home is notified, because it
+// may have honoured one.
+func (m *Member) unclaim(u *use) {
+	e := m.epoch
 	if home := int(e.table.lock(u.lock).home); home != e.me {
 		m.send(home, &frame{kind: releasedFrame, name: e.table.name(u.lock)})
 	} else {
@@ -321,6 +384,6 @@ func (m *Member) claimant(u *use, rank int, f *frame) error {
 	if home := int(m.epoch.table.lock(u.lock).home); home != m.epoch.me {
 		return fmt.Errorf("%w: CLAIM of %q, which has another home", errUnexpected, f.name)
 	}
-	m.consider(u, asked{rank, f.try, f.token, slices.Clone(f.through)})
+	m.consider(u, asked{rank, f.try, f.token, slices.Clone(f.through), f.claimer})
 	return nil
 }

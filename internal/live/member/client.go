@@ -9,6 +9,7 @@ import "fmt"
 // A session is the member's record of a client.
 type session struct {
 	id    uint64
+	who   string // identity; empty if it has none
 	end   due
 	uses  int     // number of locks it holds or waits for
 	first *waiter // the first of those requests

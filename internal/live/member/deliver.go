@@ -211,7 +211,7 @@ func (m *Member) aboutKept(n int32, rank int, f *frame) error {
 			return fmt.Errorf("%w: %v of %q by a transaction of incarnation %d", errUnexpected, f.kind, f.name, f.who.Origin)
 		}
 		if f.kind == moveFrame {
-			return m.moves(n, keptClaim{rank, deadlock.Hold{Request: deadlock.Request{Attempt: f.who, Mode: f.mode}, Epoch: f.token.Epoch, Count: f.token.Count}, f.units, f.through})
+			return m.moves(n, keptClaim{rank, deadlock.Hold{Request: deadlock.Request{Attempt: f.who, Mode: f.mode}, Epoch: f.token.Epoch, Count: f.token.Count}, f.units, f.through, f.claimer})
 		}
 		if err := m.requested(n, rank, deadlock.Request{Attempt: f.who, Mode: f.mode, Ext: f.ext}, f.units, f.again); err != nil {
 			return fmt.Errorf("%w: WANT of %q: %w", errUnexpected, f.name, err)

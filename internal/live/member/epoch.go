@@ -46,7 +46,7 @@ type epoch struct {
 	detector *detector       // of the coordinator; nil before the first round
 	graph    *localGraph     // that the coordinator waits for; nil if there is none
 
-	newest map[int32]Token // at homes that have not released the lock: the highest token reported or claimed; kept when no use is
+	newest map[int32]olderHold // at homes that have not released the lock: the one with the highest token that was reported or claimed; kept when no use is
 }
 
 // A school runs all locks of one algorithm in a view: one machine for each seat that
@@ -129,13 +129,13 @@ func (e *epoch) open(specs func(string, int) (algorithm.Spec, error)) error {
 	return nil
 }
 
-// note notes at the home that a lock was held with a token.
-func (e *epoch) note(n int32, t Token) {
-	if e.newest[n].Less(t) {
+// note notes at the home how a lock was held.
+func (e *epoch) note(n int32, h olderHold) {
+	if was := e.newest[n]; was.token.Less(h.token) || was.token == h.token && h.last < was.last {
 		if e.newest == nil {
-			e.newest = map[int32]Token{}
+			e.newest = map[int32]olderHold{}
 		}
-		e.newest[n] = t
+		e.newest[n] = h
 	}
 }
 
@@ -374,7 +374,7 @@ func (m *Member) beginReports() {
 func (m *Member) carry(old *epoch) {
 	e := m.epoch
 	for _, was := range old.uses {
-		if was == nil || !was.taken() && was.first == nil && (was.claims == nil || was.claims.mine == nil) {
+		if was == nil || !was.taken() && was.first == nil && (was.claims == nil || len(was.claims.mine) == 0) {
 			continue
 		}
 		n := lockOf(e, old.table.name(was.lock))
@@ -385,7 +385,7 @@ func (m *Member) carry(old *epoch) {
 		u := e.use(n)
 		if was.taken() {
 			u.holder, u.lapsed, u.token, u.since, u.carried = was.holder, was.lapsed, was.token, was.since, true
-			u.client, u.byClaim, u.shared, u.rests, u.proof = was.client, was.byClaim, was.shared, was.rests, was.proof
+			u.client, u.who, u.byClaim, u.shared, u.rests, u.proof = was.client, was.who, was.byClaim, was.shared, was.rests, was.proof
 			if u.block = was.block; u.block != nil {
 				m.schedule.remove(&u.block.end)
 				u.block.probes, u.block.tries, u.block.end.block = nil, 0, u // those tries have ended with the view
@@ -404,9 +404,11 @@ func (m *Member) carry(old *epoch) {
 			was.take(w)
 			u.push(w)
 		}
-		if c := was.claims; c != nil && c.mine != nil {
+		if c := was.claims; c != nil && len(c.mine) > 0 {
 			u.claim().mine, c.mine = c.mine, nil
-			u.claims.mine.at, u.claims.mine.claim.sent = u, false
+			for _, w := range u.claims.mine {
+				w.at, w.claim.sent = u, false
+			}
 			e.claims = append(e.claims, n)
 		}
 		m.again(u)

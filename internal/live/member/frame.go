@@ -69,6 +69,7 @@ type frame struct {
 	token   Token    // claim, move
 	through []uint64 // claim, move: incarnations through which the client was confirmed to hold the lock, last the one that it rests on
 	verdict verdict  // claimed, moved
+	claimer string   // claim, move: identity of the client
 
 	who     deadlock.Attempt   // want, grant, refuse, end, move, moved, doom, confirm, confirmed
 	mode    deadlock.Mode      // want, move
@@ -90,8 +91,8 @@ func (k frameKind) named() bool {
 
 // A holding is a lock that is held by an older epoch.
 type holding struct {
-	name  string
-	token Token
+	name string
+	olderHold
 }
 
 // A wanted is a lock with waiters.
@@ -240,6 +241,9 @@ func (f *frame) append(b []byte) []byte {
 		for _, x := range f.held {
 			w.text(x.name)
 			w.token(x.token)
+			w.number(x.last)
+			w.bool(x.client)
+			w.text(x.who)
 		}
 		w.number(uint64(len(f.waits)))
 		for _, x := range f.waits {
@@ -295,6 +299,7 @@ func (f *frame) appendOne(w *writer) {
 		w.number(f.try)
 		w.token(f.token)
 		w.incs(f.through)
+		w.text(f.claimer)
 	case touchFrame, releasedFrame, doneFrame:
 	default:
 		f.appendKept(w)
@@ -312,7 +317,7 @@ func (f *frame) parse(b []byte) error {
 	case reportFrame:
 		f.more = s.bool()
 		for range s.many() {
-			f.held = append(f.held, holding{s.text(), s.token()})
+			f.held = append(f.held, holding{s.text(), olderHold{s.token(), s.number(), owner{s.bool(), s.text()}}})
 		}
 		for range s.many() {
 			f.waits = append(f.waits, wanted{s.text(), s.stamp()})
@@ -373,7 +378,7 @@ func (f *frame) parseOne(s *scanner) {
 	case claimedFrame:
 		f.try, f.verdict = s.number(), s.verdict()
 	case claimFrame:
-		f.try, f.token, f.through = s.number(), s.token(), s.incs()
+		f.try, f.token, f.through, f.claimer = s.number(), s.token(), s.incs(), s.text()
 	case touchFrame, releasedFrame, doneFrame:
 	default:
 		f.parseKept(s)

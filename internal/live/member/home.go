@@ -115,13 +115,13 @@ func (m *Member) heed(place int, f *frame) error {
 		switch {
 		case err != nil:
 			return err
-		case x.token.IsNone() || x.token.Epoch >= e.view.Epoch:
-			return fmt.Errorf("%w: REPORT: the token %v of %q is not from an earlier epoch", errUnexpected, x.token, x.name)
+		case x.token.IsNone() || x.token.Epoch >= e.view.Epoch || x.last < x.token.Count:
+			return fmt.Errorf("%w: REPORT: the token %v of %q is not from an earlier epoch, or has no last count", errUnexpected, x.token, x.name)
 		case !e.isHome(e.table.lock(n)):
 			return fmt.Errorf("%w: REPORT: incarnation %d holds %q, which its home has released: mutual exclusion is violated", errUnexpected, inc, x.name)
 		}
 		e.use(n).held.add(place)
-		e.note(n, x.token)
+		e.note(n, x.olderHold)
 	}
 	for _, x := range f.waits {
 		n, err := m.homed(x.name)

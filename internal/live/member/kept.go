@@ -374,8 +374,8 @@ func (m *Member) drops(p *part) {
 	}
 }
 
-func remove(all []*part, p *part) []*part {
-	i := slices.Index(all, p)
+func remove[T comparable](all []T, x T) []T {
+	i := slices.Index(all, x)
 	return slices.Delete(all, i, i+1)
 }
 

@@ -429,6 +429,6 @@ func keptFrames() []frame {
 			}
 		}
 	}
-	line := keptLine{"a", 0, deadlock.Request{Attempt: other, Mode: deadlock.Shared}, Token{1, 4}, byClient}
-	return append(all, frame{kind: reportFrame, kept: []keptLine{line}}, frame{kind: reportFrame, kept: []keptLine{line, {"a", 3, deadlock.Request{Attempt: other, Mode: 2}, Token{}, byOwn}}})
+	line := keptLine{"a", 0, deadlock.Request{Attempt: other, Mode: deadlock.Shared}, Token{1, 4}, byClient, ""}
+	return append(all, frame{kind: reportFrame, kept: []keptLine{line}}, frame{kind: reportFrame, kept: []keptLine{line, {"a", 3, deadlock.Request{Attempt: other, Mode: 2}, Token{}, byOwn, ""}}})
 }

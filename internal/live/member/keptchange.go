@@ -27,7 +27,7 @@ func (m *Member) adopt(was *use, name string) {
 		if was.holder != nil {
 			c = was.holder.client
 		} else if was.client {
-			c = &session{} // only to say that it is not the own one
+			c = &session{who: was.who} // only to say that it is not the own one
 		}
 		p := adopt(was.holder, c)
 		p.token, p.since, p.rests, p.proof = was.token, was.since, was.rests, was.proof
@@ -55,11 +55,7 @@ func (m *Member) adopt(was *use, name string) {
 		was.take(w)
 		adopt(w, w.client)
 	}
-	if c := was.claims; c != nil && c.mine != nil {
-		m.Out.Events = append(m.Out.Events, Event{Ticket: c.mine.ticket, Kind: Lost, Cause: Changed, Token: c.mine.claim.token})
-		m.forget(c.mine)
-		c.mine = nil
-	}
+	m.loseClaims(was, Changed, false)
 }
 
 // disown makes a request for a kept lock into one for an ordinary lock.
@@ -82,23 +78,23 @@ func (m *Member) disown(p *part) {
 	if p.w = nil; w != nil {
 		w.part = nil
 	}
-	client := p.tx.client != &m.own
+	by := m.owner(p)
 	m.drops(p)
 	n := lockOf(e, p.name)
 	u := e.use(n)
 	switch {
 	case state == holds:
 		w.at = u
-		u.holder, u.token, u.since, u.carried, u.client, u.byClaim = w, p.token, p.since, true, client, p.by == byClaim
+		u.holder, u.token, u.since, u.carried, u.client, u.who, u.byClaim = w, p.token, p.since, true, by.client, by.who, p.by == byClaim
 		u.owed |= owedHold
 		e.holders++
 	case state == lapsed && u.lapsed: // several have shared it
-		u.rests, u.client, u.proof = max(u.rests, p.rests), u.client || client, 0
+		u.rests, u.client, u.proof = max(u.rests, p.rests), u.client || by.client, 0
 		if u.token.Less(p.token) {
 			u.token = p.token
 		}
 	case state == lapsed:
-		u.lapsed, u.shared, u.token, u.rests, u.carried, u.client, u.byClaim = true, !plain, p.token, p.rests, true, client, p.by == byClaim
+		u.lapsed, u.shared, u.token, u.rests, u.carried, u.client, u.who, u.byClaim = true, !plain, p.token, p.rests, true, by.client, by.who, p.by == byClaim
 		u.owed |= owedHold
 		e.lapses++
 	default:

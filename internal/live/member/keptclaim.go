@@ -35,6 +35,7 @@ type keptClaim struct {
 	units int
 
 	through []uint64 // incarnations through which the client holds it, last the one that it rests on
+	who     string   // identity of the client
 }
 
 // token returns the token of the hold.
@@ -64,7 +65,7 @@ func (m *Member) claimKept(c *session, n int32, name string, t Token, through []
 		return 0, ErrNotHeld
 	}
 	for _, p := range k.names[name] {
-		if p.token == t {
+		if p.token == t && (p.state != claiming || p.tx.client.who == c.who) {
 			return 0, ErrNotHeld // by an earlier session, which has to end first
 		}
 	}
@@ -119,10 +120,10 @@ func (m *Member) pursueOne(p *part) {
 	p.owed = false
 	h := deadlock.Hold{Request: p.Request, Epoch: p.token.Epoch, Count: p.token.Count}
 	if home == e.me {
-		m.moves(lockOf(e, p.name), keptClaim{home, h, p.units, p.through})
+		m.moves(lockOf(e, p.name), keptClaim{home, h, p.units, p.through, p.tx.client.who})
 		return
 	}
-	m.send(home, &frame{kind: moveFrame, name: []byte(p.name), who: p.Attempt, mode: p.Mode, units: p.units, token: p.token, through: p.through})
+	m.send(home, &frame{kind: moveFrame, name: []byte(p.name), who: p.Attempt, mode: p.Mode, units: p.units, token: p.token, through: p.through, claimer: p.tx.client.who})
 }
 
 // moves handles a claim at the home.
@@ -179,7 +180,8 @@ func (m *Member) mayRest(b *book, c *keptClaim) bool {
 // honourKept honours a claim, or refuses it.
 func (m *Member) honourKept(b *book, c *keptClaim) verdict {
 	known := b.keeper.Has(c.hold.Epoch, c.hold.Count)
-	ok := known && b.units == c.units
+	mine := owner{true, c.who}
+	ok := known && b.units == c.units && b.owners[c.token()] == mine && m.epoch.mayHold(c.on())
 	if !known && m.mayRest(b, c) {
 		ok = b.units == c.units || len(b.keeper.Holds()) == 0 && m.remake(b, c.units) == nil
 	}
@@ -195,6 +197,7 @@ func (m *Member) honourKept(b *book, c *keptClaim) verdict {
 		return refused
 	}
 	b.knows(c.hold.Mode, c.token())
+	b.owners[c.token()] = mine
 	m.carryOut(b, effects)
 	return honoured
 }

@@ -47,6 +47,7 @@ func (f *frame) appendKept(w *writer) {
 		w.mode(f.mode, f.units)
 		w.token(f.token)
 		w.incs(f.through)
+		w.text(f.claimer)
 	case movedFrame:
 		w.number(uint64(f.verdict))
 	case endFrame:
@@ -98,7 +99,7 @@ func (f *frame) parseKept(s *scanner) {
 		f.token = s.token()
 	case moveFrame:
 		f.mode, f.units = s.mode()
-		f.token, f.through = s.token(), s.incs()
+		f.token, f.through, f.claimer = s.token(), s.incs(), s.text()
 	case movedFrame:
 		f.verdict = s.verdict()
 	case endFrame:
@@ -176,13 +177,14 @@ func (w *writer) line(x *keptLine) {
 	w.bool(x.Ext)
 	w.token(x.token)
 	w.number(uint64(x.by))
+	w.text(x.who)
 }
 
 func (s *scanner) line() keptLine {
 	x := keptLine{name: s.text()}
 	x.Attempt = s.attempt()
 	x.Mode, x.units = s.mode()
-	x.Ext, x.token, x.by = s.bool(), s.token(), by(s.below(uint64(bys)))
+	x.Ext, x.token, x.by, x.who = s.bool(), s.token(), by(s.below(uint64(bys))), s.text()
 	return x
 }
 

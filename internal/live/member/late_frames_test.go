@@ -49,7 +49,7 @@ func TestReportOfReleasedLock(t *testing.T) {
 	if y, _ := m.Explain(name); !y.Cleared {
 		t.Fatal("the home has not released it, though a witness rules out all")
 	}
-	if err := deliver(3, frame{kind: reportFrame, held: []holding{{name, Token{1, 1}}}}); !errors.Is(err, errUnexpected) {
+	if err := deliver(3, frame{kind: reportFrame, held: []holding{{name, olderHold{token: Token{1, 1}, last: 1}}}}); !errors.Is(err, errUnexpected) {
 		t.Errorf("a report that it is held: %v", err)
 	}
 	if err := deliver(2, frame{kind: reportFrame}); err != nil {
@@ -62,7 +62,7 @@ func TestNamesInLists(t *testing.T) {
 	for size, ok := range map[int]bool{MaxName: true, MaxName + 1: false} {
 		name := strings.Repeat("x", size)
 		for _, f := range []frame{
-			{kind: reportFrame, held: []holding{{name, Token{1, 1}}}},
+			{kind: reportFrame, held: []holding{{name, olderHold{token: Token{1, 1}, last: 1}}}},
 			{kind: reportFrame, waits: []wanted{{name, Stamp{1, 1, 1}}}},
 			{kind: queryFrame, names: []string{name}},
 			{kind: answerFrame, may: []mayBe{{name: name}}},

@@ -258,7 +258,7 @@ func frames() []frame {
 	return []frame{
 		{kind: algFrame, name: []byte("a"), cleared: true, count: 5, bytes: []byte{1, 2}},
 		{kind: touchFrame, name: []byte("a")},
-		{kind: reportFrame, held: []holding{{"a", Token{1, 2}}, {"b", Token{3, 4}}}, waits: []wanted{{"c", s}}, more: true},
+		{kind: reportFrame, held: []holding{{"a", olderHold{token: Token{1, 2}, last: 2}}, {"b", olderHold{token: Token{3, 4}, last: 4}}}, waits: []wanted{{"c", s}}, more: true},
 		{kind: releasedFrame, name: []byte("a")},
 		{kind: queryFrame, names: []string{"a", "b"}},
 		{kind: answerFrame, may: []mayBe{{"a", set{1, 2, 3, 4}}}},

@@ -334,8 +334,8 @@ func (m *Member) stop(why Cause) {
 		return
 	}
 	for i := range m.epoch.uses {
-		if u := m.epoch.uses[i]; u != nil && u.claims != nil && u.claims.mine != nil {
-			m.finish(u.claims.mine, Stopped, why)
+		for u := m.epoch.uses[i]; u != nil && u.claims != nil && len(u.claims.mine) > 0; u = m.epoch.uses[i] {
+			m.finish(u.claims.mine[0], Stopped, why)
 		}
 		for u := m.epoch.uses[i]; u != nil && u.first != nil; u = m.epoch.uses[i] { // the last one may end the use
 			m.finish(u.first, Stopped, why)

@@ -41,10 +41,11 @@ func TestFramesAreRefused(t *testing.T) {
 		{"without a name", 2, frame{kind: touchFrame}, errFrame},
 		{"algorithm without a name", 2, frame{kind: algFrame}, errFrame},
 		{"algorithm with bytes that are no message", 2, frame{kind: algFrame, name: []byte(mine), bytes: []byte("rubbish")}, errFrame},
-		{"held lock of another home", 2, frame{kind: reportFrame, held: []holding{{other, Token{1, 1}}}}, errUnexpected},
-		{"held lock with a token of this epoch", 2, frame{kind: reportFrame, held: []holding{{mine, Token{v.Epoch, 1}}}}, errUnexpected},
-		{"held lock without a token", 2, frame{kind: reportFrame, held: []holding{{mine, Token{}}}}, errUnexpected},
-		{"held lock without a name", 2, frame{kind: reportFrame, held: []holding{{"", Token{1, 1}}}}, errFrame},
+		{"held lock of another home", 2, frame{kind: reportFrame, held: []holding{{other, olderHold{token: Token{1, 1}, last: 1}}}}, errUnexpected},
+		{"held lock with a token of this epoch", 2, frame{kind: reportFrame, held: []holding{{mine, olderHold{token: Token{v.Epoch, 1}, last: 1}}}}, errUnexpected},
+		{"held lock without a token", 2, frame{kind: reportFrame, held: []holding{{mine, olderHold{}}}}, errUnexpected},
+		{"held lock with a last count below its own", 2, frame{kind: reportFrame, held: []holding{{mine, olderHold{token: Token{1, 2}, last: 1}}}}, errUnexpected},
+		{"held lock without a name", 2, frame{kind: reportFrame, held: []holding{{"", olderHold{token: Token{1, 1}, last: 1}}}}, errFrame},
 		{"waiter of another home", 2, frame{kind: reportFrame, waits: []wanted{{other, old}}}, errUnexpected},
 		{"waiter for a lock without a name", 2, frame{kind: reportFrame, waits: []wanted{{"", old}}}, errFrame},
 		{"waiter of another process", 2, frame{kind: reportFrame, waits: []wanted{{mine, Stamp{1, 1, 3}}}}, errUnexpected},
@@ -158,7 +159,7 @@ func TestLook(t *testing.T) {
 		f    frame
 		want string
 	}{
-		{frame{kind: reportFrame, held: []holding{{"a", Token{1, 1}}, {"b", Token{1, 2}}}}, "holds a, b, waits for nothing"},
+		{frame{kind: reportFrame, held: []holding{{"a", olderHold{token: Token{1, 1}, last: 1}}, {"b", olderHold{token: Token{1, 2}, last: 2}}}}, "holds a, b, waits for nothing"},
 		{frame{kind: reportFrame, waits: []wanted{{"c", s}, {"d", s}}}, "holds nothing, waits for c, d"},
 		{frame{kind: queryFrame, names: []string{"a", "b"}}, "a, b"},
 		{frame{kind: answerFrame, may: []mayBe{{"a", set{3, 0, 1}}, {"b", set{}}}}, "a: 3 may be inside, b: 0 may be inside"},

@@ -13,6 +13,7 @@ import (
 // A town is some members on reliable links, for a first look: the storm has all
 // the faults.
 type town struct {
+	rest    Span // of ghosts
 	t       *testing.T
 	rand    *rand.Rand
 	now     Instant
@@ -218,7 +219,7 @@ func (w *town) change() {
 					delete(w.inside, name) // its lease is over by the time that its ghost is
 				}
 			}
-			v.Ghosts = append(v.Ghosts, Ghost{dead, 0})
+			v.Ghosts = append(v.Ghosts, Ghost{dead, w.rest})
 		}
 	}
 	w.commit(v)

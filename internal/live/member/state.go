@@ -44,14 +44,16 @@ type Part struct {
 	Over     uint64 // ghosts that can no longer act, by index among the ghosts
 	Due      uint64 // ghosts whose leases have expired as soon as the member is called: not coded, set by the driver
 
-	Known   bool // the lock is known
-	Touched bool
-	Cleared bool
-	Opened  bool // of the home: it has entered or lent the lock
-	Silent  bool // no frame about the lock has come since it was last idle here; kept only with Delegates
-	Count   uint64
-	Bytes   []byte // of the algorithm's instance
-	Newest  Token  // of the home, until it releases the lock: the highest token reported or claimed; kept only with Clients
+	Known        bool // the lock is known
+	Touched      bool
+	Cleared      bool
+	Opened       bool // of the home: it has entered or lent the lock
+	Silent       bool // no frame about the lock has come since it was last idle here; kept only with Delegates
+	Count        uint64
+	Bytes        []byte // of the algorithm's instance
+	Newest       Token  // of the home, until it releases the lock: the highest token reported or claimed; kept only with Clients
+	NewestLast   uint64 // of Newest: last count with which its client may enter by itself
+	NewestClient bool   // of Newest: a client holds it
 
 	Busy                        bool
 	Holder                      Request // of the zero Stamp and no client if the lock is not held
@@ -181,8 +183,10 @@ func (p *Part) fields(c *algorithm.Coder) {
 	c.Bytes("instance", &p.Bytes)
 	if counter(c, "newest epoch", &p.Newest.Epoch); p.Newest.Epoch != 0 {
 		counter(c, "newest", &p.Newest.Count)
+		counter(c, "newest last", &p.NewestLast)
+		c.Bool("newest of a client", &p.NewestClient)
 	} else {
-		p.Newest.Count = 0
+		p.Newest.Count, p.NewestLast, p.NewestClient = 0, 0, false
 	}
 	if c.Bool("busy", &p.Busy); !p.Busy {
 		p.rest()
@@ -231,7 +235,8 @@ func (p *Part) fields(c *algorithm.Coder) {
 // in use, and of one whose home is elsewhere, or has released it.
 func (p *Part) forget() {
 	p.rest()
-	p.Known, p.Touched, p.Cleared, p.Opened, p.Silent, p.Count, p.Bytes, p.Newest = false, false, false, false, false, 0, p.Bytes[:0], Token{}
+	p.Known, p.Touched, p.Cleared, p.Opened, p.Silent, p.Count, p.Bytes = false, false, false, false, false, 0, p.Bytes[:0]
+	p.Newest, p.NewestLast, p.NewestClient = Token{}, 0, false
 	if p.Epoch == 0 {
 		p.Reported, p.Over, p.Owes, p.Asks = 0, 0, 0, 0
 	}

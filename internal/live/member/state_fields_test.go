@@ -13,7 +13,7 @@ import (
 // full returns a part in which everything is set.
 func full() Part {
 	return Part{
-		Epoch: 9, Reported: 9, Over: 9, Known: true, Touched: true, Cleared: true, Count: 9, Bytes: []byte("bytes"), Newest: Token{9, 9},
+		Epoch: 9, Reported: 9, Over: 9, Known: true, Touched: true, Cleared: true, Count: 9, Bytes: []byte("bytes"), Newest: Token{9, 9}, NewestLast: 9, NewestClient: true,
 		Busy: true, Holder: Request{Stamp{9, 9, 9}, true, true, 9, 9, 9}, Lapsed: true, Token: Token{9, 9}, Carried: true, Opened: true, Silent: true, Client: true, Last: 9, Recalled: true, ByClaim: true, Proof: true,
 		Claim: Claim{Token{9, 9}, []uint64{9}, true, 9, 9}, Claimants: []Claimant{{9, Token{9, 9}, []uint64{9}, 9}}, ClaimedBy: 9,
 		Waiters: []Request{{Stamp{9, 9, 9}, true, true, 9, 9, 9}}, Handed: 9, Asked: true, Inside: true, Back: true, IsLent: true, Until: Stamp{9, 9, 9},

@@ -18,11 +18,12 @@ func TestRestored(t *testing.T) {
 	claimed := map[EventKind]int{}
 	for _, alg := range []string{"central", "naimi-trehel", "maekawa", "ricart-agrawala", "suzuki-kasami"} {
 		entries := 0
-		for seed := range uint64(12) {
+		for seed := range uint64(20) {
 			n := 2 + int(seed%4)
 			plain, restored := newTown(t, seed, alg, n), newTown(t, seed, alg, n)
 			plain.postpone(seed >= 4)
 			restored.postpone(seed >= 4)
+			plain.rest, restored.rest = Second, Second
 			whim, again := rand.New(rand.NewPCG(seed, 2)), rand.New(rand.NewPCG(seed, 2))
 			for i := range 300 {
 				plain.oneLock(whim, i)
@@ -100,8 +101,9 @@ func (w *town) clientStep(whim *rand.Rand, inc uint64, asks bool) {
 		for _, i := range through[:does%len(through)] {
 			incs = append(incs, w.live[i])
 		}
-		if does != 4 {
-			incs = append(incs, w.next+1) // it rests on a process that is not a member
+		if ghosts := m.epoch.view.Ghosts; does != 4 && len(ghosts) > 0 {
+			incs, token = append(incs, w.live...), Token{1 + whim.Uint64N(m.epoch.view.BeforeEpoch), 1 << 20} // none is known to be later
+			incs = append(incs, ghosts[0].Inc)
 		}
 		if _, err := m.Claim(w.now, "lock0", token, TheClient, incs, Terms{}); err != nil && !errors.Is(err, ErrNotHeld) {
 			w.t.Fatal(err)

@@ -174,7 +174,7 @@ func (d *Template) load(all []*epoch, p *Part) (*epoch, error) {
 		l.flags |= silent
 	}
 	e.table.setState(n, p.Bytes)
-	e.note(n, p.Newest)
+	e.note(n, olderHold{p.Newest, p.NewestLast, owner{client: p.NewestClient}})
 	if p.Busy || p.home {
 		d.use(e, e.use(n), p)
 	}
@@ -217,11 +217,11 @@ func (d *Template) loadClaims(e *epoch, u *use, p *Part) {
 	if p.Claim.Is() {
 		w := d.waiter(u, Request{Client: true, slot: p.Claim.slot})
 		w.claim = &claim{p.Claim.number, p.Claim.Token, slices.Clone(p.Claim.Through), p.Claim.Sent}
-		u.claim().mine = w
+		u.claim().mine = []*waiter{w}
 		e.claims = append(e.claims, u.lock)
 	}
 	for _, a := range p.Claimants {
-		u.claim().asked = append(u.claim().asked, asked{a.Rank, a.number, a.Token, slices.Clone(a.Through)})
+		u.claim().asked = append(u.claim().asked, asked{a.Rank, a.number, a.Token, slices.Clone(a.Through), ""})
 	}
 	if p.ClaimedBy != 0 {
 		u.claim().by = p.ClaimedBy
@@ -340,7 +340,8 @@ func (d *Template) save(e *epoch, p *Part) error {
 	e.keep(0)
 	p.Bytes = append(p.Bytes, e.table.state(0)...)
 	if d.claims {
-		p.Newest = e.newest[0]
+		h := e.newest[0]
+		p.Newest, p.NewestLast, p.NewestClient = h.token, h.last, h.client
 	}
 	u := e.found(0)
 	if u == nil {
@@ -390,7 +391,7 @@ func (p *Part) saveClaims(u *use) {
 	if c == nil {
 		return
 	}
-	if w := c.mine; w != nil {
+	for _, w := range c.mine { // there is one client
 		p.Claim = Claim{w.claim.token, slices.Clone(w.claim.through), w.claim.sent, w.claim.number, int(uint32(w.ticket))}
 	}
 	for _, a := range c.asked {

@@ -149,7 +149,7 @@ func TestTemplateKeepsAll(t *testing.T) {
 	home.Cleared, home.Owes, home.OwesHold, home.OwesWait, home.Asks = false, 0, false, false, 0b100
 	home.Held, home.May, home.Lendee = 0b100, 0b101, 2
 	elsewhere.letGo()
-	elsewhere.Newest = Token{}
+	elsewhere.Newest, elsewhere.NewestLast, elsewhere.NewestClient = Token{}, 0, false
 	elsewhere.Owes, elsewhere.Asks = 0b110, 0
 	idle := Part{Epoch: 2, Known: true, Lendee: -1, Bytes: []byte("bytes")}
 	frozen := Part{Epoch: 1, Reported: 0b011, Known: true, Cleared: true, Count: 9, Bytes: []byte("other bytes"), Lendee: -1}

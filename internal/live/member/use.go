@@ -21,6 +21,7 @@ type use struct {
 	rests       Instant // of lapsed: until when the former holder may act
 	proof       uint64  // of lapsed: the renewal that must be confirmed before the lock is passed on; 0 if none
 	client      bool    // a client holds it, or held it, not the member's own process
+	who         string  // of client: its identity
 	block       *block  // of client: the lock is delegated to it; nil if it is not
 	byClaim     bool    // of client: it has claimed the lock here, and entered through another member
 	shared      bool    // of lapsed: it was a kept lock, and was shared
@@ -229,7 +230,7 @@ func (m *Member) leave(u *use) {
 		m.forget(u.holder)
 		e.holders--
 	}
-	u.holder, u.lapsed, u.token, u.client, u.byClaim, u.shared = nil, false, Token{}, false, false, false
+	u.holder, u.lapsed, u.token, u.client, u.who, u.byClaim, u.shared = nil, false, Token{}, false, "", false, false
 	if u.carried {
 		u.carried = false
 		if home := int(e.table.lock(u.lock).home); home == e.me {
@@ -322,10 +323,7 @@ func (m *Member) enter(u *use) {
 	}
 	e := m.epoch
 	w := u.first
-	if u.claims != nil && u.claims.mine != nil { // what its client held has been passed on
-		m.Out.Events = append(m.Out.Events, Event{Ticket: u.claims.mine.ticket, Kind: Lost, Token: u.claims.mine.claim.token})
-		m.disclaim(u)
-	}
+	m.loseClaims(u, NoCause, true) // what their clients held has been passed on
 	u.take(w)
 	m.schedule.remove(&w.late)
 	l := e.table.lock(u.lock)
@@ -338,7 +336,7 @@ func (m *Member) enter(u *use) {
 	if int(l.home) == e.me {
 		l.flags |= opened
 	}
-	u.holder, u.token, u.since, u.client = w, t, m.now, w.client != &m.own
+	u.holder, u.token, u.since, u.client, u.who = w, t, m.now, w.client != &m.own, w.client.who
 	e.holders++
 	if l.is(followed) {
 		m.used(u.lock, MarkGranted, w, u.token, u.how(e.isHome(l)))

@@ -105,8 +105,11 @@ func (m *Member) withdraw(w *waiter) {
 	}
 	u := w.at
 	if w.claim != nil {
-		m.disclaim(u)
-		m.settle(u)
+		n := u.lock
+		m.disclaim(w)
+		if m.pursue(u); u.lock == n {
+			m.settle(u)
+		}
 		return
 	}
 	u.take(w)

@@ -61,7 +61,11 @@ func (n *Node) unlocked(conn uint64, v *clientConn, b []byte) []byte {
 	if ok {
 		return nil
 	}
-	n.audit.denied(v.who, "lock", why, lockAttr(f.Name)...)
+	what := "lock"
+	if f.Kind == session.Claim {
+		what = "claim"
+	}
+	n.audit.denied(v.who, what, why, lockAttr(f.Name)...)
 	return (&session.Frame{Kind: session.Over, Number: f.Number, Why: session.Denied}).AppendTo(nil)
 }
 

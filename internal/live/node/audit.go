@@ -5,11 +5,13 @@ import (
 	"net"
 	"sync"
 
+	"github.com/stile-lock/stile/internal/live/node/cert"
 	"github.com/stile-lock/stile/internal/live/node/transport"
+	"github.com/stile-lock/stile/internal/live/process"
 )
 
-// An audit logs who has administered the cluster, and what was denied to whom, from where,
-// and with which result.
+// An audit logs who has administered the cluster, what was denied to whom, and who has claimed
+// a lock, from where, and with which result.
 type audit struct {
 	log *slog.Logger
 
@@ -35,7 +37,7 @@ func (a *audit) done(who Caller, what string, err error, args ...any) {
 // denied logs what a caller may not do. Callers can cause this as often as they like, so each
 // of them gets some lines in a while, and then a count.
 func (a *audit) denied(who Caller, what, why string, args ...any) {
-	a.refrain(who).Log(a.by(who, what).With(args...), slog.LevelWarn, "request denied", "result", "denied", "why", why)
+	a.refrain(who, "").Log(a.by(who, what).With(args...), slog.LevelWarn, "request denied", "result", "denied", "why", why)
 }
 
 // by returns the log for what a caller does.
@@ -43,15 +45,34 @@ func (a *audit) by(who Caller, what string) *slog.Logger {
 	return a.log.With("who", who.Identity.String(), "from", who.From, "what", what)
 }
 
+// claimed logs whether a client now holds a lock here that it says it holds through another
+// node, or why not. Many locks may move at once, so these lines are limited apart from those
+// of denied.
+func (n *Node) claimed(e *process.Effect) {
+	var who Caller
+	if v := n.conns[e.Conn]; v != nil {
+		who = v.who
+	} else if i, err := cert.ParsePath(e.Client.Who); err == nil { // it has disconnected
+		who.Identity = i
+	}
+	log := n.audit.by(who, "claim").With("lock", e.To, "token", e.Event.Token, "incarnation", e.Peer)
+	lines := n.audit.refrain(who, " claim")
+	if e.Err != nil {
+		lines.Log(log, slog.LevelWarn, "claim refused", "result", "refused", "why", e.Err)
+		return
+	}
+	lines.Log(log, slog.LevelInfo, "claim honoured", "result", "done")
+}
+
 // refrain returns what limits the lines of a caller.
-func (a *audit) refrain(who Caller) *transport.Refrain {
+func (a *audit) refrain(who Caller, about string) *transport.Refrain {
 	host, _, err := net.SplitHostPort(who.From)
 	if err != nil {
 		host = who.From
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	key := who.Path() + " " + host
+	key := who.Path() + " " + host + about
 	if r := a.callers[key]; r != nil {
 		return r
 	}

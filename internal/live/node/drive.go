@@ -192,6 +192,8 @@ func (n *Node) carry(e *process.Effect) {
 		n.hung = e.Err
 	case process.Cut:
 		n.cut = e.Err
+	case process.ClaimEnded:
+		n.claimed(e)
 	case process.Marked:
 		n.marked(e.Mark)
 	case process.LinkEnded:

@@ -36,7 +36,7 @@ func (p *Process) move(session uint64) {
 // reply emits the frames and questions of the client sessions.
 func (p *Process) reply() {
 	out := &p.clients.Out
-	if len(out.Frames)+len(out.Asks)+len(out.Shown) == 0 {
+	if len(out.Frames)+len(out.Asks)+len(out.Shown)+len(out.Claims) == 0 {
 		return
 	}
 	for i := range out.Frames {
@@ -46,6 +46,10 @@ func (p *Process) reply() {
 	for i := range out.Asks {
 		q := out.Asks[i]
 		p.do(Effect{Kind: Ask, Conn: q.Conn, Question: &q})
+	}
+	for i := range out.Claims {
+		c := &out.Claims[i]
+		p.do(Effect{Kind: ClaimEnded, Conn: c.Conn, Client: c.Of, To: c.Name, Event: member.Event{Token: c.Token}, Peer: c.On, Err: c.Why})
 	}
 	p.Out.Shown = append(p.Out.Shown, out.Shown...)
 	out.Reset()

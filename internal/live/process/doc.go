@@ -30,6 +30,8 @@
 //				pass in Input{Kind: process.Saved, Number: e.Number, Text: failure}
 //			case process.Marked:
 //				keep e.Mark for those who look at the trail of its lock
+//			case process.ClaimEnded:
+//				write an audit line
 //			case process.HangUp, process.Cut, process.LinkEnded:
 //				close a connection, or write a log line
 //			case process.Failed:

@@ -16,17 +16,18 @@ const (
 	Ended                        // the process is no longer a member: How
 	RolledBack                   // the cluster has lost an epoch that this process has seen: Number, Record
 
-	Send      // send a message to a node: To, Bytes, Lossy
-	Reply     // send a frame to a client: Conn, Bytes, which are empty if the connection must only be closed: Last
-	Ask       // answer a client's question: Question
-	Save      // make Bytes durable, and then pass in Saved: Number
-	Erase     // erase everything that was saved, and then pass in Saved: Number
-	Remember  // make Bytes durable in place of what was remembered before, and then pass in Saved: Number
-	HangUp    // close the connection to a node that has sent what no correct node sends: To, Err
-	Cut       // the same for a client: Conn, Err
-	LinkEnded // the link to a member has ended until the next view: To, Peer, Err
-	Failed    // the process cannot go on: Err. It is the last effect
-	Marked    // something happened to a lock that is followed: Mark, which stays valid. It comes among those that come first
+	Send       // send a message to a node: To, Bytes, Lossy
+	Reply      // send a frame to a client: Conn, Bytes, which are empty if the connection must only be closed: Last
+	Ask        // answer a client's question: Question
+	Save       // make Bytes durable, and then pass in Saved: Number
+	Erase      // erase everything that was saved, and then pass in Saved: Number
+	Remember   // make Bytes durable in place of what was remembered before, and then pass in Saved: Number
+	ClaimEnded // a client's claim is honoured, or refused if Err says why: Conn, Client, To is the lock's name, Event.Token, Peer is the incarnation that the hold rests on
+	HangUp     // close the connection to a node that has sent what no correct node sends: To, Err
+	Cut        // the same for a client: Conn, Err
+	LinkEnded  // the link to a member has ended until the next view: To, Peer, Err
+	Failed     // the process cannot go on: Err. It is the last effect
+	Marked     // something happened to a lock that is followed: Mark, which stays valid. It comes among those that come first
 
 	// Shown to observers if Config.Follow or Config.Observe is set. These, and those
 	// below, come in the order in which they happen, among those above that come first.

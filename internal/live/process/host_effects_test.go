@@ -171,6 +171,8 @@ func (n *node) carryOut() {
 			if l := c.line(e.Conn); l != nil {
 				l.breaks()
 			}
+		case ClaimEnded:
+			n.claims = append(n.claims, keep(e))
 		case LinkEnded:
 			n.linkEnds = append(n.linkEnds, keep(e))
 		case Failed:

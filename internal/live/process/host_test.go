@@ -128,6 +128,7 @@ type node struct {
 	cuts     []Effect
 	hangUps  []Effect
 	linkEnds []Effect
+	claims   []Effect // that have ended
 	effects  []Effect // of the last step; Bytes are not to be used after the next one
 	woken    int
 	sum      uint64 // of what the effects point to

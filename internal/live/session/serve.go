@@ -31,6 +31,7 @@ type request struct {
 	value      *string        // attached by the client; nil if none was
 	born       uint64         // stamp of the transaction, of a kept lock
 	doom       *member.Victim // of a held lock: why its transaction must abort; nil if it need not
+	claim      *Claimed       // nil unless it is a claim that is not answered
 	state      uint8
 	prev, next *request // in the list of its session
 }
@@ -59,6 +60,7 @@ func (d *Server) serve(now member.Instant, m *member.Member, s *session, f *Fram
 			}
 			d.grant(r)
 		case r == nil && d.leaves:
+			d.answered(d.claimed(s, f), errLeaves)
 			d.send(s, &Frame{Kind: Lost, Number: f.Number})
 		case r == nil:
 			d.claim(now, m, s, f)
@@ -139,19 +141,28 @@ func (d *Server) lock(now member.Instant, m *member.Member, s *session, f *Frame
 }
 
 // claim has the member claim a lock that the client holds through another node. The
-// member reports the outcome. Claims count towards a quota, but are not refused for it:
-// the client already holds the lock.
+// member reports the outcome. A quota refuses claims too: until a claim is honoured, that the
+// client holds the lock is only its word.
 func (d *Server) claim(now member.Instant, m *member.Member, s *session, f *Frame) {
+	c := d.claimed(s, f)
+	if s.quota != (Quota{}) && d.count(s.Who).full(&s.quota, f.Name) {
+		d.answered(c, errQuota)
+		d.send(s, &Frame{Kind: Over, Number: f.Number, Why: OverQuota})
+		return
+	}
 	t, err := m.Claim(now, f.Name, f.Token, s.Session, f.Through, f.Terms)
 	switch {
 	case errors.Is(err, member.ErrSession):
+		d.answered(c, err)
 		d.expire(s)
 		return
 	case err != nil:
+		d.answered(c, err)
 		d.send(s, &Frame{Kind: Lost, Number: f.Number})
 		return
 	}
 	d.add(s, f, t)
+	s.first.claim = c
 	if w := d.config.Watch; w != nil {
 		w.Claimed(&s.Owner, t, f.Name, f.Token, f.Terms)
 	}
@@ -238,6 +249,10 @@ func (d *Server) recall(r *request) {
 
 // abandon is remove for a request about which the member still has an event to report.
 func (d *Server) abandon(r *request) {
+	if r.claim != nil {
+		d.answered(r.claim, errWithdrawn)
+		r.claim = nil
+	}
 	if r.state != gone && !r.of.over {
 		r.of.usage.remove(r.name)
 	}
@@ -304,6 +319,10 @@ func (d *Server) Told(e *member.Event) bool {
 	case member.Held:
 		r.token, r.born, r.block = e.Token, e.Born, e.Last
 		d.streaks.granted(r.name, s.Session, e.Silent)
+		if r.claim != nil {
+			d.answered(r.claim, nil)
+			r.claim = nil
+		}
 		if wanted {
 			r.state = held
 			s.waits--
@@ -316,6 +335,10 @@ func (d *Server) Told(e *member.Event) bool {
 			d.wake()
 		}
 		return true
+	}
+	if r.claim != nil {
+		d.answered(r.claim, refusedFor(e))
+		r.claim = nil
 	}
 	d.remove(r)
 	switch {

@@ -59,6 +59,7 @@ type ServerOut struct {
 	Frames []Sent         // to send, in this order
 	Asks   []Question     // for the host, which calls Answer
 	Shown  []string       // names of locks whose holder or its value is another, if a value was attached
+	Claims []Claimed      // that have been honoured or refused
 	Wake   member.Instant // when to call Wake, if nothing happens before
 	arena  []byte         // backs Frames
 }
@@ -66,7 +67,8 @@ type ServerOut struct {
 // Reset empties it.
 func (o *ServerOut) Reset() {
 	clear(o.Shown)
-	o.Frames, o.Asks, o.Shown, o.arena = o.Frames[:0], o.Asks[:0], o.Shown[:0], o.arena[:0]
+	clear(o.Claims)
+	o.Frames, o.Asks, o.Shown, o.Claims, o.arena = o.Frames[:0], o.Asks[:0], o.Shown[:0], o.Claims[:0], o.arena[:0]
 }
 
 // A Sent is a frame for a connection, or only its end. Its bytes are valid until Out is
@@ -240,6 +242,7 @@ func (d *Server) prolong(now member.Instant, m *member.Member, s *session) membe
 	if err != nil {
 		return 0
 	}
+	m.Identify(s.Session, s.Who)
 	s.until = max(s.until, now+member.Instant(s.length))
 	d.sweepAt = min(d.sweepAt, s.until)
 	d.wake()
