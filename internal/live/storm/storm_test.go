@@ -65,7 +65,7 @@ func TestStorm(t *testing.T) {
 		sum.Add(r)
 	}
 	t.Logf("%+v", sum)
-	if sum.Entries < 200*seeds || sum.Views < 8*seeds || sum.Strikes < 8*seeds || sum.Lost < seeds/2 || sum.Tries < seeds || sum.Deposits < 50*seeds || sum.Refused < seeds || sum.Reads < 5*seeds || sum.Terms < 2*seeds || sum.Revotes < seeds || sum.Restores < seeds/16 || sum.Claims < seeds/8 || sum.Rollbacks < seeds/16 || sum.Returns == 0 || sum.KeptClaims == 0 || sum.Delegations < seeds || sum.Reentries < 10*seeds {
+	if sum.Entries < 200*seeds || sum.Views < 8*seeds || sum.Strikes < 8*seeds || sum.Lost < seeds/2 || sum.Tries < seeds || sum.Deposits < 50*seeds || sum.Refused < seeds || sum.Reads < 5*seeds || sum.Terms < 2*seeds || sum.Revotes < seeds || sum.Restores < seeds/16 || sum.Claims < seeds/8 || sum.Rollbacks < seeds/25 || sum.Returns == 0 || sum.KeptClaims == 0 || sum.Delegations < seeds || sum.Reentries < 10*seeds {
 		t.Error("that was no storm")
 	}
 	for i, name := range FrameNames() {
@@ -79,7 +79,7 @@ func TestStorm(t *testing.T) {
 // nothing either.
 func TestParts(t *testing.T) {
 	reports := func(part, window int) (n int) {
-		for seed := range uint64(6) {
+		for seed := range uint64(10) {
 			c := pick(1000 + seed)
 			c.Locks, c.Apps, c.Limits.Part, c.Links.Window = 64, 16, part, window
 			r, err := Run(c)
@@ -93,7 +93,8 @@ func TestParts(t *testing.T) {
 		}
 		return n
 	}
-	if whole, parts := reports(0, 0), reports(10, 20); parts < whole*5/4 {
+	whole, parts := reports(0, 0), reports(10, 20)
+	if t.Logf("%d reports, %d parts", whole, parts); parts < whole*5/4 {
 		t.Errorf("%d reports, and %d parts of reports: want more", whole, parts)
 	}
 }
