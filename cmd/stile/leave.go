@@ -53,15 +53,14 @@ func (l *queryFlags) leave(c *cobra.Command) error {
 			return err
 		}
 	}
+	if d.Why != "" {
+		return findings{[]string{fmt.Sprintf("node %s has stopped without leaving the cluster: %s: see 'stile members'", s.Node, d.Why)}}
+	}
 	if !waitUntilGone(ctx, at) {
 		return unfinished{why: fmt.Sprintf("node %s is still running %v after it was asked to leave: see its log and 'stile status'", s.Node, patience)}
 	}
-	const then = "; the others wait for its lease, and then go on without it: see 'stile members'"
-	switch {
-	case d.Why != "":
-		return findings{[]string{fmt.Sprintf("node %s has stopped without leaving the cluster: %s%s", s.Node, d.Why, then)}}
-	case !d.Left:
-		return findings{[]string{fmt.Sprintf("node %s has ended and did not report that it has left: it may have been killed%s", s.Node, then)}}
+	if !d.Left {
+		return findings{[]string{fmt.Sprintf("node %s has ended and did not report that it has left: it may have been killed: see 'stile members'", s.Node)}}
 	}
 	text := func(p *printer) { p.line("node %s at %s has left", s.Node, s.Address) }
 	return outcome{json: leaveReport{s.Node, s.Address}, text: text}.print(c.OutOrStdout(), l.json)

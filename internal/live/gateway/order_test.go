@@ -136,8 +136,8 @@ func (w *town) evicts(gates [3]*api, alice cert.Config) {
 	before := incarnation()
 	gates[through].as(alice).call("Cluster/Evict", object{"node": name})
 	eventually(w.t, "it is evicted and comes back", func() bool { now := incarnation(); return now != 0 && now != before })
-	w.audited(through, map[string]string{"who": "admin alice", "what": "evict", "node": name, "result": "done"})
-	w.audited(lead, map[string]string{"who": "node " + w.nodes[through].Name(), "for": "admin alice", "what": "evict", "node": name, "result": "done"})
+	w.audited(through, map[string]string{"who": "admin alice", "what": "evict", "member": name, "result": "done"})
+	w.audited(lead, map[string]string{"who": "node " + w.nodes[through].Name(), "for": "admin alice", "what": "evict", "member": name, "result": "done"})
 	eventually(w.t, "it is linked", func() bool {
 		for _, m := range w.nodes[through].Status().Members {
 			if m.Name == name {
