@@ -275,7 +275,7 @@ func keptClaimControls() []Control {
 		},
 		{
 			Name: "KeptClaimOfAnother", Section: "19", Text: "a home honours the claim of another identity than was reported",
-			Rewrites: []Rewrite{{keptClaims, ` && b.owners[t] == mine`, ` && (b.owners[t] == mine || broken("KeptClaimOfAnother"))`}},
+			Rewrites: []Rewrite{{keptClaims, ` && b.owners[c.token()] == mine`, ` && (b.owners[c.token()] == mine || broken("KeptClaimOfAnother"))`}},
 			Tests:    []Test{test(memberPackage, "TestForgedKeptClaim"), test(processPackage, "TestForgedClaims")},
 		},
 		{
