@@ -47,7 +47,7 @@ type Promises struct {
 }
 
 var (
-	ofStile    = Promises{"3 nodes", "views, not holds", "token", "in order"}
+	ofStile    = Promises{"3 nodes", "views, not holds", "token", "at each node"}
 	ofEtcd     = Promises{"3 nodes", "every hold, fsync", "revision", "in order"}
 	ofZoo      = Promises{"3 nodes", "every hold, fsync", "zxid", "in order"}
 	ofRedis    = Promises{"no", "snapshots", "no", "no"}

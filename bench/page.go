@@ -224,7 +224,7 @@ func value(figure string, v float64) string {
 func promises(r *Result, p printer) {
 	p("## What each entrant promises")
 	p("")
-	p("| | client | transport | replicated | on disk | fencing | first come, first served |")
+	p("| | client | transport | replicated | on disk | fencing | order of arrival |")
 	p("|---|---|---|---|---|---|---|")
 	for _, e := range entrants {
 		if r.Missing[e.Name] == "" {
