@@ -50,8 +50,8 @@ staticcheck := go tool -modfile=tools/go.mod staticcheck
 # commands and whose database is slow to compile, and packages only for browsers; packages
 # with files for one system only; packages with fuzz targets; packages that can rewrite golden
 # files.
-concurrent = $(shell { grep -rlE --include='*.go' '^[[:space:]]*go [[:alpha:]]|[.]Go[^[:alnum:][:space:],]' . | xargs -r dirname; echo ./internal/world/model; echo ./internal/world/compare; echo ./internal/live/storm/sweep; echo ./internal/world/calls; } | grep -vE "^./(cmd/stile|web/wasm|internal/(live/(bench|teller)|mutants)|(test|tools|bench)(/.*)?)$$" | sort -u)
-systems    = ./internal/live/child ./internal/live/node/clock ./internal/live/node/disk ./internal/live/node/transport ./internal/tty
+concurrent = $(shell { grep -rlE --include='*.go' '^[[:space:]]*go [[:alpha:]]|[.]Go[^[:alnum:][:space:],]' . | xargs -r dirname; echo ./internal/lab/model; echo ./internal/lab/compare; echo ./internal/storm/sweep; echo ./internal/lab/calls; } | grep -vE "^./(cmd/stile|lab/web/wasm|internal/(live/(bench|teller)|mutants)|(test|tools|bench)(/.*)?)$$" | sort -u)
+systems    = ./internal/child ./internal/node/clock ./internal/node/disk ./internal/node/transport ./internal/tty
 fuzzed     = $(shell grep -rl --include='*_test.go' --exclude-dir=test '^func Fuzz' . | xargs -r dirname | sort -u)
 golden     = $(shell grep -rl --include='*_test.go' 'flag.Bool.*"update"' . | xargs -r dirname | sort -u)
 
@@ -76,10 +76,10 @@ nightly: check fuzz ## the long settings, and every page of docs/results; hours
 	GOOS=darwin go vet ./...
 	$(MAKE) detect-races ALL=1
 	cd test && STILE_NIGHTLY=1 go test ./page -count 1 -timeout 1h
-	STILE_NIGHTLY=1 go test ./algorithm/deadlock ./internal/live/member -run 'Checker|TestModes|TestKeptModel' -count 1 -timeout 1h
+	STILE_NIGHTLY=1 go test ./algorithm/deadlock ./internal/member -run 'Checker|TestModes|TestKeptModel' -count 1 -timeout 1h
 	STILE_NIGHTLY=1 go test ./internal/style -run TestCommand -count 1 -timeout 1h
 	STILE_NIGHTLY=1 go test ./cmd/stile -count 1 -walk 200 -seeds 3 -timeout 2h
-	go test ./internal/world/document -run TestTruth -count 1 -truths 10 -timeout 1h
+	go test ./internal/lab/document -run TestTruth -count 1 -truths 10 -timeout 1h
 	$(MAKE) ledger FROM=$$(tools/ledger.sh next) SEEDS=100000
 	$(MAKE) bank mutants proofs museum faults controls live pages check-cluster restarts site
 
@@ -131,7 +131,7 @@ tests: ## all tests, including the modules tools, test and bench
 
 # In the laboratory only the workers of the explorer and of comparisons share memory: their tests run nightly.
 detect-races: ## tests of the service's concurrent packages with the race detector, and with ALL=1 the laboratory's; needs a C compiler
-	@tools/detect-races.sh $(if $(ALL),$(concurrent),$(filter-out ./internal/world/% ./algorithm/%,$(concurrent)))
+	@tools/detect-races.sh $(if $(ALL),$(concurrent),$(filter-out ./internal/lab/% ./algorithm/%,$(concurrent)))
 
 fuzz: ## every fuzz target, briefly; the tests run only their known inputs
 	@test=$$(mktemp); trap 'rm -f "$$test"' EXIT; cache=$$(go env GOCACHE)/fuzz/$$(go list -m); \
@@ -143,13 +143,13 @@ fuzz: ## every fuzz target, briefly; the tests run only their known inputs
 		done; \
 	done
 
-web: ## bundle the lab's page into web/dist, which is committed
-	web/build.sh web/dist
+web: ## bundle the lab's page into lab/web/dist, which is committed
+	lab/web/build.sh lab/web/dist
 
-web-check: ## check the types of the lab's page, and that web/dist is up to date
-	tools/tsc.sh --project web/tsconfig.json
-	@new=$$(mktemp -d); trap 'rm -rf "$$new"' EXIT; web/build.sh "$$new"; \
-	diff -rq "$$new" web/dist || { echo "web/dist is not what web/src bundles to: run make web"; exit 1; }
+web-check: ## check the types of the lab's page, and that lab/web/dist is up to date
+	tools/tsc.sh --project lab/web/tsconfig.json
+	@new=$$(mktemp -d); trap 'rm -rf "$$new"' EXIT; lab/web/build.sh "$$new"; \
+	diff -rq "$$new" lab/web/dist || { echo "lab/web/dist is not what lab/web/src bundles to: run make web"; exit 1; }
 
 proto: ## generate the Go code of the API in proto, which is committed
 	cd tools && go run ./protogen .. ..
@@ -170,7 +170,7 @@ screenshots: ## make docs/lab-*.png and docs/console-*.png; needs Chromium
 
 site: ## build the lab as a static site in site/, for any web server, and the documentation as a book in site/book
 	rm -rf site
-	web/build.sh site --site
+	lab/web/build.sh site --site
 	cd tools && go run ./book .. ../site/book
 	@cd site && wc -c $$(find . -maxdepth 1 -type f) && du -sh book
 
@@ -208,7 +208,7 @@ bench: ## all benchmarks, or BENCH=NAME
 
 numbers: ## make docs/results/bench.txt: the benchmarks that the documentation quotes
 	{ echo "made by 'make numbers' at commit $$(git rev-parse --short HEAD), $$(nproc) cores, $$(uname -sm)"; \
-	  go test ./sim ./internal/world/model -run '^$$' -bench 'Events|Explore' -benchmem -count 3 -timeout 30m; } > docs/results/bench.txt.new
+	  go test ./lab/sim ./internal/lab/model -run '^$$' -bench 'Events|Explore' -benchmem -count 3 -timeout 30m; } > docs/results/bench.txt.new
 	mv docs/results/bench.txt.new docs/results/bench.txt
 
 compare-instructions: ## make docs/results/bench-instructions.txt: instructions of these benchmarks, compared with OLD=COMMIT; about 15 minutes, needs valgrind
@@ -217,8 +217,8 @@ compare-instructions: ## make docs/results/bench-instructions.txt: instructions 
 
 numbers-live: ## make docs/results/bench-live.txt: the speed of a live member
 	{ echo "made by 'make numbers-live' at commit $$(git rev-parse --short HEAD), $$(nproc) cores, $$(uname -sm)"; \
-	  go test ./internal/live/member -run '^$$' -bench 'Local|Frame' -benchmem -benchtime 300000x -count 3 -timeout 30m; \
-	  go test ./internal/live/member -run '^$$' -bench ViewChange -benchtime 1x -count 3 -timeout 30m; } > docs/results/bench-live.txt.new
+	  go test ./internal/member -run '^$$' -bench 'Local|Frame' -benchmem -benchtime 300000x -count 3 -timeout 30m; \
+	  go test ./internal/member -run '^$$' -bench ViewChange -benchtime 1x -count 3 -timeout 30m; } > docs/results/bench-live.txt.new
 	mv docs/results/bench-live.txt.new docs/results/bench-live.txt
 
 numbers-node: ## make docs/results/bench-node.txt: the speed of a cluster of three processes
@@ -247,7 +247,7 @@ golden: ## rewrite the golden files; read the difference before committing
 	git status --short -- '*testdata*' docs
 
 pages: ## make docs/algorithms: a page for every algorithm, from the algorithms, the simulator and docs/results
-	go test ./internal/world/pages -run TestCommitted -count 1 -update
+	go test ./internal/lab/pages -run TestCommitted -count 1 -update
 	git status --short -- docs/algorithms
 
 museum: ## make docs/results/museum.md: famous algorithms that fail
@@ -259,10 +259,10 @@ faults: ## make docs/results/faults.md: the effect of one fault on every lock al
 	mv docs/results/faults.md.new docs/results/faults.md
 
 controls: ## make docs/results/storm-controls.md: how often the storm finds each broken rule
-	go test ./internal/live/controls -run '^TestPage$$' -count 1 -page ../../../docs/results/storm-controls.md -at $$(git rev-parse --short HEAD) -timeout 60m
+	go test ./internal/controls -run '^TestPage$$' -count 1 -page ../../../docs/results/storm-controls.md -at $$(git rev-parse --short HEAD) -timeout 60m
 
 live: ## make docs/results/live.md: cost of live locks, and outages after a crash
-	go run ./internal/live/measure/page "measured at commit $$(git rev-parse --short HEAD), $$(nproc) cores, $$(uname -sm), $$(go env GOVERSION)" > docs/results/live.md.new
+	go run ./internal/measure/page "measured at commit $$(git rev-parse --short HEAD), $$(nproc) cores, $$(uname -sm), $$(go env GOVERSION)" > docs/results/live.md.new
 	mv docs/results/live.md.new docs/results/live.md
 
 mutants: ## make docs/results/mutants.md: small changes of the live core that no test detects; hours, or PACKAGE=member SAMPLE=200 SEED=1 AGAIN=1 QUICK=1
@@ -283,7 +283,7 @@ proofs-long: ## make docs/results/proofs-long.md: only the largest proofs; 16 Gi
 	mv docs/results/proofs-long.md.new docs/results/proofs-long.md
 
 proofs-view: ## check all settings of docs/results/proofs-view.md, and that every run ends
-	go test ./internal/world/viewmodel -run 'TestViewChange|TestLong' -long -v -timeout 0
+	go test ./internal/lab/viewmodel -run 'TestViewChange|TestLong' -long -v -timeout 0
 
 tla: ## make docs/results/tla.md: locks counted again by TLC; needs Java and TLC=path/to/tla2tools.jar
 	tools/tla.sh "$(TLC)" > docs/results/tla.md.new

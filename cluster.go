@@ -10,8 +10,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/stile-lock/stile/internal/live/node"
-	"github.com/stile-lock/stile/internal/live/survey"
+	"github.com/stile-lock/stile/internal/node"
+	"github.com/stile-lock/stile/internal/survey"
 )
 
 // A cluster is what a Node and a Client can tell about their cluster.

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"iter"
 
-	"github.com/stile-lock/stile/internal/live/session"
-	"github.com/stile-lock/stile/internal/live/survey"
+	"github.com/stile-lock/stile/internal/session"
+	"github.com/stile-lock/stile/internal/survey"
 )
 
 // ErrNoLeader means that the election has no leader at present.

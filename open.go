@@ -7,10 +7,10 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/stile-lock/stile/internal/live/client"
-	"github.com/stile-lock/stile/internal/live/lock"
-	"github.com/stile-lock/stile/internal/live/node"
-	"github.com/stile-lock/stile/internal/live/node/cert"
+	"github.com/stile-lock/stile/internal/client"
+	"github.com/stile-lock/stile/internal/lock"
+	"github.com/stile-lock/stile/internal/node"
+	"github.com/stile-lock/stile/internal/node/cert"
 )
 
 // A Config describes a node. The zero value is a cluster of one node, in memory, on a

@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"github.com/stile-lock/stile/algorithm/deadlock"
-	"github.com/stile-lock/stile/internal/live/lock"
-	"github.com/stile-lock/stile/internal/live/member"
+	"github.com/stile-lock/stile/internal/lock"
+	"github.com/stile-lock/stile/internal/member"
 )
 
 // RLock waits until the lock is held in shared mode: others may hold it in shared mode too,

@@ -8,9 +8,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/stile-lock/stile/internal/live/client"
-	"github.com/stile-lock/stile/internal/live/lock"
-	"github.com/stile-lock/stile/internal/live/node"
+	"github.com/stile-lock/stile/internal/client"
+	"github.com/stile-lock/stile/internal/lock"
+	"github.com/stile-lock/stile/internal/node"
 )
 
 // Errors to compare with errors.Is. If a context ends, its error is wrapped as well.

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/stile-lock/stile/internal/live/member"
+	"github.com/stile-lock/stile/internal/member"
 )
 
 // A Token is a fencing token: the number of a hold of a lock, greater than the tokens of

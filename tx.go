@@ -6,8 +6,8 @@ import (
 	"fmt"
 
 	"github.com/stile-lock/stile/algorithm/deadlock"
-	"github.com/stile-lock/stile/internal/live/lock"
-	"github.com/stile-lock/stile/internal/live/member"
+	"github.com/stile-lock/stile/internal/lock"
+	"github.com/stile-lock/stile/internal/member"
 )
 
 // A Tx is a transaction: it acquires kept locks one after the other, and releases them

@@ -12,7 +12,7 @@ import (
 
 	"connectrpc.com/connect"
 
-	pb "github.com/stile-lock/stile/internal/live/gateway/stilev1"
+	pb "github.com/stile-lock/stile/internal/gateway/stilev1"
 )
 
 // grpcClient holds each lock by a stream of its own, which needs one round trip.

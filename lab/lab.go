@@ -7,8 +7,8 @@ import (
 	"net/http"
 
 	"github.com/stile-lock/stile/algorithm"
-	"github.com/stile-lock/stile/internal/world/calls"
-	"github.com/stile-lock/stile/web"
+	"github.com/stile-lock/stile/internal/lab/calls"
+	"github.com/stile-lock/stile/lab/web"
 )
 
 // Handler serves the lab with the author's own algorithms in addition to those of the

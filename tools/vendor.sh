@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Updates web/vendor from npm packages: the bundled code, its types and its licences.
-# Change a version here, run the script, write the version into web/vendor/README.md, and
+# Updates lab/web/vendor from npm packages: the bundled code, its types and its licences.
+# Change a version here, run the script, write the version into lab/web/vendor/README.md, and
 # run 'make web'.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/stile-lock/stile/algorithm"
-	"github.com/stile-lock/stile/check"
+	"github.com/stile-lock/stile/lab/check"
 )
 
 // Where messages are lost, a lock makes its processes wait, and no worse; two are

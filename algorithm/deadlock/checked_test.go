@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/stile-lock/stile/algorithm/deadlock"
-	"github.com/stile-lock/stile/check"
-	"github.com/stile-lock/stile/internal/world/family/transactions"
+	"github.com/stile-lock/stile/internal/lab/family/transactions"
+	"github.com/stile-lock/stile/lab/check"
 )
 
 // A capture is how the checker catches a mutant: in which case, by which

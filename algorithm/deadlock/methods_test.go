@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/stile-lock/stile/algorithm/deadlock"
-	"github.com/stile-lock/stile/scenario"
-	"github.com/stile-lock/stile/sim"
+	"github.com/stile-lock/stile/lab/scenario"
+	"github.com/stile-lock/stile/lab/sim"
 )
 
 // complaints runs a method under random loads and returns what it does not

@@ -6,8 +6,8 @@ import (
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/deadlock"
-	"github.com/stile-lock/stile/check"
-	"github.com/stile-lock/stile/internal/world/family/transactions"
+	"github.com/stile-lock/stile/internal/lab/family/transactions"
+	"github.com/stile-lock/stile/lab/check"
 )
 
 // A need is the smallest case known in which a rule is needed, and what is violated

@@ -7,10 +7,10 @@ import (
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/deadlock"
-	"github.com/stile-lock/stile/check"
-	"github.com/stile-lock/stile/internal/world/family/transactions"
-	"github.com/stile-lock/stile/scenario"
-	"github.com/stile-lock/stile/sim"
+	"github.com/stile-lock/stile/internal/lab/family/transactions"
+	"github.com/stile-lock/stile/lab/check"
+	"github.com/stile-lock/stile/lab/scenario"
+	"github.com/stile-lock/stile/lab/sim"
 )
 
 // stuckWithout runs a method while one coordinator after the other dies, the

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/stile-lock/stile/algorithm/election"
-	"github.com/stile-lock/stile/check"
-	"github.com/stile-lock/stile/internal/world/family/elections"
+	"github.com/stile-lock/stile/internal/lab/family/elections"
+	"github.com/stile-lock/stile/lab/check"
 )
 
 // The checker finds the mutants, too, with the shortest way there in the

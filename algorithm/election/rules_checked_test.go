@@ -6,10 +6,10 @@ import (
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/election"
-	"github.com/stile-lock/stile/check"
-	"github.com/stile-lock/stile/internal/world/family/elections"
-	"github.com/stile-lock/stile/scenario"
-	"github.com/stile-lock/stile/sim"
+	"github.com/stile-lock/stile/internal/lab/family/elections"
+	"github.com/stile-lock/stile/lab/check"
+	"github.com/stile-lock/stile/lab/scenario"
+	"github.com/stile-lock/stile/lab/sim"
 )
 
 // For every rule there is a run that needs it. The checker finds the shortest one for the

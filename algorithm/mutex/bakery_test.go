@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/stile-lock/stile/algorithm"
-	"github.com/stile-lock/stile/sim"
+	"github.com/stile-lock/stile/lab/sim"
 )
 
 // overlap is the schedule that needs choosing. P1 and P2 both read 0 from each

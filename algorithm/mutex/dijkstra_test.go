@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/stile-lock/stile/algorithm/host"
-	"github.com/stile-lock/stile/internal/world/kernel"
+	"github.com/stile-lock/stile/internal/kernel"
 )
 
 // ring is a Dijkstra ring with these flags, each known to the successor.

@@ -5,8 +5,8 @@ import (
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/quorum"
-	"github.com/stile-lock/stile/scenario"
-	"github.com/stile-lock/stile/sim"
+	"github.com/stile-lock/stile/lab/scenario"
+	"github.com/stile-lock/stile/lab/sim"
 )
 
 // stile sim maekawa-reject --nodes 25 --think 0

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/stile-lock/stile/algorithm"
-	"github.com/stile-lock/stile/sim"
+	"github.com/stile-lock/stile/lab/sim"
 )
 
 func TestMajorityNeedsMoreThanHalf(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/stile-lock/stile/algorithm"
-	"github.com/stile-lock/stile/check"
+	"github.com/stile-lock/stile/lab/check"
 )
 
 // asksAgain is the print with one of the two missing lines: who passes the

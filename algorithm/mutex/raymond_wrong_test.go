@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"github.com/stile-lock/stile/algorithm"
-	"github.com/stile-lock/stile/scenario"
-	"github.com/stile-lock/stile/sim"
+	"github.com/stile-lock/stile/lab/scenario"
+	"github.com/stile-lock/stile/lab/sim"
 )
 
 // In a star the hub of the greedy variant enters between any two others, so a

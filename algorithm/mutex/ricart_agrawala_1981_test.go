@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/stile-lock/stile/algorithm"
-	"github.com/stile-lock/stile/sim"
+	"github.com/stile-lock/stile/lab/sim"
 )
 
 // P2 asks with (1,2). P3 hears it and asks with (2,3). P1 hears P3, and then

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/host"
-	"github.com/stile-lock/stile/internal/world/kernel"
+	"github.com/stile-lock/stile/internal/kernel"
 )
 
 // A rig is a group of machines whose every step a test decides. Processes are

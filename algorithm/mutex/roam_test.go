@@ -6,7 +6,7 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/host"
 	"github.com/stile-lock/stile/algorithm/quorum"
-	"github.com/stile-lock/stile/internal/world/kernel"
+	"github.com/stile-lock/stile/internal/kernel"
 )
 
 // roamers are algorithms that are safe and live, the weaker ones too.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/quorum"
-	"github.com/stile-lock/stile/internal/world/kernel"
+	"github.com/stile-lock/stile/internal/kernel"
 )
 
 // Lamport's and Ricart and Agrawala's algorithms grant all requests in the order of their

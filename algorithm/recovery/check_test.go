@@ -9,7 +9,7 @@ import (
 	"github.com/stile-lock/stile/algorithm/mutex"
 	"github.com/stile-lock/stile/algorithm/quorum"
 	"github.com/stile-lock/stile/algorithm/recovery"
-	"github.com/stile-lock/stile/check"
+	"github.com/stile-lock/stile/lab/check"
 )
 
 // In every order of events, with a death at any step: never two are inside,

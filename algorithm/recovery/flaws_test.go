@@ -12,8 +12,8 @@ import (
 	"github.com/stile-lock/stile/algorithm/host"
 	"github.com/stile-lock/stile/algorithm/mutex"
 	"github.com/stile-lock/stile/algorithm/recovery"
-	"github.com/stile-lock/stile/check"
-	"github.com/stile-lock/stile/sim"
+	"github.com/stile-lock/stile/lab/check"
+	"github.com/stile-lock/stile/lab/sim"
 )
 
 // A flawed machine breaks one rule of the view change. Frames begin with their

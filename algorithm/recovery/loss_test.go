@@ -9,12 +9,12 @@ import (
 	"github.com/stile-lock/stile/algorithm/host"
 	"github.com/stile-lock/stile/algorithm/mutex"
 	"github.com/stile-lock/stile/algorithm/recovery"
-	"github.com/stile-lock/stile/check"
-	"github.com/stile-lock/stile/internal/world/kernel"
-	"github.com/stile-lock/stile/internal/world/script"
-	"github.com/stile-lock/stile/scenario"
-	"github.com/stile-lock/stile/sim"
-	"github.com/stile-lock/stile/trace"
+	"github.com/stile-lock/stile/internal/kernel"
+	"github.com/stile-lock/stile/internal/script"
+	"github.com/stile-lock/stile/lab/check"
+	"github.com/stile-lock/stile/lab/scenario"
+	"github.com/stile-lock/stile/lab/sim"
+	"github.com/stile-lock/stile/lab/trace"
 )
 
 // A hard is a check under which something goes wrong: messages are lost,

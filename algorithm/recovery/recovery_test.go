@@ -9,10 +9,10 @@ import (
 	"github.com/stile-lock/stile/algorithm/mutex"
 	"github.com/stile-lock/stile/algorithm/quorum"
 	"github.com/stile-lock/stile/algorithm/recovery"
-	"github.com/stile-lock/stile/internal/world/kernel"
-	"github.com/stile-lock/stile/internal/world/script"
-	"github.com/stile-lock/stile/scenario"
-	"github.com/stile-lock/stile/sim"
+	"github.com/stile-lock/stile/internal/kernel"
+	"github.com/stile-lock/stile/internal/script"
+	"github.com/stile-lock/stile/lab/scenario"
+	"github.com/stile-lock/stile/lab/sim"
 )
 
 func plain(f func() algorithm.Spec) recovery.Lock {

@@ -15,13 +15,13 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/stile-lock/stile/algorithm/deadlock"
-	"github.com/stile-lock/stile/internal/live/child"
-	"github.com/stile-lock/stile/internal/live/client"
-	"github.com/stile-lock/stile/internal/live/lock"
-	"github.com/stile-lock/stile/internal/live/member"
-	"github.com/stile-lock/stile/internal/live/node"
-	"github.com/stile-lock/stile/internal/live/session"
-	"github.com/stile-lock/stile/internal/live/survey"
+	"github.com/stile-lock/stile/internal/child"
+	"github.com/stile-lock/stile/internal/client"
+	"github.com/stile-lock/stile/internal/lock"
+	"github.com/stile-lock/stile/internal/member"
+	"github.com/stile-lock/stile/internal/node"
+	"github.com/stile-lock/stile/internal/session"
+	"github.com/stile-lock/stile/internal/survey"
 	"github.com/stile-lock/stile/internal/words"
 )
 

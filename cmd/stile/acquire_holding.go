@@ -10,9 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/stile-lock/stile/internal/live/child"
-	"github.com/stile-lock/stile/internal/live/client"
-	"github.com/stile-lock/stile/internal/live/lock"
+	"github.com/stile-lock/stile/internal/child"
+	"github.com/stile-lock/stile/internal/client"
+	"github.com/stile-lock/stile/internal/lock"
 	"github.com/stile-lock/stile/internal/words"
 )
 

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	lib "github.com/stile-lock/stile"
-	"github.com/stile-lock/stile/internal/live/node"
+	"github.com/stile-lock/stile/internal/node"
 )
 
 // Commands hold kept locks in several modes, and several locks at once.

@@ -9,8 +9,8 @@ import (
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/catalog"
+	"github.com/stile-lock/stile/internal/lab/family/families"
 	"github.com/stile-lock/stile/internal/words"
-	"github.com/stile-lock/stile/internal/world/family/families"
 )
 
 func newAlgorithms() *cobra.Command {

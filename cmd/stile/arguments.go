@@ -11,7 +11,7 @@ import (
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/catalog"
-	"github.com/stile-lock/stile/sim"
+	"github.com/stile-lock/stile/lab/sim"
 )
 
 // noArgs refuses arguments to a command that takes only flags.

@@ -11,9 +11,9 @@ import (
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/catalog"
+	"github.com/stile-lock/stile/internal/lab/bank"
 	"github.com/stile-lock/stile/internal/words"
-	"github.com/stile-lock/stile/internal/world/bank"
-	"github.com/stile-lock/stile/sim"
+	"github.com/stile-lock/stile/lab/sim"
 )
 
 // maxMoney is the maximum of the initial balance and of a deposit.

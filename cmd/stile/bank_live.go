@@ -9,10 +9,10 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/stile-lock/stile/algorithm/deadlock"
-	"github.com/stile-lock/stile/internal/live/member"
-	"github.com/stile-lock/stile/internal/live/teller"
+	"github.com/stile-lock/stile/internal/lab/bank"
+	"github.com/stile-lock/stile/internal/member"
+	"github.com/stile-lock/stile/internal/teller"
 	"github.com/stile-lock/stile/internal/words"
-	"github.com/stile-lock/stile/internal/world/bank"
 )
 
 // Bounds of a live bank.

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/stile-lock/stile/internal/live/bench"
+	"github.com/stile-lock/stile/internal/bench"
 	"github.com/stile-lock/stile/internal/words"
 )
 

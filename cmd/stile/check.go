@@ -11,11 +11,11 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/deadlock"
 	"github.com/stile-lock/stile/algorithm/quorum"
-	"github.com/stile-lock/stile/check"
-	"github.com/stile-lock/stile/internal/world/family/sections"
-	"github.com/stile-lock/stile/internal/world/museum"
-	"github.com/stile-lock/stile/scenario"
-	"github.com/stile-lock/stile/trace"
+	"github.com/stile-lock/stile/internal/lab/family/sections"
+	"github.com/stile-lock/stile/internal/lab/museum"
+	"github.com/stile-lock/stile/lab/check"
+	"github.com/stile-lock/stile/lab/scenario"
+	"github.com/stile-lock/stile/lab/trace"
 )
 
 // checkFlags holds the flags of 'stile check'.

@@ -15,13 +15,13 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/catalog"
 	"github.com/stile-lock/stile/algorithm/deadlock"
-	"github.com/stile-lock/stile/check"
+	"github.com/stile-lock/stile/internal/lab/family"
+	"github.com/stile-lock/stile/internal/lab/family/families"
+	"github.com/stile-lock/stile/internal/lab/family/sections"
+	"github.com/stile-lock/stile/internal/lab/family/transactions"
 	"github.com/stile-lock/stile/internal/spell"
 	"github.com/stile-lock/stile/internal/words"
-	"github.com/stile-lock/stile/internal/world/family"
-	"github.com/stile-lock/stile/internal/world/family/families"
-	"github.com/stile-lock/stile/internal/world/family/sections"
-	"github.com/stile-lock/stile/internal/world/family/transactions"
+	"github.com/stile-lock/stile/lab/check"
 )
 
 // commonCheckFlags lists the flags that apply to every check.

@@ -10,10 +10,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/stile-lock/stile/algorithm"
+	"github.com/stile-lock/stile/internal/lab/faults"
 	"github.com/stile-lock/stile/internal/words"
-	"github.com/stile-lock/stile/internal/world/faults"
-	"github.com/stile-lock/stile/scenario"
-	"github.com/stile-lock/stile/trace"
+	"github.com/stile-lock/stile/lab/scenario"
+	"github.com/stile-lock/stile/lab/trace"
 )
 
 // maxFaultNodes is the largest group with --fault.

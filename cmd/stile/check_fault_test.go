@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stile-lock/stile/internal/lab/faults"
 	"github.com/stile-lock/stile/internal/words"
-	"github.com/stile-lock/stile/internal/world/faults"
-	"github.com/stile-lock/stile/scenario"
+	"github.com/stile-lock/stile/lab/scenario"
 )
 
 // checkOutput runs a command line that begins with stile check, and returns its output.

@@ -10,10 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/stile-lock/stile/check"
+	"github.com/stile-lock/stile/internal/lab/ring"
 	"github.com/stile-lock/stile/internal/words"
-	"github.com/stile-lock/stile/internal/world/ring"
-	"github.com/stile-lock/stile/trace"
+	"github.com/stile-lock/stile/lab/check"
+	"github.com/stile-lock/stile/lab/trace"
 )
 
 // A checkProgress shows how far a check is, and reports the first violation as soon as

@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/stile-lock/stile/algorithm"
-	"github.com/stile-lock/stile/internal/world/family/sections"
-	"github.com/stile-lock/stile/internal/world/script"
+	"github.com/stile-lock/stile/internal/lab/family/sections"
+	"github.com/stile-lock/stile/internal/script"
 )
 
 // checkSectionFlags refuses flags that do not apply to the sections that are given, and

@@ -12,7 +12,7 @@ import (
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/catalog"
-	"github.com/stile-lock/stile/check"
+	"github.com/stile-lock/stile/lab/check"
 )
 
 func TestCheckJSONKeys(t *testing.T) {

@@ -6,9 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/stile-lock/stile/check"
+	"github.com/stile-lock/stile/internal/lab/tla"
 	"github.com/stile-lock/stile/internal/words"
-	"github.com/stile-lock/stile/internal/world/tla"
+	"github.com/stile-lock/stile/lab/check"
 )
 
 // A tlaReport is the JSON form of an export: what TLC should find.

@@ -10,12 +10,12 @@ import (
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/deadlock"
+	"github.com/stile-lock/stile/internal/script"
 	"github.com/stile-lock/stile/internal/spell"
 	"github.com/stile-lock/stile/internal/words"
-	"github.com/stile-lock/stile/internal/world/script"
-	"github.com/stile-lock/stile/scenario"
-	"github.com/stile-lock/stile/sim"
-	"github.com/stile-lock/stile/trace"
+	"github.com/stile-lock/stile/lab/scenario"
+	"github.com/stile-lock/stile/lab/sim"
+	"github.com/stile-lock/stile/lab/trace"
 )
 
 // Bounds of a run of transactions.
@@ -53,8 +53,8 @@ aborted transaction is retried until it commits.
 With 'none' transactions get stuck, and the printed graph shows who waits for
 whom. That is not an error.
 
-Worked examples are scenarios: 'stile replay scenarios/none-ring.stile'. So are
-resource-allocation graphs: 'stile replay scenarios/graph-cycle.stile'.`,
+Worked examples are scenarios: 'stile replay lab/scenarios/none-ring.stile'. So are
+resource-allocation graphs: 'stile replay lab/scenarios/graph-cycle.stile'.`,
 		Example: `  stile deadlock none --philosophers --svg ring.svg
   stile deadlock wait-die --transactions 1000 --locks 5
   stile deadlock detect-central --mode change --json

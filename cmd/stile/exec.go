@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/stile-lock/stile/internal/live/child"
+	"github.com/stile-lock/stile/internal/child"
 )
 
 // execFlags holds the flags and arguments of 'stile exec'.

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stile-lock/stile/internal/live/node"
+	"github.com/stile-lock/stile/internal/node"
 )
 
 // The command gets its environment and input, and stile exits with its exit code.

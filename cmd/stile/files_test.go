@@ -78,7 +78,7 @@ func TestFullDisk(t *testing.T) {
 
 // A scenario is the same with any line endings.
 func TestLineEndings(t *testing.T) {
-	text, err := os.ReadFile("../../scenarios/raymond-a.stile")
+	text, err := os.ReadFile("../../lab/scenarios/raymond-a.stile")
 	if err != nil {
 		t.Fatal(err)
 	}

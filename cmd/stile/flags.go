@@ -13,9 +13,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/stile-lock/stile/internal/script"
 	"github.com/stile-lock/stile/internal/spell"
-	"github.com/stile-lock/stile/internal/world/script"
-	"github.com/stile-lock/stile/scenario"
+	"github.com/stile-lock/stile/lab/scenario"
 )
 
 // A flagValue is a flag that parses its value and checks its bounds, so that no

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/stile-lock/stile/internal/glossary"
+	"github.com/stile-lock/stile/internal/lab/glossary"
 	"github.com/stile-lock/stile/internal/spell"
 )
 

@@ -18,10 +18,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/stile-lock/stile/internal/lab/calls"
+	"github.com/stile-lock/stile/internal/lab/document"
 	"github.com/stile-lock/stile/internal/words"
-	"github.com/stile-lock/stile/internal/world/calls"
-	"github.com/stile-lock/stile/internal/world/document"
-	"github.com/stile-lock/stile/web"
+	"github.com/stile-lock/stile/lab/web"
 )
 
 // labFlags holds the flags of 'stile lab'.
@@ -47,7 +47,7 @@ gallery. The lab never writes to the file: export your changes from the page.
 
 Only this machine can open the page, unless --insecure is given.`,
 		Example: `  stile lab
-  stile lab --open scenarios/raymond-a.stile
+  stile lab --open lab/scenarios/raymond-a.stile
   stile lab --listen 127.0.0.1:0`,
 		Args: atMostOne,
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args) },

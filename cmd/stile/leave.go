@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/stile-lock/stile/internal/live/client"
-	"github.com/stile-lock/stile/internal/live/node"
+	"github.com/stile-lock/stile/internal/client"
+	"github.com/stile-lock/stile/internal/node"
 )
 
 // A leaveReport is the JSON form of the result.

@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/stile-lock/stile/internal/live/node"
-	"github.com/stile-lock/stile/internal/live/survey"
+	"github.com/stile-lock/stile/internal/node"
+	"github.com/stile-lock/stile/internal/survey"
 	"github.com/stile-lock/stile/internal/words"
 )
 

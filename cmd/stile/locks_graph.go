@@ -6,9 +6,9 @@ import (
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/deadlock"
-	"github.com/stile-lock/stile/internal/live/survey"
+	"github.com/stile-lock/stile/internal/lab/draw"
+	"github.com/stile-lock/stile/internal/survey"
 	"github.com/stile-lock/stile/internal/words"
-	"github.com/stile-lock/stile/internal/world/draw"
 )
 
 // Bounds of a wait-for graph that is shown.

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	lib "github.com/stile-lock/stile"
-	"github.com/stile-lock/stile/internal/live/lock"
-	"github.com/stile-lock/stile/internal/live/node"
+	"github.com/stile-lock/stile/internal/lock"
+	"github.com/stile-lock/stile/internal/node"
 )
 
 // The graph of all nodes has a deadlock of two transactions, the process that waits for them,

@@ -13,9 +13,9 @@ import (
 	"unicode"
 
 	lib "github.com/stile-lock/stile"
-	"github.com/stile-lock/stile/internal/live/lock"
-	"github.com/stile-lock/stile/internal/live/node"
-	"github.com/stile-lock/stile/internal/live/survey"
+	"github.com/stile-lock/stile/internal/lock"
+	"github.com/stile-lock/stile/internal/node"
+	"github.com/stile-lock/stile/internal/survey"
 )
 
 // serveHere starts a node in this process.

@@ -95,7 +95,7 @@ func TestLogKeys(t *testing.T) {
 			explained = append(explained, strings.Trim(key, "`"))
 		}
 	}
-	for _, dir := range []string{".", "../../internal/live/node"} {
+	for _, dir := range []string{".", "../../internal/node"} {
 		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 			if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
 				return err

@@ -17,9 +17,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/stile-lock/stile/internal/live/bench"
-	"github.com/stile-lock/stile/internal/live/child"
-	"github.com/stile-lock/stile/internal/live/teller"
+	"github.com/stile-lock/stile/internal/bench"
+	"github.com/stile-lock/stile/internal/child"
+	"github.com/stile-lock/stile/internal/teller"
 	"github.com/stile-lock/stile/internal/words"
 )
 

@@ -14,9 +14,9 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/spf13/cobra"
 
-	"github.com/stile-lock/stile/internal/live/bench"
-	"github.com/stile-lock/stile/internal/live/child"
-	"github.com/stile-lock/stile/internal/live/teller"
+	"github.com/stile-lock/stile/internal/bench"
+	"github.com/stile-lock/stile/internal/child"
+	"github.com/stile-lock/stile/internal/teller"
 )
 
 func TestMain(m *testing.M) {
@@ -32,7 +32,7 @@ func TestScripts(t *testing.T) {
 		Dir:           "testdata",
 		UpdateScripts: os.Getenv("STILE_UPDATE") != "",
 		Setup: func(e *testscript.Env) error { // a script cannot contain binary files
-			b, err := os.ReadFile("../../internal/live/replay/testdata/small.rec")
+			b, err := os.ReadFile("../../internal/replay/testdata/small.rec")
 			return errors.Join(err, os.WriteFile(filepath.Join(e.WorkDir, "small.rec"), b, 0o666))
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"code": code},

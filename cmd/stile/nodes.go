@@ -18,10 +18,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/stile-lock/stile/internal/live/client"
-	"github.com/stile-lock/stile/internal/live/member"
-	"github.com/stile-lock/stile/internal/live/node"
-	"github.com/stile-lock/stile/internal/live/node/cert"
+	"github.com/stile-lock/stile/internal/client"
+	"github.com/stile-lock/stile/internal/member"
+	"github.com/stile-lock/stile/internal/node"
+	"github.com/stile-lock/stile/internal/node/cert"
 )
 
 // answerTimeout is the maximum time for a node to answer.

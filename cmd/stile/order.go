@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/stile-lock/stile/internal/live/node"
+	"github.com/stile-lock/stile/internal/node"
 	"github.com/stile-lock/stile/internal/words"
 )
 

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/stile-lock/stile/internal/words"
-	"github.com/stile-lock/stile/scenario"
-	"github.com/stile-lock/stile/sim"
+	"github.com/stile-lock/stile/lab/scenario"
+	"github.com/stile-lock/stile/lab/sim"
 )
 
 // An outcome is the result of a command.

@@ -14,8 +14,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/stile-lock/stile/algorithm"
-	"github.com/stile-lock/stile/sim"
-	"github.com/stile-lock/stile/trace"
+	"github.com/stile-lock/stile/lab/sim"
+	"github.com/stile-lock/stile/lab/trace"
 )
 
 // A line is written only a few times per second, and leaves nothing behind.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stile-lock/stile/internal/live/node"
+	"github.com/stile-lock/stile/internal/node"
 )
 
 // A node whose directory belongs to another cluster than the one to join does not start, nor

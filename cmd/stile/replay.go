@@ -15,14 +15,14 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/deadlock"
 	"github.com/stile-lock/stile/algorithm/host"
-	"github.com/stile-lock/stile/internal/live/replay"
+	"github.com/stile-lock/stile/internal/lab/document"
+	"github.com/stile-lock/stile/internal/lab/draw"
+	"github.com/stile-lock/stile/internal/replay"
+	"github.com/stile-lock/stile/internal/script"
 	"github.com/stile-lock/stile/internal/words"
-	"github.com/stile-lock/stile/internal/world/document"
-	"github.com/stile-lock/stile/internal/world/draw"
-	"github.com/stile-lock/stile/internal/world/script"
-	"github.com/stile-lock/stile/scenario"
-	"github.com/stile-lock/stile/sim"
-	"github.com/stile-lock/stile/trace"
+	"github.com/stile-lock/stile/lab/scenario"
+	"github.com/stile-lock/stile/lab/sim"
+	"github.com/stile-lock/stile/lab/trace"
 )
 
 // maxUntil is the maximum of --until.
@@ -51,7 +51,7 @@ A scenario with sites is about transactions over several locks, and deadlocks.
 Its events are printed one by one, with the graph of who waits for whom.
 
 A file that declares resources is a resource-allocation graph, such as
-scenarios/graph-deadlock.stile. It is not run: stile prints the graph, its
+lab/scenarios/graph-deadlock.stile. It is not run: stile prints the graph, its
 cycles, its reduction and the deadlocked processes, and --svg draws it.
 
 With --until the run stops after that many events, at the end of a step. Nothing
@@ -69,11 +69,11 @@ algorithm did in each view, at all nodes together, must then be a run of the
 model that 'stile check' explores. If a step is not, stile prints it and what
 the model allows instead, and exits with code 1. Steps that depend on a node
 without a recording are counted as unchecked.`,
-		Example: `  stile replay scenarios/raymond-a.stile
-  stile replay scenarios/raymond-a.stile --until 12
-  stile replay scenarios/raymond-a.stile --clocks
-  stile replay scenarios/raymond-a.stile --why
-  stile replay scenarios/none-ring.stile --graph ring.svg
+		Example: `  stile replay lab/scenarios/raymond-a.stile
+  stile replay lab/scenarios/raymond-a.stile --until 12
+  stile replay lab/scenarios/raymond-a.stile --clocks
+  stile replay lab/scenarios/raymond-a.stile --why
+  stile replay lab/scenarios/none-ring.stile --graph ring.svg
   stile replay node.rec
   stile replay --check a.rec b.rec c.rec`,
 		Args: func(c *cobra.Command, args []string) error {

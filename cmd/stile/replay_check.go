@@ -15,9 +15,9 @@ import (
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/catalog"
-	"github.com/stile-lock/stile/internal/live/replay"
+	"github.com/stile-lock/stile/internal/lab/conform"
+	"github.com/stile-lock/stile/internal/replay"
 	"github.com/stile-lock/stile/internal/words"
-	"github.com/stile-lock/stile/internal/world/conform"
 )
 
 // The JSON form of recordings that were checked against the model.

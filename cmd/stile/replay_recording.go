@@ -11,11 +11,11 @@ import (
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/catalog"
-	"github.com/stile-lock/stile/internal/live/member"
-	"github.com/stile-lock/stile/internal/live/process"
-	"github.com/stile-lock/stile/internal/live/replay"
-	"github.com/stile-lock/stile/internal/live/views"
-	"github.com/stile-lock/stile/internal/live/views/raft"
+	"github.com/stile-lock/stile/internal/member"
+	"github.com/stile-lock/stile/internal/process"
+	"github.com/stile-lock/stile/internal/replay"
+	"github.com/stile-lock/stile/internal/views"
+	"github.com/stile-lock/stile/internal/views/raft"
 	"github.com/stile-lock/stile/internal/words"
 )
 

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/stile-lock/stile/internal/world/document"
+	"github.com/stile-lock/stile/internal/lab/document"
 )
 
 // replayJSON returns the output of 'stile replay FILE --json' on one line.
@@ -25,7 +25,7 @@ func replayJSON(t *testing.T, file string) string {
 // prints.
 func TestLabShowsTheEnd(t *testing.T) {
 	t.Parallel()
-	files, err := filepath.Glob("../../scenarios/*.stile")
+	files, err := filepath.Glob("../../lab/scenarios/*.stile")
 	if err != nil || len(files) < 100 {
 		t.Fatal(len(files), err)
 	}

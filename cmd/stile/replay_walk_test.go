@@ -13,10 +13,10 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/catalog"
 	"github.com/stile-lock/stile/algorithm/deadlock"
-	"github.com/stile-lock/stile/internal/world/document"
-	"github.com/stile-lock/stile/scenario"
-	"github.com/stile-lock/stile/sim"
-	"github.com/stile-lock/stile/trace"
+	"github.com/stile-lock/stile/internal/lab/document"
+	"github.com/stile-lock/stile/lab/scenario"
+	"github.com/stile-lock/stile/lab/sim"
+	"github.com/stile-lock/stile/lab/trace"
 )
 
 var (

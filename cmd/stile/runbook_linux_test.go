@@ -11,7 +11,7 @@ import (
 	"time"
 
 	lib "github.com/stile-lock/stile"
-	"github.com/stile-lock/stile/internal/live/node"
+	"github.com/stile-lock/stile/internal/node"
 )
 
 // A book is the part of docs/operating.md on what is lost, and a place to try it: three

@@ -9,9 +9,9 @@ import (
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/catalog"
+	"github.com/stile-lock/stile/internal/lab/bank"
 	"github.com/stile-lock/stile/internal/spell"
 	"github.com/stile-lock/stile/internal/words"
-	"github.com/stile-lock/stile/internal/world/bank"
 )
 
 // maxEach is the maximum of --each.

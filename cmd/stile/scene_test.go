@@ -8,7 +8,7 @@ import (
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/catalog"
-	"github.com/stile-lock/stile/internal/world/bank"
+	"github.com/stile-lock/stile/internal/lab/bank"
 )
 
 // sceneOutput returns the output of the command, with blanks squeezed.

@@ -17,9 +17,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/stile-lock/stile/internal/live/gateway"
-	"github.com/stile-lock/stile/internal/live/node"
-	"github.com/stile-lock/stile/internal/live/node/cert"
+	"github.com/stile-lock/stile/internal/gateway"
+	"github.com/stile-lock/stile/internal/node"
+	"github.com/stile-lock/stile/internal/node/cert"
 	"github.com/stile-lock/stile/internal/words"
 )
 

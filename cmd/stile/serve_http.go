@@ -10,10 +10,10 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/stile-lock/stile/internal/live/gateway"
-	"github.com/stile-lock/stile/internal/live/node"
-	"github.com/stile-lock/stile/internal/world/calls"
-	"github.com/stile-lock/stile/web"
+	"github.com/stile-lock/stile/internal/gateway"
+	"github.com/stile-lock/stile/internal/lab/calls"
+	"github.com/stile-lock/stile/internal/node"
+	"github.com/stile-lock/stile/lab/web"
 )
 
 // noHTTP is the value of --http for nodes that do not serve HTTP.

@@ -16,9 +16,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stile-lock/stile/internal/live/client"
-	"github.com/stile-lock/stile/internal/live/lock"
-	"github.com/stile-lock/stile/internal/live/node"
+	"github.com/stile-lock/stile/internal/client"
+	"github.com/stile-lock/stile/internal/lock"
+	"github.com/stile-lock/stile/internal/node"
 )
 
 // Three nodes, one lock: each node shows its holder and waiters, an operator can take it,

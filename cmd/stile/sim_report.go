@@ -9,7 +9,7 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/quorum"
 	"github.com/stile-lock/stile/internal/words"
-	"github.com/stile-lock/stile/sim"
+	"github.com/stile-lock/stile/lab/sim"
 )
 
 // printSimRun prints the measurements of a run beside the predictions of theory, and the

@@ -10,8 +10,8 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/catalog"
 	"github.com/stile-lock/stile/internal/jobs"
-	"github.com/stile-lock/stile/internal/live/storm"
-	"github.com/stile-lock/stile/internal/live/storm/sweep"
+	"github.com/stile-lock/stile/internal/storm"
+	"github.com/stile-lock/stile/internal/storm/sweep"
 	"github.com/stile-lock/stile/internal/words"
 )
 

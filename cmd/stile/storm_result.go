@@ -5,12 +5,12 @@ import (
 	"math"
 
 	"github.com/stile-lock/stile/algorithm"
-	"github.com/stile-lock/stile/internal/live/member"
-	"github.com/stile-lock/stile/internal/live/storm"
-	"github.com/stile-lock/stile/internal/live/storm/sweep"
-	"github.com/stile-lock/stile/internal/live/views"
+	"github.com/stile-lock/stile/internal/member"
+	"github.com/stile-lock/stile/internal/storm"
+	"github.com/stile-lock/stile/internal/storm/sweep"
+	"github.com/stile-lock/stile/internal/views"
 	"github.com/stile-lock/stile/internal/words"
-	"github.com/stile-lock/stile/trace"
+	"github.com/stile-lock/stile/lab/trace"
 )
 
 // stormResult is the result of storms.

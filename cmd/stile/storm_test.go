@@ -14,8 +14,8 @@ import (
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/catalog"
-	"github.com/stile-lock/stile/internal/live/member"
-	"github.com/stile-lock/stile/internal/live/storm"
+	"github.com/stile-lock/stile/internal/member"
+	"github.com/stile-lock/stile/internal/storm"
 )
 
 // liars returns an algorithm whose machines give every seat an alibi, inside or not: homes
@@ -236,7 +236,7 @@ func TestStormPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	config, err := os.ReadFile("../../internal/live/storm/config.go")
+	config, err := os.ReadFile("../../internal/storm/config.go")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/stile-lock/stile/internal/live/member"
-	"github.com/stile-lock/stile/internal/live/storm"
+	"github.com/stile-lock/stile/internal/member"
+	"github.com/stile-lock/stile/internal/storm"
 	"github.com/stile-lock/stile/internal/words"
 )
 

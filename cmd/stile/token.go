@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/stile-lock/stile/internal/live/node/cert"
-	"github.com/stile-lock/stile/internal/live/node/rights"
+	"github.com/stile-lock/stile/internal/node/cert"
+	"github.com/stile-lock/stile/internal/node/rights"
 )
 
 // tokenFlags holds the flags of 'stile token'.

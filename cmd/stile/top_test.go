@@ -11,8 +11,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/stile-lock/stile/internal/live/node"
-	"github.com/stile-lock/stile/internal/live/survey"
+	"github.com/stile-lock/stile/internal/node"
+	"github.com/stile-lock/stile/internal/survey"
 )
 
 // Rates come from two samples, and nothing makes a line too long or unprintable.

@@ -9,7 +9,7 @@ import (
 // Wherever a diagram is printed or written, --clocks puts clocks into it, and
 // nothing else does.
 func TestClocks(t *testing.T) {
-	scenario, err := os.ReadFile("../../scenarios/ricart-agrawala-a.stile")
+	scenario, err := os.ReadFile("../../lab/scenarios/ricart-agrawala-a.stile")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stile-lock/stile/internal/live/lock"
-	"github.com/stile-lock/stile/internal/live/member"
-	"github.com/stile-lock/stile/internal/live/node"
-	"github.com/stile-lock/stile/internal/live/trail"
+	"github.com/stile-lock/stile/internal/lock"
+	"github.com/stile-lock/stile/internal/member"
+	"github.com/stile-lock/stile/internal/node"
+	"github.com/stile-lock/stile/internal/trail"
 )
 
 // A lock that clients of three real nodes contend for is recorded, and its replay ends in the

@@ -14,12 +14,12 @@ import (
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/catalog"
-	"github.com/stile-lock/stile/internal/live/member"
-	"github.com/stile-lock/stile/internal/live/process"
-	"github.com/stile-lock/stile/internal/live/trail"
-	"github.com/stile-lock/stile/internal/world/document"
-	"github.com/stile-lock/stile/scenario"
-	"github.com/stile-lock/stile/sim"
+	"github.com/stile-lock/stile/internal/lab/document"
+	"github.com/stile-lock/stile/internal/member"
+	"github.com/stile-lock/stile/internal/process"
+	"github.com/stile-lock/stile/internal/trail"
+	"github.com/stile-lock/stile/lab/scenario"
+	"github.com/stile-lock/stile/lab/sim"
 )
 
 // A followedCluster is a cluster of which one lock is followed at all nodes.

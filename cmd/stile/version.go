@@ -8,9 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/stile-lock/stile/internal/live/node/transport"
-	"github.com/stile-lock/stile/internal/live/replay"
-	"github.com/stile-lock/stile/internal/live/session"
+	"github.com/stile-lock/stile/internal/node/transport"
+	"github.com/stile-lock/stile/internal/replay"
+	"github.com/stile-lock/stile/internal/session"
 )
 
 func newVersion() *cobra.Command {

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/stile-lock/stile/algorithm"
-	"github.com/stile-lock/stile/check"
+	"github.com/stile-lock/stile/lab/check"
 )
 
 func TestBatonHolds(t *testing.T) {

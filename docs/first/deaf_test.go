@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/stile-lock/stile/algorithm"
-	"github.com/stile-lock/stile/check"
+	"github.com/stile-lock/stile/lab/check"
 )
 
 // deaf listens only while it has the baton.

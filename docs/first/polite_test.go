@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/stile-lock/stile/algorithm"
-	"github.com/stile-lock/stile/check"
+	"github.com/stile-lock/stile/lab/check"
 )
 
 func Example_polite() {

@@ -34,22 +34,22 @@ const quickCheck = 5 * time.Second
 
 // targets are the packages of the pure live core and of the checker.
 func targets() []target {
-	views := stage{"views", "internal/world/viewmodel", []string{
+	views := stage{"views", "internal/lab/viewmodel", []string{
 		"^TestViewChange$/^(central|naimi-trehel|raymond|token-ring-lazy),_(home|b)_evicted$",
 		"^TestViewChange$/^(central|naimi-trehel),_nobody_evicted$",
 		"^TestViewChange$/^naimi-trehel,_home_evicted,_(late_reports|reports_in_parts|a_home_joins)$",
 		"^TestRules$",
 	}, 0}
-	storm := stage{"storm", "internal/live/storm", []string{"^TestCalm$", "^TestSeeds$", "^TestFaults$", "^TestTuned$"}, 0}
+	storm := stage{"storm", "internal/storm", []string{"^TestCalm$", "^TestSeeds$", "^TestFaults$", "^TestTuned$"}, 0}
 	checks := stage{"check", "check", nil, quickCheck}
 	own := func(dir string) stage { return stage{"own tests", dir, nil, 0} }
 	return []target{
-		{"internal/live/member", []stage{own("internal/live/member"), views, storm}},
-		{"internal/live/views", []stage{own("internal/live/views"), storm}},
-		{"internal/live/session", []stage{own("internal/live/session"), storm}},
-		{"internal/live/process", []stage{own("internal/live/process"), storm}},
-		{"internal/world/explore", []stage{own("internal/world/explore"), checks}},
-		{"internal/world/model", []stage{own("internal/world/model"), checks}},
+		{"internal/member", []stage{own("internal/member"), views, storm}},
+		{"internal/views", []stage{own("internal/views"), storm}},
+		{"internal/session", []stage{own("internal/session"), storm}},
+		{"internal/process", []stage{own("internal/process"), storm}},
+		{"internal/lab/explore", []stage{own("internal/lab/explore"), checks}},
+		{"internal/lab/model", []stage{own("internal/lab/model"), checks}},
 	}
 }
 

@@ -90,7 +90,7 @@ func licences(info *buildinfo.BuildInfo) ([]byte, error) {
 			return nil, err
 		}
 	}
-	page, err := os.ReadFile("web/dist/licences.txt")
+	page, err := os.ReadFile("lab/web/dist/licences.txt")
 	if err != nil {
 		return nil, err
 	}

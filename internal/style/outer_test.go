@@ -17,21 +17,21 @@ type law struct {
 	why      string
 }
 
-// laboratory is the wing that simulates, checks and shows algorithms; live is the one
-// that runs them between machines.
+// laboratory simulates, checks and shows algorithms. service runs them between machines:
+// everything that the root package and the command import. kit is what storms it.
 const (
-	laboratory = "sim check scenario trace lab web internal/world"
-	live       = "internal/live"
+	laboratory = "lab internal/lab"
+	service    = "internal/child internal/client internal/console internal/gateway internal/lock internal/member internal/meter internal/node internal/process internal/replay internal/session internal/survey internal/trail internal/views"
+	kit        = "internal/kernel internal/storm"
 )
 
 func laws() []law {
 	return []law{
-		{live, laboratory, "internal/live/storm>internal/world/kernel internal/live/storm>scenario internal/live/storm>trace internal/live/measure>internal/world/kernel internal/live/measure>scenario internal/live/measure>trace",
-			"the lock service does not need the laboratory"},
-		{laboratory, live, "internal/world/viewmodel>internal/live/member", "the laboratory does not need the lock service"},
-		{"algorithm", live + " " + laboratory, "", "an algorithm knows its contract, and no host"},
-		{"bank docs scenarios", live, "", "only the root package opens the lock service to others"},
-		{"check internal/world", "algorithm/mutex", "", "a host takes an algorithm.Spec, and knows no algorithm"},
+		{service, laboratory + " " + kit, "", "the lock service does not need the laboratory"},
+		{laboratory, service, "internal/lab/viewmodel>internal/member", "the laboratory does not need the lock service"},
+		{"algorithm", service + " " + laboratory, "", "an algorithm knows its contract, and no host"},
+		{"docs", service, "", "only the root package opens the lock service to others"},
+		{"lab/check internal/lab", "algorithm/mutex", "", "a host takes an algorithm.Spec, and knows no algorithm"},
 	}
 }
 
@@ -43,35 +43,35 @@ func within(dir, some string) bool {
 func outerRules() []rule {
 	return []rule{
 		{"imports between the wings", wings, []plant{
-			{source("internal/live/node/x.go", "package node", `import "github.com/stile-lock/stile/sim"`), "internal/live/node imports sim: the lock service"},
-			{source("internal/live/member/x.go", "package member", `import "github.com/stile-lock/stile/internal/world/kernel"`), "internal/live/member imports internal/world/kernel"},
-			{source("internal/live/storm/x.go", "package storm", `import "github.com/stile-lock/stile/internal/world/kernel"`), ""},
-			{source("check/x.go", "package check", `import "github.com/stile-lock/stile/internal/live/member"`), "check imports internal/live/member: the laboratory"},
-			{source("internal/world/viewmodel/x.go", "package viewmodel", `import "github.com/stile-lock/stile/internal/live/member"`), ""},
-			{source("check/x.go", "package check", `import "github.com/stile-lock/stile/algorithm/mutex"`), "check imports algorithm/mutex"},
-			{source("algorithm/mutex/x.go", "package mutex", `import "github.com/stile-lock/stile/sim"`), "algorithm/mutex imports sim"},
-			{source("bank/x.go", "package bank", `import "github.com/stile-lock/stile/internal/live/node"`), "bank imports internal/live/node"},
-			{source("check/x.go", "package check", `import "os"`, `import "github.com/stile-lock/stile/algorithm"`), ""},
-			{source("check/x_test.go", "package check", `import "github.com/stile-lock/stile/algorithm/mutex"`), ""},
+			{source("internal/node/x.go", "package node", `import "github.com/stile-lock/stile/lab/sim"`), "internal/node imports lab/sim: the lock service"},
+			{source("internal/member/x.go", "package member", `import "github.com/stile-lock/stile/internal/kernel"`), "internal/member imports internal/kernel"},
+			{source("internal/storm/x.go", "package storm", `import "github.com/stile-lock/stile/internal/kernel"`), ""},
+			{source("lab/check/x.go", "package check", `import "github.com/stile-lock/stile/internal/member"`), "lab/check imports internal/member: the laboratory"},
+			{source("internal/lab/viewmodel/x.go", "package viewmodel", `import "github.com/stile-lock/stile/internal/member"`), ""},
+			{source("lab/check/x.go", "package check", `import "github.com/stile-lock/stile/algorithm/mutex"`), "lab/check imports algorithm/mutex"},
+			{source("algorithm/mutex/x.go", "package mutex", `import "github.com/stile-lock/stile/lab/sim"`), "algorithm/mutex imports lab/sim"},
+			{source("lab/bank/x.go", "package bank", `import "github.com/stile-lock/stile/internal/node"`), "lab/bank imports internal/node"},
+			{source("lab/check/x.go", "package check", `import "os"`, `import "github.com/stile-lock/stile/algorithm"`), ""},
+			{source("lab/check/x_test.go", "package check", `import "github.com/stile-lock/stile/algorithm/mutex"`), ""},
 		}},
 		{"shipped source has no negative controls", switches, []plant{
-			{source("internal/live/member/x.go", "package member", `func f() bool { return broken("NoTouch") }`), `internal/live/member/x.go:2: broken("NoTouch")`},
+			{source("internal/member/x.go", "package member", `func f() bool { return broken("NoTouch") }`), `internal/member/x.go:2: broken("NoTouch")`},
 			{source("internal/peer/x.go", "package peer", "type Misreading uint64"), "internal/peer/x.go:2: misread"},
 			{source("internal/peer/x.go", "package peer", "", "// wrong is what it misreads.", "var wrong int"), "internal/peer/x.go:3: misread"},
-			{source("internal/live/member/x.go", "package member", "type w struct{}", "func (w) broken() {}", "func f(x w) { x.broken() }"), ""},
-			{source("internal/live/member/x_test.go", "package member", `func broken() {}`), ""},
-			{source("internal/live/controls/x.go", "package controls", "// What misreads a rule.", `const s = "broken"`), ""},
+			{source("internal/member/x.go", "package member", "type w struct{}", "func (w) broken() {}", "func f(x w) { x.broken() }"), ""},
+			{source("internal/member/x_test.go", "package member", `func broken() {}`), ""},
+			{source("internal/controls/x.go", "package controls", "// What misreads a rule.", `const s = "broken"`), ""},
 		}},
 	}
 }
 
 // switches finds traces of negative controls in shipped source: controls are rewrites, in
-// internal/live/controls.
+// internal/controls.
 func switches(r *repo) ([]string, error) {
 	var found []string
 	for _, dir := range r.dirs() {
 		for _, f := range r.in(dir) {
-			if dir == "internal/live/controls" {
+			if dir == "internal/controls" {
 				continue
 			}
 			for n := range ast.Preorder(f.ast) {
@@ -80,13 +80,13 @@ func switches(r *repo) ([]string, error) {
 					continue
 				}
 				if name, ok := call.Args[0].(*ast.BasicLit); ok && name.Kind == token.STRING {
-					found = append(found, r.at(n.Pos(), "broken(%s): a negative control in shipped source: make it a rewrite in internal/live/controls", name.Value))
+					found = append(found, r.at(n.Pos(), "broken(%s): a negative control in shipped source: make it a rewrite in internal/controls", name.Value))
 				}
 			}
 			line := 1
 			for text := range strings.Lines(string(f.src)) {
 				if strings.Contains(strings.ToLower(text), "misread") {
-					found = append(found, fmt.Sprintf("%s:%d: misread: a negative control in shipped source: make it a rewrite in internal/live/controls", f.path, line))
+					found = append(found, fmt.Sprintf("%s:%d: misread: a negative control in shipped source: make it a rewrite in internal/controls", f.path, line))
 				}
 				line++
 			}

@@ -67,7 +67,7 @@ func load(fsys fs.FS) (*repo, error) {
 
 func (r *repo) read(name string) error {
 	ext := path.Ext(name)
-	page := strings.HasPrefix(name, "web/src/")
+	page := strings.HasPrefix(name, "lab/web/src/")
 	if ext != ".go" && ext != ".md" && !page {
 		return nil
 	}
@@ -181,7 +181,7 @@ type plant struct {
 }
 
 func rules() []rule {
-	return slices.Concat(pureRules(), outerRules(), documentRules(), familyRules(), houseRules(), englishRules())
+	return slices.Concat(pureRules(), outerRules(), houseRules())
 }
 
 func TestRepository(t *testing.T) {

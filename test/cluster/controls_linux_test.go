@@ -81,7 +81,7 @@ func (n *nemesis) stopped(p *process, lock string) error {
 
 // A holder that is cut off learns of its loss before another process enters, whether
 // it asks or waits for its context to end. Negative controls break that: see
-// internal/live/controls.
+// internal/controls.
 func TestHolderCutOff(t *testing.T) {
 	n := sail(t, plan{nodes: 5, voters: 3, change: func(o *orders, _ int) { o.Contexts, o.Long, o.Apps = true, 100, 1 }})
 	for i := range *count {

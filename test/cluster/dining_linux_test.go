@@ -16,7 +16,7 @@ import (
 
 	"github.com/stile-lock/stile"
 	"github.com/stile-lock/stile/algorithm/deadlock"
-	"github.com/stile-lock/stile/internal/live/member"
+	"github.com/stile-lock/stile/internal/member"
 )
 
 var meals = flag.Int("meals", 40, "how often philosophers eat, for each method against deadlock")

@@ -18,8 +18,8 @@ import (
 	"time"
 
 	"github.com/stile-lock/stile"
-	"github.com/stile-lock/stile/internal/live/member"
-	"github.com/stile-lock/stile/internal/live/node/clock"
+	"github.com/stile-lock/stile/internal/member"
+	"github.com/stile-lock/stile/internal/node/clock"
 )
 
 var leaders = flag.Int("leaders", 4, "how often the leader of an election, or its node, is killed")

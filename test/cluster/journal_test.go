@@ -9,9 +9,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/stile-lock/stile/internal/live/member"
-	"github.com/stile-lock/stile/internal/live/node"
-	"github.com/stile-lock/stile/internal/live/node/clock"
+	"github.com/stile-lock/stile/internal/member"
+	"github.com/stile-lock/stile/internal/node"
+	"github.com/stile-lock/stile/internal/node/clock"
 )
 
 // now reads the clock that all processes of the machine share.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/anishathalye/porcupine"
 
-	"github.com/stile-lock/stile/internal/live/member"
+	"github.com/stile-lock/stile/internal/member"
 )
 
 // patience is how long a history may be judged.

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stile-lock/stile/internal/live/lock"
+	"github.com/stile-lock/stile/internal/lock"
 )
 
 // A toll is what became of jobs whose node was killed.

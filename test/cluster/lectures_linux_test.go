@@ -16,11 +16,11 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/deadlock"
 	"github.com/stile-lock/stile/algorithm/host"
-	"github.com/stile-lock/stile/internal/live/member"
-	"github.com/stile-lock/stile/internal/world/script"
-	"github.com/stile-lock/stile/scenario"
-	"github.com/stile-lock/stile/sim"
-	"github.com/stile-lock/stile/trace"
+	"github.com/stile-lock/stile/internal/member"
+	"github.com/stile-lock/stile/internal/script"
+	"github.com/stile-lock/stile/lab/scenario"
+	"github.com/stile-lock/stile/lab/sim"
+	"github.com/stile-lock/stile/lab/trace"
 )
 
 // A theatre is a cluster on which the lectures' scenarios about transactions are performed:
@@ -365,7 +365,7 @@ func notLive(name string, sc *scenario.Scenario) string {
 // TestLectures performs the lectures' scenarios about transactions on real processes: the
 // same transactions wait, abort, commit and are stuck as in the simulated runs.
 func TestLectures(t *testing.T) {
-	files, err := filepath.Glob("../../scenarios/*.stile")
+	files, err := filepath.Glob("../../lab/scenarios/*.stile")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/stile-lock/stile/internal/live/lock"
-	"github.com/stile-lock/stile/internal/live/member"
+	"github.com/stile-lock/stile/internal/lock"
+	"github.com/stile-lock/stile/internal/member"
 )
 
 // A ledger judges users of locks in the test's own process while they run, so that it may

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stile-lock/stile/internal/live/lock"
+	"github.com/stile-lock/stile/internal/lock"
 )
 
 // previous is the file that names the commit whose binary must run together with today's:

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stile-lock/stile/internal/live/node"
+	"github.com/stile-lock/stile/internal/node"
 )
 
 // A fleet is the processes of a run, and what they protect.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/anishathalye/porcupine"
 
-	"github.com/stile-lock/stile/internal/live/member"
+	"github.com/stile-lock/stile/internal/member"
 )
 
 // A wish is what a holder wants of the resource.

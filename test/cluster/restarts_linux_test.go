@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stile-lock/stile/internal/live/client"
-	"github.com/stile-lock/stile/internal/live/lock"
+	"github.com/stile-lock/stile/internal/client"
+	"github.com/stile-lock/stile/internal/lock"
 )
 
 // A blow is what can happen to a node.

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stile-lock/stile/internal/live/lock"
+	"github.com/stile-lock/stile/internal/lock"
 )
 
 // usual is the lease of nodes unless told otherwise.

@@ -11,7 +11,7 @@ import (
 
 	"connectrpc.com/connect"
 
-	pb "github.com/stile-lock/stile/internal/live/gateway/stilev1"
+	pb "github.com/stile-lock/stile/internal/gateway/stilev1"
 )
 
 // streamEnv is set in a process that holds a lock with a stream: the URL of a node, the name

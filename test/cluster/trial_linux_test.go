@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/stile-lock/stile"
-	"github.com/stile-lock/stile/internal/live/client"
-	"github.com/stile-lock/stile/internal/live/node"
+	"github.com/stile-lock/stile/internal/client"
+	"github.com/stile-lock/stile/internal/node"
 )
 
 // A trial is a cluster of 'stile serve' processes at addresses of its own, all of which

@@ -14,9 +14,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/stile-lock/stile/internal/live/client"
-	"github.com/stile-lock/stile/internal/live/lock"
-	"github.com/stile-lock/stile/internal/live/node"
+	"github.com/stile-lock/stile/internal/client"
+	"github.com/stile-lock/stile/internal/lock"
+	"github.com/stile-lock/stile/internal/node"
 )
 
 // workerEnv has the orders of a process that is a worker.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/chromedp/chromedp/kb"
 
-	"github.com/stile-lock/stile/web"
+	"github.com/stile-lock/stile/lab/web"
 )
 
 // fragmentOf is what an address has of a text.

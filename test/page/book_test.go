@@ -21,7 +21,7 @@ func book(t *testing.T) string {
 	browser(t) // without one nothing is to be built
 	dir := t.TempDir()
 	c := exec.Command("go", "run", "./book", "..", filepath.Join(dir, "book"))
-	c.Dir = "../tools"
+	c.Dir = "../../tools"
 	if out, err := c.CombinedOutput(); err != nil {
 		t.Fatalf("the book cannot be built: %v\n%s", err, out)
 	}

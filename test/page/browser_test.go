@@ -109,7 +109,7 @@ func TestMain(m *testing.M) {
 		}
 	}
 	// The sources and the bundle of the page are in the other module.
-	if err := os.Chdir("../../web"); err != nil {
+	if err := os.Chdir("../../lab/web"); err != nil {
 		panic(err)
 	}
 	code := m.Run()

@@ -5,7 +5,7 @@ import (
 
 	"github.com/chromedp/chromedp/kb"
 
-	"github.com/stile-lock/stile/web"
+	"github.com/stile-lock/stile/lab/web"
 )
 
 const clickText = "title Mine\nalgorithm ricart-agrawala\nprocesses 3\nat 0 P1 asks\n"

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/stile-lock/stile/web"
+	"github.com/stile-lock/stile/lab/web"
 )
 
 // A halting lab measures three cells of a comparison, and then waits until nobody listens.

@@ -33,7 +33,7 @@ var command = sync.OnceValues(func() (string, error) {
 	}
 	shared.ends = append(shared.ends, func() { _ = os.RemoveAll(dir) })
 	path := filepath.Join(dir, "stile")
-	if b, err := exec.Command("go", "build", "-o", path, "../cmd/stile").CombinedOutput(); err != nil {
+	if b, err := exec.Command("go", "build", "-o", path, "../../cmd/stile").CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build stile: %w\n%s", err, b)
 	}
 	return path, nil

@@ -11,8 +11,8 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"github.com/stile-lock/stile/internal/world/document"
-	"github.com/stile-lock/stile/scenarios"
+	"github.com/stile-lock/stile/internal/lab/document"
+	"github.com/stile-lock/stile/lab/scenarios"
 )
 
 var everywhere = flag.Bool("everywhere", false, "look at the pictures of groups at every moment, which takes long")

@@ -6,7 +6,7 @@ import (
 
 	"github.com/chromedp/chromedp/kb"
 
-	"github.com/stile-lock/stile/web"
+	"github.com/stile-lock/stile/lab/web"
 )
 
 const draftText = "title Drafts\nalgorithm central\nprocesses 3\nat 1 P1 asks\nat 2 P2 asks\n"

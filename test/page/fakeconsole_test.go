@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stile-lock/stile/internal/world/calls"
-	"github.com/stile-lock/stile/web"
+	"github.com/stile-lock/stile/internal/lab/calls"
+	"github.com/stile-lock/stile/lab/web"
 )
 
 // A fakeNode serves the console with views that a test makes up, and the lab.

@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 	"sync"
 
-	"github.com/stile-lock/stile/internal/world/calls"
+	"github.com/stile-lock/stile/internal/lab/calls"
 )
 
 // A fakeLab is the lab, started with a text, and with a check that does what a test

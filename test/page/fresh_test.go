@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stile-lock/stile/internal/world/calls"
-	"github.com/stile-lock/stile/internal/world/document"
+	"github.com/stile-lock/stile/internal/lab/calls"
+	"github.com/stile-lock/stile/internal/lab/document"
 )
 
 // unoffered says which options of algorithms a form lacks, and which it has that none

@@ -9,8 +9,8 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"github.com/stile-lock/stile/internal/world/calls"
-	"github.com/stile-lock/stile/web"
+	"github.com/stile-lock/stile/internal/lab/calls"
+	"github.com/stile-lock/stile/lab/web"
 )
 
 // recordedRun is a scenario in 2,000 steps that begins in the middle, as the console of a node

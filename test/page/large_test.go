@@ -8,7 +8,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
-	"github.com/stile-lock/stile/internal/world/document"
+	"github.com/stile-lock/stile/internal/lab/document"
 )
 
 // hundred is a run of 100 processes and some 50,000 events.

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stile-lock/stile/internal/world/document"
+	"github.com/stile-lock/stile/internal/lab/document"
 )
 
 // renamed are types that the page gives other names: some are taken in browsers, some in Go.

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stile-lock/stile/internal/world/calls"
-	"github.com/stile-lock/stile/web"
+	"github.com/stile-lock/stile/internal/lab/calls"
+	"github.com/stile-lock/stile/lab/web"
 )
 
 // A bench is the real lab, started with a scenario.

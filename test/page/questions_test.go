@@ -11,9 +11,9 @@ import (
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/catalog"
-	"github.com/stile-lock/stile/internal/world/calls"
-	"github.com/stile-lock/stile/internal/world/document"
-	"github.com/stile-lock/stile/web"
+	"github.com/stile-lock/stile/internal/lab/calls"
+	"github.com/stile-lock/stile/internal/lab/document"
+	"github.com/stile-lock/stile/lab/web"
 )
 
 // A newcomer's questions have answers on the page, for every sound lock: why does this

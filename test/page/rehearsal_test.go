@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stile-lock/stile/web"
+	"github.com/stile-lock/stile/lab/web"
 )
 
 // A rehearsal is a check of a page that is not the real one: what it finds is kept,

@@ -13,8 +13,8 @@ import (
 
 	"github.com/chromedp/chromedp/kb"
 
-	"github.com/stile-lock/stile/internal/world/calls"
-	"github.com/stile-lock/stile/web"
+	"github.com/stile-lock/stile/internal/lab/calls"
+	"github.com/stile-lock/stile/lab/web"
 )
 
 // site builds the static site, and returns where it is and where it is served.

@@ -80,7 +80,7 @@ func (all told) untried(t testing.TB) []string {
 // What docs/lab.md says that can be done is tried by TestEveryControl, and each of its
 // points is.
 func TestDocsAreTried(t *testing.T) {
-	data, err := os.ReadFile("../docs/lab.md")
+	data, err := os.ReadFile("../../docs/lab.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stile-lock/stile/web"
+	"github.com/stile-lock/stile/lab/web"
 )
 
 // byWorker is the page of the static build, with a worker that asks a lab.

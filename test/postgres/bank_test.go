@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/stile-lock/stile"
-	"github.com/stile-lock/stile/internal/live/teller"
+	"github.com/stile-lock/stile/internal/teller"
 )
 
 var transfers = flag.Int("transfers", 4000, "how many transfers the live bank makes")

@@ -49,16 +49,16 @@ func TestBook(t *testing.T) {
 func small() fstest.MapFS {
 	file := func(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text)} }
 	return fstest.MapFS{
-		"README.md":               file("# Small\n\n[docs](docs/README.md)\n"),
-		"doc.go":                  file("// Package small is small.\n//\n// # Its parts\n//\n// None.\npackage small\n\n// F does nothing.\nfunc F() {}\n"),
-		"docs/README.md":          file("# Documentation\n\n## First\n\n| page | content |\n|---|---|\n| [A](a.md) | a |\n| [The rest](rest/README.md) | b |\n"),
-		"docs/a.md":               file("# A\n\n## A *part*: it's `x`\n\n## Twice\n\n## Twice\n\n[part](#a-part-its-x) [second](#twice-1) [b](rest/b.md#b) [code](../doc.go#func-F) [outer](https://example.com/x)\n\n| x |\n|--:|\n| 1 |\n"),
-		"docs/rest/README.md":     file("# The rest\n\n## Pages\n\n| page |\n|---|\n| [B](b.md) |\n"),
-		"docs/rest/b.md":          file("# B\n\n![picture](b.svg) [scene](../../scenarios/s.stile) [scenes](../../scenarios) [lab](http://127.0.0.1:7422/#s=abc&c=0)\n"),
-		"docs/rest/b.svg":         file("<svg xmlns=\"http://www.w3.org/2000/svg\"/>"),
-		"scenarios/s.stile":       file("title <s>\n"),
-		"scenarios/nothing.bin":   file("\x00"),
-		"docs/results/result.txt": file("1\n"),
+		"README.md":                 file("# Small\n\n[docs](docs/README.md)\n"),
+		"doc.go":                    file("// Package small is small.\n//\n// # Its parts\n//\n// None.\npackage small\n\n// F does nothing.\nfunc F() {}\n"),
+		"docs/README.md":            file("# Documentation\n\n## First\n\n| page | content |\n|---|---|\n| [A](a.md) | a |\n| [The rest](rest/README.md) | b |\n"),
+		"docs/a.md":                 file("# A\n\n## A *part*: it's `x`\n\n## Twice\n\n## Twice\n\n[part](#a-part-its-x) [second](#twice-1) [b](rest/b.md#b) [code](../doc.go#func-F) [outer](https://example.com/x)\n\n| x |\n|--:|\n| 1 |\n"),
+		"docs/rest/README.md":       file("# The rest\n\n## Pages\n\n| page |\n|---|\n| [B](b.md) |\n"),
+		"docs/rest/b.md":            file("# B\n\n![picture](b.svg) [scene](../../lab/scenarios/s.stile) [scenes](../../scenarios) [lab](http://127.0.0.1:7422/#s=abc&c=0)\n"),
+		"docs/rest/b.svg":           file("<svg xmlns=\"http://www.w3.org/2000/svg\"/>"),
+		"lab/scenarios/s.stile":     file("title <s>\n"),
+		"lab/scenarios/nothing.bin": file("\x00"),
+		"docs/results/result.txt":   file("1\n"),
 	}
 }
 
@@ -102,7 +102,7 @@ func TestPlanted(t *testing.T) {
 		"rest/b.html#no leads to no anchor":                      func(fsys fstest.MapFS) { also(fsys, "docs/a.md", "[x](rest/b.md#no)") },
 		"a.html: #no leads to no anchor":                         func(fsys fstest.MapFS) { also(fsys, "docs/a.md", "[x](#no)") },
 		"doc.go.html#func-G leads to no anchor":                  func(fsys fstest.MapFS) { also(fsys, "docs/a.md", "[x](../doc.go#func-G)") },
-		"scenarios/nothing.bin is linked":                        func(fsys fstest.MapFS) { also(fsys, "docs/a.md", "[x](../scenarios/nothing.bin)") },
+		"lab/scenarios/nothing.bin is linked":                    func(fsys fstest.MapFS) { also(fsys, "docs/a.md", "[x](../lab/scenarios/nothing.bin)") },
 		"docs/a.md has HTML":                                     func(fsys fstest.MapFS) { also(fsys, "docs/a.md", "<div>x</div>") },
 	} {
 		fsys := small()

@@ -4,10 +4,10 @@ import (
 	"testing"
 
 	"github.com/stile-lock/stile/algorithm"
-	"github.com/stile-lock/stile/bank"
-	"github.com/stile-lock/stile/check"
-	"github.com/stile-lock/stile/scenario"
-	"github.com/stile-lock/stile/sim"
+	"github.com/stile-lock/stile/lab/bank"
+	"github.com/stile-lock/stile/lab/check"
+	"github.com/stile-lock/stile/lab/scenario"
+	"github.com/stile-lock/stile/lab/sim"
 )
 
 // examine explores everything that two and three processes can do, in every order,

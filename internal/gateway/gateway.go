@@ -1,0 +1,228 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"connectrpc.com/connect"
+	"connectrpc.com/grpcreflect"
+
+	"github.com/stile-lock/stile/internal/console"
+	pb "github.com/stile-lock/stile/internal/gateway/stilev1"
+	"github.com/stile-lock/stile/internal/node"
+	"github.com/stile-lock/stile/internal/node/cert"
+	"github.com/stile-lock/stile/internal/node/transport"
+	"github.com/stile-lock/stile/internal/origin"
+)
+
+// DefaultListen is the default address.
+const DefaultListen = "127.0.0.1:7421"
+
+// Bounds of what clients may cost. Bodies are short: a name and a key.
+const (
+	maxConns    = 16_384
+	maxCalls    = 16_384 // in progress, over all connections
+	maxStreams  = 8192   // that hold or wait for a lock
+	maxSessions = 16_384
+	maxListings = 4 // calls that list locks at a time
+	maxBody     = 8 << 10
+	maxHeader   = 16 << 10
+
+	headerTimeout = 10 * time.Second
+	bodyTimeout   = 10 * time.Second
+	writeTimeout  = 30 * time.Second
+	idleTimeout   = 10 * time.Minute
+)
+
+// A Config describes a gateway.
+type Config struct {
+	Listen   string     // HOST:PORT
+	TLS      *cert.Keys // nil: plain HTTP
+	Insecure bool       // allow plain HTTP where others can listen in
+	Log      *slog.Logger
+	Pages    Pages // for browsers
+}
+
+// A Gateway serves the API of a node.
+type Gateway struct {
+	node     *node.Node
+	log      *slog.Logger
+	listener *listener
+	server   *http.Server
+	local    bool // only this machine can connect
+	secure   bool // with TLS; the server changes its own configuration
+	origin   origin.Guard
+
+	console  *console.Console
+	sessions table
+	places   places
+	calls    atomic.Int64
+	streams  atomic.Int64
+	watches  atomic.Int64
+	listing  chan struct{}
+	life     context.Context // until the gateway is closed
+	end      context.CancelFunc
+	closing  <-chan struct{} // closed with it
+	served   chan struct{}   // closed when no connection is accepted any more
+	crowded  atomic.Int64    // when too many connections were last reported
+}
+
+// New starts to serve the API of a node.
+func New(n *node.Node, c Config) (*Gateway, error) {
+	l, err := transport.Open(c.Listen, nil, c.TLS != nil || c.Insecure)
+	if err != nil {
+		return nil, err
+	}
+	g := newGateway(n, c)
+	g.local, g.secure = transport.Local(l.Addr()), c.TLS != nil
+	g.origin.AnyName = !g.local || c.TLS != nil
+	g.listener = &listener{Listener: l, timeout: n.Lease, full: g.full}
+	g.listener.most.Store(maxConns)
+	ping := min(max(n.Lease()/2, time.Second), 10*time.Second) // detects a client that is paused
+	g.server = &http.Server{
+		Handler: g.handler(&c.Pages), ConnContext: withConn, ErrorLog: log.New(serverLog{g}, "", 0),
+		ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
+		Protocols: new(http.Protocols),
+		HTTP2: &http.HTTP2Config{
+			MaxConcurrentStreams: 1000, MaxReceiveBufferPerConnection: 64 << 10, MaxReceiveBufferPerStream: 64 << 10,
+			SendPingTimeout: ping, PingTimeout: ping, WriteByteTimeout: writeTimeout,
+		},
+	}
+	g.server.Protocols.SetHTTP1(true)
+	if c.TLS != nil {
+		g.server.Protocols.SetHTTP2(true)
+		g.server.TLSConfig = c.TLS.HTTP()
+	} else {
+		g.server.Protocols.SetUnencryptedHTTP2(true)
+	}
+	n.SetHTTP(g.reach())
+	go g.serve(c.TLS != nil)
+	return g, nil
+}
+
+// A serverLog gets the lines that the HTTP server logs.
+type serverLog struct{ *Gateway }
+
+// Write implements io.Writer. Connections that fail in the TLS handshake are audited, apart
+// from those that merely end.
+func (g serverLog) Write(b []byte) (int, error) {
+	line := strings.TrimSpace(string(b))
+	rest, failed := strings.CutPrefix(line, "http: TLS handshake error from ")
+	from, why, ok := strings.Cut(rest, ": ")
+	if failed && ok && why != io.EOF.Error() {
+		g.node.DeniedHandshake(from, "the TLS handshake failed: "+why)
+	} else {
+		g.log.Debug(line)
+	}
+	return len(b), nil
+}
+
+// newGateway returns a Gateway that does not listen.
+func newGateway(n *node.Node, c Config) *Gateway {
+	host, _, _ := net.SplitHostPort(n.Address())
+	g := &Gateway{node: n, log: c.Log, origin: origin.Guard{Names: []string{strings.ToLower(host)}}, listing: make(chan struct{}, maxListings), served: make(chan struct{})}
+	g.life, g.end = context.WithCancel(context.Background())
+	g.closing = g.life.Done()
+	if g.log == nil {
+		g.log = slog.New(slog.DiscardHandler)
+	}
+	g.console = console.New(forConsole{cluster{g}}, func(r *http.Request) node.Caller { return callOf(r.Context()).who })
+	g.sessions.all, g.sessions.room = map[string]*session{}, maxSessions
+	return g
+}
+
+// serve accepts connections until the gateway is closed.
+func (g *Gateway) serve(secure bool) {
+	defer close(g.served)
+	var err error
+	if secure {
+		err = g.server.ServeTLS(g.listener, "", "")
+	} else {
+		err = g.server.Serve(g.listener)
+	}
+	if !errors.Is(err, http.ErrServerClosed) {
+		g.log.Error("HTTP no longer served", "err", err)
+	}
+}
+
+// uncompressed turns off compression: messages are short.
+var uncompressed = connect.WithCompression("gzip", nil, nil)
+
+// handler returns what answers all calls.
+func (g *Gateway) handler(pages *Pages) http.Handler {
+	options := connect.WithHandlerOptions(
+		codecs,
+		connect.WithReadMaxBytes(maxBody),
+		uncompressed,
+	)
+	mux := http.NewServeMux()
+	mux.Handle(pb.NewLocksHandler(locks{g}, options))
+	mux.Handle(pb.NewClusterHandler(cluster{g}, options))
+	reflector := grpcreflect.NewStaticReflector(pb.LocksName, pb.ClusterName)
+	mux.Handle(grpcreflect.NewHandlerV1(reflector, options))
+	mux.Handle(grpcreflect.NewHandlerV1Alpha(reflector, options))
+	mux.Handle("GET /metrics", Metrics(g.node))
+	mux.Handle("GET /debug/pprof/", Profiles())
+	all := http.NewServeMux()
+	writer := connect.NewErrorWriter()
+	refuse := func(w http.ResponseWriter, r *http.Request, err *connect.Error) { _ = writer.Write(w, r, err) }
+	all.Handle("GET /healthz", g.protect(Health(g.node), false, refuse)) // probes have no identity
+	all.Handle("GET /readyz", g.protect(Ready(g.node), false, refuse))
+	all.Handle("/", g.guard(mux, refuse))
+	g.mount(all, pages)
+	return all
+}
+
+// Address returns the address that the gateway listens on.
+func (g *Gateway) Address() net.Addr { return g.listener.Addr() }
+
+// URL returns the address as clients on this machine write it.
+func (g *Gateway) URL() string { return g.scheme() + g.Address().String() }
+
+// reach returns the address as other machines write it, if they can connect: the host of the
+// node if the gateway listens on all addresses.
+func (g *Gateway) reach() string {
+	host, port, err := net.SplitHostPort(g.Address().String())
+	if ip := net.ParseIP(host); err == nil && ip != nil && ip.IsUnspecified() {
+		host, _, _ = net.SplitHostPort(g.node.Address())
+	}
+	return g.scheme() + net.JoinHostPort(host, port)
+}
+
+func (g *Gateway) scheme() string {
+	if g.secure {
+		return "https://"
+	}
+	return "http://"
+}
+
+// full reports that there are too many connections, once in a while.
+func (g *Gateway) full() {
+	now := time.Now().Unix()
+	if last := g.crowded.Load(); now-last >= 10 && g.crowded.CompareAndSwap(last, now) {
+		g.log.Warn("HTTP connections refused: too many are open", "maximum", maxConns)
+	}
+}
+
+// Close ends all calls and sessions. Their locks are free when they expire. If the context
+// ends before all answers are sent, connections are closed without them.
+func (g *Gateway) Close(ctx context.Context) error {
+	g.end()
+	g.console.Close()
+	g.node.SetHTTP("")
+	err := g.server.Shutdown(ctx)
+	if err != nil {
+		err = errors.Join(err, g.server.Close())
+	}
+	<-g.served
+	g.sessions.kill()
+	return err
+}

@@ -1,8 +1,0 @@
-//go:build linux && !amd64
-
-package clock
-
-import "github.com/stile-lock/stile/internal/live/member"
-
-// Now reads the clock.
-func Now() member.Instant { return ask() }

@@ -1,0 +1,85 @@
+package node
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stile-lock/stile/internal/lock"
+)
+
+// listed asks a node for a page, and returns its names with what is special about each.
+func listed(t *testing.T, n *Node, q LockQuery) (names, next string) {
+	t.Helper()
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	b, err := n.locks(&q, &Caller{})
+	var page LockPage[LockInfo]
+	if err != nil || json.Unmarshal(b, &page) != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, l := range page.Locks {
+		s := l.Name
+		if l.Holder == nil {
+			s += " free"
+		}
+		if len(l.Waiters)+l.Unlisted > 0 {
+			s += fmt.Sprintf(" +%d+%d", len(l.Waiters), l.Unlisted)
+		}
+		if l.Algorithm == "" || l.Home != "a" {
+			t.Errorf("%+v", l)
+		}
+		all = append(all, s)
+	}
+	return strings.Join(all, ", "), page.Next
+}
+
+// Queries choose locks by their names, or those that are waited for or led, and short pages.
+func TestListings(t *testing.T) {
+	n := start(t, 1, func(_ int, c *Config) { c.Lease, c.Metrics = time.Hour, true })[0]
+	var held []lock.Handle
+	for i := range 5 {
+		held = append(held, acquire(t, n, fmt.Sprintf("x/%d", i)))
+	}
+	if err := held[3].SetValue(""); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var wg sync.WaitGroup
+	for range maxTopWaiters + 3 {
+		wg.Go(func() { _, _ = n.Lock(ctx, "x/1", lock.Options{}) })
+	}
+	defer wg.Wait()
+	defer cancel()
+	becomes(t, n, "awaited", func(s Status) bool { return s.Waiting == maxTopWaiters+3 })
+	release(t, held[4])
+	for _, c := range []struct {
+		q          LockQuery
+		want, next string
+	}{
+		{LockQuery{}, "x/0, x/1 +13+0, x/2, x/3", ""},
+		{LockQuery{Most: 2}, "x/0, x/1 +10+3", "x/1"},
+		{LockQuery{Most: 2, After: "x/1"}, "x/2, x/3", "x/3"},
+		{LockQuery{Most: 2, After: "x/3"}, "", ""},
+		{LockQuery{Only: OnlyAwaited}, "x/1 +13+0", ""},
+		{LockQuery{Only: OnlyLed}, "x/3", ""},
+		{LockQuery{Only: OnlyLed, Prefix: "y"}, "", ""},
+		{LockQuery{Names: []string{"x/4", "y", "x/1", "x/1"}}, "x/1 +13+0, x/4 free, y free", ""},
+		{LockQuery{Names: []string{"x/4", "y", "x/1"}, Most: 1, After: "x/0"}, "x/1 +10+3, x/4 free, y free", ""},
+	} {
+		if got, next := listed(t, n, c.q); got != c.want || next != c.next {
+			t.Errorf("%+v: %s, next %q", c.q, got, next)
+		}
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	b, err := n.locks(&LockQuery{Names: []string{"x/0", "y"}}, &Caller{})
+	if err != nil || strings.Count(string(b), `"acquired":1`) != 1 {
+		t.Errorf("%s %v", b, err)
+	}
+}
