@@ -18,7 +18,7 @@ import (
 )
 
 // olderBy is the least number of commits between the two versions.
-const olderBy = 0
+const olderBy = 10
 
 // git runs git in the repository, and returns what it prints.
 func git(args ...string) (string, error) {
@@ -80,8 +80,7 @@ func versionsOf(t *testing.T, binary string) versions {
 
 // A cluster of an older version is upgraded, one node after the other, while clients of
 // both versions use locks. No request fails, no lock is lost, and no command is killed.
-// An older commit whose highest versions of the protocols are not spoken today is no older
-// version: before the first release, numbers of versions change.
+// The test is left out if today's program does not speak the versions of the older commit.
 func TestMixedVersions(t *testing.T) {
 	if os.Getenv("STILE_NIGHTLY") == "" {
 		t.Skip("it builds an older version: set STILE_NIGHTLY=1")
