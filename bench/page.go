@@ -6,7 +6,7 @@ import (
 )
 
 // shown are the entrants with a column on the page.
-var shown = []string{"stile", "stile-embedded", "etcd", "zookeeper", "redis", "postgres"}
+var shown = []string{"stile", "stile-embedded", "stile-grpc", "stile-json", "etcd", "zookeeper", "redis", "postgres"}
 
 type printer func(format string, args ...any)
 
