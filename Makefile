@@ -15,17 +15,15 @@ SEEDS ?= 1000
 FROM  ?= 1
 FLAGS ?=
 
-# Duration and number of clients of 'make numbers-node', and the command that runs it and
-# 'make numbers-lab': on a busy machine, PRIORITY="chrt -r 50" (as root, on Linux) gives
-# them precedence over other work.
-NODE     ?= --time 10s --idle 10m --clients 10000
+# Command that runs 'make numbers-lab' and 'make numbers-console': on a busy machine,
+# PRIORITY="chrt -r 50" (as root, on Linux) gives them precedence over other work.
 PRIORITY ?=
 
 # Pattern of the benchmarks that 'make bench' runs, such as BENCH=Sim.
 BENCH ?= .
 
 # Flags of 'make race', such as RACE="-entrants stile,redis -workloads uncontended -rounds 1".
-RACE ?= -json ../docs/results/race.json
+RACE ?= -page ../docs/performance.md
 
 # Commit that 'make compare-instructions' compares with.
 OLD ?=
@@ -55,7 +53,7 @@ systems    = ./internal/child ./internal/node/clock ./internal/node/disk ./inter
 fuzzed     = $(shell grep -rl --include='*_test.go' --exclude-dir=test '^func Fuzz' . | xargs -r dirname | sort -u)
 golden     = $(shell grep -rl --include='*_test.go' 'flag.Bool.*"update"' . | xargs -r dirname | sort -u)
 
-.PHONY: help check inspected computed nightly tools fmt vet lint test tests fuzz storm cluster check-cluster restarts bank ledger bench numbers compare-instructions numbers-live numbers-node numbers-lab numbers-console golden museum faults controls live mutants proofs proofs-long proofs-view tla web web-check skeleton site screenshots release release-check proto proto-check pages detect-races race performance
+.PHONY: help check inspected computed nightly tools fmt vet lint test tests fuzz storm cluster check-cluster restarts bank ledger bench compare-instructions numbers-lab numbers-console golden mutants proofs proofs-view tla web web-check skeleton site screenshots release release-check proto proto-check pages detect-races race
 
 help: ## list all targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -72,7 +70,7 @@ check: tools fmt vet ## everything a change must pass; 15 to 30 minutes on two c
 	@left=$$({ tools/detect-races.sh; tools/postgres.sh left; tools/languages.sh left; tools/cluster.sh; } | paste -sd ';' - | sed 's/;/; /g'); echo "check: all good$${left:+, but $$left}"
 
 # The ledger needs a clean tree, so it comes before the pages.
-nightly: check fuzz ## the long settings, and every page of docs/results; hours
+nightly: check fuzz ## the long settings, and the pages of results; hours
 	GOOS=darwin go vet ./...
 	$(MAKE) detect-races ALL=1
 	cd test && STILE_NIGHTLY=1 go test ./page -count 1 -timeout 1h
@@ -81,7 +79,7 @@ nightly: check fuzz ## the long settings, and every page of docs/results; hours
 	STILE_NIGHTLY=1 go test ./cmd/stile -count 1 -walk 200 -seeds 3 -timeout 2h
 	go test ./internal/lab/document -run TestTruth -count 1 -truths 10 -timeout 1h
 	$(MAKE) ledger FROM=$$(tools/ledger.sh next) SEEDS=100000
-	$(MAKE) bank mutants proofs museum faults controls live pages check-cluster restarts site
+	$(MAKE) bank mutants proofs pages check-cluster restarts site
 
 inspected:
 	@$(MAKE) --no-print-directory -j 1 lint web-check proto-check
@@ -190,8 +188,8 @@ storm: ## storms of seeds 1 to SEEDS (default 1000)
 cluster: ## real processes on a faulty network; a few minutes, needs Linux and root
 	tools/cluster.sh 38
 
-check-cluster: ## make docs/results/cluster-run.txt: the same for longer; about 10 minutes
-	tools/cluster.sh 190 docs/results/cluster-run.txt
+check-cluster: ## the same for longer; about 10 minutes
+	tools/cluster.sh 190
 
 restarts: ## make docs/results/restarts.md: stops, crashes and lost disks of real processes; about 25 minutes, needs Linux
 	cd test && go test -vet off ./cluster -run '^TestRestarts$$' -count 1 -v -timeout 2h -args -page ../../docs/results/restarts.md -at $$(git rev-parse --short HEAD) \
@@ -206,85 +204,37 @@ ledger: ## add a row to docs/results/storm-ledger.md: FROM=N SEEDS=N FLAGS="..."
 bench: ## all benchmarks, or BENCH=NAME
 	go test ./... -run '^$$' -bench '$(BENCH)' -benchmem
 
-numbers: ## make docs/results/bench.txt: the benchmarks that the documentation quotes
-	{ echo "made by 'make numbers' at commit $$(git rev-parse --short HEAD), $$(nproc) cores, $$(uname -sm)"; \
-	  go test ./lab/sim ./internal/lab/model -run '^$$' -bench 'Events|Explore' -benchmem -count 3 -timeout 30m; } > docs/results/bench.txt.new
-	mv docs/results/bench.txt.new docs/results/bench.txt
+compare-instructions: ## instructions of the simulator's and the checker's benchmarks, compared with OLD=COMMIT; about 15 minutes, needs valgrind
+	tools/instructions.sh $(OLD)
 
-compare-instructions: ## make docs/results/bench-instructions.txt: instructions of these benchmarks, compared with OLD=COMMIT; about 15 minutes, needs valgrind
-	tools/instructions.sh $(OLD) > docs/results/bench-instructions.txt.new
-	mv docs/results/bench-instructions.txt.new docs/results/bench-instructions.txt
+numbers-lab: ## the speed of the lab's page; about 5 minutes, needs Chromium
+	tools/numbers-lab.sh $(PRIORITY)
 
-numbers-live: ## make docs/results/bench-live.txt: the speed of a live member
-	{ echo "made by 'make numbers-live' at commit $$(git rev-parse --short HEAD), $$(nproc) cores, $$(uname -sm)"; \
-	  go test ./internal/member -run '^$$' -bench 'Local|Frame' -benchmem -benchtime 300000x -count 3 -timeout 30m; \
-	  go test ./internal/member -run '^$$' -bench ViewChange -benchtime 1x -count 3 -timeout 30m; } > docs/results/bench-live.txt.new
-	mv docs/results/bench-live.txt.new docs/results/bench-live.txt
+numbers-console: ## the speed of the console with 10,000 locks and 1,500 requests; about 5 minutes, needs Chromium
+	tools/numbers-console.sh $(PRIORITY)
 
-numbers-node: ## make docs/results/bench-node.txt: the speed of a cluster of three processes
-	go build -buildvcs=true -o bench.tmp ./cmd/stile
-	{ echo "made by 'make numbers-node' at commit $$(git rev-parse --short HEAD), of $(strip $(PRIORITY) stile bench $(NODE))"; uptime; $(PRIORITY) ./bench.tmp bench $(NODE); } > docs/results/bench-node.txt.new
-	rm bench.tmp
-	mv docs/results/bench-node.txt.new docs/results/bench-node.txt
-
-numbers-lab: ## make docs/results/bench-lab.txt: the speed of the lab's page; about 5 minutes, needs Chromium
-	{ echo "made by 'make numbers-lab' at commit $$(git rev-parse --short HEAD)$(if $(PRIORITY), with $(strip $(PRIORITY)))"; tools/numbers-lab.sh $(PRIORITY); } > docs/results/bench-lab.txt.new
-	mv docs/results/bench-lab.txt.new docs/results/bench-lab.txt
-
-numbers-console: ## make docs/results/bench-console.txt: the console with 10,000 locks and 1,500 requests; about 5 minutes, needs Chromium
-	{ echo "made by 'make numbers-console' at commit $$(git rev-parse --short HEAD)$(if $(PRIORITY), with $(strip $(PRIORITY)))"; tools/numbers-console.sh $(PRIORITY); } > docs/results/bench-console.txt.new
-	mv docs/results/bench-console.txt.new docs/results/bench-console.txt
-
-race: ## stile beside other lock services, and docs/results/race.json, or RACE="FLAGS"; about 16 minutes, needs Linux
+race: ## stile beside other lock services, and docs/performance.md, or RACE="FLAGS"; about 16 minutes, needs Linux
 	@tools/race.sh
 	cd bench && go run . -at "$$(git rev-parse --short HEAD)" $(RACE)
-
-performance: ## make docs/performance.md and its charts from docs/results/race.json
-	cd bench && go run . -page ../docs/performance.md
 
 golden: ## rewrite the golden files; read the difference before committing
 	go test $(golden) -update
 	git status --short -- '*testdata*' docs
 
-pages: ## make docs/algorithms: a page for every algorithm, from the algorithms, the simulator and docs/results
+pages: ## make docs/algorithms: a page for every algorithm
 	go test ./internal/lab/pages -run TestCommitted -count 1 -update
 	git status --short -- docs/algorithms
-
-museum: ## make docs/results/museum.md: famous algorithms that fail
-	go run ./cmd/stile check --museum > docs/results/museum.md.new
-	mv docs/results/museum.md.new docs/results/museum.md
-
-faults: ## make docs/results/faults.md: the effect of one fault on every lock algorithm
-	go run ./cmd/stile check --faults > docs/results/faults.md.new
-	mv docs/results/faults.md.new docs/results/faults.md
-
-controls: ## make docs/results/storm-controls.md: how often the storm finds each broken rule
-	go test ./internal/controls -run '^TestPage$$' -count 1 -page ../../../docs/results/storm-controls.md -at $$(git rev-parse --short HEAD) -timeout 60m
-
-live: ## make docs/results/live.md: cost of live locks, and outages after a crash
-	go run ./internal/measure/page "measured at commit $$(git rev-parse --short HEAD), $$(nproc) cores, $$(uname -sm), $$(go env GOVERSION)" > docs/results/live.md.new
-	mv docs/results/live.md.new docs/results/live.md
 
 mutants: ## make docs/results/mutants.md: small changes of the live core that no test detects; hours, or PACKAGE=member SAMPLE=200 SEED=1 AGAIN=1 QUICK=1
 	go build -o bin/mutants ./internal/mutants
 	nice bin/mutants -package "$(PACKAGE)" -sample $(SAMPLE) -seed $(SEED) $(if $(AGAIN),-again) $(if $(QUICK),-quick)
 
-proofs: ## make docs/results/proofs.md and proofs-long.md: what is proved; hours
-	go build -buildvcs=true -o proofs.tmp ./cmd/stile
-	./proofs.tmp check --proofs --memory 8GiB > docs/results/proofs.md.new
-	rm proofs.tmp
+proofs: ## make docs/results/proofs.md: what is proved of every algorithm; a few minutes
+	tools/proofs.sh > docs/results/proofs.md.new
 	mv docs/results/proofs.md.new docs/results/proofs.md
-	$(MAKE) proofs-long
 
-proofs-long: ## make docs/results/proofs-long.md: only the largest proofs; 16 GiB
-	go build -buildvcs=true -o proofs.tmp ./cmd/stile
-	./proofs.tmp check --proofs-long --memory 16GiB > docs/results/proofs-long.md.new
-	rm proofs.tmp
-	mv docs/results/proofs-long.md.new docs/results/proofs-long.md
-
-proofs-view: ## check all settings of docs/results/proofs-view.md, and that every run ends
+proofs-view: ## explore all settings of view changes, and see that every run ends; long
 	go test ./internal/lab/viewmodel -run 'TestViewChange|TestLong' -long -v -timeout 0
 
-tla: ## make docs/results/tla.md: locks counted again by TLC; needs Java and TLC=path/to/tla2tools.jar
-	tools/tla.sh "$(TLC)" > docs/results/tla.md.new
-	mv docs/results/tla.md.new docs/results/tla.md
+tla: ## count locks again by TLC; needs Java and TLC=path/to/tla2tools.jar
+	tools/tla.sh "$(TLC)"

@@ -20,6 +20,5 @@
 //
 // # What comes out
 //
-// A [Result], as a table, as JSON, and as docs/performance.md with its charts. The page is
-// generated from docs/results/race.json, and a test compares the two.
+// A [Result], as a table, as JSON, and as docs/performance.md.
 package main

@@ -44,8 +44,8 @@ func flags() (*flag.FlagSet, *options) {
 	f.Float64Var(&o.seconds, "seconds", 0.4, "`SECONDS` of each measurement")
 	f.Float64Var(&o.background, "background", 10, "repeat a measurement if other processes use more than `PERCENT` of the machine")
 	f.StringVar(&o.json, "json", "", "write the result to `FILE`")
-	f.StringVar(&o.page, "page", "", "only write the page `FILE` and its charts from the committed result")
-	f.StringVar(&o.result, "result", "../docs/results/race.json", "`FILE` with that result")
+	f.StringVar(&o.page, "page", "", "write the page to `FILE`")
+	f.StringVar(&o.result, "result", "", "measure nothing: take the result in `FILE`, written by -json")
 	f.StringVar(&o.dir, "dir", "", "`DIR` for the temporary folder, on the disk to measure (default that of the system)")
 	f.StringVar(&o.note, "note", "", "`TEXT` for the page about this run")
 	f.StringVar(&o.at, "at", "", "`COMMIT` that is measured")
@@ -60,12 +60,12 @@ func command(ctx context.Context, args []string) error {
 	if f.NArg() > 0 {
 		return fmt.Errorf("unexpected argument %q: see -help", f.Arg(0))
 	}
-	if o.page != "" {
+	if o.result != "" {
 		r, err := readResult(o.result)
 		if err != nil {
 			return err
 		}
-		return writePage(r, o.page)
+		return output(r, o)
 	}
 	if o.rounds < 1 || o.seconds <= 0 {
 		return errors.New("rounds and seconds must be positive")
@@ -75,14 +75,25 @@ func command(ctx context.Context, args []string) error {
 		return err
 	}
 	r, err := run(ctx, o, plan)
-	if r != nil {
-		fmt.Print(table(r))
-	}
 	if err != nil {
-		return err // a part of a result is shown, and not written
+		if r != nil {
+			fmt.Print(table(r)) // a part of a result is shown, and not written
+		}
+		return err
 	}
+	return output(r, o)
+}
+
+// output prints the result, and writes it to the files that the flags name.
+func output(r *Result, o *options) error {
+	fmt.Print(table(r))
 	if o.json != "" {
-		return r.write(o.json)
+		if err := r.write(o.json); err != nil {
+			return err
+		}
+	}
+	if o.page != "" {
+		return os.WriteFile(o.page, []byte(page(r)), 0o666)
 	}
 	return nil
 }

@@ -24,7 +24,7 @@ cat <<-EOT
 	"shown" is when the page shows the cluster. While a page is open, "page" is how many
 	milliseconds its own thread works each second, "nodes" those of all three processes
 	together, and "longest" is the longest task for which the page could not answer; 0 is
-	below 50. Scrolls are as in bench-lab.txt.
+	below 50. Scrolls are as in make numbers-lab.
 
 EOT
 awk '

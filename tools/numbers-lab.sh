@@ -7,7 +7,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 go -C test test -c -o "$dir/page.test" ./page
-go test -c -o "$dir/web.test" ./web
+go test -c -o "$dir/web.test" ./lab/web
 
 # bench TIMES PATTERN [COMMAND...] runs the benchmarks that match PATTERN.
 bench() {
@@ -16,7 +16,7 @@ bench() {
 	(cd test/page && "$@" "$dir/page.test" -test.run '^$' -test.bench "$pattern" -test.benchtime "$times" -test.timeout 20m) >>"$dir/out"
 }
 
-(cd web && "$dir/web.test" -test.run '^$' -test.bench '^BenchmarkWeight$' -test.benchtime 1x) >>"$dir/out"
+(cd lab/web && "$dir/web.test" -test.run '^$' -test.bench '^BenchmarkWeight$' -test.benchtime 1x) >>"$dir/out"
 bench 60x '^BenchmarkPaint$' "$@"
 bench 10x '^BenchmarkNewPaint$' "$@"
 bench 150x '^BenchmarkFrame$' "$@"

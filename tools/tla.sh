@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# tla.sh JAR prints docs/results/tla.md: locks explored by stile and by TLC, the model
+# tla.sh JAR prints a table of locks explored by stile and by TLC, the model
 # checker of TLA+. JAR is TLC's tla2tools.jar; java must be in the PATH. It exits with 1 if
 # the two do not agree.
 set -euo pipefail
@@ -14,7 +14,7 @@ dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 go build -o "$dir/stile" ./cmd/stile
 commit=$(git rev-parse --short=12 HEAD)
-if [ -n "$(git status --porcelain -- . ':!docs/results')" ]; then
+if [ -n "$(git status --porcelain)" ]; then
 	commit+=" with changes that are not committed"
 fi
 cd "$dir"

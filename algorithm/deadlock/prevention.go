@@ -145,7 +145,7 @@ func restamped(m Method, done string) Method {
 	m.Name += "-restamped"
 	m.Title += ", with a new stamp after every abort"
 	m.Paper = "The wrong form of: " + rosenkrantz
-	m.Shown = "stile replay scenarios/" + m.Name + "-starves.stile"
+	m.Shown = "stile replay lab/scenarios/" + m.Name + "-starves.stile"
 	m.make = only(func(l *Layout) method {
 		r := born(l).(ranked)
 		r.forgets = true

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
@@ -12,7 +11,6 @@ import (
 	"github.com/stile-lock/stile/algorithm/deadlock"
 	"github.com/stile-lock/stile/algorithm/quorum"
 	"github.com/stile-lock/stile/internal/lab/family/sections"
-	"github.com/stile-lock/stile/internal/lab/museum"
 	"github.com/stile-lock/stile/lab/check"
 	"github.com/stile-lock/stile/lab/scenario"
 	"github.com/stile-lock/stile/lab/trace"
@@ -29,12 +27,6 @@ type checkFlags struct {
 	json       bool
 	output     traceOutput
 	pace       string // how long messages take compared with timeouts
-	museum     bool
-	proofs     bool
-	long       bool
-	faults     bool
-	fault      string // the fault to try
-	at         string // the processes it may happen to
 	mode       string // of a method against deadlock
 	sites      int
 	shared     string // for dijkstra with shared flags: how many move at once
@@ -81,10 +73,6 @@ leaves all of them when it has them all. What holds for one section by itself
 holds beside others; this checks whether processes can wait for each other
 forever.
 
-With --fault the check tries what one fault does to a lock, in separate runs: to
-every message, or at every moment. It prints the worst run. The exit code is 0,
-because no lock claims to tolerate all faults.
-
 With --tla a lock is written as a TLA+ module, for TLC, the model checker of
 TLA+. The command prints how many states TLC should find, and whether two
 processes can be inside or all wait. Locks with logical times need a bound on
@@ -100,25 +88,10 @@ Exit code 0: everything that was checked holds; 1: something is violated;
   stile check bully --crashes 2 --comebacks 1
   stile check dijkstra --shared one --nodes 4
   stile check raymond --section a:1,2 --section b:1,2 --acquire 2:b,a
-  stile check central --fault inside --at 2,3
   stile check raymond --requests unbounded --tla raymond.tla
   stile check maekawa --nodes 4 --requests 1 --memory 8GiB --time 10m`,
-		Args: func(c *cobra.Command, args []string) error {
-			if f.page() != nil {
-				return noArgs(c, args)
-			}
-			return oneAlgorithm(c, args)
-		},
+		Args: oneAlgorithm,
 		RunE: func(c *cobra.Command, args []string) error {
-			if page := f.page(); page != nil {
-				return f.printPage(c, page)
-			}
-			if f.fault != "" {
-				return f.tryFault(c, args[0])
-			}
-			if err := refuseFlags(c, "at", "--FLAG applies only to --fault: give --fault, or leave it out"); err != nil {
-				return err
-			}
 			if f.shared != "" {
 				return f.checkRing(c, args[0])
 			}
@@ -135,57 +108,6 @@ Exit code 0: everything that was checked holds; 1: something is violated;
 	}
 	f.define(c)
 	return c
-}
-
-// A pageMaker makes a page of many checks. It reports each line as soon as it is known.
-type pageMaker func(l check.Limits, report func(line string)) (string, error)
-
-// page returns the maker of the requested page, or nil if none was requested.
-func (f *checkFlags) page() pageMaker {
-	switch {
-	case f.museum:
-		return func(l check.Limits, _ func(string)) (string, error) { return museum.Page(parseCheck, l) }
-	case f.proofs:
-		return func(l check.Limits, report func(string)) (string, error) { return museum.Proofs(parseCheck, l, report) }
-	case f.long:
-		return func(l check.Limits, report func(string)) (string, error) { return museum.Long(parseCheck, l, report) }
-	case f.faults:
-		return museum.Faults
-	}
-	return nil
-}
-
-// refuseOtherFlags refuses flags that do not apply to a page.
-func (f *checkFlags) refuseOtherFlags(c *cobra.Command) error {
-	for _, page := range []string{"museum", "proofs", "proofs-long", "faults"} {
-		switch {
-		case !c.Flags().Changed(page):
-		case page == "proofs-long":
-			return onlyFlags(c, page+" workers memory time",
-				"--FLAG does not apply to --"+page+", which prints a page of fixed checks: only --workers, --memory and --time do")
-		default:
-			return onlyFlags(c, page+" workers memory",
-				"--FLAG does not apply to --"+page+", which prints a page of fixed checks: only --workers and --memory do")
-		}
-	}
-	return nil
-}
-
-func (f *checkFlags) printPage(c *cobra.Command, page pageMaker) error {
-	if err := f.refuseOtherFlags(c); err != nil {
-		return err
-	}
-	v, l, end := f.begin(c)
-	text, err := page(l, func(line string) { v.print(c.ErrOrStderr(), line) })
-	end()
-	var early museum.Interrupted
-	if err != nil && !errors.As(err, &early) {
-		return err
-	}
-	if _, bad := io.WriteString(c.OutOrStdout(), text); bad != nil || err == nil {
-		return bad
-	}
-	return interruptedAfter(early.After)
 }
 
 func (f *checkFlags) define(c *cobra.Command) {
@@ -210,12 +132,6 @@ func (f *checkFlags) define(c *cobra.Command) {
 	fs.Lookup("svg").Usage = "SVG `FILE` for a space-time diagram of the first counterexample"
 	fs.Lookup("trace").Usage = "`FILE` for the first counterexample: .stile for 'stile replay', " + traceFormats
 	fs.Var(outputFileFlag(&f.tla, ".tla"), "tla", "for a lock: `FILE` for a TLA+ module that TLC can check; its configuration is written beside it, as .cfg")
-	fs.BoolVar(&f.museum, "museum", false, "print docs/results/museum.md: famous algorithms that fail, and how; without ALGORITHM")
-	fs.BoolVar(&f.proofs, "proofs", false, "print docs/results/proofs.md: what was proved of every algorithm; takes hours")
-	fs.BoolVar(&f.long, "proofs-long", false, "print docs/results/proofs-long.md: the longest proofs, as far as --time allows")
-	fs.BoolVar(&f.faults, "faults", false, "print docs/results/faults.md: what one fault does to every lock")
-	fs.Var(choiceFlag(&f.fault, faultNames()...), "fault", "for a lock: `FAULT` to try wherever it can happen: a message lost or duplicated, or a process that crashes idle, waiting or inside")
-	fs.Var(processListFlag(&f.at), "at", "for --fault: `LIST` of processes it can happen to, such as 1,2; messages count for their sender (default all)")
 	fs.Var(choiceFlag(&f.mode, modeNames()...), "mode", "for detect-central: `MODE` demand, change or batch (default demand)")
 	fs.Var(choiceFlag(&f.shared, moverNames[:]...), "shared", "for dijkstra: shared flags, as in the paper, where `WHO` moves in a step: one, several or all of the processes that can; with the fewest values that suffice, unless --k is given")
 	fs.Var(countFlag(&f.sites, 1, 8), "sites", "for a method against deadlock: number of sites")
@@ -282,35 +198,22 @@ func (f *checkFlags) report(c check.Config, r *check.Report) checkReport {
 // files returns the files for --trace and --svg, which show the first counterexample, if
 // one is found.
 func (f *checkFlags) files(c check.Config, first **check.Property) ([]outputFile, error) {
-	return f.worstFiles(c.Nodes, func() (*scenario.Scenario, *trace.Trace) {
-		if *first == nil {
-			return nil, nil
-		}
-		return (*first).Counterexample, replayedTrace(*first)
-	})
-}
-
-// worstFiles returns the files for --trace and --svg. found returns the run to show,
-// or nil if there is none.
-func (f *checkFlags) worstFiles(nodes int, found func() (*scenario.Scenario, *trace.Trace)) ([]outputFile, error) {
 	scene := f.output
 	scene.prints = !f.json
 	if f.wantsScenario() {
 		scene.trace = ""
 	}
-	files, err := scene.files(nodes, nil, func(algorithm.ID) (*trace.Trace, error) {
-		_, t := found()
-		return t, nil
+	files, err := scene.files(c.Nodes, nil, func(algorithm.ID) (*trace.Trace, error) {
+		return replayedTrace(*first), nil
 	})
 	if err != nil || !f.wantsScenario() {
 		return files, err
 	}
 	return append(files, outputFile{flag: "trace", path: f.output.trace, content: func() ([]byte, error) {
-		sc, _ := found()
-		if sc == nil {
+		if *first == nil {
 			return nil, nil
 		}
-		return []byte(scenario.Format(sc)), nil
+		return []byte(scenario.Format((*first).Counterexample)), nil
 	}}), nil
 }
 

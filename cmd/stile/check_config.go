@@ -46,16 +46,6 @@ func familyFlags(f *family.Family) string {
 	return all
 }
 
-// parseCheck returns the check that a command line makes, without 'stile check'.
-func parseCheck(command string) (check.Config, error) {
-	f, c := newCheckFlags(), &cobra.Command{}
-	f.define(c)
-	if err := c.ParseFlags(strings.Fields(strings.ReplaceAll(command, `"`, ""))); err != nil {
-		return check.Config{}, err
-	}
-	return f.resolve(c, c.Flags().Arg(0))
-}
-
 // resolve turns the flags into a check of an algorithm, or of a method against deadlock.
 func (f *checkFlags) resolve(c *cobra.Command, name string) (check.Config, error) {
 	if m, err := deadlock.Find(name); err == nil {

@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"os"
-	"regexp"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -178,24 +177,6 @@ func TestTwoCounterexamples(t *testing.T) {
 	early, _, _ := strings.Cut(stdout, "\nverdict ")
 	if code != 1 || strings.Count(stdout, "is violated, in") != 2 || strings.Count(early, "is violated, in") != 1 {
 		t.Errorf("exit code %d:\n%s", code, stdout)
-	}
-}
-
-// The commands of the museum are commands.
-func TestMuseumCommands(t *testing.T) {
-	t.Parallel()
-	page, err := os.ReadFile("../../docs/results/museum.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	commands := regexp.MustCompile("`stile check ([^`]*)`").FindAllStringSubmatch(string(page), -1)
-	if len(commands) < 40 {
-		t.Errorf("only %d commands found: has the format of the page changed?", len(commands))
-	}
-	for _, c := range commands {
-		if _, err := parseCheck(c[1]); err != nil {
-			t.Errorf("stile check %s: %v", c[1], err)
-		}
 	}
 }
 

@@ -23,7 +23,5 @@
 //     correct behaviour.
 //   - Name it in docs/protocol.md, next to the rule.
 //
-// Then run 'go test ./internal/controls -run TestControls/Name -v', and 'make
-// controls', which counts how often the storm finds each control and writes
-// docs/results/storm-controls.md.
+// Then run 'go test ./internal/controls -run TestControls/Name -v'.
 package controls

@@ -1,9 +1,7 @@
 package storm
 
 import (
-	"encoding/json"
 	"flag"
-	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -14,7 +12,6 @@ import (
 // Flags by which internal/controls selects what it runs.
 var (
 	tunedSeeds = flag.Uint64("seeds", 12, "number of seeds of each tuning")
-	tally      = flag.Bool("tally", false, "run all seeds, and print how many of them break what as JSON")
 	noFence    = flag.Bool("no-fence", false, "use a resource that ignores fencing tokens")
 )
 
@@ -213,7 +210,6 @@ func TestTuned(t *testing.T) {
 	for _, x := range tunings() {
 		t.Run(x.name, func(t *testing.T) {
 			t.Parallel()
-			sum := tallied{Invariants: map[Invariant]int{}, Algorithms: map[string]int{}}
 			for seed := range *tunedSeeds {
 				c := pick(seed)
 				x.tune(&c)
@@ -222,13 +218,9 @@ func TestTuned(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if r.Violation != nil && !*tally {
+				if r.Violation != nil {
 					t.Fatalf("seed %d, %s: %v", seed, c.Algorithms[0].Algorithm, r.Violation)
 				}
-				sum.add(&c, r)
-			}
-			if *tally {
-				sum.print(t)
 			}
 		})
 	}
@@ -282,29 +274,6 @@ func TestMoved(t *testing.T) {
 	if t.Logf("%+v", sum); sum.KeptClaims < 30 || sum.Claims-sum.KeptClaims < 15 {
 		t.Errorf("%d claims, %d of kept locks: too few", sum.Claims, sum.KeptClaims)
 	}
-}
-
-// A tallied is how many runs broke something, what, and with which algorithms.
-type tallied struct {
-	Runs, Broke int
-	Invariants  map[Invariant]int
-	Algorithms  map[string]int
-}
-
-func (s *tallied) add(c *Config, r *Result) {
-	if s.Runs++; r.Violation != nil {
-		s.Broke++
-		s.Invariants[r.Violation.Invariant]++
-		s.Algorithms[c.Algorithms[0].Algorithm]++
-	}
-}
-
-func (s *tallied) print(t *testing.T) {
-	b, err := json.Marshal(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	fmt.Printf("%s\n", b)
 }
 
 // When a view begins, one member may serve many requests of an older view while another

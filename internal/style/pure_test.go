@@ -52,7 +52,6 @@ func layers() []layer {
 		{"internal/meter", "internal/member internal/session internal/views internal/process"},
 		{"internal/replay", "internal/words algorithm/host algorithm algorithm/deadlock internal/codec internal/session internal/member internal/views internal/process"},
 		{"internal/storm", "algorithm/host algorithm algorithm/deadlock lab/trace internal/script lab/scenario internal/kernel internal/member internal/session internal/views internal/process internal/words"},
-		{"internal/measure", "algorithm/host algorithm algorithm/deadlock lab/trace internal/script lab/scenario internal/kernel algorithm/catalog internal/member internal/views internal/process"},
 	}
 }
 

@@ -1,12 +1,10 @@
 // Package pages makes docs/algorithms: a page for every sound algorithm, with a picture,
-// and the index of these pages.
+// and the index of these pages, with the algorithms that fail.
 //
-// Most of a page is generated. Its rules and theory are those of the algorithm's Spec, its
-// picture is a run of a worked example, and its costs are measured by the simulator with
-// fixed seeds. What is proved, what one fault does, and what a live lock costs are rows of
-// pages in docs/results, which take hours to make and are therefore read, not made again. Only the idea, when to use
-// the algorithm, and known mistakes are written by hand, in notes.txt.
+// Rules and costs are those of the algorithm's Spec, the picture is a run of a worked
+// example, and what is proved is the algorithm's row in docs/results/proofs.md. The idea,
+// when to use the algorithm, and known mistakes are written by hand, in notes.txt.
 //
-// Make is pure: it takes the text of the results and returns files. 'make pages' writes
-// them, and a test compares them with those that are committed.
+// Make is pure. 'make pages' writes its files, and a test compares them with those that are
+// committed.
 package pages

@@ -1,20 +1,18 @@
 package pages
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/catalog"
+	"github.com/stile-lock/stile/algorithm/deadlock"
 )
 
 // A page is a page under construction.
 type page struct {
 	strings.Builder
 	subject
-	results Results
-	costs   *costs
 }
 
 func (p *page) line(format string, args ...any) { fmt.Fprintf(p, format+"\n", args...) }
@@ -29,35 +27,28 @@ func (p *page) isLock() bool {
 	return p.spec.Family == algorithm.MutualExclusion && p.name != recoveryName
 }
 
-func (p *page) make() (string, error) {
-	p.line("# %s\n\n<!-- made by package internal/lab/pages: do not edit, run 'make pages' -->", p.title())
+// make writes the page. proofs is the text of docs/results/proofs.md.
+func (p *page) make(proofs string) (string, error) {
+	title := p.spec.Title
+	if p.name == recoveryName {
+		title = "Recovery by election"
+	}
+	p.line("# %s\n\n<!-- made by 'make pages': do not edit -->", title)
 	p.text("%s", p.idea)
-	p.facts()
+	p.facts(proofs)
 	if err := p.pictured(); err != nil {
 		return "", err
 	}
+	p.ruled()
 	p.heading("When to use it")
 	p.text("%s", p.use)
-	p.ruled()
-	p.cost()
-	p.proved()
-	p.faults()
-	p.live()
 	p.heading("Known mistakes")
 	p.text("%s", p.mistakes)
-	p.wrong()
 	return p.String(), nil
 }
 
-func (p *page) title() string {
-	if p.name == recoveryName {
-		return "Recovery by election"
-	}
-	return p.spec.Title
-}
-
-// facts writes the table of what the Spec says.
-func (p *page) facts() {
+// facts writes the table of what the Spec says, and what is proved.
+func (p *page) facts(proofs string) {
 	p.line("\n| | |\n|---|---|")
 	row := func(name, value string) {
 		if value != "" {
@@ -72,43 +63,64 @@ func (p *page) facts() {
 			paper = s.Authors + ": " + paper
 		}
 		row("paper", paper)
+		row("to enter, a process needs", s.Class.String())
 	}
-	row("to enter, a process needs", s.Class.String())
-	row("network", network(s.Network))
+	row("network", s.Network.String())
 	if p.isLock() {
 		row("order of entries", t.Order)
-		row("all processes have the same role", yes(t.Symmetric))
+		row("messages per entry", t.Messages.Text)
+		row("with multicast", t.Multicasts.Text)
+		row("client delay", t.Client.Text)
+		row("synchronisation delay", t.Sync.Text)
+		row("longest wait", t.WaitText)
+	} else if p.name != recoveryName {
+		row("messages", t.Messages.Text)
 	}
-	if len(p.method.Modes) > 0 {
-		row("modes", strings.Join(p.method.Modes, ", "))
-	}
+	row("modes", strings.Join(p.method.Modes, ", "))
 	if p.method.Sorted {
 		row("demands", "locks in ascending order")
 	}
 	if p.method.Claims {
 		row("demands", "claims in advance")
 	}
+	row("proved", p.proved(proofs))
+	row("live", p.live())
 	row("code", fmt.Sprintf("[%s](../../%s)", p.source, p.source))
 }
 
-func yes(b bool) string {
-	if b {
-		return "yes"
+// proved says what the checker has proved, from the rows of the page of proofs.
+func (p *page) proved(proofs string) string {
+	if p.name == recoveryName {
+		return "mutual exclusion, and no starvation of live processes, for every lock with one crash: [proofs](../results/proofs.md)"
 	}
-	return "no"
+	var all []string
+	for line := range strings.Lines(proofs) {
+		cells := strings.Split(line, " | ")
+		command := strings.Trim(cells[0], "|` ")
+		if len(cells) == 4 && strings.HasPrefix(command+" ", "stile check "+p.name+" ") {
+			all = append(all, fmt.Sprintf("%s: `%s`", strings.TrimRight(cells[3], " |\n"), command))
+		}
+	}
+	return strings.Join(all, "; ")
 }
 
-// network says what the algorithm needs of its links.
-func network(n algorithm.Network) string {
-	switch n {
-	case algorithm.FIFO:
-		return "fifo: reliable, and every link keeps the order of messages"
-	case algorithm.Unordered:
-		return "unordered: reliable, but messages may overtake each other"
-	case algorithm.Duplicating:
-		return "duplicating: messages may overtake each other and arrive twice"
+// live says whether it runs in a live cluster.
+func (p *page) live() string {
+	switch {
+	case p.name == recoveryName:
+		return "no: [a view change](../protocol.md) takes its place"
+	case p.spec.Family == algorithm.Transactions && p.method.Family == deadlock.Avoid:
+		return "no: transactions of applications have no claims to declare"
+	case p.spec.Family == algorithm.Transactions:
+		return fmt.Sprintf("as `kept:%s`, for the names below a prefix: [kept locks](../kept.md)", p.name)
+	case !p.isLock():
+		return "no: leaders come from [elections with leases](../elections-live.md)"
+	case catalog.NotLive(p.spec) != "":
+		return "no: " + catalog.NotLive(p.spec)
+	case catalog.Live()[0].Name == p.name:
+		return "yes, the default"
 	}
-	return n.String()
+	return fmt.Sprintf("yes: `stile serve --algorithm %s`", p.name)
 }
 
 // pictured shows the worked example.
@@ -117,26 +129,23 @@ func (p *page) pictured() error {
 	if err != nil {
 		return err
 	}
-	what := "time runs to the right"
 	flag := ""
 	if p.graph {
-		what, flag = "its wait-for graph", " --graph graph.svg"
+		flag = " --graph graph.svg"
 	}
 	p.text("![%s](%s.svg)", sc.Title, p.name)
-	p.text("A run, drawn by stile: %s. The scenario is [%s](../../lab/scenarios/%s.stile), and `stile replay scenarios/%s.stile%s` replays it.", what, p.picture, p.picture, p.picture, flag)
+	p.text("`stile replay lab/scenarios/%s.stile%s`", p.picture, flag)
 	return nil
 }
 
 // ruled writes the rules.
 func (p *page) ruled() {
-	p.heading("Its rules")
+	p.heading("Rules")
 	switch {
 	case p.name == recoveryName:
-		p.text("The rules of views, which stand beside those of the lock and of the election. V7 applies only with patience: it is for lost messages.")
+		p.text("They stand beside those of the lock and of the election. V7 applies only with patience: it is for lost messages.")
 	case p.common != nil:
-		p.text("The rules that it adds to [those of every site](README.md#rules-of-every-site), or changes.")
-	default:
-		p.text("As in the paper, or as stile numbers them. A letter tells cases of a rule apart. The lab and `stile replay --why` name the rule that each step follows.")
+		p.text("It adds these to [the rules of every site](README.md#rules-of-every-site), or changes them.")
 	}
 	p.line("")
 	rules(&p.Builder, p.own())
@@ -163,18 +172,6 @@ func rules(b *strings.Builder, all []algorithm.Rule) {
 	for _, r := range all {
 		if r.ID != "" {
 			fmt.Fprintf(b, "| %s | %s |\n", r.ID, strings.ReplaceAll(r.Text, "|", `\|`))
-		}
-	}
-}
-
-// wrong lists the wrong and the weaker variants of the algorithm.
-func (p *page) wrong() {
-	if p.name == recoveryName {
-		return
-	}
-	for _, s := range catalog.All() {
-		if s.Fixed == p.name {
-			p.text("`%s`: %s. See `%s`.", s.Name, cmp.Or(s.Wrong, s.Weaker), s.Shown)
 		}
 	}
 }

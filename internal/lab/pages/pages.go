@@ -40,12 +40,11 @@ type group struct {
 	subjects    []subject
 }
 
-// Make returns all files of docs/algorithms, the index first.
-func Make(results Results) ([]File, error) {
-	return makeOf(handwritten, results)
-}
+// Make returns all files of docs/algorithms, the index first, given the text of
+// docs/results/proofs.md.
+func Make(proofs string) ([]File, error) { return makeOf(handwritten, proofs) }
 
-func makeOf(notes string, results Results) ([]File, error) {
+func makeOf(notes, proofs string) ([]File, error) {
 	written, err := parseNotes(notes)
 	if err != nil {
 		return nil, err
@@ -54,15 +53,11 @@ func makeOf(notes string, results Results) ([]File, error) {
 	if err != nil {
 		return nil, err
 	}
-	costs, err := measure(groups)
-	if err != nil {
-		return nil, err
-	}
 	files := []File{{"README.md", []byte(index(groups))}}
 	for _, g := range groups {
 		for _, s := range g.subjects {
-			p := &page{subject: s, results: results, costs: costs}
-			text, err := p.make()
+			p := &page{subject: s}
+			text, err := p.make(proofs)
 			if err != nil {
 				return nil, fmt.Errorf("the page of %s: %w", s.name, err)
 			}
@@ -147,12 +142,14 @@ func index(groups []group) string {
 	var b strings.Builder
 	b.WriteString(`# The algorithms
 
-<!-- made by package internal/lab/pages: do not edit, run 'make pages' -->
+<!-- made by 'make pages': do not edit -->
 
-A page for every sound algorithm: its idea and its rules, a picture of a run, what it costs by theory and in the simulator, what is
-proved of it, what one fault does to it, and whether it runs live. The famous algorithms that fail are in [the museum](../results/museum.md), and
-[notes on the algorithms](../algorithms.md) compares them by order, fairness, quorums and more. N is the number of processes, K the size of a quorum, D the diameter
-of a tree, and T the latency of one message.
+A page for every sound algorithm: its idea, its rules, a picture of a run, its costs in theory, what is proved of it, and whether it
+runs live. [Notes on the algorithms](../algorithms.md) compares them, and ` + "`" + `stile compare` + "`" + ` measures them side by side. N is the number of
+processes, K the size of a quorum, D the diameter of a tree, and T the latency of one message. *Light* means that requests hardly
+ever meet, *full* that every process asks again at once. The network is the weakest that an algorithm needs: ` + "`" + `fifo` + "`" + ` links keep the
+order of messages, ` + "`" + `unordered` + "`" + ` links may not, and ` + "`" + `duplicating` + "`" + ` ones may also deliver a message twice. Rules are numbered as in the
+paper, or as stile numbers them, and ` + "`" + `stile replay --why` + "`" + ` names the rule that each step follows.
 `)
 	for _, g := range groups {
 		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n", g.title, g.text)
@@ -161,6 +158,7 @@ of a tree, and T the latency of one message.
 	fmt.Fprintf(&b, "\n### Rules of every site\n\nMethods against deadlock share these rules; their own pages list only what they add or change.\n\n")
 	methods := groups[len(groups)-1].subjects
 	rules(&b, methods[0].common)
+	failing(&b)
 	return b.String()
 }
 

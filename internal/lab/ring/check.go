@@ -14,7 +14,7 @@ import (
 )
 
 // A Report is the result of checking a ring: a check.Report whose only property is
-// Convergence and, with shared flags, how long it takes at most until the ring is right.
+// Convergence and how long it takes at most until the ring is right.
 type Report struct {
 	check.Report
 	Mover   string   `json:"movers"`
@@ -30,8 +30,7 @@ const (
 )
 
 // Check finds out whether every infinite run of a ring, from every state, reaches exactly
-// one privilege and keeps it. With messages, runs do not count in which a message is never
-// delivered, a privileged process never moves, or a flag is never resent.
+// one privilege and keeps it.
 //
 // If K is 0 it tries 2, 3, and so on until the ring converges. (With 1 value no process
 // but process 0 would ever be privileged.)
@@ -108,10 +107,10 @@ func (r *Report) try(m Ring, l check.Limits) (check.Property, error) {
 	return p, err
 }
 
-// lines describes a run: where it begins, and each step. With messages it is not shown.
+// lines describes a run: where it begins, and each step.
 func (r Ring) lines(g *explore.Graph, run []uint32, loop []uint64) ([]string, error) {
 	lines := []string{}
-	if !r.shared() || len(run) == 0 {
+	if len(run) == 0 {
 		return lines, nil
 	}
 	_, states, _, err := g.Along(run, loop)

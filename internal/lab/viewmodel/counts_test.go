@@ -72,9 +72,6 @@ func runs() []run {
 	}
 }
 
-// seenToEnd is how many of longRuns, at the end, were seen to end.
-const seenToEnd = 32
-
 // longRuns are what takes longer.
 func longRuns() []run {
 	return []run{

@@ -13,4 +13,16 @@
 //
 // There may be one [Client], which acquires the lock through a member and claims it
 // through others.
+//
+// In every setting of the tests these properties hold: no two processes are inside at once,
+// where a process whose lease is lost counts as inside until the lease has expired; tokens
+// rise, within an epoch by one per entry; when a home gives the lock away or enters, no
+// process is inside by an older epoch; no process enters without a lease, and holders are
+// notified before it expires; a home with all reports keeps the order of waiting processes;
+// no valid frame is refused; and no process waits when nothing more need happen. Not in the
+// model: several locks, tries, deadlines, several clients, drift, and faults of links.
+//
+// 'go test' explores the shorter settings, and 'make proofs-view' all of them. The rules that
+// internal/controls breaks have a smallest setting each, with the number of steps after
+// which their property is violated.
 package viewmodel

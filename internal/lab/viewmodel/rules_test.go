@@ -79,8 +79,8 @@ func TestRules(t *testing.T) {
 }
 
 // TestLeaverActs explores a home that leaves and whose lease may expire before. Its host
-// lets it leave only when no process can act on a hold that the lease has lost: see
-// docs/results/proofs-view.md for what happens otherwise.
+// lets it leave only when no process can act on a hold that the lease has lost. Otherwise
+// another member, for which a leaver is not a ghost, may enter while that process still acts.
 func TestLeaverActs(t *testing.T) {
 	s := setting{2, []Change{{Leave: []uint64{1}}}, []uint64{1, 2}, Config{Asks: 1, Lapses: 1}}
 	m := s.model(t, "naimi-trehel")

@@ -11,7 +11,7 @@ import (
 	"github.com/stile-lock/stile/internal/lab/explore"
 )
 
-var long = flag.Bool("long", false, "explore the large settings of docs/results/proofs-view.md, too")
+var long = flag.Bool("long", false, "explore the large settings, too")
 
 func spec(name string, _ int) (algorithm.Spec, error) { return catalog.Make(name, algorithm.Options{}) }
 
@@ -23,8 +23,7 @@ type setting struct {
 	Config
 }
 
-// The settings, by the names that docs/results/proofs-view.md has for them. Members are
-// a = 1, b = 2 and so on.
+// The settings by name. Members are a = 1, b = 2 and so on; a is the home of view 1.
 func settings() map[string]setting {
 	evict := func(who ...uint64) []Change {
 		var all []Change

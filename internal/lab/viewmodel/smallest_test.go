@@ -134,9 +134,9 @@ func TestSmallest(t *testing.T) {
 			if len(e.Broken) == 0 {
 				return
 			}
-			steps, verdict := e.StepsTo(c.breaks), "as docs/results/proofs-view.md says"
+			steps, verdict := e.StepsTo(c.breaks), "as expected"
 			if steps != c.steps {
-				verdict = fmt.Sprintf("and docs/results/proofs-view.md says %d steps", c.steps)
+				verdict = fmt.Sprintf("expected after %d steps", c.steps)
 			}
 			story, err := m.Story(c.breaks, explore.Limits{})
 			t.Errorf("%v is broken after %d steps, %s: %v\n%s", Names(c.breaks), steps, verdict, err, strings.Join(story, "\n"))
