@@ -44,7 +44,6 @@ func TestInterrupted(t *testing.T) {
 		{"check --museum", `0 of \d+ exhibits`, "is missing."},
 		{"check --faults", `0 of \d+ rows`, "is missing."},
 		{"check raymond --fault lost", `0 runs`, "The fault cannot happen there."},
-		{"scene ids --nodes 90 --each 900", `[\d,]+ of 81,000 ids`, "Id 1 is handed out twice"},
 		{"check --proofs", `0 of \d+ rows`, "is missing."},
 		{"check --proofs-long", `0 of \d+ passes`, "is missing."},
 	} {
