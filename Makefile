@@ -31,29 +31,33 @@ OLD ?=
 # tla2tools.jar, for 'make tla'
 TLC ?=
 
-# For 'make mutants': the package to mutate, the number of its mutants to run and the seed
-# that draws them, whether survivors run again, and whether only the package's own tests
-# run. By default all mutants that have no result yet run.
-PACKAGE ?=
-SAMPLE  ?= 0
+# For 'make mutants': the packages to mutate, the number of mutants of each to run, and the
+# seed that draws them.
+PACKAGE ?= internal/session internal/views internal/member
+SAMPLE  ?= 100
 SEED    ?= 1
-AGAIN   ?=
-QUICK   ?=
+
+# Empty to build a release of a tag: 'make release SNAPSHOT='
+SNAPSHOT ?= --snapshot
+
+# Tools that only 'make proto' and 'make release' need. They depend on too much for the module
+# tools; the checksum database of Go verifies them.
+buf        := go run github.com/bufbuild/buf/cmd/buf@v1.72.0
+goreleaser := go run github.com/goreleaser/goreleaser/v2@v2.16.0
 
 staticcheck := go tool -modfile=tools/go.mod staticcheck
 
 # Packages that start goroutines, packages that give them jobs, and the models that they
 # explore, except cmd/stile, whose tests run whole commands for minutes, check, which starts
-# none of its own and hands everything to explore, teller, whose goroutines run only in whole
-# commands and whose database is slow to compile, and packages only for browsers; packages
+# none of its own and hands everything to explore, and packages only for browsers; packages
 # with files for one system only; packages with fuzz targets; packages that can rewrite golden
 # files.
-concurrent = $(shell { grep -rlE --include='*.go' '^[[:space:]]*go [[:alpha:]]|[.]Go[^[:alnum:][:space:],]' . | xargs -r dirname; echo ./internal/lab/model; echo ./internal/lab/compare; echo ./internal/storm/sweep; echo ./internal/lab/calls; } | grep -vE "^./(cmd/stile|lab/web/wasm|internal/(live/(bench|teller)|mutants)|(test|tools|bench)(/.*)?)$$" | sort -u)
+concurrent = $(shell { grep -rlE --include='*.go' '^[[:space:]]*go [[:alpha:]]|[.]Go[^[:alnum:][:space:],]' . | xargs -r dirname; echo ./internal/lab/model; echo ./internal/lab/compare; echo ./internal/storm/sweep; echo ./internal/lab/calls; } | grep -vE "^./(cmd/stile|lab/web/wasm|(test|tools|bench|examples)(/.*)?)$$" | sort -u)
 systems    = ./internal/child ./internal/node/clock ./internal/node/disk ./internal/node/transport ./internal/tty
 fuzzed     = $(shell grep -rl --include='*_test.go' --exclude-dir=test '^func Fuzz' . | xargs -r dirname | sort -u)
 golden     = $(shell grep -rl --include='*_test.go' 'flag.Bool.*"update"' . | xargs -r dirname | sort -u)
 
-.PHONY: help check inspected computed nightly tools fmt vet lint test tests fuzz storm cluster check-cluster restarts bank ledger bench compare-instructions numbers-lab numbers-console golden mutants proofs proofs-view tla web web-check skeleton site screenshots release release-check proto proto-check pages detect-races race
+.PHONY: help check nightly inspected computed tools fmt vet lint test tests detect-races fuzz web web-check proto proto-check skeleton screenshots site release storm cluster check-cluster restarts examples ledger bench compare-instructions numbers-lab numbers-console race golden pages mutants proofs proofs-view tla
 
 help: ## list all targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -79,10 +83,10 @@ nightly: check fuzz ## the long settings, and the pages of results; hours
 	STILE_NIGHTLY=1 go test ./cmd/stile -count 1 -walk 200 -seeds 3 -timeout 2h
 	go test ./internal/lab/document -run TestTruth -count 1 -truths 10 -timeout 1h
 	$(MAKE) ledger FROM=$$(tools/ledger.sh next) SEEDS=100000
-	$(MAKE) bank mutants proofs pages check-cluster restarts site
+	$(MAKE) examples mutants proto-check release proofs pages check-cluster restarts site
 
 inspected:
-	@$(MAKE) --no-print-directory -j 1 lint web-check proto-check
+	@$(MAKE) --no-print-directory -j 1 lint web-check
 
 computed:
 	@$(MAKE) --no-print-directory -j 1 detect-races
@@ -93,6 +97,7 @@ tools: ## download and install what the other targets need
 	go mod download -modfile=tools/go.mod
 	cd test && go mod download
 	cd bench && go mod download
+	cd examples && go mod download
 	@tools/postgres.sh
 	@tools/browser.sh
 	@tools/languages.sh
@@ -101,30 +106,29 @@ tools: ## download and install what the other targets need
 fmt: ## check that every Go file is formatted
 	@bad=$$(gofmt -l .); if [ -n "$$bad" ]; then echo "not formatted (run gofmt -w):"; echo "$$bad"; exit 1; fi
 
-# It looks at dependencies too, and SQLite, which is C translated to Go, would take it long.
 # Code compiled for the other system never runs, so it is not optimised. It is vetted nightly.
+# SQLite is C translated to Go, which takes long to compile, so the examples are vetted nightly.
 vet: ## go vet, and compile what is special on macOS
-	GOOS=linux go vet -tags nosqlite ./...
+	GOOS=linux go vet ./...
 	GOOS=darwin go build -gcflags='all=-N -l' $(systems)
-	cd test && GOOS=linux go vet -tags nosqlite ./...
-	cd tools && go vet ./book
+	cd test && GOOS=linux go vet ./...
+	cd tools && go vet ./...
 	cd bench && GOOS=linux go vet ./...
 
-# Without SQLite for the same reason as vet.
 lint: ## staticcheck
-	$(staticcheck) -tags nosqlite ./...
-	cd test && go tool -modfile=../tools/go.mod staticcheck -tags nosqlite ./...
-	cd tools && go tool staticcheck ./book
+	$(staticcheck) ./...
+	cd test && go tool -modfile=../tools/go.mod staticcheck ./...
+	cd tools && go tool staticcheck ./...
 	cd bench && go tool -modfile=../tools/go.mod staticcheck ./...
 
 test: ## the everyday loop: short tests, within three minutes
 	go test -vet off -short -timeout 30m ./...
-	cd tools && go test -vet off ./book
+	cd tools && go test -vet off ./...
 
 # Tests that wait for a browser or for processes run in parallel with those that compute, and
 # so many packages wait for something else that three at a time keep two cores busy.
 tests: ## all tests, including the modules tools, test and bench
-	@(cd tools && go test -vet off ./book && cd ../test && go test -vet off -timeout 30m ./... && cd ../bench && go test -vet off ./...) & beside=$$!; bad=0; \
+	@(cd tools && go test -vet off ./... && cd ../test && go test -vet off -timeout 30m ./... && cd ../bench && go test -vet off ./...) & beside=$$!; bad=0; \
 	go test -vet off -p 3 -timeout 30m ./... || bad=1; wait $$beside || bad=1; exit $$bad
 
 # In the laboratory only the workers of the explorer and of comparisons share memory: their tests run nightly.
@@ -150,10 +154,10 @@ web-check: ## check the types of the lab's page, and that lab/web/dist is up to 
 	diff -rq "$$new" lab/web/dist || { echo "lab/web/dist is not what lab/web/src bundles to: run make web"; exit 1; }
 
 proto: ## generate the Go code of the API in proto, which is committed
-	cd tools && go run ./protogen .. ..
+	cd proto && OUT=$(or $(OUT),..) $(buf) generate
 
 proto-check: ## check that the generated code of the API is up to date
-	@new=$$(mktemp -d); trap 'rm -rf "$$new"' EXIT; (cd tools && go run ./protogen .. "$$new"); \
+	@new=$$(mktemp -d); trap 'rm -rf "$$new"' EXIT; $(MAKE) --no-print-directory proto OUT="$$new"; \
 	for f in $$(cd "$$new" && find . -type f); do diff -q "$$new/$$f" "$$f" || { echo "$$f is not what proto generates: run make proto"; exit 1; }; done
 
 skeleton: ## write the page's first content into index.html; needs Chromium
@@ -172,14 +176,8 @@ site: ## build the lab as a static site in site/, for any web server, and the do
 	cd tools && go run ./book .. ../site/book
 	@cd site && wc -c $$(find . -maxdepth 1 -type f) && du -sh book
 
-release: ## build the files of a release in dist/: archives for Linux and macOS, checksums, bills of materials
-	go run ./internal/release
-
-release-check: release ## build the same commit again, in another folder and without a cache, and compare; about 5 minutes
-	@again=$$(mktemp -d); trap 'rm -rf "$$again"' EXIT; \
-	git clone -q . "$$again/another-folder"; git -C "$$again/another-folder" checkout -q $$(git rev-parse HEAD); \
-	(cd "$$again/another-folder" && GOCACHE="$$again/cache" go run ./internal/release -out "$$again/dist"); \
-	diff -r dist "$$again/dist"; echo "release-check: the same bytes twice"
+release: ## build the files of a release in dist/: archives for Linux and macOS, and checksums
+	$(goreleaser) release $(SNAPSHOT) --clean --skip=publish
 
 storm: ## storms of seeds 1 to SEEDS (default 1000)
 	go build -o bin/stile ./cmd/stile
@@ -195,8 +193,9 @@ restarts: ## make docs/results/restarts.md: stops, crashes and lost disks of rea
 	cd test && go test -vet off ./cluster -run '^TestRestarts$$' -count 1 -v -timeout 2h -args -page ../../docs/results/restarts.md -at $$(git rev-parse --short HEAD) \
 		-rolling 20m -jobs 100 -working 1m -kills 200
 
-bank: ## 160,000 transfers of the live bank on PostgreSQL for each of two locks, under all faults; about 30 minutes, needs PostgreSQL
-	cd test && go test -vet off ./postgres -run '^TestBank$$' -count 1 -v -timeout 2h -args -transfers 160000
+examples: ## test the examples, on SQLite and PostgreSQL, under all faults; about 5 minutes
+	cd examples && go vet ./... && go test -vet off ./...
+	cd test && STILE_NIGHTLY=1 go test -vet off ./postgres -run '^TestBank$$' -count 1 -v -timeout 1h
 
 ledger: ## add a row to docs/results/storm-ledger.md: FROM=N SEEDS=N FLAGS="..."
 	tools/ledger.sh $(FROM) $(SEEDS) $(FLAGS)
@@ -225,9 +224,8 @@ pages: ## make docs/algorithms: a page for every algorithm
 	go test ./internal/lab/pages -run TestCommitted -count 1 -update
 	git status --short -- docs/algorithms
 
-mutants: ## make docs/results/mutants.md: small changes of the live core that no test detects; hours, or PACKAGE=member SAMPLE=200 SEED=1 AGAIN=1 QUICK=1
-	go build -o bin/mutants ./internal/mutants
-	nice bin/mutants -package "$(PACKAGE)" -sample $(SAMPLE) -seed $(SEED) $(if $(AGAIN),-again) $(if $(QUICK),-quick)
+mutants: ## small changes of PACKAGE that its tests do not detect: PACKAGE=internal/session SAMPLE=100 SEED=1
+	for package in $(PACKAGE); do (cd tools && nice go run ./mutants -root .. -package "$$package" -sample $(SAMPLE) -seed $(SEED)); done
 
 proofs: ## make docs/results/proofs.md: what is proved of every algorithm; a few minutes
 	tools/proofs.sh > docs/results/proofs.md.new

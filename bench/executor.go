@@ -142,6 +142,8 @@ type stint struct {
 	over     atomic.Bool
 	inside   sync.Map // by lock, whether it is held exclusively
 	overlaps atomic.Int64
+	last     uint64 // count of the last token here, guarded by the lock
+	passes   int    // the same: tokens that do not follow the last one
 }
 
 // run makes all clients acquire and release locks.
@@ -162,7 +164,7 @@ func (x *executor) run(o *order) (answer, error) {
 		cancel() // it would take seconds until all have had the lock
 	}
 	wg.Wait()
-	a := answer{Took: o.For, Clients: len(x.clients), Least: ^uint64(0), Overlaps: int(r.overlaps.Load())}
+	a := answer{Took: o.For, Clients: len(x.clients), Least: ^uint64(0), Overlaps: int(r.overlaps.Load()), Passes: r.passes}
 	for _, t := range tallies {
 		a.Least = min(a.Least, t.count)
 		t.into(&a.Times)
@@ -192,6 +194,12 @@ func (r *stint) client(ctx context.Context, i int, c client, t *tally) error {
 		if !shared {
 			if !inside.CompareAndSwap(false, true) {
 				r.overlaps.Add(1)
+			}
+			if l, ok := h.(*stile.Lock); ok && r.Access.Kind == kindEmbedded && r.Load.Names == namesOne {
+				if l.Token().Count != r.last+1 && !at.Before(r.from) {
+					r.passes++
+				}
+				r.last = l.Token().Count
 			}
 			inside.Store(false)
 		}

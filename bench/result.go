@@ -43,6 +43,7 @@ const (
 	figP50     = "p50"
 	figP99     = "p99"
 	figMax     = "max"
+	figPass    = "pass"    // microseconds between holds of different nodes
 	figCPU     = "cpu"     // microseconds per hold, of all processes
 	figLeast   = "least"   // percent: holds of the client with the fewest, of the mean
 	figForeign = "foreign" // percent of the machine: background load

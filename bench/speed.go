@@ -234,6 +234,9 @@ func (c *Cell) record(a *answer, cpu time.Duration, foreign float64) {
 	if h.Count == 0 {
 		return
 	}
+	if a.Passes > 0 {
+		c.add(figPass, micro(a.Took)/float64(a.Passes))
+	}
 	c.add(figMean, float64(h.Sum)/float64(h.Count)/1000)
 	c.add(figP50, micro(h.quantile(0.5)))
 	c.add(figP99, micro(h.quantile(0.99)))

@@ -82,7 +82,11 @@ func line(w *workload, c *Cell) string {
 		if !ok {
 			return "-"
 		}
-		return fmt.Sprintf("%8s %15s %8s %8s %8s %6s", short(s.median), short(s.low)+" - "+short(s.high), short(c.median(figP50)), short(c.median(figMean)), short(c.median(figP99)), short(c.median(figCPU)))
+		pass := ""
+		if p, ok := c.of(figPass); ok {
+			pass = fmt.Sprintf("  passed on after %s µs", short(p.median))
+		}
+		return fmt.Sprintf("%8s %15s %8s %8s %8s %6s", short(s.median), short(s.low)+" - "+short(s.high), short(c.median(figP50)), short(c.median(figMean)), short(c.median(figP99)), short(c.median(figCPU))) + pass
 	case sortIdle:
 		s, ok := c.of(figIdle)
 		if !ok {

@@ -88,6 +88,7 @@ func (t *team) ask(ctx context.Context, o func(i, first int) order) (sum answer,
 		}
 		sum.Times.merge(&a.Times)
 		sum.Least, sum.Took, sum.Overlaps = min(sum.Least, a.Least), max(sum.Took, a.Took), sum.Overlaps+a.Overlaps
+		sum.Passes += a.Passes
 		sum.Clients += a.Clients
 		sum.Gap, sum.Stuck = max(sum.Gap, a.Gap), max(sum.Stuck, a.Stuck)
 	}

@@ -61,6 +61,7 @@ type answer struct {
 	Clients  int
 	Took     time.Duration
 	Overlaps int // holds at the same time as another one
+	Passes   int // holds that follow one of another node, on one lock
 	Lost     bool
 	Gap      time.Duration
 	Stuck    time.Duration // the longest time since a lock was held

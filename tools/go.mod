@@ -9,11 +9,7 @@ tool (
 	honnef.co/go/tools/cmd/staticcheck
 )
 
-require (
-	github.com/bufbuild/protocompile v0.14.1
-	github.com/yuin/goldmark v1.8.7
-	google.golang.org/protobuf v1.36.11
-)
+require github.com/yuin/goldmark v1.8.7
 
 require (
 	connectrpc.com/connect v1.21.1 // indirect
@@ -24,5 +20,6 @@ require (
 	golang.org/x/sync v0.23.0 // indirect
 	golang.org/x/sys v0.48.0 // indirect
 	golang.org/x/tools v0.51.0 // indirect
+	google.golang.org/protobuf v1.36.11 // indirect
 	honnef.co/go/tools v0.8.2 // indirect
 )

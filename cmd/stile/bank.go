@@ -29,7 +29,6 @@ type bankFlags struct {
 	crash           bank.Crash
 	json            bool
 	output          traceOutput
-	live            liveFlags
 }
 
 func newBank() *cobra.Command {
@@ -51,46 +50,26 @@ so slow that other machines have continued when it arrives; with 2@fenced the
 account then refuses it. Without --lock this is shown with a plain lock, and
 with the same lock and recovery.
 
-With --live the bank is real: workers in several processes transfer money
-between accounts in a database, with the locks of three nodes that run on this
-machine for as long as the command does. --lock is then none, an algorithm (by
-default naimi-trehel), or kept:METHOD for transactions that can deadlock.
---chaos kills nodes, and pauses nodes and workers for longer than the lease. At
-the end a ledger shows whether money was lost. See docs/bank.md.
-
 'stile storm --bank' runs a bank with live locks under every simulated fault.`,
 		Example: `  stile bank
   stile bank --lock none --seed 3
   stile bank --crash 1
   stile bank --machines 3 --crash 3@late --lock ricart-agrawala+bully
-  stile bank --lock maekawa --machines 4 --deposits 10 --json
-  stile bank --live --lock none
-  stile bank --live --chaos kill,pause
-  stile bank --live --chaos pause --fence off
-  stile bank --live --lock kept:wound-wait --postgres postgres://localhost/test`,
+  stile bank --lock maekawa --machines 4 --deposits 10 --json`,
 		Args: noArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			if err := f.live.checkForm(c); err != nil {
-				return err
-			}
-			if f.live.on {
-				return f.live.run(c, f.lock, f.seed, f.json)
-			}
-			return f.run(c)
-		},
+		RunE: func(c *cobra.Command, _ []string) error { return f.run(c) },
 	}
 	fs := c.Flags()
 	fs.SortFlags = false
-	lockOrNoneFlag(fs, &f.lock, keptNames()...)
+	lockOrNoneFlag(fs, &f.lock)
 	fs.Var(countFlag(&f.machines, 1, maxNodes), "machines", "number of cash machines")
 	fs.Var(countFlag(&f.deposits, 1, maxEntries), "deposits", "number of deposits by each machine")
 	fs.Var(countFlag(&f.amount, 0, maxMoney), "amount", "amount of a deposit")
 	fs.Var(countFlag(&f.balance, 0, maxMoney), "balance", "initial balance")
 	fs.Var(seedFlag(&f.seed), "seed", "seed of the run")
 	fs.Var(crashFlag(&f.crash), "crash", "machine that crashes in the critical section: `WHO` is 2, 2@write, 2@late or 2@fenced")
-	fs.BoolVar(&f.json, "json", false, "JSON output, for programs; --lock is then none by default, unless --live")
+	fs.BoolVar(&f.json, "json", false, "JSON output, for programs; --lock is then none by default")
 	f.output.define(fs)
-	f.live.define(fs)
 	return c
 }
 
@@ -103,10 +82,9 @@ func (f *bankFlags) config(lock algorithm.Spec) bank.Config {
 	}
 }
 
-// lockOrNoneFlag defines --lock, for commands that can also run without a lock, or with more
-// than algorithms.
-func lockOrNoneFlag(fs *pflag.FlagSet, to *string, more ...string) {
-	names := slices.Concat([]string{bank.NoLock().Name}, lockNames(), more)
+// lockOrNoneFlag defines --lock, for commands that can also run without a lock.
+func lockOrNoneFlag(fs *pflag.FlagSet, to *string) {
+	names := slices.Concat([]string{bank.NoLock().Name}, lockNames())
 	fs.Var(textFlag(to, "none or the name of an algorithm: 'stile algorithms' lists them", cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp)),
 		"lock", "`ALGORITHM` that provides mutual exclusion, or none (default none, then all)")
 }

@@ -28,8 +28,6 @@ func TestCompletion(t *testing.T) {
 		{[]string{"deadlock", ""}, "none wait-die detect-distributed :4", "raymond"},
 		{[]string{"bank", ""}, ":4", "none"},
 		{[]string{"bank", "--lock", ""}, "none raymond :4", "bully"},
-		{[]string{"scene", ""}, "seats ids files calendar tasks :4", "none"},
-		{[]string{"scene", "seats", "--lock", ""}, "none raymond :4", "bully"},
 		{[]string{"storm", ""}, ":4", "raymond"},
 		{[]string{"storm", "--algorithm", ""}, "all naimi-trehel maekawa :6", "token-ring bully none"},
 		{[]string{"storm", "--algorithm", "raymond,"}, "raymond,central :6", "raymond,raymond raymond,all"},

@@ -41,7 +41,6 @@ func TestInterrupted(t *testing.T) {
 		{"check dijkstra --shared one --nodes 8", `[\d,]+ states`, "interrupted"},
 		{"check wait-die", `[\d,]+ states`, "interrupted"},
 		{"check bully", `[\d,]+ states`, "interrupted"},
-		{"scene ids --nodes 90 --each 900", `[\d,]+ of 81,000 ids`, "Id 1 is handed out twice"},
 	} {
 		code, stdout, stderr := interrupted(t, test.line)
 		if want := regexp.MustCompile(`^stile: interrupted after ` + test.after + `\n$`); code != 3 || !want.MatchString(stderr) {

@@ -17,16 +17,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/stile-lock/stile/internal/bench"
 	"github.com/stile-lock/stile/internal/child"
-	"github.com/stile-lock/stile/internal/teller"
 	"github.com/stile-lock/stile/internal/words"
 )
 
 func main() {
 	child.Watchdog()
-	bench.Worker()
-	teller.Child()
 	os.Exit(run(context.Background(), os.Args[1:], !localeIsUnicode(os.Getenv), os.Stdout, os.Stderr))
 }
 
@@ -116,7 +112,7 @@ and checks these algorithms.
 For locks, start with 'stile serve' in one terminal and 'stile exec demo -- ls'
 in another. 'stile lock' holds a lock for a script, and 'stile elect' elects a
 leader. The commands status, members, locks, top, force-release, evict, choose,
-leave, backup, recover, cert and token manage a cluster, and bench measures one.
+leave, backup, recover, cert and token manage a cluster.
 
 For the algorithms, start with 'stile bank', which shows what goes wrong without
 a lock. 'stile storm' runs whole processes under every fault.
@@ -138,7 +134,7 @@ results so far and exits with code 3.`,
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", fmt.Sprintf(".FlagUsagesWrapped %d", screenWidth)))
 	root.SetHelpCommand(newHelp(root))
 	root.AddCommand(
-		newAlgorithms(), newSim(), newCompare(), newCheck(), newReplay(), newLab(), newBank(), newScene(), newDeadlock(), newStorm(), newBench(), newServe(), newExec(), newLock(), newElect(),
+		newAlgorithms(), newSim(), newCompare(), newCheck(), newReplay(), newLab(), newBank(), newDeadlock(), newStorm(), newServe(), newExec(), newLock(), newElect(),
 		newStatus(), newMembers(), newLocks(), newTop(), newForceRelease(), newEvict(), newChoose(), newLeave(), newMoveSession(), newBackup(), newRecover(), newCert(), newToken(), newGlossary(), newVersion(),
 	)
 	root.InitDefaultCompletionCmd()

@@ -14,15 +14,11 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/spf13/cobra"
 
-	"github.com/stile-lock/stile/internal/bench"
 	"github.com/stile-lock/stile/internal/child"
-	"github.com/stile-lock/stile/internal/teller"
 )
 
 func TestMain(m *testing.M) {
 	child.Watchdog() // the test binary runs as stile, and so also as its watchdog
-	bench.Worker()
-	teller.Child()
 	testscript.Main(m, map[string]func(){"stile": main})
 }
 

@@ -138,10 +138,8 @@ func TestOutputFitsTheScreen(t *testing.T) {
 	for _, line := range []string{
 		"", "--help", "sim --help", "compare --help", "bank --help", "replay --help", "algorithms --help", "version --help",
 		"algorithms", "version", "bank", "bank --machines 4 --lock maekawa", "bank --machines 9",
-		"bench --help",
 		"storm --help", "storm --seeds 5", "storm --seed 7 --strikes", "storm --seed 3 --nodes 25 --faults crash", "storm --seed 1 --faults none", "storm --bank --seeds 5",
 		"bank --crash 1", "bank --machines 3 --crash 3@late --lock raymond+bully", "bank --machines 3 --crash 3@fenced --lock raymond+bully",
-		"scene --help", "scene seats", "scene ids --nodes 9", "scene files --lock raymond --each 3", "scene calendar --nodes 1", "scene tasks",
 		"bank --amount 999999999999 --balance 999999999999",
 		"check --help", "check maekawa --requests 1", "check ricart-agrawala-token --start any --requesters 1-3 --requests 1",
 		"sim bully --nodes 40 --dead 3-40", "sim ring-election", "sim chang-roberts --starters 1-5",
@@ -195,7 +193,6 @@ func TestJSONNamesWhatWasRun(t *testing.T) {
 		"deadlock detect-central --json":                                 "method mode sites processes locks seed",
 		"bank --json":                                                    "lock machines deposits seed",
 		"bank --crash 1 --json":                                          "lock machines deposits seed",
-		"scene seats --json":                                             "scene lock nodes each seed",
 		"replay ../../lab/scenarios/raymond-a.stile --json":              "file title algorithm nodes seed",
 		"replay ../../internal/replay/testdata/small.rec --json":         "file node address by",
 		"replay ../../lab/scenarios/graph-cycle.stile --json":            "file title nodes units has asks cycles reduction deadlocked",
@@ -228,22 +225,6 @@ func TestHelpOfEveryCommand(t *testing.T) {
 			if text := ok(t, line); !strings.Contains(text, "Usage:\n  "+c.CommandPath()) {
 				t.Errorf("stile %s: no usage:\n%s", line, text)
 			}
-		}
-	}
-}
-
-// The output of bench, which takes long to make, has its shape and fits the screen.
-func TestBenchOutput(t *testing.T) {
-	if !nightly() {
-		t.Skip("takes half a minute: 'make nightly' runs it")
-	}
-	const line = "bench --time 1ms --idle 1ms --clients 1"
-	if got := keys(t, ok(t, line+" --json")); !slices.Equal(got, []string{"machine", "rows"}) {
-		t.Errorf("keys %v", got)
-	}
-	for text := range strings.Lines(ok(t, line)) {
-		if utf8.RuneCountInString(text) > screenWidth+1 {
-			t.Errorf("too wide: %s", text)
 		}
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/stile-lock/stile/internal/gateway"
+	"github.com/stile-lock/stile/internal/member"
 	"github.com/stile-lock/stile/internal/node"
 	"github.com/stile-lock/stile/internal/node/cert"
 	"github.com/stile-lock/stile/internal/words"
@@ -450,7 +451,10 @@ func (f *serveFlags) dataDir(name string) (string, error) {
 
 // algorithmsFlag takes the algorithms of a new cluster.
 func algorithmsFlag(to *string) pflag.Value {
-	names := append(append(liveNames(), "kept"), keptNames()...)
+	names := append(liveNames(), "kept")
+	for _, m := range member.KeptMethods() {
+		names = append(names, member.Kept(m))
+	}
 	return textValue{to, func(s string) error {
 		if s == "" {
 			return errors.New("must be the name of an algorithm that runs live, or PREFIX=NAME, or several with commas: 'stile algorithms' lists them")

@@ -112,8 +112,6 @@ func TestUsageErrors(t *testing.T) {
 		{"bank --lock padlock", "'stile algorithms'"},
 		{"bank --machines 10000 --deposits 10000", "--deposits"},
 		{"bank --crash 3", "--machines"},
-		{"scene", "seats"},
-		{"scene theatre", "seats"},
 		{"storm --no-fence", "--bank"},
 		{"storm --voters 2", "1, 3 or 5"},
 		{"storm --algorithm token-ring", "live"},

@@ -18,7 +18,7 @@ import (
 	"github.com/stile-lock/stile/internal/node/cert"
 )
 
-// These are the figures of 'stile bench', in one process: for profiles, and to see
+// These are figures of the module bench, in one process: for profiles, and to see
 // whether a change has made something slower.
 
 // secured starts three nodes that talk over TLS, and returns certificates for clients.

@@ -22,8 +22,6 @@ type Config struct {
 	Balance  int64 // initial balance of the account
 	Seed     uint64
 	Crash    Crash     // whether and how a machine dies
-	Lane     string    // lane that keeps the balance; empty means the account
-	Number   string    // name of the balance in traces; empty means balance
 	Record   bool      // keep the events, for a diagram
 	Watch    sim.Watch // may end the scene early; may be nil
 }
@@ -45,22 +43,14 @@ type Result struct {
 	Refused  int    `json:"refused,omitempty"` // writes that the account refused
 	After    int    `json:"after,omitempty"`   // deposits of other machines that began after the death
 
-	Taken       []Taken         `json:"-"` // balance that each deposit found and left, in order
 	Overwritten []Overwrite     `json:"-"` // how deposits were lost
 	Found       []sim.Violation `json:"-"` // how the lock failed
-	lane        string
-	Events      []trace.Event `json:"-"` // if Record is set; the account is the process after the machines
+	Events      []trace.Event   `json:"-"` // if Record is set; the account is the process after the machines
 }
 
 // An Overwrite is a lost deposit: By wrote a sum that it had computed before Of wrote its
 // own.
 type Overwrite struct{ By, Of algorithm.ID }
-
-// A Taken is a sum that a machine wrote, in the order of writing.
-type Taken struct {
-	By  algorithm.ID
-	Sum int64
-}
 
 // latency is how long a message takes, whether of the lock or of the account.
 func latency() scenario.Dist {
@@ -118,8 +108,7 @@ func (c Config) play(doom *end) (*Result, error) {
 		Lock: c.Lock.Name, Machines: c.Machines, Deposits: c.Deposits, Seed: c.Seed,
 		Expected: c.Balance + int64(c.Machines)*int64(c.Deposits)*c.Amount,
 		Balance:  balance, Lost: c.Balance + int64(made)*c.Amount - balance, Entries: made, Messages: r.Messages,
-		Stopped: r.Stopped, Refused: b.refused, After: b.after, Taken: b.taken, Overwritten: b.lost, Found: r.Found, Events: b.timeline(),
-		lane: cmp.Or(c.Lane, "account"),
+		Stopped: r.Stopped, Refused: b.refused, After: b.after, Overwritten: b.lost, Found: r.Found, Events: b.timeline(),
 	}
 	if c.Crash.On {
 		result.bereaved(c)
@@ -166,7 +155,6 @@ type branch struct {
 	doom  *end // end of the machine that dies, if one does
 	calls []call
 	turns int // number of sections begun
-	taken []Taken
 	lost  []Overwrite
 
 	refused int
@@ -235,7 +223,6 @@ func (b *branch) settle() (balance int64, writes int) {
 		}
 		balance, writer = read[p]+b.Amount, p
 		c.sum = balance
-		b.taken = append(b.taken, Taken{By: p, Sum: balance})
 		writes++
 	}
 	return balance, writes

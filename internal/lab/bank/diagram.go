@@ -33,8 +33,7 @@ type canvas struct {
 	lanes    []int // column of each machine, and of the account after them
 	phase    []rune
 	balance  int64
-	sumWidth int // width of the account's lane
-	lane     string
+	sumWidth int          // width of the account's lane
 	refused  map[int]bool // rejected writes, by number
 	rows     []string
 }
@@ -50,7 +49,7 @@ const (
 // Diagram draws the events of a scene that began with this balance. If there are more
 // rows than maxRows, the rest is only counted.
 func (r *Result) Diagram(balance int64, maxRows int) []string {
-	c := &canvas{machines: r.Machines, balance: balance, sumWidth: len(words.Grouped(max(balance, r.Expected))), lane: r.lane, refused: map[int]bool{}}
+	c := &canvas{machines: r.Machines, balance: balance, sumWidth: len(words.Grouped(max(balance, r.Expected))), refused: map[int]bool{}}
 	for _, e := range r.Events {
 		if e.Kind == trace.Send && e.Name == Refusal {
 			c.refused[e.Msg-1] = true // the answer comes right after its question
@@ -115,7 +114,7 @@ func (c *canvas) header() {
 	for p := range algorithm.ID(c.machines) {
 		center(row, c.lanes[p], p.String())
 	}
-	center(row, c.lanes[c.account()], c.lane)
+	center(row, c.lanes[c.account()], "account")
 	c.rows = append(c.rows, strings.TrimRight(string(row), " "))
 }
 

@@ -8,6 +8,5 @@
 // order in which messages reach it. Money is lost when one machine reads between
 // another's read and write.
 //
-// A machine may die inside: see Crash. The same scene in other words, with seats, ids,
-// files, hours and tasks instead of money, is a Scene.
+// A machine may die inside: see Crash.
 package bank

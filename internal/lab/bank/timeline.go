@@ -76,7 +76,7 @@ func (b *branch) timeline() []trace.Event {
 // tell returns the events of a call, whose messages are n and n+1.
 func (b *branch) tell(c call, n int) []moment {
 	account := algorithm.ID(b.Machines)
-	sum := []host.Field{{Name: cmp.Or(b.Number, "balance"), Value: strconv.FormatInt(c.sum, 10)}}
+	sum := []host.Field{{Name: "balance", Value: strconv.FormatInt(c.sum, 10)}}
 	var asked, told []host.Field
 	kinds := Kinds()
 	if c.write {
