@@ -1,31 +1,22 @@
-// Package golden compares the bytes that stile sends and stores with files in testdata, one
-// for each version of a format. A process of another version must be able to read them, so
-// a change of the bytes needs a new version, with a file of its own; the files of released
-// versions never change (docs/compatibility.md).
+// Package golden compares the bytes that stile sends and stores with a file in testdata. A
+// process of another version must be able to read them, so a change of a released format
+// needs a new version of it (docs/compatibility.md).
 //
-// A line of a file is the name of an example and its bytes in hexadecimal.
+// A line of the file is the name of an example and its bytes in hexadecimal.
 package golden
 
 import (
-	"encoding/hex"
-	"errors"
+	"bytes"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
 
-// Released lists the highest version of each format that a release has. The first release
-// has not been made.
-var Released = map[string]int{}
-
-// A Format is a format, and the versions of it that this program reads.
-type Format struct {
-	Name           string
-	Oldest, Newest int
-}
+// path is the file, in the directory of the package that is tested.
+var path = filepath.Join("testdata", "golden.txt")
 
 // An Example is one message or record.
 type Example struct {
@@ -33,48 +24,24 @@ type Example struct {
 	Bytes []byte
 }
 
-// path returns the file with the examples of a version.
-func (f *Format) path(version int) string {
-	return filepath.Join("testdata", "golden", fmt.Sprintf("%s-%d.txt", f.Name, version))
-}
-
-// Check compares examples with the file of the newest version, and reads the examples of
-// all versions: again decodes an example and encodes it. With update it writes the file,
-// unless that version is released.
-func Check(t *testing.T, f Format, update bool, examples []Example, again func(name string, b []byte) ([]byte, error)) {
+// Check compares examples with the file: again decodes an example and encodes it. With
+// update it writes the file.
+func Check(t *testing.T, update bool, examples []Example, again func(name string, b []byte) ([]byte, error)) {
 	t.Helper()
-	path := f.path(f.Newest)
+	for _, w := range misread(examples, again) {
+		t.Error(w)
+	}
 	if update {
-		if f.Newest <= Released[f.Name] {
-			t.Fatalf("version %d of %s is released, and never changes: raise the version", f.Newest, f.Name)
-		}
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
 		if err := os.WriteFile(path, []byte(text(examples)), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for version := f.Oldest; version <= f.Newest; version++ {
-		b, err := os.ReadFile(f.path(version))
-		if errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("there are no examples of version %d of %s: run this test with -update", version, f.Name)
-			continue
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		kept, err := parse(string(b))
-		if err != nil {
-			t.Fatalf("%s: %v", f.path(version), err)
-		}
-		wrong := reads(kept, again, version == f.Newest)
-		if version == f.Newest {
-			wrong = append(wrong, differences(kept, examples)...)
-		}
-		for _, w := range wrong {
-			t.Errorf("%s: %s", f.path(version), w)
-		}
+	kept, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatalf("no examples: %v: run this test with -update", err)
+	}
+	for _, w := range differences(string(kept), text(examples)) {
+		t.Errorf("%s: %s: if that format is released, raise its version; then run this test with -update", path, w)
 	}
 }
 
@@ -87,53 +54,27 @@ func text(examples []Example) string {
 	return w.String()
 }
 
-// parse reads a file.
-func parse(text string) (all []Example, err error) {
-	for line := range strings.Lines(text) {
-		name, digits, ok := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
-		b, err := hex.DecodeString(digits)
-		if !ok || err != nil {
-			return nil, fmt.Errorf("line %q: want a name and hexadecimal digits", line)
-		}
-		all = append(all, Example{name, b})
-	}
-	return all, nil
-}
-
-// reads returns which examples cannot be read, or are written differently although they are
-// of the version that is written.
-func reads(kept []Example, again func(name string, b []byte) ([]byte, error), newest bool) (wrong []string) {
-	for _, x := range kept {
-		b, err := again(x.Name, x.Bytes)
-		switch {
-		case err != nil:
-			wrong = append(wrong, fmt.Sprintf("%s cannot be read any more: %v", x.Name, err))
-		case newest && string(b) != string(x.Bytes):
-			wrong = append(wrong, fmt.Sprintf("%s is read, and written as %x", x.Name, b))
+// misread returns which examples cannot be read, or are then written differently.
+func misread(examples []Example, again func(name string, b []byte) ([]byte, error)) (wrong []string) {
+	for _, x := range examples {
+		if b, err := again(x.Name, x.Bytes); err != nil || !bytes.Equal(b, x.Bytes) {
+			wrong = append(wrong, fmt.Sprintf("%s %x is read, and written as %x: %v", x.Name, x.Bytes, b, err))
 		}
 	}
 	return wrong
 }
 
-// differences returns how examples differ from what is kept.
-func differences(kept, now []Example) (wrong []string) {
-	was := map[string]string{}
-	for _, x := range kept {
-		was[x.Name] = string(x.Bytes)
-	}
-	for _, x := range now {
-		b, ok := was[x.Name]
-		delete(was, x.Name)
-		switch {
-		case !ok:
-			wrong = append(wrong, fmt.Sprintf("%s is new: raise the version if the one in the file is released, and run this test with -update", x.Name))
-		case b != string(x.Bytes):
-			wrong = append(wrong, fmt.Sprintf("%s is now %x: other versions cannot read that; raise the version if the one in the file is released, and run this test with -update", x.Name, x.Bytes))
+// differences returns which lines are only in one of two files.
+func differences(kept, now string) (wrong []string) {
+	was, is := slices.Collect(strings.Lines(kept)), slices.Collect(strings.Lines(now))
+	for _, line := range was {
+		if !slices.Contains(is, line) {
+			wrong = append(wrong, "no longer written: "+strings.TrimSpace(line))
 		}
 	}
-	for _, x := range kept {
-		if _, left := was[x.Name]; left {
-			wrong = append(wrong, x.Name+" is no longer written")
+	for _, line := range is {
+		if !slices.Contains(was, line) {
+			wrong = append(wrong, "new: "+strings.TrimSpace(line))
 		}
 	}
 	return wrong

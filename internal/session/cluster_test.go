@@ -95,20 +95,6 @@ func TestGivenCluster(t *testing.T) {
 	s.strange("a", 1, 2)
 }
 
-// A node of an older version names no cluster. It may be of any, so it is not refused.
-func TestUnnamedCluster(t *testing.T) {
-	s := newStage(t, "a", "b")
-	conn, _ := s.welcomes("a", 1, nil)
-	s.dies(conn, "a")
-	s.refuses("a")
-	conn = s.opens("b", 2)
-	r := s.lock("x")
-	s.hears("an older node", conn, fmt.Sprint("LOCK ", r))
-	s.dies(conn, "b")
-	s.refuses("b")
-	s.strange("a", 1, 2)
-}
-
 // The list of nodes in a WELCOME replaces those that were learned before. Configured addresses
 // stay, for when no other node answers.
 func TestReplacedNodes(t *testing.T) {
@@ -136,18 +122,11 @@ func TestReplacedNodes(t *testing.T) {
 	}
 }
 
-// A server names its cluster to clients that speak a version that can tell, and to no others.
+// A server names its cluster, and those that it was recovered from.
 func TestServerNamesCluster(t *testing.T) {
 	n := newNode(t)
 	n.d.Cluster, n.d.Earlier = 3, []uint64{1, 2}
-	for version, want := range map[uint64]uint64{clusters - 1: 0, clusters: 3} {
-		f := Frame{Kind: Hello, Number: 1, Protocol: version, Oldest: OldestProtocol}
-		if err := n.d.Receive(n.now, n.m, version, f.AppendTo(nil)); err != nil {
-			t.Fatal(err)
-		}
-		n.take()
-		if got := n.hears(version); len(got) != 1 || got[0].Cluster != want || want > 0 != slices.Equal(got[0].Earlier, n.d.Earlier) {
-			t.Errorf("version %d: %+v", version, got)
-		}
+	if w := n.hello(1, Frame{}); w.Cluster != 3 || !slices.Equal(w.Earlier, n.d.Earlier) {
+		t.Errorf("%+v", w)
 	}
 }

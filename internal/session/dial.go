@@ -310,7 +310,7 @@ func (g *Client) welcomed(a *attachment, f *Frame) error {
 // belongs reports whether a node belongs to the client's cluster, which is that of the first
 // node, or one that was recovered from it. Other clusters grant the same locks to others.
 func (g *Client) belongs(f *Frame) bool {
-	if f.Cluster != 0 && g.cluster != f.Cluster {
+	if g.cluster != f.Cluster {
 		if g.cluster != 0 && !slices.Contains(f.Earlier, g.cluster) {
 			return false
 		}

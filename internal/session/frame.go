@@ -14,14 +14,8 @@ import (
 // need to find that out never changes: the fields of a Hello up to the range, and a Bye that
 // refuses it. So do Ask and Answer, which need no session.
 const (
-	Protocol       = 4
+	Protocol       = 1
 	OldestProtocol = 1
-
-	// redirects is the lowest version with Redirect, delegates that with Delegated, and
-	// clusters that in which a Welcome names the cluster.
-	redirects = 2
-	delegates = 3
-	clusters  = 4
 )
 
 // agree returns the highest version that both sides speak; 0 if there is none.
@@ -233,7 +227,7 @@ type Frame struct {
 	What     uint64         // Ask
 	Bytes    []byte         // Ask, Answer
 	Nodes    []string       // Welcome, Bye, Redirect: addresses of nodes
-	Cluster  uint64         // Welcome: the node's; 0 if it speaks a version that names none
+	Cluster  uint64         // Welcome: the node's
 	Earlier  []uint64       // Welcome: clusters that this one was recovered from
 	Value    string         // Value
 }
@@ -311,10 +305,9 @@ func (f *Frame) answers(c *codec.Coder) {
 		f.Span.Code(c)
 		f.Again.Code(c)
 		f.Act.Code(c)
-		if f.nodes(c); f.Protocol >= clusters {
-			c.Number(&f.Cluster)
-			c.Numbers(&f.Earlier, maxEarlier)
-		}
+		f.nodes(c)
+		c.Number(&f.Cluster)
+		c.Numbers(&f.Earlier, maxEarlier)
 	case Renewed:
 		f.Span.Code(c)
 		f.Again.Code(c)

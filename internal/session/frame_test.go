@@ -65,7 +65,7 @@ func TestGolden(t *testing.T) {
 		}
 		all = append(all, golden.Example{Name: fmt.Sprintf("BYE:%d", why), Bytes: f.AppendTo(nil)})
 	}
-	golden.Check(t, golden.Format{Name: "clients", Oldest: OldestProtocol, Newest: Protocol}, *update, all, func(_ string, b []byte) ([]byte, error) {
+	golden.Check(t, *update, all, func(_ string, b []byte) ([]byte, error) {
 		f, err := Parse(b)
 		return f.AppendTo(nil), err
 	})
@@ -114,9 +114,28 @@ func TestHelloOfAnotherVersion(t *testing.T) {
 	}
 	n.take()
 	expect(t, "a later version", n.hears(1), Frame{Kind: Bye, Why: Foreign, Protocol: Protocol, Oldest: OldestProtocol})
-	older := Frame{Kind: Bye, Why: Foreign, Protocol: Protocol + 2, Oldest: Protocol + 1}
-	if got := older.Reason(); !strings.HasSuffix(got, "upgrade the client") {
-		t.Errorf("a newer node says %q", got)
+	n.says(2, Frame{Kind: Hello, Number: 1, Protocol: OldestProtocol - 1})
+	expect(t, "an earlier version", n.hears(2), Frame{Kind: Bye, Why: Foreign, Protocol: Protocol, Oldest: OldestProtocol})
+}
+
+// A client that its node refuses, because they have no version in common, names both ranges
+// and which side to upgrade, and goes on to the next node.
+func TestNodeOfAnotherVersion(t *testing.T) {
+	for upgrade, bye := range map[string]Frame{
+		"versions 2 to 3 of the client protocol, and this client 1 to 1: upgrade the client": {Oldest: 2, Protocol: 3},
+		"versions 0 to 0 of the client protocol, and this client 1 to 1: upgrade the node":   {Oldest: 0, Protocol: 0},
+	} {
+		s := newStage(t, "a", "b")
+		conn, h := s.greets("a")
+		if h.Protocol != Protocol || h.Oldest != OldestProtocol {
+			t.Errorf("HELLO names versions %d to %d", h.Oldest, h.Protocol)
+		}
+		bye.Kind, bye.Why = Bye, Foreign
+		if got := bye.Reason(); !strings.HasSuffix(got, upgrade) {
+			t.Errorf("%q, want %q", got, upgrade)
+		}
+		s.says(conn, bye)
+		s.opens("b", 1)
 	}
 }
 

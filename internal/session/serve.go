@@ -122,7 +122,7 @@ func (d *Server) lock(now member.Instant, m *member.Member, s *session, f *Frame
 		return
 	}
 	ask := member.Ask{Client: s.Session, Deadline: member.Never, Try: f.Try, Terms: f.Terms}
-	if s.speaks >= delegates && f.Terms == (member.Terms{}) && d.streaks.longEnough(f.Name, s.Session) {
+	if f.Terms == (member.Terms{}) && d.streaks.longEnough(f.Name, s.Session) {
 		ask.Block = blockLength
 	}
 	t, err := m.Lock(now, f.Name, ask)

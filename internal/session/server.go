@@ -102,7 +102,6 @@ type session struct {
 	quota  Quota
 	usage  *usage // of its identity
 	conn   uint64 // 0 if not connected at present
-	speaks uint64 // version of the protocol, on the last connection
 	asked  bool   // to use another node
 	place  int    // index in Server.all
 	hello  uint64 // number of the last HELLO
@@ -205,7 +204,7 @@ func (d *Server) hello(now member.Instant, m *member.Member, conn uint64, f *Fra
 		d.bye(conn, NoLease, true)
 		return
 	}
-	s.hello, s.speaks = f.Number, version
+	s.hello = f.Number
 	if fresh {
 		s.place = len(d.all)
 		d.all = append(d.all, s)
@@ -368,7 +367,6 @@ func (d *Server) Drain(now member.Instant, m *member.Member) {
 var (
 	ErrNoSession   = errors.New("the node has no such session: it has ended, or is at another node")
 	ErrUnconnected = errors.New("the client of the session is not connected at present: ask again when it is")
-	ErrOlderClient = errors.New("the client of the session has an older version of stile, which cannot be asked to move: it moves when its node stops")
 )
 
 // Redirect asks the client of a session to use another node, and reports whether it holds locks
@@ -382,8 +380,6 @@ func (d *Server) Redirect(session uint64) (holds bool, err error) {
 		return false, ErrNoSession
 	case s.conn == 0:
 		return false, ErrUnconnected
-	case s.speaks < redirects:
-		return false, ErrOlderClient
 	}
 	s.asked = true
 	d.send(s, &Frame{Kind: Redirect, Nodes: d.nodes()})

@@ -48,7 +48,7 @@ func TestGolden(t *testing.T) {
 	if len(all) != 6 {
 		t.Errorf("%d records, want the manifest, the identity, the hard state, the snapshot and two entries", len(all))
 	}
-	golden.Check(t, golden.Format{Name: "disk", Oldest: format, Newest: format}, *update, all, func(name string, b []byte) ([]byte, error) {
+	golden.Check(t, *update, all, func(name string, b []byte) ([]byte, error) {
 		key, err := hex.DecodeString(name)
 		if err != nil {
 			return nil, err
