@@ -81,8 +81,7 @@ const (
 	maxNameBytes = 16 << 10
 )
 
-// named asks for locks by their names, which must be sorted. Members of older versions list
-// others too.
+// named asks for locks by their names, which must be sorted.
 func named(ctx context.Context, c Cluster, who node.Caller, names []string, q node.LockQuery, quiet *silence) (all []survey.Lock, err error) {
 	for len(names) > 0 {
 		n, size := 0, 0
@@ -97,12 +96,8 @@ func named(ctx context.Context, c Cluster, who node.Caller, names []string, q no
 				return nil, err
 			}
 			quiet.add(page.Unasked...)
-			for _, l := range page.Locks {
-				if _, wanted := slices.BinarySearch(q.Names, l.Name); wanted {
-					all = append(all, l)
-				}
-			}
-			if next == "" || next >= q.Names[n-1] {
+			all = append(all, page.Locks...)
+			if next == "" {
 				break
 			}
 			q.After = next

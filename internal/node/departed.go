@@ -8,7 +8,7 @@ import (
 )
 
 // LeaveReport makes the answer to AskLeave wait until the node has left, or ends without
-// having left. Older nodes answer it with an Ordered, at once.
+// having left.
 const LeaveReport = "report"
 
 // A Departed says how a node has ended that was asked to leave. Without one it is not known:

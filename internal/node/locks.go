@@ -31,8 +31,7 @@ type LockQuery struct {
 	// use or not, and as many whose requests have waited longest. See By.
 	Top int `json:"top,omitempty"`
 
-	// With Top: the first locks by one criterion, ByWait, ByHold or ByRate, instead of both. A
-	// node of an older version lists both all the same.
+	// With Top: the first locks by one criterion, ByWait, ByHold or ByRate, instead of both.
 	By string `json:"by,omitempty"`
 
 	// Whether homes list which transactions wait for which, also for locks that no process

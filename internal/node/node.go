@@ -41,10 +41,9 @@ type Node struct {
 	strangers audit // for connections without an identity
 	files     accessFiles
 	tokens    atomic.Pointer[rights.Tokens] // nil: none are accepted
-	older     olderNodes
-	tape      *recorder       // nil without a recording
-	meter     *meter.Meter    // nil if nothing is measured; needs the mutex
-	drained   context.Context // ends when nothing new is accepted any longer
+	tape      *recorder                     // nil without a recording
+	meter     *meter.Meter                  // nil if nothing is measured; needs the mutex
+	drained   context.Context               // ends when nothing new is accepted any longer
 	drain     context.CancelFunc
 	visits    sync.WaitGroup // goroutines of clients' connections
 

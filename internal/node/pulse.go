@@ -65,9 +65,12 @@ func (n *Node) pulse(q *PulseQuery, who *Caller) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := emptyPulse()
-	p.Status, p.At, p.Started, p.HTTP, p.Measured = n.status(), time.Now().UnixMilli(), n.started, n.http, n.meter != nil
-	p.History = append(p.History, n.history...)
+	var none meter.Histogram
+	p := Pulse{
+		Status: n.status(), At: time.Now().UnixMilli(), Started: n.started, HTTP: n.http, Measured: n.meter != nil,
+		Margin: -1, Lost: map[string]uint64{}, Wait: durations(&none), Hold: durations(&none), Victims: []VictimInfo{},
+		Sent: map[string]uint64{}, Complains: []string{}, History: append([]ViewChange{}, n.history...),
+	}
 	if n.meter != nil {
 		n.measured(&p)
 	}
@@ -87,15 +90,6 @@ func (n *Node) pulse(q *PulseQuery, who *Caller) ([]byte, error) {
 		}
 	}
 	return json.Marshal(p)
-}
-
-// emptyPulse returns a pulse of a node that has measured nothing and has seen nothing.
-func emptyPulse() Pulse {
-	var none meter.Histogram
-	return Pulse{
-		Margin: -1, Lost: map[string]uint64{}, Wait: durations(&none), Hold: durations(&none), Victims: []VictimInfo{},
-		Sent: map[string]uint64{}, Complains: []string{}, History: []ViewChange{},
-	}
 }
 
 // measured adds what is measured.

@@ -367,3 +367,12 @@ func TestPastCauses(t *testing.T) {
 		}
 	}
 }
+
+// Nodes ask each other for their pulses.
+func TestPulseOfOthers(t *testing.T) {
+	all := start(t, 2, measured)
+	var p Pulse
+	if err := all[0].AskAt(t.Context(), all[1].Address(), AskPulse, []byte("{}"), &p); err != nil || p.Node != "b" || !p.Measured {
+		t.Errorf("%+v, %v", p, err)
+	}
+}

@@ -84,10 +84,7 @@ func (n *Node) AskAt(ctx context.Context, address string, what uint64, about []b
 		}
 		b, err = n.askHere(ctx, what, about)
 	} else {
-		b, err = n.older.ask(address, what, time.Now(), func(what uint64) ([]byte, error) {
-			b, _, err := client.Query(ctx, client.Config{Nodes: []string{address}, TLS: n.c.TLS, Insecure: n.c.Insecure}, what, about)
-			return b, err
-		})
+		b, _, err = client.Query(ctx, client.Config{Nodes: []string{address}, TLS: n.c.TLS, Insecure: n.c.Insecure}, what, about)
 	}
 	if err != nil {
 		return err
