@@ -47,11 +47,6 @@ func FuzzRecording(f *testing.F) {
 	f.Add(b[:len(b)/2], false)
 	f.Add([]byte(Magic+"\x02\xff\xff\xff\xff"), false)
 	f.Add(blocks(f, b), true)
-	old, err := os.ReadFile(older)
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(old, false)
 	f.Fuzz(func(t *testing.T, b []byte, seal bool) {
 		if seal {
 			b = sealed(b)

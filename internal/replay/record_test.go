@@ -19,12 +19,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the recording in testdata")
 
-// Recordings in the repository: of a node that founds a cluster, and the same as an
-// older version of stile has made it.
-const (
-	small = "testdata/small.rec"
-	older = "testdata/format1.rec"
-)
+// small is the recording in the repository, of a node that founds a cluster.
+const small = "testdata/small.rec"
 
 func replay(t *testing.T, b []byte, o Options) *Result {
 	t.Helper()
@@ -288,15 +284,16 @@ func TestFailsAnew(t *testing.T) {
 	}
 }
 
-// An older recording is refused, with the version that made it and what to do.
-func TestOlder(t *testing.T) {
-	b, err := os.ReadFile(older)
+// A recording of another format is refused, with the version that made it and what to do.
+func TestOtherFormat(t *testing.T) {
+	b, err := os.ReadFile(small)
 	if err != nil {
 		t.Fatal(err)
 	}
+	b[len(Magic)] = Format + 1
 	for size, want := range map[int]string{len(b): "made by a test,", len(Magic) + 1: "made by an unknown version of stile,"} {
 		_, err := Replay(bytes.NewReader(b[:size]), options())
-		if err == nil || !strings.Contains(err.Error(), "format 1 and was "+want) || !strings.Contains(err.Error(), "replay it with the version that made it") {
+		if err == nil || !strings.Contains(err.Error(), "format 2 and was "+want) || !strings.Contains(err.Error(), "replay it with the version that made it") {
 			t.Errorf("%d bytes: %v", size, err)
 		}
 	}

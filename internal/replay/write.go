@@ -10,11 +10,10 @@ import (
 	"github.com/stile-lock/stile/internal/views"
 )
 
-// Magic is what a recording begins with. The number of its Format follows: 3 is that of
-// recordings of a process.Process that may restore a cluster.
+// Magic is what a recording begins with. The number of its Format follows.
 const (
 	Magic  = "stile: recording of a node\n"
-	Format = 3
+	Format = 1
 )
 
 // Limits of what is written and read, in bytes.
