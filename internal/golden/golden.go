@@ -28,7 +28,7 @@ type Example struct {
 // update it writes the file.
 func Check(t *testing.T, update bool, examples []Example, again func(name string, b []byte) ([]byte, error)) {
 	t.Helper()
-	for _, w := range misread(examples, again) {
+	for _, w := range altered(examples, again) {
 		t.Error(w)
 	}
 	if update {
@@ -54,8 +54,8 @@ func text(examples []Example) string {
 	return w.String()
 }
 
-// misread returns which examples cannot be read, or are then written differently.
-func misread(examples []Example, again func(name string, b []byte) ([]byte, error)) (wrong []string) {
+// altered returns which examples cannot be read, or are then written differently.
+func altered(examples []Example, again func(name string, b []byte) ([]byte, error)) (wrong []string) {
 	for _, x := range examples {
 		if b, err := again(x.Name, x.Bytes); err != nil || !bytes.Equal(b, x.Bytes) {
 			wrong = append(wrong, fmt.Sprintf("%s %x is read, and written as %x: %v", x.Name, x.Bytes, b, err))

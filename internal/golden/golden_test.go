@@ -26,7 +26,7 @@ func TestDifferences(t *testing.T) {
 }
 
 // An example that cannot be read, or is written differently, is found.
-func TestMisread(t *testing.T) {
+func TestAltered(t *testing.T) {
 	for name, x := range map[string]struct {
 		again func(string, []byte) ([]byte, error)
 		want  int
@@ -35,7 +35,7 @@ func TestMisread(t *testing.T) {
 		"longer":   {func(_ string, b []byte) ([]byte, error) { return append(b, 0), nil }, 1},
 		"an error": {func(_ string, b []byte) ([]byte, error) { return b, errors.New("malformed") }, 1},
 	} {
-		if wrong := misread([]Example{{"HELLO", []byte{1}}}, x.again); len(wrong) != x.want {
+		if wrong := altered([]Example{{"HELLO", []byte{1}}}, x.again); len(wrong) != x.want {
 			t.Errorf("%s: %q", name, wrong)
 		}
 	}
