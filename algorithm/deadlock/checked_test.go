@@ -7,6 +7,7 @@ import (
 
 	"github.com/stile-lock/stile/algorithm/deadlock"
 	"github.com/stile-lock/stile/internal/lab/family/transactions"
+	"github.com/stile-lock/stile/internal/nightly"
 	"github.com/stile-lock/stile/lab/check"
 )
 
@@ -154,7 +155,7 @@ func TestStalePaths(t *testing.T) {
 	}
 	for _, r := range deadlock.StalePaths() {
 		steps := cases[r.Bug].steps
-		if testing.Short() && steps > 20 {
+		if !nightly.On() && steps > 20 {
 			continue // it takes seconds
 		}
 		c := need{meal: cases[r.Bug].meal, property: check.FalseReport}

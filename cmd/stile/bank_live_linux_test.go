@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/stile-lock/stile/internal/nightly"
 )
 
 // processesIn returns the processes whose folder for temporary files is this one.
@@ -31,9 +33,7 @@ func processesIn(t *testing.T, dir string) (all []string) {
 // However the live bank ends, with a paused process or without, it leaves no process and no
 // file behind. The kernel itself ends some processes when a paused one loses its parent.
 func TestLiveBankLeavesNothing(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes long")
-	}
+	nightly.Only(t)
 	for _, test := range []struct {
 		chaos  string
 		shows  string // in the line after which the signal is sent

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/stile-lock/stile/internal/nightly"
 )
 
 // keys returns the keys of a JSON object, in order.
@@ -83,9 +85,7 @@ func TestElectionJSONKeys(t *testing.T) {
 }
 
 func TestSameSeedSameBytes(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes long")
-	}
+	nightly.Only(t)
 	t.Chdir(t.TempDir())
 	for _, line := range []string{
 		"sim maekawa --think exp:5 --latency uniform:0.5,1.5 --entries 100 --json --svg a.svg --trace a.json",
@@ -131,9 +131,7 @@ func contents(t *testing.T) string {
 }
 
 func TestOutputFitsTheScreen(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes long")
-	}
+	nightly.Only(t)
 	t.Chdir(t.TempDir())
 	for _, line := range []string{
 		"", "--help", "sim --help", "compare --help", "bank --help", "replay --help", "algorithms --help", "version --help",
@@ -236,9 +234,7 @@ func TestHelpOfEveryCommand(t *testing.T) {
 
 // The output of bench, which takes long to make, has its shape and fits the screen.
 func TestBenchOutput(t *testing.T) {
-	if !nightly() {
-		t.Skip("takes half a minute: 'make nightly' runs it")
-	}
+	nightly.Only(t)
 	const line = "bench --time 1ms --idle 1ms --clients 1"
 	if got := keys(t, ok(t, line+" --json")); !slices.Equal(got, []string{"machine", "rows"}) {
 		t.Errorf("keys %v", got)

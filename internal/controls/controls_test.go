@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/stile-lock/stile/internal/nightly"
 )
 
 const root = "../.."
@@ -103,9 +105,7 @@ func (x *Test) seeds(n int) []string {
 // TestControls runs each test without a control, where it must pass, and then with each
 // of its controls, where it must fail, or pass if the control is harmless.
 func TestControls(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes long")
-	}
+	nightly.Only(t)
 	dir := binaries(t)
 	t.Run("none", func(t *testing.T) { right(t, dir) })
 	for _, c := range Table() {

@@ -3,12 +3,12 @@ package member
 import (
 	"fmt"
 	"hash/maphash"
-	"os"
 	"reflect"
 	"slices"
 	"testing"
 
 	"github.com/stile-lock/stile/algorithm/deadlock"
+	"github.com/stile-lock/stile/internal/nightly"
 )
 
 // A moveModel explores everything that can happen to a client that holds a kept lock
@@ -385,7 +385,7 @@ func (k *moveModel) again(path []keptAct) {
 // holds what is not compatible with its hold, and nothing is stuck.
 func TestKeptClaimModel(t *testing.T) {
 	v := View{Members: []Who{{"m1", 1}, {"m2", 2}}}
-	long := os.Getenv("STILE_NIGHTLY") != ""
+	long := nightly.On()
 	usual := []string{"exclusive/home m2/other m1", "shared/home m2/other m2", "units/home m1/other m1"}
 	for what, terms := range map[string][2]Terms{
 		"exclusive": {{}, {}}, "shared": {{Mode: deadlock.Shared}, {}}, "units": {{Mode: 2, Units: 3}, {Mode: 2, Units: 3}},
@@ -417,7 +417,7 @@ func TestKeptClaimModel(t *testing.T) {
 // homes testify.
 func TestKeptClaimModelOfThree(t *testing.T) {
 	v := View{Members: []Who{{"m1", 1}, {"m2", 2}, {"m3", 3}}}
-	long := os.Getenv("STILE_NIGHTLY") != ""
+	long := nightly.On()
 	modes := map[string][2]Terms{"exclusive": {{}, {}}, "shared": {{Mode: deadlock.Shared}, {}}, "units": {{Mode: 2, Units: 3}, {Mode: 2, Units: 3}}}
 	usual := []string{"exclusive/1 3/home m3/other m3", "exclusive/1 2/home m3/other m3", "exclusive/0 1/home m3/other m3"}
 	for what, terms := range modes {

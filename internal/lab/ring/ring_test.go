@@ -8,6 +8,7 @@ import (
 
 	"github.com/stile-lock/stile/algorithm/mutex"
 	"github.com/stile-lock/stile/internal/lab/explore"
+	"github.com/stile-lock/stile/internal/nightly"
 	"github.com/stile-lock/stile/lab/check"
 )
 
@@ -41,9 +42,7 @@ func TestBounds(t *testing.T) {
 
 // The algorithm as it runs needs as many values as the model says.
 func TestMachines(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes long, and starts no goroutine that shorter tests do not start")
-	}
+	nightly.Only(t)
 	for _, c := range []Ring{{N: 2, K: 2}, {N: 2, K: 3}, {N: 2, K: 4}, {N: 2, K: 5}, {N: 3, K: 2}} {
 		c.Mover = EmptyLinks
 		r, err := check.Run(check.Config{Spec: mutex.Dijkstra(c.K), Nodes: c.N, Properties: []string{check.Convergence}})
