@@ -42,16 +42,17 @@ SEED    ?= 1
 AGAIN   ?=
 QUICK   ?=
 
-staticcheck := go tool -modfile=tools/go.mod staticcheck
+# The tools module, also as seen from the other modules.
+tool        = go tool -modfile=$(CURDIR)/tools/go.mod
+staticcheck = $(tool) staticcheck -tags nosqlite
+tested      = $(tool) gotestsum --format pkgname --hide-summary skipped -- -vet off -timeout 30m
 
-# Packages that start goroutines, packages that give them jobs, and the models that they
-# explore, except cmd/stile, whose tests run whole commands for minutes, check, which starts
-# none of its own and hands everything to explore, teller, whose goroutines run only in whole
-# commands and whose database is slow to compile, and packages only for browsers; packages
-# with files for one system only; packages with fuzz targets; packages that can rewrite golden
-# files.
-concurrent = $(shell { grep -rlE --include='*.go' '^[[:space:]]*go [[:alpha:]]|[.]Go[^[:alnum:][:space:],]' . | xargs -r dirname; echo ./internal/lab/model; echo ./internal/lab/compare; echo ./internal/storm/sweep; echo ./internal/lab/calls; } | grep -vE "^./(cmd/stile|lab/web/wasm|internal/(live/(bench|teller)|mutants)|(test|tools|bench)(/.*)?)$$" | sort -u)
-systems    = ./internal/child ./internal/node/clock ./internal/node/disk ./internal/node/transport ./internal/tty
+# Packages whose goroutines share memory, for the race detector: the service's most of all, then
+# all that start goroutines, give them jobs or are given to the explorer's, except packages whose
+# goroutines run only in whole commands. Packages with fuzz targets; packages that can rewrite
+# golden files.
+concurrent = ./internal/node ./internal/node/transport ./internal/client ./internal/gateway ./internal/child
+sharing    = $(shell { grep -rlE --include='*.go' '^[[:space:]]*go [[:alpha:]]|[.]Go[^[:alnum:][:space:],]' . | xargs -r dirname; echo ./internal/lab/model; echo ./internal/lab/compare; echo ./internal/storm/sweep; echo ./internal/lab/calls; } | grep -vE "^./(cmd/.*|lab/web/wasm|internal/(bench|teller|mutants)|(test|tools|bench)(/.*)?)$$" | sort -u)
 fuzzed     = $(shell grep -rl --include='*_test.go' --exclude-dir=test '^func Fuzz' . | xargs -r dirname | sort -u)
 golden     = $(shell grep -rl --include='*_test.go' 'flag.Bool.*"update"' . | xargs -r dirname | sort -u)
 
@@ -62,33 +63,27 @@ help: ## list all targets
 
 # Tests make much garbage and keep little, so by default collecting it takes up to a third of
 # their time. Real processes in 'make cluster' run as users run them.
-tests test inspected lint storm: export GOGC = 400
-tests test inspected lint storm: export GOMEMLIMIT = 2GiB
+check test tests lint long: export GOGC = 400
+check test tests lint long: export GOMEMLIMIT = 2GiB
 
-# Browsers and real processes mostly wait, so they run beside what computes.
-check: tools fmt vet ## everything a change must pass; 15 to 30 minutes on two cores
-	@$(MAKE) --no-print-directory -j 2 tests inspected
-	@$(MAKE) --no-print-directory -j 2 --output-sync=target cluster computed
+check: tools fmt vet lint web-check tests detect-races ## everything a change must pass; at most 10 minutes on two cores
 	@left=$$({ tools/detect-races.sh; tools/postgres.sh left; tools/languages.sh left; tools/cluster.sh; } | paste -sd ';' - | sed 's/;/; /g'); echo "check: all good$${left:+, but $$left}"
 
 # The ledger needs a clean tree, so it comes before the pages.
-nightly: check fuzz ## the long settings, and every page of docs/results; hours
+nightly: check long fuzz proto-check ## everything: the long tests and settings, and every page of docs/results; hours
 	GOOS=darwin go vet ./...
 	$(MAKE) detect-races ALL=1
-	cd test && STILE_NIGHTLY=1 go test ./page -count 1 -timeout 1h
-	STILE_NIGHTLY=1 go test ./algorithm/deadlock ./internal/member -run 'Checker|TestModes|TestKeptModel' -count 1 -timeout 1h
-	STILE_NIGHTLY=1 go test ./internal/style -run TestCommand -count 1 -timeout 1h
-	STILE_NIGHTLY=1 go test ./cmd/stile -count 1 -walk 200 -seeds 3 -timeout 2h
 	go test ./internal/lab/document -run TestTruth -count 1 -truths 10 -timeout 1h
 	$(MAKE) ledger FROM=$$(tools/ledger.sh next) SEEDS=100000
-	$(MAKE) bank mutants proofs museum faults controls live pages check-cluster restarts site
+	$(MAKE) bank mutants proofs museum faults controls live pages check-cluster restarts release-check site
 
-inspected:
-	@$(MAKE) --no-print-directory -j 1 lint web-check proto-check
-
-computed:
-	@$(MAKE) --no-print-directory -j 1 detect-races
-	@$(MAKE) --no-print-directory storm SEEDS=300
+# One package at a time: the largest explorations take gigabytes, and real processes share the
+# machine with nothing else.
+long: export STILE_NIGHTLY = 1
+long:
+	go test -vet off -p 1 -timeout 4h ./...
+	cd test && go test -vet off -p 1 -timeout 4h ./...
+	go test -vet off ./cmd/stile -run TestWalk -count 1 -walk 200 -seeds 3 -timeout 2h
 
 tools: ## download and install what the other targets need
 	go mod download
@@ -104,34 +99,29 @@ fmt: ## check that every Go file is formatted
 	@bad=$$(gofmt -l .); if [ -n "$$bad" ]; then echo "not formatted (run gofmt -w):"; echo "$$bad"; exit 1; fi
 
 # It looks at dependencies too, and SQLite, which is C translated to Go, would take it long.
-# Code compiled for the other system never runs, so it is not optimised. It is vetted nightly.
-vet: ## go vet, and compile what is special on macOS
-	GOOS=linux go vet -tags nosqlite ./...
-	GOOS=darwin go build -gcflags='all=-N -l' $(systems)
-	cd test && GOOS=linux go vet -tags nosqlite ./...
+# 'make nightly' vets for macOS too.
+vet: ## go vet
+	go vet -tags nosqlite ./...
+	cd test && go vet -tags nosqlite ./...
 	cd tools && go vet ./book
-	cd bench && GOOS=linux go vet ./...
+	cd bench && go vet ./...
 
-# Without SQLite for the same reason as vet.
 lint: ## staticcheck
-	$(staticcheck) -tags nosqlite ./...
-	cd test && go tool -modfile=../tools/go.mod staticcheck -tags nosqlite ./...
-	cd tools && go tool staticcheck ./book
-	cd bench && go tool -modfile=../tools/go.mod staticcheck ./...
+	$(staticcheck) ./...
+	cd test && $(staticcheck) ./...
+	cd tools && $(staticcheck) ./book
+	cd bench && $(staticcheck) ./...
 
-test: ## the everyday loop: short tests, within three minutes
-	go test -vet off -short -timeout 30m ./...
-	cd tools && go test -vet off ./book
+test: ## the everyday loop: quick tests of the main module, within 90 seconds
+	go test -vet off ./...
 
-# Tests that wait for a browser or for processes run in parallel with those that compute, and
-# so many packages wait for something else that three at a time keep two cores busy.
-tests: ## all tests, including the modules tools, test and bench
-	@(cd tools && go test -vet off ./book && cd ../test && go test -vet off -timeout 30m ./... && cd ../bench && go test -vet off ./...) & beside=$$!; bad=0; \
-	go test -vet off -p 3 -timeout 30m ./... || bad=1; wait $$beside || bad=1; exit $$bad
+# The other modules' tests wait for browsers and processes, so they run beside those that compute.
+tests: ## what 'make check' tests: the same, other modules too, and one iteration of each benchmark
+	@(cd tools && $(tested) ./book && cd ../test && $(tested) ./... && cd ../bench && $(tested) ./...) & beside=$$!; bad=0; \
+	$(tested) -bench . -benchtime 1x ./... || bad=1; wait $$beside || bad=1; exit $$bad
 
-# In the laboratory only the workers of the explorer and of comparisons share memory: their tests run nightly.
-detect-races: ## tests of the service's concurrent packages with the race detector, and with ALL=1 the laboratory's; needs a C compiler
-	@tools/detect-races.sh $(if $(ALL),$(concurrent),$(filter-out ./internal/lab/% ./algorithm/%,$(concurrent)))
+detect-races: ## the service's tests with the race detector, with ALL=1 the laboratory's too; needs a C compiler
+	@tools/detect-races.sh $(if $(ALL),$(filter-out $(concurrent),$(sharing))) $(concurrent)
 
 fuzz: ## every fuzz target, briefly; the tests run only their known inputs
 	@test=$$(mktemp); trap 'rm -f "$$test"' EXIT; cache=$$(go env GOCACHE)/fuzz/$$(go list -m); \

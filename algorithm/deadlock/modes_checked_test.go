@@ -65,6 +65,9 @@ func mixes() map[string]mix {
 // process waits forever, and no transaction aborts for a deadlock that never existed.
 func TestModes(t *testing.T) {
 	for name, c := range mixes() {
+		if !nightly.On() && c.cancels > 0 && len(c.programs) > 2 {
+			continue // it takes seconds
+		}
 		for _, m := range deadlock.Methods() {
 			if m.Family == deadlock.Ignore || m.Name == "banker" || c.units != nil && m.Name == "detect-distributed" || m.Wrong != "" {
 				continue

@@ -17,3 +17,11 @@ func Only(t testing.TB) {
 		t.Skip("it takes long: set STILE_NIGHTLY=1")
 	}
 }
+
+// Pick returns how much a test does for every change, or if On, how much it does at night.
+func Pick[T any](everyday, night T) T {
+	if On() {
+		return night
+	}
+	return everyday
+}
