@@ -56,7 +56,7 @@ sharing    = $(shell { grep -rlE --include='*.go' '^[[:space:]]*go [[:alpha:]]|[
 fuzzed     = $(shell grep -rl --include='*_test.go' --exclude-dir=test '^func Fuzz' . | xargs -r dirname | sort -u)
 golden     = $(shell grep -rl --include='*_test.go' 'flag.Bool.*"update"' . | xargs -r dirname | sort -u)
 
-.PHONY: help check inspected computed nightly tools fmt vet lint test tests fuzz storm cluster check-cluster restarts bank ledger bench numbers compare-instructions numbers-live numbers-node numbers-lab numbers-console golden museum faults controls live mutants proofs proofs-long proofs-view tla web web-check skeleton site screenshots release release-check proto proto-check pages detect-races race performance
+.PHONY: help check nightly long tools fmt vet lint test tests fuzz storm cluster check-cluster restarts bank ledger bench numbers compare-instructions numbers-live numbers-node numbers-lab numbers-console golden museum faults controls live mutants proofs proofs-long proofs-view tla web web-check skeleton site screenshots release release-check proto proto-check pages detect-races race performance
 
 help: ## list all targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -177,14 +177,14 @@ storm: ## storms of seeds 1 to SEEDS (default 1000)
 	go build -o bin/stile ./cmd/stile
 	bin/stile storm --seeds $(SEEDS)
 
-cluster: ## real processes on a faulty network; a few minutes, needs Linux and root
+cluster: ## real processes on a faulty network, for longer than the tests; a few minutes, needs Linux and root
 	tools/cluster.sh 38
 
 check-cluster: ## make docs/results/cluster-run.txt: the same for longer; about 10 minutes
 	tools/cluster.sh 190 docs/results/cluster-run.txt
 
 restarts: ## make docs/results/restarts.md: stops, crashes and lost disks of real processes; about 25 minutes, needs Linux
-	cd test && go test -vet off ./cluster -run '^TestRestarts$$' -count 1 -v -timeout 2h -args -page ../../docs/results/restarts.md -at $$(git rev-parse --short HEAD) \
+	cd test && STILE_NIGHTLY=1 go test -vet off ./cluster -run '^TestRestarts$$' -count 1 -v -timeout 2h -args -page ../../docs/results/restarts.md -at $$(git rev-parse --short HEAD) \
 		-rolling 20m -jobs 100 -working 1m -kills 200
 
 bank: ## 160,000 transfers of the live bank on PostgreSQL for each of two locks, under all faults; about 30 minutes, needs PostgreSQL
