@@ -87,14 +87,14 @@ const pageHead = `# Broken rules, found by the storm
 
 <!-- made by 'make controls' at commit %[1]s: do not edit -->
 
-A check that has never failed proves nothing. Each row is a rule of [protocol.md](../protocol.md), broken by a rewrite of the source in a test build ([internal/controls](../../internal/controls/doc.go)) and run in %[2]d storms: seeds 0 to %[3]d, all live algorithms. The row shows how many of the %[2]d storms violated an invariant, which invariants, and with which algorithms. Some rows use storms that are tuned so that the rule matters: see internal/storm/tuned_test.go. Every nightly run finds each of them again.
+A check that has never failed proves nothing. Each row is a rule of [protocol.md](../protocol.md), broken by a rewrite of the source in a test build ([internal/controls](../../internal/controls/doc.go)) and run in %[2]d storms: seeds 0 to %[3]d, all live algorithms. The row shows how many of the %[2]d storms violated an invariant, which invariants, and with which algorithms. Some rows use storms that are tuned so that the rule matters: see internal/storm/tuned_test.go. Every test run finds each of them again.
 
 | control | section | what is wrong | violations | invariants | algorithms |
 |---|---|---|--:|---|---|
 `
 
 const pageOthers = `
-These controls are not counted in storms, which find them rarely or never. Other tests find each of them in every nightly run. The exhaustive check of the view change finds many controls of both tables: see [proofs-view.md](proofs-view.md).
+These controls are not counted in storms, which find them rarely or never. Other tests find each of them in every test run. The exhaustive check of the view change finds many controls of both tables: see [proofs-view.md](proofs-view.md).
 
 | control | section | what is wrong | found by |
 |---|---|---|---|
