@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"testing"
 	"time"
+
+	"github.com/stile-lock/stile/internal/nightly"
 )
 
 // at returns a fleet and a lock whose home is its first member, or is not.
@@ -93,6 +95,7 @@ func BenchmarkFrame(b *testing.B) {
 // which ten thousand are held by one and waited for by another: its cost to each member
 // until all holders have released and all waiters have entered.
 func BenchmarkViewChange(b *testing.B) {
+	nightly.Only(b)
 	for b.Loop() {
 		b.StopTimer()
 		f, active := busyFleet(b, 9, 1_000_000, 10_000)
