@@ -4,12 +4,13 @@ import (
 	"testing"
 
 	"github.com/stile-lock/stile/internal/kernel"
+	"github.com/stile-lock/stile/internal/nightly"
 )
 
 // Thousands of names on links with little room break nothing.
 func TestLarge(t *testing.T) {
 	full := 0
-	for _, seed := range []uint64{2, 7, 17, 29} {
+	for _, seed := range nightly.Pick([]uint64{2}, []uint64{2, 7, 17, 29}) {
 		c := pick(seed)
 		r := kernel.NewRand(seed, 29)
 		c.large(&r)
