@@ -72,7 +72,6 @@ check: tools fmt vet lint web-check tests detect-races ## everything a change mu
 nightly: check long fuzz proto-check ## everything: the long tests and settings, and every page of docs/results; hours
 	GOOS=darwin go vet ./...
 	$(MAKE) detect-races ALL=1
-	go test ./internal/lab/document -run TestTruth -count 1 -truths 10 -timeout 1h
 	$(MAKE) ledger FROM=$$(tools/ledger.sh next) SEEDS=100000
 	$(MAKE) bank mutants proofs museum faults controls live pages check-cluster restarts release-check site
 
@@ -82,7 +81,6 @@ long: export STILE_NIGHTLY = 1
 long:
 	go test -vet off -p 1 -timeout 4h ./...
 	cd test && go test -vet off -p 1 -timeout 4h ./...
-	go test -vet off ./cmd/stile -run TestWalk -count 1 -walk 200 -seeds 3 -timeout 2h
 
 tools: ## download and install what the other targets need
 	go mod download
