@@ -16,7 +16,7 @@ import (
 )
 
 // rounds is how many random runs there are of each algorithm.
-var rounds = flag.Int("truths", nightly.Pick(1, 10), "random runs of each algorithm, by time and by steps")
+var rounds = flag.Int("truths", 10, "random runs of each algorithm, by time and by steps")
 
 // TestTruth: in random runs of every algorithm, whatever is said of who waits is
 // so by the events, wherever a page stops.
