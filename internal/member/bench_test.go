@@ -148,6 +148,7 @@ func busyFleet(tb testing.TB, n, known, active int) (*fleet, []string) {
 // A million locks known and ten thousand in use fit into 512 MiB, in a view
 // change too; and none takes more than 200 bytes.
 func TestMillion(t *testing.T) {
+	nightly.Only(t)
 	heap := func() uint64 {
 		runtime.GC()
 		var s runtime.MemStats

@@ -315,7 +315,7 @@ func (s *bulkStorm) drain() {
 func TestBulkStorm(t *testing.T) {
 	seeds := uint64(300)
 	if !nightly.On() {
-		seeds = 40
+		seeds = 15
 	}
 	parts, late, views := 0, 0, 0
 	for seed := range seeds {

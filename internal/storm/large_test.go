@@ -9,8 +9,9 @@ import (
 
 // Thousands of names on links with little room break nothing.
 func TestLarge(t *testing.T) {
+	nightly.Only(t)
 	full := 0
-	for _, seed := range nightly.Pick([]uint64{2}, []uint64{2, 7, 17, 29}) {
+	for _, seed := range []uint64{2, 7, 17, 29} {
 		c := pick(seed)
 		r := kernel.NewRand(seed, 29)
 		c.large(&r)

@@ -208,7 +208,7 @@ func explored(t *testing.T, r run) {
 // before, and whoever changed it must know why.
 func TestViewChange(t *testing.T) {
 	for _, r := range runs() {
-		if !nightly.On() && r.states > 40_000 {
+		if !nightly.On() && r.states > 20_000 {
 			continue
 		}
 		t.Run(r.algorithm+", "+r.setting, func(t *testing.T) { explored(t, r) })
