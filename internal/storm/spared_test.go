@@ -19,10 +19,10 @@ func deaths(c *Config) {
 // A death stalls no lock that the dead had nothing to do with; and that is found out if
 // no instance can vouch for any process, so that locks wait for the lease.
 func TestSpared(t *testing.T) {
+	nightly.Only(t)
 	var sum Result
 	caught := 0
-	seeds := nightly.Pick(15, 60)
-	for seed := range uint64(seeds) {
+	for seed := range uint64(60) {
 		c := pick(seed)
 		deaths(&c)
 		r, err := Run(c)
@@ -39,7 +39,7 @@ func TestSpared(t *testing.T) {
 		}
 	}
 	t.Logf("judged %d times; caught %d times if nothing is ruled out", sum.Spared, caught)
-	if sum.Spared < seeds || caught < seeds/12 {
+	if sum.Spared < 60 || caught < 5 {
 		t.Error("that is too seldom")
 	}
 }

@@ -132,7 +132,7 @@ func TestDeadlockMethods(t *testing.T) {
 		{"wound-wait-restamped", "", 2, 2, 0, true, 269, 689, "starvation"},
 		{"wound-wait-restamped", "", 3, 3, 1, true, 12224, 42632, ""},
 	} {
-		if !nightly.On() && c.states > 1_500 {
+		if !nightly.On() && c.states > 800 {
 			continue
 		}
 		t.Run(fmt.Sprintf("%s %s %d %d %d %v", c.name, c.mode, c.sites, c.processes, c.transactions, c.crash), func(t *testing.T) {
