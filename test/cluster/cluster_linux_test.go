@@ -17,7 +17,7 @@ import (
 
 var (
 	count   = flag.Int("faults", 4, "how many faults strike")
-	seed    = flag.Uint64("seed", uint64(time.Now().UnixNano()), "of what strikes")
+	seed    = flag.Uint64("seed", nightly.Pick(1, uint64(time.Now().UnixNano())), "of what strikes; at night always another")
 	figures = flag.String("figures", "", "write what came of it to this file")
 	only    = flag.String("only", "", "only faults whose names contain this")
 )
