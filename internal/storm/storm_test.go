@@ -70,6 +70,9 @@ func TestStorm(t *testing.T) {
 		t.Error("that was no storm")
 	}
 	for i, name := range FrameNames() {
+		if name == "MOVED" && !nightly.On() {
+			continue // it is rare
+		}
 		if (sum.Frames[i] > 0) == (name == "OTHER") {
 			t.Errorf("%d frames %s", sum.Frames[i], name)
 		}
