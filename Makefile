@@ -9,8 +9,7 @@ SHELL       := bash
 FUZZTIME ?= 5000x
 
 # Number of seeds for 'make storm'. 'make ledger' takes this number, the first seed and
-# other flags of 'stile storm'. 'make check' runs fewer: the same seeds each time, and the
-# tests of package storm run a thousand others.
+# other flags of 'stile storm'.
 SEEDS ?= 1000
 FROM  ?= 1
 FLAGS ?=
@@ -45,52 +44,46 @@ SNAPSHOT ?= --snapshot
 buf        := go run github.com/bufbuild/buf/cmd/buf@v1.72.0
 goreleaser := go run github.com/goreleaser/goreleaser/v2@v2.16.0
 
-staticcheck := go tool -modfile=tools/go.mod staticcheck
+# The tools module, also as seen from the other modules.
+tool        = go tool -modfile=$(CURDIR)/tools/go.mod
+staticcheck = $(tool) staticcheck
+tested      = $(tool) gotestsum --format pkgname --hide-summary skipped -- -vet off -timeout 30m
 
-# Packages that start goroutines, packages that give them jobs, and the models that they
-# explore, except cmd/stile, whose tests run whole commands for minutes, check, which starts
-# none of its own and hands everything to explore, and packages only for browsers; packages
-# with files for one system only; packages with fuzz targets; packages that can rewrite golden
-# files.
-concurrent = $(shell { grep -rlE --include='*.go' '^[[:space:]]*go [[:alpha:]]|[.]Go[^[:alnum:][:space:],]' . | xargs -r dirname; echo ./internal/lab/model; echo ./internal/lab/compare; echo ./internal/storm/sweep; echo ./internal/lab/calls; } | grep -vE "^./(cmd/stile|lab/web/wasm|(test|tools|bench|examples)(/.*)?)$$" | sort -u)
-systems    = ./internal/child ./internal/node/clock ./internal/node/disk ./internal/node/transport ./internal/tty
+# Packages whose goroutines share memory, for the race detector: the service's most of all, then
+# all that start goroutines, give them jobs or are given to the explorer's, except packages whose
+# goroutines run only in whole commands. Packages with fuzz targets; packages that can rewrite
+# golden files.
+concurrent = ./internal/node ./internal/node/transport ./internal/client ./internal/gateway ./internal/child
+sharing    = $(shell { grep -rlE --include='*.go' '^[[:space:]]*go [[:alpha:]]|[.]Go[^[:alnum:][:space:],]' . | xargs -r dirname; echo ./internal/lab/model; echo ./internal/lab/compare; echo ./internal/storm/sweep; echo ./internal/lab/calls; } | grep -vE "^./(cmd/.*|lab/web/wasm|(test|tools|bench|examples)(/.*)?)$$" | sort -u)
 fuzzed     = $(shell grep -rl --include='*_test.go' --exclude-dir=test '^func Fuzz' . | xargs -r dirname | sort -u)
 golden     = $(shell grep -rl --include='*_test.go' 'flag.Bool.*"update"' . | xargs -r dirname | sort -u)
 
-.PHONY: help check nightly inspected computed tools fmt vet lint test tests detect-races fuzz web web-check proto proto-check skeleton screenshots site release storm cluster check-cluster restarts examples ledger bench compare-instructions numbers-lab numbers-console race golden pages mutants proofs proofs-view tla
+.PHONY: help check nightly long tools fmt vet lint test tests detect-races fuzz web web-check proto proto-check skeleton screenshots site release storm cluster check-cluster restarts examples ledger bench compare-instructions numbers-lab numbers-console race golden pages mutants proofs proofs-view tla
 
 help: ## list all targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
 
 # Tests make much garbage and keep little, so by default collecting it takes up to a third of
 # their time. Real processes in 'make cluster' run as users run them.
-tests test inspected lint storm: export GOGC = 400
-tests test inspected lint storm: export GOMEMLIMIT = 2GiB
+check test tests lint long: export GOGC = 400
+check test tests lint long: export GOMEMLIMIT = 2GiB
 
-# Browsers and real processes mostly wait, so they run beside what computes.
-check: tools fmt vet ## everything a change must pass; 15 to 30 minutes on two cores
-	@$(MAKE) --no-print-directory -j 2 tests inspected
-	@$(MAKE) --no-print-directory -j 2 --output-sync=target cluster computed
+check: tools fmt vet lint web-check tests detect-races ## everything a change must pass; at most 10 minutes on two cores
 	@left=$$({ tools/detect-races.sh; tools/postgres.sh left; tools/languages.sh left; tools/cluster.sh; } | paste -sd ';' - | sed 's/;/; /g'); echo "check: all good$${left:+, but $$left}"
 
 # The ledger needs a clean tree, so it comes before the pages.
-nightly: check fuzz ## the long settings, and the pages of results; hours
+nightly: check long fuzz proto-check ## everything: the long tests and settings, and the pages of results; hours
 	GOOS=darwin go vet ./...
 	$(MAKE) detect-races ALL=1
-	cd test && STILE_NIGHTLY=1 go test ./page -count 1 -timeout 1h
-	STILE_NIGHTLY=1 go test ./algorithm/deadlock ./internal/member -run 'Checker|TestModes|TestKeptModel' -count 1 -timeout 1h
-	STILE_NIGHTLY=1 go test ./internal/style -run TestCommand -count 1 -timeout 1h
-	STILE_NIGHTLY=1 go test ./cmd/stile -count 1 -walk 200 -seeds 3 -timeout 2h
-	go test ./internal/lab/document -run TestTruth -count 1 -truths 10 -timeout 1h
 	$(MAKE) ledger FROM=$$(tools/ledger.sh next) SEEDS=100000
-	$(MAKE) examples mutants proto-check release proofs pages check-cluster restarts site
+	$(MAKE) examples mutants release proofs pages check-cluster restarts site
 
-inspected:
-	@$(MAKE) --no-print-directory -j 1 lint web-check
-
-computed:
-	@$(MAKE) --no-print-directory -j 1 detect-races
-	@$(MAKE) --no-print-directory storm SEEDS=300
+# One package at a time: the largest explorations take gigabytes, and real processes share the
+# machine with nothing else.
+long: export STILE_NIGHTLY = 1
+long:
+	go test -vet off -p 1 -timeout 4h ./...
+	cd test && go test -vet off -p 1 -timeout 4h ./...
 
 tools: ## download and install what the other targets need
 	go mod download
@@ -106,34 +99,29 @@ tools: ## download and install what the other targets need
 fmt: ## check that every Go file is formatted
 	@bad=$$(gofmt -l .); if [ -n "$$bad" ]; then echo "not formatted (run gofmt -w):"; echo "$$bad"; exit 1; fi
 
-# Code compiled for the other system never runs, so it is not optimised. It is vetted nightly.
-# SQLite is C translated to Go, which takes long to compile, so the examples are vetted nightly.
-vet: ## go vet, and compile what is special on macOS
-	GOOS=linux go vet ./...
-	GOOS=darwin go build -gcflags='all=-N -l' $(systems)
-	cd test && GOOS=linux go vet ./...
+# 'make nightly' vets for macOS too, and the examples, whose SQLite takes long to compile.
+vet: ## go vet
+	go vet ./...
+	cd test && go vet ./...
 	cd tools && go vet ./...
-	cd bench && GOOS=linux go vet ./...
+	cd bench && go vet ./...
 
 lint: ## staticcheck
 	$(staticcheck) ./...
-	cd test && go tool -modfile=../tools/go.mod staticcheck ./...
-	cd tools && go tool staticcheck ./...
-	cd bench && go tool -modfile=../tools/go.mod staticcheck ./...
+	cd test && $(staticcheck) ./...
+	cd tools && $(staticcheck) ./...
+	cd bench && $(staticcheck) ./...
 
-test: ## the everyday loop: short tests, within three minutes
-	go test -vet off -short -timeout 30m ./...
-	cd tools && go test -vet off ./...
+test: ## the everyday loop: quick tests of the main module, within 90 seconds
+	go test -vet off -timeout 30m ./...
 
-# Tests that wait for a browser or for processes run in parallel with those that compute, and
-# so many packages wait for something else that three at a time keep two cores busy.
-tests: ## all tests, including the modules tools, test and bench
-	@(cd tools && go test -vet off ./... && cd ../test && go test -vet off -timeout 30m ./... && cd ../bench && go test -vet off ./...) & beside=$$!; bad=0; \
-	go test -vet off -p 3 -timeout 30m ./... || bad=1; wait $$beside || bad=1; exit $$bad
+# The other modules' tests wait for browsers and processes, so they run beside those that compute.
+tests: ## what 'make check' tests: the same, other modules too, and one iteration of each benchmark
+	@(cd tools && $(tested) ./... && cd ../test && $(tested) ./... && cd ../bench && $(tested) ./...) & beside=$$!; bad=0; \
+	$(tested) -bench . -benchtime 1x ./... || bad=1; wait $$beside || bad=1; exit $$bad
 
-# In the laboratory only the workers of the explorer and of comparisons share memory: their tests run nightly.
-detect-races: ## tests of the service's concurrent packages with the race detector, and with ALL=1 the laboratory's; needs a C compiler
-	@tools/detect-races.sh $(if $(ALL),$(concurrent),$(filter-out ./internal/lab/% ./algorithm/%,$(concurrent)))
+detect-races: ## the service's tests with the race detector, with ALL=1 the laboratory's too; needs a C compiler
+	@tools/detect-races.sh $(if $(ALL),$(filter-out $(concurrent),$(sharing))) $(concurrent)
 
 fuzz: ## every fuzz target, briefly; the tests run only their known inputs
 	@test=$$(mktemp); trap 'rm -f "$$test"' EXIT; cache=$$(go env GOCACHE)/fuzz/$$(go list -m); \
@@ -183,14 +171,14 @@ storm: ## storms of seeds 1 to SEEDS (default 1000)
 	go build -o bin/stile ./cmd/stile
 	bin/stile storm --seeds $(SEEDS)
 
-cluster: ## real processes on a faulty network; a few minutes, needs Linux and root
+cluster: ## real processes on a faulty network, for longer than the tests; a few minutes, needs Linux and root
 	tools/cluster.sh 38
 
 check-cluster: ## the same for longer; about 10 minutes
 	tools/cluster.sh 190
 
 restarts: ## make docs/results/restarts.md: stops, crashes and lost disks of real processes; about 25 minutes, needs Linux
-	cd test && go test -vet off ./cluster -run '^TestRestarts$$' -count 1 -v -timeout 2h -args -page ../../docs/results/restarts.md -at $$(git rev-parse --short HEAD) \
+	cd test && STILE_NIGHTLY=1 go test -vet off ./cluster -run '^TestRestarts$$' -count 1 -v -timeout 2h -args -page ../../docs/results/restarts.md -at $$(git rev-parse --short HEAD) \
 		-rolling 20m -jobs 100 -working 1m -kills 200
 
 examples: ## test the examples, on SQLite and PostgreSQL, under all faults; about 5 minutes
@@ -201,7 +189,7 @@ ledger: ## add a row to docs/results/storm-ledger.md: FROM=N SEEDS=N FLAGS="..."
 	tools/ledger.sh $(FROM) $(SEEDS) $(FLAGS)
 
 bench: ## all benchmarks, or BENCH=NAME
-	go test ./... -run '^$$' -bench '$(BENCH)' -benchmem
+	STILE_NIGHTLY=1 go test ./... -run '^$$' -bench '$(BENCH)' -benchmem
 
 compare-instructions: ## instructions of the simulator's and the checker's benchmarks, compared with OLD=COMMIT; about 15 minutes, needs valgrind
 	tools/instructions.sh $(OLD)

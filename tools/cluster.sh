@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # cluster.sh FAULTS [FIGURES] runs real processes on a faulty network with FAULTS faults,
-# and writes the results to the file FIGURES, if given. The other tests of that package
-# are part of 'make tests'. All need Linux, root, iproute2 and, for disk faults, strace.
+# and writes the results to the file FIGURES, if given. The tests of that package do so
+# briefly in 'make tests'. All need Linux, root, iproute2 and, for disk faults, strace.
 # What is missing is installed if possible. Otherwise the script reports what is left out,
 # which is an error in continuous integration where it could be installed.
 # 'cluster.sh install' only installs. Without an argument the script only reports what is
@@ -61,7 +61,7 @@ if [ -n "$figures" ]; then
 	printf "made by 'make check-cluster' at commit %s, %d cores, %s, %s\n\n" "$commit" "$(nproc)" "$(uname -srm)" "$(go env GOVERSION)" >"$dir/figures"
 fi
 shown='LEFT OUT|seed |to recover$|caught after|increments without|^ *---|^ok|^FAIL|^PASS'
-if ! go -C test test -vet off ./cluster "${args[@]}" 2>&1 | tee "$dir/log" | grep --line-buffered -E "$shown"; then
+if ! STILE_NIGHTLY=1 go -C test test -vet off ./cluster "${args[@]}" 2>&1 | tee "$dir/log" | grep --line-buffered -E "$shown"; then
 	cat "$dir/log"
 	exit 1
 fi

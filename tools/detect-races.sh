@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# detect-races.sh PACKAGE... runs the packages' short tests with the race detector, which needs cgo and a
+# detect-races.sh PACKAGE... runs the packages' everyday tests with the race detector, which needs cgo and a
 # C compiler. If there is none, the script installs one if it can; otherwise it reports
 # that these tests are left out, which is an error in continuous integration. Without a
 # package it only reports what is left out here, if anything.
@@ -42,5 +42,5 @@ if [ -n "$why" ]; then
 	exit
 fi
 # Many of these tests mostly wait, so four packages at a time keep two cores busy.
-echo "go test -race -short $*"
-CGO_ENABLED=1 go test -race -short -vet off -p 4 -timeout 30m "$@"
+echo "go test -race $*"
+CGO_ENABLED=1 go test -race -vet off -p 4 -timeout 30m "$@"

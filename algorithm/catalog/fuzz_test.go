@@ -10,6 +10,7 @@ import (
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/host"
+	"github.com/stile-lock/stile/internal/nightly"
 )
 
 // A script is what a fuzzer writes. The first bytes choose the algorithm and
@@ -284,9 +285,7 @@ func FuzzMessage(f *testing.F) {
 
 // TestScripts plays more scripts than the seeds of FuzzMessage, always the same.
 func TestScripts(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes long, and starts no goroutine that shorter tests do not start")
-	}
+	nightly.Only(t)
 	specs := everything(t)
 	for i := range specs {
 		t.Run(specs[i].Name, func(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/host"
+	"github.com/stile-lock/stile/internal/nightly"
 )
 
 // Every algorithm runs live or says why not, and not both.
@@ -144,9 +145,7 @@ func inert(spec algorithm.Spec, n int, seed uint64) error {
 // Live groups of every size fall silent, serve everybody once, and need nothing
 // but requests, exits and messages.
 func TestLiveFallSilent(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes long, and starts no goroutine that shorter tests do not start")
-	}
+	nightly.Only(t)
 	for _, spec := range Live() {
 		t.Run(spec.Name, func(t *testing.T) {
 			for n := 1; n <= 64; n++ {

@@ -1,13 +1,13 @@
 package deadlock_test
 
 import (
-	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stile-lock/stile/algorithm/deadlock"
 	"github.com/stile-lock/stile/internal/lab/family/transactions"
+	"github.com/stile-lock/stile/internal/nightly"
 	"github.com/stile-lock/stile/lab/check"
 )
 
@@ -65,13 +65,16 @@ func mixes() map[string]mix {
 // process waits forever, and no transaction aborts for a deadlock that never existed.
 func TestModes(t *testing.T) {
 	for name, c := range mixes() {
+		if !nightly.On() && c.cancels > 0 && len(c.programs) > 2 {
+			continue // it takes seconds
+		}
 		for _, m := range deadlock.Methods() {
 			if m.Family == deadlock.Ignore || m.Name == "banker" || c.units != nil && m.Name == "detect-distributed" || m.Wrong != "" {
 				continue
 			}
 			for _, mode := range modes(m) {
 				large := m.Family == deadlock.Detection && (len(c.programs) > 2 || mode == deadlock.OnDemand)
-				if mode == deadlock.InBatch || large && (mode == deadlock.OnDemand && len(c.programs) > 2 && !nightly() || testing.Short() || (mode == deadlock.OnDemand || m.Starves) && c.cancels > 0 && len(c.programs) > 2) {
+				if mode == deadlock.InBatch || large && (!nightly.On() || (mode == deadlock.OnDemand || m.Starves) && c.cancels > 0 && len(c.programs) > 2) {
 					continue // it takes seconds, or a minute
 				}
 				t.Run(strings.ReplaceAll(name, " ", "-")+"/"+m.Name+mode, func(t *testing.T) {
@@ -166,6 +169,3 @@ func TestModeRules(t *testing.T) {
 		})
 	}
 }
-
-// nightly reports whether the largest explorations run, too.
-func nightly() bool { return os.Getenv("STILE_NIGHTLY") != "" }

@@ -8,6 +8,7 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/deadlock"
 	"github.com/stile-lock/stile/internal/lab/family/transactions"
+	"github.com/stile-lock/stile/internal/nightly"
 	"github.com/stile-lock/stile/lab/check"
 	"github.com/stile-lock/stile/lab/scenario"
 	"github.com/stile-lock/stile/lab/sim"
@@ -82,9 +83,7 @@ func standing(m deadlock.Method, mode string) transactions.Config {
 // at any step, every deadlock is found. Without an election, or if the new
 // coordinator gets no graphs, one stays.
 func TestCoordinatorDiesInTheChecker(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes long")
-	}
+	nightly.Only(t)
 	explored := func(m deadlock.Method, mode string) *check.Report {
 		d := standing(m, mode)
 		spec, err := d.Spec()
@@ -98,9 +97,6 @@ func TestCoordinatorDiesInTheChecker(t *testing.T) {
 		return r
 	}
 	for mode, states := range map[string]int64{deadlock.OnDemand: 652971, deadlock.OnChange: 9319, deadlock.InBatch: 21306} {
-		if mode == deadlock.OnDemand && !nightly() {
-			continue
-		}
 		r := explored(deadlock.DetectCentral(), mode)
 		if err := r.Err(); err != nil || r.States != states {
 			t.Errorf("%s: %d states, want %d; %v", mode, r.States, states, err)

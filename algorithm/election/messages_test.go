@@ -6,6 +6,7 @@ import (
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/election"
+	"github.com/stile-lock/stile/internal/nightly"
 	"github.com/stile-lock/stile/lab/scenario"
 	"github.com/stile-lock/stile/lab/sim"
 	"github.com/stile-lock/stile/lab/trace"
@@ -121,7 +122,7 @@ func (c claim) sent(t *testing.T, o election.Outset, latency scenario.Dist, seed
 // overtaken.
 func TestMessages(t *testing.T) {
 	seeds := [...]uint64{1: 1, 2: 100, 3: 100, 4: 50, 5: 10, 6: 3}
-	if testing.Short() {
+	if !nightly.On() {
 		seeds = [...]uint64{1: 1, 2: 10, 3: 10, 4: 5, 5: 1, 6: 0}
 	}
 	for _, c := range claims() {

@@ -9,6 +9,7 @@ import (
 	"github.com/stile-lock/stile/algorithm/mutex"
 	"github.com/stile-lock/stile/algorithm/quorum"
 	"github.com/stile-lock/stile/algorithm/recovery"
+	"github.com/stile-lock/stile/internal/nightly"
 	"github.com/stile-lock/stile/lab/check"
 )
 
@@ -17,9 +18,7 @@ import (
 // take no time compared with timeouts; without it, each takes any time up to
 // the longest.
 func TestEveryOrder(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes long")
-	}
+	nightly.Only(t)
 	maekawa := func(algorithm.ID) algorithm.Spec { return mutex.Maekawa(quorum.Grid) }
 	dijkstra := func(algorithm.ID) algorithm.Spec { return mutex.Dijkstra(0) }
 	raymond := func(algorithm.ID) algorithm.Spec { return mutex.Raymond(mutex.Kary(2)) }

@@ -10,6 +10,7 @@ import (
 	"github.com/stile-lock/stile/algorithm/host"
 	"github.com/stile-lock/stile/algorithm/mutex"
 	"github.com/stile-lock/stile/algorithm/recovery"
+	"github.com/stile-lock/stile/internal/nightly"
 )
 
 // Frames of a view that has not come are kept, all of them: but a peer that
@@ -50,9 +51,7 @@ func early(m algorithm.Machine) int {
 // The checker, too, sees that early frames are needed: it finds nothing wrong,
 // and without them somebody waits for ever.
 func TestEarlyFramesInTheChecker(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes long")
-	}
+	nightly.Only(t)
 	if explored(t, flawed{}) {
 		t.Errorf("something is broken without a flaw")
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/stile-lock/stile/algorithm/host"
 	"github.com/stile-lock/stile/algorithm/mutex"
 	"github.com/stile-lock/stile/algorithm/recovery"
+	"github.com/stile-lock/stile/internal/nightly"
 	"github.com/stile-lock/stile/lab/check"
 	"github.com/stile-lock/stile/lab/sim"
 )
@@ -154,9 +155,7 @@ func explored(t *testing.T, flaw flawed) bool {
 // A lock that lets two in is found out, also where a view is made meanwhile,
 // which knows of one of them.
 func TestTwoInsideAndADeath(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes long")
-	}
+	nightly.Only(t)
 	spec := recovery.With(plain(mutex.BakeryNaive), election.Bully())
 	r, err := check.Run(check.Config{Spec: spec, Nodes: 3, Requests: 1, Requesters: []algorithm.ID{0, 1}, Crashes: 1, Pace: check.Quick})
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/stile-lock/stile/algorithm/host"
 	"github.com/stile-lock/stile/algorithm/mutex"
 	"github.com/stile-lock/stile/algorithm/recovery"
+	"github.com/stile-lock/stile/internal/nightly"
 	"github.com/stile-lock/stile/internal/script"
 	"github.com/stile-lock/stile/lab/check"
 	"github.com/stile-lock/stile/lab/scenario"
@@ -25,7 +26,9 @@ func TestNewcomers(t *testing.T) {
 	}
 	hard{plain(mutex.TokenRing), election.Ring(), 2, 1, 0, 1, false, 1706}.run(t)
 	hard{plain(mutex.TokenRing), election.ChangRoberts(false), 2, 1, 0, 1, false, 2104}.run(t)
-	hard{mutex.Central, bully, 3, 1, 0, 1, true, 451034}.run(t)
+	if nightly.On() { // it takes seconds
+		hard{mutex.Central, bully, 3, 1, 0, 1, true, 451034}.run(t)
+	}
 }
 
 // What a newcomer must not do: take part as if it had been there all the time,

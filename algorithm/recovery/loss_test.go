@@ -10,6 +10,7 @@ import (
 	"github.com/stile-lock/stile/algorithm/mutex"
 	"github.com/stile-lock/stile/algorithm/recovery"
 	"github.com/stile-lock/stile/internal/kernel"
+	"github.com/stile-lock/stile/internal/nightly"
 	"github.com/stile-lock/stile/internal/script"
 	"github.com/stile-lock/stile/lab/check"
 	"github.com/stile-lock/stile/lab/scenario"
@@ -67,6 +68,9 @@ func TestLosses(t *testing.T) {
 		}
 	}
 	hard{plain(mutex.TokenRing), ring, 2, 1, 1, 0, false, 1999}.run(t)
+	if !nightly.On() {
+		return // three processes take seconds
+	}
 	hard{plain(mutex.TokenRing), ring, 3, 0, 1, 0, true, 40858}.run(t)
 	hard{plain(mutex.SuzukiKasami), bully, 3, 0, 1, 0, true, 100034}.run(t)
 	hard{plain(mutex.RicartAgrawala), bully, 3, 0, 1, 0, true, 279322}.run(t)
@@ -154,7 +158,7 @@ func TestRandomLosses(t *testing.T) {
 			continue // see above
 		}
 		for e, elect := range elections() {
-			for seed := range uint64(20) {
+			for seed := range nightly.Pick[uint64](4, 20) {
 				n := 2 + int(seed%4)
 				spec := recovery.Patient(lock, elect, recovery.LeastPatience(n)+int(seed%3))
 				sc := lossy(spec.Name, n, seed+uint64(100*e))

@@ -10,6 +10,7 @@ import (
 	"github.com/stile-lock/stile/algorithm/quorum"
 	"github.com/stile-lock/stile/algorithm/recovery"
 	"github.com/stile-lock/stile/internal/kernel"
+	"github.com/stile-lock/stile/internal/nightly"
 	"github.com/stile-lock/stile/internal/script"
 	"github.com/stile-lock/stile/lab/scenario"
 	"github.com/stile-lock/stile/lab/sim"
@@ -76,7 +77,7 @@ func TestDeaths(t *testing.T) {
 	for _, lock := range locks() {
 		for _, elect := range elections() {
 			spec := recovery.With(lock, elect)
-			for seed := range uint64(60) {
+			for seed := range nightly.Pick[uint64](10, 60) {
 				sc := random(spec.Name, 2+int(seed%5), seed)
 				back, err := sim.Replay(spec, sc, sim.ReplayOptions{Paged: seed%3 == 0})
 				if err != nil {

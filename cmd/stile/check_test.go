@@ -11,6 +11,7 @@ import (
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/catalog"
+	"github.com/stile-lock/stile/internal/nightly"
 	"github.com/stile-lock/stile/lab/check"
 )
 
@@ -151,9 +152,7 @@ func TestMethodsAreReplayed(t *testing.T) {
 // The story of the first violation comes before the table, and only once; with
 // --json there is nothing but JSON.
 func TestViolationReportedWhenFound(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes long")
-	}
+	nightly.Only(t)
 	t.Parallel()
 	for _, line := range []string{"majority-naive --requests 1", "none --nodes 3 --requests 1", "maekawa-naive --requests unbounded --property deadlock"} {
 		args := append([]string{"check"}, strings.Fields(line)...)
@@ -227,9 +226,7 @@ func TestEveryRecoveringLock(t *testing.T) {
 
 // The command that a wrong or weaker algorithm names does show its fault.
 func TestFaultsAreShown(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes long")
-	}
+	nightly.Only(t)
 	t.Parallel()
 	for _, s := range catalog.All() {
 		if s.Sound() {

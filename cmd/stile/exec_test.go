@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stile-lock/stile/internal/nightly"
 	"github.com/stile-lock/stile/internal/node"
 )
 
@@ -207,9 +208,7 @@ func TestLiveLost(t *testing.T) {
 // whatever happens to its node or to exec itself. Each of them holds a file lock, which
 // the other command checks.
 func TestLiveGroup(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes long")
-	}
+	nightly.Only(t)
 	if _, err := exec.LookPath("flock"); err != nil {
 		t.Skip("there is no flock on this machine, by which it would be seen")
 	}

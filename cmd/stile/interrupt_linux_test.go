@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"unsafe"
+
+	"github.com/stile-lock/stile/internal/nightly"
 )
 
 // terminal opens a terminal: what is written to its inner end can be read from its
@@ -38,9 +40,7 @@ func terminal(t *testing.T) (outer, inner *os.File) {
 // that it is under way: the line is removed, what there is is printed, and nothing
 // is left behind.
 func TestSignalOnATerminal(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes long")
-	}
+	nightly.Only(t)
 	for _, test := range []struct{ line, shows, stdout string }{
 		{"sim ricart-agrawala --nodes 9 --entries 10000000 --svg x", " of 10,000,000 entries, ", "violations none so far"},
 		{"deadlock ordered --transactions 1000000 --svg x", " of 1,000,000 transactions, ", "stuck                              0"},

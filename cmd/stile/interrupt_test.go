@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/stile-lock/stile/internal/nightly"
 )
 
 // interrupted runs the command in this process, interrupted from the start: it ends
@@ -83,9 +85,7 @@ func TestFoundAndInterrupted(t *testing.T) {
 
 // All requested files are written and say that the run was interrupted.
 func TestInterruptedFiles(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes long")
-	}
+	nightly.Only(t)
 	t.Chdir(t.TempDir())
 	for line, files := range map[string]string{
 		"sim raymond --entries 1000000 --svg a.svg --trace b.json":         "a.svg b.json",

@@ -98,6 +98,3 @@ func commands() []*cobra.Command {
 func pathOf(c *cobra.Command, more ...string) []string {
 	return append(strings.Fields(c.CommandPath())[1:], more...)
 }
-
-// nightly reports whether the long tests should run, as 'make nightly' lets them.
-func nightly() bool { return os.Getenv("STILE_NIGHTLY") != "" }

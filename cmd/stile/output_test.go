@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/stile-lock/stile/internal/nightly"
 )
 
 // keys returns the keys of a JSON object, in order.
@@ -83,9 +85,7 @@ func TestElectionJSONKeys(t *testing.T) {
 }
 
 func TestSameSeedSameBytes(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes long")
-	}
+	nightly.Only(t)
 	t.Chdir(t.TempDir())
 	for _, line := range []string{
 		"sim maekawa --think exp:5 --latency uniform:0.5,1.5 --entries 100 --json --svg a.svg --trace a.json",
@@ -131,9 +131,7 @@ func contents(t *testing.T) string {
 }
 
 func TestOutputFitsTheScreen(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes long")
-	}
+	nightly.Only(t)
 	t.Chdir(t.TempDir())
 	for _, line := range []string{
 		"", "--help", "sim --help", "compare --help", "bank --help", "replay --help", "algorithms --help", "version --help",

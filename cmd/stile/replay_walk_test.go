@@ -14,14 +14,15 @@ import (
 	"github.com/stile-lock/stile/algorithm/catalog"
 	"github.com/stile-lock/stile/algorithm/deadlock"
 	"github.com/stile-lock/stile/internal/lab/document"
+	"github.com/stile-lock/stile/internal/nightly"
 	"github.com/stile-lock/stile/lab/scenario"
 	"github.com/stile-lock/stile/lab/sim"
 	"github.com/stile-lock/stile/lab/trace"
 )
 
 var (
-	clicks = flag.Int("walk", 50, "clicks of each random walk")
-	seeds  = flag.Int("seeds", 1, "random walks of each algorithm")
+	clicks = flag.Int("walk", nightly.Pick(15, 200), "clicks of each random walk")
+	seeds  = flag.Int("seeds", nightly.Pick(1, 3), "random walks of each algorithm")
 )
 
 // harmfulClicks is in how many of the last clicks transactions come to harm that they never get
@@ -46,7 +47,7 @@ func walkers() []string {
 
 // TestWalk clicks at random in the lab, with every algorithm: the command must run the
 // resulting text exactly as the lab does, event by event. Walks go by time and by steps in
-// turn. 'make nightly' makes longer walks.
+// turn. At night walks are longer.
 func TestWalk(t *testing.T) {
 	for i, name := range walkers() {
 		for seed := range *seeds {

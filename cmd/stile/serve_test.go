@@ -18,6 +18,7 @@ import (
 
 	"github.com/stile-lock/stile/internal/client"
 	"github.com/stile-lock/stile/internal/lock"
+	"github.com/stile-lock/stile/internal/nightly"
 	"github.com/stile-lock/stile/internal/node"
 )
 
@@ -269,9 +270,7 @@ func TestLiveDiskFails(t *testing.T) {
 
 // A cluster with certificates refuses clients without one.
 func TestLiveTLS(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes long")
-	}
+	nightly.Only(t)
 	t.Parallel()
 	dir := t.TempDir()
 	for _, line := range []string{"cert ca --dir " + dir, "cert node a --host 127.0.0.1 --dir " + dir, "cert node me --host localhost --dir " + dir} {

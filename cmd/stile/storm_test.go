@@ -15,6 +15,7 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/catalog"
 	"github.com/stile-lock/stile/internal/member"
+	"github.com/stile-lock/stile/internal/nightly"
 	"github.com/stile-lock/stile/internal/storm"
 )
 
@@ -46,9 +47,7 @@ func stormOutput(change func(c *storm.Config), args string) (string, error) {
 // A storm that breaks something says which seed, how to make it again, and how it
 // came, in a few lines that fit the screen.
 func TestStormFailure(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes long")
-	}
+	nightly.Only(t)
 	t.Chdir(t.TempDir())
 	const narrow = " --nodes 3,5 --faults all"
 	text, err := stormOutput(lying, "--seeds 12 --svg a.svg --trace a.txt"+narrow)
@@ -86,9 +85,7 @@ func TestStormFailure(t *testing.T) {
 
 // JSON output has the same.
 func TestStormFailureJSON(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes long")
-	}
+	nightly.Only(t)
 	t.Parallel()
 	text, err := stormOutput(lying, "--seeds 12 --nodes 3 --json")
 	var found findings
@@ -160,9 +157,7 @@ func TestStormBank(t *testing.T) {
 // One that does not loses some, when a process is paused: it says how, that
 // this had to come, and what to do; and so does its picture.
 func TestStormNoFence(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes long")
-	}
+	nightly.Only(t)
 	t.Chdir(t.TempDir())
 	const line = "--seeds 30 --faults pause --bank --no-fence"
 	text, err := stormOutput(nil, line+" --svg a.svg --trace a.txt")
@@ -199,9 +194,7 @@ func TestStormNoFence(t *testing.T) {
 
 // docs/storm.md shows what the bank really prints.
 func TestStormBankPage(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes long")
-	}
+	nightly.Only(t)
 	t.Parallel()
 	page, err := os.ReadFile("../../docs/storm.md")
 	if err != nil {

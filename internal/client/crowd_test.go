@@ -9,6 +9,7 @@ import (
 
 	"github.com/stile-lock/stile/internal/client"
 	"github.com/stile-lock/stile/internal/lock"
+	"github.com/stile-lock/stile/internal/nightly"
 	"github.com/stile-lock/stile/internal/node"
 )
 
@@ -48,7 +49,7 @@ func gather(t testing.TB, n *node.Node, x *client.Client, count int) *crowd {
 // the other, nor when the client is closed.
 func TestCrowd(t *testing.T) {
 	count := 10_000
-	if testing.Short() {
+	if !nightly.On() {
 		count = 1000
 	}
 	n := start(t, 1, time.Minute)[0]

@@ -14,12 +14,26 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/stile-lock/stile/internal/nightly"
 )
 
 const root = "../.."
 
 // patience is how long a test may take, on a machine that has other work.
-const patience = 4 * time.Minute
+const patience = 20 * time.Minute
+
+// dirs returns the folders of all tests in the table.
+func dirs() (all []string) {
+	for _, c := range Table() {
+		for _, x := range c.Tests {
+			if !slices.Contains(all, x.Package) {
+				all = append(all, x.Package)
+			}
+		}
+	}
+	return all
+}
 
 // binaries builds the tests of all packages in the table, with the overlay, and returns
 // the folder that they are in.
@@ -31,15 +45,10 @@ func binaries(t *testing.T) string {
 		t.Fatal(err)
 	}
 	args := []string{"test", "-c", "-vet=off", "-overlay", overlay, "-o", dir + string(filepath.Separator)}
-	var dirs []string
-	for _, c := range Table() {
-		for _, x := range c.Tests {
-			if dir := "./" + x.Package; !slices.Contains(dirs, dir) {
-				dirs = append(dirs, dir)
-			}
-		}
+	for _, dir := range dirs() {
+		args = append(args, "./"+dir)
 	}
-	build := exec.Command("go", append(args, dirs...)...)
+	build := exec.Command("go", args...)
 	build.Dir = root
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("build the overlay: %v\n%s", err, out)
@@ -103,9 +112,7 @@ func (x *Test) seeds(n int) []string {
 // TestControls runs each test without a control, where it must pass, and then with each
 // of its controls, where it must fail, or pass if the control is harmless.
 func TestControls(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes long")
-	}
+	nightly.Only(t)
 	dir := binaries(t)
 	t.Run("none", func(t *testing.T) { right(t, dir) })
 	for _, c := range Table() {
@@ -235,6 +242,13 @@ func TestTable(t *testing.T) {
 		}
 		return string(b)
 	}
+	tests := map[string]string{} // all tests of a package
+	for _, dir := range dirs() {
+		files, _ := filepath.Glob(filepath.Join(root, dir, "*_test.go")) // the pattern is good
+		for _, f := range files {
+			tests[dir] += read(filepath.Join(dir, filepath.Base(f)))
+		}
+	}
 	protocol := read("docs/protocol.md")
 	names := map[string]bool{}
 	for _, c := range Table() {
@@ -242,6 +256,11 @@ func TestTable(t *testing.T) {
 			t.Errorf("two controls %s", c.Name)
 		}
 		names[c.Name] = true
+		for _, x := range c.Tests {
+			if name, _, _ := strings.Cut(x.Name, "/"); !strings.Contains(tests[x.Package], "\nfunc "+name+"(t *testing.T) {\n") {
+				t.Errorf("%s: %s has no %s", c.Name, x.Package, name)
+			}
+		}
 		if len(c.Tests) == 0 || c.Text == "" || strings.HasSuffix(c.Text, ".") {
 			t.Errorf("%s: want tests, and a text without a full stop", c.Name)
 		}

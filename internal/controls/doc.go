@@ -8,14 +8,14 @@
 // whether the environment variable STILE_CONTROL selects the control Name. So the same test
 // binary runs every control, and the correct protocol if the variable is not set.
 //
-// The test of this package builds the tests of all packages named in the table. Each of the
-// tests must pass with no control selected, and fail with its control selected. A test that
+// Nightly, the test of this package builds the tests of all packages named in the table. Each
+// of the tests must pass with no control selected, and fail with its control selected. A test that
 // panics, times out or does not exist finds nothing.
 //
 // To add a control, append it to the table of its package (member.go, views.go and so on):
 //
 //   - Old must occur exactly once in the file. If it no longer does, or if two rewrites
-//     overlap, the test fails and names the control.
+//     overlap, 'make test' fails and names the control.
 //   - New must call broken with the control's name, and behave like Old if that is false.
 //   - Tests names what finds it: a scripted test, the storm with a tuning of
 //     internal/storm/tuned_test.go, or a setting of
@@ -23,5 +23,5 @@
 //     correct behaviour.
 //   - Name it in docs/protocol.md, next to the rule.
 //
-// Then run 'go test ./internal/controls -run TestControls/Name -v'.
+// Then run 'STILE_NIGHTLY=1 go test ./internal/controls -run TestControls/Name -v'.
 package controls

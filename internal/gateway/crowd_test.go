@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	pb "github.com/stile-lock/stile/internal/gateway/stilev1"
+	"github.com/stile-lock/stile/internal/nightly"
 )
 
 const (
@@ -62,9 +63,7 @@ func memory() int {
 // Many connections, idle or with slow bodies, cost a bounded amount of memory, and do not
 // keep others from being served.
 func TestCrowd(t *testing.T) {
-	if testing.Short() {
-		t.Skip("12,000 connections take some seconds")
-	}
+	nightly.Only(t)
 	a := serve(t, nil)
 	a.call("Cluster/Status", nil)
 	cmd := exec.Command(os.Args[0])

@@ -36,7 +36,7 @@ func startNode(t testing.TB, change func(c *node.Config)) *node.Node {
 		t.Fatal(err)
 	}
 	t.Cleanup(n.Kill)
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	if err := n.Ready(ctx); err != nil {
 		t.Fatal(err)
@@ -75,7 +75,7 @@ func gateWith(t testing.TB, n *node.Node, c Config) *api {
 	a := &api{t, g, &http.Client{Transport: transport}, g.URL()}
 	t.Cleanup(func() {
 		transport.CloseIdleConnections()
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		if err := g.Close(ctx); err != nil {
 			t.Errorf("close the gateway: %v", err)

@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"testing"
 	"time"
+
+	"github.com/stile-lock/stile/internal/nightly"
 )
 
 // at returns a fleet and a lock whose home is its first member, or is not.
@@ -93,6 +95,7 @@ func BenchmarkFrame(b *testing.B) {
 // which ten thousand are held by one and waited for by another: its cost to each member
 // until all holders have released and all waiters have entered.
 func BenchmarkViewChange(b *testing.B) {
+	nightly.Only(b)
 	for b.Loop() {
 		b.StopTimer()
 		f, active := busyFleet(b, 9, 1_000_000, 10_000)
@@ -145,6 +148,7 @@ func busyFleet(tb testing.TB, n, known, active int) (*fleet, []string) {
 // A million locks known and ten thousand in use fit into 512 MiB, in a view
 // change too; and none takes more than 200 bytes.
 func TestMillion(t *testing.T) {
+	nightly.Only(t)
 	heap := func() uint64 {
 		runtime.GC()
 		var s runtime.MemStats

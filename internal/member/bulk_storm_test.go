@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/stile-lock/stile/internal/nightly"
 )
 
 // A bulkStorm is a cluster with hundreds of locks and hardly any room for bulk
@@ -312,8 +314,8 @@ func (s *bulkStorm) drain() {
 // is granted in the end.
 func TestBulkStorm(t *testing.T) {
 	seeds := uint64(300)
-	if testing.Short() {
-		seeds = 40
+	if !nightly.On() {
+		seeds = 15
 	}
 	parts, late, views := 0, 0, 0
 	for seed := range seeds {

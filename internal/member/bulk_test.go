@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/stile-lock/stile/internal/nightly"
 )
 
 // ended checks that the link from the first process to the second has ended, once and for a
@@ -97,7 +99,7 @@ func TestRefusedEarly(t *testing.T) {
 // kept at most. A REPORT takes no more than a window of a link.
 func TestManyNames(t *testing.T) {
 	many, links := 34_000, LinkLimits{}
-	if testing.Short() {
+	if !nightly.On() {
 		many, links = 3000, LinkLimits{Window: 100_000}
 	}
 	lock := func(c *cluster, inc uint64, names []string) {

@@ -3,13 +3,13 @@ package member
 import (
 	"fmt"
 	"hash/maphash"
-	"os"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stile-lock/stile/algorithm/deadlock"
+	"github.com/stile-lock/stile/internal/nightly"
 )
 
 // A keptModel explores everything that can happen to two transactions over two kept locks
@@ -437,7 +437,7 @@ func TestKeptModel(t *testing.T) {
 				slices.Reverse(plans[1])
 			}
 			t.Run(m.Name+"/"+what, func(t *testing.T) {
-				long := os.Getenv("STILE_NIGHTLY") != ""
+				long := nightly.On()
 				if m.Name == "detect-central" && !long {
 					t.Skip("it takes a minute")
 				}

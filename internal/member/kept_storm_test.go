@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/stile-lock/stile/algorithm/deadlock"
+	"github.com/stile-lock/stile/internal/nightly"
 )
 
 // A keptStorm is a cluster whose applications run transactions over a few kept locks.
@@ -561,7 +562,7 @@ var keptSeeds = 40
 // member with what they hold.
 func TestKeptStorm(t *testing.T) {
 	seeds := uint64(keptSeeds)
-	if testing.Short() {
+	if !nightly.On() {
 		seeds = 15
 	}
 	for _, m := range KeptMethods() {

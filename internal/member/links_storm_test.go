@@ -8,6 +8,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/stile-lock/stile/internal/nightly"
 )
 
 // sessionWorld is members on hostile connections. What a connection carries is
@@ -363,7 +365,7 @@ func stormSessions(seed uint64) error {
 // connections are whole all of them have come, and there is silence.
 func TestSessions(t *testing.T) {
 	seeds := uint64(4000)
-	if testing.Short() {
+	if !nightly.On() {
 		seeds = 400
 	}
 	for seed := range seeds {

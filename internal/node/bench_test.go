@@ -15,6 +15,7 @@ import (
 	"github.com/stile-lock/stile/internal/client"
 	"github.com/stile-lock/stile/internal/lock"
 	"github.com/stile-lock/stile/internal/member"
+	"github.com/stile-lock/stile/internal/nightly"
 	"github.com/stile-lock/stile/internal/node/cert"
 )
 
@@ -193,6 +194,7 @@ func BenchmarkRecorded(b *testing.B) {
 // BenchmarkListing lists all locks of a node: 100,000 that one client holds in one session. All
 // else waits at the node while it makes a page.
 func BenchmarkListing(b *testing.B) {
+	nightly.Only(b)
 	const locks, workers = 100_000, 50
 	n := start(b, 1, func(_ int, c *Config) { c.Lease = time.Hour })[0]
 	x, err := client.Dial(b.Context(), client.Config{Nodes: []string{n.Address()}})

@@ -203,7 +203,7 @@ func TestRightsWithoutTLS(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer x.Close()
-	short, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
+	short, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	if y, err := client.Dial(short, client.Config{Nodes: []string{n.Address()}}); !errors.Is(err, lock.ErrQuota) {
 		if err == nil {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/internal/member"
+	"github.com/stile-lock/stile/internal/nightly"
 	"github.com/stile-lock/stile/lab/trace"
 )
 
@@ -19,7 +20,8 @@ func banking(seed uint64) Config {
 // Whatever strikes, the totals are exact; and the fence was needed.
 func TestBank(t *testing.T) {
 	var sum Books
-	for seed := range uint64(60) {
+	seeds := nightly.Pick(12, 60)
+	for seed := range uint64(seeds) {
 		c := banking(seed)
 		if seed%2 == 0 {
 			c.Faults, c.Intensity = Pause|Client, 30
@@ -34,7 +36,7 @@ func TestBank(t *testing.T) {
 		sum.Add(&r.Books)
 	}
 	t.Logf("%+v", sum)
-	if !sum.Exact() || sum.Transfers < 7_500 || sum.Moved < int64(100*sum.Transfers) || sum.Stale < 2 {
+	if !sum.Exact() || sum.Transfers < 125*seeds || sum.Moved < int64(100*sum.Transfers) || sum.Stale < max(1, seeds/30) {
 		t.Errorf("in all: %+v", sum)
 	}
 }
@@ -43,7 +45,8 @@ func TestBank(t *testing.T) {
 // hold their locks until they have written.
 func TestBankWithoutNeed(t *testing.T) {
 	var sum Books
-	for seed := range uint64(30) {
+	seeds := nightly.Pick(6, 30)
+	for seed := range uint64(seeds) {
 		c := banking(seed)
 		c.Unfenced = true
 		c.Faults &= Crash | Drift | Evict | Leave | Join | Switch | Forget
@@ -53,7 +56,7 @@ func TestBankWithoutNeed(t *testing.T) {
 		}
 		sum.Add(&r.Books)
 	}
-	if !sum.Exact() || sum.Stale > 0 || sum.Transfers < 3_000 {
+	if !sum.Exact() || sum.Stale > 0 || sum.Transfers < 100*seeds {
 		t.Errorf("in all: %+v", sum)
 	}
 }
@@ -94,6 +97,7 @@ func unfenced(t *testing.T) (Config, *Result) {
 // Without the fence money is lost, and the story, the trace and the picture say
 // how; with it the same storm loses none.
 func TestUnfenced(t *testing.T) {
+	nightly.Only(t)
 	c, r := unfenced(t)
 	if r.Violation.Invariant != Bank || r.Books.Exact() || r.Books.Stale == 0 {
 		t.Errorf("%v, %+v", r.Violation, r.Books)

@@ -4,10 +4,12 @@ import (
 	"testing"
 
 	"github.com/stile-lock/stile/internal/kernel"
+	"github.com/stile-lock/stile/internal/nightly"
 )
 
 // Thousands of names on links with little room break nothing.
 func TestLarge(t *testing.T) {
+	nightly.Only(t)
 	full := 0
 	for _, seed := range []uint64{2, 7, 17, 29} {
 		c := pick(seed)

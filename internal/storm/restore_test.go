@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/stile-lock/stile/internal/member"
+	"github.com/stile-lock/stile/internal/nightly"
 	"github.com/stile-lock/stile/internal/views"
 )
 
@@ -143,7 +144,8 @@ func TestPlantedRestores(t *testing.T) {
 func TestRestores(t *testing.T) {
 	var sum Result
 	twice := 0
-	for seed := range uint64(30) {
+	seeds := nightly.Pick(8, 30)
+	for seed := range uint64(seeds) {
 		c := pick(seed)
 		c.Nodes, c.Voters, c.Shelter, c.Clients = 1+int(seed%4), 3, false, 2
 		c.Faults, c.Intensity = Restore, 6
@@ -157,7 +159,7 @@ func TestRestores(t *testing.T) {
 		sum.Add(r)
 	}
 	t.Logf("%d restores, %d runs with more than one", sum.Restores, twice)
-	if sum.Restores < 30 || twice < 10 {
+	if sum.Restores < seeds || twice < seeds/3 {
 		t.Error("that is too seldom")
 	}
 }

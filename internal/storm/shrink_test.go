@@ -3,10 +3,13 @@ package storm
 import (
 	"strings"
 	"testing"
+
+	"github.com/stile-lock/stile/internal/nightly"
 )
 
 // A run that breaks something becomes a short story that breaks the same.
 func TestShrink(t *testing.T) {
+	nightly.Only(t)
 	for seed := range uint64(100) {
 		c := pick(seed)
 		c.Spec = vouching

@@ -6,6 +6,7 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/catalog"
 	"github.com/stile-lock/stile/internal/member"
+	"github.com/stile-lock/stile/internal/nightly"
 )
 
 // deaths has members die, with many locks that they have nothing to do with.
@@ -18,6 +19,7 @@ func deaths(c *Config) {
 // A death stalls no lock that the dead had nothing to do with; and that is found out if
 // no instance can vouch for any process, so that locks wait for the lease.
 func TestSpared(t *testing.T) {
+	nightly.Only(t)
 	var sum Result
 	caught := 0
 	for seed := range uint64(60) {

@@ -7,11 +7,12 @@ import (
 	"testing"
 
 	"github.com/stile-lock/stile/internal/member"
+	"github.com/stile-lock/stile/internal/nightly"
 )
 
 // Flags by which internal/controls selects what it runs.
 var (
-	tunedSeeds = flag.Uint64("seeds", 12, "number of seeds of each tuning")
+	tunedSeeds = flag.Uint64("seeds", nightly.Pick[uint64](3, 12), "number of seeds of each tuning")
 	noFence    = flag.Bool("no-fence", false, "use a resource that ignores fencing tokens")
 )
 
@@ -229,6 +230,7 @@ func TestTuned(t *testing.T) {
 // Disks are rolled back, by themselves and so that the cluster goes back, which is noticed;
 // and disks of lost clusters are refused.
 func TestReplacedDisks(t *testing.T) {
+	nightly.Only(t)
 	var sum Result
 	for seed := range uint64(30) {
 		for _, tune := range []func(*Config){rollbacks, returns} {

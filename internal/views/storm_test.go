@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/stile-lock/stile/internal/nightly"
 )
 
 // cut separates two nodes, or connects them again.
@@ -139,7 +141,7 @@ func storm(seed uint64) *world {
 
 func TestStorm(t *testing.T) {
 	seeds := uint64(200)
-	if testing.Short() {
+	if !nightly.On() {
 		seeds = 50
 	}
 	views := 0

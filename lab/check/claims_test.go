@@ -10,6 +10,7 @@ import (
 	"github.com/stile-lock/stile/algorithm/host"
 	"github.com/stile-lock/stile/algorithm/mutex"
 	"github.com/stile-lock/stile/internal/lab/family/locks"
+	"github.com/stile-lock/stile/internal/nightly"
 )
 
 // A bearer is a process of a broadcast token algorithm whose requests are numbered: the one
@@ -194,6 +195,9 @@ func TestAnchorsAreTested(t *testing.T) {
 			return s.rn[a] < s.ln[a] && s.rn[b] < s.ln[b] && s.ln[a]-s.rn[a] != s.ln[b]-s.rn[b]
 		})}, true},
 	} {
+		if !nightly.On() && c.bad && !strings.Contains(name, "token") {
+			continue
+		}
 		spec := bearers(c.slip)
 		r := mustRun(t, Config{Spec: spec, Nodes: 3, Requests: 2, Network: spec.Network, Properties: []string{MutualExclusion, Deadlock}})
 		for _, p := range r.Properties {

@@ -6,13 +6,12 @@ import (
 	"time"
 
 	"github.com/stile-lock/stile/algorithm/mutex"
+	"github.com/stile-lock/stile/internal/nightly"
 )
 
 // The ring needs twice as many values as it has processes.
 func TestConvergenceOfMachines(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes long, and starts no goroutine that shorter tests do not start")
-	}
+	nightly.Only(t)
 	for _, c := range []struct {
 		n, k int
 		want Verdict

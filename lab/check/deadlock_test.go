@@ -10,6 +10,7 @@ import (
 	"github.com/stile-lock/stile/algorithm/deadlock"
 	"github.com/stile-lock/stile/algorithm/host"
 	"github.com/stile-lock/stile/internal/lab/family/transactions"
+	"github.com/stile-lock/stile/internal/nightly"
 	"github.com/stile-lock/stile/internal/script"
 	"github.com/stile-lock/stile/lab/scenario"
 	"github.com/stile-lock/stile/lab/sim"
@@ -131,7 +132,7 @@ func TestDeadlockMethods(t *testing.T) {
 		{"wound-wait-restamped", "", 2, 2, 0, true, 269, 689, "starvation"},
 		{"wound-wait-restamped", "", 3, 3, 1, true, 12224, 42632, ""},
 	} {
-		if testing.Short() && c.states > 5_000 {
+		if !nightly.On() && c.states > 800 {
 			continue
 		}
 		t.Run(fmt.Sprintf("%s %s %d %d %d %v", c.name, c.mode, c.sites, c.processes, c.transactions, c.crash), func(t *testing.T) {
@@ -295,9 +296,7 @@ func TestPriorityStarves(t *testing.T) {
 // TestCrowd: the same where two wait for one lock, so that it matters whose
 // turn is next.
 func TestCrowd(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes long, and starts no goroutine that shorter tests do not start")
-	}
+	nightly.Only(t)
 	for _, c := range []struct {
 		name, mode          string
 		sites, transactions int

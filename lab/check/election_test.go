@@ -7,6 +7,7 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/catalog"
 	"github.com/stile-lock/stile/internal/lab/family/elections"
+	"github.com/stile-lock/stile/internal/nightly"
 )
 
 // With timeouts and suspicions that are right, at most one process wins in
@@ -44,7 +45,7 @@ func TestElections(t *testing.T) {
 		{name: "chang-roberts", nodes: 4, crashes: 1, returns: 1, states: 46997},
 		{name: "chang-roberts", nodes: 4, crashes: 2, returns: 1, quick: true, states: 36142},
 	} {
-		if testing.Short() && c.states > 5_000 {
+		if !nightly.On() && c.states > 5_000 {
 			continue
 		}
 		spec, err := catalog.Make(c.name, algorithm.Options{})

@@ -11,6 +11,7 @@ import (
 	"github.com/stile-lock/stile/algorithm/host"
 	"github.com/stile-lock/stile/internal/lab/family/elections"
 	"github.com/stile-lock/stile/internal/lab/family/sections"
+	"github.com/stile-lock/stile/internal/nightly"
 )
 
 // ticker lets everybody in at once and tells everybody its clock. A bug can be
@@ -246,9 +247,7 @@ func TestLiftOfCounters(t *testing.T) {
 // Where times may drift apart, nobody may count up by two: that could jump over
 // another time which is only known to be further.
 func TestLiftFindsJumps(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes long, and starts no goroutine that shorter tests do not start")
-	}
+	nightly.Only(t)
 	for bug, want := range map[string]string{"": "accumulate", "two": "more than one"} {
 		spec := ticker(bug)
 		spec.Spreads = true

@@ -7,6 +7,7 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/catalog"
 	"github.com/stile-lock/stile/algorithm/mutex"
+	"github.com/stile-lock/stile/internal/nightly"
 )
 
 // sameVerdicts checks with and without spent messages and compares everything that is
@@ -43,6 +44,9 @@ func TestReduce(t *testing.T) {
 	}
 	sameVerdicts(t, Config{Spec: mutex.RaymondPrinted(mutex.Kary(2)), Nodes: 3})
 	sameVerdicts(t, Config{Spec: hosted(3), Family: pairs(), Nodes: 3})
+	if !nightly.On() {
+		return // it takes seconds
+	}
 	for _, network := range []algorithm.Network{algorithm.FIFO, algorithm.Unordered} {
 		c := Config{Spec: mutex.RicartAgrawalaToken(), Nodes: 3, Network: network, Properties: []string{MutualExclusion, Deadlock, Token, Alibi, Fence}}
 		if full, reduced := sameVerdicts(t, c); !reduced.Reduced || full.Reduced || 4*reduced.States > full.States {

@@ -9,6 +9,7 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/mutex"
 	"github.com/stile-lock/stile/algorithm/quorum"
+	"github.com/stile-lock/stile/internal/nightly"
 	"github.com/stile-lock/stile/internal/script"
 	"github.com/stile-lock/stile/lab/trace"
 )
@@ -76,9 +77,7 @@ func TestCounterexampleWithoutStart(t *testing.T) {
 // In a large group what is too deep for a search in breadth is found all the
 // same, and told.
 func TestLargeGroup(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes long, and starts no goroutine that shorter tests do not start")
-	}
+	nightly.Only(t)
 	r, err := Run(Config{
 		Spec: mutex.MaekawaNaive(quorum.Grid), Nodes: 36, Requests: 1, Requesters: []algorithm.ID{2, 22}, Properties: []string{Deadlock},
 	})

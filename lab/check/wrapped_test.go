@@ -10,6 +10,7 @@ import (
 	"github.com/stile-lock/stile/algorithm/mutex"
 	"github.com/stile-lock/stile/internal/lab/family"
 	"github.com/stile-lock/stile/internal/lab/family/locks"
+	"github.com/stile-lock/stile/internal/nightly"
 	"github.com/stile-lock/stile/internal/script"
 )
 
@@ -55,9 +56,7 @@ func (f *forgetful) Took(h family.Host, p algorithm.ID, in host.Input, entered b
 // in how the count travels: what grants must carry it, and what tells of an
 // exit; a request need not.
 func TestFenceFindsItsBug(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes long, and starts no goroutine that shorter tests do not start")
-	}
+	nightly.Only(t)
 	for _, c := range []struct {
 		spec algorithm.Spec
 		kind string
@@ -122,9 +121,7 @@ func (c chatty) Do(h family.Host, a family.Act) {
 // claim, and for some that do not take over the clock: the verdict is the same,
 // and so is the length of the shortest counterexample.
 func TestTalkRightBeforeRequests(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes long, and starts no goroutine that shorter tests do not start")
-	}
+	nightly.Only(t)
 	specs := append(catalog.All(), deaf(mutex.RicartAgrawala()), deaf(mutex.Lamport()))
 	saved := int64(0)
 	for _, spec := range specs {
@@ -133,7 +130,7 @@ func TestTalkRightBeforeRequests(t *testing.T) {
 			if n == 3 {
 				c.Requests, c.Network = 1, algorithm.FIFO // or bakery takes too long
 			}
-			if spec.Accepts(n) != nil || n == 3 && testing.Short() {
+			if spec.Accepts(n) != nil || n == 3 && !nightly.On() {
 				continue
 			}
 			few := mustRun(t, c)

@@ -8,6 +8,7 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/deadlock"
 	"github.com/stile-lock/stile/internal/lab/draw"
+	"github.com/stile-lock/stile/internal/nightly"
 	"github.com/stile-lock/stile/lab/scenario"
 )
 
@@ -40,7 +41,7 @@ func standingBound(m deadlock.Method, mode string) int64 {
 // longer than the bound, no meal takes too long, and everybody eats.
 func TestPhilosophers(t *testing.T) {
 	meals := 100_000
-	if testing.Short() {
+	if !nightly.On() {
 		meals = 5_000
 	}
 	each(t, func(t *testing.T, m deadlock.Method, mode string) {

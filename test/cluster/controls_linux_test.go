@@ -6,11 +6,14 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+
+	"github.com/stile-lock/stile/internal/nightly"
 )
 
 // What has no fence loses increments if their writers stand still in between, and
 // only then; what has a fence never does. That is why there are tokens.
 func TestUnfenced(t *testing.T) {
+	nightly.Only(t)
 	var n *nemesis
 	var wanted atomic.Bool
 	stops := make(chan error, 1)
@@ -83,6 +86,7 @@ func (n *nemesis) stopped(p *process, lock string) error {
 // it asks or waits for its context to end. Negative controls break that: see
 // internal/controls.
 func TestHolderCutOff(t *testing.T) {
+	nightly.Only(t)
 	n := sail(t, plan{nodes: 5, voters: 3, change: func(o *orders, _ int) { o.Contexts, o.Long, o.Apps = true, 100, 1 }})
 	for i := range *count {
 		p := n.inside()

@@ -17,6 +17,7 @@ import (
 	"github.com/stile-lock/stile"
 	"github.com/stile-lock/stile/algorithm/deadlock"
 	"github.com/stile-lock/stile/internal/member"
+	"github.com/stile-lock/stile/internal/nightly"
 )
 
 var meals = flag.Int("meals", 40, "how often philosophers eat, for each method against deadlock")
@@ -331,6 +332,7 @@ func (d *dinner) deadlocked(ctx context.Context, x *stile.Client, t *party) (tok
 // Philosophers dine with each method against deadlock, while nodes are killed and paused.
 // Without a method they are deadlocked as long as they wait.
 func TestDiningPhilosophers(t *testing.T) {
+	nightly.Only(t)
 	d := newDinner(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	stuck, give := context.WithCancel(ctx)
@@ -441,6 +443,7 @@ func (k *party) judge(t *testing.T) {
 
 // A ring is found only if those who wait come back to where they began.
 func TestRing(t *testing.T) {
+	nightly.Only(t)
 	lock := func(holder, waiter uint64) stile.LockInfo {
 		return stile.LockInfo{Node: "a", Tx: holder, Waiters: []stile.Waiter{{Node: "a", Tx: waiter}}}
 	}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/stile-lock/stile"
 	"github.com/stile-lock/stile/internal/member"
+	"github.com/stile-lock/stile/internal/nightly"
 	"github.com/stile-lock/stile/internal/node/clock"
 )
 
@@ -368,6 +369,7 @@ func (e *electoral) pause() {
 // The leader or its node is killed again and again. Never do two lead at a time, terms rise,
 // and observers see every leader in this order.
 func TestElections(t *testing.T) {
+	nightly.Only(t)
 	if _, err := command(); err != nil {
 		t.Fatal(err)
 	}
@@ -414,6 +416,7 @@ func (e *electoral) judge() {
 
 // A chronicle finds two leaders at a time, whichever report comes first, and a term of two.
 func TestChronicle(t *testing.T) {
+	nightly.Only(t)
 	one, two := stile.Token{Epoch: 1, Count: 1}, stile.Token{Epoch: 1, Count: 2}
 	for i, x := range []struct {
 		claims []claim

@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/stile-lock/stile/internal/nightly"
 )
 
 // command builds stile, once, and returns where it is. TestMain removes it.
@@ -239,6 +241,9 @@ func (b *breach) successor(t *testing.T, w *world, at []string, pids string) (al
 func TestExecCutOff(t *testing.T) {
 	needWorld(t)
 	for what, b := range breaches {
+		if what != "its node" && !nightly.On() {
+			continue
+		}
 		t.Run(what, func(t *testing.T) {
 			w := makeWorld(t, 4)
 			at := w.three(t, unstalled)
@@ -258,6 +263,7 @@ func TestExecCutOff(t *testing.T) {
 // Somebody who does not see to that is found: it takes the lock, and works whatever
 // becomes of it.
 func TestExecCutOffIsFound(t *testing.T) {
+	nightly.Only(t)
 	needWorld(t)
 	w := makeWorld(t, 4)
 	at, b := w.three(t, unstalled), breaches["its node"]

@@ -17,6 +17,7 @@ import (
 	"github.com/stile-lock/stile/algorithm/deadlock"
 	"github.com/stile-lock/stile/algorithm/host"
 	"github.com/stile-lock/stile/internal/member"
+	"github.com/stile-lock/stile/internal/nightly"
 	"github.com/stile-lock/stile/internal/script"
 	"github.com/stile-lock/stile/lab/scenario"
 	"github.com/stile-lock/stile/lab/sim"
@@ -365,6 +366,7 @@ func notLive(name string, sc *scenario.Scenario) string {
 // TestLectures performs the lectures' scenarios about transactions on real processes: the
 // same transactions wait, abort, commit and are stuck as in the simulated runs.
 func TestLectures(t *testing.T) {
+	nightly.Only(t)
 	files, err := filepath.Glob("../../lab/scenarios/*.stile")
 	if err != nil {
 		t.Fatal(err)

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/stile-lock/stile/internal/nightly"
 )
 
 // With -page the trials are long, and what came of them is written to a page.
@@ -29,6 +31,7 @@ type section struct {
 
 // Restarts cost nothing, crashes little, and lost disks are survived or explained.
 func TestRestarts(t *testing.T) {
+	nightly.Only(t)
 	if _, err := command(); err != nil {
 		t.Fatal(err)
 	}

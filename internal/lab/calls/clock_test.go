@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/stile-lock/stile/internal/lab/explore"
+	"github.com/stile-lock/stile/internal/nightly"
 )
 
 // rushing is a clock that goes by so much whenever somebody looks at it, while the
@@ -23,9 +24,7 @@ const long = `"algorithm token-ring\nprocesses 5\nat 0 P1 asks\nuntil 1000\n"`
 
 // TestLimitsByTheClock: what takes too long ends by the clock alone, and says so.
 func TestLimitsByTheClock(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes long, and starts no goroutine that shorter tests do not start")
-	}
+	nightly.Only(t)
 	for _, c := range []struct{ name, body, slow, fast string }{
 		{"run", `{"text":` + long + `}`, `{"error":{"line":0,"col":0,"text":"the run takes too long here`, `"keys"`},
 		{"act", `{"text":` + long + `,"event":900,"deed":{"verb":"ask","proc":2}}`, "the run takes too long to get there", "P3 asks"},

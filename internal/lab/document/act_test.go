@@ -8,6 +8,7 @@ import (
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/deadlock"
+	"github.com/stile-lock/stile/internal/nightly"
 	"github.com/stile-lock/stile/lab/scenario"
 	"github.com/stile-lock/stile/lab/sim"
 )
@@ -25,7 +26,7 @@ func bare(name string, steps bool) string {
 }
 
 // steps is how many clicks a walk has: more of them take longer.
-var steps = flag.Int("walk", 40, "clicks of each random walk")
+var steps = flag.Int("walk", nightly.Pick(10, 40), "clicks of each random walk")
 
 // TestWalk: whoever clicks at random writes a scenario that a replay runs, and no
 // click changes what happened before it.

@@ -12,6 +12,7 @@ import (
 	"github.com/stile-lock/stile/algorithm/catalog"
 	"github.com/stile-lock/stile/algorithm/mutex"
 	"github.com/stile-lock/stile/internal/kernel"
+	"github.com/stile-lock/stile/internal/nightly"
 	"github.com/stile-lock/stile/internal/words"
 	"github.com/stile-lock/stile/lab/scenario"
 )
@@ -309,7 +310,7 @@ func tried(seeds uint64, bend func(d *Document, spec algorithm.Spec)) (found str
 // sound lock is outside theory, and no other run is said to be without cause.
 func TestMeasuresAreTrue(t *testing.T) {
 	seeds := uint64(60)
-	if testing.Short() {
+	if !nightly.On() {
 		seeds = 12
 	}
 	found, runs := tried(seeds, func(*Document, algorithm.Spec) {})

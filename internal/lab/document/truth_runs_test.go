@@ -11,18 +11,17 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/catalog"
 	"github.com/stile-lock/stile/algorithm/deadlock"
+	"github.com/stile-lock/stile/internal/nightly"
 	"github.com/stile-lock/stile/lab/scenario"
 )
 
 // rounds is how many random runs there are of each algorithm.
-var rounds = flag.Int("truths", 1, "random runs of each algorithm, by time and by steps")
+var rounds = flag.Int("truths", 10, "random runs of each algorithm, by time and by steps")
 
 // TestTruth: in random runs of every algorithm, whatever is said of who waits is
 // so by the events, wherever a page stops.
 func TestTruth(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes long")
-	}
+	nightly.Only(t)
 	said := 0
 	try := func(name string, spec algorithm.Spec, steps, sections bool) {
 		r := rand.New(rand.NewPCG(3, uint64(len(name))))

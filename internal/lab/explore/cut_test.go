@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/stile-lock/stile/internal/nightly"
 )
 
 // A drawn graph is a model given by its edges. It starts in state 0.
@@ -464,7 +466,7 @@ func TestLivenessAgainstDefinition(t *testing.T) {
 func TestFairnessAgainstIdentities(t *testing.T) {
 	r := rand.New(rand.NewPCG(27, 1))
 	runs := 20_000
-	if testing.Short() {
+	if !nightly.On() {
 		runs = 4000
 	}
 	var starving, falseHolds, falseViolations, byLink int

@@ -10,6 +10,7 @@ import (
 	"github.com/stile-lock/stile/algorithm/catalog"
 	"github.com/stile-lock/stile/internal/lab/explore"
 	"github.com/stile-lock/stile/internal/lab/family"
+	"github.com/stile-lock/stile/internal/nightly"
 )
 
 // shadows returns what can be seen of the states from outside: who is idle,
@@ -150,9 +151,7 @@ func TestUnboundedAgreesWithReference(t *testing.T) {
 // The monitors keep a few bits of what happened before. They see what somebody
 // sees who keeps it all.
 func TestMonitorsAgreeWithReference(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes long, and starts no goroutine that shorter tests do not start")
-	}
+	nightly.Only(t)
 	orders := 0
 	for _, spec := range catalog.All() {
 		for _, c := range []struct{ n, requests int }{{2, 2}, {3, 1}, {3, 2}} {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/mutex"
+	"github.com/stile-lock/stile/internal/nightly"
 )
 
 // A columns visitor finds what the token says, and measures from it.
@@ -74,9 +75,7 @@ func measuredOf(t *testing.T, h *Model) map[string]bool {
 // Counters measured from the token's, and second copies left out: with any
 // number of requests there are exactly the states that a few requests lead to.
 func TestColumnsAgreeWithReference(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes long, and starts no goroutine that shorter tests do not start")
-	}
+	nightly.Only(t)
 	for _, spec := range []algorithm.Spec{mutex.SuzukiKasami(), mutex.RicartAgrawalaToken()} {
 		want := reachable(t, spec, 2, 5).measured()
 		got := measuredOf(t, mustModel(t, setup{Spec: spec, Nodes: 2, Network: spec.Network}))

@@ -11,6 +11,7 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/catalog"
 	"github.com/stile-lock/stile/internal/lab/explore"
+	"github.com/stile-lock/stile/internal/nightly"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -23,9 +24,7 @@ const large = "lamport majority majority-naive bakery bakery-polling bakery-naiv
 // change of behaviour. It depends neither on the number of workers nor on which
 // of the two explorers counts.
 func TestCounts(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes long, and starts no goroutine that shorter tests do not start")
-	}
+	nightly.Only(t)
 	const file = "testdata/counts.txt"
 	var b strings.Builder
 	b.WriteString("algorithm nodes requests states transitions depth\n")

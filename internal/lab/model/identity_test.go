@@ -11,6 +11,7 @@ import (
 	"github.com/stile-lock/stile/algorithm/mutex"
 	"github.com/stile-lock/stile/internal/lab/explore"
 	"github.com/stile-lock/stile/internal/lab/family"
+	"github.com/stile-lock/stile/internal/nightly"
 )
 
 // identified is a model in which every message has an identity: its place in the order of
@@ -264,7 +265,7 @@ func TestStarvationAgainstIdentities(t *testing.T) {
 	compared, starving := 0, 0
 	for _, spec := range catalog.All() {
 		for n := 2; n <= 3; n++ {
-			if n == 3 && (testing.Short() || spec.Endless != "") || spec.Accepts(n) != nil {
+			if n == 3 && (!nightly.On() || spec.Endless != "") || spec.Accepts(n) != nil {
 				continue
 			}
 			m := mustModel(t, setup{Spec: spec, Nodes: n, Network: algorithm.Unordered})

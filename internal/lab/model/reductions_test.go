@@ -12,6 +12,7 @@ import (
 	"github.com/stile-lock/stile/internal/lab/family"
 	"github.com/stile-lock/stile/internal/lab/family/elections"
 	"github.com/stile-lock/stile/internal/lab/family/transactions"
+	"github.com/stile-lock/stile/internal/nightly"
 )
 
 // all is every reduction there is.
@@ -100,9 +101,7 @@ func (v vote) compare(t *testing.T, r reductions, age bool) {
 // Timers that would change nothing do not run. That takes no behaviour away:
 // but for those timers, the very same states are reached if they do.
 func TestVainTimers(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes long, and starts no goroutine that shorter tests do not start")
-	}
+	nightly.Only(t)
 	saved := int64(0)
 	for _, c := range []struct {
 		mode                     string

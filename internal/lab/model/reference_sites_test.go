@@ -12,6 +12,7 @@ import (
 	"github.com/stile-lock/stile/internal/lab/explore"
 	"github.com/stile-lock/stile/internal/lab/family"
 	"github.com/stile-lock/stile/internal/lab/family/transactions"
+	"github.com/stile-lock/stile/internal/nightly"
 )
 
 // A deal is a state of sites and of the processes that run transactions.
@@ -237,9 +238,7 @@ func (x *dealing) look(d *deal, fair bool) {
 // exactly the states there are, attempts being numbered anew, and the same
 // verdicts, with what it leaves out as well.
 func TestSitesAgreeWithReference(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes long, and starts no goroutine that shorter tests do not start")
-	}
+	nightly.Only(t)
 	broken := map[string]bool{}
 	for _, c := range []struct {
 		name, mode               string

@@ -14,6 +14,7 @@ import (
 	"github.com/stile-lock/stile/internal/lab/explore"
 	"github.com/stile-lock/stile/internal/lab/family"
 	"github.com/stile-lock/stile/internal/lab/family/locks"
+	"github.com/stile-lock/stile/internal/nightly"
 )
 
 // looksWithout returns how all states of a model look without certain messages.
@@ -103,9 +104,7 @@ func compareUnspent(t testing.TB, s setup) (saved int64, err error) {
 // Spent messages make no difference, in sound algorithms and in wrong ones, on every
 // network that they are checked on, and to every monitor.
 func TestSpentMessages(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes long, and starts no goroutine that shorter tests do not start")
-	}
+	nightly.Only(t)
 	saved := map[string]int64{}
 	for _, spec := range catalog.All() {
 		for _, s := range []setup{

@@ -8,6 +8,7 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/internal/lab/explore"
 	"github.com/stile-lock/stile/internal/member"
+	"github.com/stile-lock/stile/internal/nightly"
 )
 
 // A watcher notes what is delivered and done in all of a model.
@@ -39,6 +40,7 @@ func (m watched) Worker() explore.Worker { return m.w }
 // TestNothingIsLeftOut sees to it that all that can happen does: every kind of
 // step, and every frame but those of tries.
 func TestNothingIsLeftOut(t *testing.T) {
+	nightly.Only(t)
 	kinds, frames := map[Kind]bool{}, map[string]bool{}
 	for _, name := range []string{"home evicted", "nobody evicted", "home leaves", "home evicted, a home joins", "only c asks, twice, late reports", "claim, nobody evicted", "claim, move, a leaves", "delegated", "everything"} {
 		s := settings()[name]

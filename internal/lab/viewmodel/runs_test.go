@@ -9,6 +9,7 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/catalog"
 	"github.com/stile-lock/stile/internal/lab/explore"
+	"github.com/stile-lock/stile/internal/nightly"
 )
 
 var long = flag.Bool("long", false, "explore the large settings, too")
@@ -206,7 +207,7 @@ func explored(t *testing.T, r run) {
 // before, and whoever changed it must know why.
 func TestViewChange(t *testing.T) {
 	for _, r := range runs() {
-		if testing.Short() && r.states > 150_000 {
+		if !nightly.On() && r.states > 20_000 {
 			continue
 		}
 		t.Run(r.algorithm+", "+r.setting, func(t *testing.T) { explored(t, r) })

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stile-lock/stile/internal/lab/explore"
 	"github.com/stile-lock/stile/internal/member"
+	"github.com/stile-lock/stile/internal/nightly"
 )
 
 // A small setting is one in which a rule of the protocol matters, and what is broken
@@ -121,9 +122,7 @@ func skips() setting {
 
 // TestSmallest sees to it that nothing is broken in these settings.
 func TestSmallest(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes long")
-	}
+	nightly.Only(t)
 	for _, c := range smallest() {
 		t.Run(c.rule, func(t *testing.T) {
 			m := c.model(t, c.algorithm)

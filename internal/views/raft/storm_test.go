@@ -3,6 +3,8 @@ package raft
 import (
 	"flag"
 	"testing"
+
+	"github.com/stile-lock/stile/internal/nightly"
 )
 
 // seeds is for the ledger: go test ./internal/views/raft -run TestStorm -seeds 50000
@@ -49,7 +51,7 @@ func TestRestarts(t *testing.T) {
 // healed group continues within the bound.
 func TestStorm(t *testing.T) {
 	n := *seeds
-	if testing.Short() {
+	if !nightly.On() {
 		n = 200
 	}
 	var sum stats
