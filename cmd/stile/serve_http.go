@@ -13,6 +13,7 @@ import (
 	"github.com/stile-lock/stile/internal/gateway"
 	"github.com/stile-lock/stile/internal/lab/calls"
 	"github.com/stile-lock/stile/internal/node"
+	"github.com/stile-lock/stile/internal/terminal"
 	"github.com/stile-lock/stile/lab/web"
 )
 
@@ -21,11 +22,11 @@ const noHTTP = "off"
 
 // httpFlag takes a host and a port, or off.
 func httpFlag(to *string) pflag.Value {
-	return newFlag(to, "HOST:PORT", func(s string) (string, error) {
+	return terminal.NewFlag(to, "HOST:PORT", func(s string) (string, error) {
 		if s == "" || s == noHTTP {
 			return noHTTP, nil
 		}
-		return s, checkAddress(s)
+		return s, terminal.CheckAddress(s)
 	}, func(s string) string { return s })
 }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/stile-lock/stile/algorithm/catalog"
 	"github.com/stile-lock/stile/algorithm/deadlock"
 	"github.com/stile-lock/stile/internal/jobs"
-	"github.com/stile-lock/stile/internal/lab/draw"
+	"github.com/stile-lock/stile/internal/draw"
 )
 
 // methods compares all methods against deadlock.
