@@ -1,4 +1,5 @@
-package web
+// Package bundle serves the files of a page, compressed for browsers that take that.
+package bundle
 
 import (
 	"bytes"
@@ -11,6 +12,8 @@ import (
 	"path"
 	"strconv"
 	"strings"
+
+	"github.com/stile-lock/stile/internal/origin"
 )
 
 // kinds are the content types of what is served.
@@ -21,8 +24,8 @@ var kinds = map[string]string{
 	".txt":  "text/plain; charset=utf-8",
 }
 
-// files are what is served, by path.
-type files struct {
+// Files are what is served, by path.
+type Files struct {
 	all  map[string]*file
 	root string // path of the page
 	page string // its name
@@ -35,18 +38,15 @@ type file struct {
 	plain, packed []byte
 }
 
-// newFiles reads the files of a folder of the bundle, to be served below a path. The bundle is
-// part of the program and so cannot be missing.
-func newFiles(fsys fs.FS, folder, root, page string) files {
-	f := files{map[string]*file{}, root, page}
+// New reads the files of a folder, to be served below a path. page is the name of the page. The
+// folder is part of the program and so cannot be missing.
+func New(fsys fs.FS, folder, root, page string) Files {
+	f := Files{map[string]*file{}, root, page}
 	all, err := fs.ReadDir(fsys, folder)
 	if err != nil {
 		panic(err)
 	}
 	for _, d := range all {
-		if d.IsDir() { // another page
-			continue
-		}
 		data, err := fs.ReadFile(fsys, path.Join(folder, d.Name()))
 		if err == nil {
 			f.all[root+d.Name()], err = newFile(d.Name(), data)
@@ -79,15 +79,25 @@ func newFile(name string, data []byte) (*file, error) {
 	return &file{kind, hex.EncodeToString(sum[:12]), data, b.Bytes()}, nil
 }
 
-func (s files) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+// Weight returns the size of a file in bytes, compressed; 0 if there is none.
+func (s Files) Weight(name string) int {
+	f := s.all[s.root+name]
+	if f == nil {
+		return 0
+	}
+	return len(f.packed)
+}
+
+// ServeHTTP implements http.Handler.
+func (s Files) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f := s.all[r.URL.Path]
 	switch {
 	case f == nil:
-		refuse(w, r, http.StatusNotFound, fmt.Errorf("there is no %s: %s is at %s", r.URL.Path, s.page, s.root))
+		refuse(w, http.StatusNotFound, "there is no %s: %s is at %s", r.URL.Path, s.page, s.root)
 		return
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		w.Header().Set("Allow", "GET, HEAD")
-		refuse(w, r, http.StatusMethodNotAllowed, fmt.Errorf("%s is read-only: use GET, not %s", r.URL.Path, r.Method))
+		refuse(w, http.StatusMethodNotAllowed, "%s is read-only: use GET, not %s", r.URL.Path, r.Method)
 		return
 	}
 	data, tag := f.plain, `"`+f.tag+`"`
@@ -109,4 +119,19 @@ func (s files) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodGet {
 		_, _ = w.Write(data) // if it fails, the listener is gone
 	}
+}
+
+// refuse answers a rejected request.
+func refuse(w http.ResponseWriter, status int, format string, args ...any) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	fmt.Fprintf(w, format+"\n", args...)
+}
+
+// Isolate tells the browser what a page may use, and to keep the page to itself.
+func Isolate(h http.Header, policy string) {
+	origin.Isolate(h)
+	h.Set("Content-Security-Policy", policy)
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 }
