@@ -133,13 +133,13 @@ fuzz: ## every fuzz target, briefly; the tests run only their known inputs
 		done; \
 	done
 
-web: ## bundle the lab's page into lab/web/dist, which is committed
-	lab/web/build.sh lab/web/dist
+web: ## bundle the pages of the lab and the console into lab/web/dist and internal/console/page/dist, which are committed
+	lab/web/build.sh lab/web/dist internal/console/page/dist
 
-web-check: ## check the types of the lab's page, and that lab/web/dist is up to date
+web-check: ## check the types of the pages, and that their bundles are up to date
 	tools/tsc.sh --project lab/web/tsconfig.json
-	@new=$$(mktemp -d); trap 'rm -rf "$$new"' EXIT; lab/web/build.sh "$$new"; \
-	diff -rq "$$new" lab/web/dist || { echo "lab/web/dist is not what lab/web/src bundles to: run make web"; exit 1; }
+	@new=$$(mktemp -d); trap 'rm -rf "$$new"' EXIT; lab/web/build.sh "$$new/lab" "$$new/console"; \
+	{ diff -rq "$$new/lab" lab/web/dist && diff -rq "$$new/console" internal/console/page/dist; } || { echo "the bundles are not what lab/web/src bundles to: run make web"; exit 1; }
 
 proto: ## generate the Go code of the API in proto, which is committed
 	cd proto && OUT=$(or $(OUT),..) $(buf) generate

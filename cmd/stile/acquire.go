@@ -22,6 +22,7 @@ import (
 	"github.com/stile-lock/stile/internal/node"
 	"github.com/stile-lock/stile/internal/session"
 	"github.com/stile-lock/stile/internal/survey"
+	"github.com/stile-lock/stile/internal/terminal"
 	"github.com/stile-lock/stile/internal/words"
 )
 
@@ -51,10 +52,10 @@ func (t *acquireFlags) define(fs *pflag.FlagSet) {
 	t.wait, t.conflict = -1, child.Conflict
 	fs.BoolVarP(&t.nonblock, "nonblock", "n", false, "do not wait if the lock is held or waited for")
 	fs.VarP(durationFlag(&t.wait, 0, maxWait), "wait", "w", "maximum `TIME` to wait, in seconds or with a unit (default forever)")
-	fs.VarP(countFlag(&t.conflict, 0, 255), "conflict-exit-code", "E", "exit code if the lock is not acquired with -n or -w")
+	fs.VarP(terminal.CountFlag(&t.conflict, 0, 255), "conflict-exit-code", "E", "exit code if the lock is not acquired with -n or -w")
 	fs.StringVar(&t.value, "value", "", "`TEXT` that 'stile locks' shows while the lock is held, up to 256 bytes")
 	fs.BoolVar(&t.verbose, "verbose", false, "report on standard error when the lock is acquired and released")
-	hideDefaults(fs, "wait")
+	terminal.HideDefaults(fs, "wait")
 	t.target.define(fs)
 }
 
@@ -66,7 +67,7 @@ func (t *acquireFlags) defineModes(fs *pflag.FlagSet) {
 
 // unitsFlag takes a number of units of a semaphore, and the number that it has.
 func unitsFlag(to *member.Terms) pflag.Value {
-	return newFlag(to, "K/N", func(s string) (member.Terms, error) {
+	return terminal.NewFlag(to, "K/N", func(s string) (member.Terms, error) {
 		some, all, _ := strings.Cut(s, "/")
 		k, err := strconv.Atoi(some)
 		n, bad := strconv.Atoi(all)
@@ -104,7 +105,7 @@ func (t *acquireFlags) check() error {
 
 // failed is the error if stile itself fails.
 func failed(format string, args ...any) error {
-	return exitError{code: child.Failed, why: fmt.Sprintf(format, args...)}
+	return terminal.ExitError{Code: child.Failed, Why: fmt.Sprintf(format, args...)}
 }
 
 // signalled is the cause of a context that a signal ended.
@@ -174,7 +175,7 @@ func (t *acquireFlags) connect(ctx context.Context, who, what string, stderr io.
 func orSignal(ctx context.Context, what string, err error) error {
 	var by signalled
 	if errors.As(context.Cause(ctx), &by) {
-		return exitError{code: child.Signalled + int(by.Signal), why: "stopped by a signal while waiting for " + what}
+		return terminal.ExitError{Code: child.Signalled + int(by.Signal), Why: "stopped by a signal while waiting for " + what}
 	}
 	return err
 }
@@ -183,9 +184,9 @@ func orSignal(ctx context.Context, what string, err error) error {
 func (t *acquireFlags) notAcquired(name string, err error) error {
 	switch {
 	case errors.Is(err, lock.ErrBusy), errors.Is(err, lock.ErrRecovering):
-		return exitError{code: t.conflict, why: err.Error()}
+		return terminal.ExitError{Code: t.conflict, Why: err.Error()}
 	case errors.Is(err, context.DeadlineExceeded):
-		return exitError{code: t.conflict, why: fmt.Sprintf("lock %q: not acquired within %v; to see who holds it, run 'stile locks'", name, t.wait)}
+		return terminal.ExitError{Code: t.conflict, Why: fmt.Sprintf("lock %q: not acquired within %v; to see who holds it, run 'stile locks'", name, t.wait)}
 	}
 	return failed("%v", err)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/stile-lock/stile/internal/node"
+	"github.com/stile-lock/stile/internal/terminal"
 	"github.com/stile-lock/stile/internal/words"
 )
 
@@ -41,7 +42,7 @@ makes 'stile recover' wait for the right leases.`,
 		Example: `  stile backup cluster.backup
   stile backup cluster.backup --addr 10.0.0.5:7420
   stile backup cluster.backup --data /var/lib/stile`,
-		Args: oneArg("the name of a new file", "file", "give one"),
+		Args: terminal.OneArg("the name of a new file", "file", "give one"),
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			if len(args) > 0 {
 				return nil, cobra.ShellCompDirectiveNoFileComp
@@ -70,10 +71,10 @@ func (f *backupFlags) run(c *cobra.Command, file string) error {
 		return err
 	}
 	r := backupReport{file, fmt.Sprintf("%016x", b.Record.Cluster), b.Seen}
-	text := func(p *printer) {
-		p.line("%s has cluster %s, epoch %d, %s", file, r.Cluster, r.Epoch, words.Plural(len(b.Record.Members), "member"))
+	text := func(p *terminal.Printer) {
+		p.Line("%s has cluster %s, epoch %d, %s", file, r.Cluster, r.Epoch, words.Plural(len(b.Record.Members), "member"))
 	}
-	return outcome{json: r, text: text}.print(c.OutOrStdout(), f.json)
+	return terminal.Outcome{JSON: r, Text: text}.Print(c.OutOrStdout(), f.json)
 }
 
 // read returns the backup.
@@ -103,12 +104,12 @@ func writeNew(path, text string) error {
 	case errors.Is(err, fs.ErrExist):
 		return fmt.Errorf("%q exists: move it away, or give another name", path)
 	case err != nil:
-		return fmt.Errorf("cannot write %q: %w", path, fileReason(err))
+		return fmt.Errorf("cannot write %q: %w", path, terminal.FileReason(err))
 	}
 	_, err = file.WriteString(text)
 	if err := errors.Join(err, file.Sync(), file.Close()); err != nil {
 		os.Remove(path)
-		return fmt.Errorf("cannot write %q: %w", path, fileReason(err))
+		return fmt.Errorf("cannot write %q: %w", path, terminal.FileReason(err))
 	}
 	return nil
 }

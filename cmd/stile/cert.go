@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/stile-lock/stile/internal/node/cert"
+	"github.com/stile-lock/stile/internal/terminal"
 	"github.com/stile-lock/stile/internal/words"
 )
 
@@ -44,7 +45,7 @@ func newCertCA() *cobra.Command {
 		Use:     "ca [flags]",
 		Short:   "Create an authority: ca.crt and ca.key",
 		Example: `  stile cert ca --dir certs`,
-		Args:    noArgs,
+		Args:    terminal.NoArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return f.run(c, cert.CA) },
 	}
 	f.define(c)
@@ -60,7 +61,7 @@ func newCertNode() *cobra.Command {
 is valid for the name of the node, which must be unique in the cluster, and for
 the hosts at which others reach the node.`,
 		Example: `  stile cert node db1 --dir certs --host 10.0.0.5 --host db1.example.com`,
-		Args:    oneArg("the name of a node, such as db1", "node", "create them one at a time"),
+		Args:    terminal.OneArg("the name of a node, such as db1", "node", "create them one at a time"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := f.name(args[0]); err != nil {
 				return err
@@ -71,7 +72,7 @@ the hosts at which others reach the node.`,
 			return f.run(c, cert.Node)
 		},
 	}
-	c.Flags().Var(newFlag(&f.order.Hosts, "HOST", f.host, func(all []string) string { return strings.Join(all, ",") }), "host", "IP address or name at which others reach the node; repeatable")
+	c.Flags().Var(terminal.NewFlag(&f.order.Hosts, "HOST", f.host, func(all []string) string { return strings.Join(all, ",") }), "host", "IP address or name at which others reach the node; repeatable")
 	f.define(c)
 	return c
 }
@@ -90,7 +91,7 @@ func newCertUser(kind cert.Kind) *cobra.Command {
 directory. Several processes may share it: they are then one and the same to the
 cluster. Lists, the audit log and the rights file show it as %s NAME.`, who, kind),
 		Example: fmt.Sprintf("  stile cert %s %s --dir certs", kind, example),
-		Args:    oneArg("the name of "+who+", such as "+example, "name", "create them one at a time"),
+		Args:    terminal.OneArg("the name of "+who+", such as "+example, "name", "create them one at a time"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := f.name(args[0]); err != nil {
 				return err
@@ -106,7 +107,7 @@ cluster. Lists, the audit log and the rights file show it as %s NAME.`, who, kin
 func (f *certFlags) name(name string) error {
 	f.order.Name = name
 	if strings.HasSuffix(name, ".stile") {
-		return fmt.Errorf("%q is a scenario file, not a name: see 'stile replay'", name)
+		return fmt.Errorf("%q is a scenario file, not a name: see 'stile-lab replay'", name)
 	}
 	return cert.CheckName(name)
 }
@@ -120,16 +121,16 @@ func newCertShow() *cobra.Command {
 certificate in a file. To revoke a certificate, add its serial number as a line
 to the file that 'stile serve --revoked' names.`,
 		Example: `  stile cert show certs/backup.crt`,
-		Args:    oneArg("the name of a certificate file", "file", "give one"),
+		Args:    terminal.OneArg("the name of a certificate file", "file", "give one"),
 		RunE: func(c *cobra.Command, args []string) error {
 			m, err := cert.Show(args[0])
 			if err != nil {
 				return err
 			}
-			return outcome{json: certReportOf(m), text: func(p *printer) { printCertFields(p, m) }}.print(c.OutOrStdout(), f.json)
+			return terminal.Outcome{JSON: certReportOf(m), Text: func(p *terminal.Printer) { printCertFields(p, m) }}.Print(c.OutOrStdout(), f.json)
 		},
 	}
-	jsonFlag(c.Flags(), &f.json)
+	terminal.JSONFlag(c.Flags(), &f.json)
 	return c
 }
 
@@ -137,10 +138,10 @@ to the file that 'stile serve --revoked' names.`,
 func (f *certFlags) define(c *cobra.Command) {
 	fs := c.Flags()
 	fs.SortFlags = false
-	fs.Var(dirFlag(&f.order.Dir), "dir", "`DIR` for the files, also that of the authority")
-	fs.Var(countFlag(&f.order.Days, 1, cert.MaxDays), "days", "validity in days")
+	fs.Var(terminal.DirFlag(&f.order.Dir), "dir", "`DIR` for the files, also that of the authority")
+	fs.Var(terminal.CountFlag(&f.order.Days, 1, cert.MaxDays), "days", "validity in days")
 	fs.BoolVar(&f.order.Force, "force", false, "replace existing files")
-	jsonFlag(fs, &f.json)
+	terminal.JSONFlag(fs, &f.json)
 }
 
 // host adds a host.
@@ -186,34 +187,34 @@ func (f *certFlags) run(c *cobra.Command, make func(cert.Order) (*cert.Made, err
 	if err != nil {
 		return err
 	}
-	return outcome{json: certReportOf(m), text: func(p *printer) { printCert(p, m) }}.print(c.OutOrStdout(), f.json)
+	return terminal.Outcome{JSON: certReportOf(m), Text: func(p *terminal.Printer) { printCert(p, m) }}.Print(c.OutOrStdout(), f.json)
 }
 
 // printCertFields prints what a certificate says.
-func printCertFields(p *printer, m *cert.Made) {
+func printCertFields(p *terminal.Printer, m *cert.Made) {
 	if m.Kind == cert.Anyone {
-		p.row("owner", "an authority")
+		p.Row("owner", "an authority")
 	} else {
-		p.row("owner", "%s %s", m.Kind, words.Quoted(m.Name))
+		p.Row("owner", "%s %s", m.Kind, words.Quoted(m.Name))
 	}
 	if len(m.Hosts) > 0 {
-		p.row("hosts", "%s", strings.Join(m.Hosts, ", "))
+		p.Row("hosts", "%s", strings.Join(m.Hosts, ", "))
 	}
-	p.row("valid", "until %s", m.Until.Format(time.DateOnly))
-	p.row("serial", "%s", m.Serial)
+	p.Row("valid", "until %s", m.Until.Format(time.DateOnly))
+	p.Row("serial", "%s", m.Serial)
 }
 
 // printCert prints what was created and what to do with it.
-func printCert(p *printer, m *cert.Made) {
-	p.row("written", "%s and %s", m.Cert, m.Key)
+func printCert(p *terminal.Printer, m *cert.Made) {
+	p.Row("written", "%s and %s", m.Cert, m.Key)
 	printCertFields(p, m)
-	p.gap()
+	p.Gap()
 	switch m.Kind {
 	case cert.Anyone:
-		p.text(0, "Now create a certificate for each node with 'stile cert node' in the same directory, and for clients and administrators with 'stile cert client' and 'stile cert admin'. All of them need ca.crt; keep ca.key off the nodes.")
+		p.Text(0, "Now create a certificate for each node with 'stile cert node' in the same directory, and for clients and administrators with 'stile cert client' and 'stile cert admin'. All of them need ca.crt; keep ca.key off the nodes.")
 	case cert.IsNode:
-		p.text(0, fmt.Sprintf("Copy these two files and ca.crt to node %s. No other machine needs the key.", m.Name))
+		p.Text(0, fmt.Sprintf("Copy these two files and ca.crt to node %s. No other machine needs the key.", m.Name))
 	default:
-		p.text(0, fmt.Sprintf("Copy these two files and ca.crt to where %s %s runs, and give them with --ca, --cert and --key.", m.Kind, m.Name))
+		p.Text(0, fmt.Sprintf("Copy these two files and ca.crt to where %s %s runs, and give them with --ca, --cert and --key.", m.Kind, m.Name))
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/stile-lock/stile/internal/survey"
+	"github.com/stile-lock/stile/internal/terminal"
 	"github.com/stile-lock/stile/internal/words"
 )
 
@@ -62,7 +63,7 @@ no node answers.`,
 	x.define(fs)
 	fs.Lookup("value").Usage = "`TEXT` for observers, such as the leader's address, up to 256 bytes"
 	fs.BoolVar(&x.observe, "observe", false, "print each change of the leader, until Ctrl-C")
-	jsonFlag(fs, &x.json)
+	terminal.JSONFlag(fs, &x.json)
 	return c
 }
 
@@ -113,7 +114,7 @@ type leaderJSON struct {
 	Term  string `json:"term"`
 }
 
-func (x *electFlags) report(l survey.Leader) outcome {
+func (x *electFlags) report(l survey.Leader) terminal.Outcome {
 	r := leaderReport{Election: x.names[0]}
 	line := "no leader"
 	if l != (survey.Leader{}) {
@@ -123,7 +124,7 @@ func (x *electFlags) report(l survey.Leader) outcome {
 			line += ", value " + words.Quoted(l.Value)
 		}
 	}
-	return outcome{json: r, text: func(p *printer) { p.line("%s", line) }}
+	return terminal.Outcome{JSON: r, Text: func(p *terminal.Printer) { p.Line("%s", line) }}
 }
 
 // show prints the leader, or all leaders from now on.
@@ -139,11 +140,11 @@ func (x *electFlags) show(c *cobra.Command) error {
 	if err != nil && !errors.Is(err, survey.ErrNoLeader) {
 		return err
 	}
-	if err := x.report(l).print(c.OutOrStdout(), x.json); err != nil {
+	if err := x.report(l).Print(c.OutOrStdout(), x.json); err != nil {
 		return err
 	}
 	if err != nil {
-		return exitError{code: exitFound}
+		return terminal.ExitError{Code: terminal.ExitFound}
 	}
 	return nil
 }
@@ -181,9 +182,9 @@ func (x *electFlags) printChange(w io.Writer, l survey.Leader) error {
 	o := x.report(l)
 	var err error
 	if x.json {
-		err = json.NewEncoder(w).Encode(o.json)
+		err = json.NewEncoder(w).Encode(o.JSON)
 	} else {
-		err = o.print(w, false)
+		err = o.Print(w, false)
 	}
-	return errors.Join(err, flush(w))
+	return errors.Join(err, terminal.Flush(w))
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/stile-lock/stile/internal/child"
+	"github.com/stile-lock/stile/internal/terminal"
 )
 
 // execFlags holds the flags and arguments of 'stile exec'.
@@ -172,11 +173,11 @@ func (x *execFlags) run(c *cobra.Command) error {
 	case err != nil && res.Lost:
 		return failed("lock %s: %v", listNames(x.names, strconv.Quote), err)
 	case err != nil:
-		return exitError{code: res.Code, why: err.Error()}
+		return terminal.ExitError{Code: res.Code, Why: err.Error()}
 	case lost != nil:
 		return failed("the command exited with code %d, but no node confirms that the lock was held until then: %v", res.Code, lost)
 	case res.Code != 0:
-		return exitError{code: res.Code}
+		return terminal.ExitError{Code: res.Code}
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stile-lock/stile/internal/client"
 	"github.com/stile-lock/stile/internal/node"
+	"github.com/stile-lock/stile/internal/terminal"
 )
 
 // A leaveReport is the JSON form of the result.
@@ -31,7 +32,7 @@ The node gives up its place. If it was a voter, another node votes instead, or
 the cluster has fewer voters. To restart a node, stop it with TERM instead: it
 then keeps its place.`,
 		Example: `  stile leave --addr 127.0.0.1:7430`,
-		Args:    noArgs,
+		Args:    terminal.NoArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return l.leave(c) },
 	}
 	l.define(c.Flags())
@@ -54,16 +55,16 @@ func (l *queryFlags) leave(c *cobra.Command) error {
 		}
 	}
 	if d.Why != "" {
-		return findings{[]string{fmt.Sprintf("node %s has stopped without leaving the cluster: %s: see 'stile members'", s.Node, d.Why)}}
+		return terminal.Findings{Lines: []string{fmt.Sprintf("node %s has stopped without leaving the cluster: %s: see 'stile members'", s.Node, d.Why)}}
 	}
 	if !waitUntilGone(ctx, at) {
-		return unfinished{why: fmt.Sprintf("node %s is still running %v after it was asked to leave: see its log and 'stile status'", s.Node, patience)}
+		return terminal.Unfinished{Why: fmt.Sprintf("node %s is still running %v after it was asked to leave: see its log and 'stile status'", s.Node, patience)}
 	}
 	if !d.Left {
-		return findings{[]string{fmt.Sprintf("node %s has ended and did not report that it has left: it may have been killed: see 'stile members'", s.Node)}}
+		return terminal.Findings{Lines: []string{fmt.Sprintf("node %s has ended and did not report that it has left: it may have been killed: see 'stile members'", s.Node)}}
 	}
-	text := func(p *printer) { p.line("node %s at %s has left", s.Node, s.Address) }
-	return outcome{json: leaveReport{s.Node, s.Address}, text: text}.print(c.OutOrStdout(), l.json)
+	text := func(p *terminal.Printer) { p.Line("node %s at %s has left", s.Node, s.Address) }
+	return terminal.Outcome{JSON: leaveReport{s.Node, s.Address}, Text: text}.Print(c.OutOrStdout(), l.json)
 }
 
 // waitUntilGone waits until no process listens at an address, and reports false if the

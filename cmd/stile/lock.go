@@ -6,6 +6,8 @@ import (
 	"io"
 
 	"github.com/spf13/cobra"
+
+	"github.com/stile-lock/stile/internal/terminal"
 )
 
 // lockFlags holds the flags of 'stile lock'.
@@ -36,7 +38,7 @@ arrived while waiting.`,
   stile lock demo --nonblock --json
   stile lock kept/licences --units 1/5`,
 		Args: func(c *cobra.Command, args []string) error {
-			if err := oneArg("the name of a lock, such as orders/42", "lock", "acquire them one at a time")(c, args); err != nil {
+			if err := terminal.OneArg("the name of a lock, such as orders/42", "lock", "acquire them one at a time")(c, args); err != nil {
 				return err
 			}
 			if err := checkLockName(args[0]); err != nil {
@@ -48,7 +50,7 @@ arrived while waiting.`,
 	}
 	x.define(c.Flags())
 	x.defineModes(c.Flags())
-	jsonFlag(c.Flags(), &x.json)
+	terminal.JSONFlag(c.Flags(), &x.json)
 	return c
 }
 
@@ -70,9 +72,9 @@ func (x *lockFlags) run(c *cobra.Command, name string) error {
 		return err
 	}
 	r := lockReport{name, h.lock(name).Token().String(), h.client.Node()}
-	err = outcome{json: r, text: func(p *printer) { p.line("%s", r.Token) }}.print(c.OutOrStdout(), x.json)
+	err = terminal.Outcome{JSON: r, Text: func(p *terminal.Printer) { p.Line("%s", r.Token) }}.Print(c.OutOrStdout(), x.json)
 	if err == nil {
-		err = flush(c.OutOrStdout())
+		err = terminal.Flush(c.OutOrStdout())
 	}
 	if err == nil {
 		waitForEnd(ctx, c.InOrStdin(), h)

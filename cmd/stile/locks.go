@@ -13,6 +13,7 @@ import (
 
 	"github.com/stile-lock/stile/internal/node"
 	"github.com/stile-lock/stile/internal/survey"
+	"github.com/stile-lock/stile/internal/terminal"
 	"github.com/stile-lock/stile/internal/words"
 )
 
@@ -54,7 +55,7 @@ have been resolved.`,
 				return nil
 			}
 			l.prefix = args[0]
-			return oneArg("", "prefix", "give their common prefix")(c, args)
+			return terminal.OneArg("", "prefix", "give their common prefix")(c, args)
 		},
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := l.target.resolve(c); err != nil {
@@ -67,22 +68,22 @@ have been resolved.`,
 				return errors.New("--watch writes no files: leave out --svg")
 			}
 			if l.watch {
-				return (&watcher{"locks", l.json, func(ctx context.Context) (outcome, error) {
+				return (&watcher{"locks", l.json, func(ctx context.Context) (terminal.Outcome, error) {
 					s, err := l.take(ctx)
 					if err != nil {
-						return outcome{}, err
+						return terminal.Outcome{}, err
 					}
 					return l.report(s), nil
 				}}).run(c)
 			}
 			var s *survey.Locks
-			files := pictureFile("svg", l.svg, func() string { return drawGraph(s.Graph()) })
-			return runAndReport(c.OutOrStdout(), l.json, files, func() (r outcome, err error) {
+			files := terminal.PictureFile("svg", l.svg, func() string { return drawGraph(s.Graph()) })
+			return terminal.RunAndReport(c.OutOrStdout(), l.json, files, func() (r terminal.Outcome, err error) {
 				if s, err = l.take(c.Context()); err != nil {
 					return r, err
 				}
 				r = l.report(s)
-				r.wrong = findingsOf(s.Unasked, "node", " without an answer", func(u survey.Silent) string {
+				r.Wrong = terminal.FindingsOf(s.Unasked, "node", " without an answer", func(u survey.Silent) string {
 					return fmt.Sprintf("node %s did not answer: locks held through it are missing", words.Quoted(u.Node))
 				})
 				return r, nil
@@ -91,7 +92,7 @@ have been resolved.`,
 	}
 	c.Flags().BoolVar(&l.watch, "watch", false, "refresh every second, until q or Ctrl-C")
 	c.Flags().BoolVar(&l.graph, "graph", false, "show the wait-for graph")
-	c.Flags().Var(outputFileFlag(&l.svg, ".svg"), "svg", "SVG `FILE` for the wait-for graph, with --graph")
+	c.Flags().Var(terminal.OutputFileFlag(&l.svg, ".svg"), "svg", "SVG `FILE` for the wait-for graph, with --graph")
 	c.Flags().Var(nodeNameFlag(&l.home), "home", "`NAME` of a node: only locks whose home it is")
 	l.define(c.Flags())
 	return c
@@ -129,22 +130,22 @@ func (l *locksFlags) checkHome(members []node.MemberInfo) error {
 	return fmt.Errorf("--home: node %q is not a member of the cluster: its members are %s", l.home, listNames(names, strconv.Quote))
 }
 
-func (l *locksFlags) report(s *survey.Locks) outcome {
+func (l *locksFlags) report(s *survey.Locks) terminal.Outcome {
 	if l.graph {
 		g := s.Graph()
-		return outcome{json: graphReport{g, s.Unasked}, text: func(p *printer) { printGraph(p, g, s.Unasked) }}
+		return terminal.Outcome{JSON: graphReport{g, s.Unasked}, Text: func(p *terminal.Printer) { printGraph(p, g, s.Unasked) }}
 	}
-	return outcome{json: s, text: func(p *printer) { printLocks(p, s) }}
+	return terminal.Outcome{JSON: s, Text: func(p *terminal.Printer) { printLocks(p, s) }}
 }
 
 // printLocks prints the locks in use.
-func printLocks(p *printer, s *survey.Locks) {
+func printLocks(p *terminal.Printer, s *survey.Locks) {
 	switch {
 	case len(s.Locks) > 0:
 	case len(s.Unasked) > 0:
-		p.line("no node that answered reports a lock")
+		p.Line("no node that answered reports a lock")
 	default:
-		p.line("no lock is held or requested")
+		p.Line("no lock is held or requested")
 	}
 	for _, l := range s.Locks {
 		printLock(p, &l)
@@ -153,14 +154,16 @@ func printLocks(p *printer, s *survey.Locks) {
 }
 
 // printUnasked prints which nodes did not answer.
-func printUnasked(p *printer, all []survey.Silent) {
+func printUnasked(p *terminal.Printer, all []survey.Silent) {
 	for _, u := range all {
-		p.text(0, fmt.Sprintf("node %s did not answer: %s", words.Quoted(u.Node), u.Why))
+		p.Text(0, fmt.Sprintf("node %s did not answer: %s", words.Quoted(u.Node), u.Why))
 	}
 }
 
-func printLock(p *printer, l *survey.Lock) {
-	line := func(format string, args ...any) { p.line("%s", truncate(fmt.Sprintf(format, args...), screenWidth)) }
+func printLock(p *terminal.Printer, l *survey.Lock) {
+	line := func(format string, args ...any) {
+		p.Line("%s", terminal.Truncate(fmt.Sprintf(format, args...), terminal.ScreenWidth))
+	}
 	line("%s", words.Quoted(l.Name))
 	if l.Holder == nil {
 		line("  no node reports a holder")

@@ -6,8 +6,9 @@ import (
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/deadlock"
-	"github.com/stile-lock/stile/internal/lab/draw"
+	"github.com/stile-lock/stile/internal/draw"
 	"github.com/stile-lock/stile/internal/survey"
+	"github.com/stile-lock/stile/internal/terminal"
 	"github.com/stile-lock/stile/internal/words"
 )
 
@@ -28,7 +29,7 @@ func waitsFor(g *survey.Graph, most int) *deadlock.Graph {
 	shown := &deadlock.Graph{}
 	for _, e := range g.Edges {
 		if e.From < most && e.To < most {
-			shown.Add(algorithm.ID(e.From), algorithm.ID(e.To), truncate(words.Quoted(e.Lock), maxLabel))
+			shown.Add(algorithm.ID(e.From), algorithm.ID(e.To), terminal.Truncate(words.Quoted(e.Lock), maxLabel))
 		}
 	}
 	return shown
@@ -60,37 +61,37 @@ func graphSummary(g *survey.Graph) string {
 }
 
 // printGraph prints a wait-for graph, and what its processes are.
-func printGraph(p *printer, g *survey.Graph, unasked []survey.Silent) {
-	p.line("%s", graphSummary(g))
+func printGraph(p *terminal.Printer, g *survey.Graph, unasked []survey.Silent) {
+	p.Line("%s", graphSummary(g))
 	if len(g.Edges) > 0 {
-		p.gap()
-		p.graph(waitsFor(g, len(g.Vertices)))
-		p.gap()
+		p.Gap()
+		p.Graph(waitsFor(g, len(g.Vertices)))
+		p.Gap()
 	}
 	for _, cycle := range g.Deadlocks {
 		var ids []algorithm.ID
 		for _, i := range append(cycle, cycle[0]) {
 			ids = append(ids, algorithm.ID(i))
 		}
-		p.text(0, "deadlock: "+deadlock.Chain(ids))
+		p.Text(0, "deadlock: "+deadlock.Chain(ids))
 	}
 	for _, cycle := range g.Possible {
-		p.text(0, "possible deadlock: "+possibleChain(g, cycle))
+		p.Text(0, "possible deadlock: "+possibleChain(g, cycle))
 	}
 	if len(g.Possible) > 0 {
-		p.text(0, "= joins requests of one process, which may hold a lock while it waits for another.")
+		p.Text(0, "= joins requests of one process, which may hold a lock while it waits for another.")
 	}
 	for i, v := range g.Vertices[:min(len(g.Vertices), maxVertices)] {
-		p.line("%s", truncate(fmt.Sprintf("%-4v %s", algorithm.ID(i), vertexText(&v)), screenWidth))
+		p.Line("%s", terminal.Truncate(fmt.Sprintf("%-4v %s", algorithm.ID(i), vertexText(&v)), terminal.ScreenWidth))
 		if len(v.Holds) > 0 {
-			p.line("%s", truncate("       holds "+listNames(v.Holds, words.Quoted), screenWidth))
+			p.Line("%s", terminal.Truncate("       holds "+listNames(v.Holds, words.Quoted), terminal.ScreenWidth))
 		}
 	}
 	if more := len(g.Vertices) - maxVertices; more > 0 {
-		p.line("and %s", words.Plural(more, "more process"))
+		p.Line("and %s", words.Plural(more, "more process"))
 	}
 	if g.Cut {
-		p.text(0, "A lock has so many waiting requests that some are missing here, and deadlocks with them.")
+		p.Text(0, "A lock has so many waiting requests that some are missing here, and deadlocks with them.")
 	}
 	printUnasked(p, unasked)
 }

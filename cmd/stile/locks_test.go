@@ -16,6 +16,7 @@ import (
 	"github.com/stile-lock/stile/internal/lock"
 	"github.com/stile-lock/stile/internal/node"
 	"github.com/stile-lock/stile/internal/survey"
+	"github.com/stile-lock/stile/internal/terminal"
 )
 
 // serveHere starts a node in this process.
@@ -82,7 +83,7 @@ func TestLocksUnasked(t *testing.T) {
 	defer only.Close()
 	for _, flags := range [][]string{nil, {"--json"}} {
 		code, stdout, stderr := stile(append([]string{"locks", "--addr", a.Address()}, flags...)...)
-		if code != exitFound || !strings.Contains(stderr, "node b did not answer") || !strings.Contains(stdout, b.Address()) || strings.Contains(stdout, "no lock is held") {
+		if code != terminal.ExitFound || !strings.Contains(stderr, "node b did not answer") || !strings.Contains(stdout, b.Address()) || strings.Contains(stdout, "no lock is held") {
 			t.Errorf("exit code %d, output %q, errors %q", code, stdout, stderr)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/stile-lock/stile/internal/node"
+	"github.com/stile-lock/stile/internal/terminal"
 	"github.com/stile-lock/stile/internal/words"
 )
 
@@ -21,7 +22,7 @@ reaches no other node, it stays, and loses nothing.
 'stile locks --json' shows the sessions of holders and waiters, and the nodes at
 which they are.`,
 		Example: `  stile move-session 5044731094186303205 --addr 10.0.0.6:7420`,
-		Args:    oneArg("the number of a session: 'stile locks --json' shows those of holders and waiters", "session", "move them one at a time"),
+		Args:    terminal.OneArg("the number of a session: 'stile locks --json' shows those of holders and waiters", "session", "move them one at a time"),
 		RunE:    func(c *cobra.Command, args []string) error { return l.moveSession(c, args[0]) },
 	}
 	l.define(c.Flags())
@@ -36,8 +37,8 @@ func (l *queryFlags) moveSession(c *cobra.Command, session string) error {
 	if _, err := l.target.query(c.Context(), node.AskMove, session, &m); err != nil {
 		return err
 	}
-	text := func(p *printer) {
-		p.text(0, fmt.Sprintf("asked %s to use another node: it holds %s and waits for %d", m.Who, words.Plural(m.Holds, "lock"), m.Waits))
+	text := func(p *terminal.Printer) {
+		p.Text(0, fmt.Sprintf("asked %s to use another node: it holds %s and waits for %d", m.Who, words.Plural(m.Holds, "lock"), m.Waits))
 	}
-	return outcome{json: m, text: text}.print(c.OutOrStdout(), l.json)
+	return terminal.Outcome{JSON: m, Text: text}.Print(c.OutOrStdout(), l.json)
 }

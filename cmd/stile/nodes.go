@@ -22,6 +22,7 @@ import (
 	"github.com/stile-lock/stile/internal/member"
 	"github.com/stile-lock/stile/internal/node"
 	"github.com/stile-lock/stile/internal/node/cert"
+	"github.com/stile-lock/stile/internal/terminal"
 )
 
 // answerTimeout is the maximum time for a node to answer.
@@ -202,27 +203,12 @@ func checkLockName(name string) error {
 
 // nodeNameFlag takes the name of a node.
 func nodeNameFlag(to *string) pflag.Value {
-	return newFlag(to, "NAME", func(s string) (string, error) {
+	return terminal.NewFlag(to, "NAME", func(s string) (string, error) {
 		if cert.CheckName(s) != nil {
 			return "", fmt.Errorf("must be up to 63 letters, digits, dots, hyphens and underscores, start with a letter or digit, and not be %s", cert.CAName)
 		}
 		return s, nil
 	}, func(s string) string { return s })
-}
-
-// checkAddress refuses anything but a host and a port.
-func checkAddress(s string) error {
-	host, port, err := net.SplitHostPort(s)
-	n, wrong := strconv.ParseUint(port, 10, 16)
-	if err != nil || wrong != nil || n > 65535 || strings.ContainsFunc(host, func(r rune) bool { return r <= ' ' || r == ',' }) {
-		return fmt.Errorf("must be HOST:PORT, such as 127.0.0.1:7420")
-	}
-	return nil
-}
-
-// addressFlag takes a host and a port.
-func addressFlag(to *string) pflag.Value {
-	return newFlag(to, "HOST:PORT", func(s string) (string, error) { return s, checkAddress(s) }, func(s string) string { return s })
 }
 
 // addressesFlag takes several addresses, as a list or by repeating the flag.
@@ -238,7 +224,7 @@ type addressList struct {
 func (a *addressList) Set(s string) error {
 	var all []string
 	for one := range strings.SplitSeq(s, ",") {
-		if err := checkAddress(one); err != nil {
+		if err := terminal.CheckAddress(one); err != nil {
 			return err
 		}
 		all = append(all, one)
@@ -261,7 +247,7 @@ func (a *addressList) Type() string { return "HOST:PORT" }
 
 // durationFlag takes a length of real time, in seconds or with a unit.
 func durationFlag(to *time.Duration, low, high time.Duration) pflag.Value {
-	return newFlag(to, "TIME", func(s string) (time.Duration, error) {
+	return terminal.NewFlag(to, "TIME", func(s string) (time.Duration, error) {
 		d, err := time.ParseDuration(s)
 		if _, wrong := strconv.ParseFloat(s, 64); wrong == nil && err != nil {
 			d, err = time.ParseDuration(s + "s")
@@ -279,7 +265,7 @@ func durationFlag(to *time.Duration, low, high time.Duration) pflag.Value {
 }
 
 // dataDirFlag takes the name of a directory, which is created if it is missing.
-func dataDirFlag(to *string) pflag.Value { return dataDir{dirFlag(to)} }
+func dataDirFlag(to *string) pflag.Value { return dataDir{terminal.DirFlag(to)} }
 
 type dataDir struct{ pflag.Value }
 
@@ -294,12 +280,12 @@ func (f dataDir) Type() string { return "DIR" }
 
 // complete implements completingFlag.
 func (f dataDir) complete(c *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	return f.Value.(completingFlag).complete(c, args, begun)
+	return f.Value.(terminal.CompletingFlag).Complete(c, args, begun)
 }
 
 // inputFileFlag takes the name of a file to read.
 func inputFileFlag(to *string, what string) pflag.Value {
-	return textFlag(to, what, func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return terminal.TextFlag(to, what, func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		return nil, cobra.ShellCompDirectiveDefault
 	})
 }

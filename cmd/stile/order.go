@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/stile-lock/stile/internal/node"
+	"github.com/stile-lock/stile/internal/terminal"
 	"github.com/stile-lock/stile/internal/words"
 )
 
@@ -23,7 +24,7 @@ locks that were held through it are lost, and can be acquired again when its
 lease has expired. If the node runs, it joins again. Nodes that do not answer
 are evicted without this command; to stop a node, use 'stile leave'.`,
 		Example: `  stile evict b --yes`,
-		Args:    oneArg("the name of a node: 'stile members' lists them", "node", "evict them one at a time"),
+		Args:    terminal.OneArg("the name of a node: 'stile members' lists them", "node", "evict them one at a time"),
 		RunE:    func(c *cobra.Command, args []string) error { return l.evict(c, args[0]) },
 	}
 	l.define(c.Flags())
@@ -42,11 +43,11 @@ not named stay. 'stile status' shows all of them.
 
 Holders keep their locks and requests keep waiting, with one exception: a hold
 that only kept locks can have, shared or of a semaphore, is lost if its lock is
-no longer kept. 'stile algorithms' says which algorithms run live, and
+no longer kept. 'stile-lab algorithms' says which algorithms run live, and
 docs/kept.md explains kept locks.`,
 		Example: `  stile choose raymond
   stile choose orders/=suzuki-kasami,accounts/=kept:wound-wait --yes`,
-		Args: oneArg("algorithms: see 'stile algorithms'", "list of algorithms", "separate them by commas"),
+		Args: terminal.OneArg("algorithms: see 'stile-lab algorithms'", "list of algorithms", "separate them by commas"),
 		RunE: func(c *cobra.Command, args []string) error { return l.choose(c, args[0]) },
 	}
 	l.define(c.Flags())
@@ -111,15 +112,15 @@ func (l *orderFlags) give(c *cobra.Command, s *node.Status, what uint64, about s
 	for !over(s) {
 		select {
 		case <-ctx.Done():
-			return unfinished{why: fmt.Sprintf("%s has taken the order, but there is no new view %v later: see 'stile status'", leader.addr[0], answerTimeout)}
+			return terminal.Unfinished{Why: fmt.Sprintf("%s has taken the order, but there is no new view %v later: see 'stile status'", leader.addr[0], answerTimeout)}
 		case <-time.After(20 * time.Millisecond):
 		}
 		if _, err := leader.query(c.Context(), node.AskStatus, "", s); err != nil {
 			return err
 		}
 	}
-	text := func(p *printer) { p.text(0, done(s)) }
-	return outcome{json: s, text: text}.print(c.OutOrStdout(), l.json)
+	text := func(p *terminal.Printer) { p.Text(0, done(s)) }
+	return terminal.Outcome{JSON: s, Text: text}.Print(c.OutOrStdout(), l.json)
 }
 
 // leader returns the leader of the view service, which voters know.

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/stile-lock/stile/internal/node"
+	"github.com/stile-lock/stile/internal/terminal"
 	"github.com/stile-lock/stile/internal/words"
 )
 
@@ -47,16 +48,16 @@ under other names. It prints what may be lost, and what to do next.`,
 		Example: `  stile recover --data /var/lib/stile
   stile recover --data /var/lib/stile --backup cluster.backup
   stile recover --data /var/lib/stile --epoch-at-least 81`,
-		Args: noArgs,
+		Args: terminal.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return f.run(c) },
 	}
 	fs := c.Flags()
 	fs.SortFlags = false
 	fs.Var(dataDirFlag(&f.data), "data", "data `DIR` of the node; new with --backup")
 	fs.Var(inputFileFlag(&f.backup, "the name of a file made by 'stile backup'"), "backup", "`FILE` made by 'stile backup'")
-	fs.Var(countFlag(&f.epoch, 1, maxGivenEpoch), "epoch-at-least", "epoch `N` that the new cluster must be above, such as the highest that a resource has seen")
-	hideDefaults(fs, "epoch-at-least")
-	jsonFlag(fs, &f.json)
+	fs.Var(terminal.CountFlag(&f.epoch, 1, maxGivenEpoch), "epoch-at-least", "epoch `N` that the new cluster must be above, such as the highest that a resource has seen")
+	terminal.HideDefaults(fs, "epoch-at-least")
+	terminal.JSONFlag(fs, &f.json)
 	return c
 }
 
@@ -68,7 +69,7 @@ func (f *recoverFlags) run(c *cobra.Command) error {
 	if f.backup != "" {
 		text, err := os.ReadFile(f.backup)
 		if err != nil {
-			return fmt.Errorf("--backup %q: %w", f.backup, fileReason(err))
+			return fmt.Errorf("--backup %q: %w", f.backup, terminal.FileReason(err))
 		}
 		if from, err = node.ParseBackup(string(text)); err != nil {
 			return fmt.Errorf("--backup %q: %w", f.backup, err)
@@ -78,35 +79,35 @@ func (f *recoverFlags) run(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	return outcome{json: r, text: func(p *printer) { printRecovery(p, r) }}.print(c.OutOrStdout(), f.json)
+	return terminal.Outcome{JSON: r, Text: func(p *terminal.Printer) { printRecovery(p, r) }}.Print(c.OutOrStdout(), f.json)
 }
 
 // printRecovery prints what was recovered, what may be lost, and what to do next.
-func printRecovery(p *printer, r *node.Recovery) {
+func printRecovery(p *terminal.Printer, r *node.Recovery) {
 	lost, settings := "a cluster of which nothing is known", "those that 'stile serve' is given"
 	if r.Lost != "" {
 		lost = "cluster " + r.Lost
 		settings = fmt.Sprintf("lease %gs, %s, %s", r.Lease, words.Plural(r.Voters, "voter"), r.Algorithm)
 	}
-	p.row("recovered", "%s as cluster %s, in %s", lost, r.Cluster, r.Data)
-	p.row("epochs", "begin at %d; up to %d were seen", r.First, r.Seen)
-	p.row("settings", "%s", settings)
+	p.Row("recovered", "%s as cluster %s, in %s", lost, r.Cluster, r.Data)
+	p.Row("epochs", "begin at %d; up to %d were seen", r.First, r.Seen)
+	p.Row("settings", "%s", settings)
 	if len(r.Kept) > 0 {
-		p.row("kept", "%s", strings.Join(r.Kept, ", "))
+		p.Row("kept", "%s", strings.Join(r.Kept, ", "))
 	}
-	p.gap()
-	p.line("What may be lost:")
+	p.Gap()
+	p.Line("What may be lost:")
 	for _, text := range recoveryLosses(r) {
-		p.item(text)
+		p.Item(text)
 	}
-	p.gap()
-	p.line("What to do now:")
-	p.item("Make sure that no other node of the lost cluster runs.")
+	p.Gap()
+	p.Line("What to do now:")
+	p.Item("Make sure that no other node of the lost cluster runs.")
 	if r.Lost == "" {
-		p.item("Wait for one lease of the lost cluster, so that no client still acts on a lock.")
+		p.Item("Wait for one lease of the lost cluster, so that no client still acts on a lock.")
 	}
-	p.item(fmt.Sprintf("Start this node: stile serve --data %s, with its usual name and address.", r.Data))
-	p.item("Move the data directories of the other nodes away, and start them with --join.")
+	p.Item(fmt.Sprintf("Start this node: stile serve --data %s, with its usual name and address.", r.Data))
+	p.Item("Move the data directories of the other nodes away, and start them with --join.")
 }
 
 // recoveryLosses returns what may be lost, one sentence or two for each.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stile-lock/stile/internal/node"
 	"github.com/stile-lock/stile/internal/survey"
+	"github.com/stile-lock/stile/internal/terminal"
 	"github.com/stile-lock/stile/internal/tty"
 	"github.com/stile-lock/stile/internal/words"
 )
@@ -59,7 +60,7 @@ acquired again when the holder can no longer act on it. A program that ignores
 the notice may still act; only a resource that checks tokens keeps it out.`,
 		Example: `  stile force-release demo --yes`,
 		Args: func(c *cobra.Command, args []string) error {
-			if err := oneArg("the name of a lock: 'stile locks' lists them", "lock", "release them one at a time")(c, args); err != nil {
+			if err := terminal.OneArg("the name of a lock: 'stile locks' lists them", "lock", "release them one at a time")(c, args); err != nil {
 				return err
 			}
 			return checkLockName(args[0])
@@ -92,10 +93,10 @@ func (l *releaseFlags) run(c *cobra.Command, name string) error {
 			return err
 		}
 	}
-	text := func(p *printer) {
-		p.text(0, fmt.Sprintf("released %s, held by %s with token %s", words.Quoted(done.Name), done.Who, done.Token))
+	text := func(p *terminal.Printer) {
+		p.Text(0, fmt.Sprintf("released %s, held by %s with token %s", words.Quoted(done.Name), done.Who, done.Token))
 	}
-	return outcome{json: done, text: text}.print(c.OutOrStdout(), l.json)
+	return terminal.Outcome{JSON: done, Text: text}.Print(c.OutOrStdout(), l.json)
 }
 
 // missingNodes lists the nodes that did not answer.

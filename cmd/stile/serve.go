@@ -17,10 +17,12 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/stile-lock/stile/algorithm/catalog"
 	"github.com/stile-lock/stile/internal/gateway"
 	"github.com/stile-lock/stile/internal/member"
 	"github.com/stile-lock/stile/internal/node"
 	"github.com/stile-lock/stile/internal/node/cert"
+	"github.com/stile-lock/stile/internal/terminal"
 	"github.com/stile-lock/stile/internal/words"
 )
 
@@ -93,7 +95,7 @@ Every flag can also be set by the environment, such as STILE_LISTEN for
   stile serve --name b --listen 127.0.0.1:7430 --join 127.0.0.1:7420
   stile serve --nodes 3
   stile serve --config /etc/stile.toml`,
-		Args: noArgs,
+		Args: terminal.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return f.run(c) },
 	}
 	f.define(c)
@@ -104,31 +106,31 @@ func (f *serveFlags) define(c *cobra.Command) {
 	fs := c.Flags()
 	fs.SortFlags = false
 	fs.Var(nodeNameFlag(&f.name), "name", "node name, unique in the cluster (default the host name)")
-	fs.Var(addressFlag(&f.listen), "listen", "`HOST:PORT` to listen on for nodes and clients; port 0 is any free port")
+	fs.Var(terminal.AddressFlag(&f.listen), "listen", "`HOST:PORT` to listen on for nodes and clients; port 0 is any free port")
 	fs.Var(httpFlag(&f.http), "http", "`HOST:PORT` to serve HTTP on, for every language, or off (default "+gateway.DefaultListen+" if --listen has port 7420)")
-	fs.Var(addressFlag(&f.advertise), "advertise", "`HOST:PORT` at which others reach this node (default that of --listen)")
+	fs.Var(terminal.AddressFlag(&f.advertise), "advertise", "`HOST:PORT` at which others reach this node (default that of --listen)")
 	fs.Var(addressesFlag(&f.join), "join", "`HOST:PORT` of a node of the cluster to join; repeatable")
 	fs.Var(nodeNameFlag(&f.founder), "founder", "`NAME` of the node that founds the cluster once, if all nodes in --join answer and none has one")
 	fs.Var(dataDirFlag(&f.data), "data", "`DIR` for what must survive a restart (default below ~/.local/state/stile)")
 	fs.BoolVar(&f.memory, "memory", false, "store nothing on disk")
 	fs.Var(durationFlag(&f.lease, 100*time.Millisecond, time.Hour), "lease", "time a node may be unreachable before its locks are lost; first node only")
-	fs.Var(choiceFlag(&f.voters, "1", "3", "5"), "voters", "number `N` of nodes that store the views: 1, 3 or 5; first node only")
-	fs.Var(algorithmsFlag(&f.algorithm), "algorithm", "algorithm `NAME` that passes locks on, or PREFIX=NAME for some locks, or several with commas; kept or kept:METHOD for kept locks; first node only (default "+liveNames()[0]+","+node.KeptPrefix+"=kept)")
+	fs.Var(terminal.ChoiceFlag(&f.voters, "1", "3", "5"), "voters", "number `N` of nodes that store the views: 1, 3 or 5; first node only")
+	fs.Var(algorithmsFlag(&f.algorithm), "algorithm", "algorithm `NAME` that passes locks on, or PREFIX=NAME for some locks, or several with commas; kept or kept:METHOD for kept locks; first node only (default "+catalog.Live()[0].Name+","+node.KeptPrefix+"=kept)")
 	fs.Var(durationFlag(&f.replace, time.Second, 24*time.Hour), "replace-after", "time a voter may be down before another node votes in its place; first node only")
 	fs.BoolVar(&f.ephemeral, "ephemeral", false, "leave the cluster when the node stops, because it will not return")
-	fs.Var(countFlag(&f.nodes, 1, maxServedNodes), "nodes", "number of nodes to run in this process, to try things out; in memory unless --data is given")
-	fs.Var(countFlag(&f.clients, 1, 1_000_000), "max-clients", "maximum number of connected clients; lower if the system allows fewer open files")
+	fs.Var(terminal.CountFlag(&f.nodes, 1, maxServedNodes), "nodes", "number of nodes to run in this process, to try things out; in memory unless --data is given")
+	fs.Var(terminal.CountFlag(&f.clients, 1, 1_000_000), "max-clients", "maximum number of connected clients; lower if the system allows fewer open files")
 	fs.Var(durationFlag(&f.drain, 0, time.Hour), "drain", "maximum wait for holders on shutdown (default lease + 2s)")
-	hideDefaults(fs, "drain", "http")
-	fs.Var(outputFileFlag(&f.record, ".rec"), "record", "new `FILE` for a recording of all inputs, for 'stile replay'; contains lock names and client secrets")
-	fs.Var(sizeFlag(&f.limit), "record-limit", "maximum size of the recording; the node continues without it")
+	terminal.HideDefaults(fs, "drain", "http")
+	fs.Var(terminal.OutputFileFlag(&f.record, ".rec"), "record", "new `FILE` for a recording of all inputs, for 'stile-lab replay'; contains lock names and client secrets")
+	fs.Var(terminal.SizeFlag(&f.limit), "record-limit", "maximum size of the recording; the node continues without it")
 	tlsFlags(fs, &f.tls, &f.insecure)
 	fs.Var(inputFileFlag(&f.rights, "the name of a rights file"), "rights", "`FILE` that says which clients may do what; read again when it changes")
 	fs.Var(inputFileFlag(&f.revoked, "the name of a file"), "revoked", "`FILE` with the serial numbers of revoked certificates; read again when it changes")
 	fs.Var(inputFileFlag(&f.tokens, "the name of a file made by 'stile token'"), "tokens", "`FILE` of 'stile token' with the tokens to accept over HTTP; read again when it changes")
-	fs.Var(outputFileFlag(&f.config, ".toml"), "config", "settings `FILE`; also STILE_CONFIG")
-	fs.Var(choiceFlag(&f.log, "text", "json"), "log", "log `FORMAT` on standard error: text or json")
-	fs.Var(choiceFlag(&f.level, "debug", "info", "warn", "error"), "log-level", "lowest `LEVEL` that is logged: debug, info, warn or error")
+	fs.Var(terminal.OutputFileFlag(&f.config, ".toml"), "config", "settings `FILE`; also STILE_CONFIG")
+	fs.Var(terminal.ChoiceFlag(&f.log, "text", "json"), "log", "log `FORMAT` on standard error: text or json")
+	fs.Var(terminal.ChoiceFlag(&f.level, "debug", "info", "warn", "error"), "log-level", "lowest `LEVEL` that is logged: debug, info, warn or error")
 }
 
 // settle applies the environment and the settings file, and refuses flags that
@@ -168,7 +170,7 @@ func (f *serveFlags) settle(c *cobra.Command) error {
 		f.replace = max(f.replace, f.lease)
 	}
 	if f.record != "" {
-		if err := checkNewFile("record", f.record); err != nil {
+		if err := terminal.CheckNewFile("record", f.record); err != nil {
 			return err
 		}
 	}
@@ -187,7 +189,7 @@ func (f *serveFlags) configs(log *slog.Logger) ([]node.Config, error) {
 		c := node.Config{
 			Name: f.name, Advertise: f.advertise, Join: f.join, Voters: voters, Lease: f.lease, Algorithm: f.algorithm, Replace: f.replace, Ephemeral: f.ephemeral,
 			TLS: f.tls, Insecure: f.insecure, Rights: f.rights, Revoked: f.revoked, Tokens: f.tokens, Clients: f.clients, Log: log, Metrics: true,
-			Record: node.Record{File: f.record, Bytes: f.limit, By: buildVersion().String()},
+			Record: node.Record{File: f.record, Bytes: f.limit, By: terminal.CurrentBuild().String()},
 		}
 		if f.nodes > 1 {
 			c.Name = fmt.Sprintf("%s-%d", f.name, i+1)
@@ -332,7 +334,7 @@ func (p *servedNodes) printAddresses(c *cobra.Command, configs []node.Config) er
 		where = "--addr " + a + " "
 	}
 	fmt.Fprintf(w, "try it: stile exec %sdemo -- sh -c 'echo $STILE_TOKEN'\n", where)
-	if err := flush(w); err != nil && !errors.Is(err, syscall.EPIPE) {
+	if err := terminal.Flush(w); err != nil && !errors.Is(err, syscall.EPIPE) {
 		return fmt.Errorf("cannot print the address of the node: %w", err)
 	}
 	return nil
@@ -353,13 +355,13 @@ func (p *servedNodes) stop(release func()) error {
 	p.log.Info("node stopping: exits when no lock is held through it", "drain", drain)
 	ctx, cancel := context.WithTimeoutCause(context.Background(), drain, fmt.Errorf("waited for %v", drain))
 	defer cancel()
-	var f findings
+	var f terminal.Findings
 	for i := len(p.nodes) - 1; i >= 0; i-- {
 		if err := p.nodes[i].Stop(ctx); err != nil {
-			f.lines = append(f.lines, fmt.Sprintf("node %s could not stop cleanly: %v; locks held through it are free when its lease expires", p.nodes[i].Name(), err))
+			f.Lines = append(f.Lines, fmt.Sprintf("node %s could not stop cleanly: %v; locks held through it are free when its lease expires", p.nodes[i].Name(), err))
 		}
 	}
-	if len(f.lines) > 0 {
+	if len(f.Lines) > 0 {
 		return f
 	}
 	return nil
@@ -383,13 +385,13 @@ func (p *servedNodes) turn() string {
 
 // endedError returns the errors of nodes that ended without being stopped here.
 func (p *servedNodes) endedError() error {
-	var f findings
+	var f terminal.Findings
 	for _, n := range p.nodes {
 		if err := n.Err(); err != node.ErrEnded { // which all errors wrap
-			f.lines = append(f.lines, fmt.Sprintf("node %s: %v", n.Name(), err))
+			f.Lines = append(f.Lines, fmt.Sprintf("node %s: %v", n.Name(), err))
 		}
 	}
-	if len(f.lines) > 0 {
+	if len(f.Lines) > 0 {
 		return f
 	}
 	return nil
@@ -451,14 +453,18 @@ func (f *serveFlags) dataDir(name string) (string, error) {
 
 // algorithmsFlag takes the algorithms of a new cluster.
 func algorithmsFlag(to *string) pflag.Value {
-	names := append(liveNames(), "kept")
+	var names []string
+	for _, s := range catalog.Live() {
+		names = append(names, s.Name)
+	}
+	names = append(names, "kept")
 	for _, m := range member.KeptMethods() {
 		names = append(names, member.Kept(m))
 	}
-	return textValue{to, func(s string) error {
+	return terminal.CheckedFlag(to, func(s string) error {
 		if s == "" {
-			return errors.New("must be the name of an algorithm that runs live, or PREFIX=NAME, or several with commas: 'stile algorithms' lists them")
+			return errors.New("must be the name of an algorithm that runs live, or PREFIX=NAME, or several with commas: 'stile-lab algorithms' lists them")
 		}
 		return node.CheckAlgorithm(s)
-	}, cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp)}
+	}, cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp))
 }

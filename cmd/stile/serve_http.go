@@ -4,16 +4,15 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/http"
 	"strconv"
 	"syscall"
 
 	"github.com/spf13/pflag"
 
+	"github.com/stile-lock/stile/internal/console/page"
 	"github.com/stile-lock/stile/internal/gateway"
-	"github.com/stile-lock/stile/internal/lab/calls"
 	"github.com/stile-lock/stile/internal/node"
-	"github.com/stile-lock/stile/lab/web"
+	"github.com/stile-lock/stile/internal/terminal"
 )
 
 // noHTTP is the value of --http for nodes that do not serve HTTP.
@@ -21,11 +20,11 @@ const noHTTP = "off"
 
 // httpFlag takes a host and a port, or off.
 func httpFlag(to *string) pflag.Value {
-	return newFlag(to, "HOST:PORT", func(s string) (string, error) {
+	return terminal.NewFlag(to, "HOST:PORT", func(s string) (string, error) {
 		if s == "" || s == noHTTP {
 			return noHTTP, nil
 		}
-		return s, checkAddress(s)
+		return s, terminal.CheckAddress(s)
 	}, func(s string) string { return s })
 }
 
@@ -59,20 +58,10 @@ func httpAddresses(listen, http string, nodes int) ([]string, error) {
 	return all, nil
 }
 
-// pages are what a node serves to browsers: the console, and the lab that it opens recordings
-// in. The pages are the same for all; the node decides who may make calls.
-func pages() gateway.Pages {
-	lab := web.Lab(&calls.Calls{Light: true})
-	return gateway.Pages{
-		Static: map[string]http.Handler{web.ConsolePath: web.Console(), web.LabPath: lab},
-		Tools:  map[string]http.Handler{web.LabAPI: lab},
-	}
-}
-
 // serveHTTP serves the API of a node, and its pages.
 func (p *servedNodes) serveHTTP(n *node.Node, c gateway.Config) error {
-	if p.pages.Static == nil {
-		p.pages = pages()
+	if p.pages == nil {
+		p.pages = gateway.Pages{page.Path: page.Handler()}
 	}
 	c.Pages = p.pages
 	g, err := gateway.New(n, c)

@@ -340,7 +340,7 @@ func TestLiveRecording(t *testing.T) {
 		token(t, a, "demo")
 		p.signal(how)
 		<-p.ended
-		out, err := exec.Command("stile", "replay", file).CombinedOutput()
+		out, err := exec.Command("stile-lab", "replay", file).CombinedOutput()
 		if text := string(out); err != nil || !strings.Contains(text, "\nreplay     no difference\n") || !strings.Contains(text, "\nentries    1 granted, 0 lost\n") && how == syscall.SIGTERM {
 			t.Errorf("after %v: %v\n%s", how, err, text)
 		}
@@ -373,11 +373,18 @@ func TestLiveRecordings(t *testing.T) {
 				p.signal(syscall.SIGKILL)
 				<-p.ended
 			}
-			out, err := exec.Command("stile", args...).Output()
+			out, err := exec.Command("stile-lab", args...).Output()
 			if err != nil {
 				t.Errorf("%v: %s", err, out)
 			}
-			var r conformReport
+			var r struct {
+				Recordings   []struct{}
+				Locks, Views struct{ All int }
+				Steps        int
+				Algorithms   map[string]int
+				Refused      []struct{}
+				Unchecked    any
+			}
 			read(t, string(out), &r)
 			t.Logf("%d steps of %d locks in %d views; unchecked %+v", r.Steps, r.Locks.All, r.Views.All, r.Unchecked)
 			if len(r.Recordings) != 3 || r.Views.All == 0 || r.Steps < 200 || r.Algorithms[algorithm] != r.Steps || len(r.Refused) > 0 {

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/stile-lock/stile/internal/spell"
+	"github.com/stile-lock/stile/internal/terminal"
 )
 
 // envVariable returns the environment variable that sets a flag.
@@ -46,7 +47,7 @@ func flagReason(err error) error {
 func applyConfigFile(c *cobra.Command, flag, path, flags string) error {
 	all := map[string]any{}
 	if _, err := toml.DecodeFile(path, &all); err != nil {
-		return fmt.Errorf("--%s %q: cannot read the file: %w", flag, path, fileReason(err))
+		return fmt.Errorf("--%s %q: cannot read the file: %w", flag, path, terminal.FileReason(err))
 	}
 	known := strings.Fields(flags)
 	var keys []string

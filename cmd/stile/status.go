@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/stile-lock/stile/internal/node"
+	"github.com/stile-lock/stile/internal/terminal"
 	"github.com/stile-lock/stile/internal/words"
 )
 
@@ -20,7 +21,7 @@ type queryFlags struct {
 func (l *queryFlags) define(fs *pflag.FlagSet) {
 	fs.SortFlags = false
 	l.target.define(fs)
-	jsonFlag(fs, &l.json)
+	terminal.JSONFlag(fs, &l.json)
 }
 
 // status asks a node for its status. It also returns the address at which the node
@@ -42,20 +43,20 @@ func newStatus() *cobra.Command {
 code is 1 if the node is not an active member at present: no lock can then be
 held through it.`,
 		Example: `  stile status --addr 127.0.0.1:7430`,
-		Args:    noArgs,
+		Args:    terminal.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			s, _, err := l.status(c)
 			if err != nil {
 				return err
 			}
-			if err := (outcome{json: s, text: func(p *printer) { printStatus(p, &s) }}).print(c.OutOrStdout(), l.json); err != nil {
+			if err := (terminal.Outcome{JSON: s, Text: func(p *terminal.Printer) { printStatus(p, &s) }}).Print(c.OutOrStdout(), l.json); err != nil {
 				return err
 			}
 			switch {
 			case s.State != node.Member.String():
-				return findings{lines: []string{fmt.Sprintf("node %s is not an active member: it is %s", s.Node, s.State)}}
+				return terminal.Findings{Lines: []string{fmt.Sprintf("node %s is not an active member: it is %s", s.Node, s.State)}}
 			case s.Why != "":
-				return findings{lines: []string{fmt.Sprintf("node %s is not an active member: %s", s.Node, s.Why)}}
+				return terminal.Findings{Lines: []string{fmt.Sprintf("node %s is not an active member: %s", s.Node, s.Why)}}
 			}
 			return nil
 		},
@@ -65,35 +66,35 @@ held through it.`,
 }
 
 // printStatus prints the status of a node.
-func printStatus(p *printer, s *node.Status) {
-	p.row("node", "%s at %s, %s", s.Node, s.Address, s.State)
+func printStatus(p *terminal.Printer, s *node.Status) {
+	p.Row("node", "%s at %s, %s", s.Node, s.Address, s.State)
 	if s.Why != "" {
-		p.row("why", "%s", s.Why)
+		p.Row("why", "%s", s.Why)
 	}
-	p.row("cluster", "%s, epoch %d, %s", s.Cluster, s.Epoch, words.Plural(len(s.Members), "member"))
+	p.Row("cluster", "%s, epoch %d, %s", s.Cluster, s.Epoch, words.Plural(len(s.Members), "member"))
 	if len(s.Recovered) > 0 {
-		p.row("recovered", "from %s", s.Recovered[len(s.Recovered)-1])
+		p.Row("recovered", "from %s", s.Recovered[len(s.Recovered)-1])
 	}
 	leader := "unknown"
 	if s.Leader != "" {
 		leader = fmt.Sprintf("%s, term %d", s.Leader, s.Term)
 	}
-	p.row("leader", "%s", leader)
+	p.Row("leader", "%s", leader)
 	if s.Ghosts > 0 {
-		p.row("ghosts", "%d evicted, with leases that may still run", s.Ghosts)
+		p.Row("ghosts", "%d evicted, with leases that may still run", s.Ghosts)
 	}
-	p.row("lease", "%g s, expires in %.1f s", s.Lease, s.Left)
-	p.row("algorithm", "%s", strings.ReplaceAll(s.Algorithm, ",", ", "))
-	p.row("locks", "%d held through this node, %d waiting, %d known", s.Held, s.Waiting, s.Known)
-	p.row("clients", "%d", s.Clients)
-	p.gap()
+	p.Row("lease", "%g s, expires in %.1f s", s.Lease, s.Left)
+	p.Row("algorithm", "%s", strings.ReplaceAll(s.Algorithm, ",", ", "))
+	p.Row("locks", "%d held through this node, %d waiting, %d known", s.Held, s.Waiting, s.Known)
+	p.Row("clients", "%d", s.Clients)
+	p.Gap()
 	printMembers(p, s.Members, true)
 }
 
 // printMembers prints members and, if linked, which of them are not connected.
-func printMembers(p *printer, all []node.MemberInfo, linked bool) {
+func printMembers(p *terminal.Printer, all []node.MemberInfo, linked bool) {
 	if len(all) == 0 {
-		p.line("no members known")
+		p.Line("no members known")
 		return
 	}
 	name, address := len("NAME"), len("ADDRESS")
@@ -101,7 +102,7 @@ func printMembers(p *printer, all []node.MemberInfo, linked bool) {
 		name, address = max(name, len(m.Name)), max(address, len(m.Address))
 	}
 	row := func(n, a, v, inc, l string) {
-		p.line("%s", truncate(fmt.Sprintf("%-*s  %-*s  %-6s  %11s  %s", name, n, address, a, v, inc, l), screenWidth))
+		p.Line("%s", terminal.Truncate(fmt.Sprintf("%-*s  %-*s  %-6s  %11s  %s", name, n, address, a, v, inc, l), terminal.ScreenWidth))
 	}
 	row("NAME", "ADDRESS", "VOTER", "INCARNATION", "")
 	for _, m := range all {
@@ -127,7 +128,7 @@ func newMembers() *cobra.Command {
 		Use:     "members [flags]",
 		Short:   "List the members of the cluster",
 		Example: `  stile members --addr 127.0.0.1:7430`,
-		Args:    noArgs,
+		Args:    terminal.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			s, _, err := l.status(c)
 			if err != nil {
@@ -137,7 +138,7 @@ func newMembers() *cobra.Command {
 			for _, m := range s.Members {
 				all = append(all, memberReport{m.Name, m.Address, m.Voter, m.Incarnation})
 			}
-			return outcome{json: all, text: func(p *printer) { printMembers(p, s.Members, false) }}.print(c.OutOrStdout(), l.json)
+			return terminal.Outcome{JSON: all, Text: func(p *terminal.Printer) { printMembers(p, s.Members, false) }}.Print(c.OutOrStdout(), l.json)
 		},
 	}
 	l.define(c.Flags())

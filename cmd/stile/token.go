@@ -13,6 +13,7 @@ import (
 
 	"github.com/stile-lock/stile/internal/node/cert"
 	"github.com/stile-lock/stile/internal/node/rights"
+	"github.com/stile-lock/stile/internal/terminal"
 )
 
 // tokenFlags holds the flags of 'stile token'.
@@ -42,7 +43,7 @@ func (f *tokenFlags) define(c *cobra.Command) {
 	fs := c.Flags()
 	fs.SortFlags = false
 	fs.Var(inputFileFlag(&f.file, "the name of a tokens file"), "file", "tokens `FILE`")
-	jsonFlag(fs, &f.json)
+	terminal.JSONFlag(fs, &f.json)
 }
 
 // A tokenReport is the JSON form of a token.
@@ -61,11 +62,11 @@ It cannot be printed again, because the file has only its hash. In lists, in the
 audit log and in the rights file its owner is token NAME.`,
 		Example: `  stile token create ci --file tokens.toml
   stile token create deploy --for admin --days 7 --file tokens.toml`,
-		Args: oneArg("the name of a token, such as ci", "name", "create them one at a time"),
+		Args: terminal.OneArg("the name of a token, such as ci", "name", "create them one at a time"),
 		RunE: func(c *cobra.Command, args []string) error { return f.create(c, args[0]) },
 	}
-	c.Flags().Var(choiceFlag(&f.kind, "client", "admin"), "for", "`KIND` of the owner: client or admin")
-	c.Flags().Var(countFlag(&f.days, 1, cert.MaxDays), "days", "validity in days")
+	c.Flags().Var(terminal.ChoiceFlag(&f.kind, "client", "admin"), "for", "`KIND` of the owner: client or admin")
+	c.Flags().Var(terminal.CountFlag(&f.days, 1, cert.MaxDays), "days", "validity in days")
 	f.define(c)
 	return c
 }
@@ -90,14 +91,14 @@ func (f *tokenFlags) create(c *cobra.Command, name string) error {
 			r = tokenReport{x, bearer}
 		}
 	}
-	text := func(p *printer) {
-		p.row("token", "%s", bearer)
-		p.row("owner", "%s %s", r.For, name)
-		p.row("valid", "until %s", r.Expires.Format(time.DateOnly))
-		p.gap()
-		p.text(0, "This is the only time that the token is printed. Send it as the header 'Authorization: Bearer TOKEN'.")
+	text := func(p *terminal.Printer) {
+		p.Row("token", "%s", bearer)
+		p.Row("owner", "%s %s", r.For, name)
+		p.Row("valid", "until %s", r.Expires.Format(time.DateOnly))
+		p.Gap()
+		p.Text(0, "This is the only time that the token is printed. Send it as the header 'Authorization: Bearer TOKEN'.")
 	}
-	return outcome{json: r, text: text}.print(c.OutOrStdout(), f.json)
+	return terminal.Outcome{JSON: r, Text: text}.Print(c.OutOrStdout(), f.json)
 }
 
 func newTokenList() *cobra.Command {
@@ -106,26 +107,26 @@ func newTokenList() *cobra.Command {
 		Use:     "list --file FILE [flags]",
 		Short:   "List the tokens in a file",
 		Example: `  stile token list --file tokens.toml`,
-		Args:    noArgs,
+		Args:    terminal.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			all, err := f.read(false)
 			if err != nil {
 				return err
 			}
 			list := all.List()
-			text := func(p *printer) {
+			text := func(p *terminal.Printer) {
 				if len(list) == 0 {
-					p.line("no tokens")
+					p.Line("no tokens")
 				}
 				for _, x := range list {
 					state := "valid until"
 					if !time.Now().Before(x.Expires) {
 						state = "expired on"
 					}
-					p.line("%s, for %s, %s %s", x.Name, x.For, state, x.Expires.Format(time.DateOnly))
+					p.Line("%s, for %s, %s %s", x.Name, x.For, state, x.Expires.Format(time.DateOnly))
 				}
 			}
-			return outcome{json: append([]rights.Token{}, list...), text: text}.print(c.OutOrStdout(), f.json)
+			return terminal.Outcome{JSON: append([]rights.Token{}, list...), Text: text}.Print(c.OutOrStdout(), f.json)
 		},
 	}
 	f.define(c)
@@ -138,14 +139,14 @@ func newTokenRevoke() *cobra.Command {
 		Use:     "revoke NAME --file FILE [flags]",
 		Short:   "Remove a token from a file",
 		Example: `  stile token revoke ci --file tokens.toml`,
-		Args:    oneArg("the name of a token: 'stile token list' lists them", "name", "revoke them one at a time"),
+		Args:    terminal.OneArg("the name of a token: 'stile token list' lists them", "name", "revoke them one at a time"),
 		RunE: func(c *cobra.Command, args []string) error {
 			_, err := f.change(false, func(t *rights.Tokens) (*rights.Tokens, error) { return t.Revoke(args[0]) })
 			if err != nil {
 				return err
 			}
-			text := func(p *printer) { p.line("token %s is revoked", args[0]) }
-			return outcome{json: map[string]string{"revoked": args[0]}, text: text}.print(c.OutOrStdout(), f.json)
+			text := func(p *terminal.Printer) { p.Line("token %s is revoked", args[0]) }
+			return terminal.Outcome{JSON: map[string]string{"revoked": args[0]}, Text: text}.Print(c.OutOrStdout(), f.json)
 		},
 	}
 	f.define(c)
@@ -159,7 +160,7 @@ func (f *tokenFlags) read(missing bool) (*rights.Tokens, error) {
 	}
 	text, err := os.ReadFile(f.file)
 	if err != nil && !(missing && errors.Is(err, fs.ErrNotExist)) {
-		return nil, fmt.Errorf("--file %q: %w", f.file, fileReason(err))
+		return nil, fmt.Errorf("--file %q: %w", f.file, terminal.FileReason(err))
 	}
 	all, err := rights.ParseTokens(string(text))
 	if err != nil {
@@ -185,7 +186,7 @@ func (f *tokenFlags) change(missing bool, to func(*rights.Tokens) (*rights.Token
 		return nil, err
 	}
 	if err := replaceFile(f.file, all.Text()); err != nil {
-		return nil, fmt.Errorf("--file %q: cannot write it: %w", f.file, fileReason(err))
+		return nil, fmt.Errorf("--file %q: cannot write it: %w", f.file, terminal.FileReason(err))
 	}
 	return all, nil
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/stile-lock/stile/internal/node"
 	"github.com/stile-lock/stile/internal/survey"
+	"github.com/stile-lock/stile/internal/terminal"
 	"github.com/stile-lock/stile/internal/tty"
 	"github.com/stile-lock/stile/internal/words"
 )
@@ -31,21 +32,21 @@ of many locks that are about equally busy, some may be missing. Nodes in a
 program that embeds them do not count.`,
 		Example: `  stile top
   stile top --json | jq .busiest`,
-		Args: noArgs,
+		Args: terminal.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := l.target.resolve(c); err != nil {
 				return err
 			}
 			if !l.json && tty.Is(int(os.Stdout.Fd())) {
 				var before *topSample
-				return (&watcher{what: "top", look: func(ctx context.Context) (outcome, error) {
+				return (&watcher{what: "top", look: func(ctx context.Context) (terminal.Outcome, error) {
 					now, err := l.target.sample(ctx)
 					if err != nil {
-						return outcome{}, err
+						return terminal.Outcome{}, err
 					}
 					v := now.since(before)
 					before = now
-					return outcome{text: func(p *printer) { v.print(p, tty.Rows(int(os.Stdout.Fd()))-2) }}, nil
+					return terminal.Outcome{Text: func(p *terminal.Printer) { v.print(p, tty.Rows(int(os.Stdout.Fd()))-2) }}, nil
 				}}).run(c)
 			}
 			before, err := l.target.sample(c.Context())
@@ -62,7 +63,7 @@ program that embeds them do not count.`,
 				return err
 			}
 			v := now.since(before)
-			return outcome{json: v, text: func(p *printer) { v.print(p, 0) }}.print(c.OutOrStdout(), l.json)
+			return terminal.Outcome{JSON: v, Text: func(p *terminal.Printer) { v.print(p, 0) }}.Print(c.OutOrStdout(), l.json)
 		},
 	}
 	l.define(c.Flags())
@@ -199,12 +200,14 @@ func (s *topSample) since(before *topSample) *topView {
 }
 
 // print prints tables that fit into a number of lines; 0 for the default.
-func (v *topView) print(p *printer, lines int) {
+func (v *topView) print(p *terminal.Printer, lines int) {
 	each := 10
 	if lines > 0 {
 		each = max((lines-len(v.Members)-6)/2, 3)
 	}
-	row := func(format string, args ...any) { p.line("%s", truncate(fmt.Sprintf(format, args...), screenWidth)) }
+	row := func(format string, args ...any) {
+		p.Line("%s", terminal.Truncate(fmt.Sprintf(format, args...), terminal.ScreenWidth))
+	}
 	per := func(r float64) string {
 		if v.Interval == 0 {
 			return "-"
@@ -218,20 +221,20 @@ func (v *topView) print(p *printer, lines int) {
 			name += " (leader)"
 		}
 		if m.State == "" {
-			row("%-20s %s", truncate(name, 20), "no answer: "+m.Why)
+			row("%-20s %s", terminal.Truncate(name, 20), "no answer: "+m.Why)
 			continue
 		}
-		row("%-20s %-8s %10s %9d %8d %8d %5.1f s", truncate(name, 20), m.State, per(m.Acquired), m.Held, m.Waiting, m.Clients, m.Left)
+		row("%-20s %-8s %10s %9d %8d %8d %5.1f s", terminal.Truncate(name, 20), m.State, per(m.Acquired), m.Held, m.Waiting, m.Clients, m.Left)
 	}
-	p.gap()
+	p.Gap()
 	row("%-34s %10s %8s  %s", "BUSIEST LOCKS", "ACQUIRED/S", "WAITING", "HOLDER")
 	for _, l := range v.Busiest[:min(each, len(v.Busiest))] {
-		row("%-34s %10s %8d  %s", truncate(words.Quoted(l.Name), 34), per(l.Acquired), l.Waiting, cmp.Or(l.Holder, "-"))
+		row("%-34s %10s %8d  %s", terminal.Truncate(words.Quoted(l.Name), 34), per(l.Acquired), l.Waiting, cmp.Or(l.Holder, "-"))
 	}
-	p.gap()
+	p.Gap()
 	row("%-34s %10s %8s  %s", "LONGEST WAITS", "WAITED", "WAITING", "HOLDER")
 	for _, l := range v.Waits[:min(each, len(v.Waits))] {
-		row("%-34s %10s %8d  %s", truncate(words.Quoted(l.Name), 34), fmt.Sprintf("%.1f s", l.Waited), l.Waiting, cmp.Or(l.Holder, l.Why))
+		row("%-34s %10s %8d  %s", terminal.Truncate(words.Quoted(l.Name), 34), fmt.Sprintf("%.1f s", l.Waited), l.Waiting, cmp.Or(l.Holder, l.Why))
 	}
 }
 

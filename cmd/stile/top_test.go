@@ -13,6 +13,7 @@ import (
 
 	"github.com/stile-lock/stile/internal/node"
 	"github.com/stile-lock/stile/internal/survey"
+	"github.com/stile-lock/stile/internal/terminal"
 )
 
 // Rates come from two samples, and nothing makes a line too long or unprintable.
@@ -44,9 +45,9 @@ func TestTopView(t *testing.T) {
 	}
 	for _, v := range []*topView{v, now.since(nil)} {
 		var b bytes.Buffer
-		v.print(newPrinter(&b), 24)
+		v.print(terminal.NewPrinter(&b), 24)
 		for line := range strings.SplitSeq(b.String(), "\n") {
-			if utf8.RuneCountInString(line) > screenWidth || strings.Contains(line, "\x1b") {
+			if utf8.RuneCountInString(line) > terminal.ScreenWidth || strings.Contains(line, "\x1b") {
 				t.Errorf("%q", line)
 			}
 		}

@@ -3,14 +3,13 @@ package main
 import (
 	"fmt"
 	"io"
-	"runtime"
-	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
 	"github.com/stile-lock/stile/internal/node/transport"
 	"github.com/stile-lock/stile/internal/replay"
 	"github.com/stile-lock/stile/internal/session"
+	"github.com/stile-lock/stile/internal/terminal"
 )
 
 func newVersion() *cobra.Command {
@@ -18,32 +17,29 @@ func newVersion() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "version [--json]",
 		Short: "Print the version",
-		Args:  noArgs,
+		Args:  terminal.NoArgs,
 		RunE:  func(c *cobra.Command, _ []string) error { return printVersion(c.OutOrStdout(), asJSON) },
 
 		DisableFlagsInUseLine: true,
 	}
-	jsonFlag(c.Flags(), &asJSON)
+	terminal.JSONFlag(c.Flags(), &asJSON)
 	return c
 }
 
 func printVersion(w io.Writer, asJSON bool) error {
-	v := buildVersion()
-	text := func(p *printer) {
-		p.line("%v, %s, %s", v, v.Go, v.Platform)
-		p.line("protocols: nodes %v, clients %v, recordings %d", v.Protocols.Nodes, v.Protocols.Clients, v.Protocols.Recordings)
+	v := versionInfo{terminal.CurrentBuild(), protocols{
+		Nodes: versionRange{transport.MinVersion, transport.MaxVersion}, Clients: versionRange{session.OldestProtocol, session.Protocol}, Recordings: replay.Format,
+	}}
+	text := func(p *terminal.Printer) {
+		p.Line("%v, %s, %s", v, v.Go, v.Platform)
+		p.Line("protocols: nodes %v, clients %v, recordings %d", v.Protocols.Nodes, v.Protocols.Clients, v.Protocols.Recordings)
 	}
-	return outcome{json: v, text: text}.print(w, asJSON)
+	return terminal.Outcome{JSON: v, Text: text}.Print(w, asJSON)
 }
 
-// A versionInfo says which source this program was built from.
+// A versionInfo says which source this program was built from, and what it speaks.
 type versionInfo struct {
-	Version  string `json:"version"`
-	Revision string `json:"revision"` // empty if not built from a repository
-	Modified bool   `json:"modified"` // built from a changed working tree
-	Go       string `json:"go"`
-	Platform string `json:"platform"`
-
+	terminal.Build
 	Protocols protocols `json:"protocols"`
 }
 
@@ -65,42 +61,4 @@ func (r versionRange) String() string {
 		return fmt.Sprint(r.Max)
 	}
 	return fmt.Sprintf("%d to %d", r.Min, r.Max)
-}
-
-// buildVersion returns the version of this program.
-func buildVersion() versionInfo {
-	v := versionInfo{Version: "(devel)", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Protocols: protocols{
-		Nodes: versionRange{transport.MinVersion, transport.MaxVersion}, Clients: versionRange{session.OldestProtocol, session.Protocol}, Recordings: replay.Format,
-	}}
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return v
-	}
-	if info.Main.Version != "" {
-		v.Version = info.Main.Version
-	}
-	for _, s := range info.Settings {
-		switch s.Key {
-		case "vcs.revision":
-			v.Revision = s.Value
-		case "vcs.modified":
-			v.Modified = s.Value == "true"
-		}
-	}
-	return v
-}
-
-// String names the build on one line.
-func (v versionInfo) String() string { return "stile " + v.Version + ", commit " + v.commit() }
-
-// commit returns the abbreviated commit, with a plus if the working tree was
-// modified. It is unknown if stile was not built from a repository.
-func (v versionInfo) commit() string {
-	switch {
-	case v.Revision == "":
-		return "unknown"
-	case v.Modified:
-		return v.Revision[:min(len(v.Revision), 12)] + "+"
-	}
-	return v.Revision[:min(len(v.Revision), 12)]
 }

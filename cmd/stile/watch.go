@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 
+	"github.com/stile-lock/stile/internal/terminal"
 	"github.com/stile-lock/stile/internal/tty"
 )
 
@@ -32,7 +33,7 @@ const (
 type watcher struct {
 	what string // the command
 	json bool
-	look func(ctx context.Context) (outcome, error)
+	look func(ctx context.Context) (terminal.Outcome, error)
 }
 
 // run prints until the user quits. On a terminal it redraws the screen.
@@ -46,7 +47,7 @@ func (l *watcher) run(c *cobra.Command) error {
 		defer restore()
 		go waitForQ(os.Stdin, cancel)
 		io.WriteString(w, enterScreen)
-		defer flush(w)
+		defer terminal.Flush(w)
 		defer io.WriteString(w, leaveScreen)
 	}
 	for first := true; ctx.Err() == nil; first = false {
@@ -71,11 +72,11 @@ func (l *watcher) run(c *cobra.Command) error {
 }
 
 // redraw prints what was found, or the error.
-func (l *watcher) redraw(w io.Writer, screen bool, o outcome, failed error) error {
+func (l *watcher) redraw(w io.Writer, screen bool, o terminal.Outcome, failed error) error {
 	var page bytes.Buffer
 	if failed != nil {
-		newPrinter(&page).text(0, failed.Error())
-	} else if err := o.print(&page, l.json); err != nil {
+		terminal.NewPrinter(&page).Text(0, failed.Error())
+	} else if err := o.Print(&page, l.json); err != nil {
 		return err
 	}
 	text := page.String()
@@ -86,7 +87,7 @@ func (l *watcher) redraw(w io.Writer, screen bool, o outcome, failed error) erro
 		text += "\n"
 	}
 	_, err := io.WriteString(w, text)
-	return errors.Join(err, flush(w))
+	return errors.Join(err, terminal.Flush(w))
 }
 
 // waitForQ calls end when the user presses q.

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/stile-lock/stile/algorithm/catalog"
 	"github.com/stile-lock/stile/internal/node"
 )
 
@@ -18,6 +19,7 @@ type helloDoc struct {
 	Identity    string     `json:"identity"`
 	Reads       bool       `json:"reads"`
 	Administers bool       `json:"administers"`
+	Algorithms  []string   `json:"algorithms"` // that can be chosen, if the caller administers the cluster
 	Nodes       []nodeHTTP `json:"nodes"`
 }
 
@@ -35,7 +37,13 @@ func (c *Console) hello(w http.ResponseWriter, r *http.Request) {
 	who := c.caller(r)
 	may, err := c.cluster.May(who)
 	s := c.cluster.Status()
-	d := helloDoc{At: time.Now().UnixMilli(), Node: s.Node, Who: who.String(), Identity: who.Path(), Reads: err == nil, Administers: err == nil && may.Administers(""), Nodes: []nodeHTTP{}}
+	d := helloDoc{At: time.Now().UnixMilli(), Node: s.Node, Who: who.String(), Identity: who.Path(), Reads: err == nil, Administers: err == nil && may.Administers(""), Algorithms: []string{}, Nodes: []nodeHTTP{}}
+	if d.Administers {
+		for _, s := range catalog.Live() {
+			d.Algorithms = append(d.Algorithms, s.Name)
+		}
+		d.Algorithms = append(d.Algorithms, "kept")
+	}
 	if err == nil {
 		d.Nodes = c.nodes.ask(r.Context(), c.cluster, who, &s)
 	}

@@ -47,7 +47,7 @@ func FuzzCalls(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	h := g.handler(&Pages{})
+	h := g.handler(nil)
 	for i := range methods {
 		f.Add(uint8(i), uint8(0), "{}")
 		f.Add(uint8(i), uint8(0), `{"session":"SESSION","name":"x","wait":"0s"}`)

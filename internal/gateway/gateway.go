@@ -88,7 +88,7 @@ func New(n *node.Node, c Config) (*Gateway, error) {
 	g.listener.most.Store(maxConns)
 	ping := min(max(n.Lease()/2, time.Second), 10*time.Second) // detects a client that is paused
 	g.server = &http.Server{
-		Handler: g.handler(&c.Pages), ConnContext: withConn, ErrorLog: log.New(serverLog{g}, "", 0),
+		Handler: g.handler(c.Pages), ConnContext: withConn, ErrorLog: log.New(serverLog{g}, "", 0),
 		ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
 		Protocols: new(http.Protocols),
 		HTTP2: &http.HTTP2Config{
@@ -157,7 +157,7 @@ func (g *Gateway) serve(secure bool) {
 var uncompressed = connect.WithCompression("gzip", nil, nil)
 
 // handler returns what answers all calls.
-func (g *Gateway) handler(pages *Pages) http.Handler {
+func (g *Gateway) handler(pages Pages) http.Handler {
 	options := connect.WithHandlerOptions(
 		codecs,
 		connect.WithReadMaxBytes(maxBody),

@@ -40,7 +40,7 @@ func measured(t *testing.T) (*node.Node, *httptest.Server) {
 	if err := n.Ready(ctx); err != nil {
 		t.Fatal(err)
 	}
-	s := httptest.NewServer(newGateway(n, Config{}).handler(&Pages{}))
+	s := httptest.NewServer(newGateway(n, Config{}).handler(nil))
 	t.Cleanup(s.Close)
 	return n, s
 }

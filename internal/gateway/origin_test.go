@@ -23,10 +23,9 @@ var endpoints = []struct {
 	{http.MethodGet, "/healthz", "", false},
 	{http.MethodGet, "/readyz", "", false},
 	{http.MethodGet, "/console/api/hello", "", false},
-	{http.MethodGet, "/lab/api/run", "", false},
 	{http.MethodGet, "/nothing", "", false},
 	{http.MethodGet, "/console/", "", true},
-	{http.MethodGet, "/lab/app.js", "", true},
+	{http.MethodGet, "/other/app.js", "", true},
 	{http.MethodGet, "/", "", true},
 }
 

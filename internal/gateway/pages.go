@@ -8,47 +8,25 @@ import (
 	"connectrpc.com/connect"
 
 	"github.com/stile-lock/stile/internal/console"
-	"github.com/stile-lock/stile/internal/node/rights"
 )
 
-// Pages are what a gateway serves to browsers beside the API. Handlers see whole paths. A
-// handler that writes for a long time extends its write deadline with
-// http.NewResponseController; the context of its requests ends when the gateway is closed.
-type Pages struct {
-	// Static are handlers by the beginning of their paths, such as "/console/". They serve
-	// everyone, without an identity.
-	Static map[string]http.Handler
-	// Tools are handlers by the beginning of their paths, such as "/lab/api/". They serve
-	// callers who may see the status of the node.
-	Tools map[string]http.Handler
-}
+// Pages are what a gateway serves to browsers beside the API: handlers by the beginning of
+// their paths, such as "/console/". They see whole paths, and serve everyone, without an
+// identity. The context of their requests ends when the gateway is closed.
+type Pages map[string]http.Handler
 
 // ConsolePath is the path of the console; requests for / are redirected to it, if there is one.
 const ConsolePath = "/console/"
 
 // mount adds the pages.
-func (g *Gateway) mount(mux *http.ServeMux, p *Pages) {
-	for path, h := range p.Static {
+func (g *Gateway) mount(mux *http.ServeMux, p Pages) {
+	for path, h := range p {
 		mux.Handle(path, g.bound(g.living(h), true, refuseJSON))
 	}
-	for path, h := range p.Tools {
-		mux.Handle(path, g.guard(g.lookers(path, g.living(h)), refuseJSON))
-	}
 	mux.Handle(console.Path, g.guard(g.living(g.console), refuseJSON))
-	if p.Static[ConsolePath] != nil {
+	if p[ConsolePath] != nil {
 		mux.Handle("GET /{$}", g.protect(http.RedirectHandler(ConsolePath, http.StatusFound), true, refuseJSON))
 	}
-}
-
-// lookers serves only callers who may see the status of the node.
-func (g *Gateway) lookers(what string, next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if err := g.node.Admit(callOf(r.Context()).who, what, rights.Look, ""); err != nil {
-			refuseJSON(w, r, isDenied.error(err))
-			return
-		}
-		next.ServeHTTP(w, r)
-	})
 }
 
 // living ends the context of requests when the gateway is closed.

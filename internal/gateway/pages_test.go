@@ -25,10 +25,7 @@ func saying(what string) http.Handler {
 
 // fakePages are pages that say which handler has answered.
 func fakePages() Pages {
-	return Pages{
-		Static: map[string]http.Handler{"/console/": saying("console"), "/lab/": saying("lab")},
-		Tools:  map[string]http.Handler{"/lab/api/": saying("calls")},
-	}
+	return Pages{"/console/": saying("console"), "/other/": saying("other")}
 }
 
 // get returns the status, a header and the body of a page.
@@ -68,7 +65,7 @@ func clientCert(t *testing.T, ca cert.Config, name string) cert.Config {
 // clockText is the time of the node in an answer.
 var clockText = regexp.MustCompile(`"at_ms":\d+,`)
 
-// Pages are served to everyone, tools to those who may look, and the console knows its callers.
+// Pages are served to everyone, and the console knows its callers.
 func TestPages(t *testing.T) {
 	ca, one, _ := certificates(t)
 	file := filepath.Join(t.TempDir(), "rights.toml")
@@ -86,13 +83,10 @@ func TestPages(t *testing.T) {
 		want       string
 	}{
 		{"page", "/console/app.js", none, 200, "console /console/app.js"},
-		{"other page", "/lab/", none, 200, "lab /lab/"},
-		{"tool without identity", "/lab/api/run", none, 401, unknown},
+		{"other page", "/other/", none, 200, "other /other/"},
 		{"console without identity", "/console/api/hello", none, 401, unknown},
-		{"tool", "/lab/api/run", reader, 200, "calls /lab/api/run"},
-		{"tool without the right", "/lab/api/run", other, 403, `{"error":"permission denied: client other may not see the status of the node: no rule of the rights file allows it"}`},
-		{"console", "/console/api/hello", other, 200, `{"node":"one","who":"client other","identity":"client/other","reads":false,"administers":false,"nodes":[]}`},
-		{"no page", "/other", reader, 404, "404 page not found"},
+		{"console", "/console/api/hello", other, 200, `{"node":"one","who":"client other","identity":"client/other","reads":false,"administers":false,"algorithms":[],"nodes":[]}`},
+		{"no page", "/lab/", reader, 404, "404 page not found"},
 	} {
 		status, _, body := c.as.get(c.path)
 		if body = clockText.ReplaceAllString(body, ""); status != c.status || body != c.want {
@@ -118,11 +112,11 @@ func TestNoPages(t *testing.T) {
 func TestPageEnds(t *testing.T) {
 	n := startNode(t, nil)
 	begun, ended := make(chan struct{}), make(chan error, 1)
-	g, err := New(n, Config{Listen: "127.0.0.1:0", Pages: Pages{Tools: map[string]http.Handler{"/tool/": http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+	g, err := New(n, Config{Listen: "127.0.0.1:0", Pages: Pages{"/tool/": http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		close(begun)
 		<-r.Context().Done()
 		ended <- context.Cause(r.Context())
-	})}}})
+	})}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +148,7 @@ func (w *timed) SetReadDeadline(t time.Time) error {
 
 // The deadline is for the body: in HTTP/1.1 it would end a stream that has none.
 func TestReadDeadline(t *testing.T) {
-	h := newGateway(startNode(t, nil), Config{}).handler(&Pages{})
+	h := newGateway(startNode(t, nil), Config{}).handler(nil)
 	for _, c := range []struct {
 		method, path, body string
 		limited            bool

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stile-lock/stile/internal/lab/draw"
+	"github.com/stile-lock/stile/internal/draw"
 	"github.com/stile-lock/stile/lab/scenario"
 	"github.com/stile-lock/stile/lab/sim"
 	"github.com/stile-lock/stile/lab/trace"

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/deadlock"
-	"github.com/stile-lock/stile/internal/lab/draw"
+	"github.com/stile-lock/stile/internal/draw"
 	"github.com/stile-lock/stile/lab/scenario"
 	"github.com/stile-lock/stile/lab/trace"
 )

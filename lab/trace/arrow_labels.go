@@ -3,7 +3,7 @@ package trace
 import (
 	"strings"
 
-	"github.com/stile-lock/stile/internal/lab/draw"
+	"github.com/stile-lock/stile/internal/draw"
 )
 
 // A form is one way to label an arrow.

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/stile-lock/stile/algorithm"
-	"github.com/stile-lock/stile/internal/lab/draw"
+	"github.com/stile-lock/stile/internal/draw"
 )
 
 // A span is a time during which a lane does not change.

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/stile-lock/stile/algorithm"
-	"github.com/stile-lock/stile/internal/lab/draw"
+	"github.com/stile-lock/stile/internal/draw"
 )
 
 // A phase is the phase of a process's request.

@@ -3,7 +3,7 @@ package trace
 import (
 	"slices"
 
-	"github.com/stile-lock/stile/internal/lab/draw"
+	"github.com/stile-lock/stile/internal/draw"
 )
 
 // legend explains what is in the picture, and nothing else, in as many rows as needed. It

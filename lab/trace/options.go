@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/stile-lock/stile/internal/lab/draw"
+	"github.com/stile-lock/stile/internal/draw"
 )
 
 // Options say which part of a trace a picture shows, and how.

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/stile-lock/stile/algorithm"
-	"github.com/stile-lock/stile/internal/lab/draw"
+	"github.com/stile-lock/stile/internal/draw"
 )
 
 // A row is one line of a diagram: what a process did at one moment, and what followed

@@ -1,6 +1,6 @@
 package trace
 
-import "github.com/stile-lock/stile/internal/lab/draw"
+import "github.com/stile-lock/stile/internal/draw"
 
 // SVG renders the layout. It works on light and dark pages, and conveys nothing by colour
 // alone.

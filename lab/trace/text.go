@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/stile-lock/stile/algorithm"
-	"github.com/stile-lock/stile/internal/lab/draw"
+	"github.com/stile-lock/stile/internal/draw"
 	"github.com/stile-lock/stile/internal/words"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/stile-lock/stile/algorithm"
-	"github.com/stile-lock/stile/internal/lab/draw"
+	"github.com/stile-lock/stile/internal/draw"
 )
 
 // A Trace is the record of one run.

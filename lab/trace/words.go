@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/stile-lock/stile/algorithm"
-	"github.com/stile-lock/stile/internal/lab/draw"
+	"github.com/stile-lock/stile/internal/draw"
 )
 
 // Sentence describes the event in plain words.

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Bundles the pages of the lab and, in its folder console, of the console into the folder
-# $1; with --site only that of the lab, and what the static build needs. The same sources give the same bytes, on every machine; but for how well the
+# Bundles the page of the lab into the folder $1 and, if $2 is a folder, that of the console
+# into that one; if it is --site, what the static build of the lab needs. The same sources give the same bytes, on every machine; but for how well the
 # WebAssembly is compressed.
 set -euo pipefail
 
 to=$(mkdir -p "$1" && cd "$1" && pwd)
+[ "$2" = --site ] || console=$(mkdir -p "$2" && cd "$2" && pwd)
 cd "$(dirname "${BASH_SOURCE[0]}")"
 bundle() {
 	go tool -modfile=../../tools/go.mod esbuild --bundle --minify --charset=utf8 --target=es2022 --resolve-extensions=.tsx,.ts,.mjs \
@@ -15,10 +16,10 @@ bundle --format=esm --outdir="$to" app=src/main.tsx
 for name in preact signals signals-core; do
 	printf '%s\n\n%s\n\n' "$name" "$(cat vendor/$name/LICENSE)"
 done >"$to/licences.txt"
-if [ "${2-}" != --site ]; then
+if [ "$2" != --site ]; then
 	cp src/index.html "$to/index.html"
-	bundle --format=esm --outdir="$to/console" console=src/console/main.tsx
-	cp src/console/index.html "$to/licences.txt" "$to/console"
+	bundle --format=esm --outdir="$console" console=src/console/main.tsx
+	cp src/console/index.html "$to/licences.txt" "$console"
 	exit
 fi
 

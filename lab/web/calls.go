@@ -21,7 +21,6 @@ type server struct {
 	calls      Caller
 	policy     string // content security policy of the page
 	origin     origin.Guard
-	places     chan struct{} // of calls at a time; nil if there may be any number
 	maxBody    int64
 	callTime   time.Duration
 	streamTime time.Duration
@@ -47,15 +46,6 @@ func (s *server) call(w http.ResponseWriter, r *http.Request) {
 	case err != nil:
 		refuse(w, r, http.StatusBadRequest, fmt.Errorf("cannot read the call: %w", err))
 		return
-	}
-	if s.places != nil {
-		select {
-		case s.places <- struct{}{}:
-			defer func() { <-s.places }()
-		default: // the page tries again
-			refuse(w, r, http.StatusServiceUnavailable, fmt.Errorf("the lab of this node answers %s already: try again in a moment", words.Plural(cap(s.places), "call")))
-			return
-		}
 	}
 	s.answer(w, r, body)
 }

@@ -5,27 +5,20 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/stile-lock/stile/internal/origin"
+	"github.com/stile-lock/stile/internal/bundle"
 	"github.com/stile-lock/stile/lab/web/internal/wire"
 )
 
 // guard rejects what does not come from our own page.
 func (s *server) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		isolate(w.Header(), s.policy)
+		bundle.Isolate(w.Header(), s.policy)
 		if err := s.origin.Check(r, !isCall(r)); err != nil {
 			refuse(w, r, http.StatusForbidden, err)
 			return
 		}
 		next.ServeHTTP(w, r)
 	})
-}
-
-// isolate tells the browser what a page may use, and to keep the page to itself.
-func isolate(h http.Header, policy string) {
-	origin.Isolate(h)
-	h.Set("Content-Security-Policy", policy)
-	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 }
 
 // isCall reports whether a request is a call of the page.

@@ -1,7 +1,6 @@
-// Package web is the page of the lab and that of the console: their sources in src, the
-// bundles that 'make web' makes from them in dist, and servers for these. That of the lab
-// also answers the calls that its page makes. What the page of the console shows comes from
-// a node.
+// Package web is the page of the lab: its sources in src, the bundle that 'make web' makes
+// from them in dist, and a server that also answers the calls that the page makes. The
+// sources of the console's page, which shares code with it, are in src/console.
 package web
 
 import (
@@ -13,12 +12,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/stile-lock/stile/internal/bundle"
 	"github.com/stile-lock/stile/internal/lab/calls"
 	"github.com/stile-lock/stile/internal/origin"
 	"github.com/stile-lock/stile/lab/web/internal/wire"
 )
 
-// Bundle has the lab in its folder dist, and the console in dist/console.
+// Bundle has the page in its folder dist.
 //
 //go:embed dist
 var Bundle embed.FS
@@ -49,10 +49,8 @@ func policy(frames []string) string {
 
 // Options say how the lab may be reached.
 type Options struct {
-	Names   []string // names by which it may be addressed, besides localhost and IP addresses
-	AnyName bool     // allow other names: the server of which it is a part decides
-	Frames  []string // origins whose pages may show it in a frame: see CheckOrigin
-	Most    int      // maximum number of calls at a time; 0: any number
+	Names  []string // names by which it may be addressed, besides localhost and IP addresses
+	Frames []string // origins whose pages may show it in a frame: see CheckOrigin
 }
 
 // CheckOrigin returns an error that says why a text is not the origin of a page.
@@ -75,13 +73,10 @@ func Handler(caller Caller, names ...string) http.Handler {
 }
 
 // HandlerOf is Handler with another bundle, or with other options.
-func HandlerOf(bundle fs.FS, caller Caller, o Options) http.Handler {
-	s := &server{calls: caller, origin: origin.Guard{Names: o.Names, AnyName: o.AnyName}, policy: policy(o.Frames), maxBody: maxBody, callTime: callTime, streamTime: streamTime}
-	if o.Most > 0 {
-		s.places = make(chan struct{}, o.Most)
-	}
+func HandlerOf(files fs.FS, caller Caller, o Options) http.Handler {
+	s := &server{calls: caller, origin: origin.Guard{Names: o.Names}, policy: policy(o.Frames), maxBody: maxBody, callTime: callTime, streamTime: streamTime}
 	mux := http.NewServeMux()
 	mux.HandleFunc("/api/{name}", s.call)
-	mux.Handle("/", newFiles(bundle, "dist", "/", "the lab"))
+	mux.Handle("/", bundle.New(files, "dist", "/", "the lab"))
 	return s.guard(mux)
 }

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/stile-lock/stile/internal/bundle"
 )
 
 // title has what must not be taken for a part of the page.
@@ -135,17 +137,6 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// As a part of another server, the lab takes the names that this allows.
-func TestAnyName(t *testing.T) {
-	url := serve(t, HandlerOf(Bundle, fake{}, Options{AnyName: true}))
-	if a, text := ask(t, "GET", url+"/", "", "Host", "stile.example"); a.StatusCode != 200 {
-		t.Errorf("%d %q", a.StatusCode, text)
-	}
-	if a, text := ask(t, "POST", url+"/api/run", "{}", "Origin", "http://evil.example"); a.StatusCode != 403 {
-		t.Errorf("%d %q", a.StatusCode, text)
-	}
-}
-
 func TestCallTakesTooLong(t *testing.T) {
 	s := &server{calls: fake{}, maxBody: maxBody, callTime: time.Millisecond, streamTime: time.Hour}
 	mux := http.NewServeMux()
@@ -199,8 +190,8 @@ func TestWeight(t *testing.T) {
 
 // weight is what is loaded to show the page, in bytes, compressed.
 func weight() int {
-	all := newFiles(Bundle, "dist", "/", "").all
-	return len(all["/index.html"].packed) + len(all["/app.js"].packed) + len(all["/app.css"].packed)
+	files := bundle.New(Bundle, "dist", "/", "")
+	return files.Weight("index.html") + files.Weight("app.js") + files.Weight("app.css")
 }
 
 // BenchmarkWeight is what the page weighs, compressed.

@@ -11,11 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stile-lock/stile/internal/lab/calls"
-	"github.com/stile-lock/stile/lab/web"
+	consolepage "github.com/stile-lock/stile/internal/console/page"
 )
 
-// A fakeNode serves the console with views that a test makes up, and the lab.
+// A fakeNode serves the console with views that a test makes up.
 type fakeNode struct {
 	t   testing.TB
 	url string
@@ -30,7 +29,6 @@ type fakeNode struct {
 	acted    []string // calls of the service Cluster, with their bodies
 	refuses  string   // why it refuses the next of these
 	upgraded bool     // it serves another version of the page
-	busy     int      // number of calls of its lab that it refuses for now
 }
 
 // A reader is a stream that is open.
@@ -47,10 +45,10 @@ func (r *reader) end() { r.once.Do(func() { close(r.gone) }) }
 // newFakeNode starts a node named a, which everyone may administer.
 func newFakeNode(t testing.TB) *fakeNode {
 	f := &fakeNode{
-		t: t, hello: map[string]any{"node": "a", "who": "admin alice", "identity": "admin/alice", "reads": true, "administers": true},
+		t: t, hello: map[string]any{"node": "a", "who": "admin alice", "identity": "admin/alice", "reads": true, "administers": true, "algorithms": []string{"naimi-trehel", "raymond", "kept"}},
 		views: map[string]map[string]any{}, readers: map[*reader]bool{},
 	}
-	page := web.Console()
+	page := consolepage.Handler()
 	mux := http.NewServeMux()
 	mux.HandleFunc("/console/", func(w http.ResponseWriter, r *http.Request) {
 		f.mu.Lock()
@@ -65,26 +63,9 @@ func newFakeNode(t testing.TB) *fakeNode {
 	mux.HandleFunc("/console/api/hello", f.greet)
 	mux.HandleFunc("/console/api/stream", f.stream)
 	mux.HandleFunc("/stile.v1.Cluster/", f.act)
-	lab := http.StripPrefix("/lab", web.Handler(&calls.Calls{}))
-	mux.Handle("/lab/", lab)
-	mux.HandleFunc("/lab/api/run", func(w http.ResponseWriter, r *http.Request) {
-		if f.crowded() {
-			w.WriteHeader(http.StatusServiceUnavailable)
-			return
-		}
-		lab.ServeHTTP(w, r)
-	})
 	f.url = serve(t, mux) + "/console/"
 	t.Cleanup(f.drop) // the server waits for its streams
 	return f
-}
-
-// crowded reports whether the lab refuses a call, because it answers too many.
-func (f *fakeNode) crowded() bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.busy = max(f.busy-1, -1)
-	return f.busy >= 0
 }
 
 // keyOf is the name of a view: its kind, and the lock that it is about.

@@ -27,7 +27,6 @@ type Calls struct {
 	Time             time.Duration // maximum duration of a check or a comparison; 0 means LongTime
 	Memory           int64         // maximum memory of a check, in bytes; 0 means a gigabyte
 	Workers          int           // goroutines of a check or a comparison; 0 means one for each core
-	Light            bool          // checks and comparisons are refused: the machine has other things to do
 
 	own []algorithm.Spec // algorithms besides those of the catalog
 	now func() time.Time // clock; nil means the machine's
@@ -128,8 +127,6 @@ func (c *Calls) answer(ctx context.Context, name string, body []byte, say func(v
 		return fmt.Errorf("unknown call %q: want %s%s", name, spell.Either(names...), spell.DidYouMean(name, names...))
 	case len(body) > MaxBody:
 		return fmt.Errorf("a call of %s bytes: want at most %s; shorten the scenario, or run it with 'stile replay'", words.Grouped(len(body)), words.Grouped(MaxBody))
-	case c.Light && slices.Contains(Streams(), name):
-		return fmt.Errorf("this lab is part of a node, which has locks to serve, and refuses a %s: export the scenario, and open it with 'stile lab' on your own machine", map[string]string{"check": "check", "compare": "comparison"}[name])
 	}
 	return answers[i](ctx, body, say)
 }

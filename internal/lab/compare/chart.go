@@ -8,7 +8,7 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/catalog"
 	"github.com/stile-lock/stile/algorithm/deadlock"
-	"github.com/stile-lock/stile/internal/lab/draw"
+	"github.com/stile-lock/stile/internal/draw"
 )
 
 // SVG draws messages per entry over the number of processes, for each load: the

@@ -7,8 +7,8 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/catalog"
 	"github.com/stile-lock/stile/algorithm/deadlock"
+	"github.com/stile-lock/stile/internal/draw"
 	"github.com/stile-lock/stile/internal/jobs"
-	"github.com/stile-lock/stile/internal/lab/draw"
 )
 
 // methods compares all methods against deadlock.

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/stile-lock/stile/internal/lab/explore"
-	"github.com/stile-lock/stile/internal/nightly"
 	"github.com/stile-lock/stile/lab/check"
 )
 

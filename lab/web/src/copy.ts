@@ -1,4 +1,4 @@
-// Copying to the clipboard, and saving to a file.
+// Copying to the clipboard.
 
 import { signal } from "@preact/signals";
 import { refused } from "./backend";
@@ -25,14 +25,4 @@ export async function copyCommand(): Promise<void> {
 	const answer = await lab.call<{ data: string }>("export", { text: text.value, as: "command" });
 	if (refused(answer)) notice.value = `No command line can be made: ${answer.error.text}`;
 	else await copy(answer.data, "The command line (save the scenario under the name in it)");
-}
-
-/** save offers data as a file. */
-export function save(name: string, data: Blob): void {
-	const url = URL.createObjectURL(data);
-	const a = document.createElement("a");
-	a.href = url;
-	a.download = name;
-	a.click();
-	setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }

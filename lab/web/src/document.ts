@@ -30,7 +30,7 @@ export interface Doc {
 	violations: Violation[];
 	expects: Expect[];
 	svg?: string; // picture of a graph of resources
-	end: unknown; // output of 'stile replay --json'
+	end: unknown; // output of 'stile-lab replay --json'
 	cut?: Cut;
 	captions?: Caption[]; // text for the audience, in the order of the run
 	accounts?: Account[]; // the shared account, if processes deposit something; the first is at cursor 0

@@ -2,11 +2,12 @@
 
 import type { Exported } from "./answers";
 import { type Refusal, refused } from "./backend";
-import { copy, copyCommand, save } from "./copy";
+import { copy, copyCommand } from "./copy";
 import type { Doc } from "./document";
 import { Panel } from "./panel";
 import { groupMovie, groupPicture } from "./picture";
 import { type Recording, recordingId } from "./recorded";
+import { save } from "./save";
 import { addressOf, share } from "./share";
 import { cursor, doc, notice } from "./shown";
 import { fault, lab, text } from "./state";
@@ -154,10 +155,10 @@ export function Export() {
 				<Row name="Page" about="One HTML file that plays this run anywhere, without a server: for a slide or a blog.">
 					<button type="button" aria-label="Save Page" onClick={() => void savePage()}>Save</button>
 				</Row>
-				<Row name="Frame" about="An element for your own page that shows this run. 'stile lab --embed ORIGIN' allows it.">
+				<Row name="Frame" about="An element for your own page that shows this run. 'stile-lab --embed ORIGIN' allows it.">
 					<button type="button" aria-label="Copy Frame" onClick={() => void copyFrame()}>Copy</button>
 				</Row>
-				<Row name="Scenario" about="The text itself, as a file: open it with stile lab, run it with stile replay.">
+				<Row name="Scenario" about="The text itself, as a file: open it with stile-lab open, run it with stile-lab replay.">
 					<button type="button" aria-label="Copy Scenario" onClick={() => void copy(text.value, "The scenario")}>Copy</button>
 					<button type="button" aria-label="Save Scenario" onClick={() => void saveText()}>Save</button>
 				</Row>

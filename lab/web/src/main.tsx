@@ -12,8 +12,10 @@ import "./diagram.css";
 import "./table.css";
 import "./panels.css";
 import "./present.css";
+import { takeFiles } from "./drop";
 import { listen } from "./keys";
 import { painted } from "./painted";
+import { embedded } from "./present";
 import { begin } from "./share";
 import { doc } from "./shown";
 
@@ -23,6 +25,7 @@ const app = document.getElementById("app")!;
 render(<App />, app);
 app.inert = false; // until now what index.html shows does nothing
 listen();
+if (!embedded) takeFiles();
 effect(() => {
 	document.title = doc.value?.title ? `${doc.value.title} · stile lab` : "stile lab";
 });

@@ -1,11 +1,10 @@
-// The backend of 'stile lab': POST api/NAME, answered by lines of JSON.
+// The backend of 'stile-lab': POST api/NAME, answered by lines of JSON.
 
 import type { Backend, Refusal } from "./backend";
-import { identity } from "./handed";
 import { Lost, link, pause } from "./link";
 
 export class Server implements Backend {
-	readonly advice = "is 'stile lab' running?";
+	readonly advice = "is 'stile-lab' running?";
 
 	constructor(private readonly base: string) {}
 
@@ -47,7 +46,7 @@ export class Server implements Backend {
 	private async post(name: string, body: unknown, signal?: AbortSignal): Promise<Response> {
 		const response = await fetch(this.base + name, {
 			method: "POST",
-			headers: { "Content-Type": "application/json", ...identity() },
+			headers: { "Content-Type": "application/json" },
 			body: JSON.stringify(body),
 			credentials: "same-origin", // a node asks for a certificate; there are no cookies
 			signal: signal ?? null,

@@ -5,7 +5,6 @@ import { effect } from "@preact/signals";
 import { shelf } from "./answers";
 import { refused } from "./backend";
 import { copy } from "./copy";
-import { handed } from "./handed";
 import { flush, unsaid } from "./editor";
 import { type Shared, fragment, longest, unpack } from "./packed";
 import { cursor, mode, notice } from "./shown";
@@ -48,7 +47,7 @@ async function openAddress(): Promise<boolean> {
 	const [hash, kept] = [location.hash, keptIn(history.state)];
 	opening++;
 	try {
-		const it = handed(hash) ?? (await unpack(hash));
+		const it = await unpack(hash);
 		if (!it) return false;
 		[written, entered] = [hash, opened.value];
 		dialog.value = "";
@@ -119,7 +118,7 @@ async function write(it: Shared, visit: number): Promise<void> {
 	if (it.text !== text.value || it.cursor !== cursor.value || visit !== visits || opening > 0) return;
 	const url = new URL(location.href);
 	url.hash = hash;
-	if (url.href.length > longest) url.hash = handed("#handed")?.text === it.text ? "#handed" : ""; // what it held is no longer shown
+	if (url.href.length > longest) url.hash = ""; // what it held is no longer shown
 	const next = opened.value !== entered && written !== "" && written !== url.hash;
 	[written, entered] = [url.hash, opened.value];
 	if (next) history.pushState(small(keep()), "", url);

@@ -3,9 +3,9 @@
 
 import { signal, useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useRef } from "preact/hooks";
 import { present } from "./clock";
-import { post } from "./contact";
+import { hello, post } from "./contact";
 import { count, duration, some } from "./format";
 import { Modal } from "./modal";
 import { Name } from "./name";
@@ -106,31 +106,12 @@ interface ChooseProps {
 	algorithm: { value: string };
 }
 
-/** An algorithm, as the lab knows it. */
-interface Known {
-	name: string;
-	family: string;
-	wrong: string;
-	weaker: string;
-}
-
-/** The algorithms that are suggested: the node decides which can be chosen. */
-const known = signal<string[]>([]);
-
-async function suggest(): Promise<void> {
-	try {
-		const all = await post<Known[]>("../lab/api/algorithms", {});
-		known.value = [...all.filter((a) => a.family === "mutual-exclusion" && !a.wrong && !a.weaker && !a.name.includes("+")).map((a) => a.name), "kept"];
-	} catch {} // then nothing is suggested
-}
-
 function Choose({ prefix, algorithm }: ChooseProps) {
-	useEffect(() => void suggest(), []);
 	return (
 		<div class="choose">
 			<label>Locks whose names begin with <input value={prefix.value} placeholder="(all others)" onInput={(e) => (prefix.value = e.currentTarget.value)} autocomplete="off" autocapitalize="off" spellcheck={false} dir="auto" data-first /></label>
 			<label>Algorithm <input value={algorithm.value} list="algorithms" placeholder="such as raymond" required onInput={(e) => (algorithm.value = e.currentTarget.value)} autocomplete="off" autocapitalize="off" spellcheck={false} /></label>
-			<datalist id="algorithms">{known.value.map((name) => <option key={name} value={name} />)}</datalist>
+			<datalist id="algorithms">{hello.value?.algorithms.map((name) => <option key={name} value={name} />)}</datalist>
 		</div>
 	);
 }

@@ -50,7 +50,6 @@ function Header() {
 			</nav>
 			<p class="standing"><Standing /></p>
 			<p class="reader">{it && <span title={it.identity ? `${plain(it.who)}: ${it.administers ? "administers the cluster" : "does not administer the cluster"}` : "no identity is asked for"}><Name of={it.who} cut />{it.administers && it.identity ? <span class="tag">admin</span> : null}</span>}</p>
-			<a class="to-lab" href="../lab/" title="the lab: every algorithm, simulated">Lab</a>
 			<button type="button" class="round" aria-label="keys" title="keys (?)" onClick={() => (helping.value = true)}>?</button>
 		</header>
 	);

@@ -52,7 +52,7 @@ export async function refusal(response: Response): Promise<Refused> {
 	return new Refused(response.status, why || `it answers ${response.status} ${response.statusText}`);
 }
 
-const shelf = "stile-console-token"; // where the lab looks, too
+const shelf = "stile-console-token";
 let token = "";
 let kept = false;
 try {
@@ -70,21 +70,17 @@ export function give(it: string, keep: boolean): void {
 	try {
 		sessionStorage.removeItem(shelf);
 	} catch {} // nothing was kept
-	if (keep) keepToken();
+	if (keep && token !== "") {
+		try {
+			sessionStorage.setItem(shelf, token);
+			kept = true;
+		} catch {} // it is then only in memory
+	}
 	contact.value = { state: "stranger", why: "" }; // until the node says whether it is good
 	knocks.value++;
 }
 
-/** keepToken keeps the token for this tab, which the user must have asked for. */
-export function keepToken(): void {
-	if (token === "") return;
-	try {
-		sessionStorage.setItem(shelf, token);
-		kept = true;
-	} catch {} // it is then only in memory
-}
-
-/** Whether other pages of the node in this tab, such as the lab, can say who asks. */
+/** Whether the node can be asked again after the page was loaded again. */
 export function known(): boolean {
 	return token === "" || kept;
 }

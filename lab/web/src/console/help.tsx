@@ -15,8 +15,7 @@ const all: [keys: string, does: string][] = [
 	["Enter", "open"],
 	["Esc", "back: from a lock to the list, or out of a field or a dialog"],
 	["[ ]", "page of locks before, next page"],
-	["f", "on a lock: follow its messages as they happen, or stop there"],
-	["← →", "on a lock: one step back or forward"],
+	["f", "on a lock: follow what happens, or stop there"],
 	["?", "this help"],
 ];
 

@@ -1,7 +1,6 @@
 // The page by keyboard. help.tsx lists what is here.
 
 import { signal } from "@preact/signals";
-import { backward, forward } from "../controls";
 import { helping } from "./help";
 import { flip, page } from "./pager";
 import { go, route, up } from "./route";
@@ -10,7 +9,7 @@ const places: Record<string, string> = { o: "#overview", l: "#locks", w: "#graph
 
 /** Whether the field of the search is to have the focus. */
 export const searching = signal(false);
-/** Counts up whenever messages are to be followed, or no longer. */
+/** Counts up whenever what happens is to be followed, or no longer. */
 export const follows = signal(0);
 
 let going = false; // g was pressed: the next key says where
@@ -42,8 +41,6 @@ function pressed(key: string): boolean {
 		case "[": return done(() => flip(page.value.before));
 		case "]": return done(() => flip(page.value.next));
 		case "f": return onLock && done(() => follows.value++);
-		case "ArrowLeft": return onLock && done(backward);
-		case "ArrowRight": return onLock && done(forward);
 	}
 	return false;
 }

@@ -2,8 +2,6 @@
 
 import { render } from "preact";
 import "../base.css";
-import "../picture.css";
-import "../diagram.css";
 import "../table.css";
 import "./console.css";
 import "./overview.css";

@@ -1,9 +1,7 @@
-// Recording what happens to a lock, to be replayed in the lab.
+// Recording what happens to a lock, as a scenario.
 
-import { type ReadonlySignal, computed, effect, signal } from "@preact/signals";
-import { fragment, longest } from "../packed";
+import { type ReadonlySignal, computed, signal } from "@preact/signals";
 import { second } from "./clock";
-import { keepToken, known } from "./contact";
 import { Feed } from "./feed";
 import { some } from "./format";
 import type { Trail } from "./views";
@@ -22,7 +20,7 @@ export interface Recording {
 
 export const recording = signal<Recording | undefined>(undefined);
 
-/** record records a lock, and opens the result in the lab. */
+/** record records a lock. */
 export function record(name: string): void {
 	recording.value?.stop();
 	const feed = new Feed<Trail>("trail", { name, seconds: String(length) }, false);
@@ -39,29 +37,10 @@ export function record(name: string): void {
 		if (!d?.done) return `Recording: ${some(d?.steps ?? 0, "step")} so far`;
 		return d.text ? `Recorded ${some(d.steps ?? 0, "step")}` : d.why ?? "Nothing was recorded.";
 	});
-	const leave = effect(() => {
-		if (text.value !== "" && known()) void open(text.value);
-	});
 	const stop = () => {
-		leave();
 		feed.close();
 		if (recording.value === mine) recording.value = undefined;
 	};
 	const mine: Recording = { name, part, words, text, stop };
 	recording.value = mine;
-}
-
-/** Under this name the lab finds a text that is too long for an address. */
-export const handed = "stile-lab-text";
-
-/** open opens a scenario in the lab, which must know who asks. */
-export async function open(text: string): Promise<void> {
-	keepToken();
-	const hash = await fragment({ text, cursor: 0 });
-	if (hash.length < longest) {
-		location.assign(`../lab/${hash}`);
-		return;
-	}
-	sessionStorage.setItem(handed, text);
-	location.assign("../lab/#handed");
 }

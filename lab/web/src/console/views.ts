@@ -9,6 +9,7 @@ export interface Hello {
 	identity: string; // empty without identities
 	reads: boolean;
 	administers: boolean;
+	algorithms: string[]; // that can be chosen
 	nodes?: Elsewhere[]; // where other members serve HTTP
 }
 
