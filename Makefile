@@ -9,7 +9,7 @@ SHELL       := bash
 FUZZTIME ?= 5000x
 
 # Number of seeds for 'make storm'. 'make ledger' takes this number, the first seed and
-# other flags of 'stile storm'.
+# other flags of 'stile-lab storm'.
 SEEDS ?= 1000
 FROM  ?= 1
 FLAGS ?=
@@ -169,7 +169,7 @@ release: ## build the files of a release in dist/: archives for Linux and macOS,
 
 storm: ## storms of seeds 1 to SEEDS (default 1000)
 	go build -o bin/stile ./cmd/stile
-	bin/stile storm --seeds $(SEEDS)
+	bin/stile-lab storm --seeds $(SEEDS)
 
 cluster: ## real processes on a faulty network, for longer than the tests; a few minutes, needs Linux and root
 	tools/cluster.sh 38

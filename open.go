@@ -28,7 +28,7 @@ type Config struct {
 	Insecure  bool          // allow plain TCP to other machines
 	Rights    string        // file that says which clients may do what; default all clients may use all locks, and only administrators administer
 	Revoked   string        // file with the serial numbers of revoked certificates; default none are
-	Record    string        // new file for a recording of all inputs, up to 1 GiB, for 'stile replay'; default none
+	Record    string        // new file for a recording of all inputs, up to 1 GiB, for 'stile-lab replay'; default none
 	Log       *slog.Logger  // default no logging
 	Drain     time.Duration // maximum wait of Close for holders; default 10 s
 }

@@ -1,5 +1,5 @@
 // Package lab serves the lab: a page that runs algorithms step by step, lets a reader
-// drive and break them by hand, and checks every interleaving. 'stile lab' is this
+// drive and break them by hand, and checks every interleaving. 'stile-lab' is this
 // handler with the algorithms of the catalog.
 package lab
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # ledger.sh FROM SEEDS [FLAG...] runs the storms of SEEDS seeds, starting at FROM, with the
-# committed code, and adds a row to docs/results/storm-ledger.md. It exits as 'stile storm'
+# committed code, and adds a row to docs/results/storm-ledger.md. It exits as 'stile-lab storm'
 # does: with 1 if a storm broke an invariant, which the row records too.
 # 'ledger.sh next' prints the first seed that is in no row.
 set -euo pipefail
@@ -26,7 +26,7 @@ commit=$(git rev-parse --short=12 HEAD)
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 go build -o "$dir/stile" ./cmd/stile
-command="stile storm --seed $from --seeds $seeds${*:+ $*}"
+command="stile-lab storm --seed $from --seeds $seeds${*:+ $*}"
 code=0
 "$dir/stile" storm --seed "$from" --seeds "$seeds" "$@" --json >"$dir/json" || code=$?
 if [ $code -gt 1 ]; then

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# proofs.sh prints docs/results/proofs.md: what 'stile check' finds of every sound algorithm,
+# proofs.sh prints docs/results/proofs.md: what 'stile-lab check' finds of every sound algorithm,
 # one row for each command. It exits with 1 if a property does not hold.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -14,7 +14,7 @@ cat <<END
 
 Each row is a command that explores every order of events. With \`--requests unbounded\` a property is proved
 for that number of processes; otherwise it holds up to the bound on requests, crashes or comebacks that the
-command gives, or by default: see \`stile check --help\`. The states are those of the pass without monitors.
+command gives, or by default: see \`stile-lab check --help\`. The states are those of the pass without monitors.
 
 | command | states | seconds | properties that hold |
 |---|--:|--:|---|
@@ -22,7 +22,7 @@ END
 
 row() {
 	"$dir/stile" check "$@" --json >"$dir/json"
-	awk -v command="stile check $*" -F '"' '
+	awk -v command="stile-lab check $*" -F '"' '
 		/^  "states":/ { states = $3; gsub(/[^0-9]/, "", states) }
 		/^  "seconds":/ { seconds = $3; gsub(/[^0-9.e-]/, "", seconds) }
 		/^      "name":/ { name = $4 }

@@ -71,8 +71,8 @@ both() {
 
 row() {
 	local ours=$* exclusion=-1 deadlock=-1 starvation=holds fair='' waits generated distinct depth
-	./stile check "$@" --property mutual-exclusion,deadlock,starvation --json >check.json 2>check.err || [ $? -eq 1 ]
-	./stile check "$@" --tla Lock.tla --json >export.json
+	./stile-lab check "$@" --property mutual-exclusion,deadlock,starvation --json >check.json 2>check.err || [ $? -eq 1 ]
+	./stile-lab check "$@" --tla Lock.tla --json >export.json
 	if grep -q '^FairSpec' Lock.tla; then
 		fair=yes
 	fi
@@ -96,7 +96,7 @@ row() {
 	else
 		starvation="$waits, TLC not asked"
 	fi
-	echo "| \`stile check $ours --tla Lock.tla\` | $(key states check.json) | $(both "$(key states export.json)" "$distinct") | $(both "$(key generated export.json)" "$generated") | $(both "$(key depth export.json)" "$depth") | $(both "$(told "$(key mutual_exclusion export.json)")" "$(told "$exclusion")") | $(both "$(told "$(key deadlock export.json)")" "$(told "$deadlock")") | $starvation |"
+	echo "| \`stile-lab check $ours --tla Lock.tla\` | $(key states check.json) | $(both "$(key states export.json)" "$distinct") | $(both "$(key generated export.json)" "$generated") | $(both "$(key depth export.json)" "$depth") | $(both "$(told "$(key mutual_exclusion export.json)")" "$(told "$exclusion")") | $(both "$(told "$(key deadlock export.json)")" "$(told "$deadlock")") | $starvation |"
 }
 
 rows() {
@@ -128,7 +128,7 @@ rows >rows
 cat <<END
 # Counted again by TLC
 
-Each row is a lock that \`stile check --tla\` wrote as a TLA+ module and that TLC, the model checker of TLA+, explored.
+Each row is a lock that \`stile-lab check --tla\` wrote as a TLA+ module and that TLC, the model checker of TLA+, explored.
 The module has tables of what each machine does in each of its states with each input, made by running it. The network
 and the applications are written in TLA+. So TLC tests our explorer and its model of networks and applications, but not
 the code that runs one machine. The export renumbers nothing and merges no messages; *canonical* is the number of states

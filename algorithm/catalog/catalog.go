@@ -184,7 +184,7 @@ func Make(name string, o algorithm.Options) (algorithm.Spec, error) {
 	all := every()
 	i := slices.IndexFunc(all, func(e entry) bool { return e.name == name })
 	if i < 0 {
-		return algorithm.Spec{}, fmt.Errorf("unknown algorithm %q: 'stile algorithms' lists them%s", name, spell.DidYouMean(name, names(all)...))
+		return algorithm.Spec{}, fmt.Errorf("unknown algorithm %q: 'stile-lab algorithms' lists them%s", name, spell.DidYouMean(name, names(all)...))
 	}
 	if err := Refuse(name, o, strings.Fields(all[i].knows)...); err != nil {
 		return algorithm.Spec{}, err

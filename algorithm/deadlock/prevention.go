@@ -81,7 +81,7 @@ func Priority() Method {
 		Name: "priority", Title: "Plain priorities, the holder is preempted", Family: Prevent, Starves: true, Exact: always,
 		Paper:  "The naive form of: " + rosenkrantz,
 		Weaker: "a transaction of low rank may be preempted forever", Fixed: "wound-wait",
-		Shown: "stile replay lab/scenarios/priority-starves.stile",
+		Shown: "stile-lab replay lab/scenarios/priority-starves.stile",
 		rules: woundRules(false),
 		make:  only(func(*Layout) method { return preempting(byNumber) }),
 	}
@@ -95,7 +95,7 @@ func PriorityRequester() Method {
 		Name: "priority-requester", Title: "Plain priorities, the requester is removed", Family: Prevent, Starves: true, Exact: always,
 		Paper:  "The naive form of: " + rosenkrantz,
 		Weaker: "a transaction of low rank may be removed forever, at every request", Fixed: "wait-die",
-		Shown: "stile replay lab/scenarios/priority-requester-starves.stile",
+		Shown: "stile-lab replay lab/scenarios/priority-requester-starves.stile",
 		rules: dieRules(false),
 		make:  only(func(*Layout) method { return dying(byNumber) }),
 	}
@@ -145,7 +145,7 @@ func restamped(m Method, done string) Method {
 	m.Name += "-restamped"
 	m.Title += ", with a new stamp after every abort"
 	m.Paper = "The wrong form of: " + rosenkrantz
-	m.Shown = "stile replay lab/scenarios/" + m.Name + "-starves.stile"
+	m.Shown = "stile-lab replay lab/scenarios/" + m.Name + "-starves.stile"
 	m.make = only(func(l *Layout) method {
 		r := born(l).(ranked)
 		r.forgets = true

@@ -10,7 +10,7 @@ func Timeout() Method {
 		Name: "timeout", Title: "Timeouts", Family: Detection, Starves: true, Exact: always,
 		Paper:  "J. N. Gray: Notes on Data Base Operating Systems. Operating Systems: An Advanced Course, LNCS 60, 1978",
 		Weaker: "a transaction that waits for long aborts even if there is no deadlock, and may do so forever", Fixed: "detect-central",
-		Shown: "stile replay lab/scenarios/timeout-no-deadlock.stile",
+		Shown: "stile-lab replay lab/scenarios/timeout-no-deadlock.stile",
 		rules: timeoutRules,
 		make:  only(func(*Layout) method { return &timeout{arrived: -1} }),
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/stile-lock/stile/lab/sim"
 )
 
-// stile sim maekawa-reject --nodes 25 --think 0
-// stile sim maekawa --nodes 25 --think 0
+// stile-lab sim maekawa-reject --nodes 25 --think 0
+// stile-lab sim maekawa --nodes 25 --think 0
 //
 // At saturation nobody has to give way, and only Maekawa says so.
 func TestMaekawaRejectBesideMaekawa(t *testing.T) {

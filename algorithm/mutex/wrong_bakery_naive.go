@@ -15,7 +15,7 @@ func BakeryNaive() algorithm.Spec {
 	s.Name, s.Title = "bakery-naive", "The bakery without choosing"
 	s.Wrong = "two processes can be inside: one chose its number after the other had read it"
 	s.Fixed = "bakery"
-	s.Shown = "stile check bakery-naive"
+	s.Shown = "stile-lab check bakery-naive"
 	s.Theory.Messages = algorithm.Cost{Text: "4(N-1)", Any: others(4)}
 	s.Theory.Multicasts = algorithm.Cost{Text: "2N light", Any: func(n int) algorithm.Range {
 		if n == 1 {

@@ -15,7 +15,7 @@ func MaekawaNaive(quorums quorum.Builder) algorithm.Spec {
 	s.Name, s.Title = "maekawa-naive", "Maekawa without FAILED and INQUIRE"
 	s.Wrong = "it deadlocks when each of several candidates has a vote that another needs"
 	s.Fixed = "maekawa"
-	s.Shown = "stile check maekawa-naive"
+	s.Shown = "stile-lab check maekawa-naive"
 	s.Theory.Messages = algorithm.Cost{Text: "3(K-1)", Any: s.Theory.Messages.Light}
 	naiveRules(s.Rules)
 	s.Plan = func(n int) (algorithm.Birth, error) {
@@ -39,7 +39,7 @@ func MajorityNaive() algorithm.Spec {
 	s.Wrong = "it deadlocks when the votes are split: if three of six processes ask at once, each can get two votes"
 	s.Fixed = "majority"
 	naiveRules(s.Rules)
-	s.Shown = "stile check majority-naive --property deadlock"
+	s.Shown = "stile-lab check majority-naive --property deadlock"
 	s.Theory.Messages = algorithm.Cost{Text: "3(N-1)", Any: func(n int) algorithm.Range {
 		return algorithm.Range{Lo: float64(2*(n-1) + n/2), Hi: 3 * float64(n-1)}
 	}, Light: others(3)}

@@ -19,7 +19,7 @@ func MaekawaPublished(quorums quorum.Builder) algorithm.Spec {
 	s.Name, s.Title = "maekawa-published", "Maekawa as published"
 	s.Wrong = "it can deadlock: the oldest waiting request is not notified when an older one arrives, and keeps its votes"
 	s.Fixed = "maekawa"
-	s.Shown = "stile check maekawa-published --requests 1 --sets '1:1,2,3;2:2,3;3:3'"
+	s.Shown = "stile-lab check maekawa-published --requests 1 --sets '1:1,2,3;2:2,3;3:3'"
 	s.Rules[maeOvertaken] = algorithm.Rule{}
 	s.Plan = func(n int) (algorithm.Birth, error) {
 		sets, err := quorums(n)

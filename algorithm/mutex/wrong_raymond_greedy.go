@@ -20,7 +20,7 @@ func RaymondGreedy(tree TreeOf) algorithm.Spec {
 	s.Name, s.Title = "raymond-greedy", "Raymond, self first"
 	s.Weaker = "it is unfair: a process inside the tree overtakes a waiting one as often as it has neighbours, in a star N-1 times"
 	s.Fixed = "raymond"
-	s.Shown = "stile replay lab/scenarios/raymond-greedy-star.stile"
+	s.Shown = "stile-lab replay lab/scenarios/raymond-greedy-star.stile"
 	s.Rules[raymondFirst] = algorithm.Rule{ID: "2e", Text: "A process that gets the privilege is first in its own queue.", Why: "{self} puts itself first in its queue"}
 	s.Plan = func(n int) (algorithm.Birth, error) {
 		t, err := tree(n)

@@ -15,7 +15,7 @@ func RaymondInitialize(tree TreeOf) algorithm.Spec {
 	s.Name, s.Title = "raymond-initialize", "Raymond with INITIALIZE"
 	s.Weaker = "a request made before INITIALIZE arrives must wait for it, and without a Start it waits forever"
 	s.Fixed = "raymond"
-	s.Shown = "stile replay lab/scenarios/raymond-initialize-early.stile"
+	s.Shown = "stile-lab replay lab/scenarios/raymond-initialize-early.stile"
 	s.Theory.Sync.Saturated = nil // at first the others cannot request, and the holder enters again
 	s.Kinds = []string{"REQUEST", "PRIVILEGE", "INITIALIZE"}
 	s.Rules[raymondFlood] = algorithm.Rule{ID: "4a", Text: "At the start INITIALIZE goes from the privilege to all, and shows where it is.", Why: "{self} knows where the privilege is, and sends INITIALIZE to {set}", Sends: "INITIALIZE"}

@@ -23,7 +23,7 @@ func RaymondPrinted(tree TreeOf) algorithm.Spec {
 	s.Name, s.Title = "raymond-printed", "Raymond as printed"
 	s.Wrong = "it can deadlock: a process that passes the privilege on does not ask for it again, although others wait"
 	s.Fixed = "raymond"
-	s.Shown = "stile check raymond-printed --requests 1"
+	s.Shown = "stile-lab check raymond-printed --requests 1"
 	s.Rules[raymondAsk].Text = "A process without the privilege asks for it when a request arrives, if it has not asked."
 	s.Rules[raymondAsked].Text = "A process that has asked does not ask again."
 	s.Plan = func(n int) (algorithm.Birth, error) {

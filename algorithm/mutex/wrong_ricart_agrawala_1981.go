@@ -17,7 +17,7 @@ func RicartAgrawala1981() algorithm.Spec {
 	s.Name, s.Title = "ricart-agrawala-1981", "Ricart-Agrawala as published"
 	s.Wrong = "a request can be granted before one that happened before it, because an OK does not carry the clock"
 	s.Fixed = "ricart-agrawala"
-	s.Shown = "stile check ricart-agrawala-1981"
+	s.Shown = "stile-lab check ricart-agrawala-1981"
 	s.Spreads = true
 	s.Plan = algorithm.Always(func(self algorithm.ID, v algorithm.View) algorithm.Machine {
 		return algorithm.New(self, v, &ricartAgrawala1981{*newRicartAgrawala(self, v)})

@@ -243,7 +243,7 @@ func (c *Config) choice(name string) (member.Choice, error) {
 		}
 	}
 	_, err := c.Spec(name, 1)
-	return member.Choice{}, cmp.Or(err, fmt.Errorf("%s does not run live: 'stile algorithms' shows which do", name))
+	return member.Choice{}, cmp.Or(err, fmt.Errorf("%s does not run live: 'stile-lab algorithms' shows which do", name))
 }
 
 // random returns a unique number above 0.

@@ -14,7 +14,7 @@ import (
 	"github.com/stile-lock/stile/internal/replay"
 )
 
-// A Record says where a node records its inputs, for 'stile replay'.
+// A Record says where a node records its inputs, for 'stile-lab replay'.
 type Record struct {
 	File  string // path, which must not exist; empty: no recording
 	Bytes int64  // maximum size (default DefaultRecord)

@@ -20,7 +20,7 @@
 //
 // With Options.Steps a replay also returns what the machine of each lock did in each view.
 // Recordings of all nodes together can then be compared with the model of the algorithm,
-// which this package knows nothing of: 'stile replay --check' does that.
+// which this package knows nothing of: 'stile-lab replay --check' does that.
 //
 // A recording is a line of text, the number of its format, and blocks: the header, the
 // entries, and a last one that says why the recording ends. A block is its length, a check

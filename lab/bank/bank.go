@@ -1,7 +1,7 @@
 // Package bank plays the scene of the cash machines with any lock: one from the catalog,
 // or the caller's own. Each machine deposits money in one account by reading its balance
 // over the network, adding, and writing the sum back, in its critical section; if two are
-// inside, a deposit can be lost. It is the scene of 'stile bank'.
+// inside, a deposit can be lost. It is the scene of 'stile-lab bank'.
 package bank
 
 import (

@@ -141,7 +141,7 @@ func TestEveryAlgorithmHasAScenario(t *testing.T) {
 		if _, err := deadlock.Find(m.Fixed); err != nil {
 			t.Errorf("%s: the sound one: %v", m.Name, err)
 		}
-		file, isReplay := strings.CutPrefix(m.Shown, "stile replay lab/scenarios/")
+		file, isReplay := strings.CutPrefix(m.Shown, "stile-lab replay lab/scenarios/")
 		if !isReplay || !slices.ContainsFunc(all, func(sc *scenario.Scenario) bool { return sc.File == file && sc.Algorithm == m.Name }) {
 			t.Errorf("%s is shown by %q", m.Name, m.Shown)
 		}

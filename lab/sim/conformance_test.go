@@ -43,7 +43,7 @@ func mustRun(t *testing.T, c Config) *Result {
 		t.Fatal(err)
 	}
 	if r.Violations > 0 {
-		t.Fatalf("%s among %d, seed %d: %v\nreproduce: stile sim %s --nodes %d --entries %d --seed %d --think %v --hold %v --latency %v --network %v",
+		t.Fatalf("%s among %d, seed %d: %v\nreproduce: stile-lab sim %s --nodes %d --entries %d --seed %d --think %v --hold %v --latency %v --network %v",
 			r.Algorithm, r.Nodes, r.Seed, r.Found[0], r.Algorithm, r.Nodes, c.Entries, r.Seed, c.Think, c.Hold, c.Latency, c.Network)
 	}
 	if r.Entries != c.Entries {

@@ -16,7 +16,7 @@ func ring(n int) Config {
 	}
 }
 
-// stile sim token-ring --hold 2
+// stile-lab sim token-ring --hold 2
 //
 // Nobody waits longer than N*T + (N-1)*H, and at saturation everybody but the
 // first ones waits exactly so long.

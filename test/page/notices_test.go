@@ -58,7 +58,7 @@ func TestLostOverDialog(t *testing.T) {
 	if !p.onTop(".lost") {
 		t.Error("that the lab is lost is hidden by the dialog")
 	}
-	if got := p.text(".lost"); !strings.Contains(got, "is 'stile lab' running?") {
+	if got := p.text(".lost"); !strings.Contains(got, "is 'stile-lab' running?") {
 		t.Errorf("it says %q", got)
 	}
 	p.alone = true

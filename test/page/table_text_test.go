@@ -94,7 +94,7 @@ func editorControls() []control {
 			lead: func(v *visit) { v.clickOn(".editor-buttons button", "^Branch"); v.see(".branches") }},
 		{name: "copy the command line", is: ".editor-buttons button", called: "^Copy CLI", from: "v", want: shows(".notice", "clipboard")},
 		{name: "export, from the text", is: ".editor-buttons button", called: "^Export", want: there("dialog.panel-export")},
-		{name: "what is to be copied by hand", is: ".finding input", want: `document.activeElement.matches(".finding input") && getSelection().toString().includes("stile replay")`,
+		{name: "what is to be copied by hand", is: ".finding input", want: `document.activeElement.matches(".finding input") && getSelection().toString().includes("stile-lab replay")`,
 			lead: func(v *visit) {
 				eval[bool](v.page, `navigator.clipboard.writeText = () => Promise.reject(new Error("no")), true`)
 			},

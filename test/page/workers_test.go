@@ -60,7 +60,7 @@ func TestWorkerIsLost(t *testing.T) {
 	t.Parallel()
 	p := byWorker(t, &bench{}, `postMessage({failed: "stile.wasm.gz: 404"});`)
 	p.see(".lost")
-	if got := p.text(".lost"); !strings.Contains(got, "stile.wasm.gz: 404") || strings.Contains(got, "stile lab") {
+	if got := p.text(".lost"); !strings.Contains(got, "stile.wasm.gz: 404") || strings.Contains(got, "stile-lab") {
 		t.Errorf("it says %q", got)
 	}
 }

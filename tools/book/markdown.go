@@ -17,7 +17,7 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// lab is where pages expect the lab that 'stile lab' serves. In the book it is beside it.
+// lab is where pages expect the lab that 'stile-lab' serves. In the book it is beside it.
 const lab = "http://127.0.0.1:7422/"
 
 // diagram is a paragraph with a drawing, whose words would be too small to read if it were made to fit.

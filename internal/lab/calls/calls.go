@@ -126,7 +126,7 @@ func (c *Calls) answer(ctx context.Context, name string, body []byte, say func(v
 	case i < 0:
 		return fmt.Errorf("unknown call %q: want %s%s", name, spell.Either(names...), spell.DidYouMean(name, names...))
 	case len(body) > MaxBody:
-		return fmt.Errorf("a call of %s bytes: want at most %s; shorten the scenario, or run it with 'stile replay'", words.Grouped(len(body)), words.Grouped(MaxBody))
+		return fmt.Errorf("a call of %s bytes: want at most %s; shorten the scenario, or run it with 'stile-lab replay'", words.Grouped(len(body)), words.Grouped(MaxBody))
 	}
 	return answers[i](ctx, body, say)
 }

@@ -66,7 +66,7 @@ func TestCalls(t *testing.T) {
 		{"export", `{"text":` + text + `,"as":"svg"}`, `image/svg+xml`},
 		{"export", `{"text":` + text + `,"as":"shiviz"}`, `raymond.shiviz`},
 		{"export", `{"text":` + text + `,"as":"gif"}`, `want svg, shiviz, json, scenario or command`},
-		{"export", `{"text":"title The bank: 10,000!\nalgorithm raymond\nprocesses 3\n","as":"command"}`, `"stile replay the-bank-10-000.stile\n"`},
+		{"export", `{"text":"title The bank: 10,000!\nalgorithm raymond\nprocesses 3\n","as":"command"}`, `"stile-lab replay the-bank-10-000.stile\n"`},
 		{"export", `{"text":"title ???\nalgorithm raymond\nprocesses 3\n","as":"scenario"}`, `"file":"scenario.stile"`},
 		{"check", `{"text":"algorithm ricart-agrawala\nprocesses 2\n"}`, `"verdict":"holds`},
 		{"check", `{"text":"algorithm central\nprocesses 1\n","limits":{"requests":-1}}`, `for 1 process; each process may ask any number of times.`},
@@ -207,7 +207,7 @@ func TestLargestText(t *testing.T) {
 		t.Errorf("%d bytes: %.300s", len(body), got)
 	}
 	for _, name := range []string{"run", "check"} {
-		if got, _ := call(t, name, strings.Replace(string(body), "#", "##", 1)); !strings.Contains(got, "'stile replay'") {
+		if got, _ := call(t, name, strings.Replace(string(body), "#", "##", 1)); !strings.Contains(got, "'stile-lab replay'") {
 			t.Errorf("%s: %.300s", name, got)
 		}
 	}

@@ -48,7 +48,7 @@ func (r *recorder) document(back *sim.Playback, o Options, draw drawer) (*Docume
 	d.Accounts = accounts(sc, t.Events)
 	d.Captions = captions(back.Captions, d.Events)
 	if back.Stopped {
-		d.Cut = &Cut{len(d.Events), fmt.Sprintf("The run goes on after %s events, the most that can be shown. Expectations were not checked. Add a line such as until 50, use fewer processes, or run it with 'stile replay'.", words.Grouped(len(d.Events)))}
+		d.Cut = &Cut{len(d.Events), fmt.Sprintf("The run goes on after %s events, the most that can be shown. Expectations were not checked. Add a line such as until 50, use fewer processes, or run it with 'stile-lab replay'.", words.Grouped(len(d.Events)))}
 	}
 	if d.Lines == nil {
 		d.Lines = []LineEvents{}

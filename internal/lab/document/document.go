@@ -43,7 +43,7 @@ type Document struct {
 	Expects    []Expect    `json:"expects"`
 
 	SVG string          `json:"svg,omitempty"` // picture of a graph of resources
-	End json.RawMessage `json:"end"`           // output of 'stile replay --json'
+	End json.RawMessage `json:"end"`           // output of 'stile-lab replay --json'
 	Cut *Cut            `json:"cut,omitempty"`
 
 	Captions []Caption `json:"captions,omitempty"` // text for the audience, in the order of the run

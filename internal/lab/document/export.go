@@ -22,7 +22,7 @@ type Export struct {
 // for every lane.
 const mostClocks = 2_000_000
 
-// ExportAs writes the run of a text as svg, shiviz or json, as 'stile replay' writes them;
+// ExportAs writes the run of a text as svg, shiviz or json, as 'stile-lab replay' writes them;
 // as scenario: the text itself, with a file name; or as command: what to type to see the
 // same run. It refuses a run that is cut in a Document, because nothing in the file would
 // say that the run continues.
@@ -49,7 +49,7 @@ func ExportAs(text, as string, o Options) (*Export, error) {
 	t := back.Captioned()
 	entries := len(t.Events) * (sc.Processes + sc.Sites)
 	if back.Stopped || as == "shiviz" && entries > mostClocks {
-		return nil, fmt.Errorf("the run is too long to export as %s: use 'stile replay --trace', or add a line such as until 50", as)
+		return nil, fmt.Errorf("the run is too long to export as %s: use 'stile-lab replay --trace', or add a line such as until 50", as)
 	}
 	switch as {
 	case "svg":
@@ -89,7 +89,7 @@ func exportText(text, as, name string) *Export {
 	case "scenario":
 		return &Export{name + ".stile", "text/plain", text}
 	case "command":
-		return &Export{"command.txt", "text/plain", "stile replay " + name + ".stile\n"}
+		return &Export{"command.txt", "text/plain", "stile-lab replay " + name + ".stile\n"}
 	}
 	return nil
 }

@@ -85,12 +85,12 @@ func run(text string, o Options, draw drawer) *Document {
 }
 
 // errSlow is returned if time is up before a run is over.
-var errSlow = errors.New("the run takes too long here: add a line such as until 50, use fewer processes, or run it with 'stile replay'")
+var errSlow = errors.New("the run takes too long here: add a line such as until 50, use fewer processes, or run it with 'stile-lab replay'")
 
 // checkSize rejects a text that is too large to show.
 func checkSize(text string) error {
 	if len(text) > MaxText {
-		return fmt.Errorf("the scenario has %d bytes, and at most %d can be shown: use 'stile replay' for longer ones", len(text), MaxText)
+		return fmt.Errorf("the scenario has %d bytes, and at most %d can be shown: use 'stile-lab replay' for longer ones", len(text), MaxText)
 	}
 	return nil
 }
@@ -105,7 +105,7 @@ func parse(text string, o Options) (*scenario.Scenario, error) {
 		return nil, err
 	}
 	if n := sc.Processes + sc.Sites; n > MaxLanes {
-		return nil, fmt.Errorf("%d processes, and at most %d can be shown: use fewer, or run it with 'stile replay'", n, MaxLanes)
+		return nil, fmt.Errorf("%d processes, and at most %d can be shown: use fewer, or run it with 'stile-lab replay'", n, MaxLanes)
 	}
 	return sc, nil
 }

@@ -97,7 +97,7 @@ func (p *page) proved(proofs string) string {
 	for line := range strings.Lines(proofs) {
 		cells := strings.Split(line, " | ")
 		command := strings.Trim(cells[0], "|` ")
-		if len(cells) == 4 && strings.HasPrefix(command+" ", "stile check "+p.name+" ") {
+		if len(cells) == 4 && strings.HasPrefix(command+" ", "stile-lab check "+p.name+" ") {
 			all = append(all, fmt.Sprintf("%s: `%s`", strings.TrimRight(cells[3], " |\n"), command))
 		}
 	}
@@ -134,7 +134,7 @@ func (p *page) pictured() error {
 		flag = " --graph graph.svg"
 	}
 	p.text("![%s](%s.svg)", sc.Title, p.name)
-	p.text("`stile replay lab/scenarios/%s.stile%s`", p.picture, flag)
+	p.text("`stile-lab replay lab/scenarios/%s.stile%s`", p.picture, flag)
 	return nil
 }
 

@@ -145,11 +145,11 @@ func index(groups []group) string {
 <!-- made by 'make pages': do not edit -->
 
 A page for every sound algorithm: its idea, its rules, a picture of a run, its costs in theory, what is proved of it, and whether it
-runs live. [Notes on the algorithms](../algorithms.md) compares them, and ` + "`" + `stile compare` + "`" + ` measures them side by side. N is the number of
+runs live. [Notes on the algorithms](../algorithms.md) compares them, and ` + "`" + `stile-lab compare` + "`" + ` measures them side by side. N is the number of
 processes, K the size of a quorum, D the diameter of a tree, and T the latency of one message. *Light* means that requests hardly
 ever meet, *full* that every process asks again at once. The network is the weakest that an algorithm needs: ` + "`" + `fifo` + "`" + ` links keep the
 order of messages, ` + "`" + `unordered` + "`" + ` links may not, and ` + "`" + `duplicating` + "`" + ` ones may also deliver a message twice. Rules are numbered as in the
-paper, or as stile numbers them, and ` + "`" + `stile replay --why` + "`" + ` names the rule that each step follows.
+paper, or as stile numbers them, and ` + "`" + `stile-lab replay --why` + "`" + ` names the rule that each step follows.
 `)
 	for _, g := range groups {
 		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n", g.title, g.text)
