@@ -168,7 +168,7 @@ release: ## build the files of a release in dist/: archives for Linux and macOS,
 	$(goreleaser) release $(SNAPSHOT) --clean --skip=publish
 
 storm: ## storms of seeds 1 to SEEDS (default 1000)
-	go build -o bin/stile ./cmd/stile
+	go build -o bin/stile-lab ./cmd/stile-lab
 	bin/stile-lab storm --seeds $(SEEDS)
 
 cluster: ## real processes on a faulty network, for longer than the tests; a few minutes, needs Linux and root

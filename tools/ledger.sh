@@ -25,10 +25,10 @@ commit=$(git rev-parse --short=12 HEAD)
 
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-go build -o "$dir/stile" ./cmd/stile
+go build -o "$dir/stile-lab" ./cmd/stile-lab
 command="stile-lab storm --seed $from --seeds $seeds${*:+ $*}"
 code=0
-"$dir/stile" storm --seed "$from" --seeds "$seeds" "$@" --json >"$dir/json" || code=$?
+"$dir/stile-lab" storm --seed "$from" --seeds "$seeds" "$@" --json >"$dir/json" || code=$?
 if [ $code -gt 1 ]; then
 	echo "ledger: '$command' did not come to its end: no row" >&2
 	exit $code

@@ -6,7 +6,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-go build -o "$dir/stile" ./cmd/stile
+go build -o "$dir/stile-lab" ./cmd/stile-lab
 cat <<END
 # What is proved
 
@@ -21,7 +21,7 @@ command gives, or by default: see \`stile-lab check --help\`. The states are tho
 END
 
 row() {
-	"$dir/stile" check "$@" --json >"$dir/json"
+	"$dir/stile-lab" check "$@" --json >"$dir/json"
 	awk -v command="stile-lab check $*" -F '"' '
 		/^  "states":/ { states = $3; gsub(/[^0-9]/, "", states) }
 		/^  "seconds":/ { seconds = $3; gsub(/[^0-9.e-]/, "", seconds) }

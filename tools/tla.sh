@@ -12,7 +12,7 @@ fi
 jar=$(realpath "$1")
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-go build -o "$dir/stile" ./cmd/stile
+go build -o "$dir/stile-lab" ./cmd/stile-lab
 commit=$(git rev-parse --short=12 HEAD)
 if [ -n "$(git status --porcelain)" ]; then
 	commit+=" with changes that are not committed"
