@@ -17,8 +17,8 @@ type law struct {
 	why      string
 }
 
-// laboratory simulates, checks and shows algorithms. service runs them between machines:
-// everything that the root package and the command import. kit is what storms it.
+// laboratory simulates, checks and shows algorithms. service runs them between machines. kit
+// is what storms it.
 const (
 	laboratory = "lab internal/lab"
 	service    = "internal/child internal/client internal/console internal/gateway internal/lock internal/member internal/meter internal/node internal/process internal/replay internal/session internal/survey internal/trail internal/views"
@@ -27,8 +27,7 @@ const (
 
 func laws() []law {
 	return []law{
-		{service, laboratory + " " + kit, "", "the lock service does not need the laboratory"},
-		{laboratory, service, "internal/lab/viewmodel>internal/member", "the laboratory does not need the lock service"},
+		{laboratory, service, "internal/lab/viewmodel>internal/member lab/command>internal/member lab/command>internal/process lab/command>internal/replay lab/command>internal/views lab/command>internal/views/raft", "the laboratory does not need the lock service, except to model and storm it"},
 		{"algorithm", service + " " + laboratory, "", "an algorithm knows its contract, and no host"},
 		{"docs", service, "", "only the root package opens the lock service to others"},
 		{"lab/check internal/lab", "algorithm/mutex", "", "a host takes an algorithm.Spec, and knows no algorithm"},
@@ -43,16 +42,24 @@ func within(dir, some string) bool {
 func outerRules() []rule {
 	return []rule{
 		{"imports between the wings", wings, []plant{
-			{source("internal/node/x.go", "package node", `import "github.com/stile-lock/stile/lab/sim"`), "internal/node imports lab/sim: the lock service"},
-			{source("internal/member/x.go", "package member", `import "github.com/stile-lock/stile/internal/kernel"`), "internal/member imports internal/kernel"},
-			{source("internal/storm/x.go", "package storm", `import "github.com/stile-lock/stile/internal/kernel"`), ""},
 			{source("lab/check/x.go", "package check", `import "github.com/stile-lock/stile/internal/member"`), "lab/check imports internal/member: the laboratory"},
 			{source("internal/lab/viewmodel/x.go", "package viewmodel", `import "github.com/stile-lock/stile/internal/member"`), ""},
+			{source("lab/command/x.go", "package command", `import "github.com/stile-lock/stile/internal/replay"`), ""},
+			{source("lab/command/x.go", "package command", `import "github.com/stile-lock/stile/internal/node"`), "lab/command imports internal/node"},
 			{source("lab/check/x.go", "package check", `import "github.com/stile-lock/stile/algorithm/mutex"`), "lab/check imports algorithm/mutex"},
 			{source("algorithm/mutex/x.go", "package mutex", `import "github.com/stile-lock/stile/lab/sim"`), "algorithm/mutex imports lab/sim"},
 			{source("lab/bank/x.go", "package bank", `import "github.com/stile-lock/stile/internal/node"`), "lab/bank imports internal/node"},
 			{source("lab/check/x.go", "package check", `import "os"`, `import "github.com/stile-lock/stile/algorithm"`), ""},
 			{source("lab/check/x_test.go", "package check", `import "github.com/stile-lock/stile/algorithm/mutex"`), ""},
+		}},
+		{"the service does not reach the laboratory", shipped, []plant{
+			{map[string]string{
+				"cmd/stile/x.go":     "package main\nimport _ \"github.com/stile-lock/stile/internal/node\"",
+				"internal/node/x.go": "package node\nimport _ \"github.com/stile-lock/stile/lab/sim\"",
+			}, "internal/node/x.go:2: internal/node imports lab/sim"},
+			{source("x.go", "package stile", `import "github.com/stile-lock/stile/internal/kernel"`), "x.go:2: . imports internal/kernel"},
+			{source("internal/storm/x.go", "package storm", `import "github.com/stile-lock/stile/internal/kernel"`), ""},
+			{source("cmd/stile/x_test.go", "package main", `import "github.com/stile-lock/stile/lab/command"`), ""},
 		}},
 		{"shipped source has no negative controls", switches, []plant{
 			{source("internal/member/x.go", "package member", `func f() bool { return broken("NoTouch") }`), `internal/member/x.go:2: broken("NoTouch")`},
@@ -89,6 +96,28 @@ func switches(r *repo) ([]string, error) {
 					found = append(found, fmt.Sprintf("%s:%d: misread: a negative control in shipped source: make it a rewrite in internal/controls", f.path, line))
 				}
 				line++
+			}
+		}
+	}
+	return found, nil
+}
+
+// shipped finds where the command of the service, or the library, reaches the laboratory.
+func shipped(r *repo) ([]string, error) {
+	var found []string
+	reached := []string{"cmd/stile", "."}
+	for i := 0; i < len(reached); i++ {
+		for _, f := range r.in(reached[i]) {
+			for _, spec := range f.ast.Imports {
+				path, _ := strconv.Unquote(spec.Path.Value)
+				to, ours := strings.CutPrefix(path, module+"/")
+				switch {
+				case !ours || slices.Contains(reached, to):
+				case within(to, laboratory+" "+kit):
+					found = append(found, r.at(spec.Pos(), "%s imports %s: the service neither needs nor contains the laboratory", reached[i], to))
+				default:
+					reached = append(reached, to)
+				}
 			}
 		}
 	}
