@@ -43,11 +43,9 @@ func newRoot() *cobra.Command {
 		Version: strings.TrimSpace(version.String()),
 		Short:   "Distributed locks, without a server that owns them",
 		Long: `stile passes locks from process to process; no server owns them.
-
 Usage:
-  stile COMMAND [ARGUMENT...] [flags]`,
-		Example: `Also: version, completion and help. 'stile COMMAND --help' explains a command.
-The algorithms run and are checked in the laboratory: see 'stile-lab --help'.`,
+  stile COMMAND [ARGUMENT...] [flags]      (--help explains a command)`,
+		Example: "Also: version, completion, help. The laboratory of algorithms is stile-lab.",
 	}
 	terminal.AddGroup(root, "Run", newServe())
 	terminal.AddGroup(root, "Use", newExec(), newLock(), newElect())

@@ -278,8 +278,8 @@ func (f dataDir) Set(s string) error {
 
 func (f dataDir) Type() string { return "DIR" }
 
-// complete implements completingFlag.
-func (f dataDir) complete(c *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+// Complete implements terminal.CompletingFlag.
+func (f dataDir) Complete(c *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	return f.Value.(terminal.CompletingFlag).Complete(c, args, begun)
 }
 

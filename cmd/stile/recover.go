@@ -27,7 +27,7 @@ func newRecover() *cobra.Command {
 	f := &recoverFlags{}
 	c := &cobra.Command{
 		Use:   "recover --data DIR [flags]",
-		Short: "Begin a lost cluster again, from one directory or a backup",
+		Short: "Begin a lost cluster again, from a directory or backup",
 		Long: `Makes a cluster of one node out of the data directory of a node that does not
 run, for when a majority of the voters is lost for good. The next 'stile serve'
 with this directory begins the new cluster; other nodes join it with empty

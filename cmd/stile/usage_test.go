@@ -18,7 +18,7 @@ func TestUsageErrors(t *testing.T) {
 		{"--frobnicate", "'stile --help'"},
 		{"help frobnicate", "'stile --help'"},
 		{"completion fish-and-chips", "shell"},
-		{"locs", "did you mean locks?"},
+		{"statsu", "did you mean status?"},
 		{"serve --memory --data x", "--data"},
 		{"serve --nodes 3 --join 127.0.0.1:1", "--join"},
 		{"serve --join 127.0.0.1:1 --lease 5", "--lease"},

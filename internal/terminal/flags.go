@@ -130,7 +130,7 @@ func (t textValue) String() string {
 
 func (t textValue) Type() string { return "string" }
 
-// Complete implements completingFlag.
+// Complete implements CompletingFlag.
 func (t textValue) Complete(c *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	return t.completion(c, args, begun)
 }

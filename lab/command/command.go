@@ -30,8 +30,8 @@ lab in the browser. Start with 'stile-lab bank': what goes wrong without a lock.
 
 Usage:
   stile-lab [COMMAND] [ARGUMENT...] [flags]`,
-		Example: `Also: completion and help. 'stile-lab COMMAND --help' explains a command; the flags
-without a command are those of open. Ctrl-C stops a long command, which then
+		Example: `Also: completion and help. 'stile-lab COMMAND --help' explains a command. Flags
+without a command are those of 'open'. Ctrl-C stops a long command, which then
 prints the results so far and exits with code 3.`,
 		RunE: func(c *cobra.Command, _ []string) error { return f.run(c, "") },
 	}

@@ -44,7 +44,7 @@ func newDeadlock() *cobra.Command {
 	names := methodNames()
 	c := &cobra.Command{
 		Use:   "deadlock METHOD [flags]",
-		Short: "Run transactions over several locks, with or without deadlocks",
+		Short: "Run transactions over several locks, and see deadlocks",
 		Long: `Runs transactions that request several locks at several sites, and measures a
 method against deadlock: how many transactions commit and abort, how many
 deadlocks arise, how long they last, and whether reported ones are real. An

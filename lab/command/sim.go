@@ -42,7 +42,7 @@ func newSim() *cobra.Command {
 	}}
 	c := &cobra.Command{
 		Use:   "sim ALGORITHM [flags]",
-		Short: "Simulate an algorithm and compare measurements with theory",
+		Short: "Simulate an algorithm and compare it with theory",
 		Long: `Simulates processes that request, enter and leave until all requests are served,
 and prints the measurements beside the predictions of theory. The same seed
 gives the same run, to the byte. Exit code 1 means that a property was violated.

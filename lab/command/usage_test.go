@@ -98,7 +98,7 @@ func TestUsageErrors(t *testing.T) {
 		{"storm --seeds 2 --strikes", "--strikes"},
 		{"replay no-such-file.stile", "no-such-file.stile"},
 		{"replay .", ".stile"},
-		{"open x.stile --listen 0.0.0.0:0", "--insecure"},
+		{"--listen 0.0.0.0:0", "--insecure"},
 		{"glossary fenc", "did you mean fence"},
 	} {
 		program.Refused(t, test.mentions, strings.Fields(test.args)...)
