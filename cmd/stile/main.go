@@ -39,9 +39,8 @@ func newRoot() *cobra.Command {
 	var version strings.Builder
 	_ = printVersion(&version, false) // writing to memory does not fail
 	root := &cobra.Command{
-		Use:     "stile",
-		Version: strings.TrimSpace(version.String()),
-		Short:   "Distributed locks, without a server that owns them",
+		Use:   "stile",
+		Short: "Distributed locks, without a server that owns them",
 		Long: `stile passes locks from process to process; no server owns them.
 Usage:
   stile COMMAND [ARGUMENT...] [flags]      (--help explains a command)`,
@@ -52,6 +51,6 @@ Usage:
 	terminal.AddGroup(root, "Look", newStatus(), newMembers(), newLocks(), newTop())
 	terminal.AddGroup(root, "Manage", newForceRelease(), newEvict(), newChoose(), newLeave(), newMoveSession(), newBackup(), newRecover(), newCert(), newToken())
 	root.AddCommand(newVersion())
-	terminal.Finish(root, nil)
+	terminal.Finish(root, strings.TrimSpace(version.String()), nil)
 	return root
 }

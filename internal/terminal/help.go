@@ -13,14 +13,27 @@ import (
 )
 
 // Finish gives the root command of a program, and all its subcommands, what they have in
-// common: help, errors and shell completion. The text of --version is root.Version. other
-// says what a word that is not a command stands for, or returns ""; it may be nil.
-func Finish(root *cobra.Command, other func(word string) string) {
+// common: help, errors and shell completion. version is the text of --version. other says
+// what a word that is not a command stands for, or returns ""; it may be nil.
+//
+// It sets no templates: they make a program larger by 4 MB, because the linker must then keep
+// every method that a template could call.
+func Finish(root *cobra.Command, version string, other func(word string) string) {
 	root.SilenceErrors, root.SilenceUsage = true, true
-	root.Flags().Bool("version", false, "print the version")
-	root.SetVersionTemplate("{{.Version}}\n")
+	which := root.Flags().Bool("version", false, "print the version")
+	run := root.RunE
+	root.RunE = func(c *cobra.Command, args []string) error {
+		switch {
+		case *which:
+			_, err := fmt.Fprintln(c.OutOrStdout(), version)
+			return err
+		case run == nil:
+			return c.Help()
+		}
+		return run(c, args)
+	}
 	root.SetFlagErrorFunc(flagError)
-	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", fmt.Sprintf(".FlagUsagesWrapped %d", ScreenWidth)))
+	root.SetUsageFunc(usage)
 	root.SetHelpCommand(newHelp(root))
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
@@ -63,6 +76,42 @@ func finishCommand(c *cobra.Command, other func(word string) string) {
 	for _, sub := range c.Commands() {
 		finishCommand(sub, other)
 	}
+}
+
+// usage prints how a command is used, its examples and its flags.
+func usage(c *cobra.Command) error {
+	var b strings.Builder
+	b.WriteString("Usage:")
+	if c.Runnable() && !c.HasAvailableSubCommands() {
+		fmt.Fprintf(&b, "\n  %s", c.UseLine())
+	}
+	if c.HasAvailableSubCommands() {
+		fmt.Fprintf(&b, "\n  %s [command]", c.CommandPath())
+	}
+	if c.HasExample() {
+		fmt.Fprintf(&b, "\n\nExamples:\n%s", c.Example)
+	}
+	if c.HasAvailableSubCommands() {
+		b.WriteString("\n\nAvailable Commands:")
+		for _, sub := range c.Commands() {
+			if sub.IsAvailableCommand() {
+				fmt.Fprintf(&b, "\n  %-11s %s", sub.Name(), sub.Short)
+			}
+		}
+	}
+	for _, part := range []struct {
+		title string
+		flags *pflag.FlagSet
+	}{{"Flags", c.LocalFlags()}, {"Global Flags", c.InheritedFlags()}} {
+		if part.flags.HasAvailableFlags() {
+			fmt.Fprintf(&b, "\n\n%s:\n%s", part.title, strings.TrimRight(part.flags.FlagUsagesWrapped(ScreenWidth), " \n"))
+		}
+	}
+	if c.HasAvailableSubCommands() {
+		fmt.Fprintf(&b, "\n\nUse '%s [command] --help' to see more of a command.", c.CommandPath())
+	}
+	_, err := fmt.Fprintln(c.OutOrStderr(), b.String())
+	return err
 }
 
 // overview is the help of a root command, which fits one screen: its description, its

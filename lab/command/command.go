@@ -22,9 +22,8 @@ func Run(ctx context.Context, args []string, ascii bool, stdout, stderr io.Write
 func newRoot() *cobra.Command {
 	f := newLabFlags()
 	root := &cobra.Command{
-		Use:     "stile-lab",
-		Version: terminal.CurrentBuild().String(),
-		Short:   "A laboratory for the algorithms of mutual exclusion",
+		Use:   "stile-lab",
+		Short: "A laboratory for the algorithms of mutual exclusion",
 		Long: `stile-lab runs, breaks and checks algorithms. Without a command it opens the
 lab in the browser. Start with 'stile-lab bank': what goes wrong without a lock.
 
@@ -40,6 +39,6 @@ prints the results so far and exits with code 3.`,
 	terminal.AddGroup(root, "Run", newSim(), newCompare(), newDeadlock(), newReplay())
 	terminal.AddGroup(root, "Check", newCheck(), newStorm())
 	terminal.AddGroup(root, "Read", newAlgorithms(), newGlossary())
-	terminal.Finish(root, otherUse)
+	terminal.Finish(root, terminal.CurrentBuild().String(), otherUse)
 	return root
 }
