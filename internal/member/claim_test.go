@@ -176,9 +176,10 @@ func TestClaimCarried(t *testing.T) {
 		if c.settle(); len(*waits) > 0 {
 			t.Fatalf("another member hears %v", *waits)
 		}
-		var s State
-		if err := (&Template{Member: c.members[c.b]}).Save(&s); err != nil || !s.Present.ByClaim {
-			t.Errorf("carried as claimed %v (%v)", s.Present.ByClaim, err)
+		m := c.members[c.b]
+		d := templateOf(t, m.Config, c.name, m.epoch.view)
+		if u := load(t, d, saved(t, m)).epoch.found(0); !u.byClaim {
+			t.Error("it is not carried as claimed")
 		}
 	})
 }
