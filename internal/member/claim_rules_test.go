@@ -197,7 +197,7 @@ func TestClaimThroughAnother(t *testing.T) {
 			m.Wake(5)
 			c.claimAt(first, 7, c.token, a)
 			c.settle()
-			if y, _ := m.Explain(c.name); len(*had) != 1 || y.Holder == nil || y.Holder.Since != 5 || m.Inside() != 1 {
+			if y, _ := m.Inspect(c.name); len(*had) != 1 || y.Holder == nil || y.Holder.Since != 5 || m.Inside() != 1 {
 				t.Fatalf("%v, held by %+v, and %d are inside", *had, y.Holder, m.Inside())
 			}
 			c.claimAt(second, 7, c.token, x.through...)

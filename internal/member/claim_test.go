@@ -313,7 +313,7 @@ func TestClaimInside(t *testing.T) {
 		t.Errorf("without a session: %v", err)
 	}
 	c.claim()
-	y, _ := c.members[c.a].Explain(c.name)
+	y, _ := c.members[c.a].Inspect(c.name)
 	*c.heard = nil
 	if err := c.members[c.a].Unlock(0, c.name, y.Holder.Token); err != nil {
 		t.Fatal(err)
@@ -357,7 +357,7 @@ func TestClaimWithdrawn(t *testing.T) {
 			c.settle()
 			c.lock(1, c.name)
 			if c.settle(); !c.holds(1, c.name) {
-				y, _ := home.Explain(c.name)
+				y, _ := home.Inspect(c.name)
 				t.Errorf("%s: the lock is not acquired: %+v", when, y)
 			}
 		})

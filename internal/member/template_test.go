@@ -118,7 +118,7 @@ func TestRenumber(t *testing.T) {
 	m := f.members[0]
 	late := []Ticket{f.lock(0, "lock0"), f.lock(0, "lock0"), f.lock(0, "lock0")}
 	m.Cancel(0, late[1])
-	first, _ := m.Explain("lock0")
+	first, _ := m.Inspect("lock0")
 	f.unlock(0, "lock0") // the third holds it
 	f.lock(0, "lock0")
 	f.lock(0, "lock0")
@@ -129,7 +129,7 @@ func TestRenumber(t *testing.T) {
 	if p := &s.Present; !p.Held || first.Holder.Token == p.Token || p.Holder.Ticket != 1<<32 || len(p.Waiters) != 2 || p.Waiters[0].Ticket != 1<<32+1 || p.Waiters[1].Ticket != 1<<32+2 {
 		t.Errorf("it is %+v", p)
 	}
-	if y, _ := m.Explain("lock0"); y.Holder.Ticket != late[2] {
+	if y, _ := m.Inspect("lock0"); y.Holder.Ticket != late[2] {
 		t.Error("the member has been renumbered, not the copy")
 	}
 	if again, err := d.Member.Lock(0, "lock0", Ask{Deadline: Never}); err != nil || again != 1<<32+3 {

@@ -21,14 +21,14 @@ type law struct {
 // everything that the root package and the command import. kit is what storms it.
 const (
 	laboratory = "lab internal/lab"
-	service    = "internal/child internal/client internal/console internal/gateway internal/lock internal/member internal/meter internal/node internal/process internal/replay internal/session internal/survey internal/trail internal/views"
+	service    = "internal/child internal/client internal/console internal/explain internal/gateway internal/lock internal/member internal/meter internal/node internal/process internal/replay internal/session internal/survey internal/trail internal/views"
 	kit        = "internal/kernel internal/storm"
 )
 
 func laws() []law {
 	return []law{
 		{service, laboratory + " " + kit, "", "the lock service does not need the laboratory"},
-		{laboratory, service, "internal/lab/viewmodel>internal/member", "the laboratory does not need the lock service"},
+		{laboratory, service, "internal/lab/viewmodel>internal/member internal/lab/viewmodel>internal/explain", "the laboratory does not need the lock service"},
 		{"algorithm", service + " " + laboratory, "", "an algorithm knows its contract, and no host"},
 		{"docs", service, "", "only the root package opens the lock service to others"},
 		{"lab/check internal/lab", "algorithm/mutex", "", "a host takes an algorithm.Spec, and knows no algorithm"},
