@@ -240,11 +240,11 @@ func (w *worker) ghosts(i int, kind Kind, part *member.Part) {
 			continue
 		}
 		w.do(deed{label(kind, i, g), i, kind == Bury}, func(_ *world, m *member.Member) error {
-			d := w.templates[i]
-			if kind == BuryOld {
+			if d := w.templates[i]; kind == BuryOld {
 				d.OutliveBefore(g)
-			} else if d.Outlive(g); w.now.procs[i].state.Before.Epoch != 0 {
-				w.older(d, w.view(w.now.procs[i].state.Before.Epoch), ghost.Inc)
+			} else {
+				d.Outlive(g)
+				w.older(d, w.now.procs[i].state.Before.Epoch, ghost.Inc)
 			}
 			m.Wake(0)
 			return nil
@@ -254,8 +254,11 @@ func (w *worker) ghosts(i int, kind Kind, part *member.Part) {
 
 // older ends the rest of a ghost in the view before, too: a ghost that is over for the later
 // epoch is over for that one.
-func (w *worker) older(d *member.Template, view int, inc uint64) {
-	if g := slices.IndexFunc(w.Views[view].Ghosts, func(g member.Ghost) bool { return g.Inc == inc }); g >= 0 {
+func (w *worker) older(d *member.Template, epoch uint64, inc uint64) {
+	if epoch == 0 {
+		return
+	}
+	if g := slices.IndexFunc(w.Views[w.view(epoch)].Ghosts, func(g member.Ghost) bool { return g.Inc == inc }); g >= 0 {
 		d.OutliveBefore(g)
 	}
 }

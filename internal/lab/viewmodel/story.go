@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/stile-lock/stile/internal/lab/explore"
 	"github.com/stile-lock/stile/internal/explain"
+	"github.com/stile-lock/stile/internal/lab/explore"
 	"github.com/stile-lock/stile/internal/member"
 )
 
