@@ -32,6 +32,7 @@ type Rule struct {
 	Enters  bool              // whether the process enters
 	Notices []host.NoticeKind // what it reports: about {who}, if Why names it
 	Waits   string            // "who" or "self": that process waits because of it
+	While   string            // of Waits "who": "inside" if only while {self} is inside, "other" if because of {other}
 }
 
 // Facts are what the sentence of a rule names. Those that it does not name are left out.
@@ -204,6 +205,9 @@ func (s Spec) checkRules() error {
 		}
 		if r.Waits != "" && (r.Waits != "who" && r.Waits != "self" || !strings.Contains(r.Why, "{"+r.Waits+"}")) {
 			return fmt.Errorf("%w: rule %s of the Spec %q makes %q wait: want who or self, and name it in Why", host.ErrAlgorithm, r.ID, s.Name, r.Waits)
+		}
+		if r.While != "" && (r.Waits != "who" || r.While != "inside" && r.While != "other") {
+			return fmt.Errorf("%w: rule %s of the Spec %q makes %q wait while %q: want inside or other, and who", host.ErrAlgorithm, r.ID, s.Name, r.Waits, r.While)
 		}
 		for _, rest, open := strings.Cut(r.Why, "{"); open; _, rest, open = strings.Cut(rest, "{") {
 			if word, _, _ := strings.Cut(rest, "}"); !slices.Contains(words[:], word) {

@@ -85,7 +85,7 @@ func centralRules() []algorithm.Rule {
 	return []algorithm.Rule{
 		centralAsk:   {ID: "1", Text: "To enter, a process sends REQUEST to the coordinator.", Why: "{self} asks the coordinator, {who}", Sends: "REQUEST"},
 		centralLetIn: {ID: "2a", Text: "When no process is inside, the coordinator grants the first request in its queue.", Why: "{self} grants {who}, which is first in its queue", Sends: "GRANT"},
-		centralQueue: {ID: "2b", Text: "As long as a process is inside, the coordinator queues requests.", Why: "{self} queues {who}, because it has granted {other}", Silent: true, Waits: "who"},
+		centralQueue: {ID: "2b", Text: "As long as a process is inside, the coordinator queues requests.", Why: "{self} queues {who}, because it has granted {other}", Silent: true, Waits: "who", While: "other"},
 		centralEnter: {ID: "3", Text: "A process enters when it receives GRANT.", Why: "{self} enters, because the coordinator granted it", Enters: true},
 		centralLeave: {ID: "4", Text: "A process that leaves sends RELEASE to the coordinator.", Why: "{self} leaves, and sends RELEASE to the coordinator, {who}", Sends: "RELEASE"},
 		centralFreed: {ID: "5", Text: "RELEASE frees the critical section.", Why: "{self} notes that {who} has left", Silent: true},

@@ -153,7 +153,7 @@ func maekawaRules() []algorithm.Rule {
 		maeFail:      {ID: "6b", Text: "A request that is not the oldest gets FAILED.", Why: "{self} queues {who} and sends FAILED, because {a} comes before {b}", Sends: "FAILED", Waits: "who"},
 		maePrompt:    {ID: "6c", Text: "For an older request a voter sends INQUIRE to the one that has its vote.", Why: "{self} inquires whether {who} needs its vote, because {a} comes before {b}", Sends: "INQUIRE"},
 		maeOvertaken: {ID: "6d", Text: "The oldest request that waits gets FAILED when an older one arrives (not in the paper).", Why: "{self} sends FAILED to {who} too, because {a} comes before {b}", Sends: "FAILED", Waits: "who"},
-		maePrompted:  {ID: "6e", Text: "A voter inquires once.", Why: "{self} queues {who}, and has already inquired whether {other} needs its vote", Silent: true, Waits: "who"},
+		maePrompted:  {ID: "6e", Text: "A voter inquires once.", Why: "{self} queues {who}, and has already inquired whether {other} needs its vote", Silent: true, Waits: "who", While: "other"},
 		maeNext:      {ID: "7a", Text: "A voter that has its vote back gives it to the oldest request that waits.", Why: "{self} votes for {who}, because {a} is the oldest request that waits", Sends: "LOCKED"},
 		maeReturned:  {ID: "7b", Text: "If no request waits, the vote is free.", Why: "{self} has its vote back from {who}, and no request waits", Silent: true},
 		maeGone:      {},

@@ -69,7 +69,7 @@ func ntRules() []algorithm.Rule {
 		ntAsk:     {ID: "1b", Text: "To enter without the token, a process asks the one that it believes asked last.", Why: "{self} asks {who}, which it believes to be the last to have asked", Sends: "REQUEST"},
 		ntForward: {ID: "2a", Text: "A process that believes another to have asked last forwards REQUEST to it.", Why: "{self} forwards the REQUEST of {other} to {who}, which it believes to be the last to have asked", Sends: "REQUEST"},
 		ntGive:    {ID: "2b", Text: "A process that has the token and does not need it passes it on.", Why: "{self} passes the token to {who}, because it does not need it", Sends: "TOKEN"},
-		ntQueue:   {ID: "2c", Text: "The last process that waits, or is inside, notes its successor.", Why: "{self} will pass the token to {who} when it leaves", Silent: true, Waits: "who"},
+		ntQueue:   {ID: "2c", Text: "The last process that waits, or is inside, notes its successor.", Why: "{self} will pass the token to {who} when it leaves", Silent: true, Waits: "who", While: "inside"},
 		ntEnter:   {ID: "3", Text: "A waiting process enters when the token arrives.", Why: "{self} enters, because the token has arrived", Enters: true},
 		ntNext:    {ID: "4a", Text: "A process that leaves passes the token to its successor.", Why: "{self} leaves, and passes the token to {who}, its successor", Sends: "TOKEN"},
 		ntKeep:    {ID: "4b", Text: "Without a successor it keeps the token.", Why: "{self} leaves, and keeps the token, because it has no successor"},

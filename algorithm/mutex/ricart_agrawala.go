@@ -72,7 +72,7 @@ func raRules() []algorithm.Rule {
 		raAsk:    {ID: "1", Text: "To enter, a process sends REQUEST with its stamp to all others.", Why: "{self} asks all others, with the stamp {a}", Sends: "REQUEST"},
 		raAnswer: {ID: "2a", Text: "A process that does not want to enter answers REQUEST with OK.", Why: "{self} sends OK to {who}, because it does not want to enter", Sends: "OK"},
 		raYield:  {ID: "2b", Text: "A waiting process sends OK to a request that is earlier than its own.", Why: "{self} sends OK to {who}, because {a} comes before {b}", Sends: "OK"},
-		raInside: {ID: "2c", Text: "A process that is inside defers its OK.", Why: "{self} defers {who}, because it is inside", Silent: true, Waits: "who"},
+		raInside: {ID: "2c", Text: "A process that is inside defers its OK.", Why: "{self} defers {who}, because it is inside", Silent: true, Waits: "who", While: "inside"},
 		raDefer:  {ID: "2d", Text: "A waiting process defers its OK to a request that is later than its own.", Why: "{self} defers {who}, because {a} comes before {b}", Silent: true, Waits: "who"},
 		raWait:   {ID: "3a", Text: "A process waits until all others have sent OK.", Why: "{self} has the OK of {who}, and waits for {set}", Silent: true},
 		raEnter:  {ID: "3b", Text: "When all others have sent OK, the process enters.", Why: "{self} enters, because all others have sent OK", Enters: true},

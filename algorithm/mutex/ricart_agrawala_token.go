@@ -57,7 +57,7 @@ func ratRules() []algorithm.Rule {
 		ratAsk:    {ID: "1b", Text: "To enter without the token, a process sends its numbered REQUEST to all others.", Why: "{self} asks all others for the token: its request {n}", Sends: "REQUEST"},
 		ratGive:   {ID: "2a", Text: "A process that has the token and does not need it passes it to a process that has requested.", Why: "{self} passes the token to {who}, because it does not need it", Sends: "TOKEN"},
 		ratNote:   {ID: "2b", Text: "A process without the token notes the number of a REQUEST.", Why: "{self} notes request {n} of {who}, because it does not have the token", Silent: true},
-		ratInside: {ID: "2c", Text: "A process that is inside notes the number of a REQUEST.", Why: "{self} notes request {n} of {who}, because it is inside", Silent: true, Waits: "who"},
+		ratInside: {ID: "2c", Text: "A process that is inside notes the number of a REQUEST.", Why: "{self} notes request {n} of {who}, because it is inside", Silent: true, Waits: "who", While: "inside"},
 		ratOld:    {ID: "2d", Text: "A REQUEST that the token says was granted is outdated.", Why: "{self} ignores request {n} of {who}, because it was granted", Silent: true},
 		ratEnter:  {ID: "3", Text: "A waiting process enters when the token arrives.", Why: "{self} enters, because the token has arrived", Enters: true},
 		ratNext:   {ID: "4a", Text: "A process that leaves passes the token to the next in the circle that has requested.", Why: "{self} leaves, and passes the token to {who}, the next in the circle that has requested", Sends: "TOKEN"},

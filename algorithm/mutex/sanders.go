@@ -150,7 +150,7 @@ func sanRules(kinds []string) []algorithm.Rule {
 		sanFree:     {ID: "6b", Text: "If that process will not inform it, the vote remains free.", Why: "{self} grants {who}, and its vote remains free, because {who} does not inform it", Sends: grant},
 		sanQueue:    {ID: "6c", Text: "As long as its vote is held, a voter makes requests wait.", Why: "{self} queues {who}, because {a} comes before {b}", Silent: true, Waits: "who"},
 		sanPrompt:   {ID: "6d", Text: "For an older request a voter sends " + inquire + " to the one that has its vote.", Why: "{self} asks {who} for its vote back, because {a} comes before {b}", Sends: inquire},
-		sanPrompted: {ID: "6e", Text: "A voter asks for its vote once.", Why: "{self} queues {who}, and has already asked {other} for its vote", Silent: true, Waits: "who"},
+		sanPrompted: {ID: "6e", Text: "A voter asks for its vote once.", Why: "{self} queues {who}, and has already asked {other} for its vote", Silent: true, Waits: "who", While: "other"},
 		sanReturned: {ID: "7", Text: "A vote that is given back is free.", Why: "{self} has its vote back from {who}"},
 		sanVoid:     ignored(),
 	}

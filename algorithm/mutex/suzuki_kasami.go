@@ -75,7 +75,7 @@ func skRules() []algorithm.Rule {
 		skAsk:    {ID: "1b", Text: "To enter without the token, a process sends its numbered REQUEST to all others.", Why: "{self} asks all others for the token: its request {n}", Sends: "REQUEST"},
 		skGive:   {ID: "2a", Text: "A process that has the token and does not need it passes it to an outstanding request.", Why: "{self} passes the token to {who}, because it does not need it", Sends: "TOKEN"},
 		skNote:   {ID: "2b", Text: "A process without the token notes the number of a REQUEST.", Why: "{self} notes request {n} of {who}, because it does not have the token", Silent: true},
-		skInside: {ID: "2c", Text: "A process that is inside notes the number of a REQUEST.", Why: "{self} notes request {n} of {who}, because it is inside", Silent: true, Waits: "who"},
+		skInside: {ID: "2c", Text: "A process that is inside notes the number of a REQUEST.", Why: "{self} notes request {n} of {who}, because it is inside", Silent: true, Waits: "who", While: "inside"},
 		skOld:    {ID: "2d", Text: "A REQUEST that the token says was granted is outdated.", Why: "{self} ignores request {n} of {who}, because it was granted", Silent: true},
 		skEnter:  {ID: "3", Text: "A waiting process enters when the token arrives.", Why: "{self} enters, because the token has arrived", Enters: true},
 		skNext:   {ID: "4a", Text: "A process that leaves queues all outstanding requests, and passes the token to the first.", Why: "{self} leaves, and passes the token to {who}, the first in its queue", Sends: "TOKEN"},

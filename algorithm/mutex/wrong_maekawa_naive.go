@@ -58,7 +58,7 @@ func naiveRules(rules []algorithm.Rule) {
 	for _, i := range []int{maeNoVote, maeKeep, maeGiveBack, maeFail, maePrompt, maeOvertaken, maePrompted} {
 		rules[i] = algorithm.Rule{}
 	}
-	rules[maeQueue] = algorithm.Rule{ID: "6b", Text: "As long as a request has the vote, others wait.", Why: "{self} queues {who}, because {other} has its vote", Silent: true, Waits: "who"}
+	rules[maeQueue] = algorithm.Rule{ID: "6b", Text: "As long as a request has the vote, others wait.", Why: "{self} queues {who}, because {other} has its vote", Silent: true, Waits: "who", While: "other"}
 }
 
 type maekawaNaive struct{ maekawa }

@@ -69,7 +69,7 @@ func TestVoidLocksTakeNoRoom(t *testing.T) {
 	m = f.members[0]
 	f.sent(0)
 	m.Limits.Part = 2 * (20 + 8)
-	y, _ := m.Explain(waited[1])
+	y, _ := m.Inspect(waited[1])
 	if _, err := m.Lock(0, waited[1], Ask{Deadline: Never}); err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +120,7 @@ func TestCancelledAfterItsPart(t *testing.T) {
 	f, _, waited := parts(t, 0, 1)
 	m := f.members[0]
 	f.sent(0)
-	y, _ := m.Explain(waited[0])
+	y, _ := m.Inspect(waited[0])
 	m.Cancel(0, y.Waiters[0].Ticket)
 	if _, err := m.Lock(0, waited[0], Ask{Deadline: Never}); err != nil {
 		t.Fatal(err)

@@ -73,7 +73,7 @@ func (f *fleet) order(name string) []int {
 	}
 	var all []one
 	for i, m := range f.members {
-		y, _ := m.Explain(name)
+		y, _ := m.Inspect(name)
 		for _, w := range y.Waiters {
 			all = append(all, one{w.Stamp, i})
 		}

@@ -197,7 +197,7 @@ func TestClaimThroughAnother(t *testing.T) {
 			m.Wake(5)
 			c.claimAt(first, 7, c.token, a)
 			c.settle()
-			if y, _ := m.Explain(c.name); len(*had) != 1 || y.Holder == nil || y.Holder.Since != 5 || m.Inside() != 1 {
+			if y, _ := m.Inspect(c.name); len(*had) != 1 || y.Holder == nil || y.Holder.Since != 5 || m.Inside() != 1 {
 				t.Fatalf("%v, held by %+v, and %d are inside", *had, y.Holder, m.Inside())
 			}
 			c.claimAt(second, 7, c.token, x.through...)
@@ -327,9 +327,9 @@ func TestClaimIsTestifiedTo(t *testing.T) {
 		if got, want := home.testimony(c.name), home.epoch.those(c.members[by].Inc); got != want {
 			t.Errorf("claimed through m%d: %v may be inside, want %v", by+1, got.list(), want.list())
 		}
-		var s State
-		if err := (&Template{Member: home}).Save(&s); err != nil || s.Before.ClaimedBy != 1<<c.then.Rank(c.members[by].Inc) {
-			t.Errorf("saved as claimed by %b (%v)", s.Before.ClaimedBy, err)
+		d := templateOf(t, home.Config, c.name, home.epoch.view, home.frozen.view)
+		if u := load(t, d, saved(t, home)).frozen.found(0); u.claims.by != 1<<c.then.Rank(c.members[by].Inc) {
+			t.Errorf("saved as claimed by %b", u.claims.by)
 		}
 	}
 }

@@ -176,9 +176,10 @@ func TestClaimCarried(t *testing.T) {
 		if c.settle(); len(*waits) > 0 {
 			t.Fatalf("another member hears %v", *waits)
 		}
-		var s State
-		if err := (&Template{Member: c.members[c.b]}).Save(&s); err != nil || !s.Present.ByClaim {
-			t.Errorf("carried as claimed %v (%v)", s.Present.ByClaim, err)
+		m := c.members[c.b]
+		d := templateOf(t, m.Config, c.name, m.epoch.view)
+		if u := load(t, d, saved(t, m)).epoch.found(0); !u.byClaim {
+			t.Error("it is not carried as claimed")
 		}
 	})
 }
@@ -312,7 +313,7 @@ func TestClaimInside(t *testing.T) {
 		t.Errorf("without a session: %v", err)
 	}
 	c.claim()
-	y, _ := c.members[c.a].Explain(c.name)
+	y, _ := c.members[c.a].Inspect(c.name)
 	*c.heard = nil
 	if err := c.members[c.a].Unlock(0, c.name, y.Holder.Token); err != nil {
 		t.Fatal(err)
@@ -356,7 +357,7 @@ func TestClaimWithdrawn(t *testing.T) {
 			c.settle()
 			c.lock(1, c.name)
 			if c.settle(); !c.holds(1, c.name) {
-				y, _ := home.Explain(c.name)
+				y, _ := home.Inspect(c.name)
 				t.Errorf("%s: the lock is not acquired: %+v", when, y)
 			}
 		})

@@ -159,8 +159,8 @@ func TestReturnAndKeep(t *testing.T) {
 	}
 }
 
-func (f *fleet) why(name string) Why {
-	y, _ := f.members[0].Explain(name)
+func (f *fleet) why(name string) Snapshot {
+	y, _ := f.members[0].Inspect(name)
 	return y
 }
 
@@ -186,7 +186,7 @@ func TestRecalls(t *testing.T) {
 	f.settle()
 	f.unlock(0, "a") // handed over here
 	f.settle()
-	if y, _ := f.members[1].Explain("a"); y.Holder == nil || y.Holder.Token != (Token{1, e.Token.Count + 4}) {
+	if y, _ := f.members[1].Inspect("a"); y.Holder == nil || y.Holder.Token != (Token{1, e.Token.Count + 4}) {
 		t.Errorf("the next one: %+v", y.Holder)
 	}
 }
@@ -270,7 +270,7 @@ func TestDelegatedCarried(t *testing.T) {
 	}
 	f.take(0)
 	f.settle()
-	if y, _ := f.members[1].Explain("a"); y.Holder == nil || y.Holder.Token != (Token{2, 1}) {
+	if y, _ := f.members[1].Inspect("a"); y.Holder == nil || y.Holder.Token != (Token{2, 1}) {
 		t.Errorf("the next one: %+v", y.Holder)
 	}
 }

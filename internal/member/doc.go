@@ -27,6 +27,10 @@
 //		transmit(to, p)
 //	}
 //
+// Inspect and Look show what a member knows of a lock and what a frame holds, as data: package
+// explain has the words. A [Template] loads and saves a member's whole state, for checkers: its
+// walk in state.go is the only list of what that is.
+//
 // After Trail, Out.Marks shows what happens to a lock, for people: package trail makes a
 // scenario of the marks of all members.
 //

@@ -50,7 +50,7 @@ func TestDrain(t *testing.T) {
 		t.Errorf("it is held: %v, %d are inside", f.holds(0, "a"), m.Inside())
 	}
 	f.unlock(0, "a")
-	if y, _ := m.Explain("a"); y.Holder == nil || y.Holder.Ticket != client {
+	if y, _ := m.Inspect("a"); y.Holder == nil || y.Holder.Ticket != client {
 		t.Errorf("the client does not enter: %+v", y)
 	}
 }

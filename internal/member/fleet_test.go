@@ -137,7 +137,7 @@ func (f *fleet) lock(i int, name string) Ticket {
 
 func (f *fleet) unlock(i int, name string) {
 	f.tb.Helper()
-	y, _ := f.members[i].Explain(name)
+	y, _ := f.members[i].Inspect(name)
 	if y.Holder == nil {
 		f.tb.Fatalf("m%d does not hold %s", i+1, name)
 	}
@@ -148,7 +148,7 @@ func (f *fleet) unlock(i int, name string) {
 }
 
 func (f *fleet) holds(i int, name string) bool {
-	y, _ := f.members[i].Explain(name)
+	y, _ := f.members[i].Inspect(name)
 	return y.Holder != nil
 }
 

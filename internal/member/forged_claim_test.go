@@ -106,7 +106,7 @@ func forgedClaim(t *testing.T, alg string, atHome, early, ghost bool) {
 		if len(heard) != 1 || heard[0].Kind != Lost {
 			t.Errorf("%s, home %v, early %v, ghost %v: a claim with %s: %v", alg, atHome, early, ghost, x.what, heard)
 		}
-		if y, _ := c.members[c.a].Explain(c.name); y.Holder == nil || y.Holder.Token != c.token {
+		if y, _ := c.members[c.a].Inspect(c.name); y.Holder == nil || y.Holder.Token != c.token {
 			t.Errorf("%s: the client has lost the lock: %+v", x.what, y)
 		}
 		*c.heard = nil
@@ -169,7 +169,7 @@ func TestForgedClaimOfProcess(t *testing.T) {
 	if c.settle(); !c.holds(c.a, c.name) {
 		t.Fatal("the process does not hold the lock")
 	}
-	y, _ := c.members[c.a].Explain(c.name)
+	y, _ := c.members[c.a].Inspect(c.name)
 	c.token = y.Holder.Token
 	c.install(c.then)
 	c.settle()

@@ -2,7 +2,6 @@ package member
 
 import (
 	"slices"
-	"strings"
 	"testing"
 )
 
@@ -105,7 +104,7 @@ func TestLoansEnd(t *testing.T) {
 		for _, i := range order {
 			f.lock(i, name)
 			f.settle()
-			y, _ := f.members[i].Explain(name)
+			y, _ := f.members[i].Inspect(name)
 			turns = append(turns, turn{y.Waiters[0].Stamp, i})
 		}
 		slices.SortFunc(turns, func(a, b turn) int {
@@ -153,7 +152,7 @@ func TestHomeHandsOver(t *testing.T) {
 		f.lock(0, name)
 	}
 	for range 6 {
-		if y, _ := f.members[0].Explain(name); y.Cleared {
+		if y, _ := f.members[0].Inspect(name); y.Cleared {
 			t.Error("the home lets go of a lock that no other member wants")
 		}
 		f.unlock(0, name)
@@ -391,7 +390,11 @@ func TestProbed(t *testing.T) {
 			t.Fatalf("%s: answers %v", x.what, m.Out.Frames)
 		}
 		s, _ := Look(m.Out.Frames[0].Bytes)
-		if said := strings.TrimSpace(s.Kind + " " + s.Text); said != x.want {
+		said := s.Kind
+		if s.Again {
+			said += " recovering"
+		}
+		if said != x.want {
 			t.Errorf("%s: %s, want %s", x.what, said, x.want)
 		}
 		if known := m.epoch.table.len() > 0; known != (x.set != nil) {

@@ -107,8 +107,8 @@ func (c *cluster) take(p *process) {
 }
 
 // Explained is Explain of a lock that may be unknown.
-func (p *process) Explained(name string) Why {
-	y, _ := p.Explain(name)
+func (p *process) Explained(name string) Snapshot {
+	y, _ := p.Inspect(name)
 	return y
 }
 

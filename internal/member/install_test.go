@@ -22,7 +22,7 @@ func TestOldViewsChangeNothing(t *testing.T) {
 		if err := m.Install(0, v); err != nil || m.epoch.view.Epoch != 2 {
 			t.Errorf("epoch %d: %v, now in epoch %d", v.Epoch, err, m.epoch.view.Epoch)
 		}
-		if y, _ := m.Explain(name); y.Holder == nil || y.Holder.Carried || len(m.Out.Frames) > 0 || m.Bulk() {
+		if y, _ := m.Inspect(name); y.Holder == nil || y.Holder.Carried || len(m.Out.Frames) > 0 || m.Bulk() {
 			t.Errorf("epoch %d: held by %+v, %d frames", v.Epoch, y.Holder, len(m.Out.Frames))
 		}
 	}
@@ -82,7 +82,7 @@ func TestInstallCountsFromNow(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.lock(0, wanted)
-	y, _ := m.Explain(wanted)
+	y, _ := m.Inspect(wanted)
 	i := slices.IndexFunc(y.Recovering, func(s Suspect) bool { return s.Inc == 3 })
 	if i < 0 {
 		t.Fatalf("the ghost is not among %+v", y.Recovering)
@@ -90,7 +90,7 @@ func TestInstallCountsFromNow(t *testing.T) {
 	if s := y.Recovering[i]; s.Since != now || s.Until != now+Instant(m.Settings.outwait(Second)) {
 		t.Errorf("the ghost is %+v", s)
 	}
-	if y, _ := m.Explain(held); y.Holder == nil || y.Holder.Since != 30 || !y.Holder.Carried {
+	if y, _ := m.Inspect(held); y.Holder == nil || y.Holder.Since != 30 || !y.Holder.Carried {
 		t.Errorf("held by %+v", y.Holder)
 	}
 }

@@ -546,10 +546,9 @@ func (s *keptStorm) stuck() string {
 		if p.dead || p.out {
 			continue
 		}
-		p.Each(func(y Why) bool {
+		for y := range p.each {
 			text += fmt.Sprintf("\n%d: %s holder %+v shared %+v waiters %+v recovering %+v", p.Inc, y.Name, y.Holder, y.Shared, y.Waiters, y.Recovering)
-			return true
-		})
+		}
 	}
 	return text
 }

@@ -258,7 +258,7 @@ func TestKeptWound(t *testing.T) {
 	old := f.want(0, name, born)
 	f.settle()
 	f.is(young, Doomed, Deadlock)
-	if w, _ := f.members[1].Explain(name); w.Holder == nil || w.Holder.Tx != f.last[young].Tx {
+	if w, _ := f.members[1].Inspect(name); w.Holder == nil || w.Holder.Tx != f.last[young].Tx {
 		t.Errorf("transaction %d is wounded, but the holder is %+v", f.last[young].Tx, w.Holder)
 	}
 	f.waits(old)
@@ -402,12 +402,14 @@ func TestKeptWhy(t *testing.T) {
 	if held, waiting := f.members[0].Counts(); held != 2 || waiting != 1 {
 		t.Errorf("%d held, %d waiting", held, waiting)
 	}
-	y, ok := f.members[0].Explain("a")
+	y, ok := f.members[0].Inspect("a")
 	if !ok || y.Holder == nil || len(y.Shared) != 1 || y.Shared[0].Mode != deadlock.Shared || len(y.Waiters) != 1 {
 		t.Errorf("%+v", y)
 	}
 	var names []string
-	f.members[0].Each(func(y Why) bool { names = append(names, y.Name); return true })
+	for q := range f.members[0].Queues {
+		names = append(names, string(q.Name))
+	}
 	if known, busy, _ := f.members[0].Known(); !slices.Equal(names, []string{"a"}) || known != 1 || busy != 1 {
 		t.Errorf("%v, %d known, %d busy", names, known, busy)
 	}

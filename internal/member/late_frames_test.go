@@ -46,7 +46,7 @@ func TestReportOfReleasedLock(t *testing.T) {
 	if err := deliver(2, frame{kind: answerFrame, may: []mayBe{{name: name}}}); err != nil {
 		t.Fatal(err)
 	}
-	if y, _ := m.Explain(name); !y.Cleared {
+	if y, _ := m.Inspect(name); !y.Cleared {
 		t.Fatal("the home has not released it, though a witness rules out all")
 	}
 	if err := deliver(3, frame{kind: reportFrame, held: []holding{{name, olderHold{token: Token{1, 1}, last: 1}}}}); !errors.Is(err, errUnexpected) {
@@ -99,7 +99,7 @@ func TestCancelledRequestStands(t *testing.T) {
 	k := f.lock(0, name)
 	f.settle()
 	m.Cancel(0, k)
-	if y, _ := m.Explain(name); !y.Asked || len(y.Waiters) > 0 {
+	if y, _ := m.Inspect(name); !y.Asked || len(y.Waiters) > 0 {
 		t.Errorf("after it is cancelled: asked %v, %d wait", y.Asked, len(y.Waiters))
 	}
 	if _, busy, _ := m.Known(); busy != 1 {

@@ -135,7 +135,7 @@ func TestLapse(t *testing.T) {
 		if len(*heard) != 2 || (*heard)[1].Kind != Lost || f.holds(1, name) {
 			t.Fatalf("when it is told: %v; the other one is inside: %v", *heard, f.holds(1, name))
 		}
-		if y, _ := m.Explain(name); !y.Lapsed {
+		if y, _ := m.Inspect(name); !y.Lapsed {
 			t.Error("nobody says why it waits")
 		}
 		if early {

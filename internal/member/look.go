@@ -3,11 +3,12 @@ package member
 import (
 	"errors"
 	"fmt"
-	"strings"
+
+	"github.com/stile-lock/stile/algorithm/deadlock"
 )
 
 // A FrameInfo is what can be seen of a frame from outside: for traces, diagrams and
-// oracles.
+// oracles. Package explain says in words what a frame says.
 type FrameInfo struct {
 	Kind    string // ALG, TOUCH, REPORT and so on
 	Clock   uint64 // the sender's logical clock
@@ -17,8 +18,21 @@ type FrameInfo struct {
 	Message []byte // ALG: the algorithm's message
 	Held    []string
 	Waits   []string
-	More    bool   // REPORT: another part follows
-	Text    string // its other fields, as text
+	More    bool     // REPORT: another part follows
+	Asked   []string // QUERY: locks
+	May     []MayBe  // ANSWER
+	Until   Stamp    // LEND
+	Next    Stamp    // RETURN: of the next waiter there
+	Again   bool     // BUSY: the lock is recovering
+	Refused bool     // CLAIMED, MOVED
+	Passed  bool     // CLAIMED, MOVED: refused, because it was passed on
+	Token   Token    // CLAIM, GRANT, MOVE
+
+	Who    deadlock.Attempt // frames about kept locks and transactions
+	Mode   deadlock.Mode    // WANT, MOVE
+	Victim *Victim          // DOOM
+	Path   int              // PATH: number of transactions
+	Arcs   int              // GRAPH: number of edges
 }
 
 // FrameKinds is the number of kinds of frames. A frame's first byte is its kind.
@@ -48,85 +62,25 @@ func Look(b []byte) (FrameInfo, error) {
 	} else if err != nil {
 		return FrameInfo{}, err
 	}
-	s := FrameInfo{Kind: f.kind.String(), Clock: f.clock, Name: string(f.name), Cleared: f.cleared, Count: f.count, Message: f.bytes, More: f.more}
+	s := FrameInfo{
+		Kind: f.kind.String(), Clock: f.clock, Name: string(f.name), Cleared: f.cleared, Count: f.count, Message: f.bytes, More: f.more,
+		Asked: f.names, Until: f.until, Next: f.next, Again: f.again, Refused: f.verdict == refused, Passed: f.verdict == passedOn, Token: f.token,
+		Who: f.who, Mode: f.mode, Victim: f.victim, Path: len(f.path), Arcs: len(f.arcs),
+	}
 	for _, x := range f.held {
 		s.Held = append(s.Held, x.name)
 	}
 	for _, x := range f.waits {
 		s.Waits = append(s.Waits, x.name)
 	}
-	switch f.kind {
-	case reportFrame:
-		s.Text = fmt.Sprintf("holds %s, waits for %s", list(s.Held), list(s.Waits))
-	case queryFrame:
-		s.Text = list(f.names)
-	case answerFrame:
-		var all []string
-		for _, x := range f.may {
-			all = append(all, fmt.Sprintf("%s: %d may be inside", x.name, x.who.len()))
-		}
-		s.Text = list(all)
-	case lendFrame:
-		s.Text = "until " + f.until.String()
-	case returnFrame:
-		if f.next != (Stamp{}) {
-			s.Text = "next " + f.next.String()
-		}
-	case busyFrame:
-		if f.again {
-			s.Text = "recovering"
-		}
-	case claimFrame:
-		s.Text = "token " + f.token.String()
-	case claimedFrame:
-		switch f.verdict {
-		case refused:
-			s.Text = "refused"
-		case passedOn:
-			s.Text = "refused: passed on"
-		}
-	default:
-		s.Text = f.keptText()
+	for _, x := range f.may {
+		s.May = append(s.May, MayBe{x.name, x.who.len()})
 	}
 	return s, nil
 }
 
-func list(all []string) string {
-	if len(all) == 0 {
-		return "nothing"
-	}
-	return strings.Join(all, ", ")
-}
-
-// keptText describes a frame about a kept lock or its transactions.
-func (f *frame) keptText() string {
-	if f.kind < wantFrame {
-		return ""
-	}
-	tx := fmt.Sprintf("transaction %d of member %d", f.who.Tx, f.who.Origin)
-	request := fmt.Sprintf("request %d of %s", f.who.Seq, tx)
-	switch f.kind {
-	case wantFrame:
-		return request + ", " + f.mode.String()
-	case grantFrame:
-		return request + ", token " + f.token.String()
-	case moveFrame:
-		return request + ", " + f.mode.String() + ", token " + f.token.String()
-	case movedFrame:
-		switch f.verdict {
-		case passedOn:
-			return request + ", refused: passed on"
-		case refused:
-			return request + ", refused"
-		}
-	case doomFrame:
-		return tx + ": " + f.victim.String()
-	case pathFrame:
-		return fmt.Sprintf("%d transactions", len(f.path))
-	case graphFrame:
-		return fmt.Sprintf("%d edges", len(f.arcs))
-	case demandFrame, collectFrame:
-		return ""
-	}
-	return request
+// A MayBe is how many processes may be inside a lock by an older view.
+type MayBe struct {
+	Name   string
+	Inside int
 }

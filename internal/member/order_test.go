@@ -228,7 +228,7 @@ func TestCarriedHoldIsReleasedOnce(t *testing.T) {
 	f.settle()
 	f.unlock(0, name)
 	f.settle()
-	if y, _ := f.members[0].Explain(name); y.Holder == nil || y.Holder.Carried {
+	if y, _ := f.members[0].Inspect(name); y.Holder == nil || y.Holder.Carried {
 		t.Errorf("the next holder is %+v", y.Holder)
 	}
 	f.unlock(0, name)

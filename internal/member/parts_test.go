@@ -127,7 +127,7 @@ func TestPartReleased(t *testing.T) {
 
 // release is unlock, but leaves in Out what the member wants sent.
 func (f *fleet) release(i int, name string) {
-	y, _ := f.members[i].Explain(name)
+	y, _ := f.members[i].Inspect(name)
 	if err := f.members[i].Unlock(0, name, y.Holder.Token); err != nil {
 		f.tb.Fatal(err)
 	}
@@ -138,7 +138,7 @@ func TestPartsVoid(t *testing.T) {
 	f, held, waited := parts(t, 3, 1)
 	m := f.members[0]
 	f.sent(0)
-	y, _ := m.Explain(waited[0])
+	y, _ := m.Inspect(waited[0])
 	m.Cancel(0, y.Waiters[0].Ticket)
 	f.release(0, held[1])
 	f.release(0, held[2])
@@ -163,7 +163,7 @@ func TestPartCancelled(t *testing.T) {
 	f.sent(0)
 	tickets := map[string]Ticket{}
 	for _, name := range waited {
-		y, _ := m.Explain(name)
+		y, _ := m.Inspect(name)
 		tickets[name] = y.Waiters[0].Ticket
 		if _, err := m.Lock(0, name, Ask{Deadline: Never}); err != nil {
 			t.Fatal(err)
@@ -331,7 +331,7 @@ func TestQueriesCompact(t *testing.T) {
 	counted(map[string]int{})
 	for i := range 10_000 {
 		name := names[i%4]
-		y, _ := m.Explain(name)
+		y, _ := m.Inspect(name)
 		for _, w := range y.Waiters {
 			m.Cancel(0, w.Ticket)
 		}

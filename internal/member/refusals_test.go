@@ -2,6 +2,7 @@ package member
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -153,36 +154,35 @@ func TestMalformedMessage(t *testing.T) {
 
 // What Look shows of frames.
 func TestLook(t *testing.T) {
-	s := Stamp{1, 2, 3}
+	stamp, token := Stamp{1, 2, 3}, Token{3, 4}
 	who := deadlock.Attempt{Origin: 3, Tx: 7, Number: 1, Seq: 1}
+	a := []byte("a")
+	victim := &Victim{How: TimedOut}
 	for _, x := range []struct {
 		f    frame
-		want string
+		want FrameInfo
 	}{
-		{frame{kind: reportFrame, held: []holding{{"a", olderHold{token: Token{1, 1}, last: 1}}, {"b", olderHold{token: Token{1, 2}, last: 2}}}}, "holds a, b, waits for nothing"},
-		{frame{kind: reportFrame, waits: []wanted{{"c", s}, {"d", s}}}, "holds nothing, waits for c, d"},
-		{frame{kind: queryFrame, names: []string{"a", "b"}}, "a, b"},
-		{frame{kind: answerFrame, may: []mayBe{{"a", set{3, 0, 1}}, {"b", set{}}}}, "a: 3 may be inside, b: 0 may be inside"},
-		{frame{kind: lendFrame, name: []byte("a"), until: s}, "until 1.2 of 3"},
-		{frame{kind: lendFrame, name: []byte("a"), until: lastStamp()}, "until the end"},
-		{frame{kind: returnFrame, name: []byte("a"), next: s}, "next 1.2 of 3"},
-		{frame{kind: returnFrame, name: []byte("a")}, ""},
-		{frame{kind: busyFrame, name: []byte("a"), again: true}, "recovering"},
-		{frame{kind: busyFrame, name: []byte("a")}, ""},
-		{frame{kind: claimFrame, name: []byte("a"), token: Token{3, 4}}, "token 3.4"},
-		{frame{kind: claimedFrame, name: []byte("a")}, ""},
-		{frame{kind: claimedFrame, name: []byte("a"), verdict: refused}, "refused"},
-		{frame{kind: claimedFrame, name: []byte("a"), verdict: passedOn}, "refused: passed on"},
-		{frame{kind: touchFrame, name: []byte("a")}, ""},
-		{frame{kind: wantFrame, name: []byte("a"), who: who, mode: deadlock.Shared}, "request 1 of transaction 7 of member 3, shared"},
-		{frame{kind: grantFrame, name: []byte("a"), who: who, token: Token{3, 4}}, "request 1 of transaction 7 of member 3, token 3.4"},
-		{frame{kind: doomFrame, who: who, victim: &Victim{How: TimedOut}}, "transaction 7 of member 3: it has waited for too long"},
-		{frame{kind: pathFrame, name: []byte("a"), path: []deadlock.Attempt{who, who}}, "2 transactions"},
-		{frame{kind: graphFrame, arcs: []arc{{who, who, "a", 1, 0}}}, "1 edges"},
+		{frame{kind: reportFrame, held: []holding{{"a", olderHold{token: Token{1, 1}, last: 1}}, {"b", olderHold{token: Token{1, 2}, last: 2}}}}, FrameInfo{Held: []string{"a", "b"}}},
+		{frame{kind: reportFrame, waits: []wanted{{"c", stamp}, {"d", stamp}}, more: true}, FrameInfo{Waits: []string{"c", "d"}, More: true}},
+		{frame{kind: queryFrame, names: []string{"a", "b"}}, FrameInfo{Asked: []string{"a", "b"}}},
+		{frame{kind: answerFrame, may: []mayBe{{"a", set{3, 0, 1}}, {"b", set{}}}}, FrameInfo{May: []MayBe{{"a", 3}, {"b", 0}}}},
+		{frame{kind: lendFrame, name: a, until: lastStamp()}, FrameInfo{Name: "a", Until: lastStamp()}},
+		{frame{kind: returnFrame, name: a, next: stamp}, FrameInfo{Name: "a", Next: stamp}},
+		{frame{kind: busyFrame, name: a, again: true}, FrameInfo{Name: "a", Again: true}},
+		{frame{kind: claimFrame, name: a, token: token}, FrameInfo{Name: "a", Token: token}},
+		{frame{kind: claimedFrame, name: a}, FrameInfo{Name: "a"}},
+		{frame{kind: claimedFrame, name: a, verdict: refused}, FrameInfo{Name: "a", Refused: true}},
+		{frame{kind: movedFrame, name: a, who: who, verdict: passedOn}, FrameInfo{Name: "a", Who: who, Passed: true}},
+		{frame{kind: wantFrame, name: a, who: who, mode: deadlock.Shared}, FrameInfo{Name: "a", Who: who, Mode: deadlock.Shared}},
+		{frame{kind: grantFrame, name: a, who: who, token: token}, FrameInfo{Name: "a", Who: who, Token: token}},
+		{frame{kind: doomFrame, who: who, victim: victim}, FrameInfo{Who: who, Victim: victim}},
+		{frame{kind: pathFrame, name: a, path: []deadlock.Attempt{who, who}}, FrameInfo{Name: "a", Path: 2}},
+		{frame{kind: graphFrame, arcs: []arc{{who, who, "a", 1, 0}}}, FrameInfo{Arcs: 1}},
 	} {
 		x.f.clock = 9
-		if got, err := Look(x.f.append(nil)); err != nil || got.Text != x.want || got.Clock != 9 || got.Name != string(x.f.name) {
-			t.Errorf("%v: %+v, %v; want %q", x.f.kind, got, err, x.want)
+		x.want.Kind, x.want.Clock = x.f.kind.String(), 9
+		if got, err := Look(x.f.append(nil)); err != nil || fmt.Sprintf("%+v", got) != fmt.Sprintf("%+v", x.want) {
+			t.Errorf("%v: %+v, want %+v (%v)", x.f.kind, got, x.want, err)
 		}
 	}
 	got, err := Look((&frame{kind: algFrame, name: []byte("a"), cleared: true, count: 4, bytes: []byte("m")}).append(nil))

@@ -8,8 +8,6 @@ import (
 	"reflect"
 	"slices"
 	"testing"
-
-	"github.com/stile-lock/stile/algorithm"
 )
 
 // TestRestored runs two towns step for step. In one of them every member is encoded and
@@ -174,82 +172,86 @@ func (w *town) postpone(on bool) {
 	}
 }
 
+// copied returns a template that was put into the state of a member, and that state.
+func copied(t *testing.T, m *Member, views ...View) (*Template, []byte) {
+	t.Helper()
+	b := saved(t, m)
+	d := templateOf(t, m.Config, "lock0", views...)
+	load(t, d, b)
+	if again, err := d.Append(nil); err != nil || !bytes.Equal(again, b) {
+		t.Fatalf("%x is %x after it was loaded (%v)", b, again, err)
+	}
+	return d, b
+}
+
+// saved returns the state of a member.
+func saved(t *testing.T, m *Member) []byte {
+	t.Helper()
+	b, err := (&Template{Member: m, claims: true, silent: silent}).Append(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// templateOf returns a template whose states keep everything.
+func templateOf(t *testing.T, c Config, name string, views ...View) *Template {
+	t.Helper()
+	d, err := NewTemplate(c, name, views)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.Clients()
+	d.Delegates()
+	return d
+}
+
+// load puts a template into a state.
+func load(t *testing.T, d *Template, b []byte) *Member {
+	t.Helper()
+	if err := d.Load(b); err != nil {
+		t.Fatal(err)
+	}
+	return d.Member
+}
+
 // restore puts every member together again from its bytes.
 func (w *town) restore() {
-	var codec algorithm.Codec
 	for _, inc := range w.live {
-		old := w.members[inc]
-		if old.epoch == nil {
-			continue
+		if old := w.members[inc]; old.epoch != nil {
+			d, _ := copied(w.t, old, w.views...)
+			d.Member.later = w.later
+			w.members[inc] = d.Member
 		}
-		var s, back State
-		from := Template{Member: old, claims: true, silent: true}
-		if err := from.Save(&s); err != nil {
-			w.t.Fatal(err)
-		}
-		b := codec.Append(nil, len(w.view.Members), &s)
-		if err := codec.Load(b, len(w.view.Members), &back); err != nil {
-			w.t.Fatal(err)
-		}
-		template, err := NewTemplate(old.Config, "lock0", w.views)
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		template.Clients()
-		template.Delegates()
-		if err := template.Load(&back); err != nil {
-			w.t.Fatal(err)
-		}
-		if err := template.Save(&s); err != nil {
-			w.t.Fatal(err)
-		}
-		if b2 := codec.Append(nil, len(w.view.Members), &s); !bytes.Equal(b, b2) {
-			w.t.Fatalf("%s: %x is %x after it was restored", w.alg, b, b2)
-		}
-		template.Member.later = w.later
-		w.members[inc] = template.Member
 	}
+}
+
+// states plays in a town, and returns states of its members.
+func (w *town) states(seed uint64) map[uint64][][]byte {
+	w.postpone(true)
+	whim := rand.New(rand.NewPCG(seed, 2))
+	seen := map[uint64][][]byte{}
+	for i := range 400 {
+		w.oneLock(whim, i)
+		for inc, m := range w.members {
+			seen[inc] = append(seen[inc], saved(w.t, m))
+		}
+	}
+	return seen
 }
 
 // TestRestoredTwice puts one member from any state into any other: nothing of
 // the state before is left.
 func TestRestoredTwice(t *testing.T) {
 	w := newTown(t, 7, "naimi-trehel", 3)
-	w.postpone(true)
 	whim := rand.New(rand.NewPCG(7, 2))
-	seen := map[uint64][]State{}
-	for i := range 400 {
-		w.oneLock(whim, i)
-		for _, inc := range w.live {
-			var s State
-			if err := (&Template{Member: w.members[inc], claims: true, silent: true}).Save(&s); err != nil {
-				t.Fatal(err)
-			}
-			seen[inc] = append(seen[inc], s)
-		}
-	}
-	var codec algorithm.Codec
-	var is State
-	for inc, all := range seen {
-		template, err := NewTemplate(w.members[inc].Config, "lock0", w.views)
-		if err != nil {
-			t.Fatal(err)
-		}
-		template.Clients()
-		template.Delegates()
+	for inc, all := range w.states(7) {
+		d := templateOf(t, w.members[inc].Config, "lock0", w.views...)
 		for range 2000 {
-			want := codec.Append(nil, 3, &all[whim.IntN(len(all))])
-			if err := codec.Load(want, 3, &is); err != nil {
-				t.Fatal(err)
-			}
-			if err := template.Load(&is); err != nil {
-				t.Fatal(err)
-			}
-			if err := template.Save(&is); err != nil {
-				t.Fatal(err)
-			}
-			if got := codec.Append(nil, 3, &is); !bytes.Equal(got, want) {
-				t.Fatalf("%x was restored as %x", want, got)
+			want := all[whim.IntN(len(all))]
+			load(t, d, want)
+			if got, err := d.Append(nil); err != nil || !bytes.Equal(got, want) {
+				t.Fatalf("%x was restored as %x (%v)", want, got, err)
 			}
 		}
 	}

@@ -154,7 +154,7 @@ func TestTwoAlgorithms(t *testing.T) {
 	f.install(v)
 	for name, want := range map[string]string{"a": "central", "x/a": "raymond"} {
 		f.lock(0, name)
-		if y, _ := f.members[0].Explain(name); y.Algorithm != want {
+		if y, _ := f.members[0].Inspect(name); y.Algorithm != want {
 			t.Errorf("%s is run by %s, want %s", name, y.Algorithm, want)
 		}
 	}
@@ -263,7 +263,7 @@ func TestIdleAfterRecovery(t *testing.T) {
 	f.unlock(1, name)
 	f.settle()
 	for _, m := range f.members[:2] {
-		if y, _ := m.Explain(name); !y.Cleared {
+		if y, _ := m.Inspect(name); !y.Cleared {
 			t.Errorf("m%d does not know that the home has let go", m.Inc)
 		}
 		if _, busy, _ := m.Known(); busy != 0 {

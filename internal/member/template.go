@@ -1,11 +1,6 @@
 package member
 
-import (
-	"fmt"
-	"slices"
-)
-
-// A Template loads states into one member and saves them from it, again and again.
+// A Template is a member that can be put into states, again and again.
 type Template struct {
 	Member *Member
 	name   string
@@ -14,11 +9,11 @@ type Template struct {
 	frozen []*epoch
 	pool   []*waiter
 	client session
-	claims bool // Save keeps what only claims need
-	silent bool // Save keeps what only delegations need
+	claims bool  // states have what only claims need
+	silent flags // states have what only delegations need
 }
 
-// TheClient is the only client whose session a State can have.
+// TheClient is the only client whose session a state can have.
 const TheClient = 1
 
 // Renewals that are not confirmed yet, in a member that was put into a state.
@@ -28,7 +23,7 @@ const (
 )
 
 // NewTemplate returns a member that can be put into any state that it can have with one
-// lock of this name in these views.
+// lock of this name in these views. It has seen none of them, and has a lease.
 func NewTemplate(c Config, name string, views []View) (*Template, error) {
 	if err := CheckName(name); err != nil {
 		return nil, err
@@ -48,6 +43,7 @@ func NewTemplate(c Config, name string, views []View) (*Template, error) {
 			}
 		}
 	}
+	d.Reset()
 	return d, nil
 }
 
@@ -55,209 +51,193 @@ func NewTemplate(c Config, name string, views []View) (*Template, error) {
 // later time.
 func (d *Template) Later() { d.Member.later = true }
 
-// Clients has Save keep what only the claims of clients need.
+// Clients has states keep what only the claims of clients need.
 func (d *Template) Clients() { d.claims = true }
 
-// Delegates has Save keep what only the delegation of locks to clients needs.
-func (d *Template) Delegates() { d.silent = true }
+// Delegates has states keep what only the delegation of locks to clients needs.
+func (d *Template) Delegates() { d.silent = silent }
 
-// Load puts the member into a state. Its clock reads 0, and both renewals can be
-// confirmed.
-func (d *Template) Load(s *State) error {
+// Reset puts the member into the state before its first view, with a lease.
+func (d *Template) Reset() {
 	m := d.Member
-	m.now, m.clock, m.gone, m.ghost = 0, s.Clock, s.Gone, s.Ghost
+	m.now, m.clock, m.gone, m.ghost = 0, 0, false, false
 	m.renewals, m.renewal, m.renewAt = append(m.renewals[:0], renewal{number: BeforeLoss}, renewal{number: AfterLoss}), AfterLoss, Never
-	m.proven, m.claims = 0, s.Claims
-	switch m.lease = 0; s.Lease {
-	case Runs:
-		m.lease = Never - 1
-	case Over:
-		m.lease = 1
-	}
-	if m.lapse = Never - 1; s.Pass {
-		m.lapse = 0
-	}
-	m.own = session{}
-	d.session(s)
-	m.Out.Reset()
-	d.requests(s)
-	var err error
-	if m.epoch, err = d.load(d.epochs, &s.Present); err != nil {
-		return err
-	}
-	m.frozen, err = d.load(d.frozen, &s.Before)
-	if m.epoch != nil {
-		for _, u := range m.epoch.uses {
-			if u.proof == 0 {
-				u.rests = m.lapse
-			}
-		}
-	}
-	return err
-}
-
-// session begins the session of the client, or not.
-func (d *Template) session(s *State) {
-	m := d.Member
+	m.lease, m.lapse, m.proven, m.claims = Never-1, Never-1, 0, 0
+	m.own, m.waiters, m.spare = session{}, m.waiters[:0], m.spare[:0]
 	clear(m.clients)
 	m.schedule.heap = m.schedule.heap[:0]
-	if d.client = (session{id: TheClient}); !s.Session {
+	d.client = session{id: TheClient}
+	m.epoch, m.frozen = nil, nil
+	m.Out.Reset()
+}
+
+// Lapse lets the member's lease expire, or so nearly that nothing is begun.
+func (d *Template) Lapse() { d.setLease(Over) }
+
+// Pass lets the time end in which former holders may act: lost locks are passed on as soon as
+// the member is called.
+func (d *Template) Pass() { d.rests(0) }
+
+// EndSession ends the client's session, if it has one, as soon as the member is called.
+func (d *Template) EndSession() {
+	if d.Member.clients[TheClient] != nil {
+		d.Member.schedule.put(&d.client.end, 0)
+	}
+}
+
+// Outlive ends the rest of a ghost of the current view as soon as the member is called.
+func (d *Template) Outlive(ghost int) { d.Member.epoch.ghosts[ghost], d.Member.epoch.next = 0, 0 }
+
+// OutliveBefore ends the rest of a ghost of the view before.
+func (d *Template) OutliveBefore(ghost int) {
+	d.Member.frozen.ghosts[ghost] = 0
+	d.Member.frozen.bury(0)
+}
+
+// Renumber gives requests the tickets that a member would give that has seen no others.
+// Without tries, only the process itself knows them.
+func (d *Template) Renumber() {
+	m := d.Member
+	m.waiters, m.spare = m.waiters[:0], m.spare[:0]
+	next := func(w *waiter) {
+		w.ticket = Ticket(len(m.waiters)) | 1<<32
+		m.waiters = append(m.waiters, w)
+	}
+	u := d.only()
+	if u == nil {
 		return
 	}
-	d.client.end.session = &d.client
-	m.clients[TheClient] = &d.client
-	if m.schedule.put(&d.client.end, Never-1); s.SessionOver {
-		m.schedule.put(&d.client.end, 0)
+	if u.holder != nil {
+		next(u.holder)
+	}
+	for w := u.first; w != nil; w = w.next {
+		next(w)
+	}
+	if u.claims != nil && len(u.claims.mine) > 0 {
+		next(u.claims.mine[0])
 	}
 }
 
-// requests makes room for all tickets of a state.
-func (d *Template) requests(s *State) {
-	m := d.Member
-	for i, t := range s.tickets {
-		if i == len(d.pool) {
-			d.pool = append(d.pool, &waiter{})
-		}
-		*d.pool[i] = waiter{ticket: t}
+// only returns the use of the only lock, or nil.
+func (d *Template) only() *use {
+	if e := d.Member.epoch; e != nil && e.table.len() > 0 {
+		return e.found(0)
 	}
-	m.waiters = append(m.waiters[:0], d.pool[:len(s.tickets)]...)
-	m.spare = append(m.spare[:0], s.spare...)
+	return nil
 }
 
-// load puts one view's epoch into a state.
-func (d *Template) load(all []*epoch, p *Part) (*epoch, error) {
-	if p.Epoch == 0 {
-		return nil, nil
-	}
-	var e *epoch
+// find returns the epoch with a number, or nil.
+func (d *Template) find(all []*epoch, number uint64) *epoch {
 	for i := range d.views {
-		if d.views[i].Epoch == p.Epoch {
-			e = all[i]
+		if d.views[i].Epoch == number && all[i] != nil {
+			all[i].reset()
+			return all[i]
 		}
 	}
-	if e == nil {
-		return nil, fmt.Errorf("state in epoch %d: want an epoch of a view that includes the member", p.Epoch)
+	return nil
+}
+
+// empty returns the unused waiter with an index.
+func (d *Template) empty(i int) *waiter {
+	if i == len(d.pool) {
+		d.pool = append(d.pool, &waiter{})
 	}
-	e.reset()
-	e.reported[0], e.over[0] = p.Reported, p.Over<<e.survivors()
+	*d.pool[i] = waiter{}
+	return d.pool[i]
+}
+
+// begin begins the session of the client.
+func (d *Template) begin() {
+	d.client.end.session = &d.client
+	d.Member.clients[TheClient] = &d.client
+	d.Member.schedule.put(&d.client.end, Never-1)
+}
+
+// rests sets until when former holders may act.
+func (d *Template) rests(until Instant) {
+	d.Member.lapse = until
+	if u := d.only(); u != nil && u.proof == 0 {
+		u.rests = until
+	}
+}
+
+// A LeaseState is the state of a member's lease.
+type LeaseState uint8
+
+// The states of a lease.
+const (
+	NoLease LeaseState = iota // it never had one
+	Runs
+	Over // or so near its end that nothing is begun
+)
+
+func (m *Member) leaseState() LeaseState {
+	switch {
+	case m.lease == 0:
+		return NoLease
+	case m.now < m.deadline():
+		return Runs
+	}
+	return Over
+}
+
+func (d *Template) setLease(s LeaseState) {
+	d.Member.lease = [...]Instant{NoLease: 0, Runs: Never - 1, Over: 1}[s]
+}
+
+// outlive sets which ghosts can no longer act, as bits.
+func (e *epoch) outlive(over uint64) {
 	for i := range e.ghosts {
-		switch {
-		case p.Due>>i&1 == 1 || p.Over>>i&1 == 1:
+		if e.ghosts[i] = Never - 1; over>>i&1 == 1 {
 			e.ghosts[i] = 0
-		default:
-			e.ghosts[i] = Never - 1
-		}
-		if p.Over>>i&1 == 0 {
-			e.next = min(e.next, e.ghosts[i])
 		}
 	}
+	e.over = set{}
+	e.bury(0)
+}
+
+// owes returns the ranks whose REPORT is not complete, as bits.
+func (e *epoch) owes() (ranks uint64) {
 	for rank := range e.reports {
-		if e.reports[rank].owed = p.Owes>>rank&1 == 1; e.reports[rank].owed {
+		if e.reports[rank].owed {
+			ranks |= 1 << rank
+		}
+	}
+	return ranks
+}
+
+func (e *epoch) setOwes(ranks uint64) {
+	for rank := range e.reports {
+		if e.reports[rank].owed = ranks>>rank&1 == 1; e.reports[rank].owed {
 			e.reporting++
 		}
 	}
-	if !p.Known {
-		return e, nil
-	}
-	n := lockOf(e, d.name)
-	l := e.table.lock(n)
-	if l.count = p.Count; p.Touched {
-		l.flags |= touched
-	}
-	if p.Cleared {
-		l.flags |= cleared
-	}
-	if p.Opened {
-		l.flags |= opened
-	}
-	if p.Silent {
-		l.flags |= silent
-	}
-	e.table.setState(n, p.Bytes)
-	e.note(n, olderHold{p.Newest, p.NewestLast, owner{client: p.NewestClient}})
-	if p.Busy || p.home {
-		d.use(e, e.use(n), p)
-	}
-	return e, nil
 }
 
-// use puts the use of a lock into a state.
-func (d *Template) use(e *epoch, u *use, p *Part) {
-	if p.home {
-		u.held[0], u.may[0], u.queried, u.interest, u.lendee = p.Held, p.May, p.Queried, p.Interest, p.Lendee
-		for _, t := range p.Queue {
-			u.queue = append(u.queue, turn{t.Stamp, t.Rank})
+// asks returns the ranks that have not been asked about the only lock yet, as bits.
+func (m *Member) asks() (ranks uint64) {
+	e := m.epoch
+	for at := range e.queries {
+		for rank := range e.asked {
+			if at >= e.asked[rank] && rank != e.me && e.survivor(rank) && m.useful(at) {
+				ranks |= 1 << rank
+			}
 		}
 	}
-	if p.Holds() {
-		u.holder = d.waiter(u, p.Holder)
-		e.holders++
-	}
-	u.client, u.byClaim = p.Client, p.ByClaim
-	if p.Last > 0 {
-		u.block = &block{last: p.Last, recalled: p.Recalled}
-		u.block.end.block = u
-	}
-	if p.Proof {
-		u.proof = AfterLoss
-	}
-	if u.lapsed, u.token, u.carried = p.Lapsed, p.Token, p.Carried; u.lapsed {
-		e.lapses++
-	}
-	for _, r := range p.Waiters {
-		u.push(d.waiter(u, r))
-	}
-	d.loadClaims(e, u, p)
-	d.bulk(e, u, p)
-	u.handed, u.asked, u.inside, u.back, u.lent, u.until = p.Handed, p.Asked, p.Inside, p.Back, p.IsLent, p.Until
+	return ranks
 }
 
-// loadClaims puts the claims of a lock into a state.
-func (d *Template) loadClaims(e *epoch, u *use, p *Part) {
-	if p.Claim.Is() {
-		w := d.waiter(u, Request{Client: true, slot: p.Claim.slot})
-		w.claim = &claim{p.Claim.number, p.Claim.Token, slices.Clone(p.Claim.Through), p.Claim.Sent}
-		u.claim().mine = []*waiter{w}
-		e.claims = append(e.claims, u.lock)
-	}
-	for _, a := range p.Claimants {
-		u.claim().asked = append(u.claim().asked, asked{a.Rank, a.number, a.Token, slices.Clone(a.Through), ""})
-	}
-	if p.ClaimedBy != 0 {
-		u.claim().by = p.ClaimedBy
-	}
-}
-
-// bulk puts the bulk frames that a lock still needs into a state.
-func (d *Template) bulk(e *epoch, u *use, p *Part) {
-	if p.OwesHold {
-		u.owed |= owedHold
-	}
-	if p.OwesWait {
-		u.owed |= owedWait
-	}
-	d.Member.owe(e, u.lock)
-	if p.Asks == 0 {
+// setAsks has the REPORT list the lock, as far as it must, and sets which ranks are asked
+// about it.
+func (m *Member) setAsks(u *use, ranks uint64) {
+	e := m.epoch
+	if m.owe(e, u.lock); ranks == 0 {
 		return
 	}
 	e.ask(u)
 	for rank := range e.asked {
-		if e.asked[rank] = 1; p.Asks>>rank&1 == 1 {
-			e.asked[rank] = 0
-		}
+		e.asked[rank] = int(^ranks >> rank & 1)
 	}
-}
-
-// waiter puts a request into a state.
-func (d *Template) waiter(u *use, r Request) *waiter {
-	m := d.Member
-	w := m.waiters[r.slot]
-	w.client, w.stamp, w.try, w.block, w.missing, w.at = &m.own, r.Stamp, r.Try, r.block, r.missing, u
-	if r.Client {
-		w.client = &d.client
-	}
-	w.client.put(w)
-	return w
 }
 
 // reset forgets all locks.
@@ -286,128 +266,74 @@ func (e *epoch) reset() {
 	}
 }
 
-// Save copies the state out of the member.
-func (d *Template) Save(s *State) error {
+// A State is what a driver can see of a member, to decide what can happen to it next.
+type State struct {
+	Lease   LeaseState
+	Gone    bool // it leaves, or was evicted
+	Session bool // the client has a session
+	Present Part
+	Before  Part // of the view before, which is only asked about: Epoch and Over
+}
+
+// A Part is what a driver can see of a member in one view.
+type Part struct {
+	Epoch    uint64 // 0 if there is no view
+	Reported uint64 // members whose REPORT has arrived, by index in the universe
+	Over     uint64 // ghosts that can no longer act, by index among the ghosts
+	Owes     uint64 // ranks that a REPORT or QUERY must still be made for
+
+	Cleared bool
+	Lent    bool    // by the home
+	Held    bool    // the member's own process or the client holds the lock
+	Holder  Request // of Held
+	Lapsed  bool    // the holder was notified that the lock is lost, and may still act
+	Proof   bool    // of Lapsed and Client: only proof of membership is missing
+	Token   Token   // of Held or Lapsed
+	Carried bool
+	Client  bool   // the client holds or held it
+	Last    uint64 // of Client: last count of the lock, which is delegated; 0 if it is not
+	Waiters []Request
+	Claim   Ticket // of the client here, not answered yet; 0 if there is none
+}
+
+// A Request is a request of the member's own process or of the client.
+type Request struct {
+	Ticket Ticket
+	Stamp  Stamp // zero of a hold that was claimed
+	Client bool
+}
+
+// Look shows the member's state.
+func (d *Template) Look(s *State) {
 	m := d.Member
-	s.Clock, s.Gone, s.Ghost, s.Lease = m.clock, m.gone, m.ghost, Over
-	switch {
-	case m.lease == 0:
-		s.Lease = NoLease
-	case m.now < m.deadline():
-		s.Lease = Runs
+	waiters := s.Present.Waiters[:0]
+	*s = State{Lease: m.leaseState(), Gone: m.gone, Session: m.clients[TheClient] != nil}
+	if e := m.frozen; e != nil {
+		s.Before = Part{Epoch: e.view.Epoch, Over: e.over[0] >> e.survivors()}
 	}
-	c := m.clients[TheClient]
-	s.Session, s.Claims = c != nil, m.claims
-	if len(m.schedule.heap) != len(m.clients) || len(m.clients) > 0 && (len(m.clients) > 1 || c == nil || c.uses > 1) {
-		return errNotSmall
-	}
-	s.tickets = s.tickets[:0]
-	for _, w := range m.waiters {
-		s.tickets = append(s.tickets, w.ticket)
-	}
-	s.spare = append(s.spare[:0], m.spare...)
-	if err := d.save(m.epoch, &s.Present); err != nil {
-		return err
-	}
-	if err := d.save(m.frozen, &s.Before); err != nil {
-		return err
-	}
-	s.Before.freeze()
-	return nil
-}
-
-func (d *Template) save(e *epoch, p *Part) error {
-	*p = Part{Bytes: p.Bytes[:0], Waiters: p.Waiters[:0], Claimants: p.Claimants[:0], Queue: p.Queue[:0], Lendee: -1}
-	if e == nil {
-		return nil
-	}
-	p.Epoch, p.Reported = e.view.Epoch, e.reported[0]
-	p.Over = e.over[0] >> e.survivors()
-	for rank := range e.reports {
-		if e.reports[rank].owed {
-			p.Owes |= 1 << rank
-		}
-	}
-	if e.table.len() == 0 {
-		return nil
-	}
-	if e.table.len() > 1 || len(e.universe) > 60 {
-		return errNotSmall
-	}
-	l := e.table.lock(0)
-	p.Known, p.Touched, p.Cleared, p.Count = true, l.is(touched), l.is(cleared), l.count
-	p.Opened, p.Silent = l.is(opened), d.silent && l.is(silent)
-	e.keep(0)
-	p.Bytes = append(p.Bytes, e.table.state(0)...)
-	if d.claims {
-		h := e.newest[0]
-		p.Newest, p.NewestLast, p.NewestClient = h.token, h.last, h.client
-	}
-	u := e.found(0)
-	if u == nil {
-		return nil
-	}
-	p.Busy = true
-	if u.holder != nil {
-		p.Holder = d.request(u.holder)
-	}
-	p.Lapsed, p.Token, p.Carried, p.Client, p.ByClaim = u.lapsed, u.token, u.carried, u.client, u.byClaim
-	p.Proof = u.lapsed && u.proof > 0
-	if b := u.block; b != nil {
-		p.Last, p.Recalled = b.last, b.recalled
-	}
-	for w := u.first; w != nil; w = w.next {
-		p.Waiters = append(p.Waiters, d.request(w))
-	}
-	p.saveClaims(u)
-	p.Handed, p.Asked, p.Inside, p.Back, p.IsLent = u.handed, u.asked, u.inside, u.back, u.lent
-	if u.lent {
-		p.Until = u.until
-	}
-	p.OwesHold, p.OwesWait = u.owed&owedHold != 0, u.owed&owedWait != 0
-	for at := range e.queries { // the frozen epoch has none
-		for rank := range e.asked {
-			if at >= e.asked[rank] && rank != e.me && e.survivor(rank) && d.Member.useful(at) {
-				p.Asks |= 1 << rank
-			}
-		}
-	}
-	if p.home = e.isHome(l); p.home {
-		p.Held, p.May, p.Queried, p.Interest, p.Lendee = u.held[0], u.may[0], u.queried, u.interest, u.lendee
-		for _, t := range u.queue {
-			p.Queue = append(p.Queue, Turn{t.stamp, t.rank})
-		}
-	}
-	return nil
-}
-
-func (d *Template) request(w *waiter) Request {
-	return Request{Stamp: w.stamp, Client: w.client != &d.Member.own, Try: w.try, block: w.block, missing: w.missing, slot: int(uint32(w.ticket))}
-}
-
-// saveClaims copies the claims of a lock.
-func (p *Part) saveClaims(u *use) {
-	c := u.claims
-	if c == nil {
+	p, e := &s.Present, m.epoch
+	if p.Waiters = waiters; e == nil {
 		return
 	}
-	for _, w := range c.mine { // there is one client
-		p.Claim = Claim{w.claim.token, slices.Clone(w.claim.through), w.claim.sent, w.claim.number, int(uint32(w.ticket))}
+	p.Epoch, p.Reported, p.Over, p.Owes = e.view.Epoch, e.reported[0], e.over[0]>>e.survivors(), e.owes()|m.asks()
+	p.Cleared = e.table.len() > 0 && e.table.lock(0).is(cleared)
+	u := d.only()
+	if u == nil {
+		return
 	}
-	for _, a := range c.asked {
-		p.Claimants = append(p.Claimants, Claimant{a.rank, a.token, slices.Clone(a.through), a.number})
+	request := func(w *waiter) Request { return Request{w.ticket, w.stamp, w.client != &m.own} }
+	if p.Held = u.holder != nil; p.Held {
+		p.Holder = request(u.holder)
 	}
-	p.ClaimedBy = c.by
-}
-
-// freeze leaves only what a frozen epoch is asked about.
-func (p *Part) freeze() {
-	by := p.ClaimedBy
-	*p = Part{
-		Epoch: p.Epoch, Reported: p.Reported, Over: p.Over, Known: p.Known, Cleared: p.Cleared, Count: p.Count, Bytes: p.Bytes,
-		Waiters: p.Waiters[:0], Claimants: p.Claimants[:0], Queue: p.Queue[:0], home: p.home, Held: p.Held, May: p.May, Lendee: p.Lendee,
+	p.Lent, p.Lapsed, p.Proof = u.lendee >= 0, u.lapsed, u.lapsed && u.proof > 0
+	p.Token, p.Carried, p.Client = u.token, u.carried, u.client
+	if u.block != nil {
+		p.Last = u.block.last
 	}
-	if p.home {
-		p.ClaimedBy = by
+	for w := u.first; w != nil; w = w.next {
+		p.Waiters = append(p.Waiters, request(w))
+	}
+	if u.claims != nil && len(u.claims.mine) > 0 {
+		p.Claim = u.claims.mine[0].ticket
 	}
 }

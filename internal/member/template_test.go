@@ -1,72 +1,35 @@
 package member
 
 import (
+	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"testing"
 )
-
-// newTemplate returns a template of a fleet's first member.
-func newTemplate(t *testing.T, f *fleet, limits Limits, name string, views ...View) *Template {
-	t.Helper()
-	c := f.members[0].Config
-	c.Limits = limits
-	d, err := NewTemplate(c, name, views)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
-}
-
-// load puts a template into a state.
-func load(t *testing.T, d *Template, s *State) *Member {
-	t.Helper()
-	if err := d.Load(s); err != nil {
-		t.Fatal(err)
-	}
-	return d.Member
-}
 
 // A template is as good as new, whatever its member has done in states before: it does
 // the same as one that was never used.
 func TestTemplateIsAsNew(t *testing.T) {
 	for seed := range uint64(4) {
 		w := newTown(t, seed, "naimi-trehel", 3)
-		w.postpone(true)
-		whim := rand.New(rand.NewPCG(seed, 2))
-		seen := map[uint64][]State{}
-		for i := range 400 {
-			w.oneLock(whim, i)
-			for inc, m := range w.members {
-				var s State
-				if err := (&Template{Member: m, claims: true, silent: true}).Save(&s); err != nil {
-					t.Fatal(err)
-				}
-				seen[inc] = append(seen[inc], s)
-			}
-		}
-		for inc := range w.next {
-			all := append(seen[inc+1], State{})
-			config := w.members[inc+1].Config
-			used, err := NewTemplate(config, "lock0", w.views)
+		whim := rand.New(rand.NewPCG(seed, 4))
+		seen := w.states(seed)
+		for _, inc := range slices.Sorted(maps.Keys(seen)) {
+			config := w.members[inc].Config
+			used := templateOf(t, config, "lock0", w.views...)
+			first, err := used.Append(nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			used.Clients()
-			used.Delegates()
+			all := append(seen[inc], first)
 			for range 150 {
-				s, luck := &all[whim.IntN(len(all))], whim.Uint64()
-				fresh, err := NewTemplate(config, "lock0", w.views)
-				if err != nil {
-					t.Fatal(err)
-				}
-				fresh.Clients()
-				fresh.Delegates()
-				want, got := w.played(t, fresh, s, luck), w.played(t, used, s, luck)
+				b, luck := all[whim.IntN(len(all))], whim.Uint64()
+				want, got := w.played(templateOf(t, config, "lock0", w.views...), b, luck), w.played(used, b, luck)
 				for i := range want {
 					if got[i] != want[i] {
-						t.Fatalf("seed %d, member %d, step %d: it does\n%s\nand a new one\n%s", seed, inc+1, i, got[i], want[i])
+						t.Fatalf("seed %d, member %d, step %d: it does\n%s\nand a new one\n%s", seed, inc, i, got[i], want[i])
 					}
 				}
 			}
@@ -76,16 +39,23 @@ func TestTemplateIsAsNew(t *testing.T) {
 
 // played puts a template into a state and has its member do some things. It returns what
 // can be observed.
-func (w *town) played(t *testing.T, d *Template, s *State, luck uint64) (seen []string) {
-	m, whim := load(t, d, s), rand.New(rand.NewPCG(luck, 3))
+func (w *town) played(d *Template, b []byte, luck uint64) (seen []string) {
+	m, whim := load(w.t, d, b), rand.New(rand.NewPCG(luck, 3))
+	if whim.IntN(3) == 0 {
+		d.Pass()
+	}
+	if whim.IntN(3) == 0 {
+		d.EndSession()
+	}
 	now := Instant(0)
+	var s State
 	for range 6 {
 		var result any
-		switch y, _ := m.Explain("lock0"); whim.IntN(8) {
+		switch d.Look(&s); whim.IntN(8) {
 		case 0:
 			result = m.Unlock(now, "lock0", s.Present.Token)
 		case 1:
-			for _, x := range y.Waiters {
+			for _, x := range s.Present.Waiters {
 				m.Cancel(now, x.Ticket)
 			}
 		case 2, 3:
@@ -107,246 +77,247 @@ func (w *town) played(t *testing.T, d *Template, s *State, luck uint64) (seen []
 			}
 		}
 		m.Wake(now) // sets all of Out
-		var is State
-		if err := d.Save(&is); err != nil {
-			t.Fatal(err)
-		}
-		text := fmt.Sprintf("%v: %+v, more %v, state %+v", result, m.Out, m.Bulk(), is)
-		for y := range m.Each {
-			if y.Holder != nil {
-				text += fmt.Sprintf(", held %+v", *y.Holder)
-			}
-			y.Holder, y.Lent = nil, nil
-			text += fmt.Sprintf(", lock %+v", y)
-		}
-		seen = append(seen, text)
+		d.Look(&s)
+		seen = append(seen, fmt.Sprintf("%v: %+v, more %v, seen %+v, state %x", result, m.Out, m.Bulk(), s, saved(w.t, m)))
 		m.Out.Reset()
 	}
 	return seen
 }
 
-// A template that is loaded again allocates nothing.
-func TestTemplateAllocates(t *testing.T) {
+// A template that is loaded again allocates nothing, and takes no additional memory, also
+// with states that do not fit into the record of a lock.
+func TestTemplateDoesNotGrow(t *testing.T) {
 	f := newFleet(t, "central", 2)
-	d := newTemplate(t, f, Limits{}, "a", f.view)
-	s := State{Present: Part{Epoch: 1, Known: true, Busy: true, Lendee: -1, Waiters: []Request{{Stamp: Stamp{1, 1, 1}}}}, tickets: []Ticket{1 << 32}}
-	if n := testing.AllocsPerRun(100, func() { load(t, d, &s) }); n > 0 {
+	f.lock(0, "lock0")
+	d, b := copied(t, f.members[0], f.view)
+	if n := testing.AllocsPerRun(100, func() { load(t, d, b) }); n > 0 {
 		t.Errorf("it allocates %v times", n)
+	}
+	f.unlock(0, "lock0")
+	f.members[0].epoch.unload(0)
+	var took [300]int // by sizes of states, after the first round
+	for i := range 3 * len(took) {
+		size := i % len(took)
+		f.members[0].epoch.table.setState(0, make([]byte, size))
+		load(t, d, saved(t, f.members[0]))
+		switch _, _, bytes := d.Member.Known(); i / len(took) {
+		case 1:
+			took[size] = bytes
+		case 2:
+			if bytes != took[size] {
+				t.Fatalf("a state of %d bytes takes %d, and took %d before", size, bytes, took[size])
+			}
+		}
 	}
 }
 
-// What is loaded is saved, whatever the state was saved into before.
-func TestTemplateKeepsAll(t *testing.T) {
-	f := newFleet(t, "central", 4)
-	v := f.next(4)
-	v.Ghosts = []Ghost{{4, Second}}
-	home, elsewhere := full(), full()
-	for _, p := range []*Part{&home, &elsewhere} {
-		p.Epoch, p.Reported, p.Over = 2, 0b011, 1
-		p.Holder.slot, p.Waiters[0].slot, p.Claim.slot = 1, 0, 2
-		p.Holder.Client, p.Waiters[0].Client = false, false // a client has one request
+// Renumbered requests have the tickets of a member that never saw others: its holder has
+// the first one, and waiters the next.
+func TestRenumber(t *testing.T) {
+	f := newFleet(t, "central", 1)
+	m := f.members[0]
+	late := []Ticket{f.lock(0, "lock0"), f.lock(0, "lock0"), f.lock(0, "lock0")}
+	m.Cancel(0, late[1])
+	first, _ := m.Inspect("lock0")
+	f.unlock(0, "lock0") // the third holds it
+	f.lock(0, "lock0")
+	f.lock(0, "lock0")
+	d, _ := copied(t, m, f.view)
+	d.Renumber()
+	var s State
+	d.Look(&s)
+	if p := &s.Present; !p.Held || first.Holder.Token == p.Token || p.Holder.Ticket != 1<<32 || len(p.Waiters) != 2 || p.Waiters[0].Ticket != 1<<32+1 || p.Waiters[1].Ticket != 1<<32+2 {
+		t.Errorf("it is %+v", p)
 	}
-	home.Cleared, home.Owes, home.OwesHold, home.OwesWait, home.Asks = false, 0, false, false, 0b100
-	home.Held, home.May, home.Lendee = 0b100, 0b101, 2
-	elsewhere.letGo()
-	elsewhere.Newest, elsewhere.NewestLast, elsewhere.NewestClient = Token{}, 0, false
-	elsewhere.Owes, elsewhere.Asks = 0b110, 0
-	idle := Part{Epoch: 2, Known: true, Lendee: -1, Bytes: []byte("bytes")}
-	frozen := Part{Epoch: 1, Reported: 0b011, Known: true, Cleared: true, Count: 9, Bytes: []byte("other bytes"), Lendee: -1}
-	for _, x := range []struct {
-		then    int
-		present Part
-		lease   LeaseState
-	}{{0, home, Runs}, {1, elsewhere, Over}, {1, idle, NoLease}} {
-		d := newTemplate(t, f, Limits{}, away(f.view, v, 3, x.then), f.view, v)
-		s := State{Clock: 9, Gone: true, Ghost: true, Lease: x.lease, Session: true, Claims: 9, Present: x.present, Before: frozen, tickets: []Ticket{3 << 32, 5<<32 + 1, 7<<32 + 2}, spare: []uint32{9}}
-		d.Clients()
-		d.Delegates()
-		load(t, d, &s)
-		saved := State{Lease: 9, Present: full(), Before: full(), tickets: []Ticket{9, 9, 9}, spare: []uint32{8}}
-		err := d.Save(&saved)
-		if got, want := fmt.Sprintf("%+v", saved), fmt.Sprintf("%+v", s); err != nil || got != want {
-			t.Errorf("saved as\n%s\nwant\n%s (%v)", got, want, err)
+	if y, _ := m.Inspect("lock0"); y.Holder.Ticket != late[2] {
+		t.Error("the member has been renumbered, not the copy")
+	}
+	if again, err := d.Member.Lock(0, "lock0", Ask{Deadline: Never}); err != nil || again != 1<<32+3 {
+		t.Errorf("the next ticket is %x (%v)", again, err)
+	}
+}
+
+// A template refuses invalid states, names and views;
+// and it does not take a state out of a member that has more than fits into one.
+func TestTemplateRefuses(t *testing.T) {
+	f := newFleet(t, "central", 2)
+	config := f.members[0].Config
+	if _, err := NewTemplate(config, "", []View{f.view}); !errors.Is(err, ErrName) {
+		t.Errorf("without a name: %v", err)
+	}
+	if _, err := NewTemplate(Config{Inc: 1}, "a", []View{f.view}); err == nil {
+		t.Error("without settings it is made")
+	}
+	if _, err := NewTemplate(config, "a", []View{{Epoch: 1, Members: f.view.Members}}); err == nil {
+		t.Error("of a view without an algorithm it is made")
+	}
+	d := templateOf(t, config, "a", View{Epoch: 2, Members: f.view.Members[1:], Choices: f.view.Choices})
+	b := saved(t, f.members[0])
+	if err := d.Load(b); !errors.Is(err, errState) {
+		t.Errorf("an epoch in which it is not a member: %v", err)
+	}
+	d = templateOf(t, config, "a", f.view)
+	for n := range b {
+		if err := d.Load(b[:n]); !errors.Is(err, errState) {
+			t.Errorf("%d bytes of %d: %v", n, len(b), err)
 		}
+	}
+
+	saves := func(what string, ok bool, m *Member) {
+		t.Helper()
+		if _, err := (&Template{Member: m}).Append(nil); (err == nil) != ok || err != nil && !errors.Is(err, errNotSmall) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	m := f.members[0]
+	f.lock(0, "a")
+	f.settle()
+	saves("one lock", true, m)
+	if _, err := m.Lock(0, "a", Ask{Deadline: 5}); err != nil {
+		t.Fatal(err)
+	}
+	saves("a deadline", false, m)
+	m.Wake(5)
+	saves("a deadline that has passed", true, m)
+	for id, ok := range map[uint64]bool{TheClient: true, 7: false} {
+		if _, err := m.Renew(5, id, Second); err != nil {
+			t.Fatal(err)
+		}
+		saves("a client", ok, m)
+		for range 2 {
+			if _, err := m.Lock(5, "a", Ask{Client: id, Deadline: Never}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		saves("a client with two requests", false, m)
+		m.Close(5, id)
+	}
+	saves("no client any more", true, m)
+	for _, id := range []uint64{TheClient, 7} {
+		if _, err := m.Renew(5, id, Second); err != nil {
+			t.Fatal(err)
+		}
+	}
+	saves("two clients", false, m)
+	m.Close(5, TheClient)
+	m.Close(5, 7)
+	f.lock(0, "b")
+	f.settle()
+	saves("two locks", false, m)
+	m.frozen, m.epoch = m.epoch, m.frozen
+	saves("two locks in the view before", false, m)
+}
+
+// A state has room for sets of up to 60 processes that may be inside by an older view.
+func TestStateUniverse(t *testing.T) {
+	for ghosts, ok := range map[int]bool{0: true, 59: true, 60: false} {
+		f := newFleet(t, "central", 1)
+		v := f.next()
+		for i := range ghosts {
+			v.Ghosts = append(v.Ghosts, Ghost{uint64(100 + i), Second})
+		}
+		f.install(v)
+		f.lock(0, "a")
+		if _, err := (&Template{Member: f.members[0]}).Append(nil); (err == nil) != ok || err != nil && !errors.Is(err, errNotSmall) {
+			t.Errorf("%d ghosts: %v", ghosts, err)
+		}
+	}
+}
+
+// A state says whether its member leaves or was evicted, and how its lease is. A member that
+// is put into a state without a lease can be given one.
+func TestTemplateLease(t *testing.T) {
+	f := newFleet(t, "central", 3)
+	f.members[1].Leave(0)
+	f.members[2].Gone(0)
+	margin := f.members[0].margin
+	for i, m := range f.members {
+		for lease, want := range map[Instant]LeaseState{0: NoLease, 1: Over, margin: Over, margin + 1: Runs} {
+			m.lease = lease
+			d, _ := copied(t, m, f.view)
+			var s State
+			if d.Look(&s); s.Lease != want || s.Gone != (i > 0) || d.Member.ghost != (i == 2) || d.Member.Usable(0) != (want == Runs && i == 0) {
+				t.Errorf("m%d with a lease until %d: %+v, evicted %v", i+1, lease, s, d.Member.ghost)
+			}
+			if d.Member.Renewed(0, BeforeLoss); d.Member.Usable(0) != (i == 0) {
+				t.Errorf("m%d, renewed: usable %v", i+1, d.Member.Usable(0))
+			}
+		}
+	}
+}
+
+// Ghosts of the current view whose rest ends can no longer act as soon as the member is
+// called, and those of the view before at once.
+func TestTemplateGhosts(t *testing.T) {
+	f := newFleet(t, "central", 5)
+	v := f.next(4, 5)
+	v.Ghosts = []Ghost{{4, Second}, {5, Second}}
+	f.install(v)
+	last := f.next()
+	last.Ghosts = v.Ghosts
+	f.install(last)
+	d, b := copied(t, f.members[0], f.view, v, last)
+	var s State
+	d.Outlive(1)
+	d.OutliveBefore(0)
+	if d.Look(&s); s.Present.Over != 0 || s.Before.Over != 1 {
+		t.Errorf("it is %+v", s)
+	}
+	d.Member.Wake(0)
+	if d.Look(&s); s.Present.Over != 2 || s.Before.Over != 1 {
+		t.Errorf("after it was called it is %+v", s)
+	}
+	over := saved(t, d.Member)
+	load(t, d, b)
+	if d.Look(&s); s.Present.Over != 0 || s.Before.Over != 0 {
+		t.Errorf("the state before is %+v", s)
+	}
+	if m := load(t, d, over); m.epoch.ghosts[1] != 0 || m.epoch.next == Never {
+		t.Errorf("loaded again, ghosts are over at %v, the next at %d", m.epoch.ghosts, m.epoch.next)
 	}
 }
 
 // Parts of reports are made when the member installs a view, or later, if a template says
-// so.
+// so: a state says to whom. Then other survivors are asked about a lock that is wanted at its
+// home.
 func TestTemplateLater(t *testing.T) {
-	f := newFleet(t, "central", 3)
-	v := f.next()
-	for _, later := range []bool{false, true} {
-		d := newTemplate(t, f, Limits{}, "a", f.view)
-		if later {
-			d.Later()
-		}
-		m := load(t, d, &State{Lease: Runs, Present: Part{Epoch: 1}})
-		if err := m.Install(0, v); err != nil {
-			t.Fatal(err)
-		}
-		if sent := len(m.Out.Frames); m.Bulk() != later || sent != map[bool]int{false: 2, true: 0}[later] {
-			t.Errorf("later %v: %d reports, and there are more: %v", later, sent, m.Bulk())
-		}
-		if all(m); m.Bulk() || len(m.Out.Frames) != 2 {
-			t.Errorf("later %v: %d reports in all, and there are more: %v", later, len(m.Out.Frames), m.Bulk())
-		}
-	}
-}
-
-// A lost lock is passed on as soon as the member is called, if the state says so, and
-// not otherwise. Then no holder is left, and no token.
-func TestTemplatePasses(t *testing.T) {
-	f := newFleet(t, "central", 2)
-	v := f.next()
-	d := newTemplate(t, f, Limits{}, away(f.view, v, 1, 1), v)
-	p := Part{Epoch: 2, Known: true, Busy: true, Lapsed: true, Carried: true, Token: Token{1, 1}, Back: true, Lendee: -1}
-	p.Waiters = []Request{{Stamp: Stamp{1, 1, 1}}}
-	for _, pass := range []bool{false, true, false} {
-		m := load(t, d, &State{Lease: Over, Pass: pass, Present: p, tickets: []Ticket{1 << 32}})
-		m.Wake(0)
-		var s State
-		if err := d.Save(&s); err != nil || s.Present.Lapsed == pass || (s.Present.Token == Token{}) != pass || len(s.Present.Waiters) != 1 {
-			t.Errorf("pass %v: its state is %+v (%v)", pass, s.Present, err)
-		}
-		released := len(m.Out.Frames) == 1 && frameKind(m.Out.Frames[0].Bytes[0]) == releasedFrame
-		if released != pass || m.Inside() != map[bool]int{false: 1, true: 0}[pass] {
-			t.Errorf("pass %v: it is passed on: %v, and %d are inside", pass, released, m.Inside())
-		}
-	}
-}
-
-// The report of a state lists the holds of that state, not those of the state before.
-func TestTemplateReports(t *testing.T) {
-	f := newFleet(t, "central", 2)
-	v := f.next()
-	d := newTemplate(t, f, Limits{}, away(f.view, v, 1, 1), v)
-	holds := Part{Epoch: 2, Known: true, Busy: true, Lapsed: true, Carried: true, Token: Token{1, 1}, Owes: 0b10, OwesHold: true, Lendee: -1}
-	for want, p := range []Part{1: holds, 0: {Epoch: 2, Owes: 0b10}} {
-		load(t, d, &State{Lease: Runs, Present: holds})
-		m := load(t, d, &State{Lease: Runs, Present: p})
-		var r frame
-		if !m.More(0, 2) || r.parse(m.Out.Frames[0].Bytes) != nil || r.kind != reportFrame || len(r.held) != want {
-			t.Errorf("it reports %+v, want %d holds", r, want)
-		}
-	}
-}
-
-// Requests of a state count for the limit of what a process may use, and those of the
-// state before do not.
-func TestTemplateCountsRequests(t *testing.T) {
-	f := newFleet(t, "central", 2)
-	d := newTemplate(t, f, Limits{Names: 2}, "a", f.view)
-	s := State{
-		Lease: Runs, tickets: []Ticket{1 << 32},
-		Present: Part{Epoch: 1, Known: true, Busy: true, Lendee: -1, Waiters: []Request{{Stamp: Stamp{1, 1, 1}}}, Back: true},
-	}
-	for range 3 {
-		m := load(t, d, &s)
-		for i, want := range []error{nil, ErrNames} {
-			if _, err := m.Lock(0, "a", Ask{Deadline: Never}); err != want {
-				t.Errorf("request %d: %v, want %v", i+2, err, want)
-			}
-		}
-	}
-}
-
-// A state says which members must still be asked about a lock: survivors, and only as
-// long as the answer matters.
-func TestTemplateSavesAsks(t *testing.T) {
 	f := newFleet(t, "central", 4)
 	v := f.next(4)
 	v.Members = append(v.Members, Who{"m5", 5}) // joins
 	name := away(f.view, v, 3, 0)
-	f.install(v)
-	m := f.members[0]
-	asks := func(want uint64) {
-		t.Helper()
-		var s State
-		if err := (&Template{Member: m}).Save(&s); err != nil || s.Present.Asks != want {
-			t.Errorf("%b must be asked, want %b (%v)", s.Present.Asks, want, err)
+	for _, later := range []bool{false, true} {
+		d := templateOf(t, f.members[0].Config, name, f.view, v)
+		if later {
+			d.Later()
 		}
-	}
-	asks(0)
-	if _, err := m.Lock(0, name, Ask{Deadline: Never}); err != nil {
-		t.Fatal(err)
-	}
-	asks(0b0110)
-	m.More(0, 2)
-	asks(0b0100)
-	for _, l := range f.mail {
-		if l.to == 1 && m.Deliver(0, l.from, l.bytes) != nil {
-			t.Fatal("it refuses a report")
+		m := load(t, d, saved(t, f.members[0]))
+		owes := func(want uint64) {
+			t.Helper()
+			var s State
+			load(t, d, saved(t, m))
+			if d.Look(&s); s.Present.Owes != want {
+				t.Errorf("%b are owed a REPORT or QUERY, want %b", s.Present.Owes, want)
+			}
 		}
-	}
-	if !f.holds(0, name) {
-		t.Fatal("all have reported that they do not hold it, and it is not granted")
-	}
-	asks(0)
-}
-
-// All survivors are asked about a lock that is wanted again, whichever of them have been
-// asked before, and in whichever state the template was.
-func TestTemplateAsksAgain(t *testing.T) {
-	f := newFleet(t, "central", 3)
-	v := f.next()
-	d := newTemplate(t, f, Limits{}, away(f.view, v, 0, 0), v)
-	some := State{Lease: Runs, tickets: []Ticket{1 << 32}, Present: Part{
-		Epoch: 2, Reported: 1, Known: true, Busy: true, Bytes: f.members[0].epoch.schools[0].born[0],
-		Waiters: []Request{{Stamp: Stamp{2, 1, 1}}}, May: 0b111, Queried: true, Lendee: -1, Asks: 0b010, home: true,
-	}}
-	for _, s := range []State{some, {Lease: Runs, Present: Part{Epoch: 2, Reported: 1}}} {
-		load(t, d, &some)
-		m := load(t, d, &s)
-		m.Cancel(0, 1<<32)
-		if _, err := m.Lock(0, d.name, Ask{Deadline: Never}); err != nil {
+		if err := m.Install(0, v); err != nil {
 			t.Fatal(err)
 		}
-		var asked []uint64
-		for _, to := range []uint64{2, 3} {
-			if m.More(0, to) {
-				asked = append(asked, to)
-			}
+		if m.Bulk() != later {
+			t.Errorf("later %v: there are more: %v", later, m.Bulk())
 		}
-		if !slices.Equal(asked, []uint64{2, 3}) {
-			t.Errorf("%v are asked, want 2 and 3", asked)
+		if owes(map[bool]uint64{true: 0b1110}[later]); later {
+			m.More(0, 2)
+			owes(0b1100)
+			all(m)
 		}
-	}
-}
-
-// A renewal that was confirmed in one state proves nothing in the next.
-func TestTemplateForgetsProof(t *testing.T) {
-	f := newFleet(t, "central", 2)
-	v := f.next()
-	d := newTemplate(t, f, Limits{}, away(f.view, v, 1, 1), v)
-	p := Part{Epoch: 2, Known: true, Busy: true, Lapsed: true, Carried: true, Client: true, Proof: true, Token: Token{1, 1}, Lendee: -1}
-	for _, confirmed := range []uint64{BeforeLoss, AfterLoss, BeforeLoss} {
-		m := load(t, d, &State{Lease: Runs, Pass: true, Present: p})
-		m.Wake(0)
-		m.Renewed(0, confirmed)
-		var s State
-		if err := d.Save(&s); err != nil || s.Present.Lapsed == (confirmed == AfterLoss) {
-			t.Errorf("renewal %d is confirmed: the lock is passed on %v (%v)", confirmed, !s.Present.Lapsed, err)
+		owes(0)
+		if _, err := m.Lock(0, name, Ask{Deadline: Never}); err != nil {
+			t.Fatal(err)
 		}
-	}
-}
-
-// The lease, the session and what is due of a state are its own, not those of the state
-// before.
-func TestTemplateForgetsTime(t *testing.T) {
-	f := newFleet(t, "central", 2)
-	v := f.next()
-	d := newTemplate(t, f, Limits{}, away(f.view, v, 1, 1), v)
-	p := Part{Epoch: 2, Known: true, Busy: true, Lapsed: true, Carried: true, Token: Token{1, 1}, Lendee: -1}
-	for _, want := range []State{{Lease: Runs, Session: true}, {Lease: NoLease}, {Lease: Over}, {Lease: NoLease, Session: true}} {
-		for _, over := range []bool{true, false} {
-			load(t, d, &State{Lease: Runs, Pass: true, Present: p}) // it is left at once
-			want.Present, want.SessionOver = p, over
-			load(t, d, &want).Wake(0)
-			var s State
-			if err := d.Save(&s); err != nil || s.Lease != want.Lease || s.Session != (want.Session && !over) || !s.Present.Lapsed {
-				t.Errorf("lease %d, session %v, over %v: saved as %d, %v, lapsed %v (%v)", want.Lease, want.Session, over, s.Lease, s.Session, s.Present.Lapsed, err)
-			}
-		}
+		owes(0b0110) // not the one that joins
+		m.More(0, 2)
+		owes(0b0100)
+		m.More(0, 3)
+		owes(0)
 	}
 }

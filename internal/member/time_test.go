@@ -80,10 +80,10 @@ func TestWithoutView(t *testing.T) {
 	if err := m.Unlock(0, "a", Token{}); !errors.Is(err, ErrNotHeld) {
 		t.Errorf("without a view: %v", err)
 	}
-	if _, ok := m.Explain("a"); ok {
+	if _, ok := m.Inspect("a"); ok {
 		t.Error("without a view it explains a lock")
 	}
-	for range m.Each {
+	for range m.Queues {
 		t.Error("without a view it knows a lock")
 	}
 	m.Leave(0)
@@ -162,7 +162,7 @@ func TestCloseEndsWaiting(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	y, _ := m.Explain("a")
+	y, _ := m.Inspect("a")
 	m.Out.Reset()
 	m.Close(0, 7)
 	if want := []Event{{Ticket: waits, Kind: Stopped, Cause: Closed}, {Ticket: held, Kind: Lost, Cause: Closed, Token: y.Holder.Token}}; !slices.Equal(m.Out.Events, want) {
@@ -174,7 +174,7 @@ func TestCloseEndsWaiting(t *testing.T) {
 func TestPendingGrant(t *testing.T) {
 	f := newFleet(t, "central", 2)
 	name := away(f.view, f.view, 1, 1)
-	pending := func() bool { y, _ := f.members[0].Explain(name); return y.Pending }
+	pending := func() bool { y, _ := f.members[0].Inspect(name); return y.Pending }
 	f.members[0].lease = 0
 	if f.lock(0, name); pending() {
 		t.Error("before the grant has come")
@@ -255,12 +255,12 @@ func TestHomeHoldsItself(t *testing.T) {
 	f.settle()
 	f.install(v)
 	f.settle()
-	y, _ := f.members[0].Explain(name)
+	y, _ := f.members[0].Inspect(name)
 	if s := y.Recovering; len(s) != 1 || s[0].Inc != 1 || s[0].Reason != Holds || !y.Holder.Carried {
 		t.Errorf("it waits for %+v", s)
 	}
 	f.unlock(0, name)
-	if y, _ = f.members[0].Explain(name); len(y.Recovering) > 0 && y.Recovering[0].Reason == Holds {
+	if y, _ = f.members[0].Inspect(name); len(y.Recovering) > 0 && y.Recovering[0].Reason == Holds {
 		t.Errorf("it waits for %+v", y.Recovering)
 	}
 }

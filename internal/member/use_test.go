@@ -107,7 +107,7 @@ func TestLateUnlock(t *testing.T) {
 	f := newFleet(t, "naimi-trehel", 2)
 	f.lock(0, "a")
 	f.settle()
-	y, _ := f.members[0].Explain("a")
+	y, _ := f.members[0].Inspect("a")
 	old := y.Holder.Token
 	f.unlock(0, "a")
 	f.lock(0, "a")
@@ -286,7 +286,7 @@ func TestReleaseLapsed(t *testing.T) {
 	f := newFleet(t, "central", 1)
 	m := f.members[0]
 	f.lock(0, "a")
-	y, _ := m.Explain("a")
+	y, _ := m.Inspect("a")
 	m.lease = Instant(10 * Second)
 	m.Wake(m.deadline())
 	if err := m.Release(m.deadline(), "a", y.Holder.Token); !errors.Is(err, ErrNotHeld) || m.Inside() != 1 {

@@ -267,9 +267,9 @@ func (n *Node) undrained() string {
 	n.mu.Lock()
 	var names []string
 	if m := n.p.Member(); m != nil {
-		for w := range m.Each {
-			if w.Holder != nil {
-				names = append(names, words.Quoted(w.Name))
+		for q := range m.Queues {
+			if q.Held {
+				names = append(names, words.Quoted(string(q.Name)))
 			}
 		}
 	}

@@ -99,7 +99,7 @@ func (n *Node) leading(name string) *leader {
 	if m == nil {
 		return nil
 	}
-	w, _ := m.Explain(name)
+	w, _ := m.Inspect(name)
 	if w.Holder == nil {
 		return nil
 	}

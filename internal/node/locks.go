@@ -2,7 +2,6 @@ package node
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/stile-lock/stile/algorithm/deadlock"
+	"github.com/stile-lock/stile/internal/explain"
 	"github.com/stile-lock/stile/internal/member"
 	"github.com/stile-lock/stile/internal/node/cert"
 	"github.com/stile-lock/stile/internal/process"
@@ -163,7 +163,7 @@ func (n *Node) locks(q *LockQuery, who *Caller) ([]byte, error) {
 	names := n.names(m, q, may)
 	size := 0
 	for i, name := range names {
-		w, _ := m.Explain(name)
+		w, _ := m.Inspect(name)
 		var edges []member.Edge
 		if q.Graph {
 			edges = m.Edges(name)
@@ -208,7 +208,7 @@ func (q *LockQuery) most() int {
 }
 
 // fewWaiters leaves out all waiters but the first ones, and returns how many.
-func fewWaiters(w *member.Why) int {
+func fewWaiters(w *member.Snapshot) int {
 	listed := w.Waiters[:min(len(w.Waiters), maxTopWaiters)]
 	more := len(w.Waiters) - len(listed)
 	w.Waiters = listed
@@ -261,7 +261,7 @@ func (n *Node) among(q *LockQuery, l *member.Queue) bool {
 }
 
 // describe describes a lock.
-func (n *Node) describe(m *member.Member, w *member.Why) LockInfo {
+func (n *Node) describe(m *member.Member, w *member.Snapshot) LockInfo {
 	now := n.clock()
 	l := LockInfo{Name: w.Name, Node: n.c.Name, Algorithm: w.Algorithm, Home: w.Home.Name, Waiters: []WaiterInfo{}}
 	left := seconds(until(now, m.Deadline()))
@@ -283,9 +283,10 @@ func (n *Node) describe(m *member.Member, w *member.Why) LockInfo {
 		l.Waiters = append(l.Waiters, WaiterInfo{n.who(x.Client), demand(x.Mode, x.Units, x.Tx), seconds(until(x.Since, now))})
 	}
 	if len(l.Waiters) > 0 {
-		l.Why = n.reason(w, now)
+		l.Why = explain.Why(w, n.c.Name, now, func(session uint64) string { return n.who(session).Who })
 	}
-	for _, d := range w.Decided[:min(len(w.Decided), maxListed)] {
+	decided := explain.Decisions(w)
+	for _, d := range decided[:min(len(decided), maxListed)] {
 		l.Because = append(l.Because, Decision{d.Who.Name, d.Text})
 	}
 	return l
@@ -332,7 +333,7 @@ func (n *Node) Queue(name string) []uint64 {
 	if m == nil {
 		return nil
 	}
-	w, _ := m.Explain(name)
+	w, _ := m.Inspect(name)
 	var all []uint64
 	for _, x := range w.Waiters {
 		all = append(all, x.Client)
@@ -378,73 +379,6 @@ func (n *Node) identity() string {
 	return cert.Identity{Kind: cert.IsNode, Name: n.c.Name}.Path()
 }
 
-// reason explains why requests wait here.
-func (n *Node) reason(w *member.Why, now member.Instant) string {
-	switch {
-	case len(w.Shared) > 0:
-		return fmt.Sprintf("held by %s and %s", n.who(w.Holder.Client).Who, words.Plural(len(w.Shared), "other"))
-	case w.Holder != nil:
-		return "held by " + n.who(w.Holder.Client).Who
-	case w.Pending:
-		return "granted, but " + n.c.Name + " has no lease at present, because no majority of the voters answers"
-	case w.Lapsed:
-		return "the previous holder was notified that it lost the lock; waiting for its lease to expire"
-	case len(w.Recovering) > 0:
-		return "recovering: " + suspects(w, now)
-	case w.Lent != nil:
-		return "lent to " + w.Lent.Name
-	case w.Carried:
-		return "waiting since an earlier view, for its turn from home " + w.Home.Name
-	case isKept(w.Algorithm):
-		return "requested from home " + w.Home.Name + ", which grants it in turn"
-	case w.Needs != "":
-		return "requested with " + w.Algorithm + ": waits for " + w.Needs + " from " + members(w.From)
-	case w.Asked:
-		return "requested from the other members with " + w.Algorithm
-	}
-	return "about to request it from the other members"
-}
-
-// mostNamed is the maximum number of members that a reason names.
-const mostNamed = 5
-
-// members lists members by name.
-func members(all []member.Who) string {
-	var names []string
-	for _, w := range all[:min(mostNamed, len(all))] {
-		names = append(names, w.Name)
-	}
-	if more := len(all) - len(names); more > 0 {
-		names = append(names, words.Plural(more, "other"))
-	}
-	return words.List(names)
-}
-
-// isKept reports whether an algorithm is a method for kept locks.
-func isKept(algorithm string) bool {
-	_, kept := member.IsKept(algorithm)
-	return kept
-}
-
-// suspects lists the members that may still hold a lock, as far as is known.
-func suspects(w *member.Why, now member.Instant) string {
-	var all []string
-	for _, s := range w.Recovering {
-		name := cmp.Or(s.Name, fmt.Sprintf("evicted member %d", s.Inc))
-		switch {
-		case s.Reason == member.Holds:
-			all = append(all, "held by "+name+" since an earlier view")
-		case s.Reason == member.Ghostly && s.Until > now:
-			all = append(all, fmt.Sprintf("waiting up to %.1f s for the lease of %s", seconds(until(now, s.Until)), name))
-		case s.Reason == member.Ghostly:
-			all = append(all, "the lease of "+name+" has expired")
-		default:
-			all = append(all, "waiting for the report of "+name)
-		}
-	}
-	return strings.Join(all, "; ")
-}
-
 // forceRelease takes a lock from its holder, if it is held through this node; a kept lock,
 // from all its holders here.
 func (n *Node) forceRelease(name string) (Released, error) {
@@ -452,7 +386,7 @@ func (n *Node) forceRelease(name string) (Released, error) {
 	if m == nil {
 		return Released{}, errors.New("the node is not a member at present: no lock is held through it")
 	}
-	w, ok := m.Explain(name)
+	w, ok := m.Inspect(name)
 	if !ok || w.Holder == nil {
 		return Released{}, fmt.Errorf("force-release %q: not held through %s: 'stile locks' shows through which node it is held", name, n.c.Name)
 	}

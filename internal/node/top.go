@@ -34,7 +34,7 @@ func (n *Node) top(m *member.Member, q *LockQuery, may func(name []byte) bool) (
 	page := LockPage[json.RawMessage]{Locks: []json.RawMessage{}}
 	size := 0
 	for _, name := range names {
-		w, known := m.Explain(name)
+		w, known := m.Inspect(name)
 		more := fewWaiters(&w)
 		l := n.describe(m, &w)
 		if l.Unlisted += more; !known {

@@ -70,7 +70,7 @@ func BenchmarkWaiters(b *testing.B) {
 		waits := heapBytes()
 		b.ReportMetric(float64(joined-before)/clients, "B/session")
 		b.ReportMetric(float64(waits-joined)/clients, "B/waiter")
-		if y, _ := n.m.Explain("a"); len(y.Waiters) != clients {
+		if y, _ := n.m.Inspect("a"); len(y.Waiters) != clients {
 			b.Fatalf("%d wait", len(y.Waiters))
 		}
 	}

@@ -35,7 +35,7 @@ func TestDeskServes(t *testing.T) {
 // free checks that a lock is neither held nor waited for.
 func (n *node) free(name string) {
 	n.t.Helper()
-	if y, ok := n.m.Explain(name); ok && (y.Holder != nil || len(y.Waiters) > 0 || y.Lapsed) {
+	if y, ok := n.m.Inspect(name); ok && (y.Holder != nil || len(y.Waiters) > 0 || y.Lapsed) {
 		n.t.Errorf("%s is in use: %+v", name, y)
 	}
 	if n.d.Holds() != 0 || len(n.d.requests) != 0 || len(n.d.tickets) != 0 {
@@ -62,7 +62,7 @@ func TestResume(t *testing.T) {
 	n.says(2, Frame{Kind: Check, Number: 1})
 	n.says(2, Frame{Kind: Check, Number: 9})
 	expect(t, "resumed", n.hears(2), Frame{Kind: Held, Number: 1}, Frame{Kind: Held, Number: 1}, Frame{Kind: Lost, Number: 9})
-	if why, _ := n.m.Explain("a"); len(why.Waiters) != 1 {
+	if why, _ := n.m.Inspect("a"); len(why.Waiters) != 1 {
 		t.Errorf("%d wait, want 1", len(why.Waiters))
 	}
 	n.says(2, Frame{Kind: Unlock, Number: 1})

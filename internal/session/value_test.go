@@ -56,7 +56,7 @@ func TestShown(t *testing.T) {
 		}
 		n.shown = nil
 		got, with := "", false
-		if y, _ := n.m.Explain("a"); y.Holder != nil {
+		if y, _ := n.m.Inspect("a"); y.Holder != nil {
 			got, with = n.d.Value(y.Holder.Ticket)
 		}
 		if got != value || with != ok {

@@ -421,8 +421,8 @@ func (w *world) run() string {
 			return fmt.Sprintf("client %d has %d requests that have not ended", i, len(v.g.requests))
 		}
 	}
-	for y := range w.n.m.Each {
-		if y.Holder != nil || len(y.Waiters) > 0 {
+	for y := range w.n.m.Queues {
+		if y.Held || y.Waiting > 0 {
 			w.fault("%s is held or waited for at the node, and nobody knows: %+v", y.Name, y)
 		}
 	}

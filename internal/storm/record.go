@@ -10,6 +10,7 @@ import (
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/host"
+	"github.com/stile-lock/stile/internal/explain"
 	"github.com/stile-lock/stile/internal/member"
 	"github.com/stile-lock/stile/internal/process"
 	"github.com/stile-lock/stile/internal/views"
@@ -179,7 +180,7 @@ func describePacket(e *trace.Event, b []byte) {
 		if first == "" {
 			first, e.Section = s.Kind, s.Name
 		}
-		says = append(says, strings.TrimSpace(strings.Join([]string{s.Kind, s.Name, s.Text}, " ")))
+		says = append(says, strings.TrimSpace(strings.Join([]string{s.Kind, s.Name, explain.Frame(&s)}, " ")))
 	}
 	if first != "" {
 		e.Name = first

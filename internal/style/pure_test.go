@@ -45,13 +45,14 @@ func layers() []layer {
 		{"lab/sim", "algorithm/host algorithm algorithm/deadlock internal/draw lab/trace internal/script lab/scenario internal/lab/family internal/lab/family/families internal/lab/family/locks internal/lab/family/elections internal/lab/family/transactions internal/kernel internal/lab/mistake"},
 		{"internal/lab/document", "internal/spell internal/words algorithm/host algorithm algorithm/deadlock algorithm/catalog internal/draw lab/trace internal/script lab/scenario internal/lab/family internal/lab/family/families lab/sim"},
 		{"internal/member", "algorithm/host algorithm algorithm/deadlock internal/codec"},
+		{"internal/explain", "internal/words algorithm/host algorithm internal/member"},
 		{"internal/trail", "internal/words algorithm/host algorithm internal/member"},
 		{"internal/session", "internal/codec internal/member"},
 		{"internal/views", "internal/codec internal/member"},
 		{"internal/process", "algorithm/host algorithm internal/codec internal/session internal/member internal/views"},
 		{"internal/meter", "internal/member internal/session internal/views internal/process"},
 		{"internal/replay", "internal/words algorithm/host algorithm algorithm/deadlock internal/codec internal/session internal/member internal/views internal/process"},
-		{"internal/storm", "algorithm/host algorithm algorithm/deadlock lab/trace internal/script lab/scenario internal/kernel internal/member internal/session internal/views internal/process internal/words"},
+		{"internal/storm", "algorithm/host algorithm algorithm/deadlock lab/trace internal/script lab/scenario internal/kernel internal/member internal/explain internal/session internal/views internal/process internal/words"},
 	}
 }
 

@@ -122,9 +122,9 @@ func (r *recordingReport) state(p *process.Process) {
 	if m == nil {
 		return
 	}
-	for w := range m.Each {
-		l := lockState{Name: w.Name, Waiting: len(w.Waiters)}
-		if w.Holder != nil {
+	for q := range m.Queues {
+		l := lockState{Name: string(q.Name), Waiting: q.Waiting}
+		if w, _ := m.Inspect(l.Name); w.Holder != nil {
 			l.Token = w.Holder.Token.String()
 		}
 		r.Locks = append(r.Locks, l)

@@ -117,7 +117,7 @@ func (w *worker) attached(i int) {
 	}
 	part := &p.state.Present
 	if inc == w.Client.Through && c.asks > 0 && p.state.Session && !p.left {
-		w.do(deed{label(ClientAsk, i, 0), i, false, &p.state}, func(n *world, m *member.Member) error {
+		w.do(deed{label(ClientAsk, i, 0), i, false}, func(n *world, m *member.Member) error {
 			n.client.asks--
 			_, err := m.Lock(0, w.Lock, member.Ask{Client: member.TheClient, Deadline: member.Never, Block: w.Client.Block})
 			return err
@@ -127,16 +127,15 @@ func (w *worker) attached(i int) {
 		w.claim(i)
 	}
 	if uses(part) && !w.holdsThrough(i) && !p.ended {
-		w.load = p.state
-		w.load.SessionOver = true
-		w.do(deed{label(SessionEnd, i, 0), i, c.stopped(), &w.load}, func(n *world, m *member.Member) error {
+		w.do(deed{label(SessionEnd, i, 0), i, c.stopped()}, func(n *world, m *member.Member) error {
 			n.client.ended(i)
+			w.templates[i].EndSession()
 			m.Wake(0)
 			return nil
 		})
 	}
 	if w.Client.Moves && part.Holder.Client && c.holds > 0 && !w.holdsThrough(i) && c.through>>i&1 == 1 {
-		w.do(deed{label(Moved, i, 0), i, false, &p.state}, func(n *world, m *member.Member) error {
+		w.do(deed{label(Moved, i, 0), i, false}, func(n *world, m *member.Member) error {
 			m.Close(0, member.TheClient)
 			return nil
 		})
@@ -152,7 +151,7 @@ func (w *worker) attached(i int) {
 
 // uses reports whether the client has a request at a member.
 func uses(part *member.Part) bool {
-	return part.Holder.Client || part.Claim.Is() || slices.ContainsFunc(part.Waiters, func(r member.Request) bool { return r.Client })
+	return part.Holder.Client || part.Claim != 0 || slices.ContainsFunc(part.Waiters, func(r member.Request) bool { return r.Client })
 }
 
 // mayClaim reports whether the client may claim the lock through a process.
@@ -160,7 +159,7 @@ func (w *worker) mayClaim(i int) bool {
 	c, s := &w.now.client, &w.now.procs[i].state
 	for _, inc := range w.Client.To {
 		if inc == w.procs[i].Inc {
-			return c.claims > 0 && !c.token.IsNone() && !c.lent.idle && !w.holdsThrough(i) && s.Lease == member.Runs && !s.Gone && !s.Present.Claim.Is() && !s.Present.Client
+			return c.claims > 0 && !c.token.IsNone() && !c.lent.idle && !w.holdsThrough(i) && s.Lease == member.Runs && !s.Gone && s.Present.Claim == 0 && !s.Present.Client
 		}
 	}
 	return false
@@ -169,7 +168,7 @@ func (w *worker) mayClaim(i int) bool {
 // claim attaches the client to a process and claims the lock there. It may do so after
 // it has stopped holding it, because what it sends may be late.
 func (w *worker) claim(i int) {
-	w.do(deed{label(Claim, i, 0), i, false, &w.now.procs[i].state}, func(n *world, m *member.Member) error {
+	w.do(deed{label(Claim, i, 0), i, false}, func(n *world, m *member.Member) error {
 		n.client.claims--
 		n.client.ended(i)
 		n.client.lent.moves()
@@ -196,10 +195,10 @@ func (w *worker) word(i int) {
 	part := &s.Present
 	if part.Last > 0 && part.Client && part.Token == c.lent.first {
 		w.giveBack(i)
-	} else if part.Client && part.Token == c.token || part.Claim.Is() {
-		w.do(deed{label(Word, i, 0), i, false, s}, func(_ *world, m *member.Member) error {
-			if part.Claim.Is() {
-				m.Cancel(0, s.ClaimTicket())
+	} else if part.Client && part.Token == c.token || part.Claim != 0 {
+		w.do(deed{label(Word, i, 0), i, false}, func(_ *world, m *member.Member) error {
+			if part.Claim != 0 {
+				m.Cancel(0, part.Claim)
 			} else if err := m.Unlock(0, w.Lock, c.token); err != nil && !errors.Is(err, member.ErrNotHeld) {
 				return err // it may be late
 			}
@@ -217,7 +216,7 @@ func (w *worker) proof(i int) {
 		return // its lease expires for good
 	}
 	if c.proved>>i&1 == 1 {
-		w.do(deed{label(Proof, i, 0), i, true, &p.state}, func(n *world, m *member.Member) error {
+		w.do(deed{label(Proof, i, 0), i, true}, func(n *world, m *member.Member) error {
 			n.client.proved &^= 1 << i
 			m.Renewed(0, member.AfterLoss)
 			return nil

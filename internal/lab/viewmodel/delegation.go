@@ -116,7 +116,7 @@ func (w *worker) keeps(i int) {
 	if !c.lent.kept || part.Last == 0 || !part.Client || part.Token != c.lent.first {
 		return
 	}
-	w.do(deed{label(Kept, i, 0), i, true, &p.state}, func(n *world, m *member.Member) error {
+	w.do(deed{label(Kept, i, 0), i, true}, func(n *world, m *member.Member) error {
 		n.client.lent.kept = false
 		w.named = true
 		_, err := m.Keep(0, w.Lock, c.lent.first, c.token.Count)
@@ -127,11 +127,11 @@ func (w *worker) keeps(i int) {
 // giveBack lets the client's word arrive at the process that has delegated the lock: behind
 // KEEP, or with the count of the last entry, which a client that has moved does not name.
 func (w *worker) giveBack(i int) {
-	c, s := &w.now.client, &w.now.procs[i].state
+	c := &w.now.client
 	if c.lent.kept && !c.lent.moved {
 		return
 	}
-	w.do(deed{label(Word, i, 0), i, false, s}, func(_ *world, m *member.Member) error {
+	w.do(deed{label(Word, i, 0), i, false}, func(_ *world, m *member.Member) error {
 		if c.lent.moved {
 			return late(m.Unlock(0, w.Lock, c.lent.first))
 		}

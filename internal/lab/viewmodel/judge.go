@@ -54,7 +54,7 @@ func (w *worker) opens(n *world, at int, events []member.Event) explore.Broken {
 	for _, e := range events {
 		enters = enters || e.Kind == member.Held && e.Token.Epoch == part.Epoch
 	}
-	if !enters && !part.Cleared && part.Lendee < 0 {
+	if !enters && !part.Cleared && !part.Lent {
 		return 0
 	}
 	n.opened, n.ordered = part.Epoch, part.Reported == w.survivors(v)

@@ -21,7 +21,7 @@ func (w *worker) deliveries() {
 				continue
 			}
 			frame, rest := first(w.now.links[at])
-			w.do(deed{label(Deliver, view, from<<4|to), to, true, &w.now.procs[to].state}, func(n *world, m *member.Member) error {
+			w.do(deed{label(Deliver, view, from<<4|to), to, true}, func(n *world, m *member.Member) error {
 				n.links[at] = rest
 				return m.Deliver(0, w.procs[from].Inc, frame)
 			})
@@ -31,12 +31,11 @@ func (w *worker) deliveries() {
 
 // installs are the views that a process can begin.
 func (w *worker) installs(i int) {
-	p := &w.now.procs[i]
 	for v := range w.Views {
 		if w.Views[v].Epoch <= w.epoch(i) || w.Views[v].Rank(w.procs[i].Inc) < 0 || !w.promised(v) {
 			continue
 		}
-		w.do(deed{label(Install, i, v), i, true, &p.state}, func(n *world, m *member.Member) error {
+		w.do(deed{label(Install, i, v), i, true}, func(n *world, m *member.Member) error {
 			for from := range n.procs { // frames of older epochs are dropped
 				for old := range v {
 					n.links[w.link(old, from, i)] = nil
@@ -55,11 +54,11 @@ func (w *worker) installs(i int) {
 func (w *worker) reports(i int) {
 	p := &w.now.procs[i]
 	for rank := range 64 {
-		if (p.state.Present.Owes|p.state.Present.Asks)>>rank&1 == 0 {
+		if p.state.Present.Owes>>rank&1 == 0 {
 			continue
 		}
 		to := w.Views[w.view(w.epoch(i))].Members[rank].Inc
-		w.do(deed{label(More, i, w.index(to)), i, true, &p.state}, func(_ *world, m *member.Member) error {
+		w.do(deed{label(More, i, w.index(to)), i, true}, func(_ *world, m *member.Member) error {
 			m.More(0, to)
 			return nil
 		})
@@ -83,14 +82,14 @@ func (w *worker) applies(i int) {
 		return
 	}
 	if p.asks > 0 && !p.left {
-		w.do(deed{label(Ask, i, 0), i, false, &p.state}, func(n *world, m *member.Member) error {
+		w.do(deed{label(Ask, i, 0), i, false}, func(n *world, m *member.Member) error {
 			n.procs[i].asks--
 			_, err := m.Lock(0, w.Lock, member.Ask{Deadline: member.Never})
 			return err
 		})
 	}
 	if !p.inside.IsNone() {
-		w.do(deed{label(Unlock, i, 0), i, true, &p.state}, func(n *world, m *member.Member) error {
+		w.do(deed{label(Unlock, i, 0), i, true}, func(n *world, m *member.Member) error {
 			q := &n.procs[i]
 			if q.inside, q.lost = (member.Token{}), false; n.late > 0 {
 				q.stale = p.inside
@@ -103,9 +102,9 @@ func (w *worker) applies(i int) {
 	}
 	if w.now.cancels > 0 {
 		for j, r := range p.state.Present.Waiters {
-			w.do(deed{label(Cancel, i, j), i, false, &p.state}, func(n *world, m *member.Member) error {
+			w.do(deed{label(Cancel, i, j), i, false}, func(n *world, m *member.Member) error {
 				n.cancels--
-				m.Cancel(0, p.state.Ticket(r))
+				m.Cancel(0, r.Ticket)
 				return nil
 			})
 		}
@@ -121,7 +120,7 @@ var errLate = errors.New("a late unlock was accepted")
 // unlockAgain releases what was released before.
 func (w *worker) unlockAgain(i int) {
 	p := &w.now.procs[i]
-	w.do(deed{label(Again, i, 0), i, false, &p.state}, func(n *world, m *member.Member) error {
+	w.do(deed{label(Again, i, 0), i, false}, func(n *world, m *member.Member) error {
 		n.late--
 		if n.late == 0 {
 			for j := range n.procs {
@@ -147,7 +146,7 @@ func (w *worker) times(i int) {
 		w.lose(i, End)
 	case who.ghost || w.epoch(i) == 0:
 	case p.state.Lease == member.Over:
-		w.do(deed{label(Renew, i, 0), i, true, &p.state}, func(_ *world, m *member.Member) error {
+		w.do(deed{label(Renew, i, 0), i, true}, func(_ *world, m *member.Member) error {
 			m.Renewed(0, member.BeforeLoss)
 			return nil
 		})
@@ -161,7 +160,7 @@ func (w *worker) times(i int) {
 		w.lose(i, Pass)
 	}
 	if who.out > 0 && !p.left && !p.state.Present.Lapsed && !p.state.Session { // its host waits for that
-		w.do(deed{label(Leave, i, 0), i, true, &p.state}, func(n *world, m *member.Member) error {
+		w.do(deed{label(Leave, i, 0), i, true}, func(n *world, m *member.Member) error {
 			n.procs[i].left = true
 			m.Leave(0)
 			return nil
@@ -175,12 +174,14 @@ func (w *worker) times(i int) {
 // that it has lost what it holds, then that is passed on. A process that holds nothing
 // need not be notified.
 func (w *worker) lose(i int, kind Kind) {
-	w.load = w.now.procs[i].state
-	if kind != Pass {
-		w.load.Lease = member.Over
-	}
-	w.load.Pass = kind == End || kind == Pass
-	w.do(deed{label(kind, i, 0), i, kind != Lapse, &w.load}, func(n *world, m *member.Member) error {
+	w.do(deed{label(kind, i, 0), i, kind != Lapse}, func(n *world, m *member.Member) error {
+		d := w.templates[i]
+		if kind != Pass {
+			d.Lapse()
+		}
+		if kind == End || kind == Pass {
+			d.Pass()
+		}
 		n.client.ended(i)
 		switch p := &n.procs[i]; kind {
 		case Lapse:
@@ -238,29 +239,26 @@ func (w *worker) ghosts(i int, kind Kind, part *member.Part) {
 		if part.Over>>g&1 == 1 || !w.now.procs[w.index(ghost.Inc)].ended {
 			continue
 		}
-		w.load = w.now.procs[i].state
-		if kind == BuryOld {
-			w.load.Before.Over |= 1 << g
-		} else {
-			w.load.Present.Due = 1 << g
-			w.load.Before.Over |= w.older(&w.load.Before, ghost.Inc)
-		}
-		w.do(deed{label(kind, i, g), i, kind == Bury, &w.load}, func(_ *world, m *member.Member) error {
+		w.do(deed{label(kind, i, g), i, kind == Bury}, func(_ *world, m *member.Member) error {
+			if d := w.templates[i]; kind == BuryOld {
+				d.OutliveBefore(g)
+			} else {
+				d.Outlive(g)
+				w.older(d, w.now.procs[i].state.Before.Epoch, ghost.Inc)
+			}
 			m.Wake(0)
 			return nil
 		})
 	}
 }
 
-// older returns the bit of a ghost in the previous epoch: a ghost that is over for the
-// later epoch is over for that one.
-func (w *worker) older(part *member.Part, inc uint64) uint64 {
-	if part.Epoch == 0 {
-		return 0
+// older ends the rest of a ghost in the view before, too: a ghost that is over for the later
+// epoch is over for that one.
+func (w *worker) older(d *member.Template, epoch uint64, inc uint64) {
+	if epoch == 0 {
+		return
 	}
-	g := slices.IndexFunc(w.Views[w.view(part.Epoch)].Ghosts, func(g member.Ghost) bool { return g.Inc == inc })
-	if g < 0 {
-		return 0
+	if g := slices.IndexFunc(w.Views[w.view(epoch)].Ghosts, func(g member.Ghost) bool { return g.Inc == inc }); g >= 0 {
+		d.OutliveBefore(g)
 	}
-	return 1 << g
 }

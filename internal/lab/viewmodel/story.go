@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/stile-lock/stile/internal/explain"
 	"github.com/stile-lock/stile/internal/lab/explore"
 	"github.com/stile-lock/stile/internal/member"
 )
@@ -116,8 +117,8 @@ func (w *worker) delivery(view, from, to int) string {
 	if s.Kind == "ALG" {
 		text = w.message(view, &s)
 	}
-	if s.Text != "" {
-		text += " (" + s.Text + ")"
+	if says := explain.Frame(&s); says != "" {
+		text += " (" + says + ")"
 	}
 	if s.More {
 		text += " (not the last part)"

@@ -1,11 +1,11 @@
 package viewmodel
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"slices"
 
-	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/internal/lab/explore"
 	"github.com/stile-lock/stile/internal/member"
 )
@@ -59,13 +59,11 @@ type worker struct {
 	*Model
 	templates []*member.Template
 	err       error
-	codec     algorithm.Codec
 	now       world
 	next      world
-	load      member.State // state that the acting member is loaded with
-	saved     member.State
-	state     []byte // state of the acting member afterwards
-	sent      []byte // links that have become longer
+	saved     member.State // of the acting member afterwards
+	state     []byte       // state of the acting member afterwards
+	sent      []byte       // links that have become longer
 	bytes     []byte
 	emit      func(explore.Step, []byte)
 	must      int  // number of steps that must eventually happen
@@ -97,13 +95,9 @@ func (w *worker) Init(emit func([]byte) bool) error {
 		if p.asks = w.Asks; slices.Contains(w.Quiet, w.procs[i].Inc) {
 			p.asks = 0
 		}
-		s := member.State{Lease: member.Runs}
-		s.Present.Lendee, s.Before.Lendee = -1, -1
+		d := w.templates[i]
+		d.Reset()
 		if w.Views[0].Rank(w.procs[i].Inc) >= 0 {
-			d := w.templates[i]
-			if err := d.Load(&s); err != nil {
-				return err
-			}
 			if err := d.Member.Install(0, w.Views[0]); err != nil {
 				return err
 			}
@@ -118,11 +112,11 @@ func (w *worker) Init(emit func([]byte) bool) error {
 				}
 				n.last, n.opened, n.ordered = member.Token{Epoch: w.Views[0].Epoch, Count: 1}, w.Views[0].Epoch, true
 			}
-			if err := d.Save(&s); err != nil {
-				return err
-			}
 		}
-		p.bytes = w.codec.Append(nil, len(w.procs), &s)
+		var err error
+		if p.bytes, err = d.Append(nil); err != nil {
+			return err
+		}
 	}
 	emit(n.append(nil))
 	return nil
@@ -172,11 +166,15 @@ func (w *worker) read(state []byte) error {
 		return err
 	}
 	for i := range w.now.procs {
-		if p := &w.now.procs[i]; !p.dead {
-			if err := w.codec.Load(p.bytes, len(w.procs), &p.state); err != nil {
-				return err
-			}
+		p := &w.now.procs[i]
+		if p.dead || bytes.Equal(p.seen, p.bytes) {
+			continue
 		}
+		if err := w.templates[i].Load(p.bytes); err != nil {
+			return err
+		}
+		w.templates[i].Look(&p.state)
+		p.seen = append(p.seen[:0], p.bytes...)
 	}
 	return nil
 }
@@ -196,7 +194,6 @@ type deed struct {
 	label uint32
 	proc  int
 	must  bool // it eventually happens, if it can
-	state *member.State
 }
 
 // do lets a process do something, and emits the result.
@@ -208,7 +205,7 @@ func (w *worker) do(d deed, f func(n *world, m *member.Member) error) {
 	n := &w.next
 	n.copy(&w.now)
 	p := &n.procs[d.proc]
-	if w.err = template.Load(d.state); w.err != nil {
+	if w.err = template.Load(p.bytes); w.err != nil {
 		return
 	}
 	m := template.Member
@@ -224,11 +221,11 @@ func (w *worker) do(d deed, f func(n *world, m *member.Member) error) {
 		for !w.Later && m.More(0, o.Inc) {
 		}
 	}
-	if w.err = template.Save(&w.saved); w.err != nil {
+	template.Renumber()
+	if w.state, w.err = template.Append(w.state[:0]); w.err != nil {
 		return
 	}
-	w.saved.Renumber()
-	w.state = w.codec.Append(w.state[:0], len(w.procs), &w.saved)
+	template.Look(&w.saved)
 	p.bytes = w.state
 	broken |= w.judge(n, d, m.Out.Events)
 	w.post(n, d.proc, m.Out.Frames)

@@ -22,8 +22,9 @@ type world struct {
 
 // A proc is a process in a world.
 type proc struct {
-	bytes  []byte // encoding of its member
-	state  member.State
+	bytes  []byte       // encoding of its member
+	state  member.State // what can be seen of it
+	seen   []byte       // bytes of which state is
 	dead   bool
 	ended  bool         // it is evicted, and its lease has expired
 	left   bool         // it has promised never to enter again

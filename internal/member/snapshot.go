@@ -2,18 +2,16 @@ package member
 
 import (
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/deadlock"
 	"github.com/stile-lock/stile/algorithm/host"
 )
 
-// A Why describes the state of a lock, as far as its member knows: its holder here, its
+// A Snapshot is the state of a lock, as far as its member knows: its holder here, its
 // waiters here, and, at a home that has not released it, the processes that the home
-// waits for.
-type Why struct {
+// waits for. Package explain says in words what it means.
+type Snapshot struct {
 	Name      string
 	Algorithm string
 	Home      Who  // home of the lock in this view
@@ -21,21 +19,45 @@ type Why struct {
 	Cleared   bool // the home is known to have released the lock, so that the algorithm decides
 	Count     uint64
 
-	Holder  *Holder    // holder here, or nil; of a kept lock, the first one
-	Shared  []Holder   // of a kept lock: the other holders here
-	Lapsed  bool       // the holder here was notified that the lock is lost, and may act until the lease expires
-	Waiters []Waiter   // waiters here, the next one first
-	Asked   bool       // the algorithm was asked
-	Needs   string     // kind of the message that the algorithm needs before it grants; empty if it does not say
-	From    []Who      // members that it needs this message from
-	Decided []Decision // decisions of the algorithm here by which requests wait, also those of other members
-	Pending bool       // the algorithm has granted the lock, but the member has no lease to use it
-	Carried bool       // the waiters here are from an older view: the home will lend to them in turn
-	Lent    *Who       // at the home: member that it has lent the lock to
-	Borrows bool       // the lock was lent to this member
-	Queue   int        // at the home: number of other members with waiters from older views
+	Holder  *Holder  // holder here, or nil; of a kept lock, the first one
+	Shared  []Holder // of a kept lock: the other holders here
+	Lapsed  bool     // the holder here was notified that the lock is lost, and may act until the lease expires
+	Waiters []Waiter // waiters here, the next one first
+	Asked   bool     // the algorithm was asked
+	Granted bool     // the algorithm has granted the lock
+	Pending bool     // the algorithm has granted the lock, but the member has no lease to use it
+	Carried bool     // the waiters here are from an older view: the home will lend to them in turn
+	Lent    *Who     // at the home: member that it has lent the lock to
+	Borrows bool     // the lock was lent to this member
+	Queue   int      // at the home: number of other members with waiters from older views
 
 	Recovering []Suspect // at the home: processes that may still be inside by an older view
+
+	Seat    algorithm.ID    // of the member, in the algorithm
+	Spec    *algorithm.Spec // of the algorithm; nil of a kept lock
+	Decided []host.Reason   // decisions of the algorithm here by which requests wait, also those of other members: see heed
+
+	epoch *epoch
+	lock  int32
+}
+
+// Seats returns the number of seats of the algorithm.
+func (s *Snapshot) Seats() int { return len(s.epoch.view.Members) }
+
+// At returns the member that has a seat.
+func (s *Snapshot) At(seat algorithm.ID) Who {
+	v := &s.epoch.view
+	return v.Members[v.rankOf(seat, int(s.epoch.table.lock(s.lock).home))]
+}
+
+// Instance describes the state of the algorithm's instance. Like the snapshot, it must be
+// used before the next method of the member is called.
+func (s *Snapshot) Instance() []host.Field {
+	machine, err := s.epoch.machine(s.lock)
+	if err != nil {
+		return nil
+	}
+	return machine.Describe()
 }
 
 // A Holder is the holder of a lock here.
@@ -83,30 +105,16 @@ type Suspect struct {
 	Until  Instant // of a ghost: when its lease has expired; else Never
 }
 
-// Explain describes a lock. It reports false if the member does not know it.
-func (m *Member) Explain(name string) (Why, bool) {
+// Inspect returns the state of a lock. It reports false if the member does not know it.
+func (m *Member) Inspect(name string) (Snapshot, bool) {
 	if m.epoch == nil {
-		return Why{}, false
+		return Snapshot{}, false
 	}
 	n := find(&m.epoch.table, name, hashName(name))
 	if n < 0 {
-		return Why{}, false
+		return Snapshot{}, false
 	}
-	return m.explain(n), true
-}
-
-// Each describes all locks that are in use here, in a fixed order, until yield returns
-// false.
-func (m *Member) Each(yield func(Why) bool) {
-	if m.epoch == nil {
-		return
-	}
-	for _, u := range m.epoch.uses {
-		if u != nil && !yield(m.explain(u.lock)) {
-			return
-		}
-	}
-	m.eachKept(func(n int32) bool { return yield(m.explain(n)) })
+	return m.inspect(n), true
 }
 
 // A Queue is a lock in use, as far as it can be told without effort.
@@ -158,8 +166,7 @@ func (m *Member) Queues(yield func(Queue) bool) {
 	})
 }
 
-// Counts returns how many holders there are here, and how many requests that wait: as many as
-// Each describes.
+// Counts returns how many holders there are here, and how many requests that wait.
 func (m *Member) Counts() (held, waiting int) {
 	if m.epoch == nil {
 		return 0, 0
@@ -200,97 +207,43 @@ func (m *Member) Known() (known, busy, bytes int) {
 	return m.epoch.table.len(), busy, bytes
 }
 
-func (m *Member) explain(n int32) Why {
+func (m *Member) inspect(n int32) Snapshot {
 	e := m.epoch
 	l := e.table.lock(n)
-	y := Why{
+	s := Snapshot{
 		Name: string(e.table.name(n)), Algorithm: e.view.Choices[l.alg].Algorithm, Home: e.view.Members[l.home],
-		Here: int(l.home) == e.me, Cleared: l.is(cleared), Count: l.count,
+		Here: int(l.home) == e.me, Cleared: l.is(cleared), Count: l.count, Seat: e.seat(l), epoch: e, lock: n,
 	}
 	if e.isKept(n) {
-		m.explainKept(n, &y)
-		return y
+		m.inspectKept(n, &s)
+		return s
 	}
+	s.Spec = &e.schools[l.alg].spec
 	u := e.found(n)
 	if u == nil {
-		return y
+		return s
 	}
 	if w := u.holder; w != nil {
-		y.Holder = &Holder{Ticket: w.ticket, Client: w.client.id, Token: u.token, Since: u.since, Carried: u.carried, Delegated: u.block != nil}
+		s.Holder = &Holder{Ticket: w.ticket, Client: w.client.id, Token: u.token, Since: u.since, Carried: u.carried, Delegated: u.block != nil}
 	}
 	for w := u.first; w != nil; w = w.next {
-		y.Waiters = append(y.Waiters, Waiter{Ticket: w.ticket, Client: w.client.id, Stamp: w.stamp, Since: w.since, Try: w.try})
+		s.Waiters = append(s.Waiters, Waiter{Ticket: w.ticket, Client: w.client.id, Stamp: w.stamp, Since: w.since, Try: w.try})
 	}
-	e.explainDecided(u, &y)
-	y.Asked, y.Carried, y.Borrows, y.Lapsed = u.asked, u.back, u.lent, u.lapsed
-	y.Pending = u.inside && !u.taken() && u.first != nil
-	if u.asked && !u.inside {
-		e.explainNeeds(n, &y)
-	}
+	s.Asked, s.Granted, s.Carried, s.Borrows, s.Lapsed, s.Decided = u.asked, u.inside, u.back, u.lent, u.lapsed, slices.Clone(u.decided)
+	s.Pending = u.inside && !u.taken() && u.first != nil
 	if e.isHome(l) {
-		m.explainHome(u, &y)
+		m.inspectHome(u, &s)
 	}
-	return y
+	return s
 }
 
-// explainNeeds says which members the algorithm waits for, according to its own state here.
-// Algorithms that ask for a token without knowing where it is do not say.
-func (e *epoch) explainNeeds(n int32, y *Why) {
-	l := e.table.lock(n)
-	machine, err := e.machine(n)
-	if err != nil {
-		return
-	}
-	fields, shape := machine.Describe(), &e.schools[l.alg].spec.Shape
-	read := func(name string) []string {
-		i := slices.IndexFunc(fields, func(f host.Field) bool { return name != "" && f.Name == name })
-		if i < 0 {
-			return nil
-		}
-		return strings.Fields(fields[i].Value)
-	}
-	var seats []string // numbered from 1
-	y.Needs = shape.Answer
-	for _, name := range shape.Awaited {
-		if seats = read(name); len(seats) > 0 && seats[0] != "none" {
-			break
-		}
-	}
-	switch asked := read(shape.Asked); {
-	case len(asked) > 0 && asked[0] == "yes":
-		y.Needs, seats = shape.Carrier, read(shape.Pointer)
-	case shape.Picture == algorithm.Star:
-		hub := 0
-		if shape.Hub != nil {
-			hub = int(shape.Hub(len(e.view.Members)))
-		}
-		seats = []string{strconv.Itoa(hub + 1)}
-	case shape.Got != "" && shape.Enough == nil:
-		got := read(shape.Got)
-		for seat := range algorithm.ID(len(e.view.Members)) {
-			asks := shape.Sets == nil || shape.Sets(len(e.view.Members))[e.seat(l)].Has(seat)
-			if s := strconv.Itoa(int(seat) + 1); asks && !slices.Contains(got, s) && (shape.Sets != nil || seat != e.seat(l)) {
-				seats = append(seats, s)
-			}
-		}
-	}
-	for _, s := range seats {
-		if seat, err := strconv.Atoi(s); err == nil && seat >= 1 && seat <= len(e.view.Members) {
-			y.From = append(y.From, e.view.Members[e.view.rankOf(algorithm.ID(seat-1), int(l.home))])
-		}
-	}
-	if len(y.From) == 0 {
-		y.Needs = ""
-	}
-}
-
-func (m *Member) explainHome(u *use, y *Why) {
+func (m *Member) inspectHome(u *use, s *Snapshot) {
 	e := m.epoch
-	if y.Queue = len(u.queue); u.lendee >= 0 {
-		y.Lent = &e.view.Members[u.lendee]
+	if s.Queue = len(u.queue); u.lendee >= 0 {
+		s.Lent = &e.view.Members[u.lendee]
 	}
 	for _, i := range m.suspects(e, u).list() {
-		y.Recovering = append(y.Recovering, e.suspect(i, u.held.has(i)))
+		s.Recovering = append(s.Recovering, e.suspect(i, u.held.has(i)))
 	}
 }
 
@@ -323,30 +276,30 @@ func (m *Member) eachKept(f func(n int32) bool) {
 	}
 }
 
-// explainKept describes a kept lock.
-func (m *Member) explainKept(n int32, y *Why) {
+// inspectKept adds what only a kept lock has.
+func (m *Member) inspectKept(n int32, s *Snapshot) {
 	e := m.epoch
-	for _, p := range m.kept.names[y.Name] {
+	for _, p := range m.kept.names[s.Name] {
 		switch p.state {
 		case holds:
-			y.Shared = append(y.Shared, Holder{p.w.ticket, p.w.client.id, p.token, p.since, p.token.Epoch < e.view.Epoch, p.Mode, p.units, uint64(p.Tx), false})
+			s.Shared = append(s.Shared, Holder{p.w.ticket, p.w.client.id, p.token, p.since, p.token.Epoch < e.view.Epoch, p.Mode, p.units, uint64(p.Tx), false})
 		case lapsed:
-			y.Lapsed = true
+			s.Lapsed = true
 		case claiming:
 		default:
-			y.Pending = y.Pending || p.state == granted
-			y.Waiters = append(y.Waiters, Waiter{p.w.ticket, p.w.client.id, Stamp{}, p.w.since, p.try, p.Mode, p.units, uint64(p.Tx)})
+			s.Pending = s.Pending || p.state == granted
+			s.Waiters = append(s.Waiters, Waiter{p.w.ticket, p.w.client.id, Stamp{}, p.w.since, p.try, p.Mode, p.units, uint64(p.Tx)})
 		}
 	}
-	if len(y.Shared) > 0 {
-		y.Holder, y.Shared = &y.Shared[0], y.Shared[1:]
+	if len(s.Shared) > 0 {
+		s.Holder, s.Shared = &s.Shared[0], s.Shared[1:]
 	}
 	b := e.books[n]
 	if b == nil {
 		return
 	}
 	for _, i := range b.keeper.Suspects() {
-		y.Recovering = append(y.Recovering, e.suspect(int(i), false))
+		s.Recovering = append(s.Recovering, e.suspect(int(i), false))
 	}
 }
 
