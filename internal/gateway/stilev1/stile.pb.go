@@ -4202,7 +4202,7 @@ const file_stile_v1_stile_proto_rawDesc = "" +
 	"\x05Evict\x12\x16.stile.v1.EvictRequest\x1a\x17.stile.v1.EvictResponse\x12;\n" +
 	"\x06Choose\x12\x17.stile.v1.ChooseRequest\x1a\x18.stile.v1.ChooseResponse\x128\n" +
 	"\x05Leave\x12\x16.stile.v1.LeaveRequest\x1a\x17.stile.v1.LeaveResponse\x12J\n" +
-	"\vMoveSession\x12\x1c.stile.v1.MoveSessionRequest\x1a\x1d.stile.v1.MoveSessionResponseB;Z9github.com/stile-lock/stile/internal/gateway/stilev1b\x06proto3"
+	"\vMoveSession\x12\x1c.stile.v1.MoveSessionRequest\x1a\x1d.stile.v1.MoveSessionResponseB6Z4github.com/stile-lock/stile/internal/gateway/stilev1b\x06proto3"
 
 var (
 	file_stile_v1_stile_proto_rawDescOnce sync.Once
