@@ -15,9 +15,8 @@ SEEDS ?= 1000
 FROM  ?= 1
 FLAGS ?=
 
-# Duration and number of clients of 'make numbers-node', and the command that runs it and
-# 'make numbers-lab': on a busy machine, PRIORITY="chrt -r 50" (as root, on Linux) gives
-# them precedence over other work.
+# Duration and number of clients of 'make numbers-node', and the command that runs it: on a
+# busy machine, PRIORITY="chrt -r 50" (as root, on Linux) gives it precedence over other work.
 NODE     ?= --time 10s --idle 10m --clients 10000
 PRIORITY ?=
 
@@ -55,7 +54,7 @@ systems    = ./internal/child ./internal/node/clock ./internal/node/disk ./inter
 fuzzed     = $(shell grep -rl --include='*_test.go' --exclude-dir=test '^func Fuzz' . | xargs -r dirname | sort -u)
 golden     = $(shell grep -rl --include='*_test.go' 'flag.Bool.*"update"' . | xargs -r dirname | sort -u)
 
-.PHONY: help check inspected computed nightly tools fmt vet lint test tests fuzz storm cluster check-cluster restarts bank ledger bench numbers compare-instructions numbers-live numbers-node numbers-lab numbers-console golden museum faults controls live mutants proofs proofs-long proofs-view tla web web-check skeleton site screenshots release release-check proto proto-check pages detect-races race performance
+.PHONY: help check inspected computed nightly tools fmt vet lint test tests fuzz storm cluster check-cluster restarts bank ledger bench numbers compare-instructions numbers-live numbers-node golden museum faults controls live mutants proofs proofs-long proofs-view tla web web-check web-test skeleton site screenshots release release-check proto proto-check pages detect-races race performance
 
 help: ## list all targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -151,6 +150,9 @@ web-check: ## check the types of the lab's page, and that lab/web/dist is up to 
 	@new=$$(mktemp -d); trap 'rm -rf "$$new"' EXIT; lab/web/build.sh "$$new"; \
 	diff -rq "$$new" lab/web/dist || { echo "lab/web/dist is not what lab/web/src bundles to: run make web"; exit 1; }
 
+web-test: ## test layout, state and formats of the lab's page without a browser; needs Node
+	tools/web-test.sh
+
 proto: ## generate the Go code of the API in proto, which is committed
 	cd tools && go run ./protogen .. ..
 
@@ -163,10 +165,7 @@ skeleton: ## write the page's first content into index.html; needs Chromium
 	$(MAKE) web
 
 screenshots: ## make docs/lab-*.png and docs/console-*.png; needs Chromium
-	cd test && go test ./page -run TestShots -count 1 -shots ../docs
-	@all=$$(mktemp -d); trap 'rm -rf "$$all"' EXIT; \
-	(cd test && go test ./page -run 'TestConsoleShots/^(overview|lock|graph)$$' -count 1 -console-shots "$$all"); \
-	for name in overview lock graph; do cp "$$all/$$name-1280-light.png" "docs/console-$$name.png"; done
+	cd test && go test ./page -run TestShots -count 1 -shots "$$PWD/../docs"
 
 site: ## build the lab as a static site in site/, for any web server, and the documentation as a book in site/book
 	rm -rf site
@@ -226,14 +225,6 @@ numbers-node: ## make docs/results/bench-node.txt: the speed of a cluster of thr
 	{ echo "made by 'make numbers-node' at commit $$(git rev-parse --short HEAD), of $(strip $(PRIORITY) stile bench $(NODE))"; uptime; $(PRIORITY) ./bench.tmp bench $(NODE); } > docs/results/bench-node.txt.new
 	rm bench.tmp
 	mv docs/results/bench-node.txt.new docs/results/bench-node.txt
-
-numbers-lab: ## make docs/results/bench-lab.txt: the speed of the lab's page; about 5 minutes, needs Chromium
-	{ echo "made by 'make numbers-lab' at commit $$(git rev-parse --short HEAD)$(if $(PRIORITY), with $(strip $(PRIORITY)))"; tools/numbers-lab.sh $(PRIORITY); } > docs/results/bench-lab.txt.new
-	mv docs/results/bench-lab.txt.new docs/results/bench-lab.txt
-
-numbers-console: ## make docs/results/bench-console.txt: the console with 10,000 locks and 1,500 requests; about 5 minutes, needs Chromium
-	{ echo "made by 'make numbers-console' at commit $$(git rev-parse --short HEAD)$(if $(PRIORITY), with $(strip $(PRIORITY)))"; tools/numbers-console.sh $(PRIORITY); } > docs/results/bench-console.txt.new
-	mv docs/results/bench-console.txt.new docs/results/bench-console.txt
 
 race: ## stile beside other lock services, and docs/results/race.json, or RACE="FLAGS"; about 16 minutes, needs Linux
 	@tools/race.sh
