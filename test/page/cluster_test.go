@@ -33,7 +33,7 @@ type cluster struct {
 // prepared is three nodes that are not started yet.
 func prepared(t testing.TB, algorithm string) *cluster {
 	t.Helper()
-	l := &cluster{t: t, dir: t.TempDir(), first: []string{"--lease", "5s", "--algorithm", algorithm}, nodes: make([]*exec.Cmd, 3)}
+	l := &cluster{t: t, dir: t.TempDir(), first: []string{"--lease", "10s", "--algorithm", algorithm}, nodes: make([]*exec.Cmd, 3)}
 	for range l.nodes {
 		l.listen, l.http = append(l.listen, freeAddress(t)), append(l.http, freeAddress(t))
 	}
@@ -243,9 +243,9 @@ func (l *cluster) wait(c *stile.Client, name string) {
 }
 
 // begin begins a transaction of a client of one of the nodes.
-func (l *cluster) begin(i int) *stile.Tx {
+func (l *cluster) begin(i int, label string) *stile.Tx {
 	l.t.Helper()
-	tx, err := l.dial(i, "").Begin(l.t.Context())
+	tx, err := l.dial(i, label).Begin(l.t.Context())
 	if err != nil {
 		l.t.Fatal(err)
 	}
@@ -256,7 +256,7 @@ func (l *cluster) begin(i int) *stile.Tx {
 // sent when they have ended.
 func (l *cluster) crossed(prefix string) (ended chan error) {
 	l.t.Helper()
-	all := []*stile.Tx{l.begin(0), l.begin(1)}
+	all := []*stile.Tx{l.begin(0, "one"), l.begin(1, "other")}
 	for i, tx := range all {
 		if _, err := tx.Lock(l.t.Context(), fmt.Sprint(prefix, i)); err != nil {
 			l.t.Fatal(err)

@@ -72,14 +72,16 @@ func TestShots(t *testing.T) {
 // consoleShots makes the pictures of a cluster with work, a deadlock, and a member that has
 // stopped.
 func consoleShots(t *testing.T, p *page) {
-	l := started(t, "raymond,accounts/=kept:none")
+	l := prepared(t, "raymond,accounts/=kept:none")
+	l.first = append(l.first, "--lease", "1m") // so that the member that has stopped is not evicted at once
+	l.startAll()
 	l.lock(l.dial(0, "worker-1"), "orders/2026/00034")
 	for i, label := range []string{"worker-2", "worker-3", "nightly", "mailer"} {
 		l.wait(l.dial(i%3, label), "orders/2026/00034")
 	}
 	var all []*stile.Tx
-	for i := range 3 {
-		all = append(all, l.begin(i))
+	for i, label := range []string{"transfer", "audit", "interest"} {
+		all = append(all, l.begin(i, label))
 		if _, err := all[i].Lock(t.Context(), "accounts/"+string(rune('1'+i))); err != nil {
 			t.Fatal(err)
 		}
@@ -95,6 +97,7 @@ func consoleShots(t *testing.T, p *page) {
 	p.goes(l.console(0, "#graph"))
 	p.until(`document.querySelectorAll(".vertex.sure").length == 3 && document.querySelectorAll(".wire").length == 7`)
 	p.print("console-graph")
+	p.alone = true
 	if err := l.nodes[2].Process.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}

@@ -14,8 +14,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-
-	"github.com/chromedp/chromedp/kb"
 )
 
 // A fault is a change of the page's sources that a journey must notice.
@@ -39,13 +37,16 @@ func TestPlantedFaults(t *testing.T) {
 			{"minimap.tsx", `tabIndex={0}`, `tabIndex={-1}`, "Tab never gets to"},
 			{"editor.tsx", `aria-label="Text of the scenario"`, `aria-label=""`, "without a name"},
 			{"main.tsx", `listen();`, `listen(); void fetch("https://example.com/").catch(() => {});`, "Content Security Policy"},
-			{"beside.tsx", `translate(${at.x} ${at.y})`, `translate(100 ${at.high})`, "lies on"},
+			{"flights.tsx", `x: kept(x, stage.width), y: kept(y, stage.height), r`, `x: x - 900, y, r`, "leaves the picture"},
 			{"panels.css", `.top h1 { flex-basis: 100%; order: 2; }`, `.top h1 { flex-basis: 100%; order: 2; min-width: 600px; }`, "the page is"},
 			{"app.tsx", `<h1 title={d?.title}>{d?.title ?? ""}</h1>`, `<h1 dangerouslySetInnerHTML={{ __html: d?.title ?? "" }} />`, "the title is"},
 		}, func(t testing.TB) {
 			p := show(t, strings.Replace(example(t, "raymond-a"), "title Raymond", "title <script></script><b>x", 1))
-			p.key(kb.ArrowRight + "eee")
 			p.sound("the page")
+			p.media("prefers-reduced-motion", "reduce")
+			p.steps(3)
+			p.sees(".letter:not(.over)") // a message is in flight
+			p.frame()
 			p.uncrowded("the page")
 			p.reached("the page")
 			plainTitle(p)

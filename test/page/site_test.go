@@ -38,7 +38,7 @@ func TestStaticSite(t *testing.T) {
 	p.says(".exhibit.is-first", "The bank that loses 10,000")
 	p.fill("raymond")
 	p.press("Raymond (a): 5, then 2")
-	p.gone("dialog[open]")
+	p.says("h1", "Raymond (a): 5, then 2")
 	p.key(kb.End)
 	p.at("39 of 39")
 	p.write("algorithm raymond\nprocesses 3\n") // which does not take long

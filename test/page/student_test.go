@@ -17,7 +17,7 @@ func TestFirstVisit(t *testing.T) {
 	p.says(".exhibit.is-first", "The bank that loses 10,000")
 	p.key("raymond") // the search has the focus
 	p.press("Raymond (a): 5, then 2")
-	p.gone("dialog[open]")
+	p.says("h1", "Raymond (a): 5, then 2")
 	p.at("0 of 39")
 	stepping(p)
 
