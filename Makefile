@@ -14,10 +14,6 @@ SEEDS ?= 1000
 FROM  ?= 1
 FLAGS ?=
 
-# Command that runs 'make numbers-lab' and 'make numbers-console': on a busy machine,
-# PRIORITY="chrt -r 50" (as root, on Linux) gives them precedence over other work.
-PRIORITY ?=
-
 # Pattern of the benchmarks that 'make bench' runs, such as BENCH=Sim.
 BENCH ?= .
 
@@ -58,7 +54,7 @@ sharing    = $(shell { grep -rlE --include='*.go' '^[[:space:]]*go [[:alpha:]]|[
 fuzzed     = $(shell grep -rl --include='*_test.go' --exclude-dir=test '^func Fuzz' . | xargs -r dirname | sort -u)
 golden     = $(shell grep -rl --include='*_test.go' 'flag.Bool.*"update"' . | xargs -r dirname | sort -u)
 
-.PHONY: help check nightly long tools fmt vet lint test tests detect-races fuzz web web-check proto proto-check skeleton screenshots site release storm cluster check-cluster restarts examples ledger bench compare-instructions numbers-lab numbers-console race golden pages mutants proofs proofs-view tla
+.PHONY: help check nightly long tools fmt vet lint test tests detect-races fuzz web web-check web-test proto proto-check skeleton screenshots site release storm cluster check-cluster restarts examples ledger bench compare-instructions race golden pages mutants proofs proofs-view tla
 
 help: ## list all targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -68,7 +64,7 @@ help: ## list all targets
 check test tests lint long: export GOGC = 400
 check test tests lint long: export GOMEMLIMIT = 2GiB
 
-check: tools fmt vet lint web-check tests detect-races ## everything a change must pass; at most 10 minutes on two cores
+check: tools fmt vet lint web-check web-test tests detect-races ## everything a change must pass; at most 10 minutes on two cores
 	@left=$$({ tools/detect-races.sh; tools/postgres.sh left; tools/languages.sh left; tools/cluster.sh; } | paste -sd ';' - | sed 's/;/; /g'); echo "check: all good$${left:+, but $$left}"
 
 # The ledger needs a clean tree, so it comes before the pages.
@@ -141,6 +137,9 @@ web-check: ## check the types of the pages, and that their bundles are up to dat
 	@new=$$(mktemp -d); trap 'rm -rf "$$new"' EXIT; lab/web/build.sh "$$new/lab" "$$new/console"; \
 	{ diff -rq "$$new/lab" lab/web/dist && diff -rq "$$new/console" internal/console/page/dist; } || { echo "the bundles are not what lab/web/src bundles to: run make web"; exit 1; }
 
+web-test: ## test layout, state and formats of the lab's page without a browser; needs Node
+	tools/web-test.sh
+
 proto: ## generate the Go code of the API in proto, which is committed
 	cd proto && OUT=$(or $(OUT),..) $(buf) generate
 
@@ -153,10 +152,7 @@ skeleton: ## write the page's first content into index.html; needs Chromium
 	$(MAKE) web
 
 screenshots: ## make docs/lab-*.png and docs/console-*.png; needs Chromium
-	cd test && go test ./page -run TestShots -count 1 -shots ../docs
-	@all=$$(mktemp -d); trap 'rm -rf "$$all"' EXIT; \
-	(cd test && go test ./page -run 'TestConsoleShots/^(overview|lock|graph)$$' -count 1 -console-shots "$$all"); \
-	for name in overview lock graph; do cp "$$all/$$name-1280-light.png" "docs/console-$$name.png"; done
+	cd test && go test ./page -run TestShots -count 1 -shots "$$PWD/../docs"
 
 site: ## build the lab as a static site in site/, for any web server, and the documentation as a book in site/book
 	rm -rf site
@@ -193,12 +189,6 @@ bench: ## all benchmarks, or BENCH=NAME
 
 compare-instructions: ## instructions of the simulator's and the checker's benchmarks, compared with OLD=COMMIT; about 15 minutes, needs valgrind
 	tools/instructions.sh $(OLD)
-
-numbers-lab: ## the speed of the lab's page; about 5 minutes, needs Chromium
-	tools/numbers-lab.sh $(PRIORITY)
-
-numbers-console: ## the speed of the console with 10,000 locks and 1,500 requests; about 5 minutes, needs Chromium
-	tools/numbers-console.sh $(PRIORITY)
 
 race: ## stile beside other lock services, and docs/performance.md, or RACE="FLAGS"; about 16 minutes, needs Linux
 	@tools/race.sh

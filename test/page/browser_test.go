@@ -7,11 +7,10 @@ import (
 	"iter"
 	"os"
 	"os/exec"
-	"runtime"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
@@ -20,24 +19,66 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// A page is a tab of a real browser.
+// A page is a window of a real browser.
 type page struct {
 	t     testing.TB
 	ctx   context.Context
 	heard chan chromedp.ConsoleMessage
-	asked int  // how often complaints were asked for
-	alone bool // its server was taken away: that it cannot be reached is no complaint
+	asked int // how often complaints were asked for
 
+	alone   bool // its server was taken away: that it cannot be reached is no complaint
 	refused bool // its server refuses what it may not have, which is no complaint either
-
-	trying string // what is being tried, for who reads what went wrong
 }
 
-// open shows an address in a window of its own, with nothing kept from others, and
-// fails the test at its end if the page had anything to complain about.
-func open(t testing.TB, url string) *page {
+// unused are features of the browser that load pages of their own into every window.
+const unused = "Translate,WebUIOmniboxPopup,WebUIOmniboxAimPopup,WebUIOmniboxFullPopup"
+
+// chromium starts the browser that all journeys share.
+var chromium = sync.OnceValues(func() (context.Context, error) {
+	dir, err := os.MkdirTemp("", "stile-chromium")
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := chromedp.NewExecAllocator(context.Background(), append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.ExecPath(chromiumPath()), chromedp.UserDataDir(dir), chromedp.NoSandbox, chromedp.DisableGPU,
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-features", unused),
+		chromedp.WindowSize(1280, 800))...)
+	ctx, stop := chromedp.NewContext(ctx)
+	ends = append(ends, func() { _ = os.RemoveAll(dir) }, cancel, stop)
+	return ctx, chromedp.Do(ctx, chromedp.Navigate("about:blank"))
+})
+
+// chromiumPath returns the path of Chromium, or nothing. The headless shell comes first because
+// it needs much less processor time.
+func chromiumPath() string {
+	for _, name := range []string{"chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	return ""
+}
+
+// needsBrowser skips a test that cannot run, and lets it run beside one other.
+func needsBrowser(t *testing.T) {
 	t.Helper()
-	ctx, stop := chromedp.NewContext(chromium(t), chromedp.WithNewBrowserContext(), chromedp.WithNewWindow(true))
+	switch {
+	case testing.Short():
+		t.Skip("it needs a browser")
+	case chromiumPath() == "":
+		t.Skip("there is no Chromium: 'make tools' installs it where it can")
+	}
+	t.Parallel()
+}
+
+// window opens an empty window that shares nothing with others.
+func window(t testing.TB) *page {
+	t.Helper()
+	browser, err := chromium()
+	if err != nil {
+		t.Fatalf("cannot start the browser: %v", err)
+	}
+	ctx, stop := chromedp.NewContext(browser, chromedp.WithNewBrowserContext(), chromedp.WithNewWindow(true))
 	t.Cleanup(stop)
 	p := &page{t: t, ctx: ctx, heard: make(chan chromedp.ConsoleMessage, 1000)}
 	// The window ends with the context that first ran something, so that has no limit.
@@ -54,88 +95,42 @@ func open(t testing.TB, url string) *page {
 			t.Errorf("the page complains: %s", what)
 		}
 	})
-	p.do(chromedp.EmulateViewport(1280, 800), chromedp.Navigate(url))
-	p.until(alive)
+	p.size(1280, 800)
 	return p
 }
 
-// alive is a page whose script is there: what is shown before that does nothing yet.
-const alive = `!document.querySelector("#app[inert]")`
-
-// unused is what the browser would do besides. For the list below its bar of addresses
-// it loads two pages of its own in every window, which take longer than ours.
-const unused = "Translate,WebUIOmniboxPopup,WebUIOmniboxAimPopup,WebUIOmniboxFullPopup"
-
-// shared is the one browser of all tests: to start one takes longer than most of them.
-var shared struct {
-	once sync.Once
-	ctx  context.Context
-	err  error
-	ends []func()
-}
-
-// chromium starts the browser, once.
-func chromium(t testing.TB) context.Context {
+// open shows an address in a window of its own.
+func open(t testing.TB, url string) *page {
 	t.Helper()
-	path := browser(t)
-	shared.once.Do(func() {
-		var dir string
-		if dir, shared.err = os.MkdirTemp("", "stile-chromium"); shared.err != nil {
-			return
-		}
-		ctx, cancel := chromedp.NewExecAllocator(context.Background(), append(chromedp.DefaultExecAllocatorOptions[:],
-			chromedp.ExecPath(path), chromedp.UserDataDir(dir), chromedp.NoSandbox, chromedp.DisableGPU,
-			chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-features", unused),
-			chromedp.WindowSize(1280, 800))...)
-		ctx, stop := chromedp.NewContext(ctx)
-		shared.ctx, shared.ends = ctx, []func(){stop, cancel, func() { _ = os.RemoveAll(dir) }}
-		shared.err = chromedp.Do(ctx, chromedp.Navigate("about:blank"))
-	})
-	if shared.err != nil {
-		t.Fatalf("cannot start the browser: %v", shared.err)
-	}
-	return shared.ctx
+	p := window(t)
+	p.goes(url)
+	return p
 }
 
-// TestMain lets more tests run at once than there are processors, if nobody has said how
-// many: mostly they wait for the next picture.
-func TestMain(m *testing.M) {
-	flag.Parse()
-	said := false
-	flag.Visit(func(f *flag.Flag) { said = said || f.Name == "test.parallel" })
-	if !said {
-		if err := flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))); err != nil {
-			panic(err)
-		}
-	}
-	// The sources and the bundle of the page are in the other module.
-	if err := os.Chdir("../../lab/web"); err != nil {
-		panic(err)
-	}
-	code := m.Run()
-	for _, end := range shared.ends {
-		end()
-	}
-	os.Exit(code)
+// goes shows another address, and waits until the page is alive: what is painted before its
+// script is there does nothing.
+func (p *page) goes(url string) {
+	p.t.Helper()
+	p.do(chromedp.Navigate("about:blank"), chromedp.Navigate(url)) // also where only the fragment differs
+	p.until(`!document.querySelector("#app[inert]")`)
 }
 
-// browser returns the path of Chromium, and skips the test if there is none. The headless
-// shell comes first because it needs much less processor time.
-func browser(t testing.TB) string {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("it needs a browser for minutes")
-	}
-	for _, name := range []string{"chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"} {
-		if path, err := exec.LookPath(name); err == nil {
-			return path
-		}
-	}
-	t.Skip("there is no Chromium here: 'make tools' installs it where it can")
-	return ""
+// size changes the size of the window.
+func (p *page) size(width, height int64) {
+	p.t.Helper()
+	p.do(chromedp.EmulateViewport(width, height))
 }
 
-// listen passes on what the console shows, until the browser is gone.
+// media has the page believe something of the screen and its user.
+func (p *page) media(name, value string) {
+	p.t.Helper()
+	_, err := chromedp.Call(p.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: name, Value: value}}})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// listen passes on what the console shows, until the window is gone.
 func (p *page) listen(messages iter.Seq2[chromedp.ConsoleMessage, error]) {
 	defer close(p.heard)
 	for m, err := range messages {
@@ -146,9 +141,7 @@ func (p *page) listen(messages iter.Seq2[chromedp.ConsoleMessage, error]) {
 	}
 }
 
-// complaints returns what the page complained about since the last time: errors and
-// warnings on its console, of its policy, and exceptions that nobody caught.
-// Whatever came before it is asked is heard.
+// complaints returns what the page complained about since the last time.
 func (p *page) complaints() []string {
 	p.t.Helper()
 	p.asked++
@@ -156,20 +149,31 @@ func (p *page) complaints() []string {
 	if _, err := chromedp.Run(p.ctx, chromedp.Evaluate[chromedp.Void](fmt.Sprintf("console.log(%q)", mark))); err != nil {
 		return []string{err.Error()}
 	}
-	var said []string
+	var all []string
 	for m := range p.heard {
 		switch m.Type {
 		case chromedp.ConsoleError, chromedp.ConsoleWarning, chromedp.ConsoleException:
-			refusal := strings.Contains(m.Text, "status of 401") || strings.Contains(m.Text, "status of 403")
-			if (!p.alone || !strings.Contains(m.Text, "net::ERR_")) && (!p.refused || !refusal) {
-				said = append(said, fmt.Sprintf("%s: %s (%s)", m.Type, m.Text, m.URL))
+			refusal := strings.Contains(m.Text, "the server responded with a status of")
+			if (!p.alone || !strings.Contains(m.Text, "net::ERR_") && !refusal) && (!p.refused || !refusal) {
+				all = append(all, fmt.Sprintf("%s: %s (%s)", m.Type, m.Text, m.URL))
 			}
 		}
 		if m.Text == mark {
 			break
 		}
 	}
-	return said
+	return all
+}
+
+var longest = flag.Duration("patience", 3*time.Minute, "how long to wait for what a page does not show")
+
+// patience limits how long a journey waits. It only ends what would never come: nothing depends
+// on how fast a machine is.
+func patience(t testing.TB) time.Duration {
+	if _, ok := t.(*rehearsal); ok {
+		return 4 * time.Second
+	}
+	return *longest
 }
 
 func (p *page) do(actions ...chromedp.Action[chromedp.Void]) {
@@ -181,26 +185,147 @@ func (p *page) do(actions ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
-// see waits until something that the CSS selector finds is visible.
-func (p *page) see(selector string) {
+// eval returns the value of a JavaScript expression, or what it promises.
+func eval[T any](p *page, expression string) T {
 	p.t.Helper()
-	p.do(chromedp.WaitVisible(chromedp.CSS(selector)))
+	ctx, cancel := context.WithTimeout(p.ctx, patience(p.t))
+	defer cancel()
+	v, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+	if err != nil {
+		p.t.Fatalf("%s: %v", expression, err)
+	}
+	return v
 }
 
-// click waits for something and clicks in the middle of it.
-func (p *page) click(selector string) {
+// until waits for a JavaScript expression to be true. It is evaluated with every picture that is
+// painted, and again if the window has gone to another page.
+func (p *page) until(expression string) {
 	p.t.Helper()
-	p.do(chromedp.Click(chromedp.CSS(selector), chromedp.NodeVisible))
+	for {
+		_, err := chromedp.Run(p.ctx, chromedp.PollFunction[chromedp.Void](
+			// What is not there yet has no properties.
+			`() => { try { return Boolean(`+expression+`) } catch (e) { if (!(e instanceof TypeError)) throw e } }`, chromedp.WithPollingTimeout(patience(p.t))))
+		if err == nil {
+			return
+		}
+		if text := err.Error(); strings.Contains(text, "Cannot find context") || strings.Contains(text, "navigated") {
+			continue
+		}
+		p.t.Fatalf("%s: %v; the page is\n%s", expression, err, eval[string](p, `document.body.innerText.replaceAll(/\n+/g, " | ").slice(0, 3000)`))
+	}
+}
+
+// frame waits until the page was painted.
+func (p *page) frame() {
+	p.t.Helper()
+	eval[bool](p, `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))`)
+}
+
+// quote writes a text as JavaScript does.
+func quote(text string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(text) + `"`
+}
+
+// says waits until what a selector finds first contains some words.
+func (p *page) says(selector string, words ...string) {
+	p.t.Helper()
+	for _, w := range words {
+		p.until(`document.querySelector(` + quote(selector) + `).innerText.includes(` + quote(w) + `)`)
+	}
+}
+
+// sees waits until something that a selector finds is visible.
+func (p *page) sees(selector string) {
+	p.t.Helper()
+	p.until(`[...document.querySelectorAll(` + quote(selector) + `)].some((e) => e.checkVisibility())`)
+}
+
+// gone waits until a selector finds nothing.
+func (p *page) gone(selector string) {
+	p.t.Helper()
+	p.until(`!document.querySelector(` + quote(selector) + `)`)
+}
+
+// text returns the text that the first match of a selector shows.
+func (p *page) text(selector string) string {
+	p.t.Helper()
+	return eval[string](p, `document.querySelector(`+quote(selector)+`)?.innerText ?? ""`)
+}
+
+// finding is the first element that a selector finds, that has a name beginning with some words,
+// and that can be used.
+func finding(selector, words string) string {
+	return `[...document.querySelectorAll(` + quote(selector) + `)].find((e) => e.checkVisibility() && !e.disabled && (!document.querySelector("dialog[open]") || e.closest("dialog[open]")) && ` +
+		`(e.getAttribute("aria-label") ?? (e.labels?.[0] ?? e).innerText?.trim() ?? "").startsWith(` + quote(words) + `))`
+}
+
+// where waits for something that does not move, and returns the middle of it, which nothing
+// must cover.
+func (p *page) where(selector, words string) (x, y float64) {
+	p.t.Helper()
+	p.until(finding(selector, words))
+	at := eval[struct {
+		X, Y  float64
+		Under string
+	}](p, `(async () => {
+		const find = () => `+finding(selector, words)+`;
+		const middle = (e) => { const b = (e.querySelector(":scope > .body, :scope > circle, :scope > text") ?? e).getBoundingClientRect(); return [b.x + b.width / 2, b.y + b.height / 2]; };
+		find()?.scrollIntoView({block: "nearest", inline: "nearest"});
+		for (let last = ""; ; await new Promise(requestAnimationFrame)) {
+			const e = find();
+			if (!e || String(middle(e)) != last) { last = e ? String(middle(e)) : ""; continue; } // it comes, or moves
+			const [X, Y] = middle(e), hit = document.elementFromPoint(X, Y);
+			// The diagram finds by their places what is too thin to be hit.
+			const its = e.contains(hit) || (getComputedStyle(e).pointerEvents == "none" && hit?.closest(".plot") && hit.closest(".plot") == e.closest(".plot"));
+			return {X, Y, Under: its ? "" : hit?.outerHTML.slice(0, 100) ?? "nothing: it is out of sight"};
+		}
+	})()`)
+	if at.Under != "" {
+		p.t.Fatalf("%s %q is under %s", selector, words, at.Under)
+	}
+	return at.X, at.Y
+}
+
+// click clicks the first match of a selector.
+func (p *page) click(selector string, with ...chromedp.MouseOption) {
+	p.t.Helper()
+	p.clickOn(selector, "", with...)
+}
+
+// press clicks the button that begins with some words.
+func (p *page) press(words string) {
+	p.t.Helper()
+	p.clickOn("button, [role=menuitem]", words)
+}
+
+func (p *page) clickOn(selector, words string, with ...chromedp.MouseOption) {
+	p.t.Helper()
+	x, y := p.where(selector, words)
+	p.do(chromedp.MouseEvent(chromedp.MouseMoved, x, y), chromedp.MouseClickXY(x, y, with...))
+}
+
+// pointAt brings the mouse to something.
+func (p *page) pointAt(selector string) {
+	p.t.Helper()
+	x, y := p.where(selector, "")
+	p.do(chromedp.MouseEvent(chromedp.MouseMoved, x, y))
+}
+
+// tabTo goes to something with Tab alone.
+func (p *page) tabTo(selector, words string) {
+	p.t.Helper()
+	p.until(finding(selector, words))
+	for range 200 {
+		if eval[bool](p, `document.activeElement === `+finding(selector, words)) {
+			return
+		}
+		p.key(kb.Tab)
+	}
+	p.t.Fatalf("Tab never gets to %s %q", selector, words)
 }
 
 // key presses keys, one after the other: letters, or those of package kb.
-func (p *page) key(keys string) {
-	p.t.Helper()
-	p.keys(keys)
-}
-
-// keys presses keys while others are held.
-func (p *page) keys(keys string, with ...kb.Modifier) {
+func (p *page) key(keys string, with ...kb.Modifier) {
 	p.t.Helper()
 	p.do(func(ctx context.Context, t *chromedp.Target) (chromedp.Void, error) {
 		for _, r := range keys {
@@ -214,9 +339,8 @@ func (p *page) keys(keys string, with ...kb.Modifier) {
 	})
 }
 
-// strokes are what a keyboard does for a key. A character comes with its key going
-// down, as it does in a browser that has a head: a page that prevents what the key does
-// prevents the character.
+// strokes are what a keyboard does for a key. A character comes with its key going down, as in a
+// browser that has a head: a page that prevents what the key does prevents the character.
 func strokes(key rune, with []kb.Modifier) []*input.DispatchKeyEventParams {
 	var all []*input.DispatchKeyEventParams
 	plain := true
@@ -236,63 +360,30 @@ func strokes(key rune, with []kb.Modifier) []*input.DispatchKeyEventParams {
 	return all
 }
 
-// until waits for a JavaScript expression to be true. It is evaluated anew with
-// every picture that is painted.
-func (p *page) until(expression string) {
+// blur takes the focus from what has it.
+func (p *page) blur() {
 	p.t.Helper()
-	_, err := chromedp.Run(p.ctx, p.poll(expression))
-	if err != nil && strings.Contains(err.Error(), "Cannot find context") { // another page was just loaded
-		_, err = chromedp.Run(p.ctx, p.poll(expression))
-	}
-	if err != nil {
-		p.t.Fatalf("%s: %s: %v: it is %s; the page is\n%s", p.trying, expression, err, p.now(expression), p.state())
-	}
+	eval[bool](p, `document.activeElement.blur(), true`)
 }
 
-// poll waits for an expression to be true. One about something that is not in the page yet, so
-// that it has no properties, is not true yet.
-func (p *page) poll(expression string) chromedp.Action[chromedp.Void] {
-	return chromedp.PollFunction[chromedp.Void](`() => { try { return (`+expression+`) } catch (e) { if (!(e instanceof TypeError)) throw e } }`, chromedp.WithPollingTimeout(patience(p.t)))
-}
-
-// now is the value of an expression that did not come true, or why it has none.
-func (p *page) now(expression string) string {
+// fill types a text into the focused field in place of what is there.
+func (p *page) fill(text string) {
 	p.t.Helper()
-	return eval[string](p, `(() => { try { return String(`+expression+`) } catch (e) { return String(e) } })()`)
+	p.key("a", kb.ModifierCtrl)
+	p.do(func(ctx context.Context, t *chromedp.Target) (chromedp.Void, error) {
+		_, err := cdp.Call(ctx, t, input.InsertText, input.InsertTextParams{Text: text})
+		return chromedp.Void{}, err
+	})
 }
 
-// state is what is to be known of a page that did not come to what it should.
-func (p *page) state() string {
-	p.t.Helper()
-	return eval[string](p, `JSON.stringify({focus: document.activeElement?.outerHTML.slice(0, 120), text: document.querySelector("textarea")?.value}, null, " ") + "\n" + document.body.innerText.replaceAll(/\n+/g, " | ").slice(0, 3000)`)
-}
-
-// eval returns what a JavaScript expression is, or what it promises.
-func eval[T any](p *page, expression string) T {
-	p.t.Helper()
-	ctx, cancel := context.WithTimeout(p.ctx, patience(p.t))
-	defer cancel()
-	v, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
-	if err != nil {
-		p.t.Fatalf("%s: %v", expression, err)
-	}
-	return v
-}
-
-// text returns the text that the first match of the CSS selector shows.
-func (p *page) text(selector string) string {
-	p.t.Helper()
-	return eval[string](p, fmt.Sprintf("document.querySelector(%q)?.innerText ?? ''", selector))
-}
-
-// shoot writes a picture of what can be seen into a PNG file.
+// shoot writes a picture of the window.
 func (p *page) shoot(path string) {
 	p.t.Helper()
 	png, err := chromedp.Run(p.ctx, chromedp.CaptureScreenshot())
-	if err != nil {
-		p.t.Fatal(err)
+	if err == nil {
+		err = os.WriteFile(path, png, 0o644)
 	}
-	if err := os.WriteFile(path, png, 0o644); err != nil {
+	if err != nil {
 		p.t.Fatal(err)
 	}
 }
