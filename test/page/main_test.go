@@ -17,7 +17,7 @@ import (
 // The programs that the journeys run: a command of the folder cmd, and its first arguments.
 var (
 	service    = []string{"stile"}
-	laboratory = []string{"stile", "lab"}
+	laboratory = []string{"stile-lab", "--no-browser"}
 )
 
 const root = "../.." // of the repository
