@@ -44,16 +44,17 @@ func TestHello(t *testing.T) {
 				t.Errorf("%d %v %s", r.Code, r.Header(), r.Body)
 			}
 		}
-		hello(`{"at_ms":946684800000,"node":"a","who":"client ann","identity":"client/ann","reads":true,"administers":true,"nodes":[{"name":"b","http":"http://b"},{"name":"c","http":"http://c"}]}`)
+		algorithms := `["` + strings.Join(choices(), `","`) + `"]`
+		hello(`{"at_ms":946684800000,"node":"a","who":"client ann","identity":"client/ann","reads":true,"administers":true,"algorithms":` + algorithms + `,"nodes":[{"name":"b","http":"http://b"},{"name":"c","http":"http://c"}]}`)
 		w.pulses["b"].HTTP = ""
 		w.deaf["c"] = true
 		began := time.Now()
-		hello(`{"at_ms":946684800000,"node":"a","who":"client ann","identity":"client/ann","reads":true,"administers":true,"nodes":[{"name":"c","http":"http://c"}]}`)
+		hello(`{"at_ms":946684800000,"node":"a","who":"client ann","identity":"client/ann","reads":true,"administers":true,"algorithms":` + algorithms + `,"nodes":[{"name":"c","http":"http://c"}]}`)
 		if took := time.Since(began); took > 300*time.Millisecond {
 			t.Errorf("a page waits %v", took)
 		}
 		w.barred = lock.ErrDenied
-		hello(`{"at_ms":946684800300,"node":"a","who":"client ann","identity":"client/ann","reads":false,"administers":false,"nodes":[]}`)
+		hello(`{"at_ms":946684800300,"node":"a","who":"client ann","identity":"client/ann","reads":false,"administers":false,"algorithms":[],"nodes":[]}`)
 	})
 }
 

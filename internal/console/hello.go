@@ -39,15 +39,21 @@ func (c *Console) hello(w http.ResponseWriter, r *http.Request) {
 	s := c.cluster.Status()
 	d := helloDoc{At: time.Now().UnixMilli(), Node: s.Node, Who: who.String(), Identity: who.Path(), Reads: err == nil, Administers: err == nil && may.Administers(""), Algorithms: []string{}, Nodes: []nodeHTTP{}}
 	if d.Administers {
-		for _, s := range catalog.Live() {
-			d.Algorithms = append(d.Algorithms, s.Name)
-		}
-		d.Algorithms = append(d.Algorithms, "kept")
+		d.Algorithms = choices()
 	}
 	if err == nil {
 		d.Nodes = c.nodes.ask(r.Context(), c.cluster, who, &s)
 	}
 	answer(w, http.StatusOK, d)
+}
+
+// choices lists the algorithms that can be chosen.
+func choices() []string {
+	var all []string
+	for _, s := range catalog.Live() {
+		all = append(all, s.Name)
+	}
+	return append(all, "kept")
 }
 
 // addresses remember where members serve HTTP: one that does not answer now may have said.

@@ -212,7 +212,7 @@ func TestConsole(t *testing.T) {
 		}
 	}
 	refused(w.api.as(cert.Config{CA: filepath.Join(w.dir, "ca.crt")}), 401, "/console/api/hello", `{"error":"the request does not say who makes it`)
-	refused(stranger, 200, "/console/api/hello", `"who":"client stranger","identity":"client/stranger","reads":false,"administers":false,"nodes":[]`)
+	refused(stranger, 200, "/console/api/hello", `"who":"client stranger","identity":"client/stranger","reads":false,"administers":false,"algorithms":[],"nodes":[]`)
 	refused(stranger, 403, "/console/api/stream?view=locks", `{"error":"permission denied: client stranger may not see the status of the node`)
 	refused(reader, 403, "/console/api/stream?view=lock&name=theirs", `{"error":"permission denied: client reader may not read`)
 	refused(reader, 403, "/console/api/stream?view=trail&name=theirs", `may not read`)
