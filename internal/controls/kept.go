@@ -5,6 +5,7 @@ const (
 	keptFile      = "internal/member/kept.go"
 	bookFile      = "internal/member/book.go"
 	detectFile    = "internal/member/detect.go"
+	pathsFile     = "internal/member/paths.go"
 	keeperFile    = "algorithm/deadlock/keeper.go"
 	keptClaims    = "internal/member/keptclaim.go"
 	keptWitnesses = "internal/member/keptwitness.go"
@@ -23,6 +24,11 @@ func keptControls() []Control {
 		{
 			Name: "KeptNoReports", Section: "19", Text: "the home of a kept lock waits for no report", // in the rewrite above
 			Tests: []Test{storm("kept", 40)},
+		},
+		{
+			Name: "KeptPathEarly", Section: "19", Text: "a home drops a path of waits that arrives before the request it ends with",
+			Rewrites: []Rewrite{{pathsFile, `b != nil && slices.ContainsFunc(b.keeper.Holds(), `, `b == nil && broken("KeptPathEarly") || b != nil && slices.ContainsFunc(b.keeper.Holds(), `}},
+			Tests:    []Test{test(memberPackage, "TestPathBeforeRequest")},
 		},
 		{
 			Name: "KeptHoldUnreported", Section: "19", Text: "a report lacks the holds of kept locks",
@@ -354,7 +360,7 @@ func keptClaimControls() []Control {
 		},
 		{
 			Name: "KeptClaimUnnamed", Section: "19", Text: "the claim of a kept lock does not wait for a ghost that the client does not name", // in the rewrite above
-			Tests: []Test{test(memberPackage, "TestKeptClaimAwaitsGhosts"), test(memberPackage, "TestKeptClaimModelOfThree")},
+			Tests: []Test{test(memberPackage, "TestKeptClaimAwaitsGhosts"), test(memberPackage, "TestKeptClaimModelOfThree/exclusive/1_3/home_m3/other_m3")},
 		},
 		{
 			Name: "KeptClaimFirst", Section: "19", Text: "claims of a kept lock are decided in the order of their arrival",

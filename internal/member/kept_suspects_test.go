@@ -53,6 +53,32 @@ func TestKeptClaimAwaitsGhosts(t *testing.T) {
 	}
 }
 
+// A claim that names all ghosts, because the client holds the lock through each of them, waits
+// for none of their leases: also at a member that sends it to the home.
+func TestKeptClaimNamesGhosts(t *testing.T) {
+	for what, terms := range keptModes {
+		for _, all := range []bool{true, false} {
+			k, _ := newKeptTwice(t, terms)
+			through := []uint64{4, 1}
+			if !all {
+				through = through[1:]
+			}
+			m := k.members[keptB]
+			c, err := m.Claim(m.now, k.name, k.token, moving, through, k.terms)
+			if err != nil {
+				t.Fatal(err)
+			}
+			k.take(keptB)
+			if k.settle(); m.epoch.view.Home(k.name) == m.epoch.me {
+				t.Fatal("it is the home")
+			}
+			if e := k.last[c|keptB<<56]; (e.Kind == Held && e.Token == k.token) != all {
+				t.Errorf("%s, all named %t: %+v", what, all, e)
+			}
+		}
+	}
+}
+
 // after has an operator take the lock from the client, which does not hear of it, and
 // another client acquire it, through the same member.
 func (k *keptMove) after(t *testing.T) (later Token) {

@@ -70,14 +70,15 @@ func (m *Member) awaited(n int32, who deadlock.Attempt, waits bool) {
 }
 
 // pushed handles a path from another member. Its last transaction waits for a lock whose
-// home is here.
+// home is here. That request may still be under way: in a new view the report that has it,
+// because a home pushes paths when the first reports come.
 func (m *Member) pushed(n int32, nodes []deadlock.Attempt) {
 	paths := m.pathsOf(n)
 	if paths == nil || len(nodes) == 0 {
 		return
 	}
-	if b := m.epoch.books[n]; b == nil || slices.ContainsFunc(b.keeper.Holds(), func(h deadlock.Hold) bool { return idOf(h.Attempt) == idOf(nodes[len(nodes)-1]) }) {
-		return // it has been granted the lock, or waits no longer
+	if b := m.epoch.books[n]; b != nil && slices.ContainsFunc(b.keeper.Holds(), func(h deadlock.Hold) bool { return idOf(h.Attempt) == idOf(nodes[len(nodes)-1]) }) {
+		return // it has been granted the lock
 	}
 	paths.Receive(deadlock.Path{Nodes: slices.Clone(nodes), Lock: int(n)})
 	m.push()

@@ -46,8 +46,8 @@ func (a *audit) by(who Caller, what string) *slog.Logger {
 }
 
 // claimed logs whether a client now holds a lock here that it says it holds through another
-// node, or why not. Many locks may move at once, so these lines are limited apart from those
-// of denied.
+// node, or why not. A client can cause refusals as often as it likes, so these lines are
+// limited, apart from those of denied. What is honoured is always logged.
 func (n *Node) claimed(e *process.Effect) {
 	var who Caller
 	if v := n.conns[e.Conn]; v != nil {
@@ -56,12 +56,11 @@ func (n *Node) claimed(e *process.Effect) {
 		who.Identity = i
 	}
 	log := n.audit.by(who, "claim").With("lock", e.To, "token", e.Event.Token, "incarnation", e.Peer)
-	lines := n.audit.refrain(who, " claim")
 	if e.Err != nil {
-		lines.Log(log, slog.LevelWarn, "claim refused", "result", "refused", "why", e.Err)
+		n.audit.refrain(who, " claim").Log(log, slog.LevelWarn, "claim refused", "result", "refused", "why", e.Err)
 		return
 	}
-	lines.Log(log, slog.LevelInfo, "claim honoured", "result", "done")
+	log.Info("claim honoured", "result", "done")
 }
 
 // refrain returns what limits the lines of a caller.

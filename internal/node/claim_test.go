@@ -1,6 +1,8 @@
 package node
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -67,10 +69,19 @@ func TestClaimsAreAudited(t *testing.T) {
 	audit.has(t, "the claim that is refused", func(e *entry) bool {
 		return e.Who == "client locker" && e.From == locker.From && e.What == "claim" && e.Lock == "mine/x" && e.Result == "refused" && e.Why != ""
 	})
+	locks := make([]string, 30)
 	n.mu.Lock()
-	n.claimed(&process.Effect{Conn: 1 << 40, To: "mine/y", Client: &session.Owner{Who: "client/locker"}})
+	for i := range locks {
+		locks[i] = fmt.Sprint("mine/y", i)
+		made := process.Effect{Conn: 1 << 40, To: "mine/z", Client: &session.Owner{Who: "client/locker"}, Err: errors.New("made up")}
+		n.claimed(&made)
+		made.To, made.Err = locks[i], nil
+		n.claimed(&made)
+	}
 	n.mu.Unlock()
-	audit.has(t, "the claim that is honoured", func(e *entry) bool {
-		return e.Who == "client locker" && e.What == "claim" && e.Lock == "mine/y" && e.Result == "done" && e.Why == ""
-	})
+	for _, name := range locks { // also behind many that are refused
+		audit.has(t, "the claim of "+name+", which is honoured", func(e *entry) bool {
+			return e.Who == "client locker" && e.What == "claim" && e.Lock == name && e.Result == "done" && e.Why == ""
+		})
+	}
 }

@@ -1,0 +1,2 @@
+// Package docs checks the commands of the documentation.
+package docs
