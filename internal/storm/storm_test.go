@@ -53,7 +53,7 @@ func (voucher) Alibi(algorithm.ID) bool { return true }
 // Storms break nothing; and they are storms.
 func TestStorm(t *testing.T) {
 	var sum Result
-	seeds := nightly.Pick(40, 100)
+	seeds := nightly.Pick(25, 100)
 	for seed := range uint64(seeds) {
 		c := pick(seed)
 		r, err := Run(c)
@@ -66,7 +66,7 @@ func TestStorm(t *testing.T) {
 		sum.Add(r)
 	}
 	t.Logf("%+v", sum)
-	if sum.Entries < 200*seeds || sum.Views < 8*seeds || sum.Strikes < 8*seeds || sum.Lost < seeds/2 || sum.Tries < seeds || sum.Deposits < 50*seeds || sum.Refused < seeds || sum.Reads < 5*seeds || sum.Terms < 2*seeds || sum.Revotes < seeds || sum.Restores < seeds/16 || sum.Claims < seeds/8 || sum.Rollbacks < seeds/25 || nightly.On() && (sum.Returns == 0 || sum.KeptClaims == 0) || sum.Delegations < seeds || sum.Reentries < 10*seeds {
+	if sum.Entries < 200*seeds || sum.Views < 8*seeds || sum.Strikes < 8*seeds || sum.Lost < seeds/2 || sum.Tries < seeds || sum.Deposits < 50*seeds || sum.Refused < seeds || sum.Reads < 5*seeds || sum.Terms < 2*seeds || sum.Revotes < seeds || sum.Restores < seeds/16 || sum.Claims < seeds/8 || nightly.On() && (sum.Rollbacks < seeds/25 || sum.Returns == 0 || sum.KeptClaims == 0) || sum.Delegations < seeds || sum.Reentries < 10*seeds {
 		t.Error("that was no storm")
 	}
 	for i, name := range FrameNames() {
