@@ -152,7 +152,7 @@ func TestLiveWithoutMajority(t *testing.T) {
 // not that the lock was released.
 func TestLiveDrained(t *testing.T) {
 	t.Parallel()
-	node, a := serve(t, "--memory", "--lease", "1s")
+	node, a := serve(t, "--memory", "--lease", "3s")
 	p := begin(t, nil, "exec", "--verbose", "--addr", a, "demo", "--", "sh", "-c", "echo up; "+loop)
 	p.waitFor("^up$")
 	held := begin(t, nil, "lock", "--verbose", "--addr", a, "other")

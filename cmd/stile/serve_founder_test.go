@@ -28,7 +28,7 @@ func TestServeFounder(t *testing.T) {
 	dir := t.TempDir()
 	start := func(i int) *proc {
 		name := string(rune('a' + i))
-		return begin(t, []string{"STILE_FOUNDER=a", "STILE_LEASE=2s", "STILE_JOIN=" + strings.Join(addresses, ","), "STILE_NAME=" + name, "STILE_LISTEN=" + addresses[i], "STILE_DATA=" + filepath.Join(dir, name)}, "serve")
+		return begin(t, []string{"STILE_FOUNDER=a", "STILE_LEASE=5s", "STILE_JOIN=" + strings.Join(addresses, ","), "STILE_NAME=" + name, "STILE_LISTEN=" + addresses[i], "STILE_DATA=" + filepath.Join(dir, name)}, "serve")
 	}
 	cluster := func(i int) string {
 		t.Helper()

@@ -3,6 +3,7 @@ package gateway
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -72,24 +73,31 @@ func BenchmarkJSON(b *testing.B) {
 			_, _ = w.Write(body)
 		}
 	}))
-	post := func(url string, body []byte) error {
+	post := func(url string, body []byte) ([]byte, error) {
 		r, err := a.client.Post(url, "application/json", bytes.NewReader(body))
 		if err != nil {
-			return err
+			return nil, err
 		}
 		defer r.Body.Close()
-		if answer, err := io.ReadAll(r.Body); err != nil || r.StatusCode != http.StatusOK {
-			return fmt.Errorf("%d: %s: %w", r.StatusCode, answer, err)
+		answer, err := io.ReadAll(r.Body)
+		if err != nil || r.StatusCode != http.StatusOK {
+			return nil, fmt.Errorf("%d: %s: %w", r.StatusCode, answer, err)
 		}
-		return nil
+		return answer, nil
 	}
-	body := fmt.Appendf(nil, `{"session":%q,"name":"x"}`, a.open(nil))
+	session := a.open(nil)
 	twice := func(one, two string) func() error {
 		return func() error {
-			if err := post(one, body); err != nil {
+			answer, err := post(one, fmt.Appendf(nil, `{"session":%q,"name":"x"}`, session))
+			if err != nil {
 				return err
 			}
-			return post(two, body)
+			var acquired struct{ Held struct{ Token string } }
+			if err := json.Unmarshal(answer, &acquired); err != nil {
+				return err
+			}
+			_, err = post(two, fmt.Appendf(nil, `{"session":%q,"name":"x","token":%q}`, session, acquired.Held.Token))
+			return err
 		}
 	}
 	beside(b, twice(bare, bare), twice(a.url+pb.LocksAcquireProcedure, a.url+pb.LocksReleaseProcedure))

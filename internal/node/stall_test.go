@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stile-lock/stile/internal/lock"
 	"github.com/stile-lock/stile/internal/views/raft"
@@ -156,6 +157,7 @@ func TestStalledLog(t *testing.T) {
 		defer close(read)
 		_, _ = io.Copy(&all, r)
 	}()
+	n.print.flush(time.Minute) // a stop waits for a second
 	stop(t, n)
 	w.Close()
 	<-read

@@ -20,7 +20,7 @@ func banking(seed uint64) Config {
 // Whatever strikes, the totals are exact; and the fence was needed.
 func TestBank(t *testing.T) {
 	var sum Books
-	seeds := nightly.Pick(12, 60)
+	seeds := nightly.Pick(8, 60)
 	for seed := range uint64(seeds) {
 		c := banking(seed)
 		if seed%2 == 0 {
@@ -45,7 +45,7 @@ func TestBank(t *testing.T) {
 // hold their locks until they have written.
 func TestBankWithoutNeed(t *testing.T) {
 	var sum Books
-	seeds := nightly.Pick(6, 30)
+	seeds := nightly.Pick(3, 30)
 	for seed := range uint64(seeds) {
 		c := banking(seed)
 		c.Unfenced = true

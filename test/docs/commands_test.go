@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/stile-lock/stile/internal/nightly"
 )
 
 const root = "../.."
@@ -125,9 +127,7 @@ func TestCommands(t *testing.T) {
 
 // The examples on the page about exit codes end as it says.
 func TestExitCodes(t *testing.T) {
-	if os.Getenv("STILE_NIGHTLY") == "" {
-		t.Skip("runs whole commands: set STILE_NIGHTLY=1")
-	}
+	nightly.Only(t)
 	bin, seen := programs(t), map[string]bool{}
 	for _, row := range regexp.MustCompile("(?m)^\\| `(stile(?:-lab)?) ([^`]+)` \\| (\\d) \\|$").FindAllStringSubmatch(pages(t)[filepath.Join(root, "docs/exit-codes.md")], -1) {
 		seen[row[3]] = true
@@ -142,9 +142,7 @@ func TestExitCodes(t *testing.T) {
 
 // The commands of the index of lectures run: those that find a violation exit with 1.
 func TestLectures(t *testing.T) {
-	if os.Getenv("STILE_NIGHTLY") == "" {
-		t.Skip("runs whole commands: set STILE_NIGHTLY=1")
-	}
+	nightly.Only(t)
 	bin, count := programs(t), 0
 	for line := range strings.Lines(pages(t)[filepath.Join(root, "docs/lectures.md")]) {
 		for _, c := range commands(line) {
