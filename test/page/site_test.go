@@ -18,8 +18,11 @@ import (
 const largest = 2_070_000
 
 // A student opens the lab of a static site, on a web server that knows nothing of it: it runs,
-// checks and stops as the lab does, and answers the same.
+// checks and stops as the lab does, and answers the same. Nightly.
 func TestStaticSite(t *testing.T) {
+	if !nightly() {
+		t.Skip("it builds the laboratory for WebAssembly: STILE_NIGHTLY=1")
+	}
 	needsBrowser(t)
 	dir := t.TempDir()
 	if out, err := exec.Command("bash", filepath.Join(root, "lab/web/build.sh"), dir, "--site").CombinedOutput(); err != nil {

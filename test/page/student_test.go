@@ -44,6 +44,8 @@ func TestFirstVisit(t *testing.T) {
 	p.key("e")
 	p.process(1, "inside")
 
+	const inHistory = `history.state.branches[0].text == document.querySelector("textarea").value` // a moment after the last step
+	p.until(inHistory)
 	p.key("g") // the gallery again, by keyboard alone
 	p.sees(".exhibit")
 	p.fill("nothing of the kind")
@@ -52,7 +54,7 @@ func TestFirstVisit(t *testing.T) {
 	p.until(`document.querySelectorAll(".exhibit").length == 1`)
 	p.key(kb.ArrowDown + kb.Enter)
 	p.says("h1", "Raymond (a), frame by frame")
-	p.until(`history.state.branches[0].text == document.querySelector("textarea").value`)
+	p.until(inHistory)
 	eval[bool](p, `setTimeout(() => history.back()), true`)
 	p.says("h1", "Raymond (a): 5, then 2")
 }

@@ -189,7 +189,7 @@ func TestGallery(t *testing.T) {
 		t.Fatalf("the gallery shows %d of %d scenarios", n, len(all))
 	}
 	p.leave()
-	for i, it := range some(11, all) {
+	for i, it := range some(17, all) {
 		p.size([]int64{1280, 400}[i%2], 800)
 		eval[bool](p, `location.hash = `+quote(fragment(t, it.Text))+`, true`)
 		p.written(it.Text)

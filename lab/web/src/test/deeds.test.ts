@@ -1,9 +1,11 @@
 import "./browser";
 import assert from "node:assert/strict";
 import test from "node:test";
+import { effect } from "@preact/signals-core";
 import { forMessage, forProcess, movesOf } from "../deeds";
 import type { Doc } from "../document";
 import { cursor, doc, group, jump, nextOf, notice } from "../shown";
+import { busy } from "../state";
 import { becomes, docOf, receive, send } from "./run";
 
 /** offered returns the labels of a menu at the end of a run, or at a cursor. */
@@ -74,6 +76,16 @@ test("next moves are those that need no fault, in the order of the network", () 
 	cursor.value = 3;
 	assert.deepEqual(movesOf(d).map((m) => m.label), ["P2 asks", "REQUEST from P1 arrives at P2", "REQUEST from P2 arrives at P1"]);
 	assert.equal(movesOf({ ...d, network: "unordered" }).length, 4);
+
+	const asked: unknown[] = []; // of the lab, by what was chosen
+	globalThis.fetch = (async (_: string, { body }: { body: string }) => {
+		asked.push((JSON.parse(body) as { deed: unknown }).deed);
+		return new Response(JSON.stringify({ error: { line: 0, col: 0, text: "no" } }));
+	}) as unknown as typeof fetch;
+	for (const it of [movesOf(d)[1]!, ...forMessage(d, 2).items.slice(-3), forProcess(d, 1).items[0]!]) it.run();
+	return new Promise<void>((done) => effect(() => void (busy.value || done()))).then(() => assert.deepEqual(asked, [
+		{ verb: "deliver", msg: 1 }, { verb: "drop", msg: 2 }, { verb: "duplicate", msg: 2 }, { verb: "overtake", msg: 2 }, { verb: "ask", proc: 1 },
+	]));
 });
 
 test("jumps go to the next entry or violation, and say if there is none", () => {

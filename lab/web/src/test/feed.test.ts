@@ -38,10 +38,14 @@ function come(is: () => boolean): Promise<void> {
 }
 
 test("a document follows its changes, and ends when nothing will change", async () => {
-	scripts.push([event(1, "full", { at_ms: 1, rate: 1, gone: 2 }), ": alive\n\n", event(2, "delta", { at_ms: 2, rate: 5, gone: null }), event(3, "error", { error: "no majority", final: false })]);
+	scripts.push([event(1, "full", { at_ms: 1, rate: 1, gone: 2 }), ": alive\n\n", event(2, "delta", { at_ms: 2, rate: 5, gone: null }), event(3, "error", { error: "no majority", final: false }), event(4, "delta", { rate: 6 })]);
 	const feed = new Feed<Doc>("test", {}, false);
-	await come(() => feed.trouble.value === "no majority");
-	assert.deepEqual(feed.doc.value, { at_ms: 2, rate: 5 });
+	const troubles: string[] = [];
+	effect(() => void troubles.push(feed.trouble.value));
+	await come(() => feed.doc.value?.rate === 6); // an error that passes ends nothing
+	assert.deepEqual(feed.doc.value, { at_ms: 2, rate: 6 });
+	assert.deepEqual(troubles, ["", "no majority", ""]);
+	assert.equal(streams, 1);
 	feed.close();
 });
 
