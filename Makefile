@@ -50,7 +50,7 @@ tested      = $(tool) gotestsum --format pkgname --hide-summary skipped -- -vet 
 # goroutines run only in whole commands. Packages with fuzz targets; packages that can rewrite
 # golden files.
 concurrent = ./internal/node ./internal/node/transport ./internal/client ./internal/gateway ./internal/child
-sharing    = $(shell { grep -rlE --include='*.go' '^[[:space:]]*go [[:alpha:]]|[.]Go[^[:alnum:][:space:],]' . | xargs -r dirname; echo ./internal/lab/model; echo ./internal/lab/compare; echo ./internal/storm/sweep; echo ./internal/lab/calls; } | grep -vE "^./(cmd/.*|lab/web/wasm|(test|tools|bench|examples)(/.*)?)$$" | sort -u)
+sharing    = $(shell { grep -rlE --include='*.go' '^[[:space:]]*go [[:alpha:]]|[.]Go[^[:alnum:][:space:],]' . | xargs -r dirname; echo ./lab/internal/model; echo ./lab/internal/compare; echo ./internal/storm/sweep; echo ./lab/internal/calls; } | grep -vE "^./(cmd/.*|lab/web/wasm|(test|tools|bench|examples)(/.*)?)$$" | sort -u)
 fuzzed     = $(shell grep -rl --include='*_test.go' --exclude-dir=test '^func Fuzz' . | xargs -r dirname | sort -u)
 golden     = $(shell grep -rl --include='*_test.go' 'flag.Bool.*"update"' . | xargs -r dirname | sort -u)
 
@@ -199,7 +199,7 @@ golden: ## rewrite the golden files; read the difference before committing
 	git status --short -- '*testdata*' docs
 
 pages: ## make docs/algorithms: a page for every algorithm
-	go test ./internal/lab/pages -run TestCommitted -count 1 -update
+	go test ./lab/internal/pages -run TestCommitted -count 1 -update
 	git status --short -- docs/algorithms
 
 mutants: ## small changes of PACKAGE that its tests do not detect: PACKAGE=internal/session SAMPLE=100 SEED=1
@@ -210,7 +210,7 @@ proofs: ## make docs/results/proofs.md: what is proved of every algorithm; a few
 	mv docs/results/proofs.md.new docs/results/proofs.md
 
 proofs-view: ## explore all settings of view changes, and see that every run ends; long
-	go test ./internal/lab/viewmodel -run 'TestViewChange|TestLong' -long -v -timeout 0
+	go test ./lab/internal/viewmodel -run 'TestViewChange|TestLong' -long -v -timeout 0
 
 tla: ## count locks again by TLC; needs Java and TLC=path/to/tla2tools.jar
 	tools/tla.sh "$(TLC)"

@@ -7,7 +7,7 @@ import (
 	"net/http"
 
 	"github.com/stile-lock/stile/algorithm"
-	"github.com/stile-lock/stile/internal/lab/calls"
+	"github.com/stile-lock/stile/lab/internal/calls"
 	"github.com/stile-lock/stile/lab/web"
 )
 

@@ -22,8 +22,8 @@ trap 'rm -rf "$dir"' EXIT
 for commit in "$old" "$new"; do
 	mkdir -p "$dir/$commit"
 	git archive "$commit" | tar -x -C "$dir/$commit"
-	git archive "$new" lab/sim/{,transactions_}bench_test.go internal/lab/model/bench_test.go | tar -x -C "$dir/$commit"
-	(cd "$dir/$commit" && go test -c -trimpath -o sim.test ./lab/sim && go test -c -trimpath -o group.test ./internal/lab/model)
+	git archive "$new" lab/sim/{,transactions_}bench_test.go lab/internal/model/bench_test.go | tar -x -C "$dir/$commit"
+	(cd "$dir/$commit" && go test -c -trimpath -o sim.test ./lab/sim && go test -c -trimpath -o group.test ./lab/internal/model)
 done
 
 # bench PATTERN TIMES TEST [FLAG...] runs each benchmark TIMES times.

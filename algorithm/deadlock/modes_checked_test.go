@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/stile-lock/stile/algorithm/deadlock"
-	"github.com/stile-lock/stile/internal/lab/family/transactions"
+	"github.com/stile-lock/stile/internal/family/transactions"
 	"github.com/stile-lock/stile/internal/nightly"
 	"github.com/stile-lock/stile/lab/check"
 )

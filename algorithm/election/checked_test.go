@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/stile-lock/stile/algorithm/election"
-	"github.com/stile-lock/stile/internal/lab/family/elections"
+	"github.com/stile-lock/stile/internal/family/elections"
 	"github.com/stile-lock/stile/lab/check"
 )
 

@@ -1,6 +1,6 @@
 package controls
 
-// rule is the test of internal/lab/viewmodel that has a small setting for a rule.
+// rule is the test of lab/internal/viewmodel that has a small setting for a rule.
 func rule(name string) []Test { return []Test{test(viewsPackage, "TestRules/"+name)} }
 
 // carriedControls breaks rules about ghosts, expired leases and homes that enter on

@@ -3,7 +3,7 @@ package controls
 const (
 	memberClaimFile = "internal/member/claim.go"
 	ownerFile       = "internal/member/owner.go"
-	modelClientFile = "internal/lab/viewmodel/client.go"
+	modelClientFile = "lab/internal/viewmodel/client.go"
 )
 
 // claimControls breaks rules about claims. The rewrite of ClaimUnreported is part of

@@ -61,7 +61,7 @@ const (
 	processPackage = "internal/process"
 	recordPackage  = "internal/replay"
 	stormPackage   = "internal/storm"
-	viewsPackage   = "internal/lab/viewmodel"
+	viewsPackage   = "lab/internal/viewmodel"
 )
 
 // test returns a test without flags.

@@ -19,7 +19,7 @@
 //   - New must call broken with the control's name, and behave like Old if that is false.
 //   - Tests names what finds it: a scripted test, the storm with a tuning of
 //     internal/storm/tuned_test.go, or a setting of
-//     internal/lab/viewmodel/smallest_test.go. If none does, write a plain test of the
+//     lab/internal/viewmodel/smallest_test.go. If none does, write a plain test of the
 //     correct behaviour.
 //   - Name it in docs/protocol.md, next to the rule.
 //

@@ -20,17 +20,17 @@ type law struct {
 // laboratory simulates, checks and shows algorithms. service runs them between machines. kit
 // is what storms it.
 const (
-	laboratory = "lab internal/lab"
+	laboratory = "lab"
 	service    = "internal/child internal/client internal/console internal/explain internal/gateway internal/lock internal/member internal/meter internal/node internal/process internal/replay internal/session internal/survey internal/trail internal/views"
 	kit        = "internal/kernel internal/storm"
 )
 
 func laws() []law {
 	return []law{
-		{laboratory, service, "internal/lab/viewmodel>internal/member internal/lab/viewmodel>internal/explain lab/command>internal/member lab/command>internal/process lab/command>internal/replay lab/command>internal/views lab/command>internal/views/raft", "the laboratory does not need the lock service, except to model and storm it"},
+		{laboratory, service, "lab/internal/viewmodel>internal/member lab/internal/viewmodel>internal/explain lab/command>internal/member lab/command>internal/process lab/command>internal/replay lab/command>internal/views lab/command>internal/views/raft", "the laboratory does not need the lock service, except to model and storm it"},
 		{"algorithm", service + " " + laboratory, "", "an algorithm knows its contract, and no host"},
 		{"docs", service, "", "only the root package opens the lock service to others"},
-		{"lab/check internal/lab", "algorithm/mutex", "", "a host takes an algorithm.Spec, and knows no algorithm"},
+		{"lab/check lab/internal", "algorithm/mutex", "", "a host takes an algorithm.Spec, and knows no algorithm"},
 	}
 }
 
@@ -43,7 +43,7 @@ func outerRules() []rule {
 	return []rule{
 		{"imports between the wings", wings, []plant{
 			{source("lab/check/x.go", "package check", `import "github.com/stile-lock/stile/internal/member"`), "lab/check imports internal/member: the laboratory"},
-			{source("internal/lab/viewmodel/x.go", "package viewmodel", `import "github.com/stile-lock/stile/internal/member"`), ""},
+			{source("lab/internal/viewmodel/x.go", "package viewmodel", `import "github.com/stile-lock/stile/internal/member"`), ""},
 			{source("lab/command/x.go", "package command", `import "github.com/stile-lock/stile/internal/replay"`), ""},
 			{source("lab/command/x.go", "package command", `import "github.com/stile-lock/stile/internal/node"`), "lab/command imports internal/node"},
 			{source("lab/check/x.go", "package check", `import "github.com/stile-lock/stile/algorithm/mutex"`), "lab/check imports algorithm/mutex"},

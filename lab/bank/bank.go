@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"github.com/stile-lock/stile/algorithm"
-	scene "github.com/stile-lock/stile/internal/lab/bank"
 	"github.com/stile-lock/stile/internal/words"
+	scene "github.com/stile-lock/stile/lab/internal/bank"
 )
 
 // The initial balance of the account, and the amount of each deposit.

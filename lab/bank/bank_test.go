@@ -6,8 +6,8 @@ import (
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/mutex"
-	scene "github.com/stile-lock/stile/internal/lab/bank"
 	"github.com/stile-lock/stile/lab/bank"
+	scene "github.com/stile-lock/stile/lab/internal/bank"
 )
 
 func play(t *testing.T, lock algorithm.Spec, machines, deposits int, seed uint64) *bank.Scene {

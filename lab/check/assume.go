@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/stile-lock/stile/internal/lab/model"
+	"github.com/stile-lock/stile/lab/internal/model"
 )
 
 // assumes returns what the verdicts rest on that a check can try, but not prove. Nothing is

@@ -9,7 +9,7 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/host"
 	"github.com/stile-lock/stile/algorithm/mutex"
-	"github.com/stile-lock/stile/internal/lab/family/locks"
+	"github.com/stile-lock/stile/internal/family/locks"
 	"github.com/stile-lock/stile/internal/nightly"
 )
 

@@ -5,9 +5,9 @@ import (
 	"time"
 
 	"github.com/stile-lock/stile/algorithm"
-	"github.com/stile-lock/stile/internal/lab/explore"
-	"github.com/stile-lock/stile/internal/lab/model"
 	"github.com/stile-lock/stile/internal/words"
+	"github.com/stile-lock/stile/lab/internal/explore"
+	"github.com/stile-lock/stile/lab/internal/model"
 )
 
 // Convergence: a self-stabilising algorithm may be found in any state at all. A state is

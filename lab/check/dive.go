@@ -3,8 +3,8 @@ package check
 import (
 	"context"
 
-	"github.com/stile-lock/stile/internal/lab/explore"
-	"github.com/stile-lock/stile/internal/lab/model"
+	"github.com/stile-lock/stile/lab/internal/explore"
+	"github.com/stile-lock/stile/lab/internal/model"
 )
 
 // manyStates is how many states are visited before a breadth-first search is considered

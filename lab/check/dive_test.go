@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/stile-lock/stile/algorithm/mutex"
-	"github.com/stile-lock/stile/internal/lab/explore"
+	"github.com/stile-lock/stile/lab/internal/explore"
 )
 
 // The search after a dive has the time that is left, and if it comes to less

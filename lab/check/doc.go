@@ -13,18 +13,18 @@
 //
 // # How it works
 //
-// Package internal/lab/explore visits every state of a model, and knows nothing of
+// Package lab/internal/explore visits every state of a model, and knows nothing of
 // algorithms. Two different states with the same fingerprint would be taken for one; the
 // report gives the probability of that. When a property is violated, a second search that
 // remembers every parent finds the path to the violation.
 //
-// The group of machines is one model, package internal/lab/model: machines, messages in
+// The group of machines is one model, package lab/internal/model: machines, messages in
 // flight, timers, dead processes, and what an adversary may still do. The applications
 // around it - of a lock, of an election, of transactions over several locks - are a
 // value, a family.Family: there is one Run for all of them. The states of single machines
 // and the contents of messages, here called blobs, are few. A global state therefore
 // names them by number, and what a machine does with an input is determined once, by
-// running it. Package internal/lab/ring has another model, for Dijkstra's ring as in the
+// running it. Package lab/internal/ring has another model, for Dijkstra's ring as in the
 // paper, where processes read each other's flags.
 //
 // Every counterexample is first run again without any renumbering, and then replayed by

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/catalog"
-	"github.com/stile-lock/stile/internal/lab/family/elections"
+	"github.com/stile-lock/stile/internal/family/elections"
 	"github.com/stile-lock/stile/internal/nightly"
 )
 

@@ -6,8 +6,8 @@ import (
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/host"
-	"github.com/stile-lock/stile/internal/lab/family"
-	"github.com/stile-lock/stile/internal/lab/family/locks"
+	"github.com/stile-lock/stile/internal/family"
+	"github.com/stile-lock/stile/internal/family/locks"
 )
 
 // A pair is the environment of a fourth family, which no host knows of: locks

@@ -6,11 +6,11 @@ import (
 	"slices"
 
 	"github.com/stile-lock/stile/algorithm"
-	"github.com/stile-lock/stile/internal/lab/explore"
-	"github.com/stile-lock/stile/internal/lab/family"
-	"github.com/stile-lock/stile/internal/lab/model"
+	"github.com/stile-lock/stile/internal/family"
 	"github.com/stile-lock/stile/internal/script"
 	"github.com/stile-lock/stile/internal/words"
+	"github.com/stile-lock/stile/lab/internal/explore"
+	"github.com/stile-lock/stile/lab/internal/model"
 	"github.com/stile-lock/stile/lab/scenario"
 )
 

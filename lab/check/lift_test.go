@@ -9,8 +9,8 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/catalog"
 	"github.com/stile-lock/stile/algorithm/host"
-	"github.com/stile-lock/stile/internal/lab/family/elections"
-	"github.com/stile-lock/stile/internal/lab/family/sections"
+	"github.com/stile-lock/stile/internal/family/elections"
+	"github.com/stile-lock/stile/internal/family/sections"
 	"github.com/stile-lock/stile/internal/nightly"
 )
 

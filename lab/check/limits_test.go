@@ -15,10 +15,10 @@ import (
 	"github.com/stile-lock/stile/algorithm/deadlock"
 	"github.com/stile-lock/stile/algorithm/election"
 	"github.com/stile-lock/stile/algorithm/mutex"
-	"github.com/stile-lock/stile/internal/lab/explore"
-	"github.com/stile-lock/stile/internal/lab/family"
-	"github.com/stile-lock/stile/internal/lab/family/families"
-	"github.com/stile-lock/stile/internal/lab/family/transactions"
+	"github.com/stile-lock/stile/internal/family"
+	"github.com/stile-lock/stile/internal/family/families"
+	"github.com/stile-lock/stile/internal/family/transactions"
+	"github.com/stile-lock/stile/lab/internal/explore"
 	"github.com/stile-lock/stile/lab/trace"
 )
 

@@ -6,9 +6,9 @@ import (
 	"sort"
 
 	"github.com/stile-lock/stile/algorithm"
-	"github.com/stile-lock/stile/internal/lab/explore"
-	"github.com/stile-lock/stile/internal/lab/family"
-	"github.com/stile-lock/stile/internal/lab/model"
+	"github.com/stile-lock/stile/internal/family"
+	"github.com/stile-lock/stile/lab/internal/explore"
+	"github.com/stile-lock/stile/lab/internal/model"
 )
 
 // liveness checks infinite runs.

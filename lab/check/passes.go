@@ -7,10 +7,10 @@ import (
 	"strings"
 
 	"github.com/stile-lock/stile/algorithm"
-	"github.com/stile-lock/stile/internal/lab/explore"
-	"github.com/stile-lock/stile/internal/lab/family"
-	"github.com/stile-lock/stile/internal/lab/model"
+	"github.com/stile-lock/stile/internal/family"
 	"github.com/stile-lock/stile/internal/words"
+	"github.com/stile-lock/stile/lab/internal/explore"
+	"github.com/stile-lock/stile/lab/internal/model"
 )
 
 // base makes the pass without monitors.

@@ -3,8 +3,8 @@ package check
 import (
 	"slices"
 
-	"github.com/stile-lock/stile/internal/lab/explore"
-	"github.com/stile-lock/stile/internal/lab/family"
+	"github.com/stile-lock/stile/internal/family"
+	"github.com/stile-lock/stile/lab/internal/explore"
 )
 
 // reduce proves properties without spent messages, if the Config asks for that and the

@@ -8,12 +8,12 @@ import (
 	"time"
 
 	"github.com/stile-lock/stile/algorithm"
-	"github.com/stile-lock/stile/internal/lab/explore"
-	"github.com/stile-lock/stile/internal/lab/family"
+	"github.com/stile-lock/stile/internal/family"
+	"github.com/stile-lock/stile/lab/internal/explore"
 	"github.com/stile-lock/stile/lab/scenario"
 )
 
-// The properties that can be checked; package internal/lab/family says what they mean.
+// The properties that can be checked; package internal/family says what they mean.
 const (
 	MutualExclusion = family.MutualExclusion
 	Deadlock        = family.Deadlock

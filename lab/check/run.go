@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"github.com/stile-lock/stile/algorithm"
-	"github.com/stile-lock/stile/internal/lab/explore"
-	"github.com/stile-lock/stile/internal/lab/family"
-	"github.com/stile-lock/stile/internal/lab/family/families"
-	"github.com/stile-lock/stile/internal/lab/model"
+	"github.com/stile-lock/stile/internal/family"
+	"github.com/stile-lock/stile/internal/family/families"
+	"github.com/stile-lock/stile/lab/internal/explore"
+	"github.com/stile-lock/stile/lab/internal/model"
 )
 
 // Limits end a check that would take too much time or memory.

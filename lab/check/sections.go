@@ -13,7 +13,7 @@ import (
 	"github.com/stile-lock/stile/lab/trace"
 )
 
-// Several sections: package internal/lab/family/sections says how processes use them.
+// Several sections: package internal/family/sections says how processes use them.
 
 // inSections completes expectations about processes that wait. A process waits for the
 // section that it asked for last.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/mutex"
-	"github.com/stile-lock/stile/internal/lab/family/sections"
+	"github.com/stile-lock/stile/internal/family/sections"
 	"github.com/stile-lock/stile/internal/script"
 	"github.com/stile-lock/stile/lab/scenario"
 )

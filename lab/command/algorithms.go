@@ -9,7 +9,7 @@ import (
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/catalog"
-	"github.com/stile-lock/stile/internal/lab/family/families"
+	"github.com/stile-lock/stile/internal/family/families"
 	"github.com/stile-lock/stile/internal/terminal"
 	"github.com/stile-lock/stile/internal/words"
 )

@@ -11,9 +11,9 @@ import (
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/catalog"
-	"github.com/stile-lock/stile/internal/lab/bank"
 	"github.com/stile-lock/stile/internal/terminal"
 	"github.com/stile-lock/stile/internal/words"
+	"github.com/stile-lock/stile/lab/internal/bank"
 	"github.com/stile-lock/stile/lab/sim"
 )
 

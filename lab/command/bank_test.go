@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/stile-lock/stile/algorithm/catalog"
-	"github.com/stile-lock/stile/internal/lab/bank"
+	"github.com/stile-lock/stile/lab/internal/bank"
 )
 
 // bankOutput returns the output of the command, with blanks squeezed.

@@ -10,7 +10,7 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/deadlock"
 	"github.com/stile-lock/stile/algorithm/quorum"
-	"github.com/stile-lock/stile/internal/lab/family/sections"
+	"github.com/stile-lock/stile/internal/family/sections"
 	"github.com/stile-lock/stile/internal/terminal"
 	"github.com/stile-lock/stile/lab/check"
 	"github.com/stile-lock/stile/lab/scenario"

@@ -10,10 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/stile-lock/stile/internal/lab/ring"
 	"github.com/stile-lock/stile/internal/terminal"
 	"github.com/stile-lock/stile/internal/words"
 	"github.com/stile-lock/stile/lab/check"
+	"github.com/stile-lock/stile/lab/internal/ring"
 	"github.com/stile-lock/stile/lab/trace"
 )
 

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/stile-lock/stile/algorithm"
-	"github.com/stile-lock/stile/internal/lab/family/sections"
+	"github.com/stile-lock/stile/internal/family/sections"
 	"github.com/stile-lock/stile/internal/script"
 	"github.com/stile-lock/stile/internal/terminal"
 )

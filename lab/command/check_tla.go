@@ -6,10 +6,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/stile-lock/stile/internal/lab/tla"
 	"github.com/stile-lock/stile/internal/terminal"
 	"github.com/stile-lock/stile/internal/words"
 	"github.com/stile-lock/stile/lab/check"
+	"github.com/stile-lock/stile/lab/internal/tla"
 )
 
 // A tlaReport is the JSON form of an export: what TLC should find.

@@ -6,9 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/stile-lock/stile/internal/lab/glossary"
 	"github.com/stile-lock/stile/internal/spell"
 	"github.com/stile-lock/stile/internal/terminal"
+	"github.com/stile-lock/stile/lab/internal/glossary"
 )
 
 func newGlossary() *cobra.Command {

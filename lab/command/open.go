@@ -20,11 +20,11 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/stile-lock/stile/internal/lab/calls"
-	"github.com/stile-lock/stile/internal/lab/document"
 	"github.com/stile-lock/stile/internal/replay"
 	"github.com/stile-lock/stile/internal/terminal"
 	"github.com/stile-lock/stile/internal/words"
+	"github.com/stile-lock/stile/lab/internal/calls"
+	"github.com/stile-lock/stile/lab/internal/document"
 	"github.com/stile-lock/stile/lab/web"
 )
 

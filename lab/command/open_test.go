@@ -15,7 +15,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/stile-lock/stile/internal/lab/document"
+	"github.com/stile-lock/stile/lab/internal/document"
 )
 
 // A running is a lab that serves.

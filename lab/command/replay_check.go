@@ -15,10 +15,10 @@ import (
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/catalog"
-	"github.com/stile-lock/stile/internal/lab/conform"
 	"github.com/stile-lock/stile/internal/replay"
 	"github.com/stile-lock/stile/internal/terminal"
 	"github.com/stile-lock/stile/internal/words"
+	"github.com/stile-lock/stile/lab/internal/conform"
 )
 
 // The JSON form of recordings that were checked against the model.

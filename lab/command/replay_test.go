@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/stile-lock/stile/internal/lab/document"
+	"github.com/stile-lock/stile/lab/internal/document"
 )
 
 // replayJSON returns the output of 'stile-lab replay FILE --json' on one line.

@@ -14,10 +14,10 @@ import (
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/catalog"
-	"github.com/stile-lock/stile/internal/lab/document"
 	"github.com/stile-lock/stile/internal/member"
 	"github.com/stile-lock/stile/internal/process"
 	"github.com/stile-lock/stile/internal/trail"
+	"github.com/stile-lock/stile/lab/internal/document"
 	"github.com/stile-lock/stile/lab/scenario"
 	"github.com/stile-lock/stile/lab/sim"
 )

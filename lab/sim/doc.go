@@ -18,5 +18,5 @@
 //
 // A judge watches which processes request, enter and leave and which messages are
 // received. It never asks the algorithm. It is the environment of a family, which the
-// checker uses too: see package internal/lab/family.
+// checker uses too: see package internal/family.
 package sim

@@ -5,10 +5,10 @@ import (
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/host"
+	"github.com/stile-lock/stile/internal/family"
+	"github.com/stile-lock/stile/internal/family/families"
 	"github.com/stile-lock/stile/internal/kernel"
-	"github.com/stile-lock/stile/internal/lab/family"
-	"github.com/stile-lock/stile/internal/lab/family/families"
-	"github.com/stile-lock/stile/internal/lab/mistake"
+	"github.com/stile-lock/stile/lab/internal/mistake"
 )
 
 // A group is one instance of an algorithm: machines at seats, each at a process of the

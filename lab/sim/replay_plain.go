@@ -2,7 +2,7 @@ package sim
 
 import (
 	"github.com/stile-lock/stile/algorithm"
-	"github.com/stile-lock/stile/internal/lab/family"
+	"github.com/stile-lock/stile/internal/family"
 	"github.com/stile-lock/stile/internal/script"
 )
 

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/host"
-	"github.com/stile-lock/stile/internal/lab/mistake"
+	"github.com/stile-lock/stile/lab/internal/mistake"
 )
 
 // A shadow decides which steps are taken twice, the second time by a machine that knows

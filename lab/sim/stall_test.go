@@ -9,7 +9,7 @@ import (
 	"github.com/stile-lock/stile/algorithm/election"
 	"github.com/stile-lock/stile/algorithm/host"
 	"github.com/stile-lock/stile/algorithm/mutex"
-	"github.com/stile-lock/stile/internal/lab/family"
+	"github.com/stile-lock/stile/internal/family"
 	"github.com/stile-lock/stile/lab/scenario"
 )
 

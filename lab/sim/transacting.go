@@ -8,9 +8,9 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/deadlock"
 	"github.com/stile-lock/stile/algorithm/host"
+	"github.com/stile-lock/stile/internal/family"
+	"github.com/stile-lock/stile/internal/family/transactions"
 	"github.com/stile-lock/stile/internal/kernel"
-	"github.com/stile-lock/stile/internal/lab/family"
-	"github.com/stile-lock/stile/internal/lab/family/transactions"
 	"github.com/stile-lock/stile/internal/script"
 	"github.com/stile-lock/stile/lab/trace"
 )

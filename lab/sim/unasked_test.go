@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/stile-lock/stile/algorithm"
-	"github.com/stile-lock/stile/internal/lab/family"
+	"github.com/stile-lock/stile/internal/family"
 	"github.com/stile-lock/stile/lab/scenario"
 )
 

@@ -5,7 +5,7 @@ import (
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/deadlock"
-	"github.com/stile-lock/stile/internal/lab/family"
+	"github.com/stile-lock/stile/internal/family"
 )
 
 // Measurements of deadlocks.

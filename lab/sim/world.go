@@ -5,8 +5,8 @@ import (
 
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/host"
+	"github.com/stile-lock/stile/internal/family"
 	"github.com/stile-lock/stile/internal/kernel"
-	"github.com/stile-lock/stile/internal/lab/family"
 	"github.com/stile-lock/stile/lab/trace"
 )
 

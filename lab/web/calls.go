@@ -10,9 +10,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/stile-lock/stile/internal/lab/calls"
 	"github.com/stile-lock/stile/internal/origin"
 	"github.com/stile-lock/stile/internal/words"
+	"github.com/stile-lock/stile/lab/internal/calls"
 	"github.com/stile-lock/stile/lab/web/internal/wire"
 )
 

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/stile-lock/stile/internal/bundle"
-	"github.com/stile-lock/stile/internal/lab/calls"
 	"github.com/stile-lock/stile/internal/origin"
+	"github.com/stile-lock/stile/lab/internal/calls"
 	"github.com/stile-lock/stile/lab/web/internal/wire"
 )
 

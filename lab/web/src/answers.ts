@@ -1,5 +1,5 @@
 // The answers to the calls of the dialogs, other than run and act: see
-// internal/lab/calls.
+// lab/internal/calls.
 
 import { signal } from "@preact/signals";
 import { type Refusal, refused } from "./backend";

@@ -9,7 +9,7 @@ import (
 	"context"
 	"syscall/js"
 
-	"github.com/stile-lock/stile/internal/lab/calls"
+	"github.com/stile-lock/stile/lab/internal/calls"
 	"github.com/stile-lock/stile/lab/web/internal/wire"
 )
 
