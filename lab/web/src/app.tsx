@@ -51,7 +51,7 @@ function Header() {
 	const a = d?.algorithm;
 	return (
 		<header class="top">
-			<p class="brand">stile-lab</p>
+			<p class="brand">stile lab</p>
 			<h1 title={d?.title}>{d?.title ?? ""}</h1>
 			{d && (
 				<ul class="chips" aria-label="setting">

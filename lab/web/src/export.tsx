@@ -93,7 +93,7 @@ async function savePage(): Promise<void> {
 		const [script, style] = await Promise.all(["app.js", "app.css"].map(async (name) => (await fetch(name)).text()));
 		const recording: Recording = { text: text.value, time, event };
 		const data = JSON.stringify(recording).replaceAll("<", "\\u003c");
-		const title = (doc.value?.title ?? "stile-lab").replace(/[&<]/g, (c) => (c === "&" ? "&amp;" : "&lt;"));
+		const title = (doc.value?.title ?? "stile lab").replace(/[&<]/g, (c) => (c === "&" ? "&amp;" : "&lt;"));
 		keep({
 			file: await fileName(".html"), media: "text/html",
 			data: `<!doctype html>

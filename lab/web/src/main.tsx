@@ -27,7 +27,7 @@ app.inert = false; // until now what index.html shows does nothing
 listen();
 if (!embedded) takeFiles();
 effect(() => {
-	document.title = doc.value?.title ? `${doc.value.title} · stile-lab` : "stile-lab";
+	document.title = doc.value?.title ? `${doc.value.title} · stile lab` : "stile lab";
 });
 
 await begun;
