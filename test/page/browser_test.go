@@ -375,15 +375,3 @@ func (p *page) fill(text string) {
 		return chromedp.Void{}, err
 	})
 }
-
-// shoot writes a picture of the window.
-func (p *page) shoot(path string) {
-	p.t.Helper()
-	png, err := chromedp.Run(p.ctx, chromedp.CaptureScreenshot())
-	if err == nil {
-		err = os.WriteFile(path, png, 0o644)
-	}
-	if err != nil {
-		p.t.Fatal(err)
-	}
-}
