@@ -154,7 +154,7 @@ web-check: ## check the types of the lab's page, and that lab/web/dist is up to 
 	diff -rq "$$new" lab/web/dist || { echo "lab/web/dist is not what lab/web/src bundles to: run make web"; exit 1; }
 
 proto: ## generate the Go code of the API in proto, which is committed
-	cd proto && OUT=$(or $(OUT),..) $(buf) generate
+	cd proto && $(buf) generate -o $(or $(OUT),..)
 
 proto-check: ## check that the generated code of the API is up to date
 	@new=$$(mktemp -d); trap 'rm -rf "$$new"' EXIT; $(MAKE) --no-print-directory proto OUT="$$new"; \
