@@ -141,7 +141,7 @@ web-test: ## test layout, state and formats of the lab's page without a browser;
 	tools/web-test.sh
 
 proto: ## generate the Go code of the API in proto, which is committed
-	cd proto && OUT=$(or $(OUT),..) $(buf) generate
+	cd proto && $(buf) generate -o $(or $(OUT),..)
 
 proto-check: ## check that the generated code of the API is up to date
 	@new=$$(mktemp -d); trap 'rm -rf "$$new"' EXIT; $(MAKE) --no-print-directory proto OUT="$$new"; \

@@ -57,7 +57,7 @@ func (r *run) newNode(name string) (*node, error) {
 			n.Algorithm = r.Lock
 		}
 	}
-	n.process, err = start(nodeRole, n.Config)
+	n.process, err = start(r.ctx, nodeRole, n.Config)
 	return n, err
 }
 

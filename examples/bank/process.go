@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -25,13 +26,14 @@ type process struct {
 	once sync.Once
 }
 
-// start starts a process with its task, and waits until it is ready.
-func start(role string, task any) (*process, error) {
+// start starts a process with its task, and waits until it is ready. It is killed when the
+// context ends.
+func start(ctx context.Context, role string, task any) (*process, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
-	p := &process{cmd: exec.Command(self, role)}
+	p := &process{cmd: exec.CommandContext(ctx, self, role)}
 	p.cmd.Stderr = os.Stderr
 	in, err := p.cmd.StdinPipe()
 	if err != nil {

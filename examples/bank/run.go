@@ -71,9 +71,9 @@ func runBank(ctx context.Context, c config) (*report, error) {
 func (r *run) transfers(at place) error {
 	r.network = &network{ctx: r.ctx}
 	var others sync.WaitGroup
-	defer others.Wait()
 	defer func() {
-		r.end(nil)
+		r.end(nil) // which kills all processes
+		others.Wait()
 		for _, c := range r.workers {
 			c.kill()
 		}
@@ -92,7 +92,7 @@ func (r *run) transfers(at place) error {
 	for i := range r.Workers {
 		all := r.addresses(nil)
 		first := i % len(all)
-		c, err := start(workerRole, task{Name: fmt.Sprint("worker ", i+1), Nodes: slices.Concat(all[first:], all[:first]), Place: at, Lock: r.Lock, Fence: r.Fence})
+		c, err := start(r.ctx, workerRole, task{Name: fmt.Sprint("worker ", i+1), Nodes: slices.Concat(all[first:], all[:first]), Place: at, Lock: r.Lock, Fence: r.Fence})
 		if err != nil {
 			return err
 		}
@@ -191,7 +191,9 @@ func (r *run) killNode(n *node) {
 			return
 		}
 		n.Join, n.Lease, n.Voters, n.Algorithm = r.addresses(n), 0, 0, ""
-		if n.process, err = start(nodeRole, n.Config); err == nil {
+		var p *process
+		if p, err = start(r.ctx, nodeRole, n.Config); err == nil {
+			n.process = p
 			r.event("%s started again, and a member", n.Name)
 			return
 		}
