@@ -25,7 +25,7 @@ row() {
 	awk -v command="stile check $*" -F '"' '
 		/^  "states":/ { states = $3; gsub(/[^0-9]/, "", states) }
 		/^  "seconds":/ { seconds = $3; gsub(/[^0-9.e-]/, "", seconds) }
-		/^      "name":/ { name = $4 }
+		/^      "name":/ { name = $4; if (name == "deadlock" || name == "starvation" || name == "false-report") name = "no " name }
 		/^      "verdict": "holds/ { holds = holds (holds == "" ? "" : ", ") name }
 		END {
 			while (match(states, /[0-9][0-9][0-9][0-9](,|$)/)) states = substr(states, 1, RSTART) "," substr(states, RSTART + 1)
