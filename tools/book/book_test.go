@@ -26,9 +26,9 @@ func TestBook(t *testing.T) {
 		"index.html":              {`<a href="operating.html"`, `<h1 id="the-book-of-stile">`, `<a href="results/proofs.html">What is proved</a>`},
 		"readme.html":             {`href="../index.html">Lab</a>`},
 		"algorithms/maekawa.html": {`<div class="scroll diagram" tabindex="0"><img src="maekawa.svg"`, `<link rel="stylesheet" href="../book.css">`, `aria-current="page">maekawa</a>`, `rel="prev"`, `rel="next"`},
-		"source/scenarios/maekawa-three.stile.html": {`href="../../../index.html#s=`, `<span id="L1">`},
-		"source/doc.go.html":                        {"<h1>Package stile</h1>", `id="type-Node"`, `id="hdr-A_complete_example">A complete example<a class="anchor"`},
-		"lectures.html":                             {`<a href="../index.html#s=`},
+		"source/lab/scenarios/maekawa-three.stile.html": {`href="../../../../index.html#s=`, `<span id="L1">`},
+		"source/doc.go.html":                            {"<h1>Package stile</h1>", `id="type-Node"`, `id="hdr-A_complete_example">A complete example<a class="anchor"`},
+		"lectures.html":                                 {`<a href="../index.html#s=`},
 	} {
 		for _, w := range want {
 			if !strings.Contains(string(files[name]), w) {
@@ -53,7 +53,7 @@ func small() fstest.MapFS {
 		"docs/README.md":            file("# Documentation\n\n## First\n\n| page | content |\n|---|---|\n| [A](a.md) | a |\n| [The rest](rest/README.md) | b |\n"),
 		"docs/a.md":                 file("# A\n\n## A *part*: it's `x`\n\n## Twice\n\n## Twice\n\n[part](#a-part-its-x) [second](#twice-1) [b](rest/b.md#b) [code](../doc.go#func-F) [outer](https://example.com/x)\n\n| x |\n|--:|\n| 1 |\n"),
 		"docs/rest/README.md":       file("# The rest\n\n## Pages\n\n| page |\n|---|\n| [B](b.md) |\n"),
-		"docs/rest/b.md":            file("# B\n\n![picture](b.svg) [scene](../../lab/scenarios/s.stile) [scenes](../../scenarios) [lab](http://127.0.0.1:7422/#s=abc&c=0)\n"),
+		"docs/rest/b.md":            file("# B\n\n![picture](b.svg) [scene](../../lab/scenarios/s.stile) [scenes](../../lab/scenarios) [lab](http://127.0.0.1:7422/#s=abc&c=0)\n"),
 		"docs/rest/b.svg":           file("<svg xmlns=\"http://www.w3.org/2000/svg\"/>"),
 		"lab/scenarios/s.stile":     file("title <s>\n"),
 		"lab/scenarios/nothing.bin": file("\x00"),
@@ -72,15 +72,15 @@ func TestSmall(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"a.html", "book.css", "index.html", "rest/b.html", "rest/b.svg", "rest/index.html", "results/result.txt.html", "source/doc.go.html", "source/scenarios/index.html", "source/scenarios/s.stile.html"}
+	want := []string{"a.html", "book.css", "index.html", "rest/b.html", "rest/b.svg", "rest/index.html", "results/result.txt.html", "source/doc.go.html", "source/lab/scenarios/index.html", "source/lab/scenarios/s.stile.html"}
 	if got := slices.Sorted(maps.Keys(files)); !slices.Equal(got, want) {
 		t.Errorf("files %q, want %q", got, want)
 	}
 	for name, want := range map[string]string{
-		"a.html":                        `<div class="scroll" tabindex="0"><table>`,
-		"rest/b.html":                   `<a href="../../index.html#s=abc&amp;c=0">lab</a>`,
-		"rest/index.html":               "<details open>",
-		"source/scenarios/s.stile.html": "title &lt;s&gt;",
+		"a.html":                            `<div class="scroll" tabindex="0"><table>`,
+		"rest/b.html":                       `<a href="../../index.html#s=abc&amp;c=0">lab</a>`,
+		"rest/index.html":                   "<details open>",
+		"source/lab/scenarios/s.stile.html": "title &lt;s&gt;",
 	} {
 		if !strings.Contains(string(files[name]), want) {
 			t.Errorf("%s does not have %s:\n%s", name, want, files[name])
