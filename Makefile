@@ -114,7 +114,7 @@ test: ## the everyday loop: quick tests of the main module, within 90 seconds
 # The other modules' tests wait for browsers and processes, so they run beside those that compute.
 tests: ## what 'make check' tests: the same, other modules too, and one iteration of each benchmark
 	@(cd tools && $(tested) ./... && cd ../test && $(tested) ./... && cd ../bench && $(tested) ./...) & beside=$$!; bad=0; \
-	$(tested) -bench . -benchtime 1x ./... || bad=1; wait $$beside || bad=1; exit $$bad
+	$(tested) -p 4 -bench . -benchtime 1x ./... || bad=1; wait $$beside || bad=1; exit $$bad
 
 detect-races: ## the service's tests with the race detector, with ALL=1 the laboratory's too; needs a C compiler
 	@tools/detect-races.sh $(if $(ALL),$(filter-out $(concurrent),$(sharing))) $(concurrent)

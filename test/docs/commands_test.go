@@ -21,24 +21,28 @@ type command struct{ program, args string }
 
 var written = regexp.MustCompile("(?m)^(?: {4}|\\$ )(?:go run \\./cmd/)?(stile(?:-lab)?)(?: (.*))?$|`(stile(?:-lab)?) ([^`]+)`")
 
+// word is a word of a command line, which may be quoted.
+var word = regexp.MustCompile(`"([^"]*)"|'([^']*)'|(\S+)`)
+
 // commands finds the commands that a page shows its reader.
 func commands(page string) []command {
 	var all []command
 	for _, m := range written.FindAllStringSubmatch(page, -1) {
 		line, _, _ := strings.Cut(m[2]+m[4], " #")
 		line, _, _ = strings.Cut(line, " | ")
+		line = strings.TrimSuffix(strings.TrimSpace(line), "&")
 		all = append(all, command{m[1] + m[3], strings.Join(strings.Fields(line), " ")})
 	}
 	return all
 }
 
 // run runs a command in the root of the repository.
-func run(bin string, c command, more ...string) (int, string) {
-	args := strings.Fields(c.args)
-	for i := range args {
-		args[i] = strings.Trim(args[i], `"'`)
+func run(bin string, c command) (int, string) {
+	var args []string
+	for _, m := range word.FindAllStringSubmatch(c.args, -1) {
+		args = append(args, m[1]+m[2]+m[3])
 	}
-	cmd := exec.Command(filepath.Join(bin, c.program), append(args, more...)...)
+	cmd := exec.Command(filepath.Join(bin, c.program), args...)
 	cmd.Dir = root
 	out, err := cmd.CombinedOutput()
 	var exit *exec.ExitError
@@ -54,16 +58,20 @@ func run(bin string, c command, more ...string) (int, string) {
 // unknown says what a command does not recognize in its arguments: it parses them before it
 // prints its help.
 func unknown(bin string, c command) string {
-	args, _, other := strings.Cut(c.args, " -- ")
-	more := []string{"--help"}
-	if other { // the rest is another command
-		more = append(more, "--", "true")
+	args, _, _ := strings.Cut(c.args, " -- ") // the rest is another command
+	words := strings.Fields(args)
+	at := slices.IndexFunc(words, func(w string) bool { return strings.HasPrefix(w, "-") })
+	switch {
+	case len(words) > 0 && (words[0] == "exec" || words[0] == "elect"):
+		at = 1 // further words are of another command
+	case at < 0:
+		at = len(words)
 	}
-	code, out := run(bin, command{c.program, args}, more...)
+	code, out := run(bin, command{c.program, strings.Join(slices.Insert(words, at, "--help"), " ")})
 	switch {
 	case code != 0:
 		return out
-	case strings.Contains(out, "[command]") && args != "" && !strings.HasPrefix(args, "-") && !strings.Contains(out, c.program+" "+args+" [command]"):
+	case strings.Contains(out, "Also: ") && args != "" && !strings.HasPrefix(args, "-"): // the help of the program itself
 		return "there is no such command"
 	}
 	for word := range strings.FieldsSeq(args) {
@@ -181,6 +189,6 @@ func TestPlantedCommands(t *testing.T) {
 }
 
 func sorted(all []command) []command {
-	slices.SortFunc(all, func(a, b command) int { return strings.Compare(a.program+a.args, b.program+b.args) })
+	slices.SortFunc(all, func(a, b command) int { return strings.Compare(a.program+" "+a.args, b.program+" "+b.args) })
 	return all
 }
