@@ -204,7 +204,7 @@ func (n *nemesis) conforms(folder string) {
 		Steps              int
 		Unchecked, Refused []any
 	}
-	out, err := exec.Command(path, append([]string{"replay", "--check", "--json"}, files...)...).Output()
+	out, err := exec.Command(path+"-lab", append([]string{"replay", "--check", "--json"}, files...)...).Output()
 	if err := errors.Join(err, json.Unmarshal(out, &r)); err != nil || r.Steps == 0 || len(r.Refused) > 0 {
 		n.t.Fatalf("%v\n%s", err, out)
 	}

@@ -16,21 +16,21 @@ import (
 	"github.com/stile-lock/stile/internal/nightly"
 )
 
-// command builds stile, once, and returns where it is. TestMain removes it.
+// command builds stile and stile-lab, once, and returns where stile is; stile-lab is beside
+// it. TestMain removes them.
 var command = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "stile-cluster-")
 	if err != nil {
 		return "", err
 	}
-	path := filepath.Join(dir, "stile")
-	build := exec.Command("go", "build", "-o", path, "./cmd/stile")
+	build := exec.Command("go", "build", "-o", dir, "./cmd/stile", "./cmd/stile-lab")
 	build.Dir = "../.." // the command belongs to the other module
 	out, err := build.CombinedOutput()
 	if err != nil {
 		err = fmt.Errorf("build stile: %w\n%s", err, out)
 	}
 	built = dir
-	return path, err
+	return filepath.Join(dir, "stile"), err
 })
 
 // built is the folder that command has made, if it has.

@@ -17,7 +17,7 @@ import (
 // The programs that the journeys run: a command of the folder cmd, and its first arguments.
 var (
 	service    = []string{"stile"}
-	laboratory = []string{"stile-lab", "--no-browser"}
+	laboratory = []string{"stile-lab"}
 )
 
 const root = "../.." // of the repository
@@ -71,7 +71,11 @@ func program(words []string, args ...string) (*exec.Cmd, error) {
 
 // serveLab starts a lab, and returns its address and what ends it.
 func serveLab(args ...string) (url string, end func(), err error) {
-	c, err := program(laboratory, args...)
+	words := laboratory
+	if i := slices.Index(args, "open"); i >= 0 { // a command of its own
+		words, args = slices.Concat(laboratory, args[i:]), args[:i]
+	}
+	c, err := program(words, append(args, "--no-browser")...)
 	if err != nil {
 		return "", nil, err
 	}

@@ -437,7 +437,7 @@ func TestLargeRun(t *testing.T) {
 // does what was clicked meanwhile.
 func TestLabComesBack(t *testing.T) {
 	needsBrowser(t)
-	url, end := ownLab(t, "--listen", "127.0.0.1:0", root+"/lab/scenarios/raymond-a.stile")
+	url, end := ownLab(t, "--listen", "127.0.0.1:0", "open", root+"/lab/scenarios/raymond-a.stile")
 	p := open(t, url)
 	p.at("0 of 39") // the file that it was started with
 	end()
