@@ -47,11 +47,12 @@ tested      = $(tool) gotestsum --format pkgname --hide-summary skipped -- -vet 
 
 # Packages whose goroutines share memory, for the race detector: the service's most of all, then
 # all that start goroutines, give them jobs or are given to the explorer's, except packages whose
-# goroutines run only in whole commands. Packages with fuzz targets; packages that can rewrite
-# golden files.
+# goroutines run only in whole commands. Packages with fuzz targets, with benchmarks, and those that
+# can rewrite golden files.
 concurrent = ./internal/node ./internal/node/transport ./internal/client ./internal/gateway ./internal/child
 sharing    = $(shell { grep -rlE --include='*.go' '^[[:space:]]*go [[:alpha:]]|[.]Go[^[:alnum:][:space:],]' . | xargs -r dirname; echo ./lab/internal/model; echo ./lab/internal/compare; echo ./internal/storm/sweep; echo ./lab/internal/calls; } | grep -vE "^./(cmd/.*|lab/web/wasm|(test|tools|bench|examples)(/.*)?)$$" | sort -u)
 fuzzed     = $(shell grep -rl --include='*_test.go' --exclude-dir=test '^func Fuzz' . | xargs -r dirname | sort -u)
+measured   = $(shell grep -rl --include='*_test.go' '^func Benchmark' . | grep -vE '^./(test|tools|bench|examples)/' | xargs -r dirname | sort -u)
 golden     = $(shell grep -rl --include='*_test.go' 'flag.Bool.*"update"' . | xargs -r dirname | sort -u)
 
 .PHONY: help check nightly long tools fmt vet lint test tests detect-races fuzz web web-check web-test proto proto-check skeleton screenshots site release storm cluster check-cluster restarts examples ledger bench compare-instructions race golden pages mutants proofs proofs-view tla
@@ -111,10 +112,12 @@ lint: ## staticcheck
 test: ## the everyday loop: quick tests of the main module, within 90 seconds
 	go test -vet off -timeout 30m ./...
 
-# The other modules' tests wait for browsers and processes, so they run beside those that compute.
+# The other modules' tests wait for browsers and processes, so they run beside those that compute,
+# and packages that wait run beside each other.
 tests: ## what 'make check' tests: the same, other modules too, and one iteration of each benchmark
 	@(cd tools && $(tested) ./... && cd ../test && $(tested) ./... && cd ../bench && $(tested) ./...) & beside=$$!; bad=0; \
-	$(tested) -p 4 -bench . -benchtime 1x ./... || bad=1; wait $$beside || bad=1; exit $$bad
+	$(tested) -p 4 ./... || bad=1; wait $$beside || bad=1; exit $$bad
+	@out=$$(go test -vet off -run '^$$' -bench . -benchtime 1x $(measured) 2>&1) || { echo "$$out"; exit 1; }; echo "benchmarks: all run"
 
 detect-races: ## the service's tests with the race detector, with ALL=1 the laboratory's too; needs a C compiler
 	@tools/detect-races.sh $(if $(ALL),$(filter-out $(concurrent),$(sharing))) $(concurrent)
