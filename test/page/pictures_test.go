@@ -91,9 +91,6 @@ func consoleShots(t *testing.T, p *page) {
 	}
 	p.media("prefers-color-scheme", "light")
 	p.size(1280, 800)
-	p.goes(l.console(0, "#lock/orders%2F2026%2F00034"))
-	p.until(`document.querySelectorAll(".queue li").length == 4`)
-	p.print("console-lock")
 	p.goes(l.console(0, "#graph"))
 	p.until(`document.querySelectorAll(".vertex.sure").length == 3 && document.querySelectorAll(".wire").length == 7`)
 	p.print("console-graph")
