@@ -120,6 +120,13 @@ func engineControls() []Control {
 			Tests: []Test{storm("reigns", 200), test(enginePackage, "TestGhostsRestOnce"), test(processPackage, "TestOldGhostsDelayNoClaim")},
 		},
 		{
+			Name: "TestifiedBack", Section: "17", Text: "a change in flight begins a ghost anew that has been testified for",
+			Rewrites: []Rewrite{{joinFile, `			w.ghosts[i].at = min(w.ghosts[i].at, w.now)`, `			if w.ghosts[i].at = min(w.ghosts[i].at, w.now); broken("TestifiedBack") {
+				w.ghosts = slices.Delete(w.ghosts, i, i+1)
+			}`}},
+			Tests: []Test{test(enginePackage, "TestTestimonyInFlight")},
+		},
+		{
 			Name: "EarlyGhosts", Section: "17", Text: "a new leader counts ghosts from when it applied an older record",
 			Rewrites: []Rewrite{{leaderFile, `	w.record, w.bytes, w.took = r, r.AppendTo(nil), w.now
 `, `	if w.record, w.bytes = r, r.AppendTo(nil); w.took == 0 || !broken("EarlyGhosts") {

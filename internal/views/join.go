@@ -68,8 +68,8 @@ func (w *Leader) testify(nonce uint64) {
 		s.heard, s.leaves, s.stops, s.ended = w.now, true, true, true
 	}
 	for _, g := range w.record.Ghosts {
-		if g.Nonce == nonce {
-			w.ghosts = slices.DeleteFunc(w.ghosts, func(t timed) bool { return t.id == g.Inc })
+		if i := slices.IndexFunc(w.ghosts, func(t timed) bool { return t.id == g.Inc }); i >= 0 && g.Nonce == nonce {
+			w.ghosts[i].at = min(w.ghosts[i].at, w.now) // kept: a change in flight may name it
 		}
 	}
 }

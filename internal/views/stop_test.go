@@ -99,11 +99,32 @@ func TestTestimony(t *testing.T) {
 	other := again
 	other.Stopped = 104
 	d.say("C", other)
-	if d.Out.Reset(); len(d.ghosts) != 1 {
+	if d.Out.Reset(); len(d.ghosts) != 1 || d.ghosts[0].at <= d.now {
 		t.Error("another incarnation ends the ghost")
 	}
 	d.say("C", again)
 	if x := d.tick(2 * second); x == nil || len(x.Ghosts) > 0 || len(x.Join) != 1 {
+		t.Errorf("%+v", x)
+	}
+}
+
+// A process may testify that a ghost has ended while a change that names it is in flight. That
+// change does not begin the ghost anew.
+func TestTestimonyInFlight(t *testing.T) {
+	d := lead(t, 4, 3)
+	d.live(3*second, 64, 65, 66, 67)
+	_ = d.Evict(66)
+	d.tick(1)
+	d.commit()
+	_ = d.Evict(67)
+	if x := d.live(3*second, 64, 65, 67); x == nil || len(x.Ghosts) != 2 {
+		t.Fatalf("%+v", x)
+	}
+	d.say("C", Message{Kind: Join, Name: "C", Address: "C", Nonce: 900, Voter: 66, Stopped: 103, Who: []uint64{64, 65}})
+	if d.commit(); len(d.record.Ghosts) != 2 {
+		t.Fatalf("%+v", d.record)
+	}
+	if x := d.live(3*second, 64, 65); x == nil || len(x.Ghosts) != 1 || x.Ghosts[0].Inc != 67 {
 		t.Errorf("%+v", x)
 	}
 }
