@@ -65,7 +65,7 @@ help: ## list all targets
 check test tests lint long: export GOGC = 400
 check test tests lint long: export GOMEMLIMIT = 2GiB
 
-check: tools fmt vet lint web-check web-test tests detect-races ## everything a change must pass; at most 10 minutes on two cores
+check: tools fmt vet lint web-check web-test tests detect-races ## everything a change must pass; 10 to 20 minutes on two cores
 	@left=$$({ tools/detect-races.sh; tools/postgres.sh left; tools/languages.sh left; tools/cluster.sh; } | paste -sd ';' - | sed 's/;/; /g'); echo "check: all good$${left:+, but $$left}"
 
 # The ledger needs a clean tree, so it comes before the pages.
@@ -109,7 +109,7 @@ lint: ## staticcheck
 	cd tools && $(staticcheck) ./...
 	cd bench && $(staticcheck) ./...
 
-test: ## the everyday loop: quick tests of the main module, within 90 seconds
+test: ## the everyday loop: quick tests of the main module; a few minutes
 	go test -vet off -timeout 30m ./...
 
 # The other modules' tests wait for browsers and processes, so they run beside those that compute,
