@@ -16,7 +16,7 @@ var (
 		pb.LocksOpenSessionProcedure, pb.LocksKeepAliveProcedure, pb.LocksCloseSessionProcedure, pb.LocksAcquireProcedure, pb.LocksTryAcquireProcedure,
 		pb.LocksReleaseProcedure, pb.LocksSetValueProcedure, pb.LocksHoldProcedure, pb.ClusterStatusProcedure, pb.ClusterMembersProcedure, pb.ClusterListLocksProcedure,
 		pb.ClusterWatchLocksProcedure, pb.ClusterForceReleaseProcedure, pb.LocksBeginProcedure, pb.LocksCommitProcedure, pb.LocksAbortProcedure, pb.LocksRetryProcedure,
-		pb.ClusterLeaderProcedure, pb.ClusterObserveLeaderProcedure, "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo", "/",
+		pb.ClusterLeaderProcedure, pb.ClusterObserveLeaderProcedure, "/",
 	}
 	contents = []string{
 		"application/json", "application/json; charset=utf-8", "application/proto", "application/connect+json", "application/connect+proto",

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"connectrpc.com/connect"
-	"connectrpc.com/grpcreflect"
 
 	"github.com/stile-lock/stile/internal/console"
 	pb "github.com/stile-lock/stile/internal/gateway/stilev1"
@@ -166,9 +165,6 @@ func (g *Gateway) handler(pages Pages) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle(pb.NewLocksHandler(locks{g}, options))
 	mux.Handle(pb.NewClusterHandler(cluster{g}, options))
-	reflector := grpcreflect.NewStaticReflector(pb.LocksName, pb.ClusterName)
-	mux.Handle(grpcreflect.NewHandlerV1(reflector, options))
-	mux.Handle(grpcreflect.NewHandlerV1Alpha(reflector, options))
 	mux.Handle("GET /metrics", Metrics(g.node))
 	mux.Handle("GET /debug/pprof/", Profiles())
 	all := http.NewServeMux()

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"connectrpc.com/connect"
-	"connectrpc.com/grpcreflect"
 
 	pb "github.com/stile-lock/stile/internal/gateway/stilev1"
 	"github.com/stile-lock/stile/internal/lock"
@@ -256,25 +255,6 @@ func TestStop(t *testing.T) {
 		t.Error(err)
 	}
 	a.fails(noNode, "Locks/OpenSession", nil)
-}
-
-// The API describes itself to tools.
-func TestReflection(t *testing.T) {
-	a := serve(t, nil)
-	two := &http.Transport{Protocols: new(http.Protocols)}
-	two.Protocols.SetUnencryptedHTTP2(true)
-	defer two.CloseIdleConnections()
-	s := grpcreflect.NewClient(&http.Client{Transport: two}, a.url, connect.WithGRPC()).NewStream(t.Context())
-	defer s.Close()
-	names, err := s.ListServices()
-	if err != nil || len(names) != 2 {
-		t.Fatalf("services: %v, %v", names, err)
-	}
-	for _, name := range names {
-		if files, err := s.FileContainingSymbol(name); err != nil || len(files) == 0 {
-			t.Errorf("%s: %v, %v", name, files, err)
-		}
-	}
 }
 
 func TestWatch(t *testing.T) {

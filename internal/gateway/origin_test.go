@@ -17,7 +17,6 @@ var endpoints = []struct {
 }{
 	{http.MethodPost, "/stile.v1.Cluster/Status", "{}", false},
 	{http.MethodPost, "/stile.v1.Locks/OpenSession", "{}", false},
-	{http.MethodPost, "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo", "", false},
 	{http.MethodGet, "/metrics", "", false},
 	{http.MethodGet, "/debug/pprof/cmdline", "", false},
 	{http.MethodGet, "/healthz", "", false},
