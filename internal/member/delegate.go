@@ -15,9 +15,9 @@ import (
 // it is recalled. The client answers a recall with Return, if no application is inside, or
 // with Keep, which makes it an ordinary hold.
 //
-// While the block is out, frames carry the count from before it. Return and Keep name the
-// count of the last entry. If the hold ends in any other way, all counts of the block are
-// used up.
+// While the block is out, frames carry the count from before it. Its counts are used up, however
+// it ends: the client has a proof that it was granted all of them, so no later entry may have
+// one. Return and Keep name the count of the last entry.
 
 // A block is what a client has of a lock that is delegated to it.
 type block struct {
@@ -39,7 +39,7 @@ const (
 	recallWait = 50 * Millisecond
 
 	// fullCount is the count at which a new view is requested, in which counts begin anew.
-	fullCount = 1 << 30
+	fullCount = 1 << 40
 )
 
 // ErrCount is the error for a count outside of the block that was delegated.
@@ -65,7 +65,6 @@ func (m *Member) Return(now Instant, name string, t Token, last uint64) error {
 	if err != nil {
 		return err
 	}
-	u.block.last = last
 	m.leave(u)
 	return nil
 }
@@ -81,7 +80,6 @@ func (m *Member) Keep(now Instant, name string, t Token, count uint64) (Token, e
 	}
 	b := u.block
 	u.token.Count = count
-	b.last = count
 	m.undelegate(u)
 	m.busy(u, b)
 	return u.token, nil
@@ -100,7 +98,7 @@ func (m *Member) delegated(name string, t Token, count uint64) (*use, error) {
 	return u, nil
 }
 
-// undelegate ends a block: the count becomes that of the last entry.
+// undelegate ends a block, whose counts are used up.
 func (m *Member) undelegate(u *use) {
 	b := u.block
 	if u.block = nil; b == nil {

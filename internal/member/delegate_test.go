@@ -186,7 +186,7 @@ func TestRecalls(t *testing.T) {
 	f.settle()
 	f.unlock(0, "a") // handed over here
 	f.settle()
-	if y, _ := f.members[1].Inspect("a"); y.Holder == nil || y.Holder.Token != (Token{1, e.Token.Count + 4}) {
+	if y, _ := f.members[1].Inspect("a"); y.Holder == nil || y.Holder.Token != (Token{1, e.Last + 2}) {
 		t.Errorf("the next one: %+v", y.Holder)
 	}
 }

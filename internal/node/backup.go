@@ -27,8 +27,9 @@ func (b *Backup) Text() string {
 	for _, m := range b.Record.Members {
 		names = append(names, strconv.Quote(m.Name))
 	}
+	open := b.Record.Open()
 	return seal(fmt.Sprintf("stile backup, format 1\ncluster %016x\nmembers %s\nepoch %d\nrecord %s\n",
-		b.Record.Cluster, strings.Join(names, " "), b.Seen, base64.StdEncoding.EncodeToString(b.Record.AppendTo(nil))))
+		b.Record.Cluster, strings.Join(names, " "), b.Seen, base64.StdEncoding.EncodeToString(open.AppendTo(nil))))
 }
 
 // ParseBackup reads a backup. It accepts only what Text returns.

@@ -34,7 +34,7 @@ func (p *Process) start() {
 // found begins a cluster.
 func (p *Process) found(f *Founding) {
 	me := p.founder()
-	s := views.Start{Cluster: f.Cluster, Epoch: f.Epoch, Settings: f.Settings}
+	s := views.Start{Cluster: f.Cluster, Epoch: f.Epoch, Settings: f.Settings, Secret: p.drawSecret()}
 	if s.Cluster == 0 {
 		s.Cluster = p.draw()
 	}
@@ -44,7 +44,7 @@ func (p *Process) found(f *Founding) {
 // restore begins a cluster from a backup.
 func (p *Process) restore(x *Restoring) {
 	me := p.founder()
-	how := views.Restore{Cluster: x.Cluster, Seen: x.Seen, Clock: x.Clock}
+	how := views.Restore{Cluster: x.Cluster, Seen: x.Seen, Clock: x.Clock, Secret: p.drawSecret()}
 	if how.Cluster == 0 {
 		how.Cluster = p.draw()
 	}
@@ -307,6 +307,7 @@ func (p *Process) meet(r *views.Record) {
 		}
 	}
 	p.clients.Nodes, p.clients.Cluster, p.clients.Earlier = addresses(r), r.Cluster, r.Earlier
+	p.clients.Rekey(p.inc, r.Keys)
 }
 
 // become makes the member that a record has admitted.

@@ -414,6 +414,12 @@ func (p *Process) drawSession() (session uint64, secret session.Secret) {
 	return session, secret
 }
 
+// drawSecret returns a secret for tickets.
+func (p *Process) drawSecret() (secret [32]byte) {
+	_, _ = p.rng.Read(secret[:])
+	return secret
+}
+
 // Phase returns the phase of the process.
 func (p *Process) Phase() Phase { return p.phase }
 

@@ -82,7 +82,7 @@ func (p *Process) open(state []byte) {
 	if p.err != nil {
 		return
 	}
-	c := views.ReplicaConfig{Logs: p.config.Logs, State: state, Seed: p.rng.Uint64()}
+	c := views.ReplicaConfig{Logs: p.config.Logs, State: state, Seed: p.rng.Uint64(), Draw: p.drawSecret}
 	if p.config.Observe {
 		c.Seen = func(index uint64, r *views.Record) {
 			now := r.Clone()

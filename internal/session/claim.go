@@ -12,8 +12,7 @@ import (
 
 // A past is through what a lock was held before.
 type past struct {
-	through []uint64      // incarnations, the last ones
-	at      []*attachment // those that may not have ended
+	at []*attachment // those that may not have ended
 }
 
 // claims claims at the current node what is held through others.
@@ -29,20 +28,8 @@ func (g *Client) claims() {
 
 // assert sends a claim.
 func (g *Client) assert(t *task) {
-	f := Frame{Kind: Claim, Number: t.wire, Name: t.name, Token: t.token, Terms: t.terms}
-	if t.past != nil {
-		f.Through = t.past.through
-	}
-	f.Through = named(f.Through, t.on.inc)
-	g.send(t.claim, &f)
+	g.send(t.claim, &Frame{Kind: Claim, Number: t.wire, Name: t.name, Count: t.token.Count, Ticket: t.ticket})
 	g.show(t, t.claim)
-}
-
-// named returns incarnations with one more, which becomes the last.
-func named(all []uint64, inc uint64) []uint64 {
-	all = slices.DeleteFunc(slices.Clone(all), func(i uint64) bool { return i == inc })
-	all = append(all, inc)
-	return all[max(0, len(all)-MaxThrough):]
 }
 
 // answered handles the answer to a claim. What arrives after the deadline of the
@@ -52,6 +39,7 @@ func (g *Client) answered(t *task, f *Frame) {
 	switch {
 	case f.Kind == Held && f.Token == t.token:
 		rests(t, a)
+		t.ticket = slices.Clone(f.Ticket)
 		g.resume(t.tx)
 	case f.Kind == Held: // of another entry
 		t.claim = nil
@@ -71,7 +59,6 @@ func rests(t *task, a *attachment) {
 		t.past = &past{}
 	}
 	p, from := t.past, t.on
-	p.through = named(p.through, from.inc)
 	p.at = slices.DeleteFunc(p.at, func(o *attachment) bool {
 		if o == a {
 			a.moved--

@@ -81,7 +81,7 @@ func (g *Client) handOver(t *task) {
 		o.behind = next
 	}
 	t.queue = nil
-	next.wire, next.on, next.token, next.granted, next.block = t.wire, t.on, t.token, t.granted, t.block
+	next.wire, next.on, next.token, next.granted, next.block, next.ticket = t.wire, t.on, t.token, t.granted, t.block, t.ticket
 	g.delegations[t.name], g.delegates[t.wire] = next, next
 	if i, ok := g.place(t.number); ok {
 		g.requests = slices.Delete(g.requests, i, i+1)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/stile-lock/stile/internal/member"
+	"github.com/stile-lock/stile/internal/ticket"
 )
 
 // delegates lets a client acquire a lock until it is delegated, and returns the grant.
@@ -24,8 +25,8 @@ func (n *node) delegates(conn uint64, name string) Frame {
 	return Frame{}
 }
 
-// A lock is delegated after several silent grants in a row, and its last count is what
-// RETURN names.
+// A lock is delegated after several silent grants in a row, and its counts are used up by RETURN:
+// the client could prove that it was granted them.
 func TestDelegate(t *testing.T) {
 	n := newNode(t)
 	n.hello(1, Frame{})
@@ -39,7 +40,7 @@ func TestDelegate(t *testing.T) {
 	expect(t, "after the same RETURN", n.hears(1), Frame{Kind: Done, Number: d.Number, OK: true})
 	n.hello(2, Frame{})
 	n.says(2, Frame{Kind: Lock, Number: 1, Name: "x"})
-	if got := n.hears(2); len(got) != 1 || got[0].Kind != Held || got[0].Token.Count != 10 {
+	if got := n.hears(2); len(got) != 1 || got[0].Kind != Held || got[0].Token.Count != d.Count+1 {
 		t.Errorf("the next entry: %+v", got)
 	}
 }
@@ -96,7 +97,7 @@ func TestRecall(t *testing.T) {
 	}
 	expect(t, "a waiter", n.hears(2))
 	n.says(3, Frame{Kind: Unlock, Number: d.Number})
-	if got := n.hears(2); len(got) != 1 || got[0].Kind != Held || got[0].Token.Count != 21 {
+	if got := n.hears(2); len(got) != 1 || got[0].Kind != Held || got[0].Token.Count != d.Count+1 {
 		t.Errorf("the next entry: %+v", got)
 	}
 }
@@ -108,34 +109,34 @@ func TestDelegatedComesBack(t *testing.T) {
 	was := n.hello(1, Frame{})
 	d := n.delegates(1, "x")
 	n.hello(2, was)
-	claim := Frame{Kind: Claim, Number: d.Number, Name: "x", Token: member.Token{Epoch: d.Token.Epoch, Count: d.Token.Count + 7}, Through: []uint64{n.m.Inc}}
+	claim := Frame{Kind: Claim, Number: d.Number, Name: "x", Count: d.Token.Count + 7, Ticket: d.Ticket}
 	for range 2 { // the first answer may be lost with a connection
 		n.says(2, claim)
-		expect(t, "claimed", n.hears(2), Frame{Kind: Held, Number: d.Number, Token: claim.Token})
+		expect(t, "claimed", n.hears(2), Frame{Kind: Held, Number: d.Number})
 	}
 	n.hello(3, Frame{})
 	n.says(3, Frame{Kind: Lock, Number: 1, Name: "x"})
 	expect(t, "no longer recalled", n.hears(2))
 	n.says(2, Frame{Kind: Unlock, Number: d.Number})
-	if got := n.hears(3); len(got) != 1 || got[0].Kind != Held || got[0].Token.Count != claim.Token.Count+1 {
+	if got := n.hears(3); len(got) != 1 || got[0].Kind != Held || got[0].Token.Count != d.Count+1 {
 		t.Errorf("the next entry: %+v", got)
 	}
 }
 
 // A claim with a count outside of the block is refused, as other such frames are. One with
-// another epoch is that of another entry, and ends nothing.
+// another ticket is that of another entry, and ends nothing.
 func TestDelegatedClaimedWrongly(t *testing.T) {
 	n := newNode(t)
 	n.hello(1, Frame{})
 	d := n.delegates(1, "x")
 	for _, count := range []uint64{d.Token.Count - 1, d.Count + 1} {
-		f := Frame{Kind: Claim, Number: d.Number, Name: "x", Token: member.Token{Epoch: d.Token.Epoch, Count: count}}
+		f := Frame{Kind: Claim, Number: d.Number, Name: "x", Count: count, Ticket: d.Ticket}
 		if err := n.d.Receive(n.now, n.m, 1, f.AppendTo(nil)); !errors.Is(err, ErrFrame) {
 			t.Errorf("a claim of count %d: %v", count, err)
 		}
 	}
-	n.says(1, Frame{Kind: Claim, Number: d.Number, Name: "x", Token: member.Token{Epoch: d.Token.Epoch - 1, Count: d.Token.Count}})
-	expect(t, "a claim of another epoch", n.hears(1), d)
+	n.says(1, Frame{Kind: Claim, Number: d.Number, Name: "x", Count: d.Token.Count, Ticket: d.Ticket[1:]})
+	expect(t, "a claim with another ticket", n.hears(1), d)
 }
 
 // Every end of a delegation but RETURN and KEEP uses up its counts.
@@ -472,10 +473,10 @@ func TestDelegatedMoves(t *testing.T) {
 	s.dies(conn, "a")
 	other := s.opens("b", 2)
 	got := s.hears("at the other node", other, "CLAIM 1")
-	if got[0].Name != "x" || got[0].Token.Count != 6 {
+	if got[0].Name != "x" || got[0].Count != 6 {
 		t.Errorf("claimed: %+v", got[0])
 	}
-	s.says(other, Frame{Kind: Held, Number: got[0].Number, Token: got[0].Token})
+	s.says(other, Frame{Kind: Held, Number: got[0].Number, Token: member.Token{Epoch: 1, Count: 6}})
 	s.unlock(used)
 	s.hears("released", other, "UNLOCK 1")
 }
@@ -529,7 +530,9 @@ func TestDelegatedMovesBack(t *testing.T) {
 	back := s.opens("a", n.m.Inc)
 	n.hello(2, was)
 	s.hears("the former node", back, fmt.Sprint("CHECK ", d.Number))
-	s.says(other, Frame{Kind: Held, Number: d.Number, Token: member.Token{Epoch: d.Token.Epoch, Count: d.Token.Count + 1}})
+	second := member.Token{Epoch: d.Token.Epoch, Count: d.Token.Count + 1}
+	moved := ticket.Ticket{Token: second, Last: second.Count, Through: []uint64{n.m.Inc, 2}}
+	s.says(other, Frame{Kind: Held, Number: d.Number, Token: second, Ticket: n.d.office.AppendTo(nil, &moved, "", "x")})
 	s.dies(other, "b")
 	claims := s.hears("the former node, again", back, fmt.Sprint("CLAIM ", d.Number))
 	n.says(2, claims[0])

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stile-lock/stile/internal/codec"
 	"github.com/stile-lock/stile/internal/member"
+	"github.com/stile-lock/stile/internal/ticket"
 )
 
 // Protocol is the highest version of the protocol that this package speaks, and
@@ -37,10 +38,6 @@ const (
 
 	maxEarlier = 16 // clusters that a Welcome names besides its own; a record names as many
 
-	// MaxThrough is the number of incarnations in a Claim. A client that has held a lock
-	// through more names the last ones.
-	MaxThrough = 16
-
 	shortest = 10 * member.Millisecond // minimum length of a session
 )
 
@@ -63,7 +60,7 @@ const (
 	Check                 // this lock is held, as far as the client knows: is it?
 	Unlock                // the lock is released, or no longer wanted
 	Close                 // the client has stopped, or has moved as it was asked to: end the session
-	Claim                 // this lock is held through another node, with this token: hold it through this one
+	Claim                 // this lock is held through another node, as the ticket says: hold it through this one
 	Ask                   // something unrelated to sessions
 	Welcome               // the session; counts as a Renewed too
 	Renewed               // the client may act for this long, counted from before it asked
@@ -211,11 +208,11 @@ type Frame struct {
 	Again    member.Span    // Welcome, Renewed: how long the client should wait before it renews again
 	Act      member.Span    // Welcome: how long before its deadline the session's locks count as lost at the client
 	Try      bool           // Lock: do not wait behind other requests
-	Terms    member.Terms   // Lock, Claim
-	Token    member.Token   // Held, Delegated, Claim
-	Count    uint64         // Delegated: the last one of the block; Keep, Return
+	Terms    member.Terms   // Lock
+	Token    member.Token   // Held, Delegated
+	Count    uint64         // Delegated: the last one of the block; Claim, Keep, Return: of the present or the last entry
+	Ticket   []byte         // Held, Delegated, Claim: see package ticket
 	Inc      uint64         // Welcome: incarnation of the node
-	Through  []uint64       // Claim: incarnations through which the client was confirmed to hold the lock
 	Why      Why            // Over, Bye
 	Cause    member.Cause   // Lost; NoCause if the node no longer knows
 	Born     uint64         // Held, Over: stamp of the transaction; 0 if it has none
@@ -275,10 +272,8 @@ func (f *Frame) fields(c *codec.Coder) {
 		f.Terms.Code(c)
 	case Claim:
 		c.Text(&f.Name, member.MaxName)
-		c.Number(&f.Token.Epoch)
-		c.Number(&f.Token.Count)
-		c.Numbers(&f.Through, MaxThrough)
-		f.Terms.Code(c)
+		c.Number(&f.Count)
+		c.Bytes(&f.Ticket, ticket.MaxBytes)
 	case Value:
 		c.Text(&f.Value, MaxValue)
 	case Keep, Return:
@@ -315,12 +310,14 @@ func (f *Frame) answers(c *codec.Coder) {
 		c.Number(&f.Token.Epoch)
 		c.Number(&f.Token.Count)
 		c.Number(&f.Born)
+		c.Bytes(&f.Ticket, ticket.MaxBytes)
 	case Delegated:
 		c.Number(&f.Token.Epoch)
 		c.Number(&f.Token.Count)
 		if c.Number(&f.Count); c.Reads() && f.Count < f.Token.Count {
 			c.Fail("block that ends before it begins")
 		}
+		c.Bytes(&f.Ticket, ticket.MaxBytes)
 	case Over:
 		codec.Within(c, &f.Why, 0, 255)
 		if c.Number(&f.Born); f.Why == Deadlock {

@@ -7,6 +7,7 @@ import (
 	"github.com/stile-lock/stile/algorithm"
 	"github.com/stile-lock/stile/algorithm/mutex"
 	"github.com/stile-lock/stile/internal/member"
+	"github.com/stile-lock/stile/internal/ticket"
 )
 
 const ms = member.Millisecond
@@ -53,6 +54,7 @@ func (n *node) start(rest member.Span) {
 		n.t.Fatal(err)
 	}
 	n.m = m
+	n.d.Rekey(n.inc, []ticket.Key{{Epoch: 1, Secret: [32]byte{7}}})
 	v := member.View{Epoch: n.inc, Members: []member.Who{{Name: "n", Inc: n.inc}}, Choices: []member.Choice{{Algorithm: "naimi-trehel"}, {Prefix: "k/", Algorithm: "kept:wound-wait", Version: 1}}}
 	if n.inc > 1 {
 		v.BeforeEpoch, v.Before, v.Ghosts = n.inc-1, []uint64{n.inc - 1}, []member.Ghost{{Inc: n.inc - 1, Rest: rest}}

@@ -28,6 +28,8 @@ type request struct {
 	block      uint64       // the last count that the client may enter with by itself; 0 if the lock is not delegated
 	recalled   bool         // of a lock that is delegated, or may be when it is granted
 	name       string
+	terms      member.Terms
+	through    []uint64       // of a lock that was claimed: the incarnations that its ticket names
 	value      *string        // attached by the client; nil if none was
 	born       uint64         // stamp of the transaction, of a kept lock
 	doom       *member.Victim // of a held lock: why its transaction must abort; nil if it need not
@@ -53,15 +55,12 @@ func (d *Server) serve(now member.Instant, m *member.Member, s *session, f *Fram
 	case Claim:
 		switch {
 		case r != nil && r.state == held:
-			if r.block != 0 && f.Token.Epoch == r.token.Epoch { // the client is back, and uses the lock with this count
-				if err := d.keep(now, m, r, f.Token.Count); err != nil {
+			if t, err := d.office.Check(f.Ticket, s.Who, r.name); r.block != 0 && err == nil && t.Token.Epoch == r.token.Epoch { // the client is back, and uses the lock with this count
+				if err := d.keep(now, m, r, f.Count); err != nil {
 					return err
 				}
 			}
 			d.grant(r)
-		case r == nil && d.leaves:
-			d.answered(d.claimed(s, f), errLeaves)
-			d.send(s, &Frame{Kind: Lost, Number: f.Number})
 		case r == nil:
 			d.claim(now, m, s, f)
 		}
@@ -134,42 +133,14 @@ func (d *Server) lock(now member.Instant, m *member.Member, s *session, f *Frame
 		}
 		return
 	}
-	d.add(s, f, t)
+	d.add(s, f, t).terms = f.Terms
 	if w := d.config.Watch; w != nil {
 		w.Asked(&s.Owner, t, f.Name, f.Try, f.Terms)
 	}
 }
 
-// claim has the member claim a lock that the client holds through another node. The
-// member reports the outcome. A quota refuses claims too: until a claim is honoured, that the
-// client holds the lock is only its word.
-func (d *Server) claim(now member.Instant, m *member.Member, s *session, f *Frame) {
-	c := d.claimed(s, f)
-	if s.quota != (Quota{}) && d.count(s.Who).full(&s.quota, f.Name) {
-		d.answered(c, errQuota)
-		d.send(s, &Frame{Kind: Over, Number: f.Number, Why: OverQuota})
-		return
-	}
-	t, err := m.Claim(now, f.Name, f.Token, s.Session, f.Through, f.Terms)
-	switch {
-	case errors.Is(err, member.ErrSession):
-		d.answered(c, err)
-		d.expire(s)
-		return
-	case err != nil:
-		d.answered(c, err)
-		d.send(s, &Frame{Kind: Lost, Number: f.Number})
-		return
-	}
-	d.add(s, f, t)
-	s.first.claim = c
-	if w := d.config.Watch; w != nil {
-		w.Claimed(&s.Owner, t, f.Name, f.Token, f.Terms)
-	}
-}
-
 // add adds a request to a session.
-func (d *Server) add(s *session, f *Frame, t member.Ticket) {
+func (d *Server) add(s *session, f *Frame, t member.Ticket) *request {
 	r := &request{of: s, number: f.Number, ticket: t, name: f.Name, next: s.first}
 	if s.first != nil {
 		s.first.prev = r
@@ -178,6 +149,7 @@ func (d *Server) add(s *session, f *Frame, t member.Ticket) {
 	d.requests[key{s.Session, f.Number}], d.tickets[t] = r, r
 	s.waits++
 	s.usage.add(f.Name)
+	return r
 }
 
 // withdraw takes back a waiting request. The member may have granted it in this very
@@ -285,9 +257,9 @@ func (d *Server) remove(r *request) {
 // grant notifies a client that it holds a lock, and that its transaction must abort if so.
 func (d *Server) grant(r *request) {
 	if r.block == 0 {
-		d.send(r.of, &Frame{Kind: Held, Number: r.number, Token: r.token, Born: r.born})
+		d.send(r.of, &Frame{Kind: Held, Number: r.number, Token: r.token, Born: r.born, Ticket: d.ticket(r)})
 	} else {
-		d.send(r.of, &Frame{Kind: Delegated, Number: r.number, Token: r.token, Count: r.block})
+		d.send(r.of, &Frame{Kind: Delegated, Number: r.number, Token: r.token, Count: r.block, Ticket: d.ticket(r)})
 		if r.recalled {
 			d.recall(r)
 		}

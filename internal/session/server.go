@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/stile-lock/stile/internal/member"
+	"github.com/stile-lock/stile/internal/ticket"
 )
 
 // A ServerConfig configures a Server.
@@ -40,6 +41,9 @@ type Server struct {
 	Earlier []uint64 // the same: those of the clusters that it was recovered from
 
 	config   ServerConfig
+	office   ticket.Office
+	through  [1]uint64 // incarnation of the node
+	proof    []byte    // the ticket that was made last
 	sessions map[uint64]*session
 	all      []*session // the same sessions
 	conns    map[uint64]*session
@@ -426,6 +430,22 @@ func (d *Server) put(conn uint64, f *Frame, last bool) {
 	from := len(d.Out.arena)
 	d.Out.arena = f.AppendTo(d.Out.arena)
 	d.Out.Frames = append(d.Out.Frames, Sent{conn, d.Out.arena[from:len(d.Out.arena):len(d.Out.arena)], last})
+}
+
+// Rekey sets the incarnation of the node and the keys for tickets. If they are made with another one from now on, all holds get
+// new tickets.
+func (d *Server) Rekey(inc uint64, keys []ticket.Key) {
+	d.through[0] = inc
+	if !d.office.Set(d.Cluster, keys) {
+		return
+	}
+	for _, s := range d.all {
+		for r := s.first; r != nil; r = r.next {
+			if r.state == held {
+				d.grant(r)
+			}
+		}
+	}
 }
 
 // Sessions returns the number of sessions.

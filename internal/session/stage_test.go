@@ -201,7 +201,7 @@ func (s *stage) grants(conn uint64) uint64 {
 	s.t.Helper()
 	r := s.lock("x")
 	s.hears("asked", conn, fmt.Sprint("LOCK ", r))
-	s.says(conn, Frame{Kind: Held, Number: r, Token: token})
+	s.says(conn, Frame{Kind: Held, Number: r, Token: token, Ticket: []byte("granted")})
 	s.wants("granted", r, Granted)
 	return r
 }

@@ -37,6 +37,7 @@ type task struct {
 	mute    bool           // already reported to the application as refused
 	value   *string        // attached by the application; nil if none was
 
+	ticket  []byte         // proves to other nodes that the lock is held
 	granted member.Token   // as the node has granted the lock; token is that of the present entry
 	block   uint64         // last count with which an application may enter without a message; 0 if the lock is not delegated
 	queue   []*task        // of a delegated lock: requests of other applications
@@ -256,10 +257,13 @@ func (g *Client) heard(a *attachment, f *Frame) {
 	case (f.Kind == Held || f.Kind == Delegated) && t.state == wanted:
 		t.state, t.token, t.terms.Born = inside, f.Token, f.Born
 		a.holds++
+		t.ticket = append(t.ticket[:0], f.Ticket...)
 		g.delegated(t, f)
 		g.tell(Event{Request: t.number, Kind: Granted, Token: t.token, Born: f.Born})
-	case f.Kind == Delegated && t.state == inside && t.granted == f.Token:
-		// It repeats what the client knows. If KEEP has not arrived, RECALL is repeated behind it.
+	case f.Kind == Delegated && (t.state == inside || t.state == idle) && t.granted == f.Token, f.Kind == Held && t.state == inside && t.token == f.Token:
+		// It repeats what the client knows, but for the ticket. If KEEP has not arrived, RECALL is
+		// repeated behind it.
+		t.ticket = append(t.ticket[:0], f.Ticket...)
 	case f.Kind == Abort && t.state == inside:
 		g.tell(Event{Request: t.number, Kind: Doomed, Victim: f.Victim})
 	case (f.Kind == Held || f.Kind == Delegated) && t.state == inside && t.token != f.Token:

@@ -73,7 +73,7 @@ func TestServeKeptRefusals(t *testing.T) {
 	n.says(1, Frame{Kind: Lock, Number: 7, Name: "k/u", Terms: member.Terms{Mode: 1, Units: 2}})
 	n.says(1, Frame{Kind: Lock, Number: 8, Name: "k/u", Terms: member.Terms{Mode: 1, Units: 3}})
 	expect(t, "other units", n.hears(1), Frame{Kind: Held, Number: 7}, Frame{Kind: Over, Number: 8, Why: OtherUnits})
-	n.says(1, Frame{Kind: Claim, Number: 9, Name: "k/c", Token: member.Token{Count: 1}, Through: []uint64{5}})
+	n.says(1, Frame{Kind: Claim, Number: 9, Name: "k/c", Count: 1, Ticket: []byte("made up, and long enough to be one")})
 	expect(t, "a claim", n.hears(1), Frame{Kind: Lost, Number: 9})
 }
 
@@ -116,7 +116,7 @@ func partHeld(t *testing.T, nodes ...string) (s *stage, a, held, waits uint64) {
 	s = newStage(t, nodes...)
 	a = s.opens("a", 7)
 	held = s.locks(1, "x")
-	s.says(a, Frame{Kind: Held, Number: held, Token: token, Born: 5})
+	s.says(a, Frame{Kind: Held, Number: held, Token: token, Born: 5, Ticket: []byte("granted")})
 	if e := s.wants("granted", held, Granted); e.Born != 5 {
 		t.Errorf("born %d", e.Born)
 	}
@@ -168,10 +168,10 @@ func TestTransactionStays(t *testing.T) {
 }
 
 // A transaction moves as a whole: its requests go to another node when that has taken over
-// all its locks, whose claims name the transaction and its age.
+// all its locks, which it claims with their tickets.
 func TestTransactionMoves(t *testing.T) {
 	s, a, held, waits := partHeld(t, "a", "b")
-	s.says(a, Frame{Kind: Held, Number: waits, Token: member.Token{Epoch: 3, Count: 8}, Born: 5})
+	s.says(a, Frame{Kind: Held, Number: waits, Token: member.Token{Epoch: 3, Count: 8}, Born: 5, Ticket: []byte("another")})
 	s.wants("granted", waits, Granted)
 	more := s.locks(1, "z")
 	s.hears("asked", a, fmt.Sprint("LOCK ", more))
@@ -181,8 +181,8 @@ func TestTransactionMoves(t *testing.T) {
 	s.alive[b] = true
 	s.says(b, Frame{Kind: Welcome, Number: h.Number, Session: 5, Inc: 9, Length: 1000 * ms, Span: 900 * ms, Act: 100 * ms})
 	for _, f := range s.sent[b] {
-		if want := (member.Terms{Tx: 1, Born: 5}); f.Kind != Claim || f.Terms != want {
-			t.Errorf("%v on the terms %+v, want %+v", f.Kind, f.Terms, want)
+		if want := map[uint64]string{held: "granted", waits: "another"}[f.Number]; f.Kind != Claim || string(f.Ticket) != want {
+			t.Errorf("%v with the ticket %q, want %q", f.Kind, f.Ticket, want)
 		}
 	}
 	s.hears("both are claimed", b, fmt.Sprint("CLAIM ", held), fmt.Sprint("CLAIM ", waits))

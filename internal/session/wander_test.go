@@ -517,24 +517,24 @@ func (n *testNode) serve(g *nodeSession, f *Frame) {
 		l.pass(e)
 	case f.Kind == Claim && !g.asks[f.Number]:
 		g.asks[f.Number] = true
-		l.after(l.below(400*ms), func() { n.decide(s, f.Name, f.Token) })
+		l.after(l.below(400*ms), func() { n.decide(s, f.Name, f.Count) })
 	}
 }
 
 // decide honours a claim or refuses it.
-func (n *testNode) decide(s spot, name string, token member.Token) {
+func (n *testNode) decide(s spot, name string, count uint64) {
 	if !s.g.asks[s.number] || n.down || !slices.Contains(n.sessions, s.g) {
 		return
 	}
 	delete(s.g.asks, s.number)
 	e := n.l.locks[name]
-	if e == nil || e.count != token.Count || len(e.holders) == 0 || n.leaving || n.l.chance.IntN(8) == 0 {
+	if e == nil || e.count != count || len(e.holders) == 0 || n.leaving || n.l.chance.IntN(8) == 0 {
 		s.g.say(&Frame{Kind: Lost, Number: s.number})
 		return
 	}
 	n.l.moves++
 	e.holders = append(e.holders, s)
-	s.g.say(&Frame{Kind: Held, Number: s.number, Token: token})
+	s.g.say(&Frame{Kind: Held, Number: s.number, Token: member.Token{Epoch: 1, Count: count}})
 }
 
 // run makes a run, and returns what was wrong with it.

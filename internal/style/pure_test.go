@@ -47,9 +47,10 @@ func layers() []layer {
 		{"internal/member", "algorithm/host algorithm algorithm/deadlock internal/codec"},
 		{"internal/explain", "internal/words algorithm/host algorithm internal/member"},
 		{"internal/trail", "internal/words algorithm/host algorithm internal/member"},
-		{"internal/session", "internal/codec internal/member"},
-		{"internal/views", "internal/codec internal/member"},
-		{"internal/process", "algorithm/host algorithm internal/codec internal/session internal/member internal/views"},
+		{"internal/ticket", "internal/codec internal/member"},
+		{"internal/session", "internal/codec internal/member internal/ticket"},
+		{"internal/views", "internal/codec internal/member internal/ticket"},
+		{"internal/process", "algorithm/host algorithm internal/codec internal/session internal/member internal/ticket internal/views"},
 		{"internal/meter", "internal/member internal/session internal/views internal/process"},
 		{"internal/replay", "internal/words algorithm/host algorithm algorithm/deadlock internal/codec internal/session internal/member internal/views internal/process"},
 		{"internal/storm", "algorithm/host algorithm algorithm/deadlock lab/trace internal/script lab/scenario internal/kernel internal/member internal/explain internal/session internal/views internal/process internal/words"},
@@ -58,7 +59,7 @@ func layers() []layer {
 
 // standard lists what pure packages may import from the standard library: what computes,
 // and nothing that knows about a clock, chance or the outside.
-const standard = "bytes cmp encoding/binary encoding/hex encoding/json errors fmt hash/fnv html io iter maps math math/bits reflect slices sort strconv strings text/tabwriter unicode unicode/utf8"
+const standard = "bytes cmp crypto/aes crypto/cipher crypto/subtle encoding/binary encoding/hex encoding/json errors fmt hash/fnv html io iter maps math math/bits reflect slices sort strconv strings text/tabwriter unicode unicode/utf8"
 
 // where may import runtime: it says where in its code an algorithm panicked, and uses it
 // for nothing else.

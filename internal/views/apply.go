@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/stile-lock/stile/internal/member"
+	"github.com/stile-lock/stile/internal/ticket"
 )
 
 // Apply returns the record after an entry of the log, of some term, and whether the
@@ -40,6 +41,9 @@ func (r *Record) changed(x *Change) (n Record, ok bool) {
 	if x.Wanted != 0 {
 		n.Wanted = x.Wanted
 	}
+	if !n.rekey(x.Secret) {
+		return n, false
+	}
 	return n, n.revote(x)
 }
 
@@ -52,15 +56,29 @@ func (r *Record) start(x *Change) bool {
 		return born
 	case !born:
 		*r = Record{Cluster: s.Cluster, Epoch: s.Epoch, Settings: s.Settings}
+		r.rekey(s.Secret[:])
 	case s.Cluster == r.Cluster || s.Epoch < r.Epoch+Jump:
 		return false
 	default:
 		r.Earlier = append(r.Earlier, r.Cluster)
 		r.Earlier = r.Earlier[max(0, len(r.Earlier)-maxEarlier):]
 		r.Cluster, r.Epoch = s.Cluster, s.Epoch
-		r.Voters = nil // the log starts from scratch
+		r.Voters, r.Keys = nil, nil // the log starts from scratch, and so do tickets
+		r.rekey(s.Secret[:])
 	}
 	return true
+}
+
+// rekey adds the next key for tickets, and forgets the oldest.
+func (r *Record) rekey(secret []byte) bool {
+	if len(secret) == 0 {
+		return true
+	}
+	k := ticket.Key{Epoch: r.Epoch}
+	copy(k.Secret[:], secret)
+	r.Keys = slices.Insert(r.Keys, 0, k)
+	r.Keys = r.Keys[:min(len(r.Keys), ticket.MaxKeys)]
+	return len(secret) == len(k.Secret)
 }
 
 // remove removes the members that are evicted and those that leave.
@@ -71,6 +89,7 @@ func (r *Record) remove(x *Change) bool {
 			return false
 		}
 		r.Members = slices.Delete(r.Members, i, i+1)
+		r.Parted = r.Epoch
 	}
 	return true
 }

@@ -55,8 +55,9 @@ func TestRecordBytes(t *testing.T) {
 	r := born(t, 2, 3)
 	r = must(t, r, Change{Base: 1, Drop: []uint64{65}, Ghosts: []member.Ghost{{Inc: 65, Rest: 5 * member.Second}}})
 	const want = "0109020180c8afa02580a8d6b907904e0a108094ebdc0380e0a596bb11" + "03" + "01" + "01410141654040" + "024041" + "01416680e497d012" + "01000763656e7472616c01" + "01400141014100" + "00"
-	if got := hex.EncodeToString(r.AppendTo(nil)); got != want {
-		t.Errorf("%s\nwant %s", got, want)
+	keys := "01" + "01" + strings.Repeat("00", 32) + "02"
+	if got := hex.EncodeToString(r.AppendTo(nil)); got != want+keys {
+		t.Errorf("%s\nwant %s", got, want+keys)
 	}
 	back, err := ParseRecord(r.AppendTo(nil))
 	if err != nil || !reflect.DeepEqual(back, r) {

@@ -20,6 +20,7 @@ type Start struct {
 	Cluster  uint64          // drawn at random for each, so that no node mistakes one cluster for another
 	Epoch    uint64          // first epoch; after a backup at least Jump above its epoch
 	Settings member.Settings // of a new cluster; they never change, not even after a backup
+	Secret   [32]byte        // of the first key for tickets
 }
 
 // Jump is the minimum by which the epoch rises when a backup is restored: more than any
@@ -49,6 +50,7 @@ type Change struct {
 	Promote []uint64        // nonces of members and joiners that become voters
 	Retire  []uint64        // voters that leave
 	Forget  []uint64        // voters that left, and are no longer in the log's own list
+	Secret  []byte          // of the next key for tickets; empty for no other key
 }
 
 const changeForm = 1
@@ -83,6 +85,7 @@ func (x *Change) fields(c *codec.Coder) {
 		c.Number(&x.Start.Cluster)
 		c.Number(&x.Start.Epoch)
 		CodeSettings(c, &x.Start.Settings)
+		c.Fixed(x.Start.Secret[:])
 	}
 	c.Numbers(&x.Drop, member.MaxMembers)
 	c.Numbers(&x.Left, member.MaxMembers)
@@ -101,6 +104,7 @@ func (x *Change) fields(c *codec.Coder) {
 	c.Numbers(&x.Promote, MaxVoters)
 	c.Numbers(&x.Retire, maxLeaving)
 	c.Numbers(&x.Forget, maxLeaving)
+	c.Bytes(&x.Secret, 32)
 }
 
 // Birth returns the entry that begins a cluster. The first epoch is 1, or, for voters
@@ -118,9 +122,10 @@ func Birth(s Start, wanted int, choices []member.Choice, first ...Joiner) Change
 
 // A Restore specifies how a cluster is restored from a backup.
 type Restore struct {
-	Cluster uint64 // drawn at random from all 64 bits
-	Seen    uint64 // highest epoch known from elsewhere: other disks, fencing tokens at resources; 0 if none
-	Clock   uint64 // wall clock, in milliseconds since 1970; 0 if there is none
+	Cluster uint64   // drawn at random from all 64 bits
+	Secret  [32]byte // of the first key for tickets
+	Seen    uint64   // highest epoch known from elsewhere: other disks, fencing tokens at resources; 0 if none
+	Clock   uint64   // wall clock, in milliseconds since 1970; 0 if there is none
 }
 
 // First returns the first epoch after a restore of a record, or, if that is empty, of a
@@ -154,7 +159,7 @@ func (x *Restore) First(r *Record) uint64 {
 // them runs. A view has no room for more than MaxGhosts. Because all of these rest for
 // the same time, they also stand for ghosts of the backup that are left out.
 func Restored(r *Record, how Restore, first Joiner) (Change, error) {
-	x := Change{Base: r.Epoch, Start: &Start{Cluster: how.Cluster, Epoch: how.First(r)}, Join: []Joiner{first}, Promote: []uint64{first.Nonce}}
+	x := Change{Base: r.Epoch, Start: &Start{Cluster: how.Cluster, Epoch: how.First(r), Secret: how.Secret}, Join: []Joiner{first}, Promote: []uint64{first.Nonce}}
 	if x.Start.Epoch >= maxEpoch {
 		return x, fmt.Errorf("restore epoch %d as %d: epochs must stay below %d: set the clock, or found a new cluster", r.Epoch, x.Start.Epoch, uint64(maxEpoch))
 	}

@@ -74,7 +74,7 @@ func (w *Leader) stranger(from string, m *Message) {
 		return
 	default:
 		if votes {
-			w.push(from) // shows it that the others can do without it
+			w.send(from, &Message{Kind: View, Cluster: w.record.Cluster, Record: w.open()}) // shows it that the others can do without it
 		}
 		w.send(from, &Message{Kind: Gone, Cluster: w.record.Cluster, Inc: m.Inc})
 	}

@@ -51,7 +51,7 @@ func (w *Leader) join(from string, m *Message) {
 	}
 	x := Message{Kind: Wait, Cluster: r.Cluster, Nonce: m.Nonce, Reason: w.against(&j, r.Members)}
 	if m.Epoch < r.Epoch {
-		x.Record = w.bytes
+		x.Record = w.open()
 	}
 	w.send(from, &x)
 }

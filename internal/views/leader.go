@@ -18,8 +18,10 @@ type Leader struct {
 	Out    LeaderOut
 	self   uint64 // number of its voter
 	record Record
-	bytes  []byte         // encoded record
-	took   member.Instant // when its voter applied the record; 0 if it had it from its disk
+	bytes  []byte          // encoded record
+	draw   func() [32]byte // draws keys for tickets; nil for none
+	keyed  member.Instant  // since when the newest key is known to this leader
+	took   member.Instant  // when its voter applied the record; 0 if it had it from its disk
 	now    member.Instant
 	ticked member.Instant
 
@@ -138,7 +140,7 @@ func (w *Leader) Lead(now member.Instant, term uint64, r Record) {
 	}
 	w.adopt(r)
 	former := w.former
-	*w = Leader{Out: w.Out, self: w.self, record: w.record, bytes: w.bytes, took: w.took, now: w.now, list: w.list, growing: w.growing, steady: w.steady, reads: w.reads, floor: w.floor}
+	*w = Leader{Out: w.Out, self: w.self, record: w.record, bytes: w.bytes, draw: w.draw, keyed: w.now, took: w.took, now: w.now, list: w.list, growing: w.growing, steady: w.steady, reads: w.reads, floor: w.floor}
 	w.leads, w.term, w.leader, w.began, w.since, w.ticked = true, term, w.self, w.now, w.now, w.now
 	full := w.now + w.patience()
 	for _, m := range r.Members {
@@ -192,6 +194,7 @@ func (w *Leader) Applied(now member.Instant, r Record) {
 		return
 	}
 	w.since = w.now
+	w.rekeyed(&old)
 	w.settle(&old)
 	w.flying, w.entry = nil, nil
 	w.joiners = slices.DeleteFunc(w.joiners, func(j joiner) bool { return r.bearer(j.Nonce) >= 0 })
@@ -264,7 +267,13 @@ func (w *Leader) send(to string, m *Message) {
 	w.Out.Send = append(w.Out.Send, Envelope{to, m.AppendTo(nil)})
 }
 
-// push sends the record.
+// push sends the record to a member.
 func (w *Leader) push(to string) {
 	w.send(to, &Message{Kind: View, Cluster: w.record.Cluster, Record: w.bytes})
+}
+
+// open returns the encoded record for others than members.
+func (w *Leader) open() []byte {
+	r := w.record.Open()
+	return r.AppendTo(nil)
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/stile-lock/stile/internal/member"
+	"github.com/stile-lock/stile/internal/ticket"
 )
 
 // A Member is a member of the current view, and its address.
@@ -44,8 +45,10 @@ type Record struct {
 	Formers  []uint64 // incarnations of the previous members
 	Ghosts   []Ghost  // all of them, not only those of the last change
 	Choices  []member.Choice
-	Voters   []Voter  // by number
-	Earlier  []uint64 // clusters that this one was recovered from, oldest first
+	Voters   []Voter      // by number
+	Earlier  []uint64     // clusters that this one was recovered from, oldest first
+	Keys     []ticket.Key // for tickets, newest first; empty in what others than members see
+	Parted   uint64       // epoch of the last view that left out a member of the one before
 }
 
 // Bounds of what is replicated.
@@ -126,6 +129,14 @@ func (r *Record) Clone() Record {
 	n := *r
 	n.Members, n.Formers, n.Ghosts = slices.Clone(r.Members), slices.Clone(r.Formers), slices.Clone(r.Ghosts)
 	n.Choices, n.Voters, n.Earlier = slices.Clone(r.Choices), slices.Clone(r.Voters), slices.Clone(r.Earlier)
+	n.Keys = slices.Clone(r.Keys)
+	return n
+}
+
+// Open returns the record as others than members may see it: without the keys.
+func (r *Record) Open() Record {
+	n := r.Clone()
+	n.Keys = nil
 	return n
 }
 
@@ -140,6 +151,11 @@ func (r *Record) Check() error {
 	v := r.View()
 	if err := v.Check(); err != nil {
 		return err
+	}
+	for i, k := range r.Keys {
+		if k.Epoch > r.Epoch || i > 0 && k.Epoch >= r.Keys[i-1].Epoch {
+			return fmt.Errorf("key of epoch %d in epoch %d: want the newest key first, and none of a later epoch", k.Epoch, r.Epoch)
+		}
 	}
 	for i, m := range r.Members {
 		switch {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stile-lock/stile/internal/codec"
 	"github.com/stile-lock/stile/internal/member"
+	"github.com/stile-lock/stile/internal/ticket"
 )
 
 // recordForm is the first byte of a record: the format of the rest.
@@ -57,6 +58,11 @@ func (r *Record) fields(c *codec.Coder) {
 		c.Flag(&v.Leaves)
 	})
 	c.Numbers(&r.Earlier, maxEarlier)
+	codec.List(c, &r.Keys, ticket.MaxKeys, func(k *ticket.Key) {
+		c.Number(&k.Epoch)
+		c.Fixed(k.Secret[:])
+	})
+	c.Number(&r.Parted)
 }
 
 // CodeSettings codes the settings of a cluster.

@@ -91,7 +91,7 @@ func (w *Leader) Confirmed(now member.Instant, read uint64) {
 // answer answers a request, unless its sender may no longer be renewed.
 func (w *Leader) answer(x *request) {
 	if x.inc == 0 {
-		w.send(x.from, &Message{Kind: State, Cluster: w.record.Cluster, Number: x.number, Record: w.bytes})
+		w.send(x.from, &Message{Kind: State, Cluster: w.record.Cluster, Number: x.number, Record: w.open()})
 		return
 	}
 	s := w.standing(x.inc)

@@ -83,6 +83,8 @@ type ReplicaConfig struct {
 	Logs  Logs
 	State []byte // saved state of the voter
 	Seed  uint64 // seed of the log's randomness
+	// Draw draws the secrets of keys for tickets; nil if the key is never replaced.
+	Draw func() [32]byte
 	// Seen is shown the record after each applied entry, so that an oracle can judge;
 	// it may be nil.
 	Seen func(index uint64, r *Record)
@@ -103,6 +105,7 @@ func OpenReplica(from ReplicaConfig) (*Replica, error) {
 	}
 	c.m.fresh = false
 	c.leader = NewLeader(id, c.m.record)
+	c.leader.draw = from.Draw
 	return c, nil
 }
 

@@ -151,7 +151,7 @@ func stormSettings(drift int64) member.Settings {
 func newWorld(seed uint64, nodes, voters int) *world {
 	w := &world{r: rand.New(rand.NewPCG(seed, 1)), views: map[uint64][]byte{}, settings: stormSettings(100_000),
 		ends: map[uint64]int64{}, bounds: map[uint64]int64{}, outAt: map[uint64]int64{}, admitted: map[uint64]*proc{}}
-	x := Change{Start: &Start{7, 1, w.settings}, Choices: []member.Choice{{Algorithm: "central"}}, Wanted: voters}
+	x := Change{Start: &Start{Cluster: 7, Epoch: 1, Settings: w.settings}, Choices: []member.Choice{{Algorithm: "central"}}, Wanted: voters}
 	for i := range nodes {
 		n := &node{w: w, i: i, address: fmt.Sprintf("p%d", i), offset: 1 + w.below(1000*ms), cuts: make([]int64, nodes)}
 		n.rate = []int64{-w.settings.Drift, 0, w.settings.Drift, w.below(2*w.settings.Drift) - w.settings.Drift}[w.r.IntN(4)]
