@@ -434,6 +434,17 @@ func (k *Keeper) Holders() []Attempt {
 	return all
 }
 
+// Owned returns the known holds, each with every attempt that has it.
+func (k *Keeper) Owned() []Hold {
+	all := k.Holds()
+	for _, o := range k.owners {
+		h := k.holds[k.with(&Hold{Epoch: o.epoch, Count: o.count})]
+		h.Attempt = o.Attempt
+		all = append(all, h)
+	}
+	return all
+}
+
 // Waits returns the requests that wait, in order of arrival.
 func (k *Keeper) Waits() []Request { return slices.Clone(k.queue) }
 

@@ -21,6 +21,7 @@ type book struct {
 	asked  []keptClaim     // claims that wait, of the latest hold first
 	latest []latest        // of the holds that were reported, claimed or granted, by mode
 	owners map[Token]owner // of holds from older epochs, by their tokens
+	claims map[Token]bool  // the same: whether whoever has it has claimed it, so that it may be over
 }
 
 // A txID identifies a transaction.
@@ -41,7 +42,7 @@ func (m *Member) book(n int32, units int) (*book, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &book{keeper: keeper, lock: n, place: len(e.bookList), units: units, where: map[txID]int{}, owners: map[Token]owner{}}
+	b := &book{keeper: keeper, lock: n, place: len(e.bookList), units: units, where: map[txID]int{}, owners: map[Token]owner{}, claims: map[Token]bool{}}
 	if was, _, _ := m.former(e.table.name(n)); was != nil {
 		b.latest = slices.Clone(was.latest)
 	}
@@ -120,7 +121,7 @@ func (m *Member) ended(n int32, rank int, who deadlock.Attempt, last int) {
 		paths.Ended(over)
 	}
 	m.carryOut(b, b.keeper.Release(who))
-	m.shelve(b)
+	m.settleBook(b)
 }
 
 // shelve drops a book in which nothing is written. Claims are refused from then on, because
@@ -372,6 +373,8 @@ func (m *Member) heedBook(n int32, place, rank int, lines []keptLine) error {
 		holds = append(holds, deadlock.Hold{Request: x.Request, Epoch: x.token.Epoch, Count: x.token.Count, Elsewhere: m.epoch.elsewhere(&x)})
 		b.knows(x.Mode, x.token)
 		b.where[idOf(x.Attempt)] = rank
+		_, known := b.claims[x.token]
+		b.claims[x.token] = x.by == byClaim && (!known || b.claims[x.token])
 		b.owners[x.token] = owner{x.by != byOwn, x.who}
 	}
 	var waits []deadlock.Request
@@ -384,6 +387,9 @@ func (m *Member) heedBook(n int32, place, rank int, lines []keptLine) error {
 			waits = append(waits, x.Request)
 			b.where[idOf(x.Attempt)] = rank
 		}
+	}
+	for i := range b.asked {
+		b.asked[i].told = false // of what is reported now, the others are told too
 	}
 	m.carryOut(b, b.keeper.Report(uint64(place), holds, waits))
 	m.settleBook(b)

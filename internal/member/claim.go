@@ -25,10 +25,12 @@ import (
 // the hold rests on says that it no longer has it. If that member was evicted and the
 // next holder has not reported, the home cannot know.
 //
-// Nor may a client make up a claim. Every process that has reported the lock has the same
-// hold, so the home refuses a claim with another token, or of another identity than was
-// reported, and one that rests on a process that was never a member. What an evicted member
-// has not reported is the client's word alone.
+// A claim proves that the client was granted the lock: see package ticket. It does not prove
+// that the client has not released it since. So a client may claim a lock that it has released,
+// and that another one has entered since through a member that cannot be asked: a ghost, which
+// both holds rest on. If that one claims the lock too, its later token proves that the first
+// hold was over. The home then has the first one taken away, and goes on with the later one. Until
+// the ghost's lease is over it lets no other process in, whatever becomes of these claims.
 //
 // Kept locks have claims of their own: see keptclaim.go.
 
@@ -37,6 +39,8 @@ type claims struct {
 	mine  []*waiter // claims of clients of this member, not answered yet: one for each identity
 	asked []asked   // at the home: claims that wait
 	by    uint64    // at the home: members, by rank, whose claims were honoured
+	late  Token     // at the home: the latest entry that was claimed while an earlier one seemed to be held; that one is over
+	told  uint64    // at the home: members, by rank, that were told so
 }
 
 // An asked is a claim that waits at the home.
@@ -54,7 +58,8 @@ type verdict uint8
 const (
 	honoured verdict = iota
 	refused
-	passedOn // refused: an operator has taken the lock, and another process has entered since
+	passedOn // refused: the lock has been passed on, and another process has entered since
+	disputed // another process has the lock by an earlier entry, which must end first
 	undecided
 )
 
@@ -96,7 +101,7 @@ func (m *Member) Claim(now Instant, name string, t Token, client uint64, through
 	}
 	u := e.use(n)
 	was := u.claimOf(c.who)
-	if u.taken() || was != nil && !was.claim.token.Less(t) {
+	if u.taken() && !u.falselyBefore(t) || was != nil && !was.claim.token.Less(t) {
 		m.settle(u)
 		return 0, ErrNotHeld
 	}
@@ -201,16 +206,21 @@ func (m *Member) honour(u *use) {
 		i, v := m.decide(u)
 		if v == undecided {
 			m.question(u)
-			if i, v = m.decide(u); v == undecided {
-				return
-			}
+			i, v = m.decide(u)
+		}
+		switch v {
+		case undecided:
+			return
+		case disputed:
+			m.overrule(u, u.claims.asked[i].token)
+			return
 		}
 		c := u.claims
 		a := c.asked[i]
 		c.asked = slices.Delete(c.asked, i, i+1)
 		if v == honoured {
 			c.by |= 1 << a.rank
-			m.epoch.note(n, olderHold{a.token, a.token.Count, owner{true, a.who}})
+			m.epoch.note(n, olderHold{a.token, a.token.Count, owner{true, a.who}, true})
 		}
 		m.answerClaim(u, a, v) // which may refuse it, and end the use
 	}
@@ -231,16 +241,83 @@ func (m *Member) judge(u *use, a *asked) verdict {
 	rests, known := m.rests(u, a.through)
 	newest, reported := m.epoch.newest[u.lock]
 	switch {
-	case a.token.Less(newest.token):
+	case a.token.Less(newest.token) || a.token.Less(u.claims.late):
 		return passedOn
-	case reported && !newest.is(a.token, a.who):
+	case reported && !newest.is(a.token, a.who) && !newest.byClaim:
 		return refused
+	case reported && !newest.is(a.token, a.who) && u.olderHeld(m.epoch):
+		return disputed
 	case known && !rests:
 		return refused
 	case !known || m.blocked(u, a.through):
 		return undecided
 	}
 	return honoured
+}
+
+// olderHeld reports, at the home, whether a process has the lock by an entry of an older epoch.
+func (u *use) olderHeld(e *epoch) bool {
+	for i := range u.held {
+		if u.held[i]&^e.over[i] != 0 {
+			return true
+		}
+	}
+	return u.claims.by != 0
+}
+
+// falselyBefore reports whether a client has claimed the lock here by an entry before the one
+// with a token, which shows that it was over.
+func (u *use) falselyBefore(t Token) bool {
+	return u.holder != nil && u.byClaim && u.carried && u.token.Less(t)
+}
+
+// overrule notifies, at the home, all members that have the lock by an earlier entry than one
+// that was claimed. Each takes it from the client that has claimed it there.
+func (m *Member) overrule(u *use, t Token) {
+	e, c, n := m.epoch, u.claims, u.lock
+	if c.late.Less(t) {
+		c.late, c.told = t, 0
+	}
+	has := c.by
+	for rank := range e.view.Members {
+		if place := e.place(e.view.Members[rank].Inc); place >= 0 && u.held.has(place) {
+			has |= 1 << rank
+		}
+	}
+	tell := has &^ c.told
+	c.told |= has
+	for ; tell != 0; tell &= tell - 1 {
+		if rank := bits.TrailingZeros64(tell); rank != e.me {
+			m.send(rank, &frame{kind: claimedFrame, name: e.table.name(n), verdict: disputed, token: c.late})
+		} else {
+			defer m.overruled(n, c.late) // it may end the use
+		}
+	}
+}
+
+// overruled takes the lock from a client that has claimed it here with a lower token. Its home
+// forgets with it what else was claimed here.
+func (m *Member) overruled(n int32, t Token) {
+	u := m.epoch.found(n)
+	if u == nil || !u.falselyBefore(t) {
+		return
+	}
+	m.drop(u, Released)
+	if u = m.epoch.found(n); u == nil || u.claims == nil {
+		return
+	}
+	m.renumber(u)
+	m.pursue(u)
+}
+
+// renumber has claims sent again that the home has forgotten. An answer under way no longer counts.
+func (m *Member) renumber(u *use) {
+	for _, w := range u.claims.mine {
+		if w.claim.sent {
+			m.claims++
+			w.claim.number, w.claim.sent = m.claims, false
+		}
+	}
 }
 
 // rests reports whether the process that a client's hold rests on still has it, and
@@ -348,12 +425,7 @@ func (m *Member) disclaim(w *waiter) {
 		return
 	}
 	m.unclaim(u)
-	for _, o := range u.claims.mine {
-		if o.claim.sent {
-			m.claims++
-			o.claim.number, o.claim.sent = m.claims, false // an answer under way no longer counts
-		}
-	}
+	m.renumber(u)
 }
 
 // unclaim withdraws the claims of a lock that were sent. The home is notified, because it

@@ -110,7 +110,11 @@ func (m *Member) about(n int32, rank int, f *frame) error {
 		if !home {
 			return fmt.Errorf("%w: CLAIMED of %q, which has another home", errUnexpected, f.name)
 		}
-		m.claimAnswered(u, f.try, f.verdict)
+		if f.verdict == disputed {
+			m.overruled(n, f.token)
+		} else {
+			m.claimAnswered(u, f.try, f.verdict)
+		}
 		return nil
 	case lendFrame:
 		if !home || u.lent {
@@ -211,7 +215,8 @@ func (m *Member) aboutKept(n int32, rank int, f *frame) error {
 			return fmt.Errorf("%w: %v of %q by a transaction of incarnation %d", errUnexpected, f.kind, f.name, f.who.Origin)
 		}
 		if f.kind == moveFrame {
-			return m.moves(n, keptClaim{rank, deadlock.Hold{Request: deadlock.Request{Attempt: f.who, Mode: f.mode}, Epoch: f.token.Epoch, Count: f.token.Count}, f.units, f.through, f.claimer})
+			h := deadlock.Hold{Request: deadlock.Request{Attempt: f.who, Mode: f.mode}, Epoch: f.token.Epoch, Count: f.token.Count}
+			return m.moves(n, keptClaim{rank: rank, hold: h, units: f.units, through: f.through, who: f.claimer})
 		}
 		if err := m.requested(n, rank, deadlock.Request{Attempt: f.who, Mode: f.mode, Ext: f.ext}, f.units, f.again); err != nil {
 			return fmt.Errorf("%w: WANT of %q: %w", errUnexpected, f.name, err)

@@ -131,7 +131,11 @@ func (e *epoch) open(specs func(string, int) (algorithm.Spec, error)) error {
 
 // note notes at the home how a lock was held.
 func (e *epoch) note(n int32, h olderHold) {
-	if was := e.newest[n]; was.token.Less(h.token) || was.token == h.token && h.last < was.last {
+	was := e.newest[n]
+	if was.token == h.token && !was.byClaim && !was.token.IsNone() {
+		h.byClaim = false
+	}
+	if was.token.Less(h.token) || was.token == h.token && (h.last < was.last || was.byClaim && !h.byClaim) {
 		if e.newest == nil {
 			e.newest = map[int32]olderHold{}
 		}

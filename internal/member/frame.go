@@ -177,8 +177,8 @@ func (s *scanner) bool() bool {
 
 func (s *scanner) verdict() verdict {
 	v := s.number()
-	if v > uint64(passedOn) {
-		s.fail("answer to a claim is neither 0, 1 nor 2")
+	if v > uint64(disputed) {
+		s.fail("answer to a claim is not 0 to 3")
 	}
 	return verdict(v)
 }
@@ -244,6 +244,7 @@ func (f *frame) append(b []byte) []byte {
 			w.number(x.last)
 			w.bool(x.client)
 			w.text(x.who)
+			w.bool(x.byClaim)
 		}
 		w.number(uint64(len(f.waits)))
 		for _, x := range f.waits {
@@ -295,6 +296,7 @@ func (f *frame) appendOne(w *writer) {
 	case claimedFrame:
 		w.number(f.try)
 		w.number(uint64(f.verdict))
+		w.token(f.token)
 	case claimFrame:
 		w.number(f.try)
 		w.token(f.token)
@@ -317,7 +319,7 @@ func (f *frame) parse(b []byte) error {
 	case reportFrame:
 		f.more = s.bool()
 		for range s.many() {
-			f.held = append(f.held, holding{s.text(), olderHold{s.token(), s.number(), owner{s.bool(), s.text()}}})
+			f.held = append(f.held, holding{s.text(), olderHold{s.token(), s.number(), owner{s.bool(), s.text()}, s.bool()}})
 		}
 		for range s.many() {
 			f.waits = append(f.waits, wanted{s.text(), s.stamp()})
@@ -376,7 +378,7 @@ func (f *frame) parseOne(s *scanner) {
 	case busyFrame:
 		f.try, f.again = s.number(), s.bool()
 	case claimedFrame:
-		f.try, f.verdict = s.number(), s.verdict()
+		f.try, f.verdict, f.token = s.number(), s.verdict(), s.token()
 	case claimFrame:
 		f.try, f.token, f.through, f.claimer = s.number(), s.token(), s.incs(), s.text()
 	case touchFrame, releasedFrame, doneFrame:

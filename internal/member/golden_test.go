@@ -18,7 +18,7 @@ func TestGolden(t *testing.T) {
 	for k := range frameKinds {
 		f := frame{
 			kind: k, clock: 300, name: []byte("orders/42"), cleared: true, count: 7, bytes: []byte{1, 2, 3}, until: Stamp{9, 8, 448}, next: Stamp{9, 7, 449},
-			held: []holding{{"a", olderHold{Token{8, 41}, 4136, owner{true, "client/billing"}}}, {"b", olderHold{token: Token{8, 1}, last: 1}}}, waits: []wanted{{"c", Stamp{8, 5, 448}}}, more: true,
+			held: []holding{{"a", olderHold{Token{8, 41}, 4136, owner{true, "client/billing"}, true}}, {"b", olderHold{token: Token{8, 1}, last: 1}}}, waits: []wanted{{"c", Stamp{8, 5, 448}}}, more: true,
 			names: []string{"a", "b"}, may: []mayBe{{"a", set{1, 1 << 40}}}, try: 77, again: true, token: Token{8, 41}, through: []uint64{448, 513}, verdict: passedOn, claimer: "client/billing",
 			who: who, mode: 2, units: 4, ext: true, refusal: otherUnits, victim: &Victim{How: InCycle, Cycle: []Wait{{"", 448, 12, "a"}, {"", 449, 3, "b"}}},
 			round: 6, arcs: []arc{{who, deadlock.Attempt{Origin: 449, Tx: 3, Number: 1, Stamp: algorithm.TimeOf(250)}, "a", 1, 0}}, lock: "a", path: []deadlock.Attempt{who, {Origin: 449, Tx: 3, Number: 1, Stamp: algorithm.TimeOf(250), Seq: 1}},

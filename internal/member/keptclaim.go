@@ -36,6 +36,7 @@ type keptClaim struct {
 
 	through []uint64 // incarnations through which the client holds it, last the one that it rests on
 	who     string   // identity of the client
+	told    bool     // the holders of earlier holds that exclude this one were told
 }
 
 // token returns the token of the hold.
@@ -120,7 +121,7 @@ func (m *Member) pursueOne(p *part) {
 	p.owed = false
 	h := deadlock.Hold{Request: p.Request, Epoch: p.token.Epoch, Count: p.token.Count}
 	if home == e.me {
-		m.moves(lockOf(e, p.name), keptClaim{home, h, p.units, p.through, p.tx.client.who})
+		m.moves(lockOf(e, p.name), keptClaim{rank: home, hold: h, units: p.units, through: p.through, who: p.tx.client.who})
 		return
 	}
 	m.send(home, &frame{kind: moveFrame, name: []byte(p.name), who: p.Attempt, mode: p.Mode, units: p.units, token: p.token, through: p.through, claimer: p.tx.client.who})
@@ -146,7 +147,7 @@ func (m *Member) moves(n int32, c keptClaim) error {
 // in it.
 func (m *Member) settleBook(b *book) {
 	for i := 0; i < len(b.asked); i++ {
-		if c := b.asked[i]; !m.undecided(b, &c) {
+		if c := b.asked[i]; !m.undecided(b, &c) && !m.overruleKept(b, &b.asked[i]) {
 			v := m.honourKept(b, &c)
 			b.asked = slices.DeleteFunc(b.asked, func(o keptClaim) bool { return o.hold.Attempt == c.hold.Attempt })
 			m.answerKept(b.lock, c, v) // which may end it
@@ -166,6 +167,39 @@ func (m *Member) undecided(b *book, c *keptClaim) bool {
 	return slices.ContainsFunc(b.keeper.Suspects(), func(i uint64) bool {
 		return int(i) < e.survivors() || !slices.Contains(c.through, e.universe[i])
 	})
+}
+
+// overruleKept has holds of the book taken away that were over when a claimed one began: earlier
+// ones that exclude it. It reports whether there are any: then the claim has to wait for their
+// ends. See claim.go.
+func (m *Member) overruleKept(b *book, c *keptClaim) (waits bool) {
+	if b.keeper.Has(c.hold.Epoch, c.hold.Count) || !m.mayRest(b, c) {
+		return false
+	}
+	mine, whole := c.hold.Mode.Of(c.units)
+	over := slices.DeleteFunc(b.keeper.Owned(), func(h deadlock.Hold) bool {
+		its, _ := h.Mode.Of(c.units)
+		return b.units == c.units && mine+its <= whole
+	})
+	if len(over) == 0 || slices.ContainsFunc(over, func(h deadlock.Hold) bool {
+		t := Token{h.Epoch, h.Count}
+		return !t.Less(c.token()) || !b.claims[t]
+	}) {
+		return false
+	}
+	told := c.told
+	c.told = true
+	for _, h := range over {
+		rank := b.where[idOf(h.Attempt)]
+		switch {
+		case told:
+		case rank != m.epoch.me:
+			m.send(rank, &frame{kind: movedFrame, name: m.epoch.table.name(b.lock), who: h.Attempt, verdict: disputed})
+		default:
+			defer m.moved(h.Attempt, disputed)
+		}
+	}
+	return true
 }
 
 // mayRest reports whether the member that a claimed hold rests on may have it, although the
@@ -198,6 +232,9 @@ func (m *Member) honourKept(b *book, c *keptClaim) verdict {
 	}
 	b.knows(c.hold.Mode, c.token())
 	b.owners[c.token()] = mine
+	if !known {
+		b.claims[c.token()] = true
+	}
 	m.carryOut(b, effects)
 	return honoured
 }
@@ -243,6 +280,9 @@ func (m *Member) answerKept(n int32, c keptClaim, v verdict) {
 func (m *Member) moved(who deadlock.Attempt, v verdict) {
 	p := m.partOf(who)
 	switch {
+	case p != nil && p.state == holds && p.by == byClaim && v == disputed:
+		m.takes(p, Released)
+		return
 	case p == nil || p.state != claiming:
 		return
 	case v == passedOn:

@@ -12,6 +12,7 @@ type olderHold struct {
 	token Token
 	last  uint64 // last count with which its client may enter by itself; that of the token if the lock is not delegated
 	owner
+	byClaim bool // whoever has it has claimed it: it may be over, as a later entry then shows
 }
 
 // is reports whether a client with an identity that has this hold may name a token.
@@ -29,7 +30,7 @@ func (m *Member) Identify(client uint64, who string) {
 
 // olderHold returns what to report of a lock that is held here.
 func (u *use) olderHold() olderHold {
-	h := olderHold{u.token, u.token.Count, owner{u.client, u.who}}
+	h := olderHold{u.token, u.token.Count, owner{u.client, u.who}, u.byClaim}
 	if u.block != nil {
 		h.last = u.block.last
 	}

@@ -182,7 +182,8 @@ func (e *epoch) codeNewest(c *codec.Coder) {
 	}
 	c.Number(&h.token.Count)
 	c.Number(&h.last)
-	if c.Flag(&h.client); c.Reads() {
+	c.Flag(&h.client)
+	if c.Flag(&h.byClaim); c.Reads() {
 		e.note(0, h)
 	}
 }
@@ -319,8 +320,16 @@ func (u *use) codeHonoured(c *codec.Coder) {
 	if u.claims != nil {
 		by = u.claims.by
 	}
-	if c.Number(&by); c.Reads() && by != 0 {
-		u.claim().by = by
+	var late Token
+	var told uint64
+	if u.claims != nil {
+		late, told = u.claims.late, u.claims.told
+	}
+	c.Number(&by)
+	c.Number(&told)
+	if codeToken(c, &late); c.Reads() && (by != 0 || !late.IsNone()) {
+		k := u.claim()
+		k.by, k.late, k.told = by, late, told
 	}
 }
 
