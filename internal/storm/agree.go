@@ -11,6 +11,7 @@ import (
 // An agreed is a committed view.
 type agreed struct {
 	hash    uint64
+	open    uint64 // of what others than members see
 	members []uint64
 }
 
@@ -77,7 +78,8 @@ func (o *oracle) commit(r *views.Record, h uint64) {
 	if evicts {
 		o.spares(r)
 	}
-	a := agreed{hash: h}
+	open := r.Open()
+	a := agreed{hash: h, open: sum(open.AppendTo(nil))}
 	for _, m := range r.Members {
 		a.members = append(a.members, m.Inc)
 	}

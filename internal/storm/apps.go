@@ -43,6 +43,7 @@ type ask struct {
 	born     uint64 // of its transaction
 	loose    bool   // its stamp is not known exactly
 	moved    bool   // it is a claim, or was one
+	thief    bool   // it is the thief's
 }
 
 // An app is an application of a process: it requests one lock after another.
@@ -352,6 +353,10 @@ func (q *proc) toldClaim(e *member.Event, x *ask) {
 		q.w.broken(Events, "m%d reports a claim of %s with %v as honoured with %v", q.no, q.w.names[x.lock], x.token, e.Token)
 	case e.Kind == member.Held:
 		x.held, x.asked, x.inside, x.ended = true, q.w.Now(), q.w.Now(), 0
+		if x.thief {
+			q.w.oracle.robs(q, x)
+			q.w.thief.granted(&q.w.oracle.locks[x.lock], x)
+		}
 		q.asks = append(q.asks, x)
 		q.w.oracle.claimed(q, x)
 		if q.w.result.Claims++; q.w.isKept(x.lock) && q.method() != nil {
@@ -408,6 +413,9 @@ func (q *proc) misplaced(e *member.Event, x *ask) string {
 func (q *proc) entered(x *ask, t member.Token) {
 	w := q.w
 	x.held, x.token, x.inside = true, t, w.Now()
+	if x.thief {
+		w.thief.granted(&w.oracle.locks[x.lock], x)
+	}
 	w.oracle.entered(q, x)
 	w.mark(trace.Enter, q, x.lock, "")
 	if x.app < 0 {

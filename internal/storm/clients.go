@@ -30,7 +30,9 @@ type client struct {
 
 	deal    deal
 	curious curious
-	thief   thief
+
+	overheard heardSession      // as the thief has heard it
+	asked     map[uint64]string // names of the locks of its requests, as the thief has heard them
 }
 
 // hands is the number of applications of a client.
@@ -54,7 +56,7 @@ type hand struct {
 }
 
 func newClient(w *world, number int, id algorithm.ID) *client {
-	c := &client{w: w, id: id, number: number, chance: kernel.NewRand(w.Seed, 500+uint64(number)), hands: make([]hand, hands+w.Kept), deal: deal{chance: kernel.NewRand(w.Seed, 950+uint64(number))}, curious: curious{chance: kernel.NewRand(w.Seed, 700+uint64(number)), voter: algorithm.None}, thief: thief{chance: kernel.NewRand(w.Seed, 900+uint64(number))}}
+	c := &client{w: w, id: id, number: number, chance: kernel.NewRand(w.Seed, 500+uint64(number)), hands: make([]hand, hands+w.Kept), deal: deal{chance: kernel.NewRand(w.Seed, 950+uint64(number))}, curious: curious{chance: kernel.NewRand(w.Seed, 700+uint64(number)), voter: algorithm.None}, asked: map[uint64]string{}}
 	for i := range c.hands {
 		c.hands[i].c = c
 	}

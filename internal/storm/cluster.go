@@ -46,7 +46,7 @@ func (c *cluster) place(epoch uint64) (int, bool) {
 // isView reports whether the view of an epoch was committed with this hash of its record.
 func (c *cluster) isView(epoch, hash uint64) bool {
 	at, ok := c.place(epoch)
-	return ok && c.agreed[at].hash == hash
+	return ok && (c.agreed[at].hash == hash || c.agreed[at].open == hash)
 }
 
 // was reports whether a view was committed before the cluster went back.

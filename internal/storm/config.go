@@ -189,7 +189,7 @@ const (
 	Bank      Invariant = "bank"      // and neither loses nor creates money
 	Events    Invariant = "events"    // every application gets the right notifications, once
 	Channels  Invariant = "channels"  // what is delivered was sent, in this order, and arrives once
-	Owners    Invariant = "owners"    // no client resumes a session of another identity
+	Owners    Invariant = "owners"    // no client gets what belongs to another: a session, a hold or a quota
 	Errors    Invariant = "errors"    // no process finds another one broken
 	Calm      Invariant = "calm"      // once all faults are healed, no lock is lost and no member evicted
 	Silence   Invariant = "silence"   // when there are no requests, members send nothing and nothing is written

@@ -115,12 +115,10 @@ func (o *oracle) named(q *proc, x *ask, count uint64) {
 	if b.over = true; count != b.count && (count != b.first.Count || b.count >= count) {
 		o.w.broken(Tokens, "%s: its client has entered last with %d.%d, and m%d learns %d", o.w.names[x.lock], b.first.Epoch, b.count, q.no, count)
 	}
-	b.last = count // later counts are granted again
-	*o.counted(x.lock, x.token.Epoch) = count
+	*o.counted(x.lock, x.token.Epoch) = b.last // the client could prove that it has later ones
 }
 
-// usedUp records that a process no longer holds a delegated lock, and has not learned with
-// which count its client has entered last: all of them are used up. If the process has lost the
+// usedUp records that a process no longer holds a delegated lock, whose counts are all used up. If the process has lost the
 // lock, the client may enter until it is notified or its session expires; until then no other
 // process is granted the lock, unless an operator has released it.
 func (o *oracle) usedUp(x *ask, lost bool) {

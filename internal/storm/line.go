@@ -18,14 +18,14 @@ import (
 // arrives after what was sent on a newer one.
 type line struct {
 	w      *world
-	no     int    // among all lines, from 1
-	number uint64 // as the client's session counts
-	c      *client
-	of     int // how often the client had been started
+	no     int     // among all lines, from 1
+	number uint64  // as the client's session counts
+	c      *client // nil: it is the thief's
+	of     int     // how often the client had been started
 	q      *proc
 	boots  int // how often the process had; 0 before it has received anything
 	broken bool
-	prey   uint64      // the session that a thief tries to resume on it; 0: its client uses it
+	prey   uint64      // the session that the thief tries to resume on it; 0 for none
 	late   [2][][]byte // what has arrived at the client or the process, and is not handed over yet
 }
 
@@ -176,7 +176,7 @@ func (q *proc) serve(l *line, frame []byte) {
 		q.step(process.Input{Kind: process.Closed, Number: uint64(l.no)})
 	default:
 		q.step(process.Input{Kind: process.Frame, Number: uint64(l.no), Bytes: frame})
-		q.robbed(l)
+		q.robbed(l, frame)
 	}
 }
 

@@ -451,6 +451,9 @@ func (o *oracle) clientLeft(c *hand) {
 func (o *oracle) clientLost(c *hand, why member.Cause) {
 	l := &o.locks[c.lock]
 	l.holds = slices.DeleteFunc(l.holds, func(h hold) bool { return h.until > 0 && !h.valid() })
+	if why == member.Released && l.freedBy(c.token) == nil && o.w.within() {
+		o.w.broken(Owners, "%s: it is taken from %s, which holds it with %v, and no operator has asked for that", o.w.names[c.lock], c.c.w.Name(c.c.id), c.token)
+	}
 	if o.clientLeft(c); why == member.Session {
 		l.holds = append(l.holds, hold{c: c, inc: uint64(c.c.boots), token: c.token, granted: c.token, until: c.until, freed: l.freedBy(c.token) != nil, mode: c.terms.Mode, units: c.terms.Units})
 	}

@@ -205,9 +205,9 @@ func (q *proc) effect(e *process.Effect) {
 			o.applied(q, e.Number, e.Record)
 		}
 	case process.Asked:
-		q.stands(&ask{ticket: e.Event.Ticket, lock: q.w.lockOf(e.To), app: -1, try: e.Lossy, deadline: member.Never, terms: e.Terms, session: q.session(&e.Terms)})
+		q.stands(&ask{ticket: e.Event.Ticket, lock: q.w.lockOf(e.To), app: -1, try: e.Lossy, deadline: member.Never, terms: e.Terms, session: q.session(&e.Terms), thief: e.Client.Who == thiefName})
 	case process.Claimed:
-		x := &ask{ticket: e.Event.Ticket, lock: q.w.lockOf(e.To), app: -1, token: e.Event.Token, deadline: member.Never, terms: e.Terms, session: q.session(&e.Terms), moved: true, asked: q.w.Now()}
+		x := &ask{ticket: e.Event.Ticket, lock: q.w.lockOf(e.To), app: -1, token: e.Event.Token, deadline: member.Never, terms: e.Terms, session: q.session(&e.Terms), moved: true, asked: q.w.Now(), thief: e.Client.Who == thiefName}
 		q.countsClaim(x)
 		q.w.remember(q, x) // its home may honour it long before the process hears of that
 		q.claims = append(q.claims, x)
@@ -258,6 +258,9 @@ func (q *proc) trouble(e *process.Effect) {
 		}
 		w.broken(Errors, "m%d in epoch %d closes the connection to %s: %v", q.no, q.epoch(), e.To, e.Err)
 	case process.Cut:
+		if w.lines[e.Conn-1].c == nil { // the thief's
+			return
+		}
 		w.broken(Errors, "m%d in epoch %d closes the connection to %s: %v", q.no, q.epoch(), w.Name(w.lines[e.Conn-1].c.id), e.Err)
 	case process.LinkEnded:
 		if w.Links.Bytes > 0 && w.phase <= healing && errors.Is(e.Err, member.ErrFull) {

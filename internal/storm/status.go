@@ -79,6 +79,8 @@ func (c *client) learn(m *views.Message) {
 		switch {
 		case err != nil || !w.oracle.isView(r.Epoch, sum(m.Record)) && !w.oracle.was(r.Epoch, sum(m.Record)):
 			w.broken(Views, "%s receives a view of epoch %d that was not committed: %v", w.Name(c.id), r.Epoch, err)
+		case len(r.Keys) > 0:
+			w.broken(Owners, "%s receives the keys for tickets", w.Name(c.id))
 		case r.Epoch < x.epoch:
 			w.broken(Reads, "%s receives the view of epoch %d, but that of epoch %d was committed when it asked", w.Name(c.id), r.Epoch, x.epoch)
 		}

@@ -80,6 +80,7 @@ type world struct {
 	store        store
 	network      network
 	oracle       oracle
+	thief        thief
 	incarnations []incarnation          // all incarnations ever admitted, sorted
 	active       []bool                 // by strike
 	hit          []algorithm.ID         // by strike: the process it hit
@@ -158,7 +159,7 @@ func newWorld(c Config, observe func(e trace.Event)) *world {
 	w.network = newWire(w, len(names))
 	w.store = newStore(&c)
 	w.backups = newBackups(&c)
-	w.oracle = newOracle(w)
+	w.oracle, w.thief = newOracle(w), newThief(w)
 	w.times.end = formFor
 	return w
 }

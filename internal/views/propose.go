@@ -54,13 +54,14 @@ func (w *Leader) next() (x Change, ok bool) {
 		}
 	}
 	x.Ghosts = w.runningGhosts(x.Drop)
-	if w.rekeys(&x) {
-		secret := w.draw()
-		x.Secret = secret[:]
-	}
 	old := w.now-w.since > 4*member.Instant(w.record.Settings.ViewLife)
 	due := w.fresh == w.record.Epoch || w.floor > w.record.Epoch
-	return x, due || len(x.Drop)+len(x.Left)+len(x.Join)+len(x.Promote)+len(x.Retire)+len(x.Secret) > 0 || x.Choices != nil || x.Wanted != 0 || w.forget && old
+	reason := due || len(x.Drop)+len(x.Left)+len(x.Join)+len(x.Promote)+len(x.Retire) > 0 || x.Choices != nil || x.Wanted != 0 || w.forget && old
+	if w.rekeys(reason) {
+		secret := w.draw()
+		x.Secret, reason = secret[:], true
+	}
+	return x, reason
 }
 
 // keepOne keeps one of the leaving members if all leave and none joins: the others can

@@ -118,7 +118,6 @@ func (w *worker) keeps(i int) {
 	}
 	w.do(deed{label(Kept, i, 0), i, true}, func(n *world, m *member.Member) error {
 		n.client.lent.kept = false
-		w.named = true
 		_, err := m.Keep(0, w.Lock, c.lent.first, c.token.Count)
 		return late(err)
 	})
@@ -136,7 +135,6 @@ func (w *worker) giveBack(i int) {
 			return late(m.Unlock(0, w.Lock, c.lent.first))
 		}
 		if err := m.Return(0, w.Lock, c.lent.first, c.token.Count); !errors.Is(err, member.ErrNotHeld) {
-			w.named = true
 			return err
 		}
 		return late(m.Unlock(0, w.Lock, c.lent.first))
@@ -151,11 +149,11 @@ func late(err error) error {
 	return err
 }
 
-// usedUp notes that a process no longer holds a lock that was delegated in the present epoch,
-// without having learned the count of the last entry: all counts of the block are used up.
+// usedUp notes that a process no longer holds a lock that was delegated in the present epoch, or
+// no longer as delegated: all counts of the block are used up.
 func (w *worker) usedUp(n *world, d deed) {
 	was, is := &w.now.procs[d.proc].state.Present, &w.saved.Present
-	if w.named || was.Last == 0 || was.Carried || is.Epoch != was.Epoch || is.Last > 0 && is.Token == was.Token {
+	if was.Last == 0 || was.Carried || is.Epoch != was.Epoch || is.Last > 0 && is.Token == was.Token {
 		return
 	}
 	if n.last.Epoch == was.Epoch {

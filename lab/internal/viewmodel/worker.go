@@ -66,8 +66,7 @@ type worker struct {
 	sent      []byte       // links that have become longer
 	bytes     []byte
 	emit      func(explore.Step, []byte)
-	must      int  // number of steps that must eventually happen
-	named     bool // in this step the client has named the count of its last entry
+	must      int // number of steps that must eventually happen
 }
 
 // Worker implements explore.Model.
@@ -209,7 +208,6 @@ func (w *worker) do(d deed, f func(n *world, m *member.Member) error) {
 		return
 	}
 	m := template.Member
-	w.named = false
 	var broken explore.Broken
 	switch err := f(n, m); {
 	case errors.Is(err, errLate):
