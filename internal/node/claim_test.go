@@ -8,7 +8,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/stile-lock/stile/internal/member"
 	"github.com/stile-lock/stile/internal/node/cert"
 	"github.com/stile-lock/stile/internal/node/transport"
 	"github.com/stile-lock/stile/internal/process"
@@ -56,8 +55,8 @@ func TestClaimsAreAudited(t *testing.T) {
 	locker := Caller{Identity: cert.Identity{Kind: cert.IsClient, Name: "locker"}, From: "192.0.2.1:99"}
 	heard := speak(t, n, locker,
 		session.Frame{Kind: session.Hello, Number: 1, Protocol: session.Protocol},
-		session.Frame{Kind: session.Claim, Number: 1, Name: "theirs/x", Token: member.Token{Count: 99}, Through: []uint64{1}},
-		session.Frame{Kind: session.Claim, Number: 2, Name: "mine/x", Token: member.Token{Count: 7}, Through: []uint64{12345}})
+		session.Frame{Kind: session.Claim, Number: 1, Name: "theirs/x", Count: 99, Ticket: []byte("made up")},
+		session.Frame{Kind: session.Claim, Number: 2, Name: "mine/x", Count: 7, Ticket: []byte("made up")})
 	for _, want := range []session.Frame{{Kind: session.Welcome}, {Kind: session.Over, Why: session.Denied}, {Kind: session.Lost}} {
 		if f := <-heard; f.Kind != want.Kind || f.Why != want.Why {
 			t.Errorf("heard %+v, want %+v", f, want)

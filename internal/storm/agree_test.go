@@ -183,7 +183,8 @@ func asks(c *client) {
 
 // tells answers its last question.
 func tells(c *client, r *views.Record) {
-	m := views.Message{Kind: views.State, Cluster: 1, Number: c.curious.number, Record: r.AppendTo(nil)}
+	open := r.Open()
+	m := views.Message{Kind: views.State, Cluster: 1, Number: c.curious.number, Record: open.AppendTo(nil)}
 	c.answered(m.AppendTo(nil))
 }
 

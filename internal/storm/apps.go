@@ -304,7 +304,7 @@ func (q *proc) told(e *member.Event) {
 	case e.Kind == member.Doomed:
 		q.abandon(e, x)
 	case e.Kind == member.Lost:
-		if e.Cause != member.Moved {
+		if e.Cause != member.Moved && !x.thief {
 			w.result.Lost++
 		}
 		x.lost = true

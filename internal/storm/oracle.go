@@ -343,7 +343,7 @@ func (o *oracle) lost(q *proc, x *ask, why member.Cause) {
 	case why == member.Released && !moved:
 		o.freed(l, token, q.inc)
 	}
-	if o.w.calm() && !moved {
+	if o.w.calm() && !moved && !x.thief {
 		o.w.broken(Calm, "m%d loses %s, although there is no fault", q.no, o.w.names[x.lock])
 	}
 }
