@@ -50,8 +50,8 @@ func claimControls() []Control {
 		},
 		{
 			Name: "ClaimPassedOn", Section: "10", Text: "a home honours a claim although a later entry was reported or claimed",
-			Rewrites: []Rewrite{{memberClaimFile, `	case a.token.Less(newest.token):
-`, `	case a.token.Less(newest.token) && !broken("ClaimPassedOn"):
+			Rewrites: []Rewrite{{memberClaimFile, `	case a.token.Less(newest.token) || a.token.Less(u.claims.late):
+`, `	case (a.token.Less(newest.token) || a.token.Less(u.claims.late)) && !broken("ClaimPassedOn"):
 `}},
 			Tests: []Test{test(memberPackage, "TestClaimReleased")},
 		},
@@ -64,7 +64,7 @@ func claimControls() []Control {
 		},
 		{
 			Name: "ClaimInside", Section: "10", Text: "a member that is inside a lock does not refuse to claim it",
-			Rewrites: []Rewrite{{memberClaimFile, `	if u.taken() || was != nil`, `	if u.taken() && !broken("ClaimInside") || was != nil`}},
+			Rewrites: []Rewrite{{memberClaimFile, `	if u.taken() && !u.falselyBefore(t) || was != nil`, `	if u.taken() && !u.falselyBefore(t) && !broken("ClaimInside") || was != nil`}},
 			Tests:    []Test{test(memberPackage, "TestClaimInside"), model("ClaimInside")},
 		},
 		{
@@ -85,19 +85,12 @@ func claimControls() []Control {
 		{
 			Name: "ClaimThroughUnknown", Section: "10", Text: "a home honours a claim through a process that was never a member",
 			Rewrites: []Rewrite{{memberClaimFile, `!e.mayHold(through[len(through)-1]) {`, `!e.mayHold(through[len(through)-1]) && !broken("ClaimThroughUnknown") {`}},
-			Tests:    []Test{test(memberPackage, "TestClaimThrough"), test(processPackage, "TestForgedClaimsBeyondQuota")},
+			Tests:    []Test{test(memberPackage, "TestClaimThrough"), test(processPackage, "TestClaimsBeyondQuota")},
 		},
 		{
 			Name: "ClaimsInTheWay", Section: "10", Text: "a member refuses a claim because a claim of another identity waits",
 			Rewrites: []Rewrite{{memberClaimFile, `if w.client.who == who {`, `if w.client.who == who || broken("ClaimsInTheWay") {`}},
-			Tests:    []Test{test(memberPackage, "TestForgedClaimInTheWay"), test(processPackage, "TestClaimBesideForgedOne")},
-		},
-		{
-			Name: "ClaimBeyondQuota", Section: "10", Text: "a node refuses no claim because of a quota",
-			Rewrites: []Rewrite{{serveFile, `	c := d.claimed(s, f)
-	if s.quota != (Quota{}) && `, `	c := d.claimed(s, f)
-	if s.quota != (Quota{}) && !broken("ClaimBeyondQuota") && `}},
-			Tests: []Test{test(processPackage, "TestForgedClaimsBeyondQuota")},
+			Tests:    []Test{test(memberPackage, "TestForgedClaimInTheWay")},
 		},
 		{
 			Name: "ClaimUnreported", Section: "10", Text: "a claimed hold is not reported in later views",

@@ -48,7 +48,7 @@ func (c *Control) Storm() (Test, bool) {
 
 // Table returns all controls.
 func Table() []Control {
-	return slices.Concat(memberControls(), reportControls(), carriedControls(), claimControls(), leaseControls(), linkControls(), engineControls(), seatControls(), restoreControls(), raftControls(), hostControls(), clientControls(), keptControls(), keptClaimControls(), keptWitnessControls(), delegationControls())
+	return slices.Concat(memberControls(), reportControls(), carriedControls(), claimControls(), leaseControls(), linkControls(), engineControls(), seatControls(), restoreControls(), raftControls(), hostControls(), clientControls(), keptControls(), keptClaimControls(), keptWitnessControls(), delegationControls(), ticketControls())
 }
 
 // The folders of the tests.

@@ -35,24 +35,11 @@ func delegationControls() []Control {
 			Tests: []Test{test(clientPackage, "TestDelegatedExpires")},
 		},
 		{
-			Name: "ReturnUncounted", Section: "20", Text: "a member ignores the count of the last entry",
-			Rewrites: []Rewrite{{delegateFile, `	u.block.last = last
-	m.leave(u)
-`, `	if u.block.last = last; broken("ReturnUncounted") {
-		u.block.last = t.Count
-	}
-	m.leave(u)
-`}},
-			Tests: []Test{test(clientPackage, "TestDelegate"), storm("eager", 20)},
-		},
-		{
 			Name: "KeepUncounted", Section: "20", Text: "a hold that is kept has the token of the first entry",
 			Rewrites: []Rewrite{{delegateFile, `	u.token.Count = count
-	b.last = count
-`, `	if b.last = count; broken("KeepUncounted") {
-		b.last = t.Count
+`, `	if u.token.Count = count; broken("KeepUncounted") {
+		u.token.Count = t.Count
 	}
-	u.token.Count = b.last
 `}},
 			Tests: []Test{test(clientPackage, "TestRecall"), model("KeepUncounted"), storm("eager", 20)},
 		},
@@ -181,8 +168,8 @@ func delegationControls() []Control {
 		},
 		{
 			Name: "AnotherBlock", Section: "20", Text: "a repeated grant names another block",
-			Rewrites: []Rewrite{{serveFile, `		d.send(r.of, &Frame{Kind: Delegated, Number: r.number, Token: r.token, Count: r.block})
-`, `		if d.send(r.of, &Frame{Kind: Delegated, Number: r.number, Token: r.token, Count: r.block}); broken("AnotherBlock") {
+			Rewrites: []Rewrite{{serveFile, `		d.send(r.of, &Frame{Kind: Delegated, Number: r.number, Token: r.token, Count: r.block, Ticket: d.ticket(r)})
+`, `		if d.send(r.of, &Frame{Kind: Delegated, Number: r.number, Token: r.token, Count: r.block, Ticket: d.ticket(r)}); broken("AnotherBlock") {
 			r.token.Count++
 		}
 `}},
@@ -255,11 +242,12 @@ func delegationControls() []Control {
 		},
 		{
 			Name: "ClaimsFirst", Section: "20", Text: "a delegated lock is claimed with the token with which it was granted",
-			Rewrites: []Rewrite{{claimFile, `	f := Frame{Kind: Claim, Number: t.wire, Name: t.name, Token: t.token, Terms: t.terms}
-`, `	f := Frame{Kind: Claim, Number: t.wire, Name: t.name, Token: t.token, Terms: t.terms}
+			Rewrites: []Rewrite{{claimFile, `	g.send(t.claim, &Frame{Kind: Claim, Number: t.wire, Name: t.name, Count: t.token.Count, Ticket: t.ticket})
+`, `	f := Frame{Kind: Claim, Number: t.wire, Name: t.name, Count: t.token.Count, Ticket: t.ticket}
 	if broken("ClaimsFirst") && t.granted.Epoch != 0 {
-		f.Token = t.granted
+		f.Count = t.granted.Count
 	}
+	g.send(t.claim, &f)
 `}},
 			Tests: []Test{test(clientPackage, "TestDelegatedMoves")},
 		},
@@ -293,7 +281,7 @@ func delegationControls() []Control {
 		},
 		{
 			Name: "ClaimKeepsBlock", Section: "20", Text: "a node at which a client claims what that node has delegated to it still counts the lock as delegated",
-			Rewrites: []Rewrite{{serveFile, `if r.block != 0 && f.Token.Epoch`, `if !broken("ClaimKeepsBlock") && r.block != 0 && f.Token.Epoch`}},
+			Rewrites: []Rewrite{{serveFile, `r.block != 0 && err == nil && t.Token.Epoch == r.token.Epoch {`, `r.block != 0 && err == nil && t.Token.Epoch == r.token.Epoch && !broken("ClaimKeepsBlock") {`}},
 			Tests:    []Test{test(clientPackage, "TestDelegatedMovesBack")},
 		},
 		{

@@ -39,7 +39,7 @@ const (
 	recallWait = 50 * Millisecond
 
 	// fullCount is the count at which a new view is requested, in which counts begin anew.
-	fullCount = 1 << 40
+	fullCount = 1 << 30
 )
 
 // ErrCount is the error for a count outside of the block that was delegated.

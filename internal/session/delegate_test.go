@@ -1,8 +1,10 @@
 package session
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/stile-lock/stile/internal/member"
@@ -541,5 +543,38 @@ func TestDelegatedMovesBack(t *testing.T) {
 	}
 	if held := s.g.find(r); held == nil || held.on != s.g.cur || s.g.cur.address != "a" {
 		t.Error("the lock has not moved back")
+	}
+}
+
+// When the key for tickets is replaced by another one, all holds get new tickets: clients that
+// are away, when they are back. A key that is not used yet changes none.
+func TestRekey(t *testing.T) {
+	n := newNode(t)
+	was := n.hello(1, Frame{})
+	x := n.delegates(1, "x")
+	n.says(1, Frame{Kind: Lock, Number: 1, Name: "y"})
+	y := n.hears(1)[0]
+	n.hello(2, Frame{})
+	n.says(2, Frame{Kind: Lock, Number: 1, Name: "z"})
+	n.hears(2)
+	n.says(2, Frame{Kind: Lock, Number: 2, Name: "y"}) // it waits
+	n.hears(2)
+	n.d.Closed(2)
+	keys := []ticket.Key{{Epoch: 2, Secret: [32]byte{8}}, {Epoch: 1, Secret: [32]byte{7}}}
+	n.d.Rekey(n.inc, keys)
+	n.take()
+	expect(t, "a key for later", n.hears(1))
+	n.d.Rekey(n.inc, slices.Insert(keys, 0, ticket.Key{Epoch: 3}))
+	n.take()
+	all := n.hears(1)
+	for i, old := range []Frame{y, x} {
+		if len(all) != 2 || all[i].Number != old.Number || all[i].Kind != old.Kind || all[i].Token != old.Token || bytes.Equal(all[i].Ticket, old.Ticket) {
+			t.Fatalf("after %+v: %+v", old, all)
+		}
+	}
+	n.hello(3, was)
+	n.says(3, Frame{Kind: Check, Number: x.Number})
+	if got := n.hears(3); len(got) != 1 || !bytes.Equal(got[0].Ticket, all[1].Ticket) {
+		t.Errorf("%+v", got)
 	}
 }

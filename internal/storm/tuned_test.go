@@ -27,7 +27,7 @@ func tunings() []tuning {
 		{"usual", func(*Config) {}}, {"steady", steady}, {"reigns", reigns}, {"curiosity", curiosity}, {"power", power},
 		{"skips", skips}, {"crowd", crowd}, {"waves", waves}, {"clients", clients}, {"late", late}, {"flaky", flaky},
 		{"edge", edge}, {"quorums", quorums}, {"garbled", garbled}, {"restores", restores}, {"stops", stops},
-		{"rollbacks", rollbacks}, {"returns", returns}, {"kept", kept}, {"switches", switches}, {"detects", detects}, {"lapses", lapses}, {"partings", partings}, {"deals", deals}, {"moves", moves}, {"eager", eager},
+		{"rollbacks", rollbacks}, {"returns", returns}, {"kept", kept}, {"switches", switches}, {"detects", detects}, {"lapses", lapses}, {"partings", partings}, {"deals", deals}, {"moves", moves}, {"eager", eager}, {"thief", thieves},
 	}
 }
 
@@ -98,6 +98,14 @@ func waves(c *Config) {
 func clients(c *Config) {
 	c.Nodes, c.Clients, c.Apps, c.Locks = 3, 8, 1, 1
 	c.Faults, c.Intensity = Client|Partition|Oneway|Pause|Evict|Crash, 30
+}
+
+// thieves has few honest clients, members that are evicted all the time, and a thief that acts
+// often.
+func thieves(c *Config) {
+	clients(c)
+	c.Nodes, c.Clients, c.Locks = 3, 3, 2
+	c.Faults, c.Intensity = Client|Evict|Crash|Forget, 40
 }
 
 // late has clients whose answers are late, and members that crash.
