@@ -7,7 +7,7 @@ type Control struct {
 	Name     string
 	Section  string // section of docs/protocol.md that states the rule
 	Text     string // what is wrong
-	With     string // another control that must be selected as well; empty if none
+	With     string // other controls that must be selected as well, with commas; empty if there are none
 	Rewrites []Rewrite
 	Harmless bool   // each test must pass with it, instead of failing
 	Tests    []Test // each of them finds it

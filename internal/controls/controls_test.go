@@ -285,8 +285,11 @@ func TestTable(t *testing.T) {
 				}
 			}
 		}
-		if c.With != "" && !names[c.With] {
-			t.Errorf("%s: there is no control %s", c.Name, c.With)
+		for with := range strings.SplitSeq(c.With, ",") {
+			if with == "" || names[with] {
+				continue
+			}
+			t.Errorf("%s: there is no control %s", c.Name, with)
 		}
 	}
 	for _, m := range regexp.MustCompile("(?s)\\*\\((`.*?)\\)\\*").FindAllStringSubmatch(protocol, -1) {
