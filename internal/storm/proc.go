@@ -211,7 +211,8 @@ func (q *proc) effect(e *process.Effect) {
 		q.countsClaim(x)
 		q.w.remember(q, x) // its home may honour it long before the process hears of that
 		q.claims = append(q.claims, x)
-	case process.ClaimEnded: // for the audit: a client event, or what was withdrawn, has shown it
+	case process.ClaimEnded: // a client event, or what was withdrawn, has shown it
+		o.refusedBeside(q, e)
 	case process.Cancelled:
 		if q.disclaimed(e.Event.Ticket) != nil {
 			return

@@ -37,7 +37,7 @@ type proof struct {
 
 const (
 	maxProofs  = 64
-	thiefLocks = 2 // its quota at each process
+	thiefLocks = 1 // its quota at each process
 )
 
 func newThief(w *world) thief {
@@ -101,7 +101,7 @@ func (q *proc) robbed(l *line, frame []byte) {
 			l.c.asked[f.Number] = f.Name
 		}
 	}
-	if q.state == dead || w.phase != stormy || t.chance.Below(8) > 0 {
+	if q.state == dead || w.phase != stormy || t.chance.Below(5) > 0 {
 		return
 	}
 	if s := &l.c.overheard; t.chance.Below(4) == 0 && s.at == q && s.boots == q.boots {
@@ -175,20 +175,40 @@ func (t *thief) trick(w *world) *talk.Frame {
 		}
 	}
 	f := talk.Frame{Kind: talk.Claim, Number: t.number, Name: p.name, Count: p.first.Count, Ticket: bytes.Clone(p.ticket)}
-	switch t.chance.Below(8) {
-	case 0:
+	switch t.chance.Below(10) {
+	case 0, 1:
 		f.Name = name
-	case 1:
-		f.Count += uint64(t.chance.Below(9000))
 	case 2:
+		if f.Count += uint64(t.chance.Below(9000)); t.chance.Below(2) == 0 {
+			f.Count = p.first.Count - 1
+		}
+	case 3:
 		if len(f.Ticket) > 0 {
 			f.Ticket[t.chance.Below(int64(len(f.Ticket)))] ^= 1 << t.chance.Below(8)
 		}
-	case 3:
+	case 4:
 		f.Count = p.last.Count
+	case 5, 6:
+		f = t.spliced(p, f)
 	}
 	t.asked[t.number] = f.Name
 	return &f
+}
+
+// spliced gives what another ticket of a lock says the code of one of the thief's own.
+func (t *thief) spliced(p proof, f talk.Frame) talk.Frame {
+	const code = 16
+	for _, o := range t.proofs {
+		if o.name == p.name && o.own != p.own && len(o.ticket) > code && len(p.ticket) > code {
+			says, own := o, p
+			if o.own {
+				says, own = p, o
+			}
+			f.Count = says.first.Count
+			f.Ticket = append(bytes.Clone(says.ticket[:len(says.ticket)-code]), own.ticket[len(own.ticket)-code:]...)
+		}
+	}
+	return f
 }
 
 // granted notes that the thief holds a lock: it never acts on it.
@@ -199,9 +219,7 @@ func (t *thief) granted(l *judged, x *ask) { l.done = append(l.done, x.token) }
 func (o *oracle) robs(q *proc, x *ask) {
 	w, l := o.w, &o.locks[x.lock]
 	t := x.token
-	if !slices.ContainsFunc(w.thief.proofs, func(p proof) bool {
-		return p.own && p.name == w.names[x.lock] && p.first.Epoch == t.Epoch && p.first.Count <= t.Count && t.Count <= p.last.Count
-	}) {
+	if !w.thief.had(w.names[x.lock], t) {
 		w.broken(Owners, "%s: m%d honours a claim of %s with %v, which it was not granted", w.names[x.lock], q.no, thiefName, t)
 	}
 	for i := range l.holds {
@@ -210,4 +228,33 @@ func (o *oracle) robs(q *proc, x *ask) {
 			w.broken(Owners, "%s: m%d honours a claim of %s with %v, while %s holds it with %v", w.names[x.lock], q.no, thiefName, t, h.name(), h.token)
 		}
 	}
+}
+
+// refusedBeside judges a claim that was refused: not because the thief has claimed the lock by an
+// earlier entry, while the client still holds it.
+func (o *oracle) refusedBeside(q *proc, e *process.Effect) {
+	w := o.w
+	i, ok := w.numbers[e.To]
+	if !ok || e.Err == nil || e.Client.Who == thiefName || !w.within() || w.isKept(i) {
+		return
+	}
+	l, t := &o.locks[i], e.Event.Token
+	holds := func(client bool) *hold {
+		for k := range l.holds {
+			if h := &l.holds[k]; client && h.c != nil && h.token == t && h.valid() || !client && h.c == nil && h.token.Less(t) && l.idle(h) && h.q.epoch() == q.epoch() && h.valid() && w.thief.had(e.To, h.token) {
+				return h
+			}
+		}
+		return nil
+	}
+	if c, h := holds(true), holds(false); c != nil && h != nil && l.freedBy(t) == nil {
+		w.broken(Owners, "%s: m%d refuses the claim of %s, which holds it with %v, and %s has it for %s with %v", e.To, q.no, c.name(), t, h.name(), thiefName, h.token)
+	}
+}
+
+// had reports whether the thief was granted a lock with a token.
+func (t *thief) had(name string, token member.Token) bool {
+	return slices.ContainsFunc(t.proofs, func(p proof) bool {
+		return p.own && p.name == name && p.first.Epoch == token.Epoch && p.first.Count <= token.Count && token.Count <= p.last.Count
+	})
 }

@@ -104,8 +104,8 @@ func clients(c *Config) {
 // often.
 func thieves(c *Config) {
 	clients(c)
-	c.Nodes, c.Clients, c.Locks = 3, 3, 2
-	c.Faults, c.Intensity = Client|Evict|Crash|Forget, 40
+	c.Nodes, c.Clients, c.Locks = 4, 6, 2
+	c.Faults, c.Intensity = Client|Evict|Crash|Forget, 60
 }
 
 // late has clients whose answers are late, and members that crash.
