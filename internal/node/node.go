@@ -39,8 +39,10 @@ type Node struct {
 	print     printer
 	audit     audit
 	strangers audit // for connections without an identity
-	files     accessFiles
+	files     []*accessFile
+	due       time.Time                     // when a list of revoked certificates should be replaced; zero: never, or it was logged
 	tokens    atomic.Pointer[rights.Tokens] // nil: none are accepted
+	jwks      atomic.Pointer[rights.Keys]   // nil: no JWTs are accepted
 	tape      *recorder                     // nil without a recording
 	meter     *meter.Meter                  // nil if nothing is measured; needs the mutex
 	drained   context.Context               // ends when nothing new is accepted any longer
@@ -72,6 +74,7 @@ type Node struct {
 	cluster  uint64             // its current or last cluster; 0 if unknown
 	contacts []string           // addresses where members may be: those to join, and those that the folder knows
 	rules    *rights.Rules
+	ruled    bool // they are new
 	conns    map[uint64]*clientConn
 	dirty    []*clientConn            // with something to send
 	sent     bool                     // something is queued in the pool
