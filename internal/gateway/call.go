@@ -75,6 +75,7 @@ func (g *Gateway) guard(next http.Handler, refuse refusal) http.Handler {
 			refuse(w, r, noIdentity.error(err))
 			return
 		}
+		g.node.Visited(c.who)
 		if !c.who.Until.IsZero() { // a stream lasts no longer than the JWT of its caller
 			ctx, cancel := context.WithDeadline(r.Context(), c.who.Until)
 			defer cancel()

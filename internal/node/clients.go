@@ -148,6 +148,9 @@ func (n *Node) host(l transport.Conn, who Caller, inside bool) {
 		l.Fail(fmt.Errorf("%w: %w", lock.ErrDenied, err))
 		return
 	}
+	if !inside {
+		n.audit.connected(who)
+	}
 	n.enter()
 	n.conn++
 	conn := n.conn
