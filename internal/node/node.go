@@ -183,6 +183,7 @@ func (n *Node) start() error {
 	if err := n.readAccess(); err != nil {
 		return err
 	}
+	n.warn()
 	founds, err := n.store()
 	if err != nil {
 		return err
