@@ -116,7 +116,7 @@ func Dial(ctx context.Context, c Config) (*Client, error) {
 		return nil, err
 	}
 	x.session, err = session.NewClient(clock.Now(), session.ClientConfig{
-		Name: c.Name, Nodes: c.Nodes, Length: member.Span(c.Session), Patience: member.Span(c.Patience), Cluster: c.Cluster, Seed: rand.Uint64(),
+		Name: c.Name, Nodes: c.Nodes, Length: member.Span(c.Session), Patience: member.Span(c.Patience), Cluster: c.Cluster, Newest: c.newest(), Seed: rand.Uint64(),
 	})
 	if err != nil {
 		return nil, err
@@ -158,6 +158,20 @@ func (x *Client) reasons() error {
 		}
 	}
 	return all
+}
+
+// clockMargin is how far the epochs of a cluster may be ahead of the clock, in milliseconds: a
+// recovery moves them ahead by less than this, and clocks differ.
+const clockMargin = 1 << 33
+
+// newest returns the highest epoch that any cluster can have at present: they begin with 1, or
+// with the time in milliseconds, and no cluster makes a view every millisecond. With TLS, the
+// clock is right, or certificates would not be valid.
+func (c *Config) newest() uint64 {
+	if given, err := c.TLS.Given(); err != nil || !given {
+		return 0
+	}
+	return uint64(time.Now().UnixMilli()) + clockMargin
 }
 
 // wire returns how nodes are dialled.
