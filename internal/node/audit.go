@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"log/slog"
+	"slices"
 
 	"github.com/stile-lock/stile/internal/node/cert"
 	"github.com/stile-lock/stile/internal/process"
@@ -52,7 +53,8 @@ func (a *audit) denied(who Caller, what, why string, args ...any) {
 // limited logs what callers can cause as often as they like, unless it was logged too often.
 func (a *audit) limited(about topic, who Caller, what string, level slog.Level, text string, args ...any) {
 	if ok, note := a.limits.take(&who, about); ok {
-		a.by(who, what).Log(context.Background(), level, text, append(args, note...)...)
+		args = slices.Concat(args, note)
+		a.by(who, what).Log(context.Background(), level, text, args...)
 	}
 }
 
@@ -66,16 +68,21 @@ func isOrder(what string) bool {
 	return false
 }
 
+// wants reports whether lines about who has connected are logged, and this is one.
+func (a *audit) wants(who Caller) bool {
+	return who.Kind != cert.Anyone && a.log.Enabled(context.Background(), a.logins)
+}
+
 // connected logs that a caller with an identity has connected.
 func (a *audit) connected(who Caller) {
-	if who.Kind != cert.Anyone {
+	if a.wants(who) {
 		a.limited(logins, who, "connect", a.logins, "client connected", "result", "done")
 	}
 }
 
 // Visited logs that an identity uses HTTP: for each address, at most once in ten minutes.
 func (n *Node) Visited(who Caller) {
-	if who.Kind != cert.Anyone {
+	if n.audit.wants(who) {
 		n.audit.limited(visits, who, "connect", n.audit.logins, "HTTP client connected", "result", "done")
 	}
 }

@@ -81,7 +81,7 @@ func (a *auditFile) fail(lines int, err error) {
 	a.lost += uint64(lines)
 	lost := a.lost
 	a.mu.Unlock()
-	a.trouble.Log(a.log, slog.LevelError, "audit lines lost: make room for the file, then send SIGHUP", "file", a.path, "lost", lost, "err", err)
+	a.trouble.Log(a.log, slog.LevelError, "audit lines lost: make room for the file, then send SIGHUP", "file", a.path, "lines", lost, "err", err)
 }
 
 // close writes what is queued.

@@ -129,7 +129,7 @@ func (n *Node) reread(now time.Time) {
 		changed = true
 	}
 	if !n.due.IsZero() && now.After(n.due) {
-		n.c.Log.Warn("list of revoked certificates out of date, but still in force: get the next one from the authority", "file", n.c.Revoked, "due", n.due)
+		n.c.Log.Warn("list of revoked certificates out of date, but still in force: get the next one from the authority", "file", n.c.Revoked)
 		n.due = time.Time{}
 	}
 	if changed {

@@ -1,7 +1,6 @@
 package node
 
 import (
-	"fmt"
 	"io/fs"
 	"net"
 	"os"
@@ -10,13 +9,12 @@ import (
 
 // warn logs what an operator may not have meant, when the node starts.
 func (n *Node) warn() {
-	warn := func(text string, args ...any) { n.c.Log.Warn(text, args...) }
 	host, _, _ := net.SplitHostPort(n.c.Listen)
 	if n.keys == nil && n.c.Insecure && unspecified(host) {
-		warn("--insecure on all addresses: anyone who can connect may do everything, and can act as a node: give certificates ('stile cert' creates them), or --listen with one address", "listen", n.c.Listen)
+		n.c.Log.Warn("--insecure on all addresses: anyone who can connect may do everything, and can act as a node: give certificates ('stile cert' creates them), or --listen with one address", "listen", n.c.Listen)
 	}
 	if n.keys == nil && n.c.Rights != "" {
-		warn("rights file without TLS: callers have no identity, so only its rules for anyone apply: give certificates ('stile cert' creates them)", "file", n.c.Rights)
+		n.c.Log.Warn("rights file without TLS: callers have no identity, so only its rules for anyone apply: give certificates ('stile cert' creates them)", "file", n.c.Rights)
 	}
 	for _, f := range []struct {
 		what, path string
@@ -34,7 +32,7 @@ func (n *Node) warn() {
 			if f.secret {
 				mode = "600"
 			}
-			warn(f.what+" open to others: "+why, "file", f.path, "mode", info.Mode().Perm(), "fix", fmt.Sprintf("chmod %s %s", mode, f.path))
+			n.c.Log.Warn(f.what+" open to others: "+why+": chmod "+mode, "file", f.path)
 		}
 	}
 }
