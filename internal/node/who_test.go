@@ -3,6 +3,7 @@ package node
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -79,5 +80,35 @@ func TestIdentityIsTakenBack(t *testing.T) {
 	replace(t, file, mapped("other"))
 	audit.has(t, "the end of the connection", func(e *entry) bool {
 		return e.Who == "client web" && e.What == "stay connected" && e.Result == "denied"
+	})
+}
+
+// A node asks no node whose certificate is revoked, as a client of it either.
+func TestRevokedNodesAreNotAsked(t *testing.T) {
+	dir := authority(t)
+	list := filepath.Join(dir, "revoked")
+	replace(t, list, "")
+	all := start(t, 2, func(i int, c *Config) {
+		if c.TLS = certify(t, dir, c.Name); i == 0 {
+			c.Revoked, c.check = list, often
+		}
+	})
+	ctx, cancel := soon(t)
+	defer cancel()
+	ask := func() error {
+		var s Status
+		return all[0].AskAt(ctx, all[1].Address(), AskStatus, nil, &s)
+	}
+	if err := ask(); err != nil {
+		t.Fatal(err)
+	}
+	made, err := cert.Show(filepath.Join(dir, "b.crt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	replace(t, list, made.Serial+"\n")
+	eventually(t, "b is not asked", func() bool {
+		err := ask()
+		return err != nil && strings.Contains(err.Error(), "revoked")
 	})
 }
