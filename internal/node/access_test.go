@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"net"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -52,10 +53,10 @@ func elsewhere(t *testing.T, dir, name string) caller {
 	return caller{"client " + name, foreign(t, dir, name, nil), nil}
 }
 
-// spiffe makes a certificate with a SPIFFE id.
-func spiffe(t *testing.T, dir, id string) cert.Config {
+// withURI makes a certificate with a URI, for both usages.
+func withURI(t *testing.T, dir, uri string) cert.Config {
 	t.Helper()
-	u, err := url.Parse(id)
+	u, err := url.Parse(uri)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +88,7 @@ func foreign(t *testing.T, dir, name string, uris []*url.URL) cert.Config {
 	}
 	der, err := x509.CreateCertificate(rand.Reader, &x509.Certificate{
 		SerialNumber: big.NewInt(77), Subject: pkix.Name{CommonName: name}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		URIs: uris, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+		URIs: uris, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
 	}, ca, &key.PublicKey, signer)
 	if err != nil {
 		t.Fatal(err)

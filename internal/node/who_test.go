@@ -1,6 +1,7 @@
 package node
 
 import (
+	"crypto/tls"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/stile-lock/stile/internal/client"
 	"github.com/stile-lock/stile/internal/node/cert"
 	"github.com/stile-lock/stile/internal/node/rights"
+	"github.com/stile-lock/stile/internal/node/transport"
 )
 
 // A rights file of the same size and the same time is read again if its contents are others.
@@ -63,7 +65,7 @@ func TestIdentityIsTakenBack(t *testing.T) {
 	n := start(t, 1, func(_ int, c *Config) {
 		c.TLS, c.Rights, c.check, c.Log = certify(t, dir, c.Name), file, often, audit.jsonLogger()
 	})[0]
-	web := spiffe(t, dir, "spiffe://example.org/ns/prod/sa/web")
+	web := withURI(t, dir, "spiffe://example.org/ns/prod/sa/web")
 	mapped := func(is string) string {
 		return all + "[[identity]]\nspiffe = 'spiffe://example.org/ns/*/sa/web'\nis = 'client/" + is + "'\n"
 	}
@@ -81,6 +83,46 @@ func TestIdentityIsTakenBack(t *testing.T) {
 	audit.has(t, "the end of the connection", func(e *entry) bool {
 		return e.Who == "client web" && e.What == "stay connected" && e.Result == "denied"
 	})
+}
+
+// A process with the certificate of a client, which the authority allows to be a server, plays a
+// node to no client.
+func TestImpostor(t *testing.T) {
+	dir := authority(t)
+	backup, _ := issued(t, dir, "backup", cert.Client)
+	mallory := withURI(t, dir, "stile://client/mallory")
+	pair, err := tls.LoadX509KeyPair(mallory.Cert, mallory.Key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{pair}, NextProtos: []string{transport.ClientProto}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			_ = c.(*tls.Conn).Handshake()
+			c.Close()
+		}
+	}()
+	ctx, cancel := soon(t)
+	defer cancel()
+	c := client.Config{Nodes: []string{l.Addr().String()}, TLS: backup.files, Once: true}
+	x, err := client.Dial(ctx, c)
+	if err == nil {
+		x.Kill()
+	}
+	_, _, asked := client.Query(ctx, c, AskStatus, nil)
+	for _, err := range []error{err, asked} {
+		if err == nil || !strings.Contains(err.Error(), "that of client mallory, not that of a node") {
+			t.Error(err)
+		}
+	}
 }
 
 // A node asks no node whose certificate is revoked, as a client of it either.
