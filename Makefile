@@ -55,7 +55,7 @@ fuzzed     = $(shell grep -rl --include='*_test.go' --exclude-dir=test '^func Fu
 measured   = $(shell grep -rl --include='*_test.go' '^func Benchmark' . | grep -vE '^./(test|tools|bench|examples)/' | xargs -r dirname | sort -u)
 golden     = $(shell grep -rl --include='*_test.go' 'flag.Bool.*"update"' . | xargs -r dirname | sort -u)
 
-.PHONY: help check nightly long tools fmt vet lint test tests detect-races fuzz web web-check web-test proto proto-check skeleton screenshots site release storm cluster check-cluster restarts examples ledger bench compare-instructions race golden pages mutants proofs proofs-view tla
+.PHONY: help check nightly long tools fmt vet lint test tests detect-races vulnerabilities fuzz web web-check web-test proto proto-check skeleton screenshots site release storm cluster check-cluster restarts examples ledger bench compare-instructions race golden pages mutants proofs proofs-view tla
 
 help: ## list all targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -71,6 +71,7 @@ check: tools fmt vet lint web-check web-test tests detect-races ## everything a 
 # The ledger needs a clean tree, so it comes before the pages.
 nightly: check long fuzz proto-check ## everything: the long tests and settings, and the pages of results; hours
 	GOOS=darwin go vet ./...
+	tools/vulnerabilities.sh reachable
 	$(MAKE) detect-races ALL=1
 	$(MAKE) ledger FROM=$$(tools/ledger.sh next) SEEDS=100000
 	$(MAKE) examples mutants release proofs pages check-cluster restarts site
@@ -121,6 +122,9 @@ tests: ## what 'make check' tests: the same, other modules too, and one iteratio
 
 detect-races: ## the service's tests with the race detector, with ALL=1 the laboratory's too; needs a C compiler
 	@tools/detect-races.sh $(if $(ALL),$(filter-out $(concurrent),$(sharing))) $(concurrent)
+
+vulnerabilities: ## known vulnerabilities in what the service calls; needs the network
+	tools/vulnerabilities.sh
 
 fuzz: ## every fuzz target, briefly; the tests run only their known inputs
 	@test=$$(mktemp); trap 'rm -f "$$test"' EXIT; cache=$$(go env GOCACHE)/fuzz/$$(go list -m); \

@@ -22,6 +22,7 @@ import (
 	"github.com/stile-lock/stile/internal/member"
 	"github.com/stile-lock/stile/internal/node"
 	"github.com/stile-lock/stile/internal/node/cert"
+	"github.com/stile-lock/stile/internal/node/rights"
 	"github.com/stile-lock/stile/internal/terminal"
 	"github.com/stile-lock/stile/internal/words"
 )
@@ -30,7 +31,7 @@ import (
 const maxServedNodes = 9
 
 // serveSettings lists the flags that the environment and a file can set.
-const serveSettings = "name listen http advertise join founder data memory lease voters algorithm replace-after ephemeral nodes max-clients drain record record-limit ca cert key insecure rights revoked tokens log log-level"
+const serveSettings = "name listen http advertise join founder data memory lease voters algorithm replace-after ephemeral nodes max-clients drain record record-limit ca cert key insecure rights revoked tokens require-uri jwks jwt-issuer jwt-audience audit log log-level"
 
 // serveFlags holds the flags of 'stile serve'.
 type serveFlags struct {
@@ -56,6 +57,10 @@ type serveFlags struct {
 	rights    string
 	revoked   string
 	tokens    string
+	uri       bool
+	jwks      string
+	issuer    rights.Issuer
+	audit     string
 	record    string
 	limit     int64
 	log       string
@@ -124,10 +129,7 @@ func (f *serveFlags) define(c *cobra.Command) {
 	terminal.HideDefaults(fs, "drain", "http")
 	fs.Var(terminal.OutputFileFlag(&f.record, ".rec"), "record", "new `FILE` for a recording of all inputs, for 'stile-lab replay'; contains lock names and client secrets")
 	fs.Var(terminal.SizeFlag(&f.limit), "record-limit", "maximum size of the recording; the node continues without it")
-	tlsFlags(fs, &f.tls, &f.insecure)
-	fs.Var(inputFileFlag(&f.rights, "the name of a rights file"), "rights", "`FILE` that says which clients may do what; read again when it changes")
-	fs.Var(inputFileFlag(&f.revoked, "the name of a file"), "revoked", "`FILE` with the serial numbers of revoked certificates; read again when it changes")
-	fs.Var(inputFileFlag(&f.tokens, "the name of a file made by 'stile token'"), "tokens", "`FILE` of 'stile token' with the tokens to accept over HTTP; read again when it changes")
+	f.defineAccess(fs)
 	fs.Var(terminal.OutputFileFlag(&f.config, ".toml"), "config", "settings `FILE`; also STILE_CONFIG")
 	fs.Var(terminal.ChoiceFlag(&f.log, "text", "json"), "log", "log `FORMAT` on standard error: text or json")
 	fs.Var(terminal.ChoiceFlag(&f.level, "debug", "info", "warn", "error"), "log-level", "lowest `LEVEL` that is logged: debug, info, warn or error")
@@ -174,7 +176,7 @@ func (f *serveFlags) settle(c *cobra.Command) error {
 			return err
 		}
 	}
-	return checkTLSFlags(f.tls, f.insecure)
+	return f.checkAccess()
 }
 
 // configs returns the configuration of each node. The first one founds a cluster or
@@ -188,7 +190,7 @@ func (f *serveFlags) configs(log *slog.Logger) ([]node.Config, error) {
 	for i := range f.nodes {
 		c := node.Config{
 			Name: f.name, Advertise: f.advertise, Join: f.join, Voters: voters, Lease: f.lease, Algorithm: f.algorithm, Replace: f.replace, Ephemeral: f.ephemeral,
-			TLS: f.tls, Insecure: f.insecure, Rights: f.rights, Revoked: f.revoked, Tokens: f.tokens, Clients: f.clients, Log: log, Metrics: true,
+			TLS: f.tls, Insecure: f.insecure, Rights: f.rights, Revoked: f.revoked, Tokens: f.tokens, JWKS: f.jwks, Issuer: f.issuer, RequireURI: f.uri, Audit: f.audit, Clients: f.clients, Log: log, Metrics: true,
 			Record: node.Record{File: f.record, Bytes: f.limit, By: terminal.CurrentBuild().String()},
 		}
 		if f.nodes > 1 {
@@ -237,6 +239,11 @@ func (f *serveFlags) run(c *cobra.Command) error {
 	}
 	ctx, release := signal.NotifyContext(c.Context(), syscall.SIGINT, syscall.SIGTERM)
 	defer release()
+	again := make(chan os.Signal, 1)
+	if f.audit != "" {
+		signal.Notify(again, syscall.SIGHUP)
+		defer signal.Stop(again)
+	}
 	p := &servedNodes{log: log, drain: f.drain}
 	if p.supervisor, err = findSupervisor(os.Getenv, os.Getpid(), func(err error) { log.Warn("service manager not notified", "err", err) }); err != nil {
 		return err
@@ -267,6 +274,9 @@ func (f *serveFlags) run(c *cobra.Command) error {
 	}
 	if err := p.printAddresses(c, configs); err != nil {
 		return err
+	}
+	if f.audit != "" {
+		go p.reopen(ctx, again)
 	}
 	p.supervisor.notify("READY=1", p.turn())
 	p.supervisor.watch(p.turn)

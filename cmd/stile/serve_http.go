@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"strconv"
 	"syscall"
 
@@ -72,5 +73,9 @@ func (p *servedNodes) serveHTTP(n *node.Node, c gateway.Config) error {
 		return fmt.Errorf("node %s cannot serve HTTP: %w", n.Name(), err)
 	}
 	p.gates = append(p.gates, g)
+	host, _, _ := net.SplitHostPort(c.Listen)
+	if ip, err := netip.ParseAddr(host); c.TLS == nil && (host == "" || err == nil && ip.IsUnspecified()) {
+		p.log.Warn("--insecure with HTTP on all addresses: anyone who can connect may do everything: give certificates ('stile cert' creates them), or --http with one address", "listen", c.Listen)
+	}
 	return nil
 }

@@ -27,6 +27,7 @@ type Config struct {
 	Patience time.Duration // time without a node after which waiting requests fail; 0: never
 	Cluster  uint64        // to which the nodes belong; 0: that of the first one
 	TLS      cert.Config   // certificate files; empty: plain TCP
+	Keys     *cert.Keys    // certificates that are loaded already, with what is revoked; nil: those of TLS
 	Insecure bool          // allow plain TCP where others can listen in
 
 	// Once makes Dial fail when a node refuses the client. By default it tries on, because
@@ -116,7 +117,7 @@ func Dial(ctx context.Context, c Config) (*Client, error) {
 		return nil, err
 	}
 	x.session, err = session.NewClient(clock.Now(), session.ClientConfig{
-		Name: c.Name, Nodes: c.Nodes, Length: member.Span(c.Session), Patience: member.Span(c.Patience), Cluster: c.Cluster, Seed: rand.Uint64(),
+		Name: c.Name, Nodes: c.Nodes, Length: member.Span(c.Session), Patience: member.Span(c.Patience), Cluster: c.Cluster, Newest: c.newest(), Seed: rand.Uint64(),
 	})
 	if err != nil {
 		return nil, err
@@ -160,9 +161,27 @@ func (x *Client) reasons() error {
 	return all
 }
 
+// clockMargin is how far the epochs of a cluster may be ahead of the clock, in milliseconds: a
+// recovery moves them ahead by less than this, and clocks differ.
+const clockMargin = 1 << 33
+
+// newest returns the highest epoch that any cluster can have at present: they begin with 1, or
+// with the time in milliseconds, and no cluster makes a view every millisecond. With TLS, the
+// clock is right, or certificates would not be valid.
+func (c *Config) newest() uint64 {
+	if given, err := c.TLS.Given(); c.Keys == nil && (err != nil || !given) {
+		return 0
+	}
+	return uint64(time.Now().UnixMilli()) + clockMargin
+}
+
 // wire returns how nodes are dialled.
 func (c *Config) wire() (transport.ClientConfig, error) {
 	w := transport.ClientConfig{Insecure: c.Insecure}
+	if c.Keys != nil {
+		w.TLS = c.Keys.Client
+		return w, nil
+	}
 	given, err := c.TLS.Given()
 	if err != nil || !given {
 		return w, err

@@ -70,10 +70,16 @@ func (g *Gateway) bound(next http.Handler, static bool, refuse refusal) http.Han
 // guard limits calls, and finds out who makes them.
 func (g *Gateway) guard(next http.Handler, refuse refusal) http.Handler {
 	return g.bound(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		var err error
-		if callOf(r.Context()).who, err = g.identify(r); err != nil {
+		c, err := callOf(r.Context()), error(nil)
+		if c.who, err = g.identify(r); err != nil {
 			refuse(w, r, noIdentity.error(err))
 			return
+		}
+		g.node.Visited(c.who)
+		if !c.who.Until.IsZero() { // a stream lasts no longer than the JWT of its caller
+			ctx, cancel := context.WithDeadline(r.Context(), c.who.Until)
+			defer cancel()
+			c.ctx, r = ctx, r.WithContext(ctx)
 		}
 		next.ServeHTTP(w, r)
 	}), false, refuse)
@@ -87,12 +93,12 @@ func (g *Gateway) identify(r *http.Request) (node.Caller, error) {
 	case ok && r.TLS == nil && !g.local:
 		err = errors.New("a token over plain HTTP can be overheard: use TLS")
 	case ok:
-		who.Identity, err = g.node.Tokens().Find(bearer, time.Now())
+		return g.node.Bearer(bearer, r.RemoteAddr, time.Now())
 	case r.TLS == nil:
 	case len(r.TLS.PeerCertificates) == 0:
 		err = errors.New("the request does not say who makes it: give a client certificate ('stile cert' creates them) or a token ('stile token' does)")
 	default:
-		return node.CallerOf(r.TLS.PeerCertificates, r.RemoteAddr)
+		return g.node.CallerOf(r.TLS.PeerCertificates, r.RemoteAddr)
 	}
 	return who, err
 }

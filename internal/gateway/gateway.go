@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -82,7 +83,7 @@ func New(n *node.Node, c Config) (*Gateway, error) {
 	}
 	g := newGateway(n, c)
 	g.local, g.secure = transport.Local(l.Addr()), c.TLS != nil
-	g.origin.AnyName = !g.local || c.TLS != nil
+	g.origin.AnyName = c.TLS != nil // its certificate has its names
 	g.listener = &listener{Listener: l, timeout: n.Lease, full: g.full}
 	g.listener.most.Store(maxConns)
 	ping := min(max(n.Lease()/2, time.Second), 10*time.Second) // detects a client that is paused
@@ -126,8 +127,7 @@ func (g serverLog) Write(b []byte) (int, error) {
 
 // newGateway returns a Gateway that does not listen.
 func newGateway(n *node.Node, c Config) *Gateway {
-	host, _, _ := net.SplitHostPort(n.Address())
-	g := &Gateway{node: n, log: c.Log, origin: origin.Guard{Names: []string{strings.ToLower(host)}}, listing: make(chan struct{}, maxListings), served: make(chan struct{})}
+	g := &Gateway{node: n, log: c.Log, origin: origin.Guard{Names: ownNames(n.Address(), c.Listen)}, listing: make(chan struct{}, maxListings), served: make(chan struct{})}
 	g.life, g.end = context.WithCancel(context.Background())
 	g.closing = g.life.Done()
 	if g.log == nil {
@@ -136,6 +136,19 @@ func newGateway(n *node.Node, c Config) *Gateway {
 	g.console = console.New(forConsole{cluster{g}}, func(r *http.Request) node.Caller { return callOf(r.Context()).who })
 	g.sessions.all, g.sessions.room = map[string]*session{}, maxSessions
 	return g
+}
+
+// ownNames returns the names of the machine: its own, and those in addresses.
+func ownNames(addresses ...string) (all []string) {
+	if own, err := os.Hostname(); err == nil {
+		all = append(all, strings.ToLower(own))
+	}
+	for _, a := range addresses {
+		if host, _, err := net.SplitHostPort(a); err == nil && host != "" {
+			all = append(all, strings.ToLower(host))
+		}
+	}
+	return all
 }
 
 // serve accepts connections until the gateway is closed.

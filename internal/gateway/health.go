@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"net/http/pprof"
 
 	"github.com/stile-lock/stile/internal/node"
 	"github.com/stile-lock/stile/internal/node/cert"
@@ -38,20 +37,15 @@ func probe(why func() string) http.Handler {
 	})
 }
 
-// Profiles serves the profiles of package net/http/pprof to administrators.
+// Profiles serves profiles of the process to administrators.
 func Profiles() http.Handler {
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
-	mux.HandleFunc("GET /debug/pprof/cmdline", pprof.Cmdline)
-	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
-	mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
-	mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
+	all := profiles()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := mayProfile(r, callOf(r.Context()).who.Identity); err != nil {
 			http.Error(w, err.Error(), http.StatusForbidden)
 			return
 		}
-		mux.ServeHTTP(w, r)
+		all.ServeHTTP(w, r)
 	})
 }
 

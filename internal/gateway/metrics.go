@@ -114,6 +114,7 @@ var families = []family{
 			put(x.Margin.Seconds())
 		}
 	}},
+	counter("audit_lines_lost_total", "Lines that could not be written to the audit file.", nil, func(x *node.Metrics, put putter) { put(x.AuditLost) }),
 	counter("lease_lapses_total", "How often the lease expired before it was renewed.", nil, func(x *node.Metrics, put putter) { put(x.Lapses) }),
 
 	{descOf("disk_save_seconds", "Time until a save was durable, by what was saved.", []string{"what"}), prometheus.UntypedValue, func(x *node.Metrics, put putter) {

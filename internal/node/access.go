@@ -1,9 +1,7 @@
 package node
 
 import (
-	"crypto/x509"
 	"fmt"
-	"os"
 	"slices"
 	"time"
 
@@ -181,167 +179,11 @@ func (n *Node) introduce(conn uint64, v *clientConn) {
 func (n *Node) fits(p *transport.Peer) error {
 	err := cert.Fits(p.Cert, p.Name)
 	if err != nil && p.Cert != nil {
-		who, _ := CallerOf([]*x509.Certificate{p.Cert}, p.Remote) // Anyone if it does not say
+		who := Caller{From: p.Remote}
+		who.Identity, _ = cert.Of(p.Cert) // Anyone if it does not say
 		n.audit.denied(who, "join", err.Error(), "as", p.Name)
 	}
 	return err
-}
-
-// CheckEvery is how often the files of rights, of tokens and of revoked certificates are
-// checked for changes.
-const CheckEvery = time.Second
-
-// accessFiles are the files that say who may do what.
-type accessFiles struct{ rights, revoked, tokens accessFile }
-
-// An accessFile is a file that is read again when it changes.
-type accessFile struct {
-	path string // empty: there is none
-	seen cert.Stamp
-}
-
-// maxAccessFile is the maximum size of such a file.
-const maxAccessFile = 64 << 20
-
-// read returns the contents of a file.
-func (f *accessFile) read(what string) (string, error) {
-	f.seen = cert.StampOf(f.path) // before reading it: a change in between is seen the next time
-	info, err := os.Stat(f.path)
-	if err == nil && info.Size() > maxAccessFile {
-		return "", fmt.Errorf("%s %s: %d bytes: at most %d are allowed", what, f.path, info.Size(), maxAccessFile)
-	}
-	b, err := os.ReadFile(f.path)
-	if err != nil {
-		return "", fmt.Errorf("%s: %w", what, err)
-	}
-	return string(b), nil
-}
-
-// parsed reads a file and parses it.
-func parsed[T any](f *accessFile, what string, parse func(text string) (T, error)) (x T, err error) {
-	text, err := f.read(what)
-	if err != nil {
-		return x, err
-	}
-	if x, err = parse(text); err != nil {
-		return x, fmt.Errorf("%s %s: %w", what, f.path, err)
-	}
-	return x, nil
-}
-
-func (n *Node) parseRights(text string) (*rights.Rules, error) {
-	return rights.Parse(text, n.keys != nil)
-}
-
-// readAccess reads all files when the node starts.
-func (n *Node) readAccess() (err error) {
-	n.rules = rights.Default(n.keys != nil)
-	f := &n.files
-	f.rights.path, f.revoked.path, f.tokens.path = n.c.Rights, n.c.Revoked, n.c.Tokens
-	if f.rights.path != "" {
-		if n.rules, err = parsed(&f.rights, "rights file", n.parseRights); err != nil {
-			return err
-		}
-	}
-	if f.revoked.path != "" {
-		if n.keys == nil {
-			return fmt.Errorf("the file of revoked certificates %s needs TLS: give certificates, or leave it out", f.revoked.path)
-		}
-		list, err := parsed(&f.revoked, "file of revoked certificates", cert.ParseRevoked)
-		if err != nil {
-			return err
-		}
-		n.keys.Revoke(list)
-	}
-	if f.tokens.path != "" {
-		list, err := parsed(&f.tokens, "tokens file", rights.ParseTokens)
-		if err != nil {
-			return err
-		}
-		n.tokens.Store(list)
-	}
-	return nil
-}
-
-// checkAccess reads files again that have changed, until the node ends.
-func (n *Node) checkAccess() {
-	if n.files.rights.path+n.files.revoked.path+n.files.tokens.path == "" {
-		return
-	}
-	tick := time.NewTicker(n.c.check)
-	defer tick.Stop()
-	for {
-		select {
-		case <-n.ended:
-			return
-		case now := <-tick.C:
-			n.reread(now)
-		}
-	}
-}
-
-// changed reads a file again if it has changed. If that fails, what was read before stays in
-// force.
-func changed[T any](n *Node, f *accessFile, what string, parse func(text string) (T, error)) (x T, ok bool) {
-	if f.path == "" || cert.StampOf(f.path) == f.seen {
-		return x, false
-	}
-	x, err := parsed(f, what, parse)
-	if err != nil {
-		n.c.Log.Error("file not reloaded; the previous contents stay in force", "err", err)
-		return x, false
-	}
-	n.audit.log.Info("file reloaded", "what", what, "file", f.path)
-	return x, true
-}
-
-// reread reads files again that have changed, and ends connections that are no longer
-// allowed.
-func (n *Node) reread(now time.Time) {
-	rules, ruled := changed(n, &n.files.rights, "rights file", n.parseRights)
-	revoked, less := changed(n, &n.files.revoked, "file of revoked certificates", cert.ParseRevoked)
-	tokens, other := changed(n, &n.files.tokens, "tokens file", rights.ParseTokens)
-	if less {
-		n.keys.Revoke(revoked)
-		n.pool.Recheck(func(c *x509.Certificate) error { return n.keys.Check(cert.Serial(c)) })
-	}
-	if other {
-		n.tokens.Store(tokens)
-	}
-	if !ruled && !less && n.tokens.Load() == nil { // tokens expire, whether a file has changed or not
-		return
-	}
-	type end struct {
-		*clientConn
-		why error
-	}
-	var ends []end
-	n.enter()
-	if n.over {
-		n.mu.Unlock()
-		return
-	}
-	if ruled {
-		n.rules = rules
-		n.wakeAllPolls()
-	}
-	for conn, v := range n.conns {
-		if ruled {
-			n.introduce(conn, v)
-		}
-		if why := n.barred(&v.who, now); why != nil {
-			ends = append(ends, end{v, why})
-		}
-	}
-	if ruled {
-		n.step(process.Input{Kind: process.Recall})
-		n.carryOut()
-	}
-	n.leave()
-	for _, e := range ends {
-		n.audit.denied(e.who, "stay connected", e.why.Error())
-		e.Fail(e.why)
-	}
 }
 
 // barred returns why a caller may no longer be connected: its certificate is revoked, or its
@@ -350,11 +192,8 @@ func (n *Node) barred(who *Caller, now time.Time) error {
 	switch {
 	case who.Token:
 		return n.tokens.Load().Check(who.Identity, now)
-	case who.Serial != "" && n.keys != nil:
-		return n.keys.Check(who.Serial)
+	case who.Cert != nil && n.keys != nil:
+		return n.keys.Check(who.Cert)
 	}
 	return nil
 }
-
-// Tokens returns the bearer tokens that the node accepts at present.
-func (n *Node) Tokens() *rights.Tokens { return n.tokens.Load() }

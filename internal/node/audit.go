@@ -1,28 +1,35 @@
 package node
 
 import (
+	"context"
 	"log/slog"
-	"net"
-	"sync"
+	"slices"
 
 	"github.com/stile-lock/stile/internal/node/cert"
-	"github.com/stile-lock/stile/internal/node/transport"
 	"github.com/stile-lock/stile/internal/process"
 )
 
-// An audit logs who has administered the cluster, what was denied to whom, and who has claimed
-// a lock, from where, and with which result.
+// An audit logs who has administered the cluster, what was denied to whom, who has connected,
+// and who has claimed a lock, from where, and with which result.
 type audit struct {
-	log *slog.Logger
-
-	mu      sync.Mutex
-	lines   int // for a caller in a while; 0: the default
-	callers map[string]*transport.Refrain
-	others  transport.Refrain // for callers beyond maxCallers
+	log    *slog.Logger
+	logins slog.Level // of lines about who has connected
+	limits limits
+	file   *auditFile // nil: it is part of the node's log
 }
 
-// maxCallers is the maximum number of callers whose denied requests are limited separately.
-const maxCallers = 1024
+// open opens the audit log: a file of its own, or else the node's log, where lines about who
+// has connected would displace others.
+func (a *audit) open(path string, log *slog.Logger, node string) (err error) {
+	if a.log, a.logins = log.With("logger", "audit"), slog.LevelDebug; path == "" {
+		return nil
+	}
+	if a.file, err = openAudit(path, log); err != nil {
+		return err
+	}
+	a.log, a.logins = a.file.logger().With("node", node), slog.LevelInfo
+	return nil
+}
 
 // done logs what a caller who may administer has done, or why it has failed.
 func (a *audit) done(who Caller, what string, err error, args ...any) {
@@ -34,10 +41,50 @@ func (a *audit) done(who Caller, what string, err error, args ...any) {
 	log.Info("request carried out", "result", "done")
 }
 
-// denied logs what a caller may not do. Callers can cause this as often as they like, so each
-// of them gets some lines in a while, and then a count.
+// denied logs what a caller may not do.
 func (a *audit) denied(who Caller, what, why string, args ...any) {
-	a.refrain(who, "").Log(a.by(who, what).With(args...), slog.LevelWarn, "request denied", "result", "denied", "why", why)
+	about := requests
+	if isOrder(what) {
+		about = orders
+	}
+	a.limited(about, who, what, slog.LevelWarn, "request denied", append(args, "result", "denied", "why", why)...)
+}
+
+// limited logs what callers can cause as often as they like, unless it was logged too often.
+func (a *audit) limited(about topic, who Caller, what string, level slog.Level, text string, args ...any) {
+	if ok, note := a.limits.take(&who, about); ok {
+		args = slices.Concat(args, note)
+		a.by(who, what).Log(context.Background(), level, text, args...)
+	}
+}
+
+// isOrder reports whether a request is one of administrators.
+func isOrder(what string) bool {
+	for i, name := range askNames {
+		if _, order := subjects[uint64(i)]; name == what && order || uint64(i) == AskBackup && name == what {
+			return true
+		}
+	}
+	return false
+}
+
+// wants reports whether lines about who has connected are logged, and this is one.
+func (a *audit) wants(who Caller) bool {
+	return who.Kind != cert.Anyone && a.log.Enabled(context.Background(), a.logins)
+}
+
+// connected logs that a caller with an identity has connected.
+func (a *audit) connected(who Caller) {
+	if a.wants(who) {
+		a.limited(logins, who, "connect", a.logins, "client connected", "result", "done")
+	}
+}
+
+// Visited logs that an identity uses HTTP: for each address, at most once in ten minutes.
+func (n *Node) Visited(who Caller) {
+	if n.audit.wants(who) {
+		n.audit.limited(visits, who, "connect", n.audit.logins, "HTTP client connected", "result", "done")
+	}
 }
 
 // by returns the log for what a caller does.
@@ -55,42 +102,18 @@ func (n *Node) claimed(e *process.Effect) {
 	} else if i, err := cert.ParsePath(e.Client.Who); err == nil { // it has disconnected
 		who.Identity = i
 	}
-	log := n.audit.by(who, "claim").With("lock", e.To, "token", e.Event.Token, "incarnation", e.Peer)
+	about := []any{"lock", e.To, "token", e.Event.Token, "incarnation", e.Peer}
 	if e.Err != nil {
-		n.audit.refrain(who, " claim").Log(log, slog.LevelWarn, "claim refused", "result", "refused", "why", e.Err)
+		n.audit.limited(claims, who, "claim", slog.LevelWarn, "claim refused", append(about, "result", "refused", "why", e.Err)...)
 		return
 	}
-	log.Info("claim honoured", "result", "done")
-}
-
-// refrain returns what limits the lines of a caller.
-func (a *audit) refrain(who Caller, about string) *transport.Refrain {
-	host, _, err := net.SplitHostPort(who.From)
-	if err != nil {
-		host = who.From
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	key := who.Path() + " " + host + about
-	if r := a.callers[key]; r != nil {
-		return r
-	}
-	if len(a.callers) >= maxCallers {
-		return &a.others
-	}
-	if a.callers == nil {
-		a.callers = map[string]*transport.Refrain{}
-	}
-	r := &transport.Refrain{Lines: a.lines}
-	a.callers[key] = r
-	return r
+	n.audit.by(who, "claim").Info("claim honoured", append(about, "result", "done")...)
 }
 
 // DeniedHandshake logs that a connection failed in the TLS handshake, for the audit. There is
-// no identity, and anyone can cause this from many addresses, so these lines are limited
-// apart from those of callers.
+// no identity.
 func (n *Node) DeniedHandshake(from, why string) {
-	n.strangers.denied(Caller{From: from}, "connect", why)
+	n.audit.limited(handshakes, Caller{From: from}, "connect", slog.LevelWarn, "request denied", "result", "denied", "why", why)
 }
 
 // lockAttr returns the log attribute of a lock, if there is one.

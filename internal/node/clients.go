@@ -13,6 +13,7 @@ import (
 	"github.com/stile-lock/stile/internal/client"
 	"github.com/stile-lock/stile/internal/lock"
 	"github.com/stile-lock/stile/internal/node/cert"
+	"github.com/stile-lock/stile/internal/node/rights"
 	"github.com/stile-lock/stile/internal/node/transport"
 	"github.com/stile-lock/stile/internal/process"
 	"github.com/stile-lock/stile/internal/session"
@@ -57,7 +58,7 @@ func (n *Node) serve(c net.Conn) {
 	if t, ok := c.(*tls.Conn); ok {
 		chain = t.ConnectionState().PeerCertificates
 	}
-	who, err := CallerOf(chain, l.Remote())
+	who, err := n.CallerOf(chain, l.Remote())
 	if err != nil {
 		n.audit.denied(who, "connect", err.Error())
 		l.Fail(err)
@@ -69,19 +70,44 @@ func (n *Node) serve(c net.Conn) {
 // A Caller is a client, as its connection identifies it.
 type Caller struct {
 	cert.Identity
-	From   string // where it connects from
-	Serial string // of its certificate; empty without one
+	From  string            // where it connects from
+	Cert  *x509.Certificate // nil without one
+	Until time.Time         // when its JWT expires; zero without one
 }
 
 // CallerOf returns the client that presents certificates, its own first. Without any it is
 // anyone.
-func CallerOf(chain []*x509.Certificate, from string) (who Caller, err error) {
+func (n *Node) CallerOf(chain []*x509.Certificate, from string) (who Caller, err error) {
 	who.From = from
 	if len(chain) > 0 {
-		who.Serial = cert.Serial(chain[0])
-		who.Identity, err = cert.Of(chain[0])
+		who.Cert = chain[0]
+		who.Identity, err = n.present().Owner(who.Cert, n.c.RequireURI)
 	}
 	return who, err
+}
+
+// Bearer returns the client that presents a bearer token: one of 'stile token', or a JWT.
+func (n *Node) Bearer(bearer, from string, now time.Time) (who Caller, err error) {
+	who.From = from
+	keys := n.jwks.Load()
+	if keys == nil || !rights.IsJWT(bearer) {
+		who.Identity, err = n.tokens.Load().Find(bearer, now)
+		return who, err
+	}
+	subject, until, err := n.c.Issuer.Verify(keys, bearer, now)
+	if err != nil {
+		return who, err
+	}
+	who.Until = until
+	who.Identity, err = n.present().Subject(subject)
+	return who, err
+}
+
+// present returns the rights at present.
+func (n *Node) present() *rights.Rules {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.rules
 }
 
 // Connect returns a client in this process, which acts for a caller and uses this node
@@ -121,6 +147,9 @@ func (n *Node) host(l transport.Conn, who Caller, inside bool) {
 		n.audit.denied(who, "connect", err.Error())
 		l.Fail(fmt.Errorf("%w: %w", lock.ErrDenied, err))
 		return
+	}
+	if !inside {
+		n.audit.connected(who)
 	}
 	n.enter()
 	n.conn++

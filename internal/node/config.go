@@ -20,34 +20,39 @@ import (
 	"github.com/stile-lock/stile/algorithm/catalog"
 	"github.com/stile-lock/stile/internal/member"
 	"github.com/stile-lock/stile/internal/node/cert"
+	"github.com/stile-lock/stile/internal/node/rights"
 	"github.com/stile-lock/stile/internal/node/transport"
 	"github.com/stile-lock/stile/internal/views/raft"
 )
 
 // A Config describes a node. Zero values select the defaults.
 type Config struct {
-	Name      string   // node name, unique in the cluster (default: the host name)
-	Listen    string   // address for nodes and clients; 127.0.0.1:0 picks a port
-	Advertise string   // address where others reach the node (default: Listen, with the actual port)
-	Join      []string // addresses of nodes of a cluster; empty: found one, or resume that of Data
-	Data      string   // folder for the view log; empty: in memory
-	Voters    int      // number of voters: 1, 3 or 5 (default 3); only for the founder of a cluster
-	Lease     time.Duration
-	Settings  *member.Settings // only for the founder of a cluster; nil: the defaults, with Lease
-	Algorithm string           // only for the founder of a cluster: an algorithm, or PREFIX=ALGORITHM, or several with commas (default naimi-trehel,kept/=kept)
-	Replace   time.Duration    // time after which a member replaces a voter that is down; only for the founder of a cluster (default 10 min)
-	Later     bool             // a cluster that it founds may not be the first: number its epochs from the clock, above those of earlier ones
-	Ephemeral bool             // leave the cluster when the node stops
-	TLS       cert.Config      // certificate files; empty: plain TCP
-	Insecure  bool             // allow plain TCP where others can listen in
-	Rights    string           // file with the rights of clients; empty: rights.Default
-	Revoked   string           // file with the serial numbers of revoked certificates; empty: none are
-	Tokens    string           // file with the bearer tokens that are accepted; empty: none are
-	Clients   int              // maximum number of clients (default DefaultClients, or fewer if open files are limited)
-	Patience  time.Duration    // time to join before falling back to a client (default two leases, at most 5 s)
-	Record    Record           // recording of its inputs
-	Metrics   bool             // measure what the node does: see Node.Metrics
-	Log       *slog.Logger
+	Name       string   // node name, unique in the cluster (default: the host name)
+	Listen     string   // address for nodes and clients; 127.0.0.1:0 picks a port
+	Advertise  string   // address where others reach the node (default: Listen, with the actual port)
+	Join       []string // addresses of nodes of a cluster; empty: found one, or resume that of Data
+	Data       string   // folder for the view log; empty: in memory
+	Voters     int      // number of voters: 1, 3 or 5 (default 3); only for the founder of a cluster
+	Lease      time.Duration
+	Settings   *member.Settings // only for the founder of a cluster; nil: the defaults, with Lease
+	Algorithm  string           // only for the founder of a cluster: an algorithm, or PREFIX=ALGORITHM, or several with commas (default naimi-trehel,kept/=kept)
+	Replace    time.Duration    // time after which a member replaces a voter that is down; only for the founder of a cluster (default 10 min)
+	Later      bool             // a cluster that it founds may not be the first: number its epochs from the clock, above those of earlier ones
+	Ephemeral  bool             // leave the cluster when the node stops
+	TLS        cert.Config      // certificate files; empty: plain TCP
+	Insecure   bool             // allow plain TCP where others can listen in
+	Rights     string           // file with the rights of clients; empty: rights.Default
+	Revoked    string           // file with the serial numbers of revoked certificates, or lists of authorities; empty: none are
+	Tokens     string           // file with the bearer tokens that are accepted; empty: none are
+	JWKS       string           // file with the keys of an issuer of JWTs that are accepted; empty: none are
+	Issuer     rights.Issuer    // of these JWTs
+	RequireURI bool             // a certificate is not that of a client merely by its common name
+	Audit      string           // file for the audit log, which is in JSON; empty: it is in Log
+	Clients    int              // maximum number of clients (default DefaultClients, or fewer if open files are limited)
+	Patience   time.Duration    // time to join before falling back to a client (default two leases, at most 5 s)
+	Record     Record           // recording of its inputs
+	Metrics    bool             // measure what the node does: see Node.Metrics
+	Log        *slog.Logger
 
 	// Spec returns an algorithm by its name; nil: those of the catalog.
 	Spec func(algorithm string, version int) (algorithm.Spec, error)

@@ -61,7 +61,7 @@ func (n *Node) assist() {
 	n.mu.Unlock()
 	defer n.visits.Done()
 	defer cancel()
-	c, err := client.Dial(ctx, client.Config{Name: n.c.Name, Nodes: nodes, Cluster: cluster, TLS: n.c.TLS, Insecure: n.c.Insecure})
+	c, err := client.Dial(ctx, client.Config{Name: n.c.Name, Nodes: nodes, Cluster: cluster, Keys: n.keys, Insecure: n.c.Insecure})
 	if err != nil {
 		if ctx.Err() == nil {
 			n.c.Log.Warn("node is neither a member nor a client of one", "err", err)

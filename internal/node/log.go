@@ -16,8 +16,9 @@ type printer struct {
 	mu      sync.Mutex
 	lines   []printed
 	dropped int
-	busy    bool          // the goroutine is running
-	idle    chan struct{} // closed when there is nothing to print; nil unless close waits
+	busy    bool            // the goroutine is running
+	idle    chan struct{}   // closed when there is nothing to print; nil unless close waits
+	lost    func(lines int) // reports lines that were dropped; nil: another line says so
 }
 
 // A printed is a log line and the handler that prints it.
@@ -83,7 +84,10 @@ func (p *printer) run() {
 		for _, l := range lines {
 			_ = l.Handle(context.Background(), l.Record) // there is nowhere else to report it
 		}
-		if dropped > 0 {
+		switch {
+		case dropped > 0 && p.lost != nil:
+			p.lost(dropped)
+		case dropped > 0:
 			last := lines[len(lines)-1]
 			r := slog.NewRecord(time.Now(), slog.LevelWarn, "log lines dropped: the log is not read fast enough", 0)
 			r.Add("lines", dropped)

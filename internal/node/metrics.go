@@ -24,6 +24,8 @@ type Metrics struct {
 	Left   time.Duration // time left of this node's own lease
 	Margin time.Duration // least time that was left of the lease when it was renewed, in the last one to two minutes; -1 if it was not
 
+	AuditLost uint64 // audit lines that could not be written
+
 	Ready   bool // clients can acquire locks through this node now
 	Epoch   uint64
 	Members int
@@ -49,7 +51,7 @@ func (n *Node) Metrics() Metrics {
 	}
 	x := Metrics{
 		Totals: all.Totals, Traffic: n.p.Traffic(), Sessions: n.p.Sessions(), Connections: len(n.conns),
-		Lease: time.Duration(r.Settings.Lease), Margin: -1,
+		Lease: time.Duration(r.Settings.Lease), Margin: -1, AuditLost: n.audit.file.Lost(),
 		Ready: n.unready() == "", Epoch: r.Epoch, Members: len(r.Members), Ghosts: len(r.Ghosts),
 	}
 	if least, ok := all.Least(); ok {

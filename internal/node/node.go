@@ -27,25 +27,26 @@ import (
 
 // A Node is one process of a cluster.
 type Node struct {
-	c         Config
-	address   string
-	nonce     uint64 // of this process
-	keys      *cert.Keys
-	mux       *transport.Mux
-	pool      *transport.Pool
-	folder    *folder // nil without a data directory
-	past      []byte  // what the folder says of an earlier process
-	disk      keeper
-	print     printer
-	audit     audit
-	strangers audit // for connections without an identity
-	files     accessFiles
-	tokens    atomic.Pointer[rights.Tokens] // nil: none are accepted
-	tape      *recorder                     // nil without a recording
-	meter     *meter.Meter                  // nil if nothing is measured; needs the mutex
-	drained   context.Context               // ends when nothing new is accepted any longer
-	drain     context.CancelFunc
-	visits    sync.WaitGroup // goroutines of clients' connections
+	c       Config
+	address string
+	nonce   uint64 // of this process
+	keys    *cert.Keys
+	mux     *transport.Mux
+	pool    *transport.Pool
+	folder  *folder // nil without a data directory
+	past    []byte  // what the folder says of an earlier process
+	disk    keeper
+	print   printer
+	audit   audit
+	files   []*accessFile
+	due     time.Time                     // when a list of revoked certificates should be replaced; zero: never, or it was logged
+	tokens  atomic.Pointer[rights.Tokens] // nil: none are accepted
+	jwks    atomic.Pointer[rights.Keys]   // nil: no JWTs are accepted
+	tape    *recorder                     // nil without a recording
+	meter   *meter.Meter                  // nil if nothing is measured; needs the mutex
+	drained context.Context               // ends when nothing new is accepted any longer
+	drain   context.CancelFunc
+	visits  sync.WaitGroup // goroutines of clients' connections
 
 	attempts atomic.Uint64 // of transactions
 	deadline atomic.Int64  // end of the time that locks may be held, by the process's clock; 0 if none may
@@ -72,6 +73,7 @@ type Node struct {
 	cluster  uint64             // its current or last cluster; 0 if unknown
 	contacts []string           // addresses where members may be: those to join, and those that the folder knows
 	rules    *rights.Rules
+	ruled    bool // they are new
 	conns    map[uint64]*clientConn
 	dirty    []*clientConn            // with something to send
 	sent     bool                     // something is queued in the pool
@@ -152,8 +154,9 @@ func Start(c Config) (*Node, error) {
 	}
 	n.disk.n = n
 	n.c.Log = n.print.logger(c.Log).With("node", c.Name)
-	n.audit.log = n.c.Log.With("logger", "audit")
-	n.strangers.log, n.strangers.lines, n.strangers.others.Lines = n.audit.log, 1, 1
+	if err := n.audit.open(c.Audit, n.c.Log, n.c.Name); err != nil {
+		return nil, err
+	}
 	n.drained, n.drain = context.WithCancel(context.Background())
 	if err := n.start(); err != nil {
 		if n.tape != nil {
@@ -180,6 +183,7 @@ func (n *Node) start() error {
 	if err := n.readAccess(); err != nil {
 		return err
 	}
+	n.warn()
 	founds, err := n.store()
 	if err != nil {
 		return err
@@ -562,5 +566,6 @@ func (n *Node) close() {
 	if n.tape != nil {
 		n.tape.close()
 	}
+	n.audit.file.close()
 	n.print.flush(time.Second)
 }

@@ -265,16 +265,16 @@ func TestTokenEnds(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "tokens.toml")
 	replace(t, file, "")
 	n := start(t, 1, func(i int, c *Config) { c.Tokens, c.check = file, often })[0]
-	if _, err := n.Tokens().Find("x", time.Now()); !errors.Is(err, rights.ErrToken) {
+	if _, err := n.tokens.Load().Find("x", time.Now()); !errors.Is(err, rights.ErrToken) {
 		t.Error(err)
 	}
-	tokens, bearer, err := n.Tokens().Create("ci", cert.IsClient, time.Now().Add(time.Hour))
+	tokens, bearer, err := n.tokens.Load().Create("ci", cert.IsClient, time.Now().Add(time.Hour))
 	if err != nil {
 		t.Fatal(err)
 	}
 	replace(t, file, tokens.Text())
 	var who cert.Identity
-	eventually(t, "the token is known", func() bool { who, err = n.Tokens().Find(bearer, time.Now()); return err == nil })
+	eventually(t, "the token is known", func() bool { who, err = n.tokens.Load().Find(bearer, time.Now()); return err == nil })
 	ctx, cancel := soon(t)
 	defer cancel()
 	x, err := n.Connect(ctx, Caller{Identity: who, From: "here"}, client.Config{})

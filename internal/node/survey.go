@@ -84,7 +84,7 @@ func (n *Node) AskAt(ctx context.Context, address string, what uint64, about []b
 		}
 		b, err = n.askHere(ctx, what, about)
 	} else {
-		b, _, err = client.Query(ctx, client.Config{Nodes: []string{address}, TLS: n.c.TLS, Insecure: n.c.Insecure}, what, about)
+		b, _, err = client.Query(ctx, client.Config{Nodes: []string{address}, Keys: n.keys, Insecure: n.c.Insecure}, what, about)
 	}
 	if err != nil {
 		return err

@@ -12,6 +12,7 @@ import (
 type attachment struct {
 	address string
 	inc     uint64 // incarnation of the node
+	cluster uint64 // of the node
 	conn    uint64 // number of the connection, or of the attempt at one; 0 if there is none
 	phase   phase
 	since   member.Instant // start of the phase; resting: its end

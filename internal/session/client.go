@@ -21,6 +21,7 @@ type ClientConfig struct {
 	Patience member.Span // time without a node after which waiting requests fail (default: never)
 	Requests int         // maximum number of requests at once
 	Cluster  uint64      // to which its nodes belong; 0: that of the first one that it meets
+	Newest   uint64      // highest epoch that any cluster can have when the client starts; 0: not known
 	Seed     uint64      // drawn by the host, so that clients do not all reconnect at the same time
 }
 
@@ -57,15 +58,16 @@ type Client struct {
 	now    member.Instant
 	chance uint64
 
-	cluster uint64   // to which its nodes belong; 0 before it has met one that says so
-	nodes   []string // addresses: the configured ones, then those that nodes have reported
-	shunned uint64   // incarnation of the node that has asked the client to move, until another one is found
-	cur     *attachment
-	old     []*attachment  // through which locks are still held
-	conns   uint64         // number of the last connection
-	renewal uint64         // number of the last renewal
-	alone   member.Instant // since when there is no session with the current node
-	closed  bool
+	cluster  uint64 // to which its nodes belong; 0 before it has met one that says so
+	credible credible
+	nodes    []string // addresses: the configured ones, then those that nodes have reported
+	shunned  uint64   // incarnation of the node that has asked the client to move, until another one is found
+	cur      *attachment
+	old      []*attachment  // through which locks are still held
+	conns    uint64         // number of the last connection
+	renewal  uint64         // number of the last renewal
+	alone    member.Instant // since when there is no session with the current node
+	closed   bool
 
 	requests []*task // by number
 	last     uint64  // number of the last request
@@ -149,6 +151,7 @@ func NewClient(now member.Instant, c ClientConfig) (*Client, error) {
 		return nil, fmt.Errorf("session length of %v: want up to 24h", c.Length)
 	}
 	g := &Client{config: c.usual(), now: now, chance: c.Seed, cluster: c.Cluster, nodes: slices.Clone(c.Nodes), soonest: member.Never, alone: now}
+	g.credible.start = now
 	g.cur = &attachment{address: g.nodes[0]}
 	g.dial(g.cur)
 	g.end()

@@ -249,6 +249,9 @@ func (g *Client) Receive(now member.Instant, conn uint64, b []byte) error {
 	case f.Kind == Redirect:
 		g.asked(a, &f)
 	case a.phase == open: // otherwise it is of the previous session
+		if err := g.believe(a, &f); err != nil {
+			return err
+		}
 		g.heard(a, &f)
 	}
 	return nil
@@ -279,7 +282,7 @@ func (g *Client) welcomed(a *attachment, f *Frame) error {
 		return nil
 	}
 	a.phase, a.parting = open, false
-	a.session, a.secret, a.length, a.act, a.inc = f.Session, f.Secret, f.Length, f.Act, f.Inc
+	a.session, a.secret, a.length, a.act, a.inc, a.cluster = f.Session, f.Secret, f.Length, f.Act, f.Inc, f.Cluster
 	g.renewed(a, f)
 	if g.now >= a.limit() { // in flight for too long to be of use
 		g.hangUp(a)

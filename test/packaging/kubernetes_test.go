@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/stile-lock/stile/internal/node/rights"
 )
 
 // A tree is a document of YAML.
@@ -121,6 +123,9 @@ func wrong(text string) (found []string) {
 		say("the disruption budget is for %s", got)
 	}
 	found = append(found, wrongVolumes(set, container)...)
+	found = append(found, wrongSecrets(set, container)...)
+	found = append(found, wrongAccess(find("ConfigMap", "stile-access"), set, container)...)
+	found = append(found, wrongNetwork(find("NetworkPolicy", "stile"), pod, ports)...)
 	return append(found, wrongSettings(set, container, governing)...)
 }
 
@@ -147,6 +152,97 @@ func wrongVolumes(set, container tree) (found []string) {
 	}
 	if set.at("spec.persistentVolumeClaimRetentionPolicy.whenDeleted") != "Retain" {
 		found = append(found, "volumes are deleted with the set")
+	}
+	return found
+}
+
+// wrongSecrets checks that each node has a secret of its own, and sees no other.
+func wrongSecrets(set, container tree) (found []string) {
+	say := func(format string, args ...any) { found = append(found, fmt.Sprintf(format, args...)) }
+	env, n := settings(container), 0
+	for _, v := range set.list("spec.template.spec.volumes") {
+		if v["name"] != "certificates" {
+			continue
+		}
+		for _, source := range v.list("projected.sources") {
+			name := fmt.Sprintf("%v-%d", set.at("metadata.name"), n)
+			var files []string
+			for _, item := range source.list("secret.items") {
+				files = append(files, fmt.Sprint(item["key"], "=", item["path"]))
+			}
+			want := []string{"ca.crt=" + name + "/ca.crt", "tls.crt=" + name + "/tls.crt", "tls.key=" + name + "/tls.key"}
+			if source.at("secret.name") != name || !slices.Equal(files, want) {
+				say("secret %v has %q, want %s with %q", source.at("secret.name"), files, name, want)
+			}
+			n++
+		}
+	}
+	if n != set.at("spec.replicas") {
+		say("%d secrets for %v nodes", n, set.at("spec.replicas"))
+	}
+	for _, m := range container.list("volumeMounts") {
+		if m["name"] != "certificates" {
+			continue
+		}
+		own := fmt.Sprint(m["mountPath"])
+		if m["subPathExpr"] != "$(STILE_NAME)" || env["STILE_CA"] != own+"/ca.crt" || env["STILE_CERT"] != own+"/tls.crt" || env["STILE_KEY"] != own+"/tls.key" {
+			say("a pod sees %v of the secrets, and uses %s", m["subPathExpr"], env["STILE_KEY"])
+		}
+	}
+	return found
+}
+
+// wrongAccess checks that the files of rights and of revoked certificates are where nodes look
+// for them, and that they can be updated.
+func wrongAccess(files, set, container tree) (found []string) {
+	data, _ := files.at("data").(map[string]any)
+	env := settings(container)
+	for _, m := range container.list("volumeMounts") {
+		if m["name"] != "access" {
+			continue
+		}
+		for key, name := range map[string]string{"STILE_RIGHTS": "rights.toml", "STILE_REVOKED": "revoked"} {
+			if _, ok := data[name]; !ok || env[key] != fmt.Sprint(m["mountPath"], "/", name) || m["subPath"] != nil || m["subPathExpr"] != nil {
+				found = append(found, fmt.Sprintf("%s is %q", key, env[key]))
+			}
+		}
+		text, _ := data["rights.toml"].(string)
+		if _, err := rights.Parse(text, true); err != nil {
+			found = append(found, err.Error())
+		}
+	}
+	for _, v := range set.list("spec.template.spec.volumes") {
+		if v["name"] == "access" && v.at("configMap.name") != files.at("metadata.name") {
+			found = append(found, fmt.Sprintf("the rights are those of %v", v.at("configMap.name")))
+		}
+	}
+	return found
+}
+
+// wrongNetwork checks that nodes reach each other, and that others reach only ports that exist.
+func wrongNetwork(policy tree, pod string, ports map[string]bool) (found []string) {
+	if got := fmt.Sprint(policy.at("spec.podSelector.matchLabels")); got != pod {
+		found = append(found, "the network policy is for "+got)
+	}
+	if got := fmt.Sprint(policy.at("spec.policyTypes")); got != "[Ingress Egress]" {
+		found = append(found, "the network policy is about "+got)
+	}
+	for way, key := range map[string]string{"ingress": "from", "egress": "to"} {
+		nodes := false
+		for _, r := range policy.list("spec." + way) {
+			if len(r.list(key)) == 0 || len(r.list("ports")) == 0 {
+				found = append(found, way+" is open")
+			}
+			for _, p := range r.list("ports") {
+				if name, ok := p["port"].(string); ok && !ports[name] {
+					found = append(found, way+" has port "+name)
+				}
+			}
+			nodes = nodes || fmt.Sprint(r.at(key+".0.podSelector.matchLabels")) == pod && r.at("ports.0.port") == "stile"
+		}
+		if !nodes {
+			found = append(found, way+": nodes do not reach each other")
+		}
 	}
 	return found
 }
@@ -211,6 +307,19 @@ func TestKubernetes(t *testing.T) {
 		{"enableServiceLinks: false", "enableServiceLinks: true"},
 		{"kind: PodDisruptionBudget", "kind: PodDisruption"},
 		{"  replicas: 3", " replicas: 3"},
+		{"name: stile-1\n                  items", "name: stile-0\n                  items"},
+		{"path: stile-2/tls.key", "path: stile-1/tls.key"},
+		{", subPathExpr: $(STILE_NAME)", ""},
+		{"subPathExpr: $(STILE_NAME)", "subPathExpr: stile-0"},
+		{"/etc/stile/own/tls.key", "/etc/stile/tls.key"},
+		{"access/rights.toml", "rights.toml"},
+		{"name: stile-access}", "name: stile}"},
+		{"  revoked: \"\"", "  list: \"\""},
+		{"mountPath: /etc/stile/access,", "mountPath: /etc/stile/access, subPath: rights.toml,"},
+		{"policyTypes: [Ingress, Egress]", "policyTypes: [Ingress]"},
+		{"{protocol: TCP, port: stile}", "{protocol: TCP, port: lock}"},
+		{"matchLabels: {app: stile}\n      ports:", "matchLabels: {app: stale}\n      ports:"},
+		{"may = [\"lock\", \"read\"]", "may = [\"lick\", \"read\"]"},
 	} {
 		if !strings.Contains(text, x.old) {
 			t.Errorf("stile.yaml has no %q", x.old)

@@ -6,8 +6,8 @@ import (
 	"crypto/x509/pkix"
 	"errors"
 	"io"
+	"math/big"
 	"net"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -199,13 +199,7 @@ func TestParsePath(t *testing.T) {
 
 // What a certificate says of its owner.
 func TestOf(t *testing.T) {
-	uri := func(s string) *url.URL {
-		u, err := url.Parse(s)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return u
-	}
+	root := newAuthority(t, "root", nil)
 	for text, want := range map[string]Identity{
 		"stile://node/db1":      {Kind: IsNode, Name: "db1"},
 		"stile://client/backup": {Kind: IsClient, Name: "backup"},
@@ -218,12 +212,14 @@ func TestOf(t *testing.T) {
 		"stile://client/a%00":   {},
 		"stile:client/a":        {},
 	} {
-		got, err := Of(&x509.Certificate{URIs: []*url.URL{uri(text)}, Subject: pkix.Name{CommonName: "common"}})
+		c, _, _ := root.certificate("common", text)
+		got, err := Of(c)
 		if got != want || (err != nil) != (want == Identity{}) {
 			t.Errorf("%s: %+v, %v", text, got, err)
 		}
 	}
-	_, err := Of(&x509.Certificate{URIs: []*url.URL{uri("stile://client/a"), uri("stile://admin/a")}})
+	c, _, _ := root.certificate("", "stile://client/a", "stile://admin/a")
+	_, err := Of(c)
 	says(t, err, "one owner")
 	for _, name := range []string{"", "a\x1b[2J", strings.Repeat("x", 65)} {
 		_, err := Of(&x509.Certificate{Subject: pkix.Name{CommonName: name}})
@@ -357,26 +353,27 @@ func TestRevoked(t *testing.T) {
 	if err := meet(); err != nil {
 		t.Fatal(err)
 	}
-	r, err := ParseRevoked("# lost laptop\n\n " + strings.ToUpper(c.Serial) + " # backup\n")
+	r, err := ParseRevoked("# lost laptop\n\n "+strings.ToUpper(c.Serial)+" # backup\n", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	node.Revoke(r)
 	says(t, meet(), "revoked")
-	if r, err = ParseRevoked("1:2:ab\n"); err != nil || r.Check("12ab") == nil || r.Check("12") != nil {
+	numbered := func(n int64) *x509.Certificate { return &x509.Certificate{SerialNumber: big.NewInt(n)} }
+	if r, err = ParseRevoked("1:2:ab\n", nil); err != nil || r.Check(numbered(0x12ab)) == nil || r.Check(numbered(0x12)) != nil {
 		t.Error(err)
 	}
 	node.Revoke(r)
 	if err := meet(); err != nil {
 		t.Error(err)
 	}
-	if r, err = ParseRevoked(n.Serial); err != nil {
+	if r, err = ParseRevoked(n.Serial, nil); err != nil {
 		t.Fatal(err)
 	}
 	client.Revoke(r)
 	says(t, meet(), "revoked")
 	for _, bad := range []string{"x", "-1", "0", strings.Repeat("f", 41), "12 34"} {
-		_, err := ParseRevoked("12\n" + bad)
+		_, err := ParseRevoked("12\n"+bad, nil)
 		says(t, err, "line 2")
 	}
 	if got, err := Show(c.Cert); err != nil || got.Serial != c.Serial || got.Kind != IsClient || got.Name != "backup" {

@@ -144,14 +144,27 @@ func loadCA(dir string, now time.Time) (*x509.Certificate, *ecdsa.PrivateKey, er
 
 // loadPair reads a certificate and its key.
 func loadPair(file, keyFile string) (*tls.Certificate, error) {
-	cert, err := os.ReadFile(file)
+	cert, _, err := ReadStamped(file)
 	if err != nil {
-		return nil, fmt.Errorf("cannot read the certificate %s: %w: create one with 'stile cert'", file, reason(err))
+		return nil, noCert(file, err)
 	}
-	key, err := os.ReadFile(keyFile)
+	key, _, err := ReadStamped(keyFile)
 	if err != nil {
-		return nil, fmt.Errorf("cannot read the key %s: %w: 'stile cert' creates it with the certificate", keyFile, reason(err))
+		return nil, noKey(keyFile, err)
 	}
+	return pairOf(file, keyFile, cert, key)
+}
+
+func noCert(file string, err error) error {
+	return fmt.Errorf("cannot read the certificate %s: %w: create one with 'stile cert'", file, reason(err))
+}
+
+func noKey(file string, err error) error {
+	return fmt.Errorf("cannot read the key %s: %w: 'stile cert' creates it with the certificate", file, reason(err))
+}
+
+// pairOf makes a pair of a certificate and its key, which were read from files.
+func pairOf(file, keyFile string, cert, key []byte) (*tls.Certificate, error) {
 	pair, err := tls.X509KeyPair(cert, key)
 	if err != nil {
 		return nil, fmt.Errorf("%s and %s are not a certificate and its key: %w", file, keyFile, err)
@@ -181,7 +194,7 @@ func Show(file string) (*Made, error) {
 		m.Hosts = append(m.Hosts, ip.String())
 	}
 	if !c.IsCA {
-		who, err := Of(c)
+		who, err := ownerOf(c)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", file, err)
 		}

@@ -2,6 +2,7 @@ package cert
 
 import (
 	"crypto/x509"
+	"encoding/asn1"
 	"fmt"
 	"strings"
 
@@ -83,33 +84,106 @@ const maxCommon = 64
 // Of returns the owner of a certificate. One that was made elsewhere, and does not say what
 // its owner is, is that of a client.
 func Of(c *x509.Certificate) (Identity, error) {
-	var all []Identity
-	for _, u := range c.URIs {
-		if u.Scheme != "stile" {
-			continue
-		}
-		i := Identity{Name: strings.TrimPrefix(u.Path, "/")}
-		for k := IsClient; k <= IsNode; k++ {
-			if u.Host == kindNames[k] {
-				i.Kind = k
-			}
-		}
-		if err := CheckName(i.Name); err != nil || i.Kind == Anyone {
-			return Identity{}, fmt.Errorf("the certificate names %s: want stile://client/NAME, stile://admin/NAME or stile://node/NAME", u)
-		}
-		all = append(all, i)
-	}
-	switch {
-	case len(all) > 1:
-		return Identity{}, fmt.Errorf("the certificate is that of %v and of %v: want one owner", all[0], all[1])
-	case len(all) == 1:
-		return all[0], nil
+	if i, err := Stated(c); err != nil || i.Kind != Anyone {
+		return i, err
 	}
 	name := c.Subject.CommonName
 	if name == "" || len(name) > maxCommon || words.Printable(name) != name {
 		return Identity{}, fmt.Errorf("the certificate does not name its owner: want stile://client/NAME as a URI, or a common name of 1 to %d printable bytes", maxCommon)
 	}
 	return Identity{Kind: IsClient, Name: name}, nil
+}
+
+// Stated returns the owner that a certificate names by a URI; Anyone if it names none. The URI
+// must be exactly as Identity.uri writes it: two readers of another one could disagree.
+func Stated(c *x509.Certificate) (Identity, error) {
+	var all []Identity
+	for _, text := range urisOf(c) {
+		scheme, path, _ := strings.Cut(text, "://")
+		if !strings.HasPrefix(strings.ToLower(text), "stile:") {
+			continue
+		}
+		i, err := ParsePath(path)
+		if err == nil {
+			err = CheckName(i.Name)
+		}
+		if err != nil || scheme != "stile" || i.uri() != text {
+			return Identity{}, fmt.Errorf("the certificate names %.100q: want stile://client/NAME, stile://admin/NAME or stile://node/NAME", text)
+		}
+		all = append(all, i)
+	}
+	switch len(all) {
+	case 0:
+		return Identity{}, nil
+	case 1:
+		return all[0], nil
+	}
+	return Identity{}, fmt.Errorf("the certificate is that of %v and of %v: want one owner", all[0], all[1])
+}
+
+// uri returns what a certificate calls its owner.
+func (i Identity) uri() string { return "stile://" + i.Kind.String() + "/" + i.Name }
+
+// SPIFFE returns the SPIFFE id in a certificate; empty if there is none. A certificate has at
+// most one.
+func SPIFFE(c *x509.Certificate) (id string, err error) {
+	for _, text := range urisOf(c) {
+		if !strings.HasPrefix(text, "spiffe:") {
+			continue
+		}
+		if id != "" {
+			return "", fmt.Errorf("the certificate has two SPIFFE ids, %.100q and %.100q: want one", id, text)
+		}
+		id = text
+	}
+	return id, nil
+}
+
+// ownerOf returns the owner of a certificate of this process. What a SPIFFE id stands for, only
+// nodes know.
+func ownerOf(c *x509.Certificate) (Identity, error) {
+	i, err := Stated(c)
+	if id, _ := SPIFFE(c); err == nil && i.Kind == Anyone && id != "" {
+		return Identity{Kind: IsClient, Name: id}, nil
+	}
+	return Of(c)
+}
+
+// What the alternative names of an owner are in a certificate: RFC 5280, section 4.2.1.6.
+var subjectAltName = asn1.ObjectIdentifier{2, 5, 29, 17}
+
+const tagURI = 6
+
+// urisOf returns the URIs in a certificate, byte for byte: those that package x509 has parsed
+// are normalized.
+func urisOf(c *x509.Certificate) (all []string) {
+	for _, e := range c.Extensions {
+		var names []asn1.RawValue
+		if !e.Id.Equal(subjectAltName) {
+			continue
+		}
+		if rest, err := asn1.Unmarshal(e.Value, &names); err != nil || len(rest) > 0 {
+			continue // package x509 has refused it
+		}
+		for _, name := range names {
+			if name.Class == asn1.ClassContextSpecific && name.Tag == tagURI {
+				all = append(all, string(name.Bytes))
+			}
+		}
+	}
+	return all
+}
+
+// isNode returns an error unless a certificate is that of a node.
+func isNode(c *x509.Certificate) error {
+	who, err := Of(c)
+	switch {
+	case err != nil:
+		return fmt.Errorf("the certificate of the other side is not that of a node: %w", err)
+	case who.Kind != IsNode:
+		return fmt.Errorf("the certificate of the other side is that of %v, not that of a node: another process may listen at this address; create certificates of nodes with 'stile cert node'", who)
+	}
+	return nil
 }
 
 // Fits returns why a node of this name may not use the certificate.

@@ -3,9 +3,9 @@ package cert
 import (
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/pem"
 	"errors"
 	"fmt"
-	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -30,8 +30,8 @@ func (c Config) Given() (bool, error) {
 	return true, nil
 }
 
-// Keys are the certificates of a process. They are read again when their files change, which
-// is checked before every handshake.
+// Keys are the certificates of a process. They are read again before every handshake, and used
+// if their contents have changed.
 type Keys struct {
 	config  Config
 	report  func(error)
@@ -39,82 +39,105 @@ type Keys struct {
 
 	mu    sync.Mutex
 	now   *material
-	files [3]Stamp // state of the files when they were last read, even if that failed
+	files stamps // of the contents that were read last, even if they are not used
 }
+
+// stamps are those of all files.
+type stamps [3]Stamp
 
 // material is what was read from the files.
 type material struct {
-	pair  *tls.Certificate
-	owner Identity
-	roots *x509.CertPool
-}
-
-// A Stamp detects whether a file has changed.
-type Stamp struct {
-	time time.Time
-	size int64
-	err  bool
-}
-
-// StampOf returns the stamp of a file.
-func StampOf(path string) Stamp {
-	info, err := os.Stat(path)
-	if err != nil {
-		return Stamp{err: true}
-	}
-	return Stamp{time: info.ModTime(), size: info.Size()}
+	pair        *tls.Certificate
+	owner       Identity
+	roots       *x509.CertPool
+	authorities []*x509.Certificate // which may sign lists of revoked certificates
 }
 
 // Load reads the certificates. Later errors, after the files have changed, are passed to
 // report, and the previous certificates stay in use.
 func Load(c Config, report func(error)) (*Keys, error) {
-	files := c.stamps()
-	m, err := c.read(time.Now())
+	f := c.read()
+	m, err := f.parse(time.Now())
 	if err != nil {
 		return nil, err
 	}
-	return &Keys{config: c, report: report, now: m, files: files}, nil
+	return &Keys{config: c, report: report, now: m, files: f.stamps}, nil
 }
 
-// read reads all files. A certificate that no peer would accept is an error.
-func (c Config) read(now time.Time) (*material, error) {
-	pem, err := os.ReadFile(c.CA)
-	if err != nil {
-		return nil, fmt.Errorf("cannot read the authority's certificate %s: %w: create one with 'stile cert ca', and copy ca.crt to every node", c.CA, reason(err))
+// contents are those of all files, or why they cannot be read.
+type contents struct {
+	Config
+	ca, cert, key []byte
+	errs          [3]error
+	stamps        stamps
+}
+
+// read reads all files.
+func (c Config) read() *contents {
+	f := &contents{Config: c}
+	f.ca, f.stamps[0], f.errs[0] = ReadStamped(c.CA)
+	f.cert, f.stamps[1], f.errs[1] = ReadStamped(c.Cert)
+	f.key, f.stamps[2], f.errs[2] = ReadStamped(c.Key)
+	return f
+}
+
+// parse returns what the files contain. A certificate that no peer would accept is an error.
+func (f *contents) parse(now time.Time) (*material, error) {
+	switch {
+	case f.errs[0] != nil:
+		return nil, fmt.Errorf("cannot read the authority's certificate %s: %w: create one with 'stile cert ca', and copy ca.crt to every node", f.CA, reason(f.errs[0]))
+	case f.errs[1] != nil:
+		return nil, noCert(f.Cert, f.errs[1])
+	case f.errs[2] != nil:
+		return nil, noKey(f.Key, f.errs[2])
 	}
-	m := &material{roots: x509.NewCertPool()}
-	if !m.roots.AppendCertsFromPEM(pem) {
-		return nil, fmt.Errorf("%s contains no certificate: give the ca.crt that 'stile cert ca' created", c.CA)
+	m, err := &material{roots: x509.NewCertPool()}, error(nil)
+	if !m.roots.AppendCertsFromPEM(f.ca) {
+		return nil, fmt.Errorf("%s contains no certificate: give the ca.crt that 'stile cert ca' created", f.CA)
 	}
-	if m.pair, err = loadPair(c.Cert, c.Key); err != nil {
+	if m.pair, err = pairOf(f.Cert, f.Key, f.cert, f.key); err != nil {
 		return nil, err
 	}
 	leaf := m.pair.Leaf
 	switch {
 	case now.After(leaf.NotAfter):
-		return nil, fmt.Errorf("%s expired on %s: create a new one with 'stile cert'", c.Cert, leaf.NotAfter.Format(time.DateTime))
+		return nil, fmt.Errorf("%s expired on %s: create a new one with 'stile cert'", f.Cert, leaf.NotAfter.Format(time.DateTime))
 	case now.Before(leaf.NotBefore):
-		return nil, fmt.Errorf("%s is not valid before %s: check the clock", c.Cert, leaf.NotBefore.Format(time.DateTime))
+		return nil, fmt.Errorf("%s is not valid before %s: check the clock", f.Cert, leaf.NotBefore.Format(time.DateTime))
 	}
-	if m.owner, err = Of(leaf); err != nil {
-		return nil, fmt.Errorf("%s: %w", c.Cert, err)
+	if m.owner, err = ownerOf(leaf); err != nil {
+		return nil, fmt.Errorf("%s: %w", f.Cert, err)
+	}
+	m.authorities = append(certificates(f.ca), certificates(f.cert)[1:]...)
+	return m, f.verify(m, now)
+}
+
+// verify returns an error if others would not accept the certificate with the chain in its file.
+func (f *contents) verify(m *material, now time.Time) error {
+	between := x509.NewCertPool()
+	for _, c := range m.authorities {
+		between.AddCert(c)
 	}
 	usages := []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}
 	if m.owner.Kind == IsNode {
 		usages = append(usages, x509.ExtKeyUsageServerAuth)
 	}
 	for _, usage := range usages {
-		if _, err := leaf.Verify(x509.VerifyOptions{Roots: m.roots, CurrentTime: now, KeyUsages: []x509.ExtKeyUsage{usage}}); err != nil {
-			return nil, fmt.Errorf("%s is not signed by %s: %w: create it with 'stile cert' in the directory of that authority", c.Cert, c.CA, err)
+		o := x509.VerifyOptions{Roots: m.roots, Intermediates: between, CurrentTime: now, KeyUsages: []x509.ExtKeyUsage{usage}}
+		if _, err := m.pair.Leaf.Verify(o); err != nil {
+			return fmt.Errorf("%s is not signed by %s: %w: create it with 'stile cert' in the directory of that authority, or append the certificates of the authorities in between to it", f.Cert, f.CA, err)
 		}
 	}
-	return m, nil
+	return nil
 }
 
-// stamps returns the stamps of all files.
-func (c Config) stamps() (all [3]Stamp) {
-	for i, path := range []string{c.CA, c.Cert, c.Key} {
-		all[i] = StampOf(path)
+// certificates returns the certificates in a file in PEM form, without those that cannot be
+// parsed.
+func certificates(text []byte) (all []*x509.Certificate) {
+	for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {
+		if c, err := x509.ParseCertificate(block.Bytes); err == nil && block.Type == "CERTIFICATE" {
+			all = append(all, c)
+		}
 	}
 	return all
 }
@@ -123,12 +146,12 @@ func (c Config) stamps() (all [3]Stamp) {
 func (k *Keys) current() *material {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	files := k.config.stamps()
-	if files == k.files {
+	f := k.config.read()
+	if f.stamps == k.files {
 		return k.now
 	}
-	k.files = files // before reading them: a change in between is seen the next time
-	m, err := k.config.read(time.Now())
+	k.files = f.stamps
+	m, err := f.parse(time.Now())
 	if err == nil && m.owner != k.now.owner {
 		err = fmt.Errorf("%s was the certificate of %v, and is now that of %v: restart the process to use it", k.config.Cert, k.now.owner, m.owner)
 	}
@@ -149,25 +172,38 @@ func (k *Keys) base(m *material) *tls.Config {
 		Certificates:                []tls.Certificate{*m.pair},
 		SessionTicketsDisabled:      true,
 		DynamicRecordSizingDisabled: true,
-		VerifyConnection:            func(s tls.ConnectionState) error { return k.verify(s.PeerCertificates) },
+		VerifyConnection:            k.verify,
 	}
 }
 
-// verify refuses revoked certificates.
-func (k *Keys) verify(chain []*x509.Certificate) error {
-	for _, c := range chain {
-		if err := k.Check(Serial(c)); err != nil {
+// verify refuses certificates that are revoked, or signed by an authority that is.
+func (k *Keys) verify(s tls.ConnectionState) error {
+	for _, chain := range s.VerifiedChains {
+		if err := k.Check(chain...); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// Check returns an error if a certificate is revoked.
-func (k *Keys) Check(serial string) error { return k.revoked.Load().Check(serial) }
+// Check returns an error if one of some certificates is revoked.
+func (k *Keys) Check(chain ...*x509.Certificate) error {
+	r := k.revoked.Load()
+	for _, c := range chain {
+		if err := r.Check(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // Revoke replaces the list of revoked certificates. It holds for handshakes from now on.
 func (k *Keys) Revoke(r *Revoked) { k.revoked.Store(r) }
+
+// ParseRevoked is ParseRevoked with the authorities of these certificates.
+func (k *Keys) ParseRevoked(text string) (*Revoked, error) {
+	return ParseRevoked(text, k.current().authorities)
+}
 
 // Fits returns why a node of this name may not use these certificates.
 func (k *Keys) Fits(name string) error {
@@ -205,10 +241,17 @@ func (k *Keys) server() *tls.Config {
 	return c
 }
 
-// Client returns the configuration for dialling a host once; each dial calls it again.
+// Client returns the configuration for dialling a host once; each dial calls it again. Only a
+// node may be there: the authority may have given certificates for servers to others, too.
 func (k *Keys) Client(host string) *tls.Config {
 	m := k.current()
 	c := k.base(m)
 	c.RootCAs, c.ServerName = m.roots, host
+	c.VerifyConnection = func(s tls.ConnectionState) error {
+		if err := isNode(s.PeerCertificates[0]); err != nil {
+			return err
+		}
+		return k.verify(s)
+	}
 	return c
 }

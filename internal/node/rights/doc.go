@@ -1,4 +1,5 @@
-// Package rights decides who may do what at a node, and who the owner of a bearer token is.
+// Package rights decides who may do what at a node, and who the owner of a bearer token, of a
+// JWT, or of a certificate with a SPIFFE id is.
 // It reads no files and no clock: it is given their contents and the time.
 //
 // Rules say which identities may lock, read and administer which locks, and how much of a

@@ -35,6 +35,8 @@ type Rules struct {
 	tls  bool // callers have identities
 	file bool // list says what is allowed
 	list []rule
+
+	identities []mapping
 }
 
 // A rule allows some identities to do something with some locks.
@@ -170,6 +172,7 @@ type file struct {
 		May   oneOrMore
 		Quota struct{ Sessions, Locks, Names *int64 }
 	}
+	Identity []struct{ Spiffe, Subject, Is string }
 }
 
 // oneOrMore is a text, or a list of texts.
@@ -199,13 +202,20 @@ func Parse(text string, tls bool) (*Rules, error) {
 	case err != nil:
 		return nil, err
 	case len(meta.Undecoded()) > 0:
-		return nil, fmt.Errorf("unknown key %s: a [[rule]] has who, locks, may and quota", meta.Undecoded()[0])
+		return nil, fmt.Errorf("unknown key %s: a [[rule]] has who, locks, may and quota, and an [[identity]] has is, and spiffe or subject", meta.Undecoded()[0])
 	case len(f.Rule) == 0:
 		return nil, errors.New("there is no [[rule]], so nothing would be allowed: add one, or run the node without a rights file")
-	case len(f.Rule) > maxRules:
-		return nil, fmt.Errorf("%d rules: at most %d are allowed", len(f.Rule), maxRules)
+	case max(len(f.Rule), len(f.Identity)) > maxRules:
+		return nil, fmt.Errorf("%d rules and %d identities: at most %d of each are allowed", len(f.Rule), len(f.Identity), maxRules)
 	}
 	r := &Rules{tls: tls, file: true}
+	for i, x := range f.Identity {
+		m, err := newMapping(x.Spiffe, x.Subject, x.Is)
+		if err != nil {
+			return nil, fmt.Errorf("identity %d: %w", i+1, err)
+		}
+		r.identities = append(r.identities, m)
+	}
 	for i, x := range f.Rule {
 		u := rule{who: x.Who, locks: x.Locks}
 		err := u.allow(x.May)

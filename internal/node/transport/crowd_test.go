@@ -227,7 +227,7 @@ func TestRefrain(t *testing.T) {
 		for range 1000 {
 			r.Log(logger, slog.LevelWarn, "x")
 		}
-		time.Sleep(refrainPeriod)
+		time.Sleep(RefrainPeriod)
 		r.Log(logger, slog.LevelWarn, "x")
 		if lines := strings.Count(log.String(), "\n"); lines != refrainLines+1 || !strings.Contains(log.String(), "suppressed=990") {
 			t.Errorf("%d lines:\n%s", lines, &log)
