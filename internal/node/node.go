@@ -41,6 +41,7 @@ type Node struct {
 	strangers audit // for connections without an identity
 	files     accessFiles
 	tokens    atomic.Pointer[rights.Tokens] // nil: none are accepted
+	rechecked atomic.Pointer[func()]        // of OnRecheck
 	tape      *recorder                     // nil without a recording
 	meter     *meter.Meter                  // nil if nothing is measured; needs the mutex
 	drained   context.Context               // ends when nothing new is accepted any longer
