@@ -4,6 +4,7 @@ package main
 
 import (
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -107,4 +108,31 @@ func TestHTTPPortInUse(t *testing.T) {
 	other := begin(t, nil, "serve", "--memory", "--name", "b", "--listen", "127.0.0.1:0", "--http", at)
 	other.waitExit(2)
 	other.waitFor("is in use.*--http")
+}
+
+// Probes have an address of their own, and profiles are served only if they are asked for.
+func TestHealth(t *testing.T) {
+	t.Parallel()
+	status := func(url string) int {
+		r, err := http.Get(url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Body.Close()
+		return r.StatusCode
+	}
+	p, _ := serve(t, "--memory", "--name", "a", "--http", "127.0.0.1:0", "--health", "127.0.0.1:0", "--pprof")
+	q, _ := serve(t, "--memory", "--name", "b", "--http", "127.0.0.1:0")
+	probes, api, plain := p.waitFor(`^probes on (http://\S+)$`), p.waitFor(`^HTTP on (http://\S+)$`), q.waitFor(`^HTTP on (http://\S+)$`)
+	for url, want := range map[string]int{
+		probes + "/readyz": 200, probes + "/healthz": 200, probes + "/metrics": 404, probes + "/debug/pprof/cmdline": 404,
+		api + "/readyz": 200, api + "/debug/pprof/cmdline": 200, plain + "/debug/pprof/cmdline": 404,
+	} {
+		if got := status(url); got != want {
+			t.Errorf("%s: %d, want %d", url, got, want)
+		}
+	}
+	other := begin(t, nil, "serve", "--memory", "--name", "c", "--listen", "127.0.0.1:0", "--health", strings.TrimPrefix(probes, "http://"))
+	other.waitExit(2)
+	other.waitFor("is in use.*--health")
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/http"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -31,7 +32,7 @@ import (
 const maxServedNodes = 9
 
 // serveSettings lists the flags that the environment and a file can set.
-const serveSettings = "name listen http advertise join founder data memory lease voters algorithm replace-after ephemeral nodes max-clients drain record record-limit ca cert key insecure rights revoked tokens require-uri jwks jwt-issuer jwt-audience audit log log-level"
+const serveSettings = "name listen http health pprof advertise join founder data memory lease voters algorithm replace-after ephemeral nodes max-clients drain record record-limit ca cert key insecure rights revoked tokens require-uri jwks jwt-issuer jwt-audience audit log log-level"
 
 // serveFlags holds the flags of 'stile serve'.
 type serveFlags struct {
@@ -39,6 +40,8 @@ type serveFlags struct {
 	name      string
 	listen    string
 	http      string
+	health    string
+	profiles  bool
 	advertise string
 	join      []string
 	founder   string
@@ -113,6 +116,8 @@ func (f *serveFlags) define(c *cobra.Command) {
 	fs.Var(nodeNameFlag(&f.name), "name", "node name, unique in the cluster (default the host name)")
 	fs.Var(terminal.AddressFlag(&f.listen), "listen", "`HOST:PORT` to listen on for nodes and clients; port 0 is any free port")
 	fs.Var(httpFlag(&f.http), "http", "`HOST:PORT` to serve HTTP on, for every language, or off (default "+gateway.DefaultListen+" if --listen has port 7420)")
+	fs.Var(terminal.AddressFlag(&f.health), "health", "`HOST:PORT` to serve the probes /healthz and /readyz on, without TLS (default none)")
+	fs.BoolVar(&f.profiles, "pprof", false, "serve profiles of the process over HTTP, to administrators")
 	fs.Var(terminal.AddressFlag(&f.advertise), "advertise", "`HOST:PORT` at which others reach this node (default that of --listen)")
 	fs.Var(addressesFlag(&f.join), "join", "`HOST:PORT` of a node of the cluster to join; repeatable")
 	fs.Var(nodeNameFlag(&f.founder), "founder", "`NAME` of the node that founds the cluster once, if all nodes in --join answer and none has one")
@@ -217,10 +222,11 @@ const joinWarningAfter = 3 * time.Second
 type servedNodes struct {
 	nodes      []*node.Node
 	gates      []*gateway.Gateway
+	probes     []*gateway.HealthServer
 	log        *slog.Logger
 	drain      time.Duration
 	supervisor *supervisor
-	pages      gateway.Pages // made when they are first served
+	page       http.Handler // of the console; made when it is first served
 }
 
 func (f *serveFlags) run(c *cobra.Command) error {
@@ -233,7 +239,11 @@ func (f *serveFlags) run(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	http, err := httpAddresses(f.listen, f.http, f.nodes)
+	api, err := httpAddresses(f.listen, f.http, f.nodes)
+	if err != nil {
+		return err
+	}
+	health, err := healthAddresses(f.health, f.nodes)
 	if err != nil {
 		return err
 	}
@@ -260,11 +270,11 @@ func (f *serveFlags) run(c *cobra.Command) error {
 		if ctx.Err() != nil {
 			return p.stop(release)
 		}
-		if err := p.start(ctx, one); err != nil {
+		if err := p.start(ctx, one, health[i]); err != nil {
 			return err
 		}
-		if http[i] != "" && ctx.Err() == nil {
-			if err := p.serveHTTP(p.nodes[i], gateway.Config{Listen: http[i], TLS: p.nodes[i].Keys(), Insecure: f.insecure, Log: one.Log}); err != nil {
+		if api[i] != "" && ctx.Err() == nil {
+			if err := p.serveHTTP(p.nodes[i], gateway.Config{Listen: api[i], TLS: p.nodes[i].Keys(), Insecure: f.insecure, Log: one.Log, Profiles: f.profiles}); err != nil {
 				return err
 			}
 		}
@@ -306,9 +316,9 @@ func (p *servedNodes) found(ctx context.Context, c *node.Config) error {
 	return nil
 }
 
-// start starts a node and waits until it is a member, or the context ends. Every node
-// joins the first one.
-func (p *servedNodes) start(ctx context.Context, c node.Config) error {
+// start starts a node, with an address for probes if that is not empty, and waits until it is a
+// member, or the context ends. Every node joins the first one.
+func (p *servedNodes) start(ctx context.Context, c node.Config, health string) error {
 	if len(p.nodes) > 0 {
 		c.Join = []string{p.nodes[0].Address()}
 	}
@@ -320,6 +330,11 @@ func (p *servedNodes) start(ctx context.Context, c node.Config) error {
 		return fmt.Errorf("cannot start node %s: %w", c.Name, err)
 	}
 	p.nodes = append(p.nodes, n)
+	if health != "" {
+		if err := p.serveHealth(n, health); err != nil {
+			return err
+		}
+	}
 	hint := time.AfterFunc(joinWarningAfter, func() {
 		p.log.Warn("not yet a member, retrying", "node", c.Name, "join", c.Join, "why", n.Status().Why)
 	})
@@ -338,6 +353,9 @@ func (p *servedNodes) printAddresses(c *cobra.Command, configs []node.Config) er
 	}
 	for _, g := range p.gates {
 		fmt.Fprintf(w, "HTTP on %s\n", g.URL())
+	}
+	for _, s := range p.probes {
+		fmt.Fprintf(w, "probes on %s\n", s.URL())
 	}
 	where := ""
 	if a := p.nodes[0].Address(); a != node.DefaultListen {
@@ -416,6 +434,9 @@ func (p *servedNodes) kill() {
 	defer cancel()
 	for _, g := range p.gates {
 		_ = g.Close(ctx) // clients that read no answer
+	}
+	for _, s := range p.probes {
+		_ = s.Close() // probes ask again elsewhere
 	}
 }
 

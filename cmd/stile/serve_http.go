@@ -59,12 +59,39 @@ func httpAddresses(listen, http string, nodes int) ([]string, error) {
 	return all, nil
 }
 
+// healthAddresses returns where the nodes of this process serve probes; empty for none.
+func healthAddresses(health string, nodes int) (all []string, err error) {
+	all = make([]string, nodes)
+	for i := range all {
+		if health == "" {
+			break
+		}
+		if all[i], err = nthAddress("health", health, i); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// serveHealth serves the probes of a node.
+func (p *servedNodes) serveHealth(n *node.Node, listen string) error {
+	s, err := gateway.ServeHealth(n, listen)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return fmt.Errorf("%s is in use, so node %s cannot serve probes there: give another address with --health", listen, n.Name())
+	}
+	if err != nil {
+		return fmt.Errorf("node %s cannot serve probes: %w", n.Name(), err)
+	}
+	p.probes = append(p.probes, s)
+	return nil
+}
+
 // serveHTTP serves the API of a node, and its pages.
 func (p *servedNodes) serveHTTP(n *node.Node, c gateway.Config) error {
-	if p.pages == nil {
-		p.pages = gateway.Pages{page.Path: page.Handler()}
+	if p.page == nil {
+		p.page = page.Handler()
 	}
-	c.Pages = p.pages
+	c.Page = p.page
 	g, err := gateway.New(n, c)
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return fmt.Errorf("%s is in use, so node %s cannot serve HTTP there: give another address with --http, such as 127.0.0.1:7431, or --http off", c.Listen, n.Name())

@@ -201,7 +201,10 @@ func (c *Console) stream(w http.ResponseWriter, r *http.Request) {
 	for id, last := 1, false; !last; {
 		e, err := s.next(r.Context(), aliveEvery)
 		if err != nil {
-			return
+			if err = context.Cause(r.Context()); !errors.Is(err, lock.ErrDenied) {
+				return
+			}
+			e = errorEvent(failureOf(err))
 		}
 		text := ": alive\n\n"
 		if e.kind != "" {

@@ -178,8 +178,8 @@ func TestStream(t *testing.T) {
 		if h := s.Header(); s.flushes != 5 || s.limits != 5 || h.Get("Content-Type") != "text/event-stream" || h.Get("Cache-Control") != "no-store" || h.Get("X-Accel-Buffering") != "no" {
 			t.Errorf("%d flushes, %d limits, %v", s.flushes, s.limits, h)
 		}
-		if c.hub.count != 0 {
-			t.Errorf("%d streams are left", c.hub.count)
+		if c.hub.readers() != 0 {
+			t.Errorf("%d streams are left", c.hub.readers())
 		}
 		c.Close()
 	})
@@ -198,8 +198,8 @@ func TestStreamEnds(t *testing.T) {
 		defer cancel()
 		s := &streamed{ResponseRecorder: httptest.NewRecorder(), to: io.Discard}
 		c.ServeHTTP(s, (&http.Request{Method: "GET", URL: u}).WithContext(ctx))
-		if s.flushes < 15 || c.hub.count != 0 {
-			t.Errorf("%d flushes, %d streams", s.flushes, c.hub.count)
+		if s.flushes < 15 || c.hub.readers() != 0 {
+			t.Errorf("%d flushes, %d streams", s.flushes, c.hub.readers())
 		}
 		c.Close()
 	})

@@ -12,9 +12,9 @@ import (
 	"github.com/stile-lock/stile/internal/node"
 )
 
-// Bounds of what streams may cost. One caller may use half of them.
+// Bounds of what streams may cost. One caller may use half of the pollers. The door of the node
+// bounds streams.
 const (
-	maxStreams = 256
 	maxPollers = 64
 
 	linger = 5 * time.Second // how long a poller is kept after its last stream has ended
@@ -37,12 +37,10 @@ type hub struct {
 
 	mu      sync.Mutex
 	pollers map[topic]*poller
-	streams map[node.Caller]int // by caller
-	count   int                 // of streams
 }
 
 func newHub() *hub {
-	h := &hub{pollers: map[topic]*poller{}, streams: map[node.Caller]int{}}
+	h := &hub{pollers: map[topic]*poller{}}
 	h.ctx, h.cancel = context.WithCancel(context.Background())
 	return h
 }
@@ -57,7 +55,7 @@ func (h *hub) close() {
 
 var (
 	errStopping = errors.New("the node is stopping: use another node")
-	errCrowded  = errors.New("too many streams")
+	errCrowded  = errors.New("too many views")
 )
 
 // crowded is the error for a stream that would be one too many.
@@ -78,10 +76,6 @@ func (h *hub) open(who node.Caller, query string, every time.Duration, begin fun
 	switch {
 	case h.ctx.Err() != nil:
 		return nil, errStopping
-	case h.count >= maxStreams:
-		return nil, crowded("streams", maxStreams)
-	case h.streams[who] >= maxStreams/2:
-		return nil, crowded("streams of "+who.String(), maxStreams/2)
 	case p == nil && len(h.pollers) >= maxPollers:
 		return nil, crowded("different views", maxPollers)
 	case p == nil && h.pollersOf(who) >= maxPollers/2:
@@ -98,8 +92,6 @@ func (h *hub) open(who node.Caller, query string, every time.Duration, begin fun
 		}
 	}
 	p.streams++
-	h.streams[who]++
-	h.count++
 	return &stream{poller: p}, nil
 }
 

@@ -25,11 +25,6 @@ func (s *stream) close() {
 	p := s.poller
 	p.hub.mu.Lock()
 	defer p.hub.mu.Unlock()
-	who := p.topic.who
-	if p.hub.streams[who]--; p.hub.streams[who] == 0 {
-		delete(p.hub.streams, who)
-	}
-	p.hub.count--
 	p.streams--
 	p.left = time.Now()
 }

@@ -2,17 +2,16 @@ package gateway
 
 import (
 	"context"
-	"errors"
+	"encoding/json"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"connectrpc.com/connect"
 
 	"github.com/stile-lock/stile/internal/member"
 	"github.com/stile-lock/stile/internal/node"
-	"github.com/stile-lock/stile/internal/node/clock"
-	"github.com/stile-lock/stile/internal/origin"
 )
 
 // A call is what the handlers know about the HTTP request that they answer.
@@ -21,6 +20,13 @@ type call struct {
 	who      node.Caller
 	received member.Instant
 	control  *http.ResponseController
+
+	// What the door knows.
+	route  *route
+	inside context.Context // until the call ends, or the door ends it
+	cancel context.CancelCauseFunc
+	key    string // for whom places are counted
+	taken  [len(shares)]atomic.Int64
 }
 
 type callKey struct{}
@@ -28,77 +34,43 @@ type callKey struct{}
 // callOf returns the call of a context.
 func callOf(ctx context.Context) *call { return ctx.Value(callKey{}).(*call) }
 
+// err returns why the call must end before it is answered: its caller has ended it, or the door.
+func (c *call) err() error {
+	if err := c.ctx.Err(); err != nil {
+		return err
+	}
+	return context.Cause(c.inside)
+}
+
 // writeWithin ends the call if what is sent next is not accepted within some time.
 func (c *call) writeWithin(d time.Duration) {
 	_ = c.control.SetWriteDeadline(time.Now().Add(d)) // without it, the connection's own timeout holds
 }
 
-// A refusal answers a request that is refused.
-type refusal func(w http.ResponseWriter, r *http.Request, err *connect.Error)
+// apiPrefix is what the paths of the API begin with.
+const apiPrefix = "/stile."
 
-// protect refuses the requests of pages of other sites, and tells browsers to keep the answers
-// to pages of this address.
-func (g *Gateway) protect(next http.Handler, static bool, refuse refusal) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		origin.Isolate(w.Header())
-		if err := g.origin.Check(r, static); err != nil {
-			refuse(w, r, otherSite.error(err))
-			return
-		}
-		next.ServeHTTP(w, r)
-	})
-}
+var apiErrors = connect.NewErrorWriter()
 
-// bound limits calls.
-func (g *Gateway) bound(next http.Handler, static bool, refuse refusal) http.Handler {
-	return g.protect(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		received := clock.Now()
-		defer g.calls.Add(-1)
-		if g.calls.Add(1) > maxCalls {
-			refuse(w, r, manyCalls.errorf("the node answers too many calls: try again soon"))
-			return
-		}
-		c := &call{ctx: r.Context(), received: received, control: http.NewResponseController(w)}
-		if r.Body != http.NoBody { // in HTTP/1.1, the deadline would end a call without one
-			_ = c.control.SetReadDeadline(time.Now().Add(bodyTimeout)) // recorders in tests have none
-		}
-		c.writeWithin(maxWait + writeTimeout)
-		next.ServeHTTP(w, r.WithContext(context.WithValue(c.ctx, callKey{}, c)))
-	}), static, refuse)
-}
-
-// guard limits calls, and finds out who makes them.
-func (g *Gateway) guard(next http.Handler, refuse refusal) http.Handler {
-	return g.bound(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		c, err := callOf(r.Context()), error(nil)
-		if c.who, err = g.identify(r); err != nil {
-			refuse(w, r, noIdentity.error(err))
-			return
-		}
-		g.node.Visited(c.who)
-		if !c.who.Until.IsZero() { // a stream lasts no longer than the JWT of its caller
-			ctx, cancel := context.WithDeadline(r.Context(), c.who.Until)
-			defer cancel()
-			c.ctx, r = ctx, r.WithContext(ctx)
-		}
-		next.ServeHTTP(w, r)
-	}), false, refuse)
-}
-
-// identify returns who makes a request: the owner of a bearer token, or of a certificate.
-func (g *Gateway) identify(r *http.Request) (node.Caller, error) {
-	who, err := node.Caller{From: r.RemoteAddr}, error(nil)
-	bearer, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-	switch {
-	case ok && r.TLS == nil && !g.local:
-		err = errors.New("a token over plain HTTP can be overheard: use TLS")
-	case ok:
-		return g.node.Bearer(bearer, r.RemoteAddr, time.Now())
-	case r.TLS == nil:
-	case len(r.TLS.PeerCertificates) == 0:
-		err = errors.New("the request does not say who makes it: give a client certificate ('stile cert' creates them) or a token ('stile token' does)")
-	default:
-		return g.node.CallerOf(r.TLS.PeerCertificates, r.RemoteAddr)
+// refuse answers a request that is refused, as its caller understands it.
+func refuse(w http.ResponseWriter, r *http.Request, err *connect.Error) {
+	if err.Code() == connect.CodeResourceExhausted && r.ProtoMajor == 1 {
+		w.Header().Set("Connection", "close") // otherwise the server reads the body before it answers
 	}
-	return who, err
+	if strings.HasPrefix(r.URL.Path, apiPrefix) {
+		_ = apiErrors.Write(w, r, err) // if it fails, the caller is gone
+		return
+	}
+	status := http.StatusForbidden
+	switch err.Code() {
+	case connect.CodeUnauthenticated:
+		status = http.StatusUnauthorized
+	case connect.CodeResourceExhausted:
+		status = http.StatusServiceUnavailable
+	}
+	w.Header().Set(ReasonHeader, err.Meta().Get(ReasonHeader))
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(map[string]string{"error": err.Message()}) // if it fails, the caller is gone
 }

@@ -91,7 +91,7 @@ const answerTimeout = 2 * time.Second
 // members leave out what theirs do not allow.
 func (g cluster) readable(ctx context.Context, who node.Caller, q node.LockQuery) (page *survey.Locks, next string, err error) {
 	q.For = who.Path()
-	page, next, err = g.page(ctx, q, func(ctx context.Context, _ string, what uint64, about []byte, to any) error {
+	page, next, err = g.page(ctx, who, q, func(ctx context.Context, _ string, what uint64, about []byte, to any) error {
 		return g.askFor(ctx, who, what, about, to)
 	})
 	if err != nil {
@@ -104,14 +104,13 @@ func (g cluster) readable(ctx context.Context, who node.Caller, q node.LockQuery
 
 // page asks all members for a page of locks: this node in the given way. While a node looks
 // for locks all else waits there, and the pages of all members are in memory, so only some
-// calls may ask at a time.
-func (g cluster) page(ctx context.Context, q node.LockQuery, here survey.Ask) (page *survey.Locks, next string, err error) {
-	select {
-	case g.listing <- struct{}{}:
-		defer func() { <-g.listing }()
-	case <-ctx.Done():
-		return nil, "", ctx.Err()
+// calls may ask at a time, and only half of these for the same caller.
+func (g cluster) page(ctx context.Context, who node.Caller, q node.LockQuery, here survey.Ask) (page *survey.Locks, next string, err error) {
+	end, err := g.listing.take(ctx, shareKey(&who))
+	if err != nil {
+		return nil, "", err
 	}
+	defer end()
 	s, err := g.member()
 	if err != nil {
 		return nil, "", err

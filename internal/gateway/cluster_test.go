@@ -198,9 +198,7 @@ func TestWholeCluster(t *testing.T) {
 	if got := list(reader, "theirs"); got != "" {
 		t.Errorf("the reader sees %s", got)
 	}
-	if got := list(alice, ""); got != "" {
-		t.Errorf("an administrator without the right to read sees %s", got)
-	}
+	alice.fails(isDenied, "Cluster/ListLocks", nil) // she has not the right to read
 
 	eventually(t, "the reader sees the leader through c", func() bool {
 		l := reader.call("Cluster/Leader", object{"name": "mine/2"})

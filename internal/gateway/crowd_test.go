@@ -90,7 +90,7 @@ func TestCrowd(t *testing.T) {
 	ready(idleConns)
 	idle := memory()
 	ready(idleConns + slowConns)
-	eventually(t, "all bodies are being read", func() bool { return a.g.calls.Load() >= slowConns })
+	eventually(t, "all bodies are being read", func() bool { return a.g.door.pools[calls].taken() >= slowConns })
 	slow := memory()
 	each, all := (idle-before)/idleConns, (slow-before)/(idleConns+slowConns)
 	t.Logf("an idle connection costs %d bytes; with those with slow bodies, each costs %d", each, all)

@@ -15,5 +15,11 @@
 //
 // promise.go has this arithmetic.
 //
-// The same address serves measurements, probes and profiles.
+// Every request passes the door (door.go) before a handler sees it: it authenticates, checks
+// revocation, rights and shares, and audits what it refuses. Handlers are mounted at declared
+// routes only (routes.go), each of which says what its callers need. The door also ends calls
+// and closes connections when a certificate, a token or a right is withdrawn.
+//
+// The same address serves measurements, probes, profiles and the console. A HealthServer serves
+// probes at an address of their own.
 package gateway

@@ -42,12 +42,12 @@ func FuzzCalls(f *testing.F) {
 	n := startNode(f, func(c *node.Config) { c.Log = nil })
 	g := newGateway(n, Config{})
 	f.Cleanup(g.sessions.kill)
-	g.sessions.room = 100
+	g.sessions.places.most = 200
 	s, err := g.sessions.open(context.Background(), n, node.Caller{}, "", 0)
 	if err != nil {
 		f.Fatal(err)
 	}
-	h := g.handler(nil)
+	h := g.door
 	for i := range methods {
 		f.Add(uint8(i), uint8(0), "{}")
 		f.Add(uint8(i), uint8(0), `{"session":"SESSION","name":"x","wait":"0s"}`)
@@ -74,8 +74,10 @@ func FuzzCalls(f *testing.F) {
 		if w.Code == http.StatusInternalServerError {
 			t.Errorf("%s %s %q: %d %s", r.URL.Path, r.Header.Get("Content-Type"), body, w.Code, w.Body)
 		}
-		if g.calls.Load() != 0 || g.streams.Load() != 0 || g.watches.Load() != 0 {
-			t.Errorf("%d calls, %d streams and %d watches are left", g.calls.Load(), g.streams.Load(), g.watches.Load())
+		for i := range g.door.pools {
+			if n := g.door.pools[i].taken(); n != 0 {
+				t.Errorf("%d of %s are left", n, shares[i].what)
+			}
 		}
 	})
 }

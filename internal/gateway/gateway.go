@@ -20,17 +20,15 @@ import (
 	"github.com/stile-lock/stile/internal/node"
 	"github.com/stile-lock/stile/internal/node/cert"
 	"github.com/stile-lock/stile/internal/node/transport"
-	"github.com/stile-lock/stile/internal/origin"
 )
 
 // DefaultListen is the default address.
 const DefaultListen = "127.0.0.1:7421"
 
-// Bounds of what clients may cost. Bodies are short: a name and a key.
+// Bounds of what clients may cost, beside the shares of calls. Bodies are short: a name and a
+// key.
 const (
 	maxConns    = 16_384
-	maxCalls    = 16_384 // in progress, over all connections
-	maxStreams  = 8192   // that hold or wait for a lock
 	maxSessions = 16_384
 	maxListings = 4 // calls that list locks at a time
 	maxBody     = 8 << 10
@@ -48,7 +46,8 @@ type Config struct {
 	TLS      *cert.Keys // nil: plain HTTP
 	Insecure bool       // allow plain HTTP where others can listen in
 	Log      *slog.Logger
-	Pages    Pages // for browsers
+	Profiles bool         // serve profiles of the process
+	Page     http.Handler // page of the console; nil: none. The context of its requests ends when the gateway is closed
 }
 
 // A Gateway serves the API of a node.
@@ -57,17 +56,13 @@ type Gateway struct {
 	log      *slog.Logger
 	listener *listener
 	server   *http.Server
-	local    bool // only this machine can connect
 	secure   bool // with TLS; the server changes its own configuration
-	origin   origin.Guard
+	door     *door
 
 	console  *console.Console
 	sessions table
 	places   places
-	calls    atomic.Int64
-	streams  atomic.Int64
-	watches  atomic.Int64
-	listing  chan struct{}
+	listing  *turns
 	life     context.Context // until the gateway is closed
 	end      context.CancelFunc
 	closing  <-chan struct{} // closed with it
@@ -82,14 +77,14 @@ func New(n *node.Node, c Config) (*Gateway, error) {
 		return nil, err
 	}
 	g := newGateway(n, c)
-	g.local, g.secure = transport.Local(l.Addr()), c.TLS != nil
-	g.origin.AnyName = c.TLS != nil // its certificate has its names
+	g.secure, g.door.local = c.TLS != nil, transport.Local(l.Addr())
+	g.door.origin.AnyName = g.secure // its certificate has its names
 	g.listener = &listener{Listener: l, timeout: n.Lease, full: g.full}
 	g.listener.most.Store(maxConns)
 	ping := min(max(n.Lease()/2, time.Second), 10*time.Second) // detects a client that is paused
 	g.server = &http.Server{
-		Handler: g.handler(c.Pages), ConnContext: withConn, ErrorLog: log.New(serverLog{g}, "", 0),
-		ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
+		Handler: g.door, ConnContext: withConn, ConnState: g.door.connState, ErrorLog: log.New(serverLog{g}, "", 0),
+		DisableGeneralOptionsHandler: true, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
 		Protocols: new(http.Protocols),
 		HTTP2: &http.HTTP2Config{
 			MaxConcurrentStreams: 1000, MaxReceiveBufferPerConnection: 64 << 10, MaxReceiveBufferPerStream: 64 << 10,
@@ -99,11 +94,12 @@ func New(n *node.Node, c Config) (*Gateway, error) {
 	g.server.Protocols.SetHTTP1(true)
 	if c.TLS != nil {
 		g.server.Protocols.SetHTTP2(true)
-		g.server.TLSConfig = c.TLS.HTTP()
+		g.server.TLSConfig = g.door.secured(c.TLS.HTTP())
 	} else {
 		g.server.Protocols.SetUnencryptedHTTP2(true)
 	}
 	n.SetHTTP(g.reach())
+	n.OnRecheck(g.door.recheck)
 	go g.serve(c.TLS != nil)
 	return g, nil
 }
@@ -127,14 +123,15 @@ func (g serverLog) Write(b []byte) (int, error) {
 
 // newGateway returns a Gateway that does not listen.
 func newGateway(n *node.Node, c Config) *Gateway {
-	g := &Gateway{node: n, log: c.Log, origin: origin.Guard{Names: ownNames(n.Address(), c.Listen)}, listing: make(chan struct{}, maxListings), served: make(chan struct{})}
+	g := &Gateway{node: n, log: c.Log, door: newDoor(n, ownNames(n.Address(), c.Listen)...), listing: newTurns(maxListings), served: make(chan struct{})}
 	g.life, g.end = context.WithCancel(context.Background())
 	g.closing = g.life.Done()
 	if g.log == nil {
 		g.log = slog.New(slog.DiscardHandler)
 	}
 	g.console = console.New(forConsole{cluster{g}}, func(r *http.Request) node.Caller { return callOf(r.Context()).who })
-	g.sessions.all, g.sessions.room = map[string]*session{}, maxSessions
+	g.sessions.all, g.sessions.places.most = map[string]*session{}, maxSessions
+	g.serveRoutes(&g.door.mux, &c)
 	return g
 }
 
@@ -168,26 +165,26 @@ func (g *Gateway) serve(secure bool) {
 // uncompressed turns off compression: messages are short.
 var uncompressed = connect.WithCompression("gzip", nil, nil)
 
-// handler returns what answers all calls.
-func (g *Gateway) handler(pages Pages) http.Handler {
-	options := connect.WithHandlerOptions(
-		codecs,
-		connect.WithReadMaxBytes(maxBody),
-		uncompressed,
-	)
-	mux := http.NewServeMux()
-	mux.Handle(pb.NewLocksHandler(locks{g}, options))
-	mux.Handle(pb.NewClusterHandler(cluster{g}, options))
-	mux.Handle("GET /metrics", Metrics(g.node))
-	mux.Handle("GET /debug/pprof/", Profiles())
-	all := http.NewServeMux()
-	writer := connect.NewErrorWriter()
-	refuse := func(w http.ResponseWriter, r *http.Request, err *connect.Error) { _ = writer.Write(w, r, err) }
-	all.Handle("GET /healthz", g.protect(Health(g.node), false, refuse)) // probes have no identity
-	all.Handle("GET /readyz", g.protect(Ready(g.node), false, refuse))
-	all.Handle("/", g.guard(mux, refuse))
-	g.mount(all, pages)
-	return all
+// serveRoutes serves the declared routes.
+func (g *Gateway) serveRoutes(m *mux, c *Config) {
+	options := connect.WithHandlerOptions(codecs, connect.WithReadMaxBytes(maxBody), uncompressed)
+	path, h := pb.NewLocksHandler(locks{g}, options)
+	m.serve("POST "+path, h)
+	path, h = pb.NewClusterHandler(cluster{g}, options)
+	m.serve("POST "+path, h)
+	m.serve("GET /metrics", Metrics(g.node))
+	m.serve("GET /healthz", Health(g.node))
+	m.serve("GET /readyz", Ready(g.node))
+	for _, method := range []string{"GET ", ""} {
+		m.serve(method+console.Path, g.living(g.console))
+	}
+	if c.Profiles {
+		m.serve("GET "+profilesPath, g.living(Profiles()))
+	}
+	if c.Page != nil {
+		m.serve(ConsolePath, g.living(c.Page))
+		m.serve("GET /{$}", http.RedirectHandler(ConsolePath, http.StatusFound))
+	}
 }
 
 // Address returns the address that the gateway listens on.
@@ -227,6 +224,7 @@ func (g *Gateway) Close(ctx context.Context) error {
 	g.end()
 	g.console.Close()
 	g.node.SetHTTP("")
+	g.node.OnRecheck(nil)
 	err := g.server.Shutdown(ctx)
 	if err != nil {
 		err = errors.Join(err, g.server.Close())

@@ -1,13 +1,17 @@
 package gateway
 
 import (
-	"errors"
 	"fmt"
+	"io"
+	"log"
 	"net"
 	"net/http"
+	"sync"
+	"time"
 
 	"github.com/stile-lock/stile/internal/node"
-	"github.com/stile-lock/stile/internal/node/cert"
+	"github.com/stile-lock/stile/internal/node/transport"
+	"github.com/stile-lock/stile/internal/origin"
 )
 
 // Health answers whether the node runs. A node that is stuck does not answer.
@@ -37,30 +41,90 @@ func probe(why func() string) http.Handler {
 	})
 }
 
-// Profiles serves profiles of the process to administrators.
-func Profiles() http.Handler {
-	all := profiles()
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if err := mayProfile(r, callOf(r.Context()).who.Identity); err != nil {
-			http.Error(w, err.Error(), http.StatusForbidden)
-			return
-		}
-		all.ServeHTTP(w, r)
-	})
+// Bounds of probes. Each has a connection of its own.
+const (
+	maxProbes    = 128
+	probeTimeout = 5 * time.Second
+)
+
+// A HealthServer answers probes, and nothing else, at an address of its own: whatever happens
+// at the other addresses of the node does not keep it from answering.
+type HealthServer struct {
+	server   *http.Server
+	listener net.Listener
+	served   chan struct{}
 }
 
-// mayProfile returns why a caller must not see profiles. With TLS it must be an
-// administrator. Without, it must be on this machine.
-func mayProfile(r *http.Request, who cert.Identity) error {
-	if r.TLS == nil {
-		host, _, err := net.SplitHostPort(r.RemoteAddr)
-		if ip := net.ParseIP(host); err == nil && ip != nil && ip.IsLoopback() {
-			return nil
+// ServeHealth serves probes without TLS: they are asked by machines, and reveal only whether and
+// why the node cannot be used.
+func ServeHealth(n *node.Node, listen string) (*HealthServer, error) {
+	l, err := transport.Open(listen, nil, true)
+	if err != nil {
+		return nil, err
+	}
+	mux := http.NewServeMux()
+	mux.Handle("GET /healthz", Health(n))
+	mux.Handle("GET /readyz", Ready(n))
+	guard := origin.Guard{AnyName: true}
+	s := &HealthServer{listener: &probeListener{Listener: l, places: pool{most: maxProbes}}, served: make(chan struct{})}
+	s.server = &http.Server{
+		ReadTimeout: probeTimeout, WriteTimeout: probeTimeout, MaxHeaderBytes: 4 << 10, ErrorLog: log.New(io.Discard, "", 0),
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			origin.Isolate(w.Header())
+			if err := guard.Check(r, false); err != nil {
+				refuse(w, r, otherSite.error(err))
+				return
+			}
+			mux.ServeHTTP(w, r)
+		}),
+	}
+	s.server.SetKeepAlivesEnabled(false)
+	go func() {
+		defer close(s.served)
+		_ = s.server.Serve(s.listener) // until it is closed
+	}()
+	return s, nil
+}
+
+// URL returns the address as callers on this machine write it.
+func (s *HealthServer) URL() string { return "http://" + s.listener.Addr().String() }
+
+// Close ends it at once.
+func (s *HealthServer) Close() error {
+	err := s.server.Close()
+	<-s.served
+	return err
+}
+
+// A probeListener accepts a limited number of connections at a time, of each address a share.
+type probeListener struct {
+	net.Listener
+	places pool
+}
+
+// Accept implements net.Listener.
+func (l *probeListener) Accept() (net.Conn, error) {
+	for {
+		c, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
 		}
-		return errors.New("without TLS, profiles are served only to callers on the same machine: connect from there, or use TLS and the certificate of an administrator")
+		key := shareKey(&node.Caller{From: c.RemoteAddr().String()})
+		if l.places.take(key, 1) {
+			return &probeConn{Conn: c, done: sync.OnceFunc(func() { l.places.put(key, 1) })}, nil
+		}
+		c.Close()
 	}
-	if who.Kind != cert.IsAdmin {
-		return fmt.Errorf("profiles are served only to administrators, and the caller is %v: use the certificate of an administrator", who)
-	}
-	return nil
+}
+
+// A probeConn gives its place back when it is closed.
+type probeConn struct {
+	net.Conn
+	done func()
+}
+
+// Close implements net.Conn.
+func (c *probeConn) Close() error {
+	c.done()
+	return c.Conn.Close()
 }

@@ -41,11 +41,6 @@ func (g locks) Hold(ctx context.Context, in *pb.HoldRequest, out *connect.Server
 	if err != nil {
 		return err
 	}
-	if g.streams.Add(1) > maxStreams {
-		g.streams.Add(-1)
-		return manyCalls.errorf("the node serves too many streams: use another node")
-	}
-	defer g.streams.Add(-1)
 	c := callOf(ctx)
 	s, err := g.sessions.open(ctx, g.node, c.who, in.GetLabel(), 0)
 	if err != nil {
@@ -54,8 +49,8 @@ func (g locks) Hold(ctx context.Context, in *pb.HoldRequest, out *connect.Server
 	h := &holding{g: g, call: c, s: s, out: out}
 	err = h.run(ctx, a, wait)
 	// A reader that ended the stream no longer counts on the lock. Any other may, until
-	// it has counted to the end.
-	if h.kept == 0 || errors.Is(ctx.Err(), context.Canceled) && !h.stuck && byPeer(c.ctx) {
+	// it has counted to the end: also one whose call this node has ended.
+	if h.kept == 0 || errors.Is(ctx.Err(), context.Canceled) && c.ctx.Err() != nil && !h.stuck && byPeer(c.ctx) {
 		s.end()
 	}
 	s.leaveUntil(h.kept)
@@ -92,7 +87,7 @@ func (h *holding) queue(ctx context.Context, r *request, wait time.Duration) err
 		case <-late:
 			return tooLate.errorf("lock %q: not acquired within %v", r.name, wait)
 		case <-ctx.Done():
-			return ctx.Err()
+			return context.Cause(ctx)
 		case <-h.g.closing:
 			return noNode.error(errStopping)
 		case <-tick.C:
@@ -128,7 +123,7 @@ func (h *holding) keep(ctx context.Context, r *request) error {
 			}
 			continue
 		case <-ctx.Done():
-			return ctx.Err()
+			return context.Cause(ctx)
 		case <-h.g.closing:
 			return h.lose(r, errStopping)
 		case <-tick.C:

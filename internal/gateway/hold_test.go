@@ -173,7 +173,7 @@ func TestBrokenStream(t *testing.T) {
 			r.Header.Set("Content-Type", "application/connect+json")
 			w := &whenHeld{ResponseRecorder: httptest.NewRecorder(), then: cancel}
 			start := clock.Now() // before anything was granted
-			g.handler(nil).ServeHTTP(w, r)
+			g.door.ServeHTTP(w, r)
 			g.sessions.mu.Lock()
 			left := len(g.sessions.all)
 			g.sessions.mu.Unlock()

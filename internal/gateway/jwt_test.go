@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"connectrpc.com/connect"
 	"github.com/golang-jwt/jwt/v5"
 
 	"github.com/stile-lock/stile/internal/node"
@@ -80,18 +79,19 @@ func TestJWTOverHTTP(t *testing.T) {
 		t.Errorf("a client administers: %d", got)
 	}
 	// What a call does, such as to send what changes, ends when its JWT does.
-	var ends time.Time
-	g := base.g
-	h := g.guard(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		ends, _ = callOf(r.Context()).ctx.Deadline()
-		if own, _ := r.Context().Deadline(); own != ends {
-			t.Errorf("the request ends at %v", own)
-		}
-	}), func(_ http.ResponseWriter, _ *http.Request, err *connect.Error) { t.Error(err) })
-	r := httptest.NewRequest(http.MethodPost, "/", nil)
+	r := httptest.NewRequest(http.MethodPost, "/stile.v1.Cluster/Status", http.NoBody)
 	r.Host = "localhost"
 	r.Header.Set("Authorization", "Bearer "+web)
-	h.ServeHTTP(httptest.NewRecorder(), r)
+	c, d := &call{control: http.NewResponseController(httptest.NewRecorder())}, base.g.door
+	_, c.route = d.mux.find(r)
+	if err := d.admit(c, r); err != nil {
+		t.Fatal(err)
+	}
+	ends, _ := d.enter(c, r).Context().Deadline()
+	if own, _ := c.ctx.Deadline(); own != ends {
+		t.Errorf("the request ends at %v", own)
+	}
+	d.leave(c)
 	if ends.Before(until) || ends.After(until.Add(time.Minute)) {
 		t.Errorf("the call ends at %v, and its JWT at %v", ends, until)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/stile-lock/stile/internal/lock"
 	"github.com/stile-lock/stile/internal/member"
 	"github.com/stile-lock/stile/internal/node"
+	"github.com/stile-lock/stile/internal/node/rights"
 	"github.com/stile-lock/stile/internal/survey"
 )
 
@@ -21,7 +22,11 @@ func (g cluster) election(ctx context.Context, name string) (*survey.Election, e
 	if err := member.CheckName(name); err != nil {
 		return nil, badRequest.error(err)
 	}
-	who := callOf(ctx).who
+	c := callOf(ctx)
+	who := c.who
+	if err := g.node.Admit(who, c.route.what, rights.Read, name); err != nil {
+		return nil, answer(err)
+	}
 	e := &survey.Election{Name: name}
 	e.Members = func(context.Context) ([]node.MemberInfo, error) {
 		s, err := g.status()
@@ -68,11 +73,6 @@ func (g cluster) ObserveLeader(ctx context.Context, in *pb.ObserveLeaderRequest,
 	if err != nil {
 		return err
 	}
-	if g.watches.Add(1) > maxWatches {
-		g.watches.Add(-1)
-		return manyWatches()
-	}
-	defer g.watches.Add(-1)
 	inner, cancel := context.WithCancel(ctx)
 	news := make(chan *pb.ObserveLeaderResponse)
 	var final error // set before news is closed
@@ -99,12 +99,12 @@ func (g cluster) ObserveLeader(ctx context.Context, in *pb.ObserveLeaderRequest,
 		select {
 		case one, more := <-news:
 			if !more {
-				return answer(errors.Join(final, ctx.Err()))
+				return answer(errors.Join(final, context.Cause(ctx)))
 			}
 			m = one
 		case <-beat.C:
 		case <-ctx.Done():
-			return answer(ctx.Err())
+			return answer(context.Cause(ctx))
 		case <-g.closing:
 			return noNode.error(errStopping)
 		}

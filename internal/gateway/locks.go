@@ -182,8 +182,8 @@ func (g locks) await(ctx context.Context, c *call, s *session, a ask) (held *pb.
 		}
 	}
 	switch {
-	case c.ctx.Err() != nil:
-		return nil, false, c.ctx.Err()
+	case c.err() != nil:
+		return nil, false, c.err()
 	case !r.decided():
 		return nil, false, nil
 	case r.err != nil:

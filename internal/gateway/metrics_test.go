@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"context"
-	"crypto/tls"
 	"fmt"
 	"io"
 	"net/http"
@@ -24,7 +23,6 @@ import (
 	"github.com/stile-lock/stile/internal/lock"
 	"github.com/stile-lock/stile/internal/meter"
 	"github.com/stile-lock/stile/internal/node"
-	"github.com/stile-lock/stile/internal/node/cert"
 )
 
 // measured starts a node, and serves it over HTTP.
@@ -40,7 +38,7 @@ func measured(t *testing.T) (*node.Node, *httptest.Server) {
 	if err := n.Ready(ctx); err != nil {
 		t.Fatal(err)
 	}
-	s := httptest.NewServer(newGateway(n, Config{}).handler(nil))
+	s := httptest.NewServer(newGateway(n, Config{Profiles: true}).door)
 	t.Cleanup(s.Close)
 	return n, s
 }
@@ -273,29 +271,4 @@ func TestProbes(t *testing.T) {
 	is("an ended node", Health(n), http.StatusServiceUnavailable, "stopped")
 	is("an ended node", Ready(n), http.StatusServiceUnavailable, "ended")
 	is("measurements of an ended node", Metrics(n), http.StatusOK, "stile_node_ready 0")
-}
-
-// Only administrators see profiles.
-func TestProfiles(t *testing.T) {
-	for _, x := range []struct {
-		from string
-		tls  *tls.ConnectionState
-		who  cert.Identity
-		may  bool
-	}{
-		{"127.0.0.1:5", nil, cert.Identity{}, true},
-		{"[::1]:5", nil, cert.Identity{}, true},
-		{"10.0.0.1:5", nil, cert.Identity{}, false},
-		{"@", nil, cert.Identity{}, false},
-		{"127.0.0.1:5", &tls.ConnectionState{}, cert.Identity{}, false},
-		{"10.0.0.1:5", &tls.ConnectionState{}, cert.Identity{Kind: cert.IsAdmin, Name: "root"}, true},
-		{"127.0.0.1:5", &tls.ConnectionState{}, cert.Identity{Kind: cert.IsClient, Name: "backup"}, false},
-		{"127.0.0.1:5", &tls.ConnectionState{}, cert.Identity{Kind: cert.IsNode, Name: "a"}, false},
-	} {
-		r := httptest.NewRequest("GET", "/debug/pprof/cmdline", nil)
-		r.RemoteAddr, r.TLS = x.from, x.tls
-		if err := mayProfile(r, x.who); (err == nil) != x.may {
-			t.Errorf("%+v: %v", x, err)
-		}
-	}
 }

@@ -44,7 +44,7 @@ func (g cluster) ForceRelease(ctx context.Context, in *pb.ForceReleaseRequest) (
 
 // through returns the addresses of the members through which a lock is held.
 func (g cluster) through(ctx context.Context, name string) ([]string, error) {
-	page, _, err := g.page(ctx, node.LockQuery{Prefix: name}, g.node.AskAt) // the name itself comes first
+	page, _, err := g.page(ctx, callOf(ctx).who, node.LockQuery{Prefix: name}, g.node.AskAt) // the name itself comes first
 	if err != nil {
 		return nil, err
 	}

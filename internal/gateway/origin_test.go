@@ -25,7 +25,7 @@ var endpoints = []struct {
 	{http.MethodGet, "/console/api/hello", "", false},
 	{http.MethodGet, "/nothing", "", false},
 	{http.MethodGet, "/console/", "", true},
-	{http.MethodGet, "/other/app.js", "", true},
+	{http.MethodGet, "/console/app.js", "", true},
 	{http.MethodGet, "/", "", true},
 }
 
@@ -63,8 +63,8 @@ func (a *api) ask(method, path, body string, headers map[string]string) (*http.R
 func TestOtherSites(t *testing.T) {
 	_, one, two := certificates(t)
 	n := startNode(t, func(c *node.Config) { c.Name, c.TLS = "one", one })
-	secure := gateWith(t, n, Config{Listen: "127.0.0.1:0", TLS: n.Keys(), Pages: fakePages()}).as(two)
-	plain := gateWith(t, startNode(t, nil), Config{Listen: "127.0.0.1:0", Pages: fakePages()})
+	secure := gateWith(t, n, Config{Listen: "127.0.0.1:0", TLS: n.Keys(), Page: fakePage(), Profiles: true}).as(two)
+	plain := gateWith(t, startNode(t, nil), Config{Listen: "127.0.0.1:0", Page: fakePage(), Profiles: true})
 	for scheme, a := range map[string]*api{"https": secure, "http": plain} {
 		own := strings.TrimPrefix(a.url, scheme+"://")
 		for _, x := range []struct {

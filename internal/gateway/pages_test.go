@@ -23,10 +23,8 @@ func saying(what string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, what, " ", r.URL.Path) })
 }
 
-// fakePages are pages that say which handler has answered.
-func fakePages() Pages {
-	return Pages{"/console/": saying("console"), "/other/": saying("other")}
-}
+// fakePage is a page of the console that says that it has answered.
+func fakePage() http.Handler { return saying("console") }
 
 // get returns the status, a header and the body of a page.
 func (a *api) get(path string, headers ...string) (status int, location, body string) {
@@ -73,7 +71,7 @@ func TestPages(t *testing.T) {
 		t.Fatal(err)
 	}
 	n := startNode(t, func(c *node.Config) { c.Name, c.TLS, c.Rights = "one", one, file })
-	base := gateWith(t, n, Config{Listen: "127.0.0.1:0", TLS: n.Keys(), Pages: fakePages()})
+	base := gateWith(t, n, Config{Listen: "127.0.0.1:0", TLS: n.Keys(), Page: fakePage()})
 	none, reader, other := base.as(ca), base.as(clientCert(t, ca, "reader")), base.as(clientCert(t, ca, "other"))
 	unknown := `{"error":"the request does not say who makes it: give a client certificate ('stile cert' creates them) or a token ('stile token' does)"}`
 	for _, c := range []struct {
@@ -83,7 +81,6 @@ func TestPages(t *testing.T) {
 		want       string
 	}{
 		{"page", "/console/app.js", none, 200, "console /console/app.js"},
-		{"other page", "/other/", none, 200, "other /other/"},
 		{"console without identity", "/console/api/hello", none, 401, unknown},
 		{"console", "/console/api/hello", other, 200, `{"node":"one","who":"client other","identity":"client/other","reads":false,"administers":false,"nodes":[]}`},
 		{"no page", "/lab/", reader, 404, "404 page not found"},
@@ -112,16 +109,16 @@ func TestNoPages(t *testing.T) {
 func TestPageEnds(t *testing.T) {
 	n := startNode(t, nil)
 	begun, ended := make(chan struct{}), make(chan error, 1)
-	g, err := New(n, Config{Listen: "127.0.0.1:0", Pages: Pages{"/tool/": http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+	g, err := New(n, Config{Listen: "127.0.0.1:0", Page: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		close(begun)
 		<-r.Context().Done()
 		ended <- context.Cause(r.Context())
-	})}})
+	})})
 	if err != nil {
 		t.Fatal(err)
 	}
 	go func() {
-		if r, err := http.Get(g.URL() + "/tool/wait"); err == nil {
+		if r, err := http.Get(g.URL() + "/console/wait"); err == nil {
 			r.Body.Close()
 		}
 	}()
@@ -148,7 +145,7 @@ func (w *timed) SetReadDeadline(t time.Time) error {
 
 // The deadline is for the body: in HTTP/1.1 it would end a stream that has none.
 func TestReadDeadline(t *testing.T) {
-	h := newGateway(startNode(t, nil), Config{}).handler(nil)
+	h := newGateway(startNode(t, nil), Config{Profiles: true}).door
 	for _, c := range []struct {
 		method, path, body string
 		limited            bool
@@ -171,8 +168,8 @@ func TestReadDeadline(t *testing.T) {
 func TestRefuseJSON(t *testing.T) {
 	for p, status := range map[problem]int{noIdentity: 401, isDenied: 403, badRequest: 403, manyCalls: 503} {
 		w := httptest.NewRecorder()
-		refuseJSON(w, nil, p.errorf("<no>"))
-		if body := strings.TrimSpace(w.Body.String()); w.Code != status || body != `{"error":"\u003cno\u003e"}` {
+		refuse(w, httptest.NewRequest(http.MethodGet, "/console/api/hello", nil), p.errorf("<no>"))
+		if body := strings.TrimSpace(w.Body.String()); w.Code != status || body != `{"error":"\u003cno\u003e"}` || w.Header().Get(ReasonHeader) != p.reason {
 			t.Errorf("%v: %d %s", p, w.Code, body)
 		}
 	}

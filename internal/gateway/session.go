@@ -27,9 +27,11 @@ const (
 
 // A table holds the sessions, by their secret names.
 type table struct {
-	mu   sync.Mutex
-	all  map[string]*session
-	room int // for further ones
+	places pool
+
+	mu     sync.Mutex
+	all    map[string]*session
+	closed bool // to further ones
 }
 
 // A session is one over HTTP. It lives while calls are in progress, and for its length
@@ -37,6 +39,7 @@ type table struct {
 type session struct {
 	id     string
 	who    node.Caller
+	key    string // for whom its place is counted
 	length time.Duration
 	lease  time.Duration // of the cluster
 	client *client.Client
@@ -68,28 +71,30 @@ func (t *table) open(ctx context.Context, n *node.Node, who node.Caller, label s
 		return nil, noNode.error(errStopping)
 	default:
 	}
-	t.mu.Lock()
-	if t.room == 0 {
-		t.mu.Unlock()
-		return nil, manySessions.errorf("the node has too many sessions over HTTP: close some, or use another node")
+	key := shareKey(&who)
+	if !t.places.take(key, 1) {
+		return nil, manySessions.errorf("too many sessions over HTTP: the caller has its share, or the node has no more places: close some, or use another node")
 	}
-	t.room--
-	t.mu.Unlock()
-	s := &session{id: rand.Text(), who: who, length: min(max(length, shortest), lease), lease: lease, in: t, calls: 1, requests: map[requestKey]*request{}, txs: map[string]*transaction{}}
+	s := &session{id: rand.Text(), who: who, key: key, length: min(max(length, shortest), lease), lease: lease, in: t, calls: 1, requests: map[requestKey]*request{}, txs: map[string]*transaction{}}
 	dial, cancel := context.WithTimeout(ctx, openTimeout)
 	defer cancel()
 	var err error
 	// Patience ends requests that wait while this node is not a member.
 	s.client, err = n.Connect(dial, who, client.Config{Name: label, Patience: lease, Once: true})
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	if err != nil {
-		t.room++
+		t.places.put(key, 1)
 		p := problemOf(err)
 		if p == tooLate {
 			p = noNode
 		}
 		return nil, p.error(err)
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.closed {
+		t.places.put(key, 1)
+		s.client.Kill()
+		return nil, noNode.error(errStopping)
 	}
 	t.all[s.id] = s
 	s.mu.Lock()
@@ -195,15 +200,15 @@ func (s *session) finish(end func(c *client.Client) error) {
 	}
 	_ = end(s.client) // never fails
 	s.in.mu.Lock()
-	defer s.in.mu.Unlock()
 	delete(s.in.all, s.id)
-	s.in.room++
+	s.in.mu.Unlock()
+	s.in.places.put(s.key, 1)
 }
 
 // kill ends all sessions.
 func (t *table) kill() {
 	t.mu.Lock()
-	t.room = 0
+	t.closed = true
 	var all []*session
 	for _, s := range t.all {
 		all = append(all, s)

@@ -278,13 +278,12 @@ func TestBadCalls(t *testing.T) {
 	if _, status, _ := a.try("Locks/Acquire", object{"session": s, "name": strings.Repeat("x", maxBody)}); status != 429 {
 		t.Errorf("a body too long: status %d", status)
 	}
-	a.g.sessions.mu.Lock()
-	a.g.sessions.room = 0
-	a.g.sessions.mu.Unlock()
-	a.fails(manySessions, "Locks/OpenSession", nil)
-	a.g.calls.Add(maxCalls)
-	a.fails(manyCalls, "Cluster/Status", nil)
-	a.g.calls.Add(-maxCalls)
+	for p, of := range map[problem]*pool{manySessions: &a.g.sessions.places, manyCalls: &a.g.door.pools[calls]} {
+		most := of.resize(0)
+		a.fails(p, "Locks/OpenSession", nil)
+		of.resize(most)
+		a.call("Locks/OpenSession", nil)
+	}
 }
 
 // The last values are remembered.

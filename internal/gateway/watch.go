@@ -15,7 +15,6 @@ import (
 
 const (
 	maxWatched = 10_000 // locks that a stream watches
-	maxWatches = 64     // streams that watch locks or leaders
 	// quiet is the time after which a stream without changes sends a message.
 	quiet = 10 * time.Second
 )
@@ -82,16 +81,14 @@ func (g cluster) WatchLocks(ctx context.Context, in *pb.WatchLocksRequest, out *
 	if err != nil {
 		return err
 	}
-	if g.watches.Add(1) > maxWatches {
-		g.watches.Add(-1)
-		return manyWatches()
-	}
-	defer g.watches.Add(-1)
 	w := watch{seed: maphash.MakeSeed()}
 	tick := time.NewTicker(max(interval, 100*time.Millisecond))
 	defer tick.Stop()
 	for last := (time.Time{}); ; {
 		all, err := g.watched(ctx, in.GetPrefix())
+		if ctx.Err() != nil {
+			return answer(context.Cause(ctx))
+		}
 		if err != nil {
 			return err
 		}
@@ -109,16 +106,11 @@ func (g cluster) WatchLocks(ctx context.Context, in *pb.WatchLocksRequest, out *
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			return answer(ctx.Err())
+			return answer(context.Cause(ctx))
 		case <-g.closing:
 			return noNode.error(errStopping)
 		}
 	}
-}
-
-// manyWatches is the error of a stream that watches while too many others do.
-func manyWatches() error {
-	return manyCalls.errorf("%d streams watch locks or leaders at this node, the maximum: use another node", maxWatches)
 }
 
 // manyToWatch is the error of a stream that would watch too many locks.

@@ -107,6 +107,7 @@ func (n *Node) checkAccess() {
 			return
 		case now := <-tick.C:
 			n.reread(now)
+			n.callRechecked()
 		}
 	}
 }

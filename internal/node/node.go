@@ -27,26 +27,27 @@ import (
 
 // A Node is one process of a cluster.
 type Node struct {
-	c       Config
-	address string
-	nonce   uint64 // of this process
-	keys    *cert.Keys
-	mux     *transport.Mux
-	pool    *transport.Pool
-	folder  *folder // nil without a data directory
-	past    []byte  // what the folder says of an earlier process
-	disk    keeper
-	print   printer
-	audit   audit
-	files   []*accessFile
-	due     time.Time                     // when a list of revoked certificates should be replaced; zero: never, or it was logged
-	tokens  atomic.Pointer[rights.Tokens] // nil: none are accepted
-	jwks    atomic.Pointer[rights.Keys]   // nil: no JWTs are accepted
-	tape    *recorder                     // nil without a recording
-	meter   *meter.Meter                  // nil if nothing is measured; needs the mutex
-	drained context.Context               // ends when nothing new is accepted any longer
-	drain   context.CancelFunc
-	visits  sync.WaitGroup // goroutines of clients' connections
+	c         Config
+	address   string
+	nonce     uint64 // of this process
+	keys      *cert.Keys
+	mux       *transport.Mux
+	pool      *transport.Pool
+	folder    *folder // nil without a data directory
+	past      []byte  // what the folder says of an earlier process
+	disk      keeper
+	print     printer
+	audit     audit
+	files     []*accessFile
+	due       time.Time                     // when a list of revoked certificates should be replaced; zero: never, or it was logged
+	tokens    atomic.Pointer[rights.Tokens] // nil: none are accepted
+	jwks      atomic.Pointer[rights.Keys]   // nil: no JWTs are accepted
+	rechecked atomic.Pointer[func()]        // of OnRecheck
+	tape      *recorder                     // nil without a recording
+	meter     *meter.Meter                  // nil if nothing is measured; needs the mutex
+	drained   context.Context               // ends when nothing new is accepted any longer
+	drain     context.CancelFunc
+	visits    sync.WaitGroup // goroutines of clients' connections
 
 	attempts atomic.Uint64 // of transactions
 	deadline atomic.Int64  // end of the time that locks may be held, by the process's clock; 0 if none may

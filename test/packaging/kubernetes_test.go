@@ -110,13 +110,17 @@ func wrong(text string) (found []string) {
 			}
 		}
 	}
-	for _, probe := range []string{"startupProbe", "livenessProbe"} {
-		if p := container.at(probe + ".tcpSocket.port"); !ports[fmt.Sprint(p)] {
-			say("%s asks port %v", probe, p)
+	for probe, want := range map[string]string{"startupProbe": "/healthz", "livenessProbe": "/healthz", "readinessProbe": "/readyz"} {
+		get := probe + ".httpGet."
+		path, port, scheme := container.at(get+"path"), container.at(get+"port"), container.at(get+"scheme")
+		if path != want || port != "health" || !ports["health"] || scheme != nil {
+			say("%s asks %v at port %v", probe, path, port)
 		}
 	}
-	if path, port := container.at("readinessProbe.httpGet.path"), container.at("readinessProbe.httpGet.port"); path != "/readyz" || !ports[fmt.Sprint(port)] {
-		say("readinessProbe asks %v at port %v", path, port)
+	for _, p := range container.list("ports") {
+		if at := settings(container)["STILE_HEALTH"]; p["name"] == "health" && at != fmt.Sprintf("0.0.0.0:%v", p["containerPort"]) {
+			say("probes are served on %s, not on %v", at, p["containerPort"])
+		}
 	}
 	budget := find("PodDisruptionBudget", "stile")
 	if got := fmt.Sprint(budget.at("spec.selector.matchLabels")); got != pod || budget.at("spec.maxUnavailable") != 1 {
@@ -294,7 +298,9 @@ func TestKubernetes(t *testing.T) {
 		{"serviceName: stile", "serviceName: stiles"},
 		{"clusterIP: None", "clusterIP: ''"},
 		{"targetPort: stile", "targetPort: lock"},
-		{"tcpSocket: {port: stile}", "tcpSocket: {port: lock}"},
+		{"httpGet: {path: /healthz, port: health}", "httpGet: {path: /healthz, port: http}"},
+		{"httpGet: {path: /readyz, port: health}", "httpGet: {path: /readyz, port: health, scheme: HTTPS}"},
+		{`"0.0.0.0:7422"`, `"0.0.0.0:7423"`},
 		{"name: data, mountPath", "name: date, mountPath"},
 		{"value: /data/node", "value: /var/node"},
 		{"stile-2.stile:7420", "stile-3.stile:7420"},

@@ -21,6 +21,7 @@ const (
 	Lock       Action = iota // acquire a lock
 	Read                     // see who holds a lock and who is waiting for it
 	Look                     // see the status of a node and its cluster: for all who may read any lock
+	Attach                   // open a session: for all who may acquire any lock
 	Administer               // take a lock from its holder; without a lock, administer the cluster
 )
 
@@ -56,8 +57,8 @@ func (r *Rules) Open() bool { return !r.tls && !r.file }
 // Given reports whether there is a rights file.
 func (r *Rules) Given() bool { return r.file }
 
-// Decide reports whether an identity may do something with a lock, or with the cluster if
-// there is no lock, and if not, why.
+// Decide reports whether an identity may do something with a lock, or with all locks and the
+// cluster if there is no lock, and if not, why.
 func (r *Rules) Decide(who cert.Identity, a Action, lock string) (ok bool, why string) {
 	switch {
 	case who.Kind == cert.IsNode:
@@ -85,10 +86,14 @@ func what(a Action, lock string) string {
 	switch {
 	case a == Look:
 		return "see the status of the node"
+	case a == Attach:
+		return "open a session"
 	case a == Administer && lock == "":
 		return "administer the cluster"
 	case a == Administer:
 		return "administer " + words.Quoted(lock)
+	case lock == "":
+		return rightNames[a] + " all locks"
 	}
 	return rightNames[a] + " " + words.Quoted(lock)
 }
@@ -101,7 +106,7 @@ func (r *Rules) allowed(who cert.Identity, a Action, lock string) bool {
 		if !u.covers(who) {
 			continue
 		}
-		if a == Look && u.may[Read] || u.may[a] && matchesAny(u.locks, lock) {
+		if a == Look && u.may[Read] || a == Attach && u.may[Lock] || u.may[a] && matchesAny(u.locks, lock) {
 			return true
 		}
 	}

@@ -82,7 +82,7 @@ func TestDefault(t *testing.T) {
 		}
 		for _, who := range []cert.Identity{anyone, node, backup, ci, alice, deploy} {
 			some := who != anyone || !tls
-			for _, a := range []Action{Lock, Read, Look} {
+			for _, a := range []Action{Lock, Read, Look, Attach} {
 				(&cell{who, a, "x", some}).ask(t, r)
 			}
 			admin := who.Kind == cert.IsAdmin || who == anyone && !tls
@@ -115,6 +115,8 @@ func TestRules(t *testing.T) {
 		{bob, Administer, "orders/1", true}, {bob, Administer, "x", false}, {bob, Administer, "", false}, {bob, Look, "", false},
 		{node, Lock, "x", true}, {node, Read, "x", true}, {node, Look, "", true}, {node, Administer, "x", false}, {node, Administer, "", false},
 		{anyone, Lock, "orders/1", false}, {anyone, Look, "", false},
+		{backup, Attach, "", true}, {ci, Attach, "", true}, {alice, Attach, "", false}, {bob, Attach, "", false}, {node, Attach, "", true}, {anyone, Attach, "", false},
+		{backup, Read, "", false}, {web, Read, "", false}, {alice, Read, "", true}, {bob, Read, "", false}, {node, Read, "", true}, {anyone, Read, "", false},
 	} {
 		c.ask(t, r)
 	}
