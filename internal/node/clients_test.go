@@ -51,9 +51,8 @@ func TestLockPages(t *testing.T) {
 func allLocks(t *testing.T, n *Node, prefix string) (all []LockInfo, pages int) {
 	t.Helper()
 	for q := (LockQuery{Prefix: prefix}); ; pages++ {
-		n.mu.Lock()
-		b, err := n.locks(&q, &Caller{})
-		n.mu.Unlock()
+		about, _ := json.Marshal(&q)
+		b, err := n.list(about, &Caller{})
 		var page LockPage[LockInfo]
 		if err != nil || len(b) > maxAnswer || json.Unmarshal(b, &page) != nil {
 			t.Fatalf("%d bytes: %v", len(b), err)

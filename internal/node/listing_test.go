@@ -15,9 +15,8 @@ import (
 // listed asks a node for a page, and returns its names with what is special about each.
 func listed(t *testing.T, n *Node, q LockQuery) (names, next string) {
 	t.Helper()
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	b, err := n.locks(&q, &Caller{})
+	about, _ := json.Marshal(&q)
+	b, err := n.list(about, &Caller{})
 	var page LockPage[LockInfo]
 	if err != nil || json.Unmarshal(b, &page) != nil {
 		t.Fatal(err)
@@ -76,10 +75,61 @@ func TestListings(t *testing.T) {
 			t.Errorf("%+v: %s, next %q", c.q, got, next)
 		}
 	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	b, err := n.locks(&LockQuery{Names: []string{"x/0", "y"}}, &Caller{})
+	b, err := n.list([]byte(`{"names":["x/0","y"]}`), &Caller{})
 	if err != nil || strings.Count(string(b), `"acquired":1`) != 1 {
 		t.Errorf("%s %v", b, err)
+	}
+}
+
+// However many locks there are, and however many requests wait, a listing copies a bounded
+// number of things while it holds the mutex. Locks that come and go in between do not keep it
+// from listing all that are held all the time, each once.
+func TestListingByPieces(t *testing.T) {
+	const locks, most = 3 * maxPage, 256
+	n := start(t, 1, func(_ int, c *Config) { c.Lease, c.Metrics = time.Hour, true })[0]
+	for i := range locks {
+		acquire(t, n, fmt.Sprintf("x/%04d", i))
+	}
+	var comes lock.Handle
+	holds := 0
+	for _, q := range []LockQuery{{}, {Top: 20, By: ByHold}, {Graph: true}, {Most: 30}, {Only: OnlyAwaited}} {
+		listed, last := 0, ""
+		for {
+			l := listing{n: n, q: &q, now: threadTime, held: func(_ time.Duration, items int) {
+				if holds++; items > most {
+					t.Errorf("%+v: %d items are copied with the mutex held, and not at most %d", q, items, most)
+				}
+			}}
+			page, err := l.page(&Caller{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, b := range page.Locks {
+				var info LockInfo
+				if err := json.Unmarshal(b, &info); err != nil {
+					t.Fatal(err)
+				}
+				if strings.HasPrefix(info.Name, "x/") {
+					listed++
+				}
+				if last >= info.Name && q.Top == 0 {
+					t.Errorf("%+v: %s is listed after %s", q, info.Name, last)
+				}
+				last = info.Name
+			}
+			if comes != nil { // what came with the page before goes
+				release(t, comes)
+			}
+			comes = acquire(t, n, fmt.Sprintf("w/%d", holds))
+			if q.After = page.Next; q.After == "" {
+				break
+			}
+		}
+		if want := map[bool]int{true: locks}[q.Top == 0 && q.Only == ""]; listed != want && q.Top == 0 {
+			t.Errorf("%+v: %d locks are listed, and not %d", q, listed, want)
+		}
+	}
+	if holds < locks/most {
+		t.Errorf("the mutex was acquired %d times", holds)
 	}
 }

@@ -46,6 +46,7 @@ type Node struct {
 	drained   context.Context               // ends when nothing new is accepted any longer
 	drain     context.CancelFunc
 	visits    sync.WaitGroup // goroutines of clients' connections
+	listings  listings
 
 	attempts atomic.Uint64 // of transactions
 	deadline atomic.Int64  // end of the time that locks may be held, by the process's clock; 0 if none may
