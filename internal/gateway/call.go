@@ -75,6 +75,10 @@ func (g *Gateway) guard(next http.Handler, refuse refusal) http.Handler {
 			refuse(w, r, noIdentity.error(err))
 			return
 		}
+		if err := settled(r.Context(), callOf(r.Context()).who); err != nil {
+			refuse(w, r, manyCalls.error(err))
+			return
+		}
 		next.ServeHTTP(w, r)
 	}), false, refuse)
 }

@@ -27,7 +27,6 @@ const DefaultListen = "127.0.0.1:7421"
 
 // Bounds of what clients may cost. Bodies are short: a name and a key.
 const (
-	maxConns    = 16_384
 	maxCalls    = 16_384 // in progress, over all connections
 	maxStreams  = 8192   // that hold or wait for a lock
 	maxSessions = 16_384
@@ -83,11 +82,10 @@ func New(n *node.Node, c Config) (*Gateway, error) {
 	g := newGateway(n, c)
 	g.local, g.secure = transport.Local(l.Addr()), c.TLS != nil
 	g.origin.AnyName = !g.local || c.TLS != nil
-	g.listener = &listener{Listener: l, timeout: n.Lease, full: g.full}
-	g.listener.most.Store(maxConns)
+	g.listener = &listener{Listener: l, budget: n.Budget(), timeout: n.Lease, full: g.full}
 	ping := min(max(n.Lease()/2, time.Second), 10*time.Second) // detects a client that is paused
 	g.server = &http.Server{
-		Handler: g.handler(c.Pages), ConnContext: withConn, ErrorLog: log.New(serverLog{g}, "", 0),
+		Handler: g.handler(c.Pages), ConnContext: withConn, ConnState: noteState, ErrorLog: log.New(serverLog{g}, "", 0),
 		ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
 		Protocols: new(http.Protocols),
 		HTTP2: &http.HTTP2Config{
@@ -116,7 +114,8 @@ func (g serverLog) Write(b []byte) (int, error) {
 	line := strings.TrimSpace(string(b))
 	rest, failed := strings.CutPrefix(line, "http: TLS handshake error from ")
 	from, why, ok := strings.Cut(rest, ": ")
-	if failed && ok && why != io.EOF.Error() {
+	closedHere := strings.HasSuffix(why, net.ErrClosed.Error()) // to make room for others
+	if failed && ok && why != io.EOF.Error() && !closedHere {
 		g.node.DeniedHandshake(from, "the TLS handshake failed: "+why)
 	} else {
 		g.log.Debug(line)
@@ -204,7 +203,7 @@ func (g *Gateway) scheme() string {
 func (g *Gateway) full() {
 	now := time.Now().Unix()
 	if last := g.crowded.Load(); now-last >= 10 && g.crowded.CompareAndSwap(last, now) {
-		g.log.Warn("HTTP connections refused: too many are open", "maximum", maxConns)
+		g.log.Warn("HTTP connections refused: too many have not identified themselves yet")
 	}
 }
 
