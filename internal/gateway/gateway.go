@@ -133,7 +133,7 @@ func newGateway(n *node.Node, c Config) *Gateway {
 		g.log = slog.New(slog.DiscardHandler)
 	}
 	g.console = console.New(forConsole{cluster{g}}, func(r *http.Request) node.Caller { return callOf(r.Context()).who })
-	g.sessions.all, g.sessions.room = map[string]*session{}, maxSessions
+	g.sessions.all, g.sessions.of, g.sessions.room = map[string]*session{}, map[string]int{}, maxSessions
 	return g
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/stile-lock/stile/internal/member"
 	"github.com/stile-lock/stile/internal/node"
 	"github.com/stile-lock/stile/internal/node/clock"
+	"github.com/stile-lock/stile/internal/share"
 )
 
 const (
@@ -29,7 +30,8 @@ const (
 type table struct {
 	mu   sync.Mutex
 	all  map[string]*session
-	room int // for further ones
+	of   map[string]int // how many each identity has
+	room int            // for further ones
 }
 
 // A session is one over HTTP. It lives while calls are in progress, and for its length
@@ -73,7 +75,11 @@ func (t *table) open(ctx context.Context, n *node.Node, who node.Caller, label s
 		t.mu.Unlock()
 		return nil, manySessions.errorf("the node has too many sessions over HTTP: close some, or use another node")
 	}
-	t.room--
+	if path := who.Path(); path != "" && !share.Allows(maxSessions, maxSessions-t.room, t.of[path]) {
+		t.mu.Unlock()
+		return nil, manySessions.errorf("%v has %d sessions over HTTP at the node, its share while more than half of %d are open: close some, or use another node", who.Identity, t.of[path], maxSessions)
+	}
+	t.take(who)
 	t.mu.Unlock()
 	s := &session{id: rand.Text(), who: who, length: min(max(length, shortest), lease), lease: lease, in: t, calls: 1, requests: map[requestKey]*request{}, txs: map[string]*transaction{}}
 	dial, cancel := context.WithTimeout(ctx, openTimeout)
@@ -84,7 +90,7 @@ func (t *table) open(ctx context.Context, n *node.Node, who node.Caller, label s
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if err != nil {
-		t.room++
+		t.give(who)
 		p := problemOf(err)
 		if p == tooLate {
 			p = noNode
@@ -197,7 +203,20 @@ func (s *session) finish(end func(c *client.Client) error) {
 	s.in.mu.Lock()
 	defer s.in.mu.Unlock()
 	delete(s.in.all, s.id)
-	s.in.room++
+	s.in.give(s.who)
+}
+
+// take takes a place for a session of a caller, and give gives it back. The mutex must be held.
+func (t *table) take(who node.Caller) {
+	t.room--
+	t.of[who.Path()]++
+}
+
+func (t *table) give(who node.Caller) {
+	t.room++
+	if t.of[who.Path()]--; t.of[who.Path()] == 0 {
+		delete(t.of, who.Path())
+	}
 }
 
 // kill ends all sessions.

@@ -174,7 +174,7 @@ func (n *Node) heard(conn uint64, v *clientConn, b []byte) error {
 	}
 	n.cut = nil
 	if answer := n.refusal(conn, v, b); answer != nil {
-		n.post(conn, answer, false)
+		n.post(conn, answer, session.Kind(answer[0]) == session.Bye)
 	} else {
 		n.step(process.Input{Kind: process.Frame, Number: conn, Bytes: b})
 		n.carryOut()
