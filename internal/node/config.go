@@ -102,7 +102,7 @@ func (c *Config) budget(files int) transport.BudgetConfig {
 
 // maxStrangers is the maximum number of connections that have not identified themselves yet, so
 // that they cost little memory.
-const maxStrangers = 4096
+const maxStrangers = 1024
 
 func (c Config) withDefaults() (Config, error) {
 	if c.Name == "" {
