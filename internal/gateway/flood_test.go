@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"crypto/tls"
 	"fmt"
@@ -13,12 +14,12 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
-	pb "github.com/stile-lock/stile/internal/gateway/stilev1"
-
 	"github.com/stile-lock/stile/internal/client"
+	pb "github.com/stile-lock/stile/internal/gateway/stilev1"
 	"github.com/stile-lock/stile/internal/lock"
 	"github.com/stile-lock/stile/internal/nightly"
 	"github.com/stile-lock/stile/internal/node"
@@ -48,6 +49,11 @@ var strangers = map[string]func(c net.Conn) error{
 // it has opened on standard output, opens others in place of those that are closed, and ends
 // with standard input. A process of its own has its own limit of open files.
 func flood(order string) {
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err == nil {
+		limit.Cur = limit.Max
+		_ = syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit)
+	}
 	var kind string
 	var count int
 	if _, err := fmt.Sscan(order, &kind, &count); err != nil {
@@ -143,6 +149,31 @@ func (a *api) probe() (int, error) {
 	return r.StatusCode, r.Body.Close()
 }
 
+// serves waits until a client from the address of the flood is served, by both addresses of the
+// first node.
+func (w *town) serves(t *testing.T, honest cert.Config) {
+	t.Helper()
+	same := w.api.from("127.0.0.1", honest)
+	eventually(t, "a probe from the same address is answered", func() bool {
+		status, err := same.probe()
+		return err == nil && status == http.StatusOK
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), 2*patience)
+	defer cancel()
+	x, err := client.Dial(ctx, client.Config{Nodes: []string{w.nodes[0].Address()}, TLS: honest})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := x.Lock(ctx, "x", lock.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Unlock(); err != nil {
+		t.Error(err)
+	}
+	_ = x.Close()
+}
+
 // Connections without a certificate, many times more than a node accepts and opened again and
 // again, cost a bounded amount of memory. Meanwhile honest clients from another address are served
 // at once, those from the same address sooner or later, and the links between members stay.
@@ -179,25 +210,7 @@ func TestFloods(t *testing.T) {
 			if more := memory() - before; more > mostMemory {
 				t.Errorf("%d connections cost %d bytes", count, more)
 			}
-			same := w.api.from("127.0.0.1", honest)
-			eventually(t, "a probe from the same address is answered", func() bool {
-				status, err := same.probe()
-				return err == nil && status == http.StatusOK
-			})
-			ctx, cancel := context.WithTimeout(t.Context(), 2*patience)
-			defer cancel()
-			x, err := client.Dial(ctx, client.Config{Nodes: []string{w.nodes[0].Address()}, TLS: honest})
-			if err != nil {
-				t.Fatal(err)
-			}
-			h, err := x.Lock(ctx, "x", lock.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := h.Unlock(); err != nil {
-				t.Error(err)
-			}
-			_ = x.Close()
+			w.serves(t, honest)
 			s := w.nodes[0].Status()
 			for _, m := range s.Members {
 				if !m.Linked {
@@ -208,5 +221,32 @@ func TestFloods(t *testing.T) {
 				t.Errorf("%d members in epoch %d, and not 3 in epoch %d", len(s.Members), s.Epoch, epoch)
 			}
 		})
+	}
+}
+
+// If the process may open few files only, idle connections at one address take none from the
+// other one.
+func TestFloodWithFewFiles(t *testing.T) {
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	few := limit
+	few.Cur = 512
+	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &few); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+			t.Error(err)
+		}
+	})
+	w := newTown(t, "[[rule]]\nwho = \"client/honest\"\nlocks = \"*\"\nmay = [\"lock\", \"read\"]\n", func(c *node.Config) { c.Lease = time.Minute })
+	flooded(t, "silent", 600, w.api.g.Address().String())
+	w.serves(t, w.order(cert.Client, "honest"))
+	w.logs[0].mu.Lock()
+	defer w.logs[0].mu.Unlock()
+	if bytes.Contains(w.logs[0].b.Bytes(), []byte("too many open files")) {
+		t.Error("the files have run out")
 	}
 }

@@ -105,7 +105,8 @@ func TestManyClients(t *testing.T) {
 func TestRoomForClients(t *testing.T) {
 	for _, c := range []struct{ want, files, clients, strangers int }{
 		{0, 1 << 20, DefaultClients, maxStrangers},
-		{0, 20_000, DefaultClients, 20_000 - reserved - DefaultClients},
+		{0, 20_000, DefaultClients, maxStrangers},
+		{0, 17_500, 17_500 - reserved - maxStrangers, maxStrangers},
 		{0, 1024, 518, 74},
 		{0, 256, 112, 16},
 		{100, 1024, 100, 128},
