@@ -76,7 +76,7 @@ func (m *Member) queueAt(l scanned, i int) (q Queue, ok bool) {
 		return Queue{}, false
 	case inParts:
 		p := m.kept.parts[i]
-		q := Queue{Name: []byte(p.name), Entered: Never, Since: Never}
+		q := Queue{Name: []byte(p.name), Entered: Never, Since: Never, Part: true}
 		q.count(p)
 		return q, true
 	}
@@ -85,7 +85,7 @@ func (m *Member) queueAt(l scanned, i int) (q Queue, ok bool) {
 
 // queueOf describes an ordinary lock.
 func (m *Member) queueOf(u *use) Queue {
-	q := Queue{m.epoch.table.name(u.lock), u.holder != nil, Never, u.waiting, Never}
+	q := Queue{Name: m.epoch.table.name(u.lock), Held: u.holder != nil, Entered: Never, Waiting: u.waiting, Since: Never}
 	if q.Held {
 		q.Entered = u.since
 	}

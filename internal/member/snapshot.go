@@ -132,6 +132,7 @@ type Queue struct {
 	Entered Instant // when the first of its holders here entered; Never if it is not held here
 	Waiting int     // number of requests that wait here
 	Since   Instant // when the first of them was made; Never if none waits
+	Part    bool    // of Scan: it is one request for a kept lock
 }
 
 // Queues describes all locks that are in use here, in no particular order, until yield
@@ -162,6 +163,14 @@ func (m *Member) Counts() (held, waiting int) {
 	}
 	held = m.epoch.holders + m.kept.holds
 	return held, len(m.waiters) - len(m.spare) - held - m.kept.claims
+}
+
+// Names returns how many locks the member knows.
+func (m *Member) Names() int {
+	if m.epoch == nil {
+		return 0
+	}
+	return m.epoch.table.len()
 }
 
 // Known returns how many locks the member knows, how many of them are in use, and how

@@ -9,7 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stile-lock/stile/algorithm/deadlock"
 	"github.com/stile-lock/stile/internal/lock"
+	"github.com/stile-lock/stile/internal/member"
 )
 
 // listed asks a node for a page, and returns its names with what is special about each.
@@ -78,6 +80,50 @@ func TestListings(t *testing.T) {
 	b, err := n.list([]byte(`{"names":["x/0","y"]}`), &Caller{})
 	if err != nil || strings.Count(string(b), `"acquired":1`) != 1 {
 		t.Errorf("%s %v", b, err)
+	}
+}
+
+// Metrics count holders and requests of kept locks, which may be shared, and of others.
+func TestCountedByPieces(t *testing.T) {
+	n := start(t, 1, func(_ int, c *Config) { c.Lease, c.Metrics = time.Hour, true })[0]
+	ctx, cancel := context.WithCancel(t.Context())
+	shared := lock.Options{Terms: member.Terms{Mode: deadlock.Shared}}
+	for _, name := range []string{"kept/a", "kept/a", "kept/b"} {
+		if _, err := n.Lock(ctx, name, shared); err != nil {
+			t.Fatal(err)
+		}
+	}
+	acquire(t, n, "x")
+	var wg sync.WaitGroup
+	for _, name := range []string{"kept/a", "kept/a", "kept/a", "kept/b", "x", "x"} {
+		wg.Go(func() { _, _ = n.Lock(ctx, name, lock.Options{}) })
+	}
+	defer wg.Wait()
+	defer cancel()
+	becomes(t, n, "awaited", func(s Status) bool { return s.Waiting == 6 })
+	held, waiting, m := 0, 0, n.Metrics()
+	for _, l := range m.Locks {
+		held, waiting = held+l.Held, waiting+l.Waiting
+	}
+	if held != 3 || waiting != 6 || m.Longest != 3 || m.Known != 3 {
+		t.Errorf("%d locks are held, %d requests wait, at most %d for one, %d locks are known", held, waiting, m.Longest, m.Known)
+	}
+}
+
+// Listings have a share of the places of those in progress.
+func TestShareOfListings(t *testing.T) {
+	x := listings{all: 40, of: map[string]int{"client/a": 8, "client/b": 7}}
+	if x.begin("client/a") {
+		t.Error("one that has its share begins another one")
+	}
+	for _, user := range []string{"client/b", "client/c"} {
+		if !x.begin(user) {
+			t.Errorf("%s has no share", user)
+		}
+		x.end(user)
+	}
+	if x.all != 40 || len(x.of) != 2 {
+		t.Errorf("%d, %v", x.all, x.of)
 	}
 }
 

@@ -186,7 +186,7 @@ func (n *Node) status() Status {
 	}
 	if m := n.p.Member(); m != nil {
 		s.Left = seconds(until(now, m.Deadline()))
-		s.Known, _, _ = m.Known()
+		s.Known = m.Names()
 		s.Held, s.Waiting = m.Counts()
 	}
 	return s
