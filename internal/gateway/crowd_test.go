@@ -134,8 +134,12 @@ func TestFull(t *testing.T) {
 	results := make(chan int, 2)
 	for range 2 {
 		b := waits()
+		key := rand.Text()
 		go func() {
-			_, status, _ := b.try("Locks/Acquire", object{"session": held, "name": "x", "key": rand.Text(), "wait": "60s"})
+			status, reason := 0, manyCalls.reason
+			for reason == manyCalls.reason { // the first connection is idle a moment after its last answer
+				_, status, reason = b.try("Locks/Acquire", object{"session": held, "name": "x", "key": key, "wait": "60s"})
+			}
 			results <- status
 		}()
 	}
@@ -156,4 +160,27 @@ func TestFull(t *testing.T) {
 	<-results
 	<-results
 	eventually(t, "there is room", func() bool { _, status, _ := waits().try("Cluster/Status", nil); return status == http.StatusOK })
+}
+
+// A connection over HTTP/2 stays while any of its calls is in progress.
+func TestFullOverHTTP2(t *testing.T) {
+	_, one, two := certificates(t)
+	n := startNode(t, func(c *node.Config) { c.Name, c.TLS, c.Clients = "one", one, 1 })
+	base := gateWith(t, n, Config{Listen: "127.0.0.1:0", TLS: n.Keys()})
+	a, b := base.as(one), base.as(two)
+	s := a.open(nil)
+	a.acquire(s, "x")
+	ended := make(chan int, 1)
+	go func() {
+		_, status, _ := a.try("Locks/Acquire", object{"session": s, "name": "x", "key": "waits", "wait": "60s"})
+		ended <- status
+	}()
+	eventually(t, "it waits", func() bool { return n.Status().Waiting == 1 })
+	for range 3 {
+		a.call("Cluster/Status", nil) // begins and ends beside it
+		b.fails(manyCalls, "Cluster/Status", nil)
+	}
+	base.g.sessions.kill()
+	<-ended
+	eventually(t, "there is room", func() bool { _, status, _ := b.try("Cluster/Status", nil); return status == http.StatusOK })
 }
