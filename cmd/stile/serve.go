@@ -129,7 +129,7 @@ func (f *serveFlags) define(c *cobra.Command) {
 	fs.Var(durationFlag(&f.replace, time.Second, 24*time.Hour), "replace-after", "time a voter may be down before another node votes in its place; first node only")
 	fs.BoolVar(&f.ephemeral, "ephemeral", false, "leave the cluster when the node stops, because it will not return")
 	fs.Var(terminal.CountFlag(&f.nodes, 1, maxServedNodes), "nodes", "number of nodes to run in this process, to try things out; in memory unless --data is given")
-	fs.Var(terminal.CountFlag(&f.clients, 1, 1_000_000), "max-clients", "maximum number of connected clients; lower if the system allows fewer open files")
+	fs.Var(terminal.CountFlag(&f.clients, 1, 1_000_000), "max-clients", "maximum number of connections of clients, over HTTP too; lower if the system allows fewer open files")
 	fs.Var(durationFlag(&f.drain, 0, time.Hour), "drain", "maximum wait for holders on shutdown (default lease + 2s)")
 	terminal.HideDefaults(fs, "drain", "http")
 	fs.Var(terminal.OutputFileFlag(&f.record, ".rec"), "record", "new `FILE` for a recording of all inputs, for 'stile-lab replay'; contains lock names and client secrets")

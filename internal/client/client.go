@@ -94,8 +94,10 @@ type Refused struct {
 
 func (r *Refused) Error() string { return fmt.Sprintf("%s says: %s", r.Node, r.Reason) }
 
-// Is reports whether a quota is the reason.
-func (r *Refused) Is(err error) bool { return err == lock.ErrQuota && r.Why == session.Crowded }
+// Is reports whether a quota is the reason, or the rights of the client.
+func (r *Refused) Is(err error) bool {
+	return err == lock.ErrQuota && r.Why == session.Crowded || err == lock.ErrDenied && r.Why == session.Denied
+}
 
 // TurnedAway reports whether an error is that of a node that refused the connection and
 // gave a reason, such as too many clients.
@@ -360,7 +362,11 @@ func (x *Client) listen(d session.Dial, b []byte) (refused bool) {
 		return false
 	}
 	x.lately[d.Address] = &Refused{d.Address, f.Why, f.Reason()}
-	if f.Why != session.NoLease && f.Why != session.Evicted { // it may be ready soon
+	switch f.Why {
+	case session.NoLease, session.Evicted: // it may be ready soon
+	case session.Denied: // all nodes have the same rules
+		x.fail()
+	default:
 		x.giveUp()
 	}
 	return true
@@ -368,7 +374,14 @@ func (x *Client) listen(d session.Dial, b []byte) (refused bool) {
 
 // giveUp makes Dial fail, if that is wanted. The mutex must be held.
 func (x *Client) giveUp() {
-	if x.c.Once && !x.welcome && !x.closed && !x.gaveUp {
+	if x.c.Once {
+		x.fail()
+	}
+}
+
+// fail makes Dial fail. The mutex must be held.
+func (x *Client) fail() {
+	if !x.welcome && !x.closed && !x.gaveUp {
 		x.gaveUp = true
 		x.woken = append(x.woken, x.refused)
 	}

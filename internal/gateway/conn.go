@@ -6,50 +6,78 @@ import (
 	"errors"
 	"io"
 	"net"
+	"net/http"
 	"os"
 	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
 
+	"github.com/stile-lock/stile/internal/node"
 	"github.com/stile-lock/stile/internal/node/transport"
 )
 
-// A listener accepts a limited number of connections at a time. It closes others at once.
+// A listener accepts connections as far as the budget of the node has places for them. It closes
+// others at once.
 type listener struct {
 	net.Listener
-	most    atomic.Int64
+	budget  *transport.Budget
 	timeout func() time.Duration // after which a connection that acknowledges nothing is dead
 	full    func()               // reports that there are too many
-	count   atomic.Int64
 }
 
 // Accept implements net.Listener.
 func (l *listener) Accept() (net.Conn, error) {
 	for {
-		c, err := l.Listener.Accept()
+		raw, err := l.Listener.Accept()
 		if err != nil {
+			l.budget.Failed(err)
 			return nil, err
 		}
-		if l.count.Add(1) > l.most.Load() {
-			l.count.Add(-1)
-			c.Close()
-			l.full()
-			continue
+		c := &conn{Conn: raw}
+		if c.seat = l.budget.Enter(raw, &c.heard); c.seat != nil {
+			_ = transport.Tune(raw, l.timeout()) // without it, a dead connection is only detected later
+			return c, nil
 		}
-		_ = transport.Tune(c, l.timeout()) // without it, a dead connection is only detected later
-		return &conn{Conn: c, of: l}, nil
+		raw.Close()
+		l.full()
 	}
 }
 
-// A conn is a connection that remembers how it ended.
+// A conn is a connection that has a place in the budget, and remembers how it ended.
 type conn struct {
 	net.Conn
-	of *listener
+	seat  *transport.Seat
+	heard atomic.Bool // something has arrived
 
-	mu     sync.Mutex
-	end    error // nil: it has not ended
-	closed bool
+	mu  sync.Mutex
+	end error // nil: it has not ended
+}
+
+// connOf returns what is below TLS.
+func connOf(c net.Conn) *conn {
+	if t, ok := c.(*tls.Conn); ok {
+		c = t.NetConn()
+	}
+	own, _ := c.(*conn)
+	return own
+}
+
+// settled gives the connection of a call the place of a client, once it is known whose call it
+// is. Until then it has that of a stranger, whatever it has sent.
+func settled(ctx context.Context, who node.Caller) error {
+	c, _ := ctx.Value(connKey{}).(*conn)
+	if c == nil || c.seat == nil { // in tests
+		return nil
+	}
+	return c.seat.Settle(who.Path())
+}
+
+// noteState notes whether a connection makes a call at present.
+func noteState(c net.Conn, s http.ConnState) {
+	if own := connOf(c); own != nil && (s == http.StateIdle || s == http.StateActive) {
+		own.seat.Idle(s == http.StateIdle)
+	}
 }
 
 var errClosedHere = errors.New("this node closed the connection")
@@ -69,6 +97,9 @@ func (c *conn) ended(err error) {
 // Read implements net.Conn.
 func (c *conn) Read(b []byte) (int, error) {
 	n, err := c.Conn.Read(b)
+	if n > 0 && !c.heard.Load() {
+		c.heard.Store(true)
+	}
 	if err != nil {
 		c.ended(err)
 	}
@@ -87,13 +118,7 @@ func (c *conn) Write(b []byte) (int, error) {
 // Close implements net.Conn.
 func (c *conn) Close() error {
 	c.ended(errClosedHere)
-	c.mu.Lock()
-	first := !c.closed
-	c.closed = true
-	c.mu.Unlock()
-	if first {
-		c.of.count.Add(-1)
-	}
+	c.seat.Leave()
 	return c.Conn.Close()
 }
 
@@ -120,14 +145,11 @@ type connKey struct{}
 
 // withConn adds the connection to the context of its calls.
 func withConn(ctx context.Context, c net.Conn) context.Context {
-	if t, ok := c.(*tls.Conn); ok {
-		c = t.NetConn()
-	}
-	return context.WithValue(ctx, connKey{}, c)
+	return context.WithValue(ctx, connKey{}, connOf(c))
 }
 
 // byPeer reports whether the client ended the call of a context that is done.
 func byPeer(ctx context.Context) bool {
 	c, ok := ctx.Value(connKey{}).(*conn)
-	return ok && c.byPeer()
+	return ok && c != nil && c.byPeer()
 }

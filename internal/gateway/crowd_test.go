@@ -2,9 +2,11 @@ package gateway
 
 import (
 	"bufio"
+	"crypto/rand"
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"runtime"
@@ -13,6 +15,7 @@ import (
 
 	pb "github.com/stile-lock/stile/internal/gateway/stilev1"
 	"github.com/stile-lock/stile/internal/nightly"
+	"github.com/stile-lock/stile/internal/node"
 )
 
 const (
@@ -27,7 +30,7 @@ const (
 func crowd(address string) {
 	body := strings.Repeat(" ", maxBody)
 	slow := fmt.Sprintf("POST %s HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", pb.LocksOpenSessionProcedure, address, len(body), body[1:])
-	idle := fmt.Sprintf("GET / HTTP/1.1\r\nHost: %s\r\n\r\n", address)
+	idle := fmt.Sprintf("POST %s HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}", pb.ClusterStatusProcedure, address)
 	var all []net.Conn // one that is not referenced would be closed
 	for _, kind := range []struct {
 		count int
@@ -85,7 +88,7 @@ func TestCrowd(t *testing.T) {
 		if !lines.Scan() || lines.Text() != "ready" {
 			t.Fatalf("the crowd does not connect: %s", lines.Text())
 		}
-		eventually(t, "all are accepted", func() bool { return a.g.listener.count.Load() >= int64(conns) })
+		eventually(t, "all are accepted", func() bool { clients, _ := a.g.node.Budget().Used(); return clients >= conns })
 	}
 	ready(idleConns)
 	idle := memory()
@@ -105,33 +108,79 @@ func TestCrowd(t *testing.T) {
 	if err := cmd.Wait(); err != nil {
 		t.Error(err)
 	}
-	eventually(t, "all connections are closed", func() bool { return a.g.listener.count.Load() <= 1 })
+	eventually(t, "all connections are closed", func() bool { clients, strangers := a.g.node.Budget().Used(); return clients+strangers <= 1 })
 }
 
-// Connections beyond the maximum are closed at once, and their places are free again when
-// others end.
+// Clients over HTTP have places of the node's budget, of which there are --max-clients. An idle
+// one makes room for another one; those that make calls do not.
 func TestFull(t *testing.T) {
-	a := serve(t, nil)
-	a.g.listener.most.Store(2)
-	var conns []net.Conn
+	a := serve(t, func(c *node.Config) { c.Clients = 2 })
+	clients := func() int {
+		all, _ := a.g.node.Budget().Used()
+		return all
+	}
+	if a.call("Cluster/Status", nil); clients() != 1 {
+		t.Fatalf("%d clients", clients())
+	}
+	waits := func() *api { // with a connection of its own, on which a call waits
+		b := *a
+		transport := &http.Transport{}
+		b.client = &http.Client{Transport: transport}
+		t.Cleanup(transport.CloseIdleConnections)
+		return &b
+	}
+	held := a.open(nil)
+	a.acquire(held, "x")
+	results := make(chan int, 2)
 	for range 2 {
-		c, err := net.Dial("tcp", a.g.Address().String())
-		if err != nil {
-			t.Fatal(err)
-		}
-		conns = append(conns, c)
-		defer c.Close()
+		b := waits()
+		key := rand.Text()
+		go func() {
+			status, reason := 0, manyCalls.reason
+			for reason == manyCalls.reason { // the first connection is idle a moment after its last answer
+				_, status, reason = b.try("Locks/Acquire", object{"session": held, "name": "x", "key": key, "wait": "60s"})
+			}
+			results <- status
+		}()
 	}
-	eventually(t, "both are accepted", func() bool { return a.g.listener.count.Load() == 2 })
-	c, err := net.Dial("tcp", a.g.Address().String())
-	if err != nil {
-		t.Fatal(err)
+	eventually(t, "both wait", func() bool { return a.g.node.Status().Waiting == 2 })
+	if clients() != 2 {
+		t.Errorf("%d clients", clients())
 	}
-	defer c.Close()
-	if _, err := c.Read(make([]byte, 1)); err == nil {
-		t.Error("a connection too many is served")
+	_, _, reason := waits().try("Cluster/Status", nil)
+	if reason != manyCalls.reason {
+		t.Errorf("the third is told %q", reason)
 	}
-	conns[0].Close()
-	eventually(t, "there is room", func() bool { return a.g.listener.count.Load() == 1 })
-	a.call("Cluster/Status", nil)
+	if response, err := a.client.Get(a.url + "/readyz"); err != nil || response.StatusCode != http.StatusOK {
+		t.Errorf("a probe gets %v %v", response, err)
+	} else {
+		response.Body.Close()
+	}
+	a.g.sessions.kill()
+	<-results
+	<-results
+	eventually(t, "there is room", func() bool { _, status, _ := waits().try("Cluster/Status", nil); return status == http.StatusOK })
+}
+
+// A connection over HTTP/2 stays while any of its calls is in progress.
+func TestFullOverHTTP2(t *testing.T) {
+	_, one, two := certificates(t)
+	n := startNode(t, func(c *node.Config) { c.Name, c.TLS, c.Clients = "one", one, 1 })
+	base := gateWith(t, n, Config{Listen: "127.0.0.1:0", TLS: n.Keys()})
+	a, b := base.as(one), base.as(two)
+	s := a.open(nil)
+	a.acquire(s, "x")
+	ended := make(chan int, 1)
+	go func() {
+		_, status, _ := a.try("Locks/Acquire", object{"session": s, "name": "x", "key": "waits", "wait": "60s"})
+		ended <- status
+	}()
+	eventually(t, "it waits", func() bool { return n.Status().Waiting == 1 })
+	for range 3 {
+		a.call("Cluster/Status", nil) // begins and ends beside it
+		b.fails(manyCalls, "Cluster/Status", nil)
+	}
+	base.g.sessions.kill()
+	<-ended
+	eventually(t, "there is room", func() bool { _, status, _ := b.try("Cluster/Status", nil); return status == http.StatusOK })
 }

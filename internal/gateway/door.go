@@ -65,6 +65,11 @@ func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var h http.Handler
 	h, c.route = d.mux.find(r)
 	err := d.admit(c, r)
+	if err == nil && !c.route.need.open() {
+		if full := settled(r.Context(), c.who); full != nil {
+			err = manyCalls.error(full)
+		}
+	}
 	if err == nil {
 		err = d.takePlaces(c, r)
 	}
@@ -276,6 +281,7 @@ func (d *door) secured(c *tls.Config) *tls.Config {
 
 // connState forgets connections that have ended.
 func (d *door) connState(c net.Conn, s http.ConnState) {
+	noteState(c, s)
 	if t, ok := c.(*tls.Conn); ok && s == http.StateClosed {
 		d.mu.Lock()
 		defer d.mu.Unlock()

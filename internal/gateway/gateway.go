@@ -28,7 +28,6 @@ const DefaultListen = "127.0.0.1:7421"
 // Bounds of what clients may cost, beside the shares of calls. Bodies are short: a name and a
 // key.
 const (
-	maxConns    = 16_384
 	maxSessions = 16_384
 	maxListings = 4 // calls that list locks at a time
 	maxBody     = 8 << 10
@@ -79,8 +78,7 @@ func New(n *node.Node, c Config) (*Gateway, error) {
 	g := newGateway(n, c)
 	g.secure, g.door.local = c.TLS != nil, transport.Local(l.Addr())
 	g.door.origin.AnyName = g.secure // its certificate has its names
-	g.listener = &listener{Listener: l, timeout: n.Lease, full: g.full}
-	g.listener.most.Store(maxConns)
+	g.listener = &listener{Listener: l, budget: n.Budget(), timeout: n.Lease, full: g.full}
 	ping := min(max(n.Lease()/2, time.Second), 10*time.Second) // detects a client that is paused
 	g.server = &http.Server{
 		Handler: g.door, ConnContext: withConn, ConnState: g.door.connState, ErrorLog: log.New(serverLog{g}, "", 0),
@@ -113,7 +111,8 @@ func (g serverLog) Write(b []byte) (int, error) {
 	line := strings.TrimSpace(string(b))
 	rest, failed := strings.CutPrefix(line, "http: TLS handshake error from ")
 	from, why, ok := strings.Cut(rest, ": ")
-	if failed && ok && why != io.EOF.Error() {
+	closedHere := strings.HasSuffix(why, net.ErrClosed.Error()) // to make room for others
+	if failed && ok && why != io.EOF.Error() && !closedHere {
 		g.node.DeniedHandshake(from, "the TLS handshake failed: "+why)
 	} else {
 		g.log.Debug(line)
@@ -214,7 +213,7 @@ func (g *Gateway) scheme() string {
 func (g *Gateway) full() {
 	now := time.Now().Unix()
 	if last := g.crowded.Load(); now-last >= 10 && g.crowded.CompareAndSwap(last, now) {
-		g.log.Warn("HTTP connections refused: too many are open", "maximum", maxConns)
+		g.log.Warn("HTTP connections refused: too many have not identified themselves yet")
 	}
 }
 

@@ -21,6 +21,10 @@ func TestMain(m *testing.M) {
 		crowd(address)
 		return
 	}
+	if order := os.Getenv(floodAt); order != "" {
+		flood(order)
+		return
+	}
 	goleak.VerifyTestMain(m)
 }
 

@@ -1,6 +1,7 @@
 package member
 
 import (
+	"math"
 	"slices"
 
 	"github.com/stile-lock/stile/algorithm"
@@ -23,6 +24,7 @@ type Snapshot struct {
 	Shared  []Holder // of a kept lock: the other holders here
 	Lapsed  bool     // the holder here was notified that the lock is lost, and may act until the lease expires
 	Waiters []Waiter // waiters here, the next one first
+	More    int      // of InspectFirst: the number of other holders and waiters here
 	Asked   bool     // the algorithm was asked
 	Granted bool     // the algorithm has granted the lock
 	Pending bool     // the algorithm has granted the lock, but the member has no lease to use it
@@ -107,6 +109,12 @@ type Suspect struct {
 
 // Inspect returns the state of a lock. It reports false if the member does not know it.
 func (m *Member) Inspect(name string) (Snapshot, bool) {
+	return m.InspectFirst(name, math.MaxInt, math.MaxInt)
+}
+
+// InspectFirst is Inspect with at most so many waiters, and of a kept lock at most so many
+// holders besides the first. It copies no others, of which there may be very many.
+func (m *Member) InspectFirst(name string, waiters, shared int) (Snapshot, bool) {
 	if m.epoch == nil {
 		return Snapshot{}, false
 	}
@@ -114,7 +122,7 @@ func (m *Member) Inspect(name string) (Snapshot, bool) {
 	if n < 0 {
 		return Snapshot{}, false
 	}
-	return m.inspect(n), true
+	return m.inspect(n, waiters, shared), true
 }
 
 // A Queue is a lock in use, as far as it can be told without effort.
@@ -124,71 +132,45 @@ type Queue struct {
 	Entered Instant // when the first of its holders here entered; Never if it is not held here
 	Waiting int     // number of requests that wait here
 	Since   Instant // when the first of them was made; Never if none waits
+	Part    bool    // of Scan: it is one request for a kept lock
 }
 
 // Queues describes all locks that are in use here, in no particular order, until yield
-// returns false.
+// returns false. Scan does that piece by piece.
 func (m *Member) Queues(yield func(Queue) bool) {
 	if m.epoch == nil {
 		return
 	}
 	for _, u := range m.epoch.uses {
-		if u == nil {
-			continue
-		}
-		q := Queue{m.epoch.table.name(u.lock), u.holder != nil, Never, u.waiting, Never}
-		if q.Held {
-			q.Entered = u.since
-		}
-		if u.first != nil {
-			q.Since = u.first.since
-		}
-		if !yield(q) {
+		if u != nil && !yield(m.queueOf(u)) {
 			return
 		}
 	}
 	m.eachKept(func(n int32) bool {
 		q := Queue{Name: m.epoch.table.name(n), Entered: Never, Since: Never}
 		for _, p := range m.kept.names[string(q.Name)] {
-			if p.state >= holds {
-				if p.state == holds {
-					q.Held, q.Entered = true, min(q.Entered, p.since)
-				}
-				continue
-			}
-			if p.state == claiming {
-				continue
-			}
-			q.Waiting++
-			q.Since = min(q.Since, p.w.since)
+			q.count(p)
 		}
 		return yield(q)
 	})
 }
 
-// Counts returns how many holders there are here, and how many requests that wait.
+// Counts returns how many holders there are here, and how many requests that wait, those of
+// ordinary locks with claims that are not answered yet. It looks at none of them.
 func (m *Member) Counts() (held, waiting int) {
 	if m.epoch == nil {
 		return 0, 0
 	}
-	for _, u := range m.epoch.uses {
-		if u != nil {
-			waiting += u.waiting
-			if u.holder != nil {
-				held++
-			}
-		}
+	held = m.epoch.holders + m.kept.holds
+	return held, len(m.waiters) - len(m.spare) - held - m.kept.claims
+}
+
+// Names returns how many locks the member knows.
+func (m *Member) Names() int {
+	if m.epoch == nil {
+		return 0
 	}
-	for _, p := range m.kept.parts {
-		switch p.state {
-		case holds:
-			held++
-		case lapsed, claiming:
-		default:
-			waiting++
-		}
-	}
-	return held, waiting
+	return m.epoch.table.len()
 }
 
 // Known returns how many locks the member knows, how many of them are in use, and how
@@ -207,7 +189,7 @@ func (m *Member) Known() (known, busy, bytes int) {
 	return m.epoch.table.len(), busy, bytes
 }
 
-func (m *Member) inspect(n int32) Snapshot {
+func (m *Member) inspect(n int32, waiters, shared int) Snapshot {
 	e := m.epoch
 	l := e.table.lock(n)
 	s := Snapshot{
@@ -215,7 +197,7 @@ func (m *Member) inspect(n int32) Snapshot {
 		Here: int(l.home) == e.me, Cleared: l.is(cleared), Count: l.count, Seat: e.seat(l), epoch: e, lock: n,
 	}
 	if e.isKept(n) {
-		m.inspectKept(n, &s)
+		m.inspectKept(n, &s, waiters, shared)
 		return s
 	}
 	s.Spec = &e.schools[l.alg].spec
@@ -226,9 +208,10 @@ func (m *Member) inspect(n int32) Snapshot {
 	if w := u.holder; w != nil {
 		s.Holder = &Holder{Ticket: w.ticket, Client: w.client.id, Token: u.token, Since: u.since, Carried: u.carried, Delegated: u.block != nil}
 	}
-	for w := u.first; w != nil; w = w.next {
+	for w := u.first; w != nil && len(s.Waiters) < waiters; w = w.next {
 		s.Waiters = append(s.Waiters, Waiter{Ticket: w.ticket, Client: w.client.id, Stamp: w.stamp, Since: w.since, Try: w.try})
 	}
+	s.More = u.waiting - len(s.Waiters)
 	s.Asked, s.Granted, s.Carried, s.Borrows, s.Lapsed, s.Decided = u.asked, u.inside, u.back, u.lent, u.lapsed, slices.Clone(u.decided)
 	s.Pending = u.inside && !u.taken() && u.first != nil
 	if e.isHome(l) {
@@ -277,17 +260,24 @@ func (m *Member) eachKept(f func(n int32) bool) {
 }
 
 // inspectKept adds what only a kept lock has.
-func (m *Member) inspectKept(n int32, s *Snapshot) {
+func (m *Member) inspectKept(n int32, s *Snapshot, waiters, shared int) {
 	e := m.epoch
 	for _, p := range m.kept.names[s.Name] {
 		switch p.state {
 		case holds:
+			if len(s.Shared) > shared {
+				s.More++
+				continue
+			}
 			s.Shared = append(s.Shared, Holder{p.w.ticket, p.w.client.id, p.token, p.since, p.token.Epoch < e.view.Epoch, p.Mode, p.units, uint64(p.Tx), false})
 		case lapsed:
 			s.Lapsed = true
 		case claiming:
 		default:
-			s.Pending = s.Pending || p.state == granted
+			if s.Pending = s.Pending || p.state == granted; len(s.Waiters) >= waiters {
+				s.More++
+				continue
+			}
 			s.Waiters = append(s.Waiters, Waiter{p.w.ticket, p.w.client.id, Stamp{}, p.w.since, p.try, p.Mode, p.units, uint64(p.Tx)})
 		}
 	}

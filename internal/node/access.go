@@ -25,6 +25,8 @@ func (n *Node) refusal(conn uint64, v *clientConn, b []byte) []byte {
 	switch kind := session.Kind(b[0]); {
 	case kind == session.Ask:
 		return n.unasked(v, b)
+	case kind == session.Hello:
+		return n.unopened(v, b)
 	case kind != session.Lock && kind != session.Claim:
 		return nil
 	case !n.rules.Given() && v.who.Kind != cert.Anyone: // everyone with an identity may
@@ -46,6 +48,17 @@ func (n *Node) unasked(v *clientConn, b []byte) []byte {
 	}
 	n.audit.denied(v.who, what, why, lockAttr(lock)...)
 	return (&session.Frame{Kind: session.Answer, Number: f.Number, Denied: true, Last: true, Bytes: []byte(why)}).AppendTo(nil)
+}
+
+// unopened refuses a session to an identity that may not do anything. One that has a session from
+// before may resume it: to refuse that would be to forget the locks in it.
+func (n *Node) unopened(v *clientConn, b []byte) []byte {
+	f, err := session.Parse(b)
+	if err != nil || n.rules.Known(v.who.Identity) || n.p.Resumes(v.who.Path(), &f) {
+		return nil
+	}
+	n.audit.denied(v.who, "session", "no rule of the rights file is about "+v.who.Identity.String())
+	return (&session.Frame{Kind: session.Bye, Why: session.Denied}).AppendTo(nil)
 }
 
 // unlocked refuses a request for a lock. Frames that repeat a known request pass, whatever

@@ -35,8 +35,9 @@ type clientConn struct {
 	silent *time.Timer   // closes the connection if it has no session for long
 	bound  bool          // it has a session, and the timer is stopped
 	dirty  bool
-	polls  int         // queries that wait
-	last   atomic.Bool // close it after what is queued
+	polls  int                // queries that wait
+	lists  []session.Question // for locks in use, to be answered without the mutex
+	last   atomic.Bool        // close it after what is queued
 }
 
 // serve runs the connection of a client, accepted by a mux.
@@ -202,14 +203,36 @@ func (n *Node) heard(conn uint64, v *clientConn, b []byte) error {
 	}
 	n.cut = nil
 	if answer := n.refusal(conn, v, b); answer != nil {
-		n.post(conn, answer, false)
+		n.post(conn, answer, session.Kind(answer[0]) == session.Bye)
 	} else {
 		n.step(process.Input{Kind: process.Frame, Number: conn, Bytes: b})
 		n.carryOut()
 	}
-	err := n.cut
+	err, lists := n.cut, v.lists
+	v.lists = nil
 	n.leave()
+	for i := range lists {
+		n.sendList(&lists[i], &v.who)
+	}
 	return err
+}
+
+// sendList answers a question for locks in use. The client's next frame waits: who asks for more
+// than a node can list is slowed down, and no one else.
+func (n *Node) sendList(q *session.Question, who *Caller) {
+	b, err := n.list(q.Bytes, who)
+	if len(b) > maxAnswer {
+		b, err = nil, errLong
+	}
+	for more := true; more; {
+		n.enter()
+		if n.over {
+			n.mu.Unlock()
+			return
+		}
+		b, err, more = n.sendPart(q, b, err)
+		n.leave()
+	}
 }
 
 // reply queues a frame for a client.

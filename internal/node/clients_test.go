@@ -51,9 +51,8 @@ func TestLockPages(t *testing.T) {
 func allLocks(t *testing.T, n *Node, prefix string) (all []LockInfo, pages int) {
 	t.Helper()
 	for q := (LockQuery{Prefix: prefix}); ; pages++ {
-		n.mu.Lock()
-		b, err := n.locks(&q, &Caller{})
-		n.mu.Unlock()
+		about, _ := json.Marshal(&q)
+		b, err := n.list(about, &Caller{})
 		var page LockPage[LockInfo]
 		if err != nil || len(b) > maxAnswer || json.Unmarshal(b, &page) != nil {
 			t.Fatalf("%d bytes: %v", len(b), err)
@@ -101,23 +100,30 @@ func TestManyClients(t *testing.T) {
 	ready(t, run(t, Config{Name: "b", Listen: "127.0.0.1:0", Join: []string{all[0].Address()}}))
 }
 
-// How many clients a node has depends on how many files there may be, of which it
-// keeps some.
+// How many connections a node has depends on how many files there may be, of which it keeps some.
+// With all others, they are never more.
 func TestRoomForClients(t *testing.T) {
-	for _, c := range []struct{ want, files, room int }{
-		{0, 1 << 20, DefaultClients},
-		{0, 1024, 1024 - reserved},
-		{0, 256, 64},
-		{100, 1024, 100},
-		{100_000, 100_000, 100_000 - reserved},
-		{1, 0, 1},
+	for _, c := range []struct{ want, files, clients, strangers int }{
+		{0, 1 << 20, DefaultClients, maxStrangers},
+		{0, 20_000, DefaultClients, maxStrangers},
+		{0, 17_500, 17_500 - reserved - maxStrangers, maxStrangers},
+		{0, 1024, 518, 74},
+		{0, 256, 112, 16},
+		{100, 1024, 100, 128},
+		{100_000, 200_000, 100_000, maxStrangers},
+		{100_000, 100_000, 100_000 - reserved - maxStrangers, maxStrangers},
+		{1, 0, 1, 1},
 	} {
 		var log journal
 		config := Config{Clients: c.want, Log: log.logger()}
-		if got := config.room(c.files); got != c.room {
-			t.Errorf("%d are wanted, with %d files: room for %d, and not %d", c.want, c.files, got, c.room)
+		b := config.budget(c.files)
+		if b.Clients != c.clients || b.Strangers != c.strangers {
+			t.Errorf("%d are wanted, with %d files: room for %d and %d strangers, and not %d and %d", c.want, c.files, b.Clients, b.Strangers, c.clients, c.strangers)
 		}
-		if fewer := c.room < cmp.Or(c.want, DefaultClients); fewer != strings.Contains(log.b.String(), "ulimit") {
+		if c.files >= 1024 && b.Clients+b.Strangers+reserved > c.files {
+			t.Errorf("%+v: more connections than files", c)
+		}
+		if fewer := c.clients < cmp.Or(c.want, DefaultClients); fewer != strings.Contains(log.b.String(), "ulimit") {
 			t.Errorf("%+v: it logs %q", c, &log.b)
 		}
 	}

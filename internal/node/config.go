@@ -48,7 +48,7 @@ type Config struct {
 	Issuer     rights.Issuer    // of these JWTs
 	RequireURI bool             // a certificate is not that of a client merely by its common name
 	Audit      string           // file for the audit log, which is in JSON; empty: it is in Log
-	Clients    int              // maximum number of clients (default DefaultClients, or fewer if open files are limited)
+	Clients    int              // maximum number of connections of clients, over HTTP too (default DefaultClients, or fewer if open files are limited)
 	Patience   time.Duration    // time to join before falling back to a client (default two leases, at most 5 s)
 	Record     Record           // recording of its inputs
 	Metrics    bool             // measure what the node does: see Node.Metrics
@@ -70,13 +70,12 @@ type Config struct {
 // DefaultListen is the default address of a node.
 const DefaultListen = "127.0.0.1:7420"
 
-// DefaultClients is the default maximum number of clients of a node.
+// DefaultClients is the default maximum number of connections of clients.
 const DefaultClients = 16_384
 
-// reserved is the number of files that a node may have open besides connections of clients:
-// connections to and from other nodes, connections that have not identified themselves yet,
-// and its disk.
-const reserved = transport.DefaultPeers + 2*transport.DefaultPending
+// reserved is the number of files that a node may have open besides connections that its budget
+// counts: links to other nodes, those that are being dialled or greeted, and its disk.
+const reserved = transport.DefaultPeers + transport.DefaultPending + transport.Reserved + transport.DefaultProbes
 
 // files returns the limit of open files of the process.
 func files() int {
@@ -87,21 +86,28 @@ func files() int {
 	return int(min(l.Cur, 1<<30))
 }
 
-// room returns the maximum number of clients: the configured one, unless the limit of open
-// files is too low. Even then some files are kept for everything else.
-func (c *Config) room(files int) int {
+// budget returns how many connections the node may have: as many clients as configured, and a
+// quarter as many strangers, unless the limit of open files is too low. Even then some files are
+// kept for everything else, and an eighth of the others for strangers.
+func (c *Config) budget(files int) transport.BudgetConfig {
 	want := cmp.Or(c.Clients, DefaultClients)
-	room := max(files-reserved, files/4, 1)
-	if room >= want {
-		return want
+	left := max(files-reserved, files/2, 2)
+	b := transport.BudgetConfig{Clients: min(want, left-min(max(left/8, 1), maxStrangers)), Reserved: transport.Reserved}
+	b.Strangers = min(max(want/4, transport.DefaultPending), maxStrangers, left-b.Clients)
+	if b.Clients == want {
+		return b
 	}
 	level := slog.LevelInfo
 	if want != DefaultClients {
 		level = slog.LevelWarn
 	}
-	c.Log.Log(context.Background(), level, "clients limited by the number of open files: raise it with ulimit -n", "clients", room, "files", files, "wanted", want)
-	return room
+	c.Log.Log(context.Background(), level, "clients limited by the number of open files: raise it with ulimit -n", "clients", b.Clients, "files", files, "wanted", want)
+	return b
 }
+
+// maxStrangers is the maximum number of connections that have not identified themselves yet, so
+// that they cost little memory.
+const maxStrangers = 1024
 
 func (c Config) withDefaults() (Config, error) {
 	if c.Name == "" {

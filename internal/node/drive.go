@@ -318,8 +318,13 @@ func (n *Node) ending(how views.Ending) {
 	}
 }
 
-// answer answers a client's question, or makes it wait.
+// answer answers a client's question, or makes it wait. A listing takes time: the goroutine
+// that has received the question makes it when it has released the mutex.
 func (n *Node) answer(q *session.Question) {
+	if v := n.conns[q.Conn]; q.What == AskLocks && v != nil {
+		v.lists = append(v.lists, *q)
+		return
+	}
 	waits := n.awaitsEnd(q) || q.What == AskLeader && n.conns[q.Conn] != nil && n.postpone(&poll{Question: *q})
 	if !waits {
 		n.answerNow(q)
@@ -334,26 +339,31 @@ func (n *Node) answerNow(q *session.Question) {
 	}
 	b, err := n.tellAbout(q, &v.who)
 	if len(b) > maxAnswer {
-		err = fmt.Errorf("the answer exceeds %d bytes", maxAnswer)
+		b, err = nil, errLong
 	}
 	n.sendAnswer(q, b, err)
 }
 
+var errLong = fmt.Errorf("the answer exceeds %d bytes", maxAnswer)
+
 // sendAnswer sends the answer to a client's question.
 func (n *Node) sendAnswer(q *session.Question, b []byte, err error) {
-	if err != nil {
+	for more := true; more; {
+		b, err, more = n.sendPart(q, b, err)
+	}
+}
+
+// sendPart sends a part of an answer, or of the error instead of it, and returns the rest.
+func (n *Node) sendPart(q *session.Question, b []byte, err error) (rest []byte, _ error, more bool) {
+	if err != nil && len(b) == 0 {
 		b = []byte(err.Error())
 	}
-	for {
-		f := session.Frame{Kind: session.Answer, Number: q.Number, OK: err == nil, Bytes: b[:min(len(b), session.MaxBytes)]}
-		b = b[len(f.Bytes):]
-		f.Last = len(b) == 0
-		n.post(q.Conn, f.AppendTo(nil), false)
-		if n.meter != nil {
-			n.meter.ToClients[session.Answer]++
-		}
-		if f.Last {
-			return
-		}
+	part := b[:min(len(b), session.MaxBytes)]
+	rest = b[len(part):]
+	f := session.Frame{Kind: session.Answer, Number: q.Number, OK: err == nil, Bytes: part, Last: len(rest) == 0}
+	n.post(q.Conn, f.AppendTo(nil), false)
+	if n.meter != nil {
+		n.meter.ToClients[session.Answer]++
 	}
+	return rest, err, !f.Last
 }

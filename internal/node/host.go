@@ -144,6 +144,7 @@ func strangers(us string, ours *hello, them string, theirs *hello) error {
 
 // Up reports that there is a connection to a node.
 func (o owner) Up(address string, p *transport.Peer) {
+	o.budget.Node(p.Remote)
 	o.use(process.Input{Kind: process.Up, Text: address})
 }
 

@@ -1,11 +1,8 @@
 package node
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/stile-lock/stile/algorithm/deadlock"
@@ -17,8 +14,7 @@ import (
 	"github.com/stile-lock/stile/internal/words"
 )
 
-// A LockQuery asks for locks in use, page by page: everything else waits for the mutex
-// while a node answers, and what waits to be sent is bounded.
+// A LockQuery asks for locks in use, page by page: what waits to be sent is bounded.
 type LockQuery struct {
 	Prefix string `json:"prefix"` // of their names
 	After  string `json:"after"`  // what names must come after: Next of the previous page; empty for the first
@@ -145,74 +141,12 @@ const (
 	maxEdges  = 1000 // edges of a lock
 )
 
-// locks answers a query for locks in use at this node. It lists only those that the caller
-// may read.
-func (n *Node) locks(q *LockQuery, who *Caller) ([]byte, error) {
-	page := LockPage[json.RawMessage]{Locks: []json.RawMessage{}}
-	m := n.p.Member()
-	may, err := n.mayRead(who, q.For)
-	if err != nil {
-		return nil, err
-	}
-	if m == nil { // an empty page would say that nothing is held or waits here
-		return nil, errors.New("the node is not a member at present")
-	}
-	if q.Top > 0 {
-		return n.top(m, q, func(name []byte) bool { return bytes.HasPrefix(name, []byte(q.Prefix)) && may(name) })
-	}
-	names := n.names(m, q, may)
-	size := 0
-	for i, name := range names {
-		w, _ := m.Inspect(name)
-		var edges []member.Edge
-		if q.Graph {
-			edges = m.Edges(name)
-		}
-		if w.Holder != nil || len(w.Waiters) > 0 || len(edges) > 0 || len(q.Names) > 0 {
-			more := 0
-			if q.Most > 0 {
-				more = fewWaiters(&w)
-			}
-			l := n.describe(m, &w)
-			l.Unlisted += more
-			l.graph(edges)
-			if n.meter != nil {
-				l.Acquired = n.meter.Count(name)
-			}
-			if w.Name == "" {
-				n.unused(&l, name)
-			}
-			b, err := json.Marshal(l)
-			if err != nil {
-				return nil, err
-			}
-			if size += len(b) + 1; size > maxAnswer/2 && len(page.Locks) > 0 {
-				page.Next = names[i-1]
-				return json.Marshal(page)
-			}
-			page.Locks = append(page.Locks, b)
-		}
-	}
-	if len(q.Names) == 0 && len(names) == q.most() {
-		page.Next = names[len(names)-1]
-	}
-	return json.Marshal(page)
-}
-
 // most returns the maximum number of locks in a page.
 func (q *LockQuery) most() int {
 	if q.Most > 0 {
 		return min(q.Most, maxPage)
 	}
 	return maxPage
-}
-
-// fewWaiters leaves out all waiters but the first ones, and returns how many.
-func fewWaiters(w *member.Snapshot) int {
-	listed := w.Waiters[:min(len(w.Waiters), maxTopWaiters)]
-	more := len(w.Waiters) - len(listed)
-	w.Waiters = listed
-	return more
 }
 
 // unused describes a lock that is not known since the view began.
@@ -222,31 +156,6 @@ func (n *Node) unused(l *LockInfo, name string) {
 	if len(v.Members) > 0 {
 		l.Home, l.Algorithm = v.Members[v.Home(name)].Name, v.Choices[v.Choose(name)].Algorithm
 	}
-}
-
-// names returns the names of locks to list, sorted: those that a query asks for, or the first
-// ones in use, up to the number of locks in a page.
-func (n *Node) names(m *member.Member, q *LockQuery, may func(name []byte) bool) []string {
-	if len(q.Names) > 0 {
-		names := slices.DeleteFunc(slices.Sorted(slices.Values(q.Names)), func(name string) bool { return name <= q.After || !may([]byte(name)) })
-		return slices.Compact(names)
-	}
-	most := q.most()
-	var names []string
-	prefix, last := []byte(q.Prefix), "" // no name after the last one is among the first
-	for l := range m.Queues {
-		name := l.Name
-		if !bytes.HasPrefix(name, prefix) || string(name) <= q.After || last != "" && string(name) > last || !n.among(q, &l) || !may(name) {
-			continue
-		}
-		if names = append(names, string(name)); len(names) == 2*most {
-			slices.Sort(names)
-			names = names[:most]
-			last = names[most-1]
-		}
-	}
-	slices.Sort(names)
-	return names[:min(len(names), most)]
 }
 
 // among reports whether a lock in use is one of those that a query asks for.
@@ -273,13 +182,11 @@ func (n *Node) describe(m *member.Member, w *member.Snapshot) LockInfo {
 		h := holder(w.Holder)
 		l.Holder = &h
 	}
-	shared := w.Shared[:min(len(w.Shared), maxShared)]
-	for i := range shared {
-		l.Shared = append(l.Shared, holder(&shared[i]))
+	for i := range w.Shared {
+		l.Shared = append(l.Shared, holder(&w.Shared[i]))
 	}
-	listed := w.Waiters[:min(len(w.Waiters), maxListed)]
-	l.Unlisted = len(w.Waiters) - len(listed) + len(w.Shared) - len(shared)
-	for _, x := range listed {
+	l.Unlisted = w.More
+	for _, x := range w.Waiters {
 		l.Waiters = append(l.Waiters, WaiterInfo{n.who(x.Client), demand(x.Mode, x.Units, x.Tx), seconds(until(x.Since, now))})
 	}
 	if len(l.Waiters) > 0 {

@@ -43,12 +43,14 @@ type LockMetrics struct {
 
 // Metrics returns measurements. Without Config.Metrics, there are only those of the present.
 func (n *Node) Metrics() Metrics {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	r, all := n.p.Record(), n.meter
+	all := n.meter
 	if all == nil {
 		all = meter.New()
 	}
+	queues := n.queues(all)
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	r := n.p.Record()
 	x := Metrics{
 		Totals: all.Totals, Traffic: n.p.Traffic(), Sessions: n.p.Sessions(), Connections: len(n.conns),
 		Lease: time.Duration(r.Settings.Lease), Margin: -1, AuditLost: n.audit.file.Lost(),
@@ -65,32 +67,52 @@ func (n *Node) Metrics() Metrics {
 	if v := n.p.Voter(); v != nil {
 		x.Leads = v.Lead().Leader == v.ID()
 	}
-	n.queues(&x, all)
+	if m := n.p.Member(); m != nil {
+		x.Known = m.Names()
+		x.Left = max(0, until(n.clock(), m.Deadline()))
+	}
+	for s := range all.Series {
+		x.Locks = append(x.Locks, LockMetrics{*s, queues.held[s], queues.waiting[s]})
+	}
+	x.Longest = queues.longest
 	n.disk.mu.Lock()
 	defer n.disk.mu.Unlock()
 	x.SaveLog, x.SavePast = n.disk.took[saveLog], n.disk.took[savePast]
 	return x
 }
 
-// queues adds what is measured by prefix, and how many requests wait. It looks at all locks
-// in use, for a few dozen nanoseconds each.
-func (n *Node) queues(x *Metrics, all *meter.Meter) {
-	held, waiting := map[*meter.Series]int{}, map[*meter.Series]int{}
-	if m := n.p.Member(); m != nil {
-		x.Known, _, _ = m.Known()
-		x.Left = max(0, until(n.clock(), m.Deadline()))
-		for q := range m.Queues {
-			s := all.Of(string(q.Name))
-			if q.Held {
-				held[s]++
+// queues are how many locks are held, and how many requests wait, by prefix and algorithm.
+type queues struct {
+	held, waiting map[*meter.Series]int
+	longest       int // number of requests that wait for one lock, at most
+}
+
+// queues counts them, a few locks at a time.
+func (n *Node) queues(all *meter.Meter) queues {
+	x := queues{held: map[*meter.Series]int{}, waiting: map[*meter.Series]int{}}
+	kept := map[string]*member.Queue{} // whose requests come one by one
+	l := listing{n: n, q: &LockQuery{}}
+	_ = l.scan(func(q *member.Queue) (member.Instant, bool) {
+		s := all.Of(string(q.Name))
+		first := q.Held
+		x.waiting[s] += q.Waiting
+		if q.Part {
+			sum := kept[string(q.Name)]
+			if sum == nil {
+				sum = &member.Queue{}
+				kept[string(q.Name)] = sum
 			}
-			waiting[s] += q.Waiting
-			x.Longest = max(x.Longest, q.Waiting)
+			first = q.Held && !sum.Held
+			sum.Held, sum.Waiting = sum.Held || q.Held, sum.Waiting+q.Waiting
+			q.Waiting = sum.Waiting
 		}
-	}
-	for s := range all.Series {
-		x.Locks = append(x.Locks, LockMetrics{*s, held[s], waiting[s]})
-	}
+		if first {
+			x.held[s]++
+		}
+		x.longest = max(x.longest, q.Waiting)
+		return 0, false
+	}, nil) // a node that is not a member has none
+	return x
 }
 
 // measureLease notes that the end of the lease has moved.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
@@ -31,6 +32,7 @@ type Node struct {
 	address   string
 	nonce     uint64 // of this process
 	keys      *cert.Keys
+	budget    *transport.Budget
 	mux       *transport.Mux
 	pool      *transport.Pool
 	folder    *folder // nil without a data directory
@@ -48,6 +50,7 @@ type Node struct {
 	drained   context.Context               // ends when nothing new is accepted any longer
 	drain     context.CancelFunc
 	visits    sync.WaitGroup // goroutines of clients' connections
+	listings  listings
 
 	attempts atomic.Uint64 // of transactions
 	deadline atomic.Int64  // end of the time that locks may be held, by the process's clock; 0 if none may
@@ -214,7 +217,8 @@ const early = 50 * time.Millisecond
 
 // listen opens the address and creates the pool of connections to other nodes.
 func (n *Node) listen() (err error) {
-	m := transport.MuxConfig{Listen: n.c.listen, Insecure: n.c.Insecure, Clients: n.c.room(files()), Log: n.c.Log}
+	n.budget = transport.NewBudget(n.c.budget(files()))
+	m := transport.MuxConfig{Listen: n.c.listen, Insecure: n.c.Insecure, Budget: n.budget, Owner: ownerOf, Log: n.c.Log}
 	p := transport.Config{Name: n.c.Name, Nonce: n.nonce, Extra: greeting(n.cluster, n.lastRecord()), Insecure: n.c.Insecure, Dial: n.c.dial, Log: n.c.Log}
 	if n.keys != nil {
 		m.TLS, m.Denied, p.TLS, p.Fits = n.keys.Server(), n.DeniedHandshake, n.keys.Client, n.fits
@@ -235,6 +239,15 @@ func (n *Node) listen() (err error) {
 	n.mux.Handle(transport.ClientProto, n.serve)
 	return nil
 }
+
+// ownerOf names the owner of a certificate.
+func ownerOf(c *x509.Certificate) string {
+	who, _ := cert.Of(c) // what it does not say is refused later
+	return who.Path()
+}
+
+// Budget returns how many connections the node may have, over HTTP too.
+func (n *Node) Budget() *transport.Budget { return n.budget }
 
 // advertised returns the address where others reach the node.
 func (n *Node) advertised() (string, error) {

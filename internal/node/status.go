@@ -79,7 +79,7 @@ type MemberInfo struct {
 	Linked      bool   `json:"linked"` // this node has a connection to it, or is it
 }
 
-// tellAbout answers a question of a caller who may ask it.
+// tellAbout answers a question of a caller who may ask it, other than AskLocks: see list.
 func (n *Node) tellAbout(q *session.Question, who *Caller) ([]byte, error) {
 	switch q.What {
 	case AskStatus:
@@ -96,12 +96,6 @@ func (n *Node) tellAbout(q *session.Question, who *Caller) ([]byte, error) {
 			return nil, err
 		}
 		return n.pastHolds(&l, who)
-	case AskLocks:
-		l, err := parseQuery[LockQuery](q.Bytes)
-		if err != nil {
-			return nil, err
-		}
-		return n.locks(&l, who)
 	case AskRelease, AskLeave, AskEvict, AskChoose, AskMove:
 		return n.answerOrder(who, &Order{What: q.What, About: string(q.Bytes)})
 	case AskOrderFor:
@@ -192,7 +186,7 @@ func (n *Node) status() Status {
 	}
 	if m := n.p.Member(); m != nil {
 		s.Left = seconds(until(now, m.Deadline()))
-		s.Known, _, _ = m.Known()
+		s.Known = m.Names()
 		s.Held, s.Waiting = m.Counts()
 	}
 	return s

@@ -13,6 +13,9 @@ func (p *Process) frame(conn uint64, b []byte) (busy bool) {
 	return p.m != nil && p.take()
 }
 
+// Resumes reports whether a HELLO of an identity resumes a session, and begins none.
+func (p *Process) Resumes(who string, f *session.Frame) bool { return p.clients.Resumes(who, f) }
+
 // move asks the client of a session to use another node. It can claim there what it holds
 // from the next view on: whatever is granted after it was asked, it gives back.
 func (p *Process) move(session uint64) {

@@ -426,7 +426,7 @@ func (g *Client) shuns(a *attachment, f *Frame) bool {
 // causeOf returns the cause of the losses, by a node's reason for ending a session.
 func causeOf(why Why) member.Cause {
 	switch why {
-	case Expired, Full, Foreign, Crowded:
+	case Expired, Full, Foreign, Crowded, Denied:
 		return member.Session
 	case Leaving:
 		return member.Leaving

@@ -119,9 +119,9 @@ const (
 	Foreign  // the node does not support this protocol
 	Finished // the client has ended the session
 
-	Denied    // the client may not have this lock
+	Denied    // the client may not have this lock; a session: it may have none
 	OverQuota // the client's identity has as many requests, or uses as many locks, as it may
-	Crowded   // a session: the client's identity has as many as it may
+	Crowded   // a session: the client's identity has as many as its quota, or its share of the node's, allows
 
 	Deadlock    // the transaction must abort, because of a deadlock or to prevent one
 	OtherUnits  // the semaphore is in use with another number of units
@@ -156,7 +156,7 @@ var whyNames = [...]string{
 	"the client ended its session",
 	"the rights of this client do not allow it",
 	"this client's quota of locks at the node is used up: release some first",
-	"this client's quota of sessions at the node is used up: close some first",
+	"this client's quota of sessions at the node, or its share of them, is used up: close some first",
 	"the transaction must abort, because of a deadlock or to prevent one: release its locks, and begin again",
 	"the semaphore is in use with another number of units: use the same number everywhere",
 	"another kind of lock has been chosen for this name: try again",
@@ -365,7 +365,11 @@ func (f *Frame) victim(c *codec.Coder) {
 // Reason returns the reason in a Bye as text. That of a node without a version in common
 // names the versions.
 func (f *Frame) Reason() string {
-	if f.Why != Foreign {
+	switch f.Why {
+	case Foreign:
+	case Denied:
+		return "permission denied: no rule of the node's rights file is about this client"
+	default:
 		return f.Why.String()
 	}
 	older := "client"

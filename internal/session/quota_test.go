@@ -160,3 +160,26 @@ func TestCounted(t *testing.T) {
 		t.Errorf("refused %v: too little happened", refused)
 	}
 }
+
+// While more than half of a node's sessions are open, an identity has no more than its share of
+// them. Clients without an identity are not told apart, and have no share.
+func TestShareOfSessions(t *testing.T) {
+	n := newNode(t)
+	n.d.config.Sessions = 32
+	conn := uint64(0)
+	open := func(who string) (got int) {
+		for {
+			conn++
+			if f := n.hellos(conn, who, Quota{}, Frame{}); f.Kind != Welcome {
+				if want := map[bool]Why{true: Full, false: Crowded}[n.d.Sessions() == 32]; f.Why != want {
+					t.Errorf("%q is told %v", who, f.Why)
+				}
+				return got
+			}
+			got++
+		}
+	}
+	if a, b, others := open("client/a"), open("client/b"), open(""); a != 17 || b != 4 || others != 11 {
+		t.Errorf("%d, %d and %d sessions, and not 17, 4 and 11", a, b, others)
+	}
+}

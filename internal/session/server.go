@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/stile-lock/stile/internal/member"
+	"github.com/stile-lock/stile/internal/share"
 	"github.com/stile-lock/stile/internal/ticket"
 )
 
@@ -172,10 +173,8 @@ func (d *Server) Receive(now member.Instant, m *member.Member, conn uint64, b []
 
 // hello begins a session, or resumes one.
 func (d *Server) hello(now member.Instant, m *member.Member, conn uint64, f *Frame) {
-	s, by := d.sessions[f.Session], d.callers[conn]
-	if s != nil && (!s.secret.equal(&f.Secret) || s.Who != by.who) {
-		s = nil // as if it were unknown: reveal nothing to a client that guesses
-	}
+	by := d.callers[conn]
+	s := d.resumed(by.who, f)
 	fresh, version := s == nil, agree(f.Oldest, f.Protocol)
 	switch {
 	case version == 0:
@@ -189,6 +188,9 @@ func (d *Server) hello(now member.Instant, m *member.Member, conn uint64, f *Fra
 		return
 	case fresh && len(d.all) >= d.config.Sessions:
 		d.bye(conn, Full, true)
+		return
+	case fresh && by.who != "" && !share.Allows(d.config.Sessions, len(d.all), d.sessionsOf(by.who)):
+		d.bye(conn, Crowded, true)
 		return
 	case fresh && by.quota.Sessions > 0 && d.sessionsOf(by.who) >= by.quota.Sessions:
 		d.bye(conn, Crowded, true)
@@ -223,6 +225,18 @@ func (d *Server) hello(now member.Instant, m *member.Member, conn uint64, f *Fra
 		d.bye(conn, Leaving, false)
 	}
 }
+
+// resumed returns the session that a HELLO of an identity resumes; nil if there is none. A wrong
+// secret is as good as an unknown session, to reveal nothing to a client that guesses.
+func (d *Server) resumed(who string, f *Frame) *session {
+	if s := d.sessions[f.Session]; s != nil && s.secret.equal(&f.Secret) && s.Who == who {
+		return s
+	}
+	return nil
+}
+
+// Resumes reports whether a HELLO of an identity resumes a session.
+func (d *Server) Resumes(who string, f *Frame) bool { return d.resumed(who, f) != nil }
 
 // length returns how long a session may be silent. No client may act for longer than
 // its node may, so a session longer than a lease would only keep others waiting for a

@@ -57,6 +57,18 @@ func (r *Rules) Open() bool { return !r.tls && !r.file }
 // Given reports whether there is a rights file.
 func (r *Rules) Given() bool { return r.file }
 
+// Known reports whether an identity may do anything at all: whether a rule is about it, if there is
+// a rights file. One that is not known gets no session.
+func (r *Rules) Known(who cert.Identity) bool {
+	switch {
+	case who.Kind == cert.IsNode:
+		return true
+	case r.file:
+		return slices.ContainsFunc(r.list, func(u rule) bool { return u.covers(who) })
+	}
+	return !r.tls || who.Kind != cert.Anyone
+}
+
 // Decide reports whether an identity may do something with a lock, or with all locks and the
 // cluster if there is no lock, and if not, why.
 func (r *Rules) Decide(who cert.Identity, a Action, lock string) (ok bool, why string) {

@@ -217,3 +217,38 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// An identity is known if a rule is about it, whatever the rule allows; without a rights file,
+// if it has a certificate or a token, or if there is no TLS.
+func TestKnown(t *testing.T) {
+	const text = `
+[[rule]]
+who = ["client/a-*", "anyone"]
+locks = "x"
+may = "read"
+`
+	given, err := Parse(text, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := func(name string) cert.Identity { return cert.Identity{Kind: cert.IsClient, Name: name} }
+	for _, c := range []struct {
+		rules *Rules
+		who   cert.Identity
+		want  bool
+	}{
+		{given, client("a-1"), true},
+		{given, client("b"), false},
+		{given, cert.Identity{Kind: cert.IsAdmin, Name: "a-1"}, false},
+		{given, cert.Identity{Kind: cert.IsClient, Name: "a-1", Token: true}, false},
+		{given, cert.Identity{Kind: cert.IsNode, Name: "n"}, true},
+		{given, cert.Identity{}, true},
+		{Default(true), client("b"), true},
+		{Default(true), cert.Identity{}, false},
+		{Default(false), cert.Identity{}, true},
+	} {
+		if got := c.rules.Known(c.who); got != c.want {
+			t.Errorf("%v is known: %t", c.who, got)
+		}
+	}
+}

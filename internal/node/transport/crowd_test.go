@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -46,7 +47,7 @@ func TestManyClients(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			stay := make(chan struct{}, 9)
 			a := newNode(t, "a", keyed("a"), func(p *plan) {
-				p.mux.Clients = 2
+				p.mux.Budget = NewBudget(BudgetConfig{Clients: 2})
 				p.client = func(c net.Conn) {
 					io.WriteString(c, clientMagic)
 					stay <- struct{}{}
@@ -61,16 +62,15 @@ func TestManyClients(t *testing.T) {
 			_, third := visit(t, a.addr, config)
 			err := take(t, "refusal", third)
 			var r *Refused
-			if !errors.As(err, &r) || !strings.Contains(r.Why, "2 clients") {
+			if !errors.As(err, &r) || !strings.Contains(r.Why, "it has 2, its maximum") {
 				t.Errorf("the third is told %v", err)
 			}
-			logs(t, a, errFull.Error())
+			logs(t, a, ErrCrowded.Error())
 			link(t, newNode(t, "b", keyed("b")), a)
 			first.Fail(errClosed)
 			eventually(t, "one is gone", func() bool {
-				a.mux.mu.Lock()
-				defer a.mux.mu.Unlock()
-				return a.mux.clients == 1
+				clients, _ := a.mux.c.Budget.Used()
+				return clients == 1
 			})
 			visit(t, a.addr, config)
 			take(t, "client", stay)
@@ -122,9 +122,9 @@ func TestPending(t *testing.T) {
 					if i == len(c.calls)-1 {
 						time.Sleep(c.later)
 					}
-					s := &socket{Conn: x}
-					x.closed = !p.enter(s)
-					s.heard.Store(r < 'a')
+					var heard atomic.Bool
+					x.closed = p.enter(x, x.from, &heard, 0) == nil
+					heard.Store(r < 'a')
 				}
 				for i, x := range all {
 					if !x.closed {
@@ -142,11 +142,11 @@ func TestPending(t *testing.T) {
 // One address that takes all places, and says enough not to be silent, does not keep
 // out a node of another address.
 func TestGreedyAddress(t *testing.T) {
-	n := newNode(t, "a", func(p *plan) { p.mux.Pending, p.config.Pending = 3, 3 })
+	n := newNode(t, "a", func(p *plan) { p.mux.Budget, p.config.Pending = NewBudget(BudgetConfig{Strangers: 3}), 3 })
 	for range 3 {
 		connect(t, n.addr).write(t, []byte(peerMagic[:1]))
 	}
-	eventually(t, "all are pending", func() bool { return waiting(&n.mux.pending) == 3 })
+	eventually(t, "all are pending", func() bool { return strangers(n) == 3 })
 	b := newNode(t, "b", func(p *plan) {
 		p.config.Dial = func(ctx context.Context, addr string) (net.Conn, error) {
 			d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 2)}}
@@ -199,11 +199,11 @@ func TestNoFiles(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log strings.Builder
 		silent, speaks := &called{from: &net.TCPAddr{}}, &called{from: &net.TCPAddr{}}
-		m := &Mux{c: MuxConfig{Log: slog.New(slog.NewTextHandler(&log, nil))}, listener: &full{times: 100}, pending: pending{most: 9}}
-		s := &socket{Conn: speaks}
-		m.pending.enter(s)
-		s.heard.Store(true)
-		m.pending.enter(&socket{Conn: silent})
+		m := &Mux{c: MuxConfig{Log: slog.New(slog.NewTextHandler(&log, nil)), Budget: NewBudget(BudgetConfig{})}, listener: &full{times: 100}}
+		var heard, other atomic.Bool
+		m.c.Budget.Enter(speaks, &heard)
+		heard.Store(true)
+		m.c.Budget.Enter(silent, &other)
 		since := time.Now()
 		m.accept()
 		if d := time.Since(since); d < 90*time.Second || d > 100*time.Second {
@@ -247,7 +247,7 @@ func TestSilentCostsLittle(t *testing.T) {
 			s.write(t, hello)
 		}
 	}
-	eventually(t, "all are pending", func() bool { return waiting(&n.mux.pending) == count })
+	eventually(t, "all are pending", func() bool { return strangers(n) == count })
 	if each := (inUse() - before) / count; each > most {
 		t.Errorf("each takes %d bytes, its other end included: want at most %d", each, most)
 	} else {

@@ -253,9 +253,9 @@ func (p *Pool) Serve(c net.Conn) {
 	Tune(s.Conn, p.c.Timeout) // without it, a dead connection is only detected later
 	var t *tie
 	err := errCrowd
-	if p.pending.enter(s) {
+	if place := p.pending.enter(s, s.RemoteAddr(), &s.heard, 0); place != nil {
 		t, err = p.greet(c, "")
-		if !p.pending.leave(s) {
+		if !p.pending.leave(place) {
 			err = errEvicted
 		}
 	}

@@ -54,6 +54,21 @@
 // queue is full, the link ends, unless the message may be lost, in which case it is
 // dropped.
 //
+// # Floods
+//
+// A [Budget] is how many connections a node accepts at all its addresses, that for HTTP included.
+// Each is first that of a stranger, then that of a client, or a link. Strangers are few: beyond
+// their number one is closed, of the address with the most of them. So the share of an address
+// is what is left after those with fewer were served, and a connection of an address that has
+// none gets a place at once.
+//
+// Clients stay, so they have shares instead: an eighth of all places for an address, and for an
+// identity (package share). Shares count only while more than half of the places are taken, so
+// many honest clients behind one address translator get up to half of an idle node, which is 8192
+// of them by default. An eighth is small enough that it takes five users to fill a node, and
+// large enough for an honest one beside a flood. Addresses of this machine have no share, because
+// probes, proxies and commands of an operator come from there.
+//
 // # Writing
 //
 // Waking a goroutine costs more than a small write, so the goroutine that flushes also

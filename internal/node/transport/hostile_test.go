@@ -121,7 +121,7 @@ func TestMalformedEndsLink(t *testing.T) {
 
 // Silent connections do not keep others out: the oldest of them is closed.
 func TestSilentConnections(t *testing.T) {
-	few := func(p *plan) { p.mux.Pending, p.config.Pending = 3, 3 }
+	few := func(p *plan) { p.mux.Budget, p.config.Pending = NewBudget(BudgetConfig{Strangers: 3}), 3 }
 	n := newNode(t, "a", few)
 	var mute []*stranger
 	for range 3 {
@@ -132,14 +132,20 @@ func TestSilentConnections(t *testing.T) {
 	for range 3 {
 		mute = append(mute, connect(t, n.addr))
 	}
-	eventually(t, "all are pending", func() bool { return waiting(&n.mux.pending) == 3 })
+	eventually(t, "all are pending", func() bool { return strangers(n) == 3 })
 	b := newNode(t, "b")
 	link(t, b, n)
 	logs(t, n, "too many connections")
 	mute[0].over(t)
-	if waiting(&n.pool.pending) != 2 || waiting(&n.mux.pending) != 2 {
+	if waiting(&n.pool.pending) != 2 || strangers(n) != 2 {
 		t.Error("others had to go, too")
 	}
+}
+
+// strangers returns how many connections have not identified themselves to a node.
+func strangers(n *node) int {
+	_, all := n.mux.c.Budget.Used()
+	return all
 }
 
 func waiting(p *pending) int {

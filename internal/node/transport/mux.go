@@ -3,13 +3,13 @@ package transport
 import (
 	"cmp"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"net"
 	"sync"
-	"syscall"
 	"time"
 )
 
@@ -19,9 +19,11 @@ type MuxConfig struct {
 	TLS       *tls.Config                             // nil: plain TCP
 	Insecure  bool                                    // allow plain TCP where others can listen in
 	Handshake time.Duration                           // time for a connection to identify its protocol (default 5 s)
-	Pending   int                                     // connections that may do so at a time (default 128)
-	Clients   int                                     // maximum number of clients; 0: unlimited
+	Budget    *Budget                                 // how many connections there may be (default one without a maximum of clients)
 	Log       *slog.Logger
+
+	// Owner names the owner of a certificate, which has a share of the budget; nil: none is known.
+	Owner func(c *x509.Certificate) string
 
 	// Denied is called for each connection that fails in the TLS handshake, with its address
 	// and the reason; nil: it is logged. A connection that merely ends, or does not use TLS, is no failure.
@@ -37,7 +39,6 @@ const DefaultPending = 128
 type Mux struct {
 	c        MuxConfig
 	listener net.Listener
-	pending  pending
 	handlers map[string]func(net.Conn)
 	protos   []string
 
@@ -45,23 +46,24 @@ type Mux struct {
 	stuck   Refrain
 	crowded Refrain
 
-	mu      sync.Mutex
-	conns   map[*socket]struct{}
-	clients int
-	closed  bool
-	wg      sync.WaitGroup
+	mu     sync.Mutex
+	conns  map[*socket]struct{}
+	closed bool
+	wg     sync.WaitGroup
 }
 
 // Listen opens the address. Nothing is accepted before Start.
 func Listen(addr string, c MuxConfig) (*Mux, error) {
 	c.Handshake = cmp.Or(c.Handshake, 5*time.Second)
-	c.Pending = cmp.Or(c.Pending, DefaultPending)
+	if c.Budget == nil {
+		c.Budget = NewBudget(BudgetConfig{})
+	}
 	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
 	l, err := Open(addr, c.Listen, c.TLS != nil || c.Insecure)
 	if err != nil {
 		return nil, err
 	}
-	return &Mux{c: c, listener: l, pending: pending{most: c.Pending}, crowded: Refrain{Lines: 1}, handlers: map[string]func(net.Conn){}, conns: map[*socket]struct{}{}}, nil
+	return &Mux{c: c, listener: l, crowded: Refrain{Lines: 1}, handlers: map[string]func(net.Conn){}, conns: map[*socket]struct{}{}}, nil
 }
 
 // Open opens an address to listen on; listen is nil for TCP. Unless others may connect,
@@ -125,8 +127,8 @@ func (m *Mux) accept() {
 		if err == nil {
 			wait = 5 * time.Millisecond
 			s := newSocket(c)
-			if m.pending.enter(s) {
-				m.wg.Go(func() { m.serve(s) })
+			if seat := m.c.Budget.Enter(c, &s.heard); seat != nil {
+				m.wg.Go(func() { m.serve(s, seat) })
 			} else {
 				m.refuse(s, errCrowd)
 				s.Close()
@@ -137,37 +139,32 @@ func (m *Mux) accept() {
 			return
 		}
 		m.stuck.Log(m.c.Log, slog.LevelError, "connections not accepted", "listen", m.Addr(), "err", err, "retry_in", wait)
-		if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
-			m.pending.dismiss()
-		}
+		m.c.Budget.Failed(err)
 		time.Sleep(wait)
 		wait = min(2*wait, longest)
 	}
 }
 
 // serve determines the protocol of a connection and runs its handler.
-func (m *Mux) serve(s *socket) {
+func (m *Mux) serve(s *socket, seat *Seat) {
+	defer seat.Leave()
 	defer s.Close()
 	if !m.add(s) {
-		m.pending.leave(s)
 		return
 	}
 	defer m.remove(s)
 	s.SetDeadline(time.Now().Add(m.c.Handshake))
 	c, proto, err := m.open(s)
-	client := err == nil && proto == ClientProto
-	if client && !m.admit() {
-		client = false
-		m.turnAway(c)
-		err = errFull
-	}
-	if client {
-		defer m.discharge()
-	}
-	if !m.pending.leave(s) && err != errFull {
+	switch {
+	case err == nil && proto == ClientProto:
+		err = seat.Settle(m.owner(c))
+	case !seat.Link(): // whatever err is: it was closed
 		err = errEvicted
 	}
 	if err != nil {
+		if errors.Is(err, ErrCrowded) {
+			turnAway(c, err)
+		}
 		m.refuse(s, err)
 		return
 	}
@@ -176,13 +173,15 @@ func (m *Mux) serve(s *socket) {
 	c.Close()
 }
 
-var (
-	errCrowd   = errors.New("too many connections are still unidentified")
-	errEvicted = errors.New("too many connections are still unidentified, and this is the oldest of them")
-	errFull    = errors.New("the maximum number of clients is connected")
+// owner names the owner of a connection.
+func (m *Mux) owner(c net.Conn) string {
+	if x := certOf(c); x != nil && m.c.Owner != nil {
+		return m.c.Owner(x)
+	}
+	return ""
+}
 
-	errHandshake = errors.New("the TLS handshake failed")
-)
+var errHandshake = errors.New("the TLS handshake failed")
 
 // refuse logs that a connection was refused.
 func (m *Mux) refuse(s *socket, why error) {
@@ -191,35 +190,17 @@ func (m *Mux) refuse(s *socket, why error) {
 		m.c.Log.Debug("incoming connection refused", "from", remote(s), "err", why)
 	case m.c.Denied != nil && errors.Is(why, errHandshake):
 		m.c.Denied(remote(s), why.Error())
-	case why == errFull: // worth logging, whatever else is refused
-		m.crowded.Log(m.c.Log, slog.LevelWarn, "client refused", "from", remote(s), "err", why, "clients", m.c.Clients)
+	case errors.Is(why, ErrCrowded): // worth logging, whatever else is refused
+		m.crowded.Log(m.c.Log, slog.LevelWarn, "client refused", "from", remote(s), "err", why)
 	default:
 		m.refused.Log(m.c.Log, slog.LevelWarn, "incoming connection refused", "from", remote(s), "err", why)
 	}
 }
 
-// admit counts a client, if there may be one more; discharge uncounts it.
-func (m *Mux) admit() bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.c.Clients > 0 && m.clients >= m.c.Clients {
-		return false
-	}
-	m.clients++
-	return true
-}
-
-func (m *Mux) discharge() {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.clients--
-}
-
-// turnAway tells a client that there are too many. The connection stays pending meanwhile,
-// with the deadline of pending connections.
-func (m *Mux) turnAway(c net.Conn) {
-	text := fmt.Sprintf("the node has %d clients, its maximum: use another node, or restart this one with a higher --max-clients", m.c.Clients)
-	if _, err := c.Write(appendFrame([]byte(clientMagic), kindRefuse, []byte(text))); err == nil {
+// turnAway says to a client why there is no place for it. It remains a stranger meanwhile, with
+// the deadline of strangers.
+func turnAway(c net.Conn, why error) {
+	if _, err := c.Write(appendFrame([]byte(clientMagic), kindRefuse, []byte(why.Error()))); err == nil {
 		linger(c)
 	}
 }

@@ -1,10 +1,12 @@
 package transport
 
 import (
+	"io"
 	"net"
 	"net/netip"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -17,12 +19,15 @@ type pending struct {
 	mu    sync.Mutex
 	most  int
 	conns []*caller // oldest first
+	count map[netip.Prefix]*int
 }
 
 // A caller is a connection of a pending.
 type caller struct {
-	*socket
+	io.Closer
+	heard *atomic.Bool // something has arrived since it became pending
 	from  netip.Prefix
+	all   *int // how many there are from there
 	since time.Time
 }
 
@@ -46,52 +51,66 @@ func origin(a net.Addr) netip.Prefix {
 	return p
 }
 
-// enter adds a connection, and reports whether it may stay.
-func (p *pending) enter(s *socket) bool {
+// enter adds a connection, beyond the maximum by some, and returns its place; nil if it must
+// not stay.
+func (p *pending) enter(c io.Closer, from net.Addr, heard *atomic.Bool, beyond int) *caller {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	s.heard.Store(false)
-	c := &caller{s, origin(s.RemoteAddr()), time.Now()}
-	if len(p.conns) >= p.most && !p.shed(c) {
-		return false
+	heard.Store(false)
+	o := &caller{Closer: c, heard: heard, from: origin(from), since: time.Now()}
+	if o.all = p.count[o.from]; o.all == nil {
+		o.all = new(int)
 	}
-	p.conns = append(p.conns, c)
-	return true
+	*o.all++
+	if len(p.conns) >= p.most+beyond && !p.shed(o) {
+		*o.all--
+		return nil
+	}
+	if p.count == nil {
+		p.count = map[netip.Prefix]*int{}
+	}
+	p.count[o.from] = o.all
+	p.conns = append(p.conns, o)
+	return o
+}
+
+// remove removes a connection.
+func (p *pending) remove(i int) {
+	o := p.conns[i]
+	if *o.all--; *o.all == 0 {
+		delete(p.count, o.from)
+	}
+	p.conns = slices.Delete(p.conns, i, i+1)
 }
 
 // shed makes room for c, and reports whether there is any. It closes a connection of the
 // address that has most: the oldest that has sent nothing; or the oldest of all, if it is
 // slow or if c's address has fewer.
 func (p *pending) shed(c *caller) bool {
-	count := map[netip.Prefix]int{c.from: 1}
+	most := *c.all
 	for _, o := range p.conns {
-		count[o.from]++
+		most = max(most, *o.all)
 	}
-	greedy := c.from
-	for _, o := range p.conns {
-		if count[o.from] > count[greedy] {
-			greedy = o.from
-		}
-	}
-	i := slices.IndexFunc(p.conns, func(o *caller) bool { return count[o.from] == count[greedy] && !o.heard.Load() })
+	greedy := func(o *caller) bool { return *o.all == most }
+	i := slices.IndexFunc(p.conns, func(o *caller) bool { return greedy(o) && !o.heard.Load() })
 	if i < 0 {
-		i = slices.IndexFunc(p.conns, func(o *caller) bool { return count[o.from] == count[greedy] })
-		if i < 0 || count[greedy] == count[c.from] && c.since.Sub(p.conns[i].since) < slow {
+		i = slices.IndexFunc(p.conns, greedy)
+		if i < 0 || greedy(c) && c.since.Sub(p.conns[i].since) < slow {
 			return false
 		}
 	}
 	p.conns[i].Close()
-	p.conns = slices.Delete(p.conns, i, i+1)
+	p.remove(i)
 	return true
 }
 
-// leave removes s, and reports whether it was still there.
-func (p *pending) leave(s *socket) bool {
+// leave removes a connection, and reports whether it was still there.
+func (p *pending) leave(c *caller) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	i := slices.IndexFunc(p.conns, func(c *caller) bool { return c.socket == s })
+	i := slices.Index(p.conns, c)
 	if i >= 0 {
-		p.conns = slices.Delete(p.conns, i, i+1)
+		p.remove(i)
 	}
 	return i >= 0
 }
@@ -102,6 +121,6 @@ func (p *pending) dismiss() {
 	defer p.mu.Unlock()
 	if i := slices.IndexFunc(p.conns, func(c *caller) bool { return !c.heard.Load() }); i >= 0 {
 		p.conns[i].Close()
-		p.conns = slices.Delete(p.conns, i, i+1)
+		p.remove(i)
 	}
 }
