@@ -30,8 +30,8 @@ import (
 // floodAt is the environment variable with what a process of its own floods: see flood.
 const floodAt = "STILE_TEST_FLOOD"
 
-// strangers are what connections without a certificate do, over and over.
-var strangers = map[string]func(c net.Conn) error{
+// visitors are what connections without a certificate do, over and over.
+var visitors = map[string]func(c net.Conn) error{
 	"silent":    func(net.Conn) error { return nil },
 	"handshake": func(c net.Conn) error { _, err := c.Write([]byte{0x16, 3, 1, 2, 0, 1}); return err }, // the rest does not come
 	"body": func(c net.Conn) error {
@@ -72,7 +72,7 @@ func flood(order string) {
 				}
 				c, err := net.Dial("tcp", addresses[i%len(addresses)])
 				if err == nil {
-					_ = strangers[kind](c) // the node may have closed it
+					_ = visitors[kind](c) // the node may have closed it
 				}
 				if !again {
 					if err == nil {
@@ -183,7 +183,7 @@ func TestFloods(t *testing.T) {
 	w := newTown(t, "[[rule]]\nwho = \"client/honest\"\nlocks = \"*\"\nmay = [\"lock\", \"read\"]\n", func(c *node.Config) { c.Clients, c.Lease = clients, time.Minute })
 	honest := w.order(cert.Client, "honest")
 	budget := w.nodes[0].Budget()
-	for kind := range strangers {
+	for kind := range visitors {
 		t.Run(kind, func(t *testing.T) {
 			epoch, before := w.nodes[0].Status().Epoch, memory()
 			addresses := []string{w.api.g.Address().String()}

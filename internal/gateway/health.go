@@ -6,7 +6,6 @@ import (
 	"log"
 	"net"
 	"net/http"
-	"sync"
 	"time"
 
 	"github.com/stile-lock/stile/internal/node"
@@ -41,11 +40,8 @@ func probe(why func() string) http.Handler {
 	})
 }
 
-// Bounds of probes. Each has a connection of its own.
-const (
-	maxProbes    = 128
-	probeTimeout = 5 * time.Second
-)
+// probeTimeout bounds a probe, which has a connection of its own.
+const probeTimeout = 5 * time.Second
 
 // A HealthServer answers probes, and nothing else, at an address of its own: whatever happens
 // at the other addresses of the node does not keep it from answering.
@@ -66,7 +62,7 @@ func ServeHealth(n *node.Node, listen string) (*HealthServer, error) {
 	mux.Handle("GET /healthz", Health(n))
 	mux.Handle("GET /readyz", Ready(n))
 	guard := origin.Guard{AnyName: true}
-	s := &HealthServer{listener: &probeListener{Listener: l, places: pool{most: maxProbes}}, served: make(chan struct{})}
+	s := &HealthServer{listener: n.Budget().Probes(l), served: make(chan struct{})}
 	s.server = &http.Server{
 		ReadTimeout: probeTimeout, WriteTimeout: probeTimeout, MaxHeaderBytes: 4 << 10, ErrorLog: log.New(io.Discard, "", 0),
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -94,37 +90,4 @@ func (s *HealthServer) Close() error {
 	err := s.server.Close()
 	<-s.served
 	return err
-}
-
-// A probeListener accepts a limited number of connections at a time, of each address a share.
-type probeListener struct {
-	net.Listener
-	places pool
-}
-
-// Accept implements net.Listener.
-func (l *probeListener) Accept() (net.Conn, error) {
-	for {
-		c, err := l.Listener.Accept()
-		if err != nil {
-			return nil, err
-		}
-		key := shareKey(&node.Caller{From: c.RemoteAddr().String()})
-		if l.places.take(key, 1) {
-			return &probeConn{Conn: c, done: sync.OnceFunc(func() { l.places.put(key, 1) })}, nil
-		}
-		c.Close()
-	}
-}
-
-// A probeConn gives its place back when it is closed.
-type probeConn struct {
-	net.Conn
-	done func()
-}
-
-// Close implements net.Conn.
-func (c *probeConn) Close() error {
-	c.done()
-	return c.Conn.Close()
 }

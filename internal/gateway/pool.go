@@ -6,11 +6,10 @@ import (
 	"sync"
 
 	"github.com/stile-lock/stile/internal/node"
+	sharing "github.com/stile-lock/stile/internal/share"
 )
 
-// A pool is a number of places that callers share. A caller may have as many places as are
-// then still free: one alone gets half of them, two get a third each, and so on. So greedy
-// callers always leave places for others, however many of them there are.
+// A pool is a number of places that callers share: see package internal/share.
 type pool struct {
 	most int
 
@@ -23,7 +22,7 @@ type pool struct {
 func (p *pool) take(key string, n int) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.by[key]+n > p.most-p.all {
+	if !sharing.Allows(p.most, p.all, p.by[key], n) {
 		return false
 	}
 	if p.by == nil {

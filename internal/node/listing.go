@@ -55,7 +55,7 @@ var errListings = errors.New("too many listings of locks are in progress at the 
 // too many.
 func (x *listings) begin(user string) bool {
 	x.mu.Lock()
-	if !share.Allows(maxListings, x.all, x.of[user]) {
+	if !share.Allows(maxListings, x.all, x.of[user], 1) {
 		x.mu.Unlock()
 		return false
 	}

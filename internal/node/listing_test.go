@@ -112,7 +112,7 @@ func TestCountedByPieces(t *testing.T) {
 
 // Listings have a share of the places of those in progress.
 func TestShareOfListings(t *testing.T) {
-	x := listings{all: 40, of: map[string]int{"client/a": 8, "client/b": 7}}
+	x := listings{all: 40, of: map[string]int{"client/a": 24, "client/b": 7}}
 	if x.begin("client/a") {
 		t.Error("one that has its share begins another one")
 	}

@@ -189,7 +189,7 @@ func (d *Server) hello(now member.Instant, m *member.Member, conn uint64, f *Fra
 	case fresh && len(d.all) >= d.config.Sessions:
 		d.bye(conn, Full, true)
 		return
-	case fresh && by.who != "" && !share.Allows(d.config.Sessions, len(d.all), d.sessionsOf(by.who)):
+	case fresh && by.who != "" && !share.Allows(d.config.Sessions, len(d.all), d.sessionsOf(by.who), 1):
 		d.bye(conn, Crowded, true)
 		return
 	case fresh && by.quota.Sessions > 0 && d.sessionsOf(by.who) >= by.quota.Sessions:

@@ -1,25 +1,13 @@
 // Package share says how much of a pool one of its users may take. Every pool of a node that
-// strangers, addresses or identities draw on has the same rule: connections, sessions and
-// listings.
+// strangers, addresses or identities draw on has the same rule: connections, sessions, calls,
+// streams, listings and bytes.
 //
-// While at most half of a pool is used, one user may have all of that half: many honest clients
-// behind one address translator, or with one certificate, are served by a node that is
-// otherwise idle. Beyond that half, a user may have no more than an eighth of the pool. So one
-// user never has more than half of a pool, and several of them cannot keep out another one
-// without being several.
+// A user may have as many places as are then still free: one alone gets half of them, so that many
+// honest clients behind one address translator, or with one certificate, are served by a node
+// that is otherwise idle; two get a third each, and so on. So greedy users always leave a place
+// for another one, however many of them there are.
 package share
 
-// part is the part of a pool that one user may have while more than half of the pool is used.
-const part = 8
-
-// Allows reports whether a user that has some places of a pool may take another one. The pool
-// has room for so many, of which so many are used. A pool without room has no bound.
-func Allows(room, used, own int) bool {
-	switch {
-	case room <= 0:
-		return true
-	case used >= room:
-		return false
-	}
-	return used <= room/2 || own < max(room/part, 1)
-}
+// Allows reports whether a user that has some places of a pool may take some more. The pool has
+// room for so many, of which so many are used. A pool without room has no bound.
+func Allows(room, used, own, more int) bool { return room <= 0 || own+more <= room-used }

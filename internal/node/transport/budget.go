@@ -153,10 +153,10 @@ func (b *Budget) room(s *Seat, identity string) error {
 	}
 	for _, name := range []string{s.from.String(), identity} {
 		u := b.users[name]
-		if u == nil || name == "" || name != identity && s.local || share.Allows(b.c.Clients, b.clients, u.seats) || b.yield(u) {
+		if u == nil || name == "" || name != identity && s.local || share.Allows(b.c.Clients, b.clients, u.seats, 1) || b.yield(u) {
 			continue
 		}
-		return fmt.Errorf("%w: it has %d of at most %d, and %s has %d of them, its share while the node is more than half full: use another node, or fewer connections", ErrCrowded, b.clients, b.c.Clients, name, u.seats)
+		return fmt.Errorf("%w: it has %d of at most %d, and %s has %d of them, its share: use another node, or fewer connections", ErrCrowded, b.clients, b.c.Clients, name, u.seats)
 	}
 	return nil
 }

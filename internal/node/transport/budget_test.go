@@ -54,8 +54,8 @@ func always(ip string) func(int) string { return func(int) string { return ip } 
 
 func many(i int) string { return fmt.Sprintf("10.%d.%d.9", i/250, i%250) }
 
-// One address, one network of IPv6, and one identity from wherever get a little more than half of
-// the places of clients. Others then get their shares, and this machine all the rest.
+// One address, one network of IPv6, and one identity from wherever get half of the places of
+// clients. Others then get half of the rest, and this machine all that is left.
 func TestShares(t *testing.T) {
 	for name, first := range map[string]struct {
 		ip       func(int) string
@@ -69,20 +69,20 @@ func TestShares(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := &crowd{Budget: NewBudget(BudgetConfig{Clients: 80})}
 			taken := c.fill(t, first.ip, first.identity)
-			if len(taken) != 41 {
-				t.Fatalf("it has %d of 80 places, and not 41", len(taken))
+			if len(taken) != 40 {
+				t.Fatalf("it has %d of 80 places, and not 40", len(taken))
 			}
-			if got := len(c.fill(t, always("10.9.9.9"), "client/y")); got != 10 {
-				t.Errorf("the next one has %d, and not its share of 10", got)
+			if got := len(c.fill(t, always("10.9.9.9"), "client/y")); got != 20 {
+				t.Errorf("the next one has %d, and not its share of 20", got)
 			}
-			if got := len(c.fill(t, always("127.0.0.1"), "")); got != 29 {
-				t.Errorf("this machine has %d, and not all 29 that are left", got)
+			if got := len(c.fill(t, always("127.0.0.1"), "")); got != 20 {
+				t.Errorf("this machine has %d, and not all 20 that are left", got)
 			}
 			for _, s := range taken {
 				s.Leave()
 				s.Leave() // once too often changes nothing
 			}
-			if got := len(c.fill(t, many, "")); got != 41 {
+			if got := len(c.fill(t, many, "")); got != 40 {
 				t.Errorf("%d get the places that are free again", got)
 			}
 			for _, x := range c.conns {

@@ -62,11 +62,8 @@
 // is what is left after those with fewer were served, and a connection of an address that has
 // none gets a place at once.
 //
-// Clients stay, so they have shares instead: an eighth of all places for an address, and for an
-// identity (package share). Shares count only while more than half of the places are taken, so
-// many honest clients behind one address translator get up to half of an idle node, which is 8192
-// of them by default. An eighth is small enough that it takes five users to fill a node, and
-// large enough for an honest one beside a flood. Addresses of this machine have no share, because
+// Clients stay, so they have shares instead: an address, and an identity, may have as many places
+// as are then still free (package share). Addresses of this machine have no share, because
 // probes, proxies and commands of an operator come from there.
 //
 // # Writing
