@@ -148,12 +148,12 @@ func clientControls() []Control {
 		},
 		{
 			Name: "AnySecret", Section: "10", Text: "a node does not check the secret of a session",
-			Rewrites: []Rewrite{{serverFile, `!s.secret.equal(&f.Secret) ||`, `!s.secret.equal(&f.Secret) && !broken("AnySecret") ||`}},
+			Rewrites: []Rewrite{{serverFile, `s != nil && s.secret.equal(&f.Secret) &&`, `s != nil && (s.secret.equal(&f.Secret) || broken("AnySecret")) &&`}},
 			Tests:    []Test{test(clientPackage, "TestSecret")},
 		},
 		{
 			Name: "AnyIdentity", Section: "10", Text: "a node lets another identity resume a session",
-			Rewrites: []Rewrite{{serverFile, `s.Who != by.who) {`, `s.Who != by.who && !broken("AnyIdentity")) {`}},
+			Rewrites: []Rewrite{{serverFile, `s.Who == who {`, `(s.Who == who || broken("AnyIdentity")) {`}},
 			Tests:    []Test{storm("clients", 20), test(clientPackage, "TestAnotherIdentity")},
 		},
 		{

@@ -22,7 +22,7 @@ type pool struct {
 func (p *pool) take(key string, n int) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !sharing.Allows(p.most, p.all, p.by[key], n) {
+	if p.most <= 0 || !sharing.Allows(p.most, p.all, p.by[key], n) {
 		return false
 	}
 	if p.by == nil {
