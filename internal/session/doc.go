@@ -15,7 +15,7 @@
 // A client that loses its node, or whose node leaves, attaches to another one before that.
 //
 //   - Waiting requests are sent again and queue behind those that wait there.
-//   - Locks that are held are claimed. Until a claim is honoured they rest on the former
+//   - Locks that are held are claimed, with tickets that prove that they were granted. Until a claim is honoured they rest on the former
 //     attachment, which goes on reconnecting, and are valid until its deadline. Then they
 //     rest on the new one.
 //   - A lock is released at every node that may hold it for the client.

@@ -21,6 +21,9 @@
 // no longer leads renews no lease, and no evicted member acts for longer than the views
 // say.
 //
+// Where there are clients, there is a thief too: a client that is not honest. It hears everything
+// that processes send to clients, and must get nothing by it.
+//
 // Some runs have kept locks besides the others. Applications and clients run transactions
 // over them, and the oracle also judges modes and victims.
 //
