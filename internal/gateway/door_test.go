@@ -257,9 +257,7 @@ func TestRefusalsAudited(t *testing.T) {
 			t.Errorf("%s: %d %s", name, r.StatusCode, body)
 		}
 		x.audited["result"], x.audited["from"] = "denied", "127.0.0.1:"
-		if !w.logs[0].audited(x.audited) {
-			t.Errorf("%s: no line with %v", name, x.audited)
-		}
+		w.audited(0, x.audited) // the node writes its log beside what it does
 	}
 	w.api.g.door.pools[calls].resize(0)
 	if r, body := noRule[0].ask(http.MethodGet, "/console/api/hello", "", nil); r.StatusCode != http.StatusServiceUnavailable {
