@@ -385,7 +385,14 @@ func (m *Member) claimAnswered(u *use, number uint64, v verdict) {
 		return
 	}
 	u.claims.mine = slices.Delete(u.claims.mine, i, i+1)
-	m.loseClaims(u, NoCause, false)
+	u.claims.mine = slices.DeleteFunc(u.claims.mine, func(o *waiter) bool {
+		over := !w.claim.token.Less(o.claim.token) // a later entry goes on: it shows that this one is over
+		if over {
+			m.Out.Events = append(m.Out.Events, Event{Ticket: o.ticket, Kind: Lost, Token: o.claim.token})
+			m.forget(o)
+		}
+		return over
+	})
 	u.holder, u.token, u.since, u.carried, u.client, u.who, u.byClaim = w, w.claim.token, m.now, true, true, w.client.who, true
 	w.claim = nil
 	m.epoch.holders++
