@@ -98,7 +98,7 @@ func ticketControls() []Control {
 		return false
 	}
 	mine, whole`}},
-			Tests: []Test{test(memberPackage, "TestReplayedKeptClaim")},
+			Tests: []Test{test(memberPackage, "TestReplayedKeptClaim"), test(memberPackage, "TestReplayedKeptClaimInAnyOrder")},
 		},
 		{
 			Name: "OverrulesReported", Section: "10", Text: "a later entry that is claimed overrules what a living member reports",

@@ -252,3 +252,88 @@ func TestReplayedClaimInAnyOrder(t *testing.T) {
 		t.Error("too little happens")
 	}
 }
+
+// The same with kept locks, exclusive or shared.
+func TestReplayedKeptClaimInAnyOrder(t *testing.T) {
+	honoured, overruled := 0, 0
+	for seed := range nightly.Pick[uint64](600, 30_000) {
+		r := rand.New(rand.NewPCG(seed, 46))
+		modes := [][2]deadlock.Mode{{deadlock.Exclusive, deadlock.Exclusive}, {deadlock.Shared, deadlock.Exclusive}, {deadlock.Exclusive, deadlock.Shared}}[r.IntN(3)]
+		k := newKeptMove(t, "none", Terms{Mode: modes[0]}, r.IntN(2) == 0, false)
+		for _, i := range []int{keptA, 1, keptB, 3} {
+			if _, err := k.members[i].Renew(0, 8, 100*Second); err != nil {
+				t.Fatal(err)
+			}
+			k.members[i].Identify(moving, hostile)
+			k.members[i].Identify(8, honest)
+		}
+		if err := k.members[keptA].Release(0, k.name, k.token); err != nil {
+			t.Fatal(err)
+		}
+		k.take(keptA)
+		k.settle()
+		ticket, err := k.members[keptA].Lock(0, k.name, Ask{Client: 8, Deadline: Never, Terms: Terms{Mode: modes[1]}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		k.take(keptA)
+		k.settle()
+		later := k.last[ticket|keptA<<56]
+		heard := map[Token][]Event{}
+		before := k.events
+		k.events = func(i int, e Event) {
+			before(i, e)
+			heard[e.Token] = append(heard[e.Token], e)
+		}
+		k.install(k.then)
+		at, waiter := 1+r.IntN(3), 1+r.IntN(3)
+		claim := func(i int, client uint64, t Token, terms Terms) func() {
+			return func() { _, _ = k.members[i].Claim(0, k.name, t, client, []uint64{1}, terms); k.take(i) }
+		}
+		waits := Ticket(0)
+		steps := []func(){
+			claim(keptB, moving, k.token, k.terms),
+			claim(at, 8, later.Token, Terms{Mode: modes[1], Born: later.Born}),
+			func() { waits = k.want(waiter, k.name, Terms{}) },
+		}
+		r.Shuffle(len(steps), func(i, j int) { steps[i], steps[j] = steps[j], steps[i] })
+		changes := r.IntN(2)
+		for len(steps)+len(k.mail) > 0 {
+			switch {
+			case len(steps) > 0 && (len(k.mail) == 0 || r.IntN(6) == 0):
+				steps[0]()
+				steps = steps[1:]
+			case changes > 0 && r.IntN(12) == 0:
+				changes--
+				v := k.next()
+				v.Ghosts = k.then.Ghosts
+				k.install(v)
+			default:
+				k.deliverAny(r)
+			}
+			if e := k.last[waits]; waits != 0 && e.Kind == Held && !e.Token.IsNone() {
+				t.Fatalf("seed %d: another process enters while a client is inside: %+v", seed, e)
+			}
+		}
+		kinds := map[EventKind]int{}
+		for _, e := range heard[later.Token] {
+			kinds[e.Kind]++
+		}
+		if kinds[Held] != 1 || kinds[Lost] != 0 {
+			t.Fatalf("seed %d: the holder hears %v", seed, heard[later.Token])
+		}
+		kinds = map[EventKind]int{}
+		for _, e := range heard[k.token] {
+			kinds[e.Kind]++
+		}
+		if kinds[Held] > 0 {
+			if honoured++; kinds[Lost] == 0 {
+				t.Fatalf("seed %d: both clients hold the lock: %v", seed, heard[k.token])
+			}
+			overruled++
+		}
+	}
+	if t.Logf("the earlier claim was honoured %d times, and overruled %d times", honoured, overruled); overruled == 0 {
+		t.Error("too little happens")
+	}
+}
