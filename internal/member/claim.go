@@ -247,12 +247,23 @@ func (m *Member) judge(u *use, a *asked) verdict {
 		return refused
 	case reported && !newest.is(a.token, a.who) && u.olderHeld(m.epoch):
 		return disputed
+	case known && !rests && newest.is(a.token, a.who) && u.olderHeld(m.epoch) && m.epoch.wasMember(a.through):
+		return undecided // the client may hold it through a member that has claimed it since
 	case known && !rests:
 		return refused
 	case !known || m.blocked(u, a.through):
 		return undecided
 	}
 	return honoured
+}
+
+// wasMember reports whether a hold rests on a process that is no longer a member, and is known.
+func (e *epoch) wasMember(through []uint64) bool {
+	if len(through) == 0 {
+		return false
+	}
+	on := through[len(through)-1]
+	return e.view.Rank(on) < 0 && e.place(on) >= 0
 }
 
 // olderHeld reports, at the home, whether a process has the lock by an entry of an older epoch.

@@ -337,3 +337,26 @@ func TestReplayedKeptClaimInAnyOrder(t *testing.T) {
 		t.Error("too little happens")
 	}
 }
+
+// A client that claims a lock through a second member, before it has heard that the first claim was
+// honoured, still holds it there when the lease of the evicted member is over: the second claim
+// waits until that hold ends, and is then refused.
+func TestClaimBesideClaim(t *testing.T) {
+	c := newClaimed(t, "naimi-trehel", false, false)
+	c.install(c.then)
+	c.settle()
+	c.claim()
+	if c.settle(); !c.honoured() {
+		t.Fatal(*c.heard)
+	}
+	heard := told(c.fleet, 1)
+	c.claimAt(1, 7, c.token, c.members[c.a].Inc)
+	c.settle()
+	if c.over(); len(*heard) != 0 {
+		t.Errorf("while the client holds the lock: %v", *heard)
+	}
+	c.unlock(c.b, c.name)
+	if c.settle(); len(*heard) != 1 || (*heard)[0].Kind != Lost {
+		t.Errorf("when it has released the lock: %v", *heard)
+	}
+}
